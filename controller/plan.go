@@ -1,0 +1,127 @@
+package controller
+
+import (
+	"time"
+
+	"lightloom/southbound"
+)
+
+// Placement gives every task of a job a host, by task of the job.
+type Placement struct {
+	Job   JobID               `json:"job"`
+	Hosts []southbound.HostID `json:"hosts"`
+}
+
+// Way says what the bundles of a reservation do while its circuit is not usable.
+type Way uint8
+
+// The ways.
+const (
+	Packets Way = iota // go on over packets
+	Hold               // send nothing
+)
+
+// Reservation asks for the circuit In→Out for [NotBefore, NotAfter), the outage of setting it up included. It carries
+// the bundles of Coflow from rack In to rack Out; AnyCoflow carries every bundle between the two.
+type Reservation struct {
+	NotBefore time.Duration       `json:"not_before_ns"`
+	NotAfter  time.Duration       `json:"not_after_ns"`
+	In        southbound.Port     `json:"in"`
+	Out       southbound.Port     `json:"out"`
+	Coflow    southbound.CoflowID `json:"coflow"`
+	Meanwhile Way                 `json:"meanwhile,omitempty"`
+}
+
+// AnyCoflow stands for every coflow.
+const AnyCoflow southbound.CoflowID = -1
+
+// Routing gives every row of a coflow its tag while it is on packets.
+type Routing struct {
+	Coflow southbound.CoflowID `json:"coflow"`
+	Tags   []southbound.Tag    `json:"tags"`
+}
+
+// Plan is a policy's answer: changes to what stands. It is borrowed until the policy's next Decide.
+//
+// The order of effect is Withdraw, Preempt, then Reserve. A reservation never overlaps another on either port once
+// those have been taken away: Apply refuses what does.
+type Plan struct {
+	Place    []Placement
+	Withdraw []southbound.CoflowID // unbegun reservations of these coflows go
+	Preempt  []southbound.Port     // begun reservations of these inputs end now
+	Reserve  []Reservation         // sorted by (In, NotBefore)
+	Route    []Routing
+	Share    *southbound.Rates // nil: unchanged. Never logged.
+	Wake     time.Duration     // call again then at the latest; southbound.Never for no wish
+
+	// Counts of moves evaluated and accepted at both annealing levels in this decision. For the report.
+	Anneal AnnealCounts
+}
+
+// AnnealCounts counts moves of the two annealing levels.
+type AnnealCounts struct {
+	Place, Route MoveCounts
+}
+
+// MoveCounts counts moves of one annealer.
+type MoveCounts struct {
+	Evaluated int64 `json:"evaluated"`
+	Accepted  int64 `json:"accepted"`
+}
+
+// Add adds another count.
+func (m *MoveCounts) Add(o MoveCounts) { m.Evaluated += o.Evaluated; m.Accepted += o.Accepted }
+
+// Reset empties p and keeps its memory.
+func (p *Plan) Reset() {
+	*p = Plan{Place: p.Place[:0], Withdraw: p.Withdraw[:0], Preempt: p.Preempt[:0], Reserve: p.Reserve[:0],
+		Route: p.Route[:0], Wake: southbound.Never}
+}
+
+// Kind is something that happened.
+type Kind uint8
+
+// The kinds of events worth a decision.
+const (
+	JobArrived       Kind = iota + 1 // a job waits for placement, or bare coflows for routes
+	CoflowStarted                    // its bundles may send
+	BundleEnded                      // one bundle has been received
+	CoflowEnded                      // all of them have
+	SlotsFreed                       // tasks ended
+	ReservationEnded                 // a reservation ended with bytes left, or its circuit failed
+	CircuitUsable                    // bundles move to their circuit
+	FabricChanged                    // a link, port or device came or went
+	WakeReached                      // the instant that the last plan asked for
+)
+
+// KindSet is a set of kinds.
+type KindSet uint16
+
+// Kinds makes a set.
+func Kinds(kinds ...Kind) KindSet {
+	var s KindSet
+	for _, k := range kinds {
+		s |= 1 << k
+	}
+	return s
+}
+
+// Has says whether k is in s.
+func (s KindSet) Has(k Kind) bool { return s&(1<<k) != 0 }
+
+// Event tells a policy what happened since its last decision. A hint only: the View holds all there is to know.
+type Event struct {
+	At     time.Duration
+	Kind   Kind
+	Job    JobID
+	Coflow southbound.CoflowID
+	Row    int32
+}
+
+// Policy decides. The same view gives the same plan, also from a fresh instance, whatever the events were.
+type Policy interface {
+	// Wants says which events are worth a Decide.
+	Wants() KindSet
+	// Decide answers for the view. Neither v nor anything it holds is written to or kept.
+	Decide(v *View, ev []Event) *Plan
+}

@@ -1,0 +1,106 @@
+package controller
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// View is what a policy sees: a read-only window on the state. All slices are borrowed for the call of Decide; nobody
+// writes to them (the conformance suite hashes a view before and after).
+type View struct {
+	Now    time.Duration
+	Seed   uint64 // of the run; a policy draws from Rand
+	Fabric *topo.Fabric
+	Paths  *pathmap.Map // between racks, over packets
+	Down   []bool       // by link: no light, or a dead end. nil: all are up
+
+	Waiting []*Job       // accepted and not placed, in order of acceptance
+	Free    []int32      // free slots, by host
+	Coflows []CoflowView // expanded and not ended, by id: started, or waiting for their stage
+
+	Circuits []CircuitView // by OCS input; nil without an OCS
+	Reserved []Reservation // begun and not, sorted by (In, NotBefore)
+
+	Delta     time.Duration // the whole outage of a circuit move that is to be reckoned with
+	Elephants pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
+}
+
+// CoflowView is a coflow as a policy sees it.
+type CoflowView struct {
+	ID      southbound.CoflowID
+	Job     JobID
+	Arrival time.Duration // the job's
+	Weight  float64
+	Started bool // its bundles may send
+	Start   time.Duration
+	Src     []southbound.HostID // by row, sorted by (Dst, Src)
+	Dst     []southbound.HostID
+	Size    []pathmap.Bytes
+	Ended   []bool
+	Routed  bool             // Tag has been decided
+	Tag     []southbound.Tag // by row: while on packets
+	Left    southbound.Left  // payload; before the start, the sizes
+}
+
+// LeftBytes returns the payload left of a row, zero once it has ended, rounded up.
+func (c *CoflowView) LeftBytes(row int) pathmap.Bytes {
+	if c.Ended[row] {
+		return 0
+	}
+	l := c.Left.Row(int32(row))
+	b := pathmap.Bytes(l)
+	if float64(b) < l {
+		b++
+	}
+	return b
+}
+
+// CircuitPhase is how far a circuit has come.
+type CircuitPhase uint8
+
+// The phases.
+const (
+	NoCircuit CircuitPhase = iota
+	Moving                 // intended: draining, dark, or locking
+	Usable                 // lit and steered to
+)
+
+// CircuitView is the circuit of one OCS input.
+type CircuitView struct {
+	Out    southbound.Port // NoPort where there is none
+	Phase  CircuitPhase
+	Since  time.Duration
+	Held   bool // a begun reservation holds it
+	Coflow southbound.CoflowID
+	Until  time.Duration // the reservation's NotAfter
+}
+
+// HostRack returns the rack of a host.
+func (v *View) HostRack(h southbound.HostID) southbound.RackID {
+	return southbound.RackID(v.Fabric.RackOf(int32(h)))
+}
+
+// Rand returns the stream of random numbers of one purpose at one decision. The same seed, purpose and key give the
+// same stream, so a fresh instance of a policy decides as the old one would have.
+func (v *View) Rand(purpose string, key uint64) *rand.Rand {
+	h := v.Seed ^ 0x9e3779b97f4a7c15
+	for _, c := range []byte(purpose) {
+		h = (h ^ uint64(c)) * 0x100000001b3
+	}
+	return rand.New(rand.NewPCG(h, key))
+}
+
+// Payload of one full Ethernet frame at MTU 1500 and the frame itself: what TCP over IPv4 with timestamps carries.
+const (
+	FramePayload = 1448
+	FrameBytes   = 1514
+)
+
+// Wire returns the layer-2 bytes that carry b bytes of payload, rounded up.
+func Wire(b pathmap.Bytes) pathmap.Bytes {
+	return b/FramePayload*FrameBytes + (b%FramePayload*FrameBytes+FramePayload-1)/FramePayload
+}

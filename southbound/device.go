@@ -1,0 +1,131 @@
+package southbound
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Match selects packets at a packet switch: those for a rack, with a tag, and perhaps from one rack only.
+type Match struct {
+	Dst RackID
+	Tag Tag    // AnyTag matches every tag that has no rule of its own
+	Src RackID // AnyRack matches every source; a rule with a source wins over one without
+}
+
+// AnyTag and AnyRack are Match's wildcards.
+const (
+	AnyTag  Tag    = 254
+	AnyRack RackID = -1
+)
+
+// NoPort is the absence of a port: a rule without backup, an input without circuit.
+const NoPort Port = -1
+
+// Rule sends what it matches out of Primary, and out of Backup while Primary has no light. Delivery to a rack's own
+// hosts is not a rule: every ToR knows its hosts' ports.
+type Rule struct {
+	Match
+	Primary, Backup Port
+}
+
+// CrossConnect is a directed circuit from input In to output Out of an OCS. Making one displaces whatever held either
+// port; making the one that stands already is nothing at all, and no light is lost. Off removes the circuit of In.
+type CrossConnect struct {
+	In, Out Port
+	Off     bool
+}
+
+// Change is one transaction to one device: all of it is accepted, or nothing. Packet switches take rules, an OCS takes
+// cross-connects; the other kind is refused.
+type Change struct {
+	Replace bool // Rules or Connects are the whole table: what is not named goes
+	Rules   []Rule
+	Drop    []Match // rules to remove; an absent one is nothing
+	Connect []CrossConnect
+}
+
+// Empty says whether c asks for nothing.
+func (c *Change) Empty() bool {
+	return !c.Replace && len(c.Rules) == 0 && len(c.Drop) == 0 && len(c.Connect) == 0
+}
+
+// Status is the state of a cross-connect as its device reports it (the words of the Open Compute model).
+type Status uint8
+
+// The statuses. Only Connected admits traffic.
+const (
+	Disconnected Status = iota
+	PendingConnection
+	Connected
+	PendingDeletion
+	Failed
+	Invalid
+)
+
+var statusNames = [...]string{"DISCONNECTED", "PENDING_CONNECTION", "CONNECTED", "PENDING_DELETION", "FAILED", "INVALID"}
+
+func (s Status) String() string {
+	if int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return "UNKNOWN"
+}
+
+// Connection is a cross-connect as seen.
+type Connection struct {
+	In, Out Port
+	Status  Status
+}
+
+// Seen is what a device says of itself. Slices are sorted (rules by match, connections by input).
+type Seen struct {
+	Rules       []Rule
+	Connections []Connection
+	Down        []Port // ports without light or link
+}
+
+// DeviceEvent is one notification of a device.
+type DeviceEvent struct {
+	At     time.Duration // the device's own clock, on the fabric's scale; 0 if it has none
+	Device DeviceID
+	Kind   DeviceEventKind
+	In     Port // the port (PortUp, PortDown) or the input (ConnectionStatus)
+	Out    Port
+	Status Status
+}
+
+// DeviceEventKind says what a DeviceEvent tells.
+type DeviceEventKind uint8
+
+// The kinds. Synced comes once a stream has delivered everything that stood when it began; Lost when the stream ends.
+const (
+	ConnectionStatus DeviceEventKind = iota + 1
+	PortUp
+	PortDown
+	Synced
+	Lost
+)
+
+// Device is one switch, whichever the fabric. All methods may be called by several goroutines; a driver keeps one
+// queue of Sets a device, in the order of the calls.
+type Device interface {
+	// Set asks for c as one transaction. nil means accepted: what is effective is told by Watch. A refused change
+	// changes nothing. The same change again is harmless.
+	Set(ctx context.Context, c *Change) error
+	// Read returns the whole state as the device reports it now.
+	Read(ctx context.Context) (Seen, error)
+	// Watch calls sink with every connection and down port that stands, then Synced, then each change as it happens,
+	// in the device's order, until ctx ends (nil) or the stream breaks (the error). sink must not block for long.
+	Watch(ctx context.Context, sink func(DeviceEvent)) error
+}
+
+// Errors that drivers wrap, so that callers tell what to do next.
+var (
+	// ErrNotLeader: the device knows a larger election id. The caller steps down for this device.
+	ErrNotLeader = errors.New("a larger election id is known")
+	// ErrRefused: the request is wrong, and would be wrong again.
+	ErrRefused = errors.New("refused by the device")
+	// ErrUnsupported: this device or dataplane cannot do that.
+	ErrUnsupported = errors.New("not supported")
+)
