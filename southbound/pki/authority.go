@@ -1,0 +1,113 @@
+package pki
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"time"
+)
+
+// skew is how far the clocks of two machines of one lab may differ.
+const skew = time.Minute
+
+// Authority signs the certificates of one run. Its methods may be called by several goroutines.
+type Authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+// New makes an authority whose certificates are good for life from now on.
+func New(life time.Duration) (*Authority, error) {
+	if life <= 0 {
+		return nil, fmt.Errorf("make authority: life %v: take a duration above zero", life)
+	}
+	now := time.Now()
+	return newAuthority(now.Add(-skew), now.Add(life))
+}
+
+func newAuthority(notBefore, notAfter time.Time) (*Authority, error) {
+	key, serial, err := keyAndSerial()
+	if err != nil {
+		return nil, fmt.Errorf("make authority: %w", err)
+	}
+	c := &x509.Certificate{
+		SerialNumber:          serial,
+		Subject:               pkix.Name{CommonName: "lightloom run authority " + serial.Text(16)[:8]},
+		NotBefore:             notBefore,
+		NotAfter:              notAfter,
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		MaxPathLenZero:        true,
+		KeyUsage:              x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		return nil, fmt.Errorf("make authority: %w", err)
+	}
+	if c, err = x509.ParseCertificate(der); err != nil {
+		return nil, fmt.Errorf("make authority: %w", err)
+	}
+	return &Authority{cert: c, key: key}, nil
+}
+
+// Issue makes an identity. Its certificate is good for the names name and localhost and the loopback addresses, for as
+// long as the authority is.
+func (a *Authority) Issue(role Role, name string) (Identity, error) {
+	return a.issue(role, name, a.cert.NotBefore, a.cert.NotAfter)
+}
+
+func (a *Authority) issue(role Role, name string, notBefore, notAfter time.Time) (Identity, error) {
+	fail := func(err error) (Identity, error) {
+		return Identity{}, fmt.Errorf("issue %s certificate: %w", role, err)
+	}
+	if err := checkName(name); err != nil {
+		return fail(err)
+	}
+	key, serial, err := keyAndSerial()
+	if err != nil {
+		return fail(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: name, OrganizationalUnit: []string{string(role)}},
+		NotBefore:    notBefore,
+		NotAfter:     notAfter,
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		DNSNames:     []string{name, "localhost"},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		URIs:         []*url.URL{roleURI(role, name)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &key.PublicKey, a.key)
+	if err != nil {
+		return fail(err)
+	}
+	if c, err = x509.ParseCertificate(der); err != nil {
+		return fail(err)
+	}
+	id, err := newIdentity(c, key, a.cert)
+	if err != nil {
+		return fail(err)
+	}
+	return id, nil
+}
+
+func keyAndSerial() (*ecdsa.PrivateKey, *big.Int, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	// 127 random bits with the highest one set: positive, never short, and unique without a counter.
+	b := make([]byte, 16)
+	if _, err := rand.Read(b); err != nil {
+		return nil, nil, err
+	}
+	b[0] = b[0]&0x7f | 0x40
+	return key, new(big.Int).SetBytes(b), nil
+}

@@ -1,0 +1,60 @@
+package pki
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Role is what the holder of a certificate may act as.
+type Role string
+
+// The roles.
+const (
+	Controller Role = "controller" // a replica: programs devices and hosts, speaks raft with its peers
+	Switch     Role = "switch"     // a gNMI target
+	Agent      Role = "agent"      // the agent of the hosts
+	Client     Role = "client"     // a user's tool on the northbound API
+)
+
+// Roles returns every role.
+func Roles() []Role { return []Role{Controller, Switch, Agent, Client} }
+
+// The role travels as a URI among the certificate's subject alternative names: lightloom://ROLE/NAME.
+const scheme = "lightloom"
+
+func roleURI(r Role, name string) *url.URL {
+	return &url.URL{Scheme: scheme, Host: string(r), Path: "/" + name}
+}
+
+// roleOf reads the role and name that the authority wrote; a certificate without exactly one such URI has none.
+func roleOf(c *x509.Certificate) (Role, string, error) {
+	var found []*url.URL
+	for _, u := range c.URIs {
+		if u.Scheme == scheme {
+			found = append(found, u)
+		}
+	}
+	if len(found) != 1 {
+		return "", "", fmt.Errorf("read role of certificate %q: it has %d role names, want one", c.Subject.CommonName, len(found))
+	}
+	r := Role(found[0].Host)
+	if !slices.Contains(Roles(), r) {
+		return "", "", fmt.Errorf("read role of certificate %q: role %q is unknown (known: %v)", c.Subject.CommonName, r, Roles())
+	}
+	return r, strings.TrimPrefix(found[0].Path, "/"), nil
+}
+
+// checkName takes what a DNS name and a URI path can hold unescaped.
+func checkName(name string) error {
+	ok := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
+	}
+	if name == "" || len(name) > 63 || strings.Trim(name, "-.") != name || strings.Contains(name, "..") ||
+		strings.ContainsFunc(name, func(r rune) bool { return !ok(r) }) {
+		return fmt.Errorf("name %q: use 1 to 63 letters, digits, '-' and '.', with a letter or digit at both ends", name)
+	}
+	return nil
+}
