@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+
+	"lightloom/southbound/agent/wire"
+)
+
+// Config says how to reach an agent, and as whom.
+type Config struct {
+	Addr string // host:port of the agent
+	// Dialer makes the connection; nil: TCP.
+	Dialer func(ctx context.Context, addr string) (net.Conn, error)
+	// TLS holds the leader's certificate and the authority that the agent's is checked against. Needed: there is no
+	// plaintext. Its ServerName, where set, is the name the agent must have.
+	TLS *tls.Config
+	// Election returns the leader's election id; it is asked before every call and must not block.
+	Election func() (high, low uint64)
+	// OnError is told of every call that was given up, from the queue's own goroutine; nil: nobody is. An error that
+	// wraps southbound.ErrNotLeader means that what was queued behind the call has been dropped too.
+	OnError func(error)
+	// Interval is how often the agent tells what has moved; 0 means 25 ms.
+	Interval time.Duration
+	// CallTimeout bounds one attempt of one call; 0 means 5 s.
+	CallTimeout time.Duration
+}
+
+// Status is how an agent is; Stats are its counts.
+type (
+	Status = wire.Status
+	Stats  = wire.Stats
+)
+
+// ErrRestarted: the events that are asked for are not at the agent (any more): it has begun anew, and every bundle and
+// task it held is void.
+var ErrRestarted = wire.ErrRestarted
+
+const (
+	defaultInterval    = 25 * time.Millisecond
+	defaultCallTimeout = 5 * time.Second
+	// keepaliveTime finds a half-open connection; agents allow as little as half of it.
+	keepaliveTime = 10 * time.Second
+	retryFirst    = 10 * time.Millisecond
+	retryMost     = 500 * time.Millisecond
+)
+
+func (c *Config) check() error {
+	switch {
+	case c.Addr == "":
+		return errors.New("dial agent: no address")
+	case c.TLS == nil:
+		return fmt.Errorf("dial agent %q: no TLS configuration: agents speak nothing else", c.Addr)
+	case c.Election == nil:
+		return fmt.Errorf("dial agent %q: no election id", c.Addr)
+	}
+	if c.Interval <= 0 {
+		c.Interval = defaultInterval
+	}
+	if c.CallTimeout <= 0 {
+		c.CallTimeout = defaultCallTimeout
+	}
+	if c.OnError == nil {
+		c.OnError = func(error) {}
+	}
+	return nil
+}
+
+func (c *Config) dialOptions() []grpc.DialOption {
+	opts := []grpc.DialOption{
+		grpc.WithTransportCredentials(credentials.NewTLS(c.TLS)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxMessage), grpc.MaxCallSendMsgSize(wire.MaxMessage)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTime / 2}),
+		grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: 2 * time.Second,
+			Backoff: backoff.Config{BaseDelay: retryFirst, Multiplier: 1.6, Jitter: 0.2, MaxDelay: retryMost}}),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithNoProxy(),
+	}
+	if c.Dialer != nil {
+		opts = append(opts, grpc.WithContextDialer(c.Dialer))
+	}
+	return opts
+}

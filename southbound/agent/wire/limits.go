@@ -1,0 +1,17 @@
+package wire
+
+// Limits of the protocol, so that neither end can exhaust the other. Both ends refuse what is larger.
+const (
+	// MaxMessage bounds one message, in bytes. The largest that either end makes is about a third of it.
+	MaxMessage = 1 << 20
+	// ChunkRows is how many rows of coflows go into one Start, or steerings, tasks or pairs into one call.
+	ChunkRows = 8192
+	// MaxRows bounds the rows of one coflow: as many as a job may have flows.
+	MaxRows = 1 << 20
+	// MaxPaces bounds the coflows of one SetRates: at most 19 bytes each on the wire.
+	MaxPaces = 1 << 15
+	// EventBatch is how many events go into one message.
+	EventBatch = 2048
+	// MaxSize bounds the payload of one bundle: 1 PiB.
+	MaxSize = 1 << 50
+)

@@ -1,0 +1,147 @@
+package wire
+
+import (
+	"cmp"
+	"fmt"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+	"lightloom/southbound/agent/agentpb"
+)
+
+// Starts splits starts into requests of at most ChunkRows rows each, without their election. The slices are copied.
+func Starts(starts []southbound.Start) ([]*agentpb.StartRequest, error) {
+	var out []*agentpb.StartRequest
+	var req *agentpb.StartRequest
+	room := 0
+	for i := range starts {
+		s := &starts[i]
+		if err := CheckColumns(s); err != nil {
+			return nil, err
+		}
+		for first := 0; first < len(s.Src); {
+			if room == 0 {
+				req, room = &agentpb.StartRequest{}, ChunkRows
+				out = append(out, req)
+			}
+			n := min(room, len(s.Src)-first)
+			req.Chunks = append(req.Chunks, chunk(s, first, n))
+			first, room = first+n, room-n
+		}
+	}
+	return out, nil
+}
+
+func chunk(s *southbound.Start, first, n int) *agentpb.Chunk {
+	c := &agentpb.Chunk{Coflow: int32(s.Coflow), Rows: int32(len(s.Src)), First: int32(first),
+		Src: make([]int32, n), Dst: make([]int32, n), Size: make([]int64, n), Tag: make([]byte, n)}
+	for i := range n {
+		c.Src[i], c.Dst[i] = int32(s.Src[first+i]), int32(s.Dst[first+i])
+		c.Size[i], c.Tag[i] = int64(s.Size[first+i]), byte(s.Tag[first+i])
+	}
+	return c
+}
+
+// CheckColumns says whether a start can be sent at all: some rows, not too many, and columns of equal length.
+func CheckColumns(s *southbound.Start) error {
+	n := len(s.Src)
+	switch {
+	case len(s.Dst) != n || len(s.Size) != n || len(s.Tag) != n:
+		return fmt.Errorf("start coflow %d: columns of %d, %d, %d and %d rows differ: %w", s.Coflow, n, len(s.Dst),
+			len(s.Size), len(s.Tag), southbound.ErrRefused)
+	case n == 0:
+		return fmt.Errorf("start coflow %d: has no rows: %w", s.Coflow, southbound.ErrRefused)
+	case n > MaxRows:
+		return fmt.Errorf("start coflow %d: has %d rows, at most %d are taken: %w", s.Coflow, n, MaxRows,
+			southbound.ErrRefused)
+	}
+	return nil
+}
+
+// CheckStart says what is wrong with a start on a fabric of that many hosts.
+func CheckStart(s *southbound.Start, hosts int) error {
+	if err := CheckColumns(s); err != nil {
+		return err
+	}
+	for i := range s.Src {
+		if err := checkRow(s, i, hosts); err != nil {
+			return fmt.Errorf("start coflow %d: row %d: %w: %w", s.Coflow, i, err, southbound.ErrRefused)
+		}
+	}
+	return nil
+}
+
+func checkRow(s *southbound.Start, i, hosts int) error {
+	src, dst, size := s.Src[i], s.Dst[i], s.Size[i]
+	switch {
+	case src < 0 || int(src) >= hosts || dst < 0 || int(dst) >= hosts:
+		return fmt.Errorf("hosts %d to %d: the fabric's are 0 to %d", src, dst, hosts-1)
+	case src == dst:
+		return fmt.Errorf("goes from host %d to itself", src)
+	case size <= 0 || size > MaxSize:
+		return fmt.Errorf("carries %d bytes; take 1 to %d", size, int64(MaxSize))
+	case !ValidTag(s.Tag[i]):
+		return fmt.Errorf("tag %d: take 0 to %d, or %d to hold", s.Tag[i], southbound.Tags-1, southbound.TagHold)
+	case i > 0 && cmp.Or(cmp.Compare(s.Dst[i-1], dst), cmp.Compare(s.Src[i-1], src)) >= 0:
+		return fmt.Errorf("is not sorted by destination and source, or comes twice")
+	}
+	return nil
+}
+
+// ValidTag says whether a bundle can be steered to t.
+func ValidTag(t southbound.Tag) bool { return t < southbound.Tags || t == southbound.TagHold }
+
+// Assembler puts the chunks of coflows together again. A sender finishes one coflow before it begins the next, so one
+// is open at most, and what is held is bounded by MaxRows. The zero value is ready.
+type Assembler struct {
+	open southbound.Start
+	rows int // of the whole coflow; 0 while none is open
+}
+
+// Add takes the next chunk. It returns the coflow once its last row has come, nil before. A chunk that has been taken
+// already is nothing; one that begins at row 0 begins its coflow anew, and drops another that was open.
+func (a *Assembler) Add(c *agentpb.Chunk) (*southbound.Start, error) {
+	if err := a.check(c); err != nil {
+		return nil, fmt.Errorf("start coflow %d: %w: %w", c.GetCoflow(), err, southbound.ErrRefused)
+	}
+	first, n := int(c.GetFirst()), len(c.GetSrc())
+	if first == 0 {
+		a.open, a.rows = southbound.Start{Coflow: southbound.CoflowID(c.GetCoflow())}, int(c.GetRows())
+	}
+	if first < len(a.open.Src) {
+		return nil, nil // a retry of what has been taken
+	}
+	for i := range n {
+		a.open.Src = append(a.open.Src, southbound.HostID(c.Src[i]))
+		a.open.Dst = append(a.open.Dst, southbound.HostID(c.Dst[i]))
+		a.open.Size = append(a.open.Size, pathmap.Bytes(c.Size[i]))
+		a.open.Tag = append(a.open.Tag, southbound.Tag(c.Tag[i]))
+	}
+	if len(a.open.Src) < a.rows {
+		return nil, nil
+	}
+	done := a.open
+	a.Reset()
+	return &done, nil
+}
+
+// check compares a chunk with itself and with the coflow that is open.
+func (a *Assembler) check(c *agentpb.Chunk) error {
+	first, rows, n := int64(c.GetFirst()), int64(c.GetRows()), int64(len(c.GetSrc()))
+	switch {
+	case int64(len(c.GetDst())) != n || int64(len(c.GetSize())) != n || int64(len(c.GetTag())) != n:
+		return fmt.Errorf("a chunk's columns differ in length")
+	case n == 0 || n > ChunkRows || rows <= 0 || rows > MaxRows || first < 0 || first+n > rows:
+		return fmt.Errorf("a chunk of %d rows at %d of %d", n, first, rows)
+	case first == 0:
+		return nil
+	case a.rows == 0 || int32(a.open.Coflow) != c.GetCoflow() || int64(a.rows) != rows:
+		return fmt.Errorf("a chunk at row %d of a coflow that is not open", first)
+	case first > int64(len(a.open.Src)) || (first < int64(len(a.open.Src)) && first+n > int64(len(a.open.Src))):
+		return fmt.Errorf("a chunk at row %d, and %d is the next", first, len(a.open.Src))
+	}
+	return nil
+}
+
+// Reset drops what is open.
+func (a *Assembler) Reset() { *a = Assembler{} }
