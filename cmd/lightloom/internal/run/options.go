@@ -1,0 +1,49 @@
+package run
+
+import "io"
+
+// Options are what the commands demo, replay and up ask for, checked as far as flags alone can be: names of policies,
+// fabrics and files are read by the one that runs.
+type Options struct {
+	Demo bool // the built-in workload on the built-in fabric; else what the fields below name
+
+	Trace    string   // path of a coflow-benchmark file; empty: the built-in synthetic workload
+	Fabric   string   // a spec such as "hybrid:racks=16,hosts=2", or the path of a YAML file; empty: the demo's
+	On       string   // OnNetns, OnFlowsim, or OnAuto
+	Policies []string // in the order of the report's rows; empty: the demo's five
+	Parts    Parts    // replace parts of each policy
+
+	Scale   float64 // divides bytes and rates; 0: auto
+	Speedup float64 // divides arrivals, sizes and compute times; at least 1 unless a user wants slow motion
+	Seed    uint64
+	Coflows int // the first so many; 0: all
+
+	Dataplane  string // of netns: auto, ebpf or mirred
+	Replicas   int    // of the controller; 1 to 7, odd
+	Congestion string // congestion control of the hosts' sockets; empty: cubic
+	MTU        int    // bytes; 0: 1500
+	Queue      int    // bytes a queue holds; 0: by the link's rate
+
+	Output    string // OutputTable or OutputJSON, on Stdout
+	ReportDir string // where report.json, run.json and report.html go; empty: a fresh directory, whose name is printed
+
+	Args           []string // of the process, after its name: what a re-executed child needs to know
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Parts name parts that replace those of a composed policy; empty keeps the policy's own.
+type Parts struct{ Place, Light, Route, Share string }
+
+// Where a run happens.
+const (
+	OnAuto    = ""        // netns where the machine allows it, else flowsim with the reason
+	OnNetns   = "netns"   // real packets between namespaces, in real time
+	OnFlowsim = "flowsim" // the flow-level simulator, in virtual time
+)
+
+// How a result is printed.
+const (
+	OutputTable = "table"
+	OutputJSON  = "json"
+)
