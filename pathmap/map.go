@@ -1,24 +1,232 @@
 package pathmap
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// MaxK bounds the paths kept for one pair of ends.
+const MaxK = 1 << 12
 
 // Options say how a Map is built.
 type Options struct {
-	K     int               // paths kept for each ordered pair of ends
-	Seed  uint64            // of the rotation that breaks ties
-	Avoid func(NodeID) bool // nodes that no path enters, such as an OCS; nil: none
+	K      int               // paths kept for each pair of ends, 1 to MaxK
+	Seed   uint64            // of the rotation that breaks ties
+	Avoid  func(NodeID) bool // nodes that no path enters, such as an OCS; nil: none
+	Packed bool              // store the paths: more memory and a slower Build, faster lookups, the same answers
 }
 
 // Map holds the k shortest loopless paths between ends (a fabric's ToRs), by their index in the slice given to Build.
-type Map struct{}
-
-// Build computes the map.
-func Build(t *Topology, ends []NodeID, opt Options) (*Map, error) {
-	return nil, errors.New("build path map: being written")
+// Paths are exact, in order of length, ties as stated in order.go. Parallel links make distinct paths. Hosts forward
+// nothing: they are on paths only as ends. A Map is immutable and may be used by several goroutines.
+//
+// A map is implicit (the graph, and the distances to every end: a lookup searches) or packed (the paths' port choices).
+type Map struct {
+	g    *graph
+	k    int
+	seed uint64
+	rank []int32 // by end: its place among the ends in the order of NodeIDs
+	node []int32 // by rank: the node
+	dist []row   // by rank of the target; implicit only
+	rows []packedRow
+	form form // how rows are packed
 }
 
-// Paths returns how many paths there are from end s to end d, at most K.
-func (m *Map) Paths(s, d int) int { return 0 }
+// Build computes the map of t between ends. It is as parallel as GOMAXPROCS, and its result does not depend on it.
+// Disconnected ends have no path.
+func Build(t *Topology, ends []NodeID, opt Options) (*Map, error) {
+	if t == nil {
+		return nil, errors.New("build path map: no topology")
+	}
+	if opt.K < 1 || opt.K > MaxK {
+		return nil, fmt.Errorf("build path map: k is %d; take 1 to %d", opt.K, MaxK)
+	}
+	g, err := newGraph(t, ends, opt.Avoid)
+	if err != nil {
+		return nil, fmt.Errorf("build path map: %w", err)
+	}
+	m := &Map{g: g, k: opt.K, seed: opt.Seed}
+	m.rankEnds(ends)
+	if opt.Packed {
+		err = m.pack()
+	} else {
+		m.measure()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("build path map: %w", err)
+	}
+	return m, nil
+}
 
-// AppendPath appends the links of path i (0 the default, in order of length) from end s to end d to buf.
-func (m *Map) AppendPath(buf []LinkID, s, d, i int) []LinkID { return buf }
+func (m *Map) rankEnds(ends []NodeID) {
+	byID := make([]int32, len(ends))
+	for i := range byID {
+		byID[i] = int32(i)
+	}
+	slices.SortFunc(byID, func(a, b int32) int { return cmp.Compare(ends[a], ends[b]) })
+	m.rank, m.node = make([]int32, len(ends)), make([]int32, len(ends))
+	for r, e := range byID {
+		m.rank[e], m.node[r] = int32(r), m.g.find(ends[e])
+	}
+}
+
+// measure fills the rows of an implicit map.
+func (m *Map) measure() {
+	m.dist = make([]row, len(m.node))
+	each(len(m.node), func() func(int) {
+		queue := make([]int32, 0, m.g.nodes())
+		return func(t int) {
+			m.dist[t] = newRow(m.g.nodes())
+			m.dist[t].fill(m.g, m.node[t], queue)
+		}
+	})
+}
+
+// each calls a worker's function for every i below n, from as many workers as there are processors. The largest i come
+// first: in a triangle they are the longest rows.
+func each(n int, worker func() func(int)) {
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	next.Store(int64(n))
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			do := worker()
+			for i := next.Add(-1); i >= 0; i = next.Add(-1) {
+				do(int(i))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// K returns the number of paths kept for each pair at most.
+func (m *Map) K() int { return m.k }
+
+// Ends returns the number of ends.
+func (m *Map) Ends() int { return len(m.rank) }
+
+// Bytes returns the memory that the map holds, the topology not counted.
+func (m *Map) Bytes() int64 {
+	n := m.g.bytes() + int64(4*(cap(m.rank)+cap(m.node)))
+	for _, r := range m.dist {
+		n += int64(cap(r)) + 24
+	}
+	for _, r := range m.rows {
+		n += r.bytes() + 48
+	}
+	return n
+}
+
+// Paths returns how many paths there are from end s to end d, at most K. From an end to itself there is one: it has no
+// links. On an implicit map this costs as much as looking up the last path.
+func (m *Map) Paths(s, d int) int {
+	a, b, _ := m.ordered(s, d)
+	switch {
+	case a == b:
+		return 1
+	case m.rows != nil:
+		return m.rows[b].paths(a, m.form)
+	}
+	var room [inline]frame
+	w := m.walk(a, b)
+	w.begin(room[:0])
+	for n := range m.k {
+		switch w.advance() {
+		case end:
+			return n
+		case spent:
+			return len(m.yen(a, b, m.k))
+		}
+	}
+	return m.k
+}
+
+// AppendPath appends the links of path i (0 the default, in order of length) from end s to end d to buf. It allocates
+// nothing where buf has room, except on an implicit map for pairs whose search runs into long blind alleys or whose
+// paths are longer than 16 links. It panics where there is no path i.
+func (m *Map) AppendPath(buf []LinkID, s, d, i int) []LinkID {
+	a, b, turned := m.ordered(s, d)
+	from := len(buf)
+	ok := i >= 0
+	switch {
+	case a == b:
+		ok = i == 0
+	case !ok:
+	case m.rows != nil:
+		buf, ok = m.unpack(buf, a, b, i)
+	default:
+		buf, ok = m.search(buf, a, b, i)
+	}
+	if !ok {
+		panic(fmt.Sprintf("pathmap: no path %d from end %d to end %d", i, s, d))
+	}
+	if turned {
+		turn(buf[from:])
+	}
+	return buf
+}
+
+// ordered returns the ranks of two ends, the smaller first, and whether that turned them.
+func (m *Map) ordered(s, d int) (a, b int32, turned bool) {
+	a, b = m.rank[s], m.rank[d]
+	return min(a, b), max(a, b), a > b
+}
+
+// turn makes a path the one of the other direction.
+func turn(links []LinkID) {
+	slices.Reverse(links)
+	for i := range links {
+		links[i] = Reverse(links[i])
+	}
+}
+
+// walk returns the walk of the pair with ranks a < b.
+func (m *Map) walk(a, b int32) walk {
+	return walk{g: m.g, dist: m.dist[b], order: m.order(a, b), source: m.node[a], target: m.node[b]}
+}
+
+func (m *Map) order(a, b int32) order { return orderOf(m.seed, m.g.id[m.node[a]], m.g.id[m.node[b]]) }
+
+// yen returns the first k paths of the pair with ranks a < b.
+func (m *Map) yen(a, b int32, k int) []yenPath {
+	y := yen{g: m.g, order: m.order(a, b), source: m.node[a], target: m.node[b]}
+	return y.run(k)
+}
+
+// search appends path i of the pair with ranks a < b, by walking.
+func (m *Map) search(buf []LinkID, a, b int32, i int) ([]LinkID, bool) {
+	if i >= m.k {
+		return buf, false
+	}
+	var room [inline]frame
+	w := m.walk(a, b)
+	w.begin(room[:0])
+	for range i + 1 {
+		switch w.advance() {
+		case end:
+			return buf, false
+		case spent:
+			return m.appendYen(buf, a, b, i)
+		}
+	}
+	for _, f := range w.stack {
+		buf = append(buf, m.g.link[f.via])
+	}
+	return buf, true
+}
+
+func (m *Map) appendYen(buf []LinkID, a, b int32, i int) ([]LinkID, bool) {
+	paths := m.yen(a, b, i+1)
+	if i >= len(paths) {
+		return buf, false
+	}
+	for _, e := range paths[i].via {
+		buf = append(buf, m.g.link[e])
+	}
+	return buf, true
+}

@@ -1,0 +1,48 @@
+package pathmap
+
+// A row holds the distance of every node to one target, modulo 3, two bits a node: neighbours differ by at most one, so
+// that is enough to tell nearer, equal and farther apart. Leaves are passed through like any node: a row is then a
+// lower bound of the distance, and still exact about neighbours, which is all that the walk needs.
+type row []uint8
+
+// unreached is the code of a node that no path joins to the target.
+const unreached = 3
+
+func (r row) code(n int32) uint8 { return r[n>>2] >> (uint(n&3) << 1) & 3 }
+
+func (r row) set(n int32, code uint8) {
+	shift := uint(n&3) << 1
+	r[n>>2] = r[n>>2]&^(3<<shift) | code<<shift
+}
+
+func newRow(nodes int) row { return make(row, (nodes+3)/4) }
+
+// detour is what going from a node to its neighbour adds to the length of a way to the target: 0 to a nearer one, 1 to
+// an equal one, 2 to a farther one; by code<<2 | neighbour's code.
+var detour = [16]uint8{
+	0<<2 | 0: 1, 0<<2 | 1: 2, 0<<2 | 2: 0,
+	1<<2 | 0: 0, 1<<2 | 1: 1, 1<<2 | 2: 2,
+	2<<2 | 0: 2, 2<<2 | 1: 0, 2<<2 | 2: 1,
+}
+
+// fill computes the row of target. queue is scratch with room for every node.
+func (r row) fill(g *graph, target int32, queue []int32) {
+	for i := range r {
+		r[i] = 0xff
+	}
+	r.set(target, 0)
+	queue = append(queue[:0], target)
+	for head := 0; head < len(queue); head++ {
+		n := queue[head]
+		next := r.code(n) + 1
+		if next == 3 {
+			next = 0
+		}
+		for _, to := range g.to[g.start[n]:g.start[n+1]] {
+			if r.code(to) == unreached {
+				r.set(to, next)
+				queue = append(queue, to)
+			}
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package pathmap
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// A packed map has a row for each target: the paths from every end of smaller rank, as bits. A pair's block is the
+// number of paths; the length of the first in Elias' gamma code; then each path: how much longer than the one before it
+// is, in ones ended by a zero, and the number of the link taken at each node but the last (at the last too where links
+// may be parallel: else the only link to the target is meant).
+type packedRow struct {
+	at   []uint32 // by rank of the source: where its block begins, in bytes
+	bits []byte   // eight bytes of zeros at the end, so that a word can be read anywhere
+}
+
+func (r packedRow) bytes() int64 { return int64(4*cap(r.at) + cap(r.bits)) }
+
+// form is how the rows of one map are packed.
+type form struct {
+	count int // bits of the number of paths
+	entry int // bits of a link's number
+	last  int // 1 where the last link is left out, else 0
+}
+
+// pack computes the rows.
+func (m *Map) pack() error {
+	m.form = form{count: bits.Len(uint(m.k)), entry: m.g.entryBits(), last: 1}
+	if m.g.multi {
+		m.form.last = 0
+	}
+	rows := make([]packedRow, len(m.node))
+	each(len(rows), func() func(int) {
+		p := packer{m: m, dist: newRow(m.g.nodes()), queue: make([]int32, 0, m.g.nodes()), stack: make([]frame, 0, inline)}
+		return func(t int) { rows[t] = p.row(int32(t)) }
+	})
+	for t, r := range rows {
+		if r.bits == nil {
+			return fmt.Errorf("pack the paths to end %d: more than %d bytes; take a smaller k, or leave Packed out", t, math.MaxUint32)
+		}
+	}
+	m.rows = rows
+	return nil
+}
+
+// packer packs rows, one after the other.
+type packer struct {
+	m     *Map
+	dist  row
+	queue []int32
+	stack []frame
+	out   bitWriter
+	via   []int32 // of the pair's paths, one after the other
+	end   []int32 // of each path in via
+}
+
+// row packs the paths to the end with rank t. A row too long for its offsets comes back without bits.
+func (p *packer) row(t int32) packedRow {
+	p.dist.fill(p.m.g, p.m.node[t], p.queue)
+	p.out.reset()
+	at := make([]uint32, t)
+	for s := range t {
+		if len(p.out.bytes) > math.MaxUint32-8 {
+			return packedRow{}
+		}
+		at[s] = uint32(len(p.out.bytes))
+		p.paths(s, t)
+		p.write(p.m.node[s])
+	}
+	b := make([]byte, len(p.out.bytes)+8)
+	copy(b, p.out.bytes)
+	return packedRow{at: at, bits: b}
+}
+
+// paths finds the paths of a pair.
+func (p *packer) paths(s, t int32) {
+	p.via, p.end = p.via[:0], p.end[:0]
+	w := walk{g: p.m.g, dist: p.dist, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t]}
+	w.begin(p.stack[:0])
+	defer func() { p.stack = w.stack }()
+	for range p.m.k {
+		switch w.advance() {
+		case path:
+			for i := range w.stack {
+				p.via = append(p.via, w.stack[i].via)
+			}
+			p.end = append(p.end, int32(len(p.via)))
+		case end:
+			return
+		case spent:
+			p.via, p.end = p.via[:0], p.end[:0]
+			for _, y := range p.m.yen(s, t, p.m.k) {
+				p.via = append(p.via, y.via...)
+				p.end = append(p.end, int32(len(p.via)))
+			}
+			return
+		}
+	}
+}
+
+// write writes the block of the pair's paths, which begin at source.
+func (p *packer) write(source int32) {
+	g, f := p.m.g, p.m.form
+	p.out.put(uint64(len(p.end)), f.count)
+	before, begin := int32(0), int32(0)
+	for i, end := range p.end {
+		length := end - begin
+		if i == 0 {
+			p.out.gamma(uint64(length))
+			before = length
+		}
+		p.out.unary(int(length - before))
+		node := source
+		for _, e := range p.via[begin : end-int32(f.last)] {
+			p.out.put(uint64(e-g.start[node]), f.entry)
+			node = g.to[e]
+		}
+		before, begin = length, end
+	}
+	p.out.align()
+}
+
+// paths returns how many paths the block of the source with that rank has.
+func (r packedRow) paths(s int32, f form) int {
+	in := bitReader{bytes: r.bits, at: int(r.at[s]) * 8}
+	return int(in.take(f.count))
+}
+
+// unpack appends path i of the pair with ranks a < b.
+func (m *Map) unpack(buf []LinkID, a, b int32, i int) ([]LinkID, bool) {
+	r, f, g := m.rows[b], m.form, m.g
+	in := bitReader{bytes: r.bits, at: int(r.at[a]) * 8}
+	if i >= int(in.take(f.count)) {
+		return buf, false
+	}
+	length := in.gamma()
+	for range i {
+		length += in.unary()
+		in.at += (length - f.last) * f.entry
+	}
+	length += in.unary()
+	node := m.node[a]
+	for range length - f.last {
+		e := g.start[node] + int32(in.take(f.entry))
+		buf = append(buf, g.link[e])
+		node = g.to[e]
+	}
+	if f.last == 1 {
+		buf = append(buf, g.link[g.entryTo(node, m.node[b])])
+	}
+	return buf, true
+}
+
+// bitWriter appends bits, the lowest first.
+type bitWriter struct {
+	bytes []byte
+	word  uint64
+	n     int // bits in word, below 8
+}
+
+func (w *bitWriter) reset() { w.bytes, w.word, w.n = w.bytes[:0], 0, 0 }
+
+// put writes the low n bits of v, n at most 32.
+func (w *bitWriter) put(v uint64, n int) {
+	w.word |= v << w.n
+	for w.n += n; w.n >= 8; w.n -= 8 {
+		w.bytes = append(w.bytes, byte(w.word))
+		w.word >>= 8
+	}
+}
+
+// unary writes n ones and a zero.
+func (w *bitWriter) unary(n int) {
+	for ; n >= 16; n -= 16 {
+		w.put(1<<16-1, 16)
+	}
+	w.put(1<<n-1, n+1)
+}
+
+// gamma writes v, at least 1: the number of its bits less one in unary, then those bits without the first.
+func (w *bitWriter) gamma(v uint64) {
+	n := bits.Len64(v) - 1
+	w.unary(n)
+	w.put(v&(1<<n-1), n)
+}
+
+// align ends the byte.
+func (w *bitWriter) align() {
+	if w.n > 0 {
+		w.put(0, 8-w.n)
+	}
+}
+
+// bitReader reads what a bitWriter wrote.
+type bitReader struct {
+	bytes []byte
+	at    int // in bits
+}
+
+// word returns the next bits, at least 57 of them.
+func (r *bitReader) word() uint64 {
+	return binary.LittleEndian.Uint64(r.bytes[r.at>>3:]) >> (r.at & 7)
+}
+
+func (r *bitReader) take(n int) uint64 {
+	v := r.word() & (1<<n - 1)
+	r.at += n
+	return v
+}
+
+func (r *bitReader) unary() int {
+	total := 0
+	for {
+		ones := min(bits.TrailingZeros64(^r.word()), 56)
+		total += ones
+		if r.at += ones; ones < 56 {
+			r.at++
+			return total
+		}
+	}
+}
+
+func (r *bitReader) gamma() int {
+	n := r.unary()
+	return 1<<n | int(r.take(n))
+}

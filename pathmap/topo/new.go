@@ -1,0 +1,73 @@
+package topo
+
+import (
+	"fmt"
+
+	"lightloom/pathmap"
+)
+
+// New builds the fabric of a spec. Nodes are ToRs ("tor0", by rack, so that a ToR's NodeID is its rack), spines
+// ("spine0"), the OCS ("ocs"), then hosts ("h<rack>-<i>"), whose only port is 0. Port r of a spine goes to rack r.
+func New(s Spec) (*Fabric, error) {
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("build fabric: %w", err)
+	}
+	s = s.WithDefaults()
+	f := &Fabric{Spec: s, Racks: s.Racks, HostsPerRack: s.Hosts, OCSNode: pathmap.None}
+	b := pathmap.NewBuilder()
+	f.addNodes(b)
+	f.cable(b)
+	var err error
+	if f.Topology, err = b.Build(); err != nil {
+		return nil, fmt.Errorf("build fabric: %w", err)
+	}
+	return f, nil
+}
+
+func (f *Fabric) addNodes(b *pathmap.Builder) {
+	f.ToRNode = make([]pathmap.NodeID, f.Racks)
+	for r := range f.ToRNode {
+		f.ToRNode[r] = b.Add(pathmap.Node{Name: fmt.Sprintf("tor%d", r), Role: pathmap.ToR, Rack: int32(r)})
+	}
+	for i := range f.Spec.Spines {
+		b.Add(pathmap.Node{Name: fmt.Sprintf("spine%d", i), Role: pathmap.Switch, Rack: pathmap.None})
+	}
+	if f.Spec.HasOCS() {
+		f.OCSNode = b.Add(pathmap.Node{Name: "ocs", Role: pathmap.OCS, Rack: pathmap.None})
+	}
+	f.HostNode = make([]pathmap.NodeID, f.Hosts())
+	for h := range f.HostNode {
+		r := h / f.HostsPerRack
+		f.HostNode[h] = b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, h%f.HostsPerRack), Role: pathmap.Host, Rack: int32(r)})
+	}
+}
+
+func (f *Fabric) cable(b *pathmap.Builder) {
+	s := f.Spec
+	for h, n := range f.HostNode {
+		b.Cable(n, 0, f.ToRNode[h/s.Hosts], int32(h%s.Hosts), s.NIC, s.NIC)
+	}
+	for r, tor := range f.ToRNode {
+		for i := range s.Spines {
+			b.Cable(tor, int32(s.Hosts+i), pathmap.NodeID(s.Racks+i), int32(r), s.EPS, s.EPS)
+		}
+	}
+	if !s.HasOCS() {
+		return
+	}
+	f.OCSUplink = make([]int32, f.Racks)
+	for r, tor := range f.ToRNode {
+		f.OCSUplink[r] = pathmap.None
+		if r < s.Ports {
+			f.OCSUplink[r] = int32(s.Hosts + s.Spines)
+			b.Cable(tor, f.OCSUplink[r], f.OCSNode, int32(r), s.OCS, s.OCS)
+		}
+	}
+}
+
+// PathMap returns the k shortest paths between racks over the packet network: indexes are racks, and no path enters the
+// OCS or a host.
+func (f *Fabric) PathMap(k int, seed uint64) (*pathmap.Map, error) {
+	return pathmap.Build(f.Topology, f.ToRNode, pathmap.Options{K: k, Seed: seed,
+		Avoid: func(n pathmap.NodeID) bool { return f.Topology.Node(n).Role == pathmap.OCS }})
+}

@@ -1,0 +1,177 @@
+package topo
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"lightloom/pathmap"
+)
+
+// maxText bounds the text form: a longer one is not a spec.
+const maxText = 4096
+
+// ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas. Keys left out
+// have their defaults, which the spec returned holds. Keys by kind:
+//
+//	hybrid     racks hosts spines nic eps ocs ports dark slots
+//	leafspine  racks hosts spines nic eps slots
+//	crossbar   ports rate dark slots
+func ParseSpec(text string) (Spec, error) {
+	if len(text) > maxText {
+		return Spec{}, fmt.Errorf("parse fabric spec: %d bytes long, at most %d are read", len(text), maxText)
+	}
+	s, at, err := parseText(text)
+	if err != nil {
+		return Spec{}, fmt.Errorf("parse fabric spec %q: column %d: %w", text, at+1, err)
+	}
+	return s, nil
+}
+
+// parseText is ParseSpec with the offset of what is wrong.
+func parseText(text string) (Spec, int, error) {
+	kind, rest, more := strings.Cut(text, ":")
+	d := newDraft()
+	if err := d.kind(kind); err != nil {
+		return Spec{}, 0, err
+	}
+	offsets := map[string]int{}
+	for at := len(kind) + 1; more; {
+		var pair string
+		pair, rest, more = strings.Cut(rest, ",")
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || value == "" {
+			return Spec{}, at, fmt.Errorf("%q is no key with a value: write it like racks=16", pair)
+		}
+		if err := d.set(key, value); err != nil {
+			return Spec{}, at, err
+		}
+		offsets[key] = at
+		at += len(pair) + 1
+	}
+	s, err := d.spec()
+	if ke := (*keyError)(nil); errors.As(err, &ke) {
+		return Spec{}, offsets[ke.key], err
+	}
+	return s, 0, err
+}
+
+// draft is a spec being read, whichever the form.
+type draft struct {
+	s     Spec
+	keys  []key
+	given map[string]bool
+}
+
+// key is one key of a kind.
+type key struct {
+	name string
+	set  func(s *Spec, value string) error
+}
+
+func newDraft() *draft { return &draft{given: map[string]bool{}} }
+
+func (d *draft) kind(kind string) error {
+	d.s.Kind = kind
+	if d.keys = keysOf(kind); d.keys == nil {
+		return wrong("kind", "%q is unknown: write %s", kind, oneOf(kind, Kinds()))
+	}
+	return nil
+}
+
+// set reads one key.
+func (d *draft) set(name, value string) error {
+	for _, k := range d.keys {
+		if k.name != name {
+			continue
+		}
+		if d.given[name] {
+			return wrong(name, "given twice: leave one out")
+		}
+		d.given[name] = true
+		return k.set(&d.s, value)
+	}
+	names := make([]string, len(d.keys))
+	for i, k := range d.keys {
+		names[i] = k.name
+	}
+	return wrong(name, "unknown key of a %s: write %s", d.s.Kind, oneOf(name, names))
+}
+
+// spec returns what was read, checked.
+func (d *draft) spec() (Spec, error) {
+	if err := d.s.Check(); err != nil {
+		return Spec{}, err
+	}
+	return d.s.WithDefaults(), nil
+}
+
+// keysOf lists the keys of a kind; nil where there is no such kind.
+func keysOf(kind string) []key {
+	racks := []key{
+		{"racks", count("racks", func(s *Spec) *int { return &s.Racks })},
+		{"hosts", count("hosts", func(s *Spec) *int { return &s.Hosts })},
+		{"spines", count("spines", func(s *Spec) *int { return &s.Spines })},
+		{"nic", rate("nic", func(s *Spec) *pathmap.BitsPerSecond { return &s.NIC })},
+		{"eps", rate("eps", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })},
+	}
+	slots := key{"slots", count("slots", func(s *Spec) *int { return &s.Slots })}
+	dark := key{"dark", duration("dark", func(s *Spec) *time.Duration { return &s.Dark })}
+	switch kind {
+	case Hybrid:
+		return append(racks,
+			key{"ocs", rate("ocs", func(s *Spec) *pathmap.BitsPerSecond { return &s.OCS })},
+			key{"ports", count("ports", func(s *Spec) *int { return &s.Ports })}, dark, slots)
+	case LeafSpine:
+		return append(racks, slots)
+	case Crossbar:
+		return []key{
+			{"ports", count("ports", func(s *Spec) *int { return &s.Racks })},
+			{"rate", rate("rate", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })}, dark, slots}
+	}
+	return nil
+}
+
+func count(name string, field func(*Spec) *int) func(*Spec, string) error {
+	return func(s *Spec, value string) error {
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return wrong(name, "%q is no whole number: write it like %s=16", value, name)
+		}
+		if n < 1 {
+			return wrong(name, "%d is out of range: write 1 or more, or leave %s out", n, name)
+		}
+		*field(s) = n
+		return nil
+	}
+}
+
+func rate(name string, field func(*Spec) *pathmap.BitsPerSecond) func(*Spec, string) error {
+	return func(s *Spec, value string) error {
+		r, err := pathmap.ParseRate(value)
+		if err != nil {
+			return wrong(name, "%v", err)
+		}
+		if err := checkRate(name, r); err != nil {
+			return err
+		}
+		*field(s) = r
+		return nil
+	}
+}
+
+func duration(name string, field func(*Spec) *time.Duration) func(*Spec, string) error {
+	return func(s *Spec, value string) error {
+		v, err := time.ParseDuration(value)
+		switch {
+		case err != nil:
+			return wrong(name, "%q is no duration: write it like %s=10ms", value, name)
+		case v <= 0:
+			return wrong(name, "%v is not above zero: write %s=1ns for an ideal switch", v, name)
+		}
+		*field(s) = v
+		return nil
+	}
+}

@@ -1,0 +1,126 @@
+package topo
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"lightloom/pathmap"
+)
+
+// The kinds of fabrics.
+const (
+	Hybrid    = "hybrid"    // racks, a spine layer, and an OCS
+	LeafSpine = "leafspine" // racks and a spine layer
+	Crossbar  = "crossbar"  // one big switch: a rack of one host for each port; with dark=, an OCS beside it
+)
+
+// Kinds lists the kinds, as ParseSpec takes them.
+func Kinds() []string { return []string{Hybrid, LeafSpine, Crossbar} }
+
+// What a spec's fields are where they are left out. NIC is OCS/Hosts but at least EPS where there is an OCS, else EPS.
+const (
+	DefaultRacks         = 8
+	DefaultHosts         = 2
+	DefaultSpines        = 2
+	DefaultSlots         = 2
+	DefaultCrossbarPorts = 150 // as in the Facebook trace
+	DefaultEPS           = pathmap.Gbps
+	DefaultOCS           = 10 * pathmap.Gbps
+	DefaultDark          = 10 * time.Millisecond
+)
+
+// Limits of a spec. Hosts are bound by a rack's /24, the rest by what one controller can hold.
+const (
+	MaxRacks  = 1 << 14
+	MaxHosts  = 253
+	MaxSpines = 1 << 10
+	MaxSlots  = 1 << 12
+	MaxCables = 1 << 21 // hosts and uplinks together
+	MaxRate   = 100_000 * pathmap.Gbps
+	MaxDark   = time.Hour
+)
+
+// HasOCS says whether the fabric has an optical circuit switch.
+func (s Spec) HasOCS() bool { return s.Kind == Hybrid || s.Kind == Crossbar && s.Dark != 0 }
+
+// WithDefaults returns s with its zero fields filled.
+func (s Spec) WithDefaults() Spec {
+	racks, hosts, spines := DefaultRacks, DefaultHosts, DefaultSpines
+	if s.Kind == Crossbar {
+		racks, hosts, spines = DefaultCrossbarPorts, 1, 1
+	}
+	s.Racks, s.Hosts, s.Spines = cmp.Or(s.Racks, racks), cmp.Or(s.Hosts, hosts), cmp.Or(s.Spines, spines)
+	s.Slots = cmp.Or(s.Slots, DefaultSlots)
+	s.EPS = cmp.Or(s.EPS, DefaultEPS)
+	if s.HasOCS() {
+		ocs := DefaultOCS
+		if s.Kind == Crossbar {
+			ocs = s.EPS
+		}
+		s.OCS, s.Ports, s.Dark = cmp.Or(s.OCS, ocs), cmp.Or(s.Ports, s.Racks), cmp.Or(s.Dark, DefaultDark)
+	}
+	s.NIC = cmp.Or(s.NIC, s.defaultNIC())
+	return s
+}
+
+// defaultNIC is what NIC is where it is left out and the other fields are filled.
+func (s Spec) defaultNIC() pathmap.BitsPerSecond {
+	if s.Kind == Hybrid && s.Hosts > 0 {
+		return max(s.OCS/pathmap.BitsPerSecond(s.Hosts), s.EPS)
+	}
+	return s.EPS
+}
+
+// String writes the text form, which ParseSpec reads back to the same spec. Keys that hold their default and are seldom
+// set (nic, ports, slots) are left out.
+func (s Spec) String() string {
+	s = s.WithDefaults()
+	var b strings.Builder
+	b.WriteString(s.Kind)
+	sep := byte(':')
+	put := func(key string, value any) {
+		b.WriteByte(sep)
+		fmt.Fprintf(&b, "%s=%v", key, value)
+		sep = ','
+	}
+	if s.Kind == Crossbar {
+		put("ports", s.Racks)
+		put("rate", s.EPS)
+	} else {
+		put("racks", s.Racks)
+		put("hosts", s.Hosts)
+		put("spines", s.Spines)
+		put("eps", s.EPS)
+	}
+	if s.Kind == Hybrid {
+		put("ocs", s.OCS)
+	}
+	if s.HasOCS() {
+		put("dark", s.Dark)
+	}
+	if s.Kind == Hybrid && s.Ports != s.Racks {
+		put("ports", s.Ports)
+	}
+	if s.NIC != s.defaultNIC() {
+		put("nic", s.NIC)
+	}
+	if s.Slots != DefaultSlots {
+		put("slots", s.Slots)
+	}
+	return b.String()
+}
+
+// WithoutOCS returns the packet network of s alone: a leaf-spine of the same racks. With extra, it is given what the
+// OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines (less in proportion where only some racks have an
+// OCS port), rounded down.
+func (s Spec) WithoutOCS(extra bool) Spec {
+	s = s.WithDefaults()
+	if extra && s.HasOCS() {
+		ports, links := pathmap.BitsPerSecond(s.Ports), pathmap.BitsPerSecond(s.Racks*s.Spines)
+		s.EPS += s.OCS/links*ports + s.OCS%links*ports/links
+	}
+	s.Kind, s.OCS, s.Ports, s.Dark = LeafSpine, 0, 0, 0
+	return s
+}

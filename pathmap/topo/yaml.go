@@ -1,0 +1,163 @@
+package topo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// maxFile bounds a spec's file, in bytes.
+const maxFile = 1 << 16
+
+// FromArgument reads a spec as users name one on a command line: the path of a YAML file, if it ends in .yaml or .yml,
+// else the text form.
+func FromArgument(arg string) (Spec, error) {
+	if strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml") {
+		return ReadSpec(arg)
+	}
+	return ParseSpec(arg)
+}
+
+// ReadSpec reads a YAML file: one mapping with "kind" and the keys that ParseSpec knows, with values written as there.
+// Errors name file, line and column.
+func ReadSpec(path string) (Spec, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Spec{}, fmt.Errorf("read fabric spec: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return Spec{}, fmt.Errorf("read fabric spec: %w", err)
+	}
+	return ParseYAML(path, data)
+}
+
+// ParseYAML reads what ReadSpec reads from a file, name being what errors call it.
+func ParseYAML(name string, data []byte) (Spec, error) {
+	if len(data) > maxFile {
+		return Spec{}, fmt.Errorf("%s: longer than %d bytes: a fabric spec is a handful of lines", name, maxFile)
+	}
+	s, at, err := parseMapping(data)
+	switch {
+	case err == nil:
+		return s, nil
+	case at == nil || at.Position == nil:
+		return Spec{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return Spec{}, fmt.Errorf("%s:%d:%d: %w", name, at.Position.Line, at.Position.Column, err)
+}
+
+// parseMapping is ParseYAML with the place of what is wrong.
+func parseMapping(data []byte) (Spec, *token.Token, error) {
+	pairs, at, err := pairsOf(data)
+	if err != nil {
+		return Spec{}, at, err
+	}
+	d := newDraft()
+	places := map[string]*token.Token{}
+	for _, p := range pairs {
+		if p.key != "kind" {
+			continue
+		}
+		if places["kind"] != nil {
+			return Spec{}, p.keyAt, wrong("kind", "given twice: leave one out")
+		}
+		if err := d.kind(p.value); err != nil {
+			return Spec{}, p.valueAt, err
+		}
+		places["kind"] = p.valueAt
+	}
+	if places["kind"] == nil {
+		return Spec{}, nil, wrong("kind", "missing: write kind: %s", oneOf("", Kinds()))
+	}
+	for _, p := range pairs {
+		if p.key == "kind" {
+			continue
+		}
+		if err := d.set(p.key, p.value); err != nil {
+			return Spec{}, p.keyAt, err
+		}
+		places[p.key] = p.keyAt
+	}
+	s, err := d.spec()
+	if ke := (*keyError)(nil); errors.As(err, &ke) {
+		return Spec{}, places[ke.key], err
+	}
+	return s, nil, err
+}
+
+// pair is one line of the mapping.
+type pair struct {
+	key, value     string
+	keyAt, valueAt *token.Token
+}
+
+// pairsOf returns the pairs of the one mapping that data holds.
+func pairsOf(data []byte) ([]pair, *token.Token, error) {
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		if ye := yaml.Error(nil); errors.As(err, &ye) {
+			return nil, ye.GetToken(), errors.New(ye.GetMessage())
+		}
+		return nil, nil, err
+	}
+	var docs []*ast.DocumentNode
+	for _, d := range file.Docs {
+		if d != nil && d.Body != nil {
+			docs = append(docs, d)
+		}
+	}
+	const want = "write one mapping, beginning with kind: hybrid"
+	switch len(docs) {
+	case 0:
+		return nil, nil, errors.New("empty: " + want)
+	case 1:
+	default:
+		return nil, docs[1].Body.GetToken(), errors.New("more than one document: " + want)
+	}
+	m, ok := docs[0].Body.(*ast.MappingNode)
+	if !ok {
+		return nil, docs[0].Body.GetToken(), errors.New("no mapping: " + want)
+	}
+	pairs := make([]pair, len(m.Values))
+	for i, v := range m.Values {
+		p, at, err := pairOf(v)
+		if err != nil {
+			return nil, at, err
+		}
+		pairs[i] = p
+	}
+	return pairs, nil, nil
+}
+
+// pairOf reads one pair: both sides are plain words or quoted.
+func pairOf(v *ast.MappingValueNode) (pair, *token.Token, error) {
+	key, ok := scalar(v.Key)
+	if !ok {
+		return pair{}, v.Key.GetToken(), errors.New("a key must be a plain word, such as racks")
+	}
+	value, ok := scalar(v.Value)
+	if !ok || value == "" {
+		return pair{}, v.Key.GetToken(), wrong(key, "the value must be a number or a word, such as %s: 16", key)
+	}
+	return pair{key, value, v.Key.GetToken(), v.Value.GetToken()}, nil, nil
+}
+
+// scalar returns the text of a string or a number as it was written.
+func scalar(n any) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.IntegerNode:
+		return n.Token.Value, true
+	}
+	return "", false
+}
