@@ -1,0 +1,300 @@
+// Package leader runs one leadership in real time: it hands inputs and the time to loop.Step, appends the entries to
+// the replicated log, and sends the actions to devices and hosts once they have been applied.
+//
+// It decides nothing and knows no protocol: devices and hosts are southbound's interfaces, the log is Log.
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/loop"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// Log is the replicated log, as package replica offers it.
+type Log interface {
+	// View calls fn between two entries: nothing is applied while it runs.
+	View(fn func(index uint64))
+	// AppendIn returns once the entry is applied here. An entry that was decided in another term has no effect.
+	AppendIn(ctx context.Context, term uint64, entry []byte) (uint64, error)
+}
+
+// Hosts is the fabric's hosts with their events, which they keep until acknowledged.
+type Hosts interface {
+	southbound.Host
+	// Events calls sink with every event from that number on (0: the oldest kept), in order, until ctx ends (nil).
+	Events(ctx context.Context, from uint64, sink func(num uint64, e southbound.Event)) error
+	// Ack lets events up to and including that number be forgotten.
+	Ack(through uint64) error
+}
+
+// Config of a Leader.
+type Config struct {
+	Loop    loop.Config
+	State   *state.State // read inside Log.View only
+	Log     Log
+	Devices map[southbound.DeviceID]southbound.Device
+	Hosts   Hosts
+	Clock   func() time.Duration // since the run began, the same scale on every replica
+	Logger  *slog.Logger         // nil discards
+	// SetTimeout bounds one Set or Read; Retry is the pause before a stream or a read is tried again.
+	SetTimeout, Retry time.Duration
+}
+
+// ErrStopped means that the leadership a job was handed to has ended; nobody knows whether the job was taken.
+var ErrStopped = errors.New("the leadership has ended")
+
+// Leader is one leadership.
+type Leader struct {
+	cfg  Config
+	loop *loop.Loop
+	box  mailbox
+
+	mu      sync.Mutex
+	waiters []waiter
+	stopped bool
+	ready   chan struct{}
+	once    sync.Once
+}
+
+type waiter struct {
+	requests []string
+	done     chan struct{}
+}
+
+// New returns a leader that has not begun.
+func New(cfg Config) *Leader {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.SetTimeout == 0 {
+		cfg.SetTimeout = 5 * time.Second
+	}
+	if cfg.Retry == 0 {
+		cfg.Retry = 200 * time.Millisecond
+	}
+	return &Leader{cfg: cfg, loop: loop.New(cfg.State.Fabric(), cfg.Loop), box: newMailbox(), ready: make(chan struct{})}
+}
+
+// Ready is closed once every device holds what it should.
+func (l *Leader) Ready() <-chan struct{} { return l.ready }
+
+// Submit hands jobs over and returns once they are in the log. Every offer needs a Request of its own; one that is
+// known already is not taken twice.
+func (l *Leader) Submit(ctx context.Context, offers []loop.Offer) error {
+	f := l.cfg.State.Fabric()
+	w := waiter{done: make(chan struct{})}
+	for _, o := range offers {
+		if err := o.Job.Check(f.Hosts(), f.Hosts()*f.Spec.Slots); err != nil {
+			return fmt.Errorf("submit %w", err)
+		}
+		if o.Request == "" {
+			return fmt.Errorf("submit job %q: no request id", o.Job.Name)
+		}
+		w.requests = append(w.requests, o.Request)
+	}
+	l.mu.Lock()
+	if l.stopped {
+		l.mu.Unlock()
+		return ErrStopped
+	}
+	l.waiters = append(l.waiters, w)
+	l.mu.Unlock()
+	l.box.put(func(in *loop.Inputs) { in.Jobs = append(in.Jobs, offers...) })
+	select {
+	case <-w.done:
+		if l.taken(w.requests) {
+			return nil
+		}
+		return ErrStopped
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Leader) taken(requests []string) (ok bool) {
+	l.cfg.Log.View(func(uint64) {
+		known := l.cfg.State.Data().Requests
+		ok = !slices.ContainsFunc(requests, func(r string) bool { _, in := known[r]; return !in })
+	})
+	return ok
+}
+
+// tell wakes the submitters whose jobs are in the state; all of them when the leadership has ended.
+func (l *Leader) tell(all bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = l.stopped || all
+	if len(l.waiters) == 0 {
+		return
+	}
+	known := l.cfg.State.Data().Requests
+	l.waiters = slices.DeleteFunc(l.waiters, func(w waiter) bool {
+		waits := slices.ContainsFunc(w.requests, func(r string) bool { _, in := known[r]; return !in })
+		if waits && !all {
+			return false
+		}
+		close(w.done)
+		return true
+	})
+}
+
+// Run leads until ctx ends (nil) or the log refuses (the error). It returns when everything it began has ended.
+func (l *Leader) Run(ctx context.Context, term uint64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	defer func() { l.cfg.Log.View(func(uint64) { l.tell(true) }) }()
+
+	workers := make(map[southbound.DeviceID]*worker, len(l.cfg.Devices))
+	for id, d := range l.cfg.Devices {
+		w := &worker{id: id, dev: d, leader: l, jobs: make(chan func(context.Context), 1024)}
+		workers[id] = w
+		wg.Go(func() { w.run(ctx) })
+		wg.Go(func() { w.watch(ctx) })
+	}
+	failed := make(chan error, 1)
+	wg.Go(func() {
+		err := l.cfg.Hosts.Events(ctx, 0, func(num uint64, e southbound.Event) {
+			l.box.event(num, e)
+		})
+		if err != nil && ctx.Err() == nil {
+			failed <- err
+		}
+	})
+	return l.lead(ctx, term, workers, failed)
+}
+
+func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.DeviceID]*worker, failed <-chan error) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		in, through := l.box.take()
+		in.Left = l.cfg.Hosts.Left
+		now := l.cfg.Clock()
+		var entries []state.Entry
+		var act *loop.Actions
+		var wake time.Duration
+		l.cfg.Log.View(func(uint64) { entries, act, wake = l.loop.Step(l.cfg.State, now, in) })
+		if err := l.commit(ctx, term, entries); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		if through > 0 {
+			if err := l.cfg.Hosts.Ack(through); err != nil {
+				l.cfg.Logger.Warn("acknowledge events", "error", err)
+			}
+		}
+		l.do(act, workers)
+		if l.loop.Ready() {
+			l.once.Do(func() { close(l.ready) })
+		}
+		if wake == now {
+			continue
+		}
+		wait := wake - l.cfg.Clock()
+		if wake == southbound.Never {
+			wait = time.Hour
+		}
+		timer.Reset(max(wait, 0))
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			return err
+		case <-l.box.ready:
+		case <-timer.C:
+		}
+	}
+}
+
+// commit appends entries and waits until they are applied. A refusal by the state machine is the same on every
+// replica: it is logged, and the leadership goes on.
+func (l *Leader) commit(ctx context.Context, term uint64, entries []state.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	b, err := state.Encode(entries)
+	if err != nil {
+		return err
+	}
+	index, err := l.cfg.Log.AppendIn(ctx, term, b)
+	if err != nil && index == 0 {
+		return err
+	}
+	if err != nil {
+		l.cfg.Logger.Error("apply entries", "index", index, "error", err)
+	}
+	l.cfg.Log.View(func(uint64) { l.tell(false) })
+	return nil
+}
+
+// do sends the actions in the order that Actions states.
+func (l *Leader) do(a *loop.Actions, workers map[southbound.DeviceID]*worker) {
+	for _, err := range a.Errs {
+		l.cfg.Logger.Warn("controller", "error", err)
+	}
+	h := l.cfg.Hosts
+	report := func(what string, err error) {
+		if err != nil {
+			l.cfg.Logger.Warn(what, "error", err)
+		}
+	}
+	if len(a.Start) > 0 {
+		report("start coflows", h.Start(a.Start))
+	}
+	if len(a.Steer) > 0 {
+		report("steer bundles", h.Steer(a.Steer))
+	}
+	if a.Rates != nil {
+		report("set rates", h.SetRates(a.Rates))
+	}
+	if len(a.Run) > 0 {
+		report("run tasks", h.Run(a.Run))
+	}
+	for i := range a.Sets {
+		s := a.Sets[i]
+		w := workers[s.Device]
+		if w == nil {
+			l.box.put(func(in *loop.Inputs) {
+				in.Done = append(in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: errNoDriver})
+			})
+			continue
+		}
+		w.push(func(ctx context.Context) {
+			err := w.dev.Set(ctx, &s.Change)
+			l.box.put(func(in *loop.Inputs) {
+				in.Done = append(in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: err})
+			})
+		})
+	}
+	for _, d := range a.Reads {
+		if w := workers[d]; w != nil {
+			w.push(w.read)
+		}
+	}
+}
+
+var errNoDriver = fmt.Errorf("no driver for this device: %w", southbound.ErrRefused)
+
+// jobIDs of requests, for callers that ask after Submit.
+func JobIDs(s *state.State, requests []string) []controller.JobID {
+	var out []controller.JobID
+	for _, r := range requests {
+		if id, ok := s.Data().Requests[r]; ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package leader
+
+import (
+	"context"
+	"time"
+
+	"lightloom/controller/loop"
+	"lightloom/southbound"
+)
+
+// worker is the one queue of Sets and reads of a device.
+type worker struct {
+	id     southbound.DeviceID
+	dev    southbound.Device
+	leader *Leader
+	jobs   chan func(context.Context)
+}
+
+// push queues a call. A queue that is full means a device that has not answered for very long; the call is then dropped,
+// and the loop finds out by the read that follows the device's return.
+func (w *worker) push(f func(context.Context)) {
+	select {
+	case w.jobs <- f:
+	default:
+		w.leader.cfg.Logger.Warn("device does not answer: call dropped", "device", w.id)
+	}
+}
+
+func (w *worker) run(ctx context.Context) {
+	for {
+		select {
+		case f := <-w.jobs:
+			c, cancel := context.WithTimeout(ctx, w.leader.cfg.SetTimeout)
+			f(c)
+			cancel()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// read asks the device for its whole state; a failure is told after a pause, so that the next try is not at once.
+func (w *worker) read(ctx context.Context) {
+	seen, err := w.dev.Read(ctx)
+	if err != nil {
+		pause(ctx, w.leader.cfg.Retry)
+	}
+	w.leader.box.put(func(in *loop.Inputs) {
+		in.Seen = append(in.Seen, loop.DeviceSeen{Device: w.id, Seen: seen, Err: err})
+	})
+}
+
+// watch keeps the device's stream open.
+func (w *worker) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := w.dev.Watch(ctx, func(e southbound.DeviceEvent) {
+			e.Device = w.id
+			w.leader.box.put(func(in *loop.Inputs) { in.Devices = append(in.Devices, e) })
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		w.leader.cfg.Logger.Warn("device stream ended", "device", w.id, "error", err)
+		w.leader.box.put(func(in *loop.Inputs) {
+			in.Devices = append(in.Devices, southbound.DeviceEvent{Device: w.id, Kind: southbound.Lost})
+		})
+		pause(ctx, w.leader.cfg.Retry)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,221 @@
+package loop
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/rollout"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// decide asks the policy and turns its plan into entries.
+func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
+	if s.Data().Wake <= now {
+		l.note(controller.WakeReached, now, -1, -1, 0)
+	}
+	l.look(s, now, in)
+	p := l.cfg.Policy.Decide(&l.view, l.pending)
+	l.pending = l.pending[:0]
+	if err := l.commit(s, now, p); err != nil {
+		// A plan that cannot stand is dropped whole, and its wish to be called again with it.
+		l.act.Errs = append(l.act.Errs, fmt.Errorf("plan at %v: %w", now, err))
+		l.entries = l.entries[:0]
+		l.resteer = l.resteer[:0]
+		l.add(state.Entry{Kind: state.Planned, At: now, Wake: southbound.Never})
+		return
+	}
+	l.act.Rates = p.Share
+}
+
+// look brings the view up to date.
+func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
+	v := &l.view
+	v.Now, v.Seed, v.Paths = now, l.cfg.Seed, l.cfg.Paths
+	v.Delta, v.Elephants = s.Outage(l.cfg.Delta), l.cfg.Elephants
+	s.FillView(v, in.Left)
+}
+
+// commit writes the entries of a plan, in the order of their effect.
+func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) error {
+	clear(l.held)
+	for i := range p.Place {
+		if err := s.CheckPlacement(&p.Place[i], l.held); err != nil {
+			return err
+		}
+		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts)}
+		l.add(state.Entry{Kind: state.Placed, At: now, Placement: &place})
+	}
+	for i := range p.Route {
+		route := controller.Routing{Coflow: p.Route[i].Coflow, Tags: slices.Clone(p.Route[i].Tags)}
+		l.add(state.Entry{Kind: state.Routed, At: now, Routing: &route})
+		l.resteer = append(l.resteer, route.Coflow)
+	}
+	for _, c := range p.Withdraw {
+		l.add(state.Entry{Kind: state.Withdrawn, At: now, Coflow: c})
+		l.resteer = append(l.resteer, c)
+	}
+	for _, port := range p.Preempt {
+		if r, ok := s.Holding(port); ok {
+			l.endReservation(now, r, state.Preempted)
+		}
+	}
+	for i := range p.Reserve {
+		r := p.Reserve[i]
+		if err := s.CheckReservation(&r); err != nil {
+			return err
+		}
+		l.add(state.Entry{Kind: state.Reserved, At: now, Reservation: &r})
+		l.idle = true
+		if r.Meanwhile == controller.Hold {
+			l.resteer = append(l.resteer, r.Coflow)
+		}
+	}
+	wake := p.Wake
+	if wake <= now {
+		return fmt.Errorf("asks to be called again at %v, which has passed", wake)
+	}
+	if counts := p.Anneal; wake != s.Data().Wake || counts != (controller.AnnealCounts{}) {
+		l.add(state.Entry{Kind: state.Planned, At: now, Wake: wake, Anneal: &counts})
+	}
+	return nil
+}
+
+func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.Cause) {
+	l.add(state.Entry{Kind: state.ReservationEnded, At: now, Port: r.In, Cause: why})
+	l.resteer = append(l.resteer, r.Coflow)
+	if why == state.RanOut || why == state.Broken {
+		l.note(controller.ReservationEnded, now, -1, r.Coflow, 0)
+	}
+}
+
+// transitions does what is due: reservations end and begin, stages and coflows start, moves go on. It says whether
+// anything happened.
+func (l *Loop) transitions(s *state.State, now time.Duration) bool {
+	if l.endDue(s, now) {
+		return true // what begins next may need the ports that become free
+	}
+	l.beginDue(s, now)
+	for _, st := range sorted(s.ReadyStages(), func(a, b state.StageRef) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Stage, b.Stage)) }) {
+		l.add(state.Entry{Kind: state.StageStarted, At: now, JobID: st.Job, Stage: st.Stage})
+		j := s.Job(st.Job)
+		first, end := j.StageTasks(int(st.Stage))
+		for i := first; i < end; i++ {
+			l.run(s, j.FirstTask+southbound.TaskID(i))
+		}
+	}
+	for _, id := range sorted(s.ReadyCoflows(), cmp.Compare[southbound.CoflowID]) {
+		l.add(state.Entry{Kind: state.CoflowStarted, At: now, Coflow: id})
+		l.note(controller.CoflowStarted, now, s.Coflow(id).Job, id, 0)
+		l.start(s, id)
+		if s.Coflow(id).Left == 0 {
+			l.touched = append(l.touched, id)
+		}
+	}
+	l.move(s, now)
+	return len(l.entries) > 0
+}
+
+func sorted[T any](in []T, by func(a, b T) int) []T {
+	out := slices.Clone(in)
+	slices.SortFunc(out, by)
+	return out
+}
+
+// endDue ends begun reservations that are over and skips unbegun ones that have nothing to carry.
+func (l *Loop) endDue(s *state.State, now time.Duration) bool {
+	last := southbound.NoPort
+	for _, r := range s.Ledger() {
+		first := r.In != last
+		last = r.In
+		switch {
+		case !first:
+		case l.idle && s.Idle(&r.Reservation):
+			l.endReservation(now, r, state.Delivered)
+		case now >= r.NotAfter:
+			l.endReservation(now, r, state.RanOut)
+		}
+	}
+	// One input may have several that are over; each pass ends the first, so the question stays open until none does.
+	l.idle = len(l.entries) > 0
+	return len(l.entries) > 0
+}
+
+// beginDue begins the reservations whose time has come and whose ports no other one holds, and intends their circuits.
+func (l *Loop) beginDue(s *state.State, now time.Duration) {
+	held := map[southbound.Port]bool{} // outputs
+	for _, r := range s.Ledger() {
+		if r.Begun {
+			held[r.Out] = true
+		}
+	}
+	last := southbound.NoPort
+	for _, r := range s.Ledger() {
+		first := r.In != last
+		last = r.In
+		if !first || r.Begun || now < r.NotBefore || held[r.Out] {
+			continue
+		}
+		held[r.Out] = true
+		l.add(state.Entry{Kind: state.ReservationBegun, At: now, Port: r.In})
+		l.resteer = append(l.resteer, r.Coflow)
+		if c := s.Circuit(r.In); c.Out != r.Out || c.Phase == controller.NoCircuit {
+			l.add(state.Entry{Kind: state.CircuitIntended, At: now, Port: r.In, Out: r.Out, Coflow: r.Coflow})
+			l.mover.Begin(now, r.In, r.Out, l.displaced(s, r.In, r.Out))
+		}
+	}
+}
+
+// displaced returns the circuits that ToRs may steer to and that hold one of the ports.
+func (l *Loop) displaced(s *state.State, in, out southbound.Port) []southbound.CrossConnect {
+	var gone []southbound.CrossConnect
+	for k := range l.fabric.Racks {
+		c := s.Circuit(southbound.Port(k))
+		if l.steered[k] && c.Phase == controller.Usable && (southbound.Port(k) == in || c.Out == out) {
+			gone = append(gone, southbound.CrossConnect{In: southbound.Port(k), Out: c.Out})
+			l.steered[k] = false
+		}
+	}
+	return gone
+}
+
+// move sends the next steps of the moves in progress and records those that have settled.
+func (l *Loop) move(s *state.State, now time.Duration) {
+	sets, settled := l.mover.Next(now)
+	l.act.Sets = append(l.act.Sets, sets...)
+	for _, m := range settled {
+		stages := m.Stages
+		l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: m.In, Out: m.Out, OK: m.OK, Stages: &stages})
+		r, held := s.Holding(m.In)
+		held = held && r.Out == m.Out
+		switch {
+		case m.OK:
+			l.steered[m.In] = true
+			if held {
+				l.resteer = append(l.resteer, r.Coflow)
+				l.note(controller.CircuitUsable, now, -1, r.Coflow, 0)
+			}
+		case held:
+			l.endReservation(now, r, state.Broken)
+		}
+	}
+	if l.cfg.Verify && len(settled) > 0 {
+		l.verify(s)
+	}
+}
+
+// verify walks the tables as they are wanted.
+func (l *Loop) verify(s *state.State) {
+	f := rollout.Fabric{Fabric: l.fabric, Circuits: l.wantedCircuits(s), Rules: make([][]southbound.Rule, len(l.fabric.Topology.Nodes()))}
+	for _, d := range l.base.Devices() {
+		if d != l.fabric.OCSNode {
+			f.Rules[d] = l.base.Rules(d, f.Circuits)
+		}
+	}
+	if err := rollout.Check(&f); err != nil {
+		l.act.Errs = append(l.act.Errs, fmt.Errorf("verify tables: %w", err))
+	}
+}

@@ -1,0 +1,295 @@
+package rollout
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"lightloom/controller/state"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// Set is one transaction to send. Its outcome is told to Done under the same token.
+type Set struct {
+	Device southbound.DeviceID
+	Token  uint64
+	Change southbound.Change
+}
+
+// Settled says what came of a move.
+type Settled struct {
+	In, Out southbound.Port
+	OK      bool
+	Stages  state.Stages
+}
+
+// Options of a Mover.
+type Options struct {
+	Drain   time.Duration // from the last rule gone to the ports empty
+	Timeout time.Duration // from the OCS's Set to giving up; 0: never
+	Retry   time.Duration // between tries of a Set that did not get through
+}
+
+// Mover takes circuits from where they are to where they should be: stop steering to the ports, let them drain, move
+// the mirrors, wait until the device reports the circuit, steer. Only the ports named are touched, and packets that
+// carry the circuit's tag meanwhile take the default way.
+type Mover struct {
+	fabric *topo.Fabric
+	base   *Base
+	opt    Options
+	token  uint64
+	lit    []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
+	moves  []*move           // in order of intent
+	sets   []Set
+	out    []Settled
+}
+
+type phase uint8
+
+const (
+	clearing phase = iota // ToRs are told to forget the circuits that go
+	draining
+	waiting   // for the OCS to take the Set
+	moving    // dark
+	steering  // the ToR is told of the circuit
+	abandoned // failed: the ToR and the OCS are being told to forget it
+)
+
+type move struct {
+	in, out southbound.Port
+	phase   phase
+	open    []uint64 // tokens awaited
+	drop    []southbound.CrossConnect
+	until   time.Duration // end of draining, next try, or when to give up
+	stages  state.Stages
+	connect bool // reported before the Set's answer came
+}
+
+// NewMover returns a Mover with nothing to do.
+func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
+	m := &Mover{fabric: f, base: base, opt: opt}
+	if f.HasOCS() {
+		m.lit = slices.Repeat([]southbound.Port{southbound.NoPort}, f.Racks)
+	}
+	return m
+}
+
+// Lit returns the output that an input was last reported to be connected to, or NoPort.
+func (m *Mover) Lit(in southbound.Port) southbound.Port { return m.lit[in] }
+
+// asked notes that the OCS has been told to make in→out: whatever else held the ports is dark from now on.
+func (m *Mover) asked(in, out southbound.Port) {
+	for k := range m.lit {
+		if m.lit[k] == out && southbound.Port(k) != in {
+			m.lit[k] = southbound.NoPort
+		}
+	}
+	if m.lit[in] != out {
+		m.lit[in] = southbound.NoPort
+	}
+}
+
+// Begin starts a move to in→out. displaced are the circuits that may be steered to and that hold one of the ports. A
+// move in progress that holds one of the ports is given up.
+func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []southbound.CrossConnect) {
+	for _, old := range m.moves {
+		if (old.in == in || old.out == out) && old.phase >= steering {
+			displaced = append(displaced, southbound.CrossConnect{In: old.in, Out: old.out})
+		}
+		if old.in == in || old.out == out {
+			displaced = append(displaced, old.drop...)
+		}
+	}
+	m.moves = slices.DeleteFunc(m.moves, func(o *move) bool { return o.in == in || o.out == out })
+	m.moves = append(m.moves, &move{in: in, out: out, drop: slices.Clone(displaced)})
+}
+
+// Busy says whether a move is in progress.
+func (m *Mover) Busy() bool { return len(m.moves) > 0 }
+
+// Moving says whether in→out is being moved to.
+func (m *Mover) Moving(in, out southbound.Port) bool {
+	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.in == in && o.out == out && o.phase != abandoned })
+}
+
+// Token returns a token for a Set of the caller's own.
+func (m *Mover) Token() uint64 {
+	m.token++
+	return m.token
+}
+
+// Done tells what came of a Set; a token that is not awaited is passed over.
+func (m *Mover) Done(now time.Duration, token uint64, err error) {
+	for _, o := range m.moves {
+		i := slices.Index(o.open, token)
+		if i < 0 {
+			continue
+		}
+		o.open = slices.Delete(o.open, i, i+1)
+		switch {
+		case errors.Is(err, southbound.ErrRefused) && o.phase != abandoned:
+			m.abandon(now, o)
+		case err != nil:
+			m.again(now, o)
+		case len(o.open) == 0:
+			m.advance(now, o)
+		}
+	}
+}
+
+// again has the step that did not get through tried once more, later.
+func (m *Mover) again(now time.Duration, o *move) {
+	switch o.phase {
+	case clearing:
+		o.until = now + m.opt.Retry
+	case waiting:
+		o.phase, o.until = draining, now+m.opt.Retry
+	case steering:
+		o.phase, o.until, o.connect = moving, now+m.opt.Retry, true
+	}
+}
+
+func (m *Mover) advance(now time.Duration, o *move) {
+	switch o.phase {
+	case clearing:
+		o.phase, o.until, o.drop = draining, now+m.opt.Drain, nil
+	case waiting:
+		o.stages.Accepted = now
+		o.phase, o.until = moving, southbound.Never
+		if m.opt.Timeout > 0 {
+			o.until = now + m.opt.Timeout
+		}
+		if m.lit[o.in] == o.out && !o.connect { // it stood already, so the device has nothing to report
+			o.connect, o.stages.Connected = true, now
+		}
+	case steering:
+		m.out = append(m.out, Settled{In: o.in, Out: o.out, OK: true, Stages: o.stages})
+		m.remove(o)
+	case abandoned:
+		m.remove(o)
+	}
+}
+
+func (m *Mover) remove(o *move) {
+	m.moves = slices.DeleteFunc(m.moves, func(x *move) bool { return x == o })
+}
+
+// abandon gives a move up: its circuit is taken out of the ToR and the OCS, and the failure is told at once.
+func (m *Mover) abandon(now time.Duration, o *move) {
+	m.out = append(m.out, Settled{In: o.in, Out: o.out, Stages: o.stages})
+	o.phase, o.open = abandoned, nil
+	m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Drop: []southbound.Match{m.base.CircuitRule(o.in, o.out).Match}})
+	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
+}
+
+// Event tells what a device reported. What a read-back finds is told as events, too.
+func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
+	if e.Device != m.fabric.OCSNode || e.Kind != southbound.ConnectionStatus {
+		return
+	}
+	if e.In < 0 || int(e.In) >= len(m.lit) {
+		return
+	}
+	if e.Status == southbound.Connected {
+		m.lit[e.In] = e.Out
+	} else if m.lit[e.In] == e.Out {
+		m.lit[e.In] = southbound.NoPort
+	}
+	for _, o := range m.moves {
+		if o.in != e.In || o.out != e.Out {
+			continue
+		}
+		switch e.Status {
+		case southbound.Connected:
+			if o.phase == waiting || o.phase == moving {
+				o.connect = true
+				o.stages.Connected = now
+			}
+		case southbound.Failed, southbound.Invalid:
+			if o.phase == waiting || o.phase == moving {
+				m.abandon(now, o)
+			}
+		}
+	}
+}
+
+// Next returns the Sets to send now, at most one a device, and what has settled. The slices are valid until the next
+// call.
+func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
+	var ready []*move
+	for _, o := range m.moves {
+		switch {
+		case o.phase == clearing && len(o.open) == 0 && now >= o.until:
+			m.clear(now, o)
+		case o.phase == moving && o.connect:
+			o.phase, o.connect = steering, false
+			m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Rules: []southbound.Rule{m.base.CircuitRule(o.in, o.out)}})
+		case o.phase == moving && now >= o.until:
+			m.abandon(now, o)
+		}
+		if o.phase == draining && now >= o.until {
+			ready = append(ready, o)
+		}
+	}
+	if len(ready) > 0 {
+		change := southbound.Change{}
+		for _, o := range ready {
+			change.Connect = append(change.Connect, southbound.CrossConnect{In: o.in, Out: o.out})
+			o.phase, o.stages.Drained = waiting, now
+			m.asked(o.in, o.out)
+		}
+		for _, o := range ready {
+			m.send(o, m.fabric.OCSNode, change)
+			change = southbound.Change{} // the first carries it for all
+		}
+	}
+	sets, out := m.sets, m.out
+	m.sets, m.out = nil, nil
+	return sets, out
+}
+
+// clear has every ToR forget the circuits that the move displaces; with none, draining is over at once.
+func (m *Mover) clear(now time.Duration, o *move) {
+	for _, d := range o.drop {
+		m.send(o, m.fabric.ToRNode[d.In], southbound.Change{Drop: []southbound.Match{m.base.CircuitRule(d.In, d.Out).Match}})
+	}
+	if len(o.drop) == 0 {
+		o.phase, o.until = draining, now
+	}
+}
+
+// send adds a change to the Set of its device in this round and has the move wait for it.
+func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) {
+	i := slices.IndexFunc(m.sets, func(s Set) bool { return s.Device == d })
+	if i < 0 {
+		m.sets = append(m.sets, Set{Device: d, Token: m.Token()})
+		i = len(m.sets) - 1
+	}
+	s := &m.sets[i]
+	s.Change.Rules = append(s.Change.Rules, c.Rules...)
+	s.Change.Drop = append(s.Change.Drop, c.Drop...)
+	s.Change.Connect = append(s.Change.Connect, c.Connect...)
+	if !slices.Contains(o.open, s.Token) {
+		o.open = append(o.open, s.Token)
+	}
+}
+
+// Wake returns when Next has something to do without being told anything, southbound.Never if not.
+func (m *Mover) Wake() time.Duration {
+	at := southbound.Never
+	for _, o := range m.moves {
+		switch o.phase {
+		case clearing:
+			if len(o.open) == 0 {
+				at = min(at, o.until)
+			}
+		case draining, moving:
+			at = min(at, o.until)
+		}
+	}
+	if len(m.sets) > 0 || len(m.out) > 0 {
+		return 0
+	}
+	return at
+}

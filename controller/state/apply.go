@@ -1,0 +1,349 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// ErrStale marks an entry that repeats what already stands or speaks of something that is over. It changes nothing and
+// is harmless: a new leader repeats what it cannot know to have been said.
+var ErrStale = errors.New("already so")
+
+// Apply makes one entry part of the state. On an error nothing has changed; the same entry in the same state gives the
+// same error on every replica.
+func (s *State) Apply(e *Entry) error {
+	if err := e.wellFormed(); err != nil {
+		return fmt.Errorf("apply entry: %w", err)
+	}
+	if err := s.apply(e); err != nil {
+		return fmt.Errorf("apply entry of kind %d at %v: %w", e.Kind, e.At, err)
+	}
+	s.d.At = max(s.d.At, e.At)
+	return nil
+}
+
+// ApplyAll applies a batch. Stale entries are passed over; the first other error is returned, and the rest of the batch
+// is applied all the same, as it is on every replica.
+func (s *State) ApplyAll(batch []Entry) error {
+	var first error
+	for i := range batch {
+		if err := s.Apply(&batch[i]); err != nil && !errors.Is(err, ErrStale) && first == nil {
+			first = err
+		}
+	}
+	s.d.Applied++
+	return first
+}
+
+func (s *State) apply(e *Entry) error {
+	switch e.Kind {
+	case JobAccepted:
+		return s.accept(e)
+	case Placed:
+		return s.place(e)
+	case Routed:
+		return s.route(e)
+	case StageStarted:
+		return s.startStage(e)
+	case CoflowStarted:
+		return s.startCoflow(e)
+	case TaskEnded:
+		return s.endTask(e)
+	case BundleEnded:
+		return s.endBundle(e)
+	case Withdrawn:
+		return s.withdraw(e)
+	case Reserved:
+		return s.reserve(e)
+	case ReservationBegun:
+		return s.begin(e)
+	case ReservationEnded:
+		return s.end(e)
+	case CircuitIntended:
+		return s.intend(e)
+	case CircuitSettled:
+		return s.settle(e)
+	case Planned:
+		s.d.Wake = e.Wake
+		if e.Anneal != nil {
+			s.d.Anneal.Place.Add(e.Anneal.Place)
+			s.d.Anneal.Route.Add(e.Anneal.Route)
+		}
+		return nil
+	case PortSeen:
+		return s.seePort(e)
+	}
+	panic(fmt.Sprintf("state: kind %d passed wellFormed", e.Kind))
+}
+
+func (s *State) accept(e *Entry) error {
+	if _, dup := s.d.Requests[e.Request]; dup && e.Request != "" {
+		return ErrStale
+	}
+	if err := e.Job.Check(s.fabric.Hosts(), s.fabric.Hosts()*s.fabric.Spec.Slots); err != nil {
+		return err
+	}
+	j := &Job{Job: *e.Job, Placed: Unset, Started: Unset, Ended: Unset}
+	j.ID = controller.JobID(len(s.d.Jobs))
+	j.FirstTask = southbound.TaskID(len(s.d.Tasks))
+	j.FirstCoflow = southbound.CoflowID(len(s.d.Coflows))
+	j.Job.Edges = slices.Clone(e.Job.Edges) // place drops the flows of fixed edges, and the caller keeps its own
+	j.Open = int32(len(j.Job.Stages) + len(j.Edges))
+	for k := range j.Job.Stages {
+		n := len(j.Job.Stages[k].Tasks)
+		j.Stages = append(j.Stages, Stage{Left: int32(n)})
+		for range n {
+			s.d.Tasks = append(s.d.Tasks, Task{Job: j.ID, Stage: int32(k), Host: -1, Started: Unset, Ended: Unset})
+		}
+	}
+	for i := range j.Edges {
+		if j.Edges[i].Kind != controller.Fixed {
+			j.Stages[j.Edges[i].To].Waits++
+		}
+		s.d.Coflows = append(s.d.Coflows, &Coflow{Job: j.ID, Edge: int32(i), Ready: Unset, Started: Unset, Ended: Unset})
+	}
+	s.d.Jobs = append(s.d.Jobs, j)
+	s.waiting = append(s.waiting, j.ID)
+	if e.Request != "" {
+		s.d.Requests[e.Request] = j.ID
+	}
+	return nil
+}
+
+// Job returns a job, or nil.
+func (s *State) Job(id controller.JobID) *Job {
+	if id < 0 || int(id) >= len(s.d.Jobs) {
+		return nil
+	}
+	return s.d.Jobs[id]
+}
+
+// CheckPlacement says why a placement cannot be, or nil. held is what earlier placements of the same plan took, by
+// host, and grows by this one's.
+func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.HostID]int32) error {
+	j := s.Job(p.Job)
+	switch {
+	case j == nil:
+		return fmt.Errorf("place job %d: no such job", p.Job)
+	case j.Placed != Unset:
+		return ErrStale
+	case len(p.Hosts) != j.Tasks():
+		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
+	}
+	for _, h := range p.Hosts {
+		if h < 0 || int(h) >= len(s.free) {
+			return fmt.Errorf("place job %d: host %d of %d", p.Job, h, len(s.free))
+		}
+		if held[h]++; held[h] > s.free[h] {
+			return fmt.Errorf("place job %d: host %d has no slot left", p.Job, h)
+		}
+	}
+	return nil
+}
+
+func (s *State) place(e *Entry) error {
+	p := e.Placement
+	if err := s.CheckPlacement(p, map[southbound.HostID]int32{}); err != nil {
+		return err
+	}
+	j := s.d.Jobs[p.Job]
+	j.Hosts, j.Placed = slices.Clone(p.Hosts), e.At
+	for i, h := range j.Hosts {
+		s.d.Tasks[int(j.FirstTask)+i].Host = h
+		s.free[h]--
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })
+	for i := range j.Edges {
+		c := s.d.Coflows[int(j.FirstCoflow)+i]
+		c.Columns = controller.Expand(&j.Job, &j.Edges[i], j.Hosts)
+		n := len(c.Columns.Src)
+		c.Tag, c.Done = make([]southbound.Tag, n), make([]bool, n)
+		c.Left, c.Bundles, c.Local = int32(n), int64(n), c.Columns.Local
+		for r := range n {
+			c.Bytes += c.Columns.Size[r]
+			c.Flows += int64(c.Columns.Flows[r])
+		}
+		if j.Edges[i].Kind == controller.Fixed {
+			c.Ready = j.Arrival
+			j.Edges[i].Flows = nil
+		}
+		s.noteCoflow(j, j.FirstCoflow+southbound.CoflowID(i))
+	}
+	for k := range j.Stages {
+		s.noteStage(j, int32(k))
+	}
+	return nil
+}
+
+func (s *State) coflow(id southbound.CoflowID) (*Coflow, error) {
+	if id < 0 || int(id) >= len(s.d.Coflows) {
+		return nil, fmt.Errorf("coflow %d: no such coflow", id)
+	}
+	return s.d.Coflows[id], nil
+}
+
+func (s *State) route(e *Entry) error {
+	c, err := s.coflow(e.Routing.Coflow)
+	switch {
+	case err != nil:
+		return err
+	case c.Ended != Unset:
+		return ErrStale
+	case len(e.Routing.Tags) != len(c.Tag):
+		return fmt.Errorf("route coflow %d: %d tags for %d bundles", e.Routing.Coflow, len(e.Routing.Tags), len(c.Tag))
+	}
+	for _, t := range e.Routing.Tags {
+		if t >= southbound.TagCircuit {
+			return fmt.Errorf("route coflow %d: tag %d is not a packet path", e.Routing.Coflow, t)
+		}
+	}
+	copy(c.Tag, e.Routing.Tags)
+	c.Routed = true
+	return nil
+}
+
+func (s *State) startStage(e *Entry) error {
+	j := s.Job(e.JobID)
+	if j == nil || e.Stage < 0 || int(e.Stage) >= len(j.Stages) {
+		return fmt.Errorf("start stage %d of job %d: no such stage", e.Stage, e.JobID)
+	}
+	st := &j.Stages[e.Stage]
+	switch {
+	case st.Started:
+		return ErrStale
+	case j.Placed == Unset || st.Waits > 0:
+		return fmt.Errorf("start stage %d of job %d: it waits for others", e.Stage, e.JobID)
+	}
+	st.Started = true
+	s.stages = slices.DeleteFunc(s.stages, func(r StageRef) bool { return r == StageRef{j.ID, e.Stage} })
+	first, end := j.StageTasks(int(e.Stage))
+	for i := first; i < end; i++ {
+		s.d.Tasks[int(j.FirstTask)+i].Started = e.At
+	}
+	j.begin(e)
+	return nil
+}
+
+func (j *Job) begin(e *Entry) {
+	if j.Started == Unset {
+		j.Started = e.At
+	}
+}
+
+func (s *State) startCoflow(e *Entry) error {
+	c, err := s.coflow(e.Coflow)
+	if err != nil {
+		return err
+	}
+	if c.Started != Unset {
+		return ErrStale
+	}
+	j := s.d.Jobs[c.Job]
+	i := slices.Index(s.ready, e.Coflow)
+	if i < 0 {
+		return fmt.Errorf("start coflow %d: its stage has not ended", e.Coflow)
+	}
+	s.ready = slices.Delete(s.ready, i, i+1)
+	c.Started = e.At
+	if c.Ready == Unset {
+		c.Ready = e.At
+	}
+	j.begin(e)
+	if c.Left == 0 {
+		s.endCoflow(j, e.Coflow, c, e)
+	}
+	return nil
+}
+
+func (s *State) endTask(e *Entry) error {
+	if e.Task < 0 || int(e.Task) >= len(s.d.Tasks) {
+		return fmt.Errorf("end task %d: no such task", e.Task)
+	}
+	t := &s.d.Tasks[e.Task]
+	switch {
+	case t.Ended != Unset:
+		return ErrStale
+	case t.Started == Unset:
+		return fmt.Errorf("end task %d: it has not started", e.Task)
+	}
+	t.Ended = e.At
+	s.free[t.Host]++
+	j := s.d.Jobs[t.Job]
+	st := &j.Stages[t.Stage]
+	if st.Left--; st.Left > 0 {
+		return nil
+	}
+	for i := range j.Edges {
+		if j.Edges[i].Kind != controller.Fixed && j.Edges[i].From == int(t.Stage) {
+			id := j.FirstCoflow + southbound.CoflowID(i)
+			s.d.Coflows[id].Ready = e.At
+			s.noteCoflow(j, id)
+		}
+	}
+	s.closeOne(j, e)
+	return nil
+}
+
+func (s *State) endBundle(e *Entry) error {
+	c, err := s.coflow(e.Coflow)
+	switch {
+	case err != nil:
+		return err
+	case c.Ended != Unset:
+		return ErrStale
+	case c.Started == Unset:
+		return fmt.Errorf("end bundle %d of coflow %d: the coflow has not started", e.Row, e.Coflow)
+	case e.Row < 0 || int(e.Row) >= len(c.Done):
+		return fmt.Errorf("end bundle %d of coflow %d: it has %d", e.Row, e.Coflow, len(c.Done))
+	case c.Done[e.Row]:
+		return ErrStale
+	}
+	c.Done[e.Row] = true
+	if c.Left--; c.Left == 0 {
+		s.endCoflow(s.d.Jobs[c.Job], e.Coflow, c, e)
+	}
+	return nil
+}
+
+func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
+	c.Ended = e.At
+	c.Columns, c.Tag, c.Done = controller.Columns{}, nil, nil
+	if i, found := slices.BinarySearch(s.active, id); found {
+		s.active = slices.Delete(s.active, i, i+1)
+	}
+	if edge := &j.Edges[c.Edge]; edge.Kind != controller.Fixed {
+		if j.Stages[edge.To].Waits--; j.Stages[edge.To].Waits == 0 {
+			s.noteStage(j, int32(edge.To))
+		}
+	}
+	s.closeOne(j, e)
+}
+
+// closeOne counts one stage or coflow of a job as ended.
+func (s *State) closeOne(j *Job, e *Entry) {
+	if j.Open--; j.Open == 0 {
+		j.Ended = e.At
+		s.finished++
+	}
+}
+
+func (s *State) seePort(e *Entry) error {
+	ref := PortRef{e.Device, e.Port}
+	i, down := slices.BinarySearchFunc(s.d.Down, ref, func(a, b PortRef) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Port, b.Port))
+	})
+	switch {
+	case down == !e.OK:
+		return ErrStale
+	case e.OK:
+		s.d.Down = slices.Delete(s.d.Down, i, i+1)
+	default:
+		s.d.Down = slices.Insert(s.d.Down, i, ref)
+	}
+	return nil
+}

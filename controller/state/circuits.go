@@ -1,0 +1,214 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// ErrConflict marks a reservation that overlaps another on one of its ports.
+var ErrConflict = errors.New("the port is reserved then")
+
+// Ledger returns the reservations, sorted by (In, NotBefore). Borrowed.
+func (s *State) Ledger() []Reservation { return s.d.Ledger }
+
+// Circuit returns what stands at an OCS input.
+func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
+
+// Holding returns the begun reservation of an input, if there is one.
+func (s *State) Holding(in southbound.Port) (Reservation, bool) {
+	if i := s.held(in); i >= 0 {
+		return s.d.Ledger[i], true
+	}
+	return Reservation{}, false
+}
+
+func (s *State) held(in southbound.Port) int {
+	return slices.IndexFunc(s.d.Ledger, func(r Reservation) bool { return r.In == in && r.Begun })
+}
+
+func (s *State) withdraw(e *Entry) error {
+	n := len(s.d.Ledger)
+	s.d.Ledger = slices.DeleteFunc(s.d.Ledger, func(r Reservation) bool { return !r.Begun && r.Coflow == e.Coflow })
+	if len(s.d.Ledger) == n {
+		return ErrStale
+	}
+	return nil
+}
+
+// CheckReservation says why a reservation cannot stand on this fabric, or nil. It does not look at the ledger.
+func (s *State) CheckReservation(r *controller.Reservation) error {
+	n := len(s.d.Circuits)
+	switch {
+	case !inRange(r.In, n) || !inRange(r.Out, n) || r.In == r.Out:
+		return fmt.Errorf("reserve %d→%d: the OCS has ports 0 to %d, and a circuit joins two racks", r.In, r.Out, n-1)
+	case s.fabric.OCSUplink[r.In] < 0 || s.fabric.OCSUplink[r.Out] < 0:
+		return fmt.Errorf("reserve %d→%d: one of the racks has no OCS port", r.In, r.Out)
+	case r.NotBefore < 0 || r.NotAfter <= r.NotBefore:
+		return fmt.Errorf("reserve %d→%d: from %v to %v is no time", r.In, r.Out, r.NotBefore, r.NotAfter)
+	case r.Coflow != controller.AnyCoflow && (r.Coflow < 0 || int(r.Coflow) >= len(s.d.Coflows)):
+		return fmt.Errorf("reserve %d→%d: coflow %d: no such coflow", r.In, r.Out, r.Coflow)
+	}
+	return nil
+}
+
+func (s *State) reserve(e *Entry) error {
+	r := *e.Reservation
+	if err := s.CheckReservation(&r); err != nil {
+		return err
+	}
+	if r.Coflow != controller.AnyCoflow && s.d.Coflows[r.Coflow].Ended != Unset {
+		return ErrStale
+	}
+	for i := range s.d.Ledger {
+		o := &s.d.Ledger[i]
+		if (o.In == r.In || o.Out == r.Out) && r.NotBefore < o.NotAfter && o.NotBefore < r.NotAfter {
+			return fmt.Errorf("reserve %d→%d [%v, %v): %d→%d holds [%v, %v): %w",
+				r.In, r.Out, r.NotBefore, r.NotAfter, o.In, o.Out, o.NotBefore, o.NotAfter, ErrConflict)
+		}
+	}
+	i, _ := slices.BinarySearchFunc(s.d.Ledger, r, func(o Reservation, r controller.Reservation) int {
+		return cmp.Or(cmp.Compare(o.In, r.In), cmp.Compare(o.NotBefore, r.NotBefore))
+	})
+	s.d.Ledger = slices.Insert(s.d.Ledger, i, Reservation{Reservation: r})
+	return nil
+}
+
+// begin marks the first unbegun reservation of an input as begun. Its ports must be free of begun ones.
+func (s *State) begin(e *Entry) error {
+	i := slices.IndexFunc(s.d.Ledger, func(r Reservation) bool { return r.In == e.Port })
+	if i < 0 {
+		return ErrStale
+	}
+	if s.d.Ledger[i].Begun {
+		return ErrStale
+	}
+	for k := range s.d.Ledger {
+		if o := &s.d.Ledger[k]; o.Begun && (o.In == s.d.Ledger[i].In || o.Out == s.d.Ledger[i].Out) {
+			return fmt.Errorf("begin reservation %d→%d: %d→%d: %w", s.d.Ledger[i].In, s.d.Ledger[i].Out, o.In, o.Out, ErrConflict)
+		}
+	}
+	s.d.Ledger[i].Begun = true
+	if c := &s.d.Circuits[e.Port]; c.Phase == controller.Usable && c.Out == s.d.Ledger[i].Out {
+		c.Coflow = s.d.Ledger[i].Coflow
+		s.d.Moves[c.Move].Carried = true
+	}
+	return nil
+}
+
+// end takes the first reservation of an input out of the ledger: the begun one, or one that is skipped.
+func (s *State) end(e *Entry) error {
+	i := slices.IndexFunc(s.d.Ledger, func(r Reservation) bool { return r.In == e.Port })
+	if i < 0 {
+		return ErrStale
+	}
+	s.d.Ledger = slices.Delete(s.d.Ledger, i, i+1)
+	return nil
+}
+
+// intend records that an input is being moved: whatever held its ports is over, and nothing is steered to it.
+func (s *State) intend(e *Entry) error {
+	if !inRange(e.Port, len(s.d.Circuits)) || !inRange(e.Out, len(s.d.Circuits)) {
+		return fmt.Errorf("move %d→%d: no such port", e.Port, e.Out)
+	}
+	for in := range s.d.Circuits {
+		if c := &s.d.Circuits[in]; c.Out != southbound.NoPort && (southbound.Port(in) == e.Port || c.Out == e.Out) {
+			s.d.Moves[c.Move].Ended = e.At
+			*c = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1, Since: e.At}
+		}
+	}
+	s.d.Moves = append(s.d.Moves, Move{In: e.Port, Out: e.Out, Coflow: e.Coflow, Intent: e.At, Usable: Unset, Ended: Unset})
+	s.d.Circuits[e.Port] = Circuit{Out: e.Out, Phase: controller.Moving, Coflow: e.Coflow, Since: e.At, Move: int32(len(s.d.Moves) - 1)}
+	return nil
+}
+
+// settle records what came of a move: usable, or failed and gone.
+func (s *State) settle(e *Entry) error {
+	if !inRange(e.Port, len(s.d.Circuits)) {
+		return fmt.Errorf("settle %d→%d: no such port", e.Port, e.Out)
+	}
+	c := &s.d.Circuits[e.Port]
+	if c.Out != e.Out || (e.OK && c.Phase == controller.Usable) {
+		return ErrStale
+	}
+	m := &s.d.Moves[c.Move]
+	if e.Stages != nil {
+		m.Stages = *e.Stages
+	}
+	if e.OK {
+		c.Phase, c.Since, m.Usable = controller.Usable, e.At, e.At
+		_, m.Carried = s.Holding(e.Port)
+		return nil
+	}
+	m.Ended, m.Failed = e.At, true
+	*c = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1, Since: e.At}
+	return nil
+}
+
+// Carries says whether a reservation carries a row of a coflow.
+func (s *State) Carries(r *controller.Reservation, id southbound.CoflowID, c *Coflow, row int) bool {
+	return (r.Coflow == id || r.Coflow == controller.AnyCoflow) &&
+		southbound.Port(s.RackOf(c.Columns.Src[row])) == r.In && southbound.Port(s.RackOf(c.Columns.Dst[row])) == r.Out
+}
+
+// Idle says whether a reservation has nothing left to carry: its coflow is over, or all its rows between the two racks
+// are. One for any coflow is never idle.
+func (s *State) Idle(r *controller.Reservation) bool {
+	if r.Coflow == controller.AnyCoflow {
+		return false
+	}
+	c := s.d.Coflows[r.Coflow]
+	for row := range c.Done {
+		if !c.Done[row] && s.Carries(r, r.Coflow, c, row) {
+			return false
+		}
+	}
+	return true
+}
+
+// AppendTags appends the tag that each row of a coflow should be sent with now: the circuit's where a begun
+// reservation carries it and the circuit is usable, TagHold where a reservation says so meanwhile, else its route's.
+func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []southbound.Tag {
+	c := s.d.Coflows[id]
+	base := len(buf)
+	buf = append(buf, c.Tag...)
+	for i := range s.d.Ledger {
+		r := &s.d.Ledger[i]
+		if r.Coflow != id && r.Coflow != controller.AnyCoflow {
+			continue
+		}
+		tag := southbound.TagDefault
+		switch at := s.d.Circuits[r.In]; {
+		case r.Begun && at.Phase == controller.Usable && at.Out == r.Out:
+			tag = southbound.TagCircuit
+		case r.Meanwhile == controller.Hold:
+			tag = southbound.TagHold
+		default:
+			continue
+		}
+		for row := range c.Tag {
+			if t := &buf[base+row]; s.Carries(&r.Reservation, id, c, row) && *t != southbound.TagCircuit {
+				*t = tag
+			}
+		}
+	}
+	return buf
+}
+
+// Boundary returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
+func (s *State) Boundary() time.Duration {
+	at := southbound.Never
+	for i := range s.d.Ledger {
+		if r := &s.d.Ledger[i]; r.Begun {
+			at = min(at, r.NotAfter)
+		} else {
+			at = min(at, r.NotBefore)
+		}
+	}
+	return at
+}

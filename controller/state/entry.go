@@ -1,0 +1,130 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Kind says what an Entry records.
+type Kind uint8
+
+// Facts, commitments and outcomes. Which fields of an Entry each uses is said beside it.
+const (
+	JobAccepted      Kind = iota + 1 // Job, Request
+	Placed                           // Placement
+	Routed                           // Routing
+	StageStarted                     // JobID, Stage
+	CoflowStarted                    // Coflow
+	TaskEnded                        // Task
+	BundleEnded                      // Coflow, Row
+	Withdrawn                        // Coflow: its unbegun reservations go
+	Reserved                         // Reservation
+	ReservationBegun                 // Port (input)
+	ReservationEnded                 // Port (input), Cause
+	CircuitIntended                  // Port (input), Out, Coflow
+	CircuitSettled                   // Port (input), Out, Stages, OK
+	Planned                          // Wake, Anneal
+	PortSeen                         // Device, Port, OK (lit)
+	maxKind
+)
+
+// Cause says why a reservation ended.
+type Cause uint8
+
+// The causes.
+const (
+	RanOut    Cause = iota + 1 // NotAfter came
+	Delivered                  // nothing is left to carry
+	Preempted                  // a plan said so
+	Broken                     // its circuit failed
+)
+
+// Stages are the parts of one circuit move, each the instant at which it was over. Zero is unknown.
+type Stages struct {
+	Drained   time.Duration `json:"drained_ns,omitempty"`   // nothing was steered to the ports any more, and they had emptied
+	Accepted  time.Duration `json:"accepted_ns,omitempty"`  // the OCS took the Set
+	Connected time.Duration `json:"connected_ns,omitempty"` // the OCS reported the circuit
+}
+
+// Entry is one record of the log.
+type Entry struct {
+	Kind Kind          `json:"k"`
+	At   time.Duration `json:"t"`
+
+	Job         *controller.Job         `json:"job,omitempty"`
+	Request     string                  `json:"request,omitempty"` // unique for each submitted job; "" for none
+	Placement   *controller.Placement   `json:"placement,omitempty"`
+	Routing     *controller.Routing     `json:"routing,omitempty"`
+	Reservation *controller.Reservation `json:"reservation,omitempty"`
+
+	JobID  controller.JobID    `json:"j,omitempty"`
+	Stage  int32               `json:"s,omitempty"`
+	Task   southbound.TaskID   `json:"task,omitempty"`
+	Coflow southbound.CoflowID `json:"c,omitempty"`
+	Row    int32               `json:"r,omitempty"`
+	Device southbound.DeviceID `json:"d,omitempty"`
+	Port   southbound.Port     `json:"p,omitempty"`
+	Out    southbound.Port     `json:"o,omitempty"`
+	OK     bool                `json:"ok,omitempty"`
+	Cause  Cause               `json:"cause,omitempty"`
+	Stages *Stages             `json:"stages,omitempty"`
+
+	Wake   time.Duration            `json:"wake,omitempty"`
+	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
+}
+
+// MaxBatch bounds an encoded batch of entries.
+const MaxBatch = 64 << 20
+
+// Encode writes a batch for the log.
+func Encode(batch []Entry) ([]byte, error) {
+	b, err := json.Marshal(batch)
+	if err == nil && len(b) > MaxBatch {
+		err = fmt.Errorf("batch of %d bytes is above %d", len(b), MaxBatch)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode entries: %w", err)
+	}
+	return b, nil
+}
+
+// Decode reads what Encode wrote. It checks form only; Apply checks meaning.
+func Decode(b []byte) ([]Entry, error) {
+	if len(b) > MaxBatch {
+		return nil, fmt.Errorf("decode entries: %d bytes are above %d", len(b), MaxBatch)
+	}
+	var batch []Entry
+	if err := json.Unmarshal(b, &batch); err != nil {
+		return nil, fmt.Errorf("decode entries: %w", err)
+	}
+	for i := range batch {
+		if err := batch[i].wellFormed(); err != nil {
+			return nil, fmt.Errorf("decode entries: entry %d: %w", i, err)
+		}
+	}
+	return batch, nil
+}
+
+func (e *Entry) wellFormed() error {
+	missing := ""
+	switch {
+	case e.Kind == 0 || e.Kind >= maxKind:
+		return fmt.Errorf("kind %d is unknown", e.Kind)
+	case e.Kind == JobAccepted && e.Job == nil:
+		missing = "job"
+	case e.Kind == Placed && e.Placement == nil:
+		missing = "placement"
+	case e.Kind == Routed && e.Routing == nil:
+		missing = "routing"
+	case e.Kind == Reserved && e.Reservation == nil:
+		missing = "reservation"
+	}
+	if missing != "" {
+		return fmt.Errorf("kind %d without %s", e.Kind, missing)
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// Unset is an instant that has not come.
+const Unset = time.Duration(-1)
+
+// Job is a job and how far it is.
+type Job struct {
+	controller.Job
+	Hosts    []southbound.HostID `json:"hosts,omitempty"` // by task; nil before placement
+	Placed   time.Duration       `json:"placed_ns"`
+	Started  time.Duration       `json:"started_ns"` // its first stage or coflow
+	Ended    time.Duration       `json:"ended_ns"`
+	Stages   []Stage             `json:"stage_states,omitempty"`
+	Open     int32               `json:"open"` // stages and coflows that have not ended
+	Refusals string              `json:"refusals,omitempty"`
+}
+
+// Stage is how far a stage is.
+type Stage struct {
+	Waits   int32 `json:"waits"` // edges into it that have not delivered
+	Left    int32 `json:"left"`  // tasks that have not ended
+	Started bool  `json:"started"`
+}
+
+// Task is where a task runs and how far it is.
+type Task struct {
+	Job     controller.JobID  `json:"job"`
+	Stage   int32             `json:"stage"`
+	Host    southbound.HostID `json:"host"` // pathmap.None before placement
+	Started time.Duration     `json:"started_ns"`
+	Ended   time.Duration     `json:"ended_ns"`
+}
+
+// Coflow is one edge of a job: a row of the transfer ledger.
+type Coflow struct {
+	Job     controller.JobID   `json:"job"`
+	Edge    int32              `json:"edge"`
+	Ready   time.Duration      `json:"ready_ns"` // when its bundles could have been sent: the arrival of a bare one
+	Started time.Duration      `json:"started_ns"`
+	Ended   time.Duration      `json:"ended_ns"`
+	Columns controller.Columns `json:"columns"` // empty before placement and after the end
+	Tag     []southbound.Tag   `json:"tag,omitempty"`
+	Routed  bool               `json:"routed"`
+	Done    []bool             `json:"done,omitempty"` // by row
+	Left    int32              `json:"left"`           // rows that have not ended
+
+	Bytes, Local   pathmap.Bytes
+	Bundles, Flows int64
+}
+
+// Reservation is a reservation and whether its circuit has been asked for.
+type Reservation struct {
+	controller.Reservation
+	Begun bool `json:"begun"`
+}
+
+// Circuit is what the ledger holds of one OCS input.
+type Circuit struct {
+	Out    southbound.Port         `json:"out"` // NoPort: none
+	Phase  controller.CircuitPhase `json:"phase"`
+	Coflow southbound.CoflowID     `json:"coflow"` // for whom it was last made
+	Since  time.Duration           `json:"since_ns"`
+	Move   int32                   `json:"move"` // index in Moves of the move that made it
+}
+
+// Move is the record of one circuit move, from intent to the end of the circuit.
+type Move struct {
+	In      southbound.Port     `json:"in"`
+	Out     southbound.Port     `json:"out"`
+	Coflow  southbound.CoflowID `json:"coflow"`
+	Intent  time.Duration       `json:"intent_ns"`
+	Stages  Stages              `json:"stages"`
+	Usable  time.Duration       `json:"usable_ns"` // Unset while moving, or where it failed
+	Ended   time.Duration       `json:"ended_ns"`  // Unset while it stands
+	Failed  bool                `json:"failed,omitempty"`
+	Carried bool                `json:"carried,omitempty"` // a reservation held it when it was usable
+}
+
+// PortRef names a port of a device.
+type PortRef struct {
+	Device southbound.DeviceID `json:"device"`
+	Port   southbound.Port     `json:"port"`
+}
+
+// Data is all that is replicated: a snapshot is its JSON. Slices are indexed by their ids.
+type Data struct {
+	At       time.Duration               `json:"at_ns"` // of the last entry
+	Applied  uint64                      `json:"applied"`
+	Jobs     []*Job                      `json:"jobs"`
+	Tasks    []Task                      `json:"tasks"`
+	Coflows  []*Coflow                   `json:"coflows"`
+	Ledger   []Reservation               `json:"ledger"` // sorted by (In, NotBefore)
+	Circuits []Circuit                   `json:"circuits"`
+	Moves    []Move                      `json:"moves"`
+	Down     []PortRef                   `json:"down"` // sorted
+	Requests map[string]controller.JobID `json:"requests"`
+	Wake     time.Duration               `json:"wake_ns"`
+	Anneal   controller.AnnealCounts     `json:"anneal"`
+}
+
+// State is the state machine. The zero value is not usable; New makes one. It is not safe for concurrent use.
+type State struct {
+	fabric *topo.Fabric
+	d      Data
+
+	// Derived: rebuilt from d alone by derive.
+	free     []int32 // free slots by host
+	waiting  []controller.JobID
+	active   []southbound.CoflowID // expanded and not ended, sorted
+	stages   []StageRef            // ready to start
+	ready    []southbound.CoflowID // ready to start
+	finished int                   // jobs that have ended
+}
+
+// StageRef names a stage of a job.
+type StageRef struct {
+	Job   controller.JobID
+	Stage int32
+}
+
+// New returns the empty state of a fabric.
+func New(f *topo.Fabric) *State {
+	s := &State{fabric: f, d: Data{Wake: southbound.Never, Requests: map[string]controller.JobID{}}}
+	if f.HasOCS() {
+		s.d.Circuits = make([]Circuit, f.Racks)
+		for i := range s.d.Circuits {
+			s.d.Circuits[i] = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1}
+		}
+	}
+	s.derive()
+	return s
+}
+
+// Fabric returns the fabric that the state is about.
+func (s *State) Fabric() *topo.Fabric { return s.fabric }
+
+// Data returns what is replicated. Borrowed: nobody writes to it.
+func (s *State) Data() *Data { return &s.d }
+
+// Active returns the coflows that are expanded and have not ended, by id. Borrowed.
+func (s *State) Active() []southbound.CoflowID { return s.active }
+
+// Coflow returns a coflow. Borrowed.
+func (s *State) Coflow(c southbound.CoflowID) *Coflow { return s.d.Coflows[c] }
+
+// ReadyStages returns the stages that may start: placed, with every edge into them delivered. Borrowed.
+func (s *State) ReadyStages() []StageRef { return s.stages }
+
+// ReadyCoflows returns the coflows that may start: expanded, and their stage has ended. Borrowed.
+func (s *State) ReadyCoflows() []southbound.CoflowID { return s.ready }
+
+// Finished returns how many jobs have ended.
+func (s *State) Finished() int { return s.finished }
+
+// RackOf returns the rack of a host.
+func (s *State) RackOf(h southbound.HostID) southbound.RackID {
+	return southbound.RackID(s.fabric.RackOf(int32(h)))
+}
+
+// Snapshot returns the state in a form that Restore reads.
+func (s *State) Snapshot() ([]byte, error) {
+	b, err := json.Marshal(&s.d)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot state: %w", err)
+	}
+	return b, nil
+}
+
+// Digest is the hash of the snapshot: equal digests mean equal states.
+func (s *State) Digest() [32]byte {
+	b, err := s.Snapshot()
+	if err != nil {
+		panic("state: " + err.Error()) // Data holds nothing that JSON refuses
+	}
+	return sha256.Sum256(b)
+}
+
+// Restore replaces the state by a snapshot of the same fabric. On an error nothing has changed.
+func (s *State) Restore(b []byte) error {
+	d := Data{}
+	if err := json.Unmarshal(b, &d); err != nil {
+		return fmt.Errorf("restore state: %w", err)
+	}
+	if err := d.check(s.fabric); err != nil {
+		return fmt.Errorf("restore state: %w", err)
+	}
+	if d.Requests == nil {
+		d.Requests = map[string]controller.JobID{}
+	}
+	s.d = d
+	s.derive()
+	return nil
+}
+
+// check refuses a snapshot whose references lead nowhere, so that a damaged one cannot crash the replica later.
+func (d *Data) check(f *topo.Fabric) error {
+	if want := len(New(f).d.Circuits); len(d.Circuits) != want {
+		return fmt.Errorf("holds %d circuits, the fabric has %d OCS inputs", len(d.Circuits), want)
+	}
+	tasks, coflows := 0, 0
+	for i, j := range d.Jobs {
+		switch {
+		case j == nil:
+			return fmt.Errorf("job %d is missing", i)
+		case int(j.ID) != i || int(j.FirstTask) != tasks || int(j.FirstCoflow) != coflows:
+			return fmt.Errorf("job %d has ids out of order", i)
+		case len(j.Stages) != len(j.Job.Stages) || (j.Hosts != nil && len(j.Hosts) != j.Tasks()):
+			return fmt.Errorf("job %d has stages or hosts missing", i)
+		}
+		for _, h := range j.Hosts {
+			if h < 0 || int(h) >= f.Hosts() {
+				return fmt.Errorf("job %d is placed on host %d of %d", i, h, f.Hosts())
+			}
+		}
+		tasks, coflows = tasks+j.Tasks(), coflows+len(j.Edges)
+	}
+	if tasks != len(d.Tasks) || coflows != len(d.Coflows) {
+		return errors.New("tasks or coflows do not add up to the jobs'")
+	}
+	for i, c := range d.Coflows {
+		n := 0
+		if c != nil {
+			n = len(c.Columns.Src)
+		}
+		if c == nil || len(c.Columns.Dst) != n || len(c.Columns.Size) != n || len(c.Tag) != n || len(c.Done) != n ||
+			c.Job < 0 || int(c.Job) >= len(d.Jobs) || int(c.Edge) >= len(d.Jobs[c.Job].Edges) || c.Edge < 0 {
+			return fmt.Errorf("coflow %d is incomplete", i)
+		}
+		for r := range c.Columns.Src {
+			if a, b := c.Columns.Src[r], c.Columns.Dst[r]; a < 0 || b < 0 || int(a) >= f.Hosts() || int(b) >= f.Hosts() {
+				return fmt.Errorf("coflow %d has a bundle %d→%d on %d hosts", i, a, b, f.Hosts())
+			}
+		}
+	}
+	for i, t := range d.Tasks {
+		if t.Job < 0 || int(t.Job) >= len(d.Jobs) || int(t.Host) >= f.Hosts() || t.Stage < 0 ||
+			int(t.Stage) >= len(d.Jobs[t.Job].Stages) {
+			return fmt.Errorf("task %d is incomplete", i)
+		}
+	}
+	for _, r := range d.Ledger {
+		if !f.HasOCS() || !inRange(r.In, f.Racks) || !inRange(r.Out, f.Racks) {
+			return fmt.Errorf("reservation %d→%d is outside the fabric", r.In, r.Out)
+		}
+	}
+	for i, c := range d.Circuits {
+		if (c.Out != southbound.NoPort && !inRange(c.Out, f.Racks)) || int(c.Move) >= len(d.Moves) || (c.Out != southbound.NoPort && c.Move < 0) {
+			return fmt.Errorf("circuit %d is outside the fabric", i)
+		}
+	}
+	return nil
+}
+
+func inRange(p southbound.Port, n int) bool { return p >= 0 && int(p) < n }
+
+// derive rebuilds what follows from d.
+func (s *State) derive() {
+	s.free = make([]int32, s.fabric.Hosts())
+	for h := range s.free {
+		s.free[h] = int32(s.fabric.Spec.Slots)
+	}
+	s.waiting, s.active, s.stages, s.ready, s.finished = nil, nil, nil, nil, 0
+	for i := range s.d.Tasks {
+		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {
+			s.free[t.Host]--
+		}
+	}
+	for _, j := range s.d.Jobs {
+		switch {
+		case j.Placed == Unset:
+			s.waiting = append(s.waiting, j.ID)
+			continue
+		case j.Ended != Unset:
+			s.finished++
+			continue
+		}
+		for k := range j.Stages {
+			s.noteStage(j, int32(k))
+		}
+		for e := range j.Edges {
+			s.noteCoflow(j, j.FirstCoflow+southbound.CoflowID(e))
+		}
+	}
+}
+
+// noteStage queues a stage that may start.
+func (s *State) noteStage(j *Job, stage int32) {
+	if st := &j.Stages[stage]; !st.Started && st.Waits == 0 {
+		s.stages = append(s.stages, StageRef{j.ID, stage})
+	}
+}
+
+// noteCoflow enters a coflow of a placed job among the active and the ready ones, where it belongs.
+func (s *State) noteCoflow(j *Job, id southbound.CoflowID) {
+	c := s.d.Coflows[id]
+	if c.Ended != Unset {
+		return
+	}
+	if i, found := slices.BinarySearch(s.active, id); !found {
+		s.active = slices.Insert(s.active, i, id)
+	}
+	if e := &j.Edges[c.Edge]; c.Started == Unset && (e.Kind == controller.Fixed || j.stageEnded(e.From)) {
+		s.ready = append(s.ready, id)
+	}
+}
+
+func (j *Job) stageEnded(stage int) bool { return j.Stages[stage].Started && j.Stages[stage].Left == 0 }

@@ -1,0 +1,94 @@
+package state
+
+import (
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// FillView writes what the state holds into v and leaves the rest of v alone. left tells what is left of a started
+// coflow, false if it is not known (then the sizes are taken). Everything that v points to afterwards is borrowed.
+func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (southbound.Left, bool)) {
+	v.Fabric = s.fabric
+	v.Free = s.free
+	v.Waiting = v.Waiting[:0]
+	for _, id := range s.waiting {
+		v.Waiting = append(v.Waiting, &s.d.Jobs[id].Job)
+	}
+	v.Coflows = v.Coflows[:0]
+	for _, id := range s.active {
+		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
+	}
+	v.Circuits = v.Circuits[:0]
+	for _, c := range s.d.Circuits {
+		v.Circuits = append(v.Circuits, controller.CircuitView{Out: c.Out, Phase: c.Phase, Since: c.Since, Coflow: controller.AnyCoflow})
+	}
+	v.Reserved = v.Reserved[:0]
+	for i := range s.d.Ledger {
+		r := &s.d.Ledger[i]
+		v.Reserved = append(v.Reserved, r.Reservation)
+		if r.Begun {
+			at := &v.Circuits[r.In]
+			at.Held, at.Coflow, at.Until = true, r.Coflow, r.NotAfter
+		}
+	}
+	s.viewDown(v)
+}
+
+func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID) (southbound.Left, bool)) controller.CoflowView {
+	c := s.d.Coflows[id]
+	j := s.d.Jobs[c.Job]
+	out := controller.CoflowView{
+		ID: id, Job: c.Job, Arrival: j.Arrival, Weight: j.Weight,
+		Started: c.Started != Unset, Start: c.Started,
+		Src: c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Ended: c.Done,
+		Routed: c.Routed, Tag: c.Tag,
+	}
+	if out.Started && left != nil {
+		if l, ok := left(id); ok && len(l.Base) == len(c.Tag) {
+			out.Left = l
+			return out
+		}
+	}
+	base := make([]float64, len(c.Tag))
+	for i, b := range c.Columns.Size {
+		base[i] = float64(b)
+	}
+	out.Left = southbound.Left{F: 1, Base: base}
+	return out
+}
+
+func (s *State) viewDown(v *controller.View) {
+	v.Down = nil
+	for _, p := range s.d.Down {
+		if v.Down == nil {
+			v.Down = make([]bool, len(s.fabric.Topology.Links()))
+		}
+		if l := s.fabric.Topology.OutPort(p.Device, int32(p.Port)); l >= 0 {
+			v.Down[l], v.Down[l^1] = true, true
+		}
+	}
+}
+
+// outageWindow is how many of the last moves correct the model's outage; fewer than a quarter of them do not yet.
+const outageWindow = 32
+
+// Outage returns the whole outage of a circuit move to be reckoned with: the p90 (nearest rank) of the last moves that
+// became usable, or what the model says until there are some.
+func (s *State) Outage(model time.Duration) time.Duration {
+	var last [outageWindow]time.Duration
+	n := 0
+	for i := len(s.d.Moves) - 1; i >= 0 && n < outageWindow; i-- {
+		if m := &s.d.Moves[i]; m.Usable != Unset {
+			last[n] = m.Usable - m.Intent
+			n++
+		}
+	}
+	if n < outageWindow/4 {
+		return model
+	}
+	slices.Sort(last[:n])
+	return last[(n*9+9)/10-1]
+}
