@@ -1,0 +1,212 @@
+// Package light holds the parts of a policy that say which light paths are set up, when and for whom.
+//
+// It answers with reservations and touches no switch: the ledger begins and ends them, and rollout moves mirrors.
+package light
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Sunflow reserves circuits for the elephants of coflows, shortest T(C) first, on a switch where a move darkens only the
+// ports that it names. Bundles go on over packets until their circuit is usable.
+//
+// It is asked at many instants and answers with what changes. A coflow's reservations stand as long as nothing that
+// ranks above it wants their ports and no earlier time has come free; otherwise the unbegun ones are withdrawn and made
+// anew. Begun ones run to their end, whatever arrives: keeping them costs about 1 % of completion time and spares a
+// dark time each; Preempt turns that around.
+type Sunflow struct {
+	// Horizon bounds how far ahead a reservation may begin; 0 is DefaultHorizon. Beyond it plans are likely to be
+	// overtaken, and all that is planned goes through the log.
+	Horizon time.Duration
+	// Preempt lets a coflow take the ports of begun reservations of coflows that rank below it.
+	Preempt bool
+}
+
+// DefaultHorizon is the horizon with which the whole FB2010 trace was planned in seconds.
+const DefaultHorizon = 10 * time.Second
+
+// Wants implements the part's list of events.
+func (Sunflow) Wants() controller.KindSet {
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded,
+		controller.ReservationEnded, controller.FabricChanged, controller.WakeReached)
+}
+
+// Fill reserves circuits.
+func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	if !v.Fabric.HasOCS() {
+		return
+	}
+	horizon := cmp.Or(s.Horizon, DefaultHorizon)
+	l := &ledger{v: v, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}}
+	l.sched = scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, horizon: v.Now + horizon, setup: l.setup}
+	all := demands(v, p, l.ends)
+	l.sort(all)
+	for i := range all {
+		l.plan(&all[i], p)
+	}
+	l.finish(p)
+	if l.sched.cut {
+		// Plan on before what is planned has run out.
+		p.Wake = min(p.Wake, v.Now+max(horizon/2, 1))
+	}
+}
+
+// ledger is what is reserved at one decision, and what becomes of it.
+type ledger struct {
+	v       *controller.View
+	preempt bool
+	ends    []port
+	sched   scheduler
+
+	begun   []controller.Reservation // of coflows in demand, where they may be preempted
+	unbegun []controller.Reservation // sorted by (Coflow, NotBefore, In)
+	held    []controller.Reservation // begun ones that stay
+	planned map[southbound.CoflowID]bool
+}
+
+// sort takes the view's reservations apart. Begun ones take their ports at once unless they may be preempted. Unbegun
+// ones of coflows that are not in demand any more would only be in the way: finish withdraws them.
+func (l *ledger) sort(all []demand) {
+	for _, r := range l.v.Reserved {
+		switch {
+		case r.NotAfter <= l.v.Now:
+		case r.NotBefore > l.v.Now && r.Coflow != controller.AnyCoflow:
+			l.unbegun = append(l.unbegun, r)
+		case l.preempt && slices.ContainsFunc(all, func(d demand) bool { return d.id == r.Coflow }):
+			l.begun = append(l.begun, r)
+		default:
+			l.hold(r)
+		}
+	}
+	slices.SortFunc(l.unbegun, func(a, b controller.Reservation) int {
+		return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
+	})
+}
+
+// hold keeps a reservation that has begun, or one that no coflow owns.
+func (l *ledger) hold(r controller.Reservation) {
+	from := max(r.NotBefore, l.v.Now)
+	if l.sched.table.fits(r.In, r.Out, from, r.NotAfter) {
+		l.sched.table.take(r.In, r.Out, from, r.NotAfter)
+	}
+	l.held = append(l.held, r)
+}
+
+// setup is the outage that a circuit costs when it begins at that instant: none where it is lit already.
+func (l *ledger) setup(in, out southbound.Port, at time.Duration) time.Duration {
+	if at == l.v.Now && int(in) < len(l.v.Circuits) {
+		if c := l.v.Circuits[in]; c.Out == out && c.Phase == controller.Usable {
+			return 0
+		}
+	}
+	return l.v.Delta
+}
+
+// plan decides for one coflow: what it has stays if it can, and what that does not carry is reserved.
+func (l *ledger) plan(d *demand, p *controller.Plan) {
+	for _, r := range l.begun {
+		if r.Coflow != d.id {
+			continue
+		}
+		if l.sched.table.fits(r.In, r.Out, l.v.Now, r.NotAfter) {
+			l.hold(r)
+		} else {
+			p.Preempt = append(p.Preempt, r.In)
+		}
+	}
+	l.planned[d.id] = true
+	own := l.ownOf(d.id)
+	if !l.keep(d, own) {
+		p.Withdraw = append(p.Withdraw, d.id)
+		own = nil
+	}
+	p.Reserve = append(p.Reserve, l.sched.lay(l.v.Now, d.id, l.uncovered(d, own))...)
+}
+
+func (l *ledger) ownOf(c southbound.CoflowID) []controller.Reservation {
+	first, _ := slices.BinarySearchFunc(l.unbegun, c, func(r controller.Reservation, c southbound.CoflowID) int { return cmp.Compare(r.Coflow, c) })
+	end := first
+	for end < len(l.unbegun) && l.unbegun[end].Coflow == c {
+		end++
+	}
+	return l.unbegun[first:end]
+}
+
+// keep takes the ports of a coflow's unbegun reservations, in the order of their beginning, if each still fits, is for
+// bytes that are left, and could not begin earlier by more than the outage of a move. All of them stay, or none.
+func (l *ledger) keep(d *demand, own []controller.Reservation) bool {
+	for k, r := range own {
+		long := r.NotAfter - r.NotBefore
+		live := slices.ContainsFunc(d.pairs, func(p pair) bool { return p.in == r.In && p.out == r.Out && p.left > 0 })
+		if !live || !l.sched.table.fits(r.In, r.Out, r.NotBefore, r.NotAfter) ||
+			l.sched.table.earliest(r.In, r.Out, l.v.Now, long) < r.NotBefore-l.v.Delta {
+			for _, taken := range own[:k] {
+				l.sched.table.drop(taken.In, taken.Out, taken.NotBefore)
+			}
+			return false
+		}
+		l.sched.table.take(r.In, r.Out, r.NotBefore, r.NotAfter)
+	}
+	return true
+}
+
+// uncovered returns the pairs of a coflow whose bytes no reservation carries, with what is left to carry. A remainder
+// that is small beside the outage of a move, or beside what is covered, stays on packets: rates are never met exactly.
+func (l *ledger) uncovered(d *demand, own []controller.Reservation) []pair {
+	var todo []pair
+	for _, p := range d.pairs {
+		covered := time.Duration(0)
+		for _, r := range l.held {
+			if r.In == p.in && r.Out == p.out && (r.Coflow == d.id || r.Coflow == controller.AnyCoflow) {
+				covered += l.carries(r)
+			}
+		}
+		for _, r := range own {
+			if r.In == p.in && r.Out == p.out {
+				covered += r.NotAfter - r.NotBefore - l.v.Delta
+			}
+		}
+		crumb := time.Duration(0)
+		if p.left < l.v.Elephants {
+			crumb = l.v.Delta
+		}
+		if covered > 0 {
+			crumb = max(crumb, l.v.Delta, p.need/20)
+		}
+		if p.need -= covered; p.need > crumb {
+			todo = append(todo, p)
+		}
+	}
+	return todo
+}
+
+// carries returns for how long from now on a begun reservation will carry bytes.
+func (l *ledger) carries(r controller.Reservation) time.Duration {
+	from := max(r.NotBefore+l.v.Delta, l.v.Now)
+	if int(r.In) < len(l.v.Circuits) {
+		if c := l.v.Circuits[r.In]; c.Out == r.Out && c.Phase == controller.Usable {
+			from = l.v.Now
+		}
+	}
+	return max(r.NotAfter-from, 0)
+}
+
+// finish withdraws what no coflow in demand owns and sorts the plan's reservations.
+func (l *ledger) finish(p *controller.Plan) {
+	for _, r := range l.unbegun {
+		if !l.planned[r.Coflow] {
+			p.Withdraw = append(p.Withdraw, r.Coflow)
+		}
+	}
+	slices.Sort(p.Withdraw)
+	p.Withdraw = slices.Compact(p.Withdraw)
+	slices.Sort(p.Preempt)
+	slices.SortFunc(p.Reserve, func(a, b controller.Reservation) int {
+		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.NotBefore, b.NotBefore))
+	})
+}

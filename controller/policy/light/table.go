@@ -1,0 +1,98 @@
+package light
+
+import (
+	"slices"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// span is a time for which one port is taken: [start, end).
+type span struct{ start, end time.Duration }
+
+// table is the reservation table: for every input and output of the OCS the times it is taken, sorted and disjoint.
+type table struct {
+	in, out [][]span
+}
+
+func newTable(ports int) *table {
+	return &table{in: make([][]span, ports), out: make([][]span, ports)}
+}
+
+// next returns the position of the first span of a port that ends after t.
+func next(spans []span, t time.Duration) int {
+	i, _ := slices.BinarySearchFunc(spans, t, func(s span, t time.Duration) int {
+		if s.end > t {
+			return 1
+		}
+		return -1
+	})
+	return i
+}
+
+// gap says until when a port is free from t on: t itself where it is taken at t.
+func gap(spans []span, t time.Duration) time.Duration {
+	switch i := next(spans, t); {
+	case i == len(spans):
+		return southbound.Never
+	case spans[i].start <= t:
+		return t
+	default:
+		return spans[i].start
+	}
+}
+
+// busyUntil returns the end of the first span of a port that ends after t; false if there is none.
+func busyUntil(spans []span, t time.Duration) (time.Duration, bool) {
+	if i := next(spans, t); i < len(spans) {
+		return spans[i].end, true
+	}
+	return 0, false
+}
+
+// free says for how long both ports of a pair are free from t on.
+func (b *table) free(in, out southbound.Port, t time.Duration) time.Duration {
+	return min(gap(b.in[in], t), gap(b.out[out], t)) - t
+}
+
+// fits says whether both ports are free in [from, to).
+func (b *table) fits(in, out southbound.Port, from, to time.Duration) bool {
+	return b.free(in, out, from) >= to-from
+}
+
+// earliest returns the first instant from t on at which both ports are free for that long.
+func (b *table) earliest(in, out southbound.Port, t, long time.Duration) time.Duration {
+	for {
+		free := b.free(in, out, t)
+		if free >= long || t >= southbound.Never {
+			return t
+		}
+		t += free
+		// One of the two is taken from here on: go on where it is released.
+		to := t
+		for _, spans := range [2][]span{b.in[in], b.out[out]} {
+			if end, ok := busyUntil(spans, t); ok && gap(spans, t) == t {
+				to = max(to, end)
+			}
+		}
+		t = to
+	}
+}
+
+// take marks both ports as taken in [from, to). The caller has seen that they are free.
+func (b *table) take(in, out southbound.Port, from, to time.Duration) {
+	b.in[in] = insert(b.in[in], span{from, to})
+	b.out[out] = insert(b.out[out], span{from, to})
+}
+
+// drop gives back what was taken from that instant on.
+func (b *table) drop(in, out southbound.Port, from time.Duration) {
+	for _, spans := range [2]*[]span{&b.in[in], &b.out[out]} {
+		i := next(*spans, from)
+		*spans = slices.Delete(*spans, i, i+1)
+	}
+}
+
+func insert(spans []span, s span) []span {
+	return slices.Insert(spans, next(spans, s.start), s)
+}

@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"lightloom/controller/policy/light"
+	"lightloom/controller/policy/place"
+	"lightloom/controller/policy/route"
+	"lightloom/controller/policy/share"
+)
+
+// Question is what a part answers.
+type Question uint8
+
+// The questions, in the order in which parts are asked.
+const (
+	Place Question = iota
+	Light
+	Route
+	Share
+	questions
+)
+
+func (q Question) String() string { return [...]string{"place", "light", "route", "share"}[q] }
+
+// PartInfo describes one part of the list.
+type PartInfo struct {
+	Name      string
+	Questions []Question // one; more for a joint part
+	Doc       string
+}
+
+// entry is one line of the list. make returns fresh parts, one for each of the questions.
+type entry struct {
+	PartInfo
+	make func(Options) []Part
+}
+
+// list is the one visible list of parts. A new part is one file and one line here.
+func list() []entry {
+	one := func(name string, q Question, doc string, make func() Part) entry {
+		return entry{PartInfo{name, []Question{q}, doc}, func(Options) []Part { return []Part{make()} }}
+	}
+	return []entry{
+		one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part { return place.Random{} }),
+		one("fair", Place, "each task on the least loaded host", func() Part { return place.Fair{} }),
+		one("sunflow", Light, "circuits for elephants, shortest coflow first, not all stop", func() Part { return light.Sunflow{} }),
+		one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} }),
+		one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} }),
+		one("tcp", Share, "no rates: hosts share by themselves", func() Part { return new(share.TCP) }),
+	}
+}
+
+// presets are the policies that users meet first: each name is a + list of parts, the rest is left at its default.
+func presets() []Info {
+	return []Info{
+		{Name: "random+ecmp", Doc: "random slots, hashed paths, no circuits"},
+		{Name: "random+ecmp+sunflow", Doc: "random slots, hashed paths, circuits for elephants"},
+	}
+}
+
+// defaults are the parts taken for a question that a name leaves open: packets only, the shortest path, fair sharing.
+func defaults() [questions]string {
+	return [questions]string{Place: "fair", Light: "", Route: "shortest", Share: "tcp"}
+}

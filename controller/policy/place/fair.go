@@ -1,0 +1,52 @@
+package place
+
+import (
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Fair spreads tasks: each goes to the host with the most free slots, among equals to the rack with the most, among
+// those to the first host from a start drawn for the job. Delay scheduling needs input blocks, which jobs do not name.
+type Fair struct{}
+
+// Wants implements the part's list of events.
+func (Fair) Wants() controller.KindSet { return Wants() }
+
+// Fill places jobs.
+func (Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	fill(v, p, func(j *controller.Job) chooser {
+		return &least{v: v, start: v.Rand("place", uint64(j.ID)).IntN(max(len(v.Free), 1)),
+			rack: make([]int32, v.Fabric.Racks)}
+	})
+}
+
+type least struct {
+	v     *controller.View
+	start int
+	rack  []int32 // free slots by rack
+}
+
+func (l *least) pick(free []int32) southbound.HostID {
+	clear(l.rack)
+	for h, f := range free {
+		l.rack[l.v.HostRack(southbound.HostID(h))] += max(f, 0)
+	}
+	best := -1
+	for k := range free {
+		h := (l.start + k) % len(free)
+		if free[h] > 0 && (best < 0 || l.before(free, h, best)) {
+			best = h
+		}
+	}
+	if best < 0 {
+		panic("place: no free slot")
+	}
+	return southbound.HostID(best)
+}
+
+func (l *least) before(free []int32, a, b int) bool {
+	if free[a] != free[b] {
+		return free[a] > free[b]
+	}
+	return l.rack[l.v.HostRack(southbound.HostID(a))] > l.rack[l.v.HostRack(southbound.HostID(b))]
+}

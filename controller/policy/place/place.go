@@ -1,0 +1,73 @@
+// Package place holds the parts of a policy that say where tasks run. All tasks of a job are placed at once, or none.
+//
+// It knows slots and nothing of the network: what weighs both is in package joint.
+package place
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Patience is how long after its arrival a job that does not fit may still be overtaken. Jobs go in the order of
+// acceptance, and a later, smaller one may use slots that are too few for the one before: they would stand idle. Without
+// a bound a wide job could wait for ever; after Patience nobody behind it is placed before it is, so that slots gather
+// as tasks end. Jobs without tasks (bare coflows) need no slot and never wait.
+const Patience = 30 * time.Second
+
+// Admit returns the waiting jobs that are to be placed now, in order of acceptance: a job is among them if its tasks fit
+// into the slots that those before it leave.
+func Admit(v *controller.View) []*controller.Job {
+	waiting := slices.Clone(v.Waiting)
+	slices.SortFunc(waiting, func(a, b *controller.Job) int { return cmp.Compare(a.ID, b.ID) })
+	free := Slots(v.Free)
+	held := false
+	out := waiting[:0]
+	for _, j := range waiting {
+		n := j.Tasks()
+		switch {
+		case n > 0 && (held || n > free):
+			held = held || v.Now-j.Arrival >= Patience
+		default:
+			free -= n
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// Slots returns the sum of the free slots; a host below zero counts as none.
+func Slots(free []int32) int {
+	n := 0
+	for _, f := range free {
+		n += int(max(f, 0))
+	}
+	return n
+}
+
+// Wants are the events after which a job may be placed that was not before.
+func Wants() controller.KindSet {
+	return controller.Kinds(controller.JobArrived, controller.SlotsFreed, controller.FabricChanged)
+}
+
+// chooser picks a host with a free slot for the next task of a job.
+type chooser interface {
+	pick(free []int32) southbound.HostID
+}
+
+// fill places every job that Admit lets in, task by task.
+func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job) chooser) {
+	free := slices.Clone(v.Free)
+	for _, j := range Admit(v) {
+		c := choose(j)
+		hosts := make([]southbound.HostID, j.Tasks())
+		for t := range hosts {
+			hosts[t] = c.pick(free)
+			free[hosts[t]]--
+		}
+		p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: hosts})
+	}
+}

@@ -1,0 +1,55 @@
+// Package policy makes policies out of parts and keeps the one visible list of them. A part answers one of four
+// questions: where tasks run, which light paths are set up, which way bundles go, how fast they may send. A joint part
+// answers several at once.
+//
+// It decides only: what it answers is checked and carried out by others.
+package policy
+
+import (
+	"lightloom/controller"
+)
+
+// Part answers one question: it reads the view and the plan so far and writes its own fields of the plan.
+type Part interface {
+	// Fill adds the part's answer to p. It does not write to v, nor keep anything of it or of p.
+	Fill(v *controller.View, ev []controller.Event, p *controller.Plan)
+}
+
+// wanting is a Part that says which events may change its answer; one that does not is asked at every event.
+type wanting interface {
+	Wants() controller.KindSet
+}
+
+// Compose returns a policy that asks the parts in this order: place; light (circuits and the bundles that each
+// carries); route (what is left on packets); share (both). A nil part leaves its question open.
+func Compose(place, light, route, share Part) controller.Policy {
+	c := &composed{}
+	for _, p := range []Part{place, light, route, share} {
+		if p == nil {
+			continue
+		}
+		c.parts = append(c.parts, p)
+		if w, ok := p.(wanting); ok {
+			c.wants |= w.Wants()
+		} else {
+			c.wants = ^controller.KindSet(0)
+		}
+	}
+	return c
+}
+
+type composed struct {
+	parts []Part
+	wants controller.KindSet
+	plan  controller.Plan
+}
+
+func (c *composed) Wants() controller.KindSet { return c.wants }
+
+func (c *composed) Decide(v *controller.View, ev []controller.Event) *controller.Plan {
+	c.plan.Reset()
+	for _, p := range c.parts {
+		p.Fill(v, ev, &c.plan)
+	}
+	return &c.plan
+}

@@ -1,0 +1,118 @@
+// Package route holds the parts of a policy that say which way bundles go over the packet network, as one tag a bundle.
+//
+// Circuits are not its business: a bundle on a circuit leaves its tag aside and comes back to it.
+package route
+
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/pending"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Wants are the events after which a coflow may lack routes, or hold one that leads nowhere.
+func Wants() controller.KindSet {
+	return controller.Kinds(controller.JobArrived, controller.FabricChanged)
+}
+
+// option is a path between two racks that a tag can name and that has light.
+type option struct{ path, hops int }
+
+// picker chooses among the options of a bundle; there is at least one.
+type picker func(c southbound.CoflowID, src, dst southbound.HostID, opts []option) southbound.Tag
+
+// finder answers for the paths of one view.
+type finder struct {
+	v    *controller.View
+	buf  []pathmap.LinkID
+	opts []option
+}
+
+// options returns the usable paths between two racks, in the map's order. Borrowed until the next call.
+func (f *finder) options(s, d southbound.RackID) []option {
+	f.opts = f.opts[:0]
+	for i := range min(f.v.Paths.Paths(int(s), int(d)), southbound.MaxPaths) {
+		f.buf = f.v.Paths.AppendPath(f.buf[:0], int(s), int(d), i)
+		if f.lit(f.buf) {
+			f.opts = append(f.opts, option{i, len(f.buf)})
+		}
+	}
+	return f.opts
+}
+
+func (f *finder) lit(links []pathmap.LinkID) bool {
+	return f.v.Down == nil || !slices.ContainsFunc(links, func(l pathmap.LinkID) bool { return f.v.Down[l] })
+}
+
+// leads says whether the path of a tag between two racks has light. The default is the map's first path.
+func (f *finder) leads(s, d southbound.RackID, t southbound.Tag) bool {
+	i := max(int(t)-int(southbound.PathTag(0)), 0)
+	if t == southbound.TagHold || i >= f.v.Paths.Paths(int(s), int(d)) {
+		return false
+	}
+	f.buf = f.v.Paths.AppendPath(f.buf[:0], int(s), int(d), i)
+	return f.lit(f.buf)
+}
+
+// tag chooses for one bundle. Between hosts of one rack there is nothing to choose; where nothing leads, the default
+// goes as far as the switches' own backups carry it.
+func (f *finder) tag(pick picker, c southbound.CoflowID, src, dst southbound.HostID) southbound.Tag {
+	s, d := f.v.HostRack(src), f.v.HostRack(dst)
+	if s == d {
+		return southbound.TagDefault
+	}
+	if opts := f.options(s, d); len(opts) > 0 {
+		return pick(c, src, dst, opts)
+	}
+	return southbound.TagDefault
+}
+
+// fill routes what has no route yet: coflows that the plan creates, those that the view holds unrouted; and moves the
+// bundles whose path has gone dark. Bundles with a path that leads are left alone.
+func fill(v *controller.View, p *controller.Plan, pick picker) {
+	f := &finder{v: v}
+	for _, c := range pending.Placed(v, p) {
+		p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: f.tags(pick, c.ID, c.Src, c.Dst)})
+	}
+	for i := range v.Coflows {
+		switch c := &v.Coflows[i]; {
+		case len(c.Src) == 0:
+		case !c.Routed:
+			p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: f.tags(pick, c.ID, c.Src, c.Dst)})
+		case v.Down != nil:
+			if tags := f.mend(pick, c); tags != nil {
+				p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: tags})
+			}
+		}
+	}
+	slices.SortFunc(p.Route, func(a, b controller.Routing) int { return cmp.Compare(a.Coflow, b.Coflow) })
+}
+
+func (f *finder) tags(pick picker, c southbound.CoflowID, src, dst []southbound.HostID) []southbound.Tag {
+	tags := make([]southbound.Tag, len(src))
+	for r := range tags {
+		tags[r] = f.tag(pick, c, src[r], dst[r])
+	}
+	return tags
+}
+
+// mend returns a coflow's tags with those replaced that lead nowhere and can be; nil where that changes nothing.
+func (f *finder) mend(pick picker, c *controller.CoflowView) []southbound.Tag {
+	var tags []southbound.Tag
+	for r, t := range c.Tag {
+		s, d := f.v.HostRack(c.Src[r]), f.v.HostRack(c.Dst[r])
+		if c.Ended[r] || s == d || f.leads(s, d, t) {
+			continue
+		}
+		if to := f.tag(pick, c.ID, c.Src[r], c.Dst[r]); to != t && f.leads(s, d, to) {
+			if tags == nil {
+				tags = slices.Clone(c.Tag)
+			}
+			tags[r] = to
+		}
+	}
+	return tags
+}

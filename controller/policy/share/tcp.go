@@ -1,0 +1,23 @@
+// Package share holds the parts of a policy that say how fast bundles may send.
+//
+// It sets no rate itself: hosts pace, and a simulator models what they do.
+package share
+
+import (
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// TCP gives no rates: hosts share by themselves. It says so once; a new leader's instance says so again.
+type TCP struct{ said bool }
+
+// Wants implements the part's list of events: none.
+func (*TCP) Wants() controller.KindSet { return 0 }
+
+// Fill says that hosts share by themselves, the first time.
+func (t *TCP) Fill(_ *controller.View, _ []controller.Event, p *controller.Plan) {
+	if !t.said {
+		p.Share = &southbound.Rates{Fair: true}
+		t.said = true
+	}
+}
