@@ -1,0 +1,294 @@
+package device
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// circuit is one cross-connect from its acceptance until it is gone.
+type circuit struct {
+	in, out   southbound.Port
+	status    southbound.Status
+	applied   bool // the change that asked for it has been applied
+	made      bool // the plane has it: light passes from litFrom on
+	void      bool // taken back before it was applied
+	told      bool // OnLight has said that it is lit
+	litFrom   time.Duration
+	connectAt time.Duration
+	epoch     uint32 // of its last move: transitions of an earlier one are void
+}
+
+// crossbar is the state of an OCS. An input has at most one circuit that is wanted, and perhaps others that are leaving.
+type crossbar struct {
+	byIn, byOut []*circuit // wanted
+	leaving     []*circuit // in the order of their deletion
+	log         litLog
+}
+
+// circuitChange is one accepted change.
+type circuitChange struct {
+	off, on []*circuit
+}
+
+func newCrossbar(ports int32, logSize int) crossbar {
+	return crossbar{byIn: make([]*circuit, ports), byOut: make([]*circuit, ports), log: litLog{size: logSize}}
+}
+
+// all returns the wanted circuits by input, then the leaving ones.
+func (x *crossbar) all() []*circuit {
+	var out []*circuit
+	for _, c := range x.byIn {
+		if c != nil {
+			out = append(out, c)
+		}
+	}
+	return append(out, x.leaving...)
+}
+
+func (x *crossbar) seen() []southbound.Connection {
+	var out []southbound.Connection
+	for _, c := range x.all() {
+		out = append(out, southbound.Connection{In: c.in, Out: c.out, Status: c.status})
+	}
+	slices.SortFunc(out, func(a, b southbound.Connection) int {
+		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Status, b.Status))
+	})
+	return out
+}
+
+func (x *crossbar) accepted() []southbound.CrossConnect {
+	var out []southbound.CrossConnect
+	for _, c := range x.byIn {
+		if c != nil {
+			out = append(out, southbound.CrossConnect{In: c.in, Out: c.out})
+		}
+	}
+	return out
+}
+
+func (x *crossbar) want(c *circuit) { x.byIn[c.in], x.byOut[c.out] = c, c }
+
+func (x *crossbar) unwant(c *circuit) { x.byIn[c.in], x.byOut[c.out] = nil, nil }
+
+func (d *Device) checkCircuits(c *southbound.Change) error {
+	inUsed := make(map[southbound.Port]bool, len(c.Connect))
+	outUsed := make(map[southbound.Port]bool, len(c.Connect))
+	for _, x := range c.Connect {
+		switch {
+		case x.In < 0 || int32(x.In) >= d.cfg.Ports:
+			return fmt.Errorf("connect input %d: inputs are 0 to %d", x.In, d.cfg.Ports-1)
+		case inUsed[x.In]:
+			return fmt.Errorf("connect input %d: it is used twice in one change", x.In)
+		case !x.Off && (x.Out < 0 || int32(x.Out) >= d.cfg.Ports):
+			return fmt.Errorf("connect output %d: outputs are 0 to %d", x.Out, d.cfg.Ports-1)
+		case !x.Off && outUsed[x.Out]:
+			return fmt.Errorf("connect output %d: it is used twice in one change", x.Out)
+		}
+		inUsed[x.In] = true
+		if !x.Off {
+			outUsed[x.Out] = true
+		}
+	}
+	return nil
+}
+
+// setCircuits takes a checked change.
+func (d *Device) setCircuits(c *southbound.Change) {
+	op := d.xbar.diff(c)
+	if len(op.off) == 0 && len(op.on) == 0 {
+		return
+	}
+	slices.SortFunc(op.off, byInput)
+	slices.SortFunc(op.on, byInput)
+	var off []*circuit
+	for _, c := range op.off {
+		if !c.applied {
+			c.void = true // never made: it is gone at once
+			d.status(c, southbound.Disconnected)
+			continue
+		}
+		off = append(off, c)
+		d.xbar.leaving = append(d.xbar.leaving, c)
+		d.status(c, southbound.PendingDeletion)
+	}
+	op.off = off
+	for _, c := range op.on {
+		d.status(c, southbound.PendingConnection)
+	}
+	d.agenda.add(d.applyAt(), func(t time.Duration) { d.applyCircuits(op) })
+}
+
+func byInput(a, b *circuit) int { return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out)) }
+
+// diff changes what is wanted and returns what that takes.
+func (x *crossbar) diff(c *southbound.Change) *circuitChange {
+	op := &circuitChange{}
+	remove := func(old *circuit) {
+		if old != nil {
+			x.unwant(old)
+			op.off = append(op.off, old)
+		}
+	}
+	keep := make(map[southbound.Port]bool, len(c.Connect))
+	for _, n := range c.Connect {
+		old := x.byIn[n.In]
+		switch {
+		case n.Off:
+			remove(old)
+		case old != nil && old.out == n.Out && old.status != southbound.Failed:
+			keep[n.In] = true
+		}
+	}
+	if c.Replace {
+		for in, old := range x.byIn {
+			if !keep[southbound.Port(in)] {
+				remove(old)
+			}
+		}
+	}
+	for _, n := range c.Connect {
+		if n.Off || keep[n.In] {
+			continue
+		}
+		remove(x.byIn[n.In])
+		remove(x.byOut[n.Out])
+		made := &circuit{in: n.In, out: n.Out}
+		x.want(made)
+		op.on = append(op.on, made)
+	}
+	return op
+}
+
+func (d *Device) status(c *circuit, s southbound.Status) {
+	c.status = s
+	d.emit(southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: c.in, Out: c.out, Status: s})
+}
+
+// applyCircuits is the instant at which mirrors move.
+func (d *Device) applyCircuits(op *circuitChange) {
+	on, idle := d.pick(op.on)
+	off := op.off
+	if d.cfg.AllStop && len(on)+len(off) > 0 {
+		on, off = d.stopAll(on, off)
+	}
+	err := d.move(off, on)
+	for _, c := range op.off {
+		d.xbar.leaving = slices.DeleteFunc(d.xbar.leaving, func(o *circuit) bool { return o == c })
+		d.status(c, southbound.Disconnected)
+	}
+	for _, c := range idle {
+		d.status(c, southbound.Failed)
+	}
+	if err != nil {
+		d.fail(fmt.Errorf("move mirrors: %w", err))
+		for _, c := range on {
+			d.status(c, southbound.Failed)
+		}
+	}
+}
+
+// pick marks circuits as applied and returns those that will be lit, and those that fail.
+func (d *Device) pick(all []*circuit) (on, failed []*circuit) {
+	for _, c := range all {
+		if c.void {
+			continue
+		}
+		c.applied = true
+		switch {
+		case d.strikes(Stick, c.in):
+		case d.strikes(Fail, c.in):
+			failed = append(failed, c)
+		default:
+			on = append(on, c)
+		}
+	}
+	return on, failed
+}
+
+// stopAll adds every other circuit that has light or waits for it: they go dark with the ones that move.
+func (d *Device) stopAll(on, off []*circuit) (_, _ []*circuit) {
+	for _, c := range d.xbar.all() {
+		if !c.made || slices.Contains(off, c) {
+			continue
+		}
+		off = append(off, c)
+		if c.status == southbound.PendingDeletion {
+			continue
+		}
+		on = append(on, c)
+		if c.status != southbound.PendingConnection {
+			d.status(c, southbound.PendingConnection)
+		}
+	}
+	slices.SortFunc(on, byInput)
+	return on, off
+}
+
+// move tells the plane, which keeps what it makes dark for as long as is drawn, and plans the rest of each move.
+func (d *Device) move(off, on []*circuit) error {
+	var ins []southbound.Port
+	for _, c := range off {
+		if c.made && !slices.ContainsFunc(on, func(o *circuit) bool { return o.in == c.in }) {
+			ins = append(ins, c.in)
+		}
+		d.darken(c)
+	}
+	var conns []southbound.CrossConnect
+	for _, c := range on {
+		conns = append(conns, southbound.CrossConnect{In: c.in, Out: c.out})
+	}
+	if len(ins) == 0 && len(conns) == 0 {
+		return nil
+	}
+	dark := d.cfg.Delays.Dark.Draw(d.darkRand)
+	if err := d.cfg.Plane.Move(ins, conns, dark); err != nil {
+		return err
+	}
+	d.now = d.stamp(d.now)
+	for _, c := range on {
+		c.made = true
+		c.litFrom = d.now + dark
+		c.connectAt = c.litFrom + d.cfg.Delays.Lock.Draw(d.lockRand)
+		d.lockAt(c, c.connectAt)
+	}
+	return nil
+}
+
+// lockAt plans the instant at which the receiver has locked.
+func (d *Device) lockAt(c *circuit, at time.Duration) {
+	c.epoch++
+	epoch := c.epoch
+	d.agenda.add(at, func(time.Duration) {
+		if c.epoch != epoch || !c.made {
+			return
+		}
+		d.tellLight(c, true)
+		if c.status == southbound.PendingConnection {
+			d.status(c, southbound.Connected)
+		}
+	})
+}
+
+// darken ends a circuit's light.
+func (d *Device) darken(c *circuit) {
+	c.epoch++
+	if c.made && c.litFrom < d.now {
+		d.xbar.log.add(LitInterval{c.in, c.out, c.litFrom, d.now})
+	}
+	c.made = false
+	d.tellLight(c, false)
+}
+
+func (d *Device) tellLight(c *circuit, lit bool) {
+	if c.told == lit {
+		return
+	}
+	c.told = lit
+	if d.cfg.OnLight != nil {
+		d.cfg.OnLight(d.now, c.in, lit)
+	}
+}

@@ -1,0 +1,109 @@
+package device
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Delays are the stages of a change after the device has accepted it. What comes before (commit, RPC) is the
+// controller's and the network's.
+type Delays struct {
+	Apply  Dist // accepted → effective: the device's own software; one draw a change
+	Dark   Dist // mirrors in motion; one draw a change, for all its circuits
+	Lock   Dist // light → receiver locked; one draw a circuit
+	Detect Dist // light lost or back → the switch knows
+}
+
+// stage is one named field of Delays, for the text form.
+type stage struct {
+	name string
+	dist *Dist
+}
+
+func (d *Delays) stages() []stage {
+	return []stage{{"apply", &d.Apply}, {"dark", &d.Dark}, {"lock", &d.Lock}, {"detect", &d.Detect}}
+}
+
+// String is the text form: "apply=1ms,dark=normal(10ms,1ms),lock=2ms,detect=50µs"; stages of zero are left out.
+func (d Delays) String() string {
+	var parts []string
+	for _, s := range d.stages() {
+		if !s.dist.IsZero() {
+			parts = append(parts, s.name+"="+s.dist.String())
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// Check says what is wrong with d, or nil.
+func (d Delays) Check() error {
+	for _, s := range d.stages() {
+		if err := s.dist.Check(); err != nil {
+			return fmt.Errorf("stage %s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// ParseDelays reads the text form. A stage that is not named is zero.
+func ParseDelays(text string) (Delays, error) {
+	var d Delays
+	if strings.TrimSpace(text) == "" {
+		return d, nil
+	}
+	seen := map[string]bool{}
+	for _, part := range splitTop(text) {
+		key, value, _ := strings.Cut(part, "=")
+		key = strings.TrimSpace(key)
+		i := slices.IndexFunc(d.stages(), func(s stage) bool { return s.name == key })
+		switch {
+		case i < 0:
+			return Delays{}, fmt.Errorf("parse delays %q: stage %q is unknown: write apply, dark, lock or detect", text, key)
+		case seen[key]:
+			return Delays{}, fmt.Errorf("parse delays %q: stage %q is given twice", text, key)
+		}
+		seen[key] = true
+		v, err := ParseDist(strings.TrimSpace(value))
+		if err != nil {
+			return Delays{}, fmt.Errorf("parse delays: stage %q: %w", key, err)
+		}
+		*d.stages()[i].dist = v
+	}
+	return d, nil
+}
+
+// splitTop splits at the commas outside parentheses.
+func splitTop(s string) []string {
+	var parts []string
+	depth, start := 0, 0
+	for i, c := range s {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			parts, start = append(parts, s[start:i]), i+1
+		}
+	}
+	return append(parts, s[start:])
+}
+
+// quantileDraws makes the standard error of a p90 about 0.5 % of a rank: enough for a δ that is later measured.
+const quantileDraws = 4001
+
+// Quantile returns the p-quantile (nearest rank, 0 < p ≤ 1) of a whole move, accepted → connected: apply, dark and lock
+// together, by a fixed seeded sample.
+func (d Delays) Quantile(p float64) time.Duration {
+	r := rand.New(rand.NewPCG(1, 0x51))
+	sums := make([]time.Duration, quantileDraws)
+	for i := range sums {
+		sums[i] = d.Apply.Draw(r) + d.Dark.Draw(r) + d.Lock.Draw(r)
+	}
+	slices.Sort(sums)
+	i := int(p*quantileDraws+0.9999999) - 1
+	return sums[min(max(i, 0), quantileDraws-1)]
+}

@@ -1,0 +1,187 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// ErrDown is wrapped while a device restarts.
+var ErrDown = errors.New("the device is restarting")
+
+// Device is one switch. What is wanted becomes accepted by Set, and seen once its delays have passed. It is not safe for
+// several goroutines: a Door is. Instants never go back; what is due is run before anything else is done.
+type Device struct {
+	cfg    Config
+	now    time.Duration
+	agenda agenda
+	events []southbound.DeviceEvent // that Advance has still to emit
+
+	rules  rules
+	xbar   crossbar
+	lights []light
+	faults []Fault
+
+	applied  time.Duration // instant of the last application; later ones never overtake it
+	bootDone time.Duration
+	down     bool
+	err      error
+
+	applyRand, darkRand, lockRand, detectRand *rand.Rand
+}
+
+// New makes a device with an empty table or no circuits, and light on every port. It panics on a Config that no program
+// should make.
+func New(c Config) *Device {
+	c.check()
+	if c.LogSize == 0 {
+		c.LogSize = defaultLogSize
+	}
+	stream := func(purpose uint64) *rand.Rand {
+		return rand.New(rand.NewPCG(c.Seed, purpose<<32|uint64(uint32(c.ID))))
+	}
+	d := &Device{cfg: c, lights: make([]light, c.Ports),
+		applyRand: stream(1), darkRand: stream(2), lockRand: stream(3), detectRand: stream(4)}
+	for i := range d.lights {
+		d.lights[i] = light{is: true, told: true}
+	}
+	switch c.Kind {
+	case Packet:
+		d.rules = newRules()
+	case Optical:
+		d.xbar = newCrossbar(c.Ports, c.LogSize)
+	}
+	return d
+}
+
+// Config returns what the device was made of.
+func (d *Device) Config() Config { return d.cfg }
+
+// Set takes c as one transaction, or refuses it whole with an error that wraps southbound.ErrRefused, or ErrDown during
+// a restart. A change that asks for what stands is nothing.
+func (d *Device) Set(now time.Duration, c *southbound.Change) error {
+	d.run(now)
+	err := d.set(c)
+	if err != nil {
+		return fmt.Errorf("set device %q: %w", d.cfg.Name, err)
+	}
+	d.run(d.now)
+	return nil
+}
+
+func (d *Device) set(c *southbound.Change) error {
+	if d.down {
+		return ErrDown
+	}
+	if err := d.Check(c); err != nil {
+		return err
+	}
+	if c.Empty() || d.strikes(Lie, southbound.NoPort) {
+		return nil
+	}
+	if d.cfg.Kind == Packet {
+		return d.setRules(c)
+	}
+	d.setCircuits(c)
+	return nil
+}
+
+// Check says why the device would refuse c, whatever its state, or nil. The error wraps southbound.ErrRefused.
+func (d *Device) Check(c *southbound.Change) error {
+	var err error
+	switch {
+	case d.cfg.Kind == Packet && len(c.Connect) > 0:
+		err = errors.New("a packet switch takes no cross-connects")
+	case d.cfg.Kind == Optical && (len(c.Rules) > 0 || len(c.Drop) > 0):
+		err = errors.New("an optical switch takes no rules")
+	case d.cfg.Kind == Packet:
+		err = d.checkRules(c)
+	default:
+		err = d.checkCircuits(c)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, southbound.ErrRefused)
+	}
+	return nil
+}
+
+// applyAt draws when a change that is accepted now becomes effective.
+func (d *Device) applyAt() time.Duration {
+	at := d.now + d.cfg.Delays.Apply.Draw(d.applyRand) + d.slowness()
+	d.applied = max(d.applied, at)
+	return d.applied
+}
+
+// Seen returns what the device says of itself at now.
+func (d *Device) Seen(now time.Duration) southbound.Seen {
+	d.run(now)
+	return southbound.Seen{Rules: d.rules.seen(), Connections: d.xbar.seen(), Down: d.downPorts()}
+}
+
+// Accepted returns what the device has accepted, as one change that replaces everything: its configuration.
+func (d *Device) Accepted() *southbound.Change {
+	return &southbound.Change{Replace: true, Rules: sorted(d.rules.accepted), Connect: d.xbar.accepted()}
+}
+
+// Down says whether the device restarts at now.
+func (d *Device) Down(now time.Duration) bool {
+	d.run(now)
+	return d.down
+}
+
+// Err returns the first error of the plane that no caller of Set could be told, or nil. Seen shows what it left.
+func (d *Device) Err() error { return d.err }
+
+// Next returns the instant of the next transition, or of events that Advance has still to emit.
+func (d *Device) Next() (time.Duration, bool) {
+	if len(d.events) > 0 {
+		return d.events[0].At, true
+	}
+	return d.agenda.next()
+}
+
+// Advance runs every transition up to now, in order, and emits what happened since the last call.
+func (d *Device) Advance(now time.Duration, emit func(southbound.DeviceEvent)) {
+	d.run(now)
+	for _, e := range d.events {
+		emit(e)
+	}
+	d.events = d.events[:0]
+}
+
+func (d *Device) run(now time.Duration) {
+	for {
+		it, ok := d.agenda.pop(now)
+		if !ok {
+			break
+		}
+		d.now = d.stamp(it.at)
+		it.run(d.now)
+	}
+	d.now = max(d.now, now)
+}
+
+// stamp returns when something that was due at at really happens.
+func (d *Device) stamp(at time.Duration) time.Duration {
+	if d.cfg.Clock != nil {
+		at = max(at, d.cfg.Clock())
+	}
+	return max(at, d.now)
+}
+
+func (d *Device) emit(e southbound.DeviceEvent) {
+	if d.down && e.Kind != southbound.Lost {
+		return // nobody is told while it boots; afterwards everything is told anew
+	}
+	e.At, e.Device = d.now, d.cfg.ID
+	d.events = append(d.events, e)
+}
+
+func (d *Device) fail(err error) {
+	if d.err == nil && err != nil {
+		d.err = fmt.Errorf("device %q: %w", d.cfg.Name, err)
+	}
+}

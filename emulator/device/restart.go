@@ -1,0 +1,114 @@
+package device
+
+import (
+	"fmt"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// Restart begins a restart that takes boot. Lost is emitted at once; Set is refused with ErrDown until it is over; then
+// everything that stands is emitted, and Synced. What stands is up to the device's Recovery. A restart during a restart
+// makes it longer.
+func (d *Device) Restart(now, boot time.Duration) {
+	d.run(now)
+	if !d.down {
+		d.down = true
+		d.agenda.clear()
+		d.emit(southbound.DeviceEvent{Kind: southbound.Lost, In: southbound.NoPort, Out: southbound.NoPort})
+		if d.cfg.Kind == Packet {
+			d.stopRules()
+		} else {
+			d.stopCircuits()
+		}
+	}
+	d.bootDone = max(d.bootDone, d.now+boot)
+	at := d.bootDone
+	d.agenda.add(at, func(t time.Duration) {
+		if d.down && t >= d.bootDone {
+			d.boot()
+		}
+	})
+	d.run(d.now)
+}
+
+func (d *Device) stopRules() {
+	if d.cfg.Recovery == Maintain {
+		return
+	}
+	clear(d.rules.applied)
+	if d.cfg.Recovery == Remove {
+		clear(d.rules.accepted)
+	}
+	if err := d.cfg.Plane.SetRules(nil, nil, true); err != nil {
+		d.fail(fmt.Errorf("clear rules: %w", err))
+	}
+}
+
+func (d *Device) stopCircuits() {
+	if d.cfg.Recovery == Maintain {
+		return
+	}
+	if err := d.move(d.xbar.all(), nil); err != nil {
+		d.fail(fmt.Errorf("darken: %w", err))
+	}
+	d.xbar.leaving = nil
+	for _, c := range d.xbar.all() {
+		if d.cfg.Recovery == Remove {
+			d.xbar.unwant(c)
+			c.void = true
+		} else {
+			c.applied, c.status = false, southbound.PendingConnection
+		}
+	}
+}
+
+// boot ends a restart: the accepted state is made again where it does not stand, and everything is told anew.
+func (d *Device) boot() {
+	d.down, d.applied = false, d.now
+	if d.cfg.Kind == Packet {
+		d.bootRules()
+	} else {
+		d.bootCircuits()
+	}
+	for _, c := range d.xbar.seen() {
+		d.emit(southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: c.Status})
+	}
+	for _, p := range d.downPorts() {
+		d.emit(southbound.DeviceEvent{Kind: southbound.PortDown, In: p, Out: southbound.NoPort})
+	}
+	d.emit(southbound.DeviceEvent{Kind: southbound.Synced, In: southbound.NoPort, Out: southbound.NoPort})
+	for i, l := range d.lights {
+		if l.is != l.told {
+			d.detect(southbound.Port(i))
+		}
+	}
+}
+
+func (d *Device) bootRules() {
+	d.rules.pending = nil
+	if err := d.cfg.Plane.SetRules(sorted(d.rules.accepted), nil, true); err != nil {
+		d.fail(fmt.Errorf("restore rules: %w", err))
+		return
+	}
+	(&ruleChange{set: sorted(d.rules.accepted), replace: true}).into(d.rules.applied)
+}
+
+// bootCircuits lets circuits that were kept finish their moves, takes those away that were leaving, and makes those
+// that are wanted and do not stand.
+func (d *Device) bootCircuits() {
+	op := &circuitChange{off: d.xbar.leaving}
+	for _, c := range d.xbar.byIn {
+		switch {
+		case c == nil:
+		case c.made && c.status != southbound.Connected:
+			d.lockAt(c, max(d.now, c.connectAt))
+		case !c.applied:
+			c.status = southbound.PendingConnection
+			op.on = append(op.on, c)
+		}
+	}
+	if len(op.off)+len(op.on) > 0 {
+		d.agenda.add(d.applyAt(), func(time.Duration) { d.applyCircuits(op) })
+	}
+}

@@ -1,0 +1,192 @@
+package device
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// maxRules bounds one switch's table.
+const maxRules = 1 << 20
+
+// CompareMatch orders matches by destination, tag and source.
+func CompareMatch(a, b southbound.Match) int {
+	return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Src, b.Src))
+}
+
+// rules is the table of a packet switch, twice: as accepted, and as the plane has it.
+type rules struct {
+	accepted, applied map[southbound.Match]southbound.Rule
+	pending           []*ruleChange // accepted and not applied, in order
+}
+
+// ruleChange is one accepted change: what the plane will be told.
+type ruleChange struct {
+	set     []southbound.Rule
+	drop    []southbound.Match
+	replace bool
+}
+
+func newRules() rules {
+	return rules{accepted: map[southbound.Match]southbound.Rule{}, applied: map[southbound.Match]southbound.Rule{}}
+}
+
+func (r *rules) seen() []southbound.Rule { return sorted(r.applied) }
+
+func sorted(m map[southbound.Match]southbound.Rule) []southbound.Rule {
+	return slices.SortedFunc(maps.Values(m), func(a, b southbound.Rule) int { return CompareMatch(a.Match, b.Match) })
+}
+
+// into does the change to a table.
+func (c *ruleChange) into(table map[southbound.Match]southbound.Rule) {
+	if c.replace {
+		clear(table)
+	}
+	for _, m := range c.drop {
+		delete(table, m)
+	}
+	for _, r := range c.set {
+		table[r.Match] = r
+	}
+}
+
+// Checker is what a Plane may also be: it says before acceptance which rules it cannot hold.
+type Checker interface {
+	// CheckRules returns an error that wraps southbound.ErrUnsupported for rules that SetRules would not take.
+	CheckRules(set []southbound.Rule) error
+}
+
+func (d *Device) checkRules(c *southbound.Change) error {
+	seen := make(map[southbound.Match]bool, len(c.Rules))
+	for _, r := range c.Rules {
+		if err := d.checkRule(r); err != nil {
+			return fmt.Errorf("rule for %s: %w", matchText(r.Match), err)
+		}
+		if seen[r.Match] {
+			return fmt.Errorf("rule for %s is given twice", matchText(r.Match))
+		}
+		seen[r.Match] = true
+	}
+	for _, m := range c.Drop {
+		if err := d.checkMatch(m); err != nil {
+			return fmt.Errorf("drop of rule for %s: %w", matchText(m), err)
+		}
+	}
+	if n := len(c.Rules); n > maxRules || !c.Replace && n+len(d.rules.accepted) > maxRules {
+		return fmt.Errorf("the table holds at most %d rules", maxRules)
+	}
+	if ch, ok := d.cfg.Plane.(Checker); ok {
+		return ch.CheckRules(c.Rules)
+	}
+	return nil
+}
+
+func (d *Device) checkRule(r southbound.Rule) error {
+	if err := d.checkMatch(r.Match); err != nil {
+		return err
+	}
+	switch {
+	case r.Primary < 0 || int32(r.Primary) >= d.cfg.Ports:
+		return fmt.Errorf("primary port %d: ports are 0 to %d", r.Primary, d.cfg.Ports-1)
+	case r.Backup != southbound.NoPort && (r.Backup < 0 || int32(r.Backup) >= d.cfg.Ports):
+		return fmt.Errorf("backup port %d: ports are 0 to %d, or none", r.Backup, d.cfg.Ports-1)
+	case r.Backup == r.Primary:
+		return fmt.Errorf("port %d is its own backup", r.Primary)
+	}
+	return nil
+}
+
+func (d *Device) checkMatch(m southbound.Match) error {
+	switch {
+	case m.Dst < 0 || int32(m.Dst) >= d.cfg.Racks:
+		return fmt.Errorf("racks are 0 to %d", d.cfg.Racks-1)
+	case m.Src != southbound.AnyRack && (m.Src < 0 || int32(m.Src) >= d.cfg.Racks):
+		return fmt.Errorf("source racks are 0 to %d, or any", d.cfg.Racks-1)
+	case m.Tag >= southbound.Tags && m.Tag != southbound.AnyTag:
+		return fmt.Errorf("tags are 0 to %d, or any", southbound.Tags-1)
+	}
+	return nil
+}
+
+func matchText(m southbound.Match) string {
+	s := fmt.Sprintf("rack %d", m.Dst)
+	if m.Tag == southbound.AnyTag {
+		s += ", any tag"
+	} else {
+		s += fmt.Sprintf(", tag %d", m.Tag)
+	}
+	if m.Src != southbound.AnyRack {
+		s += fmt.Sprintf(", from rack %d", m.Src)
+	}
+	return s
+}
+
+// setRules takes a checked change. Where it is effective at once, what the plane says decides whether it is accepted.
+func (d *Device) setRules(c *southbound.Change) error {
+	change := d.rules.reduce(c)
+	if change == nil {
+		return nil
+	}
+	at := d.applyAt()
+	if at <= d.now && len(d.rules.pending) == 0 {
+		if err := d.cfg.Plane.SetRules(change.set, change.drop, change.replace); err != nil {
+			return err
+		}
+		change.into(d.rules.accepted)
+		change.into(d.rules.applied)
+		return nil
+	}
+	change.into(d.rules.accepted)
+	d.rules.pending = append(d.rules.pending, change)
+	d.agenda.add(at, d.applyRules)
+	return nil
+}
+
+// reduce returns what of c differs from what is accepted, or nil.
+func (r *rules) reduce(c *southbound.Change) *ruleChange {
+	out := &ruleChange{replace: c.Replace}
+	same := true
+	for _, n := range c.Rules {
+		old, ok := r.accepted[n.Match]
+		if differs := !ok || old != n; differs || c.Replace {
+			out.set = append(out.set, n)
+			same = same && !differs
+		}
+	}
+	if c.Replace {
+		if same && len(c.Rules) == len(r.accepted) {
+			return nil
+		}
+		return out
+	}
+	for _, m := range c.Drop {
+		_, ok := r.accepted[m]
+		if ok && !slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return n.Match == m }) {
+			out.drop = append(out.drop, m)
+		}
+	}
+	if len(out.set) == 0 && len(out.drop) == 0 {
+		return nil
+	}
+	return out
+}
+
+// applyRules tells the plane the oldest pending change. If the plane fails, what is accepted falls back to what stands
+// and what is still to come.
+func (d *Device) applyRules(time.Duration) {
+	change := d.rules.pending[0]
+	d.rules.pending = d.rules.pending[1:]
+	if err := d.cfg.Plane.SetRules(change.set, change.drop, change.replace); err != nil {
+		d.fail(fmt.Errorf("apply rules: %w", err))
+		d.rules.accepted = maps.Clone(d.rules.applied)
+		for _, p := range d.rules.pending {
+			p.into(d.rules.accepted)
+		}
+		return
+	}
+	change.into(d.rules.applied)
+}
