@@ -1,0 +1,113 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Append adds an entry to the log and returns its index once a majority holds it and this replica has applied it. Only
+// the leader can. The entry is borrowed for the call.
+//
+// The error is the machine's own if it refused the entry (which then holds its index); it wraps ErrNotLeader if the
+// entry has no effect and ErrUncertain if nobody knows yet.
+func (n *Node) Append(ctx context.Context, entry []byte) (index uint64, err error) {
+	return n.append(ctx, 0, entry)
+}
+
+// AppendIn is Append for an entry that was decided in one term: committed in any other it has no effect on any
+// replica, and the error wraps ErrNotLeader. It keeps what an outvoted leader decided from being applied on top of
+// entries that it has not seen, also if the same node leads again meanwhile.
+func (n *Node) AppendIn(ctx context.Context, term uint64, entry []byte) (index uint64, err error) {
+	if term == 0 {
+		return 0, fmt.Errorf("append entry: %w: term 0 has no leader", ErrNotLeader)
+	}
+	return n.append(ctx, term, entry)
+}
+
+func (n *Node) append(ctx context.Context, term uint64, entry []byte) (uint64, error) {
+	if len(entry) > n.cfg.Limits.Entry {
+		return 0, fmt.Errorf("append entry: %w: %d bytes, at most %d", ErrTooLarge, len(entry), n.cfg.Limits.Entry)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("append entry: %w (%w)", ErrNotLeader, context.Cause(ctx))
+	}
+	log := raft.Log{Data: bytes.Clone(entry), Extensions: fence(term)} // raft keeps it for followers that lag
+	begun := time.Now()
+	f, err := inBackground(n, ctx, func() raft.ApplyFuture { return n.raft.ApplyLog(log, enqueueWait(ctx)) })
+	if err != nil {
+		return 0, appendError(err)
+	}
+	a, ok := f.Response().(applied)
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("append entry: %w: raft answered %v", ErrUncertain, f.Response())
+	case a.fenced:
+		return 0, fmt.Errorf("append entry: %w: term %d is over", ErrNotLeader, term)
+	case a.err != nil:
+		return f.Index(), fmt.Errorf("apply entry %d: %w", f.Index(), a.err)
+	}
+	n.times.add(time.Since(begun))
+	return f.Index(), nil
+}
+
+// Barrier returns once this replica, which must lead, has applied every entry that was committed before the call.
+func (n *Node) Barrier(ctx context.Context) error {
+	_, err := inBackground(n, ctx, func() raft.Future { return n.raft.Barrier(enqueueWait(ctx)) })
+	if err != nil {
+		return fmt.Errorf("pass barrier: %w", appendError(err))
+	}
+	return nil
+}
+
+// enqueueWait bounds how long raft's busy main thread is waited for.
+func enqueueWait(ctx context.Context) time.Duration {
+	const most = 10 * time.Second
+	if until, ok := ctx.Deadline(); ok {
+		return min(most, max(time.Until(until), time.Millisecond))
+	}
+	return most
+}
+
+// inBackground waits for one of raft's futures or for ctx, whichever is first. The future is waited for in any case, by
+// a goroutine that Close waits for in turn.
+func inBackground[F raft.Future](n *Node, ctx context.Context, begin func() F) (F, error) {
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		var none F
+		return none, fmt.Errorf("%w: %w", raft.ErrNotLeader, ErrClosed)
+	}
+	n.wg.Add(1)
+	n.mu.Unlock()
+	type result struct {
+		f   F
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer n.wg.Done()
+		f := begin()
+		done <- result{f, f.Error()}
+	}()
+	select {
+	case r := <-done:
+		return r.f, r.err
+	case <-ctx.Done():
+		var none F
+		return none, context.Cause(ctx)
+	}
+}
+
+// StepDown hands leadership to the most advanced follower. On a node that does not lead it does nothing.
+func (n *Node) StepDown() error {
+	err := n.raft.LeadershipTransfer().Error()
+	if err == nil || errors.Is(err, raft.ErrNotLeader) || n.raft.State() != raft.Leader {
+		return nil
+	}
+	return fmt.Errorf("hand leadership on: %w", err)
+}

@@ -1,0 +1,103 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"lightloom/controller/replica/chaos"
+)
+
+// cluster is three replicas in one process on a chaos network, with memories that outlive them.
+type cluster struct {
+	t     *testing.T
+	net   *chaos.Network
+	peers []Peer
+	disks []*Memory
+	nodes []*Node // nil while killed
+	limit Limits
+}
+
+func newCluster(t *testing.T, seed uint64, limit Limits) *cluster {
+	t.Helper()
+	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond), limit: limit}
+	for i := range 3 {
+		id := fmt.Sprintf("r%d", i)
+		c.peers = append(c.peers, Peer{ID: id, Addr: id + ":1"})
+		c.disks = append(c.disks, NewMemory())
+		c.nodes = append(c.nodes, nil)
+	}
+	for i := range c.nodes {
+		c.start(i)
+	}
+	return c
+}
+
+func (c *cluster) start(i int) {
+	c.t.Helper()
+	n, err := New(Config{
+		ID: c.peers[i].ID, Peers: c.peers, Memory: c.disks[i], Machine: &ledger{}, Limits: c.limit,
+		Transport: c.net.Transport(raft.ServerAddress(c.peers[i].Addr)),
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.nodes[i] = n
+}
+
+func (c *cluster) kill(i int) {
+	c.t.Helper()
+	if err := c.nodes[i].Close(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.nodes[i] = nil
+}
+
+func (c *cluster) close() {
+	c.t.Helper()
+	for i, n := range c.nodes {
+		if n != nil {
+			c.kill(i)
+		}
+	}
+}
+
+// leader waits until a living node leads and has been told so by its barrier.
+func (c *cluster) leader(ctx context.Context) int {
+	c.t.Helper()
+	for {
+		for i, n := range c.nodes {
+			if n != nil && n.raft.State() == raft.Leader && n.Barrier(ctx) == nil {
+				return i
+			}
+		}
+		select {
+		case <-ctx.Done():
+			c.t.Fatal("no leader in time")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// agree waits until all nodes hold what the leader holds, and fails unless their digests are equal.
+func (c *cluster) agree(ctx context.Context) {
+	c.t.Helper()
+	at, want := c.nodes[c.leader(ctx)].Digest()
+	for _, n := range c.nodes {
+		if err := n.WaitApplied(ctx, at); err != nil {
+			c.t.Fatal(err)
+		}
+		if got, digest := n.Digest(); got != at || digest != want {
+			c.t.Fatalf("replica %s: digest %x at %d, leader has %x at %d", n.ID(), digest[:4], got, want[:4], at)
+		}
+	}
+}
+
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}

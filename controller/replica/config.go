@@ -1,0 +1,204 @@
+package replica
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Peer is one replica of the cluster.
+type Peer struct {
+	ID   string // unique and stable for the life of the log
+	Addr string // host:port where its raft transport listens; may change between starts
+}
+
+// Timeouts set how soon a dead leader is noticed. Zero fields take the defaults of DefaultTimeouts.
+type Timeouts struct {
+	Heartbeat time.Duration // silence of the leader after which a follower stands for election, to twice this
+	Election  time.Duration // a candidate tries again after this, to twice this; at least Heartbeat
+	Lease     time.Duration // a leader without a majority steps down after this; at most Heartbeat
+	Commit    time.Duration // an idle leader tells followers its commit index after this, to twice this
+	RPC       time.Duration // deadline of one message to a peer, and of a TLS handshake
+}
+
+// DefaultTimeouts suit a LAN or loopback: a leader that dies is replaced after 250–500 ms of silence and one round of
+// votes. They leave 200 ms to a leader whose machine is busy; shorter ones cost spurious elections there.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{
+		Heartbeat: 250 * time.Millisecond,
+		Election:  250 * time.Millisecond,
+		Lease:     200 * time.Millisecond,
+		Commit:    20 * time.Millisecond,
+		RPC:       5 * time.Second,
+	}
+}
+
+// Limits bound memory, disk and messages. Zero fields take the defaults of DefaultLimits.
+type Limits struct {
+	Entry         int    // bytes of one entry
+	Snapshot      int64  // bytes of one snapshot, its own header included
+	SnapshotEvery uint64 // entries between snapshots
+	Trailing      uint64 // entries kept behind a snapshot for followers that lag
+	Conns         int    // connections taken from peers at once
+}
+
+// DefaultLimits hold the largest job that is accepted (2^20 flows) in one entry.
+func DefaultLimits() Limits {
+	return Limits{Entry: 32 << 20, Snapshot: 1 << 30, SnapshotEvery: 4096, Trailing: 1024, Conns: 64}
+}
+
+// appendBatch is how many entries one message to a follower may hold: with Limits.Entry it bounds the message.
+const appendBatch = 8
+
+// Config says how a Node is made.
+type Config struct {
+	ID    string
+	Peers []Peer // the whole cluster, this node too; the same on every node, in any order
+
+	Dir    string  // where log and snapshots are kept; created if missing
+	NoSync bool    // no fsync: survives the death of the process, not of the machine
+	Memory *Memory // keeps them in memory instead of Dir
+
+	Listener  net.Listener                    // taken over and closed by the node; nil: listen on Bind
+	Bind      string                          // host:port; empty: this node's address among Peers
+	ServerTLS *tls.Config                     // must demand and verify client certificates
+	ClientTLS *tls.Config                     // must carry a certificate and verify the server's
+	Authorize func(tls.ConnectionState) error // may refuse a peer after its handshake; nil: any verified one is let in
+	Transport raft.Transport                  // replaces all of the above in tests
+
+	Machine  Machine
+	Timeouts Timeouts
+	Limits   Limits
+	Logger   *slog.Logger // nil discards
+}
+
+// complete checks c and fills in defaults.
+func (c Config) complete() (Config, error) {
+	fail := func(format string, args ...any) (Config, error) {
+		return c, fmt.Errorf("configure replica %q: %w", c.ID, fmt.Errorf(format, args...))
+	}
+	if err := checkPeers(c.ID, c.Peers); err != nil {
+		return fail("%w", err)
+	}
+	c.Timeouts.fill()
+	c.Limits.fill()
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case c.Machine == nil:
+		return fail("has no machine")
+	case c.Memory == nil && c.Dir == "":
+		return fail("has neither a directory nor a memory to keep its log in")
+	case c.Memory != nil && c.Dir != "":
+		return fail("has both a directory and a memory to keep its log in")
+	case c.Timeouts.Lease > c.Timeouts.Heartbeat:
+		return fail("lease %v is longer than heartbeat %v", c.Timeouts.Lease, c.Timeouts.Heartbeat)
+	case c.Timeouts.Election < c.Timeouts.Heartbeat:
+		return fail("election timeout %v is shorter than heartbeat %v", c.Timeouts.Election, c.Timeouts.Heartbeat)
+	}
+	if c.Transport != nil {
+		return c, nil
+	}
+	if err := checkTLS(c.ServerTLS, c.ClientTLS); err != nil {
+		return fail("%w", err)
+	}
+	if c.Bind == "" {
+		c.Bind = c.addr(c.ID)
+	}
+	return c, nil
+}
+
+func checkPeers(id string, peers []Peer) error {
+	if id == "" {
+		return errors.New("has no id")
+	}
+	ids, addrs := map[string]bool{}, map[string]bool{}
+	for _, p := range peers {
+		switch {
+		case p.ID == "" || p.Addr == "":
+			return fmt.Errorf("peer %q at %q: both id and address are needed", p.ID, p.Addr)
+		case ids[p.ID]:
+			return fmt.Errorf("peer id %q is used twice", p.ID)
+		case addrs[p.Addr]:
+			return fmt.Errorf("peer address %q is used twice", p.Addr)
+		}
+		ids[p.ID], addrs[p.Addr] = true, true
+	}
+	if !ids[id] {
+		return errors.New("is not among its peers")
+	}
+	return nil
+}
+
+// checkTLS refuses configurations that would let a stranger into the cluster.
+func checkTLS(server, client *tls.Config) error {
+	switch {
+	case server == nil || client == nil:
+		return errors.New("needs TLS for both directions")
+	case server.ClientAuth != tls.RequireAndVerifyClientCert:
+		return errors.New("server TLS does not require and verify client certificates")
+	case client.InsecureSkipVerify && client.VerifyConnection == nil && client.VerifyPeerCertificate == nil:
+		return errors.New("client TLS does not verify the server")
+	}
+	return nil
+}
+
+func (c *Config) addr(id string) string {
+	for _, p := range c.Peers {
+		if p.ID == id {
+			return p.Addr
+		}
+	}
+	return ""
+}
+
+func (t *Timeouts) fill() {
+	d := DefaultTimeouts()
+	t.Heartbeat = or(t.Heartbeat, d.Heartbeat)
+	t.Election = or(t.Election, max(d.Election, t.Heartbeat))
+	t.Lease = or(t.Lease, min(d.Lease, t.Heartbeat))
+	t.Commit = or(t.Commit, d.Commit)
+	t.RPC = or(t.RPC, d.RPC)
+}
+
+func (l *Limits) fill() {
+	d := DefaultLimits()
+	l.Entry = or(l.Entry, d.Entry)
+	l.Snapshot = or(l.Snapshot, d.Snapshot)
+	l.SnapshotEvery = or(l.SnapshotEvery, d.SnapshotEvery)
+	l.Trailing = or(l.Trailing, d.Trailing)
+	l.Conns = or(l.Conns, d.Conns)
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+func (c *Config) raft(log *slog.Logger) *raft.Config {
+	rc := raft.DefaultConfig()
+	rc.LocalID = raft.ServerID(c.ID)
+	rc.HeartbeatTimeout = c.Timeouts.Heartbeat
+	rc.ElectionTimeout = c.Timeouts.Election
+	rc.LeaderLeaseTimeout = c.Timeouts.Lease
+	rc.CommitTimeout = c.Timeouts.Commit
+	rc.MaxAppendEntries = appendBatch
+	rc.SnapshotThreshold = c.Limits.SnapshotEvery
+	rc.SnapshotInterval = snapshotInterval
+	rc.TrailingLogs = c.Limits.Trailing
+	rc.NoLegacyTelemetry = true
+	rc.Logger = bridge(log.With("part", "raft"))
+	return rc
+}
+
+// snapshotInterval is how often raft looks whether SnapshotEvery has been reached, to twice this.
+const snapshotInterval = 5 * time.Second

@@ -1,0 +1,147 @@
+package replica
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// fsm is the Machine as raft drives it, one call at a time, with the index of the last entry it holds.
+type fsm struct {
+	limit int64 // of a snapshot, in bytes
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	machine Machine
+	index   uint64 // of the last entry applied or refused; no-ops and barriers do not count
+	term    uint64 // of that entry
+	advance chan struct{}
+}
+
+func newFSM(m Machine, limit int64, log *slog.Logger) *fsm {
+	return &fsm{machine: m, limit: limit, log: log, advance: make(chan struct{})}
+}
+
+// applied is what Apply answers to who appended the entry.
+type applied struct {
+	fenced bool  // the entry was meant for another term and has no effect
+	err    error // the machine's
+}
+
+// Apply implements raft.FSM.
+func (f *fsm) Apply(l *raft.Log) any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var a applied
+	// Both terms are in the log, so every replica fences the same entries.
+	if want := fenceTerm(l.Extensions); want != 0 && want != l.Term {
+		a.fenced = true
+	} else if a.err = f.machine.Apply(l.Data); a.err != nil {
+		f.log.Error("entry refused", "index", l.Index, "err", a.err)
+	}
+	f.moved(l.Index, l.Term)
+	return a
+}
+
+func (f *fsm) moved(index, term uint64) {
+	f.index, f.term = index, term
+	close(f.advance)
+	f.advance = make(chan struct{})
+}
+
+// fence encodes the only term in which an entry may take effect; 0 is any.
+func fence(term uint64) []byte {
+	if term == 0 {
+		return nil
+	}
+	return binary.BigEndian.AppendUint64(nil, term)
+}
+
+func fenceTerm(ext []byte) uint64 {
+	if len(ext) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(ext)
+}
+
+// Snapshot implements raft.FSM. The state is captured here, between two entries, and written later.
+func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	state, err := f.machine.Snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("take snapshot at index %d: %w", f.index, err)
+	}
+	h := header{index: f.index, term: f.term, digest: f.machine.Digest(), size: uint64(len(state))}
+	if n := int64(headerSize + len(state)); n > f.limit {
+		return nil, fmt.Errorf("take snapshot at index %d: %d bytes, at most %d are taken: raise Limits.Snapshot", f.index, n, f.limit)
+	}
+	return &frozen{head: h.encode(), state: state}, nil
+}
+
+// Restore implements raft.FSM.
+func (f *fsm) Restore(r io.ReadCloser) error {
+	defer r.Close()
+	h, state, err := readSnapshot(r, f.limit)
+	if err != nil {
+		return fmt.Errorf("restore snapshot: %w", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.machine.Restore(state); err != nil {
+		return fmt.Errorf("restore snapshot of index %d: %w", h.index, err)
+	}
+	if got := f.machine.Digest(); got != h.digest {
+		return fmt.Errorf("restore snapshot of index %d: state has digest %x, snapshot says %x", h.index, got[:6], h.digest[:6])
+	}
+	f.moved(h.index, h.term)
+	return nil
+}
+
+// view calls fn between two entries.
+func (f *fsm) view(fn func(index uint64)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fn(f.index)
+}
+
+// wait returns once an entry of at least that index has been applied.
+func (f *fsm) wait(ctx context.Context, closed <-chan struct{}, index uint64) error {
+	for {
+		f.mu.Lock()
+		at, advance := f.index, f.advance
+		f.mu.Unlock()
+		if at >= index {
+			return nil
+		}
+		select {
+		case <-advance:
+		case <-closed:
+			return fmt.Errorf("wait for index %d: stands at %d: %w", index, at, ErrClosed)
+		case <-ctx.Done():
+			return fmt.Errorf("wait for index %d: stands at %d: %w", index, at, context.Cause(ctx))
+		}
+	}
+}
+
+// frozen is a captured state on its way to disk or to a follower.
+type frozen struct{ head, state []byte }
+
+// Persist implements raft.FSMSnapshot.
+func (s *frozen) Persist(sink raft.SnapshotSink) error {
+	for _, b := range [][]byte{s.head, s.state} {
+		if _, err := sink.Write(b); err != nil {
+			sink.Cancel() // the first error is the one to tell
+			return fmt.Errorf("write snapshot: %w", err)
+		}
+	}
+	return sink.Close()
+}
+
+// Release implements raft.FSMSnapshot.
+func (s *frozen) Release() {}

@@ -1,0 +1,198 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Node is one replica. All methods may be called by several goroutines.
+type Node struct {
+	cfg   Config
+	raft  *raft.Raft
+	fsm   *fsm
+	track *tracker
+	times *latencies
+	store *store
+	net   *raft.NetworkTransport // nil with a transport of the caller's
+	wire  *stream                // nil likewise
+
+	wg     sync.WaitGroup // appends under way
+	mu     sync.Mutex     // guards closed against wg
+	closed bool
+	done   chan struct{}
+}
+
+// New starts a replica: it opens its log, restores what it holds and joins the elections. A fresh log is bootstrapped
+// with the whole cluster of cfg.Peers, so there is no first node. The listener is the node's from here on, also when
+// New fails.
+func New(cfg Config) (*Node, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, errors.Join(err, closeListener(cfg.Listener))
+	}
+	log := cfg.Logger.With("replica", cfg.ID)
+	n := &Node{
+		cfg: cfg, fsm: newFSM(cfg.Machine, cfg.Limits.Snapshot, log), track: newTracker(time.Now),
+		times: newLatencies(), done: make(chan struct{}),
+	}
+	if n.store, err = openStore(&cfg, log); err != nil {
+		return nil, errors.Join(err, closeListener(cfg.Listener))
+	}
+	t, err := n.transport()
+	if err != nil {
+		return nil, errors.Join(err, n.store.close())
+	}
+	if err := n.start(t, cfg.raft(log)); err != nil {
+		return nil, errors.Join(err, n.hangUp(), n.store.close())
+	}
+	return n, nil
+}
+
+func closeListener(ln net.Listener) error {
+	if ln == nil {
+		return nil
+	}
+	return ln.Close()
+}
+
+// transport returns the caller's transport, or one over TLS.
+func (n *Node) transport() (raft.Transport, error) {
+	if n.cfg.Transport != nil {
+		return n.cfg.Transport, nil
+	}
+	log := n.cfg.Logger.With("replica", n.cfg.ID, "part", "transport")
+	ln := n.cfg.Listener
+	if ln == nil {
+		var err error
+		if ln, err = net.Listen("tcp", n.cfg.Bind); err != nil {
+			return nil, fmt.Errorf("listen for replicas on %q: %w", n.cfg.Bind, err)
+		}
+	}
+	n.wire = newStream(&n.cfg, ln, log)
+	n.net = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: n.wire, MaxPool: 3, Timeout: n.cfg.Timeouts.RPC, Logger: bridge(log), ServerAddressProvider: book{&n.cfg},
+	})
+	return n.net, nil
+}
+
+// book finds a peer by its id in the configuration, so that a cluster may come back on other ports.
+type book struct{ cfg *Config }
+
+// ServerAddr implements raft.ServerAddressProvider.
+func (b book) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
+	if a := b.cfg.addr(string(id)); a != "" {
+		return raft.ServerAddress(a), nil
+	}
+	return "", fmt.Errorf("find replica %q: not among the peers", id)
+}
+
+func (n *Node) start(t raft.Transport, rc *raft.Config) error {
+	if err := n.store.bootstrap(&n.cfg, rc, t); err != nil {
+		return err
+	}
+	r, err := raft.NewRaft(rc, n.fsm, n.store.logs, n.store.stable, n.store.snaps, t)
+	if err != nil {
+		return fmt.Errorf("start replica %q: %w", n.cfg.ID, err)
+	}
+	n.raft = r
+	r.RegisterObserver(raft.NewObserver(nil, false, n.track.observe))
+	n.track.adopt(r)
+	f := r.GetConfiguration()
+	if err = f.Error(); err == nil {
+		err = checkCluster(&n.cfg, f.Configuration())
+	}
+	if err != nil {
+		n.track.close()
+		return errors.Join(err, r.Shutdown().Error())
+	}
+	return nil
+}
+
+func configuration(peers []Peer) raft.Configuration {
+	var c raft.Configuration
+	for _, p := range peers {
+		c.Servers = append(c.Servers, raft.Server{ID: raft.ServerID(p.ID), Address: raft.ServerAddress(p.Addr)})
+	}
+	return c
+}
+
+// ID returns the node's own id.
+func (n *Node) ID() string { return n.cfg.ID }
+
+// Leader returns the leader's id, its raft address and the term in which it was elected; empty strings while none is
+// known. What is known may be out of date.
+func (n *Node) Leader() (id, addr string, term uint64) {
+	n.track.mu.Lock()
+	defer n.track.mu.Unlock()
+	return n.track.leader, n.cfg.addr(n.track.leader), n.track.term
+}
+
+// AwaitLeader waits until some replica is known to lead.
+func (n *Node) AwaitLeader(ctx context.Context) (id, addr string, term uint64, err error) {
+	if id, term, err = n.track.known(ctx); err != nil {
+		return "", "", 0, fmt.Errorf("wait for a leader: %w", err)
+	}
+	return id, n.cfg.addr(id), term, nil
+}
+
+// Digest returns the machine's digest and the index of the last entry it holds. Two replicas that answer the same
+// index answer the same digest.
+func (n *Node) Digest() (index uint64, digest [32]byte) {
+	n.fsm.view(func(at uint64) { index, digest = at, n.cfg.Machine.Digest() })
+	return index, digest
+}
+
+// View calls fn between two entries; index is that of the last one applied. While fn runs nothing is applied, so it may
+// read the machine; it must not wait for the node.
+func (n *Node) View(fn func(index uint64)) { n.fsm.view(fn) }
+
+// WaitApplied returns once this replica has applied an entry of at least that index, as Append returned it.
+func (n *Node) WaitApplied(ctx context.Context, index uint64) error {
+	return n.fsm.wait(ctx, n.done, index)
+}
+
+// Snapshot writes a snapshot now and forgets the entries it makes superfluous. Without a new entry there is nothing to
+// write, and no error.
+func (n *Node) Snapshot() error {
+	err := n.raft.Snapshot().Error()
+	if err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	return nil
+}
+
+// Close stops the node without handing leadership on, ends what Leadership runs, and waits for all of it. A second call
+// does nothing.
+func (n *Node) Close() error {
+	n.mu.Lock()
+	first := !n.closed
+	n.closed = true
+	n.mu.Unlock()
+	if !first {
+		<-n.done
+		return nil
+	}
+	n.track.close()
+	stopping := n.raft.Shutdown()
+	err := n.hangUp() // before waiting: a peer that no longer answers would hold raft for one RPC timeout
+	err = errors.Join(err, stopping.Error())
+	n.wg.Wait()
+	close(n.done)
+	return errors.Join(err, n.store.close())
+}
+
+// hangUp ends the transport and every connection of it.
+func (n *Node) hangUp() error {
+	if n.net == nil {
+		return nil
+	}
+	err := n.net.Close()
+	n.net.CloseStreams()
+	return errors.Join(err, n.wire.Close())
+}

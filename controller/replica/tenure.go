@@ -1,0 +1,172 @@
+package replica
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// tenure is one uninterrupted time of leading.
+type tenure struct {
+	term   uint64
+	ctx    context.Context // ends with it
+	cancel context.CancelFunc
+}
+
+// tracker follows who leads. Raft calls observe from its own threads in the order of events, before it goes on.
+type tracker struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	cur     *tenure // nil while this node does not lead
+	closed  bool
+	changed chan struct{} // closed and replaced at every change
+
+	leader  string // empty while unknown
+	term    uint64 // in which leader became known
+	changes int
+	since   time.Time // while unknown after a leader was known: last heard of it
+	longest time.Duration
+	total   time.Duration
+}
+
+func newTracker(now func() time.Time) *tracker {
+	return &tracker{now: now, changed: make(chan struct{})}
+}
+
+// observe is a raft.FilterFn that keeps every observation to itself: unlike a channel it misses none.
+func (t *tracker) observe(o *raft.Observation) bool {
+	switch d := o.Data.(type) {
+	case raft.RaftState:
+		t.lead(d == raft.Leader, o.Raft.CurrentTerm())
+	case raft.LeaderObservation:
+		t.heard(string(d.LeaderID), o.Raft.CurrentTerm(), o.Raft.LastContact())
+	}
+	return false
+}
+
+// adopt takes over what happened before observe was registered. Raft changes its state before it tells, so whatever
+// ends the state read here is told after.
+func (t *tracker) adopt(r *raft.Raft) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.State() == raft.Leader {
+		t.leadLocked(true, r.CurrentTerm())
+	}
+	if _, id := r.LeaderWithID(); id != "" && t.leader == "" {
+		t.heardLocked(string(id), r.CurrentTerm(), t.now())
+	}
+}
+
+func (t *tracker) lead(yes bool, term uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.leadLocked(yes, term)
+}
+
+func (t *tracker) leadLocked(yes bool, term uint64) {
+	if t.closed || yes && t.cur != nil && t.cur.term == term {
+		return
+	}
+	if t.cur != nil {
+		t.cur.cancel()
+		t.cur = nil
+	}
+	if yes {
+		ctx, cancel := context.WithCancel(context.Background())
+		t.cur = &tenure{term: term, ctx: ctx, cancel: cancel}
+	}
+	t.broadcast()
+}
+
+func (t *tracker) heard(leader string, term uint64, contact time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.heardLocked(leader, term, contact)
+}
+
+func (t *tracker) heardLocked(leader string, term uint64, contact time.Time) {
+	if t.closed || leader == t.leader && (leader == "" || term == t.term) {
+		return
+	}
+	switch {
+	case leader == "":
+		t.since = t.now()
+		if !contact.IsZero() && contact.Before(t.since) && t.cur == nil {
+			t.since = contact // a follower notices late
+		}
+	case !t.since.IsZero():
+		gap := t.now().Sub(t.since)
+		t.total += gap
+		t.longest = max(t.longest, gap)
+		t.since = time.Time{}
+	}
+	if leader != "" {
+		if t.term != 0 {
+			t.changes++
+		}
+		t.term = term
+	}
+	t.leader = leader
+	t.broadcast()
+}
+
+func (t *tracker) broadcast() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// close ends the tenure and ignores all that comes after.
+func (t *tracker) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	t.leadLocked(false, 0)
+	t.closed = true
+	t.leader = ""
+	t.broadcast()
+}
+
+// next waits for a tenure of a term above after.
+func (t *tracker) next(ctx context.Context, after uint64) (*tenure, error) {
+	for {
+		t.mu.Lock()
+		cur, changed, closed := t.cur, t.changed, t.closed
+		t.mu.Unlock()
+		switch {
+		case closed:
+			return nil, ErrClosed
+		case cur != nil && cur.term > after:
+			return cur, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// known waits until some node is known to lead.
+func (t *tracker) known(ctx context.Context) (string, uint64, error) {
+	for {
+		t.mu.Lock()
+		leader, term, changed, closed := t.leader, t.term, t.changed, t.closed
+		t.mu.Unlock()
+		switch {
+		case closed:
+			return "", 0, ErrClosed
+		case leader != "":
+			return leader, term, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return "", 0, context.Cause(ctx)
+		}
+	}
+}
