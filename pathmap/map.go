@@ -146,6 +146,45 @@ func (m *Map) Paths(s, d int) int {
 	return m.k
 }
 
+// Shortest returns how many of the paths from end s to end d are as short as the first: those for equal-cost routing.
+func (m *Map) Shortest(s, d int) int {
+	a, b, _ := m.ordered(s, d)
+	switch {
+	case a == b:
+		return 1
+	case m.rows != nil:
+		return m.shortest(a, b)
+	}
+	var room [inline]frame
+	w := m.walk(a, b)
+	w.begin(room[:0])
+	first := 0
+	for n := range m.k {
+		switch w.advance() {
+		case end:
+			return n
+		case spent:
+			return equal(m.yen(a, b, m.k))
+		}
+		if n == 0 {
+			first = len(w.stack)
+		}
+		if len(w.stack) > first {
+			return n
+		}
+	}
+	return m.k
+}
+
+// equal counts the paths as long as the first.
+func equal(paths []yenPath) int {
+	n := 0
+	for n < len(paths) && len(paths[n].via) == len(paths[0].via) {
+		n++
+	}
+	return n
+}
+
 // AppendPath appends the links of path i (0 the default, in order of length) from end s to end d to buf. It allocates
 // nothing where buf has room, except on an implicit map for pairs whose search runs into long blind alleys or whose
 // paths are longer than 16 links. It panics where there is no path i.

@@ -128,6 +128,24 @@ func (r packedRow) paths(s int32, f form) int {
 	return int(in.take(f.count))
 }
 
+// shortest returns how many paths of the pair with ranks a < b are as short as the first.
+func (m *Map) shortest(a, b int32) int {
+	r, f := m.rows[b], m.form
+	in := bitReader{bytes: r.bits, at: int(r.at[a]) * 8}
+	paths := int(in.take(f.count))
+	if paths == 0 {
+		return 0
+	}
+	length := in.gamma()
+	for n := range paths {
+		if in.unary() > 0 {
+			return n
+		}
+		in.at += (length - f.last) * f.entry
+	}
+	return paths
+}
+
 // unpack appends path i of the pair with ranks a < b.
 func (m *Map) unpack(buf []LinkID, a, b int32, i int) ([]LinkID, bool) {
 	r, f, g := m.rows[b], m.form, m.g

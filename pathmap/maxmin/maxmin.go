@@ -34,6 +34,7 @@ type link struct {
 	epoch uint64
 	left  float64 // capacity that settled classes do not use
 	flows float64 // of classes not settled
+	total float64 // of all classes
 	open  int32   // classes not settled, one for each time they name the link
 	first int32   // where its classes begin in member
 	next  int32   // where its next class goes while member is filled, then the end
@@ -69,6 +70,9 @@ func (s *Solver) Solve(capacity []float64, classes []Class, rate []float64) {
 		if l.open == 0 {
 			s.heap.pop()
 			continue
+		}
+		if l.flows < l.total*cancelled {
+			s.recount(l, classes)
 		}
 		if now := l.share(); now > top.key {
 			s.heap.raise(now) // the key was from before others settled below it
@@ -113,6 +117,7 @@ func (s *Solver) meet(capacity []float64, classes []Class, rate []float64) int {
 				s.used = append(s.used, int32(id))
 			}
 			l.flows += c.Flows
+			l.total += c.Flows
 			l.open++
 		}
 	}
@@ -158,6 +163,21 @@ func (s *Solver) settle(classes []Class, rate []float64, i int32, r float64) {
 		l.flows -= c.Flows
 		l.left -= r * c.Flows
 	}
+}
+
+// cancelled is the part of a link's flows below which what is left of the sum, after taking others away, is no longer
+// trusted: a double holds it to about 10⁻⁷.
+const cancelled = 1e-9
+
+// recount sums up the unsettled flows of l again.
+func (s *Solver) recount(l *link, classes []Class) {
+	l.flows = 0
+	for _, c := range s.member[l.first:l.next] {
+		if !s.done[c] {
+			l.flows += classes[c].Flows
+		}
+	}
+	l.total = l.flows
 }
 
 // grow returns a slice of n elements that keeps s's memory where it can; the elements are arbitrary.
