@@ -133,7 +133,7 @@ func (s *State) settle(e *Entry) error {
 		return fmt.Errorf("settle %d→%d: no such port", e.Port, e.Out)
 	}
 	c := &s.d.Circuits[e.Port]
-	if c.Out != e.Out || (e.OK && c.Phase == controller.Usable) {
+	if c.Out == southbound.NoPort || c.Out != e.Out || (e.OK && c.Phase == controller.Usable) {
 		return ErrStale
 	}
 	m := &s.d.Moves[c.Move]
