@@ -1,0 +1,160 @@
+package flowsim
+
+import (
+	"math"
+	"time"
+
+	"lightloom/emulator/des"
+)
+
+// unbounded is the wish of a bundle that takes whatever it gets.
+var unbounded = math.Inf(1)
+
+// class is bundles that have the same rate at all times: the same route, and the same wish. One clock counts what each
+// of its bundles has received since the class began; a bundle that joins with n bytes left ends when the clock has gone
+// n further, so a change of rate costs the same however many bundles there are, and an end costs O(log n).
+type class struct {
+	route int32
+	alone bool    // one bundle that has fallen out of its coflow's pace, with a wish of its own
+	wish  float64 // of a class that is alone: bits a second at layer 2
+
+	rate float64       // payload bytes a nanosecond, of each bundle
+	v    float64       // the clock, in bytes, at instant at
+	at   time.Duration //
+	heap []int32       // bundles by (mark, id)
+	pos  int32         // in fluid.busy; none while empty
+	next des.Event     // the next end
+}
+
+// vAt returns the class's clock at an instant.
+func (c *class) vAt(now time.Duration) float64 { return c.v + c.rate*float64(now-c.at) }
+
+func (c *class) sync(now time.Duration) { c.v, c.at = c.vAt(now), now }
+
+// shared returns the class of the bundles on a route that have no wish of their own.
+func (f *fluid) shared(route int32) int32 {
+	r := &f.routes[route]
+	if r.shared == none {
+		r.shared = f.newClass()
+		f.classes[r.shared].route = route
+	}
+	return r.shared
+}
+
+// solo returns a class for one bundle that asks for a rate in bits a second.
+func (f *fluid) solo(route int32, wish float64) int32 {
+	i := f.newClass()
+	c := &f.classes[i]
+	c.route, c.alone, c.wish = route, true, wish
+	return i
+}
+
+func (f *fluid) newClass() int32 {
+	if n := len(f.free); n > 0 {
+		i := f.free[n-1]
+		f.free = f.free[:n-1]
+		f.classes[i] = class{heap: f.classes[i].heap[:0], pos: none}
+		return i
+	}
+	f.classes = append(f.classes, class{pos: none})
+	return int32(len(f.classes) - 1)
+}
+
+// join puts a bundle with so many bytes left into a class.
+func (f *fluid) join(index, b int32, left float64) {
+	c := &f.classes[index]
+	if c.pos == none {
+		c.pos = int32(len(f.busy))
+		f.busy = append(f.busy, index)
+		c.v, c.at = 0, f.clock.Now()
+	}
+	c.sync(f.clock.Now())
+	f.bundles[b].class = index
+	f.mark[b] = c.v + left
+	f.push(c, b)
+	f.touch(index)
+	f.dirty = true
+}
+
+// leave takes a bundle out of its class and returns what is left of it.
+func (f *fluid) leave(b int32) float64 {
+	index := f.bundles[b].class
+	c := &f.classes[index]
+	c.sync(f.clock.Now())
+	left := max(f.mark[b]-c.v, 0)
+	f.drop(c, f.bundles[b].pos)
+	f.thin(index)
+	return left
+}
+
+// thin tidies up after a bundle left a class.
+func (f *fluid) thin(index int32) {
+	f.touch(index)
+	f.relax()
+	c := &f.classes[index]
+	if len(c.heap) > 0 {
+		return
+	}
+	last := f.busy[len(f.busy)-1]
+	f.busy[c.pos] = last
+	f.classes[last].pos = c.pos
+	f.busy = f.busy[:len(f.busy)-1]
+	c.pos, c.rate = none, 0
+	f.clock.Cancel(c.next)
+	if c.alone {
+		f.free = append(f.free, index)
+	}
+}
+
+// relax notes that somebody sends less: others may have more, if they share or were given less than they asked for.
+func (f *fluid) relax() {
+	if f.fair || f.strained {
+		f.dirty = true
+	}
+}
+
+func (f *fluid) touch(index int32) { f.touched = append(f.touched, index) }
+
+// classEnd ends the bundles of a class that have nothing left.
+func (f *fluid) classEnd(index int32) {
+	c := &f.classes[index]
+	c.sync(f.clock.Now())
+	for len(c.heap) > 0 && f.mark[c.heap[0]]-c.v < nothing {
+		b := c.heap[0]
+		f.drop(c, 0)
+		if c.alone {
+			f.coflows[f.bundles[b].coflow].late--
+		}
+		f.finish(b)
+	}
+	f.thin(index)
+}
+
+// setRate gives every bundle of a class a rate in bits a second at layer 2.
+func (f *fluid) setRate(index int32, bits float64) {
+	c := &f.classes[index]
+	if rate := bits * f.perBit; rate != c.rate {
+		c.sync(f.clock.Now())
+		c.rate = rate
+		f.touch(index)
+	}
+}
+
+// reschedule moves a class's event to its next end.
+func (f *fluid) reschedule(index int32) {
+	c := &f.classes[index]
+	if len(c.heap) > 0 && c.rate > 0 {
+		if d, ok := until(f.mark[c.heap[0]]-c.v, c.rate); ok {
+			f.schedule(&c.next, c.at+d, event{kind: classEnds, index: index})
+			return
+		}
+	}
+	f.clock.Cancel(c.next)
+}
+
+// schedule moves an event, or adds it where it is not pending.
+func (f *fluid) schedule(e *des.Event, at time.Duration, ev event) {
+	if !f.clock.Move(*e, at) {
+		*e = f.clock.At(at, ev)
+	}
+}

@@ -1,0 +1,81 @@
+package flowsim
+
+import (
+	"math/bits"
+	"slices"
+
+	"lightloom/emulator/device"
+	"lightloom/pathmap"
+)
+
+// Counters are what went over the fabric so far. Bytes are whole: the sum over the links of any cut is the sum of the
+// bundles that crossed it, once those have ended.
+type Counters struct {
+	Payload   []pathmap.Bytes // by link
+	Wire      []pathmap.Bytes // by link, layer 2
+	OCS       pathmap.Bytes   // payload on links from ToRs to the OCS
+	EPS       pathmap.Bytes   // payload on links from ToRs to other packet switches
+	RackLocal pathmap.Bytes   // payload between hosts of one rack, which leaves no ToR upwards
+	Delivered pathmap.Bytes   // payload that hosts have received
+
+	Ends    int64  // bundles that ended
+	Stalls  int64  // times that a bundle met a dark or unmatched port, and stood still
+	Dropped uint64 // packets that the devices' planes count as dropped: a fluid has none, so stalls stand for them
+	Solves  int64  // times that rates were shared by water-filling
+
+	Lit        []device.LitInterval // the OCS's own log of light
+	LitDropped uint64               // intervals that the log no longer holds
+}
+
+// Counters returns what went over the fabric until Now.
+func (s *Sim) Counters() Counters {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fluid.close()
+	f := s.fluid
+	c := Counters{Payload: slices.Clone(f.payload), Wire: make([]pathmap.Bytes, len(f.payload)),
+		Ends: f.ends, Stalls: f.stalls, Solves: f.solves}
+	for l, n := range f.payload {
+		c.Wire[l] = s.wire(n)
+		link := s.fabric.Topology.Link(pathmap.LinkID(l))
+		from, to := s.fabric.Topology.Node(link.From).Role, s.fabric.Topology.Node(link.To).Role
+		switch {
+		case to == pathmap.Host:
+			c.Delivered += n
+		case from == pathmap.ToR && to == pathmap.OCS:
+			c.OCS += n
+		case from == pathmap.ToR:
+			c.EPS += n
+		}
+	}
+	for i := range f.routes {
+		if r := &f.routes[i]; s.sameRack(&r.pair) {
+			c.RackLocal += r.posted
+		}
+	}
+	for _, id := range s.devices {
+		if n, err := s.switches[id].plane.Dropped(); err == nil {
+			c.Dropped += n
+		}
+	}
+	if s.fabric.HasOCS() {
+		ocs := s.switches[s.fabric.OCSNode].dev
+		c.Lit, c.LitDropped = ocs.Log(), ocs.LogDropped()
+	}
+	return c
+}
+
+func (s *Sim) sameRack(p *pair) bool {
+	return s.fabric.RackOf(int32(p.src)) == s.fabric.RackOf(int32(p.dst))
+}
+
+// wire returns the layer-2 bytes that carry n bytes of payload, rounded up.
+func (s *Sim) wire(n pathmap.Bytes) pathmap.Bytes {
+	if s.opt.NoHeaders {
+		return n
+	}
+	hi, lo := bits.Mul64(uint64(n), FrameBytes)
+	lo, carry := bits.Add64(lo, FramePayload-1, 0)
+	q, _ := bits.Div64(hi+carry, lo, FramePayload)
+	return pathmap.Bytes(q)
+}

@@ -1,0 +1,243 @@
+package flowsim
+
+import (
+	"time"
+
+	"lightloom/emulator/des"
+	"lightloom/pathmap"
+	"lightloom/pathmap/maxmin"
+	"lightloom/southbound"
+)
+
+const none = -1
+
+// fluid is the bytes in motion: bundles, the routes they take, the classes and paces that say how fast they go. It
+// knows nothing of devices: where a route leads is asked of find, and whoever changes a table adds one to tables.
+type fluid struct {
+	clock  *des.Clock[event]
+	find   finder
+	tables uint64 // generation of all tables of all devices
+
+	perBit   float64   // payload bytes a nanosecond that one bit a second at layer 2 carries
+	capacity []float64 // by link, bits a second
+
+	fair     bool
+	strained bool    // some bundle was given less than was asked for, at the last sharing
+	dirty    bool    // rates are to be shared anew
+	walked   uint64  // generation that routes are up to date with
+	epoch    uint64  // counts calls of setRates
+	touched  []int32 // classes whose next end may have moved
+
+	bundles []bundle
+	mark    []float64 // by bundle: see bundle
+	coflows []coflow
+	byID    map[southbound.CoflowID]int32
+	live    []int32 // coflows with bundles that have not ended
+	routes  []route
+	byPair  map[pair]int32
+	active  []int32 // routes with bundles that have not ended
+	classes []class
+	free    []int32
+	busy    []int32 // classes with bundles
+
+	solver maxmin.Solver
+	tmp    scratch
+
+	events  []southbound.Event
+	errs    []error
+	payload []pathmap.Bytes // by link, of what has been accounted for
+	ends    int64
+	solves  int64
+	stalls  int64
+}
+
+// scratch is memory that calls reuse. Nothing in it outlives a call, but base, which Left lends out.
+type scratch struct {
+	links   []pathmap.LinkID
+	load    []float64 // by link, zero between calls
+	touched []pathmap.LinkID
+	classes []maxmin.Class
+	rates   []float64
+	members []int32
+	base    []float64
+}
+
+// bundle is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends; on
+// its coflow's pace, its share of the pace's factor; zero once it has ended.
+type bundle struct {
+	size    pathmap.Bytes
+	counted pathmap.Bytes // of it already in its route's books
+	coflow  int32
+	route   int32
+	class   int32 // onPace while it follows its coflow's pace, gone once it has ended
+	pos     int32 // in the heap of its class
+}
+
+const (
+	onPace = -1
+	gone   = -2
+)
+
+// nothing is how many bytes are as good as none: a bundle with less left ends with its class's next end.
+const nothing = 0.5
+
+func newFluid(clock *des.Clock[event], links []pathmap.Link, perBit float64, find finder) *fluid {
+	f := &fluid{
+		clock: clock, find: find, perBit: perBit,
+		byID: map[southbound.CoflowID]int32{}, byPair: map[pair]int32{},
+		capacity: make([]float64, len(links)), payload: make([]pathmap.Bytes, len(links)),
+	}
+	f.tmp.load = make([]float64, len(links))
+	for l := range links {
+		f.capacity[l] = float64(links[l].Capacity)
+	}
+	return f
+}
+
+// add declares the rows of a coflow that is not known yet.
+func (f *fluid) add(s *southbound.Start) {
+	first, index := int32(len(f.bundles)), int32(len(f.coflows))
+	f.byID[s.Coflow] = index
+	n := int32(len(s.Size))
+	f.coflows = append(f.coflows, coflow{id: s.Coflow, first: first, end: first + n, live: n, at: f.clock.Now(), factor: 1})
+	if n > 0 {
+		f.coflows[index].pos = int32(len(f.live))
+		f.live = append(f.live, index)
+	}
+	for i := range n {
+		r := f.route(pair{s.Src[i], s.Dst[i], s.Tag[i]})
+		f.bundles = append(f.bundles, bundle{size: s.Size[i], coflow: index, route: r})
+		f.mark = append(f.mark, 0)
+		f.enter(r)
+		f.place(first+i, float64(s.Size[i]))
+	}
+}
+
+// place puts a bundle that is nowhere to where the rates in force want it.
+func (f *fluid) place(b int32, left float64) {
+	bu := &f.bundles[b]
+	co, r := &f.coflows[bu.coflow], &f.routes[bu.route]
+	now := f.clock.Now()
+	switch {
+	case f.fair || !co.paced || !paces(r.tag):
+		f.join(f.shared(bu.route), b, left)
+	case co.until == 0 || r.fate == arrives && co.until > now:
+		f.joinPace(co, b, left)
+	case co.until > now:
+		f.join(f.solo(bu.route, left/float64(co.until-now)/f.perBit), b, left)
+		co.late++
+	default:
+		f.join(f.solo(bu.route, unbounded), b, left)
+		co.late++
+	}
+}
+
+// pull takes a bundle from where it is and returns what is left of it, in bytes.
+func (f *fluid) pull(b int32) float64 {
+	bu := &f.bundles[b]
+	co := &f.coflows[bu.coflow]
+	if bu.class == onPace {
+		return f.leavePace(co, b)
+	}
+	if f.classes[bu.class].alone {
+		co.late--
+	}
+	return f.leave(b)
+}
+
+// again puts a bundle to where it belongs now.
+func (f *fluid) again(b int32) { f.place(b, f.pull(b)) }
+
+// finish ends a bundle that has been taken from its class or pace.
+func (f *fluid) finish(b int32) {
+	bu := &f.bundles[b]
+	co, r := &f.coflows[bu.coflow], &f.routes[bu.route]
+	r.books += bu.size - bu.counted
+	bu.counted = bu.size
+	bu.class, f.mark[b] = gone, 0
+	f.exit(bu.route)
+	f.ends++
+	f.events = append(f.events, southbound.Event{
+		At: f.clock.Now(), Kind: southbound.BundleEnded, Host: r.dst,
+		BundleKey: southbound.BundleKey{Coflow: co.id, Row: b - co.first},
+	})
+	if co.live--; co.live == 0 {
+		last := f.live[len(f.live)-1]
+		f.live[co.pos] = last
+		f.coflows[last].pos = co.pos
+		f.live = f.live[:len(f.live)-1]
+	}
+}
+
+// leftOf returns the bytes left of a bundle as of now.
+func (f *fluid) leftOf(b int32) float64 {
+	bu := &f.bundles[b]
+	switch bu.class {
+	case gone:
+		return 0
+	case onPace:
+		return f.mark[b] * f.coflows[bu.coflow].factorAt(f.clock.Now())
+	}
+	c := &f.classes[bu.class]
+	return max(f.mark[b]-c.vAt(f.clock.Now()), 0)
+}
+
+// steer gives a live bundle another route.
+func (f *fluid) steer(b int32, tag southbound.Tag) {
+	bu := &f.bundles[b]
+	old := f.routes[bu.route].pair
+	if old.tag == tag {
+		return
+	}
+	f.account(b)
+	left := f.pull(b)
+	f.exit(bu.route)
+	to := f.route(pair{old.src, old.dst, tag})
+	f.bundles[b].route = to
+	f.enter(to)
+	f.place(b, left)
+}
+
+// left returns what is left of a coflow. The slice is borrowed until the next call.
+func (f *fluid) left(co *coflow) southbound.Left {
+	now := f.clock.Now()
+	if co.on == co.live { // ended rows have a mark of zero
+		return southbound.Left{F: co.factorAt(now), Base: f.mark[co.first:co.end:co.end], At: now}
+	}
+	f.tmp.base = f.tmp.base[:0]
+	for b := co.first; b < co.end; b++ {
+		f.tmp.base = append(f.tmp.base, f.leftOf(b))
+	}
+	return southbound.Left{F: 1, Base: f.tmp.base, At: now}
+}
+
+// settle brings routes and rates up to date with everything that was done at this instant. It costs nothing where
+// nothing was.
+func (f *fluid) settle() {
+	if f.walked != f.tables {
+		f.walked = f.tables
+		f.rewalk()
+	}
+	if f.dirty {
+		f.dirty = false
+		f.share()
+	}
+	for _, c := range f.touched {
+		f.reschedule(c)
+	}
+	f.touched = f.touched[:0]
+}
+
+// until is how long n bytes take at a rate in bytes a nanosecond, rounded up: a bundle never ends before its last byte.
+// A ten-billionth of a millionth less counts as whole, so that a quotient that is integral in exact arithmetic stays so.
+func until(n, rate float64) (time.Duration, bool) {
+	ns := n / rate * (1 - 1e-14)
+	if !(ns < float64(southbound.Never/2)) {
+		return 0, false
+	}
+	d := time.Duration(ns)
+	if float64(d) < ns {
+		d++
+	}
+	return d, true
+}

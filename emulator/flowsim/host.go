@@ -1,0 +1,201 @@
+package flowsim
+
+import (
+	"errors"
+	"fmt"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// hosts is the door to all hosts. A call is checked whole before it has any effect.
+type hosts struct{ *Sim }
+
+// Host returns the door to all hosts. It acts at Now.
+func (s *Sim) Host() southbound.Host { return hosts{s} }
+
+// Run implements southbound.Host.
+func (h hosts) Run(tasks []southbound.Task) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range tasks {
+		if err := h.checkHost(t.Host); err != nil {
+			return fmt.Errorf("run task %d: %w", t.Task, err)
+		}
+		if t.Compute < 0 {
+			return fmt.Errorf("run task %d: it computes for %v, which is below zero", t.Task, t.Compute)
+		}
+	}
+	for _, t := range tasks {
+		if _, known := h.tasks[t.Task]; known {
+			continue
+		}
+		h.tasks[t.Task] = struct{}{}
+		at := h.clock.Now() + t.Compute
+		if at < 0 {
+			at = southbound.Never
+		}
+		h.clock.At(at, event{taskEnds, keep(&h.running, &h.idle, t)})
+	}
+	return nil
+}
+
+// Start implements southbound.Host.
+func (h hosts) Start(starts []southbound.Start) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range starts {
+		if err := h.checkStart(&starts[i]); err != nil {
+			return fmt.Errorf("start coflow %d: %w", starts[i].Coflow, err)
+		}
+	}
+	for i := range starts {
+		if _, known := h.fluid.byID[starts[i].Coflow]; !known {
+			h.fluid.add(&starts[i])
+		}
+	}
+	return nil
+}
+
+func (s *Sim) checkStart(st *southbound.Start) error {
+	n := len(st.Size)
+	if len(st.Src) != n || len(st.Dst) != n || len(st.Tag) != n {
+		return fmt.Errorf("columns of %d sources, %d destinations, %d sizes, %d tags", len(st.Src), len(st.Dst), n, len(st.Tag))
+	}
+	for i := range n {
+		if err := s.checkRow(st, i); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (s *Sim) checkRow(st *southbound.Start, i int) error {
+	src, dst := st.Src[i], st.Dst[i]
+	if err := errors.Join(s.checkHost(src), s.checkHost(dst), checkTag(st.Tag[i])); err != nil {
+		return err
+	}
+	switch {
+	case src == dst:
+		return fmt.Errorf("from host %d to itself", src)
+	case st.Size[i] <= 0 || st.Size[i] > maxSize:
+		return fmt.Errorf("%d bytes; take 1 to %d", st.Size[i], maxSize)
+	case i > 0 && (dst < st.Dst[i-1] || dst == st.Dst[i-1] && src <= st.Src[i-1]):
+		return fmt.Errorf("%d→%d after %d→%d: rows are sorted by destination, then source", src, dst, st.Src[i-1], st.Dst[i-1])
+	}
+	return nil
+}
+
+// maxSize keeps what is left of a bundle exact to a byte in a float64.
+const maxSize = pathmap.Bytes(1 << 50)
+
+func (s *Sim) checkHost(h southbound.HostID) error {
+	if n := s.fabric.Hosts(); h < 0 || int(h) >= n {
+		return fmt.Errorf("host %d: hosts are 0 to %d", h, n-1)
+	}
+	return nil
+}
+
+func checkTag(t southbound.Tag) error {
+	if t >= southbound.Tags && t != southbound.TagHold {
+		return fmt.Errorf("tag %d: tags are 0 to %d, or %d to hold", t, southbound.Tags-1, southbound.TagHold)
+	}
+	return nil
+}
+
+// known returns the index of a coflow.
+func (s *Sim) known(c southbound.CoflowID) (int32, error) {
+	i, ok := s.fluid.byID[c]
+	if !ok {
+		return 0, fmt.Errorf("coflow %d: not started here", c)
+	}
+	return i, nil
+}
+
+// Steer implements southbound.Host. A bundle that has ended stays where it was.
+func (h hosts) Steer(steers []southbound.Steer) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, st := range steers {
+		if _, err := h.row(st.BundleKey); err != nil {
+			return fmt.Errorf("steer: %w", err)
+		}
+		if err := checkTag(st.Tag); err != nil {
+			return fmt.Errorf("steer row %d of coflow %d: %w", st.Row, st.Coflow, err)
+		}
+	}
+	for _, st := range steers {
+		if b, _ := h.row(st.BundleKey); h.fluid.bundles[b].class != gone {
+			h.fluid.steer(b, st.Tag)
+		}
+	}
+	return nil
+}
+
+// row returns the bundle of a key.
+func (s *Sim) row(k southbound.BundleKey) (int32, error) {
+	i, err := s.known(k.Coflow)
+	if err != nil {
+		return 0, err
+	}
+	co := &s.fluid.coflows[i]
+	if k.Row < 0 || k.Row >= co.end-co.first {
+		return 0, fmt.Errorf("row %d of coflow %d: it has %d rows", k.Row, k.Coflow, co.end-co.first)
+	}
+	return co.first + k.Row, nil
+}
+
+// Left implements southbound.Host: it is exact here.
+func (h hosts) Left(c southbound.CoflowID) (southbound.Left, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i, ok := h.fluid.byID[c]
+	if !ok {
+		return southbound.Left{}, false
+	}
+	return h.fluid.left(&h.fluid.coflows[i]), true
+}
+
+// SetRates implements southbound.Host. A bundle on packets follows its coflow's pace, if that has one; every other one
+// gets the rate of its pair. What no link can carry is shared max-min fairly below the rates asked for, and a bundle
+// that cannot hold its coflow's pace, or finds the finish instant passed, goes on by itself as fast as it was to, until
+// the next SetRates sets it in again.
+func (h hosts) SetRates(r *southbound.Rates) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.checkRates(r); err != nil {
+		return fmt.Errorf("set rates: %w", err)
+	}
+	h.fluid.setRates(r)
+	return nil
+}
+
+func (s *Sim) checkRates(r *southbound.Rates) error {
+	if r.Fair && len(r.Pace)+len(r.Pairs) > 0 {
+		return errors.New("fair, and yet with paces or pairs")
+	}
+	named := make(map[southbound.CoflowID]bool, len(r.Pace))
+	for _, p := range r.Pace {
+		switch _, err := s.known(p.Coflow); {
+		case err != nil:
+			return fmt.Errorf("pace: %w", err)
+		case named[p.Coflow]:
+			return fmt.Errorf("pace: coflow %d is named twice", p.Coflow)
+		case p.Until < 0:
+			return fmt.Errorf("pace: coflow %d until %v, which is below zero", p.Coflow, p.Until)
+		}
+		named[p.Coflow] = true
+	}
+	for _, p := range r.Pairs {
+		if err := errors.Join(s.checkHost(p.Src), s.checkHost(p.Dst)); err != nil {
+			return fmt.Errorf("pair %d→%d: %w", p.Src, p.Dst, err)
+		}
+		if p.Tag >= southbound.Tags {
+			return fmt.Errorf("pair %d→%d: tag %d: tags are 0 to %d", p.Src, p.Dst, p.Tag, southbound.Tags-1)
+		}
+		if p.Src == p.Dst || p.Rate < 0 {
+			return fmt.Errorf("pair %d→%d: rate %d: take two hosts and a rate of 0 or more", p.Src, p.Dst, p.Rate)
+		}
+	}
+	return nil
+}

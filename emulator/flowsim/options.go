@@ -1,0 +1,56 @@
+package flowsim
+
+import (
+	"errors"
+	"fmt"
+
+	"lightloom/emulator/device"
+	"lightloom/pathmap/topo"
+)
+
+// What a frame carries at MTU 1500: TCP over IPv4 with timestamps. Rates and capacities are counted at layer 2, sizes
+// are payload, so a bundle takes 1514/1448 of its size off the links.
+const (
+	FramePayload = 1448
+	FrameBytes   = 1514
+)
+
+// Options say how a fabric is simulated.
+type Options struct {
+	Seed    uint64        // of the devices' delays
+	Switch  device.Delays // of each packet switch
+	Optical device.Delays // of the OCS; where it names no dark time, the fabric's spec does
+	AllStop bool          // every circuit goes dark when one moves
+	// NoHeaders lets payload use the links whole. The default charges headers.
+	NoHeaders bool
+}
+
+func (o *Options) check(f *topo.Fabric) error {
+	if f == nil || f.Topology == nil {
+		return errors.New("no fabric")
+	}
+	if err := o.Switch.Check(); err != nil {
+		return fmt.Errorf("delays of packet switches: %w", err)
+	}
+	if err := o.Optical.Check(); err != nil {
+		return fmt.Errorf("delays of the OCS: %w", err)
+	}
+	return nil
+}
+
+// optical returns the delays of a fabric's OCS.
+func (o *Options) optical(f *topo.Fabric) device.Delays {
+	d := o.Optical
+	if d.Dark.IsZero() {
+		d.Dark = device.Fixed(f.Spec.Dark)
+	}
+	return d
+}
+
+// payloadShare is the part of layer-2 bytes that is payload.
+func (o *Options) payloadShare() float64 {
+	if o.NoHeaders {
+		return 1
+	}
+	return float64(FramePayload) / FrameBytes
+}

@@ -1,0 +1,189 @@
+package flowsim
+
+import (
+	"time"
+
+	"lightloom/emulator/des"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// coflow is the rows that were declared together. Those that follow its pace have mark × factor bytes left; the factor
+// falls in a line to zero at the finish instant, so all of them cost one event.
+type coflow struct {
+	id         southbound.CoflowID
+	first, end int32 // rows among the bundles
+	live       int32 // rows that have not ended
+	pos        int32 // in fluid.live
+
+	paced  bool
+	until  time.Duration // the finish instant; 0 holds
+	factor float64       // at instant at
+	at     time.Duration
+	on     int32 // rows on the pace
+	late   int32 // rows that have fallen out of it
+	finish des.Event
+	want   time.Duration // what setRates of epoch named asks for
+	named  uint64
+
+	load  []linkLoad // of the rows on the pace, per unit of factor
+	stale bool
+}
+
+type linkLoad struct {
+	link pathmap.LinkID
+	base float64
+}
+
+// paces says whether bundles with a tag follow the pace of their coflow: those on packets do.
+func paces(t southbound.Tag) bool { return t != southbound.TagCircuit && t != southbound.TagHold }
+
+func (co *coflow) running(now time.Duration) bool { return co.paced && co.until > now }
+
+// factorAt returns the pace's factor at an instant.
+func (co *coflow) factorAt(now time.Duration) float64 {
+	if !co.paced || co.until <= co.at {
+		return co.factor
+	}
+	return co.factor * float64(max(co.until-now, 0)) / float64(co.until-co.at)
+}
+
+// slope returns how fast the factor falls, a nanosecond.
+func (co *coflow) slope(now time.Duration) float64 {
+	if !co.running(now) {
+		return 0
+	}
+	return co.factorAt(now) / float64(co.until-now)
+}
+
+// joinPace lets a bundle follow its coflow's pace, which holds or is to finish in the future.
+func (f *fluid) joinPace(co *coflow, b int32, left float64) {
+	now := f.clock.Now()
+	f.rebase(co)
+	f.bundles[b].class = onPace
+	f.mark[b] = left / co.factor
+	co.on++
+	co.stale = true
+	if co.on == 1 && co.running(now) {
+		f.schedule(&co.finish, co.until, event{kind: paceEnds, index: f.bundles[b].coflow})
+	}
+	f.dirty = true
+}
+
+// leavePace takes a bundle off its coflow's pace and returns what is left of it.
+func (f *fluid) leavePace(co *coflow, b int32) float64 {
+	left := f.mark[b] * co.factorAt(f.clock.Now())
+	co.stale = true
+	if co.on--; co.on == 0 {
+		f.clock.Cancel(co.finish)
+	}
+	f.relax()
+	return left
+}
+
+// rebase makes now the instant that the factor is told for, and the factor 1 where it has become too small to divide
+// by or nothing hangs on it.
+func (f *fluid) rebase(co *coflow) {
+	now := f.clock.Now()
+	co.factor, co.at = co.factorAt(now), now
+	if co.on > 0 && co.factor > 1e-3 {
+		return
+	}
+	if co.on > 0 {
+		for b := co.first; b < co.end; b++ {
+			if f.bundles[b].class == onPace {
+				f.mark[b] *= co.factor
+			}
+		}
+		co.stale = true
+	}
+	co.factor = 1
+}
+
+// pace gives a paced coflow another finish instant, and sets in again what had fallen out.
+func (f *fluid) pace(index int32, until time.Duration) {
+	co := &f.coflows[index]
+	now := f.clock.Now()
+	f.rebase(co)
+	held := co.until == 0
+	co.until = until
+	switch {
+	case co.on == 0:
+	case co.running(now):
+		f.schedule(&co.finish, until, event{kind: paceEnds, index: index})
+	default:
+		f.clock.Cancel(co.finish)
+	}
+	f.dirty = true
+	overdue := until > 0 && until <= now
+	if co.late == 0 && !held && !overdue {
+		return
+	}
+	for b := co.first; b < co.end; b++ {
+		switch class := f.bundles[b].class; {
+		case class == gone:
+		case class != onPace && f.classes[class].alone,
+			class == onPace && until > 0 && (overdue || f.routes[f.bundles[b].route].fate != arrives):
+			f.again(b)
+		}
+	}
+}
+
+// follow puts every row of a coflow to where the rates in force want it.
+func (f *fluid) follow(index int32, paced bool, until time.Duration) {
+	co := &f.coflows[index]
+	f.tmp.members = f.tmp.members[:0]
+	f.tmp.base = f.tmp.base[:0]
+	for b := co.first; b < co.end; b++ {
+		if f.bundles[b].class != gone {
+			f.tmp.base = append(f.tmp.base, f.pull(b))
+			f.tmp.members = append(f.tmp.members, b)
+		}
+	}
+	co.paced, co.until = paced, until
+	co.factor, co.at = 1, f.clock.Now()
+	for i, b := range f.tmp.members {
+		f.place(b, f.tmp.base[i])
+	}
+}
+
+// paceEnd ends the rows of a coflow that follow its pace: their finish instant has come.
+func (f *fluid) paceEnd(index int32) {
+	co := &f.coflows[index]
+	if co.on == 0 {
+		return
+	}
+	co.on, co.stale = 0, true
+	for b := co.first; b < co.end; b++ {
+		if f.bundles[b].class == onPace {
+			f.finish(b)
+		}
+	}
+	f.relax()
+}
+
+// loads sums up what each unit of a coflow's factor puts on each link, in payload bytes.
+func (f *fluid) loads(co *coflow) {
+	if !co.stale {
+		return
+	}
+	co.stale = false
+	touched := f.tmp.touched[:0]
+	for b := co.first; b < co.end; b++ {
+		if f.bundles[b].class != onPace {
+			continue
+		}
+		for _, l := range f.routes[f.bundles[b].route].links {
+			if f.tmp.load[l] == 0 {
+				touched = append(touched, l)
+			}
+			f.tmp.load[l] += f.mark[b]
+		}
+	}
+	co.load = co.load[:0]
+	for _, l := range touched {
+		co.load = append(co.load, linkLoad{l, f.tmp.load[l]})
+		f.tmp.load[l] = 0
+	}
+	f.tmp.touched = touched
+}

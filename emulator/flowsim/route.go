@@ -1,0 +1,168 @@
+package flowsim
+
+import (
+	"slices"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// pair is what decides a route: switches see no more of a packet.
+type pair struct {
+	src, dst southbound.HostID
+	tag      southbound.Tag
+}
+
+// fate is where a walk ends.
+type fate uint8
+
+const (
+	unwalked fate = iota
+	arrives       // at the destination
+	withheld      // nowhere: the tag says to send nothing
+	stranded      // at a port without light, a switch without a rule for it, or the wrong host
+	loops         // at a switch where it has been before
+)
+
+// finder appends the links from a pair's source to where its packets end.
+type finder func(p pair, buf []pathmap.LinkID) ([]pathmap.LinkID, fate, error)
+
+// route is the way of a pair's packets as the tables stand, and the bundles that go there.
+type route struct {
+	pair
+	fate   fate
+	links  []pathmap.LinkID
+	walked uint64        // generation of the tables that links are from
+	rate   float64       // asked for each bundle of the shared class: bits a second; 0 holds
+	shared int32         // class, none where there never was one
+	live   int32         // bundles, in whichever class or pace
+	pos    int32         // in fluid.active
+	books  pathmap.Bytes // received over links and not yet in fluid.payload
+	posted pathmap.Bytes // received over whatever links and in fluid.payload
+}
+
+// route returns the route of a pair.
+func (f *fluid) route(p pair) int32 {
+	if i, ok := f.byPair[p]; ok {
+		return i
+	}
+	i := int32(len(f.routes))
+	f.byPair[p] = i
+	f.routes = append(f.routes, route{pair: p, shared: none, pos: none})
+	return i
+}
+
+// enter counts one more bundle on a route.
+func (f *fluid) enter(index int32) {
+	r := &f.routes[index]
+	if r.live++; r.live == 1 {
+		r.pos = int32(len(f.active))
+		f.active = append(f.active, index)
+		if r.walked != f.tables || r.fate == unwalked {
+			links, fate := f.walk(r, f.tmp.links[:0])
+			f.adopt(r, links, fate)
+			f.tmp.links = links
+		}
+	}
+	if r.stalls() {
+		f.stalls++
+	}
+}
+
+// exit counts one bundle less.
+func (f *fluid) exit(index int32) {
+	r := &f.routes[index]
+	if r.live--; r.live > 0 {
+		return
+	}
+	last := f.active[len(f.active)-1]
+	f.active[r.pos] = last
+	f.routes[last].pos = r.pos
+	f.active = f.active[:len(f.active)-1]
+	r.pos = none
+}
+
+func (r *route) stalls() bool { return r.fate != arrives && r.fate != withheld }
+
+// walk appends the links of a route as the tables stand.
+func (f *fluid) walk(r *route, buf []pathmap.LinkID) ([]pathmap.LinkID, fate) {
+	r.walked = f.tables
+	if r.tag == southbound.TagHold {
+		return buf, withheld
+	}
+	links, fate, err := f.find(r.pair, buf)
+	if err != nil && fate != r.fate { // told once, however long it stands
+		f.errs = append(f.errs, err)
+	}
+	return links, fate
+}
+
+// adopt gives a route other links. What its bundles have received must be in its books.
+func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
+	f.post(r)
+	r.links = append(r.links[:0], links...)
+	r.fate = fate
+}
+
+// reroute is a walk that came out differently: its links are tmp.links[first:end].
+type reroute struct {
+	route      int32
+	first, end int
+	fate       fate
+}
+
+// rewalk brings every route with bundles up to date with the tables.
+func (f *fluid) rewalk() {
+	var changed []reroute
+	links, apart := f.tmp.links[:0], false
+	for _, i := range f.active {
+		r := &f.routes[i]
+		if r.walked == f.tables {
+			continue
+		}
+		first := len(links)
+		var fate fate
+		if links, fate = f.walk(r, links); fate == r.fate && slices.Equal(links[first:], r.links) {
+			links = links[:first]
+			continue
+		}
+		changed = append(changed, reroute{i, first, len(links), fate})
+		apart = apart || f.accountShared(r)
+	}
+	f.tmp.links = links
+	if len(changed) == 0 {
+		return
+	}
+	if apart {
+		f.accountApart()
+	}
+	for _, c := range changed {
+		r := &f.routes[c.route]
+		f.adopt(r, links[c.first:c.end], c.fate)
+		if r.stalls() {
+			f.stalls += int64(r.live)
+		}
+	}
+	f.dirty = true
+	if apart {
+		f.rejoin()
+	}
+}
+
+// rejoin puts the bundles that follow paces to where they belong after routes have changed.
+func (f *fluid) rejoin() {
+	for _, i := range f.live {
+		co := &f.coflows[i]
+		co.stale = true
+		if !co.paced || co.until == 0 {
+			continue
+		}
+		for b := co.first; b < co.end; b++ {
+			bu := &f.bundles[b]
+			arrived := bu.class != gone && f.routes[bu.route].fate == arrives
+			if bu.class == onPace && !arrived || bu.class >= 0 && f.classes[bu.class].alone && arrived {
+				f.again(b)
+			}
+		}
+	}
+}

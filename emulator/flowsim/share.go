@@ -1,0 +1,149 @@
+package flowsim
+
+import (
+	"math"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/maxmin"
+)
+
+// slack is by how much a link may be asked for more than it has before that counts: a millionth, so that the rounding
+// of finish instants and integer rates never makes one who planned to the brim fall short.
+const slack = 1e-6
+
+// share gives every class its rate.
+func (f *fluid) share() {
+	f.strained = false
+	if !f.fair && f.grant() {
+		return
+	}
+	f.fill()
+	f.solves++
+	f.solver.Solve(f.capacity, f.tmp.classes, f.tmp.rates)
+	for i, c := range f.busy {
+		rate := f.tmp.rates[i]
+		f.setRate(c, rate)
+		f.strained = f.strained || !f.fair && short(rate, f.wish(&f.classes[c]))
+	}
+	if !f.fair {
+		f.fallOut()
+	}
+}
+
+func short(rate, wish float64) bool { return rate < wish*(1-slack) }
+
+// wish returns what each bundle of a class asks for, in bits a second at layer 2.
+func (f *fluid) wish(c *class) float64 {
+	r := &f.routes[c.route]
+	switch {
+	case r.fate != arrives:
+		return 0
+	case f.fair:
+		return unbounded
+	case c.alone:
+		return c.wish
+	}
+	return r.rate
+}
+
+// grant gives everyone what was asked for, or returns false where that is more than some link has.
+func (f *fluid) grant() bool {
+	for _, i := range f.live {
+		f.loads(&f.coflows[i]) // borrows tmp.load, so it comes first
+	}
+	load := f.tmp.load
+	touched := f.tmp.touched[:0]
+	fits := true
+	for _, i := range f.busy {
+		c := &f.classes[i]
+		each := f.wish(c)
+		if each == 0 {
+			continue
+		}
+		fits = fits && !math.IsInf(each, 1)
+		for _, l := range f.routes[c.route].links {
+			load[l] += each * float64(len(c.heap))
+			touched = append(touched, l)
+		}
+	}
+	for _, i := range f.live {
+		co := &f.coflows[i]
+		slope := co.slope(f.clock.Now()) / f.perBit
+		if co.on == 0 || slope == 0 {
+			continue
+		}
+		for _, u := range co.load {
+			load[u.link] += u.base * slope
+			touched = append(touched, u.link)
+		}
+	}
+	f.tmp.touched = touched
+	for _, l := range touched {
+		fits = fits && load[l] <= f.capacity[l]*(1+slack)
+		load[l] = 0
+	}
+	if fits {
+		for _, i := range f.busy {
+			f.setRate(i, f.wish(&f.classes[i]))
+		}
+	}
+	return fits
+}
+
+// fill lists who shares, for the solver: the busy classes, then the bundles that follow paces, one by one.
+func (f *fluid) fill() {
+	t := &f.tmp
+	t.classes, t.members = t.classes[:0], t.members[:0]
+	for _, i := range f.busy {
+		c := &f.classes[i]
+		t.classes = append(t.classes, f.ask(f.routes[c.route].links, len(c.heap), f.wish(c)))
+	}
+	if !f.fair {
+		for _, i := range f.live {
+			co := &f.coflows[i]
+			slope := co.slope(f.clock.Now()) / f.perBit
+			if co.on == 0 || slope == 0 {
+				continue
+			}
+			for b := co.first; b < co.end; b++ {
+				if f.bundles[b].class == onPace {
+					t.members = append(t.members, b)
+					t.classes = append(t.classes, f.ask(f.routes[f.bundles[b].route].links, 1, f.mark[b]*slope))
+				}
+			}
+		}
+	}
+	if cap(t.rates) < len(t.classes) {
+		t.rates = make([]float64, 2*len(t.classes))
+	}
+	t.rates = t.rates[:len(t.classes)]
+}
+
+// fallOut takes the bundles that cannot hold their coflow's pace out of it: each goes on with what it asked for as a
+// bound, until rates are set anew.
+func (f *fluid) fallOut() {
+	first := len(f.tmp.classes) - len(f.tmp.members)
+	for k, b := range f.tmp.members {
+		rate, wish := f.tmp.rates[first+k], f.tmp.classes[first+k].Max
+		if !short(rate, wish) {
+			continue
+		}
+		f.strained = true
+		left := f.pull(b)
+		f.join(f.solo(f.bundles[b].route, wish), b, left)
+		f.coflows[f.bundles[b].coflow].late++
+		f.setRate(f.bundles[b].class, rate)
+	}
+	f.dirty = false // these rates are those just shared
+}
+
+// ask is the solver's word for n bundles that ask for the same.
+func (f *fluid) ask(links []pathmap.LinkID, n int, wish float64) maxmin.Class {
+	switch {
+	case wish == 0:
+		return maxmin.Class{}
+	case math.IsInf(wish, 1):
+		wish = 0 // the solver's word for no bound
+	}
+	return maxmin.Class{Links: links, Flows: float64(n), Max: wish}
+}

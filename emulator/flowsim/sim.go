@@ -1,0 +1,183 @@
+package flowsim
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"lightloom/emulator/des"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// Sim is a simulated fabric with its hosts. Its doors (Device, Host) act at Now; nothing else moves until Advance. It
+// is safe for several goroutines, though only one can be sure of what the others see.
+type Sim struct {
+	mu     sync.Mutex
+	fabric *topo.Fabric
+	opt    Options
+	clock  des.Clock[event]
+	fluid  *fluid
+	ways   [][]pathmap.LinkID // by node and port: the link that leaves there, or pathmap.None
+	cut    []bool             // by link: its cable is cut
+
+	switches []*switchboard // by DeviceID; nil for hosts
+	devices  []southbound.DeviceID
+	circuit  []bool // by rack: the circuit that the rack sends into carries light
+
+	tasks     map[southbound.TaskID]struct{}
+	running   []southbound.Task // by index in events
+	idle      []int32           // indexes of running that are free
+	calls     []func()
+	callsIdle []int32
+
+	emitted []southbound.DeviceEvent
+}
+
+// event is something that is due.
+type event struct {
+	kind  eventKind
+	index int32
+}
+
+type eventKind uint8
+
+const (
+	classEnds eventKind = iota + 1 // the first bundles of a class end
+	paceEnds                       // a coflow's finish instant
+	taskEnds
+	deviceDue  // a device has a transition or something to tell
+	lightComes // the dark time of a circuit is over
+	callDue    // of At
+)
+
+// New makes the simulator of a fabric: tables are empty, no circuit stands, and so no ToR has light on its port to the
+// OCS, where there is one.
+func New(f *topo.Fabric, opt Options) (*Sim, error) {
+	if err := opt.check(f); err != nil {
+		return nil, fmt.Errorf("simulate fabric: %w", err)
+	}
+	s := &Sim{fabric: f, opt: opt, tasks: map[southbound.TaskID]struct{}{}, circuit: make([]bool, f.Racks)}
+	t := f.Topology
+	s.fluid = newFluid(&s.clock, t.Links(), opt.payloadShare()/8e9, s.find)
+	s.cut = make([]bool, len(t.Links()))
+	s.ways = make([][]pathmap.LinkID, len(t.Nodes()))
+	for n := range s.ways {
+		s.ways[n] = slices.Repeat([]pathmap.LinkID{pathmap.None}, int(t.Ports(pathmap.NodeID(n))))
+		for _, l := range t.Out(pathmap.NodeID(n)) {
+			s.ways[n][t.Link(l).FromPort] = l
+		}
+	}
+	s.addDevices()
+	return s, nil
+}
+
+// Now returns the instant of the simulation.
+func (s *Sim) Now() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.Now()
+}
+
+// Next returns the instant of the next thing that will happen by itself if nobody acts: an end, a transition, a call
+// that At has planned. It may be one that nobody is told of.
+func (s *Sim) Next() (time.Duration, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fluid.settle()
+	return s.clock.Next()
+}
+
+// At plans a call of f at an instant of the simulation; one that has passed means now. f is called from within Advance,
+// in the order of (instant, order planned), and may use the Sim and its doors, but not Advance.
+func (s *Sim) At(t time.Duration, f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.At(t, event{callDue, keep(&s.calls, &s.callsIdle, f)})
+}
+
+// keep puts v into a free place and returns its index.
+func keep[T any](all *[]T, idle *[]int32, v T) int32 {
+	if n := len(*idle); n > 0 {
+		i := (*idle)[n-1]
+		*idle = (*idle)[:n-1]
+		(*all)[i] = v
+		return i
+	}
+	*all = append(*all, v)
+	return int32(len(*all) - 1)
+}
+
+// release takes the value at an index out again.
+func release[T any](all []T, idle *[]int32, i int32) T {
+	v := all[i]
+	var zero T
+	all[i] = zero
+	*idle = append(*idle, i)
+	return v
+}
+
+// Advance runs the simulation to an instant, at which it then stands, and appends what happened after the last call:
+// host events sorted by (At, Kind, Coflow, Row, Task), device events by instant, those of one device in its order.
+//
+// The error is of what the tables should never hold, such as a loop: its bundles stand still, the rest goes on, and it
+// is told once. An instant in the past is refused and changes nothing.
+func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []southbound.DeviceEvent) ([]southbound.Event, []southbound.DeviceEvent, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.clock.Now(); to < now {
+		return hosts, devices, fmt.Errorf("advance to %v: the run is at %v", to, now)
+	}
+	for {
+		s.fluid.settle()
+		at, ok := s.clock.Next()
+		if !ok || at > to {
+			break
+		}
+		for {
+			ev, ok := s.clock.Take(at)
+			if !ok {
+				break
+			}
+			s.happen(ev)
+		}
+	}
+	s.clock.Set(to)
+	f := s.fluid
+	slices.SortFunc(f.events, compareEvents)
+	hosts, devices = append(hosts, f.events...), append(devices, s.emitted...)
+	f.events, s.emitted = f.events[:0], s.emitted[:0]
+	err := errors.Join(f.errs...)
+	f.errs = nil
+	return hosts, devices, err
+}
+
+func compareEvents(a, b southbound.Event) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Coflow, b.Coflow),
+		cmp.Compare(a.Row, b.Row), cmp.Compare(a.Task, b.Task))
+}
+
+func (s *Sim) happen(ev event) {
+	switch ev.kind {
+	case classEnds:
+		s.fluid.classEnd(ev.index)
+	case paceEnds:
+		s.fluid.paceEnd(ev.index)
+	case taskEnds:
+		t := release(s.running, &s.idle, ev.index)
+		s.fluid.events = append(s.fluid.events, southbound.Event{At: s.clock.Now(), Kind: southbound.TaskEnded, Task: t.Task, Host: t.Host})
+	case deviceDue:
+		s.switches[ev.index].advance()
+	case lightComes:
+		s.fluid.tables++
+	case callDue:
+		f := release(s.calls, &s.callsIdle, ev.index)
+		s.mu.Unlock()
+		defer s.mu.Lock()
+		f()
+	}
+}

@@ -1,0 +1,78 @@
+package flowsim
+
+import (
+	"fmt"
+	"strings"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// find walks the tables as a packet would: the host's link, then whatever each switch does with it.
+func (s *Sim) find(p pair, buf []pathmap.LinkID) ([]pathmap.LinkID, fate, error) {
+	t, first := s.fabric.Topology, len(buf)
+	to := s.fabric.HostNode[p.dst]
+	at := s.fabric.HostNode[p.src]
+	link := s.way(at, 0)
+	for len(buf)-first <= len(t.Nodes()) {
+		if link == pathmap.None || s.cut[link] {
+			return buf[:first], stranded, nil
+		}
+		buf = append(buf, link)
+		at = t.Link(link).To
+		if at == to {
+			return buf, arrives, nil
+		}
+		port, ok := s.forward(at, p, southbound.Port(t.Link(link).ToPort))
+		if !ok {
+			return buf[:first], stranded, nil
+		}
+		link = s.way(at, port)
+	}
+	return buf[:first], loops, fmt.Errorf("walk from host %d to host %d with tag %d: it never arrives: %s",
+		p.src, p.dst, p.tag, s.describe(buf[first:]))
+}
+
+// forward returns the port that a packet leaves a node by; false where it is lost.
+func (s *Sim) forward(n pathmap.NodeID, p pair, in southbound.Port) (southbound.Port, bool) {
+	sw := s.switches[n]
+	if sw == nil {
+		return 0, false // a host forwards nothing
+	}
+	f := s.fabric
+	dst := f.RackOf(int32(p.dst))
+	switch node := f.Topology.Node(n); {
+	case node.Role == pathmap.OCS:
+		return sw.plane.mem.Cross(s.clock.Now(), in)
+	case node.Role == pathmap.ToR && node.Rack == dst:
+		return southbound.Port(int32(p.dst) % int32(f.HostsPerRack)), true
+	}
+	return sw.plane.mem.Lookup(southbound.RackID(dst), southbound.RackID(f.RackOf(int32(p.src))), p.tag)
+}
+
+// way returns the link that leaves a node by a port, or pathmap.None.
+func (s *Sim) way(n pathmap.NodeID, port southbound.Port) pathmap.LinkID {
+	if ways := s.ways[n]; port >= 0 && int(port) < len(ways) {
+		return ways[port]
+	}
+	return pathmap.None
+}
+
+// describe names the nodes of a walk up to the first that it meets again.
+func (s *Sim) describe(links []pathmap.LinkID) string {
+	t := s.fabric.Topology
+	seen := make([]bool, len(t.Nodes()))
+	var b strings.Builder
+	for i, l := range links {
+		if i > 0 {
+			b.WriteString(" → ")
+		}
+		from := t.Link(l).From
+		b.WriteString(t.Node(from).Name)
+		if seen[from] {
+			break
+		}
+		seen[from] = true
+	}
+	return b.String()
+}
