@@ -1,0 +1,29 @@
+package report
+
+import "fmt"
+
+// bytesPicture draws what each row sent between racks over circuits and over packets, to one scale.
+func bytesPicture(policies []Policy) string {
+	const w, left, right, lane = 1120.0, 250.0, 150.0, 30.0
+	most := int64(1)
+	for i := range policies {
+		most = max(most, policies[i].BytesOCS+policies[i].BytesEPS)
+	}
+	h := lane*float64(len(policies)) + 8
+	s := newSVG(w, h, "Bytes between racks, over circuits and over packets")
+	for i := range policies {
+		p := &policies[i]
+		y := lane*float64(i) + 4
+		scale := (w - left - right) / float64(most)
+		o, e := float64(p.BytesOCS)*scale, float64(p.BytesEPS)*scale
+		s.text("label", "end", left-10, y+17, p.Name)
+		if p.BytesOCS > 0 {
+			s.rect("bytes-ocs", left, y, o, lane-8, fmt.Sprintf("%s: %s over circuits", p.Name, megabytes(p.BytesOCS)))
+		}
+		if p.BytesEPS > 0 {
+			s.rect("bytes-eps", left+o, y, e, lane-8, fmt.Sprintf("%s: %s over packets", p.Name, megabytes(p.BytesEPS)))
+		}
+		s.text("tick", "start", left+o+e+8, y+16, fmt.Sprintf("%s, %s optical", megabytes(p.BytesOCS+p.BytesEPS), percent(p.OCSShare)))
+	}
+	return s.end()
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"lightloom/controller"
+)
+
+// drawnCircuits bounds the bars of one picture.
+const drawnCircuits = 4000
+
+func compareCircuits(a, b CircuitInterval) int {
+	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Moving, b.Moving), cmp.Compare(a.Usable, b.Usable),
+		cmp.Compare(a.End, b.End), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Coflow, b.Coflow))
+}
+
+// gantt draws the circuits of one row: a lane an input, a bar a circuit, its colour the output, its first, hatched part
+// the outage. span is the time of the whole axis, the same for all rows, so that pictures can be compared.
+func gantt(p *PolicyResult, span time.Duration) string {
+	circuits := sortedCircuits(p.Circuits)
+	const w, left, right, top, lane = 1120.0, 64.0, 16.0, 8.0, 18.0
+	ports := 1
+	for _, c := range circuits {
+		ports = max(ports, int(c.In)+1, int(c.Out)+1)
+	}
+	h := top + lane*float64(ports) + 40
+	x := func(d time.Duration) float64 {
+		return left + (w-left-right)*min(float64(d)/float64(max(span, 1)), 1)
+	}
+	s := newSVG(w, h, fmt.Sprintf("Circuits under %s: %d, by input port over time", p.Name, len(circuits)))
+	step := tick(span)
+	for t := time.Duration(0); t <= span; t += step {
+		s.line("grid", x(t), top, x(t), h-32)
+		s.text("tick", "middle", x(t), h-18, fmt.Sprintf("%v", t))
+	}
+	for in := range ports {
+		y := top + lane*float64(in)
+		s.line("grid", left, y+lane, w-right, y+lane)
+		s.text("tick", "end", left-6, y+13, fmt.Sprintf("rack %d", in))
+	}
+	for i, c := range circuits {
+		if i == drawnCircuits {
+			s.text("tick", "end", w-right, h-4, fmt.Sprintf("the first %d of %d circuits are drawn, by input", drawnCircuits, len(circuits)))
+			break
+		}
+		bar(s, c, x, top+lane*float64(c.In)+2, lane-4)
+	}
+	s.text("tick", "start", left, h-4, "time since the run began; a bar's colour and number: the rack it leads to; hatched: being set up")
+	return s.end()
+}
+
+func bar(s *svg, c CircuitInterval, x func(time.Duration) float64, y, h float64) {
+	usable := min(max(c.Usable, c.Moving), c.End)
+	served := fmt.Sprintf("coflow %d", c.Coflow)
+	if c.Coflow == controller.AnyCoflow {
+		served = "every coflow"
+	}
+	title := fmt.Sprintf("rack %d → rack %d for %s: asked at %v, usable at %v, ended at %v", c.In, c.Out, served,
+		c.Moving.Round(time.Microsecond), usable.Round(time.Microsecond), c.End.Round(time.Microsecond))
+	if usable == c.End {
+		title = fmt.Sprintf("rack %d → rack %d for %s: asked at %v, never used, ended at %v", c.In, c.Out, served,
+			c.Moving.Round(time.Microsecond), c.End.Round(time.Microsecond))
+	}
+	class := fmt.Sprintf("bar s%d", 1+int(c.Out)%colours)
+	if usable > c.Moving {
+		s.rect("moving", x(c.Moving), y, max(x(usable)-x(c.Moving), 0.5), h, title)
+	}
+	if wide := x(c.End) - x(usable); usable < c.End {
+		s.rect(class, x(usable), y, max(wide, 0.5), h, title)
+		if wide > 16 {
+			s.text("on", "middle", x(usable)+wide/2, y+h-3, fmt.Sprint(c.Out))
+		}
+	}
+}
+
+// tick returns a round step that makes 5 to 12 ticks.
+func tick(span time.Duration) time.Duration {
+	if span <= 0 {
+		return time.Second
+	}
+	unit := time.Duration(math.Pow(10, math.Floor(math.Log10(float64(span)/5))))
+	for _, m := range []time.Duration{1, 2, 5} {
+		if span/(m*max(unit, 1)) <= 12 {
+			return m * max(unit, 1)
+		}
+	}
+	return 10 * max(unit, 1)
+}
+
+// span is the longest run of all rows.
+func (r *Report) span() time.Duration {
+	var d time.Duration
+	for i := range r.results {
+		for _, c := range r.results[i].Circuits {
+			d = max(d, c.End)
+		}
+		for _, j := range r.results[i].Jobs {
+			d = max(d, j.End)
+		}
+	}
+	return d
+}

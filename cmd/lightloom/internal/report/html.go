@@ -1,0 +1,153 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+// colours is how many series have a colour of their own, in page.css; more begin again.
+const colours = 8
+
+// page is what page.html is filled with. Pictures are made here, of numbers and escaped names.
+type page struct {
+	*Report
+	Style    template.CSS
+	Subtitle string
+	Topology template.HTML
+	Bytes    template.HTML
+	CCTs     template.HTML
+	JCTs     template.HTML
+	Gantts   []picture
+	Legend   []legend
+	Head     []string
+	Lines    []tableLine
+	Facts    []fact
+}
+
+type picture struct {
+	Name, Text string
+	SVG        template.HTML
+}
+
+type legend struct{ Name, Class string }
+
+type tableLine struct {
+	Name  string
+	Cells []cell
+}
+
+type cell struct {
+	Text string
+	Best bool
+}
+
+type fact struct{ Name, Value string }
+
+// HTML returns report.html: one file without scripts, that needs nothing else.
+func (r *Report) HTML() ([]byte, error) {
+	t, err := template.New("report.html").Parse(pageText)
+	if err != nil {
+		panic("report: page.html: " + err.Error()) // embedded: a broken one is a broken build
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, r.page()); err != nil {
+		return nil, fmt.Errorf("write report.html: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func (r *Report) page() *page {
+	p := &page{
+		Report: r, Style: template.CSS(pageStyle), Subtitle: r.subtitle(),
+		Topology: template.HTML(topology(r.Fabric)),
+		Bytes:    template.HTML(bytesPicture(r.Policies)),
+		CCTs:     template.HTML(cdf("Coflow completion times", r.curves(ccts))),
+		JCTs:     template.HTML(cdf("Job completion times", r.curves(jcts))),
+		Facts:    r.facts(),
+	}
+	for i := range r.results {
+		one := &r.results[i]
+		p.Legend = append(p.Legend, legend{one.Name, fmt.Sprintf("key s%d", 1+i%colours)})
+		if len(one.Circuits) > 0 {
+			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]), template.HTML(gantt(one, r.span()))})
+		}
+	}
+	p.table()
+	return p
+}
+
+func (p *page) table() {
+	for i := range p.Policies {
+		p.Head = append(p.Head, p.Policies[i].Name)
+	}
+	for _, l := range lines() {
+		row := tableLine{Name: l.name}
+		win := best(p.Policies, l)
+		for i := range p.Policies {
+			row.Cells = append(row.Cells, cell{l.of(&p.Policies[i]), i == win})
+		}
+		p.Lines = append(p.Lines, row)
+	}
+}
+
+func (r *Report) subtitle() string {
+	f := r.Fabric
+	s := fmt.Sprintf("%d jobs, %d coflows, %s, on %d racks", r.Workload.Jobs, r.Workload.Coflows, megabytes(r.Workload.BytesTotal), f.Racks)
+	switch f.On {
+	case "netns":
+		s += ": real packets between Linux network namespaces"
+	case "flowsim":
+		s += ": flow-level simulation in virtual time"
+	}
+	return s
+}
+
+func ganttWords(p *Policy) string {
+	s := fmt.Sprintf("%s reconfigurations, %s of the bytes between racks.", thousands(p.Reconfigurations), percent(p.OCSShare))
+	if p.Outage.Count > 0 {
+		s += fmt.Sprintf(" Outage of a move: %s assumed, %s p50, %s p99.", micros(p.Outage.Assumed), micros(p.Outage.P50), micros(p.Outage.P99))
+	}
+	return s
+}
+
+// facts lists what a reader needs to judge or repeat the run.
+func (r *Report) facts() []fact {
+	w, f, c := r.Workload, r.Fabric, r.Controller
+	var out []fact
+	add := func(name, format string, args ...any) {
+		if v := strings.TrimSpace(fmt.Sprintf(format, args...)); v != "" && v != "0" {
+			out = append(out, fact{name, v})
+		}
+	}
+	add("version", "%s", r.Version)
+	out = append(out, fact{"seed", fmt.Sprint(r.Seed)})
+	add("workload", "%s", w.Source)
+	add("flows", "%s", thousands(w.Flows))
+	add("payload", "%s bytes; %s before scaling", thousands(w.BytesTotal), thousands(w.BytesTrace))
+	add("scale, speedup", "%s, %s", sig(w.Scale), sig(w.Speedup))
+	add("folding", "%s", w.Fold)
+	add("model", "%s", w.Model)
+	add("elephants", "circuits from %s of a rack pair and coflow", megabytes(w.Elephants))
+	add("fabric", "%s", f.Spec)
+	add("runs on", "%s, dataplane %s, privilege %s", f.On, f.Dataplane, f.Privilege)
+	add("transport", "%s", f.Congestion)
+	if f.MTU > 0 {
+		add("MTU", "%d bytes", f.MTU)
+	}
+	if f.QueueBytes > 0 {
+		add("queue of a ToR–spine link", "%s bytes", thousands(f.QueueBytes))
+	}
+	add("queues", "%s", f.Queues)
+	add("controller", "%d replicas, %d leader changes, longest leader outage %s s", c.Replicas, c.LeaderChanges, sig(c.LeaderOutageSeconds))
+	add("percentiles", "%s", r.Percentile)
+	return out
+}

@@ -1,0 +1,192 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Report is report.json. Names of fields carry their units; seconds and microseconds are decimal.
+type Report struct {
+	Version    string     `json:"version"`
+	Title      string     `json:"title"`
+	Seed       uint64     `json:"seed"`
+	Percentile string     `json:"percentile_definition"`
+	Workload   Workload   `json:"workload"`
+	Fabric     Fabric     `json:"fabric"`
+	Controller Controller `json:"controller"`
+	Policies   []Policy   `json:"policies"`
+	Losses     []string   `json:"losses"` // where a policy does worse than the first row, in words
+	Notes      []string   `json:"notes,omitempty"`
+
+	results []PolicyResult // what the pictures are drawn from
+}
+
+// Meta is what is known of a run before it.
+type Meta struct {
+	Version    string
+	Title      string // "demo", or what was replayed
+	Seed       uint64
+	Workload   Workload
+	Fabric     Fabric
+	Controller Controller
+	Notes      []string
+}
+
+// Workload says what was replayed.
+type Workload struct {
+	Source     string  `json:"source"` // "synthetic", or the trace's file name
+	Jobs       int     `json:"jobs"`
+	Coflows    int     `json:"coflows"`
+	Flows      int64   `json:"flows"`
+	BytesTotal int64   `json:"bytes_total"`      // payload as replayed, after scaling
+	BytesTrace int64   `json:"bytes_unscaled"`   // payload before scaling: the trace's own
+	Scale      float64 `json:"scale"`            // bytes and rates were divided by this
+	Speedup    float64 `json:"speedup"`          // arrivals, sizes and compute times were divided by this
+	Elephants  int64   `json:"elephant_bytes"`   // of a rack pair and coflow, from which a circuit is worth it
+	Arrivals   float64 `json:"arrivals_seconds"` // from the first arrival to the last
+	Fold       string  `json:"fold,omitempty"`   // how racks of the trace became racks of the fabric
+	Model      string  `json:"model,omitempty"`  // assumptions on what the trace does not hold
+	Digest     string  `json:"digest,omitempty"` // of the jobs as submitted
+}
+
+// Fabric says what it ran on.
+type Fabric struct {
+	Kind       string `json:"kind"` // hybrid, leafspine, crossbar
+	Spec       string `json:"spec"`
+	On         string `json:"on"`        // netns or flowsim
+	Dataplane  string `json:"dataplane"` // ebpf, mirred, mem
+	Privilege  string `json:"privilege"` // root, user, or none where nothing is asked of the kernel
+	Racks      int    `json:"racks"`
+	Hosts      int    `json:"hosts"` // of all racks
+	Spines     int    `json:"spines"`
+	OCSPorts   int    `json:"ocs_ports"`
+	NIC        int64  `json:"nic_bits_per_second"`
+	EPS        int64  `json:"eps_bits_per_second"` // of one ToR–spine link
+	OCS        int64  `json:"ocs_bits_per_second"` // of one ToR–OCS link
+	Congestion string `json:"congestion_control,omitempty"`
+	MTU        int    `json:"mtu_bytes,omitempty"`
+	QueueBytes int64  `json:"queue_bytes,omitempty"` // of a ToR–spine link
+	Queues     string `json:"queues,omitempty"`      // the rule of all queues, in words
+}
+
+// Controller says who decided.
+type Controller struct {
+	Replicas            int     `json:"replicas"`
+	LeaderChanges       int64   `json:"leader_changes"`
+	LeaderOutageSeconds float64 `json:"leader_outage_seconds"` // the longest: without a leader that has caught up
+	Log                 string  `json:"log,omitempty"`         // raft, or local
+	Digest              string  `json:"state_digest,omitempty"`
+}
+
+// Policy is one row.
+type Policy struct {
+	Name             string   `json:"name"`
+	Makespan         float64  `json:"makespan_seconds"`
+	CCT              Seconds  `json:"cct_seconds"`
+	JCT              Seconds  `json:"jct_seconds"`
+	BytesTotal       int64    `json:"bytes_total"` // payload of all coflows
+	BytesLocal       int64    `json:"bytes_local"` // of these, within a host: they never enter the network
+	BytesRack        int64    `json:"bytes_rack"`  // of these, between two hosts of one rack
+	BytesInter       int64    `json:"bytes_inter_rack"`
+	BytesOCS         int64    `json:"bytes_ocs"`
+	BytesEPS         int64    `json:"bytes_eps"`
+	BytesBasis       string   `json:"bytes_basis"` // what bytes_ocs and bytes_eps count
+	OCSShare         float64  `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
+	Reconfigurations int64    `json:"reconfigurations"`
+	Outage           Outage   `json:"outage_microseconds"`
+	Stages           []Stage  `json:"outage_stages_microseconds,omitempty"`
+	Dark             Dark     `json:"dark_time_microseconds"`
+	DroppedDark      int64    `json:"packets_dropped_dark"`
+	DroppedQueue     int64    `json:"packets_dropped_queue"`
+	Retransmissions  int64    `json:"retransmissions"`
+	Anneal           Anneal   `json:"anneal"`
+	Decisions        int64    `json:"decisions"`
+	Slower           Slower   `json:"slower_coflows"`
+	Jobs             []Row    `json:"jobs,omitempty"`
+	Coflows          []Row    `json:"coflows,omitempty"`
+	Notes            []string `json:"notes,omitempty"`
+}
+
+// Seconds are statistics of completion times.
+type Seconds struct {
+	Count int     `json:"count"`
+	Mean  float64 `json:"mean"`
+	P50   float64 `json:"p50"`
+	P95   float64 `json:"p95"`
+	P99   float64 `json:"p99"`
+	Max   float64 `json:"max"`
+}
+
+// Outage compares what circuit schedules assumed with what was measured.
+type Outage struct {
+	Assumed float64 `json:"assumed"`
+	Count   int     `json:"count"`
+	P50     float64 `json:"p50"`
+	P90     float64 `json:"p90"`
+	P99     float64 `json:"p99"`
+	Marked  bool    `json:"exceeds_twice_assumed"` // p90 above 2 × assumed: read the row's circuits with care
+}
+
+// Stage is one stage of the outages.
+type Stage struct {
+	Name  string  `json:"name"`
+	Count int     `json:"count"`
+	P50   float64 `json:"p50"`
+	P99   float64 `json:"p99"`
+}
+
+// Dark compares the dark time that was asked for with what was measured.
+type Dark struct {
+	Asked  float64 `json:"asked"`
+	Count  int     `json:"count"`
+	P50    float64 `json:"p50"`
+	P99    float64 `json:"p99"`
+	Source string  `json:"source"`
+}
+
+// Anneal counts moves at both levels.
+type Anneal struct {
+	Place Moves `json:"place"`
+	Route Moves `json:"route"`
+}
+
+// Moves counts moves of one annealer.
+type Moves struct {
+	Evaluated int64 `json:"evaluated"`
+	Accepted  int64 `json:"accepted"`
+}
+
+// Slower says how many coflows took longer than under the first row's policy, by more than 1 % and 1 ms.
+type Slower struct {
+	Count int     `json:"count"`
+	Of    int     `json:"of"`
+	Worst string  `json:"worst,omitempty"`
+	Ratio float64 `json:"worst_ratio,omitempty"`
+}
+
+// Row is one job or coflow: enough to compare runs one by one.
+type Row struct {
+	ID      int32   `json:"id"`
+	Name    string  `json:"name,omitempty"`
+	Arrival float64 `json:"arrival_seconds"`
+	Took    float64 `json:"took_seconds"`
+	Bytes   int64   `json:"bytes,omitempty"`
+	Local   int64   `json:"bytes_local,omitempty"`
+	Bundles int32   `json:"bundles,omitempty"`
+	Flows   int64   `json:"flows,omitempty"`
+}
+
+// JSON returns report.json.
+func (r *Report) JSON() ([]byte, error) { return encode("report.json", r) }
+
+func encode(name string, v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", name, err)
+	}
+	return b.Bytes(), nil
+}

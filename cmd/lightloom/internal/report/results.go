@@ -1,0 +1,83 @@
+package report
+
+import (
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// PolicyResult is what one run under one policy measured. Instants are of the run.
+type PolicyResult struct {
+	Name     string
+	Jobs     []JobResult
+	Coflows  []CoflowResult
+	Circuits []CircuitInterval // in any order
+
+	BytesOCS   pathmap.Bytes // between racks over circuits
+	BytesEPS   pathmap.Bytes // between racks over packets
+	BytesBasis string        // how the two were counted: "payload", or "layer 2" where they include headers
+
+	Reconfigurations int64 // circuits made
+	OutageAssumed    time.Duration
+	Outages          []time.Duration // of each move: drain start to usable
+	Stages           []StageTimes    // the parts of the outages, in order
+	DarkAsked        time.Duration
+	Darks            []time.Duration // of each move: without light
+	DarkSource       string          // who measured: "probe", "device", "model"
+
+	DroppedDark     int64 // packets at dark or unmatched ports
+	DroppedQueue    int64 // packets at full queues
+	Retransmissions int64 // TCP segments
+	Anneal          controller.AnnealCounts
+	Decisions       int64 // calls of the policy
+	LeaderOutage    time.Duration
+
+	Notes []string // what a reader of this row must know
+}
+
+// StageTimes are the times one stage of a circuit's move took: commit, rpc, apply, dark, lock, usable.
+type StageTimes struct {
+	Name string
+	Took []time.Duration
+}
+
+// JobResult is one job.
+type JobResult struct {
+	ID      controller.JobID
+	Name    string
+	Arrival time.Duration
+	Start   time.Duration // its first task or bundle began
+	End     time.Duration // its last task or bundle ended
+}
+
+// CoflowResult is one coflow.
+type CoflowResult struct {
+	ID      southbound.CoflowID
+	Job     controller.JobID
+	Name    string        // of its job
+	Arrival time.Duration // its bundles might start: the job's arrival, or the end of the stage before
+	Start   time.Duration
+	End     time.Duration // the last receiver had its last byte
+
+	Bytes   pathmap.Bytes // payload, all of it
+	Local   pathmap.Bytes // of these, between tasks on one host
+	Rack    pathmap.Bytes // of these, between two hosts of one rack
+	Bundles int32
+	Flows   int64
+}
+
+// CCT returns the coflow completion time.
+func (c *CoflowResult) CCT() time.Duration { return c.End - c.Arrival }
+
+// JCT returns the job completion time.
+func (j *JobResult) JCT() time.Duration { return j.End - j.Arrival }
+
+// CircuitInterval is one circuit from the start of its move to its end. Usable is at or after End where the circuit
+// was never used.
+type CircuitInterval struct {
+	In, Out             southbound.Port
+	Coflow              southbound.CoflowID // controller.AnyCoflow where it served all
+	Moving, Usable, End time.Duration
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Run is run.json: what differs between machines, and between two runs of the same thing.
+type Run struct {
+	Version   string      `json:"version"`
+	Command   []string    `json:"command"`
+	Started   time.Time   `json:"started"`
+	Ended     time.Time   `json:"ended"`
+	Wall      float64     `json:"wall_seconds"`
+	CPU       float64     `json:"cpu_seconds"`
+	Predicted float64     `json:"predicted_wall_seconds,omitempty"`
+	Host      Host        `json:"host"`
+	Policies  []PolicyRun `json:"policies"`
+	Notes     []string    `json:"notes,omitempty"`
+}
+
+// PolicyRun is the cost of one row.
+type PolicyRun struct {
+	Name            string  `json:"name"`
+	Wall            float64 `json:"wall_seconds"`
+	CPU             float64 `json:"cpu_seconds"`
+	StolenCores     float64 `json:"stolen_cores"` // used by others on this machine, on average
+	EventsPerSecond float64 `json:"events_per_second,omitempty"`
+	Repeated        int     `json:"repeated,omitempty"` // runs thrown away because others stole more than 0.3 core
+}
+
+// Host is the machine.
+type Host struct {
+	OS     string `json:"os"`
+	Arch   string `json:"arch"`
+	Kernel string `json:"kernel"`
+	CPU    string `json:"cpu"`
+	CPUs   int    `json:"cpus"`
+	Go     string `json:"go"`
+}
+
+// ThisHost describes the machine that this process runs on; what cannot be read is empty.
+func ThisHost() Host {
+	h := Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version()}
+	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		h.Kernel = strings.TrimSpace(string(b))
+	}
+	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		h.CPU = modelName(b)
+	}
+	return h
+}
+
+func modelName(cpuinfo []byte) string {
+	for lines := bufio.NewScanner(bytes.NewReader(cpuinfo)); lines.Scan(); {
+		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// MachineBusy returns the CPU time that all processes of the machine have used so far, the time that its host kept from
+// it (steal) included. The difference of two readings, less what the run itself used, is what others took.
+func MachineBusy() (time.Duration, error) {
+	b, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, fmt.Errorf("read CPU times: %w", err)
+	}
+	return busy(string(b))
+}
+
+// busy reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal, in hundredths of a
+// second (proc(5); USER_HZ is 100 on every Linux that Go runs on).
+func busy(stat string) (time.Duration, error) {
+	line, _, _ := strings.Cut(stat, "\n")
+	f := strings.Fields(line)
+	if len(f) < 9 || f[0] != "cpu" {
+		return 0, errors.New("read CPU times: /proc/stat has no line of eight times")
+	}
+	sum := int64(0)
+	for i, s := range f[1:9] {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("read CPU times: %w", err)
+		}
+		if i != 3 && i != 4 { // idle, waiting
+			sum += n
+		}
+	}
+	return time.Duration(sum) * 10 * time.Millisecond, nil
+}

@@ -1,0 +1,186 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// MaxRows bounds the jobs and coflows listed one by one: beyond it report.json holds statistics alone.
+const MaxRows = 2000
+
+// Summarise makes the report of runs of the same jobs, the first being the one that others are compared with. Results
+// are kept, not copied, for the pictures.
+func Summarise(m Meta, results []PolicyResult) *Report {
+	r := &Report{
+		Version: m.Version, Title: m.Title, Seed: m.Seed, Percentile: PercentileDefinition,
+		Workload: m.Workload, Fabric: m.Fabric, Controller: m.Controller, Notes: m.Notes,
+		Losses: []string{}, Policies: []Policy{}, results: results,
+	}
+	for i := range results {
+		p := summary(&results[i])
+		p.Slower = slower(&results[0], &results[i])
+		r.Policies = append(r.Policies, p)
+	}
+	for i := range r.Policies {
+		r.Losses = append(r.Losses, losses(&r.Policies[0], &r.Policies[i])...)
+		if o := r.Policies[i].Outage; o.Marked {
+			r.Losses = append(r.Losses, fmt.Sprintf("%s assumed an outage of %s a move and had %s (p90): more than twice as much, so its circuit schedules were made on a wrong figure.",
+				r.Policies[i].Name, micros(o.Assumed), micros(o.P90)))
+		}
+	}
+	return r
+}
+
+func summary(p *PolicyResult) Policy {
+	out := Policy{
+		Name: p.Name, Makespan: p.makespan().Seconds(), Decisions: p.Decisions,
+		BytesOCS: int64(p.BytesOCS), BytesEPS: int64(p.BytesEPS), BytesBasis: cmp.Or(p.BytesBasis, "payload"),
+		Reconfigurations: p.Reconfigurations, Outage: outage(p), Dark: dark(p),
+		DroppedDark: p.DroppedDark, DroppedQueue: p.DroppedQueue, Retransmissions: p.Retransmissions,
+		Anneal: Anneal{Place: Moves(p.Anneal.Place), Route: Moves(p.Anneal.Route)}, Notes: p.Notes,
+	}
+	var cct, jct []time.Duration
+	for i := range p.Coflows {
+		c := &p.Coflows[i]
+		cct = append(cct, c.CCT())
+		out.BytesTotal += int64(c.Bytes)
+		out.BytesLocal += int64(c.Local)
+		out.BytesRack += int64(c.Rack)
+	}
+	out.BytesInter = out.BytesTotal - out.BytesLocal - out.BytesRack
+	for i := range p.Jobs {
+		jct = append(jct, p.Jobs[i].JCT())
+	}
+	out.CCT, out.JCT = seconds(cct), seconds(jct)
+	if sum := p.BytesOCS + p.BytesEPS; sum > 0 {
+		out.OCSShare = float64(p.BytesOCS) / float64(sum)
+	}
+	for _, s := range p.Stages {
+		t := sortedIn(time.Microsecond, s.Took)
+		out.Stages = append(out.Stages, Stage{Name: s.Name, Count: len(t), P50: Percentile(t, .5), P99: Percentile(t, .99)})
+	}
+	out.Jobs, out.Coflows = p.rows()
+	return out
+}
+
+// makespan is from the first arrival to the last end.
+func (p *PolicyResult) makespan() time.Duration {
+	if len(p.Jobs) == 0 {
+		return 0
+	}
+	first, last := p.Jobs[0].Arrival, p.Jobs[0].End
+	for _, j := range p.Jobs {
+		first, last = min(first, j.Arrival), max(last, j.End)
+	}
+	return last - first
+}
+
+func (p *PolicyResult) rows() (jobs, coflows []Row) {
+	if len(p.Jobs) <= MaxRows {
+		for i := range p.Jobs {
+			j := &p.Jobs[i]
+			jobs = append(jobs, Row{ID: int32(j.ID), Name: j.Name, Arrival: j.Arrival.Seconds(), Took: j.JCT().Seconds()})
+		}
+	}
+	if len(p.Coflows) <= MaxRows {
+		for i := range p.Coflows {
+			c := &p.Coflows[i]
+			coflows = append(coflows, Row{ID: int32(c.ID), Name: c.Name, Arrival: c.Arrival.Seconds(), Took: c.CCT().Seconds(),
+				Bytes: int64(c.Bytes), Local: int64(c.Local), Bundles: c.Bundles, Flows: c.Flows})
+		}
+	}
+	byID := func(a, b Row) int { return cmp.Compare(a.ID, b.ID) }
+	slices.SortFunc(jobs, byID)
+	slices.SortFunc(coflows, byID)
+	return jobs, coflows
+}
+
+func seconds(d []time.Duration) Seconds {
+	v := sortedIn(time.Second, d)
+	s := Seconds{Count: len(v), Mean: Mean(v), P50: Percentile(v, .5), P95: Percentile(v, .95), P99: Percentile(v, .99)}
+	if len(v) > 0 {
+		s.Max = v[len(v)-1]
+	}
+	return s
+}
+
+func outage(p *PolicyResult) Outage {
+	v := sortedIn(time.Microsecond, p.Outages)
+	o := Outage{Assumed: float64(p.OutageAssumed) / 1e3, Count: len(v), P50: Percentile(v, .5), P90: Percentile(v, .9), P99: Percentile(v, .99)}
+	o.Marked = o.Count > 0 && o.P90 > 2*o.Assumed
+	return o
+}
+
+func dark(p *PolicyResult) Dark {
+	v := sortedIn(time.Microsecond, p.Darks)
+	return Dark{Asked: float64(p.DarkAsked) / 1e3, Count: len(v), P50: Percentile(v, .5), P99: Percentile(v, .99), Source: cmp.Or(p.DarkSource, "none")}
+}
+
+// slower compares coflow by coflow. Ids are given in order of acceptance, so they name the same coflow in all runs.
+func slower(base, p *PolicyResult) Slower {
+	before := make(map[southbound.CoflowID]time.Duration, len(base.Coflows))
+	for i := range base.Coflows {
+		before[base.Coflows[i].ID] = base.Coflows[i].CCT()
+	}
+	s := Slower{}
+	worst := controller.AnyCoflow
+	for i := range p.Coflows {
+		c := &p.Coflows[i]
+		was, ok := before[c.ID]
+		if !ok {
+			continue
+		}
+		s.Of++
+		more := c.CCT() - was
+		if more <= time.Millisecond || float64(more) <= 0.01*float64(was) {
+			continue
+		}
+		s.Count++
+		if ratio := float64(c.CCT()) / float64(max(was, time.Millisecond)); ratio > s.Ratio || ratio == s.Ratio && c.ID < worst {
+			s.Ratio, s.Worst, worst = ratio, cmp.Or(c.Name, fmt.Sprintf("coflow %d", c.ID)), c.ID
+		}
+	}
+	return s
+}
+
+// losses says in words where a row does worse than the first, by more than half a percent.
+func losses(base, p *Policy) []string {
+	if base == p {
+		return nil
+	}
+	var out []string
+	for _, f := range figures() {
+		was, is := f.of(base), f.of(p)
+		if was > 0 && is > was*1.005 {
+			out = append(out, fmt.Sprintf("%s loses to %s in %s: %s s against %s s (%+.1f %%).", p.Name, base.Name, f.name, sig(is), sig(was), 100*(is/was-1)))
+		}
+	}
+	if p.Slower.Count > 0 {
+		out = append(out, fmt.Sprintf("%s makes %d of %d coflows slower than %s does; the worst, %s, takes %s times as long.",
+			p.Name, p.Slower.Count, p.Slower.Of, base.Name, p.Slower.Worst, sig(p.Slower.Ratio)))
+	}
+	return out
+}
+
+// figure is a time of a row by which rows are compared: less is better.
+type figure struct {
+	name string
+	of   func(*Policy) float64
+}
+
+func figures() []figure {
+	return []figure{
+		{"makespan", func(p *Policy) float64 { return p.Makespan }},
+		{"mean CCT", func(p *Policy) float64 { return p.CCT.Mean }},
+		{"p50 CCT", func(p *Policy) float64 { return p.CCT.P50 }},
+		{"p95 CCT", func(p *Policy) float64 { return p.CCT.P95 }},
+		{"mean JCT", func(p *Policy) float64 { return p.JCT.Mean }},
+		{"p50 JCT", func(p *Policy) float64 { return p.JCT.P50 }},
+		{"p95 JCT", func(p *Policy) float64 { return p.JCT.P95 }},
+	}
+}

@@ -1,0 +1,70 @@
+package report
+
+import "fmt"
+
+// drawnRacks bounds the picture: a fabric of more racks is drawn by its first ones.
+const drawnRacks = 20
+
+// topology draws spines, ToRs with their hosts, and the OCS, from the figures of the fabric.
+func topology(f Fabric) string {
+	racks := min(f.Racks, drawnRacks)
+	perRack := 0
+	if f.Racks > 0 {
+		perRack = f.Hosts / f.Racks
+	}
+	const w, tor, gap = 1120.0, 40.0, 8.0
+	const spineY, torY, hostY, ocsY = 20.0, 130.0, 156.0, 250.0
+	h := 210.0
+	if f.OCSPorts > 0 {
+		h = 300
+	}
+	pitch := (w - 2*gap) / float64(max(racks, 1))
+	at := func(r int) float64 { return gap + pitch*(float64(r)+.5) }
+	spineAt := func(i int) float64 { return w * (float64(i) + 1) / float64(f.Spines+1) }
+	s := newSVG(w, h, fmt.Sprintf("%d racks of %d hosts, %d spines, an optical switch of %d ports", f.Racks, perRack, f.Spines, f.OCSPorts))
+	for r := range racks {
+		for i := range min(f.Spines, 16) {
+			s.line("eps", at(r), torY, spineAt(i), spineY+26)
+		}
+		if r < f.OCSPorts {
+			s.line("ocs", at(r), hostY+30, at(r), ocsY)
+		}
+	}
+	for i := range min(f.Spines, 16) {
+		s.box("switch", spineAt(i)-42, spineY, 84, 26, "packet switch")
+		s.text("label", "middle", spineAt(i), spineY+17, fmt.Sprintf("spine %d", i))
+	}
+	for r := range racks {
+		rack(s, r, at(r), torY, min(pitch-6, 84), perRack)
+	}
+	if f.OCSPorts > 0 {
+		s.box("optical", gap+20, ocsY, w-2*gap-40, 30, fmt.Sprintf("optical circuit switch, %d ports", f.OCSPorts))
+		s.text("label", "middle", w/2, ocsY+20, fmt.Sprintf("optical circuit switch · %d ports · %s each", f.OCSPorts, rate(f.OCS)))
+	}
+	if f.Spines > 0 && f.EPS > 0 {
+		s.text("tick", "start", 8, spineY+70, fmt.Sprintf("%s a ToR–spine link", rate(f.EPS)))
+	}
+	if f.NIC > 0 {
+		s.text("tick", "start", 8, hostY+48, fmt.Sprintf("%s a host", rate(f.NIC)))
+	}
+	if racks < f.Racks {
+		s.text("tick", "end", w-8, hostY+48, fmt.Sprintf("and %d more racks", f.Racks-racks))
+	}
+	return s.end()
+}
+
+// rack draws a ToR and a dot for each of its first hosts.
+func rack(s *svg, r int, x, y, w float64, hosts int) {
+	s.box("switch", x-w/2, y, w, 24, fmt.Sprintf("rack %d: ToR and %d hosts", r, hosts))
+	label := fmt.Sprintf("tor%d", r)
+	if w < 44 {
+		label = fmt.Sprint(r)
+	}
+	s.text("label", "middle", x, y+16, label)
+	n := min(hosts, 8)
+	for i := range n {
+		cx := x + (float64(i)-float64(n-1)/2)*min(14, w/float64(n))
+		s.line("host-link", x, y+24, cx, y+37)
+		s.box("host", cx-4, y+37, 8, 8, fmt.Sprintf("host %d of rack %d", i, r))
+	}
+}

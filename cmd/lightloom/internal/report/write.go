@@ -1,0 +1,149 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// DiskError says that a report could not be written, and what to do.
+type DiskError struct {
+	Dir string
+	Err error
+}
+
+func (e *DiskError) Error() string { return fmt.Sprintf("write report to %q: %v", e.Dir, e.Err) }
+func (e *DiskError) Unwrap() error { return e.Err }
+
+// Hint returns what to type instead.
+func (e *DiskError) Hint() string {
+	switch {
+	case errors.Is(e.Err, syscall.ENOSPC), errors.Is(e.Err, syscall.EDQUOT):
+		return "the disk is full: free some space, or name another place with --report-dir DIR"
+	case errors.Is(e.Err, fs.ErrPermission), errors.Is(e.Err, syscall.EROFS):
+		return "name a directory that you may write to with --report-dir DIR"
+	case errors.Is(e.Err, syscall.ENOTDIR), errors.Is(e.Err, fs.ErrExist):
+		return "a file has that name: name a directory with --report-dir DIR"
+	}
+	return "name another directory with --report-dir DIR"
+}
+
+// CheckDir finds out before a run whether a report can be written to dir afterwards: it makes the directory and writes
+// a byte. It leaves nothing behind when that fails, nor any file when it succeeds.
+func CheckDir(dir string) error {
+	made, err := makeDir(dir)
+	if err != nil {
+		return &DiskError{dir, err}
+	}
+	name, err := writeTemp(dir, "probe", []byte{'\n'})
+	if err == nil {
+		err = os.Remove(name)
+	}
+	if err != nil {
+		removeDirs(made)
+		return &DiskError{dir, err}
+	}
+	return nil
+}
+
+// WriteDir writes report.json, run.json and report.html to dir, which is made if need be. Each file appears whole or
+// not at all, and none does before all three are on the disk; what was there before is replaced.
+func (r *Report) WriteDir(dir string, run *Run) error {
+	files, err := r.files(run)
+	if err != nil {
+		return err
+	}
+	made, err := makeDir(dir)
+	if err != nil {
+		return &DiskError{dir, err}
+	}
+	var temps []string
+	for _, f := range files {
+		temp, err := writeTemp(dir, f.name, f.data)
+		if err != nil {
+			removeAll(temps)
+			removeDirs(made)
+			return &DiskError{dir, err}
+		}
+		temps = append(temps, temp)
+	}
+	for i, f := range files {
+		if err := os.Rename(temps[i], filepath.Join(dir, f.name)); err != nil {
+			removeAll(temps[i:])
+			return &DiskError{dir, err}
+		}
+	}
+	return nil
+}
+
+type file struct {
+	name string
+	data []byte
+}
+
+func (r *Report) files(run *Run) ([]file, error) {
+	report, err := r.JSON()
+	if err != nil {
+		return nil, err
+	}
+	machine, err := encode("run.json", run)
+	if err != nil {
+		return nil, err
+	}
+	page, err := r.HTML()
+	if err != nil {
+		return nil, err
+	}
+	return []file{{"report.json", report}, {"run.json", machine}, {"report.html", page}}, nil
+}
+
+// writeTemp writes data under a hidden name of its own, through to the disk, and returns the name. It leaves nothing
+// behind on error.
+func writeTemp(dir, name string, data []byte) (string, error) {
+	f, err := os.CreateTemp(dir, "."+name+"-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}
+
+// makeDir makes dir and its parents, and returns those that were not there, deepest first.
+func makeDir(dir string) (made []string, err error) {
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
+			break
+		}
+		made = append(made, d)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		removeDirs(made)
+		return nil, err
+	}
+	return made, nil
+}
+
+func removeAll(names []string) {
+	for _, n := range names {
+		os.Remove(n) // already failing: the first error is the one to tell
+	}
+}
+
+// removeDirs removes directories that are empty; others stay, having been used meanwhile.
+func removeDirs(dirs []string) { removeAll(dirs) }
