@@ -18,6 +18,7 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 		l.note(controller.WakeReached, now, -1, -1, 0)
 	}
 	l.look(s, now, in)
+	l.asked++
 	p := l.cfg.Policy.Decide(&l.view, l.pending)
 	l.pending = l.pending[:0]
 	if err := l.commit(s, now, p); err != nil {

@@ -91,25 +91,28 @@ type Loop struct {
 	act     Actions
 	pending []controller.Event // worth a decision
 
-	begun    bool
-	giveUp   time.Duration                  // when to go on without devices that do not answer
-	unread   map[southbound.DeviceID]uint64 // devices not yet in their wanted state: token of the Set that brings them there, 0 before
-	steered  []bool                         // by OCS input: its ToR may hold the circuit's rule
-	sent     map[southbound.CoflowID][]southbound.Tag
-	touched  []southbound.CoflowID // had bundles end since the last pass
-	idle     bool                  // a reservation may have nothing left to carry
-	freed    bool
-	arrived  int // jobs known to the policy
-	resteer  []southbound.CoflowID
-	held     map[southbound.HostID]int32
-	tags     []southbound.Tag
-	lastWake time.Duration
+	begun   bool
+	giveUp  time.Duration                  // when to go on without devices that do not answer
+	unread  map[southbound.DeviceID]uint64 // devices not yet in their wanted state: token of the Set that brings them there, 0 before
+	steered []bool                         // by OCS input: its ToR may hold the circuit's rule
+	sent    map[southbound.CoflowID][]southbound.Tag
+	touched []southbound.CoflowID // had bundles end since the last pass
+	idle    bool                  // a reservation may have nothing left to carry
+	freed   bool
+	arrived int // jobs known to the policy
+	resteer []southbound.CoflowID
+	held    map[southbound.HostID]int32
+	tags    []southbound.Tag
+	asked   int64
 }
+
+// Decisions returns how often the policy has been asked.
+func (l *Loop) Decisions() int64 { return l.asked }
 
 // New returns a loop for one leadership.
 func New(f *topo.Fabric, cfg Config) *Loop {
 	l := &Loop{cfg: cfg, fabric: f, base: rollout.NewBase(f, cfg.Paths), sent: map[southbound.CoflowID][]southbound.Tag{},
-		unread: map[southbound.DeviceID]uint64{}, held: map[southbound.HostID]int32{}, lastWake: southbound.Never}
+		unread: map[southbound.DeviceID]uint64{}, held: map[southbound.HostID]int32{}}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
 	l.steered = make([]bool, f.Racks)
 	return l

@@ -104,6 +104,7 @@ func (b *Base) addTransit(n pathmap.NodeID, hops []hop) {
 
 // addExceptions adds the rules for tags whose path leaves by another port than the default.
 func (b *Base) addExceptions(n pathmap.NodeID, d southbound.RackID, def southbound.Port, hops []hop) {
+	isToR := b.fabric.Topology.Node(n).Role == pathmap.ToR
 	for tag := southbound.PathTag(0); tag < southbound.TagCircuit; tag++ {
 		var of []hop
 		for _, h := range hops {
@@ -111,7 +112,7 @@ func (b *Base) addExceptions(n pathmap.NodeID, d southbound.RackID, def southbou
 				of = append(of, h)
 			}
 		}
-		tree := len(of) > 0 && b.fabric.Topology.Node(n).Role != pathmap.ToR
+		tree := len(of) > 0 && !isToR
 		for _, h := range of {
 			tree = tree && h.port == of[0].port
 		}
@@ -120,7 +121,8 @@ func (b *Base) addExceptions(n pathmap.NodeID, d southbound.RackID, def southbou
 			if tree {
 				m.Src = southbound.AnyRack
 			}
-			if h.port != def {
+			// A ToR has rules for its own packets with this tag: only one for the source goes before them.
+			if h.port != def || isToR {
 				b.rules[n] = append(b.rules[n], southbound.Rule{Match: m, Primary: h.port, Backup: southbound.NoPort})
 			}
 			if tree {

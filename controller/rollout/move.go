@@ -121,7 +121,7 @@ func (m *Mover) Token() uint64 {
 
 // Done tells what came of a Set; a token that is not awaited is passed over.
 func (m *Mover) Done(now time.Duration, token uint64, err error) {
-	for _, o := range m.moves {
+	for _, o := range slices.Clone(m.moves) { // advance takes the finished ones out
 		i := slices.Index(o.open, token)
 		if i < 0 {
 			continue

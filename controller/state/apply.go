@@ -167,6 +167,9 @@ func (s *State) place(e *Entry) error {
 		for r := range n {
 			c.Bytes += c.Columns.Size[r]
 			c.Flows += int64(c.Columns.Flows[r])
+			if s.RackOf(c.Columns.Src[r]) == s.RackOf(c.Columns.Dst[r]) {
+				c.Rack += c.Columns.Size[r]
+			}
 		}
 		if j.Edges[i].Kind == controller.Fixed {
 			c.Ready = j.Arrival

@@ -58,8 +58,11 @@ type Coflow struct {
 	Done    []bool             `json:"done,omitempty"` // by row
 	Left    int32              `json:"left"`           // rows that have not ended
 
-	Bytes, Local   pathmap.Bytes
-	Bundles, Flows int64
+	Bytes   pathmap.Bytes `json:"bytes"` // of all bundles
+	Local   pathmap.Bytes `json:"local"` // beside them: within one host
+	Rack    pathmap.Bytes `json:"rack"`  // of Bytes: between two hosts of one rack
+	Bundles int64         `json:"bundles"`
+	Flows   int64         `json:"flows"`
 }
 
 // Reservation is a reservation and whether its circuit has been asked for.

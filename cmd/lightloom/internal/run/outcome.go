@@ -1,0 +1,125 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/controller/state"
+	"lightloom/emulator/device"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// outcome is what one row left behind, on whichever fabric.
+type outcome struct {
+	Row       row                  `json:"row"`
+	State     *state.Data          `json:"state"`
+	Assumed   time.Duration        `json:"assumed_ns"`
+	Decisions int64                `json:"decisions"`
+	Steps     int64                `json:"steps"`
+	OCS       pathmap.Bytes        `json:"ocs"`
+	EPS       pathmap.Bytes        `json:"eps"`
+	Basis     string               `json:"basis"`
+	Dropped   int64                `json:"dropped_dark"`
+	Queue     int64                `json:"dropped_queue"`
+	Retrans   int64                `json:"retransmissions"`
+	Stalls    int64                `json:"stalls"`
+	Lit       []device.LitInterval `json:"lit"`
+	Dark      []time.Duration      `json:"dark_ns"` // measured by the device; empty: taken from Lit
+	// DarkSource says who measured dark times: model, device or probe.
+	DarkSource    string        `json:"dark_source"`
+	End           time.Duration `json:"end_ns"`
+	LeaderChanges int64         `json:"leader_changes"`
+	LeaderOutage  time.Duration `json:"leader_outage_ns"`
+	Digest        string        `json:"digest"`
+	Dataplane     string        `json:"dataplane"`
+	Notes         []string      `json:"notes"`
+}
+
+// result turns an outcome into a row of the report.
+func (o *outcome) result() report.PolicyResult {
+	r := report.PolicyResult{
+		Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, OutageAssumed: o.Assumed,
+		DarkAsked: o.Row.Spec.Dark, DarkSource: o.DarkSource, DroppedDark: o.Dropped, DroppedQueue: o.Queue,
+		Retransmissions: o.Retrans, Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage,
+		Notes: o.Notes,
+	}
+	if !o.Row.Spec.HasOCS() {
+		r.OutageAssumed, r.DarkAsked, r.DarkSource = 0, 0, ""
+	}
+	if o.Stalls > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d times a bundle met a dark port and stood still until it was lit", o.Stalls))
+	}
+	for _, j := range o.State.Jobs {
+		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, Arrival: j.Arrival, Start: j.Started, End: j.Ended})
+	}
+	for i, c := range o.State.Coflows {
+		r.Coflows = append(r.Coflows, report.CoflowResult{ID: southbound.CoflowID(i), Job: c.Job,
+			Name: o.State.Jobs[c.Job].Name, Arrival: c.Ready, Start: c.Started, End: c.Ended, Bytes: c.Bytes + c.Local,
+			Local: c.Local, Rack: c.Rack, Bundles: int32(c.Bundles), Flows: c.Flows})
+	}
+	o.circuits(&r)
+	return r
+}
+
+// circuits adds the moves: how long each stage took, and when each circuit stood.
+func (o *outcome) circuits(r *report.PolicyResult) {
+	stages := []report.StageTimes{{Name: "drain"}, {Name: "accept"}, {Name: "dark"}, {Name: "steer"}}
+	for i := range o.State.Moves {
+		m := &o.State.Moves[i]
+		end := m.Ended
+		if end == state.Unset {
+			end = o.End
+		}
+		usable := m.Usable
+		if usable == state.Unset {
+			usable = end
+		}
+		r.Circuits = append(r.Circuits, report.CircuitInterval{In: m.In, Out: m.Out, Coflow: m.Coflow, Moving: m.Intent, Usable: usable, End: end})
+		if m.Usable == state.Unset {
+			continue
+		}
+		r.Reconfigurations++
+		r.Outages = append(r.Outages, m.Usable-m.Intent)
+		if s := m.Stages; s.Drained > 0 && s.Accepted > 0 && s.Connected > 0 {
+			for k, d := range []time.Duration{s.Drained - m.Intent, s.Accepted - s.Drained, s.Connected - s.Accepted, m.Usable - s.Connected} {
+				stages[k].Took = append(stages[k].Took, max(d, 0))
+			}
+		}
+	}
+	if len(r.Outages) > 0 {
+		r.Stages = stages
+	}
+	r.Darks = o.Dark
+	if len(r.Darks) == 0 {
+		r.Darks = darks(o)
+	}
+	if n := len(o.State.Moves); int(r.Reconfigurations) < n {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d circuit moves were given up or failed before they were usable", n-int(r.Reconfigurations), n))
+	}
+}
+
+// darks are the times between the OCS taking a move and its own log of light on the output.
+func darks(o *outcome) []time.Duration {
+	lit := slices.Clone(o.Lit)
+	slices.SortFunc(lit, func(a, b device.LitInterval) int {
+		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.From, b.From), cmp.Compare(a.Out, b.Out))
+	})
+	var out []time.Duration
+	for i := range o.State.Moves {
+		m := &o.State.Moves[i]
+		if m.Usable == state.Unset || m.Stages.Drained == 0 {
+			continue
+		}
+		k := slices.IndexFunc(lit, func(l device.LitInterval) bool {
+			return l.In == m.In && l.Out == m.Out && l.From >= m.Stages.Drained && l.From <= m.Usable
+		})
+		if k >= 0 && m.Stages.Accepted > 0 {
+			out = append(out, lit[k].From-m.Stages.Accepted)
+		}
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/controller/rollout"
+	"lightloom/controller/workload"
+	"lightloom/emulator/device"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// The demo's fabric: rates that two cores carry in real packets.
+const demoFabric = "hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms,nic=500Mbps,slots=8"
+
+// pathsKept is how many paths between two racks get a tag: one over each spine, as far as tags go. Longer ways lead
+// through other racks' ToRs, which no operator of a leaf-spine wants.
+func pathsKept(s topo.Spec) int { return max(1, min(s.Spines, southbound.MaxPaths)) }
+
+// row is one line of the report: a policy on a fabric.
+type row struct {
+	Name   string    // in the report
+	Policy string    // of package policy
+	Spec   topo.Spec // as run, after scaling
+}
+
+// setup is what a run consists of, all of it decided before anything is touched.
+type setup struct {
+	opt       Options
+	spec      topo.Spec // as asked, before scaling
+	rows      []row
+	jobs      []controller.Job // as submitted, after scaling
+	unscaled  pathmap.Bytes
+	fold      workload.Fold
+	source    string
+	elephants pathmap.Bytes // as run
+	notes     []string
+}
+
+// elephantFactor is T_e ÷ (δ × OCS rate): the document's 1.125 GB at 10 ms and 100 Gb/s (co-scheduler, section II-A).
+const elephantFactor = 9
+
+// prepare reads everything that a run needs and refuses what cannot be. scale is opt.Scale with "auto" resolved.
+func prepare(opt Options, scale float64) (*setup, error) {
+	s := &setup{opt: opt}
+	s.opt.Scale = scale
+	var err error
+	if opt.Fabric == "" {
+		opt.Fabric = demoFabric
+	}
+	if s.spec, err = topo.FromArgument(opt.Fabric); err != nil {
+		return nil, err
+	}
+	s.spec = s.spec.WithDefaults()
+	scaled, err := scaleSpec(s.spec, scale)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.choose(scaled); err != nil {
+		return nil, err
+	}
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	threshold := elephantFactor * s.spec.OCS.In(s.spec.Dark)
+	s.elephants = pathmap.Bytes(float64(threshold) / scale / max(opt.Speedup, 1e-9))
+	return s, nil
+}
+
+// scaleSpec divides a spec's rates.
+func scaleSpec(s topo.Spec, by float64) (topo.Spec, error) {
+	for _, r := range []*pathmap.BitsPerSecond{&s.NIC, &s.EPS, &s.OCS} {
+		*r = pathmap.BitsPerSecond(float64(*r) / by)
+	}
+	if err := s.Check(); err != nil {
+		return s, fmt.Errorf("scale fabric by %v: %w", by, err)
+	}
+	return s, nil
+}
+
+// choose names the rows: the policies asked for, or the demo's five.
+func (s *setup) choose(spec topo.Spec) error {
+	names := s.opt.Policies
+	if len(names) == 0 {
+		names = []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow"}
+	}
+	for _, n := range names {
+		if _, err := s.policy(n); err != nil {
+			return err
+		}
+		s.rows = append(s.rows, row{Name: n, Policy: n, Spec: spec})
+	}
+	if s.opt.Demo && len(s.opt.Policies) == 0 {
+		s.rows = append(s.rows, row{Name: "random+ecmp, fat EPS", Policy: "random+ecmp", Spec: spec.WithoutOCS(true)})
+		s.notes = append(s.notes, "“random+ecmp, fat EPS” runs on a packet network that was given the OCS's capacity ("+
+			spec.WithoutOCS(true).String()+"): what it gains is capacity, not circuits.")
+	}
+	return nil
+}
+
+func (s *setup) policy(name string) (controller.Policy, error) {
+	p := s.opt.Parts
+	return policy.New(name, policy.Options{Place: p.Place, Light: p.Light, Route: p.Route, Share: p.Share})
+}
+
+// load makes the jobs: of the trace, or synthetic ones.
+func (s *setup) load() error {
+	var jobs []controller.Job
+	var err error
+	if s.opt.Trace == "" {
+		s.source = "synthetic"
+		jobs, err = workload.Synthetic(workload.SyntheticOptions{Seed: s.opt.Seed, Jobs: s.opt.Coflows, Racks: s.spec.Racks,
+			HostsPerRack: s.spec.Hosts, Elephant: elephantFactor * s.spec.OCS.In(s.spec.Dark)})
+	} else {
+		jobs, err = s.trace()
+	}
+	if err != nil {
+		return err
+	}
+	s.unscaled = workload.Sum(jobs).Bytes
+	s.jobs, err = workload.Scale(jobs, workload.ScaleOptions{Scale: s.opt.Scale, Speedup: s.opt.Speedup})
+	return err
+}
+
+func (s *setup) trace() ([]controller.Job, error) {
+	f, err := os.Open(s.opt.Trace)
+	if err != nil {
+		return nil, fmt.Errorf("read trace: %w", err)
+	}
+	defer f.Close()
+	t, err := workload.ReadTrace(f, s.opt.Trace)
+	if err != nil {
+		return nil, err
+	}
+	jobs, fold, err := t.Jobs(workload.FoldOptions{Racks: s.spec.Racks, HostsPerRack: s.spec.Hosts, Coflows: s.opt.Coflows})
+	s.fold, s.source = fold, t.Name
+	return jobs, err
+}
+
+// last is when the last job arrives.
+func (s *setup) last() time.Duration {
+	at := time.Duration(0)
+	for i := range s.jobs {
+		at = max(at, s.jobs[i].Arrival)
+	}
+	return at
+}
+
+// control is what one step of the controller takes beside what devices take: for the simulator and for the δ that
+// schedules assume. The figures are medians of the demo's three replicas on two cores.
+type control struct {
+	commit, rpc, drain time.Duration
+}
+
+func defaultControl() control {
+	return control{commit: 2 * time.Millisecond, rpc: time.Millisecond, drain: 2 * time.Millisecond}
+}
+
+// delta is the whole outage that a circuit move should take (p90 of the model): the intent is committed, ToRs forget
+// the old circuit, its port drains, the OCS moves, the ToR learns of the new one, and the outcome is committed.
+func (c control) delta(d device.Delays) time.Duration {
+	return 2*c.commit + 3*c.rpc + c.drain + d.Quantile(0.9)
+}
+
+func (c control) rollout() rollout.Options {
+	return rollout.Options{Drain: c.drain, Timeout: 5 * time.Second, Retry: 50 * time.Millisecond}
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+)
+
+func demoSetup(t testing.TB, seed uint64, policies ...string) *setup {
+	t.Helper()
+	s, err := prepare(Options{Demo: true, Seed: seed, Policies: policies, Speedup: 1, On: OnFlowsim}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// checkOutcome holds what must be true of any run: every job ended, every byte arrived once, no OCS port was ever lit
+// twice at a time.
+func checkOutcome(t *testing.T, s *setup, o *outcome) {
+	t.Helper()
+	var sum pathmap.Bytes
+	for i, c := range o.State.Coflows {
+		if c.Ended == state.Unset {
+			t.Errorf("coflow %d has not ended", i)
+		}
+		sum += c.Bytes + c.Local
+	}
+	for _, j := range o.State.Jobs {
+		if j.Ended == state.Unset {
+			t.Errorf("job %d has not ended", j.ID)
+		}
+	}
+	var want pathmap.Bytes
+	for i := range s.jobs {
+		for _, e := range s.jobs[i].Edges {
+			want += e.Bytes
+			for _, f := range e.Flows {
+				want += f.Bytes
+			}
+		}
+	}
+	if sum != want {
+		t.Errorf("%d bytes in the ledger, %d submitted", sum, want)
+	}
+	for i, a := range o.Lit {
+		for _, b := range o.Lit[i+1:] {
+			if (a.In == b.In || a.Out == b.Out) && a.From < b.To && b.From < a.To {
+				t.Errorf("a port is lit twice: %+v and %+v", a, b)
+			}
+		}
+	}
+}
+
+func TestSimulateDemo(t *testing.T) {
+	for _, name := range []string{"random+ecmp", "random+ecmp+sunflow"} {
+		t.Run(name, func(t *testing.T) {
+			s := demoSetup(t, 1, name)
+			o, err := simulate(context.Background(), s, s.rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOutcome(t, s, o)
+			r := o.result()
+			t.Logf("end %v, ocs %d eps %d, %d moves, %d decisions, %d steps", o.End, o.OCS, o.EPS, len(r.Outages), o.Decisions, o.Steps)
+			for _, m := range o.State.Moves {
+				t.Logf("%+v", m)
+			}
+		})
+	}
+}
+
+// TestCrashes kills the controller at random entries, before it acts on them, and lets a new one go on.
+func TestCrashes(t *testing.T) {
+	for seed := range uint64(10) {
+		s := demoSetup(t, seed, "random+ecmp+sunflow")
+		r := rand.New(rand.NewPCG(seed, 7))
+		o, lives, err := simulateCrashes(s, func() bool { return r.IntN(40) == 0 })
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if lives < 3 {
+			t.Errorf("seed %d: only %d controllers: nothing was tried", seed, lives)
+		}
+		checkOutcome(t, s, o)
+	}
+}

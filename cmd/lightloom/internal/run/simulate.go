@@ -1,0 +1,227 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lightloom/controller/loop"
+	"lightloom/controller/state"
+	"lightloom/emulator/device"
+	"lightloom/emulator/flowsim"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// simulation is one row on the flow-level simulator: the same Step as everywhere, an unserialised log, the direct door.
+type simulation struct {
+	setup *setup
+	row   row
+	ctl   control
+	sim   *flowsim.Sim
+	state *state.State
+	loop  *loop.Loop
+	paths *pathmap.Map
+	delta time.Duration
+
+	in     loop.Inputs
+	next   int // first job that has not arrived
+	events int64
+
+	// crash, where set, is asked after entries have been applied: true kills the controller before it acts, and a new
+	// one takes over on a copy of the state. lives counts them.
+	crash func() bool
+	lives int
+}
+
+// simulate runs a row to its end. progress, which may be nil, is told how many jobs have ended.
+func simulate(ctx context.Context, s *setup, r row, progress func(done int)) (*outcome, error) {
+	x, err := newSimulation(s, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.run(ctx, progress); err != nil {
+		return nil, fmt.Errorf("simulate %s: %w", r.Name, err)
+	}
+	return x.outcome(), nil
+}
+
+func newSimulation(s *setup, r row) (*simulation, error) {
+	f, err := topo.New(r.Spec)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := f.PathMap(pathsKept(r.Spec), s.opt.Seed)
+	if err != nil {
+		return nil, err
+	}
+	optical := device.Delays{Dark: device.Fixed(r.Spec.Dark)}
+	sim, err := flowsim.New(f, flowsim.Options{Seed: s.opt.Seed, Optical: optical})
+	if err != nil {
+		return nil, err
+	}
+	ctl := defaultControl()
+	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, state: state.New(f), paths: paths, delta: ctl.delta(optical)}
+	return x, x.elect()
+}
+
+// elect makes a new controller on the state, with a fresh policy.
+func (x *simulation) elect() error {
+	p, err := x.setup.policy(x.row.Policy)
+	if err != nil {
+		return err
+	}
+	x.lives++
+	x.loop = loop.New(x.state.Fabric(), loop.Config{Policy: p, Paths: x.paths, Seed: x.setup.opt.Seed, Delta: x.delta,
+		Elephants: x.setup.elephants, Rollout: x.ctl.rollout(), Verify: true})
+	return nil
+}
+
+// die loses everything that is not replicated.
+func (x *simulation) die() error {
+	snap, err := x.state.Snapshot()
+	if err != nil {
+		return err
+	}
+	x.state = state.New(x.state.Fabric())
+	if err := x.state.Restore(snap); err != nil {
+		return err
+	}
+	x.in = loop.Inputs{Jobs: x.in.Jobs}
+	return x.elect()
+}
+
+func (x *simulation) run(ctx context.Context, progress func(int)) error {
+	reported := -1
+	for {
+		wake, err := x.settle()
+		if err != nil {
+			return err
+		}
+		if n := x.state.Finished(); progress != nil && n != reported {
+			reported = n
+			progress(n)
+		}
+		if x.next == len(x.setup.jobs) && x.state.Finished() == len(x.setup.jobs) {
+			return nil
+		}
+		if x.next < len(x.setup.jobs) {
+			wake = min(wake, x.setup.jobs[x.next].Arrival)
+		}
+		if at, ok := x.sim.Next(); ok {
+			wake = min(wake, at)
+		}
+		if wake == southbound.Never {
+			return fmt.Errorf("stands still at %v with %d of %d jobs ended", x.sim.Now(), x.state.Finished(), len(x.setup.jobs))
+		}
+		if err := x.advance(wake); err != nil {
+			return err
+		}
+		if x.events&0xff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// advance moves the fabric to an instant and gathers what came of it.
+func (x *simulation) advance(to time.Duration) (err error) {
+	x.events++
+	x.in.Events, x.in.Devices, err = x.sim.Advance(max(to, x.sim.Now()), x.in.Events, x.in.Devices)
+	for ; x.next < len(x.setup.jobs) && x.setup.jobs[x.next].Arrival <= x.sim.Now(); x.next++ {
+		x.in.Jobs = append(x.in.Jobs, loop.Offer{Job: &x.setup.jobs[x.next]})
+	}
+	return err
+}
+
+// settle steps until nothing more happens at this instant, and returns when to step again.
+func (x *simulation) settle() (time.Duration, error) {
+	for {
+		now := x.sim.Now()
+		in := x.in
+		in.Left = x.sim.Host().Left
+		x.in = loop.Inputs{}
+		entries, act, wake := x.loop.Step(x.state, now, in)
+		if len(entries) > 0 {
+			if err := x.state.ApplyAll(entries); err != nil {
+				return 0, err
+			}
+			if x.crash != nil && x.crash() {
+				if err := x.die(); err != nil {
+					return 0, err
+				}
+				continue
+			}
+		}
+		if err := errors.Join(act.Errs...); err != nil {
+			return 0, err
+		}
+		if err := x.act(act); err != nil {
+			return 0, err
+		}
+		if wake > now && len(x.in.Seen)+len(x.in.Done) == 0 {
+			return wake, nil
+		}
+	}
+}
+
+func (x *simulation) act(a *loop.Actions) error {
+	h := x.sim.Host()
+	var errs []error
+	if len(a.Start) > 0 {
+		errs = append(errs, h.Start(a.Start))
+	}
+	if len(a.Steer) > 0 {
+		errs = append(errs, h.Steer(a.Steer))
+	}
+	if a.Rates != nil {
+		errs = append(errs, h.SetRates(a.Rates))
+	}
+	if len(a.Run) > 0 {
+		errs = append(errs, h.Run(a.Run))
+	}
+	for i := range a.Sets {
+		s := a.Sets[i]
+		life := x.lives
+		set := func() {
+			err := x.sim.Device(s.Device).Set(context.Background(), &s.Change)
+			if life != x.lives {
+				return // whoever asked is gone
+			}
+			x.in.Done = append(x.in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: err})
+		}
+		if x.loop.Ready() {
+			x.sim.At(x.sim.Now()+x.ctl.commit/2+x.ctl.rpc, set)
+		} else {
+			set() // the fabric is brought into its first state before the run begins
+		}
+	}
+	for _, d := range a.Reads {
+		seen, err := x.sim.Device(d).Read(context.Background())
+		x.in.Seen = append(x.in.Seen, loop.DeviceSeen{Device: d, Seen: seen, Err: err})
+	}
+	return errors.Join(errs...)
+}
+
+func (x *simulation) outcome() *outcome {
+	c := x.sim.Counters()
+	return &outcome{
+		Row: x.row, State: x.state.Data(), Assumed: x.delta, Decisions: x.loop.Decisions(), Steps: x.events,
+		OCS: c.OCS, EPS: c.EPS, Basis: "payload", Dropped: int64(c.Dropped), Stalls: c.Stalls,
+		Lit: c.Lit, DarkSource: "model", End: x.sim.Now(),
+	}
+}
+
+// simulateCrashes is simulate with a controller that dies whenever crash says so.
+func simulateCrashes(s *setup, crash func() bool) (*outcome, int, error) {
+	x, err := newSimulation(s, s.rows[0])
+	if err != nil {
+		return nil, 0, err
+	}
+	x.crash = crash
+	if err := x.run(context.Background(), nil); err != nil {
+		return nil, x.lives, err
+	}
+	return x.outcome(), x.lives, nil
+}
