@@ -1,0 +1,80 @@
+package topo
+
+import (
+	"fmt"
+
+	"lightloom/pathmap"
+)
+
+// FatTree returns the fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008) with so many hosts, all
+// k³/4 for 0, every link with that rate. Hosts fill edge switch after edge switch; as in the cross-layer document,
+// switches other than core without a server are left out: edge switches without a host, and aggregation switches of
+// pods without one.
+//
+// An edge switch has its hosts at ports 0 to k/2−1 and the aggregation switches above; an aggregation switch has the
+// edges at its lower half and cores at its upper; port p of a core goes to pod p. Edge switches come first and are the
+// racks.
+func FatTree(k, hosts int, rate pathmap.BitsPerSecond) (*pathmap.Topology, error) {
+	half := k / 2
+	all := half * half * k
+	switch {
+	case k < 2 || k > 128 || k%2 != 0:
+		return nil, fmt.Errorf("build fat-tree: k is %d; take an even number from 2 to 128", k)
+	case hosts < 0 || hosts > all:
+		return nil, fmt.Errorf("build fat-tree: %d hosts do not fit: k=%d carries 1 to %d", hosts, k, all)
+	case hosts == 0:
+		hosts = all
+	}
+	b := pathmap.NewBuilder()
+	edges := (hosts + half - 1) / half
+	pods := (edges + half - 1) / half
+	for e := range edges {
+		b.Add(pathmap.Node{Name: fmt.Sprintf("edge%d-%d", e/half, e%half), Role: pathmap.ToR, Rack: int32(e)})
+	}
+	aggs := addSwitches(b, "agg", pods*half)
+	cores := addSwitches(b, "core", half*half)
+	for e := range edges {
+		for a := range half {
+			b.Cable(pathmap.NodeID(e), int32(half+a), aggs+pathmap.NodeID(e/half*half+a), int32(e%half), rate, rate)
+		}
+	}
+	for a := range pods * half {
+		for c := range half {
+			b.Cable(aggs+pathmap.NodeID(a), int32(half+c), cores+pathmap.NodeID(a%half*half+c), int32(a/half), rate, rate)
+		}
+	}
+	addHosts(b, hosts, half, rate)
+	return b.Build()
+}
+
+// addSwitches adds n switches and returns the first.
+func addSwitches(b *pathmap.Builder, name string, n int) pathmap.NodeID {
+	first := pathmap.NodeID(pathmap.None)
+	for i := range n {
+		id := b.Add(pathmap.Node{Name: fmt.Sprint(name, i), Role: pathmap.Switch, Rack: pathmap.None})
+		if i == 0 {
+			first = id
+		}
+	}
+	return first
+}
+
+// addHosts adds n hosts to the first nodes, each a rack, so many to a rack, at its first ports.
+func addHosts(b *pathmap.Builder, n, each int, rate pathmap.BitsPerSecond) {
+	for h := range n {
+		r := h / each
+		id := b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, h%each), Role: pathmap.Host, Rack: int32(r)})
+		b.Cable(id, 0, pathmap.NodeID(r), int32(h%each), rate, rate)
+	}
+}
+
+// ToRs returns the top-of-rack switches of a topology, by NodeID.
+func ToRs(t *pathmap.Topology) []pathmap.NodeID {
+	var tors []pathmap.NodeID
+	for n, node := range t.Nodes() {
+		if node.Role == pathmap.ToR {
+			tors = append(tors, pathmap.NodeID(n))
+		}
+	}
+	return tors
+}
