@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"lightloom/controller/anneal"
+	"lightloom/controller/policy/joint"
 	"lightloom/controller/policy/light"
 	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/route"
@@ -31,13 +33,13 @@ type PartInfo struct {
 // entry is one line of the list. make returns fresh parts, one for each of the questions.
 type entry struct {
 	PartInfo
-	make func(Options) []Part
+	make func() []Part
 }
 
 // list is the one visible list of parts. A new part is one file and one line here.
 func list() []entry {
 	one := func(name string, q Question, doc string, make func() Part) entry {
-		return entry{PartInfo{name, []Question{q}, doc}, func(Options) []Part { return []Part{make()} }}
+		return entry{PartInfo{name, []Question{q}, doc}, func() []Part { return []Part{make()} }}
 	}
 	return []entry{
 		one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part { return place.Random{} }),
@@ -45,8 +47,19 @@ func list() []entry {
 		one("sunflow", Light, "circuits for elephants, shortest coflow first, not all stop", func() Part { return light.Sunflow{} }),
 		one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} }),
 		one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} }),
+		one("anneal", Route, "paths by simulated annealing, all new coflows together", func() Part { return &route.Annealed{} }),
 		one("tcp", Share, "no rates: hosts share by themselves", func() Part { return new(share.TCP) }),
+		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
+		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
 	}
+}
+
+// cross is an entry of two faces, place and route.
+func cross(name, doc string, opt anneal.Options) entry {
+	return entry{PartInfo{name, []Question{Place, Route}, doc}, func() []Part {
+		p, r := joint.NewCrossLayer(opt)
+		return []Part{p, r}
+	}}
 }
 
 // presets are the policies that users meet first: each name is a + list of parts, the rest is left at its default.
@@ -54,6 +67,8 @@ func presets() []Info {
 	return []Info{
 		{Name: "random+ecmp", Doc: "random slots, hashed paths, no circuits"},
 		{Name: "random+ecmp+sunflow", Doc: "random slots, hashed paths, circuits for elephants"},
+		{Name: "crosslayer", Doc: "slots and paths annealed together, no circuits"},
+		{Name: "crosslayer+sunflow", Doc: "slots and paths annealed together, circuits for elephants"},
 	}
 }
 

@@ -49,7 +49,7 @@ func Parts() []PartInfo {
 // New returns a fresh policy: a preset's name, or any + list of parts. Questions that the name leaves open are answered
 // by fair (place), none (light), shortest (route) and tcp (share).
 func New(name string, opt Options) (controller.Policy, error) {
-	c := choice{opt: opt}
+	var c choice
 	for _, part := range strings.Split(name, "+") {
 		if err := c.add(part); err != nil {
 			return nil, fmt.Errorf("make policy %q: %w", name, err)
@@ -66,8 +66,7 @@ func New(name string, opt Options) (controller.Policy, error) {
 
 // choice is which entry answers which question.
 type choice struct {
-	opt Options
-	by  [questions]*entry
+	by [questions]*entry
 }
 
 func (c *choice) add(part string) error {
@@ -123,7 +122,7 @@ func (c *choice) parts() [questions]Part {
 			continue
 		}
 		if made[e] == nil {
-			made[e] = e.make(c.opt)
+			made[e] = e.make()
 		}
 		parts[q] = made[e][slices.Index(e.Questions, Question(q))]
 	}

@@ -24,23 +24,32 @@ type option struct{ path, hops int }
 // picker chooses among the options of a bundle; there is at least one.
 type picker func(c southbound.CoflowID, src, dst southbound.HostID, opts []option) southbound.Tag
 
-// finder answers for the paths of one view.
+// finder answers for the paths of one view. Lookups cost microseconds and coflows hold thousands of bundles, so that it
+// keeps what it has found.
 type finder struct {
 	v    *controller.View
 	buf  []pathmap.LinkID
-	opts []option
+	opts map[[2]southbound.RackID][]option
 }
 
-// options returns the usable paths between two racks, in the map's order. Borrowed until the next call.
+func newFinder(v *controller.View) *finder {
+	return &finder{v: v, opts: map[[2]southbound.RackID][]option{}}
+}
+
+// options returns the usable paths between two racks, in the map's order. Borrowed.
 func (f *finder) options(s, d southbound.RackID) []option {
-	f.opts = f.opts[:0]
-	for i := range min(f.v.Paths.Paths(int(s), int(d)), southbound.MaxPaths) {
-		f.buf = f.v.Paths.AppendPath(f.buf[:0], int(s), int(d), i)
-		if f.lit(f.buf) {
-			f.opts = append(f.opts, option{i, len(f.buf)})
+	key := [2]southbound.RackID{s, d}
+	opts, ok := f.opts[key]
+	if !ok {
+		for i := range min(f.v.Paths.Paths(int(s), int(d)), southbound.MaxPaths) {
+			f.buf = f.v.Paths.AppendPath(f.buf[:0], int(s), int(d), i)
+			if f.lit(f.buf) {
+				opts = append(opts, option{i, len(f.buf)})
+			}
 		}
+		f.opts[key] = opts
 	}
-	return f.opts
+	return opts
 }
 
 func (f *finder) lit(links []pathmap.LinkID) bool {
@@ -49,12 +58,7 @@ func (f *finder) lit(links []pathmap.LinkID) bool {
 
 // leads says whether the path of a tag between two racks has light. The default is the map's first path.
 func (f *finder) leads(s, d southbound.RackID, t southbound.Tag) bool {
-	i := max(int(t)-int(southbound.PathTag(0)), 0)
-	if t == southbound.TagHold || i >= f.v.Paths.Paths(int(s), int(d)) {
-		return false
-	}
-	f.buf = f.v.Paths.AppendPath(f.buf[:0], int(s), int(d), i)
-	return f.lit(f.buf)
+	return slices.ContainsFunc(f.options(s, d), func(o option) bool { return o.path == PathOf(t) })
 }
 
 // tag chooses for one bundle. Between hosts of one rack there is nothing to choose; where nothing leads, the default
@@ -73,7 +77,7 @@ func (f *finder) tag(pick picker, c southbound.CoflowID, src, dst southbound.Hos
 // fill routes what has no route yet: coflows that the plan creates, those that the view holds unrouted; and moves the
 // bundles whose path has gone dark. Bundles with a path that leads are left alone.
 func fill(v *controller.View, p *controller.Plan, pick picker) {
-	f := &finder{v: v}
+	f := newFinder(v)
 	for _, c := range pending.Placed(v, p) {
 		p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: f.tags(pick, c.ID, c.Src, c.Dst)})
 	}

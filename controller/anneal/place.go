@@ -1,0 +1,231 @@
+package anneal
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Placed is where a job's tasks go and which way its bundles do.
+type Placed struct {
+	Hosts []southbound.HostID // by task
+	Place Count               // moves of the upper level
+	Route Count               // of the lower one
+	ways  map[bundleKey]int
+}
+
+// Way returns the path map's index for the bundle of an edge (by its place in the job) between two hosts; -1 if there is
+// no such bundle.
+func (p *Placed) Way(edge int, src, dst southbound.HostID) int {
+	if w, ok := p.ways[bundleKey{int32(edge), src, dst}]; ok {
+		return w
+	}
+	return -1
+}
+
+// Place decides for one job and leaves its flows on the network. Free are the slots, by host; there must be enough.
+func (s *Scene) Place(j *controller.Job, free []int32, rng *rand.Rand) Placed {
+	s.begin()
+	p := newPlacing(s, j, free)
+	var out Placed
+	switch {
+	case len(p.host) == 0:
+		return out
+	case len(p.g.edges) == 0:
+		p.Reset(1, rng)
+	default:
+		o := s.opt
+		out.Place = Walk(p, Schedule{Restarts: o.Restarts, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}, rng)
+		out.Place.Add(p.improve(rng))
+	}
+	out.Hosts, out.Route = p.host, p.counts
+	out.ways = map[bundleKey]int{}
+	for i := range p.live {
+		b := &p.live[i]
+		out.ways[bundleKey{int32(p.g.index[b.key.edge]), b.key.src, b.key.dst}] = b.way().Path
+	}
+	return out
+}
+
+// Reset implements Problem. The first restart begins packed into the racks with the most slots, the others anywhere.
+func (p *placing) Reset(restart int, rng *rand.Rand) {
+	var fresh []bundleKey
+	for t := range p.host {
+		if p.host[t] >= 0 {
+			p.put(t, -1, &fresh)
+		}
+	}
+	packed := restart == 0 && !p.s.opt.Paper
+	order := p.hosts
+	if packed {
+		order = p.packed()
+	}
+	for t := range p.host {
+		if packed {
+			for p.free[order[0]] == 0 {
+				order = order[1:]
+			}
+			p.put(t, order[0], &fresh)
+		} else {
+			p.put(t, p.any(rng), &fresh)
+		}
+	}
+	p.open(fresh, p.s.opt.RouteSteps, rng)
+	p.journal = p.journal[:0]
+}
+
+// packed returns the hosts with slots, those of racks with more of them first.
+func (p *placing) packed() []southbound.HostID {
+	slots := make([]int32, p.s.ground.fabric.Racks)
+	for _, h := range p.hosts {
+		slots[p.rack(h)] += p.free[h]
+	}
+	order := slices.Clone(p.hosts)
+	slices.SortStableFunc(order, func(a, b southbound.HostID) int {
+		return int(slots[p.rack(b)]-slots[p.rack(a)])*len(slots) + int(p.rack(a)-p.rack(b))
+	})
+	return order
+}
+
+func (p *placing) rack(h southbound.HostID) int32 { return p.s.ground.fabric.RackOf(int32(h)) }
+
+// any draws a host that has a slot left.
+func (p *placing) any(rng *rand.Rand) southbound.HostID {
+	at := rng.IntN(len(p.hosts))
+	for k := range p.hosts {
+		if h := p.hosts[(at+k)%len(p.hosts)]; p.free[h] > 0 {
+			return h
+		}
+	}
+	panic("anneal: a job was given too few slots")
+}
+
+// Move implements Problem.
+func (p *placing) Move(rng *rand.Rand) bool {
+	if len(p.hosts) < 2 {
+		return false
+	}
+	t := p.g.pick(p.s.opt.Uniform, rng)
+	h := p.host[t]
+	if p.s.opt.Near > 0 && rng.Float64() < p.s.opt.Near {
+		h = p.near(t, rng)
+	}
+	for h == p.host[t] {
+		h = p.hosts[rng.IntN(len(p.hosts))]
+	}
+	p.shift(t, h, p.s.opt.RouteSteps, rng)
+	return true
+}
+
+// near draws a host of the rack of a task that t talks to; t's own host if that has no slots for the job.
+func (p *placing) near(t int, rng *rand.Rand) southbound.HostID {
+	var mine []int
+	for k := range p.g.edges {
+		if e := &p.g.edges[k]; int(p.g.stage[t]) == e.From || int(p.g.stage[t]) == e.To {
+			mine = append(mine, k)
+		}
+	}
+	if len(mine) == 0 {
+		return p.host[t]
+	}
+	lo, hi := p.g.partners(&p.g.edges[mine[rng.IntN(len(mine))]], t)
+	rack := p.rack(p.host[lo+rng.IntN(hi-lo)])
+	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(rack)*southbound.HostID(p.s.ground.fabric.HostsPerRack))
+	end := first
+	for end < len(p.hosts) && p.rack(p.hosts[end]) == rack {
+		end++
+	}
+	if first == end {
+		return p.host[t]
+	}
+	return p.hosts[first+rng.IntN(end-first)]
+}
+
+// shift moves a task to a host; where that is full, one of the job's tasks there takes its place.
+func (p *placing) shift(t int, h southbound.HostID, steps int, rng *rand.Rand) {
+	p.journal = p.journal[:0]
+	if p.s.opt.Paper {
+		for i := range p.live {
+			p.journal = append(p.journal, undo{task: -1, key: p.live[i].key, way: p.live[i].at})
+		}
+	}
+	var fresh []bundleKey
+	if p.free[h] == 0 {
+		u := p.resident(t, h, rng)
+		p.journal = append(p.journal, undo{task: int32(u), host: h})
+		p.put(u, p.host[t], &fresh)
+	}
+	p.journal = append(p.journal, undo{task: int32(t), host: p.host[t]})
+	p.put(t, h, &fresh)
+	p.open(fresh, steps, rng)
+}
+
+// resident draws a task of the job on a host, of another stage than t's where there is one.
+func (p *placing) resident(t int, h southbound.HostID, rng *rand.Rand) int {
+	found, n, other := -1, 0, false
+	for u, at := range p.host {
+		if at != h {
+			continue
+		}
+		switch differs := p.g.stage[u] != p.g.stage[t]; {
+		case differs && !other:
+			found, n, other = u, 1, true
+		case differs == other:
+			if n++; rng.IntN(n) == 0 {
+				found = u
+			}
+		}
+	}
+	if found < 0 {
+		panic("anneal: a full host holds no task of the job")
+	}
+	return found
+}
+
+// Undo implements Problem: tasks go back where they stood, and bundles that ceased go the way they went.
+func (p *placing) Undo() {
+	n := len(p.journal)
+	var fresh []bundleKey
+	for i := n - 1; i >= 0; i-- {
+		if u := p.journal[i]; u.task >= 0 {
+			p.put(int(u.task), u.host, &fresh)
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		if u := p.journal[i]; u.task < 0 {
+			p.setWay(u.key, u.way)
+		}
+	}
+	p.journal = p.journal[:0]
+}
+
+// Utility implements Problem.
+func (p *placing) Utility() int64 { return p.s.net.value() }
+
+// Save implements Problem.
+func (p *placing) Save() {
+	p.best.host = append(p.best.host[:0], p.host...)
+	p.best.way = p.best.way[:0]
+	for i := range p.live {
+		p.best.way = append(p.best.way, wayOf{p.live[i].key, p.live[i].at})
+	}
+}
+
+// Restore implements Problem.
+func (p *placing) Restore() {
+	var fresh []bundleKey
+	for t, h := range p.best.host {
+		if p.host[t] != h {
+			p.put(t, h, &fresh)
+		}
+	}
+	for _, w := range p.best.way {
+		p.setWay(w.key, w.at)
+	}
+	p.journal = p.journal[:0]
+}
+
+// Spent implements Problem.
+func (p *placing) Spent() bool { return p.s.spent() }

@@ -1,0 +1,243 @@
+package anneal
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// placing is the upper level: the hosts of one job's tasks. A neighbour differs in the host of one task, or of two that
+// change places where the other host is full; the moved tasks' flows are given ways by the lower level.
+type placing struct {
+	s     *Scene
+	g     *graph
+	host  []southbound.HostID
+	free  []int32
+	hosts []southbound.HostID // those with slots for the job
+
+	of    map[bundleKey]int32 // the position in live
+	live  []bundle
+	sinks map[sinkKey]int32 // the group
+
+	journal []undo
+	counts  Count // of the lower level
+	best    saved
+}
+
+type bundleKey struct {
+	edge     int32
+	src, dst southbound.HostID
+}
+
+type sinkKey struct {
+	edge int32
+	host southbound.HostID
+}
+
+// bundle is the pairs of tasks of one edge with the same two hosts: one flow.
+type bundle struct {
+	key bundleKey
+	choice
+}
+
+// undo is one thing that a move did: a task left a host, or (task -1) a bundle ceased that went a way.
+type undo struct {
+	task int32
+	host southbound.HostID
+	key  bundleKey
+	way  int32
+}
+
+type saved struct {
+	host []southbound.HostID
+	way  []wayOf
+}
+
+type wayOf struct {
+	key bundleKey
+	at  int32
+}
+
+func newPlacing(s *Scene, j *controller.Job, free []int32) *placing {
+	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free), of: map[bundleKey]int32{}, sinks: map[sinkKey]int32{}}
+	for h, f := range free {
+		if f > 0 {
+			p.hosts = append(p.hosts, southbound.HostID(h))
+		}
+	}
+	p.host = make([]southbound.HostID, len(p.g.stage))
+	for t := range p.host {
+		p.host[t] = -1
+	}
+	return p
+}
+
+// put gives a task a host (-1: none), and brings flows and sinks in line. New flows are on no way yet: fresh holds them.
+func (p *placing) put(t int, h southbound.HostID, fresh *[]bundleKey) {
+	from := p.host[t]
+	for k := range p.g.edges {
+		e := &p.g.edges[k]
+		stage := int(p.g.stage[t])
+		if stage != e.From && stage != e.To {
+			continue
+		}
+		lo, hi := p.g.partners(e, t)
+		for _, other := range p.host[lo:hi] {
+			if other >= 0 && from >= 0 {
+				p.pair(keyOf(k, e, stage, from, other), -1, fresh)
+			}
+		}
+		if stage == e.To {
+			p.sink(sinkKey{int32(k), from}, -1)
+			p.sink(sinkKey{int32(k), h}, +1)
+		}
+		for _, other := range p.host[lo:hi] {
+			if other >= 0 && h >= 0 {
+				p.pair(keyOf(k, e, stage, h, other), +1, fresh)
+			}
+		}
+	}
+	if from >= 0 {
+		p.free[from]++
+	}
+	if h >= 0 {
+		p.free[h]--
+	}
+	p.host[t] = h
+}
+
+func keyOf(k int, e *controller.Edge, stage int, mine, other southbound.HostID) bundleKey {
+	if stage == e.From {
+		return bundleKey{int32(k), mine, other}
+	}
+	return bundleKey{int32(k), other, mine}
+}
+
+func (p *placing) sink(k sinkKey, by int32) {
+	if k.host < 0 {
+		return
+	}
+	g := p.group(k)
+	p.s.net.setSinks(g, p.s.net.groups[g].sinks+by)
+}
+
+func (p *placing) group(k sinkKey) int32 {
+	g, ok := p.sinks[k]
+	if !ok {
+		g = p.s.net.addGroup(0, p.s.ground.local(k.host))
+		p.sinks[k] = g
+	}
+	return g
+}
+
+// pair adds or takes away a pair of tasks between two hosts, and with the first or last of them the flow.
+func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
+	p.s.net.work++
+	if k.src == k.dst {
+		return
+	}
+	net := p.s.net
+	i, ok := p.of[k]
+	if !ok {
+		i = int32(len(p.live))
+		p.of[k] = i
+		b := bundle{k, choice{flow: net.addFlow(p.group(sinkKey{k.edge, k.dst})), src: k.src, dst: k.dst}}
+		b.ways, b.at = p.s.ground.Ways(k.src, k.dst), -1
+		p.live = append(p.live, b)
+		*fresh = append(*fresh, k)
+		return
+	}
+	b := &p.live[i]
+	n := net.flows[b.flow].pairs + by
+	if n > 0 {
+		net.setPairs(b.flow, n)
+		return
+	}
+	if b.at >= 0 {
+		p.journal = append(p.journal, undo{task: -1, key: k, way: b.at})
+	}
+	net.lift(b.flow, 0)
+	net.removeFlow(b.flow)
+	delete(p.of, k)
+	last := int32(len(p.live) - 1)
+	if i != last {
+		p.live[i] = p.live[last]
+		p.of[p.live[i].key] = i
+	}
+	p.live = p.live[:last]
+}
+
+// open gives flows that are on no way one: the widest, or in mode paper any; and lets the lower level improve on it.
+func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
+	r := newRouting(p.s)
+	r.random = false
+	var at []int32
+	for _, k := range fresh {
+		i, ok := p.of[k]
+		if !ok || p.live[i].at >= 0 {
+			continue // it came and went within one move, or came twice
+		}
+		b := &p.live[i]
+		if b.at = 0; len(b.ways) > 1 && p.s.opt.Paper {
+			b.at = int32(rng.IntN(len(b.ways)))
+		} else if len(b.ways) > 1 {
+			b.at = p.s.widest(b.ways)
+		}
+		p.s.layOut(&b.choice)
+		r.take(b.choice)
+		at = append(at, i)
+	}
+	if p.s.opt.Paper {
+		at = p.redraw(r, at, rng)
+	}
+	p.counts.Add(r.anneal(1, min(steps, 8*len(r.choices)), rng))
+	for k, i := range at {
+		p.live[i].at = r.all[k].at
+	}
+}
+
+// redraw puts all other bundles under choice too, each on a random way: as printed, the lower level begins anew for all
+// pairs of hosts at every step of the upper one.
+func (p *placing) redraw(r *routing, at []int32, rng *rand.Rand) []int32 {
+	taken := make([]bool, len(p.live))
+	for _, i := range at {
+		taken[i] = true
+	}
+	for i := range p.live {
+		if b := &p.live[i]; !taken[i] {
+			p.setWay(b.key, int32(rng.IntN(len(b.ways))))
+			r.take(b.choice)
+			at = append(at, int32(i))
+		}
+	}
+	return at
+}
+
+// settle lets every bundle of the job take its best way in turn.
+func (p *placing) settle() {
+	r := newRouting(p.s)
+	for i := range p.live {
+		r.take(p.live[i].choice)
+	}
+	p.counts.Add(r.settle())
+	for i := range p.live {
+		p.live[i].at = r.all[i].at
+	}
+}
+
+// setWay sends a live bundle a way.
+func (p *placing) setWay(k bundleKey, at int32) {
+	b := &p.live[p.of[k]]
+	switch {
+	case b.at == at:
+	case b.at < 0:
+		b.at = at
+		p.s.layOut(&b.choice)
+	default:
+		p.s.net.lift(b.flow, 2)
+		b.at = at
+		p.s.net.lay(b.flow, b.way().Links)
+	}
+}

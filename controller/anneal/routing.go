@@ -1,0 +1,275 @@
+package anneal
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// choice is a flow and the way it goes.
+type choice struct {
+	flow     int32
+	src, dst southbound.HostID
+	ways     []Way
+	at       int32 // among ways
+}
+
+func (c *choice) way() Way { return c.ways[c.at] }
+
+// routing is the lower level: the ways of some flows, everything else standing still. A neighbour differs in the way of
+// one flow.
+type routing struct {
+	s       *Scene
+	all     []choice
+	choices []int32 // of all: those with more than one way
+	saved   []int32 // by choice
+	last    struct {
+		choice, from int32
+	}
+	random bool // restarts after the first begin anywhere
+}
+
+func newRouting(s *Scene) *routing { return &routing{s: s, random: true} }
+
+// take puts a flow under choice.
+func (r *routing) take(c choice) {
+	if len(c.ways) > 1 {
+		r.choices = append(r.choices, int32(len(r.all)))
+	}
+	r.all = append(r.all, c)
+}
+
+// lay puts every flow on its first way: the one hinted at, else in mode paper a random one, else the best that the flow
+// could get now.
+func (r *routing) lay(rng *rand.Rand) {
+	for k := range r.all {
+		c := &r.all[k]
+		switch {
+		case c.at >= 0:
+		case r.s.opt.Paper:
+			c.at = int32(rng.IntN(len(c.ways)))
+		default:
+			c.at = r.s.widest(c.ways)
+		}
+		r.s.layOut(c)
+	}
+}
+
+// layOut puts a flow that is on no link on its way. The host's links come first: they stay when the way changes.
+func (s *Scene) layOut(c *choice) {
+	ends := [...]pathmap.LinkID{s.ground.up[c.src], s.ground.dn[c.dst]}
+	s.net.lay(c.flow, ends[:])
+	s.net.lay(c.flow, c.way().Links)
+}
+
+// widest returns the way on which one more flow would get most, the first among equals.
+func (s *Scene) widest(ways []Way) int32 {
+	best, most := 0, int64(-1)
+	for k := range ways {
+		if a := s.net.afford(ways[k].Links); a > most {
+			best, most = k, a
+		}
+	}
+	return int32(best)
+}
+
+// turn sends a flow another way.
+func (r *routing) turn(k, to int32) {
+	c := &r.all[k]
+	r.s.net.lift(c.flow, 2)
+	c.at = to
+	r.s.net.lay(c.flow, c.way().Links)
+}
+
+// anneal walks, and leaves the flows on the best ways seen.
+func (r *routing) anneal(restarts, steps int, rng *rand.Rand) Count {
+	if len(r.choices) == 0 {
+		return Count{}
+	}
+	o := r.s.opt
+	return Walk(r, Schedule{Restarts: restarts, Steps: steps, Start: o.Start, End: o.End, Paper: o.Paper}, rng)
+}
+
+// Reset implements Problem. The first restart begins where the flows are.
+func (r *routing) Reset(restart int, rng *rand.Rand) {
+	if restart == 0 || !r.random {
+		return
+	}
+	for _, k := range r.choices {
+		if to := int32(rng.IntN(len(r.all[k].ways))); to != r.all[k].at {
+			r.turn(k, to)
+		}
+	}
+}
+
+// Move implements Problem.
+func (r *routing) Move(rng *rand.Rand) bool {
+	if len(r.choices) == 0 {
+		return false
+	}
+	uniform := !r.s.opt.Paper && rng.Float64() < r.s.opt.Uniform
+	var k, to int32
+	switch {
+	case r.s.opt.Paper:
+		k = r.worst(r.choices)
+		to = r.path(k, rng)
+	case uniform:
+		k = r.choices[rng.IntN(len(r.choices))]
+		to = r.other(k, rng)
+	default:
+		var draw [3]int32
+		for i := range draw {
+			draw[i] = r.choices[rng.IntN(len(r.choices))]
+		}
+		k = r.worst(draw[:])
+		to = r.best(k, rng)
+	}
+	r.last.choice, r.last.from = k, r.all[k].at
+	if to != r.all[k].at {
+		r.turn(k, to)
+	}
+	return true
+}
+
+// worst is the document's de-path heuristic: the route with the most hops, among equals the least bandwidth. Ties that
+// are left go to the first.
+func (r *routing) worst(among []int32) int32 {
+	worst := among[0]
+	for _, k := range among[1:] {
+		a, b := &r.all[k], &r.all[worst]
+		la, lb := len(a.way().Links), len(b.way().Links)
+		if la > lb || la == lb && r.s.net.flows[a.flow].rate < r.s.net.flows[b.flow].rate {
+			worst = k
+		}
+	}
+	return worst
+}
+
+// path is the document's path heuristic: the fewest hops, among equals the most bandwidth, then at random.
+func (r *routing) path(k int32, rng *rand.Rand) int32 {
+	c := &r.all[k]
+	r.s.net.lift(c.flow, 2)
+	best, most, ties := int32(0), int64(-1), 0
+	for w := range c.ways {
+		if len(c.ways[w].Links) > len(c.ways[0].Links) {
+			break
+		}
+		switch a := r.s.net.afford(c.ways[w].Links); {
+		case a > most:
+			best, most, ties = int32(w), a, 1
+		case a == most:
+			if ties++; rng.IntN(ties) == 0 {
+				best = int32(w)
+			}
+		}
+	}
+	r.s.net.lay(c.flow, c.way().Links)
+	return best
+}
+
+// other draws a way that the flow does not go.
+func (r *routing) other(k int32, rng *rand.Rand) int32 {
+	c := &r.all[k]
+	to := int32(rng.IntN(len(c.ways) - 1))
+	if to >= c.at {
+		to++
+	}
+	return to
+}
+
+// best returns the way, other than the present one, that would give the flow most; ties at random.
+func (r *routing) best(k int32, rng *rand.Rand) int32 {
+	c := &r.all[k]
+	best, most, ties := c.at, int64(-1), 0
+	for w := range c.ways {
+		if int32(w) == c.at {
+			continue
+		}
+		switch a := r.s.net.afford(c.ways[w].Links); {
+		case a > most:
+			best, most, ties = int32(w), a, 1
+		case a == most:
+			if ties++; rng.IntN(ties) == 0 {
+				best = int32(w)
+			}
+		}
+	}
+	return best
+}
+
+// Undo implements Problem.
+func (r *routing) Undo() {
+	if r.all[r.last.choice].at != r.last.from {
+		r.turn(r.last.choice, r.last.from)
+	}
+}
+
+// Utility implements Problem.
+func (r *routing) Utility() int64 { return r.s.net.value() }
+
+// Save implements Problem.
+func (r *routing) Save() {
+	r.saved = slices.Grow(r.saved[:0], len(r.choices))[:len(r.choices)]
+	for i, k := range r.choices {
+		r.saved[i] = r.all[k].at
+	}
+}
+
+// Restore implements Problem.
+func (r *routing) Restore() {
+	for i, k := range r.choices {
+		if r.saved[i] != r.all[k].at {
+			r.turn(k, r.saved[i])
+		}
+	}
+}
+
+// Spent implements Problem.
+func (r *routing) Spent() bool { return r.s.spent() }
+
+// settle is the last pass: each flow in turn takes the way that is best for all, until none gains or the rounds are
+// over. In mode paper there is none.
+func (r *routing) settle() Count {
+	var count Count
+	if r.s.opt.Paper {
+		return count
+	}
+	for range r.s.opt.Passes {
+		gained := false
+		for _, k := range r.choices {
+			if r.s.spent() {
+				return count
+			}
+			gained = r.settleOne(k, &count) || gained
+		}
+		if !gained {
+			break
+		}
+	}
+	return count
+}
+
+func (r *routing) settleOne(k int32, count *Count) bool {
+	from := r.all[k].at
+	best, most := from, r.Utility()
+	for w := range int32(len(r.all[k].ways)) {
+		if w == from {
+			continue
+		}
+		r.turn(k, w)
+		count.Evaluated++
+		if u := r.Utility(); u > most {
+			best, most = w, u
+		}
+	}
+	if r.all[k].at != best {
+		r.turn(k, best)
+	}
+	if best == from {
+		return false
+	}
+	count.Accepted++
+	return true
+}

@@ -1,0 +1,152 @@
+package anneal
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Options are the settings of both levels. The zero value of a field means its default.
+type Options struct {
+	// Paper keeps to Algorithms 1 to 3 as printed, in the reading of the document's own words: printed temperatures,
+	// random first states, tasks drawn by their weights alone, the longest and narrowest route taken away and the shortest and
+	// widest given, and no last pass.
+	Paper bool
+
+	Restarts   int     // of the upper level; default 5, as printed
+	Steps      int     // of the upper level in each restart; default 100
+	RouteSteps int     // of the lower level at each of those; default 50. Routes on their own get four times as many
+	Uniform    float64 // share of moves that pick the task or flow uniformly; default 0.3. Below zero: none
+	Near       float64 // share of moves that look for a host in the rack of a task it talks to; default 0.5. Below zero: none
+	Start, End float64 // temperatures, as fractions of the best utility seen; default 0.02 and 0.0002
+	Passes     int     // rounds at most of the last pass, in which each task and flow takes its best; default 3
+	Work       int64   // flows visited before a decision ends where it is; default 20 million, about 0.1 s
+}
+
+func (o Options) withDefaults() Options {
+	set := func(p *int, d int) {
+		if *p == 0 {
+			*p = d
+		}
+	}
+	set(&o.Restarts, 5)
+	set(&o.Steps, 100)
+	set(&o.RouteSteps, 50)
+	set(&o.Passes, 3)
+	share := func(p *float64, d float64) {
+		if *p == 0 {
+			*p = d
+		}
+		*p = max(*p, 0)
+	}
+	share(&o.Uniform, 0.3)
+	share(&o.Near, 0.5)
+	share(&o.Start, 0.02)
+	share(&o.End, 0.0002)
+	if o.Work == 0 {
+		o.Work = 20e6
+	}
+	if o.Paper {
+		o.Uniform, o.Near = 0, 0
+	}
+	return o
+}
+
+// Scene is the network at one decision: what runs on it, and what the decision has put there so far.
+type Scene struct {
+	ground *Ground
+	opt    Options
+	net    *network
+	end    int64 // of work, for the decision at hand
+}
+
+// NewScene returns the empty network of a ground.
+func NewScene(g *Ground, opt Options) *Scene {
+	opt = opt.withDefaults()
+	return &Scene{ground: g, opt: opt, net: newNetwork(g.capacity, opt.Paper)}
+}
+
+// Bundle is one connection between two hosts.
+type Bundle struct {
+	Src, Dst southbound.HostID
+	Flows    int32 // pairs of tasks that it holds; 0 means 1
+}
+
+// Run adds bundles of one coflow that go fixed links (host links included) and are not to be moved. Rows are sorted by
+// (Dst, Src); links[i] nil leaves row i out.
+func (s *Scene) Run(rows []Bundle, links [][]pathmap.LinkID) {
+	for i := range rows {
+		if links[i] == nil {
+			continue
+		}
+		if i == 0 || rows[i].Dst != rows[i-1].Dst || links[i-1] == nil {
+			s.net.addGroup(1, s.ground.local(rows[i].Dst))
+		}
+		f := s.net.addFlow(int32(len(s.net.groups) - 1))
+		s.net.flows[f].pairs = max(rows[i].Flows, 1)
+		s.net.lay(f, links[i])
+	}
+}
+
+// Utility returns the utility of everything on the network, in bits a second.
+func (s *Scene) Utility() int64 { return s.net.value() }
+
+func (s *Scene) begin() { s.end = s.net.work + s.opt.Work }
+
+func (s *Scene) spent() bool { return s.net.work >= s.end }
+
+// Route chooses ways for bundles of new coflows, each sorted by (Dst, Src), and leaves them on the network. Hints are
+// the path map's indexes to begin with, by coflow and row; nil, or a negative one: none. So is the answer.
+func (s *Scene) Route(coflows [][]Bundle, hints [][]int, rng *rand.Rand) ([][]int, Count) {
+	s.begin()
+	r := s.take(coflows, hints)
+	r.lay(rng)
+	steps := 4 * s.opt.RouteSteps
+	if s.opt.Paper {
+		steps = s.opt.RouteSteps
+	}
+	count := r.anneal(s.opt.Restarts, min(steps, 16*len(r.choices)), rng)
+	count.Add(r.settle())
+	return r.answer(coflows), count
+}
+
+// Spread is Route without annealing: each bundle in turn takes the way on which it gets most.
+func (s *Scene) Spread(coflows [][]Bundle, rng *rand.Rand) [][]int {
+	r := s.take(coflows, nil)
+	r.lay(rng)
+	return r.answer(coflows)
+}
+
+func (s *Scene) take(coflows [][]Bundle, hints [][]int) *routing {
+	r := newRouting(s)
+	for c, rows := range coflows {
+		for i, b := range rows {
+			if i == 0 || b.Dst != rows[i-1].Dst {
+				s.net.addGroup(1, s.ground.local(b.Dst))
+			}
+			f := s.net.addFlow(int32(len(s.net.groups) - 1))
+			s.net.flows[f].pairs = max(b.Flows, 1)
+			ch := choice{flow: f, src: b.Src, dst: b.Dst, ways: s.ground.Ways(b.Src, b.Dst), at: -1}
+			if hints != nil && hints[c] != nil {
+				ch.at = int32(slices.IndexFunc(ch.ways, func(w Way) bool { return w.Path == hints[c][i] }))
+			}
+			r.take(ch)
+		}
+	}
+	return r
+}
+
+func (r *routing) answer(coflows [][]Bundle) [][]int {
+	out := make([][]int, len(coflows))
+	k := 0
+	for c, rows := range coflows {
+		out[c] = make([]int, len(rows))
+		for i := range rows {
+			out[c][i] = r.all[k].way().Path
+			k++
+		}
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+// Package joint holds the parts of a policy that answer several questions together.
+//
+// A joint part shows one face for each question, for they are asked in turn, with the circuits in between. What one
+// face has found it hands to the next within the same decision, and to no other.
+package joint
+
+import (
+	"lightloom/controller"
+	"lightloom/controller/anneal"
+	"lightloom/controller/policy/place"
+	"lightloom/controller/policy/route"
+	"lightloom/southbound"
+)
+
+// CrossLayer places each waiting job by two-level annealing, so that a placement is valued together with the paths that
+// it allows; jobs that run are not moved. Its second face routes: what was found while placing is where it begins, with
+// the bundles that circuits took left out, and bare coflows, which are only routed, are in it.
+type CrossLayer struct {
+	opt   anneal.Options
+	found map[southbound.CoflowID]wayOf
+}
+
+type wayOf struct {
+	edge   int
+	placed anneal.Placed
+}
+
+// NewCrossLayer returns the part's two faces.
+func NewCrossLayer(opt anneal.Options) (*Placer, *route.Annealed) {
+	c := &CrossLayer{opt: opt}
+	return &Placer{c}, &route.Annealed{Options: opt, Hint: c.hint}
+}
+
+// Placer is the face that says where tasks run.
+type Placer struct{ *CrossLayer }
+
+// Wants implements the part's list of events.
+func (*Placer) Wants() controller.KindSet { return place.Wants() }
+
+// Fill places jobs.
+func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	c.found = map[southbound.CoflowID]wayOf{}
+	var scene *anneal.Scene
+	free := append([]int32(nil), v.Free...)
+	for _, j := range place.Admit(v) {
+		if j.Tasks() == 0 {
+			p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: []southbound.HostID{}})
+			continue
+		}
+		if scene == nil {
+			scene = route.NewScene(v, c.opt)
+		}
+		placed := scene.Place(j, free, v.Rand("place", uint64(j.ID)))
+		for _, h := range placed.Hosts {
+			free[h]--
+		}
+		p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: placed.Hosts})
+		count(&p.Anneal.Place, placed.Place)
+		count(&p.Anneal.Route, placed.Route)
+		for k := range j.Edges {
+			c.found[j.FirstCoflow+southbound.CoflowID(k)] = wayOf{k, placed}
+		}
+	}
+}
+
+func (c *CrossLayer) hint(id southbound.CoflowID, src, dst southbound.HostID) int {
+	if w, ok := c.found[id]; ok {
+		return w.placed.Way(w.edge, src, dst)
+	}
+	return -1
+}
+
+func count(m *controller.MoveCounts, c anneal.Count) {
+	m.Add(controller.MoveCounts{Evaluated: c.Evaluated, Accepted: c.Accepted})
+}

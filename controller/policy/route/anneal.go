@@ -1,0 +1,149 @@
+package route
+
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/anneal"
+	"lightloom/controller/policy/pending"
+	"lightloom/southbound"
+)
+
+// Annealed chooses the paths of new coflows by the routing level of the annealer alone, for the sum over all receivers
+// of the least rate from any of their senders, running coflows included. Bundles that a reservation carries over a
+// circuit come last and take what is widest then: they are on packets only until they are lit. Bundles whose path has
+// gone dark get the first that leads.
+type Annealed struct {
+	Options anneal.Options
+	// Hint returns a path to begin with for a row of a coflow that the plan creates; below zero: none. May be nil.
+	Hint func(c southbound.CoflowID, src, dst southbound.HostID) int
+}
+
+// Wants implements the part's list of events.
+func (*Annealed) Wants() controller.KindSet { return Wants() }
+
+// Fill routes coflows.
+func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	mend(v, p)
+	todo := a.gather(v, p)
+	if len(todo) == 0 {
+		return
+	}
+	scene := NewScene(v, a.Options)
+	rng := v.Rand("route", uint64(todo[0].id))
+	packets, hints := split(todo, false)
+	ways, count := scene.Route(packets, hints, rng)
+	circuits, _ := split(todo, true)
+	later := scene.Spread(circuits, rng)
+	p.Anneal.Route.Evaluated += count.Evaluated
+	p.Anneal.Route.Accepted += count.Accepted
+	for i := range todo {
+		p.Route = append(p.Route, todo[i].routing(v, ways[i], later[i]))
+	}
+	slices.SortFunc(p.Route, func(a, b controller.Routing) int { return cmp.Compare(a.Coflow, b.Coflow) })
+}
+
+// coflow is one that lacks routes.
+type coflow struct {
+	id    southbound.CoflowID
+	rows  []anneal.Bundle
+	hints []int  // by row
+	lit   []bool // by row: a reservation carries it
+}
+
+func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
+	reserved := carried(v, p)
+	var todo []coflow
+	add := func(id southbound.CoflowID, src, dst []southbound.HostID, flows []int32, hint bool) {
+		c := coflow{id: id, rows: make([]anneal.Bundle, len(src)), hints: make([]int, len(src)), lit: make([]bool, len(src))}
+		for r := range src {
+			c.rows[r] = anneal.Bundle{Src: src[r], Dst: dst[r]}
+			if flows != nil {
+				c.rows[r].Flows = flows[r]
+			}
+			c.hints[r] = -1
+			if hint && a.Hint != nil {
+				c.hints[r] = a.Hint(id, src[r], dst[r])
+			}
+			s, d := v.HostRack(src[r]), v.HostRack(dst[r])
+			c.lit[r] = reserved[carry{id, s, d}] || reserved[carry{controller.AnyCoflow, s, d}]
+		}
+		todo = append(todo, c)
+	}
+	for i := range v.Coflows {
+		if c := &v.Coflows[i]; !c.Routed && len(c.Src) > 0 {
+			add(c.ID, c.Src, c.Dst, nil, false)
+		}
+	}
+	for _, c := range pending.Placed(v, p) {
+		add(c.ID, c.Src, c.Dst, c.Flows, true)
+	}
+	slices.SortFunc(todo, func(a, b coflow) int { return cmp.Compare(a.id, b.id) })
+	return todo
+}
+
+type carry struct {
+	coflow southbound.CoflowID
+	s, d   southbound.RackID
+}
+
+// carried returns what reservations carry, standing and new.
+func carried(v *controller.View, p *controller.Plan) map[carry]bool {
+	all := map[carry]bool{}
+	for _, rs := range [2][]controller.Reservation{v.Reserved, p.Reserve} {
+		for _, r := range rs {
+			all[carry{r.Coflow, southbound.RackID(r.In), southbound.RackID(r.Out)}] = true
+		}
+	}
+	return all
+}
+
+// split returns the rows of each coflow that are carried by a reservation, or those that are not, with their hints.
+func split(todo []coflow, lit bool) (rows [][]anneal.Bundle, hints [][]int) {
+	for i := range todo {
+		var b []anneal.Bundle
+		h := []int{}
+		for r := range todo[i].rows {
+			if todo[i].lit[r] == lit {
+				b, h = append(b, todo[i].rows[r]), append(h, todo[i].hints[r])
+			}
+		}
+		rows, hints = append(rows, b), append(hints, h)
+	}
+	return rows, hints
+}
+
+// routing joins the answers for a coflow's rows on packets and on circuits.
+func (c *coflow) routing(v *controller.View, packets, circuits []int) controller.Routing {
+	out := controller.Routing{Coflow: c.id, Tags: make([]southbound.Tag, len(c.rows))}
+	for r := range c.rows {
+		from := &packets
+		if c.lit[r] {
+			from = &circuits
+		}
+		if v.HostRack(c.rows[r].Src) != v.HostRack(c.rows[r].Dst) {
+			out.Tags[r] = southbound.PathTag((*from)[0])
+		}
+		*from = (*from)[1:]
+	}
+	return out
+}
+
+// mend moves the bundles of routed coflows whose path has gone dark to the first that leads.
+func mend(v *controller.View, p *controller.Plan) {
+	if v.Down == nil {
+		return
+	}
+	f := newFinder(v)
+	first := func(_ southbound.CoflowID, _, _ southbound.HostID, opts []option) southbound.Tag {
+		return southbound.PathTag(opts[0].path)
+	}
+	for i := range v.Coflows {
+		if c := &v.Coflows[i]; c.Routed {
+			if tags := f.mend(first, c); tags != nil {
+				p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: tags})
+			}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package route
+
+import (
+	"lightloom/controller"
+	"lightloom/controller/anneal"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// NewScene returns the network of a view with what runs on it: every bundle of a routed coflow that has not ended,
+// started or still waiting for its stage, on the path of its tag or, where its circuit is lit, on the circuit.
+func NewScene(v *controller.View, opt anneal.Options) *anneal.Scene {
+	s := anneal.NewScene(anneal.NewGround(v.Fabric, v.Paths, v.Down), opt)
+	c := &carrier{v: v, paths: map[pathKey][]pathmap.LinkID{}}
+	for i := range v.Coflows {
+		if cf := &v.Coflows[i]; cf.Routed {
+			rows, links := make([]anneal.Bundle, len(cf.Src)), make([][]pathmap.LinkID, len(cf.Src))
+			for r := range rows {
+				rows[r] = anneal.Bundle{Src: cf.Src[r], Dst: cf.Dst[r]}
+				if !cf.Ended[r] {
+					links[r] = c.links(cf, r)
+				}
+			}
+			s.Run(rows, links)
+		}
+	}
+	return s
+}
+
+type pathKey struct {
+	s, d southbound.RackID
+	path int
+}
+
+// carrier finds the links that a bundle is on.
+type carrier struct {
+	v     *controller.View
+	paths map[pathKey][]pathmap.LinkID
+}
+
+func (c *carrier) links(cf *controller.CoflowView, row int) []pathmap.LinkID {
+	src, dst := cf.Src[row], cf.Dst[row]
+	up, down := HostLinks(c.v, src, dst)
+	links := []pathmap.LinkID{up}
+	s, d := c.v.HostRack(src), c.v.HostRack(dst)
+	switch {
+	case s == d:
+	case OnCircuit(c.v, cf.ID, s, d):
+		in, out := CircuitLinks(c.v, s, d)
+		links = append(links, in, out)
+	default:
+		links = append(links, c.path(s, d, cf.Tag[row])...)
+	}
+	return append(links, down)
+}
+
+func (c *carrier) path(s, d southbound.RackID, t southbound.Tag) []pathmap.LinkID {
+	key := pathKey{s, d, PathOf(t)}
+	p, ok := c.paths[key]
+	if !ok && key.path < c.v.Paths.Paths(int(s), int(d)) {
+		p = c.v.Paths.AppendPath(nil, int(s), int(d), key.path)
+		c.paths[key] = p
+	}
+	return p
+}
+
+// PathOf returns the path map's index for a packet tag: the default is its first path.
+func PathOf(t southbound.Tag) int { return max(int(t)-int(southbound.PathTag(0)), 0) }
+
+// OnCircuit says whether the bundles of a coflow between two racks are on a circuit now: it is lit, and a begun
+// reservation for them holds it.
+func OnCircuit(v *controller.View, c southbound.CoflowID, s, d southbound.RackID) bool {
+	if int(s) >= len(v.Circuits) {
+		return false
+	}
+	at := &v.Circuits[s]
+	return at.Phase == controller.Usable && at.Held && at.Out == southbound.Port(d) &&
+		(at.Coflow == c || at.Coflow == controller.AnyCoflow)
+}
+
+// HostLinks returns the link into the network of one host and the link out of it of another.
+func HostLinks(v *controller.View, src, dst southbound.HostID) (up, down pathmap.LinkID) {
+	t := v.Fabric.Topology
+	return t.Out(v.Fabric.HostNode[src])[0], pathmap.Reverse(t.Out(v.Fabric.HostNode[dst])[0])
+}
+
+// CircuitLinks returns the links between two racks and the optical switch: into it and out of it.
+func CircuitLinks(v *controller.View, s, d southbound.RackID) (in, out pathmap.LinkID) {
+	t := v.Fabric.Topology
+	return t.OutPort(v.Fabric.ToRNode[s], v.Fabric.OCSUplink[s]),
+		pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], v.Fabric.OCSUplink[d]))
+}
