@@ -49,6 +49,7 @@ func list() []entry {
 		one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} }),
 		one("anneal", Route, "paths by simulated annealing, all new coflows together", func() Part { return &route.Annealed{} }),
 		one("tcp", Share, "no rates: hosts share by themselves", func() Part { return new(share.TCP) }),
+		one("maxmin", Share, "the max-min fair rate of every bundle, set by the policy", func() Part { return new(share.MaxMin) }),
 		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
 	}
@@ -66,6 +67,7 @@ func cross(name, doc string, opt anneal.Options) entry {
 func presets() []Info {
 	return []Info{
 		{Name: "random+ecmp", Doc: "random slots, hashed paths, no circuits"},
+		{Name: "random+ecmp+maxmin", Doc: "random slots, hashed paths, rates set by the policy, no circuits"},
 		{Name: "random+ecmp+sunflow", Doc: "random slots, hashed paths, circuits for elephants"},
 		{Name: "crosslayer", Doc: "slots and paths annealed together, no circuits"},
 		{Name: "crosslayer+sunflow", Doc: "slots and paths annealed together, circuits for elephants"},

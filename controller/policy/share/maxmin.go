@@ -1,0 +1,177 @@
+package share
+
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/route"
+	"lightloom/pathmap"
+	"lightloom/pathmap/maxmin"
+	"lightloom/southbound"
+)
+
+// MaxMin gives every bundle its max-min fair rate, by class (source, destination, tag), counted at layer 2. Bundles on a
+// lit circuit use the optical links. Rates are rounded down to whole bits a second, and lowered further where rounding
+// in the solver would still put a link above its capacity. Only classes whose rate differs from what was said last are
+// named; a class without live bundles keeps what it was given, for it sends nothing.
+type MaxMin struct {
+	solver maxmin.Solver
+	said   map[class]pathmap.BitsPerSecond
+}
+
+// Wants implements the part's list of events.
+func (*MaxMin) Wants() controller.KindSet {
+	return controller.Kinds(controller.CoflowStarted, controller.BundleEnded, controller.CoflowEnded,
+		controller.ReservationEnded, controller.CircuitUsable, controller.FabricChanged)
+}
+
+type class struct {
+	src, dst southbound.HostID
+	tag      southbound.Tag
+}
+
+func (c class) compare(o class) int {
+	return cmp.Or(cmp.Compare(c.src, o.src), cmp.Compare(c.dst, o.dst), cmp.Compare(c.tag, o.tag))
+}
+
+// Fill says the rates that have changed.
+func (m *MaxMin) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	classes, flows := live(v, p)
+	first := m.said == nil
+	if first {
+		m.said = map[class]pathmap.BitsPerSecond{}
+	}
+	var pairs []southbound.PairRate
+	for i, rate := range m.rates(v, classes, flows) {
+		c := classes[i]
+		if last, ok := m.said[c]; ok && last == rate {
+			continue
+		}
+		m.said[c] = rate
+		pairs = append(pairs, southbound.PairRate{Src: c.src, Dst: c.dst, Tag: c.tag, Rate: rate})
+	}
+	if first || len(pairs) > 0 {
+		p.Share = &southbound.Rates{Pairs: pairs}
+	}
+}
+
+// live returns the classes of the bundles that may send, sorted, with how many bundles each has.
+func live(v *controller.View, p *controller.Plan) ([]class, []int64) {
+	routed := map[southbound.CoflowID][]southbound.Tag{}
+	for _, r := range p.Route {
+		routed[r.Coflow] = r.Tags
+	}
+	held := holds(v)
+	var all []class
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		tags := c.Tag
+		if t, ok := routed[c.ID]; ok {
+			tags = t
+		}
+		if !c.Started || len(tags) != len(c.Src) {
+			continue
+		}
+		for r := range c.Src {
+			s, d := v.HostRack(c.Src[r]), v.HostRack(c.Dst[r])
+			switch tag := tags[r]; {
+			case c.Ended[r]:
+			case s != d && route.OnCircuit(v, c.ID, s, d):
+				all = append(all, class{c.Src[r], c.Dst[r], southbound.TagCircuit})
+			case tag != southbound.TagHold && !held[hold{c.ID, s, d}] && !held[hold{controller.AnyCoflow, s, d}]:
+				all = append(all, class{c.Src[r], c.Dst[r], tag})
+			}
+		}
+	}
+	slices.SortFunc(all, class.compare)
+	var flows []int64
+	classes := all[:0]
+	for _, c := range all {
+		if n := len(classes); n > 0 && classes[n-1] == c {
+			flows[n-1]++
+			continue
+		}
+		classes, flows = append(classes, c), append(flows, 1)
+	}
+	return classes, flows
+}
+
+type hold struct {
+	coflow southbound.CoflowID
+	s, d   southbound.RackID
+}
+
+// holds returns whose bundles send nothing until their circuit is lit.
+func holds(v *controller.View) map[hold]bool {
+	all := map[hold]bool{}
+	for _, r := range v.Reserved {
+		if r.Meanwhile == controller.Hold {
+			all[hold{r.Coflow, southbound.RackID(r.In), southbound.RackID(r.Out)}] = true
+		}
+	}
+	return all
+}
+
+// rates solves for one flow of each class.
+func (m *MaxMin) rates(v *controller.View, classes []class, flows []int64) []pathmap.BitsPerSecond {
+	in := make([]maxmin.Class, len(classes))
+	for i, c := range classes {
+		in[i] = maxmin.Class{Links: links(v, c), Flows: float64(flows[i])}
+	}
+	capacity := make([]float64, len(v.Fabric.Topology.Links()))
+	for i, l := range v.Fabric.Topology.Links() {
+		capacity[i] = float64(l.Capacity)
+	}
+	exact := make([]float64, len(in))
+	m.solver.Solve(capacity, in, exact)
+	out := make([]pathmap.BitsPerSecond, len(in))
+	for i, r := range exact {
+		out[i] = pathmap.BitsPerSecond(r)
+	}
+	trim(v, in, flows, out)
+	return out
+}
+
+// links returns the links of a class. A tag that the path map does not know takes the default.
+func links(v *controller.View, c class) []pathmap.LinkID {
+	up, down := route.HostLinks(v, c.src, c.dst)
+	out := []pathmap.LinkID{up}
+	s, d := v.HostRack(c.src), v.HostRack(c.dst)
+	switch {
+	case s == d:
+	case c.tag == southbound.TagCircuit:
+		a, b := route.CircuitLinks(v, s, d)
+		out = append(out, a, b)
+	default:
+		i, n := route.PathOf(c.tag), v.Paths.Paths(int(s), int(d))
+		if i >= n {
+			i = 0
+		}
+		if n > 0 {
+			out = v.Paths.AppendPath(out, int(s), int(d), i)
+		}
+	}
+	return append(out, down)
+}
+
+// trim lowers rates, a bit a second at a time, until no link is above its capacity. The solver's rounding is a few units
+// in the last place, so that one pass is nearly always enough and mostly none is needed.
+func trim(v *controller.View, in []maxmin.Class, flows []int64, rate []pathmap.BitsPerSecond) {
+	sum := make([]int64, len(v.Fabric.Topology.Links()))
+	for i := range in {
+		for _, l := range in[i].Links {
+			sum[l] += flows[i] * int64(rate[i])
+		}
+	}
+	for i := range in {
+		for rate[i] > 0 && slices.ContainsFunc(in[i].Links, func(l pathmap.LinkID) bool {
+			return sum[l] > int64(v.Fabric.Topology.Link(l).Capacity)
+		}) {
+			rate[i]--
+			for _, l := range in[i].Links {
+				sum[l] -= flows[i]
+			}
+		}
+	}
+}
