@@ -65,7 +65,9 @@ func (f *Fabric) Walk(src, dst southbound.RackID, tag southbound.Tag) ([]pathmap
 			out := f.Circuits[t.Link(l).ToPort]
 			l = t.OutPort(at, int32(out))
 			way = append(way, l)
-			at = t.Link(l).To
+			if at = t.Link(l).To; at != f.ToRNode[dst] {
+				return way, fmt.Errorf("rack %d to %d with tag %d: the circuit leads to %s", src, dst, tag, t.Node(at).Name)
+			}
 		}
 	}
 	return way, nil

@@ -64,6 +64,7 @@ type move struct {
 	until   time.Duration // end of draining, next try, or when to give up
 	stages  state.Stages
 	connect bool // reported before the Set's answer came
+	missed  bool // one of the Sets awaited did not get through
 }
 
 // NewMover returns a Mover with nothing to do.
@@ -102,11 +103,17 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 		}
 	}
 	m.moves = slices.DeleteFunc(m.moves, func(o *move) bool { return o.in == in || o.out == out })
+	for _, s := range m.out { // settled, and nobody has been told yet
+		if s.OK && (s.In == in || s.Out == out) {
+			displaced = append(displaced, southbound.CrossConnect{In: s.In, Out: s.Out})
+		}
+	}
+	m.out = slices.DeleteFunc(m.out, func(s Settled) bool { return s.In == in || s.Out == out })
 	m.moves = append(m.moves, &move{in: in, out: out, drop: slices.Clone(displaced)})
 }
 
-// Busy says whether a move is in progress.
-func (m *Mover) Busy() bool { return len(m.moves) > 0 }
+// Busy says whether a move is in progress, or one has settled and Next has not told it yet.
+func (m *Mover) Busy() bool { return len(m.moves)+len(m.out) > 0 }
 
 // Moving says whether in→out is being moved to.
 func (m *Mover) Moving(in, out southbound.Port) bool {
@@ -130,8 +137,10 @@ func (m *Mover) Done(now time.Duration, token uint64, err error) {
 		switch {
 		case errors.Is(err, southbound.ErrRefused) && o.phase != abandoned:
 			m.abandon(now, o)
-		case err != nil:
+		case err != nil && o.phase != abandoned: // one that is gone is read back when it returns
 			m.again(now, o)
+		case len(o.open) == 0 && o.missed:
+			o.missed = false // clear tells all of them again
 		case len(o.open) == 0:
 			m.advance(now, o)
 		}
@@ -142,7 +151,7 @@ func (m *Mover) Done(now time.Duration, token uint64, err error) {
 func (m *Mover) again(now time.Duration, o *move) {
 	switch o.phase {
 	case clearing:
-		o.until = now + m.opt.Retry
+		o.until, o.missed = now+m.opt.Retry, len(o.open) > 0
 	case waiting:
 		o.phase, o.until = draining, now+m.opt.Retry
 	case steering:
