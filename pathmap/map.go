@@ -134,9 +134,9 @@ func (m *Map) Paths(s, d int) int {
 	}
 	var room [inline]frame
 	w := m.walk(a, b)
-	w.begin(room[:0])
+	st, f := w.begin(room[:0]), path
 	for n := range m.k {
-		switch w.advance() {
+		switch st, f = w.advance(st); f {
 		case end:
 			return n
 		case spent:
@@ -157,19 +157,19 @@ func (m *Map) Shortest(s, d int) int {
 	}
 	var room [inline]frame
 	w := m.walk(a, b)
-	w.begin(room[:0])
+	st, f := w.begin(room[:0]), path
 	first := 0
 	for n := range m.k {
-		switch w.advance() {
+		switch st, f = w.advance(st); f {
 		case end:
 			return n
 		case spent:
 			return equal(m.yen(a, b, m.k))
 		}
 		if n == 0 {
-			first = len(w.stack)
+			first = len(st)
 		}
-		if len(w.stack) > first {
+		if len(st) > first {
 			return n
 		}
 	}
@@ -244,17 +244,17 @@ func (m *Map) search(buf []LinkID, a, b int32, i int) ([]LinkID, bool) {
 	}
 	var room [inline]frame
 	w := m.walk(a, b)
-	w.begin(room[:0])
+	st, f := w.begin(room[:0]), path
 	for range i + 1 {
-		switch w.advance() {
+		switch st, f = w.advance(st); f {
 		case end:
 			return buf, false
 		case spent:
 			return m.appendYen(buf, a, b, i)
 		}
 	}
-	for _, f := range w.stack {
-		buf = append(buf, m.g.link[f.via])
+	for i := range st {
+		buf = append(buf, m.g.link[st[i].via])
 	}
 	return buf, true
 }

@@ -33,7 +33,7 @@ func (m *Map) pack() error {
 	}
 	rows := make([]packedRow, len(m.node))
 	each(len(rows), func() func(int) {
-		p := packer{m: m, dist: newRow(m.g.nodes()), queue: make([]int32, 0, m.g.nodes()), stack: make([]frame, 0, inline)}
+		p := packer{m: m, dist: newRow(m.g.nodes()), queue: make([]int32, 0, m.g.nodes()), stack: make(stack, 0, inline)}
 		return func(t int) { rows[t] = p.row(int32(t)) }
 	})
 	for t, r := range rows {
@@ -50,7 +50,7 @@ type packer struct {
 	m     *Map
 	dist  row
 	queue []int32
-	stack []frame
+	stack stack
 	out   bitWriter
 	via   []int32 // of the pair's paths, one after the other
 	end   []int32 // of each path in via
@@ -78,13 +78,13 @@ func (p *packer) row(t int32) packedRow {
 func (p *packer) paths(s, t int32) {
 	p.via, p.end = p.via[:0], p.end[:0]
 	w := walk{g: p.m.g, dist: p.dist, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t]}
-	w.begin(p.stack[:0])
-	defer func() { p.stack = w.stack }()
+	st, f := w.begin(p.stack[:0]), path
+	defer func() { p.stack = st }()
 	for range p.m.k {
-		switch w.advance() {
+		switch st, f = w.advance(st); f {
 		case path:
-			for i := range w.stack {
-				p.via = append(p.via, w.stack[i].via)
+			for i := range st {
+				p.via = append(p.via, st[i].via)
 			}
 			p.end = append(p.end, int32(len(p.via)))
 		case end:

@@ -14,7 +14,6 @@ type walk struct {
 	slack  int32 // of this pass
 	next   int32 // the smallest slack of a branch that this pass cut off
 	steps  int   // left of the budget
-	stack  []frame
 }
 
 // frame is one node of the path being searched.
@@ -35,93 +34,95 @@ const budget = 1 << 15
 // inline is the length of paths up to which a walk allocates nothing.
 const inline = 16
 
-// begin sets the walk at the pair; stack is empty, with the caller's room.
-func (w *walk) begin(stack []frame) {
-	w.stack = stack
+// stack is the path being searched, or found. It goes in and out of every call, so that a caller's room for it need not
+// be on the heap.
+type stack []frame
+
+// begin sets the walk at the pair; room is the memory to use.
+func (w *walk) begin(room stack) stack {
 	w.slack, w.next, w.steps = 0, math.MaxInt32, budget
-	if w.dist.code(w.source) != unreached {
-		w.push(w.source, 0)
+	if w.dist.code(w.source) == unreached {
+		return room
 	}
+	return w.push(room, w.source, 0)
 }
 
 // found says what a call of advance came to.
 type found uint8
 
 const (
-	path  found = iota // stack holds the next path
+	path  found = iota // the stack holds the next path
 	end                // there is no further path
 	spent              // the budget is spent: nothing is known of further paths
 )
 
 // advance goes on to the next path.
-func (w *walk) advance() found {
+func (w *walk) advance(st stack) (stack, found) {
 	for {
-		for len(w.stack) > 0 {
-			f := &w.stack[len(w.stack)-1]
+		for len(st) > 0 {
+			f := &st[len(st)-1]
 			if f.left == 0 {
-				w.stack = w.stack[:len(w.stack)-1]
+				st = st[:len(st)-1]
 				continue
 			}
 			if w.steps--; w.steps < 0 {
-				return spent
+				return st, spent
 			}
-			if w.try(f) {
-				return path
+			to, slack := w.look(f)
+			switch {
+			case to < 0:
+			case to == w.target:
+				if slack == 0 { // else found by an earlier pass
+					return st, path
+				}
+			case slack < 0:
+				if w.slack-slack < w.next && w.open(st, to) {
+					w.next = w.slack - slack
+				}
+			case w.open(st, to):
+				st = w.push(st, to, slack)
 			}
 		}
 		if w.next == math.MaxInt32 {
-			return end
+			return st, end
 		}
 		w.slack, w.next = w.next, math.MaxInt32
-		w.push(w.source, w.slack)
+		st = w.push(st, w.source, w.slack)
 	}
 }
 
-// try looks at the next link of f and says whether it completes a path.
-func (w *walk) try(f *frame) bool {
+// look returns the node that the next link of f leads to and the slack left there; None for a number without a link.
+func (w *walk) look(f *frame) (to, slack int32) {
 	i := f.idx
 	f.left--
 	if f.idx += f.stride; f.idx >= f.prime {
 		f.idx -= f.prime
 	}
 	if i >= uint32(f.degree) {
-		return false
+		return None, 0
 	}
-	entry := f.start + int32(i)
-	to := w.g.to[entry]
-	slack := f.slack - int32(detour[f.code<<2|w.dist.code(to)])
-	switch {
-	case to == w.target:
-		f.via = entry
-		return slack == 0 // else found by an earlier pass
-	case slack < 0:
-		if w.slack-slack < w.next && w.open(to) {
-			w.next = w.slack - slack
-		}
-	case w.open(to):
-		f.via = entry
-		w.push(to, slack)
-	}
-	return false
+	f.via = f.start + int32(i)
+	to = w.g.to[f.via]
+	return to, f.slack - int32(detour[f.code<<2|w.dist.code(to)])
 }
 
 // open says whether the path may go on to n: not a leaf, and not on the path.
-func (w *walk) open(n int32) bool {
+func (w *walk) open(st stack, n int32) bool {
 	if w.g.leaf[n] {
 		return false
 	}
-	for i := range w.stack {
-		if w.stack[i].node == n {
+	for i := range st {
+		if st[i].node == n {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *walk) push(n, slack int32) {
+func (w *walk) push(st stack, n, slack int32) stack {
 	degree := w.g.degree(n)
 	p := w.g.prime[degree]
-	first, stride := w.order.at(len(w.stack), p)
-	w.stack = append(w.stack, frame{node: n, start: w.g.start[n], degree: degree, slack: slack,
+	first, stride := w.order.at(len(st), p)
+	return append(st, frame{node: n, start: w.g.start[n], degree: degree, slack: slack,
 		idx: first, stride: stride, prime: p, left: p, code: w.dist.code(n)})
 }

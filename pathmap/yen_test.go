@@ -61,9 +61,9 @@ func TestYenIsWalk(t *testing.T) {
 			d := newRow(g.nodes())
 			d.fill(g, b, nil)
 			w := walk{g: g, dist: d, order: y.order, source: a, target: b}
-			w.begin(nil)
+			st, f := w.begin(nil), path
 			for i := range m.k {
-				f := w.advance()
+				st, f = w.advance(st)
 				if f == spent {
 					spents++
 					break
@@ -74,7 +74,7 @@ func TestYenIsWalk(t *testing.T) {
 				if f == end {
 					break
 				}
-				if !slices.EqualFunc(got[i].via, w.stack, func(e int32, f frame) bool { return e == f.via }) {
+				if !slices.EqualFunc(got[i].via, st, func(e int32, f frame) bool { return e == f.via }) {
 					t.Fatalf("seed %d: path %d of %d-%d: walk and Yen differ", seed, i, a, b)
 				}
 			}
@@ -115,11 +115,11 @@ func TestBlindAlleys(t *testing.T) {
 	}
 	// Out of the clique there is one simple path: the tail itself. To see it is the only one takes the whole clique.
 	w := implicit.walk(0, 1)
-	w.begin(nil)
-	if f := w.advance(); f != path {
+	st, f := w.advance(w.begin(nil))
+	if f != path {
 		t.Fatalf("first path: %v", f)
 	}
-	if f := w.advance(); f != spent {
+	if _, f = w.advance(st); f != spent {
 		t.Fatalf("second path: %v, want the budget spent", f)
 	}
 	for _, m := range []*Map{implicit, packed} {

@@ -1,0 +1,135 @@
+package pathmap_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/path"
+	"gonum.org/v1/gonum/graph/simple"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+)
+
+// named are the topologies of the benchmarks. Jellyfish is named by switches and links between switches; there are as
+// many hosts as ports are left in switches of the fat-tree's size, but a path map does not see them.
+func named() []struct {
+	name  string
+	build func() (*pathmap.Topology, error)
+} {
+	jellyfish := func(switches, degree int) func() (*pathmap.Topology, error) {
+		return func() (*pathmap.Topology, error) {
+			return topo.Jellyfish(switches, degree, 0, pathmap.Gbps, rand.New(rand.NewPCG(1, 1)))
+		}
+	}
+	fattree := func(k int) func() (*pathmap.Topology, error) {
+		return func() (*pathmap.Topology, error) { return topo.FatTree(k, 0, pathmap.Gbps) }
+	}
+	return []struct {
+		name  string
+		build func() (*pathmap.Topology, error)
+	}{
+		{"jellyfish_200x10", jellyfish(200, 10)}, {"fattree_k16", fattree(16)},
+		{"jellyfish_1000x24", jellyfish(1000, 24)}, {"fattree_k34", fattree(34)},
+		{"jellyfish_4000x49", jellyfish(4000, 49)}, {"fattree_k74", fattree(74)},
+	}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	for _, n := range named() {
+		t, err := n.build()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, packed := range []bool{false, true} {
+			b.Run(n.name+"/"+form(packed), func(b *testing.B) {
+				var m *pathmap.Map
+				for b.Loop() {
+					if m, err = pathmap.Build(t, topo.ToRs(t), pathmap.Options{K: 10, Seed: 1, Packed: packed}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(m.Bytes()), "map_bytes")
+			})
+		}
+	}
+}
+
+func form(packed bool) string {
+	if packed {
+		return "packed"
+	}
+	return "implicit"
+}
+
+// BenchmarkLookup looks up a random path of a random pair.
+func BenchmarkLookup(b *testing.B) {
+	for _, n := range named()[:4] {
+		t, err := n.build()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, packed := range []bool{false, true} {
+			b.Run(n.name+"/"+form(packed), func(b *testing.B) {
+				m, err := pathmap.Build(t, topo.ToRs(t), pathmap.Options{K: 10, Seed: 1, Packed: packed})
+				if err != nil {
+					b.Fatal(err)
+				}
+				r := rand.New(rand.NewPCG(2, 2))
+				buf := make([]pathmap.LinkID, 0, 64)
+				b.ReportAllocs()
+				for b.Loop() {
+					buf = m.AppendPath(buf[:0], r.IntN(m.Ends()), r.IntN(m.Ends()), 0)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPair finds all ten paths of a random pair, ours beside gonum's.
+func BenchmarkPair(b *testing.B) {
+	for _, n := range named()[:2] {
+		t, err := n.build()
+		if err != nil {
+			b.Fatal(err)
+		}
+		tors := topo.ToRs(t)
+		m, err := pathmap.Build(t, tors, pathmap.Options{K: 10, Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(n.name+"/ours", func(b *testing.B) {
+			r := rand.New(rand.NewPCG(3, 3))
+			buf := make([]pathmap.LinkID, 0, 64)
+			for b.Loop() {
+				s, d := r.IntN(len(tors)), r.IntN(len(tors))
+				for i := range m.Paths(s, d) {
+					buf = m.AppendPath(buf[:0], s, d, i)
+				}
+			}
+		})
+		g := asGonum(t)
+		b.Run(n.name+"/gonum", func(b *testing.B) {
+			r := rand.New(rand.NewPCG(3, 3))
+			for b.Loop() {
+				yen(g, 10, tors[r.IntN(len(tors))], tors[r.IntN(len(tors))])
+			}
+		})
+	}
+}
+
+func asGonum(t *pathmap.Topology) graph.Undirected {
+	g := simple.NewUndirectedGraph()
+	for _, l := range t.Links() {
+		if l.From < l.To && t.Node(l.From).Role != pathmap.Host && t.Node(l.To).Role != pathmap.Host {
+			g.SetEdge(simple.Edge{F: simple.Node(l.From), T: simple.Node(l.To)})
+		}
+	}
+	return g
+}
+
+func yen(g graph.Graph, k int, s, d pathmap.NodeID) [][]graph.Node {
+	return path.YenKShortestPaths(g, k, math.Inf(1), simple.Node(s), simple.Node(d))
+}
