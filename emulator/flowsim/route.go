@@ -33,6 +33,7 @@ type route struct {
 	fate   fate
 	links  []pathmap.LinkID
 	walked uint64        // generation of the tables that links are from
+	moved  uint64        // generation that changed them, while bundles were on their way
 	rate   float64       // asked for each bundle of the shared class: bits a second; 0 holds
 	shared int32         // class, none where there never was one
 	live   int32         // bundles, in whichever class or pace
@@ -127,7 +128,7 @@ func (f *fluid) rewalk() {
 			continue
 		}
 		changed = append(changed, reroute{i, first, len(links), fate})
-		apart = apart || f.accountShared(r)
+		apart = f.accountShared(r) || apart
 	}
 	f.tmp.links = links
 	if len(changed) == 0 {
@@ -139,6 +140,7 @@ func (f *fluid) rewalk() {
 	for _, c := range changed {
 		r := &f.routes[c.route]
 		f.adopt(r, links[c.first:c.end], c.fate)
+		r.moved = f.tables
 		if r.stalls() {
 			f.stalls += int64(r.live)
 		}
@@ -149,7 +151,7 @@ func (f *fluid) rewalk() {
 	}
 }
 
-// rejoin puts the bundles that follow paces to where they belong after routes have changed.
+// rejoin puts the bundles of paced coflows to where they belong after their routes have changed.
 func (f *fluid) rejoin() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
@@ -159,8 +161,11 @@ func (f *fluid) rejoin() {
 		}
 		for b := co.first; b < co.end; b++ {
 			bu := &f.bundles[b]
-			arrived := bu.class != gone && f.routes[bu.route].fate == arrives
-			if bu.class == onPace && !arrived || bu.class >= 0 && f.classes[bu.class].alone && arrived {
+			r := &f.routes[bu.route]
+			if bu.class == gone || r.moved != f.tables {
+				continue
+			}
+			if bu.class == onPace && r.fate != arrives || bu.class >= 0 && f.classes[bu.class].alone && r.fate == arrives {
 				f.again(b)
 			}
 		}

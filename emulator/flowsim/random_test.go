@@ -1,0 +1,322 @@
+package flowsim
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// action is something done to a fabric at an instant.
+type action struct {
+	at      time.Duration
+	start   []row
+	coflow  southbound.CoflowID
+	rates   *southbound.Rates
+	steer   *southbound.Steer
+	connect *southbound.CrossConnect
+	cable   *cable
+	spine   *detour
+}
+
+// cable is a link that is cut or mended.
+type cable struct {
+	link int // modulo the fabric's
+	up   bool
+}
+
+// detour sends packets without a path of their own over another spine.
+type detour struct{ rack, dst, spine int }
+
+// script is a random run.
+type script struct {
+	spec    topo.Spec
+	backup  bool
+	actions []action
+	size    map[southbound.BundleKey]pathmap.Bytes
+	rows    []southbound.BundleKey
+	coflows southbound.CoflowID
+}
+
+func newScript(rng *rand.Rand) *script {
+	mbps := func(of ...int) pathmap.BitsPerSecond {
+		return pathmap.BitsPerSecond(of[rng.IntN(len(of))]) * pathmap.Mbps
+	}
+	sc := &script{spec: topo.Spec{Kind: topo.Hybrid, Racks: 2 + rng.IntN(4), Hosts: 1 + rng.IntN(3), Spines: 1 + rng.IntN(2),
+		NIC: mbps(50, 100, 1000), EPS: mbps(20, 50, 100), OCS: mbps(100, 150, 400), Dark: time.Duration(1+rng.IntN(20_000)) * time.Microsecond},
+		backup: rng.IntN(3) > 0, size: map[southbound.BundleKey]pathmap.Bytes{}}
+	modes := rng.IntN(3) // 0 fair only, 1 asked only, 2 both
+	at := time.Duration(0)
+	for range 3 + rng.IntN(20) {
+		at += time.Duration(rng.Int64N(int64(60 * ms)))
+		sc.add(rng, at, modes)
+	}
+	sc.actions = append(sc.actions, action{at: at + time.Duration(rng.Int64N(int64(time.Second))), rates: &southbound.Rates{Fair: true}})
+	for l := range 500 { // more than any of these fabrics has
+		sc.actions = append(sc.actions, action{at: at + time.Second, cable: &cable{l, true}})
+	}
+	for in := range sc.spec.Racks { // whoever stands before a dark port or in a loop gets away
+		x := southbound.CrossConnect{In: southbound.Port(in), Off: true}
+		sc.actions = append(sc.actions, action{at: at + time.Second, connect: &x})
+	}
+	for _, k := range sc.rows {
+		sc.actions = append(sc.actions, action{at: at + 2*time.Second, steer: &southbound.Steer{BundleKey: k, Tag: 0}})
+	}
+	return sc
+}
+
+func (sc *script) tag(rng *rand.Rand) southbound.Tag {
+	return []southbound.Tag{0, 1, 1, 2, 5, 7, 7, 7, southbound.TagHold}[rng.IntN(9)]
+}
+
+func (sc *script) add(rng *rand.Rand, at time.Duration, modes int) {
+	a := action{at: at}
+	switch op := rng.IntN(10); {
+	case op < 3 || sc.coflows == 0:
+		a.coflow, a.start = sc.coflows, sc.coflowRows(rng)
+		sc.coflows++
+	case op < 6:
+		a.rates = sc.someRates(rng, at, modes)
+	case op < 7:
+		k := sc.rows[rng.IntN(len(sc.rows))]
+		a.steer = &southbound.Steer{BundleKey: k, Tag: sc.tag(rng)}
+	case op < 8:
+		a.cable = &cable{rng.IntN(1000), rng.IntN(2) == 0}
+		if rng.IntN(2) == 0 {
+			a.cable, a.spine = nil, &detour{rng.IntN(sc.spec.Racks), rng.IntN(sc.spec.Racks), rng.IntN(sc.spec.Spines)}
+		}
+	default:
+		n := sc.spec.Racks
+		a.connect = &southbound.CrossConnect{In: southbound.Port(rng.IntN(n)), Out: southbound.Port(rng.IntN(n)), Off: rng.IntN(3) == 0}
+	}
+	sc.actions = append(sc.actions, a)
+}
+
+func (sc *script) coflowRows(rng *rand.Rand) []row {
+	hosts := sc.spec.Racks * sc.spec.Hosts
+	var rows []row
+	for dst := range hosts {
+		for src := range hosts {
+			if src != dst && rng.IntN(hosts*hosts) < 5 {
+				rows = append(rows, row{southbound.HostID(src), southbound.HostID(dst), pathmap.Bytes(1 + rng.Int64N(int64(mb))), sc.tag(rng)})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		rows = []row{{0, 1, mb, 1}}
+	}
+	for i, r := range rows {
+		k := key(sc.coflows, int32(i))
+		sc.rows, sc.size[k] = append(sc.rows, k), r.size
+	}
+	return rows
+}
+
+func (sc *script) someRates(rng *rand.Rand, at time.Duration, modes int) *southbound.Rates {
+	if modes == 0 || modes == 2 && rng.IntN(2) == 0 {
+		return &southbound.Rates{Fair: true}
+	}
+	r := &southbound.Rates{}
+	for c := range sc.coflows {
+		until := []time.Duration{0, at / 2, at + time.Duration(rng.Int64N(int64(50*ms))), at + time.Duration(rng.Int64N(int64(2*time.Second)))}
+		if rng.IntN(3) > 0 {
+			r.Pace = append(r.Pace, southbound.Pace{Coflow: c, Until: until[min(rng.IntN(8), 3)]})
+		}
+	}
+	hosts := sc.spec.Racks * sc.spec.Hosts
+	for range rng.IntN(2 * hosts) {
+		src, dst := rng.IntN(hosts), rng.IntN(hosts)
+		if tag := sc.tag(rng); src != dst && tag != southbound.TagHold {
+			r.Pairs = append(r.Pairs, southbound.PairRate{Src: southbound.HostID(src), Dst: southbound.HostID(dst), Tag: tag,
+				Rate: pathmap.BitsPerSecond(rng.IntN(40)) * pathmap.Mbps})
+		}
+	}
+	return r
+}
+
+// onSim plays a script on the simulator, standing still at the instants in stops on the way too. lefts is what each
+// row had left before each action.
+func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []southbound.Event, lefts [][]float64) {
+	s = simulate(t, fabric(t, sc.spec), Options{NoHeaders: true})
+	wire(t, s)
+	if !sc.backup {
+		sc.dropBackups(t, s)
+	}
+	run := func(to time.Duration) {
+		for len(stops) > 0 && stops[0] <= to {
+			ev, _, _ = s.Advance(max(stops[0], s.Now()), ev, nil)
+			s.Next()
+			s.Counters()
+			stops = stops[1:]
+		}
+		ev, _, _ = s.Advance(to, ev, nil) // errors tell of loops: the twin knows those
+	}
+	for _, a := range sc.actions {
+		run(a.at)
+		lefts = append(lefts, nil)
+		for _, k := range sc.rows {
+			n := 0.0
+			if l, ok := s.Host().Left(k.Coflow); ok {
+				n = l.Row(k.Row)
+			}
+			lefts[len(lefts)-1] = append(lefts[len(lefts)-1], n)
+		}
+		switch {
+		case a.start != nil:
+			start(t, s, a.coflow, a.start...)
+		case a.rates != nil:
+			rates(t, s, *a.rates)
+		case a.steer != nil:
+			if err := s.Host().Steer([]southbound.Steer{*a.steer}); err != nil {
+				t.Fatal(err)
+			}
+		case a.connect != nil:
+			connect(t, s, *a.connect)
+		case a.cable != nil:
+			s.Cable(pathmap.LinkID(a.cable.link%len(s.cut)), a.cable.up)
+		case a.spine != nil && a.spine.rack != a.spine.dst:
+			m := southbound.Match{Dst: southbound.RackID(a.spine.dst), Tag: southbound.AnyTag, Src: southbound.AnyRack}
+			set(t, s, s.fabric.ToRNode[a.spine.rack], &southbound.Change{Rules: []southbound.Rule{
+				{Match: m, Primary: spinePort(s.fabric, a.spine.spine), Backup: southbound.NoPort}}})
+		}
+	}
+	run(time.Hour)
+	return s, ev, lefts
+}
+
+func (sc *script) dropBackups(t testing.TB, s *Sim) {
+	for _, tor := range s.fabric.ToRNode {
+		seen, err := s.Device(tor).Read(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range seen.Rules {
+			seen.Rules[i].Backup = southbound.NoPort
+		}
+		set(t, s, tor, &southbound.Change{Replace: true, Rules: seen.Rules})
+	}
+}
+
+func (sc *script) onTwin(t testing.TB) (w *twin, lefts [][]float64) {
+	w = newTwin(fabric(t, sc.spec), sc.backup)
+	for _, a := range sc.actions {
+		w.run(a.at)
+		lefts = append(lefts, make([]float64, len(sc.rows)))
+		for _, fl := range w.flows {
+			lefts[len(lefts)-1][slices.Index(sc.rows, fl.key)] = fl.left
+		}
+		switch {
+		case a.start != nil:
+			w.start(a.coflow, a.start)
+		case a.rates != nil:
+			w.rates(*a.rates)
+		case a.steer != nil:
+			w.steer(a.steer.BundleKey, a.steer.Tag)
+		case a.connect != nil:
+			w.connect(int32(a.connect.In), int32(a.connect.Out), a.connect.Off)
+		case a.cable != nil:
+			l := pathmap.LinkID(a.cable.link % len(w.cut))
+			w.cut[l], w.cut[pathmap.Reverse(l)] = !a.cable.up, !a.cable.up
+		case a.spine != nil:
+			w.spine[[2]int32{int32(a.spine.rack), int32(a.spine.dst)}] = a.spine.spine
+		}
+	}
+	w.run(time.Hour)
+	return w, lefts
+}
+
+// TestLikeTwin holds ends and bytes against the twin's. A nanosecond of rounding at one end shifts those after it, so
+// a few are allowed; a byte a change of route is what whole bytes cost on a link.
+func TestLikeTwin(t *testing.T) {
+	const tolerance = 20 * time.Nanosecond
+	worst := time.Duration(0)
+	for seed := range uint64(seeds(t)) {
+		sc := newScript(rand.New(rand.NewPCG(seed, 7)))
+		s, ev, lefts := sc.onSim(t, nil)
+		w, want := sc.onTwin(t)
+		for a := range lefts {
+			for i, left := range lefts[a] {
+				if math.Abs(left-want[a][i]) > 1 {
+					t.Fatalf("seed %d: %v: %v has %f bytes left, twin %f", seed, sc.actions[a].at, sc.rows[i], left, want[a][i])
+				}
+			}
+		}
+		got := ends(ev)
+		if len(got) != len(ev) || len(got) != len(sc.size) || len(w.ended) != len(sc.size) {
+			t.Fatalf("seed %d: %d events, %d ends, twin %d, of %d bundles", seed, len(ev), len(got), len(w.ended), len(sc.size))
+		}
+		for _, k := range sc.rows {
+			d := (got[k] - w.ended[k]).Abs()
+			worst = max(worst, d)
+			if d > tolerance {
+				t.Fatalf("seed %d: row %d of coflow %d ended at %v, twin %v", seed, k.Row, k.Coflow, got[k], w.ended[k])
+			}
+		}
+		checkBytes(t, seed, sc, s, w)
+	}
+	t.Logf("worst difference of an end: %v", worst)
+}
+
+func seeds(t testing.TB) int {
+	if testing.Short() {
+		return 500
+	}
+	return 2000
+}
+
+func checkBytes(t *testing.T, seed uint64, sc *script, s *Sim, w *twin) {
+	t.Helper()
+	c := s.Counters()
+	sum := pathmap.Bytes(0)
+	for _, n := range sc.size {
+		sum += n
+	}
+	sent := pathmap.Bytes(0)
+	for h := range s.fabric.HostNode {
+		sent += c.Payload[s.way(s.fabric.HostNode[h], 0)]
+	}
+	if c.Delivered != sum || sent != sum {
+		t.Fatalf("seed %d: sent %d, delivered %d of %d bytes", seed, sent, c.Delivered, sum)
+	}
+	for l, n := range c.Payload {
+		if math.Abs(float64(n)-w.bytes[l]) > float64(len(sc.actions)*8) {
+			t.Fatalf("seed %d: link %d carried %d bytes, twin %.0f", seed, l, n, w.bytes[l])
+		}
+	}
+}
+
+// TestSameEvents plays each script again, stopping in between: what is told must not change by a bit.
+func TestSameEvents(t *testing.T) {
+	for seed := range uint64(seeds(t) / 4) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		sc := newScript(rng)
+		_, first, _ := sc.onSim(t, nil)
+		var stops []time.Duration
+		for range 50 {
+			stops = append(stops, time.Duration(rng.Int64N(int64(2*time.Second))))
+		}
+		slices.Sort(stops)
+		s, second, _ := sc.onSim(t, stops)
+		var a, b bytes.Buffer
+		fmt.Fprintf(&a, "%+v", first)
+		fmt.Fprintf(&b, "%+v", second)
+		if !bytes.Equal(a.Bytes(), b.Bytes()) {
+			t.Fatalf("seed %d: two runs differ:\n%s\n%s", seed, &a, &b)
+		}
+		sum := pathmap.Bytes(0)
+		for _, n := range sc.size {
+			sum += n
+		}
+		if got := s.Counters().Delivered; got != sum {
+			t.Fatalf("seed %d: delivered %d of %d bytes", seed, got, sum)
+		}
+	}
+}
