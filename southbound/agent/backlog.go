@@ -74,9 +74,14 @@ func (b *backlog) merge(log *agentpb.Backlog, at time.Duration) {
 	}
 	id := southbound.CoflowID(log.GetCoflow())
 	r := b.coflows[id]
-	if r == nil {
+	switch {
+	case r == nil && log.GetEnded():
+		return // whoever starts it is told then
+	case r == nil:
 		r = &remains{told: make([]int64, rows)}
 		b.coflows[id] = r
+	case log.GetEnded():
+		clear(r.told)
 	}
 	for i, row := range log.Row {
 		if row >= 0 && int(row) < len(r.told) {

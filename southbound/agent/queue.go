@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"lightloom/southbound"
 	"lightloom/southbound/agent/wire"
@@ -140,8 +138,3 @@ func (c *Client) attempt(next call) error {
 
 // waitReady makes streams wait for a connection instead of failing at once.
 func waitReady() grpc.CallOption { return grpc.WaitForReady(true) }
-
-// ended says whether a stream's error only means that its context has ended.
-func ended(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || status.Code(err) == codes.Canceled
-}

@@ -22,7 +22,7 @@ func (c *Client) Events(ctx context.Context, from uint64, sink func(num uint64, 
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
 		next, err := c.watch(ctx, from, sink)
 		switch {
-		case ended(ctx, err) && ctx.Err() != nil:
+		case ctx.Err() != nil:
 			return nil
 		case !errors.Is(err, wire.ErrUnavailable):
 			return fmt.Errorf("watch events of agent %q: %w", c.cfg.Addr, err)

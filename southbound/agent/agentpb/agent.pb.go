@@ -912,6 +912,7 @@ type Backlog struct {
 	Rows          int32                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"` // of the whole coflow
 	Row           []int32                `protobuf:"varint,3,rep,packed,name=row,proto3" json:"row,omitempty"`
 	Left          []int64                `protobuf:"varint,4,rep,packed,name=left,proto3" json:"left,omitempty"`
+	Ended         bool                   `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"` // no row has anything left; row and left are empty
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -972,6 +973,13 @@ func (x *Backlog) GetLeft() []int64 {
 		return x.Left
 	}
 	return nil
+}
+
+func (x *Backlog) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
 }
 
 type ProgressReply struct {
@@ -1600,12 +1608,13 @@ const file_agent_proto_rawDesc = "" +
 	"\x0fProgressRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x1f\n" +
 	"\vinterval_ns\x18\x02 \x01(\x03R\n" +
-	"intervalNs\"[\n" +
+	"intervalNs\"q\n" +
 	"\aBacklog\x12\x16\n" +
 	"\x06coflow\x18\x01 \x01(\x05R\x06coflow\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x05R\x04rows\x12\x10\n" +
 	"\x03row\x18\x03 \x03(\x05R\x03row\x12\x12\n" +
-	"\x04left\x18\x04 \x03(\x03R\x04left\"]\n" +
+	"\x04left\x18\x04 \x03(\x03R\x04left\x12\x14\n" +
+	"\x05ended\x18\x05 \x01(\bR\x05ended\"]\n" +
 	"\rProgressReply\x12\x13\n" +
 	"\x05at_ns\x18\x01 \x01(\x03R\x04atNs\x127\n" +
 	"\bbacklogs\x18\x02 \x03(\v2\x1b.lightloom.agent.v1.BacklogR\bbacklogs\"\\\n" +

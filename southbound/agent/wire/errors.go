@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -27,7 +26,6 @@ var table = []struct {
 	{southbound.ErrUnsupported, codes.Unimplemented},
 	{ErrRestarted, codes.OutOfRange},
 	{ErrUnavailable, codes.Unavailable},
-	{context.Canceled, codes.Canceled},
 }
 
 // ToStatus turns an error of the agent into the one that gRPC carries.
@@ -52,7 +50,7 @@ func FromStatus(err error) error {
 	s, _ := status.FromError(err)
 	code := s.Code()
 	switch code {
-	case codes.DeadlineExceeded, codes.ResourceExhausted, codes.Aborted:
+	case codes.DeadlineExceeded, codes.ResourceExhausted, codes.Aborted, codes.Canceled:
 		code = codes.Unavailable
 	}
 	for _, row := range table {

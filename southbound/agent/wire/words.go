@@ -113,6 +113,11 @@ func CheckRates(r *southbound.Rates) error {
 	case len(r.Pace) > MaxPaces:
 		return fmt.Errorf("set rates: %d paces, at most %d are taken: %w", len(r.Pace), MaxPaces, southbound.ErrRefused)
 	}
+	for _, p := range r.Pace {
+		if p.Until < 0 {
+			return fmt.Errorf("set rates: coflow %d ends at %v, before the run: %w", p.Coflow, p.Until, southbound.ErrRefused)
+		}
+	}
 	for _, p := range r.Pairs {
 		if p.Rate < 0 || !ValidTag(p.Tag) {
 			return fmt.Errorf("set rates: pair %d→%d: tag %d at %v: %w", p.Src, p.Dst, p.Tag, p.Rate, southbound.ErrRefused)

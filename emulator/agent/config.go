@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Network runs a function where a host's sockets are made: on netns a locked section of one thread inside the host's
+// network namespace. A socket belongs for life to where it was made, so sections are short.
+type Network interface {
+	// InHost calls f once, in h, and returns its error or the reason why h could not be entered. It may be called by
+	// several goroutines.
+	InHost(h southbound.HostID, f func() error) error
+}
+
+// DataPort is where agents listen for bundles unless a configuration says otherwise.
+const DataPort = 7471
+
+// Config describes the hosts of an agent and how they reach each other.
+type Config struct {
+	Hosts int // of the whole fabric: ids are 0 to Hosts-1
+	// Local says which of them this agent serves; nil: all.
+	Local func(southbound.HostID) bool
+	// Addr is where a host listens for bundles. Port 0 at a local host takes any free one.
+	Addr func(southbound.HostID) netip.AddrPort
+	// Line is the slowest layer-2 line rate between two hosts by a tag, above which pacing would only fill queues; 0 or
+	// nil: not known, and senders are not paced where the controller sets no rate.
+	Line func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond
+	Net  Network
+	// Now is the instant of the run. It never goes back. nil: time since New.
+	Now func() time.Duration
+	// Congestion is the TCP congestion control of senders; empty: cubic, which shares evenly where others may not.
+	Congestion string
+	// Tick is how often backlogs are read and paces derived anew; 0: 20 ms.
+	Tick time.Duration
+	// Key authenticates the connections between agents of one run; nil: drawn, which suits one agent for all hosts.
+	Key []byte
+	Log *slog.Logger // nil: discard
+}
+
+const (
+	defaultCongestion = "cubic"
+	defaultTick       = 20 * time.Millisecond
+)
+
+func (c Config) withDefaults() (Config, error) {
+	switch {
+	case c.Hosts <= 0:
+		return c, fmt.Errorf("make agent: %d hosts: take 1 or more", c.Hosts)
+	case c.Addr == nil:
+		return c, errors.New("make agent: no addresses of hosts")
+	case c.Net == nil:
+		return c, errors.New("make agent: no network")
+	case c.Tick < 0:
+		return c, fmt.Errorf("make agent: tick of %v: take a duration above zero", c.Tick)
+	}
+	if c.Local == nil {
+		c.Local = func(southbound.HostID) bool { return true }
+	}
+	if c.Line == nil {
+		c.Line = func(southbound.HostID, southbound.HostID, southbound.Tag) pathmap.BitsPerSecond { return 0 }
+	}
+	if c.Now == nil {
+		began := time.Now()
+		c.Now = func() time.Duration { return time.Since(began) }
+	}
+	if c.Congestion == "" {
+		c.Congestion = defaultCongestion
+	}
+	if c.Tick == 0 {
+		c.Tick = defaultTick
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Key == nil {
+		c.Key = make([]byte, 32)
+		if _, err := rand.Read(c.Key); err != nil {
+			return c, fmt.Errorf("make agent: draw key: %w", err)
+		}
+	}
+	return c, nil
+}

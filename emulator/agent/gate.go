@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"math"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// gate is how a sender's loop writes: derived from what is wanted, read without a lock.
+type gate struct {
+	open   bool
+	pacing float64 // payload bytes a second, for the kernel
+	unsent int     // bytes that may wait in the socket unsent
+	chunk  int     // bytes of one write
+	gap    bool    // slower than the kernel paces well: the loop waits between writes
+	rate   float64 // of a loop with gaps
+}
+
+// The kernel sends at least two segments at a time and then waits for as long as they take, whatever is set meanwhile: at
+// 80 kb/s a third of a second. So slower senders than this are paced by their own loop, and a new rate works at once.
+const slowest = 4e6 / 8 // payload bytes a second
+
+const (
+	holdTime   = 8 * time.Millisecond // what waits unsent lasts at most so long, besides one chunk
+	chunkTime  = 4 * time.Millisecond
+	gapTime    = 10 * time.Millisecond
+	leastFair  = 32 << 10 // a fair sender's rate is not known beforehand
+	mostUnsent = 1 << 20
+)
+
+func gateFor(w want, measured float64) gate {
+	switch {
+	case w.rate <= 0:
+		return gate{}
+	case w.fair:
+		r := max(1.5*measured, leastFair/holdTime.Seconds())
+		return sized(gate{open: true, pacing: w.rate}, min(r, w.rate))
+	case w.rate < slowest:
+		n := clamp(w.rate*gapTime.Seconds(), framePayload, maxChunk)
+		return gate{open: true, pacing: slowest, unsent: 2 * n, chunk: n, gap: true, rate: w.rate}
+	}
+	return sized(gate{open: true, pacing: w.rate}, w.rate)
+}
+
+func sized(g gate, rate float64) gate {
+	g.unsent = clamp(rate*holdTime.Seconds(), 2*framePayload, mostUnsent)
+	g.chunk = clamp(rate*chunkTime.Seconds(), framePayload, maxChunk)
+	return g
+}
+
+func clamp(v float64, low, high int) int {
+	return int(math.Min(math.Max(v, float64(low)), float64(high)))
+}
+
+// near says whether two gates differ too little to be worth a change.
+func (g gate) near(o gate) bool {
+	return g.open == o.open && g.pacing == o.pacing && math.Abs(float64(g.unsent-o.unsent)) < 0.25*float64(o.unsent)
+}
+
+// pump writes until the bundle's last byte is in the socket.
+func (s *sender) pump(raw syscall.RawConn) error {
+	var due time.Time // of the next write, where there are gaps
+	for s.written.Load() < s.b.size {
+		g := s.gate.Load()
+		switch {
+		case !g.open:
+			if err := s.await(nil); err != nil {
+				return err
+			}
+			due = time.Time{}
+			continue
+		case g.gap:
+			if wait := time.Until(due); wait > 0 {
+				next, err := s.awaitGap(g, wait)
+				if err != nil {
+					return err
+				}
+				due = next
+				continue
+			}
+			due = laterOf(due, time.Now().Add(-gapTime)).Add(time.Duration(float64(g.chunk) / g.rate * 1e9))
+		}
+		if err := s.write(raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write fills the socket as far as it takes bytes, or one chunk where there are gaps, and waits until it takes any.
+func (s *sender) write(raw syscall.RawConn) error {
+	var err error
+	waitErr := raw.Write(func(fd uintptr) bool {
+		for {
+			g := s.gate.Load()
+			o := s.written.Load()
+			if !g.open || o == s.b.size {
+				return true
+			}
+			var n int
+			n, err = unix.Write(int(fd), s.a.pattern.at(s.salt, o, int(min(int64(g.chunk), s.b.size-o))))
+			switch {
+			case err == unix.EAGAIN:
+				err = nil
+				return false
+			case err == unix.EINTR:
+				continue
+			case err != nil:
+				return true
+			}
+			s.written.Add(int64(n))
+			if g.gap {
+				return true
+			}
+		}
+	})
+	if waitErr != nil {
+		return waitErr
+	}
+	return err
+}
+
+// await waits for a change of the gate, the timer or the agent's end.
+func (s *sender) await(timer <-chan time.Time) error {
+	select {
+	case <-s.wake:
+	case <-timer:
+	case <-s.a.ctx.Done():
+		return s.a.ctx.Err()
+	}
+	return nil
+}
+
+// awaitGap waits for the next write of a loop with gaps, and returns when it is due: a change of the rate meanwhile
+// stretches or shortens what was left of the wait.
+func (s *sender) awaitGap(g *gate, wait time.Duration) (time.Time, error) {
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	due := time.Now().Add(wait)
+	if err := s.await(t.C); err != nil {
+		return due, err
+	}
+	if now := s.gate.Load(); now != g && now.open {
+		rest := max(time.Until(due), 0)
+		if !now.gap {
+			return time.Time{}, nil
+		}
+		due = time.Now().Add(time.Duration(float64(rest) * g.rate / now.rate))
+	}
+	return due, nil
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"math"
+	"time"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Payload of a full Ethernet frame at MTU 1500 and the frame itself: rates are said at layer 2, sockets are paced by
+// payload.
+const (
+	framePayload = 1448
+	frameBytes   = 1514
+)
+
+// payload turns a layer-2 rate into bytes of payload a second; 0 stays 0.
+func payload(r pathmap.BitsPerSecond) float64 { return float64(r) / 8 * framePayload / frameBytes }
+
+// unlimited is the rate of a sender that nothing holds back.
+var unlimited = math.Inf(1)
+
+// class is what a PairRate names.
+type class struct {
+	src, dst southbound.HostID
+	tag      southbound.Tag
+}
+
+// rateTable is what was last said of rates.
+type rateTable struct {
+	fair  bool
+	pace  map[southbound.CoflowID]time.Duration
+	pairs map[class]float64 // payload bytes a second
+}
+
+func newRateTable() rateTable {
+	return rateTable{pace: map[southbound.CoflowID]time.Duration{}, pairs: map[class]float64{}}
+}
+
+// set takes rates; with onlyPairs, fair and pace stay.
+func (t *rateTable) set(r *southbound.Rates, onlyPairs bool) {
+	if !onlyPairs {
+		t.fair = r.Fair
+		clear(t.pace)
+		for _, p := range r.Pace {
+			t.pace[p.Coflow] = p.Until
+		}
+	}
+	for _, p := range r.Pairs {
+		t.pairs[class{p.Src, p.Dst, p.Tag}] = payload(p.Rate)
+	}
+}
+
+// forgetPairs drops what an earlier leader said: a new one derives every rate again and knows nothing of the old.
+func (t *rateTable) forgetPairs() { clear(t.pairs) }
+
+// grant is how a bundle may send.
+type grant struct {
+	rate  float64       // payload bytes a second; 0 holds
+	fair  bool          // rate is a line rate, to be shared with others by TCP
+	until time.Duration // of a pace; else 0
+}
+
+// grant returns what a bundle may do now. left is its payload yet to be received, lineRate the slowest line of its path in
+// payload bytes a second (0: not known).
+//
+// A bundle on packets follows its coflow's pace if there is one, then its class. A bundle on a circuit follows its class if
+// there is one; without, it has the whole circuit once its coflow is named at all: a pace covers what is on packets.
+func (t *rateTable) grant(co southbound.CoflowID, cl class, left float64, now time.Duration, lineRate float64) grant {
+	if cl.tag == southbound.TagHold {
+		return grant{}
+	}
+	if lineRate <= 0 {
+		lineRate = unlimited
+	}
+	if t.fair {
+		return grant{rate: lineRate, fair: true}
+	}
+	until, paced := t.pace[co]
+	rate, classed := t.pairs[cl]
+	switch {
+	case cl.tag == southbound.TagCircuit && classed:
+		return grant{rate: min(rate, lineRate)}
+	case cl.tag == southbound.TagCircuit && paced:
+		return grant{rate: lineRate, fair: true}
+	case paced && until == 0:
+		return grant{}
+	case paced:
+		return grant{rate: min(paceRate(left, until, now), lineRate), until: until}
+	}
+	return grant{rate: min(rate, lineRate)}
+}
+
+// paceFloor is the shortest time over which a pace is spread: what is late is sent fast, not in one burst.
+const paceFloor = time.Millisecond
+
+// paceRate is the rate that ends at until.
+func paceRate(left float64, until, now time.Duration) float64 {
+	return left / max(until-now, paceFloor).Seconds()
+}
+
+// catchUp bounds how far a pace that lags may exceed what it was granted: other traffic was given the rest.
+const catchUp = 1.25
+
+// follow returns the rate of a pace later on, granted being its rate when it was said.
+func (g grant) follow(left float64, now time.Duration) float64 {
+	return min(paceRate(left, g.until, now), catchUp*g.rate)
+}

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"math"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// settle gives a bundle what the rates in force grant it, and begins to send where that is new.
+func (a *Agent) settle(b *bundle, now time.Duration) {
+	if !b.toSend {
+		return
+	}
+	cl := class{b.src, b.dst, b.tag}
+	b.granted = a.rates.grant(b.key.Coflow, cl, float64(b.left), now, payload(a.cfg.Line(b.src, b.dst, b.tag)))
+	a.pass(b, b.granted.rate)
+}
+
+// pass hands a rate to a bundle's sender, making it first if there is something to send.
+func (a *Agent) pass(b *bundle, rate float64) {
+	w := want{rate: rate, fair: b.granted.fair, tag: b.tag}
+	switch {
+	case b.out != nil:
+		b.out.set(w)
+	case rate > 0 && !a.closed:
+		s := newSender(a, b, w)
+		b.out = s
+		a.active = append(a.active, b)
+		a.done.Go(s.run)
+	}
+}
+
+// tick reads backlogs and derives paces anew until the agent ends.
+func (a *Agent) tick() {
+	t := time.NewTicker(a.cfg.Tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			a.onTick()
+		case <-a.ctx.Done():
+			return
+		}
+	}
+}
+
+func (a *Agent) onTick() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.beat++
+	now := a.cfg.Now()
+	kept := a.active[:0]
+	for _, b := range a.active {
+		if !b.toSend {
+			continue
+		}
+		kept = append(kept, b)
+		before := b.left
+		a.read(a.table.live[b.key.Coflow], b)
+		b.out.observe(float64(before-b.left) / a.cfg.Tick.Seconds())
+		if b.granted.until > 0 {
+			a.repace(b, now)
+		}
+	}
+	clear(a.active[len(kept):])
+	a.active = kept
+}
+
+// repace lets a pace follow what is left: a bundle that lags sends faster, one that leads slower.
+func (a *Agent) repace(b *bundle, now time.Duration) {
+	rate := b.granted.follow(float64(b.left), now)
+	if was := b.out.rate(); rate > 0 && math.Abs(rate-was) > 0.01*was {
+		a.pass(b, rate)
+	}
+}
+
+// read takes a bundle's backlog from its socket.
+func (a *Agent) read(c *coflow, b *bundle) {
+	if b.out == nil || b.left == 0 {
+		return
+	}
+	if left, ok := b.out.left(); ok {
+		a.table.move(c, b, left, a.beat)
+	}
+}
+
+// sent notes that a receiver has said that it has the last byte.
+func (a *Agent) sent(b *bundle) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c := a.table.live[b.key.Coflow]; c != nil && b.toSend {
+		a.table.move(c, b, 0, a.beat)
+		a.table.sent(b)
+	}
+}
+
+// taken notes that a receiver here has the last byte, which is the end of a bundle.
+func (a *Agent) taken(b *bundle) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.table.live[b.key.Coflow]
+	if c == nil || !b.toTake {
+		return
+	}
+	a.events.add(southbound.Event{At: a.cfg.Now(), Kind: southbound.BundleEnded, BundleKey: b.key, Host: b.dst})
+	a.stats.ended.Add(1)
+	a.table.move(c, b, 0, a.beat)
+	a.table.taken(b)
+}
