@@ -28,7 +28,7 @@ type page struct {
 	JCTs     template.HTML
 	Gantts   []picture
 	Legend   []legend
-	Head     []string
+	Head     [][]string // the names, cut where they may break
 	Lines    []tableLine
 	Facts    []fact
 }
@@ -87,7 +87,7 @@ func (r *Report) page() *page {
 
 func (p *page) table() {
 	for i := range p.Policies {
-		p.Head = append(p.Head, p.Policies[i].Name)
+		p.Head = append(p.Head, strings.Split(p.Policies[i].Name, "+"))
 	}
 	for _, l := range lines() {
 		row := tableLine{Name: l.name}

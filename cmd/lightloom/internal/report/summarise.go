@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lightloom/controller"
@@ -148,17 +149,21 @@ func slower(base, p *PolicyResult) Slower {
 	return s
 }
 
-// losses says in words where a row does worse than the first, by more than half a percent.
+// losses says in a sentence or two where a row does worse than the first, by more than half a percent.
 func losses(base, p *Policy) []string {
 	if base == p {
 		return nil
 	}
-	var out []string
+	var worse []string
 	for _, f := range figures() {
 		was, is := f.of(base), f.of(p)
 		if was > 0 && is > was*1.005 {
-			out = append(out, fmt.Sprintf("%s loses to %s in %s: %s s against %s s (%+.1f %%).", p.Name, base.Name, f.name, sig(is), sig(was), 100*(is/was-1)))
+			worse = append(worse, fmt.Sprintf("%s (%s s against %s s, %+.1f %%)", f.name, sig(is), sig(was), 100*(is/was-1)))
 		}
+	}
+	var out []string
+	if len(worse) > 0 {
+		out = append(out, fmt.Sprintf("%s loses to %s in %s.", p.Name, base.Name, strings.Join(worse, ", ")))
 	}
 	if p.Slower.Count > 0 {
 		out = append(out, fmt.Sprintf("%s makes %d of %d coflows slower than %s does; the worst, %s, takes %s times as long.",

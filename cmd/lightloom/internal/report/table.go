@@ -17,29 +17,44 @@ type line struct {
 }
 
 func lines() []line {
-	three := func(s Seconds) string { return sig(s.Mean) + " / " + sig(s.P50) + " / " + sig(s.P95) }
-	moves := func(m Moves) string {
-		if m.Evaluated == 0 {
-			return "–"
-		}
-		return thousands(m.Evaluated) + " / " + thousands(m.Accepted)
+	out := []line{least("makespan, s", func(p *Policy) float64 { return p.Makespan })}
+	for _, t := range []struct {
+		name string
+		of   func(*Policy) Seconds
+	}{
+		{"CCT", func(p *Policy) Seconds { return p.CCT }},
+		{"JCT", func(p *Policy) Seconds { return p.JCT }},
+	} {
+		out = append(out,
+			least(t.name+" mean, s", func(p *Policy) float64 { return t.of(p).Mean }),
+			least(t.name+" p50, s", func(p *Policy) float64 { return t.of(p).P50 }),
+			least(t.name+" p95, s", func(p *Policy) float64 { return t.of(p).P95 }))
 	}
-	return []line{
-		{"makespan, s", func(p *Policy) string { return sig(p.Makespan) }, func(p *Policy) float64 { return p.Makespan }},
-		{"CCT, s: mean / p50 / p95", func(p *Policy) string { return three(p.CCT) }, func(p *Policy) float64 { return p.CCT.Mean }},
-		{"JCT, s: mean / p50 / p95", func(p *Policy) string { return three(p.JCT) }, func(p *Policy) float64 { return p.JCT.Mean }},
-		{"between racks", func(p *Policy) string { return megabytes(p.BytesInter) }, nil},
-		{"of it over circuits", func(p *Policy) string { return percent(p.OCSShare) }, nil},
-		{"reconfigurations", func(p *Policy) string { return thousands(p.Reconfigurations) }, nil},
-		{"outage: assumed / p50 / p99", func(p *Policy) string {
-			return orDash(p.Outage.Count, p.Outage.Assumed, p.Outage.P50, p.Outage.P99)
-		}, nil},
-		{"dark: asked / p50 / p99", func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked, p.Dark.P50, p.Dark.P99) }, nil},
-		{"packets dropped at dark ports", func(p *Policy) string { return thousands(p.DroppedDark) }, nil},
-		{"retransmissions", func(p *Policy) string { return thousands(p.Retransmissions) }, nil},
-		{"placing: moves tried / kept", func(p *Policy) string { return moves(p.Anneal.Place) }, nil},
-		{"routing: moves tried / kept", func(p *Policy) string { return moves(p.Anneal.Route) }, nil},
+	return append(out,
+		line{name: "between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
+		line{name: "of it over circuits", of: func(p *Policy) string { return percent(p.OCSShare) }},
+		line{name: "reconfigurations", of: func(p *Policy) string { return thousands(p.Reconfigurations) }},
+		line{name: "outage assumed", of: func(p *Policy) string { return orDash(p.Outage.Count, p.Outage.Assumed) }},
+		line{name: "outage p50, p99", of: func(p *Policy) string { return orDash(p.Outage.Count, p.Outage.P50, p.Outage.P99) }},
+		line{name: "dark time asked", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }},
+		line{name: "dark time p50, p99", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }},
+		line{name: "dropped, dark or unmatched", of: func(p *Policy) string { return thousands(p.DroppedDark) }},
+		line{name: "retransmissions", of: func(p *Policy) string { return thousands(p.Retransmissions) }},
+		line{name: "placing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Place) }},
+		line{name: "routing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Route) }},
+	)
+}
+
+// least is a line of a time, of which less is better.
+func least(name string, of func(*Policy) float64) line {
+	return line{name: name, of: func(p *Policy) string { return sig(of(p)) }, less: of}
+}
+
+func moves(m Moves) string {
+	if m.Evaluated == 0 {
+		return "–"
 	}
+	return thousands(m.Evaluated) + ", " + thousands(m.Accepted)
 }
 
 func orDash(n int, us ...float64) string {
@@ -50,7 +65,7 @@ func orDash(n int, us ...float64) string {
 	for _, v := range us {
 		s = append(s, micros(v))
 	}
-	return strings.Join(s, " / ")
+	return strings.Join(s, ", ")
 }
 
 // best returns the row that has least of a line; -1 where there is no such thing or several have it.
@@ -91,13 +106,12 @@ func (r *Report) Table(w io.Writer) error {
 		row := table.Row{l.name}
 		win := best(r.Policies, l)
 		for i := range r.Policies {
-			s := strings.ReplaceAll(l.of(&r.Policies[i]), " / ", "\n")
+			s := l.of(&r.Policies[i])
 			if i == win {
 				s = "* " + s
 			}
 			row = append(row, s)
 		}
-		row[0] = strings.ReplaceAll(strings.Replace(l.name, ": ", "\n  ", 1), " / ", "\n  ")
 		t.AppendRow(row)
 	}
 	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
