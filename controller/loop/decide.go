@@ -187,6 +187,9 @@ func (l *Loop) displaced(s *state.State, in, out southbound.Port) []southbound.C
 func (l *Loop) move(s *state.State, now time.Duration) {
 	sets, settled := l.mover.Next(now)
 	l.act.Sets = append(l.act.Sets, sets...)
+	if l.mover.Doubt() {
+		l.act.Reads = append(l.act.Reads, l.fabric.OCSNode)
+	}
 	for _, m := range settled {
 		stages := m.Stages
 		l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: m.In, Out: m.Out, OK: m.OK, Stages: &stages})

@@ -43,6 +43,15 @@ type Mover struct {
 	moves  []*move           // in order of intent
 	sets   []Set
 	out    []Settled
+	doubt  bool
+}
+
+// Doubt says, once, that a Set of the OCS did not get through, so that it is not known what stands: the caller reads
+// the OCS and tells what it finds as events.
+func (m *Mover) Doubt() bool {
+	d := m.doubt
+	m.doubt = false
+	return d
 }
 
 type phase uint8
@@ -62,8 +71,10 @@ type move struct {
 	open    []uint64 // tokens awaited
 	drop    []southbound.CrossConnect
 	until   time.Duration // end of draining, next try, or when to give up
+	retry   time.Duration // next try to tell the ToR
 	stages  state.Stages
 	connect bool // reported before the Set's answer came
+	told    bool // the ToR may hold the new circuit's rule
 	missed  bool // one of the Sets awaited did not get through
 }
 
@@ -95,11 +106,13 @@ func (m *Mover) asked(in, out southbound.Port) {
 // move in progress that holds one of the ports is given up.
 func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []southbound.CrossConnect) {
 	for _, old := range m.moves {
-		if (old.in == in || old.out == out) && old.phase >= steering {
+		if (old.in == in || old.out == out) && old.told {
 			displaced = append(displaced, southbound.CrossConnect{In: old.in, Out: old.out})
 		}
-		if old.in == in || old.out == out {
-			displaced = append(displaced, old.drop...)
+		for _, d := range old.drop { // rules that another move has not yet seen gone
+			if old.in == in || old.out == out || d.In == in {
+				displaced = append(displaced, d)
+			}
 		}
 	}
 	m.moves = slices.DeleteFunc(m.moves, func(o *move) bool { return o.in == in || o.out == out })
@@ -153,9 +166,9 @@ func (m *Mover) again(now time.Duration, o *move) {
 	case clearing:
 		o.until, o.missed = now+m.opt.Retry, len(o.open) > 0
 	case waiting:
-		o.phase, o.until = draining, now+m.opt.Retry
+		o.phase, o.until, m.doubt = draining, now+m.opt.Retry, true
 	case steering:
-		o.phase, o.until, o.connect = moving, now+m.opt.Retry, true
+		o.phase, o.retry, o.connect = moving, now+m.opt.Retry, true
 	}
 }
 
@@ -231,8 +244,8 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 		switch {
 		case o.phase == clearing && len(o.open) == 0 && now >= o.until:
 			m.clear(now, o)
-		case o.phase == moving && o.connect:
-			o.phase, o.connect = steering, false
+		case o.phase == moving && o.connect && now >= o.retry:
+			o.phase, o.connect, o.told = steering, false, true
 			m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Rules: []southbound.Rule{m.base.CircuitRule(o.in, o.out)}})
 		case o.phase == moving && now >= o.until:
 			m.abandon(now, o)
@@ -293,8 +306,12 @@ func (m *Mover) Wake() time.Duration {
 			if len(o.open) == 0 {
 				at = min(at, o.until)
 			}
-		case draining, moving:
+		case draining:
 			at = min(at, o.until)
+		case moving:
+			if at = min(at, o.until); o.connect {
+				at = min(at, o.retry)
+			}
 		}
 	}
 	if len(m.sets) > 0 || len(m.out) > 0 {

@@ -201,6 +201,13 @@ func (w *world) step() {
 	for _, s := range sets {
 		w.queues[s.Device] = append(w.queues[s.Device], s)
 	}
+	if w.m.Doubt() {
+		for in, out := range w.x.Circuits {
+			if out != southbound.NoPort {
+				w.tell(southbound.Port(in), out, southbound.Connected)
+			}
+		}
+	}
 	for _, s := range settled {
 		if s.OK {
 			w.usable[s.In] = s.Out
