@@ -15,7 +15,7 @@ type circuit struct {
 	status    southbound.Status
 	applied   bool // the change that asked for it has been applied
 	made      bool // the plane has it: light passes from litFrom on
-	void      bool // taken back before it was applied
+	void      bool // taken back while nothing of it was lit: whatever was planned for it is off
 	told      bool // OnLight has said that it is lit
 	litFrom   time.Duration
 	connectAt time.Duration
@@ -106,8 +106,8 @@ func (d *Device) setCircuits(c *southbound.Change) {
 	slices.SortFunc(op.on, byInput)
 	var off []*circuit
 	for _, c := range op.off {
-		if !c.applied {
-			c.void = true // never made: it is gone at once
+		if !c.made {
+			c.void = true // no mirror holds it: it is gone at once
 			d.status(c, southbound.Disconnected)
 			continue
 		}
@@ -116,10 +116,35 @@ func (d *Device) setCircuits(c *southbound.Change) {
 		d.status(c, southbound.PendingDeletion)
 	}
 	op.off = off
+	var on []*circuit
 	for _, c := range op.on {
-		d.status(c, southbound.PendingConnection)
+		if old := d.xbar.resurrect(c); old == nil {
+			on = append(on, c)
+			d.status(c, southbound.PendingConnection)
+		} else if old.told {
+			d.status(old, southbound.Connected)
+		} else {
+			d.status(old, southbound.PendingConnection)
+		}
 	}
-	d.agenda.add(d.applyAt(), func(t time.Duration) { d.applyCircuits(op) })
+	op.on = on
+	if len(op.off)+len(op.on) > 0 {
+		d.agenda.add(d.applyAt(), func(time.Duration) { d.applyCircuits(op) })
+	}
+}
+
+// resurrect takes a circuit of the same pair, whose deletion has not been applied, back among the wanted in c's place:
+// what stands and is asked for again never goes dark. Whatever was to displace it is void by now, or c could not be
+// wanted.
+func (x *crossbar) resurrect(c *circuit) *circuit {
+	i := slices.IndexFunc(x.leaving, func(o *circuit) bool { return o.in == c.in && o.out == c.out })
+	if i < 0 {
+		return nil
+	}
+	old := x.leaving[i]
+	x.leaving = slices.Delete(x.leaving, i, i+1)
+	x.want(old)
+	return old
 }
 
 func byInput(a, b *circuit) int { return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out)) }
@@ -171,12 +196,13 @@ func (d *Device) status(c *circuit, s southbound.Status) {
 // applyCircuits is the instant at which mirrors move.
 func (d *Device) applyCircuits(op *circuitChange) {
 	on, idle := d.pick(op.on)
-	off := op.off
+	gone := slices.DeleteFunc(op.off, func(c *circuit) bool { return !slices.Contains(d.xbar.leaving, c) })
+	off := gone
 	if d.cfg.AllStop && len(on)+len(off) > 0 {
 		on, off = d.stopAll(on, off)
 	}
 	err := d.move(off, on)
-	for _, c := range op.off {
+	for _, c := range gone {
 		d.xbar.leaving = slices.DeleteFunc(d.xbar.leaving, func(o *circuit) bool { return o == c })
 		d.status(c, southbound.Disconnected)
 	}
@@ -211,6 +237,7 @@ func (d *Device) pick(all []*circuit) (on, failed []*circuit) {
 
 // stopAll adds every other circuit that has light or waits for it: they go dark with the ones that move.
 func (d *Device) stopAll(on, off []*circuit) (_, _ []*circuit) {
+	off = slices.Clone(off)
 	for _, c := range d.xbar.all() {
 		if !c.made || slices.Contains(off, c) {
 			continue

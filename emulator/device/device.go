@@ -30,6 +30,8 @@ type Device struct {
 	down     bool
 	err      error
 
+	onApplied func(Applied)
+
 	applyRand, darkRand, lockRand, detectRand *rand.Rand
 }
 

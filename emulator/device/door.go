@@ -19,6 +19,7 @@ type Door struct {
 	dev      *Device
 	clock    func() time.Duration
 	onEvent  func(southbound.DeviceEvent)
+	taps     []*Tap
 	watchers []*watcher
 	wake     chan struct{} // one token: something may be due sooner
 }
@@ -117,6 +118,9 @@ func (d *Door) deliver(e southbound.DeviceEvent) {
 	if d.onEvent != nil {
 		d.onEvent(e)
 	}
+	for _, t := range d.taps {
+		t.Event(e)
+	}
 	for _, w := range d.watchers {
 		if w.gone {
 			continue
@@ -126,6 +130,34 @@ func (d *Door) deliver(e southbound.DeviceEvent) {
 			w.gone = true
 			close(w.lost)
 		}
+	}
+}
+
+// Tap is a watch that a restart does not end: it sees everything the device tells, and when rules become effective. Its
+// functions are called under the door's lock and must not call the door.
+type Tap struct {
+	Event   func(southbound.DeviceEvent)
+	Applied func(Applied)
+}
+
+// Attach adds a tap and, in the same step, shows it the device as it stands. The returned function takes it away.
+func (d *Door) Attach(t Tap, first func(now time.Duration, dev *Device)) (detach func()) {
+	d.Do(func(now time.Duration, dev *Device) {
+		dev.Advance(now, d.deliver)
+		first(now, dev)
+		d.taps = append(d.taps, &t)
+		dev.onApplied = d.applied
+	})
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.taps = slices.DeleteFunc(d.taps, func(o *Tap) bool { return o == &t })
+	}
+}
+
+func (d *Door) applied(a Applied) {
+	for _, t := range d.taps {
+		t.Applied(a)
 	}
 }
 

@@ -36,7 +36,7 @@ func (d *Device) stopRules() {
 	if d.cfg.Recovery == Maintain {
 		return
 	}
-	clear(d.rules.applied)
+	d.effective(&ruleChange{replace: true})
 	if d.cfg.Recovery == Remove {
 		clear(d.rules.accepted)
 	}
@@ -91,7 +91,7 @@ func (d *Device) bootRules() {
 		d.fail(fmt.Errorf("restore rules: %w", err))
 		return
 	}
-	(&ruleChange{set: sorted(d.rules.accepted), replace: true}).into(d.rules.applied)
+	d.effective(&ruleChange{set: sorted(d.rules.accepted), replace: true})
 }
 
 // bootCircuits lets circuits that were kept finish their moves, takes those away that were leaving, and makes those

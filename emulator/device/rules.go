@@ -31,6 +31,22 @@ type ruleChange struct {
 	replace bool
 }
 
+// Applied says which rules have become effective. Set is what was asked, also where it stood already.
+type Applied struct {
+	At      time.Duration
+	Set     []southbound.Rule
+	Drop    []southbound.Match
+	Replace bool // Set is the whole table
+}
+
+// effective does a change to the applied table and tells it.
+func (d *Device) effective(c *ruleChange) {
+	c.into(d.rules.applied)
+	if d.onApplied != nil {
+		d.onApplied(Applied{At: d.now, Set: c.set, Drop: c.drop, Replace: c.replace})
+	}
+}
+
 func newRules() rules {
 	return rules{accepted: map[southbound.Match]southbound.Rule{}, applied: map[southbound.Match]southbound.Rule{}}
 }
@@ -137,7 +153,7 @@ func (d *Device) setRules(c *southbound.Change) error {
 			return err
 		}
 		change.into(d.rules.accepted)
-		change.into(d.rules.applied)
+		d.effective(change)
 		return nil
 	}
 	change.into(d.rules.accepted)
@@ -188,5 +204,5 @@ func (d *Device) applyRules(time.Duration) {
 		}
 		return
 	}
-	change.into(d.rules.applied)
+	d.effective(change)
 }
