@@ -26,13 +26,13 @@ type Timeouts struct {
 	RPC       time.Duration // deadline of one message to a peer, and of a TLS handshake
 }
 
-// DefaultTimeouts suit a LAN or loopback: a leader that dies is replaced after 250–500 ms of silence and one round of
-// votes. They leave 200 ms to a leader whose machine is busy; shorter ones cost spurious elections there.
+// DefaultTimeouts suit a LAN or loopback: a leader that dies is replaced after 200–400 ms of silence and a round of votes,
+// seldom two. A leader whose machine is busy has 150 ms to be heard; shorter ones cost spurious elections there.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
-		Heartbeat: 250 * time.Millisecond,
-		Election:  250 * time.Millisecond,
-		Lease:     200 * time.Millisecond,
+		Heartbeat: 200 * time.Millisecond,
+		Election:  200 * time.Millisecond,
+		Lease:     150 * time.Millisecond,
 		Commit:    20 * time.Millisecond,
 		RPC:       5 * time.Second,
 	}

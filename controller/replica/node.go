@@ -77,6 +77,7 @@ func (n *Node) transport() (raft.Transport, error) {
 	n.wire = newStream(&n.cfg, ln, log)
 	n.net = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.wire, MaxPool: 3, Timeout: n.cfg.Timeouts.RPC, Logger: bridge(log), ServerAddressProvider: book{&n.cfg},
+		MaxRPCsInFlight: 1, // no pipelines: see DESIGN.md
 	})
 	return n.net, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Transport is one end of a Network: a raft.Transport with votes ahead of elections and pipelines.
+// Transport is one end of a Network: a raft.Transport that asks before elections and has no pipelines, as replica's own.
 type Transport struct {
 	net   *Network
 	addr  raft.ServerAddress
@@ -66,6 +66,11 @@ func (t *Transport) SetHeartbeatHandler(beat func(raft.RPC)) {
 // AppendEntries implements raft.Transport.
 func (t *Transport) AppendEntries(_ raft.ServerID, to raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	return call(t, to, args, resp, copyAppend)
+}
+
+// AppendEntriesPipeline implements raft.Transport.
+func (t *Transport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
+	return nil, raft.ErrPipelineReplicationNotSupported
 }
 
 // RequestVote implements raft.Transport.
