@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -15,7 +16,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		appendUntilKilled(dir) // this process is the one that TestKilledProcess kills
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestAppendReachesEveryReplica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

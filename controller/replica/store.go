@@ -34,9 +34,9 @@ type store struct {
 }
 
 const (
-	lockWait    = 2 * time.Second // for a predecessor that is just dying
-	retainSnaps = 2               // the newest, and one to fall back to
-	logCache    = 256             // recent entries kept in memory for followers
+	lockWait    = time.Second // for a predecessor that is just dying
+	retainSnaps = 2           // the newest, and one to fall back to
+	logCache    = 256         // recent entries kept in memory for followers
 )
 
 func openStore(c *Config, log *slog.Logger) (*store, error) {
