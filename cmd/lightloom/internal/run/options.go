@@ -1,6 +1,9 @@
 package run
 
-import "io"
+import (
+	"io"
+	"strconv"
+)
 
 // Options are what the commands demo, replay and up ask for, checked as far as flags alone can be: names of policies,
 // fabrics and files are read by the one that runs.
@@ -47,3 +50,33 @@ const (
 	OutputTable = "table"
 	OutputJSON  = "json"
 )
+
+// ExecOptions are what the command exec asks for.
+type ExecOptions struct {
+	Host    string   // a name such as h3-1
+	Command []string // at least one word
+
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// StatusOptions are what the command status asks for.
+type StatusOptions struct {
+	Output string // OutputTable or OutputJSON
+	Stdout io.Writer
+}
+
+// ExitError says with which status the process is to end; a command run in a host hands its own on.
+type ExitError struct {
+	Code int
+	Err  error // nil: say nothing, the command has spoken for itself
+}
+
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return "command ended with status " + strconv.Itoa(e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }

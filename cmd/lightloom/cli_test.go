@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"lightloom/cmd/lightloom/internal/report"
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"lightloom": main})
+}
+
+// TestScripts runs the binary as users do. A script may ask [has:COMMAND].
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Condition: func(cond string) (bool, error) {
+			name, ok := strings.CutPrefix(cond, "has:")
+			if !ok {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			for _, c := range newRoot(wired(), nil, nil, io.Discard, io.Discard).Commands() {
+				if c.Name() == name {
+					return true, nil
+				}
+			}
+			return false, nil
+		},
+	})
+}
+
+// recorder is a set of actions that write down what they were asked.
+type recorder struct {
+	opt    wiring.Options
+	exec   wiring.ExecOptions
+	status wiring.StatusOptions
+	asked  string
+	err    error
+}
+
+func (r *recorder) actions() actions {
+	return actions{
+		replay: func(_ context.Context, o wiring.Options) error { r.asked, r.opt = "replay", o; return r.err },
+		up:     func(_ context.Context, o wiring.Options) error { r.asked, r.opt = "up", o; return r.err },
+		exec:   func(_ context.Context, o wiring.ExecOptions) error { r.asked, r.exec = "exec", o; return r.err },
+		status: func(_ context.Context, o wiring.StatusOptions) error { r.asked, r.status = "status", o; return r.err },
+		doctor: func(_ context.Context, calibrate bool, _ io.Writer) error {
+			r.asked = fmt.Sprint("doctor ", calibrate)
+			return r.err
+		},
+	}
+}
+
+func (r *recorder) run(args ...string) (status int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	err := newRoot(r.actions(), args, strings.NewReader(""), &out, &errs).ExecuteContext(context.Background())
+	status = tell(&errs, err)
+	return status, out.String(), errs.String()
+}
+
+// defaults are the options that no flag has changed.
+func defaults(change func(*wiring.Options)) wiring.Options {
+	o := wiring.Options{Scale: 1, Speedup: 1, Seed: 1, Dataplane: "auto", Replicas: 3, Congestion: "cubic", MTU: 1500}
+	change(&o)
+	return o
+}
+
+func TestOptions(t *testing.T) {
+	const fabric = "hybrid:racks=16,hosts=2"
+	for _, tc := range []struct {
+		args  string
+		asked string
+		want  wiring.Options
+	}{
+		{"demo", "replay", defaults(func(o *wiring.Options) { o.Demo, o.Output = true, "table" })},
+		{"demo --seed 7 --report-dir /r -o json --on flowsim", "replay", defaults(func(o *wiring.Options) {
+			o.Demo, o.Seed, o.ReportDir, o.Output, o.On = true, 7, "/r", "json", "flowsim"
+		})},
+		{"replay --trace t --fabric " + fabric, "replay", defaults(func(o *wiring.Options) {
+			o.Trace, o.Fabric, o.On, o.Policies, o.Scale, o.Output = "t", fabric, "flowsim", []string{"crosslayer+sunflow"}, 0, "table"
+		})},
+		{"replay --trace synthetic --fabric f.yaml --on netns --policy random+ecmp,crosslayer --scale 12.5 --speedup 3 --coflows 9 --share maxmin --queue-bytes 65536", "replay",
+			defaults(func(o *wiring.Options) {
+				o.Fabric, o.On, o.Policies, o.Scale, o.Speedup, o.Coflows = "f.yaml", "netns", []string{"random+ecmp", "crosslayer"}, 12.5, 3, 9
+				o.Output, o.Parts.Share, o.Queue = "table", "maxmin", 65536
+			})},
+		{"up --fabric " + fabric + " --replicas 1", "up", defaults(func(o *wiring.Options) {
+			o.Fabric, o.On, o.Policies, o.Replicas = fabric, "netns", []string{"crosslayer+sunflow"}, 1
+		})},
+	} {
+		t.Run(tc.args, func(t *testing.T) {
+			r := &recorder{}
+			args := strings.Fields(tc.args)
+			status, _, stderr := r.run(args...)
+			if status != 0 || r.asked != tc.asked {
+				t.Fatalf("status %d, asked %q: %s", status, r.asked, stderr)
+			}
+			if d := cmp.Diff(tc.want, r.opt, cmpopts.IgnoreFields(wiring.Options{}, "Args", "Stdin", "Stdout", "Stderr")); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(args, r.opt.Args); d != "" || r.opt.Stdout == nil || r.opt.Stderr == nil {
+				t.Errorf("args or streams are not handed on: %s", d)
+			}
+		})
+	}
+}
+
+func TestExecDoctorStatus(t *testing.T) {
+	for _, tc := range []struct{ args, asked, host, command string }{
+		{"exec h0-0 -- ping -c 3 10.0.1.1", "exec", "h0-0", "ping -c 3 10.0.1.1"},
+		{"exec h0-0 ls -l --all", "exec", "h0-0", "ls -l --all"},
+		{"exec h0-0 -- env -- -x", "exec", "h0-0", "env -- -x"},
+		{"doctor --calibrate", "doctor true", "", ""},
+		{"status -o json", "status", "", ""},
+	} {
+		t.Run(tc.args, func(t *testing.T) {
+			r := &recorder{}
+			status, _, stderr := r.run(strings.Fields(tc.args)...)
+			if status != 0 || r.asked != tc.asked || r.exec.Host != tc.host || strings.Join(r.exec.Command, " ") != tc.command {
+				t.Errorf("status %d, asked %q, %q %q: %s", status, r.asked, r.exec.Host, r.exec.Command, stderr)
+			}
+		})
+	}
+}
+
+func TestBadCommandLines(t *testing.T) {
+	const replay = "replay --trace t --fabric f "
+	for _, tc := range []struct{ args, problem, hint string }{
+		{"dmo", `unknown command "dmo"`, "lightloom demo"},
+		{"frobnicate", `unknown command "frobnicate"`, "lightloom -h"},
+		{"--frob", "unknown flag: --frob", "lightloom -h"},
+		{"demo --sede 3", "demo: unknown flag: --sede", "did you mean --seed?"},
+		{"demo now", `demo: "now" is not a flag`, "lightloom demo -h"},
+		{"demo --seed x", `invalid argument "x"`, "lightloom demo -h"},
+		{"demo --seed", "flag needs an argument", "lightloom demo -h"},
+		{"demo -o yaml", `demo: --output "yaml" is unknown`, "--output table or --output json"},
+		{"demo --on mars", `demo: --on "mars" is unknown`, "--on netns or --on flowsim"},
+		{"demo --dataplane xdp", `--dataplane "xdp"`, "--dataplane mirred"},
+		{"demo --replicas 2", "--replicas 2 is none of 1, 3, 5 and 7", "--replicas 3"},
+		{"demo --mtu 20", "--mtu 20 is not within", "--mtu 1500"},
+		{"demo --queue-bytes 100", "--queue-bytes 100", "65536"},
+		{"replay --fabric f", "no trace to replay", "--trace FILE"},
+		{"replay --trace t", "no fabric to replay on", "--fabric hybrid:"},
+		{replay + "--scale big", `--scale "big" is no number`, "--scale auto"},
+		{replay + "--scale 0", `--scale "0" is no number`, "--scale auto"},
+		{replay + "--scale NaN", `--scale "NaN" is no number`, "--scale auto"},
+		{replay + "--speedup -1", "--speedup -1 is not within", "--speedup 10"},
+		{replay + "--coflows -3", "--coflows -3 is below zero", "--coflows 100"},
+		{replay + "--policy a,,b", "has an empty name", "--policy random+ecmp"},
+		{replay + "--policy a,b,a", `names "a" twice`, "once"},
+		{"up", "no fabric to build", "--fabric hybrid:"},
+		{"up --fabric f --policy a,b", "names 2 policies", "--policy crosslayer+sunflow"},
+		{"exec", "there is no host", "h0-0 -- COMMAND"},
+		{"exec h0-0", "no command to run in h0-0", "h0-0 -- COMMAND"},
+		{"exec h0-0 --", "no command to run in h0-0", "h0-0 -- COMMAND"},
+		{"exec -- ls", "no host before --", "h0-0 -- COMMAND"},
+		{"status -o xml", `--output "xml"`, "--output json"},
+		{"version please", `"please" is not a flag`, "lightloom version -h"},
+	} {
+		t.Run(tc.args, func(t *testing.T) {
+			r := &recorder{}
+			status, stdout, stderr := r.run(strings.Fields(tc.args)...)
+			if status != statusUsage || r.asked != "" || stdout != "" {
+				t.Errorf("status %d, asked %q, stdout %q", status, r.asked, stdout)
+			}
+			lines := strings.Split(strings.TrimSpace(stderr), "\n")
+			if len(lines) != 2 || !strings.HasPrefix(lines[0], "lightloom: ") || !strings.Contains(lines[0], tc.problem) ||
+				!strings.HasPrefix(lines[1], "hint: ") || !strings.Contains(lines[1], tc.hint) {
+				t.Errorf("stderr %q; want %q and the hint %q", stderr, tc.problem, tc.hint)
+			}
+		})
+	}
+}
+
+func TestTell(t *testing.T) {
+	disk := &report.DiskError{Dir: "d", Err: os.ErrPermission}
+	for _, tc := range []struct {
+		name   string
+		err    error
+		status int
+		says   string
+	}{
+		{"nothing", nil, 0, ""},
+		{"interrupted", fmt.Errorf("replay: %w", context.Canceled), 130, "interrupted"},
+		{"a command's own status", &wiring.ExitError{Code: 7}, 7, ""},
+		{"a status with a word", &wiring.ExitError{Code: 7, Err: errors.New("why")}, 7, "lightloom: why\n"},
+		{"an error with a hint", fmt.Errorf("demo: %w", disk), 1, "hint: name a directory"},
+		{"a plain error", errors.New("no"), 1, "lightloom: no\n"},
+		{"usage", usage("h", "p"), 2, "lightloom: p\nhint: h\n"},
+	} {
+		var b strings.Builder
+		if got := tell(&b, tc.err); got != tc.status || !strings.Contains(b.String(), tc.says) || tc.says == "" && b.Len() > 0 {
+			t.Errorf("%s: status %d, %q; want %d, %q", tc.name, got, b.String(), tc.status, tc.says)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	r := &recorder{}
+	status, stdout, _ := r.run()
+	if status != 0 || r.asked != "" {
+		t.Errorf("status %d", status)
+	}
+	for _, name := range []string{"demo", "replay", "up", "exec", "status", "doctor", "version"} {
+		if !strings.Contains(stdout, "\n  "+name+" ") {
+			t.Errorf("help does not list %s:\n%s", name, stdout)
+		}
+		if _, help, _ := r.run(name, "-h"); !strings.Contains(help, "Usage:") {
+			t.Errorf("%s -h: %s", name, help)
+		}
+	}
+}

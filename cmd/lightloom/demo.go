@@ -1,0 +1,28 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newDemo(a actions, argv []string) *cobra.Command {
+	f := newRunFlags(argv)
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Replay a built-in workload over a built-in hybrid fabric, under five policies, and compare them",
+		Long: "Builds 8 racks of 2 hosts with a packet network of two spines and an optical circuit switch out of Linux\n" +
+			"interfaces, starts a replicated controller, sends real TCP bytes under each policy, and compares. It needs neither\n" +
+			"root nor Docker. Where a machine allows no namespaces it runs on the simulator and says so.",
+		Args: noArgs,
+	}
+	f.common(c)
+	f.reporting(c)
+	c.Flags().StringVar(&f.opt.On, "on", "", "netns or flowsim; default: netns where this machine allows it")
+	c.Flags().StringVar(&f.policies, "policy", "", "these policies instead of the five, separated by commas")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		opt, err := f.check(c)
+		if err != nil {
+			return err
+		}
+		opt.Demo = true
+		return a.replay(c.Context(), opt)
+	}
+	return c
+}

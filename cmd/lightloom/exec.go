@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+func newExec(a actions) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "exec HOST -- COMMAND [ARG…]",
+		Short:   "Run a command in a host of the fabric that `lightloom up` keeps",
+		Long:    "Passes stdin, stdout, stderr, signals and the exit status. Hosts are named h<rack>-<number>.",
+		Example: "  lightloom exec h0-0 -- ping -c 3 10.0.1.1",
+	}
+	c.Flags().SetInterspersed(false)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		const hint = "write lightloom exec h0-0 -- COMMAND"
+		switch at := c.ArgsLenAtDash(); {
+		case len(args) == 0:
+			return usage(hint, "exec: there is no host")
+		case at == 0:
+			return usage(hint, "exec: there is no host before --")
+		case at > 1:
+			return usage(hint, "exec: %q stands between the host and --", args[1])
+		case at < 0 && len(args) > 1 && args[1] == "--":
+			args = append(args[:1:1], args[2:]...)
+		}
+		if len(args) == 1 {
+			return usage(hint, "exec: there is no command to run in %s", args[0])
+		}
+		return a.exec(c.Context(), wiring.ExecOptions{Host: args[0], Command: args[1:],
+			Stdin: c.InOrStdin(), Stdout: c.OutOrStdout(), Stderr: c.ErrOrStderr()})
+	}
+	return c
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+// runFlags are the flags of the commands that run jobs or a fabric, before they are checked.
+type runFlags struct {
+	opt      wiring.Options
+	scale    string
+	policies string
+}
+
+func newRunFlags(argv []string) *runFlags {
+	return &runFlags{opt: wiring.Options{Args: argv, Speedup: 1}, scale: "1"}
+}
+
+// common adds the flags of every command that runs something.
+func (f *runFlags) common(c *cobra.Command) {
+	c.Flags().Uint64Var(&f.opt.Seed, "seed", 1, "seed of the workload, of policies and of the fabric's chances")
+	c.Flags().StringVar(&f.opt.Dataplane, "dataplane", "auto", "of netns: auto, ebpf (needs root) or mirred")
+	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "replicas of the controller on netns: 1, 3, 5 or 7")
+	c.Flags().StringVar(&f.opt.Congestion, "congestion", "cubic", "congestion control of the hosts' connections on netns")
+	c.Flags().IntVar(&f.opt.MTU, "mtu", 1500, "bytes of a frame's payload on netns")
+	c.Flags().IntVar(&f.opt.Queue, "queue-bytes", 0, "bytes a switch port queues on netns; 0: by the link's rate")
+}
+
+// reporting adds the flags of commands that write a report.
+func (f *runFlags) reporting(c *cobra.Command) {
+	c.Flags().StringVarP(&f.opt.Output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and report.html; default: a new one")
+}
+
+// jobs adds the flags that say what is replayed, where and how.
+func (f *runFlags) jobs(c *cobra.Command) {
+	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, or \"synthetic\" for the demo's kind of jobs")
+	c.Flags().StringVar(&f.opt.Fabric, "fabric", "", "such as hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms, or a YAML file")
+	c.Flags().StringVar(&f.opt.On, "on", wiring.OnFlowsim, "netns (real packets, real time) or flowsim (virtual time)")
+	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "one or more, separated by commas; the first is compared with")
+	c.Flags().StringVar(&f.opt.Parts.Place, "place", "", "replaces where tasks run in every policy")
+	c.Flags().StringVar(&f.opt.Parts.Light, "light", "", "replaces which light paths are set up")
+	c.Flags().StringVar(&f.opt.Parts.Route, "route", "", "replaces which way flows go")
+	c.Flags().StringVar(&f.opt.Parts.Share, "share", "", "replaces how fast flows send")
+	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as this machine needs")
+	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
+	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only the first so many; 0: all")
+}
+
+// check turns the flags into options, or says which is wrong. It asks nothing of the machine.
+func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
+	o := f.opt
+	if err := f.checkWords(c); err != nil {
+		return o, err
+	}
+	var err error
+	if o.Scale, err = parseScale(c, f.scale); err != nil {
+		return o, err
+	}
+	if o.Policies, err = parsePolicies(c, f.policies); err != nil {
+		return o, err
+	}
+	switch {
+	case math.IsNaN(o.Speedup) || o.Speedup < 1e-3 || o.Speedup > 1e6:
+		return o, usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000", c.Name(), o.Speedup)
+	case o.Coflows < 0:
+		return o, usage("write --coflows 100, or leave it away for all", "%s: --coflows %d is below zero", c.Name(), o.Coflows)
+	case !slices.Contains([]int{1, 3, 5, 7}, o.Replicas):
+		return o, usage("write --replicas 3", "%s: --replicas %d is none of 1, 3, 5 and 7", c.Name(), o.Replicas)
+	case o.MTU < 576 || o.MTU > 9000:
+		return o, usage("write --mtu 1500", "%s: --mtu %d is not within 576 to 9000", c.Name(), o.MTU)
+	case o.Queue < 0 || o.Queue > 1<<30 || o.Queue > 0 && o.Queue < 2*o.MTU:
+		return o, usage("write --queue-bytes 65536, or 0 for one by the link's rate", "%s: --queue-bytes %d: take 0, or from two frames to 1073741824", c.Name(), o.Queue)
+	}
+	o.Stdin, o.Stdout, o.Stderr = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()
+	return o, nil
+}
+
+// checkWords checks the flags that take one of a few words, as far as this command has them.
+func (f *runFlags) checkWords(c *cobra.Command) error {
+	for _, w := range []struct {
+		flag  string
+		known []string
+	}{
+		{"output", []string{wiring.OutputTable, wiring.OutputJSON}},
+		{"on", []string{wiring.OnNetns, wiring.OnFlowsim}},
+		{"dataplane", []string{"auto", "ebpf", "mirred"}},
+	} {
+		flag := c.Flags().Lookup(w.flag)
+		if flag == nil || flag.Value.String() == "" && !flag.Changed {
+			continue
+		}
+		if err := oneOf(c, w.flag, flag.Value.String(), w.known...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseScale reads --scale; 0 stands for auto.
+func parseScale(c *cobra.Command, s string) (float64, error) {
+	if s == "auto" {
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || v < 1e-6 || v > 1e12 {
+		return 0, usage("write --scale auto, or a divisor such as --scale 10", "%s: --scale %q is no number from 0.000001 to 1e12", c.Name(), s)
+	}
+	return v, nil
+}
+
+// parsePolicies splits a list of names. Which names there are is package policy's to say.
+func parsePolicies(c *cobra.Command, s string) ([]string, error) {
+	if s == "" && !c.Flags().Changed("policy") {
+		return nil, nil
+	}
+	names := strings.Split(s, ",")
+	for i, n := range names {
+		names[i] = strings.TrimSpace(n)
+		switch {
+		case names[i] == "":
+			return nil, usage("write --policy random+ecmp,crosslayer+sunflow", "%s: --policy %q has an empty name", c.Name(), s)
+		case slices.Contains(names[:i], names[i]):
+			return nil, usage("name each policy once", "%s: --policy names %q twice", c.Name(), names[i])
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,43 @@
+// Package version says which Lightloom this binary is. It is not a place to write versions: the go command does.
+package version
+
+import (
+	"runtime/debug"
+	"strings"
+)
+
+// String returns the module's version, or "devel" with the commit it was built from, and a mark where the work tree had
+// been changed.
+func String(b *debug.BuildInfo) string {
+	if b == nil {
+		return "unknown"
+	}
+	v := b.Main.Version
+	if v != "" && v != "(devel)" {
+		return v
+	}
+	v = "devel"
+	if rev := Setting(b, "vcs.revision"); rev != "" {
+		v += "-" + rev[:min(12, len(rev))]
+	}
+	if Setting(b, "vcs.modified") == "true" {
+		v += "-changed"
+	}
+	return v
+}
+
+// This returns String of the running binary.
+func This() string {
+	b, _ := debug.ReadBuildInfo() // nil where there is none
+	return String(b)
+}
+
+// Setting returns a build setting, or the empty string.
+func Setting(b *debug.BuildInfo, key string) string {
+	for _, s := range b.Settings {
+		if s.Key == key {
+			return strings.TrimSpace(s.Value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,23 @@
+// Command lightloom replays jobs over emulated hybrid fabrics under a replicated controller, keeps such a fabric
+// running, and says what a machine allows. One file a command.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(tell(os.Stderr, err))
+}
+
+// run runs one command line. It neither exits nor prints its own error: tell does.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	return newRoot(wired(), args, stdin, stdout, stderr).ExecuteContext(ctx)
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// synthetic names the built-in generator where a trace is asked for.
+const synthetic = "synthetic"
+
+func newReplay(a actions, argv []string) *cobra.Command {
+	f := newRunFlags(argv)
+	c := &cobra.Command{
+		Use:   "replay --trace FILE --fabric FABRIC",
+		Short: "Replay your trace over your fabric",
+		Example: "  lightloom replay --trace FB2010-1Hr-150-0.txt --coflows 100 --fabric hybrid:racks=16,hosts=2 --policy random+ecmp,crosslayer+sunflow\n" +
+			"  lightloom replay --trace synthetic --fabric fabric.yaml --on netns --scale auto",
+		Args: noArgs,
+	}
+	f.common(c)
+	f.reporting(c)
+	f.jobs(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		opt, err := f.check(c)
+		switch {
+		case err != nil:
+			return err
+		case opt.Trace == "":
+			return usage("add --trace FILE, or --trace synthetic", "replay: there is no trace to replay")
+		case opt.Fabric == "":
+			return usage("add --fabric hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms", "replay: there is no fabric to replay on")
+		}
+		if opt.Trace == synthetic {
+			opt.Trace = ""
+		}
+		return a.replay(c.Context(), opt)
+	}
+	return c
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+// The exit statuses. A command run by exec hands on its own.
+const (
+	statusOK          = 0
+	statusFailed      = 1   // what was asked for could not be done
+	statusUsage       = 2   // the command line says nothing that could be done
+	statusInterrupted = 130 // Ctrl-C or SIGTERM, after cleaning up
+)
+
+// tell prints an error and what to do about it, and returns the exit status.
+func tell(w io.Writer, err error) int {
+	var exit *wiring.ExitError
+	var wrong *usageError
+	switch {
+	case err == nil:
+		return statusOK
+	case errors.As(err, &exit) && exit.Err == nil:
+		return exit.Code
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(w, "lightloom: interrupted; everything is cleaned up")
+		return statusInterrupted
+	}
+	fmt.Fprintf(w, "lightloom: %v\n", err)
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		fmt.Fprintf(w, "hint: %s\n", hinted.Hint())
+	}
+	switch {
+	case exit != nil:
+		return exit.Code
+	case errors.As(err, &wrong):
+		return statusUsage
+	}
+	return statusFailed
+}

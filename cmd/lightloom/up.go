@@ -1,0 +1,34 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+func newUp(a actions, argv []string) *cobra.Command {
+	f := newRunFlags(argv)
+	c := &cobra.Command{
+		Use:     "up --fabric FABRIC",
+		Short:   "Keep a fabric and its controller running until Ctrl-C",
+		Example: "  lightloom up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms",
+		Args:    noArgs,
+	}
+	f.common(c)
+	c.Flags().StringVar(&f.opt.Fabric, "fabric", "", "such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
+	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "of the controller")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		opt, err := f.check(c)
+		switch {
+		case err != nil:
+			return err
+		case opt.Fabric == "":
+			return usage("add --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms", "up: there is no fabric to build")
+		case len(opt.Policies) != 1:
+			return usage("write --policy crosslayer+sunflow", "up: --policy names %d policies, and a controller has one", len(opt.Policies))
+		}
+		opt.On = wiring.OnNetns
+		return a.up(c.Context(), opt)
+	}
+	return c
+}
