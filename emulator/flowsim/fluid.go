@@ -12,7 +12,7 @@ import (
 const none = -1
 
 // fluid is the bytes in motion: bundles, the routes they take, the classes and paces that say how fast they go. It
-// knows nothing of devices: where a route leads is asked of find, and whoever changes a table adds one to tables.
+// knows nothing of devices: where a route leads is asked of find.
 type fluid struct {
 	clock  *des.Clock[event]
 	find   finder

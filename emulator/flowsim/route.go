@@ -24,22 +24,28 @@ const (
 	loops         // at a switch where it has been before
 )
 
-// finder appends the links from a pair's source to where its packets end.
-type finder func(p pair, buf []pathmap.LinkID) ([]pathmap.LinkID, fate, error)
+// finder is what knows the tables. Generations count their changes: whoever makes one adds one to fluid.tables.
+type finder interface {
+	// find appends the links from a pair's source to where its packets end, and to asked the switches on the way.
+	find(p pair, links []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate, error)
+	// stands says whether none of those switches has changed since a generation.
+	stands(asked []pathmap.NodeID, since uint64) bool
+}
 
 // route is the way of a pair's packets as the tables stand, and the bundles that go there.
 type route struct {
 	pair
 	fate   fate
 	links  []pathmap.LinkID
-	walked uint64        // generation of the tables that links are from
-	moved  uint64        // generation that changed them, while bundles were on their way
-	rate   float64       // asked for each bundle of the shared class: bits a second; 0 holds
-	shared int32         // class, none where there never was one
-	live   int32         // bundles, in whichever class or pace
-	pos    int32         // in fluid.active
-	books  pathmap.Bytes // received over links and not yet in fluid.payload
-	posted pathmap.Bytes // received over whatever links and in fluid.payload
+	asked  []pathmap.NodeID // switches whose tables say so
+	walked uint64           // generation of the tables that links are right for
+	moved  uint64           // generation that changed them, while bundles were on their way
+	rate   float64          // asked for each bundle of the shared class: bits a second; 0 holds
+	shared int32            // class, none where there never was one
+	live   int32            // bundles, in whichever class or pace
+	pos    int32            // in fluid.active
+	books  pathmap.Bytes    // received over links and not yet in fluid.payload
+	posted pathmap.Bytes    // received over whatever links and in fluid.payload
 }
 
 // route returns the route of a pair.
@@ -59,7 +65,7 @@ func (f *fluid) enter(index int32) {
 	if r.live++; r.live == 1 {
 		r.pos = int32(len(f.active))
 		f.active = append(f.active, index)
-		if r.walked != f.tables || r.fate == unwalked {
+		if !f.fresh(r) {
 			links, fate := f.walk(r, f.tmp.links[:0])
 			f.adopt(r, links, fate)
 			f.tmp.links = links
@@ -85,13 +91,28 @@ func (f *fluid) exit(index int32) {
 
 func (r *route) stalls() bool { return r.fate != arrives && r.fate != withheld }
 
+// fresh says whether a route is as the tables have it.
+func (f *fluid) fresh(r *route) bool {
+	if r.fate == unwalked {
+		return false
+	}
+	if r.walked != f.tables {
+		if !f.find.stands(r.asked, r.walked) {
+			return false
+		}
+		r.walked = f.tables
+	}
+	return true
+}
+
 // walk appends the links of a route as the tables stand.
-func (f *fluid) walk(r *route, buf []pathmap.LinkID) ([]pathmap.LinkID, fate) {
+func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fate fate) {
 	r.walked = f.tables
 	if r.tag == southbound.TagHold {
 		return buf, withheld
 	}
-	links, fate, err := f.find(r.pair, buf)
+	var err error
+	links, r.asked, fate, err = f.find.find(r.pair, buf, r.asked[:0])
 	if err != nil && fate != r.fate { // told once, however long it stands
 		f.errs = append(f.errs, err)
 	}
@@ -118,7 +139,7 @@ func (f *fluid) rewalk() {
 	links, apart := f.tmp.links[:0], false
 	for _, i := range f.active {
 		r := &f.routes[i]
-		if r.walked == f.tables {
+		if f.fresh(r) {
 			continue
 		}
 		first := len(links)

@@ -25,6 +25,9 @@ type Sim struct {
 	ways   [][]pathmap.LinkID // by node and port: the link that leaves there, or pathmap.None
 	cut    []bool             // by link: its cable is cut
 
+	changed  []uint64 // by node: generation of the tables that last changed it
+	recabled uint64   // generation of the last cut
+
 	switches []*switchboard // by DeviceID; nil for hosts
 	devices  []southbound.DeviceID
 	circuit  []bool // by rack: the circuit that the rack sends into carries light
@@ -63,7 +66,8 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	}
 	s := &Sim{fabric: f, opt: opt, tasks: map[southbound.TaskID]struct{}{}, circuit: make([]bool, f.Racks)}
 	t := f.Topology
-	s.fluid = newFluid(&s.clock, t.Links(), opt.payloadShare()/8e9, s.find)
+	s.fluid = newFluid(&s.clock, t.Links(), opt.payloadShare()/8e9, s)
+	s.changed = make([]uint64, len(t.Nodes()))
 	s.cut = make([]bool, len(t.Links()))
 	s.ways = make([][]pathmap.LinkID, len(t.Nodes()))
 	for n := range s.ways {
@@ -173,7 +177,7 @@ func (s *Sim) happen(ev event) {
 	case deviceDue:
 		s.switches[ev.index].advance()
 	case lightComes:
-		s.fluid.tables++
+		s.change(pathmap.NodeID(ev.index))
 	case callDue:
 		f := release(s.calls, &s.callsIdle, ev.index)
 		s.mu.Unlock()

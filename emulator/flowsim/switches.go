@@ -32,22 +32,23 @@ type watcher struct {
 type plane struct {
 	mem *mem.Plane
 	sim *Sim
+	id  southbound.DeviceID
 }
 
 func (p *plane) SetRules(set []southbound.Rule, drop []southbound.Match, replace bool) error {
-	p.sim.fluid.tables++
+	p.sim.change(p.id)
 	return p.mem.SetRules(set, drop, replace)
 }
 
 func (p *plane) SetLight(port southbound.Port, lit bool) error {
-	p.sim.fluid.tables++
+	p.sim.change(p.id)
 	return p.mem.SetLight(port, lit)
 }
 
 func (p *plane) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
-	p.sim.fluid.tables++
+	p.sim.change(p.id)
 	if len(on) > 0 && dark > 0 {
-		p.sim.clock.At(p.sim.clock.Now()+dark, event{kind: lightComes})
+		p.sim.clock.At(p.sim.clock.Now()+dark, event{lightComes, int32(p.id)})
 	}
 	return p.mem.Move(off, on, dark)
 }
@@ -64,7 +65,7 @@ func (s *Sim) addDevices() {
 		}
 		id := pathmap.NodeID(i)
 		sw := &switchboard{sim: s, id: id}
-		sw.plane = &plane{mem: mem.New(t.Ports(id), s.clock.Now), sim: s}
+		sw.plane = &plane{mem: mem.New(t.Ports(id), s.clock.Now), sim: s, id: id}
 		c := device.Config{Name: n.Name, ID: id, Kind: device.Packet, Ports: t.Ports(id), Racks: int32(s.fabric.Racks),
 			Delays: s.opt.Switch, Seed: s.opt.Seed, Plane: sw.plane}
 		if n.Role == pathmap.OCS {
@@ -240,6 +241,7 @@ func (s *Sim) Cable(l pathmap.LinkID, up bool) {
 		return
 	}
 	s.fluid.tables++
+	s.recabled = s.fluid.tables
 	for _, d := range []pathmap.LinkID{l, pathmap.Reverse(l)} {
 		s.cut[d] = !up
 	}

@@ -9,28 +9,47 @@ import (
 )
 
 // find walks the tables as a packet would: the host's link, then whatever each switch does with it.
-func (s *Sim) find(p pair, buf []pathmap.LinkID) ([]pathmap.LinkID, fate, error) {
+func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate, error) {
 	t, first := s.fabric.Topology, len(buf)
 	to := s.fabric.HostNode[p.dst]
 	at := s.fabric.HostNode[p.src]
 	link := s.way(at, 0)
 	for len(buf)-first <= len(t.Nodes()) {
 		if link == pathmap.None || s.cut[link] {
-			return buf[:first], stranded, nil
+			return buf[:first], asked, stranded, nil
 		}
 		buf = append(buf, link)
 		at = t.Link(link).To
 		if at == to {
-			return buf, arrives, nil
+			return buf, asked, arrives, nil
 		}
+		asked = append(asked, at)
 		port, ok := s.forward(at, p, southbound.Port(t.Link(link).ToPort))
 		if !ok {
-			return buf[:first], stranded, nil
+			return buf[:first], asked, stranded, nil
 		}
 		link = s.way(at, port)
 	}
-	return buf[:first], loops, fmt.Errorf("walk from host %d to host %d with tag %d: it never arrives: %s",
+	return buf[:first], asked, loops, fmt.Errorf("walk from host %d to host %d with tag %d: it never arrives: %s",
 		p.src, p.dst, p.tag, s.describe(buf[first:]))
+}
+
+func (s *Sim) stands(asked []pathmap.NodeID, since uint64) bool {
+	if s.recabled > since {
+		return false
+	}
+	for _, n := range asked {
+		if s.changed[n] > since {
+			return false
+		}
+	}
+	return true
+}
+
+// change notes that the tables of a switch are not what they were.
+func (s *Sim) change(n pathmap.NodeID) {
+	s.fluid.tables++
+	s.changed[n] = s.fluid.tables
 }
 
 // forward returns the port that a packet leaves a node by; false where it is lost.
