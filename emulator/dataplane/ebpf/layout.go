@@ -1,0 +1,87 @@
+package ebpf
+
+import (
+	"lightloom/emulator/dataplane"
+	"lightloom/southbound"
+)
+
+// Every value starts with the generation and the count of dropped packets.
+const (
+	offGen     = 0
+	offDropped = 8
+	offRest    = 16
+	banks      = 3
+)
+
+// packetLayout is where things are in a packet switch's memory. A port's code is its number plus one; 0 is no port.
+type packetLayout struct {
+	ports, racks, homed int
+	links               int // u32 by code: the interface, 0 while dark
+	homes               int // u32 by rack: 256 × the place of the rack among those with hosts here plus one, 0: none
+	locals              int // u32 by (place, last byte): a code
+	rules               int // u64 by (bank, rack, tag): primary code | backup code << 32
+	size                int
+}
+
+func newPacketLayout(sw *dataplane.Switch) packetLayout {
+	l := packetLayout{ports: len(sw.Ports), racks: sw.Racks, homed: len(sw.Homed())}
+	l.links = offRest
+	l.homes = l.links + 4*(l.ports+1)
+	l.locals = l.homes + 4*l.racks
+	l.rules = (l.locals + 4*256*(l.homed+1) + 7) &^ 7
+	l.size = l.rules + 8*banks*l.cells()
+	return l
+}
+
+// cells is the number of rule words of one bank.
+func (l packetLayout) cells() int { return l.racks * southbound.Tags }
+
+func (l packetLayout) rule(bank, cell int) int { return l.rules + 8*(bank*l.cells()+cell) }
+
+func code(p southbound.Port) uint32 { return uint32(p + 1) }
+
+// word is a rule as the program reads it: one load, so never half of it.
+func word(r southbound.Rule) uint64 { return uint64(code(r.Primary)) | uint64(code(r.Backup))<<32 }
+
+// expand writes a table as rule words: the any-tag rule of a rack fills the tags that have none of their own.
+func expand(t dataplane.Table, racks int) []uint64 {
+	cells := make([]uint64, racks*southbound.Tags)
+	for _, r := range t {
+		if r.Tag != southbound.AnyTag {
+			cells[int(r.Dst)*southbound.Tags+int(r.Tag)] = word(r)
+		}
+	}
+	for _, r := range t {
+		if r.Tag != southbound.AnyTag {
+			continue
+		}
+		for i := int(r.Dst) * southbound.Tags; i < (int(r.Dst)+1)*southbound.Tags; i++ {
+			if cells[i] == 0 {
+				cells[i] = word(r)
+			}
+		}
+	}
+	return cells
+}
+
+// opticalLayout is where things are in an OCS's memory.
+type opticalLayout struct {
+	ports, links int // links: one more than the highest interface index
+	inputs       int // u32 by interface: the input's code
+	bar          int // by input: u64 instant from which it is lit, u64 interface of the output
+	size         int
+}
+
+func newOpticalLayout(sw *dataplane.Switch) opticalLayout {
+	l := opticalLayout{ports: len(sw.Ports)}
+	for _, link := range sw.Ports {
+		l.links = max(l.links, link+1)
+	}
+	l.inputs = offRest
+	l.bar = (l.inputs + 4*l.links + 7) &^ 7
+	l.size = l.bar + 16*(l.ports+1)
+	return l
+}
+
+func (l opticalLayout) litAfter(in southbound.Port) int { return l.bar + 16*int(code(in)) }
+func (l opticalLayout) output(in southbound.Port) int   { return l.litAfter(in) + 8 }

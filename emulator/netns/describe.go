@@ -1,0 +1,58 @@
+package netns
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"lightloom/emulator/dataplane"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// describe writes a switch down for its dataplane.
+func (f *Fabric) describe(n pathmap.NodeID) dataplane.Switch {
+	t := f.spec.Topology
+	node := t.Node(n)
+	sw := dataplane.Switch{ID: n, Name: node.Name, Optical: node.Role == pathmap.OCS, Ports: make([]int, t.Ports(n)),
+		Racks: f.spec.Racks, Block: uint32(n) + 1, Sink: f.sink}
+	for _, l := range t.Out(n) {
+		link := t.Link(l)
+		sw.Ports[link.FromPort] = f.ports[l]
+		if h := f.hostAt(link.To); h >= 0 {
+			sw.Locals = append(sw.Locals, dataplane.Local{Addr: f.Addr(h), Port: southbound.Port(link.FromPort)})
+		}
+	}
+	slices.SortFunc(sw.Locals, func(a, b dataplane.Local) int { return a.Addr.Compare(b.Addr) })
+	return sw
+}
+
+// hostAt returns the host that a node is, or -1.
+func (f *Fabric) hostAt(n pathmap.NodeID) southbound.HostID {
+	if f.spec.Topology.Node(n).Role != pathmap.Host {
+		return -1
+	}
+	return southbound.HostID(slices.Index(f.spec.HostNode, n))
+}
+
+// Addr returns the address of a host.
+func (f *Fabric) Addr(h southbound.HostID) netip.Addr {
+	return southbound.Addr(southbound.RackID(f.spec.RackOf(int32(h))), int(h)%f.spec.HostsPerRack)
+}
+
+// ifname is what an interface is called: "tor3-1" where that is short enough for the kernel.
+func (f *Fabric) ifname(n pathmap.NodeID, port int32) string {
+	name := fmt.Sprintf("%s-%d", f.spec.Topology.Node(n).Name, port)
+	if len(name) > 15 || strings.ContainsAny(name, "/: \t\n%") {
+		return fmt.Sprintf("n%dp%d", n, port)
+	}
+	return name
+}
+
+// name is a link as messages call it.
+func (f *Fabric) name(l pathmap.LinkID) string {
+	t := f.spec.Topology
+	link := t.Link(l)
+	return fmt.Sprintf("%s:%d–%s:%d", t.Node(link.From).Name, link.FromPort, t.Node(link.To).Name, link.ToPort)
+}

@@ -1,0 +1,112 @@
+package netns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// outerEnv tells a re-executed process which network namespace it came from.
+const outerEnv = "LIGHTLOOM_OUTER_NETNS"
+
+// EnterOptions are what Enter passes to the process it starts.
+type EnterOptions struct {
+	Env            []string // added to this process's environment
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	ExtraFiles     []*os.File    // descriptors 3 and on
+	Rootless       bool          // a user namespace even for root: what an ordinary user gets
+	Grace          time.Duration // from the end of ctx to SIGKILL; 0: 5 s
+}
+
+// Enter starts this program again with args, in new network, mount and process namespaces, and for an ordinary user in
+// a new user namespace whose root it is. It returns the exit status, 128 + n after signal n, once that process has ended.
+//
+// SIGINT, SIGTERM and SIGHUP are forwarded (a terminal sends them to both, so the child may see two). If this process
+// dies, however it dies, the kernel kills the child and all that it started: the child is the first process of its
+// process namespace.
+func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, err error) {
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
+	if exe, err := os.Executable(); err == nil {
+		cmd.Args[0] = exe // what ps shows
+	}
+	outer, err := currentNetns()
+	if err != nil {
+		return 0, fmt.Errorf("enter namespaces: %w", err)
+	}
+	cmd.Env = append(append(os.Environ(), opt.Env...), outerEnv+"="+outer)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = opt.Stdin, opt.Stdout, opt.Stderr, opt.ExtraFiles
+	cmd.SysProcAttr = attributes(opt.Rootless || os.Geteuid() != 0)
+	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
+	if cmd.WaitDelay = opt.Grace; opt.Grace == 0 {
+		cmd.WaitDelay = 5 * time.Second
+	}
+	// The child dies with the thread that started it, so that thread waits for it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return 0, fmt.Errorf("enter namespaces: %w", explain(err))
+	}
+	ended := make(chan struct{})
+	go forward(signals, cmd.Process, ended)
+	err = cmd.Wait()
+	close(ended)
+	return exitStatus(cmd, err)
+}
+
+func attributes(rootless bool) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID, Pdeathsig: unix.SIGKILL}
+	if rootless {
+		a.Cloneflags |= unix.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
+	}
+	return a
+}
+
+func forward(signals <-chan os.Signal, p *os.Process, ended <-chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		case s := <-signals:
+			_ = p.Signal(s) // it may have ended just now, which Wait tells
+		}
+	}
+}
+
+func exitStatus(cmd *exec.Cmd, err error) (int, error) {
+	state := cmd.ProcessState
+	if state == nil {
+		return 0, err
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) && state.Success() {
+		return 0, err // of copying stdio
+	}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), nil
+	}
+	return state.ExitCode(), nil
+}
+
+// currentNetns names the calling thread's network namespace.
+func currentNetns() (string, error) {
+	s, err := os.Readlink("/proc/thread-self/ns/net")
+	if err != nil {
+		return "", fmt.Errorf("read network namespace (is /proc mounted?): %w", err)
+	}
+	return s, nil
+}

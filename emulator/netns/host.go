@@ -1,0 +1,124 @@
+package netns
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"runtime"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// host is a host's namespace: it lives as long as the descriptor, or a socket or a process in it.
+type host struct {
+	ns   int // descriptor
+	wire *wire
+}
+
+func (h *host) close() {
+	h.wire.close()
+	if h.ns > 0 {
+		_ = unix.Close(h.ns)
+	}
+}
+
+// nicName is what a host calls its interface.
+const nicName = "eth0"
+
+// All hosts share one hardware address and one gateway that is nobody: N permanent neighbours instead of N². Packets
+// find their host by the address alone. 10.255.255.254 is no host's: those end at .253.
+var (
+	hostMAC    = net.HardwareAddr{2, 0, 0, 0, 0, 1}
+	gateway    = netip.AddrFrom4([4]byte{10, 255, 255, 254})
+	everywhere = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, 0}), 8)
+)
+
+// newHosts makes n namespaces with the sysctls of hosts, on a thread that ends with it. Notes are of the first: the
+// others are made by the same kernel.
+func newHosts(n int, congestion string) (hosts []*host, notes []string, byPacing bool, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		for i := range n {
+			h, hn, hp, herr := newHost(congestion)
+			if herr != nil {
+				err = fmt.Errorf("make namespace of host %d: %w", i, herr)
+				return
+			}
+			hosts = append(hosts, h)
+			if i == 0 {
+				notes, byPacing = hn, hp
+			}
+		}
+	}()
+	<-done
+	return hosts, notes, byPacing, err
+}
+
+// newHost moves the calling thread to a new namespace and returns it.
+func newHost(congestion string) (*host, []string, bool, error) {
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		return nil, nil, false, fmt.Errorf("unshare: %w", err)
+	}
+	ns, err := openNetns()
+	if err != nil {
+		return nil, nil, false, err
+	}
+	h := &host{ns: ns}
+	if h.wire, err = openWire(); err == nil {
+		err = loopbackUp(h.wire.Handle)
+	}
+	if err != nil {
+		h.close()
+		return nil, nil, false, err
+	}
+	notes, byPacing := hostSysctls(congestion)
+	return h, notes, byPacing, nil
+}
+
+// openNetns opens the calling thread's network namespace.
+func openNetns() (int, error) {
+	fd, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("open network namespace: %w", err)
+	}
+	return fd, nil
+}
+
+// configure gives the host its address, its route and its neighbour, and shapes what it sends. gso bounds a segment
+// where pacing alone does not; 0 leaves it.
+func (h *host) configure(addr netip.Addr, s shape, gso int) error {
+	nic, err := h.wire.LinkByName(nicName)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", nicName, err)
+	}
+	if gso > 0 {
+		if err := h.wire.LinkSetGSOMaxSize(nic, gso); err != nil {
+			return fmt.Errorf("bound segments to %d bytes: %w", gso, err)
+		}
+	}
+	if err := s.apply(h.wire, nic.Attrs().Index); err != nil {
+		return err
+	}
+	if err := h.wire.LinkSetUp(nic); err != nil {
+		return fmt.Errorf("set %s up: %w", nicName, err)
+	}
+	if err := h.wire.AddrAdd(nic, &netlink.Addr{IPNet: ipNet(netip.PrefixFrom(addr, 32))}); err != nil {
+		return fmt.Errorf("add address %v: %w", addr, err)
+	}
+	route := &netlink.Route{LinkIndex: nic.Attrs().Index, Dst: ipNet(everywhere), Gw: gateway.AsSlice(), Flags: int(netlink.FLAG_ONLINK)}
+	if err := h.wire.RouteAdd(route); err != nil {
+		return fmt.Errorf("add route: %w", err)
+	}
+	neigh := &netlink.Neigh{LinkIndex: nic.Attrs().Index, Family: unix.AF_INET, State: netlink.NUD_PERMANENT, IP: gateway.AsSlice(), HardwareAddr: hostMAC}
+	if err := h.wire.NeighSet(neigh); err != nil {
+		return fmt.Errorf("add neighbour: %w", err)
+	}
+	return nil
+}
+
+func ipNet(p netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), 32)}
+}

@@ -1,0 +1,81 @@
+package netns
+
+import (
+	"errors"
+	"fmt"
+
+	"lightloom/emulator/dataplane/ebpf"
+	"lightloom/emulator/dataplane/mirred"
+	"lightloom/pathmap"
+)
+
+// The dataplanes.
+const (
+	Auto   = "auto" // eBPF where it is allowed, else mirred
+	EBPF   = "ebpf"
+	Mirred = "mirred"
+)
+
+// Options say how a fabric is built. The zero value is what to use.
+type Options struct {
+	Dataplane  string // Auto, EBPF or Mirred; empty: Auto
+	Congestion string // congestion control of the hosts; empty: cubic
+	MTU        int    // bytes; 0: 1500
+	QueueBytes int    // of every switch queue; 0: by the link's rate
+}
+
+// Settings are the options as they came out, for the report.
+type Settings struct {
+	Dataplane     string
+	Congestion    string
+	MTU           int
+	QueueBytes    int           // as asked; 0: by the link's rate
+	NICQueueBytes int           // of a host's queue
+	MinQueueBytes int           // smallest and largest switch queue
+	MaxQueueBytes int           //
+	MaxBurst      pathmap.Bytes // largest burst of a link
+	Notes         []string      // what this machine did not allow, each once
+}
+
+// Limits of options: a packet must fit a queue, and the smallest IPv4 host must be able to take it.
+const (
+	minMTU, maxMTU     = 576, 65535
+	minQueue, maxQueue = 3_000, 1 << 30
+)
+
+func (o Options) settle() (Options, error) {
+	if o.Congestion == "" {
+		o.Congestion = "cubic"
+	}
+	if o.MTU == 0 {
+		o.MTU = 1500
+	}
+	if o.MTU < minMTU || o.MTU > maxMTU {
+		return o, fmt.Errorf("MTU %d: take %d to %d bytes", o.MTU, minMTU, maxMTU)
+	}
+	if o.QueueBytes != 0 && (o.QueueBytes < max(minQueue, 2*o.MTU) || o.QueueBytes > maxQueue) {
+		return o, fmt.Errorf("queue of %d bytes: take %d (two packets) to %d", o.QueueBytes, max(minQueue, 2*o.MTU), maxQueue)
+	}
+	var err error
+	o.Dataplane, err = chooseDataplane(o.Dataplane)
+	return o, err
+}
+
+func chooseDataplane(name string) (string, error) {
+	switch name {
+	case EBPF:
+		return name, ebpf.Supported()
+	case Mirred:
+		return name, mirred.Supported()
+	case Auto, "":
+		e := ebpf.Supported()
+		if e == nil {
+			return EBPF, nil
+		}
+		if m := mirred.Supported(); m != nil {
+			return "", errors.Join(e, m)
+		}
+		return Mirred, nil
+	}
+	return "", fmt.Errorf("dataplane %q is unknown: take %s, %s or %s", name, Auto, EBPF, Mirred)
+}
