@@ -76,7 +76,9 @@ func TestRates(t *testing.T) {
 			func(time.Duration) *southbound.Rates { return &southbound.Rates{Fair: true} }, 400 * time.Millisecond, 0.08},
 		{"a pace leaves out the circuit", size(40*mbps, 400*time.Millisecond), southbound.TagCircuit, 40 * mbps,
 			func(now time.Duration) *southbound.Rates {
-				return &southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: now + time.Hour}}}
+				r := pair(southbound.TagCircuit, 40*mbps)
+				r.Pace = []southbound.Pace{{Coflow: 1, Until: now + time.Hour}}
+				return r
 			}, 400 * time.Millisecond, 0.08},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -65,8 +65,7 @@ type grant struct {
 // grant returns what a bundle may do now. left is its payload yet to be received, lineRate the slowest line of its path in
 // payload bytes a second (0: not known).
 //
-// A bundle on packets follows its coflow's pace if there is one, then its class. A bundle on a circuit follows its class if
-// there is one; without, it has the whole circuit once its coflow is named at all: a pace covers what is on packets.
+// A bundle follows its coflow's pace if it has one and is on packets, else its class; what neither names holds.
 func (t *rateTable) grant(co southbound.CoflowID, cl class, left float64, now time.Duration, lineRate float64) grant {
 	if cl.tag == southbound.TagHold {
 		return grant{}
@@ -78,26 +77,23 @@ func (t *rateTable) grant(co southbound.CoflowID, cl class, left float64, now ti
 		return grant{rate: lineRate, fair: true}
 	}
 	until, paced := t.pace[co]
-	rate, classed := t.pairs[cl]
 	switch {
-	case cl.tag == southbound.TagCircuit && classed:
-		return grant{rate: min(rate, lineRate)}
-	case cl.tag == southbound.TagCircuit && paced:
-		return grant{rate: lineRate, fair: true}
-	case paced && until == 0:
+	case !paced || cl.tag == southbound.TagCircuit:
+		return grant{rate: min(t.pairs[cl], lineRate)}
+	case until == 0:
 		return grant{}
-	case paced:
+	default:
 		return grant{rate: min(paceRate(left, until, now), lineRate), until: until}
 	}
-	return grant{rate: min(rate, lineRate)}
 }
 
 // paceFloor is the shortest time over which a pace is spread: what is late is sent fast, not in one burst.
 const paceFloor = time.Millisecond
 
-// paceRate is the rate that ends at until.
+// paceRate is the rate that ends at until. One segment is left at least: a bundle whose connection breaks at its end may
+// have to send more, and a rate of nothing would hold it.
 func paceRate(left float64, until, now time.Duration) float64 {
-	return left / max(until-now, paceFloor).Seconds()
+	return max(left, framePayload) / max(until-now, paceFloor).Seconds()
 }
 
 // catchUp bounds how far a pace that lags may exceed what it was granted: other traffic was given the rest.
