@@ -53,7 +53,7 @@ func Build(t *Topology, ends []NodeID, opt Options) (*Map, error) {
 	m := &Map{g: g, k: opt.K, seed: opt.Seed}
 	m.rankEnds(ends)
 	if opt.Packed {
-		err = m.pack()
+		err = m.pack(len(t.links))
 	} else {
 		m.measure()
 	}

@@ -12,7 +12,7 @@ import (
 // is, in ones ended by a zero, and the number of the link taken at each node but the last (at the last too where links
 // may be parallel: else the only link to the target is meant).
 type packedRow struct {
-	at   []uint32 // by rank of the source: where its block begins, in bytes
+	at   []uint32 // where the block of every second source, by rank, begins, in bits
 	bits []byte   // eight bytes of zeros at the end, so that a word can be read anywhere
 }
 
@@ -25,20 +25,21 @@ type form struct {
 	last  int // 1 where the last link is left out, else 0
 }
 
-// pack computes the rows.
-func (m *Map) pack() error {
+// pack computes the rows; links is how many the topology has.
+func (m *Map) pack(links int) error {
 	m.form = form{count: bits.Len(uint(m.k)), entry: m.g.entryBits(), last: 1}
 	if m.g.multi {
 		m.form.last = 0
 	}
 	rows := make([]packedRow, len(m.node))
+	back, inverse := m.g.backs(links), m.g.inverses()
 	each(len(rows), func() func(int) {
-		p := packer{m: m, dist: newRow(m.g.nodes()), queue: make([]int32, 0, m.g.nodes()), stack: make(stack, 0, inline)}
+		p := packer{m: m, fan: newFan(m.g.nodes()), back: back, inverse: inverse, stack: make(stack, 0, inline)}
 		return func(t int) { rows[t] = p.row(int32(t)) }
 	})
 	for t, r := range rows {
 		if r.bits == nil {
-			return fmt.Errorf("pack the paths to end %d: more than %d bytes; take a smaller k, or leave Packed out", t, math.MaxUint32)
+			return fmt.Errorf("pack the paths to end %d: longer than %d bits; take a smaller k, or leave Packed out", t, uint32(math.MaxUint32))
 		}
 	}
 	m.rows = rows
@@ -48,27 +49,32 @@ func (m *Map) pack() error {
 // packer packs rows, one after the other.
 type packer struct {
 	m     *Map
-	dist  row
-	queue []int32
+	fan   *fan
+	back  []int32
 	stack stack
 	out   bitWriter
 	via   []int32 // of the pair's paths, one after the other
 	end   []int32 // of each path in via
+
+	inverse [][]uint32
 }
 
 // row packs the paths to the end with rank t. A row too long for its offsets comes back without bits.
 func (p *packer) row(t int32) packedRow {
-	p.dist.fill(p.m.g, p.m.node[t], p.queue)
+	p.fan.fill(p.m.g, p.m.node[t], p.back)
 	p.out.reset()
-	at := make([]uint32, t)
+	at := make([]uint32, 0, (t+1)/2)
 	for s := range t {
-		if len(p.out.bytes) > math.MaxUint32-8 {
-			return packedRow{}
+		if s%2 == 0 {
+			if p.out.at() > math.MaxUint32 {
+				return packedRow{}
+			}
+			at = append(at, uint32(p.out.at()))
 		}
-		at[s] = uint32(len(p.out.bytes))
 		p.paths(s, t)
 		p.write(p.m.node[s])
 	}
+	p.out.align()
 	b := make([]byte, len(p.out.bytes)+8)
 	copy(b, p.out.bytes)
 	return packedRow{at: at, bits: b}
@@ -77,7 +83,7 @@ func (p *packer) row(t int32) packedRow {
 // paths finds the paths of a pair.
 func (p *packer) paths(s, t int32) {
 	p.via, p.end = p.via[:0], p.end[:0]
-	w := walk{g: p.m.g, dist: p.dist, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t]}
+	w := walk{g: p.m.g, dist: p.fan.row, fan: p.fan, inverse: p.inverse, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t]}
 	st, f := w.begin(p.stack[:0]), path
 	defer func() { p.stack = st }()
 	for range p.m.k {
@@ -119,19 +125,40 @@ func (p *packer) write(source int32) {
 		}
 		before, begin = length, end
 	}
-	p.out.align()
+}
+
+// block returns a reader at the block of the source with that rank.
+func (r packedRow) block(s int32, f form) bitReader {
+	in := bitReader{bytes: r.bits, at: int(r.at[s/2])}
+	if s%2 == 1 {
+		in.skip(f)
+	}
+	return in
+}
+
+// skip goes to the end of a block.
+func (r *bitReader) skip(f form) {
+	paths := int(r.take(f.count))
+	if paths == 0 {
+		return
+	}
+	length := r.gamma()
+	for range paths {
+		length += r.unary()
+		r.at += (length - f.last) * f.entry
+	}
 }
 
 // paths returns how many paths the block of the source with that rank has.
 func (r packedRow) paths(s int32, f form) int {
-	in := bitReader{bytes: r.bits, at: int(r.at[s]) * 8}
+	in := r.block(s, f)
 	return int(in.take(f.count))
 }
 
 // shortest returns how many paths of the pair with ranks a < b are as short as the first.
 func (m *Map) shortest(a, b int32) int {
 	r, f := m.rows[b], m.form
-	in := bitReader{bytes: r.bits, at: int(r.at[a]) * 8}
+	in := r.block(a, f)
 	paths := int(in.take(f.count))
 	if paths == 0 {
 		return 0
@@ -149,7 +176,7 @@ func (m *Map) shortest(a, b int32) int {
 // unpack appends path i of the pair with ranks a < b.
 func (m *Map) unpack(buf []LinkID, a, b int32, i int) ([]LinkID, bool) {
 	r, f, g := m.rows[b], m.form, m.g
-	in := bitReader{bytes: r.bits, at: int(r.at[a]) * 8}
+	in := r.block(a, f)
 	if i >= int(in.take(f.count)) {
 		return buf, false
 	}
@@ -177,6 +204,8 @@ type bitWriter struct {
 	word  uint64
 	n     int // bits in word, below 8
 }
+
+func (w *bitWriter) at() int { return 8*len(w.bytes) + w.n }
 
 func (w *bitWriter) reset() { w.bytes, w.word, w.n = w.bytes[:0], 0, 0 }
 

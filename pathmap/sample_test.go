@@ -2,6 +2,7 @@ package pathmap_test
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"lightloom/pathmap"
@@ -61,6 +62,25 @@ func TestGonum(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSampleForms compares the forms on each topology: packing looks at a few links where a lookup looks at all.
+func TestSampleForms(t *testing.T) {
+	for name, topology := range samples(t) {
+		for _, k := range []int{1, 3, 10, 40} {
+			implicit, err := pathmap.Build(topology, topo.ToRs(topology), pathmap.Options{K: k, Seed: 7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			packed, err := pathmap.Build(topology, topo.ToRs(topology), pathmap.Options{K: k, Seed: 7, Packed: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(all(implicit), all(packed)) {
+				t.Errorf("%s, k=%d: implicit and packed differ", name, k)
+			}
+		}
 	}
 }
 

@@ -14,17 +14,21 @@ type walk struct {
 	slack  int32 // of this pass
 	next   int32 // the smallest slack of a branch that this pass cut off
 	steps  int   // left of the budget
+
+	fan     *fan // of the target; nil: all links of every node are looked at
+	inverse [][]uint32
 }
 
 // frame is one node of the path being searched.
 type frame struct {
 	node          int32
 	start, degree int32
-	slack         int32 // left on arrival here
-	via           int32 // entry taken from here
-	idx, stride   uint32
+	slack         int32  // left on arrival here
+	via           int32  // entry taken from here
+	idx, stride   uint32 // next number to look at; without a stride, next of few
 	prime, left   uint32
 	code          uint8
+	few           [few]int32
 }
 
 // budget is how many links one pair's walk may look at before Yen's algorithm takes over. Data-center pairs need tens
@@ -95,6 +99,11 @@ func (w *walk) advance(st stack) (stack, found) {
 func (w *walk) look(f *frame) (to, slack int32) {
 	i := f.idx
 	f.left--
+	if f.stride == 0 {
+		f.idx++
+		f.via = f.few[i]
+		return w.g.to[f.via], f.slack
+	}
 	if f.idx += f.stride; f.idx >= f.prime {
 		f.idx -= f.prime
 	}
@@ -120,9 +129,38 @@ func (w *walk) open(st stack, n int32) bool {
 }
 
 func (w *walk) push(st stack, n, slack int32) stack {
+	if w.fan != nil && slack == 0 && w.fan.serves(n, w.next-w.slack) {
+		return w.pushFew(st, n)
+	}
 	degree := w.g.degree(n)
 	p := w.g.prime[degree]
 	first, stride := w.order.at(len(st), p)
 	return append(st, frame{node: n, start: w.g.start[n], degree: degree, slack: slack,
 		idx: first, stride: stride, prime: p, left: p, code: w.dist.code(n)})
+}
+
+// pushFew goes on to a node whose way on is one of few.
+func (w *walk) pushFew(st stack, n int32) stack {
+	depth, count := len(st), w.fan.count[n]
+	st = append(st, frame{node: n, left: uint32(count)})
+	f := &st[depth].few
+	copy(f[:count], w.fan.near[few*n:])
+	if count < 2 {
+		return st
+	}
+	start, degree := w.g.start[n], w.g.degree(n)
+	p := w.g.prime[degree]
+	first, stride := w.order.at(depth, p)
+	inv := w.inverse[degree][stride]
+	var rank [few]uint32
+	for i := range f[:count] {
+		e := f[i]
+		r := uint32(uint64(uint32(e-start)+p-first) * uint64(inv) % uint64(p))
+		k := i
+		for ; k > 0 && rank[k-1] > r; k-- {
+			f[k], rank[k] = f[k-1], rank[k-1]
+		}
+		f[k], rank[k] = e, r
+	}
+	return st
 }

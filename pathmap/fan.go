@@ -1,0 +1,108 @@
+package pathmap
+
+// A fan is what Build knows of one target beside the row of distances: from each node that has few, the entries that
+// lead nearer. With no slack left a walk needs no others, and so need not look through all the links of a switch to find
+// the one that goes down.
+type fan struct {
+	row   row
+	level []int32 // distance, -1 unreached
+	count []uint8 // entries that lead nearer, few+1 standing for more
+	near  []int32 // few for each node
+	same  []bool  // some neighbour is as far
+	queue []int32
+}
+
+// few is how many entries a fan keeps for a node.
+const few = 4
+
+func newFan(nodes int) *fan {
+	return &fan{row: newRow(nodes), level: make([]int32, nodes), count: make([]uint8, nodes), near: make([]int32, few*nodes),
+		same: make([]bool, nodes), queue: make([]int32, 0, nodes)}
+}
+
+// fill computes the fan of target; back is the other direction of each entry.
+func (f *fan) fill(g *graph, target int32, back []int32) {
+	for n := range f.level {
+		f.level[n], f.count[n], f.same[n] = -1, 0, false
+	}
+	for i := range f.row {
+		f.row[i] = 0xff
+	}
+	f.level[target] = 0
+	f.queue = append(f.queue[:0], target)
+	for head := 0; head < len(f.queue); head++ {
+		n := f.queue[head]
+		next := f.level[n] + 1
+		f.row.set(n, uint8((next-1)%3))
+		for e := g.start[n]; e < g.start[n+1]; e++ {
+			to := g.to[e]
+			level := f.level[to]
+			if level < 0 {
+				f.level[to], level = next, next
+				f.queue = append(f.queue, to)
+			}
+			switch level {
+			case next:
+				f.nearer(to, back[e])
+			case next - 1:
+				f.same[n] = true
+			}
+		}
+	}
+}
+
+// nearer notes that entry e of n leads nearer.
+func (f *fan) nearer(n, e int32) {
+	if c := f.count[n]; c < few {
+		f.near[few*n+int32(c)] = e
+		f.count[n] = c + 1
+	} else {
+		f.count[n] = few + 1
+	}
+}
+
+// serves says whether the entries kept for n are all that a walk without slack needs to look at there, the pass after
+// this one being known to have at most so much more slack: those left out have a detour of 1 or 2, and would tell
+// nothing new of the slack to come.
+func (f *fan) serves(n, more int32) bool {
+	least := int32(2)
+	if f.same[n] {
+		least = 1
+	}
+	return f.count[n] <= few && more <= least
+}
+
+// backs returns the other direction of each entry.
+func (g *graph) backs(links int) []int32 {
+	entry := make([]int32, links)
+	for e, l := range g.link {
+		entry[l] = int32(e)
+	}
+	back := make([]int32, len(g.link))
+	for e, l := range g.link {
+		back[e] = entry[Reverse(l)]
+	}
+	return back
+}
+
+// inverses returns, for each degree that a node has, the inverse of each number modulo its prime.
+func (g *graph) inverses() [][]uint32 {
+	table := make([][]uint32, len(g.prime))
+	for n := range g.id {
+		degree := g.degree(int32(n))
+		if table[degree] == nil {
+			table[degree] = inverse(g.prime[degree])
+		}
+	}
+	return table
+}
+
+// inverse returns the inverses modulo the prime p of 1 to p−1, by their number.
+func inverse(p uint32) []uint32 {
+	inv := make([]uint32, p)
+	inv[1] = 1
+	for i := uint32(2); i < p; i++ {
+		inv[i] = uint32(uint64(p-p/i) * uint64(inv[p%i]) % uint64(p))
+	}
+	return inv
+}
