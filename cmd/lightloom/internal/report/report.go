@@ -16,7 +16,8 @@ type Report struct {
 	Fabric     Fabric     `json:"fabric"`
 	Controller Controller `json:"controller"`
 	Policies   []Policy   `json:"policies"`
-	Losses     []string   `json:"losses"` // where a policy does worse than the first row, in words
+	Seeds      []Paired   `json:"seeds,omitempty"` // over seeds 1 to 5 on the simulator, the demo alone
+	Losses     []string   `json:"losses"`          // where a policy does worse than the first row, in words
 	Notes      []string   `json:"notes,omitempty"`
 
 	results []PolicyResult // what the pictures are drawn from

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -65,6 +66,6 @@ func (p *PolicyResult) circuits(r *rand.Rand) {
 		}
 	}
 	p.Reconfigurations = int64(len(p.Circuits))
-	p.Stages = []StageTimes{{"commit", p.Outages[:3]}, {"dark", p.Darks}}
+	p.Stages = []StageTimes{{"commit", slices.Clone(p.Outages[:3])}, {"dark", p.Darks}}
 	p.DroppedDark, p.Retransmissions = 3, 214
 }

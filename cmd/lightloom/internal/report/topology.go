@@ -27,7 +27,8 @@ func topology(f Fabric) string {
 			s.line("eps", at(r), torY, spineAt(i), spineY+26)
 		}
 		if r < f.OCSPorts {
-			s.line("ocs", at(r), hostY+30, at(r), ocsY)
+			side := at(r) + min(pitch-6, 84)/2 - 8 // beside the hosts
+			s.line("ocs", side, torY+24, side, ocsY)
 		}
 	}
 	for i := range min(f.Spines, 16) {

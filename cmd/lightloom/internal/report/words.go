@@ -65,9 +65,12 @@ func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) +
 func rate(b int64) string {
 	switch {
 	case b >= 1e9:
-		return sig(float64(b)/1e9) + " Gb/s"
+		return plain(float64(b)/1e9) + " Gb/s"
 	case b >= 1e6:
-		return sig(float64(b)/1e6) + " Mb/s"
+		return plain(float64(b)/1e6) + " Mb/s"
 	}
 	return thousands(b) + " b/s"
 }
+
+// plain writes a number with as many digits as it has, up to six.
+func plain(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
