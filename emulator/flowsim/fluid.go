@@ -30,6 +30,7 @@ type fluid struct {
 
 	bundles []bundle
 	mark    []float64 // by bundle: see bundle
+	lefts   []float64 // by bundle: what left lends out
 	coflows []coflow
 	byID    map[southbound.CoflowID]int32
 	live    []int32 // coflows with bundles that have not ended
@@ -51,7 +52,7 @@ type fluid struct {
 	stalls  int64
 }
 
-// scratch is memory that calls reuse. Nothing in it outlives a call, but base, which Left lends out.
+// scratch is memory that calls reuse. Nothing in it outlives a call.
 type scratch struct {
 	links   []pathmap.LinkID
 	load    []float64 // by link, zero between calls
@@ -59,7 +60,7 @@ type scratch struct {
 	classes []maxmin.Class
 	rates   []float64
 	members []int32
-	base    []float64
+	amounts []float64
 }
 
 // bundle is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends; on
@@ -107,7 +108,7 @@ func (f *fluid) add(s *southbound.Start) {
 	for i := range n {
 		r := f.route(pair{s.Src[i], s.Dst[i], s.Tag[i]})
 		f.bundles = append(f.bundles, bundle{size: s.Size[i], coflow: index, route: r})
-		f.mark = append(f.mark, 0)
+		f.mark, f.lefts = append(f.mark, 0), append(f.lefts, 0)
 		f.enter(r)
 		f.place(first+i, float64(s.Size[i]))
 	}
@@ -198,17 +199,16 @@ func (f *fluid) steer(b int32, tag southbound.Tag) {
 	f.place(b, left)
 }
 
-// left returns what is left of a coflow. The slice is borrowed until the next call.
+// left returns what is left of a coflow. The slice is borrowed until anything happens to the coflow.
 func (f *fluid) left(co *coflow) southbound.Left {
 	now := f.clock.Now()
 	if co.on == co.live { // ended rows have a mark of zero
 		return southbound.Left{F: co.factorAt(now), Base: f.mark[co.first:co.end:co.end], At: now}
 	}
-	f.tmp.base = f.tmp.base[:0]
 	for b := co.first; b < co.end; b++ {
-		f.tmp.base = append(f.tmp.base, f.leftOf(b))
+		f.lefts[b] = f.leftOf(b)
 	}
-	return southbound.Left{F: 1, Base: f.tmp.base, At: now}
+	return southbound.Left{F: 1, Base: f.lefts[co.first:co.end:co.end], At: now}
 }
 
 // settle brings routes and rates up to date with everything that was done at this instant. It costs nothing where

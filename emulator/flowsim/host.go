@@ -145,7 +145,7 @@ func (s *Sim) row(k southbound.BundleKey) (int32, error) {
 	return co.first + k.Row, nil
 }
 
-// Left implements southbound.Host: it is exact here.
+// Left implements southbound.Host: it is exact here. What one coflow lends stays as it is when others are asked for.
 func (h hosts) Left(c southbound.CoflowID) (southbound.Left, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -159,7 +159,7 @@ func (h hosts) Left(c southbound.CoflowID) (southbound.Left, bool) {
 // SetRates implements southbound.Host. A bundle on packets follows its coflow's pace, if that has one; every other one
 // gets the rate of its pair. What no link can carry is shared max-min fairly below the rates asked for, and a bundle
 // that cannot hold its coflow's pace, or finds the finish instant passed, goes on by itself as fast as it was to, until
-// the next SetRates sets it in again.
+// the next SetRates sets it in again. Under Fair the rates of pairs are kept, and do not act.
 func (h hosts) SetRates(r *southbound.Rates) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

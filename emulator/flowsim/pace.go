@@ -133,26 +133,23 @@ func (f *fluid) pace(index int32, until time.Duration) {
 func (f *fluid) follow(index int32, paced bool, until time.Duration) {
 	co := &f.coflows[index]
 	f.tmp.members = f.tmp.members[:0]
-	f.tmp.base = f.tmp.base[:0]
+	f.tmp.amounts = f.tmp.amounts[:0]
 	for b := co.first; b < co.end; b++ {
 		if f.bundles[b].class != gone {
-			f.tmp.base = append(f.tmp.base, f.pull(b))
+			f.tmp.amounts = append(f.tmp.amounts, f.pull(b))
 			f.tmp.members = append(f.tmp.members, b)
 		}
 	}
 	co.paced, co.until = paced, until
 	co.factor, co.at = 1, f.clock.Now()
 	for i, b := range f.tmp.members {
-		f.place(b, f.tmp.base[i])
+		f.place(b, f.tmp.amounts[i])
 	}
 }
 
 // paceEnd ends the rows of a coflow that follow its pace: their finish instant has come.
 func (f *fluid) paceEnd(index int32) {
 	co := &f.coflows[index]
-	if co.on == 0 {
-		return
-	}
 	co.on, co.stale = 0, true
 	for b := co.first; b < co.end; b++ {
 		if f.bundles[b].class == onPace {

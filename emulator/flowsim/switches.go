@@ -55,6 +55,10 @@ func (p *plane) Move(off []southbound.Port, on []southbound.CrossConnect, dark t
 
 func (p *plane) Dropped() (uint64, error) { return p.mem.Dropped() }
 
+// logSize is how many intervals of light an OCS's log keeps: more than a long run has, since a run is judged by it. The
+// log takes memory only as it grows.
+const logSize = 1 << 22
+
 // addDevices makes a device of every node that is not a host.
 func (s *Sim) addDevices() {
 	t := s.fabric.Topology
@@ -67,7 +71,7 @@ func (s *Sim) addDevices() {
 		sw := &switchboard{sim: s, id: id}
 		sw.plane = &plane{mem: mem.New(t.Ports(id), s.clock.Now), sim: s, id: id}
 		c := device.Config{Name: n.Name, ID: id, Kind: device.Packet, Ports: t.Ports(id), Racks: int32(s.fabric.Racks),
-			Delays: s.opt.Switch, Seed: s.opt.Seed, Plane: sw.plane}
+			Delays: s.opt.Switch, Seed: s.opt.Seed, Plane: sw.plane, LogSize: logSize}
 		if n.Role == pathmap.OCS {
 			c.Kind, c.Delays, c.AllStop = device.Optical, s.opt.optical(s.fabric), s.opt.AllStop
 			c.OnLight = func(_ time.Duration, input southbound.Port, lit bool) { s.circuitLight(input, lit) }
