@@ -38,8 +38,9 @@ func (c *Count) Add(o Count) { c.Evaluated += o.Evaluated; c.Accepted += o.Accep
 // Schedule says how a walk cools.
 type Schedule struct {
 	Restarts, Steps int
-	// Start and End are the temperatures of the first and last step, as fractions of the best utility seen; between
-	// them it falls by a constant factor.
+	// Start and End are the temperatures of the first and last step, as fractions of the range between the least and the
+	// best utility seen; between them it falls by a constant factor. A fraction of the best alone would depend on how
+	// much runs beside the job: the more, the smaller what a move changes.
 	Start, End float64
 	// Paper walks as the document's Algorithm 1 is printed: the first neighbour is always taken, for the utility of the
 	// first state is left out; temperatures are in Mb/s, from PaperStart, each the last one's power of 0.95.
@@ -55,7 +56,7 @@ const unit = 1e6
 
 // Walk anneals p and leaves it in the best state seen.
 func Walk(p Problem, s Schedule, rng *rand.Rand) Count {
-	w := walk{p: p, s: s, rng: rng, best: -1}
+	w := walk{p: p, s: s, rng: rng, best: -1, least: math.MaxInt64}
 	for r := range max(s.Restarts, 1) {
 		if r > 0 && p.Spent() {
 			break
@@ -71,6 +72,7 @@ type walk struct {
 	s         Schedule
 	rng       *rand.Rand
 	cur, best int64
+	least     int64 // seen so far
 	count     Count
 }
 
@@ -84,6 +86,7 @@ func (w *walk) restart(r int) {
 		}
 	} else {
 		w.cur = w.p.Utility()
+		w.least = min(w.least, w.cur)
 		w.keepBest(w.cur > w.best)
 	}
 	t, cool := w.s.Start, 1.0
@@ -110,6 +113,7 @@ func (w *walk) restart(r int) {
 func (w *walk) step(t float64) {
 	w.count.Evaluated++
 	u := w.p.Utility()
+	w.least = min(w.least, u)
 	if !w.transition(u, t) {
 		w.p.Undo()
 		return
@@ -133,7 +137,7 @@ func (w *walk) transition(u int64, t float64) bool {
 	}
 	scale := t * unit
 	if !w.s.Paper {
-		scale = t * float64(max(w.best, 1))
+		scale = t * float64(w.best-w.least)
 	}
 	return scale > 0 && w.rng.Float64() < math.Exp(float64(u-w.cur)/scale)
 }

@@ -19,8 +19,8 @@ type Options struct {
 	Steps      int     // of the upper level in each restart; default 100
 	RouteSteps int     // of the lower level at each of those; default 50. Routes on their own get four times as many
 	Uniform    float64 // share of moves that pick the task or flow uniformly; default 0.3. Below zero: none
-	Near       float64 // share of moves that look for a host in the rack of a task it talks to; default 0.5. Below zero: none
-	Start, End float64 // temperatures, as fractions of the best utility seen; default 0.02 and 0.0002
+	Near       float64 // share of moves that look for a host in the rack of a task it talks to; default 0.3. Below zero: none
+	Start, End float64 // first and last temperature, see Schedule; default 0.1 and 0.001
 	Passes     int     // rounds at most of the last pass, in which each task and flow takes its best; default 3
 	Work       int64   // flows visited before a decision ends where it is; default 20 million, about 0.1 s
 }
@@ -42,9 +42,9 @@ func (o Options) withDefaults() Options {
 		*p = max(*p, 0)
 	}
 	share(&o.Uniform, 0.3)
-	share(&o.Near, 0.5)
-	share(&o.Start, 0.02)
-	share(&o.End, 0.0002)
+	share(&o.Near, 0.3)
+	share(&o.Start, 0.1)
+	share(&o.End, 0.001)
 	if o.Work == 0 {
 		o.Work = 20e6
 	}

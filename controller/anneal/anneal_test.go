@@ -1,0 +1,172 @@
+package anneal
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// hill is a line of heights; a neighbour is one step to either side.
+type hill struct {
+	heights         []int64
+	at, from, saved int
+	moves, left     int
+}
+
+func (h *hill) Reset(_ int, rng *rand.Rand) { h.at = rng.IntN(len(h.heights)) }
+func (h *hill) Move(rng *rand.Rand) bool {
+	h.from, h.moves = h.at, h.moves+1
+	h.at = min(max(h.at+1-2*rng.IntN(2), 0), len(h.heights)-1)
+	return true
+}
+func (h *hill) Undo()          { h.at = h.from }
+func (h *hill) Utility() int64 { return h.heights[h.at] }
+func (h *hill) Save()          { h.saved = h.at }
+func (h *hill) Restore()       { h.at = h.saved }
+func (h *hill) Spent() bool    { return h.left > 0 && h.moves >= h.left }
+
+func TestWalkEndsAtBestSeen(t *testing.T) {
+	for _, s := range []Schedule{{Restarts: 5, Steps: 200, Start: 0.5, End: 0.01}, {Restarts: 5, Steps: 200, Paper: true}} {
+		for seed := range uint64(200) {
+			h := &hill{heights: []int64{1e6, 9e6, 2e6, 3e6, 30e6, 5e6, 1e6, 8e6, 7e6, 0}}
+			count := Walk(h, s, rand.New(rand.NewPCG(seed, 0)))
+			if h.heights[h.at] != 30e6 {
+				t.Errorf("%+v, seed %d: ended at %d", s, seed, h.heights[h.at])
+			}
+			if count.Evaluated != 1000 || count.Accepted <= 0 || count.Accepted >= 1000 {
+				t.Errorf("%+v, seed %d: counts %+v", s, seed, count)
+			}
+		}
+	}
+}
+
+func TestWalkEndsWhenSpent(t *testing.T) {
+	h := &hill{heights: make([]int64, 50), left: 30}
+	if count := Walk(h, Schedule{Restarts: 5, Steps: 200, Start: 0.1, End: 0.1}, rand.New(rand.NewPCG(1, 1))); count.Evaluated != 30 {
+		t.Errorf("%d moves evaluated, the work allows 30", count.Evaluated)
+	}
+}
+
+// shuffle is a map-reduce job.
+func shuffle(maps, reduces int) *controller.Job {
+	return &controller.Job{
+		Stages: []controller.Stage{{Tasks: make([]controller.Task, maps)}, {Tasks: make([]controller.Task, reduces)}},
+		Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e6}},
+	}
+}
+
+// TestPlacesWithinRack: four tasks fit into a rack whose links are ten times as fast as the network: there they go.
+func TestPlacesWithinRack(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
+	for seed := range uint64(20) {
+		s := NewScene(NewGround(f, m, nil), Options{})
+		placed := s.Place(shuffle(2, 2), slots(f, 2), rand.New(rand.NewPCG(seed, 0)))
+		// Each reducer reads from the map on its own host and from one over the rack: 2 sinks × 500 Mb/s.
+		if s.Utility() != 1000e6 {
+			t.Errorf("seed %d: hosts %v, utility %d", seed, placed.Hosts, s.Utility())
+		}
+	}
+}
+
+// TestSlotsAreExact: a job that takes every slot still moves, by changing places.
+func TestSlotsAreExact(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
+	for _, paper := range []bool{false, true} {
+		s := NewScene(NewGround(f, m, nil), Options{Paper: paper})
+		placed := s.Place(shuffle(9, 7), slots(f, 2), rand.New(rand.NewPCG(3, 0)))
+		n := make([]int, f.Hosts())
+		for _, h := range placed.Hosts {
+			n[h]++
+		}
+		if slices.Max(n) != 2 || slices.Min(n) != 2 {
+			t.Errorf("paper %v: tasks by host %v, want 2 each", paper, n)
+		}
+		if placed.Place.Evaluated < 500 || placed.Place.Accepted == 0 {
+			t.Errorf("paper %v: %+v", paper, placed.Place)
+		}
+	}
+}
+
+// TestRouteKeepsApart: two flows between the same racks take two spines.
+func TestRouteKeepsApart(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=2,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
+	for _, paper := range []bool{false, true} {
+		s := NewScene(NewGround(f, m, nil), Options{Paper: paper})
+		ways, count := s.Route([][]Bundle{{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}, nil, rand.New(rand.NewPCG(1, 0)))
+		if ways[0][0] == ways[0][1] || s.Utility() != 100e6 {
+			t.Errorf("paper %v: ways %v, utility %d", paper, ways, s.Utility())
+		}
+		if count.Evaluated == 0 {
+			t.Errorf("paper %v: no move was evaluated", paper)
+		}
+	}
+}
+
+// TestAvoidsDarkLinks: with one spine's link dark no bundle goes that way.
+func TestAvoidsDarkLinks(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=2,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
+	down := make([]bool, len(f.Topology.Links()))
+	dark := m.AppendPath(nil, 0, 1, 0)[0]
+	down[dark], down[dark^1] = true, true
+	s := NewScene(NewGround(f, m, down), Options{})
+	ways, _ := s.Route([][]Bundle{{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}, [][]int{{0, 0}}, rand.New(rand.NewPCG(1, 0)))
+	if ways[0][0] != 1 || ways[0][1] != 1 {
+		t.Errorf("ways %v, want the lit one, 1, twice", ways[0])
+	}
+}
+
+// TestWeights: in a chain only the middle has source and sink next to it.
+func TestWeights(t *testing.T) {
+	chain := &controller.Job{Stages: make([]controller.Stage, 3), Edges: []controller.Edge{
+		{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1}, {Kind: controller.ScatterGather, From: 1, To: 2, Bytes: 1}}}
+	for i := range chain.Stages {
+		chain.Stages[i].Tasks = make([]controller.Task, 1)
+	}
+	for _, tc := range []struct {
+		name string
+		job  *controller.Job
+		want []int64 // running sums
+	}{
+		{"chain of three", chain, []int64{0, 2, 2}},
+		{"three maps, two reduces", shuffle(3, 2), []int64{2, 4, 6, 9, 12}},
+		{"no bytes", &controller.Job{Stages: chain.Stages}, []int64{0, 0, 0}},
+	} {
+		if got := newGraph(tc.job).draw; !slices.Equal(got, tc.want) {
+			t.Errorf("%s: weights %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestWorkIsBounded: a wide job on a busy network ends soon after its work is used up.
+func TestWorkIsBounded(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=8,hosts=4,spines=2,eps=1Gbps,nic=1Gbps")
+	s := NewScene(NewGround(f, m, nil), Options{Work: 100_000})
+	rng := rand.New(rand.NewPCG(1, 0))
+	runSome(s, rng, 2000)
+	before := s.net.work
+	s.Place(shuffle(30, 30), slots(f, 2), rng)
+	if done := s.net.work - before; done > 10*100_000 {
+		t.Errorf("%d flows visited, %d were allowed", done, 100_000)
+	}
+}
+
+func TestSameSeedSamePlace(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=5,hosts=3,spines=3,eps=1Gbps,nic=1Gbps")
+	run := func() ([]southbound.HostID, Placed) {
+		s := NewScene(NewGround(f, m, nil), Options{})
+		rng := rand.New(rand.NewPCG(5, 0))
+		runSome(s, rng, 40)
+		p := s.Place(shuffle(6, 5), slots(f, 2), rng)
+		return p.Hosts, p
+	}
+	hosts, first := run()
+	for range 5 {
+		again, p := run()
+		if !slices.Equal(hosts, again) || p.Place != first.Place || p.Route != first.Route {
+			t.Fatalf("hosts %v %+v, then %v %+v", hosts, first.Route, again, p.Route)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package anneal
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// twin values a network from nothing but each flow's links and group: slow, and obviously right.
+func twin(n *network) int64 {
+	flows := map[pathmap.LinkID]int64{}
+	sum := int64(0)
+	for g := range n.groups {
+		for _, f := range n.groups[g].members {
+			for _, l := range n.flows[f].links {
+				flows[l]++
+			}
+		}
+	}
+	for g := range n.groups {
+		least := n.groups[g].local
+		for _, f := range n.groups[g].members {
+			rate := int64(math.MaxInt64)
+			for _, l := range n.flows[f].links {
+				rate = min(rate, n.capacity[l]/flows[l])
+			}
+			if !n.paper {
+				rate /= int64(n.flows[f].pairs)
+			}
+			least = min(least, rate)
+		}
+		sum += int64(n.groups[g].sinks) * least
+	}
+	return sum
+}
+
+// checkIndex says whether the visits of links and the hops of flows name each other.
+func checkIndex(t *testing.T, n *network) {
+	t.Helper()
+	visits, hops := 0, 0
+	for l := range n.on {
+		visits += len(n.on[l])
+		for i, o := range n.on[l] {
+			f := &n.flows[o.flow]
+			if f.links[o.hop] != pathmap.LinkID(l) || f.at[o.hop] != int32(i) {
+				t.Fatalf("link %d: visit %d is not flow %d's hop %d", l, i, o.flow, o.hop)
+			}
+		}
+	}
+	for g := range n.groups {
+		for i, f := range n.groups[g].members {
+			if n.flows[f].place != int32(i) || n.flows[f].group != int32(g) {
+				t.Fatalf("group %d: member %d is not flow %d", g, i, f)
+			}
+			hops += len(n.flows[f].links)
+		}
+	}
+	if visits != hops {
+		t.Fatalf("%d visits for %d hops", visits, hops)
+	}
+}
+
+func fabric(t testing.TB, spec string) (*topo.Fabric, *pathmap.Map) {
+	t.Helper()
+	s, err := topo.ParseSpec(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.PathMap(southbound.MaxPaths, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, m
+}
+
+// randomJob is a job of up to three stages with edges of every kind.
+func randomJob(rng *rand.Rand, widest int) *controller.Job {
+	j := &controller.Job{Name: "j"}
+	width := 1 + rng.IntN(widest)
+	for range 2 + rng.IntN(2) {
+		j.Stages = append(j.Stages, controller.Stage{Tasks: make([]controller.Task, width)})
+		if rng.IntN(2) == 0 {
+			width = 1 + rng.IntN(widest)
+		}
+	}
+	for to := 1; to < len(j.Stages); to++ {
+		e := controller.Edge{Kind: controller.ScatterGather, From: to - 1, To: to, Bytes: 1e6}
+		switch a, b := len(j.Stages[to-1].Tasks), len(j.Stages[to].Tasks); {
+		case a == b && rng.IntN(2) == 0:
+			e.Kind = controller.OneToOne
+		case rng.IntN(3) == 0:
+			e.Kind = controller.Broadcast
+		}
+		j.Edges = append(j.Edges, e)
+	}
+	return j
+}
+
+func slots(f *topo.Fabric, each int32) []int32 {
+	free := make([]int32, f.Hosts())
+	for h := range free {
+		free[h] = each
+	}
+	return free
+}
+
+// runSome puts random flows on the network, as running coflows would.
+func runSome(s *Scene, rng *rand.Rand, n int) {
+	hosts := s.ground.fabric.Hosts()
+	for range n {
+		a, b := southbound.HostID(rng.IntN(hosts)), southbound.HostID(rng.IntN(hosts))
+		if a == b {
+			continue
+		}
+		ways := s.ground.Ways(a, b)
+		links := append([]pathmap.LinkID{s.ground.up[a], s.ground.dn[b]}, ways[rng.IntN(len(ways))].Links...)
+		s.Run([]Bundle{{Src: a, Dst: b, Flows: int32(rng.IntN(3))}}, [][]pathmap.LinkID{links})
+	}
+}
+
+// TestUtilityNeverDrifts walks both levels at random, takes moves back at random, and compares with the twin.
+func TestUtilityNeverDrifts(t *testing.T) {
+	specs := []string{"leafspine:racks=4,hosts=2,spines=3,eps=100Mbps,nic=500Mbps", "hybrid:racks=6,hosts=3,spines=2,eps=1Gbps,ocs=10Gbps"}
+	type ground struct {
+		f *topo.Fabric
+		m *pathmap.Map
+	}
+	var grounds []ground
+	for _, spec := range specs {
+		f, m := fabric(t, spec)
+		grounds = append(grounds, ground{f, m})
+	}
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		g := grounds[seed%2]
+		down := make([]bool, len(g.f.Topology.Links()))
+		if seed%3 == 0 {
+			l := rng.IntN(len(down))
+			down[l], down[l^1] = true, true
+		}
+		s := NewScene(NewGround(g.f, g.m, down), Options{Paper: seed%4 == 0, RouteSteps: 3})
+		runSome(s, rng, rng.IntN(20))
+		s.begin()
+		p := newPlacing(s, randomJob(rng, 3), slots(g.f, 2))
+		p.Reset(int(seed%2), rng)
+		for range 12 {
+			before := p.Utility()
+			if got := twin(s.net); got != before {
+				t.Fatalf("seed %d: utility %d, computed afresh %d", seed, before, got)
+			}
+			hosts := append([]southbound.HostID(nil), p.host...)
+			p.Move(rng)
+			if got := twin(s.net); got != p.Utility() {
+				t.Fatalf("seed %d: utility %d after a move, computed afresh %d", seed, p.Utility(), got)
+			}
+			if rng.IntN(2) == 0 {
+				p.Undo()
+				if p.Utility() != before {
+					t.Fatalf("seed %d: utility %d after undo, was %d", seed, p.Utility(), before)
+				}
+				if fmt.Sprint(hosts) != fmt.Sprint(p.host) {
+					t.Fatalf("seed %d: hosts %v after undo, were %v", seed, p.host, hosts)
+				}
+			} else {
+				p.Save()
+			}
+		}
+		if p.best.host != nil {
+			p.Restore()
+		}
+		if got := twin(s.net); got != p.Utility() {
+			t.Fatalf("seed %d: utility %d after restore, computed afresh %d", seed, p.Utility(), got)
+		}
+		checkIndex(t, s.net)
+		checkFree(t, p, g.f)
+	}
+}
+
+// checkFree says whether the slots left and the tasks placed add up.
+func checkFree(t *testing.T, p *placing, f *topo.Fabric) {
+	t.Helper()
+	free := slots(f, 2)
+	for _, h := range p.host {
+		free[h]--
+	}
+	for h := range free {
+		if free[h] != p.free[h] || free[h] < 0 {
+			t.Fatalf("host %d: %d slots free, counted %d", h, p.free[h], free[h])
+		}
+	}
+}
