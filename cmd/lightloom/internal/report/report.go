@@ -103,6 +103,7 @@ type Policy struct {
 	Retransmissions  int64    `json:"retransmissions"`
 	Anneal           Anneal   `json:"anneal"`
 	Decisions        int64    `json:"decisions"`
+	LeaderOutage     float64  `json:"leader_outage_seconds"`
 	Slower           Slower   `json:"slower_coflows"`
 	Jobs             []Row    `json:"jobs,omitempty"`
 	Coflows          []Row    `json:"coflows,omitempty"`

@@ -43,7 +43,12 @@ func two() []PolicyResult {
 }
 
 func TestSummarise(t *testing.T) {
-	r := Summarise(Meta{Seed: 3}, two())
+	rows := two()
+	rows[1].LeaderOutage = 300 * time.Millisecond
+	r := Summarise(Meta{Seed: 3}, rows)
+	if r.Controller.LeaderOutageSeconds != .3 {
+		t.Errorf("leader outage %v", r.Controller.LeaderOutageSeconds)
+	}
 	a, b := r.Policies[0], r.Policies[1]
 	// a: makespan 400−50; CCT 100 and 300 ms. b: 250−50; 200 and 100 ms.
 	if a.Makespan != .35 || a.CCT != (Seconds{Count: 2, Mean: .2, P50: .1, P95: .3, P99: .3, Max: .3}) {

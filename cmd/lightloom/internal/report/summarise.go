@@ -26,6 +26,7 @@ func Summarise(m Meta, results []PolicyResult) *Report {
 		p := summary(&results[i])
 		p.Slower = slower(&results[0], &results[i])
 		r.Policies = append(r.Policies, p)
+		r.Controller.LeaderOutageSeconds = max(r.Controller.LeaderOutageSeconds, p.LeaderOutage)
 	}
 	for i := range r.Policies {
 		r.Losses = append(r.Losses, losses(&r.Policies[0], &r.Policies[i])...)
@@ -39,7 +40,7 @@ func Summarise(m Meta, results []PolicyResult) *Report {
 
 func summary(p *PolicyResult) Policy {
 	out := Policy{
-		Name: p.Name, Makespan: p.makespan().Seconds(), Decisions: p.Decisions,
+		Name: p.Name, Makespan: p.makespan().Seconds(), Decisions: p.Decisions, LeaderOutage: p.LeaderOutage.Seconds(),
 		BytesOCS: int64(p.BytesOCS), BytesEPS: int64(p.BytesEPS), BytesBasis: cmp.Or(p.BytesBasis, "payload"),
 		Reconfigurations: p.Reconfigurations, Outage: outage(p), Dark: dark(p),
 		DroppedDark: p.DroppedDark, DroppedQueue: p.DroppedQueue, Retransmissions: p.Retransmissions,
