@@ -1,4 +1,8 @@
 package main
 
+import wiring "lightloom/cmd/lightloom/internal/run"
+
 // wired returns what the binary's commands do.
-func wired() actions { return actions{} }
+func wired() actions {
+	return actions{replay: wiring.Replay}
+}

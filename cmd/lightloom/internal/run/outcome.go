@@ -9,6 +9,7 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller/state"
 	"lightloom/emulator/device"
+	"lightloom/emulator/netns"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -30,13 +31,14 @@ type outcome struct {
 	Lit       []device.LitInterval `json:"lit"`
 	Dark      []time.Duration      `json:"dark_ns"` // measured by the device; empty: taken from Lit
 	// DarkSource says who measured dark times: model, device or probe.
-	DarkSource    string        `json:"dark_source"`
-	End           time.Duration `json:"end_ns"`
-	LeaderChanges int64         `json:"leader_changes"`
-	LeaderOutage  time.Duration `json:"leader_outage_ns"`
-	Digest        string        `json:"digest"`
-	Dataplane     string        `json:"dataplane"`
-	Notes         []string      `json:"notes"`
+	DarkSource    string         `json:"dark_source"`
+	End           time.Duration  `json:"end_ns"`
+	LeaderChanges int64          `json:"leader_changes"`
+	LeaderOutage  time.Duration  `json:"leader_outage_ns"`
+	Digest        string         `json:"digest"`
+	Dataplane     string         `json:"dataplane"`
+	Net           netns.Settings `json:"net"`
+	Notes         []string       `json:"notes"`
 }
 
 // result turns an outcome into a row of the report.

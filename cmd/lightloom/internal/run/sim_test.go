@@ -56,7 +56,7 @@ func checkOutcome(t *testing.T, s *setup, o *outcome) {
 }
 
 func TestSimulateDemo(t *testing.T) {
-	for _, name := range []string{"random+ecmp", "random+ecmp+sunflow"} {
+	for _, name := range []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow"} {
 		t.Run(name, func(t *testing.T) {
 			s := demoSetup(t, 1, name)
 			o, err := simulate(context.Background(), s, s.rows[0], nil)

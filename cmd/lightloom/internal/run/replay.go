@@ -1,0 +1,248 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/controller/workload"
+	"lightloom/emulator/netns"
+	"lightloom/pathmap"
+)
+
+// Replay runs every row of what opt asks for, prints the comparison and writes the report.
+func Replay(ctx context.Context, opt Options) error {
+	on, why, err := where(opt)
+	if err != nil {
+		return err
+	}
+	opt.On = on
+	scale, note, err := chooseScale(ctx, opt)
+	if err != nil {
+		return err
+	}
+	s, err := prepare(opt, scale)
+	if err != nil {
+		return err
+	}
+	for _, n := range []string{why, note} {
+		if n != "" {
+			s.notes = append(s.notes, n)
+			fmt.Fprintln(opt.Stderr, n)
+		}
+	}
+	dir, err := reportDir(opt.ReportDir)
+	if err != nil {
+		return err
+	}
+	if err := s.replay(ctx, dir); err != nil {
+		_ = os.Remove(dir) // made by us and still empty, or somebody's and not: then it stays
+		return err
+	}
+	return nil
+}
+
+// where decides on which fabric a run happens; why is the reason if it is not what was hoped for.
+func where(opt Options) (on, why string, err error) {
+	if opt.On == OnFlowsim {
+		return OnFlowsim, "", nil
+	}
+	err = netns.Supported(false)
+	switch {
+	case err == nil:
+		return OnNetns, "", nil
+	case opt.On == OnNetns:
+		return "", "", fmt.Errorf("run on netns: %w", err)
+	}
+	why = fmt.Sprintf("this machine cannot build the fabric of real packets (%v), so this runs on the simulator.", err)
+	if h, ok := err.(interface{ Hint() string }); ok && h.Hint() != "" {
+		why += " To change that: " + h.Hint()
+	}
+	return OnFlowsim, why, nil
+}
+
+// reportDir makes sure that a report can be written, before anything is run for it.
+func reportDir(dir string) (string, error) {
+	if dir == "" {
+		for i := 0; ; i++ {
+			dir = "lightloom-report"
+			if i > 0 {
+				dir = fmt.Sprintf("lightloom-report-%d", i)
+			}
+			if _, err := os.Lstat(dir); os.IsNotExist(err) {
+				break
+			}
+		}
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find report directory: %w", err)
+	}
+	return dir, report.CheckDir(dir)
+}
+
+// replay runs the rows and writes the report.
+func (s *setup) replay(ctx context.Context, dir string) error {
+	began := time.Now()
+	run := &report.Run{Version: Version(), Command: s.opt.Args, Started: began, Host: report.ThisHost()}
+	if s.opt.On == OnNetns {
+		predicted, err := s.predict(ctx)
+		if err != nil {
+			return err
+		}
+		run.Predicted = predicted.Seconds()
+		fmt.Fprintf(s.opt.Stderr, "%d jobs, %d policies on real packets: about %v\n", len(s.jobs), len(s.rows), predicted.Round(time.Second))
+	}
+	bar := s.bar()
+	var outcomes []*outcome
+	for i, r := range s.rows {
+		bar.Describe(r.Name)
+		o, cost, err := s.row(ctx, r, func(done int) { _ = bar.Set(i*len(s.jobs) + done) })
+		if err != nil {
+			_ = bar.Clear()
+			return err
+		}
+		outcomes, run.Policies = append(outcomes, o), append(run.Policies, cost)
+	}
+	_ = bar.Finish()
+	rep := s.report(outcomes)
+	if s.opt.Demo && len(s.opt.Policies) == 0 {
+		if err := s.compareSeeds(ctx, rep); err != nil {
+			return err
+		}
+	}
+	run.Ended = time.Now()
+	run.Wall, run.CPU = run.Ended.Sub(began).Seconds(), cpuSeconds()
+	if err := rep.WriteDir(dir, run); err != nil {
+		return err
+	}
+	return s.show(rep, dir)
+}
+
+func (s *setup) show(rep *report.Report, dir string) error {
+	if s.opt.Output == OutputJSON {
+		b, err := rep.JSON()
+		if err != nil {
+			return err
+		}
+		_, err = s.opt.Stdout.Write(b)
+		return err
+	}
+	if err := rep.Table(s.opt.Stdout); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.opt.Stdout, "\nreport: %s\n", filepath.Join(dir, "report.html"))
+	return nil
+}
+
+func (s *setup) bar() *progressbar.ProgressBar {
+	return progressbar.NewOptions(len(s.rows)*len(s.jobs), progressbar.OptionSetWriter(s.opt.Stderr),
+		progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(isTerminal(s.opt.Stderr)), progressbar.OptionThrottle(100*time.Millisecond))
+}
+
+// predict says how long the rows will take on real packets: what the simulator makes of them, and starting and ending.
+func (s *setup) predict(ctx context.Context) (time.Duration, error) {
+	const around = 1500 * time.Millisecond
+	sum := time.Duration(0)
+	for _, r := range s.rows {
+		o, err := simulate(ctx, s, r, nil)
+		if err != nil {
+			return 0, err
+		}
+		sum += o.End + around
+	}
+	return sum, nil
+}
+
+// row runs one row on the fabric that was chosen.
+func (s *setup) row(ctx context.Context, r row, progress func(int)) (*outcome, report.PolicyRun, error) {
+	cost := report.PolicyRun{Name: r.Name}
+	began, cpu := time.Now(), cpuSeconds()
+	var o *outcome
+	var err error
+	if s.opt.On == OnNetns {
+		o, err = s.onPackets(ctx, r, progress, &cost)
+	} else {
+		o, err = simulate(ctx, s, r, progress)
+	}
+	if err != nil {
+		return nil, cost, err
+	}
+	cost.Wall, cost.CPU = time.Since(began).Seconds(), cpuSeconds()-cpu
+	if s.opt.On == OnFlowsim && cost.Wall > 0 {
+		cost.EventsPerSecond = float64(o.Steps) / cost.Wall
+	}
+	return o, cost, nil
+}
+
+// report joins what is known beforehand with what the rows left behind.
+func (s *setup) report(outcomes []*outcome) *report.Report {
+	spec := s.rows[0].Spec
+	m := report.Meta{Version: Version(), Title: "replay", Seed: s.opt.Seed, Notes: s.notes,
+		Workload: s.workload(),
+		Fabric: report.Fabric{Kind: spec.Kind, Spec: spec.String(), On: s.opt.On, Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
+			Privilege: "none", Racks: spec.Racks, Hosts: spec.Racks * spec.Hosts, Spines: spec.Spines, OCSPorts: spec.Ports,
+			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS)},
+		Controller: report.Controller{Replicas: 1, Log: "local"},
+	}
+	if s.opt.Demo {
+		m.Title = "demo"
+	}
+	if s.opt.On == OnNetns {
+		s.describePackets(&m, outcomes)
+	}
+	var results []report.PolicyResult
+	for _, o := range outcomes {
+		results = append(results, o.result())
+		m.Controller.LeaderChanges += o.LeaderChanges
+		m.Controller.LeaderOutageSeconds = max(m.Controller.LeaderOutageSeconds, o.LeaderOutage.Seconds())
+	}
+	return report.Summarise(m, results)
+}
+
+func (s *setup) workload() report.Workload {
+	sum := workload.Sum(s.jobs)
+	w := report.Workload{Source: filepath.Base(s.source), Jobs: len(s.jobs), Coflows: sum.Coflows, Flows: int64(sum.Flows), BytesTotal: int64(sum.Bytes),
+		BytesTrace: int64(s.unscaled), Scale: s.opt.Scale, Speedup: s.opt.Speedup, Elephants: int64(s.elephants),
+		Arrivals: s.last().Seconds(), Digest: digest(s.jobs)}
+	if s.opt.Trace != "" {
+		w.Fold = s.fold.String()
+	} else {
+		w.Model = "synthetic-v1"
+	}
+	return w
+}
+
+func digest(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("run: " + err.Error()) // jobs hold nothing that JSON refuses
+	}
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:8])
+}
+
+// chooseScale resolves --scale: as it was given, or the smallest round number that this machine carries.
+func chooseScale(ctx context.Context, opt Options) (float64, string, error) {
+	if opt.On == OnFlowsim {
+		return cmp.Or(opt.Scale, 1), "", nil
+	}
+	return packetScale(ctx, opt)
+}
+
+// portRates is the sum of what all hosts can send, which bounds what the machine has to carry at once.
+func portRates(s *setup) pathmap.BitsPerSecond {
+	spec := s.rows[0].Spec
+	perRack := min(spec.NIC*pathmap.BitsPerSecond(spec.Hosts), spec.EPS*pathmap.BitsPerSecond(spec.Spines)+spec.OCS)
+	return perRack * pathmap.BitsPerSecond(spec.Racks)
+}

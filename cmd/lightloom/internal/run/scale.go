@@ -1,0 +1,112 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"lightloom/pathmap"
+)
+
+// A fabric of packets may at most ask this part of what the machine was measured to carry (all ports at once), so that
+// queues and not cores decide what flows get.
+const loadShare = 4
+
+// assumedCapacity is what two cores carry through a few switches where nobody has calibrated this machine: the lowest
+// figure of the dataplanes measured, for three switches on the way.
+const assumedCapacity = 10 * pathmap.Gbps
+
+// packetScale resolves --scale for real packets: auto is the smallest of 1, 2, 5, 10, 20, … that fits, and a scale that
+// does not fit is refused with one that does. The demo's fabric fits every machine that can build it.
+func packetScale(_ context.Context, opt Options) (float64, string, error) {
+	if opt.Demo && opt.Fabric == "" {
+		return 1, "", nil
+	}
+	probe, err := prepare(withoutJobs(opt), 1)
+	if err != nil {
+		return 0, "", err
+	}
+	capacity, measured := Capacity()
+	how := "assumed; measure it with lightloom doctor --calibrate"
+	if measured {
+		how = "as measured by lightloom doctor --calibrate"
+	}
+	need := float64(portRates(probe)) * loadShare / float64(capacity)
+	fits := roundScale(need)
+	switch {
+	case opt.Scale == 0:
+		note := ""
+		if fits > 1 {
+			note = fmt.Sprintf("scale %g: the ports of this fabric sum to %v, and a quarter of this machine's %v is what it may ask (%s)",
+				fits, portRates(probe), capacity, how)
+		}
+		return fits, note, nil
+	case opt.Scale < need:
+		return 0, "", &scaleError{fmt.Sprintf("scale %g: the fabric's ports sum to %v then, more than a quarter of this machine's %v (%s)",
+			opt.Scale, pathmap.BitsPerSecond(float64(portRates(probe))/opt.Scale), capacity, how), fits}
+	}
+	return opt.Scale, "", nil
+}
+
+type scaleError struct {
+	text string
+	fits float64
+}
+
+func (e *scaleError) Error() string { return e.text }
+func (e *scaleError) Hint() string {
+	return "--scale " + strconv.FormatFloat(e.fits, 'g', -1, 64) + ", or --scale auto"
+}
+
+// withoutJobs keeps the fabric of opt and leaves the trace away, which is read once, later.
+func withoutJobs(opt Options) Options {
+	opt.Trace, opt.Coflows, opt.Policies = "", 1, []string{"random+ecmp"}
+	return opt
+}
+
+// roundScale returns the smallest of 1, 2, 5, 10, 20, … that is not below v.
+func roundScale(v float64) float64 {
+	for unit := 1.0; ; unit *= 10 {
+		for _, step := range []float64{1, 2, 5} {
+			if unit*step >= v {
+				return unit * step
+			}
+		}
+	}
+}
+
+// Capacity returns what doctor --calibrate wrote down for this machine and user, or what is assumed.
+func Capacity() (pathmap.BitsPerSecond, bool) {
+	b, err := os.ReadFile(capacityFile())
+	if err != nil {
+		return assumedCapacity, false
+	}
+	v, err := pathmap.ParseRate(strings.TrimSpace(string(b)))
+	if err != nil || v <= 0 {
+		return assumedCapacity, false
+	}
+	return v, true
+}
+
+// KeepCapacity writes a measured capacity down for later runs.
+func KeepCapacity(v pathmap.BitsPerSecond) error {
+	name := capacityFile()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("keep calibration: %w", err)
+	}
+	if err := os.WriteFile(name, []byte(v.String()+"\n"), 0o644); err != nil {
+		return fmt.Errorf("keep calibration: %w", err)
+	}
+	return nil
+}
+
+func capacityFile() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "lightloom", "capacity")
+}
