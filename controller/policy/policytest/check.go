@@ -1,0 +1,160 @@
+package policytest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/pending"
+	"lightloom/southbound"
+)
+
+func byInput(a, b controller.Reservation) int {
+	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.NotBefore, b.NotBefore))
+}
+
+// Check says what is wrong with a plan for a view, or nil: tasks without slots, bundles without a tag that names a path,
+// ports reserved twice, links above capacity. It takes the plan for a fresh instance's, whose rates are complete.
+func Check(v *controller.View, p *controller.Plan) error {
+	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkLight(v, p), checkShare(v, p), checkWake(v, p))
+}
+
+func checkWake(v *controller.View, p *controller.Plan) error {
+	if p.Wake <= v.Now {
+		return fmt.Errorf("wake at %v: it is %v already", p.Wake, v.Now)
+	}
+	return nil
+}
+
+func checkPlace(v *controller.View, p *controller.Plan) error {
+	free := slices.Clone(v.Free)
+	done := map[controller.JobID]bool{}
+	for _, pl := range p.Place {
+		i := slices.IndexFunc(v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })
+		switch {
+		case i < 0:
+			return fmt.Errorf("place job %d: it does not wait", pl.Job)
+		case done[pl.Job]:
+			return fmt.Errorf("place job %d: twice", pl.Job)
+		case len(pl.Hosts) != v.Waiting[i].Tasks():
+			return fmt.Errorf("place job %d: %d hosts for %d tasks", pl.Job, len(pl.Hosts), v.Waiting[i].Tasks())
+		}
+		done[pl.Job] = true
+		for _, h := range pl.Hosts {
+			if h < 0 || int(h) >= len(free) {
+				return fmt.Errorf("place job %d: no host %d", pl.Job, h)
+			}
+			if free[h]--; free[h] < 0 {
+				return fmt.Errorf("place job %d: host %d has %d slots", pl.Job, h, v.Free[h])
+			}
+		}
+	}
+	return nil
+}
+
+// checkRoute wants one tag a bundle for every coflow that lacks them, and none that leads nowhere if another leads.
+func checkRoute(v *controller.View, p *controller.Plan) error {
+	tags := map[southbound.CoflowID][]southbound.Tag{}
+	for i, r := range p.Route {
+		if i > 0 && p.Route[i-1].Coflow >= r.Coflow {
+			return fmt.Errorf("route coflow %d after %d: out of order or twice", r.Coflow, p.Route[i-1].Coflow)
+		}
+		tags[r.Coflow] = r.Tags
+	}
+	known := 0
+	check := func(id southbound.CoflowID, src, dst []southbound.HostID, must bool) error {
+		t, ok := tags[id]
+		if ok {
+			known++
+		}
+		if !ok && must || ok && len(t) != len(src) {
+			return fmt.Errorf("route coflow %d: %d tags for %d bundles", id, len(t), len(src))
+		}
+		for r := range t {
+			if !leads(v, src[r], dst[r], t[r]) {
+				return fmt.Errorf("route coflow %d: tag %d of bundle %d (%d→%d) leads nowhere", id, t[r], r, src[r], dst[r])
+			}
+		}
+		return nil
+	}
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		src, dst := slices.Clone(c.Src), slices.Clone(c.Dst)
+		for r := range src {
+			if c.Ended[r] {
+				dst[r] = src[r] // wherever it was sent, it has arrived
+			}
+		}
+		if err := check(c.ID, src, dst, !c.Routed); err != nil {
+			return err
+		}
+	}
+	for _, c := range pending.Placed(v, p) {
+		if err := check(c.ID, c.Src, c.Dst, true); err != nil {
+			return err
+		}
+	}
+	if known != len(tags) {
+		return fmt.Errorf("%d routings, %d of them for coflows that there are", len(tags), known)
+	}
+	return nil
+}
+
+// leads says whether a tag names a path that has light, if any path has.
+func leads(v *controller.View, src, dst southbound.HostID, t southbound.Tag) bool {
+	s, d := v.HostRack(src), v.HostRack(dst)
+	if s == d {
+		return t < southbound.TagCircuit
+	}
+	lit := func(i int) bool {
+		for _, l := range v.Paths.AppendPath(nil, int(s), int(d), i) {
+			if v.Down != nil && v.Down[l] {
+				return false
+			}
+		}
+		return true
+	}
+	n, any := v.Paths.Paths(int(s), int(d)), false
+	for i := range min(n, southbound.MaxPaths) {
+		any = any || lit(i)
+	}
+	i := max(int(t)-1, 0)
+	return t < southbound.TagCircuit && (!any || i < n && lit(i))
+}
+
+// checkLight carries out Withdraw, Preempt and Reserve as Apply does and wants no port reserved twice.
+func checkLight(v *controller.View, p *controller.Plan) error {
+	var ledger []controller.Reservation
+	for _, r := range v.Reserved {
+		begun := r.NotBefore <= v.Now
+		if begun && slices.Contains(p.Preempt, r.In) || !begun && slices.Contains(p.Withdraw, r.Coflow) {
+			continue
+		}
+		ledger = append(ledger, r)
+	}
+	if !slices.IsSortedFunc(p.Reserve, byInput) {
+		return errors.New("reservations are not sorted by input and beginning")
+	}
+	for _, r := range p.Reserve {
+		n := southbound.Port(v.Fabric.Racks)
+		switch {
+		case !v.Fabric.HasOCS():
+			return errors.New("reserve: the fabric has no OCS")
+		case r.In < 0 || r.Out < 0 || r.In >= n || r.Out >= n || r.In == r.Out:
+			return fmt.Errorf("reserve %d→%d: no such circuit", r.In, r.Out)
+		case v.Fabric.OCSUplink[r.In] < 0 || v.Fabric.OCSUplink[r.Out] < 0:
+			return fmt.Errorf("reserve %d→%d: a rack has no OCS port", r.In, r.Out)
+		case r.NotBefore < v.Now || r.NotAfter <= r.NotBefore:
+			return fmt.Errorf("reserve %d→%d [%v, %v) at %v", r.In, r.Out, r.NotBefore, r.NotAfter, v.Now)
+		}
+		for _, o := range ledger {
+			if (o.In == r.In || o.Out == r.Out) && o.NotBefore < r.NotAfter && r.NotBefore < o.NotAfter {
+				return fmt.Errorf("reserve %+v: %+v holds a port", r, o)
+			}
+		}
+		ledger = append(ledger, r)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package policytest
+
+import (
+	"errors"
+	"fmt"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// checkShare adds up what the plan lets every live bundle send, link by link. Rates left to the hosts are not a plan's.
+func checkShare(v *controller.View, p *controller.Plan) error {
+	if p.Share == nil || p.Share.Fair {
+		if p.Share != nil && (len(p.Share.Pace) > 0 || len(p.Share.Pairs) > 0) {
+			return errors.New("share: fair, and rates too")
+		}
+		return nil
+	}
+	rate := map[southbound.PairRate]pathmap.BitsPerSecond{}
+	for _, r := range p.Share.Pairs {
+		key := southbound.PairRate{Src: r.Src, Dst: r.Dst, Tag: r.Tag}
+		if _, twice := rate[key]; twice || r.Rate < 0 {
+			return fmt.Errorf("share: class %+v twice or below zero", r)
+		}
+		rate[key] = r.Rate
+	}
+	until := map[southbound.CoflowID]southbound.Pace{}
+	for _, c := range p.Share.Pace {
+		until[c.Coflow] = c
+	}
+	sum := make([]float64, len(v.Fabric.Topology.Links()))
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		for r := range c.Src {
+			tag, links := bundle(v, p, c, r)
+			if links == nil {
+				continue
+			}
+			x := float64(rate[southbound.PairRate{Src: c.Src[r], Dst: c.Dst[r], Tag: tag}])
+			if pace, ok := until[c.ID]; ok && pace.Until > v.Now && tag != southbound.TagCircuit {
+				x = float64(controller.Wire(c.LeftBytes(r))) * 8 / (pace.Until - v.Now).Seconds()
+			}
+			for _, l := range links {
+				sum[l] += x
+			}
+		}
+	}
+	for l, x := range sum {
+		if c := v.Fabric.Topology.Link(pathmap.LinkID(l)).Capacity; x > float64(c) {
+			return fmt.Errorf("share: link %d of %v is given %.0f bps", l, c, x)
+		}
+	}
+	return nil
+}
+
+// bundle returns the tag with which a row sends now and the links it takes; nil if it sends nothing.
+func bundle(v *controller.View, p *controller.Plan, c *controller.CoflowView, r int) (southbound.Tag, []pathmap.LinkID) {
+	tag := c.Tag[r]
+	for _, route := range p.Route {
+		if route.Coflow == c.ID {
+			tag = route.Tags[r]
+		}
+	}
+	if !c.Started || c.Ended[r] || tag == southbound.TagHold {
+		return tag, nil
+	}
+	t, s, d := v.Fabric.Topology, v.HostRack(c.Src[r]), v.HostRack(c.Dst[r])
+	links := []pathmap.LinkID{t.Out(v.Fabric.HostNode[c.Src[r]])[0], pathmap.Reverse(t.Out(v.Fabric.HostNode[c.Dst[r]])[0])}
+	if s == d {
+		return tag, links
+	}
+	if int(s) < len(v.Circuits) {
+		at := v.Circuits[s]
+		if at.Phase == controller.Usable && at.Held && at.Out == southbound.Port(d) && (at.Coflow == c.ID || at.Coflow == controller.AnyCoflow) {
+			return southbound.TagCircuit, append(links, t.OutPort(v.Fabric.ToRNode[s], v.Fabric.OCSUplink[s]),
+				pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], v.Fabric.OCSUplink[d])))
+		}
+	}
+	for _, res := range v.Reserved {
+		if res.Meanwhile == controller.Hold && (res.Coflow == c.ID || res.Coflow == controller.AnyCoflow) &&
+			res.In == southbound.Port(s) && res.Out == southbound.Port(d) {
+			return southbound.TagHold, nil
+		}
+	}
+	return tag, v.Paths.AppendPath(links, int(s), int(d), max(int(tag)-1, 0))
+}

@@ -1,0 +1,119 @@
+package policytest
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Hash digests everything in a view that a policy could write to, but for the fabric and the path map, which are
+// immutable.
+func Hash(v *controller.View) [32]byte {
+	c := *v
+	c.Fabric, c.Paths = nil, nil
+	b, err := json.Marshal(&c)
+	if err != nil {
+		panic("policytest: " + err.Error())
+	}
+	return sha256.Sum256(b)
+}
+
+// Run tries the laws on that many random views. fresh returns a new instance at each call.
+func Run(t *testing.T, views int, fresh func() controller.Policy) {
+	t.Helper()
+	used := fresh()
+	rates := map[southbound.PairRate]southbound.PairRate{}
+	for seed := range uint64(views) {
+		v := View(seed)
+		before := Hash(v)
+		want := text(fresh().Decide(v, nil))
+		if Hash(v) != before {
+			t.Fatalf("view %d: Decide wrote to the view", seed)
+		}
+		laws(t, seed, v, want, fresh)
+		got := used.Decide(v, nil)
+		if diff := text(got); !same(want, diff, false) {
+			t.Fatalf("view %d: an instance that has decided before gives\n%s\na fresh one\n%s", seed, diff, want)
+		}
+		merge(rates, got.Share)
+		if err := covers(rates, fresh().Decide(v, nil).Share); err != nil {
+			t.Fatalf("view %d: rates said so far: %v", seed, err)
+		}
+	}
+}
+
+func laws(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 0x22))
+	for _, try := range []struct {
+		name   string
+		decide func() *controller.Plan
+	}{
+		{"a second fresh instance", func() *controller.Plan { return fresh().Decide(v, nil) }},
+		{"events at random", func() *controller.Plan { return fresh().Decide(v, events(rng, v)) }},
+		{"another order of jobs, coflows and reservations", func() *controller.Plan { return fresh().Decide(shuffled(rng, v), nil) }},
+	} {
+		if got := text(try.decide()); !same(want, got, true) {
+			t.Fatalf("view %d: %s gives\n%s\nfor\n%s", seed, try.name, got, want)
+		}
+	}
+	if err := Check(v, fresh().Decide(v, nil)); err != nil {
+		t.Fatalf("view %d: %v", seed, err)
+	}
+}
+
+// text writes a plan down, rates apart: they are deltas on what an instance has said.
+func text(p *controller.Plan) [2]string {
+	c := *p
+	c.Share = nil
+	return [2]string{fmt.Sprintf("%+v", c), fmt.Sprintf("%+v", p.Share)}
+}
+
+func same(a, b [2]string, rates bool) bool { return a[0] == b[0] && (!rates || a[1] == b[1]) }
+
+func events(rng *rand.Rand, v *controller.View) []controller.Event {
+	ev := make([]controller.Event, rng.IntN(5))
+	for i := range ev {
+		ev[i] = controller.Event{At: v.Now, Kind: controller.Kind(1 + rng.IntN(9)), Job: controller.JobID(rng.IntN(9)),
+			Coflow: southbound.CoflowID(rng.IntN(9)), Row: int32(rng.IntN(9))}
+	}
+	return ev
+}
+
+func shuffled(rng *rand.Rand, v *controller.View) *controller.View {
+	c := *v
+	c.Waiting, c.Coflows, c.Reserved = slices.Clone(v.Waiting), slices.Clone(v.Coflows), slices.Clone(v.Reserved)
+	rng.Shuffle(len(c.Waiting), func(i, j int) { c.Waiting[i], c.Waiting[j] = c.Waiting[j], c.Waiting[i] })
+	rng.Shuffle(len(c.Coflows), func(i, j int) { c.Coflows[i], c.Coflows[j] = c.Coflows[j], c.Coflows[i] })
+	rng.Shuffle(len(c.Reserved), func(i, j int) { c.Reserved[i], c.Reserved[j] = c.Reserved[j], c.Reserved[i] })
+	return &c
+}
+
+// merge adds an answer to what hosts have been told.
+func merge(told map[southbound.PairRate]southbound.PairRate, r *southbound.Rates) {
+	if r == nil {
+		return
+	}
+	for _, p := range r.Pairs {
+		told[southbound.PairRate{Src: p.Src, Dst: p.Dst, Tag: p.Tag}] = p
+	}
+}
+
+// covers says whether hosts have been told all that a fresh instance would tell them.
+func covers(told map[southbound.PairRate]southbound.PairRate, r *southbound.Rates) error {
+	if r == nil {
+		return nil
+	}
+	for _, p := range r.Pairs {
+		if got := told[southbound.PairRate{Src: p.Src, Dst: p.Dst, Tag: p.Tag}]; got != p {
+			return fmt.Errorf("%+v, a fresh instance says %+v", got, p)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+// Package policytest holds the laws that every policy keeps, as one suite, and random views to try them on.
+//
+// It does not judge how good a decision is.
+package policytest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// View returns a random view of a small fabric with jobs waiting and coflows in all phases. The same seed gives the same
+// view.
+func View(seed uint64) *controller.View {
+	g := &generator{rng: rand.New(rand.NewPCG(seed, 0x11)), v: &controller.View{Seed: seed}}
+	g.fabric()
+	g.v.Now = time.Duration(g.rng.Int64N(int64(time.Minute)))
+	g.v.Delta = time.Duration(1+g.rng.IntN(20)) * time.Millisecond
+	g.v.Elephants = pathmap.Bytes(g.rng.Int64N(4e6))
+	g.free()
+	for range g.rng.IntN(6) {
+		g.coflowsOf(g.job())
+	}
+	for range g.rng.IntN(4) {
+		g.v.Waiting = append(g.v.Waiting, g.job())
+	}
+	if g.v.Fabric.HasOCS() {
+		g.ledger()
+	}
+	g.down()
+	return g.v
+}
+
+type generator struct {
+	rng    *rand.Rand
+	v      *controller.View
+	jobs   controller.JobID
+	tasks  southbound.TaskID
+	coflow southbound.CoflowID
+}
+
+// fabric draws a spec; some have no OCS, some fewer OCS ports than racks.
+func (g *generator) fabric() {
+	s := topo.Spec{Kind: topo.Hybrid, Racks: 2 + g.rng.IntN(5), Hosts: 1 + g.rng.IntN(3), Spines: 1 + g.rng.IntN(3),
+		NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps, OCS: pathmap.Gbps, Dark: 10 * time.Millisecond, Slots: 2}
+	if g.rng.IntN(5) == 0 {
+		s.Kind, s.OCS, s.Dark = topo.LeafSpine, 0, 0
+	} else if g.rng.IntN(4) == 0 {
+		s.Ports = 1 + g.rng.IntN(s.Racks)
+	}
+	f, err := topo.New(s)
+	if err != nil {
+		panic(fmt.Sprintf("policytest: spec %+v: %v", s, err))
+	}
+	g.v.Fabric = f
+	if g.v.Paths, err = f.PathMap(southbound.MaxPaths, g.v.Seed); err != nil {
+		panic("policytest: " + err.Error())
+	}
+}
+
+func (g *generator) free() {
+	for range g.v.Fabric.Hosts() {
+		g.v.Free = append(g.v.Free, int32(g.rng.IntN(4)))
+	}
+}
+
+func (g *generator) host() southbound.HostID {
+	return southbound.HostID(g.rng.IntN(g.v.Fabric.Hosts()))
+}
+
+// job draws a bare coflow, a map-reduce job or a chain, and gives it the ids of acceptance.
+func (g *generator) job() *controller.Job {
+	j := &controller.Job{ID: g.jobs, FirstTask: g.tasks, FirstCoflow: g.coflow, Name: fmt.Sprint("job", g.jobs),
+		Arrival: time.Duration(g.rng.Int64N(int64(g.v.Now) + 1)), Weight: 1}
+	if g.rng.IntN(2) == 0 {
+		e := controller.Edge{Kind: controller.Fixed}
+		for range 1 + g.rng.IntN(12) {
+			e.Flows = append(e.Flows, controller.Flow{Src: g.host(), Dst: g.host(), Bytes: 1 + pathmap.Bytes(g.rng.Int64N(5e6))})
+		}
+		j.Edges = append(j.Edges, e)
+	}
+	for range g.rng.IntN(3) + min(1, 1-len(j.Edges)) {
+		j.Stages = append(j.Stages, controller.Stage{Tasks: make([]controller.Task, 1+g.rng.IntN(4))})
+	}
+	for to := 1; to < len(j.Stages); to++ {
+		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: to - 1, To: to, Bytes: pathmap.Bytes(g.rng.Int64N(2e7))})
+	}
+	g.jobs++
+	g.tasks += southbound.TaskID(j.Tasks())
+	g.coflow += southbound.CoflowID(len(j.Edges))
+	return j
+}
+
+// coflowsOf puts a job on hosts and its coflows into the view: routed or not, started or not, some bundles ended.
+func (g *generator) coflowsOf(j *controller.Job) {
+	hosts := make([]southbound.HostID, j.Tasks())
+	for i := range hosts {
+		hosts[i] = g.host()
+	}
+	for k := range j.Edges {
+		c := controller.Expand(j, &j.Edges[k], hosts)
+		if len(c.Src) == 0 {
+			continue
+		}
+		n := len(c.Src)
+		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Arrival: j.Arrival, Weight: 1,
+			Src: c.Src, Dst: c.Dst, Size: c.Size, Ended: make([]bool, n), Tag: make([]southbound.Tag, n),
+			Routed: g.rng.IntN(3) > 0, Left: southbound.Left{F: 1, Base: make([]float64, n), At: g.v.Now}}
+		if cv.Routed && g.rng.IntN(3) > 0 {
+			cv.Started, cv.Start = true, j.Arrival
+		}
+		for r := range n {
+			g.row(&cv, r)
+		}
+		if slices.Contains(cv.Ended, false) {
+			g.v.Coflows = append(g.v.Coflows, cv)
+		}
+	}
+}
+
+func (g *generator) row(c *controller.CoflowView, r int) {
+	c.Left.Base[r] = float64(c.Size[r])
+	if c.Routed && g.v.HostRack(c.Src[r]) != g.v.HostRack(c.Dst[r]) {
+		n := g.v.Paths.Paths(int(g.v.HostRack(c.Src[r])), int(g.v.HostRack(c.Dst[r])))
+		c.Tag[r] = southbound.PathTag(g.rng.IntN(min(n, southbound.MaxPaths)))
+	}
+	if c.Started {
+		c.Left.Base[r] *= g.rng.Float64()
+		if c.Ended[r] = g.rng.IntN(4) == 0; c.Ended[r] {
+			c.Left.Base[r] = 0
+		}
+	}
+}
+
+// ledger draws circuits and reservations: begun ones on disjoint ports, unbegun ones after them.
+func (g *generator) ledger() {
+	v, ports := g.v, g.v.Fabric.Racks
+	v.Circuits = make([]controller.CircuitView, ports)
+	for i := range v.Circuits {
+		v.Circuits[i] = controller.CircuitView{Out: southbound.NoPort, Coflow: controller.AnyCoflow}
+	}
+	inFree, outFree := make([]time.Duration, ports), make([]time.Duration, ports)
+	out := g.rng.Perm(ports)
+	for in := range ports {
+		if in == out[in] || v.Fabric.OCSUplink[in] < 0 || v.Fabric.OCSUplink[out[in]] < 0 || g.rng.IntN(2) == 0 {
+			continue
+		}
+		c := &v.Circuits[in]
+		c.Out, c.Phase, c.Since = southbound.Port(out[in]), controller.CircuitPhase(1+g.rng.IntN(2)), v.Now
+		if id, ok := g.started(); ok && g.rng.IntN(3) > 0 {
+			c.Held, c.Coflow, c.Until = true, id, v.Now+1+time.Duration(g.rng.Int64N(int64(time.Second)))
+			v.Reserved = append(v.Reserved, controller.Reservation{NotBefore: v.Now - time.Duration(g.rng.Int64N(int64(v.Now)+1)),
+				NotAfter: c.Until, In: southbound.Port(in), Out: c.Out, Coflow: id})
+			inFree[in], outFree[out[in]] = c.Until, c.Until
+		}
+	}
+	for range g.rng.IntN(2 * ports) {
+		in, o := g.rng.IntN(ports), g.rng.IntN(ports)
+		id, ok := g.started()
+		if in == o || !ok || v.Fabric.OCSUplink[in] < 0 || v.Fabric.OCSUplink[o] < 0 {
+			continue
+		}
+		from := max(v.Now, inFree[in], outFree[o]) + 1 + time.Duration(g.rng.Int64N(int64(time.Second)))
+		to := from + v.Delta + time.Duration(g.rng.Int64N(int64(time.Second)))
+		inFree[in], outFree[o] = to, to
+		v.Reserved = append(v.Reserved, controller.Reservation{NotBefore: from, NotAfter: to, In: southbound.Port(in),
+			Out: southbound.Port(o), Coflow: id, Meanwhile: controller.Way(g.rng.IntN(2))})
+	}
+	slices.SortFunc(v.Reserved, byInput)
+}
+
+// started draws a coflow that has started.
+func (g *generator) started() (southbound.CoflowID, bool) {
+	var ids []southbound.CoflowID
+	for i := range g.v.Coflows {
+		if g.v.Coflows[i].Started {
+			ids = append(ids, g.v.Coflows[i].ID)
+		}
+	}
+	if len(ids) == 0 {
+		return 0, false
+	}
+	return ids[g.rng.IntN(len(ids))], true
+}
+
+// down darkens a cable or two of some views.
+func (g *generator) down() {
+	if g.rng.IntN(3) > 0 {
+		return
+	}
+	g.v.Down = make([]bool, len(g.v.Fabric.Topology.Links()))
+	for range 1 + g.rng.IntN(2) {
+		l := pathmap.LinkID(g.rng.IntN(len(g.v.Down)))
+		g.v.Down[l], g.v.Down[pathmap.Reverse(l)] = true, true
+	}
+}
