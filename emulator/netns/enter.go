@@ -57,7 +57,7 @@ func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, er
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("enter namespaces: %w", explain(err))
+		return 0, explain(err)
 	}
 	ended := make(chan struct{})
 	go forward(signals, cmd.Process, ended)

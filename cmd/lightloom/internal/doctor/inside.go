@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"lightloom/emulator/dataplane"
+	"lightloom/emulator/dataplane/ebpf"
+	"lightloom/emulator/dataplane/mirred"
+	"lightloom/emulator/netns"
+)
+
+// inside asks what only a namespace of our own can tell.
+func inside(room netns.Room) []Finding {
+	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
+		qdisc("netem", "there is no propagation delay, and reports say so", netem), congestion(), tsoLog(), mounts(room)}
+	return all
+}
+
+func bpf() Finding {
+	if err := ebpf.Supported(); err != nil {
+		return Finding{Name: "bpf", Detail: err.Error(), Fix: "run as root; without, the mirred dataplane is used"}
+	}
+	return Finding{Name: "bpf", OK: true, Detail: "eBPF dataplane: circuits dark to the microsecond"}
+}
+
+func module(name string, err error) Finding {
+	if err != nil {
+		return Finding{Name: name, Detail: err.Error(), Fix: "sudo modprobe -a sch_ingress cls_u32 act_mirred"}
+	}
+	return Finding{Name: name, OK: true, Detail: "mirred dataplane"}
+}
+
+func htb(link int) netlink.Qdisc {
+	return netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT})
+}
+
+func netem(link int) netlink.Qdisc {
+	return netlink.NewNetem(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: 1000})
+}
+
+// qdisc tries a queueing discipline on an interface of a namespace that is gone afterwards.
+func qdisc(name, without string, of func(link int) netlink.Qdisc) Finding {
+	err := dataplane.Probe(func(nl *netlink.Handle, packet, _ dataplane.Switch) error { return nl.QdiscAdd(of(packet.Ports[0])) })
+	switch {
+	case err == nil:
+		return Finding{Name: name, OK: true, Detail: "in the kernel"}
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EOPNOTSUPP):
+		return Finding{Name: name, Detail: "not in this kernel: " + without, Fix: "sudo modprobe sch_" + name}
+	}
+	return wrong(name, err)
+}
+
+func congestion() Finding {
+	b, err := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control")
+	if err != nil {
+		return wrong("congestion control", err)
+	}
+	known := strings.Fields(string(b))
+	f := Finding{Name: "congestion control", OK: slices.Contains(known, "cubic"), Detail: strings.Join(known, " ")}
+	if !f.OK {
+		f.Fix = "sudo modprobe tcp_cubic"
+	}
+	return f
+}
+
+func tsoLog() Finding {
+	const path = "/proc/sys/net/ipv4/tcp_tso_rtt_log"
+	if err := os.WriteFile(path, []byte("0"), 0); err != nil {
+		return Finding{Name: "tcp_tso_rtt_log", Detail: fmt.Sprintf("%v: segments are bounded by gso_max_size instead", err),
+			Fix: "use a kernel of 5.18 or later"}
+	}
+	return Finding{Name: "tcp_tso_rtt_log", OK: true, Detail: "settable in a namespace: pacing sizes segments"}
+}
+
+func mounts(room netns.Room) Finding {
+	if len(room.Notes) == 0 {
+		return Finding{Name: "mounts", OK: true, Detail: "/run, /proc and /sys are the namespaces' own"}
+	}
+	return Finding{Name: "mounts", OK: true, Detail: strings.Join(room.Notes, "; ") + " (all works without)"}
+}
