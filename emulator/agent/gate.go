@@ -23,7 +23,7 @@ type gate struct {
 const slowest = 4e6 / 8 // payload bytes a second
 
 const (
-	holdTime   = 8 * time.Millisecond // what waits unsent lasts at most so long, besides one chunk
+	holdTime   = 12 * time.Millisecond // what waits unsent lasts at most so long, besides one chunk
 	chunkTime  = 4 * time.Millisecond
 	gapTime    = 10 * time.Millisecond
 	leastFair  = 32 << 10 // a fair sender's rate is not known beforehand
@@ -61,7 +61,7 @@ func (g gate) near(o gate) bool {
 
 // pump writes until the bundle's last byte is in the socket.
 func (s *sender) pump(raw syscall.RawConn) error {
-	var due time.Time // of the next write, where there are gaps
+	var due time.Time // of the next write, where the loop paces
 	for s.written.Load() < s.b.size {
 		g := s.gate.Load()
 		switch {
@@ -73,7 +73,7 @@ func (s *sender) pump(raw syscall.RawConn) error {
 			continue
 		case g.gap:
 			if wait := time.Until(due); wait > 0 {
-				next, err := s.awaitGap(g, wait)
+				next, err := s.awaitGap(g.rate, wait)
 				if err != nil {
 					return err
 				}
@@ -82,21 +82,21 @@ func (s *sender) pump(raw syscall.RawConn) error {
 			}
 			due = laterOf(due, time.Now().Add(-gapTime)).Add(time.Duration(float64(g.chunk) / g.rate * 1e9))
 		}
-		if err := s.write(raw); err != nil {
+		if err := s.write(raw, g.gap); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write fills the socket as far as it takes bytes, or one chunk where there are gaps, and waits until it takes any.
-func (s *sender) write(raw syscall.RawConn) error {
+// write writes once, or as long as the gate is open and bytes are left. It waits for the socket to take any.
+func (s *sender) write(raw syscall.RawConn, once bool) error {
 	var err error
 	waitErr := raw.Write(func(fd uintptr) bool {
 		for {
 			g := s.gate.Load()
 			o := s.written.Load()
-			if !g.open || o == s.b.size {
+			if !g.open || o == s.b.size || g.gap && !once {
 				return true
 			}
 			var n int
@@ -111,7 +111,7 @@ func (s *sender) write(raw syscall.RawConn) error {
 				return true
 			}
 			s.written.Add(int64(n))
-			if g.gap {
+			if once {
 				return true
 			}
 		}
@@ -133,21 +133,17 @@ func (s *sender) await(timer <-chan time.Time) error {
 	return nil
 }
 
-// awaitGap waits for the next write of a loop with gaps, and returns when it is due: a change of the rate meanwhile
+// awaitGap waits for the next write that the loop paces, and returns when it is due: a change of the rate meanwhile
 // stretches or shortens what was left of the wait.
-func (s *sender) awaitGap(g *gate, wait time.Duration) (time.Time, error) {
+func (s *sender) awaitGap(rate float64, wait time.Duration) (time.Time, error) {
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	due := time.Now().Add(wait)
 	if err := s.await(t.C); err != nil {
 		return due, err
 	}
-	if now := s.gate.Load(); now != g && now.open {
-		rest := max(time.Until(due), 0)
-		if !now.gap {
-			return time.Time{}, nil
-		}
-		due = time.Now().Add(time.Duration(float64(rest) * g.rate / now.rate))
+	if g, rest := s.gate.Load(), time.Until(due); g.gap && g.rate != rate && rest > 0 {
+		due = time.Now().Add(time.Duration(float64(rest) * rate / g.rate))
 	}
 	return due, nil
 }

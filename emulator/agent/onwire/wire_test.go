@@ -1,0 +1,96 @@
+package onwire
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+const demo = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps"
+
+// TestFluid sends bundles at set rates over a fabric that they fill to the brim and compares with the fluid model. The
+// median is held to it; single bundles may be late where other work takes the processors.
+func TestFluid(t *testing.T) {
+	w := newWorld(t, "hybrid:racks=4,hosts=2,spines=2,nic=200Mbps,eps=20Mbps,ocs=100Mbps")
+	w.ring(t)
+	const long = 600 * time.Millisecond
+	var pairs []southbound.PairRate
+	var starts []southbound.Start
+	class := func(src, dst southbound.HostID, tag southbound.Tag, r pathmap.BitsPerSecond) {
+		pairs = append(pairs, southbound.PairRate{Src: src, Dst: dst % 8, Tag: tag, Rate: r})
+		starts = append(starts, one(southbound.CoflowID(len(starts)), src, dst%8, payload(r, long), tag))
+	}
+	for r := range southbound.HostID(4) { // spine 1's links are full; spine 0's carry every acknowledgement, which are 12 %
+		class(2*r, 2*r+4, 1, 12*pathmap.Mbps)
+		class(2*r+1, 2*r+4, 1, 4*pathmap.Mbps)
+		class(2*r, 2*r+6, 2, 11*pathmap.Mbps)
+		class(2*r+1, 2*r+7, 2, 9*pathmap.Mbps)
+		class(2*r+1, 2*r+2, southbound.TagCircuit, 40*pathmap.Mbps)
+		class(2*r, 2*r+3, southbound.TagCircuit, 20*pathmap.Mbps)
+	}
+	must(t, w.Start(starts))
+	began := w.now()
+	must(t, w.SetRates(&southbound.Rates{Pairs: pairs}))
+	var off []float64
+	for _, e := range w.take(t, len(starts)) {
+		off = append(off, float64(e.At-began)/float64(long)-1)
+	}
+	slices.Sort(off)
+	t.Logf("%d bundles against fluid: least %+.1f %%, median %+.1f %%, most %+.1f %%; %+v", len(off), 100*off[0],
+		100*off[len(off)/2], 100*off[len(off)-1], w.Stats())
+	if off[0] < -0.06 || off[len(off)/2] > 0.06 || off[len(off)-1] > 0.5 {
+		t.Error("that is too far")
+	}
+}
+
+// TestPaceOnWire lets the bundles of a coflow end together.
+func TestPaceOnWire(t *testing.T) {
+	w := newWorld(t, demo)
+	co := southbound.Start{Coflow: 1}
+	for src := range southbound.HostID(12) {
+		co.Src, co.Dst = append(co.Src, src), append(co.Dst, 14)
+		co.Size, co.Tag = append(co.Size, 30_000+20_000*pathmap.Bytes(src)), append(co.Tag, southbound.PathTag(int(src)%2))
+	}
+	must(t, w.Start([]southbound.Start{co}))
+	began := w.now()
+	const d = 400 * time.Millisecond
+	must(t, w.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: began + d}}}))
+	for _, e := range w.take(t, len(co.Src)) {
+		if off := float64(e.At-began)/float64(d) - 1; off < -0.15 || off > 0.15 {
+			t.Errorf("row %d: %.1f %% off", e.Row, 100*off)
+		}
+	}
+}
+
+// TestSteerOnWire moves a bundle from packets to a circuit in mid-flow and back: it takes the rate of its path each time,
+// and its bytes arrive once.
+func TestSteerOnWire(t *testing.T) {
+	w := newWorld(t, demo)
+	w.ring(t)
+	key := southbound.BundleKey{Coflow: 1}
+	// 200 ms at 50, 100 ms at 500 Mb/s (the host's link), then 100 ms at 50.
+	size := payload(50*pathmap.Mbps, 300*time.Millisecond) + payload(500*pathmap.Mbps, 100*time.Millisecond)
+	must(t, w.Start([]southbound.Start{one(1, 0, 2, size, 1)}))
+	began := w.now()
+	must(t, w.SetRates(&southbound.Rates{Fair: true}))
+	wait(t, 200*time.Millisecond)
+	must(t, w.Steer([]southbound.Steer{{BundleKey: key, Tag: southbound.TagCircuit}}))
+	wait(t, 100*time.Millisecond)
+	must(t, w.Steer([]southbound.Steer{{BundleKey: key, Tag: 2}}))
+	took := w.take(t, 1)[0].At - began
+	if took < 360*time.Millisecond || took > 480*time.Millisecond {
+		t.Errorf("took %v, want about 400ms", took)
+	}
+	if st := w.Stats(); st.BytesReceived != size || st.Redials != 0 {
+		t.Errorf("stats %+v", st)
+	}
+}
+
+// wait lets real time pass on a fabric that runs in it.
+func wait(t testing.TB, d time.Duration) {
+	t.Helper()
+	<-time.After(d)
+}
