@@ -49,11 +49,11 @@ type Limits struct {
 
 // DefaultLimits hold the largest job that is accepted (2^20 flows) in one entry.
 func DefaultLimits() Limits {
-	return Limits{Entry: 32 << 20, Snapshot: 1 << 30, SnapshotEvery: 4096, Trailing: 1024, Conns: 64}
+	return Limits{Entry: 64 << 20, Snapshot: 1 << 30, SnapshotEvery: 4096, Trailing: 1024, Conns: 64}
 }
 
 // appendBatch is how many entries one message to a follower may hold: with Limits.Entry it bounds the message.
-const appendBatch = 8
+const appendBatch = 4
 
 // Config says how a Node is made.
 type Config struct {

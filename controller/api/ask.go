@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"lightloom/controller"
+)
+
+// Offer is one job to accept. Request is its own and stays the same however often it is offered.
+type Offer struct {
+	Job     *controller.Job
+	Request string
+}
+
+// Submitter takes jobs where this replica leads.
+type Submitter interface {
+	// Submit returns the jobs' ids, in order, once all are in the log. A known Request is not taken twice: it is
+	// answered with the id it got. The error wraps ErrNotLeader if nothing was taken because this replica does not
+	// lead, and ErrUncertain if nobody knows what was.
+	Submit(ctx context.Context, offers []Offer) ([]controller.JobID, error)
+}
+
+// Counts are figures of the replicated state, all of one index.
+type Counts struct {
+	Index                uint64 // of the last entry applied
+	Digest               [32]byte
+	Jobs, JobsEnded      int
+	Coflows, CoflowEnded int
+}
+
+// Snapshot is the whole replicated state.
+type Snapshot struct {
+	Index  uint64
+	Digest [32]byte
+	JSON   []byte
+}
+
+// Stater reads the replicated state as this replica has it, leader or not.
+type Stater interface {
+	Counts() Counts
+	State(ctx context.Context) (Snapshot, error)
+}
+
+// Finder knows who leads; a replica.Node does.
+type Finder interface {
+	// Leader returns empty strings while no leader is known. addr is not used: northbound addresses are Config's.
+	Leader() (id, addr string, term uint64)
+}
+
+// Event is something that happened, for a page or a log to show.
+type Event struct {
+	Seq     uint64        `json:"seq"` // ascending, and the same on every replica
+	At      time.Duration `json:"at_ns"`
+	Kind    string        `json:"kind"`
+	Subject string        `json:"subject,omitempty"` // "job 3", "circuit 2→5"
+	Text    string        `json:"text,omitempty"`
+}
+
+// Eventer tells events. A Hub does.
+type Eventer interface {
+	// Events calls sink with every event above after that is still kept, then with each as it happens, in order, until
+	// ctx ends (nil) or sink fails (its error).
+	Events(ctx context.Context, after uint64, sink func(Event) error) error
+}

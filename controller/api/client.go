@@ -1,0 +1,333 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"lightloom/controller"
+	apiv1 "lightloom/controller/api/v1"
+	"lightloom/controller/api/v1/apiv1connect"
+)
+
+// Client calls whichever replica answers and asks again while there is no leader. Its methods may be called by several
+// goroutines.
+type Client struct {
+	Patience time.Duration // of a call whose context has no deadline
+	Attempt  time.Duration // of one attempt at one replica
+
+	http    *http.Client
+	callers []apiv1connect.ControllerClient
+
+	mu   sync.Mutex
+	last int // the replica that answered last
+}
+
+// Defaults of a Client.
+const (
+	DefaultPatience = 30 * time.Second
+	DefaultAttempt  = 5 * time.Second
+)
+
+// pauses between rounds in which no replica could help.
+const (
+	firstPause = 20 * time.Millisecond
+	lastPause  = 300 * time.Millisecond
+)
+
+// maxMessage bounds what a client takes in one message, and maxState the state in all.
+const (
+	maxMessage = 4 << 20
+	maxState   = 1 << 30
+)
+
+// Dial returns a client of the replicas at those addresses (host:port). Nothing is sent before the first call.
+func Dial(addrs []string, cfg *tls.Config) (*Client, error) {
+	if len(addrs) == 0 {
+		return nil, &Error{Invalid, errors.New("dial controller: no address is given")}
+	}
+	if cfg == nil {
+		return nil, &Error{Invalid, errors.New("dial controller: no TLS identity is given")}
+	}
+	c := &Client{Patience: DefaultPatience, Attempt: DefaultAttempt, http: httpClient(cfg)}
+	for _, a := range addrs {
+		if _, _, err := net.SplitHostPort(a); err != nil {
+			return nil, &Error{Invalid, fmt.Errorf("dial controller %q: write host:port: %w", a, err)}
+		}
+		c.callers = append(c.callers, newCaller(c.http, a))
+	}
+	return c, nil
+}
+
+func httpClient(cfg *tls.Config) *http.Client {
+	d := &net.Dialer{Timeout: 2 * time.Second}
+	return &http.Client{
+		Transport: &http.Transport{
+			TLSClientConfig:     cfg.Clone(),
+			DialContext:         d.DialContext,
+			TLSHandshakeTimeout: 3 * time.Second,
+			IdleConnTimeout:     time.Minute,
+			ForceAttemptHTTP2:   true,
+			HTTP2:               &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 5 * time.Second}, // a dead peer ends a silent stream
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func newCaller(h *http.Client, addr string) apiv1connect.ControllerClient {
+	return apiv1connect.NewControllerClient(h, "https://"+addr, connect.WithReadMaxBytes(maxMessage))
+}
+
+// Close ends idle connections. The client is not used afterwards.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// NewRequestID returns an id that nobody else has chosen.
+func NewRequestID() string { return rand.Text() }
+
+// Submit hands a batch of jobs over and returns their ids once all are in the replicated log. It asks again, across
+// elections, until ctx or its own patience ends; request keeps the batch from being taken twice. After any error the
+// same request may be submitted again.
+func (c *Client) Submit(ctx context.Context, request string, jobs []*controller.Job) ([]controller.JobID, error) {
+	m := &apiv1.SubmitJobsRequest{RequestId: request}
+	for _, j := range jobs {
+		m.Jobs = append(m.Jobs, jobToWire(j))
+	}
+	var ids []controller.JobID
+	err := c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
+		r, err := to.SubmitJobs(ctx, connect.NewRequest(m))
+		if err != nil {
+			return err
+		}
+		if len(r.Msg.JobIds) != len(jobs) {
+			return fmt.Errorf("submit jobs: %d ids came back for %d jobs", len(r.Msg.JobIds), len(jobs))
+		}
+		ids = ids[:0]
+		for _, id := range r.Msg.JobIds {
+			ids = append(ids, controller.JobID(id))
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// Status is what one replica says of itself.
+type Status struct {
+	Replica       string
+	Leader        string // empty while unknown
+	LeaderAddress string // northbound
+	Term          uint64
+	LeaderChanges int
+	Now           time.Duration // of the run
+	Counts
+}
+
+// Status asks the replica that answered last, or another one.
+func (c *Client) Status(ctx context.Context) (s Status, err error) {
+	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
+		s, err = status(ctx, to)
+		return err
+	})
+	return s, err
+}
+
+// StatusOf asks the i-th of the addresses given to Dial, once.
+func (c *Client) StatusOf(ctx context.Context, i int) (Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Attempt)
+	defer cancel()
+	s, err := status(ctx, c.callers[i])
+	if err != nil {
+		return s, decode(err)
+	}
+	return s, nil
+}
+
+func status(ctx context.Context, to apiv1connect.ControllerClient) (Status, error) {
+	r, err := to.Status(ctx, connect.NewRequest(&apiv1.StatusRequest{}))
+	if err != nil {
+		return Status{}, err
+	}
+	m := r.Msg
+	s := Status{
+		Replica: m.Replica, Leader: m.Leader, LeaderAddress: m.LeaderAddress, Term: m.Term,
+		LeaderChanges: int(m.LeaderChanges), Now: time.Duration(m.NowNs),
+		Counts: Counts{
+			Index: m.AppliedIndex, Jobs: int(m.Jobs), JobsEnded: int(m.JobsEnded),
+			Coflows: int(m.Coflows), CoflowEnded: int(m.CoflowsEnded),
+		},
+	}
+	if copy(s.Digest[:], m.Digest) != len(s.Digest) || len(m.Digest) != len(s.Digest) {
+		return s, fmt.Errorf("read status: a digest of %d bytes", len(m.Digest))
+	}
+	return s, nil
+}
+
+// State reads the whole replicated state of one replica.
+func (c *Client) State(ctx context.Context) (s Snapshot, err error) {
+	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
+		s, err = readState(ctx, to)
+		return err
+	})
+	return s, err
+}
+
+func readState(ctx context.Context, from apiv1connect.ControllerClient) (Snapshot, error) {
+	in, err := from.State(ctx, connect.NewRequest(&apiv1.StateRequest{}))
+	if err != nil {
+		return Snapshot{}, err
+	}
+	defer in.Close()
+	var s Snapshot
+	size := int64(-1)
+	for in.Receive() {
+		m := in.Msg()
+		if size < 0 {
+			if size = m.Size; size < 0 || size > maxState || len(m.Digest) != len(s.Digest) {
+				return s, fmt.Errorf("read state: announces %d bytes and a digest of %d, at most %d bytes are taken", size, len(m.Digest), maxState)
+			}
+			s.Index = m.Index
+			copy(s.Digest[:], m.Digest)
+		}
+		if s.JSON = append(s.JSON, m.Data...); int64(len(s.JSON)) > size {
+			return s, fmt.Errorf("read state: more than the %d bytes announced", size)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return s, err
+	}
+	if int64(len(s.JSON)) != size {
+		return s, connect.NewError(connect.CodeUnavailable, fmt.Errorf("read state: it broke off after %d of %d bytes", len(s.JSON), size))
+	}
+	return s, nil
+}
+
+// Events calls sink with every event above after, in order and each once, until ctx ends (nil), sink fails or no
+// replica can be reached for as long as the client's patience. When a replica goes it goes on with another.
+func (c *Client) Events(ctx context.Context, after uint64, sink func(Event) error) error {
+	for {
+		last := after
+		err := c.streamEvents(ctx, &after, sink)
+		var stop sinkError
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.As(err, &stop):
+			return stop.error
+		case err != nil:
+			return err
+		case after == last: // it ended without a word: do not spin
+			if !sleep(ctx, lastPause) {
+				return nil
+			}
+		}
+	}
+}
+
+// sinkError tells a listener's own error from a replica's.
+type sinkError struct{ error }
+
+// streamEvents reads one stream to its end. A break after the first event is no error.
+func (c *Client) streamEvents(ctx context.Context, after *uint64, sink func(Event) error) error {
+	return c.tryFor(ctx, 0, func(ctx context.Context, to apiv1connect.ControllerClient) error {
+		in, err := to.Events(ctx, connect.NewRequest(&apiv1.EventsRequest{After: *after}))
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		begun := *after
+		for in.Receive() {
+			e := eventFromWire(in.Msg())
+			if e.Seq <= *after {
+				continue
+			}
+			if err := sink(e); err != nil {
+				return sinkError{err}
+			}
+			*after = e.Seq
+		}
+		if *after > begun {
+			return nil
+		}
+		return in.Err()
+	})
+}
+
+type call func(context.Context, apiv1connect.ControllerClient) error
+
+// try makes attempts until one succeeds, fails for good, or time is over.
+func (c *Client) try(ctx context.Context, do call) error { return c.tryFor(ctx, c.Attempt, do) }
+
+// tryFor is try with another bound on one attempt; 0 is none.
+func (c *Client) tryFor(ctx context.Context, attempt time.Duration, do call) error {
+	c.mu.Lock()
+	first := c.last
+	c.mu.Unlock()
+	patience, cancel := c.patience(ctx)
+	defer cancel()
+	for pause, k := firstPause, 0; ; k++ {
+		i := (first + k) % len(c.callers)
+		err := c.attempt(ctx, attempt, c.callers[i], do)
+		if err == nil {
+			c.mu.Lock()
+			c.last = i
+			c.mu.Unlock()
+			return nil
+		}
+		if !worthRetrying(ctx, err) {
+			return err
+		}
+		if i == (first+len(c.callers)-1)%len(c.callers) { // all have been asked
+			if !sleep(patience, pause) {
+				return &Error{CodeOf(err), fmt.Errorf("controller at %d addresses, %d attempts: %w", len(c.callers), k+1, err)}
+			}
+			pause = min(2*pause, lastPause)
+		}
+	}
+}
+
+// patience bounds a call that nobody else bounds.
+func (c *Client) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, c.Patience)
+}
+
+func (c *Client) attempt(ctx context.Context, within time.Duration, to apiv1connect.ControllerClient, do call) error {
+	if within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, within)
+		defer cancel()
+	}
+	err := do(ctx, to)
+	var stop sinkError
+	if err == nil || errors.As(err, &stop) {
+		return err
+	}
+	return decode(err)
+}
+
+// worthRetrying says whether another attempt may do better. A single attempt's own deadline is no reason to give up.
+func worthRetrying(ctx context.Context, err error) bool {
+	code := CodeOf(err)
+	return ctx.Err() == nil && (code.answer().again || code == Late)
+}
+
+// sleep waits; false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

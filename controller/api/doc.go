@@ -1,0 +1,14 @@
+// Package api is the northbound: jobs come in, status, state and events go out, over Connect (HTTP and JSON or
+// protobuf) and mutual TLS, with the events as server-sent events besides.
+//
+// Any replica takes any call. What only the leader can do is forwarded to it, once; a client asks again until there is
+// a leader, under the same request id, so that a batch is accepted once whatever happens on the way. The package decides
+// nothing and holds no state: Submitter, Stater, Eventer and Finder are its callers'.
+//
+// The messages are in v1/api.proto. After changing it:
+//
+//	protoc -I v1 --go_out=v1 --go_opt=paths=source_relative \
+//	       --connect-go_out=v1 --connect-go_opt=paths=source_relative v1/api.proto
+//
+// with protoc-gen-go v1.36.12 and protoc-gen-connect-go v1.21.1.
+package api

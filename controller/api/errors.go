@@ -1,0 +1,149 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"connectrpc.com/connect"
+
+	apiv1 "lightloom/controller/api/v1"
+)
+
+// What a Submitter's errors wrap.
+var (
+	// ErrNotLeader: this replica does not lead, and nothing was taken.
+	ErrNotLeader = errors.New("this replica does not lead")
+	// ErrUncertain: leadership ended meanwhile. The same request id again settles it.
+	ErrUncertain = errors.New("leadership ended while the jobs were under way")
+)
+
+// Code says what kind of error it is, and thereby what to do about it.
+type Code string
+
+// The codes.
+const (
+	Invalid   Code = "invalid"    // the request is wrong, and would be wrong again
+	TooLarge  Code = "too_large"  // it is above a limit
+	Denied    Code = "denied"     // this certificate may not do that
+	NotLeader Code = "not_leader" // it was sent to the leader, who is none any more: ask again
+	NoLeader  Code = "no_leader"  // no leader is known or can be reached: ask again
+	Uncertain Code = "uncertain"  // it may have happened: ask again with the same id
+	Late      Code = "late"       // the deadline has passed; it may have happened
+	Canceled  Code = "canceled"   // the caller went away
+	Missing   Code = "missing"    // this controller does not offer that
+	Internal  Code = "internal"   // a fault of ours
+)
+
+// answer is one row of the table from a code to all that shows it.
+type answer struct {
+	code    Code
+	connect connect.Code // decides the HTTP status
+	http    int
+	exit    int  // of the CLI
+	again   bool // worth asking again, elsewhere or later
+}
+
+// answers is the one table.
+func answers() []answer {
+	return []answer{
+		{Invalid, connect.CodeInvalidArgument, http.StatusBadRequest, 2, false},
+		{TooLarge, connect.CodeResourceExhausted, http.StatusTooManyRequests, 2, false},
+		{Denied, connect.CodePermissionDenied, http.StatusForbidden, 6, false},
+		{NotLeader, connect.CodeUnavailable, http.StatusServiceUnavailable, 3, true},
+		{NoLeader, connect.CodeUnavailable, http.StatusServiceUnavailable, 3, true},
+		{Uncertain, connect.CodeAborted, http.StatusConflict, 3, true},
+		{Late, connect.CodeDeadlineExceeded, http.StatusGatewayTimeout, 4, false},
+		{Canceled, connect.CodeCanceled, 499, 5, false},
+		{Missing, connect.CodeUnimplemented, http.StatusNotImplemented, 1, false},
+		{Internal, connect.CodeInternal, http.StatusInternalServerError, 1, false},
+	}
+}
+
+func (c Code) answer() answer {
+	all := answers()
+	for _, a := range all {
+		if a.code == c {
+			return a
+		}
+	}
+	return all[len(all)-1]
+}
+
+// HTTPStatus returns the status that an error of this code is answered with.
+func (c Code) HTTPStatus() int { return c.answer().http }
+
+// ExitStatus returns the status that a command ends with after an error of this code.
+func (c Code) ExitStatus() int { return c.answer().exit }
+
+// Error is the only error that crosses the northbound edge, on either side of it.
+type Error struct {
+	Code Code
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// CodeOf returns the code of an error of this package, Internal for any other.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return Internal
+}
+
+// classify gives an error of a Submitter, Stater or Eventer its code.
+func classify(err error) *Error {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return &Error{e.Code, err}
+	case errors.Is(err, ErrNotLeader):
+		return &Error{NotLeader, err}
+	case errors.Is(err, ErrUncertain):
+		return &Error{Uncertain, err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Late, err}
+	case errors.Is(err, context.Canceled):
+		return &Error{Canceled, err}
+	}
+	return &Error{Internal, err}
+}
+
+// encode makes what Connect sends.
+func encode(err error) error {
+	e := classify(err)
+	out := connect.NewError(e.Code.answer().connect, errors.New(e.Error()))
+	if d, err := connect.NewErrorDetail(&apiv1.ErrorDetail{Code: string(e.Code)}); err == nil {
+		out.AddDetail(d)
+	}
+	return out
+}
+
+// decode makes an Error of what a call returned: the code the other side gave, or what can be told from Connect's own.
+func decode(err error) error {
+	var ce *connect.Error
+	if !errors.As(err, &ce) {
+		return classify(err)
+	}
+	for _, d := range ce.Details() {
+		if v, err := d.Value(); err == nil {
+			if m, ok := v.(*apiv1.ErrorDetail); ok {
+				return &Error{Code(m.Code).answer().code, errors.New(ce.Message())}
+			}
+		}
+	}
+	if ce.Code() == connect.CodeUnavailable { // nobody there
+		return &Error{NoLeader, errors.New(ce.Message())}
+	}
+	for _, a := range answers() {
+		if a.connect == ce.Code() {
+			return &Error{a.code, errors.New(ce.Message())}
+		}
+	}
+	return &Error{Internal, ce}
+}

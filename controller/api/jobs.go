@@ -1,0 +1,133 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"lightloom/controller"
+	apiv1 "lightloom/controller/api/v1"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Limits of one batch.
+const (
+	MaxJobs        = 10_000
+	MaxRequestSize = 128 // bytes of a request id
+	maxName        = 256 // bytes of a job's, user's or stage's name
+	maxParts       = 1 << 12
+)
+
+// jobFromWire checks what can be checked without a fabric: form, counts and ranges. controller.Job.Check does the rest.
+func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
+	switch {
+	case m == nil:
+		return nil, fmt.Errorf("is empty")
+	case len(m.Name) > maxName || len(m.User) > maxName:
+		return nil, fmt.Errorf("has a name or user above %d bytes", maxName)
+	case len(m.Stages) > maxParts || len(m.Edges) > maxParts:
+		return nil, fmt.Errorf("has %d stages and %d edges, at most %d are taken", len(m.Stages), len(m.Edges), maxParts)
+	case math.IsNaN(m.Weight) || math.IsInf(m.Weight, 0) || m.Weight < 0:
+		return nil, fmt.Errorf("has weight %v; take a finite number from 0", m.Weight)
+	}
+	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight}
+	for i, s := range m.Stages {
+		stage, err := stageFromWire(s)
+		if err != nil {
+			return nil, fmt.Errorf("stage %d: %w", i, err)
+		}
+		j.Stages = append(j.Stages, stage)
+	}
+	for i, e := range m.Edges {
+		edge, err := edgeFromWire(e)
+		if err != nil {
+			return nil, fmt.Errorf("edge %d: %w", i, err)
+		}
+		j.Edges = append(j.Edges, edge)
+	}
+	return j, nil
+}
+
+func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
+	if len(m.GetName()) > maxName || len(m.GetComputeNs()) > controller.MaxTasks {
+		return controller.Stage{}, fmt.Errorf("has a name above %d bytes or more than %d tasks", maxName, controller.MaxTasks)
+	}
+	s := controller.Stage{Name: m.GetName(), Tasks: make([]controller.Task, 0, len(m.GetComputeNs()))}
+	for _, ns := range m.GetComputeNs() {
+		s.Tasks = append(s.Tasks, controller.Task{Compute: time.Duration(ns)})
+	}
+	return s, nil
+}
+
+func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
+	switch {
+	case m.GetKind() < 0 || m.GetKind() > apiv1.EdgeKind_EDGE_KIND_BROADCAST:
+		return controller.Edge{}, fmt.Errorf("kind %d is unknown", m.GetKind())
+	case m.GetFrom() > maxParts || m.GetTo() > maxParts:
+		return controller.Edge{}, fmt.Errorf("joins stage %d to %d", m.GetFrom(), m.GetTo())
+	case len(m.GetFlows()) > controller.MaxFlows:
+		return controller.Edge{}, fmt.Errorf("has %d flows, at most %d are taken", len(m.GetFlows()), controller.MaxFlows)
+	}
+	e := controller.Edge{
+		Kind: controller.EdgeKind(m.GetKind()), From: int(m.GetFrom()), To: int(m.GetTo()), Bytes: pathmap.Bytes(m.GetBytes()),
+	}
+	for i, f := range m.GetFlows() {
+		if f.GetCount() < 0 {
+			return controller.Edge{}, fmt.Errorf("flow %d stands for %d flows", i, f.GetCount())
+		}
+		e.Flows = append(e.Flows, controller.Flow{
+			Src: southbound.HostID(f.GetSrc()), Dst: southbound.HostID(f.GetDst()), Bytes: pathmap.Bytes(f.GetBytes()), Count: f.GetCount(),
+		})
+	}
+	return e, nil
+}
+
+// jobToWire is the inverse of jobFromWire; what acceptance gives a job is left out.
+func jobToWire(j *controller.Job) *apiv1.Job {
+	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight}
+	for _, s := range j.Stages {
+		ns := make([]int64, 0, len(s.Tasks))
+		for _, t := range s.Tasks {
+			ns = append(ns, int64(t.Compute))
+		}
+		m.Stages = append(m.Stages, &apiv1.Stage{Name: s.Name, ComputeNs: ns})
+	}
+	for _, e := range j.Edges {
+		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes)}
+		for _, f := range e.Flows {
+			w.Flows = append(w.Flows, &apiv1.Flow{Src: int32(f.Src), Dst: int32(f.Dst), Bytes: int64(f.Bytes), Count: f.Count})
+		}
+		m.Edges = append(m.Edges, w)
+	}
+	return m
+}
+
+// offers checks a whole batch. Each job gets a request of its own: the batch's and its place in it.
+func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]Offer, error) {
+	fail := func(format string, args ...any) ([]Offer, error) {
+		return nil, &Error{Invalid, fmt.Errorf("submit jobs: "+format, args...)}
+	}
+	switch {
+	case m.RequestId == "":
+		return fail("no request id: choose one that is new for each batch")
+	case len(m.RequestId) > MaxRequestSize:
+		return fail("request id of %d bytes, at most %d are taken", len(m.RequestId), MaxRequestSize)
+	case len(m.Jobs) == 0:
+		return fail("no jobs")
+	case len(m.Jobs) > MaxJobs:
+		return fail("%d jobs, at most %d are taken at once", len(m.Jobs), MaxJobs)
+	}
+	out := make([]Offer, 0, len(m.Jobs))
+	for i, w := range m.Jobs {
+		j, err := jobFromWire(w)
+		if err == nil && check != nil {
+			err = check(j)
+		}
+		if err != nil {
+			return fail("job %d: %w", i, err)
+		}
+		out = append(out, Offer{Job: j, Request: fmt.Sprintf("%s/%d", m.RequestId, i)})
+	}
+	return out, nil
+}

@@ -1,0 +1,226 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+	"golang.org/x/net/netutil"
+
+	"lightloom/controller"
+	"lightloom/controller/api/v1/apiv1connect"
+)
+
+// Config says how a Server is made.
+type Config struct {
+	ID        string            // of this replica
+	Peers     map[string]string // northbound address of every replica, by id
+	Listener  net.Listener      // taken over; closed when Run ends
+	ServerTLS *tls.Config       // must demand and verify client certificates
+	ClientTLS *tls.Config       // for forwarding to the leader
+
+	Submitter Submitter
+	Stater    Stater
+	Eventer   Eventer // nil: there are no events
+	Finder    Finder
+	Check     func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
+	Now       func() time.Duration        // of the run; nil: not told
+	Changes   func() int                  // leader changes seen so far; nil: not told
+	Logger    *slog.Logger                // nil discards
+
+	Limits Limits
+}
+
+// Limits bound what callers can use up. Zero fields take the defaults of DefaultLimits.
+type Limits struct {
+	Body    int           // bytes of one request, uncompressed
+	Conns   int           // connections at once
+	Streams int           // calls at once on one connection
+	Batches int           // batches of jobs in memory at once; others wait
+	Call    time.Duration // of one call that is no stream, reading it included
+	Write   time.Duration // of one write to a slow caller
+}
+
+// DefaultLimits hold the largest job that is accepted.
+func DefaultLimits() Limits {
+	return Limits{Body: 32 << 20, Conns: 128, Streams: 32, Batches: 8, Call: 30 * time.Second, Write: 10 * time.Second}
+}
+
+func (l *Limits) fill() {
+	d := DefaultLimits()
+	l.Body = or(l.Body, d.Body)
+	l.Conns = or(l.Conns, d.Conns)
+	l.Streams = or(l.Streams, d.Streams)
+	l.Batches = or(l.Batches, d.Batches)
+	l.Call = or(l.Call, d.Call)
+	l.Write = or(l.Write, d.Write)
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// Server answers the northbound calls of one replica.
+type Server struct {
+	cfg     Config
+	batches chan struct{}
+	peers   map[string]apiv1connect.ControllerClient // by replica
+	http    *http.Client
+}
+
+// NewServer returns a server that does not listen yet.
+func NewServer(cfg Config) (*Server, error) {
+	fail := func(cause string) (*Server, error) {
+		return nil, fmt.Errorf("configure northbound of %q: %s", cfg.ID, cause)
+	}
+	switch {
+	case cfg.Submitter == nil || cfg.Stater == nil || cfg.Finder == nil:
+		return fail("needs a submitter, a stater and a finder")
+	case cfg.Listener == nil:
+		return fail("has no listener")
+	case cfg.ServerTLS == nil || cfg.ServerTLS.ClientAuth != tls.RequireAndVerifyClientCert:
+		return fail("server TLS does not require and verify client certificates")
+	case cfg.ClientTLS == nil:
+		return fail("has no client TLS to forward with")
+	}
+	cfg.Limits.fill()
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		cfg: cfg, batches: make(chan struct{}, cfg.Limits.Batches), http: httpClient(cfg.ClientTLS),
+		peers: map[string]apiv1connect.ControllerClient{},
+	}
+	for id, addr := range cfg.Peers {
+		if id != cfg.ID {
+			s.peers[id] = newCaller(s.http, addr)
+		}
+	}
+	return s, nil
+}
+
+// shutdownWait is how long calls under way may take to end once Run is told to.
+const shutdownWait = 500 * time.Millisecond
+
+// Run serves until ctx ends (nil) or the listener breaks (the error), and returns when every call has ended.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.http.CloseIdleConnections()
+	calls, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := s.cfg.Limits
+	srv := &http.Server{
+		Handler:           s.handler(),
+		TLSConfig:         s.cfg.ServerTLS.Clone(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       l.Call,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: l.Streams},
+		BaseContext:       func(net.Listener) context.Context { return calls },
+		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.ServeTLS(netutil.LimitListener(s.cfg.Listener, l.Conns), "", "") }()
+	var err error
+	select {
+	case err = <-served:
+		err = fmt.Errorf("serve northbound on %q: %w", s.cfg.Listener.Addr(), err)
+	case <-ctx.Done():
+		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownWait)
+		defer cancel()
+		srv.Shutdown(wait) // in time or not, Close ends the rest
+		<-served
+	}
+	return errors.Join(err, ignoreClosed(srv.Close()))
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	path, calls := apiv1connect.NewControllerHandler(&service{s},
+		connect.WithReadMaxBytes(s.cfg.Limits.Body), connect.WithInterceptors(deadline(s.cfg.Limits.Call)))
+	mux.Handle(path, calls)
+	mux.Handle(apiv1connect.ControllerSubmitJobsProcedure, s.few(calls))
+	mux.HandleFunc("GET /v1/events", s.serveEvents)
+	return patient(mux, s.cfg.Limits.Write)
+}
+
+// few lets a few batches into memory at a time. It stands before the body is read.
+func (s *Server) few(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wait, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Call)
+		defer cancel()
+		select {
+		case s.batches <- struct{}{}:
+			defer func() { <-s.batches }()
+			next.ServeHTTP(w, r)
+		case <-wait.Done():
+			http.Error(w, "too many batches at once", http.StatusServiceUnavailable)
+		}
+	})
+}
+
+// deadline bounds every call that is no stream, whatever the caller asks for.
+func deadline(most time.Duration) connect.UnaryInterceptorFunc {
+	return func(next connect.UnaryFunc) connect.UnaryFunc {
+		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+			ctx, cancel := context.WithTimeout(ctx, most)
+			defer cancel()
+			return next(ctx, r)
+		}
+	}
+}
+
+// patient gives every write a deadline of its own, so that a stream may last for hours and a caller that stopped
+// reading may not.
+func patient(next http.Handler, most time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t := &timedWriter{ResponseWriter: w, to: http.NewResponseController(w), most: most}
+		t.to.SetWriteDeadline(time.Time{}) // of the last call on this connection
+		next.ServeHTTP(t, r)
+		t.arm() // for what the server still writes by itself
+	})
+}
+
+// timedWriter sets the deadline for the time of a write only: HTTP/2 ends a stream whose deadline passes, silent or not.
+type timedWriter struct {
+	http.ResponseWriter
+	to   *http.ResponseController
+	most time.Duration
+}
+
+// arm and disarm cannot fail on our own server's writers.
+func (w *timedWriter) arm()    { w.to.SetWriteDeadline(time.Now().Add(w.most)) }
+func (w *timedWriter) disarm() { w.to.SetWriteDeadline(time.Time{}) }
+
+func (w *timedWriter) Write(b []byte) (int, error) {
+	w.arm()
+	defer w.disarm()
+	return w.ResponseWriter.Write(b)
+}
+
+// FlushError is what http.ResponseController asks for.
+func (w *timedWriter) FlushError() error {
+	w.arm()
+	defer w.disarm()
+	return w.to.Flush()
+}
+
+// Flush implements http.Flusher, which Connect asks for.
+func (w *timedWriter) Flush() { w.FlushError() } // the next write tells

@@ -1,0 +1,126 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"lightloom/controller"
+	apiv1 "lightloom/controller/api/v1"
+	"lightloom/controller/api/v1/apiv1connect"
+)
+
+// forwarded marks a call that another replica has forwarded: it goes no further.
+const forwarded = "Lightloom-Forwarded-By"
+
+// service is the generated interface in front of a Server.
+type service struct{ *Server }
+
+var _ apiv1connect.ControllerHandler = (*service)(nil)
+
+// SubmitJobs takes a batch here if this replica leads, and forwards it to the leader otherwise.
+func (s *service) SubmitJobs(ctx context.Context, r *connect.Request[apiv1.SubmitJobsRequest]) (*connect.Response[apiv1.SubmitJobsResponse], error) {
+	batch, err := offers(r.Msg, s.cfg.Check)
+	if err != nil {
+		return nil, encode(err)
+	}
+	ids, err := s.cfg.Submitter.Submit(ctx, batch)
+	switch {
+	case err == nil:
+		return answerIDs(ids, len(batch))
+	case !errors.Is(err, ErrNotLeader) || r.Header().Get(forwarded) != "":
+		return nil, encode(fmt.Errorf("submit jobs: %w", err))
+	}
+	resp, err := s.forward(ctx, r.Msg)
+	if err != nil {
+		return nil, encode(err)
+	}
+	return resp, nil
+}
+
+func answerIDs(ids []controller.JobID, want int) (*connect.Response[apiv1.SubmitJobsResponse], error) {
+	if len(ids) != want {
+		return nil, encode(fmt.Errorf("submit jobs: %d ids for %d jobs", len(ids), want))
+	}
+	out := &apiv1.SubmitJobsResponse{JobIds: make([]int32, 0, len(ids))}
+	for _, id := range ids {
+		out.JobIds = append(out.JobIds, int32(id))
+	}
+	return connect.NewResponse(out), nil
+}
+
+// forward hands a batch to the leader as this replica knows it.
+func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*connect.Response[apiv1.SubmitJobsResponse], error) {
+	id, _, _ := s.cfg.Finder.Leader()
+	leader := s.peers[id]
+	if leader == nil { // unknown, or it was this replica a moment ago
+		return nil, &Error{NoLeader, errors.New("submit jobs: no leader is known")}
+	}
+	out := connect.NewRequest(m)
+	out.Header().Set(forwarded, s.cfg.ID)
+	resp, err := leader.SubmitJobs(ctx, out)
+	if err != nil {
+		err = decode(err)
+		return nil, &Error{CodeOf(err), fmt.Errorf("forward to leader %q: %w", id, err)}
+	}
+	return connect.NewResponse(resp.Msg), nil
+}
+
+// Status tells how this replica stands.
+func (s *service) Status(context.Context, *connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
+	leader, _, term := s.cfg.Finder.Leader()
+	c := s.cfg.Stater.Counts()
+	out := &apiv1.StatusResponse{
+		Replica: s.cfg.ID, Leader: leader, LeaderAddress: s.cfg.Peers[leader], Term: term,
+		AppliedIndex: c.Index, Digest: c.Digest[:],
+		Jobs: int64(c.Jobs), JobsEnded: int64(c.JobsEnded), Coflows: int64(c.Coflows), CoflowsEnded: int64(c.CoflowEnded),
+	}
+	if s.cfg.Now != nil {
+		out.NowNs = int64(s.cfg.Now())
+	}
+	if s.cfg.Changes != nil {
+		out.LeaderChanges = int64(s.cfg.Changes())
+	}
+	return connect.NewResponse(out), nil
+}
+
+// chunk is how much of the state one message carries.
+const chunk = 64 << 10
+
+// State streams the whole state.
+func (s *service) State(ctx context.Context, _ *connect.Request[apiv1.StateRequest], to *connect.ServerStream[apiv1.StateChunk]) error {
+	snap, err := s.cfg.Stater.State(ctx)
+	if err != nil {
+		return encode(fmt.Errorf("read state: %w", err))
+	}
+	m := &apiv1.StateChunk{Index: snap.Index, Digest: snap.Digest[:], Size: int64(len(snap.JSON))}
+	for rest := snap.JSON; ; {
+		n := min(chunk, len(rest))
+		m.Data, rest = rest[:n], rest[n:]
+		if err := to.Send(m); err != nil || len(rest) == 0 {
+			return err
+		}
+		m = new(apiv1.StateChunk)
+	}
+}
+
+// Events streams what happens.
+func (s *service) Events(ctx context.Context, r *connect.Request[apiv1.EventsRequest], to *connect.ServerStream[apiv1.Event]) error {
+	if s.cfg.Eventer == nil {
+		return encode(&Error{Missing, errors.New("read events: this controller keeps none")})
+	}
+	err := s.cfg.Eventer.Events(ctx, r.Msg.After, func(e Event) error {
+		return to.Send(&apiv1.Event{Seq: e.Seq, AtNs: int64(e.At), Kind: e.Kind, Subject: e.Subject, Text: e.Text})
+	})
+	if err != nil {
+		return encode(fmt.Errorf("read events: %w", err))
+	}
+	return nil
+}
+
+func eventFromWire(m *apiv1.Event) Event {
+	return Event{Seq: m.Seq, At: time.Duration(m.AtNs), Kind: m.Kind, Subject: m.Subject, Text: m.Text}
+}
