@@ -15,10 +15,14 @@ const MaxK = 1 << 12
 
 // Options say how a Map is built.
 type Options struct {
-	K      int               // paths kept for each pair of ends, 1 to MaxK
-	Seed   uint64            // of the rotation that breaks ties
-	Avoid  func(NodeID) bool // nodes that no path enters, such as an OCS; nil: none
-	Packed bool              // store the paths: more memory and a slower Build, faster lookups, the same answers
+	K     int               // paths kept for each pair of ends, 1 to MaxK
+	Seed  uint64            // of the rotation that breaks ties
+	Avoid func(NodeID) bool // nodes that no path enters, such as an OCS; nil: none
+
+	// Packed stores the paths: the same answers, faster lookups, more memory and a slower Build. It suits irregular
+	// graphs too: where paths are few and long, as in wide-area rings, a lookup that searches may take a hundred
+	// microseconds and more.
+	Packed bool
 }
 
 // Map holds the k shortest loopless paths between ends (a fabric's ToRs), by their index in the slice given to Build.
@@ -226,7 +230,8 @@ func turn(links []LinkID) {
 
 // walk returns the walk of the pair with ranks a < b.
 func (m *Map) walk(a, b int32) walk {
-	return walk{g: m.g, dist: m.dist[b], order: m.order(a, b), source: m.node[a], target: m.node[b]}
+	return walk{g: m.g, dist: m.dist[b], order: m.order(a, b), source: m.node[a], target: m.node[b],
+		steps: budget + perPath*m.k}
 }
 
 func (m *Map) order(a, b int32) order { return orderOf(m.seed, m.g.id[m.node[a]], m.g.id[m.node[b]]) }

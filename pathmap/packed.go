@@ -83,7 +83,8 @@ func (p *packer) row(t int32) packedRow {
 // paths finds the paths of a pair.
 func (p *packer) paths(s, t int32) {
 	p.via, p.end = p.via[:0], p.end[:0]
-	w := walk{g: p.m.g, dist: p.fan.row, fan: p.fan, inverse: p.inverse, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t]}
+	w := walk{g: p.m.g, dist: p.fan.row, fan: p.fan, inverse: p.inverse, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
+		steps: budget + perPath*p.m.k}
 	st, f := w.begin(p.stack[:0]), path
 	defer func() { p.stack = st }()
 	for range p.m.k {

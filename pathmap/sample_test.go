@@ -1,6 +1,7 @@
 package pathmap_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -13,24 +14,23 @@ import (
 func samples(t *testing.T) map[string]*pathmap.Topology {
 	t.Helper()
 	built := map[string]*pathmap.Topology{}
-	keep := func(name string, topology *pathmap.Topology, err error) {
+	add := func(name string, topology *pathmap.Topology, err error) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		built[name] = topology
 	}
 	fat, err := topo.FatTree(6, 30, pathmap.Gbps)
-	keep("fattree_k6", fat, err)
-	for _, c := range [][2]int{{40, 3}, {30, 5}, {60, 8}} {
+	add("fattree_k6", fat, err)
+	for _, c := range [][2]int{{40, 3}, {30, 5}, {24, 8}} {
 		jelly, err := topo.Jellyfish(c[0], c[1], 1, pathmap.Gbps, rand.New(rand.NewPCG(5, 5)))
-		keep("jellyfish", jelly, err)
-		built["jellyfish_"+string(rune('a'+len(built)))] = jelly
+		add(fmt.Sprintf("jellyfish_%dx%d", c[0], c[1]), jelly, err)
 	}
 	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 12, Spines: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep("leafspine_12x3", f.Topology, nil)
+	add("leafspine_12x3", f.Topology, nil)
 	return built
 }
 
@@ -68,7 +68,7 @@ func TestGonum(t *testing.T) {
 // TestSampleForms compares the forms on each topology: packing looks at a few links where a lookup looks at all.
 func TestSampleForms(t *testing.T) {
 	for name, topology := range samples(t) {
-		for _, k := range []int{1, 3, 10, 40} {
+		for _, k := range []int{1, 4, 11} {
 			implicit, err := pathmap.Build(topology, topo.ToRs(topology), pathmap.Options{K: k, Seed: 7})
 			if err != nil {
 				t.Fatal(err)

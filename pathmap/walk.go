@@ -13,7 +13,7 @@ type walk struct {
 	source int32
 	slack  int32 // of this pass
 	next   int32 // the smallest slack of a branch that this pass cut off
-	steps  int   // left of the budget
+	steps  int   // left to look at: budget + perPath × paths wanted
 
 	fan     *fan // of the target; nil: all links of every node are looked at
 	inverse [][]uint32
@@ -31,9 +31,13 @@ type frame struct {
 	few           [few]int32
 }
 
-// budget is how many links one pair's walk may look at before Yen's algorithm takes over. Data-center pairs need tens
-// to some thousands; blind alleys, as in long rings with trees on them, would need exponentially many.
-const budget = 1 << 15
+// A pair's walk may look at budget links, and perPath more for each path wanted, before Yen's algorithm takes over.
+// Data-center pairs need tens to some hundreds for ten paths; blind alleys, as in long rings with trees on them, would
+// need exponentially many.
+const (
+	budget  = 1 << 12
+	perPath = 1 << 8
+)
 
 // inline is the length of paths up to which a walk allocates nothing.
 const inline = 16
@@ -44,7 +48,7 @@ type stack []frame
 
 // begin sets the walk at the pair; room is the memory to use.
 func (w *walk) begin(room stack) stack {
-	w.slack, w.next, w.steps = 0, math.MaxInt32, budget
+	w.slack, w.next = 0, math.MaxInt32
 	if w.dist.code(w.source) == unreached {
 		return room
 	}

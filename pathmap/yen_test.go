@@ -60,7 +60,7 @@ func TestYenIsWalk(t *testing.T) {
 			got := y.run(m.k)
 			d := newRow(g.nodes())
 			d.fill(g, b, nil)
-			w := walk{g: g, dist: d, order: y.order, source: a, target: b}
+			w := walk{g: g, dist: d, order: y.order, source: a, target: b, steps: budget}
 			st, f := w.begin(nil), path
 			for i := range m.k {
 				st, f = w.advance(st)
