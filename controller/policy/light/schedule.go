@@ -14,6 +14,9 @@ import (
 // CoNEXT 2016, Algorithm 1). A pair is given its circuit at the first instant at which both ports are free, for as long
 // as it needs or until a reservation made before begins on either; it is never interrupted for another pair of the same
 // coflow. So no port of the coflow idles while a pair of it could use it, and alone on the switch it ends within 2·T(C).
+//
+// Any order of the pairs keeps that bound. Here pairs come first whose circuit is lit already, then the longest, then by
+// the distance from input to output: a shuffle of equal parts then turns like a rotor, and meets T(C) itself.
 type scheduler struct {
 	table   *table
 	delta   time.Duration
@@ -26,8 +29,9 @@ type scheduler struct {
 // lay schedules pairs from the instant at on and returns the reservations in the order of their beginning.
 func (s *scheduler) lay(at time.Duration, coflow southbound.CoflowID, pairs []pair) []controller.Reservation {
 	todo := slices.Clone(pairs)
+	n := southbound.Port(len(s.table.in))
 	slices.SortFunc(todo, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
+		return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
 	})
 	of := byPort(todo)
 	s.events.reset()
@@ -55,25 +59,27 @@ func (s *scheduler) lay(at time.Duration, coflow southbound.CoflowID, pairs []pa
 func (s *scheduler) round(now time.Duration, coflow southbound.CoflowID, todo []pair, of map[int][]int32, touched []int,
 	made []controller.Reservation, left int) ([]controller.Reservation, int) {
 	after := touched // ports to come back to when they are released
-	for _, k := range candidates(touched, of) {
-		p := &todo[k]
-		if p.need == 0 {
-			continue
+	among := candidates(touched, of)
+	for _, lit := range [2]bool{true, false} {
+		for _, k := range among {
+			p := &todo[k]
+			setup := s.setup(p.in, p.out, now)
+			if p.need == 0 || lit && setup > 0 {
+				continue
+			}
+			free := s.table.free(p.in, p.out, now)
+			// A piece shorter than its own outage wastes more than it carries: it is made only if it finishes the pair.
+			if free < setup+p.need && free < setup+max(s.delta, 1) {
+				continue
+			}
+			long := min(free, setup+p.need)
+			if p.need -= long - setup; p.need == 0 {
+				left--
+			}
+			s.table.take(p.in, p.out, now, now+long)
+			made = append(made, controller.Reservation{NotBefore: now, NotAfter: now + long, In: p.in, Out: p.out, Coflow: coflow})
+			after = append(after, int(p.in)*2, int(p.out)*2+1)
 		}
-		free := s.table.free(p.in, p.out, now)
-		setup := s.setup(p.in, p.out, now)
-		// A piece shorter than its own outage wastes more than it carries: it is made only if it finishes the pair.
-		if free < setup+p.need && free < setup+max(s.delta, 1) {
-			continue
-		}
-		long := min(free, setup+p.need)
-		p.need -= long - setup
-		if p.need == 0 {
-			left--
-		}
-		s.table.take(p.in, p.out, now, now+long)
-		made = append(made, controller.Reservation{NotBefore: now, NotAfter: now + long, In: p.in, Out: p.out, Coflow: coflow})
-		after = append(after, int(p.in)*2, int(p.out)*2+1)
 	}
 	slices.Sort(after)
 	for _, port := range slices.Compact(after) {

@@ -97,8 +97,13 @@ func (l *ledger) hold(r controller.Reservation) {
 	l.held = append(l.held, r)
 }
 
-// setup is the outage that a circuit costs when it begins at that instant: none where it is lit already.
+// setup is the outage that a circuit costs when it begins at that instant: none where it is lit already, or will be for
+// a reservation that ends just then. Should that one be withdrawn later, the circuit carries less by an outage, which
+// packets make up for.
 func (l *ledger) setup(in, out southbound.Port, at time.Duration) time.Duration {
+	if l.sched.table.continues(in, out, at) {
+		return 0
+	}
 	if at == l.v.Now && int(in) < len(l.v.Circuits) {
 		if c := l.v.Circuits[in]; c.Out == out && c.Phase == controller.Usable {
 			return 0
@@ -121,11 +126,27 @@ func (l *ledger) plan(d *demand, p *controller.Plan) {
 	}
 	l.planned[d.id] = true
 	own := l.ownOf(d.id)
-	if !l.keep(d, own) {
-		p.Withdraw = append(p.Withdraw, d.id)
-		own = nil
+	if l.keep(d, own) {
+		p.Reserve = append(p.Reserve, l.sched.lay(l.v.Now, d.id, l.uncovered(d, own))...)
+		return
 	}
-	p.Reserve = append(p.Reserve, l.sched.lay(l.v.Now, d.id, l.uncovered(d, own))...)
+	made := l.sched.lay(l.v.Now, d.id, l.uncovered(d, nil))
+	if sameTimes(own, made) {
+		return // what looked like an earlier time was none
+	}
+	p.Withdraw = append(p.Withdraw, d.id)
+	p.Reserve = append(p.Reserve, made...)
+}
+
+// sameTimes says whether two lists hold the same circuits at the same times, in any order.
+func sameTimes(a, b []controller.Reservation) bool {
+	order := func(a, b controller.Reservation) int {
+		return cmp.Or(cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
+	}
+	b = slices.SortedFunc(slices.Values(b), order)
+	return slices.EqualFunc(slices.SortedFunc(slices.Values(a), order), b, func(a, b controller.Reservation) bool {
+		return a.In == b.In && a.Out == b.Out && a.NotBefore == b.NotBefore && a.NotAfter == b.NotAfter && a.Meanwhile == b.Meanwhile
+	})
 }
 
 func (l *ledger) ownOf(c southbound.CoflowID) []controller.Reservation {
@@ -168,7 +189,7 @@ func (l *ledger) uncovered(d *demand, own []controller.Reservation) []pair {
 		}
 		for _, r := range own {
 			if r.In == p.in && r.Out == p.out {
-				covered += r.NotAfter - r.NotBefore - l.v.Delta
+				covered += max(r.NotAfter-r.NotBefore-l.setup(r.In, r.Out, r.NotBefore), 0)
 			}
 		}
 		crumb := time.Duration(0)

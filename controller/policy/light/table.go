@@ -7,8 +7,11 @@ import (
 	"lightloom/southbound"
 )
 
-// span is a time for which one port is taken: [start, end).
-type span struct{ start, end time.Duration }
+// span is a time for which one port is taken, [start, end), and by which port at the other side.
+type span struct {
+	start, end time.Duration
+	peer       southbound.Port
+}
 
 // table is the reservation table: for every input and output of the OCS the times it is taken, sorted and disjoint.
 type table struct {
@@ -81,8 +84,14 @@ func (b *table) earliest(in, out southbound.Port, t, long time.Duration) time.Du
 
 // take marks both ports as taken in [from, to). The caller has seen that they are free.
 func (b *table) take(in, out southbound.Port, from, to time.Duration) {
-	b.in[in] = insert(b.in[in], span{from, to})
-	b.out[out] = insert(b.out[out], span{from, to})
+	b.in[in] = insert(b.in[in], span{from, to, out})
+	b.out[out] = insert(b.out[out], span{from, to, in})
+}
+
+// continues says whether the same two ports are joined until just that instant.
+func (b *table) continues(in, out southbound.Port, at time.Duration) bool {
+	i := next(b.in[in], at) - 1
+	return i >= 0 && b.in[in][i].end == at && b.in[in][i].peer == out
 }
 
 // drop gives back what was taken from that instant on.
