@@ -27,6 +27,8 @@ type page struct {
 	CCTs     template.HTML
 	JCTs     template.HTML
 	Gantts   []picture
+	Forest   template.HTML
+	Over     string
 	Legend   []legend
 	Head     [][]string // the names, cut where they may break
 	Lines    []tableLine
@@ -73,6 +75,9 @@ func (r *Report) page() *page {
 		CCTs:     template.HTML(cdf("Coflow completion times", r.curves(ccts))),
 		JCTs:     template.HTML(cdf("Job completion times", r.curves(jcts))),
 		Facts:    r.facts(),
+	}
+	if len(r.Seeds) > 0 {
+		p.Forest, p.Over = template.HTML(forest(r.Seeds)), versusWords(r.Seeds)
 	}
 	for i := range r.results {
 		one := &r.results[i]

@@ -75,6 +75,10 @@ func TestSummarise(t *testing.T) {
 	if strings.Contains(text, "b loses to a in") {
 		t.Errorf("b has no greater figure than a:\n%s", text)
 	}
+	three := Summarise(Meta{}, append(two(), two()[0]))
+	if text := strings.Join(three.Losses, "\n"); !strings.Contains(text, "a is beaten by b in makespan (+75.0 %), mean CCT (+33.3 %)") {
+		t.Errorf("losses: %s", text)
+	}
 	back := Summarise(Meta{}, []PolicyResult{two()[1], two()[0]})
 	if text := strings.Join(back.Losses, "\n"); !strings.Contains(text, "a loses to b in makespan (0.350 s against 0.200 s, +75.0 %)") {
 		t.Errorf("losses: %s", text)
@@ -126,7 +130,9 @@ func TestSameBytes(t *testing.T) {
 		slices.Reverse(b.results[i].Jobs)
 		slices.Reverse(b.results[i].Outages)
 	}
+	seeds := b.Seeds
 	b = Summarise(Meta{Version: b.Version, Title: b.Title, Seed: b.Seed, Workload: b.Workload, Fabric: b.Fabric, Controller: b.Controller, Notes: b.Notes}, b.results)
+	b.Seeds = seeds
 	fa, errA := a.files(&Run{})
 	fb, errB := b.files(&Run{})
 	if err := errors.Join(errA, errB); err != nil {

@@ -18,7 +18,7 @@ func sample(seed uint64) *Report {
 	for i, name := range names {
 		results = append(results, sampleResult(rand.New(rand.NewPCG(seed, uint64(i))), i, name))
 	}
-	return Summarise(Meta{
+	rep := Summarise(Meta{
 		Version: "v0.1.0", Title: "demo", Seed: seed,
 		Workload: Workload{Source: "synthetic", Jobs: 40, Coflows: 40, Flows: 412, BytesTotal: 232_000_000, BytesTrace: 232_000_000,
 			Scale: 1, Speedup: 1, Elephants: 11_250_000, Arrivals: 3.9},
@@ -28,6 +28,11 @@ func sample(seed uint64) *Report {
 		Controller: Controller{Replicas: 3, Log: "raft"},
 		Notes:      []string{"There is no propagation delay: this kernel has no netem."},
 	}, results)
+	for _, against := range names[:3] {
+		rep.Seeds = append(rep.Seeds, Compare("crosslayer+sunflow", against, "mean CCT", []float64{1, 2, 3}, []float64{2, 3, 4}, seed),
+			Compare("crosslayer+sunflow", against, "makespan", []float64{1, 2, 3}, []float64{2, 1, 4}, seed))
+	}
+	return rep
 }
 
 func sampleResult(r *rand.Rand, row int, name string) PolicyResult {

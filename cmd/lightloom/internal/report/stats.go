@@ -45,7 +45,9 @@ func sortedIn(unit time.Duration, d []time.Duration) []float64 {
 
 // Interval is an estimate with a 95 % confidence interval.
 type Interval struct {
-	Mean, Low, High float64
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 // Bootstrap returns the mean of v and the percentile interval of resampled means, 10,000 resamples from that seed. With

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -99,19 +98,5 @@ func TestCompare(t *testing.T) {
 		if p.Runs != tc.runs || math.Abs(p.Ratio.Mean-tc.ratio) > 1e-9 || p.Sign != tc.sign {
 			t.Errorf("%s: %+v", tc.name, p)
 		}
-	}
-}
-
-func TestOverSeeds(t *testing.T) {
-	pairs := OverSeeds([]*Report{sample(1), sample(2), sample(3)}, "crosslayer+sunflow", 1)
-	if len(pairs) != 4*len(figures()) || pairs[0].Against != "random+ecmp" || pairs[0].Figure != "makespan" || pairs[0].Runs != 3 {
-		t.Fatalf("%d pairs, first %+v", len(pairs), pairs[0])
-	}
-	var b strings.Builder
-	if err := Versus(&b, pairs); err != nil || !strings.Contains(b.String(), "28 comparisons") {
-		t.Errorf("%v\n%s", err, b.String())
-	}
-	if OverSeeds(nil, "x", 1) != nil {
-		t.Error("comparisons of nothing")
 	}
 }

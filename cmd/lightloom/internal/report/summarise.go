@@ -30,6 +30,7 @@ func Summarise(m Meta, results []PolicyResult) *Report {
 	}
 	for i := range r.Policies {
 		r.Losses = append(r.Losses, losses(&r.Policies[0], &r.Policies[i])...)
+		r.Losses = append(r.Losses, beaten(r.Policies, i)...)
 		if o := r.Policies[i].Outage; o.Marked {
 			r.Losses = append(r.Losses, fmt.Sprintf("%s assumed an outage of %s a move and had %s (p90): more than twice as much, so its circuit schedules were made on a wrong figure.",
 				r.Policies[i].Name, micros(o.Assumed), micros(o.P90)))
@@ -169,6 +170,38 @@ func losses(base, p *Policy) []string {
 	if p.Slower.Count > 0 {
 		out = append(out, fmt.Sprintf("%s makes %d of %d coflows slower than %s does; the worst, %s, takes %s times as long.",
 			p.Name, p.Slower.Count, p.Slower.Of, base.Name, p.Slower.Worst, sig(p.Slower.Ratio)))
+	}
+	return out
+}
+
+// beaten says in a sentence for each better row in which figures that row has the least of all and this one more, by
+// more than half a percent. What the first row has least, losses tells.
+func beaten(all []Policy, i int) []string {
+	if i == 0 {
+		return nil
+	}
+	by := make([][]string, len(all))
+	for _, f := range figures() {
+		least := 0
+		for k := range all {
+			if f.of(&all[k]) < f.of(&all[least]) {
+				least = k
+			}
+		}
+		is, best := f.of(&all[i]), f.of(&all[least])
+		switch {
+		case least == 0 || is <= best*1.005:
+		case best > 0:
+			by[least] = append(by[least], fmt.Sprintf("%s (%+.1f %%)", f.name, 100*(is/best-1)))
+		default:
+			by[least] = append(by[least], f.name)
+		}
+	}
+	var out []string
+	for k, names := range by {
+		if len(names) > 0 {
+			out = append(out, fmt.Sprintf("%s is beaten by %s in %s.", all[i].Name, all[k].Name, strings.Join(names, ", ")))
+		}
 	}
 	return out
 }

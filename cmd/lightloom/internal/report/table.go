@@ -88,7 +88,7 @@ func best(policies []Policy, l line) int {
 	return at
 }
 
-// Table writes the comparison, a column a policy, and then where policies lose.
+// Table writes the comparison, a column a policy, then where policies lose, then what a comparison over seeds gave.
 func (r *Report) Table(w io.Writer) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleRounded)
@@ -117,9 +117,11 @@ func (r *Report) Table(w io.Writer) error {
 	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
-	_, err := io.WriteString(w, r.words())
-	if err != nil {
+	if _, err := io.WriteString(w, r.words()); err != nil {
 		return fmt.Errorf("write table: %w", err)
+	}
+	if len(r.Seeds) > 0 {
+		return versus(w, r.Seeds)
 	}
 	return nil
 }
