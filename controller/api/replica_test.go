@@ -1,0 +1,285 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/replica"
+	"lightloom/southbound/pki"
+)
+
+// book is the smallest replicated state that takes jobs: it knows which requests it has and in which order.
+type book struct {
+	Order []string
+	Known map[string]int
+}
+
+func (b *book) Apply(entry []byte) error {
+	var requests []string
+	if err := json.Unmarshal(entry, &requests); err != nil {
+		return err
+	}
+	for _, r := range requests {
+		if _, known := b.Known[r]; !known {
+			b.Known[r] = len(b.Order)
+			b.Order = append(b.Order, r)
+		}
+	}
+	return nil
+}
+
+func (b *book) Snapshot() ([]byte, error) { return json.Marshal(b) }
+func (b *book) Restore(s []byte) error    { *b = book{}; return json.Unmarshal(s, b) }
+func (b *book) Digest() [32]byte          { return sha256.Sum256(fmt.Append(nil, b.Order)) }
+
+// brain is one replica with its northbound, wired as a controller wires it.
+type brain struct {
+	node *replica.Node
+	book *book
+	stop func()
+}
+
+func (b *brain) Submit(ctx context.Context, batch []Offer) ([]controller.JobID, error) {
+	var requests []string
+	for _, o := range batch {
+		requests = append(requests, o.Request)
+	}
+	entry, err := json.Marshal(requests)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.node.Append(ctx, entry); err != nil {
+		switch {
+		case errors.Is(err, replica.ErrUncertain):
+			return nil, fmt.Errorf("%w: %w", ErrUncertain, err)
+		case errors.Is(err, replica.ErrNotLeader):
+			return nil, fmt.Errorf("%w: %w", ErrNotLeader, err)
+		}
+		return nil, err
+	}
+	var ids []controller.JobID
+	b.node.View(func(uint64) {
+		for _, r := range requests {
+			ids = append(ids, controller.JobID(b.book.Known[r]))
+		}
+	})
+	return ids, nil
+}
+
+func (b *brain) Counts() (c Counts) {
+	b.node.View(func(at uint64) { c = Counts{Index: at, Digest: b.book.Digest(), Jobs: len(b.book.Order)} })
+	return c
+}
+
+func (b *brain) State(context.Context) (s Snapshot, err error) {
+	b.node.View(func(at uint64) {
+		s.Index, s.Digest = at, b.book.Digest()
+		s.JSON, err = b.book.Snapshot()
+	})
+	return s, err
+}
+
+func (b *brain) Leader() (string, string, uint64) { return b.node.Leader() }
+
+// controllers are three brains whose addresses and memories outlive them.
+type controllers struct {
+	ca     *pki.Authority
+	raft   []replica.Peer
+	north  map[string]string
+	disks  []*replica.Memory
+	brains []*brain
+}
+
+func newControllers(t *testing.T) *controllers {
+	t.Helper()
+	ca, err := pki.New(time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &controllers{ca: ca, north: map[string]string{}, brains: make([]*brain, 3)}
+	for i := range 3 {
+		id := fmt.Sprintf("r%d", i)
+		c.raft = append(c.raft, replica.Peer{ID: id, Addr: freePort(t)})
+		c.north[id] = freePort(t)
+		c.disks = append(c.disks, replica.NewMemory())
+	}
+	for i := range c.brains {
+		c.start(t, i)
+	}
+	return c
+}
+
+// freePort is free now, and very likely still when it is listened on again.
+func freePort(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+func (c *controllers) start(t *testing.T, i int) {
+	t.Helper()
+	id := c.raft[i].ID
+	who, err := c.ca.Issue(pki.Controller, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &brain{book: &book{Known: map[string]int{}}}
+	b.node, err = replica.New(replica.Config{
+		ID: id, Peers: c.raft, Memory: c.disks[i], Machine: b.book,
+		ServerTLS: who.Server(pki.Controller), ClientTLS: who.Client("", pki.Controller),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", c.north[id])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewServer(Config{
+		ID: id, Peers: c.north, Listener: ln, Submitter: b, Stater: b, Finder: b,
+		ServerTLS: who.Server(pki.Controller, pki.Client), ClientTLS: who.Client("", pki.Controller),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := errors.Join(b.node.Close(), <-done); err != nil {
+			t.Errorf("stop %s: %v", id, err)
+		}
+	})
+	t.Cleanup(b.stop)
+	c.brains[i] = b
+}
+
+// leader asks the replicas through the northbound until one of them is leader of itself.
+func (c *controllers) leader(t *testing.T, ctx context.Context, client *Client) int {
+	t.Helper()
+	for {
+		s, err := client.Status(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range c.raft {
+			if own, err := client.StatusOf(ctx, i); p.ID == s.Leader && err == nil && own.Leader == p.ID {
+				return i
+			}
+		}
+		if !sleep(ctx, 10*time.Millisecond) {
+			t.Fatal("no leader in time")
+		}
+	}
+}
+
+// TestEveryBatchOnceAcrossElections: clients submit through all replicas while leaders are killed and come back; every
+// batch ends up in the replicated state once, under the ids that were answered, and each client's in its order.
+func TestEveryBatchOnceAcrossElections(t *testing.T) {
+	c := newControllers(t)
+	who, err := c.ca.Issue(pki.Client, "user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial := func(first int) *Client {
+		var addrs []string
+		for i := range 3 {
+			addrs = append(addrs, c.north[c.raft[(first+i)%3].ID])
+		}
+		client, err := Dial(addrs, who.Client("", pki.Controller))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		return client
+	}
+	ctx := within(t, 40*time.Second)
+	arrivals, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	type answer struct {
+		request string
+		ids     []controller.JobID
+	}
+	answers := make([][]answer, 3)
+	progress := make(chan struct{}, 1)
+	for k := range answers {
+		client := dial(k)
+		wg.Go(func() {
+			for n := 0; arrivals.Err() == nil; n++ {
+				request := fmt.Sprintf("client %d batch %d", k, n)
+				ids, err := client.Submit(ctx, request, []*controller.Job{coflow("a"), coflow("b")})
+				if err != nil {
+					t.Errorf("%s: %v", request, err)
+					return
+				}
+				answers[k] = append(answers[k], answer{request, ids})
+				select {
+				case progress <- struct{}{}:
+				default:
+				}
+				sleep(arrivals, 5*time.Millisecond)
+			}
+		})
+	}
+	ask := dial(0)
+	for range 3 {
+		i := c.leader(t, ctx, ask)
+		c.brains[i].stop()
+		for range 20 { // batches go through without it
+			select {
+			case <-progress:
+			case <-ctx.Done():
+				t.Fatal("nothing goes through any more")
+			}
+		}
+		c.start(t, i)
+	}
+	stop()
+	wg.Wait()
+
+	at, want := c.brains[c.leader(t, ctx, ask)].node.Digest()
+	total := 0
+	for _, b := range c.brains {
+		if err := b.node.WaitApplied(ctx, at); err != nil {
+			t.Fatal(err)
+		}
+		if got, digest := b.node.Digest(); got != at || digest != want {
+			t.Errorf("%s: digest %x at %d, want %x at %d", b.node.ID(), digest[:4], got, want[:4], at)
+		}
+	}
+	order := c.brains[0].book.Order
+	for _, own := range answers {
+		last := controller.JobID(-1)
+		for _, a := range own {
+			for k, id := range a.ids {
+				if order[id] != fmt.Sprintf("%s/%d", a.request, k) || id <= last {
+					t.Errorf("%s: job %d has id %d after %d, where %q is", a.request, k, id, last, order[id])
+				}
+				last = id
+				total++
+			}
+		}
+	}
+	if unique := slices.Compact(slices.Sorted(slices.Values(order))); len(unique) != len(order) || total != len(order) {
+		t.Errorf("%d jobs are in the state, %d of them different, %d were answered", len(order), len(unique), total)
+	}
+	changes := 0
+	for _, b := range c.brains {
+		changes = max(changes, b.node.Stats().LeaderChanges)
+	}
+	t.Logf("%d jobs, each once, over %d leader changes", total, changes)
+}
