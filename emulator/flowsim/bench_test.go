@@ -150,15 +150,18 @@ func replay(t testing.TB, s *Sim, all []arrival) (bundles, flows int, last time.
 
 var folded = topo.Spec{Kind: topo.Hybrid, Racks: 16, Hosts: 2, Spines: 2, EPS: pathmap.Gbps, OCS: 10 * pathmap.Gbps, Dark: 10 * ms}
 
-// BenchmarkFair replays a hundred coflows on 16 racks of 2 hosts, every rate anew at every end.
+// BenchmarkFair replays traces under max-min fair sharing, every rate anew at every end.
 func BenchmarkFair(b *testing.B) {
 	traces := []struct {
 		name string
+		spec topo.Spec
 		all  func() []arrival
 	}{
-		{"generated_100", func() []arrival { return facebookShape(1, 100, 32) }},
-		{"fb2010_first100", func() []arrival { return facebookTrace(b, 100, 32) }},
-		{"fb2010_whole", func() []arrival { return facebookTrace(b, 1<<20, 32) }},
+		{"generated_100_on_32_hosts", folded, func() []arrival { return facebookShape(1, 100, 32) }},
+		{"fb2010_first100_on_32_hosts", folded, func() []arrival { return facebookTrace(b, 100, 32) }},
+		{"fb2010_whole_on_32_hosts", folded, func() []arrival { return facebookTrace(b, 1<<20, 32) }},
+		{"fb2010_first100_on_150_ports", topo.Spec{Kind: topo.Crossbar}, func() []arrival { return facebookTrace(b, 100, 150) }},
+		{"fb2010_whole_on_150_ports", topo.Spec{Kind: topo.Crossbar}, func() []arrival { return facebookTrace(b, 1<<20, 150) }},
 	}
 	for _, tr := range traces {
 		b.Run(tr.name, func(b *testing.B) {
@@ -166,7 +169,7 @@ func BenchmarkFair(b *testing.B) {
 			ended, flows, last := 0, 0, time.Duration(0)
 			var solves int64
 			for b.Loop() {
-				s := simulate(b, fabric(b, folded), Options{})
+				s := simulate(b, fabric(b, tr.spec), Options{})
 				wire(b, s)
 				var n int
 				n, flows, last = replay(b, s, all)

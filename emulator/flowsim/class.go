@@ -73,7 +73,7 @@ func (f *fluid) join(index, b int32, left float64) {
 	f.mark[b] = c.v + left
 	f.push(c, b)
 	f.touch(index)
-	f.dirty = true
+	f.disturb()
 }
 
 // leave takes a bundle out of its class and returns what is left of it.
@@ -89,9 +89,9 @@ func (f *fluid) leave(b int32) float64 {
 
 // thin tidies up after a bundle left a class.
 func (f *fluid) thin(index int32) {
-	f.touch(index)
-	f.relax()
 	c := &f.classes[index]
+	f.touch(index)
+	f.relax(c.rate)
 	if len(c.heap) > 0 {
 		return
 	}
@@ -106,10 +106,14 @@ func (f *fluid) thin(index int32) {
 	}
 }
 
-// relax notes that somebody sends less: others may have more, if they share or were given less than they asked for.
-func (f *fluid) relax() {
+// disturb notes that every rate may have to change.
+func (f *fluid) disturb() { f.dirty, f.keep = true, 0 }
+
+// relax notes that somebody who sent at a rate sends less: others may have more, if they share or were given less than
+// they asked for. Filling up to that rate goes as before, so those who have less keep what they have.
+func (f *fluid) relax(rate float64) {
 	if f.fair || f.strained {
-		f.dirty = true
+		f.dirty, f.keep = true, min(f.keep, rate)
 	}
 }
 

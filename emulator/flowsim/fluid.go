@@ -24,6 +24,7 @@ type fluid struct {
 	fair     bool
 	strained bool    // some bundle was given less than was asked for, at the last sharing
 	dirty    bool    // rates are to be shared anew
+	keep     float64 // but classes with less than this, in payload bytes a nanosecond, keep theirs
 	walked   uint64  // generation that routes are up to date with
 	epoch    uint64  // counts calls of setRates
 	touched  []int32 // classes whose next end may have moved
@@ -57,7 +58,9 @@ type scratch struct {
 	links   []pathmap.LinkID
 	load    []float64 // by link, zero between calls
 	touched []pathmap.LinkID
+	room    []float64 // by link, what those leave who keep their rates
 	classes []maxmin.Class
+	who     []int32 // the class of each of the first of classes
 	rates   []float64
 	members []int32
 	amounts []float64

@@ -67,7 +67,7 @@ func (f *fluid) joinPace(co *coflow, b int32, left float64) {
 	if co.on == 1 && co.running(now) {
 		f.schedule(&co.finish, co.until, event{kind: paceEnds, index: f.bundles[b].coflow})
 	}
-	f.dirty = true
+	f.disturb()
 }
 
 // leavePace takes a bundle off its coflow's pace and returns what is left of it.
@@ -77,7 +77,7 @@ func (f *fluid) leavePace(co *coflow, b int32) float64 {
 	if co.on--; co.on == 0 {
 		f.clock.Cancel(co.finish)
 	}
-	f.relax()
+	f.relax(0)
 	return left
 }
 
@@ -114,7 +114,7 @@ func (f *fluid) pace(index int32, until time.Duration) {
 	default:
 		f.clock.Cancel(co.finish)
 	}
-	f.dirty = true
+	f.disturb()
 	overdue := until > 0 && until <= now
 	if co.late == 0 && !held && !overdue {
 		return
@@ -156,7 +156,7 @@ func (f *fluid) paceEnd(index int32) {
 			f.finish(b)
 		}
 	}
-	f.relax()
+	f.relax(0)
 }
 
 // loads sums up what each unit of a coflow's factor puts on each link, in payload bytes.

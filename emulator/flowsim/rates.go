@@ -23,5 +23,7 @@ func (f *fluid) setRates(r *southbound.Rates) {
 			f.pace(index, co.want)
 		}
 	}
-	f.dirty = f.dirty || len(r.Pairs) > 0 || flips
+	if len(r.Pairs) > 0 || flips {
+		f.disturb()
+	}
 }

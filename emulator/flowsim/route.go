@@ -166,7 +166,7 @@ func (f *fluid) rewalk() {
 			f.stalls += int64(r.live)
 		}
 	}
-	f.dirty = true
+	f.disturb()
 	if apart {
 		f.rejoin()
 	}

@@ -19,8 +19,9 @@ func (f *fluid) share() {
 	}
 	f.fill()
 	f.solves++
-	f.solver.Solve(f.capacity, f.tmp.classes, f.tmp.rates)
-	for i, c := range f.busy {
+	f.solver.Solve(f.tmp.room, f.tmp.classes, f.tmp.rates)
+	f.keep = unbounded
+	for i, c := range f.tmp.who {
 		rate := f.tmp.rates[i]
 		f.setRate(c, rate)
 		f.strained = f.strained || !f.fair && short(rate, f.wish(&f.classes[c]))
@@ -90,13 +91,24 @@ func (f *fluid) grant() bool {
 	return fits
 }
 
-// fill lists who shares, for the solver: the busy classes, then the bundles that follow paces, one by one.
+// fill lists who shares, for the solver, and what there is to share: the busy classes but those that keep their rates,
+// then the bundles that follow paces, one by one.
 func (f *fluid) fill() {
 	t := &f.tmp
-	t.classes, t.members = t.classes[:0], t.members[:0]
+	t.classes, t.who, t.members = t.classes[:0], t.who[:0], t.members[:0]
+	t.room = append(t.room[:0], f.capacity...)
+	keep := f.keep * (1 - slack) // who is as fast but for rounding shares
 	for _, i := range f.busy {
 		c := &f.classes[i]
-		t.classes = append(t.classes, f.ask(f.routes[c.route].links, len(c.heap), f.wish(c)))
+		links := f.routes[c.route].links
+		if f.fair && c.rate < keep {
+			for _, l := range links {
+				t.room[l] -= c.rate / f.perBit * float64(len(c.heap))
+			}
+			continue
+		}
+		t.classes = append(t.classes, f.ask(links, len(c.heap), f.wish(c)))
+		t.who = append(t.who, i)
 	}
 	if !f.fair {
 		for _, i := range f.live {

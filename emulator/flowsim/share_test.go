@@ -1,0 +1,56 @@
+package flowsim
+
+import (
+	"math"
+	"testing"
+
+	"lightloom/pathmap/maxmin"
+	"lightloom/southbound"
+)
+
+// TestKeptRates holds the rates in a replay, of which most are kept at most ends, against all rates solved anew.
+func TestKeptRates(t *testing.T) {
+	s := simulate(t, fabric(t, folded), Options{})
+	wire(t, s)
+	rates(t, s, southbound.Rates{Fair: true})
+	all := facebookShape(4, 30, 32)
+	kept, f := 0, s.fluid
+	for {
+		at, ok := s.Next()
+		if len(all) > 0 && (!ok || all[0].at < at) {
+			at, ok = all[0].at, true
+		}
+		if !ok {
+			break
+		}
+		advance(t, s, at)
+		for ; len(all) > 0 && all[0].at <= at; all = all[1:] {
+			if err := s.Host().Start([]southbound.Start{all[0].start}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Next()
+		kept += len(f.busy) - len(f.tmp.who)
+		checkRates(t, f)
+	}
+	if kept == 0 {
+		t.Error("no rate was ever kept")
+	}
+}
+
+func checkRates(t *testing.T, f *fluid) {
+	t.Helper()
+	var solver maxmin.Solver
+	var classes []maxmin.Class
+	for _, i := range f.busy {
+		c := &f.classes[i]
+		classes = append(classes, maxmin.Class{Links: f.routes[c.route].links, Flows: float64(len(c.heap))})
+	}
+	want := make([]float64, len(classes))
+	solver.Solve(f.capacity, classes, want)
+	for k, i := range f.busy {
+		if got := f.classes[i].rate / f.perBit; math.Abs(got-want[k]) > 1e-9*want[k] {
+			t.Fatalf("at %v a class of %v sends at %v, want %v", f.clock.Now(), f.routes[f.classes[i].route].pair, got, want[k])
+		}
+	}
+}
