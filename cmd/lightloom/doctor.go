@@ -1,6 +1,16 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"lightloom/cmd/lightloom/internal/doctor"
+	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/emulator/netns"
+)
 
 func newDoctor(a actions) *cobra.Command {
 	var calibrate bool
@@ -9,7 +19,26 @@ func newDoctor(a actions) *cobra.Command {
 		Short: "Say what this machine allows, one line each, with the fix",
 		Args:  noArgs,
 	}
-	c.Flags().BoolVar(&calibrate, "calibrate", false, "also measure how much traffic this machine carries")
+	c.Flags().BoolVar(&calibrate, "calibrate", false, "also measure how much traffic this machine carries, and keep it for --scale auto")
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), calibrate, c.OutOrStdout()) }
 	return c
+}
+
+// examine prints what the machine allows. What it carries is kept, for --scale auto to reckon with.
+func examine(ctx context.Context, calibrate bool, stdout io.Writer) error {
+	if !calibrate || netns.Inside() { // from inside namespaces it answers its own parent
+		return doctor.Print(ctx, calibrate, stdout)
+	}
+	if err := doctor.Print(ctx, false, stdout); err != nil {
+		return err
+	}
+	carried, err := doctor.Calibrate(ctx)
+	if err != nil {
+		return err
+	}
+	if err := wiring.KeepCapacity(carried); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "carries  %v through three switches; kept for --scale auto\n", carried)
+	return err
 }
