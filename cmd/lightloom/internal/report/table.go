@@ -140,6 +140,14 @@ func (r *Report) words() string {
 			b.WriteString(r.Policies[i].Name + ": " + s + "\n")
 		}
 	}
+	w := r.Workload
+	if w.Fold != "" {
+		b.WriteString(w.Fold + "\n")
+	}
+	if w.Scale > 0 && w.Speedup > 0 && (w.Scale != 1 || w.Speedup != 1) {
+		fmt.Fprintf(&b, "scale %s (bytes and rates divided), speedup %s (arrivals, sizes and compute times divided): %s bytes stand for %s\n",
+			plain(w.Scale), plain(w.Speedup), thousands(w.BytesTotal), thousands(w.BytesTrace))
+	}
 	for _, s := range r.Notes {
 		b.WriteString(s + "\n")
 	}
