@@ -3,6 +3,7 @@ package workload
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 		return nil, Fold{}, fmt.Errorf("fold trace %q: %d racks of %d hosts, %d coflows, width %d: racks and hosts are at least 1, limits at least 0",
 			t.Name, opt.Racks, opt.HostsPerRack, opt.Coflows, opt.MaxWidth)
 	}
-	f := Fold{Trace: t.Name, TraceRacks: t.Racks, Racks: opt.Racks, HostsPerRack: opt.HostsPerRack, Folded: t.Racks > opt.Racks}
+	f := Fold{Trace: filepath.Base(t.Name), TraceRacks: t.Racks, Racks: opt.Racks, HostsPerRack: opt.HostsPerRack, Folded: t.Racks > opt.Racks}
 	var jobs []controller.Job
 	var pairs pairSum
 	for i := range t.Coflows {
