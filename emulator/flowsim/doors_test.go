@@ -206,6 +206,35 @@ func TestLoopIsTold(t *testing.T) {
 	}
 }
 
+// TestStalls: what is dark for no time stops nobody, and who stands still is counted once.
+func TestStalls(t *testing.T) {
+	s := simulate(t, fabric(t, small), Options{NoHeaders: true})
+	rates(t, s, southbound.Rates{Fair: true})
+	start(t, s, 0, row{0, 2, mb, 1}, row{1, 3, mb, 1})
+	wire(t, s) // at the same instant
+	up := s.fabric.Topology.OutPort(s.fabric.ToRNode[0], int32(spinePort(s.fabric, 0)))
+	for _, step := range []struct {
+		name   string
+		cables []bool
+		want   int64
+	}{
+		{"tables in time", nil, 0},
+		{"cut", []bool{false}, 2},
+		{"still cut", nil, 2},
+		{"mended", []bool{true}, 2},
+		{"cut for no time", []bool{false, true}, 2},
+		{"cut again", []bool{false}, 4},
+	} {
+		for _, lit := range step.cables {
+			s.Cable(up, lit)
+		}
+		advance(t, s, s.Now()+ms)
+		if got := s.Counters().Stalls; got != step.want {
+			t.Errorf("%s: %d stalls, want %d", step.name, got, step.want)
+		}
+	}
+}
+
 func TestHeadersAndCounters(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{})
 	wire(t, s)

@@ -45,12 +45,13 @@ type fluid struct {
 	solver maxmin.Solver
 	tmp    scratch
 
-	events  []southbound.Event
-	errs    []error
-	payload []pathmap.Bytes // by link, of what has been accounted for
-	ends    int64
-	solves  int64
-	stalls  int64
+	events   []southbound.Event
+	errs     []error
+	payload  []pathmap.Bytes // by link, of what has been accounted for
+	ends     int64
+	solves   int64
+	stalls   int64
+	suspects []int32 // routes whose bundles may stand still
 }
 
 // scratch is memory that calls reuse. Nothing in it outlives a call.

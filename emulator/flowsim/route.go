@@ -44,6 +44,7 @@ type route struct {
 	shared int32            // class, none where there never was one
 	live   int32            // bundles, in whichever class or pace
 	pos    int32            // in fluid.active
+	stuck  int32            // bundles that have been counted as standing still
 	books  pathmap.Bytes    // received over links and not yet in fluid.payload
 	posted pathmap.Bytes    // received over whatever links and in fluid.payload
 }
@@ -71,15 +72,15 @@ func (f *fluid) enter(index int32) {
 			f.tmp.links = links
 		}
 	}
-	if r.stalls() {
-		f.stalls++
-	}
+	f.suspect(index)
 }
 
 // exit counts one bundle less.
 func (f *fluid) exit(index int32) {
 	r := &f.routes[index]
-	if r.live--; r.live > 0 {
+	r.live--
+	r.stuck = min(r.stuck, r.live)
+	if r.live > 0 {
 		return
 	}
 	last := f.active[len(f.active)-1]
@@ -124,6 +125,27 @@ func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 	f.post(r)
 	r.links = append(r.links[:0], links...)
 	r.fate = fate
+	if !r.stalls() {
+		r.stuck = 0
+	}
+}
+
+// suspect notes that bundles on a route may stand still, once time passes.
+func (f *fluid) suspect(index int32) {
+	if f.routes[index].stalls() {
+		f.suspects = append(f.suspects, index)
+	}
+}
+
+// pass counts the bundles that stand still from now on: what is dark for no time stops nobody.
+func (f *fluid) pass() {
+	for _, i := range f.suspects {
+		if r := &f.routes[i]; r.stalls() {
+			f.stalls += int64(r.live - r.stuck)
+			r.stuck = r.live
+		}
+	}
+	f.suspects = f.suspects[:0]
 }
 
 // reroute is a walk that came out differently: its links are tmp.links[first:end].
@@ -162,9 +184,7 @@ func (f *fluid) rewalk() {
 		r := &f.routes[c.route]
 		f.adopt(r, links[c.first:c.end], c.fate)
 		r.moved = f.tables
-		if r.stalls() {
-			f.stalls += int64(r.live)
-		}
+		f.suspect(c.route)
 	}
 	f.disturb()
 	if apart {

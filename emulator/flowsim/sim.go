@@ -142,6 +142,9 @@ func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []sout
 		if !ok || at > to {
 			break
 		}
+		if at > s.clock.Now() {
+			s.fluid.pass()
+		}
 		for {
 			ev, ok := s.clock.Take(at)
 			if !ok {
@@ -150,8 +153,11 @@ func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []sout
 			s.happen(ev)
 		}
 	}
-	s.clock.Set(to)
 	f := s.fluid
+	if to > s.clock.Now() {
+		f.pass()
+	}
+	s.clock.Set(to)
 	slices.SortFunc(f.events, compareEvents)
 	hosts, devices = append(hosts, f.events...), append(devices, s.emitted...)
 	f.events, s.emitted = f.events[:0], s.emitted[:0]
