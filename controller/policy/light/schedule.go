@@ -2,7 +2,6 @@ package light
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,98 +19,202 @@ import (
 type scheduler struct {
 	table   *table
 	delta   time.Duration
-	horizon time.Duration // instant: pairs that would begin later are left for another day
-	setup   func(in, out southbound.Port, at time.Duration) time.Duration
-	events  releases
-	cut     bool // the horizon left something undone
+	start   time.Duration     // instant of the decision
+	lit     []southbound.Port // by input: where its circuit leads at the start, if it is usable
+	horizon time.Duration     // instant: pairs that would begin later are left for another day
+	cut     bool              // the horizon left something undone
+
+	events releases
+	ports  []portState // inputs are 2r, outputs 2r+1
 }
 
-// lay schedules pairs from the instant at on and returns the reservations in the order of their beginning.
-func (s *scheduler) lay(at time.Duration, coflow southbound.CoflowID, pairs []pair) []controller.Reservation {
+// portState is what is known of one port at one instant. Instants only grow within one lay, so that a cursor serves.
+type portState struct {
+	todo   []int32 // positions of the pairs of the port that are not done
+	cursor int     // the first span of the port that ends after at
+	at     time.Duration
+	until  time.Duration   // free until then; at itself: taken
+	last   southbound.Port // the other side of the span that ends just at at, or NoPort
+}
+
+// setup is the outage that a circuit costs when it begins at that instant: none where it is lit already, or will be for
+// a reservation that ends just then. Should that one be withdrawn later, the circuit carries less by an outage, which
+// packets make up for.
+func (s *scheduler) setup(in, out southbound.Port, at time.Duration) time.Duration {
+	if at == s.start && int(in) < len(s.lit) && s.lit[in] == out || s.table.continues(in, out, at) {
+		return 0
+	}
+	return s.delta
+}
+
+// lay schedules pairs from the start on and returns the reservations in the order of their beginning.
+func (s *scheduler) lay(coflow southbound.CoflowID, pairs []pair) []controller.Reservation {
+	if len(pairs) == 0 {
+		return nil
+	}
 	todo := slices.Clone(pairs)
 	n := southbound.Port(len(s.table.in))
 	slices.SortFunc(todo, func(a, b pair) int {
 		return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
 	})
-	of := byPort(todo)
-	s.events.reset()
-	for _, port := range slices.Sorted(maps.Keys(of)) {
-		s.events.push(release{at, port})
-	}
-	var made []controller.Reservation
-	left := len(todo)
-	for left > 0 && s.events.len() > 0 {
-		now := s.events.first().at
-		if now >= s.horizon {
+	s.open(todo)
+	r := round{s: s, coflow: coflow, todo: todo, left: len(todo)}
+	for r.left > 0 && s.events.len() > 0 {
+		if r.now = s.events.first().at; r.now >= s.horizon {
 			s.cut = true
 			break
 		}
-		var touched []int
-		for s.events.len() > 0 && s.events.first().at == now {
-			touched = append(touched, s.events.pop().port)
+		r.touched = r.touched[:0]
+		for s.events.len() > 0 && s.events.first().at == r.now {
+			r.touched = append(r.touched, s.events.pop().port)
 		}
-		made, left = s.round(now, coflow, todo, of, touched, made, left)
+		r.play()
 	}
-	return made
+	return r.made
 }
 
-// round gives circuits at one instant to the pairs of the ports that may have become free.
-func (s *scheduler) round(now time.Duration, coflow southbound.CoflowID, todo []pair, of map[int][]int32, touched []int,
-	made []controller.Reservation, left int) ([]controller.Reservation, int) {
-	after := touched // ports to come back to when they are released
-	among := candidates(touched, of)
-	for _, lit := range [2]bool{true, false} {
-		for _, k := range among {
-			p := &todo[k]
-			setup := s.setup(p.in, p.out, now)
-			if p.need == 0 || lit && setup > 0 {
-				continue
-			}
-			free := s.table.free(p.in, p.out, now)
-			// A piece shorter than its own outage wastes more than it carries: it is made only if it finishes the pair.
-			if free < setup+p.need && free < setup+max(s.delta, 1) {
-				continue
-			}
-			long := min(free, setup+p.need)
-			if p.need -= long - setup; p.need == 0 {
-				left--
-			}
-			s.table.take(p.in, p.out, now, now+long)
-			made = append(made, controller.Reservation{NotBefore: now, NotAfter: now + long, In: p.in, Out: p.out, Coflow: coflow})
-			after = append(after, int(p.in)*2, int(p.out)*2+1)
-		}
+// open readies the ports of some pairs at the start.
+func (s *scheduler) open(todo []pair) {
+	if s.ports == nil {
+		s.ports = make([]portState, 2*len(s.table.in))
 	}
-	slices.Sort(after)
-	for _, port := range slices.Compact(after) {
-		spans := s.table.out[port>>1]
-		if port&1 == 0 {
-			spans = s.table.in[port>>1]
-		}
-		if end, ok := busyUntil(spans, now); ok {
-			s.events.push(release{end, port})
-		}
+	for p := range s.ports {
+		s.ports[p].todo = s.ports[p].todo[:0]
 	}
-	return made, left
-}
-
-// byPort lists the positions in todo of the pairs of each port; inputs are 2r, outputs 2r+1. Lists keep todo's order.
-func byPort(todo []pair) map[int][]int32 {
-	of := map[int][]int32{}
 	for k, p := range todo {
-		of[int(p.in)*2] = append(of[int(p.in)*2], int32(k))
-		of[int(p.out)*2+1] = append(of[int(p.out)*2+1], int32(k))
+		in, out := &s.ports[2*p.in], &s.ports[2*p.out+1]
+		in.todo, out.todo = append(in.todo, int32(k)), append(out.todo, int32(k))
 	}
-	return of
+	s.events.heap = s.events.heap[:0]
+	for p := range s.ports {
+		if st := &s.ports[p]; len(st.todo) > 0 {
+			st.at, st.cursor = -1, next(s.spans(p), s.start-1)
+			s.events.push(release{s.start, p})
+		}
+	}
 }
 
-// candidates returns the pairs of some ports, in todo's order, each once.
-func candidates(touched []int, of map[int][]int32) []int32 {
-	var all []int32
-	for _, port := range touched {
-		all = append(all, of[port]...)
+func (s *scheduler) spans(port int) []span {
+	if port&1 == 0 {
+		return s.table.in[port>>1]
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return s.table.out[port>>1]
+}
+
+// look brings what is known of a port up to an instant.
+func (s *scheduler) look(port int, now time.Duration) *portState {
+	st := &s.ports[port]
+	if st.at == now {
+		return st
+	}
+	spans := s.spans(port)
+	st.at, st.last = now, southbound.NoPort
+	for st.cursor < len(spans) && spans[st.cursor].end <= now {
+		if spans[st.cursor].end == now {
+			st.last = spans[st.cursor].peer
+		}
+		st.cursor++
+	}
+	switch {
+	case st.cursor == len(spans):
+		st.until = southbound.Never
+	default:
+		st.until = max(spans[st.cursor].start, now)
+	}
+	return st
+}
+
+// round is one instant at which ports are released.
+type round struct {
+	s       *scheduler
+	coflow  southbound.CoflowID
+	todo    []pair
+	left    int // pairs that are not done
+	made    []controller.Reservation
+	now     time.Duration
+	touched []int   // ports that may have become free
+	among   []int32 // pairs that may begin
+}
+
+// play gives circuits to the pairs of the touched ports: first those that cost no outage.
+func (r *round) play() {
+	r.candidates()
+	for _, lit := range [2]bool{true, false} {
+		for _, k := range r.among {
+			p := &r.todo[k]
+			in, out := r.s.look(2*int(p.in), r.now), r.s.look(2*int(p.out)+1, r.now)
+			free := min(in.until, out.until) - r.now
+			if free == 0 || p.need == 0 {
+				continue
+			}
+			setup := r.s.delta
+			if in.last == p.out || r.now == r.s.start && int(p.in) < len(r.s.lit) && r.s.lit[p.in] == p.out {
+				setup = 0
+			}
+			// A piece shorter than its own outage wastes more than it carries: it is made only if it finishes the pair.
+			if lit && setup > 0 || free < setup+p.need && free < setup+max(r.s.delta, 1) {
+				continue
+			}
+			r.take(p, setup, min(free, setup+p.need))
+			in.until, out.until = r.now, r.now
+		}
+	}
+	for _, port := range r.touched {
+		if end, ok := released(r.s.spans(port)[r.s.look(port, r.now).cursor:]); ok {
+			r.s.events.push(release{end, port})
+		}
+	}
+}
+
+// released returns when a port is next released, passing over spans that follow each other without a gap; false if it
+// is free for ever.
+func released(spans []span) (time.Duration, bool) {
+	if len(spans) == 0 {
+		return 0, false
+	}
+	k := 0
+	for k+1 < len(spans) && spans[k+1].start == spans[k].end {
+		k++
+	}
+	return spans[k].end, true
+}
+
+func (r *round) take(p *pair, setup, long time.Duration) {
+	if p.need -= long - setup; p.need == 0 {
+		r.left--
+	}
+	r.s.table.take(p.in, p.out, r.now, r.now+long)
+	r.made = append(r.made, controller.Reservation{NotBefore: r.now, NotAfter: r.now + long, In: p.in, Out: p.out, Coflow: r.coflow})
+	for _, port := range [2]int{2 * int(p.in), 2*int(p.out) + 1} {
+		if !slices.Contains(r.touched, port) {
+			r.touched = append(r.touched, port) // to come back to when it is released
+		}
+	}
+}
+
+// candidates lists the pairs of the touched ports that are free, in todo's order, each once.
+func (r *round) candidates() {
+	slices.Sort(r.touched)
+	r.touched = slices.Compact(r.touched)
+	r.among = r.among[:0]
+	for _, port := range r.touched {
+		st := r.s.look(port, r.now)
+		if st.until == r.now {
+			continue
+		}
+		st.todo = slices.DeleteFunc(st.todo, func(k int32) bool { return r.todo[k].need == 0 })
+		for _, k := range st.todo {
+			other := 2*int(r.todo[k].out) + 1
+			if port&1 == 1 {
+				other = 2 * int(r.todo[k].in)
+			}
+			if r.s.look(other, r.now).until > r.now {
+				r.among = append(r.among, k)
+			}
+		}
+	}
+	slices.Sort(r.among)
+	r.among = slices.Compact(r.among)
 }
 
 // release is an instant at which a port may become free.
@@ -123,7 +226,6 @@ type release struct {
 // releases is a binary heap by (at, port).
 type releases struct{ heap []release }
 
-func (r *releases) reset()         { r.heap = r.heap[:0] }
 func (r *releases) len() int       { return len(r.heap) }
 func (r *releases) first() release { return r.heap[0] }
 

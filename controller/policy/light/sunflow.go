@@ -43,7 +43,7 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	}
 	horizon := cmp.Or(s.Horizon, DefaultHorizon)
 	l := &ledger{v: v, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}}
-	l.sched = scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, horizon: v.Now + horizon, setup: l.setup}
+	l.sched = scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, start: v.Now, lit: lit(v), horizon: v.Now + horizon}
 	all := demands(v, p, l.ends)
 	l.sort(all)
 	for i := range all {
@@ -97,19 +97,15 @@ func (l *ledger) hold(r controller.Reservation) {
 	l.held = append(l.held, r)
 }
 
-// setup is the outage that a circuit costs when it begins at that instant: none where it is lit already, or will be for
-// a reservation that ends just then. Should that one be withdrawn later, the circuit carries less by an outage, which
-// packets make up for.
-func (l *ledger) setup(in, out southbound.Port, at time.Duration) time.Duration {
-	if l.sched.table.continues(in, out, at) {
-		return 0
-	}
-	if at == l.v.Now && int(in) < len(l.v.Circuits) {
-		if c := l.v.Circuits[in]; c.Out == out && c.Phase == controller.Usable {
-			return 0
+// lit returns where each input's circuit leads, if it is usable.
+func lit(v *controller.View) []southbound.Port {
+	all := make([]southbound.Port, len(v.Circuits))
+	for in, c := range v.Circuits {
+		if all[in] = southbound.NoPort; c.Phase == controller.Usable {
+			all[in] = c.Out
 		}
 	}
-	return l.v.Delta
+	return all
 }
 
 // plan decides for one coflow: what it has stays if it can, and what that does not carry is reserved.
@@ -127,10 +123,10 @@ func (l *ledger) plan(d *demand, p *controller.Plan) {
 	l.planned[d.id] = true
 	own := l.ownOf(d.id)
 	if l.keep(d, own) {
-		p.Reserve = append(p.Reserve, l.sched.lay(l.v.Now, d.id, l.uncovered(d, own))...)
+		p.Reserve = append(p.Reserve, l.sched.lay(d.id, l.uncovered(d, own, nil))...)
 		return
 	}
-	made := l.sched.lay(l.v.Now, d.id, l.uncovered(d, nil))
+	made := l.sched.lay(d.id, l.uncovered(d, nil, own))
 	if sameTimes(own, made) {
 		return // what looked like an earlier time was none
 	}
@@ -161,45 +157,57 @@ func (l *ledger) ownOf(c southbound.CoflowID) []controller.Reservation {
 // keep takes the ports of a coflow's unbegun reservations, in the order of their beginning, if each still fits, is for
 // bytes that are left, and could not begin earlier by more than the outage of a move. All of them stay, or none.
 func (l *ledger) keep(d *demand, own []controller.Reservation) bool {
+	if len(own) == 0 {
+		return true
+	}
+	live := map[[2]southbound.Port]bool{}
+	for _, p := range d.pairs {
+		live[[2]southbound.Port{p.in, p.out}] = p.left > 0
+	}
+	b := l.sched.table
 	for k, r := range own {
 		long := r.NotAfter - r.NotBefore
-		live := slices.ContainsFunc(d.pairs, func(p pair) bool { return p.in == r.In && p.out == r.Out && p.left > 0 })
-		if !live || !l.sched.table.fits(r.In, r.Out, r.NotBefore, r.NotAfter) ||
-			l.sched.table.earliest(r.In, r.Out, l.v.Now, long) < r.NotBefore-l.v.Delta {
+		if !live[[2]southbound.Port{r.In, r.Out}] || !b.fits(r.In, r.Out, r.NotBefore, r.NotAfter) ||
+			b.earliest(r.In, r.Out, l.v.Now, long) < r.NotBefore-l.v.Delta {
 			for _, taken := range own[:k] {
-				l.sched.table.drop(taken.In, taken.Out, taken.NotBefore)
+				b.drop(taken.In, taken.Out, taken.NotBefore)
 			}
 			return false
 		}
-		l.sched.table.take(r.In, r.Out, r.NotBefore, r.NotAfter)
+		b.take(r.In, r.Out, r.NotBefore, r.NotAfter)
 	}
 	return true
 }
 
 // uncovered returns the pairs of a coflow whose bytes no reservation carries, with what is left to carry. A remainder
-// that is small beside the outage of a move, or beside what is covered, stays on packets: rates are never met exactly.
-func (l *ledger) uncovered(d *demand, own []controller.Reservation) []pair {
+// that is small beside the outage of a move, or beside what is covered, stays on packets, for rates are never met
+// exactly; not that of a pair which has just lost reservations: all of it was meant to go.
+func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair {
+	covered := map[[2]southbound.Port]time.Duration{}
+	for _, r := range l.held {
+		if r.Coflow == d.id || r.Coflow == controller.AnyCoflow {
+			covered[[2]southbound.Port{r.In, r.Out}] += l.carries(r)
+		}
+	}
+	for _, r := range own {
+		covered[[2]southbound.Port{r.In, r.Out}] += max(r.NotAfter-r.NotBefore-l.sched.setup(r.In, r.Out, r.NotBefore), 0)
+	}
+	meant := map[[2]southbound.Port]bool{}
+	for _, r := range lost {
+		meant[[2]southbound.Port{r.In, r.Out}] = true
+	}
 	var todo []pair
 	for _, p := range d.pairs {
-		covered := time.Duration(0)
-		for _, r := range l.held {
-			if r.In == p.in && r.Out == p.out && (r.Coflow == d.id || r.Coflow == controller.AnyCoflow) {
-				covered += l.carries(r)
-			}
-		}
-		for _, r := range own {
-			if r.In == p.in && r.Out == p.out {
-				covered += max(r.NotAfter-r.NotBefore-l.setup(r.In, r.Out, r.NotBefore), 0)
-			}
-		}
+		key := [2]southbound.Port{p.in, p.out}
 		crumb := time.Duration(0)
-		if p.left < l.v.Elephants {
+		switch {
+		case meant[key]:
+		case covered[key] > 0:
+			crumb = max(l.v.Delta, p.need/20)
+		case p.left < l.v.Elephants:
 			crumb = l.v.Delta
 		}
-		if covered > 0 {
-			crumb = max(crumb, l.v.Delta, p.need/20)
-		}
-		if p.need -= covered; p.need > crumb {
+		if p.need -= covered[key]; p.need > crumb {
 			todo = append(todo, p)
 		}
 	}

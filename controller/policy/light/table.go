@@ -45,14 +45,6 @@ func gap(spans []span, t time.Duration) time.Duration {
 	}
 }
 
-// busyUntil returns the end of the first span of a port that ends after t; false if there is none.
-func busyUntil(spans []span, t time.Duration) (time.Duration, bool) {
-	if i := next(spans, t); i < len(spans) {
-		return spans[i].end, true
-	}
-	return 0, false
-}
-
 // free says for how long both ports of a pair are free from t on.
 func (b *table) free(in, out southbound.Port, t time.Duration) time.Duration {
 	return min(gap(b.in[in], t), gap(b.out[out], t)) - t
@@ -63,23 +55,24 @@ func (b *table) fits(in, out southbound.Port, from, to time.Duration) bool {
 	return b.free(in, out, from) >= to-from
 }
 
-// earliest returns the first instant from t on at which both ports are free for that long.
+// earliest returns the first instant from t on at which both ports are free for that long; southbound.Never if they
+// never are.
 func (b *table) earliest(in, out southbound.Port, t, long time.Duration) time.Duration {
-	for {
-		free := b.free(in, out, t)
-		if free >= long || t >= southbound.Never {
+	x, y := b.in[in], b.out[out]
+	x, y = x[next(x, t):], y[next(y, t):]
+	for t <= southbound.Never-long {
+		switch {
+		case len(x) > 0 && x[0].start < t+long:
+			t = max(t, x[0].end)
+			x = x[1:]
+		case len(y) > 0 && y[0].start < t+long:
+			t = max(t, y[0].end)
+			y = y[1:]
+		default:
 			return t
 		}
-		t += free
-		// One of the two is taken from here on: go on where it is released.
-		to := t
-		for _, spans := range [2][]span{b.in[in], b.out[out]} {
-			if end, ok := busyUntil(spans, t); ok && gap(spans, t) == t {
-				to = max(to, end)
-			}
-		}
-		t = to
 	}
+	return southbound.Never
 }
 
 // take marks both ports as taken in [from, to). The caller has seen that they are free.

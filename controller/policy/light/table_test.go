@@ -1,0 +1,100 @@
+package light
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// slow is a table that remembers what was taken and looks at all of it every time.
+type slow []struct {
+	in, out  southbound.Port
+	from, to time.Duration
+}
+
+func (s slow) fits(in, out southbound.Port, from, to time.Duration) bool {
+	for _, x := range s {
+		if (x.in == in || x.out == out) && x.from < to && from < x.to {
+			return false
+		}
+	}
+	return true
+}
+
+func (s slow) free(in, out southbound.Port, t time.Duration) time.Duration {
+	long := southbound.Never - t
+	for _, x := range s {
+		if (x.in == in || x.out == out) && x.to > t {
+			long = min(long, max(x.from-t, 0))
+		}
+	}
+	return long
+}
+
+func (s slow) earliest(in, out southbound.Port, t, long time.Duration) time.Duration {
+	for !s.fits(in, out, t, t+long) {
+		t++
+	}
+	return t
+}
+
+func TestTableAgainstTwin(t *testing.T) {
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		b, twin := newTable(4), slow{}
+		for range 25 {
+			in, out := southbound.Port(rng.IntN(4)), southbound.Port(rng.IntN(4))
+			from, long := time.Duration(rng.IntN(60)), time.Duration(1+rng.IntN(8))
+			if got, want := b.free(in, out, from), twin.free(in, out, from); got != want {
+				t.Fatalf("seed %d: %d→%d free for %d from %d on, want %d", seed, in, out, got, from, want)
+			}
+			if got, want := b.earliest(in, out, from, long), twin.earliest(in, out, from, long); got != want {
+				t.Fatalf("seed %d: %d→%d free for %d first at %d, want %d", seed, in, out, long, got, want)
+			}
+			if b.fits(in, out, from, from+long) != twin.fits(in, out, from, from+long) {
+				t.Fatalf("seed %d: %d→%d fits in [%d, %d)? twin differs", seed, in, out, from, from+long)
+			}
+			if b.fits(in, out, from, from+long) {
+				b.take(in, out, from, from+long)
+				if !b.continues(in, out, from+long) || b.fits(in, out, from, from+1) {
+					t.Fatalf("seed %d: what was taken is not there", seed)
+				}
+				if rng.IntN(3) == 0 {
+					b.drop(in, out, from)
+				} else {
+					twin = append(twin, struct {
+						in, out  southbound.Port
+						from, to time.Duration
+					}{in, out, from, from + long})
+				}
+			}
+		}
+	}
+}
+
+func TestEarliestBehindEndlessReservation(t *testing.T) {
+	b := newTable(2)
+	b.take(0, 1, 5, southbound.Never)
+	if at := b.earliest(0, 1, 3, 4); at != southbound.Never {
+		t.Errorf("free at %v, want never", at)
+	}
+}
+
+// TestReleases: the heap gives back what it took in order.
+func TestReleases(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	var h releases
+	for range 1000 {
+		h.push(release{time.Duration(rng.IntN(50)), rng.IntN(20)})
+	}
+	last := release{-1, 0}
+	for h.len() > 0 {
+		x := h.pop()
+		if x.at < last.at || x.at == last.at && x.port < last.port {
+			t.Fatalf("%+v after %+v", x, last)
+		}
+		last = x
+	}
+}
