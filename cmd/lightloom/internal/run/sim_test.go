@@ -1,8 +1,13 @@
 package run
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"lightloom/controller/state"
@@ -75,16 +80,44 @@ func TestSimulateDemo(t *testing.T) {
 
 // TestCrashes kills the controller at random entries, before it acts on them, and lets a new one go on.
 func TestCrashes(t *testing.T) {
-	for seed := range uint64(10) {
-		s := demoSetup(t, seed, "random+ecmp+sunflow")
-		r := rand.New(rand.NewPCG(seed, 7))
-		o, lives, err := simulateCrashes(s, func() bool { return r.IntN(40) == 0 })
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+	for _, policy := range []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+maxmin"} {
+		for seed := range uint64(10) {
+			s := demoSetup(t, seed, policy)
+			r := rand.New(rand.NewPCG(seed, 7))
+			o, lives, err := simulateCrashes(s, func() bool { return r.IntN(40) == 0 })
+			if err != nil {
+				t.Fatalf("%s, seed %d: %v", policy, seed, err)
+			}
+			if lives < 3 {
+				t.Errorf("%s, seed %d: only %d controllers: nothing was tried", policy, seed, lives)
+			}
+			checkOutcome(t, s, o)
 		}
-		if lives < 3 {
-			t.Errorf("seed %d: only %d controllers: nothing was tried", seed, lives)
+	}
+}
+
+// TestDeterministic holds that a run on the simulator is a function of its arguments: report.json and report.html are
+// the same byte for byte, on one processor and on all.
+func TestDeterministic(t *testing.T) {
+	files := func(procs int) []byte {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		dir := t.TempDir()
+		opt := Options{Demo: true, Seed: 3, Speedup: 1, Scale: 1, On: OnFlowsim, Output: OutputTable, ReportDir: dir, Stdout: io.Discard, Stderr: io.Discard}
+		if err := Replay(context.Background(), opt); err != nil {
+			t.Fatal(err)
 		}
-		checkOutcome(t, s, o)
+		var all []byte
+		for _, name := range []string{"report.json", "report.html"} {
+			b, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, b...)
+		}
+		return all
+	}
+	one, all := files(1), files(0)
+	if !bytes.Equal(one, all) {
+		t.Error("two runs with the same arguments differ")
 	}
 }

@@ -157,10 +157,16 @@ func (x *simulation) settle() (time.Duration, error) {
 		if err := errors.Join(act.Errs...); err != nil {
 			return 0, err
 		}
-		if err := x.act(act); err != nil {
+		err := x.act(act)
+		if err != nil {
 			return 0, err
 		}
-		if wake > now && len(x.in.Seen)+len(x.in.Done) == 0 {
+		// What takes no time, such as a device's first rules, happens before anything else does.
+		x.in.Events, x.in.Devices, err = x.sim.Advance(now, x.in.Events, x.in.Devices)
+		if err != nil {
+			return 0, err
+		}
+		if wake > now && len(x.in.Seen)+len(x.in.Done)+len(x.in.Events)+len(x.in.Devices) == 0 {
 			return wake, nil
 		}
 	}

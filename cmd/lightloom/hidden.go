@@ -1,0 +1,22 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+// addHidden adds the commands that lightloom starts itself with: the process inside new namespaces, and a replica of
+// the controller.
+func addHidden(root *cobra.Command) {
+	root.AddCommand(
+		&cobra.Command{Use: wiring.InsideCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
+			if err := wiring.Inside(c.Context(), c.ErrOrStderr()); err != nil {
+				return &wiring.ExitError{Code: statusFailed} // the parent has been told, and tells
+			}
+			return nil
+		}},
+		&cobra.Command{Use: wiring.ReplicaCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
+			return wiring.Replica(c.Context(), c.InOrStdin(), c.ErrOrStderr())
+		}})
+}

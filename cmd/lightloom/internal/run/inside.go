@@ -1,0 +1,324 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/state"
+	"lightloom/emulator/device"
+	"lightloom/emulator/netns"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/pki"
+)
+
+// Descriptors of the process inside, after the standard three.
+const (
+	ordersFD  = 3
+	wordsFD   = 4
+	controlFD = 5
+)
+
+// Inside is the process in the new namespaces: it builds the fabric, puts a gNMI target in front of every switch, starts
+// the replicas of the controller as processes of their own, replays the jobs, and tells what came of it.
+func Inside(ctx context.Context, stderr io.Writer) error {
+	orders, words := os.NewFile(ordersFD, "orders"), os.NewFile(wordsFD, "words")
+	if orders == nil || words == nil {
+		return errors.New("inside: this command is for lightloom itself; try lightloom demo")
+	}
+	out := &speaker{enc: json.NewEncoder(words)}
+	err := inside(ctx, orders, out, stderr)
+	if err != nil {
+		w := word{Error: err.Error()}
+		var hinted interface{ Hint() string }
+		if errors.As(err, &hinted) {
+			w.Hint = hinted.Hint()
+		}
+		out.say(w)
+	}
+	return err
+}
+
+// speaker writes words, one at a time.
+type speaker struct {
+	mu  sync.Mutex
+	enc *json.Encoder
+}
+
+// say tells the parent. If it is gone, so is this process in a moment.
+func (s *speaker) say(w word) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.enc.Encode(w)
+}
+
+func inside(ctx context.Context, orders io.Reader, out *speaker, stderr io.Writer) (err error) {
+	var o order
+	if err := json.NewDecoder(orders).Decode(&o); err != nil {
+		return fmt.Errorf("read orders: %w", err)
+	}
+	if _, err := netns.Prepare(); err != nil {
+		return err
+	}
+	s, err := newStage(o, stderr)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	ctx, cancel := context.WithCancel(ctx)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.serve(ctx) })
+	g.Go(func() error {
+		defer cancel()
+		return s.play(ctx, out)
+	})
+	return g.Wait()
+}
+
+// stage is everything inside: the fabric, the servers in front of it, and the controller.
+type stage struct {
+	order  order
+	fabric *topo.Fabric
+	plant  *plant
+	ca     *pki.Authority
+	epoch  time.Time
+	clock  func() time.Duration
+	delta  time.Duration
+
+	targets  []*server // gNMI, by switch
+	agent    *server
+	replicas *replicas
+	client   *api.Client
+	stderr   io.Writer
+}
+
+// newStage builds the fabric and opens every listener. It starts nothing.
+func newStage(o order, stderr io.Writer) (*stage, error) {
+	f, err := topo.New(o.Row.Spec)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{order: o, fabric: f, epoch: time.Now(), stderr: stderr,
+		delta: defaultControl().delta(device.Delays{Dark: device.Fixed(o.Row.Spec.Dark)})}
+	s.clock = clockFrom(s.epoch)
+	if s.ca, err = pki.New(24 * time.Hour); err != nil {
+		return nil, err
+	}
+	if s.plant, err = newPlant(f, o.Net, o.Seed, s.clock); err != nil {
+		return nil, err
+	}
+	if err := s.listen(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (s *stage) listen() (err error) {
+	if err = s.openTargets(); err != nil {
+		return err
+	}
+	if s.agent, err = s.newServer(pki.Agent, agentName); err != nil {
+		return err
+	}
+	if s.replicas, err = newReplicas(s); err != nil {
+		return err
+	}
+	id, err := s.ca.Issue(pki.Client, "replay")
+	if err != nil {
+		return err
+	}
+	s.client, err = api.Dial(s.replicas.addrs(), id.Client("", pki.Controller))
+	return err
+}
+
+func (s *stage) close() error {
+	var errs []error
+	if s.client != nil {
+		s.client.Close()
+	}
+	if s.replicas != nil {
+		errs = append(errs, s.replicas.close())
+	}
+	for _, t := range append(s.targets, s.agent) {
+		if t != nil {
+			_ = t.ln.Close() // closed already where it has been serving
+		}
+	}
+	return errors.Join(append(errs, s.plant.close())...)
+}
+
+// serve runs switches, targets, the agent and the replicas until ctx ends.
+func (s *stage) serve(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.plant.run(ctx) })
+	for _, t := range s.targets {
+		g.Go(func() error { return t.run(ctx) })
+	}
+	g.Go(func() error { return s.plant.agent.Serve(ctx, s.agent.ln, s.agent.id.Server(pki.Controller)) })
+	g.Go(func() error { return s.replicas.run(ctx) })
+	return g.Wait()
+}
+
+// play waits for the controller, submits the jobs when they arrive, and tells the outcome once all have ended.
+func (s *stage) play(ctx context.Context, out *speaker) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	out.say(word{Ready: true})
+	if s.order.Stay {
+		return s.stay(ctx)
+	}
+	since, err := s.plant.net.Counters()
+	if err != nil {
+		return err
+	}
+	begin := s.clock()
+	g, gctx := errgroup.WithContext(ctx)
+	for i := range s.order.Jobs {
+		g.Go(func() error { return s.submit(gctx, begin, i) })
+	}
+	o, err := s.follow(gctx, out)
+	if err := errors.Join(g.Wait(), err); err != nil {
+		return err
+	}
+	if err := s.plant.count(o, since); err != nil {
+		return err
+	}
+	o.Row, o.Assumed, o.Net, o.Dataplane = s.order.Row, s.delta, s.plant.net.Settings(), s.plant.net.Settings().Dataplane
+	o.End = s.clock()
+	o.shift(begin)
+	out.say(word{Outcome: o})
+	return nil
+}
+
+// readyWithin bounds how long the controller may take to elect a leader and to program the switches.
+const readyWithin = 20 * time.Second
+
+// ready waits until every packet switch has its rules.
+func (s *stage) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("the controller has not programmed all switches within %v", readyWithin))
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !s.programmed() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the controller: %w", context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+func (s *stage) programmed() bool {
+	for id, d := range s.plant.doors {
+		rules := 0
+		d.Do(func(now time.Duration, dev *device.Device) { rules = len(dev.Seen(now).Rules) })
+		if rules == 0 && s.fabric.Topology.Node(id).Role != pathmap.OCS && s.fabric.Racks > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// submit waits for a job's arrival and hands it to the controller, through whichever replica answers.
+func (s *stage) submit(ctx context.Context, begin time.Duration, i int) error {
+	j := s.order.Jobs[i]
+	j.Arrival += begin
+	timer := time.NewTimer(j.Arrival - s.clock())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+	}
+	_, err := s.client.Submit(ctx, fmt.Sprintf("job-%d", i), []*controller.Job{&j})
+	if err != nil {
+		return fmt.Errorf("submit job %d (%q): %w", i, j.Name, err)
+	}
+	return nil
+}
+
+// follow watches the run until every job has ended, kills leaders where the order says so, and returns the state.
+func (s *stage) follow(ctx context.Context, out *speaker) (*outcome, error) {
+	o := &outcome{}
+	kill := s.order.Kill
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for done := 0; done < len(s.order.Jobs); {
+		st, err := s.client.Status(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("follow the run: %w", err)
+		}
+		if int(st.JobsEnded) > done {
+			done = int(st.JobsEnded)
+			out.say(word{Done: done})
+		}
+		if len(kill) > 0 && st.Index >= kill[0].Applied && st.Leader != "" && done < len(s.order.Jobs) {
+			took, err := s.replicas.killLeader(ctx, s.client, st)
+			if err != nil {
+				return nil, err
+			}
+			o.LeaderChanges++
+			o.LeaderOutage = max(o.LeaderOutage, took)
+			kill = kill[1:]
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+	return o, s.settle(ctx, o)
+}
+
+// settle reads the final state and makes sure that every replica that is left holds the same.
+func (s *stage) settle(ctx context.Context, o *outcome) error {
+	snap, err := s.client.State(ctx)
+	if err != nil {
+		return fmt.Errorf("read the final state: %w", err)
+	}
+	o.State = &state.Data{}
+	if err := json.Unmarshal(snap.JSON, o.State); err != nil {
+		return fmt.Errorf("read the final state: %w", err)
+	}
+	digest, err := s.replicas.agree(ctx, s.client)
+	o.Digest = digest
+	return err
+}
+
+// shift makes begin the instant 0 of everything in the outcome.
+func (o *outcome) shift(begin time.Duration) {
+	back := func(ts ...*time.Duration) {
+		for _, t := range ts {
+			if *t > 0 && *t != southbound.Never {
+				*t -= begin
+			}
+		}
+	}
+	for _, j := range o.State.Jobs {
+		back(&j.Arrival, &j.Placed, &j.Started, &j.Ended)
+	}
+	for _, c := range o.State.Coflows {
+		back(&c.Ready, &c.Started, &c.Ended)
+	}
+	for i := range o.State.Moves {
+		m := &o.State.Moves[i]
+		back(&m.Intent, &m.Usable, &m.Ended, &m.Stages.Drained, &m.Stages.Accepted, &m.Stages.Connected)
+	}
+	for i := range o.Lit {
+		back(&o.Lit[i].From, &o.Lit[i].To)
+	}
+	back(&o.End)
+}

@@ -1,0 +1,200 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/leader"
+	"lightloom/controller/loop"
+	"lightloom/controller/replica"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound/agent"
+	"lightloom/southbound/pki"
+)
+
+// charge is what a replica's process is told, as one JSON object on its standard input: it holds a private key, so it
+// is neither an argument nor a file.
+type charge struct {
+	ID        string            `json:"id"`
+	Peers     []replica.Peer    `json:"peers"`
+	API       map[string]string `json:"api"` // northbound addresses, by id
+	Dir       string            `json:"dir"`
+	Epoch     time.Time         `json:"epoch"` // instant 0 of the run
+	Row       row               `json:"row"`
+	Parts     Parts             `json:"parts"`
+	Seed      uint64            `json:"seed"`
+	Elephants pathmap.Bytes     `json:"elephants"`
+	Delta     time.Duration     `json:"delta"`
+	Agent     string            `json:"agent"`   // address
+	Devices   map[string]string `json:"devices"` // addresses of gNMI targets, by name
+	Identity  []byte            `json:"identity"`
+	Verbose   bool              `json:"verbose,omitempty"`
+}
+
+// controllerProcess is one replica of the controller.
+type controllerProcess struct {
+	charge charge
+	fabric *topo.Fabric
+	id     pki.Identity
+	state  *state.State
+	node   *replica.Node
+	seat   leader.Seat
+	clock  func() time.Duration
+	log    *slog.Logger
+}
+
+// Replica is the process of one replica of the controller. It reads its charge from stdin and runs until ctx ends.
+func Replica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
+	var c charge
+	if err := json.NewDecoder(stdin).Decode(&c); err != nil {
+		return fmt.Errorf("read charge: %w", err)
+	}
+	p, err := newControllerProcess(c, stderr)
+	if err != nil {
+		return fmt.Errorf("start replica %q: %w", c.ID, err)
+	}
+	return p.run(ctx)
+}
+
+func newControllerProcess(c charge, stderr io.Writer) (*controllerProcess, error) {
+	level := slog.LevelError
+	if c.Verbose {
+		level = slog.LevelInfo
+	}
+	p := &controllerProcess{charge: c, clock: clockFrom(c.Epoch),
+		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})).With("replica", c.ID)}
+	var err error
+	if p.fabric, err = topo.New(c.Row.Spec); err != nil {
+		return nil, err
+	}
+	if p.id, err = pki.ParseIdentity(c.Identity); err != nil {
+		return nil, err
+	}
+	p.state = state.New(p.fabric)
+	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Dir: c.Dir,
+		ServerTLS: p.id.Server(pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
+		Machine: state.Machine{State: p.state}, Logger: p.log})
+	return p, err
+}
+
+// clockFrom returns the time since epoch. It reads the wall clock once, so it never jumps; processes of one machine
+// agree to within the time between two of its readings.
+func clockFrom(epoch time.Time) func() time.Duration {
+	began := time.Now()
+	offset := began.Sub(epoch)
+	return func() time.Duration { return offset + time.Since(began) }
+}
+
+func (p *controllerProcess) run(ctx context.Context) error {
+	srv, err := p.server()
+	if err != nil {
+		return errors.Join(err, p.node.Close())
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return srv.Run(ctx) })
+	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
+	return errors.Join(g.Wait(), p.node.Close())
+}
+
+func (p *controllerProcess) server() (*api.Server, error) {
+	ln, err := net.Listen("tcp", p.charge.API[p.charge.ID])
+	if err != nil {
+		return nil, fmt.Errorf("listen for the northbound: %w", err)
+	}
+	slots := p.fabric.Hosts() * p.fabric.Spec.Slots
+	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
+		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
+		Submitter: p, Stater: p, Finder: p.node, Now: p.clock, Logger: p.log,
+		Check:   func(j *controller.Job) error { return j.Check(p.fabric.Hosts(), slots) },
+		Changes: func() int { return p.node.Stats().LeaderChanges }})
+}
+
+// lead runs one leadership: it makes its election id known to every device and to the agent, and steps.
+func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
+	policy, err := (&setup{opt: Options{Parts: p.charge.Parts}}).policy(p.charge.Row.Policy)
+	if err != nil {
+		return err
+	}
+	paths, err := p.fabric.PathMap(pathsKept(p.charge.Row.Spec), p.charge.Seed)
+	if err != nil {
+		return err
+	}
+	hosts, err := agent.Dial(ctx, agent.Config{Addr: p.charge.Agent, TLS: p.id.Client(agentName, pki.Agent),
+		Election: func() (uint64, uint64) { return electionHigh(term), 1 },
+		OnError:  func(err error) { p.log.Warn("agent", "error", err) }})
+	if err != nil {
+		return err
+	}
+	defer hosts.Close()
+	devices, closeAll := p.dial(term)
+	defer closeAll()
+	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock, Logger: p.log,
+		Loop: loop.Config{Policy: policy, Paths: paths, Seed: p.charge.Seed, Delta: p.charge.Delta,
+			Elephants: p.charge.Elephants, Rollout: defaultControl().rollout(), Patience: 3 * time.Second, Verify: true}})
+	p.log.Info("leading", "term", term)
+	return p.seat.Sit(ctx, term, l)
+}
+
+// incarnation counts the clusters that have programmed the same devices; a run has devices of its own.
+const incarnation = 1
+
+// electionHigh is the upper half of an election id: a later term's is larger, and a later cluster's larger still.
+func electionHigh(term uint64) uint64 { return incarnation<<48 | term }
+
+// Submit implements api.Submitter.
+func (p *controllerProcess) Submit(ctx context.Context, offers []api.Offer) ([]controller.JobID, error) {
+	batch := make([]loop.Offer, len(offers))
+	requests := make([]string, len(offers))
+	for i, o := range offers {
+		batch[i], requests[i] = loop.Offer{Job: o.Job, Request: o.Request}, o.Request
+	}
+	switch err := p.seat.Submit(ctx, batch); {
+	case errors.Is(err, leader.ErrVacant):
+		return nil, fmt.Errorf("%w: %w", api.ErrNotLeader, err)
+	case errors.Is(err, leader.ErrStopped), ctx.Err() != nil:
+		return nil, fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
+	case err != nil:
+		return nil, err
+	}
+	var ids []controller.JobID
+	p.node.View(func(uint64) { ids = leader.JobIDs(p.state, requests) })
+	return ids, nil
+}
+
+// Counts implements api.Stater.
+func (p *controllerProcess) Counts() api.Counts {
+	var c api.Counts
+	p.node.View(func(index uint64) {
+		d := p.state.Data()
+		c = api.Counts{Index: index, Digest: p.state.Digest(), Jobs: len(d.Jobs), JobsEnded: p.state.Finished(), Coflows: len(d.Coflows)}
+		for _, co := range d.Coflows {
+			if co.Ended != state.Unset {
+				c.CoflowEnded++
+			}
+		}
+	})
+	return c
+}
+
+// State implements api.Stater.
+func (p *controllerProcess) State(context.Context) (api.Snapshot, error) {
+	var s api.Snapshot
+	var err error
+	p.node.View(func(index uint64) {
+		s.Index, s.Digest = index, p.state.Digest()
+		s.JSON, err = p.state.Snapshot()
+	})
+	return s, err
+}

@@ -1,0 +1,234 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"lightloom/controller/api"
+	"lightloom/controller/replica"
+	"lightloom/southbound/pki"
+)
+
+// replicas are the processes of the controller. They listen on loopback, which in these namespaces nobody else shares.
+type replicas struct {
+	stage *stage
+	dir   string
+	ids   []string
+	raft  map[string]string
+	api   map[string]string
+
+	mu     sync.Mutex
+	procs  map[string]*exec.Cmd
+	killed map[string]bool
+}
+
+// The ports of replica i are these plus i.
+const (
+	raftPort = 7400
+	apiPort  = 7420
+)
+
+func newReplicas(s *stage) (*replicas, error) {
+	r := &replicas{stage: s, raft: map[string]string{}, api: map[string]string{}, procs: map[string]*exec.Cmd{}, killed: map[string]bool{}}
+	for i := range s.order.Replicas {
+		id := fmt.Sprintf("controller%d", i)
+		r.ids = append(r.ids, id)
+		r.raft[id] = net.JoinHostPort("127.0.0.1", fmt.Sprint(raftPort+i))
+		r.api[id] = net.JoinHostPort("127.0.0.1", fmt.Sprint(apiPort+i))
+	}
+	var err error
+	// /run is memory of these namespaces alone where it could be mounted; elsewhere close removes the directory.
+	if r.dir, err = os.MkdirTemp("/run", "lightloom-"); err != nil {
+		r.dir, err = os.MkdirTemp("", "lightloom-")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make directory for replicas: %w", err)
+	}
+	return r, nil
+}
+
+func (r *replicas) addrs() []string {
+	var out []string
+	for _, id := range r.ids {
+		out = append(out, r.api[id])
+	}
+	return out
+}
+
+func (r *replicas) close() error { return os.RemoveAll(r.dir) }
+
+// run starts every replica and waits for them. One that ends without being told to is an error.
+func (r *replicas) run(ctx context.Context) error {
+	ended := make(chan error, len(r.ids))
+	for _, id := range r.ids {
+		cmd, err := r.start(id)
+		if err != nil {
+			return errors.Join(err, r.stop(ended, len(r.procs)))
+		}
+		r.mu.Lock()
+		r.procs[id] = cmd
+		r.mu.Unlock()
+		go func() { ended <- r.wait(id, cmd) }()
+	}
+	for left := len(r.ids); left > 0; left-- {
+		select {
+		case err := <-ended:
+			if err != nil {
+				return errors.Join(err, r.stop(ended, left-1))
+			}
+		case <-ctx.Done():
+			return r.stop(ended, left)
+		}
+	}
+	<-ctx.Done() // every one was killed on order; the run finds out that nobody answers
+	return nil
+}
+
+func (r *replicas) wait(id string, cmd *exec.Cmd) error {
+	err := cmd.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.killed[id] {
+		return nil
+	}
+	return fmt.Errorf("replica %q has ended by itself: %w", id, errors.Join(err))
+}
+
+// stop ends the replicas that are left and waits for them.
+func (r *replicas) stop(ended <-chan error, left int) error {
+	r.mu.Lock()
+	for id, cmd := range r.procs {
+		r.killed[id] = true
+		_ = cmd.Process.Kill() // it keeps nothing that the run's end does not take away
+	}
+	r.mu.Unlock()
+	for range left {
+		<-ended
+	}
+	return nil
+}
+
+// start starts a replica and gives it its charge.
+func (r *replicas) start(id string) (*exec.Cmd, error) {
+	s := r.stage
+	identity, err := s.ca.Issue(pki.Controller, id)
+	if err != nil {
+		return nil, err
+	}
+	pem, err := identity.MarshalPEM()
+	if err != nil {
+		return nil, err
+	}
+	c := charge{ID: id, API: r.api, Dir: filepath.Join(r.dir, id), Epoch: s.epoch, Row: s.order.Row, Parts: s.order.Parts,
+		Seed: s.order.Seed, Elephants: s.order.Elephants, Delta: s.delta, Agent: s.agent.ln.Addr().String(),
+		Devices: map[string]string{}, Identity: pem, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	for _, p := range r.ids {
+		c.Peers = append(c.Peers, replica.Peer{ID: p, Addr: r.raft[p]})
+	}
+	for _, t := range s.targets {
+		c.Devices[t.name] = t.ln.Addr().String()
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("/proc/self/exe", ReplicaCommand)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(b), s.stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the parent, which ends all in order
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start replica %q: %w", id, err)
+	}
+	return cmd, nil
+}
+
+// killLeader kills the leader's process at once and returns how long it took until another leader had an entry of its
+// own in the log.
+func (r *replicas) killLeader(ctx context.Context, client *api.Client, st api.Status) (time.Duration, error) {
+	r.mu.Lock()
+	cmd := r.procs[st.Leader]
+	if cmd == nil || r.killed[st.Leader] {
+		r.mu.Unlock()
+		return 0, fmt.Errorf("kill leader %q: it does not run", st.Leader)
+	}
+	r.killed[st.Leader] = true
+	began := time.Now()
+	err := cmd.Process.Signal(syscall.SIGKILL)
+	r.mu.Unlock()
+	if err != nil {
+		return 0, fmt.Errorf("kill leader %q: %w", st.Leader, err)
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		now, err := client.Status(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("wait for a new leader: %w", err)
+		}
+		if now.Leader != "" && now.Leader != st.Leader && now.Term > st.Term && now.Index > st.Index {
+			return time.Since(began), nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// agree waits until every replica that runs has applied the same entries and checks that their digests are equal.
+func (r *replicas) agree(ctx context.Context, client *api.Client) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		digest, same, err := r.compare(ctx, client)
+		if err != nil || same {
+			return digest, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("compare replicas: they have not applied the same entries in time: %w", context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}
+
+func (r *replicas) compare(ctx context.Context, client *api.Client) (digest string, same bool, err error) {
+	var first *api.Status
+	for i, id := range r.ids {
+		r.mu.Lock()
+		dead := r.killed[id]
+		r.mu.Unlock()
+		if dead {
+			continue
+		}
+		st, err := client.StatusOf(ctx, i)
+		if err != nil {
+			return "", false, fmt.Errorf("compare replicas: %w", err)
+		}
+		switch {
+		case first == nil:
+			first = &st
+		case st.Index != first.Index:
+			return "", false, nil
+		case st.Digest != first.Digest:
+			return "", false, fmt.Errorf("replicas %q and %q hold different states after entry %d", first.Replica, st.Replica, st.Index)
+		}
+	}
+	if first == nil {
+		return "", false, errors.New("compare replicas: none runs")
+	}
+	return hex.EncodeToString(first.Digest[:]), true, nil
+}

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/state"
+	"lightloom/emulator/device"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Status is what the command status shows.
+type Status struct {
+	Fabric    string          `json:"fabric"`
+	Dataplane string          `json:"dataplane"`
+	Policy    string          `json:"policy"`
+	Up        float64         `json:"up_seconds"`
+	Leader    string          `json:"leader"`
+	Term      uint64          `json:"term"`
+	Replicas  []ReplicaStatus `json:"replicas"`
+	Switches  []SwitchStatus  `json:"switches"`
+	Circuits  []CircuitStatus `json:"circuits"`
+	Routes    []RouteStatus   `json:"routes"` // default routes between racks, at their first switch
+	Jobs      int             `json:"jobs"`
+	JobsEnded int             `json:"jobs_ended"`
+}
+
+// ReplicaStatus is one replica of the controller.
+type ReplicaStatus struct {
+	ID      string `json:"id"`
+	Applied uint64 `json:"applied"`
+	Digest  string `json:"digest"`
+	Error   string `json:"error,omitempty"`
+}
+
+// SwitchStatus is one switch as its device sees itself.
+type SwitchStatus struct {
+	Name        string `json:"name"`
+	Kind        string `json:"kind"`
+	Ports       int32  `json:"ports"`
+	Rules       int    `json:"rules"`
+	Connections int    `json:"connections"`
+	Down        []int  `json:"down"`
+}
+
+// CircuitStatus is one circuit of the ledger.
+type CircuitStatus struct {
+	In     southbound.Port     `json:"in"`
+	Out    southbound.Port     `json:"out"`
+	Phase  string              `json:"phase"`
+	Coflow southbound.CoflowID `json:"coflow"`
+	Since  float64             `json:"since_seconds"`
+}
+
+// RouteStatus is the default route from a rack to another.
+type RouteStatus struct {
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Via    string `json:"via"`
+	Backup string `json:"backup,omitempty"`
+}
+
+// status gathers what stands.
+func (s *stage) status(ctx context.Context) (*Status, error) {
+	st, err := s.client.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the controller: %w", err)
+	}
+	out := &Status{Fabric: s.order.Row.Spec.String(), Dataplane: s.plant.net.Settings().Dataplane, Policy: s.order.Row.Policy,
+		Up: s.clock().Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs, JobsEnded: st.JobsEnded, Circuits: []CircuitStatus{}, Routes: []RouteStatus{}}
+	for i, id := range s.replicas.ids {
+		r := ReplicaStatus{ID: id}
+		if one, err := s.client.StatusOf(ctx, i); err != nil {
+			r.Error = err.Error()
+		} else {
+			r.Applied, r.Digest = one.Index, fmt.Sprintf("%x", one.Digest[:6])
+		}
+		out.Replicas = append(out.Replicas, r)
+	}
+	s.switches(out)
+	return out, s.circuits(ctx, s.client, out)
+}
+
+func (s *stage) switches(out *Status) {
+	for i, node := range s.fabric.Topology.Nodes() {
+		if node.Role == pathmap.Host {
+			continue
+		}
+		id := southbound.DeviceID(i)
+		var seen southbound.Seen
+		s.plant.doors[id].Do(func(now time.Duration, d *device.Device) { seen = d.Seen(now) })
+		sw := SwitchStatus{Name: node.Name, Kind: node.Role.String(), Ports: s.fabric.Topology.Ports(id), Rules: len(seen.Rules), Connections: len(seen.Connections), Down: []int{}}
+		for _, p := range seen.Down {
+			sw.Down = append(sw.Down, int(p))
+		}
+		out.Switches = append(out.Switches, sw)
+		for _, r := range seen.Rules {
+			if node.Role == pathmap.ToR && r.Tag == southbound.AnyTag && r.Src == southbound.AnyRack {
+				out.Routes = append(out.Routes, RouteStatus{From: node.Name, To: s.fabric.Topology.Node(s.fabric.ToRNode[r.Dst]).Name,
+					Via: s.behind(id, r.Primary), Backup: s.behind(id, r.Backup)})
+			}
+		}
+	}
+}
+
+// behind names what is at the other end of a port.
+func (s *stage) behind(id southbound.DeviceID, p southbound.Port) string {
+	if l := s.fabric.Topology.OutPort(id, int32(p)); p != southbound.NoPort && l != pathmap.None {
+		return s.fabric.Topology.Node(s.fabric.Topology.Link(l).To).Name
+	}
+	return ""
+}
+
+func (s *stage) circuits(ctx context.Context, client *api.Client, out *Status) error {
+	snap, err := client.State(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the controller for its state: %w", err)
+	}
+	var d state.Data
+	if err := json.Unmarshal(snap.JSON, &d); err != nil {
+		return fmt.Errorf("read the controller's state: %w", err)
+	}
+	for in, c := range d.Circuits {
+		if c.Phase != controller.NoCircuit {
+			phase := map[controller.CircuitPhase]string{controller.Moving: "moving", controller.Usable: "usable"}[c.Phase]
+			out.Circuits = append(out.Circuits, CircuitStatus{In: southbound.Port(in), Out: c.Out, Phase: phase, Coflow: c.Coflow, Since: c.Since.Seconds()})
+		}
+	}
+	return nil
+}
+
+// ShowStatus asks this user's `up` how it stands and prints it.
+func ShowStatus(_ context.Context, opt StatusOptions) error {
+	c, err := dialControl()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := sendRequest(c, request{Status: true}); err != nil {
+		return err
+	}
+	var r reply
+	if err := json.NewDecoder(c).Decode(&r); err != nil {
+		return fmt.Errorf("read status: %w", err)
+	}
+	switch {
+	case r.Error != "" || r.Status == nil:
+		return &insideError{r.Error, r.Hint}
+	case opt.Output == OutputJSON:
+		e := json.NewEncoder(opt.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(r.Status)
+	}
+	r.Status.print(opt.Stdout)
+	return nil
+}
+
+func (s *Status) print(w io.Writer) {
+	fmt.Fprintf(w, "%s on %s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.Fabric, s.Dataplane, s.Policy, s.Up, s.Jobs, s.JobsEnded)
+	fmt.Fprintf(w, "leader %s in term %d\n", s.Leader, s.Term)
+	t := newTable(w, "replica", "applied", "state")
+	for _, r := range s.Replicas {
+		t.AppendRow(table.Row{r.ID, r.Applied, r.Digest + r.Error})
+	}
+	t.Render()
+	t = newTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports")
+	for _, x := range s.Switches {
+		t.AppendRow(table.Row{x.Name, x.Kind, x.Ports, x.Rules, x.Connections, strings.Trim(fmt.Sprint(x.Down), "[]")})
+	}
+	t.Render()
+	t = newTable(w, "circuit", "phase", "coflow", "since, s")
+	for _, c := range s.Circuits {
+		t.AppendRow(table.Row{fmt.Sprintf("%d→%d", c.In, c.Out), c.Phase, c.Coflow, fmt.Sprintf("%.2f", c.Since)})
+	}
+	t.Render()
+	t = newTable(w, "from", "to", "via", "backup")
+	for _, r := range s.Routes {
+		t.AppendRow(table.Row{r.From, r.To, r.Via, r.Backup})
+	}
+	t.Render()
+}
+
+func newTable(w io.Writer, header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(header)
+	return t
+}

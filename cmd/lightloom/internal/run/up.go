@@ -1,0 +1,225 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"lightloom/emulator/netns"
+	"lightloom/southbound"
+)
+
+// Up keeps a fabric and its controller running until ctx ends.
+func Up(ctx context.Context, opt Options) error {
+	if err := netns.Supported(false); err != nil {
+		return fmt.Errorf("build the fabric: %w", err)
+	}
+	scale, note, err := packetScale(ctx, opt)
+	if err != nil {
+		return err
+	}
+	s, err := prepare(withoutTrace(opt), scale)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		fmt.Fprintln(opt.Stderr, note)
+	}
+	control, err := listenControl()
+	if err != nil {
+		return err
+	}
+	defer control.Close()
+	o := s.order(s.rows[0])
+	o.Jobs, o.Stay = nil, true
+	err = inNamespaces(ctx, o, opt.Stderr, control, func(w *word) {
+		if w.Ready {
+			fmt.Fprintf(opt.Stdout, "up: %s, %d controllers, policy %s\n", o.Row.Spec, o.Replicas, o.Row.Policy)
+			fmt.Fprintln(opt.Stdout, "try:  lightloom status\n      lightloom exec h0-0 -- ping -c 3 "+southbound.Addr(1, 0).String()+"\nCtrl-C ends it.")
+		}
+	})
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(opt.Stdout, "down: nothing is left behind")
+		return nil
+	}
+	return err
+}
+
+// withoutTrace is for a fabric that waits for jobs: one synthetic job stands for those that will come.
+func withoutTrace(opt Options) Options {
+	opt.Trace, opt.Coflows = "", 1
+	return opt
+}
+
+// stay answers exec and status until ctx ends.
+func (s *stage) stay(ctx context.Context) error {
+	f := os.NewFile(controlFD, "control")
+	ln, err := net.FileListener(f)
+	f.Close()
+	if err != nil {
+		return fmt.Errorf("serve control socket: %w", err)
+	}
+	defer context.AfterFunc(ctx, func() { ln.Close() })()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for {
+		c, err := ln.Accept()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("serve control socket: %w", err)
+		}
+		wg.Go(func() {
+			defer c.Close()
+			s.answer(ctx, c.(*net.UnixConn))
+		})
+	}
+}
+
+// answer serves one client.
+func (s *stage) answer(ctx context.Context, c *net.UnixConn) {
+	say := func(r reply) { _ = json.NewEncoder(c).Encode(r) } // a client that has gone wants no answer
+	if err := samePeer(c, os.Getuid()); err != nil {
+		return
+	}
+	r, files, err := receiveRequest(c)
+	if err != nil {
+		say(reply{Error: err.Error()})
+		return
+	}
+	defer closeAll(files)
+	switch {
+	case r.Status:
+		st, err := s.status(ctx)
+		if err != nil {
+			say(reply{Error: err.Error()})
+			return
+		}
+		say(reply{Status: st})
+	case len(r.Argv) > 0 && len(files) == 3:
+		code, err := s.exec(ctx, c, r, files)
+		if err != nil {
+			say(reply{Error: err.Error(), Exit: code})
+			return
+		}
+		say(reply{Exit: code})
+	default:
+		say(reply{Error: "the request asks for nothing that is known"})
+	}
+}
+
+// exec runs a command in a host, passes on the signals that the client sends, and returns its exit status.
+func (s *stage) exec(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (int, error) {
+	h, err := s.host(r.Host)
+	if err != nil {
+		return statusNotFound, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, r.Argv[0], r.Argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = files[0], files[1], files[2], r.Env, r.Dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	if cmd.Err != nil {
+		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, cmd.Err)
+	}
+	if err := s.plant.net.Start(h, cmd); err != nil {
+		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, err)
+	}
+	go func() {
+		defer cancel() // the client has gone: so does its command
+		d := json.NewDecoder(c)
+		for {
+			var sig struct{ Signal int }
+			if d.Decode(&sig) != nil {
+				return
+			}
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.Signal(sig.Signal)) // it may have ended just now
+		}
+	}()
+	err = cmd.Wait()
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), nil
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 1, err
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// statusNotFound is what shells answer for a command that does not exist.
+const statusNotFound = 127
+
+// host finds a host by its name, h<rack>-<number>.
+func (s *stage) host(name string) (southbound.HostID, error) {
+	rack, number, ok := strings.Cut(strings.TrimPrefix(name, "h"), "-")
+	r, err1 := strconv.Atoi(rack)
+	i, err2 := strconv.Atoi(number)
+	if !ok || !strings.HasPrefix(name, "h") || err1 != nil || err2 != nil || r < 0 || r >= s.fabric.Racks || i < 0 || i >= s.fabric.HostsPerRack {
+		return 0, fmt.Errorf("host %q: the fabric's hosts are h0-0 to h%d-%d", name, s.fabric.Racks-1, s.fabric.HostsPerRack-1)
+	}
+	return southbound.HostID(r*s.fabric.HostsPerRack + i), nil
+}
+
+// Exec runs a command in a host of the fabric that this user's `up` keeps. Its error is an ExitError with the command's
+// status, or says why there was none.
+func Exec(ctx context.Context, opt ExecOptions) error {
+	var files []*os.File
+	for _, x := range []any{opt.Stdin, opt.Stdout, opt.Stderr} {
+		f, ok := x.(*os.File)
+		if !ok {
+			return errors.New("exec: standard streams must be files of the operating system")
+		}
+		files = append(files, f)
+	}
+	c, err := dialControl()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("exec: %w", err)
+	}
+	if err := sendRequest(c, request{Host: opt.Host, Argv: opt.Command, Env: os.Environ(), Dir: dir}, files...); err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		enc := json.NewEncoder(c)
+		for {
+			select {
+			case s := <-signals:
+				_ = enc.Encode(struct{ Signal int }{int(s.(syscall.Signal))})
+			case <-done:
+				return
+			}
+		}
+	}()
+	var r reply
+	if err := json.NewDecoder(c).Decode(&r); err != nil {
+		return fmt.Errorf("exec: the fabric went down: %w", err)
+	}
+	if r.Error != "" {
+		return &ExitError{Code: r.Exit, Err: &insideError{r.Error, r.Hint}}
+	}
+	if r.Exit != 0 {
+		return &ExitError{Code: r.Exit}
+	}
+	return nil
+}
