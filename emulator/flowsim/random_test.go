@@ -269,7 +269,7 @@ func seeds(t testing.TB) int {
 	if testing.Short() {
 		return 500
 	}
-	return 2000
+	return 1500
 }
 
 func checkBytes(t *testing.T, seed uint64, sc *script, s *Sim, w *twin) {

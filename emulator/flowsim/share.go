@@ -111,24 +111,29 @@ func (f *fluid) fill() {
 		t.who = append(t.who, i)
 	}
 	if !f.fair {
-		for _, i := range f.live {
-			co := &f.coflows[i]
-			slope := co.slope(f.clock.Now()) / f.perBit
-			if co.on == 0 || slope == 0 {
-				continue
-			}
-			for b := co.first; b < co.end; b++ {
-				if f.bundles[b].class == onPace {
-					t.members = append(t.members, b)
-					t.classes = append(t.classes, f.ask(f.routes[f.bundles[b].route].links, 1, f.mark[b]*slope))
-				}
-			}
-		}
+		f.fillPaces()
 	}
 	if cap(t.rates) < len(t.classes) {
 		t.rates = make([]float64, 2*len(t.classes))
 	}
 	t.rates = t.rates[:len(t.classes)]
+}
+
+func (f *fluid) fillPaces() {
+	t := &f.tmp
+	for _, i := range f.live {
+		co := &f.coflows[i]
+		slope := co.slope(f.clock.Now()) / f.perBit
+		if co.on == 0 || slope == 0 {
+			continue
+		}
+		for b := co.first; b < co.end; b++ {
+			if f.bundles[b].class == onPace {
+				t.members = append(t.members, b)
+				t.classes = append(t.classes, f.ask(f.routes[f.bundles[b].route].links, 1, f.mark[b]*slope))
+			}
+		}
+	}
 }
 
 // fallOut takes the bundles that cannot hold their coflow's pace out of it: each goes on with what it asked for as a
