@@ -74,7 +74,11 @@ func fold(id southbound.CoflowID, at time.Duration, mappers, reducers, mb []int,
 func facebookTrace(t testing.TB, coflows, hosts int) []arrival {
 	dir := os.Getenv("LIGHTLOOM_DATA")
 	if dir == "" {
-		t.Skip("LIGHTLOOM_DATA does not name a folder with coflow/FB2010-1Hr-150-0.txt")
+		const reason = "LIGHTLOOM_DATA does not name a folder with coflow/FB2010-1Hr-150-0.txt"
+		if slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), "data") {
+			t.Fatal(reason)
+		}
+		t.Skip(reason)
 	}
 	file, err := os.Open(filepath.Join(dir, "coflow", "FB2010-1Hr-150-0.txt"))
 	if err != nil {
@@ -181,6 +185,25 @@ func BenchmarkFair(b *testing.B) {
 			b.ReportMetric(float64(solves), "solves")
 			b.ReportMetric(last.Seconds(), "simulated-s")
 		})
+	}
+}
+
+// TestFacebookTrace replays the first hundred coflows of the real trace: every bundle ends, with every byte.
+func TestFacebookTrace(t *testing.T) {
+	all := facebookTrace(t, 100, 32)
+	var rows int
+	var sum pathmap.Bytes
+	for _, a := range all {
+		rows += len(a.start.Size)
+		for _, n := range a.start.Size {
+			sum += n
+		}
+	}
+	s := simulate(t, fabric(t, folded), Options{})
+	wire(t, s)
+	ended, _, _ := replay(t, s, all)
+	if c := s.Counters(); ended != rows || c.Delivered != sum || c.Ends != int64(rows) || c.Stalls != 0 {
+		t.Errorf("%d of %d bundles ended, %d of %d bytes arrived, %d stalls", ended, rows, c.Delivered, sum, c.Stalls)
 	}
 }
 
