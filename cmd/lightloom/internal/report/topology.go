@@ -1,6 +1,9 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // drawnRacks bounds the picture: a fabric of more racks is drawn by its first ones.
 const drawnRacks = 20
@@ -14,9 +17,9 @@ func topology(f Fabric) string {
 	}
 	const w, tor, gap = 1120.0, 40.0, 8.0
 	const spineY, torY, hostY, ocsY = 20.0, 130.0, 156.0, 250.0
-	h := 210.0
+	h := 226.0
 	if f.OCSPorts > 0 {
-		h = 300
+		h = 306
 	}
 	pitch := (w - 2*gap) / float64(max(racks, 1))
 	at := func(r int) float64 { return gap + pitch*(float64(r)+.5) }
@@ -42,16 +45,23 @@ func topology(f Fabric) string {
 		s.box("optical", gap+20, ocsY, w-2*gap-40, 30, fmt.Sprintf("optical circuit switch, %d ports", f.OCSPorts))
 		s.text("label", "middle", w/2, ocsY+20, fmt.Sprintf("optical circuit switch · %d ports · %s each", f.OCSPorts, rate(f.OCS)))
 	}
+	s.text("tick", "start", 8, h-5, captions(f, racks))
+	return s.end()
+}
+
+// captions says what the picture cannot show.
+func captions(f Fabric, racks int) string {
+	var parts []string
 	if f.Spines > 0 && f.EPS > 0 {
-		s.text("tick", "start", 8, spineY+70, fmt.Sprintf("%s a ToR–spine link", rate(f.EPS)))
+		parts = append(parts, rate(f.EPS)+" a ToR–spine link")
 	}
 	if f.NIC > 0 {
-		s.text("tick", "start", 8, hostY+48, fmt.Sprintf("%s a host", rate(f.NIC)))
+		parts = append(parts, rate(f.NIC)+" a host")
 	}
 	if racks < f.Racks {
-		s.text("tick", "end", w-8, hostY+48, fmt.Sprintf("and %d more racks", f.Racks-racks))
+		parts = append(parts, fmt.Sprintf("%d more racks are not drawn", f.Racks-racks))
 	}
-	return s.end()
+	return strings.Join(parts, " · ")
 }
 
 // rack draws a ToR and a dot for each of its first hosts.
