@@ -1,0 +1,109 @@
+package share
+
+import (
+	"testing"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+func view(t *testing.T) *controller.View {
+	t.Helper()
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 2, Spines: 1, NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps, OCS: pathmap.Gbps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.PathMap(southbound.MaxPaths, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Three bundles leave rack 0 over one uplink of 50 Mb/s, one stays within it.
+	c := controller.CoflowView{ID: 1, Started: true, Routed: true,
+		Src: []southbound.HostID{0, 0, 1, 0}, Dst: []southbound.HostID{1, 2, 2, 4}, Size: []pathmap.Bytes{9, 9, 9, 9},
+		Tag: []southbound.Tag{0, 1, 1, 1}, Ended: make([]bool, 4), Left: southbound.Left{F: 1, Base: []float64{9, 9, 9, 9}}}
+	return &controller.View{Fabric: f, Paths: m, Coflows: []controller.CoflowView{c},
+		Circuits: make([]controller.CircuitView, 3)}
+}
+
+func fill(m *MaxMin, v *controller.View) *southbound.Rates {
+	var p controller.Plan
+	m.Fill(v, nil, &p)
+	return p.Share
+}
+
+func rates(r *southbound.Rates) map[class]pathmap.BitsPerSecond {
+	all := map[class]pathmap.BitsPerSecond{}
+	if r != nil {
+		for _, p := range r.Pairs {
+			all[class{p.Src, p.Dst, p.Tag}] = p.Rate
+		}
+	}
+	return all
+}
+
+func TestMaxMin(t *testing.T) {
+	third := 50 * pathmap.Mbps / 3
+	local := 500*pathmap.Mbps - 2*third // what host 0's link has left
+	m, v := &MaxMin{}, view(t)
+	steps := []struct {
+		name   string
+		change func()
+		want   map[class]pathmap.BitsPerSecond // what is said
+	}{
+		{"all on packets", func() {}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: local, {0, 2, 1}: third, {1, 2, 1}: third, {0, 4, 1}: third}},
+		{"nothing new", func() {}, nil},
+		{"one ends", func() { v.Coflows[0].Ended[2] = true }, map[class]pathmap.BitsPerSecond{{0, 1, 0}: 450 * pathmap.Mbps,
+			{0, 2, 1}: 25 * pathmap.Mbps, {0, 4, 1}: 25 * pathmap.Mbps}},
+		{"one moves to a circuit", func() {
+			v.Circuits[0] = controller.CircuitView{Out: 1, Phase: controller.Usable, Held: true, Coflow: 1}
+		}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: 225 * pathmap.Mbps, {0, 2, southbound.TagCircuit}: 225 * pathmap.Mbps, {0, 4, 1}: 50 * pathmap.Mbps}},
+		{"a circuit of another coflow carries none", func() { v.Circuits[0].Coflow = 2 }, map[class]pathmap.BitsPerSecond{
+			{0, 1, 0}: 450 * pathmap.Mbps, {0, 4, 1}: 25 * pathmap.Mbps}},
+		{"one is held for its circuit", func() {
+			v.Reserved = []controller.Reservation{{In: 0, Out: 1, Coflow: 1, NotAfter: 1, Meanwhile: controller.Hold}}
+		}, map[class]pathmap.BitsPerSecond{{0, 4, 1}: 50 * pathmap.Mbps}},
+	}
+	for _, s := range steps {
+		s.change()
+		r := fill(m, v)
+		if (r == nil) != (s.want == nil) {
+			t.Fatalf("%s: says %+v", s.name, r)
+		}
+		got := rates(r)
+		for c, want := range s.want {
+			if d := got[c] - want; d < -3 || d > 3 { // whole bits, rounded down
+				t.Errorf("%s: class %+v has %v, want %v", s.name, c, got[c], want)
+			}
+		}
+		if len(got) != len(s.want) {
+			t.Errorf("%s: says %+v, want %+v", s.name, got, s.want)
+		}
+	}
+}
+
+// TestMaxMinCountsBundles: two bundles of a class have each half of what one has.
+func TestMaxMinCountsBundles(t *testing.T) {
+	v := view(t)
+	c := v.Coflows[0]
+	c.ID = 2
+	v.Coflows = append(v.Coflows, c)
+	if got, want := rates(fill(&MaxMin{}, v))[class{0, 2, 1}], 50*pathmap.Mbps/6; got != want {
+		t.Errorf("rate %v, want %v", got, want)
+	}
+}
+
+func TestTCPSaysFairOnce(t *testing.T) {
+	var tcp TCP
+	var p controller.Plan
+	tcp.Fill(nil, nil, &p)
+	if p.Share == nil || !p.Share.Fair {
+		t.Errorf("first: %+v", p.Share)
+	}
+	p.Share = nil
+	tcp.Fill(nil, nil, &p)
+	if p.Share != nil {
+		t.Errorf("second: %+v", p.Share)
+	}
+}
