@@ -23,6 +23,7 @@ type Client struct {
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
 	done sync.WaitGroup
+	once sync.Once
 
 	queue   *queue
 	backlog *backlog
@@ -50,12 +51,14 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close ends the client and everything it does. What is still queued is dropped; Flush first to keep it.
+// Close ends the client and everything it does. What is still queued is dropped; Flush first to keep it. A second call
+// is nothing.
 func (c *Client) Close() error {
 	c.stop()
 	c.done.Wait()
-	c.queue.close()
-	return c.conn.Close()
+	var err error
+	c.once.Do(func() { err = c.conn.Close() })
+	return err
 }
 
 func (c *Client) election() *agentpb.Election {
@@ -159,8 +162,6 @@ func (c *Client) Flush(ctx context.Context) error {
 	select {
 	case <-reached:
 		return nil
-	case <-c.queue.closed:
-		return fmt.Errorf("flush calls to agent %q: the client is closed", c.cfg.Addr)
 	case <-c.ctx.Done():
 		return fmt.Errorf("flush calls to agent %q: the client is closed", c.cfg.Addr)
 	case <-ctx.Done():

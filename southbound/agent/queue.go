@@ -24,16 +24,12 @@ type call struct {
 
 // queue holds calls in their order.
 type queue struct {
-	mu     sync.Mutex
-	calls  []call
-	ready  chan struct{} // holds one token while calls may be waiting
-	closed chan struct{}
-	once   sync.Once
+	mu    sync.Mutex
+	calls []call
+	ready chan struct{} // holds one token while calls may be waiting
 }
 
-func newQueue() *queue { return &queue{ready: make(chan struct{}, 1), closed: make(chan struct{})} }
-
-func (q *queue) close() { q.once.Do(func() { close(q.closed) }) }
+func newQueue() *queue { return &queue{ready: make(chan struct{}, 1)} }
 
 func (q *queue) push(c call) error {
 	q.mu.Lock()

@@ -45,6 +45,9 @@ func (c *Client) watch(ctx context.Context, from uint64, sink func(uint64, south
 		if err != nil {
 			return from, streamError(err)
 		}
+		if n := uint64(len(m.GetEvents())); m.GetFirst() == 0 || m.GetFirst()+n < m.GetFirst() {
+			return from, fmt.Errorf("%d events came with number %d", n, m.GetFirst())
+		}
 		if from != 0 && m.GetFirst() > from {
 			return from, fmt.Errorf("event %d came where %d was due", m.GetFirst(), from)
 		}
