@@ -137,7 +137,7 @@ func (d *Device) setCircuits(c *southbound.Change) {
 // what stands and is asked for again never goes dark. Whatever was to displace it is void by now, or c could not be
 // wanted.
 func (x *crossbar) resurrect(c *circuit) *circuit {
-	i := slices.IndexFunc(x.leaving, func(o *circuit) bool { return o.in == c.in && o.out == c.out })
+	i := slices.IndexFunc(x.leaving, func(o *circuit) bool { return o.made && o.in == c.in && o.out == c.out })
 	if i < 0 {
 		return nil
 	}

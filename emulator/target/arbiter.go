@@ -1,0 +1,114 @@
+package target
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/openconfig/gnmi/proto/gnmi_ext"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"lightloom/southbound/gnmi"
+)
+
+// arbiter knows the largest election id of every role, and keeps it in a file where there is one: a target that forgot
+// it over a restart would obey a controller that has been deposed.
+type arbiter struct {
+	strict bool
+	file   string
+	ids    map[string]gnmi.Election // by role
+}
+
+// maxRoles bounds what clients can make the target remember.
+const maxRoles = 16
+
+func newArbiter(strict bool, file string) (*arbiter, error) {
+	a := &arbiter{strict: strict, file: file, ids: map[string]gnmi.Election{}}
+	if file == "" {
+		return a, nil
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &a.ids)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read election ids: %w", err)
+	}
+	return a, nil
+}
+
+// admit checks the extensions of a Set: an equal or larger id is taken and kept, a smaller one refused.
+func (a *arbiter) admit(exts []*gnmi_ext.Extension) error {
+	var found *gnmi_ext.MasterArbitration
+	for _, e := range exts {
+		switch x := e.GetExt().(type) {
+		case *gnmi_ext.Extension_MasterArbitration:
+			if found != nil {
+				return status.Error(codes.InvalidArgument, "two master arbitrations in one request")
+			}
+			found = x.MasterArbitration
+		case *gnmi_ext.Extension_Commit, *gnmi_ext.Extension_History:
+			return status.Errorf(codes.Unimplemented, "extension %T is not supported", x)
+		}
+	}
+	if found == nil || found.GetElectionId() == nil {
+		if a.strict {
+			return status.Error(codes.PermissionDenied, "a Set must carry an election id here")
+		}
+		return nil
+	}
+	id := gnmi.Election{High: found.GetElectionId().GetHigh(), Low: found.GetElectionId().GetLow()}
+	return a.claim(found.GetRole().GetId(), id)
+}
+
+func (a *arbiter) claim(role string, id gnmi.Election) error {
+	old, known := a.ids[role]
+	switch {
+	case known && id.Less(old):
+		return status.Errorf(codes.PermissionDenied, "election id %d.%d is smaller than %d.%d", id.High, id.Low, old.High, old.Low)
+	case known && id == old:
+		return nil
+	case !known && len(a.ids) >= maxRoles || len(role) > 64:
+		return status.Errorf(codes.ResourceExhausted, "at most %d roles of 64 bytes are kept", maxRoles)
+	}
+	a.ids[role] = id
+	if err := a.save(); err != nil {
+		if known {
+			a.ids[role] = old
+		} else {
+			delete(a.ids, role)
+		}
+		return status.Errorf(codes.Internal, "keep election id: %v", err)
+	}
+	return nil
+}
+
+// save replaces the file as a whole.
+func (a *arbiter) save() error {
+	if a.file == "" {
+		return nil
+	}
+	data, err := json.Marshal(a.ids)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(a.file), filepath.Base(a.file)+".new")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), a.file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package target_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lightloom/emulator/dataplane/mem"
+	"lightloom/emulator/device"
+	"lightloom/emulator/target"
+	"lightloom/southbound"
+	"lightloom/southbound/devicetest"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/pki"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const ms = time.Millisecond
+
+// rig is a device, its target, and what is needed to dial it.
+type rig struct {
+	door   *device.Door
+	plane  *mem.Plane
+	target *target.Target
+	addr   string
+	start  time.Time
+	auth   *pki.Authority
+	kind   device.Kind
+}
+
+func newRig(t testing.TB, kind device.Kind, change func(*device.Config, *target.Config)) *rig {
+	t.Helper()
+	r := &rig{start: time.Now(), kind: kind}
+	clock := func() time.Duration { return time.Since(r.start) }
+	r.plane = mem.New(8, clock)
+	dc := device.Config{Name: "sw", ID: 3, Kind: kind, Ports: 8, Racks: 8, Plane: r.plane, Clock: clock,
+		Delays: device.Delays{Apply: device.Fixed(ms / 2), Dark: device.Fixed(ms), Lock: device.Fixed(ms), Detect: device.Fixed(ms)}}
+	tc := target.Config{Start: r.start}
+	if change != nil {
+		change(&dc, &tc)
+	}
+	r.door = device.NewDoor(device.New(dc), clock, nil)
+	var err error
+	if r.auth, err = pki.New(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	tc.Door, tc.TLS = r.door, r.identity(t, pki.Switch, "sw").Server(pki.Controller)
+	if r.target, err = target.New(tc); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.addr = l.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	served, ran := make(chan error, 1), make(chan error, 1)
+	go func() { served <- r.target.Serve(ctx, l) }()
+	go func() { ran <- r.door.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		for _, c := range []chan error{served, ran} {
+			if err := <-c; err != nil {
+				t.Error(err)
+			}
+		}
+		r.target.Close()
+	})
+	return r
+}
+
+func (r *rig) identity(t testing.TB, role pki.Role, name string) pki.Identity {
+	t.Helper()
+	id, err := r.auth.Issue(role, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (r *rig) profile() gnmi.Profile {
+	if r.kind == device.Optical {
+		return gnmi.OCP{Ports: 8}
+	}
+	return gnmi.OpenConfig{Ports: 8, Racks: 8}
+}
+
+func (r *rig) config(t testing.TB) gnmi.Config {
+	return gnmi.Config{Name: "sw", Addr: r.addr, Device: 3, Profile: r.profile(), Start: r.start,
+		TLS: r.identity(t, pki.Controller, "c1").Client("sw", pki.Switch)}
+}
+
+func (r *rig) dial(t testing.TB, cfg gnmi.Config) *gnmi.Session {
+	t.Helper()
+	s, err := gnmi.Dial(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (r *rig) elected(t testing.TB, id gnmi.Election) *gnmi.Session {
+	cfg := r.config(t)
+	cfg.Election = func() gnmi.Election { return id }
+	return r.dial(t, cfg)
+}
+
+func TestConformance(t *testing.T) {
+	for _, kind := range []device.Kind{device.Packet, device.Optical} {
+		t.Run(kind.String(), func(t *testing.T) {
+			devicetest.Run(t, func(t *testing.T) *devicetest.Bench {
+				r := newRig(t, kind, nil)
+				return &devicetest.Bench{
+					Device:  r.elected(t, gnmi.Election{High: 5, Low: 5}),
+					Optical: kind == device.Optical, Ports: 8, Racks: 8,
+					Light: func(p southbound.Port, lit bool) { r.door.Light(p, lit) },
+					Rival: func(t *testing.T, larger bool) southbound.Device {
+						id := gnmi.Election{High: 5, Low: 4}
+						if larger {
+							id = gnmi.Election{High: 6}
+						}
+						return r.elected(t, id)
+					},
+				}
+			})
+		})
+	}
+}

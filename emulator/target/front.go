@@ -1,0 +1,91 @@
+package target
+
+import (
+	"fmt"
+	"time"
+
+	"lightloom/emulator/device"
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// front is what a target shows of its device: one model, and how its configuration becomes changes. Its methods are
+// called under the target's lock.
+type front interface {
+	model() *schema.Model
+	// load fills an empty tree from the device: its configuration from what it has accepted, its state from what is seen.
+	load(t *tree, now time.Duration, dev *device.Device)
+	// plan says what the configuration in t, of which a request has named the leaves in touched, asks of the device. done
+	// is called once the device has accepted.
+	plan(t *tree, touched []schema.Path) (c *southbound.Change, done func(), err error)
+	// event and applied bring what the device tells into the state.
+	event(t *tree, e southbound.DeviceEvent)
+	applied(t *tree, a device.Applied)
+	// counters brings the counters up to date.
+	counters(t *tree, dropped uint64)
+}
+
+// newFront returns the front end of a device: openconfig for packet switches, ocp for optical ones.
+func newFront(c device.Config, start time.Time) front {
+	if c.Kind == device.Optical {
+		return newOpticalFront(c, wall{start})
+	}
+	return newPacketFront(c, wall{start})
+}
+
+// wall turns fabric instants into what leaves and notifications carry: nanoseconds since 1970.
+type wall struct{ start time.Time }
+
+func (w wall) nanos(t time.Duration) uint64 { return uint64(w.start.Add(t).UnixNano()) }
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), southbound.ErrUnsupported)
+}
+
+func refused(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), southbound.ErrRefused)
+}
+
+// path makes a path of names without keys.
+func path(names ...string) schema.Path { return schema.Path(nil).With(names...) }
+
+// checkKeyLeaves finds list entries, among those a request has named, whose configuration does not repeat their key.
+func checkKeyLeaves(t *tree, touched []schema.Path) error {
+	seen := map[string]bool{}
+	for _, p := range touched {
+		for i, e := range p {
+			if len(e.Keys) == 0 || seen[p[:i+1].String()] {
+				continue
+			}
+			seen[p[:i+1].String()] = true
+			if err := checkEntry(t, p[:i+1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkEntry(t *tree, p schema.Path) error {
+	n, err := t.model.Lookup(p, true)
+	if err != nil {
+		return err
+	}
+	config := n.Kids["config"]
+	if config == nil || !t.exists(p) {
+		return nil
+	}
+	for _, k := range p[len(p)-1].Keys {
+		if config.Kids[k.Name] == nil || len(t.under(p, isConfig)) == 0 {
+			continue
+		}
+		v := t.get(p.With("config", k.Name))
+		switch {
+		case v == nil:
+			return refused("%s: config/%s is missing", p, k.Name)
+		case schema.Text(v) != k.Value:
+			return fmt.Errorf("%s: config/%s is %v: %w", p, k.Name, v, schema.ErrMalformed)
+		}
+	}
+	return nil
+}

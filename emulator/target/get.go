@@ -1,0 +1,208 @@
+package target
+
+import (
+	"context"
+	"time"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"github.com/openconfig/gnmi/proto/gnmi_ext"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"lightloom/emulator/device"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// gnmiVersion is the version of the specification that is followed.
+const gnmiVersion = "0.10.0"
+
+// Capabilities implements gNMI.
+func (t *Target) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.CapabilityResponse, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	resp := &gpb.CapabilityResponse{
+		SupportedEncodings: []gpb.Encoding{gpb.Encoding_JSON_IETF, gpb.Encoding_JSON, gpb.Encoding_PROTO},
+		GNMIVersion:        gnmiVersion,
+	}
+	for _, m := range t.tree.model.Modules {
+		resp.SupportedModels = append(resp.SupportedModels, &gpb.ModelData{Name: m.Name, Organization: m.Organization, Version: m.Version})
+	}
+	return resp, nil
+}
+
+// Get implements gNMI, with the depth extension. A path with wildcards answers for each node that there is.
+func (t *Target) Get(_ context.Context, req *gpb.GetRequest) (*gpb.GetResponse, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.catchUp()
+	if t.down {
+		return nil, errDown()
+	}
+	keep, err := kindOf(req.GetType())
+	if err == nil {
+		err = checkEncoding(req.GetEncoding())
+	}
+	if err == nil {
+		err = t.knowsModels(req.GetUseModels())
+	}
+	if err != nil {
+		return nil, err
+	}
+	now := t.refresh()
+	resp := &gpb.GetResponse{}
+	for _, gp := range req.GetPath() {
+		n, err := t.getOne(req, gp, keep)
+		if err != nil {
+			return nil, statusOf(err)
+		}
+		n.Timestamp = int64(t.wall.nanos(now))
+		resp.Notification = append(resp.Notification, n)
+	}
+	return resp, nil
+}
+
+func (t *Target) getOne(req *gpb.GetRequest, gp *gpb.Path, keep func(*schema.Node) bool) (*gpb.Notification, error) {
+	p, err := t.readPath(req.GetPrefix(), gp)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := t.tree.model.Lookup(p, false); err != nil {
+		return nil, err
+	}
+	out := &gpb.Notification{Prefix: echo(req.GetPrefix())}
+	depth := depthOf(req.GetExtension())
+	for _, f := range t.tree.find(p) {
+		leaves := shallow(f.leaves(nil, keep), len(f.path), depth)
+		if len(leaves) == 0 {
+			continue
+		}
+		us, err := t.encode(f, leaves, req.GetEncoding())
+		if err != nil {
+			return nil, err
+		}
+		out.Update = append(out.Update, us...)
+	}
+	if len(out.Update) == 0 && len(p) > 0 && len(t.tree.find(p)) == 0 && !wild(t.tree.model, p) {
+		return nil, status.Errorf(codes.NotFound, "get %q: there is nothing there", p.String())
+	}
+	return out, nil
+}
+
+// encode writes a node as one JSON value, or leaf by leaf for PROTO.
+func (t *Target) encode(f found, leaves []schema.Leaf, enc gpb.Encoding) ([]*gpb.Update, error) {
+	if enc != gpb.Encoding_PROTO {
+		v, err := t.tree.model.Nest(f.path, leaves)
+		if err != nil {
+			return nil, err
+		}
+		tv, err := schema.JSON(v, enc)
+		return []*gpb.Update{{Path: f.path.Proto(), Val: tv}}, err
+	}
+	var out []*gpb.Update
+	for _, l := range leaves {
+		u, err := t.update(l, enc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, u)
+	}
+	return out, nil
+}
+
+// update writes one leaf.
+func (t *Target) update(l schema.Leaf, enc gpb.Encoding) (*gpb.Update, error) {
+	n, err := t.tree.model.Lookup(l.Path, true)
+	if err != nil {
+		return nil, err
+	}
+	tv, err := n.Encode(l.Value, enc)
+	return &gpb.Update{Path: l.Path.Proto(), Val: tv}, err
+}
+
+// refresh brings the counters up to date and returns the instant.
+func (t *Target) refresh() time.Duration {
+	var at time.Duration
+	var dropped uint64
+	var err error
+	t.cfg.Door.Do(func(now time.Duration, dev *device.Device) {
+		at = now
+		dropped, err = dev.Config().Plane.Dropped()
+	})
+	if err != nil {
+		t.cfg.Log.Warn("read counters", "device", t.name, "error", err)
+		return at
+	}
+	t.front.counters(t.tree, dropped)
+	t.publish(at)
+	return at
+}
+
+func kindOf(k gpb.GetRequest_DataType) (func(*schema.Node) bool, error) {
+	switch k {
+	case gpb.GetRequest_ALL:
+		return isAny, nil
+	case gpb.GetRequest_CONFIG:
+		return isConfig, nil
+	case gpb.GetRequest_STATE, gpb.GetRequest_OPERATIONAL:
+		return isState, nil
+	}
+	return nil, status.Errorf(codes.InvalidArgument, "type %v is unknown", k)
+}
+
+func checkEncoding(e gpb.Encoding) error {
+	switch e {
+	case gpb.Encoding_JSON, gpb.Encoding_JSON_IETF, gpb.Encoding_PROTO:
+		return nil
+	}
+	return status.Errorf(codes.Unimplemented, "encoding %v is not supported: use JSON_IETF, JSON or PROTO", e)
+}
+
+func (t *Target) knowsModels(want []*gpb.ModelData) error {
+	for _, w := range want {
+		known := false
+		for _, m := range t.tree.model.Modules {
+			known = known || m.Name == w.GetName()
+		}
+		if !known {
+			return status.Errorf(codes.Unimplemented, "model %q is not supported", w.GetName())
+		}
+	}
+	return nil
+}
+
+func depthOf(exts []*gnmi_ext.Extension) int {
+	for _, e := range exts {
+		if d := e.GetDepth(); d != nil {
+			return int(min(d.GetLevel(), 1<<16))
+		}
+	}
+	return 0
+}
+
+// shallow leaves out what lies more than depth levels below the first from elements; 0 keeps everything.
+func shallow(leaves []schema.Leaf, from, depth int) []schema.Leaf {
+	if depth == 0 {
+		return leaves
+	}
+	var out []schema.Leaf
+	for _, l := range leaves {
+		if len(l.Path)-from <= depth {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// wild says whether a path names no single node.
+func wild(m *schema.Model, p schema.Path) bool {
+	_, err := m.Lookup(p, true)
+	return err != nil
+}
+
+// echo returns what of a request's prefix belongs into notifications with absolute paths.
+func echo(prefix *gpb.Path) *gpb.Path {
+	if prefix.GetTarget() == "" {
+		return nil
+	}
+	return &gpb.Path{Target: prefix.GetTarget()}
+}

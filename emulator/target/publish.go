@@ -1,0 +1,85 @@
+package target
+
+import (
+	"slices"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"lightloom/southbound/gnmi/schema"
+)
+
+// notice is what happened at one instant: what one subscriber has still to be sent.
+type notice struct {
+	at     time.Duration
+	gone   []schema.Path
+	leaves []schema.Leaf
+}
+
+func (n *notice) size() int { return len(n.gone) + len(n.leaves) }
+
+// publish takes the edits of the tree and hands them to every subscriber whom they concern. The lock is held.
+func (t *Target) publish(at time.Duration) {
+	all := t.notice(at, t.tree.take())
+	if all.size() == 0 {
+		return
+	}
+	for _, s := range t.subs {
+		s.offer(all)
+	}
+}
+
+// notice turns edits into what changed. A list entry of which nothing is left is one deletion.
+func (t *Target) notice(at time.Duration, edits []edit) notice {
+	n := notice{at: at}
+	seen := map[string]bool{}
+	for _, e := range edits {
+		if e.node.Counter {
+			continue
+		}
+		if e.new != nil {
+			n.leaves = append(n.leaves, schema.Leaf{Path: e.path, Value: e.new})
+			continue
+		}
+		p := t.highestGone(e.path)
+		if text := p.String(); !seen[text] {
+			seen[text] = true
+			n.gone = append(n.gone, p)
+		}
+	}
+	return n
+}
+
+// highestGone returns the outermost list entry around a path that is gone from the tree, or the path.
+func (t *Target) highestGone(p schema.Path) schema.Path {
+	for i, e := range p {
+		if len(e.Keys) > 0 && !t.tree.exists(p[:i+1]) {
+			return p[:i+1]
+		}
+	}
+	return p
+}
+
+// cut ends every subscription. The lock is held.
+func (t *Target) cut(err error) {
+	for _, s := range t.subs {
+		s.end(err)
+	}
+	t.subs = nil
+}
+
+// join adds a subscriber; leave takes it away.
+func (t *Target) join(s *subscriber) error {
+	if len(t.subs) >= t.cfg.MaxSubscribers {
+		return status.Errorf(codes.ResourceExhausted, "%d subscribers already, at most %d are served", len(t.subs), t.cfg.MaxSubscribers)
+	}
+	t.subs = append(t.subs, s)
+	return nil
+}
+
+func (t *Target) leave(s *subscriber) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.subs = slices.DeleteFunc(t.subs, func(o *subscriber) bool { return o == s })
+}

@@ -1,0 +1,201 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"lightloom/emulator/device"
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// maxOperations bounds one Set.
+const maxOperations = 1 << 17
+
+// operation is one step of a Set.
+type operation struct {
+	path    schema.Path
+	op      gpb.UpdateResult_Operation
+	leaves  []schema.Leaf
+	replace bool // what is under the path and not in leaves goes
+}
+
+// Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible before the device has
+// accepted all of it, and nothing changes on an error.
+func (t *Target) Set(_ context.Context, req *gpb.SetRequest) (*gpb.SetResponse, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.arb.admit(req.GetExtension()); err != nil {
+		return nil, err
+	}
+	t.catchUp()
+	if t.down {
+		return nil, errDown()
+	}
+	ops, err := t.operations(req)
+	if err != nil {
+		return nil, err
+	}
+	at, err := t.transact(ops)
+	if err != nil {
+		t.tree.undo()
+		return nil, statusOf(err)
+	}
+	resp := &gpb.SetResponse{Prefix: req.GetPrefix(), Timestamp: int64(t.wall.nanos(at))}
+	for _, o := range ops {
+		resp.Response = append(resp.Response, &gpb.UpdateResult{Path: o.path.Proto(), Op: o.op})
+	}
+	return resp, nil
+}
+
+// operations decodes and validates a request, in the order in which it is done.
+func (t *Target) operations(req *gpb.SetRequest) ([]operation, error) {
+	if n := len(req.GetDelete()) + len(req.GetReplace()) + len(req.GetUpdate()); n > maxOperations {
+		return nil, status.Errorf(codes.ResourceExhausted, "%d operations, at most %d are taken", n, maxOperations)
+	}
+	if len(req.GetUnionReplace()) > 0 {
+		return nil, status.Error(codes.Unimplemented, "union_replace is not supported")
+	}
+	var ops []operation
+	for _, d := range req.GetDelete() {
+		p, err := t.readPath(req.GetPrefix(), d)
+		if err == nil {
+			_, err = t.tree.model.Lookup(p, false)
+		}
+		if err != nil {
+			return nil, statusOf(err)
+		}
+		ops = append(ops, operation{path: p, op: gpb.UpdateResult_DELETE, replace: true})
+	}
+	for _, u := range req.GetReplace() {
+		o, err := t.operation(req.GetPrefix(), u)
+		if err != nil {
+			return nil, statusOf(err)
+		}
+		o.op, o.replace = gpb.UpdateResult_REPLACE, true
+		ops = append(ops, o)
+	}
+	for _, u := range req.GetUpdate() {
+		o, err := t.operation(req.GetPrefix(), u)
+		if err != nil {
+			return nil, statusOf(err)
+		}
+		o.op = gpb.UpdateResult_UPDATE
+		ops = append(ops, o)
+	}
+	return ops, nil
+}
+
+func (t *Target) operation(prefix *gpb.Path, u *gpb.Update) (operation, error) {
+	p, err := t.readPath(prefix, u.GetPath())
+	if err != nil {
+		return operation{}, err
+	}
+	leaves, err := t.tree.model.Decode(p, u.GetVal())
+	if err != nil {
+		return operation{}, err
+	}
+	for _, l := range leaves {
+		if n, err := t.tree.model.Lookup(l.Path, true); err != nil {
+			return operation{}, err
+		} else if n.ReadOnly {
+			return operation{}, status.Errorf(codes.InvalidArgument, "set %q: %v", l.Path.String(), schema.ErrReadOnly)
+		}
+	}
+	return operation{path: p, leaves: leaves}, nil
+}
+
+// readPath reads a request's path, of this target and of a model it has.
+func (t *Target) readPath(prefix, p *gpb.Path) (schema.Path, error) {
+	if name := prefix.GetTarget(); name != "" && name != t.name {
+		return nil, status.Errorf(codes.NotFound, "target %q: this is %q", name, t.name)
+	}
+	for _, x := range []*gpb.Path{prefix, p} {
+		if o := x.GetOrigin(); o != "" && o != t.tree.model.Name {
+			return nil, status.Errorf(codes.InvalidArgument, "origin %q: this target has %q", o, t.tree.model.Name)
+		}
+	}
+	return schema.FromProto(prefix, p)
+}
+
+// transact does the operations to the tree, asks the device, and tells the subscribers. On an error the caller undoes.
+func (t *Target) transact(ops []operation) (time.Duration, error) {
+	touched := t.edit(ops)
+	if err := checkKeyLeaves(t.tree, touched); err != nil {
+		return 0, err
+	}
+	change, done, err := t.front.plan(t.tree, touched)
+	if err != nil {
+		return 0, err
+	}
+	var at time.Duration
+	t.cfg.Door.Do(func(now time.Duration, dev *device.Device) {
+		at = now
+		if !change.Empty() {
+			err = dev.Set(now, change)
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	done()
+	t.publish(at)
+	t.catchUp()
+	return at, nil
+}
+
+// edit does the operations and returns the leaves that they named.
+func (t *Target) edit(ops []operation) []schema.Path {
+	var touched []schema.Path
+	put := func(p schema.Path, v schema.Value) {
+		t.tree.put(p, v)
+		touched = append(touched, p)
+	}
+	for _, o := range ops {
+		if o.replace {
+			kept := make(map[string]bool, len(o.leaves))
+			for _, l := range o.leaves {
+				kept[l.Path.String()] = true
+			}
+			for _, l := range t.tree.under(o.path, isConfig) {
+				if !kept[l.Path.String()] {
+					put(l.Path, nil)
+				}
+			}
+		}
+		for _, l := range o.leaves {
+			put(l.Path, l.Value)
+		}
+	}
+	return touched
+}
+
+// statusOf gives an error the code that the specification asks for; one that has a code keeps it.
+func statusOf(err error) error {
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
+	code := codes.Aborted
+	for _, c := range []struct {
+		err  error
+		code codes.Code
+	}{
+		{schema.ErrUnknown, codes.NotFound},
+		{schema.ErrMalformed, codes.InvalidArgument},
+		{schema.ErrReadOnly, codes.InvalidArgument},
+		{schema.ErrEncoding, codes.Unimplemented},
+		{southbound.ErrUnsupported, codes.Unimplemented},
+		{device.ErrDown, codes.Unavailable},
+	} {
+		if errors.Is(err, c.err) {
+			code = c.code
+			break
+		}
+	}
+	return status.Error(code, err.Error())
+}

@@ -1,0 +1,158 @@
+package target
+
+import (
+	"sync"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"lightloom/southbound/gnmi/schema"
+)
+
+// subscriber is the queue between the target and one stream. The target fills it without ever waiting; a stream that
+// lags too far behind is cut.
+type subscriber struct {
+	onChange []schema.Path // what it wants to be told of
+	limit    int
+
+	mu     sync.Mutex
+	queue  []*gpb.SubscribeResponse
+	leaves int // in queue
+	err    error
+
+	encode func(notice) (*gpb.SubscribeResponse, error)
+	wake   chan struct{} // one token: there is something in the queue
+	ended  chan struct{} // closed once err is set
+}
+
+func newSubscriber(limit int, encode func(notice) (*gpb.SubscribeResponse, error)) *subscriber {
+	return &subscriber{limit: limit, encode: encode, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// offer queues what of a notice the subscriber wants.
+func (s *subscriber) offer(all notice) {
+	n := notice{at: all.at}
+	for _, g := range all.gone {
+		if s.wants(g) {
+			n.gone = append(n.gone, g)
+		}
+	}
+	for _, l := range all.leaves {
+		if s.wants(l.Path) {
+			n.leaves = append(n.leaves, l)
+		}
+	}
+	if n.size() > 0 {
+		s.push(n)
+	}
+}
+
+func (s *subscriber) wants(p schema.Path) bool {
+	for _, pattern := range s.onChange {
+		if pattern.Overlaps(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxMessage is how many leaves one message holds at most.
+const maxMessage = 4096
+
+// push queues a notice of what changed.
+func (s *subscriber) push(n notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size := n.size(); s.leaves+size > s.limit {
+		s.fail(status.Errorf(codes.ResourceExhausted, "the subscriber is %d leaves behind, at most %d are kept", s.leaves+size, s.limit))
+		return
+	}
+	s.put(n)
+}
+
+// all queues what stands, whatever its size, and then sync_response. A client that asks for it again before it has read
+// what it was sent is cut.
+func (s *subscriber) all(ns []notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) > 0 {
+		s.fail(status.Error(codes.ResourceExhausted, "the subscriber polls and does not read"))
+		return
+	}
+	for _, n := range ns {
+		s.put(n)
+	}
+	s.add(&gpb.SubscribeResponse{Response: &gpb.SubscribeResponse_SyncResponse{SyncResponse: true}})
+}
+
+// put cuts a notice into messages. The lock is held.
+func (s *subscriber) put(n notice) {
+	for n.size() > 0 {
+		part := notice{at: n.at}
+		part.gone, n.gone = split(n.gone, maxMessage)
+		part.leaves, n.leaves = split(n.leaves, maxMessage-len(part.gone))
+		resp, err := s.encode(part)
+		if err != nil {
+			s.fail(statusOf(err))
+			return
+		}
+		s.add(resp)
+	}
+}
+
+func split[T any](all []T, n int) (first, rest []T) {
+	n = min(n, len(all))
+	return all[:n], all[n:]
+}
+
+func (s *subscriber) add(resp *gpb.SubscribeResponse) {
+	if s.err != nil {
+		return
+	}
+	s.queue = append(s.queue, resp)
+	s.leaves += sizeOf(resp)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// end ends the stream with err; the first one counts.
+func (s *subscriber) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail(err)
+}
+
+func (s *subscriber) fail(err error) {
+	if s.err == nil {
+		s.err, s.queue = err, nil
+		close(s.ended)
+	}
+}
+
+// drain sends what is queued, until there is no more. The lock is not held while it sends.
+func (s *subscriber) drain(send func(*gpb.SubscribeResponse) error) error {
+	for {
+		s.mu.Lock()
+		batch := s.queue
+		s.queue = nil
+		s.mu.Unlock()
+		if len(batch) == 0 {
+			return nil
+		}
+		for _, r := range batch {
+			if err := send(r); err != nil {
+				return err
+			}
+			s.mu.Lock()
+			s.leaves -= sizeOf(r)
+			s.mu.Unlock()
+		}
+	}
+}
+
+func sizeOf(r *gpb.SubscribeResponse) int {
+	return len(r.GetUpdate().GetUpdate()) + len(r.GetUpdate().GetDelete())
+}

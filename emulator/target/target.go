@@ -1,0 +1,230 @@
+package target
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+
+	"lightloom/emulator/device"
+	"lightloom/southbound"
+)
+
+// Config says how a target serves its device.
+type Config struct {
+	Door  *device.Door
+	Start time.Time // instant 0 of the device's clock on the wall; timestamps are counted from it
+
+	TLS       *tls.Config // nil: plaintext, and only with Plaintext set and on a loopback address
+	Plaintext bool
+
+	Strict       bool   // refuse a Set without an election id
+	ElectionFile string // keeps the largest election ids over a restart of the target; "" keeps them in memory only
+
+	MaxBytes       int // of one message; 0 means 16 MiB
+	MaxSubscribers int // streams at a time; 0 means 64
+	MaxQueue       int // leaves that a subscriber may lag behind before it is cut; 0 means 65,536
+
+	Log *slog.Logger // nil: none
+}
+
+const (
+	defaultMaxBytes       = 16 << 20
+	defaultMaxSubscribers = 64
+	defaultMaxQueue       = 1 << 16
+)
+
+// Target serves gNMI for one device. Make one with New, run it with Serve.
+type Target struct {
+	gpb.UnimplementedGNMIServer
+	cfg    Config
+	name   string
+	wall   wall
+	detach func()
+
+	inbox inbox
+
+	mu    sync.Mutex
+	front front
+	tree  *tree
+	down  bool
+	arb   *arbiter
+	subs  []*subscriber // in the order in which they came
+}
+
+// New makes a target for the device behind the door. Close it when it is no longer served.
+func New(cfg Config) (*Target, error) {
+	if cfg.MaxBytes == 0 {
+		cfg.MaxBytes = defaultMaxBytes
+	}
+	if cfg.MaxSubscribers == 0 {
+		cfg.MaxSubscribers = defaultMaxSubscribers
+	}
+	if cfg.MaxQueue == 0 {
+		cfg.MaxQueue = defaultMaxQueue
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	arb, err := newArbiter(cfg.Strict, cfg.ElectionFile)
+	if err != nil {
+		return nil, fmt.Errorf("make target: %w", err)
+	}
+	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}}
+	t.detach = cfg.Door.Attach(device.Tap{
+		Event:   func(e southbound.DeviceEvent) { t.inbox.put(happening{event: &e}) },
+		Applied: func(a device.Applied) { t.inbox.put(happening{applied: &a}) },
+	}, t.begin)
+	return t, nil
+}
+
+// begin fills the tree; it is called under the door's lock.
+func (t *Target) begin(now time.Duration, dev *device.Device) {
+	t.name = dev.Config().Name
+	t.front = newFront(dev.Config(), t.cfg.Start)
+	t.tree = newTree(t.front.model())
+	t.front.load(t.tree, now, dev)
+	t.tree.take()
+	t.down = dev.Down(now)
+}
+
+// Close lets go of the device and ends every subscription.
+func (t *Target) Close() {
+	t.detach()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cut(status.Error(codes.Unavailable, "the target is closed"))
+}
+
+// Serve serves on l until ctx ends, then returns nil; or returns why it could not. It closes l.
+func (t *Target) Serve(ctx context.Context, l net.Listener) error {
+	opts, err := t.options(l)
+	if err != nil {
+		return errors.Join(fmt.Errorf("serve target %q: %w", t.name, err), l.Close())
+	}
+	s := grpc.NewServer(opts...)
+	gpb.RegisterGNMIServer(s, t)
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { t.follow(ctx) })
+	wg.Go(func() {
+		<-ctx.Done()
+		s.Stop()
+	})
+	err = s.Serve(l)
+	stopped := ctx.Err() != nil
+	cancel()
+	wg.Wait()
+	if err != nil && !stopped {
+		return fmt.Errorf("serve target %q: %w", t.name, err)
+	}
+	return nil
+}
+
+func (t *Target) options(l net.Listener) ([]grpc.ServerOption, error) {
+	opts := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(t.cfg.MaxBytes),
+		grpc.MaxSendMsgSize(t.cfg.MaxBytes),
+		grpc.MaxConcurrentStreams(uint32(2 * t.cfg.MaxSubscribers)),
+		grpc.ConnectionTimeout(10 * time.Second),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+	}
+	if t.cfg.TLS != nil {
+		return append(opts, grpc.Creds(credentials.NewTLS(t.cfg.TLS))), nil
+	}
+	if !t.cfg.Plaintext {
+		return nil, errors.New("no TLS configuration, and plaintext is not asked for")
+	}
+	if a, ok := l.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		return nil, fmt.Errorf("plaintext on %v: it is offered on loopback addresses only", a)
+	}
+	return opts, nil
+}
+
+// follow brings what the device tells between requests to the subscribers.
+func (t *Target) follow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.inbox.kick:
+			t.mu.Lock()
+			t.catchUp()
+			t.mu.Unlock()
+		}
+	}
+}
+
+// catchUp takes in what the device has told. The lock is held.
+func (t *Target) catchUp() {
+	for _, h := range t.inbox.take() {
+		switch {
+		case h.applied != nil:
+			t.front.applied(t.tree, *h.applied)
+			t.publish(h.applied.At)
+		case h.event.Kind == southbound.Lost:
+			t.down = true
+			t.tree.take()
+			t.cut(errDown())
+		case h.event.Kind == southbound.Synced && t.down:
+			t.reload()
+		case !t.down:
+			t.front.event(t.tree, *h.event)
+			t.publish(h.event.At)
+		}
+	}
+}
+
+func errDown() error { return status.Error(codes.Unavailable, device.ErrDown.Error()) }
+
+// reload shows the device anew after its restart. What it has forgotten is gone from the configuration too. Events that
+// came after the restart are in what is read here; taking them in again changes nothing.
+func (t *Target) reload() {
+	t.down = false
+	t.tree = newTree(t.front.model())
+	t.cfg.Door.Do(func(now time.Duration, dev *device.Device) { t.front.load(t.tree, now, dev) })
+	t.tree.take()
+}
+
+// happening is something a device told.
+type happening struct {
+	event   *southbound.DeviceEvent
+	applied *device.Applied
+}
+
+// inbox takes what the device tells, under its door's lock, without waiting for the target's.
+type inbox struct {
+	mu   sync.Mutex
+	all  []happening
+	kick chan struct{}
+}
+
+func (b *inbox) put(h happening) {
+	b.mu.Lock()
+	b.all = append(b.all, h)
+	b.mu.Unlock()
+	select {
+	case b.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (b *inbox) take() []happening {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.all
+	b.all = nil
+	return all
+}

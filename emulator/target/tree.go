@@ -1,0 +1,215 @@
+package target
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"lightloom/southbound/gnmi/schema"
+)
+
+// tree holds the leaves of one target, configuration and state, list entries found by their keys. Every change of a leaf
+// is kept until it is committed, told, or undone.
+type tree struct {
+	model *schema.Model
+	root  *node
+	edits []edit
+}
+
+type node struct {
+	elem   schema.Elem
+	schema *schema.Node
+	kids   map[string]*node // by Elem.String
+	value  schema.Value     // of a leaf
+}
+
+// edit is one change of a leaf; nil stands for its absence.
+type edit struct {
+	path     schema.Path
+	node     *schema.Node
+	old, new schema.Value
+}
+
+func newTree(m *schema.Model) *tree {
+	return &tree{model: m, root: &node{schema: m.Root, kids: map[string]*node{}}}
+}
+
+// put sets a leaf, or removes it where v is nil. The path is of the model, with all its keys.
+func (t *tree) put(p schema.Path, v schema.Value) {
+	if old, n := t.swap(t.root, p, v); !schema.Equal(old, v) {
+		t.edits = append(t.edits, edit{p, n, old, v})
+	}
+}
+
+// swap sets the leaf below n and returns what it held and its schema. Nodes that are left empty go.
+func (t *tree) swap(n *node, rest schema.Path, v schema.Value) (schema.Value, *schema.Node) {
+	if len(rest) == 0 {
+		old := n.value
+		n.value = v
+		return old, n.schema
+	}
+	text := rest[0].String()
+	kid := n.kids[text]
+	if kid == nil {
+		s := n.schema.Kids[rest[0].Name]
+		if v == nil {
+			return nil, s
+		}
+		kid = &node{elem: rest[0], schema: s, kids: map[string]*node{}}
+		n.kids[text] = kid
+	}
+	old, s := t.swap(kid, rest[1:], v)
+	if kid.value == nil && len(kid.kids) == 0 {
+		delete(n.kids, text)
+	}
+	return old, s
+}
+
+// undo takes back every edit since the last take.
+func (t *tree) undo() {
+	for _, e := range slices.Backward(t.edits) {
+		t.swap(t.root, e.path, e.old)
+	}
+	t.edits = t.edits[:0]
+}
+
+// take returns the net edits since the last take, and forgets them.
+func (t *tree) take() []edit {
+	out := t.net()
+	t.edits = nil
+	return out
+}
+
+// net returns the edits since the last take, one a leaf at most, without those that cancelled out, in the order in which
+// leaves were first touched.
+func (t *tree) net() []edit {
+	at := make(map[string]int, len(t.edits))
+	var out []edit
+	for _, e := range t.edits {
+		text := e.path.String()
+		if i, ok := at[text]; ok {
+			out[i].new = e.new
+			continue
+		}
+		at[text] = len(out)
+		out = append(out, e)
+	}
+	return slices.DeleteFunc(out, func(e edit) bool { return schema.Equal(e.old, e.new) })
+}
+
+// get returns the value of a leaf, or nil.
+func (t *tree) get(p schema.Path) schema.Value {
+	n := t.root
+	for _, e := range p {
+		if n = n.kids[e.String()]; n == nil {
+			return nil
+		}
+	}
+	return n.value
+}
+
+// exists says whether a path holds anything.
+func (t *tree) exists(p schema.Path) bool {
+	n := t.root
+	for _, e := range p {
+		if n = n.kids[e.String()]; n == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// found is a node with its path.
+type found struct {
+	path schema.Path
+	node *node
+}
+
+// find returns the nodes that a pattern names, in the order of the tree.
+func (t *tree) find(pattern schema.Path) []found {
+	at := []found{{nil, t.root}}
+	for _, e := range pattern {
+		var next []found
+		for _, f := range at {
+			if full(e, f.node.schema.Kids[e.Name]) {
+				if kid := f.node.kids[e.String()]; kid != nil {
+					next = append(next, found{join(f.path, kid.elem), kid})
+				}
+				continue
+			}
+			for _, kid := range f.node.sorted() {
+				if (schema.Path{e}).Overlaps(schema.Path{kid.elem}) {
+					next = append(next, found{join(f.path, kid.elem), kid})
+				}
+			}
+		}
+		at = next
+	}
+	return at
+}
+
+// full says whether an element names one entry.
+func full(e schema.Elem, n *schema.Node) bool {
+	return n != nil && len(e.Keys) == len(n.Keys) && !slices.ContainsFunc(e.Keys, func(k schema.Key) bool { return k.Value == schema.Any })
+}
+
+func join(p schema.Path, e schema.Elem) schema.Path { return append(slices.Clone(p), e) }
+
+// sorted returns the kids by name, then by keys, numbers by size.
+func (n *node) sorted() []*node {
+	out := make([]*node, 0, len(n.kids))
+	for _, k := range n.kids {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(a, b *node) int {
+		c := cmp.Compare(a.elem.Name, b.elem.Name)
+		for i := 0; c == 0 && i < min(len(a.elem.Keys), len(b.elem.Keys)); i++ {
+			c = compareKeys(a.elem.Keys[i].Value, b.elem.Keys[i].Value)
+		}
+		return c
+	})
+	return out
+}
+
+func compareKeys(a, b string) int {
+	x, xerr := strconv.ParseUint(a, 10, 64)
+	y, yerr := strconv.ParseUint(b, 10, 64)
+	if xerr == nil && yerr == nil && x != y {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(a, b)
+}
+
+// leaves appends the leaves at and below a node that keep wants, in the order of the tree.
+func (f found) leaves(out []schema.Leaf, keep func(*schema.Node) bool) []schema.Leaf {
+	if f.node.schema.Leaf {
+		if f.node.value != nil && keep(f.node.schema) {
+			out = append(out, schema.Leaf{Path: f.path, Value: f.node.value})
+		}
+		return out
+	}
+	for _, kid := range f.node.sorted() {
+		out = found{join(f.path, kid.elem), kid}.leaves(out, keep)
+	}
+	return out
+}
+
+// under returns the leaves that a pattern names.
+func (t *tree) under(pattern schema.Path, keep func(*schema.Node) bool) []schema.Leaf {
+	var out []schema.Leaf
+	for _, f := range t.find(pattern) {
+		out = f.leaves(out, keep)
+	}
+	return out
+}
+
+func isConfig(n *schema.Node) bool { return !n.ReadOnly }
+func isState(n *schema.Node) bool  { return n.ReadOnly }
+func isAny(*schema.Node) bool      { return true }
+
+// remove removes the leaves that a pattern names and keep wants.
+func (t *tree) remove(pattern schema.Path, keep func(*schema.Node) bool) {
+	for _, l := range t.under(pattern, keep) {
+		t.put(l.Path, nil)
+	}
+}

@@ -1,0 +1,132 @@
+package gnmi
+
+import (
+	"cmp"
+	"slices"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// ruleWriter encodes changes of rules. What rules stand on is sent with the first change of a session, and groups
+// whenever they are named: a few bytes that save the writer from knowing what the device holds.
+type ruleWriter struct {
+	p     OpenConfig
+	model *schema.Model
+	based bool // the device has what rules stand on
+	basis bool // the last request held it
+}
+
+// NewWriter implements Profile.
+func (p OpenConfig) NewWriter([]schema.Leaf) Writer { return &ruleWriter{p: p, model: p.Model()} }
+
+// Accepted implements Writer.
+func (w *ruleWriter) Accepted() { w.based = w.based || w.basis }
+
+// Encode implements Writer. Rules go out in the order of their sequence-ids. A change that replaces everything replaces
+// the whole policy entry; groups that nothing names any more stay, and do nothing.
+func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
+	req := &gpb.SetRequest{}
+	w.basis = false
+	if c.Empty() {
+		return req, nil
+	}
+	if err := w.p.check(c); err != nil {
+		return nil, err
+	}
+	for _, m := range c.Drop {
+		if !c.Replace && !slices.ContainsFunc(c.Rules, func(r southbound.Rule) bool { return r.Match == m }) {
+			req.Delete = append(req.Delete, rulePath(w.p.Sequence(m)).Proto())
+		}
+	}
+	rules := slices.Clone(c.Rules)
+	slices.SortFunc(rules, func(a, b southbound.Rule) int {
+		return cmp.Compare(w.p.Sequence(a.Match), w.p.Sequence(b.Match))
+	})
+	var err error
+	add := func(list *[]*gpb.Update, at schema.Path, leaves []schema.Leaf) {
+		u, e := entry(w.model, at, leaves)
+		err = cmp.Or(err, e)
+		*list = append(*list, u)
+	}
+	w.addBase(req, add)
+	for _, g := range groupsOf(rules) {
+		add(&req.Replace, groupPath(GroupName(g[0], g[1])), w.p.GroupLeaves(g[0], g[1]))
+	}
+	if c.Replace {
+		all := w.p.BaseLeaves()[:2] // the policy's own leaves
+		for _, r := range rules {
+			all = append(all, w.p.RuleLeaves(r, false)...)
+		}
+		add(&req.Replace, policyPath(), all)
+	} else {
+		for _, r := range rules {
+			add(&req.Replace, rulePath(w.p.Sequence(r.Match)), w.p.RuleLeaves(r, false))
+		}
+	}
+	return req, err
+}
+
+// addBase adds, once a session, what rules stand on. The policy comes as an update, so that its rules stay.
+func (w *ruleWriter) addBase(req *gpb.SetRequest, add func(*[]*gpb.Update, schema.Path, []schema.Leaf)) {
+	if w.based {
+		return
+	}
+	w.basis = true
+	base := w.p.BaseLeaves()
+	for i := range southbound.Port(w.p.Ports) {
+		for _, pref := range []uint64{PrimaryPreference, BackupPreference} {
+			add(&req.Replace, hopPath(hopIndex(i, pref)), base)
+		}
+	}
+	add(&req.Update, policyPath(), base)
+	for i := range southbound.Port(w.p.Ports) {
+		add(&req.Update, applyPath(i), base)
+	}
+}
+
+// groupsOf returns the groups that rules name, sorted.
+func groupsOf(rules []southbound.Rule) [][2]southbound.Port {
+	var out [][2]southbound.Port
+	for _, r := range rules {
+		out = append(out, [2]southbound.Port{r.Primary, r.Backup})
+	}
+	slices.SortFunc(out, func(a, b [2]southbound.Port) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return slices.Compact(out)
+}
+
+// check finds what the device could not tell from the request, or would take in another meaning.
+func (p OpenConfig) check(c *southbound.Change) error {
+	if len(c.Connect) > 0 {
+		return refused("encode change: a packet switch takes no cross-connects")
+	}
+	if p.Ports > MaxPorts || p.Racks > MaxSequenceRacks {
+		return refused("encode change: the openconfig profile names at most %d ports and %d racks", MaxPorts, MaxSequenceRacks)
+	}
+	port := func(x southbound.Port) bool { return x >= 0 && int32(x) < p.Ports }
+	seen := make(map[southbound.Match]bool, len(c.Rules))
+	for _, r := range c.Rules {
+		switch {
+		case !p.matchOK(r.Match):
+			return refused("encode rule %+v: racks are 0 to %d, tags 0 to %d", r.Match, p.Racks-1, southbound.Tags-1)
+		case !port(r.Primary) || r.Backup != southbound.NoPort && !port(r.Backup):
+			return refused("encode rule %+v: ports %d and %d: ports are 0 to %d", r.Match, r.Primary, r.Backup, p.Ports-1)
+		case seen[r.Match]:
+			return refused("encode rule %+v: it is given twice", r.Match)
+		}
+		seen[r.Match] = true
+	}
+	for _, m := range c.Drop {
+		if !p.matchOK(m) {
+			return refused("encode drop %+v: racks are 0 to %d, tags 0 to %d", m, p.Racks-1, southbound.Tags-1)
+		}
+	}
+	return nil
+}
+
+func (p OpenConfig) matchOK(m southbound.Match) bool {
+	rack := func(r southbound.RackID) bool { return r >= 0 && int32(r) < p.Racks }
+	return rack(m.Dst) && (m.Src == southbound.AnyRack || rack(m.Src)) && (m.Tag < southbound.Tags || m.Tag == southbound.AnyTag)
+}

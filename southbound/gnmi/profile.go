@@ -1,0 +1,62 @@
+package gnmi
+
+import (
+	"fmt"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// Profile speaks one kind of device. Its methods are pure.
+type Profile interface {
+	// Name is what a flag calls it.
+	Name() string
+	// Model returns the table of paths that payloads are held against.
+	Model() *schema.Model
+	// Check says from a device's Capabilities whether the profile fits it.
+	Check(c *gpb.CapabilityResponse) error
+	// ConfigPaths are what a Writer must know of the device's configuration before it writes.
+	ConfigPaths() []schema.Path
+	// NewWriter returns the encoder of changes to a device that holds this configuration.
+	NewWriter(config []schema.Leaf) Writer
+	// StatePaths are what a read-back asks for, and Seen makes of the answer what the device says of itself.
+	StatePaths() []schema.Path
+	Seen(state []schema.Leaf) (southbound.Seen, error)
+	// WatchPaths are subscribed to ON_CHANGE, and NewDecoder returns the decoder of one such stream.
+	WatchPaths() []schema.Path
+	NewDecoder() Decoder
+}
+
+// Writer encodes changes for one device, in the order in which they are sent.
+type Writer interface {
+	// Encode returns the request for a change. An error wraps southbound.ErrRefused or ErrUnsupported.
+	Encode(c *southbound.Change) (*gpb.SetRequest, error)
+	// Accepted says that the request of the last Encode has been accepted.
+	Accepted()
+}
+
+// Decoder turns the notifications of one stream into events, in their order. At and Device are left to the caller.
+type Decoder interface {
+	// Decode takes one notification: first what is gone, then what is new. Events of what stands at the beginning of a
+	// stream and is as it should be (a port that is up) are left out.
+	Decode(gone []schema.Path, leaves []schema.Leaf) ([]southbound.DeviceEvent, error)
+}
+
+func refused(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), southbound.ErrRefused)
+}
+
+// entry encodes the leaves of one list entry as an update of that entry.
+func entry(m *schema.Model, at schema.Path, leaves []schema.Leaf) (*gpb.Update, error) {
+	v, err := m.Nest(at, leaves)
+	if err != nil {
+		return nil, err
+	}
+	tv, err := schema.JSON(v, gpb.Encoding_JSON_IETF)
+	if err != nil {
+		return nil, err
+	}
+	return &gpb.Update{Path: at.Proto(), Val: tv}, nil
+}

@@ -1,0 +1,219 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+)
+
+// Leaf is a leaf with its value.
+type Leaf struct {
+	Path  Path
+	Value Value
+}
+
+// form is how strictly JSON is read.
+type form struct {
+	ietf    bool // 64-bit integers and decimals are strings, identities carry their module
+	lenient bool // what the model does not know is passed over
+}
+
+// Decode reads the value at a path into leaves, in the order of the model, and checks names, keys and types. The value
+// at a container holds the container's children, unwrapped. Encodings: JSON_IETF, JSON and, for leaves, PROTO.
+func (m *Model) Decode(p Path, tv *gpb.TypedValue) ([]Leaf, error) { return m.decode(p, tv, false) }
+
+// DecodeKnown is Decode of what a device says of itself: devices know more than a model of ours, and strip or add module
+// prefixes. What is unknown is passed over; what is known must still be of its type.
+func (m *Model) DecodeKnown(p Path, tv *gpb.TypedValue) ([]Leaf, error) {
+	leaves, err := m.decode(p, tv, true)
+	if errors.Is(err, ErrUnknown) {
+		return nil, nil
+	}
+	return leaves, err
+}
+
+func (m *Model) decode(p Path, tv *gpb.TypedValue, lenient bool) ([]Leaf, error) {
+	n, err := m.Lookup(p, true)
+	if err != nil {
+		return nil, err
+	}
+	leaves, err := n.decodeTyped(p, tv, lenient)
+	if err != nil {
+		return nil, fmt.Errorf("decode %q: %w", p.String(), err)
+	}
+	return leaves, nil
+}
+
+func (n *Node) decodeTyped(p Path, tv *gpb.TypedValue, lenient bool) ([]Leaf, error) {
+	switch x := tv.GetValue().(type) {
+	case *gpb.TypedValue_JsonIetfVal:
+		return n.decodeJSON(p, x.JsonIetfVal, form{ietf: !lenient, lenient: lenient})
+	case *gpb.TypedValue_JsonVal:
+		return n.decodeJSON(p, x.JsonVal, form{lenient: lenient})
+	}
+	if !n.Leaf {
+		if tv.GetValue() == nil {
+			return nil, malformed("no value")
+		}
+		return nil, fmt.Errorf("a container as %T: %w", tv.GetValue(), ErrEncoding)
+	}
+	v, err := n.Type.fromScalar(tv)
+	if err != nil {
+		return nil, err
+	}
+	return []Leaf{{p, v}}, nil
+}
+
+func (n *Node) decodeJSON(p Path, data []byte, f form) ([]Leaf, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, malformed("%w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, malformed("something follows the JSON value")
+	}
+	return n.decode(nil, p, v, f)
+}
+
+// decode appends the leaves of v at p to out.
+func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
+	if n.Leaf {
+		x, err := n.Type.fromJSON(v, f.ietf)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", p.String(), err)
+		}
+		return append(out, Leaf{p, x}), nil
+	}
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return nil, malformed("%q: want a JSON object", p.String())
+	}
+	seen := make(map[string]any, len(obj))
+	for name, x := range obj {
+		b := bare(name)
+		if _, dup := seen[b]; dup {
+			return nil, malformed("%q: %q stands twice", p.String(), b)
+		}
+		if n.Kids[b] == nil && !slices.Contains(n.Keys, b) {
+			if f.lenient {
+				continue
+			}
+			return nil, fmt.Errorf("%q: child %q: %w", p.String(), b, ErrUnknown)
+		}
+		seen[b] = x
+	}
+	if err := n.checkKeyLeaves(p, seen); err != nil {
+		return nil, err
+	}
+	var err error
+	for _, name := range n.Order {
+		x, ok := seen[name]
+		if !ok {
+			continue
+		}
+		if kid := n.Kids[name]; len(kid.Keys) > 0 {
+			out, err = kid.decodeList(out, p, x, f)
+		} else {
+			out, err = kid.decode(out, p.With(name), x, f)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (n *Node) decodeList(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
+	items, ok := v.([]any)
+	if !ok {
+		return nil, malformed("%q: list %q wants a JSON array", p.String(), n.Name)
+	}
+	for i, item := range items {
+		obj, _ := item.(map[string]any)
+		e := Elem{Name: n.Name}
+		for _, k := range n.Keys {
+			text, err := keyText(obj, k)
+			if err != nil {
+				return nil, fmt.Errorf("%q: %s number %d: %w", p.String(), n.Name, i+1, err)
+			}
+			e.Keys = append(e.Keys, Key{k, text})
+		}
+		var err error
+		if out, err = n.decode(out, append(slices.Clone(p), e), item, f); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// checkKeyLeaves holds the key leaves of an entry, where they are given, against its path.
+func (n *Node) checkKeyLeaves(p Path, obj map[string]any) error {
+	for _, k := range n.Keys {
+		if _, ok := obj[k]; !ok {
+			continue
+		}
+		text, err := keyText(obj, k)
+		if err != nil {
+			return fmt.Errorf("%q: %w", p.String(), err)
+		}
+		if want := p[len(p)-1].Key(k); text != want {
+			return malformed("%q: key %q is %q in the value", p.String(), k, text)
+		}
+	}
+	return nil
+}
+
+func keyText(obj map[string]any, key string) (string, error) {
+	for name, v := range obj {
+		if bare(name) != key {
+			continue
+		}
+		switch x := v.(type) {
+		case string:
+			if x != "" && len(x) <= maxText {
+				return x, nil
+			}
+		case json.Number:
+			return x.String(), nil
+		}
+		return "", malformed("key %q is %v", key, v)
+	}
+	return "", malformed("key %q is missing", key)
+}
+
+// Encode returns a leaf's value in an encoding.
+func (n *Node) Encode(v Value, enc gpb.Encoding) (*gpb.TypedValue, error) {
+	switch enc {
+	case gpb.Encoding_PROTO:
+		return toScalar(v), nil
+	case gpb.Encoding_JSON, gpb.Encoding_JSON_IETF:
+		return JSON(n.Type.toJSON(v), enc)
+	}
+	return nil, fmt.Errorf("encoding %v: %w", enc, ErrEncoding)
+}
+
+// JSONValue returns a leaf's value as JSON_IETF has it, for encoding/json.
+func (n *Node) JSONValue(v Value) any { return n.Type.toJSON(v) }
+
+// JSON wraps a JSON value. Names inside it are sorted, so equal values have equal bytes.
+func JSON(v any, enc gpb.Encoding) (*gpb.TypedValue, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode %T: %w", v, err)
+	}
+	if enc == gpb.Encoding_JSON {
+		return &gpb.TypedValue{Value: &gpb.TypedValue_JsonVal{JsonVal: b}}, nil
+	}
+	return &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: b}}, nil
+}
+
+// Text returns a value as it stands in a key.
+func Text(v Value) string { return strings.TrimSpace(fmt.Sprint(v)) }

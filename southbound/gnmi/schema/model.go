@@ -1,0 +1,116 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Row is one line of a model's table: a leaf. Lists are written with their keys, "/interfaces/interface[name]/...". A
+// leaf below "state" is read-only; State makes others so.
+type Row struct {
+	Path    string
+	Type    Type
+	State   bool
+	Counter bool // changes all the time: sampled, never sent on change
+}
+
+// Node is a container, a list or a leaf of a model.
+type Node struct {
+	Name     string
+	Keys     []string // of a list, sorted
+	Kids     map[string]*Node
+	Order    []string // of Kids, sorted
+	Type     Type     // of a leaf
+	Leaf     bool
+	ReadOnly bool // of a leaf
+	Counter  bool // of a leaf
+}
+
+// Module names a model as Capabilities does.
+type Module struct{ Name, Organization, Version string }
+
+// Model is a table made into a tree.
+type Model struct {
+	Name    string
+	Modules []Module
+	Root    *Node
+	Rows    []Row
+}
+
+// newModel builds a tree. A table that contradicts itself is a mistake of this package: it panics.
+func newModel(name string, modules []Module, rows []Row) *Model {
+	m := &Model{Name: name, Modules: modules, Root: &Node{Kids: map[string]*Node{}}, Rows: rows}
+	for _, r := range rows {
+		n, readOnly := m.Root, r.State
+		for _, step := range strings.Split(strings.TrimPrefix(r.Path, "/"), "/") {
+			name, keys := splitKeys(step)
+			kid := n.Kids[name]
+			if kid == nil {
+				kid = &Node{Name: name, Keys: keys, Kids: map[string]*Node{}}
+				n.Kids[name] = kid
+				n.Order = append(n.Order, name)
+			}
+			if !slices.Equal(kid.Keys, keys) {
+				panic(fmt.Sprintf("schema: %s: the keys of %s differ from an earlier row's", r.Path, name))
+			}
+			readOnly = readOnly || name == "state"
+			n = kid
+		}
+		if n.Leaf || len(n.Kids) > 0 {
+			panic(fmt.Sprintf("schema: %s stands twice", r.Path))
+		}
+		n.Leaf, n.Type, n.ReadOnly, n.Counter = true, r.Type, readOnly, r.Counter
+	}
+	m.Root.sort()
+	return m
+}
+
+func (n *Node) sort() {
+	slices.Sort(n.Order)
+	for _, name := range n.Order {
+		n.Kids[name].sort()
+	}
+}
+
+func splitKeys(step string) (name string, keys []string) {
+	name, rest, ok := strings.Cut(step, "[")
+	if !ok {
+		return step, nil
+	}
+	keys = strings.Split(strings.TrimSuffix(rest, "]"), "][")
+	slices.Sort(keys)
+	return name, keys
+}
+
+// Lookup returns the node of a path. The keys it gives must be the model's; all says that all of them must be given,
+// none of them Any: what an update needs. The root is a node.
+func (m *Model) Lookup(p Path, all bool) (*Node, error) {
+	n := m.Root
+	for i, e := range p {
+		kid := n.Kids[e.Name]
+		if kid == nil {
+			return nil, fmt.Errorf("look up %q: %w (at %q)", p.String(), ErrUnknown, e.Name)
+		}
+		if err := kid.checkKeys(e, all); err != nil {
+			return nil, fmt.Errorf("look up %q: %w", p[:i+1].String(), err)
+		}
+		n = kid
+	}
+	return n, nil
+}
+
+func (n *Node) checkKeys(e Elem, all bool) error {
+	for _, k := range e.Keys {
+		if !slices.Contains(n.Keys, k.Name) {
+			return malformed("%q has no key %q; its keys are %v", n.Name, k.Name, n.Keys)
+		}
+		if all && (k.Value == Any || k.Value == "") {
+			return malformed("key %q of %q is %q: name one entry", k.Name, n.Name, k.Value)
+		}
+	}
+	if all && len(e.Keys) != len(n.Keys) {
+		return malformed("%q needs its keys %v", n.Name, n.Keys)
+	}
+	return nil
+}

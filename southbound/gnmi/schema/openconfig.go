@@ -1,0 +1,49 @@
+package schema
+
+// OpenConfig returns the model of packet switches: policy forwarding (openconfig-policy-forwarding), static next hops
+// and groups of them (openconfig-network-instance-static 0.2), and interfaces. Every config leaf has its twin in state.
+func OpenConfig() *Model {
+	const (
+		ni     = "/network-instances/network-instance[name]"
+		policy = ni + "/policy-forwarding/policies/policy[policy-id]"
+		rule   = policy + "/rules/rule[sequence-id]"
+		apply  = ni + "/policy-forwarding/interfaces/interface[interface-id]"
+		group  = ni + "/static/next-hop-groups/next-hop-group[name]"
+		hop    = ni + "/static/next-hops/next-hop[index]"
+		iface  = "/interfaces/interface[name]"
+	)
+	rows := []Row{
+		{Path: iface + "/state/name", Type: String()},
+		{Path: iface + "/state/admin-status", Type: Enum("UP", "DOWN", "TESTING")},
+		{Path: iface + "/state/oper-status", Type: Enum("UP", "DOWN", "TESTING", "UNKNOWN", "DORMANT", "NOT_PRESENT", "LOWER_LAYER_DOWN")},
+		{Path: iface + "/state/last-change", Type: Uint(64)},
+		{Path: "/components/component[name]/state/name", Type: String()},
+		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64), Counter: true},
+	}
+	twin := func(at, leaf string, t Type) {
+		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
+	}
+	twin(ni, "name", String())
+	twin(ni, "type", Identity("openconfig-network-instance-types", "DEFAULT_INSTANCE", "L3VRF"))
+	twin(policy, "policy-id", String())
+	twin(policy, "type", Enum("PBR_POLICY", "VRF_SELECTION_POLICY"))
+	twin(rule, "sequence-id", Uint(32))
+	twin(rule+"/ipv4", "source-address", Prefix())
+	twin(rule+"/ipv4", "destination-address", Prefix())
+	twin(rule+"/ipv4", "dscp-set", ListOf(Uint(8)))
+	twin(rule+"/action", "next-hop-group", String())
+	twin(apply, "interface-id", String())
+	twin(apply, "apply-forwarding-policy", String())
+	twin(group, "name", String())
+	twin(group+"/next-hops/next-hop[index]", "index", String())
+	twin(hop, "index", String())
+	twin(hop, "next-hop", Address())
+	twin(hop, "preference", Uint(32))
+	return newModel("openconfig", []Module{
+		{"openconfig-interfaces", "OpenConfig working group", "3.7.0"},
+		{"openconfig-network-instance", "OpenConfig working group", "4.5.0"},
+		{"openconfig-network-instance-static", "OpenConfig working group", "0.2.2"},
+		{"openconfig-policy-forwarding", "OpenConfig working group", "0.8.0"},
+		{"openconfig-platform", "OpenConfig working group", "0.30.0"},
+	}, rows)
+}

@@ -1,0 +1,342 @@
+package gnmi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"github.com/openconfig/gnmi/proto/gnmi_ext"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// Election is an election id: who may write. A larger one wins; see Less.
+type Election struct{ High, Low uint64 }
+
+// Less says whether e is smaller than o.
+func (e Election) Less(o Election) bool { return e.High < o.High || e.High == o.High && e.Low < o.Low }
+
+// Config says how to reach one device.
+type Config struct {
+	Name    string // in errors
+	Addr    string // host:port
+	Device  southbound.DeviceID
+	Profile Profile
+	TLS     *tls.Config // nil: plaintext, and only to a loopback address with Plaintext set
+
+	Plaintext bool
+
+	// Election gives the id that every Set carries; nil sends none. It is asked once a Set.
+	Election func() Election
+	// SendRole adds an empty role to the id: required by the specification's text and refused by SONiC.
+	SendRole bool
+
+	// Start is the instant 0 of the fabric on the device's wall clock, for DeviceEvent.At; zero: events carry no time.
+	Start time.Time
+
+	Timeout   time.Duration // of one Set, Get or Capabilities whose context has no deadline; 0 means 5 s
+	Keepalive time.Duration // of an idle connection; 0 means 10 s, below which servers say too_many_pings
+	MaxBytes  int           // of one message; 0 means 16 MiB
+}
+
+const (
+	defaultTimeout   = 5 * time.Second
+	defaultKeepalive = 10 * time.Second
+	defaultMaxBytes  = 16 << 20
+)
+
+// Session is a device behind gNMI. It is safe for several goroutines: Sets go out one after the other, in the order of
+// the calls.
+type Session struct {
+	cfg    Config
+	conn   *grpc.ClientConn
+	client gpb.GNMIClient
+	model  *schema.Model
+
+	turn   chan struct{} // one token: the queue of Sets
+	writer Writer        // by the holder of the turn; nil: what the device holds must be read first
+
+	mu    sync.Mutex
+	stale bool // something happened after which nothing that is known of the device's configuration holds
+}
+
+var _ southbound.Device = (*Session)(nil)
+
+// Dial connects to a device and checks that the profile fits it. ctx bounds Dial, not the session.
+func Dial(ctx context.Context, cfg Config) (*Session, error) {
+	s, err := open(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("dial device %q: %w", cfg.Name, err)
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	caps, err := s.client.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(true))
+	if err == nil {
+		err = cfg.Profile.Check(caps)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("dial device %q at %s: %w", cfg.Name, cfg.Addr, explain(err)), s.conn.Close())
+	}
+	return s, nil
+}
+
+func open(cfg Config) (*Session, error) {
+	if cfg.Profile == nil {
+		return nil, errors.New("no profile")
+	}
+	creds := insecure.NewCredentials()
+	switch {
+	case cfg.TLS != nil:
+		creds = credentials.NewTLS(cfg.TLS)
+	case !cfg.Plaintext:
+		return nil, errors.New("no TLS configuration, and plaintext is not asked for")
+	case !loopback(cfg.Addr):
+		return nil, fmt.Errorf("plaintext to %s: it is taken on loopback addresses only", cfg.Addr)
+	}
+	cfg.Timeout = orDefault(cfg.Timeout, defaultTimeout)
+	cfg.Keepalive = orDefault(cfg.Keepalive, defaultKeepalive)
+	if cfg.MaxBytes == 0 {
+		cfg.MaxBytes = defaultMaxBytes
+	}
+	conn, err := grpc.NewClient("passthrough:///"+cfg.Addr,
+		grpc.WithTransportCredentials(creds),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: cfg.Keepalive, Timeout: cfg.Timeout, PermitWithoutStream: true}),
+		grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: cfg.Timeout,
+			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxBytes), grpc.MaxCallSendMsgSize(cfg.MaxBytes)))
+	if err != nil {
+		return nil, err
+	}
+	return &Session{cfg: cfg, conn: conn, client: gpb.NewGNMIClient(conn), model: cfg.Profile.Model(),
+		turn: make(chan struct{}, 1)}, nil
+}
+
+func orDefault(d, def time.Duration) time.Duration {
+	if d == 0 {
+		return def
+	}
+	return d
+}
+
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Close ends the session and every Watch of it.
+func (s *Session) Close() error { return s.conn.Close() }
+
+func (s *Session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, s.cfg.Timeout)
+}
+
+// Set implements southbound.Device. An empty change claims the device: it carries the election id and nothing else. An
+// error that wraps none of southbound's sentinels leaves it open whether the change was accepted; the next Set reads
+// the device's configuration first.
+func (s *Session) Set(ctx context.Context, c *southbound.Change) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("set device %q: wait for earlier changes: %w", s.cfg.Name, ctx.Err())
+	}
+	if err := s.set(ctx, c); err != nil {
+		return fmt.Errorf("set device %q: %w", s.cfg.Name, explain(err))
+	}
+	return nil
+}
+
+// set holds the turn. A change that is refused may be so because somebody else has written: then the device's
+// configuration is read and the change sent once more.
+func (s *Session) set(ctx context.Context, c *southbound.Change) error {
+	fresh, err := s.readConfig(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.send(ctx, c)
+	if status.Code(err) != codes.Aborted || fresh {
+		return err
+	}
+	if _, err := s.readConfig(ctx); err != nil {
+		return err
+	}
+	return s.send(ctx, c)
+}
+
+func (s *Session) send(ctx context.Context, c *southbound.Change) error {
+	req, err := s.writer.Encode(c)
+	if err != nil {
+		return err
+	}
+	if s.cfg.Election != nil {
+		req.Extension = append(req.Extension, s.arbitration())
+	}
+	resp, err := s.client.Set(ctx, req)
+	if err == nil {
+		err = failureWithin(resp)
+	}
+	if err != nil {
+		s.distrust()
+		return err
+	}
+	s.writer.Accepted()
+	return nil
+}
+
+// readConfig makes a writer that knows what the device holds, unless there is one that can be trusted.
+func (s *Session) readConfig(ctx context.Context) (fresh bool, err error) {
+	s.mu.Lock()
+	if s.stale {
+		s.stale, s.writer = false, nil
+	}
+	s.mu.Unlock()
+	if s.writer != nil {
+		return false, nil
+	}
+	var config []schema.Leaf
+	if paths := s.cfg.Profile.ConfigPaths(); len(paths) > 0 {
+		if config, err = s.get(ctx, paths, gpb.GetRequest_CONFIG); err != nil {
+			return false, fmt.Errorf("read configuration: %w", err)
+		}
+	}
+	s.writer = s.cfg.Profile.NewWriter(config)
+	return true, nil
+}
+
+func (s *Session) distrust() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stale = true
+}
+
+func (s *Session) arbitration() *gnmi_ext.Extension {
+	e := s.cfg.Election()
+	m := &gnmi_ext.MasterArbitration{ElectionId: &gnmi_ext.Uint128{High: e.High, Low: e.Low}}
+	if s.cfg.SendRole {
+		m.Role = &gnmi_ext.Role{}
+	}
+	return &gnmi_ext.Extension{Ext: &gnmi_ext.Extension_MasterArbitration{MasterArbitration: m}}
+}
+
+// failureWithin finds what older devices say inside a response that is no error.
+func failureWithin(r *gpb.SetResponse) error {
+	if m := r.GetMessage(); m.GetCode() != 0 { //nolint:staticcheck // deprecated, and still sent
+		return status.Error(codes.Code(m.GetCode()), m.GetMessage())
+	}
+	for _, u := range r.GetResponse() {
+		if m := u.GetMessage(); m.GetCode() != 0 { //nolint:staticcheck // deprecated, and still sent
+			return status.Error(codes.Code(m.GetCode()), m.GetMessage())
+		}
+	}
+	return nil
+}
+
+// Read implements southbound.Device.
+func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	leaves, err := s.get(ctx, s.cfg.Profile.StatePaths(), gpb.GetRequest_ALL)
+	if err != nil {
+		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, explain(err))
+	}
+	seen, err := s.cfg.Profile.Seen(leaves)
+	if err != nil {
+		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, err)
+	}
+	return seen, nil
+}
+
+// get reads paths in one request. Devices say NOT_FOUND of a path that holds nothing: then each path is asked for alone,
+// and one that is not found is empty.
+func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
+	out, err := s.getOnce(ctx, paths, what)
+	if status.Code(err) != codes.NotFound {
+		return out, err
+	}
+	for _, p := range paths {
+		leaves, err := s.getOnce(ctx, []schema.Path{p}, what)
+		if err != nil && status.Code(err) != codes.NotFound {
+			return nil, err
+		}
+		out = append(out, leaves...)
+	}
+	return out, nil
+}
+
+func (s *Session) getOnce(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
+	req := &gpb.GetRequest{Type: what, Encoding: gpb.Encoding_JSON_IETF}
+	for _, p := range paths {
+		req.Path = append(req.Path, p.Proto())
+	}
+	resp, err := s.client.Get(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	var out []schema.Leaf
+	for _, n := range resp.GetNotification() {
+		_, leaves, err := decodeNotification(s.model, n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, leaves...)
+	}
+	return out, nil
+}
+
+// decodeNotification turns a notification into what is gone and what is new.
+func decodeNotification(m *schema.Model, n *gpb.Notification) (gone []schema.Path, leaves []schema.Leaf, err error) {
+	for _, d := range n.GetDelete() {
+		p, err := schema.FromProto(n.GetPrefix(), d)
+		if err != nil {
+			return nil, nil, err
+		}
+		gone = append(gone, p)
+	}
+	for _, u := range n.GetUpdate() {
+		p, err := schema.FromProto(n.GetPrefix(), u.GetPath())
+		if err != nil {
+			return nil, nil, err
+		}
+		ls, err := m.DecodeKnown(p, u.GetVal())
+		if err != nil {
+			return nil, nil, err
+		}
+		leaves = append(leaves, ls...)
+	}
+	return gone, leaves, nil
+}
+
+// explain adds the sentinel that a status code stands for.
+func explain(err error) error {
+	switch status.Code(err) {
+	case codes.PermissionDenied:
+		return fmt.Errorf("%w: %w", err, southbound.ErrNotLeader)
+	case codes.Unimplemented:
+		return fmt.Errorf("%w: %w: %w", err, southbound.ErrUnsupported, southbound.ErrRefused)
+	case codes.InvalidArgument, codes.NotFound, codes.Aborted:
+		return fmt.Errorf("%w: %w", err, southbound.ErrRefused)
+	}
+	return err
+}
