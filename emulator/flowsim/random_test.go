@@ -267,7 +267,7 @@ func TestLikeTwin(t *testing.T) {
 
 func seeds(t testing.TB) int {
 	if testing.Short() {
-		return 500
+		return 150
 	}
 	return 1500
 }

@@ -13,7 +13,7 @@ func TestKeptRates(t *testing.T) {
 	s := simulate(t, fabric(t, folded), Options{})
 	wire(t, s)
 	rates(t, s, southbound.Rates{Fair: true})
-	all := facebookShape(4, 30, 32)
+	all := facebookShape(4, 15, 32)
 	kept, f := 0, s.fluid
 	for {
 		at, ok := s.Next()
