@@ -62,7 +62,7 @@ func shuffle(maps, reduces int) *controller.Job {
 func TestPlacesWithinRack(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for seed := range uint64(20) {
-		s := NewScene(NewGround(f, m, nil), Options{})
+		s := NewScene(NewGround(f, m, nil, nil), Options{})
 		placed := s.Place(shuffle(2, 2), slots(f, 2), rand.New(rand.NewPCG(seed, 0)))
 		// Each reducer reads from the map on its own host and from one over the rack: 2 sinks × 500 Mb/s.
 		if s.Utility() != 1000e6 {
@@ -75,7 +75,7 @@ func TestPlacesWithinRack(t *testing.T) {
 func TestSlotsAreExact(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, paper := range []bool{false, true} {
-		s := NewScene(NewGround(f, m, nil), Options{Paper: paper})
+		s := NewScene(NewGround(f, m, nil, nil), Options{Paper: paper})
 		placed := s.Place(shuffle(9, 7), slots(f, 2), rand.New(rand.NewPCG(3, 0)))
 		n := make([]int, f.Hosts())
 		for _, h := range placed.Hosts {
@@ -94,7 +94,7 @@ func TestSlotsAreExact(t *testing.T) {
 func TestRouteKeepsApart(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=2,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, paper := range []bool{false, true} {
-		s := NewScene(NewGround(f, m, nil), Options{Paper: paper})
+		s := NewScene(NewGround(f, m, nil, nil), Options{Paper: paper})
 		ways, count := s.Route([][]Bundle{{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}, nil, rand.New(rand.NewPCG(1, 0)))
 		if ways[0][0] == ways[0][1] || s.Utility() != 100e6 {
 			t.Errorf("paper %v: ways %v, utility %d", paper, ways, s.Utility())
@@ -111,7 +111,7 @@ func TestAvoidsDarkLinks(t *testing.T) {
 	down := make([]bool, len(f.Topology.Links()))
 	dark := m.AppendPath(nil, 0, 1, 0)[0]
 	down[dark], down[dark^1] = true, true
-	s := NewScene(NewGround(f, m, down), Options{})
+	s := NewScene(NewGround(f, m, down, nil), Options{})
 	ways, _ := s.Route([][]Bundle{{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}, [][]int{{0, 0}}, rand.New(rand.NewPCG(1, 0)))
 	if ways[0][0] != 1 || ways[0][1] != 1 {
 		t.Errorf("ways %v, want the lit one, 1, twice", ways[0])
@@ -143,7 +143,7 @@ func TestWeights(t *testing.T) {
 // TestWorkIsBounded: a wide job on a busy network ends soon after its work is used up.
 func TestWorkIsBounded(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=4,spines=2,eps=1Gbps,nic=1Gbps")
-	s := NewScene(NewGround(f, m, nil), Options{Work: 100_000})
+	s := NewScene(NewGround(f, m, nil, nil), Options{Work: 100_000})
 	rng := rand.New(rand.NewPCG(1, 0))
 	runSome(s, rng, 2000)
 	before := s.net.work
@@ -156,7 +156,7 @@ func TestWorkIsBounded(t *testing.T) {
 func TestSameSeedSamePlace(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=5,hosts=3,spines=3,eps=1Gbps,nic=1Gbps")
 	run := func() ([]southbound.HostID, Placed) {
-		s := NewScene(NewGround(f, m, nil), Options{})
+		s := NewScene(NewGround(f, m, nil, nil), Options{})
 		rng := rand.New(rand.NewPCG(5, 0))
 		runSome(s, rng, 40)
 		p := s.Place(shuffle(6, 5), slots(f, 2), rng)

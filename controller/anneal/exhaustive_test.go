@@ -83,7 +83,7 @@ func TestNearExhaustiveOptimum(t *testing.T) {
 				}
 				load := rng.Uint64()
 				scene := func() *Scene {
-					s := NewScene(NewGround(f, m, nil), tc.opt)
+					s := NewScene(NewGround(f, m, nil, nil), tc.opt)
 					runSome(s, rand.New(rand.NewPCG(load, 0)), 6)
 					return s
 				}
@@ -113,7 +113,7 @@ func TestRouteNearExhaustive(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		load := rng.Uint64()
 		scene := func() *Scene {
-			s := NewScene(NewGround(f, m, nil), Options{})
+			s := NewScene(NewGround(f, m, nil, nil), Options{})
 			runSome(s, rand.New(rand.NewPCG(load, 0)), 6)
 			return s
 		}

@@ -9,25 +9,23 @@ import (
 )
 
 // Ground is what does not change during a decision: links, the hosts' own links, and the paths between racks that a tag
-// can name. Paths are looked up when first asked for. It is not for use by several goroutines at once.
+// can name. It is not for use by several goroutines at once.
 type Ground struct {
 	fabric   *topo.Fabric
 	paths    *pathmap.Map
-	down     []bool
+	atlas    *Atlas
+	down     bool // some link is
 	capacity []int64
 	up, dn   []pathmap.LinkID // by host: into the network, out of it
-	between  map[[2]int32][]Way
+	lit      map[[2]int32][]Way
 }
 
-// Way is one path between two racks: its index in the path map and its links. It has no links within a rack.
-type Way struct {
-	Path  int
-	Links []pathmap.LinkID
-}
-
-// NewGround returns the ground of a fabric; down, by link, may be nil. All three are borrowed.
-func NewGround(f *topo.Fabric, m *pathmap.Map, down []bool) *Ground {
-	g := &Ground{fabric: f, paths: m, down: down, between: map[[2]int32][]Way{}}
+// NewGround returns the ground of a fabric; down, by link, may be nil, and so may the atlas. All are borrowed.
+func NewGround(f *topo.Fabric, m *pathmap.Map, down []bool, atlas *Atlas) *Ground {
+	if atlas == nil {
+		atlas = &Atlas{}
+	}
+	g := &Ground{fabric: f, paths: m, atlas: atlas, down: slices.Contains(down, true), lit: map[[2]int32][]Way{}}
 	for i, l := range f.Topology.Links() {
 		c := int64(l.Capacity)
 		if down != nil && down[i] {
@@ -42,36 +40,41 @@ func NewGround(f *topo.Fabric, m *pathmap.Map, down []bool) *Ground {
 	return g
 }
 
+// All returns the paths between the racks of two hosts that a tag can name, dark ones too. Borrowed.
+func (g *Ground) All(src, dst southbound.HostID) []Way {
+	return g.atlas.Between(g.paths, g.fabric.RackOf(int32(src)), g.fabric.RackOf(int32(dst)))
+}
+
 // Ways returns the paths between the racks of two hosts that have light, shortest first; where none has, the first of
-// the map alone. Borrowed.
+// the map alone. There is always one: within a rack, and between racks without any path, it has no links. Borrowed.
 func (g *Ground) Ways(src, dst southbound.HostID) []Way {
 	key := [2]int32{g.fabric.RackOf(int32(src)), g.fabric.RackOf(int32(dst))}
-	if w, ok := g.between[key]; ok {
-		return w
+	w, ok := g.lit[key]
+	if !ok {
+		w = g.find(g.All(src, dst), key[0] == key[1])
+		g.lit[key] = w
 	}
-	w := g.find(int(key[0]), int(key[1]))
-	g.between[key] = w
 	return w
 }
 
-func (g *Ground) find(s, d int) []Way {
-	if s == d {
+func (g *Ground) find(all []Way, within bool) []Way {
+	if within || len(all) == 0 {
 		return []Way{{}}
 	}
-	var all []Way
-	for i := range min(g.paths.Paths(s, d), southbound.MaxPaths) {
-		links := g.paths.AppendPath(nil, s, d, i)
-		if !slices.ContainsFunc(links, func(l pathmap.LinkID) bool { return g.capacity[l] == 0 }) {
-			all = append(all, Way{i, links})
+	if !g.down {
+		return all
+	}
+	dark := func(l pathmap.LinkID) bool { return g.capacity[l] == 0 }
+	var lit []Way
+	for _, w := range all {
+		if !slices.ContainsFunc(w.Links, dark) {
+			lit = append(lit, w)
 		}
 	}
-	if len(all) == 0 && g.paths.Paths(s, d) > 0 {
-		all = append(all, Way{0, g.paths.AppendPath(nil, s, d, 0)})
+	if len(lit) == 0 {
+		return all[:1]
 	}
-	if len(all) == 0 {
-		all = append(all, Way{}) // apart: nothing to choose, and only its hosts' links to share
-	}
-	return all
+	return lit
 }
 
 // local is the rate of two tasks on one host: its own link's, for nothing faster is promised.

@@ -17,6 +17,7 @@ import (
 // the bundles that circuits took left out, and bare coflows, which are only routed, are in it.
 type CrossLayer struct {
 	opt   anneal.Options
+	atlas *anneal.Atlas // the other face's
 	found map[southbound.CoflowID]wayOf
 }
 
@@ -28,7 +29,9 @@ type wayOf struct {
 // NewCrossLayer returns the part's two faces.
 func NewCrossLayer(opt anneal.Options) (*Placer, *route.Annealed) {
 	c := &CrossLayer{opt: opt}
-	return &Placer{c}, &route.Annealed{Options: opt, Hint: c.hint}
+	r := &route.Annealed{Options: opt, Hint: c.hint}
+	c.atlas = &r.Atlas
+	return &Placer{c}, r
 }
 
 // Placer is the face that says where tasks run.
@@ -48,7 +51,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			continue
 		}
 		if scene == nil {
-			scene = route.NewScene(v, c.opt)
+			scene = route.NewScene(v, c.opt, c.atlas)
 		}
 		placed := scene.Place(j, free, v.Rand("place", uint64(j.ID)))
 		for _, h := range placed.Hosts {

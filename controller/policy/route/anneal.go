@@ -18,6 +18,8 @@ type Annealed struct {
 	Options anneal.Options
 	// Hint returns a path to begin with for a row of a coflow that the plan creates; below zero: none. May be nil.
 	Hint func(c southbound.CoflowID, src, dst southbound.HostID) int
+	// Atlas may be shared with another part of the same policy.
+	Atlas anneal.Atlas
 }
 
 // Wants implements the part's list of events.
@@ -30,7 +32,7 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 	if len(todo) == 0 {
 		return
 	}
-	scene := NewScene(v, a.Options)
+	scene := NewScene(v, a.Options, &a.Atlas)
 	rng := v.Rand("route", uint64(todo[0].id))
 	packets, hints := split(todo, false)
 	ways, count := scene.Route(packets, hints, rng)

@@ -9,9 +9,9 @@ import (
 
 // NewScene returns the network of a view with what runs on it: every bundle of a routed coflow that has not ended,
 // started or still waiting for its stage, on the path of its tag or, where its circuit is lit, on the circuit.
-func NewScene(v *controller.View, opt anneal.Options) *anneal.Scene {
-	s := anneal.NewScene(anneal.NewGround(v.Fabric, v.Paths, v.Down), opt)
-	c := &carrier{v: v, paths: map[pathKey][]pathmap.LinkID{}}
+func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *anneal.Scene {
+	c := &carrier{v: v, ground: anneal.NewGround(v.Fabric, v.Paths, v.Down, atlas)}
+	s := anneal.NewScene(c.ground, opt)
 	for i := range v.Coflows {
 		if cf := &v.Coflows[i]; cf.Routed {
 			rows, links := make([]anneal.Bundle, len(cf.Src)), make([][]pathmap.LinkID, len(cf.Src))
@@ -27,15 +27,10 @@ func NewScene(v *controller.View, opt anneal.Options) *anneal.Scene {
 	return s
 }
 
-type pathKey struct {
-	s, d southbound.RackID
-	path int
-}
-
 // carrier finds the links that a bundle is on.
 type carrier struct {
-	v     *controller.View
-	paths map[pathKey][]pathmap.LinkID
+	v      *controller.View
+	ground *anneal.Ground
 }
 
 func (c *carrier) links(cf *controller.CoflowView, row int) []pathmap.LinkID {
@@ -49,19 +44,11 @@ func (c *carrier) links(cf *controller.CoflowView, row int) []pathmap.LinkID {
 		in, out := CircuitLinks(c.v, s, d)
 		links = append(links, in, out)
 	default:
-		links = append(links, c.path(s, d, cf.Tag[row])...)
+		if all, i := c.ground.All(src, dst), PathOf(cf.Tag[row]); i < len(all) {
+			links = append(links, all[i].Links...)
+		}
 	}
 	return append(links, down)
-}
-
-func (c *carrier) path(s, d southbound.RackID, t southbound.Tag) []pathmap.LinkID {
-	key := pathKey{s, d, PathOf(t)}
-	p, ok := c.paths[key]
-	if !ok && key.path < c.v.Paths.Paths(int(s), int(d)) {
-		p = c.v.Paths.AppendPath(nil, int(s), int(d), key.path)
-		c.paths[key] = p
-	}
-	return p
 }
 
 // PathOf returns the path map's index for a packet tag: the default is its first path.
