@@ -172,6 +172,8 @@ func TestKilledProcess(t *testing.T) {
 		if got, digest := n.Digest(); got != at || digest != want {
 			t.Errorf("%s: digest %x at %d, leader %x at %d", n.ID(), digest[:4], got, want[:4], at)
 		}
+	}
+	for _, n := range nodes { // together: the last to catch up needs the others
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
