@@ -1,0 +1,112 @@
+package api
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+)
+
+// A stream outlives the limits of a call, over either HTTP, silent or not.
+func TestStreamsOutliveCalls(t *testing.T) {
+	const call = 150 * time.Millisecond
+	tc := newTestCluster(t, func(_ int, c *Config) { c.Limits.Call, c.Limits.Write = call, call })
+	for _, h2 := range []bool{false, true} {
+		cfg := tc.tls(t)
+		h := httpClient(cfg)
+		h.Transport.(*http.Transport).ForceAttemptHTTP2 = h2
+		if !h2 {
+			h.Transport.(*http.Transport).TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
+		}
+		for _, start := range []func() (*http.Response, error){
+			func() (*http.Response, error) { return h.Get("https://" + tc.addrs[0] + "/v1/events") },
+			func() (*http.Response, error) {
+				return h.Post("https://"+tc.addrs[0]+"/lightloom.v1.Controller/Events", "application/connect+json", strings.NewReader("\x00\x00\x00\x00\x02{}"))
+			},
+		} {
+			tc.hubs[0].Publish(Event{Seq: tc.hubs[0].last() + 1, Kind: "first"})
+			resp, err := start()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := 1 + btoi(h2); resp.ProtoMajor != want || resp.StatusCode != 200 {
+				t.Errorf("HTTP/%d, status %d, want HTTP/%d and 200", resp.ProtoMajor, resp.StatusCode, want)
+			}
+			in := bufio.NewReader(resp.Body)
+			read := func(kind string) error {
+				for b := ""; !strings.Contains(b, kind); {
+					c, err := in.ReadByte()
+					if err != nil {
+						return fmt.Errorf("after %q: %w", b, err)
+					}
+					b += string(c)
+				}
+				return nil
+			}
+			if err := read("first"); err != nil {
+				t.Error(err)
+			}
+			<-time.After(3 * call) // longer than any limit
+			kind := fmt.Sprintf("later-%d", tc.hubs[0].last())
+			tc.hubs[0].Publish(Event{Seq: tc.hubs[0].last() + 1, Kind: kind})
+			if err := read(kind); err != nil {
+				t.Errorf("HTTP/%d %s: %v", resp.ProtoMajor, resp.Request.URL.Path, err)
+			}
+			resp.Body.Close()
+		}
+		h.CloseIdleConnections()
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Callers that say nothing, never finish or never read are shed, and others are served meanwhile.
+func TestSlowCallersAreShed(t *testing.T) {
+	tc := newTestCluster(t, func(_ int, c *Config) {
+		c.Limits.Call, c.Limits.Write = 300*time.Millisecond, 300*time.Millisecond
+	})
+	tc.members[0].snap = []byte(strings.Repeat("s", 64<<20)) // more than sockets hold
+	plain := tc.tls(t)
+	plain.ServerName = "localhost"
+	dial := func() *tls.Conn {
+		c, err := tls.Dial("tcp", tc.addrs[0], plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		c.SetDeadline(time.Now().Add(15 * time.Second))
+		return c
+	}
+	body := dial()
+	io.WriteString(body, "POST /lightloom.v1.Controller/SubmitJobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+	reader := dial()
+	io.WriteString(reader, "POST /lightloom.v1.Controller/State HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/connect+json\r\nContent-Length: 7\r\n\r\n\x00\x00\x00\x00\x02{}")
+
+	if _, err := tc.dial(t, 0).Submit(within(t, 10*time.Second), "x", []*controller.Job{coflow("a")}); err != nil {
+		t.Errorf("an honest caller: %v", err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(body), nil)
+	if err == nil {
+		resp.Body.Close()
+	}
+	if ne, ok := err.(net.Error); ok && ne.Timeout() || err == nil && resp.StatusCode < 400 {
+		t.Errorf("a body that never ends: %v %v", resp, err)
+	}
+	<-time.After(900 * time.Millisecond) // it reads nothing for three times what is allowed
+	n, err := io.Copy(io.Discard, reader)
+	if ne, ok := err.(net.Error); ok && ne.Timeout() || n >= 64<<20 {
+		t.Errorf("a caller that does not read was sent %d bytes: %v", n, err)
+	}
+}
