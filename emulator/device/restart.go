@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"lightloom/southbound"
@@ -97,7 +98,7 @@ func (d *Device) bootRules() {
 // bootCircuits lets circuits that were kept finish their moves, takes those away that were leaving, and makes those
 // that are wanted and do not stand.
 func (d *Device) bootCircuits() {
-	op := &circuitChange{off: d.xbar.leaving}
+	op := &circuitChange{off: slices.Clone(d.xbar.leaving)}
 	for _, c := range d.xbar.byIn {
 		switch {
 		case c == nil:

@@ -82,15 +82,15 @@ func (r *rig) identity(t testing.TB, role pki.Role, name string) pki.Identity {
 	return id
 }
 
-func (r *rig) profile() gnmi.Profile {
+func (r *rig) profile(racks int32) gnmi.Profile {
 	if r.kind == device.Optical {
 		return gnmi.OCP{Ports: 8}
 	}
-	return gnmi.OpenConfig{Ports: 8, Racks: 8}
+	return gnmi.OpenConfig{Ports: 8, Racks: racks}
 }
 
 func (r *rig) config(t testing.TB) gnmi.Config {
-	return gnmi.Config{Name: "sw", Addr: r.addr, Device: 3, Profile: r.profile(), Start: r.start,
+	return gnmi.Config{Name: "sw", Addr: r.addr, Device: 3, Profile: r.profile(8), Start: r.start,
 		TLS: r.identity(t, pki.Controller, "c1").Client("sw", pki.Switch)}
 }
 

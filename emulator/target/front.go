@@ -72,11 +72,11 @@ func checkEntry(t *tree, p schema.Path) error {
 		return err
 	}
 	config := n.Kids["config"]
-	if config == nil || !t.exists(p) {
+	if config == nil || !t.configured(p) {
 		return nil
 	}
 	for _, k := range p[len(p)-1].Keys {
-		if config.Kids[k.Name] == nil || len(t.under(p, isConfig)) == 0 {
+		if config.Kids[k.Name] == nil {
 			continue
 		}
 		v := t.get(p.With("config", k.Name))

@@ -280,7 +280,7 @@ func (p *rulePlan) some(touched []schema.Path) error {
 		if !ok {
 			return fmt.Errorf("rule %q: its sequence-id is no uint32: %w", at[6].Key("sequence-id"), schema.ErrMalformed)
 		}
-		if len(p.tree.under(at[:7], isConfig)) == 0 {
+		if !p.tree.configured(at[:7]) {
 			p.gone[seq] = true
 			continue
 		}

@@ -119,6 +119,29 @@ func (t *tree) exists(p schema.Path) bool {
 	return true
 }
 
+// configured says whether there is any configuration at or below a path.
+func (t *tree) configured(p schema.Path) bool {
+	n := t.root
+	for _, e := range p {
+		if n = n.kids[e.String()]; n == nil {
+			return false
+		}
+	}
+	return n.configured()
+}
+
+func (n *node) configured() bool {
+	if n.schema.Leaf {
+		return n.value != nil && isConfig(n.schema)
+	}
+	for _, kid := range n.kids {
+		if kid.configured() {
+			return true
+		}
+	}
+	return false
+}
+
 // found is a node with its path.
 type found struct {
 	path schema.Path

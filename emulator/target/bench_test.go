@@ -1,0 +1,82 @@
+package target_test
+
+import (
+	"testing"
+
+	"lightloom/emulator/device"
+	"lightloom/emulator/target"
+	"lightloom/southbound"
+)
+
+// tor returns the table of a ToR among so many racks: a default and seven tags for each.
+func tor(racks int32) []southbound.Rule {
+	var out []southbound.Rule
+	for dst := range southbound.RackID(racks) {
+		for tag := range southbound.Tag(southbound.Tags) {
+			if tag == 0 {
+				tag = southbound.AnyTag
+			}
+			out = append(out, southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack},
+				Primary: southbound.Port(tag % 4), Backup: 4 + southbound.Port(dst%4)})
+		}
+	}
+	return out
+}
+
+func BenchmarkSet(b *testing.B) {
+	for _, bb := range []struct {
+		name    string
+		racks   int32
+		changed int
+	}{{"1_rule_of_64", 8, 1}, {"1_rule_of_512", 64, 1}, {"100_rules_of_512", 64, 100}, {"512_rules_of_512", 64, 512}} {
+		b.Run(bb.name, func(b *testing.B) {
+			r := newRig(b, device.Packet, func(d *device.Config, _ *target.Config) {
+				d.Racks, d.Delays = bb.racks, device.Delays{}
+			})
+			cfg := r.config(b)
+			p := r.profile(bb.racks)
+			cfg.Profile = p
+			s := r.dial(b, cfg)
+			rules := tor(bb.racks)
+			if err := s.Set(b.Context(), &southbound.Change{Replace: true, Rules: rules}); err != nil {
+				b.Fatal(err)
+			}
+			some := rules[:bb.changed]
+			for b.Loop() {
+				for i := range some {
+					some[i].Primary ^= 1
+				}
+				if err := s.Set(b.Context(), &southbound.Change{Rules: some}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkCircuitSet(b *testing.B) {
+	r := newRig(b, device.Optical, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
+	s := r.dial(b, r.config(b))
+	out := southbound.Port(0)
+	for b.Loop() {
+		out ^= 1
+		if err := s.Set(b.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: out}}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	r := newRig(b, device.Packet, func(d *device.Config, _ *target.Config) { d.Racks, d.Delays = 64, device.Delays{} })
+	cfg := r.config(b)
+	cfg.Profile = r.profile(64)
+	s := r.dial(b, cfg)
+	if err := s.Set(b.Context(), &southbound.Change{Replace: true, Rules: tor(64)}); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.Read(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
