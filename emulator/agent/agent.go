@@ -27,6 +27,7 @@ type Agent struct {
 	done    sync.WaitGroup
 	addr    []netip.AddrPort // by host: where its bundles go
 	greet   chan struct{}    // bounds incoming connections that have not said what they carry
+	doors   chan struct{}    // bounds the threads that are inside hosts
 	number  uint64           // this incarnation
 	buffers sync.Pool        // of *buffer
 	mss     int              // of senders; 0: as the route says. Set by tests, where the route is the loopback's
@@ -40,6 +41,7 @@ type Agent struct {
 	running int64
 	active  []*bundle // those with a sender
 	beat    uint64    // counts readings of backlogs
+	readAt  time.Duration
 	fence   fence
 
 	stats counters
@@ -51,8 +53,10 @@ type counters struct {
 
 var _ southbound.Host = (*Agent)(nil)
 
-// maxGreeting bounds incoming connections whose header has not come.
-const maxGreeting = 1024
+const (
+	maxGreeting = 1024 // incoming connections whose header has not come
+	maxDoors    = 4    // a section takes microseconds, and a thread
+)
 
 // New makes an agent that listens at each of its hosts. Close ends it.
 func New(cfg Config) (*Agent, error) {
@@ -61,7 +65,7 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a := &Agent{cfg: cfg, pattern: newPattern(), addr: make([]netip.AddrPort, cfg.Hosts),
-		greet: make(chan struct{}, maxGreeting), table: newTable(), rates: newRateTable(), events: newEventLog(),
+		greet: make(chan struct{}, maxGreeting), doors: make(chan struct{}, maxDoors), table: newTable(), rates: newRateTable(), events: newEventLog(),
 		tasks: map[southbound.TaskID]*time.Timer{}, beat: 1, fence: newFence()}
 	a.buffers.New = func() any { return new(buffer) }
 	var b [8]byte
@@ -206,11 +210,13 @@ func (a *Agent) settleAll() {
 	a.beat++
 	now := a.cfg.Now()
 	for _, c := range a.table.order {
+		paced := a.rates.paces(c.id)
 		for i := range c.rows {
-			if b := &c.rows[i]; b.toSend {
+			b := &c.rows[i]
+			if paced {
 				a.read(c, b)
-				a.settle(b, now)
 			}
+			a.settle(b, now)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -204,5 +205,46 @@ func TestRefusals(t *testing.T) {
 			a.Close()
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// TestOneAgentAHost runs the two ends of a bundle in agents of their own, as real hosts would, and lets the sender begin
+// before the receiver has been told: it is refused, and comes again.
+func TestOneAgentAHost(t *testing.T) {
+	only := func(mine southbound.HostID) func(*Config) {
+		return func(c *Config) {
+			c.Key = []byte("of the run")
+			c.Local = func(h southbound.HostID) bool { return h == mine }
+		}
+	}
+	to := newTestAgent(t, 2, only(1))
+	from := newTestAgent(t, 2, func(c *Config) {
+		only(0)(c)
+		c.Addr = func(h southbound.HostID) netip.AddrPort {
+			if h == 1 {
+				return to.addr[1]
+			}
+			return loopbackAddr(h)
+		}
+	})
+	const size = 500_000
+	starts := []southbound.Start{one(1, size, 0)}
+	must(t, from.SetRates(&southbound.Rates{Fair: true}))
+	must(t, from.Start(starts))
+	until(t, "the receiver refuses", func() bool { return to.Stats().Refused > 0 })
+	must(t, to.Start(starts))
+	if e := take(t, to, 1)[0]; e.Kind != southbound.BundleEnded {
+		t.Errorf("event %+v", e)
+	}
+	until(t, "the sender hears of the end", func() bool { return from.Status().LiveBundles == 0 })
+	if n := from.Status().NextEvent; n != 1 {
+		t.Errorf("the sender's agent told %d events: ends are the receiver's", n-1)
+	}
+	if to.Stats().BytesReceived != size || from.Stats().Redials == 0 {
+		t.Errorf("stats %+v and %+v", from.Stats(), to.Stats())
+	}
+	must(t, from.Run([]southbound.Task{{Task: 1, Host: 1}, {Task: 2, Host: 0}})) // the first is another agent's
+	if e := take(t, from, 1)[0]; e.Task != 2 {
+		t.Errorf("event %+v", e)
 	}
 }

@@ -38,10 +38,12 @@ func listenAt(ctx context.Context, at netip.AddrPort) (net.Listener, error) {
 // no thread of its own.
 func (a *Agent) dial(src, dst southbound.HostID) (*os.File, error) {
 	fd := -1
+	a.doors <- struct{}{}
 	err := a.cfg.Net.InHost(src, func() (err error) {
 		fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		return err
 	})
+	<-a.doors
 	if err != nil {
 		return nil, fmt.Errorf("make socket in host %d: %w", src, err)
 	}

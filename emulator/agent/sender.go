@@ -127,13 +127,6 @@ func (s *sender) detach() {
 	s.raw = nil
 }
 
-// rate is the rate in force.
-func (s *sender) rate() float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.want.rate
-}
-
 // left is the payload that the other end has not acknowledged; false while there is no connection.
 func (s *sender) left() (int64, bool) {
 	s.mu.Lock()

@@ -29,7 +29,7 @@ func (s *server) Watch(m *agentpb.WatchRequest, stream grpc.ServerStreamingServe
 			return wire.ToStatus(err)
 		}
 		if len(events) > 0 {
-			if err := stream.Send(eventBatch(first, events)); err != nil {
+			if err := stream.Send(s.a.eventBatch(first, events)); err != nil {
 				return err
 			}
 			from = first + uint64(len(events))
@@ -46,8 +46,8 @@ func (s *server) Watch(m *agentpb.WatchRequest, stream grpc.ServerStreamingServe
 	}
 }
 
-func eventBatch(first uint64, events []southbound.Event) *agentpb.WatchReply {
-	out := &agentpb.WatchReply{First: first, Events: make([]*agentpb.Event, len(events))}
+func (a *Agent) eventBatch(first uint64, events []southbound.Event) *agentpb.WatchReply {
+	out := &agentpb.WatchReply{Incarnation: a.number, First: first, Events: make([]*agentpb.Event, len(events))}
 	for i, ev := range events {
 		out.Events[i] = wire.EventMessage(ev)
 	}
@@ -115,7 +115,7 @@ func (a *Agent) progress(e wire.Election, seen *sight) ([]*agentpb.ProgressReply
 	if err := a.fence.holds(e); err != nil {
 		return nil, nil, err
 	}
-	out := replies{at: int64(a.cfg.Now())}
+	out := replies{at: int64(a.readAt)}
 	for _, c := range a.table.recent[seen.ended:] {
 		out.addEnded(c)
 	}

@@ -13,9 +13,12 @@ type bundle struct {
 	src, dst southbound.HostID
 	tag      southbound.Tag
 	size     int64
-	left     int64  // payload not yet acknowledged, as last read
-	moved    uint64 // the beat at which left last changed
+	left     int64   // payload not yet acknowledged, as last read
+	moved    uint64  // the beat at which left last changed
+	line     float64 // payload bytes a second of its path by lineTag; 0: not known
+	lineTag  southbound.Tag
 	granted  grant
+	passed   want      // what the sender was told last
 	out      *sender   // while it sends, if its source is here
 	in       *receiver // once a connection came, if its destination is here
 	toSend   bool      // its source is here and has not been told that all has been received
@@ -63,7 +66,7 @@ func (t *table) start(s *southbound.Start, local func(southbound.HostID) bool, b
 	for i := range c.rows {
 		b := &c.rows[i]
 		*b = bundle{key: southbound.BundleKey{Coflow: s.Coflow, Row: int32(i)}, src: s.Src[i], dst: s.Dst[i], tag: s.Tag[i],
-			size: int64(s.Size[i]), left: int64(s.Size[i]), moved: beat, toSend: local(s.Src[i]), toTake: local(s.Dst[i])}
+			lineTag: southbound.TagHold, size: int64(s.Size[i]), left: int64(s.Size[i]), moved: beat, toSend: local(s.Src[i]), toTake: local(s.Dst[i])}
 		if b.toTake {
 			c.takes++
 		}

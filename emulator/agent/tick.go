@@ -12,8 +12,10 @@ func (a *Agent) settle(b *bundle, now time.Duration) {
 	if !b.toSend {
 		return
 	}
-	cl := class{b.src, b.dst, b.tag}
-	b.granted = a.rates.grant(b.key.Coflow, cl, float64(b.left), now, payload(a.cfg.Line(b.src, b.dst, b.tag)))
+	if b.tag != b.lineTag && b.tag != southbound.TagHold {
+		b.line, b.lineTag = payload(a.cfg.Line(b.src, b.dst, b.tag)), b.tag
+	}
+	b.granted = a.rates.grant(b.key.Coflow, class{b.src, b.dst, b.tag}, float64(b.left), now, b.line)
 	a.pass(b, b.granted.rate)
 }
 
@@ -21,11 +23,14 @@ func (a *Agent) settle(b *bundle, now time.Duration) {
 func (a *Agent) pass(b *bundle, rate float64) {
 	w := want{rate: rate, fair: b.granted.fair, tag: b.tag}
 	switch {
+	case b.out != nil && w == b.passed:
+		return
 	case b.out != nil:
+		b.passed = w
 		b.out.set(w)
 	case rate > 0 && !a.closed:
 		s := newSender(a, b, w)
-		b.out = s
+		b.out, b.passed = s, w
 		a.active = append(a.active, b)
 		a.done.Go(s.run)
 	}
@@ -50,6 +55,7 @@ func (a *Agent) onTick() {
 	defer a.mu.Unlock()
 	a.beat++
 	now := a.cfg.Now()
+	a.readAt = now
 	kept := a.active[:0]
 	for _, b := range a.active {
 		if !b.toSend {
@@ -70,7 +76,7 @@ func (a *Agent) onTick() {
 // repace lets a pace follow what is left: a bundle that lags sends faster, one that leads slower.
 func (a *Agent) repace(b *bundle, now time.Duration) {
 	rate := b.granted.follow(float64(b.left), now)
-	if was := b.out.rate(); rate > 0 && math.Abs(rate-was) > 0.01*was {
+	if was := b.passed.rate; rate > 0 && math.Abs(rate-was) > 0.01*was {
 		a.pass(b, rate)
 	}
 }

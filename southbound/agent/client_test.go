@@ -264,6 +264,8 @@ func TestLyingWatch(t *testing.T) {
 		{"gap", 5, []*agentpb.WatchReply{{First: 6, Events: []*agentpb.Event{event(1)}}}, nil, "event 6 came where 5 was due"},
 		{"unknown kind", 1, []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1), {Kind: 77}}}},
 			[]southbound.TaskID{1}, "kind 77 is unknown"},
+		{"another process", 0, []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1)}, Incarnation: 5},
+			{First: 2, Events: []*agentpb.Event{event(2)}, Incarnation: 6}}, []southbound.TaskID{1}, ErrRestarted.Error()},
 		{"number wraps", 0, []*agentpb.WatchReply{{First: 1<<64 - 1, Events: []*agentpb.Event{event(1), event(2)}}}, nil, "number"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

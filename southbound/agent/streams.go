@@ -19,8 +19,9 @@ func (c *Client) Events(ctx context.Context, from uint64, sink func(num uint64, 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
+	whose := uint64(0) // the incarnation that numbers the events
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
-		next, err := c.watch(ctx, from, sink)
+		next, err := c.watch(ctx, from, &whose, sink)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -35,7 +36,7 @@ func (c *Client) Events(ctx context.Context, from uint64, sink func(num uint64, 
 }
 
 // watch follows one stream, and returns the number that should come next and why it ended.
-func (c *Client) watch(ctx context.Context, from uint64, sink func(uint64, southbound.Event)) (uint64, error) {
+func (c *Client) watch(ctx context.Context, from uint64, whose *uint64, sink func(uint64, southbound.Event)) (uint64, error) {
 	stream, err := c.rpc.Watch(ctx, &agentpb.WatchRequest{Election: c.election(), From: from}, waitReady())
 	if err != nil {
 		return from, wire.FromStatus(err)
@@ -44,6 +45,12 @@ func (c *Client) watch(ctx context.Context, from uint64, sink func(uint64, south
 		m, err := stream.Recv()
 		if err != nil {
 			return from, streamError(err)
+		}
+		if *whose == 0 {
+			*whose = m.GetIncarnation()
+		}
+		if m.GetIncarnation() != *whose {
+			return from, fmt.Errorf("another process answers: %w", ErrRestarted)
 		}
 		if n := uint64(len(m.GetEvents())); m.GetFirst() == 0 || m.GetFirst()+n < m.GetFirst() {
 			return from, fmt.Errorf("%d events came with number %d", n, m.GetFirst())

@@ -107,3 +107,50 @@ func wait(t testing.TB, d time.Duration) {
 	t.Helper()
 	<-time.After(d)
 }
+
+// TestHoldOnWire measures how long bytes still leave a host after its bundle has been held, and after it has been let go.
+func TestHoldOnWire(t *testing.T) {
+	w := newWorld(t, demo)
+	key := southbound.BundleKey{Coflow: 1}
+	must(t, w.Start([]southbound.Start{one(1, 0, 2, 1<<30, 1)}))
+	must(t, w.SetRates(&southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1, Rate: 40 * pathmap.Mbps}}}))
+	var quiet, again []time.Duration
+	for range 5 {
+		wait(t, 60*time.Millisecond)
+		must(t, w.Steer([]southbound.Steer{{BundleKey: key, Tag: southbound.TagHold}}))
+		quiet = append(quiet, w.lastMove(t, 60*time.Millisecond))
+		before := w.sent(t)
+		began := w.now()
+		must(t, w.Steer([]southbound.Steer{{BundleKey: key, Tag: 1}}))
+		for w.sent(t) == before {
+			if w.now()-began > deadline {
+				t.Fatal("a bundle that was let go does not move")
+			}
+		}
+		again = append(again, w.now()-began)
+	}
+	slices.Sort(quiet)
+	slices.Sort(again)
+	t.Logf("quiet after %v (median, most %v), again after %v (most %v)", quiet[2], quiet[4], again[2], again[4])
+	if quiet[2] > 30*time.Millisecond || again[2] > 30*time.Millisecond {
+		t.Error("that is too long")
+	}
+}
+
+// sent is how many bytes have left host 0.
+func (w *world) sent(t testing.TB) pathmap.Bytes {
+	c, err := w.net.Counters()
+	must(t, err)
+	return c.Links[w.spec.Topology.Out(w.spec.HostNode[0])[0]].Bytes
+}
+
+// lastMove watches host 0's link for d and returns when it was last seen to carry bytes.
+func (w *world) lastMove(t testing.TB, d time.Duration) time.Duration {
+	began, last, bytes := w.now(), time.Duration(0), w.sent(t)
+	for w.now()-began < d {
+		if n := w.sent(t); n != bytes {
+			last, bytes = w.now()-began, n
+		}
+	}
+	return last
+}

@@ -1175,6 +1175,7 @@ type WatchReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	First         uint64                 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"` // number of events[0]; the others follow
 	Events        []*Event               `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	Incarnation   uint64                 `protobuf:"fixed64,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // as in the status
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1221,6 +1222,13 @@ func (x *WatchReply) GetEvents() []*Event {
 		return x.Events
 	}
 	return nil
+}
+
+func (x *WatchReply) GetIncarnation() uint64 {
+	if x != nil {
+		return x.Incarnation
+	}
+	return 0
 }
 
 type AckRequest struct {
@@ -1627,11 +1635,12 @@ const file_agent_proto_rawDesc = "" +
 	"\x06coflow\x18\x03 \x01(\x05R\x06coflow\x12\x10\n" +
 	"\x03row\x18\x04 \x01(\x05R\x03row\x12\x12\n" +
 	"\x04task\x18\x05 \x01(\x05R\x04task\x12\x12\n" +
-	"\x04host\x18\x06 \x01(\x05R\x04host\"U\n" +
+	"\x04host\x18\x06 \x01(\x05R\x04host\"w\n" +
 	"\n" +
 	"WatchReply\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x121\n" +
-	"\x06events\x18\x02 \x03(\v2\x19.lightloom.agent.v1.EventR\x06events\"`\n" +
+	"\x06events\x18\x02 \x03(\v2\x19.lightloom.agent.v1.EventR\x06events\x12 \n" +
+	"\vincarnation\x18\x03 \x01(\x06R\vincarnation\"`\n" +
 	"\n" +
 	"AckRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x18\n" +
