@@ -64,7 +64,7 @@ type rows struct {
 // demands returns the elephants of every coflow that may send now or as soon as the plan is committed, shortest T(C)
 // first. T(C) is over whole sizes, so that a coflow's rank is fixed when it starts.
 func demands(v *controller.View, p *controller.Plan, ends []port) []demand {
-	g := gatherer{v: v, ends: ends, nic: nics(v)}
+	g := gatherer{v: v, ends: ends, nic: nics(v), at: map[[2]southbound.RackID]int32{}}
 	var all []demand
 	add := func(r rows) {
 		if d := g.gather(r); len(d.pairs) > 0 {
@@ -96,68 +96,98 @@ func nics(v *controller.View) [][2]pathmap.BitsPerSecond {
 	return all
 }
 
+// gatherer sums coflows by rack pair. It is asked for every coflow at every decision, so that it sorts pairs and never
+// bundles, and keeps its memory.
 type gatherer struct {
 	v    *controller.View
 	ends []port
 	nic  [][2]pathmap.BitsPerSecond
+
+	buckets []bucket
+	at      map[[2]southbound.RackID]int32 // the bucket of a pair of racks
+	sum     []pathmap.Bytes                // by host of a rack
+}
+
+// bucket is the bundles of one pair of racks.
+type bucket struct {
+	in, out southbound.RackID
+	rows    []int32
+	size    pathmap.Bytes
 }
 
 // gather sums a coflow's bundles by rack pair and keeps the pairs of at least the elephant threshold.
 func (g *gatherer) gather(r rows) demand {
-	index := make([]int32, 0, len(r.src))
-	for row := range r.src {
-		in, out := g.v.HostRack(r.src[row]), g.v.HostRack(r.dst[row])
-		if in != out && g.ends[in].ok && g.ends[out].ok {
-			index = append(index, int32(row))
-		}
-	}
-	slices.SortFunc(index, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(g.v.HostRack(r.src[a]), g.v.HostRack(r.src[b])),
-			cmp.Compare(g.v.HostRack(r.dst[a]), g.v.HostRack(r.dst[b])), cmp.Compare(a, b))
-	})
+	g.fill(&r)
 	d := demand{id: r.id}
-	for len(index) > 0 {
-		n := 1
-		for n < len(index) && g.sameRacks(&r, index[0], index[n]) {
-			n++
+	for i := range g.buckets {
+		if b := &g.buckets[i]; b.size >= g.v.Elephants {
+			d.pairs = append(d.pairs, g.pair(&r, b))
 		}
-		if p := g.pair(&r, index[:n]); p.size >= g.v.Elephants {
-			d.pairs = append(d.pairs, p)
-		}
-		index = index[n:]
 	}
+	slices.SortFunc(d.pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out)) })
 	d.bound = bound(d.pairs, g.v.Delta, len(g.ends))
 	return d
 }
 
-func (g *gatherer) sameRacks(r *rows, a, b int32) bool {
-	return g.v.HostRack(r.src[a]) == g.v.HostRack(r.src[b]) && g.v.HostRack(r.dst[a]) == g.v.HostRack(r.dst[b])
+func (g *gatherer) fill(r *rows) {
+	clear(g.at)
+	g.buckets = g.buckets[:0]
+	last := int32(-1) // rows of one destination follow each other by source: mostly the pair is the one before
+	for row := range r.src {
+		in, out := g.v.HostRack(r.src[row]), g.v.HostRack(r.dst[row])
+		if in == out || !g.ends[in].ok || !g.ends[out].ok {
+			continue
+		}
+		if last < 0 || g.buckets[last].in != in || g.buckets[last].out != out {
+			last = g.bucket(in, out)
+		}
+		b := &g.buckets[last]
+		b.rows = append(b.rows, int32(row))
+		b.size += r.size[row]
+	}
 }
 
-func (g *gatherer) pair(r *rows, index []int32) pair {
-	in, out := g.v.HostRack(r.src[index[0]]), g.v.HostRack(r.dst[index[0]])
-	p := pair{in: southbound.Port(in), out: southbound.Port(out)}
-	for _, row := range index {
-		p.size += r.size[row]
+func (g *gatherer) bucket(in, out southbound.RackID) int32 {
+	key := [2]southbound.RackID{in, out}
+	if i, ok := g.at[key]; ok {
+		return i
+	}
+	i := len(g.buckets)
+	if i < cap(g.buckets) {
+		g.buckets = g.buckets[:i+1]
+	} else {
+		g.buckets = append(g.buckets, bucket{})
+	}
+	g.buckets[i] = bucket{in: in, out: out, rows: g.buckets[i].rows[:0]}
+	g.at[key] = int32(i)
+	return int32(i)
+}
+
+func (g *gatherer) pair(r *rows, b *bucket) pair {
+	p := pair{in: southbound.Port(b.in), out: southbound.Port(b.out), size: b.size}
+	for _, row := range b.rows {
 		p.left += r.left(int(row))
 	}
-	p.whole = g.over(r, index, p, p.size, func(row int) pathmap.Bytes { return r.size[row] })
-	p.need = g.over(r, index, p, p.left, r.left)
+	p.whole = g.over(r, b, p.size, func(row int) pathmap.Bytes { return r.size[row] })
+	if p.left > 0 {
+		p.need = g.over(r, b, p.left, r.left)
+	}
 	return p
 }
 
 // over returns how long a pair's bytes take on a circuit: at the rate of its two OCS ports, or longer where the busiest
 // host of either rack cannot send or receive its part in that time.
-func (g *gatherer) over(r *rows, index []int32, p pair, total pathmap.Bytes, of func(int) pathmap.Bytes) time.Duration {
-	d := controller.Wire(total).Over(min(g.ends[p.in].up, g.ends[p.out].down))
-	first := [2]int{int(p.in) * g.v.Fabric.HostsPerRack, int(p.out) * g.v.Fabric.HostsPerRack}
+func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pathmap.Bytes) time.Duration {
+	per := g.v.Fabric.HostsPerRack
+	d := controller.Wire(total).Over(min(g.ends[b.in].up, g.ends[b.out].down))
+	first := [2]int{int(b.in) * per, int(b.out) * per}
 	for side, hosts := range [2][]southbound.HostID{r.src, r.dst} {
-		sum := make([]pathmap.Bytes, g.v.Fabric.HostsPerRack)
-		for _, row := range index {
-			sum[int(hosts[row])-first[side]] += of(int(row))
+		g.sum = append(g.sum[:0], make([]pathmap.Bytes, per)...)
+		for _, row := range b.rows {
+			g.sum[int(hosts[row])-first[side]] += of(int(row))
 		}
-		for k, b := range sum {
-			d = max(d, controller.Wire(b).Over(g.nic[first[side]+k][side]))
+		for k, bytes := range g.sum {
+			d = max(d, controller.Wire(bytes).Over(g.nic[first[side]+k][side]))
 		}
 	}
 	return min(d, longest)
