@@ -56,3 +56,12 @@ func (f *Fabric) name(l pathmap.LinkID) string {
 	link := t.Link(l)
 	return fmt.Sprintf("%s:%d–%s:%d", t.Node(link.From).Name, link.FromPort, t.Node(link.To).Name, link.ToPort)
 }
+
+// Interface returns the interface of a switch's port, which is in the process's own namespace. Captures need it.
+func (f *Fabric) Interface(d southbound.DeviceID, port southbound.Port) (index int, err error) {
+	l := f.spec.Topology.OutPort(d, int32(port))
+	if l == pathmap.None || f.hostAt(d) >= 0 {
+		return 0, fmt.Errorf("find interface of node %d: no switch with a cable in port %d", d, port)
+	}
+	return f.ports[l], nil
+}

@@ -20,8 +20,8 @@ const outerEnv = "LIGHTLOOM_OUTER_NETNS"
 
 // EnterOptions are what Enter passes to the process it starts.
 type EnterOptions struct {
-	Env            []string // added to this process's environment
-	Stdin          io.Reader
+	Env            []string  // added to this process's environment
+	Stdin          io.Reader // best an *os.File, which the child reads itself: Enter waits for the end of any other
 	Stdout, Stderr io.Writer
 	ExtraFiles     []*os.File    // descriptors 3 and on
 	Rootless       bool          // a user namespace even for root: what an ordinary user gets

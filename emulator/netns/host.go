@@ -43,11 +43,13 @@ func newHosts(n int, congestion string) (hosts []*host, notes []string, byPacing
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		for i := range n {
 			h, hn, hp, herr := newHost(congestion)
+			if h != nil {
+				hosts = append(hosts, h)
+			}
 			if herr != nil {
 				err = fmt.Errorf("make namespace of host %d: %w", i, herr)
 				return
 			}
-			hosts = append(hosts, h)
 			if i == 0 {
 				notes, byPacing = hn, hp
 			}
@@ -57,7 +59,7 @@ func newHosts(n int, congestion string) (hosts []*host, notes []string, byPacing
 	return hosts, notes, byPacing, err
 }
 
-// newHost moves the calling thread to a new namespace and returns it.
+// newHost moves the calling thread to a new namespace and returns it, with an error too if there is something to close.
 func newHost(congestion string) (*host, []string, bool, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return nil, nil, false, fmt.Errorf("unshare: %w", err)
@@ -71,11 +73,14 @@ func newHost(congestion string) (*host, []string, bool, error) {
 		err = loopbackUp(h.wire.Handle)
 	}
 	if err != nil {
-		h.close()
-		return nil, nil, false, err
+		return h, nil, false, err
 	}
-	notes, byPacing := hostSysctls(congestion)
-	return h, notes, byPacing, nil
+	notes, byPacing := hostSysctls()
+	note, err := setCongestion(congestion)
+	if note != "" {
+		notes = append(notes, note)
+	}
+	return h, notes, byPacing, err
 }
 
 // openNetns opens the calling thread's network namespace.

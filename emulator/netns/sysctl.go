@@ -28,13 +28,12 @@ func disableIPv6() error {
 
 // hostSysctls makes the calling thread's namespace a host whose TCP agrees with a fluid model. It returns what could not
 // be set, as notes, and whether the kernel sizes segments by pacing alone.
-func hostSysctls(congestion string) (notes []string, byPacing bool) {
+func hostSysctls() (notes []string, byPacing bool) {
 	byPacing = true
 	for _, s := range []struct{ path, value string }{
 		{"net/ipv4/tcp_tso_rtt_log", "0"}, // a small RTT would override pacing when segments are sized
 		{"net/ipv4/tcp_no_metrics_save", "1"},
 		{"net/ipv4/tcp_slow_start_after_idle", "0"},
-		{"net/ipv4/tcp_congestion_control", congestion},
 	} {
 		if err := sysctl(s.path, s.value); err != nil {
 			notes = append(notes, err.Error())

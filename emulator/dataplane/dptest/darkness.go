@@ -1,0 +1,216 @@
+package dptest
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"lightloom/emulator/netns"
+	"lightloom/southbound"
+)
+
+// Dark is what packets say of a number of moves of one circuit.
+type Dark struct {
+	Asked     time.Duration
+	Excess    []time.Duration // by move, ascending: from the last packet of the old circuit to the first of the new, less Asked
+	Early     int             // packets of a new circuit sooner than Asked after the call of Move
+	Probe     time.Duration   // median time between two probes
+	Disturbed int             // moves that were repeated, because the prober itself was kept from its processor
+}
+
+// P returns the excess that a share of the moves does not exceed: the smallest with rank at least share × n.
+func (d *Dark) P(share float64) time.Duration {
+	i := int(share*float64(len(d.Excess))+0.999999) - 1
+	return d.Excess[min(max(i, 0), len(d.Excess)-1)]
+}
+
+// String is one line with the figures.
+func (d *Dark) String() string {
+	return fmt.Sprintf("asked %v: excess min %v, p50 %v, p90 %v, p99 %v, max %v over %d moves; a probe every %v; %d early; %d moves repeated",
+		d.Asked, d.P(0), d.P(.5), d.P(.9), d.P(.99), d.P(1), len(d.Excess), d.Probe, d.Early, d.Disturbed)
+}
+
+// How a move is probed.
+const (
+	probeEvery = 8 * time.Microsecond   // intended; what the machine made of it is Dark.Probe
+	lead       = 300 * time.Microsecond // of probes before the move
+	tail       = 4 * time.Millisecond   // of probes after the circuit should be lit
+	held       = 50 * time.Microsecond  // a prober that waited longer for its processor beside an edge saw nothing
+)
+
+// ErrBusy is the answer of a machine that does so much else that its probes say nothing.
+var ErrBusy = errors.New("the machine is too busy to probe")
+
+// patienceFactor is how many moves may be repeated for each that is wanted.
+const patienceFactor = 5
+
+// Darkness moves the circuit of OCS input 0 to and fro between outputs 1 and 2, and measures each dark time by probes
+// that enter at input 0's cable and are stamped by the kernel where the outputs' cables end. Moves that a busy machine
+// made unreadable are repeated; ErrBusy, where most are. The fabric needs three racks and an OCS.
+func Darkness(f *netns.Fabric, asked time.Duration, moves int) (*Dark, error) {
+	p, err := newProber(f)
+	if err != nil {
+		return nil, fmt.Errorf("measure darkness: %w", err)
+	}
+	defer p.close()
+	d := &Dark{Asked: asked}
+	if err := f.Plane(f.Spec().OCSNode).Move([]southbound.Port{0, 1, 2}, []southbound.CrossConnect{{In: 0, Out: 1}}, 0); err != nil {
+		return nil, err
+	}
+	var gaps []time.Duration
+	for to := 2; len(d.Excess) < moves; to = 3 - to {
+		m, err := p.move(southbound.Port(to), asked)
+		if err != nil {
+			return nil, fmt.Errorf("measure darkness: %w", err)
+		}
+		if m.early {
+			d.Early++
+		}
+		gaps = append(gaps, m.gap)
+		if m.disturbed {
+			if d.Disturbed++; d.Disturbed > patienceFactor*moves {
+				return nil, fmt.Errorf("measure darkness: %d of %d moves are unreadable: %w", d.Disturbed, d.Disturbed+len(d.Excess), ErrBusy)
+			}
+			continue
+		}
+		d.Excess = append(d.Excess, m.dark-asked)
+	}
+	slices.Sort(d.Excess)
+	slices.Sort(gaps)
+	d.Probe = gaps[len(gaps)/2]
+	return d, nil
+}
+
+// prober probes the circuit of input 0.
+type prober struct {
+	f    *netns.Fabric
+	in   *tap
+	outs [3]*tap // by output; 0 unused
+	sent []time.Time
+}
+
+func newProber(f *netns.Fabric) (p *prober, err error) {
+	s := f.Spec()
+	p = &prober{f: f}
+	for rack := range 3 {
+		link, err := f.Interface(s.ToRNode[rack], southbound.Port(s.OCSUplink[rack]))
+		if err != nil {
+			return nil, errors.Join(err, p.close())
+		}
+		t, err := openTap(link)
+		if err != nil {
+			return nil, errors.Join(err, p.close())
+		}
+		if rack == 0 {
+			p.in = t
+		} else {
+			p.outs[rack] = t
+		}
+	}
+	return p, nil
+}
+
+func (p *prober) close() error {
+	var errs []error
+	for _, t := range append(p.outs[:], p.in) {
+		if t != nil {
+			errs = append(errs, t.close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// moved is what one move looked like.
+type moved struct {
+	dark, gap        time.Duration
+	early, disturbed bool
+}
+
+// move probes while another goroutine moves the circuit to an output.
+func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
+	for _, t := range p.outs[1:] {
+		if _, err := t.drain(); err != nil {
+			return moved{}, err
+		}
+	}
+	start, ended := make(chan struct{}), make(chan error, 1)
+	var called time.Time
+	var until atomic.Int64 // when probing ends; 0 while the move is not done
+	go func() {
+		<-start
+		called = time.Now()
+		err := p.f.Plane(p.f.Spec().OCSNode).Move([]southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: to}}, asked)
+		until.Store(time.Now().Add(asked + tail).UnixNano())
+		ended <- err
+	}()
+	err := p.probe(start, &until)
+	if err := errors.Join(err, <-ended); err != nil {
+		return moved{}, err
+	}
+	old, err := p.outs[3-to].drain()
+	if err != nil {
+		return moved{}, err
+	}
+	lit, err := p.outs[to].drain()
+	if err != nil {
+		return moved{}, err
+	}
+	if len(old) == 0 || len(lit) == 0 {
+		return moved{gap: p.gap(), disturbed: true}, nil // kept from its processor for longer than tail
+	}
+	last, first := old[len(old)-1], lit[0]
+	return moved{dark: first.at.Sub(last.at), gap: p.gap(), early: first.at.Before(called.Add(asked)),
+		disturbed: p.heldAt(last.seq+1) || p.heldAt(first.seq)}, nil
+}
+
+// probe sends a probe each probeEvery, opens start once lead has passed, and ends at until.
+func (p *prober) probe(start chan<- struct{}, until *atomic.Int64) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p.sent = p.sent[:0]
+	began := time.Now()
+	giveUp := began.Add(20 * time.Second)
+	for next := began; ; {
+		now := time.Now()
+		if now.Before(next) {
+			continue
+		}
+		// A prober that is late does not catch up in a burst.
+		next = now.Add(probeEvery)
+		if end := until.Load(); end != 0 && now.UnixNano() > end || now.After(giveUp) {
+			return nil
+		}
+		p.sent = append(p.sent, now)
+		if err := p.in.send(uint32(len(p.sent) - 1)); err != nil {
+			if start != nil {
+				close(start)
+			}
+			return err
+		}
+		if start != nil && now.Sub(began) > lead {
+			close(start)
+			start = nil
+		}
+	}
+}
+
+// heldAt says whether the prober was kept from sending before probe seq.
+func (p *prober) heldAt(seq uint32) bool {
+	return seq > 0 && int(seq) < len(p.sent) && p.sent[seq].Sub(p.sent[seq-1]) > held
+}
+
+// gap is the median time between two probes.
+func (p *prober) gap() time.Duration {
+	gaps := make([]time.Duration, 0, len(p.sent))
+	for i := 1; i < len(p.sent); i++ {
+		gaps = append(gaps, p.sent[i].Sub(p.sent[i-1]))
+	}
+	if len(gaps) == 0 {
+		return 0
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}

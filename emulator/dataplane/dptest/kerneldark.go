@@ -1,0 +1,56 @@
+package dptest
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"lightloom/emulator/netns"
+	"lightloom/emulator/netns/netnstest"
+)
+
+// FullEnv, set to anything, makes KernelDarkness measure at least 200 moves of each dark time and judge them by the
+// bounds of a quiet machine: a serial step of its own.
+const FullEnv = "LIGHTLOOM_DARKNESS"
+
+// Bound is what the excess of a dataplane's dark times must keep to on a quiet machine, one probe gap apart.
+type Bound struct {
+	Share    float64 // of the moves
+	Min, Max time.Duration
+}
+
+// KernelDarkness measures a dataplane by packets. The short form, for machines that do other things meanwhile, wants
+// that no packet is early and that circuits light at all in time; the full form wants bound.
+func KernelDarkness(t *testing.T, dataplane string, asked []time.Duration, bound Bound, needs ...string) {
+	netnstest.Need(t, needs...)
+	netnstest.Lock(t)
+	full := os.Getenv(FullEnv) != ""
+	moves := 20
+	if full {
+		moves = 200
+	}
+	net := Real(t, "hybrid:racks=3,hosts=1,spines=1,ocs=10Gbps", netns.Options{Dataplane: dataplane})
+	for _, a := range asked {
+		d, err := Darkness(net.fabric, a, moves)
+		if errors.Is(err, ErrBusy) && !full {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(d)
+		if d.Early > 0 {
+			t.Errorf("%v: %d packets passed before they should have", a, d.Early)
+		}
+		if !full {
+			continue
+		}
+		if got := d.P(bound.Share); got < bound.Min || got > bound.Max+d.Probe {
+			t.Errorf("%v: excess is %v at %.0f %%, want %v to %v beyond one probe gap of %v", a, got, 100*bound.Share, bound.Min, bound.Max, d.Probe)
+		}
+		if d.Probe > 10*time.Microsecond {
+			t.Errorf("%v: a probe every %v is less than 100,000 a second", a, d.Probe)
+		}
+	}
+}
