@@ -314,10 +314,11 @@ func (c *Client) attempt(ctx context.Context, within time.Duration, to apiv1conn
 	return decode(err)
 }
 
-// worthRetrying says whether another attempt may do better. A single attempt's own deadline is no reason to give up.
+// worthRetrying says whether another attempt may do better. While the caller still waits, what ran out or was given up
+// is an attempt, or a replica that is stopping.
 func worthRetrying(ctx context.Context, err error) bool {
 	code := CodeOf(err)
-	return ctx.Err() == nil && (code.answer().again || code == Late)
+	return ctx.Err() == nil && (code.answer().again || code == Late || code == Canceled)
 }
 
 // sleep waits; false if ctx ended first.

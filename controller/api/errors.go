@@ -137,7 +137,8 @@ func decode(err error) error {
 			}
 		}
 	}
-	if ce.Code() == connect.CodeUnavailable { // nobody there
+	// Nobody there, or a connection that broke in the middle: our servers give every error of theirs a detail.
+	if ce.Code() == connect.CodeUnavailable || ce.Code() == connect.CodeUnknown {
 		return &Error{NoLeader, errors.New(ce.Message())}
 	}
 	for _, a := range answers() {

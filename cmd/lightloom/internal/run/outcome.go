@@ -38,6 +38,8 @@ type outcome struct {
 	Digest        string         `json:"digest"`
 	Dataplane     string         `json:"dataplane"`
 	Net           netns.Settings `json:"net"`
+	Received      pathmap.Bytes  `json:"received"`      // payload, by the agents' own count, each byte once
+	BundlesEnded  int64          `json:"bundles_ended"` // likewise
 	Notes         []string       `json:"notes"`
 }
 
@@ -104,24 +106,35 @@ func (o *outcome) circuits(r *report.PolicyResult) {
 	}
 }
 
-// darks are the times between the OCS taking a move and its own log of light on the output.
+// darks are the times without light of the moves that took a port from another circuit, by the OCS's own log: from the
+// end of the light that the port had to the first of the new. A port that was dark before has no such time.
 func darks(o *outcome) []time.Duration {
 	lit := slices.Clone(o.Lit)
 	slices.SortFunc(lit, func(a, b device.LitInterval) int {
-		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.From, b.From), cmp.Compare(a.Out, b.Out))
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out))
 	})
-	var out []time.Duration
+	last := map[[2]southbound.Port]time.Duration{} // (0, input) or (1, output) → when its light last ended
+	intent := map[[2]southbound.Port][]time.Duration{}
 	for i := range o.State.Moves {
 		m := &o.State.Moves[i]
-		if m.Usable == state.Unset || m.Stages.Drained == 0 {
-			continue
+		pair := [2]southbound.Port{m.In, m.Out}
+		intent[pair] = append(intent[pair], m.Intent)
+	}
+	var out []time.Duration
+	for _, l := range lit {
+		in, to := [2]southbound.Port{0, l.In}, [2]southbound.Port{1, l.Out}
+		gone := max(last[in], last[to])
+		// Only what this very move took away: light that ended before it was intended left the port idle.
+		began := time.Duration(-1)
+		for _, t := range intent[[2]southbound.Port{l.In, l.Out}] {
+			if t <= l.From {
+				began = max(began, t)
+			}
 		}
-		k := slices.IndexFunc(lit, func(l device.LitInterval) bool {
-			return l.In == m.In && l.Out == m.Out && l.From >= m.Stages.Drained && l.From <= m.Usable
-		})
-		if k >= 0 && m.Stages.Accepted > 0 {
-			out = append(out, lit[k].From-m.Stages.Accepted)
+		if gone > 0 && began >= 0 && gone >= began {
+			out = append(out, l.From-gone)
 		}
+		last[in], last[to] = max(last[in], l.To), max(last[to], l.To)
 	}
 	return out
 }

@@ -87,14 +87,14 @@ func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *
 }
 
 func (s *setup) order(r row) order {
-	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas,
+	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill,
 		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue}}
 }
 
 // enter starts the process inside, tells it the order and listens to it until it ends.
 func (s *setup) enter(ctx context.Context, r row, progress func(int)) (*outcome, error) {
 	var result *outcome
-	err := inNamespaces(ctx, s.order(r), s.opt.Stderr, nil, func(w *word) {
+	err := inNamespaces(ctx, s.order(r), s.rootless, s.opt.Stderr, nil, func(w *word) {
 		switch {
 		case w.Outcome != nil:
 			result = w.Outcome
@@ -109,7 +109,7 @@ func (s *setup) enter(ctx context.Context, r row, progress func(int)) (*outcome,
 }
 
 // inNamespaces runs the process inside to its end, and hands each of its words to listen. extra is its descriptor 5.
-func inNamespaces(ctx context.Context, o order, stderr io.Writer, extra *os.File, listen func(*word)) error {
+func inNamespaces(ctx context.Context, o order, rootless bool, stderr io.Writer, extra *os.File, listen func(*word)) error {
 	orders, ordersW, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make pipe: %w", err)
@@ -133,7 +133,7 @@ func inNamespaces(ctx context.Context, o order, stderr io.Writer, extra *os.File
 	if extra != nil {
 		files = append(files, extra)
 	}
-	status, err := netns.Enter(ctx, []string{InsideCommand}, netns.EnterOptions{Stderr: stderr, ExtraFiles: files})
+	status, err := netns.Enter(ctx, []string{InsideCommand}, netns.EnterOptions{Stderr: stderr, ExtraFiles: files, Rootless: rootless})
 	orders.Close()
 	words.Close()
 	<-heard

@@ -111,7 +111,9 @@ func (p *plant) count(o *outcome, since netns.Counters) error {
 	for n := range c.Dropped {
 		o.Dropped += int64(c.Dropped[n] - since.Dropped[n])
 	}
-	o.Retrans, o.Basis, o.DarkSource = p.agent.Stats().Retransmissions, "layer 2", "device"
+	a := p.agent.Stats()
+	o.Retrans, o.Received, o.BundlesEnded = a.Retransmissions, a.BytesReceived, a.BundlesEnded
+	o.Basis, o.DarkSource = "layer 2", "device"
 	if p.fabric.HasOCS() {
 		p.doors[p.fabric.OCSNode].Do(func(_ time.Duration, d *device.Device) { o.Lit = d.Log() })
 	}

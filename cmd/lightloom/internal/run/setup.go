@@ -40,6 +40,8 @@ type setup struct {
 	source    string
 	elephants pathmap.Bytes // as run
 	notes     []string
+	rootless  bool      // as an ordinary user, whoever this is
+	kill      []killing // leaders to be killed on packets
 }
 
 // elephantFactor is T_e ÷ (δ × OCS rate): the document's 1.125 GB at 10 ms and 100 Gb/s (co-scheduler, section II-A).

@@ -41,7 +41,7 @@ func Up(ctx context.Context, opt Options) error {
 	defer control.Close()
 	o := s.order(s.rows[0])
 	o.Jobs, o.Stay = nil, true
-	err = inNamespaces(ctx, o, opt.Stderr, control, func(w *word) {
+	err = inNamespaces(ctx, o, s.rootless, opt.Stderr, control, func(w *word) {
 		if w.Ready {
 			fmt.Fprintf(opt.Stdout, "up: %s, %d controllers, policy %s\n", o.Row.Spec, o.Replicas, o.Row.Policy)
 			fmt.Fprintln(opt.Stdout, "try:  lightloom status\n      lightloom exec h0-0 -- ping -c 3 "+southbound.Addr(1, 0).String()+"\nCtrl-C ends it.")

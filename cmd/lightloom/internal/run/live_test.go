@@ -1,0 +1,239 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/emulator/netns"
+	"lightloom/emulator/netns/netnstest"
+	"lightloom/pathmap"
+)
+
+// TestMain lets the test binary be what this package starts: the process inside, a replica, or a whole replay.
+func TestMain(m *testing.M) {
+	ctx := context.Background()
+	var err error
+	switch arg := slices.Concat(os.Args, []string{""})[1]; arg {
+	case InsideCommand:
+		err = Inside(ctx, os.Stderr)
+	case ReplicaCommand:
+		err = Replica(ctx, os.Stdin, os.Stderr)
+	case replayCommand:
+		err = Replay(ctx, liveOptions(os.Args[2], "random+ecmp+sunflow"))
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+const replayCommand = "test-replay"
+
+func liveOptions(dir string, policies ...string) Options {
+	return Options{Demo: true, Seed: 1, Policies: policies, Scale: 1, Speedup: 3, Coflows: 20, On: OnNetns, Replicas: 3,
+		Output: OutputTable, ReportDir: dir, Stdout: io.Discard, Stderr: io.Discard}
+}
+
+// needNetns skips with the reason, or fails where LIGHTLOOM_MUST says that this machine must be able to.
+func needNetns(t *testing.T, ability string, rootless bool) {
+	t.Helper()
+	if err := netns.Supported(rootless); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), ability) {
+			t.Fatalf("LIGHTLOOM_MUST names %s: %v", ability, err)
+		}
+		t.Skipf("needs %s: %v", ability, err)
+	}
+	netnstest.Lock(t)
+}
+
+func liveSetup(t *testing.T, seed uint64, policies ...string) *setup {
+	t.Helper()
+	opt := liveOptions(t.TempDir(), policies...)
+	opt.Seed, opt.Stderr = seed, os.Stderr
+	s, err := prepare(opt, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// checkPackets holds what must be true of a run on packets: everything that checkOutcome does, and that the hosts have
+// received each byte once, by their own count.
+func checkPackets(t *testing.T, s *setup, o *outcome) {
+	t.Helper()
+	checkOutcome(t, s, o)
+	var want pathmap.Bytes
+	var bundles int64
+	for _, c := range o.State.Coflows {
+		want += c.Bytes
+		bundles += c.Bundles
+	}
+	if o.Received != want || o.BundlesEnded != bundles {
+		t.Errorf("hosts received %d bytes in %d bundles, sent were %d in %d", o.Received, o.BundlesEnded, want, bundles)
+	}
+}
+
+func TestPackets(t *testing.T) {
+	for _, tt := range []struct {
+		name, ability string
+		rootless      bool
+		policy        string
+	}{
+		{"root", "netns", false, "crosslayer+sunflow"},
+		{"rootless", "userns", true, "random+ecmp+sunflow"},
+		{"rates", "netns", false, "random+ecmp+maxmin"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			needNetns(t, tt.ability, tt.rootless)
+			s := liveSetup(t, 2, tt.policy)
+			s.rootless = tt.rootless
+			ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+			defer cancel()
+			o, err := s.enter(ctx, s.rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPackets(t, s, o)
+			if strings.Contains(tt.policy, "sunflow") && o.OCS == 0 {
+				t.Error("nothing went over circuits")
+			}
+			t.Logf("%s: end %v, %d bytes over circuits, %d over packets, %d retransmissions", o.Dataplane, o.End, o.OCS, o.EPS, o.Retrans)
+		})
+	}
+}
+
+// TestLeaderKilled kills the leader's process at a random committed index in mid-replay, ten seeds: arrivals go on, every
+// byte arrives once, the replicas that are left agree, and no port is lit twice.
+func TestLeaderKilled(t *testing.T) {
+	seeds := uint64(10)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			needNetns(t, "netns", false)
+			s := liveSetup(t, seed, []string{"random+ecmp+sunflow", "crosslayer+sunflow"}[seed%2])
+			r := rand.New(rand.NewPCG(seed, 11))
+			at := 10 + r.Uint64N(80)
+			s.kill = []killing{{Applied: at}}
+			ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+			defer cancel()
+			o, err := s.enter(ctx, s.rows[0], nil)
+			if err != nil {
+				t.Fatalf("killed at entry %d: %v", at, err)
+			}
+			if o.LeaderChanges != 1 || o.LeaderOutage <= 0 {
+				t.Errorf("%d leaders were killed, outage %v: nothing was tried", o.LeaderChanges, o.LeaderOutage)
+			}
+			checkPackets(t, s, o)
+			t.Logf("killed at entry %d: a new leader after %v, all ended after %v", at, o.LeaderOutage, o.End)
+		})
+	}
+}
+
+// TestParentKilled kills a replay's parent without warning: no process of it is left.
+func TestParentKilled(t *testing.T) {
+	needNetns(t, "netns", false)
+	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=%d-%d", os.Getpid(), time.Now().UnixNano())
+	cmd := exec.Command("/proc/self/exe", replayCommand, t.TempDir())
+	cmd.Env = append(os.Environ(), mark)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	const family = 1 + 1 + 3 // the parent, the process inside, the replicas
+	await(t, "all processes to run", func() bool { return len(marked(mark)) >= family })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	await(t, "all processes to be gone", func() bool { return len(marked(mark)) == 0 })
+}
+
+// TestInterrupted ends a replay as Ctrl-C does: it returns, says so, and leaves neither processes nor a report.
+func TestInterrupted(t *testing.T) {
+	needNetns(t, "netns", false)
+	dir := filepath.Join(t.TempDir(), "report")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- Replay(ctx, liveOptions(dir, "random+ecmp")) }()
+	await(t, "the process inside to run", func() bool { return len(children(os.Getpid())) > 0 })
+	cancel()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "canceled") {
+			t.Errorf("returned %v, want context canceled", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("does not return")
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the report directory is still there: %v", err)
+	}
+	if left := children(os.Getpid()); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// await polls a condition that nothing announces, up to a deadline.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(20 * time.Second)
+	for !ok() {
+		select {
+		case <-deadline:
+			t.Fatalf("waited too long for %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// marked returns the processes whose environment holds a mark.
+func marked(mark string) (pids []string) {
+	names, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, n := range names {
+		if b, err := os.ReadFile(n); err == nil && slices.Contains(bytesSplit(b), mark) {
+			pids = append(pids, filepath.Base(filepath.Dir(n)))
+		}
+	}
+	return pids
+}
+
+func bytesSplit(b []byte) (out []string) {
+	for _, f := range bytes.Split(b, []byte{0}) {
+		out = append(out, string(f))
+	}
+	return out
+}
+
+// children returns the processes whose parent is pid.
+func children(pid int) (out []string) {
+	names, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, n := range names {
+		b, err := os.ReadFile(n)
+		if err != nil {
+			continue
+		}
+		rest := string(b[bytes.LastIndexByte(b, ')')+1:])
+		if f := strings.Fields(rest); len(f) > 1 && f[1] == fmt.Sprint(pid) && f[0] != "Z" {
+			out = append(out, filepath.Base(filepath.Dir(n)))
+		}
+	}
+	return out
+}
