@@ -75,7 +75,7 @@ func (l *ledger) sort(all []demand) {
 	for _, r := range l.v.Reserved {
 		switch {
 		case r.NotAfter <= l.v.Now:
-		case r.NotBefore > l.v.Now && r.Coflow != controller.AnyCoflow:
+		case !begun(l.v, &r) && r.Coflow != controller.AnyCoflow:
 			l.unbegun = append(l.unbegun, r)
 		case l.preempt && slices.ContainsFunc(all, func(d demand) bool { return d.id == r.Coflow }):
 			l.begun = append(l.begun, r)
@@ -86,6 +86,15 @@ func (l *ledger) sort(all []demand) {
 	slices.SortFunc(l.unbegun, func(a, b controller.Reservation) int {
 		return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
 	})
+}
+
+// begun says whether a reservation holds its circuit. One that is due may still wait for the end of another.
+func begun(v *controller.View, r *controller.Reservation) bool {
+	if r.NotBefore > v.Now || int(r.In) >= len(v.Circuits) {
+		return false
+	}
+	c := &v.Circuits[r.In]
+	return c.Held && c.Coflow == r.Coflow && c.Until == r.NotAfter
 }
 
 // hold keeps a reservation that has begun, or one that no coflow owns.

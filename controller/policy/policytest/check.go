@@ -128,7 +128,7 @@ func leads(v *controller.View, src, dst southbound.HostID, t southbound.Tag) boo
 func checkLight(v *controller.View, p *controller.Plan) error {
 	var ledger []controller.Reservation
 	for _, r := range v.Reserved {
-		begun := r.NotBefore <= v.Now
+		begun := r.NotBefore <= v.Now && v.Circuits[r.In].Held && v.Circuits[r.In].Until == r.NotAfter
 		if begun && slices.Contains(p.Preempt, r.In) || !begun && slices.Contains(p.Withdraw, r.Coflow) {
 			continue
 		}

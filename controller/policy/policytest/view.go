@@ -166,7 +166,10 @@ func (g *generator) ledger() {
 		if in == o || !ok || v.Fabric.OCSUplink[in] < 0 || v.Fabric.OCSUplink[o] < 0 {
 			continue
 		}
-		from := max(v.Now, inFree[in], outFree[o]) + 1 + time.Duration(g.rng.Int64N(int64(time.Second)))
+		from := max(v.Now, inFree[in], outFree[o]) + time.Duration(g.rng.Int64N(int64(time.Second)))
+		if g.rng.IntN(8) == 0 {
+			from = max(v.Now, inFree[in], outFree[o]) // due now, where the ports are free, and not begun yet
+		}
 		to := from + v.Delta + time.Duration(g.rng.Int64N(int64(time.Second)))
 		inFree[in], outFree[o] = to, to
 		v.Reserved = append(v.Reserved, controller.Reservation{NotBefore: from, NotAfter: to, In: southbound.Port(in),
