@@ -128,8 +128,10 @@ func (t *Tables) Add(l schema.Leaf, where string) {
 		t.addRule(p, leaf, l.Value)
 	case p[2].Name == "static" && p[3].Name == "next-hop-groups":
 		if leaf == "index" {
-			name := p[4].Key("name")
-			t.groups[name] = append(t.groups[name], fmt.Sprint(l.Value))
+			name, index := p[4].Key("name"), fmt.Sprint(l.Value)
+			if !slices.Contains(t.groups[name], index) {
+				t.groups[name] = append(t.groups[name], index)
+			}
 		}
 	case p[2].Name == "static" && p[3].Name == "next-hops":
 		h := t.hops[p[4].Key("index")]
