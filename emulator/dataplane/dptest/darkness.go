@@ -38,7 +38,7 @@ const (
 	probeEvery = 8 * time.Microsecond   // intended; what the machine made of it is Dark.Probe
 	lead       = 300 * time.Microsecond // of probes before the move
 	tail       = 4 * time.Millisecond   // of probes after the circuit should be lit
-	held       = 50 * time.Microsecond  // a prober that waited longer for its processor beside an edge saw nothing
+	held       = 20 * time.Microsecond  // two gaps at 100,000 a second: a prober that waited longer beside an edge saw nothing
 )
 
 // ErrBusy is the answer of a machine that does so much else that its probes say nothing.
@@ -136,17 +136,17 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 			return moved{}, err
 		}
 	}
-	start, ended := make(chan struct{}), make(chan error, 1)
+	ended := make(chan error, 1)
 	var called time.Time
 	var until atomic.Int64 // when probing ends; 0 while the move is not done
 	go func() {
-		<-start
+		<-time.After(lead) // a clock of its own: to wake another thread would cost the prober two probes
 		called = time.Now()
 		err := p.f.Plane(p.f.Spec().OCSNode).Move([]southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: to}}, asked)
 		until.Store(time.Now().Add(asked + tail).UnixNano())
 		ended <- err
 	}()
-	err := p.probe(start, &until)
+	err := p.probe(&until)
 	if err := errors.Join(err, <-ended); err != nil {
 		return moved{}, err
 	}
@@ -166,8 +166,8 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 		disturbed: p.heldAt(last.seq+1) || p.heldAt(first.seq)}, nil
 }
 
-// probe sends a probe each probeEvery, opens start once lead has passed, and ends at until.
-func (p *prober) probe(start chan<- struct{}, until *atomic.Int64) error {
+// probe sends a probe each probeEvery until the time comes.
+func (p *prober) probe(until *atomic.Int64) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	p.sent = p.sent[:0]
@@ -185,14 +185,7 @@ func (p *prober) probe(start chan<- struct{}, until *atomic.Int64) error {
 		}
 		p.sent = append(p.sent, now)
 		if err := p.in.send(uint32(len(p.sent) - 1)); err != nil {
-			if start != nil {
-				close(start)
-			}
 			return err
-		}
-		if start != nil && now.Sub(began) > lead {
-			close(start)
-			start = nil
 		}
 	}
 }
