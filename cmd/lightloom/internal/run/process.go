@@ -3,28 +3,10 @@ package run
 import (
 	"io"
 	"os"
-	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
-
-// Version names this build: its module version, or the commit it was built from.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return "devel"
-}
 
 // cpuSeconds is what this process and its children that have ended have used.
 func cpuSeconds() float64 {

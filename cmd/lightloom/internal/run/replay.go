@@ -14,6 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/version"
 	"lightloom/controller/workload"
 	"lightloom/emulator/netns"
 	"lightloom/pathmap"
@@ -93,7 +94,7 @@ func reportDir(dir string) (string, error) {
 // replay runs the rows and writes the report.
 func (s *setup) replay(ctx context.Context, dir string) error {
 	began := time.Now()
-	run := &report.Run{Version: Version(), Command: s.opt.Args, Started: began, Host: report.ThisHost()}
+	run := &report.Run{Version: version.This(), Command: s.opt.Args, Started: began, Host: report.ThisHost()}
 	if s.opt.On == OnNetns {
 		predicted, err := s.predict(ctx)
 		if err != nil {
@@ -188,7 +189,7 @@ func (s *setup) row(ctx context.Context, r row, progress func(int)) (*outcome, r
 // report joins what is known beforehand with what the rows left behind.
 func (s *setup) report(outcomes []*outcome) *report.Report {
 	spec := s.rows[0].Spec
-	m := report.Meta{Version: Version(), Title: "replay", Seed: s.opt.Seed, Notes: s.notes,
+	m := report.Meta{Version: version.This(), Title: "replay", Seed: s.opt.Seed, Notes: s.notes,
 		Workload: s.workload(),
 		Fabric: report.Fabric{Kind: spec.Kind, Spec: spec.String(), On: s.opt.On, Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
 			Privilege: "none", Racks: spec.Racks, Hosts: spec.Racks * spec.Hosts, Spines: spec.Spines, OCSPorts: spec.Ports,
