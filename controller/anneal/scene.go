@@ -10,9 +10,10 @@ import (
 
 // Options are the settings of both levels. The zero value of a field means its default.
 type Options struct {
-	// Paper keeps to Algorithms 1 to 3 as printed, in the reading of the document's own words: printed temperatures,
-	// random first states, tasks drawn by their weights alone, the longest and narrowest route taken away and the shortest and
-	// widest given, and no last pass.
+	// Paper keeps to Algorithms 1 to 3 as printed: the printed temperatures, random first states, tasks drawn by their
+	// weights alone, all routes of the job drawn anew at every step of the upper level, the longest and narrowest route
+	// taken away and the shortest and widest given, no last pass, and a sink worth its worst route however many pairs of
+	// tasks share it. What the document leaves out is as by default: steps, slots, and changing places on full hosts.
 	Paper bool
 
 	Restarts   int     // of the upper level; default 5, as printed
