@@ -264,14 +264,16 @@ func descriptors(t *testing.T) int {
 	return len(d)
 }
 
+// TestBig: rack numbers up to 249 find their way, and 250 hosts are built in seconds.
 func TestBig(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)
 	began := time.Now()
-	f := build(t, "hybrid:racks=32,hosts=2,spines=2", netns.Options{})
-	t.Logf("64 hosts built in %v with %+v", time.Since(began), f.Settings())
+	f := build(t, "leafspine:racks=250,hosts=1,spines=1", netns.Options{})
+	t.Logf("250 hosts built in %v with %+v", time.Since(began), f.Settings())
 	lead(t, f)
-	transfer(t, f, 0, 63, 10_000, pathmap.Gbps)
+	transfer(t, f, 0, 249, 10_000, pathmap.Gbps)
+	transfer(t, f, 249, 128, 10_000, pathmap.Gbps)
 }
 
 func TestStart(t *testing.T) {

@@ -12,3 +12,7 @@ import (
 func TestMain(m *testing.M) { netnstest.Main(m, false) }
 
 func TestConformance(t *testing.T) { dptest.Kernel(t, netns.EBPF, netnstest.Netns, netnstest.BPF) }
+
+func BenchmarkChanges(b *testing.B) {
+	dptest.KernelBenchmarks(b, netns.EBPF, netnstest.Netns, netnstest.BPF)
+}

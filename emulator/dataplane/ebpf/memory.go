@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
 )
 
@@ -16,6 +17,10 @@ type memory struct {
 }
 
 func newMemory(name string, size int) (*memory, error) {
+	// Kernels before 5.11 charge maps to RLIMIT_MEMLOCK; later ones make this nothing.
+	if err := rlimit.RemoveMemlock(); err != nil {
+		return nil, fmt.Errorf("lift the limit of locked memory: %w", err)
+	}
 	m, err := ebpf.NewMap(&ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
 	if err != nil {
 		return nil, fmt.Errorf("make map %q of %d bytes: %w", name, size, err)

@@ -12,3 +12,5 @@ import (
 func TestMain(m *testing.M) { netnstest.Main(m, true) }
 
 func TestConformance(t *testing.T) { dptest.Kernel(t, netns.Mirred, netnstest.Netns) }
+
+func BenchmarkChanges(b *testing.B) { dptest.KernelBenchmarks(b, netns.Mirred, netnstest.Netns) }

@@ -116,7 +116,8 @@ func (p *Plane) Err() error {
 	return p.optics.err
 }
 
-// Close takes the switch out of the kernel; its interfaces stay. A second call is nothing.
+// Close takes the switch out of the kernel; its interfaces stay. It returns what Err returns, too. A second call is
+// nothing.
 func (p *Plane) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -128,7 +129,7 @@ func (p *Plane) Close() error {
 	if p.optics != nil {
 		p.optics.stop()
 	}
-	var errs []error
+	errs := []error{p.Err()}
 	for _, link := range p.sw.Ports {
 		if link != 0 {
 			errs = append(errs, gone(unclsact(p.nl, link)))
