@@ -74,7 +74,7 @@ func enqueueWait(ctx context.Context) time.Duration {
 }
 
 // inBackground waits for one of raft's futures or for ctx, whichever is first. The future is waited for in any case, by
-// a goroutine that Close waits for in turn.
+// a goroutine that Close waits for in turn, before it stops raft.
 func inBackground[F raft.Future](n *Node, ctx context.Context, begin func() F) (F, error) {
 	n.mu.Lock()
 	if n.closed {

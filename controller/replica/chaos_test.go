@@ -127,12 +127,8 @@ func killLeaders(t *testing.T, seed uint64) {
 		if round == 2 {
 			c.net.Isolate(raft.ServerAddress(c.peers[i].Addr))
 		} else {
-			dead := c.nodes[i]
-			c.nodes[i] = nil
-			update() // clients may still be inside the dead one
-			if err := dead.Close(); err != nil {
-				t.Fatal(err)
-			}
+			c.kill(i) // with clients inside
+			update()
 		}
 		next := c.elsewhere(ctx, i)
 		at, _ = c.nodes[next].Digest()

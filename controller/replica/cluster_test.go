@@ -48,9 +48,12 @@ func (c *cluster) start(i int) {
 	c.nodes[i] = n
 }
 
+// kill ends a node as a crash does: first it is heard no more, so that what it has under way stays undecided.
 func (c *cluster) kill(i int) {
 	c.t.Helper()
-	if err := c.nodes[i].Close(); err != nil {
+	n := c.nodes[i]
+	n.cfg.Transport.(*chaos.Transport).Close()
+	if err := n.Close(); err != nil {
 		c.t.Fatal(err)
 	}
 	c.nodes[i] = nil

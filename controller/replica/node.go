@@ -168,8 +168,8 @@ func (n *Node) Snapshot() error {
 	return nil
 }
 
-// Close stops the node without handing leadership on, ends what Leadership runs, and waits for all of it. A second call
-// does nothing.
+// Close stops the node without handing leadership on, ends what Leadership runs, and waits for all of it. Appends under
+// way get their answers first. A second call does nothing but wait for the first.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	first := !n.closed
@@ -180,12 +180,27 @@ func (n *Node) Close() error {
 		return nil
 	}
 	n.track.close()
+	n.drain()
 	stopping := n.raft.Shutdown()
 	err := n.hangUp() // before waiting: a peer that no longer answers would hold raft for one RPC timeout
 	err = errors.Join(err, stopping.Error())
-	n.wg.Wait()
 	close(n.done)
 	return errors.Join(err, n.store.close())
+}
+
+// drain waits until every append has its answer. Raft forgets the answers it owes when it is shut down; while it runs it
+// gives them at the latest when its lease has run out. A machine that hangs in Apply is not waited for longer than that.
+func (n *Node) drain() {
+	answered := make(chan struct{})
+	go func() {
+		n.wg.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-time.After(4*n.cfg.Timeouts.Lease + time.Second):
+		n.cfg.Logger.Error("append has no answer", "replica", n.cfg.ID)
+	}
 }
 
 // hangUp ends the transport and every connection of it.

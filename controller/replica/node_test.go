@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/raft"
 	"go.uber.org/goleak"
+
+	"lightloom/controller/replica/chaos"
 )
 
 func TestMain(m *testing.M) {
@@ -207,4 +210,45 @@ func TestCloseEndsEverything(t *testing.T) {
 		}
 		c.close()
 	})
+}
+
+// Whatever is under way when a node is closed, every append returns and Close does.
+func TestCloseUnderLoad(t *testing.T) {
+	for round := range 40 {
+		synctest.Test(t, func(t *testing.T) {
+			n, err := New(Config{
+				ID: "r0", Peers: []Peer{{"r0", "r0:1"}}, Memory: NewMemory(), Machine: &ledger{},
+				Transport: chaos.NewNetwork(uint64(round), time.Second).Transport("r0:1"),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx := within(t, time.Minute)
+			if _, _, _, err := n.AwaitLeader(ctx); err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			for k := range 8 {
+				wg.Go(func() {
+					for i := 0; ; i++ {
+						if _, err := n.Append(ctx, fmt.Appendf(nil, "%d %d", k, i)); err != nil {
+							if errors.Is(err, context.DeadlineExceeded) {
+								t.Error("an append had no answer")
+							}
+							return
+						}
+					}
+				})
+			}
+			for at, _ := n.Digest(); at < uint64(100+round); at, _ = n.Digest() {
+				if err := n.WaitApplied(ctx, at+1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := n.Close(); err != nil {
+				t.Error(err)
+			}
+			wg.Wait()
+		})
+	}
 }

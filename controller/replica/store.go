@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // Memory keeps a node's log and snapshots in memory. It outlives its node, as a disk does: a new node on the same
@@ -50,7 +51,7 @@ func openStore(c *Config, log *slog.Logger) (*store, error) {
 	bolt, err := raftboltdb.New(raftboltdb.Options{
 		Path: path, NoSync: c.NoSync, BoltOptions: &bbolt.Options{Timeout: lockWait, NoFreelistSync: true},
 	})
-	if errors.Is(err, bbolt.ErrTimeout) {
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("open log %q: another process holds it: %w", path, err)
 	}
 	if err != nil {
