@@ -142,9 +142,10 @@ func (f *packetFront) show(t *tree, r southbound.Rule) {
 
 // mirror copies configuration that takes effect at once, all but rules, into the state beside it.
 func (f *packetFront) mirror(t *tree) {
-	for _, e := range t.net() {
+	rules := rulesPath()
+	for _, e := range slices.Clone(t.edits) {
 		i := slices.IndexFunc(e.path, func(x schema.Elem) bool { return x.Name == "config" })
-		if i < 0 || rulesPath().Match(e.path) {
+		if i < 0 || rules.Match(e.path) {
 			continue
 		}
 		twin := slices.Clone(e.path)
@@ -224,6 +225,9 @@ func (f *packetFront) applies(t *tree) (bool, error) {
 // regrouped says whether a group or next hop that stood before has changed: then any rule may have.
 func (f *packetFront) regrouped(t *tree) bool {
 	static := instance().With("static")
+	if !slices.ContainsFunc(t.edits, func(e edit) bool { return static.Match(e.path) }) {
+		return false
+	}
 	edits := t.net()
 	made := map[string]bool{} // entries whose name is new
 	for _, e := range edits {
@@ -270,9 +274,9 @@ func (p *rulePlan) some(touched []schema.Path) error {
 		}
 	}
 	seen := map[string]bool{}
-	static := instance().With("static")
+	static, rules := instance().With("static"), rulesPath()
 	for _, at := range touched {
-		if !rulesPath().Match(at) || len(at) < 7 || seen[at[6].String()] {
+		if !rules.Match(at) || len(at) < 7 || seen[at[6].String()] {
 			continue
 		}
 		seen[at[6].String()] = true

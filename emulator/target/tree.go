@@ -184,6 +184,9 @@ func (n *node) sorted() []*node {
 	for _, k := range n.kids {
 		out = append(out, k)
 	}
+	if len(out) < 2 {
+		return out
+	}
 	slices.SortFunc(out, func(a, b *node) int {
 		c := cmp.Compare(a.elem.Name, b.elem.Name)
 		for i := 0; c == 0 && i < min(len(a.elem.Keys), len(b.elem.Keys)); i++ {
@@ -205,14 +208,19 @@ func compareKeys(a, b string) int {
 
 // leaves appends the leaves at and below a node that keep wants, in the order of the tree.
 func (f found) leaves(out []schema.Leaf, keep func(*schema.Node) bool) []schema.Leaf {
-	if f.node.schema.Leaf {
-		if f.node.value != nil && keep(f.node.schema) {
-			out = append(out, schema.Leaf{Path: f.path, Value: f.node.value})
+	return f.node.leaves(out, append(make(schema.Path, 0, len(f.path)+8), f.path...), keep)
+}
+
+// leaves writes paths into at, which a leaf copies.
+func (n *node) leaves(out []schema.Leaf, at schema.Path, keep func(*schema.Node) bool) []schema.Leaf {
+	if n.schema.Leaf {
+		if n.value != nil && keep(n.schema) {
+			out = append(out, schema.Leaf{Path: slices.Clone(at), Value: n.value})
 		}
 		return out
 	}
-	for _, kid := range f.node.sorted() {
-		out = found{join(f.path, kid.elem), kid}.leaves(out, keep)
+	for _, kid := range n.sorted() {
+		out = kid.leaves(out, append(at, kid.elem), keep)
 	}
 	return out
 }

@@ -27,9 +27,9 @@ func TestSequence(t *testing.T) {
 					t.Fatalf("%+v and %+v are both at %d", old, m, seq)
 				}
 				seen[seq] = m
-				any := southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: src}
-				if tag != southbound.AnyTag && p.Sequence(any) <= seq {
-					t.Errorf("%+v does not come before %+v", m, any)
+				anyTag := southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: src}
+				if tag != southbound.AnyTag && p.Sequence(anyTag) <= seq {
+					t.Errorf("%+v does not come before %+v", m, anyTag)
 				}
 				if wide := (southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}); src != southbound.AnyRack && p.Sequence(wide) <= seq {
 					t.Errorf("%+v does not come before %+v", m, wide)

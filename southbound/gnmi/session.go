@@ -242,11 +242,13 @@ func (s *Session) arbitration() *gnmi_ext.Extension {
 
 // failureWithin finds what older devices say inside a response that is no error.
 func failureWithin(r *gpb.SetResponse) error {
-	if m := r.GetMessage(); m.GetCode() != 0 { //nolint:staticcheck // deprecated, and still sent
+	//lint:ignore SA1019 deprecated, and still sent
+	if m := r.GetMessage(); m.GetCode() != 0 {
 		return status.Error(codes.Code(m.GetCode()), m.GetMessage())
 	}
 	for _, u := range r.GetResponse() {
-		if m := u.GetMessage(); m.GetCode() != 0 { //nolint:staticcheck // deprecated, and still sent
+		//lint:ignore SA1019 deprecated, and still sent
+		if m := u.GetMessage(); m.GetCode() != 0 {
 			return status.Error(codes.Code(m.GetCode()), m.GetMessage())
 		}
 	}

@@ -3,7 +3,6 @@ package pki
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -201,17 +200,13 @@ func TestKeyIsNotPrinted(t *testing.T) {
 	id := issue(t, authority(t), Switch, "ocs")
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "id", id)
-	js, err := json.Marshal(id)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, s := range []string{fmt.Sprint(id), fmt.Sprintf("%+v", id), fmt.Sprintf("%#v", id), fmt.Sprintf("%v", &id)} {
 		if s != "switch/ocs" && s != "pki.Identity(switch/ocs)" {
 			t.Errorf("printed: %s", s)
 		}
 	}
-	if string(js) != "{}" || !strings.Contains(log.String(), `"id":"switch/ocs"`) {
-		t.Errorf("json %s, log %s", js, log.String())
+	if !strings.Contains(log.String(), `"id":"switch/ocs"`) {
+		t.Errorf("logged: %s", log.String())
 	}
 }
 

@@ -159,7 +159,8 @@ func sortKeys(keys []Key) {
 func FromProto(prefix, path *gpb.Path) (Path, error) {
 	var p Path
 	for _, part := range []*gpb.Path{prefix, path} {
-		if len(part.GetElement()) > 0 { //nolint:staticcheck // the old form is refused by name
+		//lint:ignore SA1019 the old form is refused by name
+		if len(part.GetElement()) > 0 {
 			return nil, fmt.Errorf("read path: the old string form is not taken, use elem: %w", ErrMalformed)
 		}
 		for _, pe := range part.GetElem() {

@@ -44,7 +44,8 @@ func TestPath(t *testing.T) {
 			t.Errorf("%q was taken as %v (%v)", s, p, err)
 		}
 	}
-	if _, err := schema.FromProto(nil, &gpb.Path{Element: []string{"a"}}); err == nil { //nolint:staticcheck // the old form
+	//lint:ignore SA1019 the old form
+	if _, err := schema.FromProto(nil, &gpb.Path{Element: []string{"a"}}); err == nil {
 		t.Error("the old string form was taken")
 	}
 	p, err := schema.FromProto(&gpb.Path{Elem: []*gpb.PathElem{{Name: "oc-if:interfaces"}}}, &gpb.Path{Elem: []*gpb.PathElem{{Name: "interface", Key: map[string]string{"name": "e"}}}})
