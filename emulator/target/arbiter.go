@@ -79,7 +79,7 @@ func (a *arbiter) claim(role string, id gnmi.Election) error {
 		return status.Errorf(codes.ResourceExhausted, "at most %d roles of 64 bytes are kept", maxRoles)
 	}
 	a.ids[role] = id
-	if err := a.save(); err != nil {
+	if err := a.save(!known || id.High > old.High); err != nil {
 		if known {
 			a.ids[role] = old
 		} else {
@@ -90,8 +90,9 @@ func (a *arbiter) claim(role string, id gnmi.Election) error {
 	return nil
 }
 
-// save replaces the file as a whole.
-func (a *arbiter) save() error {
+// save replaces the file as a whole. A new leader's first id is forced to the disk; the ones that count its writes need
+// to outlive the target only, not the machine, whose connections die with it.
+func (a *arbiter) save(force bool) error {
 	if a.file == "" {
 		return nil
 	}
@@ -104,7 +105,10 @@ func (a *arbiter) save() error {
 		return err
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+	if force && err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), a.file)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package target_test
 import (
 	"context"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type rig struct {
 	start  time.Time
 	auth   *pki.Authority
 	kind   device.Kind
+	stop   func()
 }
 
 func newRig(t testing.TB, kind device.Kind, change func(*device.Config, *target.Config)) *rig {
@@ -52,25 +54,36 @@ func newRig(t testing.TB, kind device.Kind, change func(*device.Config, *target.
 	if r.target, err = target.New(tc); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	r.addr = "127.0.0.1:0"
+	t.Cleanup(r.target.Close)
+	stopRun := background(t, r.door.Run)
+	r.serve(t)
+	t.Cleanup(func() { r.stop(); stopRun() })
+	return r
+}
+
+// serve begins to serve at the address of before; stop ends it.
+func (r *rig) serve(t testing.TB) {
+	t.Helper()
+	l, err := net.Listen("tcp", r.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.addr = l.Addr().String()
+	r.stop = background(t, func(ctx context.Context) error { return r.target.Serve(ctx, l) })
+}
+
+// background runs f until the returned function is called, which waits for its end.
+func background(t testing.TB, f func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	served, ran := make(chan error, 1), make(chan error, 1)
-	go func() { served <- r.target.Serve(ctx, l) }()
-	go func() { ran <- r.door.Run(ctx) }()
-	t.Cleanup(func() {
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	return sync.OnceFunc(func() {
 		cancel()
-		for _, c := range []chan error{served, ran} {
-			if err := <-c; err != nil {
-				t.Error(err)
-			}
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
-		r.target.Close()
 	})
-	return r
 }
 
 func (r *rig) identity(t testing.TB, role pki.Role, name string) pki.Identity {

@@ -457,3 +457,43 @@ func TestPicksUp(t *testing.T) {
 		}
 	}
 }
+
+// TestTargetComesBack: a watch of a target that dies ends with Lost, and the session writes again once it is back.
+func TestTargetComesBack(t *testing.T) {
+	r := newRig(t, device.Packet, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
+	s := r.dial(t, r.config(t))
+	rules := tor(8)
+	if err := s.Set(t.Context(), &southbound.Change{Rules: rules[:3]}); err != nil {
+		t.Fatal(err)
+	}
+	events, done := make(chan southbound.DeviceEvent, 10), make(chan error, 1)
+	go func() { done <- s.Watch(t.Context(), func(e southbound.DeviceEvent) { events <- e }) }()
+	if e := <-events; e.Kind != southbound.Synced {
+		t.Fatalf("event %+v", e)
+	}
+	r.stop()
+	if e := <-events; e.Kind != southbound.Lost {
+		t.Errorf("event %+v, want Lost", e)
+	}
+	if err := <-done; err == nil {
+		t.Error("the watch ended without an error")
+	}
+	if err := s.Set(t.Context(), &southbound.Change{Rules: rules[3:5]}); err == nil || errors.Is(err, southbound.ErrRefused) {
+		t.Errorf("nobody is there: %v", err)
+	}
+	r.serve(t)
+	tick := time.NewTicker(ms)
+	defer tick.Stop()
+	for deadline := time.After(10 * time.Second); ; {
+		err := s.Set(t.Context(), &southbound.Change{Rules: rules[3:5]})
+		if err == nil {
+			break
+		}
+		select {
+		case <-deadline:
+			t.Fatal(err)
+		case <-tick.C:
+		}
+	}
+	r.await(t, func(s southbound.Seen) bool { return len(s.Rules) == 5 })
+}
