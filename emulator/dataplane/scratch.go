@@ -41,7 +41,7 @@ func Probe(try func(nl *netlink.Handle, packet, optical Switch) error) error {
 		names := [][2]string{{"a0", "a1"}, {"b0", "b1"}, {"s0", "s1"}}
 		var index [3]int
 		for i, n := range names {
-			v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: n[1]}
+			v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: n[1], PeerTxQLen: -1}
 			v.Name = n[0]
 			if err := nl.LinkAdd(v); err != nil {
 				return fmt.Errorf("add veth: %w", err)

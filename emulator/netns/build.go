@@ -128,7 +128,7 @@ func (f *Fabric) addSink() error {
 }
 
 func (f *Fabric) veth(name, peer string) *netlink.Veth {
-	v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: peer}
+	v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: peer, PeerTxQLen: -1}
 	v.Name, v.MTU, v.Group = name, f.settings.MTU, group
 	return v
 }

@@ -45,7 +45,7 @@ func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, er
 	}
 	cmd.Env = append(append(os.Environ(), opt.Env...), outerEnv+"="+outer)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = opt.Stdin, opt.Stdout, opt.Stderr, opt.ExtraFiles
-	cmd.SysProcAttr = attributes(opt.Rootless || os.Geteuid() != 0)
+	cmd.SysProcAttr = attributes(opt.Rootless || !privileged())
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
 	if cmd.WaitDelay = opt.Grace; opt.Grace == 0 {
 		cmd.WaitDelay = 5 * time.Second
@@ -64,6 +64,17 @@ func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, er
 	err = cmd.Wait()
 	close(ended)
 	return exitStatus(cmd, err)
+}
+
+// privileged says whether this process may make namespaces as it is, and so may what it executes. The root of most
+// containers may not, and is treated as an ordinary user.
+func privileged() bool {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var caps [2]unix.CapUserData // of 32 capabilities each
+	if err := unix.Capget(&head, &caps[0]); err != nil {
+		return os.Geteuid() == 0
+	}
+	return os.Geteuid() == 0 && caps[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
 }
 
 func attributes(rootless bool) *syscall.SysProcAttr {

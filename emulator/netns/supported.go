@@ -26,7 +26,7 @@ func (e *Hinted) Hint() string { return e.fix }
 // rootless for root too. It starts no program: it asks the kernel for the namespaces with a file to run that is not
 // there, and the error says how far the kernel came. Where there is a fix, the error is a *Hinted.
 func Supported(rootless bool) error {
-	_, err := syscall.ForkExec("/proc/self/no-such-program", []string{"probe"}, &syscall.ProcAttr{Sys: attributes(rootless || os.Geteuid() != 0)})
+	_, err := syscall.ForkExec("/proc/self/no-such-program", []string{"probe"}, &syscall.ProcAttr{Sys: attributes(rootless || !privileged())})
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
