@@ -88,7 +88,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.Cause) {
 	l.add(state.Entry{Kind: state.ReservationEnded, At: now, Port: r.In, Cause: why})
 	l.resteer = append(l.resteer, r.Coflow)
-	if why == state.RanOut || why == state.Broken {
+	if why != state.Preempted {
 		l.note(controller.ReservationEnded, now, -1, r.Coflow, 0)
 	}
 }

@@ -63,6 +63,7 @@ type Coflow struct {
 	Rack    pathmap.Bytes `json:"rack"`  // of Bytes: between two hosts of one rack
 	Bundles int64         `json:"bundles"`
 	Flows   int64         `json:"flows"`
+	Routes  uint64        `json:"routes"` // hash of every routing that it was given: two runs compare their plans by it
 }
 
 // Reservation is a reservation and whether its circuit has been asked for.

@@ -33,6 +33,7 @@ type outcome struct {
 	// DarkSource says who measured dark times: model, device or probe.
 	DarkSource    string         `json:"dark_source"`
 	End           time.Duration  `json:"end_ns"`
+	Busiest       float64        `json:"busiest"` // load of the busiest link between switches; the simulator alone knows it
 	LeaderChanges int64          `json:"leader_changes"`
 	LeaderOutage  time.Duration  `json:"leader_outage_ns"`
 	Digest        string         `json:"digest"`

@@ -215,7 +215,7 @@ func (x *simulation) outcome() *outcome {
 	return &outcome{
 		Row: x.row, State: x.state.Data(), Assumed: x.delta, Decisions: x.loop.Decisions(), Steps: x.events,
 		OCS: c.OCS, EPS: c.EPS, Basis: "payload", Dropped: int64(c.Dropped), Stalls: c.Stalls,
-		Lit: c.Lit, DarkSource: "model", End: x.sim.Now(),
+		Lit: c.Lit, DarkSource: "model", End: x.sim.Now(), Busiest: busiest(x.state.Fabric(), c.Wire, x.sim.Now()),
 	}
 }
 
@@ -230,4 +230,15 @@ func simulateCrashes(s *setup, crash func() bool) (*outcome, int, error) {
 		return nil, x.lives, err
 	}
 	return x.outcome(), x.lives, nil
+}
+
+// busiest is the load of the busiest link between switches over a run: bytes of layer 2 over what it could have carried.
+func busiest(f *topo.Fabric, wire []pathmap.Bytes, over time.Duration) float64 {
+	most := 0.0
+	for l, link := range f.Topology.Links() {
+		if could := link.Capacity.In(over); could > 0 && f.Topology.Node(link.From).Role != pathmap.Host && f.Topology.Node(link.To).Role != pathmap.Host {
+			most = max(most, float64(wire[l])/float64(could))
+		}
+	}
+	return most
 }

@@ -23,16 +23,13 @@ func Up(ctx context.Context, opt Options) error {
 	if err := netns.Supported(false); err != nil {
 		return fmt.Errorf("build the fabric: %w", err)
 	}
-	scale, note, err := packetScale(ctx, opt)
+	s, err := prepare(withoutTrace(opt), 1)
 	if err != nil {
 		return err
 	}
-	s, err := prepare(withoutTrace(opt), scale)
-	if err != nil {
-		return err
-	}
-	if note != "" {
-		fmt.Fprintln(opt.Stderr, note)
+	if capacity, _ := Capacity(); portRates(s)*loadShare > capacity {
+		fmt.Fprintf(opt.Stderr, "note: this fabric's ports sum to %v, more than a quarter of the %v that this machine is taken to carry: at full load its cores set the pace, not its links\n",
+			portRates(s), capacity)
 	}
 	control, err := listenControl()
 	if err != nil {
