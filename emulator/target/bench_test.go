@@ -3,9 +3,11 @@ package target_test
 import (
 	"testing"
 
+	"lightloom/emulator/dataplane/mem"
 	"lightloom/emulator/device"
 	"lightloom/emulator/target"
 	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
 )
 
 // tor returns the table of a ToR among so many racks: a default and seven tags for each.
@@ -77,6 +79,32 @@ func BenchmarkRead(b *testing.B) {
 	for b.Loop() {
 		if _, err := s.Read(b.Context()); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReplace1024 replaces every circuit of the largest switch that the models name, until all are connected.
+func BenchmarkReplace1024(b *testing.B) {
+	const ports = 1024
+	r := newRig(b, device.Optical, func(d *device.Config, _ *target.Config) {
+		d.Ports, d.Delays = ports, device.Delays{}
+		d.Plane = mem.New(ports, d.Clock)
+	})
+	cfg := r.config(b)
+	cfg.Profile = gnmi.OCP{Ports: ports}
+	s := r.dial(b, cfg)
+	shift := 0
+	for b.Loop() {
+		shift++
+		c := &southbound.Change{Replace: true}
+		for i := range ports {
+			c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port((i + shift) % ports)})
+		}
+		if err := s.Set(b.Context(), c); err != nil {
+			b.Fatal(err)
+		}
+		if seen, err := s.Read(b.Context()); err != nil || len(seen.Connections) != ports {
+			b.Fatal(len(seen.Connections), err)
 		}
 	}
 }
