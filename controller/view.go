@@ -79,6 +79,19 @@ type CircuitView struct {
 	Until  time.Duration // the reservation's NotAfter
 }
 
+// Wire returns the bytes that links carry for b bytes of payload: Wire's, or b itself on a crossbar, whose rates are
+// counted in payload so that its figures compare with other flow-level simulators'.
+func (v *View) Wire(b pathmap.Bytes) pathmap.Bytes {
+	if v.Fabric.Spec.Kind == topo.Crossbar {
+		return b
+	}
+	return Wire(b)
+}
+
+// CircuitsOnly says whether every byte between racks goes over circuits: on a crossbar with an OCS. What has none is
+// held.
+func CircuitsOnly(f *topo.Fabric) bool { return f.Spec.Kind == topo.Crossbar && f.HasOCS() }
+
 // HostRack returns the rack of a host.
 func (v *View) HostRack(h southbound.HostID) southbound.RackID {
 	return southbound.RackID(v.Fabric.RackOf(int32(h)))

@@ -172,11 +172,19 @@ func (s *State) Idle(r *controller.Reservation) bool {
 }
 
 // AppendTags appends the tag that each row of a coflow should be sent with now: the circuit's where a begun
-// reservation carries it and the circuit is usable, TagHold where a reservation says so meanwhile, else its route's.
+// reservation carries it and the circuit is usable, TagHold where a reservation says so meanwhile or the fabric carries
+// bytes between racks over circuits only, else its route's.
 func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []southbound.Tag {
 	c := s.d.Coflows[id]
 	base := len(buf)
 	buf = append(buf, c.Tag...)
+	if controller.CircuitsOnly(s.fabric) {
+		for row := range c.Tag {
+			if s.RackOf(c.Columns.Src[row]) != s.RackOf(c.Columns.Dst[row]) {
+				buf[base+row] = southbound.TagHold
+			}
+		}
+	}
 	for i := range s.d.Ledger {
 		r := &s.d.Ledger[i]
 		if r.Coflow != id && r.Coflow != controller.AnyCoflow {

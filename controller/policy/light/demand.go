@@ -179,7 +179,7 @@ func (g *gatherer) pair(r *rows, b *bucket) pair {
 // host of either rack cannot send or receive its part in that time.
 func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pathmap.Bytes) time.Duration {
 	per := g.v.Fabric.HostsPerRack
-	d := controller.Wire(total).Over(min(g.ends[b.in].up, g.ends[b.out].down))
+	d := g.v.Wire(total).Over(min(g.ends[b.in].up, g.ends[b.out].down))
 	first := [2]int{int(b.in) * per, int(b.out) * per}
 	for side, hosts := range [2][]southbound.HostID{r.src, r.dst} {
 		g.sum = append(g.sum[:0], make([]pathmap.Bytes, per)...)
@@ -187,7 +187,7 @@ func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pa
 			g.sum[int(hosts[row])-first[side]] += of(int(row))
 		}
 		for k, bytes := range g.sum {
-			d = max(d, controller.Wire(bytes).Over(g.nic[first[side]+k][side]))
+			d = max(d, g.v.Wire(bytes).Over(g.nic[first[side]+k][side]))
 		}
 	}
 	return min(d, longest)

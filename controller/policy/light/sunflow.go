@@ -42,7 +42,8 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		return
 	}
 	horizon := cmp.Or(s.Horizon, DefaultHorizon)
-	l := &ledger{v: v, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}}
+	l := &ledger{v: v, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{},
+		only: controller.CircuitsOnly(v.Fabric)}
 	l.sched = scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, start: v.Now, lit: lit(v), horizon: v.Now + horizon}
 	all := demands(v, p, l.ends)
 	l.sort(all)
@@ -67,6 +68,7 @@ type ledger struct {
 	unbegun []controller.Reservation // sorted by (Coflow, NotBefore, In)
 	held    []controller.Reservation // begun ones that stay
 	planned map[southbound.CoflowID]bool
+	only    bool // nothing goes over packets, not even crumbs
 }
 
 // sort takes the view's reservations apart. Begun ones take their ports at once unless they may be preempted. Unbegun
@@ -210,7 +212,7 @@ func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair
 		key := [2]southbound.Port{p.in, p.out}
 		crumb := time.Duration(0)
 		switch {
-		case meant[key]:
+		case meant[key] || l.only:
 		case covered[key] > 0:
 			crumb = max(l.v.Delta, p.need/20)
 		case p.left < l.v.Elephants:

@@ -69,8 +69,10 @@ func prepare(opt Options, scale float64) (*setup, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}
-	threshold := elephantFactor * s.spec.OCS.In(s.spec.Dark)
-	s.elephants = pathmap.Bytes(float64(threshold) / scale / max(opt.Speedup, 1e-9))
+	if s.spec.Kind != topo.Crossbar { // there all bytes are elephants
+		threshold := elephantFactor * s.spec.OCS.In(s.spec.Dark)
+		s.elephants = pathmap.Bytes(float64(threshold) / scale / max(opt.Speedup, 1e-9))
+	}
 	return s, nil
 }
 
@@ -157,6 +159,15 @@ func (s *setup) last() time.Duration {
 // schedules assume. The figures are medians of the demo's three replicas on two cores.
 type control struct {
 	commit, rpc, drain time.Duration
+}
+
+// controlOf returns what control takes on a fabric in the simulator: nothing on a crossbar, where δ is the dark time
+// and nothing else.
+func controlOf(s topo.Spec) control {
+	if s.Kind == topo.Crossbar {
+		return control{}
+	}
+	return defaultControl()
 }
 
 func defaultControl() control {

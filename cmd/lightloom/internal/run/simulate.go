@@ -58,11 +58,11 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 		return nil, err
 	}
 	optical := device.Delays{Dark: device.Fixed(r.Spec.Dark)}
-	sim, err := flowsim.New(f, flowsim.Options{Seed: s.opt.Seed, Optical: optical})
+	sim, err := flowsim.New(f, flowsim.Options{Seed: s.opt.Seed, Optical: optical, NoHeaders: r.Spec.Kind == topo.Crossbar})
 	if err != nil {
 		return nil, err
 	}
-	ctl := defaultControl()
+	ctl := controlOf(r.Spec)
 	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, state: state.New(f), paths: paths, delta: ctl.delta(optical)}
 	return x, x.elect()
 }
