@@ -128,15 +128,17 @@ func (a *Agent) claim(h header) (*bundle, *receiver, error) {
 	return b, b.in, nil
 }
 
-// take makes conn the one that may add, and returns the next byte's place.
+// take makes conn the one that may add, and returns the next byte's place. The one before is closed without the lock: its
+// reader may be waiting for it, and closing waits for the reader.
 func (r *receiver) take(conn net.Conn) int64 {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conn != nil {
-		r.conn.Close()
-	}
+	before, next := r.conn, r.received
 	r.conn = conn
-	return r.received
+	r.mu.Unlock()
+	if before != nil {
+		before.Close()
+	}
+	return next
 }
 
 // buffer is what one read fills. It is held for the length of the read, so that few are in use and stay in the cache.

@@ -34,11 +34,20 @@ func TestCutConnectionsResume(t *testing.T) {
 
 func cutReceiver(a *Agent, k southbound.BundleKey) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if b := a.table.row(k); b != nil && b.in != nil {
-		b.in.mu.Lock()
-		defer b.in.mu.Unlock()
-		_ = b.in.conn.Close()
+	b := a.table.row(k)
+	var r *receiver
+	if b != nil {
+		r = b.in
+	}
+	a.mu.Unlock()
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	conn := r.conn
+	r.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close()
 	}
 }
 
@@ -112,5 +121,32 @@ func TestSilentStranger(t *testing.T) {
 	take(t, a, 1)
 	if _, err := io.ReadAll(conn); err != nil {
 		t.Errorf("not closed: %v", err)
+	}
+}
+
+// TestTakeOverInMidFlow lets connections take over from each other while bytes flow, which must neither block nor count a
+// byte twice.
+func TestTakeOverInMidFlow(t *testing.T) {
+	const size = 30_000_000
+	key := southbound.BundleKey{Coflow: 1}
+	a := newTestAgent(t, 2, nil)
+	must(t, a.SetRates(&southbound.Rates{Fair: true}))
+	must(t, a.Start([]southbound.Start{one(1, size, 0)}))
+	until(t, "bytes come", func() bool { return received(a, key) > 0 })
+	ask := header{key: key, size: size, src: 0, dst: 1, ask: true}.appendTo(nil, a.cfg.Key)
+	for range 20 {
+		conn := stranger(t, a, 1, ask) // as a sender that was thought dead
+		var b [replyBytes]byte
+		if _, err := io.ReadFull(conn, b[:]); err == nil {
+			if _, err := readReply(b[:], size); err != nil {
+				t.Error(err)
+			}
+		}
+		conn.Close()
+	}
+	take(t, a, 1)
+	until(t, "the sender hears of the end", func() bool { return a.Status().LiveBundles == 0 })
+	if st := a.Stats(); st.BytesReceived != size || st.BundlesEnded != 1 {
+		t.Errorf("stats %+v", st)
 	}
 }
