@@ -33,7 +33,7 @@ type Plane struct {
 // New puts a dark, empty switch into the kernel. nl belongs to the namespace that holds the ports, which must be the
 // process's own, and stays open until the plane is closed. Close undoes it.
 func New(nl *netlink.Handle, sw dataplane.Switch) (*Plane, error) {
-	p := &Plane{sw: sw, nl: nl, sink: sink{link: sw.Sink, index: int(sw.ID) + 1}}
+	p := &Plane{sw: sw, nl: nl, sink: sink{link: sw.Sink, index: firstSink + int(sw.ID)}}
 	var err error
 	if sw.Optical {
 		p.optics, err = newCircuit(p)

@@ -16,6 +16,10 @@ type sink struct {
 	index int // of the action: the switch's own
 }
 
+// firstSink is the index of the action of switch 0, far above what the kernel hands out by itself, from 1: an index that
+// is in use would be bound as it is, and drops would go out of whatever port that action names.
+const firstSink = 1 << 30
+
 func (s sink) action() netlink.Action {
 	a := netlink.NewMirredAction(s.link)
 	a.Index = s.index
