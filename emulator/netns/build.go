@@ -133,8 +133,15 @@ func (f *Fabric) veth(name, peer string) *netlink.Veth {
 	return v
 }
 
-func (f *Fabric) up(name string) (int, error) {
+func (f *Fabric) up(name string) (int, error) { return f.raise(name, func(int) error { return nil }) }
+
+// raise sets an interface up once prepare has run: an interface that is up already makes the kernel wait for all
+// processors at each change of its root queue.
+func (f *Fabric) raise(name string, prepare func(link int) error) (int, error) {
 	l, err := f.wire.LinkByName(name)
+	if err == nil {
+		err = prepare(l.Attrs().Index)
+	}
 	if err == nil {
 		err = f.wire.LinkSetUp(l)
 	}
@@ -177,15 +184,11 @@ func (f *Fabric) hostCable(l pathmap.LinkID, down, up pathmap.Link, h southbound
 }
 
 // port shapes and raises the interface of a switch that sends into a link.
-func (f *Fabric) port(l pathmap.LinkID, name string, rate pathmap.BitsPerSecond, opt Options) error {
-	link, err := f.up(name)
-	if err != nil {
-		return err
-	}
-	f.ports[l] = link
+func (f *Fabric) port(l pathmap.LinkID, name string, rate pathmap.BitsPerSecond, opt Options) (err error) {
 	s := linkShape(rate, opt.MTU, opt.QueueBytes)
 	f.settings.note(s)
-	return s.apply(f.wire, link)
+	f.ports[l], err = f.raise(name, func(link int) error { return s.apply(f.wire, link) })
+	return err
 }
 
 func (s *Settings) note(p shape) {

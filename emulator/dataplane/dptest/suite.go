@@ -167,6 +167,9 @@ func moves(t *testing.T, n Network) {
 		return errors.Join(ocs.Move([]southbound.Port{0, 1}, there, time.Millisecond), ocs.Move([]southbound.Port{0, 1}, back, 0))
 	})
 	whole(t, flow, err)
+	if flow.Reordered > 0 {
+		t.Errorf("%d packets of a circuit that was not moved changed places", flow.Reordered)
+	}
 	set(t, ocs.Move([]southbound.Port{0, 1}, there, time.Hour))
 	before := dropped(t, n, f.OCSNode)
 	expect(t, n, 0, two, southbound.TagCircuit, 0) // dark
