@@ -70,8 +70,8 @@ func prepare(opt Options, scale float64) (*setup, error) {
 		return nil, err
 	}
 	if s.spec.Kind != topo.Crossbar { // there all bytes are elephants
-		threshold := elephantFactor * s.spec.OCS.In(s.spec.Dark)
-		s.elephants = pathmap.Bytes(float64(threshold) / scale / max(opt.Speedup, 1e-9))
+		// Of rates as run: a dark time is what it is, whatever arrivals and sizes were divided by.
+		s.elephants = elephantFactor * scaled.OCS.In(scaled.Dark)
 	}
 	return s, nil
 }
@@ -171,7 +171,7 @@ func controlOf(s topo.Spec) control {
 }
 
 func defaultControl() control {
-	return control{commit: 2 * time.Millisecond, rpc: time.Millisecond, drain: 2 * time.Millisecond}
+	return control{commit: 2 * time.Millisecond, rpc: time.Millisecond, drain: 3 * time.Millisecond}
 }
 
 // delta is the whole outage that a circuit move should take (p90 of the model): the intent is committed, ToRs forget
