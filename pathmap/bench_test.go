@@ -133,3 +133,34 @@ func asGonum(t *pathmap.Topology) graph.Undirected {
 func yen(g graph.Graph, k int, s, d pathmap.NodeID) [][]graph.Node {
 	return path.YenKShortestPaths(g, k, math.Inf(1), simple.Node(s), simple.Node(d))
 }
+
+// BenchmarkRepair takes a random link down, and brings it back: one operation is both.
+func BenchmarkRepair(b *testing.B) {
+	for _, n := range named()[:3] {
+		b.Run(n.name, func(b *testing.B) {
+			t, err := n.build()
+			if err != nil {
+				b.Fatal(err)
+			}
+			live, err := pathmap.Follow(t, topo.ToRs(t), pathmap.Options{K: 10, Seed: 1, Packed: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := rand.New(rand.NewPCG(4, 4))
+			fabric := pathmap.LinkID(0)
+			for l, link := range t.Links() {
+				if t.Node(link.From).Role != pathmap.Host && t.Node(link.To).Role != pathmap.Host {
+					fabric = pathmap.LinkID(l)
+				}
+			}
+			pairs := 0
+			for b.Loop() {
+				l := pathmap.LinkID(r.IntN(int(fabric) + 1))
+				pairs += len(live.FailLink(l))
+				pairs += len(live.HealLink(l))
+			}
+			b.ReportMetric(float64(pairs)/2/float64(b.N), "pairs/change")
+			b.ReportMetric(float64(live.Bytes()), "live_bytes")
+		})
+	}
+}

@@ -74,10 +74,7 @@ func (f *fan) serves(n, more int32) bool {
 
 // backs returns the other direction of each entry.
 func (g *graph) backs(links int) []int32 {
-	entry := make([]int32, links)
-	for e, l := range g.link {
-		entry[l] = int32(e)
-	}
+	entry := g.entries(links)
 	back := make([]int32, len(g.link))
 	for e, l := range g.link {
 		back[e] = entry[Reverse(l)]

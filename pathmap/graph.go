@@ -10,7 +10,8 @@ import (
 // graph is the part of a Topology that paths may use, as flat arrays: the nodes that forward and the ends, numbered in
 // the order of their NodeIDs. An entry is a position in to and link; the entries of node n are start[n] to start[n+1],
 // in the order of n's ports. Cables have two directions, so the graph is symmetric: distances and paths are searched
-// from either side.
+// from either side. An entry whose link is down leads back to its own node: no search ever takes it, and every other
+// entry keeps its number.
 type graph struct {
 	start []int32
 	to    []int32
@@ -109,4 +110,27 @@ func (g *graph) find(n NodeID) int32 {
 // entryTo returns the first entry of n that leads to node to. There must be one.
 func (g *graph) entryTo(n, to int32) int32 {
 	return g.start[n] + int32(slices.Index(g.to[g.start[n]:g.start[n+1]], to))
+}
+
+// cut makes the links that are down lead nowhere.
+func (g *graph) cut(down func(LinkID) bool) {
+	for n := range g.id {
+		for e := g.start[n]; e < g.start[n+1]; e++ {
+			if down(g.link[e]) || down(Reverse(g.link[e])) {
+				g.to[e] = int32(n)
+			}
+		}
+	}
+}
+
+// entries returns the entry of each of so many links, None for those that paths never use.
+func (g *graph) entries(links int) []int32 {
+	entry := make([]int32, links)
+	for l := range entry {
+		entry[l] = None
+	}
+	for e, l := range g.link {
+		entry[l] = int32(e)
+	}
+	return entry
 }

@@ -19,6 +19,10 @@ type Options struct {
 	Seed  uint64            // of the rotation that breaks ties
 	Avoid func(NodeID) bool // nodes that no path enters, such as an OCS; nil: none
 
+	// Down names the links that are down; nil: none. No path takes them, in either direction, but they keep their place
+	// in the order of ties: a pair keeps the order of the paths that it does not lose.
+	Down func(LinkID) bool
+
 	// Packed stores the paths: the same answers, faster lookups, more memory and a slower Build. It suits irregular
 	// graphs too: where paths are few and long, as in wide-area rings, a lookup that searches may take a hundred
 	// microseconds and more.
@@ -53,6 +57,9 @@ func Build(t *Topology, ends []NodeID, opt Options) (*Map, error) {
 	g, err := newGraph(t, ends, opt.Avoid)
 	if err != nil {
 		return nil, fmt.Errorf("build path map: %w", err)
+	}
+	if opt.Down != nil {
+		g.cut(opt.Down)
 	}
 	m := &Map{g: g, k: opt.K, seed: opt.Seed}
 	m.rankEnds(ends)
@@ -121,7 +128,7 @@ func (m *Map) Bytes() int64 {
 		n += int64(cap(r)) + 24
 	}
 	for _, r := range m.rows {
-		n += r.bytes() + 48
+		n += r.bytes() + 56
 	}
 	return n
 }

@@ -40,6 +40,10 @@ func TestBrute(t *testing.T) {
 			opt.Avoid = isOCS(topology)
 		}
 		opt.Packed = r.IntN(2) == 0
+		if cut := r.IntN(4); cut > 0 {
+			down := pathtest.Down(r, topology, cut)
+			opt.Down = func(l pathmap.LinkID) bool { return down[l] }
+		}
 		m, err := pathmap.Build(topology, ends, opt)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)

@@ -1,10 +1,10 @@
 package pathmap
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // A packed map has a row for each target: the paths from every end of smaller rank, as bits. A pair's block is the
@@ -12,11 +12,18 @@ import (
 // is, in ones ended by a zero, and the number of the link taken at each node but the last (at the last too where links
 // may be parallel: else the only link to the target is meant).
 type packedRow struct {
-	at   []uint32 // where the block of every second source, by rank, begins, in bits
-	bits []byte   // eight bytes of zeros at the end, so that a word can be read anywhere
+	at    []uint32 // where the block of every second source, by rank, begins, in bits
+	bits  []byte   // eight bytes of zeros at the end, so that a word can be read anywhere
+	patch *patch   // blocks that replace those of the row; nil: none
 }
 
-func (r packedRow) bytes() int64 { return int64(4*cap(r.at) + cap(r.bits)) }
+func (r packedRow) bytes() int64 {
+	n := int64(4*cap(r.at) + cap(r.bits))
+	if r.patch != nil {
+		n += r.patch.bytes()
+	}
+	return n
+}
 
 // form is how the rows of one map are packed.
 type form struct {
@@ -49,7 +56,8 @@ func (m *Map) pack(links int) error {
 // packer packs rows, one after the other.
 type packer struct {
 	m     *Map
-	fan   *fan
+	dist  row  // of the target
+	fan   *fan // of the target; nil: rows are searched as a lookup does
 	back  []int32
 	stack stack
 	out   bitWriter
@@ -62,6 +70,7 @@ type packer struct {
 // row packs the paths to the end with rank t. A row too long for its offsets comes back without bits.
 func (p *packer) row(t int32) packedRow {
 	p.fan.fill(p.m.g, p.m.node[t], p.back)
+	p.dist = p.fan.row
 	p.out.reset()
 	at := make([]uint32, 0, (t+1)/2)
 	for s := range t {
@@ -74,16 +83,13 @@ func (p *packer) row(t int32) packedRow {
 		p.paths(s, t)
 		p.write(p.m.node[s])
 	}
-	p.out.align()
-	b := make([]byte, len(p.out.bytes)+8)
-	copy(b, p.out.bytes)
-	return packedRow{at: at, bits: b}
+	return packedRow{at: at, bits: p.out.take()}
 }
 
 // paths finds the paths of a pair.
 func (p *packer) paths(s, t int32) {
 	p.via, p.end = p.via[:0], p.end[:0]
-	w := walk{g: p.m.g, dist: p.fan.row, fan: p.fan, inverse: p.inverse, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
+	w := walk{g: p.m.g, dist: p.dist, fan: p.fan, inverse: p.inverse, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
 		steps: budget + perPath*p.m.k}
 	st, f := w.begin(p.stack[:0]), path
 	defer func() { p.stack = st }()
@@ -130,6 +136,11 @@ func (p *packer) write(source int32) {
 
 // block returns a reader at the block of the source with that rank.
 func (r packedRow) block(s int32, f form) bitReader {
+	if r.patch != nil {
+		if i, ok := slices.BinarySearch(r.patch.source, s); ok {
+			return bitReader{bytes: r.patch.bits, at: r.patch.at[i]}
+		}
+	}
 	in := bitReader{bytes: r.bits, at: int(r.at[s/2])}
 	if s%2 == 1 {
 		in.skip(f)
@@ -197,80 +208,4 @@ func (m *Map) unpack(buf []LinkID, a, b int32, i int) ([]LinkID, bool) {
 		buf = append(buf, g.link[g.entryTo(node, m.node[b])])
 	}
 	return buf, true
-}
-
-// bitWriter appends bits, the lowest first.
-type bitWriter struct {
-	bytes []byte
-	word  uint64
-	n     int // bits in word, below 8
-}
-
-func (w *bitWriter) at() int { return 8*len(w.bytes) + w.n }
-
-func (w *bitWriter) reset() { w.bytes, w.word, w.n = w.bytes[:0], 0, 0 }
-
-// put writes the low n bits of v, n at most 32.
-func (w *bitWriter) put(v uint64, n int) {
-	w.word |= v << w.n
-	for w.n += n; w.n >= 8; w.n -= 8 {
-		w.bytes = append(w.bytes, byte(w.word))
-		w.word >>= 8
-	}
-}
-
-// unary writes n ones and a zero.
-func (w *bitWriter) unary(n int) {
-	for ; n >= 16; n -= 16 {
-		w.put(1<<16-1, 16)
-	}
-	w.put(1<<n-1, n+1)
-}
-
-// gamma writes v, at least 1: the number of its bits less one in unary, then those bits without the first.
-func (w *bitWriter) gamma(v uint64) {
-	n := bits.Len64(v) - 1
-	w.unary(n)
-	w.put(v&(1<<n-1), n)
-}
-
-// align ends the byte.
-func (w *bitWriter) align() {
-	if w.n > 0 {
-		w.put(0, 8-w.n)
-	}
-}
-
-// bitReader reads what a bitWriter wrote.
-type bitReader struct {
-	bytes []byte
-	at    int // in bits
-}
-
-// word returns the next bits, at least 57 of them.
-func (r *bitReader) word() uint64 {
-	return binary.LittleEndian.Uint64(r.bytes[r.at>>3:]) >> (r.at & 7)
-}
-
-func (r *bitReader) take(n int) uint64 {
-	v := r.word() & (1<<n - 1)
-	r.at += n
-	return v
-}
-
-func (r *bitReader) unary() int {
-	total := 0
-	for {
-		ones := min(bits.TrailingZeros64(^r.word()), 56)
-		total += ones
-		if r.at += ones; ones < 56 {
-			r.at++
-			return total
-		}
-	}
-}
-
-func (r *bitReader) gamma() int {
-	n := r.unary()
-	return 1<<n | int(r.take(n))
 }

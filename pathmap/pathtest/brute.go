@@ -60,6 +60,9 @@ func (b *brute) from(n pathmap.NodeID, links []pathmap.LinkID) {
 		return
 	}
 	for _, l := range b.usable(n) {
+		if b.opt.Down != nil && (b.opt.Down(l) || b.opt.Down(pathmap.Reverse(l))) {
+			continue
+		}
 		to := b.t.Link(l).To
 		seen := to == b.s
 		for _, before := range links {
@@ -71,7 +74,8 @@ func (b *brute) from(n pathmap.NodeID, links []pathmap.LinkID) {
 	}
 }
 
-// usable returns the links of n to nodes that paths may use, by port.
+// usable returns the links of n to nodes that paths may use, by port, those that are down too: they have a place in the
+// order of ties.
 func (b *brute) usable(n pathmap.NodeID) []pathmap.LinkID {
 	var out []pathmap.LinkID
 	for _, l := range b.t.Out(n) {

@@ -54,3 +54,14 @@ func Random(r *rand.Rand, most int) (*pathmap.Topology, []pathmap.NodeID) {
 	}
 	return t, ends
 }
+
+// Down returns, by link, whether it is down: so many links, drawn with repetition, one direction of a cable being enough.
+func Down(r *rand.Rand, t *pathmap.Topology, links int) []bool {
+	down := make([]bool, len(t.Links()))
+	for range links {
+		if len(down) > 0 {
+			down[r.IntN(len(down))] = true
+		}
+	}
+	return down
+}

@@ -1,0 +1,98 @@
+package pathmap
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// bitWriter appends bits, the lowest first.
+type bitWriter struct {
+	bytes []byte
+	word  uint64
+	n     int // bits in word, below 8
+}
+
+func (w *bitWriter) at() int { return 8*len(w.bytes) + w.n }
+
+func (w *bitWriter) reset() { w.bytes, w.word, w.n = w.bytes[:0], 0, 0 }
+
+// put writes the low n bits of v, n at most 32.
+func (w *bitWriter) put(v uint64, n int) {
+	w.word |= v << w.n
+	for w.n += n; w.n >= 8; w.n -= 8 {
+		w.bytes = append(w.bytes, byte(w.word))
+		w.word >>= 8
+	}
+}
+
+// unary writes n ones and a zero.
+func (w *bitWriter) unary(n int) {
+	for ; n >= 16; n -= 16 {
+		w.put(1<<16-1, 16)
+	}
+	w.put(1<<n-1, n+1)
+}
+
+// gamma writes v, at least 1: the number of its bits less one in unary, then those bits without the first.
+func (w *bitWriter) gamma(v uint64) {
+	n := bits.Len64(v) - 1
+	w.unary(n)
+	w.put(v&(1<<n-1), n)
+}
+
+// align ends the byte.
+func (w *bitWriter) align() {
+	if w.n > 0 {
+		w.put(0, 8-w.n)
+	}
+}
+
+// take returns what was written, and eight bytes of zeros.
+func (w *bitWriter) take() []byte {
+	w.align()
+	b := make([]byte, len(w.bytes)+8)
+	copy(b, w.bytes)
+	return b
+}
+
+// copy writes the next n bits of r.
+func (w *bitWriter) copy(r bitReader, n int) {
+	for ; n > 32; n -= 32 {
+		w.put(r.take(32), 32)
+	}
+	w.put(r.take(n), n)
+}
+
+// bitReader reads what a bitWriter wrote.
+type bitReader struct {
+	bytes []byte
+	at    int // in bits
+}
+
+// word returns the next bits, at least 57 of them.
+func (r *bitReader) word() uint64 {
+	return binary.LittleEndian.Uint64(r.bytes[r.at>>3:]) >> (r.at & 7)
+}
+
+func (r *bitReader) take(n int) uint64 {
+	v := r.word() & (1<<n - 1)
+	r.at += n
+	return v
+}
+
+func (r *bitReader) unary() int {
+	total := 0
+	for {
+		ones := min(bits.TrailingZeros64(^r.word()), 56)
+		total += ones
+		if r.at += ones; ones < 56 {
+			r.at++
+			return total
+		}
+	}
+}
+
+func (r *bitReader) gamma() int {
+	n := r.unary()
+	return 1<<n | int(r.take(n))
+}

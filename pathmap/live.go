@@ -1,0 +1,179 @@
+package pathmap
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Live is a map that follows its network: links and nodes that go down and come back, and capacities that change. After
+// each change it is what Build would make of the network as it stands then, path for path; only what the change touches
+// is computed anew.
+//
+// A link is usable while neither it nor a node it joins has failed and both its directions have a capacity above zero.
+// Down links keep their place in the order of ties (Options.Down).
+//
+// A packed map is followed by the index of the cross-layer document (section 2, Fault-tolerance and Dynamism): which
+// pairs use a link. It takes about four bytes for each link of each pair's paths. An implicit map is followed without
+// index: its distances are repaired, and nothing is said of the pairs.
+//
+// A Live belongs to one goroutine. The maps that it gives out are immutable, and each stays as it was.
+type Live struct {
+	t         *Topology
+	opt       Options
+	m         *Map
+	entry     []int32 // by link
+	end       []int32 // by rank: the end
+	bandwidth *Bandwidth
+	failed    []bool // by cable
+	dead      []bool // by node
+	out       []bool // by cable: not usable, for whichever reason
+	users     *users // nil where the map is implicit
+	inverse   [][]uint32
+	back      []int32
+}
+
+// Pair is two ends, by their index in the slice given to Follow, A < B. Paths from B to A are those from A to B turned.
+type Pair struct{ A, B int32 }
+
+// Follow builds the map of t between ends as Build does, and follows it. Links that opt.Down names have failed.
+func Follow(t *Topology, ends []NodeID, opt Options) (*Live, error) {
+	m, err := Build(t, ends, opt)
+	if err != nil {
+		return nil, fmt.Errorf("follow: %w", err)
+	}
+	v := &Live{t: t, opt: opt, m: m, bandwidth: NewBandwidth(t), entry: m.g.entries(len(t.links)), end: make([]int32, len(ends)),
+		failed: make([]bool, len(t.links)/2), dead: make([]bool, len(t.nodes)), out: make([]bool, len(t.links)/2)}
+	v.opt.Down = func(l LinkID) bool { return v.out[l/2] }
+	for e, r := range m.rank {
+		v.end[r] = int32(e)
+	}
+	for c := range v.out {
+		l := LinkID(2 * c)
+		v.failed[c] = opt.Down != nil && (opt.Down(l) || opt.Down(l+1))
+		v.out[c] = v.failed[c]
+	}
+	if !opt.Packed {
+		return v, nil
+	}
+	if v.users, err = newUsers(m, len(v.out)); err != nil {
+		return nil, fmt.Errorf("follow: %w", err)
+	}
+	m.measure()
+	v.inverse, v.back = m.g.inverses(), m.g.backs(len(t.links))
+	return v, nil
+}
+
+// Map returns the map as of now. It does not change: ask again after a change.
+func (v *Live) Map() *Map { return v.m }
+
+// Options returns what Build takes to make the map as of now. Its Down follows later changes.
+func (v *Live) Options() Options { return v.opt }
+
+// Bandwidth returns the capacities as of now and what is taken of them. Capacities are changed by SetCapacity alone.
+func (v *Live) Bandwidth() *Bandwidth { return v.bandwidth }
+
+// Down says whether link l is not usable now.
+func (v *Live) Down(l LinkID) bool { return v.out[l/2] }
+
+// Bytes returns the memory of map and index, the topology not counted.
+func (v *Live) Bytes() int64 {
+	n := v.m.Bytes() + int64(4*cap(v.entry)+4*cap(v.end)+4*cap(v.back)+3*cap(v.out)+16*cap(v.bandwidth.capacity))
+	if v.users != nil {
+		n += v.users.bytes()
+	}
+	return n
+}
+
+// Users returns the pairs that have link l, in either direction, on at least one of their paths, sorted; nil on an
+// implicit map.
+func (v *Live) Users(l LinkID) []Pair {
+	if v.users == nil {
+		return nil
+	}
+	return v.pairs(v.users.of[l/2])
+}
+
+// FailLink notes that link l is down, and with it the other direction of its cable. It returns the pairs whose paths
+// this changed, sorted; nil on an implicit map. Failing what has failed changes nothing; so for all that follow.
+func (v *Live) FailLink(l LinkID) []Pair {
+	v.failed[l/2] = true
+	return v.settle(l)
+}
+
+// HealLink notes that link l, having failed, is back.
+func (v *Live) HealLink(l LinkID) []Pair {
+	v.failed[l/2] = false
+	return v.settle(l)
+}
+
+// FailNode notes that node n is down, and all its links with it. From an end that is down no path leads anywhere else.
+func (v *Live) FailNode(n NodeID) []Pair {
+	v.dead[n] = true
+	return v.settle(v.t.out[n]...)
+}
+
+// HealNode notes that node n, having failed, is back. Links that failed by themselves stay down.
+func (v *Live) HealNode(n NodeID) []Pair {
+	v.dead[n] = false
+	return v.settle(v.t.out[n]...)
+}
+
+// SetCapacity notes what link l, in its direction, carries from now on. At zero it is down. Above zero capacities change
+// no paths.
+func (v *Live) SetCapacity(l LinkID, c BitsPerSecond) ([]Pair, error) {
+	if c < 0 {
+		return nil, fmt.Errorf("set capacity of link %d: %v is below zero: write 0 for a link that is down", l, c)
+	}
+	v.bandwidth.capacity[l] = c
+	return v.settle(l), nil
+}
+
+// settle brings the map in line with the state of links, which is all that can have changed: one, or some of one node.
+func (v *Live) settle(links ...LinkID) []Pair {
+	var lost, gained []int32
+	for _, l := range links {
+		c := int32(l / 2)
+		link := v.t.links[l]
+		out := v.failed[c] || v.dead[link.From] || v.dead[link.To] || v.bandwidth.capacity[l] == 0 || v.bandwidth.capacity[Reverse(l)] == 0
+		if out == v.out[c] {
+			continue
+		}
+		v.out[c] = out
+		switch {
+		case v.entry[l] == None || v.entry[Reverse(l)] == None: // no path ever used it
+		case out:
+			lost = append(lost, c)
+		default:
+			gained = append(gained, c)
+		}
+	}
+	switch {
+	case len(lost) > 0:
+		return v.lose(lost)
+	case len(gained) > 0:
+		return v.gain(gained)
+	}
+	return nil
+}
+
+// pairs names pairs by their ends, sorted.
+func (v *Live) pairs(numbers []uint32) []Pair {
+	pairs := make([]Pair, 0, len(numbers))
+	b := int32(1)
+	for _, n := range numbers {
+		for pairOf(b-1, b) < n {
+			b++
+		}
+		x, y := v.end[n-pairOf(0, b)], v.end[b]
+		pairs = append(pairs, Pair{min(x, y), max(x, y)})
+	}
+	slices.SortFunc(pairs, comparePairs)
+	return pairs
+}
+
+func comparePairs(p, q Pair) int {
+	if p.A != q.A {
+		return int(p.A - q.A)
+	}
+	return int(p.B - q.B)
+}

@@ -1,0 +1,143 @@
+package pathmap
+
+import "slices"
+
+// renewal is what repairing one row came to.
+type renewal struct {
+	target  int32
+	pairs   []uint32 // to look at; afterwards those that changed
+	fresh   packedRow
+	last    []uint16  // by pair that changed
+	add     []usePair // cables that pairs use now and did not before
+	dropped []usePair
+}
+
+// usePair is a pair and a cable that it uses.
+type usePair struct {
+	cable int32
+	pair  uint32
+}
+
+// renew finds the paths of pairs, ascending, anew, makes next the map, and returns the pairs that changed: all of them,
+// or those that use one of the cables gained.
+func (v *Live) renew(next *Map, pairs []uint32, gained []int32) []uint32 {
+	rows := splitRows(pairs)
+	each(len(rows), func() func(int) {
+		w := renewer{before: v.m, packer: packer{m: next, back: v.back, inverse: v.inverse, stack: make(stack, 0, inline)}}
+		for _, c := range gained {
+			w.gained = append(w.gained, v.entry[2*c], v.entry[2*c+1])
+		}
+		return func(i int) { w.row(&rows[i]) }
+	})
+	changed := make([]uint32, 0, len(pairs))
+	for i := range rows {
+		r := &rows[i]
+		if len(r.pairs) == 0 {
+			continue
+		}
+		next.rows[r.target] = r.fresh
+		for j, n := range r.pairs {
+			v.users.last[n] = r.last[j]
+		}
+		for _, u := range r.dropped {
+			if !v.out[u.cable] {
+				v.users.drop(u.cable, u.pair)
+			}
+		}
+		for _, u := range r.add {
+			v.users.add(u.cable, u.pair)
+		}
+		changed = append(changed, r.pairs...)
+	}
+	v.m = next
+	return changed
+}
+
+// splitRows groups ascending pairs by their row.
+func splitRows(pairs []uint32) []renewal {
+	var rows []renewal
+	b := int32(1)
+	for i := 0; i < len(pairs); {
+		for pairOf(b-1, b) < pairs[i] {
+			b++
+		}
+		j := i
+		for j < len(pairs) && pairs[j] <= pairOf(b-1, b) {
+			j++
+		}
+		rows = append(rows, renewal{target: b, pairs: pairs[i:j]})
+		i = j
+	}
+	return rows
+}
+
+// renewer repairs rows, one after the other.
+type renewer struct {
+	packer
+	before       *Map
+	gained       []int32 // entries; none: every pair has changed
+	older, newer decoder
+}
+
+// fanFrom is the number of a row's pairs from which on a fan is worth its making.
+const fanFrom = 12
+
+func (w *renewer) row(r *renewal) {
+	m, t := w.m, r.target
+	w.dist, w.fan = m.dist[t], nil
+	if len(r.pairs) >= fanFrom {
+		w.fan = newFan(m.g.nodes())
+		w.fan.fill(m.g, m.node[t], w.back)
+	}
+	w.out.reset()
+	fresh := &patch{}
+	changed := make([]uint32, 0, len(r.pairs))
+	for _, n := range r.pairs {
+		s := int32(n - pairOf(0, t))
+		w.paths(s, t)
+		if len(w.gained) > 0 && !slices.ContainsFunc(w.via, func(e int32) bool { return slices.Contains(w.gained, e) }) {
+			continue
+		}
+		fresh.source, fresh.at = append(fresh.source, s), append(fresh.at, w.out.at())
+		w.write(m.node[s])
+		w.compare(r, n, s)
+		changed = append(changed, n)
+	}
+	r.pairs = changed
+	if len(changed) == 0 {
+		return
+	}
+	fresh.at = append(fresh.at, w.out.at())
+	fresh.bits = w.out.take()
+	r.fresh = m.rows[t].patched(fresh, int(t), m.form)
+}
+
+// compare notes the cables that the pair with the paths found uses now and did not before, and the other way round.
+func (w *renewer) compare(r *renewal, n uint32, s int32) {
+	w.older.decode(w.before, s, r.target)
+	w.newer.cables = w.newer.cables[:0]
+	for _, e := range w.via {
+		w.newer.note(w.m.g.link[e])
+	}
+	w.newer.sort()
+	last := 0
+	if k := len(w.end); k > 1 {
+		last = int(w.end[k-1] - w.end[k-2])
+	} else if k == 1 {
+		last = int(w.end[0])
+	}
+	r.last = append(r.last, lastOf(len(w.end), last, w.m.k))
+	was, is := w.older.cables, w.newer.cables
+	for len(was) > 0 || len(is) > 0 {
+		switch {
+		case len(is) == 0 || len(was) > 0 && was[0] < is[0]:
+			r.dropped = append(r.dropped, usePair{was[0], n})
+			was = was[1:]
+		case len(was) == 0 || is[0] < was[0]:
+			r.add = append(r.add, usePair{is[0], n})
+			is = is[1:]
+		default:
+			was, is = was[1:], is[1:]
+		}
+	}
+}

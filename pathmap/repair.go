@@ -1,0 +1,176 @@
+package pathmap
+
+import "slices"
+
+// far is the distance of nodes that no way joins. Sums of a few do not overflow.
+const far = 1 << 28
+
+// lose takes cables out of the map. Pairs that do not use them keep their paths: the first k of fewer paths, in an order
+// that down links do not change.
+func (v *Live) lose(cables []int32) []Pair {
+	next := v.next(cables, true)
+	v.refill(next, func(t int) bool { return v.strands(next.g, v.m.dist[t], cables) })
+	if v.users == nil {
+		v.m = next
+		return nil
+	}
+	var pairs []uint32
+	for _, c := range cables {
+		pairs = append(pairs, v.users.of[c]...)
+		v.users.of[c] = v.users.of[c][:0]
+	}
+	slices.Sort(pairs)
+	pairs = slices.Compact(pairs)
+	return v.pairs(v.renew(next, pairs, nil))
+}
+
+// gain brings cables back into the map: one, or some of one node. A pair is looked at if a path over one of them could
+// be as short as its k-th, d(s,u) + 1 + d(v,t) ≤ length, equal ones being ranked by the order of ties; and its paths
+// have changed if one of the new ones uses such a cable.
+func (v *Live) gain(cables []int32) []Pair {
+	next := v.next(cables, false)
+	v.refill(next, v.widens(cables))
+	if v.users == nil {
+		v.m = next
+		return nil
+	}
+	p, q, extra := v.ways(next.g, cables)
+	var pairs []uint32
+	for b := range int32(len(next.node)) {
+		n := pairOf(0, b)
+		for a := range b {
+			if length := min(p[a]+q[b], q[a]+p[b]) + extra; length < far && length <= int32(v.users.last[n]) {
+				pairs = append(pairs, n)
+			}
+			n++
+		}
+	}
+	return v.pairs(v.renew(next, pairs, cables))
+}
+
+// next returns a copy of the map whose graph has the cables cut or joined; what repairs write is its own.
+func (v *Live) next(cables []int32, cut bool) *Map {
+	m, g := *v.m, *v.m.g
+	g.to = slices.Clone(g.to)
+	for _, c := range cables {
+		there, back := v.entry[2*c], v.entry[2*c+1]
+		from, to := m.g.find(v.t.links[2*c].From), m.g.find(v.t.links[2*c].To)
+		if cut {
+			from, to = to, from
+		}
+		g.to[there], g.to[back] = to, from
+	}
+	m.g, m.dist, m.rows = &g, slices.Clone(m.dist), slices.Clone(m.rows)
+	return &m
+}
+
+// refill computes the rows anew whose targets are stale.
+func (v *Live) refill(next *Map, stale func(target int) bool) {
+	var ranks []int32
+	for t := range next.dist {
+		if stale(t) {
+			ranks = append(ranks, int32(t))
+		}
+	}
+	each(len(ranks), func() func(int) {
+		queue := make([]int32, 0, next.g.nodes())
+		return func(i int) {
+			r := newRow(next.g.nodes())
+			r.fill(next.g, next.node[ranks[i]], queue)
+			next.dist[ranks[i]] = r
+		}
+	})
+}
+
+// strands says whether some node has lost its last nearer neighbour with the cables, so that distances have grown. r
+// is the row before, g the graph after: nodes that keep a nearer neighbour, and so all of them, keep their distance.
+func (v *Live) strands(g *graph, r row, cables []int32) bool {
+	for _, c := range cables {
+		x, y := g.find(v.t.links[2*c].From), g.find(v.t.links[2*c].To)
+		switch {
+		case r.code(x) == unreached:
+		case detour[r.code(x)<<2|r.code(y)] == 0 && !r.leads(g, x):
+			return true
+		case detour[r.code(y)<<2|r.code(x)] == 0 && !r.leads(g, y):
+			return true
+		}
+	}
+	return false
+}
+
+// leads says whether n has a neighbour that is nearer.
+func (r row) leads(g *graph, n int32) bool {
+	code := r.code(n)
+	for _, to := range g.to[g.start[n]:g.start[n+1]] {
+		if detour[code<<2|r.code(to)] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// widens returns the test of whether a row's distances shrink with the cables: they do where, before, the two sides of
+// one of them were more than a link apart in distance. A row knows distances modulo 3 only, so they are measured, from
+// the cables' nodes.
+func (v *Live) widens(cables []int32) func(target int) bool {
+	g := v.m.g
+	levels := map[int32][]int32{}
+	level := func(n int32) []int32 {
+		if levels[n] == nil {
+			levels[n] = g.levels(n)
+		}
+		return levels[n]
+	}
+	stale := make([]bool, len(v.m.node))
+	for _, c := range cables {
+		x, y := level(g.find(v.t.links[2*c].From)), level(g.find(v.t.links[2*c].To))
+		for t, n := range v.m.node {
+			if d := x[n] - y[n]; d < -1 || d > 1 {
+				stale[t] = true
+			}
+		}
+	}
+	return func(target int) bool { return stale[target] }
+}
+
+// levels returns every node's distance from n, far where there is no way.
+func (g *graph) levels(n int32) []int32 {
+	level := make([]int32, g.nodes())
+	for i := range level {
+		level[i] = far
+	}
+	level[n] = 0
+	queue := append(make([]int32, 0, g.nodes()), n)
+	for head := 0; head < len(queue); head++ {
+		n := queue[head]
+		for _, to := range g.to[g.start[n]:g.start[n+1]] {
+			if level[to] == far {
+				level[to] = level[n] + 1
+				queue = append(queue, to)
+			}
+		}
+	}
+	return level
+}
+
+// ways returns the distances, by rank of the end, that tell how long paths over the cables are at least: over a single
+// cable from its two nodes, extra being the cable itself; over several from the node that they share.
+func (v *Live) ways(g *graph, cables []int32) (p, q []int32, extra int32) {
+	x, y := v.t.links[2*cables[0]].From, v.t.links[2*cables[0]].To
+	if len(cables) > 1 {
+		if l := v.t.links[2*cables[1]]; x != l.From && x != l.To {
+			x = y
+		}
+		p = v.toEnds(g.levels(g.find(x)))
+		return p, p, 0
+	}
+	return v.toEnds(g.levels(g.find(x))), v.toEnds(g.levels(g.find(y))), 1
+}
+
+func (v *Live) toEnds(level []int32) []int32 {
+	d := make([]int32, len(v.m.node))
+	for rank, n := range v.m.node {
+		d[rank] = level[n]
+	}
+	return d
+}

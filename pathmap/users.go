@@ -1,0 +1,136 @@
+package pathmap
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// maxPairs bounds the pairs of an indexed map: they have 32-bit numbers.
+const maxPairs = math.MaxUint32
+
+// pairOf numbers the pairs of ranks a < b, row by row.
+func pairOf(a, b int32) uint32 { return uint32(int64(b)*int64(b-1)/2) + uint32(a) }
+
+// users is the index of the cross-layer document: for each cable, the pairs that have it on at least one of their
+// paths, ascending. Beside it stands the length of each pair's last path, for cables that come back.
+type users struct {
+	of   [][]uint32 // by cable
+	last []uint16   // by pair: links of the k-th path; open where there is none, or it is longer
+}
+
+// open stands for a pair that any new path may be one of.
+const open = math.MaxUint16
+
+func (u *users) bytes() int64 {
+	n := int64(2 * cap(u.last))
+	for _, pairs := range u.of {
+		n += int64(4*cap(pairs)) + 24
+	}
+	return n
+}
+
+// newUsers indexes a packed map of a topology with so many cables.
+func newUsers(m *Map, cables int) (*users, error) {
+	ends := int64(len(m.node))
+	if ends*(ends-1)/2 > maxPairs {
+		return nil, fmt.Errorf("%d ends make more than %d pairs; take fewer, or leave Packed out", ends, uint32(maxPairs))
+	}
+	u := &users{of: make([][]uint32, cables), last: make([]uint16, ends*(ends-1)/2)}
+	count := make([]uint32, cables)
+	var d decoder
+	for b := range m.node {
+		for a := range int32(b) {
+			u.last[pairOf(a, int32(b))] = d.decode(m, a, int32(b))
+			for _, c := range d.cables {
+				count[c]++
+			}
+		}
+	}
+	for c, n := range count {
+		u.of[c] = make([]uint32, 0, n)
+	}
+	for b := range m.node {
+		for a := range int32(b) {
+			d.decode(m, a, int32(b))
+			for _, c := range d.cables {
+				u.of[c] = append(u.of[c], pairOf(a, int32(b)))
+			}
+		}
+	}
+	return u, nil
+}
+
+// add notes that a pair uses a cable now.
+func (u *users) add(cable int32, pair uint32) {
+	if at, ok := slices.BinarySearch(u.of[cable], pair); !ok {
+		u.of[cable] = slices.Insert(u.of[cable], at, pair)
+	}
+}
+
+// drop notes that a pair does not use a cable any more.
+func (u *users) drop(cable int32, pair uint32) {
+	if at, ok := slices.BinarySearch(u.of[cable], pair); ok {
+		u.of[cable] = slices.Delete(u.of[cable], at, at+1)
+	}
+}
+
+// decoder reads the cables of packed pairs.
+type decoder struct {
+	cables []int32 // of the last pair read, ascending, each once
+	seen   []uint64
+}
+
+// decode reads the pair of ranks a < b of a packed map, and returns its entry in users.last.
+func (d *decoder) decode(m *Map, a, b int32) uint16 {
+	d.cables = d.cables[:0]
+	f, g := m.form, m.g
+	in := m.rows[b].block(a, f)
+	paths := int(in.take(f.count))
+	if paths == 0 {
+		return open
+	}
+	length := in.gamma()
+	for range paths {
+		length += in.unary()
+		node := m.node[a]
+		for range length - f.last {
+			e := g.start[node] + int32(in.take(f.entry))
+			d.note(g.link[e])
+			node = g.to[e]
+		}
+		if f.last == 1 {
+			d.note(g.link[g.entryTo(node, m.node[b])])
+		}
+	}
+	d.sort()
+	return lastOf(paths, length, m.k)
+}
+
+// lastOf returns a pair's entry in users.last.
+func lastOf(paths, length, k int) uint16 {
+	if paths < k || length >= open {
+		return open
+	}
+	return uint16(length)
+}
+
+// note adds the cable of a link, once.
+func (d *decoder) note(l LinkID) {
+	c := int32(l / 2)
+	if need := int(c)/64 + 1; need > len(d.seen) {
+		d.seen = append(d.seen, make([]uint64, need-len(d.seen))...)
+	}
+	if bit := uint64(1) << (c % 64); d.seen[c/64]&bit == 0 {
+		d.seen[c/64] |= bit
+		d.cables = append(d.cables, c)
+	}
+}
+
+// sort ends the reading of a pair.
+func (d *decoder) sort() {
+	for _, c := range d.cables {
+		d.seen[c/64] = 0
+	}
+	slices.Sort(d.cables)
+}
