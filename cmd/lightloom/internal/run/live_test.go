@@ -3,11 +3,13 @@ package run
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +32,18 @@ func TestMain(m *testing.M) {
 		err = Replica(ctx, os.Stdin, os.Stderr)
 	case replayCommand:
 		err = Replay(ctx, liveOptions(os.Args[2], "random+ecmp+sunflow"))
+	case upCommand:
+		ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
+		opt := liveOptions("", "crosslayer+sunflow")
+		opt.Fabric, opt.Stdout, opt.Stderr = "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms", os.Stdout, os.Stderr
+		err = Up(ctx, opt)
+	case execCommand:
+		err = Exec(ctx, ExecOptions{Host: os.Args[2], Command: os.Args[3:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
+		var exit *ExitError
+		if errors.As(err, &exit) && exit.Err == nil {
+			os.Exit(exit.Code)
+		}
 	default:
 		os.Exit(m.Run())
 	}
@@ -40,7 +54,11 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-const replayCommand = "test-replay"
+const (
+	replayCommand = "test-replay"
+	upCommand     = "test-up"
+	execCommand   = "test-exec"
+)
 
 func liveOptions(dir string, policies ...string) Options {
 	return Options{Demo: true, Seed: 1, Policies: policies, Scale: 1, Speedup: 3, Coflows: 20, On: OnNetns, Replicas: 3,
