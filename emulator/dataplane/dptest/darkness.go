@@ -3,7 +3,6 @@ package dptest
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -90,11 +89,16 @@ type prober struct {
 	in   *tap
 	outs [3]*tap // by output; 0 unused
 	sent []time.Time
+
+	proberCPU, moverCPU int
 }
 
 func newProber(f *netns.Fabric) (p *prober, err error) {
 	s := f.Spec()
 	p = &prober{f: f}
+	if p.proberCPU, p.moverCPU, err = processors(); err != nil {
+		return nil, err
+	}
 	for rack := range 3 {
 		link, err := f.Interface(s.ToRNode[rack], southbound.Port(s.OCSUplink[rack]))
 		if err != nil {
@@ -136,18 +140,19 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 			return moved{}, err
 		}
 	}
-	ended := make(chan error, 1)
 	var called time.Time
 	var until atomic.Int64 // when probing ends; 0 while the move is not done
-	go func() {
-		<-time.After(lead) // a clock of its own: to wake another thread would cost the prober two probes
+	// The mover keeps to another processor, and to a clock of its own: where it woke on the prober's, or was woken by it,
+	// every move would cost the prober some probes.
+	ended := pinned(p.moverCPU, func() error {
+		<-time.After(lead)
 		called = time.Now()
 		err := p.f.Plane(p.f.Spec().OCSNode).Move([]southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: to}}, asked)
 		until.Store(time.Now().Add(asked + tail).UnixNano())
-		ended <- err
-	}()
-	err := p.probe(&until)
-	if err := errors.Join(err, <-ended); err != nil {
+		return err
+	})
+	probed := pinned(p.proberCPU, func() error { return p.probe(&until) })
+	if err := errors.Join(<-probed, <-ended); err != nil {
 		return moved{}, err
 	}
 	old, err := p.outs[3-to].drain()
@@ -168,8 +173,6 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 
 // probe sends a probe each probeEvery until the time comes.
 func (p *prober) probe(until *atomic.Int64) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	p.sent = p.sent[:0]
 	began := time.Now()
 	giveUp := began.Add(20 * time.Second)
