@@ -14,7 +14,8 @@ type Task struct {
 }
 
 // Start declares the bundles of a coflow: row i carries Size[i] bytes of payload from Src[i] to Dst[i]. Rows are sorted
-// by (Dst, Src), sizes are above zero, and no row has Src == Dst. The slices are borrowed for the call.
+// by (Dst, Src) and sizes are above zero. A row with Src == Dst is refused, but by a fabric that was asked to carry what
+// is local over both directions of the host's port. The slices are borrowed for the call.
 type Start struct {
 	Coflow CoflowID
 	Src    []HostID
@@ -42,12 +43,34 @@ type PairRate struct {
 	Rate     pathmap.BitsPerSecond
 }
 
+// Spread gives every live bundle of a coflow on packets the smaller of two layer-2 rates: its source's in From, its
+// destination's in To. Both are sorted by host; a host that is not named has a rate of 0.
+type Spread struct {
+	Coflow   CoflowID
+	From, To []HostRate
+}
+
+// HostRate is a layer-2 rate of each bundle at one host.
+type HostRate struct {
+	Host HostID
+	Rate pathmap.BitsPerSecond
+}
+
+// Extra is a layer-2 rate that one bundle on packets has on top of its coflow's pace or spread: what back-filling gives.
+// It and the rate that the pace gave the bundle at this instant hold until rates are set again.
+type Extra struct {
+	BundleKey
+	Rate pathmap.BitsPerSecond // above zero
+}
+
 // Rates says how fast bundles may send, as of now. It replaces what was said before, except Pairs, which merge. No link
 // is ever given more than its capacity.
 type Rates struct {
-	Fair  bool       // hosts share by themselves (TCP; the simulator models max-min); the rest must be empty
-	Pace  []Pace     // complete: a coflow not named here or in a class below holds
-	Pairs []PairRate // a delta, by class; a rate of 0 holds the class
+	Fair   bool       // hosts share by themselves (TCP; the simulator models max-min); the rest must be empty
+	Pace   []Pace     // complete: a coflow not named here, in Spread, or in a class below holds
+	Spread []Spread   // complete; no coflow has both a pace and a spread
+	Extra  []Extra    // complete, sorted by (Coflow, Row); each of a coflow named in Pace or Spread
+	Pairs  []PairRate // a delta, by class; a rate of 0 holds the class
 }
 
 // Left is what a coflow has still to send, as far as known: row i has Base[i]*F bytes left.
@@ -55,6 +78,20 @@ type Left struct {
 	F    float64
 	Base []float64 // borrowed until the next call on the same source
 	At   time.Duration
+
+	// What a source may know besides, so that nobody needs to add up thousands of rows; borrowed likewise. Live is how
+	// many rows have not ended, 0 where that is not told. Load sums up Base by link for the live rows on packets, but for
+	// those in Off, as the fabric routes them now; nil where nobody has summed.
+	Live int32
+	Load []LinkLoad
+	Off  []int32 // rows, ascending
+}
+
+// LinkLoad is how many of a coflow's bundles take a link, and their Base together.
+type LinkLoad struct {
+	Link pathmap.LinkID
+	Rows int32
+	Base float64
 }
 
 // Row returns what is left of a row, in bytes.

@@ -42,7 +42,7 @@ func (f *fluid) accountShared(r *route) (others bool) {
 func (f *fluid) accountApart() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
-		if !co.paced {
+		if co.kind == free {
 			continue
 		}
 		for b := co.first; b < co.end; b++ {

@@ -149,7 +149,7 @@ func (f *fluid) reschedule(index int32) {
 	c := &f.classes[index]
 	if len(c.heap) > 0 && c.rate > 0 {
 		if d, ok := until(f.mark[c.heap[0]]-c.v, c.rate); ok {
-			f.schedule(&c.next, c.at+d, event{kind: classEnds, index: index})
+			f.schedule(&c.next, f.grid(c.at+d), event{kind: classEnds, index: index})
 			return
 		}
 	}

@@ -88,7 +88,7 @@ func TestBadInput(t *testing.T) {
 			"steer row 0 of coflow 0: tag 8: tags are 0 to 7, or 255 to hold"},
 		{"fair and paced", func(h southbound.Host) error {
 			return h.SetRates(&southbound.Rates{Fair: true, Pace: []southbound.Pace{{}}})
-		}, "set rates: fair, and yet with paces or pairs"},
+		}, "set rates: fair, and yet with paces, spreads, extras or pairs"},
 		{"pace of nothing", func(h southbound.Host) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 5}}})
 		}, "set rates: pace: coflow 5: not started here"},
@@ -98,6 +98,21 @@ func TestBadInput(t *testing.T) {
 		{"pace before the run", func(h southbound.Host) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Until: -1}}})
 		}, "set rates: pace: coflow 0 until -1ns, which is below zero"},
+		{"spread and paced", func(h southbound.Host) error {
+			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Spread: []southbound.Spread{{}}})
+		}, "set rates: spread: coflow 0 is named twice"},
+		{"spread over no host", func(h southbound.Host) error {
+			return h.SetRates(&southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: 8}}}}})
+		}, "set rates: spread: coflow 0: host 8: hosts are 0 to 7"},
+		{"extra alone", func(h southbound.Host) error {
+			return h.SetRates(&southbound.Rates{Extra: []southbound.Extra{{Rate: 1}}})
+		}, "set rates: extra: coflow 0 has neither a pace nor a spread"},
+		{"extra twice", func(h southbound.Host) error {
+			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Extra: []southbound.Extra{{Rate: 1}, {Rate: 1}}})
+		}, "rows are sorted by coflow, then row, and named once"},
+		{"extra of nothing", func(h southbound.Host) error {
+			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Extra: []southbound.Extra{{}}})
+		}, "rate 0; take one above zero"},
 		{"pair of no host", func(h southbound.Host) error { return h.SetRates(pairOf(0, 8, 0, 1)) }, "pair 0→8: host 8"},
 		{"pair of a held tag", func(h southbound.Host) error { return h.SetRates(pairOf(0, 2, southbound.TagHold, 1)) }, "pair 0→2: tag 255"},
 		{"pair below zero", func(h southbound.Host) error { return h.SetRates(pairOf(0, 2, 0, -1)) }, "pair 0→2: rate -1"},

@@ -41,6 +41,8 @@ type fluid struct {
 	classes []class
 	free    []int32
 	busy    []int32 // classes with bundles
+	lane    lane
+	quantum time.Duration // ends are told at its multiples; 0: when they come
 
 	solver maxmin.Solver
 	tmp    scratch
@@ -65,6 +67,8 @@ type scratch struct {
 	rates   []float64
 	members []int32
 	amounts []float64
+	rows    []int32
+	where   []int32 // by link, zero between calls
 }
 
 // bundle is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends; on
@@ -74,13 +78,14 @@ type bundle struct {
 	counted pathmap.Bytes // of it already in its route's books
 	coflow  int32
 	route   int32
-	class   int32 // onPace while it follows its coflow's pace, gone once it has ended
-	pos     int32 // in the heap of its class
+	class   int32 // onPace while it follows its coflow's pace, onLane with a rate of its own, gone once it has ended
+	pos     int32 // in the heap of its class, or among the lane's rows
 }
 
 const (
 	onPace = -1
 	gone   = -2
+	onLane = -3
 )
 
 // nothing is how many bytes are as good as none: a bundle with less left ends with its class's next end.
@@ -124,8 +129,12 @@ func (f *fluid) place(b int32, left float64) {
 	co, r := &f.coflows[bu.coflow], &f.routes[bu.route]
 	now := f.clock.Now()
 	switch {
-	case f.fair || !co.paced || !paces(r.tag):
+	case f.fair || co.kind == free || !paces(r.tag):
 		f.join(f.shared(bu.route), b, left)
+	case co.kind == spread:
+		f.enlane(b, left, co.spreadOf(&r.pair)+co.extraOf(b-co.first))
+	case (co.until == 0 || co.until > now) && co.extraOf(b-co.first) > 0:
+		f.enlane(b, left, f.paceOf(co, left)+co.extraOf(b-co.first))
 	case co.until == 0 || r.fate == arrives && co.until > now:
 		f.joinPace(co, b, left)
 	case co.until > now:
@@ -141,8 +150,11 @@ func (f *fluid) place(b int32, left float64) {
 func (f *fluid) pull(b int32) float64 {
 	bu := &f.bundles[b]
 	co := &f.coflows[bu.coflow]
-	if bu.class == onPace {
+	switch bu.class {
+	case onPace:
 		return f.leavePace(co, b)
+	case onLane:
+		return f.delane(b)
 	}
 	if f.classes[bu.class].alone {
 		co.late--
@@ -167,6 +179,7 @@ func (f *fluid) finish(b int32) {
 		BundleKey: southbound.BundleKey{Coflow: co.id, Row: b - co.first},
 	})
 	if co.live--; co.live == 0 {
+		co.load, co.where, co.extra, co.from, co.to = nil, nil, nil, nil, nil
 		last := f.live[len(f.live)-1]
 		f.live[co.pos] = last
 		f.coflows[last].pos = co.pos
@@ -182,6 +195,8 @@ func (f *fluid) leftOf(b int32) float64 {
 		return 0
 	case onPace:
 		return f.mark[b] * f.coflows[bu.coflow].factorAt(f.clock.Now())
+	case onLane:
+		return f.lane.rows[bu.pos].leftAt(f.clock.Now())
 	}
 	c := &f.classes[bu.class]
 	return max(f.mark[b]-c.vAt(f.clock.Now()), 0)
@@ -230,6 +245,17 @@ func (f *fluid) settle() {
 		f.reschedule(c)
 	}
 	f.touched = f.touched[:0]
+	f.rescheduleLane()
+}
+
+// grid returns the instant at which an end is told. What misses an instant of the grid by less than slackness meets it:
+// rates are whole bits a second, and a bundle that was to end there in exact arithmetic ends a little later.
+func (f *fluid) grid(at time.Duration) time.Duration {
+	if f.quantum <= 0 {
+		return at
+	}
+	const slackness = 20 * time.Microsecond
+	return (at - slackness + f.quantum - 1) / f.quantum * f.quantum
 }
 
 // until is how long n bytes take at a rate in bytes a nanosecond, rounded up: a bundle never ends before its last byte.

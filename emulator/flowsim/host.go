@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -76,7 +77,7 @@ func (s *Sim) checkRow(st *southbound.Start, i int) error {
 		return err
 	}
 	switch {
-	case src == dst:
+	case src == dst && !s.opt.Hairpins:
 		return fmt.Errorf("from host %d to itself", src)
 	case st.Size[i] <= 0 || st.Size[i] > maxSize:
 		return fmt.Errorf("%d bytes; take 1 to %d", st.Size[i], maxSize)
@@ -157,7 +158,7 @@ func (h hosts) Left(c southbound.CoflowID) (southbound.Left, bool) {
 }
 
 // SetRates implements southbound.Host. A bundle on packets follows its coflow's pace, if that has one; every other one
-// gets the rate of its pair. What no link can carry is shared max-min fairly below the rates asked for, and a bundle
+// gets the rate of its pair, or where its coflow is spread, the smaller one of its two hosts. What no link can carry is shared max-min fairly below the rates asked for, and a bundle
 // that cannot hold its coflow's pace, or finds the finish instant passed, goes on by itself as fast as it was to, until
 // the next SetRates sets it in again. Under Fair the rates of pairs are kept, and do not act.
 func (h hosts) SetRates(r *southbound.Rates) error {
@@ -171,8 +172,8 @@ func (h hosts) SetRates(r *southbound.Rates) error {
 }
 
 func (s *Sim) checkRates(r *southbound.Rates) error {
-	if r.Fair && len(r.Pace)+len(r.Pairs) > 0 {
-		return errors.New("fair, and yet with paces or pairs")
+	if r.Fair && len(r.Pace)+len(r.Spread)+len(r.Extra)+len(r.Pairs) > 0 {
+		return errors.New("fair, and yet with paces, spreads, extras or pairs")
 	}
 	named := make(map[southbound.CoflowID]bool, len(r.Pace))
 	for _, p := range r.Pace {
@@ -186,6 +187,9 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 		}
 		named[p.Coflow] = true
 	}
+	if err := s.checkSpreads(r, named); err != nil {
+		return err
+	}
 	for _, p := range r.Pairs {
 		if err := errors.Join(s.checkHost(p.Src), s.checkHost(p.Dst)); err != nil {
 			return fmt.Errorf("pair %d→%d: %w", p.Src, p.Dst, err)
@@ -193,8 +197,55 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 		if p.Tag >= southbound.Tags {
 			return fmt.Errorf("pair %d→%d: tag %d: tags are 0 to %d", p.Src, p.Dst, p.Tag, southbound.Tags-1)
 		}
-		if p.Src == p.Dst || p.Rate < 0 {
+		if p.Src == p.Dst && !s.opt.Hairpins || p.Rate < 0 {
 			return fmt.Errorf("pair %d→%d: rate %d: take two hosts and a rate of 0 or more", p.Src, p.Dst, p.Rate)
+		}
+	}
+	return nil
+}
+
+// checkSpreads checks spreads and extras; named holds the coflows that have a pace.
+func (s *Sim) checkSpreads(r *southbound.Rates, named map[southbound.CoflowID]bool) error {
+	for i := range r.Spread {
+		sp := &r.Spread[i]
+		if _, err := s.known(sp.Coflow); err != nil {
+			return fmt.Errorf("spread: %w", err)
+		}
+		if named[sp.Coflow] {
+			return fmt.Errorf("spread: coflow %d is named twice", sp.Coflow)
+		}
+		named[sp.Coflow] = true
+		if err := errors.Join(s.checkHostRates(sp.From), s.checkHostRates(sp.To)); err != nil {
+			return fmt.Errorf("spread: coflow %d: %w", sp.Coflow, err)
+		}
+	}
+	for i, x := range r.Extra {
+		if _, err := s.row(x.BundleKey); err != nil {
+			return fmt.Errorf("extra: %w", err)
+		}
+		switch {
+		case !named[x.Coflow]:
+			return fmt.Errorf("extra: coflow %d has neither a pace nor a spread", x.Coflow)
+		case x.Rate <= 0:
+			return fmt.Errorf("extra: row %d of coflow %d: rate %d; take one above zero", x.Row, x.Coflow, x.Rate)
+		case i > 0 && compareKeys(r.Extra[i-1].BundleKey, x.BundleKey) >= 0:
+			return fmt.Errorf("extra: row %d of coflow %d: rows are sorted by coflow, then row, and named once", x.Row, x.Coflow)
+		}
+	}
+	return nil
+}
+
+func compareKeys(a, b southbound.BundleKey) int {
+	return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Row, b.Row))
+}
+
+func (s *Sim) checkHostRates(rates []southbound.HostRate) error {
+	for i, r := range rates {
+		if err := s.checkHost(r.Host); err != nil {
+			return err
+		}
+		if r.Rate < 0 || i > 0 && rates[i-1].Host >= r.Host {
+			return fmt.Errorf("host %d at %d: rates are 0 or more, hosts ascend", r.Host, r.Rate)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package flowsim
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"lightloom/emulator/device"
 	"lightloom/pathmap/topo"
@@ -23,11 +24,19 @@ type Options struct {
 	AllStop bool          // every circuit goes dark when one moves
 	// NoHeaders lets payload use the links whole. The default charges headers.
 	NoHeaders bool
+	// Hairpins lets a bundle go from a host to itself, over both directions of the host's port. The default refuses it.
+	Hairpins bool
+	// Quantum is the grid on which ends of bundles are told, as simulators that go by time steps have it: what ends
+	// between two of its multiples is told at the later one, and its rate is not free before. 0 is none.
+	Quantum time.Duration
 }
 
 func (o *Options) check(f *topo.Fabric) error {
 	if f == nil || f.Topology == nil {
 		return errors.New("no fabric")
+	}
+	if o.Quantum < 0 {
+		return fmt.Errorf("quantum %v: take 0 or more", o.Quantum)
 	}
 	if err := o.Switch.Check(); err != nil {
 		return fmt.Errorf("delays of packet switches: %w", err)

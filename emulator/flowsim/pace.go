@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
-	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -16,33 +15,49 @@ type coflow struct {
 	live       int32 // rows that have not ended
 	pos        int32 // in fluid.live
 
-	paced  bool
+	kind   kind
+	extra  []southbound.Extra    // by row
+	from   []southbound.HostRate // of a spread, by host
+	to     []southbound.HostRate
 	until  time.Duration // the finish instant; 0 holds
 	factor float64       // at instant at
 	at     time.Duration
 	on     int32 // rows on the pace
 	late   int32 // rows that have fallen out of it
 	finish des.Event
-	want   time.Duration // what setRates of epoch named asks for
+	want   order // what setRates of epoch named asks for
 	named  uint64
 
-	load  []linkLoad // of the rows on the pace, per unit of factor
-	stale bool
+	load  []southbound.LinkLoad // of the rows on the pace, per unit of factor
+	where []int32               // by link: its place in load, and one; nil on fabrics of many links
+	stale bool                  // load is to be summed up again
 }
 
-type linkLoad struct {
-	link pathmap.LinkID
-	base float64
+// kind says what rates were last set for a coflow.
+type kind uint8
+
+const (
+	free   kind = iota // its bundles have the rates of their pairs
+	paced              // they end together
+	spread             // they have rates by their two hosts
+)
+
+// order is what rates ask of one coflow.
+type order struct {
+	kind     kind
+	until    time.Duration
+	from, to []southbound.HostRate // borrowed
+	extra    []southbound.Extra    // borrowed
 }
 
 // paces says whether bundles with a tag follow the pace of their coflow: those on packets do.
 func paces(t southbound.Tag) bool { return t != southbound.TagCircuit && t != southbound.TagHold }
 
-func (co *coflow) running(now time.Duration) bool { return co.paced && co.until > now }
+func (co *coflow) running(now time.Duration) bool { return co.kind == paced && co.until > now }
 
 // factorAt returns the pace's factor at an instant.
 func (co *coflow) factorAt(now time.Duration) float64 {
-	if !co.paced || co.until <= co.at {
+	if co.kind != paced || co.until <= co.at {
 		return co.factor
 	}
 	return co.factor * float64(max(co.until-now, 0)) / float64(co.until-co.at)
@@ -63,9 +78,9 @@ func (f *fluid) joinPace(co *coflow, b int32, left float64) {
 	f.bundles[b].class = onPace
 	f.mark[b] = left / co.factor
 	co.on++
-	co.stale = true
+	f.addLoad(co, &f.routes[f.bundles[b].route], f.mark[b])
 	if co.on == 1 && co.running(now) {
-		f.schedule(&co.finish, co.until, event{kind: paceEnds, index: f.bundles[b].coflow})
+		f.schedule(&co.finish, f.grid(co.until), event{kind: paceEnds, index: f.bundles[b].coflow})
 	}
 	f.disturb()
 }
@@ -73,7 +88,7 @@ func (f *fluid) joinPace(co *coflow, b int32, left float64) {
 // leavePace takes a bundle off its coflow's pace and returns what is left of it.
 func (f *fluid) leavePace(co *coflow, b int32) float64 {
 	left := f.mark[b] * co.factorAt(f.clock.Now())
-	co.stale = true
+	f.addLoad(co, &f.routes[f.bundles[b].route], -f.mark[b])
 	if co.on--; co.on == 0 {
 		f.clock.Cancel(co.finish)
 	}
@@ -110,7 +125,7 @@ func (f *fluid) pace(index int32, until time.Duration) {
 	switch {
 	case co.on == 0:
 	case co.running(now):
-		f.schedule(&co.finish, until, event{kind: paceEnds, index: index})
+		f.schedule(&co.finish, f.grid(until), event{kind: paceEnds, index: index})
 	default:
 		f.clock.Cancel(co.finish)
 	}
@@ -122,15 +137,15 @@ func (f *fluid) pace(index int32, until time.Duration) {
 	for b := co.first; b < co.end; b++ {
 		switch class := f.bundles[b].class; {
 		case class == gone:
-		case class != onPace && f.classes[class].alone,
+		case class >= 0 && f.classes[class].alone,
 			class == onPace && until > 0 && (overdue || f.routes[f.bundles[b].route].fate != arrives):
 			f.again(b)
 		}
 	}
 }
 
-// follow puts every row of a coflow to where the rates in force want it.
-func (f *fluid) follow(index int32, paced bool, until time.Duration) {
+// follow puts every row of a coflow to where an order wants it.
+func (f *fluid) follow(index int32, o *order) {
 	co := &f.coflows[index]
 	f.tmp.members = f.tmp.members[:0]
 	f.tmp.amounts = f.tmp.amounts[:0]
@@ -140,7 +155,7 @@ func (f *fluid) follow(index int32, paced bool, until time.Duration) {
 			f.tmp.members = append(f.tmp.members, b)
 		}
 	}
-	co.paced, co.until = paced, until
+	co.take(o)
 	co.factor, co.at = 1, f.clock.Now()
 	for i, b := range f.tmp.members {
 		f.place(b, f.tmp.amounts[i])
@@ -157,30 +172,4 @@ func (f *fluid) paceEnd(index int32) {
 		}
 	}
 	f.relax(0)
-}
-
-// loads sums up what each unit of a coflow's factor puts on each link, in payload bytes.
-func (f *fluid) loads(co *coflow) {
-	if !co.stale {
-		return
-	}
-	co.stale = false
-	touched := f.tmp.touched[:0]
-	for b := co.first; b < co.end; b++ {
-		if f.bundles[b].class != onPace {
-			continue
-		}
-		for _, l := range f.routes[f.bundles[b].route].links {
-			if f.tmp.load[l] == 0 {
-				touched = append(touched, l)
-			}
-			f.tmp.load[l] += f.mark[b]
-		}
-	}
-	co.load = co.load[:0]
-	for _, l := range touched {
-		co.load = append(co.load, linkLoad{l, f.tmp.load[l]})
-		f.tmp.load[l] = 0
-	}
-	f.tmp.touched = touched
 }

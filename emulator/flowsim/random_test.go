@@ -127,8 +127,19 @@ func (sc *script) someRates(rng *rand.Rand, at time.Duration, modes int) *southb
 	r := &southbound.Rates{}
 	for c := range sc.coflows {
 		until := []time.Duration{0, at / 2, at + time.Duration(rng.Int64N(int64(50*ms))), at + time.Duration(rng.Int64N(int64(2*time.Second)))}
-		if rng.IntN(3) > 0 {
+		switch rng.IntN(6) {
+		case 0:
+		case 1:
+			r.Spread = append(r.Spread, sc.someSpread(rng, c))
+		default:
 			r.Pace = append(r.Pace, southbound.Pace{Coflow: c, Until: until[min(rng.IntN(8), 3)]})
+		}
+	}
+	for _, k := range sc.rows {
+		named := slices.ContainsFunc(r.Pace, func(p southbound.Pace) bool { return p.Coflow == k.Coflow }) ||
+			slices.ContainsFunc(r.Spread, func(s southbound.Spread) bool { return s.Coflow == k.Coflow })
+		if named && rng.IntN(4) == 0 {
+			r.Extra = append(r.Extra, southbound.Extra{BundleKey: k, Rate: 1 + pathmap.BitsPerSecond(rng.IntN(30))*pathmap.Mbps})
 		}
 	}
 	hosts := sc.spec.Racks * sc.spec.Hosts
@@ -319,4 +330,18 @@ func TestSameEvents(t *testing.T) {
 			t.Fatalf("seed %d: delivered %d of %d bytes", seed, got, sum)
 		}
 	}
+}
+
+// someSpread gives some hosts of a coflow rates.
+func (sc *script) someSpread(rng *rand.Rand, c southbound.CoflowID) southbound.Spread {
+	s := southbound.Spread{Coflow: c}
+	for h := range southbound.HostID(sc.spec.Racks * sc.spec.Hosts) {
+		if rng.IntN(5) > 0 {
+			s.From = append(s.From, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(rng.IntN(40)) * pathmap.Mbps})
+		}
+		if rng.IntN(5) > 0 {
+			s.To = append(s.To, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(rng.IntN(40)) * pathmap.Mbps})
+		}
+	}
+	return s
 }

@@ -1,29 +1,137 @@
 package flowsim
 
-import "lightloom/southbound"
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/southbound"
+)
 
 // setRates puts checked rates in force.
 func (f *fluid) setRates(r *southbound.Rates) {
 	flips := f.fair != r.Fair
 	f.fair = r.Fair
 	f.epoch++
-	for _, p := range r.Pace {
-		co := &f.coflows[f.byID[p.Coflow]]
-		co.want, co.named = p.Until, f.epoch
-	}
+	f.orders(r)
 	for _, p := range r.Pairs {
 		f.routes[f.route(pair{p.Src, p.Dst, p.Tag})].rate = float64(p.Rate)
 	}
 	for _, index := range f.live {
 		co := &f.coflows[index]
-		switch paced := co.named == f.epoch; {
-		case flips || paced != co.paced:
-			f.follow(index, paced, co.want)
-		case paced && (co.want != co.until || co.late > 0):
-			f.pace(index, co.want)
+		o := order{}
+		if co.named == f.epoch {
+			o = co.want
 		}
+		switch {
+		case flips || o.kind != co.kind:
+			f.follow(index, &o)
+		case o.kind == spread:
+			f.spreadAgain(co, &o)
+		case o.kind == paced:
+			f.paceAgain(index, &o)
+		}
+		co.want = order{} // it borrows
 	}
 	if len(r.Pairs) > 0 || flips {
 		f.disturb()
 	}
+}
+
+// orders writes down what rates ask of each coflow.
+func (f *fluid) orders(r *southbound.Rates) {
+	named := func(id southbound.CoflowID) *coflow {
+		co := &f.coflows[f.byID[id]]
+		co.named = f.epoch
+		return co
+	}
+	for _, p := range r.Pace {
+		named(p.Coflow).want = order{kind: paced, until: p.Until}
+	}
+	for i := range r.Spread {
+		s := &r.Spread[i]
+		named(s.Coflow).want = order{kind: spread, from: s.From, to: s.To}
+	}
+	for first := 0; first < len(r.Extra); {
+		end := first
+		for end < len(r.Extra) && r.Extra[end].Coflow == r.Extra[first].Coflow {
+			end++
+		}
+		f.coflows[f.byID[r.Extra[first].Coflow]].want.extra = r.Extra[first:end]
+		first = end
+	}
+}
+
+// take makes an order the one in force.
+func (co *coflow) take(o *order) {
+	co.kind, co.until = o.kind, o.until
+	co.extra = append(co.extra[:0], o.extra...)
+	co.from, co.to = append(co.from[:0], o.from...), append(co.to[:0], o.to...)
+}
+
+// paceAgain gives a paced coflow its finish instant and extras anew. Rows that had an extra or have one now are set in
+// again: what their pace gives them is counted from now.
+func (f *fluid) paceAgain(index int32, o *order) {
+	co := &f.coflows[index]
+	rows := f.tmp.rows[:0]
+	for _, x := range co.extra {
+		rows = append(rows, co.first+x.Row)
+	}
+	for _, x := range o.extra {
+		rows = append(rows, co.first+x.Row)
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	f.tmp.rows = rows
+	co.extra = append(co.extra[:0], o.extra...)
+	if o.until != co.until || co.late > 0 {
+		f.pace(index, o.until)
+	}
+	for _, b := range rows {
+		if f.bundles[b].class != gone {
+			f.again(b)
+		}
+	}
+}
+
+// spreadAgain gives the bundles of a spread coflow their rates anew.
+func (f *fluid) spreadAgain(co *coflow, o *order) {
+	co.take(o)
+	for b := co.first; b < co.end; b++ {
+		if f.bundles[b].class == onLane {
+			f.wishLaned(b, co.spreadOf(&f.routes[f.bundles[b].route].pair)+co.extraOf(b-co.first))
+		}
+	}
+}
+
+// extraOf returns the extra of a row in bits a second.
+func (co *coflow) extraOf(row int32) float64 {
+	if len(co.extra) == 0 {
+		return 0
+	}
+	i, ok := slices.BinarySearchFunc(co.extra, row, func(x southbound.Extra, row int32) int { return cmp.Compare(x.Row, row) })
+	if !ok {
+		return 0
+	}
+	return float64(co.extra[i].Rate)
+}
+
+// spreadOf returns what a spread gives a bundle between two hosts, in bits a second.
+func (co *coflow) spreadOf(p *pair) float64 {
+	return min(hostRate(co.from, p.src), hostRate(co.to, p.dst))
+}
+
+func hostRate(rates []southbound.HostRate, h southbound.HostID) float64 {
+	i, ok := slices.BinarySearchFunc(rates, h, func(r southbound.HostRate, h southbound.HostID) int { return cmp.Compare(r.Host, h) })
+	if !ok {
+		return 0
+	}
+	return float64(rates[i].Rate)
+}
+
+// paceOf returns the rate at which a bundle ends with its coflow's pace, in bits a second.
+func (f *fluid) paceOf(co *coflow, left float64) float64 {
+	if co.until == 0 {
+		return 0
+	}
+	return left / float64(co.until-f.clock.Now()) / f.perBit
 }

@@ -197,7 +197,7 @@ func (f *fluid) rejoin() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
 		co.stale = true
-		if !co.paced || co.until == 0 {
+		if co.kind == free || co.kind == paced && co.until == 0 && len(co.extra) == 0 {
 			continue
 		}
 		for b := co.first; b < co.end; b++ {
@@ -206,7 +206,7 @@ func (f *fluid) rejoin() {
 			if bu.class == gone || r.moved != f.tables {
 				continue
 			}
-			if bu.class == onPace && r.fate != arrives || bu.class >= 0 && f.classes[bu.class].alone && r.fate == arrives {
+			if bu.class == onLane || bu.class == onPace && co.until > 0 && r.fate != arrives || bu.class >= 0 && f.classes[bu.class].alone && r.fate == arrives {
 				f.again(b)
 			}
 		}

@@ -74,8 +74,18 @@ func (f *fluid) grant() bool {
 			continue
 		}
 		for _, u := range co.load {
-			load[u.link] += u.base * slope
-			touched = append(touched, u.link)
+			load[u.Link] += u.Base * slope
+			touched = append(touched, u.Link)
+		}
+	}
+	for i := range f.lane.rows {
+		each := f.wishOfLaned(&f.lane.rows[i])
+		if each == 0 {
+			continue
+		}
+		for _, l := range f.routes[f.bundles[f.lane.rows[i].bundle].route].links {
+			load[l] += each
+			touched = append(touched, l)
 		}
 	}
 	f.tmp.touched = touched
@@ -87,8 +97,19 @@ func (f *fluid) grant() bool {
 		for _, i := range f.busy {
 			f.setRate(i, f.wish(&f.classes[i]))
 		}
+		for i := range f.lane.rows {
+			f.setLaned(int32(i), f.wishOfLaned(&f.lane.rows[i]))
+		}
 	}
 	return fits
+}
+
+// wishOfLaned returns what a row of the lane asks for, in bits a second at layer 2.
+func (f *fluid) wishOfLaned(r *laned) float64 {
+	if f.routes[f.bundles[r.bundle].route].fate != arrives {
+		return 0
+	}
+	return r.wish
 }
 
 // fill lists who shares, for the solver, and what there is to share: the busy classes but those that keep their rates,
@@ -112,11 +133,19 @@ func (f *fluid) fill() {
 	}
 	if !f.fair {
 		f.fillPaces()
+		f.fillLane()
 	}
 	if cap(t.rates) < len(t.classes) {
 		t.rates = make([]float64, 2*len(t.classes))
 	}
 	t.rates = t.rates[:len(t.classes)]
+}
+
+func (f *fluid) fillLane() {
+	for i := range f.lane.rows {
+		r := &f.lane.rows[i]
+		f.tmp.classes = append(f.tmp.classes, f.ask(f.routes[f.bundles[r.bundle].route].links, 1, f.wishOfLaned(r)))
+	}
 }
 
 func (f *fluid) fillPaces() {
@@ -139,7 +168,13 @@ func (f *fluid) fillPaces() {
 // fallOut takes the bundles that cannot hold their coflow's pace out of it: each goes on with what it asked for as a
 // bound, until rates are set anew.
 func (f *fluid) fallOut() {
-	first := len(f.tmp.classes) - len(f.tmp.members)
+	first := len(f.tmp.classes) - len(f.lane.rows)
+	for i := range f.lane.rows {
+		rate := f.tmp.rates[first+i]
+		f.strained = f.strained || short(rate, f.wishOfLaned(&f.lane.rows[i]))
+		f.setLaned(int32(i), rate)
+	}
+	first -= len(f.tmp.members)
 	for k, b := range f.tmp.members {
 		rate, wish := f.tmp.rates[first+k], f.tmp.classes[first+k].Max
 		if !short(rate, wish) {

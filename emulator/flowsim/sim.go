@@ -52,6 +52,7 @@ type eventKind uint8
 const (
 	classEnds eventKind = iota + 1 // the first bundles of a class end
 	paceEnds                       // a coflow's finish instant
+	laneEnds                       // the first bundles with rates of their own end
 	taskEnds
 	deviceDue  // a device has a transition or something to tell
 	lightComes // the dark time of a circuit is over
@@ -67,6 +68,7 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	s := &Sim{fabric: f, opt: opt, tasks: map[southbound.TaskID]struct{}{}, circuit: make([]bool, f.Racks)}
 	t := f.Topology
 	s.fluid = newFluid(&s.clock, t.Links(), opt.payloadShare()/8e9, s)
+	s.fluid.quantum = opt.Quantum
 	s.changed = make([]uint64, len(t.Nodes()))
 	s.cut = make([]bool, len(t.Links()))
 	s.ways = make([][]pathmap.LinkID, len(t.Nodes()))
@@ -177,6 +179,8 @@ func (s *Sim) happen(ev event) {
 		s.fluid.classEnd(ev.index)
 	case paceEnds:
 		s.fluid.paceEnd(ev.index)
+	case laneEnds:
+		s.fluid.laneEnds()
 	case taskEnds:
 		t := release(s.running, &s.idle, ev.index)
 		s.fluid.events = append(s.fluid.events, southbound.Event{At: s.clock.Now(), Kind: southbound.TaskEnded, Task: t.Task, Host: t.Host})

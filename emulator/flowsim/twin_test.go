@@ -19,6 +19,8 @@ type twin struct {
 	flows  []*twinFlow
 	fair   bool
 	pace   map[southbound.CoflowID]time.Duration
+	spread map[southbound.CoflowID]southbound.Spread
+	extra  map[southbound.BundleKey]float64
 	pairs  map[pair]float64
 	out    map[int32]int32 // circuits by input
 	lit    map[int32]time.Duration
@@ -56,6 +58,13 @@ func (w *twin) start(c southbound.CoflowID, rows []row) {
 func (w *twin) rates(r southbound.Rates) {
 	w.fair = r.Fair
 	clear(w.pace)
+	w.spread, w.extra = map[southbound.CoflowID]southbound.Spread{}, map[southbound.BundleKey]float64{}
+	for _, s := range r.Spread {
+		w.spread[s.Coflow] = s
+	}
+	for _, x := range r.Extra {
+		w.extra[x.BundleKey] = float64(x.Rate)
+	}
 	for _, p := range r.Pace {
 		w.pace[p.Coflow] = p.Until
 	}
@@ -180,7 +189,8 @@ func (w *twin) decide() {
 
 func (w *twin) paced(fl *twinFlow) bool {
 	_, ok := w.pace[fl.key.Coflow]
-	return ok && !w.fair && paces(fl.pair.tag)
+	_, spread := w.spread[fl.key.Coflow]
+	return (ok || spread) && !w.fair && paces(fl.pair.tag)
 }
 
 func (w *twin) onPace(fl *twinFlow) bool { return w.paced(fl) && !fl.late }
@@ -196,8 +206,28 @@ func (w *twin) wish(fl *twinFlow) float64 {
 		return w.pairs[fl.pair]
 	case fl.late:
 		return fl.cap
+	}
+	if s, ok := w.spread[fl.key.Coflow]; ok {
+		fl.late, fl.cap = true, w.extra[fl.key]
+		for _, a := range s.From {
+			for _, b := range s.To {
+				if a.Host == fl.pair.src && b.Host == fl.pair.dst {
+					fl.cap += float64(min(a.Rate, b.Rate))
+				}
+			}
+		}
+		return fl.cap
+	}
+	x := w.extra[fl.key]
+	switch {
+	case until == 0 && x > 0:
+		fl.late, fl.cap = true, x
+		return fl.cap
 	case until == 0:
 		return 0
+	case until > w.now && x > 0:
+		fl.late, fl.cap = true, fl.left*8e9/float64(until-w.now)+x
+		return fl.cap
 	case until <= w.now:
 		fl.late, fl.cap = true, math.Inf(1)
 		return fl.cap

@@ -107,6 +107,9 @@ func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 // CheckRates says what is wrong with rates.
 func CheckRates(r *southbound.Rates) error {
 	switch {
+	case len(r.Spread)+len(r.Extra) > 0:
+		return fmt.Errorf("set rates: %d spreads and %d extras: agents know paces and pairs; take a policy that sets those: %w",
+			len(r.Spread), len(r.Extra), southbound.ErrUnsupported)
 	case r.Fair && len(r.Pace)+len(r.Pairs) > 0:
 		return fmt.Errorf("set rates: fair, and %d paces and %d pairs beside it: %w", len(r.Pace), len(r.Pairs),
 			southbound.ErrRefused)

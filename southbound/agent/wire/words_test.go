@@ -160,3 +160,12 @@ func FuzzRates(f *testing.F) {
 		}
 	})
 }
+
+// TestUnknownWords: agents know neither spreads nor extras, and say so.
+func TestUnknownWords(t *testing.T) {
+	for _, r := range []southbound.Rates{{Spread: []southbound.Spread{{}}}, {Extra: []southbound.Extra{{Rate: 1}}}} {
+		if _, err := SetRates(&r); !errors.Is(err, southbound.ErrUnsupported) {
+			t.Errorf("%+v: %v, want %v", r, err, southbound.ErrUnsupported)
+		}
+	}
+}

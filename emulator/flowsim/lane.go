@@ -1,0 +1,174 @@
+package flowsim
+
+import (
+	"time"
+
+	"lightloom/emulator/des"
+)
+
+// lane is the bundles that have a rate of their own until rates are set again: those of a spread, and those with an
+// extra. They share one event, for the first to end.
+type lane struct {
+	rows  []laned
+	heap  []int32 // rows that move, by (end, bundle)
+	next  des.Event
+	stale bool // the first to end may be another
+}
+
+// laned is a bundle in the lane.
+type laned struct {
+	bundle int32
+	pos    int32         // in the heap; none where it stands still
+	wish   float64       // bits a second at layer 2
+	rate   float64       // payload bytes a nanosecond
+	left   float64       // bytes, at instant at
+	at     time.Duration //
+	end    time.Duration
+}
+
+func (l *laned) leftAt(now time.Duration) float64 {
+	return max(l.left-l.rate*float64(now-l.at), 0)
+}
+
+// enlane puts a bundle with so many bytes left into the lane.
+func (f *fluid) enlane(b int32, left, wish float64) {
+	f.bundles[b].class, f.bundles[b].pos = onLane, int32(len(f.lane.rows))
+	f.lane.rows = append(f.lane.rows, laned{bundle: b, pos: none, wish: wish, left: left, at: f.clock.Now()})
+	f.disturb()
+}
+
+// delane takes a bundle out of the lane and returns what is left of it.
+func (f *fluid) delane(b int32) float64 {
+	ln := &f.lane
+	i := f.bundles[b].pos
+	r := ln.rows[i]
+	f.halt(i)
+	last := int32(len(ln.rows) - 1)
+	if i != last {
+		ln.rows[i] = ln.rows[last]
+		f.bundles[ln.rows[i].bundle].pos = i
+		if p := ln.rows[i].pos; p != none {
+			ln.heap[p] = i
+		}
+	}
+	ln.rows = ln.rows[:last]
+	f.relax(r.rate)
+	return r.leftAt(f.clock.Now())
+}
+
+// wishLaned gives a bundle in the lane another wish.
+func (f *fluid) wishLaned(b int32, wish float64) {
+	if r := &f.lane.rows[f.bundles[b].pos]; r.wish != wish {
+		r.wish = wish
+		f.disturb()
+	}
+}
+
+// setLaned gives a row of the lane a rate in bits a second at layer 2.
+func (f *fluid) setLaned(i int32, bits float64) {
+	r := &f.lane.rows[i]
+	rate := bits * f.perBit
+	if rate == r.rate {
+		return
+	}
+	now := f.clock.Now()
+	r.left, r.at, r.rate = r.leftAt(now), now, rate
+	d, ok := until(r.left, rate)
+	if rate <= 0 || !ok {
+		f.halt(i)
+		return
+	}
+	r.end = f.grid(now + d)
+	f.lane.stale = true
+	if r.pos == none {
+		f.lane.heap = append(f.lane.heap, i)
+		f.lane.rise(len(f.lane.heap)-1, i)
+		return
+	}
+	f.lane.settle(int(r.pos), i)
+}
+
+// halt takes a row out of the heap.
+func (f *fluid) halt(i int32) {
+	ln := &f.lane
+	pos := ln.rows[i].pos
+	if pos == none {
+		return
+	}
+	ln.rows[i].pos = none
+	ln.stale = true
+	last := len(ln.heap) - 1
+	moved := ln.heap[last]
+	ln.heap = ln.heap[:last]
+	if int(pos) < last {
+		ln.settle(int(pos), moved)
+	}
+}
+
+// laneEnds ends the bundles of the lane that have nothing left.
+func (f *fluid) laneEnds() {
+	ln := &f.lane
+	for len(ln.heap) > 0 && ln.rows[ln.heap[0]].end <= f.clock.Now() {
+		b := ln.rows[ln.heap[0]].bundle
+		f.delane(b)
+		f.finish(b)
+	}
+}
+
+// rescheduleLane moves the lane's event to its next end.
+func (f *fluid) rescheduleLane() {
+	ln := &f.lane
+	if !ln.stale {
+		return
+	}
+	ln.stale = false
+	if len(ln.heap) == 0 {
+		f.clock.Cancel(ln.next)
+		return
+	}
+	f.schedule(&ln.next, ln.rows[ln.heap[0]].end, event{kind: laneEnds})
+}
+
+func (ln *lane) earlier(a, b int32) bool {
+	x, y := &ln.rows[a], &ln.rows[b]
+	return x.end < y.end || x.end == y.end && x.bundle < y.bundle
+}
+
+func (ln *lane) put(i int, row int32) {
+	ln.heap[i] = row
+	ln.rows[row].pos = int32(i)
+}
+
+// settle puts a row into the hole at i, whichever way it must go.
+func (ln *lane) settle(i int, row int32) {
+	if i > 0 && ln.earlier(row, ln.heap[(i-1)/arity]) {
+		ln.rise(i, row)
+		return
+	}
+	ln.sink(i, row)
+}
+
+func (ln *lane) rise(i int, row int32) {
+	for i > 0 && ln.earlier(row, ln.heap[(i-1)/arity]) {
+		ln.put(i, ln.heap[(i-1)/arity])
+		i = (i - 1) / arity
+	}
+	ln.put(i, row)
+}
+
+func (ln *lane) sink(i int, row int32) {
+	for first := arity*i + 1; first < len(ln.heap); first = arity*i + 1 {
+		least := first
+		for k := first + 1; k < min(first+arity, len(ln.heap)); k++ {
+			if ln.earlier(ln.heap[k], ln.heap[least]) {
+				least = k
+			}
+		}
+		if !ln.earlier(ln.heap[least], row) {
+			break
+		}
+		ln.put(i, ln.heap[least])
+		i = least
+	}
+	ln.put(i, row)
+}
