@@ -70,7 +70,7 @@ func step(r *rand.Rand, t *pathmap.Topology, live *pathmap.Live) (string, []path
 // TestRepair follows random networks through random sequences, and compares with a rebuild after each step: every path,
 // in its order, the index, the pairs said to have changed, and that maps given out before stay as they were.
 func TestRepair(t *testing.T) {
-	seeds := uint64(3000)
+	seeds := uint64(2000)
 	if testing.Short() {
 		seeds = 300
 	}

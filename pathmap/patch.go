@@ -16,7 +16,7 @@ type patch struct {
 func (p *patch) bytes() int64 { return int64(4*cap(p.source)+8*cap(p.at)+cap(p.bits)) + 72 }
 
 // patchShare is the part of a row's blocks, one in so many, that may be patched before the row is written whole.
-const patchShare = 8
+const patchShare = 4
 
 // patched returns r with the blocks of fresh in place of its own; sources is how many blocks it has.
 func (r packedRow) patched(fresh *patch, sources int, f form) packedRow {

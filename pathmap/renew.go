@@ -1,7 +1,5 @@
 package pathmap
 
-import "slices"
-
 // renewal is what repairing one row came to.
 type renewal struct {
 	target  int32
@@ -19,14 +17,12 @@ type usePair struct {
 }
 
 // renew finds the paths of pairs, ascending, anew, makes next the map, and returns the pairs that changed: all of them,
-// or those that use one of the cables gained.
-func (v *Live) renew(next *Map, pairs []uint32, gained []int32) []uint32 {
+// or those that use a cable that is back.
+func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 	rows := splitRows(pairs)
 	each(len(rows), func() func(int) {
-		w := renewer{before: v.m, packer: packer{m: next, back: v.back, inverse: v.inverse, stack: make(stack, 0, inline)}}
-		for _, c := range gained {
-			w.gained = append(w.gained, v.entry[2*c], v.entry[2*c+1])
-		}
+		w := renewer{before: v.m, ends: v.users.last, older: newDecoder(len(v.out)), newer: newDecoder(len(v.out)),
+			gate: back, packer: packer{m: next, back: v.back, inverse: v.inverse, stack: make(stack, 0, inline)}}
 		return func(i int) { w.row(&rows[i]) }
 	})
 	changed := make([]uint32, 0, len(pairs))
@@ -75,18 +71,28 @@ func splitRows(pairs []uint32) []renewal {
 type renewer struct {
 	packer
 	before       *Map
-	gained       []int32 // entries; none: every pair has changed
+	gate         *gate // nil: every pair has changed
 	older, newer decoder
+	spare        *fan     // room for a fan
+	ends         []uint16 // users.last
+	links        []LinkID
+	path         []int32
 }
 
 // fanFrom is the number of a row's pairs from which on a fan is worth its making.
-const fanFrom = 12
+const fanFrom = 8
 
 func (w *renewer) row(r *renewal) {
 	m, t := w.m, r.target
 	w.dist, w.fan = m.dist[t], nil
+	if w.gate != nil {
+		r.pairs = w.pass(r.pairs, t)
+	}
 	if len(r.pairs) >= fanFrom {
-		w.fan = newFan(m.g.nodes())
+		if w.spare == nil {
+			w.spare = newFan(m.g.nodes())
+		}
+		w.fan = w.spare
 		w.fan.fill(m.g, m.node[t], w.back)
 	}
 	w.out.reset()
@@ -95,7 +101,7 @@ func (w *renewer) row(r *renewal) {
 	for _, n := range r.pairs {
 		s := int32(n - pairOf(0, t))
 		w.paths(s, t)
-		if len(w.gained) > 0 && !slices.ContainsFunc(w.via, func(e int32) bool { return slices.Contains(w.gained, e) }) {
+		if w.gate != nil && !w.gate.uses(w.via) {
 			continue
 		}
 		fresh.source, fresh.at = append(fresh.source, s), append(fresh.at, w.out.at())
@@ -112,14 +118,25 @@ func (w *renewer) row(r *renewal) {
 	r.fresh = m.rows[t].patched(fresh, int(t), m.form)
 }
 
+// pass returns the pairs to the end with rank t that the gate lets pass.
+func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
+	passed := make([]uint32, 0, len(pairs))
+	for _, n := range pairs {
+		s := int32(n - pairOf(0, t))
+		if w.gate.length(w.m.node[s], w.m.node[t]) != int32(w.ends[n]) || w.gate.admits(w, s, t) {
+			passed = append(passed, n)
+		}
+	}
+	return passed
+}
+
 // compare notes the cables that the pair with the paths found uses now and did not before, and the other way round.
 func (w *renewer) compare(r *renewal, n uint32, s int32) {
 	w.older.decode(w.before, s, r.target)
-	w.newer.cables = w.newer.cables[:0]
+	w.newer.begin()
 	for _, e := range w.via {
 		w.newer.note(w.m.g.link[e])
 	}
-	w.newer.sort()
 	last := 0
 	if k := len(w.end); k > 1 {
 		last = int(w.end[k-1] - w.end[k-2])
@@ -127,17 +144,24 @@ func (w *renewer) compare(r *renewal, n uint32, s int32) {
 		last = int(w.end[0])
 	}
 	r.last = append(r.last, lastOf(len(w.end), last, w.m.k))
-	was, is := w.older.cables, w.newer.cables
-	for len(was) > 0 || len(is) > 0 {
-		switch {
-		case len(is) == 0 || len(was) > 0 && was[0] < is[0]:
-			r.dropped = append(r.dropped, usePair{was[0], n})
-			was = was[1:]
-		case len(was) == 0 || is[0] < was[0]:
-			r.add = append(r.add, usePair{is[0], n})
-			is = is[1:]
-		default:
-			was, is = was[1:], is[1:]
+	for _, c := range w.older.cables {
+		if !w.newer.has(c) {
+			r.dropped = append(r.dropped, usePair{c, n})
 		}
 	}
+	for _, c := range w.newer.cables {
+		if !w.older.has(c) {
+			r.add = append(r.add, usePair{c, n})
+		}
+	}
+}
+
+// last returns the last of a pair's k paths before the repair, as entries. It is valid until the next call.
+func (w *renewer) last(s, target int32) []int32 {
+	w.links, _ = w.before.unpack(w.links[:0], s, target, w.m.k-1)
+	w.path = w.path[:0]
+	for _, l := range w.links {
+		w.path = append(w.path, w.gate.entry[l])
+	}
+	return w.path
 }

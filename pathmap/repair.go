@@ -34,18 +34,18 @@ func (v *Live) gain(cables []int32) []Pair {
 		v.m = next
 		return nil
 	}
-	p, q, extra := v.ways(next.g, cables)
+	t := v.gate(next.g, cables)
 	var pairs []uint32
-	for b := range int32(len(next.node)) {
-		n := pairOf(0, b)
+	for b, node := range next.node {
+		n := pairOf(0, int32(b))
 		for a := range b {
-			if length := min(p[a]+q[b], q[a]+p[b]) + extra; length < far && length <= int32(v.users.last[n]) {
+			if length := t.length(next.node[a], node); length < far && length <= int32(v.users.last[n]) {
 				pairs = append(pairs, n)
 			}
 			n++
 		}
 	}
-	return v.pairs(v.renew(next, pairs, cables))
+	return v.pairs(v.renew(next, pairs, t))
 }
 
 // next returns a copy of the map whose graph has the cables cut or joined; what repairs write is its own.
@@ -151,26 +151,4 @@ func (g *graph) levels(n int32) []int32 {
 		}
 	}
 	return level
-}
-
-// ways returns the distances, by rank of the end, that tell how long paths over the cables are at least: over a single
-// cable from its two nodes, extra being the cable itself; over several from the node that they share.
-func (v *Live) ways(g *graph, cables []int32) (p, q []int32, extra int32) {
-	x, y := v.t.links[2*cables[0]].From, v.t.links[2*cables[0]].To
-	if len(cables) > 1 {
-		if l := v.t.links[2*cables[1]]; x != l.From && x != l.To {
-			x = y
-		}
-		p = v.toEnds(g.levels(g.find(x)))
-		return p, p, 0
-	}
-	return v.toEnds(g.levels(g.find(x))), v.toEnds(g.levels(g.find(y))), 1
-}
-
-func (v *Live) toEnds(level []int32) []int32 {
-	d := make([]int32, len(v.m.node))
-	for rank, n := range v.m.node {
-		d[rank] = level[n]
-	}
-	return d
 }

@@ -38,7 +38,7 @@ func newUsers(m *Map, cables int) (*users, error) {
 	}
 	u := &users{of: make([][]uint32, cables), last: make([]uint16, ends*(ends-1)/2)}
 	count := make([]uint32, cables)
-	var d decoder
+	d := newDecoder(cables)
 	for b := range m.node {
 		for a := range int32(b) {
 			u.last[pairOf(a, int32(b))] = d.decode(m, a, int32(b))
@@ -77,13 +77,16 @@ func (u *users) drop(cable int32, pair uint32) {
 
 // decoder reads the cables of packed pairs.
 type decoder struct {
-	cables []int32 // of the last pair read, ascending, each once
-	seen   []uint64
+	cables []int32  // of the last pair read, each once
+	seen   []uint32 // by cable: the reading that met it last
+	now    uint32
 }
+
+func newDecoder(cables int) decoder { return decoder{seen: make([]uint32, cables)} }
 
 // decode reads the pair of ranks a < b of a packed map, and returns its entry in users.last.
 func (d *decoder) decode(m *Map, a, b int32) uint16 {
-	d.cables = d.cables[:0]
+	d.begin()
 	f, g := m.form, m.g
 	in := m.rows[b].block(a, f)
 	paths := int(in.take(f.count))
@@ -103,7 +106,6 @@ func (d *decoder) decode(m *Map, a, b int32) uint16 {
 			d.note(g.link[g.entryTo(node, m.node[b])])
 		}
 	}
-	d.sort()
 	return lastOf(paths, length, m.k)
 }
 
@@ -115,22 +117,22 @@ func lastOf(paths, length, k int) uint16 {
 	return uint16(length)
 }
 
+// begin forgets the last reading.
+func (d *decoder) begin() {
+	d.cables = d.cables[:0]
+	if d.now++; d.now == 0 {
+		clear(d.seen)
+		d.now = 1
+	}
+}
+
 // note adds the cable of a link, once.
 func (d *decoder) note(l LinkID) {
-	c := int32(l / 2)
-	if need := int(c)/64 + 1; need > len(d.seen) {
-		d.seen = append(d.seen, make([]uint64, need-len(d.seen))...)
-	}
-	if bit := uint64(1) << (c % 64); d.seen[c/64]&bit == 0 {
-		d.seen[c/64] |= bit
+	if c := int32(l / 2); d.seen[c] != d.now {
+		d.seen[c] = d.now
 		d.cables = append(d.cables, c)
 	}
 }
 
-// sort ends the reading of a pair.
-func (d *decoder) sort() {
-	for _, c := range d.cables {
-		d.seen[c/64] = 0
-	}
-	slices.Sort(d.cables)
-}
+// has says whether the last reading met a cable.
+func (d *decoder) has(cable int32) bool { return d.seen[cable] == d.now }

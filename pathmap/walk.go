@@ -159,7 +159,7 @@ func (w *walk) pushFew(st stack, n int32) stack {
 	var rank [few]uint32
 	for i := range f[:count] {
 		e := f[i]
-		r := uint32(uint64(uint32(e-start)+p-first) * uint64(inv) % uint64(p))
+		r := rankOf(e-start, first, inv, p)
 		k := i
 		for ; k > 0 && rank[k-1] > r; k-- {
 			f[k], rank[k] = f[k-1], rank[k-1]

@@ -1,0 +1,89 @@
+package pathmap
+
+// A gate tells which pairs can gain a path when cables come back: those with a path over one of them that ranks before
+// the k-th. It never turns away a pair that does.
+type gate struct {
+	cables []int32
+	entry  []int32 // by link
+	u, v   int32   // the nodes of a single cable; of several, the node that they share, twice
+	du, dv []int32 // by node: distance from u and from v, the cables being back
+	extra  int32   // the cable itself, where there is a single one
+}
+
+// gate returns the gate of cables, one or some of one node, in graph g.
+func (v *Live) gate(g *graph, cables []int32) *gate {
+	first := v.t.links[2*cables[0]]
+	x, y := first.From, first.To
+	if len(cables) > 1 {
+		if l := v.t.links[2*cables[1]]; x != l.From && x != l.To {
+			x = y
+		}
+		w := g.find(x)
+		d := g.levels(w)
+		return &gate{cables: cables, entry: v.entry, u: w, v: w, du: d, dv: d}
+	}
+	t := &gate{cables: cables, entry: v.entry, u: g.find(x), v: g.find(y), extra: 1}
+	t.du, t.dv = g.levels(t.u), g.levels(t.v)
+	return t
+}
+
+// length returns the least that a path between two nodes over the cables can have; far and more where there is none.
+func (t *gate) length(a, b int32) int32 {
+	return min(t.du[a]+t.dv[b], t.dv[a]+t.du[b]) + t.extra
+}
+
+// uses says whether one of the paths, given as entries, takes a cable that is back.
+func (t *gate) uses(via []int32) bool {
+	for _, e := range via {
+		for _, c := range t.cables {
+			if e == t.entry[2*c] || e == t.entry[2*c+1] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// admits decides a tie: whether a path over the cables that is exactly as long as the last of the pair's paths, and
+// cannot be shorter, may rank before it. Such a path goes to u (or v) the shortest way. Where it first differs from the
+// last path, both have come to the same node, and it takes an entry that leads nearer to u and ranks before the other's.
+func (t *gate) admits(w *renewer, s, target int32) bool {
+	a, b := w.m.node[s], w.m.node[target]
+	last := w.last(s, target)
+	o := w.m.order(s, target)
+	return t.du[a]+t.dv[b]+t.extra == int32(len(last)) && t.before(w, o, a, last, t.u, t.du) ||
+		t.dv[a]+t.du[b]+t.extra == int32(len(last)) && t.before(w, o, a, last, t.v, t.dv)
+}
+
+// before says whether some shortest way from node to u leaves the path last by an entry that ranks before last's.
+func (t *gate) before(w *renewer, o order, node int32, last []int32, u int32, du []int32) bool {
+	g := w.m.g
+	for depth, e := range last {
+		if node == u && t.extra == 0 {
+			return true
+		}
+		p := g.prime[g.degree(node)]
+		first, stride := o.at(depth, p)
+		inv := w.inverse[g.degree(node)][stride]
+		mine := rankOf(e-g.start[node], first, inv, p)
+		for f := g.start[node]; f < g.start[node+1]; f++ {
+			nearer := du[g.to[f]] == du[node]-1
+			if node == u {
+				nearer = f == t.entry[2*t.cables[0]] || f == t.entry[2*t.cables[0]+1]
+			}
+			if nearer && rankOf(f-g.start[node], first, inv, p) < mine {
+				return true
+			}
+		}
+		if du[g.to[e]] != du[node]-1 {
+			return false
+		}
+		node = g.to[e]
+	}
+	return false
+}
+
+// rankOf returns the place of number i in the order that begins at first, inv being the inverse of its stride modulo p.
+func rankOf(i int32, first, inv, p uint32) uint32 {
+	return uint32(uint64(uint32(i)+p-first) * uint64(inv) % uint64(p))
+}
