@@ -85,8 +85,16 @@ func newControllerProcess(c charge, stderr io.Writer) (*controllerProcess, error
 	p.state = state.New(p.fabric)
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Dir: c.Dir,
 		ServerTLS: p.id.Server(pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Machine: state.Machine{State: p.state}, Logger: p.log})
+		Machine: state.Machine{State: p.state}, Logger: p.log, Timeouts: patient()})
 	return p, err
+}
+
+// patient are raft's timeouts for replicas that share two cores with the fabric that they control: a leader may be kept
+// off the processor for some 0.3 s without being voted out.
+func patient() replica.Timeouts {
+	t := replica.DefaultTimeouts()
+	t.Heartbeat, t.Election, t.Lease = 400*time.Millisecond, 400*time.Millisecond, 300*time.Millisecond
+	return t
 }
 
 // clockFrom returns the time since epoch. It reads the wall clock once, so it never jumps; processes of one machine
