@@ -151,6 +151,9 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	return nil, &l.act, min(s.Boundary(), s.Data().Wake, l.mover.Wake())
 }
 
+// unsent is no tag that a row is ever sent with.
+const unsent = southbound.AnyTag
+
 // begin takes over from whoever led before: it repeats what stands (hosts know it already and pass it over), reads every
 // device, and makes the moves whose outcome is not known once more.
 func (l *Loop) begin(s *state.State, now time.Duration) {
@@ -168,6 +171,8 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 	for _, id := range s.Active() {
 		if c := s.Coflow(id); c.Started != state.Unset {
 			l.start(s, id)
+			// Hosts that know it pass the start over, and whoever led may have died before it steered: say it again.
+			l.sent[id] = slices.Repeat([]southbound.Tag{unsent}, len(c.Tag))
 			l.resteer = append(l.resteer, id)
 		}
 	}
