@@ -20,9 +20,9 @@ func newRow(nodes int) row { return make(row, (nodes+3)/4) }
 // detour is what going from a node to its neighbour adds to the length of a way to the target: 0 to a nearer one, 1 to
 // an equal one, 2 to a farther one; by code<<2 | neighbour's code.
 var detour = [16]uint8{
-	0<<2 | 0: 1, 0<<2 | 1: 2, 0<<2 | 2: 0,
-	1<<2 | 0: 0, 1<<2 | 1: 1, 1<<2 | 2: 2,
-	2<<2 | 0: 2, 2<<2 | 1: 0, 2<<2 | 2: 1,
+	0b00_00: 1, 0b00_01: 2, 0b00_10: 0,
+	0b01_00: 0, 0b01_01: 1, 0b01_10: 2,
+	0b10_00: 2, 0b10_01: 0, 0b10_10: 1,
 }
 
 // fill computes the row of target. queue is scratch with room for every node.

@@ -138,13 +138,3 @@ func (t *table) leftOf(id southbound.CoflowID, at time.Duration) (southbound.Lef
 	}
 	return l, true
 }
-
-// bytesLeft sums what live bundles have left.
-func (t *table) bytesLeft() (sum pathmap.Bytes) {
-	for _, c := range t.order {
-		for i := range c.rows {
-			sum += pathmap.Bytes(c.rows[i].left)
-		}
-	}
-	return sum
-}
