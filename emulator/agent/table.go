@@ -3,7 +3,6 @@ package agent
 import (
 	"time"
 
-	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
