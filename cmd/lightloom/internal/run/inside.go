@@ -261,6 +261,7 @@ func (s *stage) follow(ctx context.Context, out *speaker) (*outcome, error) {
 		if err != nil {
 			return nil, fmt.Errorf("follow the run: %w", err)
 		}
+		o.LeaderChanges = max(o.LeaderChanges, int64(st.LeaderChanges))
 		if int(st.JobsEnded) > done {
 			done = int(st.JobsEnded)
 			out.say(word{Done: done})
@@ -270,7 +271,6 @@ func (s *stage) follow(ctx context.Context, out *speaker) (*outcome, error) {
 			if err != nil {
 				return nil, err
 			}
-			o.LeaderChanges++
 			o.LeaderOutage = max(o.LeaderOutage, took)
 			kill = kill[1:]
 		}

@@ -153,8 +153,8 @@ func TestLeaderKilled(t *testing.T) {
 			if err != nil {
 				t.Fatalf("killed at entry %d: %v", at, err)
 			}
-			if o.LeaderChanges != 1 || o.LeaderOutage <= 0 {
-				t.Errorf("%d leaders were killed, outage %v: nothing was tried", o.LeaderChanges, o.LeaderOutage)
+			if o.LeaderChanges < 1 || o.LeaderOutage <= 0 {
+				t.Errorf("the leader changed %d times, outage %v: nothing was tried", o.LeaderChanges, o.LeaderOutage)
 			}
 			checkPackets(t, s, o)
 			t.Logf("killed at entry %d: a new leader after %v, all ended after %v", at, o.LeaderOutage, o.End)

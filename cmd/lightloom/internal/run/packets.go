@@ -180,7 +180,7 @@ func (s *setup) describePackets(m *report.Meta, outcomes []*outcome) {
 		m.Fabric.Privilege = "root"
 	}
 	m.Fabric.Congestion, m.Fabric.MTU = o.Net.Congestion, o.Net.MTU
-	m.Fabric.QueueBytes = int64(o.Net.MaxQueueBytes)
+	m.Fabric.QueueBytes = int64(o.Net.MinQueueBytes) // ToR–spine links are the slowest of a hybrid
 	m.Fabric.Queues = fmt.Sprintf("bfifo of %d to %d bytes a switch port, %d a host; HTB burst at most %d bytes",
 		o.Net.MinQueueBytes, o.Net.MaxQueueBytes, o.Net.NICQueueBytes, o.Net.MaxBurst)
 	m.Controller = report.Controller{Replicas: s.opt.Replicas, Log: "raft", Digest: o.Digest}
