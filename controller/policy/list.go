@@ -51,6 +51,12 @@ func list() []entry {
 		one("anneal", Route, "paths by simulated annealing, all new coflows together", func() Part { return &route.Annealed{} }),
 		one("tcp", Share, "no rates: hosts share by themselves", func() Part { return new(share.TCP) }),
 		one("maxmin", Share, "the max-min fair rate of every bundle, set by the policy", func() Part { return new(share.MaxMin) }),
+		one("fifo", Share, "the coflow that arrived first gets what it needs to end at once, then the next", func() Part { return share.NewFIFO() }),
+		one("scf", Share, "fifo, but the coflow of the smallest largest bundle first", func() Part { return share.NewSCF() }),
+		one("ncf", Share, "fifo, but the coflow of fewest bundles first", func() Part { return share.NewNCF() }),
+		one("lcf", Share, "fifo, but the coflow of fewest bytes left first", func() Part { return share.NewLCF() }),
+		one("sebf", Share, "Varys: fifo, but the coflow of the smallest bottleneck first", func() Part { return share.NewSEBF() }),
+		one("bssi", Share, "Sincronia: fifo, but from the last backwards by weight for what the bottleneck carries", func() Part { return share.NewBSSI() }),
 		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
 	}

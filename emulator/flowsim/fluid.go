@@ -221,13 +221,39 @@ func (f *fluid) steer(b int32, tag southbound.Tag) {
 // left returns what is left of a coflow. The slice is borrowed until anything happens to the coflow.
 func (f *fluid) left(co *coflow) southbound.Left {
 	now := f.clock.Now()
-	if co.on == co.live { // ended rows have a mark of zero
-		return southbound.Left{F: co.factorAt(now), Base: f.mark[co.first:co.end:co.end], At: now}
+	if l, ok := f.leftOnPace(co, now); ok {
+		return l
 	}
 	for b := co.first; b < co.end; b++ {
 		f.lefts[b] = f.leftOf(b)
 	}
-	return southbound.Left{F: 1, Base: f.lefts[co.first:co.end:co.end], At: now}
+	return southbound.Left{F: 1, Base: f.lefts[co.first:co.end:co.end], At: now, Live: co.live}
+}
+
+// leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some in the lane: the marks that
+// the pace has anyway, ended rows having one of zero. Rows in the lane use no mark, so theirs is set for this.
+func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool) {
+	if co.kind != paced || co.live == 0 {
+		return southbound.Left{}, false
+	}
+	factor := co.factorAt(now)
+	co.off = co.off[:0]
+	if co.on < co.live {
+		if factor <= 0 {
+			return southbound.Left{}, false
+		}
+		for _, x := range co.extra {
+			if b := co.first + x.Row; f.bundles[b].class == onLane {
+				f.mark[b] = f.leftOf(b) / factor
+				co.off = append(co.off, x.Row)
+			}
+		}
+		if int(co.live-co.on) != len(co.off) {
+			return southbound.Left{}, false // others are late, or on circuits
+		}
+	}
+	f.loads(co)
+	return southbound.Left{F: factor, Base: f.mark[co.first:co.end:co.end], At: now, Live: co.live, Load: co.load, Off: co.off}, true
 }
 
 // settle brings routes and rates up to date with everything that was done at this instant. It costs nothing where

@@ -28,6 +28,7 @@ type coflow struct {
 	want   order // what setRates of epoch named asks for
 	named  uint64
 
+	off   []int32               // rows that left lends out as off the pace
 	load  []southbound.LinkLoad // of the rows on the pace, per unit of factor
 	where []int32               // by link: its place in load, and one; nil on fabrics of many links
 	stale bool                  // load is to be summed up again

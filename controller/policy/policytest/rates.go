@@ -12,7 +12,7 @@ import (
 // checkShare adds up what the plan lets every live bundle send, link by link. Rates left to the hosts are not a plan's.
 func checkShare(v *controller.View, p *controller.Plan) error {
 	if p.Share == nil || p.Share.Fair {
-		if p.Share != nil && (len(p.Share.Pace) > 0 || len(p.Share.Pairs) > 0) {
+		if p.Share != nil && len(p.Share.Pace)+len(p.Share.Spread)+len(p.Share.Extra)+len(p.Share.Pairs) > 0 {
 			return errors.New("share: fair, and rates too")
 		}
 		return nil
@@ -29,6 +29,17 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 	for _, c := range p.Share.Pace {
 		until[c.Coflow] = c
 	}
+	spread := map[southbound.CoflowID]southbound.Spread{}
+	for _, s := range p.Share.Spread {
+		if _, twice := until[s.Coflow]; twice {
+			return fmt.Errorf("share: coflow %d has a pace and a spread", s.Coflow)
+		}
+		spread[s.Coflow] = s
+	}
+	extra, err := extras(p.Share)
+	if err != nil {
+		return err
+	}
 	sum := make([]float64, len(v.Fabric.Topology.Links()))
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
@@ -39,7 +50,11 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 			}
 			x := float64(rate[southbound.PairRate{Src: c.Src[r], Dst: c.Dst[r], Tag: tag}])
 			if pace, ok := until[c.ID]; ok && pace.Until > v.Now && tag != southbound.TagCircuit {
-				x = float64(controller.Wire(c.LeftBytes(r))) * 8 / (pace.Until - v.Now).Seconds()
+				x = c.Left.Row(int32(r)) * controller.FrameBytes / controller.FramePayload * 8e9 / float64(pace.Until-v.Now)
+			}
+			if tag != southbound.TagCircuit {
+				x += spreadTo(spread[c.ID], c.Src[r], c.Dst[r])
+				x += float64(extra[southbound.BundleKey{Coflow: c.ID, Row: int32(r)}])
 			}
 			for _, l := range links {
 				sum[l] += x
@@ -47,7 +62,8 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 		}
 	}
 	for l, x := range sum {
-		if c := v.Fabric.Topology.Link(pathmap.LinkID(l)).Capacity; x > float64(c) {
+		// A sum of as many terms is not exact to the last place.
+		if c := v.Fabric.Topology.Link(pathmap.LinkID(l)).Capacity; x > float64(c)*(1+1e-9) {
 			return fmt.Errorf("share: link %d of %v is given %.0f bps", l, c, x)
 		}
 	}
@@ -84,4 +100,35 @@ func bundle(v *controller.View, p *controller.Plan, c *controller.CoflowView, r 
 		}
 	}
 	return tag, v.Paths.AppendPath(links, int(s), int(d), max(int(tag)-1, 0))
+}
+
+// extras returns the extras of rates by bundle.
+func extras(r *southbound.Rates) (map[southbound.BundleKey]pathmap.BitsPerSecond, error) {
+	all := map[southbound.BundleKey]pathmap.BitsPerSecond{}
+	for i, x := range r.Extra {
+		if i > 0 {
+			last := r.Extra[i-1].BundleKey
+			if last.Coflow > x.Coflow || last.Coflow == x.Coflow && last.Row >= x.Row {
+				return nil, fmt.Errorf("share: extra of %+v after %+v", x.BundleKey, last)
+			}
+		}
+		if x.Rate <= 0 {
+			return nil, fmt.Errorf("share: extra of %+v is %d", x.BundleKey, x.Rate)
+		}
+		all[x.BundleKey] = x.Rate
+	}
+	return all, nil
+}
+
+// spreadTo returns what a spread gives a bundle between two hosts.
+func spreadTo(s southbound.Spread, src, dst southbound.HostID) float64 {
+	of := func(rates []southbound.HostRate, h southbound.HostID) pathmap.BitsPerSecond {
+		for _, r := range rates {
+			if r.Host == h {
+				return r.Rate
+			}
+		}
+		return 0
+	}
+	return float64(min(of(s.From, src), of(s.To, dst)))
 }

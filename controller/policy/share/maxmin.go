@@ -39,11 +39,41 @@ func (c class) compare(o class) int {
 func (m *MaxMin) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	classes, flows := live(v, p)
 	first := m.said == nil
-	if first {
+	pairs := m.news(classes, m.rates(v, classes, flows))
+	if first || len(pairs) > 0 {
+		p.Share = &southbound.Rates{Pairs: pairs}
+	}
+}
+
+// granted is what MaxMin gives to the classes of a view.
+type granted struct {
+	classes []class
+	flows   []int64
+	rate    []pathmap.BitsPerSecond
+	say     []southbound.PairRate // those whose rate is not what was said last
+}
+
+// onCircuits gives bundles on circuits their max-min fair rates, as if nobody else were there.
+func (m *MaxMin) onCircuits(v *controller.View, p *controller.Plan) granted {
+	var g granted
+	classes, flows := live(v, p)
+	for i, c := range classes {
+		if c.tag == southbound.TagCircuit {
+			g.classes, g.flows = append(g.classes, c), append(g.flows, flows[i])
+		}
+	}
+	g.rate = m.rates(v, g.classes, g.flows)
+	g.say = m.news(g.classes, g.rate)
+	return g
+}
+
+// news returns the rates that differ from what was said last, and holds them as said.
+func (m *MaxMin) news(classes []class, rates []pathmap.BitsPerSecond) []southbound.PairRate {
+	if m.said == nil {
 		m.said = map[class]pathmap.BitsPerSecond{}
 	}
 	var pairs []southbound.PairRate
-	for i, rate := range m.rates(v, classes, flows) {
+	for i, rate := range rates {
 		c := classes[i]
 		if last, ok := m.said[c]; ok && last == rate {
 			continue
@@ -51,9 +81,7 @@ func (m *MaxMin) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		m.said[c] = rate
 		pairs = append(pairs, southbound.PairRate{Src: c.src, Dst: c.dst, Tag: c.tag, Rate: rate})
 	}
-	if first || len(pairs) > 0 {
-		p.Share = &southbound.Rates{Pairs: pairs}
-	}
+	return pairs
 }
 
 // live returns the classes of the bundles that may send, sorted, with how many bundles each has.

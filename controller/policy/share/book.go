@@ -1,0 +1,197 @@
+package share
+
+import (
+	"math/bits"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// book is what a part remembers of one coflow, so that it need not look at thousands of rows at each decision: where the
+// rows of each destination are, and which of them have not ended, as bit sets over the coflow's sources. All of it
+// follows from the view.
+type book struct {
+	first *southbound.HostID // of the rows that it is about: others are another coflow's of the same id
+	rows  int
+	seen  uint64 // the decision that last met it
+
+	src   []southbound.HostID // sources, ascending
+	runs  []run
+	words int      // of a bit set
+	has   []uint64 // by run: sources that the run ever had
+	live  []uint64 // by run: sources whose row has not ended
+	left  int32    // rows that have not ended
+	wide  int32    // rows at the start
+
+	largest pathmap.Bytes // of a row, at the start
+	total   pathmap.Bytes // of all rows, at the start
+	ranks   measures
+}
+
+// run is the rows of one destination.
+type run struct {
+	dst        southbound.HostID
+	first, end int32
+}
+
+// books are the books of all coflows of a view.
+type books struct {
+	byID map[southbound.CoflowID]*book
+	tick uint64
+}
+
+// open returns the books of a view's coflows, in the view's order, brought up to date. Events are hints: where they do
+// not account for all rows that ended, the rows are looked at.
+func (s *books) open(v *controller.View, ev []controller.Event, buf []*book) []*book {
+	if s.byID == nil {
+		s.byID = map[southbound.CoflowID]*book{}
+	}
+	s.tick++
+	buf = buf[:0]
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		b := s.byID[c.ID]
+		if b == nil || !b.about(c) {
+			b = newBook(c)
+			s.byID[c.ID] = b
+		}
+		b.seen = s.tick
+		buf = append(buf, b)
+	}
+	s.hint(v, ev)
+	for i, b := range buf {
+		b.check(&v.Coflows[i])
+	}
+	if len(s.byID) > 2*len(v.Coflows)+16 {
+		for id, b := range s.byID {
+			if b.seen != s.tick {
+				delete(s.byID, id)
+			}
+		}
+	}
+	return buf
+}
+
+// hint takes rows out that events say have ended, if they have.
+func (s *books) hint(v *controller.View, ev []controller.Event) {
+	last := -1 // events of one coflow come together
+	for _, e := range ev {
+		if e.Kind != controller.BundleEnded {
+			continue
+		}
+		if last < 0 || v.Coflows[last].ID != e.Coflow {
+			if last = slices.IndexFunc(v.Coflows, func(c controller.CoflowView) bool { return c.ID == e.Coflow }); last < 0 {
+				continue
+			}
+		}
+		c := &v.Coflows[last]
+		if e.Row >= 0 && int(e.Row) < len(c.Ended) && c.Ended[e.Row] {
+			s.byID[e.Coflow].end(c, e.Row)
+		}
+	}
+}
+
+func (b *book) about(c *controller.CoflowView) bool {
+	return b.rows == len(c.Src) && (b.rows == 0 || b.first == &c.Src[0])
+}
+
+func newBook(c *controller.CoflowView) *book {
+	b := &book{rows: len(c.Src), wide: int32(len(c.Src))}
+	if b.rows == 0 {
+		return b
+	}
+	b.first = &c.Src[0]
+	b.src = slices.Clone(c.Src)
+	slices.Sort(b.src)
+	b.src = slices.Compact(b.src)
+	b.words = (len(b.src) + 63) / 64
+	for r := range c.Src {
+		if n := len(b.runs); n == 0 || b.runs[n-1].dst != c.Dst[r] {
+			b.runs = append(b.runs, run{dst: c.Dst[r], first: int32(r)})
+		}
+		b.runs[len(b.runs)-1].end = int32(r) + 1
+		b.largest = max(b.largest, c.Size[r])
+		b.total += c.Size[r]
+	}
+	b.has = make([]uint64, b.words*len(b.runs))
+	for i := range b.runs {
+		set := b.has[i*b.words : (i+1)*b.words]
+		at := 0
+		for r := b.runs[i].first; r < b.runs[i].end; r++ {
+			for b.src[at] != c.Src[r] {
+				at++
+			}
+			set[at/64] |= 1 << (at % 64)
+		}
+	}
+	b.live = slices.Clone(b.has)
+	b.left = b.wide
+	b.ranks = measure(c, b)
+	return b
+}
+
+// check looks at every row unless the view says how many are left and that is what the book holds.
+func (b *book) check(c *controller.CoflowView) {
+	if c.Left.Live > 0 && c.Left.Live == b.left {
+		return
+	}
+	copy(b.live, b.has)
+	b.left = b.wide
+	for i := range b.runs {
+		bit := b.each(i, b.has)
+		for r := b.runs[i].first; r < b.runs[i].end; r++ {
+			at := bit()
+			if c.Ended[r] {
+				b.live[i*b.words+at/64] &^= 1 << (at % 64)
+				b.left--
+			}
+		}
+	}
+}
+
+// each returns a function that gives the sources of a run's set one by one, ascending; -1 after the last.
+func (b *book) each(i int, sets []uint64) func() int {
+	set := sets[i*b.words : (i+1)*b.words]
+	w, word := 0, set[0]
+	return func() int {
+		for word == 0 {
+			if w++; w == len(set) {
+				return -1
+			}
+			word = set[w]
+		}
+		n := bits.TrailingZeros64(word)
+		word &= word - 1
+		return w*64 + n
+	}
+}
+
+// end takes a row out.
+func (b *book) end(c *controller.CoflowView, row int32) {
+	i, _ := slices.BinarySearchFunc(b.runs, row, func(r run, row int32) int {
+		switch {
+		case r.end <= row:
+			return -1
+		case r.first > row:
+			return 1
+		}
+		return 0
+	})
+	at, _ := slices.BinarySearch(b.src, c.Src[row])
+	if w := &b.live[i*b.words+at/64]; *w&(1<<(at%64)) != 0 {
+		*w &^= 1 << (at % 64)
+		b.left--
+	}
+}
+
+// row returns the row of a source in a run that has it.
+func (b *book) row(i, at int) int32 {
+	set := b.has[i*b.words:]
+	n := bits.OnesCount64(set[at/64] & (1<<(at%64) - 1))
+	for w := range at / 64 {
+		n += bits.OnesCount64(set[w])
+	}
+	return b.runs[i].first + int32(n)
+}

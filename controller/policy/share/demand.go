@@ -1,0 +1,114 @@
+package share
+
+import (
+	"lightloom/controller"
+	"lightloom/pathmap"
+)
+
+// demand is what a coflow has still to send over packets.
+type demand struct {
+	c     *controller.CoflowView
+	b     *book
+	loads []load  // by link that can bind, none twice
+	left  float64 // payload bytes over packets
+	gamma float64 // nanoseconds that it takes with the fabric to itself
+}
+
+// load is layer-2 bits over one link, and the nanoseconds that they take it.
+type load struct {
+	link pathmap.LinkID
+	bits float64
+	ns   float64
+}
+
+// demands adds up the demands of the started coflows of a view, in its order. Borrowed until the next call.
+func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
+	o.open = o.books.open(v, ev, o.open)
+	o.all = o.all[:0]
+	loads := o.loads[:0]
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		tags := o.ground.tags(c)
+		if !c.Started || tags == nil {
+			continue
+		}
+		first := len(loads)
+		d := demand{c: c, b: o.open[i]}
+		if c.Left.Load != nil && len(v.Circuits) == 0 && o.ground.routed[c.ID] == nil {
+			loads = o.addTold(v, loads, &d)
+		} else {
+			loads = o.addRows(v, loads, &d)
+		}
+		for k := range loads[first:] {
+			l := &loads[first+k]
+			l.ns = l.bits / o.ground.capacity[l.link] * 1e9
+			if o.ground.isUp(l.link) {
+				d.left += l.bits / o.ground.bits
+			}
+			d.gamma = max(d.gamma, l.ns)
+		}
+		d.loads = loads[first:len(loads):len(loads)]
+		o.all = append(o.all, d)
+	}
+	o.loads = loads
+	return o.all
+}
+
+// isUp says whether a link leads from a host into the network.
+func (g *ground) isUp(l pathmap.LinkID) bool {
+	return g.fabric.Topology.Node(g.fabric.Topology.Link(l).From).Role == pathmap.Host
+}
+
+// addTold takes the sums that the fabric has.
+func (o *Ordered) addTold(v *controller.View, loads []load, d *demand) []load {
+	left := &d.c.Left
+	o.begin()
+	for _, u := range left.Load {
+		if u.Rows > 0 && o.ground.binds[u.Link] {
+			loads = o.add(loads, u.Link, u.Base*left.F*o.ground.bits)
+		}
+	}
+	for _, r := range left.Off {
+		if !d.c.Ended[r] {
+			loads = o.addRow(v, loads, d.c, r)
+		}
+	}
+	return loads
+}
+
+// addRows adds up row by row.
+func (o *Ordered) addRows(v *controller.View, loads []load, d *demand) []load {
+	o.begin()
+	tags := o.ground.tags(d.c)
+	for r := range d.c.Src {
+		if !d.c.Ended[r] && o.ground.onPackets(v, d.c, int32(r), tags[r]) {
+			loads = o.addRow(v, loads, d.c, int32(r))
+		}
+	}
+	return loads
+}
+
+func (o *Ordered) addRow(v *controller.View, loads []load, c *controller.CoflowView, r int32) []load {
+	bits := c.Left.Row(r) * o.ground.bits
+	for _, l := range o.ground.links(v, c.Src[r], c.Dst[r], o.ground.tags(c)[r]) {
+		loads = o.add(loads, l, bits)
+	}
+	return loads
+}
+
+// begin starts another sum: what was noted of links so far is void.
+func (o *Ordered) begin() {
+	o.epoch++
+	if n := len(o.ground.capacity); len(o.at) < n {
+		o.at, o.when = make([]int32, n), make([]uint64, n)
+	}
+}
+
+func (o *Ordered) add(loads []load, l pathmap.LinkID, bits float64) []load {
+	if o.when[l] != o.epoch {
+		o.when[l], o.at[l] = o.epoch, int32(len(loads))
+		return append(loads, load{link: l, bits: bits})
+	}
+	loads[o.at[l]].bits += bits
+	return loads
+}

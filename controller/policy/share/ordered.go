@@ -1,0 +1,206 @@
+package share
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Ordered serves coflows in an order: each in turn gets what it needs of the links that are left for all of its bundles
+// to end together, and no more (MADD, minimum allocation for desired duration: Chowdhury, Zhong and Stoica, "Efficient
+// coflow scheduling with Varys", SIGCOMM 2014, algorithm 1); one that finds a link of its taken holds. What is left then
+// goes to single bundles in the same order (back-filling), so that no link idles that somebody could use.
+//
+// Which order is all that fifo, scf, ncf, lcf, sebf and bssi differ in. Bundles on circuits come before all coflows and
+// share their hosts' links max-min fairly. Headers are charged, but on a crossbar.
+//
+// Between two decisions rates stay as they are, so what a bundle frees by ending early is idle until the next coflow
+// starts or ends, unless the policy is asked again at the end of every bundle.
+type Ordered struct {
+	order ranking
+
+	ground   ground
+	books    books
+	circuits MaxMin
+	open     []*book
+	all      []demand
+	loads    []load
+	at       []int32
+	when     []uint64
+	epoch    uint64
+	mask     []uint64
+	rates    southbound.Rates
+}
+
+// ranking sorts demands into the order in which they are served. Ties end with the id.
+type ranking interface {
+	rank(v *controller.View, all []demand)
+}
+
+// byKey ranks by one figure, the smallest first.
+type byKey func(d *demand) float64
+
+func (key byKey) rank(_ *controller.View, all []demand) {
+	slices.SortFunc(all, func(a, b demand) int {
+		return cmp.Or(cmp.Compare(key(&a), key(&b)), cmp.Compare(a.c.ID, b.c.ID))
+	})
+}
+
+// Wants implements the part's list of events.
+func (*Ordered) Wants() controller.KindSet { return ofCoflows() }
+
+// ofCoflows are the events after which rates by coflow may change.
+func ofCoflows() controller.KindSet {
+	return controller.Kinds(controller.CoflowStarted, controller.CoflowEnded, controller.ReservationEnded,
+		controller.CircuitUsable, controller.FabricChanged)
+}
+
+// Fill sets the rates of all coflows.
+func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
+	o.start(v, p)
+	all := o.demands(v, ev)
+	o.order.rank(v, all)
+	for i := range all {
+		o.madd(v, &all[i])
+	}
+	for i := range all {
+		o.backfill(v, &all[i])
+	}
+	o.finish(p)
+}
+
+// start empties the answer and gives circuits what they take.
+func (o *Ordered) start(v *controller.View, p *controller.Plan) {
+	o.rates = southbound.Rates{Pace: o.rates.Pace[:0], Spread: o.rates.Spread[:0], Extra: o.rates.Extra[:0], Pairs: o.rates.Pairs[:0]}
+	o.ground.look(v, p)
+	if len(v.Circuits) == 0 {
+		return
+	}
+	given := o.circuits.onCircuits(v, p)
+	o.rates.Pairs = append(o.rates.Pairs, given.say...)
+	for i, c := range given.classes {
+		for _, l := range links(v, c) {
+			o.ground.take(l, float64(given.rate[i])*float64(given.flows[i]))
+		}
+	}
+}
+
+// madd gives a coflow the finish instant that the links have left for it, and takes that from them.
+func (o *Ordered) madd(v *controller.View, d *demand) {
+	g := &o.ground
+	ns := 0.0
+	for _, l := range d.loads {
+		if g.empty(l.link) {
+			o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
+			return
+		}
+		ns = max(ns, l.bits/g.free[l.link]*1e9)
+	}
+	until, ok := instant(v.Now, ns)
+	if ok = ok && len(d.loads) > 0; !ok {
+		until = 0
+	}
+	o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID, Until: until})
+	if ok {
+		for _, l := range d.loads {
+			g.take(l.link, l.bits*1e9/float64(until-v.Now))
+		}
+	}
+}
+
+// instant returns the whole nanosecond that ends a time from now, rounded up, at least one later; false where that is
+// beyond all runs. A hundred-billionth of a thousandth less counts as whole, as in the fabric.
+func instant(now time.Duration, ns float64) (time.Duration, bool) {
+	ns = math.Ceil(ns * (1 - 1e-14))
+	if !(ns < float64(southbound.Never/4)) {
+		return 0, false
+	}
+	return now + max(time.Duration(ns), 1), true
+}
+
+// backfill gives what is left to bundles of a coflow, in the order of its rows.
+func (o *Ordered) backfill(v *controller.View, d *demand) {
+	g, b := &o.ground, d.b
+	o.mask = resize(o.mask, b.words)
+	for at, h := range b.src {
+		if !g.empty(g.up[h]) {
+			o.mask[at/64] |= 1 << (at % 64)
+		}
+	}
+	tags := g.tags(d.c)
+	for i := range b.runs {
+		if g.empty(g.down[b.runs[i].dst]) {
+			continue
+		}
+		for at := b.next(i, 0, o.mask); at >= 0; at = b.next(i, at+1, o.mask) {
+			row := b.row(i, at)
+			if !g.onPackets(v, d.c, row, tags[row]) || !o.extra(v, d.c, row, tags[row]) {
+				continue
+			}
+			if h := b.src[at]; g.empty(g.up[h]) {
+				o.mask[at/64] &^= 1 << (at % 64)
+			}
+			if g.empty(g.down[b.runs[i].dst]) {
+				break
+			}
+		}
+	}
+}
+
+// extra gives a row all that its links have left, and says whether that was anything.
+func (o *Ordered) extra(v *controller.View, c *controller.CoflowView, row int32, tag southbound.Tag) bool {
+	g := &o.ground
+	links := g.links(v, c.Src[row], c.Dst[row], tag)
+	rate := math.Inf(1)
+	for _, l := range links {
+		if g.empty(l) {
+			return false
+		}
+		rate = min(rate, g.free[l])
+	}
+	if rate < 1 {
+		return false
+	}
+	for _, l := range links {
+		g.take(l, math.Floor(rate))
+	}
+	o.rates.Extra = append(o.rates.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: c.ID, Row: row},
+		Rate: pathmap.BitsPerSecond(rate)})
+	return true
+}
+
+// finish puts the answer into the plan, in an order that does not depend on the view's.
+func (o *Ordered) finish(p *controller.Plan) {
+	slices.SortFunc(o.rates.Extra, func(a, b southbound.Extra) int {
+		return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Row, b.Row))
+	})
+	p.Share = &o.rates
+}
+
+// next returns the first source from one on that a mask and the live rows of a run have in common, -1 if there is none.
+func (b *book) next(i, from int, mask []uint64) int {
+	live := b.live[i*b.words : (i+1)*b.words]
+	for w := from / 64; w < len(live); w++ {
+		word := live[w] & mask[w]
+		if w == from/64 {
+			word &= ^uint64(0) << (from % 64)
+		}
+		if word != 0 {
+			return w*64 + bits.TrailingZeros64(word)
+		}
+	}
+	return -1
+}
+
+// resize returns a slice of n zeros that keeps s's memory where it can.
+func resize(s []uint64, n int) []uint64 {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}
