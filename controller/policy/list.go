@@ -46,6 +46,7 @@ func list() []entry {
 		one("fair", Place, "each task on the least loaded host", func() Part { return place.Fair{} }),
 		one("sunflow", Light, "circuits for elephants, shortest coflow first, not all stop", func() Part { return light.Sunflow{} }),
 		one("sunflow-preempt", Light, "sunflow, but a shorter coflow takes begun circuits of longer ones", func() Part { return light.Sunflow{Preempt: true} }),
+		one("sunflow-turning", Light, "sunflow, the longest pairs first and turning like a rotor on crossbars too", func() Part { return light.Sunflow{Order: light.Turning} }),
 		one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} }),
 		one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} }),
 		one("anneal", Route, "paths by simulated annealing, all new coflows together", func() Part { return &route.Annealed{} }),

@@ -14,14 +14,16 @@ import (
 // as it needs or until a reservation made before begins on either; it is never interrupted for another pair of the same
 // coflow. So no port of the coflow idles while a pair of it could use it, and alone on the switch it ends within 2·T(C).
 //
-// Any order of the pairs keeps that bound. Here pairs come first whose circuit is lit already, then the longest, then by
-// the distance from input to output: a shuffle of equal parts then turns like a rotor, and meets T(C) itself.
+// Any order of the pairs keeps that bound. Pairs whose circuit is lit already come first. Then it is by port, as in the
+// published simulator, or the longest first and then by the distance from input to output: a shuffle of equal parts then
+// turns like a rotor, and meets T(C) itself.
 type scheduler struct {
 	table   *table
 	delta   time.Duration
 	start   time.Duration     // instant of the decision
 	lit     []southbound.Port // by input: where its circuit leads at the start, if it is usable
 	horizon time.Duration     // instant: pairs that would begin later are left for another day
+	byPort  bool              // pairs by (in, out), not the longest first
 	cut     bool              // the horizon left something undone
 
 	events releases
@@ -55,6 +57,9 @@ func (s *scheduler) lay(coflow southbound.CoflowID, pairs []pair) []controller.R
 	todo := slices.Clone(pairs)
 	n := southbound.Port(len(s.table.in))
 	slices.SortFunc(todo, func(a, b pair) int {
+		if s.byPort {
+			return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
+		}
 		return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
 	})
 	s.open(todo)

@@ -25,7 +25,21 @@ type Sunflow struct {
 	Horizon time.Duration
 	// Preempt lets a coflow take the ports of begun reservations of coflows that rank below it.
 	Preempt bool
+	// Order is the order of one coflow's pairs.
+	Order Order
 }
+
+// Order is the order in which Sunflow looks at the pairs of one coflow. Each keeps the bound of 2·T(C).
+type Order uint8
+
+// The orders. The published simulator goes by port and preempts, and a crossbar is there to be compared with it; a
+// turning order ends a shuffle of equal parts at T(C), as the figures of co-scheduler do, and is shorter on the Facebook
+// trace too.
+const (
+	ByFabric Order = iota // on a crossbar ByPort, with Preempt; Turning elsewhere
+	ByPort                // by input, then output
+	Turning               // the longest first, equal ones by the distance from input to output
+)
 
 // DefaultHorizon is the horizon with which the whole FB2010 trace was planned in seconds.
 const DefaultHorizon = 10 * time.Second
@@ -42,9 +56,13 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		return
 	}
 	horizon := cmp.Or(s.Horizon, DefaultHorizon)
-	l := &ledger{v: v, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{},
-		only: controller.CircuitsOnly(v.Fabric)}
-	l.sched = scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, start: v.Now, lit: lit(v), horizon: v.Now + horizon}
+	only := controller.CircuitsOnly(v.Fabric)
+	if only && s.Order == ByFabric {
+		s.Order, s.Preempt = ByPort, true
+	}
+	l := &ledger{v: v, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}, only: only}
+	l.sched = scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, start: v.Now, lit: lit(v), horizon: v.Now + horizon,
+		byPort: s.Order == ByPort}
 	all := demands(v, p, l.ends)
 	l.sort(all)
 	for i := range all {

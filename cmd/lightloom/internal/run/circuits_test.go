@@ -1,0 +1,138 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/controller/workload"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+)
+
+// facebook reads the published trace where it is at hand, else the test is skipped, or fails where data is a must.
+func facebook(t testing.TB) *workload.Trace {
+	t.Helper()
+	dir := os.Getenv("LIGHTLOOM_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "..", "..", "shared", "data")
+	}
+	f, err := os.Open(filepath.Join(dir, "coflow", "FB2010-1Hr-150-0.txt"))
+	if errors.Is(err, os.ErrNotExist) && !slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), "data") {
+		t.Skipf("the Facebook trace is not at hand, set LIGHTLOOM_DATA: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tr, err := workload.ReadTrace(f, f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// crossbarSetup is the cut small400, or fewer coflows of it, on the fabric of Sunflow's own simulator: 150 ports of 1
+// Gb/s, δ 10 ms.
+func crossbarSetup(t testing.TB, coflows int, policy string) *setup {
+	t.Helper()
+	s := &setup{opt: Options{Seed: 1, Speedup: 1, Scale: 1, On: OnFlowsim, Policies: []string{policy}}}
+	var err error
+	if s.spec, err = topo.FromArgument("crossbar:ports=150,rate=1Gbps,dark=10ms"); err != nil {
+		t.Fatal(err)
+	}
+	s.spec = s.spec.WithDefaults()
+	if s.jobs, s.fold, err = facebook(t).Jobs(workload.FoldOptions{Racks: 150, HostsPerRack: 1, MaxWidth: 400, Coflows: coflows}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.choose(s.spec); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ratios returns the mean CCT in seconds, wholly local coflows included, and the mean of CCT ÷ T(C) of the others.
+func ratios(s *setup, o *outcome) (cct, over float64) {
+	n := 0
+	for _, c := range o.State.Coflows {
+		cct += (c.Ended - c.Ready).Seconds() / float64(len(o.State.Coflows))
+		if b := circuitBound(&s.jobs[c.Job], s.spec); b > 0 {
+			over += float64(c.Ended-c.Ready) / float64(b)
+			n++
+		}
+	}
+	return cct, over / float64(n)
+}
+
+// circuitBound is T(C) with δ: the longest sum over any port of outage and transfer time.
+func circuitBound(j *controller.Job, f topo.Spec) time.Duration {
+	in, out := make([]time.Duration, f.Racks), make([]time.Duration, f.Racks)
+	t := time.Duration(0)
+	c := controller.Expand(j, &j.Edges[0], nil)
+	for i := range c.Src {
+		x := f.Dark + c.Size[i].Over(f.OCS)
+		in[c.Src[i]] += x
+		out[c.Dst[i]] += x
+		t = max(t, in[c.Src[i]], out[c.Dst[i]])
+	}
+	return t
+}
+
+// TestSunflowFigures holds the whole controller on the simulator against Sunflow's own simulator: average CCT and mean
+// of CCT over the bound, all coflows together, within 1 %.
+func TestSunflowFigures(t *testing.T) {
+	s := crossbarSetup(t, 0, "sunflow")
+	o, err := simulate(context.Background(), s, s.rows[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutcome(t, s, o)
+	if o.EPS != 0 {
+		t.Errorf("%d bytes went over packets", o.EPS)
+	}
+	cct, over := ratios(s, o)
+	t.Logf("CCT %.5f s, over the bound %.4f", cct, over)
+	within(t, "average CCT", cct, 1.02096)
+	within(t, "mean of CCT over the bound", over, 1.0131)
+}
+
+func within(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if got < 0.99*want || got > 1.01*want {
+		t.Errorf("%s is %.5f, the reference %.5f", what, got, want)
+	}
+}
+
+// TestCircuitPolicies lets every circuit policy carry the first coflows of the cut: all of it, over circuits alone.
+func TestCircuitPolicies(t *testing.T) {
+	for _, name := range []string{"sunflow", "sunflow-preempt", "sunflow-turning"} {
+		t.Run(name, func(t *testing.T) {
+			s := crossbarSetup(t, 60, name)
+			began := time.Now()
+			o, err := simulate(context.Background(), s, s.rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOutcome(t, s, o)
+			var sum pathmap.Bytes
+			for _, c := range o.State.Coflows {
+				if c.Ended == state.Unset {
+					t.Errorf("coflow of job %d has not ended", c.Job)
+				}
+				sum += c.Bytes
+			}
+			if o.OCS != sum || o.EPS != 0 {
+				t.Errorf("%d bytes over circuits and %d over packets, want %d and none", o.OCS, o.EPS, sum)
+			}
+			cct, over := ratios(s, o)
+			t.Logf("CCT %.4f s, over the bound %.4f, %d moves, %d decisions in %v", cct, over, len(o.State.Moves), o.Decisions, time.Since(began))
+		})
+	}
+}
