@@ -117,9 +117,9 @@ func (s *setup) load() error {
 	var jobs []controller.Job
 	var err error
 	if s.opt.Trace == "" {
-		s.source = "synthetic"
+		s.source = "synthetic" // its long coflows are elephants as run, whatever they are divided by
 		jobs, err = workload.Synthetic(workload.SyntheticOptions{Seed: s.opt.Seed, Jobs: s.opt.Coflows, Racks: s.spec.Racks,
-			HostsPerRack: s.spec.Hosts, Elephant: elephantFactor * s.spec.OCS.In(s.spec.Dark)})
+			HostsPerRack: s.spec.Hosts, Elephant: pathmap.Bytes(float64(elephantFactor*s.spec.OCS.In(s.spec.Dark)) * max(1, s.opt.Speedup))})
 	} else {
 		jobs, err = s.trace()
 	}
