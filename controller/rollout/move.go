@@ -133,6 +133,16 @@ func (m *Mover) Moving(in, out southbound.Port) bool {
 	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.in == in && o.out == out && o.phase != abandoned })
 }
 
+// Telling says whether a switch may hold a rule of that match because a move has told it of its circuit, which is not
+// known to be usable yet.
+func (m *Mover) Telling(d southbound.DeviceID, match southbound.Match) bool {
+	is := func(in, out southbound.Port) bool {
+		return m.fabric.ToRNode[in] == d && m.base.CircuitRule(in, out).Match == match
+	}
+	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.told && o.phase != abandoned && is(o.in, o.out) }) ||
+		slices.ContainsFunc(m.out, func(s Settled) bool { return s.OK && is(s.In, s.Out) })
+}
+
 // Token returns a token for a Set of the caller's own.
 func (m *Mover) Token() uint64 {
 	m.token++

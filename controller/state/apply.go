@@ -21,7 +21,7 @@ func (s *State) Apply(e *Entry) error {
 		return fmt.Errorf("apply entry: %w", err)
 	}
 	if err := s.apply(e); err != nil {
-		return fmt.Errorf("apply entry of kind %d at %v: %w", e.Kind, e.At, err)
+		return fmt.Errorf("apply %v at %v: %w", e.Kind, e.At, err)
 	}
 	s.d.At = max(s.d.At, e.At)
 	return nil
@@ -78,7 +78,7 @@ func (s *State) apply(e *Entry) error {
 	case PortSeen:
 		return s.seePort(e)
 	}
-	panic(fmt.Sprintf("state: kind %d passed wellFormed", e.Kind))
+	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }
 
 func (s *State) accept(e *Entry) error {
@@ -190,26 +190,38 @@ func (s *State) coflow(id southbound.CoflowID) (*Coflow, error) {
 	return s.d.Coflows[id], nil
 }
 
-func (s *State) route(e *Entry) error {
-	c, err := s.coflow(e.Routing.Coflow)
+// CheckRouting says why a routing cannot be, or nil. The coflow's job may be placed by one of placing, which come before.
+func (s *State) CheckRouting(r *controller.Routing, placing []controller.Placement) error {
+	c, err := s.coflow(r.Coflow)
 	switch {
 	case err != nil:
 		return err
 	case c.Ended != Unset:
 		return ErrStale
-	case len(e.Routing.Tags) != len(c.Tag):
-		return fmt.Errorf("route coflow %d: %d tags for %d bundles", e.Routing.Coflow, len(e.Routing.Tags), len(c.Tag))
 	}
-	for _, t := range e.Routing.Tags {
+	rows := len(c.Tag)
+	if i := slices.IndexFunc(placing, func(p controller.Placement) bool { return p.Job == c.Job }); i >= 0 {
+		j := s.d.Jobs[c.Job]
+		rows = len(controller.Expand(&j.Job, &j.Edges[c.Edge], placing[i].Hosts).Src)
+	}
+	if len(r.Tags) != rows {
+		return fmt.Errorf("route coflow %d: %d tags for %d bundles", r.Coflow, len(r.Tags), rows)
+	}
+	for _, t := range r.Tags {
 		if t >= southbound.TagCircuit {
-			return fmt.Errorf("route coflow %d: tag %d is not a packet path", e.Routing.Coflow, t)
+			return fmt.Errorf("route coflow %d: tag %d is not a packet path", r.Coflow, t)
 		}
 	}
+	return nil
+}
+
+func (s *State) route(e *Entry) error {
+	if err := s.CheckRouting(e.Routing, nil); err != nil {
+		return err
+	}
+	c := s.d.Coflows[e.Routing.Coflow]
 	copy(c.Tag, e.Routing.Tags)
 	c.Routed = true
-	for _, t := range e.Routing.Tags {
-		c.Routes = (c.Routes ^ uint64(t)) * 0x100000001b3 // FNV-1a
-	}
 	return nil
 }
 

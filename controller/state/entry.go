@@ -32,6 +32,16 @@ const (
 	maxKind
 )
 
+var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded", "BundleEnded",
+	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen"}
+
+func (k Kind) String() string {
+	if k > 0 && k < maxKind {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
 // Cause says why a reservation ended.
 type Cause uint8
 
@@ -42,6 +52,13 @@ const (
 	Preempted                  // a plan said so
 	Broken                     // its circuit failed
 )
+
+func (c Cause) String() string {
+	if names := [...]string{RanOut: "RanOut", Delivered: "Delivered", Preempted: "Preempted", Broken: "Broken"}; c > 0 && int(c) < len(names) {
+		return names[c]
+	}
+	return fmt.Sprintf("cause(%d)", uint8(c))
+}
 
 // Stages are the parts of one circuit move, each the instant at which it was over. Zero is unknown.
 type Stages struct {
@@ -113,7 +130,7 @@ func (e *Entry) wellFormed() error {
 	missing := ""
 	switch {
 	case e.Kind == 0 || e.Kind >= maxKind:
-		return fmt.Errorf("kind %d is unknown", e.Kind)
+		return fmt.Errorf("kind %d is unknown", uint8(e.Kind))
 	case e.Kind == JobAccepted && e.Job == nil:
 		missing = "job"
 	case e.Kind == Placed && e.Placement == nil:
@@ -124,7 +141,7 @@ func (e *Entry) wellFormed() error {
 		missing = "reservation"
 	}
 	if missing != "" {
-		return fmt.Errorf("kind %d without %s", e.Kind, missing)
+		return fmt.Errorf("%v without %s", e.Kind, missing)
 	}
 	return nil
 }
