@@ -51,11 +51,17 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		l.add(state.Entry{Kind: state.Placed, At: now, Placement: &place})
 	}
 	for i := range p.Route {
+		if err := s.CheckRouting(&p.Route[i], p.Place); err != nil {
+			return err
+		}
 		route := controller.Routing{Coflow: p.Route[i].Coflow, Tags: slices.Clone(p.Route[i].Tags)}
 		l.add(state.Entry{Kind: state.Routed, At: now, Routing: &route})
 		l.resteer = append(l.resteer, route.Coflow)
 	}
 	for _, c := range p.Withdraw {
+		if c != controller.AnyCoflow && (c < 0 || int(c) >= len(s.Data().Coflows)) {
+			return fmt.Errorf("withdraw reservations of coflow %d: no such coflow", c)
+		}
 		l.add(state.Entry{Kind: state.Withdrawn, At: now, Coflow: c})
 		l.resteer = append(l.resteer, c)
 	}
@@ -85,7 +91,11 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 	return nil
 }
 
+// endReservation ends the first reservation of an input, once in a pass: a second end would be taken for the next one's.
 func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.Cause) {
+	if slices.ContainsFunc(l.entries, func(e state.Entry) bool { return e.Kind == state.ReservationEnded && e.Port == r.In }) {
+		return
+	}
 	l.add(state.Entry{Kind: state.ReservationEnded, At: now, Port: r.In, Cause: why})
 	l.resteer = append(l.resteer, r.Coflow)
 	if why != state.Preempted {

@@ -6,8 +6,6 @@
 package loop
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -92,9 +90,12 @@ type Loop struct {
 	pending []controller.Event // worth a decision
 
 	begun   bool
+	ready   bool
 	giveUp  time.Duration                  // when to go on without devices that do not answer
 	unread  map[southbound.DeviceID]uint64 // devices not yet in their wanted state: token of the Set that brings them there, 0 before
-	steered []bool                         // by OCS input: its ToR may hold the circuit's rule
+	later   []laterRead
+	dark    map[state.PortRef]bool // ports that the devices' streams have told to be down, beside those to the OCS
+	steered []bool                 // by OCS input: its ToR may hold the circuit's rule
 	sent    map[southbound.CoflowID][]southbound.Tag
 	touched []southbound.CoflowID // had bundles end since the last pass
 	idle    bool                  // a reservation may have nothing left to carry
@@ -112,7 +113,7 @@ func (l *Loop) Decisions() int64 { return l.asked }
 // New returns a loop for one leadership.
 func New(f *topo.Fabric, cfg Config) *Loop {
 	l := &Loop{cfg: cfg, fabric: f, base: rollout.NewBase(f, cfg.Paths), sent: map[southbound.CoflowID][]southbound.Tag{},
-		unread: map[southbound.DeviceID]uint64{}, held: map[southbound.HostID]int32{}}
+		unread: map[southbound.DeviceID]uint64{}, held: map[southbound.HostID]int32{}, dark: map[state.PortRef]bool{}}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
 	l.steered = make([]bool, f.Racks)
 	return l
@@ -121,8 +122,9 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 // Base returns the tables that the loop keeps on packet switches.
 func (l *Loop) Base() *rollout.Base { return l.base }
 
-// Ready says whether every device holds what it should, so that decisions are being made.
-func (l *Loop) Ready() bool { return l.begun && len(l.unread) == 0 }
+// Ready says whether decisions are being made: every device has come to hold what it should, or has been waited for
+// long enough.
+func (l *Loop) Ready() bool { return l.ready }
 
 // Step makes one pass. It never writes s. When wakeAt is now, the caller applies the entries, acts, and calls again
 // with empty inputs; else the next call is due at wakeAt, or when something comes in.
@@ -137,10 +139,9 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	if len(l.entries) > 0 {
 		return l.entries, &l.act, now
 	}
-	if len(l.unread) > 0 && now < l.giveUp {
-		return nil, &l.act, l.giveUp
+	if l.ready = l.ready || len(l.unread) == 0 || now >= l.giveUp; !l.ready {
+		return nil, &l.act, min(l.giveUp, l.nextRead())
 	}
-	clear(l.unread)
 	if len(l.pending) > 0 || s.Data().Wake <= now {
 		l.decide(s, now, &in)
 		return l.entries, &l.act, now
@@ -148,7 +149,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	if l.transitions(s, now) || !l.act.empty() {
 		return l.entries, &l.act, now
 	}
-	return nil, &l.act, min(s.Boundary(), s.Data().Wake, l.mover.Wake())
+	return nil, &l.act, min(s.Boundary(), s.Data().Wake, l.mover.Wake(), l.nextRead())
 }
 
 // unsent is no tag that a row is ever sent with.
@@ -158,6 +159,7 @@ const unsent = southbound.AnyTag
 // device, and makes the moves whose outcome is not known once more.
 func (l *Loop) begin(s *state.State, now time.Duration) {
 	l.begun, l.giveUp = true, now+l.cfg.Patience
+	l.idle = true // whoever led before may have died before it skipped what had ended early
 	for _, d := range l.base.Devices() {
 		l.unread[d] = 0
 		l.act.Reads = append(l.act.Reads, d)
@@ -262,168 +264,3 @@ func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 }
 
 func (l *Loop) add(e state.Entry) { l.entries = append(l.entries, e) }
-
-// facts turns inputs into entries, and into steps of the moves in progress.
-func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
-	slots := l.fabric.Hosts() * l.fabric.Spec.Slots
-	for _, o := range in.Jobs {
-		if err := o.Job.Check(l.fabric.Hosts(), slots); err != nil {
-			l.act.Errs = append(l.act.Errs, fmt.Errorf("accept %w", err))
-			continue
-		}
-		l.add(state.Entry{Kind: state.JobAccepted, At: now, Job: o.Job, Request: o.Request})
-	}
-	for i := range in.Events {
-		l.hostFact(s, &in.Events[i])
-	}
-	for _, e := range in.Devices {
-		l.deviceFact(s, now, e)
-	}
-	for i := range in.Seen {
-		l.seen(s, now, &in.Seen[i])
-	}
-	for _, d := range in.Done {
-		l.mover.Done(now, d.Token, d.Err)
-		if t, ok := l.unread[d.Device]; ok && t == d.Token && t != 0 {
-			if d.Err != nil {
-				l.act.Errs = append(l.act.Errs, fmt.Errorf("bring %s into its state: %w", l.fabric.Topology.Node(d.Device).Name, d.Err))
-				l.act.Reads = append(l.act.Reads, d.Device)
-				l.unread[d.Device] = 0
-				continue
-			}
-			delete(l.unread, d.Device)
-		}
-	}
-}
-
-func (l *Loop) hostFact(s *state.State, e *southbound.Event) {
-	d := s.Data()
-	switch e.Kind {
-	case southbound.BundleEnded:
-		if e.Coflow < 0 || int(e.Coflow) >= len(d.Coflows) {
-			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of coflow %d: no such coflow", e.Coflow))
-			return
-		}
-		if c := d.Coflows[e.Coflow]; c.Ended != state.Unset || int(e.Row) >= len(c.Done) || e.Row < 0 || c.Done[e.Row] {
-			return
-		}
-		l.add(state.Entry{Kind: state.BundleEnded, At: e.At, Coflow: e.Coflow, Row: e.Row})
-		l.note(controller.BundleEnded, e.At, d.Coflows[e.Coflow].Job, e.Coflow, e.Row)
-		if n := len(l.touched); n == 0 || l.touched[n-1] != e.Coflow {
-			l.touched = append(l.touched, e.Coflow)
-		}
-	case southbound.TaskEnded:
-		if e.Task < 0 || int(e.Task) >= len(d.Tasks) {
-			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of task %d: no such task", e.Task))
-			return
-		}
-		if d.Tasks[e.Task].Ended == state.Unset {
-			l.add(state.Entry{Kind: state.TaskEnded, At: e.At, Task: e.Task})
-			l.freed = true
-		}
-	}
-}
-
-func (l *Loop) deviceFact(s *state.State, now time.Duration, e southbound.DeviceEvent) {
-	switch e.Kind {
-	case southbound.ConnectionStatus:
-		l.mover.Event(now, e)
-		l.lost(s, now, e)
-	case southbound.PortUp, southbound.PortDown:
-		ref := state.PortRef{Device: e.Device, Port: e.In}
-		if up := e.Kind == southbound.PortUp; slices.Contains(s.Data().Down, ref) == up && !l.darkened(e) {
-			l.add(state.Entry{Kind: state.PortSeen, At: now, Device: e.Device, Port: e.In, OK: up})
-			l.note(controller.FabricChanged, now, -1, -1, 0)
-		}
-	case southbound.Synced:
-		// The stream is back after a break: nothing that was known of the device can be relied on.
-		if l.begun && l.unread[e.Device] == 0 {
-			l.act.Reads = append(l.act.Reads, e.Device)
-		}
-	}
-}
-
-// darkened says whether a port of a ToR faces the OCS: that it is dark follows from the circuits, and is no failure.
-func (l *Loop) darkened(e southbound.DeviceEvent) bool {
-	n := l.fabric.Topology.Node(e.Device)
-	return n.Role == pathmap.ToR && l.fabric.HasOCS() && int32(e.In) == l.fabric.OCSUplink[n.Rack]
-}
-
-// lost notes that a circuit in use is not what the device says.
-func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
-	if e.Device != l.fabric.OCSNode || e.Status == southbound.Connected || e.In < 0 || int(e.In) >= l.fabric.Racks {
-		return
-	}
-	c := s.Circuit(e.In)
-	if c.Phase != controller.Usable || c.Out != e.Out {
-		return
-	}
-	l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: e.In, Out: e.Out})
-	if r, ok := s.Holding(e.In); ok {
-		l.endReservation(now, r, state.Broken)
-	}
-	l.steered[e.In] = false
-	l.act.Sets = append(l.act.Sets, rollout.Set{Device: l.fabric.ToRNode[e.In], Token: l.mover.Token(),
-		Change: southbound.Change{Drop: []southbound.Match{l.base.CircuitRule(e.In, e.Out).Match}}})
-}
-
-// seen brings a device that has been read into its wanted state.
-func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
-	if r.Err != nil {
-		l.act.Errs = append(l.act.Errs, fmt.Errorf("read %s: %w", l.fabric.Topology.Node(r.Device).Name, r.Err))
-		if !errors.Is(r.Err, southbound.ErrNotLeader) {
-			l.act.Reads = append(l.act.Reads, r.Device)
-		}
-		return
-	}
-	var c southbound.Change
-	if r.Device == l.fabric.OCSNode {
-		c = l.seenCircuits(s, now, &r.Seen)
-	} else {
-		c = rollout.Diff(l.base.Rules(r.Device, l.wantedCircuits(s)), r.Seen.Rules)
-	}
-	if c.Empty() {
-		delete(l.unread, r.Device)
-		return
-	}
-	token := l.mover.Token()
-	l.unread[r.Device] = token
-	l.act.Sets = append(l.act.Sets, rollout.Set{Device: r.Device, Token: token, Change: c})
-}
-
-// wantedCircuits are the circuits that ToRs should steer to, by input.
-func (l *Loop) wantedCircuits(s *state.State) []southbound.Port {
-	out := make([]southbound.Port, l.fabric.Racks)
-	for in := range out {
-		out[in] = southbound.NoPort
-		if l.fabric.HasOCS() && s.Circuit(southbound.Port(in)).Phase == controller.Usable {
-			out[in] = s.Circuit(southbound.Port(in)).Out
-		}
-	}
-	return out
-}
-
-// seenCircuits tells the mover what stands, gives up circuits that should stand and do not, and returns the change that
-// removes those that nobody wants.
-func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.Seen) (c southbound.Change) {
-	found := make(map[southbound.Port]southbound.Port, len(seen.Connections))
-	for _, x := range seen.Connections {
-		if x.In < 0 || int(x.In) >= l.fabric.Racks {
-			continue
-		}
-		if x.Status == southbound.Connected {
-			found[x.In] = x.Out
-		}
-		l.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode, Kind: southbound.ConnectionStatus, In: x.In, Out: x.Out, Status: x.Status})
-		if want := s.Circuit(x.In); want.Out != x.Out && !l.mover.Moving(x.In, x.Out) {
-			c.Connect = append(c.Connect, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
-		}
-	}
-	for in := range l.fabric.Racks {
-		want := s.Circuit(southbound.Port(in))
-		if out, ok := found[southbound.Port(in)]; want.Phase == controller.Usable && (!ok || out != want.Out) {
-			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: want.Out, Status: southbound.Disconnected})
-		}
-	}
-	return c
-}

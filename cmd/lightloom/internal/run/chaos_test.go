@@ -31,7 +31,7 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLeaderLost kills the leader twice at random committed indexes in mid-replay, sixty seeds, over a network that loses,
+// TestLeaderLost kills the leader twice at random committed indexes in mid-replay, thirty seeds, over a network that loses,
 // doubles, delays and reorders, between three replicas in one process with one simulated fabric under them. A leader
 // dies with an entry committed and nothing of it done, dies in the midst, or is cut off and acts on while another one
 // rises. Arrivals go on, and devices lose calls and break streams meanwhile. In the end every byte has arrived once, the
@@ -39,7 +39,7 @@ import (
 func TestLeaderLost(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt", "random+ecmp+maxmin"}
-	seeds := uint64(60)
+	seeds := uint64(30)
 	if testing.Short() {
 		seeds = 10
 	}

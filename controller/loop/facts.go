@@ -1,0 +1,247 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/rollout"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// facts turns inputs into entries, and into steps of the moves in progress.
+func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
+	slots := l.fabric.Hosts() * l.fabric.Spec.Slots
+	for _, o := range in.Jobs {
+		if err := o.Job.Check(l.fabric.Hosts(), slots); err != nil {
+			l.act.Errs = append(l.act.Errs, fmt.Errorf("accept %w", err))
+			continue
+		}
+		l.add(state.Entry{Kind: state.JobAccepted, At: now, Job: o.Job, Request: o.Request})
+	}
+	for i := range in.Events {
+		l.hostFact(s, &in.Events[i])
+	}
+	for _, e := range in.Devices {
+		l.deviceFact(s, now, e)
+	}
+	for i := range in.Seen {
+		l.seen(s, now, &in.Seen[i])
+	}
+	for _, d := range in.Done {
+		l.mover.Done(now, d.Token, d.Err)
+		if t, ok := l.unread[d.Device]; ok && t == d.Token && t != 0 {
+			l.brought(now, d.Device, d.Err)
+		}
+	}
+	l.readAgain(now)
+}
+
+// brought notes what came of the Set that was to bring a device into its wanted state. One that refuses would refuse
+// again; one that knows a later leader is not ours any more; any other is read again in a while.
+func (l *Loop) brought(now time.Duration, d southbound.DeviceID, err error) {
+	if err == nil {
+		delete(l.unread, d)
+		return
+	}
+	l.act.Errs = append(l.act.Errs, fmt.Errorf("bring %s into its state: %w", l.fabric.Topology.Node(d).Name, err))
+	l.unread[d] = 0
+	if !errors.Is(err, southbound.ErrRefused) && !errors.Is(err, southbound.ErrNotLeader) {
+		l.later = append(l.later, laterRead{d, now + l.cfg.Rollout.Retry})
+	}
+}
+
+// laterRead is a device to be read at an instant.
+type laterRead struct {
+	device southbound.DeviceID
+	at     time.Duration
+}
+
+func (l *Loop) readAgain(now time.Duration) {
+	l.later = slices.DeleteFunc(l.later, func(r laterRead) bool {
+		if due := now >= r.at; !due {
+			return false
+		}
+		l.act.Reads = append(l.act.Reads, r.device)
+		return true
+	})
+}
+
+func (l *Loop) nextRead() time.Duration {
+	at := southbound.Never
+	for _, r := range l.later {
+		at = min(at, r.at)
+	}
+	return at
+}
+
+func (l *Loop) hostFact(s *state.State, e *southbound.Event) {
+	d := s.Data()
+	switch e.Kind {
+	case southbound.BundleEnded:
+		if e.Coflow < 0 || int(e.Coflow) >= len(d.Coflows) {
+			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of coflow %d: no such coflow", e.Coflow))
+			return
+		}
+		c := d.Coflows[e.Coflow]
+		if c.Ended != state.Unset {
+			return
+		}
+		if c.Started == state.Unset || int(e.Row) >= len(c.Done) || e.Row < 0 {
+			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of bundle %d of coflow %d: it was not started", e.Row, e.Coflow))
+			return
+		}
+		if c.Done[e.Row] {
+			return
+		}
+		l.add(state.Entry{Kind: state.BundleEnded, At: e.At, Coflow: e.Coflow, Row: e.Row})
+		l.note(controller.BundleEnded, e.At, c.Job, e.Coflow, e.Row)
+		if n := len(l.touched); n == 0 || l.touched[n-1] != e.Coflow {
+			l.touched = append(l.touched, e.Coflow)
+		}
+	case southbound.TaskEnded:
+		if e.Task < 0 || int(e.Task) >= len(d.Tasks) {
+			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of task %d: no such task", e.Task))
+			return
+		}
+		switch t := &d.Tasks[e.Task]; {
+		case t.Started == state.Unset:
+			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of task %d: it was not started", e.Task))
+		case t.Ended == state.Unset:
+			l.add(state.Entry{Kind: state.TaskEnded, At: e.At, Task: e.Task})
+			l.freed = true
+		}
+	}
+}
+
+func (l *Loop) deviceFact(s *state.State, now time.Duration, e southbound.DeviceEvent) {
+	switch e.Kind {
+	case southbound.ConnectionStatus:
+		l.mover.Event(now, e)
+		l.lost(s, now, e)
+	case southbound.PortUp, southbound.PortDown:
+		if !l.darkened(e) {
+			l.port(s, now, state.PortRef{Device: e.Device, Port: e.In}, e.Kind == southbound.PortUp)
+		}
+	case southbound.Lost:
+		maps.DeleteFunc(l.dark, func(p state.PortRef, _ bool) bool { return p.Device == e.Device })
+	case southbound.Synced:
+		l.synced(s, now, e.Device)
+	}
+}
+
+// port notes that a port has light, or none.
+func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool) {
+	if up {
+		delete(l.dark, p)
+	} else {
+		l.dark[p] = true
+	}
+	if slices.Contains(s.Data().Down, p) == up {
+		l.add(state.Entry{Kind: state.PortSeen, At: now, Device: p.Device, Port: p.Port, OK: up})
+		l.note(controller.FabricChanged, now, -1, -1, 0)
+	}
+}
+
+// synced takes up a device whose stream has begun or is back after a break: nothing that was known of it can be relied
+// on, and a port that it has not just told to be down is up.
+func (l *Loop) synced(s *state.State, now time.Duration, d southbound.DeviceID) {
+	for _, p := range s.Data().Down {
+		if p.Device == d && !l.dark[p] {
+			l.port(s, now, p, true)
+		}
+	}
+	l.act.Reads = append(l.act.Reads, d)
+}
+
+// darkened says whether a port of a ToR faces the OCS: that it is dark follows from the circuits, and is no failure.
+func (l *Loop) darkened(e southbound.DeviceEvent) bool {
+	n := l.fabric.Topology.Node(e.Device)
+	return n.Role == pathmap.ToR && l.fabric.HasOCS() && int32(e.In) == l.fabric.OCSUplink[n.Rack]
+}
+
+// lost notes that a circuit in use is not what the device says.
+func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
+	if e.Device != l.fabric.OCSNode || e.Status == southbound.Connected || e.In < 0 || int(e.In) >= l.fabric.Racks {
+		return
+	}
+	c := s.Circuit(e.In)
+	if c.Phase != controller.Usable || c.Out != e.Out || !l.steered[e.In] {
+		return // another, or lost already in this very pass
+	}
+	l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: e.In, Out: e.Out})
+	if r, ok := s.Holding(e.In); ok {
+		l.endReservation(now, r, state.Broken)
+	}
+	l.steered[e.In] = false
+	l.act.Sets = append(l.act.Sets, rollout.Set{Device: l.fabric.ToRNode[e.In], Token: l.mover.Token(),
+		Change: southbound.Change{Drop: []southbound.Match{l.base.CircuitRule(e.In, e.Out).Match}}})
+}
+
+// seen brings a device that has been read into its wanted state.
+func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
+	if r.Err != nil {
+		l.act.Errs = append(l.act.Errs, fmt.Errorf("read %s: %w", l.fabric.Topology.Node(r.Device).Name, r.Err))
+		if !errors.Is(r.Err, southbound.ErrNotLeader) {
+			l.act.Reads = append(l.act.Reads, r.Device)
+		}
+		return
+	}
+	var c southbound.Change
+	if r.Device == l.fabric.OCSNode {
+		c = l.seenCircuits(s, now, &r.Seen)
+	} else {
+		// A move in progress tells the switch of its circuit before that is usable: this is not for us to take away.
+		rules := slices.DeleteFunc(slices.Clone(r.Seen.Rules), func(x southbound.Rule) bool { return l.mover.Telling(r.Device, x.Match) })
+		c = rollout.Diff(l.base.Rules(r.Device, l.wantedCircuits(s)), rules)
+	}
+	if c.Empty() {
+		delete(l.unread, r.Device)
+		return
+	}
+	token := l.mover.Token()
+	l.unread[r.Device] = token
+	l.act.Sets = append(l.act.Sets, rollout.Set{Device: r.Device, Token: token, Change: c})
+}
+
+// wantedCircuits are the circuits that ToRs should steer to, by input.
+func (l *Loop) wantedCircuits(s *state.State) []southbound.Port {
+	out := make([]southbound.Port, l.fabric.Racks)
+	for in := range out {
+		out[in] = southbound.NoPort
+		if l.fabric.HasOCS() && s.Circuit(southbound.Port(in)).Phase == controller.Usable {
+			out[in] = s.Circuit(southbound.Port(in)).Out
+		}
+	}
+	return out
+}
+
+// seenCircuits tells the mover what stands, gives up circuits that should stand and do not, and returns the change that
+// removes those that nobody wants.
+func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.Seen) (c southbound.Change) {
+	found := make(map[southbound.Port]southbound.Port, len(seen.Connections))
+	for _, x := range seen.Connections {
+		if x.In < 0 || int(x.In) >= l.fabric.Racks {
+			continue
+		}
+		if x.Status == southbound.Connected {
+			found[x.In] = x.Out
+		}
+		l.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode, Kind: southbound.ConnectionStatus, In: x.In, Out: x.Out, Status: x.Status})
+		if want := s.Circuit(x.In); want.Out != x.Out && !l.mover.Moving(x.In, x.Out) {
+			c.Connect = append(c.Connect, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
+		}
+	}
+	for in := range l.fabric.Racks {
+		want := s.Circuit(southbound.Port(in))
+		if out, ok := found[southbound.Port(in)]; want.Phase == controller.Usable && (!ok || out != want.Out) {
+			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: want.Out, Status: southbound.Disconnected})
+		}
+	}
+	return c
+}

@@ -1,0 +1,326 @@
+package loop_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/loop"
+	"lightloom/controller/rollout"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output of the scenarios")
+
+// TestScenarios plays testdata/*.txt: blocks of commands, a line of dashes, and what is expected of them. Beside what a
+// file expects, Step must never write to the state, every entry must be taken, and the switches' tables must at no
+// moment hold a loop, a black hole or a wrong way. Commands:
+//
+//	fabric SPEC                      an empty state; switches without rules
+//	lead [patience=D]                a new leadership on the state, as after a start or a takeover
+//	at D                             the time
+//	bare NAME FLOW...                a bare coflow arrives; a flow is SRC>DST:BYTES
+//	shuffle NAME MAPS REDUCES BYTES  a map-reduce job arrives; every task computes for 10 ms
+//	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
+//	ended COFLOW/ROW...              hosts report bundles; task ID... reports tasks
+//	ok|refuse|unreachable [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
+//	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
+//	port NAME PORT up|down, lost NAME, synced NAME
+//	reboot NAME                      a switch loses what it held; its stream breaks and comes back
+//	step                             passes until nothing more is due now
+//	one                              one pass
+//	pass                             one pass, then the controller dies: its actions are lost
+//	hush                             forget the output so far
+//	show                             the ledger, the circuits, and the tags that hosts were told
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(b))
+			switch {
+			case got == string(b):
+			case *update:
+				if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				t.Errorf("%s (run with -update and read the difference):\n%s", name, firstDifference(string(b), got))
+			}
+		})
+	}
+}
+
+func firstDifference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(w), len(g)) {
+		if w[i] != g[i] {
+			return fmt.Sprintf("line %d:\nwant %s\ngot  %s", i+1, w[i], g[i])
+		}
+	}
+	return "one is longer than the other"
+}
+
+// play runs a file and returns it with the output as it is.
+func play(t *testing.T, text string) string {
+	var out strings.Builder
+	s := &scenario{}
+	skip := false
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		switch {
+		case line == "----":
+			skip = true
+			out.WriteString("----\n" + s.take())
+			continue
+		case line == "":
+			skip = false
+		case !skip && !strings.HasPrefix(line, "#"):
+			if err := s.command(strings.Fields(line)); err != nil {
+				t.Fatalf("line %d: %q: %v", i+1, line, err)
+			}
+		}
+		if !skip {
+			out.WriteString(line + "\n")
+		}
+	}
+	return out.String()
+}
+
+type scenario struct{ *world }
+
+func (s *scenario) take() string {
+	if s.world == nil {
+		return ""
+	}
+	text := s.out.String()
+	s.out.Reset()
+	return text
+}
+
+func (s *scenario) command(f []string) (err error) {
+	if f[0] != "fabric" && s.world == nil {
+		return errors.New("no fabric yet")
+	}
+	switch args := f[1:]; f[0] {
+	case "fabric":
+		s.world, err = newWorld(args[0])
+	case "lead":
+		err = s.lead(args)
+	case "at":
+		s.now, err = time.ParseDuration(args[0])
+	case "bare":
+		err = s.bare(args[0], args[1:])
+	case "shuffle":
+		err = s.shuffle(args)
+	case "plan":
+		err = s.plan(args)
+	case "ended":
+		err = s.ended(args)
+	case "task":
+		for _, a := range args {
+			n, err := strconv.Atoi(a)
+			if err != nil {
+				return err
+			}
+			s.in.Events = append(s.in.Events, southbound.Event{At: s.now, Kind: southbound.TaskEnded, Task: southbound.TaskID(n)})
+		}
+	case "ok":
+		s.answer(nil, args...)
+	case "refuse":
+		s.answer(fmt.Errorf("no such thing: %w", southbound.ErrRefused), args...)
+	case "unreachable":
+		s.answer(errors.New("no answer in time"), args...)
+	case "light", "fail":
+		err = s.light(f[0], args[0])
+	case "port", "lost", "synced", "reboot":
+		err = s.device(f)
+	case "step":
+		err = s.step()
+	case "one":
+		_, err = s.pass()
+	case "pass":
+		_, err = s.pass()
+		s.loop, s.sets, s.reads, s.in = nil, nil, nil, loop.Inputs{}
+	case "hush":
+		s.out.Reset()
+	case "show":
+		s.show()
+	default:
+		err = errors.New("no such command")
+	}
+	return err
+}
+
+func (s *scenario) step() error {
+	for n := 0; ; n++ {
+		again, err := s.pass()
+		if err != nil || !again {
+			return err
+		}
+		if n == 100 {
+			return errors.New("a hundred passes at one instant")
+		}
+	}
+}
+
+func (s *scenario) lead(args []string) error {
+	cfg := loop.Config{Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond, Elephants: 1000, Verify: true,
+		Rollout: rollout.Options{Drain: 2 * time.Millisecond, Timeout: 50 * time.Millisecond, Retry: 5 * time.Millisecond}}
+	for _, a := range args {
+		d, err := time.ParseDuration(strings.TrimPrefix(a, "patience="))
+		if err != nil {
+			return err
+		}
+		cfg.Patience = d
+	}
+	// A new leader has what the log has, no more.
+	snap, err := s.state.Snapshot()
+	if err != nil {
+		return err
+	}
+	s.state = state.New(s.fabric)
+	if err := s.state.Restore(snap); err != nil {
+		return err
+	}
+	s.sets, s.reads, s.in = nil, nil, loop.Inputs{}
+	s.loop = loop.New(s.fabric, cfg)
+	return nil
+}
+
+func (s *scenario) offer(j *controller.Job) {
+	s.in.Jobs = append(s.in.Jobs, loop.Offer{Job: j, Request: j.Name})
+}
+
+func (s *scenario) bare(name string, flows []string) error {
+	e := controller.Edge{Kind: controller.Fixed}
+	for _, text := range flows {
+		var f controller.Flow
+		if _, err := fmt.Sscanf(text, "%d>%d:%d", &f.Src, &f.Dst, &f.Bytes); err != nil {
+			return err
+		}
+		e.Flows = append(e.Flows, f)
+	}
+	s.offer(&controller.Job{Name: name, Edges: []controller.Edge{e}})
+	return nil
+}
+
+func (s *scenario) shuffle(args []string) error {
+	var n [3]int
+	for i := range n {
+		var err error
+		if n[i], err = strconv.Atoi(args[1+i]); err != nil {
+			return err
+		}
+	}
+	tasks := func(k int) []controller.Task {
+		return slices.Repeat([]controller.Task{{Compute: 10 * time.Millisecond}}, k)
+	}
+	s.offer(&controller.Job{Name: args[0], Stages: []controller.Stage{{Name: "map", Tasks: tasks(n[0])}, {Name: "reduce", Tasks: tasks(n[1])}},
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: pathmap.Bytes(n[2])}}})
+	return nil
+}
+
+func (s *scenario) ended(rows []string) error {
+	for _, text := range rows {
+		e := southbound.Event{At: s.now, Kind: southbound.BundleEnded}
+		if _, err := fmt.Sscanf(text, "%d/%d", &e.Coflow, &e.Row); err != nil {
+			return err
+		}
+		s.in.Events = append(s.in.Events, e)
+	}
+	return nil
+}
+
+func (s *scenario) light(word, text string) error {
+	var in, out southbound.Port
+	if word == "fail" {
+		if _, err := fmt.Sscan(text, &in); err != nil {
+			return err
+		}
+		s.lose(in, southbound.Failed)
+		return nil
+	}
+	if _, err := fmt.Sscanf(text, "%d>%d", &in, &out); err != nil {
+		return err
+	}
+	if s.made[in] != out {
+		return fmt.Errorf("the OCS was not asked for it: input %d goes to %d", in, s.made[in])
+	}
+	s.tables.Circuits[in] = out
+	s.tell(in, out, southbound.Connected)
+	return nil
+}
+
+func (s *scenario) device(f []string) error {
+	d, ok := s.fabric.Topology.Named(f[1])
+	if !ok {
+		return fmt.Errorf("no device %q", f[1])
+	}
+	tell := func(k southbound.DeviceEventKind, port int) {
+		s.in.Devices = append(s.in.Devices, southbound.DeviceEvent{At: s.now, Device: d, Kind: k, In: southbound.Port(port), Out: southbound.NoPort})
+	}
+	switch f[0] {
+	case "port":
+		n, err := strconv.Atoi(f[2])
+		if err != nil {
+			return err
+		}
+		kind := southbound.PortUp
+		if f[3] == "down" {
+			kind = southbound.PortDown
+		}
+		tell(kind, n)
+	case "lost":
+		tell(southbound.Lost, -1)
+	case "synced":
+		tell(southbound.Synced, -1)
+	case "reboot":
+		tell(southbound.Lost, -1)
+		s.tables.Rules[d] = nil
+		if d == s.fabric.OCSNode {
+			for in := range s.made {
+				s.made[in], s.tables.Circuits[in] = southbound.NoPort, southbound.NoPort
+			}
+		}
+		tell(southbound.Synced, -1)
+	}
+	return nil
+}
+
+func (s *scenario) show() {
+	d := s.state.Data()
+	for _, r := range d.Ledger {
+		fmt.Fprintf(&s.out, "reserved %d→%d [%v, %v) for coflow %d begun=%v%s\n", r.In, r.Out, r.NotBefore, r.NotAfter, r.Coflow, r.Begun, wayText(r.Meanwhile))
+	}
+	phases := [...]string{controller.NoCircuit: "none", controller.Moving: "moving", controller.Usable: "usable"}
+	for in, c := range d.Circuits {
+		if c.Out != southbound.NoPort {
+			fmt.Fprintf(&s.out, "circuit %d→%d %s\n", in, c.Out, phases[c.Phase])
+		}
+	}
+	for _, id := range s.state.Active() {
+		for row, done := range s.state.Coflow(id).Done {
+			tag, known := s.hostTags[southbound.BundleKey{Coflow: id, Row: int32(row)}]
+			if known && !done {
+				fmt.Fprintf(&s.out, "bundle %d/%d %s\n", id, row, tagText(tag))
+			}
+		}
+	}
+	fmt.Fprintf(&s.out, "%d of %d jobs ended\n", s.state.Finished(), len(d.Jobs))
+}
