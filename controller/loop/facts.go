@@ -33,26 +33,28 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	for i := range in.Seen {
 		l.seen(s, now, &in.Seen[i])
 	}
-	for _, d := range in.Done {
-		l.mover.Done(now, d.Token, d.Err)
-		if t, ok := l.unread[d.Device]; ok && t == d.Token && t != 0 {
-			l.brought(now, d.Device, d.Err)
-		}
+	for i := range in.Done {
+		l.done(now, &in.Done[i])
 	}
 	l.readAgain(now)
 }
 
-// brought notes what came of the Set that was to bring a device into its wanted state. One that refuses would refuse
-// again; one that knows a later leader is not ours any more; any other is read again in a while.
-func (l *Loop) brought(now time.Duration, d southbound.DeviceID, err error) {
-	if err == nil {
-		delete(l.unread, d)
-		return
+// done notes what came of a Set. After one that did not get through nobody knows what the device holds: it is read in a
+// while. One that refuses would refuse again, and one that knows a later leader is not ours any more.
+func (l *Loop) done(now time.Duration, d *SetDone) {
+	l.mover.Done(now, d.Token, d.Err)
+	token, ok := l.unread[d.Device]
+	awaited := ok && token == d.Token
+	switch {
+	case d.Err != nil && awaited:
+		l.act.Errs = append(l.act.Errs, fmt.Errorf("bring %s into its state: %w", l.fabric.Topology.Node(d.Device).Name, d.Err))
+		l.unread[d.Device] = 0
+	case awaited:
+		delete(l.unread, d.Device)
 	}
-	l.act.Errs = append(l.act.Errs, fmt.Errorf("bring %s into its state: %w", l.fabric.Topology.Node(d).Name, err))
-	l.unread[d] = 0
-	if !errors.Is(err, southbound.ErrRefused) && !errors.Is(err, southbound.ErrNotLeader) {
-		l.later = append(l.later, laterRead{d, now + l.cfg.Rollout.Retry})
+	scheduled := slices.ContainsFunc(l.later, func(r laterRead) bool { return r.device == d.Device })
+	if d.Err != nil && !scheduled && !errors.Is(d.Err, southbound.ErrRefused) && !errors.Is(d.Err, southbound.ErrNotLeader) {
+		l.later = append(l.later, laterRead{d.Device, now + l.cfg.Rollout.Retry})
 	}
 }
 
@@ -64,11 +66,11 @@ type laterRead struct {
 
 func (l *Loop) readAgain(now time.Duration) {
 	l.later = slices.DeleteFunc(l.later, func(r laterRead) bool {
-		if due := now >= r.at; !due {
-			return false
+		due := now >= r.at
+		if due {
+			l.act.Reads = append(l.act.Reads, r.device)
 		}
-		l.act.Reads = append(l.act.Reads, r.device)
-		return true
+		return due
 	})
 }
 
@@ -233,7 +235,9 @@ func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.
 			found[x.In] = x.Out
 		}
 		l.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode, Kind: southbound.ConnectionStatus, In: x.In, Out: x.Out, Status: x.Status})
-		if want := s.Circuit(x.In); want.Out != x.Out && !l.mover.Moving(x.In, x.Out) {
+		// Where the input is wanted for another circuit, the move displaces this one; to take it away by itself could
+		// come after the move and take that away.
+		if want := s.Circuit(x.In); want.Out == southbound.NoPort && !l.mover.Moving(x.In, x.Out) {
 			c.Connect = append(c.Connect, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
 		}
 	}

@@ -35,6 +35,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	ended COFLOW/ROW...              hosts report bundles; task ID... reports tasks
 //	ok|refuse|unreachable [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
+//	stand IN>OUT                     the OCS has made a circuit that nobody asked for
 //	port NAME PORT up|down, lost NAME, synced NAME
 //	reboot NAME                      a switch loses what it held; its stream breaks and comes back
 //	step                             passes until nothing more is due now
@@ -146,7 +147,7 @@ func (s *scenario) command(f []string) (err error) {
 		s.answer(fmt.Errorf("no such thing: %w", southbound.ErrRefused), args...)
 	case "unreachable":
 		s.answer(errors.New("no answer in time"), args...)
-	case "light", "fail":
+	case "light", "fail", "stand":
 		err = s.light(f[0], args[0])
 	case "port", "lost", "synced", "reboot":
 		err = s.device(f)
@@ -258,6 +259,9 @@ func (s *scenario) light(word, text string) error {
 	}
 	if _, err := fmt.Sscanf(text, "%d>%d", &in, &out); err != nil {
 		return err
+	}
+	if word == "stand" {
+		s.effect(&rollout.Set{Device: s.fabric.OCSNode, Change: southbound.Change{Connect: []southbound.CrossConnect{{In: in, Out: out}}}})
 	}
 	if s.made[in] != out {
 		return fmt.Errorf("the OCS was not asked for it: input %d goes to %d", in, s.made[in])
