@@ -15,6 +15,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/loop"
+	"lightloom/controller/rollout"
 	"lightloom/controller/state"
 	"lightloom/southbound"
 )
@@ -88,8 +89,11 @@ func New(cfg Config) *Leader {
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
 // Submit hands jobs over and returns once they are in the log. Every offer needs a Request of its own; one that is
-// known already is not taken twice.
+// known already is not taken twice. A job that cannot be is refused with all that came with it.
 func (l *Leader) Submit(ctx context.Context, offers []loop.Offer) error {
+	if len(offers) == 0 {
+		return nil
+	}
 	f := l.cfg.State.Fabric()
 	w := waiter{done: make(chan struct{})}
 	for _, o := range offers {
@@ -264,31 +268,40 @@ func (l *Leader) do(a *loop.Actions, workers map[southbound.DeviceID]*worker) {
 		report("run tasks", h.Run(a.Run))
 	}
 	for i := range a.Sets {
-		s := a.Sets[i]
-		w := workers[s.Device]
-		if w == nil {
-			l.box.put(func(in *loop.Inputs) {
-				in.Done = append(in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: errNoDriver})
-			})
-			continue
-		}
-		w.push(func(ctx context.Context) {
-			err := w.dev.Set(ctx, &s.Change)
-			l.box.put(func(in *loop.Inputs) {
-				in.Done = append(in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: err})
-			})
-		})
+		l.set(workers[a.Sets[i].Device], a.Sets[i])
 	}
 	for _, d := range a.Reads {
-		if w := workers[d]; w != nil {
-			w.push(w.read)
+		if w := workers[d]; w != nil && !w.push(w.read) {
+			// The Sets in the queue will fail or not; the loop reads the device again after the first that does.
+			l.cfg.Logger.Warn("read device", "device", d, "error", errBusy)
 		}
 	}
 }
 
-var errNoDriver = fmt.Errorf("no driver for this device: %w", southbound.ErrRefused)
+// set queues a Set; what comes of it, also if it cannot be queued, is told to the loop.
+func (l *Leader) set(w *worker, s rollout.Set) {
+	done := func(err error) {
+		if err != nil {
+			l.cfg.Logger.Warn("set device", "device", s.Device, "error", err)
+		}
+		l.box.put(func(in *loop.Inputs) {
+			in.Done = append(in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: err})
+		})
+	}
+	switch {
+	case w == nil:
+		done(errNoDriver)
+	case !w.push(func(ctx context.Context) { done(w.dev.Set(ctx, &s.Change)) }):
+		done(errBusy)
+	}
+}
 
-// jobIDs of requests, for callers that ask after Submit.
+var (
+	errNoDriver = fmt.Errorf("no driver for this device: %w", southbound.ErrRefused)
+	errBusy     = errors.New("too many calls wait for the device")
+)
+
+// JobIDs returns the jobs of requests, for callers that ask after Submit, inside Log.View.
 func JobIDs(s *state.State, requests []string) []controller.JobID {
 	var out []controller.JobID
 	for _, r := range requests {

@@ -16,13 +16,13 @@ type worker struct {
 	jobs   chan func(context.Context)
 }
 
-// push queues a call. A queue that is full means a device that has not answered for very long; the call is then dropped,
-// and the loop finds out by the read that follows the device's return.
-func (w *worker) push(f func(context.Context)) {
+// push queues a call, or says that it cannot: a queue that is full means a device that has not answered for very long.
+func (w *worker) push(f func(context.Context)) bool {
 	select {
 	case w.jobs <- f:
+		return true
 	default:
-		w.leader.cfg.Logger.Warn("device does not answer: call dropped", "device", w.id)
+		return false
 	}
 }
 

@@ -1,0 +1,136 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/leader"
+	"lightloom/controller/loop"
+)
+
+// TestSubmit hands jobs over in all the ways that users may.
+func TestSubmit(t *testing.T) {
+	good := func(name string) *controller.Job {
+		return bare(name, controller.Flow{Src: 0, Dst: 1, Bytes: 10})
+	}
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, tt := range []struct {
+		name   string
+		ctx    context.Context
+		offers []loop.Offer
+		want   string // in the error; "" for none
+	}{
+		{"nothing", nil, nil, ""},
+		{"one", nil, offer(good("a")), ""},
+		{"two", nil, append(offer(good("b")), offer(good("c"))...), ""},
+		{"the same in one batch", nil, append(offer(good("d")), offer(good("d"))...), ""},
+		{"the same again", nil, offer(good("a")), ""},
+		{"no such host", nil, offer(bare("far", controller.Flow{Src: 0, Dst: 99, Bytes: 10})), `job "far": edge 0: flow 0→99: the fabric's hosts are 0 to 3`},
+		{"one bad among good", nil, append(offer(good("e")), offer(bare("empty"))...), `job "empty": edge 0: has no flows`},
+		{"no request", nil, []loop.Offer{{Job: good("f")}}, `job "f": no request id`},
+		{"nobody waits", canceled, offer(good("g")), "context canceled"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab(t, 1, greedy{time.Second})
+				l.run()
+				before := offer(good("a"))
+				if err := l.leader.Submit(t.Context(), before); err != nil {
+					t.Fatal(err)
+				}
+				ctx := tt.ctx
+				if ctx == nil {
+					ctx = t.Context()
+				}
+				err := l.leader.Submit(ctx, tt.offers)
+				switch {
+				case tt.want == "" && err != nil, tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+					t.Errorf("%v, want %q", err, tt.want)
+				}
+				synctest.Wait()
+				known := map[string]bool{"a": true}
+				if tt.want == "" || tt.ctx != nil {
+					for _, o := range tt.offers {
+						known[o.Request] = true
+					}
+				}
+				l.log.View(func(uint64) {
+					if n := len(l.state.Data().Jobs); n != len(known) {
+						t.Errorf("%d jobs were taken, want %d", n, len(known))
+					}
+				})
+				l.end()
+			})
+		})
+	}
+}
+
+// TestLeadershipLost loses the leadership while jobs are being submitted: whoever waits is told that nobody knows,
+// unless its jobs are in the log, and nobody waits for ever.
+func TestLeadershipLost(t *testing.T) {
+	refusal := errors.New("this replica does not lead")
+	for _, tt := range []struct {
+		name string
+		gate func(ctx context.Context) error
+		stop bool // the context ends, as when the log knows better; else the log refuses
+		want error
+	}{
+		{"the log refuses", func(context.Context) error { return refusal }, false, refusal},
+		{"the log hangs", func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }, true, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab(t, 1, greedy{time.Second})
+				var seat leader.Seat
+				if err := seat.Submit(t.Context(), offer(bare("early", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); !errors.Is(err, leader.ErrVacant) {
+					t.Errorf("a vacant seat answers %v, want ErrVacant", err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				ended := make(chan error, 1)
+				go func() { ended <- seat.Sit(ctx, 1, l.leader) }()
+				<-l.leader.Ready()
+				if !seat.Ready() {
+					t.Error("the seat is not ready, its leader is")
+				}
+				if err := seat.Submit(t.Context(), offer(bare("taken", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+					t.Fatal(err)
+				}
+				l.log.mu.Lock()
+				l.log.gate = tt.gate
+				l.log.mu.Unlock()
+				var wg sync.WaitGroup
+				for i := range 5 {
+					wg.Go(func() {
+						err := l.leader.Submit(t.Context(), offer(bare(fmt.Sprint("late", i), controller.Flow{Src: 0, Dst: 1, Bytes: 10})))
+						if !errors.Is(err, leader.ErrStopped) {
+							t.Errorf("a job handed over before the end: %v, want ErrStopped", err)
+						}
+					})
+				}
+				synctest.Wait()
+				if tt.stop {
+					cancel()
+				}
+				if err := <-ended; !errors.Is(err, tt.want) || (tt.want == nil && err != nil) {
+					t.Errorf("the leadership ended with %v, want %v", err, tt.want)
+				}
+				wg.Wait()
+				if err := l.leader.Submit(t.Context(), offer(bare("after", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); !errors.Is(err, leader.ErrStopped) {
+					t.Errorf("after the end: %v, want ErrStopped", err)
+				}
+				if seat.Leader() != nil || seat.Ready() {
+					t.Error("the seat is not vacant after the end")
+				}
+			})
+		})
+	}
+}
