@@ -146,6 +146,8 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 		case !first:
 		case l.idle && s.Idle(&r.Reservation):
 			l.endReservation(now, r, state.Delivered)
+		case r.Begun && s.Circuit(r.In).Out != r.Out: // its move failed in the very pass in which it began
+			l.endReservation(now, r, state.Broken)
 		case now >= r.NotAfter:
 			l.endReservation(now, r, state.RanOut)
 		}

@@ -25,7 +25,7 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 		l.add(state.Entry{Kind: state.JobAccepted, At: now, Job: o.Job, Request: o.Request})
 	}
 	for i := range in.Events {
-		l.hostFact(s, &in.Events[i])
+		l.hostFact(s, now, &in.Events[i])
 	}
 	for _, e := range in.Devices {
 		l.deviceFact(s, now, e)
@@ -82,7 +82,7 @@ func (l *Loop) nextRead() time.Duration {
 	return at
 }
 
-func (l *Loop) hostFact(s *state.State, e *southbound.Event) {
+func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) {
 	d := s.Data()
 	switch e.Kind {
 	case southbound.BundleEnded:
@@ -101,8 +101,9 @@ func (l *Loop) hostFact(s *state.State, e *southbound.Event) {
 		if c.Done[e.Row] {
 			return
 		}
-		l.add(state.Entry{Kind: state.BundleEnded, At: e.At, Coflow: e.Coflow, Row: e.Row})
-		l.note(controller.BundleEnded, e.At, c.Job, e.Coflow, e.Row)
+		at := within(e.At, c.Started, now)
+		l.add(state.Entry{Kind: state.BundleEnded, At: at, Coflow: e.Coflow, Row: e.Row})
+		l.note(controller.BundleEnded, at, c.Job, e.Coflow, e.Row)
 		if n := len(l.touched); n == 0 || l.touched[n-1] != e.Coflow {
 			l.touched = append(l.touched, e.Coflow)
 		}
@@ -115,11 +116,14 @@ func (l *Loop) hostFact(s *state.State, e *southbound.Event) {
 		case t.Started == state.Unset:
 			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of task %d: it was not started", e.Task))
 		case t.Ended == state.Unset:
-			l.add(state.Entry{Kind: state.TaskEnded, At: e.At, Task: e.Task})
+			l.add(state.Entry{Kind: state.TaskEnded, At: within(e.At, t.Started, now), Task: e.Task})
 			l.freed = true
 		}
 	}
 }
+
+// within is when a host's clock says that something ended, as far as that can be: not before its start nor after now.
+func within(at, start, now time.Duration) time.Duration { return min(max(at, start), now) }
 
 func (l *Loop) deviceFact(s *state.State, now time.Duration, e southbound.DeviceEvent) {
 	switch e.Kind {

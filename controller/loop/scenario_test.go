@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	bare NAME FLOW...                a bare coflow arrives; a flow is SRC>DST:BYTES
 //	shuffle NAME MAPS REDUCES BYTES  a map-reduce job arrives; every task computes for 10 ms
 //	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
-//	ended COFLOW/ROW...              hosts report bundles; task ID... reports tasks
+//	ended COFLOW/ROW[@D]...          hosts report bundles, by their clock at D; task ID... reports tasks
 //	ok|refuse|unreachable [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
 //	stand IN>OUT                     the OCS has made a circuit that nobody asked for
@@ -240,6 +240,13 @@ func (s *scenario) shuffle(args []string) error {
 func (s *scenario) ended(rows []string) error {
 	for _, text := range rows {
 		e := southbound.Event{At: s.now, Kind: southbound.BundleEnded}
+		text, at, told := strings.Cut(text, "@")
+		if told {
+			var err error
+			if e.At, err = time.ParseDuration(at); err != nil {
+				return err
+			}
+		}
 		if _, err := fmt.Sscanf(text, "%d/%d", &e.Coflow, &e.Row); err != nil {
 			return err
 		}
