@@ -58,6 +58,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	if a.doctor != nil {
 		root.AddCommand(newDoctor(a))
 	}
+	root.AddCommand(newTopology(), newPaths())
 	root.AddCommand(newVersion())
 	addHidden(root)
 	return root
