@@ -131,6 +131,9 @@ func (c *choice) parts() [questions]Part {
 
 // find returns the entry of that name. An unknown name lists the known ones and says which is nearest.
 func find(name string) (*entry, error) {
+	if file, ok := strings.CutPrefix(name, "schedule:"); ok {
+		return scheduled(name, file)
+	}
 	all := list()
 	for i := range all {
 		if all[i].Name == name {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,7 +113,7 @@ func within(t *testing.T, what string, got, want float64) {
 
 // TestCircuitPolicies lets every circuit policy carry the first coflows of the cut: all of it, over circuits alone.
 func TestCircuitPolicies(t *testing.T) {
-	for _, name := range []string{"sunflow", "sunflow-preempt", "sunflow-turning"} {
+	for _, name := range []string{"sunflow", "sunflow-turning", "solstice", "eclipse", "bvn", "edmonds", "rotor"} {
 		t.Run(name, func(t *testing.T) {
 			s := crossbarSetup(t, 60, name)
 			began := time.Now()
@@ -133,6 +134,39 @@ func TestCircuitPolicies(t *testing.T) {
 			}
 			cct, over := ratios(s, o)
 			t.Logf("CCT %.4f s, over the bound %.4f, %d moves, %d decisions in %v", cct, over, len(o.State.Moves), o.Decisions, time.Since(began))
+		})
+	}
+}
+
+// TestCircuitPoliciesBesidePackets plays the demo's jobs, elephants on circuits and the rest on packets, under every
+// circuit policy, and kills controllers on the way.
+func TestCircuitPoliciesBesidePackets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "nights")
+	if err := os.WriteFile(file, []byte("ports 8\nnight 20ms\nday 80ms 0>1 1>0 2>3 3>2 4>5 5>4 6>7 7>6\nnight 20ms\nday 80ms 0>2 2>4 4>6 6>0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"solstice", "eclipse", "bvn", "edmonds", "rotor", "static", "schedule:" + file} {
+		t.Run(strings.TrimSuffix(name, file), func(t *testing.T) {
+			s := demoSetup(t, 2, "random+ecmp+"+name)
+			o, err := simulate(context.Background(), s, s.rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOutcome(t, s, o)
+			if o.OCS == 0 || o.EPS == 0 {
+				t.Errorf("%d bytes over circuits, %d over packets: want some of both", o.OCS, o.EPS)
+			}
+			t.Logf("ends at %v, %.2f of the bytes over circuits, %d moves, %d decisions", o.End,
+				float64(o.OCS)/float64(o.OCS+o.EPS), len(o.State.Moves), o.Decisions)
+			r := rand.New(rand.NewPCG(1, 7))
+			o, lives, err := simulateCrashes(s, func() bool { return r.IntN(100) == 0 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOutcome(t, s, o)
+			if lives < 3 {
+				t.Errorf("only %d controllers: nothing was tried", lives)
+			}
 		})
 	}
 }

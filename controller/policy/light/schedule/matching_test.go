@@ -193,7 +193,7 @@ func BenchmarkSchedule(b *testing.B) {
 			{"bvn", func() Schedule { return BvN(m, nil, delta) }},
 			{"solstice", func() Schedule { return Solstice(m, nil, delta, 0) }},
 			{"eclipse", func() Schedule { return Eclipse(m, nil, delta, 0) }},
-			{"edmonds", func() Schedule { return Edmonds(m, nil, delta, 10*delta) }},
+			{"edmonds", func() Schedule { return Edmonds(m, nil, delta, 10*delta, 0) }},
 		} {
 			b.Run(fmt.Sprintf("%s_ports_%d", a.name, n), func(b *testing.B) {
 				var s Schedule

@@ -58,7 +58,7 @@ func TestSchedulesMeetDemand(t *testing.T) {
 			{"bvn", BvN(m, lit, delta)},
 			{"solstice", Solstice(m, lit, delta, 0)},
 			{"eclipse", Eclipse(m, lit, delta, 0)},
-			{"edmonds", Edmonds(m, lit, delta, delta+50*time.Millisecond+m.Largest()/20)},
+			{"edmonds", Edmonds(m, lit, delta, delta+50*time.Millisecond+m.Largest()/20, 0)},
 		} {
 			if err := a.s.Check(m, delta); err != nil {
 				t.Fatalf("seed %d: %s: %v\n%v\n%v", seed, a.name, err, m, &a.s)
@@ -135,7 +135,7 @@ func TestCharacter(t *testing.T) {
 	}
 	long := map[string]time.Duration{}
 	for name, s := range map[string]Schedule{"bvn": BvN(m, nil, 10*ms), "solstice": Solstice(m, nil, 10*ms, 0),
-		"eclipse": Eclipse(m, nil, 10*ms, 0), "edmonds": Edmonds(m, nil, 10*ms, 100*ms)} {
+		"eclipse": Eclipse(m, nil, 10*ms, 0), "edmonds": Edmonds(m, nil, 10*ms, 100*ms, 0)} {
 		long[name] = s.Long()
 		t.Logf("%s: %d slots, %v, T(C) %v", name, len(s.Slots), s.Long(), m.Bound(10*ms))
 	}

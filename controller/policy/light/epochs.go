@@ -1,0 +1,101 @@
+package light
+
+import (
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/light/schedule"
+	"lightloom/southbound"
+)
+
+// Epochs plays port schedules: it sums what all elephants have left, makes a schedule for it, reserves that for whoever
+// has bytes between the racks, and looks again when it is over. What arrives meanwhile waits, on packets where there are
+// any: algorithms that plan matchings know no other way.
+type Epochs struct {
+	make func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule
+	// Outages is how many outages long an epoch is at most.
+	Outages int
+}
+
+// epoch is what an algorithm may look at besides the demand.
+type epoch struct {
+	delta, window time.Duration
+	packets       float64 // rate of a rack's packet uplinks ÷ rate of its circuit
+}
+
+// epochOutages is the length of an epoch in outages: Eclipse's evaluation has 100 (20 µs of 2 ms, and 3 ms).
+const epochOutages = 100
+
+// slotOutages is the length of a slot in outages where an algorithm leaves it open: a duty cycle of 0.9, as RotorNet's.
+const slotOutages = 10
+
+// shortest is an outage that stands in for none at all, so that an epoch has a length.
+const shortest = 100 * time.Microsecond
+
+// BvN is Birkhoff and von Neumann's decomposition, Inukai's clearance.
+func BvN() Epochs {
+	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		return schedule.BvN(m, lit, e.delta)
+	}, epochOutages}
+}
+
+// Solstice leaves to packets what they carry anyway.
+func Solstice() Epochs {
+	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		return schedule.Solstice(m, lit, e.delta, e.packets)
+	}, epochOutages}
+}
+
+// Eclipse carries the most that fits the epoch.
+func Eclipse() Epochs {
+	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		return schedule.Eclipse(m, lit, e.delta, e.window)
+	}, epochOutages}
+}
+
+// Edmonds looks at the demand anew before every slot, as c-Through and Helios do.
+func Edmonds() Epochs {
+	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		return schedule.Edmonds(m, lit, e.delta, e.window, 1)
+	}, slotOutages}
+}
+
+// Wants implements the part's list of events. The end of an epoch wakes it.
+func (Epochs) Wants() controller.KindSet {
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.FabricChanged, controller.WakeReached)
+}
+
+// Fill reserves the next epoch when the one before is over.
+func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	if !v.Fabric.HasOCS() {
+		return
+	}
+	if end := booked(v); end > v.Now {
+		p.Wake = min(p.Wake, end)
+		return
+	}
+	t := sum(v, p)
+	if t.matrix.Empty() {
+		return
+	}
+	t.matrix.RoundUp(max(v.Delta/8, 1))
+	x := epoch{delta: v.Delta, window: time.Duration(e.Outages) * max(v.Delta, shortest), packets: packets(v)}
+	s := e.make(t.matrix, t.lit(v), x)
+	s.Cut(x.window, x.delta)
+	for _, c := range s.Circuits(x.delta) {
+		p.Reserve = append(p.Reserve, controller.Reservation{NotBefore: v.Now + c.From, NotAfter: v.Now + c.To,
+			In: t.port[c.In], Out: t.port[c.Out], Coflow: controller.AnyCoflow})
+	}
+	if long := s.Long(); long > 0 {
+		p.Wake = min(p.Wake, v.Now+long)
+	}
+}
+
+// packets returns what part of a circuit's rate the packet network gives a rack.
+func packets(v *controller.View) float64 {
+	s := v.Fabric.Spec
+	if controller.CircuitsOnly(v.Fabric) || s.OCS <= 0 {
+		return 0
+	}
+	return float64(s.EPS) * float64(s.Spines) / float64(s.OCS)
+}

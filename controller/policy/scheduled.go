@@ -1,0 +1,24 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+
+	"lightloom/controller/policy/light"
+	"lightloom/controller/policy/light/schedule"
+)
+
+// scheduled is the entry of "schedule:FILE": the circuits of a file of nights and days, over and over. Its name holds
+// neither "+" nor a comma, which would end it.
+func scheduled(name, file string) (*entry, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read schedule: %w", err)
+	}
+	defer f.Close()
+	s, err := schedule.Parse(f, file)
+	if err != nil {
+		return nil, err
+	}
+	return &entry{PartInfo{name, []Question{Light}, "the circuits of " + file}, func() []Part { return []Part{light.FromFile(s)} }}, nil
+}
