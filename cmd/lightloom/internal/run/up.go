@@ -189,12 +189,12 @@ func Exec(ctx context.Context, opt ExecOptions) error {
 	if err != nil {
 		return fmt.Errorf("exec: %w", err)
 	}
+	signals := make(chan os.Signal, 8) // caught before the command can run, so that none ends this process instead
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
 	if err := sendRequest(c, request{Host: opt.Host, Argv: opt.Command, Env: os.Environ(), Dir: dir}, files...); err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	defer signal.Stop(signals)
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
