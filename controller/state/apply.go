@@ -222,6 +222,9 @@ func (s *State) route(e *Entry) error {
 	c := s.d.Coflows[e.Routing.Coflow]
 	copy(c.Tag, e.Routing.Tags)
 	c.Routed = true
+	for _, t := range e.Routing.Tags {
+		c.Routes = (c.Routes ^ uint64(t)) * 0x100000001b3 // FNV-1a
+	}
 	return nil
 }
 
