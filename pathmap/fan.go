@@ -8,7 +8,7 @@ type fan struct {
 	level []int32 // distance, -1 unreached
 	count []uint8 // entries that lead nearer, few+1 standing for more
 	near  []int32 // few for each node
-	same  []bool  // some neighbour is as far
+	same  bool    // somewhere, two neighbours are as far as each other
 	queue []int32
 }
 
@@ -17,23 +17,26 @@ const few = 4
 
 func newFan(nodes int) *fan {
 	return &fan{row: newRow(nodes), level: make([]int32, nodes), count: make([]uint8, nodes), near: make([]int32, few*nodes),
-		same: make([]bool, nodes), queue: make([]int32, 0, nodes)}
+		queue: make([]int32, 0, nodes)}
 }
 
 // fill computes the fan of target; back is the other direction of each entry.
 func (f *fan) fill(g *graph, target int32, back []int32) {
 	for n := range f.level {
-		f.level[n], f.count[n], f.same[n] = -1, 0, false
+		f.level[n], f.count[n] = -1, 0
 	}
 	for i := range f.row {
 		f.row[i] = 0xff
 	}
-	f.level[target] = 0
+	f.level[target], f.same = 0, false
 	f.queue = append(f.queue[:0], target)
 	for head := 0; head < len(f.queue); head++ {
 		n := f.queue[head]
 		next := f.level[n] + 1
 		f.row.set(n, uint8((next-1)%3))
+		if f.same && len(f.queue) == len(f.level) && f.level[f.queue[len(f.queue)-1]] < next {
+			continue // all are reached, and these are the farthest: they lead nobody nearer
+		}
 		for e := g.start[n]; e < g.start[n+1]; e++ {
 			to := g.to[e]
 			level := f.level[to]
@@ -45,7 +48,7 @@ func (f *fan) fill(g *graph, target int32, back []int32) {
 			case next:
 				f.nearer(to, back[e])
 			case next - 1:
-				f.same[n] = true
+				f.same = f.same || to != n // a link that is down leads back
 			}
 		}
 	}
@@ -66,7 +69,7 @@ func (f *fan) nearer(n, e int32) {
 // nothing new of the slack to come.
 func (f *fan) serves(n, more int32) bool {
 	least := int32(2)
-	if f.same[n] {
+	if f.same {
 		least = 1
 	}
 	return f.count[n] <= few && more <= least

@@ -116,6 +116,9 @@ func (w *walk) look(f *frame) (to, slack int32) {
 	}
 	f.via = f.start + int32(i)
 	to = w.g.to[f.via]
+	if w.fan != nil { // distances are at hand as they are
+		return to, f.slack - (w.fan.level[to] - w.fan.level[f.node] + 1)
+	}
 	return to, f.slack - int32(detour[f.code<<2|w.dist.code(to)])
 }
 

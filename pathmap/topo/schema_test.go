@@ -178,7 +178,9 @@ func TestSchemaKeys(t *testing.T) {
 	var schema struct {
 		Properties map[string]struct {
 			MaxItems int
-			Items    struct{ Properties map[string]struct{ Enum []string } }
+			Items    struct {
+				Properties map[string]struct{ Enum []string }
+			}
 		}
 	}
 	if err := json.Unmarshal([]byte(Schema), &schema); err != nil {
