@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,34 @@ var goldens = []struct {
 		connect(0, 3, 6, southbound.NoPort),
 		{Replace: true, Connect: connect(4, 5, 0, 3).Connect},
 	}},
+	{name: "sonic-ocs_displace", profile: gnmi.SONiCOCS{Ports: 8}, config: slices.Concat(gnmi.SONiCOCS{}.ConnectLeaves(6, 7), foreign("OCS_CROSS_CONNECT", "spare", "a_side", "")),
+		changes: []*southbound.Change{
+			connect(0, 1, 1, 0),
+			connect(0, 7),
+			{Replace: true},
+		}},
+	{name: "polatis_displace", profile: gnmi.Polatis{Ports: 8}, changes: []*southbound.Change{
+		connect(0, 1, 2, 3),
+		connect(0, 3),
+		connect(0, southbound.NoPort),
+	}},
+	{name: "srl-native_first_and_next", profile: gnmi.SRLinux{Ports: 2, Racks: 4, ControllerBackup: true}, changes: []*southbound.Change{
+		{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort), rule(2, southbound.TagCircuit, 0, 1)}},
+		{Rules: []southbound.Rule{from(0, rule(2, 3, 0, southbound.NoPort))}, Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match}},
+	}},
+	{name: "srl-native_replace", profile: gnmi.SRLinux{Ports: 2, Racks: 4, InstanceName: "fabric", Interface: "ethernet-2/%d"}, changes: []*southbound.Change{
+		{Replace: true, Rules: []southbound.Rule{rule(3, southbound.AnyTag, 1, southbound.NoPort)}},
+	}},
+	{name: "sonic_first_and_next", profile: gnmi.SONiC{Ports: 2, Racks: 4, ControllerBackup: true}, config: slices.Concat(foreign("ACL_RULE", "EDGE|ssh", "PACKET_ACTION", "DROP"), foreign("ACL_RULE", "EDGE|ssh", "L4_DST_PORT", "22")),
+		changes: []*southbound.Change{
+			{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort), rule(2, southbound.TagCircuit, 0, 1)}},
+			{Rules: []southbound.Rule{from(0, rule(2, 3, 0, southbound.NoPort))}, Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match}},
+		}},
+}
+
+// foreign is a row of a table that somebody else has written.
+func foreign(table, key, field, value string) []schema.Leaf {
+	return []schema.Leaf{{Path: schema.Path{{Name: "CONFIG_DB"}, {Name: "localhost"}}.Entry(table, "key", key).With(field), Value: value}}
 }
 
 func TestGolden(t *testing.T) {
@@ -89,7 +118,7 @@ func TestGolden(t *testing.T) {
 func validate(t *testing.T, m *schema.Model, req *gpb.SetRequest) {
 	t.Helper()
 	for _, d := range req.GetDelete() {
-		p, err := schema.FromProto(req.GetPrefix(), d)
+		p, err := m.FromProto(req.GetPrefix(), d)
 		if err == nil {
 			_, err = m.Lookup(p, true)
 		}
@@ -98,7 +127,7 @@ func validate(t *testing.T, m *schema.Model, req *gpb.SetRequest) {
 		}
 	}
 	for _, u := range append(req.GetReplace(), req.GetUpdate()...) {
-		p, err := schema.FromProto(req.GetPrefix(), u.GetPath())
+		p, err := m.FromProto(req.GetPrefix(), u.GetPath())
 		if err == nil {
 			_, err = m.Decode(p, u.GetVal())
 		}
@@ -111,6 +140,13 @@ func validate(t *testing.T, m *schema.Model, req *gpb.SetRequest) {
 func requestText(t *testing.T, req *gpb.SetRequest) string {
 	var b strings.Builder
 	path := func(p *gpb.Path) string {
+		if p.GetOrigin() != "" {
+			q, err := schema.FromProto(nil, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p.GetOrigin() + ":" + q.String()
+		}
 		q, err := schema.FromProto(nil, p)
 		if err != nil {
 			t.Fatal(err)

@@ -145,26 +145,14 @@ func (w *circuitWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	if err := w.p.check(c); err != nil {
 		return nil, err
 	}
-	onIn, onOut := map[southbound.Port]southbound.CrossConnect{}, map[southbound.Port]southbound.CrossConnect{}
-	for _, x := range c.Connect {
-		onIn[x.In] = x
-		if !x.Off {
-			onOut[x.Out] = x
-		}
+	kept, gone := retain(w.have, c)
+	for _, name := range gone {
+		req.Delete = append(req.Delete, w.model.Proto(ConnectionPath(name)))
 	}
-	w.wanted = map[string]pair{}
+	w.wanted = kept
 	standing := map[pair]string{}
-	for _, name := range sortedNames(w.have) {
-		h := w.have[name]
-		x, named := onIn[h.in]
-		_, outTaken := onOut[h.out]
-		same := named && !x.Off && x.Out == h.out
-		if !same && (named || outTaken || c.Replace) {
-			req.Delete = append(req.Delete, ConnectionPath(name).Proto())
-			continue
-		}
-		w.wanted[name] = h
-		standing[h] = name
+	for _, name := range sortedKeys(kept) {
+		standing[kept[name]] = name
 	}
 	for _, x := range sortedConnects(c.Connect) {
 		if x.Off {
@@ -181,13 +169,37 @@ func (w *circuitWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, nil
 }
 
+// retain splits what stands into what a change leaves as it is, which it may write to, and the names of what it takes
+// away: circuits whose ports it gives to others and, where it replaces everything, all it does not name.
+func retain(have map[string]pair, c *southbound.Change) (kept map[string]pair, gone []string) {
+	onIn, outTaken := map[southbound.Port]southbound.CrossConnect{}, map[southbound.Port]bool{}
+	for _, x := range c.Connect {
+		onIn[x.In] = x
+		if !x.Off {
+			outTaken[x.Out] = true
+		}
+	}
+	kept = map[string]pair{}
+	for _, name := range sortedKeys(have) {
+		h := have[name]
+		x, named := onIn[h.in]
+		same := named && !x.Off && x.Out == h.out
+		if !same && (named || outTaken[h.out] || c.Replace) {
+			gone = append(gone, name)
+			continue
+		}
+		kept[name] = h
+	}
+	return kept, gone
+}
+
 func sortedConnects(all []southbound.CrossConnect) []southbound.CrossConnect {
 	out := slices.Clone(all)
 	slices.SortFunc(out, func(a, b southbound.CrossConnect) int { return cmp.Compare(a.In, b.In) })
 	return out
 }
 
-func sortedNames(m map[string]pair) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
 	for name := range m {
 		out = append(out, name)
@@ -196,16 +208,19 @@ func sortedNames(m map[string]pair) []string {
 	return out
 }
 
-func (p OCP) check(c *southbound.Change) error {
+func (p OCP) check(c *southbound.Change) error { return checkCircuits(c, p.Ports) }
+
+// checkCircuits finds what an optical switch of that many ports could not tell from a request.
+func checkCircuits(c *southbound.Change, ports int32) error {
 	if len(c.Rules)+len(c.Drop) > 0 {
 		return refused("encode change: an optical switch takes no rules")
 	}
-	ok := func(x southbound.Port) bool { return x >= 0 && int32(x) < p.Ports }
+	ok := func(x southbound.Port) bool { return x >= 0 && int32(x) < ports }
 	ins, outs := map[southbound.Port]bool{}, map[southbound.Port]bool{}
 	for _, x := range c.Connect {
 		switch {
 		case !ok(x.In) || !x.Off && !ok(x.Out):
-			return refused("encode circuit %d→%d: ports are 0 to %d", x.In, x.Out, p.Ports-1)
+			return refused("encode circuit %d→%d: ports are 0 to %d", x.In, x.Out, ports-1)
 		case ins[x.In] || !x.Off && outs[x.Out]:
 			return refused("encode circuit %d→%d: a port is used twice in one change", x.In, x.Out)
 		}

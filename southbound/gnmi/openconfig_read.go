@@ -32,9 +32,7 @@ func (p OpenConfig) Seen(state []schema.Leaf) (southbound.Seen, error) {
 		}
 		seen.Rules = append(seen.Rules, r)
 	}
-	slices.SortFunc(seen.Rules, func(a, b southbound.Rule) int {
-		return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Src, b.Src))
-	})
+	slices.SortFunc(seen.Rules, byMatch)
 	for _, l := range state {
 		if port, up, ok := operStatus(l); ok && !up {
 			seen.Down = append(seen.Down, port)
@@ -54,14 +52,25 @@ func operStatus(l schema.Leaf) (port southbound.Port, up, ok bool) {
 	return port, l.Value == "UP", ok
 }
 
-// portDecoder remembers which ports are down.
-type portDecoder struct{ down map[southbound.Port]bool }
+// statusDecoder turns the status of ports into events. It remembers which ports are down.
+type statusDecoder struct {
+	down map[southbound.Port]bool
+	read func(schema.Leaf) (port southbound.Port, up, ok bool)
+	port func(gone schema.Path) (southbound.Port, bool)
+}
 
 // NewDecoder implements Profile.
-func (OpenConfig) NewDecoder() Decoder { return &portDecoder{down: map[southbound.Port]bool{}} }
+func (OpenConfig) NewDecoder() Decoder {
+	return &statusDecoder{down: map[southbound.Port]bool{}, read: operStatus, port: func(g schema.Path) (southbound.Port, bool) {
+		if len(g) < 2 || g[0].Name != "interfaces" {
+			return 0, false
+		}
+		return PortNamed(g[1].Key("name"))
+	}}
+}
 
-// Decode implements Decoder. An interface that is gone is down.
-func (d *portDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]southbound.DeviceEvent, error) {
+// Decode implements Decoder. A port that is gone is down.
+func (d *statusDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]southbound.DeviceEvent, error) {
 	var out []southbound.DeviceEvent
 	tell := func(port southbound.Port, up bool) {
 		if d.down[port] != up {
@@ -74,15 +83,13 @@ func (d *portDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]southb
 		}
 		out = append(out, southbound.DeviceEvent{Kind: kind, In: port, Out: southbound.NoPort})
 	}
-	for _, p := range gone {
-		if len(p) >= 2 && p[0].Name == "interfaces" {
-			if port, ok := PortNamed(p[1].Key("name")); ok {
-				tell(port, false)
-			}
+	for _, g := range gone {
+		if port, ok := d.port(g); ok {
+			tell(port, false)
 		}
 	}
 	for _, l := range leaves {
-		if port, up, ok := operStatus(l); ok {
+		if port, up, ok := d.read(l); ok {
 			tell(port, up)
 		}
 	}

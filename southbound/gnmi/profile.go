@@ -2,6 +2,7 @@ package gnmi
 
 import (
 	"fmt"
+	"strings"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 
@@ -27,6 +28,31 @@ type Profile interface {
 	// WatchPaths are subscribed to ON_CHANGE, and NewDecoder returns the decoder of one such stream.
 	WatchPaths() []schema.Path
 	NewDecoder() Decoder
+}
+
+// ReadsFirst is what a Profile may also be: its requests name whole tables, so that what others have written meanwhile
+// would go. The session then reads the configuration before every Set.
+type ReadsFirst interface{ ReadsFirst() }
+
+// All returns the profiles there are, made for a switch of that many ports in a fabric of that many racks, in the order
+// in which a device is tried for them.
+func All(ports, racks int32) []Profile {
+	return []Profile{
+		OpenConfig{Ports: ports, Racks: racks}, SRLinux{Ports: ports, Racks: racks},
+		OCP{Ports: ports}, SONiCOCS{Ports: ports}, SONiC{Ports: ports, Racks: racks}, Polatis{Ports: ports},
+	}
+}
+
+// Named returns one of All. An unknown name lists the known ones.
+func Named(name string, ports, racks int32) (Profile, error) {
+	var known []string
+	for _, p := range All(ports, racks) {
+		if p.Name() == name {
+			return p, nil
+		}
+		known = append(known, p.Name())
+	}
+	return nil, fmt.Errorf("profile %q is unknown: write one of %s", name, strings.Join(known, ", "))
 }
 
 // Writer encodes changes for one device, in the order in which they are sent.
@@ -58,5 +84,5 @@ func entry(m *schema.Model, at schema.Path, leaves []schema.Leaf) (*gpb.Update, 
 	if err != nil {
 		return nil, err
 	}
-	return &gpb.Update{Path: at.Proto(), Val: tv}, nil
+	return &gpb.Update{Path: m.Proto(at), Val: tv}, nil
 }

@@ -228,11 +228,16 @@ func TestCheckCapabilities(t *testing.T) {
 	}
 }
 
-// FuzzDecoders feeds both profiles with whatever a hostile device could say.
+// FuzzDecoders feeds every profile with whatever a hostile device could say.
 func FuzzDecoders(f *testing.F) {
 	f.Add("/connections/port-connection[name=in0-out1]/state/status", "CONNECTED", false)
 	f.Add("/interfaces/interface[name=Ethernet1]/state/oper-status", "DOWN", true)
 	f.Add("/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]/rules/rule[sequence-id=9]/ipv4/state/destination-address", "10.0.1.0/24", false)
+	f.Add("/CONFIG_DB/localhost/OCS_CROSS_CONNECT[key=1A-2B]/a_side", "1A", false)
+	f.Add("/STATE_DB/localhost/OCS_CROSS_CONNECT_TABLE[key=1A-2B]/status", "tuned", false)
+	f.Add("/CONFIG_DB/localhost/ACL_RULE[key=lightloom|r9-b1]/REDIRECT_ACTION", "169.254.0.1", false)
+	f.Add("/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]/match/ipv4/dscp-set", "7", false)
+	f.Add("/cross-connects/pair[ingress=1]/egress", "9", false)
 	f.Fuzz(func(t *testing.T, path, value string, gone bool) {
 		p, err := schema.Parse(path)
 		if err != nil {
@@ -243,7 +248,7 @@ func FuzzDecoders(f *testing.F) {
 		if gone {
 			g = append(g, p)
 		}
-		for _, profile := range []gnmi.Profile{gnmi.OpenConfig{Ports: 8, Racks: 8}, gnmi.OCP{Ports: 8}} {
+		for _, profile := range gnmi.All(8, 8) {
 			d := profile.NewDecoder()
 			for range 2 {
 				events, err := d.Decode(g, leaves)

@@ -212,7 +212,7 @@ func (s *Session) readConfig(ctx context.Context) (fresh bool, err error) {
 		s.stale, s.writer = false, nil
 	}
 	s.mu.Unlock()
-	if s.writer != nil {
+	if _, first := s.cfg.Profile.(ReadsFirst); s.writer != nil && !first {
 		return false, nil
 	}
 	var config []schema.Leaf
@@ -290,7 +290,7 @@ func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequ
 func (s *Session) getOnce(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
 	req := &gpb.GetRequest{Type: what, Encoding: gpb.Encoding_JSON_IETF}
 	for _, p := range paths {
-		req.Path = append(req.Path, p.Proto())
+		req.Path = append(req.Path, s.model.Proto(p))
 	}
 	resp, err := s.client.Get(ctx, req)
 	if err != nil {
@@ -310,14 +310,14 @@ func (s *Session) getOnce(ctx context.Context, paths []schema.Path, what gpb.Get
 // decodeNotification turns a notification into what is gone and what is new.
 func decodeNotification(m *schema.Model, n *gpb.Notification) (gone []schema.Path, leaves []schema.Leaf, err error) {
 	for _, d := range n.GetDelete() {
-		p, err := schema.FromProto(n.GetPrefix(), d)
+		p, err := m.FromProto(n.GetPrefix(), d)
 		if err != nil {
 			return nil, nil, err
 		}
 		gone = append(gone, p)
 	}
 	for _, u := range n.GetUpdate() {
-		p, err := schema.FromProto(n.GetPrefix(), u.GetPath())
+		p, err := m.FromProto(n.GetPrefix(), u.GetPath())
 		if err != nil {
 			return nil, nil, err
 		}

@@ -86,7 +86,7 @@ func (s *Session) instant(unixNanos int64) time.Duration {
 func (s *Session) subscription() *gpb.SubscribeRequest {
 	list := &gpb.SubscriptionList{Mode: gpb.SubscriptionList_STREAM, Encoding: gpb.Encoding_JSON_IETF}
 	for _, p := range s.cfg.Profile.WatchPaths() {
-		list.Subscription = append(list.Subscription, &gpb.Subscription{Path: p.Proto(), Mode: gpb.SubscriptionMode_ON_CHANGE})
+		list.Subscription = append(list.Subscription, &gpb.Subscription{Path: s.model.Proto(p), Mode: gpb.SubscriptionMode_ON_CHANGE})
 	}
 	return &gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: list}}
 }

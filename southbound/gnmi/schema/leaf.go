@@ -85,6 +85,9 @@ func (n *Node) decodeJSON(p Path, data []byte, f form) ([]Leaf, error) {
 
 // decode appends the leaves of v at p to out.
 func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
+	if n.Table && len(p[len(p)-1].Keys) == 0 {
+		return n.decodeTable(out, p[:len(p)-1], v, f)
+	}
 	if n.Leaf {
 		x, err := n.Type.fromJSON(v, f.ietf)
 		if err != nil {
@@ -102,7 +105,7 @@ func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 		if _, dup := seen[b]; dup {
 			return nil, malformed("%q: %q stands twice", p.String(), b)
 		}
-		if n.Kids[b] == nil && !slices.Contains(n.Keys, b) {
+		if n.kid(b) == nil && (n.Table || !slices.Contains(n.Keys, b)) {
 			if f.lenient {
 				continue
 			}
@@ -114,12 +117,14 @@ func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 		return nil, err
 	}
 	var err error
-	for _, name := range n.Order {
+	for _, name := range n.fields(seen) {
 		x, ok := seen[name]
 		if !ok {
 			continue
 		}
-		if kid := n.Kids[name]; len(kid.Keys) > 0 {
+		if kid := n.kid(name); kid.Table {
+			out, err = kid.decodeTable(out, p, x, f)
+		} else if len(kid.Keys) > 0 {
 			out, err = kid.decodeList(out, p, x, f)
 		} else {
 			out, err = kid.decode(out, p.With(name), x, f)
@@ -154,10 +159,49 @@ func (n *Node) decodeList(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 	return out, nil
 }
 
+// fields returns the names of the children that seen may hold, in the order of the model; those that only stand under
+// "*" come last.
+func (n *Node) fields(seen map[string]any) []string {
+	if !n.Table || n.Kids[Any] == nil {
+		return n.Order
+	}
+	var more []string
+	for name := range seen {
+		if n.Kids[name] == nil {
+			more = append(more, name)
+		}
+	}
+	slices.Sort(more)
+	return slices.Concat(n.Order, more)
+}
+
+// decodeTable reads a table below p: an object whose members are its entries. Entries come sorted by key.
+func (n *Node) decodeTable(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return nil, malformed("%q: table %q wants a JSON object", p.String(), n.Name)
+	}
+	keys := make([]string, 0, len(obj))
+	for key := range obj {
+		if key == "" || key == Any || len(key) > maxText {
+			return nil, malformed("%q: table %q: %q is no key", p.String(), n.Name, key)
+		}
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		var err error
+		if out, err = n.decode(out, p.Entry(n.Name, n.Keys[0], key), obj[key], f); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // checkKeyLeaves holds the key leaves of an entry, where they are given, against its path.
 func (n *Node) checkKeyLeaves(p Path, obj map[string]any) error {
 	for _, k := range n.Keys {
-		if _, ok := obj[k]; !ok {
+		if _, ok := obj[k]; !ok || n.Table {
 			continue
 		}
 		text, err := keyText(obj, k)

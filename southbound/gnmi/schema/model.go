@@ -6,7 +6,9 @@ import (
 	"strings"
 )
 
-// Row is one line of a model's table: a leaf. Lists are written with their keys, "/interfaces/interface[name]/...". A
+// Row is one line of a model's table: a leaf. Lists are written with their keys, "/interfaces/interface[name]/...", and
+// tables, whose entries are members of a JSON object and whose key travels as an element of its own, with their one key
+// in braces, "/CONFIG_DB/localhost/ACL_RULE{key}/...". The field "*" of a table stands for those that have no row. A
 // leaf below "state" is read-only; State makes others so.
 type Row struct {
 	Path    string
@@ -19,6 +21,7 @@ type Row struct {
 type Node struct {
 	Name     string
 	Keys     []string // of a list, sorted
+	Table    bool     // a list in the form of a table, with one key
 	Kids     map[string]*Node
 	Order    []string // of Kids, sorted
 	Type     Type     // of a leaf
@@ -36,6 +39,41 @@ type Model struct {
 	Modules []Module
 	Root    *Node
 	Rows    []Row
+	Origins map[string]string // of paths, by their first element; those that are not here go without
+}
+
+// Join makes one model of several that share no path, as a device that speaks all of them has it.
+func Join(name string, all ...*Model) *Model {
+	out := &Model{Name: name, Root: &Node{Kids: map[string]*Node{}}, Origins: map[string]string{}}
+	for _, m := range all {
+		out.Modules = append(out.Modules, m.Modules...)
+		out.Rows = append(out.Rows, m.Rows...)
+		for _, top := range m.Root.Order {
+			if out.Root.Kids[top] != nil {
+				panic(fmt.Sprintf("schema: join %s: /%s stands in two models", name, top))
+			}
+			out.Root.Kids[top] = m.Root.Kids[top]
+			out.Root.Order = append(out.Root.Order, top)
+			if o, ok := m.Origins[top]; ok {
+				out.Origins[top] = o
+			}
+		}
+	}
+	slices.Sort(out.Root.Order)
+	return out
+}
+
+// Origin says whether paths of that origin are of this model.
+func (m *Model) Origin(name string) bool {
+	if name == "" || name == m.Name {
+		return true
+	}
+	for _, o := range m.Origins {
+		if o == name {
+			return true
+		}
+	}
+	return false
 }
 
 // newModel builds a tree. A table that contradicts itself is a mistake of this package: it panics.
@@ -44,10 +82,10 @@ func newModel(name string, modules []Module, rows []Row) *Model {
 	for _, r := range rows {
 		n, readOnly := m.Root, r.State
 		for _, step := range strings.Split(strings.TrimPrefix(r.Path, "/"), "/") {
-			name, keys := splitKeys(step)
+			name, keys, table := splitKeys(step)
 			kid := n.Kids[name]
 			if kid == nil {
-				kid = &Node{Name: name, Keys: keys, Kids: map[string]*Node{}}
+				kid = &Node{Name: name, Keys: keys, Table: table, Kids: map[string]*Node{}}
 				n.Kids[name] = kid
 				n.Order = append(n.Order, name)
 			}
@@ -73,31 +111,43 @@ func (n *Node) sort() {
 	}
 }
 
-func splitKeys(step string) (name string, keys []string) {
+func splitKeys(step string) (name string, keys []string, table bool) {
+	if name, rest, ok := strings.Cut(step, "{"); ok {
+		return name, []string{strings.TrimSuffix(rest, "}")}, true
+	}
 	name, rest, ok := strings.Cut(step, "[")
 	if !ok {
-		return step, nil
+		return step, nil, false
 	}
 	keys = strings.Split(strings.TrimSuffix(rest, "]"), "][")
 	slices.Sort(keys)
-	return name, keys
+	return name, keys, false
 }
 
 // Lookup returns the node of a path. The keys it gives must be the model's; all says that all of them must be given,
-// none of them Any: what an update needs. The root is a node.
+// none of them Any: what an update needs. The root is a node, and so is a whole table.
 func (m *Model) Lookup(p Path, all bool) (*Node, error) {
 	n := m.Root
 	for i, e := range p {
-		kid := n.Kids[e.Name]
+		kid := n.kid(e.Name)
 		if kid == nil {
 			return nil, fmt.Errorf("look up %q: %w (at %q)", p.String(), ErrUnknown, e.Name)
 		}
-		if err := kid.checkKeys(e, all); err != nil {
+		whole := kid.Table && len(e.Keys) == 0 && i == len(p)-1
+		if err := kid.checkKeys(e, all && !whole); err != nil {
 			return nil, fmt.Errorf("look up %q: %w", p[:i+1].String(), err)
 		}
 		n = kid
 	}
 	return n, nil
+}
+
+// kid returns the node of that name; of a table that takes any field, that one's.
+func (n *Node) kid(name string) *Node {
+	if k := n.Kids[name]; k != nil || !n.Table {
+		return k
+	}
+	return n.Kids[Any]
 }
 
 func (n *Node) checkKeys(e Elem, all bool) error {

@@ -22,13 +22,19 @@ func (m *Model) Nest(at Path, leaves []Leaf) (any, error) {
 		return nil, fmt.Errorf("encode %q: it has no value", at.String())
 	}
 	root := object{}
-	if len(n.Keys) > 0 {
+	if len(n.Keys) > 0 && !n.Table {
 		if err := root.keys(n, at[len(at)-1]); err != nil {
 			return nil, err
 		}
 	}
 	for _, l := range leaves {
 		if !at.Match(l.Path) {
+			continue
+		}
+		if n.Table && len(at[len(at)-1].Keys) == 0 {
+			if err := root.member(n, l.Path[len(at)-1:], l.Value); err != nil {
+				return nil, fmt.Errorf("encode %q: %w", l.Path.String(), err)
+			}
 			continue
 		}
 		if err := root.put(n, l.Path[len(at):], l.Value); err != nil {
@@ -51,7 +57,7 @@ func (l *list) MarshalJSON() ([]byte, error) { return json.Marshal(l.items) }
 
 func (o object) put(n *Node, rest Path, v Value) error {
 	e := rest[0]
-	kid := n.Kids[e.Name]
+	kid := n.kid(e.Name)
 	switch {
 	case kid == nil:
 		return ErrUnknown
@@ -61,12 +67,9 @@ func (o object) put(n *Node, rest Path, v Value) error {
 	case len(rest) == 1:
 		return malformed("%q is no leaf", e.Name)
 	case len(kid.Keys) == 0:
-		sub, ok := o[e.Name].(object)
-		if !ok {
-			sub = object{}
-			o[e.Name] = sub
-		}
-		return sub.put(kid, rest[1:], v)
+		return o.child(e.Name).put(kid, rest[1:], v)
+	case kid.Table:
+		return o.child(e.Name).member(kid, rest, v)
 	}
 	l, ok := o[e.Name].(*list)
 	if !ok {
@@ -83,6 +86,24 @@ func (o object) put(n *Node, rest Path, v Value) error {
 		l.items = append(l.items, sub)
 	}
 	return l.byKey[text].put(kid, rest[1:], v)
+}
+
+// child returns the object of that name, made where there is none.
+func (o object) child(name string) object {
+	sub, ok := o[name].(object)
+	if !ok {
+		sub = object{}
+		o[name] = sub
+	}
+	return sub
+}
+
+// member puts a leaf of a table's entry, which rest begins with, into the object that is the table.
+func (o object) member(n *Node, rest Path, v Value) error {
+	if len(rest) < 2 || len(rest[0].Keys) != 1 {
+		return malformed("%q is no entry of a table", rest.String())
+	}
+	return o.child(rest[0].Keys[0].Value).put(n, rest[1:], v)
 }
 
 // keys writes an entry's key leaves, as numbers where the model has numbers.

@@ -156,7 +156,10 @@ func sortKeys(keys []Key) {
 }
 
 // FromProto reads prefix and path, one after the other. Module prefixes of names ("oc-if:interfaces") are dropped.
-func FromProto(prefix, path *gpb.Path) (Path, error) {
+func FromProto(prefix, path *gpb.Path) (Path, error) { return fromProto(nil, prefix, path) }
+
+// fromProto is FromProto; of the tables below at, where it is known, keys are elements of their own.
+func fromProto(at *Node, prefix, path *gpb.Path) (Path, error) {
 	var p Path
 	for _, part := range []*gpb.Path{prefix, path} {
 		//lint:ignore SA1019 the old form is refused by name
@@ -164,7 +167,14 @@ func FromProto(prefix, path *gpb.Path) (Path, error) {
 			return nil, fmt.Errorf("read path: the old string form is not taken, use elem: %w", ErrMalformed)
 		}
 		for _, pe := range part.GetElem() {
+			if at != nil && at.Table && len(p[len(p)-1].Keys) == 0 && len(pe.GetKey()) == 0 && pe.GetName() != "" && len(pe.GetName()) <= maxText {
+				p[len(p)-1].Keys = []Key{{at.Keys[0], pe.GetName()}}
+				continue
+			}
 			e := Elem{Name: bare(pe.GetName())}
+			if at != nil {
+				at = at.Kids[e.Name]
+			}
 			for name, value := range pe.GetKey() {
 				if len(name) > maxText || len(value) > maxText {
 					return nil, fmt.Errorf("read path: a key is longer than %d bytes: %w", maxText, ErrMalformed)

@@ -42,6 +42,7 @@ const (
 	basePrefix
 	baseAddress
 	baseList
+	baseLoose
 )
 
 // Type is the type of a leaf.
@@ -59,6 +60,9 @@ func String() Type  { return Type{base: baseString} }
 func Bool() Type    { return Type{base: baseBool} }
 func Address() Type { return Type{base: baseAddress} } // an IPv4 address
 func Prefix() Type  { return Type{base: basePrefix} }  // an IPv4 prefix without host bits
+
+// Loose is a string or a list of strings: what is only carried along.
+func Loose() Type { return Type{base: baseLoose, of: &Type{}} }
 
 // Uint is an unsigned integer of 8, 16, 32 or 64 bits; Int a signed one.
 func Uint(bits int) Type { return Type{base: baseUint, bits: bits} }
@@ -115,7 +119,7 @@ func (t Type) unsigned(x uint64) (Value, error) {
 }
 
 func (t Type) list(xs []Value) (Value, error) {
-	if t.base != baseList {
+	if t.base != baseList && t.base != baseLoose {
 		return nil, malformed("a list is no %v", t)
 	}
 	out := make([]Value, 0, len(xs))
@@ -138,7 +142,7 @@ func (t Type) text(s string) (Value, error) {
 		return nil, malformed("a text of %d bytes: at most %d are taken", len(s), maxText)
 	}
 	switch t.base {
-	case baseString:
+	case baseString, baseLoose:
 		return s, nil
 	case baseEnum:
 		if slices.Contains(t.names, s) {
@@ -199,6 +203,8 @@ func (t Type) String() string {
 		return "IPv4 prefix"
 	case baseAddress:
 		return "IPv4 address"
+	case baseLoose:
+		return "string or list of strings"
 	}
 	return "list of " + t.of.String()
 }
@@ -220,7 +226,7 @@ func (t Type) fromJSON(v any, ietf bool) (Value, error) {
 	case []any:
 		xs := make([]Value, len(x))
 		for i := range x {
-			if t.base != baseList {
+			if t.base != baseList && t.base != baseLoose {
 				return nil, malformed("a list is no %v", t)
 			}
 			e, err := t.of.fromJSON(x[i], ietf)
@@ -292,7 +298,7 @@ func (t Type) fromScalar(tv *gpb.TypedValue) (Value, error) {
 		els := x.LeaflistVal.GetElement()
 		xs := make([]Value, len(els))
 		for i, e := range els {
-			if t.base != baseList {
+			if t.base != baseList && t.base != baseLoose {
 				return nil, malformed("a list is no %v", t)
 			}
 			v, err := t.of.fromScalar(e)

@@ -1,0 +1,71 @@
+package schema
+
+// SONiCOrigin is the origin of paths into SONiC's databases.
+const SONiCOrigin = "sonic-db"
+
+// SONiCModule is the name of SONiC's database model in Capabilities.
+const SONiCModule = "sonic-db"
+
+// OCSTables are the names in SONiC's databases that differ between forks of its optical circuit switch support.
+type OCSTables struct {
+	Ports, Connects         string // of the configuration
+	PortState, ConnectState string // of the state
+	PortStatus              string // the field of a port's state
+	ConnectStatus           string // the field of a cross-connect's state
+}
+
+// DefaultOCSTables are the names of the community's design document (revision 0.1.0).
+func DefaultOCSTables() OCSTables {
+	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", PortState: "OCS_PORT_TABLE",
+		ConnectState: "OCS_CROSS_CONNECT_TABLE", PortStatus: "oper_status", ConnectStatus: "status"}
+}
+
+// SONiCOCS returns the model of optical circuit switches that run SONiC: the tables of its databases. Every value of
+// theirs is a string.
+func SONiCOCS(t OCSTables) *Model {
+	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
+	status := Enum("blocked", "tuning", "tuned", "failed")
+	return withOrigin(newModel("sonic-ocs", []Module{{SONiCModule, "SONiC", "0.1.0"}, {"sonic-ocs", "SONiC", "0.1.0"}}, []Row{
+		{Path: config + t.Ports + "{key}/label", Type: String()},
+		{Path: config + t.Ports + "{key}/config_status", Type: Enum("normal", "force-blocked", "powered-off")},
+		{Path: config + t.Connects + "{key}/a_side", Type: String()},
+		{Path: config + t.Connects + "{key}/b_side", Type: String()},
+		{Path: state + t.PortState + "{key}/target_simplex_port_id", Type: String(), State: true},
+		{Path: state + t.PortState + "{key}/" + t.PortStatus, Type: status, State: true},
+		{Path: state + t.ConnectState + "{key}/" + t.ConnectStatus, Type: status, State: true},
+		{Path: state + t.ConnectState + "{key}/insertion_loss_dB", Type: Decimal(2), State: true},
+	}))
+}
+
+// SONiC returns the model of packet switches that run SONiC: access control lists that redirect, static routes, and the
+// state of ports.
+func SONiC() *Model {
+	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
+	const rule = config + "ACL_RULE{key}/"
+	return withOrigin(newModel("sonic", []Module{{SONiCModule, "SONiC", "0.1.0"}}, []Row{
+		{Path: config + "ACL_TABLE{key}/policy_desc", Type: String()},
+		{Path: config + "ACL_TABLE{key}/type", Type: Enum("L3", "L3V6", "MIRROR", "CUSTOM_REDIRECT")},
+		{Path: config + "ACL_TABLE{key}/stage", Type: Enum("INGRESS", "EGRESS")},
+		{Path: config + "ACL_TABLE{key}/ports", Type: ListOf(String())},
+		{Path: config + "ACL_TABLE{key}/*", Type: Loose()},
+		{Path: rule + "PRIORITY", Type: Uint(64)},
+		{Path: rule + "REDIRECT_ACTION", Type: String()},
+		{Path: rule + "PACKET_ACTION", Type: Enum("FORWARD", "DROP")},
+		{Path: rule + "SRC_IP", Type: Prefix()},
+		{Path: rule + "DST_IP", Type: Prefix()},
+		{Path: rule + "DSCP", Type: String()},
+		{Path: rule + "*", Type: Loose()},
+		{Path: config + "STATIC_ROUTE{key}/nexthop", Type: String()},
+		{Path: config + "STATIC_ROUTE{key}/distance", Type: String()},
+		{Path: state + "PORT_TABLE{key}/netdev_oper_status", Type: Enum("up", "down"), State: true},
+	}))
+}
+
+// withOrigin gives every path of a model SONiC's origin.
+func withOrigin(m *Model) *Model {
+	m.Origins = map[string]string{}
+	for _, top := range m.Root.Order {
+		m.Origins[top] = SONiCOrigin
+	}
+	return m
+}

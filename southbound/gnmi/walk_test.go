@@ -1,0 +1,280 @@
+package gnmi_test
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// store is a device that holds what it is told: configuration, by path.
+type store struct {
+	model  *schema.Model
+	leaves map[string]schema.Leaf
+}
+
+func newStore(p gnmi.Profile) *store {
+	return &store{model: p.Model(), leaves: map[string]schema.Leaf{}}
+}
+
+// set does a request as the specification has it, held against the model.
+func (s *store) set(t *testing.T, req *gpb.SetRequest) {
+	t.Helper()
+	validate(t, s.model, req)
+	path := func(p *gpb.Path) schema.Path {
+		q, err := s.model.FromProto(req.GetPrefix(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	remove := func(p schema.Path) {
+		for text, l := range s.leaves {
+			if p.Match(l.Path) {
+				delete(s.leaves, text)
+			}
+		}
+	}
+	put := func(u *gpb.Update) {
+		leaves, err := s.model.Decode(path(u.GetPath()), u.GetVal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range leaves {
+			s.leaves[l.Path.String()] = l
+		}
+	}
+	for _, d := range req.GetDelete() {
+		remove(path(d))
+	}
+	for _, u := range req.GetReplace() {
+		remove(path(u.GetPath()))
+		put(u)
+	}
+	for _, u := range req.GetUpdate() {
+		put(u)
+	}
+}
+
+// under returns the leaves at or below the paths, by path, as they come back over the wire.
+func (s *store) under(t *testing.T, paths []schema.Path) []schema.Leaf {
+	t.Helper()
+	var out []schema.Leaf
+	for _, l := range s.leaves {
+		if !slices.ContainsFunc(paths, func(p schema.Path) bool { return p.Match(l.Path) }) {
+			continue
+		}
+		n, err := s.model.Lookup(l.Path, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tv, err := n.Encode(l.Value, gpb.Encoding_JSON_IETF)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := s.model.FromProto(nil, s.model.Proto(l.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaves, err := s.model.DecodeKnown(back, tv)
+		if err != nil || len(leaves) != 1 {
+			t.Fatal(leaves, err)
+		}
+		out = append(out, leaves[0])
+	}
+	slices.SortFunc(out, func(a, b schema.Leaf) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
+	return out
+}
+
+// TestRuleWalks: after any changes a device's rules read back as those of a plain map, also by a writer that has just
+// come.
+func TestRuleWalks(t *testing.T) {
+	for _, p := range []gnmi.Profile{gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true}, gnmi.SONiC{Ports: 6, Racks: 5, Lanes: 8, ControllerBackup: true}} {
+		t.Run(p.Name(), func(t *testing.T) {
+			for seed := range uint64(200) {
+				r := rand.New(rand.NewPCG(seed, 3))
+				s, twin := newStore(p), map[southbound.Match]southbound.Rule{}
+				w := p.NewWriter(nil)
+				for range 6 {
+					if r.IntN(3) == 0 {
+						w = p.NewWriter(s.under(t, p.ConfigPaths()))
+					}
+					c := randomRules(r)
+					req, err := w.Encode(c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.set(t, req)
+					w.Accepted()
+					if c.Replace {
+						clear(twin)
+					}
+					for _, m := range c.Drop {
+						delete(twin, m)
+					}
+					for _, n := range c.Rules {
+						twin[n.Match] = n
+					}
+					seen, err := p.Seen(s.under(t, p.StatePaths()))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(seen.Rules) != len(twin) {
+						t.Fatalf("seed %d: %d rules, want %d", seed, len(seen.Rules), len(twin))
+					}
+					for _, n := range seen.Rules {
+						if twin[n.Match] != n {
+							t.Fatalf("seed %d: rule %+v, want %+v", seed, n, twin[n.Match])
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func randomRules(r *rand.Rand) *southbound.Change {
+	c := &southbound.Change{Replace: r.IntN(6) == 0}
+	for range r.IntN(5) {
+		n := southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(r.Int32N(3)), Tag: southbound.Tag(r.IntN(8)), Src: southbound.RackID(r.Int32N(4)) - 1},
+			Primary: southbound.Port(r.Int32N(3)), Backup: 3 + southbound.Port(r.Int32N(3))}
+		if r.IntN(3) == 0 {
+			n.Tag, n.Backup = southbound.AnyTag, southbound.NoPort
+		}
+		if !slices.ContainsFunc(c.Rules, func(o southbound.Rule) bool { return o.Match == n.Match }) {
+			c.Rules = append(c.Rules, n)
+		}
+	}
+	for range r.IntN(4) {
+		c.Drop = append(c.Drop, southbound.Match{Dst: southbound.RackID(r.Int32N(3)), Tag: southbound.Tag(r.IntN(8)), Src: southbound.RackID(r.Int32N(4)) - 1})
+	}
+	return c
+}
+
+// TestCircuitWalks: the same for circuits. Where state stands beside the configuration, every circuit is tuned.
+func TestCircuitWalks(t *testing.T) {
+	sonic := gnmi.SONiCOCS{Ports: 6}
+	for _, p := range []gnmi.Profile{gnmi.Polatis{Ports: 6}, sonic} {
+		t.Run(p.Name(), func(t *testing.T) {
+			for seed := range uint64(300) {
+				r := rand.New(rand.NewPCG(seed, 4))
+				s, twin := newStore(p), map[southbound.Port]southbound.Port{}
+				w := p.NewWriter(nil)
+				for range 6 {
+					if r.IntN(3) == 0 {
+						w = p.NewWriter(s.under(t, p.ConfigPaths()))
+					}
+					c := randomConnects(r)
+					req, err := w.Encode(c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.set(t, req)
+					w.Accepted()
+					applyConnects(twin, c)
+					leaves := s.under(t, p.StatePaths())
+					if p.Name() == sonic.Name() {
+						for in, out := range twin {
+							leaves = append(leaves, schema.Leaf{Path: sonic.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key",
+								gnmi.CrossConnectID(in, out)).With("status"), Value: "tuned"})
+						}
+					}
+					seen, err := p.Seen(leaves)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(seen.Connections) != len(twin) {
+						t.Fatalf("seed %d: %+v, want %v", seed, seen.Connections, twin)
+					}
+					for _, x := range seen.Connections {
+						if out, ok := twin[x.In]; !ok || out != x.Out || x.Status != southbound.Connected {
+							t.Fatalf("seed %d: %+v, want %v", seed, seen.Connections, twin)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func randomConnects(r *rand.Rand) *southbound.Change {
+	ins, outs := r.Perm(6), r.Perm(6)
+	c := &southbound.Change{Replace: r.IntN(6) == 0}
+	for i := range r.IntN(4) {
+		x := southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i])}
+		if r.IntN(4) == 0 {
+			x = southbound.CrossConnect{In: x.In, Off: true}
+		}
+		c.Connect = append(c.Connect, x)
+	}
+	return c
+}
+
+func applyConnects(twin map[southbound.Port]southbound.Port, c *southbound.Change) {
+	if c.Replace {
+		clear(twin)
+	}
+	for _, x := range c.Connect {
+		delete(twin, x.In)
+		for in, out := range twin {
+			if !x.Off && out == x.Out {
+				delete(twin, in)
+			}
+		}
+	}
+	for _, x := range c.Connect {
+		if !x.Off {
+			twin[x.In] = x.Out
+		}
+	}
+}
+
+// TestCrossDecoder tells the story of a circuit that is made, replaced before its deletion is done, and asked for again.
+func TestCrossDecoder(t *testing.T) {
+	p := gnmi.SONiCOCS{Ports: 4}
+	state := func(in, out southbound.Port, s string) []schema.Leaf {
+		return []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key", gnmi.CrossConnectID(in, out)).With("status"), Value: s}}
+	}
+	config := func(in, out southbound.Port) schema.Path {
+		return p.ConnectTable()[:2].Entry("OCS_CROSS_CONNECT", "key", gnmi.CrossConnectID(in, out))
+	}
+	gone := func(ps ...schema.Path) []schema.Path { return ps }
+	event := func(in, out southbound.Port, s southbound.Status) []southbound.DeviceEvent {
+		return []southbound.DeviceEvent{{Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s}}
+	}
+	d := p.NewDecoder()
+	for i, step := range []struct {
+		gone   []schema.Path
+		leaves []schema.Leaf
+		want   []southbound.DeviceEvent
+	}{
+		{nil, p.ConnectLeaves(0, 1), nil},
+		{nil, state(0, 1, "tuning"), event(0, 1, southbound.PendingConnection)},
+		{nil, state(0, 1, "tuned"), event(0, 1, southbound.Connected)},
+		{nil, state(0, 1, "tuned"), nil},
+		{gone(config(0, 1)), nil, event(0, 1, southbound.PendingDeletion)},
+		{nil, p.ConnectLeaves(0, 1), event(0, 1, southbound.Connected)},
+		{gone(p.ConnectTable()), nil, event(0, 1, southbound.PendingDeletion)},
+		{gone(p.ConnectStateTable()), nil, event(0, 1, southbound.Disconnected)},
+		{nil, state(2, 2, "failed"), event(2, 2, southbound.PendingDeletion)}, // nobody has configured it
+		{nil, p.ConnectLeaves(2, 2), event(2, 2, southbound.Failed)},
+	} {
+		got, err := d.Decode(step.gone, step.leaves)
+		if err != nil || !slices.Equal(got, step.want) {
+			t.Fatalf("step %d: %+v, %v; want %+v", i+1, got, err, step.want)
+		}
+	}
+	if _, err := d.Decode(nil, state(0, 0, "tuned")); err != nil {
+		t.Error(err)
+	}
+	bad := []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key", "left-right").With("status"), Value: "tuned"}}
+	if _, err := d.Decode(nil, bad); err == nil {
+		t.Error("a row without ports was taken")
+	}
+}
