@@ -142,15 +142,29 @@ func (w *walk) push(st stack, n, slack int32) stack {
 	degree := w.g.degree(n)
 	p := w.g.prime[degree]
 	first, stride := w.order.at(len(st), p)
-	return append(st, frame{node: n, start: w.g.start[n], degree: degree, slack: slack,
-		idx: first, stride: stride, prime: p, left: p, code: w.dist.code(n)})
+	depth := len(st)
+	st = st.grown()
+	f := &st[depth]
+	f.node, f.start, f.degree, f.slack, f.code = n, w.g.start[n], degree, slack, w.dist.code(n)
+	f.idx, f.stride, f.prime, f.left = first, stride, p, p
+	return st
+}
+
+// grown returns st with one more frame, of whatever was there: to clear it would cost as much as all else in a push.
+func (st stack) grown() stack {
+	if n := len(st); n < cap(st) {
+		return st[:n+1]
+	}
+	return append(st, frame{})
 }
 
 // pushFew goes on to a node whose way on is one of few.
 func (w *walk) pushFew(st stack, n int32) stack {
 	depth, count := len(st), w.fan.count[n]
-	st = append(st, frame{node: n, left: uint32(count)})
-	f := &st[depth].few
+	st = st.grown()
+	top := &st[depth]
+	top.node, top.slack, top.idx, top.stride, top.left = n, 0, 0, 0, uint32(count)
+	f := &top.few
 	copy(f[:count], w.fan.near[few*n:])
 	if count < 2 {
 		return st
