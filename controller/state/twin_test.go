@@ -1,0 +1,153 @@
+package state_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// derived compares everything that a state derives step by step with what looking at all jobs, tasks and coflows says.
+func derived(s *state.State) error {
+	d := s.Data()
+	var v controller.View
+	s.FillView(&v, nil)
+	free := slices.Repeat([]int32{int32(s.Fabric().Spec.Slots)}, s.Fabric().Hosts())
+	for _, t := range d.Tasks {
+		if t.Host >= 0 && t.Ended == state.Unset {
+			free[t.Host]--
+		}
+	}
+	if !slices.Equal(free, v.Free) || slices.Min(free) < 0 {
+		return fmt.Errorf("free slots %v, want %v", v.Free, free)
+	}
+	var waiting []controller.JobID
+	var stages []state.StageRef
+	var active, ready []southbound.CoflowID
+	finished := 0
+	for _, j := range d.Jobs {
+		switch {
+		case j.Placed == state.Unset:
+			waiting = append(waiting, j.ID)
+			continue
+		case over(d, j):
+			finished++
+		}
+		if over(d, j) != (j.Ended != state.Unset) {
+			return fmt.Errorf("job %d ended %v, and all of it has ended: %v", j.ID, j.Ended, over(d, j))
+		}
+		for k := range j.Stages {
+			if !j.Stages[k].Started && fed(d, j, k) {
+				stages = append(stages, state.StageRef{Job: j.ID, Stage: int32(k)})
+			}
+		}
+		for e := range j.Edges {
+			id := j.FirstCoflow + southbound.CoflowID(e)
+			c := d.Coflows[id]
+			if c.Ended != state.Unset {
+				continue
+			}
+			active = append(active, id)
+			if c.Started == state.Unset && (j.Edges[e].Kind == controller.Fixed || done(d, j, j.Edges[e].From)) {
+				ready = append(ready, id)
+			}
+		}
+	}
+	var seen []controller.JobID
+	for _, j := range v.Waiting {
+		seen = append(seen, j.ID)
+	}
+	byStage := func(a, b state.StageRef) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Stage, b.Stage)) }
+	switch {
+	case !slices.Equal(seen, waiting):
+		return fmt.Errorf("jobs %v wait, want %v", seen, waiting)
+	case !slices.Equal(slices.SortedFunc(slices.Values(s.ReadyStages()), byStage), stages):
+		return fmt.Errorf("stages %v may start, want %v", s.ReadyStages(), stages)
+	case !slices.Equal(s.Active(), active):
+		return fmt.Errorf("coflows %v are active, want %v", s.Active(), active)
+	case !slices.Equal(slices.Sorted(slices.Values(s.ReadyCoflows())), ready):
+		return fmt.Errorf("coflows %v may start, want %v", s.ReadyCoflows(), ready)
+	case s.Finished() != finished:
+		return fmt.Errorf("%d jobs have finished, want %d", s.Finished(), finished)
+	}
+	return nil
+}
+
+// done says whether all tasks of a stage have ended.
+func done(d *state.Data, j *state.Job, stage int) bool {
+	first, end := j.StageTasks(stage)
+	for i := first; i < end; i++ {
+		if d.Tasks[int(j.FirstTask)+i].Ended == state.Unset {
+			return false
+		}
+	}
+	return true
+}
+
+// fed says whether every edge into a stage has delivered.
+func fed(d *state.Data, j *state.Job, stage int) bool {
+	for e := range j.Edges {
+		if j.Edges[e].Kind != controller.Fixed && j.Edges[e].To == stage && d.Coflows[int(j.FirstCoflow)+e].Ended == state.Unset {
+			return false
+		}
+	}
+	return true
+}
+
+// over says whether all of a job has ended.
+func over(d *state.Data, j *state.Job) bool {
+	for k := range j.Stages {
+		if !done(d, j, k) {
+			return false
+		}
+	}
+	for e := range j.Edges {
+		if d.Coflows[int(j.FirstCoflow)+e].Ended == state.Unset {
+			return false
+		}
+	}
+	return true
+}
+
+// ledgers checks what must hold of reservations, circuits and moves.
+func ledgers(d *state.Data) error {
+	for i := range d.Ledger {
+		a := &d.Ledger[i]
+		for k := range d.Ledger[i+1:] {
+			b := &d.Ledger[i+1+k]
+			shared := a.In == b.In || a.Out == b.Out
+			switch {
+			case cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.NotBefore, b.NotBefore)) >= 0:
+				return fmt.Errorf("reservation %+v stands before %+v", *a, *b)
+			case shared && a.NotBefore < b.NotAfter && b.NotBefore < a.NotAfter:
+				return fmt.Errorf("reservations %+v and %+v overlap", *a, *b)
+			case shared && a.Begun && b.Begun:
+				return fmt.Errorf("reservations %+v and %+v hold one port", *a, *b)
+			}
+		}
+	}
+	outs := map[southbound.Port]bool{}
+	standing := map[int32]bool{}
+	for in, c := range d.Circuits {
+		if c.Out == southbound.NoPort {
+			if c.Phase != controller.NoCircuit {
+				return fmt.Errorf("input %d: %+v", in, c)
+			}
+			continue
+		}
+		m := d.Moves[c.Move]
+		if outs[c.Out] || m.In != southbound.Port(in) || m.Out != c.Out || m.Ended != state.Unset || (m.Usable != state.Unset) != (c.Phase == controller.Usable) {
+			return fmt.Errorf("input %d: %+v, made by %+v", in, c, m)
+		}
+		outs[c.Out], standing[c.Move] = true, true
+	}
+	for i, m := range d.Moves {
+		if (m.Ended == state.Unset) != standing[int32(i)] || m.Failed && m.Ended == state.Unset {
+			return fmt.Errorf("move %d: %+v; its circuit stands: %v", i, m, standing[int32(i)])
+		}
+	}
+	return nil
+}

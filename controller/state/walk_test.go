@@ -1,0 +1,215 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// TestWalks drives jobs through their lives by entries that could be, in random order, for two hundred seeds. After every
+// entry what the state derives step by step is what the slow twin finds by looking at everything, a replica restored from
+// a snapshot shows policies the same, and the ledgers hold what they must. In the end every job has ended.
+func TestWalks(t *testing.T) {
+	f := fabric(t)
+	seeds := uint64(200)
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
+		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed}
+		for range 120 {
+			w.step()
+		}
+		for n := 0; w.s.Finished() < len(w.s.Data().Jobs); n++ {
+			if n == 2000 {
+				t.Fatalf("seed %d: %d of %d jobs end", seed, w.s.Finished(), len(w.s.Data().Jobs))
+			}
+			w.end = true
+			w.step()
+		}
+	}
+}
+
+type walk struct {
+	t    *testing.T
+	r    *rand.Rand
+	s    *state.State
+	seed uint64
+	now  time.Duration
+	end  bool // nothing but progress any more
+}
+
+func (w *walk) step() {
+	w.now += time.Duration(w.r.IntN(5))
+	e := w.entry()
+	e.At = w.now
+	var before [32]byte
+	look := w.r.IntN(8) == 0 // a digest costs more than everything else here
+	if look {
+		before = w.s.Digest()
+	}
+	if err := w.s.Apply(&e); err != nil {
+		if look && w.s.Digest() != before {
+			w.t.Fatalf("seed %d: %v changed the state and was refused: %v", w.seed, e.Kind, err)
+		}
+		if !errors.Is(err, state.ErrStale) && !errors.Is(err, state.ErrConflict) {
+			w.t.Fatalf("seed %d: %+v: %v", w.seed, e, err)
+		}
+		return
+	}
+	if err := derived(w.s); err != nil {
+		w.t.Fatalf("seed %d: after %+v: %v", w.seed, e, err)
+	}
+	if err := ledgers(w.s.Data()); err != nil {
+		w.t.Fatalf("seed %d: after %+v: %v", w.seed, e, err)
+	}
+	if w.r.IntN(40) == 0 {
+		w.restore()
+	}
+}
+
+// restore compares what a policy sees on a replica that has been restored with what it sees here.
+func (w *walk) restore() {
+	snap, err := w.s.Snapshot()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	o := state.New(w.s.Fabric())
+	if err := o.Restore(snap); err != nil {
+		w.t.Fatalf("seed %d: %v", w.seed, err)
+	}
+	var a, b controller.View
+	w.s.FillView(&a, nil)
+	o.FillView(&b, nil)
+	a.Fabric, b.Fabric = nil, nil
+	if diff := cmp.Diff(a, b, cmpopts.EquateEmpty()); diff != "" {
+		w.t.Fatalf("seed %d: a restored replica shows policies something else (-here +there):\n%s", w.seed, diff)
+	}
+}
+
+// entry is one that could be now, or is harmless.
+func (w *walk) entry() state.Entry {
+	d, r := w.s.Data(), w.r
+	port := func() southbound.Port { return southbound.Port(r.IntN(len(d.Circuits))) }
+	progress := []state.Kind{state.Placed, state.StageStarted, state.CoflowStarted, state.TaskEnded, state.BundleEnded}
+	for {
+		kind := state.Kind(1 + r.IntN(15))
+		if w.end {
+			kind = progress[r.IntN(len(progress))]
+		}
+		switch kind {
+		case state.JobAccepted:
+			return state.Entry{Kind: state.JobAccepted, Job: w.job(), Request: fmt.Sprint(r.IntN(20))}
+		case state.Placed:
+			if e, ok := w.place(); ok {
+				return e
+			}
+		case state.Routed:
+			if ids := w.s.Active(); len(ids) > 0 {
+				id := ids[r.IntN(len(ids))]
+				route := &controller.Routing{Coflow: id, Tags: make([]southbound.Tag, len(w.s.Coflow(id).Tag))}
+				for i := range route.Tags {
+					route.Tags[i] = southbound.Tag(r.IntN(7))
+				}
+				return state.Entry{Kind: state.Routed, Routing: route}
+			}
+		case state.StageStarted:
+			if st := w.s.ReadyStages(); len(st) > 0 {
+				x := st[r.IntN(len(st))]
+				return state.Entry{Kind: state.StageStarted, JobID: x.Job, Stage: x.Stage}
+			}
+		case state.CoflowStarted:
+			if ids := w.s.ReadyCoflows(); len(ids) > 0 {
+				return state.Entry{Kind: state.CoflowStarted, Coflow: ids[r.IntN(len(ids))]}
+			}
+		case state.TaskEnded:
+			for i := range d.Tasks {
+				if t := &d.Tasks[i]; t.Started != state.Unset && (t.Ended == state.Unset || r.IntN(20) == 0) {
+					return state.Entry{Kind: state.TaskEnded, Task: southbound.TaskID(i)}
+				}
+			}
+		case state.BundleEnded:
+			for _, id := range w.s.Active() {
+				if c := w.s.Coflow(id); c.Started != state.Unset {
+					return state.Entry{Kind: state.BundleEnded, Coflow: id, Row: int32(r.IntN(len(c.Done)))}
+				}
+			}
+		case state.Withdrawn:
+			if n := len(d.Coflows); n > 0 {
+				return state.Entry{Kind: state.Withdrawn, Coflow: southbound.CoflowID(r.IntN(n))}
+			}
+		case state.Reserved:
+			if in, out, n := port(), port(), len(d.Coflows); in != out && n > 0 {
+				from := w.now + time.Duration(r.IntN(30))
+				return state.Entry{Kind: state.Reserved, Reservation: &controller.Reservation{In: in, Out: out, NotBefore: from,
+					NotAfter: from + time.Duration(1+r.IntN(20)), Coflow: southbound.CoflowID(r.IntN(n)), Meanwhile: controller.Way(r.IntN(2))}}
+			}
+		case state.ReservationBegun:
+			return state.Entry{Kind: state.ReservationBegun, Port: port()}
+		case state.ReservationEnded:
+			return state.Entry{Kind: state.ReservationEnded, Port: port(), Cause: state.RanOut}
+		case state.CircuitIntended:
+			if in, out := port(), port(); in != out {
+				return state.Entry{Kind: state.CircuitIntended, Port: in, Out: out}
+			}
+		case state.CircuitSettled:
+			in := port()
+			return state.Entry{Kind: state.CircuitSettled, Port: in, Out: w.s.Circuit(in).Out, OK: r.IntN(2) == 0}
+		case state.Planned:
+			return state.Entry{Kind: state.Planned, Wake: w.now + 10}
+		case state.PortSeen:
+			return state.Entry{Kind: state.PortSeen, Device: southbound.DeviceID(r.IntN(6)), Port: southbound.Port(r.IntN(3)), OK: r.IntN(2) == 0}
+		}
+	}
+}
+
+func (w *walk) job() *controller.Job {
+	host := func() southbound.HostID { return southbound.HostID(w.r.IntN(w.s.Fabric().Hosts())) }
+	stage := func(n int) controller.Stage { return controller.Stage{Tasks: make([]controller.Task, n)} }
+	n := 1 + w.r.IntN(3)
+	switch w.r.IntN(4) {
+	case 0: // bare, sometimes all within one host
+		e := controller.Edge{Kind: controller.Fixed}
+		for range n {
+			e.Flows = append(e.Flows, controller.Flow{Src: host(), Dst: host(), Bytes: 5})
+		}
+		return &controller.Job{Name: "bare", Edges: []controller.Edge{e, e}}
+	case 1:
+		return shuffle()
+	case 2: // a diamond, with an edge that carries nothing
+		return &controller.Job{Name: "diamond", Stages: []controller.Stage{stage(n), stage(n), stage(1), stage(1)}, Edges: []controller.Edge{
+			{Kind: controller.OneToOne, From: 0, To: 1, Bytes: 7}, {Kind: controller.Broadcast, From: 0, To: 2, Bytes: 3},
+			{Kind: controller.ScatterGather, From: 1, To: 3, Bytes: 9}, {Kind: controller.ScatterGather, From: 2, To: 3}}}
+	}
+	return &controller.Job{Name: "tasks alone", Stages: []controller.Stage{stage(n)}}
+}
+
+// place places the first job that fits.
+func (w *walk) place() (state.Entry, bool) {
+	var v controller.View
+	w.s.FillView(&v, nil)
+	for _, j := range v.Waiting {
+		free := slices.Clone(v.Free)
+		var hosts []southbound.HostID
+		for h := range free {
+			for ; free[h] > 0 && len(hosts) < j.Tasks(); free[h]-- {
+				hosts = append(hosts, southbound.HostID(h))
+			}
+		}
+		if len(hosts) == j.Tasks() {
+			w.r.Shuffle(len(hosts), func(a, b int) { hosts[a], hosts[b] = hosts[b], hosts[a] })
+			return state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: j.ID, Hosts: hosts}}, true
+		}
+	}
+	return state.Entry{}, false
+}
