@@ -67,6 +67,9 @@ func (d *Device) Config() Config { return d.cfg }
 func (d *Device) Set(now time.Duration, c *southbound.Change) error {
 	d.run(now)
 	err := d.set(c)
+	if err == nil && !c.Empty() && d.strikes(Deny, southbound.NoPort) {
+		err = ErrDenied
+	}
 	if err != nil {
 		return fmt.Errorf("set device %q: %w", d.cfg.Name, err)
 	}

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -16,15 +17,24 @@ const (
 	Fail                       // a new circuit of the port ends in FAILED, dark
 	Slow                       // a change becomes effective Delay later than it would
 	Lie                        // a change is accepted and nothing comes of it
+	Loss                       // what leaves the circuit of the port is weaker by Loss; it lasts until ClearFaults
+	Deny                       // a change is applied, and the answer says that it was not
 )
+
+// CentiBel is a hundredth of a decibel.
+type CentiBel int32
 
 // Fault is something that will go wrong.
 type Fault struct {
 	Kind  FaultKind
-	Port  southbound.Port // Stick and Fail: the input; NoPort means any
+	Port  southbound.Port // Stick, Fail and Loss: the input; NoPort means any
 	Times int             // how often it strikes; 0 means until ClearFaults
 	Delay time.Duration   // Slow
+	Loss  CentiBel        // Loss
 }
+
+// ErrDenied is what a device with a Deny fault says of a change that it has taken.
+var ErrDenied = errors.New("the device says that it did not apply the change")
 
 // Fault arms f.
 func (d *Device) Fault(f Fault) { d.faults = append(d.faults, f) }
@@ -41,6 +51,25 @@ func (d *Device) strikes(kind FaultKind, port southbound.Port) bool {
 func (d *Device) slowness() time.Duration {
 	f, _ := d.strike(Slow, southbound.NoPort)
 	return f.Delay
+}
+
+// Losses returns by how much more than usual the circuits of inputs are weakened, where they are.
+func (d *Device) Losses() map[southbound.Port]CentiBel {
+	var out map[southbound.Port]CentiBel
+	for _, f := range d.faults {
+		if f.Kind != Loss {
+			continue
+		}
+		if out == nil {
+			out = map[southbound.Port]CentiBel{}
+		}
+		for in := range southbound.Port(d.cfg.Ports) {
+			if f.Port == southbound.NoPort || f.Port == in {
+				out[in] += f.Loss
+			}
+		}
+	}
+	return out
 }
 
 func (d *Device) strike(kind FaultKind, port southbound.Port) (Fault, bool) {

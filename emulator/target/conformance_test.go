@@ -1,6 +1,7 @@
 package target_test
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"sync"
@@ -128,23 +129,41 @@ func (r *rig) elected(t testing.TB, id gnmi.Election) *gnmi.Session {
 }
 
 func TestConformance(t *testing.T) {
-	for _, kind := range []device.Kind{device.Packet, device.Optical} {
-		t.Run(kind.String(), func(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		kind    device.Kind
+		profile gnmi.Profile // nil: the rig's
+		change  func(*device.Config, *target.Config)
+	}{
+		{"packet", device.Packet, nil, nil},
+		{"optical", device.Optical, nil, nil},
+		{"sonic-ocs", device.Optical, gnmi.SONiCOCS{Ports: 8}, withSONiC},
+		{"ocp beside sonic-ocs", device.Optical, nil, withSONiC},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
 			devicetest.Run(t, func(t *testing.T) *devicetest.Bench {
-				r := newRig(t, kind, nil)
+				r := newRig(t, tt.kind, tt.change)
+				open := func(id gnmi.Election) *gnmi.Session {
+					cfg := r.config(t)
+					cfg.Profile = cmp.Or(tt.profile, cfg.Profile)
+					cfg.Election = func() gnmi.Election { return id }
+					return r.dial(t, cfg)
+				}
 				return &devicetest.Bench{
-					Device:  r.elected(t, gnmi.Election{High: 5, Low: 5}),
-					Optical: kind == device.Optical, Ports: 8, Racks: 8,
+					Device:  open(gnmi.Election{High: 5, Low: 5}),
+					Optical: tt.kind == device.Optical, Ports: 8, Racks: 8,
 					Light: func(p southbound.Port, lit bool) { r.door.Light(p, lit) },
 					Rival: func(t *testing.T, larger bool) southbound.Device {
 						id := gnmi.Election{High: 5, Low: 4}
 						if larger {
 							id = gnmi.Election{High: 6}
 						}
-						return r.elected(t, id)
+						return open(id)
 					},
 				}
 			})
 		})
 	}
 }
+
+func withSONiC(_ *device.Config, c *target.Config) { c.SONiC = true }

@@ -22,13 +22,19 @@ type front interface {
 	event(t *tree, e southbound.DeviceEvent)
 	applied(t *tree, a device.Applied)
 	// counters brings the counters up to date.
-	counters(t *tree, dropped uint64)
+	counters(t *tree, r reading)
+}
+
+// reading is what a device is asked again and again, for it does not tell by itself.
+type reading struct {
+	dropped uint64
+	losses  map[southbound.Port]device.CentiBel
 }
 
 // newFront returns the front end of a device: openconfig for packet switches, ocp for optical ones.
-func newFront(c device.Config, start time.Time) front {
+func newFront(c device.Config, start time.Time, sonic bool) front {
 	if c.Kind == device.Optical {
-		return newOpticalFront(c, wall{start})
+		return newOpticalFront(c, wall{start}, sonic)
 	}
 	return newPacketFront(c, wall{start})
 }

@@ -96,7 +96,7 @@ func (t *Target) encode(f found, leaves []schema.Leaf, enc gpb.Encoding) ([]*gpb
 			return nil, err
 		}
 		tv, err := schema.JSON(v, enc)
-		return []*gpb.Update{{Path: f.path.Proto(), Val: tv}}, err
+		return []*gpb.Update{{Path: t.tree.model.Proto(f.path), Val: tv}}, err
 	}
 	var out []*gpb.Update
 	for _, l := range leaves {
@@ -116,23 +116,24 @@ func (t *Target) update(l schema.Leaf, enc gpb.Encoding) (*gpb.Update, error) {
 		return nil, err
 	}
 	tv, err := n.Encode(l.Value, enc)
-	return &gpb.Update{Path: l.Path.Proto(), Val: tv}, err
+	return &gpb.Update{Path: t.tree.model.Proto(l.Path), Val: tv}, err
 }
 
 // refresh brings the counters up to date and returns the instant.
 func (t *Target) refresh() time.Duration {
 	var at time.Duration
-	var dropped uint64
+	var r reading
 	var err error
 	t.cfg.Door.Do(func(now time.Duration, dev *device.Device) {
 		at = now
-		dropped, err = dev.Config().Plane.Dropped()
+		r.losses = dev.Losses()
+		r.dropped, err = dev.Config().Plane.Dropped()
 	})
 	if err != nil {
 		t.cfg.Log.Warn("read counters", "device", t.name, "error", err)
 		return at
 	}
-	t.front.counters(t.tree, dropped)
+	t.front.counters(t.tree, r)
 	t.publish(at)
 	return at
 }

@@ -101,8 +101,8 @@ func (f *packetFront) event(t *tree, e southbound.DeviceEvent) {
 	}
 }
 
-func (f *packetFront) counters(t *tree, dropped uint64) {
-	t.put(f.component().With("integrated-circuit", "pipeline-counters", "drop", "state", "no-route"), dropped)
+func (f *packetFront) counters(t *tree, r reading) {
+	t.put(f.component().With("integrated-circuit", "pipeline-counters", "drop", "state", "no-route"), r.dropped)
 }
 
 // applied implements front: what is effective is the state of rules.

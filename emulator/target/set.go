@@ -48,7 +48,7 @@ func (t *Target) Set(_ context.Context, req *gpb.SetRequest) (*gpb.SetResponse, 
 	}
 	resp := &gpb.SetResponse{Prefix: req.GetPrefix(), Timestamp: int64(t.wall.nanos(at))}
 	for _, o := range ops {
-		resp.Response = append(resp.Response, &gpb.UpdateResult{Path: o.path.Proto(), Op: o.op})
+		resp.Response = append(resp.Response, &gpb.UpdateResult{Path: t.tree.model.Proto(o.path), Op: o.op})
 	}
 	return resp, nil
 }
@@ -116,11 +116,11 @@ func (t *Target) readPath(prefix, p *gpb.Path) (schema.Path, error) {
 		return nil, status.Errorf(codes.NotFound, "target %q: this is %q", name, t.name)
 	}
 	for _, x := range []*gpb.Path{prefix, p} {
-		if o := x.GetOrigin(); o != "" && o != t.tree.model.Name {
+		if o := x.GetOrigin(); !t.tree.model.Origin(o) {
 			return nil, status.Errorf(codes.InvalidArgument, "origin %q: this target has %q", o, t.tree.model.Name)
 		}
 	}
-	return schema.FromProto(prefix, p)
+	return t.tree.model.FromProto(prefix, p)
 }
 
 // transact does the operations to the tree, asks the device, and tells the subscribers. On an error the caller undoes.
@@ -140,13 +140,13 @@ func (t *Target) transact(ops []operation) (time.Duration, error) {
 			err = dev.Set(now, change)
 		}
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, device.ErrDenied) {
 		return 0, err
 	}
 	done()
 	t.publish(at)
 	t.catchUp()
-	return at, nil
+	return at, err
 }
 
 // edit does the operations and returns the leaves that they named.
@@ -191,6 +191,7 @@ func statusOf(err error) error {
 		{schema.ErrEncoding, codes.Unimplemented},
 		{southbound.ErrUnsupported, codes.Unimplemented},
 		{device.ErrDown, codes.Unavailable},
+		{device.ErrDenied, codes.Internal},
 	} {
 		if errors.Is(err, c.err) {
 			code = c.code

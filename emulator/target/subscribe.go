@@ -210,7 +210,7 @@ func (x *sampling) differing(leaves []schema.Leaf) []schema.Leaf {
 func (s *stream) response(n notice) (*gpb.SubscribeResponse, error) {
 	out := &gpb.Notification{Timestamp: int64(s.t.wall.nanos(n.at)), Prefix: echo(s.list.GetPrefix())}
 	for _, g := range n.gone {
-		out.Delete = append(out.Delete, g.Proto())
+		out.Delete = append(out.Delete, s.t.tree.model.Proto(g))
 	}
 	for _, l := range n.leaves {
 		u, err := s.t.update(l, s.list.GetEncoding())

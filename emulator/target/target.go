@@ -29,6 +29,8 @@ type Config struct {
 	TLS       *tls.Config // nil: plaintext, and only with Plaintext set and on a loopback address
 	Plaintext bool
 
+	SONiC bool // an optical switch also speaks sonic-ocs, on the same store
+
 	Strict       bool   // refuse a Set without an election id
 	ElectionFile string // keeps the largest election ids over a restart of the target; "" keeps them in memory only
 
@@ -92,7 +94,7 @@ func New(cfg Config) (*Target, error) {
 // begin fills the tree; it is called under the door's lock.
 func (t *Target) begin(now time.Duration, dev *device.Device) {
 	t.name = dev.Config().Name
-	t.front = newFront(dev.Config(), t.cfg.Start)
+	t.front = newFront(dev.Config(), t.cfg.Start, t.cfg.SONiC)
 	t.tree = newTree(t.front.model())
 	t.front.load(t.tree, now, dev)
 	t.tree.take()

@@ -190,6 +190,9 @@ func (n *Node) decodeTable(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
+		if fields, ok := obj[key].(map[string]any); ok && len(fields) == 0 && !f.lenient {
+			return nil, malformed("%q: table %q: the entry %q has no field", p.String(), n.Name, key)
+		}
 		var err error
 		if out, err = n.decode(out, p.Entry(n.Name, n.Keys[0], key), obj[key], f); err != nil {
 			return nil, err

@@ -1,0 +1,138 @@
+package target_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"lightloom/emulator/device"
+	"lightloom/emulator/target"
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/schema"
+)
+
+func instant(d *device.Config, c *target.Config) {
+	d.Delays = device.Delays{}
+	withSONiC(d, c)
+}
+
+// TestTwoViews changes circuits now through one model and now through the other: both always say the same, and it is
+// what a plain map says.
+func TestTwoViews(t *testing.T) {
+	r := newRig(t, device.Optical, instant)
+	profiles := []gnmi.Profile{gnmi.OCP{Ports: 8}, gnmi.SONiCOCS{Ports: 8}}
+	open := func(p gnmi.Profile) *gnmi.Session {
+		cfg := r.config(t)
+		cfg.Profile = p
+		return r.dial(t, cfg)
+	}
+	readers := []*gnmi.Session{open(profiles[0]), open(profiles[1])}
+	rnd := rand.New(rand.NewPCG(3, 9))
+	twin := map[southbound.Port]southbound.Port{}
+	for step := range 40 {
+		c := &southbound.Change{Replace: rnd.IntN(6) == 0}
+		ins, outs := rnd.Perm(8), rnd.Perm(8)
+		for i := range rnd.IntN(5) {
+			x := southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]), Off: rnd.IntN(4) == 0}
+			c.Connect = append(c.Connect, x)
+		}
+		writer := open(profiles[rnd.IntN(2)]) // a new one: the other model may have been written to
+		if err := writer.Set(t.Context(), c); err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		apply(twin, c)
+		for i, s := range readers {
+			seen, err := s.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(seen.Connections) != len(twin) {
+				t.Fatalf("step %d: %s says %+v, want %v", step, profiles[i].Name(), seen.Connections, twin)
+			}
+			for _, x := range seen.Connections {
+				if out, ok := twin[x.In]; !ok || out != x.Out || x.Status != southbound.Connected {
+					t.Fatalf("step %d: %s says %+v, want %v", step, profiles[i].Name(), seen.Connections, twin)
+				}
+			}
+		}
+	}
+}
+
+func apply(twin map[southbound.Port]southbound.Port, c *southbound.Change) {
+	if c.Replace {
+		clear(twin)
+	}
+	for _, x := range c.Connect {
+		delete(twin, x.In)
+		for in, out := range twin {
+			if !x.Off && out == x.Out {
+				delete(twin, in)
+			}
+		}
+	}
+	for _, x := range c.Connect {
+		if !x.Off {
+			twin[x.In] = x.Out
+		}
+	}
+}
+
+// TestSONiCCodes sends what is wrong to the tables, and wants its code and nothing changed.
+func TestSONiCCodes(t *testing.T) {
+	r := newRig(t, device.Optical, instant)
+	m := gnmi.SONiCOCS{Ports: 8}.Model()
+	at := func(s string) *gpb.Path {
+		p, err := schema.Parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Proto(p)
+	}
+	const table = "/CONFIG_DB/localhost/OCS_CROSS_CONNECT"
+	s := r.dial(t, r.config(t))
+	if err := s.Set(t.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	client := r.raw(t)
+	for _, tt := range []struct {
+		name, path, value string
+		want              codes.Code
+	}{
+		{"another key", table, `{"x":{"a_side":"3A","b_side":"4B"}}`, codes.Aborted},
+		{"one side", table, `{"3A-4B":{"a_side":"3A"}}`, codes.Aborted},
+		{"sides turned round", table, `{"3B-4A":{"a_side":"3B","b_side":"4A"}}`, codes.Aborted},
+		{"port out of range", table, `{"9A-4B":{"a_side":"9A","b_side":"4B"}}`, codes.Aborted},
+		{"port zero", table, `{"0A-4B":{"a_side":"0A","b_side":"4B"}}`, codes.Aborted},
+		{"busy output", table, `{"3A-2B":{"a_side":"3A","b_side":"2B"}}`, codes.Aborted},
+		{"wrapped", table, `{"OCS_CROSS_CONNECT":{}}`, codes.InvalidArgument},
+		{"a list", table, `[]`, codes.InvalidArgument},
+		{"state", "/STATE_DB/localhost/OCS_CROSS_CONNECT_TABLE[key=1A-2B]/status", `"tuned"`, codes.InvalidArgument},
+		{"blocked port", "/CONFIG_DB/localhost/OCS_PORT[key=1A]/config_status", `"force-blocked"`, codes.Unimplemented},
+		{"unknown port", "/CONFIG_DB/localhost/OCS_PORT[key=9A]/label", `"x"`, codes.Aborted},
+	} {
+		u := &gpb.Update{Path: at(tt.path), Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(tt.value)}}}
+		if _, err := client.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{u}}); status.Code(err) != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+		seen, err := s.Read(t.Context())
+		if want := []southbound.Connection{{In: 0, Out: 1, Status: southbound.Connected}}; err != nil || !slices.Equal(seen.Connections, want) {
+			t.Fatalf("%s: afterwards %+v, %v", tt.name, seen.Connections, err)
+		}
+	}
+	both := &gpb.SetRequest{
+		Delete: []*gpb.Path{at(table)},
+		Update: []*gpb.Update{upd(t, connAt("in2", "out2"), conn("in2", "out2"))},
+	}
+	if _, err := client.Set(t.Context(), both); status.Code(err) != codes.Unimplemented {
+		t.Errorf("both models in one request: %v", err)
+	}
+	label := &gpb.Update{Path: at("/CONFIG_DB/localhost/OCS_PORT[key=1A]/label"), Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(`"to tor3"`)}}}
+	if _, err := client.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{label}}); err != nil {
+		t.Error(err)
+	}
+}
