@@ -355,6 +355,9 @@ func (s *State) closeOne(j *Job, e *Entry) {
 
 func (s *State) seePort(e *Entry) error {
 	ref := PortRef{e.Device, e.Port}
+	if !leads(s.fabric, ref) {
+		return fmt.Errorf("see port %d of device %d: no link leaves there", e.Port, e.Device)
+	}
 	i, down := slices.BinarySearchFunc(s.d.Down, ref, func(a, b PortRef) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Port, b.Port))
 	})

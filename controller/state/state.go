@@ -3,7 +3,6 @@ package state
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -209,67 +208,6 @@ func (s *State) Restore(b []byte) error {
 	s.derive()
 	return nil
 }
-
-// check refuses a snapshot whose references lead nowhere, so that a damaged one cannot crash the replica later.
-func (d *Data) check(f *topo.Fabric) error {
-	if want := len(New(f).d.Circuits); len(d.Circuits) != want {
-		return fmt.Errorf("holds %d circuits, the fabric has %d OCS inputs", len(d.Circuits), want)
-	}
-	tasks, coflows := 0, 0
-	for i, j := range d.Jobs {
-		switch {
-		case j == nil:
-			return fmt.Errorf("job %d is missing", i)
-		case int(j.ID) != i || int(j.FirstTask) != tasks || int(j.FirstCoflow) != coflows:
-			return fmt.Errorf("job %d has ids out of order", i)
-		case len(j.Stages) != len(j.Job.Stages) || (j.Hosts != nil && len(j.Hosts) != j.Tasks()):
-			return fmt.Errorf("job %d has stages or hosts missing", i)
-		}
-		for _, h := range j.Hosts {
-			if h < 0 || int(h) >= f.Hosts() {
-				return fmt.Errorf("job %d is placed on host %d of %d", i, h, f.Hosts())
-			}
-		}
-		tasks, coflows = tasks+j.Tasks(), coflows+len(j.Edges)
-	}
-	if tasks != len(d.Tasks) || coflows != len(d.Coflows) {
-		return errors.New("tasks or coflows do not add up to the jobs'")
-	}
-	for i, c := range d.Coflows {
-		n := 0
-		if c != nil {
-			n = len(c.Columns.Src)
-		}
-		if c == nil || len(c.Columns.Dst) != n || len(c.Columns.Size) != n || len(c.Tag) != n || len(c.Done) != n ||
-			c.Job < 0 || int(c.Job) >= len(d.Jobs) || int(c.Edge) >= len(d.Jobs[c.Job].Edges) || c.Edge < 0 {
-			return fmt.Errorf("coflow %d is incomplete", i)
-		}
-		for r := range c.Columns.Src {
-			if a, b := c.Columns.Src[r], c.Columns.Dst[r]; a < 0 || b < 0 || int(a) >= f.Hosts() || int(b) >= f.Hosts() {
-				return fmt.Errorf("coflow %d has a bundle %d→%d on %d hosts", i, a, b, f.Hosts())
-			}
-		}
-	}
-	for i, t := range d.Tasks {
-		if t.Job < 0 || int(t.Job) >= len(d.Jobs) || int(t.Host) >= f.Hosts() || t.Stage < 0 ||
-			int(t.Stage) >= len(d.Jobs[t.Job].Stages) {
-			return fmt.Errorf("task %d is incomplete", i)
-		}
-	}
-	for _, r := range d.Ledger {
-		if !f.HasOCS() || !inRange(r.In, f.Racks) || !inRange(r.Out, f.Racks) {
-			return fmt.Errorf("reservation %d→%d is outside the fabric", r.In, r.Out)
-		}
-	}
-	for i, c := range d.Circuits {
-		if (c.Out != southbound.NoPort && !inRange(c.Out, f.Racks)) || int(c.Move) >= len(d.Moves) || (c.Out != southbound.NoPort && c.Move < 0) {
-			return fmt.Errorf("circuit %d is outside the fabric", i)
-		}
-	}
-	return nil
-}
-
-func inRange(p southbound.Port, n int) bool { return p >= 0 && int(p) < n }
 
 // derive rebuilds what follows from d.
 func (s *State) derive() {

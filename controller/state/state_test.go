@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -181,9 +182,13 @@ func FuzzMachine(f *testing.F) {
 	}
 	f.Add(batch)
 	f.Add([]byte(`[{"k":7,"r":-1}]`))
+	f.Add([]byte(`[{"k":15,"d":99}]`))
+	f.Add([]byte(`[{"k":15,"d":-1,"p":7}]`))
+	f.Add([]byte(`[{"k":15,"d":1,"p":77}]`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m := state.Machine{State: state.New(fabric(t))}
 		_ = m.Apply(b) // refusals are fine; a panic or a broken snapshot is not
+		look(m.State)
 		snap, err := m.Snapshot()
 		if err != nil {
 			t.Fatal(err)
@@ -202,12 +207,42 @@ func FuzzRestore(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(snap)
+	for _, part := range []string{
+		`"ledger":[{"not_after_ns":5,"in":0,"out":1,"coflow":9}]`,
+		`"ledger":[{"not_after_ns":5,"in":0,"out":1,"coflow":-7}]`,
+		`"ledger":[{"not_after_ns":5,"in":0,"out":1},{"not_after_ns":5,"in":0,"out":1}]`,
+		`"down":[{"device":99,"port":0}]`,
+		`"down":[{"device":0,"port":-1}]`,
+		`"tasks":[{"host":0,"started_ns":-1,"ended_ns":-1},{"host":-9},{"host":0}]`,
+	} {
+		field, _, _ := bytes.Cut([]byte(part), []byte(":"))
+		f.Add(bytes.Replace(snap, append(field, ":null"...), []byte(part), 1))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := state.New(fabric(t))
-		if s.Restore(b) == nil {
-			s.Digest()
-			s.Boundary()
-			s.FillView(&controller.View{}, nil)
+		if s.Restore(b) != nil {
+			return
 		}
+		look(s)
+		r := rand.New(rand.NewPCG(1, 3))
+		for range 100 {
+			e := randomEntry(r, s)
+			_ = s.Apply(&e)
+		}
+		look(s)
 	})
+}
+
+// look asks a state everything that a loop asks.
+func look(s *state.State) {
+	s.Digest()
+	s.Boundary()
+	s.Outage(1)
+	s.FillView(&controller.View{}, nil)
+	for _, id := range s.Active() {
+		s.AppendTags(nil, id)
+	}
+	for _, r := range s.Ledger() {
+		s.Idle(&r.Reservation)
+	}
 }

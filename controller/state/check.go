@@ -1,0 +1,108 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// check refuses a snapshot whose references lead nowhere, so that a damaged one cannot crash the replica later.
+func (d *Data) check(f *topo.Fabric) error {
+	if err := d.checkJobs(f); err != nil {
+		return err
+	}
+	for i, c := range d.Coflows {
+		if err := d.checkCoflow(f, c); err != nil {
+			return fmt.Errorf("coflow %d %w", i, err)
+		}
+	}
+	for i, t := range d.Tasks {
+		if t.Job < 0 || int(t.Job) >= len(d.Jobs) || int(t.Host) >= f.Hosts() || t.Stage < 0 ||
+			int(t.Stage) >= len(d.Jobs[t.Job].Stages) {
+			return fmt.Errorf("task %d is incomplete", i)
+		}
+	}
+	return d.checkCircuits(f)
+}
+
+// checkJobs checks the ids and hosts of jobs, and that there are as many tasks and coflows as they have.
+func (d *Data) checkJobs(f *topo.Fabric) error {
+	tasks, coflows := 0, 0
+	for i, j := range d.Jobs {
+		switch {
+		case j == nil:
+			return fmt.Errorf("job %d is missing", i)
+		case int(j.ID) != i || int(j.FirstTask) != tasks || int(j.FirstCoflow) != coflows:
+			return fmt.Errorf("job %d has ids out of order", i)
+		case len(j.Stages) != len(j.Job.Stages) || (j.Hosts != nil && len(j.Hosts) != j.Tasks()):
+			return fmt.Errorf("job %d has stages or hosts missing", i)
+		}
+		for _, h := range j.Hosts {
+			if h < 0 || int(h) >= f.Hosts() {
+				return fmt.Errorf("job %d is placed on host %d of %d", i, h, f.Hosts())
+			}
+		}
+		for k, e := range j.Edges {
+			if n := len(j.Stages); e.Kind != controller.Fixed && (e.From < 0 || e.From >= n || e.To < 0 || e.To >= n) {
+				return fmt.Errorf("job %d has an edge %d between stages that it has not", i, k)
+			}
+		}
+		tasks, coflows = tasks+j.Tasks(), coflows+len(j.Edges)
+	}
+	if tasks != len(d.Tasks) || coflows != len(d.Coflows) {
+		return errors.New("tasks or coflows do not add up to the jobs'")
+	}
+	return nil
+}
+
+func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
+	n := 0
+	if c != nil {
+		n = len(c.Columns.Src)
+	}
+	if c == nil || len(c.Columns.Dst) != n || len(c.Columns.Size) != n || len(c.Tag) != n || len(c.Done) != n ||
+		c.Job < 0 || int(c.Job) >= len(d.Jobs) || int(c.Edge) >= len(d.Jobs[c.Job].Edges) || c.Edge < 0 {
+		return errors.New("is incomplete")
+	}
+	for r := range c.Columns.Src {
+		if a, b := c.Columns.Src[r], c.Columns.Dst[r]; a < 0 || b < 0 || int(a) >= f.Hosts() || int(b) >= f.Hosts() {
+			return fmt.Errorf("has a bundle %d→%d on %d hosts", a, b, f.Hosts())
+		}
+	}
+	return nil
+}
+
+// checkCircuits checks the ledger, the circuits and the ports that are down.
+func (d *Data) checkCircuits(f *topo.Fabric) error {
+	if want := len(New(f).d.Circuits); len(d.Circuits) != want {
+		return fmt.Errorf("holds %d circuits, the fabric has %d OCS inputs", len(d.Circuits), want)
+	}
+	for _, r := range d.Ledger {
+		if !f.HasOCS() || !inRange(r.In, f.Racks) || !inRange(r.Out, f.Racks) || r.Coflow < controller.AnyCoflow || int(r.Coflow) >= len(d.Coflows) {
+			return fmt.Errorf("reservation %d→%d for coflow %d is outside the fabric or the jobs", r.In, r.Out, r.Coflow)
+		}
+	}
+	for i, c := range d.Circuits {
+		if (c.Out != southbound.NoPort && !inRange(c.Out, f.Racks)) || int(c.Move) >= len(d.Moves) || (c.Out != southbound.NoPort && c.Move < 0) {
+			return fmt.Errorf("circuit %d is outside the fabric", i)
+		}
+	}
+	for _, p := range d.Down {
+		if !leads(f, p) {
+			return fmt.Errorf("port %d of device %d is outside the fabric", p.Port, p.Device)
+		}
+	}
+	return nil
+}
+
+func inRange(p southbound.Port, n int) bool { return p >= 0 && int(p) < n }
+
+// leads says whether a link leaves at a port.
+func leads(f *topo.Fabric, p PortRef) bool {
+	t := f.Topology
+	return p.Device >= 0 && int(p.Device) < len(t.Nodes()) && t.OutPort(p.Device, int32(p.Port)) != pathmap.None
+}
