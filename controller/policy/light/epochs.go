@@ -39,9 +39,11 @@ func BvN() Epochs {
 	}, epochOutages}
 }
 
-// Solstice leaves to packets what they carry anyway.
+// Solstice leaves to packets what they carry anyway. No slice of it is shorter than an outage: where circuits carry all,
+// demands are rounded up to multiples of one.
 func Solstice() Epochs {
 	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		m.RoundUp(max(e.delta, 1))
 		return schedule.Solstice(m, lit, e.delta, e.packets)
 	}, epochOutages}
 }

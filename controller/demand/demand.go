@@ -1,0 +1,63 @@
+// Package demand says what is known of traffic between racks: all of it (the trace), what waits at hosts, or what port
+// counters have seen. Each estimate is a function of what it is given; it asks nobody and keeps nothing.
+//
+// It does not decide what an estimate is good for: circuit policies do.
+package demand
+
+import (
+	"lightloom/controller"
+	"lightloom/pathmap"
+)
+
+// Matrix is payload that one rack has for another, [source][destination]. Its diagonal is zero.
+type Matrix [][]pathmap.Bytes
+
+// New returns a matrix of zeros.
+func New(racks int) Matrix {
+	m := make(Matrix, racks)
+	cells := make([]pathmap.Bytes, racks*racks)
+	for i := range m {
+		m[i], cells = cells[:racks:racks], cells[racks:]
+	}
+	return m
+}
+
+// Sum returns all of it.
+func (m Matrix) Sum() pathmap.Bytes {
+	sum := pathmap.Bytes(0)
+	for i := range m {
+		for _, b := range m[i] {
+			sum += b
+		}
+	}
+	return sum
+}
+
+// Oracle is what is left of every coflow that has started, as the trace knows it: what every estimate is held against.
+func Oracle(v *controller.View) Matrix {
+	return perBundle(v, func(left pathmap.Bytes) pathmap.Bytes { return left })
+}
+
+// Backlog is what hosts' sockets hold, as c-Through asks for it (Wang et al., c-Through: part-time optics in data
+// centers, SIGCOMM 2010, section 3.1): of each bundle at most its socket's buffer, for what an application has not
+// written yet nobody sees. The larger the buffer, the nearer to the oracle.
+func Backlog(v *controller.View, buffer pathmap.Bytes) Matrix {
+	return perBundle(v, func(left pathmap.Bytes) pathmap.Bytes { return min(left, buffer) })
+}
+
+// perBundle sums what is known of each live bundle by pair of racks.
+func perBundle(v *controller.View, known func(left pathmap.Bytes) pathmap.Bytes) Matrix {
+	m := New(v.Fabric.Racks)
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		if !c.Started {
+			continue
+		}
+		for row := range c.Src {
+			if s, d := v.HostRack(c.Src[row]), v.HostRack(c.Dst[row]); s != d {
+				m[s][d] += known(c.LeftBytes(row))
+			}
+		}
+	}
+	return m
+}
