@@ -35,9 +35,13 @@ func newTopology() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "topology",
 		Short: "Convert, show and check topologies",
-		Long:  "Converts, shows and checks topologies.\n\n" + topologyHelp(),
-		Args:  unknownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Long: "Converts, shows and checks topologies.\n\n" + topologyHelp() + "\n\n" +
+			"In every format a link is a cable with two directions. Links between the same two nodes are parallel cables; a link\n" +
+			"from a node to itself, and a capacity of zero or below, are errors. A link without a capacity has 1 Gb/s, a node\n" +
+			"without a role is a switch. In a directed graph, two links that are each other's way back are one cable, and one\n" +
+			"without a way back is an error. Nodes need not be connected: where no path joins two, their list is empty.",
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newTopologyConvert(), newTopologyShow(), newTopologyValidate())
 	return c

@@ -51,3 +51,24 @@ func ExampleFabric_PathMap() {
 	// tor0 spine0 tor2 spine1 tor1
 	// tor0 spine1 tor2 spine0 tor1
 }
+
+// A map follows its network: a spine that fails takes a path from every two racks, and gives it back.
+func ExampleFabric_Follow() {
+	fabric, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 3, Spines: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	live, err := fabric.Follow(2, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	spine, _ := fabric.Topology.Named("spine0")
+	fmt.Println("changed:", live.FailNode(spine), "paths left:", live.Map().Paths(0, 1))
+	fmt.Println("changed:", live.HealNode(spine), "paths again:", live.Map().Paths(0, 1))
+	uplink := fabric.Topology.OutPort(fabric.ToRNode[2], 2)
+	fmt.Println("rack 2's first uplink is used by", live.Users(uplink))
+	// Output:
+	// changed: [{0 1} {0 2} {1 2}] paths left: 1
+	// changed: [{0 1} {0 2} {1 2}] paths again: 2
+	// rack 2's first uplink is used by [{0 2} {1 2}]
+}

@@ -68,6 +68,18 @@ func (f *Fabric) cable(b *pathmap.Builder) {
 // PathMap returns the k shortest paths between racks over the packet network: indexes are racks, and no path enters the
 // OCS or a host.
 func (f *Fabric) PathMap(k int, seed uint64) (*pathmap.Map, error) {
-	return pathmap.Build(f.Topology, f.ToRNode, pathmap.Options{K: k, Seed: seed,
-		Avoid: func(n pathmap.NodeID) bool { return f.Topology.Node(n).Role == pathmap.OCS }})
+	return pathmap.Build(f.Topology, f.ToRNode, f.pathOptions(k, seed))
+}
+
+// Follow returns the map that PathMap returns, packed, with the index from links to pairs of racks, to be kept in line
+// with links and nodes that fail and come back.
+func (f *Fabric) Follow(k int, seed uint64) (*pathmap.Live, error) {
+	opt := f.pathOptions(k, seed)
+	opt.Packed = true
+	return pathmap.Follow(f.Topology, f.ToRNode, opt)
+}
+
+func (f *Fabric) pathOptions(k int, seed uint64) pathmap.Options {
+	return pathmap.Options{K: k, Seed: seed,
+		Avoid: func(n pathmap.NodeID) bool { return f.Topology.Node(n).Role == pathmap.OCS }}
 }
