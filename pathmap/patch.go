@@ -16,7 +16,7 @@ type patch struct {
 func (p *patch) bytes() int64 { return int64(4*cap(p.source)+8*cap(p.at)+cap(p.bits)) + 72 }
 
 // patchShare is the part of a row's blocks, one in so many, that may be patched before the row is written whole.
-const patchShare = 4
+const patchShare = 3
 
 // patched returns r with the blocks of fresh in place of its own; sources is how many blocks it has.
 func (r packedRow) patched(fresh *patch, sources int, f form) packedRow {
@@ -36,8 +36,9 @@ func (r packedRow) patched(fresh *patch, sources int, f form) packedRow {
 
 // merge returns the blocks of p and fresh, fresh ones where both have them.
 func (p *patch) merge(fresh *patch) *patch {
-	var w bitWriter
-	m := &patch{source: make([]int32, 0, len(p.source)+len(fresh.source))}
+	w := bitWriter{bytes: make([]byte, 0, len(p.bits)+len(fresh.bits))}
+	most := len(p.source) + len(fresh.source)
+	m := &patch{source: make([]int32, 0, most), at: make([]int, 0, most+1)}
 	i, j := 0, 0
 	for i < len(p.source) || j < len(fresh.source) {
 		from, k := fresh, j
@@ -60,7 +61,7 @@ func (p *patch) merge(fresh *patch) *patch {
 
 // whole returns the row without patch, unless it has become too long for that.
 func (r packedRow) whole(sources int, f form) (packedRow, bool) {
-	var w bitWriter
+	w := bitWriter{bytes: make([]byte, 0, len(r.bits)+len(r.patch.bits))}
 	at := make([]uint32, 0, len(r.at))
 	for s := range int32(sources) {
 		if s%2 == 0 {

@@ -79,8 +79,8 @@ type renewer struct {
 	path         []int32
 }
 
-// fanFrom is the number of a row's pairs from which on a fan is worth its making.
-const fanFrom = 8
+// fanWorth is how many entries of a graph may be looked at to make a fan, for each pair that will be searched with it.
+const fanWorth = 256
 
 func (w *renewer) row(r *renewal) {
 	m, t := w.m, r.target
@@ -88,7 +88,7 @@ func (w *renewer) row(r *renewal) {
 	if w.gate != nil {
 		r.pairs = w.pass(r.pairs, t)
 	}
-	if len(r.pairs) >= fanFrom {
+	if len(r.pairs)*fanWorth >= len(m.g.to) {
 		if w.spare == nil {
 			w.spare = newFan(m.g.nodes())
 		}
@@ -96,7 +96,8 @@ func (w *renewer) row(r *renewal) {
 		w.fan.fill(m.g, m.node[t], w.back)
 	}
 	w.out.reset()
-	fresh := &patch{}
+	fresh := &patch{source: make([]int32, 0, len(r.pairs)), at: make([]int, 0, len(r.pairs)+1)}
+	r.last = make([]uint16, 0, len(r.pairs))
 	changed := make([]uint32, 0, len(r.pairs))
 	for _, n := range r.pairs {
 		s := int32(n - pairOf(0, t))
