@@ -29,7 +29,7 @@ func arrows() []arrow {
 		{"controller", []string{"southbound", "pathmap"}, "the controller never knows which fabric it drives: the same policy code runs on all three, so that results can be compared"},
 		{"emulator", []string{"southbound", "pathmap"}, "a fabric that knew the controller would prove nothing about real switches: they meet in southbound's words, and cmd introduces them"},
 		{"mininet", []string{"southbound", "pathmap"}, "as the emulator"},
-		{"cmd", []string{"controller", "emulator", "southbound", "pathmap"}, ""},
+		{"cmd", []string{"controller", "emulator", "mininet", "southbound", "pathmap"}, ""},
 	}
 }
 

@@ -59,6 +59,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		root.AddCommand(newDoctor(a))
 	}
 	root.AddCommand(newTopology(), newPaths())
+	root.AddCommand(newSwitch(), newController(), newMininet())
 	root.AddCommand(newVersion())
 	addHidden(root)
 	return root

@@ -81,7 +81,7 @@ func (p *controllerProcess) dial(term uint64) (devices map[southbound.DeviceID]s
 		id := southbound.DeviceID(i)
 		l := &line{cfg: gnmi.Config{Name: node.Name, Addr: p.charge.Devices[node.Name], Device: id, Profile: p.profile(id, node),
 			TLS: p.id.Client(node.Name, pki.Switch), Start: p.charge.Epoch, Timeout: 5 * time.Second,
-			Election: func() gnmi.Election { return gnmi.Election{High: electionHigh(term), Low: 1} }}}
+			Election: func() gnmi.Election { return gnmi.Election{High: p.charge.electionHigh(term), Low: 1} }}}
 		lines = append(lines, l)
 		out[id] = l
 	}

@@ -131,7 +131,7 @@ func (s *stage) listen() (err error) {
 	if s.agent, err = s.newServer(pki.Agent, agentName); err != nil {
 		return err
 	}
-	if s.replicas, err = newReplicas(s); err != nil {
+	if s.replicas, err = newReplicas(s.order.Replicas, s.charge(), s.ca.Issue, privatePorts, s.stderr); err != nil {
 		return err
 	}
 	id, err := s.ca.Issue(pki.Client, "replay")
@@ -140,6 +140,16 @@ func (s *stage) listen() (err error) {
 	}
 	s.client, err = api.Dial(s.replicas.addrs(), id.Client("", pki.Controller))
 	return err
+}
+
+// charge is what every replica is told.
+func (s *stage) charge() charge {
+	c := charge{Epoch: s.epoch, Row: s.order.Row, Parts: s.order.Parts, Seed: s.order.Seed, Elephants: s.order.Elephants,
+		Delta: s.delta, Agent: s.agent.ln.Addr().String(), Devices: map[string]string{}, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	for _, t := range s.targets {
+		c.Devices[t.name] = t.ln.Addr().String()
+	}
+	return c
 }
 
 func (s *stage) close() error {

@@ -37,8 +37,9 @@ type charge struct {
 	Seed      uint64            `json:"seed"`
 	Elephants pathmap.Bytes     `json:"elephants"`
 	Delta     time.Duration     `json:"delta"`
-	Agent     string            `json:"agent"`   // address
-	Devices   map[string]string `json:"devices"` // addresses of gNMI targets, by name
+	Agent     string            `json:"agent"`             // address
+	Devices   map[string]string `json:"devices"`           // addresses of gNMI targets, by name
+	Earlier   uint64            `json:"earlier,omitempty"` // clusters that have programmed the same devices before
 	Identity  []byte            `json:"identity"`
 	Verbose   bool              `json:"verbose,omitempty"`
 }
@@ -121,11 +122,10 @@ func (p *controllerProcess) server() (*api.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the northbound: %w", err)
 	}
-	slots := p.fabric.Hosts() * p.fabric.Spec.Slots
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
 		Submitter: p, Stater: p, Finder: p.node, Now: p.clock, Logger: p.log,
-		Check:   func(j *controller.Job) error { return j.Check(p.fabric.Hosts(), slots) },
+		Check:   p.check,
 		Changes: func() int { return p.node.Stats().LeaderChanges }})
 }
 
@@ -139,13 +139,11 @@ func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := agent.Dial(ctx, agent.Config{Addr: p.charge.Agent, TLS: p.id.Client(agentName, pki.Agent),
-		Election: func() (uint64, uint64) { return electionHigh(term), 1 },
-		OnError:  func(err error) { p.log.Warn("agent", "error", err) }})
+	hosts, hangUp, err := p.hosts(ctx, term)
 	if err != nil {
 		return err
 	}
-	defer hosts.Close()
+	defer hangUp()
 	devices, closeAll := p.dial(term)
 	defer closeAll()
 	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock, Logger: p.log,
@@ -155,11 +153,31 @@ func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
 	return p.seat.Sit(ctx, term, l)
 }
 
-// incarnation counts the clusters that have programmed the same devices; a run has devices of its own.
-const incarnation = 1
+// hosts dials the hosts' agent, where they have one.
+func (p *controllerProcess) hosts(ctx context.Context, term uint64) (leader.Hosts, func() error, error) {
+	if p.charge.Agent == "" {
+		return noHosts{}, func() error { return nil }, nil
+	}
+	c, err := agent.Dial(ctx, agent.Config{Addr: p.charge.Agent, TLS: p.id.Client(agentName, pki.Agent),
+		Election: func() (uint64, uint64) { return p.charge.electionHigh(term), 1 },
+		OnError:  func(err error) { p.log.Warn("agent", "error", err) }})
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, c.Close, nil
+}
 
-// electionHigh is the upper half of an election id: a later term's is larger, and a later cluster's larger still.
-func electionHigh(term uint64) uint64 { return incarnation<<48 | term }
+// check says what is wrong with a job on this fabric, or nil.
+func (p *controllerProcess) check(j *controller.Job) error {
+	if p.charge.Agent == "" {
+		return errNoAgent
+	}
+	return j.Check(p.fabric.Hosts(), p.fabric.Hosts()*p.fabric.Spec.Slots)
+}
+
+// electionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs
+// the same devices larger still. A run has devices of its own, and is the first.
+func (c *charge) electionHigh(term uint64) uint64 { return (c.Earlier+1)<<48 | term }
 
 // Submit implements api.Submitter.
 func (p *controllerProcess) Submit(ctx context.Context, offers []api.Offer) ([]controller.JobID, error) {

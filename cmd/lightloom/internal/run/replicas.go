@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -20,32 +21,42 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// replicas are the processes of the controller. They listen on loopback, which in these namespaces nobody else shares.
+// replicas are the processes of the controller. They listen on loopback.
 type replicas struct {
-	stage *stage
-	dir   string
-	ids   []string
-	raft  map[string]string
-	api   map[string]string
+	charge charge // of every one, but for who it is
+	issue  func(role pki.Role, name string) (pki.Identity, error)
+	stderr io.Writer
+	dir    string
+	ids    []string
+	raft   map[string]string
+	api    map[string]string
 
 	mu     sync.Mutex
 	procs  map[string]*exec.Cmd
 	killed map[string]bool
 }
 
-// The ports of replica i are these plus i.
+// The ports of replica i of a run, which shares its loopback with nobody, are these plus i.
 const (
 	raftPort = 7400
 	apiPort  = 7420
 )
 
-func newReplicas(s *stage) (*replicas, error) {
-	r := &replicas{stage: s, raft: map[string]string{}, api: map[string]string{}, procs: map[string]*exec.Cmd{}, killed: map[string]bool{}}
-	for i := range s.order.Replicas {
+// privatePorts are the addresses of replicas in namespaces of their own.
+func privatePorts(i int) (raft, api string, err error) {
+	return net.JoinHostPort("127.0.0.1", fmt.Sprint(raftPort+i)), net.JoinHostPort("127.0.0.1", fmt.Sprint(apiPort+i)), nil
+}
+
+// newReplicas makes n replicas that are told c, under identities from issue, at the addresses that ports names.
+func newReplicas(n int, c charge, issue func(pki.Role, string) (pki.Identity, error), ports func(i int) (raft, api string, err error), stderr io.Writer) (*replicas, error) {
+	r := &replicas{charge: c, issue: issue, stderr: stderr, raft: map[string]string{}, api: map[string]string{}, procs: map[string]*exec.Cmd{}, killed: map[string]bool{}}
+	for i := range n {
 		id := fmt.Sprintf("controller%d", i)
-		r.ids = append(r.ids, id)
-		r.raft[id] = net.JoinHostPort("127.0.0.1", fmt.Sprint(raftPort+i))
-		r.api[id] = net.JoinHostPort("127.0.0.1", fmt.Sprint(apiPort+i))
+		raft, api, err := ports(i)
+		if err != nil {
+			return nil, err
+		}
+		r.ids, r.raft[id], r.api[id] = append(r.ids, id), raft, api
 	}
 	var err error
 	// /run is memory of these namespaces alone where it could be mounted; elsewhere close removes the directory.
@@ -121,8 +132,7 @@ func (r *replicas) stop(ended <-chan error, left int) error {
 
 // start starts a replica and gives it its charge.
 func (r *replicas) start(id string) (*exec.Cmd, error) {
-	s := r.stage
-	identity, err := s.ca.Issue(pki.Controller, id)
+	identity, err := r.issue(pki.Controller, id)
 	if err != nil {
 		return nil, err
 	}
@@ -130,21 +140,18 @@ func (r *replicas) start(id string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := charge{ID: id, API: r.api, Dir: filepath.Join(r.dir, id), Epoch: s.epoch, Row: s.order.Row, Parts: s.order.Parts,
-		Seed: s.order.Seed, Elephants: s.order.Elephants, Delta: s.delta, Agent: s.agent.ln.Addr().String(),
-		Devices: map[string]string{}, Identity: pem, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	c := r.charge
+	c.ID, c.API, c.Dir, c.Identity = id, r.api, filepath.Join(r.dir, id), pem
+	c.Peers = nil
 	for _, p := range r.ids {
 		c.Peers = append(c.Peers, replica.Peer{ID: p, Addr: r.raft[p]})
-	}
-	for _, t := range s.targets {
-		c.Devices[t.name] = t.ln.Addr().String()
 	}
 	b, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command("/proc/self/exe", ReplicaCommand)
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(b), s.stderr
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(b), r.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the parent, which ends all in order
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start replica %q: %w", id, err)

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+func newController() *cobra.Command {
+	c := &cobra.Command{Use: "controller", Short: "Run a controller for switches that run elsewhere", Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(newControllerRun(), newControllerKeys())
+	return c
+}
+
+func newControllerRun() *cobra.Command {
+	var opt wiring.AttachOptions
+	withStdin := false
+	c := &cobra.Command{
+		Use:   "run --fabric FABRIC --devices FILE --tls-dir DIR",
+		Short: "Replicas of a controller for given gNMI addresses, until Ctrl-C",
+		Long: "FILE is YAML: under devices: the address of every switch of the fabric (host:port or unix:PATH); under hosts:, if\n" +
+			"their jobs are to run, the network namespace of every host (/proc/PID/ns/net). Says \"ready\" once every packet\n" +
+			"switch has its rules.",
+		Example: "  lightloom controller run --fabric hybrid:racks=4,hosts=2 --devices devices.yaml --tls-dir keys",
+		Args:    noArgs,
+	}
+	fl := c.Flags()
+	fl.StringVar(&opt.Fabric, "fabric", "", "such as hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
+	fl.StringVar(&opt.Devices, "devices", "", "YAML file that says where switches and hosts are")
+	fl.StringVar(&opt.Keys, "tls-dir", "", "directory that lightloom controller keys has filled")
+	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "of the controller")
+	fl.IntVar(&opt.Replicas, "replicas", 3, "1, 3, 5 or 7")
+	fl.Uint64Var(&opt.Seed, "seed", 1, "of policies")
+	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"devices", opt.Devices}, {"tls-dir", opt.Keys}} {
+			if need.value == "" {
+				return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
+			}
+		}
+		if err := checkReplicas(opt.Replicas); err != nil {
+			return err
+		}
+		ctx := c.Context()
+		if withStdin {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithCancel(ctx)
+			defer cancel()
+			go untilEOF(c.InOrStdin(), cancel)
+		}
+		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
+		return wiring.Attach(ctx, opt)
+	}
+	return c
+}
+
+func newControllerKeys() *cobra.Command {
+	fabric, replicas := "", 3
+	c := &cobra.Command{
+		Use:     "keys DIR --fabric FABRIC",
+		Short:   "Issue certificates to the switches, replicas, agent and client of a fabric",
+		Long:    "Writes a file for each to DIR, which only its owner can read. The authority that signs them is kept nowhere.",
+		Example: "  lightloom controller keys keys --fabric hybrid:racks=4,hosts=2",
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return usage("write lightloom controller keys DIR --fabric FABRIC", "keys: %d directories are named", len(args))
+			case fabric == "":
+				return usage("add --fabric hybrid:racks=4,hosts=2", "keys: there is no fabric")
+			}
+			if err := checkReplicas(replicas); err != nil {
+				return err
+			}
+			return wiring.WriteKeys(args[0], fabric, replicas)
+		},
+	}
+	c.Flags().StringVar(&fabric, "fabric", "", "such as hybrid:racks=4,hosts=2, or a YAML file")
+	c.Flags().IntVar(&replicas, "replicas", replicas, "of the controller: 1, 3, 5 or 7")
+	return c
+}
+
+func checkReplicas(n int) error {
+	if !slices.Contains([]int{1, 3, 5, 7}, n) {
+		return usage("write --replicas 3", "--replicas %d is none of 1, 3, 5 and 7", n)
+	}
+	return nil
+}

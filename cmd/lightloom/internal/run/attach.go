@@ -1,0 +1,278 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lightloom/emulator/agent"
+	"lightloom/emulator/device"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/pki"
+)
+
+// AttachOptions are what the command controller run asks for: a controller for switches that run elsewhere.
+type AttachOptions struct {
+	Fabric   string // a spec, or the path of a YAML file
+	Devices  string // path of a YAML file: where switches and hosts are
+	Keys     string // directory that WriteKeys has filled
+	Policy   string
+	Parts    Parts
+	Replicas int
+	Seed     uint64
+
+	Stdout, Stderr io.Writer
+}
+
+// attached is a controller with what it is attached to.
+type attached struct {
+	opt     AttachOptions
+	fabric  *topo.Fabric
+	places  *places
+	epoch   time.Time
+	clock   func() time.Duration
+	agent   *agent.Agent // nil: the hosts have none
+	agentLn net.Listener
+	charge  charge
+	reps    *replicas
+}
+
+// Attach runs replicas of a controller that programs the switches named in a file, and says "ready" once every packet
+// switch has its rules, until ctx ends (nil) or one of them ends by itself.
+func Attach(ctx context.Context, opt AttachOptions) (err error) {
+	a := &attached{opt: opt, epoch: time.Now()}
+	a.clock = clockFrom(a.epoch)
+	defer func() { err = errors.Join(err, a.close()) }()
+	if err := a.open(); err != nil {
+		return fmt.Errorf("run controller: %w", err)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return a.reps.run(ctx) })
+	if a.agent != nil {
+		g.Go(func() error {
+			id, err := a.identity(pki.Agent, agentName)
+			if err != nil {
+				return err
+			}
+			return a.agent.Serve(ctx, a.agentLn, id.Server(pki.Controller))
+		})
+	}
+	g.Go(func() error { return a.greet(ctx) })
+	return g.Wait()
+}
+
+func (a *attached) open() error {
+	spec, err := topo.FromArgument(a.opt.Fabric)
+	if err != nil {
+		return err
+	}
+	spec = spec.WithDefaults()
+	if a.fabric, err = topo.New(spec); err != nil {
+		return err
+	}
+	if a.places, err = readPlaces(a.opt.Devices, a.fabric); err != nil {
+		return err
+	}
+	if _, err := (&setup{opt: Options{Parts: a.opt.Parts}}).policy(a.opt.Policy); err != nil {
+		return err
+	}
+	earlier, err := countCluster(a.opt.Keys)
+	if err != nil {
+		return err
+	}
+	a.charge = charge{Epoch: a.epoch, Row: row{Name: a.opt.Policy, Policy: a.opt.Policy, Spec: spec}, Parts: a.opt.Parts, Seed: a.opt.Seed,
+		Elephants: elephantFactor * spec.OCS.In(spec.Dark), Delta: defaultControl().delta(device.Delays{Dark: device.Fixed(spec.Dark)}),
+		Devices: a.places.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	if len(a.places.Hosts) > 0 {
+		if err := a.openAgent(); err != nil {
+			return err
+		}
+		a.charge.Agent = a.agentLn.Addr().String()
+	}
+	a.reps, err = newReplicas(a.opt.Replicas, a.charge, a.identity, freePorts, a.opt.Stderr)
+	return err
+}
+
+// openAgent makes one agent for all hosts, inside their namespaces.
+func (a *attached) openAgent() (err error) {
+	conf := agent.ForFabric(a.fabric)
+	conf.Now = a.clock
+	if conf.Net, err = a.places.network(a.fabric); err != nil {
+		return err
+	}
+	if a.agentLn, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return fmt.Errorf("listen for the agent: %w", err)
+	}
+	a.agent, err = agent.New(conf)
+	return err
+}
+
+// identity reads the keys of one of the parties.
+func (a *attached) identity(role pki.Role, name string) (pki.Identity, error) {
+	id, err := pki.ReadFile(keyFile(a.opt.Keys, name))
+	if err != nil {
+		return id, err
+	}
+	if id.Role() != role || id.Name() != name {
+		return id, fmt.Errorf("read keys of %s %q: the file %q is of %s", role, name, keyFile(a.opt.Keys, name), id)
+	}
+	return id, nil
+}
+
+// freePorts draws two loopback addresses that nobody listens at.
+func freePorts(int) (raft, api string, err error) {
+	var addr [2]string
+	for i := range addr {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", "", fmt.Errorf("find a free port: %w", err)
+		}
+		defer ln.Close() // both are held until both are known
+		addr[i] = ln.Addr().String()
+	}
+	return addr[0], addr[1], nil
+}
+
+// greet waits until the packet switches have their rules, then says so.
+func (a *attached) greet(ctx context.Context) error {
+	id, err := a.identity(pki.Controller, "controller0")
+	if err != nil {
+		return err
+	}
+	p := &controllerProcess{charge: a.charge, fabric: a.fabric, id: id}
+	devices, closeAll := p.dial(0)
+	defer closeAll()
+	for n, node := range a.fabric.Topology.Nodes() {
+		if d := devices[southbound.DeviceID(n)]; d != nil && node.Role != pathmap.OCS && a.fabric.Racks > 1 {
+			if err := a.programmed(ctx, node.Name, d); err != nil {
+				return err
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	fmt.Fprintf(a.opt.Stdout, "ready: %s, %d controllers at %s, policy %s\n", a.fabric.Spec, a.opt.Replicas,
+		strings.Join(a.reps.addrs(), ","), a.opt.Policy)
+	return nil
+}
+
+// programmed waits for a switch's rules, however long that takes, and says what it waits for when that is long.
+func (a *attached) programmed(ctx context.Context, name string, d southbound.Device) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	told := time.Now()
+	for {
+		seen, err := d.Read(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil && len(seen.Rules) > 0:
+			return nil
+		case time.Since(told) > readyWithin/2:
+			told = time.Now()
+			if err == nil {
+				err = errors.New("it has no rules yet")
+			}
+			fmt.Fprintf(a.opt.Stderr, "waiting for switch %s: %v\n", name, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (a *attached) close() error {
+	var errs []error
+	if a.agent != nil {
+		errs = append(errs, a.agent.Close())
+	}
+	if a.agentLn != nil {
+		_ = a.agentLn.Close() // closed already where it has been serving
+	}
+	if a.reps != nil {
+		errs = append(errs, a.reps.close())
+	}
+	if a.places != nil {
+		errs = append(errs, a.places.close())
+	}
+	return errors.Join(errs...)
+}
+
+// countCluster returns how many clusters have programmed the devices of these keys before, and counts one more: a new
+// cluster's terms begin again, and switches obey the larger election id.
+func countCluster(dir string) (uint64, error) {
+	file := filepath.Join(dir, "clusters")
+	b, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, fmt.Errorf("count clusters: %w", err)
+	}
+	earlier := uint64(0)
+	if err == nil {
+		if earlier, err = strconv.ParseUint(strings.TrimSpace(string(b)), 10, 15); err != nil {
+			return 0, fmt.Errorf("count clusters: %q holds no number below 32768: make new keys: %w", file, err)
+		}
+	}
+	if err := os.WriteFile(file, []byte(strconv.FormatUint(earlier+1, 10)+"\n"), 0o600); err != nil {
+		return 0, fmt.Errorf("count clusters: %w", err)
+	}
+	return earlier, nil
+}
+
+// WriteKeys issues an identity to everyone that a fabric under n replicas needs: its switches, the replicas, the agent
+// and one client, each in a file of its own, signed by an authority that nobody keeps.
+func WriteKeys(dir, fabric string, n int) error {
+	spec, err := topo.FromArgument(fabric)
+	if err != nil {
+		return err
+	}
+	f, err := topo.New(spec)
+	if err != nil {
+		return err
+	}
+	ca, err := pki.New(keyLife)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	write := func(role pki.Role, name string) error {
+		id, err := ca.Issue(role, name)
+		if err != nil {
+			return err
+		}
+		return id.WriteFile(keyFile(dir, name))
+	}
+	errs := []error{write(pki.Agent, agentName), write(pki.Client, "client")}
+	for i := range n {
+		errs = append(errs, write(pki.Controller, fmt.Sprintf("controller%d", i)))
+	}
+	for _, node := range f.Topology.Nodes() {
+		if node.Role != pathmap.Host {
+			errs = append(errs, write(pki.Switch, node.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// keyLife is how long keys on disk are good for.
+const keyLife = 365 * 24 * time.Hour
+
+func keyFile(dir, name string) string { return filepath.Join(dir, name+".pem") }
+
+// ReadKeys reads what WriteKeys wrote for one of them.
+func ReadKeys(dir, name string) (pki.Identity, error) { return pki.ReadFile(keyFile(dir, name)) }

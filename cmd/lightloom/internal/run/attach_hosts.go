@@ -1,0 +1,154 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/goccy/go-yaml"
+	"golang.org/x/sys/unix"
+
+	"lightloom/emulator/agent"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// places say where the parts of a fabric are that runs elsewhere.
+type places struct {
+	Devices map[string]string `yaml:"devices"` // gNMI addresses (host:port or unix:PATH), by switch
+	Hosts   map[string]string `yaml:"hosts"`   // network namespaces (/proc/PID/ns/net), by host; none, or all
+
+	files []*os.File
+}
+
+// maxPlaces bounds the file, in bytes.
+const maxPlaces = 1 << 20
+
+// readPlaces reads the file and checks that it names what the fabric has, and nothing else.
+func readPlaces(path string, f *topo.Fabric) (*places, error) {
+	st, err := os.Stat(path)
+	if err == nil && st.Size() > maxPlaces {
+		err = fmt.Errorf("%d bytes, at most %d are taken", st.Size(), maxPlaces)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read devices: %w", err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read devices: %w", err)
+	}
+	p := &places{}
+	if err := yaml.UnmarshalWithOptions(data, p, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("read devices %q: write devices: and hosts:, each a list of NAME: PLACE lines: %w", path, err)
+	}
+	if err := p.check(f); err != nil {
+		return nil, fmt.Errorf("read devices %q: %w", path, err)
+	}
+	return p, nil
+}
+
+func (p *places) check(f *topo.Fabric) error {
+	switches, hosts := 0, 0
+	for _, node := range f.Topology.Nodes() {
+		if node.Role != pathmap.Host {
+			switches++
+			if p.Devices[node.Name] == "" {
+				return fmt.Errorf("switch %q of the fabric has no address: add it under devices:", node.Name)
+			}
+			continue
+		}
+		hosts++
+		if len(p.Hosts) > 0 && p.Hosts[node.Name] == "" {
+			return fmt.Errorf("host %q of the fabric has no namespace: name all under hosts:, or none", node.Name)
+		}
+	}
+	if len(p.Devices) != switches || len(p.Hosts) != 0 && len(p.Hosts) != hosts {
+		return fmt.Errorf("%d devices and %d hosts are named: the fabric has %d switches and %d hosts", len(p.Devices), len(p.Hosts), switches, hosts)
+	}
+	return nil
+}
+
+// network opens the hosts' namespaces.
+func (p *places) network(f *topo.Fabric) (agent.Network, error) {
+	home, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return nil, fmt.Errorf("open network namespace: %w", err)
+	}
+	p.files = append(p.files, home)
+	n := &namespaces{home: int(home.Fd())}
+	for _, node := range f.HostNode {
+		name := f.Topology.Node(node).Name
+		ns, err := os.Open(p.Hosts[name])
+		if err != nil {
+			return nil, fmt.Errorf("open namespace of host %q: %w", name, err)
+		}
+		p.files = append(p.files, ns)
+		n.hosts = append(n.hosts, int(ns.Fd()))
+	}
+	return n, nil
+}
+
+func (p *places) close() error {
+	var errs []error
+	for _, f := range p.files {
+		errs = append(errs, f.Close())
+	}
+	p.files = nil
+	return errors.Join(errs...)
+}
+
+// namespaces are hosts that others have made.
+type namespaces struct {
+	home  int
+	hosts []int // descriptors, by host
+}
+
+var _ agent.Network = (*namespaces)(nil)
+
+// InHost implements agent.Network. A thread that cannot return stays locked, and ends with its goroutine.
+func (n *namespaces) InHost(h southbound.HostID, do func() error) error {
+	if h < 0 || int(h) >= len(n.hosts) {
+		return fmt.Errorf("enter host %d: the fabric's hosts are 0 to %d", h, len(n.hosts)-1)
+	}
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		if err := unix.Setns(n.hosts[h], unix.CLONE_NEWNET); err != nil {
+			runtime.UnlockOSThread()
+			done <- fmt.Errorf("enter namespace: %w", err)
+			return
+		}
+		err := do()
+		if back := unix.Setns(n.home, unix.CLONE_NEWNET); back != nil {
+			err = errors.Join(err, fmt.Errorf("return from namespace: %w", back))
+		} else {
+			runtime.UnlockOSThread()
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		return fmt.Errorf("in host %d: %w", h, err)
+	}
+	return nil
+}
+
+// noHosts is a fabric whose hosts have no agent: switches are programmed, and no job can be run.
+type noHosts struct{}
+
+var errNoAgent = errors.New("the hosts of this fabric have no agent, so that no job can be run: name their namespaces under hosts:")
+
+func (noHosts) Run([]southbound.Task) error      { return errNoAgent }
+func (noHosts) Start([]southbound.Start) error   { return errNoAgent }
+func (noHosts) Steer([]southbound.Steer) error   { return errNoAgent }
+func (noHosts) SetRates(*southbound.Rates) error { return nil }
+func (noHosts) Ack(uint64) error                 { return nil }
+
+func (noHosts) Left(southbound.CoflowID) (southbound.Left, bool) { return southbound.Left{}, false }
+
+func (noHosts) Events(ctx context.Context, _ uint64, _ func(uint64, southbound.Event)) error {
+	<-ctx.Done()
+	return nil
+}

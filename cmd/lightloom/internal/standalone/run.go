@@ -1,0 +1,254 @@
+package standalone
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"lightloom/emulator/dataplane"
+	"lightloom/emulator/dataplane/ebpf"
+	"lightloom/emulator/dataplane/mirred"
+	"lightloom/emulator/device"
+	"lightloom/emulator/farend"
+	"lightloom/emulator/target"
+	"lightloom/southbound"
+	"lightloom/southbound/pki"
+)
+
+// Run runs the switch until ctx ends (nil) or something breaks, and gives its interfaces back.
+func Run(ctx context.Context, cfg Config) (err error) {
+	if err := cfg.Check(); err != nil {
+		return fmt.Errorf("run switch: %w", err)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &station{cfg: cfg}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.open(); err != nil {
+		return fmt.Errorf("run switch %q: %w", cfg.Name, err)
+	}
+	if err := s.serve(ctx); err != nil {
+		return fmt.Errorf("run switch %q: %w", cfg.Name, err)
+	}
+	return nil
+}
+
+// plane is what both dataplanes are.
+type plane interface {
+	device.Plane
+	io.Closer
+}
+
+// station is the switch with what it stands on.
+type station struct {
+	cfg     Config
+	nl      *netlink.Handle
+	ports   *ports
+	plane   plane
+	door    *device.Door
+	target  *target.Target
+	ln      net.Listener
+	fibre   *farend.Port     // of a ToR
+	tellers []*farend.Teller // of an OCS, by port
+	fibres  []*farend.Port
+
+	mu    sync.Mutex
+	cable bool // the ToR's port to the OCS is plugged in
+	light bool // and its light arrives
+}
+
+// open makes everything and starts nothing.
+func (s *station) open() (err error) {
+	if s.nl, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
+		return fmt.Errorf("open netlink: %w", err)
+	}
+	if s.ports, err = takePorts(s.nl, s.cfg.Ports); err != nil {
+		return err
+	}
+	if err := s.openPlane(); err != nil {
+		return err
+	}
+	if err := s.openFibres(); err != nil {
+		return err
+	}
+	start := time.Now()
+	clock := func() time.Duration { return time.Since(start) }
+	c := device.Config{Name: s.cfg.Name, ID: s.id(), Kind: device.Packet, Ports: int32(len(s.cfg.Ports)), Racks: int32(s.cfg.Racks),
+		Plane: s.plane, Clock: clock}
+	if s.cfg.Role == OCS {
+		c.Kind, c.Delays.Dark, c.OnLight = device.Optical, device.Fixed(s.cfg.Dark), s.tell
+	}
+	s.door = device.NewDoor(device.New(c), clock, nil)
+	if s.ln, err = s.cfg.listen(); err != nil {
+		return err
+	}
+	s.target, err = target.New(target.Config{Door: s.door, Start: start, TLS: s.tls(), Plaintext: s.cfg.Identity == nil, Log: s.cfg.Log})
+	return err
+}
+
+func (s *station) tls() *tls.Config {
+	if s.cfg.Identity == nil {
+		return nil
+	}
+	return s.cfg.Identity.Server(pki.Controller)
+}
+
+// id tells the switches of one network namespace apart: by their first interface, which no two have.
+func (s *station) id() southbound.DeviceID { return southbound.DeviceID(s.ports.index[0]) }
+
+func (s *station) openPlane() error {
+	sink, err := s.ports.sink()
+	if err != nil {
+		return err
+	}
+	sw := dataplane.Switch{ID: s.id(), Name: s.cfg.Name, Optical: s.cfg.Role == OCS, Ports: s.ports.index, Racks: s.cfg.Racks,
+		Block: uint32(s.id()) + 1, Sink: sink}
+	for i := range s.cfg.Hosts {
+		sw.Locals = append(sw.Locals, dataplane.Local{Addr: southbound.Addr(southbound.RackID(s.cfg.Rack), i), Port: southbound.Port(i)})
+	}
+	name, err := chooseDataplane(s.cfg.Dataplane)
+	if err != nil {
+		return err
+	}
+	s.cfg.Log.Info("dataplane", "switch", s.cfg.Name, "is", name)
+	if name == "ebpf" {
+		p, err := ebpf.New(s.nl, sw)
+		if err == nil {
+			s.plane = p
+		}
+		return err
+	}
+	p, err := mirred.New(s.nl, sw)
+	if err == nil {
+		s.plane = p
+	}
+	return err
+}
+
+func chooseDataplane(name string) (string, error) {
+	switch name {
+	case "ebpf":
+		return name, ebpf.Supported()
+	case "mirred":
+		return name, mirred.Supported()
+	case "auto", "":
+		e := ebpf.Supported()
+		if e == nil {
+			return "ebpf", nil
+		}
+		if m := mirred.Supported(); m != nil {
+			return "", errors.Join(e, m)
+		}
+		return "mirred", nil
+	}
+	return "", fmt.Errorf("dataplane %q is unknown: take auto, ebpf or mirred", name)
+}
+
+// openFibres opens what tells of light: every port of an OCS, the one fibre of a ToR.
+func (s *station) openFibres() error {
+	for i, name := range s.cfg.Ports {
+		if s.cfg.Role != OCS && name != s.cfg.Fibre {
+			continue
+		}
+		p, err := farend.Open(s.ports.index[i], name)
+		if err != nil {
+			return err
+		}
+		if s.cfg.Role == OCS {
+			s.fibres, s.tellers = append(s.fibres, p), append(s.tellers, farend.NewTeller(p))
+		} else {
+			s.fibre = p
+		}
+	}
+	return nil
+}
+
+// tell is device.Config's OnLight.
+func (s *station) tell(_ time.Duration, input southbound.Port, lit bool) {
+	if err := s.tellers[input].Set(lit); err != nil {
+		s.cfg.Log.Warn("tell light", "port", input, "error", err) // it is told again in a moment
+	}
+}
+
+// close takes everything away, in reverse.
+func (s *station) close() error {
+	var errs []error
+	if s.target != nil {
+		s.target.Close()
+	}
+	if s.ln != nil {
+		_ = s.ln.Close() // closed already where it has been serving
+	}
+	if s.door != nil {
+		s.door.Do(func(_ time.Duration, d *device.Device) { errs = append(errs, d.Err()) })
+	}
+	for _, p := range append(s.fibres, s.fibre) {
+		if p != nil {
+			_ = p.Close() // closed already where it has been listened at
+		}
+	}
+	if s.plane != nil {
+		errs = append(errs, s.plane.Close())
+	}
+	if s.ports != nil {
+		errs = append(errs, s.ports.give())
+	}
+	if s.nl != nil {
+		s.nl.Close()
+	}
+	return errors.Join(errs...)
+}
+
+// serve runs the switch.
+func (s *station) serve(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.door.Run(ctx) })
+	g.Go(func() error { return s.target.Serve(ctx, s.ln) })
+	g.Go(func() error { return s.ports.cables(ctx, s.carrier) })
+	for _, t := range s.tellers {
+		g.Go(func() error { return t.Run(ctx) })
+	}
+	if s.fibre != nil {
+		s.cable = true
+		g.Go(func() error { return farend.Listen(ctx, s.fibre, s.shine) })
+	}
+	if s.cfg.Listening != nil {
+		s.cfg.Listening(s.ln.Addr().String())
+	}
+	return g.Wait()
+}
+
+// carrier tells the device what is plugged in. The fibre has light only with both its cable and its circuit.
+func (s *station) carrier(port southbound.Port, up bool) {
+	if s.cfg.Ports[port] != s.cfg.Fibre {
+		s.door.Light(port, up)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cable = up
+	s.door.Light(port, s.cable && s.light)
+}
+
+// shine tells the device of its fibre's light.
+func (s *station) shine(lit bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.light = lit
+	for i, name := range s.cfg.Ports {
+		if name == s.cfg.Fibre {
+			s.door.Light(southbound.Port(i), s.cable && s.light)
+		}
+	}
+}

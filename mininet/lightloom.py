@@ -1,0 +1,447 @@
+"""Lightloom's switches and controller for Mininet 2.3.
+
+    mn --custom lightloom.py --topo hybrid,4,2 --switch loom --controller loom
+
+Every switch is `lightloom switch run` in a network namespace of its own: the device model, a dataplane in the kernel,
+and a gNMI target behind a Unix socket. The controller is `lightloom controller run`: replicas that program the switches
+over gNMI and TLS, and an agent that runs jobs on Mininet's hosts. The program is found on the PATH, or named by the
+variable LIGHTLOOM.
+
+Hosts get addresses by their rack: host i of rack r is 10.(r/256).(r%256).(i+1), and all have one hardware address,
+because switches forward by address alone. A topology of one's own works when it is a leaf-spine or a hybrid one: racks
+of equally many hosts, every ToR cabled to every packet switch, and at most one optical switch, cabled to every ToR.
+"""
+
+import atexit
+import os
+import re
+import select
+import shutil
+import subprocess
+import tempfile
+from time import monotonic
+
+from mininet.link import TCIntf, TCLink
+from mininet.log import info, warn
+from mininet.node import Controller, Node, Switch
+from mininet.topo import Topo
+import mininet.net
+
+# The hardware address of every host and of the gateway that is nobody. The route leads everywhere.
+LOOM_MAC = '02:00:00:00:00:01'
+LOOM_GATEWAY = '10.255.255.254'
+LOOM_NET = '10.0.0.0/8'
+
+# Seconds that a process may take to say that it is ready, and to end.
+LOOM_START = 60
+LOOM_STOP = 10
+
+
+class LoomError(Exception):
+    "What cannot be, with what to do instead."
+
+
+def loom_program():
+    "Return the path of lightloom."
+    path = os.environ.get('LIGHTLOOM') or shutil.which('lightloom')
+    if not path or not os.access(path, os.X_OK):
+        raise LoomError('lightloom is not to be found: put it on the PATH, or set LIGHTLOOM to its path '
+                        '(sudo keeps neither: sudo env LIGHTLOOM=$(which lightloom) mn ...)')
+    return path
+
+
+def loom_order(name):
+    "Sort key of a name: s2 before s10."
+    return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', name)]
+
+
+class LoomProcess:
+    """A process of lightloom in a node's namespace. It lives as long as its standard input, so it ends with Mininet,
+    however that ends."""
+
+    def __init__(self, node, args, log):
+        self.name, self.log, self.text = node.name, log, b''
+        with open(log, 'ab') as err:
+            self.popen = node.popen([loom_program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err)
+
+    def alive(self):
+        "Is it running?"
+        return self.popen.poll() is None
+
+    def wait_for(self, word):
+        "Wait until it has printed a line that holds word."
+        deadline = monotonic() + LOOM_START
+        out = self.popen.stdout.fileno()
+        while word.encode() not in self.text:
+            left = deadline - monotonic()
+            if left <= 0:
+                raise LoomError('%s has not said "%s" within %d s%s' % (self.name, word, LOOM_START, self.last_words()))
+            if not select.select([out], [], [], left)[0]:
+                continue
+            chunk = os.read(out, 4096)
+            if not chunk:
+                raise LoomError('%s has ended%s' % (self.name, self.last_words()))
+            self.text += chunk
+
+    def last_words(self):
+        "What the process has complained of."
+        with open(self.log, 'r', errors='replace') as log:
+            lines = log.read().strip().splitlines()
+        return ': ' + ' / '.join(lines[-3:]) if lines else ''
+
+    def stop(self):
+        "End it, gently at first."
+        self.popen.stdin.close()
+        if self.alive():
+            self.popen.terminate()
+        try:
+            self.popen.wait(LOOM_STOP)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait()
+        self.popen.stdout.close()
+
+
+class LoomIntf(TCIntf):
+    "An interface with a bandwidth; a delay only where the kernel has netem."
+
+    def config(self, **params):  # pylint: disable=arguments-differ
+        if any(params.get(p) for p in ('delay', 'jitter', 'loss', 'max_queue_size')):
+            loom_need_netem(self)
+        return TCIntf.config(self, **params)
+
+    def tc(self, cmd, tc='tc'):
+        "Run tc; that HTB lets a class send many bytes in a turn is no error where each link has one class."
+        said = TCIntf.tc(self, cmd, tc)
+        return '' if 'quantum of class' in said else said
+
+    def ifconfig(self, *args):
+        result = TCIntf.ifconfig(self, *args)
+        if args == ('up',):
+            loom_route(self)  # the kernel has forgotten it when the interface went down
+        return result
+
+
+def loom_need_netem(intf):
+    "Refuse a delay that tc would make a mess of: without netem it leaves the interface half configured."
+    said = intf.cmd('tc qdisc add dev', intf, 'root handle 7: netem delay 1ms').strip()
+    if said:
+        raise LoomError('%s: delay, jitter, loss and max_queue_size need netem, which this kernel lacks '
+                        '(leave them away, or try: modprobe sch_netem): %s' % (intf, said.splitlines()[0]))
+    intf.cmd('tc qdisc del dev', intf, 'root')
+
+
+def loom_route(intf):
+    "Give a host its route and its neighbour, if it is one that has its address from us."
+    if getattr(intf, 'loom', False):
+        intf.cmd('ip route replace', LOOM_NET, 'via', LOOM_GATEWAY, 'dev', intf, 'onlink')
+        intf.cmd('ip neigh replace', LOOM_GATEWAY, 'lladdr', LOOM_MAC, 'dev', intf, 'nud permanent')
+
+
+class LoomLink(TCLink):
+    "A cable with a bandwidth."
+
+    def __init__(self, *args, **kwargs):
+        kwargs.setdefault('intf', LoomIntf)
+        kwargs.setdefault('cls1', LoomIntf)
+        kwargs.setdefault('cls2', LoomIntf)
+        TCLink.__init__(self, *args, **kwargs)
+
+
+class LoomFabric:
+    "What a network of Mininet is to the controller: racks of hosts behind ToRs, packet switches, an optical switch."
+
+    def __init__(self, switches):
+        self.dir = None
+        byname = sorted(switches, key=lambda s: loom_order(s.name))
+        self.tors = [s for s in byname if self.role(s) == 'tor']
+        self.spines = [s for s in byname if self.role(s) == 'eps']
+        self.ocses = [s for s in byname if self.role(s) == 'ocs']
+        if len(self.ocses) > 1:
+            raise LoomError('%s are optical switches: a fabric has at most one'
+                            % ' and '.join(s.name for s in self.ocses))
+        if not self.tors or not self.spines:
+            raise LoomError('the network has %d ToRs and %d other packet switches: it needs one of each at least'
+                            % (len(self.tors), len(self.spines)))
+        self.ocs = self.ocses[0] if self.ocses else None
+        self.hosts = [self.behind(t, lambda n: not isinstance(n, Switch)) for t in self.tors]
+        if len(set(len(h) for h in self.hosts)) > 1:
+            raise LoomError('racks have %s hosts: all must have as many' % ', '.join(str(len(h)) for h in self.hosts))
+
+    @staticmethod
+    def role(switch):
+        "A switch's role: as said, or by what is cabled to it."
+        if switch.role:
+            return switch.role
+        if switch.name.startswith('ocs'):
+            return 'ocs'
+        hosts = LoomFabric.behind(switch, lambda n: not isinstance(n, Switch))
+        return 'tor' if hosts else 'eps'
+
+    @staticmethod
+    def behind(switch, wanted):
+        "The interfaces of a switch whose other end is a node that is wanted, by port."
+        intfs = [i for _port, i in sorted(switch.intfs.items()) if i.link]
+        return [i for i in intfs if wanted(LoomFabric.peer(i).node)]
+
+    @staticmethod
+    def peer(intf):
+        "The other end of a cable."
+        return intf.link.intf2 if intf.link.intf1 is intf else intf.link.intf1
+
+    def towards(self, switch, others):
+        "The interfaces of a switch to each of the others, exactly one each."
+        out = []
+        for other in others:
+            found = self.behind(switch, lambda n, o=other: n is o)
+            if len(found) != 1:
+                raise LoomError('%s has %d cables to %s: it must have one' % (switch.name, len(found), other.name))
+            out.append(found[0])
+        return out
+
+    def uplinks(self, tor):
+        "The interfaces of a ToR to packet switches, then to the optical one."
+        return self.towards(tor, self.spines + self.ocses)
+
+    def ports(self, switch):
+        "All interfaces of a switch in the order of the controller's port numbers."
+        if switch in self.tors:
+            ports = self.hosts[self.tors.index(switch)] + self.uplinks(switch)
+        else:
+            ports = self.towards(switch, self.tors)
+        extra = [i.name for _port, i in sorted(switch.intfs.items()) if i.link and i not in ports]
+        if extra:
+            raise LoomError('%s: the cable at %s is none of a leaf-spine or hybrid fabric' % (switch.name, extra[0]))
+        return ports
+
+    def name(self, switch):
+        "What the controller calls a switch."
+        if switch in self.tors:
+            return 'tor%d' % self.tors.index(switch)
+        return 'ocs' if switch is self.ocs else 'spine%d' % self.spines.index(switch)
+
+    @staticmethod
+    def rate(intfs):
+        "The rate of the slowest of some interfaces, as a fabric spec has it; unlimited ones count as 10 Gb/s."
+        return '%dkbps' % (min((i.params.get('bw') or 10000) for i in intfs) * 1000)
+
+    def spec(self):
+        "The fabric as lightloom writes it."
+        up = [self.uplinks(t) for t in self.tors]
+        n = len(self.spines)
+        words = ['racks=%d' % len(self.tors), 'hosts=%d' % len(self.hosts[0]), 'spines=%d' % n,
+                 'nic=' + self.rate([i for rack in self.hosts for i in rack]),
+                 'eps=' + self.rate([i for u in up for i in u[:n]])]
+        if self.ocs:
+            words += ['ocs=' + self.rate([u[n] for u in up]), 'dark=' + self.ocs.dark]
+        return ('hybrid:' if self.ocs else 'leafspine:') + ','.join(words)
+
+    def switches(self):
+        "Every switch."
+        return self.tors + self.spines + self.ocses
+
+    def address(self, switch):
+        "Where a switch's gNMI target listens."
+        return 'unix:%s/%s.sock' % (self.dir, self.name(switch))
+
+    def prepare(self, replicas):
+        "Give the hosts their addresses, and make the directory with keys and the list of devices."
+        for rack, intfs in enumerate(self.hosts):
+            for i, intf in enumerate(intfs):
+                self.configure(self.peer(intf), rack, i)
+        for switch in self.switches():
+            self.ports(switch)  # refuses a fabric that is none
+        self.dir = tempfile.mkdtemp(prefix='lightloom-mn-')
+        atexit.register(shutil.rmtree, self.dir, True)
+        subprocess.run([loom_program(), 'controller', 'keys', self.dir, '--fabric', self.spec(), '--replicas',
+                        str(replicas)], check=True)
+        with open(self.devices(), 'w') as out:
+            out.write('devices:\n')
+            for switch in self.switches():
+                out.write('  %s: "%s"\n' % (self.name(switch), self.address(switch)))
+            out.write('hosts:\n')
+            for rack, intfs in enumerate(self.hosts):
+                for i, intf in enumerate(intfs):
+                    out.write('  h%d-%d: /proc/%d/ns/net\n' % (rack, i, self.peer(intf).node.pid))
+
+    def devices(self):
+        "The file that says where everything is."
+        return os.path.join(self.dir, 'devices.yaml')
+
+    @staticmethod
+    def configure(intf, rack, i):
+        "Give a host its address, its route and its neighbour."
+        host = intf.node
+        host.cmd('sysctl -qw net.ipv6.conf.all.disable_ipv6=1')
+        host.setMAC(LOOM_MAC, intf)
+        host.setIP('10.%d.%d.%d' % (rack >> 8, rack & 255, i + 1), 32, intf)
+        intf.loom = True
+        loom_route(intf)
+
+
+class LoomSwitch(Switch):
+    """A switch of lightloom.
+       role: tor, eps or ocs; None: by its name (ocs...) and its cables
+       dark: of an optical switch, how long a moved port is dark
+       dataplane: auto, ebpf or mirred"""
+
+    def __init__(self, name, role=None, dark='10ms', dataplane='auto', **params):
+        if role not in (None, 'tor', 'eps', 'ocs'):
+            raise LoomError('switch %s: role %r: take tor, eps or ocs' % (name, role))
+        if not re.search(r'\d', name):
+            params.setdefault('dpid', '%x' % (1 << 32 | sum(name.encode())))
+        params['inNamespace'] = True
+        self.role, self.dark, self.dataplane, self.process, self.fabric = role, str(dark), dataplane, None, None
+        Switch.__init__(self, name, **params)
+
+    def start(self, controllers):
+        "Run the switch, and wait until it listens."
+        fabric = LoomController.fabric_of(controllers)
+        self.fabric = fabric
+        ports = fabric.ports(self)
+        for intf in ports:
+            if not isinstance(intf, LoomIntf) and any(intf.params.get(p) for p in ('delay', 'jitter', 'loss')):
+                loom_need_netem(intf)
+        args = ['switch', 'run', '--name', fabric.name(self), '--role', fabric.role(self), '--with-stdin',
+                '--ports', ','.join(i.name for i in ports), '--racks', str(len(fabric.tors)),
+                '--listen', fabric.address(self), '--tls-dir', fabric.dir, '--dataplane', self.dataplane]
+        if self in fabric.tors:
+            rack = fabric.tors.index(self)
+            args += ['--rack', str(rack), '--hosts', str(len(fabric.hosts[rack]))]
+            if fabric.ocs:
+                args += ['--fibre', ports[-1].name]
+        elif self is fabric.ocs:
+            args += ['--dark', self.dark]
+        self.process = LoomProcess(self, args, os.path.join(fabric.dir, self.name + '.log'))
+        self.process.wait_for('listens at')
+
+    @classmethod
+    def batchStartup(cls, switches):
+        "Wait until the controller has programmed all switches."
+        for switch in switches[:1]:
+            switch.fabric.controller.wait_ready()
+        return switches
+
+    def connected(self):
+        "Is the switch running?"
+        if self.process and not self.process.alive():
+            warn('*** %s has ended%s\n' % (self.name, self.process.last_words()))
+        return bool(self.process) and self.process.alive()
+
+    def stop(self, deleteIntfs=True):
+        "End the switch."
+        if self.process:
+            self.process.stop()
+            self.process = None
+        Switch.stop(self, deleteIntfs)
+
+
+class LoomToR(LoomSwitch):
+    "A top-of-rack switch."
+
+    def __init__(self, name, **params):
+        params['role'] = 'tor'
+        LoomSwitch.__init__(self, name, **params)
+
+
+class LoomEPS(LoomSwitch):
+    "A packet switch above the ToRs."
+
+    def __init__(self, name, **params):
+        params['role'] = 'eps'
+        LoomSwitch.__init__(self, name, **params)
+
+
+class LoomOCS(LoomSwitch):
+    "The optical circuit switch."
+
+    def __init__(self, name, **params):
+        params['role'] = 'ocs'
+        LoomSwitch.__init__(self, name, **params)
+
+
+class LoomController(Controller):
+    """Replicas of lightloom's controller.
+       replicas: 1, 3, 5 or 7
+       policy: of lightloom, such as crosslayer+sunflow"""
+
+    def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, **params):
+        self.replicas, self.policy, self.seed = int(replicas), str(policy), int(seed)
+        self.process, self.fabric = None, None
+        Controller.__init__(self, name, **params)
+
+    def checkListening(self):
+        "Nothing listens at a port that could be taken: replicas draw theirs."
+
+    @staticmethod
+    def fabric_of(controllers):
+        "The fabric of the first of ours."
+        for c in controllers:
+            if isinstance(c, LoomController) and c.fabric:
+                return c.fabric
+        raise LoomError('switches of lightloom need its controller: add --controller loom')
+
+    def start(self):
+        "Run the replicas. They wait for the switches."
+        switches = [n for n in loom_nodes(self) if isinstance(n, LoomSwitch)]
+        if not switches:
+            raise LoomError('there is no switch of lightloom to control: add --switch loom')
+        self.fabric = LoomFabric(switches)
+        self.fabric.controller = self
+        self.fabric.prepare(self.replicas)
+        args = ['controller', 'run', '--fabric', self.fabric.spec(), '--devices', self.fabric.devices(),
+                '--tls-dir', self.fabric.dir, '--replicas', str(self.replicas), '--policy', self.policy,
+                '--seed', str(self.seed), '--with-stdin']
+        self.process = LoomProcess(self, args, os.path.join(self.fabric.dir, self.name + '.log'))
+
+    def wait_ready(self):
+        "Wait until every packet switch has its rules."
+        self.process.wait_for('ready')
+        info('(%s) ' % self.fabric.spec())
+
+    def stop(self, *args, **kwargs):
+        "End the replicas."
+        if self.process:
+            self.process.stop()
+            self.process = None
+        Node.stop(self, *args, **kwargs)
+
+
+def loom_wait_listening(client, server, port=80):
+    """Wait until an iperf server answers. Mininet 2.3 waits with telnet, and then for a report of that connection by the
+    server, which iperf 2.1 no longer gives: Mininet's iperf would hang for ever (its issue 1060). A connection of
+    iperf's own is reported by all versions."""
+    deadline = monotonic() + LOOM_START
+    while '/sec' not in client.cmd('iperf -p', port, '-n 1 -c', server):
+        if monotonic() > deadline:
+            return False
+    return True
+
+
+def loom_nodes(controller):
+    "Every node that Mininet runs: it keeps them by the streams of their shells."
+    nodes = {n.name: n for n in type(controller).inToNode.values() if n.shell}
+    return [nodes[name] for name in sorted(nodes, key=loom_order)]
+
+
+class HybridTopo(Topo):
+    "Racks of hosts, a packet network of spines, and an optical switch with one port a rack. Rates are in Mb/s."
+
+    def build(self, racks=4, hosts=2, spines=2, nic=500, eps=50, ocs=1000, dark='10ms', delay=None):  # pylint: disable=arguments-differ
+        def cable(a, b, bw):
+            self.addLink(a, b, cls=LoomLink, bw=bw, **({'delay': delay} if delay else {}))
+        ups = [self.addSwitch('spine%d' % i, role='eps', dpid='%x' % (1 << 16 | i)) for i in range(spines)]
+        ups += [self.addSwitch('ocs', role='ocs', dark=dark, dpid='%x' % (2 << 16))] if ocs else []
+        for r in range(racks):
+            tor = self.addSwitch('tor%d' % r, role='tor', dpid='%x' % (3 << 16 | r))
+            for i in range(hosts):
+                cable(self.addHost('h%d_%d' % (r, i)), tor, nic)
+            for up in ups:
+                cable(tor, up, ocs if up == 'ocs' else eps)
+
+
+mininet.net.waitListening = loom_wait_listening
+topos = {'hybrid': HybridTopo}
+switches = {'loom': LoomSwitch, 'loomtor': LoomToR, 'loomeps': LoomEPS, 'loomocs': LoomOCS}
+controllers = {'loom': LoomController}
+links = {'loom': LoomLink}
