@@ -39,22 +39,39 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	l.readAgain(now)
 }
 
+// repair is how far a device is on its way to what it should hold.
+type repair struct {
+	token uint64 // of the Set that is to bring it there, 0 while there is none
+	tries int    // Sets so far
+}
+
 // done notes what came of a Set. After one that did not get through nobody knows what the device holds: it is read in a
-// while. One that refuses would refuse again, and one that knows a later leader is not ours any more.
+// while. After one that was to bring a device into its state it is read as well, since acceptance is only a word. One
+// that refuses would refuse again, and one that knows a later leader is not ours any more.
 func (l *Loop) done(now time.Duration, d *SetDone) {
 	l.mover.Done(now, d.Token, d.Err)
-	token, ok := l.unread[d.Device]
-	awaited := ok && token == d.Token
-	switch {
-	case d.Err != nil && awaited:
-		l.act.Errs = append(l.act.Errs, fmt.Errorf("bring %s into its state: %w", l.fabric.Topology.Node(d.Device).Name, d.Err))
-		l.unread[d.Device] = 0
-	case awaited:
-		delete(l.unread, d.Device)
+	r, ok := l.unread[d.Device]
+	awaited := ok && r.token == d.Token
+	if awaited {
+		l.unread[d.Device] = repair{tries: r.tries}
 	}
-	scheduled := slices.ContainsFunc(l.later, func(r laterRead) bool { return r.device == d.Device })
-	if d.Err != nil && !scheduled && !errors.Is(d.Err, southbound.ErrRefused) && !errors.Is(d.Err, southbound.ErrNotLeader) {
-		l.later = append(l.later, laterRead{d.Device, now + l.cfg.Rollout.Retry})
+	switch {
+	case errors.Is(d.Err, southbound.ErrRefused) || errors.Is(d.Err, southbound.ErrNotLeader):
+	case d.Err != nil:
+		l.readLater(d.Device, now+l.cfg.Rollout.Retry)
+	case awaited && r.tries == 1:
+		l.act.Reads = append(l.act.Reads, d.Device)
+	case awaited: // it did not hold what it had accepted: perhaps it is slow
+		l.readLater(d.Device, now+l.cfg.Rollout.Retry<<min(r.tries, 6))
+	}
+	if awaited && d.Err != nil {
+		l.act.Errs = append(l.act.Errs, fmt.Errorf("bring %s into its state: %w", l.fabric.Topology.Node(d.Device).Name, d.Err))
+	}
+}
+
+func (l *Loop) readLater(d southbound.DeviceID, at time.Duration) {
+	if !slices.ContainsFunc(l.later, func(r laterRead) bool { return r.device == d }) {
+		l.later = append(l.later, laterRead{d, at})
 	}
 }
 
@@ -211,7 +228,7 @@ func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
 		return
 	}
 	token := l.mover.Token()
-	l.unread[r.Device] = token
+	l.unread[r.Device] = repair{token, l.unread[r.Device].tries + 1}
 	l.act.Sets = append(l.act.Sets, rollout.Set{Device: r.Device, Token: token, Change: c})
 }
 
@@ -241,7 +258,7 @@ func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.
 		l.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode, Kind: southbound.ConnectionStatus, In: x.In, Out: x.Out, Status: x.Status})
 		// Where the input is wanted for another circuit, the move displaces this one; to take it away by itself could
 		// come after the move and take that away.
-		if want := s.Circuit(x.In); want.Out == southbound.NoPort && !l.mover.Moving(x.In, x.Out) {
+		if want := s.Circuit(x.In); want.Out == southbound.NoPort && x.Status != southbound.PendingDeletion && !l.mover.Moving(x.In, x.Out) {
 			c.Connect = append(c.Connect, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
 		}
 	}

@@ -92,7 +92,7 @@ type Loop struct {
 	begun   bool
 	ready   bool
 	giveUp  time.Duration                  // when to go on without devices that do not answer
-	unread  map[southbound.DeviceID]uint64 // devices not yet in their wanted state: token of the Set that brings them there, 0 before
+	unread  map[southbound.DeviceID]repair // devices that are not known to hold what they should
 	later   []laterRead
 	dark    map[state.PortRef]bool // ports that the devices' streams have told to be down, beside those to the OCS
 	steered []bool                 // by OCS input: its ToR may hold the circuit's rule
@@ -113,7 +113,7 @@ func (l *Loop) Decisions() int64 { return l.asked }
 // New returns a loop for one leadership.
 func New(f *topo.Fabric, cfg Config) *Loop {
 	l := &Loop{cfg: cfg, fabric: f, base: rollout.NewBase(f, cfg.Paths), sent: map[southbound.CoflowID][]southbound.Tag{},
-		unread: map[southbound.DeviceID]uint64{}, held: map[southbound.HostID]int32{}, dark: map[state.PortRef]bool{}}
+		unread: map[southbound.DeviceID]repair{}, held: map[southbound.HostID]int32{}, dark: map[state.PortRef]bool{}}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
 	l.steered = make([]bool, f.Racks)
 	return l
@@ -161,7 +161,7 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 	l.begun, l.giveUp = true, now+l.cfg.Patience
 	l.idle = true // whoever led before may have died before it skipped what had ended early
 	for _, d := range l.base.Devices() {
-		l.unread[d] = 0
+		l.unread[d] = repair{}
 		l.act.Reads = append(l.act.Reads, d)
 	}
 	d := s.Data()

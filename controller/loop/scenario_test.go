@@ -34,6 +34,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
 //	ended COFLOW/ROW[@D]...          hosts report bundles, by their clock at D; task ID... reports tasks
 //	ok|refuse|unreachable [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
+//	lie [NAME...]                    as ok, and the Sets have no effect
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
 //	stand IN>OUT                     the OCS has made a circuit that nobody asked for
 //	port NAME PORT up|down, lost NAME, synced NAME
@@ -143,6 +144,10 @@ func (s *scenario) command(f []string) (err error) {
 		}
 	case "ok":
 		s.answer(nil, args...)
+	case "lie":
+		s.lying = true
+		s.answer(nil, args...)
+		s.lying = false
 	case "refuse":
 		s.answer(fmt.Errorf("no such thing: %w", southbound.ErrRefused), args...)
 	case "unreachable":
