@@ -51,6 +51,7 @@ func list() []entry {
 		one("eclipse", Light, "port schedules of the slots that carry most for their time, an epoch at a time", func() Part { return light.Eclipse() }),
 		one("bvn", Light, "port schedules by Birkhoff and von Neumann's decomposition, an epoch at a time", func() Part { return light.BvN() }),
 		one("edmonds", Light, "the matching of the most demand, slot by slot, as c-Through and Helios", func() Part { return light.Edmonds() }),
+		one("edmonds-backlog", Light, "edmonds that knows of each bundle what its socket holds, as c-Through", func() Part { return light.Edmonds().FromBacklog() }),
 		one("rotor", Light, "all matchings in turn, whatever the demand, as RotorNet without detours", func() Part { return light.Rotor() }),
 		one("static", Light, "one matching, for the first demand, an hour long", func() Part { return light.Static{} }),
 		one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} }),

@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"lightloom/controller"
+	traffic "lightloom/controller/demand"
 	"lightloom/controller/policy/light/schedule"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -15,6 +17,18 @@ type Epochs struct {
 	make func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule
 	// Outages is how many outages long an epoch is at most.
 	Outages int
+	// Known is what is known of demand; nil: all that started coflows have left, as the trace says.
+	Known func(v *controller.View) traffic.Matrix
+}
+
+// SocketBuffer is how much of a bundle its host's socket holds, and so shows, where demand comes from backlog: 80 ms at
+// 1 Gb/s. Our choice; the larger it is, the more an application must have written before it is sent.
+const SocketBuffer = pathmap.Bytes(10e6)
+
+// FromBacklog has an algorithm know what waits in hosts' sockets and nothing else, as c-Through does.
+func (e Epochs) FromBacklog() Epochs {
+	e.Known = func(v *controller.View) traffic.Matrix { return traffic.Backlog(v, SocketBuffer) }
+	return e
 }
 
 // epoch is what an algorithm may look at besides the demand.
@@ -34,32 +48,32 @@ const shortest = 100 * time.Microsecond
 
 // BvN is Birkhoff and von Neumann's decomposition, Inukai's clearance.
 func BvN() Epochs {
-	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.BvN(m, lit, e.delta)
-	}, epochOutages}
+	}, Outages: epochOutages}
 }
 
 // Solstice leaves to packets what they carry anyway. No slice of it is shorter than an outage: where circuits carry all,
 // demands are rounded up to multiples of one.
 func Solstice() Epochs {
-	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		m.RoundUp(max(e.delta, 1))
 		return schedule.Solstice(m, lit, e.delta, e.packets)
-	}, epochOutages}
+	}, Outages: epochOutages}
 }
 
 // Eclipse carries the most that fits the epoch.
 func Eclipse() Epochs {
-	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Eclipse(m, lit, e.delta, e.window)
-	}, epochOutages}
+	}, Outages: epochOutages}
 }
 
 // Edmonds looks at the demand anew before every slot, as c-Through and Helios do.
 func Edmonds() Epochs {
-	return Epochs{func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Edmonds(m, lit, e.delta, e.window, 1)
-	}, slotOutages}
+	}, Outages: slotOutages}
 }
 
 // Wants implements the part's list of events. The end of an epoch wakes it.
@@ -76,7 +90,7 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 		p.Wake = min(p.Wake, end)
 		return
 	}
-	t := sum(v, p)
+	t := e.sum(v, p)
 	if t.matrix.Empty() {
 		return
 	}
@@ -91,6 +105,22 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	if long := s.Long(); long > 0 {
 		p.Wake = min(p.Wake, v.Now+long)
 	}
+}
+
+// sum is what is known to be left.
+func (e Epochs) sum(v *controller.View, p *controller.Plan) total {
+	if e.Known == nil {
+		return sum(v, p)
+	}
+	ends, m := ports(v), schedule.New(v.Fabric.Racks)
+	for i, row := range e.Known(v) {
+		for j, b := range row {
+			if b > 0 && ends[i].ok && ends[j].ok {
+				m[i][j] = min(v.Wire(b).Over(min(ends[i].up, ends[j].down)), longest)
+			}
+		}
+	}
+	return compact(v, m)
 }
 
 // packets returns what part of a circuit's rate the packet network gives a rack.

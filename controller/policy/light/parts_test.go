@@ -27,7 +27,7 @@ func parts(t testing.TB) map[string]filler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]filler{"bvn": BvN(), "solstice": Solstice(), "eclipse": Eclipse(), "edmonds": Edmonds(),
+	return map[string]filler{"bvn": BvN(), "solstice": Solstice(), "eclipse": Eclipse(), "edmonds": Edmonds(), "edmonds-backlog": Edmonds().FromBacklog(),
 		"rotor": Rotor(), "static": Static{}, "schedule": FromFile(s)}
 }
 
@@ -199,5 +199,21 @@ func TestAskedAgain(t *testing.T) {
 		if tried < 50 {
 			t.Errorf("%s: only %d views had anything to reserve", name, tried)
 		}
+	}
+}
+
+// TestBacklogIsBlind: of two bundles with more to send than a socket holds, the larger is not known to be so; the oracle
+// goes for it.
+func TestBacklogIsBlind(t *testing.T) {
+	v := crossbar(t, [4][4]int{{0, 100, 900}})
+	if got := circuits(v, ask(Edmonds(), v)); got != "0>2 0-100" {
+		t.Errorf("with the oracle edmonds reserves %s", got)
+	}
+	if got := circuits(v, ask(Edmonds().FromBacklog(), v)); got != "0>1 0-100" && got != "0>2 0-100" {
+		t.Errorf("from backlog edmonds reserves %s", got)
+	}
+	v.Coflows[0].Left.Base[0], v.Coflows[0].Left.Base[1] = 11e6, 9e6
+	if got := circuits(v, ask(Edmonds().FromBacklog(), v)); got != "0>1 0-100" {
+		t.Errorf("from backlog edmonds reserves %s, want the fuller socket's", got)
 	}
 }

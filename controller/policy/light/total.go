@@ -14,19 +14,25 @@ type total struct {
 	port   []southbound.Port // by row and column of the matrix, ascending
 }
 
-// sum adds coflows up. A pair with less left than a circuit carries in an outage is left to packets, where there are any.
+// sum adds coflows up.
 func sum(v *controller.View, p *controller.Plan) total {
-	crumb := v.Delta
-	if controller.CircuitsOnly(v.Fabric) {
-		crumb = 0
-	}
 	all := schedule.New(v.Fabric.Racks)
-	used := make([]bool, v.Fabric.Racks)
 	for _, d := range demands(v, p, ports(v)) {
 		for _, x := range d.pairs {
 			all[x.in][x.out] = min(all[x.in][x.out]+x.need, longest)
 		}
 	}
+	return compact(v, all)
+}
+
+// compact drops the ports that nothing is for. A pair with less than a circuit carries in an outage is left to packets,
+// where there are any.
+func compact(v *controller.View, all schedule.Matrix) total {
+	crumb := v.Delta
+	if controller.CircuitsOnly(v.Fabric) {
+		crumb = 0
+	}
+	used := make([]bool, len(all))
 	for i := range all {
 		for j, d := range all[i] {
 			if d <= crumb {

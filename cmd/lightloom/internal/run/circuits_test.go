@@ -113,7 +113,7 @@ func within(t *testing.T, what string, got, want float64) {
 
 // TestCircuitPolicies lets every circuit policy carry the first coflows of the cut: all of it, over circuits alone.
 func TestCircuitPolicies(t *testing.T) {
-	for _, name := range []string{"sunflow", "sunflow-turning", "solstice", "eclipse", "bvn", "edmonds", "rotor"} {
+	for _, name := range []string{"sunflow", "sunflow-turning", "solstice", "eclipse", "bvn", "edmonds", "edmonds-backlog", "rotor"} {
 		t.Run(name, func(t *testing.T) {
 			s := crossbarSetup(t, 60, name)
 			began := time.Now()
@@ -145,7 +145,7 @@ func TestCircuitPoliciesBesidePackets(t *testing.T) {
 	if err := os.WriteFile(file, []byte("ports 8\nnight 20ms\nday 80ms 0>1 1>0 2>3 3>2 4>5 5>4 6>7 7>6\nnight 20ms\nday 80ms 0>2 2>4 4>6 6>0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"solstice", "eclipse", "bvn", "edmonds", "rotor", "static", "schedule:" + file} {
+	for _, name := range []string{"solstice", "eclipse", "bvn", "edmonds", "edmonds-backlog", "rotor", "static", "schedule:" + file} {
 		t.Run(strings.TrimSuffix(name, file), func(t *testing.T) {
 			s := demoSetup(t, 2, "random+ecmp+"+name)
 			o, err := simulate(context.Background(), s, s.rows[0], nil)
