@@ -38,6 +38,7 @@ type Config struct {
 	TLS     *tls.Config // nil: plaintext, and only to a loopback address with Plaintext set
 
 	Plaintext bool
+	Login     *Login // sent with every call, over TLS only; nil: none
 
 	// Election gives the id that every Set carries; nil sends none. It is asked once a Set.
 	Election func() Election
@@ -97,6 +98,34 @@ func open(cfg Config) (*Session, error) {
 	if cfg.Profile == nil {
 		return nil, errors.New("no profile")
 	}
+	cfg = cfg.defaults()
+	conn, err := connect(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{cfg: cfg, conn: conn, client: gpb.NewGNMIClient(conn), model: cfg.Profile.Model(),
+		turn: make(chan struct{}, 1)}, nil
+}
+
+// Connect opens what a Session would, without a profile: for tools that ask a device what it is. It waits for nothing.
+func Connect(cfg Config) (*grpc.ClientConn, error) {
+	conn, err := connect(cfg.defaults())
+	if err != nil {
+		return nil, fmt.Errorf("connect to device %q: %w", cfg.Name, err)
+	}
+	return conn, nil
+}
+
+func (cfg Config) defaults() Config {
+	cfg.Timeout = orDefault(cfg.Timeout, defaultTimeout)
+	cfg.Keepalive = orDefault(cfg.Keepalive, defaultKeepalive)
+	if cfg.MaxBytes == 0 {
+		cfg.MaxBytes = defaultMaxBytes
+	}
+	return cfg
+}
+
+func connect(cfg Config) (*grpc.ClientConn, error) {
 	creds := insecure.NewCredentials()
 	switch {
 	case cfg.TLS != nil:
@@ -106,22 +135,17 @@ func open(cfg Config) (*Session, error) {
 	case !loopback(cfg.Addr):
 		return nil, fmt.Errorf("plaintext to %s: it is taken on loopback addresses only", cfg.Addr)
 	}
-	cfg.Timeout = orDefault(cfg.Timeout, defaultTimeout)
-	cfg.Keepalive = orDefault(cfg.Keepalive, defaultKeepalive)
-	if cfg.MaxBytes == 0 {
-		cfg.MaxBytes = defaultMaxBytes
-	}
-	conn, err := grpc.NewClient("passthrough:///"+cfg.Addr,
+	opts := []grpc.DialOption{
 		grpc.WithTransportCredentials(creds),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: cfg.Keepalive, Timeout: cfg.Timeout, PermitWithoutStream: true}),
 		grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: cfg.Timeout,
 			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxBytes), grpc.MaxCallSendMsgSize(cfg.MaxBytes)))
-	if err != nil {
-		return nil, err
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxBytes), grpc.MaxCallSendMsgSize(cfg.MaxBytes)),
 	}
-	return &Session{cfg: cfg, conn: conn, client: gpb.NewGNMIClient(conn), model: cfg.Profile.Model(),
-		turn: make(chan struct{}, 1)}, nil
+	if cfg.Login != nil {
+		opts = append(opts, grpc.WithPerRPCCredentials(cfg.Login))
+	}
+	return grpc.NewClient("passthrough:///"+cfg.Addr, opts...)
 }
 
 func orDefault(d, def time.Duration) time.Duration {

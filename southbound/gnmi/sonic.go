@@ -68,8 +68,13 @@ func (SONiC) ReadsFirst() {}
 // Model implements Profile.
 func (SONiC) Model() *schema.Model { return schema.SONiC() }
 
-// Check implements Profile.
-func (SONiC) Check(c *gpb.CapabilityResponse) error { return hasModel(c, schema.SONiCModule, "") }
+// Check implements Profile. An optical switch speaks SONiC's databases too, and has no ACLs.
+func (SONiC) Check(c *gpb.CapabilityResponse) error {
+	if hasModel(c, "sonic-ocs", "") == nil {
+		return fmt.Errorf("check capabilities: it is an optical circuit switch: %w", southbound.ErrUnsupported)
+	}
+	return hasModel(c, schema.SONiCModule, "")
+}
 
 // ConfigPaths implements Profile.
 func (SONiC) ConfigPaths() []schema.Path { return []schema.Path{aclTables(), aclRules()} }
