@@ -66,7 +66,12 @@ func BenchmarkBuild(b *testing.B) {
 func cpu(b *testing.B) func() {
 	begin := processorTime(b)
 	return func() {
-		b.ReportMetric(float64(processorTime(b)-begin)/float64(b.N)/1e6, "cpu_ms/op")
+		each := float64(processorTime(b)-begin) / float64(b.N)
+		if each < 1e5 {
+			b.ReportMetric(each, "cpu_ns/op")
+			return
+		}
+		b.ReportMetric(each/1e6, "cpu_ms/op")
 	}
 }
 
@@ -112,6 +117,7 @@ func lookUp(b *testing.B, m *pathmap.Map, any bool) {
 	r := rand.New(rand.NewPCG(2, 2))
 	buf := make([]pathmap.LinkID, 0, 64)
 	b.ReportAllocs()
+	done := cpu(b)
 	for b.Loop() {
 		s := r.IntN(m.Ends())
 		d := (s + 1 + r.IntN(m.Ends()-1)) % m.Ends()
@@ -121,6 +127,7 @@ func lookUp(b *testing.B, m *pathmap.Map, any bool) {
 		}
 		buf = m.AppendPath(buf[:0], s, d, i)
 	}
+	done()
 }
 
 // BenchmarkPairs finds all ten paths of sixteen random pairs, the same for ours and gonum's, with the same answers: as
@@ -142,12 +149,10 @@ func BenchmarkPairs(b *testing.B) {
 			s := r.IntN(len(tors))
 			pairs[i] = [2]int{s, (s + 1 + r.IntN(len(tors)-1)) % len(tors)}
 		}
-		perPair := func(b *testing.B) {
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(pairs)), "µs/pair")
-		}
 		var ours, others []int
 		b.Run(n.name+"/ours", func(b *testing.B) {
 			buf := make([]pathmap.LinkID, 0, 64)
+			done := cpu(b)
 			for b.Loop() {
 				ours = ours[:0]
 				for _, p := range pairs {
@@ -157,10 +162,11 @@ func BenchmarkPairs(b *testing.B) {
 					}
 				}
 			}
-			perPair(b)
+			done()
 		})
 		g := asGonum(t)
 		b.Run(n.name+"/gonum", func(b *testing.B) {
+			done := cpu(b)
 			for b.Loop() {
 				others = others[:0]
 				for _, p := range pairs {
@@ -169,7 +175,7 @@ func BenchmarkPairs(b *testing.B) {
 					}
 				}
 			}
-			perPair(b)
+			done()
 		})
 		if len(ours) > 0 && len(others) > 0 && !slices.Equal(ours, others) {
 			b.Errorf("%s: lengths %v and gonum's %v", n.name, ours, others)
