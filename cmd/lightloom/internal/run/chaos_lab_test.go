@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lightloom/emulator/device"
 	"lightloom/emulator/flowsim"
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -119,6 +120,29 @@ func (l *lab) draw() (under time.Duration, lost, answerLost bool) {
 	defer l.mu.Unlock()
 	under = time.Duration(l.r.Int64N(int64(3 * time.Millisecond)))
 	return under, l.faults && l.r.IntN(30) == 0, l.faults && l.r.IntN(30) == 0
+}
+
+// trouble has switches restart empty, change slowly, lie and fail to make circuits, until ctx ends or so many times.
+func (l *lab) trouble(ctx context.Context, r *rand.Rand, times int) {
+	all := l.sim.Devices()
+	for range times {
+		if !pauseFor(ctx, time.Duration(50+r.IntN(500))*time.Millisecond) {
+			return
+		}
+		d, kind := all[r.IntN(len(all))], device.FaultKind(r.IntN(int(device.Lie)+1))
+		boot := time.Duration(1+r.IntN(100)) * time.Millisecond
+		l.mu.Lock()
+		l.pass()
+		l.sim.Do(d, func(now time.Duration, dev *device.Device) {
+			if kind == 0 {
+				dev.Restart(now, boot)
+				return
+			}
+			dev.Fault(device.Fault{Kind: kind, Port: southbound.NoPort, Times: 1, Delay: boot})
+		})
+		l.pass()
+		l.mu.Unlock()
+	}
 }
 
 // grip is what one leadership of one replica has of the lab: its hosts.

@@ -31,11 +31,11 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLeaderLost kills the leader twice at random committed indexes in mid-replay, thirty seeds, over a network that loses,
-// doubles, delays and reorders, between three replicas in one process with one simulated fabric under them. A leader
-// dies with an entry committed and nothing of it done, dies in the midst, or is cut off and acts on while another one
-// rises. Arrivals go on, and devices lose calls and break streams meanwhile. In the end every byte has arrived once, the
-// replicas agree, and no port was lit twice.
+// TestLeaderLost kills the leader twice at random committed indexes in mid-replay, thirty seeds, over a network that
+// loses, doubles, delays and reorders, between three replicas in one process with one simulated fabric under them. A
+// leader dies with an entry committed and nothing of it done, dies in the midst, or is cut off and acts on while another
+// one rises. Arrivals go on, and devices lose calls, break streams, restart empty, lie and fail to make circuits
+// meanwhile. In the end every byte has arrived once, the replicas agree, and no port was lit twice.
 func TestLeaderLost(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt", "random+ecmp+maxmin"}
@@ -278,6 +278,7 @@ func loseLeaders(t *testing.T, seed uint64, name string, hold bool) {
 	c := newChaosCluster(ctx, t, seed, name, hold)
 	defer c.close(cancel)
 	c.wg.Go(func() { c.lab.run(ctx) })
+	c.wg.Go(func() { c.lab.trouble(ctx, rand.New(rand.NewPCG(seed, 23)), 8) })
 
 	var arrivals sync.WaitGroup
 	var again atomic.Int64 // tries beyond the first
@@ -312,7 +313,17 @@ func loseLeaders(t *testing.T, seed uint64, name string, hold bool) {
 	})
 	c.agree()
 	c.check(jobs)
-	t.Logf("ended after %v; %d tries more than jobs, %d calls of leaders of the past refused", c.lab.now(), again.Load(), c.lab.refused)
+	failed := 0
+	c.members[0].node.View(func(uint64) {
+		for _, m := range c.members[0].state.Data().Moves {
+			if m.Failed {
+				failed++
+			}
+		}
+	})
+	counts := c.lab.sim.Counters()
+	t.Logf("ended after %v; %d tries more than jobs, %d calls of leaders of the past refused, %d moves failed, %d stalls, %d bytes over circuits",
+		c.lab.now(), again.Load(), c.lab.refused, failed, counts.Stalls, counts.OCS)
 }
 
 // close ends everything, also after a failure.
