@@ -178,34 +178,43 @@ func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []south
 	c := s.d.Coflows[id]
 	base := len(buf)
 	buf = append(buf, c.Tag...)
-	if controller.CircuitsOnly(s.fabric) {
-		for row := range c.Tag {
-			if s.RackOf(c.Columns.Src[row]) != s.RackOf(c.Columns.Dst[row]) {
-				buf[base+row] = southbound.TagHold
-			}
+	if len(s.d.Circuits) == 0 {
+		return buf
+	}
+	lit, held := s.waysOf(id)
+	only := controller.CircuitsOnly(s.fabric)
+	for row := range c.Tag {
+		in, out := southbound.Port(s.RackOf(c.Columns.Src[row])), southbound.Port(s.RackOf(c.Columns.Dst[row]))
+		switch {
+		case lit[in] == out:
+			buf[base+row] = southbound.TagCircuit
+		case only && in != out || held[[2]southbound.Port{in, out}]:
+			buf[base+row] = southbound.TagHold
 		}
 	}
+	return buf
+}
+
+// waysOf returns where usable circuits lead that carry a coflow, by input, NoPort for none; and the pairs that hold its
+// bundles until they have one.
+func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.Port, held map[[2]southbound.Port]bool) {
+	lit = slices.Repeat([]southbound.Port{southbound.NoPort}, len(s.d.Circuits))
 	for i := range s.d.Ledger {
 		r := &s.d.Ledger[i]
 		if r.Coflow != id && r.Coflow != controller.AnyCoflow {
 			continue
 		}
-		tag := southbound.TagDefault
 		switch at := s.d.Circuits[r.In]; {
 		case r.Begun && at.Phase == controller.Usable && at.Out == r.Out:
-			tag = southbound.TagCircuit
+			lit[r.In] = r.Out
 		case r.Meanwhile == controller.Hold:
-			tag = southbound.TagHold
-		default:
-			continue
-		}
-		for row := range c.Tag {
-			if t := &buf[base+row]; s.Carries(&r.Reservation, id, c, row) && *t != southbound.TagCircuit {
-				*t = tag
+			if held == nil {
+				held = map[[2]southbound.Port]bool{}
 			}
+			held[[2]southbound.Port{r.In, r.Out}] = true
 		}
 	}
-	return buf
+	return lit, held
 }
 
 // Boundary returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
