@@ -78,7 +78,7 @@ func (x *simulation) elect() error {
 	}
 	x.lives++
 	x.loop = loop.New(x.state.Fabric(), loop.Config{Policy: p, Paths: x.paths, Seed: x.setup.opt.Seed, Delta: x.delta,
-		Elephants: x.setup.elephants, Rollout: x.ctl.rollout(), Verify: x.row.Spec.Racks <= verifyRacks})
+		Elephants: x.setup.elephants, Rollout: x.ctl.rollout(), Patience: time.Second, Verify: x.row.Spec.Racks <= verifyRacks})
 	return nil
 }
 
