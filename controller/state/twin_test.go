@@ -73,7 +73,32 @@ func derived(s *state.State) error {
 	case s.Finished() != finished:
 		return fmt.Errorf("%d jobs have finished, want %d", s.Finished(), finished)
 	}
+	for _, id := range active {
+		if got, want := s.AppendTags(nil, id), tags(s, id); !slices.Equal(got, want) {
+			return fmt.Errorf("coflow %d is sent with tags %v, want %v", id, got, want)
+		}
+	}
 	return nil
+}
+
+// tags is AppendTags, row by row and reservation by reservation.
+func tags(s *state.State, id southbound.CoflowID) (out []southbound.Tag) {
+	c := s.Coflow(id)
+	for row, tag := range c.Tag {
+		in, to := southbound.Port(s.RackOf(c.Columns.Src[row])), southbound.Port(s.RackOf(c.Columns.Dst[row]))
+		for _, r := range s.Ledger() {
+			at := s.Circuit(r.In)
+			switch {
+			case r.In != in || r.Out != to || r.Coflow != id && r.Coflow != controller.AnyCoflow || tag == southbound.TagCircuit:
+			case r.Begun && at.Phase == controller.Usable && at.Out == r.Out:
+				tag = southbound.TagCircuit
+			case r.Meanwhile == controller.Hold:
+				tag = southbound.TagHold
+			}
+		}
+		out = append(out, tag)
+	}
+	return out
 }
 
 // done says whether all tasks of a stage have ended.

@@ -152,7 +152,7 @@ func (w *walk) entry() state.Entry {
 			if in, out, n := port(), port(), len(d.Coflows); in != out && n > 0 {
 				from := w.now + time.Duration(r.IntN(30))
 				return state.Entry{Kind: state.Reserved, Reservation: &controller.Reservation{In: in, Out: out, NotBefore: from,
-					NotAfter: from + time.Duration(1+r.IntN(20)), Coflow: southbound.CoflowID(r.IntN(n)), Meanwhile: controller.Way(r.IntN(2))}}
+					NotAfter: from + time.Duration(1+r.IntN(20)), Coflow: southbound.CoflowID(r.IntN(n+1) - 1), Meanwhile: controller.Way(r.IntN(2))}}
 			}
 		case state.ReservationBegun:
 			return state.Entry{Kind: state.ReservationBegun, Port: port()}
