@@ -170,7 +170,6 @@ type memDevice struct {
 	mood    mood
 	rules   []southbound.Rule
 	at      map[southbound.Port]southbound.Connection
-	made    uint64
 	sinks   []*sink
 	calls   int // that were answered
 	changed chan struct{}
