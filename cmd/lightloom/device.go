@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/lab"
+	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/pki"
+)
+
+// connection is what tools ask a device through.
+type connection = grpc.ClientConnInterface
+
+// reach says how a command reaches one device.
+type reach struct {
+	dir, file, name string
+	plaintext       bool
+}
+
+func (r *reach) flags(c *cobra.Command) {
+	c.Flags().StringVar(&r.dir, "tls-dir", "", "directory with client.pem, as target run makes it")
+	c.Flags().StringVar(&r.name, "server-name", "localhost", "with --tls-dir: the name in the target's certificate")
+	c.Flags().StringVar(&r.file, "devices", "", "device file: ADDR is then the name of a device in it")
+	c.Flags().BoolVar(&r.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
+}
+
+// config returns how to reach the device that args name.
+func (r *reach) config(c *cobra.Command, args []string) (gnmi.Config, error) {
+	const hint = "write host:port, such as 127.0.0.1:9339, or --devices FILE and a name in it"
+	if len(args) != 1 {
+		return gnmi.Config{}, usage(hint, "%s: name one device", c.Name())
+	}
+	if r.file != "" {
+		f, err := lab.Read(r.file)
+		if err != nil {
+			return gnmi.Config{}, err
+		}
+		d, err := f.Device(args[0])
+		if err != nil {
+			return gnmi.Config{}, fmt.Errorf("%s: %w", r.file, err)
+		}
+		return f.Config(d, os.Getenv)
+	}
+	if _, _, err := net.SplitHostPort(args[0]); err != nil {
+		return gnmi.Config{}, usage(hint, "%s: %q is no host:port", c.Name(), args[0])
+	}
+	if (r.dir == "") == !r.plaintext {
+		return gnmi.Config{}, usage("write --tls-dir DIR, --devices FILE, or --plaintext to a loopback address", "%s: how is %s reached?", c.Name(), args[0])
+	}
+	cfg := gnmi.Config{Name: args[0], Addr: args[0], Plaintext: r.plaintext}
+	if r.dir != "" {
+		id, err := pki.ReadFile(strings.TrimSuffix(r.dir, "/") + "/client.pem")
+		if err != nil {
+			return gnmi.Config{}, err
+		}
+		cfg.TLS = id.Client(r.name, pki.Switch)
+	}
+	return cfg, nil
+}
+
+func newDevice() *cobra.Command {
+	c := &cobra.Command{Use: "device", Short: "Ask switches of a lab what they are",
+		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(newDeviceProbe(), &cobra.Command{
+		Use: "schema", Short: "Print the JSON schema of a device file", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := c.OutOrStdout().Write(lab.Schema)
+			return err
+		},
+	})
+	return c
+}
+
+func newDeviceProbe() *cobra.Command {
+	var r reach
+	var output string
+	c := &cobra.Command{Use: "probe ADDR", Short: "Read a device's Capabilities and state, and say which profile and flags fit"}
+	r.flags(c)
+	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+			return err
+		}
+		cfg, err := r.config(c, args)
+		if err != nil {
+			return err
+		}
+		conn, err := gnmi.Connect(cfg)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(c.Context(), askTimeout)
+		defer cancel()
+		report, err := probe.Ask(ctx, conn)
+		if err = errors.Join(err, conn.Close()); err != nil {
+			return fmt.Errorf("probe device %q: %w", cfg.Addr, err)
+		}
+		return tellProbe(c.OutOrStdout(), report, cfg.Addr, output)
+	}
+	return c
+}
+
+func tellProbe(w io.Writer, r *probe.Report, addr, output string) error {
+	if output == wiring.OutputJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	if _, err := fmt.Fprintf(w, "gNMI %s, encodings %s\n", r.Version, strings.Join(r.Encodings, ", ")); err != nil {
+		return err
+	}
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.AppendHeader(table.Row{"profile", "fits", "ports", "circuits", "rules", "flags", "why"})
+	for _, f := range r.Fits {
+		flags, err := json.Marshal(f.Flags)
+		if err != nil || f.Flags == nil {
+			flags = nil
+		}
+		t.AppendRow(table.Row{f.Profile, f.Fits, f.Ports, f.Circuit, f.Rules, string(flags), f.Why})
+	}
+	t.Render()
+	best, err := r.Best()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "for a device file:\n  - name: NAME\n    address: %q\n    profile: %s\n    ports: %d\n", addr, best.Profile, best.Ports)
+	return err
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/emulator/alone"
+	"lightloom/emulator/device"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/kit"
+	"lightloom/southbound/gnmi/probe"
+)
+
+func newTarget() *cobra.Command {
+	c := &cobra.Command{Use: "target", Short: "Run an emulated switch by itself, or hold any gNMI target against the rules",
+		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(newTargetRun(), newTargetCheck())
+	return c
+}
+
+// targetFlags are the flags of target run, before they are checked.
+type targetFlags struct {
+	listen, dir, faults, recovery, delays string
+	plaintext                             bool
+	dark                                  string
+	c                                     alone.Config
+}
+
+func newTargetRun() *cobra.Command {
+	var f targetFlags
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Run one emulated switch with a gNMI target in front of it, until Ctrl-C",
+		Long: "Runs one emulated switch, without packets, so that controllers can be tried against it.\n\n" +
+			"Faults come from a file or are typed while it runs, one a line: stick, fail (port=, times=), slow (delay=, times=),\n" +
+			"lie, deny (times=), loss (port=, db=), restart (boot=), clear; in a file perhaps after +DURATION, since the start.\n" +
+			"\"show\" prints what stands.",
+		Args: noArgs,
+	}
+	c.Flags().StringVar(&f.c.Profile, "profile", "ocp", "ocp, openconfig, or sonic-ocs, which speaks ocp too")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:9339", "address to listen on")
+	c.Flags().Int32Var(&f.c.Ports, "ports", 32, "ports; of an optical switch inputs, and as many outputs")
+	c.Flags().Int32Var(&f.c.Racks, "racks", 64, "racks that rules can name")
+	c.Flags().StringVar(&f.dark, "dark", "10ms", "how long mirrors move")
+	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms; instead of --dark")
+	c.Flags().StringVar(&f.recovery, "recovery", "remove", "what a restart does to what stands: remove, restore or maintain")
+	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "every circuit goes dark when one moves")
+	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
+	c.Flags().Uint64Var(&f.c.Seed, "seed", 1, "of the draws from --delays")
+	c.Flags().StringVar(&f.faults, "faults", "", "file of faults")
+	c.Flags().StringVar(&f.dir, "tls-dir", "", "directory of server.pem; made there, with client.pem and ca.pem, if it has none")
+	c.Flags().BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
+	c.Flags().StringVar(&f.c.Name, "name", "switch", "the target's name, also in its certificate")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := f.check(c); err != nil {
+			return err
+		}
+		return runTarget(c.Context(), &f, c.InOrStdin(), c.OutOrStdout())
+	}
+	return c
+}
+
+func (f *targetFlags) check(c *cobra.Command) (err error) {
+	if err := oneOf(c, "profile", f.c.Profile, alone.Profiles()...); err != nil {
+		return err
+	}
+	if err := oneOf(c, "recovery", f.recovery, "remove", "restore", "maintain"); err != nil {
+		return err
+	}
+	switch {
+	case (f.dir == "") == !f.plaintext:
+		return usage("write --tls-dir DIR, or --plaintext on a loopback address", "target run: name either a directory of keys or plaintext")
+	case f.c.Ports < 1 || f.c.Ports > 4096:
+		return usage("write --ports 32", "target run: --ports %d is not within 1 to 4096", f.c.Ports)
+	case f.c.Racks < 1 || f.c.Racks > gnmi.MaxSequenceRacks:
+		return usage("write --racks 64", "target run: --racks %d is not within 1 to %d", f.c.Racks, gnmi.MaxSequenceRacks)
+	case f.delays != "" && c.Flags().Changed("dark"):
+		return usage("write dark=… in --delays", "target run: --dark and --delays say the same")
+	}
+	if f.delays == "" {
+		f.delays = "dark=" + f.dark
+	}
+	if f.c.Delays, err = device.ParseDelays(f.delays); err != nil {
+		return usage("write --dark 10ms", "target run: %w", err)
+	}
+	f.c.Recovery = map[string]device.Recovery{"remove": device.Remove, "restore": device.Restore, "maintain": device.Maintain}[f.recovery]
+	return nil
+}
+
+// runTarget serves until ctx ends.
+func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.Writer) error {
+	if f.faults != "" {
+		file, err := os.Open(f.faults)
+		if err != nil {
+			return fmt.Errorf("read faults: %w", err)
+		}
+		f.c.Steps, err = device.ReadSteps(f.faults, file)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	keys := "in plaintext"
+	if f.dir != "" {
+		id, made, err := alone.Keys(f.dir, f.c.Name)
+		if err != nil {
+			return err
+		}
+		f.c.Identity, keys = id, "keys of "+f.dir
+		if made {
+			keys = "made " + keys + "; clients take client.pem and ca.pem"
+		}
+	}
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("run target: %w", err)
+	}
+	if _, err := fmt.Fprintf(stdout, "%s speaks %s on %s, %d ports, %s\n", f.c.Name, f.c.Profile, l.Addr(), f.c.Ports, keys); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	f.c.Live, f.c.Tell = stdin, stdout
+	return alone.Run(ctx, l, f.c)
+}
+
+func newTargetCheck() *cobra.Command {
+	var r reach
+	var write bool
+	var output, profile string
+	var ports, racks int32
+	c := &cobra.Command{
+		Use:   "check ADDR",
+		Short: "Hold a gNMI target against the behavioural rules, and say which hold",
+		Long: "Holds any gNMI target against the rules that a controller relies on. Without --write it only reads. With it, it makes\n" +
+			"and removes circuits of free ports, or one rule, under an election role of its own.",
+	}
+	r.flags(c)
+	c.Flags().StringVar(&profile, "profile", "", "the profile to check; default: the first that the target's Capabilities fit")
+	c.Flags().Int32Var(&ports, "ports", 0, "ports of the target; default: as many as it lists")
+	c.Flags().Int32Var(&racks, "racks", 8, "racks that rules may name")
+	c.Flags().BoolVar(&write, "write", false, "also try the rules that write")
+	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+			return err
+		}
+		cfg, err := r.config(c, args)
+		if err != nil {
+			return err
+		}
+		conn, err := gnmi.Connect(cfg)
+		if err != nil {
+			return err
+		}
+		findings, err := check(c.Context(), conn, profile, ports, racks, write)
+		if err = errors.Join(err, conn.Close()); err != nil {
+			return fmt.Errorf("check target %s: %w", cfg.Addr, err)
+		}
+		return tellFindings(c.OutOrStdout(), findings, output)
+	}
+	return c
+}
+
+// askTimeout bounds the first question to a device.
+const askTimeout = 10 * time.Second
+
+func check(ctx context.Context, conn connection, profile string, ports, racks int32, write bool) ([]kit.Finding, error) {
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	report, err := probe.Ask(asking, conn)
+	if err != nil {
+		return nil, err
+	}
+	best, err := report.Best()
+	if profile == "" && err != nil {
+		return nil, err
+	}
+	for _, f := range report.Fits {
+		if f.Profile == profile {
+			best = f
+		}
+	}
+	if profile != "" {
+		best.Profile = profile
+	}
+	if ports == 0 {
+		ports = max(best.Ports, 1)
+	}
+	p, err := gnmi.Named(best.Profile, ports, racks)
+	if err != nil {
+		return nil, err
+	}
+	return kit.Run(ctx, conn, p, ports, kit.Options{Write: write}), nil
+}
+
+// tellFindings prints, and is an error where a rule is broken.
+func tellFindings(w io.Writer, findings []kit.Finding, output string) error {
+	broken := 0
+	for _, f := range findings {
+		if f.Result == kit.Broken {
+			broken++
+		}
+	}
+	if output == wiring.OutputJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		if err := e.Encode(findings); err != nil {
+			return err
+		}
+	} else {
+		t := table.NewWriter()
+		t.SetOutputMirror(w)
+		t.AppendHeader(table.Row{"rule", "result", "says", "why"})
+		for _, f := range findings {
+			t.AppendRow(table.Row{f.Rule, f.Result, f.Says, f.Why})
+		}
+		t.Render()
+	}
+	if broken > 0 {
+		return fmt.Errorf("check target: %d of %d rules are broken", broken, len(findings))
+	}
+	return nil
+}

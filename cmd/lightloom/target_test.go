@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lightloom/southbound/gnmi/kit"
+	"lightloom/southbound/gnmi/probe"
+)
+
+// startTarget runs `target run` as a user would until the test ends, and returns its address.
+func startTarget(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	out, in := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- run(ctx, append([]string{"target", "run", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), in, io.Discard)
+		in.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-done, out.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err, <-done)
+	}
+	_, rest, _ := strings.Cut(line, " on ")
+	addr, _, ok := strings.Cut(rest, ",")
+	if !ok {
+		t.Fatalf("target run says %q", line)
+	}
+	return addr
+}
+
+func output(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := run(t.Context(), args, strings.NewReader(""), &b, io.Discard); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, b.String())
+	}
+	return b.Bytes()
+}
+
+// TestTargetAlone: a target is run, probed and checked, over TLS and by a device file.
+func TestTargetAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	addr := startTarget(t, "--profile", "sonic-ocs", "--ports", "6", "--dark", "1ms", "--tls-dir", dir)
+	var report probe.Report
+	if err := json.Unmarshal(output(t, "device", "probe", addr, "--tls-dir", dir, "-o", "json"), &report); err != nil {
+		t.Fatal(err)
+	}
+	if best, err := report.Best(); err != nil || best.Profile != "ocp" || best.Ports != 6 {
+		t.Errorf("%+v, %v", best, err)
+	}
+	file := filepath.Join(dir, "lab.yaml")
+	text := "devices:\n  - name: ocs\n    address: " + addr + "\n    profile: ocp\n    ports: 6\n    tls: {ca: ca.pem, cert: client.pem, key: client.pem, server-name: switch}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, profile := range []string{"ocp", "sonic-ocs"} {
+		var findings []kit.Finding
+		if err := json.Unmarshal(output(t, "target", "check", "ocs", "--devices", file, "--write", "--profile", profile, "-o", "json"), &findings); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings {
+			if f.Result == kit.Broken {
+				t.Errorf("%s: %s: %s", profile, f.Rule, f.Why)
+			}
+		}
+	}
+	if table := output(t, "device", "probe", "ocs", "--devices", file); !bytes.Contains(table, []byte("profile: ocp\n")) {
+		t.Errorf("%s", table)
+	}
+}
+
+func TestTargetUsage(t *testing.T) {
+	faults := filepath.Join(t.TempDir(), "faults")
+	if err := os.WriteFile(faults, []byte("stick\nbend port=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"target run":                                         "--tls-dir DIR",
+		"target run --plaintext --profile osp":               "--profile ocp",
+		"target run --plaintext --ports 0":                   "--ports 32",
+		"target run --plaintext --dark long":                 "--dark 10ms",
+		"target run --plaintext --dark 1ms --delays dark=1s": "--delays",
+		"target run --plaintext --recovery never":            "--recovery restore",
+		"target run --plaintext --faults " + faults:          "faults:2: parse fault",
+		"target run --plaintext --listen 0.0.0.0:0":          "on loopback addresses only",
+		"target chekc":                                       "unknown command",
+		"target check":                                       "host:port",
+		"target check here --plaintext":                      "host:port",
+		"target check 127.0.0.1:1":                           "--tls-dir DIR",
+		"device probe a --devices /nowhere.yaml":             "nowhere.yaml",
+		"device probe 127.0.0.1:1 --tls-dir /nowhere":        "client.pem",
+	} {
+		r := &recorder{}
+		if status, _, stderr := r.run(strings.Fields(args)...); status == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d: %s", args, status, stderr)
+		}
+	}
+	if schema := output(t, "device", "schema"); !json.Valid(schema) {
+		t.Errorf("%s", schema)
+	}
+}
