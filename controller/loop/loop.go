@@ -95,6 +95,7 @@ type Loop struct {
 	unread  map[southbound.DeviceID]repair // devices that are not known to hold what they should
 	later   []laterRead
 	dark    map[state.PortRef]bool // ports that the devices' streams have told to be down, beside those to the OCS
+	avoided []state.PortRef        // ports that the base's tables keep clear of
 	steered []bool                 // by OCS input: its ToR may hold the circuit's rule
 	sent    map[southbound.CoflowID][]southbound.Tag
 	touched []southbound.CoflowID // had bundles end since the last pass
@@ -199,6 +200,7 @@ func (l *Loop) note(k controller.Kind, at time.Duration, job controller.JobID, c
 // after draws the consequences of what has been applied since the last pass.
 func (l *Loop) after(s *state.State, now time.Duration) {
 	d := s.Data()
+	l.avoid(s)
 	for ; l.arrived < len(d.Jobs); l.arrived++ {
 		if d.Jobs[l.arrived].Placed == state.Unset {
 			l.note(controller.JobArrived, now, controller.JobID(l.arrived), -1, 0)
@@ -226,6 +228,26 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 		l.steer(s, id)
 	}
 	l.resteer = l.resteer[:0]
+}
+
+// avoid makes the tables keep clear of the ports that are down, and has every packet switch read and brought to them.
+func (l *Loop) avoid(s *state.State) {
+	if slices.Equal(l.avoided, s.Data().Down) {
+		return
+	}
+	l.avoided = slices.Clone(s.Data().Down)
+	down := make([]bool, len(l.fabric.Topology.Links()))
+	for _, p := range l.avoided {
+		if id := l.fabric.Topology.OutPort(p.Device, int32(p.Port)); id != pathmap.None {
+			down[id], down[pathmap.Reverse(id)] = true, true
+		}
+	}
+	l.base.Avoid(func(id pathmap.LinkID) bool { return down[id] })
+	for _, d := range l.base.Devices() {
+		if d != l.fabric.OCSNode {
+			l.act.Reads = append(l.act.Reads, d)
+		}
+	}
 }
 
 // steer sends the tags of a started coflow that are not what its hosts were told last.

@@ -12,6 +12,8 @@ import (
 // Base is what every packet switch holds whatever the circuits: rules by device, sorted by match.
 type Base struct {
 	fabric *topo.Fabric
+	paths  *pathmap.Map
+	down   func(pathmap.LinkID) bool
 	rules  [][]southbound.Rule // by DeviceID; nil for what is not a packet switch
 	deflt  [][]southbound.Port // [rack][rack]: the ToR's default port
 }
@@ -21,22 +23,32 @@ type Base struct {
 // tree at some switch, the rules there name the source rack too. A ToR's rule has the first hop of another path as its
 // backup, where one exists.
 func NewBase(f *topo.Fabric, m *pathmap.Map) *Base {
-	t := f.Topology
-	b := &Base{fabric: f, rules: make([][]southbound.Rule, len(t.Nodes())), deflt: make([][]southbound.Port, f.Racks)}
-	var buf []pathmap.LinkID
+	b := &Base{fabric: f, paths: m}
+	b.Avoid(nil)
+	return b
+}
+
+// Avoid derives the tables anew, for a fabric some of whose links are down: a path over one of them is replaced by the
+// first that is whole, where there is one. nil is a fabric without fault.
+func (b *Base) Avoid(down func(pathmap.LinkID) bool) {
+	if down == nil {
+		down = func(pathmap.LinkID) bool { return false }
+	}
+	f, t := b.fabric, b.fabric.Topology
+	b.down = down
+	b.rules, b.deflt = make([][]southbound.Rule, len(t.Nodes())), make([][]southbound.Port, f.Racks)
 	hops := make([][]hop, len(t.Nodes())) // transit hops, by node
 	for s := range f.Racks {
 		b.deflt[s] = slices.Repeat([]southbound.Port{southbound.NoPort}, f.Racks)
 		for d := range f.Racks {
-			n := min(m.Paths(s, d), southbound.MaxPaths)
-			if s == d || n == 0 {
+			paths := b.whole(s, d)
+			if s == d || len(paths) == 0 {
 				continue
 			}
-			first := make([]southbound.Port, n)
-			for i := range n {
-				buf = m.AppendPath(buf[:0], s, d, i)
-				first[i] = southbound.Port(t.Link(buf[0]).FromPort)
-				for _, l := range buf[1:] {
+			first := make([]southbound.Port, len(paths))
+			for i, path := range paths {
+				first[i] = southbound.Port(t.Link(path[0]).FromPort)
+				for _, l := range path[1:] {
 					link := t.Link(l)
 					hops[link.From] = append(hops[link.From], hop{southbound.RackID(d), southbound.PathTag(i), southbound.RackID(s), southbound.Port(link.FromPort)})
 				}
@@ -51,7 +63,27 @@ func NewBase(f *topo.Fabric, m *pathmap.Map) *Base {
 		}
 		sortRules(b.rules[n])
 	}
-	return b
+}
+
+// whole returns the paths of a pair of racks by tag, the first whole one in the place of each that is broken.
+func (b *Base) whole(s, d int) [][]pathmap.LinkID {
+	if s == d {
+		return nil
+	}
+	paths := make([][]pathmap.LinkID, min(b.paths.Paths(s, d), southbound.MaxPaths))
+	intact := -1
+	for i := range paths {
+		paths[i] = b.paths.AppendPath(nil, s, d, i)
+		if intact < 0 && !slices.ContainsFunc(paths[i], b.down) {
+			intact = i
+		}
+	}
+	for i := range paths {
+		if intact >= 0 && slices.ContainsFunc(paths[i], b.down) {
+			paths[i] = paths[intact]
+		}
+	}
+	return paths
 }
 
 type hop struct {
@@ -132,21 +164,29 @@ func (b *Base) addExceptions(n pathmap.NodeID, d southbound.RackID, def southbou
 	}
 }
 
-// nextHop is the lowest port of n on a shortest way to dst over packet switches, NoPort if there is none.
+// nextHop is the lowest port of n on a shortest way to dst over packet switches and links that are up, or over any if
+// there is none; NoPort if there is no way at all.
 func (b *Base) nextHop(n, dst pathmap.NodeID) southbound.Port {
+	if p := b.hopWithout(n, dst, b.down); p != southbound.NoPort {
+		return p
+	}
+	return b.hopWithout(n, dst, func(pathmap.LinkID) bool { return false })
+}
+
+func (b *Base) hopWithout(n, dst pathmap.NodeID, down func(pathmap.LinkID) bool) southbound.Port {
 	t := b.fabric.Topology
 	dist := slices.Repeat([]int{-1}, len(t.Nodes()))
 	dist[dst] = 0
 	for queue := []pathmap.NodeID{dst}; len(queue) > 0; queue = queue[1:] {
 		for _, l := range t.Out(queue[0]) {
-			if to := t.Link(l).To; dist[to] < 0 && (t.Node(to).Role == pathmap.Switch || to == n) {
+			if to := t.Link(l).To; dist[to] < 0 && !down(pathmap.Reverse(l)) && (t.Node(to).Role == pathmap.Switch || to == n) {
 				dist[to] = dist[queue[0]] + 1
 				queue = append(queue, to)
 			}
 		}
 	}
 	for _, l := range t.Out(n) {
-		if to := t.Link(l).To; dist[n] > 0 && dist[to] == dist[n]-1 && (to == dst || t.Node(to).Role == pathmap.Switch) {
+		if to := t.Link(l).To; dist[n] > 0 && !down(l) && dist[to] == dist[n]-1 && (to == dst || t.Node(to).Role == pathmap.Switch) {
 			return southbound.Port(t.Link(l).FromPort)
 		}
 	}
