@@ -251,7 +251,7 @@ class LoomFabric:
                 self.configure(self.peer(intf), rack, i)
         for switch in self.switches():
             self.ports(switch)  # refuses a fabric that is none
-        self.dir = tempfile.mkdtemp(prefix='lightloom-mn-')
+        self.dir = tempfile.mkdtemp(prefix='lightloom-mn-', dir='/run' if os.access('/run', os.W_OK) else None)
         atexit.register(shutil.rmtree, self.dir, True)
         subprocess.run([loom_program(), 'controller', 'keys', self.dir, '--fabric', self.spec(), '--replicas',
                         str(replicas)], check=True)
@@ -391,7 +391,7 @@ class LoomController(Controller):
         self.fabric.prepare(self.replicas)
         args = ['controller', 'run', '--fabric', self.fabric.spec(), '--devices', self.fabric.devices(),
                 '--tls-dir', self.fabric.dir, '--replicas', str(self.replicas), '--policy', self.policy,
-                '--seed', str(self.seed), '--with-stdin']
+                '--seed', str(self.seed), '--with-stdin', '--ephemeral']
         self.process = LoomProcess(self, args, os.path.join(self.fabric.dir, self.name + '.log'))
 
     def wait_ready(self):
@@ -412,7 +412,7 @@ def loom_wait_listening(client, server, port=80):
     server, which iperf 2.1 no longer gives: Mininet's iperf would hang for ever (its issue 1060). A connection of
     iperf's own is reported by all versions."""
     deadline = monotonic() + LOOM_START
-    while '/sec' not in client.cmd('iperf -p', port, '-n 1 -c', server):
+    while '/sec' not in client.cmd('iperf -p', port, '-n 1K -c', server):
         if monotonic() > deadline:
             return False
     return True

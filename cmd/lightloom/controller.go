@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -18,7 +20,7 @@ func newController() *cobra.Command {
 
 func newControllerRun() *cobra.Command {
 	var opt wiring.AttachOptions
-	withStdin := false
+	withStdin, ephemeral := false, false
 	c := &cobra.Command{
 		Use:   "run --fabric FABRIC --devices FILE --tls-dir DIR",
 		Short: "Replicas of a controller for given gNMI addresses, until Ctrl-C",
@@ -36,7 +38,8 @@ func newControllerRun() *cobra.Command {
 	fl.IntVar(&opt.Replicas, "replicas", 3, "1, 3, 5 or 7")
 	fl.Uint64Var(&opt.Seed, "seed", 1, "of policies")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	fl.BoolVar(&ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"devices", opt.Devices}, {"tls-dir", opt.Keys}} {
 			if need.value == "" {
 				return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
@@ -51,6 +54,9 @@ func newControllerRun() *cobra.Command {
 			ctx, cancel = context.WithCancel(ctx)
 			defer cancel()
 			go untilEOF(c.InOrStdin(), cancel)
+		}
+		if ephemeral {
+			defer func() { err = errors.Join(err, os.RemoveAll(opt.Keys)) }()
 		}
 		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
 		return wiring.Attach(ctx, opt)
