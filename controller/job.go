@@ -60,6 +60,10 @@ type Edge struct {
 	To    int           `json:"to"`              // index of a stage; unused where Fixed
 	Bytes pathmap.Bytes `json:"bytes,omitempty"` // payload; unused where Fixed
 	Flows []Flow        `json:"flows,omitempty"` // Fixed only
+
+	// KeepLocal makes bundles of flows between a host and itself too, on fabrics that carry them over both directions of
+	// the host's port. Fixed only.
+	KeepLocal bool `json:"keep_local,omitempty"`
 }
 
 // Flow is payload between two hosts; Count is how many flows of the trace it stands for (0 means 1).
@@ -215,7 +219,7 @@ type Columns struct {
 // carried by the first pairs, a byte each, so that the sum is the edge's.
 func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 	if e.Kind == Fixed {
-		return gather(e.Flows)
+		return gather(e.Flows, e.KeepLocal)
 	}
 	ff, fe := j.StageTasks(e.From)
 	tf, te := j.StageTasks(e.To)
@@ -239,7 +243,7 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 			}
 		}
 	}
-	return gather(flows)
+	return gather(flows, false)
 }
 
 func share(total pathmap.Bytes, n, i int) pathmap.Bytes {
@@ -250,7 +254,7 @@ func share(total pathmap.Bytes, n, i int) pathmap.Bytes {
 	return s
 }
 
-func gather(flows []Flow) Columns {
+func gather(flows []Flow, local bool) Columns {
 	sorted := slices.Clone(flows)
 	slices.SortStableFunc(sorted, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src)) })
 	var c Columns
@@ -258,7 +262,7 @@ func gather(flows []Flow) Columns {
 		n := max(f.Count, 1)
 		switch last := len(c.Src) - 1; {
 		case f.Bytes == 0:
-		case f.Src == f.Dst:
+		case f.Src == f.Dst && !local:
 			c.Local += f.Bytes
 		case last >= 0 && c.Src[last] == f.Src && c.Dst[last] == f.Dst:
 			c.Size[last] += f.Bytes

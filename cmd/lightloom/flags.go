@@ -16,6 +16,7 @@ type runFlags struct {
 	opt      wiring.Options
 	scale    string
 	policies string
+	rules    ruleFlags
 }
 
 func newRunFlags(argv []string) *runFlags {
@@ -51,6 +52,7 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only the first so many; 0: all")
+	f.rules.add(c, &f.opt.Rules)
 }
 
 // check turns the flags into options, or says which is wrong. It asks nothing of the machine.
@@ -64,6 +66,9 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 		return o, err
 	}
 	if o.Policies, err = parsePolicies(c, f.policies); err != nil {
+		return o, err
+	}
+	if err := f.rules.check(c, &o.Rules); err != nil {
 		return o, err
 	}
 	switch {

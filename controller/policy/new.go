@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,20 +13,23 @@ import (
 type Info struct {
 	Name  string
 	Doc   string
-	Joint bool // one of its parts answers more than one question
+	Joint bool   // one of its parts answers more than one question
+	Of    string // the + list of parts that the name stands for, where it is not one itself
 }
 
 // Options change what a name says. A part named here takes the place of the one that answers its question; that is an
 // error where a joint part answers it. "none" for Light takes the circuits away.
 type Options struct {
 	Place, Light, Route, Share string
+	// EveryBundle has the policy asked at the end of every bundle too, whatever its parts want.
+	EveryBundle bool
 }
 
 // All returns the presets. Any other + list of parts is a name too, if no two of them answer the same question.
 func All() []Info {
 	all := presets()
 	for i := range all {
-		for _, name := range strings.Split(all[i].Name, "+") {
+		for _, name := range strings.Split(cmp.Or(all[i].Of, all[i].Name), "+") {
 			e, err := find(name)
 			if err != nil {
 				panic("policy: preset " + all[i].Name + ": " + err.Error())
@@ -50,7 +54,13 @@ func Parts() []PartInfo {
 // by fair (place), none (light), shortest (route) and tcp (share).
 func New(name string, opt Options) (controller.Policy, error) {
 	var c choice
-	for _, part := range strings.Split(name, "+") {
+	list := name
+	for _, p := range presets() {
+		if p.Name == name && p.Of != "" {
+			list = p.Of
+		}
+	}
+	for _, part := range strings.Split(list, "+") {
 		if err := c.add(part); err != nil {
 			return nil, fmt.Errorf("make policy %q: %w", name, err)
 		}
@@ -61,7 +71,11 @@ func New(name string, opt Options) (controller.Policy, error) {
 		}
 	}
 	parts := c.parts()
-	return Compose(parts[Place], parts[Light], parts[Route], parts[Share]), nil
+	p := Compose(parts[Place], parts[Light], parts[Route], parts[Share])
+	if opt.EveryBundle {
+		p = always{p}
+	}
+	return p, nil
 }
 
 // choice is which entry answers which question.
@@ -168,4 +182,12 @@ func names(qs []Question) string {
 		all = append(all, q.String())
 	}
 	return strings.Join(all, " and ")
+}
+
+// always is a policy that is asked at the end of every bundle too.
+type always struct{ controller.Policy }
+
+// Wants implements controller.Policy.
+func (a always) Wants() controller.KindSet {
+	return a.Policy.Wants() | controller.Kinds(controller.BundleEnded)
 }

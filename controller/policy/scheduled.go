@@ -20,5 +20,5 @@ func scheduled(name, file string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &entry{PartInfo{name, []Question{Light}, "the circuits of " + file}, func() []Part { return []Part{light.FromFile(s)} }}, nil
+	return &entry{PartInfo{Name: name, Questions: []Question{Light}, Doc: "the circuits of " + file}, func() []Part { return []Part{light.FromFile(s)} }}, nil
 }

@@ -123,7 +123,11 @@ func (f *fluid) touch(index int32) { f.touched = append(f.touched, index) }
 func (f *fluid) classEnd(index int32) {
 	c := &f.classes[index]
 	c.sync(f.clock.Now())
-	for len(c.heap) > 0 && f.mark[c.heap[0]]-c.v < nothing {
+	least := float64(nothing)
+	if f.quantum > 0 {
+		least = max(least, c.rate*float64(slackness)) // what grid took for ended
+	}
+	for len(c.heap) > 0 && f.mark[c.heap[0]]-c.v < least {
 		b := c.heap[0]
 		f.drop(c, 0)
 		if c.alone {

@@ -274,14 +274,16 @@ func (f *fluid) settle() {
 	f.rescheduleLane()
 }
 
+// slackness is by how much an end may miss the grid.
+const slackness = 20 * time.Microsecond
+
 // grid returns the instant at which an end is told. What misses an instant of the grid by less than slackness meets it:
 // rates are whole bits a second, and a bundle that was to end there in exact arithmetic ends a little later.
 func (f *fluid) grid(at time.Duration) time.Duration {
 	if f.quantum <= 0 {
 		return at
 	}
-	const slackness = 20 * time.Microsecond
-	return (at - slackness + f.quantum - 1) / f.quantum * f.quantum
+	return max((at-slackness+f.quantum-1)/f.quantum*f.quantum, f.clock.Now())
 }
 
 // until is how long n bytes take at a rate in bytes a nanosecond, rounded up: a bundle never ends before its last byte.

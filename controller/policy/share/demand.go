@@ -7,11 +7,12 @@ import (
 
 // demand is what a coflow has still to send over packets.
 type demand struct {
-	c     *controller.CoflowView
-	b     *book
-	loads []load  // by link that can bind, none twice
-	left  float64 // payload bytes over packets
-	gamma float64 // nanoseconds that it takes with the fabric to itself
+	c       *controller.CoflowView
+	b       *book
+	loads   []load  // by link that can bind, none twice
+	left    float64 // payload bytes over packets
+	remains float64 // payload bytes, circuits' too
+	gamma   float64 // nanoseconds that it takes with the fabric to itself
 }
 
 // load is layer-2 bits over one link, and the nanoseconds that they take it.
@@ -48,6 +49,14 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 			d.gamma = max(d.gamma, l.ns)
 		}
 		d.loads = loads[first:len(loads):len(loads)]
+		if d.remains = d.left; len(v.Circuits) > 0 {
+			d.remains = 0
+			for r := range c.Src {
+				if !c.Ended[r] {
+					d.remains += c.Left.Row(int32(r))
+				}
+			}
+		}
 		o.all = append(o.all, d)
 	}
 	o.loads = loads

@@ -35,6 +35,8 @@ type Ordered struct {
 	when     []uint64
 	epoch    uint64
 	mask     []uint64
+	allot    allot
+	taken    []float64 // by link; zero between calls
 	rates    southbound.Rates
 }
 
@@ -127,12 +129,7 @@ func instant(now time.Duration, ns float64) (time.Duration, bool) {
 // backfill gives what is left to bundles of a coflow, in the order of its rows.
 func (o *Ordered) backfill(v *controller.View, d *demand) {
 	g, b := &o.ground, d.b
-	o.mask = resize(o.mask, b.words)
-	for at, h := range b.src {
-		if !g.empty(g.up[h]) {
-			o.mask[at/64] |= 1 << (at % 64)
-		}
-	}
+	o.free(b)
 	tags := g.tags(d.c)
 	for i := range b.runs {
 		if g.empty(g.down[b.runs[i].dst]) {

@@ -86,6 +86,9 @@ type Policy struct {
 	Makespan         float64  `json:"makespan_seconds"`
 	CCT              Seconds  `json:"cct_seconds"`
 	JCT              Seconds  `json:"jct_seconds"`
+	OverBound        Ratios   `json:"cct_over_bound"`
+	BoundMean        float64  `json:"bound_seconds_mean"` // of all coflows, 0 for those without
+	Bins             []Bin    `json:"bins,omitempty"`
 	BytesTotal       int64    `json:"bytes_total"` // payload of all coflows
 	BytesLocal       int64    `json:"bytes_local"` // of these, within a host: they never enter the network
 	BytesRack        int64    `json:"bytes_rack"`  // of these, between two hosts of one rack
@@ -115,9 +118,29 @@ type Seconds struct {
 	Count int     `json:"count"`
 	Mean  float64 `json:"mean"`
 	P50   float64 `json:"p50"`
+	P90   float64 `json:"p90"`
 	P95   float64 `json:"p95"`
 	P99   float64 `json:"p99"`
 	Max   float64 `json:"max"`
+}
+
+// Ratios are statistics of completion time ÷ isolated bound, over the coflows that have a bound.
+type Ratios struct {
+	Count int     `json:"count"`
+	Mean  float64 `json:"mean"`
+	P50   float64 `json:"p50"`
+	P95   float64 `json:"p95"`
+	Max   float64 `json:"max"`
+}
+
+// Bin is the coflows of one kind, by Varys' classes (SIGCOMM 2014, section 7.1): short where the longest flow is below
+// 5 MB of the trace, narrow where there are at most 50 flows.
+type Bin struct {
+	Name      string  `json:"name"` // short-narrow, long-narrow, short-wide, long-wide
+	Coflows   float64 `json:"coflows_share"`
+	Bytes     float64 `json:"bytes_share"`
+	CCT       Seconds `json:"cct_seconds"`
+	OverBound Ratios  `json:"cct_over_bound"`
 }
 
 // Outage compares what circuit schedules assumed with what was measured.

@@ -51,7 +51,7 @@ func TestSummarise(t *testing.T) {
 	}
 	a, b := r.Policies[0], r.Policies[1]
 	// a: makespan 400−50; CCT 100 and 300 ms. b: 250−50; 200 and 100 ms.
-	if a.Makespan != .35 || a.CCT != (Seconds{Count: 2, Mean: .2, P50: .1, P95: .3, P99: .3, Max: .3}) {
+	if a.Makespan != .35 || a.CCT != (Seconds{Count: 2, Mean: .2, P50: .1, P90: .3, P95: .3, P99: .3, Max: .3}) {
 		t.Errorf("a: %+v", a)
 	}
 	if a.BytesTotal != 100 || a.BytesLocal != 10 || a.BytesRack != 20 || a.BytesInter != 70 || a.OCSShare != 0 || b.OCSShare != .5 {

@@ -66,6 +66,9 @@ type CoflowResult struct {
 	Rack    pathmap.Bytes // of these, between two hosts of one rack
 	Bundles int32
 	Flows   int64
+
+	Bound   time.Duration // what it takes with the fabric to itself; 0 where that is not known, or nothing
+	Longest pathmap.Bytes // its longest flow as in the trace, before scaling; 0 where that is not known
 }
 
 // CCT returns the coflow completion time.

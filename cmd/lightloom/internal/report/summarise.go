@@ -60,6 +60,7 @@ func summary(p *PolicyResult) Policy {
 		jct = append(jct, p.Jobs[i].JCT())
 	}
 	out.CCT, out.JCT = seconds(cct), seconds(jct)
+	out.OverBound, out.BoundMean, out.Bins = overBound(p.Coflows), boundMean(p.Coflows), bins(p.Coflows)
 	if sum := p.BytesOCS + p.BytesEPS; sum > 0 {
 		out.OCSShare = float64(p.BytesOCS) / float64(sum)
 	}
@@ -105,7 +106,7 @@ func (p *PolicyResult) rows() (jobs, coflows []Row) {
 
 func seconds(d []time.Duration) Seconds {
 	v := sortedIn(time.Second, d)
-	s := Seconds{Count: len(v), Mean: Mean(v), P50: Percentile(v, .5), P95: Percentile(v, .95), P99: Percentile(v, .99)}
+	s := Seconds{Count: len(v), Mean: Mean(v), P50: Percentile(v, .5), P90: Percentile(v, .9), P95: Percentile(v, .95), P99: Percentile(v, .99)}
 	if len(v) > 0 {
 		s.Max = v[len(v)-1]
 	}

@@ -15,6 +15,7 @@ type Options struct {
 	On       string   // OnNetns, OnFlowsim, or OnAuto
 	Policies []string // in the order of the report's rows; empty: the demo's five
 	Parts    Parts    // replace parts of each policy
+	Rules    Rules    // of the replay
 
 	Scale   float64 // divides bytes and rates; 0: auto
 	Speedup float64 // divides arrivals, sizes and compute times; at least 1 unless a user wants slow motion

@@ -45,6 +45,25 @@ type outcome struct {
 }
 
 // result turns an outcome into a row of the report.
+func (s *setup) result(o *outcome) report.PolicyResult {
+	r := o.result()
+	id := 0
+	for i := range s.jobs {
+		for k := range s.jobs[i].Edges {
+			if id < len(r.Coflows) {
+				e := &s.jobs[i].Edges[k]
+				c := &r.Coflows[id]
+				c.Bound = s.bound(&s.jobs[i], e)
+				for _, f := range e.Flows {
+					c.Longest = max(c.Longest, pathmap.Bytes(float64(f.Bytes)/float64(max(f.Count, 1))*s.opt.Scale*s.opt.Speedup))
+				}
+			}
+			id++
+		}
+	}
+	return r
+}
+
 func (o *outcome) result() report.PolicyResult {
 	r := report.PolicyResult{
 		Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, OutageAssumed: o.Assumed,

@@ -115,7 +115,12 @@ func (s *setup) replay(ctx context.Context, dir string) error {
 		outcomes, run.Policies = append(outcomes, o), append(run.Policies, cost)
 	}
 	_ = bar.Finish()
-	rep := s.report(outcomes)
+	rep, results := s.report(outcomes)
+	if name := s.opt.Rules.PerCoflow; name != "" {
+		if err := writePerCoflow(name, results); err != nil {
+			return err
+		}
+	}
 	if s.opt.Demo && len(s.opt.Policies) == 0 {
 		if err := s.compareSeeds(ctx, rep); err != nil {
 			return err
@@ -213,7 +218,7 @@ func (s *setup) row(ctx context.Context, r row, progress func(int)) (*outcome, r
 }
 
 // report joins what is known beforehand with what the rows left behind.
-func (s *setup) report(outcomes []*outcome) *report.Report {
+func (s *setup) report(outcomes []*outcome) (*report.Report, []report.PolicyResult) {
 	spec := s.rows[0].Spec
 	m := report.Meta{Version: version.This(), Title: "replay", Seed: s.opt.Seed, Notes: s.notes,
 		Workload: s.workload(),
@@ -230,11 +235,11 @@ func (s *setup) report(outcomes []*outcome) *report.Report {
 	}
 	var results []report.PolicyResult
 	for _, o := range outcomes {
-		results = append(results, o.result())
+		results = append(results, s.result(o))
 		m.Controller.LeaderChanges += o.LeaderChanges
 		m.Controller.LeaderOutageSeconds = max(m.Controller.LeaderOutageSeconds, o.LeaderOutage.Seconds())
 	}
-	return report.Summarise(m, results)
+	return report.Summarise(m, results), results
 }
 
 func (s *setup) workload() report.Workload {

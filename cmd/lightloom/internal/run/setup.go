@@ -66,6 +66,9 @@ func prepare(opt Options, scale float64) (*setup, error) {
 	if err := s.choose(scaled); err != nil {
 		return nil, err
 	}
+	if err := s.checkRules(); err != nil {
+		return nil, err
+	}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
@@ -94,7 +97,11 @@ func (s *setup) choose(spec topo.Spec) error {
 		names = []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow"}
 	}
 	for _, n := range names {
-		if _, err := s.policy(n); err != nil {
+		_, err := s.policy(n)
+		if err != nil {
+			return err
+		}
+		if n, err = s.opt.Rules.named(n); err != nil {
 			return err
 		}
 		s.rows = append(s.rows, row{Name: n, Policy: n, Spec: spec})
@@ -109,7 +116,7 @@ func (s *setup) choose(spec topo.Spec) error {
 
 func (s *setup) policy(name string) (controller.Policy, error) {
 	p := s.opt.Parts
-	return policy.New(name, policy.Options{Place: p.Place, Light: p.Light, Route: p.Route, Share: p.Share})
+	return policy.New(name, policy.Options{Place: p.Place, Light: p.Light, Route: p.Route, Share: p.Share, EveryBundle: s.opt.Rules.EveryFlow})
 }
 
 // load makes the jobs: of the trace, or synthetic ones.
@@ -127,6 +134,8 @@ func (s *setup) load() error {
 		return err
 	}
 	s.unscaled = workload.Sum(jobs).Bytes
+	s.rule(jobs)
+	s.notes = append(s.notes, s.opt.Rules.described(s.spec, s.quantum())...)
 	s.jobs, err = workload.Scale(jobs, workload.ScaleOptions{Scale: s.opt.Scale, Speedup: s.opt.Speedup})
 	return err
 }
@@ -141,7 +150,7 @@ func (s *setup) trace() ([]controller.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, fold, err := t.Jobs(workload.FoldOptions{Racks: s.spec.Racks, HostsPerRack: s.spec.Hosts, Coflows: s.opt.Coflows})
+	jobs, fold, err := t.Jobs(workload.FoldOptions{Racks: s.spec.Racks, HostsPerRack: s.spec.Hosts, Coflows: s.opt.Coflows, MaxWidth: s.opt.Rules.MaxWidth})
 	s.fold, s.source = fold, t.Name
 	return jobs, err
 }

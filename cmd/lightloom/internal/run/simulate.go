@@ -58,7 +58,8 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 		return nil, err
 	}
 	optical := device.Delays{Dark: device.Fixed(r.Spec.Dark)}
-	sim, err := flowsim.New(f, flowsim.Options{Seed: s.opt.Seed, Optical: optical, NoHeaders: r.Spec.Kind == topo.Crossbar})
+	sim, err := flowsim.New(f, flowsim.Options{Seed: s.opt.Seed, Optical: optical, NoHeaders: r.Spec.Kind == topo.Crossbar,
+		Hairpins: s.opt.Rules.CarryLocal, Quantum: s.quantum()})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,9 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 			return nil
 		}
 		if x.next < len(x.setup.jobs) {
-			wake = min(wake, x.setup.jobs[x.next].Arrival)
+			if at, ok := x.due(); ok {
+				wake = min(wake, at)
+			}
 		}
 		if at, ok := x.sim.Next(); ok {
 			wake = min(wake, at)
@@ -132,8 +135,12 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 func (x *simulation) advance(to time.Duration) (err error) {
 	x.events++
 	x.in.Events, x.in.Devices, err = x.sim.Advance(max(to, x.sim.Now()), x.in.Events, x.in.Devices)
-	for ; x.next < len(x.setup.jobs) && x.setup.jobs[x.next].Arrival <= x.sim.Now(); x.next++ {
-		x.in.Jobs = append(x.in.Jobs, loop.Offer{Job: &x.setup.jobs[x.next]})
+	for x.next < len(x.setup.jobs) {
+		if at, ok := x.due(); !ok || at > x.sim.Now() {
+			break
+		}
+		x.in.Jobs = append(x.in.Jobs, loop.Offer{Job: x.offer()})
+		x.next++
 	}
 	return err
 }

@@ -1,0 +1,192 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/controller/workload"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+)
+
+// Rules say how a trace is replayed: which of its coflows, when they start, what becomes of local bytes, and when rates
+// are decided anew. All but the first two are the simulator's.
+type Rules struct {
+	MaxWidth  int  // leave out coflows of more flows; 0: none
+	AllAtZero bool // all arrive together, when the run begins
+
+	OneAtATime bool          // each arrives when the one before has ended
+	CarryLocal bool          // bytes between a host and itself take both directions of its port; else they take no time
+	Epoch      time.Duration // jobs are admitted at its multiples; 0: when they arrive
+	EveryFlow  bool          // rates are decided at the end of every bundle too
+	Compat     string        // CompatCoflowsim, or none
+	PerCoflow  string        // file that gets a line a coflow, .csv or .jsonl; empty: none
+}
+
+// CompatCoflowsim names the rules of coflowsim, the simulator of Varys.
+const CompatCoflowsim = "coflowsim"
+
+// wants says which of the rules ask for the simulator, by their flags.
+func (r *Rules) wants() []string {
+	var all []string
+	for _, f := range []struct {
+		flag string
+		set  bool
+	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried", r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
+		{"--redecide flow", r.EveryFlow}, {"--compat", r.Compat != ""}} {
+		if f.set {
+			all = append(all, f.flag)
+		}
+	}
+	return all
+}
+
+// checkRules refuses what the chosen fabric cannot do.
+func (s *setup) checkRules() error {
+	r := &s.opt.Rules
+	if words := r.wants(); s.opt.On == OnNetns && len(words) > 0 {
+		return fmt.Errorf("replay on netns: %s is the simulator's alone: add --on flowsim", strings.Join(words, ", "))
+	}
+	if r.Compat != "" && (s.spec.Kind != topo.Crossbar || s.spec.HasOCS()) {
+		return fmt.Errorf("replay with --compat %s: its fabric is one big switch: write --fabric crossbar:ports=150,rate=1Gbps", r.Compat)
+	}
+	if s.opt.On != OnNetns {
+		return nil
+	}
+	for _, row := range s.rows {
+		for _, part := range append(strings.Split(row.Policy, "+"), s.opt.Parts.Share) {
+			if i := slices.IndexFunc(policy.Parts(), func(p policy.PartInfo) bool { return p.Name == part }); i >= 0 && policy.Parts()[i].Simulated {
+				return fmt.Errorf("replay on netns: policy %q: %s sets rates that only the simulator's hosts take: add --on flowsim, or take maxmin or tcp", row.Name, part)
+			}
+		}
+	}
+	return nil
+}
+
+// named returns the policy that a name stands for under the rules.
+func (r *Rules) named(name string) (string, error) {
+	if r.Compat == "" {
+		return name, nil
+	}
+	const prefix = CompatCoflowsim + "-"
+	full := prefix + strings.TrimPrefix(name, prefix)
+	var known []string
+	for _, p := range policy.Parts() {
+		if p.Name == full {
+			return full, nil
+		}
+		if strings.HasPrefix(p.Name, prefix) {
+			known = append(known, strings.TrimPrefix(p.Name, prefix))
+		}
+	}
+	return "", fmt.Errorf("policy %q has no rules of %s: write --policy %s", name, r.Compat, strings.Join(known, " or --policy "))
+}
+
+// quantum is the time step of the compatible mode: what a megabyte takes at a port. 0 where time has no steps.
+func (s *setup) quantum() time.Duration {
+	if s.opt.Rules.Compat == "" {
+		return 0
+	}
+	return workload.Megabyte.Over(s.spec.NIC)
+}
+
+// rule changes jobs as the rules have it. coflowsim admits at the beginning of an epoch what arrives until its end, and
+// counts a coflow's time from there.
+func (s *setup) rule(jobs []controller.Job) {
+	r := &s.opt.Rules
+	for i := range jobs {
+		j := &jobs[i]
+		if r.AllAtZero {
+			j.Arrival = 0
+		}
+		if e := s.epoch(); r.Compat != "" {
+			j.Arrival = max(0, up(j.Arrival, e)-e)
+		}
+		for k := range j.Edges {
+			j.Edges[k].KeepLocal = r.CarryLocal && j.Edges[k].Kind == controller.Fixed
+		}
+	}
+}
+
+func (s *setup) epoch() time.Duration { return max(s.opt.Rules.Epoch, s.quantum()) }
+
+// up returns the first multiple of a step at or after an instant.
+func up(at, step time.Duration) time.Duration { return (at + step - 1) / step * step }
+
+// due returns when the next job is to be offered; false where it waits for the one before to end.
+func (x *simulation) due() (time.Duration, bool) {
+	r := &x.setup.opt.Rules
+	at := x.setup.jobs[x.next].Arrival
+	if r.OneAtATime {
+		if x.state.Finished() < x.next {
+			return 0, false
+		}
+		at = x.sim.Now()
+	}
+	if r.Epoch > 0 && r.Compat == "" {
+		at = up(at, r.Epoch)
+	}
+	return at, true
+}
+
+// offer returns the next job as it is to be accepted.
+func (x *simulation) offer() *controller.Job {
+	j := x.setup.jobs[x.next]
+	if x.setup.opt.Rules.OneAtATime {
+		j.Arrival = x.sim.Now()
+	}
+	return &j
+}
+
+// described says in words what the rules change, for the report.
+func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
+	var out []string
+	if spec.Kind == topo.Crossbar {
+		out = append(out, "crossbar: payload uses the ports whole, headers are not charged, so that figures compare with other simulators'.")
+	}
+	if r.AllAtZero {
+		out = append(out, "all coflows arrive when the run begins.")
+	}
+	if r.OneAtATime {
+		out = append(out, "each coflow arrives when the one before has ended.")
+	}
+	if r.CarryLocal {
+		out = append(out, "bytes between a rack's host and itself take both directions of its port.")
+	}
+	if r.Epoch > 0 {
+		out = append(out, fmt.Sprintf("coflows are admitted at multiples of %v.", r.Epoch))
+	}
+	if r.EveryFlow {
+		out = append(out, "rates are decided anew at the end of every bundle.")
+	}
+	if r.Compat != "" {
+		out = append(out, fmt.Sprintf("rules of %s: time goes by steps of %v; a coflow is admitted at the beginning of the epoch that it arrives in, up to one epoch before, and its time counts from there.", r.Compat, quantum))
+	}
+	return out
+}
+
+// bound is the shortest time that a coflow's bytes take with the fabric to itself: what the busiest port of a host has to
+// carry, at the host's rate, headers charged as on the fabric. 0 where its flows depend on placement or are all local.
+func (s *setup) bound(j *controller.Job, e *controller.Edge) time.Duration {
+	if e.Kind != controller.Fixed {
+		return 0
+	}
+	c := controller.Expand(j, e, nil)
+	port := map[int32]pathmap.Bytes{} // by host, receivers below zero
+	most := pathmap.Bytes(0)
+	for r := range c.Src {
+		b := c.Size[r]
+		if s.spec.Kind != topo.Crossbar {
+			b = controller.Wire(b)
+		}
+		for _, k := range []int32{int32(c.Src[r]), ^int32(c.Dst[r])} {
+			port[k] += b
+			most = max(most, port[k])
+		}
+	}
+	return most.Over(s.rows[0].Spec.NIC)
+}

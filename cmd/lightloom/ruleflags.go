@@ -1,0 +1,85 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+// ruleFlags are the flags that say by which rules a trace is replayed, where a word must be read first.
+type ruleFlags struct {
+	local, admission, redecide string
+}
+
+func (f *ruleFlags) add(c *cobra.Command, r *wiring.Rules) {
+	c.Flags().IntVar(&r.MaxWidth, "max-width", 0, "leave out coflows of more flows; 0: none")
+	c.Flags().BoolVar(&r.AllAtZero, "all-at-zero", false, "all coflows arrive when the run begins")
+	c.Flags().BoolVar(&r.OneAtATime, "one-at-a-time", false, "each coflow arrives when the one before has ended")
+	c.Flags().StringVar(&f.local, "local-flows", "", "free (default): bytes within a rack's host take no time; carried: they take both directions of its port")
+	c.Flags().StringVar(&f.admission, "admission", "arrival", "when coflows start: arrival, or epoch:8ms for multiples of a time")
+	c.Flags().StringVar(&f.redecide, "redecide", "coflow", "when rates are decided anew: at the start and end of a coflow, or of every flow")
+	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim")
+	c.Flags().StringVar(&r.PerCoflow, "per-coflow", "", "file for a line a coflow: id, arrival, start, end, bytes, width, bottleneck (times in seconds); .csv or .jsonl")
+}
+
+// check reads the words into rules, or says which is wrong. Commands without these flags pass.
+func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
+	if c.Flags().Lookup("admission") == nil {
+		return nil
+	}
+	if r.MaxWidth < 0 {
+		return usage("write --max-width 400, or leave it away", "%s: --max-width %d is below zero", c.Name(), r.MaxWidth)
+	}
+	if r.AllAtZero && r.OneAtATime {
+		return usage("leave one of them away", "%s: --all-at-zero and --one-at-a-time exclude each other", c.Name())
+	}
+	if r.Compat != "" {
+		if err := oneOf(c, "compat", r.Compat, wiring.CompatCoflowsim); err != nil {
+			return err
+		}
+		if c.Flags().Changed("redecide") {
+			return usage("leave --redecide away", "%s: --compat %s has its own rule for --redecide", c.Name(), r.Compat)
+		}
+	}
+	if err := oneOf(c, "redecide", f.redecide, "coflow", "flow"); err != nil {
+		return err
+	}
+	r.EveryFlow = f.redecide == "flow"
+	switch f.local {
+	case "":
+		r.CarryLocal = r.Compat != "" // coflowsim carries them
+	default:
+		if err := oneOf(c, "local-flows", f.local, "free", "carried"); err != nil {
+			return err
+		}
+		r.CarryLocal = f.local == "carried"
+	}
+	if name := r.PerCoflow; name != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson", ".json"}, strings.ToLower(filepath.Ext(name))) {
+		return usage("write --per-coflow coflows.csv, or coflows.jsonl", "%s: the ending of --per-coflow %q tells no format", c.Name(), name)
+	}
+	return f.epoch(c, r)
+}
+
+func (f *ruleFlags) epoch(c *cobra.Command, r *wiring.Rules) error {
+	if f.admission == "arrival" {
+		return nil
+	}
+	const hint = "write --admission arrival, or --admission epoch:8ms"
+	text, ok := strings.CutPrefix(f.admission, "epoch:")
+	d, err := time.ParseDuration(text)
+	switch {
+	case !ok:
+		return usage(hint, "%s: --admission %q is unknown", c.Name(), f.admission)
+	case err != nil:
+		return usage(hint, "%s: --admission %q: %q is no duration", c.Name(), f.admission, text)
+	case d <= 0 || d > time.Hour:
+		return usage(hint, "%s: --admission %q: an epoch is above zero and at most an hour", c.Name(), f.admission)
+	}
+	r.Epoch = d
+	return nil
+}

@@ -1,0 +1,97 @@
+package share
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// The queues of Aalo's evaluation: the first holds coflows that have sent less than 10 MB, each one after it ten times
+// as much (section 5.2 of the paper, K = 10, E = 10, Q1 = 10 MB).
+const (
+	queues     = 10
+	firstQueue = 10e6 // bytes
+	queueRatio = 10
+)
+
+// DCLAS is Aalo: discretized coflow-aware least-attained service (Chowdhury and Stoica, "Efficient coflow scheduling
+// without prior knowledge", SIGCOMM 2015). It knows of a coflow only how much it has sent. Coflows sink through queues as
+// they do so; a higher queue goes before a lower one, within a queue they go in order of arrival, and the bundles of one
+// share its ports equally. What is left after all of them goes to single bundles in the same order.
+//
+// Queues have strict priority, as in the authors' simulator; their system weights them. A coflow changes its queue the
+// instant it has sent enough, but not sooner than a coordination interval after the last change of rates.
+type DCLAS struct{ Ordered }
+
+// NewDCLAS returns Aalo.
+func NewDCLAS() *DCLAS { return &DCLAS{} }
+
+// coordination is how far apart Aalo's coordinator tells new rates at least (Δ of section 6 of the paper).
+const coordination = 10 * time.Millisecond
+
+// Wants implements the part's list of events.
+func (*DCLAS) Wants() controller.KindSet {
+	return ofCoflows() | controller.Kinds(controller.WakeReached)
+}
+
+// Fill sets the rates of all coflows.
+func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller.Plan) {
+	o := &p.Ordered
+	o.start(v, plan)
+	all := o.demands(v, ev)
+	slices.SortFunc(all, func(a, b demand) int {
+		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())), cmp.Compare(a.c.Arrival, b.c.Arrival), cmp.Compare(a.c.ID, b.c.ID))
+	})
+	wake := southbound.Never
+	for i := range all {
+		before := o.given(&all[i])
+		from, to := o.spread(v, all[i:i+1])
+		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: all[i].c.ID, From: from, To: to})
+		wake = min(wake, sinks(v.Now, &all[i], o.given(&all[i])-before, o.ground.bits))
+	}
+	for i := range all {
+		o.backfill(v, &all[i])
+	}
+	plan.Wake = min(plan.Wake, wake)
+	o.finish(plan)
+}
+
+// attained is how many bytes a coflow has sent so far.
+func (d *demand) attained() float64 { return float64(d.b.total) - d.remains }
+
+// queueOf returns the queue of a coflow that has sent so many bytes.
+func queueOf(sent float64) int {
+	q := 0
+	for limit := float64(firstQueue); q < queues-1 && sent >= limit; limit *= queueRatio {
+		q++
+	}
+	return q
+}
+
+// given adds up what has been taken of the sources' links of a coflow.
+func (o *Ordered) given(d *demand) float64 {
+	sum := 0.0
+	for _, h := range d.b.src {
+		sum += o.ground.capacity[o.ground.up[h]] - o.ground.free[o.ground.up[h]]
+	}
+	return sum
+}
+
+// sinks returns when a coflow has sent enough for the next queue at a rate in bits a second, extras apart.
+func sinks(now time.Duration, d *demand, rate, bits float64) time.Duration {
+	sent := d.attained()
+	q := queueOf(sent)
+	if q == queues-1 || rate <= 0 {
+		return southbound.Never
+	}
+	ns := (firstQueue*math.Pow(queueRatio, float64(q)) - sent) * bits / rate * 1e9
+	at, ok := instant(now, ns)
+	if !ok {
+		return southbound.Never
+	}
+	return max(at, now+coordination)
+}

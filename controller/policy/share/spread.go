@@ -1,0 +1,151 @@
+package share
+
+import (
+	"math"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// allot is equal shares of what links have left, for all live bundles of some coflows together: each bundle has at most
+// what each of its links has left, divided by how many of the bundles take the link.
+type allot struct {
+	count    []int32 // by link; zero between calls
+	used     []pathmap.LinkID
+	from, to []southbound.HostRate
+	out      []float64 // by host, +Inf where none of its bundles may send
+}
+
+// spread shares what is left among coflows, takes it, and returns the rates by host, in fresh memory.
+func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
+	a := &o.allot
+	a.open(v, &o.ground)
+	for i := range ds {
+		o.eachLive(v, &ds[i], func(r int32, links []pathmap.LinkID) {
+			for _, l := range links {
+				if a.count[l] == 0 {
+					a.used = append(a.used, l)
+				}
+				a.count[l]++
+			}
+		})
+	}
+	a.rates(o, v, ds)
+	for i := range ds {
+		d := &ds[i]
+		o.eachLive(v, d, func(r int32, links []pathmap.LinkID) {
+			rate := math.Floor(min(a.out[d.c.Src[r]], o.ground.share(links[len(links)-1], a)))
+			for _, l := range links {
+				o.taken[l] += rate
+			}
+		})
+	}
+	for _, l := range a.used {
+		o.ground.take(l, o.taken[l])
+		o.taken[l], a.count[l] = 0, 0
+	}
+	return a.from, a.to
+}
+
+func (a *allot) open(v *controller.View, g *ground) {
+	if len(a.count) < len(g.capacity) {
+		a.count = make([]int32, len(g.capacity))
+	}
+	if len(a.out) < v.Fabric.Hosts() {
+		a.out = make([]float64, v.Fabric.Hosts())
+	}
+	for h := range a.out {
+		a.out[h] = math.Inf(1)
+	}
+	a.used, a.from, a.to = a.used[:0], nil, nil
+}
+
+// rates finds each host's rates: a source is as slow as the most crowded link that any bundle of it takes.
+func (a *allot) rates(o *Ordered, v *controller.View, ds []demand) {
+	g := &o.ground
+	if len(o.taken) < len(g.capacity) {
+		o.taken = make([]float64, len(g.capacity))
+	}
+	for i := range ds {
+		d := &ds[i]
+		o.eachLive(v, d, func(r int32, links []pathmap.LinkID) {
+			for _, l := range links[:len(links)-1] {
+				a.out[d.c.Src[r]] = min(a.out[d.c.Src[r]], g.share(l, a))
+			}
+		})
+		o.eachBlocked(v, d, func(r int32) { a.out[d.c.Src[r]] = 0 })
+	}
+	for h := range southbound.HostID(v.Fabric.Hosts()) {
+		if x := a.out[h]; !math.IsInf(x, 1) && x >= 1 {
+			a.from = append(a.from, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(x)})
+		}
+		if l := g.down[h]; a.count[l] > 0 {
+			a.to = append(a.to, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(g.share(l, a))})
+		}
+	}
+}
+
+// share is what each of those counted gets of what a link has left.
+func (g *ground) share(l pathmap.LinkID, a *allot) float64 { return g.free[l] / float64(a.count[l]) }
+
+// eachLive calls f with every row of a coflow that has not ended, sends over packets, and finds something left on all of
+// its links. The links are borrowed.
+func (o *Ordered) eachLive(v *controller.View, d *demand, f func(r int32, links []pathmap.LinkID)) {
+	g, b, tags := &o.ground, d.b, o.ground.tags(d.c)
+	o.free(b)
+	for i := range b.runs {
+		if g.empty(g.down[b.runs[i].dst]) {
+			continue
+		}
+		for at := b.next(i, 0, o.mask); at >= 0; at = b.next(i, at+1, o.mask) {
+			r := b.row(i, at)
+			if !g.onPackets(v, d.c, r, tags[r]) {
+				continue
+			}
+			links := g.links(v, d.c.Src[r], d.c.Dst[r], tags[r])
+			if g.plain || !g.anyEmpty(links) {
+				f(r, links)
+			}
+		}
+	}
+}
+
+// eachBlocked calls f with every live row that only a link between switches keeps from sending.
+func (o *Ordered) eachBlocked(v *controller.View, d *demand, f func(r int32)) {
+	g, b, tags := &o.ground, d.b, o.ground.tags(d.c)
+	if g.plain {
+		return
+	}
+	o.free(b)
+	for i := range b.runs {
+		if g.empty(g.down[b.runs[i].dst]) {
+			continue
+		}
+		for at := b.next(i, 0, o.mask); at >= 0; at = b.next(i, at+1, o.mask) {
+			r := b.row(i, at)
+			if g.onPackets(v, d.c, r, tags[r]) && g.anyEmpty(g.links(v, d.c.Src[r], d.c.Dst[r], tags[r])) {
+				f(r)
+			}
+		}
+	}
+}
+
+func (g *ground) anyEmpty(links []pathmap.LinkID) bool {
+	for _, l := range links {
+		if g.empty(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// free sets the mask to the sources of a coflow whose link has something left.
+func (o *Ordered) free(b *book) {
+	o.mask = resize(o.mask, b.words)
+	for at, h := range b.src {
+		if !o.ground.empty(o.ground.up[h]) {
+			o.mask[at/64] |= 1 << (at % 64)
+		}
+	}
+}
