@@ -16,14 +16,14 @@ import (
 	"lightloom/southbound"
 )
 
-// TestWalks drives jobs through their lives by entries that could be, in random order, for two hundred seeds. After every
+// TestWalks drives jobs through their lives by entries that could be, in random order, for a hundred seeds. After every
 // entry what the state derives step by step is what the slow twin finds by looking at everything, a replica restored from
 // a snapshot shows policies the same, and the ledgers hold what they must. In the end every job has ended.
 func TestWalks(t *testing.T) {
 	f := fabric(t)
-	seeds := uint64(200)
+	seeds := uint64(100)
 	if testing.Short() {
-		seeds = 50
+		seeds = 20
 	}
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed}
