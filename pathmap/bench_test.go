@@ -113,7 +113,7 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-func lookUp(b *testing.B, m *pathmap.Map, any bool) {
+func lookUp(b *testing.B, m *pathmap.Map, anyPath bool) {
 	r := rand.New(rand.NewPCG(2, 2))
 	buf := make([]pathmap.LinkID, 0, 64)
 	b.ReportAllocs()
@@ -122,7 +122,7 @@ func lookUp(b *testing.B, m *pathmap.Map, any bool) {
 		s := r.IntN(m.Ends())
 		d := (s + 1 + r.IntN(m.Ends()-1)) % m.Ends()
 		i := 0
-		if any {
+		if anyPath {
 			i = r.IntN(m.K()) // every two of these networks have as many
 		}
 		buf = m.AppendPath(buf[:0], s, d, i)

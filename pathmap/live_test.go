@@ -135,7 +135,11 @@ func TestRepairSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 30 {
+			steps := 30
+			if testing.Short() {
+				steps = 8
+			}
+			for range steps {
 				what, _ := step(r, topology, live)
 				want, err := pathmap.Build(topology, ends, live.Options())
 				if err != nil {
