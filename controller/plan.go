@@ -88,10 +88,11 @@ const (
 	BundleEnded                      // one bundle has been received
 	CoflowEnded                      // all of them have
 	SlotsFreed                       // tasks ended
-	ReservationEnded                 // a reservation ended with bytes left, or its circuit failed
+	ReservationEnded                 // a reservation ended, and was not preempted
 	CircuitUsable                    // bundles move to their circuit
 	FabricChanged                    // a link, port or device came or went
 	WakeReached                      // the instant that the last plan asked for
+	PortsFreed                       // a reservation ended early by more than an outage, with bytes left, or for its circuit failed
 )
 
 // KindSet is a set of kinds.

@@ -163,7 +163,10 @@ func (s *State) Idle(r *controller.Reservation) bool {
 		return false
 	}
 	c := s.d.Coflows[r.Coflow]
-	for row := range c.Done {
+	// Rows are sorted by destination, and a rack's hosts follow each other.
+	per := s.fabric.HostsPerRack
+	first, _ := slices.BinarySearch(c.Columns.Dst, southbound.HostID(int(r.Out)*per))
+	for row := first; row < len(c.Done) && int(c.Columns.Dst[row]) < (int(r.Out)+1)*per; row++ {
 		if !c.Done[row] && s.Carries(r, r.Coflow, c, row) {
 			return false
 		}

@@ -42,7 +42,7 @@ func FromFile(s *schedule.Schedule) Cycle {
 
 // Wants implements the part's list of events.
 func (Cycle) Wants() controller.KindSet {
-	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.ReservationEnded,
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.PortsFreed,
 		controller.FabricChanged, controller.WakeReached)
 }
 

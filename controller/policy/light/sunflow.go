@@ -47,7 +47,7 @@ const DefaultHorizon = 10 * time.Second
 // Wants implements the part's list of events.
 func (Sunflow) Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded,
-		controller.ReservationEnded, controller.FabricChanged, controller.WakeReached)
+		controller.PortsFreed, controller.FabricChanged, controller.WakeReached)
 }
 
 // Fill reserves circuits.

@@ -170,3 +170,24 @@ func TestCircuitPoliciesBesidePackets(t *testing.T) {
 		})
 	}
 }
+
+// BenchmarkCircuitPolicies runs the whole cut small400 under each policy: the figures of docs/bench/circuits.
+func BenchmarkCircuitPolicies(b *testing.B) {
+	for _, name := range []string{"sunflow", "sunflow-turning", "eclipse", "bvn", "solstice", "edmonds", "edmonds-backlog", "rotor"} {
+		b.Run(name, func(b *testing.B) {
+			s := crossbarSetup(b, 0, name)
+			var o *outcome
+			for b.Loop() {
+				var err error
+				if o, err = simulate(context.Background(), s, s.rows[0], nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			cct, over := ratios(s, o)
+			b.ReportMetric(cct, "CCT-s")
+			b.ReportMetric(over, "CCT/T(C)")
+			b.ReportMetric(float64(len(o.State.Moves)), "moves")
+			b.ReportMetric(float64(o.Decisions), "decisions")
+		})
+	}
+}
