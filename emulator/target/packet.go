@@ -1,8 +1,8 @@
 package target
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"lightloom/emulator/device"
@@ -40,7 +40,7 @@ func rulesPath() schema.Path {
 }
 
 func rulePath(seq uint32) schema.Path {
-	return rulesPath().Entry("rule", "sequence-id", fmt.Sprint(seq))
+	return rulesPath().Entry("rule", "sequence-id", strconv.FormatUint(uint64(seq), 10))
 }
 
 func bindings() schema.Path { return instance().With("policy-forwarding", "interfaces") }
@@ -133,8 +133,14 @@ func (f *packetFront) show(t *tree, r southbound.Rule) {
 			group = name
 		}
 	}
-	t.remove(rulePath(seq), isState)
-	for _, l := range gnmi.RuleLeavesAt(rulePath(seq), seq, group, r.Match, true) {
+	at := rulePath(seq)
+	if r.Src == southbound.AnyRack {
+		t.put(at.With("ipv4", "state", "source-address"), nil)
+	}
+	if r.Tag == southbound.AnyTag {
+		t.put(at.With("ipv4", "state", "dscp-set"), nil)
+	}
+	for _, l := range gnmi.RuleLeavesAt(at, seq, group, r.Match, true) {
 		t.put(l.Path, l.Value)
 	}
 }

@@ -48,21 +48,29 @@ func (t *tree) swap(n *node, rest schema.Path, v schema.Value) (schema.Value, *s
 		n.value = v
 		return old, n.schema
 	}
-	text := rest[0].String()
-	kid := n.kids[text]
+	kid := n.kid(rest[0])
 	if kid == nil {
 		s := n.schema.Kids[rest[0].Name]
 		if v == nil {
 			return nil, s
 		}
 		kid = &node{elem: rest[0], schema: s, kids: map[string]*node{}}
-		n.kids[text] = kid
+		n.kids[rest[0].String()] = kid
 	}
 	old, s := t.swap(kid, rest[1:], v)
 	if kid.value == nil && len(kid.kids) == 0 {
-		delete(n.kids, text)
+		delete(n.kids, rest[0].String())
 	}
 	return old, s
+}
+
+// kid returns the node of an element, or nil.
+func (n *node) kid(e schema.Elem) *node {
+	if len(e.Keys) == 0 {
+		return n.kids[e.Name]
+	}
+	var room [96]byte
+	return n.kids[string(e.AppendText(room[:0]))]
 }
 
 // undo takes back every edit since the last take.
@@ -84,14 +92,15 @@ func (t *tree) take() []edit {
 // leaves were first touched.
 func (t *tree) net() []edit {
 	at := make(map[string]int, len(t.edits))
-	var out []edit
+	out := make([]edit, 0, len(t.edits))
+	var text []byte
 	for _, e := range t.edits {
-		text := e.path.String()
-		if i, ok := at[text]; ok {
+		text = e.path.AppendText(text[:0])
+		if i, ok := at[string(text)]; ok {
 			out[i].new = e.new
 			continue
 		}
-		at[text] = len(out)
+		at[string(text)] = len(out)
 		out = append(out, e)
 	}
 	return slices.DeleteFunc(out, func(e edit) bool { return schema.Equal(e.old, e.new) })
@@ -101,7 +110,7 @@ func (t *tree) net() []edit {
 func (t *tree) get(p schema.Path) schema.Value {
 	n := t.root
 	for _, e := range p {
-		if n = n.kids[e.String()]; n == nil {
+		if n = n.kid(e); n == nil {
 			return nil
 		}
 	}
@@ -112,7 +121,7 @@ func (t *tree) get(p schema.Path) schema.Value {
 func (t *tree) exists(p schema.Path) bool {
 	n := t.root
 	for _, e := range p {
-		if n = n.kids[e.String()]; n == nil {
+		if n = n.kid(e); n == nil {
 			return false
 		}
 	}
@@ -123,7 +132,7 @@ func (t *tree) exists(p schema.Path) bool {
 func (t *tree) configured(p schema.Path) bool {
 	n := t.root
 	for _, e := range p {
-		if n = n.kids[e.String()]; n == nil {
+		if n = n.kid(e); n == nil {
 			return false
 		}
 	}
@@ -155,7 +164,7 @@ func (t *tree) find(pattern schema.Path) []found {
 		var next []found
 		for _, f := range at {
 			if full(e, f.node.schema.Kids[e.Name]) {
-				if kid := f.node.kids[e.String()]; kid != nil {
+				if kid := f.node.kid(e); kid != nil {
 					next = append(next, found{join(f.path, kid.elem), kid})
 				}
 				continue
@@ -176,7 +185,9 @@ func full(e schema.Elem, n *schema.Node) bool {
 	return n != nil && len(e.Keys) == len(n.Keys) && !slices.ContainsFunc(e.Keys, func(k schema.Key) bool { return k.Value == schema.Any })
 }
 
-func join(p schema.Path, e schema.Elem) schema.Path { return append(slices.Clone(p), e) }
+func join(p schema.Path, e schema.Elem) schema.Path {
+	return append(append(make(schema.Path, 0, len(p)+1), p...), e)
+}
 
 // sorted returns the kids by name, then by keys, numbers by size.
 func (n *node) sorted() []*node {

@@ -40,36 +40,50 @@ func (e Elem) Key(name string) string {
 	return ""
 }
 
-var keyEscaper = strings.NewReplacer(`\`, `\\`, `]`, `\]`)
-
 func (e Elem) String() string {
 	if len(e.Keys) == 0 {
 		return e.Name
 	}
-	var b strings.Builder
-	b.WriteString(e.Name)
+	var room [96]byte
+	return string(e.AppendText(room[:0]))
+}
+
+// AppendText appends what String returns, for those who look things up by it all the time.
+func (e Elem) AppendText(b []byte) []byte {
+	b = append(b, e.Name...)
 	for _, k := range e.Keys {
-		b.WriteString("[" + k.Name + "=" + keyEscaper.Replace(k.Value) + "]")
+		b = append(append(append(b, '['), k.Name...), '=')
+		for i := range len(k.Value) {
+			if k.Value[i] == '\\' || k.Value[i] == ']' {
+				b = append(b, '\\')
+			}
+			b = append(b, k.Value[i])
+		}
+		b = append(b, ']')
 	}
-	return b.String()
+	return b
 }
 
 // String is the usual text form, "/interfaces/interface[name=Ethernet3]/state/oper-status". Equal paths have equal text.
 func (p Path) String() string {
+	var room [256]byte
+	return string(p.AppendText(room[:0]))
+}
+
+// AppendText appends what String returns.
+func (p Path) AppendText(b []byte) []byte {
 	if len(p) == 0 {
-		return "/"
+		return append(b, '/')
 	}
-	var b strings.Builder
 	for _, e := range p {
-		b.WriteByte('/')
-		b.WriteString(e.String())
+		b = e.AppendText(append(b, '/'))
 	}
-	return b.String()
+	return b
 }
 
 // With returns p and more elements without keys, in memory of its own.
 func (p Path) With(names ...string) Path {
-	out := slices.Grow(slices.Clone(p), len(names))
+	out := append(make(Path, 0, len(p)+len(names)), p...)
 	for _, n := range names {
 		out = append(out, Elem{Name: n})
 	}
@@ -78,7 +92,7 @@ func (p Path) With(names ...string) Path {
 
 // Entry returns p and one list entry with a single key.
 func (p Path) Entry(list, key, value string) Path {
-	return append(slices.Clone(p), Elem{Name: list, Keys: []Key{{key, value}}})
+	return append(append(make(Path, 0, len(p)+1), p...), Elem{Name: list, Keys: []Key{{key, value}}})
 }
 
 // Parse reads the text form.
