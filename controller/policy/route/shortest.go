@@ -1,7 +1,11 @@
 package route
 
 import (
+	"cmp"
+	"slices"
+
 	"lightloom/controller"
+	"lightloom/controller/policy/pending"
 	"lightloom/southbound"
 )
 
@@ -13,10 +17,27 @@ func (Shortest) Wants() controller.KindSet { return Wants() }
 
 // Fill routes coflows.
 func (Shortest) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	if v.Down == nil { // every first path has light: nothing need be looked up
+		fillDefault(v, p)
+		return
+	}
 	fill(v, p, func(_ southbound.CoflowID, _, _ southbound.HostID, opts []option) southbound.Tag {
 		if opts[0].path == 0 {
 			return southbound.TagDefault
 		}
 		return southbound.PathTag(opts[0].path)
 	})
+}
+
+// fillDefault gives the default tag to all bundles that have no route yet.
+func fillDefault(v *controller.View, p *controller.Plan) {
+	for _, c := range pending.Placed(v, p) {
+		p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: make([]southbound.Tag, len(c.Src))})
+	}
+	for i := range v.Coflows {
+		if c := &v.Coflows[i]; len(c.Src) > 0 && !c.Routed {
+			p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: make([]southbound.Tag, len(c.Src))})
+		}
+	}
+	slices.SortFunc(p.Route, func(a, b controller.Routing) int { return cmp.Compare(a.Coflow, b.Coflow) })
 }
