@@ -139,6 +139,7 @@ type round struct {
 	now     time.Duration
 	touched []int   // ports that may have become free
 	among   []int32 // pairs that may begin
+	first   []int32 // memory of merge
 }
 
 // play gives circuits to the pairs of the touched ports: first those that cost no outage.
@@ -202,12 +203,14 @@ func (r *round) candidates() {
 	slices.Sort(r.touched)
 	r.touched = slices.Compact(r.touched)
 	r.among = r.among[:0]
+	few := len(r.touched) <= 4 // each port's pairs are sorted: merging a few spares the sorting of many
 	for _, port := range r.touched {
 		st := r.s.look(port, r.now)
 		if st.until == r.now {
 			continue
 		}
 		st.todo = slices.DeleteFunc(st.todo, func(k int32) bool { return r.todo[k].need == 0 })
+		before := len(r.among)
 		for _, k := range st.todo {
 			other := 2*int(r.todo[k].out) + 1
 			if port&1 == 1 {
@@ -217,9 +220,31 @@ func (r *round) candidates() {
 				r.among = append(r.among, k)
 			}
 		}
+		if few {
+			r.merge(before)
+		}
 	}
-	slices.Sort(r.among)
+	if !few {
+		slices.Sort(r.among)
+	}
 	r.among = slices.Compact(r.among)
+}
+
+// merge brings two sorted runs of among, that up to k and that from k on, into one.
+func (r *round) merge(k int) {
+	if k == 0 || k == len(r.among) {
+		return
+	}
+	r.first = append(r.first[:0], r.among[:k]...)
+	at, from, second := 0, k, r.among
+	for _, x := range r.first {
+		for from < len(second) && second[from] < x {
+			r.among[at] = second[from]
+			at, from = at+1, from+1
+		}
+		r.among[at] = x
+		at++
+	}
 }
 
 // release is an instant at which a port may become free.
