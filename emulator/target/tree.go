@@ -91,6 +91,9 @@ func (t *tree) take() []edit {
 // net returns the edits since the last take, one a leaf at most, without those that cancelled out, in the order in which
 // leaves were first touched.
 func (t *tree) net() []edit {
+	if len(t.edits) <= fewEdits {
+		return withoutNothing(t.netOfFew())
+	}
 	at := make(map[string]int, len(t.edits))
 	out := make([]edit, 0, len(t.edits))
 	var text []byte
@@ -103,7 +106,30 @@ func (t *tree) net() []edit {
 		at[string(text)] = len(out)
 		out = append(out, e)
 	}
-	return slices.DeleteFunc(out, func(e edit) bool { return schema.Equal(e.old, e.new) })
+	return withoutNothing(out)
+}
+
+// fewEdits is how many edits are compared one with the other: an event of a circuit makes no more.
+const fewEdits = 16
+
+func (t *tree) netOfFew() []edit {
+	out := make([]edit, 0, len(t.edits))
+	for _, e := range t.edits {
+		if i := slices.IndexFunc(out, func(o edit) bool { return o.node == e.node && samePath(o.path, e.path) }); i >= 0 {
+			out[i].new = e.new
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func samePath(a, b schema.Path) bool {
+	return slices.EqualFunc(a, b, func(x, y schema.Elem) bool { return x.Name == y.Name && slices.Equal(x.Keys, y.Keys) })
+}
+
+func withoutNothing(edits []edit) []edit {
+	return slices.DeleteFunc(edits, func(e edit) bool { return schema.Equal(e.old, e.new) })
 }
 
 // get returns the value of a leaf, or nil.
@@ -209,6 +235,9 @@ func (n *node) sorted() []*node {
 }
 
 func compareKeys(a, b string) int {
+	if !digit(a) || !digit(b) {
+		return cmp.Compare(a, b)
+	}
 	x, xerr := strconv.ParseUint(a, 10, 64)
 	y, yerr := strconv.ParseUint(b, 10, 64)
 	if xerr == nil && yerr == nil && x != y {
@@ -216,6 +245,8 @@ func compareKeys(a, b string) int {
 	}
 	return cmp.Compare(a, b)
 }
+
+func digit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
 
 // leaves appends the leaves at and below a node that keep wants, in the order of the tree.
 func (f found) leaves(out []schema.Leaf, keep func(*schema.Node) bool) []schema.Leaf {
