@@ -67,7 +67,7 @@ type scratch struct {
 	rates   []float64
 	members []int32
 	amounts []float64
-	rows    []int32
+	extra   []southbound.Extra
 	where   []int32 // by link, zero between calls
 }
 

@@ -68,28 +68,41 @@ func (co *coflow) take(o *order) {
 	co.from, co.to = append(co.from[:0], o.from...), append(co.to[:0], o.to...)
 }
 
-// paceAgain gives a paced coflow its finish instant and extras anew. Rows that had an extra or have one now are set in
-// again: what their pace gives them is counted from now.
+// paceAgain gives a paced coflow its finish instant and extras anew. What the pace gives to rows with an extra is counted
+// from now, so they are all set again.
 func (f *fluid) paceAgain(index int32, o *order) {
 	co := &f.coflows[index]
-	rows := f.tmp.rows[:0]
-	for _, x := range co.extra {
-		rows = append(rows, co.first+x.Row)
-	}
-	for _, x := range o.extra {
-		rows = append(rows, co.first+x.Row)
-	}
-	slices.Sort(rows)
-	rows = slices.Compact(rows)
-	f.tmp.rows = rows
+	old := append(f.tmp.extra[:0], co.extra...)
+	f.tmp.extra = old
 	co.extra = append(co.extra[:0], o.extra...)
 	if o.until != co.until || co.late > 0 {
 		f.pace(index, o.until)
 	}
-	for _, b := range rows {
-		if f.bundles[b].class != gone {
-			f.again(b)
+	ahead := co.until == 0 || co.until > f.clock.Now()
+	for i, k := 0, 0; i < len(old) || k < len(co.extra); {
+		switch {
+		case k == len(co.extra) || i < len(old) && old[i].Row < co.extra[k].Row: // no more
+			f.extraAgain(co, co.first+old[i].Row, 0, ahead)
+			i++
+		default:
+			x := &co.extra[k]
+			if i < len(old) && old[i].Row == x.Row {
+				i++
+			}
+			f.extraAgain(co, co.first+x.Row, float64(x.Rate), ahead)
+			k++
 		}
+	}
+}
+
+// extraAgain sets a row of a paced coflow again that had an extra or has one now. ahead says that the pace has not passed.
+func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
+	switch class := f.bundles[b].class; {
+	case class == gone:
+	case class == onLane && extra > 0 && ahead:
+		f.wishLaned(b, f.paceOf(co, f.leftOf(b))+extra)
+	default:
+		f.again(b)
 	}
 }
 
