@@ -42,7 +42,7 @@ func newTargetRun() *cobra.Command {
 		Use:   "run",
 		Short: "Run one emulated switch with a gNMI target in front of it, until Ctrl-C",
 		Long: "Runs one emulated switch, without packets, so that controllers can be tried against it.\n\n" +
-			"Faults come from a file or are typed while it runs, one a line: stick, fail (port=, times=), slow (delay=, times=),\n" +
+			"Faults come from a file or are typed while it runs, one a line: stick, fail, spoil (port=, times=), slow (delay=, times=),\n" +
 			"lie, deny (times=), loss (port=, db=), restart (boot=), clear; in a file perhaps after +DURATION, since the start.\n" +
 			"\"show\" prints what stands.",
 		Args: noArgs,

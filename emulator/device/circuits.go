@@ -195,7 +195,7 @@ func (d *Device) status(c *circuit, s southbound.Status) {
 
 // applyCircuits is the instant at which mirrors move.
 func (d *Device) applyCircuits(op *circuitChange) {
-	on, idle := d.pick(op.on)
+	on, idle, spoilt := d.pick(op.on)
 	gone := slices.DeleteFunc(op.off, func(c *circuit) bool { return !slices.Contains(d.xbar.leaving, c) })
 	off := gone
 	if d.cfg.AllStop && len(on)+len(off) > 0 {
@@ -209,6 +209,9 @@ func (d *Device) applyCircuits(op *circuitChange) {
 	for _, c := range idle {
 		d.status(c, southbound.Failed)
 	}
+	for _, c := range spoilt {
+		d.status(c, southbound.Invalid)
+	}
 	if err != nil {
 		d.fail(fmt.Errorf("move mirrors: %w", err))
 		for _, c := range on {
@@ -217,8 +220,8 @@ func (d *Device) applyCircuits(op *circuitChange) {
 	}
 }
 
-// pick marks circuits as applied and returns those that will be lit, and those that fail.
-func (d *Device) pick(all []*circuit) (on, failed []*circuit) {
+// pick marks circuits as applied and returns those that will be lit, those that fail, and those that are invalid.
+func (d *Device) pick(all []*circuit) (on, failed, spoilt []*circuit) {
 	for _, c := range all {
 		if c.void {
 			continue
@@ -228,11 +231,13 @@ func (d *Device) pick(all []*circuit) (on, failed []*circuit) {
 		case d.strikes(Stick, c.in):
 		case d.strikes(Fail, c.in):
 			failed = append(failed, c)
+		case d.strikes(Spoil, c.in):
+			spoilt = append(spoilt, c)
 		default:
 			on = append(on, c)
 		}
 	}
-	return on, failed
+	return on, failed, spoilt
 }
 
 // stopAll adds every other circuit that has light or waits for it: they go dark with the ones that move.

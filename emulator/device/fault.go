@@ -19,6 +19,7 @@ const (
 	Lie                        // a change is accepted and nothing comes of it
 	Loss                       // what leaves the circuit of the port is weaker by Loss; it lasts until ClearFaults
 	Deny                       // a change is applied, and the answer says that it was not
+	Spoil                      // a new circuit of the port ends in INVALID, and stays so until it is deleted
 )
 
 // CentiBel is a hundredth of a decibel.
@@ -27,7 +28,7 @@ type CentiBel int32
 // Fault is something that will go wrong.
 type Fault struct {
 	Kind  FaultKind
-	Port  southbound.Port // Stick, Fail and Loss: the input; NoPort means any
+	Port  southbound.Port // Stick, Fail, Spoil and Loss: the input; NoPort means any
 	Times int             // how often it strikes; 0 means until ClearFaults
 	Delay time.Duration   // Slow
 	Loss  CentiBel        // Loss

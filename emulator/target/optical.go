@@ -140,9 +140,12 @@ func (f *opticalFront) showConnection(t *tree, at time.Duration, c ends, name st
 	entry := gnmi.ConnectionPath(name)
 	t.put(entry.With("state", "status"), f.status[c].String())
 	t.put(entry.With("state", "last-updated"), f.nanos(at))
-	if f.status[c] == southbound.Failed {
+	switch f.status[c] {
+	case southbound.Failed:
 		t.put(entry.With("state", "status-reason"), "the mirrors did not settle")
-	} else {
+	case southbound.Invalid:
+		t.put(entry.With("state", "status-reason"), "a port of it is not there")
+	default:
 		t.put(entry.With("state", "status-reason"), nil)
 	}
 }

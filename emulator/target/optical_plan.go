@@ -43,7 +43,31 @@ func (f *opticalFront) plan(t *tree, touched []schema.Path) (*southbound.Change,
 	if err := checkBusy(next); err != nil {
 		return nil, nil, err
 	}
-	return f.change(names, next), func() { f.done(t, names, next) }, nil
+	c := f.change(names, next)
+	f.dropHidden(c, names, next, f.sonic.whole(touched))
+	return c, func() { f.done(t, names, next) }, nil
+}
+
+// dropHidden takes away what stands without being configured, where a request deletes it by name or, with whole, says
+// what all there is.
+func (f *opticalFront) dropHidden(c *southbound.Change, names []string, next map[string]ends, whole bool) {
+	wanted := make(map[ends]bool, len(next))
+	for _, e := range next {
+		wanted[e] = true
+	}
+	named := make(map[southbound.Port]bool, len(c.Connect))
+	for _, x := range c.Connect {
+		named[x.In] = true
+	}
+	for in := range southbound.Port(f.cfg.Ports) {
+		e, stands := f.byIn[in]
+		if !stands || wanted[e] || named[in] || f.status[e] == southbound.PendingDeletion {
+			continue
+		}
+		if whole || slices.Contains(names, f.names[e]) {
+			c.Connect = append(c.Connect, southbound.CrossConnect{In: in, Off: true})
+		}
+	}
 }
 
 // naming is what a request makes of one connection.
@@ -57,7 +81,7 @@ type naming struct {
 func (f *opticalFront) named(t *tree, touched []schema.Path) ([]naming, error) {
 	var names []string
 	for _, p := range touched {
-		if len(p) > 1 && p[0].Name == "connections" && p[1].Name == "port-connection" {
+		if len(p) > 1 && p[0].Name == "connections" && p[1].Name == "port-connection" && p[1].Key("name") != "" {
 			names = append(names, p[1].Key("name"))
 		}
 	}

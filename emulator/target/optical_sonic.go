@@ -93,12 +93,21 @@ func (v *sonicView) keys(touched []schema.Path) []string {
 	var out []string
 	table := v.p.ConnectTable()
 	for _, p := range touched {
-		if table.Match(p) {
+		if table.Match(p) && p[len(table)-1].Key("key") != "" {
 			out = append(out, p[len(table)-1].Key("key"))
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// whole says whether a request has said what all the table holds.
+func (v *sonicView) whole(touched []schema.Path) bool {
+	if v == nil {
+		return false
+	}
+	table := v.p.ConnectTable().String()
+	return slices.ContainsFunc(touched, func(p schema.Path) bool { return p.String() == table })
 }
 
 // read reads a row's configuration; false if it has none.

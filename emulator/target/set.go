@@ -158,6 +158,9 @@ func (t *Target) edit(ops []operation) []schema.Path {
 	}
 	for _, o := range ops {
 		if o.replace {
+			if !wild(t.tree.model, o.path) { // also where it holds no configuration: a device may have what nobody configured
+				touched = append(touched, o.path)
+			}
 			kept := make(map[string]bool, len(o.leaves))
 			for _, l := range o.leaves {
 				kept[l.Path.String()] = true

@@ -124,11 +124,22 @@ type circuitWriter struct {
 	model  *schema.Model
 	have   map[string]pair
 	wanted map[string]pair // after the last Encode
+	hidden map[string]pair // connections that have a state and no configuration
 }
 
 // NewWriter implements Profile.
 func (p OCP) NewWriter(config []schema.Leaf) Writer {
-	return &circuitWriter{p: p, model: p.Model(), have: configured(config)}
+	w := &circuitWriter{p: p, model: p.Model(), have: configured(config), hidden: map[string]pair{}}
+	for _, l := range config {
+		name, where, leaf, ok := connectionLeaf(l.Path)
+		if _, named := w.have[name]; !ok || named || where != "state" || leaf != "status" || l.Value == southbound.PendingDeletion.String() {
+			continue
+		}
+		if in, out, ok := ConnectionNamed(name); ok {
+			w.hidden[name] = pair{in, out}
+		}
+	}
+	return w
 }
 
 // Accepted implements Writer.
@@ -146,7 +157,8 @@ func (w *circuitWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		return nil, err
 	}
 	kept, gone := retain(w.have, c)
-	for _, name := range gone {
+	_, unseen := retain(w.hidden, c)
+	for _, name := range slices.Concat(gone, unseen) {
 		req.Delete = append(req.Delete, w.model.Proto(ConnectionPath(name)))
 	}
 	w.wanted = kept

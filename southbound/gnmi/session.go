@@ -71,7 +71,8 @@ type Session struct {
 	writer Writer        // by the holder of the turn; nil: what the device holds must be read first
 
 	mu    sync.Mutex
-	stale bool // something happened after which nothing that is known of the device's configuration holds
+	stale bool            // something happened after which nothing that is known of the device's configuration holds
+	known map[string]pair // the circuits that an OCP writer knows, nil before its first change; never written to
 }
 
 var _ southbound.Device = (*Session)(nil)
@@ -226,7 +227,30 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 		return err
 	}
 	s.writer.Accepted()
+	if w, ok := s.writer.(*circuitWriter); ok {
+		s.mu.Lock()
+		s.known = w.have
+		s.mu.Unlock()
+	}
 	return nil
+}
+
+// compare finds a circuit that the writer does not know: somebody else has made it, and what is known holds no longer.
+func (s *Session) compare(seen southbound.Seen) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		return
+	}
+	known := make(map[pair]bool, len(s.known))
+	for _, h := range s.known {
+		known[h] = true
+	}
+	for _, c := range seen.Connections {
+		if !known[pair{c.In, c.Out}] && c.Status != southbound.PendingDeletion {
+			s.stale = true
+		}
+	}
 }
 
 // readConfig makes a writer that knows what the device holds, unless there is one that can be trusted.
@@ -241,7 +265,7 @@ func (s *Session) readConfig(ctx context.Context) (fresh bool, err error) {
 	}
 	var config []schema.Leaf
 	if paths := s.cfg.Profile.ConfigPaths(); len(paths) > 0 {
-		if config, err = s.get(ctx, paths, gpb.GetRequest_CONFIG); err != nil {
+		if config, err = s.get(ctx, paths, gpb.GetRequest_ALL); err != nil {
 			return false, fmt.Errorf("read configuration: %w", err)
 		}
 	}
@@ -291,6 +315,7 @@ func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 	if err != nil {
 		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, err)
 	}
+	s.compare(seen)
 	return seen, nil
 }
 
