@@ -59,10 +59,9 @@ class LoomProcess:
     """A process of lightloom in a node's namespace. It lives as long as its standard input, so it ends with Mininet,
     however that ends."""
 
-    def __init__(self, node, args, log):
-        self.name, self.log, self.text = node.name, log, b''
-        with open(log, 'ab') as err:
-            self.popen = node.popen([loom_program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err)
+    def __init__(self, node, args):
+        self.name, self.log, self.text = node.name, tempfile.TemporaryFile(), b''
+        self.popen = node.popen([loom_program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
 
     def alive(self):
         "Is it running?"
@@ -85,8 +84,8 @@ class LoomProcess:
 
     def last_words(self):
         "What the process has complained of."
-        with open(self.log, 'r', errors='replace') as log:
-            lines = log.read().strip().splitlines()
+        said = os.pread(self.log.fileno(), 1 << 16, 0)  # the process goes on writing where it was
+        lines = said.decode(errors='replace').strip().splitlines()
         return ': ' + ' / '.join(lines[-3:]) if lines else ''
 
     def stop(self):
@@ -100,6 +99,7 @@ class LoomProcess:
             self.popen.kill()
             self.popen.wait()
         self.popen.stdout.close()
+        self.log.close()
 
 
 class LoomIntf(TCIntf):
@@ -297,6 +297,7 @@ class LoomSwitch(Switch):
     def start(self, controllers):
         "Run the switch, and wait until it listens."
         fabric = LoomController.fabric_of(controllers)
+        fabric.controller.need_alive()
         self.fabric = fabric
         ports = fabric.ports(self)
         for intf in ports:
@@ -312,7 +313,7 @@ class LoomSwitch(Switch):
                 args += ['--fibre', ports[-1].name]
         elif self is fabric.ocs:
             args += ['--dark', self.dark]
-        self.process = LoomProcess(self, args, os.path.join(fabric.dir, self.name + '.log'))
+        self.process = LoomProcess(self, args)
         self.process.wait_for('listens at')
 
     @classmethod
@@ -392,7 +393,13 @@ class LoomController(Controller):
         args = ['controller', 'run', '--fabric', self.fabric.spec(), '--devices', self.fabric.devices(),
                 '--tls-dir', self.fabric.dir, '--replicas', str(self.replicas), '--policy', self.policy,
                 '--seed', str(self.seed), '--with-stdin', '--ephemeral']
-        self.process = LoomProcess(self, args, os.path.join(self.fabric.dir, self.name + '.log'))
+        self.process = LoomProcess(self, args)
+        self.process.wait_for('programming')
+
+    def need_alive(self):
+        "Refuse to go on without the replicas."
+        if not self.process.alive():
+            raise LoomError('%s has ended%s' % (self.name, self.process.last_words()))
 
     def wait_ready(self):
         "Wait until every packet switch has its rules."

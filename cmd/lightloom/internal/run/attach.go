@@ -48,8 +48,9 @@ type attached struct {
 	reps    *replicas
 }
 
-// Attach runs replicas of a controller that programs the switches named in a file, and says "ready" once every packet
-// switch has its rules, until ctx ends (nil) or one of them ends by itself.
+// Attach runs replicas of a controller that programs the switches named in a file, until ctx ends (nil) or one of them
+// ends by itself. It says "programming" once what it was told is found to be right, whether the switches answer or not,
+// and "ready" once every packet switch has its rules.
 func Attach(ctx context.Context, opt AttachOptions) (err error) {
 	a := &attached{opt: opt, epoch: time.Now()}
 	a.clock = clockFrom(a.epoch)
@@ -57,6 +58,7 @@ func Attach(ctx context.Context, opt AttachOptions) (err error) {
 	if err := a.open(); err != nil {
 		return fmt.Errorf("run controller: %w", err)
 	}
+	fmt.Fprintf(opt.Stdout, "programming %d switches\n", len(a.places.Devices))
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return a.reps.run(ctx) })
 	if a.agent != nil {

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lightloom/emulator/netns/netnstest"
+	"lightloom/mininet"
+)
+
+// needMininet skips a test, with the reason, where Mininet cannot run, unless LIGHTLOOM_MUST names mininet.
+func needMininet(t *testing.T) {
+	t.Helper()
+	err := mininetHere()
+	switch must := strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","); {
+	case err == nil:
+	case slices.Contains(must, "mininet"):
+		t.Fatalf("LIGHTLOOM_MUST names mininet: %v", err)
+	default:
+		t.Skipf("needs mininet: %v", err)
+	}
+}
+
+func mininetHere() error {
+	if os.Getuid() != 0 {
+		return errors.New("it needs root")
+	}
+	for _, tool := range []string{"mn", "mnexec", "unshare", "ip", "tc", "ifconfig", "ping", "iperf", "telnet"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return errors.New(tool + " is missing: apt-get install --no-install-recommends mininet iperf iputils-ping ethtool net-tools telnet")
+		}
+	}
+	return nil
+}
+
+// laboratory is a place where Mininet can be run, and even clean up in its way, without anybody else being hit.
+type laboratory struct {
+	t   *testing.T
+	dir string
+}
+
+func newLaboratory(t *testing.T) *laboratory {
+	t.Helper()
+	needMininet(t)
+	if testing.Short() {
+		t.Skip("builds the program and starts Mininet")
+	}
+	netnstest.Lock(t)
+	l := &laboratory{t, t.TempDir()}
+	build := exec.Command("go", "build", "-o", filepath.Join(l.dir, "lightloom"), "lightloom/cmd/lightloom")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(l.dir, mininet.Name), []byte(mininet.Source()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// inside is run by a shell that is the first process of namespaces of its own: /run and /tmp are theirs, too, because
+// Mininet's cleaning up removes what others have in /tmp. What is left afterwards is told.
+const inside = `
+mount -t tmpfs tmpfs /run && cp lightloom lightloom.py script /run && cd /run && mount -t tmpfs tmpfs /tmp || exit 9
+ip link set lo up
+export LIGHTLOOM=/run/lightloom
+eval "$MN" < /dev/null
+echo "status $?"
+for i in $(seq 100); do
+  left=$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c lightloom)
+  [ "$left" = 0 ] && break
+  sleep 0.1
+done
+echo "left $left processes, $(ls -d /run/lightloom-* /tmp/lightloom-* 2>/dev/null | wc -l) directories"
+`
+
+// mn runs a command line of Mininet, with the commands given, and returns what it says.
+func (l *laboratory) mn(args string, commands ...string) string {
+	l.t.Helper()
+	if err := os.WriteFile(filepath.Join(l.dir, "script"), []byte(strings.Join(commands, "\n")+"\n"), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(l.t.Context(), 90*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c", inside)
+	cmd.Dir, cmd.Env = l.dir, append(os.Environ(), "MN=mn "+args)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		l.t.Fatalf("mn %s: %v\n%s", args, err, &out)
+	}
+	return out.String()
+}
+
+// TestMininetReadme runs what mininet/README.md shows.
+func TestMininetReadme(t *testing.T) {
+	l := newLaboratory(t)
+	text, err := os.ReadFile(filepath.Join(repository(t), "mininet", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args string
+	var commands []string
+	for line := range strings.Lines(string(text)) {
+		if mn, ok := strings.CutPrefix(line, "$ mn "); ok {
+			args = strings.TrimSpace(mn)
+		}
+		if c, ok := strings.CutPrefix(line, "mininet> "); ok && strings.TrimSpace(c) != "exit" {
+			commands = append(commands, strings.TrimSpace(c))
+		}
+	}
+	if args == "" || len(commands) < 8 {
+		t.Fatalf("the README shows mn %q and %q", args, commands)
+	}
+	out := l.mn(args+" --test none --post script", commands...)
+	if got := strings.Count(out, "*** Results: 0% dropped (56/56 received)"); got != 2 {
+		t.Errorf("%d of 2 pingalls have reached every host", got)
+	}
+	for i, want := range []float64{50, 500} { // Mb/s of the slowest link, of which TCP's payload is at most 1448/1514
+		if got := iperfs(out); len(got) != 2 || got[i] < want*0.7 || got[i] > want*1.02 {
+			t.Errorf("iperf %d has measured %v Mb/s, want about %v", i, got, want*1448/1514)
+		}
+	}
+	if !strings.Contains(out, "status 0") || !strings.Contains(out, "left 0 processes, 0 directories") {
+		t.Error("Mininet has not ended well, or left something")
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+// iperfs returns what the server of each iperf has measured, in Mb/s.
+func iperfs(out string) []float64 {
+	var rates []float64
+	for _, m := range regexp.MustCompile(`\*\*\* Results: \['([0-9.]+) Mbits/sec'`).FindAllStringSubmatch(out, -1) {
+		v, _ := strconv.ParseFloat(m[1], 64) // the expression lets only numbers through
+		rates = append(rates, v)
+	}
+	return rates
+}
+
+// TestMininetRefusals: what cannot be is said, and what to do instead.
+func TestMininetRefusals(t *testing.T) {
+	l := newLaboratory(t)
+	own := `
+from mininet.topo import Topo
+class Two(Topo):
+    "A rack with two optical switches."
+    def build(self):
+        tor, spine = self.addSwitch('tor0', role='tor'), self.addSwitch('s1')
+        self.addLink(self.addHost('h1'), tor)
+        for s in (spine, self.addSwitch('ocs1'), self.addSwitch('ocs2')):
+            self.addLink(tor, s)
+topos = {'two': Two}
+`
+	const ours = "--custom lightloom.py --topo hybrid,2,1"
+	for _, tt := range []struct{ name, args, script, want string }{
+		{"delay", ours + ",delay=1ms --switch loom --controller loom --test none", "", "need netem, which this kernel lacks"},
+		{"no controller", ours + " --switch loom --controller none --test none", "", "add --controller loom"},
+		{"two OCSes", "--custom lightloom.py,script --topo two --switch loom --controller loom --test none", own, "ocs1 and ocs2 are optical switches: a fabric has at most one"},
+		{"policy", ours + " --switch loom --controller loom,policy=nonsense --test none", "", "nonsense"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.name == "delay" && exec.Command("unshare", "-n", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms").Run() == nil {
+				t.Skip("this kernel has netem")
+			}
+			l := &laboratory{t, l.dir}
+			if out := l.mn(tt.args, tt.script); !strings.Contains(out, tt.want) || !strings.Contains(out, "left 0 processes, 0 directories") {
+				t.Errorf("want %q and nothing left:\n%s", tt.want, out)
+			}
+		})
+	}
+}
+
+// TestMininetKilled: when Mininet is killed, its switches and controllers end.
+func TestMininetKilled(t *testing.T) {
+	l := newLaboratory(t)
+	out := l.mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller loom --test none --post script", "pingall", "sh kill -9 $PPID")
+	if !strings.Contains(out, "0% dropped (2/2 received)") || !strings.Contains(out, "status 137") || !strings.Contains(out, "left 0 processes, 0 directories") {
+		t.Error(out)
+	}
+}
