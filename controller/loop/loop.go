@@ -218,7 +218,10 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 		l.freed = false
 		l.note(controller.SlotsFreed, now, -1, -1, 0)
 	}
-	for _, id := range l.resteer {
+	for i, id := range l.resteer {
+		if slices.Contains(l.resteer[:i], id) {
+			continue // many circuits of one coflow change at one instant, and steering looks at all of its rows
+		}
 		if id == controller.AnyCoflow {
 			for _, a := range s.Active() {
 				l.steer(s, a)
