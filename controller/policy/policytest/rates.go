@@ -6,6 +6,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -50,7 +51,7 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 			}
 			x := float64(rate[southbound.PairRate{Src: c.Src[r], Dst: c.Dst[r], Tag: tag}])
 			if pace, ok := until[c.ID]; ok && pace.Until > v.Now && tag != southbound.TagCircuit {
-				x = c.Left.Row(int32(r)) * controller.FrameBytes / controller.FramePayload * 8e9 / float64(pace.Until-v.Now)
+				x = c.Left.Row(int32(r)) * wire(v) * 8e9 / float64(pace.Until-v.Now)
 			}
 			if tag != southbound.TagCircuit {
 				x += spreadTo(spread[c.ID], c.Src[r], c.Dst[r])
@@ -131,4 +132,12 @@ func spreadTo(s southbound.Spread, src, dst southbound.HostID) float64 {
 		return 0
 	}
 	return float64(min(of(s.From, src), of(s.To, dst)))
+}
+
+// wire returns the layer-2 bytes that carry a byte of payload: on a crossbar headers are not charged.
+func wire(v *controller.View) float64 {
+	if v.Fabric.Spec.Kind == topo.Crossbar {
+		return 1
+	}
+	return float64(controller.FrameBytes) / controller.FramePayload
 }

@@ -1,0 +1,238 @@
+package share
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/policytest"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// flow is megabytes from one port of a crossbar to another: at 1 Gb/s one takes 8 ms.
+type flow struct {
+	src, dst southbound.HostID
+	mb       pathmap.Bytes
+}
+
+// crossbar returns a view of a crossbar of six ports with coflows that started at the instants of their places.
+func crossbar(t testing.TB, coflows ...[]flow) *controller.View {
+	t.Helper()
+	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.PathMap(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &controller.View{Fabric: f, Paths: m, Now: time.Second}
+	for i, flows := range coflows {
+		n := len(flows)
+		c := controller.CoflowView{ID: southbound.CoflowID(i), Job: controller.JobID(i), Arrival: time.Duration(i), Start: time.Duration(i), Weight: 1, Started: true,
+			Routed: true, Ended: make([]bool, n), Tag: make([]southbound.Tag, n), Left: southbound.Left{F: 1}}
+		for _, x := range flows { // rows are given sorted by destination, then source
+			c.Src, c.Dst, c.Size = append(c.Src, x.src), append(c.Dst, x.dst), append(c.Size, x.mb*1e6)
+			c.Left.Base = append(c.Left.Base, float64(x.mb)*1e6)
+		}
+		v.Coflows = append(v.Coflows, c)
+	}
+	return v
+}
+
+// part is what every part of this package is.
+type part interface {
+	Fill(*controller.View, []controller.Event, *controller.Plan)
+}
+
+// say returns what a part says, in words: each coflow's finish in ms from now or its hold, its spread, its extras in Mb/s.
+func say(t testing.TB, p part, v *controller.View) []string {
+	t.Helper()
+	plan := controller.Plan{Wake: southbound.Never}
+	p.Fill(v, nil, &plan)
+	if err := policytest.Check(v, &plan); err != nil {
+		t.Errorf("%v", err)
+	}
+	out := make([]string, len(v.Coflows))
+	for _, x := range plan.Share.Pace {
+		out[x.Coflow] = "holds"
+		if x.Until > 0 {
+			out[x.Coflow] = fmt.Sprintf("%.0f ms", float64(x.Until-v.Now)/1e6)
+		}
+	}
+	for _, x := range plan.Share.Spread {
+		out[x.Coflow] = "spread"
+		for _, r := range x.From {
+			out[x.Coflow] += fmt.Sprintf(" %d:%.0f", r.Host, math.Round(float64(r.Rate)/1e6))
+		}
+	}
+	for _, x := range plan.Share.Extra {
+		out[x.Coflow] += fmt.Sprintf(" +%d:%.0f", x.Row, math.Round(float64(x.Rate)/1e6))
+	}
+	return out
+}
+
+// TestScenarios shows what makes the orders different: each scenario has two coflows that meet at a port, and whoever
+// goes first ends as if alone, while the other holds or has what is left.
+func TestScenarios(t *testing.T) {
+	parts := map[string]func() part{
+		"fifo": func() part { return NewFIFO() }, "scf": func() part { return NewSCF() }, "ncf": func() part { return NewNCF() },
+		"lcf": func() part { return NewLCF() }, "sebf": func() part { return NewSEBF() }, "bssi": func() part { return NewBSSI() },
+		"dclas": func() part { return NewDCLAS() },
+	}
+	// Three bundles into port 5, 6 MB together, against one of 4 MB into it.
+	incast := [][]flow{{{0, 5, 2}, {1, 5, 2}, {2, 5, 2}}, {{3, 5, 4}}}
+	// Four ports of 3 MB each, 12 MB together, against one of 5 MB: the heavy one has the smaller bottleneck.
+	wide := [][]flow{{{0, 1, 5}}, {{0, 1, 3}, {1, 2, 3}, {2, 3, 3}, {3, 4, 3}}}
+	// The first has sent 30 of its 31 MB, so Aalo has it in the second queue.
+	sent := func(v *controller.View) { v.Coflows[0].Left.Base[0] = 1e6 }
+	for _, tc := range []struct {
+		part    string
+		flows   [][]flow
+		change  func(*controller.View)
+		want    [2]string
+		because string
+	}{
+		{"fifo", incast, nil, [2]string{"48 ms", "holds"}, "the first came first"},
+		{"scf", incast, nil, [2]string{"48 ms", "holds"}, "its largest bundle has 2 MB, the other's 4"},
+		{"ncf", incast, nil, [2]string{"holds", "32 ms"}, "one bundle is narrower than three"},
+		{"lcf", incast, nil, [2]string{"holds", "32 ms"}, "4 MB are lighter than 6"},
+		{"sebf", incast, nil, [2]string{"holds", "32 ms"}, "port 5 takes 4 MB sooner than 6"},
+		{"fifo", wide, nil, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"}, "the first came first; three bundles find idle ports"},
+		{"lcf", wide, nil, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"}, "5 MB are lighter than 12"},
+		{"sebf", wide, nil, [2]string{"holds", "24 ms"}, "3 MB at any port are sooner than 5"},
+		{"bssi", wide, nil, [2]string{"holds", "24 ms"}, "on the bottleneck the first has 5 MB for the same weight, so it comes last"},
+		{"bssi", wide, func(v *controller.View) { v.Coflows[0].Weight = 2 }, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"},
+			"with twice the weight it has 2.5 MB for one, the other 3"},
+		{"dclas", [][]flow{{{0, 1, 31}}, {{0, 1, 5}}}, nil, [2]string{"spread 0:1000", "spread"}, "none has sent anything, and the first came first"},
+		{"dclas", [][]flow{{{0, 1, 31}}, {{0, 1, 5}}}, sent, [2]string{"spread", "spread 0:1000"}, "the first has sent 30 MB and sinks, though 1 MB is left"},
+	} {
+		t.Run(tc.part+": "+tc.because, func(t *testing.T) {
+			v := crossbar(t, tc.flows...)
+			if tc.change != nil {
+				tc.change(v)
+			}
+			got := say(t, parts[tc.part](), v)
+			if [2]string(got) != tc.want {
+				t.Errorf("says %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestCoflowsimShares shows coflowsim's own rules: a coflow that finds a port taken shares what is left instead of
+// holding, and the order is kept from the start although less is left now.
+func TestCoflowsimShares(t *testing.T) {
+	p := NewCoflowsim("sebf")
+	v := crossbar(t, []flow{{0, 1, 3}}, []flow{{0, 1, 4}, {0, 2, 4}, {3, 2, 4}})
+	if got, want := say(t, p, v), [2]string{"24 ms", "spread 3:1000"}; [2]string(got) != want {
+		t.Errorf("says %q, want %q: port 0 is taken, ports 3 and 2 are not", got, want)
+	}
+	v.Coflows[1].Left.Base = []float64{1, 1, 1}
+	if got := say(t, p, v); got[0] != "24 ms" {
+		t.Errorf("says %q: an order once made is kept", got)
+	}
+	if NewCoflowsim("tcp") != nil {
+		t.Error("coflowsim has no rule tcp")
+	}
+}
+
+// TestFair: port 5 has three bundles, so each has a third, and what port 0 could give its one more is idle.
+func TestFair(t *testing.T) {
+	v := crossbar(t, []flow{{0, 4, 1}, {0, 5, 1}, {1, 5, 1}, {2, 5, 1}})
+	var plan controller.Plan
+	new(Fair).Fill(v, nil, &plan)
+	got := map[southbound.HostID]pathmap.BitsPerSecond{}
+	for _, r := range plan.Share.Pairs {
+		if r.Dst == 4 {
+			got[4] = r.Rate
+		} else {
+			got[r.Src] = r.Rate
+		}
+	}
+	third := pathmap.Gbps / 3
+	if got[4] != pathmap.Gbps/2 || got[0] != third || got[1] != third || got[2] != third {
+		t.Errorf("rates %v: want half for 0→4, where max-min would give two thirds, and thirds into port 5", got)
+	}
+}
+
+// TestJavaRandom: the first draws of java.util.Random(17), by its specification's arithmetic.
+func TestJavaRandom(t *testing.T) {
+	r := newJavaRandom(17)
+	for i := range 1000 {
+		if x := r.float(); x < 0 || x >= 1 {
+			t.Fatalf("draw %d is %v", i, x)
+		}
+	}
+	// new Random(42).nextDouble() is documented all over as 0.7275636800328681.
+	if r := newJavaRandom(42); math.Abs(r.float()-0.7275636800328681) > 1e-16 {
+		t.Error("seed 42 draws something else than Java does")
+	}
+}
+
+// TestBookTwin holds the books against counting, through ends that events tell of, and ends that they do not.
+func TestBookTwin(t *testing.T) {
+	for seed := range uint64(300) {
+		v := policytest.View(seed)
+		var s books
+		open := s.open(v, nil, nil)
+		for round := range 3 {
+			var ev []controller.Event
+			for i := range v.Coflows {
+				c := &v.Coflows[i]
+				left := int32(0)
+				for r := range c.Ended {
+					if !c.Ended[r] && (uint64(r)+seed+uint64(round))%4 == 0 {
+						c.Ended[r] = true
+						ev = append(ev, controller.Event{Kind: controller.BundleEnded, Coflow: c.ID, Row: int32(r)})
+					}
+					if !c.Ended[r] {
+						left++
+					}
+				}
+				c.Left.Live = left
+			}
+			if seed%2 == 0 {
+				ev = nil
+			}
+			open = s.open(v, ev, open)
+			for i := range v.Coflows {
+				checkBook(t, seed, &v.Coflows[i], open[i])
+			}
+		}
+	}
+}
+
+func checkBook(t *testing.T, seed uint64, c *controller.CoflowView, b *book) {
+	t.Helper()
+	live := map[int32]bool{}
+	all := []uint64{}
+	for range b.words {
+		all = append(all, ^uint64(0))
+	}
+	for i := range b.runs {
+		for at := b.next(i, 0, all); at >= 0; at = b.next(i, at+1, all) {
+			r := b.row(i, at)
+			if c.Src[r] != b.src[at] || c.Dst[r] != b.runs[i].dst {
+				t.Fatalf("view %d: row %d is %d→%d, the book has %d→%d", seed, r, c.Src[r], c.Dst[r], b.src[at], b.runs[i].dst)
+			}
+			live[r] = true
+		}
+	}
+	n := 0
+	for r := range c.Ended {
+		if !c.Ended[r] {
+			n++
+		}
+		if live[int32(r)] == c.Ended[r] {
+			t.Fatalf("view %d: row %d: ended %v, in the book %v", seed, r, c.Ended[r], live[int32(r)])
+		}
+	}
+	if int(b.left) != n {
+		t.Fatalf("view %d: %d rows are left, the book has %d", seed, n, b.left)
+	}
+}
