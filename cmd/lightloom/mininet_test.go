@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,5 +192,34 @@ func TestMininetKilled(t *testing.T) {
 	out := l.mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller loom --test none --post script", "pingall", "sh kill -9 $PPID")
 	if !strings.Contains(out, "0% dropped (2/2 received)") || !strings.Contains(out, "status 137") || !strings.Contains(out, "left 0 processes, 0 directories") {
 		t.Error(out)
+	}
+}
+
+// TestMininetReadmeParses: the lightloom command lines of mininet/README.md are understood.
+func TestMininetReadmeParses(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repository(t), "mininet", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for line := range strings.Lines(string(text)) {
+		args, ok := strings.CutPrefix(line, "$ lightloom ")
+		if !ok {
+			continue
+		}
+		found++
+		c, rest, err := newRoot(wired(), nil, nil, io.Discard, io.Discard).Find(strings.Fields(args))
+		if err == nil && !c.Runnable() {
+			err = errors.New("it runs nothing")
+		}
+		if err == nil {
+			err = c.ParseFlags(rest)
+		}
+		if err != nil {
+			t.Errorf("lightloom %s: %v", args, err)
+		}
+	}
+	if found < 4 {
+		t.Errorf("%d commands were found", found)
 	}
 }
