@@ -3,6 +3,8 @@ package target_test
 import (
 	"testing"
 
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+
 	"lightloom/emulator/dataplane/mem"
 	"lightloom/emulator/device"
 	"lightloom/emulator/target"
@@ -86,25 +88,62 @@ func BenchmarkRead(b *testing.B) {
 // BenchmarkReplace1024 replaces every circuit of the largest switch that the models name, until all are connected.
 func BenchmarkReplace1024(b *testing.B) {
 	const ports = 1024
+	for _, p := range []gnmi.Profile{gnmi.OCP{Ports: ports}, gnmi.SONiCOCS{Ports: ports}} {
+		b.Run(p.Name(), func(b *testing.B) {
+			r := newRig(b, device.Optical, func(d *device.Config, c *target.Config) {
+				d.Ports, d.Delays = ports, device.Delays{}
+				d.Plane = mem.New(ports, d.Clock)
+				c.SONiC = p.Name() == "sonic-ocs"
+			})
+			cfg := r.config(b)
+			cfg.Profile = p
+			s := r.dial(b, cfg)
+			shift := 0
+			for b.Loop() {
+				shift++
+				c := &southbound.Change{Replace: true}
+				for i := range ports {
+					c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port((i + shift) % ports)})
+				}
+				if err := s.Set(b.Context(), c); err != nil {
+					b.Fatal(err)
+				}
+				if seen, err := s.Read(b.Context()); err != nil || len(seen.Connections) != ports {
+					b.Fatal(len(seen.Connections), err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSamples takes 5,000 leaves every 100 ms; one round is one sample. A target that falls behind needs longer
+// than 100 ms for it.
+func BenchmarkSamples(b *testing.B) {
+	const ports = 420 // of 2 sides with 6 state and configuration leaves each
 	r := newRig(b, device.Optical, func(d *device.Config, _ *target.Config) {
 		d.Ports, d.Delays = ports, device.Delays{}
 		d.Plane = mem.New(ports, d.Clock)
 	})
-	cfg := r.config(b)
-	cfg.Profile = gnmi.OCP{Ports: ports}
-	s := r.dial(b, cfg)
-	shift := 0
-	for b.Loop() {
-		shift++
-		c := &southbound.Change{Replace: true}
-		for i := range ports {
-			c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port((i + shift) % ports)})
-		}
-		if err := s.Set(b.Context(), c); err != nil {
-			b.Fatal(err)
-		}
-		if seen, err := s.Read(b.Context()); err != nil || len(seen.Connections) != ports {
-			b.Fatal(len(seen.Connections), err)
-		}
+	stream, err := r.raw(b).Subscribe(b.Context())
+	if err != nil {
+		b.Fatal(err)
 	}
+	if err := stream.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: &gpb.SubscriptionList{
+		Mode: gpb.SubscriptionList_STREAM, Encoding: gpb.Encoding_PROTO, UpdatesOnly: true,
+		Subscription: []*gpb.Subscription{{Path: pathOf(b, "/components"), Mode: gpb.SubscriptionMode_SAMPLE, SampleInterval: uint64(100 * ms)}}}}}); err != nil {
+		b.Fatal(err)
+	}
+	const leaves = ports * 2 * 6
+	total := 0
+	for b.Loop() {
+		for got := 0; got < leaves; {
+			m, err := stream.Recv()
+			if err != nil {
+				b.Fatal(err)
+			}
+			got += len(m.GetUpdate().GetUpdate())
+		}
+		total += leaves
+	}
+	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "leaves/s")
 }
