@@ -31,7 +31,6 @@ type fluid struct {
 
 	bundles []bundle
 	mark    []float64 // by bundle: see bundle
-	lefts   []float64 // by bundle: what left lends out
 	coflows []coflow
 	byID    map[southbound.CoflowID]int32
 	live    []int32 // coflows with bundles that have not ended
@@ -117,7 +116,7 @@ func (f *fluid) add(s *southbound.Start) {
 	for i := range n {
 		r := f.route(pair{s.Src[i], s.Dst[i], s.Tag[i]})
 		f.bundles = append(f.bundles, bundle{size: s.Size[i], coflow: index, route: r})
-		f.mark, f.lefts = append(f.mark, 0), append(f.lefts, 0)
+		f.mark = append(f.mark, 0)
 		f.enter(r)
 		f.place(first+i, float64(s.Size[i]))
 	}
@@ -179,7 +178,7 @@ func (f *fluid) finish(b int32) {
 		BundleKey: southbound.BundleKey{Coflow: co.id, Row: b - co.first},
 	})
 	if co.live--; co.live == 0 {
-		co.load, co.where, co.extra, co.from, co.to = nil, nil, nil, nil, nil
+		co.load, co.where, co.lefts, co.extra, co.from, co.to = nil, nil, nil, nil, nil, nil
 		last := f.live[len(f.live)-1]
 		f.live[co.pos] = last
 		f.coflows[last].pos = co.pos
@@ -224,10 +223,13 @@ func (f *fluid) left(co *coflow) southbound.Left {
 	if l, ok := f.leftOnPace(co, now); ok {
 		return l
 	}
-	for b := co.first; b < co.end; b++ {
-		f.lefts[b] = f.leftOf(b)
+	if co.lefts == nil {
+		co.lefts = make([]float64, co.end-co.first)
 	}
-	return southbound.Left{F: 1, Base: f.lefts[co.first:co.end:co.end], At: now, Live: co.live}
+	for b := co.first; b < co.end; b++ {
+		co.lefts[b-co.first] = f.leftOf(b)
+	}
+	return southbound.Left{F: 1, Base: co.lefts, At: now, Live: co.live}
 }
 
 // leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some in the lane: the marks that

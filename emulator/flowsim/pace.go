@@ -29,6 +29,7 @@ type coflow struct {
 	named  uint64
 
 	off   []int32               // rows that left lends out as off the pace
+	lefts []float64             // what left lends out where there is no pace; nil until asked for
 	load  []southbound.LinkLoad // of the rows on the pace, per unit of factor
 	where []int32               // by link: its place in load, and one; nil on fabrics of many links
 	stale bool                  // load is to be summed up again

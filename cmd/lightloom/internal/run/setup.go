@@ -136,6 +136,9 @@ func (s *setup) load() error {
 	s.unscaled = workload.Sum(jobs).Bytes
 	s.rule(jobs)
 	s.notes = append(s.notes, s.opt.Rules.described(s.spec, s.quantum())...)
+	if s.jobs = jobs; s.opt.Scale == 1 && s.opt.Speedup == 1 {
+		return nil // a whole trace need not be held twice
+	}
 	s.jobs, err = workload.Scale(jobs, workload.ScaleOptions{Scale: s.opt.Scale, Speedup: s.opt.Speedup})
 	return err
 }
