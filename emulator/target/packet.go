@@ -21,10 +21,11 @@ type packetFront struct {
 	byDst  map[southbound.RackID][]uint32 // their sequence-ids
 	place  map[southbound.Match]uint32    // where the state of a match stands
 	active bool                           // the policy is applied
+	base   schema.Path                    // of rules
 }
 
 func newPacketFront(c device.Config, w wall) *packetFront {
-	return &packetFront{wall: w, name: c.Name, p: gnmi.OpenConfig{Ports: c.Ports, Racks: c.Racks}}
+	return &packetFront{wall: w, name: c.Name, p: gnmi.OpenConfig{Ports: c.Ports, Racks: c.Racks}, base: rulesPath()}
 }
 
 func (f *packetFront) model() *schema.Model { return schema.OpenConfig() }
@@ -127,13 +128,13 @@ func (f *packetFront) show(t *tree, r southbound.Rule) {
 		seq = f.p.Sequence(r.Match)
 		f.place[r.Match] = seq
 	}
+	at := f.base.Entry("rule", "sequence-id", strconv.FormatUint(uint64(seq), 10))
 	group := gnmi.GroupName(r.Primary, r.Backup)
 	if f.rules[seq] == r {
-		if name, ok := t.get(rulePath(seq).With("action", "config", "next-hop-group")).(string); ok {
+		if name, ok := t.get(at.With("action", "config", "next-hop-group")).(string); ok {
 			group = name
 		}
 	}
-	at := rulePath(seq)
 	if r.Src == southbound.AnyRack {
 		t.put(at.With("ipv4", "state", "source-address"), nil)
 	}

@@ -20,6 +20,7 @@ const maxOperations = 1 << 17
 // operation is one step of a Set.
 type operation struct {
 	path    schema.Path
+	asked   *gpb.Path // as the request has it, below its prefix
 	op      gpb.UpdateResult_Operation
 	leaves  []schema.Leaf
 	replace bool // what is under the path and not in leaves goes
@@ -48,7 +49,7 @@ func (t *Target) Set(_ context.Context, req *gpb.SetRequest) (*gpb.SetResponse, 
 	}
 	resp := &gpb.SetResponse{Prefix: req.GetPrefix(), Timestamp: int64(t.wall.nanos(at))}
 	for _, o := range ops {
-		resp.Response = append(resp.Response, &gpb.UpdateResult{Path: t.tree.model.Proto(o.path), Op: o.op})
+		resp.Response = append(resp.Response, &gpb.UpdateResult{Path: o.asked, Op: o.op})
 	}
 	return resp, nil
 }
@@ -70,7 +71,7 @@ func (t *Target) operations(req *gpb.SetRequest) ([]operation, error) {
 		if err != nil {
 			return nil, statusOf(err)
 		}
-		ops = append(ops, operation{path: p, op: gpb.UpdateResult_DELETE, replace: true})
+		ops = append(ops, operation{path: p, asked: d, op: gpb.UpdateResult_DELETE, replace: true})
 	}
 	for _, u := range req.GetReplace() {
 		o, err := t.operation(req.GetPrefix(), u)
@@ -107,7 +108,7 @@ func (t *Target) operation(prefix *gpb.Path, u *gpb.Update) (operation, error) {
 			return operation{}, status.Errorf(codes.InvalidArgument, "set %q: %v", l.Path.String(), schema.ErrReadOnly)
 		}
 	}
-	return operation{path: p, leaves: leaves}, nil
+	return operation{path: p, asked: u.GetPath(), leaves: leaves}, nil
 }
 
 // readPath reads a request's path, of this target and of a model it has.

@@ -497,3 +497,18 @@ func TestTargetComesBack(t *testing.T) {
 	}
 	r.await(t, func(s southbound.Seen) bool { return len(s.Rules) == 5 })
 }
+
+// TestResultPaths: results repeat the request's prefix and paths, not both in one.
+func TestResultPaths(t *testing.T) {
+	r := newRig(t, device.Optical, nil)
+	resp, err := r.raw(t).Set(t.Context(), &gpb.SetRequest{Prefix: pathOf(t, "/connections"), Update: []*gpb.Update{
+		upd(t, "/port-connection[name=in0-out1]", conn("in0", "out1"))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[*gpb.Path]string{resp.GetPrefix(): "/connections", resp.GetResponse()[0].GetPath(): "/port-connection[name=in0-out1]"} {
+		if got, err := schema.FromProto(nil, p); err != nil || got.String() != want {
+			t.Errorf("%v, %v; want %s", got, err, want)
+		}
+	}
+}
