@@ -67,14 +67,14 @@ class LoomProcess:
         "Is it running?"
         return self.popen.poll() is None
 
-    def wait_for(self, word):
-        "Wait until it has printed a line that holds word."
-        deadline = monotonic() + LOOM_START
+    def wait_for(self, word, within=LOOM_START):
+        "Wait until it has printed a line that holds word, for so many seconds."
+        deadline = monotonic() + within
         out = self.popen.stdout.fileno()
         while word.encode() not in self.text:
             left = deadline - monotonic()
             if left <= 0:
-                raise LoomError('%s has not said "%s" within %d s%s' % (self.name, word, LOOM_START, self.last_words()))
+                raise LoomError('%s has not said "%s" within %d s%s' % (self.name, word, within, self.last_words()))
             if not select.select([out], [], [], left)[0]:
                 continue
             chunk = os.read(out, 4096)
@@ -364,9 +364,12 @@ class LoomOCS(LoomSwitch):
 class LoomController(Controller):
     """Replicas of lightloom's controller.
        replicas: 1, 3, 5 or 7
-       policy: of lightloom, such as crosslayer+sunflow"""
+       policy: of lightloom, such as crosslayer+sunflow
+       jobs: how many jobs the hosts run, from the start on; replayed() waits for their end
+       trace: a coflow-benchmark file that jobs are taken from; None: synthetic ones, by seed"""
 
-    def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, **params):
+    def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, jobs=0, trace=None, **params):
+        self.jobs, self.trace = int(jobs), trace
         self.replicas, self.policy, self.seed = int(replicas), str(policy), int(seed)
         self.process, self.fabric = None, None
         Controller.__init__(self, name, **params)
@@ -393,6 +396,7 @@ class LoomController(Controller):
         args = ['controller', 'run', '--fabric', self.fabric.spec(), '--devices', self.fabric.devices(),
                 '--tls-dir', self.fabric.dir, '--replicas', str(self.replicas), '--policy', self.policy,
                 '--seed', str(self.seed), '--with-stdin', '--ephemeral']
+        args += ['--jobs', str(self.jobs)] + (['--trace', str(self.trace)] if self.trace else [])
         self.process = LoomProcess(self, args)
         self.process.wait_for('programming')
 
@@ -405,6 +409,13 @@ class LoomController(Controller):
         "Wait until every packet switch has its rules."
         self.process.wait_for('ready')
         info('(%s) ' % self.fabric.spec())
+
+    def replayed(self, within=600):
+        "Wait for the end of the jobs, and return what came of them. In the command line: py net.get('c0').replayed()"
+        if not self.jobs:
+            raise LoomError('no jobs were asked for: write --controller loom,jobs=20')
+        self.process.wait_for('circuits', within)
+        return [line for line in self.process.text.decode().splitlines() if line.startswith('replayed')][0]
 
     def stop(self, *args, **kwargs):
         "End the replicas."

@@ -37,6 +37,8 @@ func newControllerRun() *cobra.Command {
 	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "of the controller")
 	fl.IntVar(&opt.Replicas, "replicas", 3, "1, 3, 5 or 7")
 	fl.Uint64Var(&opt.Seed, "seed", 1, "of policies")
+	fl.IntVar(&opt.Jobs, "jobs", 0, "submit so many jobs once the switches are ready, and say what came of them")
+	fl.StringVar(&opt.Trace, "trace", "", "coflow-benchmark file that --jobs takes the first of; default: synthetic ones")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
 	fl.BoolVar(&ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
@@ -47,6 +49,9 @@ func newControllerRun() *cobra.Command {
 		}
 		if err := checkReplicas(opt.Replicas); err != nil {
 			return err
+		}
+		if opt.Jobs < 0 || opt.Trace != "" && opt.Jobs == 0 {
+			return usage("write --jobs 20", "run: --jobs %d: nothing is replayed", opt.Jobs)
 		}
 		ctx := c.Context()
 		if withStdin {

@@ -113,20 +113,62 @@ func TestMininetReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var args string
-	var commands []string
-	for line := range strings.Lines(string(text)) {
-		if mn, ok := strings.CutPrefix(line, "$ mn "); ok {
-			args = strings.TrimSpace(mn)
+	shown := sessions(string(text))
+	if len(shown) != 2 || len(shown[0].commands) < 8 || len(shown[1].commands) != 1 {
+		t.Fatalf("the README shows %+v", shown)
+	}
+	t.Run("network", func(t *testing.T) { network(t, l, shown[0]) })
+	t.Run("jobs", func(t *testing.T) { jobs(t, l, shown[1]) })
+}
+
+// session is what a document shows of Mininet: how it is started, and what is typed.
+type session struct {
+	args     string
+	commands []string
+}
+
+func sessions(text string) []session {
+	var all []session
+	for line := range strings.Lines(text) {
+		if args, ok := strings.CutPrefix(line, "$ mn "); ok {
+			all = append(all, session{args: strings.TrimSpace(args)})
 		}
-		if c, ok := strings.CutPrefix(line, "mininet> "); ok && strings.TrimSpace(c) != "exit" {
-			commands = append(commands, strings.TrimSpace(c))
+		if c, ok := strings.CutPrefix(line, "mininet> "); ok && strings.TrimSpace(c) != "exit" && len(all) > 0 {
+			s := &all[len(all)-1]
+			s.commands = append(s.commands, strings.TrimSpace(c))
 		}
 	}
-	if args == "" || len(commands) < 8 {
-		t.Fatalf("the README shows mn %q and %q", args, commands)
+	return all
+}
+
+// jobs: every byte is received once, and large transfers go over light: the OCS's ports have seen them.
+func jobs(t *testing.T, l *laboratory, s session) {
+	l = &laboratory{t, l.dir}
+	out := l.mn(s.args+" --test none --post script", append(s.commands, "ocs cat /proc/net/dev")...)
+	m := regexp.MustCompile(`replayed: 8 jobs, \d+ coflows, (\d+) bytes of which (\d+) received, .* (\d+) circuits`).FindStringSubmatch(out)
+	if m == nil || m[1] != m[2] || m[1] == "0" || m[3] == "0" {
+		t.Errorf("want all bytes received once, and circuits; got %q", m)
 	}
-	out := l.mn(args+" --test none --post script", commands...)
+	light := 0
+	for _, port := range regexp.MustCompile(`ocs-eth\d+: +(\d+)`).FindAllStringSubmatch(out, -1) {
+		n, _ := strconv.Atoi(port[1]) // the expression lets only numbers through
+		light += n
+	}
+	if light < 10<<20 { // an elephant here has 9 × 10 ms × 1 Gb/s = 11.25 MB
+		t.Errorf("%d bytes have come into the OCS, want an elephant at least", light)
+	}
+	if !strings.Contains(out, "status 0") || !strings.Contains(out, "left 0 processes, 0 directories") {
+		t.Error("Mininet has not ended well, or left something")
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+// network: pings reach everybody, also around a link that is down, and bandwidths are those of the links.
+func network(t *testing.T, l *laboratory, s session) {
+	l = &laboratory{t, l.dir}
+	out := l.mn(s.args+" --test none --post script", s.commands...)
 	if got := strings.Count(out, "*** Results: 0% dropped (56/56 received)"); got != 2 {
 		t.Errorf("%d of 2 pingalls have reached every host", got)
 	}

@@ -32,6 +32,11 @@ type AttachOptions struct {
 	Replicas int
 	Seed     uint64
 
+	// Jobs, if above zero, is how many are submitted once the fabric is ready: the first of Trace, a coflow-benchmark
+	// file, or synthetic ones where that is empty. What came of them is said in a line that begins with "replayed".
+	Jobs  int
+	Trace string
+
 	Stdout, Stderr io.Writer
 }
 
@@ -167,6 +172,9 @@ func (a *attached) greet(ctx context.Context) error {
 	}
 	fmt.Fprintf(a.opt.Stdout, "ready: %s, %d controllers at %s, policy %s\n", a.fabric.Spec, a.opt.Replicas,
 		strings.Join(a.reps.addrs(), ","), a.opt.Policy)
+	if a.opt.Jobs > 0 {
+		return a.replay(ctx)
+	}
 	return nil
 }
 

@@ -56,13 +56,13 @@ func (p *places) check(f *topo.Fabric) error {
 		if node.Role != pathmap.Host {
 			switches++
 			if p.Devices[node.Name] == "" {
-				return fmt.Errorf("switch %q of the fabric has no address: add it under devices:", node.Name)
+				return fmt.Errorf("switch %q of the fabric has no address under devices", node.Name)
 			}
 			continue
 		}
 		hosts++
 		if len(p.Hosts) > 0 && p.Hosts[node.Name] == "" {
-			return fmt.Errorf("host %q of the fabric has no namespace: name all under hosts:, or none", node.Name)
+			return fmt.Errorf("host %q of the fabric has no namespace under hosts: name all, or none", node.Name)
 		}
 	}
 	if len(p.Devices) != switches || len(p.Hosts) != 0 && len(p.Hosts) != hosts {
@@ -138,7 +138,7 @@ func (n *namespaces) InHost(h southbound.HostID, do func() error) error {
 // noHosts is a fabric whose hosts have no agent: switches are programmed, and no job can be run.
 type noHosts struct{}
 
-var errNoAgent = errors.New("the hosts of this fabric have no agent, so that no job can be run: name their namespaces under hosts:")
+var errNoAgent = errors.New("the hosts of this fabric have no agent, so that no job can be run: list the namespaces of hosts beside the devices")
 
 func (noHosts) Run([]southbound.Task) error      { return errNoAgent }
 func (noHosts) Start([]southbound.Start) error   { return errNoAgent }
