@@ -49,7 +49,7 @@ func (p *rulePlan) some(touched []schema.Path) error {
 			continue
 		}
 		seen[at[6].String()] = true
-		seq, ok := sequence(at[6].Key("sequence-id"))
+		seq, ok := gnmi.ParseSequence(at[6].Key("sequence-id"))
 		if !ok {
 			return fmt.Errorf("rule %q: its sequence-id is no uint32: %w", at[6].Key("sequence-id"), schema.ErrMalformed)
 		}
@@ -80,12 +80,6 @@ func (p *rulePlan) some(touched []schema.Path) error {
 		p.now[seq] = r
 	}
 	return nil
-}
-
-func sequence(text string) (uint32, bool) {
-	var seq uint32
-	_, err := fmt.Sscanf(text, "%d", &seq)
-	return seq, err == nil && fmt.Sprint(seq) == text
 }
 
 // numbered is a rule with its place.

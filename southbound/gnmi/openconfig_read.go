@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi/schema"
@@ -185,10 +186,13 @@ func sequenceOf(p schema.Path) (uint32, bool) {
 	if len(p) < 7 || p[6].Name != "rule" {
 		return 0, false
 	}
-	var seq uint32
-	text := p[6].Key("sequence-id")
-	_, err := fmt.Sscanf(text, "%d", &seq)
-	return seq, err == nil && fmt.Sprint(seq) == text
+	return ParseSequence(p[6].Key("sequence-id"))
+}
+
+// ParseSequence reads a sequence-id as a key has it: decimal, no sign, no leading zero.
+func ParseSequence(text string) (uint32, bool) {
+	n, err := strconv.ParseUint(text, 10, 32)
+	return uint32(n), err == nil && (text[0] != '0' || n == 0 && len(text) == 1)
 }
 
 // Sequences returns the sequence-ids of the rules, ascending.

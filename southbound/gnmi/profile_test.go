@@ -263,3 +263,11 @@ func FuzzDecoders(f *testing.F) {
 		}
 	})
 }
+
+func TestParseSequence(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "9": 9, "4294967295": 4294967295, "": -1, "00": -1, "09": -1, "+9": -1, "-1": -1, "4294967296": -1, "9 ": -1} {
+		if got, ok := gnmi.ParseSequence(text); ok != (want >= 0) || ok && int64(got) != want {
+			t.Errorf("%q: %d, %v", text, got, ok)
+		}
+	}
+}
