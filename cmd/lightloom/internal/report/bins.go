@@ -26,7 +26,7 @@ func bins(all []CoflowResult) []Bin {
 		if c.Longest >= shortBelow {
 			k++
 		}
-		if c.Flows > narrowTo {
+		if c.Width > narrowTo {
 			k += 2
 		}
 		by[k] = append(by[k], c)

@@ -67,6 +67,7 @@ type CoflowResult struct {
 	Bundles int32
 	Flows   int64
 
+	Width   int64         // flows, those within a host too
 	Bound   time.Duration // what it takes with the fabric to itself; 0 where that is not known, or nothing
 	Longest pathmap.Bytes // its longest flow as in the trace, before scaling; 0 where that is not known
 }

@@ -53,8 +53,12 @@ func (s *setup) result(o *outcome) report.PolicyResult {
 			if id < len(r.Coflows) {
 				e := &s.jobs[i].Edges[k]
 				c := &r.Coflows[id]
-				c.Bound = s.bound(&s.jobs[i], e)
+				c.Bound, c.Width = s.bound(&s.jobs[i], e), c.Flows
+				if len(e.Flows) > 0 {
+					c.Width = 0
+				}
 				for _, f := range e.Flows {
+					c.Width += int64(max(f.Count, 1))
 					c.Longest = max(c.Longest, pathmap.Bytes(float64(f.Bytes)/float64(max(f.Count, 1))*s.opt.Scale*s.opt.Speedup))
 				}
 			}

@@ -90,7 +90,7 @@ func eachLine(results []report.PolicyResult, f func(*coflowLine) error) error {
 				id = strconv.Itoa(int(c.ID))
 			}
 			l := coflowLine{ID: id, Arrival: seconds(c.Arrival), Start: seconds(c.Start), End: seconds(c.End), Bytes: int64(c.Bytes),
-				Width: c.Flows, Bottleneck: seconds(c.Bound), Policy: results[i].Name}
+				Width: c.Width, Bottleneck: seconds(c.Bound), Policy: results[i].Name}
 			if err := f(&l); err != nil {
 				return err
 			}
