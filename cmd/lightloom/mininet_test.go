@@ -70,6 +70,18 @@ func newLaboratory(t *testing.T) *laboratory {
 	return l
 }
 
+// sub is the same for a test within, with a script of its own.
+func (l *laboratory) sub(t *testing.T) *laboratory {
+	t.Helper()
+	s := &laboratory{t, t.TempDir()}
+	for _, name := range []string{"lightloom", mininet.Name} {
+		if err := os.Link(filepath.Join(l.dir, name), filepath.Join(s.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
 // inside is run by a shell that is the first process of namespaces of its own: /run and /tmp are theirs, too, because
 // Mininet's cleaning up removes what others have in /tmp. What is left afterwards is told.
 const inside = `
@@ -143,8 +155,7 @@ func sessions(text string) []session {
 
 // jobs: every byte is received once, and large transfers go over light: the OCS's ports have seen them.
 func jobs(t *testing.T, l *laboratory, s session) {
-	l = &laboratory{t, l.dir}
-	out := l.mn(s.args+" --test none --post script", append(s.commands, "ocs cat /proc/net/dev")...)
+	out := l.sub(t).mn(s.args+" --test none --post script", append(s.commands, "ocs cat /proc/net/dev")...)
 	m := regexp.MustCompile(`replayed: 8 jobs, \d+ coflows, (\d+) bytes of which (\d+) received, .* (\d+) circuits`).FindStringSubmatch(out)
 	if m == nil || m[1] != m[2] || m[1] == "0" || m[3] == "0" {
 		t.Errorf("want all bytes received once, and circuits; got %q", m)
@@ -167,8 +178,7 @@ func jobs(t *testing.T, l *laboratory, s session) {
 
 // network: pings reach everybody, also around a link that is down, and bandwidths are those of the links.
 func network(t *testing.T, l *laboratory, s session) {
-	l = &laboratory{t, l.dir}
-	out := l.mn(s.args+" --test none --post script", s.commands...)
+	out := l.sub(t).mn(s.args+" --test none --post script", s.commands...)
 	if got := strings.Count(out, "*** Results: 0% dropped (56/56 received)"); got != 2 {
 		t.Errorf("%d of 2 pingalls have reached every host", got)
 	}
@@ -220,8 +230,8 @@ topos = {'two': Two}
 			if tt.name == "delay" && exec.Command("unshare", "-n", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms").Run() == nil {
 				t.Skip("this kernel has netem")
 			}
-			l := &laboratory{t, l.dir}
-			if out := l.mn(tt.args, tt.script); !strings.Contains(out, tt.want) || !strings.Contains(out, "left 0 processes, 0 directories") {
+			t.Parallel()
+			if out := l.sub(t).mn(tt.args, tt.script); !strings.Contains(out, tt.want) || !strings.Contains(out, "left 0 processes, 0 directories") {
 				t.Errorf("want %q and nothing left:\n%s", tt.want, out)
 			}
 		})
