@@ -122,12 +122,6 @@ func (r *rig) dial(t testing.TB, cfg gnmi.Config) *gnmi.Session {
 	return s
 }
 
-func (r *rig) elected(t testing.TB, id gnmi.Election) *gnmi.Session {
-	cfg := r.config(t)
-	cfg.Election = func() gnmi.Election { return id }
-	return r.dial(t, cfg)
-}
-
 func TestConformance(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

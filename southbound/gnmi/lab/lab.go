@@ -105,7 +105,7 @@ func Parse(name string, data []byte) (*File, error) {
 		return nil, placed(name, err)
 	}
 	if len(f.Devices) == 0 {
-		return nil, fmt.Errorf("%s: no devices: write a list under devices:", name)
+		return nil, fmt.Errorf("%s: no devices: write them as a list under the key devices", name)
 	}
 	for i := range f.Devices {
 		if where, err := f.Devices[i].check(f.Devices[:i]); err != nil {
