@@ -20,6 +20,7 @@ type fluid struct {
 
 	perBit   float64   // payload bytes a nanosecond that one bit a second at layer 2 carries
 	capacity []float64 // by link, bits a second
+	wide     []bool    // by link: carries all that the hosts behind it can send or take, and so binds nobody
 
 	fair     bool
 	strained bool    // some bundle was given less than was asked for, at the last sharing
@@ -96,6 +97,7 @@ func newFluid(clock *des.Clock[event], links []pathmap.Link, perBit float64, fin
 		byID: map[southbound.CoflowID]int32{}, byPair: map[pair]int32{},
 		capacity: make([]float64, len(links)), payload: make([]pathmap.Bytes, len(links)),
 	}
+	f.wide = make([]bool, len(links))
 	f.tmp.load = make([]float64, len(links))
 	for l := range links {
 		f.capacity[l] = float64(links[l].Capacity)

@@ -37,6 +37,7 @@ type route struct {
 	pair
 	fate   fate
 	links  []pathmap.LinkID
+	tight  []pathmap.LinkID // of links, those that can hold a bundle back
 	asked  []pathmap.NodeID // switches whose tables say so
 	walked uint64           // generation of the tables that links are right for
 	moved  uint64           // generation that changed them, while bundles were on their way
@@ -123,7 +124,12 @@ func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fa
 // adopt gives a route other links. What its bundles have received must be in its books.
 func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 	f.post(r)
-	r.links = append(r.links[:0], links...)
+	r.links, r.tight = append(r.links[:0], links...), r.tight[:0]
+	for _, l := range links {
+		if !f.wide[l] {
+			r.tight = append(r.tight, l)
+		}
+	}
 	r.fate = fate
 	if !r.stalls() {
 		r.stuck = 0

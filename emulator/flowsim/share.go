@@ -62,7 +62,7 @@ func (f *fluid) grant() bool {
 			continue
 		}
 		fits = fits && !math.IsInf(each, 1)
-		for _, l := range f.routes[c.route].links {
+		for _, l := range f.routes[c.route].tight {
 			load[l] += each * float64(len(c.heap))
 			touched = append(touched, l)
 		}
@@ -83,7 +83,7 @@ func (f *fluid) grant() bool {
 		if each == 0 {
 			continue
 		}
-		for _, l := range f.routes[f.bundles[f.lane.rows[i].bundle].route].links {
+		for _, l := range f.routes[f.bundles[f.lane.rows[i].bundle].route].tight {
 			load[l] += each
 			touched = append(touched, l)
 		}
@@ -121,7 +121,7 @@ func (f *fluid) fill() {
 	keep := f.keep * (1 - slack) // who is as fast but for rounding shares
 	for _, i := range f.busy {
 		c := &f.classes[i]
-		links := f.routes[c.route].links
+		links := f.routes[c.route].tight
 		if f.fair && c.rate < keep {
 			for _, l := range links {
 				t.room[l] -= c.rate / f.perBit * float64(len(c.heap))
@@ -144,7 +144,7 @@ func (f *fluid) fill() {
 func (f *fluid) fillLane() {
 	for i := range f.lane.rows {
 		r := &f.lane.rows[i]
-		f.tmp.classes = append(f.tmp.classes, f.ask(f.routes[f.bundles[r.bundle].route].links, 1, f.wishOfLaned(r)))
+		f.tmp.classes = append(f.tmp.classes, f.ask(f.routes[f.bundles[r.bundle].route].tight, 1, f.wishOfLaned(r)))
 	}
 }
 
@@ -159,7 +159,7 @@ func (f *fluid) fillPaces() {
 		for b := co.first; b < co.end; b++ {
 			if f.bundles[b].class == onPace {
 				t.members = append(t.members, b)
-				t.classes = append(t.classes, f.ask(f.routes[f.bundles[b].route].links, 1, f.mark[b]*slope))
+				t.classes = append(t.classes, f.ask(f.routes[f.bundles[b].route].tight, 1, f.mark[b]*slope))
 			}
 		}
 	}

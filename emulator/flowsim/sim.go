@@ -69,6 +69,7 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	t := f.Topology
 	s.fluid = newFluid(&s.clock, t.Links(), opt.payloadShare()/8e9, s)
 	s.fluid.quantum = opt.Quantum
+	s.widen()
 	s.changed = make([]uint64, len(t.Nodes()))
 	s.cut = make([]bool, len(t.Links()))
 	s.ways = make([][]pathmap.LinkID, len(t.Nodes()))
@@ -193,5 +194,26 @@ func (s *Sim) happen(ev event) {
 		s.mu.Unlock()
 		defer s.mu.Lock()
 		f()
+	}
+}
+
+// widen marks the links between switches that bind nobody: those at a ToR that have the capacity of all of its hosts'
+// links together. That holds where no ToR passes on what is neither from nor for its hosts: with one spine and no OCS,
+// whatever tables say, a packet that came to the wrong ToR goes back to the spine, and there round and round.
+func (s *Sim) widen() {
+	if s.fabric.HasOCS() || s.fabric.Spec.Spines != 1 {
+		return
+	}
+	t := s.fabric.Topology
+	hosts := make([]pathmap.BitsPerSecond, len(t.Nodes())) // by ToR, of the links from its hosts, and as much to them
+	for _, l := range t.Links() {
+		if t.Node(l.From).Role == pathmap.Host {
+			hosts[l.To] += l.Capacity
+		}
+	}
+	for i, l := range t.Links() {
+		from, to := t.Node(l.From).Role, t.Node(l.To).Role
+		s.fluid.wide[i] = from != pathmap.Host && to == pathmap.ToR && l.Capacity >= hosts[l.To] ||
+			to != pathmap.Host && from == pathmap.ToR && l.Capacity >= hosts[l.From]
 	}
 }
