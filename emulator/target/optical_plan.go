@@ -20,10 +20,11 @@ func (f *opticalFront) plan(t *tree, touched []schema.Path) (*southbound.Change,
 	named, err := f.named(t, touched)
 	rows := f.sonic.keys(touched)
 	if err == nil && len(rows) > 0 {
-		if len(named) > 0 {
-			err = unsupported("one request names both port-connections and rows of %s", f.sonic.p.ConnectTable())
+		var second []naming
+		if second, err = f.rows(t, rows); err == nil && len(named) > 0 {
+			err = agree(named, second)
 		} else {
-			named, err = f.rows(t, rows)
+			named = second
 		}
 	}
 	if err != nil {
@@ -68,6 +69,29 @@ func (f *opticalFront) dropHidden(c *southbound.Change, names []string, next map
 			c.Connect = append(c.Connect, southbound.CrossConnect{In: in, Off: true})
 		}
 	}
+}
+
+// agree holds what a request says in both models against each other.
+func agree(named, rows []naming) error {
+	on := map[ends]bool{}
+	for _, n := range named {
+		if n.on {
+			on[n.ends] = true
+		}
+	}
+	count := 0
+	for _, r := range rows {
+		if r.on != on[r.ends] {
+			return unsupported("one request names %d→%d both as a port-connection and as a cross-connect, and differently", r.in, r.out)
+		}
+		if r.on {
+			count++
+		}
+	}
+	if count != len(on) {
+		return unsupported("one request names circuits in both models, and not the same ones")
+	}
+	return nil
 }
 
 // naming is what a request makes of one connection.

@@ -361,6 +361,8 @@ func FuzzSet(f *testing.F) {
 	f.Add(instance+"/policy-forwarding/interfaces/interface[interface-id=*]", []byte(nil), uint8(2))
 	f.Add(connAt("in3", "out3"), []byte(conn("in3", "out3")), uint8(0))
 	f.Add("/connections", []byte(`{}`), uint8(1))
+	f.Add("/CONFIG_DB/localhost/OCS_CROSS_CONNECT", []byte(`{"4A-4B":{"a_side":"4A","b_side":"4B"}}`), uint8(1))
+	f.Add("/CONFIG_DB/localhost/OCS_CROSS_CONNECT[key=1A-2B]", []byte(`{"a_side":"1A","b_side":"2B"}`), uint8(0))
 	type served struct {
 		target *target.Target
 		door   *device.Door
@@ -370,6 +372,8 @@ func FuzzSet(f *testing.F) {
 		r := newRig(f, kind, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
 		all = append(all, served{r.target, r.door})
 	}
+	r := newRig(f, device.Optical, instant)
+	all = append(all, served{r.target, r.door})
 	f.Fuzz(func(t *testing.T, path string, data []byte, op uint8) {
 		p, err := schema.Parse(path)
 		if err != nil {
