@@ -3,6 +3,8 @@ package run
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"lightloom/controller"
@@ -101,6 +103,10 @@ func (s *setup) choose(spec topo.Spec) error {
 		if err != nil {
 			return err
 		}
+		if spec.Kind == topo.Crossbar && spec.HasOCS() && !s.lights(n) {
+			return &insideError{fmt.Sprintf("policy %q sets up no circuits, and on this crossbar (with dark=) every byte goes over circuits", n),
+				"add a part that does, such as " + n + "+sunflow, or leave dark= away"}
+		}
 		if n, err = s.opt.Rules.named(n); err != nil {
 			return err
 		}
@@ -112,6 +118,24 @@ func (s *setup) choose(spec topo.Spec) error {
 			spec.WithoutOCS(true).String()+"): what it gains is capacity, not circuits.")
 	}
 	return nil
+}
+
+// lights says whether some part of a policy sets up circuits.
+func (s *setup) lights(name string) bool {
+	if s.opt.Parts.Light != "" {
+		return s.opt.Parts.Light != "none"
+	}
+	for _, word := range strings.Split(name, "+") {
+		if strings.HasPrefix(word, "schedule:") {
+			return true
+		}
+		for _, p := range policy.Parts() {
+			if p.Name == word && slices.Contains(p.Questions, policy.Light) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (s *setup) policy(name string) (controller.Policy, error) {
