@@ -125,6 +125,7 @@ type Status struct {
 	LeaderAddress string // northbound
 	Term          uint64
 	LeaderChanges int
+	Ready         bool          // it leads, and decides on jobs at once
 	Now           time.Duration // of the run
 	Counts
 }
@@ -157,7 +158,7 @@ func status(ctx context.Context, to apiv1connect.ControllerClient) (Status, erro
 	m := r.Msg
 	s := Status{
 		Replica: m.Replica, Leader: m.Leader, LeaderAddress: m.LeaderAddress, Term: m.Term,
-		LeaderChanges: int(m.LeaderChanges), Now: time.Duration(m.NowNs),
+		LeaderChanges: int(m.LeaderChanges), Ready: m.Ready, Now: time.Duration(m.NowNs),
 		Counts: Counts{
 			Index: m.AppliedIndex, Jobs: int(m.Jobs), JobsEnded: int(m.JobsEnded),
 			Coflows: int(m.Coflows), CoflowEnded: int(m.CoflowsEnded),

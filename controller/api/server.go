@@ -32,6 +32,7 @@ type Config struct {
 	Check     func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
 	Now       func() time.Duration        // of the run; nil: not told
 	Changes   func() int                  // leader changes seen so far; nil: not told
+	Ready     func() bool                 // this replica leads, and decides on jobs at once; nil: not told
 	Logger    *slog.Logger                // nil discards
 
 	Limits Limits

@@ -81,6 +81,9 @@ func (s *service) Status(context.Context, *connect.Request[apiv1.StatusRequest])
 	if s.cfg.Now != nil {
 		out.NowNs = int64(s.cfg.Now())
 	}
+	if s.cfg.Ready != nil {
+		out.Ready = s.cfg.Ready()
+	}
 	if s.cfg.Changes != nil {
 		out.LeaderChanges = int64(s.cfg.Changes())
 	}

@@ -512,6 +512,8 @@ type StatusResponse struct {
 	JobsEnded     int64  `protobuf:"varint,10,opt,name=jobs_ended,json=jobsEnded,proto3" json:"jobs_ended,omitempty"`
 	Coflows       int64  `protobuf:"varint,11,opt,name=coflows,proto3" json:"coflows,omitempty"`
 	CoflowsEnded  int64  `protobuf:"varint,12,opt,name=coflows_ended,json=coflowsEnded,proto3" json:"coflows_ended,omitempty"`
+	// This replica leads, and has brought every device into its state or waited for it long enough: jobs are decided at once.
+	Ready         bool `protobuf:"varint,13,opt,name=ready,proto3" json:"ready,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -628,6 +630,13 @@ func (x *StatusResponse) GetCoflowsEnded() int64 {
 		return x.CoflowsEnded
 	}
 	return 0
+}
+
+func (x *StatusResponse) GetReady() bool {
+	if x != nil {
+		return x.Ready
+	}
+	return false
 }
 
 type StateRequest struct {
@@ -937,7 +946,7 @@ const file_api_proto_rawDesc = "" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05count\x18\x04 \x01(\x05R\x05count\"\x0f\n" +
-	"\rStatusRequest\"\xea\x02\n" +
+	"\rStatusRequest\"\x80\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x16\n" +
 	"\x06leader\x18\x02 \x01(\tR\x06leader\x12%\n" +
@@ -952,7 +961,8 @@ const file_api_proto_rawDesc = "" +
 	"jobs_ended\x18\n" +
 	" \x01(\x03R\tjobsEnded\x12\x18\n" +
 	"\acoflows\x18\v \x01(\x03R\acoflows\x12#\n" +
-	"\rcoflows_ended\x18\f \x01(\x03R\fcoflowsEnded\"\x0e\n" +
+	"\rcoflows_ended\x18\f \x01(\x03R\fcoflowsEnded\x12\x14\n" +
+	"\x05ready\x18\r \x01(\bR\x05ready\"\x0e\n" +
 	"\fStateRequest\"b\n" +
 	"\n" +
 	"StateChunk\x12\x14\n" +

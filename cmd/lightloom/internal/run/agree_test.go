@@ -126,12 +126,19 @@ func TestAgreement(t *testing.T) {
 					t.Logf("%d runs were thrown away because others took more than %.1f core", cost.Repeated, tolerated)
 				}
 				var off []float64
+				worst := 0
 				for k := range sim.State.Coflows {
 					if alone[k] >= 200*time.Millisecond {
 						a, b := real.State.Coflows[k], sim.State.Coflows[k]
 						off = append(off, math.Abs(float64(a.Ended-a.Ready)/float64(b.Ended-b.Ready)-1))
+						if off[len(off)-1] == slices.Max(off) {
+							worst = k
+						}
 					}
 				}
+				t.Logf("the worst is coflow %d: ready at %v, started at %v, ended at %v on packets; %v, %v, %v on the simulator", worst,
+					real.State.Coflows[worst].Ready, real.State.Coflows[worst].Started, real.State.Coflows[worst].Ended,
+					sim.State.Coflows[worst].Ready, sim.State.Coflows[worst].Started, sim.State.Coflows[worst].Ended)
 				slices.Sort(off)
 				median, p90 := report.Percentile(off, 0.5), report.Percentile(off, 0.9)
 				t.Logf("%d coflows, load %.2f, |netns ÷ flowsim − 1|: median %.4f, p90 %.4f, worst %.4f; stolen %.2f core; first difference of plans: %q",

@@ -2,11 +2,9 @@ package run
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,14 +19,7 @@ import (
 // facebook reads the published trace where it is at hand, else the test is skipped, or fails where data is a must.
 func facebook(t testing.TB) *workload.Trace {
 	t.Helper()
-	dir := os.Getenv("LIGHTLOOM_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(dir, "coflow", "FB2010-1Hr-150-0.txt"))
-	if errors.Is(err, os.ErrNotExist) && !slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), "data") {
-		t.Skipf("the Facebook trace is not at hand, set LIGHTLOOM_DATA: %v", err)
-	}
+	f, err := os.Open(facebookTrace(t))
 	if err != nil {
 		t.Fatal(err)
 	}

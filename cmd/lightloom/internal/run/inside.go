@@ -17,7 +17,6 @@ import (
 	"lightloom/controller/state"
 	"lightloom/emulator/device"
 	"lightloom/emulator/netns"
-	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/pki"
@@ -215,13 +214,13 @@ func (s *stage) play(ctx context.Context, out *speaker) error {
 // readyWithin bounds how long the controller may take to elect a leader and to program the switches.
 const readyWithin = 20 * time.Second
 
-// ready waits until every packet switch has its rules.
+// ready waits until a replica leads that has brought every switch into its state and read it back.
 func (s *stage) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("the controller has not programmed all switches within %v", readyWithin))
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for !s.programmed() {
+	for !s.replicas.lead(ctx, s.client) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for the controller: %w", context.Cause(ctx))
@@ -229,17 +228,6 @@ func (s *stage) ready(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (s *stage) programmed() bool {
-	for id, d := range s.plant.doors {
-		rules := 0
-		d.Do(func(now time.Duration, dev *device.Device) { rules = len(dev.Seen(now).Rules) })
-		if rules == 0 && s.fabric.Topology.Node(id).Role != pathmap.OCS && s.fabric.Racks > 1 {
-			return false
-		}
-	}
-	return true
 }
 
 // submit waits for a job's arrival and hands it to the controller, through whichever replica answers.

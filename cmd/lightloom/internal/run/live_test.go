@@ -133,6 +133,36 @@ func TestPackets(t *testing.T) {
 	}
 }
 
+// TestTrace replays a cut of the real trace on packets, in real time: what arrives is the trace's bytes, divided.
+func TestTrace(t *testing.T) {
+	name := facebookTrace(t)
+	needNetns(t, "netns", false)
+	const scale, speedup = 20, 20
+	s, err := prepare(Options{Trace: name, Fabric: "hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=1ms", Seed: 1,
+		Policies: []string{"crosslayer+sunflow"}, Scale: scale, Speedup: speedup, Coflows: 60, Rules: Rules{MaxWidth: 400}, On: OnNetns, Replicas: 3}, scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	o, err := s.enter(ctx, s.rows[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPackets(t, s, o)
+	var sum pathmap.Bytes
+	for _, c := range o.State.Coflows {
+		sum += c.Bytes + c.Local
+	}
+	if off := sum*scale*speedup - s.unscaled; max(off, -off) > scale*speedup {
+		t.Errorf("%d bytes stand for %d, off by %d: more than one byte of the run", sum, s.unscaled, off)
+	}
+	if !s.fold.Folded || s.fold.LocalInTrace.Flows == 0 {
+		t.Errorf("the fold says %q: want 150 racks on 16, and local flows apart", s.fold)
+	}
+	t.Logf("%d coflows in %v, %d bytes, of them %d over circuits", len(o.State.Coflows), o.End, sum, o.OCS)
+}
+
 // TestLeaderKilled kills the leader's process at a random committed index in mid-replay, ten seeds: arrivals go on, every
 // byte arrives once, the replicas that are left agree, and no port is lit twice.
 func TestLeaderKilled(t *testing.T) {

@@ -126,6 +126,7 @@ func (p *controllerProcess) server() (*api.Server, error) {
 		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
 		Submitter: p, Stater: p, Finder: p.node, Now: p.clock, Logger: p.log,
 		Check:   p.check,
+		Ready:   p.seat.Ready,
 		Changes: func() int { return p.node.Stats().LeaderChanges }})
 }
 

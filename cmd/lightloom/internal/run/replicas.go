@@ -193,6 +193,16 @@ func (r *replicas) killLeader(ctx context.Context, client *api.Client, st api.St
 	}
 }
 
+// lead says whether a replica leads and decides on jobs at once. One that does not answer yet does not.
+func (r *replicas) lead(ctx context.Context, client *api.Client) bool {
+	for i := range r.ids {
+		if st, err := client.StatusOf(ctx, i); err == nil && st.Ready {
+			return true
+		}
+	}
+	return false
+}
+
 // agree waits until every replica that runs has applied the same entries and checks that their digests are equal.
 func (r *replicas) agree(ctx context.Context, client *api.Client) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
