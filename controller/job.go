@@ -27,8 +27,10 @@ type Job struct {
 	User    string        `json:"user,omitempty"`
 	Arrival time.Duration `json:"arrival_ns"` // instant of the run; on a live controller the instant of acceptance
 	Weight  float64       `json:"weight,omitempty"`
-	Stages  []Stage       `json:"stages,omitempty"`
-	Edges   []Edge        `json:"edges,omitempty"`
+	// Deadline is how long after its arrival the job is to have ended; 0: it has none.
+	Deadline time.Duration `json:"deadline_ns,omitempty"`
+	Stages   []Stage       `json:"stages,omitempty"`
+	Edges    []Edge        `json:"edges,omitempty"`
 }
 
 // Stage is a set of tasks that start together: once every edge into the stage has delivered.
@@ -112,6 +114,8 @@ func (j *Job) Check(hosts, slots int) error {
 		return fail("has %d tasks, the fabric has %d slots: add hosts or slots", n, slots)
 	case j.Arrival < 0:
 		return fail("arrives before the run, at %v", j.Arrival)
+	case j.Deadline < 0 || j.Deadline > southbound.Never-1-j.Arrival:
+		return fail("is to end %v after its arrival at %v; take a time above zero, or none", j.Deadline, j.Arrival)
 	}
 	for i, s := range j.Stages {
 		if len(s.Tasks) == 0 {

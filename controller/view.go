@@ -35,15 +35,17 @@ type CoflowView struct {
 	Job     JobID
 	Arrival time.Duration // the job's
 	Weight  float64
-	Started bool // its bundles may send
-	Start   time.Duration
-	Src     []southbound.HostID // by row, sorted by (Dst, Src)
-	Dst     []southbound.HostID
-	Size    []pathmap.Bytes
-	Ended   []bool
-	Routed  bool             // Tag has been decided
-	Tag     []southbound.Tag // by row: while on packets
-	Left    southbound.Left  // payload; before the start, the sizes
+	// Deadline is the instant by which the job is to have ended; 0: it has none. A bare coflow is its job.
+	Deadline time.Duration
+	Started  bool // its bundles may send
+	Start    time.Duration
+	Src      []southbound.HostID // by row, sorted by (Dst, Src)
+	Dst      []southbound.HostID
+	Size     []pathmap.Bytes
+	Ended    []bool
+	Routed   bool             // Tag has been decided
+	Tag      []southbound.Tag // by row: while on packets
+	Left     southbound.Left  // payload; before the start, the sizes
 }
 
 // LeftBytes returns the payload left of a row, zero once it has ended, rounded up.

@@ -46,6 +46,9 @@ func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID
 		Src: c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Ended: c.Done,
 		Routed: c.Routed, Tag: c.Tag,
 	}
+	if j.Deadline > 0 {
+		out.Deadline = j.Arrival + j.Deadline
+	}
 	if out.Started && left != nil {
 		if l, ok := left(id); ok && len(l.Base) == len(c.Tag) {
 			out.Left = l

@@ -13,7 +13,7 @@ import (
 // ScaleOptions say by what to divide. Zero means 1.
 type ScaleOptions struct {
 	Scale   float64 // bytes. Whoever scales divides the fabric's rates alike, so that times stay true.
-	Speedup float64 // arrivals, compute times and bytes: all of the run is that much shorter at the same rates
+	Speedup float64 // arrivals, deadlines, compute times and bytes: all of the run is that much shorter at the same rates
 }
 
 // Scale returns copies of the jobs, divided. Arrivals and compute times are rounded to the nanosecond each: they are
@@ -36,6 +36,9 @@ func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 	for i := range out {
 		j := &out[i]
 		j.Arrival = shorten(j.Arrival, speed)
+		if j.Deadline > 0 {
+			j.Deadline = max(1, shorten(j.Deadline, speed)) // 0 would be none
+		}
 		for s := range j.Stages {
 			for t := range j.Stages[s].Tasks {
 				j.Stages[s].Tasks[t].Compute = shorten(j.Stages[s].Tasks[t].Compute, speed)

@@ -34,6 +34,7 @@ func View(seed uint64) *controller.View {
 		g.ledger()
 	}
 	g.down()
+	g.deadlines()
 	return g.v
 }
 
@@ -190,6 +191,16 @@ func (g *generator) started() (southbound.CoflowID, bool) {
 		return 0, false
 	}
 	return ids[g.rng.IntN(len(ids))], true
+}
+
+// deadlines gives some coflows one: of a stream of its own, so that the rest of a seed's view is what it was without.
+func (g *generator) deadlines() {
+	rng := rand.New(rand.NewPCG(g.v.Seed, 0x12))
+	for i := range g.v.Coflows {
+		if c := &g.v.Coflows[i]; rng.IntN(3) == 0 {
+			c.Deadline = c.Arrival + time.Duration(1+rng.Int64N(int64(time.Minute)))
+		}
+	}
 }
 
 // down darkens a cable or two of some views.
