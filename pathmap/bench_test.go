@@ -6,6 +6,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/graph/path"
@@ -197,7 +198,7 @@ func yen(g graph.Graph, k int, s, d pathmap.NodeID) [][]graph.Node {
 	return path.YenKShortestPaths(g, k, math.Inf(1), simple.Node(s), simple.Node(d))
 }
 
-// BenchmarkRepair takes a random link down, and brings it back: one operation is both.
+// BenchmarkRepair takes a random link down, and brings it back: one operation is both. Settling is a figure of its own.
 func BenchmarkRepair(b *testing.B) {
 	for _, n := range named()[:3] {
 		b.Run(n.name, func(b *testing.B) {
@@ -217,13 +218,22 @@ func BenchmarkRepair(b *testing.B) {
 				}
 			}
 			pairs := 0
-			done := cpu(b)
+			var apart, settling [2]float64 // down and up
 			for b.Loop() {
 				l := pathmap.LinkID(r.IntN(int(fabric) + 1))
-				pairs += len(live.FailLink(l))
-				pairs += len(live.HealLink(l))
+				for i, change := range []func(pathmap.LinkID) []pathmap.Pair{live.FailLink, live.HealLink} {
+					began := time.Now()
+					change(l)
+					right := time.Now()
+					pairs += len(live.Settle())
+					apart[i] += float64(right.Sub(began))
+					settling[i] += float64(time.Since(right))
+				}
 			}
-			done()
+			for i, name := range []string{"down", "up"} {
+				b.ReportMetric(apart[i]/1e3/float64(b.N), name+"_µs")
+				b.ReportMetric(settling[i]/1e3/float64(b.N), name+"_settle_µs")
+			}
 			b.ReportMetric(float64(pairs)/2/float64(b.N), "pairs/change")
 			b.ReportMetric(float64(live.Bytes()), "live_bytes")
 		})

@@ -16,6 +16,11 @@ import (
 // pairs use a link. It takes about four bytes for each link of each pair's paths. An implicit map is followed without
 // index: its distances are repaired, and nothing is said of the pairs.
 //
+// A change to a packed map has two halves. The first, which is what waits while packets are lost, repairs distances and
+// names the pairs that are touched: from then on their answers are searched for, as those of an implicit map are, and
+// all answers are right. The second, Settle, packs them and brings the index up to date; a change that finds the one
+// before it unsettled does that first.
+//
 // A Live belongs to one goroutine. The maps that it gives out are immutable, and each stays as it was.
 type Live struct {
 	t         *Topology
@@ -30,6 +35,10 @@ type Live struct {
 	users     *users // nil where the map is implicit
 	inverse   [][]uint32
 	back      []int32
+
+	settled   *Map     // the map before the change that is not settled; nil: m is settled
+	pending   []uint32 // pairs, ascending, that the change touched
+	returning *gate    // of the cables that it brought back; nil where they went
 }
 
 // Pair is two ends, by their index in the slice given to Follow, A < B. Paths from B to A are those from A to B turned.
@@ -85,37 +94,54 @@ func (v *Live) Bytes() int64 {
 }
 
 // Users returns the pairs that have link l, in either direction, on at least one of their paths, sorted; nil on an
-// implicit map.
+// implicit map. It settles.
 func (v *Live) Users(l LinkID) []Pair {
 	if v.users == nil {
 		return nil
 	}
+	v.Settle()
 	return v.pairs(v.users.of[l/2])
 }
 
-// FailLink notes that link l is down, and with it the other direction of its cable. It returns the pairs whose paths
-// this changed, sorted; nil on an implicit map. Failing what has failed changes nothing; so for all that follow.
+// Settle packs the paths of the pairs that the last change touched, and brings the index up to date. It returns the
+// pairs whose paths that change did change, sorted; nil on an implicit map, and where nothing is left to settle.
+func (v *Live) Settle() []Pair {
+	if v.settled == nil {
+		return nil
+	}
+	next := *v.m
+	next.stale, next.rows = nil, slices.Clone(v.m.rows)
+	v.m = v.settled
+	changed := v.renew(&next, v.pending, v.returning)
+	v.settled, v.pending, v.returning = nil, nil, nil
+	return v.pairs(changed)
+}
+
+// FailLink notes that link l is down, and with it the other direction of its cable. It returns the pairs that this
+// touches, sorted: those that use the link, all of whose paths change. What brings links back returns the pairs for
+// which a path over them is short enough; Settle tells for which it counts. On an implicit map there are none. Failing
+// what has failed changes nothing; so for all that follow.
 func (v *Live) FailLink(l LinkID) []Pair {
 	v.failed[l/2] = true
-	return v.settle(l)
+	return v.apply(l)
 }
 
 // HealLink notes that link l, having failed, is back.
 func (v *Live) HealLink(l LinkID) []Pair {
 	v.failed[l/2] = false
-	return v.settle(l)
+	return v.apply(l)
 }
 
 // FailNode notes that node n is down, and all its links with it. From an end that is down no path leads anywhere else.
 func (v *Live) FailNode(n NodeID) []Pair {
 	v.dead[n] = true
-	return v.settle(v.t.out[n]...)
+	return v.apply(v.t.out[n]...)
 }
 
 // HealNode notes that node n, having failed, is back. Links that failed by themselves stay down.
 func (v *Live) HealNode(n NodeID) []Pair {
 	v.dead[n] = false
-	return v.settle(v.t.out[n]...)
+	return v.apply(v.t.out[n]...)
 }
 
 // SetCapacity notes what link l, in its direction, carries from now on. At zero it is down. Above zero capacities change
@@ -125,11 +151,12 @@ func (v *Live) SetCapacity(l LinkID, c BitsPerSecond) ([]Pair, error) {
 		return nil, fmt.Errorf("set capacity of link %d: %v is below zero: write 0 for a link that is down", l, c)
 	}
 	v.bandwidth.capacity[l] = c
-	return v.settle(l), nil
+	return v.apply(l), nil
 }
 
-// settle brings the map in line with the state of links, which is all that can have changed: one, or some of one node.
-func (v *Live) settle(links ...LinkID) []Pair {
+// apply brings the map in line with the state of links, which is all that can have changed: one, or some of one node.
+func (v *Live) apply(links ...LinkID) []Pair {
+	v.Settle()
 	var lost, gained []int32
 	for _, l := range links {
 		c := int32(l / 2)

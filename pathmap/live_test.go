@@ -99,8 +99,19 @@ func TestRepair(t *testing.T) {
 				t.Fatal(err)
 			}
 			after := all(want)
-			if got := all(live.Map()); !reflect.DeepEqual(got, after) {
-				t.Fatalf("seed %d, %v: repaired %v, rebuilt %v", seed, did, got, after)
+			touched, at := pairs, live.Map()
+			if got := all(at); !reflect.DeepEqual(got, after) {
+				t.Fatalf("seed %d, %v: touched %v, rebuilt %v", seed, did, got, after)
+			}
+			settled := r.IntN(3) > 0
+			if settled { // else the next change, or a question about users, settles
+				pairs = live.Settle()
+				if got := all(live.Map()); !reflect.DeepEqual(got, after) {
+					t.Fatalf("seed %d, %v: settled %v, rebuilt %v", seed, did, got, after)
+				}
+				if !reflect.DeepEqual(all(at), after) {
+					t.Fatalf("seed %d, %v: settling changed the map before it", seed, did)
+				}
 			}
 			if !reflect.DeepEqual(all(old), before) {
 				t.Fatalf("seed %d, %v: a repair changed the map before it", seed, did)
@@ -111,7 +122,13 @@ func TestRepair(t *testing.T) {
 				}
 				continue
 			}
-			if diff := differ(before, after, len(ends)); !slices.Equal(pairs, diff) {
+			diff := differ(before, after, len(ends))
+			for _, p := range diff {
+				if !slices.Contains(touched, p) {
+					t.Fatalf("seed %d, %v: %v changed, and only %v were touched", seed, did, p, touched)
+				}
+			}
+			if settled && !slices.Equal(pairs, diff) {
 				t.Fatalf("seed %d, %v: says %v changed, want %v", seed, did, pairs, diff)
 			}
 			changed += len(pairs)
@@ -207,7 +224,8 @@ func TestLiveStates(t *testing.T) {
 		{"some capacity", func() []pathmap.Pair { p, _ := live.SetCapacity(5, 1); return p }, the, 2},
 		{"more capacity", func() []pathmap.Pair { p, _ := live.SetCapacity(5, 7); return p }, nil, 2},
 	} {
-		if got := c.do(); !slices.Equal(got, c.want) || live.Map().Paths(0, 1) != c.paths {
+		c.do()
+		if got := live.Settle(); !slices.Equal(got, c.want) || live.Map().Paths(0, 1) != c.paths {
 			t.Errorf("%s: changed %v, want %v; %d paths, want %d", c.what, got, c.want, live.Map().Paths(0, 1), c.paths)
 		}
 	}

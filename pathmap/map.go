@@ -43,6 +43,10 @@ type Map struct {
 	dist []row   // by rank of the target; implicit only
 	rows []packedRow
 	form form // how rows are packed
+
+	// stale marks, by number, the pairs of a packed map whose block is of the network before its last change: their
+	// answers are searched for, as an implicit map does. nil: no pair.
+	stale []uint64
 }
 
 // Build computes the map of t between ends. It is as parallel as GOMAXPROCS, and its result does not depend on it.
@@ -130,7 +134,7 @@ func (m *Map) Bytes() int64 {
 	for _, r := range m.rows {
 		n += r.bytes() + 56
 	}
-	return n
+	return n + int64(8*cap(m.stale))
 }
 
 // Paths returns how many paths there are from end s to end d, at most K. From an end to itself there is one: it has no
@@ -140,7 +144,7 @@ func (m *Map) Paths(s, d int) int {
 	switch {
 	case a == b:
 		return 1
-	case m.rows != nil:
+	case m.stored(a, b):
 		return m.rows[b].paths(a, m.form)
 	}
 	var room [inline]frame
@@ -163,7 +167,7 @@ func (m *Map) Shortest(s, d int) int {
 	switch {
 	case a == b:
 		return 1
-	case m.rows != nil:
+	case m.stored(a, b):
 		return m.shortest(a, b)
 	}
 	var room [inline]frame
@@ -207,7 +211,7 @@ func (m *Map) AppendPath(buf []LinkID, s, d, i int) []LinkID {
 	case a == b:
 		ok = i == 0
 	case !ok:
-	case m.rows != nil:
+	case m.stored(a, b):
 		buf, ok = m.unpack(buf, a, b, i)
 	default:
 		buf, ok = m.search(buf, a, b, i)
@@ -219,6 +223,15 @@ func (m *Map) AppendPath(buf []LinkID, s, d, i int) []LinkID {
 		turn(buf[from:])
 	}
 	return buf
+}
+
+// stored says whether the paths of the pair with ranks a < b stand in their row.
+func (m *Map) stored(a, b int32) bool {
+	if m.stale == nil {
+		return m.rows != nil
+	}
+	n := pairOf(a, b)
+	return m.stale[n>>6]>>(n&63)&1 == 0
 }
 
 // ordered returns the ranks of two ends, the smaller first, and whether that turned them.

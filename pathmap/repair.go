@@ -19,14 +19,16 @@ func (v *Live) lose(cables []int32) []Pair {
 		pairs = append(pairs, v.users.of[c]...)
 		v.users.of[c] = v.users.of[c][:0]
 	}
-	slices.Sort(pairs)
-	pairs = slices.Compact(pairs)
-	return v.pairs(v.renew(next, pairs, nil))
+	if len(cables) > 1 {
+		slices.Sort(pairs)
+		pairs = slices.Compact(pairs)
+	}
+	return v.touch(next, pairs, nil)
 }
 
 // gain brings cables back into the map: one, or some of one node. A pair is looked at if a path over one of them could
-// be as short as its k-th, d(s,u) + 1 + d(v,t) ≤ length, equal ones being ranked by the order of ties; and its paths
-// have changed if one of the new ones uses such a cable.
+// be as short as its k-th, d(s,u) + 1 + d(v,t) ≤ length. Settle looks closer: equal ones rank by the order of ties, and a
+// pair's paths have changed if one of the new ones uses such a cable.
 func (v *Live) gain(cables []int32) []Pair {
 	next := v.next(cables, false)
 	v.refill(next, v.widens(cables))
@@ -45,7 +47,20 @@ func (v *Live) gain(cables []int32) []Pair {
 			n++
 		}
 	}
-	return v.pairs(v.renew(next, pairs, t))
+	return v.touch(next, pairs, t)
+}
+
+// touch makes next the map, in which pairs, ascending, are searched for until Settle has packed them again.
+func (v *Live) touch(next *Map, pairs []uint32, back *gate) []Pair {
+	v.settled, v.m, v.pending, v.returning = v.m, next, pairs, back
+	if len(pairs) > 0 {
+		ends := len(next.node)
+		next.stale = make([]uint64, (ends*(ends-1)/2+63)/64)
+		for _, n := range pairs {
+			next.stale[n>>6] |= 1 << (n & 63)
+		}
+	}
+	return v.pairs(pairs)
 }
 
 // next returns a copy of the map whose graph has the cables cut or joined; what repairs write is its own.
