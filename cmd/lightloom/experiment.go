@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"lightloom/cmd/lightloom/internal/experiment"
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+// experimentFlags are the flags of experiment run.
+type experimentFlags struct {
+	seeds          int
+	first          uint64
+	output, plot   string
+	on, data       string
+	quick          bool
+	stdout, stderr io.Writer
+}
+
+// outputCSV is what experiment run prints beside tables and JSON.
+const outputCSV = "csv"
+
+func newExperiment() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "experiment",
+		Short: "Run the evaluations of the documents again",
+		Long: "Runs an evaluation of one of the documents that Lightloom implements, and says row by row what is reproduced, what\n" +
+			"differs and why. The folder docs/bench holds what they printed.",
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newExperimentList(), newExperimentRun())
+	return c
+}
+
+func newExperimentList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the experiments",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			for _, e := range experiment.All() {
+				fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n%-24s %s; %d seeds; on %s\n", e.Name, e.Doc, "", e.Source, e.Seeds, strings.Join(e.On, ", "))
+			}
+			return nil
+		},
+	}
+}
+
+func newExperimentRun() *cobra.Command {
+	var f experimentFlags
+	c := &cobra.Command{
+		Use:   "run NAME",
+		Short: "Run one experiment",
+		Example: "  lightloom experiment run topology-map\n" +
+			"  lightloom experiment run topology-map --seeds 5 -o json --plot figures",
+		Args: cobra.MaximumNArgs(1),
+	}
+	c.Flags().IntVar(&f.seeds, "seeds", 0, "runs of each setting; default: what the experiment's pilot asked for")
+	c.Flags().Uint64Var(&f.first, "seed", 1, "the first seed; the others follow it")
+	c.Flags().StringVarP(&f.output, "output", "o", wiring.OutputTable, "what to print: table, json or csv")
+	c.Flags().StringVar(&f.plot, "plot", "", "folder to draw the figures in, as SVG")
+	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+"; default: the first that the experiment names")
+	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"), "folder of the real traces; default: $LIGHTLOOM_DATA")
+	c.Flags().BoolVar(&f.quick, "quick", false, "a small part of the work, to try the command; its rows prove nothing, and say so")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage("lightloom experiment list names them", "experiment run: there is no experiment to run")
+		}
+		e, err := experiment.Find(args[0])
+		if err != nil {
+			return usage("lightloom experiment list names them", "%w", err)
+		}
+		if err := f.check(c, &e); err != nil {
+			return err
+		}
+		f.stdout, f.stderr = c.OutOrStdout(), c.ErrOrStderr()
+		return f.run(c.Context(), e)
+	}
+	return c
+}
+
+func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) error {
+	if err := oneOf(c, "output", f.output, wiring.OutputTable, wiring.OutputJSON, outputCSV); err != nil {
+		return err
+	}
+	if f.on == "" {
+		f.on = e.On[0]
+	}
+	if !slices.Contains(e.On, f.on) {
+		return usage("write --on "+strings.Join(e.On, " or --on "), "experiment run: %s does not run on %q", e.Name, f.on)
+	}
+	if !c.Flags().Changed("seeds") {
+		f.seeds = e.Seeds
+		if f.quick {
+			f.seeds = 2
+		}
+	}
+	if f.seeds < 1 {
+		return usage("write --seeds 20", "experiment run: --seeds %d is less than one run", f.seeds)
+	}
+	return nil
+}
+
+func (f *experimentFlags) run(ctx context.Context, e experiment.Experiment) error {
+	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f.stderr), progressbar.OptionSetDescription(e.Name),
+		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(wiring.IsTerminal(f.stderr)),
+		progressbar.OptionThrottle(100*time.Millisecond))
+	b := &experiment.Bench{Seeds: f.seeds, First: f.first, On: f.on, Data: f.data, Quick: f.quick,
+		Progress: func(done, of int) { bar.ChangeMax(of); _ = bar.Set(done) }}
+	r, err := e.Run(ctx, b)
+	_ = bar.Clear()
+	if err != nil {
+		return fmt.Errorf("experiment %s: %w", e.Name, err)
+	}
+	if f.plot != "" {
+		names, err := experiment.Draw(f.plot, r.Pictures)
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			fmt.Fprintln(f.stderr, "drawn:", n)
+		}
+	}
+	page := experiment.NewPage(e, b, r)
+	switch f.output {
+	case wiring.OutputJSON:
+		return page.JSON(f.stdout)
+	case outputCSV:
+		return page.CSV(f.stdout)
+	}
+	return page.Table(f.stdout)
+}

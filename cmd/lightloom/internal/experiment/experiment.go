@@ -1,0 +1,54 @@
+// Package experiment runs the evaluations of the source documents again and says, row by row, what holds and what does
+// not. An experiment is a list of runs, the figures that they are read for, and one judgement a row. It is not a
+// simulator, a policy or a statistic of one run: those are of flowsim, of policy and of report.
+//
+// The unit of replication is the run, that is one seed. All systems see the same seeds, so differences are paired.
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Where the runs of an experiment happen.
+const (
+	OnFlowsim = "flowsim" // flow level, virtual time
+	OnNetns   = "netns"   // real packets, real time
+)
+
+// Experiment is one evaluation of a document.
+type Experiment struct {
+	Name   string   // as it is typed
+	Doc    string   // one line
+	Source string   // document, section and figures
+	Seeds  int      // runs of each setting, as a pilot of five seeds asked for, set before the first comparison
+	On     []string // fabrics it can run on; the first is the default
+	Run    func(ctx context.Context, b *Bench) (*Result, error)
+}
+
+// All returns the experiments in the order of the documents. Names are unique.
+func All() []Experiment {
+	var all []Experiment
+	seen := map[string]bool{}
+	for _, e := range list() {
+		if seen[e.Name] {
+			panic("experiment: two are named " + e.Name)
+		}
+		seen[e.Name] = true
+		all = append(all, e)
+	}
+	return all
+}
+
+// Find returns the experiment of that name.
+func Find(name string) (Experiment, error) {
+	var known []string
+	for _, e := range All() {
+		if e.Name == name {
+			return e, nil
+		}
+		known = append(known, e.Name)
+	}
+	return Experiment{}, fmt.Errorf("find experiment %q: there is none; known: %s", name, strings.Join(known, ", "))
+}

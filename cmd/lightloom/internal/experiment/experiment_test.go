@@ -1,0 +1,165 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestListed(t *testing.T) {
+	for _, e := range All() {
+		if e.Name == "" || e.Doc == "" || e.Source == "" || e.Run == nil || len(e.On) == 0 {
+			t.Errorf("experiment %q lacks a field", e.Name)
+		}
+		if e.Seeds < 10 {
+			t.Errorf("experiment %q asks for %d seeds: at least 10 on packets, 20 on the simulator", e.Name, e.Seeds)
+		}
+	}
+	if _, err := Find("topology-mop"); err == nil || !strings.Contains(err.Error(), "topology-map") {
+		t.Errorf("an unknown name says %v, and should list the known ones", err)
+	}
+}
+
+// TestJudge: the verdict is a function of the document's figure and the interval alone.
+func TestJudge(t *testing.T) {
+	three := []float64{9, 10, 11} // resampled means lie within 9 and 11
+	for _, tc := range []struct {
+		name   string
+		row    Row
+		v      []float64
+		margin float64
+		want   Verdict
+	}{
+		{"inside", Row{Paper: Number(10)}, three, 0, Reproduced},
+		{"outside", Row{Paper: Number(12)}, three, 0, Differs},
+		{"outside, better", Row{Paper: Number(1)}, three, 0, Differs},
+		{"within the margin", Row{Paper: Number(12)}, three, 1.5, Reproduced},
+		{"no figure in the document", Row{}, three, 1, NoClaim},
+		{"nothing measured", Row{Paper: Number(1)}, nil, 1, NotReproducible},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.row.Measure(tc.v, 1).Judge(tc.margin, "because").Verdict; got != tc.want {
+				t.Errorf("verdict %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRunsNeeded(t *testing.T) {
+	// σ = 1, mean 10, half-width 5 % = 0.5: (1.96 / 0.5)² = 15.4.
+	if got := RunsNeeded([]float64{9, 10, 11}, 0.05, 2, 1000); got != 16 {
+		t.Errorf("%d runs, want 16", got)
+	}
+	if got := RunsNeeded([]float64{9, 10, 11}, 0.05, 20, 1000); got != 20 {
+		t.Errorf("%d runs, want the least", got)
+	}
+	if got := RunsNeeded([]float64{-1, 1}, 0.05, 20, 300); got != 300 {
+		t.Errorf("%d runs for no effect, want the most", got)
+	}
+}
+
+// TestHolm is the worked example of four p-values: 0.01·4 ≤ 0.05, 0.013·3 ≤ 0.05, 0.03·2 > 0.05.
+func TestHolm(t *testing.T) {
+	got := Holm([]float64{0.03, 0.01, 0.2, 0.013}, 0.05)
+	for i, want := range []bool{false, true, false, true} {
+		if got[i] != want {
+			t.Errorf("hypothesis %d falls: %v", i, got[i])
+		}
+	}
+}
+
+func TestGrid(t *testing.T) {
+	b := &Bench{Seeds: 3, First: 10, On: OnFlowsim}
+	got, err := Grid(t.Context(), b, []float64{1, 2}, func(float64) string { return "x" },
+		func(_ context.Context, s float64, seed uint64) (float64, error) { return 100*s + float64(seed), nil })
+	if err != nil || got[0][0] != 110 || got[1][2] != 212 {
+		t.Errorf("%v, %v", got, err)
+	}
+	broken := errors.New("broken")
+	_, err = Grid(t.Context(), b, []float64{1}, func(float64) string { return "one" },
+		func(context.Context, float64, uint64) (float64, error) { return 0, broken })
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "one") {
+		t.Errorf("error %v names neither cause nor setting", err)
+	}
+}
+
+func TestImprovement(t *testing.T) {
+	got := Improvement([]float64{12, 5}, []float64{10, 10})
+	if math.Abs(got[0]-20) > 1e-9 || got[1] != -50 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestPage: the three forms of one page hold the same rows.
+func TestPage(t *testing.T) {
+	r := &Result{Rows: []Row{
+		Row{Figure: "Figure 1", Setting: "a, b", Metric: "m", Unit: "s", Paper: Number(1)}.Measure([]float64{1, 2}, 1).Judge(0, "x"),
+		{Figure: "Figure 2", Verdict: NotReproducible, Note: "a picture only"},
+	}}
+	p := NewPage(Experiment{Name: "e", Source: "s"}, &Bench{Seeds: 2, First: 1}, r)
+	var j, c, table bytes.Buffer
+	for _, err := range []error{p.JSON(&j), p.CSV(&c), p.Table(&table)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var back struct {
+		Rows []map[string]any `json:"rows"`
+	}
+	if err := json.Unmarshal(j.Bytes(), &back); err != nil || len(back.Rows) != 2 {
+		t.Fatalf("%v, %v", back, err)
+	}
+	for _, key := range []string{"figure", "setting", "metric", "unit", "paper", "measured", "low", "high", "n", "verdict", "note"} {
+		if _, ok := back.Rows[1][key]; !ok {
+			t.Errorf("a row has no %q", key)
+		}
+	}
+	if back.Rows[1]["paper"] != nil {
+		t.Errorf("a figure that does not exist is %v, want null", back.Rows[1]["paper"])
+	}
+	lines, err := csv.NewReader(&c).ReadAll()
+	if err != nil || len(lines) != 3 || lines[1][1] != "a, b" {
+		t.Errorf("csv: %q, %v", lines, err)
+	}
+	if !strings.Contains(table.String(), "not reproducible") {
+		t.Errorf("table:\n%s", table.String())
+	}
+}
+
+func TestDraw(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	names, err := Draw(dir, []Picture{{Name: "figure-1", Title: "t", X: "x", Y: "y", Lines: []Line{
+		{Name: "a", X: []float64{1, 2}, Y: []float64{1, 4}, Low: []float64{0.5, 3}, High: []float64{2, 5}},
+		{Name: "b", X: []float64{1, 2}, Y: []float64{2, 2}, StepFunction: true},
+	}}})
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	if b, err := os.ReadFile(names[0]); err != nil || !bytes.Contains(b, []byte("<svg")) {
+		t.Errorf("no picture: %v", err)
+	}
+}
+
+// TestTopologyMap runs the smallest experiment as the command would.
+func TestTopologyMap(t *testing.T) {
+	e, err := Find("topology-map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Run(t.Context(), &Bench{Seeds: 1, First: 1, On: OnFlowsim})
+	if err != nil || len(r.Rows) != 6 {
+		t.Fatal(len(r.Rows), err)
+	}
+	for _, row := range r.Rows {
+		if row.Measured == nil || *row.Measured <= 0 {
+			t.Errorf("%s, %s: nothing was measured", row.Setting, row.Metric)
+		}
+	}
+}

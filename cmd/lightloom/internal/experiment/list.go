@@ -1,0 +1,8 @@
+package experiment
+
+// list is the one visible list of experiments.
+func list() []Experiment {
+	return []Experiment{
+		topologyMap(),
+	}
+}

@@ -1,0 +1,154 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"lightloom/cmd/lightloom/internal/report"
+)
+
+// Verdict is what a row says of the document.
+type Verdict string
+
+const (
+	Reproduced      Verdict = "reproduced"
+	Differs         Verdict = "differs"          // the note says why, as far as is known
+	NotReproducible Verdict = "not reproducible" // the note says why
+	NoClaim         Verdict = "no claim"         // the document gives no such figure; the row is ours
+)
+
+// Row is one figure of a document and what was measured. A nil number is one that does not exist.
+type Row struct {
+	Figure   string   `json:"figure"`  // such as "Figure 4"
+	Setting  string   `json:"setting"` // such as "Fat-tree, 30 hosts, both"
+	Metric   string   `json:"metric"`
+	Unit     string   `json:"unit"`
+	Paper    *float64 `json:"paper"`
+	Measured *float64 `json:"measured"`
+	Low      *float64 `json:"low"` // of the 95 % interval
+	High     *float64 `json:"high"`
+	N        int      `json:"n"` // runs
+	Verdict  Verdict  `json:"verdict"`
+	Note     string   `json:"note"`
+}
+
+// Line is one line of a picture.
+type Line struct {
+	Name         string
+	X, Y         []float64
+	Low, High    []float64 // by point; nil: no interval
+	StepFunction bool      // a distribution
+}
+
+// Picture is a figure drawn again.
+type Picture struct {
+	Name  string // of the file, without what follows the dot
+	Title string
+	X, Y  string // labels with units
+	Lines []Line
+}
+
+// Result is what an experiment found.
+type Result struct {
+	Assumptions []string // settings that the document leaves open, as run
+	Rows        []Row
+	Pictures    []Picture
+	Notes       []string
+}
+
+// Number is a row's number.
+func Number(v float64) *float64 { return &v }
+
+// Measure fills a row's interval from one figure a run.
+func (r Row) Measure(v []float64, seed uint64) Row {
+	if len(v) == 0 {
+		return r
+	}
+	i := report.Bootstrap(v, seed)
+	r.Measured, r.Low, r.High, r.N = Number(i.Mean), Number(i.Low), Number(i.High), len(v)
+	return r
+}
+
+// Judge sets the verdict: reproduced if the document's figure lies in the interval, or within margin of it (in the
+// figure's unit, stated in the note); else it differs, because of why. A row without a figure of the document makes no
+// claim. Nothing else may be reckoned in: a verdict never depends on which side is the better one.
+func (r Row) Judge(margin float64, why string) Row {
+	switch {
+	case r.Measured == nil:
+		r.Verdict, r.Note = NotReproducible, why
+	case r.Paper == nil:
+		r.Verdict, r.Note = NoClaim, why
+	case *r.Paper >= *r.Low-margin && *r.Paper <= *r.High+margin:
+		r.Verdict, r.Note = Reproduced, fmt.Sprintf("within %.3g %s of the interval", margin, r.Unit)
+		if margin == 0 {
+			r.Note = "inside the interval"
+		}
+	default:
+		r.Verdict, r.Note = Differs, why
+	}
+	return r
+}
+
+// JudgeAtMost sets the verdict of a figure that the document bounds from above.
+func (r Row) JudgeAtMost(why string) Row {
+	switch {
+	case r.Measured == nil:
+		r.Verdict, r.Note = NotReproducible, why
+	case *r.High <= *r.Paper:
+		r.Verdict, r.Note = Reproduced, "the document says “at most”"
+	default:
+		r.Verdict, r.Note = Differs, why
+	}
+	return r
+}
+
+// Improvement returns, run by run, by how many percent ours is above theirs; both by seed.
+func Improvement(ours, theirs []float64) []float64 {
+	var out []float64
+	for i := range min(len(ours), len(theirs)) {
+		if theirs[i] > 0 {
+			out = append(out, 100*(ours[i]/theirs[i]-1))
+		}
+	}
+	return out
+}
+
+// RunsNeeded is how many runs make the half-width of the 95 % interval of a mean at most share of the effect, by the
+// spread of a pilot: n ≥ (1.96 σ / (share·|effect|))². Least and most bound it.
+func RunsNeeded(pilot []float64, share float64, least, most int) int {
+	if len(pilot) < 2 {
+		return least
+	}
+	mean := report.Mean(pilot)
+	sum := 0.0
+	for _, v := range pilot {
+		sum += (v - mean) * (v - mean)
+	}
+	sd := math.Sqrt(sum / float64(len(pilot)-1))
+	width := share * math.Abs(mean)
+	if width == 0 {
+		return most
+	}
+	n := math.Ceil(math.Pow(1.96*sd/width, 2))
+	return int(min(max(n, float64(least)), float64(most)))
+}
+
+// Holm says which of the hypotheses with these p-values fall at the family-wise level alpha (Holm 1979): the page of an
+// experiment makes many comparisons, and one in twenty would be a find by chance alone.
+func Holm(p []float64, alpha float64) []bool {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(p[a], p[b]), cmp.Compare(a, b)) })
+	out := make([]bool, len(p))
+	for k, i := range order {
+		if p[i] > alpha/float64(len(p)-k) {
+			break
+		}
+		out[i] = true
+	}
+	return out
+}
