@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lightloom/emulator/capture"
 )
 
 // The commands exec and status talk to a running `up` over a Unix socket in the abstract namespace, so that no file is
@@ -23,6 +25,8 @@ type request struct {
 	Argv   []string `json:"argv,omitempty"`
 	Env    []string `json:"env,omitempty"`
 	Dir    string   `json:"dir,omitempty"`
+
+	Capture *captureRequest `json:"capture,omitempty"`
 }
 
 // reply is the answer.
@@ -31,6 +35,9 @@ type reply struct {
 	Hint   string  `json:"hint,omitempty"`
 	Exit   int     `json:"exit"`
 	Status *Status `json:"status,omitempty"`
+
+	Began   bool            `json:"began,omitempty"` // of a capture; its result follows
+	Capture *capture.Result `json:"capture,omitempty"`
 }
 
 // maxRequest bounds a request: an environment and a command line are at most 2 MB on Linux.

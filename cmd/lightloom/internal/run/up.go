@@ -103,6 +103,13 @@ func (s *stage) answer(ctx context.Context, c *net.UnixConn) {
 			return
 		}
 		say(reply{Status: st})
+	case r.Capture != nil && len(files) == 1:
+		res, err := s.serveCapture(ctx, c, *r.Capture, files[0])
+		if err != nil {
+			say(reply{Error: err.Error()})
+			return
+		}
+		say(reply{Capture: res})
 	case len(r.Argv) > 0 && len(files) == 3:
 		code, err := s.exec(ctx, c, r, files)
 		if err != nil {
