@@ -115,6 +115,9 @@ func (l *Loop) transitions(s *state.State, now time.Duration) bool {
 	l.beginDue(s, now)
 	for _, st := range sorted(s.ReadyStages(), func(a, b state.StageRef) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Stage, b.Stage)) }) {
 		l.add(state.Entry{Kind: state.StageStarted, At: now, JobID: st.Job, Stage: st.Stage})
+		if s.Held(st.Job, st.Stage) {
+			continue // its tasks do nothing but send and receive
+		}
 		j := s.Job(st.Job)
 		first, end := j.StageTasks(int(st.Stage))
 		for i := first; i < end; i++ {

@@ -130,6 +130,8 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 			return
 		}
 		switch t := &d.Tasks[e.Task]; {
+		case t.Ended == state.Unset && s.Held(t.Job, t.Stage):
+			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of task %d: streams hold it", e.Task))
 		case t.Started == state.Unset:
 			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of task %d: it was not started", e.Task))
 		case t.Ended == state.Unset:

@@ -167,7 +167,7 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 	}
 	d := s.Data()
 	for i := range d.Tasks {
-		if t := &d.Tasks[i]; t.Started != state.Unset && t.Ended == state.Unset {
+		if t := &d.Tasks[i]; t.Started != state.Unset && t.Ended == state.Unset && !s.Held(t.Job, t.Stage) {
 			l.run(s, southbound.TaskID(i))
 		}
 	}
@@ -210,6 +210,7 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 	for _, id := range l.touched {
 		if c := s.Coflow(id); c.Ended != state.Unset {
 			l.note(controller.CoflowEnded, now, c.Job, id, 0)
+			l.freed = l.freed || d.Jobs[c.Job].Edges[c.Edge].Stream // the last of a stage's ends its tasks
 			delete(l.sent, id)
 		}
 	}

@@ -130,6 +130,13 @@ func (s *scenario) command(f []string) (err error) {
 		err = s.bare(args[0], args[1:])
 	case "shuffle":
 		err = s.shuffle(args)
+	case "stream":
+		err = s.shuffle(args)
+		j := s.in.Jobs[len(s.in.Jobs)-1].Job
+		j.Edges[0].Stream = true
+		for k := range j.Stages {
+			clear(j.Stages[k].Tasks)
+		}
 	case "plan":
 		err = s.plan(args)
 	case "ended":

@@ -102,8 +102,12 @@ func (s *State) accept(e *Entry) error {
 		}
 	}
 	for i := range j.Edges {
-		if j.Edges[i].Kind != controller.Fixed {
-			j.Stages[j.Edges[i].To].Waits++
+		switch e := &j.Edges[i]; {
+		case e.Stream:
+			j.Stages[e.From].Streams++
+			j.Stages[e.To].Streams++
+		case e.Kind != controller.Fixed:
+			j.Stages[e.To].Waits++
 		}
 		s.d.Coflows = append(s.d.Coflows, &Coflow{Job: j.ID, Edge: int32(i), Ready: Unset, Started: Unset, Ended: Unset})
 	}
@@ -247,6 +251,9 @@ func (s *State) startStage(e *Entry) error {
 		s.d.Tasks[int(j.FirstTask)+i].Started = e.At
 	}
 	j.begin(e)
+	if st.Streams > 0 {
+		s.openStreams(j, int(e.Stage), e)
+	}
 	return nil
 }
 
@@ -291,23 +298,29 @@ func (s *State) endTask(e *Entry) error {
 		return ErrStale
 	case t.Started == Unset:
 		return fmt.Errorf("end task %d: it has not started", e.Task)
+	case s.d.Jobs[t.Job].Stages[t.Stage].Streams > 0:
+		return fmt.Errorf("end task %d: streams hold it", e.Task)
 	}
+	s.closeTask(s.d.Jobs[t.Job], t, e)
+	return nil
+}
+
+// closeTask ends a task, and with the last of its stage lets what that has produced be sent.
+func (s *State) closeTask(j *Job, t *Task, e *Entry) {
 	t.Ended = e.At
 	s.free[t.Host]++
-	j := s.d.Jobs[t.Job]
 	st := &j.Stages[t.Stage]
 	if st.Left--; st.Left > 0 {
-		return nil
+		return
 	}
 	for i := range j.Edges {
-		if j.Edges[i].Kind != controller.Fixed && j.Edges[i].From == int(t.Stage) {
+		if x := &j.Edges[i]; x.Kind != controller.Fixed && !x.Stream && x.From == int(t.Stage) {
 			id := j.FirstCoflow + southbound.CoflowID(i)
 			s.d.Coflows[id].Ready = e.At
 			s.noteCoflow(j, id)
 		}
 	}
 	s.closeOne(j, e)
-	return nil
 }
 
 func (s *State) endBundle(e *Entry) error {
@@ -337,7 +350,11 @@ func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 	if i, found := slices.BinarySearch(s.active, id); found {
 		s.active = slices.Delete(s.active, i, i+1)
 	}
-	if edge := &j.Edges[c.Edge]; edge.Kind != controller.Fixed {
+	switch edge := &j.Edges[c.Edge]; {
+	case edge.Stream:
+		s.closeStream(j, edge.From, e)
+		s.closeStream(j, edge.To, e)
+	case edge.Kind != controller.Fixed:
 		if j.Stages[edge.To].Waits--; j.Stages[edge.To].Waits == 0 {
 			s.noteStage(j, int32(edge.To))
 		}

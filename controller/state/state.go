@@ -30,8 +30,9 @@ type Job struct {
 
 // Stage is how far a stage is.
 type Stage struct {
-	Waits   int32 `json:"waits"` // edges into it that have not delivered
-	Left    int32 `json:"left"`  // tasks that have not ended
+	Waits   int32 `json:"waits"`             // edges into it that have not delivered; streams are not waited for
+	Left    int32 `json:"left"`              // tasks that have not ended
+	Streams int32 `json:"streams,omitempty"` // ends of streams here that have not delivered: they hold its tasks
 	Started bool  `json:"started"`
 }
 
@@ -255,9 +256,20 @@ func (s *State) noteCoflow(j *Job, id southbound.CoflowID) {
 	if i, found := slices.BinarySearch(s.active, id); !found {
 		s.active = slices.Insert(s.active, i, id)
 	}
-	if e := &j.Edges[c.Edge]; c.Started == Unset && (e.Kind == controller.Fixed || j.stageEnded(e.From)) {
+	if c.Started == Unset && j.mayStart(&j.Edges[c.Edge]) {
 		s.ready = append(s.ready, id)
 	}
+}
+
+// mayStart says whether the bundles of an edge may send: its tasks have produced them, or run beside them.
+func (j *Job) mayStart(e *controller.Edge) bool {
+	switch {
+	case e.Kind == controller.Fixed:
+		return true
+	case e.Stream:
+		return j.Stages[e.From].Started && j.Stages[e.To].Started
+	}
+	return j.stageEnded(e.From)
 }
 
 func (j *Job) stageEnded(stage int) bool { return j.Stages[stage].Started && j.Stages[stage].Left == 0 }

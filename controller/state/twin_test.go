@@ -40,6 +40,9 @@ func derived(s *state.State) error {
 			return fmt.Errorf("job %d ended %v, and all of it has ended: %v", j.ID, j.Ended, over(d, j))
 		}
 		for k := range j.Stages {
+			if held := streams(d, j, k); held != s.Held(j.ID, int32(k)) || held && done(d, j, k) {
+				return fmt.Errorf("job %d: streams hold stage %d: %v, and its tasks have ended: %v", j.ID, k, held, done(d, j, k))
+			}
 			if !j.Stages[k].Started && fed(d, j, k) {
 				stages = append(stages, state.StageRef{Job: j.ID, Stage: int32(k)})
 			}
@@ -51,7 +54,7 @@ func derived(s *state.State) error {
 				continue
 			}
 			active = append(active, id)
-			if c.Started == state.Unset && (j.Edges[e].Kind == controller.Fixed || done(d, j, j.Edges[e].From)) {
+			if c.Started == state.Unset && may(d, j, &j.Edges[e]) {
 				ready = append(ready, id)
 			}
 		}
@@ -101,6 +104,32 @@ func tags(s *state.State, id southbound.CoflowID) (out []southbound.Tag) {
 	return out
 }
 
+// may says whether an edge's bundles may be sent.
+func may(d *state.Data, j *state.Job, e *controller.Edge) bool {
+	begun := func(stage int) bool {
+		first, _ := j.StageTasks(stage)
+		return d.Tasks[int(j.FirstTask)+first].Started != state.Unset
+	}
+	switch {
+	case e.Kind == controller.Fixed:
+		return true
+	case e.Stream:
+		return begun(e.From) && begun(e.To)
+	}
+	return done(d, j, e.From)
+}
+
+// streams says whether a stage has a stream that has not delivered.
+func streams(d *state.Data, j *state.Job, stage int) bool {
+	for i := range j.Edges {
+		e := &j.Edges[i]
+		if e.Stream && (e.From == stage || e.To == stage) && d.Coflows[int(j.FirstCoflow)+i].Ended == state.Unset {
+			return true
+		}
+	}
+	return false
+}
+
 // done says whether all tasks of a stage have ended.
 func done(d *state.Data, j *state.Job, stage int) bool {
 	first, end := j.StageTasks(stage)
@@ -115,7 +144,7 @@ func done(d *state.Data, j *state.Job, stage int) bool {
 // fed says whether every edge into a stage has delivered.
 func fed(d *state.Data, j *state.Job, stage int) bool {
 	for e := range j.Edges {
-		if j.Edges[e].Kind != controller.Fixed && j.Edges[e].To == stage && d.Coflows[int(j.FirstCoflow)+e].Ended == state.Unset {
+		if j.Edges[e].Kind != controller.Fixed && !j.Edges[e].Stream && j.Edges[e].To == stage && d.Coflows[int(j.FirstCoflow)+e].Ended == state.Unset {
 			return false
 		}
 	}

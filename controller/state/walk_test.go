@@ -134,7 +134,7 @@ func (w *walk) entry() state.Entry {
 			}
 		case state.TaskEnded:
 			for i := range d.Tasks {
-				if t := &d.Tasks[i]; t.Started != state.Unset && (t.Ended == state.Unset || r.IntN(20) == 0) {
+				if t := &d.Tasks[i]; t.Started != state.Unset && !w.s.Held(t.Job, t.Stage) && (t.Ended == state.Unset || r.IntN(20) == 0) {
 					return state.Entry{Kind: state.TaskEnded, Task: southbound.TaskID(i)}
 				}
 			}
@@ -177,7 +177,16 @@ func (w *walk) job() *controller.Job {
 	host := func() southbound.HostID { return southbound.HostID(w.r.IntN(w.s.Fabric().Hosts())) }
 	stage := func(n int) controller.Stage { return controller.Stage{Tasks: make([]controller.Task, n)} }
 	n := 1 + w.r.IntN(3)
-	switch w.r.IntN(4) {
+	switch w.r.IntN(6) {
+	case 4: // a stream in a circle, with one that carries nothing and one to itself
+		return &controller.Job{Name: "stream", Stages: []controller.Stage{stage(1), stage(n), stage(1), stage(1)}, Edges: []controller.Edge{
+			{Kind: controller.Fields, From: 0, To: 1, Bytes: 9, Stream: true, Keys: 3}, {Kind: controller.Global, From: 1, To: 2, Bytes: 6, Stream: true},
+			{Kind: controller.ScatterGather, From: 2, To: 1, Bytes: 4, Stream: true}, {Kind: controller.Broadcast, From: 1, To: 1, Bytes: 1, Stream: true},
+			{Kind: controller.OneToOne, From: 2, To: 3, Stream: true}}}
+	case 5: // batch, then a stream, then batch
+		return &controller.Job{Name: "mixed", Stages: []controller.Stage{stage(1), stage(n), stage(n), stage(1)}, Edges: []controller.Edge{
+			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 9}, {Kind: controller.OneToOne, From: 1, To: 2, Bytes: 8, Stream: true},
+			{Kind: controller.ScatterGather, From: 2, To: 3, Bytes: 9}}}
 	case 0: // bare, sometimes all within one host
 		e := controller.Edge{Kind: controller.Fixed}
 		for range n {

@@ -167,8 +167,11 @@ func (t *Totals) edge(j *controller.Job, e *controller.Edge) {
 	case controller.Broadcast:
 		t.Flows += from * to
 		t.Bytes += e.Bytes * pathmap.Bytes(to)
-	case controller.ScatterGather:
+	case controller.ScatterGather, controller.Fields:
 		t.Flows += from * to
+		t.Bytes += e.Bytes
+	case controller.Global:
+		t.Flows += from
 		t.Bytes += e.Bytes
 	}
 }

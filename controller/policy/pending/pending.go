@@ -19,7 +19,7 @@ type Coflow struct {
 	Dst    []southbound.HostID
 	Size   []pathmap.Bytes
 	Flows  []int32
-	Starts bool // fixed flows: they may send as soon as the plan is committed
+	Starts bool // fixed flows, or streams of a job that consists of them: they may send as soon as the plan is committed
 }
 
 // Placed returns the coflows of the plan's placements that have bundles, by id. A placement of a job that the view does
@@ -38,13 +38,14 @@ func Placed(v *controller.View, p *controller.Plan) []Coflow {
 }
 
 func appendJob(all []Coflow, j *controller.Job, hosts []southbound.HostID) []Coflow {
+	flowing := !slices.ContainsFunc(j.Edges, func(e controller.Edge) bool { return e.Kind != controller.Fixed && !e.Stream })
 	for k := range j.Edges {
 		c := controller.Expand(j, &j.Edges[k], hosts)
 		if len(c.Src) == 0 {
 			continue
 		}
 		all = append(all, Coflow{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j, Src: c.Src, Dst: c.Dst,
-			Size: c.Size, Flows: c.Flows, Starts: j.Edges[k].Kind == controller.Fixed})
+			Size: c.Size, Flows: c.Flows, Starts: j.Edges[k].Kind == controller.Fixed || flowing})
 	}
 	return all
 }

@@ -1,0 +1,103 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Limits of one job, so that a mistaken or hostile submission cannot exhaust the controller.
+const (
+	MaxTasks = 1 << 16
+	MaxFlows = 1 << 20
+	MaxEdges = 1 << 16
+	MaxKeys  = 1 << 16
+	MaxBytes = pathmap.Bytes(1 << 50)
+)
+
+// Check says what is wrong with a job on a fabric of that many hosts and slots (all hosts together), or nil.
+func (j *Job) Check(hosts, slots int) error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("job %q: %w", j.Name, fmt.Errorf(format, args...))
+	}
+	switch n := j.Tasks(); {
+	case len(j.Stages) == 0 && len(j.Edges) == 0:
+		return fail("has neither stages nor flows")
+	case n > MaxTasks:
+		return fail("has %d tasks, at most %d are taken", n, MaxTasks)
+	case n > slots:
+		return fail("has %d tasks, the fabric has %d slots: add hosts or slots", n, slots)
+	case j.Arrival < 0:
+		return fail("arrives before the run, at %v", j.Arrival)
+	case j.Deadline < 0 || j.Deadline > southbound.Never-1-j.Arrival:
+		return fail("is to end %v after its arrival at %v; take a time above zero, or none", j.Deadline, j.Arrival)
+	}
+	for i, s := range j.Stages {
+		if len(s.Tasks) == 0 {
+			return fail("stage %d (%q) has no tasks", i, s.Name)
+		}
+		for k, t := range s.Tasks {
+			if t.Compute < 0 {
+				return fail("task %d of stage %d computes for %v, which is below zero", k, i, t.Compute)
+			}
+		}
+	}
+	for i := range j.Edges {
+		if err := j.checkEdge(&j.Edges[i], hosts); err != nil {
+			return fail("edge %d: %w", i, err)
+		}
+	}
+	if err := j.checkGraph(); err != nil {
+		return fail("%w", err)
+	}
+	return nil
+}
+
+func (j *Job) checkEdge(e *Edge, hosts int) error {
+	if e.Kind == Fixed {
+		if e.Stream {
+			return errors.New("is a stream with fixed flows: name the stages that it joins")
+		}
+		if len(e.Flows) == 0 {
+			return errors.New("has no flows")
+		}
+		if len(e.Flows) > MaxFlows {
+			return fmt.Errorf("has %d flows, at most %d are taken", len(e.Flows), MaxFlows)
+		}
+		sum := pathmap.Bytes(0)
+		for _, f := range e.Flows {
+			switch {
+			case f.Src < 0 || int(f.Src) >= hosts || f.Dst < 0 || int(f.Dst) >= hosts:
+				return fmt.Errorf("flow %d→%d: the fabric's hosts are 0 to %d", f.Src, f.Dst, hosts-1)
+			case f.Bytes <= 0 || f.Bytes > MaxBytes:
+				return fmt.Errorf("flow %d→%d: %d bytes; take 1 to %d", f.Src, f.Dst, f.Bytes, MaxBytes)
+			}
+			if sum += f.Bytes; sum > MaxBytes {
+				return fmt.Errorf("flows hold more than %d bytes", MaxBytes)
+			}
+		}
+		return nil
+	}
+	n := len(j.Stages)
+	switch {
+	case e.Kind >= kinds:
+		return fmt.Errorf("kind %d is unknown", e.Kind)
+	case e.From < 0 || e.From >= n || e.To < 0 || e.To >= n:
+		return fmt.Errorf("joins stage %d to %d; the job's stages are 0 to %d", e.From, e.To, n-1)
+	case e.From == e.To && !e.Stream:
+		return fmt.Errorf("joins stage %d to itself, and only a stream may", e.From)
+	case e.Keys < 0 || e.Keys > MaxKeys || e.Keys > 0 && e.Kind != Fields:
+		return fmt.Errorf("has %d keys; take up to %d, and only where the grouping is %v", e.Keys, MaxKeys, Fields)
+	case len(e.Flows) > 0:
+		return errors.New("has fixed flows and is not of kind fixed")
+	case e.Bytes < 0 || e.Bytes > MaxBytes:
+		return fmt.Errorf("carries %d bytes; take 0 to %d", e.Bytes, MaxBytes)
+	case e.Kind == OneToOne && len(j.Stages[e.From].Tasks) != len(j.Stages[e.To].Tasks):
+		return errors.New("is one-to-one between stages of unequal size")
+	case len(j.Stages[e.From].Tasks)*len(j.Stages[e.To].Tasks) > MaxFlows:
+		return fmt.Errorf("has more than %d flows", MaxFlows)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package controller
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Columns are the bundles of one coflow, sorted by (Dst, Src): what travels together between two hosts.
+type Columns struct {
+	Src, Dst []southbound.HostID
+	Size     []pathmap.Bytes // above zero
+	Flows    []int32         // flows of the trace or pairs of tasks that the bundle holds
+	Local    pathmap.Bytes   // bytes whose two ends share a host: they never enter the network
+}
+
+// Expand returns the bundles of an edge once its tasks have hosts (hosts is by task of the job; unused where the edge
+// is Fixed). It is the one rule, of Apply and of every policy alike. Bytes are split evenly and the remainder is
+// carried by the first pairs, a byte each, so that the sum is the edge's.
+func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
+	if e.Kind == Fixed {
+		return gather(e.Flows, e.KeepLocal)
+	}
+	ff, fe := j.StageTasks(e.From)
+	tf, te := j.StageTasks(e.To)
+	from, to := hosts[ff:fe], hosts[tf:te]
+	var flows []Flow
+	switch e.Kind {
+	case OneToOne:
+		for i := range from {
+			flows = append(flows, Flow{Src: from[i], Dst: to[i], Bytes: share(e.Bytes, len(from), i), Count: 1})
+		}
+	case Broadcast:
+		for i := range from {
+			for k := range to {
+				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: share(e.Bytes, len(from), i), Count: 1})
+			}
+		}
+	case ScatterGather:
+		for i := range from {
+			for k := range to {
+				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: share(e.Bytes, len(from)*len(to), i*len(to)+k), Count: 1})
+			}
+		}
+	case Fields:
+		flows = e.byKey(from, to)
+	case Global:
+		for i := range from {
+			flows = append(flows, Flow{Src: from[i], Dst: to[0], Bytes: share(e.Bytes, len(from), i), Count: 1})
+		}
+	}
+	return gather(flows, false)
+}
+
+// DefaultKeys is how many keys a fields grouping has that says nothing of them.
+const DefaultKeys = 1024
+
+// byKey splits each sender's bytes over the receivers as its keys fall to them. All keys are alike, so that what makes
+// receivers unequal is the hash alone: with few keys much, with many little.
+func (e *Edge) byKey(from, to []southbound.HostID) []Flow {
+	keys := cmp.Or(e.Keys, DefaultKeys)
+	upTo := make([]uint64, len(to)+1) // keys of the receivers before
+	for k := range keys {
+		upTo[hashKey(k)%uint64(len(to))+1]++
+	}
+	for k := range to {
+		upTo[k+1] += upTo[k]
+	}
+	var flows []Flow
+	for i := range from {
+		b := share(e.Bytes, len(from), i)
+		for k := range to {
+			if part := portion(b, upTo[k+1], keys) - portion(b, upTo[k], keys); part > 0 {
+				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: part, Count: 1})
+			}
+		}
+	}
+	return flows
+}
+
+// hashKey is the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+func hashKey(k int32) uint64 {
+	h := uint64(k)*0x9e3779b97f4a7c15 + 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
+// portion returns b × part ÷ of, rounded down.
+func portion(b pathmap.Bytes, part uint64, of int32) pathmap.Bytes {
+	hi, lo := bits.Mul64(uint64(b), part)
+	q, _ := bits.Div64(hi, lo, uint64(of))
+	return pathmap.Bytes(q)
+}
+
+// share is the even part of the i-th of n.
+func share(total pathmap.Bytes, n, i int) pathmap.Bytes {
+	s := total / pathmap.Bytes(n)
+	if pathmap.Bytes(i) < total%pathmap.Bytes(n) {
+		s++
+	}
+	return s
+}
+
+func gather(flows []Flow, local bool) Columns {
+	sorted := slices.Clone(flows)
+	slices.SortStableFunc(sorted, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src)) })
+	var c Columns
+	for _, f := range sorted {
+		n := max(f.Count, 1)
+		switch last := len(c.Src) - 1; {
+		case f.Bytes == 0:
+		case f.Src == f.Dst && !local:
+			c.Local += f.Bytes
+		case last >= 0 && c.Src[last] == f.Src && c.Dst[last] == f.Dst:
+			c.Size[last] += f.Bytes
+			c.Flows[last] += n
+		default:
+			c.Src, c.Dst = append(c.Src, f.Src), append(c.Dst, f.Dst)
+			c.Size, c.Flows = append(c.Size, f.Bytes), append(c.Flows, n)
+		}
+	}
+	return c
+}
