@@ -3,6 +3,7 @@ package gnmi
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +14,10 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// SRLinux is the profile of SR Linux packet switches in their native model. Rules are placed as OpenConfig places them;
-// a group "p3" or "p3-b5" holds the next hop of port 3 and, for the controller's eyes only, the name of its backup.
+// SRLinux is the profile of SR Linux packet switches in their native model: one policy of type pbr-policy, whose rules
+// send what they match to the address at a port's far end. A policy holds schema.SRLRules rules, which are tried by
+// sequence-id: the profile keeps the numbers of rules that stand and gives new ones a number between those of the more
+// and the less specific. A rule's backup is for the controller's eyes only, in its description.
 type SRLinux struct {
 	Ports, Racks int32
 
@@ -37,9 +40,6 @@ func (p SRLinux) policy() schema.Path {
 func (p SRLinux) rulePath(seq uint32) schema.Path {
 	return p.policy().Entry("rule", "sequence-id", strconv.FormatUint(uint64(seq), 10))
 }
-func (p SRLinux) groupPath(name string) schema.Path {
-	return p.instance().With("next-hop-groups").Entry("group", "name", name)
-}
 func (p SRLinux) interfaceName(port southbound.Port) string {
 	return fmt.Sprintf(cmp.Or(p.Interface, "ethernet-1/%d"), port+1)
 }
@@ -60,8 +60,8 @@ func (SRLinux) Model() *schema.Model { return schema.SRLinux() }
 // Check implements Profile.
 func (SRLinux) Check(c *gpb.CapabilityResponse) error { return hasModel(c, schema.SRLModule, "") }
 
-// ConfigPaths implements Profile.
-func (SRLinux) ConfigPaths() []schema.Path { return nil }
+// ConfigPaths implements Profile: what number a rule has is known from the device only.
+func (p SRLinux) ConfigPaths() []schema.Path { return []schema.Path{p.policy()} }
 
 // StatePaths implements Profile.
 func (p SRLinux) StatePaths() []schema.Path {
@@ -73,115 +73,53 @@ func (p SRLinux) WatchPaths() []schema.Path {
 	return []schema.Path{schema.Path(nil).Entry("interface", "name", schema.Any).With("oper-state")}
 }
 
-type srlWriter struct {
-	p            SRLinux
-	model        *schema.Model
-	based, basis bool
-}
-
-// NewWriter implements Profile.
-func (p SRLinux) NewWriter([]schema.Leaf) Writer { return &srlWriter{p: p, model: p.Model()} }
-
-// Accepted implements Writer.
-func (w *srlWriter) Accepted() { w.based = w.based || w.basis }
-
-// Encode implements Writer.
-func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
-	req := &gpb.SetRequest{}
-	w.basis = false
-	if c.Empty() {
-		return req, nil
-	}
-	p, twin := w.p, w.p.twin()
-	if err := twin.check(c); err != nil {
-		return nil, err
-	}
-	if err := noBackups(p.Name(), c.Rules); err != nil && !p.ControllerBackup {
-		return nil, err
-	}
-	for _, m := range c.Drop {
-		if !c.Replace && !slices.ContainsFunc(c.Rules, func(r southbound.Rule) bool { return r.Match == m }) {
-			req.Delete = append(req.Delete, w.model.Proto(p.rulePath(twin.Sequence(m))))
-		}
-	}
-	if c.Replace {
-		req.Delete = append(req.Delete, w.model.Proto(p.policy()))
-	}
-	rules := slices.Clone(c.Rules)
-	slices.SortFunc(rules, func(a, b southbound.Rule) int {
-		return cmp.Compare(twin.Sequence(a.Match), twin.Sequence(b.Match))
-	})
-	var err error
-	add := func(at schema.Path, leaves []schema.Leaf) {
-		u, e := entry(w.model, at, leaves)
-		err = cmp.Or(err, e)
-		req.Update = append(req.Update, u)
-	}
-	for _, g := range groupsOf(rules) {
-		at := p.groupPath(GroupName(g[0], g[1]))
-		hop := at.Entry("nexthop", "index", "0")
-		add(at, []schema.Leaf{{Path: at.With("admin-state"), Value: "enable"},
-			{Path: hop.With("ip-address"), Value: NextHop(g[0]).String()}, {Path: hop.With("admin-state"), Value: "enable"}})
-	}
-	for _, r := range rules {
-		seq := twin.Sequence(r.Match)
-		add(p.rulePath(seq), p.ruleLeaves(seq, r))
-	}
-	if !w.based && len(rules) > 0 {
-		w.basis = true
-		for i := range southbound.Port(p.Ports) {
-			at := p.instance().With("policy-forwarding").Entry("interface", "interface-id", p.interfaceName(i)+".0")
-			add(at, []schema.Leaf{{Path: at.With("apply-forwarding-policy"), Value: Policy}})
-		}
-	}
-	return req, err
-}
-
-func (p SRLinux) ruleLeaves(seq uint32, r southbound.Rule) []schema.Leaf {
-	at := p.rulePath(seq)
-	out := []schema.Leaf{{Path: at.With("sequence-id"), Value: uint64(seq)}}
-	ipv4 := at.With("match", "ipv4")
-	if r.Src != southbound.AnyRack {
-		out = append(out, schema.Leaf{Path: ipv4.With("source-ip", "prefix"), Value: southbound.RackPrefix(r.Src).String()})
-	}
-	out = append(out, schema.Leaf{Path: ipv4.With("destination-ip", "prefix"), Value: southbound.RackPrefix(r.Dst).String()})
-	if r.Tag != southbound.AnyTag {
-		out = append(out, schema.Leaf{Path: ipv4.With("dscp-set"), Value: dscpSet(r.Tag)})
-	}
-	return append(out, schema.Leaf{Path: at.With("action", groupKey), Value: GroupName(r.Primary, r.Backup)})
-}
-
 // Seen implements Profile.
 func (p SRLinux) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	var seen southbound.Seen
-	policy := p.policy()
-	rules := map[string]*southbound.Rule{}
+	rules, err := p.Rules(state)
+	if err != nil {
+		return southbound.Seen{}, err
+	}
+	for _, seq := range sortedSequences(rules) {
+		seen.Rules = append(seen.Rules, rules[seq])
+	}
 	for _, l := range state {
 		if port, up, ok := p.operState(l); ok && !up {
 			seen.Down = append(seen.Down, port)
 		}
-		if !policy.Match(l.Path) || len(l.Path) <= len(policy)+1 {
-			continue
-		}
-		seq := l.Path[len(policy)].Key("sequence-id")
-		if rules[seq] == nil {
-			rules[seq] = &southbound.Rule{Match: southbound.Match{Dst: southbound.AnyRack, Tag: southbound.AnyTag, Src: southbound.AnyRack},
-				Primary: southbound.NoPort, Backup: southbound.NoPort}
-		}
-		if err := readSRLLeaf(rules[seq], l); err != nil {
-			return southbound.Seen{}, fmt.Errorf("read rule %s: %w", seq, err)
-		}
-	}
-	for _, seq := range sortedKeys(rules) {
-		r := rules[seq]
-		if r.Dst == southbound.AnyRack || r.Primary == southbound.NoPort {
-			return southbound.Seen{}, fmt.Errorf("read rule %s: it has no destination or no group", seq)
-		}
-		seen.Rules = append(seen.Rules, *r)
 	}
 	slices.SortFunc(seen.Rules, byMatch)
 	slices.Sort(seen.Down)
 	return seen, nil
+}
+
+// Rules reads the rules of our policy, by sequence-id.
+func (p SRLinux) Rules(leaves []schema.Leaf) (map[uint32]southbound.Rule, error) {
+	policy, out := p.policy(), map[uint32]southbound.Rule{}
+	for _, l := range leaves {
+		if !policy.Match(l.Path) || len(l.Path) <= len(policy)+1 {
+			continue
+		}
+		seq, ok := ParseSequence(l.Path[len(policy)].Key("sequence-id"))
+		if !ok {
+			return nil, fmt.Errorf("read rule %q: its sequence-id is no number", l.Path[len(policy)].Key("sequence-id"))
+		}
+		r, known := out[seq]
+		if !known {
+			r = southbound.Rule{Match: southbound.Match{Dst: southbound.AnyRack, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+				Primary: southbound.NoPort, Backup: southbound.NoPort}
+		}
+		if err := readSRLLeaf(&r, l); err != nil {
+			return nil, fmt.Errorf("read rule %d: %w", seq, err)
+		}
+		out[seq] = r
+	}
+	for _, seq := range sortedSequences(out) {
+		if r := out[seq]; r.Dst == southbound.AnyRack || r.Primary == southbound.NoPort {
+			return nil, fmt.Errorf("read rule %d: it has no destination or no next hop", seq)
+		}
+	}
+	return out, nil
 }
 
 func readSRLLeaf(r *southbound.Rule, l schema.Leaf) (err error) {
@@ -197,24 +135,26 @@ func readSRLLeaf(r *southbound.Rule, l schema.Leaf) (err error) {
 		if r.Tag, ok = TagOfDSCPs(set); !ok {
 			err = fmt.Errorf("dscp-set %v is not the eight priorities of one tag", l.Value)
 		}
-	case p[len(p)-1].Name == groupKey:
-		var ok bool
-		if r.Primary, r.Backup, ok = GroupNamed(text); !ok {
-			err = fmt.Errorf("next-hop-group %q is none of ours", text)
+	case p[len(p)-1].Name == "next-hop":
+		r.Primary, err = portOfHop(text)
+	case p[len(p)-1].Name == "description":
+		if digits, ok := strings.CutPrefix(text, srlBackup); ok {
+			if r.Backup, ok = portSuffix(digits, ""); !ok {
+				err = fmt.Errorf("description %q names no port", text)
+			}
 		}
 	}
 	return err
 }
 
-// GroupNamed is the inverse of GroupName.
-func GroupNamed(name string) (primary, backup southbound.Port, ok bool) {
-	a, b, two := strings.Cut(name, "-")
-	primary, ok = portSuffix(a, "p")
-	backup = southbound.NoPort
-	if two && ok {
-		backup, ok = portSuffix(b, "b")
+// portOfHop returns the port that an address leads to.
+func portOfHop(text string) (southbound.Port, error) {
+	a, err := netip.ParseAddr(text)
+	port, ok := NextHopPort(a)
+	if err != nil || !ok {
+		return 0, fmt.Errorf("next hop %q: no port leads there", text)
 	}
-	return primary, backup, ok
+	return port, nil
 }
 
 func (p SRLinux) operState(l schema.Leaf) (port southbound.Port, up, ok bool) {

@@ -122,8 +122,11 @@ func (o object) keys(n *Node, e Elem) error {
 	return nil
 }
 
-// keyType returns the type of a key: that of the leaf it refers to.
+// keyType returns the type of a key: that of the leaf it refers to, or is.
 func (n *Node) keyType(key string) (Type, bool) {
+	if c := n.Kids[key]; c != nil && c.Leaf {
+		return c.Type, true
+	}
 	for _, where := range []string{"config", "state"} {
 		if c := n.Kids[where]; c != nil && c.Kids[key] != nil {
 			return c.Kids[key].Type, true

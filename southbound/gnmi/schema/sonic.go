@@ -14,14 +14,17 @@ type OCSTables struct {
 	ConnectStatus           string // the field of a cross-connect's state
 }
 
-// DefaultOCSTables are the names of the community's design document (revision 0.1.0).
+// DefaultOCSTables are the names of the community's design document (revision 0.1.0) and of what fills the tables of the
+// state: ocs_port_attrs.lua and ocs_cross_connect_attrs.lua of github.com/sonic-ocs/sonic-swss, branch ocs-dev. The
+// module sonic-ocs-states of the same project's sonic-buildimage (2024-11-21) calls the tables OCS_PORT and
+// OCS_CROSS_CONNECT, and a port's field "status".
 func DefaultOCSTables() OCSTables {
 	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", PortState: "OCS_PORT_TABLE",
 		ConnectState: "OCS_CROSS_CONNECT_TABLE", PortStatus: "oper_status", ConnectStatus: "status"}
 }
 
 // SONiCOCS returns the model of optical circuit switches that run SONiC: the tables of its databases. Every value of
-// theirs is a string.
+// theirs is a string; an insertion loss that was not measured is "N/A".
 func SONiCOCS(t OCSTables) *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
 	status := Enum("blocked", "tuning", "tuned", "failed")
@@ -33,12 +36,17 @@ func SONiCOCS(t OCSTables) *Model {
 		{Path: state + t.PortState + "{key}/target_simplex_port_id", Type: String(), State: true},
 		{Path: state + t.PortState + "{key}/" + t.PortStatus, Type: status, State: true},
 		{Path: state + t.ConnectState + "{key}/" + t.ConnectStatus, Type: status, State: true},
-		{Path: state + t.ConnectState + "{key}/insertion_loss_dB", Type: Decimal(2), State: true},
+		{Path: state + t.ConnectState + "{key}/insertion_loss_dB", Type: String(), State: true},
 	}))
 }
 
 // SONiC returns the model of packet switches that run SONiC: access control lists that redirect, static routes, and the
 // state of ports.
+//
+// Tables, keys and fields are those of sonic-acl.yang.j2 and sonic-static-route.yang of github.com/sonic-net/
+// sonic-buildimage, but for two that its module sonic-acl does not have and orchagent/aclorch.cpp of sonic-swss reads:
+// REDIRECT_ACTION, and a DSCP with a mask ("7/7"), where the module has a plain number. A device that holds what it is
+// sent against that module refuses both, and needs a module that was extended.
 func SONiC() *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
 	const rule = config + "ACL_RULE{key}/"

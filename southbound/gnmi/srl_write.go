@@ -1,0 +1,208 @@
+package gnmi
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// srlBackup begins the description of a rule that has a backup; the port's number follows.
+const srlBackup = "backup "
+
+// srlWriter encodes changes of a policy's rules. It knows which number each of them has.
+type srlWriter struct {
+	p            SRLinux
+	model        *schema.Model
+	have, wanted map[uint32]southbound.Rule
+	err          error // the configuration could not be read
+	based, basis bool
+}
+
+// NewWriter implements Profile.
+func (p SRLinux) NewWriter(config []schema.Leaf) Writer {
+	w := &srlWriter{p: p, model: p.Model()}
+	w.have, w.err = p.Rules(config)
+	w.wanted = w.have
+	return w
+}
+
+// Accepted implements Writer.
+func (w *srlWriter) Accepted() { w.have, w.based = w.wanted, w.based || w.basis }
+
+// Encode implements Writer. A policy that cannot be read is taken as foreign: only a change that replaces it is encoded.
+func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
+	req := &gpb.SetRequest{}
+	w.basis, w.wanted = false, w.have
+	if c.Empty() {
+		return req, nil
+	}
+	if err := w.p.twin().check(c); err != nil {
+		return nil, err
+	}
+	if err := noBackups(w.p.Name(), c.Rules); err != nil && !w.p.ControllerBackup {
+		return nil, err
+	}
+	if w.err != nil && !c.Replace {
+		return nil, refused("encode change: policy %q: %w", Policy, w.err)
+	}
+	next, err := number(w.have, c)
+	if err != nil {
+		return nil, err
+	}
+	w.wanted = next
+	w.basis = !w.based && len(next) > 0
+	return req, w.encode(req, next, c)
+}
+
+func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32]southbound.Rule, c *southbound.Change) (err error) {
+	add := func(list *[]*gpb.Update, at schema.Path, leaves []schema.Leaf) {
+		u, e := entry(w.model, at, leaves)
+		err = cmp.Or(err, e)
+		*list = append(*list, u)
+	}
+	policy := w.p.policy()
+	kind := schema.Leaf{Path: policy.With("type"), Value: "pbr-policy"}
+	switch {
+	case c.Replace && len(next) == 0:
+		req.Delete = append(req.Delete, w.model.Proto(policy))
+		for i := range southbound.Port(w.p.Ports) { // a policy that is applied cannot go
+			req.Delete = append(req.Delete, w.model.Proto(w.p.applyPath(i)))
+		}
+		w.based, w.basis = false, false
+		return err
+	case c.Replace:
+		all := []schema.Leaf{kind}
+		for _, seq := range sortedSequences(next) {
+			all = append(all, w.p.ruleLeaves(seq, next[seq])...)
+		}
+		add(&req.Replace, policy, all)
+	default:
+		for _, seq := range sortedSequences(w.have) {
+			if _, still := next[seq]; !still {
+				req.Delete = append(req.Delete, w.model.Proto(w.p.rulePath(seq)))
+			}
+		}
+		if w.basis {
+			add(&req.Update, policy, []schema.Leaf{kind})
+		}
+		for _, seq := range sortedSequences(next) {
+			r := next[seq]
+			named := slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return n.Match == r.Match })
+			if old, stands := w.have[seq]; named || !stands || old != r {
+				add(&req.Replace, w.p.rulePath(seq), w.p.ruleLeaves(seq, r))
+			}
+		}
+	}
+	if w.basis {
+		for i := range southbound.Port(w.p.Ports) {
+			at := w.p.applyPath(i)
+			add(&req.Update, at, []schema.Leaf{{Path: at.With("apply-forwarding-policy"), Value: Policy}})
+		}
+	}
+	return err
+}
+
+func (p SRLinux) applyPath(port southbound.Port) schema.Path {
+	return p.instance().With("policy-forwarding").Entry("interface", "subinterface", p.interfaceName(port)+".0")
+}
+
+func (p SRLinux) ruleLeaves(seq uint32, r southbound.Rule) []schema.Leaf {
+	at := p.rulePath(seq)
+	out := []schema.Leaf{{Path: at.With("sequence-id"), Value: uint64(seq)}}
+	if r.Backup != southbound.NoPort {
+		out = append(out, schema.Leaf{Path: at.With("description"), Value: fmt.Sprintf("%s%d", srlBackup, r.Backup)})
+	}
+	ipv4 := at.With("match", "ipv4")
+	if r.Src != southbound.AnyRack {
+		out = append(out, schema.Leaf{Path: ipv4.With("source-ip", "prefix"), Value: southbound.RackPrefix(r.Src).String()})
+	}
+	out = append(out, schema.Leaf{Path: ipv4.With("destination-ip", "prefix"), Value: southbound.RackPrefix(r.Dst).String()})
+	if r.Tag != southbound.AnyTag {
+		out = append(out, schema.Leaf{Path: ipv4.With("dscp-set"), Value: dscpSet(r.Tag)})
+	}
+	return append(out, schema.Leaf{Path: at.With("action", "next-hop"), Value: NextHop(r.Primary).String()})
+}
+
+// number returns the rules after a change, by sequence-id from 1. What stays keeps its number; what is new gets one
+// between the rules that are more specific and those that are less. Where there is none left in between, all are
+// numbered anew.
+func number(have map[uint32]southbound.Rule, c *southbound.Change) (map[uint32]southbound.Rule, error) {
+	next, at := map[uint32]southbound.Rule{}, map[southbound.Match]uint32{}
+	for seq, r := range have {
+		if !c.Replace && !slices.Contains(c.Drop, r.Match) || slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return n.Match == r.Match }) {
+			next[seq], at[r.Match] = r, seq
+		}
+	}
+	var fresh []southbound.Rule
+	for _, r := range c.Rules {
+		if seq, stands := at[r.Match]; stands {
+			next[seq] = r
+		} else {
+			fresh = append(fresh, r)
+		}
+	}
+	if len(next)+len(fresh) > schema.SRLRules {
+		return nil, refused("encode change: %d rules, and a policy of SR Linux holds %d: use fewer racks or tags", len(next)+len(fresh), schema.SRLRules)
+	}
+	slices.SortFunc(fresh, bySpecificity)
+	for i, r := range fresh {
+		seq, ok := between(next, r)
+		if !ok {
+			return renumber(append(slices.Collect(maps.Values(next)), fresh[i:]...)), nil
+		}
+		next[seq] = r
+	}
+	return next, nil
+}
+
+// between returns a free number for a rule: the middle of what its specificity leaves, so that others find room later.
+func between(next map[uint32]southbound.Rule, r southbound.Rule) (uint32, bool) {
+	lo, hi := uint32(1), uint32(schema.SRLRules)
+	s := specificity(r.Match)
+	for seq, o := range next {
+		switch t := specificity(o.Match); {
+		case t < s:
+			lo = max(lo, seq+1)
+		case t > s:
+			hi = min(hi, seq-1)
+		}
+	}
+	want := uint32(1 + s*schema.SRLRules/4) // each of the four kinds of rules has a quarter, until another needs it
+	best, found := uint32(0), false
+	for seq := lo; seq <= hi; seq++ {
+		if _, taken := next[seq]; !taken && (!found || distanceTo(seq, want) < distanceTo(best, want)) {
+			best, found = seq, true
+		}
+	}
+	return best, found
+}
+
+func distanceTo(a, b uint32) uint32 {
+	if a < b {
+		return b - a
+	}
+	return a - b
+}
+
+func renumber(all []southbound.Rule) map[uint32]southbound.Rule {
+	slices.SortFunc(all, bySpecificity)
+	out := make(map[uint32]southbound.Rule, len(all))
+	for i, r := range all {
+		out[uint32(i+1)] = r
+	}
+	return out
+}
+
+func bySpecificity(a, b southbound.Rule) int {
+	return cmp.Or(cmp.Compare(specificity(a.Match), specificity(b.Match)), byMatch(a, b))
+}
+
+func sortedSequences(m map[uint32]southbound.Rule) []uint32 {
+	return slices.Sorted(maps.Keys(m))
+}
