@@ -93,6 +93,7 @@ const (
 	FabricChanged                    // a link, port or device came or went
 	WakeReached                      // the instant that the last plan asked for
 	PortsFreed                       // a reservation ended early by more than an outage, with bytes left, or for its circuit failed
+	TrafficRead                      // an estimate of traffic has been made anew, and it is not nothing as it was
 )
 
 // KindSet is a set of kinds.

@@ -25,8 +25,19 @@ type View struct {
 	Circuits []CircuitView // by OCS input; nil without an OCS
 	Reserved []Reservation // begun and not, sorted by (In, NotBefore)
 
+	// Traffic is what is known of bytes between racks where that is an estimate; nil: what coflows have left is known.
+	// Circuit policies go by it, and have no eyes for coflows then.
+	Traffic *Traffic
+
 	Delta     time.Duration // the whole outage of a circuit move that is to be reckoned with
 	Elephants pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
+}
+
+// Traffic is an estimate of what racks have for each other, by whatever counters or hosts have told.
+type Traffic struct {
+	At    time.Duration     // when it was made
+	Ahead time.Duration     // it is of rates, for so long from then on; 0: it is of bytes that wait to be sent
+	Bytes [][]pathmap.Bytes // payload, [source][destination]; zero on the diagonal
 }
 
 // CoflowView is a coflow as a policy sees it.

@@ -37,6 +37,7 @@ func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
 	v := &l.view
 	v.Now, v.Seed, v.Paths = now, l.cfg.Seed, l.cfg.Paths
 	v.Delta, v.Elephants = s.Outage(l.cfg.Delta), l.cfg.Elephants
+	v.Traffic = l.traffic.Traffic(l.fabric.Racks)
 	s.FillView(v, in.Left)
 }
 

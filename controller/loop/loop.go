@@ -6,10 +6,12 @@
 package loop
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/demand"
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
@@ -24,6 +26,7 @@ type Config struct {
 	Seed      uint64
 	Delta     time.Duration // the model's p90 of a circuit's whole outage; corrected by what the moves of the log took
 	Elephants pathmap.Bytes
+	Demand    demand.Options // what circuit policies know of traffic
 	Rollout   rollout.Options
 	// Patience is how long after a start it waits for devices that do not answer, before it goes on without them.
 	Patience time.Duration
@@ -60,7 +63,12 @@ type Inputs struct {
 	Done    []SetDone
 	// Left tells what is left of a coflow; asked during the call only.
 	Left func(southbound.CoflowID) (southbound.Left, bool)
+	// Counters tells what hosts have sent so far; asked during the call only, where demand comes from counters. It may
+	// tell what was read a while ago, but not wait.
+	Counters func() (demand.Sample, error)
 }
+
+var errNoCounters = errors.New("nobody has told what hosts have sent")
 
 // Actions are what to do once the entries have been applied, in the order of the fields. Borrowed until the next Step.
 type Actions struct {
@@ -79,11 +87,12 @@ func (a *Actions) empty() bool {
 
 // Loop runs one leadership over one state. Everything in it is volatile: a new one on the same state goes on.
 type Loop struct {
-	cfg    Config
-	fabric *topo.Fabric
-	base   *rollout.Base
-	mover  *rollout.Mover
-	view   controller.View
+	cfg     Config
+	fabric  *topo.Fabric
+	base    *rollout.Base
+	mover   *rollout.Mover
+	view    controller.View
+	traffic *demand.Estimator
 
 	entries []state.Entry
 	act     Actions
@@ -116,6 +125,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	l := &Loop{cfg: cfg, fabric: f, base: rollout.NewBase(f, cfg.Paths), sent: map[southbound.CoflowID][]southbound.Tag{},
 		unread: map[southbound.DeviceID]repair{}, held: map[southbound.HostID]int32{}, dark: map[state.PortRef]bool{}}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
+	l.traffic = demand.NewEstimator(cfg.Demand)
 	l.steered = make([]bool, f.Racks)
 	return l
 }
@@ -143,6 +153,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	if l.ready = l.ready || len(l.unread) == 0 || now >= l.giveUp; !l.ready {
 		return nil, &l.act, min(l.giveUp, l.nextRead())
 	}
+	l.readTraffic(s, now, &in)
 	if len(l.pending) > 0 || s.Data().Wake <= now {
 		l.decide(s, now, &in)
 		return l.entries, &l.act, now
@@ -150,7 +161,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	if l.transitions(s, now) || !l.act.empty() {
 		return l.entries, &l.act, now
 	}
-	return nil, &l.act, min(s.Boundary(), s.Data().Wake, l.mover.Wake(), l.nextRead())
+	return nil, &l.act, min(s.Boundary(), s.Data().Wake, l.mover.Wake(), l.nextRead(), l.nextReading())
 }
 
 // unsent is no tag that a row is ever sent with.

@@ -43,7 +43,7 @@ func FromFile(s *schedule.Schedule) Cycle {
 // Wants implements the part's list of events.
 func (Cycle) Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.PortsFreed,
-		controller.FabricChanged, controller.WakeReached)
+		controller.FabricChanged, controller.WakeReached, controller.TrafficRead)
 }
 
 // Fill reserves, for every pair of racks with elephants left, its next turns, until they carry what is left or for one

@@ -62,8 +62,12 @@ type rows struct {
 }
 
 // demands returns the elephants of every coflow that may send now or as soon as the plan is committed, shortest T(C)
-// first. T(C) is over whole sizes, so that a coflow's rank is fixed when it starts.
+// first. T(C) is over whole sizes, so that a coflow's rank is fixed when it starts. Where traffic is an estimate, it
+// returns that.
 func demands(v *controller.View, p *controller.Plan, ends []port) []demand {
+	if v.Traffic != nil {
+		return estimated(v, ends)
+	}
 	g := gatherer{v: v, ends: ends, nic: nics(v), at: map[[2]southbound.RackID]int32{}}
 	var all []demand
 	add := func(r rows) {
@@ -178,11 +182,11 @@ func (g *gatherer) pair(r *rows, b *bucket) pair {
 // over returns how long a pair's bytes take on a circuit: at the rate of its two OCS ports, or longer where the busiest
 // host of either rack cannot send or receive its part in that time.
 func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pathmap.Bytes) time.Duration {
-	per := g.v.Fabric.HostsPerRack
+	first := [2]int{int(g.v.Fabric.FirstHost[b.in]), int(g.v.Fabric.FirstHost[b.out])}
+	racks := [2]int{int(b.in), int(b.out)}
 	d := g.v.Wire(total).Over(min(g.ends[b.in].up, g.ends[b.out].down))
-	first := [2]int{int(b.in) * per, int(b.out) * per}
 	for side, hosts := range [2][]southbound.HostID{r.src, r.dst} {
-		g.sum = append(g.sum[:0], make([]pathmap.Bytes, per)...)
+		g.sum = append(g.sum[:0], make([]pathmap.Bytes, g.v.Fabric.HostsOf(racks[side]))...)
 		for _, row := range b.rows {
 			g.sum[int(hosts[row])-first[side]] += of(int(row))
 		}

@@ -6,7 +6,6 @@ import (
 	"lightloom/controller"
 	traffic "lightloom/controller/demand"
 	"lightloom/controller/policy/light/schedule"
-	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -21,13 +20,10 @@ type Epochs struct {
 	Known func(v *controller.View) traffic.Matrix
 }
 
-// SocketBuffer is how much of a bundle its host's socket holds, and so shows, where demand comes from backlog: 80 ms at
-// 1 Gb/s. Our choice; the larger it is, the more an application must have written before it is sent.
-const SocketBuffer = pathmap.Bytes(10e6)
-
-// FromBacklog has an algorithm know what waits in hosts' sockets and nothing else, as c-Through does.
+// FromBacklog has an algorithm know what waits in hosts' sockets and nothing else, as c-Through does, at the instant at
+// which it is asked. (View.Traffic is for all algorithms, and read once a period.)
 func (e Epochs) FromBacklog() Epochs {
-	e.Known = func(v *controller.View) traffic.Matrix { return traffic.Backlog(v, SocketBuffer) }
+	e.Known = func(v *controller.View) traffic.Matrix { return traffic.Backlog(v, traffic.SocketBuffer) }
 	return e
 }
 
@@ -78,7 +74,7 @@ func Edmonds() Epochs {
 
 // Wants implements the part's list of events. The end of an epoch wakes it.
 func (Epochs) Wants() controller.KindSet {
-	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.FabricChanged, controller.WakeReached)
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.FabricChanged, controller.WakeReached, controller.TrafficRead)
 }
 
 // Fill reserves the next epoch when the one before is over.
@@ -109,7 +105,7 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 
 // sum is what is known to be left.
 func (e Epochs) sum(v *controller.View, p *controller.Plan) total {
-	if e.Known == nil {
+	if e.Known == nil || v.Traffic != nil {
 		return sum(v, p)
 	}
 	ends, m := ports(v), schedule.New(v.Fabric.Racks)

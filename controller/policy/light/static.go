@@ -18,7 +18,7 @@ const staticFor = time.Hour
 
 // Wants implements the part's list of events.
 func (Static) Wants() controller.KindSet {
-	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.FabricChanged, controller.WakeReached)
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.FabricChanged, controller.WakeReached, controller.TrafficRead)
 }
 
 // Fill reserves circuits between ports that have none.

@@ -47,7 +47,7 @@ const DefaultHorizon = 10 * time.Second
 // Wants implements the part's list of events.
 func (Sunflow) Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded,
-		controller.PortsFreed, controller.FabricChanged, controller.WakeReached)
+		controller.PortsFreed, controller.FabricChanged, controller.WakeReached, controller.TrafficRead)
 }
 
 // Fill reserves circuits.
@@ -97,7 +97,7 @@ func (l *ledger) sort(all []demand) {
 		case r.NotAfter <= l.v.Now:
 		case !begun(l.v, &r) && r.Coflow != controller.AnyCoflow:
 			l.unbegun = append(l.unbegun, r)
-		case l.preempt && slices.ContainsFunc(all, func(d demand) bool { return d.id == r.Coflow }):
+		case l.preempt && r.Coflow != controller.AnyCoflow && slices.ContainsFunc(all, func(d demand) bool { return d.id == r.Coflow }):
 			l.begun = append(l.begun, r)
 		default:
 			l.hold(r)

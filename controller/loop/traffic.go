@@ -1,0 +1,40 @@
+package loop
+
+import (
+	"fmt"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/demand"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// readTraffic makes a new estimate where one is due, and says whether the policy is to be asked about it. Estimates are
+// not logged: a new leadership knows them again after two readings.
+func (l *Loop) readTraffic(s *state.State, now time.Duration, in *Inputs) {
+	if due, reads := l.traffic.Due(); !reads || now < due {
+		return
+	}
+	l.look(s, now, in)
+	any, err := l.traffic.Read(&l.view, func() (demand.Sample, error) {
+		if in.Counters == nil {
+			return demand.Sample{}, errNoCounters
+		}
+		return in.Counters()
+	})
+	if err != nil {
+		l.act.Errs = append(l.act.Errs, fmt.Errorf("read traffic: %w", err))
+	}
+	if any {
+		l.note(controller.TrafficRead, now, -1, -1, 0)
+	}
+}
+
+// nextReading is when traffic is to be read next.
+func (l *Loop) nextReading() time.Duration {
+	if due, reads := l.traffic.Due(); reads {
+		return due
+	}
+	return southbound.Never
+}
