@@ -25,8 +25,8 @@ type (
 	Tag uint8
 )
 
-// The tags. 1 to 6 are the paths 0 to 5 of the path map between two racks; a tag without a rule takes the
-// destination's default.
+// The tags. 1 to 6 are the paths 0 to 5 of the path map between two racks, and 8 to 253 the paths 6 to 251, which only a
+// simulated fabric knows: packets carry three bits. A tag without a rule takes the destination's default.
 const (
 	TagDefault Tag = 0
 	TagCircuit Tag = 7
@@ -35,11 +35,37 @@ const (
 	TagHold Tag = 255
 )
 
-// PathTag returns the tag of path i (0 to 5) of the path map.
-func PathTag(i int) Tag { return Tag(i + 1) }
+// MaxPaths is how many paths besides the default and the circuit a tag on the wire can name; MaxNamedPaths is how many
+// any tag can.
+const (
+	MaxPaths      = 6
+	MaxNamedPaths = MaxPaths + int(AnyTag) - Tags
+)
 
-// MaxPaths is how many paths besides the default and the circuit a tag can name.
-const MaxPaths = 6
+// PathTag returns the tag of path i (0 to MaxNamedPaths-1) of the path map; from MaxPaths on, only simulated fabrics
+// take it.
+func PathTag(i int) Tag {
+	if i < MaxPaths {
+		return Tag(i + 1)
+	}
+	return Tag(i + 2) // not the circuit's
+}
+
+// Path returns the index in the path map that a tag stands for, 0 for the default; false for what is no packet path.
+func (t Tag) Path() (int, bool) {
+	switch {
+	case t == TagDefault:
+		return 0, true
+	case t < TagCircuit:
+		return int(t) - 1, true
+	case t >= Tags && t < AnyTag:
+		return int(t) - 2, true
+	}
+	return 0, false
+}
+
+// OnWire says whether packets can carry a tag.
+func (t Tag) OnWire() bool { return t < Tags }
 
 // Key of a bundle on every wire: a coflow and a row within it. In process, rows of one coflow are contiguous.
 type BundleKey struct {

@@ -30,7 +30,7 @@ func (a *Atlas) Between(m *pathmap.Map, s, d int32) []Way {
 	key := [2]int32{s, d}
 	all, ok := a.ways[key]
 	if !ok {
-		for i := range min(m.Paths(int(s), int(d)), southbound.MaxPaths) {
+		for i := range min(m.Paths(int(s), int(d)), southbound.MaxNamedPaths) {
 			all = append(all, Way{i, m.AppendPath(nil, int(s), int(d), i)})
 		}
 		a.ways[key] = all

@@ -132,7 +132,7 @@ func (p *placing) near(t int, rng *rand.Rand) southbound.HostID {
 	}
 	lo, hi := p.g.partners(&p.g.edges[mine[rng.IntN(len(mine))]], t)
 	rack := p.rack(p.host[lo+rng.IntN(hi-lo)])
-	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(rack)*southbound.HostID(p.s.ground.fabric.HostsPerRack))
+	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(p.s.ground.fabric.FirstHost[rack]))
 	end := first
 	for end < len(p.hosts) && p.rack(p.hosts[end]) == rack {
 		end++

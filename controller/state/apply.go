@@ -212,7 +212,7 @@ func (s *State) CheckRouting(r *controller.Routing, placing []controller.Placeme
 		return fmt.Errorf("route coflow %d: %d tags for %d bundles", r.Coflow, len(r.Tags), rows)
 	}
 	for _, t := range r.Tags {
-		if t >= southbound.TagCircuit {
+		if _, ok := t.Path(); !ok {
 			return fmt.Errorf("route coflow %d: tag %d is not a packet path", r.Coflow, t)
 		}
 	}

@@ -164,9 +164,9 @@ func (s *State) Idle(r *controller.Reservation) bool {
 	}
 	c := s.d.Coflows[r.Coflow]
 	// Rows are sorted by destination, and a rack's hosts follow each other.
-	per := s.fabric.HostsPerRack
-	first, _ := slices.BinarySearch(c.Columns.Dst, southbound.HostID(int(r.Out)*per))
-	for row := first; row < len(c.Done) && int(c.Columns.Dst[row]) < (int(r.Out)+1)*per; row++ {
+	begin, end := s.fabric.FirstHost[r.Out], s.fabric.FirstHost[r.Out+1]
+	first, _ := slices.BinarySearch(c.Columns.Dst, southbound.HostID(begin))
+	for row := first; row < len(c.Done) && int32(c.Columns.Dst[row]) < end; row++ {
 		if !c.Done[row] && s.Carries(r, r.Coflow, c, row) {
 			return false
 		}

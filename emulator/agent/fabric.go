@@ -14,8 +14,8 @@ func ForFabric(f *topo.Fabric) Config {
 	return Config{
 		Hosts: f.Hosts(),
 		Addr: func(h southbound.HostID) netip.AddrPort {
-			rack := f.RackOf(int32(h))
-			return netip.AddrPortFrom(southbound.Addr(southbound.RackID(rack), int(h)%f.HostsPerRack), DataPort)
+			rack, i := f.Place(int32(h))
+			return netip.AddrPortFrom(southbound.Addr(southbound.RackID(rack), i), DataPort)
 		},
 		Line: func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
 			return line(f, src, dst, tag)

@@ -58,6 +58,9 @@ type Config struct {
 	Plane    Plane
 	Recovery Recovery
 
+	// Tags is one more than the highest tag that rules can name; 0: than the highest on the wire.
+	Tags southbound.Tag
+
 	// OnLight is called when the circuit of an OCS input carries light to a locked receiver, or no longer does. The
 	// fabric tells it to the switch that sends into that input, as far-end fault signalling does on a real link. It is
 	// called from within Set, Advance and Restart, and must not call the device.

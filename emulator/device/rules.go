@@ -122,8 +122,8 @@ func (d *Device) checkMatch(m southbound.Match) error {
 		return fmt.Errorf("racks are 0 to %d", d.cfg.Racks-1)
 	case m.Src != southbound.AnyRack && (m.Src < 0 || int32(m.Src) >= d.cfg.Racks):
 		return fmt.Errorf("source racks are 0 to %d, or any", d.cfg.Racks-1)
-	case m.Tag >= southbound.Tags && m.Tag != southbound.AnyTag:
-		return fmt.Errorf("tags are 0 to %d, or any", southbound.Tags-1)
+	case m.Tag >= cmp.Or(d.cfg.Tags, southbound.Tags) && m.Tag != southbound.AnyTag:
+		return fmt.Errorf("tags are 0 to %d, or any", cmp.Or(d.cfg.Tags, southbound.Tags)-1)
 	}
 	return nil
 }

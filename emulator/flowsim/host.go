@@ -73,7 +73,7 @@ func (s *Sim) checkStart(st *southbound.Start) error {
 
 func (s *Sim) checkRow(st *southbound.Start, i int) error {
 	src, dst := st.Src[i], st.Dst[i]
-	if err := errors.Join(s.checkHost(src), s.checkHost(dst), checkTag(st.Tag[i])); err != nil {
+	if err := errors.Join(s.checkHost(src), s.checkHost(dst), s.checkTag(st.Tag[i])); err != nil {
 		return err
 	}
 	switch {
@@ -97,11 +97,16 @@ func (s *Sim) checkHost(h southbound.HostID) error {
 	return nil
 }
 
-func checkTag(t southbound.Tag) error {
-	if t >= southbound.Tags && t != southbound.TagHold {
-		return fmt.Errorf("tag %d: tags are 0 to %d, or %d to hold", t, southbound.Tags-1, southbound.TagHold)
+func (s *Sim) checkTag(t southbound.Tag) error {
+	if t >= s.tags() && t != southbound.TagHold {
+		return fmt.Errorf("tag %d: tags are 0 to %d, or %d to hold", t, s.tags()-1, southbound.TagHold)
 	}
 	return nil
+}
+
+// tags is one more than the highest tag of the fabric: of those on the wire, or of as many paths as are kept.
+func (s *Sim) tags() southbound.Tag {
+	return max(southbound.Tags, southbound.PathTag(s.fabric.Spec.PathsKept()-1)+1)
 }
 
 // known returns the index of a coflow.
@@ -121,7 +126,7 @@ func (h hosts) Steer(steers []southbound.Steer) error {
 		if _, err := h.row(st.BundleKey); err != nil {
 			return fmt.Errorf("steer: %w", err)
 		}
-		if err := checkTag(st.Tag); err != nil {
+		if err := h.checkTag(st.Tag); err != nil {
 			return fmt.Errorf("steer row %d of coflow %d: %w", st.Row, st.Coflow, err)
 		}
 	}
@@ -194,8 +199,8 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 		if err := errors.Join(s.checkHost(p.Src), s.checkHost(p.Dst)); err != nil {
 			return fmt.Errorf("pair %d→%d: %w", p.Src, p.Dst, err)
 		}
-		if p.Tag >= southbound.Tags {
-			return fmt.Errorf("pair %d→%d: tag %d: tags are 0 to %d", p.Src, p.Dst, p.Tag, southbound.Tags-1)
+		if p.Tag >= s.tags() {
+			return fmt.Errorf("pair %d→%d: tag %d: tags are 0 to %d", p.Src, p.Dst, p.Tag, s.tags()-1)
 		}
 		if p.Src == p.Dst && !s.opt.Hairpins || p.Rate < 0 {
 			return fmt.Errorf("pair %d→%d: rate %d: take two hosts and a rate of 0 or more", p.Src, p.Dst, p.Rate)

@@ -64,7 +64,7 @@ func (s *Sim) forward(n pathmap.NodeID, p pair, in southbound.Port) (southbound.
 	case node.Role == pathmap.OCS:
 		return sw.plane.mem.Cross(s.clock.Now(), in)
 	case node.Role == pathmap.ToR && node.Rack == dst:
-		return southbound.Port(int32(p.dst) % int32(f.HostsPerRack)), true
+		return southbound.Port(f.HostPort[p.dst]), true
 	}
 	return sw.plane.mem.Lookup(southbound.RackID(dst), southbound.RackID(f.RackOf(int32(p.src))), p.tag)
 }

@@ -38,7 +38,8 @@ func (f *Fabric) hostAt(n pathmap.NodeID) southbound.HostID {
 
 // Addr returns the address of a host.
 func (f *Fabric) Addr(h southbound.HostID) netip.Addr {
-	return southbound.Addr(southbound.RackID(f.spec.RackOf(int32(h))), int(h)%f.spec.HostsPerRack)
+	rack, i := f.spec.Place(int32(h))
+	return southbound.Addr(southbound.RackID(rack), i)
 }
 
 // ifname is what an interface is called: "tor3-1" where that is short enough for the kernel.

@@ -20,6 +20,8 @@ func wrong(key, format string, args ...any) error {
 func (s Spec) Check() error {
 	switch s.Kind {
 	case Hybrid, LeafSpine, Crossbar:
+	case FatTreeKind, JellyfishKind, FileKind:
+		return s.WithDefaults().checkGeneral()
 	default:
 		return wrong("kind", "%q is unknown: write %s", s.Kind, oneOf(s.Kind, Kinds()))
 	}

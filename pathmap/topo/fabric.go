@@ -11,39 +11,82 @@ import (
 // Fabric is a data-center fabric as its users speak of it: racks of hosts behind ToRs, a packet network, and perhaps an
 // optical circuit switch with one port a rack. Slices are by index and borrowed.
 //
-// Host h stands in rack h / HostsPerRack. On a ToR, port i < HostsPerRack goes to the rack's host i; then come the
-// uplinks; the last port goes to the OCS where there is one. OCS port r goes to rack r.
+// Hosts are numbered rack by rack, and within a rack by their port on its ToR. OCS port r goes to rack r; racks without
+// an OCS port come last. A host's only port is 0. On the ToR of a hybrid, a leaf-spine or a crossbar, port i below
+// HostsPerRack goes to the rack's host i; then come the uplinks; the last port goes to the OCS where there is one. A
+// general fabric (a fat-tree, a Jellyfish, a file) need not have as many hosts in each rack, nor its ports in any order.
 type Fabric struct {
 	Spec         Spec
 	Topology     *pathmap.Topology
 	Racks        int
-	HostsPerRack int
+	HostsPerRack int              // of the rack that has most
 	HostNode     []pathmap.NodeID // by host
+	HostRack     []int32          // by host
+	HostPort     []int32          // by host: the ToR's port to it
+	FirstHost    []int32          // by rack, and one more: rack r has the hosts FirstHost[r] to FirstHost[r+1]-1
 	ToRNode      []pathmap.NodeID // by rack
 	OCSNode      pathmap.NodeID   // pathmap.None without an OCS
 	OCSUplink    []int32          // by rack: the ToR's port to the OCS; nil without an OCS
+	Transit      bool             // paths may lead through the ToRs of other racks
 }
 
 // Hosts returns the number of hosts.
-func (f *Fabric) Hosts() int { return f.Racks * f.HostsPerRack }
+func (f *Fabric) Hosts() int { return len(f.HostNode) }
 
 // RackOf returns the rack of a host.
-func (f *Fabric) RackOf(host int32) int32 { return host / int32(f.HostsPerRack) }
+func (f *Fabric) RackOf(host int32) int32 { return f.HostRack[host] }
+
+// Place returns the rack of a host and its number there, from 0: what the address plan asks.
+func (f *Fabric) Place(host int32) (rack int32, i int) {
+	rack = f.HostRack[host]
+	return rack, int(host - f.FirstHost[rack])
+}
+
+// HostsOf returns how many hosts a rack has.
+func (f *Fabric) HostsOf(rack int) int { return int(f.FirstHost[rack+1] - f.FirstHost[rack]) }
 
 // HasOCS says whether the fabric has an optical circuit switch.
 func (f *Fabric) HasOCS() bool { return f.OCSNode != pathmap.None }
 
 // Spec says what to build. The zero value of a field means its default. The text form is
 // "hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms"; YAML has the same keys.
+//
+// Of a general fabric, Racks, Hosts and Ports are told by the rest, or by the file, and so are a file's rates: where
+// they differ between links, NIC, EPS and OCS are those of the fastest.
 type Spec struct {
-	Kind   string                // hybrid, leafspine or crossbar
+	Kind   string                // hybrid, leafspine, crossbar, fattree, jellyfish or file
 	Racks  int                   // racks
-	Hosts  int                   // hosts a rack
-	Spines int                   // spine switches of the packet network
+	Hosts  int                   // hosts a rack; of a general fabric, of the rack that has most
+	Spines int                   // spine switches of the packet network; 0 of a general fabric
 	NIC    pathmap.BitsPerSecond // nic: host link
-	EPS    pathmap.BitsPerSecond // eps: each ToR–spine link
+	EPS    pathmap.BitsPerSecond // eps: each ToR–spine link; rate: every link of a fat-tree or Jellyfish
 	OCS    pathmap.BitsPerSecond // ocs: each ToR–OCS link
 	Ports  int                   // ports: OCS ports, at most Racks (the racks beyond have none); default Racks
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
 	Slots  int                   // slots: tasks a host runs at once
+
+	K        int    // k: ports of a switch of a fat-tree
+	Switches int    // switches: of a Jellyfish
+	Degree   int    // degree: links of a switch of a Jellyfish to others
+	Servers  int    // hosts: of a fat-tree or a Jellyfish, all together
+	Seed     uint64 // seed: of a Jellyfish's links
+	Paths    int    // paths: between two racks that tags name, of a general fabric
+
+	File    string  // the topology's file
+	Text    string  // what the file holds; empty where it has not been read yet
+	Divisor float64 // scale: divides the file's rates
+}
+
+// General says whether s is a fat-tree, a Jellyfish or a file: racks may differ, and paths are any between two racks.
+func (s Spec) General() bool {
+	return s.Kind == FatTreeKind || s.Kind == JellyfishKind || s.Kind == FileKind
+}
+
+// PathsKept is how many paths between two racks get a tag. In a leaf-spine they are those over one spine, as far as tags
+// on the wire go: longer ways lead through other racks' ToRs, which no operator of a leaf-spine wants.
+func (s Spec) PathsKept() int {
+	if s.General() {
+		return s.WithDefaults().Paths
+	}
+	return max(1, min(s.Spines, DefaultPaths))
 }

@@ -6,6 +6,9 @@ import (
 	"lightloom/pathmap"
 )
 
+// MaxK bounds the ports of a fat-tree's switches.
+const MaxK = 128
+
 // FatTree returns the fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008) with so many hosts, all
 // k³/4 for 0, every link with that rate. Hosts fill edge switch after edge switch; as in the cross-layer document,
 // switches other than core without a server are left out: edge switches without a host, and aggregation switches of
@@ -18,8 +21,8 @@ func FatTree(k, hosts int, rate pathmap.BitsPerSecond) (*pathmap.Topology, error
 	half := k / 2
 	all := half * half * k
 	switch {
-	case k < 2 || k > 128 || k%2 != 0:
-		return nil, fmt.Errorf("build fat-tree: k is %d; take an even number from 2 to 128", k)
+	case k < 2 || k > MaxK || k%2 != 0:
+		return nil, fmt.Errorf("build fat-tree: k is %d; take an even number from 2 to %d", k, MaxK)
 	case hosts < 0 || hosts > all:
 		return nil, fmt.Errorf("build fat-tree: %d hosts do not fit: k=%d carries 1 to %d", hosts, k, all)
 	case hosts == 0:
@@ -62,10 +65,14 @@ func addSwitches(b *pathmap.Builder, name string, n int) pathmap.NodeID {
 // addHosts adds n hosts to the first nodes, each a rack, so many to a rack, at its first ports.
 func addHosts(b *pathmap.Builder, n, each int, rate pathmap.BitsPerSecond) {
 	for h := range n {
-		r := h / each
-		id := b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, h%each), Role: pathmap.Host, Rack: int32(r)})
-		b.Cable(id, 0, pathmap.NodeID(r), int32(h%each), rate, rate)
+		addHost(b, h/each, h%each, rate)
 	}
+}
+
+// addHost adds host i of a rack to the ToR with the rack's number, at its port i.
+func addHost(b *pathmap.Builder, rack, i int, rate pathmap.BitsPerSecond) {
+	id := b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", rack, i), Role: pathmap.Host, Rack: int32(rack)})
+	b.Cable(id, 0, pathmap.NodeID(rack), int32(i), rate, rate)
 }
 
 // ToRs returns the top-of-rack switches of a topology, by NodeID.

@@ -120,6 +120,8 @@ func readYAML(file string, data []byte) (*sketch, error) {
 		return nil, err
 	case text == KindTopology:
 		return readOurs(file, top)
+	case text == FileKind: // which might name itself
+		return nil, tree{file}.wrong(kind.value.GetToken(), "kind: %q only names another file: name that one instead", text)
 	}
 	for _, k := range Kinds() {
 		if k == text {

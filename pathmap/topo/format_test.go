@@ -281,8 +281,8 @@ func TestFormatErrors(t *testing.T) {
 		{"no nodes", "yaml", "kind: topology\n", "f: no nodes: a topology has at least one"},
 		{"nodes as a mapping", "yaml", "kind: topology\nnodes: {a: 1}\n", "f:2:8: nodes is no list: write - before each"},
 		{"no name", "yaml", "kind: topology\nnodes:\n- role: tor\n", "f:3:3: a node without name: give it one"},
-		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, crossbar"},
-		{"unknown kind", "yaml", "kind: topolgy\n", `f:1:7: kind: "topolgy" is unknown: write "topology"? It is one of topology, hybrid, leafspine, crossbar`},
+		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, crossbar, fattree, jellyfish, file"},
+		{"unknown kind", "yaml", "kind: topolgy\n", `f:1:7: kind: "topolgy" is unknown: write "topology"? It is one of topology, hybrid, leafspine, crossbar, fattree, jellyfish, file`},
 		{"a fabric's spec", "yaml", "kind: hybrid\nracks: 0\n", "f:2:1: racks: 0 is out of range: write 1 or more, or leave racks out"},
 		{"a list", "yaml", "- a\n", "f:1:1: the file is no mapping: write key: value"},
 		{"empty", "yaml", "", "f: empty: a topology has nodes and links"},
@@ -407,14 +407,14 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ arg, want string }{
-		{"hybird:racks=3", `"hybird:racks=3" is no topology: name a file that ends in .yaml, .clab.yml, .json, .graphml or .dot, or write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, jellyfish`},
+		{"hybird:racks=3", `"hybird:racks=3" is no topology: name a file that ends in .yaml, .clab.yml, .json, .graphml or .dot, or write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
 		{"none.json", "read topology: open none.json: no such file or directory"},
 		{filepath.Join(dir, "net.txt"), filepath.Join(dir, "net.txt") + ": the name does not tell the format: end it in one of .clab.yml, .clab.yaml, .yaml, .yml, .json, .graphml, .xml, .dot, .gv"},
-		{"fattree:k=5", "build fat-tree: k is 5; take an even number from 2 to 128"},
-		{"fattree:k", `parse topology "fattree:k": column 9: "k" is no key with a value: write it like k=4`},
-		{"fattree:k=4,hots=3", `parse topology "fattree:k=4,hots=3": column 13: hots: unknown key of a fattree: write "hosts"? It is one of k, hosts, rate`},
-		{"jellyfish:seed=x", `parse topology "jellyfish:seed=x": seed: "x" is no whole number from 0`},
-		{"jellyfish:rate=0bps", `parse topology "jellyfish:rate=0bps": rate: a rate of 0bps carries nothing: write a rate above zero, such as rate=1Gbps`},
+		{"fattree:k=5", `parse fabric spec "fattree:k=5": column 9: k: 5 is no even number from 2 to 128`},
+		{"fattree:k", `parse fabric spec "fattree:k": column 9: "k" is no key with a value: write it like k=4`},
+		{"fattree:k=4,hots=3", `parse fabric spec "fattree:k=4,hots=3": column 13: hots: unknown key of a fattree: write "hosts"? It is one of k, hosts, rate, paths, slots`},
+		{"jellyfish:seed=x", `parse fabric spec "jellyfish:seed=x": column 11: seed: "x" is no whole number from 1: write it like seed=7`},
+		{"jellyfish:rate=0bps", `parse fabric spec "jellyfish:rate=0bps": column 11: rate: a rate of 0bps carries nothing: write a rate above zero, such as rate=1Gbps`},
 	} {
 		if _, err := Load(c.arg); err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.arg, err, c.want)

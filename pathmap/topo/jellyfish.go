@@ -22,11 +22,19 @@ func Jellyfish(switches, degree, hosts int, rate pathmap.BitsPerSecond, r *rand.
 	case switches*(degree+2*hosts)/2 > MaxCables:
 		return nil, fmt.Errorf("build Jellyfish: more than %d cables; take fewer switches, links or hosts", MaxCables)
 	}
+	j, err := newJellyfish(switches, degree, r)
+	if err != nil {
+		return nil, err
+	}
+	return j.topology(switches*hosts, rate)
+}
+
+func newJellyfish(switches, degree int, r *rand.Rand) (*jellyfish, error) {
 	const tries = 100 // with 3 links and more, nearly always the first will do; with 1, only two switches can be joined
 	for range tries {
-		j := jellyfish{r: r, degree: degree, near: make([][]int32, switches)}
+		j := &jellyfish{r: r, degree: degree, near: make([][]int32, switches)}
 		if j.join() && j.connected() {
-			return j.topology(hosts, rate)
+			return j, nil
 		}
 	}
 	return nil, errors.New("build Jellyfish: found none that is regular and connected; take more links a switch")
@@ -175,13 +183,14 @@ func (j *jellyfish) connected() bool {
 	return len(queue) == len(j.near)
 }
 
-// topology builds the graph, links in the order of their smaller, then their larger switch's neighbours.
+// topology builds the graph, links in the order of their smaller, then their larger switch's neighbours. Hosts are
+// spread evenly: the first switches have one more than the rest where they do not come out even.
 func (j *jellyfish) topology(hosts int, rate pathmap.BitsPerSecond) (*pathmap.Topology, error) {
 	b := pathmap.NewBuilder()
 	ports := make([]int32, len(j.near))
 	for s := range j.near {
 		b.Add(pathmap.Node{Name: fmt.Sprint("s", s), Role: pathmap.ToR, Rack: int32(s)})
-		ports[s] = int32(hosts)
+		ports[s] = int32(j.hostsOf(s, hosts))
 	}
 	for s, near := range j.near {
 		for _, n := range near {
@@ -192,6 +201,19 @@ func (j *jellyfish) topology(hosts int, rate pathmap.BitsPerSecond) (*pathmap.To
 			}
 		}
 	}
-	addHosts(b, hosts*len(j.near), hosts, rate)
+	for s := range j.near {
+		for i := range j.hostsOf(s, hosts) {
+			addHost(b, s, i, rate)
+		}
+	}
 	return b.Build()
+}
+
+// hostsOf is how many of all hosts stand at a switch.
+func (j *jellyfish) hostsOf(s, all int) int {
+	n := all / len(j.near)
+	if s < all%len(j.near) {
+		n++
+	}
+	return n
 }

@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"slices"
 
 	"lightloom/pathmap"
 )
@@ -13,7 +14,15 @@ func New(s Spec) (*Fabric, error) {
 		return nil, fmt.Errorf("build fabric: %w", err)
 	}
 	s = s.WithDefaults()
+	if s.General() {
+		f, err := newGeneral(s)
+		if err != nil {
+			return nil, fmt.Errorf("build fabric: %w", err)
+		}
+		return f, nil
+	}
 	f := &Fabric{Spec: s, Racks: s.Racks, HostsPerRack: s.Hosts, OCSNode: pathmap.None}
+	f.number(slices.Repeat([]int32{int32(s.Hosts)}, s.Racks))
 	b := pathmap.NewBuilder()
 	f.addNodes(b)
 	f.cable(b)
@@ -35,11 +44,22 @@ func (f *Fabric) addNodes(b *pathmap.Builder) {
 	if f.Spec.HasOCS() {
 		f.OCSNode = b.Add(pathmap.Node{Name: "ocs", Role: pathmap.OCS, Rack: pathmap.None})
 	}
-	f.HostNode = make([]pathmap.NodeID, f.Hosts())
 	for h := range f.HostNode {
-		r := h / f.HostsPerRack
-		f.HostNode[h] = b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, h%f.HostsPerRack), Role: pathmap.Host, Rack: int32(r)})
+		r, i := f.Place(int32(h))
+		f.HostNode[h], f.HostPort[h] = b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, i), Role: pathmap.Host, Rack: r}), int32(i)
 	}
+}
+
+// number numbers the hosts of racks that have so many each.
+func (f *Fabric) number(hosts []int32) {
+	f.FirstHost = make([]int32, len(hosts)+1)
+	for r, n := range hosts {
+		f.FirstHost[r+1] = f.FirstHost[r] + n
+		for range n {
+			f.HostRack = append(f.HostRack, int32(r))
+		}
+	}
+	f.HostNode, f.HostPort = make([]pathmap.NodeID, len(f.HostRack)), make([]int32, len(f.HostRack))
 }
 
 func (f *Fabric) cable(b *pathmap.Builder) {
@@ -80,6 +100,7 @@ func (f *Fabric) Follow(k int, seed uint64) (*pathmap.Live, error) {
 }
 
 func (f *Fabric) pathOptions(k int, seed uint64) pathmap.Options {
-	return pathmap.Options{K: k, Seed: seed,
+	// Of irregular graphs, packed maps answer faster.
+	return pathmap.Options{K: k, Seed: seed, Packed: f.Spec.General(),
 		Avoid: func(n pathmap.NodeID) bool { return f.Topology.Node(n).Role == pathmap.OCS }}
 }

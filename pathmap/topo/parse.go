@@ -19,6 +19,12 @@ const maxText = 4096
 //	hybrid     racks hosts spines nic eps ocs ports dark slots
 //	leafspine  racks hosts spines nic eps slots
 //	crossbar   ports rate dark slots
+//	fattree    k hosts rate paths slots
+//	jellyfish  switches degree hosts rate seed paths slots
+//	file       path dark scale paths slots
+//
+// Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish. The path of a file may be written
+// without its key where it comes first, as in "file:lab.yaml,dark=10ms"; it is not opened here.
 func ParseSpec(text string) (Spec, error) {
 	if len(text) > maxText {
 		return Spec{}, fmt.Errorf("parse fabric spec: %d bytes long, at most %d are read", len(text), maxText)
@@ -42,8 +48,11 @@ func parseText(text string) (Spec, int, error) {
 		var pair string
 		pair, rest, more = strings.Cut(rest, ",")
 		key, value, ok := strings.Cut(pair, "=")
+		if kind == FileKind && len(offsets) == 0 && !(ok && key == "path") {
+			key, value, ok = "path", pair, true
+		}
 		if !ok || value == "" {
-			return Spec{}, at, fmt.Errorf("%q is no key with a value: write it like racks=16", pair)
+			return Spec{}, at, fmt.Errorf("%q is no key with a value: write it like %s", pair, d.example())
 		}
 		if err := d.set(key, value); err != nil {
 			return Spec{}, at, err
@@ -79,6 +88,21 @@ func (d *draft) kind(kind string) error {
 		return wrong("kind", "%q is unknown: write %s", kind, oneOf(kind, Kinds()))
 	}
 	return nil
+}
+
+// example is a key of the kind with a value.
+func (d *draft) example() string {
+	switch d.s.Kind {
+	case Crossbar:
+		return "ports=16"
+	case FatTreeKind:
+		return "k=4"
+	case JellyfishKind:
+		return "switches=20"
+	case FileKind:
+		return "path=lab.yaml"
+	}
+	return "racks=16"
 }
 
 // set reads one key.
@@ -131,6 +155,41 @@ func keysOf(kind string) []key {
 			{"ports", count("ports", func(s *Spec) *int { return &s.Racks })},
 			{"rate", rate("rate", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })}, dark, slots}
 	}
+	return generalKeys(kind, dark, slots)
+}
+
+// generalKeys lists the keys of a general fabric; nil where there is no such kind.
+func generalKeys(kind string, dark, slots key) []key {
+	servers := key{"hosts", count("hosts", func(s *Spec) *int { return &s.Servers })}
+	every := key{"rate", rate("rate", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })}
+	paths := key{"paths", count("paths", func(s *Spec) *int { return &s.Paths })}
+	switch kind {
+	case FatTreeKind:
+		return []key{{"k", count("k", func(s *Spec) *int { return &s.K })}, servers, every, paths, slots}
+	case JellyfishKind:
+		return []key{{"switches", count("switches", func(s *Spec) *int { return &s.Switches })},
+			{"degree", count("degree", func(s *Spec) *int { return &s.Degree })}, servers, every, {"seed", setSeed}, paths, slots}
+	case FileKind:
+		return []key{{"path", func(s *Spec, value string) error { s.File = value; return nil }}, dark, {"scale", setDivisor}, paths, slots}
+	}
+	return nil
+}
+
+func setSeed(s *Spec, value string) error {
+	n, err := strconv.ParseUint(value, 10, 64)
+	if err != nil || n == 0 {
+		return wrong("seed", "%q is no whole number from 1: write it like seed=7", value)
+	}
+	s.Seed = n
+	return nil
+}
+
+func setDivisor(s *Spec, value string) error {
+	v, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(v > 0) {
+		return wrong("scale", "%q is no number above zero: write it like scale=10", value)
+	}
+	s.Divisor = v
 	return nil
 }
 

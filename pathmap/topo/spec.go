@@ -14,10 +14,16 @@ const (
 	Hybrid    = "hybrid"    // racks, a spine layer, and an OCS
 	LeafSpine = "leafspine" // racks and a spine layer
 	Crossbar  = "crossbar"  // one big switch: a rack of one host for each port; with dark=, an OCS beside it
+
+	FatTreeKind   = "fattree"   // three layers of equal switches, those without hosts left out
+	JellyfishKind = "jellyfish" // switches joined at random
+	FileKind      = "file"      // what a topology's file says, in any of the formats
 )
 
 // Kinds lists the kinds, as ParseSpec takes them.
-func Kinds() []string { return []string{Hybrid, LeafSpine, Crossbar} }
+func Kinds() []string {
+	return []string{Hybrid, LeafSpine, Crossbar, FatTreeKind, JellyfishKind, FileKind}
+}
 
 // What a spec's fields are where they are left out. NIC is OCS/Hosts but at least EPS where there is an OCS, else EPS.
 const (
@@ -26,6 +32,11 @@ const (
 	DefaultSpines        = 2
 	DefaultSlots         = 2
 	DefaultCrossbarPorts = 150 // as in the Facebook trace
+	DefaultK             = 4
+	DefaultSwitches      = 20
+	DefaultDegree        = 4
+	DefaultSeed          = 1
+	DefaultPaths         = 6 // as many as three bits name beside the default and the circuit
 	DefaultEPS           = pathmap.Gbps
 	DefaultOCS           = 10 * pathmap.Gbps
 	DefaultDark          = 10 * time.Millisecond
@@ -38,15 +49,21 @@ const (
 	MaxSpines = 1 << 10
 	MaxSlots  = 1 << 12
 	MaxCables = 1 << 21 // hosts and uplinks together
+	MaxPaths  = 252     // as many as a tag of a simulated fabric names
 	MaxRate   = 100_000 * pathmap.Gbps
 	MaxDark   = time.Hour
 )
 
 // HasOCS says whether the fabric has an optical circuit switch.
-func (s Spec) HasOCS() bool { return s.Kind == Hybrid || s.Kind == Crossbar && s.Dark != 0 }
+func (s Spec) HasOCS() bool {
+	return s.Kind == Hybrid || s.Kind == Crossbar && s.Dark != 0 || s.Kind == FileKind && s.Ports > 0
+}
 
 // WithDefaults returns s with its zero fields filled.
 func (s Spec) WithDefaults() Spec {
+	if s.General() {
+		return s.generalDefaults()
+	}
 	racks, hosts, spines := DefaultRacks, DefaultHosts, DefaultSpines
 	if s.Kind == Crossbar {
 		racks, hosts, spines = DefaultCrossbarPorts, 1, 1
@@ -77,6 +94,9 @@ func (s Spec) defaultNIC() pathmap.BitsPerSecond {
 // set (nic, ports, slots) are left out.
 func (s Spec) String() string {
 	s = s.WithDefaults()
+	if s.General() {
+		return s.generalString()
+	}
 	var b strings.Builder
 	b.WriteString(s.Kind)
 	sep := byte(':')
@@ -114,7 +134,7 @@ func (s Spec) String() string {
 
 // WithoutOCS returns the packet network of s alone: a leaf-spine of the same racks. With extra, it is given what the
 // OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines (less in proportion where only some racks have an
-// OCS port), rounded down.
+// OCS port), rounded down. It is for hybrids, leaf-spines and crossbars.
 func (s Spec) WithoutOCS(extra bool) Spec {
 	s = s.WithDefaults()
 	if extra && s.HasOCS() {

@@ -17,27 +17,86 @@ import (
 const maxFile = 1 << 16
 
 // FromArgument reads a spec as users name one on a command line: the path of a YAML file, if it ends in .yaml or .yml,
-// else the text form.
+// or of a topology in another format, else the text form. A topology's file is read here, once: the spec holds it.
 func FromArgument(arg string) (Spec, error) {
+	if strings.HasPrefix(arg, FileKind+":") {
+		s, err := ParseSpec(arg)
+		if err != nil {
+			return Spec{}, err
+		}
+		return s.read()
+	}
 	if strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml") {
 		return ReadSpec(arg)
+	}
+	if _, err := FormatOf(arg); err == nil && !strings.Contains(arg, ":") {
+		return Spec{Kind: FileKind, File: arg}.read()
 	}
 	return ParseSpec(arg)
 }
 
-// ReadSpec reads a YAML file: one mapping with "kind" and the keys that ParseSpec knows, with values written as there.
-// Errors name file, line and column.
+// ReadSpec reads a YAML file: one mapping with "kind" and the keys that ParseSpec knows, with values written as there,
+// or a topology. Errors name file, line and column.
 func ReadSpec(path string) (Spec, error) {
+	data, err := readAll(path, maxYAML)
+	if err != nil {
+		return Spec{}, fmt.Errorf("read fabric spec: %w", err)
+	}
+	if holdsTopology(path, data) {
+		return Spec{Kind: FileKind, File: path}.take(data)
+	}
+	s, err := ParseYAML(path, data)
+	if err != nil || s.Kind != FileKind {
+		return s, err
+	}
+	return s.read()
+}
+
+// readAll reads a file of at most so many bytes, and one byte of what is longer.
+func readAll(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Spec{}, fmt.Errorf("read fabric spec: %w", err)
+		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	return io.ReadAll(io.LimitReader(f, most+1))
+}
+
+// holdsTopology says whether YAML lists nodes and links, ours or containerlab's, and is no spec.
+func holdsTopology(path string, data []byte) bool {
+	top, err := tree{path}.root(data)
 	if err != nil {
-		return Spec{}, fmt.Errorf("read fabric spec: %w", err)
+		return false
 	}
-	return ParseYAML(path, data)
+	kind, ok := oneKey(top, "kind")
+	if !ok {
+		_, clab := oneKey(top, "topology")
+		return clab
+	}
+	word, err := tree{path}.word(kind.value, "kind")
+	return err == nil && word == KindTopology
+}
+
+// read opens the file of a spec and keeps what it holds.
+func (s Spec) read() (Spec, error) {
+	data, err := readAll(s.File, MaxFile)
+	if err != nil {
+		return Spec{}, fmt.Errorf("read topology: %w", err)
+	}
+	return s.take(data)
+}
+
+// take keeps what a spec's file holds and what that tells of the fabric.
+func (s Spec) take(data []byte) (Spec, error) {
+	s.Text = string(data)
+	if err := s.Check(); err != nil {
+		return Spec{}, fmt.Errorf("%s: %w", s.File, err)
+	}
+	f, err := newGeneral(s.WithDefaults())
+	if err != nil {
+		return Spec{}, err
+	}
+	return f.Spec, nil
 }
 
 // ParseYAML reads what ReadSpec reads from a file, name being what errors call it.

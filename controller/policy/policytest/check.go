@@ -105,8 +105,9 @@ func checkRoute(v *controller.View, p *controller.Plan) error {
 // leads says whether a tag names a path that has light, if any path has.
 func leads(v *controller.View, src, dst southbound.HostID, t southbound.Tag) bool {
 	s, d := v.HostRack(src), v.HostRack(dst)
+	i, packets := t.Path()
 	if s == d {
-		return t < southbound.TagCircuit
+		return packets
 	}
 	lit := func(i int) bool {
 		for _, l := range v.Paths.AppendPath(nil, int(s), int(d), i) {
@@ -117,11 +118,10 @@ func leads(v *controller.View, src, dst southbound.HostID, t southbound.Tag) boo
 		return true
 	}
 	n, any := v.Paths.Paths(int(s), int(d)), false
-	for i := range min(n, southbound.MaxPaths) {
+	for i := range min(n, southbound.MaxNamedPaths) {
 		any = any || lit(i)
 	}
-	i := max(int(t)-1, 0)
-	return t < southbound.TagCircuit && (!any || i < n && lit(i))
+	return packets && (!any || i < n && lit(i))
 }
 
 // checkLight carries out Withdraw, Preempt and Reserve as Apply does and wants no port reserved twice.

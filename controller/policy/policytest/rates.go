@@ -100,7 +100,8 @@ func bundle(v *controller.View, p *controller.Plan, c *controller.CoflowView, r 
 			return southbound.TagHold, nil
 		}
 	}
-	return tag, v.Paths.AppendPath(links, int(s), int(d), max(int(tag)-1, 0))
+	path, _ := tag.Path()
+	return tag, v.Paths.AppendPath(links, int(s), int(d), path)
 }
 
 // extras returns the extras of rates by bundle.

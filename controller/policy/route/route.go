@@ -41,7 +41,7 @@ func (f *finder) options(s, d southbound.RackID) []option {
 	key := [2]southbound.RackID{s, d}
 	opts, ok := f.opts[key]
 	if !ok {
-		for i := range min(f.v.Paths.Paths(int(s), int(d)), southbound.MaxPaths) {
+		for i := range min(f.v.Paths.Paths(int(s), int(d)), southbound.MaxNamedPaths) {
 			f.buf = f.v.Paths.AppendPath(f.buf[:0], int(s), int(d), i)
 			if f.lit(f.buf) {
 				opts = append(opts, option{i, len(f.buf)})

@@ -52,7 +52,10 @@ func (c *carrier) links(cf *controller.CoflowView, row int) []pathmap.LinkID {
 }
 
 // PathOf returns the path map's index for a packet tag: the default is its first path.
-func PathOf(t southbound.Tag) int { return max(int(t)-int(southbound.PathTag(0)), 0) }
+func PathOf(t southbound.Tag) int {
+	i, _ := t.Path()
+	return i
+}
 
 // OnCircuit says whether the bundles of a coflow between two racks are on a circuit now: it is lit, and a begun
 // reservation for them holds it.

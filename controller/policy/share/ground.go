@@ -64,13 +64,15 @@ func (g *ground) survey(v *controller.View) {
 	}
 	nics := make([]pathmap.BitsPerSecond, f.Racks) // what the hosts of a rack send together at most
 	for h, l := range g.up {
-		nics[h/f.HostsPerRack] += t.Link(l).Capacity
+		nics[f.RackOf(int32(h))] += t.Link(l).Capacity
 	}
 	for l, link := range t.Links() {
 		g.capacity[l] = float64(link.Capacity)
 		from, to := t.Node(link.From), t.Node(link.To)
-		// A link at a ToR that carries all that the rack's hosts can send or take never holds anybody back.
-		wide := from.Role == pathmap.ToR && link.Capacity >= nics[from.Rack] || to.Role == pathmap.ToR && link.Capacity >= nics[to.Rack]
+		// A link at a ToR that carries all that the rack's hosts can send or take never holds anybody back, unless others'
+		// bytes take it, too.
+		wide := !f.Transit && (from.Role == pathmap.ToR && link.Capacity >= nics[from.Rack] ||
+			to.Role == pathmap.ToR && link.Capacity >= nics[to.Rack])
 		host := from.Role == pathmap.Host || to.Role == pathmap.Host
 		g.binds[l] = host || !wide
 		g.plain = g.plain && (host || wide)

@@ -112,7 +112,7 @@ func (m *Memory) forward(link pathmap.Link, src, dst southbound.HostID, tag sout
 	}
 	rack := southbound.RackID(m.spec.RackOf(int32(dst)))
 	if link.To == m.spec.ToRNode[rack] {
-		return southbound.Port(int(dst) % m.spec.HostsPerRack), true
+		return southbound.Port(m.spec.HostPort[dst]), true
 	}
 	return p.Lookup(rack, southbound.RackID(m.spec.RackOf(int32(src))), tag)
 }

@@ -85,6 +85,9 @@ func (a *attached) open() error {
 		return err
 	}
 	spec = spec.WithDefaults()
+	if err := checkTags(spec); err != nil {
+		return err
+	}
 	if a.fabric, err = topo.New(spec); err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/workload"
 	"lightloom/emulator/netns"
-	"lightloom/pathmap"
 )
 
 // Replay runs every row of what opt asks for, prints the comparison and writes the report.
@@ -225,7 +224,7 @@ func (s *setup) report(outcomes []*outcome) (*report.Report, []report.PolicyResu
 	m := report.Meta{Version: version.This(), Title: "replay", Seed: s.opt.Seed, Notes: s.notes,
 		Workload: s.workload(),
 		Fabric: report.Fabric{Kind: spec.Kind, Spec: spec.String(), On: s.opt.On, Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
-			Privilege: "none", Racks: spec.Racks, Hosts: spec.Racks * spec.Hosts, Spines: spec.Spines, OCSPorts: spec.Ports,
+			Privilege: "none", Racks: spec.Racks, Hosts: s.fabric.Hosts(), Spines: spec.Spines, OCSPorts: spec.Ports,
 			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS)},
 		Controller: report.Controller{Replicas: 1, Log: "local"},
 	}
@@ -289,11 +288,4 @@ func chooseScale(ctx context.Context, opt Options) (float64, string, error) {
 		return cmp.Or(opt.Scale, 1), "", nil
 	}
 	return packetScale(ctx, opt)
-}
-
-// portRates is the sum of what all hosts can send, which bounds what the machine has to carry at once.
-func portRates(s *setup) pathmap.BitsPerSecond {
-	spec := s.rows[0].Spec
-	perRack := min(spec.NIC*pathmap.BitsPerSecond(spec.Hosts), spec.EPS*pathmap.BitsPerSecond(spec.Spines)+spec.OCS)
-	return perRack * pathmap.BitsPerSecond(spec.Racks)
 }

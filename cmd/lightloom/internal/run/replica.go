@@ -136,7 +136,7 @@ func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
 	if err != nil {
 		return err
 	}
-	paths, err := p.fabric.PathMap(pathsKept(p.charge.Row.Spec), p.charge.Seed)
+	paths, err := p.fabric.PathMap(p.charge.Row.Spec.PathsKept(), p.charge.Seed)
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,9 @@ func (s *setup) checkRules() error {
 	if s.opt.On != OnNetns {
 		return nil
 	}
+	if err := checkTags(s.spec); err != nil {
+		return err
+	}
 	for _, row := range s.rows {
 		for _, part := range append(strings.Split(row.Policy, "+"), s.opt.Parts.Share) {
 			if i := slices.IndexFunc(policy.Parts(), func(p policy.PartInfo) bool { return p.Name == part }); i >= 0 && policy.Parts()[i].Simulated {

@@ -14,15 +14,10 @@ import (
 	"lightloom/emulator/device"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
-	"lightloom/southbound"
 )
 
 // The demo's fabric: rates that two cores carry in real packets.
 const demoFabric = "hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms,nic=500Mbps,slots=8"
-
-// pathsKept is how many paths between two racks get a tag: one over each spine, as far as tags go. Longer ways lead
-// through other racks' ToRs, which no operator of a leaf-spine wants.
-func pathsKept(s topo.Spec) int { return max(1, min(s.Spines, southbound.MaxPaths)) }
 
 // row is one line of the report: a policy on a fabric.
 type row struct {
@@ -44,6 +39,8 @@ type setup struct {
 	notes     []string
 	rootless  bool      // as an ordinary user, whoever this is
 	kill      []killing // leaders to be killed on packets
+
+	fabric *topo.Fabric // of the first row, as run
 }
 
 // elephantFactor is T_e ÷ (δ × OCS rate): the document's 1.125 GB at 10 ms and 100 Gb/s (co-scheduler, section II-A).
@@ -63,6 +60,9 @@ func prepare(opt Options, scale float64) (*setup, error) {
 	s.spec = s.spec.WithDefaults()
 	scaled, err := scaleSpec(s.spec, scale)
 	if err != nil {
+		return nil, err
+	}
+	if s.fabric, err = topo.New(scaled); err != nil {
 		return nil, err
 	}
 	if err := s.choose(scaled); err != nil {
@@ -86,6 +86,7 @@ func scaleSpec(s topo.Spec, by float64) (topo.Spec, error) {
 	for _, r := range []*pathmap.BitsPerSecond{&s.NIC, &s.EPS, &s.OCS} {
 		*r = pathmap.BitsPerSecond(float64(*r) / by)
 	}
+	s.Divisor *= by // of a file's
 	if err := s.Check(); err != nil {
 		return s, fmt.Errorf("scale fabric by %v: %w", by, err)
 	}
@@ -112,7 +113,7 @@ func (s *setup) choose(spec topo.Spec) error {
 		}
 		s.rows = append(s.rows, row{Name: n, Policy: n, Spec: spec})
 	}
-	if s.opt.Demo && len(s.opt.Policies) == 0 {
+	if s.opt.Demo && len(s.opt.Policies) == 0 && !spec.General() {
 		s.rows = append(s.rows, row{Name: "random+ecmp, fat EPS", Policy: "random+ecmp", Spec: spec.WithoutOCS(true)})
 		s.notes = append(s.notes, "“random+ecmp, fat EPS” runs on a packet network that was given the OCS's capacity ("+
 			spec.WithoutOCS(true).String()+"): what it gains is capacity, not circuits.")
@@ -157,6 +158,7 @@ func (s *setup) load() error {
 	if err != nil {
 		return err
 	}
+	seat(s.fabric, jobs)
 	s.unscaled = workload.Sum(jobs).Bytes
 	s.rule(jobs)
 	s.notes = append(s.notes, s.opt.Rules.described(s.spec, s.quantum())...)

@@ -53,7 +53,7 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := f.PathMap(pathsKept(r.Spec), s.opt.Seed)
+	paths, err := f.PathMap(r.Spec.PathsKept(), s.opt.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -27,6 +25,9 @@ func Up(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
+	if err := checkTags(s.spec); err != nil {
+		return err
+	}
 	if capacity, _ := Capacity(); portRates(s)*loadShare > capacity {
 		fmt.Fprintf(opt.Stderr, "note: this fabric's ports sum to %v, more than a quarter of the %v that this machine is taken to carry: at full load its cores set the pace, not its links\n",
 			portRates(s), capacity)
@@ -41,7 +42,7 @@ func Up(ctx context.Context, opt Options) error {
 	err = inNamespaces(ctx, o, s.rootless, opt.Stderr, control, func(w *word) {
 		if w.Ready {
 			fmt.Fprintf(opt.Stdout, "up: %s, %d controllers, policy %s\n", o.Row.Spec, o.Replicas, o.Row.Policy)
-			fmt.Fprintln(opt.Stdout, "try:  lightloom status\n      lightloom exec h0-0 -- ping -c 3 "+southbound.Addr(1, 0).String()+"\nCtrl-C ends it.")
+			fmt.Fprintln(opt.Stdout, "try:  lightloom status\n      lightloom exec "+s.fabric.Topology.Node(s.fabric.HostNode[0]).Name+" -- ping -c 3 "+southbound.Addr(southbound.RackID(min(1, s.fabric.Racks-1)), 0).String()+"\nCtrl-C ends it.")
 		}
 	})
 	if errors.Is(err, context.Canceled) {
@@ -124,7 +125,7 @@ func (s *stage) answer(ctx context.Context, c *net.UnixConn) {
 
 // exec runs a command in a host, passes on the signals that the client sends, and returns its exit status.
 func (s *stage) exec(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (int, error) {
-	h, err := s.host(r.Host)
+	h, err := hostNamed(s.fabric, r.Host)
 	if err != nil {
 		return statusNotFound, err
 	}
@@ -164,17 +165,6 @@ func (s *stage) exec(ctx context.Context, c *net.UnixConn, r request, files []*o
 
 // statusNotFound is what shells answer for a command that does not exist.
 const statusNotFound = 127
-
-// host finds a host by its name, h<rack>-<number>.
-func (s *stage) host(name string) (southbound.HostID, error) {
-	rack, number, ok := strings.Cut(strings.TrimPrefix(name, "h"), "-")
-	r, err1 := strconv.Atoi(rack)
-	i, err2 := strconv.Atoi(number)
-	if !ok || !strings.HasPrefix(name, "h") || err1 != nil || err2 != nil || r < 0 || r >= s.fabric.Racks || i < 0 || i >= s.fabric.HostsPerRack {
-		return 0, fmt.Errorf("host %q: the fabric's hosts are h0-0 to h%d-%d", name, s.fabric.Racks-1, s.fabric.HostsPerRack-1)
-	}
-	return southbound.HostID(r*s.fabric.HostsPerRack + i), nil
-}
 
 // Exec runs a command in a host of the fabric that this user's `up` keeps. Its error is an ExitError with the command's
 // status, or says why there was none.
