@@ -83,6 +83,7 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 	case o.Queue < 0 || o.Queue > 1<<30 || o.Queue > 0 && o.Queue < 2*o.MTU:
 		return o, usage("write --queue-bytes 65536, or 0 for one by the link's rate", "%s: --queue-bytes %d: take 0, or from two frames to 1073741824", c.Name(), o.Queue)
 	}
+	o.Settings = settings(c)
 	o.Stdin, o.Stdout, o.Stderr = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()
 	return o, nil
 }

@@ -2,10 +2,9 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-)
 
-// synthetic names the built-in generator where a trace is asked for.
-const synthetic = "synthetic"
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
 
 func newReplay(a actions, argv []string) *cobra.Command {
 	f := newRunFlags(argv)
@@ -30,7 +29,7 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		case opt.Fabric == "":
 			return usage("add --fabric hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms", "replay: there is no fabric to replay on")
 		}
-		if opt.Trace == synthetic {
+		if opt.Trace == wiring.Synthetic {
 			opt.Trace = ""
 		}
 		return a.replay(c.Context(), opt)

@@ -44,7 +44,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(flagError)
 	if a.replay != nil {
-		root.AddCommand(newDemo(a, argv), newReplay(a, argv))
+		root.AddCommand(newDemo(a, argv), newReplay(a, argv), newRerun(a))
 	}
 	if a.up != nil {
 		root.AddCommand(newUp(a, argv))

@@ -11,6 +11,7 @@ type Report struct {
 	Version    string     `json:"version"`
 	Title      string     `json:"title"`
 	Seed       uint64     `json:"seed"`
+	Manifest   *Manifest  `json:"manifest,omitempty"`
 	Percentile string     `json:"percentile_definition"`
 	Workload   Workload   `json:"workload"`
 	Fabric     Fabric     `json:"fabric"`
@@ -28,6 +29,7 @@ type Meta struct {
 	Version    string
 	Title      string // "demo", or what was replayed
 	Seed       uint64
+	Manifest   *Manifest
 	Workload   Workload
 	Fabric     Fabric
 	Controller Controller

@@ -22,6 +22,7 @@ type Run struct {
 	CPU       float64     `json:"cpu_seconds"`
 	Predicted float64     `json:"predicted_wall_seconds,omitempty"`
 	Host      Host        `json:"host"`
+	Inputs    []Place     `json:"inputs,omitempty"` // where the files that were read lay
 	Policies  []PolicyRun `json:"policies"`
 	Notes     []string    `json:"notes,omitempty"`
 }

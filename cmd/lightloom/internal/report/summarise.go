@@ -18,7 +18,7 @@ const MaxRows = 2000
 // are kept, not copied, for the pictures.
 func Summarise(m Meta, results []PolicyResult) *Report {
 	r := &Report{
-		Version: m.Version, Title: m.Title, Seed: m.Seed, Percentile: PercentileDefinition,
+		Version: m.Version, Title: m.Title, Seed: m.Seed, Manifest: m.Manifest, Percentile: PercentileDefinition,
 		Workload: m.Workload, Fabric: m.Fabric, Controller: m.Controller, Notes: m.Notes,
 		Losses: []string{}, Policies: []Policy{}, results: results,
 	}

@@ -97,7 +97,7 @@ func (r *Report) files(run *Run) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []file{{"report.json", report}, {"run.json", machine}, {"report.html", page}}, nil
+	return []file{{reportFile, report}, {runFile, machine}, {pageFile, page}}, nil
 }
 
 // writeTemp writes data under a hidden name of its own, through to the disk, and returns the name. It leaves nothing

@@ -3,6 +3,8 @@ package run
 import (
 	"io"
 	"strconv"
+
+	"lightloom/cmd/lightloom/internal/report"
 )
 
 // Options are what the commands demo, replay and up ask for, checked as far as flags alone can be: names of policies,
@@ -31,6 +33,8 @@ type Options struct {
 	Output    string // OutputTable or OutputJSON, on Stdout
 	ReportDir string // where report.json, run.json and report.html go; empty: a fresh directory, whose name is printed
 
+	// Settings are all flags with their values, by name, but for those that say where results go: for the manifest.
+	Settings       []report.Setting
 	Args           []string // of the process, after its name: what a re-executed child needs to know
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

@@ -116,7 +116,13 @@ func (s *setup) replay(ctx context.Context, dir string) error {
 		outcomes, run.Policies = append(outcomes, o), append(run.Policies, cost)
 	}
 	_ = bar.Finish()
+	manifest, places, err := s.manifest()
+	if err != nil {
+		return err
+	}
+	run.Inputs = places
 	rep, results := s.report(outcomes)
+	rep.Manifest = manifest
 	if name := s.opt.Rules.PerCoflow; name != "" {
 		if err := writePerCoflow(name, results); err != nil {
 			return err

@@ -111,7 +111,11 @@ func (s *setup) choose(spec topo.Spec) error {
 		if n, err = s.opt.Rules.named(n); err != nil {
 			return err
 		}
-		s.rows = append(s.rows, row{Name: n, Policy: n, Spec: spec})
+		name := shown(n)
+		if slices.ContainsFunc(s.rows, func(r row) bool { return r.Name == name }) {
+			name = n // two files of one name
+		}
+		s.rows = append(s.rows, row{Name: name, Policy: n, Spec: spec})
 	}
 	if s.opt.Demo && len(s.opt.Policies) == 0 && !spec.General() {
 		s.rows = append(s.rows, row{Name: "random+ecmp, fat EPS", Policy: "random+ecmp", Spec: spec.WithoutOCS(true)})

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Manifest says what made a report, so that `lightloom rerun` can make it again. It holds nothing of the machine: where
+// files were found is in run.json.
+type Manifest struct {
+	Format   int       `json:"format"` // ManifestFormat
+	Version  string    `json:"version"`
+	Commit   string    `json:"commit,omitempty"` // that the binary was built from; empty where the build does not say
+	Changed  bool      `json:"work_tree_changed,omitempty"`
+	Command  string    `json:"command"`  // replay or demo
+	Settings []Setting `json:"settings"` // every flag, given or not, by name; auto is resolved
+	Inputs   []Input   `json:"inputs,omitempty"`
+	Seeds    []uint64  `json:"seeds"`
+	Fabric   string    `json:"fabric"`                // in full
+	Jobs     string    `json:"jobs_digest,omitempty"` // of the jobs as submitted under the first seed
+}
+
+// ManifestFormat is the number of this form of a manifest. A reader refuses others.
+const ManifestFormat = 1
+
+// Setting is a flag and its value.
+type Setting struct {
+	Flag  string `json:"flag"`
+	Value string `json:"value"`
+}
+
+// Input is a file that a run read, by content: the setting of its flag holds the name alone.
+type Input struct {
+	Flag   string `json:"flag"`
+	Name   string `json:"name"` // without directories
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Place is where an input was found: for run.json.
+type Place struct {
+	Name string `json:"name"`
+	Path string `json:"path"` // absolute
+}
+
+// Files of a report's directory.
+const (
+	reportFile = "report.json"
+	runFile    = "run.json"
+	pageFile   = "report.html"
+)
+
+// maxReport bounds a report that is read, in bytes: 2000 coflows of a hundred runs under ten policies stay below it.
+const maxReport = 1 << 30
+
+// Read reads a report: a report.json, or the directory that holds one. What it does not know it passes over: reports of
+// later versions may hold more.
+func Read(path string) (*Report, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, reportFile)
+	}
+	b, err := readBounded(path)
+	if err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	var r Report
+	if err := decode(b, &r); err != nil {
+		return nil, fmt.Errorf("read report %q: %w", path, err)
+	}
+	if len(r.Policies) == 0 {
+		return nil, fmt.Errorf("read report %q: it holds no policies: name a report.json that replay or demo wrote", path)
+	}
+	return &r, nil
+}
+
+// ReadRun reads the run.json of a report's directory.
+func ReadRun(dir string) (*Run, error) {
+	path := filepath.Join(dir, runFile)
+	b, err := readBounded(path)
+	if err != nil {
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	var r Run
+	if err := decode(b, &r); err != nil {
+		return nil, fmt.Errorf("read run %q: %w", path, err)
+	}
+	return &r, nil
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxReport+1))
+	if err == nil && len(b) > maxReport {
+		err = fmt.Errorf("%q is longer than %d bytes: no report is", path, maxReport)
+	}
+	return b, err
+}
+
+// decode reads one JSON value and says in which line it goes wrong.
+func decode(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	err := d.Decode(v)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("line %d: %w", lineOf(b, syntax.Offset), err)
+	case errors.As(err, &kind):
+		return fmt.Errorf("line %d: %w", lineOf(b, kind.Offset), err)
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it ends in the middle: it was cut short")
+	case err != nil:
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("line %d: more follows the report", lineOf(b, d.InputOffset()))
+	}
+	return nil
+}
+
+func lineOf(b []byte, offset int64) int {
+	return 1 + bytes.Count(b[:min(int64(len(b)), max(0, offset))], []byte{'\n'})
+}
+
+// Check says why a manifest cannot be run again, or nil.
+func (m *Manifest) Check() error {
+	switch {
+	case m == nil:
+		return errors.New("the report has no manifest: it was written before reports had one")
+	case m.Format != ManifestFormat:
+		return fmt.Errorf("the manifest is of format %d, and this lightloom reads %d: take the version that wrote it (%q)", m.Format, ManifestFormat, m.Version)
+	case m.Command == "":
+		return errors.New("the manifest names no command")
+	}
+	return nil
+}

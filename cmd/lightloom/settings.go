@@ -1,0 +1,33 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lightloom/cmd/lightloom/internal/report"
+)
+
+// resultFlags say how and where results are shown, and change nothing of them: no manifest holds them.
+func resultFlags() []string {
+	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "explain"}
+}
+
+// settings are all flags of a command with their values, given or not, by name.
+func settings(c *cobra.Command) []report.Setting {
+	var out []report.Setting
+	c.Flags().VisitAll(func(f *pflag.Flag) { // by name
+		if slices.Contains(resultFlags(), f.Name) {
+			return
+		}
+		if many, ok := f.Value.(pflag.SliceValue); ok {
+			for _, v := range many.GetSlice() {
+				out = append(out, report.Setting{Flag: f.Name, Value: v})
+			}
+			return
+		}
+		out = append(out, report.Setting{Flag: f.Name, Value: f.Value.String()})
+	})
+	return out
+}
