@@ -1,0 +1,29 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+// TestFilesAreKnown: a flag of replay or demo that names a file is either one that a manifest hashes, or one that says
+// where results go. One that is neither would make a rerun of other jobs.
+func TestFilesAreKnown(t *testing.T) {
+	root := newRoot(wired(), nil, strings.NewReader(""), io.Discard, io.Discard)
+	for _, name := range []string{"replay", "demo"} {
+		c, _, err := root.Find([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if strings.Contains(strings.ToLower(f.Usage), "file") && !wiring.ReadsFile(f.Name) && !slices.Contains(resultFlags(), f.Name) {
+				t.Errorf("--%s of %s: %q: list it in run.ReadsFile or in resultFlags", f.Name, name, f.Usage)
+			}
+		})
+	}
+}
