@@ -1,0 +1,159 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Kind says what is wrong with a fibre.
+type Kind string
+
+// The kinds.
+const (
+	Swapped    Kind = "swapped"    // it and another are in each other's place
+	Misplaced  Kind = "misplaced"  // another end than expected is behind it, and there is no simple exchange
+	Dead       Kind = "dead"       // somebody should be behind it, and nobody is
+	Unexpected Kind = "unexpected" // nobody should be behind it, and somebody is
+	Stranger   Kind = "stranger"   // who is behind it is at no port of the fabric's switches
+	Bypass     Kind = "bypass"     // two ends hear each other without the optical switch
+	Doubtful   Kind = "doubtful"   // what was observed cannot be
+)
+
+// Fibre names the fibres of a port.
+type Fibre string
+
+// The fibres: one leads to the optical switch, one away from it.
+const (
+	In   Fibre = "in"
+	Out  Fibre = "out"
+	Both Fibre = "both"
+)
+
+// Finding is one thing that is not as it should be.
+type Finding struct {
+	Kind     Kind   `json:"kind"`
+	Port     int    `json:"port"` // of the optical switch; -1: none
+	Fibre    Fibre  `json:"fibre,omitempty"`
+	With     int    `json:"with"` // the other port of an exchange; -1: none
+	Expected string `json:"expected,omitempty"`
+	Found    string `json:"found,omitempty"`
+	Why      string `json:"why,omitempty"`
+}
+
+func (f Finding) String() string {
+	which := map[Fibre]string{In: "the fibre into", Out: "the fibre out of", Both: "both fibres of"}[f.Fibre]
+	leads := "leads"
+	if f.Fibre == Both {
+		leads = "lead"
+	}
+	switch f.Kind {
+	case Swapped:
+		return fmt.Sprintf("swapped: %s ports %d and %d are in each other's place (%s is found at %d)", which, f.Port, f.With, f.Expected, f.With)
+	case Misplaced:
+		return fmt.Sprintf("misplaced: %s port %d %s to %s, expected is %s", which, f.Port, leads, f.Found, f.Expected)
+	case Dead:
+		return fmt.Sprintf("dead: nothing comes through %s port %d, expected is %s", which, f.Port, f.Expected)
+	case Unexpected:
+		return fmt.Sprintf("unexpected: %s port %d %s to %s, expected is nothing", which, f.Port, leads, f.Found)
+	case Stranger:
+		return fmt.Sprintf("stranger: %s port %d %s to %s, which no switch of this fabric has", which, f.Port, leads, f.Found)
+	case Bypass:
+		return fmt.Sprintf("bypass: %s hears %s without any circuit", f.Expected, f.Found)
+	}
+	return "doubtful: " + f.Why
+}
+
+// Compare names what differs between two maps of equal size: expected by port, then the fibre.
+func Compare(expected, found Map) []Finding {
+	expected.check()
+	found.check()
+	if expected.Ports() != found.Ports() {
+		panic(fmt.Sprintf("audit: compare maps of %d and %d ports", expected.Ports(), found.Ports()))
+	}
+	var all []Finding
+	for p := range expected.In {
+		in, hasIn := differ(expected, found, expected.In, found.In, p, In)
+		out, hasOut := differ(expected, found, expected.Out, found.Out, p, Out)
+		if merged, ok := merge(in, out); hasIn && hasOut && ok {
+			all = append(all, merged)
+			continue
+		}
+		if hasIn {
+			all = append(all, in)
+		}
+		if hasOut {
+			all = append(all, out)
+		}
+	}
+	// An exchange is named once, at its smaller port.
+	return slices.DeleteFunc(all, func(f Finding) bool { return f.Kind == Swapped && f.With < f.Port && twin(all, f) })
+}
+
+// twin says whether the other port of an exchange names it as well, for the same fibres.
+func twin(all []Finding, f Finding) bool {
+	return slices.ContainsFunc(all, func(o Finding) bool {
+		return o.Kind == Swapped && o.Port == f.With && o.With == f.Port && o.Fibre == f.Fibre
+	})
+}
+
+// merge joins what is wrong with both fibres of a port in the same way.
+func merge(in, out Finding) (Finding, bool) {
+	same := in
+	same.Fibre = out.Fibre
+	if same != out {
+		return Finding{}, false
+	}
+	same.Fibre = Both
+	return same, true
+}
+
+// differ says what is wrong with one fibre.
+func differ(expected, found Map, want, got []End, p int, fibre Fibre) (Finding, bool) {
+	if want[p] == got[p] {
+		return Finding{}, false
+	}
+	f := Finding{Port: p, Fibre: fibre, With: -1}
+	if !want[p].IsZero() {
+		f.Expected = want[p].String()
+	}
+	if !got[p].IsZero() {
+		f.Found = got[p].String()
+	}
+	at := slices.Index(got, want[p])
+	switch {
+	case got[p].IsZero():
+		f.Kind = Dead
+	case !expected.knows(got[p]):
+		f.Kind = Stranger
+	case want[p].IsZero():
+		f.Kind = Unexpected
+	case at >= 0 && want[at] == got[p]:
+		f.Kind, f.With, f.Found = Swapped, at, got[p].String()
+	default:
+		f.Kind = Misplaced
+	}
+	return f, true
+}
+
+// knows says whether an end stands anywhere in the map.
+func (m Map) knows(e End) bool { return slices.Contains(m.In, e) || slices.Contains(m.Out, e) }
+
+// Judge is Compare with what else a walk has met: doubts, and ends that should hear each other through the optical
+// switch alone and do so without it.
+func Judge(expected Map, w *Walk) []Finding {
+	found, direct, doubts := w.Found()
+	all := Compare(expected, found)
+	for _, h := range sorted(direct) {
+		if expected.knows(h.At) {
+			all = append(all, Finding{Kind: Bypass, Port: -1, With: -1, Expected: h.At.String(), Found: h.From.String()})
+		}
+	}
+	for _, d := range doubts {
+		why := d.Why
+		if d.In >= 0 && d.Out >= 0 {
+			why = fmt.Sprintf("circuit %d→%d: %s", d.In, d.Out, why)
+		}
+		all = append(all, Finding{Kind: Doubtful, Port: -1, With: -1, Why: why})
+	}
+	return all
+}

@@ -1,0 +1,142 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+
+	"lightloom/southbound"
+)
+
+// enough is how many different switches a fibre must be silent against before it counts as dead: one may ignore it,
+// because it is its own.
+const enough = 2
+
+// skip moves on from partners when there is nothing left that could be learned there.
+func (w *Walk) skip() {
+	if len(w.partners()) > 0 {
+		return
+	}
+	for p := range w.n {
+		if w.found.In[p].IsZero() {
+			w.dead.In[p] = silent
+		}
+		if w.found.Out[p].IsZero() {
+			w.dead.Out[p] = silent
+		}
+	}
+	if w.stage = prediction; len(w.predict()) == 0 {
+		w.stage = finished
+	}
+}
+
+// partners pairs every fibre that is not settled with an end that is known and has not been tried on it.
+func (w *Walk) partners() (round []southbound.CrossConnect) {
+	inUsed, outUsed := make([]bool, w.n), make([]bool, w.n)
+	for p := range w.n {
+		if out := w.open(p, true); out && !outUsed[p] {
+			if in := w.partnerOf(side{p, true}, w.found.In, inUsed); in >= 0 {
+				inUsed[in], outUsed[p] = true, true
+				round = append(round, southbound.CrossConnect{In: southbound.Port(in), Out: southbound.Port(p)})
+			}
+		}
+		if in := w.open(p, false); in && !inUsed[p] {
+			if out := w.partnerOf(side{p, false}, w.found.Out, outUsed); out >= 0 {
+				inUsed[p], outUsed[out] = true, true
+				round = append(round, southbound.CrossConnect{In: southbound.Port(p), Out: southbound.Port(out)})
+			}
+		}
+	}
+	slices.SortFunc(round, func(a, b southbound.CrossConnect) int { return int(a.In - b.In) })
+	return round
+}
+
+// open says whether a fibre is neither known nor dead.
+func (w *Walk) open(port int, out bool) bool {
+	if out {
+		return w.found.Out[port].IsZero() && len(w.tried[side{port, true}]) < enough
+	}
+	return w.found.In[port].IsZero() && len(w.tried[side{port, false}]) < enough
+}
+
+// partnerOf returns the first port whose known end is of a switch that has not been tried on s.
+func (w *Walk) partnerOf(s side, known []End, used []bool) int {
+	for p, e := range known {
+		if !e.IsZero() && !used[p] && !slices.Contains(w.tried[s], e.Chassis) {
+			return p
+		}
+	}
+	return -1
+}
+
+// match takes a round of partners: whoever hears a known end is behind the output that it was lit to, and the other way
+// round.
+func (w *Walk) match(lit []southbound.CrossConnect, heard []Heard) {
+	round := w.round
+	for _, c := range round {
+		in, out := int(c.In), int(c.Out)
+		from, at := w.found.In[in], w.found.Out[out]
+		if !from.IsZero() && at.IsZero() {
+			w.tried[side{out, true}] = append(w.tried[side{out, true}], from.Chassis)
+		} else if from.IsZero() && !at.IsZero() {
+			w.tried[side{in, false}] = append(w.tried[side{in, false}], at.Chassis)
+		}
+		if !slices.Contains(lit, c) {
+			continue
+		}
+		for _, h := range heard {
+			switch {
+			case !from.IsZero() && at.IsZero() && h.From == from:
+				w.learn(out, true, h.At)
+			case from.IsZero() && !at.IsZero() && h.At == at:
+				w.learn(in, false, h.From)
+			}
+		}
+	}
+	w.skip()
+}
+
+// predict pairs all ports anew: two further than they were paired before, where there are so many.
+func (w *Walk) predict() (round []southbound.CrossConnect) {
+	w.verify = map[Heard]southbound.CrossConnect{}
+	by := min(w.shift+1, w.n-1)
+	for in := range w.n {
+		out := (in + by) % w.n
+		from, at := w.found.In[in], w.found.Out[out]
+		c := southbound.CrossConnect{In: southbound.Port(in), Out: southbound.Port(out)}
+		round = append(round, c)
+		if !from.IsZero() && !at.IsZero() {
+			w.verify[Heard{at, from}] = c
+		}
+	}
+	if len(w.verify) == 0 {
+		return nil
+	}
+	return round
+}
+
+// compare holds what was heard against what the map predicts. That a switch does not hear itself proves nothing.
+func (w *Walk) compare(lit []southbound.CrossConnect, heard []Heard) {
+	for _, c := range w.round { // in the order of inputs
+		for h, at := range w.verify {
+			if at == c && slices.Contains(lit, c) && h.At.Chassis != h.From.Chassis && !slices.Contains(heard, h) {
+				w.doubt(Doubt{c.In, c.Out, fmt.Sprintf("%v does not hear %v, which the map says it should", h.At, h.From)})
+			}
+		}
+	}
+	for _, h := range sorted(heard) {
+		if _, ok := w.verify[h]; !ok {
+			w.doubt(Doubt{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v, which the map does not explain", h.At, h.From)})
+		}
+	}
+}
+
+func sorted(all []Heard) []Heard {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b Heard) int {
+		if c := a.At.compare(b.At); c != 0 {
+			return c
+		}
+		return a.From.compare(b.From)
+	})
+	return all
+}
