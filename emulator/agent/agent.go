@@ -44,7 +44,8 @@ type Agent struct {
 	readAt  time.Duration
 	fence   fence
 
-	stats counters
+	odometer *odometer
+	stats    counters
 }
 
 type counters struct {
@@ -67,6 +68,7 @@ func New(cfg Config) (*Agent, error) {
 	a := &Agent{cfg: cfg, pattern: newPattern(), addr: make([]netip.AddrPort, cfg.Hosts),
 		greet: make(chan struct{}, maxGreeting), doors: make(chan struct{}, maxDoors), table: newTable(), rates: newRateTable(), events: newEventLog(),
 		tasks: map[southbound.TaskID]*time.Timer{}, beat: 1, fence: newFence()}
+	a.odometer = newOdometer(a)
 	a.buffers.New = func() any { return new(buffer) }
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -98,6 +100,7 @@ func (a *Agent) Close() error {
 	a.mu.Unlock()
 	a.stop()
 	a.done.Wait()
+	a.odometer.close()
 	return nil
 }
 

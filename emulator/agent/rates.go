@@ -31,20 +31,47 @@ type class struct {
 type rateTable struct {
 	fair  bool
 	pace  map[southbound.CoflowID]time.Duration
-	pairs map[class]float64 // payload bytes a second
+	fan   map[southbound.CoflowID]*fan
+	extra map[southbound.BundleKey]float64
+	pairs map[class]float64 // payload bytes a second, as all rates here
+}
+
+// fan is a spread: what each bundle may send at most, by source and by destination.
+type fan struct {
+	from, to map[southbound.HostID]float64
+}
+
+func newFan(s *southbound.Spread) *fan {
+	f := &fan{from: make(map[southbound.HostID]float64, len(s.From)), to: make(map[southbound.HostID]float64, len(s.To))}
+	for _, r := range s.From {
+		f.from[r.Host] = payload(r.Rate)
+	}
+	for _, r := range s.To {
+		f.to[r.Host] = payload(r.Rate)
+	}
+	return f
 }
 
 func newRateTable() rateTable {
-	return rateTable{pace: map[southbound.CoflowID]time.Duration{}, pairs: map[class]float64{}}
+	return rateTable{pace: map[southbound.CoflowID]time.Duration{}, fan: map[southbound.CoflowID]*fan{},
+		extra: map[southbound.BundleKey]float64{}, pairs: map[class]float64{}}
 }
 
-// set takes rates; with onlyPairs, fair and pace stay.
+// set takes rates; with onlyPairs, all but pairs stays.
 func (t *rateTable) set(r *southbound.Rates, onlyPairs bool) {
 	if !onlyPairs {
 		t.fair = r.Fair
 		clear(t.pace)
 		for _, p := range r.Pace {
 			t.pace[p.Coflow] = p.Until
+		}
+		clear(t.fan)
+		for i := range r.Spread {
+			t.fan[r.Spread[i].Coflow] = newFan(&r.Spread[i])
+		}
+		clear(t.extra)
+		for _, e := range r.Extra {
+			t.extra[e.BundleKey] = payload(e.Rate)
 		}
 	}
 	for _, p := range r.Pairs {
@@ -68,8 +95,9 @@ type grant struct {
 // grant returns what a bundle may do now. left is its payload yet to be received, lineRate the slowest line of its path in
 // payload bytes a second (0: not known).
 //
-// A bundle follows its coflow's pace if it has one and is on packets, else its class; what neither names holds.
-func (t *rateTable) grant(co southbound.CoflowID, cl class, left float64, now time.Duration, lineRate float64) grant {
+// A bundle follows its coflow's pace or spread if it has one and is on packets, else its class; what neither names holds.
+// An extra comes on top, and fixes what the pace gives now until rates are set again.
+func (t *rateTable) grant(b southbound.BundleKey, cl class, left float64, now time.Duration, lineRate float64) grant {
 	if cl.tag == southbound.TagHold {
 		return grant{}
 	}
@@ -79,12 +107,17 @@ func (t *rateTable) grant(co southbound.CoflowID, cl class, left float64, now ti
 	if t.fair {
 		return grant{rate: lineRate, fair: true}
 	}
-	until, paced := t.pace[co]
+	until, paced := t.pace[b.Coflow]
+	fan, extra := t.fan[b.Coflow], t.extra[b]
 	switch {
-	case !paced || cl.tag == southbound.TagCircuit:
+	case !paced && fan == nil || cl.tag == southbound.TagCircuit:
 		return grant{rate: min(t.pairs[cl], lineRate)}
+	case fan != nil:
+		return grant{rate: min(min(fan.from[cl.src], fan.to[cl.dst])+extra, lineRate)}
 	case until == 0:
-		return grant{}
+		return grant{rate: min(extra, lineRate)}
+	case extra > 0:
+		return grant{rate: min(paceRate(left, until, now)+extra, lineRate)}
 	default:
 		return grant{rate: min(paceRate(left, until, now), lineRate), until: until}
 	}

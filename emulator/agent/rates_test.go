@@ -39,13 +39,22 @@ func TestGrant(t *testing.T) {
 		{"pace before class", []*southbound.Rates{rates(0, pathmap.Mbps, southbound.Pace{Coflow: 9, Until: 600 * ms})}, 0, 0, 2e6},
 		{"a circuit is not paced", []*southbound.Rates{rates(7, pathmap.Mbps, southbound.Pace{Coflow: 9, Until: 600 * ms})}, 7, 0, mbps},
 		{"late: at the line", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9, Until: 50 * ms}}}}, 0, 1e8, 1e8},
+		{"spread: the slower end", []*southbound.Rates{spreading(5, 3)}, 0, 0, 3 * mbps},
+		{"spread: a host that is not named", []*southbound.Rates{spreading(5, 0)}, 0, 0, 0},
+		{"spread and extra", []*southbound.Rates{topped(spreading(5, 3), 4)}, 0, 0, 7 * mbps},
+		{"spread and extra above the line", []*southbound.Rates{topped(spreading(5, 3), 4)}, 0, 9, 9},
+		{"extra of another row", []*southbound.Rates{{Spread: spreading(5, 3).Spread, Extra: []southbound.Extra{{BundleKey: southbound.BundleKey{Coflow: 9, Row: 1}, Rate: 1}}}}, 0, 0, 3 * mbps},
+		{"a circuit has no extra", []*southbound.Rates{topped(rates(7, pathmap.Mbps, southbound.Pace{Coflow: 9, Until: 600 * ms}), 4)}, 7, 0, mbps},
+		{"pace and extra", []*southbound.Rates{topped(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9, Until: 600 * ms}}}, 4)}, 0, 0, 2e6 + 4*mbps},
+		{"held, but for its extra", []*southbound.Rates{topped(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9}}}, 4)}, 0, 0, 4 * mbps},
+		{"spreads and extras are replaced", []*southbound.Rates{topped(spreading(5, 3), 4), {}}, 0, 0, 0},
 		{"paces are replaced", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9, Until: 600 * ms}}}, {}}, 0, 0, 0},
 	} {
 		table := newRateTable()
 		for _, r := range tc.said {
 			table.set(r, false)
 		}
-		if got := table.grant(9, cl(tc.tag), 1e6, 100*ms, tc.line).rate; math.Abs(got-tc.want) > 1e-6 && got != tc.want {
+		if got := table.grant(southbound.BundleKey{Coflow: 9}, cl(tc.tag), 1e6, 100*ms, tc.line).rate; math.Abs(got-tc.want) > 1e-6 && got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
 		}
 	}
@@ -60,7 +69,7 @@ func TestPaceEndsInTime(t *testing.T) {
 		until := time.Duration(50+rng.IntN(1000)) * time.Millisecond
 		table := newRateTable()
 		table.set(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: until}}}, false)
-		g := table.grant(1, class{}, left, 0, 0)
+		g := table.grant(southbound.BundleKey{Coflow: 1}, class{}, left, 0, 0)
 		refused := rng.IntN(2) == 0
 		now, lost := time.Duration(0), 0.0
 		for rate := g.rate; left > 0 && now < 10*until; rate = g.follow(left, now) {
@@ -107,5 +116,32 @@ func TestGateSizes(t *testing.T) {
 		if g := gateFor(tc.w, tc.measured); !tc.check(g) {
 			t.Errorf("%s: %+v", tc.name, g)
 		}
+	}
+}
+
+// spreading is a spread of coflow 9 from host 0 to host 1, in Mb/s; 0 leaves the destination out.
+func spreading(from, to pathmap.BitsPerSecond) *southbound.Rates {
+	s := southbound.Spread{Coflow: 9, From: []southbound.HostRate{{Host: 0, Rate: from * pathmap.Mbps}}}
+	if to > 0 {
+		s.To = []southbound.HostRate{{Host: 1, Rate: to * pathmap.Mbps}}
+	}
+	return &southbound.Rates{Spread: []southbound.Spread{s}}
+}
+
+// topped adds an extra of row 0 of coflow 9, in Mb/s.
+func topped(r *southbound.Rates, extra pathmap.BitsPerSecond) *southbound.Rates {
+	r.Extra = append(r.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: 9}, Rate: extra * pathmap.Mbps})
+	return r
+}
+
+// TestExtraFixesPace: a bundle with an extra does not follow its pace, so that it keeps what it was given on top.
+func TestExtraFixesPace(t *testing.T) {
+	table := newRateTable()
+	table.set(topped(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9, Until: time.Second}}}, 4), false)
+	if g := table.grant(southbound.BundleKey{Coflow: 9}, class{0, 1, 0}, 1e6, 0, 0); g.until != 0 {
+		t.Errorf("%+v follows", g)
+	}
+	if g := table.grant(southbound.BundleKey{Coflow: 9, Row: 1}, class{0, 1, 0}, 1e6, 0, 0); g.until != time.Second {
+		t.Errorf("%+v does not follow", g)
 	}
 }

@@ -147,6 +147,18 @@ func (s *server) SetRates(_ context.Context, m *agentpb.SetRatesRequest) (*agent
 	return &agentpb.SetRatesReply{}, nil
 }
 
+func (s *server) Traffic(_ context.Context, m *agentpb.TrafficRequest) (*agentpb.TrafficReply, error) {
+	if err := s.admit(m.GetElection()); err != nil {
+		return nil, wire.ToStatus(err)
+	}
+	moved, err := s.a.Traffic()
+	if err != nil {
+		return nil, wire.ToStatus(err)
+	}
+	out, err := (&wire.Traffic{At: s.a.cfg.Now(), Moved: moved}).Message()
+	return out, wire.ToStatus(err)
+}
+
 func (s *server) Ack(_ context.Context, m *agentpb.AckRequest) (*agentpb.AckReply, error) {
 	if err := s.admit(m.GetElection()); err != nil {
 		return nil, wire.ToStatus(err)

@@ -15,7 +15,7 @@ func (a *Agent) settle(b *bundle, now time.Duration) {
 	if b.tag != b.lineTag && b.tag != southbound.TagHold {
 		b.line, b.lineTag = payload(a.cfg.Line(b.src, b.dst, b.tag)), b.tag
 	}
-	b.granted = a.rates.grant(b.key.Coflow, class{b.src, b.dst, b.tag}, float64(b.left), now, b.line)
+	b.granted = a.rates.grant(b.key, class{b.src, b.dst, b.tag}, float64(b.left), now, b.line)
 	a.pass(b, b.granted.rate)
 }
 

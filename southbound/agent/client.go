@@ -153,6 +153,15 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return wire.StatusOf(m), nil
 }
 
+// Traffic asks the agent what its hosts have sent each other, announced or not, past the queue.
+func (c *Client) Traffic(ctx context.Context) (wire.Traffic, error) {
+	m, err := c.rpc.Traffic(ctx, &agentpb.TrafficRequest{Election: c.election()})
+	if err != nil {
+		return wire.Traffic{}, fmt.Errorf("ask agent %q for traffic: %w", c.cfg.Addr, wire.FromStatus(err))
+	}
+	return wire.TrafficOf(m)
+}
+
 // Flush waits until everything that was queued before has been answered or given up.
 func (c *Client) Flush(ctx context.Context) error {
 	reached := make(chan struct{})

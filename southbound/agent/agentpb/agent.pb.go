@@ -740,21 +740,199 @@ func (x *PairRate) GetBitsPerSecond() int64 {
 	return 0
 }
 
+// HostRate is a layer-2 rate of each bundle at one host.
+type HostRate struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Host          int32                  `protobuf:"varint,1,opt,name=host,proto3" json:"host,omitempty"`
+	BitsPerSecond int64                  `protobuf:"varint,2,opt,name=bits_per_second,json=bitsPerSecond,proto3" json:"bits_per_second,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostRate) Reset() {
+	*x = HostRate{}
+	mi := &file_agent_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostRate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostRate) ProtoMessage() {}
+
+func (x *HostRate) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostRate.ProtoReflect.Descriptor instead.
+func (*HostRate) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *HostRate) GetHost() int32 {
+	if x != nil {
+		return x.Host
+	}
+	return 0
+}
+
+func (x *HostRate) GetBitsPerSecond() int64 {
+	if x != nil {
+		return x.BitsPerSecond
+	}
+	return 0
+}
+
+// Spread gives every live bundle of a coflow on packets the smaller of its source's rate and its destination's; both
+// are sorted by host, and a host that is not named has none.
+type Spread struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Coflow        int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	From          []*HostRate            `protobuf:"bytes,2,rep,name=from,proto3" json:"from,omitempty"`
+	To            []*HostRate            `protobuf:"bytes,3,rep,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spread) Reset() {
+	*x = Spread{}
+	mi := &file_agent_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spread) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spread) ProtoMessage() {}
+
+func (x *Spread) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spread.ProtoReflect.Descriptor instead.
+func (*Spread) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Spread) GetCoflow() int32 {
+	if x != nil {
+		return x.Coflow
+	}
+	return 0
+}
+
+func (x *Spread) GetFrom() []*HostRate {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *Spread) GetTo() []*HostRate {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+// Extra is what one bundle has on top of its coflow's pace or spread.
+type Extra struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Coflow        int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	Row           int32                  `protobuf:"varint,2,opt,name=row,proto3" json:"row,omitempty"`
+	BitsPerSecond int64                  `protobuf:"varint,3,opt,name=bits_per_second,json=bitsPerSecond,proto3" json:"bits_per_second,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Extra) Reset() {
+	*x = Extra{}
+	mi := &file_agent_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Extra) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Extra) ProtoMessage() {}
+
+func (x *Extra) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Extra.ProtoReflect.Descriptor instead.
+func (*Extra) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Extra) GetCoflow() int32 {
+	if x != nil {
+		return x.Coflow
+	}
+	return 0
+}
+
+func (x *Extra) GetRow() int32 {
+	if x != nil {
+		return x.Row
+	}
+	return 0
+}
+
+func (x *Extra) GetBitsPerSecond() int64 {
+	if x != nil {
+		return x.BitsPerSecond
+	}
+	return 0
+}
+
 type SetRatesRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Election *Election              `protobuf:"bytes,1,opt,name=election,proto3" json:"election,omitempty"`
 	Fair     bool                   `protobuf:"varint,2,opt,name=fair,proto3" json:"fair,omitempty"`
 	Pace     []*Pace                `protobuf:"bytes,3,rep,name=pace,proto3" json:"pace,omitempty"`
 	Pairs    []*PairRate            `protobuf:"bytes,4,rep,name=pairs,proto3" json:"pairs,omitempty"`
-	// Only merge pairs: fair and pace stay as they are. Large sets of pairs come in several requests.
-	OnlyPairs     bool `protobuf:"varint,5,opt,name=only_pairs,json=onlyPairs,proto3" json:"only_pairs,omitempty"`
+	// Only merge pairs: all else stays as it is. Large sets of pairs come in several requests.
+	OnlyPairs     bool      `protobuf:"varint,5,opt,name=only_pairs,json=onlyPairs,proto3" json:"only_pairs,omitempty"`
+	Spread        []*Spread `protobuf:"bytes,6,rep,name=spread,proto3" json:"spread,omitempty"`
+	Extra         []*Extra  `protobuf:"bytes,7,rep,name=extra,proto3" json:"extra,omitempty"` // sorted by coflow, then row
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SetRatesRequest) Reset() {
 	*x = SetRatesRequest{}
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -766,7 +944,7 @@ func (x *SetRatesRequest) String() string {
 func (*SetRatesRequest) ProtoMessage() {}
 
 func (x *SetRatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[12]
+	mi := &file_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -779,7 +957,7 @@ func (x *SetRatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRatesRequest.ProtoReflect.Descriptor instead.
 func (*SetRatesRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{12}
+	return file_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SetRatesRequest) GetElection() *Election {
@@ -817,6 +995,20 @@ func (x *SetRatesRequest) GetOnlyPairs() bool {
 	return false
 }
 
+func (x *SetRatesRequest) GetSpread() []*Spread {
+	if x != nil {
+		return x.Spread
+	}
+	return nil
+}
+
+func (x *SetRatesRequest) GetExtra() []*Extra {
+	if x != nil {
+		return x.Extra
+	}
+	return nil
+}
+
 type SetRatesReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -825,7 +1017,7 @@ type SetRatesReply struct {
 
 func (x *SetRatesReply) Reset() {
 	*x = SetRatesReply{}
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -837,7 +1029,7 @@ func (x *SetRatesReply) String() string {
 func (*SetRatesReply) ProtoMessage() {}
 
 func (x *SetRatesReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[13]
+	mi := &file_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -850,7 +1042,7 @@ func (x *SetRatesReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRatesReply.ProtoReflect.Descriptor instead.
 func (*SetRatesReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{13}
+	return file_agent_proto_rawDescGZIP(), []int{16}
 }
 
 type ProgressRequest struct {
@@ -863,7 +1055,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +1067,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[14]
+	mi := &file_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +1080,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{14}
+	return file_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ProgressRequest) GetElection() *Election {
@@ -905,6 +1097,120 @@ func (x *ProgressRequest) GetIntervalNs() int64 {
 	return 0
 }
 
+type TrafficRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Election      *Election              `protobuf:"bytes,1,opt,name=election,proto3" json:"election,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrafficRequest) Reset() {
+	*x = TrafficRequest{}
+	mi := &file_agent_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrafficRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrafficRequest) ProtoMessage() {}
+
+func (x *TrafficRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrafficRequest.ProtoReflect.Descriptor instead.
+func (*TrafficRequest) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *TrafficRequest) GetElection() *Election {
+	if x != nil {
+		return x.Election
+	}
+	return nil
+}
+
+// TrafficReply is payload that hosts of the agent have sent each other by TCP and that has been received, whoever sent
+// it, since the agent began: three columns of equal length, sorted by source, then destination.
+type TrafficReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AtNs          int64                  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"` // instant of the run
+	Src           []int32                `protobuf:"varint,2,rep,packed,name=src,proto3" json:"src,omitempty"`
+	Dst           []int32                `protobuf:"varint,3,rep,packed,name=dst,proto3" json:"dst,omitempty"`
+	Bytes         []int64                `protobuf:"varint,4,rep,packed,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrafficReply) Reset() {
+	*x = TrafficReply{}
+	mi := &file_agent_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrafficReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrafficReply) ProtoMessage() {}
+
+func (x *TrafficReply) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrafficReply.ProtoReflect.Descriptor instead.
+func (*TrafficReply) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *TrafficReply) GetAtNs() int64 {
+	if x != nil {
+		return x.AtNs
+	}
+	return 0
+}
+
+func (x *TrafficReply) GetSrc() []int32 {
+	if x != nil {
+		return x.Src
+	}
+	return nil
+}
+
+func (x *TrafficReply) GetDst() []int32 {
+	if x != nil {
+		return x.Dst
+	}
+	return nil
+}
+
+func (x *TrafficReply) GetBytes() []int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
+}
+
 // Backlog is what some rows of a coflow have left, in bytes of payload.
 type Backlog struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -919,7 +1225,7 @@ type Backlog struct {
 
 func (x *Backlog) Reset() {
 	*x = Backlog{}
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -931,7 +1237,7 @@ func (x *Backlog) String() string {
 func (*Backlog) ProtoMessage() {}
 
 func (x *Backlog) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[15]
+	mi := &file_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -944,7 +1250,7 @@ func (x *Backlog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backlog.ProtoReflect.Descriptor instead.
 func (*Backlog) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{15}
+	return file_agent_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Backlog) GetCoflow() int32 {
@@ -992,7 +1298,7 @@ type ProgressReply struct {
 
 func (x *ProgressReply) Reset() {
 	*x = ProgressReply{}
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1004,7 +1310,7 @@ func (x *ProgressReply) String() string {
 func (*ProgressReply) ProtoMessage() {}
 
 func (x *ProgressReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1017,7 +1323,7 @@ func (x *ProgressReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressReply.ProtoReflect.Descriptor instead.
 func (*ProgressReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{16}
+	return file_agent_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ProgressReply) GetAtNs() int64 {
@@ -1045,7 +1351,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1057,7 +1363,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1070,7 +1376,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{17}
+	return file_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchRequest) GetElection() *Election {
@@ -1101,7 +1407,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_agent_proto_msgTypes[18]
+	mi := &file_agent_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1113,7 +1419,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[18]
+	mi := &file_agent_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1126,7 +1432,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{18}
+	return file_agent_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Event) GetAtNs() int64 {
@@ -1182,7 +1488,7 @@ type WatchReply struct {
 
 func (x *WatchReply) Reset() {
 	*x = WatchReply{}
-	mi := &file_agent_proto_msgTypes[19]
+	mi := &file_agent_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1500,7 @@ func (x *WatchReply) String() string {
 func (*WatchReply) ProtoMessage() {}
 
 func (x *WatchReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[19]
+	mi := &file_agent_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1513,7 @@ func (x *WatchReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReply.ProtoReflect.Descriptor instead.
 func (*WatchReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{19}
+	return file_agent_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WatchReply) GetFirst() uint64 {
@@ -1241,7 +1547,7 @@ type AckRequest struct {
 
 func (x *AckRequest) Reset() {
 	*x = AckRequest{}
-	mi := &file_agent_proto_msgTypes[20]
+	mi := &file_agent_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1253,7 +1559,7 @@ func (x *AckRequest) String() string {
 func (*AckRequest) ProtoMessage() {}
 
 func (x *AckRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[20]
+	mi := &file_agent_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1266,7 +1572,7 @@ func (x *AckRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AckRequest.ProtoReflect.Descriptor instead.
 func (*AckRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{20}
+	return file_agent_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AckRequest) GetElection() *Election {
@@ -1291,7 +1597,7 @@ type AckReply struct {
 
 func (x *AckReply) Reset() {
 	*x = AckReply{}
-	mi := &file_agent_proto_msgTypes[21]
+	mi := &file_agent_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1303,7 +1609,7 @@ func (x *AckReply) String() string {
 func (*AckReply) ProtoMessage() {}
 
 func (x *AckReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[21]
+	mi := &file_agent_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1316,7 +1622,7 @@ func (x *AckReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AckReply.ProtoReflect.Descriptor instead.
 func (*AckReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{21}
+	return file_agent_proto_rawDescGZIP(), []int{26}
 }
 
 type StatusRequest struct {
@@ -1328,7 +1634,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_agent_proto_msgTypes[22]
+	mi := &file_agent_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1340,7 +1646,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[22]
+	mi := &file_agent_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1353,7 +1659,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{22}
+	return file_agent_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *StatusRequest) GetElection() *Election {
@@ -1378,7 +1684,7 @@ type StatusReply struct {
 
 func (x *StatusReply) Reset() {
 	*x = StatusReply{}
-	mi := &file_agent_proto_msgTypes[23]
+	mi := &file_agent_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1390,7 +1696,7 @@ func (x *StatusReply) String() string {
 func (*StatusReply) ProtoMessage() {}
 
 func (x *StatusReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[23]
+	mi := &file_agent_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1403,7 +1709,7 @@ func (x *StatusReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply.ProtoReflect.Descriptor instead.
 func (*StatusReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{23}
+	return file_agent_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *StatusReply) GetIncarnation() uint64 {
@@ -1471,7 +1777,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_agent_proto_msgTypes[24]
+	mi := &file_agent_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1483,7 +1789,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[24]
+	mi := &file_agent_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1496,7 +1802,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{24}
+	return file_agent_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Stats) GetBundlesEnded() int64 {
@@ -1604,19 +1910,39 @@ const file_agent_proto_rawDesc = "" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x10\n" +
 	"\x03tag\x18\x03 \x01(\rR\x03tag\x12&\n" +
-	"\x0fbits_per_second\x18\x04 \x01(\x03R\rbitsPerSecond\"\xe0\x01\n" +
+	"\x0fbits_per_second\x18\x04 \x01(\x03R\rbitsPerSecond\"F\n" +
+	"\bHostRate\x12\x12\n" +
+	"\x04host\x18\x01 \x01(\x05R\x04host\x12&\n" +
+	"\x0fbits_per_second\x18\x02 \x01(\x03R\rbitsPerSecond\"\x80\x01\n" +
+	"\x06Spread\x12\x16\n" +
+	"\x06coflow\x18\x01 \x01(\x05R\x06coflow\x120\n" +
+	"\x04from\x18\x02 \x03(\v2\x1c.lightloom.agent.v1.HostRateR\x04from\x12,\n" +
+	"\x02to\x18\x03 \x03(\v2\x1c.lightloom.agent.v1.HostRateR\x02to\"Y\n" +
+	"\x05Extra\x12\x16\n" +
+	"\x06coflow\x18\x01 \x01(\x05R\x06coflow\x12\x10\n" +
+	"\x03row\x18\x02 \x01(\x05R\x03row\x12&\n" +
+	"\x0fbits_per_second\x18\x03 \x01(\x03R\rbitsPerSecond\"\xc5\x02\n" +
 	"\x0fSetRatesRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x12\n" +
 	"\x04fair\x18\x02 \x01(\bR\x04fair\x12,\n" +
 	"\x04pace\x18\x03 \x03(\v2\x18.lightloom.agent.v1.PaceR\x04pace\x122\n" +
 	"\x05pairs\x18\x04 \x03(\v2\x1c.lightloom.agent.v1.PairRateR\x05pairs\x12\x1d\n" +
 	"\n" +
-	"only_pairs\x18\x05 \x01(\bR\tonlyPairs\"\x0f\n" +
+	"only_pairs\x18\x05 \x01(\bR\tonlyPairs\x122\n" +
+	"\x06spread\x18\x06 \x03(\v2\x1a.lightloom.agent.v1.SpreadR\x06spread\x12/\n" +
+	"\x05extra\x18\a \x03(\v2\x19.lightloom.agent.v1.ExtraR\x05extra\"\x0f\n" +
 	"\rSetRatesReply\"l\n" +
 	"\x0fProgressRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x1f\n" +
 	"\vinterval_ns\x18\x02 \x01(\x03R\n" +
-	"intervalNs\"q\n" +
+	"intervalNs\"J\n" +
+	"\x0eTrafficRequest\x128\n" +
+	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\"]\n" +
+	"\fTrafficReply\x12\x13\n" +
+	"\x05at_ns\x18\x01 \x01(\x03R\x04atNs\x12\x10\n" +
+	"\x03src\x18\x02 \x03(\x05R\x03src\x12\x10\n" +
+	"\x03dst\x18\x03 \x03(\x05R\x03dst\x12\x14\n" +
+	"\x05bytes\x18\x04 \x03(\x03R\x05bytes\"q\n" +
 	"\aBacklog\x12\x16\n" +
 	"\x06coflow\x18\x01 \x01(\x05R\x06coflow\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x05R\x04rows\x12\x10\n" +
@@ -1675,14 +2001,15 @@ const file_agent_proto_rawDesc = "" +
 	"\x14START_STATUS_PARTIAL\x10\x01\x12\x18\n" +
 	"\x14START_STATUS_STARTED\x10\x02\x12\x16\n" +
 	"\x12START_STATUS_KNOWN\x10\x03\x12\x16\n" +
-	"\x12START_STATUS_ENDED\x10\x042\xec\x04\n" +
+	"\x12START_STATUS_ENDED\x10\x042\xbd\x05\n" +
 	"\x05Agent\x12C\n" +
 	"\x03Run\x12\x1e.lightloom.agent.v1.RunRequest\x1a\x1c.lightloom.agent.v1.RunReply\x12I\n" +
 	"\x05Start\x12 .lightloom.agent.v1.StartRequest\x1a\x1e.lightloom.agent.v1.StartReply\x12I\n" +
 	"\x05Steer\x12 .lightloom.agent.v1.SteerRequest\x1a\x1e.lightloom.agent.v1.SteerReply\x12R\n" +
 	"\bSetRates\x12#.lightloom.agent.v1.SetRatesRequest\x1a!.lightloom.agent.v1.SetRatesReply\x12T\n" +
 	"\bProgress\x12#.lightloom.agent.v1.ProgressRequest\x1a!.lightloom.agent.v1.ProgressReply0\x01\x12K\n" +
-	"\x05Watch\x12 .lightloom.agent.v1.WatchRequest\x1a\x1e.lightloom.agent.v1.WatchReply0\x01\x12C\n" +
+	"\x05Watch\x12 .lightloom.agent.v1.WatchRequest\x1a\x1e.lightloom.agent.v1.WatchReply0\x01\x12O\n" +
+	"\aTraffic\x12\".lightloom.agent.v1.TrafficRequest\x1a .lightloom.agent.v1.TrafficReply\x12C\n" +
 	"\x03Ack\x12\x1e.lightloom.agent.v1.AckRequest\x1a\x1c.lightloom.agent.v1.AckReply\x12L\n" +
 	"\x06Status\x12!.lightloom.agent.v1.StatusRequest\x1a\x1f.lightloom.agent.v1.StatusReplyB$Z\"lightloom/southbound/agent/agentpbb\x06proto3"
 
@@ -1699,7 +2026,7 @@ func file_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_agent_proto_goTypes = []any{
 	(StartStatus)(0),        // 0: lightloom.agent.v1.StartStatus
 	(*Election)(nil),        // 1: lightloom.agent.v1.Election
@@ -1714,19 +2041,24 @@ var file_agent_proto_goTypes = []any{
 	(*SteerReply)(nil),      // 10: lightloom.agent.v1.SteerReply
 	(*Pace)(nil),            // 11: lightloom.agent.v1.Pace
 	(*PairRate)(nil),        // 12: lightloom.agent.v1.PairRate
-	(*SetRatesRequest)(nil), // 13: lightloom.agent.v1.SetRatesRequest
-	(*SetRatesReply)(nil),   // 14: lightloom.agent.v1.SetRatesReply
-	(*ProgressRequest)(nil), // 15: lightloom.agent.v1.ProgressRequest
-	(*Backlog)(nil),         // 16: lightloom.agent.v1.Backlog
-	(*ProgressReply)(nil),   // 17: lightloom.agent.v1.ProgressReply
-	(*WatchRequest)(nil),    // 18: lightloom.agent.v1.WatchRequest
-	(*Event)(nil),           // 19: lightloom.agent.v1.Event
-	(*WatchReply)(nil),      // 20: lightloom.agent.v1.WatchReply
-	(*AckRequest)(nil),      // 21: lightloom.agent.v1.AckRequest
-	(*AckReply)(nil),        // 22: lightloom.agent.v1.AckReply
-	(*StatusRequest)(nil),   // 23: lightloom.agent.v1.StatusRequest
-	(*StatusReply)(nil),     // 24: lightloom.agent.v1.StatusReply
-	(*Stats)(nil),           // 25: lightloom.agent.v1.Stats
+	(*HostRate)(nil),        // 13: lightloom.agent.v1.HostRate
+	(*Spread)(nil),          // 14: lightloom.agent.v1.Spread
+	(*Extra)(nil),           // 15: lightloom.agent.v1.Extra
+	(*SetRatesRequest)(nil), // 16: lightloom.agent.v1.SetRatesRequest
+	(*SetRatesReply)(nil),   // 17: lightloom.agent.v1.SetRatesReply
+	(*ProgressRequest)(nil), // 18: lightloom.agent.v1.ProgressRequest
+	(*TrafficRequest)(nil),  // 19: lightloom.agent.v1.TrafficRequest
+	(*TrafficReply)(nil),    // 20: lightloom.agent.v1.TrafficReply
+	(*Backlog)(nil),         // 21: lightloom.agent.v1.Backlog
+	(*ProgressReply)(nil),   // 22: lightloom.agent.v1.ProgressReply
+	(*WatchRequest)(nil),    // 23: lightloom.agent.v1.WatchRequest
+	(*Event)(nil),           // 24: lightloom.agent.v1.Event
+	(*WatchReply)(nil),      // 25: lightloom.agent.v1.WatchReply
+	(*AckRequest)(nil),      // 26: lightloom.agent.v1.AckRequest
+	(*AckReply)(nil),        // 27: lightloom.agent.v1.AckReply
+	(*StatusRequest)(nil),   // 28: lightloom.agent.v1.StatusRequest
+	(*StatusReply)(nil),     // 29: lightloom.agent.v1.StatusReply
+	(*Stats)(nil),           // 30: lightloom.agent.v1.Stats
 }
 var file_agent_proto_depIdxs = []int32{
 	1,  // 0: lightloom.agent.v1.RunRequest.election:type_name -> lightloom.agent.v1.Election
@@ -1736,37 +2068,44 @@ var file_agent_proto_depIdxs = []int32{
 	0,  // 4: lightloom.agent.v1.StartReply.status:type_name -> lightloom.agent.v1.StartStatus
 	1,  // 5: lightloom.agent.v1.SteerRequest.election:type_name -> lightloom.agent.v1.Election
 	8,  // 6: lightloom.agent.v1.SteerRequest.steers:type_name -> lightloom.agent.v1.Steering
-	1,  // 7: lightloom.agent.v1.SetRatesRequest.election:type_name -> lightloom.agent.v1.Election
-	11, // 8: lightloom.agent.v1.SetRatesRequest.pace:type_name -> lightloom.agent.v1.Pace
-	12, // 9: lightloom.agent.v1.SetRatesRequest.pairs:type_name -> lightloom.agent.v1.PairRate
-	1,  // 10: lightloom.agent.v1.ProgressRequest.election:type_name -> lightloom.agent.v1.Election
-	16, // 11: lightloom.agent.v1.ProgressReply.backlogs:type_name -> lightloom.agent.v1.Backlog
-	1,  // 12: lightloom.agent.v1.WatchRequest.election:type_name -> lightloom.agent.v1.Election
-	19, // 13: lightloom.agent.v1.WatchReply.events:type_name -> lightloom.agent.v1.Event
-	1,  // 14: lightloom.agent.v1.AckRequest.election:type_name -> lightloom.agent.v1.Election
-	1,  // 15: lightloom.agent.v1.StatusRequest.election:type_name -> lightloom.agent.v1.Election
-	25, // 16: lightloom.agent.v1.StatusReply.stats:type_name -> lightloom.agent.v1.Stats
-	3,  // 17: lightloom.agent.v1.Agent.Run:input_type -> lightloom.agent.v1.RunRequest
-	6,  // 18: lightloom.agent.v1.Agent.Start:input_type -> lightloom.agent.v1.StartRequest
-	9,  // 19: lightloom.agent.v1.Agent.Steer:input_type -> lightloom.agent.v1.SteerRequest
-	13, // 20: lightloom.agent.v1.Agent.SetRates:input_type -> lightloom.agent.v1.SetRatesRequest
-	15, // 21: lightloom.agent.v1.Agent.Progress:input_type -> lightloom.agent.v1.ProgressRequest
-	18, // 22: lightloom.agent.v1.Agent.Watch:input_type -> lightloom.agent.v1.WatchRequest
-	21, // 23: lightloom.agent.v1.Agent.Ack:input_type -> lightloom.agent.v1.AckRequest
-	23, // 24: lightloom.agent.v1.Agent.Status:input_type -> lightloom.agent.v1.StatusRequest
-	4,  // 25: lightloom.agent.v1.Agent.Run:output_type -> lightloom.agent.v1.RunReply
-	7,  // 26: lightloom.agent.v1.Agent.Start:output_type -> lightloom.agent.v1.StartReply
-	10, // 27: lightloom.agent.v1.Agent.Steer:output_type -> lightloom.agent.v1.SteerReply
-	14, // 28: lightloom.agent.v1.Agent.SetRates:output_type -> lightloom.agent.v1.SetRatesReply
-	17, // 29: lightloom.agent.v1.Agent.Progress:output_type -> lightloom.agent.v1.ProgressReply
-	20, // 30: lightloom.agent.v1.Agent.Watch:output_type -> lightloom.agent.v1.WatchReply
-	22, // 31: lightloom.agent.v1.Agent.Ack:output_type -> lightloom.agent.v1.AckReply
-	24, // 32: lightloom.agent.v1.Agent.Status:output_type -> lightloom.agent.v1.StatusReply
-	25, // [25:33] is the sub-list for method output_type
-	17, // [17:25] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	13, // 7: lightloom.agent.v1.Spread.from:type_name -> lightloom.agent.v1.HostRate
+	13, // 8: lightloom.agent.v1.Spread.to:type_name -> lightloom.agent.v1.HostRate
+	1,  // 9: lightloom.agent.v1.SetRatesRequest.election:type_name -> lightloom.agent.v1.Election
+	11, // 10: lightloom.agent.v1.SetRatesRequest.pace:type_name -> lightloom.agent.v1.Pace
+	12, // 11: lightloom.agent.v1.SetRatesRequest.pairs:type_name -> lightloom.agent.v1.PairRate
+	14, // 12: lightloom.agent.v1.SetRatesRequest.spread:type_name -> lightloom.agent.v1.Spread
+	15, // 13: lightloom.agent.v1.SetRatesRequest.extra:type_name -> lightloom.agent.v1.Extra
+	1,  // 14: lightloom.agent.v1.ProgressRequest.election:type_name -> lightloom.agent.v1.Election
+	1,  // 15: lightloom.agent.v1.TrafficRequest.election:type_name -> lightloom.agent.v1.Election
+	21, // 16: lightloom.agent.v1.ProgressReply.backlogs:type_name -> lightloom.agent.v1.Backlog
+	1,  // 17: lightloom.agent.v1.WatchRequest.election:type_name -> lightloom.agent.v1.Election
+	24, // 18: lightloom.agent.v1.WatchReply.events:type_name -> lightloom.agent.v1.Event
+	1,  // 19: lightloom.agent.v1.AckRequest.election:type_name -> lightloom.agent.v1.Election
+	1,  // 20: lightloom.agent.v1.StatusRequest.election:type_name -> lightloom.agent.v1.Election
+	30, // 21: lightloom.agent.v1.StatusReply.stats:type_name -> lightloom.agent.v1.Stats
+	3,  // 22: lightloom.agent.v1.Agent.Run:input_type -> lightloom.agent.v1.RunRequest
+	6,  // 23: lightloom.agent.v1.Agent.Start:input_type -> lightloom.agent.v1.StartRequest
+	9,  // 24: lightloom.agent.v1.Agent.Steer:input_type -> lightloom.agent.v1.SteerRequest
+	16, // 25: lightloom.agent.v1.Agent.SetRates:input_type -> lightloom.agent.v1.SetRatesRequest
+	18, // 26: lightloom.agent.v1.Agent.Progress:input_type -> lightloom.agent.v1.ProgressRequest
+	23, // 27: lightloom.agent.v1.Agent.Watch:input_type -> lightloom.agent.v1.WatchRequest
+	19, // 28: lightloom.agent.v1.Agent.Traffic:input_type -> lightloom.agent.v1.TrafficRequest
+	26, // 29: lightloom.agent.v1.Agent.Ack:input_type -> lightloom.agent.v1.AckRequest
+	28, // 30: lightloom.agent.v1.Agent.Status:input_type -> lightloom.agent.v1.StatusRequest
+	4,  // 31: lightloom.agent.v1.Agent.Run:output_type -> lightloom.agent.v1.RunReply
+	7,  // 32: lightloom.agent.v1.Agent.Start:output_type -> lightloom.agent.v1.StartReply
+	10, // 33: lightloom.agent.v1.Agent.Steer:output_type -> lightloom.agent.v1.SteerReply
+	17, // 34: lightloom.agent.v1.Agent.SetRates:output_type -> lightloom.agent.v1.SetRatesReply
+	22, // 35: lightloom.agent.v1.Agent.Progress:output_type -> lightloom.agent.v1.ProgressReply
+	25, // 36: lightloom.agent.v1.Agent.Watch:output_type -> lightloom.agent.v1.WatchReply
+	20, // 37: lightloom.agent.v1.Agent.Traffic:output_type -> lightloom.agent.v1.TrafficReply
+	27, // 38: lightloom.agent.v1.Agent.Ack:output_type -> lightloom.agent.v1.AckReply
+	29, // 39: lightloom.agent.v1.Agent.Status:output_type -> lightloom.agent.v1.StatusReply
+	31, // [31:40] is the sub-list for method output_type
+	22, // [22:31] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_agent_proto_init() }
@@ -1780,7 +2119,7 @@ func file_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   25,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

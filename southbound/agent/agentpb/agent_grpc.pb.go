@@ -30,6 +30,7 @@ const (
 	Agent_SetRates_FullMethodName = "/lightloom.agent.v1.Agent/SetRates"
 	Agent_Progress_FullMethodName = "/lightloom.agent.v1.Agent/Progress"
 	Agent_Watch_FullMethodName    = "/lightloom.agent.v1.Agent/Watch"
+	Agent_Traffic_FullMethodName  = "/lightloom.agent.v1.Agent/Traffic"
 	Agent_Ack_FullMethodName      = "/lightloom.agent.v1.Agent/Ack"
 	Agent_Status_FullMethodName   = "/lightloom.agent.v1.Agent/Status"
 )
@@ -50,6 +51,8 @@ type AgentClient interface {
 	Progress(ctx context.Context, in *ProgressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProgressReply], error)
 	// Watch tells the events from a number on, in their order, without a gap, until the stream ends.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchReply], error)
+	// Traffic tells what hosts have sent each other, announced or not.
+	Traffic(ctx context.Context, in *TrafficRequest, opts ...grpc.CallOption) (*TrafficReply, error)
 	// Ack lets the agent forget the events up to a number.
 	Ack(ctx context.Context, in *AckRequest, opts ...grpc.CallOption) (*AckReply, error)
 	// Status tells how the agent is, and makes an election id known without changing anything else.
@@ -142,6 +145,16 @@ func (c *agentClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Agent_WatchClient = grpc.ServerStreamingClient[WatchReply]
 
+func (c *agentClient) Traffic(ctx context.Context, in *TrafficRequest, opts ...grpc.CallOption) (*TrafficReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TrafficReply)
+	err := c.cc.Invoke(ctx, Agent_Traffic_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *agentClient) Ack(ctx context.Context, in *AckRequest, opts ...grpc.CallOption) (*AckReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AckReply)
@@ -178,6 +191,8 @@ type AgentServer interface {
 	Progress(*ProgressRequest, grpc.ServerStreamingServer[ProgressReply]) error
 	// Watch tells the events from a number on, in their order, without a gap, until the stream ends.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchReply]) error
+	// Traffic tells what hosts have sent each other, announced or not.
+	Traffic(context.Context, *TrafficRequest) (*TrafficReply, error)
 	// Ack lets the agent forget the events up to a number.
 	Ack(context.Context, *AckRequest) (*AckReply, error)
 	// Status tells how the agent is, and makes an election id known without changing anything else.
@@ -209,6 +224,9 @@ func (UnimplementedAgentServer) Progress(*ProgressRequest, grpc.ServerStreamingS
 }
 func (UnimplementedAgentServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchReply]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
+}
+func (UnimplementedAgentServer) Traffic(context.Context, *TrafficRequest) (*TrafficReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Traffic not implemented")
 }
 func (UnimplementedAgentServer) Ack(context.Context, *AckRequest) (*AckReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Ack not implemented")
@@ -331,6 +349,24 @@ func _Agent_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Agent_WatchServer = grpc.ServerStreamingServer[WatchReply]
 
+func _Agent_Traffic_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TrafficRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).Traffic(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_Traffic_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).Traffic(ctx, req.(*TrafficRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Agent_Ack_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AckRequest)
 	if err := dec(in); err != nil {
@@ -389,6 +425,10 @@ var Agent_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SetRates",
 			Handler:    _Agent_SetRates_Handler,
+		},
+		{
+			MethodName: "Traffic",
+			Handler:    _Agent_Traffic_Handler,
 		},
 		{
 			MethodName: "Ack",

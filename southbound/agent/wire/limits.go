@@ -9,7 +9,12 @@ const (
 	// MaxRows bounds the rows of one coflow: as many as a job may have flows.
 	MaxRows = 1 << 20
 	// MaxPaces bounds the coflows of one SetRates: at most 19 bytes each on the wire.
-	MaxPaces = 1 << 15
+	MaxPaces = 1 << 14
+	// MaxHostRates bounds the rates of hosts in all spreads of one SetRates together, MaxExtras its extras: at most 18 and
+	// 24 bytes each on the wire.
+	MaxHostRates, MaxExtras = 1 << 13, 1 << 13
+	// MaxMoved bounds the pairs of hosts whose traffic one answer tells: at most 20 bytes each.
+	MaxMoved = 1 << 15
 	// EventBatch is how many events go into one message.
 	EventBatch = 2048
 	// MaxSize bounds the payload of one bundle: 1 PiB.

@@ -88,10 +88,11 @@ func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 	for i, p := range r.Pace {
 		first.Pace[i] = &agentpb.Pace{Coflow: int32(p.Coflow), UntilNs: int64(p.Until)}
 	}
+	first.Spread, first.Extra = spreadMessages(r.Spread), extraMessages(r.Extra)
 	out := []*agentpb.SetRatesRequest{first}
 	req := first
 	for part := range slices.Chunk(r.Pairs, ChunkRows) {
-		if req == nil || len(first.Pace) > ChunkRows {
+		if req == nil || len(first.Pace)+len(first.Spread)+len(first.Extra) > ChunkRows {
 			req = &agentpb.SetRatesRequest{OnlyPairs: true}
 			out = append(out, req)
 		}
@@ -104,37 +105,13 @@ func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 	return out, nil
 }
 
-// CheckRates says what is wrong with rates.
-func CheckRates(r *southbound.Rates) error {
-	switch {
-	case len(r.Spread)+len(r.Extra) > 0:
-		return fmt.Errorf("set rates: %d spreads and %d extras: agents know paces and pairs; take a policy that sets those: %w",
-			len(r.Spread), len(r.Extra), southbound.ErrUnsupported)
-	case r.Fair && len(r.Pace)+len(r.Pairs) > 0:
-		return fmt.Errorf("set rates: fair, and %d paces and %d pairs beside it: %w", len(r.Pace), len(r.Pairs),
-			southbound.ErrRefused)
-	case len(r.Pace) > MaxPaces:
-		return fmt.Errorf("set rates: %d paces, at most %d are taken: %w", len(r.Pace), MaxPaces, southbound.ErrRefused)
-	}
-	for _, p := range r.Pace {
-		if p.Until < 0 {
-			return fmt.Errorf("set rates: coflow %d ends at %v, before the run: %w", p.Coflow, p.Until, southbound.ErrRefused)
-		}
-	}
-	for _, p := range r.Pairs {
-		if p.Rate < 0 || !ValidTag(p.Tag) {
-			return fmt.Errorf("set rates: pair %d→%d: tag %d at %v: %w", p.Src, p.Dst, p.Tag, p.Rate, southbound.ErrRefused)
-		}
-	}
-	return nil
-}
-
-// Rates reads a request. onlyPairs says that fair and pace stay as they are.
+// Rates reads a request. onlyPairs says that all but pairs stays as it is.
 func Rates(m *agentpb.SetRatesRequest) (r *southbound.Rates, onlyPairs bool, err error) {
 	r = &southbound.Rates{Fair: m.GetFair()}
 	for _, p := range m.GetPace() {
 		r.Pace = append(r.Pace, southbound.Pace{Coflow: southbound.CoflowID(p.GetCoflow()), Until: time.Duration(p.GetUntilNs())})
 	}
+	r.Spread, r.Extra = spreads(m.GetSpread()), extras(m.GetExtra())
 	for _, p := range m.GetPairs() {
 		tag, err := tagOf(p.GetTag())
 		if err != nil {
@@ -146,7 +123,7 @@ func Rates(m *agentpb.SetRatesRequest) (r *southbound.Rates, onlyPairs bool, err
 	if err := CheckRates(r); err != nil {
 		return nil, false, err
 	}
-	if m.GetOnlyPairs() && (r.Fair || len(r.Pace) > 0) {
+	if m.GetOnlyPairs() && (r.Fair || len(r.Pace)+len(r.Spread)+len(r.Extra) > 0) {
 		return nil, false, fmt.Errorf("set rates: only pairs, and others beside them: %w", southbound.ErrRefused)
 	}
 	return r, m.GetOnlyPairs(), nil

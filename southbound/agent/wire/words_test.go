@@ -1,10 +1,12 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,6 +29,7 @@ func TestRatesRoundTrip(t *testing.T) {
 			for range rng.IntN(3) * rng.IntN(ChunkRows) / 2 {
 				r.Pace = append(r.Pace, southbound.Pace{Coflow: southbound.CoflowID(rng.Int32()), Until: time.Duration(rng.Int64())})
 			}
+			fan(rng, &r)
 			for range rng.IntN(3) * rng.IntN(ChunkRows) {
 				r.Pairs = append(r.Pairs, southbound.PairRate{Src: southbound.HostID(rng.Int32()), Dst: southbound.HostID(rng.Int32()),
 					Tag: southbound.Tag(rng.IntN(8)), Rate: pathmap.BitsPerSecond(rng.Int64())})
@@ -46,7 +49,7 @@ func TestRatesRoundTrip(t *testing.T) {
 				t.Fatalf("seed %d: request %d: only pairs %v, %v", seed, i, onlyPairs, err)
 			}
 			if !onlyPairs {
-				got.Fair, got.Pace = part.Fair, part.Pace
+				got.Fair, got.Pace, got.Spread, got.Extra = part.Fair, part.Pace, part.Spread, part.Extra
 			}
 			got.Pairs = append(got.Pairs, part.Pairs...)
 		}
@@ -55,6 +58,24 @@ func TestRatesRoundTrip(t *testing.T) {
 				len(r.Pace), len(r.Pairs))
 		}
 	}
+}
+
+// fan adds spreads and extras, of coflows that nobody else names.
+func fan(rng *rand.Rand, r *southbound.Rates) {
+	for c := range southbound.CoflowID(rng.IntN(20)) {
+		s := southbound.Spread{Coflow: -1 - c}
+		for h := range southbound.HostID(rng.IntN(40)) {
+			s.From = append(s.From, southbound.HostRate{Host: 2 * h, Rate: pathmap.BitsPerSecond(rng.Int64())})
+			s.To = append(s.To, southbound.HostRate{Host: 3 * h, Rate: pathmap.BitsPerSecond(rng.Int64())})
+		}
+		r.Spread = append(r.Spread, s)
+		for row := range int32(rng.IntN(30)) {
+			r.Extra = append(r.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: -1 - c, Row: row}, Rate: 1 + pathmap.BitsPerSecond(rng.IntN(1e9))})
+		}
+	}
+	slices.SortFunc(r.Extra, func(a, b southbound.Extra) int {
+		return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Row, b.Row))
+	})
 }
 
 func TestLargestRatesFit(t *testing.T) {
@@ -66,7 +87,21 @@ func TestLargestRatesFit(t *testing.T) {
 	if err != nil || len(reqs) != 1 || proto.Size(reqs[0]) > MaxMessage {
 		t.Errorf("%d requests, the first of %d bytes, %v", len(reqs), proto.Size(reqs[0]), err)
 	}
-	r.Pace = append(r.Pace, southbound.Pace{})
+	for i := range int32(MaxExtras) {
+		r.Extra = append(r.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: 1<<31 - 1, Row: 1<<31 - 1 - MaxExtras + i}, Rate: 1<<63 - 1})
+	}
+	s := southbound.Spread{Coflow: 1<<31 - 2}
+	for i := range southbound.HostID(MaxHostRates - 1) {
+		s.From = append(s.From, southbound.HostRate{Host: 1<<31 - 1 - MaxHostRates + i, Rate: 1<<63 - 1})
+	}
+	r.Spread = []southbound.Spread{s}
+	for range ChunkRows {
+		r.Pairs = append(r.Pairs, southbound.PairRate{Src: 1<<31 - 1, Dst: 1<<31 - 1, Tag: southbound.TagHold, Rate: 1<<63 - 1})
+	}
+	if reqs, err := SetRates(&r); err != nil || len(reqs) != 2 || proto.Size(reqs[0]) > MaxMessage {
+		t.Errorf("with spreads and extras: %d requests, the first of %d bytes, %v", len(reqs), proto.Size(reqs[0]), err)
+	}
+	r = southbound.Rates{Pace: append(r.Pace, southbound.Pace{})}
 	if _, err := SetRates(&r); !errors.Is(err, southbound.ErrRefused) {
 		t.Errorf("one pace too many: %v", err)
 	}
@@ -138,7 +173,9 @@ func TestErrorsKeepTheirMeaning(t *testing.T) {
 // FuzzRates reads requests made of bytes: what is let in obeys the rules of rates.
 func FuzzRates(f *testing.F) {
 	b, err := proto.Marshal(&agentpb.SetRatesRequest{Pace: []*agentpb.Pace{{Coflow: 1, UntilNs: 2}},
-		Pairs: []*agentpb.PairRate{{Src: 1, Dst: 2, Tag: 7, BitsPerSecond: 5}}})
+		Pairs:  []*agentpb.PairRate{{Src: 1, Dst: 2, Tag: 7, BitsPerSecond: 5}},
+		Spread: []*agentpb.Spread{{Coflow: 2, From: []*agentpb.HostRate{{Host: 1, BitsPerSecond: 3}}, To: []*agentpb.HostRate{{Host: 2, BitsPerSecond: 3}}}},
+		Extra:  []*agentpb.Extra{{Coflow: 2, Row: 1, BitsPerSecond: 9}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -152,7 +189,7 @@ func FuzzRates(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if onlyPairs && (r.Fair || len(r.Pace) > 0) {
+		if onlyPairs && (r.Fair || len(r.Pace)+len(r.Spread)+len(r.Extra) > 0) {
 			t.Error("only pairs, and more")
 		}
 		if err := CheckRates(r); err != nil {
@@ -161,11 +198,36 @@ func FuzzRates(f *testing.F) {
 	})
 }
 
-// TestUnknownWords: agents know neither spreads nor extras, and say so.
-func TestUnknownWords(t *testing.T) {
-	for _, r := range []southbound.Rates{{Spread: []southbound.Spread{{}}}, {Extra: []southbound.Extra{{Rate: 1}}}} {
-		if _, err := SetRates(&r); !errors.Is(err, southbound.ErrUnsupported) {
-			t.Errorf("%+v: %v, want %v", r, err, southbound.ErrUnsupported)
+// TestBadRates: what cannot be meant is refused in both directions.
+func TestBadRates(t *testing.T) {
+	row := func(c southbound.CoflowID, r int32) southbound.BundleKey {
+		return southbound.BundleKey{Coflow: c, Row: r}
+	}
+	for _, tc := range []struct {
+		name string
+		r    southbound.Rates
+	}{
+		{"fair and a spread", southbound.Rates{Fair: true, Spread: []southbound.Spread{{}}}},
+		{"a pace and a spread", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}}, Spread: []southbound.Spread{{Coflow: 1}}}},
+		{"two spreads", southbound.Rates{Spread: []southbound.Spread{{Coflow: 1}, {Coflow: 1}}}},
+		{"a host twice", southbound.Rates{Spread: []southbound.Spread{{From: []southbound.HostRate{{Host: 1}, {Host: 1}}}}}},
+		{"a rate below zero", southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: 1, Rate: -1}}}}}},
+		{"a host below zero", southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: -1}}}}}},
+		{"too many hosts", southbound.Rates{Spread: []southbound.Spread{{To: manyHosts()}}}},
+		{"an extra of nobody", southbound.Rates{Extra: []southbound.Extra{{BundleKey: row(1, 0), Rate: 1}}}},
+		{"an extra of nothing", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}}, Extra: []southbound.Extra{{BundleKey: row(1, 0)}}}},
+		{"extras unsorted", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}}, Extra: []southbound.Extra{{BundleKey: row(1, 1), Rate: 1}, {BundleKey: row(1, 0), Rate: 1}}}},
+		{"an extra twice", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}}, Extra: []southbound.Extra{{BundleKey: row(1, 1), Rate: 1}, {BundleKey: row(1, 1), Rate: 1}}}},
+	} {
+		if _, err := SetRates(&tc.r); !errors.Is(err, southbound.ErrRefused) {
+			t.Errorf("%s: %v, want %v", tc.name, err, southbound.ErrRefused)
 		}
 	}
+}
+
+func manyHosts() (all []southbound.HostRate) {
+	for h := range southbound.HostID(MaxHostRates) {
+		all = append(all, southbound.HostRate{Host: h})
+	}
+	return all
 }
