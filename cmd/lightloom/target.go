@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -47,7 +48,7 @@ func newTargetRun() *cobra.Command {
 			"\"show\" prints what stands.",
 		Args: noArgs,
 	}
-	c.Flags().StringVar(&f.c.Profile, "profile", "ocp", "ocp, openconfig, or sonic-ocs, which speaks ocp too")
+	c.Flags().StringVar(&f.c.Profile, "profile", "ocp", strings.Join(alone.Profiles(), ", ")+"; sonic-ocs speaks ocp too")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:9339", "address to listen on")
 	c.Flags().Int32Var(&f.c.Ports, "ports", 32, "ports; of an optical switch inputs, and as many outputs")
 	c.Flags().Int32Var(&f.c.Racks, "racks", 64, "racks that rules can name")

@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,14 +46,16 @@ type Config struct {
 }
 
 // Profiles are the models that a target speaks. One that speaks sonic-ocs speaks ocp too, on the same store.
-func Profiles() []string { return []string{"ocp", "openconfig", "sonic-ocs"} }
+func Profiles() []string {
+	return slices.Concat(target.Profiles(device.Optical), target.Profiles(device.Packet))
+}
 
-// Kind is what a device of that profile switches.
+// kind is what a device of that profile switches.
 func kind(profile string) device.Kind {
-	if profile == "openconfig" {
-		return device.Packet
+	if slices.Contains(target.Profiles(device.Optical), profile) {
+		return device.Optical
 	}
-	return device.Optical
+	return device.Packet
 }
 
 // Run serves on l until ctx ends, then returns nil. It closes l. A Live that blocks is left behind to its reader.
@@ -61,7 +64,7 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	clock := func() time.Duration { return time.Since(start) }
 	door := device.NewDoor(device.New(device.Config{Name: c.Name, Kind: kind(c.Profile), Ports: c.Ports, Racks: c.Racks,
 		Delays: c.Delays, AllStop: c.AllStop, Seed: c.Seed, Recovery: c.Recovery, Plane: mem.New(c.Ports, clock), Clock: clock}), clock, nil)
-	tc := target.Config{Door: door, Start: start, SONiC: c.Profile == "sonic-ocs", Strict: c.Strict, ElectionFile: c.ElectionFile, Log: c.Log,
+	tc := target.Config{Door: door, Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile, Log: c.Log,
 		Plaintext: c.Identity.IsZero()}
 	if !c.Identity.IsZero() {
 		tc.TLS = c.Identity.Server(pki.Controller)

@@ -133,6 +133,8 @@ func TestConformance(t *testing.T) {
 		{"optical", device.Optical, nil, nil},
 		{"sonic-ocs", device.Optical, gnmi.SONiCOCS{Ports: 8}, withSONiC},
 		{"ocp beside sonic-ocs", device.Optical, nil, withSONiC},
+		{"srl-native", device.Packet, gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("srl-native")},
+		{"sonic", device.Packet, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("sonic")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			devicetest.Run(t, func(t *testing.T) *devicetest.Bench {

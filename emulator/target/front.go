@@ -2,6 +2,8 @@ package target
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"lightloom/emulator/device"
@@ -14,7 +16,7 @@ import (
 type front interface {
 	model() *schema.Model
 	// load fills an empty tree from the device: its configuration from what it has accepted, its state from what is seen.
-	load(t *tree, now time.Duration, dev *device.Device)
+	load(t *tree, now time.Duration, dev Switch)
 	// plan says what the configuration in t, of which a request has named the leaves in touched, asks of the device. done
 	// is called once the device has accepted.
 	plan(t *tree, touched []schema.Path) (c *southbound.Change, done func(), err error)
@@ -31,12 +33,38 @@ type reading struct {
 	losses  map[southbound.Port]device.CentiBel
 }
 
-// newFront returns the front end of a device: openconfig for packet switches, ocp for optical ones.
-func newFront(c device.Config, start time.Time, sonic bool) front {
-	if c.Kind == device.Optical {
-		return newOpticalFront(c, wall{start}, sonic)
+// settler is a front whose Set answers once the switch has done what it was asked.
+type settler interface{ settled() bool }
+
+// Profiles are the models that a target of this kind of switch can speak, the default first.
+func Profiles(k device.Kind) []string {
+	if k == device.Optical {
+		return []string{"ocp", "sonic-ocs", "polatis"}
 	}
-	return newPacketFront(c, wall{start})
+	return []string{"openconfig", "srl-native", "sonic"}
+}
+
+// newFront returns the front end of a switch. sonic-ocs speaks ocp too, on the same store.
+func newFront(c device.Config, w wall, profile string) (front, error) {
+	if profile == "" {
+		profile = Profiles(c.Kind)[0]
+	}
+	if !slices.Contains(Profiles(c.Kind), profile) {
+		return nil, fmt.Errorf("a target of this %v switch speaks one of %s, not %q", c.Kind, strings.Join(Profiles(c.Kind), ", "), profile)
+	}
+	switch profile {
+	case "ocp":
+		return newOpticalFront(c, w, false), nil
+	case "sonic-ocs":
+		return newOpticalFront(c, w, true), nil
+	case "polatis":
+		return newPairFront(c), nil
+	case "srl-native":
+		return newNativeFront(newSRLView(c)), nil
+	case "sonic":
+		return newNativeFront(newACLView(c)), nil
+	}
+	return newPacketFront(c, w), nil
 }
 
 // wall turns fabric instants into what leaves and notifications carry: nanoseconds since 1970.

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"lightloom/emulator/device"
 	"lightloom/southbound/gnmi/schema"
 )
 
@@ -124,10 +123,10 @@ func (t *Target) refresh() time.Duration {
 	var at time.Duration
 	var r reading
 	var err error
-	t.cfg.Door.Do(func(now time.Duration, dev *device.Device) {
+	t.door.Do(func(now time.Duration, dev Switch) {
 		at = now
 		r.losses = dev.Losses()
-		r.dropped, err = dev.Config().Plane.Dropped()
+		r.dropped, err = dev.Dropped()
 	})
 	if err != nil {
 		t.cfg.Log.Warn("read counters", "device", t.name, "error", err)

@@ -52,7 +52,7 @@ func portPath(name string) schema.Path {
 	return path("components").Entry("component", "name", name).With("ocp-ocs-port")
 }
 
-func (f *opticalFront) load(t *tree, now time.Duration, dev *device.Device) {
+func (f *opticalFront) load(t *tree, now time.Duration, dev Switch) {
 	f.config, f.names, f.status = map[string]ends{}, map[ends]string{}, map[ends]southbound.Status{}
 	f.byIn, f.byOut = map[southbound.Port]ends{}, map[southbound.Port]ends{}
 	for _, where := range []string{"config", "state"} {

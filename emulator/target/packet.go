@@ -47,7 +47,7 @@ func rulePath(seq uint32) schema.Path {
 func bindings() schema.Path { return instance().With("policy-forwarding", "interfaces") }
 
 // load implements front. A device that already has rules shows them as the profile writes them.
-func (f *packetFront) load(t *tree, now time.Duration, dev *device.Device) {
+func (f *packetFront) load(t *tree, now time.Duration, dev Switch) {
 	f.rules, f.byDst, f.place = map[uint32]southbound.Rule{}, map[southbound.RackID][]uint32{}, map[southbound.Match]uint32{}
 	f.active = false
 	put := func(leaves []schema.Leaf) {

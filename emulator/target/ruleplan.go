@@ -92,18 +92,26 @@ type numbered struct {
 // decides, so a rule must come before those it is more specific than, and no match may stand twice.
 func (p *rulePlan) checkOrder() error {
 	for _, rules := range p.affected() {
-		slices.SortFunc(rules, func(a, b numbered) int { return cmp.Compare(a.seq, b.seq) })
-		for i, a := range rules {
-			for _, b := range rules[i+1:] {
-				if !overlap(a.Match, b.Match) {
-					continue
-				}
-				if a.Match == b.Match {
-					return refused("rule %d matches the same as rule %d", b.seq, a.seq)
-				}
-				if rank(a.Match) >= rank(b.Match) {
-					return unsupported("rule %d is more specific than rule %d and comes after it: give it a smaller sequence-id", b.seq, a.seq)
-				}
+		if err := checkOrder(rules); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOrder checks the rules of one destination.
+func checkOrder(rules []numbered) error {
+	slices.SortFunc(rules, func(a, b numbered) int { return cmp.Compare(a.seq, b.seq) })
+	for i, a := range rules {
+		for _, b := range rules[i+1:] {
+			if !overlap(a.Match, b.Match) {
+				continue
+			}
+			if a.Match == b.Match {
+				return refused("rule %d matches the same as rule %d", b.seq, a.seq)
+			}
+			if rank(a.Match) >= rank(b.Match) {
+				return unsupported("rule %d is more specific than rule %d and comes after it: give it a smaller sequence-id", b.seq, a.seq)
 			}
 		}
 	}

@@ -28,7 +28,39 @@ type operation struct {
 
 // Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible before the device has
 // accepted all of it, and nothing changes on an error.
-func (t *Target) Set(_ context.Context, req *gpb.SetRequest) (*gpb.SetResponse, error) {
+func (t *Target) Set(ctx context.Context, req *gpb.SetRequest) (*gpb.SetResponse, error) {
+	resp, err := t.set(req)
+	if err == nil {
+		err = t.settle(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// settle waits, where the model wants it, until the switch has done what it was asked.
+func (t *Target) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, t.cfg.Settle)
+	defer cancel()
+	for {
+		t.mu.Lock()
+		t.catchUp()
+		f, waits := t.front.(settler)
+		done, news := !waits || t.down || f.settled(), t.news
+		t.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return status.Errorf(codes.DeadlineExceeded, "the change is accepted, and after %v the switch has still not made it", t.cfg.Settle)
+		}
+	}
+}
+
+func (t *Target) set(req *gpb.SetRequest) (*gpb.SetResponse, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.arb.admit(req.GetExtension()); err != nil {
@@ -135,7 +167,7 @@ func (t *Target) transact(ops []operation) (time.Duration, error) {
 		return 0, err
 	}
 	var at time.Duration
-	t.cfg.Door.Do(func(now time.Duration, dev *device.Device) {
+	t.door.Do(func(now time.Duration, dev Switch) {
 		at = now
 		if !change.Empty() {
 			err = dev.Set(now, change)

@@ -363,6 +363,10 @@ func FuzzSet(f *testing.F) {
 	f.Add("/connections", []byte(`{}`), uint8(1))
 	f.Add("/CONFIG_DB/localhost/OCS_CROSS_CONNECT", []byte(`{"4A-4B":{"a_side":"4A","b_side":"4B"}}`), uint8(1))
 	f.Add("/CONFIG_DB/localhost/OCS_CROSS_CONNECT[key=1A-2B]", []byte(`{"a_side":"1A","b_side":"2B"}`), uint8(0))
+	f.Add(srlPolicy, []byte(`{"type":"pbr-policy","rule":[`+srlRule(3, toRack1, "169.254.0.1")+`]}`), uint8(1))
+	f.Add("/CONFIG_DB/localhost/ACL_TABLE", []byte(aclPorts), uint8(1))
+	f.Add("/CONFIG_DB/localhost/ACL_RULE[key=lightloom|r1]", []byte(`{"PRIORITY":"5","DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"}`), uint8(0))
+	f.Add("/cross-connects/pair[ingress=3]", []byte(`{"ingress":3,"egress":12}`), uint8(0))
 	type served struct {
 		target *target.Target
 		door   *device.Door
@@ -374,6 +378,13 @@ func FuzzSet(f *testing.F) {
 	}
 	r := newRig(f, device.Optical, instant)
 	all = append(all, served{r.target, r.door})
+	for _, x := range []struct {
+		kind device.Kind
+		name string
+	}{{device.Packet, "srl-native"}, {device.Packet, "sonic"}, {device.Optical, "polatis"}} {
+		r := newRig(f, x.kind, func(d *device.Config, c *target.Config) { d.Delays, c.Profile, c.Settle = device.Delays{}, x.name, 300*ms })
+		all = append(all, served{r.target, r.door})
+	}
 	f.Fuzz(func(t *testing.T, path string, data []byte, op uint8) {
 		p, err := schema.Parse(path)
 		if err != nil {
@@ -391,12 +402,15 @@ func FuzzSet(f *testing.F) {
 		}
 		for _, s := range all {
 			_, err := s.target.Set(t.Context(), req)
-			if err != nil && status.Code(err) == codes.Unknown {
-				t.Fatalf("an error without a code: %v", err)
+			if code := status.Code(err); code == codes.Unknown || code == codes.DeadlineExceeded {
+				t.Fatalf("an error without a code, or no end: %v", err)
 			}
 			resp, err := s.target.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG, Encoding: gpb.Encoding_JSON_IETF})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if len(resp.GetNotification()[0].GetUpdate()) == 0 {
+				continue // it has none
 			}
 			whole := &gpb.SetRequest{Replace: []*gpb.Update{{Path: &gpb.Path{}, Val: resp.GetNotification()[0].GetUpdate()[0].GetVal()}}}
 			if _, err := s.target.Set(t.Context(), whole); err != nil {

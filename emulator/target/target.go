@@ -23,13 +23,17 @@ import (
 
 // Config says how a target serves its device.
 type Config struct {
-	Door  *device.Door
-	Start time.Time // instant 0 of the device's clock on the wall; timestamps are counted from it
+	Door   *device.Door
+	Remote Backend   // instead of Door: a switch elsewhere
+	Start  time.Time // instant 0 of the device's clock on the wall; timestamps are counted from it
 
 	TLS       *tls.Config // nil: plaintext, and only with Plaintext set and on a loopback address
 	Plaintext bool
 
-	SONiC bool // an optical switch also speaks sonic-ocs, on the same store
+	SONiC   bool   // an optical switch also speaks sonic-ocs, on the same store
+	Profile string // one of Profiles of the switch's kind; "" means the first, or sonic-ocs with SONiC
+
+	Settle time.Duration // how long a Set waits, where the model has it answer when all is done; 0 means 5 s
 
 	Strict       bool   // refuse a Set without an election id
 	ElectionFile string // keeps the largest election ids over a restart of the target; "" keeps them in memory only
@@ -55,9 +59,11 @@ type Target struct {
 	wall   wall
 	detach func()
 
+	door  Backend
 	inbox inbox
 
 	mu    sync.Mutex
+	news  chan struct{} // closed, and another one put in its place, when the switch has told something
 	front front
 	tree  *tree
 	down  bool
@@ -76,6 +82,12 @@ func New(cfg Config) (*Target, error) {
 	if cfg.MaxQueue == 0 {
 		cfg.MaxQueue = defaultMaxQueue
 	}
+	if cfg.Settle == 0 {
+		cfg.Settle = 5 * time.Second
+	}
+	if cfg.SONiC {
+		cfg.Profile = "sonic-ocs"
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -83,22 +95,32 @@ func New(cfg Config) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make target: %w", err)
 	}
-	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}}
-	t.detach = cfg.Door.Attach(device.Tap{
+	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}, door: cfg.Remote, news: make(chan struct{})}
+	if t.door == nil {
+		t.door = emulated{cfg.Door}
+	}
+	t.detach = t.door.Attach(device.Tap{
 		Event:   func(e southbound.DeviceEvent) { t.inbox.put(happening{event: &e}) },
 		Applied: func(a device.Applied) { t.inbox.put(happening{applied: &a}) },
-	}, t.begin)
+	}, func(now time.Duration, s Switch) { err = t.begin(now, s) })
+	if err != nil {
+		t.detach()
+		return nil, fmt.Errorf("make target: %w", err)
+	}
 	return t, nil
 }
 
 // begin fills the tree; it is called under the door's lock.
-func (t *Target) begin(now time.Duration, dev *device.Device) {
+func (t *Target) begin(now time.Duration, dev Switch) (err error) {
 	t.name = dev.Config().Name
-	t.front = newFront(dev.Config(), t.cfg.Start, t.cfg.SONiC)
+	if t.front, err = newFront(dev.Config(), t.wall, t.cfg.Profile); err != nil {
+		return err
+	}
 	t.tree = newTree(t.front.model())
 	t.front.load(t.tree, now, dev)
 	t.tree.take()
 	t.down = dev.Down(now)
+	return nil
 }
 
 // Close lets go of the device and ends every subscription.
@@ -171,7 +193,12 @@ func (t *Target) follow(ctx context.Context) {
 
 // catchUp takes in what the device has told. The lock is held.
 func (t *Target) catchUp() {
-	for _, h := range t.inbox.take() {
+	all := t.inbox.take()
+	if len(all) > 0 {
+		close(t.news)
+		t.news = make(chan struct{})
+	}
+	for _, h := range all {
 		switch {
 		case h.applied != nil:
 			t.front.applied(t.tree, *h.applied)
@@ -196,7 +223,7 @@ func errDown() error { return status.Error(codes.Unavailable, device.ErrDown.Err
 func (t *Target) reload() {
 	t.down = false
 	t.tree = newTree(t.front.model())
-	t.cfg.Door.Do(func(now time.Duration, dev *device.Device) { t.front.load(t.tree, now, dev) })
+	t.door.Do(func(now time.Duration, dev Switch) { t.front.load(t.tree, now, dev) })
 	t.tree.take()
 }
 

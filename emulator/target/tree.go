@@ -50,7 +50,7 @@ func (t *tree) swap(n *node, rest schema.Path, v schema.Value) (schema.Value, *s
 	}
 	kid := n.kid(rest[0])
 	if kid == nil {
-		s := n.schema.Kids[rest[0].Name]
+		s := n.schema.Kid(rest[0].Name)
 		if v == nil {
 			return nil, s
 		}
@@ -189,7 +189,7 @@ func (t *tree) find(pattern schema.Path) []found {
 	for _, e := range pattern {
 		var next []found
 		for _, f := range at {
-			if full(e, f.node.schema.Kids[e.Name]) {
+			if full(e, f.node.schema.Kid(e.Name)) {
 				if kid := f.node.kid(e); kid != nil {
 					next = append(next, found{join(f.path, kid.elem), kid})
 				}

@@ -19,8 +19,15 @@ var _ Profile = Polatis{}
 
 func crossConnects() schema.Path { return schema.Path(nil).With("cross-connects") }
 
-func (p Polatis) pairPath(in southbound.Port) schema.Path {
+// PairPath is where the pair of an input is listed, and PairLeaves are what it holds.
+func (p Polatis) PairPath(in southbound.Port) schema.Path {
 	return crossConnects().Entry("pair", "ingress", strconv.Itoa(int(in)+1))
+}
+
+// PairLeaves are what a pair holds.
+func (p Polatis) PairLeaves(in, out southbound.Port) []schema.Leaf {
+	at := p.PairPath(in)
+	return []schema.Leaf{{Path: at.With("ingress"), Value: uint64(in) + 1}, {Path: at.With("egress"), Value: uint64(p.Ports) + uint64(out) + 1}}
 }
 
 // Name implements Profile.
@@ -91,7 +98,7 @@ func (w *pairWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	}
 	kept, gone := retain(w.have, c)
 	for _, name := range gone {
-		req.Delete = append(req.Delete, w.model.Proto(w.p.pairPath(w.have[name].in)))
+		req.Delete = append(req.Delete, w.model.Proto(w.p.PairPath(w.have[name].in)))
 	}
 	w.wanted = kept
 	for _, x := range sortedConnects(c.Connect) {
@@ -99,11 +106,8 @@ func (w *pairWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 			continue
 		}
 		w.wanted[ConnectionName(x.In, x.Out)] = pair{x.In, x.Out}
-		at := w.p.pairPath(x.In)
-		u, err := entry(w.model, at, []schema.Leaf{
-			{Path: at.With("ingress"), Value: uint64(x.In) + 1},
-			{Path: at.With("egress"), Value: uint64(w.p.Ports) + uint64(x.Out) + 1},
-		})
+		at := w.p.PairPath(x.In)
+		u, err := entry(w.model, at, w.p.PairLeaves(x.In, x.Out))
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +146,7 @@ func (d *pairDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]southb
 	}
 	for in := range southbound.Port(d.p.Ports) {
 		o, stands := d.stand[in]
-		path := d.p.pairPath(in).With("egress")
+		path := d.p.PairPath(in).With("egress")
 		if stands && slices.ContainsFunc(gone, func(g schema.Path) bool { return g.Match(path) }) {
 			delete(d.stand, in)
 			tell(in, o, southbound.Disconnected)

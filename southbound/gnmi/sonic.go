@@ -3,7 +3,6 @@ package gnmi
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +38,8 @@ func (p SONiC) portName(port southbound.Port) string {
 	return "Ethernet" + strconv.Itoa(int(port)*int(p.lanes()))
 }
 
-func (p SONiC) portNamed(name string) (southbound.Port, bool) {
+// PortNamed returns the port of an interface name.
+func (p SONiC) PortNamed(name string) (southbound.Port, bool) {
 	lane, ok := portSuffix(name, "Ethernet")
 	port := lane / southbound.Port(p.lanes())
 	return port, ok && int32(lane)%p.lanes() == 0 && int32(port) < p.Ports
@@ -172,8 +172,24 @@ func (p SONiC) ruleLeaves(r southbound.Rule) []schema.Leaf {
 	return out
 }
 
+// Row is a rule with the key of its row.
+type Row struct {
+	Key string
+	southbound.Rule
+}
+
 // rules reads the rows of our table, by match.
 func (p SONiC) rules(leaves []schema.Leaf) ([]southbound.Rule, error) {
+	rows, err := p.Rows(leaves)
+	out := make([]southbound.Rule, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, r.Rule)
+	}
+	return out, err
+}
+
+// Rows reads the rows of our table, by match. What can be read is returned beside the first error.
+func (p SONiC) Rows(leaves []schema.Leaf) ([]Row, error) {
 	rows := map[string]*southbound.Rule{}
 	var keys []string
 	var first error
@@ -198,16 +214,16 @@ func (p SONiC) rules(leaves []schema.Leaf) ([]southbound.Rule, error) {
 			rows[key].Dst = southbound.AnyRack - 1
 		}
 	}
-	var out []southbound.Rule
+	var out []Row
 	for _, key := range keys {
 		switch r := rows[key]; {
 		case r.Dst >= 0 && r.Primary >= 0:
-			out = append(out, *r)
+			out = append(out, Row{key, *r})
 		default:
 			first = cmp.Or(first, fmt.Errorf("read ACL_RULE %q: it has no DST_IP or no REDIRECT_ACTION", key))
 		}
 	}
-	slices.SortFunc(out, byMatch)
+	slices.SortFunc(out, func(a, b Row) int { return byMatch(a.Rule, b.Rule) })
 	return out, first
 }
 
@@ -226,12 +242,7 @@ func readACL(r *southbound.Rule, field string, v schema.Value) (err error) {
 		}
 		r.Tag = southbound.Tag(tag)
 	case "REDIRECT_ACTION":
-		a, perr := netip.ParseAddr(text)
-		port, ok := NextHopPort(a)
-		if perr != nil || !ok {
-			return fmt.Errorf("REDIRECT_ACTION %q: no port leads there", text)
-		}
-		r.Primary = port
+		r.Primary, err = portOfHop(text)
 	}
 	return err
 }
@@ -252,12 +263,21 @@ func (p SONiC) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	return seen, nil
 }
 
+// PortLeaves are the state of a port.
+func (p SONiC) PortLeaves(port southbound.Port, up bool) []schema.Leaf {
+	state := "down"
+	if up {
+		state = "up"
+	}
+	return []schema.Leaf{{Path: row(portStates(), p.portName(port)).With("netdev_oper_status"), Value: state}}
+}
+
 func (p SONiC) operStatus(l schema.Leaf) (port southbound.Port, up, ok bool) {
 	key, field, ok := cell(portStates(), l.Path)
 	if !ok || field != "netdev_oper_status" {
 		return 0, false, false
 	}
-	port, ok = p.portNamed(key)
+	port, ok = p.PortNamed(key)
 	return port, l.Value == "up", ok
 }
 
@@ -267,6 +287,6 @@ func (p SONiC) NewDecoder() Decoder {
 		if len(g) < 3 || !portStates().Match(g) {
 			return 0, false
 		}
-		return p.portNamed(g[2].Key("key"))
+		return p.PortNamed(g[2].Key("key"))
 	}}
 }

@@ -157,6 +157,25 @@ func portOfHop(text string) (southbound.Port, error) {
 	return port, nil
 }
 
+// PortLeaves are the state of a port.
+func (p SRLinux) PortLeaves(port southbound.Port, up bool) []schema.Leaf {
+	at, state := schema.Path(nil).Entry("interface", "name", p.interfaceName(port)), "down"
+	if up {
+		state = "up"
+	}
+	return []schema.Leaf{{Path: at.With("admin-state"), Value: "enable"}, {Path: at.With("oper-state"), Value: state}}
+}
+
+// Subinterface is the name of what a policy is applied to.
+func (p SRLinux) Subinterface(port southbound.Port) string { return p.interfaceName(port) + ".0" }
+
+// SubinterfaceNamed is the inverse of Subinterface.
+func (p SRLinux) SubinterfaceNamed(name string) (southbound.Port, bool) {
+	base, ok := strings.CutSuffix(name, ".0")
+	port, isPort := p.interfaceNamed(base)
+	return port, ok && isPort
+}
+
 func (p SRLinux) operState(l schema.Leaf) (port southbound.Port, up, ok bool) {
 	if len(l.Path) != 2 || l.Path[0].Name != "interface" || l.Path[1].Name != "oper-state" {
 		return 0, false, false

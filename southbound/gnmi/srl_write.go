@@ -109,7 +109,7 @@ func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32]southbound.Rule,
 }
 
 func (p SRLinux) applyPath(port southbound.Port) schema.Path {
-	return p.instance().With("policy-forwarding").Entry("interface", "subinterface", p.interfaceName(port)+".0")
+	return p.instance().With("policy-forwarding").Entry("interface", "subinterface", p.Subinterface(port))
 }
 
 func (p SRLinux) ruleLeaves(seq uint32, r southbound.Rule) []schema.Leaf {

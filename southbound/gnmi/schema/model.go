@@ -142,7 +142,9 @@ func (m *Model) Lookup(p Path, all bool) (*Node, error) {
 	return n, nil
 }
 
-// kid returns the node of that name; of a table that takes any field, that one's.
+// Kid returns the node of that name; of a table that takes any field, that one's; nil if there is none.
+func (n *Node) Kid(name string) *Node { return n.kid(name) }
+
 func (n *Node) kid(name string) *Node {
 	if k := n.Kids[name]; k != nil || !n.Table {
 		return k
