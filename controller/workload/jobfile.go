@@ -1,0 +1,334 @@
+package workload
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+)
+
+// JobSchema is the JSON schema (draft 2020-12) of a job file, for editors and other tools.
+//
+//go:embed jobs.schema.json
+var JobSchema string
+
+// maxJobFile bounds a job file, in bytes: its tree takes a hundred and fifty for each.
+const maxJobFile = 8 << 20
+
+// FileJob is one job of a file and where it stands there.
+type FileJob struct {
+	controller.Job
+	File string
+	Line int
+	Col  int
+	// Problem says what the file has wrong within this job, with the place; nil for nothing. Such a job is left out and
+	// no other suffers from it.
+	Problem error
+}
+
+// At puts the place of the job before what is wrong with it.
+func (j *FileJob) At(err error) error { return fmt.Errorf("%s:%d:%d: %w", j.File, j.Line, j.Col, err) }
+
+// ReadJobFile reads a job file by its path.
+func ReadJobFile(path string) ([]FileJob, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read jobs: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxJobFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read jobs: %w", err)
+	}
+	return ReadJobs(path, data)
+}
+
+// ReadJobs reads a job file: one mapping with the key jobs, a list. Each job has a name, an arrival, stages, and edges
+// (what waits for the stage before) or streams (what flows beside it) between them by name; see JobSchema. Its form is
+// all or nothing: an error names file, line and column. What a well-formed job says wrongly is that job's Problem. Whether
+// it fits a fabric is controller.Job.Check's to say.
+func ReadJobs(name string, data []byte) ([]FileJob, error) {
+	if len(data) > maxJobFile {
+		return nil, fmt.Errorf("read jobs: %s: longer than %d bytes: cut it in parts", name, maxJobFile)
+	}
+	if err := tooDeep(data); err != nil {
+		return nil, fmt.Errorf("read jobs: %s: %w", name, err)
+	}
+	var file jobsYAML
+	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
+	switch err := d.Decode(&file); {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("read jobs: %s: empty: write jobs: and a list", name)
+	case err != nil:
+		return nil, fmt.Errorf("read jobs: %w", placed(name, err))
+	}
+	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read jobs: %s: more than one document: one file holds one list of jobs", name)
+	}
+	if len(file.Jobs) == 0 {
+		return nil, fmt.Errorf("read jobs: %s: no jobs: write jobs: and a list", name)
+	}
+	out := make([]FileJob, len(file.Jobs))
+	budget := maxFileTasks
+	for i := range file.Jobs {
+		out[i] = file.Jobs[i].job(name, &budget)
+	}
+	return out, nil
+}
+
+// placed gives an error of the YAML reader the form that all others have.
+func placed(name string, err error) error {
+	var ye yaml.Error
+	if !errors.As(err, &ye) || ye.GetToken() == nil || ye.GetToken().Position == nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	at := ye.GetToken().Position
+	return fmt.Errorf("%s:%d:%d: %s", name, at.Line, at.Column, ye.GetMessage())
+}
+
+// maxFileTasks bounds the tasks of a whole file: it takes a few bytes to ask for many.
+const maxFileTasks = 1 << 22
+
+// maxNested bounds brackets and dashes within each other, for reading them is recursion.
+const maxNested = 64
+
+func tooDeep(data []byte) error {
+	open, dashes, begins := 0, 0, true
+	for i, b := range data {
+		switch {
+		case b == '\n':
+			dashes, begins = 0, true
+		case b == ' ':
+		case begins && (b == '-' || b == '?' || b == ':') && (i+1 == len(data) || data[i+1] == ' ' || data[i+1] == '\n'):
+			dashes++
+		case b == '{' || b == '[':
+			open, begins = open+1, false
+		case b == '}' || b == ']':
+			open, begins = max(open-1, 0), false
+		default:
+			begins = b == '&' || b == '!'
+		}
+		if open > maxNested || dashes > maxNested {
+			return fmt.Errorf("more than %d lists within each other: this is no list of jobs", maxNested)
+		}
+	}
+	return nil
+}
+
+// jobsYAML and what follows are the file as it is written.
+type jobsYAML struct {
+	Jobs []jobYAML `yaml:"jobs"`
+}
+
+type jobYAML struct {
+	Name     scalar      `yaml:"name"`
+	User     scalar      `yaml:"user"`
+	Arrival  scalar      `yaml:"arrival"`
+	Deadline scalar      `yaml:"deadline"`
+	Weight   scalar      `yaml:"weight"`
+	Stages   []stageYAML `yaml:"stages"`
+	Edges    []edgeYAML  `yaml:"edges"`
+	Streams  []edgeYAML  `yaml:"streams"`
+}
+
+type stageYAML struct {
+	Name    scalar `yaml:"name"`
+	Tasks   scalar `yaml:"tasks"`
+	Compute scalar `yaml:"compute"`
+}
+
+type edgeYAML struct {
+	From     scalar `yaml:"from"`
+	To       scalar `yaml:"to"`
+	Grouping scalar `yaml:"grouping"`
+	Bytes    scalar `yaml:"bytes"`
+	Keys     scalar `yaml:"keys"`
+}
+
+// scalar is a plain word or number and where it stands.
+type scalar struct {
+	text string
+	at   *token.Token
+}
+
+// UnmarshalYAML takes the text as it was written.
+func (s *scalar) UnmarshalYAML(n ast.Node) error {
+	v, ok := n.(ast.ScalarNode)
+	if !ok || n.Type() == ast.NullType {
+		return &yaml.SyntaxError{Message: "is no word or number", Token: n.GetToken()}
+	}
+	s.at, s.text = n.GetToken(), n.GetToken().Value
+	if l, ok := v.(*ast.LiteralNode); ok {
+		s.text = l.Value.Value
+	}
+	return nil
+}
+
+// wrong is what is wrong about a scalar.
+type wrong struct {
+	at  *token.Token
+	err error
+}
+
+func (w *wrong) Error() string { return w.err.Error() }
+
+func (s scalar) wrong(format string, args ...any) error {
+	return &wrong{s.at, fmt.Errorf(format, args...)}
+}
+
+// job turns what was written into a job. Its place is its name's.
+func (y *jobYAML) job(file string, budget *int) FileJob {
+	out := FileJob{File: file}
+	if y.Name.at != nil {
+		out.Line, out.Col = y.Name.at.Position.Line, y.Name.at.Position.Column
+	}
+	err := y.fill(&out.Job, budget)
+	w := (*wrong)(nil)
+	switch {
+	case err == nil:
+	case errors.As(err, &w) && w.at != nil:
+		out.Problem = fmt.Errorf("%s:%d:%d: job %q: %w", file, w.at.Position.Line, w.at.Position.Column, y.Name.text, err)
+	default:
+		out.Problem = fmt.Errorf("%s:%d:%d: job %q: %w", file, out.Line, out.Col, y.Name.text, err)
+	}
+	return out
+}
+
+func (y *jobYAML) fill(j *controller.Job, budget *int) (err error) {
+	if y.Name.text == "" {
+		return errors.New("a job needs a name: write name: and a word")
+	}
+	j.Name, j.User, j.Weight = y.Name.text, y.User.text, 1
+	if j.Arrival, err = y.Arrival.length("arrival"); err != nil {
+		return err
+	}
+	if j.Deadline, err = y.Deadline.length("deadline"); err != nil {
+		return err
+	}
+	if y.Weight.at != nil {
+		if j.Weight, err = strconv.ParseFloat(y.Weight.text, 64); err != nil || !(j.Weight >= 0) || math.IsInf(j.Weight, 0) {
+			return y.Weight.wrong("weight %q is no number from 0", y.Weight.text)
+		}
+	}
+	by := map[string]int{}
+	for i := range y.Stages {
+		s, err := y.Stages[i].stage(budget)
+		if err != nil {
+			return err
+		}
+		if _, twice := by[s.Name]; twice {
+			return y.Stages[i].Name.wrong("two stages are called %q", s.Name)
+		}
+		by[s.Name] = i
+		j.Stages = append(j.Stages, s)
+	}
+	for k, list := range [2][]edgeYAML{y.Edges, y.Streams} {
+		for i := range list {
+			e, err := list[i].edge(by)
+			if err != nil {
+				return err
+			}
+			e.Stream = k == 1
+			j.Edges = append(j.Edges, e)
+		}
+	}
+	return nil
+}
+
+func (s scalar) length(what string) (time.Duration, error) {
+	if s.at == nil {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(s.text)
+	if err != nil || d < 0 {
+		return 0, s.wrong("%s %q is no time such as 10s or 1.5ms", what, s.text)
+	}
+	return d, nil
+}
+
+func (y *stageYAML) stage(budget *int) (controller.Stage, error) {
+	s := controller.Stage{Name: y.Name.text}
+	if y.Name.text == "" {
+		return s, errors.New("a stage needs a name: write name: and a word")
+	}
+	n := 1
+	if y.Tasks.at != nil {
+		var err error
+		if n, err = strconv.Atoi(y.Tasks.text); err != nil || n < 1 || n > controller.MaxTasks {
+			return s, y.Tasks.wrong("stage %q has %s tasks: take a whole number from 1 to %d", s.Name, clip(y.Tasks.text), controller.MaxTasks)
+		}
+	}
+	compute, err := y.Compute.length("compute")
+	if err != nil {
+		return s, err
+	}
+	if *budget -= n; *budget < 0 {
+		return s, y.Tasks.wrong("stage %q has %d tasks, and all jobs of the file together more than %d", s.Name, n, maxFileTasks)
+	}
+	s.Tasks = make([]controller.Task, n)
+	for i := range s.Tasks {
+		s.Tasks[i].Compute = compute
+	}
+	return s, nil
+}
+
+func (y *edgeYAML) edge(by map[string]int) (controller.Edge, error) {
+	e := controller.Edge{Kind: controller.ScatterGather}
+	for _, end := range []struct {
+		word scalar
+		what string
+		to   *int
+	}{{y.From, "from", &e.From}, {y.To, "to", &e.To}} {
+		i, ok := by[end.word.text]
+		switch {
+		case end.word.at == nil:
+			return e, errors.New("an edge needs from and to, each the name of a stage")
+		case !ok:
+			return e, end.word.wrong("%s: no stage is called %q", end.what, end.word.text)
+		}
+		*end.to = i
+	}
+	if y.Grouping.at != nil {
+		kind, ok := kindOf(y.Grouping.text)
+		if !ok {
+			return e, y.Grouping.wrong("grouping %q is unknown: write shuffle, fields, all, global or one-to-one", clip(y.Grouping.text))
+		}
+		e.Kind = kind
+	}
+	if y.Bytes.at != nil {
+		b, err := pathmap.ParseBytes(y.Bytes.text)
+		if err != nil {
+			return e, y.Bytes.wrong("bytes: %w", err)
+		}
+		e.Bytes = b
+	}
+	if y.Keys.at != nil {
+		n, err := strconv.Atoi(y.Keys.text)
+		if err != nil || n < 1 || n > controller.MaxKeys || e.Kind != controller.Fields {
+			return e, y.Keys.wrong("keys %q: write a whole number from 1 to %d, and grouping: fields", clip(y.Keys.text), controller.MaxKeys)
+		}
+		e.Keys = int32(n)
+	}
+	return e, nil
+}
+
+func kindOf(word string) (controller.EdgeKind, bool) {
+	for _, k := range []controller.EdgeKind{controller.ScatterGather, controller.OneToOne, controller.Broadcast, controller.Fields, controller.Global} {
+		if k.String() == word {
+			return k, true
+		}
+	}
+	return 0, false
+}

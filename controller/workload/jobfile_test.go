@@ -1,0 +1,143 @@
+package workload
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+)
+
+const wordcount = `
+# two jobs
+jobs:
+  - name: wordcount
+    arrival: 1.5s
+    weight: 2
+    stages:
+      - {name: map, tasks: 4, compute: 200ms}
+      - {name: reduce, tasks: 2}
+    edges:
+      - {from: map, to: reduce, bytes: 1GB}
+  - name: clicks
+    user: ann
+    stages:
+      - name: spout
+      - {name: count, tasks: 3}
+      - name: sink
+    streams:
+      - {from: spout, to: count, grouping: fields, keys: 100, bytes: 10MB}
+      - {from: count, to: count, grouping: all, bytes: 1MB}
+      - {from: count, to: sink, grouping: global, bytes: 10MB}
+`
+
+func TestReadJobs(t *testing.T) {
+	jobs, err := ReadJobs("jobs.yaml", []byte(wordcount))
+	if err != nil || len(jobs) != 2 {
+		t.Fatal(len(jobs), err)
+	}
+	for i := range jobs {
+		if jobs[i].Problem != nil || jobs[i].Check(8, 64) != nil {
+			t.Errorf("job %d: %v, %v", i, jobs[i].Problem, jobs[i].Check(8, 64))
+		}
+	}
+	a, b := &jobs[0].Job, &jobs[1].Job
+	if a.Arrival != 1500*time.Millisecond || a.Weight != 2 || a.Tasks() != 6 || a.Stages[0].Tasks[3].Compute != 200*time.Millisecond ||
+		a.Edges[0].Stream || a.Edges[0].Bytes != 1e9 {
+		t.Errorf("%+v", a)
+	}
+	if b.User != "ann" || b.Tasks() != 5 || len(b.Edges) != 3 || !b.Edges[1].Stream || b.Edges[0].Keys != 100 ||
+		b.Edges[1].Kind != controller.Broadcast || b.Edges[2].Kind != controller.Global || jobs[1].Line != 12 {
+		t.Errorf("%+v, line %d", b, jobs[1].Line)
+	}
+}
+
+// TestJobProblems: each says where and what, and the job beside it stands.
+func TestJobProblems(t *testing.T) {
+	const good = "  - {name: good, stages: [{name: a}]}\n"
+	for _, tc := range []struct{ name, job, want string }{
+		{"no tasks", "{name: bad, stages: [{name: a, tasks: 0}]}", `f.yaml:3:43: job "bad": stage "a" has 0 tasks`},
+		{"half a task", "{name: bad, stages: [{name: a, tasks: 1.5}]}", `stage "a" has 1.5 tasks`},
+		{"no such stage", "{name: bad, stages: [{name: a}], edges: [{from: a, to: b}]}", `f.yaml:3:60: job "bad": to: no stage is called "b"`},
+		{"edge to nowhere", "{name: bad, stages: [{name: a}], edges: [{from: a}]}", "an edge needs from and to"},
+		{"stage without a name", "{name: bad, stages: [{tasks: 1}]}", "a stage needs a name"},
+		{"job without a name", "{stages: [{name: a}]}", "a job needs a name"},
+		{"twice", "{name: bad, stages: [{name: a}, {name: a}]}", `two stages are called "a"`},
+		{"grouping", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, grouping: range}]}", `grouping "range" is unknown: write shuffle, fields`},
+		{"bytes", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, bytes: 10}]}", `"10" has no unit of size`},
+		{"keys", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, keys: 5}]}", `grouping: fields`},
+		{"arrival", "{name: bad, arrival: -1s, stages: [{name: a}]}", `arrival "-1s" is no time`},
+		{"weight", "{name: bad, weight: .nan, stages: [{name: a}]}", `weight ".nan"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			jobs, err := ReadJobs("f.yaml", []byte("jobs:\n"+good+"  - "+tc.job+"\n"))
+			if err != nil || len(jobs) != 2 {
+				t.Fatal(len(jobs), err)
+			}
+			if jobs[0].Problem != nil || jobs[1].Problem == nil || !strings.Contains(jobs[1].Problem.Error(), tc.want) {
+				t.Errorf("%v and %v, want %s", jobs[0].Problem, jobs[1].Problem, tc.want)
+			}
+		})
+	}
+}
+
+func TestJobFileForm(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"empty", "", "f.yaml: empty"},
+		{"comment alone", "# nothing\n", "f.yaml"},
+		{"no jobs", "jobs: []\n", "no jobs"},
+		{"unknown key", "jobs:\n  - {name: a, stage: []}\n", `f.yaml:2:15: unknown field "stage"`},
+		{"no list", "jobs: 5\n", "f.yaml:1:"},
+		{"two documents", "jobs: [{name: a}]\n---\njobs: []\n", "more than one document"},
+		{"a list for a word", "jobs:\n  - name: [a]\n", "f.yaml:2:11: is no word or number"},
+		{"nested", "jobs: " + strings.Repeat("[", 1000), "within each other"},
+		{"tab", "jobs:\n\t- name: a\n", "f.yaml:2:"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := ReadJobs("f.yaml", []byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestManyTasks: a small file cannot ask for all of memory.
+func TestManyTasks(t *testing.T) {
+	text := "jobs:\n" + strings.Repeat("  - {name: a, stages: [{name: a, tasks: 65536}]}\n", 100)
+	jobs, err := ReadJobs("f", []byte(text))
+	if err != nil || jobs[63].Problem != nil || jobs[64].Problem == nil || len(jobs[64].Stages) > 0 {
+		t.Fatal(err, jobs[63].Problem, jobs[64].Problem)
+	}
+}
+
+// TestJobSchema: the schema is JSON and names just the keys that are read.
+func TestJobSchema(t *testing.T) {
+	var s struct {
+		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(JobSchema), &s); err != nil {
+		t.Fatal(err)
+	}
+	for def, n := range map[string]int{"job": 8, "stage": 3, "edge": 5} {
+		if len(s.Defs[def].Properties) != n {
+			t.Errorf("%s has %d keys, want %d", def, len(s.Defs[def].Properties), n)
+		}
+	}
+}
+
+func FuzzReadJobs(f *testing.F) {
+	f.Add([]byte(wordcount))
+	f.Add([]byte("jobs: [{name: &a x, stages: [{name: *a}]}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		jobs, err := ReadJobs("f", data)
+		if err != nil {
+			return
+		}
+		for i := range jobs {
+			if jobs[i].Problem == nil {
+				_ = jobs[i].Check(8, 64)
+			}
+		}
+	})
+}
