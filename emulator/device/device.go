@@ -28,6 +28,7 @@ type Device struct {
 	applied  time.Duration // instant of the last application; later ones never overtake it
 	bootDone time.Duration
 	down     bool
+	off      bool // it has no power
 	err      error
 
 	onApplied func(Applied)

@@ -11,26 +11,55 @@ import (
 // Restart begins a restart that takes boot. Lost is emitted at once; Set is refused with ErrDown until it is over; then
 // everything that stands is emitted, and Synced. What stands is up to the device's Recovery. A restart during a restart
 // makes it longer.
+//
+// A device without power stays down: Power brings it back.
 func (d *Device) Restart(now, boot time.Duration) {
 	d.run(now)
-	if !d.down {
-		d.down = true
-		d.agenda.clear()
-		d.emit(southbound.DeviceEvent{Kind: southbound.Lost, In: southbound.NoPort, Out: southbound.NoPort})
-		if d.cfg.Kind == Packet {
-			d.stopRules()
-		} else {
-			d.stopCircuits()
-		}
+	d.halt()
+	if !d.off {
+		d.bootAt(d.now + boot)
 	}
-	d.bootDone = max(d.bootDone, d.now+boot)
-	at := d.bootDone
-	d.agenda.add(at, func(t time.Duration) {
-		if d.down && t >= d.bootDone {
+	d.run(d.now)
+}
+
+// Power takes the device's power away, or gives it back: then it boots as after a restart that took boot. What it has
+// already is nothing.
+func (d *Device) Power(now time.Duration, on bool, boot time.Duration) {
+	d.run(now)
+	if d.off == !on {
+		return
+	}
+	d.off = !on
+	d.halt()
+	if on {
+		d.bootAt(d.now + boot)
+	}
+	d.run(d.now)
+}
+
+// halt ends what the device does, unless it is down already.
+func (d *Device) halt() {
+	if d.down {
+		return
+	}
+	d.down = true
+	d.agenda.clear()
+	d.emit(southbound.DeviceEvent{Kind: southbound.Lost, In: southbound.NoPort, Out: southbound.NoPort})
+	if d.cfg.Kind == Packet {
+		d.stopRules()
+	} else {
+		d.stopCircuits()
+	}
+}
+
+// bootAt lets a device that is down come back at an instant, or later where another boot takes longer.
+func (d *Device) bootAt(at time.Duration) {
+	d.bootDone = max(d.bootDone, at)
+	d.agenda.add(d.bootDone, func(t time.Duration) {
+		if d.down && !d.off && t >= d.bootDone {
 			d.boot()
 		}
 	})
-	d.run(d.now)
 }
 
 func (d *Device) stopRules() {
