@@ -1,0 +1,171 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// Names finds what names mean on one fabric with that many replicas of the controller.
+type Names struct {
+	fabric   *topo.Fabric
+	replicas int
+	cables   map[string]pathmap.LinkID // by both of its names, the even direction
+	nodes    map[string]pathmap.NodeID
+	hosts    map[pathmap.NodeID]southbound.HostID
+	list     [Controller + 1][]string // by kind, in the fabric's order
+}
+
+// NewNames indexes a fabric.
+func NewNames(f *topo.Fabric, replicas int) *Names {
+	n := &Names{fabric: f, replicas: replicas, cables: map[string]pathmap.LinkID{}, nodes: map[string]pathmap.NodeID{},
+		hosts: map[pathmap.NodeID]southbound.HostID{}}
+	t := f.Topology
+	for h, node := range f.HostNode {
+		n.hosts[node] = southbound.HostID(h)
+	}
+	for i, node := range t.Nodes() {
+		n.nodes[node.Name] = pathmap.NodeID(i)
+		if node.Role == pathmap.Host {
+			n.list[Host] = append(n.list[Host], node.Name)
+		} else {
+			n.list[Switch] = append(n.list[Switch], node.Name)
+		}
+	}
+	parallel := map[string]int{}
+	for l := 0; l < len(t.Links()); l += 2 {
+		link := t.Link(pathmap.LinkID(l))
+		a, b := t.Node(link.From).Name, t.Node(link.To).Name
+		there, back := a+"-"+b, b+"-"+a
+		if k := parallel[there]; k > 0 {
+			there, back = fmt.Sprintf("%s~%d", there, k), fmt.Sprintf("%s~%d", back, k)
+		}
+		parallel[a+"-"+b]++
+		if a != b {
+			parallel[b+"-"+a]++
+		}
+		n.cables[there], n.cables[back] = pathmap.LinkID(l), pathmap.LinkID(l)
+		n.list[Link] = append(n.list[Link], there)
+		n.list[Port] = append(n.list[Port], fmt.Sprintf("%s:%d", a, link.FromPort), fmt.Sprintf("%s:%d", b, link.ToPort))
+	}
+	for i := range replicas {
+		n.list[Controller] = append(n.list[Controller], ControllerName(i))
+	}
+	return n
+}
+
+// ControllerName is what a replica of the controller is called.
+func ControllerName(i int) string { return fmt.Sprintf("controller%d", i) }
+
+// Known returns the names of a kind.
+func (n *Names) Known(k Kind) []string { return slices.Clone(n.list[k]) }
+
+// Cable is what a cable is called.
+func (n *Names) Cable(l pathmap.LinkID) string { return n.list[Link][l/2] }
+
+// target is what a fault is about.
+type target struct {
+	cable      pathmap.LinkID // Link, Port
+	device     southbound.DeviceID
+	host       southbound.HostID
+	controller int
+}
+
+// Check says what is wrong with a name, or nil.
+func (n *Names) Check(f Fault) error {
+	_, err := n.find(f)
+	return err
+}
+
+func (n *Names) find(f Fault) (target, error) {
+	switch f.Kind {
+	case Link:
+		if l, ok := n.cables[f.Name]; ok {
+			return target{cable: l}, nil
+		}
+	case Port:
+		if name, port, ok := strings.Cut(f.Name, ":"); ok {
+			node, known := n.nodes[name]
+			p, err := strconv.ParseUint(port, 10, 31)
+			if known && err == nil && int32(p) < n.fabric.Topology.Ports(node) {
+				if l := n.fabric.Topology.OutPort(node, int32(p)); l != pathmap.None {
+					return target{cable: l &^ 1}, nil
+				}
+			}
+		}
+	case Switch, Host:
+		if node, ok := n.nodes[f.Name]; ok {
+			h, isHost := n.hosts[node]
+			if isHost == (f.Kind == Host) {
+				return target{device: node, host: h}, nil
+			}
+		}
+	case Controller:
+		if i := slices.Index(n.list[Controller], f.Name); i >= 0 {
+			return target{controller: i}, nil
+		}
+	}
+	return target{}, &UnknownError{Fault: f, Near: near(f.Name, n.list[f.Kind])}
+}
+
+// UnknownError is a name that the fabric does not have.
+type UnknownError struct {
+	Fault Fault
+	Near  []string // names of that kind, the most alike first
+}
+
+func (e *UnknownError) Error() string {
+	if len(e.Near) == 0 {
+		return fmt.Sprintf("there is no %v %q, nor any other here", e.Fault.Kind, e.Fault.Name)
+	}
+	return fmt.Sprintf("there is no %v %q; near it: %s", e.Fault.Kind, e.Fault.Name, strings.Join(e.Near, ", "))
+}
+
+// Hint says what to type instead.
+func (e *UnknownError) Hint() string {
+	if len(e.Near) == 0 {
+		return "lightloom status lists what there is"
+	}
+	return fmt.Sprintf("write %v %s; lightloom status lists what there is", e.Fault.Kind, e.Near[0])
+}
+
+// mostNear bounds the names that an error lists.
+const mostNear = 5
+
+// near returns the names that are most alike, by the letters that must change, then as listed.
+func near(name string, known []string) []string {
+	out := slices.Clone(known)
+	far := make(map[string]int, len(out))
+	for _, k := range out {
+		far[k] = distance(name, k)
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return far[a] - far[b] })
+	return out[:min(len(out), mostNear)]
+}
+
+// distance is how many letters must be added, taken or changed to make b of a (Levenshtein). Only the first letters
+// of a long word count.
+func distance(a, b string) int {
+	a = a[:min(len(a), 64)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			corner, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, corner+cost)
+		}
+	}
+	return row[len(b)]
+}
