@@ -11,6 +11,7 @@ type Task struct {
 	Task    TaskID
 	Host    HostID
 	Compute time.Duration
+	Try     int32 // how often it was begun before, on hosts that have failed since; a later try voids the one before
 }
 
 // Start declares the bundles of a coflow: row i carries Size[i] bytes of payload from Src[i] to Dst[i]. Rows are sorted
@@ -104,7 +105,8 @@ type EventKind uint8
 const (
 	TaskEnded   EventKind = iota + 1
 	BundleEnded           // the receiver has the last byte
-	HostLost              // the host cannot be reached; its tasks and bundles are void
+	HostLost              // the host has failed: its tasks, and the bundles from it and to it, are void, and nothing more is told of them
+	HostFound             // it is back, and does nothing yet
 )
 
 // Event is one report of a host. Events are sorted by (At, Kind, Coflow, Row, Task).
@@ -113,6 +115,7 @@ type Event struct {
 	Kind EventKind
 	BundleKey
 	Task TaskID
+	Try  int32 // of the task
 	Host HostID
 }
 

@@ -139,6 +139,7 @@ type Task struct {
 	Task          int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"`
 	Host          int32                  `protobuf:"varint,2,opt,name=host,proto3" json:"host,omitempty"`
 	ComputeNs     int64                  `protobuf:"varint,3,opt,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
+	TaskTry       int32                  `protobuf:"varint,4,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"` // how often it was begun before; a later try voids the one before
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -190,6 +191,13 @@ func (x *Task) GetHost() int32 {
 func (x *Task) GetComputeNs() int64 {
 	if x != nil {
 		return x.ComputeNs
+	}
+	return 0
+}
+
+func (x *Task) GetTaskTry() int32 {
+	if x != nil {
+		return x.TaskTry
 	}
 	return 0
 }
@@ -1401,6 +1409,7 @@ type Event struct {
 	Row           int32                  `protobuf:"varint,4,opt,name=row,proto3" json:"row,omitempty"`
 	Task          int32                  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"`
 	Host          int32                  `protobuf:"varint,6,opt,name=host,proto3" json:"host,omitempty"`
+	TaskTry       int32                  `protobuf:"varint,7,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1473,6 +1482,13 @@ func (x *Event) GetTask() int32 {
 func (x *Event) GetHost() int32 {
 	if x != nil {
 		return x.Host
+	}
+	return 0
+}
+
+func (x *Event) GetTaskTry() int32 {
+	if x != nil {
+		return x.TaskTry
 	}
 	return 0
 }
@@ -1868,12 +1884,13 @@ const file_agent_proto_rawDesc = "" +
 	"\vagent.proto\x12\x12lightloom.agent.v1\"0\n" +
 	"\bElection\x12\x12\n" +
 	"\x04high\x18\x01 \x01(\x06R\x04high\x12\x10\n" +
-	"\x03low\x18\x02 \x01(\x06R\x03low\"M\n" +
+	"\x03low\x18\x02 \x01(\x06R\x03low\"h\n" +
 	"\x04Task\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\x05R\x04task\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\x05R\x04host\x12\x1d\n" +
 	"\n" +
-	"compute_ns\x18\x03 \x01(\x03R\tcomputeNs\"v\n" +
+	"compute_ns\x18\x03 \x01(\x03R\tcomputeNs\x12\x19\n" +
+	"\btask_try\x18\x04 \x01(\x05R\ataskTry\"v\n" +
 	"\n" +
 	"RunRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12.\n" +
@@ -1954,14 +1971,15 @@ const file_agent_proto_rawDesc = "" +
 	"\bbacklogs\x18\x02 \x03(\v2\x1b.lightloom.agent.v1.BacklogR\bbacklogs\"\\\n" +
 	"\fWatchRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x12\n" +
-	"\x04from\x18\x02 \x01(\x04R\x04from\"\x82\x01\n" +
+	"\x04from\x18\x02 \x01(\x04R\x04from\"\x9d\x01\n" +
 	"\x05Event\x12\x13\n" +
 	"\x05at_ns\x18\x01 \x01(\x03R\x04atNs\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\rR\x04kind\x12\x16\n" +
 	"\x06coflow\x18\x03 \x01(\x05R\x06coflow\x12\x10\n" +
 	"\x03row\x18\x04 \x01(\x05R\x03row\x12\x12\n" +
 	"\x04task\x18\x05 \x01(\x05R\x04task\x12\x12\n" +
-	"\x04host\x18\x06 \x01(\x05R\x04host\"w\n" +
+	"\x04host\x18\x06 \x01(\x05R\x04host\x12\x19\n" +
+	"\btask_try\x18\a \x01(\x05R\ataskTry\"w\n" +
 	"\n" +
 	"WatchReply\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x121\n" +

@@ -16,7 +16,7 @@ func Runs(tasks []southbound.Task) []*agentpb.RunRequest {
 	for part := range slices.Chunk(tasks, ChunkRows) {
 		req := &agentpb.RunRequest{Tasks: make([]*agentpb.Task, len(part))}
 		for i, t := range part {
-			req.Tasks[i] = &agentpb.Task{Task: int32(t.Task), Host: int32(t.Host), ComputeNs: int64(t.Compute)}
+			req.Tasks[i] = &agentpb.Task{Task: int32(t.Task), Host: int32(t.Host), ComputeNs: int64(t.Compute), TaskTry: t.Try}
 		}
 		out = append(out, req)
 	}
@@ -28,7 +28,7 @@ func Tasks(m *agentpb.RunRequest) []southbound.Task {
 	out := make([]southbound.Task, len(m.GetTasks()))
 	for i, t := range m.GetTasks() {
 		out[i] = southbound.Task{Task: southbound.TaskID(t.GetTask()), Host: southbound.HostID(t.GetHost()),
-			Compute: time.Duration(t.GetComputeNs())}
+			Compute: time.Duration(t.GetComputeNs()), Try: t.GetTaskTry()}
 	}
 	return out
 }
@@ -38,6 +38,8 @@ func CheckTask(t southbound.Task, hosts int) error {
 	switch {
 	case t.Host < 0 || int(t.Host) >= hosts:
 		return fmt.Errorf("run task %d: host %d: the fabric's are 0 to %d: %w", t.Task, t.Host, hosts-1, southbound.ErrRefused)
+	case t.Try < 0:
+		return fmt.Errorf("run task %d: try %d: count from 0: %w", t.Task, t.Try, southbound.ErrRefused)
 	case t.Compute < 0:
 		return fmt.Errorf("run task %d: computes for %v, which is below zero: %w", t.Task, t.Compute, southbound.ErrRefused)
 	}

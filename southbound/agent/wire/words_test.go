@@ -135,11 +135,11 @@ func TestTasksAndSteersRoundTrip(t *testing.T) {
 }
 
 func TestEventAndStatusRoundTrip(t *testing.T) {
-	e := southbound.Event{At: 5, Kind: southbound.BundleEnded, BundleKey: southbound.BundleKey{Coflow: 1, Row: 2}, Task: 3, Host: 4}
+	e := southbound.Event{At: 5, Kind: southbound.BundleEnded, BundleKey: southbound.BundleKey{Coflow: 1, Row: 2}, Task: 3, Try: 5, Host: 4}
 	if got, err := EventOf(EventMessage(e)); err != nil || got != e {
 		t.Errorf("event %+v, %v", got, err)
 	}
-	for _, kind := range []uint32{0, 4, 300} {
+	for _, kind := range []uint32{0, 5, 300} {
 		if _, err := EventOf(&agentpb.Event{Kind: kind}); err == nil {
 			t.Errorf("kind %d was read", kind)
 		}
