@@ -105,6 +105,9 @@ func share(total pathmap.Bytes, n, i int) pathmap.Bytes {
 	return s
 }
 
+// Gather returns the bundles of flows, sorted. With local it makes bundles of flows between a host and itself too.
+func Gather(flows []Flow, local bool) Columns { return gather(flows, local) }
+
 func gather(flows []Flow, local bool) Columns {
 	sorted := slices.Clone(flows)
 	slices.SortStableFunc(sorted, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src)) })

@@ -18,9 +18,10 @@ type View struct {
 	Paths  *pathmap.Map // between racks, over packets
 	Down   []bool       // by link: no light, or a dead end. nil: all are up
 
-	Waiting []*Job       // accepted and not placed, in order of acceptance
-	Free    []int32      // free slots, by host
-	Coflows []CoflowView // expanded and not ended, by id: started, or waiting for their stage
+	Waiting  []*Job       // accepted and not placed, in order of acceptance
+	Free     []int32      // free slots, by host; none on a host that is lost
+	Homeless []Homeless   // placed jobs that have lost hosts, by id
+	Coflows  []CoflowView // expanded and not ended, by id: started, or waiting for their stage
 
 	Circuits []CircuitView // by OCS input; nil without an OCS
 	Reserved []Reservation // begun and not, sorted by (In, NotBefore)
@@ -38,6 +39,17 @@ type Traffic struct {
 	At    time.Duration     // when it was made
 	Ahead time.Duration     // it is of rates, for so long from then on; 0: it is of bytes that wait to be sent
 	Bytes [][]pathmap.Bytes // payload, [source][destination]; zero on the diagonal
+}
+
+// NoHost is a host that is still to be chosen.
+const NoHost southbound.HostID = -1
+
+// Homeless is a placed job some of whose tasks' hosts are lost. Its new Placement names every task: the hosts of the
+// others as they are, since what runs is not moved.
+type Homeless struct {
+	Job   *Job
+	Hosts []southbound.HostID // by task of the job; NoHost where one is to be chosen
+	Ended []bool              // by task: it has ended and takes no slot; its host is where what it wrote is read from
 }
 
 // CoflowView is a coflow as a policy sees it.

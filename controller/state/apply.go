@@ -77,6 +77,8 @@ func (s *State) apply(e *Entry) error {
 		return nil
 	case PortSeen:
 		return s.seePort(e)
+	case HostSeen:
+		return s.seeHost(e)
 	}
 	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }
@@ -135,7 +137,7 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 	case j == nil:
 		return fmt.Errorf("place job %d: no such job", p.Job)
 	case j.Placed != Unset:
-		return ErrStale
+		return s.checkMoving(j, p, held)
 	case len(p.Hosts) != j.Tasks():
 		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
 	}
@@ -156,6 +158,10 @@ func (s *State) place(e *Entry) error {
 		return err
 	}
 	j := s.d.Jobs[p.Job]
+	if j.Placed != Unset {
+		s.rehouse(j, p.Hosts)
+		return nil
+	}
 	j.Hosts, j.Placed = slices.Clone(p.Hosts), e.At
 	for i, h := range j.Hosts {
 		s.d.Tasks[int(j.FirstTask)+i].Host = h
@@ -164,17 +170,7 @@ func (s *State) place(e *Entry) error {
 	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })
 	for i := range j.Edges {
 		c := s.d.Coflows[int(j.FirstCoflow)+i]
-		c.Columns = controller.Expand(&j.Job, &j.Edges[i], j.Hosts)
-		n := len(c.Columns.Src)
-		c.Tag, c.Done = make([]southbound.Tag, n), make([]bool, n)
-		c.Left, c.Bundles, c.Local = int32(n), int64(n), c.Columns.Local
-		for r := range n {
-			c.Bytes += c.Columns.Size[r]
-			c.Flows += int64(c.Columns.Flows[r])
-			if s.RackOf(c.Columns.Src[r]) == s.RackOf(c.Columns.Dst[r]) {
-				c.Rack += c.Columns.Size[r]
-			}
-		}
+		s.fill(c, controller.Expand(&j.Job, &j.Edges[i], j.Hosts))
 		if j.Edges[i].Kind == controller.Fixed {
 			c.Ready = j.Arrival
 			j.Edges[i].Flows = nil
@@ -185,6 +181,21 @@ func (s *State) place(e *Entry) error {
 		s.noteStage(j, int32(k))
 	}
 	return nil
+}
+
+// fill gives a coflow its bundles.
+func (s *State) fill(c *Coflow, columns controller.Columns) {
+	n := len(columns.Src)
+	c.Columns, c.Tag, c.Done, c.Routed = columns, make([]southbound.Tag, n), make([]bool, n), false
+	c.Left, c.Bundles, c.Local = int32(n), int64(n), columns.Local
+	c.Bytes, c.Flows, c.Rack = 0, 0, 0
+	for r := range n {
+		c.Bytes += columns.Size[r]
+		c.Flows += int64(columns.Flows[r])
+		if s.RackOf(columns.Src[r]) == s.RackOf(columns.Dst[r]) {
+			c.Rack += columns.Size[r]
+		}
+	}
 }
 
 func (s *State) coflow(id southbound.CoflowID) (*Coflow, error) {
@@ -238,20 +249,24 @@ func (s *State) startStage(e *Entry) error {
 		return fmt.Errorf("start stage %d of job %d: no such stage", e.Stage, e.JobID)
 	}
 	st := &j.Stages[e.Stage]
+	again := st.Started
 	switch {
-	case st.Started:
-		return ErrStale
 	case j.Placed == Unset || st.Waits > 0:
 		return fmt.Errorf("start stage %d of job %d: it waits for others", e.Stage, e.JobID)
+	}
+	if !s.startable(j, e.Stage) {
+		return ErrStale
 	}
 	st.Started = true
 	s.stages = slices.DeleteFunc(s.stages, func(r StageRef) bool { return r == StageRef{j.ID, e.Stage} })
 	first, end := j.StageTasks(int(e.Stage))
 	for i := first; i < end; i++ {
-		s.d.Tasks[int(j.FirstTask)+i].Started = e.At
+		if t := &s.d.Tasks[int(j.FirstTask)+i]; t.MayStart() {
+			t.Started = e.At
+		}
 	}
 	j.begin(e)
-	if st.Streams > 0 {
+	if !again && st.Streams > 0 {
 		s.openStreams(j, int(e.Stage), e)
 	}
 	return nil
@@ -282,6 +297,7 @@ func (s *State) startCoflow(e *Entry) error {
 		c.Ready = e.At
 	}
 	j.begin(e)
+	s.lose(j, e.Coflow, e)
 	if c.Left == 0 {
 		s.endCoflow(j, e.Coflow, c, e)
 	}
@@ -308,7 +324,9 @@ func (s *State) endTask(e *Entry) error {
 // closeTask ends a task, and with the last of its stage lets what that has produced be sent.
 func (s *State) closeTask(j *Job, t *Task, e *Entry) {
 	t.Ended = e.At
-	s.free[t.Host]++
+	if t.Host >= 0 { // streams may end while one of their tasks has no host
+		s.free[t.Host]++
+	}
 	st := &j.Stages[t.Stage]
 	if st.Left--; st.Left > 0 {
 		return
@@ -366,6 +384,7 @@ func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 func (s *State) closeOne(j *Job, e *Entry) {
 	if j.Open--; j.Open == 0 {
 		j.Ended = e.At
+		s.noteHomeless(j)
 		s.finished++
 	}
 }

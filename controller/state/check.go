@@ -31,18 +31,18 @@ func (d *Data) check(f *topo.Fabric) error {
 
 // checkJobs checks the ids and hosts of jobs, and that there are as many tasks and coflows as they have.
 func (d *Data) checkJobs(f *topo.Fabric) error {
-	tasks, coflows := 0, 0
+	tasks, coflows, again := 0, 0, 0
 	for i, j := range d.Jobs {
 		switch {
 		case j == nil:
 			return fmt.Errorf("job %d is missing", i)
-		case int(j.ID) != i || int(j.FirstTask) != tasks || int(j.FirstCoflow) != coflows:
+		case int(j.ID) != i || int(j.FirstTask) != tasks || !d.own(j, coflows):
 			return fmt.Errorf("job %d has ids out of order", i)
 		case len(j.Stages) != len(j.Job.Stages) || (j.Hosts != nil && len(j.Hosts) != j.Tasks()):
 			return fmt.Errorf("job %d has stages or hosts missing", i)
 		}
 		for _, h := range j.Hosts {
-			if h < 0 || int(h) >= f.Hosts() {
+			if h < controller.NoHost || int(h) >= f.Hosts() {
 				return fmt.Errorf("job %d is placed on host %d of %d", i, h, f.Hosts())
 			}
 		}
@@ -51,12 +51,38 @@ func (d *Data) checkJobs(f *topo.Fabric) error {
 				return fmt.Errorf("job %d has an edge %d between stages that it has not", i, k)
 			}
 		}
-		tasks, coflows = tasks+j.Tasks(), coflows+len(j.Edges)
+		tasks, coflows, again = tasks+j.Tasks(), int(j.FirstCoflow)+len(j.Edges), again+len(j.Redo)
 	}
-	if tasks != len(d.Tasks) || coflows != len(d.Coflows) {
+	for _, c := range d.Coflows {
+		if c != nil && c.Again {
+			again--
+		}
+	}
+	if tasks != len(d.Tasks) || coflows > len(d.Coflows) || again != 0 {
 		return errors.New("tasks or coflows do not add up to the jobs'")
 	}
 	return nil
+}
+
+// own says whether the coflows of a job's edges follow those of the jobs before, of which there are so many or more:
+// what carries again what has been lost comes in between.
+func (d *Data) own(j *Job, before int) bool {
+	first := int(j.FirstCoflow)
+	if first < before || first > len(d.Coflows)-len(j.Edges) {
+		return false
+	}
+	for i, c := range d.Coflows[before : first+len(j.Edges)] {
+		at := before + i
+		if c == nil || c.Again != (at < first) || at >= first && (c.Job != j.ID || int(c.Edge) != at-first) {
+			return false
+		}
+	}
+	for _, id := range j.Redo {
+		if id < 0 || int(id) >= len(d.Coflows) || d.Coflows[id] == nil || !d.Coflows[id].Again || d.Coflows[id].Job != j.ID {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
@@ -68,10 +94,31 @@ func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
 		c.Job < 0 || int(c.Job) >= len(d.Jobs) || int(c.Edge) >= len(d.Jobs[c.Job].Edges) || c.Edge < 0 {
 		return errors.New("is incomplete")
 	}
+	if err := d.checkPairs(f, c); err != nil {
+		return err
+	}
 	for r := range c.Columns.Src {
 		if a, b := c.Columns.Src[r], c.Columns.Dst[r]; a < 0 || b < 0 || int(a) >= f.Hosts() || int(b) >= f.Hosts() {
 			return fmt.Errorf("has a bundle %d→%d on %d hosts", a, b, f.Hosts())
 		}
+	}
+	return nil
+}
+
+// checkPairs checks what a coflow carries again.
+func (d *Data) checkPairs(f *topo.Fabric, c *Coflow) error {
+	j := d.Jobs[c.Job]
+	most := len(j.Hosts)
+	if j.Edges[c.Edge].Kind == controller.Fixed {
+		most = f.Hosts()
+	}
+	for _, p := range c.Pairs {
+		if p.Src < 0 || p.Dst < 0 || int(p.Src) >= most || int(p.Dst) >= most || p.Bytes <= 0 {
+			return fmt.Errorf("carries %d bytes again from %d to %d of %d", p.Bytes, p.Src, p.Dst, most)
+		}
+	}
+	if c.Again && (c.Of < 0 || int(c.Of) >= len(d.Coflows)) {
+		return errors.New("carries again what no coflow had")
 	}
 	return nil
 }
@@ -89,6 +136,11 @@ func (d *Data) checkCircuits(f *topo.Fabric) error {
 	for i, c := range d.Circuits {
 		if (c.Out != southbound.NoPort && !inRange(c.Out, f.Racks)) || int(c.Move) >= len(d.Moves) || (c.Out != southbound.NoPort && c.Move < 0) {
 			return fmt.Errorf("circuit %d is outside the fabric", i)
+		}
+	}
+	for i, h := range d.Lost {
+		if h < 0 || int(h) >= f.Hosts() || i > 0 && d.Lost[i-1] >= h {
+			return fmt.Errorf("lost host %d is outside the fabric, or comes twice", h)
 		}
 	}
 	for _, p := range d.Down {

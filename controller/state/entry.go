@@ -29,11 +29,12 @@ const (
 	CircuitSettled                   // Port (input), Out, Stages, OK
 	Planned                          // Wake, Anneal
 	PortSeen                         // Device, Port, OK (lit)
+	HostSeen                         // Host, OK (up)
 	maxKind
 )
 
 var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded", "BundleEnded",
-	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen"}
+	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen", "HostSeen"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -86,6 +87,7 @@ type Entry struct {
 	Device southbound.DeviceID `json:"d,omitempty"`
 	Port   southbound.Port     `json:"p,omitempty"`
 	Out    southbound.Port     `json:"o,omitempty"`
+	Host   southbound.HostID   `json:"h,omitempty"`
 	OK     bool                `json:"ok,omitempty"`
 	Cause  Cause               `json:"cause,omitempty"`
 	Stages *Stages             `json:"stages,omitempty"`

@@ -19,13 +19,13 @@ const Unset = time.Duration(-1)
 // Job is a job and how far it is.
 type Job struct {
 	controller.Job
-	Hosts    []southbound.HostID `json:"hosts,omitempty"` // by task; nil before placement
-	Placed   time.Duration       `json:"placed_ns"`
-	Started  time.Duration       `json:"started_ns"` // its first stage or coflow
-	Ended    time.Duration       `json:"ended_ns"`
-	Stages   []Stage             `json:"stage_states,omitempty"`
-	Open     int32               `json:"open"` // stages and coflows that have not ended
-	Refusals string              `json:"refusals,omitempty"`
+	Hosts   []southbound.HostID   `json:"hosts,omitempty"` // by task; nil before placement
+	Placed  time.Duration         `json:"placed_ns"`
+	Started time.Duration         `json:"started_ns"` // its first stage or coflow
+	Ended   time.Duration         `json:"ended_ns"`
+	Stages  []Stage               `json:"stage_states,omitempty"`
+	Open    int32                 `json:"open"`           // stages and coflows that have not ended
+	Redo    []southbound.CoflowID `json:"redo,omitempty"` // coflows that carry again what its edges have lost with a host
 }
 
 // Stage is how far a stage is.
@@ -43,6 +43,7 @@ type Task struct {
 	Host    southbound.HostID `json:"host"` // pathmap.None before placement
 	Started time.Duration     `json:"started_ns"`
 	Ended   time.Duration     `json:"ended_ns"`
+	Try     int32             `json:"try,omitempty"` // how often it was begun before, on hosts that have failed since
 }
 
 // Coflow is one edge of a job: a row of the transfer ledger.
@@ -64,6 +65,13 @@ type Coflow struct {
 	Bundles int64         `json:"bundles"`
 	Flows   int64         `json:"flows"`
 	Routes  uint64        `json:"routes"` // hash of every routing that it was given: two runs compare their plans by it
+
+	// Of a coflow that carries again what another one has lost with a host. Pairs name tasks of the job, or hosts where
+	// the edge is Fixed. It waits while one of their hosts is lost or not chosen yet, and has no columns then.
+	Again bool                `json:"again,omitempty"`
+	Of    southbound.CoflowID `json:"of,omitempty"` // the edge's own
+	Pairs []controller.Flow   `json:"pairs,omitempty"`
+	Waits bool                `json:"waits,omitempty"`
 }
 
 // Reservation is a reservation and whether its circuit has been asked for.
@@ -110,7 +118,8 @@ type Data struct {
 	Ledger   []Reservation               `json:"ledger"` // sorted by (In, NotBefore)
 	Circuits []Circuit                   `json:"circuits"`
 	Moves    []Move                      `json:"moves"`
-	Down     []PortRef                   `json:"down"` // sorted
+	Down     []PortRef                   `json:"down"`           // sorted
+	Lost     []southbound.HostID         `json:"lost,omitempty"` // hosts that have failed, sorted
 	Requests map[string]controller.JobID `json:"requests"`
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
@@ -128,6 +137,7 @@ type State struct {
 	stages   []StageRef            // ready to start
 	ready    []southbound.CoflowID // ready to start
 	finished int                   // jobs that have ended
+	homeless []controller.JobID    // jobs with tasks that have lost their hosts, sorted
 }
 
 // StageRef names a stage of a job.
@@ -216,11 +226,14 @@ func (s *State) derive() {
 	for h := range s.free {
 		s.free[h] = int32(s.fabric.Spec.Slots)
 	}
-	s.waiting, s.active, s.stages, s.ready, s.finished = nil, nil, nil, nil, 0
+	s.waiting, s.active, s.stages, s.ready, s.homeless, s.finished = nil, nil, nil, nil, nil, 0
 	for i := range s.d.Tasks {
 		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {
 			s.free[t.Host]--
 		}
+	}
+	for _, h := range s.d.Lost {
+		s.free[h] = 0
 	}
 	for _, j := range s.d.Jobs {
 		switch {
@@ -237,26 +250,31 @@ func (s *State) derive() {
 		for e := range j.Edges {
 			s.noteCoflow(j, j.FirstCoflow+southbound.CoflowID(e))
 		}
+		s.noteHomeless(j)
+		for _, id := range j.Redo {
+			s.noteCoflow(j, id)
+		}
 	}
 }
 
 // noteStage queues a stage that may start.
 func (s *State) noteStage(j *Job, stage int32) {
-	if st := &j.Stages[stage]; !st.Started && st.Waits == 0 {
-		s.stages = append(s.stages, StageRef{j.ID, stage})
+	ref := StageRef{j.ID, stage}
+	if j.Stages[stage].Waits == 0 && s.startable(j, stage) && !slices.Contains(s.stages, ref) {
+		s.stages = append(s.stages, ref)
 	}
 }
 
 // noteCoflow enters a coflow of a placed job among the active and the ready ones, where it belongs.
 func (s *State) noteCoflow(j *Job, id southbound.CoflowID) {
 	c := s.d.Coflows[id]
-	if c.Ended != Unset {
+	if c.Ended != Unset || c.Waits {
 		return
 	}
 	if i, found := slices.BinarySearch(s.active, id); !found {
 		s.active = slices.Insert(s.active, i, id)
 	}
-	if c.Started == Unset && j.mayStart(&j.Edges[c.Edge]) {
+	if c.Started == Unset && j.mayStart(&j.Edges[c.Edge]) && s.housed(j, c) && !slices.Contains(s.ready, id) {
 		s.ready = append(s.ready, id)
 	}
 }

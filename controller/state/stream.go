@@ -34,4 +34,5 @@ func (s *State) closeStream(j *Job, stage int, e *Entry) {
 	for i := first; i < end; i++ {
 		s.closeTask(j, &s.d.Tasks[int(j.FirstTask)+i], e)
 	}
+	s.forgetStages(j) // a task that has just got another host may not have begun there
 }

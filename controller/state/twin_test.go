@@ -21,6 +21,12 @@ func derived(s *state.State) error {
 			free[t.Host]--
 		}
 	}
+	for _, h := range d.Lost {
+		if slices.ContainsFunc(d.Tasks, func(t state.Task) bool { return t.Host == h && t.Ended == state.Unset }) {
+			return fmt.Errorf("a task runs on host %d, which is lost", h)
+		}
+		free[h] = 0
+	}
 	if !slices.Equal(free, v.Free) || slices.Min(free) < 0 {
 		return fmt.Errorf("free slots %v, want %v", v.Free, free)
 	}
@@ -43,22 +49,23 @@ func derived(s *state.State) error {
 			if held := streams(d, j, k); held != s.Held(j.ID, int32(k)) || held && done(d, j, k) {
 				return fmt.Errorf("job %d: streams hold stage %d: %v, and its tasks have ended: %v", j.ID, k, held, done(d, j, k))
 			}
-			if !j.Stages[k].Started && fed(d, j, k) {
+			if fresh(d, j, k) && fed(d, j, k) {
 				stages = append(stages, state.StageRef{Job: j.ID, Stage: int32(k)})
 			}
 		}
-		for e := range j.Edges {
-			id := j.FirstCoflow + southbound.CoflowID(e)
-			c := d.Coflows[id]
-			if c.Ended != state.Unset {
+		for i, c := range d.Coflows {
+			id := southbound.CoflowID(i)
+			if c.Job != j.ID || c.Ended != state.Unset || c.Waits {
 				continue
 			}
 			active = append(active, id)
-			if c.Started == state.Unset && may(d, j, &j.Edges[e]) {
+			if e := &j.Edges[c.Edge]; c.Started == state.Unset && may(d, j, e) && settled(d, j, e) {
 				ready = append(ready, id)
 			}
 		}
 	}
+	slices.Sort(active)
+	slices.Sort(ready)
 	var seen []controller.JobID
 	for _, j := range v.Waiting {
 		seen = append(seen, j.ID)
@@ -104,12 +111,33 @@ func tags(s *state.State, id southbound.CoflowID) (out []southbound.Tag) {
 	return out
 }
 
+// fresh says whether a stage has tasks that have a host and have not begun there.
+func fresh(d *state.Data, j *state.Job, stage int) bool {
+	first, end := j.StageTasks(stage)
+	return slices.ContainsFunc(d.Tasks[int(j.FirstTask)+first:int(j.FirstTask)+end], func(t state.Task) bool {
+		return t.Host >= 0 && t.Started == state.Unset && t.Ended == state.Unset
+	})
+}
+
+// settled says whether all tasks of an edge have hosts.
+func settled(d *state.Data, j *state.Job, e *controller.Edge) bool {
+	for i := range j.Hosts {
+		t := d.Tasks[int(j.FirstTask)+i]
+		if e.Kind != controller.Fixed && (int(t.Stage) == e.From || int(t.Stage) == e.To) && t.Host < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// delivered says whether everything that an edge carries has been received.
+func delivered(d *state.Data, j *state.Job, edge int) bool {
+	return !slices.ContainsFunc(d.Coflows, func(c *state.Coflow) bool { return c.Job == j.ID && int(c.Edge) == edge && c.Ended == state.Unset })
+}
+
 // may says whether an edge's bundles may be sent.
 func may(d *state.Data, j *state.Job, e *controller.Edge) bool {
-	begun := func(stage int) bool {
-		first, _ := j.StageTasks(stage)
-		return d.Tasks[int(j.FirstTask)+first].Started != state.Unset
-	}
+	begun := func(stage int) bool { return j.Stages[stage].Started }
 	switch {
 	case e.Kind == controller.Fixed:
 		return true
@@ -123,7 +151,7 @@ func may(d *state.Data, j *state.Job, e *controller.Edge) bool {
 func streams(d *state.Data, j *state.Job, stage int) bool {
 	for i := range j.Edges {
 		e := &j.Edges[i]
-		if e.Stream && (e.From == stage || e.To == stage) && d.Coflows[int(j.FirstCoflow)+i].Ended == state.Unset {
+		if e.Stream && (e.From == stage || e.To == stage) && !delivered(d, j, i) {
 			return true
 		}
 	}
@@ -144,7 +172,7 @@ func done(d *state.Data, j *state.Job, stage int) bool {
 // fed says whether every edge into a stage has delivered.
 func fed(d *state.Data, j *state.Job, stage int) bool {
 	for e := range j.Edges {
-		if j.Edges[e].Kind != controller.Fixed && !j.Edges[e].Stream && j.Edges[e].To == stage && d.Coflows[int(j.FirstCoflow)+e].Ended == state.Unset {
+		if j.Edges[e].Kind != controller.Fixed && !j.Edges[e].Stream && j.Edges[e].To == stage && !delivered(d, j, e) {
 			return false
 		}
 	}
@@ -159,7 +187,7 @@ func over(d *state.Data, j *state.Job) bool {
 		}
 	}
 	for e := range j.Edges {
-		if d.Coflows[int(j.FirstCoflow)+e].Ended == state.Unset {
+		if !delivered(d, j, e) {
 			return false
 		}
 	}

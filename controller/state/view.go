@@ -35,6 +35,7 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 		}
 	}
 	s.viewDown(v)
+	s.viewHomeless(v)
 }
 
 func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID) (southbound.Left, bool)) controller.CoflowView {

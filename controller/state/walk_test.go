@@ -13,6 +13,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/state"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -26,7 +27,7 @@ func TestWalks(t *testing.T) {
 		seeds = 20
 	}
 	for seed := range seeds {
-		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed}
+		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed, received: map[[2]int]pathmap.Bytes{}}
 		for range 120 {
 			w.step()
 		}
@@ -47,6 +48,10 @@ type walk struct {
 	seed uint64
 	now  time.Duration
 	end  bool // nothing but progress any more
+
+	lossy    bool // hosts fail and come back
+	jobs     []*controller.Job
+	received map[[2]int]pathmap.Bytes // by job and edge
 }
 
 func (w *walk) step() {
@@ -58,6 +63,10 @@ func (w *walk) step() {
 	if look {
 		before = w.s.Digest()
 	}
+	var sized pathmap.Bytes
+	if e.Kind == state.BundleEnded {
+		sized = w.s.Coflow(e.Coflow).Columns.Size[e.Row]
+	}
 	if err := w.s.Apply(&e); err != nil {
 		if look && w.s.Digest() != before {
 			w.t.Fatalf("seed %d: %v changed the state and was refused: %v", w.seed, e.Kind, err)
@@ -66,6 +75,13 @@ func (w *walk) step() {
 			w.t.Fatalf("seed %d: %+v: %v", w.seed, e, err)
 		}
 		return
+	}
+	switch e.Kind {
+	case state.JobAccepted:
+		w.jobs = append(w.jobs, e.Job)
+	case state.BundleEnded:
+		c := w.s.Coflow(e.Coflow)
+		w.received[[2]int{int(c.Job), int(c.Edge)}] += sized
 	}
 	if err := derived(w.s); err != nil {
 		w.t.Fatalf("seed %d: after %+v: %v", w.seed, e, err)
@@ -101,9 +117,16 @@ func (w *walk) restore() {
 func (w *walk) entry() state.Entry {
 	d, r := w.s.Data(), w.r
 	port := func() southbound.Port { return southbound.Port(r.IntN(len(d.Circuits))) }
+	if w.end && len(d.Lost) > 0 {
+		return state.Entry{Kind: state.HostSeen, Host: d.Lost[0], OK: true}
+	}
 	progress := []state.Kind{state.Placed, state.StageStarted, state.CoflowStarted, state.TaskEnded, state.BundleEnded}
 	for {
-		kind := state.Kind(1 + r.IntN(15))
+		kinds := 15
+		if w.lossy {
+			kinds = 16
+		}
+		kind := state.Kind(1 + r.IntN(kinds))
 		if w.end {
 			kind = progress[r.IntN(len(progress))]
 		}
@@ -169,6 +192,8 @@ func (w *walk) entry() state.Entry {
 			return state.Entry{Kind: state.Planned, Wake: w.now + 10}
 		case state.PortSeen:
 			return state.Entry{Kind: state.PortSeen, Device: southbound.DeviceID(r.IntN(6)), Port: southbound.Port(r.IntN(3)), OK: r.IntN(2) == 0}
+		case state.HostSeen:
+			return state.Entry{Kind: state.HostSeen, Host: southbound.HostID(r.IntN(w.s.Fabric().Hosts())), OK: r.IntN(3) > 0}
 		}
 	}
 }
@@ -207,6 +232,11 @@ func (w *walk) job() *controller.Job {
 func (w *walk) place() (state.Entry, bool) {
 	var v controller.View
 	w.s.FillView(&v, nil)
+	for i := range v.Homeless {
+		if hosts, ok := rehoused(&v, &v.Homeless[i], w.r); ok {
+			return state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: v.Homeless[i].Job.ID, Hosts: hosts}}, true
+		}
+	}
 	for _, j := range v.Waiting {
 		free := slices.Clone(v.Free)
 		var hosts []southbound.HostID

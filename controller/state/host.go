@@ -1,0 +1,209 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// What is lost with a host, and what is not: docs/decisions/what-a-lost-host-takes.md.
+
+// Lost says whether a host has failed.
+func (s *State) Lost(h southbound.HostID) bool {
+	_, lost := slices.BinarySearch(s.d.Lost, h)
+	return lost
+}
+
+// MayStart says whether a task has a host and is to begin there.
+func (t *Task) MayStart() bool { return t.Host >= 0 && t.Started == Unset && t.Ended == Unset }
+
+// startable says whether a stage has tasks to begin.
+func (s *State) startable(j *Job, stage int32) bool {
+	first, end := j.StageTasks(int(stage))
+	for i := first; i < end; i++ {
+		if s.task(j, i).MayStart() {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetStages takes the stages of a job that have nothing to begin any more off the list.
+func (s *State) forgetStages(j *Job) {
+	s.stages = slices.DeleteFunc(s.stages, func(r StageRef) bool { return r.Job == j.ID && !s.startable(j, r.Stage) })
+}
+
+// task returns a task by its number within its job.
+func (s *State) task(j *Job, i int) *Task { return &s.d.Tasks[int(j.FirstTask)+i] }
+
+func (s *State) seeHost(e *Entry) error {
+	if e.Host < 0 || int(e.Host) >= s.fabric.Hosts() {
+		return fmt.Errorf("see host %d: hosts are 0 to %d", e.Host, s.fabric.Hosts()-1)
+	}
+	i, lost := slices.BinarySearch(s.d.Lost, e.Host)
+	switch {
+	case lost == !e.OK:
+		return ErrStale
+	case e.OK:
+		s.d.Lost = slices.Delete(s.d.Lost, i, i+1)
+		s.free[e.Host] = int32(s.fabric.Spec.Slots) // every task that was there has gone
+		s.expandWaiting()
+		return nil
+	}
+	s.d.Lost = slices.Insert(s.d.Lost, i, e.Host)
+	for _, j := range s.d.Jobs {
+		if j.Placed == Unset || j.Ended != Unset {
+			continue
+		}
+		for _, id := range s.coflowsOf(j) {
+			if c := s.d.Coflows[id]; c.Started != Unset && c.Ended == Unset {
+				if s.lose(j, id, e); c.Left == 0 {
+					s.endCoflow(j, id, c, e)
+				}
+			}
+		}
+		s.unhouse(j, e.Host)
+	}
+	s.free[e.Host] = 0
+	return nil
+}
+
+// coflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been lost.
+func (s *State) coflowsOf(j *Job) []southbound.CoflowID {
+	out := make([]southbound.CoflowID, 0, len(j.Edges)+len(j.Redo))
+	for i := range j.Edges {
+		out = append(out, j.FirstCoflow+southbound.CoflowID(i))
+	}
+	return append(out, j.Redo...)
+}
+
+// unhouse takes their host from a job's tasks there, but for those whose work is done and read.
+func (s *State) unhouse(j *Job, h southbound.HostID) {
+	for i, at := range j.Hosts {
+		t := s.task(j, i)
+		if at != h || t.Ended != Unset && !s.unread(j, int(t.Stage)) {
+			continue
+		}
+		j.Hosts[i], t.Host = controller.NoHost, controller.NoHost
+		t.Try++
+		if t.Ended == Unset {
+			t.Started = Unset
+		}
+	}
+	s.noteHomeless(j)
+	s.forgetStages(j)
+	s.ready = slices.DeleteFunc(s.ready, func(id southbound.CoflowID) bool {
+		c := s.d.Coflows[id]
+		return c.Job == j.ID && !s.housed(j, c)
+	})
+}
+
+// unread says whether something that a stage has written has not been delivered.
+func (s *State) unread(j *Job, stage int) bool {
+	return slices.ContainsFunc(s.coflowsOf(j), func(id southbound.CoflowID) bool {
+		c := s.d.Coflows[id]
+		x := &j.Edges[c.Edge]
+		return c.Ended == Unset && x.Kind != controller.Fixed && x.From == stage
+	})
+}
+
+// housed says whether all tasks that a coflow's bundles go between have hosts.
+func (s *State) housed(j *Job, c *Coflow) bool {
+	x := &j.Edges[c.Edge]
+	if x.Kind == controller.Fixed {
+		return true // what goes to or from a lost host is taken out as soon as it begins
+	}
+	for _, stage := range []int{x.From, x.To} {
+		first, end := j.StageTasks(stage)
+		if slices.Contains(j.Hosts[first:end], controller.NoHost) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkMoving says why a placement of a job that is placed already cannot be, or nil: it gives hosts to the tasks that
+// have lost theirs, and to no other.
+func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
+	if j.Ended != Unset || !slices.Contains(j.Hosts, controller.NoHost) {
+		return ErrStale
+	}
+	if len(p.Hosts) != len(j.Hosts) {
+		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), len(j.Hosts))
+	}
+	for i, h := range p.Hosts {
+		switch {
+		case h < 0 || int(h) >= len(s.free):
+			return fmt.Errorf("place job %d: host %d of %d", p.Job, h, len(s.free))
+		case j.Hosts[i] == h:
+			continue
+		case j.Hosts[i] != controller.NoHost:
+			return fmt.Errorf("place job %d: task %d runs on host %d and is not moved", p.Job, i, j.Hosts[i])
+		case s.Lost(h):
+			return fmt.Errorf("place job %d: host %d is lost", p.Job, h)
+		}
+		if s.task(j, i).Ended != Unset {
+			continue
+		}
+		if held[h]++; held[h] > s.free[h] {
+			return fmt.Errorf("place job %d: host %d has no slot left", p.Job, h)
+		}
+	}
+	return nil
+}
+
+// rehouse gives hosts to the tasks of a job that have lost theirs. What has not begun to be sent is laid out anew.
+func (s *State) rehouse(j *Job, hosts []southbound.HostID) {
+	for i, h := range hosts {
+		if j.Hosts[i] != controller.NoHost {
+			continue
+		}
+		t := s.task(j, i)
+		j.Hosts[i], t.Host = h, h
+		if t.Ended == Unset {
+			s.free[h]--
+		}
+	}
+	s.noteHomeless(j)
+	for i := range j.Edges {
+		id := j.FirstCoflow + southbound.CoflowID(i)
+		if c := s.d.Coflows[id]; c.Started == Unset && j.Edges[i].Kind != controller.Fixed {
+			s.fill(c, controller.Expand(&j.Job, &j.Edges[i], j.Hosts))
+			s.noteCoflow(j, id)
+		}
+	}
+	for _, id := range j.Redo {
+		if c := s.d.Coflows[id]; c.Started == Unset {
+			s.expand(j, id)
+		}
+	}
+	for k := range j.Stages {
+		s.noteStage(j, int32(k))
+	}
+}
+
+// noteHomeless keeps the list of jobs that have lost hosts.
+func (s *State) noteHomeless(j *Job) {
+	i, listed := slices.BinarySearch(s.homeless, j.ID)
+	switch without := j.Ended == Unset && slices.Contains(j.Hosts, controller.NoHost); {
+	case without && !listed:
+		s.homeless = slices.Insert(s.homeless, i, j.ID)
+	case !without && listed:
+		s.homeless = slices.Delete(s.homeless, i, i+1)
+	}
+}
+
+// viewHomeless lists the jobs that have lost hosts.
+func (s *State) viewHomeless(v *controller.View) {
+	v.Homeless = v.Homeless[:0]
+	for _, id := range s.homeless {
+		j := s.d.Jobs[id]
+		h := controller.Homeless{Job: &j.Job, Hosts: slices.Clone(j.Hosts), Ended: make([]bool, len(j.Hosts))}
+		for i := range h.Ended {
+			h.Ended[i] = s.task(j, i).Ended != Unset
+		}
+		v.Homeless = append(v.Homeless, h)
+	}
+}

@@ -1,0 +1,160 @@
+package state
+
+import (
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// lose takes the bundles out of a started coflow that go from or to a lost host and have not been received, and adds a
+// coflow that carries them again, from their first byte, once both of their ends have a host.
+func (s *State) lose(j *Job, id southbound.CoflowID, e *Entry) {
+	c := s.d.Coflows[id]
+	rows := s.lostRows(c)
+	if len(rows) == 0 {
+		return
+	}
+	pairs := s.pairsOf(j, id, c, rows)
+	for _, r := range rows {
+		c.Done[r] = true
+		c.Left--
+		c.Bytes -= c.Columns.Size[r]
+		c.Bundles--
+		c.Flows -= int64(c.Columns.Flows[r])
+		if s.RackOf(c.Columns.Src[r]) == s.RackOf(c.Columns.Dst[r]) {
+			c.Rack -= c.Columns.Size[r]
+		}
+	}
+	redo := southbound.CoflowID(len(s.d.Coflows))
+	s.d.Coflows = append(s.d.Coflows, &Coflow{Job: c.Job, Edge: c.Edge, Ready: c.Ready, Started: Unset, Ended: Unset,
+		Again: true, Of: id, Pairs: pairs, Waits: true})
+	j.Redo = append(j.Redo, redo)
+	j.Open++
+	switch x := &j.Edges[c.Edge]; {
+	case x.Stream:
+		j.Stages[x.From].Streams++
+		j.Stages[x.To].Streams++
+	case x.Kind != controller.Fixed:
+		j.Stages[x.To].Waits++
+	}
+}
+
+// lostRows returns the rows of a coflow that are not received and have lost an end.
+func (s *State) lostRows(c *Coflow) (rows []int) {
+	if len(s.d.Lost) == 0 {
+		return nil
+	}
+	for r, done := range c.Done {
+		if !done && (s.Lost(c.Columns.Src[r]) || s.Lost(c.Columns.Dst[r])) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// pairsOf returns what rows of a coflow hold: pairs of tasks, or of hosts where the edge is Fixed.
+func (s *State) pairsOf(j *Job, id southbound.CoflowID, c *Coflow, rows []int) []controller.Flow {
+	x := &j.Edges[c.Edge]
+	var out []controller.Flow
+	if x.Kind == controller.Fixed {
+		for _, r := range rows {
+			out = append(out, controller.Flow{Src: c.Columns.Src[r], Dst: c.Columns.Dst[r], Bytes: c.Columns.Size[r], Count: c.Columns.Flows[r]})
+		}
+		return out
+	}
+	type ends [2]southbound.HostID
+	lost, taken := map[ends]bool{}, map[ends]bool{}
+	for _, r := range rows {
+		lost[ends{c.Columns.Src[r], c.Columns.Dst[r]}] = true
+	}
+	for _, k := range j.Redo { // these have been taken out before, and their tasks may run on the rows' hosts by now
+		if o := s.d.Coflows[k]; o.Of == id {
+			for _, p := range o.Pairs {
+				taken[ends{p.Src, p.Dst}] = true
+			}
+		}
+	}
+	for _, p := range tasksOf(j, c) {
+		if !taken[ends{p.Src, p.Dst}] && lost[ends{j.Hosts[p.Src], j.Hosts[p.Dst]}] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// tasksOf returns the flows of a coflow between tasks of its job, by their numbers.
+func tasksOf(j *Job, c *Coflow) []controller.Flow {
+	if c.Again {
+		return c.Pairs
+	}
+	numbers := make([]southbound.HostID, len(j.Hosts))
+	for i := range numbers {
+		numbers[i] = southbound.HostID(i)
+	}
+	columns := controller.Expand(&j.Job, &j.Edges[c.Edge], numbers)
+	out := make([]controller.Flow, len(columns.Src))
+	for i := range out {
+		out[i] = controller.Flow{Src: columns.Src[i], Dst: columns.Dst[i], Bytes: columns.Size[i], Count: columns.Flows[i]}
+	}
+	return out
+}
+
+// expand lays out what a coflow carries again between the hosts as they are now. Where one is lost or not chosen yet it
+// waits.
+func (s *State) expand(j *Job, id southbound.CoflowID) {
+	c := s.d.Coflows[id]
+	x := &j.Edges[c.Edge]
+	flows := slices.Clone(c.Pairs)
+	for i := range flows {
+		f := &flows[i]
+		if x.Kind != controller.Fixed {
+			f.Src, f.Dst = j.Hosts[f.Src], j.Hosts[f.Dst]
+		}
+		if f.Src < 0 || f.Dst < 0 || s.Lost(f.Src) || s.Lost(f.Dst) {
+			return
+		}
+	}
+	c.Waits = false
+	s.fill(c, controller.Gather(flows, x.KeepLocal))
+	s.noteCoflow(j, id)
+}
+
+// expandWaiting lays out what waited for a host that is back. Only flows that name their hosts do.
+func (s *State) expandWaiting() {
+	for _, j := range s.d.Jobs {
+		if j.Ended != Unset {
+			continue
+		}
+		for _, id := range j.Redo {
+			if c := s.d.Coflows[id]; c.Waits && j.Edges[c.Edge].Kind == controller.Fixed {
+				s.expand(j, id)
+			}
+		}
+	}
+}
+
+// Reason says why a job that has not ended does not go on, as far as hosts that have failed are why; "" where they are
+// not. name is what a host is called.
+func (s *State) Reason(j *Job, name func(southbound.HostID) string) string {
+	if j.Ended != Unset || j.Placed == Unset {
+		return ""
+	}
+	for _, id := range j.Redo {
+		c := s.d.Coflows[id]
+		if !c.Waits || j.Edges[c.Edge].Kind != controller.Fixed {
+			continue
+		}
+		for _, f := range c.Pairs {
+			for _, h := range []southbound.HostID{f.Src, f.Dst} {
+				if s.Lost(h) {
+					return "its flows name host " + name(h) + ", which is lost: they begin again when it is back"
+				}
+			}
+		}
+	}
+	if slices.Contains(j.Hosts, controller.NoHost) {
+		return "tasks have lost their host and wait for slots on another"
+	}
+	return ""
+}
