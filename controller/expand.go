@@ -108,11 +108,15 @@ func share(total pathmap.Bytes, n, i int) pathmap.Bytes {
 // Gather returns the bundles of flows, sorted. With local it makes bundles of flows between a host and itself too.
 func Gather(flows []Flow, local bool) Columns { return gather(flows, local) }
 
+// gather sums flows into bundles. Flows of a trace come sorted, and then nothing is copied but what is returned.
 func gather(flows []Flow, local bool) Columns {
-	sorted := slices.Clone(flows)
-	slices.SortStableFunc(sorted, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src)) })
-	var c Columns
-	for _, f := range sorted {
+	if !inOrder(flows) {
+		flows = slices.Clone(flows)
+		slices.SortStableFunc(flows, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src)) })
+	}
+	c := newColumns(distinct(flows, local))
+	for i := range flows {
+		f := &flows[i]
 		n := max(f.Count, 1)
 		switch last := len(c.Src) - 1; {
 		case f.Bytes == 0:
@@ -127,4 +131,35 @@ func gather(flows []Flow, local bool) Columns {
 		}
 	}
 	return c
+}
+
+// inOrder says whether flows are sorted by (Dst, Src).
+func inOrder(flows []Flow) bool {
+	for i := 1; i < len(flows); i++ {
+		if a, b := &flows[i-1], &flows[i]; b.Dst < a.Dst || b.Dst == a.Dst && b.Src < a.Src {
+			return false
+		}
+	}
+	return true
+}
+
+// distinct counts the pairs of hosts of sorted flows: the room to make, but for flows without bytes.
+func distinct(flows []Flow, local bool) int {
+	n := 0
+	for i := range flows {
+		f := &flows[i]
+		if f.Bytes != 0 && (local || f.Src != f.Dst) && (i == 0 || f.Src != flows[i-1].Src || f.Dst != flows[i-1].Dst) {
+			n++
+		}
+	}
+	return n
+}
+
+// newColumns has room for n bundles, none if there are to be none.
+func newColumns(n int) Columns {
+	if n == 0 {
+		return Columns{}
+	}
+	return Columns{Src: make([]southbound.HostID, 0, n), Dst: make([]southbound.HostID, 0, n),
+		Size: make([]pathmap.Bytes, 0, n), Flows: make([]int32, 0, n)}
 }

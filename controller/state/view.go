@@ -60,7 +60,7 @@ func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID
 	for i, b := range c.Columns.Size {
 		base[i] = float64(b)
 	}
-	out.Left = southbound.Left{F: 1, Base: base}
+	out.Left = southbound.Left{F: 1, Base: base, Live: c.Left}
 	return out
 }
 

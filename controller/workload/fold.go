@@ -122,19 +122,23 @@ func (p *pairSum) fold(c *TraceCoflow, at int, opt FoldOptions, f *Fold) []contr
 
 func (t *Totals) add(b pathmap.Bytes) { t.Flows++; t.Bytes += b }
 
-// merge adds up flows between the same two hosts, sorted by (Dst, Src), into fresh memory.
+// merge adds up flows between the same two hosts, sorted by (Dst, Src), into fresh memory that just holds them.
 func merge(flows []controller.Flow) []controller.Flow {
+	if len(flows) == 0 {
+		return nil
+	}
 	slices.SortFunc(flows, func(a, b controller.Flow) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src)) })
-	var out []controller.Flow
-	for _, f := range flows {
-		if last := len(out) - 1; last >= 0 && out[last].Src == f.Src && out[last].Dst == f.Dst {
-			out[last].Bytes += f.Bytes
-			out[last].Count += f.Count
+	last := 0
+	for i := 1; i < len(flows); i++ {
+		if f, to := &flows[i], &flows[last]; to.Src == f.Src && to.Dst == f.Dst {
+			to.Bytes += f.Bytes
+			to.Count += f.Count
 			continue
 		}
-		out = append(out, f)
+		last++
+		flows[last] = flows[i]
 	}
-	return out
+	return append(make([]controller.Flow, 0, last+1), flows[:last+1]...)
 }
 
 // Sum returns the sums of jobs: every edge is a coflow; flows of an edge between stages are its pairs of tasks, and a

@@ -35,8 +35,10 @@ type fluid struct {
 	coflows []coflow
 	byID    map[southbound.CoflowID]int32
 	live    []int32 // coflows with bundles that have not ended
+	over    []int32 // coflows whose places are to be spare, once nobody can be looking at them
+	spare   rowSpans
 	routes  []route
-	byPair  map[pair]int32
+	byPair  *pairIndex
 	active  []int32 // routes with bundles that have not ended
 	classes []class
 	free    []int32
@@ -91,10 +93,10 @@ const (
 // nothing is how many bytes are as good as none: a bundle with less left ends with its class's next end.
 const nothing = 0.5
 
-func newFluid(clock *des.Clock[event], links []pathmap.Link, perBit float64, find finder) *fluid {
+func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit float64, find finder) *fluid {
 	f := &fluid{
 		clock: clock, find: find, perBit: perBit,
-		byID: map[southbound.CoflowID]int32{}, byPair: map[pair]int32{},
+		byID: map[southbound.CoflowID]int32{}, byPair: newPairIndex(hosts),
 		capacity: make([]float64, len(links)), payload: make([]pathmap.Bytes, len(links)),
 	}
 	f.wide = make([]bool, len(links))
@@ -107,18 +109,17 @@ func newFluid(clock *des.Clock[event], links []pathmap.Link, perBit float64, fin
 
 // add declares the rows of a coflow that is not known yet.
 func (f *fluid) add(s *southbound.Start) {
-	first, index := int32(len(f.bundles)), int32(len(f.coflows))
+	n, index := int32(len(s.Size)), int32(len(f.coflows))
+	first := f.makeRows(n)
 	f.byID[s.Coflow] = index
-	n := int32(len(s.Size))
-	f.coflows = append(f.coflows, coflow{id: s.Coflow, first: first, end: first + n, live: n, at: f.clock.Now(), factor: 1})
+	f.coflows = append(f.coflows, coflow{id: s.Coflow, rows: n, first: first, end: first + n, live: n, at: f.clock.Now(), factor: 1})
 	if n > 0 {
 		f.coflows[index].pos = int32(len(f.live))
 		f.live = append(f.live, index)
 	}
 	for i := range n {
 		r := f.route(pair{s.Src[i], s.Dst[i], s.Tag[i]})
-		f.bundles = append(f.bundles, bundle{size: s.Size[i], coflow: index, route: r})
-		f.mark = append(f.mark, 0)
+		f.bundles[first+i], f.mark[first+i] = bundle{size: s.Size[i], coflow: index, route: r}, 0
 		f.enter(r)
 		f.place(first+i, float64(s.Size[i]))
 	}
@@ -185,6 +186,7 @@ func (f *fluid) finish(b int32) {
 		f.live[co.pos] = last
 		f.coflows[last].pos = co.pos
 		f.live = f.live[:len(f.live)-1]
+		f.over = append(f.over, bu.coflow)
 	}
 }
 
@@ -226,7 +228,11 @@ func (f *fluid) left(co *coflow) southbound.Left {
 		return l
 	}
 	if co.lefts == nil {
-		co.lefts = make([]float64, co.end-co.first)
+		co.lefts = make([]float64, co.rows)
+	}
+	if co.live == 0 {
+		clear(co.lefts)
+		return southbound.Left{F: 1, Base: co.lefts, At: now}
 	}
 	for b := co.first; b < co.end; b++ {
 		co.lefts[b-co.first] = f.leftOf(b)

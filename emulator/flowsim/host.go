@@ -131,22 +131,25 @@ func (h hosts) Steer(steers []southbound.Steer) error {
 		}
 	}
 	for _, st := range steers {
-		if b, _ := h.row(st.BundleKey); h.fluid.bundles[b].class != gone {
+		if b, _ := h.row(st.BundleKey); b != none && h.fluid.bundles[b].class != gone {
 			h.fluid.steer(b, st.Tag)
 		}
 	}
 	return nil
 }
 
-// row returns the bundle of a key.
+// row returns the bundle of a key, none where all of its coflow have ended.
 func (s *Sim) row(k southbound.BundleKey) (int32, error) {
 	i, err := s.known(k.Coflow)
 	if err != nil {
 		return 0, err
 	}
 	co := &s.fluid.coflows[i]
-	if k.Row < 0 || k.Row >= co.end-co.first {
-		return 0, fmt.Errorf("row %d of coflow %d: it has %d rows", k.Row, k.Coflow, co.end-co.first)
+	if k.Row < 0 || k.Row >= co.rows {
+		return 0, fmt.Errorf("row %d of coflow %d: it has %d rows", k.Row, k.Coflow, co.rows)
+	}
+	if co.live == 0 {
+		return none, nil
 	}
 	return co.first + k.Row, nil
 }

@@ -11,7 +11,8 @@ import (
 // falls in a line to zero at the finish instant, so all of them cost one event.
 type coflow struct {
 	id         southbound.CoflowID
-	first, end int32 // rows among the bundles
+	rows       int32
+	first, end int32 // rows among the bundles; once all have ended, these may be another's
 	live       int32 // rows that have not ended
 	pos        int32 // in fluid.live
 

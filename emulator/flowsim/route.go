@@ -52,11 +52,11 @@ type route struct {
 
 // route returns the route of a pair.
 func (f *fluid) route(p pair) int32 {
-	if i, ok := f.byPair[p]; ok {
+	if i := f.byPair.find(p); i != none {
 		return i
 	}
 	i := int32(len(f.routes))
-	f.byPair[p] = i
+	f.byPair.set(p, i)
 	f.routes = append(f.routes, route{pair: p, shared: none, pos: none})
 	return i
 }

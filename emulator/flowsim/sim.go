@@ -67,7 +67,7 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	}
 	s := &Sim{fabric: f, opt: opt, tasks: map[southbound.TaskID]struct{}{}, circuit: make([]bool, f.Racks)}
 	t := f.Topology
-	s.fluid = newFluid(&s.clock, t.Links(), opt.payloadShare()/8e9, s)
+	s.fluid = newFluid(&s.clock, f.Hosts(), t.Links(), opt.payloadShare()/8e9, s)
 	s.fluid.quantum = opt.Quantum
 	s.widen()
 	s.changed = make([]uint64, len(t.Nodes()))

@@ -179,14 +179,18 @@ func (s *setup) bound(j *controller.Job, e *controller.Edge) time.Duration {
 		return 0
 	}
 	c := controller.Expand(j, e, nil)
-	port := map[int32]pathmap.Bytes{} // by host, receivers below zero
+	hosts := 0
+	for r := range c.Src {
+		hosts = max(hosts, int(c.Src[r])+1, int(c.Dst[r])+1)
+	}
+	port := make([]pathmap.Bytes, 2*hosts) // by host, as a sender and then as a receiver
 	most := pathmap.Bytes(0)
 	for r := range c.Src {
 		b := c.Size[r]
 		if s.spec.Kind != topo.Crossbar {
 			b = controller.Wire(b)
 		}
-		for _, k := range []int32{int32(c.Src[r]), ^int32(c.Dst[r])} {
+		for _, k := range [2]int{int(c.Src[r]), hosts + int(c.Dst[r])} {
 			port[k] += b
 			most = max(most, port[k])
 		}
