@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -11,31 +12,24 @@ import (
 // Fabric is what Check walks: the rules of each device and the circuits that pass light.
 type Fabric struct {
 	*topo.Fabric
-	Rules    [][]southbound.Rule // by DeviceID
+	Rules    [][]southbound.Rule // by DeviceID, sorted by match
 	Circuits []southbound.Port   // by OCS input; NoPort: dark
 	Dark     []bool              // by link, beside the dark circuits; nil: all are lit
 }
 
 // Lookup returns the rule that a packet meets at a switch: one for its source before one for any, its tag before any
-// tag. It is the plain meaning of a table, which every dataplane must have.
+// tag. It is the plain meaning of a table, which every dataplane must have. Rules are sorted by match.
 func Lookup(rules []southbound.Rule, dst, src southbound.RackID, tag southbound.Tag) (southbound.Rule, bool) {
-	best, found := southbound.Rule{}, 0
-	for _, r := range rules {
-		if r.Dst != dst || (r.Tag != tag && r.Tag != southbound.AnyTag) || (r.Src != src && r.Src != southbound.AnyRack) {
-			continue
-		}
-		score := 1
-		if r.Tag == tag {
-			score += 2
-		}
-		if r.Src == src {
-			score += 1
-		}
-		if score > found {
-			best, found = r, score
+	for _, m := range [...]southbound.Match{
+		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
+		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack, Tag: southbound.AnyTag},
+	} {
+		i, ok := slices.BinarySearchFunc(rules, m, func(r southbound.Rule, m southbound.Match) int { return compareMatch(r.Match, m) })
+		if ok {
+			return rules[i], true
 		}
 	}
-	return best, found > 0
+	return southbound.Rule{}, false
 }
 
 // Walk follows a packet from rack src to rack dst and returns the links it takes, or why it does not arrive.
@@ -92,9 +86,10 @@ func Check(f *Fabric) error {
 		}
 		lit[out] = in
 	}
+	tags := max(southbound.Tags, southbound.PathTag(f.Spec.PathsKept()-1)+1)
 	for s := range f.Racks {
 		for d := range f.Racks {
-			for tag := southbound.TagDefault; tag < southbound.Tags && s != d; tag++ {
+			for tag := southbound.TagDefault; tag < tags && s != d; tag++ {
 				if _, err := f.Walk(southbound.RackID(s), southbound.RackID(d), tag); err != nil {
 					return err
 				}
