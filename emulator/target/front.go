@@ -9,6 +9,7 @@ import (
 	"lightloom/emulator/device"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi/schema"
+	"lightloom/southbound/lldp"
 )
 
 // front is what a target shows of its device: one model, and how its configuration becomes changes. Its methods are
@@ -31,6 +32,7 @@ type front interface {
 type reading struct {
 	dropped uint64
 	losses  map[southbound.Port]device.CentiBel
+	heard   []lldp.Heard
 }
 
 // settler is a front whose Set answers once the switch has done what it was asked.

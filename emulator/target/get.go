@@ -132,6 +132,9 @@ func (t *Target) refresh() time.Duration {
 		t.cfg.Log.Warn("read counters", "device", t.name, "error", err)
 		return at
 	}
+	if t.cfg.Neighbors != nil {
+		r.heard = t.cfg.Neighbors()
+	}
 	t.front.counters(t.tree, r)
 	t.publish(at)
 	return at

@@ -19,6 +19,7 @@ import (
 
 	"lightloom/emulator/device"
 	"lightloom/southbound"
+	"lightloom/southbound/lldp"
 )
 
 // Config says how a target serves its device.
@@ -41,6 +42,9 @@ type Config struct {
 	MaxBytes       int // of one message; 0 means 16 MiB
 	MaxSubscribers int // streams at a time; 0 means 64
 	MaxQueue       int // leaves that a subscriber may lag behind before it is cut; 0 means 65,536
+
+	// Neighbors tells who is heard by LLDP; nil: nobody listens. It is called under the target's lock.
+	Neighbors func() []lldp.Heard
 
 	Log *slog.Logger // nil: none
 }

@@ -20,6 +20,7 @@ func OpenConfig() *Model {
 		{Path: "/components/component[name]/state/name", Type: String()},
 		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64), Counter: true},
 	}
+	rows = append(rows, lldpRows()...)
 	twin := func(at, leaf string, t Type) {
 		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
 	}
@@ -41,6 +42,7 @@ func OpenConfig() *Model {
 	twin(hop, "preference", Uint(32))
 	return newModel("openconfig", []Module{
 		{"openconfig-interfaces", "OpenConfig working group", "3.7.0"},
+		{"openconfig-lldp", "OpenConfig working group", "0.2.1"},
 		{"openconfig-network-instance", "OpenConfig working group", "4.5.0"},
 		{"openconfig-network-instance-static", "OpenConfig working group", "0.2.2"},
 		{"openconfig-policy-forwarding", "OpenConfig working group", "0.8.0"},

@@ -194,7 +194,7 @@ func TestNest(t *testing.T) {
 	for _, m := range []*schema.Model{schema.OpenConfig(), schema.OCP()} {
 		for _, r := range m.Rows {
 			path := r.Path
-			for _, k := range []string{"name", "policy-id", "interface-id", "index", "peer-name"} {
+			for _, k := range []string{"name", "policy-id", "interface-id", "index", "peer-name", "id"} {
 				path = strings.ReplaceAll(path, "["+k+"]", "["+k+"=x]")
 			}
 			p := parse(t, strings.ReplaceAll(path, "[sequence-id]", "[sequence-id=3]"))
@@ -203,7 +203,7 @@ func TestNest(t *testing.T) {
 			}
 			var v schema.Value
 			for _, try := range []string{`"x"`, `true`, `"DOWN"`, `"REMOVE"`, `["REMOVE"]`, `7`, `"7"`, `[7]`, `"1.50"`, `"10.0.0.0/24"`, `"10.0.0.1"`,
-				`"PBR_POLICY"`, `"INPUT-ONLY"`, `"CONNECTED"`, `"TUNED"`, `"openconfig-network-instance-types:L3VRF"`} {
+				`"PBR_POLICY"`, `"INPUT-ONLY"`, `"CONNECTED"`, `"TUNED"`, `"openconfig-network-instance-types:L3VRF"`, `"LOCAL"`} {
 				if got, err := m.Decode(p, ietf(try)); err == nil {
 					v = got[0].Value
 					break

@@ -1,0 +1,94 @@
+package lldp
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Neighbor is who is at the other end of a port's cable, as last heard.
+type Neighbor struct {
+	ID   int // tells neighbours of one port apart; not used again
+	Said Announcement
+	At   time.Duration // when it was heard last
+	Came time.Duration // and first
+}
+
+// maxNeighbors bounds those of one port: more are a stranger who makes up names.
+const maxNeighbors = 16
+
+// Table is who is heard at the ports of one switch. It has no clock and no lock: instants are handed in.
+type Table struct {
+	ports [][]Neighbor
+	next  int
+}
+
+// NewTable makes the table of a switch of n ports.
+func NewTable(n int) *Table { return &Table{ports: make([][]Neighbor, n), next: 1} }
+
+// Hear takes what was heard at a port, and says whether who is there has changed.
+func (t *Table) Hear(now time.Duration, port int, a Announcement) (changed bool) {
+	if port < 0 || port >= len(t.ports) {
+		return false
+	}
+	changed = t.Expire(now)
+	all := t.ports[port]
+	i := slices.IndexFunc(all, func(n Neighbor) bool { return n.Said.Chassis == a.Chassis && n.Said.Port == a.Port })
+	switch {
+	case a.TTL == 0 && i >= 0:
+		t.ports[port] = slices.Delete(all, i, i+1)
+		return true
+	case a.TTL == 0:
+		return changed
+	case i >= 0:
+		changed = changed || all[i].Said != a
+		all[i].Said, all[i].At = a, now
+		return changed
+	case len(all) == maxNeighbors:
+		return changed
+	}
+	t.ports[port] = append(all, Neighbor{ID: t.next, Said: a, At: now, Came: now})
+	t.next++
+	return true
+}
+
+// Expire forgets who has not been heard for as long as it said that it holds.
+func (t *Table) Expire(now time.Duration) (changed bool) {
+	for p, all := range t.ports {
+		kept := slices.DeleteFunc(all, func(n Neighbor) bool { return now >= n.At+n.Said.TTL })
+		changed = changed || len(kept) < len(all)
+		t.ports[p] = kept
+	}
+	return changed
+}
+
+// At returns who is heard at a port, by ID.
+func (t *Table) At(port int) []Neighbor {
+	all := slices.Clone(t.ports[port])
+	slices.SortFunc(all, func(a, b Neighbor) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Ports returns how many ports the table has.
+func (t *Table) Ports() int { return len(t.ports) }
+
+// Heard is a neighbour as a switch tells of it.
+type Heard struct {
+	Port   int
+	ID     int
+	Said   Announcement
+	Age    time.Duration // since it was heard first
+	Silent time.Duration // since it was heard last; negative: not told
+}
+
+// All returns everybody who is heard now, by port and ID.
+func (t *Table) All(now time.Duration) []Heard {
+	t.Expire(now)
+	var all []Heard
+	for p := range t.ports {
+		for _, n := range t.At(p) {
+			all = append(all, Heard{Port: p, ID: n.ID, Said: n.Said, Age: now - n.Came, Silent: now - n.At})
+		}
+	}
+	return all
+}
