@@ -90,11 +90,12 @@ func TestOptions(t *testing.T) {
 		})},
 		{"replay --trace t --fabric " + fabric, "replay", defaults(func(o *wiring.Options) {
 			o.Trace, o.Fabric, o.On, o.Policies, o.Scale, o.Output = "t", fabric, "flowsim", []string{"crosslayer+sunflow"}, 0, "table"
+			o.Repeat = 1
 		})},
 		{"replay --trace synthetic --fabric f.yaml --on netns --policy random+ecmp,crosslayer --scale 12.5 --speedup 3 --coflows 9 --share maxmin --queue-bytes 65536", "replay",
 			defaults(func(o *wiring.Options) {
 				o.Fabric, o.On, o.Policies, o.Scale, o.Speedup, o.Coflows = "f.yaml", "netns", []string{"random+ecmp", "crosslayer"}, 12.5, 3, 9
-				o.Output, o.Parts.Share, o.Queue = "table", "maxmin", 65536
+				o.Output, o.Parts.Share, o.Queue, o.Repeat = "table", "maxmin", 65536, 1
 			})},
 		{"up --fabric " + fabric + " --replicas 1", "up", defaults(func(o *wiring.Options) {
 			o.Fabric, o.On, o.Policies, o.Replicas = fabric, "netns", []string{"crosslayer+sunflow"}, 1

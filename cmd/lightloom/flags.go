@@ -17,6 +17,7 @@ type runFlags struct {
 	scale    string
 	policies string
 	rules    ruleFlags
+	warmup   string
 }
 
 func newRunFlags(argv []string) *runFlags {
@@ -52,6 +53,9 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only the first so many; 0: all")
+	c.Flags().IntVar(&f.opt.Repeat, "repeat", 1, "so many runs, under seeds from --seed on: policies are compared over runs, in pairs")
+	c.Flags().BoolVar(&f.opt.Interleave, "interleave", false, "within each run policies take turns in an order drawn from its seed")
+	c.Flags().StringVar(&f.warmup, "warmup", "0s", "leave jobs that arrive in the first so long out of all figures; seconds, or a time such as 500ms")
 	f.rules.add(c, &f.opt.Rules)
 }
 
@@ -69,6 +73,9 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 		return o, err
 	}
 	if err := f.rules.check(c, &o.Rules); err != nil {
+		return o, err
+	}
+	if err := f.checkRepeat(c, &o); err != nil {
 		return o, err
 	}
 	switch {

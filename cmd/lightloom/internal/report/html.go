@@ -27,8 +27,7 @@ type page struct {
 	CCTs     template.HTML
 	JCTs     template.HTML
 	Gantts   []picture
-	Forest   template.HTML
-	Over     string
+	Forests  []forestPicture
 	Legend   []legend
 	Head     [][]string // the names, cut where they may break
 	Lines    []tableLine
@@ -38,6 +37,13 @@ type page struct {
 type picture struct {
 	Name, Text string
 	SVG        template.HTML
+}
+
+// forestPicture is a picture of comparisons.
+type forestPicture struct {
+	Title, Name, Against string
+	SVG                  template.HTML
+	Words                string
 }
 
 type legend struct{ Name, Class string }
@@ -76,8 +82,13 @@ func (r *Report) page() *page {
 		JCTs:     template.HTML(cdf("Job completion times", r.curves(jcts))),
 		Facts:    r.facts(),
 	}
+	if r.Repeat != nil && len(r.Repeat.Pairs) > 0 {
+		p.Forests = append(p.Forests, forestPicture{"Over several runs", r.Repeat.Pairs[0].Against, "each other policy against it",
+			template.HTML(forest(r.Repeat.paired())), r.Repeat.Words()})
+	}
 	if len(r.Seeds) > 0 {
-		p.Forest, p.Over = template.HTML(forest(r.Seeds)), versusWords(r.Seeds)
+		p.Forests = append(p.Forests, forestPicture{"Over several seeds, on the simulator", r.Seeds[0].Policy,
+			fmt.Sprintf("against each other row, %d seeds", r.Seeds[0].Runs), template.HTML(forest(r.Seeds)), versusWords(r.Seeds)})
 	}
 	for i := range r.results {
 		one := &r.results[i]

@@ -86,3 +86,12 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func containsAll(s string, parts ...string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s, p) {
+			return false
+		}
+	}
+	return true
+}

@@ -18,7 +18,8 @@ type Report struct {
 	Controller Controller `json:"controller"`
 	Policies   []Policy   `json:"policies"`
 	Seeds      []Paired   `json:"seeds,omitempty"` // over seeds 1 to 5 on the simulator, the demo alone
-	Losses     []string   `json:"losses"`          // where a policy does worse than another row, in words
+	Repeat     *Repeat    `json:"repeat,omitempty"`
+	Losses     []string   `json:"losses"` // where a policy does worse than another row, in words
 	Notes      []string   `json:"notes,omitempty"`
 
 	results []PolicyResult // what the pictures are drawn from

@@ -34,6 +34,8 @@ type PolicyRun struct {
 	CPU             float64 `json:"cpu_seconds"`
 	StolenCores     float64 `json:"stolen_cores"` // used by others on this machine, on average
 	EventsPerSecond float64 `json:"events_per_second,omitempty"`
+	Seed            uint64  `json:"seed,omitempty"`
+	Error           string  `json:"error,omitempty"`    // it failed
 	Repeated        int     `json:"repeated,omitempty"` // runs thrown away because others stole more than 0.3 core
 }
 

@@ -120,6 +120,11 @@ func (r *Report) Table(w io.Writer) error {
 	if _, err := io.WriteString(w, r.words()); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
+	if r.Repeat != nil {
+		if err := r.Repeat.table(w); err != nil {
+			return err
+		}
+	}
 	if len(r.Seeds) > 0 {
 		return versus(w, r.Seeds)
 	}

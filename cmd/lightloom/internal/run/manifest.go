@@ -72,7 +72,7 @@ func shown(policy string) string {
 
 // manifest says what makes this run, and where its files are.
 func (s *setup) manifest() (*report.Manifest, []report.Place, error) {
-	m := &report.Manifest{Format: report.ManifestFormat, Version: version.This(), Command: "replay", Seeds: []uint64{s.opt.Seed},
+	m := &report.Manifest{Format: report.ManifestFormat, Version: version.This(), Command: "replay", Seeds: s.seeds(),
 		Fabric: s.spec.String(), Jobs: digest(s.jobs)}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		m.Commit, m.Changed = version.Setting(b, "vcs.revision"), version.Setting(b, "vcs.modified") == "true"

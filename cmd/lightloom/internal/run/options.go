@@ -3,6 +3,7 @@ package run
 import (
 	"io"
 	"strconv"
+	"time"
 
 	"lightloom/cmd/lightloom/internal/report"
 )
@@ -22,7 +23,11 @@ type Options struct {
 	Scale   float64 // divides bytes and rates; 0: auto
 	Speedup float64 // divides arrivals, sizes and compute times; at least 1 unless a user wants slow motion
 	Seed    uint64
-	Coflows int // the first so many; 0: all
+
+	Repeat     int           // runs, under seeds from Seed on; 0 and 1: one
+	Interleave bool          // in each of them policies run in an order drawn from its seed
+	Warmup     time.Duration // what arrives before it is left out of figures
+	Coflows    int           // the first so many; 0: all
 
 	Dataplane  string // of netns: auto, ebpf or mirred
 	Replicas   int    // of the controller; 1 to 7, odd

@@ -102,27 +102,25 @@ func (s *setup) replay(ctx context.Context, dir string) error {
 		return err
 	}
 	run.Predicted = predicted.Seconds()
-	fmt.Fprintf(s.opt.Stderr, "%d jobs, %d policies %s: about %v\n", len(s.jobs), len(s.rows),
-		map[string]string{OnNetns: "on real packets", OnFlowsim: "on the simulator"}[s.opt.On], predicted.Round(time.Second))
-	bar := s.bar()
-	var outcomes []*outcome
-	for i, r := range s.rows {
-		bar.Describe(r.Name)
-		o, cost, err := s.row(ctx, r, func(done int) { _ = bar.Set(i*len(s.jobs) + done) })
-		if err != nil {
-			_ = bar.Clear()
-			return err
-		}
-		outcomes, run.Policies = append(outcomes, o), append(run.Policies, cost)
+	times := ""
+	if s.opt.Repeat > 1 {
+		times = fmt.Sprintf(", %d times", s.opt.Repeat)
 	}
-	_ = bar.Finish()
+	fmt.Fprintf(s.opt.Stderr, "%d jobs, %d policies%s %s: about %v\n", len(s.jobs), len(s.rows), times,
+		map[string]string{OnNetns: "on real packets", OnFlowsim: "on the simulator"}[s.opt.On], predicted.Round(time.Second))
+	shown, repeated, err := s.runs(ctx, run)
+	if err != nil {
+		return err
+	}
 	manifest, places, err := s.manifest()
 	if err != nil {
 		return err
 	}
 	run.Inputs = places
-	rep, results := s.report(outcomes)
-	rep.Manifest = manifest
+	rep, results := shown.report()
+	if rep.Manifest = manifest; repeated != nil {
+		rep.Add(repeated)
+	}
 	if name := s.opt.Rules.PerCoflow; name != "" {
 		if err := writePerCoflow(name, results); err != nil {
 			return err
@@ -158,7 +156,7 @@ func (s *setup) show(rep *report.Report, dir string) error {
 }
 
 func (s *setup) bar() *progressbar.ProgressBar {
-	return progressbar.NewOptions(len(s.rows)*len(s.jobs), progressbar.OptionSetWriter(s.opt.Stderr),
+	return progressbar.NewOptions(max(1, s.opt.Repeat)*len(s.rows)*len(s.jobs), progressbar.OptionSetWriter(s.opt.Stderr),
 		progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetVisibility(isTerminal(s.opt.Stderr)), progressbar.OptionThrottle(100*time.Millisecond))
 }
@@ -168,7 +166,7 @@ func (s *setup) bar() *progressbar.ProgressBar {
 func (s *setup) predict(ctx context.Context) (time.Duration, error) {
 	const around = 1500 * time.Millisecond
 	if s.opt.On == OnFlowsim {
-		return time.Duration(len(s.rows)) * (simulatorStart + time.Duration(s.bundles())*simulatorBundle), nil
+		return time.Duration(max(1, s.opt.Repeat)*len(s.rows)) * (simulatorStart + time.Duration(s.bundles())*simulatorBundle), nil
 	}
 	sum := time.Duration(0)
 	for _, r := range s.rows {
@@ -178,7 +176,7 @@ func (s *setup) predict(ctx context.Context) (time.Duration, error) {
 		}
 		sum += o.End + around
 	}
-	return sum, nil
+	return sum * time.Duration(max(1, s.opt.Repeat)), nil
 }
 
 // What the simulator takes to begin, and for each bundle: the 8,000 bundles of FB2010's first 100 coflows on 16 racks
@@ -246,7 +244,7 @@ func (s *setup) report(outcomes []*outcome) (*report.Report, []report.PolicyResu
 		m.Controller.LeaderChanges += o.LeaderChanges
 		m.Controller.LeaderOutageSeconds = max(m.Controller.LeaderOutageSeconds, o.LeaderOutage.Seconds())
 	}
-	return report.Summarise(m, results), results
+	return report.Summarise(m, s.settled(results)), results
 }
 
 func (s *setup) workload() report.Workload {

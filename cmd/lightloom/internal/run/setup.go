@@ -74,6 +74,9 @@ func prepare(opt Options, scale float64) (*setup, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}
+	if err := s.warm(); err != nil {
+		return nil, err
+	}
 	if s.spec.Kind != topo.Crossbar { // there all bytes are elephants
 		// Of rates as run: a dark time is what it is, whatever arrivals and sizes were divided by.
 		s.elephants = elephantFactor * scaled.OCS.In(scaled.Dark)
