@@ -48,6 +48,11 @@ var goldens = []struct {
 	{name: "openconfig_replace", profile: gnmi.OpenConfig{Ports: 2, Racks: 4}, changes: []*southbound.Change{
 		{Replace: true, Rules: []southbound.Rule{rule(3, southbound.AnyTag, 1, 0), rule(1, 0, 0, southbound.NoPort)}},
 	}},
+	{name: "openconfig-plain_first_and_next", profile: gnmi.OpenConfigPlain{Ports: 2, Racks: 4}, changes: []*southbound.Change{
+		{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort), rule(2, southbound.TagCircuit, 0, southbound.NoPort)}},
+		{Rules: []southbound.Rule{from(0, rule(2, 3, 0, southbound.NoPort))}, Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match, rule(2, southbound.AnyTag, 0, 0).Match}},
+		{Replace: true, Rules: []southbound.Rule{rule(3, southbound.AnyTag, 1, southbound.NoPort)}},
+	}},
 	{name: "ocp_displace", profile: gnmi.OCP{Ports: 8}, config: gnmi.ConnectionLeaves("by-hand", 6, 7), changes: []*southbound.Change{
 		connect(0, 1, 2, 3),
 		connect(0, 3, 6, southbound.NoPort),

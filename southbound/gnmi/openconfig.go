@@ -1,6 +1,7 @@
 package gnmi
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -134,7 +135,7 @@ func (OpenConfig) Model() *schema.Model { return schema.OpenConfig() }
 
 // Check implements Profile.
 func (OpenConfig) Check(c *gpb.CapabilityResponse) error {
-	return hasModel(c, "openconfig-policy-forwarding", "")
+	return cmp.Or(hasModel(c, "openconfig-policy-forwarding", ""), hasModel(c, "openconfig-network-instance-static", ""))
 }
 
 func hasModel(c *gpb.CapabilityResponse, name, version string) error {

@@ -107,6 +107,7 @@ type Tables struct {
 
 type rawRule struct {
 	dst, src, group string
+	hop             string // instead of a group
 	dscp            []schema.Value
 }
 
@@ -178,6 +179,8 @@ func (t *Tables) addRule(p schema.Path, leaf string, v schema.Value) {
 		r.dscp, _ = v.([]schema.Value)
 	case groupKey:
 		r.group = text
+	case "next-hop":
+		r.hop = text
 	}
 }
 
@@ -228,7 +231,13 @@ func (t *Tables) Rule(seq uint32) (southbound.Rule, error) {
 		}
 		r.Tag = tag
 	}
-	if r.Primary, r.Backup, err = t.Group(raw.group); err != nil {
+	if raw.hop != "" && raw.group == "" {
+		r.Backup = southbound.NoPort
+		r.Primary, err = portOfHop(raw.hop)
+	} else {
+		r.Primary, r.Backup, err = t.Group(raw.group)
+	}
+	if err != nil {
 		return r, fmt.Errorf("rule %d: %w", seq, err)
 	}
 	return r, nil

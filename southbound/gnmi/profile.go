@@ -38,7 +38,7 @@ type ReadsFirst interface{ ReadsFirst() }
 // in which a device is tried for them.
 func All(ports, racks int32) []Profile {
 	return []Profile{
-		OpenConfig{Ports: ports, Racks: racks}, SRLinux{Ports: ports, Racks: racks},
+		OpenConfig{Ports: ports, Racks: racks}, OpenConfigPlain{Ports: ports, Racks: racks}, SRLinux{Ports: ports, Racks: racks},
 		OCP{Ports: ports}, SONiCOCS{Ports: ports}, SONiC{Ports: ports, Racks: racks}, Polatis{Ports: ports},
 	}
 }

@@ -45,6 +45,9 @@ type Config struct {
 	// SendRole adds an empty role to the id: required by the specification's text and refused by SONiC.
 	SendRole bool
 
+	// Trust takes the profile as fitting where the device does not implement Capabilities.
+	Trust bool
+
 	// Start is the instant 0 of the fabric on the device's wall clock, for DeviceEvent.At; zero: events carry no time.
 	Start time.Time
 
@@ -86,8 +89,11 @@ func Dial(ctx context.Context, cfg Config) (*Session, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	caps, err := s.client.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(true))
-	if err == nil {
+	switch {
+	case err == nil:
 		err = cfg.Profile.Check(caps)
+	case cfg.Trust && status.Code(err) == codes.Unimplemented:
+		err = nil
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("dial device %q at %s: %w", cfg.Name, cfg.Addr, explain(err)), s.conn.Close())
@@ -301,82 +307,6 @@ func failureWithin(r *gpb.SetResponse) error {
 		}
 	}
 	return nil
-}
-
-// Read implements southbound.Device.
-func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	leaves, err := s.get(ctx, s.cfg.Profile.StatePaths(), gpb.GetRequest_ALL)
-	if err != nil {
-		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, explain(err))
-	}
-	seen, err := s.cfg.Profile.Seen(leaves)
-	if err != nil {
-		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, err)
-	}
-	s.compare(seen)
-	return seen, nil
-}
-
-// get reads paths in one request. Devices say NOT_FOUND of a path that holds nothing: then each path is asked for alone,
-// and one that is not found is empty.
-func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
-	out, err := s.getOnce(ctx, paths, what)
-	if status.Code(err) != codes.NotFound {
-		return out, err
-	}
-	for _, p := range paths {
-		leaves, err := s.getOnce(ctx, []schema.Path{p}, what)
-		if err != nil && status.Code(err) != codes.NotFound {
-			return nil, err
-		}
-		out = append(out, leaves...)
-	}
-	return out, nil
-}
-
-func (s *Session) getOnce(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
-	req := &gpb.GetRequest{Type: what, Encoding: gpb.Encoding_JSON_IETF}
-	for _, p := range paths {
-		req.Path = append(req.Path, s.model.Proto(p))
-	}
-	resp, err := s.client.Get(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	var out []schema.Leaf
-	for _, n := range resp.GetNotification() {
-		_, leaves, err := decodeNotification(s.model, n)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, leaves...)
-	}
-	return out, nil
-}
-
-// decodeNotification turns a notification into what is gone and what is new.
-func decodeNotification(m *schema.Model, n *gpb.Notification) (gone []schema.Path, leaves []schema.Leaf, err error) {
-	for _, d := range n.GetDelete() {
-		p, err := m.FromProto(n.GetPrefix(), d)
-		if err != nil {
-			return nil, nil, err
-		}
-		gone = append(gone, p)
-	}
-	for _, u := range n.GetUpdate() {
-		p, err := m.FromProto(n.GetPrefix(), u.GetPath())
-		if err != nil {
-			return nil, nil, err
-		}
-		ls, err := m.DecodeKnown(p, u.GetVal())
-		if err != nil {
-			return nil, nil, err
-		}
-		leaves = append(leaves, ls...)
-	}
-	return gone, leaves, nil
 }
 
 // explain adds the sentinel that a status code stands for.

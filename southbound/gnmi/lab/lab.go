@@ -72,6 +72,8 @@ type Flags struct {
 	Instance         string `yaml:"instance"`          // srl-native: network-instance
 	Interface        string `yaml:"interface"`         // srl-native: format of interface names
 	Lanes            int32  `yaml:"lanes"`             // sonic: port p is Ethernet<p·lanes>
+	TrustProfile     bool   `yaml:"trust-profile"`     // the device implements no Capabilities: take the profile as it stands here
+	ReadConfig       bool   `yaml:"read-config"`       // openconfig-plain: the device keeps no state of rules
 }
 
 // maxFile bounds a device file, in bytes.
@@ -193,6 +195,8 @@ func (d *Device) checkFlags() (string, error) {
 		return "flags.interface", errors.New("write one %d where the number stands, such as ethernet-1/%d")
 	case f.Lanes != 0 && d.Profile != "sonic":
 		return "flags.lanes", errors.New("it is of sonic")
+	case f.ReadConfig && d.Profile != "openconfig-plain":
+		return "flags.read-config", errors.New("it is of openconfig-plain")
 	case f.Lanes < 0 || f.Lanes > 16:
 		return "flags.lanes", errors.New("write 1 to 16")
 	}
@@ -213,6 +217,9 @@ func (d *Device) profile() (gnmi.Profile, error) {
 	switch x := p.(type) {
 	case gnmi.SRLinux:
 		x.InstanceName, x.Interface, x.ControllerBackup = d.Flags.Instance, d.Flags.Interface, d.Flags.ControllerBackup
+		return x, nil
+	case gnmi.OpenConfigPlain:
+		x.ReadConfig = d.Flags.ReadConfig
 		return x, nil
 	case gnmi.SONiC:
 		x.Lanes, x.ControllerBackup = d.Flags.Lanes, d.Flags.ControllerBackup
@@ -243,7 +250,7 @@ func (f *File) Config(d *Device, getenv func(string) string) (gnmi.Config, error
 		return fail(err)
 	}
 	c := gnmi.Config{Name: d.Name, Addr: d.Address, Device: southbound.DeviceID(d.ID), Profile: p, SendRole: d.Flags.SendRole,
-		Plaintext: d.TLS.Plaintext}
+		Trust: d.Flags.TrustProfile, Plaintext: d.TLS.Plaintext}
 	if !d.TLS.Plaintext {
 		if c.TLS, err = f.tls(d); err != nil {
 			return fail(err)
