@@ -48,6 +48,9 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		if err := s.CheckPlacement(&p.Place[i], l.held); err != nil {
 			return err
 		}
+		if s.Data().Jobs[p.Place[i].Job].Placed != state.Unset {
+			l.note(controller.FabricChanged, now, p.Place[i].Job, -1, 0) // what was lost with a host is laid out anew, and has no routes
+		}
 		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts)}
 		l.add(state.Entry{Kind: state.Placed, At: now, Placement: &place})
 	}
@@ -122,14 +125,16 @@ func (l *Loop) transitions(s *state.State, now time.Duration) bool {
 		j := s.Job(st.Job)
 		first, end := j.StageTasks(int(st.Stage))
 		for i := first; i < end; i++ {
-			l.run(s, j.FirstTask+southbound.TaskID(i))
+			if id := j.FirstTask + southbound.TaskID(i); s.Data().Tasks[id].MayStart() {
+				l.run(s, id)
+			}
 		}
 	}
 	for _, id := range sorted(s.ReadyCoflows(), cmp.Compare[southbound.CoflowID]) {
 		l.add(state.Entry{Kind: state.CoflowStarted, At: now, Coflow: id})
 		l.note(controller.CoflowStarted, now, s.Coflow(id).Job, id, 0)
 		l.start(s, id)
-		if s.Coflow(id).Left == 0 {
+		if s.Coflow(id).Left == 0 || len(s.Data().Lost) > 0 { // it may end at once
 			l.touched = append(l.touched, id)
 		}
 	}
@@ -177,6 +182,10 @@ func (l *Loop) beginDue(s *state.State, now time.Duration) {
 		first := r.In != last
 		last = r.In
 		if !first || r.Begun || now < r.NotBefore || held[r.Out] {
+			continue
+		}
+		if l.portDown(s, r.In) || l.portDown(s, r.Out) {
+			l.endReservation(now, r, state.Broken) // its circuit would carry no light
 			continue
 		}
 		held[r.Out] = true

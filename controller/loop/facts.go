@@ -124,12 +124,16 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 		if n := len(l.touched); n == 0 || l.touched[n-1] != e.Coflow {
 			l.touched = append(l.touched, e.Coflow)
 		}
+	case southbound.HostLost, southbound.HostFound:
+		l.host(s, now, e)
 	case southbound.TaskEnded:
 		if e.Task < 0 || int(e.Task) >= len(d.Tasks) {
 			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of task %d: no such task", e.Task))
 			return
 		}
 		switch t := &d.Tasks[e.Task]; {
+		case t.Try != e.Try:
+			return // it ended on a host that was lost before anybody heard
 		case t.Ended == state.Unset && s.Held(t.Job, t.Stage):
 			l.act.Errs = append(l.act.Errs, fmt.Errorf("host reports the end of task %d: streams hold it", e.Task))
 		case t.Started == state.Unset:
@@ -154,8 +158,10 @@ func (l *Loop) deviceFact(s *state.State, now time.Duration, e southbound.Device
 			l.port(s, now, state.PortRef{Device: e.Device, Port: e.In}, e.Kind == southbound.PortUp)
 		}
 	case southbound.Lost:
+		l.away[e.Device] = true
 		maps.DeleteFunc(l.dark, func(p state.PortRef, _ bool) bool { return p.Device == e.Device })
 	case southbound.Synced:
+		delete(l.away, e.Device)
 		l.synced(s, now, e.Device)
 	}
 }
@@ -169,6 +175,9 @@ func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool)
 	}
 	if slices.Contains(s.Data().Down, p) == up {
 		l.add(state.Entry{Kind: state.PortSeen, At: now, Device: p.Device, Port: p.Port, OK: up})
+		if !up && p.Device == l.fabric.OCSNode {
+			l.darkPort(s, now, p.Port)
+		}
 		l.note(controller.FabricChanged, now, -1, -1, 0)
 	}
 }
@@ -212,8 +221,8 @@ func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent)
 func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
 	if r.Err != nil {
 		l.act.Errs = append(l.act.Errs, fmt.Errorf("read %s: %w", l.fabric.Topology.Node(r.Device).Name, r.Err))
-		if !errors.Is(r.Err, southbound.ErrNotLeader) {
-			l.act.Reads = append(l.act.Reads, r.Device)
+		if !errors.Is(r.Err, southbound.ErrNotLeader) && !l.away[r.Device] { // else it is read when it is back
+			l.readLater(r.Device, now+l.cfg.Rollout.Retry)
 		}
 		return
 	}

@@ -103,9 +103,10 @@ type Loop struct {
 	giveUp  time.Duration                  // when to go on without devices that do not answer
 	unread  map[southbound.DeviceID]repair // devices that are not known to hold what they should
 	later   []laterRead
-	dark    map[state.PortRef]bool // ports that the devices' streams have told to be down, beside those to the OCS
-	avoided []state.PortRef        // ports that the base's tables keep clear of
-	steered []bool                 // by OCS input: its ToR may hold the circuit's rule
+	away    map[southbound.DeviceID]bool // devices whose stream has ended and has not begun again
+	dark    map[state.PortRef]bool       // ports that the devices' streams have told to be down, beside those to the OCS
+	avoided []state.PortRef              // ports that the base's tables keep clear of
+	steered []bool                       // by OCS input: its ToR may hold the circuit's rule
 	sent    map[southbound.CoflowID][]southbound.Tag
 	touched []southbound.CoflowID // had bundles end since the last pass
 	idle    bool                  // a reservation may have nothing left to carry
@@ -123,7 +124,8 @@ func (l *Loop) Decisions() int64 { return l.asked }
 // New returns a loop for one leadership.
 func New(f *topo.Fabric, cfg Config) *Loop {
 	l := &Loop{cfg: cfg, fabric: f, base: rollout.NewBase(f, cfg.Paths), sent: map[southbound.CoflowID][]southbound.Tag{},
-		unread: map[southbound.DeviceID]repair{}, held: map[southbound.HostID]int32{}, dark: map[state.PortRef]bool{}}
+		unread: map[southbound.DeviceID]repair{}, held: map[southbound.HostID]int32{}, dark: map[state.PortRef]bool{},
+		away: map[southbound.DeviceID]bool{}}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
 	l.traffic = demand.NewEstimator(cfg.Demand)
 	l.steered = make([]bool, f.Racks)
@@ -259,7 +261,7 @@ func (l *Loop) avoid(s *state.State) {
 	}
 	l.base.Avoid(func(id pathmap.LinkID) bool { return down[id] })
 	for _, d := range l.base.Devices() {
-		if d != l.fabric.OCSNode {
+		if d != l.fabric.OCSNode && !l.away[d] {
 			l.act.Reads = append(l.act.Reads, d)
 		}
 	}
@@ -286,7 +288,7 @@ func (l *Loop) run(s *state.State, id southbound.TaskID) {
 	j := s.Job(t.Job)
 	i := int(id - j.FirstTask)
 	first, _ := j.StageTasks(int(t.Stage))
-	l.act.Run = append(l.act.Run, southbound.Task{Task: id, Host: t.Host, Compute: j.Job.Stages[t.Stage].Tasks[i-first].Compute})
+	l.act.Run = append(l.act.Run, southbound.Task{Task: id, Host: t.Host, Compute: j.Job.Stages[t.Stage].Tasks[i-first].Compute, Try: t.Try})
 }
 
 // start declares a coflow to its hosts, with the tags that hold now.

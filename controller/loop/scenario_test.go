@@ -143,12 +143,25 @@ func (s *scenario) command(f []string) (err error) {
 		err = s.ended(args)
 	case "task":
 		for _, a := range args {
-			n, err := strconv.Atoi(a)
-			if err != nil {
+			e := southbound.Event{At: s.now, Kind: southbound.TaskEnded}
+			a, try, again := strings.Cut(a, "~")
+			if again {
+				if _, err := fmt.Sscan(try, &e.Try); err != nil {
+					return err
+				}
+			}
+			if _, err := fmt.Sscan(a, &e.Task); err != nil {
 				return err
 			}
-			s.in.Events = append(s.in.Events, southbound.Event{At: s.now, Kind: southbound.TaskEnded, Task: southbound.TaskID(n)})
+			s.in.Events = append(s.in.Events, e)
 		}
+	case "host":
+		e := southbound.Event{At: s.now, Kind: southbound.HostLost}
+		if args[1] == "found" {
+			e.Kind = southbound.HostFound
+		}
+		_, err = fmt.Sscan(args[0], &e.Host)
+		s.in.Events = append(s.in.Events, e)
 	case "ok":
 		s.answer(nil, args...)
 	case "lie":

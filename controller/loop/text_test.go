@@ -95,6 +95,8 @@ func entryText(e *state.Entry) string {
 		return fmt.Sprintf("%s %d→%d ok=%v%s", s, e.Port, e.Out, e.OK, stagesText(e.Stages))
 	case state.Planned:
 		return fmt.Sprintf("%s wake %s", s, instant(e.Wake))
+	case state.HostSeen:
+		return fmt.Sprintf("%s %d up=%v", s, e.Host, e.OK)
 	case state.PortSeen:
 		return fmt.Sprintf("%s device %d port %d lit=%v", s, e.Device, e.Port, e.OK)
 	}

@@ -134,7 +134,11 @@ func (w *world) do(a *loop.Actions) {
 		say("rates fair=%v paces=%v pairs=%v", a.Rates.Fair, a.Rates.Pace, a.Rates.Pairs)
 	}
 	for _, t := range a.Run {
-		say("run task %d on host %d for %v", t.Task, t.Host, t.Compute)
+		again := ""
+		if t.Try > 0 {
+			again = fmt.Sprintf(", try %d", t.Try)
+		}
+		say("run task %d on host %d for %v%s", t.Task, t.Host, t.Compute, again)
 	}
 	for _, s := range a.Sets {
 		say("set %s: %s", w.name(s.Device), changeText(&s.Change))
