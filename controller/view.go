@@ -18,10 +18,11 @@ type View struct {
 	Paths  *pathmap.Map // between racks, over packets
 	Down   []bool       // by link: no light, or a dead end. nil: all are up
 
-	Waiting  []*Job       // accepted and not placed, in order of acceptance
-	Free     []int32      // free slots, by host; none on a host that is lost
-	Homeless []Homeless   // placed jobs that have lost hosts, by id
-	Coflows  []CoflowView // expanded and not ended, by id: started, or waiting for their stage
+	Waiting  []*Job              // accepted and not placed, in order of acceptance
+	Free     []int32             // free slots, by host; none on a host that is lost
+	Lost     []southbound.HostID // hosts that have failed, sorted
+	Homeless []Homeless          // placed jobs that have lost hosts, by id
+	Coflows  []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
 	Circuits []CircuitView // by OCS input; nil without an OCS
 	Reserved []Reservation // begun and not, sorted by (In, NotBefore)

@@ -197,7 +197,7 @@ func (s *State) noteHomeless(j *Job) {
 
 // viewHomeless lists the jobs that have lost hosts.
 func (s *State) viewHomeless(v *controller.View) {
-	v.Homeless = v.Homeless[:0]
+	v.Lost, v.Homeless = s.d.Lost, v.Homeless[:0]
 	for _, id := range s.homeless {
 		j := s.d.Jobs[id]
 		h := controller.Homeless{Job: &j.Job, Hosts: slices.Clone(j.Hosts), Ended: make([]bool, len(j.Hosts))}

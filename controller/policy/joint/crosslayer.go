@@ -44,7 +44,13 @@ func (*Placer) Wants() controller.KindSet { return place.Wants() }
 func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	c.found = map[southbound.CoflowID]wayOf{}
 	var scene *anneal.Scene
-	free := append([]int32(nil), v.Free...)
+	free := place.Rehouse(v, p, func(h *controller.Homeless, free []int32) []southbound.HostID {
+		return c.rehouse(v, p, h, free)
+	})
+	if len(v.Homeless) > 0 {
+		rest := *v
+		rest.Free, v = free, &rest
+	}
 	for _, j := range place.Admit(v) {
 		if j.Tasks() == 0 {
 			p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: []southbound.HostID{}})

@@ -60,6 +60,7 @@ type chooser interface {
 
 // fill places every job that Admit lets in, task by task.
 func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job) chooser) {
+	v = rehouse(v, p, choose)
 	free := slices.Clone(v.Free)
 	for _, j := range Admit(v) {
 		c := choose(j)

@@ -32,6 +32,13 @@ func checkPlace(v *controller.View, p *controller.Plan) error {
 	free := slices.Clone(v.Free)
 	done := map[controller.JobID]bool{}
 	for _, pl := range p.Place {
+		if i := slices.IndexFunc(v.Homeless, func(h controller.Homeless) bool { return h.Job.ID == pl.Job }); i >= 0 && !done[pl.Job] {
+			done[pl.Job] = true
+			if err := checkHomeless(v, &v.Homeless[i], pl.Hosts, free); err != nil {
+				return fmt.Errorf("place job %d again: %w", pl.Job, err)
+			}
+			continue
+		}
 		i := slices.IndexFunc(v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })
 		switch {
 		case i < 0:
@@ -49,6 +56,48 @@ func checkPlace(v *controller.View, p *controller.Plan) error {
 			if free[h]--; free[h] < 0 {
 				return fmt.Errorf("place job %d: host %d has %d slots", pl.Job, h, v.Free[h])
 			}
+		}
+	}
+	return checkRescued(v, done)
+}
+
+// checkRescued wants the first job that has lost hosts to be placed again where there are slots: no part may forget it.
+func checkRescued(v *controller.View, done map[controller.JobID]bool) error {
+	if len(v.Homeless) == 0 || len(v.Lost) == len(v.Free) {
+		return nil
+	}
+	first := slices.MinFunc(v.Homeless, func(a, b controller.Homeless) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+	need, slots := 0, 0
+	for t, at := range first.Hosts {
+		if at == controller.NoHost && !first.Ended[t] {
+			need++
+		}
+	}
+	for _, f := range v.Free {
+		slots += int(max(f, 0))
+	}
+	if need <= slots && !done[first.Job.ID] {
+		return fmt.Errorf("job %d has lost hosts, there are %d slots for its %d tasks, and it is not placed again", first.Job.ID, slots, need)
+	}
+	return nil
+}
+
+// checkHomeless checks the new hosts of a job that has lost some, and takes its slots.
+func checkHomeless(v *controller.View, h *controller.Homeless, hosts []southbound.HostID, free []int32) error {
+	if len(hosts) != len(h.Hosts) {
+		return fmt.Errorf("%d hosts for %d tasks", len(hosts), len(h.Hosts))
+	}
+	for t, at := range hosts {
+		switch {
+		case at < 0 || int(at) >= len(free) || slices.Contains(v.Lost, at):
+			return fmt.Errorf("task %d on host %d", t, at)
+		case h.Hosts[t] != controller.NoHost && h.Hosts[t] != at:
+			return fmt.Errorf("task %d moves from host %d to %d", t, h.Hosts[t], at)
+		case h.Hosts[t] != controller.NoHost || h.Ended[t]:
+			continue
+		}
+		if free[at]--; free[at] < 0 {
+			return fmt.Errorf("host %d has %d slots", at, v.Free[at])
 		}
 	}
 	return nil

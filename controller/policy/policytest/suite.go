@@ -88,6 +88,8 @@ func events(rng *rand.Rand, v *controller.View) []controller.Event {
 
 func shuffled(rng *rand.Rand, v *controller.View) *controller.View {
 	c := *v
+	c.Homeless = slices.Clone(v.Homeless)
+	slices.Reverse(c.Homeless)
 	c.Waiting, c.Coflows, c.Reserved = slices.Clone(v.Waiting), slices.Clone(v.Coflows), slices.Clone(v.Reserved)
 	rng.Shuffle(len(c.Waiting), func(i, j int) { c.Waiting[i], c.Waiting[j] = c.Waiting[j], c.Waiting[i] })
 	rng.Shuffle(len(c.Coflows), func(i, j int) { c.Coflows[i], c.Coflows[j] = c.Coflows[j], c.Coflows[i] })

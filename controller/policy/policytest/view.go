@@ -35,6 +35,7 @@ func View(seed uint64) *controller.View {
 	}
 	g.down()
 	g.deadlines()
+	g.lost()
 	return g.v
 }
 
@@ -199,6 +200,38 @@ func (g *generator) deadlines() {
 	for i := range g.v.Coflows {
 		if c := &g.v.Coflows[i]; rng.IntN(3) == 0 {
 			c.Deadline = c.Arrival + time.Duration(1+rng.Int64N(int64(time.Minute)))
+		}
+	}
+}
+
+// lost takes a host or two away in some views, and with them tasks of jobs that run: of a stream of its own.
+func (g *generator) lost() {
+	rng := rand.New(rand.NewPCG(g.v.Seed, 0x13))
+	if rng.IntN(4) > 0 {
+		return
+	}
+	for range 1 + rng.IntN(2) {
+		h := southbound.HostID(rng.IntN(len(g.v.Free)))
+		if i, known := slices.BinarySearch(g.v.Lost, h); !known {
+			g.v.Lost = slices.Insert(g.v.Lost, i, h)
+		}
+		g.v.Free[h] = 0
+	}
+	for range rng.IntN(3) {
+		n := 1 + rng.IntN(4)
+		j := &controller.Job{ID: g.jobs, FirstTask: g.tasks, FirstCoflow: g.coflow, Name: fmt.Sprint("job", g.jobs), Weight: 1,
+			Stages: []controller.Stage{{Tasks: make([]controller.Task, n)}, {Tasks: make([]controller.Task, 1)}},
+			Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e6}}}
+		g.jobs, g.tasks, g.coflow = g.jobs+1, g.tasks+southbound.TaskID(n+1), g.coflow+1
+		h := controller.Homeless{Job: j, Hosts: make([]southbound.HostID, n+1), Ended: make([]bool, n+1)}
+		for t := range h.Hosts {
+			h.Ended[t] = t < n && rng.IntN(2) == 0
+			if h.Hosts[t] = southbound.HostID(rng.IntN(len(g.v.Free))); slices.Contains(g.v.Lost, h.Hosts[t]) || rng.IntN(4) == 0 {
+				h.Hosts[t] = controller.NoHost
+			}
+		}
+		if slices.Contains(h.Hosts, controller.NoHost) {
+			g.v.Homeless = append(g.v.Homeless, h)
 		}
 	}
 }

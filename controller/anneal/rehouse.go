@@ -1,0 +1,102 @@
+package anneal
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Rehouse decides for the tasks of a running job that have no host (controller.NoHost), at the upper level for these
+// alone; the lower one routes what they move. hosts is by task. There must be enough slots.
+func (s *Scene) Rehouse(j *controller.Job, hosts []southbound.HostID, free []int32, rng *rand.Rand) Placed {
+	s.begin()
+	r := &rehousing{placing: newPlacing(s, j, free)}
+	var fresh []bundleKey
+	for t, h := range hosts {
+		if h == controller.NoHost {
+			r.loose = append(r.loose, t)
+			continue
+		}
+		r.free[h]++ // put takes it again: the task holds its slot, or has ended
+		r.put(t, h, &fresh)
+	}
+	r.open(fresh, 0, rng)
+	var out Placed
+	if len(r.g.edges) == 0 || len(r.loose) == 0 {
+		r.Reset(1, rng)
+	} else {
+		o := s.opt
+		out.Place = Walk(r, Schedule{Restarts: o.Restarts, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}, rng)
+		out.Place.Add(r.improve(rng))
+	}
+	out.Hosts, out.Route = slices.Clone(r.host), r.counts
+	return out
+}
+
+// rehousing is a placing most of whose tasks stay where they are.
+type rehousing struct {
+	*placing
+	loose []int // tasks
+}
+
+// Reset implements Problem: the loose tasks go anywhere.
+func (r *rehousing) Reset(_ int, rng *rand.Rand) {
+	var fresh []bundleKey
+	for _, t := range r.loose {
+		if r.host[t] >= 0 {
+			r.put(t, -1, &fresh)
+		}
+	}
+	for _, t := range r.loose {
+		r.put(t, r.any(rng), &fresh)
+	}
+	r.open(fresh, r.s.opt.RouteSteps, rng)
+	r.journal = r.journal[:0]
+}
+
+// Move implements Problem: one loose task goes to a host with a slot.
+func (r *rehousing) Move(rng *rand.Rand) bool {
+	t := r.loose[rng.IntN(len(r.loose))]
+	at := rng.IntN(len(r.hosts))
+	for k := range r.hosts {
+		if h := r.hosts[(at+k)%len(r.hosts)]; h != r.host[t] && r.free[h] > 0 {
+			r.shift(t, h, r.s.opt.RouteSteps, rng)
+			return true
+		}
+	}
+	return false
+}
+
+// improve lets each loose task in turn take the host with a slot that is best for all.
+func (r *rehousing) improve(rng *rand.Rand) Count {
+	var count Count
+	if r.s.opt.Paper {
+		return count
+	}
+	for range r.s.opt.Passes {
+		gained := false
+		for _, t := range r.loose {
+			for _, h := range r.candidates(t, rng) {
+				if r.Spent() || h == r.host[t] || r.free[h] <= 0 {
+					continue
+				}
+				before := r.Utility()
+				r.shift(t, h, 0, rng)
+				count.Evaluated++
+				if r.Utility() <= before {
+					r.Undo()
+					continue
+				}
+				count.Accepted++
+				gained = true
+			}
+		}
+		r.settle()
+		if !gained || r.Spent() {
+			break
+		}
+	}
+	return count
+}

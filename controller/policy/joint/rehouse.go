@@ -1,0 +1,20 @@
+package joint
+
+import (
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/route"
+	"lightloom/southbound"
+)
+
+// rehouse finds hosts for the tasks of a job that have lost theirs, by the upper level for these alone (section 2,
+// Fault-tolerance and Dynamism). What the job sends now is left out of the scene: it is laid out anew with its tasks.
+func (c *CrossLayer) rehouse(v *controller.View, p *controller.Plan, h *controller.Homeless, free []int32) []southbound.HostID {
+	others := *v
+	others.Coflows = slices.DeleteFunc(slices.Clone(v.Coflows), func(cf controller.CoflowView) bool { return cf.Job == h.Job.ID })
+	placed := route.NewScene(&others, c.opt, c.atlas).Rehouse(h.Job, h.Hosts, free, v.Rand("rehouse", uint64(h.Job.ID)))
+	count(&p.Anneal.Place, placed.Place)
+	count(&p.Anneal.Route, placed.Route)
+	return placed.Hosts
+}

@@ -1,0 +1,93 @@
+package place
+
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Rehouse places the tasks that have lost their host, jobs in the order of their ids, and returns the slots that are
+// left. A job whose tasks do not all fit waits for slots; nothing else of it waits, and nobody for it. find returns the
+// hosts of all of a job's tasks: given ones stay, those of ended tasks have been chosen, and there are slots enough.
+func Rehouse(v *controller.View, p *controller.Plan, find func(h *controller.Homeless, free []int32) []southbound.HostID) []int32 {
+	free := slices.Clone(v.Free)
+	if len(v.Homeless) == 0 {
+		return free
+	}
+	order := make([]int, len(v.Homeless))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v.Homeless[a].Job.ID, v.Homeless[b].Job.ID) })
+	alive := alive(v)
+	for _, i := range order {
+		h := v.Homeless[i]
+		h.Hosts = slices.Clone(h.Hosts)
+		if len(alive) == 0 || loose(&h) > Slots(free) {
+			continue
+		}
+		copies(v, &h, alive)
+		hosts := find(&h, free)
+		for t, at := range hosts {
+			if h.Hosts[t] == controller.NoHost {
+				free[at]--
+			}
+		}
+		p.Place = append(p.Place, controller.Placement{Job: h.Job.ID, Hosts: hosts})
+	}
+	return free
+}
+
+// loose returns how many tasks of a job are to be given a slot.
+func loose(h *controller.Homeless) int {
+	n := 0
+	for t, at := range h.Hosts {
+		if at == controller.NoHost && !h.Ended[t] {
+			n++
+		}
+	}
+	return n
+}
+
+// alive returns the hosts that are not lost.
+func alive(v *controller.View) []southbound.HostID {
+	var out []southbound.HostID
+	for h := range v.Free {
+		if _, lost := slices.BinarySearch(v.Lost, southbound.HostID(h)); !lost {
+			out = append(out, southbound.HostID(h))
+		}
+	}
+	return out
+}
+
+// copies chooses where the output of ended tasks is read from: a file system holds copies of it elsewhere, on hosts
+// that nobody who schedules tasks has chosen.
+func copies(v *controller.View, h *controller.Homeless, alive []southbound.HostID) {
+	rng := v.Rand("copies", uint64(h.Job.ID))
+	for t, at := range h.Hosts {
+		if at == controller.NoHost && h.Ended[t] {
+			h.Hosts[t] = alive[rng.IntN(len(alive))]
+		}
+	}
+}
+
+// rehouse places lost tasks one by one as fill does, and returns a view with the slots that are left.
+func rehouse(v *controller.View, p *controller.Plan, choose func(j *controller.Job) chooser) *controller.View {
+	if len(v.Homeless) == 0 {
+		return v
+	}
+	rest := *v
+	rest.Free = Rehouse(v, p, func(h *controller.Homeless, free []int32) []southbound.HostID {
+		c, left, hosts := choose(h.Job), slices.Clone(free), slices.Clone(h.Hosts)
+		for t, at := range hosts {
+			if at == controller.NoHost {
+				hosts[t] = c.pick(left)
+				left[hosts[t]]--
+			}
+		}
+		return hosts
+	})
+	return &rest
+}
