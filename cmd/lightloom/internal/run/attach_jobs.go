@@ -17,7 +17,7 @@ import (
 
 // jobs makes what is to be replayed on the fabric as it is: nothing is scaled.
 func (a *attached) jobs() ([]controller.Job, error) {
-	s := &setup{opt: Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed, Scale: 1, Speedup: 1}, spec: a.fabric.Spec}
+	s := &setup{opt: Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed, Scale: 1, Speedup: 1}, spec: a.fabric.Spec, fabric: a.fabric}
 	err := s.load()
 	return s.jobs, err
 }
