@@ -38,6 +38,7 @@ type View struct {
 // Traffic is an estimate of what racks have for each other, by whatever counters or hosts have told.
 type Traffic struct {
 	At    time.Duration     // when it was made
+	Next  time.Duration     // when it will be made anew
 	Ahead time.Duration     // it is of rates, for so long from then on; 0: it is of bytes that wait to be sent
 	Bytes [][]pathmap.Bytes // payload, [source][destination]; zero on the diagonal
 }

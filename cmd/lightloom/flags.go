@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/controller/demand"
 )
 
 // runFlags are the flags of the commands that run jobs or a fabric, before they are checked.
@@ -16,6 +18,8 @@ type runFlags struct {
 	opt      wiring.Options
 	scale    string
 	policies string
+	demand   string
+	period   time.Duration
 	rules    ruleFlags
 	warmup   string
 }
@@ -31,6 +35,8 @@ func (f *runFlags) common(c *cobra.Command) {
 	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "replicas of the controller on netns: 1, 3, 5 or 7")
 	c.Flags().StringVar(&f.opt.Congestion, "congestion", "cubic", "congestion control of the hosts' connections on netns")
 	c.Flags().IntVar(&f.opt.MTU, "mtu", 1500, "bytes of a frame's payload on netns")
+	c.Flags().StringVar(&f.demand, "demand", "oracle", "what circuit policies know of traffic: oracle (all), counters (what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the report each")
+	c.Flags().DurationVar(&f.period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
 	c.Flags().IntVar(&f.opt.Queue, "queue-bytes", 0, "bytes a switch port queues on netns; 0: by the link's rate")
 }
 
@@ -76,6 +82,9 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 		return o, err
 	}
 	if err := f.checkRepeat(c, &o); err != nil {
+	if o.Demand, err = parseDemand(c, f.demand, f.period); err != nil {
+		return o, err
+	}
 		return o, err
 	}
 	switch {
@@ -144,4 +153,26 @@ func parsePolicies(c *cobra.Command, s string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// parseDemand reads --demand, a list of sources, and --demand-period; nil for the oracle alone.
+func parseDemand(c *cobra.Command, list string, period time.Duration) ([]demand.Options, error) {
+	var all []demand.Options
+	if period < demand.MinPeriod || period > demand.MaxPeriod {
+		return nil, usage("write --demand-period 250ms", "%s: --demand-period %v is not within %v to %v", c.Name(), period, demand.MinPeriod, demand.MaxPeriod)
+	}
+	for word := range strings.SplitSeq(list, ",") {
+		s := demand.Source(strings.TrimSpace(word))
+		switch {
+		case !slices.Contains(demand.Sources(), s):
+			return nil, usage("write --demand oracle or --demand counters or --demand backlog", "%s: --demand %q is unknown", c.Name(), word)
+		case slices.ContainsFunc(all, func(o demand.Options) bool { return o.Source == s }):
+			return nil, usage("name each source once", "%s: --demand names %q twice", c.Name(), s)
+		}
+		all = append(all, demand.Options{Source: s, Period: period})
+	}
+	if len(all) == 1 && all[0].Oracle() {
+		return nil, nil // whatever the period
+	}
+	return all, nil
 }

@@ -54,7 +54,7 @@ func (e *Estimator) Read(v *controller.View, counters func() (Sample, error)) (a
 }
 
 func (e *Estimator) set(now time.Duration, m Matrix, ahead time.Duration) {
-	e.traffic = controller.Traffic{At: now, Ahead: ahead, Bytes: m}
+	e.traffic = controller.Traffic{At: now, Next: e.due, Ahead: ahead, Bytes: m}
 	e.fresh = now
 }
 
@@ -76,7 +76,7 @@ func (e *Estimator) count(v *controller.View, counters func() (Sample, error)) e
 		e.last = &now
 	}
 	if v.Now-e.fresh > stale*e.opt.Period {
-		e.traffic = controller.Traffic{At: v.Now, Bytes: New(v.Fabric.Racks)} // nobody knows any more
+		e.traffic = controller.Traffic{At: v.Now, Next: e.due, Bytes: New(v.Fabric.Racks)} // nobody knows any more
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func (Cycle) Wants() controller.KindSet {
 // Fill reserves, for every pair of racks with elephants left, its next turns, until they carry what is left or for one
 // cycle and the horizon.
 func (c Cycle) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	if !v.Fabric.HasOCS() {
+	if !v.Fabric.HasOCS() || worthless(v) {
 		return
 	}
 	t := sum(v, p)

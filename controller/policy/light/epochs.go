@@ -79,7 +79,7 @@ func (Epochs) Wants() controller.KindSet {
 
 // Fill reserves the next epoch when the one before is over.
 func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	if !v.Fabric.HasOCS() {
+	if !v.Fabric.HasOCS() || worthless(v) {
 		return
 	}
 	if end := booked(v); end > v.Now {
@@ -91,7 +91,7 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 		return
 	}
 	t.matrix.RoundUp(max(v.Delta/8, 1))
-	x := epoch{delta: v.Delta, window: time.Duration(e.Outages) * max(v.Delta, shortest), packets: packets(v)}
+	x := epoch{delta: v.Delta, window: e.window(v), packets: packets(v)}
 	s := e.make(t.matrix, t.lit(v), x)
 	s.Cut(x.window, x.delta)
 	for _, c := range s.Circuits(x.delta) {
@@ -101,6 +101,16 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	if long := s.Long(); long > 0 {
 		p.Wake = min(p.Wake, v.Now+long)
 	}
+}
+
+// window is how long an epoch is at most; one that goes by what waits lasts until the next reading at least, as
+// c-Through's do: nobody knows better before.
+func (e Epochs) window(v *controller.View) time.Duration {
+	long := time.Duration(e.Outages) * max(v.Delta, shortest)
+	if v.Traffic != nil && v.Traffic.Ahead == 0 {
+		long = max(long, v.Traffic.Next-v.Now)
+	}
+	return long
 }
 
 // sum is what is known to be left.

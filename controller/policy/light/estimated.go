@@ -30,6 +30,12 @@ func estimated(v *controller.View, ends []port) []demand {
 	return []demand{d}
 }
 
+// worthless says whether there is nothing to be planned from: bytes that waited at the last reading have been planned
+// for then, and what of them is left nobody knows before the next one. Rates last.
+func worthless(v *controller.View) bool {
+	return v.Traffic != nil && v.Traffic.Ahead == 0 && v.Now != v.Traffic.At
+}
+
 // lasts is how long bytes take on a circuit: at its rate, or at what all hosts of a rack can do. Bytes of a rate that
 // lasts are known to come from hosts that send them no faster than one link, and not to last beyond the estimate.
 func lasts(v *controller.View, b pathmap.Bytes, circuit, out, in pathmap.BitsPerSecond) time.Duration {

@@ -52,7 +52,7 @@ func (Sunflow) Wants() controller.KindSet {
 
 // Fill reserves circuits.
 func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	if !v.Fabric.HasOCS() {
+	if !v.Fabric.HasOCS() || worthless(v) {
 		return
 	}
 	horizon := cmp.Or(s.Horizon, DefaultHorizon)

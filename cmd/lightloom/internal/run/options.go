@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"lightloom/controller/demand"
+
 	"lightloom/cmd/lightloom/internal/report"
 )
 
@@ -13,12 +15,14 @@ import (
 type Options struct {
 	Demo bool // the built-in workload on the built-in fabric; else what the fields below name
 
-	Trace    string   // path of a coflow-benchmark file; empty: the built-in synthetic workload
-	Fabric   string   // a spec such as "hybrid:racks=16,hosts=2", or the path of a YAML file; empty: the demo's
-	On       string   // OnNetns, OnFlowsim, or OnAuto
-	Policies []string // in the order of the report's rows; empty: the demo's five
-	Parts    Parts    // replace parts of each policy
-	Rules    Rules    // of the replay
+	Trace    string           // path of a coflow-benchmark file; empty: the built-in synthetic workload
+	Workload string           // "storm:…", "hadoop:…" or the path of a file of jobs, in place of a trace; empty: the trace
+	Fabric   string           // a spec such as "hybrid:racks=16,hosts=2", or the path of a YAML file; empty: the demo's
+	On       string           // OnNetns, OnFlowsim, or OnAuto
+	Policies []string         // in the order of the report's rows; empty: the demo's five
+	Parts    Parts            // replace parts of each policy
+	Rules    Rules            // of the replay
+	Demand   []demand.Options // what circuit policies know of traffic: a row of the report for each; empty: the oracle
 
 	Scale   float64 // divides bytes and rates; 0: auto
 	Speedup float64 // divides arrivals, sizes and compute times; at least 1 unless a user wants slow motion

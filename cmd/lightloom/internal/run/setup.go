@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/demand"
 	"lightloom/controller/policy"
 	"lightloom/controller/rollout"
 	"lightloom/controller/workload"
@@ -21,9 +22,10 @@ const demoFabric = "hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10
 
 // row is one line of the report: a policy on a fabric.
 type row struct {
-	Name   string    // in the report
-	Policy string    // of package policy
-	Spec   topo.Spec // as run, after scaling
+	Name   string         // in the report
+	Policy string         // of package policy
+	Spec   topo.Spec      // as run, after scaling
+	Demand demand.Options // what its circuits go by; zero: the oracle
 }
 
 // setup is what a run consists of, all of it decided before anything is touched.
@@ -107,7 +109,8 @@ func (s *setup) choose(spec topo.Spec) error {
 		if err != nil {
 			return err
 		}
-		if spec.Kind == topo.Crossbar && spec.HasOCS() && !s.lights(n) {
+		lights := s.lights(n)
+		if spec.Kind == topo.Crossbar && spec.HasOCS() && !lights {
 			return &insideError{fmt.Sprintf("policy %q sets up no circuits, and on this crossbar (with dark=) every byte goes over circuits", n),
 				"add a part that does, such as " + n + "+sunflow, or leave dark= away"}
 		}
@@ -118,7 +121,9 @@ func (s *setup) choose(spec topo.Spec) error {
 		if slices.ContainsFunc(s.rows, func(r row) bool { return r.Name == name }) {
 			name = n // two files of one name
 		}
-		s.rows = append(s.rows, row{Name: name, Policy: n, Spec: spec})
+		if err := s.addRows(row{Name: name, Policy: n, Spec: spec}, lights); err != nil {
+			return err
+		}
 	}
 	if s.opt.Demo && len(s.opt.Policies) == 0 && !spec.General() {
 		s.rows = append(s.rows, row{Name: "random+ecmp, fat EPS", Policy: "random+ecmp", Spec: spec.WithoutOCS(true)})

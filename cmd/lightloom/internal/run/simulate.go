@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"lightloom/controller/demand"
 	"lightloom/controller/loop"
 	"lightloom/controller/state"
 	"lightloom/emulator/device"
@@ -21,6 +22,7 @@ type simulation struct {
 	row   row
 	ctl   control
 	sim   *flowsim.Sim
+	meter *meter
 	state *state.State
 	loop  *loop.Loop
 	paths *pathmap.Map
@@ -64,7 +66,7 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 		return nil, err
 	}
 	ctl := controlOf(r.Spec)
-	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, state: state.New(f), paths: paths, delta: ctl.delta(optical)}
+	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, meter: newMeter(sim), state: state.New(f), paths: paths, delta: ctl.delta(optical)}
 	return x, x.elect()
 }
 
@@ -79,7 +81,7 @@ func (x *simulation) elect() error {
 	}
 	x.lives++
 	x.loop = loop.New(x.state.Fabric(), loop.Config{Policy: p, Paths: x.paths, Seed: x.setup.opt.Seed, Delta: x.delta,
-		Elephants: x.setup.elephants, Rollout: x.ctl.rollout(), Patience: time.Second, Verify: x.row.Spec.Racks <= verifyRacks})
+		Elephants: x.setup.elephants, Demand: x.row.Demand, Rollout: x.ctl.rollout(), Patience: time.Second, Verify: x.row.Spec.Racks <= verifyRacks})
 	return nil
 }
 
@@ -151,6 +153,7 @@ func (x *simulation) settle() (time.Duration, error) {
 		now := x.sim.Now()
 		in := x.in
 		in.Left = x.sim.Host().Left
+		in.Counters = func() (demand.Sample, error) { return x.meter.read(x.state, now) }
 		x.in = loop.Inputs{}
 		entries, act, wake := x.loop.Step(x.state, now, in)
 		if len(entries) > 0 {
