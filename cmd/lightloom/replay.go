@@ -13,7 +13,8 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		Short: "Replay your trace over your fabric",
 		Long:  "Replays a trace over a fabric, once under each policy, and compares.\n\n" + policyHelp(),
 		Example: "  lightloom replay --trace FB2010-1Hr-150-0.txt --coflows 100 --fabric hybrid:racks=16,hosts=2 --policy random+ecmp,crosslayer+sunflow\n" +
-			"  lightloom replay --trace synthetic --fabric fabric.yaml --on netns --scale auto",
+			"  lightloom replay --trace synthetic --fabric fabric.yaml --on netns --scale auto\n" +
+			"  lightloom replay --workload storm:jobs=20,rate=10/min --fabric leafspine:racks=8,hosts=4,spines=2 --policy random+ecmp,crosslayer",
 		Args: noArgs,
 	}
 	f.common(c)
@@ -24,8 +25,10 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		switch {
 		case err != nil:
 			return err
-		case opt.Trace == "":
-			return usage("add --trace FILE, or --trace synthetic", "replay: there is no trace to replay")
+		case opt.Trace == "" && opt.Workload == "":
+			return usage("add --trace FILE, --trace synthetic, or --workload storm", "replay: there is no trace to replay")
+		case opt.Trace != "" && opt.Workload != "":
+			return usage("leave one of them away", "replay: --trace and --workload both say what is replayed")
 		case opt.Fabric == "":
 			return usage("add --fabric hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms", "replay: there is no fabric to replay on")
 		}

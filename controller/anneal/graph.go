@@ -8,7 +8,7 @@ import (
 )
 
 // graph is a job's dataflow graph by task: who talks to whom over which edge. Edges without bytes, and fixed flows, are
-// left out: no placement changes them.
+// left out: no placement changes them. So are streams from a stage to itself.
 type graph struct {
 	stage []int32 // by task
 	first []int   // by stage: its first task
@@ -28,7 +28,7 @@ func newGraph(j *controller.Job) *graph {
 		}
 	}
 	for k, e := range j.Edges {
-		if e.Kind != controller.Fixed && e.Bytes > 0 {
+		if e.Kind != controller.Fixed && e.Bytes > 0 && e.From != e.To {
 			g.edges, g.index = append(g.edges, e), append(g.index, k)
 		}
 	}
@@ -73,6 +73,14 @@ func (g *graph) partners(e *controller.Edge, t int) (lo, hi int) {
 	if e.Kind == controller.OneToOne {
 		i := g.first[theirs] + t - g.first[mine]
 		return i, i + 1
+	}
+	if e.Kind == controller.Global {
+		switch {
+		case mine == e.From:
+			return g.first[theirs], g.first[theirs] + 1
+		case t != g.first[mine]:
+			return g.first[theirs], g.first[theirs]
+		}
 	}
 	return g.first[theirs], g.first[theirs] + g.size[theirs]
 }

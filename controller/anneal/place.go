@@ -131,6 +131,9 @@ func (p *placing) near(t int, rng *rand.Rand) southbound.HostID {
 		return p.host[t]
 	}
 	lo, hi := p.g.partners(&p.g.edges[mine[rng.IntN(len(mine))]], t)
+	if lo == hi {
+		return p.host[t]
+	}
 	rack := p.rack(p.host[lo+rng.IntN(hi-lo)])
 	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(p.s.ground.fabric.FirstHost[rack]))
 	end := first

@@ -89,7 +89,7 @@ func (p *placing) put(t int, h southbound.HostID, fresh *[]bundleKey) {
 				p.pair(keyOf(k, e, stage, from, other), -1, fresh)
 			}
 		}
-		if stage == e.To {
+		if stage == e.To && hi > lo {
 			p.sink(sinkKey{int32(k), from}, -1)
 			p.sink(sinkKey{int32(k), h}, +1)
 		}

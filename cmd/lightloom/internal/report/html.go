@@ -105,7 +105,7 @@ func (p *page) table() {
 	for i := range p.Policies {
 		p.Head = append(p.Head, strings.Split(p.Policies[i].Name, "+"))
 	}
-	for _, l := range lines() {
+	for _, l := range p.lines() {
 		row := tableLine{Name: l.name}
 		win := best(p.Policies, l)
 		for i := range p.Policies {

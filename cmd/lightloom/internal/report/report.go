@@ -85,35 +85,36 @@ type Controller struct {
 
 // Policy is one row.
 type Policy struct {
-	Name             string   `json:"name"`
-	Makespan         float64  `json:"makespan_seconds"`
-	CCT              Seconds  `json:"cct_seconds"`
-	JCT              Seconds  `json:"jct_seconds"`
-	OverBound        Ratios   `json:"cct_over_bound"`
-	BoundMean        float64  `json:"bound_seconds_mean"` // of all coflows, 0 for those without
-	Bins             []Bin    `json:"bins,omitempty"`
-	BytesTotal       int64    `json:"bytes_total"` // payload of all coflows
-	BytesLocal       int64    `json:"bytes_local"` // of these, within a host: they never enter the network
-	BytesRack        int64    `json:"bytes_rack"`  // of these, between two hosts of one rack
-	BytesInter       int64    `json:"bytes_inter_rack"`
-	BytesOCS         int64    `json:"bytes_ocs"`
-	BytesEPS         int64    `json:"bytes_eps"`
-	BytesBasis       string   `json:"bytes_basis"` // what bytes_ocs and bytes_eps count
-	OCSShare         float64  `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
-	Reconfigurations int64    `json:"reconfigurations"`
-	Outage           Outage   `json:"outage_microseconds"`
-	Stages           []Stage  `json:"outage_stages_microseconds,omitempty"`
-	Dark             Dark     `json:"dark_time_microseconds"`
-	DroppedDark      int64    `json:"packets_dropped_dark"`
-	DroppedQueue     int64    `json:"packets_dropped_queue"`
-	Retransmissions  int64    `json:"retransmissions"`
-	Anneal           Anneal   `json:"anneal"`
-	Decisions        int64    `json:"decisions"`
-	LeaderOutage     float64  `json:"leader_outage_seconds"`
-	Slower           Slower   `json:"slower_coflows"`
-	Jobs             []Row    `json:"jobs,omitempty"`
-	Coflows          []Row    `json:"coflows,omitempty"`
-	Notes            []string `json:"notes,omitempty"`
+	Name             string      `json:"name"`
+	Makespan         float64     `json:"makespan_seconds"`
+	CCT              Seconds     `json:"cct_seconds"`
+	JCT              Seconds     `json:"jct_seconds"`
+	OverBound        Ratios      `json:"cct_over_bound"`
+	Throughput       *Throughput `json:"job_throughput_bits_per_second,omitempty"` // of jobs with stages
+	BoundMean        float64     `json:"bound_seconds_mean"`                       // of all coflows, 0 for those without
+	Bins             []Bin       `json:"bins,omitempty"`
+	BytesTotal       int64       `json:"bytes_total"` // payload of all coflows
+	BytesLocal       int64       `json:"bytes_local"` // of these, within a host: they never enter the network
+	BytesRack        int64       `json:"bytes_rack"`  // of these, between two hosts of one rack
+	BytesInter       int64       `json:"bytes_inter_rack"`
+	BytesOCS         int64       `json:"bytes_ocs"`
+	BytesEPS         int64       `json:"bytes_eps"`
+	BytesBasis       string      `json:"bytes_basis"` // what bytes_ocs and bytes_eps count
+	OCSShare         float64     `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
+	Reconfigurations int64       `json:"reconfigurations"`
+	Outage           Outage      `json:"outage_microseconds"`
+	Stages           []Stage     `json:"outage_stages_microseconds,omitempty"`
+	Dark             Dark        `json:"dark_time_microseconds"`
+	DroppedDark      int64       `json:"packets_dropped_dark"`
+	DroppedQueue     int64       `json:"packets_dropped_queue"`
+	Retransmissions  int64       `json:"retransmissions"`
+	Anneal           Anneal      `json:"anneal"`
+	Decisions        int64       `json:"decisions"`
+	LeaderOutage     float64     `json:"leader_outage_seconds"`
+	Slower           Slower      `json:"slower_coflows"`
+	Jobs             []Row       `json:"jobs,omitempty"`
+	Coflows          []Row       `json:"coflows,omitempty"`
+	Notes            []string    `json:"notes,omitempty"`
 }
 
 // Seconds are statistics of completion times.
@@ -195,14 +196,16 @@ type Slower struct {
 
 // Row is one job or coflow: enough to compare runs one by one.
 type Row struct {
-	ID      int32   `json:"id"`
-	Name    string  `json:"name,omitempty"`
-	Arrival float64 `json:"arrival_seconds"`
-	Took    float64 `json:"took_seconds"`
-	Bytes   int64   `json:"bytes,omitempty"`
-	Local   int64   `json:"bytes_local,omitempty"`
-	Bundles int32   `json:"bundles,omitempty"`
-	Flows   int64   `json:"flows,omitempty"`
+	ID         int32   `json:"id"`
+	Name       string  `json:"name,omitempty"`
+	Arrival    float64 `json:"arrival_seconds"`
+	Took       float64 `json:"took_seconds"`
+	Bytes      int64   `json:"bytes,omitempty"`
+	Delivered  int64   `json:"bytes_delivered,omitempty"` // of a job, at its sinks
+	Throughput float64 `json:"throughput_bits_per_second,omitempty"`
+	Local      int64   `json:"bytes_local,omitempty"`
+	Bundles    int32   `json:"bundles,omitempty"`
+	Flows      int64   `json:"flows,omitempty"`
 }
 
 // JSON returns report.json.

@@ -50,6 +50,9 @@ type JobResult struct {
 	Arrival time.Duration
 	Start   time.Duration // its first task or bundle began
 	End     time.Duration // its last task or bundle ended
+
+	Delivered pathmap.Bytes // at its sinks: the stages that send nothing on; 0 for bare coflows
+	Least     time.Duration // what the links of the sinks' hosts take for it
 }
 
 // CoflowResult is one coflow.

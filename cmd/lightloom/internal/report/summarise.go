@@ -60,6 +60,7 @@ func summary(p *PolicyResult) Policy {
 		jct = append(jct, p.Jobs[i].JCT())
 	}
 	out.CCT, out.JCT = seconds(cct), seconds(jct)
+	out.Throughput = throughput(p.Jobs, p.makespan())
 	out.OverBound, out.BoundMean, out.Bins = overBound(p.Coflows), boundMean(p.Coflows), bins(p.Coflows)
 	if sum := p.BytesOCS + p.BytesEPS; sum > 0 {
 		out.OCSShare = float64(p.BytesOCS) / float64(sum)
@@ -88,7 +89,8 @@ func (p *PolicyResult) rows() (jobs, coflows []Row) {
 	if len(p.Jobs) <= MaxRows {
 		for i := range p.Jobs {
 			j := &p.Jobs[i]
-			jobs = append(jobs, Row{ID: int32(j.ID), Name: j.Name, Arrival: j.Arrival.Seconds(), Took: j.JCT().Seconds()})
+			jobs = append(jobs, Row{ID: int32(j.ID), Name: j.Name, Arrival: j.Arrival.Seconds(), Took: j.JCT().Seconds(),
+				Delivered: int64(j.Delivered), Throughput: j.Throughput()})
 		}
 	}
 	if len(p.Coflows) <= MaxRows {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -16,7 +17,7 @@ type line struct {
 	less func(*Policy) float64 // where less is better; nil where that cannot be said
 }
 
-func lines() []line {
+func (r *Report) lines() []line {
 	out := []line{least("makespan, s", func(p *Policy) float64 { return p.Makespan })}
 	for _, t := range []struct {
 		name string
@@ -29,6 +30,9 @@ func lines() []line {
 			least(t.name+" mean, s", func(p *Policy) float64 { return t.of(p).Mean }),
 			least(t.name+" p50, s", func(p *Policy) float64 { return t.of(p).P50 }),
 			least(t.name+" p95, s", func(p *Policy) float64 { return t.of(p).P95 }))
+	}
+	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Throughput != nil }) {
+		out = append(out, line{name: "job throughput mean, Mb/s", of: func(p *Policy) string { return megabits(p, func(t *Throughput) float64 { return t.Mean }) }})
 	}
 	return append(out,
 		line{name: "between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
@@ -102,7 +106,7 @@ func (r *Report) Table(w io.Writer) error {
 	}
 	t.AppendHeader(head)
 	t.SetColumnConfigs(configs)
-	for _, l := range lines() {
+	for _, l := range r.lines() {
 		row := table.Row{l.name}
 		win := best(r.Policies, l)
 		for i := range r.Policies {

@@ -23,6 +23,9 @@ const Synthetic = "synthetic"
 // schedulePart begins the part of a policy's name that is a file.
 const schedulePart = "schedule:"
 
+// swimPart begins the part of a workload's text that is a file.
+const swimPart = "swim="
+
 // ReadsFile says whether the value of a flag of replay or demo may be a file that the run reads. Every such flag is
 // listed here, or its file would be in no manifest.
 func ReadsFile(flag string) bool {
@@ -46,6 +49,9 @@ func Inputs(settings []report.Setting) []report.Setting {
 			if path, ok := strings.CutPrefix(strings.TrimSpace(part), schedulePart); ok {
 				add(s.Flag, path)
 			}
+			if _, path, ok := strings.Cut(part, swimPart); ok && s.Flag == "workload" {
+				add(s.Flag, path)
+			}
 		}
 	}
 	return out
@@ -56,6 +62,7 @@ func Substitute(value, from, to string) string {
 	if value == from {
 		return to
 	}
+	value = strings.ReplaceAll(value, swimPart+from, swimPart+to)
 	return strings.ReplaceAll(value, schedulePart+from, schedulePart+to)
 }
 

@@ -82,7 +82,9 @@ func (o *outcome) result() report.PolicyResult {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d times a bundle met a dark port and stood still until it was lit", o.Stalls))
 	}
 	for _, j := range o.State.Jobs {
-		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, Arrival: j.Arrival, Start: j.Started, End: j.Ended})
+		delivered, least := o.delivered(j)
+		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, Arrival: j.Arrival, Start: j.Started, End: j.Ended,
+			Delivered: delivered, Least: least})
 	}
 	for i, c := range o.State.Coflows {
 		r.Coflows = append(r.Coflows, report.CoflowResult{ID: southbound.CoflowID(i), Job: c.Job,

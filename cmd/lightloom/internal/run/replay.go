@@ -252,7 +252,9 @@ func (s *setup) workload() report.Workload {
 	w := report.Workload{Source: filepath.Base(s.source), Jobs: len(s.jobs), Coflows: sum.Coflows, Flows: int64(sum.Flows), BytesTotal: int64(sum.Bytes),
 		BytesTrace: int64(s.unscaled), Scale: s.opt.Scale, Speedup: s.opt.Speedup, Elephants: int64(s.elephants),
 		Arrivals: s.last().Seconds(), Digest: digest(s.jobs)}
-	if s.opt.Trace != "" {
+	if s.opt.Workload != "" {
+		w.Source, w.Model = s.source, s.model // a rate has a slash in it
+	} else if s.opt.Trace != "" {
 		w.Fold = s.fold.String()
 	} else {
 		w.Model = "synthetic-v1"

@@ -63,7 +63,7 @@ func (e *scaleError) Hint() string {
 
 // withoutJobs keeps the fabric of opt and leaves the trace away, which is read once, later.
 func withoutJobs(opt Options) Options {
-	opt.Trace, opt.Coflows, opt.Policies = "", 1, []string{"random+ecmp"}
+	opt.Trace, opt.Workload, opt.Coflows, opt.Policies = "", "", 1, []string{"random+ecmp"}
 	return opt
 }
 

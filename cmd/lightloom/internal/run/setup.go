@@ -37,6 +37,7 @@ type setup struct {
 	unscaled  pathmap.Bytes
 	fold      workload.Fold
 	source    string
+	model     string        // assumptions on what the workload's text leaves open; empty: none
 	elephants pathmap.Bytes // as run
 	notes     []string
 	rootless  bool      // as an ordinary user, whoever this is
@@ -160,7 +161,9 @@ func (s *setup) policy(name string) (controller.Policy, error) {
 func (s *setup) load() error {
 	var jobs []controller.Job
 	var err error
-	if s.opt.Trace == "" {
+	if s.opt.Workload != "" {
+		jobs, err = s.modelled()
+	} else if s.opt.Trace == "" {
 		s.source = "synthetic" // its long coflows are elephants as run, whatever they are divided by
 		jobs, err = workload.Synthetic(workload.SyntheticOptions{Seed: s.opt.Seed, Jobs: s.opt.Coflows, Racks: s.spec.Racks,
 			HostsPerRack: s.spec.Hosts, Elephant: pathmap.Bytes(float64(elephantFactor*s.spec.OCS.In(s.spec.Dark)) * max(1, s.opt.Speedup))})

@@ -54,7 +54,7 @@ func Up(ctx context.Context, opt Options) error {
 
 // withoutTrace is for a fabric that waits for jobs: one synthetic job stands for those that will come.
 func withoutTrace(opt Options) Options {
-	opt.Trace, opt.Coflows = "", 1
+	opt.Trace, opt.Workload, opt.Coflows = "", "", 1
 	return opt
 }
 
