@@ -180,13 +180,19 @@ func (f *fluid) finish(b int32) {
 		At: f.clock.Now(), Kind: southbound.BundleEnded, Host: r.dst,
 		BundleKey: southbound.BundleKey{Coflow: co.id, Row: b - co.first},
 	})
+	f.lessLive(bu.coflow)
+}
+
+// lessLive counts one live bundle of a coflow less.
+func (f *fluid) lessLive(index int32) {
+	co := &f.coflows[index]
 	if co.live--; co.live == 0 {
 		co.load, co.where, co.lefts, co.extra, co.from, co.to = nil, nil, nil, nil, nil, nil
 		last := f.live[len(f.live)-1]
 		f.live[co.pos] = last
 		f.coflows[last].pos = co.pos
 		f.live = f.live[:len(f.live)-1]
-		f.over = append(f.over, bu.coflow)
+		f.over = append(f.over, index)
 	}
 }
 

@@ -23,20 +23,30 @@ func (h hosts) Run(tasks []southbound.Task) error {
 		if err := h.checkHost(t.Host); err != nil {
 			return fmt.Errorf("run task %d: %w", t.Task, err)
 		}
+		if t.Task < 0 || t.Try < 0 {
+			return fmt.Errorf("run task %d, try %d: count from 0", t.Task, t.Try)
+		}
 		if t.Compute < 0 {
 			return fmt.Errorf("run task %d: it computes for %v, which is below zero", t.Task, t.Compute)
 		}
 	}
 	for _, t := range tasks {
-		if _, known := h.tasks[t.Task]; known {
+		if was, known := h.tasks[t.Task]; known && was.try >= t.Try {
+			continue
+		} else if known {
+			h.forget(t.Task)
+		}
+		if h.isLost(t.Host) {
+			h.tasks[t.Task] = tried{t.Host, t.Try, none}
 			continue
 		}
-		h.tasks[t.Task] = struct{}{}
 		at := h.clock.Now() + t.Compute
 		if at < 0 {
 			at = southbound.Never
 		}
-		h.clock.At(at, event{taskEnds, keep(&h.running, &h.idle, t)})
+		index := keep(&h.running, &h.idle, t)
+		h.tasks[t.Task] = tried{t.Host, t.Try, index}
+		h.clock.At(at, event{taskEnds, index})
 	}
 	return nil
 }
@@ -53,6 +63,7 @@ func (h hosts) Start(starts []southbound.Start) error {
 	for i := range starts {
 		if _, known := h.fluid.byID[starts[i].Coflow]; !known {
 			h.fluid.add(&starts[i])
+			h.voidLost(&starts[i])
 		}
 	}
 	return nil

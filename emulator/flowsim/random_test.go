@@ -25,6 +25,7 @@ type action struct {
 	connect *southbound.CrossConnect
 	cable   *cable
 	spine   *detour
+	host    *hostFault
 }
 
 // cable is a link that is cut or mended.
@@ -181,6 +182,10 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 			lefts[len(lefts)-1] = append(lefts[len(lefts)-1], n)
 		}
 		switch {
+		case a.host != nil:
+			if err := s.Fail(a.host.host, a.host.up); err != nil {
+				t.Fatal(err)
+			}
 		case a.start != nil:
 			start(t, s, a.coflow, a.start...)
 		case a.rates != nil:
@@ -225,6 +230,8 @@ func (sc *script) onTwin(t testing.TB) (w *twin, lefts [][]float64) {
 			lefts[len(lefts)-1][slices.Index(sc.rows, fl.key)] = fl.left
 		}
 		switch {
+		case a.host != nil:
+			w.fail(a.host)
 		case a.start != nil:
 			w.start(a.coflow, a.start)
 		case a.rates != nil:

@@ -32,7 +32,9 @@ type Sim struct {
 	devices  []southbound.DeviceID
 	circuit  []bool // by rack: the circuit that the rack sends into carries light
 
-	tasks     map[southbound.TaskID]struct{}
+	tasks map[southbound.TaskID]tried
+	lost  []bool // by host; nil while none has ever failed
+
 	running   []southbound.Task // by index in events
 	idle      []int32           // indexes of running that are free
 	calls     []func()
@@ -65,7 +67,7 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	if err := opt.check(f); err != nil {
 		return nil, fmt.Errorf("simulate fabric: %w", err)
 	}
-	s := &Sim{fabric: f, opt: opt, tasks: map[southbound.TaskID]struct{}{}, circuit: make([]bool, f.Racks)}
+	s := &Sim{fabric: f, opt: opt, tasks: map[southbound.TaskID]tried{}, circuit: make([]bool, f.Racks)}
 	t := f.Topology
 	s.fluid = newFluid(&s.clock, f.Hosts(), t.Links(), opt.payloadShare()/8e9, s)
 	s.fluid.quantum = opt.Quantum
@@ -184,7 +186,11 @@ func (s *Sim) happen(ev event) {
 		s.fluid.laneEnds()
 	case taskEnds:
 		t := release(s.running, &s.idle, ev.index)
-		s.fluid.events = append(s.fluid.events, southbound.Event{At: s.clock.Now(), Kind: southbound.TaskEnded, Task: t.Task, Host: t.Host})
+		if t.Task == voidTask {
+			return
+		}
+		s.tasks[t.Task] = tried{t.Host, t.Try, none}
+		s.fluid.events = append(s.fluid.events, southbound.Event{At: s.clock.Now(), Kind: southbound.TaskEnded, Task: t.Task, Try: t.Try, Host: t.Host})
 	case deviceDue:
 		s.switches[ev.index].advance()
 	case lightComes:

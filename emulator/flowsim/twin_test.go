@@ -28,6 +28,7 @@ type twin struct {
 	spine  map[[2]int32]int // by rack and destination, for packets without a path: what is not wire's
 	cut    []bool           // by link
 	bytes  []float64        // by link
+	lost   map[southbound.HostID]bool
 }
 
 type twinFlow struct {
@@ -51,6 +52,9 @@ func newTwin(f *topo.Fabric, backup bool) *twin {
 
 func (w *twin) start(c southbound.CoflowID, rows []row) {
 	for i, r := range rows {
+		if w.lost[r.src] || w.lost[r.dst] {
+			continue
+		}
 		w.flows = append(w.flows, &twinFlow{key: key(c, int32(i)), pair: pair{r.src, r.dst, r.tag}, left: float64(r.size)})
 	}
 }

@@ -1,0 +1,105 @@
+package flowsim
+
+import (
+	"fmt"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// Power takes a switch's power away, or gives it back: then it boots, cold, for so long. Its cables are Cable's to cut.
+func (s *Sim) Power(id southbound.DeviceID, on bool, boot time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.board(id)
+	w.dev.Power(s.clock.Now(), on, boot)
+	w.plan()
+}
+
+// Fail lets a host fail, or come back: its tasks and the bundles from it and to it are void, and it says so. A host that
+// has failed runs and sends nothing that it is told to. The same again is nothing.
+func (s *Sim) Fail(h southbound.HostID, up bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkHost(h); err != nil {
+		return fmt.Errorf("fail host: %w", err)
+	}
+	if s.lost == nil {
+		s.lost = make([]bool, s.fabric.Hosts())
+	}
+	if s.lost[h] == !up {
+		return nil
+	}
+	s.lost[h] = !up
+	e := southbound.Event{At: s.clock.Now(), Kind: southbound.HostFound, Host: h}
+	if !up {
+		e.Kind = southbound.HostLost
+		for id, r := range s.tasks {
+			if r.host == h {
+				s.forget(id) // each by itself: the order does not show
+			}
+		}
+		s.fluid.voidAt(h)
+	}
+	s.fluid.events = append(s.fluid.events, e)
+	return nil
+}
+
+func (s *Sim) isLost(h southbound.HostID) bool { return s.lost != nil && s.lost[h] }
+
+// tried is the last try of a task that a host was told of.
+type tried struct {
+	host  southbound.HostID
+	try   int32
+	index int32 // in running; none once it has ended or is void
+}
+
+// forget ends a task that nobody will hear of any more.
+func (s *Sim) forget(id southbound.TaskID) {
+	t := s.tasks[id]
+	if t.index == none {
+		return
+	}
+	s.running[t.index].Task = voidTask // its end is due all the same, and says nothing
+	t.index = none
+	s.tasks[id] = t
+}
+
+// voidTask is the id of a task that is void.
+const voidTask southbound.TaskID = -1
+
+// voidAt ends the bundles from a host and to it.
+func (f *fluid) voidAt(h southbound.HostID) {
+	for i := len(f.live) - 1; i >= 0; i-- { // the last may leave the list
+		co := &f.coflows[f.live[i]]
+		for b := co.first; b < co.end; b++ {
+			if r := &f.routes[f.bundles[b].route]; f.bundles[b].class != gone && (r.src == h || r.dst == h) {
+				f.void(b)
+			}
+		}
+	}
+	f.disturb()
+}
+
+// voidLost ends the bundles of a new coflow that a lost host would take part in.
+func (s *Sim) voidLost(st *southbound.Start) {
+	if s.lost == nil {
+		return
+	}
+	i := s.fluid.byID[st.Coflow]
+	for r := range st.Src {
+		if s.lost[st.Src[r]] || s.lost[st.Dst[r]] {
+			s.fluid.void(s.fluid.coflows[i].first + int32(r))
+		}
+	}
+}
+
+// void ends a bundle without a word. What has been received of it stays in the books.
+func (f *fluid) void(b int32) {
+	f.account(b)
+	f.pull(b)
+	bu := &f.bundles[b]
+	bu.class, f.mark[b] = gone, 0
+	f.exit(bu.route)
+	f.lessLive(bu.coflow)
+}
