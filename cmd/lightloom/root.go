@@ -58,7 +58,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	if a.doctor != nil {
 		root.AddCommand(newDoctor(a))
 	}
-	root.AddCommand(newTopology(), newPaths())
+	root.AddCommand(newCompare(), newTopology(), newPaths())
 	root.AddCommand(newSwitch(), newController(), newMininet())
 	root.AddCommand(newTarget(), newDevice())
 	root.AddCommand(newTestbeds()...)

@@ -112,7 +112,7 @@ func (p *Pair) words(margin float64) string {
 	case p.Exact && p.Verdict != Same:
 		out += ", the same in every run"
 	}
-	if p.Equal {
+	if p.Equal && p.Verdict != Same {
 		out += fmt.Sprintf(", equal within %s", percent(margin))
 	}
 	return out

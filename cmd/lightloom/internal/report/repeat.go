@@ -214,8 +214,12 @@ func pairTable(w io.Writer, pairs []Pair, margin float64) error {
 	t := plainTable(table.Row{"policy", "against", "figure", "runs", "mean", "other", "ratio", "95 % interval", "difference, s", "95 % interval", "p (Holm)", "verdict"}, 4, 5, 6, 7, 8, 9, 10, 11)
 	for i := range pairs {
 		p := &pairs[i]
-		t.AppendRow(table.Row{p.Policy, p.Against, p.Figure, p.Runs, sig(p.Mean), sig(p.Other), sig(p.Ratio.Mean), p.Ratio.interval(),
-			sig(p.Differ.Mean), p.Differ.interval(), sig(p.Holm), p.words(margin)})
+		ratio, differ, holm := p.Ratio.interval(), p.Differ.interval(), sig(p.Holm)
+		if p.Runs < 2 { // one run has neither
+			ratio, differ, holm = "–", "–", "–"
+		}
+		t.AppendRow(table.Row{p.Policy, p.Against, p.Figure, p.Runs, sig(p.Mean), sig(p.Other), sig(p.Ratio.Mean), ratio,
+			sig(p.Differ.Mean), differ, holm, p.words(margin)})
 	}
 	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
 		return fmt.Errorf("write table: %w", err)

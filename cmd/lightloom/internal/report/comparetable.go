@@ -1,0 +1,83 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// JSON returns the comparison as JSON.
+func (c *Comparison) JSON() ([]byte, error) { return encode("comparison", c) }
+
+// Table writes the comparison: what differs, the pairs of runs, the coflows, and who is far from the rest.
+func (c *Comparison) Table(w io.Writer) error {
+	var b strings.Builder
+	for _, r := range c.Reports {
+		fmt.Fprintf(&b, "%s: %s on %s, %s\n", r.Name, strings.Join(r.Policies, ", "), r.On, seedWords(r.Seeds))
+	}
+	for _, d := range c.Differs {
+		fmt.Fprintf(&b, "--%s: %s\n", d.Flag, strings.Join(d.Values, " | "))
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write comparison: %w", err)
+	}
+	if err := pairTable(w, c.Pairs, c.Margin); err != nil {
+		return err
+	}
+	if err := c.eachTable(w); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w, strings.Join(c.Words, "\n")); err != nil {
+		return fmt.Errorf("write comparison: %w", err)
+	}
+	return nil
+}
+
+func seedWords(seeds []uint64) string {
+	if len(seeds) == 1 {
+		return fmt.Sprintf("seed %d", seeds[0])
+	}
+	return fmt.Sprintf("%d seeds, %d to %d", len(seeds), seeds[0], seeds[len(seeds)-1])
+}
+
+// eachTable writes the comparison by coflow and names outliers.
+func (c *Comparison) eachTable(w io.Writer) error {
+	t := plainTable(table.Row{"coflow by coflow", "against", "runs", "coflows", "ratio p50", "p90", "p99", "geometric mean", "lower", "higher", "sure, lower", "sure, higher"}, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+	var b strings.Builder
+	for i := range c.Coflows {
+		e := &c.Coflows[i]
+		t.AppendRow(table.Row{e.Policy, e.Against, e.Runs, e.Coflows, sig(e.P50), sig(e.P90), sig(e.P99), sig(e.Mean), e.Lower, e.Higher, e.Sure[0], e.Sure[1]})
+		e.outliers(&b)
+	}
+	if _, err := fmt.Fprintf(w, "%s\n%s", t.Render(), b.String()); err != nil {
+		return fmt.Errorf("write comparison: %w", err)
+	}
+	return nil
+}
+
+func (e *Each) outliers(b *strings.Builder) {
+	if e.Note != "" {
+		fmt.Fprintf(b, "%s: %s.\n", e.Policy, e.Note)
+	}
+	if len(e.Outliers) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s: %d coflows are farther than %s from the median ratio", e.Policy, e.Beyond, percent(outlying))
+	if e.Beyond > len(e.Outliers) {
+		fmt.Fprintf(b, "; the farthest %d", len(e.Outliers))
+	}
+	b.WriteString(":\n")
+	for _, o := range e.Outliers {
+		name := o.Name
+		if name == "" {
+			name = fmt.Sprintf("coflow %d", o.ID)
+		}
+		fmt.Fprintf(b, "  %s: %s s, against %s s, ratio %s", name, sig(o.Took), sig(o.Before), sig(o.Ratio.Mean))
+		if e.Runs > 1 {
+			fmt.Fprintf(b, " (%s, p %s after Holm)", o.Ratio.interval(), sig(o.Holm))
+		}
+		b.WriteString("\n")
+	}
+}
