@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lightloom/cmd/lightloom/internal/survey"
 	"lightloom/emulator/capture"
 )
 
@@ -27,6 +28,8 @@ type request struct {
 	Dir    string   `json:"dir,omitempty"`
 
 	Capture *captureRequest `json:"capture,omitempty"`
+	Audit   *auditRequest   `json:"audit,omitempty"`
+	Fibre   *fibreRequest   `json:"fibre,omitempty"`
 }
 
 // reply is the answer.
@@ -38,6 +41,10 @@ type reply struct {
 
 	Began   bool            `json:"began,omitempty"` // of a capture; its result follows
 	Capture *capture.Result `json:"capture,omitempty"`
+
+	Round    int            `json:"round,omitempty"` // of an audit; its result follows
+	Circuits int            `json:"circuits,omitempty"`
+	Survey   *survey.Result `json:"survey,omitempty"`
 }
 
 // maxRequest bounds a request: an environment and a command line are at most 2 MB on Linux.

@@ -95,6 +95,8 @@ type stage struct {
 	clock  func() time.Duration
 	delta  time.Duration
 
+	discovery *discovery // nil: nobody speaks LLDP
+
 	targets  []*server // gNMI, by switch
 	agent    *server
 	replicas *replicas
@@ -124,6 +126,11 @@ func newStage(o order, stderr io.Writer) (*stage, error) {
 }
 
 func (s *stage) listen() (err error) {
+	if s.order.Stay {
+		if s.discovery, err = s.openDiscovery(); err != nil {
+			return err
+		}
+	}
 	if err = s.openTargets(); err != nil {
 		return err
 	}
@@ -164,13 +171,14 @@ func (s *stage) close() error {
 			_ = t.ln.Close() // closed already where it has been serving
 		}
 	}
-	return errors.Join(append(errs, s.plant.close())...)
+	return errors.Join(append(errs, s.discovery.close(), s.plant.close())...)
 }
 
 // serve runs switches, targets, the agent and the replicas until ctx ends.
 func (s *stage) serve(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.plant.run(ctx) })
+	g.Go(func() error { return s.discovery.run(ctx) })
 	for _, t := range s.targets {
 		g.Go(func() error { return t.run(ctx) })
 	}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lightloom/emulator/agent"
+	"lightloom/emulator/cabling"
 	"lightloom/emulator/device"
 	"lightloom/emulator/netns"
 	"lightloom/pathmap"
@@ -23,6 +24,7 @@ type plant struct {
 	doors  map[southbound.DeviceID]*device.Door
 	agent  *agent.Agent
 	clock  func() time.Duration
+	panel  *cabling.Panel // between the optical switch and its fibres; nil without one
 }
 
 // newPlant builds the fabric. The caller closes it.
@@ -52,7 +54,8 @@ func (p *plant) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64
 	if node.Role == pathmap.OCS {
 		c.Kind = device.Optical
 		c.Delays.Dark = device.Fixed(p.fabric.Spec.Dark)
-		c.OnLight = func(_ time.Duration, input southbound.Port, lit bool) { p.light(int(input), lit) }
+		p.panel = cabling.New(c.Plane, c.Ports, func(fibre southbound.Port, lit bool) { p.light(int(fibre), lit) })
+		c.Plane, c.OnLight = p.panel, func(_ time.Duration, input southbound.Port, lit bool) { p.panel.Light(input, lit) }
 	}
 	p.doors[id] = device.NewDoor(device.New(c), p.clock, nil)
 }

@@ -52,10 +52,11 @@ func (s *stage) openTargets() error {
 
 // frontOf puts a target in front of one switch.
 func (s *stage) frontOf(id southbound.DeviceID, srv *server) error {
-	t, err := target.New(target.Config{Door: s.plant.doors[id], Start: s.epoch, TLS: srv.id.Server(pki.Controller)})
+	t, err := target.New(target.Config{Door: s.plant.doors[id], Start: s.epoch, TLS: srv.id.Server(pki.Controller), Neighbors: s.discovery.heard(id)})
 	if err != nil {
 		return err
 	}
+	s.discovery.tells(id, t)
 	srv.run = func(ctx context.Context) error {
 		defer t.Close()
 		return t.Serve(ctx, srv.ln)

@@ -111,6 +111,19 @@ func (s *stage) answer(ctx context.Context, c *net.UnixConn) {
 			return
 		}
 		say(reply{Capture: res})
+	case r.Audit != nil:
+		res, err := s.serveAudit(ctx, c, *r.Audit)
+		if err != nil {
+			say(reply{Error: err.Error()})
+			return
+		}
+		say(reply{Survey: res})
+	case r.Fibre != nil:
+		if err := s.serveFibre(*r.Fibre); err != nil {
+			say(reply{Error: err.Error()})
+			return
+		}
+		say(reply{})
 	case len(r.Argv) > 0 && len(files) == 3:
 		code, err := s.exec(ctx, c, r, files)
 		if err != nil {

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+)
+
+func newFibre() *cobra.Command {
+	opt := wiring.FibreOptions{Which: "both"}
+	c := &cobra.Command{
+		Use:   "fibre swap A B | pull A | mend",
+		Short: "Plug fibres of the emulated optical switch in elsewhere, for an audit to find",
+		Long: "A and B are ports of the optical switch of the fabric that `lightloom up` keeps. swap exchanges their fibres, pull\n" +
+			"unplugs one, mend plugs every fibre in where it belongs. Light follows at once; the controller is not told.",
+		Example: "  lightloom fibre swap 0 2\n  lightloom fibre pull 1 --which in\n  lightloom audit cabling\n  lightloom fibre mend",
+	}
+	c.Flags().StringVar(&opt.Which, "which", opt.Which, "fibres that lead in to the optical switch, out of it, or both")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		const hint = "write lightloom fibre swap 0 2, lightloom fibre pull 1, or lightloom fibre mend"
+		if len(args) == 0 {
+			return usage(hint, "fibre: there is nothing to do")
+		}
+		want, ok := map[string]int{"swap": 2, "pull": 1, "mend": 0}[args[0]]
+		switch {
+		case !ok:
+			return usage(hint, "fibre: %q is unknown", args[0])
+		case len(args)-1 != want:
+			return usage(hint, "fibre %s: %d ports are named, %d are due", args[0], len(args)-1, want)
+		}
+		if err := oneOf(c, "which", opt.Which, "in", "out", "both"); err != nil {
+			return err
+		}
+		opt.Do = args[0]
+		for _, a := range args[1:] {
+			n, err := strconv.ParseUint(a, 10, 16)
+			if err != nil {
+				return usage(hint, "fibre %s: %q is no port number", args[0], a)
+			}
+			opt.Ports = append(opt.Ports, int(n))
+		}
+		opt.Stdout = c.OutOrStdout()
+		return wiring.Fibre(c.Context(), opt)
+	}
+	return c
+}

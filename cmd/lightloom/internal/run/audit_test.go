@@ -1,0 +1,175 @@
+package run
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/gopacket"
+	"github.com/google/gopacket/layers"
+	"github.com/google/gopacket/pcapgo"
+
+	"lightloom/cmd/lightloom/internal/survey"
+	"lightloom/controller/audit"
+)
+
+// startUp keeps a fabric up until the test ends.
+func startUp(t *testing.T) {
+	t.Helper()
+	up := exec.Command("/proc/self/exe", upCommand)
+	up.Stderr = os.Stderr
+	out, err := up.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := up.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = up.Process.Signal(os.Interrupt)
+		if err := up.Wait(); err != nil {
+			t.Errorf("up: %v", err)
+		}
+	})
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: ") {
+		t.Fatalf("up says %q, want that it is up", lines.Text())
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+}
+
+// TestAuditCabling plants faults in a fabric of real packets, and captures at a port while the audit finds them: the file
+// holds what was heard, and the circuits that carried it.
+func TestAuditCabling(t *testing.T) {
+	needNetns(t, "netns", false)
+	startUp(t)
+	file := filepath.Join(t.TempDir(), "tor0.pcapng")
+	ctx, stop := context.WithCancel(t.Context())
+	captured := make(chan error, 1)
+	r, w := io.Pipe()
+	var said bytes.Buffer
+	go func() {
+		captured <- Capture(ctx, CaptureOptions{Port: "tor0-4", File: file, SnapLen: 256, Stdout: io.Discard, Stderr: w})
+		w.Close()
+	}()
+	lines := bufio.NewScanner(io.TeeReader(r, &said))
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "capturing at tor0-4") {
+		t.Fatalf("the capture says %q", lines.Text())
+	}
+	for _, tt := range []struct {
+		name  string
+		plant [][]string // word, ports and which
+		want  []audit.Finding
+	}{
+		{name: "straight"},
+		{"swapped", [][]string{{"swap", "02", "both"}}, []audit.Finding{{Kind: audit.Swapped, Port: 0, With: 2, Fibre: audit.Both}}},
+		{"one direction", [][]string{{"mend", "", "both"}, {"swap", "12", "out"}}, []audit.Finding{{Kind: audit.Swapped, Port: 1, With: 2, Fibre: audit.Out}}},
+		{"dead", [][]string{{"mend", "", "both"}, {"pull", "1", "in"}}, []audit.Finding{{Kind: audit.Dead, Port: 1, With: -1, Fibre: audit.In}}},
+	} {
+		for _, p := range tt.plant {
+			var ports []int
+			for _, d := range p[1] {
+				ports = append(ports, int(d-'0'))
+			}
+			if err := Fibre(t.Context(), FibreOptions{Do: p[0], Ports: ports, Which: p[2], Stdout: io.Discard}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out bytes.Buffer
+		err := AuditCabling(t.Context(), AuditOptions{Settle: 1200 * time.Millisecond, Output: OutputJSON, Stdout: &out, Stderr: io.Discard})
+		var exit *ExitError
+		if err != nil && (!errors.As(err, &exit) || exit.Err != nil) || (err != nil) != (len(tt.want) > 0) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		var res survey.Result
+		if err := json.Unmarshal(out.Bytes(), &res); err != nil {
+			t.Fatalf("%s: %v in %s", tt.name, err, &out)
+		}
+		ok := len(res.Findings) == len(tt.want) && len(res.Notes) == 0 && len(res.Ports) == 3
+		for i, f := range res.Findings {
+			ok = ok && f.Kind == tt.want[i].Kind && f.Port == tt.want[i].Port && f.With == tt.want[i].With && f.Fibre == tt.want[i].Fibre
+		}
+		if !ok {
+			t.Errorf("%s: found %+v, want %+v", tt.name, res, tt.want)
+		}
+	}
+	stop()
+	for lines.Scan() {
+	}
+	if err := <-captured; err != nil || !strings.Contains(said.String(), " 0 packets were dropped") {
+		t.Errorf("the capture ended with %v: %s", err, &said)
+	}
+	names, notes := readCapture(t, file)
+	for _, want := range []string{"tor1", "tor2", "tor0"} {
+		if !names[want] {
+			t.Errorf("nothing of %s passed the fibre of tor0: %v", want, names)
+		}
+	}
+	for _, want := range []string{"circuit 1→0 CONNECTED", "circuit 2→0 CONNECTED", "circuit 2→0 PENDING_DELETION", "port tor0-4 lit", "port tor0-4 dark"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the file does not tell %q: %s", want, notes)
+		}
+	}
+	for _, tt := range []struct{ port, want string }{
+		{"tor9-1", "write NAME-PORT"}, {"tor0-77", "tor0 has ports 0 to 4"}, {"tor0", "write tor0-0"}, {"nonsense", "such as"},
+	} {
+		err := Capture(t.Context(), CaptureOptions{Port: tt.port, File: filepath.Join(t.TempDir(), "x"), SnapLen: 256, Stdout: io.Discard, Stderr: io.Discard})
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("capture at %s: %v, want %q", tt.port, err, tt.want)
+		}
+	}
+	var host bytes.Buffer
+	ctx, stop = context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	file = filepath.Join(t.TempDir(), "host.pcapng")
+	if err := Capture(ctx, CaptureOptions{Port: "h1-1", File: file, SnapLen: 65536, Count: 4, Stdout: io.Discard, Stderr: &host}); err != nil {
+		t.Error(err)
+	}
+	if names, _ := readCapture(t, file); !names["tor1"] || !names["h1-1"] {
+		t.Errorf("at host h1-1 passed %v", names)
+	}
+}
+
+// readCapture returns who announced itself in a file, and all notes.
+func readCapture(t *testing.T, file string) (names map[string]bool, notes string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	opt := pcapgo.DefaultNgReaderOptions
+	opt.WantMixedLinkType = true
+	r, err := pcapgo.NewNgReader(f, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names = map[string]bool{}
+	for {
+		data, ci, err := r.ReadPacketData()
+		if errors.Is(err, io.EOF) {
+			return names, notes
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ci.InterfaceIndex == 1 {
+			notes += fmt.Sprintf("%s\n", data)
+			continue
+		}
+		p := gopacket.NewPacket(data, layers.LayerTypeEthernet, gopacket.Default)
+		if l, ok := p.Layer(layers.LayerTypeLinkLayerDiscovery).(*layers.LinkLayerDiscovery); ok {
+			names[string(l.ChassisID.ID)] = true
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lightloom/emulator/lldpd"
+	"lightloom/emulator/target"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/lldp"
+)
+
+// speakEvery is how often switches and hosts of a fabric that is kept up announce themselves.
+const speakEvery = 250 * time.Millisecond
+
+// discovery is LLDP at every packet switch and host of an emulated fabric. A fabric that is up for one run of jobs alone
+// has none: its links are measured.
+type discovery struct {
+	daemons []*lldpd.Daemon
+	station map[southbound.DeviceID]int // in daemons[0]
+
+	mu      sync.Mutex
+	targets map[southbound.DeviceID]*target.Target
+}
+
+// openDiscovery opens the sockets: one for all switches, one in every host.
+func (s *stage) openDiscovery() (d *discovery, err error) {
+	d = &discovery{station: map[southbound.DeviceID]int{}, targets: map[southbound.DeviceID]*target.Target{}}
+	defer func() {
+		if err != nil {
+			d.close()
+		}
+	}()
+	t := s.fabric.Topology
+	var switches []lldpd.Station
+	var ids []southbound.DeviceID
+	for n, node := range t.Nodes() {
+		if node.Role == pathmap.Host || node.Role == pathmap.OCS {
+			continue
+		}
+		st := lldpd.Station{Name: node.Name}
+		for p := range southbound.Port(t.Ports(pathmap.NodeID(n))) {
+			port := lldpd.Port{Name: gnmi.InterfaceName(p)}
+			if t.OutPort(pathmap.NodeID(n), int32(p)) != pathmap.None {
+				if port.Interface, err = s.plant.net.Interface(pathmap.NodeID(n), p); err != nil {
+					return d, err
+				}
+			}
+			st.Ports = append(st.Ports, port)
+		}
+		d.station[southbound.DeviceID(n)] = len(switches)
+		switches, ids = append(switches, st), append(ids, southbound.DeviceID(n))
+	}
+	all, err := lldpd.Open(lldpd.Config{Stations: switches, Interval: speakEvery, Now: s.clock, Changed: func(i int) { d.refresh(ids[i]) }})
+	if err != nil {
+		return d, err
+	}
+	d.daemons = append(d.daemons, all)
+	for h := range s.fabric.HostNode {
+		one, err := s.openHostDiscovery(southbound.HostID(h))
+		if err != nil {
+			return d, err
+		}
+		d.daemons = append(d.daemons, one)
+	}
+	return d, nil
+}
+
+// openHostDiscovery opens a host's socket, inside it.
+func (s *stage) openHostDiscovery(h southbound.HostID) (d *lldpd.Daemon, err error) {
+	err = s.plant.net.InHost(h, func() error {
+		nics, err := net.Interfaces()
+		if err != nil {
+			return fmt.Errorf("list interfaces: %w", err)
+		}
+		st := lldpd.Station{Name: s.fabric.Topology.Node(s.fabric.HostNode[h]).Name}
+		for _, nic := range nics {
+			if nic.Flags&net.FlagLoopback == 0 {
+				st.Ports = append(st.Ports, lldpd.Port{Interface: nic.Index, Name: nic.Name})
+			}
+		}
+		d, err = lldpd.Open(lldpd.Config{Stations: []lldpd.Station{st}, Interval: speakEvery, Now: s.clock})
+		return err
+	})
+	return d, err
+}
+
+// heard returns what a target is to ask for its switch's neighbours; nil where nobody listens.
+func (d *discovery) heard(id southbound.DeviceID) func() []lldp.Heard {
+	if d == nil {
+		return nil
+	}
+	i, ok := d.station[id]
+	if !ok {
+		return nil
+	}
+	return func() []lldp.Heard { return d.daemons[0].Heard(i) }
+}
+
+// tells notes the target that is to hear of changes at a switch.
+func (d *discovery) tells(id southbound.DeviceID, t *target.Target) {
+	if d != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.targets[id] = t
+	}
+}
+
+func (d *discovery) refresh(id southbound.DeviceID) {
+	d.mu.Lock()
+	t := d.targets[id]
+	d.mu.Unlock()
+	if t != nil {
+		t.Refresh()
+	}
+}
+
+// run speaks and listens until ctx ends.
+func (d *discovery) run(ctx context.Context) error {
+	if d == nil {
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for _, one := range d.daemons {
+		g.Go(func() error { return one.Run(ctx) })
+	}
+	return g.Wait()
+}
+
+func (d *discovery) close() error {
+	if d == nil {
+		return nil
+	}
+	var errs []error
+	for _, one := range d.daemons {
+		if err := one.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !isClosed(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,69 @@
+package survey
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lightloom/controller/audit"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/lldp"
+)
+
+// Expected is how a fabric is meant to be cabled: by port of its optical switch, the port of the switch behind it.
+func Expected(f *topo.Fabric) audit.Map {
+	t := f.Topology
+	m := audit.NewMap(int(t.Ports(f.OCSNode)))
+	for p := range m.In {
+		if l := t.OutPort(f.OCSNode, int32(p)); l != pathmap.None {
+			e := audit.End{Chassis: t.Node(t.Link(l).To).Name, Port: gnmi.InterfaceName(southbound.Port(t.Link(l).ToPort))}
+			m.In[p], m.Out[p] = e, e
+		}
+	}
+	return m
+}
+
+// Neighbors asks one switch whom it hears.
+type Neighbors func(ctx context.Context) ([]lldp.Heard, error)
+
+// Ears makes a Site's Hear of the switches behind its optical one. names and ask are of equal length.
+func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) ([]audit.Heard, []string, error) {
+	return func(ctx context.Context, since time.Duration) (heard []audit.Heard, notes []string, err error) {
+		for i, name := range names {
+			all, err := ask[i](ctx)
+			if ctx.Err() != nil {
+				return nil, nil, context.Cause(ctx)
+			}
+			if err != nil {
+				notes = append(notes, fmt.Sprintf("switch %s cannot be asked, so that its fibres count as dead: %v", name, err))
+				continue
+			}
+			for _, h := range all {
+				fresh, why := fresh(h, since)
+				if why != "" {
+					return nil, nil, fmt.Errorf("switch %s: %s", name, why)
+				}
+				if fresh {
+					heard = append(heard, audit.Heard{At: audit.End{Chassis: name, Port: gnmi.InterfaceName(southbound.Port(h.Port))},
+						From: audit.End{Chassis: h.Said.Chassis, Port: h.Said.Port}})
+				}
+			}
+		}
+		return heard, notes, nil
+	}
+}
+
+// fresh says whether a neighbour has been heard since the present circuits stand. Switches tell whole seconds, rounded
+// down.
+func fresh(h lldp.Heard, since time.Duration) (bool, string) {
+	if h.Silent >= 0 {
+		return h.Silent+time.Second <= since, ""
+	}
+	if h.Said.TTL < since {
+		return true, "" // what is old has gone by itself
+	}
+	return false, fmt.Sprintf("it does not tell when it last heard %s, and forgets it only after %v: wait longer with --settle, or announce with a shorter time to live", h.Said.Chassis, h.Said.TTL)
+}
