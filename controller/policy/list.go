@@ -28,7 +28,7 @@ type PartInfo struct {
 	Name      string
 	Questions []Question // one; more for a joint part
 	Doc       string
-	Simulated bool // it sets rates that agents refuse and only the simulator's hosts take
+	Simulated bool // its rules are those of a simulator's steps of time: only ours has them
 }
 
 // entry is one line of the list. make returns fresh parts, one for each of the questions.
@@ -39,7 +39,7 @@ type entry struct {
 
 // list is the one visible list of parts. A new part is one file and one line here.
 func list() []entry {
-	flow := func(name, doc string, make func() Part) entry {
+	steps := func(name, doc string, make func() Part) entry {
 		return entry{PartInfo{Name: name, Questions: []Question{Share}, Doc: doc, Simulated: true}, func() []Part { return []Part{make()} }}
 	}
 	one := func(name string, q Question, doc string, make func() Part) entry {
@@ -63,21 +63,21 @@ func list() []entry {
 		one("anneal", Route, "paths by simulated annealing, all new coflows together", func() Part { return &route.Annealed{} }),
 		one("tcp", Share, "no rates: hosts share by themselves", func() Part { return new(share.TCP) }),
 		one("maxmin", Share, "the max-min fair rate of every bundle, set by the policy", func() Part { return new(share.MaxMin) }),
-		flow("fifo", "the coflow that arrived first gets what it needs to end at once, then the next", func() Part { return share.NewFIFO() }),
-		flow("scf", "fifo, but the coflow of the smallest largest bundle first", func() Part { return share.NewSCF() }),
-		flow("ncf", "fifo, but the coflow of fewest bundles first", func() Part { return share.NewNCF() }),
-		flow("lcf", "fifo, but the coflow of fewest bytes left first", func() Part { return share.NewLCF() }),
-		flow("sebf", "Varys: fifo, but the coflow of the smallest bottleneck first", func() Part { return share.NewSEBF() }),
-		flow("bssi", "Sincronia: fifo, but from the last backwards by weight for what the bottleneck carries", func() Part { return share.NewBSSI() }),
-		flow("dclas", "Aalo: by bytes sent so far in ten queues, in order of arrival within one", func() Part { return share.NewDCLAS() }),
+		one("fifo", Share, "the coflow that arrived first gets what it needs to end at once, then the next", func() Part { return share.NewFIFO() }),
+		one("scf", Share, "fifo, but the coflow of the smallest largest bundle first", func() Part { return share.NewSCF() }),
+		one("ncf", Share, "fifo, but the coflow of fewest bundles first", func() Part { return share.NewNCF() }),
+		one("lcf", Share, "fifo, but the coflow of fewest bytes left first", func() Part { return share.NewLCF() }),
+		one("sebf", Share, "Varys: fifo, but the coflow of the smallest bottleneck first", func() Part { return share.NewSEBF() }),
+		one("bssi", Share, "Sincronia: fifo, but from the last backwards by weight for what the bottleneck carries", func() Part { return share.NewBSSI() }),
+		one("dclas", Share, "Aalo: by bytes sent so far in ten queues, in order of arrival within one", func() Part { return share.NewDCLAS() }),
 		one("fairport", Share, "an equal part of each port for every bundle that takes it", func() Part { return new(share.Fair) }),
 		one("coflowsim-fair", Share, "fairport, set again at the end of every bundle, as coflowsim's FAIR", func() Part { return &share.Fair{Always: true} }),
-		flow("coflowsim-fifo", "fifo by the rules of coflowsim, the simulator of Varys", func() Part { return share.NewCoflowsim("fifo") }),
-		flow("coflowsim-scf", "scf by the rules of coflowsim", func() Part { return share.NewCoflowsim("scf") }),
-		flow("coflowsim-ncf", "ncf by the rules of coflowsim", func() Part { return share.NewCoflowsim("ncf") }),
-		flow("coflowsim-lcf", "lcf by the rules of coflowsim", func() Part { return share.NewCoflowsim("lcf") }),
-		flow("coflowsim-sebf", "sebf by the rules of coflowsim", func() Part { return share.NewCoflowsim("sebf") }),
-		flow("coflowsim-dclas", "dclas by the rules of coflowsim's DARK", func() Part { return new(share.CoflowsimDark) }),
+		steps("coflowsim-fifo", "fifo by the rules of coflowsim, the simulator of Varys", func() Part { return share.NewCoflowsim("fifo") }),
+		steps("coflowsim-scf", "scf by the rules of coflowsim", func() Part { return share.NewCoflowsim("scf") }),
+		steps("coflowsim-ncf", "ncf by the rules of coflowsim", func() Part { return share.NewCoflowsim("ncf") }),
+		steps("coflowsim-lcf", "lcf by the rules of coflowsim", func() Part { return share.NewCoflowsim("lcf") }),
+		steps("coflowsim-sebf", "sebf by the rules of coflowsim", func() Part { return share.NewCoflowsim("sebf") }),
+		steps("coflowsim-dclas", "dclas by the rules of coflowsim's DARK", func() Part { return new(share.CoflowsimDark) }),
 		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
 	}

@@ -63,7 +63,7 @@ func (s *setup) checkRules() error {
 	for _, row := range s.rows {
 		for _, part := range append(strings.Split(row.Policy, "+"), s.opt.Parts.Share) {
 			if i := slices.IndexFunc(policy.Parts(), func(p policy.PartInfo) bool { return p.Name == part }); i >= 0 && policy.Parts()[i].Simulated {
-				return fmt.Errorf("replay on netns: policy %q: %s sets rates that only the simulator's hosts take: add --on flowsim, or take maxmin or tcp", row.Name, part)
+				return fmt.Errorf("replay on netns: policy %q: %s goes by steps of time that only the simulator has: add --on flowsim, or take the policy without coflowsim- before its name", row.Name, part)
 			}
 		}
 	}

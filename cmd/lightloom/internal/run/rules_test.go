@@ -76,7 +76,7 @@ func TestRulesRefused(t *testing.T) {
 		want string
 	}{
 		{"netns", Options{On: OnNetns, Policies: []string{"random+ecmp"}, Rules: Rules{OneAtATime: true}}, "--one-at-a-time is the simulator's alone"},
-		{"a policy of the simulator", Options{On: OnNetns, Policies: []string{"ecmp+sebf"}}, "only the simulator's hosts take"},
+		{"a policy of the simulator", Options{On: OnNetns, Policies: []string{"ecmp+coflowsim-sebf"}}, "steps of time that only the simulator has"},
 		{"compat on a hybrid", Options{On: OnFlowsim, Policies: []string{"sebf"}, Rules: Rules{Compat: CompatCoflowsim}}, "one big switch"},
 		{"compat of what is not there", Options{On: OnFlowsim, Fabric: "crossbar:ports=4", Policies: []string{"bssi"}, Rules: Rules{Compat: CompatCoflowsim}}, "has no rules of coflowsim"},
 	} {
