@@ -24,10 +24,24 @@ type class struct {
 	heap []int32       // bundles by (mark, id)
 	pos  int32         // in fluid.busy; none while empty
 	next des.Event     // the next end
+
+	// While hosts share by themselves, the clock is that of a group, and off more; rate, v and at are not used.
+	group int32 // none: it has its own clock
+	slot  int32 // in the group's heap
+	off   float64
+	due   float64 // the group's clock at the next end
 }
 
 // vAt returns the class's clock at an instant.
 func (c *class) vAt(now time.Duration) float64 { return c.v + c.rate*float64(now-c.at) }
+
+// vOf returns a class's clock as of now, whoever drives it.
+func (f *fluid) vOf(c *class) float64 {
+	if c.group != none {
+		return f.groups[c.group].vAt(f.clock.Now()) + c.off
+	}
+	return c.vAt(f.clock.Now())
+}
 
 func (c *class) sync(now time.Duration) { c.v, c.at = c.vAt(now), now }
 
@@ -53,10 +67,10 @@ func (f *fluid) newClass() int32 {
 	if n := len(f.free); n > 0 {
 		i := f.free[n-1]
 		f.free = f.free[:n-1]
-		f.classes[i] = class{heap: f.classes[i].heap[:0], pos: none}
+		f.classes[i] = class{heap: f.classes[i].heap[:0], pos: none, group: none, slot: none}
 		return i
 	}
-	f.classes = append(f.classes, class{pos: none})
+	f.classes = append(f.classes, class{pos: none, group: none, slot: none})
 	return int32(len(f.classes) - 1)
 }
 
@@ -68,9 +82,8 @@ func (f *fluid) join(index, b int32, left float64) {
 		f.busy = append(f.busy, index)
 		c.v, c.at = 0, f.clock.Now()
 	}
-	c.sync(f.clock.Now())
 	f.bundles[b].class = index
-	f.mark[b] = c.v + left
+	f.mark[b] = f.vOf(c) + left
 	f.push(c, b)
 	f.touch(index)
 	f.disturb()
@@ -80,8 +93,7 @@ func (f *fluid) join(index, b int32, left float64) {
 func (f *fluid) leave(b int32) float64 {
 	index := f.bundles[b].class
 	c := &f.classes[index]
-	c.sync(f.clock.Now())
-	left := max(f.mark[b]-c.v, 0)
+	left := max(f.mark[b]-f.vOf(c), 0)
 	f.drop(c, f.bundles[b].pos)
 	f.thin(index)
 	return left
@@ -91,7 +103,7 @@ func (f *fluid) leave(b int32) float64 {
 func (f *fluid) thin(index int32) {
 	c := &f.classes[index]
 	f.touch(index)
-	f.relax(c.rate)
+	f.relax()
 	if len(c.heap) > 0 {
 		return
 	}
@@ -107,15 +119,10 @@ func (f *fluid) thin(index int32) {
 }
 
 // disturb notes that every rate may have to change.
-func (f *fluid) disturb() { f.dirty, f.keep = true, 0 }
+func (f *fluid) disturb() { f.dirty = true }
 
-// relax notes that somebody who sent at a rate sends less: others may have more, if they share or were given less than
-// they asked for. Filling up to that rate goes as before, so those who have less keep what they have.
-func (f *fluid) relax(rate float64) {
-	if f.fair || f.strained {
-		f.dirty, f.keep = true, min(f.keep, rate)
-	}
-}
+// relax notes that somebody sends less: others may have more, if they share or were given less than they asked for.
+func (f *fluid) relax() { f.dirty = f.dirty || f.fair || f.strained }
 
 func (f *fluid) touch(index int32) { f.touched = append(f.touched, index) }
 
@@ -123,11 +130,24 @@ func (f *fluid) touch(index int32) { f.touched = append(f.touched, index) }
 func (f *fluid) classEnd(index int32) {
 	c := &f.classes[index]
 	c.sync(f.clock.Now())
+	if f.runsOut(c, c.v, c.rate) {
+		f.endFirst(c, c.v, c.rate)
+	}
+	f.thin(index)
+}
+
+// runsOut says whether the first bundle of a class has nothing left, the class's clock and rate being what they are.
+func (f *fluid) runsOut(c *class, v, rate float64) bool {
 	least := float64(nothing)
 	if f.quantum > 0 {
-		least = max(least, c.rate*float64(slackness)) // what grid took for ended
+		least = max(least, rate*float64(slackness)) // what grid took for ended
 	}
-	for len(c.heap) > 0 && f.mark[c.heap[0]]-c.v < least {
+	return len(c.heap) > 0 && f.mark[c.heap[0]]-v < least
+}
+
+// endFirst ends the first bundle of a class, and whatever others have nothing left.
+func (f *fluid) endFirst(c *class, v, rate float64) {
+	for again := true; again; again = f.runsOut(c, v, rate) {
 		b := c.heap[0]
 		f.drop(c, 0)
 		if c.alone {
@@ -135,7 +155,6 @@ func (f *fluid) classEnd(index int32) {
 		}
 		f.finish(b)
 	}
-	f.thin(index)
 }
 
 // setRate gives every bundle of a class a rate in bits a second at layer 2.
@@ -151,6 +170,10 @@ func (f *fluid) setRate(index int32, bits float64) {
 // reschedule moves a class's event to its next end.
 func (f *fluid) reschedule(index int32) {
 	c := &f.classes[index]
+	if c.group != none {
+		f.redue(index)
+		return
+	}
 	if len(c.heap) > 0 && c.rate > 0 {
 		if d, ok := until(f.mark[c.heap[0]]-c.v, c.rate); ok {
 			f.schedule(&c.next, f.grid(c.at+d), event{kind: classEnds, index: index})

@@ -25,7 +25,6 @@ type fluid struct {
 	fair     bool
 	strained bool    // some bundle was given less than was asked for, at the last sharing
 	dirty    bool    // rates are to be shared anew
-	keep     float64 // but classes with less than this, in payload bytes a nanosecond, keep theirs
 	walked   uint64  // generation that routes are up to date with
 	epoch    uint64  // counts calls of setRates
 	touched  []int32 // classes whose next end may have moved
@@ -44,6 +43,9 @@ type fluid struct {
 	free    []int32
 	busy    []int32 // classes with bundles
 	lane    lane
+	groups  []group // by link, while hosts share by themselves
+	levels  *maxmin.Levels
+	stale   []int32       // groups whose next end may be another
 	quantum time.Duration // ends are told at its multiples; 0: when they come
 
 	solver maxmin.Solver
@@ -63,7 +65,6 @@ type scratch struct {
 	links   []pathmap.LinkID
 	load    []float64 // by link, zero between calls
 	touched []pathmap.LinkID
-	room    []float64 // by link, what those leave who keep their rates
 	classes []maxmin.Class
 	who     []int32 // the class of each of the first of classes
 	rates   []float64
@@ -207,8 +208,7 @@ func (f *fluid) leftOf(b int32) float64 {
 	case onLane:
 		return f.lane.rows[bu.pos].leftAt(f.clock.Now())
 	}
-	c := &f.classes[bu.class]
-	return max(f.mark[b]-c.vAt(f.clock.Now()), 0)
+	return max(f.mark[b]-f.vOf(&f.classes[bu.class]), 0)
 }
 
 // steer gives a live bundle another route.
@@ -287,6 +287,7 @@ func (f *fluid) settle() {
 		f.reschedule(c)
 	}
 	f.touched = f.touched[:0]
+	f.rescheduleGroups()
 	f.rescheduleLane()
 }
 

@@ -52,7 +52,7 @@ func (f *fluid) delane(b int32) float64 {
 		}
 	}
 	ln.rows = ln.rows[:last]
-	f.relax(r.rate)
+	f.relax()
 	return r.leftAt(f.clock.Now())
 }
 

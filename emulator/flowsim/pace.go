@@ -95,7 +95,7 @@ func (f *fluid) leavePace(co *coflow, b int32) float64 {
 	if co.on--; co.on == 0 {
 		f.clock.Cancel(co.finish)
 	}
-	f.relax(0)
+	f.relax()
 	return left
 }
 
@@ -174,5 +174,5 @@ func (f *fluid) paceEnd(index int32) {
 			f.finish(b)
 		}
 	}
-	f.relax(0)
+	f.relax()
 }

@@ -11,6 +11,9 @@ import (
 func (f *fluid) setRates(r *southbound.Rates) {
 	flips := f.fair != r.Fair
 	f.fair = r.Fair
+	if flips && !f.fair {
+		f.disband()
+	}
 	f.epoch++
 	f.orders(r)
 	for _, p := range r.Pairs {

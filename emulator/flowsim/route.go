@@ -131,6 +131,9 @@ func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 		}
 	}
 	r.fate = fate
+	if r.shared != none {
+		f.touch(r.shared)
+	}
 	if !r.stalls() {
 		r.stuck = 0
 	}

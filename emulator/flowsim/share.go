@@ -14,21 +14,22 @@ const slack = 1e-6
 // share gives every class its rate.
 func (f *fluid) share() {
 	f.strained = false
-	if !f.fair && f.grant() {
+	switch {
+	case f.fair:
+		f.shareFairly()
+		return
+	case f.grant():
 		return
 	}
 	f.fill()
 	f.solves++
-	f.solver.Solve(f.tmp.room, f.tmp.classes, f.tmp.rates)
-	f.keep = unbounded
+	f.solver.Solve(f.capacity, f.tmp.classes, f.tmp.rates)
 	for i, c := range f.tmp.who {
 		rate := f.tmp.rates[i]
 		f.setRate(c, rate)
-		f.strained = f.strained || !f.fair && short(rate, f.wish(&f.classes[c]))
+		f.strained = f.strained || short(rate, f.wish(&f.classes[c]))
 	}
-	if !f.fair {
-		f.fallOut()
-	}
+	f.fallOut()
 }
 
 func short(rate, wish float64) bool { return rate < wish*(1-slack) }
@@ -39,8 +40,6 @@ func (f *fluid) wish(c *class) float64 {
 	switch {
 	case r.fate != arrives:
 		return 0
-	case f.fair:
-		return unbounded
 	case c.alone:
 		return c.wish
 	}
@@ -112,29 +111,18 @@ func (f *fluid) wishOfLaned(r *laned) float64 {
 	return r.wish
 }
 
-// fill lists who shares, for the solver, and what there is to share: the busy classes but those that keep their rates,
-// then the bundles that follow paces, one by one.
+// fill lists who shares, for the solver: the busy classes, then the bundles that follow paces, one by one.
 func (f *fluid) fill() {
 	t := &f.tmp
 	t.classes, t.who, t.members = t.classes[:0], t.who[:0], t.members[:0]
-	t.room = append(t.room[:0], f.capacity...)
-	keep := f.keep * (1 - slack) // who is as fast but for rounding shares
 	for _, i := range f.busy {
 		c := &f.classes[i]
 		links := f.routes[c.route].tight
-		if f.fair && c.rate < keep {
-			for _, l := range links {
-				t.room[l] -= c.rate / f.perBit * float64(len(c.heap))
-			}
-			continue
-		}
 		t.classes = append(t.classes, f.ask(links, len(c.heap), f.wish(c)))
 		t.who = append(t.who, i)
 	}
-	if !f.fair {
-		f.fillPaces()
-		f.fillLane()
-	}
+	f.fillPaces()
+	f.fillLane()
 	if cap(t.rates) < len(t.classes) {
 		t.rates = make([]float64, 2*len(t.classes))
 	}

@@ -14,7 +14,7 @@ func TestKeptRates(t *testing.T) {
 	wire(t, s)
 	rates(t, s, southbound.Rates{Fair: true})
 	all := facebookShape(4, 15, 32)
-	kept, f := 0, s.fluid
+	f := s.fluid
 	for {
 		at, ok := s.Next()
 		if len(all) > 0 && (!ok || all[0].at < at) {
@@ -30,11 +30,10 @@ func TestKeptRates(t *testing.T) {
 			}
 		}
 		s.Next()
-		kept += len(f.busy) - len(f.tmp.who)
 		checkRates(t, f)
 	}
-	if kept == 0 {
-		t.Error("no rate was ever kept")
+	if f.solves < 50 {
+		t.Errorf("rates were shared %d times only", f.solves)
 	}
 }
 
@@ -49,7 +48,11 @@ func checkRates(t *testing.T, f *fluid) {
 	want := make([]float64, len(classes))
 	solver.Solve(f.capacity, classes, want)
 	for k, i := range f.busy {
-		if got := f.classes[i].rate / f.perBit; math.Abs(got-want[k]) > 1e-9*want[k] {
+		got := 0.0
+		if g := f.classes[i].group; g != none {
+			got = f.groups[g].rate / f.perBit
+		}
+		if math.Abs(got-want[k]) > 1e-9*want[k] {
 			t.Fatalf("at %v a class of %v sends at %v, want %v", f.clock.Now(), f.routes[f.classes[i].route].pair, got, want[k])
 		}
 	}

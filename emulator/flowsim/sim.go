@@ -53,6 +53,7 @@ type eventKind uint8
 
 const (
 	classEnds eventKind = iota + 1 // the first bundles of a class end
+	groupEnds                      // the first bundles of a group end
 	paceEnds                       // a coflow's finish instant
 	laneEnds                       // the first bundles with rates of their own end
 	taskEnds
@@ -180,6 +181,8 @@ func (s *Sim) happen(ev event) {
 	switch ev.kind {
 	case classEnds:
 		s.fluid.classEnd(ev.index)
+	case groupEnds:
+		s.fluid.groupEnd(ev.index)
 	case paceEnds:
 		s.fluid.paceEnd(ev.index)
 	case laneEnds:

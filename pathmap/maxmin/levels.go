@@ -1,0 +1,340 @@
+package maxmin
+
+import (
+	"fmt"
+	"math"
+
+	"lightloom/pathmap"
+)
+
+// Levels shares links max-min fairly among classes of flows that come, go, grow and shrink, and does anew only what a
+// change can reach. It rests on this: a flow is held back by one of its links, its bottleneck, and all flows that have
+// the same bottleneck have the same rate, the link's level. So what is fair is told by a level for each link, however
+// many classes there are; a class has the level of that of its links whose level is lowest.
+//
+// A change cannot reach classes whose rate is below what it frees or takes, nor those that share no link, directly or
+// by others above that rate, with a class that changed.
+//
+// It is not for use by several goroutines at once.
+type Levels struct {
+	capacity []float64
+	classes  []levelClass
+
+	// By link. What a solution looks at for every class of a link lies together.
+	on      [][]seat  // the classes on it
+	level   []float64 // at which it is full; +Inf where nobody is held back here
+	reached []uint32  // the last solution that reached it
+	full    []uint32  // the last solution that found its level
+	was     []float64 // its level before that
+	left    []float64 // capacity that settled classes do not use
+	open    []int64   // flows of classes that are not settled
+	total   []int64   // flows on it
+
+	pending []int32 // classes to be brought up to date
+	keep    float64 // classes below it keep their rates
+	epoch   uint32
+	queue   []int32 // links that this solution has reached
+	heap    heap
+	changed []pathmap.LinkID
+	work    int64
+}
+
+// seat is a class on a link: all that a solution needs to know of a class on two links or one, in a row.
+type seat struct {
+	class int32
+	flows int32
+	neck  int32 // its bottleneck, none where it has no rate yet
+	peer  int32 // its other link, alone where it has none, many where it has several
+}
+
+const (
+	none  = -1
+	alone = -1
+	many  = -2
+)
+
+// levelClass is where a class sits.
+type levelClass struct {
+	links []pathmap.LinkID
+	seats []int32 // by link: where in its list
+	flows int32
+	neck  int32
+
+	asked   []pathmap.LinkID // what it is to be once it is brought up to date
+	want    int32
+	pending bool
+}
+
+// NewLevels returns levels of links with those capacities, above zero and by LinkID, without classes.
+func NewLevels(capacity []float64) *Levels {
+	n := len(capacity)
+	s := &Levels{capacity: capacity, keep: math.Inf(1), on: make([][]seat, n), level: make([]float64, n), reached: make([]uint32, n),
+		full: make([]uint32, n), was: make([]float64, n), left: make([]float64, n), open: make([]int64, n), total: make([]int64, n)}
+	for l := range s.level {
+		s.level[l] = math.Inf(1)
+	}
+	return s
+}
+
+// Set says that a class has that many flows, each on all of those links; none takes it away. The links are distinct,
+// at least one, and copied. It counts from the next Solve on.
+func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
+	for len(s.classes) <= int(class) {
+		s.classes = append(s.classes, levelClass{neck: none})
+	}
+	c := &s.classes[class]
+	c.want = flows
+	c.asked = append(c.asked[:0], links...)
+	if !c.pending {
+		c.pending = true
+		s.pending = append(s.pending, class)
+	}
+}
+
+// Level returns the rate of the flows whose bottleneck a link is.
+func (s *Levels) Level(l pathmap.LinkID) float64 { return s.level[l] }
+
+// Neck returns the bottleneck of a class that has flows, none (-1) of one that has none. Its rate is that link's level.
+func (s *Levels) Neck(class int32) int32 {
+	if int(class) >= len(s.classes) {
+		return none
+	}
+	return s.classes[class].neck
+}
+
+// Solve brings everything up to date with what was Set. It calls moved with each class whose bottleneck is another than
+// before, and returns the links whose level is another; the slice is borrowed until the next call.
+func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
+	s.changed = s.changed[:0]
+	if len(s.pending) == 0 {
+		return nil
+	}
+	s.epoch++
+	s.queue = s.queue[:0]
+	s.seatAll(moved)
+	s.reach()
+	s.fill(moved)
+	for _, l := range s.queue {
+		if s.level[l] != s.was[l] {
+			s.changed = append(s.changed, pathmap.LinkID(l))
+		}
+	}
+	s.keep = math.Inf(1)
+	return s.changed
+}
+
+// seatAll makes the links' lists what was asked for, and finds down to which rate that can be felt.
+func (s *Levels) seatAll(moved func(class, from, to int32)) {
+	for _, i := range s.pending {
+		c := &s.classes[i]
+		c.pending = false
+		same := len(c.asked) == len(c.links)
+		for k := range c.asked {
+			same = same && c.asked[k] == c.links[k]
+		}
+		if same && c.want == c.flows {
+			continue
+		}
+		s.feel(c.links)
+		if !same || c.want == 0 {
+			s.unseat(i, moved)
+		}
+		if c.want > 0 {
+			s.seat(i)
+			s.feel(c.links)
+		}
+	}
+	s.pending = s.pending[:0]
+	for _, l := range s.queue {
+		s.keep = min(s.keep, s.level[l])
+		if n := s.total[l]; n > 0 {
+			// New flows are held back at no less than an even part of each of their links.
+			s.keep = min(s.keep, s.capacity[l]/float64(n))
+		}
+	}
+	s.keep *= 1 - 1e-9 // rounding
+}
+
+// feel notes links that a change touches.
+func (s *Levels) feel(links []pathmap.LinkID) {
+	for _, l := range links {
+		s.meet(int32(l))
+	}
+}
+
+func (s *Levels) meet(l int32) {
+	if s.reached[l] != s.epoch {
+		s.reached[l], s.was[l] = s.epoch, s.level[l]
+		s.queue = append(s.queue, l)
+	}
+}
+
+// unseat takes a class off its links.
+func (s *Levels) unseat(i int32, moved func(class, from, to int32)) {
+	c := &s.classes[i]
+	for k, l := range c.links {
+		s.total[l] -= int64(c.flows)
+		on := s.on[l]
+		at, last := c.seats[k], int32(len(on)-1)
+		if at != last {
+			on[at] = on[last]
+			s.reseat(on[at].class, l, at)
+		}
+		s.on[l] = on[:last]
+	}
+	c.links, c.seats, c.flows = c.links[:0], c.seats[:0], 0
+	if c.neck != none {
+		moved(i, c.neck, none)
+		c.neck = none
+	}
+}
+
+func (s *Levels) reseat(class int32, l pathmap.LinkID, at int32) {
+	c := &s.classes[class]
+	for k := range c.links {
+		if c.links[k] == l {
+			c.seats[k] = at
+			return
+		}
+	}
+	panic(fmt.Sprintf("maxmin: class %d sits on link %d and does not know", class, l))
+}
+
+// seat puts a class on the links that it asked for, or gives one that sits there the flows that it asked for.
+func (s *Levels) seat(i int32) {
+	c := &s.classes[i]
+	if len(c.links) == 0 {
+		c.links = append(c.links, c.asked...)
+		for k, l := range c.links {
+			peer := int32(many)
+			switch len(c.links) {
+			case 1:
+				peer = alone
+			case 2:
+				peer = int32(c.links[1-k])
+			}
+			c.seats = append(c.seats, int32(len(s.on[l])))
+			s.on[l] = append(s.on[l], seat{class: i, neck: none, peer: peer})
+		}
+	}
+	for k, l := range c.links {
+		s.on[l][c.seats[k]].flows = c.want
+		s.total[l] += int64(c.want - c.flows)
+	}
+	c.flows = c.want
+}
+
+// kept says whether a class with that bottleneck keeps its rate: then its bottleneck is not reached.
+func (s *Levels) kept(neck int32) bool {
+	return neck != none && s.level[neck] < s.keep && s.reached[neck] != s.epoch
+}
+
+// reach finds the links that the change reaches, and what those who keep their rates leave of each.
+func (s *Levels) reach() {
+	for at := 0; at < len(s.queue); at++ {
+		l := s.queue[at]
+		on, left, open := s.on[l], s.capacity[l], int64(0)
+		s.work += int64(len(on))
+		for i := range on {
+			o := &on[i]
+			if s.kept(o.neck) {
+				left -= s.level[o.neck] * float64(o.flows)
+				continue
+			}
+			open += int64(o.flows)
+			if o.peer >= 0 {
+				s.meet(o.peer)
+			} else if o.peer == many {
+				s.feel(s.classes[o.class].links)
+			}
+		}
+		s.left[l], s.open[l] = left, open
+	}
+	s.heap.items = s.heap.items[:0]
+	for _, l := range s.queue {
+		if s.open[l] > 0 {
+			s.heap.items = append(s.heap.items, item{s.share(l), l})
+		} else {
+			s.full[l], s.level[l] = s.epoch, math.Inf(1) // nobody is left whom it could hold back
+		}
+	}
+	s.heap.build()
+}
+
+func (s *Levels) share(l int32) float64 { return max(s.left[l], 0) / float64(s.open[l]) }
+
+// fill lets the water rise over the links that are reached.
+func (s *Levels) fill(moved func(class, from, to int32)) {
+	level := 0.0
+	for len(s.heap.items) > 0 {
+		top := s.heap.items[0]
+		if s.open[top.id] == 0 { // all of its flows are held back elsewhere
+			s.full[top.id], s.level[top.id] = s.epoch, math.Inf(1)
+			s.heap.pop()
+			continue
+		}
+		if now := s.share(top.id); now > top.key {
+			s.heap.raise(now) // the key was from before others settled below it
+			continue
+		}
+		s.heap.pop()
+		level = max(level, top.key)
+		s.flood(top.id, level, moved)
+	}
+}
+
+// flood settles the flows of a link at its level.
+func (s *Levels) flood(l int32, level float64, moved func(class, from, to int32)) {
+	on := s.on[l]
+	for i := range on {
+		o := &on[i]
+		if s.settled(o) {
+			continue
+		}
+		if o.peer >= 0 {
+			s.settle(o.peer, level, o.flows)
+		} else if o.peer == many {
+			for _, p := range s.classes[o.class].links {
+				if int32(p) != l {
+					s.settle(int32(p), level, o.flows)
+				}
+			}
+		}
+		if o.neck != l {
+			s.move(o.class, l, moved)
+		}
+	}
+	s.full[l], s.level[l] = s.epoch, level
+}
+
+// settle takes flows at a rate from a link.
+func (s *Levels) settle(l int32, level float64, flows int32) {
+	s.left[l] -= level * float64(flows)
+	s.open[l] -= int64(flows)
+}
+
+// settled says whether a class that sits on a link which is being filled has its rate: it keeps it, or another of its
+// links is full.
+func (s *Levels) settled(o *seat) bool {
+	if o.peer >= 0 {
+		return s.full[o.peer] == s.epoch || s.kept(o.neck)
+	}
+	if o.peer == many {
+		for _, p := range s.classes[o.class].links {
+			if s.full[p] == s.epoch {
+				return true
+			}
+		}
+	}
+	return s.kept(o.neck)
+}
+
+// move gives a class another bottleneck.
+func (s *Levels) move(class, neck int32, moved func(class, from, to int32)) {
+	c := &s.classes[class]
+	moved(class, c.neck, neck)
+	c.neck = neck
+	for k, l := range c.links {
+		s.on[l][c.seats[k]].neck = neck
+	}
+}
