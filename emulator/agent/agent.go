@@ -37,7 +37,8 @@ type Agent struct {
 	table   table
 	rates   rateTable
 	events  eventLog
-	tasks   map[southbound.TaskID]*time.Timer // nil once ended
+	tasks   map[southbound.TaskID]running
+	lost    map[southbound.HostID]bool
 	running int64
 	active  []*bundle // those with a sender
 	beat    uint64    // counts readings of backlogs
@@ -67,7 +68,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{cfg: cfg, pattern: newPattern(), addr: make([]netip.AddrPort, cfg.Hosts),
 		greet: make(chan struct{}, maxGreeting), doors: make(chan struct{}, maxDoors), table: newTable(), rates: newRateTable(), events: newEventLog(),
-		tasks: map[southbound.TaskID]*time.Timer{}, beat: 1, fence: newFence()}
+		tasks: map[southbound.TaskID]running{}, lost: map[southbound.HostID]bool{}, beat: 1, fence: newFence()}
 	a.odometer = newOdometer(a)
 	a.buffers.New = func() any { return new(buffer) }
 	var b [8]byte
@@ -93,8 +94,8 @@ func (a *Agent) Close() error {
 	a.mu.Lock()
 	a.closed = true
 	for _, t := range a.tasks {
-		if t != nil {
-			t.Stop()
+		if t.timer != nil {
+			t.timer.Stop()
 		}
 	}
 	a.mu.Unlock()
@@ -120,11 +121,19 @@ func (a *Agent) Run(tasks []southbound.Task) error {
 		return fmt.Errorf("run tasks: %w", errClosed)
 	}
 	for _, t := range tasks {
-		if _, known := a.tasks[t.Task]; known || !a.cfg.Local(t.Host) {
+		was, known := a.tasks[t.Task]
+		if known && was.try >= t.Try || !a.cfg.Local(t.Host) {
 			continue
 		}
-		a.running++
-		a.tasks[t.Task] = time.AfterFunc(t.Compute, func() { a.taskEnded(t) })
+		if known {
+			a.forget(t.Task)
+		}
+		now := running{host: t.Host, try: t.Try}
+		if !a.lost[t.Host] {
+			a.running++
+			now.timer = time.AfterFunc(t.Compute, func() { a.taskEnded(t) })
+		}
+		a.tasks[t.Task] = now
 	}
 	return nil
 }
@@ -132,13 +141,13 @@ func (a *Agent) Run(tasks []southbound.Task) error {
 func (a *Agent) taskEnded(t southbound.Task) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.closed {
-		return
+	if now := a.tasks[t.Task]; a.closed || now.try != t.Try || now.timer == nil {
+		return // void meanwhile
 	}
-	a.tasks[t.Task] = nil
+	a.tasks[t.Task] = running{host: t.Host, try: t.Try}
 	a.running--
 	a.stats.tasks.Add(1)
-	a.events.add(southbound.Event{At: a.cfg.Now(), Kind: southbound.TaskEnded, Task: t.Task, Host: t.Host})
+	a.events.add(southbound.Event{At: a.cfg.Now(), Kind: southbound.TaskEnded, Task: t.Task, Try: t.Try, Host: t.Host})
 }
 
 // Start declares bundles; known coflows are left alone. They send as the rates in force say.
@@ -170,6 +179,9 @@ func (a *Agent) startLocked(s *southbound.Start) error {
 	if c.busy == 0 {
 		a.table.end(c) // nothing of it is here
 		return nil
+	}
+	if len(a.lost) > 0 {
+		a.voidRows(c, a.isLost)
 	}
 	now := a.cfg.Now()
 	for i := range c.rows {

@@ -127,8 +127,8 @@ func (s *sender) await(timer <-chan time.Time) error {
 	select {
 	case <-s.wake:
 	case <-timer:
-	case <-s.a.ctx.Done():
-		return s.a.ctx.Err()
+	case <-s.ctx.Done():
+		return s.ctx.Err()
 	}
 	return nil
 }

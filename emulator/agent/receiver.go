@@ -122,6 +122,8 @@ func (a *Agent) claim(h header) (*bundle, *receiver, error) {
 		return nil, nil, errors.New("the bundle is not known")
 	case b.size != h.size || b.src != h.src || b.dst != h.dst || !a.cfg.Local(h.dst):
 		return nil, nil, errors.New("the bundle is another than the one declared")
+	case b.void:
+		return nil, nil, errors.New("one of its hosts has failed")
 	case b.in == nil:
 		b.in = &receiver{salt: salt(b.key), size: b.size}
 	}
@@ -139,6 +141,15 @@ func (r *receiver) take(conn net.Conn) int64 {
 		before.Close()
 	}
 	return next
+}
+
+// leave ends what a receiver takes, and returns the connection that it had.
+func (r *receiver) leave() net.Conn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	conn := r.conn
+	r.conn = nil
+	return conn
 }
 
 // buffer is what one read fills. It is held for the length of the read, so that few are in use and stay in the cache.

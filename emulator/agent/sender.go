@@ -29,6 +29,8 @@ type sender struct {
 	b    *bundle // only what never changes of it is read without the agent's lock
 	salt int64
 	wake chan struct{}
+	ctx  context.Context // ends with the agent, or when the bundle is void
+	stop context.CancelFunc
 
 	gate     atomic.Pointer[gate]
 	written  atomic.Int64 // payload given to the socket
@@ -41,6 +43,7 @@ type sender struct {
 
 func newSender(a *Agent, b *bundle, w want) *sender {
 	s := &sender{a: a, b: b, salt: salt(b.key), wake: make(chan struct{}, 1), want: w}
+	s.ctx, s.stop = context.WithCancel(a.ctx)
 	g := gateFor(w, 0)
 	s.gate.Store(&g)
 	return s
@@ -162,6 +165,7 @@ const (
 
 // run sends until the receiver has everything, or the agent ends.
 func (s *sender) run() {
+	defer s.stop()
 	for again, wait := false, redialFirst; ; again, wait = true, min(2*wait, redialMost) {
 		before := s.written.Load()
 		err := s.connection(again)
@@ -170,7 +174,7 @@ func (s *sender) run() {
 		case err == nil:
 			s.a.sent(s.b)
 			return
-		case s.a.ctx.Err() != nil:
+		case s.ctx.Err() != nil:
 			return
 		}
 		s.a.cfg.Log.Warn("send bundle", "coflow", s.b.key.Coflow, "row", s.b.key.Row, "from", s.b.src, "to", s.b.dst, "error", err)
@@ -178,7 +182,7 @@ func (s *sender) run() {
 		if s.written.Load() > before {
 			wait = redialFirst
 		}
-		pause(s.a.ctx, wait)
+		pause(s.ctx, wait)
 	}
 }
 
@@ -189,7 +193,7 @@ func (s *sender) connection(again bool) error {
 		return err
 	}
 	defer f.Close()
-	defer context.AfterFunc(s.a.ctx, func() { f.Close() })()
+	defer context.AfterFunc(s.ctx, func() { f.Close() })()
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type bundle struct {
 	in       *receiver // once a connection came, if its destination is here
 	toSend   bool      // its source is here and has not been told that all has been received
 	toTake   bool      // its destination is here and misses bytes
+	void     bool      // one of its hosts has failed
 }
 
 // coflow is a started coflow with bundles that are not over.
@@ -90,6 +91,15 @@ func (t *table) row(k southbound.BundleKey) *bundle {
 // sent notes that a bundle's source has been told of the last byte; taken that its destination has it.
 func (t *table) sent(b *bundle)  { t.finish(b, &b.toSend) }
 func (t *table) taken(b *bundle) { t.live[b.key.Coflow].takes--; t.finish(b, &b.toTake) }
+
+// void notes that a bundle will neither be sent nor taken.
+func (t *table) void(b *bundle) {
+	if b.toTake {
+		t.live[b.key.Coflow].takes--
+	}
+	b.toTake = false
+	t.finish(b, &b.toSend)
+}
 
 func (t *table) finish(b *bundle, role *bool) {
 	*role = false
