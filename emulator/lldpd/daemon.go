@@ -79,10 +79,8 @@ func Open(cfg Config) (*Daemon, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open LLDP socket: %w", err)
 	}
-	err = errors.Join(
-		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1), // names wait in no queue, and are counted as nobody's bytes
-		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1))
-	if err != nil {
+	// Frames take the interface's queue, as everybody's do: what bypasses it is seen by no capture.
+	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1); err != nil {
 		return nil, errors.Join(fmt.Errorf("open LLDP socket: %w", err), unix.Close(fd))
 	}
 	d.sock = os.NewFile(uintptr(fd), "lldp")
