@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -27,8 +28,8 @@ func (j *Job) Check(hosts, slots int) error {
 		return fail("has neither stages nor flows")
 	case n > MaxTasks:
 		return fail("has %d tasks, at most %d are taken", n, MaxTasks)
-	case n > slots:
-		return fail("has %d tasks, the fabric has %d slots: add hosts or slots", n, slots)
+	case n > slots && !j.Piecemeal:
+		return fail("has %d tasks, the fabric has %d slots: add hosts or slots, or place it piecemeal", n, slots)
 	case j.Arrival < 0:
 		return fail("arrives before the run, at %v", j.Arrival)
 	case j.Deadline < 0 || j.Deadline > southbound.Never-1-j.Arrival:
@@ -39,9 +40,15 @@ func (j *Job) Check(hosts, slots int) error {
 			return fail("stage %d (%q) has no tasks", i, s.Name)
 		}
 		for k, t := range s.Tasks {
-			if t.Compute < 0 {
-				return fail("task %d of stage %d computes for %v, which is below zero", k, i, t.Compute)
+			if t.Compute < 0 || t.Far < 0 || t.Far > southbound.Never-t.Compute {
+				return fail("task %d of stage %d computes for %v and %v more; take times from zero up", k, i, t.Compute, t.Far)
 			}
+			if t.Input < 0 || t.Input > MaxBytes {
+				return fail("task %d of stage %d reads %d bytes; take 0 to %d", k, i, t.Input, MaxBytes)
+			}
+		}
+		if j.Piecemeal && len(s.Tasks) > slots && j.receives(i) {
+			return fail("stage %d (%q) receives, and its %d tasks must all have a slot for that; the fabric has %d: make fewer", i, s.Name, len(s.Tasks), slots)
 		}
 	}
 	for i := range j.Edges {
@@ -96,8 +103,17 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 		return fmt.Errorf("carries %d bytes; take 0 to %d", e.Bytes, MaxBytes)
 	case e.Kind == OneToOne && len(j.Stages[e.From].Tasks) != len(j.Stages[e.To].Tasks):
 		return errors.New("is one-to-one between stages of unequal size")
+	case j.Piecemeal && e.Stream:
+		return errors.New("is a stream of a piecemeal job: its tasks run side by side, and have to be placed so")
+	case j.Piecemeal && e.Kind == ScatterGather && min(len(j.Stages[e.From].Tasks), hosts)*min(len(j.Stages[e.To].Tasks), hosts) <= MaxFlows:
+		return nil // flows between the same two hosts are made at once
 	case len(j.Stages[e.From].Tasks)*len(j.Stages[e.To].Tasks) > MaxFlows:
 		return fmt.Errorf("has more than %d flows", MaxFlows)
 	}
 	return nil
+}
+
+// receives says whether some edge ends at a stage.
+func (j *Job) receives(stage int) bool {
+	return slices.ContainsFunc(j.Edges, func(e Edge) bool { return e.Kind != Fixed && e.To == stage })
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -40,6 +41,9 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 			}
 		}
 	case ScatterGather:
+		if j.Piecemeal {
+			return gather(e.byHost(from, to), false)
+		}
 		for i := range from {
 			for k := range to {
 				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: share(e.Bytes, len(from)*len(to), i*len(to)+k), Count: 1})
@@ -53,6 +57,45 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 		}
 	}
 	return gather(flows, false)
+}
+
+// byHost makes the flows of a shuffle between hosts at once, where tasks are too many to look at every two of them. Each
+// two hosts have the part of the bytes that their tasks have of all pairs of tasks; what rounding leaves goes along, so
+// that the sum is the edge's.
+func (e *Edge) byHost(from, to []southbound.HostID) []Flow {
+	a, b := tally(from), tally(to)
+	pairs := uint64(len(from)) * uint64(len(to))
+	var flows []Flow
+	upTo, sent := uint64(0), pathmap.Bytes(0)
+	for _, dst := range b {
+		for _, src := range a {
+			upTo += uint64(src.tasks) * uint64(dst.tasks)
+			all := portion(e.Bytes, upTo, pairs)
+			flows = append(flows, Flow{Src: src.host, Dst: dst.host, Bytes: all - sent, Count: int32(min(int64(src.tasks)*int64(dst.tasks), math.MaxInt32))})
+			sent = all
+		}
+	}
+	return flows
+}
+
+// manned is a host and how many tasks of a stage it has.
+type manned struct {
+	host  southbound.HostID
+	tasks int32
+}
+
+// tally counts tasks by host, in the order of hosts.
+func tally(hosts []southbound.HostID) []manned {
+	sorted := slices.Sorted(slices.Values(hosts))
+	var out []manned
+	for _, h := range sorted {
+		if n := len(out); n > 0 && out[n-1].host == h {
+			out[n-1].tasks++
+			continue
+		}
+		out = append(out, manned{h, 1})
+	}
+	return out
 }
 
 // DefaultKeys is how many keys a fields grouping has that says nothing of them.
@@ -73,7 +116,7 @@ func (e *Edge) byKey(from, to []southbound.HostID) []Flow {
 	for i := range from {
 		b := share(e.Bytes, len(from), i)
 		for k := range to {
-			if part := portion(b, upTo[k+1], keys) - portion(b, upTo[k], keys); part > 0 {
+			if part := portion(b, upTo[k+1], uint64(keys)) - portion(b, upTo[k], uint64(keys)); part > 0 {
 				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: part, Count: 1})
 			}
 		}
@@ -90,9 +133,9 @@ func hashKey(k int32) uint64 {
 }
 
 // portion returns b × part ÷ of, rounded down.
-func portion(b pathmap.Bytes, part uint64, of int32) pathmap.Bytes {
+func portion(b pathmap.Bytes, part, of uint64) pathmap.Bytes {
 	hi, lo := bits.Mul64(uint64(b), part)
-	q, _ := bits.Div64(hi, lo, uint64(of))
+	q, _ := bits.Div64(hi, lo, of)
 	return pathmap.Bytes(q)
 }
 

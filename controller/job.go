@@ -28,6 +28,22 @@ type Job struct {
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
 	Stages   []Stage       `json:"stages,omitempty"`
 	Edges    []Edge        `json:"edges,omitempty"`
+
+	// Piecemeal lets tasks be placed one by one, as slots come free, in place of all at once: the waves of MapReduce.
+	// Only what a stage receives still waits until each of its tasks has a slot.
+	Piecemeal bool `json:"piecemeal,omitempty"`
+	// Predicted is what earlier runs of a recurring job let expect of this one; nil: the job does not recur.
+	Predicted *Prediction `json:"predicted,omitempty"`
+}
+
+// Prediction is what is expected of a recurring job of one map and one reduce stage. It may be wrong.
+type Prediction struct {
+	Input   pathmap.Bytes `json:"input"`
+	Shuffle pathmap.Bytes `json:"shuffle"`
+	Maps    int           `json:"maps"`
+	Reduces int           `json:"reduces"`
+	MapTime time.Duration `json:"map_ns"`    // of one map
+	RedTime time.Duration `json:"reduce_ns"` // of one reduce
 }
 
 // Stage is a set of tasks that start together: once every edge into the stage has delivered.
@@ -39,6 +55,16 @@ type Stage struct {
 // Task computes for a while on one slot of a host.
 type Task struct {
 	Compute time.Duration `json:"compute_ns"`
+	Input   pathmap.Bytes `json:"input,omitempty"`  // of a block that it reads from the file system
+	Far     time.Duration `json:"far_ns,omitempty"` // it takes longer by this where no copy of the block is in its rack
+}
+
+// Takes returns how long a task runs, far saying that no copy of its block is in its rack.
+func (t *Task) Takes(far bool) time.Duration {
+	if far {
+		return t.Compute + t.Far
+	}
+	return t.Compute
 }
 
 // EdgeKind says which tasks of an edge's stages talk.

@@ -6,10 +6,12 @@ import (
 	"lightloom/southbound"
 )
 
-// Placement gives every task of a job a host, by task of the job.
+// Placement gives every task of a job a host, by task of the job. Tasks of a piecemeal job may have NoHost still, and
+// those that have one keep it.
 type Placement struct {
 	Job   JobID               `json:"job"`
 	Hosts []southbound.HostID `json:"hosts"`
+	Far   []int32             `json:"far,omitempty"` // tasks placed here whose rack has no copy of their block, ascending
 }
 
 // Way says what the bundles of a reservation do while its circuit is not usable.

@@ -21,7 +21,8 @@ type View struct {
 	Waiting  []*Job              // accepted and not placed, in order of acceptance
 	Free     []int32             // free slots, by host; none on a host that is lost
 	Lost     []southbound.HostID // hosts that have failed, sorted
-	Homeless []Homeless          // placed jobs that have lost hosts, by id
+	Homeless []Homeless          // placed jobs that have lost hosts, by id; not piecemeal ones
+	Partly   []Partly            // piecemeal jobs with a task placed, not ended, by id
 	Coflows  []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
 	Circuits []CircuitView // by OCS input; nil without an OCS
@@ -53,6 +54,31 @@ type Homeless struct {
 	Hosts []southbound.HostID // by task of the job; NoHost where one is to be chosen
 	Ended []bool              // by task: it has ended and takes no slot; its host is where what it wrote is read from
 }
+
+// Partly is a piecemeal job that has begun to be placed. Slices are by task of the job.
+type Partly struct {
+	Job   *Job
+	Hosts []southbound.HostID // NoHost where one is to be chosen
+	Tasks []TaskState
+	Waits []bool // by stage: edges into it have not delivered
+}
+
+// TaskState is where a task runs and how far it is.
+type TaskState struct {
+	Job     JobID             `json:"job"`
+	Stage   int32             `json:"stage"`
+	Host    southbound.HostID `json:"host"` // NoHost before placement
+	Started time.Duration     `json:"started_ns"`
+	Ended   time.Duration     `json:"ended_ns"`
+	Try     int32             `json:"try,omitempty"` // how often it was begun before, on hosts that have failed since
+	Far     bool              `json:"far,omitempty"` // no copy of its block is in the host's rack
+}
+
+// MayStart says whether a task has a host and is to begin there.
+func (t *TaskState) MayStart() bool { return t.Host >= 0 && t.Started < 0 && t.Ended < 0 }
+
+// Running says whether a task has begun and not ended.
+func (t *TaskState) Running() bool { return t.Started >= 0 && t.Ended < 0 }
 
 // CoflowView is a coflow as a policy sees it.
 type CoflowView struct {

@@ -48,10 +48,10 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		if err := s.CheckPlacement(&p.Place[i], l.held); err != nil {
 			return err
 		}
-		if s.Data().Jobs[p.Place[i].Job].Placed != state.Unset {
+		if j := s.Data().Jobs[p.Place[i].Job]; j.Placed != state.Unset && !j.Piecemeal {
 			l.note(controller.FabricChanged, now, p.Place[i].Job, -1, 0) // what was lost with a host is laid out anew, and has no routes
 		}
-		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts)}
+		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts), Far: slices.Clone(p.Place[i].Far)}
 		l.add(state.Entry{Kind: state.Placed, At: now, Placement: &place})
 	}
 	for i := range p.Route {
@@ -117,6 +117,7 @@ func (l *Loop) transitions(s *state.State, now time.Duration) bool {
 		return true // what begins next may need the ports that become free
 	}
 	l.beginDue(s, now)
+	l.dropUnused(s, now)
 	for _, st := range sorted(s.ReadyStages(), func(a, b state.StageRef) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Stage, b.Stage)) }) {
 		l.add(state.Entry{Kind: state.StageStarted, At: now, JobID: st.Job, Stage: st.Stage})
 		if s.Held(st.Job, st.Stage) {

@@ -128,6 +128,9 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 		away: map[southbound.DeviceID]bool{}}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
 	l.traffic = demand.NewEstimator(cfg.Demand)
+	if !cfg.Demand.Oracle() {
+		l.base.SteerAll()
+	}
 	l.steered = make([]bool, f.Racks)
 	return l
 }
@@ -288,7 +291,7 @@ func (l *Loop) run(s *state.State, id southbound.TaskID) {
 	j := s.Job(t.Job)
 	i := int(id - j.FirstTask)
 	first, _ := j.StageTasks(int(t.Stage))
-	l.act.Run = append(l.act.Run, southbound.Task{Task: id, Host: t.Host, Compute: j.Job.Stages[t.Stage].Tasks[i-first].Compute, Try: t.Try})
+	l.act.Run = append(l.act.Run, southbound.Task{Task: id, Host: t.Host, Compute: j.Job.Stages[t.Stage].Tasks[i-first].Takes(t.Far), Try: t.Try})
 }
 
 // start declares a coflow to its hosts, with the tags that hold now.

@@ -79,6 +79,8 @@ func (s *State) apply(e *Entry) error {
 		return s.seePort(e)
 	case HostSeen:
 		return s.seeHost(e)
+	case CircuitDropped:
+		return s.drop(e)
 	}
 	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }
@@ -137,11 +139,20 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 	case j == nil:
 		return fmt.Errorf("place job %d: no such job", p.Job)
 	case j.Placed != Unset:
+		if err := s.checkPieces(j, p); err != nil {
+			return err
+		}
 		return s.checkMoving(j, p, held)
 	case len(p.Hosts) != j.Tasks():
 		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
 	}
+	if err := s.checkPieces(j, p); err != nil {
+		return err
+	}
 	for _, h := range p.Hosts {
+		if h == controller.NoHost && j.Piecemeal {
+			continue
+		}
 		if h < 0 || int(h) >= len(s.free) {
 			return fmt.Errorf("place job %d: host %d of %d", p.Job, h, len(s.free))
 		}
@@ -158,6 +169,9 @@ func (s *State) place(e *Entry) error {
 		return err
 	}
 	j := s.d.Jobs[p.Job]
+	for _, i := range p.Far {
+		s.task(j, int(i)).Far = true
+	}
 	if j.Placed != Unset {
 		s.rehouse(j, p.Hosts)
 		return nil
@@ -165,17 +179,23 @@ func (s *State) place(e *Entry) error {
 	j.Hosts, j.Placed = slices.Clone(p.Hosts), e.At
 	for i, h := range j.Hosts {
 		s.d.Tasks[int(j.FirstTask)+i].Host = h
-		s.free[h]--
+		if h != controller.NoHost {
+			s.free[h]--
+		}
 	}
+	s.noteHomeless(j)
 	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })
 	for i := range j.Edges {
-		c := s.d.Coflows[int(j.FirstCoflow)+i]
-		s.fill(c, controller.Expand(&j.Job, &j.Edges[i], j.Hosts))
-		if j.Edges[i].Kind == controller.Fixed {
-			c.Ready = j.Arrival
-			j.Edges[i].Flows = nil
+		id := j.FirstCoflow + southbound.CoflowID(i)
+		if j.Edges[i].Kind != controller.Fixed {
+			s.layOut(j, id)
+			continue
 		}
-		s.noteCoflow(j, j.FirstCoflow+southbound.CoflowID(i))
+		c := s.d.Coflows[id]
+		s.fill(c, controller.Expand(&j.Job, &j.Edges[i], nil))
+		c.Ready = j.Arrival
+		j.Edges[i].Flows = nil
+		s.noteCoflow(j, id)
 	}
 	for k := range j.Stages {
 		s.noteStage(j, int32(k))

@@ -150,6 +150,20 @@ func (s *State) settle(e *Entry) error {
 	return nil
 }
 
+// drop records that a circuit is being taken away: from now on nothing is steered to it.
+func (s *State) drop(e *Entry) error {
+	if !inRange(e.Port, len(s.d.Circuits)) {
+		return fmt.Errorf("drop %d→%d: no such port", e.Port, e.Out)
+	}
+	c := &s.d.Circuits[e.Port]
+	if c.Phase != controller.Usable || c.Out != e.Out {
+		return ErrStale
+	}
+	s.d.Moves[c.Move].Ended = e.At
+	*c = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1, Since: e.At}
+	return nil
+}
+
 // Carries says whether a reservation carries a row of a coflow.
 func (s *State) Carries(r *controller.Reservation, id southbound.CoflowID, c *Coflow, row int) bool {
 	return (r.Coflow == id || r.Coflow == controller.AnyCoflow) &&

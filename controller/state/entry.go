@@ -30,11 +30,12 @@ const (
 	Planned                          // Wake, Anneal
 	PortSeen                         // Device, Port, OK (lit)
 	HostSeen                         // Host, OK (up)
+	CircuitDropped                   // Port (input), Out
 	maxKind
 )
 
 var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded", "BundleEnded",
-	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen", "HostSeen"}
+	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen", "HostSeen", "CircuitDropped"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {

@@ -16,9 +16,6 @@ func (s *State) Lost(h southbound.HostID) bool {
 	return lost
 }
 
-// MayStart says whether a task has a host and is to begin there.
-func (t *Task) MayStart() bool { return t.Host >= 0 && t.Started == Unset && t.Ended == Unset }
-
 // startable says whether a stage has tasks to begin.
 func (s *State) startable(j *Job, stage int32) bool {
 	first, end := j.StageTasks(int(stage))
@@ -135,10 +132,10 @@ func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound
 	}
 	for i, h := range p.Hosts {
 		switch {
-		case h < 0 || int(h) >= len(s.free):
-			return fmt.Errorf("place job %d: host %d of %d", p.Job, h, len(s.free))
 		case j.Hosts[i] == h:
 			continue
+		case h < 0 || int(h) >= len(s.free):
+			return fmt.Errorf("place job %d: host %d of %d", p.Job, h, len(s.free))
 		case j.Hosts[i] != controller.NoHost:
 			return fmt.Errorf("place job %d: task %d runs on host %d and is not moved", p.Job, i, j.Hosts[i])
 		case s.Lost(h):
@@ -154,10 +151,11 @@ func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound
 	return nil
 }
 
-// rehouse gives hosts to the tasks of a job that have lost theirs. What has not begun to be sent is laid out anew.
+// rehouse gives hosts to the tasks of a job that have lost theirs, or have had none so far. What has not begun to be
+// sent is laid out anew.
 func (s *State) rehouse(j *Job, hosts []southbound.HostID) {
 	for i, h := range hosts {
-		if j.Hosts[i] != controller.NoHost {
+		if j.Hosts[i] != controller.NoHost || h == controller.NoHost {
 			continue
 		}
 		t := s.task(j, i)
@@ -169,9 +167,8 @@ func (s *State) rehouse(j *Job, hosts []southbound.HostID) {
 	s.noteHomeless(j)
 	for i := range j.Edges {
 		id := j.FirstCoflow + southbound.CoflowID(i)
-		if c := s.d.Coflows[id]; c.Started == Unset && j.Edges[i].Kind != controller.Fixed {
-			s.fill(c, controller.Expand(&j.Job, &j.Edges[i], j.Hosts))
-			s.noteCoflow(j, id)
+		if s.d.Coflows[id].Started == Unset && j.Edges[i].Kind != controller.Fixed {
+			s.layOut(j, id)
 		}
 	}
 	for _, id := range j.Redo {
@@ -184,8 +181,28 @@ func (s *State) rehouse(j *Job, hosts []southbound.HostID) {
 	}
 }
 
-// noteHomeless keeps the list of jobs that have lost hosts.
+// layOut gives the coflow of an edge its bundles, once all of its tasks have hosts.
+func (s *State) layOut(j *Job, id southbound.CoflowID) {
+	c := s.d.Coflows[id]
+	if c.Waits = !s.housed(j, c); c.Waits {
+		return
+	}
+	s.fill(c, controller.Expand(&j.Job, &j.Edges[c.Edge], j.Hosts))
+	s.noteCoflow(j, id)
+}
+
+// noteHomeless keeps the list of jobs that have lost hosts, and that of piecemeal ones.
 func (s *State) noteHomeless(j *Job) {
+	if j.Piecemeal {
+		i, listed := slices.BinarySearch(s.partly, j.ID)
+		switch live := j.Placed != Unset && j.Ended == Unset; {
+		case live && !listed:
+			s.partly = slices.Insert(s.partly, i, j.ID)
+		case !live && listed:
+			s.partly = slices.Delete(s.partly, i, i+1)
+		}
+		return
+	}
 	i, listed := slices.BinarySearch(s.homeless, j.ID)
 	switch without := j.Ended == Unset && slices.Contains(j.Hosts, controller.NoHost); {
 	case without && !listed:
@@ -205,5 +222,18 @@ func (s *State) viewHomeless(v *controller.View) {
 			h.Ended[i] = s.task(j, i).Ended != Unset
 		}
 		v.Homeless = append(v.Homeless, h)
+	}
+}
+
+// viewPartly lists the piecemeal jobs.
+func (s *State) viewPartly(v *controller.View) {
+	v.Partly = v.Partly[:0]
+	for _, id := range s.partly {
+		j := s.d.Jobs[id]
+		p := controller.Partly{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)], Waits: make([]bool, len(j.Stages))}
+		for k := range p.Waits {
+			p.Waits[k] = j.Stages[k].Waits > 0
+		}
+		v.Partly = append(v.Partly, p)
 	}
 }

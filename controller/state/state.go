@@ -36,15 +36,8 @@ type Stage struct {
 	Started bool  `json:"started"`
 }
 
-// Task is where a task runs and how far it is.
-type Task struct {
-	Job     controller.JobID  `json:"job"`
-	Stage   int32             `json:"stage"`
-	Host    southbound.HostID `json:"host"` // pathmap.None before placement
-	Started time.Duration     `json:"started_ns"`
-	Ended   time.Duration     `json:"ended_ns"`
-	Try     int32             `json:"try,omitempty"` // how often it was begun before, on hosts that have failed since
-}
+// Task is where a task runs and how far it is; its instants are Unset until they come.
+type Task = controller.TaskState
 
 // Coflow is one edge of a job: a row of the transfer ledger.
 type Coflow struct {
@@ -71,7 +64,7 @@ type Coflow struct {
 	Again bool                `json:"again,omitempty"`
 	Of    southbound.CoflowID `json:"of,omitempty"` // the edge's own
 	Pairs []controller.Flow   `json:"pairs,omitempty"`
-	Waits bool                `json:"waits,omitempty"`
+	Waits bool                `json:"waits,omitempty"` // so does the coflow of an edge whose tasks are placed piecemeal
 }
 
 // Reservation is a reservation and whether its circuit has been asked for.
@@ -138,6 +131,7 @@ type State struct {
 	ready    []southbound.CoflowID // ready to start
 	finished int                   // jobs that have ended
 	homeless []controller.JobID    // jobs with tasks that have lost their hosts, sorted
+	partly   []controller.JobID    // piecemeal jobs that are placed in part or whole, and have not ended, sorted
 }
 
 // StageRef names a stage of a job.
@@ -226,7 +220,7 @@ func (s *State) derive() {
 	for h := range s.free {
 		s.free[h] = int32(s.fabric.Spec.Slots)
 	}
-	s.waiting, s.active, s.stages, s.ready, s.homeless, s.finished = nil, nil, nil, nil, nil, 0
+	s.waiting, s.active, s.stages, s.ready, s.homeless, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
 	for i := range s.d.Tasks {
 		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {
 			s.free[t.Host]--

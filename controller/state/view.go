@@ -36,6 +36,7 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 	}
 	s.viewDown(v)
 	s.viewHomeless(v)
+	s.viewPartly(v)
 }
 
 func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID) (southbound.Left, bool)) controller.CoflowView {

@@ -23,12 +23,13 @@ type Coflow struct {
 }
 
 // Placed returns the coflows of the plan's placements that have bundles, by id. A placement of a job that the view does
-// not hold is passed over.
+// not hold is passed over, and so is one of a piecemeal job: its coflows come once all tasks have hosts, and are in the
+// view then.
 func Placed(v *controller.View, p *controller.Plan) []Coflow {
 	var all []Coflow
 	for _, pl := range p.Place {
 		i := slices.IndexFunc(v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })
-		if i < 0 {
+		if i < 0 || v.Waiting[i].Piecemeal {
 			continue
 		}
 		all = appendJob(all, v.Waiting[i], pl.Hosts)

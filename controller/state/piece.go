@@ -1,0 +1,37 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// checkPieces says what is wrong with a placement as far as it is piecemeal, or nil: only a piecemeal job may be placed
+// in part, some task gets a host, and tasks that read from afar are tasks that get one, in order.
+func (s *State) checkPieces(j *Job, p *controller.Placement) error {
+	if len(p.Hosts) != j.Tasks() {
+		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
+	}
+	if !j.Piecemeal && slices.Contains(p.Hosts, controller.NoHost) {
+		return fmt.Errorf("place job %d: task %d has no host, and the job is not placed piecemeal", p.Job, slices.Index(p.Hosts, controller.NoHost))
+	}
+	if j.Piecemeal && len(p.Hosts) > 0 && slices.Equal(p.Hosts, j.hosts()) {
+		return ErrStale
+	}
+	for k, i := range p.Far {
+		if i < 0 || int(i) >= len(p.Hosts) || p.Hosts[i] == controller.NoHost || k > 0 && p.Far[k-1] >= i {
+			return fmt.Errorf("place job %d: task %d of %d is said to read from afar, and is not placed, or not in order", p.Job, i, len(p.Hosts))
+		}
+	}
+	return nil
+}
+
+// hosts returns the hosts of a job's tasks, NoHost for each before any is placed.
+func (j *Job) hosts() []southbound.HostID {
+	if j.Hosts != nil {
+		return j.Hosts
+	}
+	return slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks())
+}
