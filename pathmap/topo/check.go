@@ -47,6 +47,9 @@ func (s Spec) Check() error {
 	if err := s.checkRates(); err != nil {
 		return err
 	}
+	if err := s.checkOwn(); err != nil {
+		return err
+	}
 	return s.checkOCS(given)
 }
 

@@ -64,6 +64,7 @@ type Spec struct {
 	Ports  int                   // ports: OCS ports, at most Racks (the racks beyond have none); default Racks
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
 	Slots  int                   // slots: tasks a host runs at once
+	Own    string                // rates of single racks, such as "eps@3=500Mbps,ocs@0-4=20Gbps"; empty: none
 
 	K        int    // k: ports of a switch of a fat-tree
 	Switches int    // switches: of a Jellyfish

@@ -64,12 +64,14 @@ func (f *Fabric) number(hosts []int32) {
 
 func (f *Fabric) cable(b *pathmap.Builder) {
 	s := f.Spec
+	nic, eps, ocs := s.rackRates()
 	for h, n := range f.HostNode {
-		b.Cable(n, 0, f.ToRNode[h/s.Hosts], int32(h%s.Hosts), s.NIC, s.NIC)
+		r := h / s.Hosts
+		b.Cable(n, 0, f.ToRNode[r], int32(h%s.Hosts), nic[r], nic[r])
 	}
 	for r, tor := range f.ToRNode {
 		for i := range s.Spines {
-			b.Cable(tor, int32(s.Hosts+i), pathmap.NodeID(s.Racks+i), int32(r), s.EPS, s.EPS)
+			b.Cable(tor, int32(s.Hosts+i), pathmap.NodeID(s.Racks+i), int32(r), eps[r], eps[r])
 		}
 	}
 	if !s.HasOCS() {
@@ -80,7 +82,7 @@ func (f *Fabric) cable(b *pathmap.Builder) {
 		f.OCSUplink[r] = pathmap.None
 		if r < s.Ports {
 			f.OCSUplink[r] = int32(s.Hosts + s.Spines)
-			b.Cable(tor, f.OCSUplink[r], f.OCSNode, int32(r), s.OCS, s.OCS)
+			b.Cable(tor, f.OCSUplink[r], f.OCSNode, int32(r), ocs[r], ocs[r])
 		}
 	}
 }

@@ -16,12 +16,15 @@ const maxText = 4096
 // ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas. Keys left out
 // have their defaults, which the spec returned holds. Keys by kind:
 //
-//	hybrid     racks hosts spines nic eps ocs ports dark slots
-//	leafspine  racks hosts spines nic eps slots
+//	hybrid     racks hosts spines nic eps oversub ocs ports dark slots
+//	leafspine  racks hosts spines nic eps oversub slots
 //	crossbar   ports rate dark slots
 //	fattree    k hosts rate paths slots
 //	jellyfish  switches degree hosts rate seed paths slots
 //	file       path dark scale paths slots
+//
+// A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar rate@3=1Gbps. oversub is
+// how many times what a rack's hosts can send is more than what its uplinks carry, as in oversub=4:1, in the place of eps.
 //
 // Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish. The path of a file may be written
 // without its key where it comes first, as in "file:lab.yaml,dark=10ms"; it is not opened here.
@@ -72,6 +75,8 @@ type draft struct {
 	s     Spec
 	keys  []key
 	given map[string]bool
+
+	oversub float64 // 0: not given
 }
 
 // key is one key of a kind.
@@ -107,6 +112,9 @@ func (d *draft) example() string {
 
 // set reads one key.
 func (d *draft) set(name, value string) error {
+	if strings.Contains(name, "@") {
+		return d.setOwn(name, value)
+	}
 	for _, k := range d.keys {
 		if k.name != name {
 			continue
@@ -115,6 +123,9 @@ func (d *draft) set(name, value string) error {
 			return wrong(name, "given twice: leave one out")
 		}
 		d.given[name] = true
+		if name == "oversub" {
+			return d.setOversub(value)
+		}
 		return k.set(&d.s, value)
 	}
 	names := make([]string, len(d.keys))
@@ -126,6 +137,9 @@ func (d *draft) set(name, value string) error {
 
 // spec returns what was read, checked.
 func (d *draft) spec() (Spec, error) {
+	if err := d.applyOversub(); err != nil {
+		return Spec{}, err
+	}
 	if err := d.s.Check(); err != nil {
 		return Spec{}, err
 	}
@@ -140,6 +154,7 @@ func keysOf(kind string) []key {
 		{"spines", count("spines", func(s *Spec) *int { return &s.Spines })},
 		{"nic", rate("nic", func(s *Spec) *pathmap.BitsPerSecond { return &s.NIC })},
 		{"eps", rate("eps", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })},
+		{"oversub", nil}, // setOversub's
 	}
 	slots := key{"slots", count("slots", func(s *Spec) *int { return &s.Slots })}
 	dark := key{"dark", duration("dark", func(s *Spec) *time.Duration { return &s.Dark })}

@@ -129,6 +129,10 @@ func (s Spec) String() string {
 	if s.Slots != DefaultSlots {
 		put("slots", s.Slots)
 	}
+	if s.Own != "" {
+		b.WriteByte(',')
+		b.WriteString(s.Own)
+	}
 	return b.String()
 }
 
@@ -142,5 +146,5 @@ func (s Spec) WithoutOCS(extra bool) Spec {
 		s.EPS += s.OCS/links*ports + s.OCS%links*ports/links
 	}
 	s.Kind, s.OCS, s.Ports, s.Dark = LeafSpine, 0, 0, 0
-	return s
+	return s.withoutOwn("ocs")
 }

@@ -89,10 +89,7 @@ func prepare(opt Options, scale float64) (*setup, error) {
 
 // scaleSpec divides a spec's rates.
 func scaleSpec(s topo.Spec, by float64) (topo.Spec, error) {
-	for _, r := range []*pathmap.BitsPerSecond{&s.NIC, &s.EPS, &s.OCS} {
-		*r = pathmap.BitsPerSecond(float64(*r) / by)
-	}
-	s.Divisor *= by // of a file's
+	s = s.Divide(by)
 	if err := s.Check(); err != nil {
 		return s, fmt.Errorf("scale fabric by %v: %w", by, err)
 	}
