@@ -15,6 +15,7 @@ type Switch struct {
 	Optical bool    // an OCS: Move and no rules; else rules and no Move
 	Ports   []int   // interface index by port; 0 where no cable is plugged in
 	Racks   int     // racks of the fabric: rules are for racks 0 to Racks-1
+	Sources bool    // rules may name the rack that packets come from, which takes room
 	Locals  []Local // hosts on ports of this switch, sorted by address
 	Block   uint32  // shared ingress block that is this switch's alone, above zero
 	Sink    int     // interface index of where dropped packets go, for planes that cannot drop otherwise
@@ -70,8 +71,10 @@ func (s *Switch) CheckRule(r southbound.Rule) error {
 // CheckMatch says what is wrong with a match at s, or nil.
 func (s *Switch) CheckMatch(m southbound.Match) error {
 	switch {
-	case m.Src != southbound.AnyRack:
-		return fmt.Errorf("match on source rack %d: this dataplane matches destination and tag only: %w", m.Src, southbound.ErrUnsupported)
+	case m.Src != southbound.AnyRack && !s.Sources:
+		return fmt.Errorf("match on source rack %d: this switch matches destination and tag only: %w", m.Src, southbound.ErrUnsupported)
+	case m.Src != southbound.AnyRack && (m.Src < 0 || int(m.Src) >= s.Racks):
+		return fmt.Errorf("match on source rack %d: racks are 0 to %d: %w", m.Src, s.Racks-1, southbound.ErrRefused)
 	case m.Dst < 0 || int(m.Dst) >= s.Racks:
 		return fmt.Errorf("match on rack %d: racks are 0 to %d: %w", m.Dst, s.Racks-1, southbound.ErrRefused)
 	case m.Tag >= southbound.Tags && m.Tag != southbound.AnyTag:

@@ -33,10 +33,14 @@ func (t Table) Find(m southbound.Match) (southbound.Rule, bool) {
 	return t[i], true
 }
 
-// Lookup returns the rule for a packet to rack dst with that tag: its own, else the destination's any-tag rule.
-func (t Table) Lookup(dst southbound.RackID, tag southbound.Tag) (southbound.Rule, bool) {
-	if r, ok := t.Find(southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}); ok {
-		return r, true
+// Lookup returns the rule for a packet from rack src to rack dst with that tag: one for its source before one for any,
+// and of those one for its tag before the one for any.
+func (t Table) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbound.Rule, bool) {
+	for _, m := range [...]southbound.Match{{Dst: dst, Tag: tag, Src: src}, {Dst: dst, Tag: southbound.AnyTag, Src: src},
+		{Dst: dst, Tag: tag, Src: southbound.AnyRack}} {
+		if r, ok := t.Find(m); ok {
+			return r, true
+		}
 	}
 	return t.Find(southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack})
 }

@@ -12,7 +12,7 @@ import (
 
 func randomMatch(r *rand.Rand) southbound.Match {
 	tags := []southbound.Tag{0, 1, 7, southbound.AnyTag}
-	return southbound.Match{Dst: southbound.RackID(r.IntN(4)), Tag: tags[r.IntN(len(tags))], Src: southbound.AnyRack}
+	return southbound.Match{Dst: southbound.RackID(r.IntN(4)), Tag: tags[r.IntN(len(tags))], Src: southbound.RackID(r.IntN(3) - 1)}
 }
 
 // TestTableTwin holds Change, Edits and Lookup against a map.
@@ -50,11 +50,15 @@ func TestTableTwin(t *testing.T) {
 				t.Fatalf("seed %d: edits lead to %v, want %v", seed, got, next)
 			}
 			m := randomMatch(r)
-			got, ok := next.Lookup(m.Dst, m.Tag)
+			m.Src, m.Tag = max(m.Src, 0), m.Tag%southbound.Tags
+			got, ok := next.Lookup(m.Dst, m.Src, m.Tag)
 			want, wok := twin[m]
-			if !wok {
-				m.Tag = southbound.AnyTag
-				want, wok = twin[m]
+			for _, src := range []southbound.RackID{m.Src, southbound.AnyRack} {
+				for _, tag := range []southbound.Tag{m.Tag, southbound.AnyTag} {
+					if !wok {
+						want, wok = twin[southbound.Match{Dst: m.Dst, Src: src, Tag: tag}]
+					}
+				}
 			}
 			if got != want || ok != wok {
 				t.Fatalf("seed %d: lookup of %v is %v, %v; want %v, %v", seed, m, got, ok, want, wok)
@@ -85,6 +89,8 @@ func TestChangeNamesTwice(t *testing.T) {
 
 func TestCheckRule(t *testing.T) {
 	sw := &Switch{Name: "tor0", Ports: []int{5, 0, 7}, Racks: 2}
+	wide := *sw
+	wide.Sources = true
 	good := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 7, Src: southbound.AnyRack}, Primary: 0, Backup: 2}
 	for _, c := range []struct {
 		name string
@@ -95,6 +101,7 @@ func TestCheckRule(t *testing.T) {
 		{"without backup", func(r *southbound.Rule) { r.Backup = southbound.NoPort }, nil},
 		{"any tag", func(r *southbound.Rule) { r.Tag = southbound.AnyTag }, nil},
 		{"a source", func(r *southbound.Rule) { r.Src = 0 }, southbound.ErrUnsupported},
+		{"a source beyond", func(r *southbound.Rule) { r.Src = 2 }, southbound.ErrUnsupported},
 		{"a tag beyond", func(r *southbound.Rule) { r.Tag = 8 }, southbound.ErrRefused},
 		{"a rack beyond", func(r *southbound.Rule) { r.Dst = 2 }, southbound.ErrRefused},
 		{"a rack below", func(r *southbound.Rule) { r.Dst = -1 }, southbound.ErrRefused},
@@ -106,6 +113,13 @@ func TestCheckRule(t *testing.T) {
 		c.edit(&r)
 		if err := sw.CheckRule(r); !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	for src, want := range map[southbound.RackID]error{0: nil, 1: nil, 2: southbound.ErrRefused, -2: southbound.ErrRefused} {
+		r := good
+		r.Src = src
+		if err := wide.CheckRule(r); !errors.Is(err, want) || (want == nil) != (err == nil) {
+			t.Errorf("from rack %d: %v, want %v", src, err, want)
 		}
 	}
 }

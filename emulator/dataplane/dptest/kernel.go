@@ -17,6 +17,15 @@ func Kernel(t *testing.T, dataplane string, needs ...string) {
 	})
 }
 
+// KernelSources is Kernel for rules that name sources.
+func KernelSources(t *testing.T, dataplane string, needs ...string) {
+	netnstest.Need(t, needs...)
+	netnstest.Lock(t)
+	RunSources(t, func(t *testing.T) Network {
+		return Real(t, "jellyfish:switches=6,degree=3,hosts=7,rate=1Gbps", netns.Options{Dataplane: dataplane})
+	})
+}
+
 // Real builds a fabric of real interfaces and the sockets in it, until t ends.
 func Real(t testing.TB, text string, opt netns.Options) *Packets {
 	t.Helper()

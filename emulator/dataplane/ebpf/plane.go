@@ -47,6 +47,10 @@ func New(nl *netlink.Handle, sw dataplane.Switch) (*Plane, error) {
 	return p, nil
 }
 
+// maxMemory bounds the locked memory of one switch: 147 racks that rules tell apart as sources, or 21,000 that they do
+// not.
+const maxMemory = 4 << 20
+
 func (p *Plane) load() (err error) {
 	if p.sw.Optical {
 		l := newOpticalLayout(&p.sw)
@@ -60,6 +64,9 @@ func (p *Plane) load() (err error) {
 		return err
 	}
 	l := newPacketLayout(&p.sw)
+	if l.size > maxMemory {
+		return fmt.Errorf("rules for %d racks and %d sources take %d bytes, more than %d: %w", l.racks, l.sources, l.size, maxMemory, southbound.ErrUnsupported)
+	}
 	if p.mem, err = newMemory("ll_switch", l.size); err != nil {
 		return err
 	}

@@ -55,6 +55,10 @@ func index(into, r asm.Register, n, base, shift int, beyond string) asm.Instruct
 
 // packetProgram is a packet switch: hosts here by address, the rest by rack and tag, primary, else backup.
 func packetProgram(l packetLayout, m *memory) asm.Instructions {
+	route := "try0"
+	if l.sources > 1 {
+		route = "row"
+	}
 	p := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),
 		asm.LoadMapValue(asm.R9, m.m.FD(), 0),
@@ -65,6 +69,7 @@ func packetProgram(l packetLayout, m *memory) asm.Instructions {
 		asm.Mov.Reg(asm.R4, asm.R2),
 		asm.Add.Imm(asm.R4, 34), // Ethernet and IPv4 headers
 		asm.JGT.Reg(asm.R4, asm.R3, "drop"),
+		asm.LoadMem(asm.R4, asm.R2, 26, asm.Word), // source
 		asm.LoadMem(asm.R8, asm.R2, 15, asm.Byte), // TOS
 		asm.RSh.Imm(asm.R8, 2),
 		asm.And.Imm(asm.R8, southbound.Tags-1),
@@ -82,7 +87,7 @@ func packetProgram(l packetLayout, m *memory) asm.Instructions {
 	p = append(p, index(asm.R2, asm.R1, l.racks, l.homes, 2, "drop")...)
 	p = append(p,
 		asm.LoadMem(asm.R1, asm.R2, 0, asm.Word),
-		asm.JEq.Imm(asm.R1, 0, "try0"),
+		asm.JEq.Imm(asm.R1, 0, route),
 		asm.And.Imm(asm.R7, 0xff),
 		asm.Add.Reg(asm.R1, asm.R7),
 	)
@@ -91,12 +96,32 @@ func packetProgram(l packetLayout, m *memory) asm.Instructions {
 		asm.LoadMem(asm.R0, asm.R2, 0, asm.Word),
 		asm.Ja.Label("primary"),
 	)
+	p = append(p, row(l)...)
 	p = append(p, tries(l)...)
 	p = append(p, choose(l)...)
 	return append(p, drop()...)
 }
 
-// tries reads the rule word of (rack R5, tag R8) into R0. The bank of generation g is written again only once g+2
+// row makes R5 the row of the rule table: the rack's, or where rules name sources, that of the rack of address R4 to the
+// rack.
+func row(l packetLayout) asm.Instructions {
+	if l.sources == 1 {
+		return nil
+	}
+	return asm.Instructions{
+		asm.HostTo(asm.BE, asm.R4, asm.Word).WithSymbol("row"),
+		asm.Mov.Reg(asm.R1, asm.R4),
+		asm.RSh.Imm(asm.R1, 24),
+		asm.JNE.Imm(asm.R1, 10, "drop"),
+		asm.RSh.Imm(asm.R4, 8),
+		asm.And.Imm(asm.R4, 0xffff),
+		asm.JGE.Imm(asm.R4, int32(l.sources), "drop"),
+		asm.Mul.Imm(asm.R4, int32(l.racks)),
+		asm.Add.Reg(asm.R5, asm.R4),
+	}
+}
+
+// tries reads the rule word of (row R5, tag R8) into R0. The bank of generation g is written again only once g+2
 // stands; so a word read while the generation is still at most g+1 is of a whole table. Two tries: a packet that loses
 // both has met four new tables in a microsecond. The second look at the generation depends on the word's address, so
 // that no processor takes it first.

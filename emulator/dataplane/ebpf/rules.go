@@ -45,7 +45,7 @@ func (r *rules) set(set []southbound.Rule, drop []southbound.Match, replace bool
 		return err
 	}
 	r.table = next
-	r.store(expand(next, r.at.racks))
+	r.store(expand(next, r.at))
 	return nil
 }
 

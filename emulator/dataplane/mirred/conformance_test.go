@@ -13,4 +13,6 @@ func TestMain(m *testing.M) { netnstest.Main(m, true) }
 
 func TestConformance(t *testing.T) { dptest.Kernel(t, netns.Mirred, netnstest.Netns) }
 
+func TestSources(t *testing.T) { dptest.KernelSources(t, netns.Mirred, netnstest.Netns) }
+
 func BenchmarkChanges(b *testing.B) { dptest.KernelBenchmarks(b, netns.Mirred, netnstest.Netns) }

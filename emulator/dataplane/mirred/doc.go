@@ -5,6 +5,7 @@
 //
 //	root ── /24 of a rack with hosts here ─▶ local table, by the last byte ─▶ light table of the host's port
 //	     └─ everything else ─▶ one of two banks, by the rack byte ─▶ rule ─▶ light table of its primary port
+//	                            └─ the rack's rules that name a source, by the source's rack byte ─▶ rule
 //
 // A light table holds one filter that sends everything out of its port, or nothing while the port is dark. A rule links
 // to its primary's light table and carries its backup as its own action, which u32 runs when the linked table matched

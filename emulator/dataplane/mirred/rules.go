@@ -19,12 +19,17 @@ type rules struct {
 	banks [2]dataplane.Table // as the kernel has it: without the backups that are dark
 	bank  int                // the bank that is linked in
 	lit   []bool             // by port
+	from  [2][]bool          // by bank and rack: its table of rules that name a source is there
+	fan   uint32             // buckets of such a table, a power of two
 }
 
 func newRules(p *Plane) (*rules, error) {
-	r := &rules{p: p, lit: make([]bool, len(p.sw.Ports)),
+	r := &rules{p: p, lit: make([]bool, len(p.sw.Ports)), fan: fan(p.sw.Racks),
 		at: block{nl: p.nl, link: -1, parent: p.sw.Block, protocol: ipv4}}
 	homed := p.sw.Homed()
+	if p.sw.Sources && p.sw.Racks > maxFrom {
+		return nil, fmt.Errorf("rules that name sources, for %d racks: u32 holds those for %d: %w", p.sw.Racks, maxFrom, southbound.ErrUnsupported)
+	}
 	if len(p.sw.Ports) > maxPorts || len(homed) > maxHomed {
 		return nil, fmt.Errorf("%d ports and %d racks: u32 holds %d and %d: %w", len(p.sw.Ports), len(homed), maxPorts, maxHomed, southbound.ErrUnsupported)
 	}
@@ -56,6 +61,7 @@ func newRules(p *Plane) (*rules, error) {
 		if err := r.at.addTable(bankTable+uint32(i), 256); err != nil {
 			return nil, err
 		}
+		r.from[i] = make([]bool, p.sw.Racks)
 	}
 	return r, r.link(r.bank)
 }
@@ -78,14 +84,14 @@ func (r *rules) home(i int, rack southbound.RackID) error {
 			return err
 		}
 	}
-	n := node{handle: knode(rootTable, 0, uint32(1+i)), link: id, hash: 0xff, action: r.p.sink.action()}
+	n := node{handle: knode(rootTable, 0, uint32(1+i)), link: id, hash: 0xff, hashAt: offDst, action: r.p.sink.action()}
 	n.keys = append(n.keys, toRack(int32(rack)))
 	return r.at.put(n)
 }
 
 // link swaps a bank in for every packet that is not for a host here: one store in the kernel.
 func (r *rules) link(bank int) error {
-	return r.at.put(node{handle: knode(rootTable, 0, 0xfff), link: bankTable + uint32(bank), hash: 0xff00, action: r.p.sink.action()})
+	return r.at.put(node{handle: knode(rootTable, 0, 0xfff), link: bankTable + uint32(bank), hash: 0xff00, hashAt: offDst, action: r.p.sink.action()})
 }
 
 func (r *rules) set(set []southbound.Rule, drop []southbound.Match, replace bool) error {
@@ -149,6 +155,9 @@ func (r *rules) write(bank int, edits []dataplane.Edit) error {
 	var err error
 	for _, e := range edits {
 		n := r.node(bank, e.Rule)
+		if err = r.open(bank, e.Match); err != nil {
+			break
+		}
 		if e.Gone {
 			if err = r.at.del(n.handle); err == nil {
 				drop = append(drop, e.Match)
@@ -167,20 +176,61 @@ func (r *rules) write(bank int, edits []dataplane.Edit) error {
 	return errors.Join(err, cerr)
 }
 
-// node is a rule's filter: in the bucket of its rack's low byte, tags before any, so that any comes last.
+// slots are the filters of one rack in a bucket: the way to the table of sources, the tags, and any tag last.
+const slots = southbound.Tags + 2
+
+// node is a rule's filter: in its bank, in the bucket of its rack's low byte; or where it names a source, in the rack's
+// own table, in the bucket of the source's.
 func (r *rules) node(bank int, rule southbound.Rule) node {
 	tag := uint32(rule.Tag)
 	keys := 2
 	if rule.Tag == southbound.AnyTag {
 		tag, keys = southbound.Tags, 1
 	}
-	n := node{handle: knode(bankTable+uint32(bank), uint32(rule.Dst)&0xff, uint32(rule.Dst)>>8*(southbound.Tags+1)+tag+1),
+	id, bucket, slot, key := bankTable+uint32(bank), uint32(rule.Dst)&0xff, uint32(rule.Dst)>>8, toRack(int32(rule.Dst))
+	if rule.Src != southbound.AnyRack {
+		id, bucket, slot, key = fromID(bank, rule.Dst), uint32(rule.Src)%r.fan, uint32(rule.Src)/r.fan, fromRack(int32(rule.Src))
+	}
+	n := node{handle: knode(id, bucket, slot*slots+tag+2),
 		link: lightTable + uint32(rule.Primary), action: r.p.sink.action()}
-	n.keys = append(n.keys, toRack(int32(rule.Dst)), withTag(uint8(rule.Tag)))[:keys]
+	n.keys = append(n.keys, key, withTag(uint8(rule.Tag)))[:keys]
 	if rule.Backup != southbound.NoPort {
 		n.action = out(r.p.sw.Ports[rule.Backup])
 	}
 	return n
+}
+
+// open makes the table of the rules of a match's rack that name a source, empty, and links it in before the rack's other
+// rules, if the match is the first of its kind.
+func (r *rules) open(bank int, m southbound.Match) error {
+	if m.Src == southbound.AnyRack || r.from[bank][m.Dst] {
+		return nil
+	}
+	id := fromID(bank, m.Dst)
+	if err := r.at.addTable(id, r.fan); err != nil {
+		return err
+	}
+	// Without an action of its own: what finds nothing there goes on to the rack's other rules.
+	n := node{handle: knode(bankTable+uint32(bank), uint32(m.Dst)&0xff, uint32(m.Dst)>>8*slots+1), link: id, hash: 0xff00, hashAt: offSrc}
+	n.keys = append(n.keys, toRack(int32(m.Dst)))
+	if err := r.at.put(n); err != nil {
+		return errors.Join(err, r.at.del(table(id)))
+	}
+	r.from[bank][m.Dst] = true
+	return nil
+}
+
+// fan is how many buckets the sources of so many racks are spread over: a power of two, at most 256.
+func fan(racks int) uint32 {
+	n := uint32(1)
+	for int(n) < racks && n < 256 {
+		n *= 2
+	}
+	return n
+}
+
+func fromID(bank int, dst southbound.RackID) uint32 {
+	return fromTable + 2*uint32(dst) + uint32(bank)
 }
 
 // light fills or empties the light table of a port: one store for all rules with that primary. The rules that have it

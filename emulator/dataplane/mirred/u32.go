@@ -14,14 +14,17 @@ const (
 	bankTable  = 0x001 // and 0x002
 	lightTable = 0x010 // + port
 	localTable = 0x400 // + index of the rack among those with hosts here
+	fromTable  = 0x801 // + 2 × rack + bank: rules for that rack that name a source
 
 	maxPorts = localTable - lightTable
 	maxHomed = rootTable - localTable
+	maxFrom  = (0x1000 - fromTable) / 2
 )
 
 // Offsets into the IPv4 header, and where in those 32-bit words the keys are.
 const (
 	offTOS  = 0
+	offSrc  = 12
 	offDst  = 16
 	tagMask = 0x001c0000 // low three bits of DSCP, in the second byte of the header
 	netMask = 0xffffff00 // a rack's /24
@@ -66,7 +69,8 @@ type node struct {
 	handle uint32
 	keys   []netlink.TcU32Key
 	link   uint32 // id of the table to go on with; 0: none
-	hash   uint32 // bits of the word at offDst that choose the bucket there; 0: no hashing
+	hash   uint32 // bits of the word at hashAt that choose the bucket there; 0: no hashing
+	hashAt int16
 	action netlink.Action
 }
 
@@ -79,7 +83,7 @@ func (b *block) put(n node) error {
 	// netlink v1.3.1 sends cap(Keys) keys.
 	sel := &netlink.TcU32Sel{Keys: keys[:len(keys):len(keys)], Nkeys: uint8(len(keys))}
 	if n.hash != 0 {
-		sel.Hmask, sel.Hoff = n.hash, offDst
+		sel.Hmask, sel.Hoff = n.hash, n.hashAt
 	}
 	f := &netlink.U32{FilterAttrs: b.attrs(n.handle), Sel: sel}
 	if t := n.handle >> 20; t != rootTable {
@@ -100,6 +104,10 @@ func (b *block) put(n node) error {
 
 func toRack(rack int32) netlink.TcU32Key {
 	return netlink.TcU32Key{Off: offDst, Mask: netMask, Val: 10<<24 | uint32(rack)<<8}
+}
+
+func fromRack(rack int32) netlink.TcU32Key {
+	return netlink.TcU32Key{Off: offSrc, Mask: netMask, Val: 10<<24 | uint32(rack)<<8}
 }
 
 func withTag(tag uint8) netlink.TcU32Key {
