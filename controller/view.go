@@ -23,6 +23,7 @@ type View struct {
 	Lost     []southbound.HostID // hosts that have failed, sorted
 	Homeless []Homeless          // placed jobs that have lost hosts, by id; not piecemeal ones
 	Partly   []Partly            // piecemeal jobs with a task placed, not ended, by id
+	Running  []Running           // placed jobs with stages that have coflows among Coflows, by id
 	Coflows  []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
 	Circuits []CircuitView // by OCS input; nil without an OCS
@@ -55,6 +56,12 @@ type Homeless struct {
 	Ended []bool              // by task: it has ended and takes no slot; its host is where what it wrote is read from
 }
 
+// Running is a placed job and where its tasks are.
+type Running struct {
+	Job   *Job
+	Hosts []southbound.HostID // by task of the job; NoHost where one is to be chosen
+}
+
 // Partly is a piecemeal job that has begun to be placed. Slices are by task of the job.
 type Partly struct {
 	Job   *Job
@@ -84,6 +91,7 @@ func (t *TaskState) Running() bool { return t.Started >= 0 && t.Ended < 0 }
 type CoflowView struct {
 	ID      southbound.CoflowID
 	Job     JobID
+	Edge    int32         // of the job
 	Arrival time.Duration // the job's
 	Weight  float64
 	// Deadline is the instant by which the job is to have ended; 0: it has none. A bare coflow is its job.
@@ -93,6 +101,7 @@ type CoflowView struct {
 	Src      []southbound.HostID // by row, sorted by (Dst, Src)
 	Dst      []southbound.HostID
 	Size     []pathmap.Bytes
+	Flows    []int32 // by row: pairs of tasks, or flows of the trace, that it holds; nil where that is not told
 	Ended    []bool
 	Routed   bool             // Tag has been decided
 	Tag      []southbound.Tag // by row: while on packets

@@ -38,6 +38,7 @@ func (c *Count) Add(o Count) { c.Evaluated += o.Evaluated; c.Accepted += o.Accep
 // Schedule says how a walk cools.
 type Schedule struct {
 	Restarts, Steps int
+	First           int // the number of the first restart, for one who walks some of them
 	// Start and End are the temperatures of the first and last step, as fractions of the range between the least and the
 	// best utility seen; between them it falls by a constant factor. A fraction of the best alone would depend on how
 	// much runs beside the job: the more, the smaller what a move changes.
@@ -61,7 +62,7 @@ func Walk(p Problem, s Schedule, rng *rand.Rand) Count {
 		if r > 0 && p.Spent() {
 			break
 		}
-		w.restart(r)
+		w.restart(s.First + r)
 	}
 	p.Restore()
 	return w.count

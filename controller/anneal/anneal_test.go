@@ -95,7 +95,7 @@ func TestRouteKeepsApart(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=2,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, paper := range []bool{false, true} {
 		s := NewScene(NewGround(f, m, nil, nil), Options{Paper: paper})
-		ways, count := s.Route([][]Bundle{{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}, nil, rand.New(rand.NewPCG(1, 0)))
+		ways, count := s.Route([]Coflow{{Rows: []Bundle{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}}, rand.New(rand.NewPCG(1, 0)))
 		if ways[0][0] == ways[0][1] || s.Utility() != 100e6 {
 			t.Errorf("paper %v: ways %v, utility %d", paper, ways, s.Utility())
 		}
@@ -112,7 +112,7 @@ func TestAvoidsDarkLinks(t *testing.T) {
 	dark := m.AppendPath(nil, 0, 1, 0)[0]
 	down[dark], down[dark^1] = true, true
 	s := NewScene(NewGround(f, m, down, nil), Options{})
-	ways, _ := s.Route([][]Bundle{{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}, [][]int{{0, 0}}, rand.New(rand.NewPCG(1, 0)))
+	ways, _ := s.Route([]Coflow{{Rows: []Bundle{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}, Hints: []int{0, 0}}}, rand.New(rand.NewPCG(1, 0)))
 	if ways[0][0] != 1 || ways[0][1] != 1 {
 		t.Errorf("ways %v, want the lit one, 1, twice", ways[0])
 	}

@@ -122,11 +122,11 @@ func TestRouteNearExhaustive(t *testing.T) {
 			rows = append(rows, Bundle{Src: southbound.HostID((d + 2 + rng.IntN(6)) % 8), Dst: southbound.HostID(d)})
 		}
 		s := scene()
-		r := s.take([][]Bundle{rows}, nil)
+		r := s.take([]Coflow{{Rows: rows}})
 		r.lay(rng)
 		best := bestTurns(r, 0)
 		s = scene()
-		s.Route([][]Bundle{rows}, nil, rng)
+		s.Route([]Coflow{{Rows: rows}}, rng)
 		sum += float64(s.Utility()) / float64(best)
 	}
 	t.Logf("mean of %d: %.4f of the optimum", n, sum/n)

@@ -16,6 +16,8 @@ type graph struct {
 	edges []controller.Edge
 	index []int   // by edge: its place in the job
 	draw  []int64 // running sums of the de-allocation weights, by task
+	sink  []int32 // by stage: its number among those that read and send to nobody; -1 for the others
+	sinks int     // how many
 }
 
 func newGraph(j *controller.Job) *graph {
@@ -33,7 +35,40 @@ func newGraph(j *controller.Job) *graph {
 		}
 	}
 	g.weigh()
+	g.findSinks()
 	return g
+}
+
+func (g *graph) findSinks() {
+	feeds, reads := make([]bool, len(g.size)), make([]bool, len(g.size))
+	for _, e := range g.edges {
+		feeds[e.From], reads[e.To] = true, true
+	}
+	g.sink = make([]int32, len(g.size))
+	for s := range g.sink {
+		g.sink[s] = -1
+		if reads[s] && !feeds[s] {
+			g.sink[s] = int32(g.sinks)
+			g.sinks++
+		}
+	}
+}
+
+// upstream says for each stage whether what leaves it can come to stage to.
+func (g *graph) upstream(to int) []bool {
+	found := make([]bool, len(g.size))
+	todo := []int{to}
+	for len(todo) > 0 {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for i := range g.edges {
+			if e := &g.edges[i]; e.To == s && !found[e.From] {
+				found[e.From] = true
+				todo = append(todo, e.From)
+			}
+		}
+	}
+	return found
 }
 
 // weigh computes the document's de-allocation priorities: for each task the number of source and sink tasks next to it.

@@ -9,15 +9,15 @@ import (
 )
 
 // Ground is what does not change during a decision: links, the hosts' own links, and the paths between racks that a tag
-// can name. It is not for use by several goroutines at once.
+// can name. Several goroutines may ask it at once.
 type Ground struct {
 	fabric   *topo.Fabric
-	paths    *pathmap.Map
 	atlas    *Atlas
 	down     bool // some link is
 	capacity []int64
 	up, dn   []pathmap.LinkID // by host: into the network, out of it
-	lit      map[[2]int32][]Way
+	rack     []int32          // by host
+	lit      wayTable         // where links are down: the ways that have light
 }
 
 // NewGround returns the ground of a fabric; down, by link, may be nil, and so may the atlas. All are borrowed.
@@ -25,7 +25,9 @@ func NewGround(f *topo.Fabric, m *pathmap.Map, down []bool, atlas *Atlas) *Groun
 	if atlas == nil {
 		atlas = &Atlas{}
 	}
-	g := &Ground{fabric: f, paths: m, atlas: atlas, down: slices.Contains(down, true), lit: map[[2]int32][]Way{}}
+	atlas.about(m, f.Racks)
+	g := &Ground{fabric: f, atlas: atlas, down: slices.Contains(down, true)}
+	g.capacity = make([]int64, 0, len(f.Topology.Links()))
 	for i, l := range f.Topology.Links() {
 		c := int64(l.Capacity)
 		if down != nil && down[i] {
@@ -33,33 +35,46 @@ func NewGround(f *topo.Fabric, m *pathmap.Map, down []bool, atlas *Atlas) *Groun
 		}
 		g.capacity = append(g.capacity, c)
 	}
-	for _, h := range f.HostNode {
+	for i, h := range f.HostNode {
 		up := f.Topology.Out(h)[0]
-		g.up, g.dn = append(g.up, up), append(g.dn, pathmap.Reverse(up))
+		g.up, g.dn, g.rack = append(g.up, up), append(g.dn, pathmap.Reverse(up)), append(g.rack, f.RackOf(int32(i)))
+	}
+	if g.down {
+		g.lit.reset(f.Racks)
 	}
 	return g
 }
 
 // All returns the paths between the racks of two hosts that a tag can name, dark ones too. Borrowed.
 func (g *Ground) All(src, dst southbound.HostID) []Way {
-	return g.atlas.Between(g.paths, g.fabric.RackOf(int32(src)), g.fabric.RackOf(int32(dst)))
+	return g.atlas.Between(g.rack[src], g.rack[dst])
 }
+
+// within is the one way between two hosts of a rack, and between racks that no path joins.
+var within = []Way{{}}
 
 // Ways returns the paths between the racks of two hosts that have light, shortest first; where none has, the first of
 // the map alone. There is always one: within a rack, and between racks without any path, it has no links. Borrowed.
 func (g *Ground) Ways(src, dst southbound.HostID) []Way {
-	key := [2]int32{g.fabric.RackOf(int32(src)), g.fabric.RackOf(int32(dst))}
-	w, ok := g.lit[key]
-	if !ok {
-		w = g.find(g.All(src, dst), key[0] == key[1])
-		g.lit[key] = w
+	s, d := g.rack[src], g.rack[dst]
+	if s == d {
+		return within
+	}
+	if g.down {
+		if w, ok := g.lit.get(s, d); ok {
+			return w
+		}
+	}
+	w := g.find(g.atlas.Between(s, d))
+	if g.down {
+		g.lit.put(s, d, w)
 	}
 	return w
 }
 
-func (g *Ground) find(all []Way, within bool) []Way {
-	if within || len(all) == 0 {
-		return []Way{{}}
+func (g *Ground) find(all []Way) []Way {
+	if len(all) == 0 {
+		return within
 	}
 	if !g.down {
 		return all

@@ -2,13 +2,14 @@ package anneal
 
 import (
 	"math"
+	"slices"
 
 	"lightloom/pathmap"
 )
 
-// network is links, the flows on them and the sinks that they end in. It keeps the utility up to date flow by flow:
-// adding or removing one visits only the flows that share a link with it, and of those only the sinks of the ones whose
-// rate changes are valued again.
+// network is links and the flows on them. It keeps what the flows are worth up to date flow by flow: adding or removing
+// one visits only the flows that share a link with it, and of those only the jobs of the ones whose rate changes are
+// valued again (worth.go).
 //
 // The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second.
 type network struct {
@@ -17,11 +18,9 @@ type network struct {
 	on       [][]visit
 	flows    []flow
 	spare    []int32 // flows that are free to be used again
-	groups   []group
-	dirty    []int32
-	utility  int64
-	work     int64 // flows visited so far
+	work     int64   // flows visited so far
 	paper    bool
+	worth
 }
 
 // visit is one flow on one link: which of its hops that is.
@@ -32,48 +31,48 @@ type flow struct {
 	links []pathmap.LinkID
 	at    []int32 // by hop: its place among the visits of the link
 	rate  int64
+	each  int64 // of it: what one pair of tasks has, in mode paper all of it
 	group int32
 	place int32 // among the members of its group
 	pairs int32 // of tasks, that share it: each has its even part of the rate
 }
 
-// group is the sinks of one edge (or coflow) on one host: they have the same upstream roots. It is worth, for each
-// sink, the least rate from any root. A root on the same host is as good as the host's own link.
-type group struct {
-	members []int32
-	sinks   int32
-	local   int64 // rate of a root on the same host
-	value   int64
-	marked  bool
-}
-
 func newNetwork(capacity []int64, paper bool) *network {
-	n := &network{capacity: capacity, share: make([]int64, len(capacity)), on: make([][]visit, len(capacity)), paper: paper}
-	copy(n.share, capacity)
+	n := &network{capacity: capacity, share: slices.Clone(capacity), on: make([][]visit, len(capacity)), paper: paper}
 	return n
 }
 
-// addGroup returns a new group.
-func (n *network) addGroup(sinks int32, local int64) int32 {
-	n.groups = append(n.groups, group{sinks: sinks, local: local})
-	g := int32(len(n.groups) - 1)
-	n.mark(g)
-	return g
-}
-
-func (n *network) setSinks(g, sinks int32) {
-	n.groups[g].sinks = sinks
-	n.mark(g)
-}
-
-func (n *network) mark(g int32) {
-	if !n.groups[g].marked {
-		n.groups[g].marked = true
-		n.dirty = append(n.dirty, g)
+// clone returns a network that changes by itself.
+func (n *network) clone() *network {
+	c := *n
+	c.share, c.spare = slices.Clone(n.share), slices.Clone(n.spare)
+	c.on, c.flows = make([][]visit, len(n.on)), make([]flow, len(n.flows), len(n.flows)+64)
+	visits, hops := 0, 0
+	for l := range n.on {
+		visits += len(n.on[l])
 	}
+	for f := range n.flows {
+		hops += len(n.flows[f].links)
+	}
+	// One piece of memory for all; what grows beyond its part moves out by itself.
+	all := make([]visit, 0, visits)
+	for l := range n.on {
+		at := len(all)
+		all = append(all, n.on[l]...)
+		c.on[l] = all[at:len(all):len(all)]
+	}
+	links, places := make([]pathmap.LinkID, 0, hops), make([]int32, 0, hops)
+	for f := range n.flows {
+		at := len(links)
+		links, places = append(links, n.flows[f].links...), append(places, n.flows[f].at...)
+		c.flows[f] = n.flows[f]
+		c.flows[f].links, c.flows[f].at = links[at:len(links):len(links)], places[at:len(places):len(places)]
+	}
+	c.worth = n.worth.clone()
+	return &c
 }
 
-// addFlow makes a flow that ends in a group and is on no link yet.
+// addFlow makes a flow of a group that is on no link yet.
 func (n *network) addFlow(g int32) int32 {
 	var f int32
 	if last := len(n.spare) - 1; last >= 0 {
@@ -84,11 +83,10 @@ func (n *network) addFlow(g int32) int32 {
 		n.flows = append(n.flows, flow{})
 	}
 	fl := &n.flows[f]
-	fl.group, fl.pairs, fl.rate = g, 1, math.MaxInt64
+	fl.group, fl.pairs, fl.rate, fl.each = g, 1, math.MaxInt64, math.MaxInt64
 	fl.links, fl.at = fl.links[:0], fl.at[:0]
 	fl.place = int32(len(n.groups[g].members))
 	n.groups[g].members = append(n.groups[g].members, f)
-	n.mark(g)
 	return f
 }
 
@@ -100,13 +98,25 @@ func (n *network) removeFlow(f int32) {
 	g.members[fl.place] = g.members[last]
 	n.flows[g.members[last]].place = fl.place
 	g.members = g.members[:last]
-	n.mark(fl.group)
+	n.changed(fl.group, fl.each, math.MaxInt64)
 	n.spare = append(n.spare, f)
 }
 
 func (n *network) setPairs(f, pairs int32) {
 	n.flows[f].pairs = pairs
-	n.mark(n.flows[f].group)
+	n.setRate(&n.flows[f], n.flows[f].rate)
+}
+
+// setRate gives a flow its rate and tells its group.
+func (n *network) setRate(fl *flow, rate int64) {
+	was := fl.each
+	fl.rate, fl.each = rate, rate
+	if !n.paper && fl.pairs > 1 && rate != math.MaxInt64 {
+		fl.each = rate / int64(fl.pairs)
+	}
+	if fl.each != was {
+		n.changed(fl.group, was, fl.each)
+	}
 }
 
 // lay puts a flow on links, after those it is on already.
@@ -115,8 +125,7 @@ func (n *network) lay(f int32, links []pathmap.LinkID) {
 	for _, l := range links {
 		n.enter(fl, f, l)
 	}
-	fl.rate = n.bottleneck(fl)
-	n.mark(fl.group)
+	n.setRate(fl, n.bottleneck(fl))
 }
 
 func (n *network) enter(fl *flow, f int32, l pathmap.LinkID) {
@@ -126,8 +135,7 @@ func (n *network) enter(fl *flow, f int32, l pathmap.LinkID) {
 	n.work += int64(len(others)) + 1
 	for _, o := range others {
 		if other := &n.flows[o.flow]; other.rate > share {
-			other.rate = share
-			n.mark(other.group)
+			n.setRate(other, share)
 		}
 	}
 	fl.at = append(fl.at, int32(len(others)))
@@ -163,8 +171,7 @@ func (n *network) leave(fl *flow, hop int) {
 		// Only a flow that this link held back can be faster now.
 		if other := &n.flows[o.flow]; other.rate == before {
 			if r := n.bottleneck(other); r != before {
-				other.rate = r
-				n.mark(other.group)
+				n.setRate(other, r)
 			}
 		}
 	}
@@ -176,36 +183,6 @@ func (n *network) bottleneck(fl *flow) int64 {
 		r = min(r, n.share[l])
 	}
 	return r
-}
-
-// value settles what has changed and returns the utility: the sum over all sinks.
-func (n *network) value() int64 {
-	for _, g := range n.dirty {
-		gr := &n.groups[g]
-		gr.marked = false
-		v := n.worth(gr)
-		n.utility += v - gr.value
-		gr.value = v
-	}
-	n.dirty = n.dirty[:0]
-	return n.utility
-}
-
-func (n *network) worth(g *group) int64 {
-	if g.sinks == 0 {
-		return 0
-	}
-	least := g.local
-	n.work += int64(len(g.members))
-	for _, f := range g.members {
-		fl := &n.flows[f]
-		r := fl.rate
-		if !n.paper {
-			r /= int64(fl.pairs)
-		}
-		least = min(least, r)
-	}
-	return int64(g.sinks) * least
 }
 
 // afford returns the rate that one more flow would get on some links.

@@ -2,7 +2,10 @@ package anneal
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"lightloom/controller"
 	"lightloom/southbound"
@@ -27,26 +30,66 @@ func (p *Placed) Way(edge int, src, dst southbound.HostID) int {
 
 // Place decides for one job and leaves its flows on the network. Free are the slots, by host; there must be enough.
 func (s *Scene) Place(j *controller.Job, free []int32, rng *rand.Rand) Placed {
-	s.begin()
-	p := newPlacing(s, j, free)
-	var out Placed
-	switch {
-	case len(p.host) == 0:
-		return out
-	case len(p.g.edges) == 0:
-		p.Reset(1, rng)
-	default:
-		o := s.opt
-		out.Place = Walk(p, Schedule{Restarts: o.Restarts, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}, rng)
-		out.Place.Add(p.improve(rng))
+	if j.Tasks() == 0 {
+		return Placed{}
 	}
-	out.Hosts, out.Route = p.host, p.counts
-	out.ways = map[bundleKey]int{}
+	p, counts := s.attempts(j, free, rng)
+	s.net = p.s.net
+	out := Placed{Hosts: p.host, Place: counts, Route: p.counts, ways: map[bundleKey]int{}}
 	for i := range p.live {
 		b := &p.live[i]
 		out.ways[bundleKey{int32(p.g.index[b.key.edge]), b.key.src, b.key.dst}] = b.way().Path
 	}
 	return out
+}
+
+// attempts walks all restarts, each on a network and with random numbers of its own, several at a time, and returns the
+// best of them after its last pass: the first among equals, in mode paper the last, as printed. How many processors
+// there are changes nothing.
+func (s *Scene) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*placing, Count) {
+	all := make([]*placing, s.opt.Restarts)
+	counts := make([]Count, len(all))
+	rngs := make([]*rand.Rand, len(all))
+	for r := range all {
+		rngs[r] = rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))
+	}
+	if len(newGraph(j).edges) == 0 { // nothing to gain
+		p := newPlacing(s.clone(1), j, free)
+		p.Reset(1, rngs[0])
+		return p, Count{}
+	}
+	each(len(all), func(r int) {
+		all[r] = newPlacing(s.clone(len(all)), j, free)
+		o := s.opt
+		counts[r] = Walk(all[r], Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}, rngs[r])
+	})
+	best, sum, lower := 0, Count{}, Count{}
+	for r, p := range all {
+		sum.Add(counts[r])
+		lower.Add(p.counts)
+		if u, most := p.Utility(), all[best].Utility(); u > most || s.opt.Paper && u == most {
+			best = r
+		}
+	}
+	p := all[best]
+	p.counts = lower
+	p.s.begin(len(all))
+	sum.Add(p.improve(rngs[best]))
+	return p, sum
+}
+
+// each calls do for 0 to n-1, as many at once as there are processors.
+func each(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	var next atomic.Int32
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // Reset implements Problem. The first restart begins packed into the racks with the most slots, the others anywhere.
@@ -89,7 +132,7 @@ func (p *placing) packed() []southbound.HostID {
 	return order
 }
 
-func (p *placing) rack(h southbound.HostID) int32 { return p.s.ground.fabric.RackOf(int32(h)) }
+func (p *placing) rack(h southbound.HostID) int32 { return p.s.ground.rack[h] }
 
 // any draws a host that has a slot left.
 func (p *placing) any(rng *rand.Rand) southbound.HostID {

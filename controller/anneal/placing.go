@@ -17,9 +17,9 @@ type placing struct {
 	free  []int32
 	hosts []southbound.HostID // those with slots for the job
 
-	of    map[bundleKey]int32 // the position in live
-	live  []bundle
-	sinks map[sinkKey]int32 // the group
+	of   map[bundleKey]int32 // the position in live
+	live []bundle
+	flow *Dataflow
 
 	journal []undo
 	counts  Count // of the lower level
@@ -29,11 +29,6 @@ type placing struct {
 type bundleKey struct {
 	edge     int32
 	src, dst southbound.HostID
-}
-
-type sinkKey struct {
-	edge int32
-	host southbound.HostID
 }
 
 // bundle is the pairs of tasks of one edge with the same two hosts: one flow.
@@ -61,7 +56,8 @@ type wayOf struct {
 }
 
 func newPlacing(s *Scene, j *controller.Job, free []int32) *placing {
-	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free), of: map[bundleKey]int32{}, sinks: map[sinkKey]int32{}}
+	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free), of: map[bundleKey]int32{}}
+	p.flow = newDataflow(s.net, j, p.g)
 	for h, f := range free {
 		if f > 0 {
 			p.hosts = append(p.hosts, southbound.HostID(h))
@@ -89,15 +85,15 @@ func (p *placing) put(t int, h southbound.HostID, fresh *[]bundleKey) {
 				p.pair(keyOf(k, e, stage, from, other), -1, fresh)
 			}
 		}
-		if stage == e.To && hi > lo {
-			p.sink(sinkKey{int32(k), from}, -1)
-			p.sink(sinkKey{int32(k), h}, +1)
-		}
 		for _, other := range p.host[lo:hi] {
 			if other >= 0 && h >= 0 {
 				p.pair(keyOf(k, e, stage, h, other), +1, fresh)
 			}
 		}
+	}
+	if sink := p.g.sink[p.g.stage[t]]; sink >= 0 {
+		p.count(sink, from, -1)
+		p.count(sink, h, +1)
 	}
 	if from >= 0 {
 		p.free[from]++
@@ -115,21 +111,10 @@ func keyOf(k int, e *controller.Edge, stage int, mine, other southbound.HostID) 
 	return bundleKey{int32(k), other, mine}
 }
 
-func (p *placing) sink(k sinkKey, by int32) {
-	if k.host < 0 {
-		return
+func (p *placing) count(sink int32, h southbound.HostID, by int32) {
+	if h >= 0 {
+		p.s.net.count(p.flow.sinks(p.s, sink, h), by)
 	}
-	g := p.group(k)
-	p.s.net.setSinks(g, p.s.net.groups[g].sinks+by)
-}
-
-func (p *placing) group(k sinkKey) int32 {
-	g, ok := p.sinks[k]
-	if !ok {
-		g = p.s.net.addGroup(0, p.s.ground.local(k.host))
-		p.sinks[k] = g
-	}
-	return g
 }
 
 // pair adds or takes away a pair of tasks between two hosts, and with the first or last of them the flow.
@@ -143,7 +128,7 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 	if !ok {
 		i = int32(len(p.live))
 		p.of[k] = i
-		b := bundle{k, choice{flow: net.addFlow(p.group(sinkKey{k.edge, k.dst})), src: k.src, dst: k.dst}}
+		b := bundle{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)), src: k.src, dst: k.dst}}
 		b.ways, b.at = p.s.ground.Ways(k.src, k.dst), -1
 		p.live = append(p.live, b)
 		*fresh = append(*fresh, k)

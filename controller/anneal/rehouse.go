@@ -11,7 +11,7 @@ import (
 // Rehouse decides for the tasks of a running job that have no host (controller.NoHost), at the upper level for these
 // alone; the lower one routes what they move. hosts is by task. There must be enough slots.
 func (s *Scene) Rehouse(j *controller.Job, hosts []southbound.HostID, free []int32, rng *rand.Rand) Placed {
-	s.begin()
+	s.begin(1)
 	r := &rehousing{placing: newPlacing(s, j, free)}
 	var fresh []bundleKey
 	for t, h := range hosts {

@@ -75,34 +75,65 @@ type Bundle struct {
 	Flows    int32 // pairs of tasks that it holds; 0 means 1
 }
 
-// Run adds bundles of one coflow that go fixed links (host links included) and are not to be moved. Rows are sorted by
-// (Dst, Src); links[i] nil leaves row i out.
-func (s *Scene) Run(rows []Bundle, links [][]pathmap.LinkID) {
-	for i := range rows {
-		if links[i] == nil {
-			continue
-		}
-		if i == 0 || rows[i].Dst != rows[i-1].Dst || links[i-1] == nil {
-			s.net.addGroup(1, s.ground.local(rows[i].Dst))
-		}
-		f := s.net.addFlow(int32(len(s.net.groups) - 1))
-		s.net.flows[f].pairs = max(rows[i].Flows, 1)
-		s.net.lay(f, links[i])
+// Coflow is the bundles of one edge, sorted by (Dst, Src).
+type Coflow struct {
+	Rows []Bundle
+	Of   *Dataflow // the job's; nil: it belongs to no graph, and every receiver is a sink
+	Edge int       // of the job
+	// Hints are the path map's indexes to begin with, by row; nil, or a negative one: none. For Route.
+	Hints []int
+}
+
+// Run adds bundles of one coflow that go fixed links (host links included) and are not to be moved; links[i] nil leaves
+// row i out.
+func (s *Scene) Run(c Coflow, links [][]pathmap.LinkID) {
+	if c.Of == nil {
+		c.Of, c.Edge = s.bare(lit(c.Rows, links)), 0
 	}
+	for i := range c.Rows {
+		if links[i] != nil {
+			s.net.lay(s.addFlow(&c, i), links[i])
+		}
+	}
+}
+
+// lit returns the rows that have links.
+func lit(rows []Bundle, links [][]pathmap.LinkID) []Bundle {
+	out := make([]Bundle, 0, len(rows))
+	for i := range rows {
+		if links[i] != nil {
+			out = append(out, rows[i])
+		}
+	}
+	return out
+}
+
+func (s *Scene) addFlow(c *Coflow, row int) int32 {
+	f := s.net.addFlow(c.Of.group(s, c.Edge, c.Rows[row].Dst))
+	s.net.flows[f].pairs = max(c.Rows[row].Flows, 1)
+	return f
 }
 
 // Utility returns the utility of everything on the network, in bits a second.
 func (s *Scene) Utility() int64 { return s.net.value() }
 
-func (s *Scene) begin() { s.end = s.net.work + s.opt.Work }
+// begin allows a part of the work of a decision.
+func (s *Scene) begin(parts int) { s.end = s.net.work + s.opt.Work/int64(parts) }
+
+// clone returns a scene that changes by itself, with a part of the work of a decision before it.
+func (s *Scene) clone(parts int) *Scene {
+	c := &Scene{ground: s.ground, opt: s.opt, net: s.net.clone()}
+	c.begin(parts)
+	return c
+}
 
 func (s *Scene) spent() bool { return s.net.work >= s.end }
 
-// Route chooses ways for bundles of new coflows, each sorted by (Dst, Src), and leaves them on the network. Hints are
-// the path map's indexes to begin with, by coflow and row; nil, or a negative one: none. So is the answer.
-func (s *Scene) Route(coflows [][]Bundle, hints [][]int, rng *rand.Rand) ([][]int, Count) {
-	s.begin()
-	r := s.take(coflows, hints)
+// Route chooses ways for bundles of new coflows and leaves them on the network. The answer is the path map's indexes, by
+// coflow and row.
+func (s *Scene) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) {
+	s.begin(1)
+	r := s.take(coflows)
 	r.lay(rng)
 	steps := 4 * s.opt.RouteSteps
 	if s.opt.Paper {
@@ -114,24 +145,22 @@ func (s *Scene) Route(coflows [][]Bundle, hints [][]int, rng *rand.Rand) ([][]in
 }
 
 // Spread is Route without annealing: each bundle in turn takes the way on which it gets most.
-func (s *Scene) Spread(coflows [][]Bundle, rng *rand.Rand) [][]int {
-	r := s.take(coflows, nil)
+func (s *Scene) Spread(coflows []Coflow, rng *rand.Rand) [][]int {
+	r := s.take(coflows)
 	r.lay(rng)
 	return r.answer(coflows)
 }
 
-func (s *Scene) take(coflows [][]Bundle, hints [][]int) *routing {
+func (s *Scene) take(coflows []Coflow) *routing {
 	r := newRouting(s)
-	for c, rows := range coflows {
-		for i, b := range rows {
-			if i == 0 || b.Dst != rows[i-1].Dst {
-				s.net.addGroup(1, s.ground.local(b.Dst))
-			}
-			f := s.net.addFlow(int32(len(s.net.groups) - 1))
-			s.net.flows[f].pairs = max(b.Flows, 1)
-			ch := choice{flow: f, src: b.Src, dst: b.Dst, ways: s.ground.Ways(b.Src, b.Dst), at: -1}
-			if hints != nil && hints[c] != nil {
-				ch.at = int32(slices.IndexFunc(ch.ways, func(w Way) bool { return w.Path == hints[c][i] }))
+	for _, c := range coflows {
+		if c.Of == nil {
+			c.Of, c.Edge = s.bare(c.Rows), 0
+		}
+		for i, b := range c.Rows {
+			ch := choice{flow: s.addFlow(&c, i), src: b.Src, dst: b.Dst, ways: s.ground.Ways(b.Src, b.Dst), at: -1}
+			if c.Hints != nil {
+				ch.at = int32(slices.IndexFunc(ch.ways, func(w Way) bool { return w.Path == c.Hints[i] }))
 			}
 			r.take(ch)
 		}
@@ -139,12 +168,12 @@ func (s *Scene) take(coflows [][]Bundle, hints [][]int) *routing {
 	return r
 }
 
-func (r *routing) answer(coflows [][]Bundle) [][]int {
+func (r *routing) answer(coflows []Coflow) [][]int {
 	out := make([][]int, len(coflows))
 	k := 0
-	for c, rows := range coflows {
-		out[c] = make([]int, len(rows))
-		for i := range rows {
+	for c := range coflows {
+		out[c] = make([]int, len(coflows[c].Rows))
+		for i := range out[c] {
 			out[c][i] = r.all[k].way().Path
 			k++
 		}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 	for _, id := range s.active {
 		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
 	}
+	s.viewRunning(v)
 	v.Circuits = v.Circuits[:0]
 	for _, c := range s.d.Circuits {
 		v.Circuits = append(v.Circuits, controller.CircuitView{Out: c.Out, Phase: c.Phase, Since: c.Since, Coflow: controller.AnyCoflow})
@@ -43,9 +45,9 @@ func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID
 	c := s.d.Coflows[id]
 	j := s.d.Jobs[c.Job]
 	out := controller.CoflowView{
-		ID: id, Job: c.Job, Arrival: j.Arrival, Weight: j.Weight,
+		ID: id, Job: c.Job, Edge: c.Edge, Arrival: j.Arrival, Weight: j.Weight,
 		Started: c.Started != Unset, Start: c.Started,
-		Src: c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Ended: c.Done,
+		Src: c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Flows: c.Columns.Flows, Ended: c.Done,
 		Routed: c.Routed, Tag: c.Tag,
 	}
 	if j.Deadline > 0 {
@@ -63,6 +65,25 @@ func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID
 	}
 	out.Left = southbound.Left{F: 1, Base: base, Live: c.Left}
 	return out
+}
+
+// viewRunning names the jobs with stages that coflows belong to.
+func (s *State) viewRunning(v *controller.View) {
+	v.Running = v.Running[:0]
+	sorted := true
+	for _, id := range s.active {
+		j := s.d.Jobs[s.d.Coflows[id].Job]
+		n := len(v.Running)
+		if len(j.Job.Stages) == 0 || n > 0 && v.Running[n-1].Job.ID == j.ID {
+			continue
+		}
+		sorted = sorted && (n == 0 || v.Running[n-1].Job.ID < j.ID)
+		v.Running = append(v.Running, controller.Running{Job: &j.Job, Hosts: j.Hosts})
+	}
+	if !sorted { // coflows that carry again what was lost have ids of their own
+		slices.SortFunc(v.Running, func(a, b controller.Running) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+		v.Running = slices.CompactFunc(v.Running, func(a, b controller.Running) bool { return a.Job.ID == b.Job.ID })
+	}
 }
 
 func (s *State) viewDown(v *controller.View) {

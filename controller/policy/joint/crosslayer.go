@@ -43,7 +43,7 @@ func (*Placer) Wants() controller.KindSet { return place.Wants() }
 // Fill places jobs.
 func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	c.found = map[southbound.CoflowID]wayOf{}
-	var scene *anneal.Scene
+	var scene *route.Scene
 	free := place.Rehouse(v, p, func(h *controller.Homeless, free []int32) []southbound.HostID {
 		return c.rehouse(v, p, h, free)
 	})

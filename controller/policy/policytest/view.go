@@ -111,7 +111,7 @@ func (g *generator) coflowsOf(j *controller.Job) {
 			continue
 		}
 		n := len(c.Src)
-		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Arrival: j.Arrival, Weight: 1,
+		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Edge: int32(k), Arrival: j.Arrival, Weight: 1, Flows: c.Flows,
 			Src: c.Src, Dst: c.Dst, Size: c.Size, Ended: make([]bool, n), Tag: make([]southbound.Tag, n),
 			Routed: g.rng.IntN(3) > 0, Left: southbound.Left{F: 1, Base: make([]float64, n), At: g.v.Now}}
 		if cv.Routed && g.rng.IntN(3) > 0 {
@@ -123,6 +123,9 @@ func (g *generator) coflowsOf(j *controller.Job) {
 		if slices.Contains(cv.Ended, false) {
 			g.v.Coflows = append(g.v.Coflows, cv)
 		}
+	}
+	if len(j.Stages) > 0 {
+		g.v.Running = append(g.v.Running, controller.Running{Job: j, Hosts: hosts})
 	}
 }
 

@@ -34,10 +34,9 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 	}
 	scene := NewScene(v, a.Options, &a.Atlas)
 	rng := v.Rand("route", uint64(todo[0].id))
-	packets, hints := split(todo, false)
-	ways, count := scene.Route(packets, hints, rng)
-	circuits, _ := split(todo, true)
-	later := scene.Spread(circuits, rng)
+	scene.enter(v, p)
+	ways, count := scene.Route(scene.split(todo, false), rng)
+	later := scene.Spread(scene.split(todo, true), rng)
 	p.Anneal.Route.Evaluated += count.Evaluated
 	p.Anneal.Route.Accepted += count.Accepted
 	for i := range todo {
@@ -49,6 +48,8 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 // coflow is one that lacks routes.
 type coflow struct {
 	id    southbound.CoflowID
+	job   controller.JobID
+	edge  int
 	rows  []anneal.Bundle
 	hints []int  // by row
 	lit   []bool // by row: a reservation carries it
@@ -57,8 +58,8 @@ type coflow struct {
 func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
 	reserved := carried(v, p)
 	var todo []coflow
-	add := func(id southbound.CoflowID, src, dst []southbound.HostID, flows []int32, hint bool) {
-		c := coflow{id: id, rows: make([]anneal.Bundle, len(src)), hints: make([]int, len(src)), lit: make([]bool, len(src))}
+	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID, flows []int32, hint bool) {
+		c := coflow{id: id, job: job, edge: edge, rows: make([]anneal.Bundle, len(src)), hints: make([]int, len(src)), lit: make([]bool, len(src))}
 		for r := range src {
 			c.rows[r] = anneal.Bundle{Src: src[r], Dst: dst[r]}
 			if flows != nil {
@@ -75,11 +76,11 @@ func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
 	}
 	for i := range v.Coflows {
 		if c := &v.Coflows[i]; !c.Routed && len(c.Src) > 0 {
-			add(c.ID, c.Src, c.Dst, nil, false)
+			add(c.ID, c.Job, int(c.Edge), c.Src, c.Dst, c.Flows, false)
 		}
 	}
 	for _, c := range pending.Placed(v, p) {
-		add(c.ID, c.Src, c.Dst, c.Flows, true)
+		add(c.ID, c.Job.ID, int(c.ID-c.Job.FirstCoflow), c.Src, c.Dst, c.Flows, true)
 	}
 	slices.SortFunc(todo, func(a, b coflow) int { return cmp.Compare(a.id, b.id) })
 	return todo
@@ -101,19 +102,23 @@ func carried(v *controller.View, p *controller.Plan) map[carry]bool {
 	return all
 }
 
-// split returns the rows of each coflow that are carried by a reservation, or those that are not, with their hints.
-func split(todo []coflow, lit bool) (rows [][]anneal.Bundle, hints [][]int) {
+// split returns the rows of each coflow that are carried by a reservation, or those that are not. What is lit needs no
+// hint.
+func (s *Scene) split(todo []coflow, lit bool) []anneal.Coflow {
+	out := make([]anneal.Coflow, len(todo))
 	for i := range todo {
-		var b []anneal.Bundle
-		h := []int{}
+		c := anneal.Coflow{Of: s.flows[todo[i].job], Edge: todo[i].edge, Hints: []int{}}
 		for r := range todo[i].rows {
 			if todo[i].lit[r] == lit {
-				b, h = append(b, todo[i].rows[r]), append(h, todo[i].hints[r])
+				c.Rows, c.Hints = append(c.Rows, todo[i].rows[r]), append(c.Hints, todo[i].hints[r])
 			}
 		}
-		rows, hints = append(rows, b), append(hints, h)
+		if lit {
+			c.Hints = nil
+		}
+		out[i] = c
 	}
-	return rows, hints
+	return out
 }
 
 // routing joins the answers for a coflow's rows on packets and on circuits.

@@ -1,6 +1,8 @@
 package route
 
 import (
+	"slices"
+
 	"lightloom/controller"
 	"lightloom/controller/anneal"
 	"lightloom/pathmap"
@@ -9,22 +11,44 @@ import (
 
 // NewScene returns the network of a view with what runs on it: every bundle of a routed coflow that has not ended,
 // started or still waiting for its stage, on the path of its tag or, where its circuit is lit, on the circuit.
-func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *anneal.Scene {
+func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scene {
 	c := &carrier{v: v, ground: anneal.NewGround(v.Fabric, v.Paths, v.Down, atlas)}
-	s := anneal.NewScene(c.ground, opt)
+	s := &Scene{anneal.NewScene(c.ground, opt), make(map[controller.JobID]*anneal.Dataflow, len(v.Running))}
+	for _, r := range v.Running {
+		s.flows[r.Job.ID] = s.Dataflow(r.Job, r.Hosts)
+	}
 	for i := range v.Coflows {
 		if cf := &v.Coflows[i]; cf.Routed {
 			rows, links := make([]anneal.Bundle, len(cf.Src)), make([][]pathmap.LinkID, len(cf.Src))
 			for r := range rows {
 				rows[r] = anneal.Bundle{Src: cf.Src[r], Dst: cf.Dst[r]}
+				if cf.Flows != nil {
+					rows[r].Flows = cf.Flows[r]
+				}
 				if !cf.Ended[r] {
 					links[r] = c.links(cf, r)
 				}
 			}
-			s.Run(rows, links)
+			s.Run(anneal.Coflow{Rows: rows, Of: s.flows[cf.Job], Edge: int(cf.Edge)}, links)
 		}
 	}
 	return s
+}
+
+// Scene is the annealer's network of a view, and the jobs on it.
+type Scene struct {
+	*anneal.Scene
+	flows map[controller.JobID]*anneal.Dataflow // those with stages
+}
+
+// enter brings in the jobs that a plan places, without their flows.
+func (s *Scene) enter(v *controller.View, p *controller.Plan) {
+	for _, pl := range p.Place {
+		i := slices.IndexFunc(v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })
+		if i >= 0 && len(v.Waiting[i].Stages) > 0 {
+			s.flows[pl.Job] = s.Dataflow(v.Waiting[i], pl.Hosts)
+		}
+	}
 }
 
 // carrier finds the links that a bundle is on.
