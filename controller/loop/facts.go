@@ -214,7 +214,7 @@ func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent)
 	}
 	l.steered[e.In] = false
 	l.act.Sets = append(l.act.Sets, rollout.Set{Device: l.fabric.ToRNode[e.In], Token: l.mover.Token(),
-		Change: southbound.Change{Drop: []southbound.Match{l.base.CircuitRule(e.In, e.Out).Match}}})
+		Change: southbound.Change{Drop: l.base.CircuitMatches(e.In, e.Out)}})
 }
 
 // seen brings a device that has been read into its wanted state.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/demand"
 	"lightloom/controller/loop"
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
@@ -27,7 +28,8 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 // moment hold a loop, a black hole or a wrong way. Commands:
 //
 //	fabric SPEC                      an empty state; switches without rules
-//	lead [patience=D]                a new leadership on the state, as after a start or a takeover
+//	lead [patience=D] [backlog=D]    a new leadership on the state, as after a start or a takeover; the second has demand
+//	                                 estimated, every D
 //	at D                             the time
 //	bare NAME FLOW...                a bare coflow arrives; a flow is SRC>DST:BYTES
 //	shuffle NAME MAPS REDUCES BYTES  a map-reduce job arrives; every task computes for 10 ms
@@ -209,11 +211,16 @@ func (s *scenario) lead(args []string) error {
 	cfg := loop.Config{Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond, Elephants: 1000, Verify: true,
 		Rollout: rollout.Options{Drain: 2 * time.Millisecond, Timeout: 50 * time.Millisecond, Retry: 5 * time.Millisecond}}
 	for _, a := range args {
-		d, err := time.ParseDuration(strings.TrimPrefix(a, "patience="))
-		if err != nil {
+		key, value, _ := strings.Cut(a, "=")
+		d, err := time.ParseDuration(value)
+		switch {
+		case err != nil:
 			return err
+		case key == "backlog":
+			cfg.Demand = demand.Options{Source: demand.FromBacklog, Period: d}
+		default:
+			cfg.Patience = d
 		}
-		cfg.Patience = d
 	}
 	// A new leader has what the log has, no more.
 	snap, err := s.state.Snapshot()

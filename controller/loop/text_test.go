@@ -42,11 +42,11 @@ func changeText(c *southbound.Change) string {
 	}
 	base := 0
 	for _, r := range c.Rules {
-		if r.Tag != southbound.TagCircuit {
+		if r.Tag != southbound.TagCircuit && r.Tag != southbound.TagDefault {
 			base++
 			continue
 		}
-		out = append(out, fmt.Sprintf("rack %d circuit → port %d, else %d", r.Dst, r.Primary, r.Backup))
+		out = append(out, fmt.Sprintf("rack %d %s → port %d, else %d", r.Dst, tagText(r.Tag), r.Primary, r.Backup))
 	}
 	if base > 0 {
 		out = append(out, fmt.Sprintf("%d rules for packets", base))
@@ -91,6 +91,8 @@ func entryText(e *state.Entry) string {
 		return fmt.Sprintf("%s of input %d: %v", s, e.Port, e.Cause)
 	case state.CircuitIntended:
 		return fmt.Sprintf("%s %d→%d for coflow %d", s, e.Port, e.Out, e.Coflow)
+	case state.CircuitDropped:
+		return fmt.Sprintf("%s %d→%d", s, e.Port, e.Out)
 	case state.CircuitSettled:
 		return fmt.Sprintf("%s %d→%d ok=%v%s", s, e.Port, e.Out, e.OK, stagesText(e.Stages))
 	case state.Planned:

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -37,4 +38,26 @@ func (l *Loop) nextReading() time.Duration {
 		return due
 	}
 	return southbound.Never
+}
+
+// dropUnused takes away the circuits that no reservation holds, where packets without a tag follow circuits: else these
+// would go on over one that is nobody's. Where bundles are steered one by one, light does no harm, and stays.
+func (l *Loop) dropUnused(s *state.State, now time.Duration) {
+	if l.cfg.Demand.Oracle() {
+		return
+	}
+	for in := range southbound.Port(l.fabric.Racks) {
+		if !l.fabric.HasOCS() || !l.steered[in] || s.Circuit(in).Phase != controller.Usable {
+			continue
+		}
+		_, held := s.Holding(in)
+		begins := slices.ContainsFunc(l.entries, func(e state.Entry) bool { return e.Kind == state.ReservationBegun && e.Port == in })
+		if held || begins {
+			continue
+		}
+		out := s.Circuit(in).Out
+		l.add(state.Entry{Kind: state.CircuitDropped, At: now, Port: in, Out: out})
+		l.steered[in] = false
+		l.mover.Remove(in, out)
+	}
 }

@@ -17,6 +17,7 @@ import (
 // behind it is closer to the destination than every switch on the packet's path so far, and from there it gets closer
 // still, or comes back to its path further on. So however many ports are dark, no packet goes round in circles.
 type Base struct {
+	all     bool // circuits take packets without a tag, too
 	fabric  *topo.Fabric
 	paths   *pathmap.Map
 	down    func(pathmap.LinkID) bool
@@ -150,19 +151,38 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 	out := slices.Clone(b.rules[d])
 	for in, to := range steered {
 		if to != southbound.NoPort && b.fabric.ToRNode[in] == d {
-			out = append(out, b.CircuitRule(southbound.Port(in), to))
+			out = append(out, b.CircuitRules(southbound.Port(in), to)...)
 		}
 	}
 	sortRules(out)
 	return out
 }
 
-// CircuitRule is the rule at the ToR of rack in that sends the circuit's tag into the OCS, with the default way as its
-// backup for the time that the port has no light.
-func (b *Base) CircuitRule(in, out southbound.Port) southbound.Rule {
-	return southbound.Rule{
+// SteerAll has circuits take what carries no tag as well: packets of whoever knows nothing of the controller. It is
+// called before anything is told to a switch.
+func (b *Base) SteerAll() { b.all = true }
+
+// CircuitRules are the rules at the ToR of rack in that send the circuit's tag, and after SteerAll what has none, into
+// the OCS, with the default way as its backup for the time that the port has no light.
+func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
+	rule := southbound.Rule{
 		Match:   southbound.Match{Dst: southbound.RackID(out), Tag: southbound.TagCircuit, Src: southbound.AnyRack},
 		Primary: southbound.Port(b.fabric.OCSUplink[in]),
 		Backup:  b.deflt[in][out],
 	}
+	rules := []southbound.Rule{rule}
+	if b.all {
+		rule.Tag = southbound.TagDefault
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// CircuitMatches are what CircuitRules match.
+func (b *Base) CircuitMatches(in, out southbound.Port) []southbound.Match {
+	var all []southbound.Match
+	for _, r := range b.CircuitRules(in, out) {
+		all = append(all, r.Match)
+	}
+	return all
 }

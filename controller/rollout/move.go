@@ -44,6 +44,7 @@ type Mover struct {
 	sets   []Set
 	out    []Settled
 	doubt  bool
+	asks   []uint64 // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
 }
 
 // Doubt says, once, that a Set of the OCS did not get through, so that it is not known what stands: the caller reads
@@ -76,6 +77,7 @@ type move struct {
 	connect bool // reported before the Set's answer came
 	told    bool // the ToR may hold the new circuit's rule
 	missed  bool // one of the Sets awaited did not get through
+	off     bool // the circuit is to go, and none comes
 }
 
 // NewMover returns a Mover with nothing to do.
@@ -125,19 +127,25 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 	m.moves = append(m.moves, &move{in: in, out: out, drop: slices.Clone(displaced)})
 }
 
+// Remove starts to take away a circuit that nothing is to go over any more: its ToR forgets it, the port drains, and the
+// OCS lets go of it. Nothing settles. A move that wants one of the ports meanwhile takes over what is left to do.
+func (m *Mover) Remove(in, out southbound.Port) {
+	m.moves = append(m.moves, &move{in: in, out: out, off: true, drop: []southbound.CrossConnect{{In: in, Out: out}}})
+}
+
 // Busy says whether a move is in progress, or one has settled and Next has not told it yet.
 func (m *Mover) Busy() bool { return len(m.moves)+len(m.out) > 0 }
 
 // Moving says whether in→out is being moved to.
 func (m *Mover) Moving(in, out southbound.Port) bool {
-	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.in == in && o.out == out && o.phase != abandoned })
+	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.in == in && o.out == out && o.phase != abandoned && !o.off })
 }
 
 // Telling says whether a switch may hold a rule of that match because a move has told it of its circuit, which is not
 // known to be usable yet.
 func (m *Mover) Telling(d southbound.DeviceID, match southbound.Match) bool {
 	is := func(in, out southbound.Port) bool {
-		return m.fabric.ToRNode[in] == d && m.base.CircuitRule(in, out).Match == match
+		return m.fabric.ToRNode[in] == d && slices.Contains(m.base.CircuitMatches(in, out), match)
 	}
 	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.told && o.phase != abandoned && is(o.in, o.out) }) ||
 		slices.ContainsFunc(m.out, func(s Settled) bool { return s.OK && is(s.In, s.Out) })
@@ -151,6 +159,10 @@ func (m *Mover) Token() uint64 {
 
 // Done tells what came of a Set; a token that is not awaited is passed over.
 func (m *Mover) Done(now time.Duration, token uint64, err error) {
+	if i := slices.Index(m.asks, token); i >= 0 {
+		m.asks = slices.Delete(m.asks, i, i+1)
+		m.doubt = m.doubt || err != nil && !errors.Is(err, southbound.ErrRefused) // what was to go may stand, and would not be reported as new
+	}
 	for _, o := range slices.Clone(m.moves) { // advance takes the finished ones out
 		i := slices.Index(o.open, token)
 		if i < 0 {
@@ -176,7 +188,7 @@ func (m *Mover) again(now time.Duration, o *move) {
 	case clearing:
 		o.until, o.missed = now+m.opt.Retry, len(o.open) > 0
 	case waiting:
-		o.phase, o.until, m.doubt = draining, now+m.opt.Retry, true
+		o.phase, o.until = draining, now+m.opt.Retry
 	case steering:
 		o.phase, o.retry, o.connect = moving, now+m.opt.Retry, true
 	}
@@ -211,7 +223,7 @@ func (m *Mover) remove(o *move) {
 func (m *Mover) abandon(now time.Duration, o *move) {
 	m.out = append(m.out, Settled{In: o.in, Out: o.out, Stages: o.stages})
 	o.phase, o.open = abandoned, nil
-	m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Drop: []southbound.Match{m.base.CircuitRule(o.in, o.out).Match}})
+	m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Drop: m.base.CircuitMatches(o.in, o.out)})
 	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
 }
 
@@ -256,11 +268,15 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 			m.clear(now, o)
 		case o.phase == moving && o.connect && now >= o.retry:
 			o.phase, o.connect, o.told = steering, false, true
-			m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Rules: []southbound.Rule{m.base.CircuitRule(o.in, o.out)}})
+			m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Rules: m.base.CircuitRules(o.in, o.out)})
 		case o.phase == moving && now >= o.until:
 			m.abandon(now, o)
 		}
-		if o.phase == draining && now >= o.until {
+		switch {
+		case o.phase != draining || now < o.until:
+		case o.off:
+			m.darken(o)
+		default:
 			ready = append(ready, o)
 		}
 	}
@@ -281,10 +297,20 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	return sets, out
 }
 
+// darken asks the OCS to let go of a drained circuit. A Set that does not get through is not tried again: the device is
+// read then, and what stands and nobody wants is taken away.
+func (m *Mover) darken(o *move) {
+	o.phase = abandoned
+	if m.lit[o.in] == o.out {
+		m.lit[o.in] = southbound.NoPort
+	}
+	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
+}
+
 // clear has every ToR forget the circuits that the move displaces; with none, draining is over at once.
 func (m *Mover) clear(now time.Duration, o *move) {
 	for _, d := range o.drop {
-		m.send(o, m.fabric.ToRNode[d.In], southbound.Change{Drop: []southbound.Match{m.base.CircuitRule(d.In, d.Out).Match}})
+		m.send(o, m.fabric.ToRNode[d.In], southbound.Change{Drop: m.base.CircuitMatches(d.In, d.Out)})
 	}
 	if len(o.drop) == 0 {
 		o.phase, o.until = draining, now
@@ -296,7 +322,9 @@ func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) {
 	i := slices.IndexFunc(m.sets, func(s Set) bool { return s.Device == d })
 	if i < 0 {
 		m.sets = append(m.sets, Set{Device: d, Token: m.Token()})
-		i = len(m.sets) - 1
+		if i = len(m.sets) - 1; d == m.fabric.OCSNode {
+			m.asks = append(m.asks, m.token)
+		}
 	}
 	s := &m.sets[i]
 	s.Change.Rules = append(s.Change.Rules, c.Rules...)

@@ -280,8 +280,12 @@ func (w *world) connect(c southbound.CrossConnect) {
 // TestMoves throws overlapping moves at slow and failing devices: every table on the way is free of loops, black holes
 // and wrong racks, and once nobody asks for anything new every circuit stands as it was asked for last.
 func TestMoves(t *testing.T) {
-	f, b := fabric(t, "hybrid:racks=5,hosts=1,spines=2", 2)
+	removed := 0
 	for seed := range uint64(400) {
+		f, b := fabric(t, "hybrid:racks=5,hosts=1,spines=2", 2)
+		if seed%2 == 1 {
+			b.SteerAll()
+		}
 		r := rand.New(rand.NewPCG(seed, 9))
 		w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.Racks)), queues: map[southbound.DeviceID][]rollout.Set{}, usable: dark(f.Racks),
 			m: rollout.NewMover(f, b, rollout.Options{Drain: time.Millisecond, Retry: time.Millisecond})}
@@ -301,6 +305,11 @@ func TestMoves(t *testing.T) {
 				want[in] = out
 				w.m.Begin(w.now, in, out, displaced)
 			}
+			if in := r.IntN(f.Racks); r.IntN(10) == 0 && w.usable[in] != southbound.NoPort && w.usable[in] == want[in] {
+				w.m.Remove(southbound.Port(in), want[in])
+				w.usable[in], want[in] = southbound.NoPort, southbound.NoPort
+				removed++
+			}
 			w.step()
 		}
 		for n := 0; w.m.Busy() && n < 5000; n++ {
@@ -314,5 +323,8 @@ func TestMoves(t *testing.T) {
 				t.Fatalf("seed %d: input %d has circuit %d, steered to %d, want %d", seed, in, w.x.Circuits[in], w.usable[in], out)
 			}
 		}
+	}
+	if removed < 100 {
+		t.Errorf("only %d circuits were removed", removed)
 	}
 }
