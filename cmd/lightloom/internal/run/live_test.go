@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 		defer stop()
 		opt := liveOptions("", "crosslayer+sunflow")
 		opt.Fabric, opt.Stdout, opt.Stderr = "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms", os.Stdout, os.Stderr
+		if len(os.Args) > 2 {
+			opt.Fabric = os.Args[2]
+		}
 		err = Up(ctx, opt)
 	case execCommand:
 		err = Exec(ctx, ExecOptions{Host: os.Args[2], Command: os.Args[3:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
