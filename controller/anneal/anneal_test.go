@@ -140,6 +140,28 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// TestBlind: the upper level alone evaluates no route and leaves bundles on ways of all lengths.
+func TestBlind(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=4,eps=50Mbps,nic=500Mbps,slots=1")
+	used := map[int]bool{}
+	for seed := range uint64(20) {
+		s := NewScene(NewGround(f, m, nil, nil), Options{Blind: true})
+		rng := rand.New(rand.NewPCG(seed, 0))
+		placed := s.Place(shuffle(4, 4), slots(f, 1), rng)
+		if placed.Route != (Count{}) || placed.Place.Evaluated == 0 {
+			t.Fatalf("counts %+v and %+v", placed.Place, placed.Route)
+		}
+		ways, count := s.Route([]Coflow{{Rows: []Bundle{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}, Hints: []int{3, -1}}}, rng)
+		if count != (Count{}) || ways[0][0] != 3 {
+			t.Fatalf("ways %v, counts %+v", ways, count)
+		}
+		used[ways[0][1]] = true
+	}
+	if len(used) != southbound.MaxPaths {
+		t.Errorf("ways %v of %d were used", used, southbound.MaxPaths)
+	}
+}
+
 // TestWorkIsBounded: a wide job on a busy network ends soon after its work is used up.
 func TestWorkIsBounded(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=4,spines=2,eps=1Gbps,nic=1Gbps")

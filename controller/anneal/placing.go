@@ -165,7 +165,7 @@ func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
 			continue // it came and went within one move, or came twice
 		}
 		b := &p.live[i]
-		if b.at = 0; len(b.ways) > 1 && p.s.opt.Paper {
+		if b.at = 0; len(b.ways) > 1 && (p.s.opt.Paper || p.s.opt.Blind) {
 			b.at = int32(rng.IntN(len(b.ways)))
 		} else if len(b.ways) > 1 {
 			b.at = p.s.widest(b.ways)
@@ -174,7 +174,7 @@ func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
 		r.take(b.choice)
 		at = append(at, i)
 	}
-	if p.s.opt.Paper {
+	if p.s.opt.Paper && !p.s.opt.Blind {
 		at = p.redraw(r, at, rng)
 	}
 	p.counts.Add(r.anneal(1, min(steps, 8*len(r.choices)), rng))

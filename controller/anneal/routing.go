@@ -48,7 +48,7 @@ func (r *routing) lay(rng *rand.Rand) {
 		c := &r.all[k]
 		switch {
 		case c.at >= 0:
-		case r.s.opt.Paper:
+		case r.s.opt.Paper || r.s.opt.Blind:
 			c.at = int32(rng.IntN(len(c.ways)))
 		default:
 			c.at = r.s.widest(c.ways)
@@ -85,7 +85,7 @@ func (r *routing) turn(k, to int32) {
 
 // anneal walks, and leaves the flows on the best ways seen.
 func (r *routing) anneal(restarts, steps int, rng *rand.Rand) Count {
-	if len(r.choices) == 0 {
+	if len(r.choices) == 0 || r.s.opt.Blind {
 		return Count{}
 	}
 	o := r.s.opt
@@ -233,7 +233,7 @@ func (r *routing) Spent() bool { return r.s.spent() }
 // over. In mode paper there is none.
 func (r *routing) settle() Count {
 	var count Count
-	if r.s.opt.Paper {
+	if r.s.opt.Paper || r.s.opt.Blind {
 		return count
 	}
 	for range r.s.opt.Passes {

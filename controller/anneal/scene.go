@@ -16,6 +16,9 @@ type Options struct {
 	// tasks share it. What the document leaves out is as by default: steps, slots, and changing places on full hosts.
 	Paper bool
 
+	// Blind leaves the lower level away: every bundle goes a way drawn at random and stays there.
+	Blind bool
+
 	Restarts   int     // of the upper level; default 5, as printed
 	Steps      int     // of the upper level in each restart; default 100
 	RouteSteps int     // of the lower level at each of those; default 50. Routes on their own get four times as many
@@ -135,6 +138,9 @@ func (s *Scene) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) {
 	s.begin(1)
 	r := s.take(coflows)
 	r.lay(rng)
+	if s.opt.Blind {
+		return r.answer(coflows), Count{}
+	}
 	steps := 4 * s.opt.RouteSteps
 	if s.opt.Paper {
 		steps = s.opt.RouteSteps

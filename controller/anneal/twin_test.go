@@ -200,7 +200,7 @@ func TestUtilityNeverDrifts(t *testing.T) {
 			l := rng.IntN(len(down))
 			down[l], down[l^1] = true, true
 		}
-		s := NewScene(NewGround(g.f, g.m, down, nil), Options{Paper: seed%4 == 0, RouteSteps: 3})
+		s := NewScene(NewGround(g.f, g.m, down, nil), Options{Paper: seed%4 == 0, Blind: seed%5 == 0, RouteSteps: 3})
 		runSome(s, rng, rng.IntN(20))
 		j := randomJob(rng, 3)
 		p := newPlacing(s.clone(1), j, slots(g.f, 2))

@@ -47,7 +47,7 @@ func list() []entry {
 	}
 	return []entry{
 		one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part { return place.Random{} }),
-		one("fair", Place, "each task on the least loaded host", func() Part { return place.Fair{} }),
+		one("fair", Place, "each task on the least loaded host", func() Part { return new(place.Fair) }),
 		one("sunflow", Light, "circuits for elephants, shortest coflow first, not all stop", func() Part { return light.Sunflow{} }),
 		one("sunflow-preempt", Light, "sunflow, but a shorter coflow takes begun circuits of longer ones", func() Part { return light.Sunflow{Preempt: true} }),
 		one("sunflow-turning", Light, "sunflow, the longest pairs first and turning like a rotor on crossbars too", func() Part { return light.Sunflow{Order: light.Turning} }),
@@ -61,6 +61,8 @@ func list() []entry {
 		one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} }),
 		one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} }),
 		one("anneal", Route, "paths by simulated annealing, all new coflows together", func() Part { return &route.Annealed{} }),
+		one("anneal-paper", Route, "anneal as its document prints it", func() Part { return &route.Annealed{Options: anneal.Options{Paper: true}} }),
+		one("anypath", Route, "a path drawn uniformly from all that the map has, long ones too", func() Part { return route.AnyPath{} }),
 		one("tcp", Share, "no rates: hosts share by themselves", func() Part { return new(share.TCP) }),
 		one("maxmin", Share, "the max-min fair rate of every bundle, set by the policy", func() Part { return new(share.MaxMin) }),
 		one("fifo", Share, "the coflow that arrived first gets what it needs to end at once, then the next", func() Part { return share.NewFIFO() }),
@@ -79,6 +81,8 @@ func list() []entry {
 		steps("coflowsim-sebf", "sebf by the rules of coflowsim", func() Part { return share.NewCoflowsim("sebf") }),
 		steps("coflowsim-dclas", "dclas by the rules of coflowsim's DARK", func() Part { return new(share.CoflowsimDark) }),
 		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
+		cross("application", "the upper level of crosslayer alone: places by annealing, for paths drawn at random", anneal.Options{Blind: true}),
+		cross("application-paper", "application as its document prints it", anneal.Options{Blind: true, Paper: true}),
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
 	}
 }
@@ -99,6 +103,9 @@ func presets() []Info {
 		{Name: "random+ecmp+maxmin", Doc: "random slots, hashed paths, rates set by the policy, no circuits"},
 		{Name: "random+ecmp+sunflow", Doc: "random slots, hashed paths, circuits for elephants"},
 		{Name: "fair", Of: "fairport", Doc: "an equal part of each port for every bundle, default placement and paths, no circuits"},
+		{Name: "random+anypath", Doc: "random slots, random paths: what cross-layer scheduling is measured against"},
+		{Name: "application", Doc: "slots annealed, random paths: cross-layer scheduling's upper level alone"},
+		{Name: "random+anneal", Doc: "random slots, paths annealed: cross-layer scheduling's lower level alone"},
 		{Name: "crosslayer", Doc: "slots and paths annealed together, no circuits"},
 		{Name: "crosslayer+sunflow", Doc: "slots and paths annealed together, circuits for elephants"},
 	}

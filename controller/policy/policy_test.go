@@ -92,8 +92,8 @@ func TestListHasNoNameTwice(t *testing.T) {
 			t.Errorf("preset %q has no doc", i.Name)
 		}
 	}
-	if joint != 2 {
-		t.Errorf("%d joint presets, want crosslayer and crosslayer+sunflow", joint)
+	if joint != 3 {
+		t.Errorf("%d joint presets, want application, crosslayer and crosslayer+sunflow", joint)
 	}
 }
 
