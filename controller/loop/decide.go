@@ -14,7 +14,7 @@ import (
 
 // decide asks the policy and turns its plan into entries.
 func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
-	if s.Data().Wake <= now {
+	if s.Live().Wake <= now {
 		l.note(controller.WakeReached, now, -1, -1, 0)
 	}
 	l.look(s, now, in)
@@ -48,7 +48,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		if err := s.CheckPlacement(&p.Place[i], l.held); err != nil {
 			return err
 		}
-		if j := s.Data().Jobs[p.Place[i].Job]; j.Placed != state.Unset && !j.Piecemeal {
+		if j := s.Live().Jobs[p.Place[i].Job]; j.Placed != state.Unset && !j.Piecemeal {
 			l.note(controller.FabricChanged, now, p.Place[i].Job, -1, 0) // what was lost with a host is laid out anew, and has no routes
 		}
 		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts), Far: slices.Clone(p.Place[i].Far)}
@@ -63,11 +63,13 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		l.resteer = append(l.resteer, route.Coflow)
 	}
 	for _, c := range p.Withdraw {
-		if c != controller.AnyCoflow && (c < 0 || int(c) >= len(s.Data().Coflows)) {
+		if c != controller.AnyCoflow && (c < 0 || int(c) >= len(s.Live().Coflows)) {
 			return fmt.Errorf("withdraw reservations of coflow %d: no such coflow", c)
 		}
 		l.add(state.Entry{Kind: state.Withdrawn, At: now, Coflow: c})
-		l.resteer = append(l.resteer, c)
+		if s.Holds() { // its rows may have been waiting for what goes
+			l.resteer = append(l.resteer, c)
+		}
 	}
 	for _, port := range p.Preempt {
 		if r, ok := s.Holding(port); ok {
@@ -80,16 +82,16 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 			return err
 		}
 		l.add(state.Entry{Kind: state.Reserved, At: now, Reservation: &r})
-		l.idle = true
+		l.idle.add(r.In)
 		if r.Meanwhile == controller.Hold {
-			l.resteer = append(l.resteer, r.Coflow)
+			l.resteerPair(&r)
 		}
 	}
 	wake := p.Wake
 	if wake <= now {
 		return fmt.Errorf("asks to be called again at %v, which has passed", wake)
 	}
-	if counts := p.Anneal; wake != s.Data().Wake || counts != (controller.AnnealCounts{}) {
+	if counts := p.Anneal; wake != s.Live().Wake || counts != (controller.AnnealCounts{}) {
 		l.add(state.Entry{Kind: state.Planned, At: now, Wake: wake, Anneal: &counts})
 	}
 	return nil
@@ -101,7 +103,8 @@ func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.
 		return
 	}
 	l.add(state.Entry{Kind: state.ReservationEnded, At: now, Port: r.In, Cause: why})
-	l.resteer = append(l.resteer, r.Coflow)
+	l.idle.add(r.In)
+	l.resteerPair(&r.Reservation)
 	if why != state.Preempted {
 		l.note(controller.ReservationEnded, now, -1, r.Coflow, 0)
 	}
@@ -126,7 +129,7 @@ func (l *Loop) transitions(s *state.State, now time.Duration) bool {
 		j := s.Job(st.Job)
 		first, end := j.StageTasks(int(st.Stage))
 		for i := first; i < end; i++ {
-			if id := j.FirstTask + southbound.TaskID(i); s.Data().Tasks[id].MayStart() {
+			if id := j.FirstTask + southbound.TaskID(i); s.Live().Tasks[id].MayStart() {
 				l.run(s, id)
 			}
 		}
@@ -135,7 +138,7 @@ func (l *Loop) transitions(s *state.State, now time.Duration) bool {
 		l.add(state.Entry{Kind: state.CoflowStarted, At: now, Coflow: id})
 		l.note(controller.CoflowStarted, now, s.Coflow(id).Job, id, 0)
 		l.start(s, id)
-		if s.Coflow(id).Left == 0 || len(s.Data().Lost) > 0 { // it may end at once
+		if s.Coflow(id).Left == 0 || len(s.Live().Lost) > 0 { // it may end at once
 			l.touched = append(l.touched, id)
 		}
 	}
@@ -151,51 +154,59 @@ func sorted[T any](in []T, by func(a, b T) int) []T {
 
 // endDue ends begun reservations that are over and skips unbegun ones that have nothing to carry.
 func (l *Loop) endDue(s *state.State, now time.Duration) bool {
-	last := southbound.NoPort
-	for _, r := range s.Ledger() {
-		first := r.In != last
-		last = r.In
+	asked := l.idle
+	l.idle.some = nil
+	l.idle.clear()
+	for in := range southbound.Port(l.inputs()) {
+		r := s.First(in)
 		switch {
-		case !first:
-		case l.idle && s.Idle(&r.Reservation):
-			l.endReservation(now, r, state.Delivered)
-		case r.Begun && s.Circuit(r.In).Out != r.Out: // its move failed in the very pass in which it began
-			l.endReservation(now, r, state.Broken)
+		case r == nil:
+		case (asked.all || slices.Contains(asked.some, in)) && s.Idle(&r.Reservation):
+			l.endReservation(now, *r, state.Delivered)
+		case r.Begun && s.Circuit(in).Out != r.Out: // its move failed in the very pass in which it began
+			l.endReservation(now, *r, state.Broken)
 		case now >= r.NotAfter:
-			l.endReservation(now, r, state.RanOut)
+			l.endReservation(now, *r, state.RanOut)
 		}
 	}
-	// One input may have several that are over; each pass ends the first, so the question stays open until none does.
-	l.idle = len(l.entries) > 0
+	// One input may have several that are over; each pass ends the first, and the question stays open for it.
+	if l.idle.some == nil {
+		l.idle.some = asked.some[:0]
+	}
 	return len(l.entries) > 0
+}
+
+// inputs is how many the OCS has.
+func (l *Loop) inputs() int {
+	if !l.fabric.HasOCS() {
+		return 0
+	}
+	return l.fabric.Racks
 }
 
 // beginDue begins the reservations whose time has come and whose ports no other one holds, and intends their circuits.
 func (l *Loop) beginDue(s *state.State, now time.Duration) {
-	held := map[southbound.Port]bool{} // outputs
-	for _, r := range s.Ledger() {
-		if r.Begun {
-			held[r.Out] = true
-		}
-	}
-	last := southbound.NoPort
-	for _, r := range s.Ledger() {
-		first := r.In != last
-		last = r.In
-		if !first || r.Begun || now < r.NotBefore || held[r.Out] {
+	var outs []southbound.Port
+	for in := range southbound.Port(l.inputs()) {
+		r := s.First(in)
+		if r == nil || r.Begun || now < r.NotBefore || s.Taken(r.Out) || l.taken[r.Out] {
 			continue
 		}
 		if l.portDown(s, r.In) || l.portDown(s, r.Out) {
-			l.endReservation(now, r, state.Broken) // its circuit would carry no light
+			l.endReservation(now, *r, state.Broken) // its circuit would carry no light
 			continue
 		}
-		held[r.Out] = true
+		l.taken[r.Out] = true
+		outs = append(outs, r.Out)
 		l.add(state.Entry{Kind: state.ReservationBegun, At: now, Port: r.In})
-		l.resteer = append(l.resteer, r.Coflow)
+		l.resteerPair(&r.Reservation)
 		if c := s.Circuit(r.In); c.Out != r.Out || c.Phase == controller.NoCircuit {
 			l.add(state.Entry{Kind: state.CircuitIntended, At: now, Port: r.In, Out: r.Out, Coflow: r.Coflow})
 			l.mover.Begin(now, r.In, r.Out, l.displaced(s, r.In, r.Out))
 		}
+	}
+	for _, out := range outs {
+		l.taken[out] = false
 	}
 }
 
@@ -228,7 +239,7 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 		case m.OK:
 			l.steered[m.In] = true
 			if held {
-				l.resteer = append(l.resteer, r.Coflow)
+				l.resteerPair(&r.Reservation)
 				l.note(controller.CircuitUsable, now, -1, r.Coflow, 0)
 			}
 		case held:

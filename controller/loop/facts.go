@@ -100,7 +100,7 @@ func (l *Loop) nextRead() time.Duration {
 }
 
 func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) {
-	d := s.Data()
+	d := s.Live()
 	switch e.Kind {
 	case southbound.BundleEnded:
 		if e.Coflow < 0 || int(e.Coflow) >= len(d.Coflows) {
@@ -121,6 +121,7 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 		at := within(e.At, c.Started, now)
 		l.add(state.Entry{Kind: state.BundleEnded, At: at, Coflow: e.Coflow, Row: e.Row})
 		l.note(controller.BundleEnded, at, c.Job, e.Coflow, e.Row)
+		l.idle.add(southbound.Port(s.RackOf(c.Columns.Src[e.Row])))
 		if n := len(l.touched); n == 0 || l.touched[n-1] != e.Coflow {
 			l.touched = append(l.touched, e.Coflow)
 		}
@@ -173,7 +174,7 @@ func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool)
 	} else {
 		l.dark[p] = true
 	}
-	if slices.Contains(s.Data().Down, p) == up {
+	if slices.Contains(s.Live().Down, p) == up {
 		l.add(state.Entry{Kind: state.PortSeen, At: now, Device: p.Device, Port: p.Port, OK: up})
 		if !up && p.Device == l.fabric.OCSNode {
 			l.darkPort(s, now, p.Port)
@@ -185,7 +186,7 @@ func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool)
 // synced takes up a device whose stream has begun or is back after a break: nothing that was known of it can be relied
 // on, and a port that it has not just told to be down is up.
 func (l *Loop) synced(s *state.State, now time.Duration, d southbound.DeviceID) {
-	for _, p := range s.Data().Down {
+	for _, p := range s.Live().Down {
 		if p.Device == d && !l.dark[p] {
 			l.port(s, now, p, true)
 		}

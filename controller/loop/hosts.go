@@ -45,6 +45,7 @@ func (l *Loop) abandon(id southbound.CoflowID, c *state.Coflow, h southbound.Hos
 		l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: id, Row: int32(row)}, Tag: southbound.TagHold})
 	}
 	if touched {
+		l.idle.all = true
 		l.touched = append(l.touched, id)
 	}
 }
@@ -62,5 +63,5 @@ func (l *Loop) darkPort(s *state.State, now time.Duration, p southbound.Port) {
 
 // portDown says whether the cable of an OCS port has no light.
 func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
-	return slices.Contains(s.Data().Down, state.PortRef{Device: l.fabric.OCSNode, Port: p})
+	return slices.Contains(s.Live().Down, state.PortRef{Device: l.fabric.OCSNode, Port: p})
 }

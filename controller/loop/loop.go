@@ -106,13 +106,15 @@ type Loop struct {
 	away    map[southbound.DeviceID]bool // devices whose stream has ended and has not begun again
 	dark    map[state.PortRef]bool       // ports that the devices' streams have told to be down, beside those to the OCS
 	avoided []state.PortRef              // ports that the base's tables keep clear of
+	taken   []bool                       // by OCS output: of what begins in this pass
 	steered []bool                       // by OCS input: its ToR may hold the circuit's rule
 	sent    map[southbound.CoflowID][]southbound.Tag
 	touched []southbound.CoflowID // had bundles end since the last pass
-	idle    bool                  // a reservation may have nothing left to carry
+	idle    ports                 // inputs whose first reservation may have nothing left to carry
 	freed   bool
-	arrived int // jobs known to the policy
-	resteer []southbound.CoflowID
+	arrived int                   // jobs known to the policy
+	resteer []southbound.CoflowID // coflows whose rows are to be sent another way, perhaps
+	repaths []pairOf              // rows between two racks that are, of one coflow or all
 	held    map[southbound.HostID]int32
 	tags    []southbound.Tag
 	asked   int64
@@ -131,7 +133,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	if !cfg.Demand.Oracle() {
 		l.base.SteerAll()
 	}
-	l.steered = make([]bool, f.Racks)
+	l.steered, l.taken = make([]bool, f.Racks), make([]bool, f.Racks)
 	return l
 }
 
@@ -159,14 +161,14 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		return nil, &l.act, min(l.giveUp, l.nextRead())
 	}
 	l.readTraffic(s, now, &in)
-	if len(l.pending) > 0 || s.Data().Wake <= now {
+	if len(l.pending) > 0 || s.Live().Wake <= now {
 		l.decide(s, now, &in)
 		return l.entries, &l.act, now
 	}
 	if l.transitions(s, now) || !l.act.empty() {
 		return l.entries, &l.act, now
 	}
-	return nil, &l.act, min(s.Boundary(), s.Data().Wake, l.mover.Wake(), l.nextRead(), l.nextReading())
+	return nil, &l.act, min(s.Boundary(), s.Live().Wake, l.mover.Wake(), l.nextRead(), l.nextReading())
 }
 
 // unsent is no tag that a row is ever sent with.
@@ -176,12 +178,12 @@ const unsent = southbound.AnyTag
 // device, and makes the moves whose outcome is not known once more.
 func (l *Loop) begin(s *state.State, now time.Duration) {
 	l.begun, l.giveUp = true, now+l.cfg.Patience
-	l.idle = true // whoever led before may have died before it skipped what had ended early
+	l.idle.all = true // whoever led before may have died before it skipped what had ended early
 	for _, d := range l.base.Devices() {
 		l.unread[d] = repair{}
 		l.act.Reads = append(l.act.Reads, d)
 	}
-	d := s.Data()
+	d := s.Live()
 	for i := range d.Tasks {
 		if t := &d.Tasks[i]; t.Started != state.Unset && t.Ended == state.Unset && !s.Held(t.Job, t.Stage) {
 			l.run(s, southbound.TaskID(i))
@@ -215,14 +217,13 @@ func (l *Loop) note(k controller.Kind, at time.Duration, job controller.JobID, c
 
 // after draws the consequences of what has been applied since the last pass.
 func (l *Loop) after(s *state.State, now time.Duration) {
-	d := s.Data()
+	d := s.Live()
 	l.avoid(s)
 	for ; l.arrived < len(d.Jobs); l.arrived++ {
 		if d.Jobs[l.arrived].Placed == state.Unset {
 			l.note(controller.JobArrived, now, controller.JobID(l.arrived), -1, 0)
 		}
 	}
-	l.idle = l.idle || len(l.touched) > 0
 	for _, id := range l.touched {
 		if c := s.Coflow(id); c.Ended != state.Unset {
 			l.note(controller.CoflowEnded, now, c.Job, id, 0)
@@ -248,14 +249,20 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 		l.steer(s, id)
 	}
 	l.resteer = l.resteer[:0]
+	for i, p := range l.repaths {
+		if !slices.Contains(l.repaths[:i], p) {
+			l.steerPair(s, p)
+		}
+	}
+	l.repaths = l.repaths[:0]
 }
 
 // avoid makes the tables keep clear of the ports that are down, and has every packet switch read and brought to them.
 func (l *Loop) avoid(s *state.State) {
-	if slices.Equal(l.avoided, s.Data().Down) {
+	if slices.Equal(l.avoided, s.Live().Down) {
 		return
 	}
-	l.avoided = slices.Clone(s.Data().Down)
+	l.avoided = slices.Clone(s.Live().Down)
 	down := make([]bool, len(l.fabric.Topology.Links()))
 	for _, p := range l.avoided {
 		if id := l.fabric.Topology.OutPort(p.Device, int32(p.Port)); id != pathmap.None {
@@ -287,7 +294,7 @@ func (l *Loop) steer(s *state.State, id southbound.CoflowID) {
 }
 
 func (l *Loop) run(s *state.State, id southbound.TaskID) {
-	t := &s.Data().Tasks[id]
+	t := &s.Live().Tasks[id]
 	j := s.Job(t.Job)
 	i := int(id - j.FirstTask)
 	first, _ := j.StageTasks(int(t.Stage))

@@ -1,11 +1,9 @@
 package state
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"lightloom/controller"
 	"lightloom/southbound"
@@ -14,32 +12,8 @@ import (
 // ErrConflict marks a reservation that overlaps another on one of its ports.
 var ErrConflict = errors.New("the port is reserved then")
 
-// Ledger returns the reservations, sorted by (In, NotBefore). Borrowed.
-func (s *State) Ledger() []Reservation { return s.d.Ledger }
-
 // Circuit returns what stands at an OCS input.
 func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
-
-// Holding returns the begun reservation of an input, if there is one.
-func (s *State) Holding(in southbound.Port) (Reservation, bool) {
-	if i := s.held(in); i >= 0 {
-		return s.d.Ledger[i], true
-	}
-	return Reservation{}, false
-}
-
-func (s *State) held(in southbound.Port) int {
-	return slices.IndexFunc(s.d.Ledger, func(r Reservation) bool { return r.In == in && r.Begun })
-}
-
-func (s *State) withdraw(e *Entry) error {
-	n := len(s.d.Ledger)
-	s.d.Ledger = slices.DeleteFunc(s.d.Ledger, func(r Reservation) bool { return !r.Begun && r.Coflow == e.Coflow })
-	if len(s.d.Ledger) == n {
-		return ErrStale
-	}
-	return nil
-}
 
 // CheckReservation says why a reservation cannot stand on this fabric, or nil. It does not look at the ledger.
 func (s *State) CheckReservation(r *controller.Reservation) error {
@@ -54,60 +28,6 @@ func (s *State) CheckReservation(r *controller.Reservation) error {
 	case r.Coflow != controller.AnyCoflow && (r.Coflow < 0 || int(r.Coflow) >= len(s.d.Coflows)):
 		return fmt.Errorf("reserve %d→%d: coflow %d: no such coflow", r.In, r.Out, r.Coflow)
 	}
-	return nil
-}
-
-func (s *State) reserve(e *Entry) error {
-	r := *e.Reservation
-	if err := s.CheckReservation(&r); err != nil {
-		return err
-	}
-	if r.Coflow != controller.AnyCoflow && s.d.Coflows[r.Coflow].Ended != Unset {
-		return ErrStale
-	}
-	for i := range s.d.Ledger {
-		o := &s.d.Ledger[i]
-		if (o.In == r.In || o.Out == r.Out) && r.NotBefore < o.NotAfter && o.NotBefore < r.NotAfter {
-			return fmt.Errorf("reserve %d→%d [%v, %v): %d→%d holds [%v, %v): %w",
-				r.In, r.Out, r.NotBefore, r.NotAfter, o.In, o.Out, o.NotBefore, o.NotAfter, ErrConflict)
-		}
-	}
-	i, _ := slices.BinarySearchFunc(s.d.Ledger, r, func(o Reservation, r controller.Reservation) int {
-		return cmp.Or(cmp.Compare(o.In, r.In), cmp.Compare(o.NotBefore, r.NotBefore))
-	})
-	s.d.Ledger = slices.Insert(s.d.Ledger, i, Reservation{Reservation: r})
-	return nil
-}
-
-// begin marks the first unbegun reservation of an input as begun. Its ports must be free of begun ones.
-func (s *State) begin(e *Entry) error {
-	i := slices.IndexFunc(s.d.Ledger, func(r Reservation) bool { return r.In == e.Port })
-	if i < 0 {
-		return ErrStale
-	}
-	if s.d.Ledger[i].Begun {
-		return ErrStale
-	}
-	for k := range s.d.Ledger {
-		if o := &s.d.Ledger[k]; o.Begun && (o.In == s.d.Ledger[i].In || o.Out == s.d.Ledger[i].Out) {
-			return fmt.Errorf("begin reservation %d→%d: %d→%d: %w", s.d.Ledger[i].In, s.d.Ledger[i].Out, o.In, o.Out, ErrConflict)
-		}
-	}
-	s.d.Ledger[i].Begun = true
-	if c := &s.d.Circuits[e.Port]; c.Phase == controller.Usable && c.Out == s.d.Ledger[i].Out {
-		c.Coflow = s.d.Ledger[i].Coflow
-		s.d.Moves[c.Move].Carried = true
-	}
-	return nil
-}
-
-// end takes the first reservation of an input out of the ledger: the begun one, or one that is skipped.
-func (s *State) end(e *Entry) error {
-	i := slices.IndexFunc(s.d.Ledger, func(r Reservation) bool { return r.In == e.Port })
-	if i < 0 {
-		return ErrStale
-	}
-	s.d.Ledger = slices.Delete(s.d.Ledger, i, i+1)
 	return nil
 }
 
@@ -170,24 +90,6 @@ func (s *State) Carries(r *controller.Reservation, id southbound.CoflowID, c *Co
 		southbound.Port(s.RackOf(c.Columns.Src[row])) == r.In && southbound.Port(s.RackOf(c.Columns.Dst[row])) == r.Out
 }
 
-// Idle says whether a reservation has nothing left to carry: its coflow is over, or all its rows between the two racks
-// are. One for any coflow is never idle.
-func (s *State) Idle(r *controller.Reservation) bool {
-	if r.Coflow == controller.AnyCoflow {
-		return false
-	}
-	c := s.d.Coflows[r.Coflow]
-	// Rows are sorted by destination, and a rack's hosts follow each other.
-	begin, end := s.fabric.FirstHost[r.Out], s.fabric.FirstHost[r.Out+1]
-	first, _ := slices.BinarySearch(c.Columns.Dst, southbound.HostID(begin))
-	for row := first; row < len(c.Done) && int32(c.Columns.Dst[row]) < end; row++ {
-		if !c.Done[row] && s.Carries(r, r.Coflow, c, row) {
-			return false
-		}
-	}
-	return true
-}
-
 // AppendTags appends the tag that each row of a coflow should be sent with now: the circuit's where a begun
 // reservation carries it and the circuit is usable, TagHold where a reservation says so meanwhile or the fabric carries
 // bytes between racks over circuits only, else its route's.
@@ -216,33 +118,51 @@ func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []south
 // bundles until they have one.
 func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.Port, held map[[2]southbound.Port]bool) {
 	lit = slices.Repeat([]southbound.Port{southbound.NoPort}, len(s.d.Circuits))
-	for i := range s.d.Ledger {
-		r := &s.d.Ledger[i]
-		if r.Coflow != id && r.Coflow != controller.AnyCoflow {
-			continue
-		}
-		switch at := s.d.Circuits[r.In]; {
-		case r.Begun && at.Phase == controller.Usable && at.Out == r.Out:
-			lit[r.In] = r.Out
-		case r.Meanwhile == controller.Hold:
-			if held == nil {
-				held = map[[2]southbound.Port]bool{}
+	for in := range s.ledger.byIn {
+		for i := range s.ledger.byIn[in] {
+			r := &s.ledger.byIn[in][i]
+			if !r.Begun && s.ledger.holds == 0 {
+				break
 			}
-			held[[2]southbound.Port{r.In, r.Out}] = true
+			if r.Coflow != id && r.Coflow != controller.AnyCoflow {
+				continue
+			}
+			switch at := s.d.Circuits[in]; {
+			case r.Begun && at.Phase == controller.Usable && at.Out == r.Out:
+				lit[in] = r.Out
+			case r.Meanwhile == controller.Hold:
+				if held == nil {
+					held = map[[2]southbound.Port]bool{}
+				}
+				held[[2]southbound.Port{r.In, r.Out}] = true
+			}
 		}
 	}
 	return lit, held
 }
 
-// Boundary returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
-func (s *State) Boundary() time.Duration {
-	at := southbound.Never
-	for i := range s.d.Ledger {
-		if r := &s.d.Ledger[i]; r.Begun {
-			at = min(at, r.NotAfter)
-		} else {
-			at = min(at, r.NotBefore)
-		}
+// TagOf returns the tag that a row of a coflow should be sent with now, as AppendTags does for all.
+func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.Tag {
+	in, out := southbound.Port(s.RackOf(c.Columns.Src[row])), southbound.Port(s.RackOf(c.Columns.Dst[row]))
+	if len(s.d.Circuits) == 0 {
+		return c.Tag[row]
 	}
-	return at
+	held := controller.CircuitsOnly(s.fabric) && in != out
+	for i := range s.ledger.byIn[in] {
+		r := &s.ledger.byIn[in][i]
+		if !r.Begun && s.ledger.holds == 0 {
+			break
+		}
+		if r.Out != out || r.Coflow != id && r.Coflow != controller.AnyCoflow {
+			continue
+		}
+		if at := s.d.Circuits[in]; r.Begun && at.Phase == controller.Usable && at.Out == out {
+			return southbound.TagCircuit
+		}
+		held = held || r.Meanwhile == controller.Hold
+	}
+	if held {
+		return southbound.TagHold
+	}
+	return c.Tag[row]
 }

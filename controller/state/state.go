@@ -124,6 +124,7 @@ type State struct {
 	d      Data
 
 	// Derived: rebuilt from d alone by derive.
+	ledger   ledger
 	free     []int32 // free slots by host
 	waiting  []controller.JobID
 	active   []southbound.CoflowID // expanded and not ended, sorted
@@ -157,7 +158,14 @@ func New(f *topo.Fabric) *State {
 func (s *State) Fabric() *topo.Fabric { return s.fabric }
 
 // Data returns what is replicated. Borrowed: nobody writes to it.
-func (s *State) Data() *Data { return &s.d }
+func (s *State) Data() *Data {
+	s.write()
+	return &s.d
+}
+
+// Live returns what Data does, but for its Ledger, which may be of an earlier instant: who asks at every step need not
+// have it written each time.
+func (s *State) Live() *Data { return &s.d }
 
 // Active returns the coflows that are expanded and have not ended, by id. Borrowed.
 func (s *State) Active() []southbound.CoflowID { return s.active }
@@ -181,7 +189,7 @@ func (s *State) RackOf(h southbound.HostID) southbound.RackID {
 
 // Snapshot returns the state in a form that Restore reads.
 func (s *State) Snapshot() ([]byte, error) {
-	b, err := json.Marshal(&s.d)
+	b, err := json.Marshal(s.Data())
 	if err != nil {
 		return nil, fmt.Errorf("snapshot state: %w", err)
 	}
@@ -220,6 +228,11 @@ func (s *State) derive() {
 	for h := range s.free {
 		s.free[h] = int32(s.fabric.Spec.Slots)
 	}
+	s.ledger = newLedger(len(s.d.Circuits))
+	for _, r := range s.d.Ledger {
+		s.ledger.add(r)
+	}
+	s.ledger.stale = false
 	s.waiting, s.active, s.stages, s.ready, s.homeless, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
 	for i := range s.d.Tasks {
 		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {

@@ -28,12 +28,14 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 		v.Circuits = append(v.Circuits, controller.CircuitView{Out: c.Out, Phase: c.Phase, Since: c.Since, Coflow: controller.AnyCoflow})
 	}
 	v.Reserved = v.Reserved[:0]
-	for i := range s.d.Ledger {
-		r := &s.d.Ledger[i]
-		v.Reserved = append(v.Reserved, r.Reservation)
-		if r.Begun {
-			at := &v.Circuits[r.In]
-			at.Held, at.Coflow, at.Until = true, r.Coflow, r.NotAfter
+	for in := range s.ledger.byIn {
+		for i := range s.ledger.byIn[in] {
+			r := &s.ledger.byIn[in][i]
+			v.Reserved = append(v.Reserved, r.Reservation)
+			if r.Begun {
+				at := &v.Circuits[in]
+				at.Held, at.Coflow, at.Until = true, r.Coflow, r.NotAfter
+			}
 		}
 	}
 	s.viewDown(v)

@@ -1,0 +1,59 @@
+package loop
+
+import (
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// pairOf is the rows of a coflow, or of every coflow, between two racks.
+type pairOf struct {
+	coflow  southbound.CoflowID
+	in, out southbound.Port
+}
+
+// ports is a set of OCS inputs, or all of them.
+type ports struct {
+	all  bool
+	some []southbound.Port
+}
+
+func (p *ports) add(in southbound.Port) {
+	if !p.all && !slices.Contains(p.some, in) {
+		p.some = append(p.some, in)
+	}
+}
+
+func (p *ports) clear() { p.all, p.some = false, p.some[:0] }
+
+// resteerPair notes that the circuit of a reservation has changed, and what that does to the rows that it carries.
+func (l *Loop) resteerPair(r *controller.Reservation) {
+	l.repaths = append(l.repaths, pairOf{r.Coflow, r.In, r.Out})
+}
+
+// steerPair sends the tags of rows between two racks that are not what their hosts were told last.
+func (l *Loop) steerPair(s *state.State, p pairOf) {
+	if p.coflow != controller.AnyCoflow {
+		l.steerRows(s, p.coflow, p.in, p.out)
+		return
+	}
+	for _, id := range s.Active() {
+		l.steerRows(s, id, p.in, p.out)
+	}
+}
+
+func (l *Loop) steerRows(s *state.State, id southbound.CoflowID, in, out southbound.Port) {
+	c := s.Coflow(id)
+	sent := l.sent[id]
+	if c.Started == state.Unset || c.Ended != state.Unset || len(sent) != len(c.Tag) {
+		return
+	}
+	s.Rows(c, in, out, func(row int32) {
+		if t := s.TagOf(id, c, row); t != sent[row] {
+			sent[row] = t
+			l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: id, Row: row}, Tag: t})
+		}
+	})
+}
