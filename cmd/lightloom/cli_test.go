@@ -154,6 +154,8 @@ func TestBadCommandLines(t *testing.T) {
 		{"demo --queue-bytes 100", "--queue-bytes 100", "65536"},
 		{"replay --fabric f", "no trace to replay", "--trace FILE"},
 		{"replay --trace t", "no fabric to replay on", "--fabric hybrid:"},
+		{replay + "--background 1", "--background 1 is no share", "--background 0.1"},
+		{replay + "--background -0.1", "--background -0.1 is no share", "--background 0.1"},
 		{replay + "--scale big", `--scale "big" is no number`, "--scale auto"},
 		{replay + "--scale 0", `--scale "0" is no number`, "--scale auto"},
 		{replay + "--scale NaN", `--scale "NaN" is no number`, "--scale auto"},

@@ -83,9 +83,9 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 		return o, err
 	}
 	if err := f.checkRepeat(c, &o); err != nil {
-	if o.Demand, err = parseDemand(c, f.demand, f.period); err != nil {
 		return o, err
 	}
+	if o.Demand, err = parseDemand(c, f.demand, f.period); err != nil {
 		return o, err
 	}
 	switch {

@@ -24,6 +24,9 @@ func (f *ruleFlags) add(c *cobra.Command, r *wiring.Rules) {
 	c.Flags().StringVar(&f.admission, "admission", "arrival", "when coflows start: arrival, or epoch:8ms for multiples of a time")
 	c.Flags().StringVar(&f.redecide, "redecide", "coflow", "when rates are decided anew: at the start and end of a coflow, or of every flow")
 	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim")
+	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of the ports that move")
+	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with seeded flows to other racks")
+	c.Flags().StringVar(&r.Attributes, "attributes", "", "CSV file with the head id,weight,deadline: what the trace does not say of its coflows; deadlines in seconds after arrival")
 	c.Flags().StringVar(&r.PerCoflow, "per-coflow", "", "file for a line a coflow: id, arrival, start, end, bytes, width, bottleneck (times in seconds); .csv or .jsonl")
 }
 
@@ -34,6 +37,9 @@ func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
 	}
 	if r.MaxWidth < 0 {
 		return usage("write --max-width 400, or leave it away", "%s: --max-width %d is below zero", c.Name(), r.MaxWidth)
+	}
+	if !(r.Background >= 0 && r.Background < 1) {
+		return usage("write --background 0.1 for a tenth", "%s: --background %v is no share from 0 to below 1", c.Name(), r.Background)
 	}
 	if r.AllAtZero && r.OneAtATime {
 		return usage("leave one of them away", "%s: --all-at-zero and --one-at-a-time exclude each other", c.Name())

@@ -75,7 +75,7 @@ func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 		}
 		flows := pairs.fold(c, i, opt, &f)
 		jobs = append(jobs, controller.Job{
-			Name:    fmt.Sprintf("coflow-%d", c.ID),
+			Name:    fmt.Sprint(coflowPrefix, c.ID),
 			Arrival: c.Arrival,
 			Weight:  1,
 			Edges:   []controller.Edge{{Kind: controller.Fixed, Flows: flows}},
@@ -87,6 +87,9 @@ func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 	slices.SortStableFunc(jobs, func(a, b controller.Job) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	return jobs, f, nil
 }
+
+// coflowPrefix comes before a coflow's id in the name of its job.
+const coflowPrefix = "coflow-"
 
 // host returns where rack q of the trace stands for the coflow at position c.
 func (o FoldOptions) host(q int32, c int) southbound.HostID {

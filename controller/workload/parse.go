@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,10 +29,11 @@ type SyntaxError struct {
 	Line, Col int // from 1; columns count bytes
 	Problem   string
 	Mend      string
+	What      string // was being read; empty: a trace
 }
 
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("read trace: %s:%d:%d: %s", e.File, e.Line, e.Col, e.Problem)
+	return fmt.Sprintf("read %s: %s:%d:%d: %s", cmp.Or(e.What, "trace"), e.File, e.Line, e.Col, e.Problem)
 }
 
 // Hint returns what to type instead.

@@ -50,6 +50,37 @@ func bins(all []CoflowResult) []Bin {
 	return out
 }
 
+// weighted is the mean completion time in seconds by weight; 0 where all weights are the same.
+func weighted(all []CoflowResult) float64 {
+	sum, weights, same := 0.0, 0.0, true
+	for i := range all {
+		same = same && all[i].Weight == all[0].Weight
+		sum += all[i].Weight * all[i].CCT().Seconds()
+		weights += all[i].Weight
+	}
+	if same || weights <= 0 {
+		return 0
+	}
+	return sum / weights
+}
+
+// deadlines counts the coflows that have a deadline and those that met it; nil where none has.
+func deadlines(all []CoflowResult) *Deadlines {
+	var d Deadlines
+	for i := range all {
+		if c := &all[i]; c.Deadline > 0 {
+			d.Of++
+			if c.End <= c.Deadline {
+				d.Met++
+			}
+		}
+	}
+	if d.Of == 0 {
+		return nil
+	}
+	return &d
+}
+
 // overBound returns the ratios of completion times to isolated bounds.
 func overBound(all []CoflowResult) Ratios {
 	var v []float64

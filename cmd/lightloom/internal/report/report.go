@@ -52,6 +52,22 @@ type Workload struct {
 	Fold       string  `json:"fold,omitempty"`   // how racks of the trace became racks of the fabric
 	Model      string  `json:"model,omitempty"`  // assumptions on what the trace does not hold
 	Digest     string  `json:"digest,omitempty"` // of the jobs as submitted
+
+	Background *Background `json:"background,omitempty"` // other traffic; no other figure of the workload counts it
+}
+
+// Background is traffic beside the workload.
+type Background struct {
+	Share float64 `json:"share"` // of what each host can send
+	Model string  `json:"model"`
+	Flows int     `json:"flows"`
+	Bytes int64   `json:"bytes_unscaled"`
+}
+
+// Deadlines are of the coflows that have one.
+type Deadlines struct {
+	Of  int `json:"of"`
+	Met int `json:"met"`
 }
 
 // Fabric says what it ran on.
@@ -85,36 +101,39 @@ type Controller struct {
 
 // Policy is one row.
 type Policy struct {
-	Name             string      `json:"name"`
-	Makespan         float64     `json:"makespan_seconds"`
-	CCT              Seconds     `json:"cct_seconds"`
-	JCT              Seconds     `json:"jct_seconds"`
-	OverBound        Ratios      `json:"cct_over_bound"`
-	Throughput       *Throughput `json:"job_throughput_bits_per_second,omitempty"` // of jobs with stages
-	BoundMean        float64     `json:"bound_seconds_mean"`                       // of all coflows, 0 for those without
-	Bins             []Bin       `json:"bins,omitempty"`
-	BytesTotal       int64       `json:"bytes_total"` // payload of all coflows
-	BytesLocal       int64       `json:"bytes_local"` // of these, within a host: they never enter the network
-	BytesRack        int64       `json:"bytes_rack"`  // of these, between two hosts of one rack
-	BytesInter       int64       `json:"bytes_inter_rack"`
-	BytesOCS         int64       `json:"bytes_ocs"`
-	BytesEPS         int64       `json:"bytes_eps"`
-	BytesBasis       string      `json:"bytes_basis"` // what bytes_ocs and bytes_eps count
-	OCSShare         float64     `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
-	Reconfigurations int64       `json:"reconfigurations"`
-	Outage           Outage      `json:"outage_microseconds"`
-	Stages           []Stage     `json:"outage_stages_microseconds,omitempty"`
-	Dark             Dark        `json:"dark_time_microseconds"`
-	DroppedDark      int64       `json:"packets_dropped_dark"`
-	DroppedQueue     int64       `json:"packets_dropped_queue"`
-	Retransmissions  int64       `json:"retransmissions"`
-	Anneal           Anneal      `json:"anneal"`
-	Decisions        int64       `json:"decisions"`
-	LeaderOutage     float64     `json:"leader_outage_seconds"`
-	Slower           Slower      `json:"slower_coflows"`
-	Jobs             []Row       `json:"jobs,omitempty"`
-	Coflows          []Row       `json:"coflows,omitempty"`
-	Notes            []string    `json:"notes,omitempty"`
+	Name        string      `json:"name"`
+	Makespan    float64     `json:"makespan_seconds"`
+	CCT         Seconds     `json:"cct_seconds"`
+	JCT         Seconds     `json:"jct_seconds"`
+	OverBound   Ratios      `json:"cct_over_bound"`
+	Throughput  *Throughput `json:"job_throughput_bits_per_second,omitempty"` // of jobs with stages
+	BoundMean   float64     `json:"bound_seconds_mean"`                       // of all coflows, 0 for those without
+	Bins        []Bin       `json:"bins,omitempty"`
+	WeightedCCT float64     `json:"cct_seconds_weighted_mean,omitempty"` // by the coflows' weights, where these differ
+	Deadlines   *Deadlines  `json:"deadlines,omitempty"`
+
+	BytesTotal       int64    `json:"bytes_total"` // payload of all coflows
+	BytesLocal       int64    `json:"bytes_local"` // of these, within a host: they never enter the network
+	BytesRack        int64    `json:"bytes_rack"`  // of these, between two hosts of one rack
+	BytesInter       int64    `json:"bytes_inter_rack"`
+	BytesOCS         int64    `json:"bytes_ocs"`
+	BytesEPS         int64    `json:"bytes_eps"`
+	BytesBasis       string   `json:"bytes_basis"` // what bytes_ocs and bytes_eps count
+	OCSShare         float64  `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
+	Reconfigurations int64    `json:"reconfigurations"`
+	Outage           Outage   `json:"outage_microseconds"`
+	Stages           []Stage  `json:"outage_stages_microseconds,omitempty"`
+	Dark             Dark     `json:"dark_time_microseconds"`
+	DroppedDark      int64    `json:"packets_dropped_dark"`
+	DroppedQueue     int64    `json:"packets_dropped_queue"`
+	Retransmissions  int64    `json:"retransmissions"`
+	Anneal           Anneal   `json:"anneal"`
+	Decisions        int64    `json:"decisions"`
+	LeaderOutage     float64  `json:"leader_outage_seconds"`
+	Slower           Slower   `json:"slower_coflows"`
+	Jobs             []Row    `json:"jobs,omitempty"`
+	Coflows          []Row    `json:"coflows,omitempty"`
+	Notes            []string `json:"notes,omitempty"`
 }
 
 // Seconds are statistics of completion times.

@@ -47,6 +47,7 @@ type StageTimes struct {
 type JobResult struct {
 	ID      controller.JobID
 	Name    string
+	User    string
 	Arrival time.Duration
 	Start   time.Duration // its first task or bundle began
 	End     time.Duration // its last task or bundle ended
@@ -69,6 +70,9 @@ type CoflowResult struct {
 	Rack    pathmap.Bytes // of these, between two hosts of one rack
 	Bundles int32
 	Flows   int64
+
+	Weight   float64
+	Deadline time.Duration // the instant by which it was to end; 0: none
 
 	Width   int64         // flows, those within a host too
 	Bound   time.Duration // what it takes with the fabric to itself; 0 where that is not known, or nothing

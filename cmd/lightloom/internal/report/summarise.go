@@ -62,6 +62,7 @@ func summary(p *PolicyResult) Policy {
 	out.CCT, out.JCT = seconds(cct), seconds(jct)
 	out.Throughput = throughput(p.Jobs, p.makespan())
 	out.OverBound, out.BoundMean, out.Bins = overBound(p.Coflows), boundMean(p.Coflows), bins(p.Coflows)
+	out.WeightedCCT, out.Deadlines = weighted(p.Coflows), deadlines(p.Coflows)
 	if sum := p.BytesOCS + p.BytesEPS; sum > 0 {
 		out.OCSShare = float64(p.BytesOCS) / float64(sum)
 	}

@@ -34,7 +34,7 @@ func (r *Report) lines() []line {
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Throughput != nil }) {
 		out = append(out, line{name: "job throughput mean, Mb/s", of: func(p *Policy) string { return megabits(p, func(t *Throughput) float64 { return t.Mean }) }})
 	}
-	return append(out,
+	return append(append(out, r.promised()...),
 		line{name: "between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
 		line{name: "of it over circuits", of: func(p *Policy) string { return percent(p.OCSShare) }},
 		line{name: "reconfigurations", of: func(p *Policy) string { return thousands(p.Reconfigurations) }},
@@ -47,6 +47,22 @@ func (r *Report) lines() []line {
 		line{name: "placing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Place) }},
 		line{name: "routing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Route) }},
 	)
+}
+
+// promised are the lines of weights and deadlines, where some coflow has one.
+func (r *Report) promised() (out []line) {
+	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Deadlines != nil }) {
+		out = append(out, line{name: "deadlines met", of: func(p *Policy) string {
+			if p.Deadlines == nil {
+				return "–"
+			}
+			return fmt.Sprintf("%d of %d", p.Deadlines.Met, p.Deadlines.Of)
+		}})
+	}
+	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.WeightedCCT > 0 }) {
+		out = append(out, least("CCT mean by weight, s", func(p *Policy) float64 { return p.WeightedCCT }))
+	}
+	return out
 }
 
 // least is a line of a time, of which less is better.

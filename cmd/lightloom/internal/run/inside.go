@@ -116,7 +116,7 @@ func newStage(o order, stderr io.Writer) (*stage, error) {
 	if s.ca, err = pki.New(24 * time.Hour); err != nil {
 		return nil, err
 	}
-	if s.plant, err = newPlant(f, o.Net, o.Seed, s.clock); err != nil {
+	if s.plant, err = newPlant(f, o.Net, o.Seed, o.Row.AllStop, s.clock); err != nil {
 		return nil, err
 	}
 	if err := s.listen(); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/version"
+	"lightloom/pathmap/topo"
 )
 
 // Synthetic names the built-in generator where a trace is asked for.
@@ -43,7 +44,7 @@ func Inputs(settings []report.Setting) []report.Setting {
 	}
 	for _, s := range settings {
 		if ReadsFile(s.Flag) && s.Value != Synthetic {
-			add(s.Flag, s.Value)
+			add(s.Flag, filePart(s.Value))
 		}
 		for _, part := range strings.FieldsFunc(s.Value, func(r rune) bool { return r == ',' || r == '+' }) {
 			if path, ok := strings.CutPrefix(strings.TrimSpace(part), schedulePart); ok {
@@ -57,10 +58,23 @@ func Inputs(settings []report.Setting) []report.Setting {
 	return out
 }
 
+// filePart is the path within the value of a flag: all of it, or what a fabric of the kind file: names.
+func filePart(value string) string {
+	path, ok := strings.CutPrefix(value, topo.FileKind+":")
+	if !ok {
+		return value
+	}
+	path, _, _ = strings.Cut(path, ",")
+	return strings.TrimPrefix(path, "path=")
+}
+
 // Substitute puts another path in the place of an input in the value of its flag.
 func Substitute(value, from, to string) string {
-	if value == from {
+	switch {
+	case value == from:
 		return to
+	case strings.HasPrefix(value, topo.FileKind+":") && filePart(value) == from:
+		return topo.FileKind + ":" + strings.Replace(value[len(topo.FileKind)+1:], from, to, 1)
 	}
 	value = strings.ReplaceAll(value, swimPart+from, swimPart+to)
 	return strings.ReplaceAll(value, schedulePart+from, schedulePart+to)
@@ -77,10 +91,18 @@ func shown(policy string) string {
 	return strings.Join(parts, "+")
 }
 
+// specText is a fabric's text as reports have it: a file without its directories.
+func specText(s topo.Spec) string {
+	if s.File != "" {
+		s.File = filepath.Base(s.File)
+	}
+	return s.String()
+}
+
 // manifest says what makes this run, and where its files are.
 func (s *setup) manifest() (*report.Manifest, []report.Place, error) {
 	m := &report.Manifest{Format: report.ManifestFormat, Version: version.This(), Command: "replay", Seeds: s.seeds(),
-		Fabric: s.spec.String(), Jobs: digest(s.jobs)}
+		Fabric: specText(s.spec), Jobs: digest(s.jobs)}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		m.Commit, m.Changed = version.Setting(b, "vcs.revision"), version.Setting(b, "vcs.modified") == "true"
 	}

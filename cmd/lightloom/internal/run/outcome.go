@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/controller"
 	"lightloom/controller/state"
+	"lightloom/controller/workload"
 	"lightloom/emulator/device"
 	"lightloom/emulator/netns"
 	"lightloom/pathmap"
@@ -53,6 +55,9 @@ func (s *setup) result(o *outcome) report.PolicyResult {
 			if id < len(r.Coflows) {
 				e := &s.jobs[i].Edges[k]
 				c := &r.Coflows[id]
+				if c.Weight = s.jobs[i].Weight; s.jobs[i].Deadline > 0 {
+					c.Deadline = s.jobs[i].Arrival + s.jobs[i].Deadline
+				}
 				c.Bound, c.Width = s.bound(&s.jobs[i], e), c.Flows
 				if len(e.Flows) > 0 {
 					c.Width = 0
@@ -65,7 +70,21 @@ func (s *setup) result(o *outcome) report.PolicyResult {
 			id++
 		}
 	}
+	s.leaveBackground(&r)
 	return r
+}
+
+// leaveBackground takes jobs and coflows of background traffic out of a result.
+func (s *setup) leaveBackground(r *report.PolicyResult) {
+	if s.background == nil {
+		return
+	}
+	is := map[controller.JobID]bool{}
+	for i := range r.Jobs {
+		is[r.Jobs[i].ID] = r.Jobs[i].User == workload.BackgroundUser
+	}
+	r.Jobs = slices.DeleteFunc(r.Jobs, func(j report.JobResult) bool { return is[j.ID] })
+	r.Coflows = slices.DeleteFunc(r.Coflows, func(c report.CoflowResult) bool { return is[c.Job] })
 }
 
 func (o *outcome) result() report.PolicyResult {
@@ -83,7 +102,7 @@ func (o *outcome) result() report.PolicyResult {
 	}
 	for _, j := range o.State.Jobs {
 		delivered, least := o.delivered(j)
-		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, Arrival: j.Arrival, Start: j.Started, End: j.Ended,
+		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, User: j.User, Arrival: j.Arrival, Start: j.Started, End: j.Ended,
 			Delivered: delivered, Least: least})
 	}
 	for i, c := range o.State.Coflows {

@@ -26,15 +26,21 @@ type coflowLine struct {
 	Width      int64   `json:"width"`      // flows
 	Bottleneck float64 `json:"bottleneck"` // the time that it takes with the fabric to itself
 	Policy     string  `json:"policy"`
+	Weight     float64 `json:"weight"`
+	Deadline   float64 `json:"deadline,omitempty"` // by which it was to end; none where it has none
 }
 
 func (l *coflowLine) fields() []string {
 	f := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	return []string{l.ID, f(l.Arrival), f(l.Start), f(l.End), strconv.FormatInt(l.Bytes, 10), strconv.FormatInt(l.Width, 10), f(l.Bottleneck), l.Policy}
+	deadline := ""
+	if l.Deadline > 0 {
+		deadline = f(l.Deadline)
+	}
+	return []string{l.ID, f(l.Arrival), f(l.Start), f(l.End), strconv.FormatInt(l.Bytes, 10), strconv.FormatInt(l.Width, 10), f(l.Bottleneck), l.Policy, f(l.Weight), deadline}
 }
 
 func coflowHeader() []string {
-	return []string{"id", "arrival", "start", "end", "bytes", "width", "bottleneck", "policy"}
+	return []string{"id", "arrival", "start", "end", "bytes", "width", "bottleneck", "policy", "weight", "deadline"}
 }
 
 // writePerCoflow writes a line for every coflow of every policy, in the order of the report.
@@ -90,7 +96,7 @@ func eachLine(results []report.PolicyResult, f func(*coflowLine) error) error {
 				id = strconv.Itoa(int(c.ID))
 			}
 			l := coflowLine{ID: id, Arrival: seconds(c.Arrival), Start: seconds(c.Start), End: seconds(c.End), Bytes: int64(c.Bytes),
-				Width: c.Width, Bottleneck: seconds(c.Bound), Policy: results[i].Name}
+				Width: c.Width, Bottleneck: seconds(c.Bound), Policy: results[i].Name, Weight: c.Weight, Deadline: seconds(c.Deadline)}
 			if err := f(&l); err != nil {
 				return err
 			}

@@ -27,8 +27,8 @@ type plant struct {
 	panel  *cabling.Panel // between the optical switch and its fibres; nil without one
 }
 
-// newPlant builds the fabric. The caller closes it.
-func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, clock func() time.Duration) (*plant, error) {
+// newPlant builds the fabric. allStop has every circuit go dark when one moves. The caller closes it.
+func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, clock func() time.Duration) (*plant, error) {
 	n, err := netns.Build(f, opt)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, clock func() time.
 	p := &plant{fabric: f, net: n, doors: map[southbound.DeviceID]*device.Door{}, clock: clock}
 	for i, node := range f.Topology.Nodes() {
 		if node.Role != pathmap.Host {
-			p.addSwitch(southbound.DeviceID(i), node, seed)
+			p.addSwitch(southbound.DeviceID(i), node, seed, allStop)
 		}
 	}
 	p.darkUplinks()
@@ -48,11 +48,11 @@ func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, clock func() time.
 	return p, nil
 }
 
-func (p *plant) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64) {
+func (p *plant) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64, allStop bool) {
 	c := device.Config{Name: node.Name, ID: id, Kind: device.Packet, Ports: p.fabric.Topology.Ports(id), Racks: int32(p.fabric.Racks),
 		Seed: seed, Plane: p.net.Plane(id), Clock: p.clock}
 	if node.Role == pathmap.OCS {
-		c.Kind = device.Optical
+		c.Kind, c.AllStop = device.Optical, allStop
 		c.Delays.Dark = device.Fixed(p.fabric.Spec.Dark)
 		p.panel = cabling.New(c.Plane, c.Ports, func(fibre southbound.Port, lit bool) { p.light(int(fibre), lit) })
 		c.Plane, c.OnLight = p.panel, func(_ time.Duration, input southbound.Port, lit bool) { p.panel.Light(input, lit) }

@@ -227,7 +227,7 @@ func (s *setup) report(outcomes []*outcome) (*report.Report, []report.PolicyResu
 	spec := s.rows[0].Spec
 	m := report.Meta{Version: version.This(), Title: "replay", Seed: s.opt.Seed, Notes: s.notes,
 		Workload: s.workload(),
-		Fabric: report.Fabric{Kind: spec.Kind, Spec: spec.String(), On: s.opt.On, Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
+		Fabric: report.Fabric{Kind: spec.Kind, Spec: specText(spec), On: s.opt.On, Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
 			Privilege: "none", Racks: spec.Racks, Hosts: s.fabric.Hosts(), Spines: spec.Spines, OCSPorts: spec.Ports,
 			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS)},
 		Controller: report.Controller{Replicas: 1, Log: "local"},
@@ -248,10 +248,14 @@ func (s *setup) report(outcomes []*outcome) (*report.Report, []report.PolicyResu
 }
 
 func (s *setup) workload() report.Workload {
-	sum := workload.Sum(s.jobs)
-	w := report.Workload{Source: filepath.Base(s.source), Jobs: len(s.jobs), Coflows: sum.Coflows, Flows: int64(sum.Flows), BytesTotal: int64(sum.Bytes),
+	jobs := s.foreground()
+	sum := workload.Sum(jobs)
+	w := report.Workload{Source: filepath.Base(s.source), Jobs: len(jobs), Coflows: sum.Coflows, Flows: int64(sum.Flows), BytesTotal: int64(sum.Bytes),
 		BytesTrace: int64(s.unscaled), Scale: s.opt.Scale, Speedup: s.opt.Speedup, Elephants: int64(s.elephants),
 		Arrivals: s.last().Seconds(), Digest: digest(s.jobs)}
+	if s.background != nil {
+		w.Background = &report.Background{Share: s.opt.Rules.Background, Model: workload.BackgroundModel, Flows: s.background.flows, Bytes: int64(s.background.bytes)}
+	}
 	if s.opt.Workload != "" {
 		w.Source, w.Model = s.source, s.model // a rate has a slash in it
 	} else if s.opt.Trace != "" {

@@ -24,7 +24,12 @@ type Rules struct {
 	Epoch      time.Duration // jobs are admitted at its multiples; 0: when they arrive
 	EveryFlow  bool          // rates are decided at the end of every bundle too
 	Compat     string        // CompatCoflowsim, or none
-	PerCoflow  string        // file that gets a line a coflow, .csv or .jsonl; empty: none
+
+	AllStop    bool    // every circuit goes dark when one moves
+	Background float64 // share of each link that other traffic fills; 0: none
+	Attributes string  // file of weights and deadlines; empty: none
+
+	PerCoflow string // file that gets a line a coflow, .csv or .jsonl; empty: none
 }
 
 // CompatCoflowsim names the rules of coflowsim, the simulator of Varys.
@@ -51,7 +56,13 @@ func (s *setup) checkRules() error {
 	if words := r.wants(); s.opt.On == OnNetns && len(words) > 0 {
 		return fmt.Errorf("replay on netns: %s is the simulator's alone: add --on flowsim", strings.Join(words, ", "))
 	}
-	if r.Compat != "" && (s.spec.Kind != topo.Crossbar || s.spec.HasOCS()) {
+	if r.AllStop && !s.spec.HasOCS() {
+		return &insideError{"--all-stop: this fabric has no circuits that could stop", "leave it away, or take a fabric with an OCS, such as hybrid:racks=16,hosts=2"}
+	}
+	if r.Background > 0 && (r.Compat != "" || r.OneAtATime) {
+		return &insideError{"--background: --compat and --one-at-a-time leave no room for other traffic", "leave --background away"}
+	}
+	if r.Compat != "" && (s.spec.Kind != topo.Crossbar || s.spec.HasOCS() || s.spec.Own != "") {
 		return fmt.Errorf("replay with --compat %s: its fabric is one big switch: write --fabric crossbar:ports=150,rate=1Gbps", r.Compat)
 	}
 	if s.opt.On != OnNetns {
@@ -163,6 +174,9 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	if r.Epoch > 0 {
 		out = append(out, fmt.Sprintf("coflows are admitted at multiples of %v.", r.Epoch))
 	}
+	if r.AllStop {
+		out = append(out, "all-stop: every circuit goes dark when one moves.")
+	}
 	if r.EveryFlow {
 		out = append(out, "rates are decided anew at the end of every bundle.")
 	}
@@ -172,8 +186,9 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	return out
 }
 
-// bound is the shortest time that a coflow's bytes take with the fabric to itself: what the busiest port of a host has to
-// carry, at the host's rate, headers charged as on the fabric. 0 where its flows depend on placement or are all local.
+// bound is the shortest time that a coflow's bytes take with the fabric to itself: the longest that the port of one of
+// its hosts takes for what it has to carry, headers charged as on the fabric. 0 where its flows depend on placement or are
+// all local.
 func (s *setup) bound(j *controller.Job, e *controller.Edge) time.Duration {
 	if e.Kind != controller.Fixed {
 		return 0
@@ -184,16 +199,17 @@ func (s *setup) bound(j *controller.Job, e *controller.Edge) time.Duration {
 		hosts = max(hosts, int(c.Src[r])+1, int(c.Dst[r])+1)
 	}
 	port := make([]pathmap.Bytes, 2*hosts) // by host, as a sender and then as a receiver
-	most := pathmap.Bytes(0)
 	for r := range c.Src {
 		b := c.Size[r]
 		if s.spec.Kind != topo.Crossbar {
 			b = controller.Wire(b)
 		}
-		for _, k := range [2]int{int(c.Src[r]), hosts + int(c.Dst[r])} {
-			port[k] += b
-			most = max(most, port[k])
-		}
+		port[c.Src[r]] += b
+		port[hosts+int(c.Dst[r])] += b
 	}
-	return most.Over(s.rows[0].Spec.NIC)
+	most := time.Duration(0)
+	for h := range hosts {
+		most = max(most, max(port[h], port[hosts+h]).Over(s.hostRate(h)))
+	}
+	return most
 }

@@ -104,10 +104,10 @@ func TestPerCoflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(string(b))).ReadAll()
-	if err != nil || len(rows) != 5 || strings.Join(rows[0], ",") != "id,arrival,start,end,bytes,width,bottleneck,policy" {
+	if err != nil || len(rows) != 5 || strings.Join(rows[0], ",") != "id,arrival,start,end,bytes,width,bottleneck,policy,weight,deadline" {
 		t.Fatalf("%v: %q", err, rows)
 	}
-	if got, want := strings.Join(rows[2], ","), "2,0.08,0.08,0.16,20000000,2,0.08,sebf"; got != want {
+	if got, want := strings.Join(rows[2], ","), "2,0.08,0.08,0.16,20000000,2,0.08,sebf,1,"; got != want {
 		t.Errorf("coflow 2: %s, want %s", got, want)
 	}
 	b, err = os.ReadFile(filepath.Join(dir, "c.jsonl"))

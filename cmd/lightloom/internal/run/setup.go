@@ -26,6 +26,8 @@ type row struct {
 	Policy string         // of package policy
 	Spec   topo.Spec      // as run, after scaling
 	Demand demand.Options // what its circuits go by; zero: the oracle
+
+	AllStop bool // every circuit goes dark when one moves
 }
 
 // setup is what a run consists of, all of it decided before anything is touched.
@@ -44,6 +46,8 @@ type setup struct {
 	kill      []killing // leaders to be killed on packets
 
 	fabric *topo.Fabric // of the first row, as run
+
+	background *backgroundTraffic // nil: none
 }
 
 // elephantFactor is T_e ÷ (δ × OCS rate): the document's 1.125 GB at 10 ms and 100 Gb/s (co-scheduler, section II-A).
@@ -119,7 +123,7 @@ func (s *setup) choose(spec topo.Spec) error {
 		if slices.ContainsFunc(s.rows, func(r row) bool { return r.Name == name }) {
 			name = n // two files of one name
 		}
-		if err := s.addRows(row{Name: name, Policy: n, Spec: spec}, lights); err != nil {
+		if err := s.addRows(row{Name: name, Policy: n, Spec: spec, AllStop: s.opt.Rules.AllStop}, lights); err != nil {
 			return err
 		}
 	}
@@ -171,8 +175,14 @@ func (s *setup) load() error {
 		return err
 	}
 	seat(s.fabric, jobs)
+	if err := s.attributed(jobs); err != nil {
+		return err
+	}
 	s.unscaled = workload.Sum(jobs).Bytes
 	s.rule(jobs)
+	if jobs, err = s.mixed(jobs); err != nil {
+		return err
+	}
 	s.notes = append(s.notes, s.opt.Rules.described(s.spec, s.quantum())...)
 	if s.jobs = jobs; s.opt.Scale == 1 && s.opt.Speedup == 1 {
 		return nil // a whole trace need not be held twice

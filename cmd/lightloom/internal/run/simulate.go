@@ -61,7 +61,7 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 	}
 	optical := device.Delays{Dark: device.Fixed(r.Spec.Dark)}
 	sim, err := flowsim.New(f, flowsim.Options{Seed: s.opt.Seed, Optical: optical, NoHeaders: r.Spec.Kind == topo.Crossbar,
-		Hairpins: s.opt.Rules.CarryLocal, Quantum: s.quantum()})
+		Hairpins: s.opt.Rules.CarryLocal, AllStop: r.AllStop, Quantum: s.quantum()})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/controller/state"
+	"lightloom/controller/workload"
+)
+
+// replayText replays a trace given as text and returns the times that its coflows took.
+func replayText(t *testing.T, text string, opt Options) (*setup, *outcome, []time.Duration) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "t.txt")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	opt.Trace, opt.On, opt.Speedup, opt.Seed = file, OnFlowsim, 1, 1
+	s, err := prepare(opt, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := simulate(context.Background(), s, s.rows[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var took []time.Duration
+	for _, c := range s.result(o).Coflows {
+		took = append(took, c.CCT())
+	}
+	return s, o, took
+}
+
+// TestAllStop: 125 MB take 1 s at 1 Gb/s. The second circuit is made while the first one carries: with all-stop that
+// goes dark for the 10 ms, too, otherwise not.
+func TestAllStop(t *testing.T) {
+	const two = "4 2\n1 0 1 0 1 1:125\n2 500 1 2 1 3:125\n"
+	const ms = time.Millisecond
+	for _, tc := range []struct {
+		stop bool
+		took [2]time.Duration
+	}{{false, [2]time.Duration{1010 * ms, 1010 * ms}}, {true, [2]time.Duration{1020 * ms, 1010 * ms}}} {
+		_, _, took := replayText(t, two, Options{Fabric: "crossbar:ports=4,rate=1Gbps,dark=10ms", Policies: []string{"sunflow"}, Rules: Rules{AllStop: tc.stop}})
+		for i, want := range tc.took {
+			if (took[i] - want).Abs() > 10*time.Microsecond {
+				t.Errorf("all-stop %v: coflow %d takes %v, want %v", tc.stop, i+1, took[i], want)
+			}
+		}
+	}
+	if _, err := prepare(Options{Fabric: "crossbar:ports=4", Policies: []string{"sebf"}, On: OnFlowsim, Speedup: 1, Rules: Rules{AllStop: true}}, 1); err == nil || !strings.Contains(err.Error(), "no circuits that could stop") {
+		t.Errorf("all-stop without circuits: %v", err)
+	}
+}
+
+// TestOwnPortRates: on a port of 2 Gb/s 125 MB take 500 ms, and the bound knows it; on packets and on circuits alike.
+func TestOwnPortRates(t *testing.T) {
+	const two = "4 2\n1 0 1 0 1 1:125\n2 0 1 2 1 3:125\n"
+	const ms = time.Millisecond
+	for _, tc := range []struct {
+		fabric, policy string
+		took           [2]time.Duration
+	}{
+		{"crossbar:ports=4,rate=1Gbps,rate@0-1=2Gbps", "sebf", [2]time.Duration{500 * ms, 1000 * ms}},
+		// Only one end is faster: the slower decides.
+		{"crossbar:ports=4,rate=1Gbps,rate@0=2Gbps", "sebf", [2]time.Duration{1000 * ms, 1000 * ms}},
+		{"crossbar:ports=4,rate=1Gbps,dark=10ms,rate@0-1=2Gbps", "sunflow", [2]time.Duration{510 * ms, 1010 * ms}},
+	} {
+		s, _, took := replayText(t, two, Options{Fabric: tc.fabric, Policies: []string{tc.policy}})
+		for i, want := range tc.took {
+			if (took[i] - want).Abs() > 10*time.Microsecond {
+				t.Errorf("%s: coflow %d takes %v, want %v", tc.fabric, i+1, took[i], want)
+			}
+			dark := s.spec.Dark
+			if b := s.bound(&s.jobs[i], &s.jobs[i].Edges[0]); b != want-dark {
+				t.Errorf("%s: the bound of coflow %d is %v, want %v", tc.fabric, i+1, b, want-dark)
+			}
+		}
+	}
+}
+
+// TestBackground: with other traffic coflows take longer, no figure counts it, and seeds decide what it is.
+func TestBackground(t *testing.T) {
+	const trace = "8 3\n1 0 1 0 1 1:500\n2 1000 1 2 1 3:500\n3 20000 1 4 1 5:500\n"
+	opt := Options{Fabric: "crossbar:ports=8,rate=1Gbps", Policies: []string{"tcp"}}
+	_, _, alone := replayText(t, trace, opt)
+	opt.Rules.Background = .5
+	s, o, took := replayText(t, trace, opt)
+	rep, _ := s.report([]*outcome{o})
+	p := rep.Policies[0]
+	if len(took) != 3 || p.CCT.Count != 3 || p.JCT.Count != 3 || p.BytesTotal != 1500e6 || rep.Workload.Jobs != 3 || rep.Workload.Flows != 3 {
+		t.Fatalf("figures count other traffic: %+v, %+v", p.CCT, rep.Workload)
+	}
+	if b := rep.Workload.Background; b == nil || b.Flows != len(s.jobs)-3 || b.Share != .5 || b.Model != workload.BackgroundModel || b.Flows < 20 {
+		t.Fatalf("%+v", b)
+	}
+	slower := 0
+	for i := range took {
+		if took[i] > alone[i]+time.Millisecond {
+			slower++
+		}
+	}
+	if slower == 0 {
+		t.Errorf("with other traffic %v, alone %v", took, alone)
+	}
+	for _, c := range o.State.Coflows {
+		if c.Ended == state.Unset {
+			t.Error("a coflow has not ended")
+		}
+	}
+}
+
+// TestAttributes: weights and deadlines of a file reach policies and the report.
+func TestAttributes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(file, []byte("id,weight,deadline\n1,3,0.9\n2,,1.1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const three = "4 3\n1 0 1 0 1 1:125\n2 500 1 2 1 3:125\n3 600 1 1 1 0:125\n"
+	s, o, _ := replayText(t, three, Options{Fabric: "crossbar:ports=4,rate=1Gbps", Policies: []string{"sebf"}, Rules: Rules{Attributes: file}})
+	rep, results := s.report([]*outcome{o})
+	p := rep.Policies[0]
+	if p.Deadlines == nil || *p.Deadlines != (report.Deadlines{Of: 2, Met: 1}) {
+		t.Errorf("deadlines %+v", p.Deadlines)
+	}
+	if c := results[0].Coflows; c[0].Weight != 3 || c[1].Weight != 1 || c[1].Deadline != 1600*time.Millisecond || c[2].Deadline != 0 {
+		t.Errorf("%+v", c)
+	}
+	if s.jobs[1].Deadline != 1100*time.Millisecond {
+		t.Errorf("%+v", s.jobs[1])
+	}
+	if p.WeightedCCT <= 0 {
+		t.Error("no weighted mean")
+	}
+	if _, err := prepare(Options{Trace: file, Fabric: "crossbar:ports=4", Policies: []string{"sebf"}, On: OnFlowsim, Speedup: 1, Rules: Rules{Attributes: "none.csv"}}, 1); err == nil {
+		t.Error("an absent file is read")
+	}
+}
