@@ -279,19 +279,40 @@ class LoomFabric:
         loom_route(intf)
 
 
+def loom_swap(name, text):
+    "Read which two ports are swapped."
+    if text is None:
+        return None
+    both = re.fullmatch(r'(\d+)-(\d+)', str(text))
+    if not both:
+        raise LoomError('switch %s: swap %r: write two port numbers, such as 0-2' % (name, text))
+    return int(both.group(1)), int(both.group(2))
+
+
+def loom_swapped(name, ports, swap):
+    "Exchange two ports of a list."
+    if max(swap) >= len(ports):
+        raise LoomError('switch %s: swap %d-%d: its ports are 0 to %d' % (name, swap[0], swap[1], len(ports) - 1))
+    ports = list(ports)
+    ports[swap[0]], ports[swap[1]] = ports[swap[1]], ports[swap[0]]
+    return ports
+
+
 class LoomSwitch(Switch):
     """A switch of lightloom.
        role: tor, eps or ocs; None: by its name (ocs...) and its cables
        dark: of an optical switch, how long a moved port is dark
+       swap: of an optical switch, two ports whose fibres are in each other's place, such as 0-2, for an audit to find
        dataplane: auto, ebpf or mirred"""
 
-    def __init__(self, name, role=None, dark='10ms', dataplane='auto', **params):
+    def __init__(self, name, role=None, dark='10ms', dataplane='auto', swap=None, **params):
         if role not in (None, 'tor', 'eps', 'ocs'):
             raise LoomError('switch %s: role %r: take tor, eps or ocs' % (name, role))
         if not re.search(r'\d', name):
             params.setdefault('dpid', '%x' % (1 << 32 | sum(name.encode())))
         params['inNamespace'] = True
         self.role, self.dark, self.dataplane, self.process, self.fabric = role, str(dark), dataplane, None, None
+        self.swap = loom_swap(name, swap)
         Switch.__init__(self, name, **params)
 
     def start(self, controllers):
@@ -303,6 +324,8 @@ class LoomSwitch(Switch):
         for intf in ports:
             if not isinstance(intf, LoomIntf) and any(intf.params.get(p) for p in ('delay', 'jitter', 'loss')):
                 loom_need_netem(intf)
+        if self.swap:
+            ports = loom_swapped(self.name, ports, self.swap)
         args = ['switch', 'run', '--name', fabric.name(self), '--role', fabric.role(self), '--with-stdin',
                 '--ports', ','.join(i.name for i in ports), '--racks', str(len(fabric.tors)),
                 '--listen', fabric.address(self), '--tls-dir', fabric.dir, '--dataplane', self.dataplane]
@@ -366,10 +389,12 @@ class LoomController(Controller):
        replicas: 1, 3, 5 or 7
        policy: of lightloom, such as crosslayer+sunflow
        jobs: how many jobs the hosts run, from the start on; replayed() waits for their end
-       trace: a coflow-benchmark file that jobs are taken from; None: synthetic ones, by seed"""
+       trace: a coflow-benchmark file that jobs are taken from; None: synthetic ones, by seed
+       report: directory that the report of the jobs goes to, of the same form as that of lightloom replay
+       scale, speedup: divide bytes; divide arrivals, sizes and compute times"""
 
-    def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, jobs=0, trace=None, **params):
-        self.jobs, self.trace = int(jobs), trace
+    def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, jobs=0, trace=None, report=None, scale=1, speedup=1, **params):
+        self.jobs, self.trace, self.report, self.scale, self.speedup = int(jobs), trace, report, scale, speedup
         self.replicas, self.policy, self.seed = int(replicas), str(policy), int(seed)
         self.process, self.fabric = None, None
         Controller.__init__(self, name, **params)
@@ -397,6 +422,8 @@ class LoomController(Controller):
                 '--tls-dir', self.fabric.dir, '--replicas', str(self.replicas), '--policy', self.policy,
                 '--seed', str(self.seed), '--with-stdin', '--ephemeral']
         args += ['--jobs', str(self.jobs)] + (['--trace', str(self.trace)] if self.trace else [])
+        args += ['--scale', str(self.scale), '--speedup', str(self.speedup), '--on', 'mininet']
+        args += ['--report-dir', str(self.report)] if self.report else []
         self.process = LoomProcess(self, args)
         self.process.wait_for('programming')
 
@@ -414,8 +441,16 @@ class LoomController(Controller):
         "Wait for the end of the jobs, and return what came of them. In the command line: py net.get('c0').replayed()"
         if not self.jobs:
             raise LoomError('no jobs were asked for: write --controller loom,jobs=20')
-        self.process.wait_for('circuits', within)
+        self.process.wait_for('replayed: ', within)
+        self.process.wait_for(' circuits', within)
         return [line for line in self.process.text.decode().splitlines() if line.startswith('replayed')][0]
+
+    def audit(self, *words):
+        """Find out which fibre of the optical switch is plugged in where. In the command line: py net.get('c0').audit()
+           words: more for lightloom audit cabling, such as '--interrupt' where circuits stand"""
+        said = subprocess.run([loom_program(), 'audit', 'cabling', '--fabric', self.fabric.spec(), '--devices', self.fabric.devices(),
+                               '--tls-dir', self.fabric.dir] + list(words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return said.stdout.decode()
 
     def stop(self, *args, **kwargs):
         "End the replicas."
@@ -445,11 +480,11 @@ def loom_nodes(controller):
 class HybridTopo(Topo):
     "Racks of hosts, a packet network of spines, and an optical switch with one port a rack. Rates are in Mb/s."
 
-    def build(self, racks=4, hosts=2, spines=2, nic=500, eps=50, ocs=1000, dark='10ms', delay=None):  # pylint: disable=arguments-differ
+    def build(self, racks=4, hosts=2, spines=2, nic=500, eps=50, ocs=1000, dark='10ms', delay=None, swap=None):  # pylint: disable=arguments-differ,too-many-positional-arguments
         def cable(a, b, bw):
             self.addLink(a, b, cls=LoomLink, bw=bw, **({'delay': delay} if delay else {}))
         ups = [self.addSwitch('spine%d' % i, role='eps', dpid='%x' % (1 << 16 | i)) for i in range(spines)]
-        ups += [self.addSwitch('ocs', role='ocs', dark=dark, dpid='%x' % (2 << 16))] if ocs else []
+        ups += [self.addSwitch('ocs', role='ocs', dark=dark, swap=swap, dpid='%x' % (2 << 16))] if ocs else []
         for r in range(racks):
             tor = self.addSwitch('tor%d' % r, role='tor', dpid='%x' % (3 << 16 | r))
             for i in range(hosts):

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	wiring "lightloom/cmd/lightloom/internal/run"
 )
@@ -39,6 +41,10 @@ func newControllerRun() *cobra.Command {
 	fl.Uint64Var(&opt.Seed, "seed", 1, "of policies")
 	fl.IntVar(&opt.Jobs, "jobs", 0, "submit so many jobs once the switches are ready, and say what came of them")
 	fl.StringVar(&opt.Trace, "trace", "", "coflow-benchmark file that --jobs takes the first of; default: synthetic ones")
+	fl.Float64Var(&opt.Scale, "scale", 1, "with --jobs: divides bytes; the fabric's rates are what they are")
+	fl.Float64Var(&opt.Speedup, "speedup", 1, "with --jobs: divides arrivals, sizes and compute times")
+	fl.StringVar(&opt.ReportDir, "report-dir", "", "with --jobs: directory for report.json, run.json and report.html")
+	fl.StringVar(&opt.On, "on", "elsewhere", "what the report says that the jobs ran on, such as mininet")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
 	fl.BoolVar(&ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
@@ -53,6 +59,18 @@ func newControllerRun() *cobra.Command {
 		if opt.Jobs < 0 || opt.Trace != "" && opt.Jobs == 0 {
 			return usage("write --jobs 20", "run: --jobs %d: nothing is replayed", opt.Jobs)
 		}
+		if opt.ReportDir != "" && opt.Jobs == 0 {
+			return usage("add --jobs 20", "run: --report-dir %q: nothing is replayed that could be reported", opt.ReportDir)
+		}
+		for _, n := range []struct {
+			flag string
+			v    float64
+		}{{"scale", opt.Scale}, {"speedup", opt.Speedup}} {
+			if !(n.v >= 1e-6 && n.v <= 1e12) {
+				return usage("write --"+n.flag+" 10", "run: --%s %v is no number from 0.000001 to 1e12", n.flag, n.v)
+			}
+		}
+		opt.Args = typed(c)
 		ctx := c.Context()
 		if withStdin {
 			var cancel context.CancelFunc
@@ -67,6 +85,13 @@ func newControllerRun() *cobra.Command {
 		return wiring.Attach(ctx, opt)
 	}
 	return c
+}
+
+// typed is a command line as it might have been typed: the command's words and the flags that were set, by name.
+func typed(c *cobra.Command) []string {
+	words := strings.Fields(c.CommandPath())[1:]
+	c.Flags().Visit(func(f *pflag.Flag) { words = append(words, "--"+f.Name+"="+f.Value.String()) })
+	return words
 }
 
 func newControllerKeys() *cobra.Command {

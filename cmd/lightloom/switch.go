@@ -56,6 +56,7 @@ func newSwitchRun() *cobra.Command {
 	fl.BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses and Unix sockets only")
 	fl.DurationVar(&f.cfg.Dark, "dark", 10*time.Millisecond, "of an OCS: how long a moved port is dark")
 	fl.StringVar(&f.cfg.Dataplane, "dataplane", "auto", "auto, ebpf (needs root) or mirred")
+	fl.DurationVar(&f.cfg.LLDP, "lldp", time.Second, "of a packet switch: how often it announces itself; 0: never")
 	fl.BoolVar(&f.withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	return c

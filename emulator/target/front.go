@@ -33,6 +33,7 @@ type reading struct {
 	dropped uint64
 	losses  map[southbound.Port]device.CentiBel
 	heard   []lldp.Heard
+	ports   []PortCount
 }
 
 // settler is a front whose Set answers once the switch has done what it was asked.

@@ -135,6 +135,11 @@ func (t *Target) refresh() time.Duration {
 	if t.cfg.Neighbors != nil {
 		r.heard = t.cfg.Neighbors()
 	}
+	if t.cfg.Counts != nil {
+		if r.ports, err = t.cfg.Counts(); err != nil {
+			t.cfg.Log.Warn("count at ports", "device", t.name, "error", err)
+		}
+	}
 	t.front.counters(t.tree, r)
 	t.publish(at)
 	return at

@@ -105,6 +105,7 @@ func (f *packetFront) event(t *tree, e southbound.DeviceEvent) {
 func (f *packetFront) counters(t *tree, r reading) {
 	t.put(f.component().With("integrated-circuit", "pipeline-counters", "drop", "state", "no-route"), r.dropped)
 	neighbors(t, r.heard)
+	portCounts(t, r.ports)
 }
 
 // applied implements front: what is effective is the state of rules.

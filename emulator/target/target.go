@@ -45,6 +45,8 @@ type Config struct {
 
 	// Neighbors tells who is heard by LLDP; nil: nobody listens. It is called under the target's lock.
 	Neighbors func() []lldp.Heard
+	// Counts tells what has passed the ports of a packet switch, by port; nil: nobody counts. It is called likewise.
+	Counts func() ([]PortCount, error)
 
 	Log *slog.Logger // nil: none
 }

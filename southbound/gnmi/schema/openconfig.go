@@ -20,6 +20,9 @@ func OpenConfig() *Model {
 		{Path: "/components/component[name]/state/name", Type: String()},
 		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64), Counter: true},
 	}
+	for _, name := range []string{"in-octets", "in-pkts", "out-octets", "out-pkts", "out-discards"} {
+		rows = append(rows, Row{Path: iface + "/state/counters/" + name, Type: Uint(64), Counter: true})
+	}
 	rows = append(rows, lldpRows()...)
 	twin := func(at, leaf string, t Type) {
 		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})

@@ -34,8 +34,15 @@ type AttachOptions struct {
 
 	// Jobs, if above zero, is how many are submitted once the fabric is ready: the first of Trace, a coflow-benchmark
 	// file, or synthetic ones where that is empty. What came of them is said in a line that begins with "replayed".
-	Jobs  int
-	Trace string
+	Jobs    int
+	Trace   string
+	Scale   float64 // divides bytes: the fabric's rates are what they are; 0: 1
+	Speedup float64 // divides arrivals, sizes and compute times; 0: 1
+
+	// ReportDir, if any, is where the report of the jobs goes, and On what it says that they ran on.
+	ReportDir string
+	On        string
+	Args      []string // of the process, after its name
 
 	Stdout, Stderr io.Writer
 }

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,22 +17,23 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// jobs makes what is to be replayed on the fabric as it is: nothing is scaled.
-func (a *attached) jobs() ([]controller.Job, error) {
-	s := &setup{opt: Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed, Scale: 1, Speedup: 1}, spec: a.fabric.Spec, fabric: a.fabric}
-	err := s.load()
-	return s.jobs, err
+// jobs makes what is to be replayed. The fabric is as it is: its rates are not scaled.
+func (a *attached) jobs() (*setup, error) {
+	s := &setup{opt: Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed, Scale: cmp.Or(a.opt.Scale, 1), Speedup: cmp.Or(a.opt.Speedup, 1)},
+		spec: a.fabric.Spec, fabric: a.fabric}
+	return s, s.load()
 }
 
 // replay submits the jobs when they arrive, waits for the end of all, and says what came of them. ctx's end is no error.
-func (a *attached) replay(ctx context.Context) error {
+func (a *attached) replay(ctx context.Context) (err error) {
 	if a.agent == nil {
 		return errNoAgent
 	}
-	jobs, err := a.jobs()
+	s, err := a.jobs()
 	if err != nil {
 		return err
 	}
+	jobs := s.jobs
 	id, err := a.identity(pki.Client, "client")
 	if err != nil {
 		return err
@@ -40,6 +43,13 @@ func (a *attached) replay(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
+	var m *gauge
+	if a.opt.ReportDir != "" {
+		if m, err = a.measure(ctx); err != nil {
+			return fmt.Errorf("measure the run: %w", err)
+		}
+		defer func() { err = errors.Join(err, m.close()) }()
+	}
 	begin := a.clock()
 	g, gctx := errgroup.WithContext(ctx)
 	for i := range jobs {
@@ -63,7 +73,17 @@ func (a *attached) replay(ctx context.Context) error {
 	if err := json.Unmarshal(snap.JSON, &d); err != nil {
 		return fmt.Errorf("read the final state: %w", err)
 	}
-	fmt.Fprintln(a.opt.Stdout, a.sum(&d, begin))
+	sum := a.sum(&d, begin)
+	if m != nil {
+		o, err := m.outcome(ctx, client, &d, begin)
+		if err != nil {
+			return fmt.Errorf("measure the run: %w", err)
+		}
+		if err := m.write(s, o); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(a.opt.Stdout, sum)
 	return nil
 }
 

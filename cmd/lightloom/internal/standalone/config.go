@@ -36,7 +36,8 @@ type Config struct {
 	Hosts     int      // of a ToR: its first so many ports go to the hosts of the rack, in the order of their addresses
 	Fibre     string   // of a ToR: the port to the optical switch, which is dark until told otherwise; "" for none
 	Dark      time.Duration
-	Dataplane string // auto, ebpf or mirred
+	Dataplane string        // auto, ebpf or mirred
+	LLDP      time.Duration // how often a packet switch announces itself; 0: never
 
 	Listen    string        // host:port or unix:PATH
 	Identity  *pki.Identity // nil: plaintext, on loopback or a Unix socket only
@@ -68,11 +69,19 @@ func (c *Config) Check() error {
 		return fmt.Errorf("%d hosts: the switch has %d ports, and a rack at most %d hosts", c.Hosts, len(c.Ports), southbound.MaxHostsPerRack)
 	case c.Fibre != "" && slices.Index(c.Ports, c.Fibre) < c.Hosts:
 		return fmt.Errorf("fibre %q is none of the ports beyond the hosts'", c.Fibre)
+	case c.LLDP < 0 || c.LLDP > 0 && c.LLDP < leastLLDP || c.LLDP > mostLLDP:
+		return fmt.Errorf("announcements every %v: take %v to %v, or 0 for none", c.LLDP, leastLLDP, mostLLDP)
 	case c.Dark < 0:
 		return fmt.Errorf("dark time %v is below zero", c.Dark)
 	}
 	return c.checkListen()
 }
+
+// Bounds of how often a switch announces itself (IEEE 802.1AB has 1 s to an hour; emulated cables are walked faster).
+const (
+	leastLLDP = 50 * time.Millisecond
+	mostLLDP  = time.Hour
+)
 
 func reversed(s []string) []string {
 	r := slices.Clone(s)

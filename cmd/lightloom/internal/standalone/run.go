@@ -20,8 +20,11 @@ import (
 	"lightloom/emulator/dataplane/mirred"
 	"lightloom/emulator/device"
 	"lightloom/emulator/farend"
+	"lightloom/emulator/lldpd"
 	"lightloom/emulator/target"
 	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/lldp"
 	"lightloom/southbound/pki"
 )
 
@@ -62,6 +65,7 @@ type station struct {
 	fibre   *farend.Port     // of a ToR
 	tellers []*farend.Teller // of an OCS, by port
 	fibres  []*farend.Port
+	lldp    *lldpd.Daemon // nil: nobody speaks
 
 	mu    sync.Mutex
 	cable bool // the ToR's port to the OCS is plugged in
@@ -90,10 +94,31 @@ func (s *station) open() (err error) {
 		c.Kind, c.Delays.Dark, c.OnLight = device.Optical, device.Fixed(s.cfg.Dark), s.tell
 	}
 	s.door = device.NewDoor(device.New(c), clock, nil)
+	if err := s.openLLDP(); err != nil {
+		return err
+	}
 	if s.ln, err = s.cfg.listen(); err != nil {
 		return err
 	}
-	s.target, err = target.New(target.Config{Door: s.door, Start: start, TLS: s.tls(), Plaintext: s.cfg.Identity == nil, Log: s.cfg.Log})
+	tc := target.Config{Door: s.door, Start: start, TLS: s.tls(), Plaintext: s.cfg.Identity == nil, Log: s.cfg.Log, Counts: s.ports.counts}
+	if s.lldp != nil {
+		tc.Neighbors = func() []lldp.Heard { return s.lldp.Heard(0) }
+	}
+	s.target, err = target.New(tc)
+	return err
+}
+
+// openLLDP opens what announces a packet switch. An optical one looks at no packet, and says nothing.
+func (s *station) openLLDP() (err error) {
+	if s.cfg.LLDP == 0 || s.cfg.Role == OCS {
+		return nil
+	}
+	st := lldpd.Station{Name: s.cfg.Name}
+	for i, index := range s.ports.index {
+		st.Ports = append(st.Ports, lldpd.Port{Interface: index, Name: gnmi.InterfaceName(southbound.Port(i))})
+	}
+	s.lldp, err = lldpd.Open(lldpd.Config{Stations: []lldpd.Station{st}, Interval: s.cfg.LLDP, Changed: func(int) { s.target.Refresh() },
+		Warn: func(msg string, err error) { s.cfg.Log.Warn(msg, "error", err) }})
 	return err
 }
 
@@ -193,6 +218,9 @@ func (s *station) close() error {
 	if s.door != nil {
 		s.door.Do(func(_ time.Duration, d *device.Device) { errs = append(errs, d.Err()) })
 	}
+	if s.lldp != nil {
+		_ = s.lldp.Close() // closed already where it has been running
+	}
 	for _, p := range append(s.fibres, s.fibre) {
 		if p != nil {
 			_ = p.Close() // closed already where it has been listened at
@@ -216,6 +244,9 @@ func (s *station) serve(ctx context.Context) error {
 	g.Go(func() error { return s.door.Run(ctx) })
 	g.Go(func() error { return s.target.Serve(ctx, s.ln) })
 	g.Go(func() error { return s.ports.cables(ctx, s.carrier) })
+	if s.lldp != nil {
+		g.Go(func() error { return s.lldp.Run(ctx) })
+	}
 	for _, t := range s.tellers {
 		g.Go(func() error { return t.Run(ctx) })
 	}

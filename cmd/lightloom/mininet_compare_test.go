@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"lightloom/cmd/lightloom/internal/report"
+)
+
+// TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet, and
+// holds the three reports against each other with one command.
+func TestMininetCompare(t *testing.T) {
+	l := newLaboratory(t)
+	const fabric = "hybrid:racks=4,hosts=2,spines=2,nic=200Mbps,eps=50Mbps,ocs=200Mbps,dark=10ms"
+	var files []string
+	for _, on := range []string{"flowsim", "netns"} {
+		dir := filepath.Join(t.TempDir(), on)
+		cmd := exec.Command(filepath.Join(l.dir, "lightloom"), "replay", "--on", on, "--fabric", fabric, "--trace", "synthetic", "--coflows", "12",
+			"--scale", "1", "--speedup", "2", "--policy", "crosslayer+sunflow", "--report-dir", dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("replay on %s: %v\n%s", on, err, out)
+		}
+		files = append(files, filepath.Join(dir, "report.json"))
+	}
+	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller loom,jobs=12,speedup=2,report=rep --test none --post script",
+		"py net.get('c0').replayed()", "sh echo; echo report; base64 -w0 rep/report.json; echo")
+	found := regexp.MustCompile(`(?m)^report\r?\n([A-Za-z0-9+/=]+)`).FindStringSubmatch(out)
+	if found == nil {
+		t.Fatalf("Mininet wrote no report:\n%s", out)
+	}
+	text, err := base64.StdEncoding.DecodeString(found[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, filepath.Join(t.TempDir(), "mininet.json"))
+	if err := os.WriteFile(files[2], text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var reps []*report.Report
+	for _, f := range files {
+		r, err := report.Read(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reps = append(reps, r)
+	}
+	sim, mn := reps[0].Policies[0], reps[2].Policies[0]
+	if reps[2].Fabric.On != "mininet" || mn.BytesTotal != sim.BytesTotal || len(mn.Coflows) != 12 || mn.Reconfigurations == 0 || mn.BytesOCS == 0 || mn.BytesEPS == 0 {
+		t.Errorf("Mininet reports %s, %d bytes, %d coflows, %d circuits, %d bytes over light, %d over packets", reps[2].Fabric.On, mn.BytesTotal,
+			len(mn.Coflows), mn.Reconfigurations, mn.BytesOCS, mn.BytesEPS)
+	}
+	for i, r := range reps[1:] { // short coflows take the milliseconds that control takes; the longest must agree
+		if ratio := r.Policies[0].CCT.Max / sim.CCT.Max; ratio < 0.8 || ratio > 2 {
+			t.Errorf("report %d: the longest coflow takes %.2f times what the simulator says", i+1, ratio)
+		}
+	}
+	var said, complaint bytes.Buffer
+	if err := run(t.Context(), append([]string{"compare", "--across", "fabrics"}, files...), nil, &said, &complaint); err != nil {
+		t.Fatalf("compare: %v\n%s", err, &complaint)
+	}
+	for _, want := range []string{"on flowsim", "on netns", "on mininet", "crosslayer+sunflow (mininet)"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("the comparison does not say %q:\n%s", want, &said)
+		}
+	}
+}
+
+// TestMininetAudit finds fibres in each other's place under Mininet.
+func TestMininetAudit(t *testing.T) {
+	l := newLaboratory(t)
+	out := l.mn("--custom lightloom.py --topo hybrid,3,1,swap=0-2 --switch loom --controller loom,replicas=1 --test none --post script", "py net.get('c0').audit('--settle', '2s')")
+	for _, want := range []string{"swapped: both fibres of ports 0 and 2 are in each other's place", "1 findings", "status 0", "left 0 processes, 0 directories"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the audit does not say %q:\n%s", want, out)
+		}
+	}
+}
