@@ -50,7 +50,7 @@ func (f *runFlags) reporting(c *cobra.Command) {
 func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, or \"synthetic\" for the demo's kind of jobs")
 	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… to draw jobs, or a YAML file of jobs")
-	c.Flags().StringVar(&f.opt.Fabric, "fabric", "", "such as hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms, or a YAML file")
+	c.Flags().StringVar(&f.opt.Fabric, "fabric", "", "such as hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms, fattree:k=6,hosts=30,rate=1Gbps, jellyfish:switches=30,degree=4,hosts=30,rate=1Gbps or file:lab.yaml; or a YAML file")
 	c.Flags().StringVar(&f.opt.On, "on", wiring.OnFlowsim, "netns (real packets, real time) or flowsim (virtual time)")
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "one or more, separated by commas; the first is compared with")
 	c.Flags().StringVar(&f.opt.Parts.Place, "place", "", "replaces where tasks run in every policy")

@@ -48,7 +48,11 @@ func (s Spec) generalString() string {
 		put("rate", s.EPS)
 		put("seed", s.Seed)
 	case FileKind:
-		keys = append(keys, s.File)
+		if strings.HasPrefix(s.File, "path=") {
+			put("path", s.File)
+		} else {
+			keys = append(keys, s.File)
+		}
 		if s.Dark != 0 {
 			put("dark", s.Dark)
 		}

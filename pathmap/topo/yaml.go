@@ -217,6 +217,8 @@ func scalar(n any) (string, bool) {
 		return n.Value, true
 	case *ast.IntegerNode:
 		return n.Token.Value, true
+	case *ast.FloatNode:
+		return n.Token.Value, true
 	}
 	return "", false
 }

@@ -49,7 +49,7 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"zero rate", "kind: hybrid\n\neps: 0bps\n", "f.yaml:3:1: eps: a rate of 0bps carries nothing: write a rate above zero, such as eps=1Gbps"},
 		{"a rate without unit", "kind: hybrid\neps: 10\n", `f.yaml:2:1: eps: "10" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
 		{"ports", "kind: hybrid\nracks: 16\nports: 20\n", "f.yaml:3:1: ports: 20 OCS ports for 16 racks: write ports=16 or fewer, at least 1"},
-		{"a float", "kind: hybrid\nracks: 1.5\n", "f.yaml:2:1: racks: the value must be a number or a word, such as racks: 16"},
+		{"a float", "kind: hybrid\nracks: 1.5\n", `f.yaml:2:1: racks: "1.5" is no whole number: write it like racks=16`},
 		{"nested", "kind: hybrid\nracks:\n  hosts: 2\n", "f.yaml:2:1: racks: the value must be a number or a word, such as racks: 16"},
 		{"null", "kind: hybrid\nracks:\n", "f.yaml:2:1: racks: the value must be a number or a word, such as racks: 16"},
 	} {
