@@ -25,7 +25,7 @@ type runFlags struct {
 }
 
 func newRunFlags(argv []string) *runFlags {
-	return &runFlags{opt: wiring.Options{Args: argv, Speedup: 1}, scale: "1"}
+	return &runFlags{opt: wiring.Options{Args: argv, Speedup: 1}, scale: "1", demand: string(demand.FromOracle)}
 }
 
 // common adds the flags of every command that runs something.
@@ -35,7 +35,7 @@ func (f *runFlags) common(c *cobra.Command) {
 	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "replicas of the controller on netns: 1, 3, 5 or 7")
 	c.Flags().StringVar(&f.opt.Congestion, "congestion", "cubic", "congestion control of the hosts' connections on netns")
 	c.Flags().IntVar(&f.opt.MTU, "mtu", 1500, "bytes of a frame's payload on netns")
-	c.Flags().StringVar(&f.demand, "demand", "oracle", "what circuit policies know of traffic: oracle (all), counters (what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the report each")
+	c.Flags().StringVar(&f.demand, "demand", f.demand, "what circuit policies know of traffic: oracle (all), counters (what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the report each")
 	c.Flags().DurationVar(&f.period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
 	c.Flags().IntVar(&f.opt.Queue, "queue-bytes", 0, "bytes a switch port queues on netns; 0: by the link's rate")
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/controller/demand"
 )
 
 func newUp(a actions, argv []string) *cobra.Command {
@@ -14,6 +15,7 @@ func newUp(a actions, argv []string) *cobra.Command {
 		Example: "  lightloom up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms",
 		Args:    noArgs,
 	}
+	f.demand = string(demand.FromCounters) // nobody announces what exec runs
 	f.common(c)
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "", "such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "of the controller")
@@ -26,6 +28,9 @@ func newUp(a actions, argv []string) *cobra.Command {
 			return usage("add --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms", "up: there is no fabric to build")
 		case len(opt.Policies) != 1:
 			return usage("write --policy crosslayer+sunflow", "up: --policy names %d policies, and a controller has one", len(opt.Policies))
+		}
+		if len(opt.Demand) > 1 {
+			return usage("write --demand counters", "up: --demand names %d sources, and a controller goes by one", len(opt.Demand))
 		}
 		opt.On = wiring.OnNetns
 		return a.up(c.Context(), opt)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/demand"
 	"lightloom/controller/loop"
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
@@ -59,11 +60,12 @@ type Leader struct {
 	loop *loop.Loop
 	box  mailbox
 
-	mu      sync.Mutex
-	waiters []waiter
-	stopped bool
-	ready   chan struct{}
-	once    sync.Once
+	counters *counters
+	mu       sync.Mutex
+	waiters  []waiter
+	stopped  bool
+	ready    chan struct{}
+	once     sync.Once
 }
 
 type waiter struct {
@@ -82,7 +84,7 @@ func New(cfg Config) *Leader {
 	if cfg.Retry == 0 {
 		cfg.Retry = 200 * time.Millisecond
 	}
-	return &Leader{cfg: cfg, loop: loop.New(cfg.State.Fabric(), cfg.Loop), box: newMailbox(), ready: make(chan struct{})}
+	return &Leader{cfg: cfg, loop: loop.New(cfg.State.Fabric(), cfg.Loop), box: newMailbox(), counters: newCounters(), ready: make(chan struct{})}
 }
 
 // Ready is closed once every device holds what it should.
@@ -166,6 +168,9 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 		wg.Go(func() { w.run(ctx) })
 		wg.Go(func() { w.watch(ctx) })
 	}
+	if m, ok := l.cfg.Hosts.(Meter); ok && l.cfg.Loop.Demand.Source == demand.FromCounters {
+		wg.Go(func() { l.poll(ctx, m) })
+	}
 	failed := make(chan error, 1)
 	wg.Go(func() {
 		err := l.cfg.Hosts.Events(ctx, 0, func(num uint64, e southbound.Event) {
@@ -183,7 +188,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 	defer timer.Stop()
 	for {
 		in, through := l.box.take()
-		in.Left = l.cfg.Hosts.Left
+		in.Left, in.Counters = l.cfg.Hosts.Left, l.counters.latest
 		now := l.cfg.Clock()
 		var entries []state.Entry
 		var act *loop.Actions

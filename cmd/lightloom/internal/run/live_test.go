@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller/demand"
 	"lightloom/emulator/netns"
 	"lightloom/emulator/netns/netnstest"
 	"lightloom/pathmap"
@@ -40,6 +41,9 @@ func TestMain(m *testing.M) {
 		if len(os.Args) > 2 {
 			opt.Fabric = os.Args[2]
 		}
+		if len(os.Args) > 3 {
+			opt.Demand = []demand.Options{{Source: demand.Source(os.Args[3])}}
+		}
 		err = Up(ctx, opt)
 	case execCommand:
 		err = Exec(ctx, ExecOptions{Host: os.Args[2], Command: os.Args[3:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
@@ -47,6 +51,10 @@ func TestMain(m *testing.M) {
 		if errors.As(err, &exit) && exit.Err == nil {
 			os.Exit(exit.Code)
 		}
+	case sendCommand:
+		err = sendUnannounced(os.Args[2], os.Args[3])
+	case receiveCommand:
+		err = receiveUnannounced()
 	default:
 		os.Exit(m.Run())
 	}
@@ -61,6 +69,9 @@ const (
 	replayCommand = "test-replay"
 	upCommand     = "test-up"
 	execCommand   = "test-exec"
+	// Programs that the controller knows nothing of: one sends to an address for a while, one takes one connection.
+	sendCommand    = "test-send"
+	receiveCommand = "test-receive"
 )
 
 func liveOptions(dir string, policies ...string) Options {

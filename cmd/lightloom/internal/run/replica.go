@@ -165,7 +165,7 @@ func (p *controllerProcess) hosts(ctx context.Context, term uint64) (leader.Host
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, c.Close, nil
+	return metered{c}, c.Close, nil
 }
 
 // check says what is wrong with a job on this fabric, or nil.

@@ -42,6 +42,9 @@ func Up(ctx context.Context, opt Options) error {
 	err = inNamespaces(ctx, o, s.rootless, opt.Stderr, control, func(w *word) {
 		if w.Ready {
 			fmt.Fprintf(opt.Stdout, "up: %s, %d controllers, policy %s\n", o.Row.Spec, o.Replicas, o.Row.Policy)
+			if o.Row.Spec.HasOCS() && s.lights(o.Row.Policy) {
+				fmt.Fprintf(opt.Stdout, "circuits by %v; a pair of racks gets one from %d bytes on\n", o.Row.Demand, int64(o.Elephants))
+			}
 			fmt.Fprintln(opt.Stdout, "try:  lightloom status\n      lightloom exec "+s.fabric.Topology.Node(s.fabric.HostNode[0]).Name+" -- ping -c 3 "+southbound.Addr(southbound.RackID(min(1, s.fabric.Racks-1)), 0).String()+"\nCtrl-C ends it.")
 		}
 	})

@@ -1,0 +1,185 @@
+package run
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller/demand"
+	"lightloom/southbound"
+)
+
+// sendUnannounced writes to an address for a while and prints how many bytes went.
+func sendUnannounced(addr, long string) error {
+	d, err := time.ParseDuration(long)
+	if err != nil {
+		return err
+	}
+	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	block, sum := make([]byte, 64<<10), 0
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		if err := c.SetDeadline(end.Add(5 * time.Second)); err != nil {
+			return err
+		}
+		n, err := c.Write(block)
+		if sum += n; err != nil {
+			return err
+		}
+	}
+	fmt.Println(sum)
+	return nil
+}
+
+// receiveUnannounced takes one connection to its end.
+func receiveUnannounced() error {
+	ln, err := net.Listen("tcp", ":5201")
+	if err != nil {
+		return err
+	}
+	defer ln.Close()
+	fmt.Println("listening")
+	c, err := ln.Accept()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = io.Copy(io.Discard, c)
+	return err
+}
+
+// TestUnannouncedGetsACircuit is the promise of lightloom up: two programs that nobody has announced send from rack 0 to
+// rack 1, and their racks get a circuit, which they are led over without knowing; when they stop, it goes.
+func TestUnannouncedGetsACircuit(t *testing.T) {
+	const long = 5 * time.Second
+	seconds := fmt.Sprint(int(long.Seconds()))
+	for _, tc := range []struct {
+		name           string
+		server, client []string
+	}{
+		{"own", []string{"/proc/self/exe", receiveCommand}, []string{"/proc/self/exe", sendCommand, southbound.Addr(1, 0).String() + ":5201", long.String()}},
+		{"iperf3", []string{"iperf3", "-s", "-1", "--forceflush"}, []string{"iperf3", "-c", southbound.Addr(1, 0).String(), "-t", seconds}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := exec.LookPath("iperf3"); tc.name == "iperf3" && err != nil {
+				if slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), "iperf3") {
+					t.Fatalf("LIGHTLOOM_MUST names iperf3: %v", err)
+				}
+				t.Skipf("apt-get install iperf3: %v", err)
+			}
+			needNetns(t, "netns", false)
+			keepUp(t, "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms", demand.FromCounters)
+			listen(t, "h1-0", tc.server)
+			began := time.Now()
+			client := exec.Command("/proc/self/exe", append([]string{execCommand, "h0-0"}, tc.client...)...)
+			var said bytes.Buffer
+			client.Stdout, client.Stderr = &said, &said
+			if err := client.Start(); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the circuit 0→1", func() bool { return lit(t, 0, 1) })
+			// Counters are read every 250 ms; the second reading after it begins has seen a whole period, and a move takes
+			// some 30 ms: about 0.6 s, where the processors are not others'.
+			t.Logf("lit after %v", time.Since(began).Round(10*time.Millisecond))
+			if took := time.Since(began); took > 3*time.Second {
+				t.Errorf("lit after %v", took)
+			}
+			if err := client.Wait(); err != nil {
+				t.Fatalf("%v: %s", err, said.String())
+			}
+			ended := time.Now()
+			await(t, "the circuit 0→1 to go", func() bool { return !lit(t, 0, 1) })
+			t.Logf("gone after %v; %s", time.Since(ended).Round(10*time.Millisecond), said.String())
+			if took := time.Since(ended); took > 3*time.Second {
+				t.Errorf("gone after %v", took)
+			}
+			if tc.name == "own" {
+				// 5 s at the 50 Mb/s of a path over packets are 30 MB at most: what is more went over the circuit.
+				sum := 0
+				if _, err := fmt.Sscan(said.String(), &sum); err != nil || sum < 33e6 {
+					t.Errorf("%d bytes went, %v; want 33 MB and more", sum, err)
+				}
+			}
+		})
+	}
+}
+
+// keepUp keeps a fabric up until the test ends.
+func keepUp(t *testing.T, fabric string, from demand.Source) {
+	t.Helper()
+	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=up-%d-%d", os.Getpid(), time.Now().UnixNano())
+	up := exec.Command("/proc/self/exe", upCommand, fabric, string(from))
+	up.Env, up.Stderr = append(os.Environ(), mark), os.Stderr
+	out, err := up.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := up.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = up.Process.Signal(os.Interrupt)
+		if err := up.Wait(); err != nil {
+			t.Errorf("Ctrl-C: %v", err)
+		}
+		await(t, "all processes to be gone", func() bool { return len(marked(mark)) == 0 })
+	})
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: ") || !lines.Scan() || !strings.HasPrefix(lines.Text(), "circuits by "+string(from)) {
+		t.Fatalf("up says %q", lines.Text())
+	}
+}
+
+// listen runs a command in a host that says something once it listens.
+func listen(t *testing.T, host string, argv []string) {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", append([]string{execCommand, host}, argv...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(strings.ToLower(lines.Text()), "listening") {
+			break
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for lines.Scan() {
+		}
+		_ = cmd.Wait() // it is killed with the fabric at the latest
+	}()
+	t.Cleanup(func() { <-done })
+}
+
+// lit says whether a circuit is usable, by what status shows.
+func lit(t *testing.T, in, out southbound.Port) bool {
+	t.Helper()
+	var b bytes.Buffer
+	if err := ShowStatus(context.Background(), StatusOptions{Output: OutputJSON, Stdout: &b}); err != nil {
+		t.Fatal(err)
+	}
+	var st Status
+	if err := json.Unmarshal(b.Bytes(), &st); err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(st.Circuits, func(c CircuitStatus) bool { return c.In == in && c.Out == out && c.Phase == "usable" })
+}

@@ -1,0 +1,60 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"lightloom/controller/demand"
+)
+
+// Meter is asked of Hosts: what they have sent so far, announced or not, as it is now.
+type Meter interface {
+	Traffic(ctx context.Context) (demand.Sample, error)
+}
+
+// counters is what was last read of a Meter. A step takes it from here, for it must not wait.
+type counters struct {
+	mu     sync.Mutex
+	sample demand.Sample
+	err    error
+}
+
+var errUnread = errors.New("counters have not been read yet")
+
+func newCounters() *counters { return &counters{err: errUnread} }
+
+func (c *counters) latest() (demand.Sample, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sample, c.err
+}
+
+func (c *counters) set(s demand.Sample, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sample, c.err = s, err
+}
+
+// poll reads counters twice in each period of the estimates, so that these never use what is older than half of one,
+// until ctx ends.
+func (l *Leader) poll(ctx context.Context, m Meter) {
+	every := l.cfg.Loop.Demand.WithDefaults().Period / 2
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		c, cancel := context.WithTimeout(ctx, l.cfg.SetTimeout)
+		s, err := m.Traffic(c)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		l.counters.set(s, err)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
