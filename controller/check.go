@@ -15,6 +15,7 @@ const (
 	MaxFlows = 1 << 20
 	MaxEdges = 1 << 16
 	MaxKeys  = 1 << 16
+	MaxMemo  = 1 << 12
 	MaxBytes = pathmap.Bytes(1 << 50)
 )
 

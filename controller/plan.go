@@ -11,7 +11,8 @@ import (
 type Placement struct {
 	Job   JobID               `json:"job"`
 	Hosts []southbound.HostID `json:"hosts"`
-	Far   []int32             `json:"far,omitempty"` // tasks placed here whose rack has no copy of their block, ascending
+	Far   []int32             `json:"far,omitempty"`  // tasks placed here whose rack has no copy of their block, ascending
+	Memo  []int32             `json:"memo,omitempty"` // of a piecemeal job: what the policy wants to find again; nil: as it was
 }
 
 // Way says what the bundles of a reservation do while its circuit is not usable.

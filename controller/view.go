@@ -67,7 +67,8 @@ type Partly struct {
 	Job   *Job
 	Hosts []southbound.HostID // NoHost where one is to be chosen
 	Tasks []TaskState
-	Waits []bool // by stage: edges into it have not delivered
+	Waits []bool  // by stage: edges into it have not delivered
+	Memo  []int32 // what the policy left with the job's last placement that had one
 }
 
 // TaskState is where a task runs and how far it is.
@@ -91,7 +92,7 @@ func (t *TaskState) Running() bool { return t.Started >= 0 && t.Ended < 0 }
 type CoflowView struct {
 	ID      southbound.CoflowID
 	Job     JobID
-	Edge    int32         // of the job
+	Edge    int32 // of the job
 	Arrival time.Duration // the job's
 	Weight  float64
 	// Deadline is the instant by which the job is to have ended; 0: it has none. A bare coflow is its job.

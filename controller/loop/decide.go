@@ -51,7 +51,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		if j := s.Live().Jobs[p.Place[i].Job]; j.Placed != state.Unset && !j.Piecemeal {
 			l.note(controller.FabricChanged, now, p.Place[i].Job, -1, 0) // what was lost with a host is laid out anew, and has no routes
 		}
-		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts), Far: slices.Clone(p.Place[i].Far)}
+		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts), Far: slices.Clone(p.Place[i].Far), Memo: slices.Clone(p.Place[i].Memo)}
 		l.add(state.Entry{Kind: state.Placed, At: now, Placement: &place})
 	}
 	for i := range p.Route {

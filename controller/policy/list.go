@@ -47,7 +47,10 @@ func list() []entry {
 	}
 	return []entry{
 		one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part { return place.Random{} }),
-		one("fair", Place, "each task on the least loaded host", func() Part { return new(place.Fair) }),
+		one("fair", Place, "equal shares of slots for users, maps near their blocks (delay scheduling); whole jobs on the least loaded hosts", func() Part { return new(place.Fair) }),
+		one("corral", Place, "fair, but maps, reduces and input of a recurring job on the same few racks (Corral)", func() Part { return new(place.Corral) }),
+		one("coscheduler", Place, "fair, but tasks of shuffle-heavy jobs where their shuffle makes elephants (Co-scheduler)", func() Part { return new(place.CoScheduler) }),
+		one("coscheduler-patient", Place, "coscheduler that never leaves its guidelines for an idle slot", func() Part { return &place.CoScheduler{Patient: true} }),
 		one("sunflow", Light, "circuits for elephants, shortest coflow first, not all stop", func() Part { return light.Sunflow{} }),
 		one("sunflow-preempt", Light, "sunflow, but a shorter coflow takes begun circuits of longer ones", func() Part { return light.Sunflow{Preempt: true} }),
 		one("sunflow-turning", Light, "sunflow, the longest pairs first and turning like a rotor on crossbars too", func() Part { return light.Sunflow{Order: light.Turning} }),

@@ -172,6 +172,9 @@ func (s *State) place(e *Entry) error {
 	for _, i := range p.Far {
 		s.task(j, int(i)).Far = true
 	}
+	if p.Memo != nil {
+		j.Memo = slices.Clone(p.Memo)
+	}
 	if j.Placed != Unset {
 		s.rehouse(j, p.Hosts)
 		return nil

@@ -230,7 +230,7 @@ func (s *State) viewPartly(v *controller.View) {
 	v.Partly = v.Partly[:0]
 	for _, id := range s.partly {
 		j := s.d.Jobs[id]
-		p := controller.Partly{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)], Waits: make([]bool, len(j.Stages))}
+		p := controller.Partly{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)], Waits: make([]bool, len(j.Stages)), Memo: j.Memo}
 		for k := range p.Waits {
 			p.Waits[k] = j.Stages[k].Waits > 0
 		}

@@ -20,6 +20,9 @@ func (s *State) checkPieces(j *Job, p *controller.Placement) error {
 	if j.Piecemeal && len(p.Hosts) > 0 && slices.Equal(p.Hosts, j.hosts()) {
 		return ErrStale
 	}
+	if len(p.Memo) > controller.MaxMemo {
+		return fmt.Errorf("place job %d: a memo of %d numbers, at most %d are kept", p.Job, len(p.Memo), controller.MaxMemo)
+	}
 	for k, i := range p.Far {
 		if i < 0 || int(i) >= len(p.Hosts) || p.Hosts[i] == controller.NoHost || k > 0 && p.Far[k-1] >= i {
 			return fmt.Errorf("place job %d: task %d of %d is said to read from afar, and is not placed, or not in order", p.Job, i, len(p.Hosts))

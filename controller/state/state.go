@@ -25,6 +25,7 @@ type Job struct {
 	Ended   time.Duration         `json:"ended_ns"`
 	Stages  []Stage               `json:"stage_states,omitempty"`
 	Open    int32                 `json:"open"`           // stages and coflows that have not ended
+	Memo    []int32               `json:"memo,omitempty"` // of the policy that places it
 	Redo    []southbound.CoflowID `json:"redo,omitempty"` // coflows that carry again what its edges have lost with a host
 }
 

@@ -5,15 +5,33 @@ import (
 	"lightloom/southbound"
 )
 
-// Fair spreads tasks: each goes to the host with the most free slots, among equals to the rack with the most, among
-// those to the first host from a start drawn for the job. Delay scheduling needs input blocks, which jobs do not name.
-type Fair struct{}
+// Fair gives piecemeal jobs their slots as Hadoop's fair scheduler does, with delay scheduling: users run as much as each
+// other, a user's jobs go in order of arrival, maps near their blocks, reduces anywhere. Blocks stand on racks drawn at
+// random.
+//
+// Whole jobs it spreads: each task goes to the host with the most free slots, among equals to the rack with the most,
+// among those to the first host from a start drawn for the job.
+type Fair struct{ cache blockCache }
 
 // Wants implements the part's list of events.
-func (Fair) Wants() controller.KindSet { return Wants() }
+func (*Fair) Wants() controller.KindSet { return pieces() }
 
 // Fill places jobs.
-func (Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+func (f *Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	spread(piecemeal(v, p, f.data, (*yard).fair), p)
+}
+
+func (f *Fair) data(y *yard, w *work) []southbound.RackID {
+	return f.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
+}
+
+func (y *yard) fair() { y.serve(y.hadoop) }
+
+// pieces are the events after which a piecemeal job may be placed further: also when one has waited long enough.
+func pieces() controller.KindSet { return Wants() | controller.Kinds(controller.WakeReached) }
+
+// spread places whole jobs.
+func spread(v *controller.View, p *controller.Plan) {
 	fill(v, p, func(j *controller.Job) chooser {
 		return &least{v: v, start: v.Rand("place", uint64(j.ID)).IntN(max(len(v.Free), 1)),
 			rack: make([]int32, v.Fabric.Racks)}

@@ -76,7 +76,7 @@ func TestRandomIsUniform(t *testing.T) {
 func TestFairSpreads(t *testing.T) {
 	for seed := range uint64(50) {
 		var p controller.Plan
-		Fair{}.Fill(view(t, seed, []int32{2, 2, 2, 2}, job(0, 4, 0), job(1, 2, 0)), nil, &p)
+		new(Fair).Fill(view(t, seed, []int32{2, 2, 2, 2}, job(0, 4, 0), job(1, 2, 0)), nil, &p)
 		hosts := slices.Clone(p.Place[0].Hosts)
 		slices.Sort(hosts)
 		if fmt.Sprint(hosts) != "[0 1 2 3]" {
@@ -92,7 +92,7 @@ func TestFairSpreads(t *testing.T) {
 func TestSlotsRunOut(t *testing.T) {
 	for name, part := range map[string]interface {
 		Fill(*controller.View, []controller.Event, *controller.Plan)
-	}{"random": Random{}, "fair": Fair{}} {
+	}{"random": Random{}, "fair": new(Fair)} {
 		free := []int32{1, 3, 0, 2}
 		var p controller.Plan
 		part.Fill(view(t, 1, free, job(0, 4, 0), job(1, 2, 0), job(2, 0, 0)), nil, &p)

@@ -1,0 +1,76 @@
+package place
+
+import (
+	"math/rand/v2"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/guideline"
+	"lightloom/southbound"
+)
+
+// Where the blocks of a job's input stand is drawn from the seed and the job alone: it was decided before the job came,
+// and whoever asks again gets the same answer.
+
+// blockCache keeps what has been drawn, since a job is asked about many times. It is scratch: what it holds would be
+// drawn again.
+type blockCache struct {
+	drawn map[controller.JobID][]southbound.RackID
+	order []controller.JobID
+}
+
+// cached is how many jobs' blocks are kept.
+const cached = 256
+
+func (c *blockCache) of(id controller.JobID, draw func() []southbound.RackID) []southbound.RackID {
+	if b, ok := c.drawn[id]; ok {
+		return b
+	}
+	if c.drawn == nil {
+		c.drawn = map[controller.JobID][]southbound.RackID{}
+	}
+	if len(c.order) == cached {
+		delete(c.drawn, c.order[0])
+		c.order = c.order[1:]
+	}
+	c.drawn[id] = draw()
+	c.order = append(c.order, id)
+	return c.drawn[id]
+}
+
+// scatter puts the copies of each block on racks drawn at random, all different where there are racks enough: what a
+// file system does that nobody guides.
+func scatter(v *controller.View, j *controller.Job) []southbound.RackID {
+	r := v.Rand("blocks", uint64(j.ID))
+	blocks := make([]southbound.RackID, 0, guideline.Replicas*j.Tasks())
+	for range j.Tasks() {
+		blocks = append(blocks, distinct(r, v.Fabric.Racks)...)
+	}
+	return blocks
+}
+
+// distinct draws as many racks as a block has copies.
+func distinct(r *rand.Rand, racks int) []southbound.RackID {
+	out := make([]southbound.RackID, 0, guideline.Replicas)
+	for len(out) < guideline.Replicas {
+		rack := southbound.RackID(r.IntN(racks))
+		again := false
+		for _, x := range out {
+			again = again || x == rack
+		}
+		if !again || len(out) >= racks {
+			out = append(out, rack)
+		}
+	}
+	return out
+}
+
+// evenly puts copy k of every block on the racks of set k, block by block in turn.
+func evenly(j *controller.Job, sets [guideline.Replicas][]int) []southbound.RackID {
+	blocks := make([]southbound.RackID, 0, guideline.Replicas*j.Tasks())
+	for i := range j.Tasks() {
+		for _, set := range sets {
+			blocks = append(blocks, southbound.RackID(set[i%len(set)]))
+		}
+	}
+	return blocks
+}

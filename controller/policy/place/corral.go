@@ -1,0 +1,164 @@
+package place
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/guideline"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Corral places maps, reduces and one copy of the input of a recurring job on the same few racks, so that its shuffle
+// stays there (Jalaparti et al., "Network-Aware Scheduling for Data-Parallel Jobs: Plan When You Can", SIGCOMM 2015). Its
+// number of racks r minimises the latency response: waves of maps, a shuffle whose part between racks is (r − 1)/r and
+// leaves over r uplinks, waves of reduces, beginning when r racks have the slots. Jobs that do not recur are Fair's, as in
+// the paper.
+//
+// The paper plans all recurring jobs beforehand, by predicted arrivals. Here each is planned when it arrives, on the
+// racks that then are free soonest: what comes later is not known to any scheduler of this house.
+type Corral struct{ cache blockCache }
+
+// Wants implements the part's list of events.
+func (*Corral) Wants() controller.KindSet { return pieces() }
+
+// Fill places jobs.
+func (c *Corral) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	spread(piecemeal(v, p, c.data, (*yard).corral), p)
+}
+
+// data gives a planned job one copy of each block on its racks, and the others anywhere.
+func (c *Corral) data(y *yard, w *work) []southbound.RackID {
+	if w.job.Predicted == nil {
+		return c.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
+	}
+	if !w.kept {
+		w.memo = y.planCorral(w.job.Predicted)
+	}
+	blocks := slices.Clone(c.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) }))
+	for i := range w.job.Tasks() {
+		blocks[i*guideline.Replicas] = southbound.RackID(w.memo[i%len(w.memo)])
+	}
+	return blocks
+}
+
+// planCorral chooses the racks of a job.
+func (y *yard) planCorral(j *controller.Prediction) []int32 {
+	f := y.v.Fabric
+	slots := rackSlots(y.v)
+	uplink := rackUplink(y.v)
+	free := y.releases()
+	order := make([]int32, f.Racks)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(median(free[a]), median(free[b])), cmp.Compare(y.rack[b], y.rack[a]), cmp.Compare(a, b))
+	})
+	best, least := 1, time.Duration(-1)
+	for r := 1; r <= f.Racks; r++ {
+		cross := pathmap.Bytes(float64(j.Shuffle) * float64(r-1) / float64(r))
+		end := median(free[order[r-1]]) + waves(j.Maps, slots*r)*j.MapTime +
+			cross.Over(uplink*pathmap.BitsPerSecond(r)) + waves(j.Reduces, slots*r)*j.RedTime
+		if least < 0 || end < least {
+			best, least = r, end
+		}
+	}
+	return order[:best]
+}
+
+func waves(tasks, slots int) time.Duration { return time.Duration((tasks + slots - 1) / max(slots, 1)) }
+
+// median is when half of a rack's slots are free.
+func median(free []time.Duration) time.Duration {
+	if len(free) == 0 {
+		return southbound.Never / 2
+	}
+	return free[len(free)/2]
+}
+
+// rackSlots is how many tasks the rack with the most hosts runs at once.
+func rackSlots(v *controller.View) int { return v.Fabric.HostsPerRack * v.Fabric.Spec.Slots }
+
+// rackUplink is what the first rack's links to the packet network carry together.
+func rackUplink(v *controller.View) pathmap.BitsPerSecond {
+	f := v.Fabric
+	sum := pathmap.BitsPerSecond(0)
+	for l, link := range f.Topology.Links() {
+		if link.From == f.ToRNode[0] && link.To != f.OCSNode && f.Topology.Node(link.To).Role != pathmap.Host && (v.Down == nil || !v.Down[l]) {
+			sum += link.Capacity
+		}
+	}
+	return max(sum, 1)
+}
+
+// releases is, by rack, when each slot is estimated to come free, from now.
+func (y *yard) releases() guideline.Releases {
+	f := y.v.Fabric
+	out := make(guideline.Releases, f.Racks)
+	for r := range out {
+		out[r] = make([]time.Duration, max(y.rack[r], 0), f.HostsOf(r)*f.Spec.Slots)
+	}
+	for _, w := range y.works {
+		for i := range w.tasks {
+			if t := &w.tasks[i]; t.Host != controller.NoHost && t.Ended < 0 {
+				left := w.job.Stages[t.Stage].Tasks[i-w.first[t.Stage]].Takes(t.Far)
+				if t.Started >= 0 {
+					left = max(t.Started+left-y.v.Now, 0)
+				}
+				r := f.HostRack[t.Host]
+				out[r] = append(out[r], left)
+			}
+		}
+	}
+	for r := range out {
+		slices.Sort(out[r])
+	}
+	return out
+}
+
+func (y *yard) corral() {
+	y.serve(func(u *user) bool {
+		for _, w := range u.works {
+			if w.memo == nil && y.hadoopJob(w) || w.memo != nil && y.corralJob(w) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// corralJob places a task of a planned job on its racks; elsewhere once the job has waited for Delay.
+func (y *yard) corralJob(w *work) bool {
+	for k := range w.open {
+		task, ok := w.task(k)
+		source := w.source(k)
+		if !ok || !source && (!w.early(k) || !y.mayGather(w)) {
+			continue
+		}
+		if h, ok := y.among(w.memo); ok {
+			y.put(w, k, task, h)
+			return true
+		}
+		if y.v.Now-w.last < Delay {
+			continue
+		}
+		if source && y.sourceTask(w, k) || !source && y.anywhere(w, k, task) {
+			return true
+		}
+	}
+	return false
+}
+
+// among returns a host with a free slot on the one of some racks that has the most.
+func (y *yard) among(racks []int32) (southbound.HostID, bool) {
+	best := racks[0]
+	for _, r := range racks {
+		if y.rack[r] > y.rack[best] {
+			best = r
+		}
+	}
+	return y.host(int(best))
+}
