@@ -16,6 +16,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/report"
 	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/controller/demand"
 )
 
 func TestMain(m *testing.M) {
@@ -99,6 +100,10 @@ func TestOptions(t *testing.T) {
 			})},
 		{"up --fabric " + fabric + " --replicas 1", "up", defaults(func(o *wiring.Options) {
 			o.Fabric, o.On, o.Policies, o.Replicas = fabric, "netns", []string{"crosslayer+sunflow"}, 1
+			o.Demand = []demand.Options{{Source: demand.FromCounters, Period: demand.DefaultPeriod}}
+		})},
+		{"up --fabric " + fabric + " --demand oracle", "up", defaults(func(o *wiring.Options) {
+			o.Fabric, o.On, o.Policies = fabric, "netns", []string{"crosslayer+sunflow"}
 		})},
 	} {
 		t.Run(tc.args, func(t *testing.T) {
@@ -164,6 +169,10 @@ func TestBadCommandLines(t *testing.T) {
 		{replay + "--policy a,,b", "has an empty name", "--policy random+ecmp"},
 		{replay + "--policy a,b,a", `names "a" twice`, "once"},
 		{"up", "no fabric to build", "--fabric hybrid:"},
+		{"up --fabric f --demand counters,backlog", "names 2 sources", "--demand counters"},
+		{"replay --trace t --fabric f --demand guess", "--demand \"guess\" is unknown", "--demand backlog"},
+		{"replay --trace t --fabric f --demand backlog,backlog", "names \"backlog\" twice", "name each source once"},
+		{"replay --trace t --fabric f --demand backlog --demand-period 1ms", "is not within 10ms to 1m0s", "--demand-period 250ms"},
 		{"up --fabric f --policy a,b", "names 2 policies", "--policy crosslayer+sunflow"},
 		{"exec", "there is no host", "h0-0 -- COMMAND"},
 		{"exec h0-0", "no command to run in h0-0", "h0-0 -- COMMAND"},
