@@ -11,7 +11,7 @@ import (
 // sample of the rest.
 const (
 	wide   = 64
-	sample = 16
+	sample = 8
 )
 
 // improve is the last pass: each task in turn takes the host, and each flow the way, that is best for all, until none

@@ -15,6 +15,7 @@ import (
 type network struct {
 	capacity []int64 // by link
 	share    []int64 // capacity ÷ max(flows, 1)
+	next     []int64 // capacity ÷ (flows + 1): what one more would have
 	on       [][]visit
 	flows    []flow
 	spare    []int32 // flows that are free to be used again
@@ -38,14 +39,17 @@ type flow struct {
 }
 
 func newNetwork(capacity []int64, paper bool) *network {
-	n := &network{capacity: capacity, share: slices.Clone(capacity), on: make([][]visit, len(capacity)), paper: paper}
-	return n
+	return &network{capacity: capacity, share: slices.Clone(capacity), next: slices.Clone(capacity),
+		on: make([][]visit, len(capacity)), paper: paper}
 }
+
+// slack is how many flows more than a network has on a link now its clone takes there without asking for memory.
+const slack = 4
 
 // clone returns a network that changes by itself.
 func (n *network) clone() *network {
 	c := *n
-	c.share, c.spare = slices.Clone(n.share), slices.Clone(n.spare)
+	c.share, c.next, c.spare = slices.Clone(n.share), slices.Clone(n.next), slices.Clone(n.spare)
 	c.on, c.flows = make([][]visit, len(n.on)), make([]flow, len(n.flows), len(n.flows)+64)
 	visits, hops := 0, 0
 	for l := range n.on {
@@ -55,11 +59,10 @@ func (n *network) clone() *network {
 		hops += len(n.flows[f].links)
 	}
 	// One piece of memory for all; what grows beyond its part moves out by itself.
-	all := make([]visit, 0, visits)
+	all := make([]visit, visits+slack*len(n.on))
 	for l := range n.on {
-		at := len(all)
-		all = append(all, n.on[l]...)
-		c.on[l] = all[at:len(all):len(all)]
+		k := copy(all, n.on[l])
+		c.on[l], all = all[:k:k+slack], all[k+slack:]
 	}
 	links, places := make([]pathmap.LinkID, 0, hops), make([]int32, 0, hops)
 	for f := range n.flows {
@@ -72,6 +75,9 @@ func (n *network) clone() *network {
 	return &c
 }
 
+// usual is how many links most flows are on at most.
+const usual = 8
+
 // addFlow makes a flow of a group that is on no link yet.
 func (n *network) addFlow(g int32) int32 {
 	var f int32
@@ -80,7 +86,7 @@ func (n *network) addFlow(g int32) int32 {
 		n.spare = n.spare[:last]
 	} else {
 		f = int32(len(n.flows))
-		n.flows = append(n.flows, flow{})
+		n.flows = append(n.flows, flow{links: make([]pathmap.LinkID, 0, usual), at: make([]int32, 0, usual)})
 	}
 	fl := &n.flows[f]
 	fl.group, fl.pairs, fl.rate, fl.each = g, 1, math.MaxInt64, math.MaxInt64
@@ -130,8 +136,8 @@ func (n *network) lay(f int32, links []pathmap.LinkID) {
 
 func (n *network) enter(fl *flow, f int32, l pathmap.LinkID) {
 	others := n.on[l]
-	share := n.capacity[l] / int64(len(others)+1)
-	n.share[l] = share
+	share := n.next[l]
+	n.share[l], n.next[l] = share, n.capacity[l]/int64(len(others)+2)
 	n.work += int64(len(others)) + 1
 	for _, o := range others {
 		if other := &n.flows[o.flow]; other.rate > share {
@@ -162,6 +168,7 @@ func (n *network) leave(fl *flow, hop int) {
 	on = on[:last]
 	n.on[l] = on
 	before := n.share[l]
+	n.next[l] = before
 	n.share[l] = n.capacity[l] / int64(max(last, 1))
 	n.work += int64(len(on)) + 1
 	if n.share[l] == before {
@@ -189,7 +196,7 @@ func (n *network) bottleneck(fl *flow) int64 {
 func (n *network) afford(links []pathmap.LinkID) int64 {
 	r := int64(math.MaxInt64)
 	for _, l := range links {
-		r = min(r, n.capacity[l]/int64(len(n.on[l])+1))
+		r = min(r, n.next[l])
 	}
 	return r
 }

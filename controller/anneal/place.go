@@ -197,7 +197,7 @@ func (p *placing) shift(t int, h southbound.HostID, steps int, rng *rand.Rand) {
 			p.journal = append(p.journal, undo{task: -1, key: p.live[i].key, way: p.live[i].at})
 		}
 	}
-	var fresh []bundleKey
+	fresh := p.fresh[:0]
 	if p.free[h] == 0 {
 		u := p.resident(t, h, rng)
 		p.journal = append(p.journal, undo{task: int32(u), host: h})
@@ -206,6 +206,7 @@ func (p *placing) shift(t int, h southbound.HostID, steps int, rng *rand.Rand) {
 	p.journal = append(p.journal, undo{task: int32(t), host: p.host[t]})
 	p.put(t, h, &fresh)
 	p.open(fresh, steps, rng)
+	p.fresh = fresh
 }
 
 // resident draws a task of the job on a host, of another stage than t's where there is one.
@@ -233,7 +234,7 @@ func (p *placing) resident(t int, h southbound.HostID, rng *rand.Rand) int {
 // Undo implements Problem: tasks go back where they stood, and bundles that ceased go the way they went.
 func (p *placing) Undo() {
 	n := len(p.journal)
-	var fresh []bundleKey
+	fresh := p.fresh[:0]
 	for i := n - 1; i >= 0; i-- {
 		if u := p.journal[i]; u.task >= 0 {
 			p.put(int(u.task), u.host, &fresh)

@@ -20,7 +20,10 @@ type placing struct {
 	of   map[bundleKey]int32 // the position in live
 	live []bundle
 	flow *Dataflow
+	low  *routing // the lower level, made anew for each of its walks
+	laid []int32  // what open puts under choice: positions in live
 
+	fresh   []bundleKey // room for what a move makes
 	journal []undo
 	counts  Count // of the lower level
 	best    saved
@@ -57,7 +60,8 @@ type wayOf struct {
 
 func newPlacing(s *Scene, j *controller.Job, free []int32) *placing {
 	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free), of: map[bundleKey]int32{}}
-	p.flow = newDataflow(s.net, j, p.g)
+	p.flow, p.low = newDataflow(s.net, j, p.g), newRouting(s)
+	p.low.random = false
 	for h, f := range free {
 		if f > 0 {
 			p.hosts = append(p.hosts, southbound.HostID(h))
@@ -156,9 +160,7 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 
 // open gives flows that are on no way one: the widest, or in mode paper any; and lets the lower level improve on it.
 func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
-	r := newRouting(p.s)
-	r.random = false
-	var at []int32
+	r, at := p.low.again(), p.laid[:0]
 	for _, k := range fresh {
 		i, ok := p.of[k]
 		if !ok || p.live[i].at >= 0 {
@@ -177,6 +179,7 @@ func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
 	if p.s.opt.Paper && !p.s.opt.Blind {
 		at = p.redraw(r, at, rng)
 	}
+	p.laid = at
 	p.counts.Add(r.anneal(1, min(steps, 8*len(r.choices)), rng))
 	for k, i := range at {
 		p.live[i].at = r.all[k].at
@@ -202,7 +205,7 @@ func (p *placing) redraw(r *routing, at []int32, rng *rand.Rand) []int32 {
 
 // settle lets every bundle of the job take its best way in turn.
 func (p *placing) settle() {
-	r := newRouting(p.s)
+	r := p.low.again()
 	for i := range p.live {
 		r.take(p.live[i].choice)
 	}

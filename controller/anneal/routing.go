@@ -33,6 +33,12 @@ type routing struct {
 
 func newRouting(s *Scene) *routing { return &routing{s: s, random: true} }
 
+// again empties r and keeps its memory.
+func (r *routing) again() *routing {
+	r.all, r.choices = r.all[:0], r.choices[:0]
+	return r
+}
+
 // take puts a flow under choice.
 func (r *routing) take(c choice) {
 	if len(c.ways) > 1 {
