@@ -101,5 +101,5 @@ func (f *fluid) void(b int32) {
 	bu := &f.bundles[b]
 	bu.class, f.mark[b] = gone, 0
 	f.exit(bu.route)
-	f.lessLive(bu.coflow)
+	f.lessLive(b)
 }

@@ -23,14 +23,18 @@ type fluid struct {
 	wide     []bool    // by link: carries all that the hosts behind it can send or take, and so binds nobody
 
 	fair     bool
-	strained bool    // some bundle was given less than was asked for, at the last sharing
-	dirty    bool    // rates are to be shared anew
-	walked   uint64  // generation that routes are up to date with
-	epoch    uint64  // counts calls of setRates
-	touched  []int32 // classes whose next end may have moved
+	strained bool             // some bundle was given less than was asked for, at the last sharing
+	dirty    bool             // rates are to be shared anew
+	walked   uint64           // generation that routes are up to date with
+	uneasy   []pathmap.NodeID // whose tables have changed since
+	anywhere bool             // or anything may have
+	watch    [][]int32        // by what finder.find says was asked: routes that must be walked again when it changes
+	epoch    uint64           // counts calls of setRates
+	touched  []int32          // classes whose next end may have moved
 
 	bundles []bundle
 	mark    []float64 // by bundle: see bundle
+	warmth  []int32   // by bundle: its place among its coflow's warm rows, none for one at rest
 	coflows []coflow
 	byID    map[southbound.CoflowID]int32
 	live    []int32 // coflows with bundles that have not ended
@@ -130,6 +134,9 @@ func (f *fluid) add(s *southbound.Start) {
 func (f *fluid) place(b int32, left float64) {
 	bu := &f.bundles[b]
 	co, r := &f.coflows[bu.coflow], &f.routes[bu.route]
+	if co.lefts != nil {
+		f.rest(co, b, left)
+	}
 	now := f.clock.Now()
 	switch {
 	case f.fair || co.kind == free || !paces(r.tag):
@@ -181,13 +188,18 @@ func (f *fluid) finish(b int32) {
 		At: f.clock.Now(), Kind: southbound.BundleEnded, Host: r.dst,
 		BundleKey: southbound.BundleKey{Coflow: co.id, Row: b - co.first},
 	})
-	f.lessLive(bu.coflow)
+	f.lessLive(b)
 }
 
 // lessLive counts one live bundle of a coflow less.
-func (f *fluid) lessLive(index int32) {
+func (f *fluid) lessLive(b int32) {
+	index := f.bundles[b].coflow
 	co := &f.coflows[index]
+	if co.lefts != nil {
+		f.cool(co, b, 0)
+	}
 	if co.live--; co.live == 0 {
+		co.warm = nil
 		co.load, co.where, co.lefts, co.extra, co.from, co.to = nil, nil, nil, nil, nil, nil
 		last := f.live[len(f.live)-1]
 		f.live[co.pos] = last
@@ -233,15 +245,14 @@ func (f *fluid) left(co *coflow) southbound.Left {
 	if l, ok := f.leftOnPace(co, now); ok {
 		return l
 	}
-	if co.lefts == nil {
-		co.lefts = make([]float64, co.rows)
-	}
 	if co.live == 0 {
-		clear(co.lefts)
-		return southbound.Left{F: 1, Base: co.lefts, At: now}
+		return southbound.Left{F: 1, Base: make([]float64, co.rows), At: now}
 	}
-	for b := co.first; b < co.end; b++ {
-		co.lefts[b-co.first] = f.leftOf(b)
+	if co.lefts == nil {
+		f.lend(co)
+	}
+	for _, row := range co.warm {
+		co.lefts[row] = f.leftOf(co.first + row)
 	}
 	return southbound.Left{F: 1, Base: co.lefts, At: now, Live: co.live}
 }

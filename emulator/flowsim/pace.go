@@ -31,6 +31,7 @@ type coflow struct {
 
 	off   []int32               // rows that left lends out as off the pace
 	lefts []float64             // what left lends out where there is no pace; nil until asked for
+	warm  []int32               // from then on: rows that may be sending, so that lefts must be found anew for them
 	load  []southbound.LinkLoad // of the rows on the pace, per unit of factor
 	where []int32               // by link: its place in load, and one; nil on fabrics of many links
 	stale bool                  // load is to be summed up again

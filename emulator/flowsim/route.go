@@ -26,9 +26,9 @@ const (
 
 // finder is what knows the tables. Generations count their changes: whoever makes one adds one to fluid.tables.
 type finder interface {
-	// find appends the links from a pair's source to where its packets end, and to asked the switches on the way.
+	// find appends the links from a pair's source to where its packets end, and to asked whatever decided the way.
 	find(p pair, links []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate, error)
-	// stands says whether none of those switches has changed since a generation.
+	// stands says whether none of that has changed since a generation.
 	stands(asked []pathmap.NodeID, since uint64) bool
 }
 
@@ -38,7 +38,8 @@ type route struct {
 	fate   fate
 	links  []pathmap.LinkID
 	tight  []pathmap.LinkID // of links, those that can hold a bundle back
-	asked  []pathmap.NodeID // switches whose tables say so
+	asked  []pathmap.NodeID // whose tables say so
+	listed []pathmap.NodeID // in whose list of fluid.watch it is: all those asked, as long as it has bundles
 	walked uint64           // generation of the tables that links are right for
 	moved  uint64           // generation that changed them, while bundles were on their way
 	rate   float64          // asked for each bundle of the shared class: bits a second; 0 holds
@@ -72,8 +73,32 @@ func (f *fluid) enter(index int32) {
 			f.adopt(r, links, fate)
 			f.tmp.links = links
 		}
+		f.list(index)
 	}
 	f.suspect(index)
+}
+
+// list has a route walked again when what was asked for it changes.
+func (f *fluid) list(index int32) {
+	r := &f.routes[index]
+	for _, n := range r.asked {
+		if !slices.Contains(r.listed, n) {
+			r.listed = append(r.listed, n)
+			f.watch[n] = append(f.watch[n], index)
+		}
+	}
+}
+
+// unlist takes the routes that do not ask any more out of a list.
+func (f *fluid) unlist(n pathmap.NodeID) {
+	f.watch[n] = slices.DeleteFunc(f.watch[n], func(i int32) bool {
+		r := &f.routes[i]
+		if r.live > 0 && slices.Contains(r.asked, n) {
+			return false
+		}
+		r.listed = slices.DeleteFunc(r.listed, func(x pathmap.NodeID) bool { return x == n })
+		return true
+	})
 }
 
 // exit counts one bundle less.
@@ -166,39 +191,66 @@ type reroute struct {
 
 // rewalk brings every route with bundles up to date with the tables.
 func (f *fluid) rewalk() {
-	var changed []reroute
-	links, apart := f.tmp.links[:0], false
-	for _, i := range f.active {
-		r := &f.routes[i]
-		if f.fresh(r) {
-			continue
+	var w rewalker
+	w.links = f.tmp.links[:0]
+	if f.anywhere {
+		for _, i := range f.active {
+			f.walkAgain(&w, i)
 		}
-		first := len(links)
-		var fate fate
-		if links, fate = f.walk(r, links); fate == r.fate && slices.Equal(links[first:], r.links) {
-			links = links[:first]
-			continue
+	} else {
+		for _, n := range f.uneasy {
+			f.unlist(n)
+			for _, i := range f.watch[n] {
+				f.walkAgain(&w, i)
+			}
 		}
-		changed = append(changed, reroute{i, first, len(links), fate})
-		apart = f.accountShared(r) || apart
 	}
-	f.tmp.links = links
-	if len(changed) == 0 {
+	for _, i := range w.walked {
+		f.list(i)
+	}
+	f.uneasy, f.anywhere = f.uneasy[:0], false
+	f.tmp.links = w.links
+	if len(w.changed) == 0 {
 		return
 	}
-	if apart {
+	if w.apart {
 		f.accountApart()
 	}
-	for _, c := range changed {
+	for _, c := range w.changed {
 		r := &f.routes[c.route]
-		f.adopt(r, links[c.first:c.end], c.fate)
+		f.adopt(r, w.links[c.first:c.end], c.fate)
 		r.moved = f.tables
 		f.suspect(c.route)
 	}
 	f.disturb()
-	if apart {
+	if w.apart {
 		f.rejoin()
 	}
+}
+
+// rewalker is what rewalk has found.
+type rewalker struct {
+	walked  []int32
+	changed []reroute
+	links   []pathmap.LinkID
+	apart   bool // bundles that follow paces are on routes that have changed
+}
+
+// walkAgain walks a route that is not as the tables have it.
+func (f *fluid) walkAgain(w *rewalker, i int32) {
+	r := &f.routes[i]
+	if f.fresh(r) {
+		return
+	}
+	first := len(w.links)
+	links, fate := f.walk(r, w.links)
+	w.links, w.walked = links, append(w.walked, i)
+	if fate == r.fate && slices.Equal(links[first:], r.links) {
+		w.links = links[:first]
+		return
+	}
+	w.changed = append(w.changed, reroute{i, first, len(links), fate})
+	w.apart = f.accountShared(r) || w.apart
 }
 
 // rejoin puts the bundles of paced coflows to where they belong after their routes have changed.

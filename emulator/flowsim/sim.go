@@ -25,7 +25,7 @@ type Sim struct {
 	ways   [][]pathmap.LinkID // by node and port: the link that leaves there, or pathmap.None
 	cut    []bool             // by link: its cable is cut
 
-	changed  []uint64 // by node: generation of the tables that last changed it
+	changed  []uint64 // by node, then by input of the OCS: generation of the tables that last changed it
 	recabled uint64   // generation of the last cut
 
 	switches []*switchboard // by DeviceID; nil for hosts
@@ -73,7 +73,12 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	s.fluid = newFluid(&s.clock, f.Hosts(), t.Links(), opt.payloadShare()/8e9, s)
 	s.fluid.quantum = opt.Quantum
 	s.widen()
-	s.changed = make([]uint64, len(t.Nodes()))
+	circuits := 0
+	if f.HasOCS() {
+		circuits = int(t.Ports(f.OCSNode))
+	}
+	s.changed = make([]uint64, len(t.Nodes())+circuits)
+	s.fluid.watch = make([][]int32, len(s.changed))
 	s.cut = make([]bool, len(t.Links()))
 	s.ways = make([][]pathmap.LinkID, len(t.Nodes()))
 	for n := range s.ways {

@@ -41,14 +41,23 @@ func (p *plane) SetRules(set []southbound.Rule, drop []southbound.Match, replace
 }
 
 func (p *plane) SetLight(port southbound.Port, lit bool) error {
-	p.sim.change(p.id)
+	if p.id == p.sim.fabric.OCSNode {
+		p.sim.changeCircuits()
+	} else {
+		p.sim.change(p.id)
+	}
 	return p.mem.SetLight(port, lit)
 }
 
 func (p *plane) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
-	p.sim.change(p.id)
-	if len(on) > 0 && dark > 0 {
-		p.sim.clock.At(p.sim.clock.Now()+dark, event{lightComes, int32(p.id)})
+	for _, in := range off {
+		p.sim.change(p.sim.circuitOf(in))
+	}
+	for _, c := range on {
+		p.sim.change(p.sim.circuitOf(c.In))
+		if dark > 0 {
+			p.sim.clock.At(p.sim.clock.Now()+dark, event{lightComes, int32(p.sim.circuitOf(c.In))})
+		}
 	}
 	return p.mem.Move(off, on, dark)
 }
@@ -245,7 +254,7 @@ func (s *Sim) Cable(l pathmap.LinkID, up bool) {
 		return
 	}
 	s.fluid.tables++
-	s.recabled = s.fluid.tables
+	s.recabled, s.fluid.anywhere = s.fluid.tables, true
 	for _, d := range []pathmap.LinkID{l, pathmap.Reverse(l)} {
 		s.cut[d] = !up
 	}

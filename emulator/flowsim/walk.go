@@ -23,8 +23,11 @@ func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]path
 		if at == to {
 			return buf, asked, arrives, nil
 		}
-		asked = append(asked, at)
-		port, ok := s.forward(at, p, southbound.Port(t.Link(link).ToPort))
+		in := southbound.Port(t.Link(link).ToPort)
+		if n, ok := s.table(at, p, in); ok {
+			asked = append(asked, n)
+		}
+		port, ok := s.forward(at, p, in)
 		if !ok {
 			return buf[:first], asked, stranded, nil
 		}
@@ -46,10 +49,32 @@ func (s *Sim) stands(asked []pathmap.NodeID, since uint64) bool {
 	return true
 }
 
-// change notes that the tables of a switch are not what they were.
+// table returns what decides where a packet goes from a node: its table, or of the OCS the circuit of one input, told as
+// the number of nodes and the input; false where nothing that may change does.
+func (s *Sim) table(n pathmap.NodeID, p pair, in southbound.Port) (pathmap.NodeID, bool) {
+	node := s.fabric.Topology.Node(n)
+	if n == s.fabric.OCSNode {
+		return s.circuitOf(in), true
+	}
+	return n, node.Role != pathmap.ToR || node.Rack != s.fabric.RackOf(int32(p.dst))
+}
+
+func (s *Sim) circuitOf(in southbound.Port) pathmap.NodeID {
+	return pathmap.NodeID(len(s.switches)) + pathmap.NodeID(in)
+}
+
+// change notes that the tables of a switch, or the circuit of an input, are not what they were.
 func (s *Sim) change(n pathmap.NodeID) {
 	s.fluid.tables++
 	s.changed[n] = s.fluid.tables
+	s.fluid.uneasy = append(s.fluid.uneasy, n)
+}
+
+// changeCircuits notes that any circuit may not be what it was.
+func (s *Sim) changeCircuits() {
+	for in := range southbound.Port(s.fabric.Topology.Ports(s.fabric.OCSNode)) {
+		s.change(s.circuitOf(in))
+	}
 }
 
 // forward returns the port that a packet leaves a node by; false where it is lost.
