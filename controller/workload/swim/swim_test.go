@@ -71,7 +71,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		m := V1()
+		m := V1(12_000)
 		for _, j := range m.Sample(all, 10, true, rand.New(rand.NewPCG(1, 1))) {
 			if j.Maps < 1 || j.MapTime < m.Start || j.LastMap < m.Start || j.Arrival < 0 || j.Arrival > m.Window {
 				t.Fatalf("%+v", j)
@@ -82,7 +82,7 @@ func FuzzRead(f *testing.F) {
 
 // TestFigure4Job: the rates are those of the job that they were taken from.
 func TestFigure4Job(t *testing.T) {
-	m := V1()
+	m := V1(12_000)
 	j := m.job(&Record{Input: 3472 * 256e6, Shuffle: 85.5e9})
 	if j.Maps != 3472 || j.Reduces != 169 {
 		t.Errorf("%d maps and %d reduces, want 3472 and 169", j.Maps, j.Reduces)
@@ -96,7 +96,7 @@ func TestFigure4Job(t *testing.T) {
 }
 
 func TestEdges(t *testing.T) {
-	m := V1()
+	m := V1(12_000)
 	for _, tc := range []struct {
 		name           string
 		input, shuffle pathmap.Bytes
@@ -106,7 +106,7 @@ func TestEdges(t *testing.T) {
 		{"nothing", 0, 0, 1, 0, m.Start},
 		{"a byte of each", 1, 1, 1, 1, m.Start + 327},
 		{"a byte above a block", 256e6 + 1, 0, 2, 0, m.Start + 327},
-		{"30 TB", 30e12, 30e12, 117188, 59289, m.Start + seconds(128e6/m.MapRate)},
+		{"30 TB", 30e12, 30e12, 117188, 6000, m.Start + seconds(128e6/m.MapRate)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			j := m.job(&Record{Input: tc.input, Shuffle: tc.shuffle})
@@ -122,7 +122,7 @@ func TestSample(t *testing.T) {
 	for i := range all {
 		all[i] = Record{Name: string(rune('a' + i)), Shuffle: pathmap.Bytes(i), Line: i + 1}
 	}
-	m := V1()
+	m := V1(12_000)
 	draw := func(n int, without bool, seed uint64) []Job {
 		return m.Sample(all, n, without, rand.New(rand.NewPCG(seed, 9)))
 	}
@@ -152,9 +152,9 @@ func TestSample(t *testing.T) {
 	if d := draw(10, false, 1); d[3].Arrival != a[3].Arrival/3 && (d[3].Arrival-a[3].Arrival/3).Abs() > 1 {
 		t.Errorf("three times the load: %v, was %v", d[3].Arrival, a[3].Arrival)
 	}
-	bad := V1()
+	bad := V1(12_000)
 	bad.Load = 0
-	if v := V1(); v.Check() != nil || bad.Check() == nil || len(v.Lines()) != 6 {
+	if v := V1(12_000); v.Check() != nil || bad.Check() == nil || len(v.Lines()) != 7 {
 		t.Error("a model without load is taken, or V1 refused")
 	}
 }
@@ -190,5 +190,32 @@ func TestPublished(t *testing.T) {
 	}
 	if share := float64(most) / float64(sum); share < 0.39 || share > 0.41 {
 		t.Errorf("the largest job holds %.3f of the shuffle", share)
+	}
+}
+
+// TestJobs: what a controller takes holds every byte and every task, and is taken.
+func TestJobs(t *testing.T) {
+	m := V1(12_000)
+	all := []Record{{Name: "a", Input: 3*256e6 + 7, Shuffle: 600e6, Line: 1}, {Name: "b", Line: 2}, {Name: "c", Input: 9e12, Shuffle: 9e12, Line: 3}}
+	drawn := m.Sample(all, 3, false, rand.New(rand.NewPCG(1, 1)))
+	for i := range drawn {
+		drawn[i].Recurring = true
+	}
+	jobs := m.Jobs(drawn, rand.New(rand.NewPCG(1, 2)))
+	for i, j := range jobs {
+		d := drawn[i]
+		if err := j.Check(600, 12_000); err != nil {
+			t.Error(err)
+		}
+		sum := pathmap.Bytes(0)
+		for _, task := range j.Stages[0].Tasks {
+			sum += task.Input
+		}
+		if sum != d.Input || len(j.Stages[0].Tasks) != d.Maps || len(j.Edges) > 0 && (j.Edges[0].Bytes != d.Shuffle || len(j.Stages[1].Tasks) != d.Reduces) {
+			t.Errorf("%s holds %d bytes of %d", j.Name, sum, d.Input)
+		}
+		if p := j.Predicted; p == nil || float64(p.Input-d.Input) > 0.065*float64(d.Input)+1 || p.Maps < 1 {
+			t.Errorf("%s is predicted to be %+v", j.Name, p)
+		}
 	}
 }
