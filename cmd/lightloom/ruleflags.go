@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +28,9 @@ func (f *ruleFlags) add(c *cobra.Command, r *wiring.Rules) {
 	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of the ports that move")
 	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with seeded flows to other racks")
 	c.Flags().StringVar(&r.Attributes, "attributes", "", "CSV file with the head id,weight,deadline: what the trace does not say of its coflows; deadlines in seconds after arrival")
-	c.Flags().StringVar(&r.PerCoflow, "per-coflow", "", "file for a line a coflow: id, arrival, start, end, bytes, width, bottleneck (times in seconds); .csv or .jsonl")
+	c.Flags().StringVar(&r.PerCoflow, "per-coflow", "", "file for a line a coflow: id, arrival, start, end, bytes, width, bottleneck weight, deadline (times in seconds); .csv or .jsonl")
+	c.Flags().StringVar(&r.PerCircuit, "per-circuit", "", "file for a line a circuit: in, out, coflow, intended, dark, connected, usable, ended, bytes; .csv or .jsonl")
+	c.Flags().StringVar(&r.PerQueue, "per-queue", "", "file for a line a port: bytes, drops, largest and mean queue (on the simulator what waits for the port); .csv or .jsonl")
 }
 
 // check reads the words into rules, or says which is wrong. Commands without these flags pass.
@@ -65,8 +68,10 @@ func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
 		}
 		r.CarryLocal = f.local == "carried"
 	}
-	if name := r.PerCoflow; name != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson", ".json"}, strings.ToLower(filepath.Ext(name))) {
-		return usage("write --per-coflow coflows.csv, or coflows.jsonl", "%s: the ending of --per-coflow %q tells no format", c.Name(), name)
+	for _, file := range []struct{ flag, name string }{{"coflow", r.PerCoflow}, {"circuit", r.PerCircuit}, {"queue", r.PerQueue}} {
+		if file.name != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson", ".json"}, strings.ToLower(filepath.Ext(file.name))) {
+			return usage(fmt.Sprintf("write --per-%s %ss.csv, or %ss.jsonl", file.flag, file.flag, file.flag), "%s: the ending of --per-%s %q tells no format", c.Name(), file.flag, file.name)
+		}
 	}
 	return f.epoch(c, r)
 }

@@ -17,6 +17,7 @@ type LinkCount struct {
 	Bytes      pathmap.Bytes
 	Packets    uint64 // modulo 2³²
 	QueueDrops uint64 // modulo 2³²; a large segment counts once
+	Backlog    int64  // bytes of layer 2 that wait now
 }
 
 // Counters are all counts of a fabric, one namespace after the other: microseconds lie between the first and the last.
@@ -65,6 +66,7 @@ func rootCounts(w *wire) (map[int]LinkCount, error) {
 		n := LinkCount{Bytes: pathmap.Bytes(a.Statistics.Basic.Bytes), Packets: uint64(a.Statistics.Basic.Packets)}
 		if a.Statistics.Queue != nil {
 			n.QueueDrops = uint64(a.Statistics.Queue.Drops)
+			n.Backlog = int64(a.Statistics.Queue.Backlog)
 		}
 		counts[a.LinkIndex] = n
 	}
@@ -78,6 +80,7 @@ func nicCount(w *wire) (LinkCount, error) {
 		sum.Bytes += n.Bytes
 		sum.Packets += n.Packets
 		sum.QueueDrops += n.QueueDrops
+		sum.Backlog += n.Backlog
 	}
 	return sum, err
 }

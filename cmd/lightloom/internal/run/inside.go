@@ -201,12 +201,16 @@ func (s *stage) play(ctx context.Context, out *speaker) error {
 		return err
 	}
 	begin := s.clock()
+	looks := s.lookAtQueues(ctx)
 	g, gctx := errgroup.WithContext(ctx)
 	for i := range s.order.Jobs {
 		g.Go(func() error { return s.submit(gctx, begin, i) })
 	}
 	o, err := s.follow(gctx, out)
 	if err := errors.Join(g.Wait(), err); err != nil {
+		return err
+	}
+	if o.Queues, err = looks(since); err != nil {
 		return err
 	}
 	if err := s.plant.count(o, since); err != nil {

@@ -44,6 +44,9 @@ type outcome struct {
 	Received      pathmap.Bytes  `json:"received"`      // payload, by the agents' own count, each byte once
 	BundlesEnded  int64          `json:"bundles_ended"` // likewise
 	Notes         []string       `json:"notes"`
+
+	Carried []pathmap.Bytes `json:"carried,omitempty"` // payload by move; empty where nobody has measured it
+	Queues  []portLoad      `json:"queues,omitempty"`  // by link; empty where nobody has asked
 }
 
 // result turns an outcome into a row of the report.

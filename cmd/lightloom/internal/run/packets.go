@@ -31,7 +31,8 @@ type order struct {
 	Replicas  int              `json:"replicas"`
 	Net       netns.Options    `json:"net"`
 	Kill      []killing        `json:"kill,omitempty"`
-	Stay      bool             `json:"stay,omitempty"` // keep the fabric until told to end, and answer on descriptor 5
+	Queues    bool             `json:"queues,omitempty"` // look at what waits at ports
+	Stay      bool             `json:"stay,omitempty"`   // keep the fabric until told to end, and answer on descriptor 5
 }
 
 // killing is a leader to be killed once the log has that many entries.
@@ -87,7 +88,7 @@ func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *
 }
 
 func (s *setup) order(r row) order {
-	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill,
+	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "",
 		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue}}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -121,10 +122,8 @@ func (s *setup) replay(ctx context.Context, dir string) error {
 	if rep.Manifest = manifest; repeated != nil {
 		rep.Add(repeated)
 	}
-	if name := s.opt.Rules.PerCoflow; name != "" {
-		if err := writePerCoflow(name, results); err != nil {
-			return err
-		}
+	if err := s.write(results, shown); err != nil {
+		return err
 	}
 	if s.opt.Demo && len(s.opt.Policies) == 0 {
 		if err := s.compareSeeds(ctx, rep); err != nil {
@@ -137,6 +136,22 @@ func (s *setup) replay(ctx context.Context, dir string) error {
 		return err
 	}
 	return s.show(rep, dir)
+}
+
+// write writes the files that were asked for, of the run that is shown.
+func (s *setup) write(results []report.PolicyResult, shown *attempt) error {
+	outcomes := slices.DeleteFunc(slices.Clone(shown.outcomes), func(o *outcome) bool { return o == nil })
+	var errs []error
+	if name := s.opt.Rules.PerCoflow; name != "" {
+		errs = append(errs, writePerCoflow(name, results))
+	}
+	if name := s.opt.Rules.PerCircuit; name != "" {
+		errs = append(errs, writePerCircuit(name, outcomes))
+	}
+	if name := s.opt.Rules.PerQueue; name != "" {
+		errs = append(errs, writePerQueue(name, outcomes))
+	}
+	return errors.Join(errs...)
 }
 
 func (s *setup) show(rep *report.Report, dir string) error {

@@ -29,7 +29,9 @@ type Rules struct {
 	Background float64 // share of each link that other traffic fills; 0: none
 	Attributes string  // file of weights and deadlines; empty: none
 
-	PerCoflow string // file that gets a line a coflow, .csv or .jsonl; empty: none
+	PerCoflow  string // file that gets a line a coflow, .csv or .jsonl; empty: none
+	PerCircuit string // likewise, a line a circuit
+	PerQueue   string // likewise, a line a port
 }
 
 // CompatCoflowsim names the rules of coflowsim, the simulator of Varys.

@@ -28,6 +28,9 @@ type simulation struct {
 	paths *pathmap.Map
 	delta time.Duration
 
+	queues   *queueWatch   // nil: nobody asked
+	circuits *circuitWatch // nil: nobody asked, or there are none
+
 	in     loop.Inputs
 	next   int // first job that has not arrived
 	events int64
@@ -67,6 +70,12 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 	}
 	ctl := controlOf(r.Spec)
 	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, meter: newMeter(sim), state: state.New(f), paths: paths, delta: ctl.delta(optical)}
+	if s.opt.Rules.PerQueue != "" {
+		x.queues = newQueueWatch(sim, len(f.Topology.Links()))
+	}
+	if s.opt.Rules.PerCircuit != "" {
+		x.circuits = newCircuitWatch(sim, x.state)
+	}
 	return x, x.elect()
 }
 
@@ -106,6 +115,8 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 		if err != nil {
 			return err
 		}
+		x.queues.step(x.sim.Now())
+		x.circuits.step(x.state.Data())
 		if n := x.state.Finished(); progress != nil && n != reported {
 			reported = n
 			progress(n)
@@ -137,6 +148,7 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 func (x *simulation) advance(to time.Duration) (err error) {
 	x.events++
 	x.in.Events, x.in.Devices, err = x.sim.Advance(max(to, x.sim.Now()), x.in.Events, x.in.Devices)
+	x.queues.arrive(x.sim.Now())
 	for x.next < len(x.setup.jobs) {
 		if at, ok := x.due(); !ok || at > x.sim.Now() {
 			break
@@ -228,6 +240,7 @@ func (x *simulation) outcome() *outcome {
 	return &outcome{
 		Row: x.row, State: x.state.Data(), Assumed: x.delta, Decisions: x.loop.Decisions(), Steps: x.events,
 		OCS: c.OCS, EPS: c.EPS, Basis: "payload", Dropped: int64(c.Dropped), Stalls: c.Stalls,
+		Carried: x.circuits.close(x.state.Data()), Queues: x.queues.loads(x.sim.Now(), c.Wire),
 		Lit: c.Lit, DarkSource: "model", End: x.sim.Now(), Busiest: busiest(x.state.Fabric(), c.Wire, x.sim.Now()),
 	}
 }

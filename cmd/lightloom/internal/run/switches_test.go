@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller/state"
 	"lightloom/controller/workload"
+	"lightloom/pathmap"
 )
 
 // replayText replays a trace given as text and returns the times that its coflows took.
@@ -138,5 +141,114 @@ func TestAttributes(t *testing.T) {
 	}
 	if _, err := prepare(Options{Trace: file, Fabric: "crossbar:ports=4", Policies: []string{"sebf"}, On: OnFlowsim, Speedup: 1, Rules: Rules{Attributes: "none.csv"}}, 1); err == nil {
 		t.Error("an absent file is read")
+	}
+}
+
+// TestPerCircuit: the circuits of TestAllStop's trace, with what each carried; times are 10 ms dark, then a second.
+func TestPerCircuit(t *testing.T) {
+	const two = "4 2\n7 0 1 0 1 1:125\n9 500 1 2 1 3:125\n"
+	_, o, _ := replayText(t, two, Options{Fabric: "crossbar:ports=4,rate=1Gbps,dark=10ms", Policies: []string{"sunflow"}, Rules: Rules{PerCircuit: "c.csv"}})
+	file := filepath.Join(t.TempDir(), "c.csv")
+	if err := writePerCircuit(file, []*outcome{o}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "in,out,coflow,intended,dark,connected,usable,ended,bytes,failed,policy\n" +
+		"0,1,7,0,,0.01,0.01,1.51,125000000,false,sunflow\n" +
+		"2,3,9,0.5,0.5,0.51,0.51,1.51,125000000,false,sunflow\n"
+	if string(b) != want {
+		t.Errorf("got\n%swant\n%s", b, want)
+	}
+}
+
+// TestPerCircuitSums: over many circuits, what they carried is what went over the OCS.
+func TestPerCircuitSums(t *testing.T) {
+	s, err := prepare(Options{Fabric: "hybrid:racks=6,hosts=2,eps=100Mbps,ocs=1Gbps", On: OnFlowsim, Policies: []string{"random+ecmp+sunflow"},
+		Coflows: 40, Speedup: 1, Seed: 3, Rules: Rules{PerCircuit: "c.csv", PerQueue: "q.csv"}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := simulate(context.Background(), s, s.rows[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := pathmap.Bytes(0)
+	for _, b := range o.Carried {
+		if b < 0 {
+			t.Errorf("a circuit carried %d bytes", b)
+		}
+		sum += b
+	}
+	if sum != o.OCS || len(o.Carried) != len(o.State.Moves) || sum == 0 {
+		t.Errorf("%d circuits carried %d bytes, the OCS %d", len(o.Carried), sum, o.OCS)
+	}
+	plain := *s
+	plain.opt.Rules.PerCircuit, plain.opt.Rules.PerQueue = "", ""
+	again, err := simulate(context.Background(), &plain, plain.rows[0], nil)
+	if err != nil || again.End != o.End || firstDifference(again.State, o.State) != "" || again.OCS != o.OCS {
+		t.Errorf("looking changes what happens: %v", err)
+	}
+}
+
+// TestPerQueue: 125 MB leave a port in the second that the run lasts; what waits falls linearly.
+func TestPerQueue(t *testing.T) {
+	const one = "4 1\n1 0 1 0 1 1:125\n"
+	s, o, _ := replayText(t, one, Options{Fabric: "crossbar:ports=4,rate=1Gbps", Policies: []string{"sebf"}, Rules: Rules{PerQueue: "q.csv"}})
+	file := filepath.Join(t.TempDir(), "q.jsonl")
+	if err := writePerQueue(file, []*outcome{o}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := 0
+	for _, l := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		var q queueLine
+		if err := json.Unmarshal([]byte(l), &q); err != nil {
+			t.Fatal(err)
+		}
+		if q.Bytes == 0 {
+			if q.Max != 0 || q.Mean != 0 {
+				t.Errorf("an idle port: %+v", q)
+			}
+			continue
+		}
+		busy++
+		if q.Bytes != 125e6 || q.Max != 125e6 || math.Abs(q.Mean-62.5e6) > 1 || q.Drops != 0 || q.Capacity != 1e9 || q.Policy != "sebf" {
+			t.Errorf("%+v", q)
+		}
+	}
+	// h0-0 → tor0 → spine0 → tor1 → h1-0.
+	if busy != 4 || len(o.Queues) != len(s.fabric.Topology.Links()) {
+		t.Errorf("%d ports are busy", busy)
+	}
+}
+
+// TestQueueWatchSpreads: of a run of very many events only some are looked at.
+func TestQueueWatchSpreads(t *testing.T) {
+	s, err := prepare(Options{Fabric: "crossbar:ports=2,rate=1Gbps", On: OnFlowsim, Policies: []string{"sebf"}, Coflows: 1, Speedup: 1, Seed: 1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := newSimulation(s, s.rows[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newQueueWatch(x.sim, len(s.fabric.Topology.Links()))
+	looks := 0
+	for i := range 10 * manyLooks {
+		before := w.at
+		w.arrive(time.Duration(i+1) * time.Millisecond)
+		if w.at != before {
+			looks++
+		}
+		w.step(time.Duration(i+1) * time.Millisecond)
+	}
+	if looks > 5*manyLooks || looks < manyLooks || w.every == 0 {
+		t.Errorf("%d looks at %d events, %v apart", looks, 10*manyLooks, w.every)
 	}
 }

@@ -1,0 +1,159 @@
+package run
+
+import (
+	"time"
+
+	"lightloom/controller/state"
+	"lightloom/emulator/flowsim"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// portLoad is what one link, the port that sends into it, had to do in a run.
+type portLoad struct {
+	Bytes pathmap.Bytes `json:"bytes"` // layer 2
+	Drops int64         `json:"drops"`
+	Max   float64       `json:"max"`  // bytes waiting
+	Mean  float64       `json:"mean"` // over the run's time
+}
+
+// queueWatch sums up on the simulator what waits for each link, from looks at it: what waits is linear in time between
+// two events, so that looks before and after each event miss nothing. In long runs looks are spread out.
+type queueWatch struct {
+	sim       *flowsim.Sim
+	last      []float64 // at the last look
+	now       []float64
+	max, area []float64 // bytes; bytes × seconds
+	at        time.Duration
+	looks     int
+	every     time.Duration // looks are so far apart at least
+	due       bool          // the event that is going on is looked at
+}
+
+func newQueueWatch(sim *flowsim.Sim, links int) *queueWatch {
+	return &queueWatch{sim: sim, last: make([]float64, links), now: make([]float64, links), max: make([]float64, links), area: make([]float64, links), due: true}
+}
+
+// manyLooks is after how many looks they are spread out to twice as far.
+const manyLooks = 1 << 13
+
+// arrive looks before an event has any effect, step after.
+func (w *queueWatch) arrive(at time.Duration) {
+	if w == nil {
+		return
+	}
+	if w.due = at >= w.at+w.every; !w.due {
+		return
+	}
+	w.look(at)
+	if w.looks++; w.looks == manyLooks {
+		w.looks, w.every = 0, max(2*w.every, at/manyLooks)
+	}
+}
+
+func (w *queueWatch) step(at time.Duration) {
+	if w != nil && w.due {
+		w.look(at)
+	}
+}
+
+func (w *queueWatch) look(at time.Duration) {
+	w.sim.Waiting(w.now)
+	passed := (at - w.at).Seconds()
+	for l, b := range w.now {
+		w.area[l] += (w.last[l] + b) / 2 * passed
+		w.max[l] = max(w.max[l], b)
+	}
+	w.last, w.now, w.at = w.now, w.last, at
+}
+
+// loads returns what was summed up; wire is the bytes of each link.
+func (w *queueWatch) loads(end time.Duration, wire []pathmap.Bytes) []portLoad {
+	if w == nil {
+		return nil
+	}
+	out := make([]portLoad, len(w.max))
+	for l := range out {
+		out[l] = portLoad{Bytes: wire[l], Max: w.max[l]}
+		if end > 0 {
+			out[l].Mean = w.area[l] / end.Seconds()
+		}
+	}
+	return out
+}
+
+// circuitWatch counts the bytes that each circuit carries: what goes over its input's link from when it is usable until
+// the next one of that input is, or the run ends.
+type circuitWatch struct {
+	sim   *flowsim.Sim
+	link  []pathmap.LinkID // by input
+	on    []int32          // by input: the move whose circuit it carries, -1 for none
+	since []pathmap.Bytes  // by input: bytes of its link then
+	bytes []pathmap.Bytes  // by move
+	open  []int32          // moves that are neither usable nor over, as far as looked at
+	seen  int              // moves looked at
+}
+
+func newCircuitWatch(sim *flowsim.Sim, s *state.State) *circuitWatch {
+	f := s.Fabric()
+	if !f.HasOCS() {
+		return nil
+	}
+	w := &circuitWatch{sim: sim, since: make([]pathmap.Bytes, f.Racks)}
+	for r := range f.Racks {
+		l := pathmap.LinkID(pathmap.None)
+		if p := f.OCSUplink[r]; p != pathmap.None {
+			l = f.Topology.OutPort(f.ToRNode[r], p)
+		}
+		w.link, w.on = append(w.link, l), append(w.on, -1)
+	}
+	return w
+}
+
+// step looks for circuits that have become usable.
+func (w *circuitWatch) step(d *state.Data) {
+	if w == nil {
+		return
+	}
+	for ; w.seen < len(d.Moves); w.seen++ {
+		w.open, w.bytes = append(w.open, int32(w.seen)), append(w.bytes, 0)
+	}
+	var now []pathmap.Bytes
+	keep := w.open[:0]
+	for _, m := range w.open {
+		switch move := &d.Moves[m]; {
+		case move.Usable != state.Unset:
+			if now == nil {
+				now = w.sim.Payload()
+			}
+			w.turn(move.In, m, now)
+		case move.Ended == state.Unset:
+			keep = append(keep, m)
+		}
+	}
+	w.open = keep
+}
+
+// turn ends what an input has carried so far and begins with a move, or with none.
+func (w *circuitWatch) turn(in southbound.Port, m int32, now []pathmap.Bytes) {
+	n := now[w.link[in]]
+	if old := w.on[in]; old >= 0 {
+		w.bytes[old] = n - w.since[in]
+	}
+	w.on[in], w.since[in] = m, n
+}
+
+// close returns the bytes by move, at the end of the run.
+func (w *circuitWatch) close(d *state.Data) []pathmap.Bytes {
+	if w == nil {
+		return nil
+	}
+	w.step(d)
+	now := w.sim.Payload()
+	for in := range w.on {
+		if w.link[in] != pathmap.None {
+			w.turn(southbound.Port(in), -1, now)
+		}
+	}
+	return w.bytes
+}

@@ -1,0 +1,44 @@
+package flowsim
+
+import (
+	"slices"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Payload returns the payload bytes that have gone over each link until Now.
+func (s *Sim) Payload() []pathmap.Bytes {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fluid.close()
+	return slices.Clone(s.fluid.payload)
+}
+
+// Waiting writes into by, which has an entry for each link, the payload bytes that started bundles have still to send over
+// it: what a fluid has in the place of queues. A bundle counts at every link of its way, and one that has none now at its
+// host's. It takes time by the bundles that are under way.
+func (s *Sim) Waiting(by []float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(by)
+	f := s.fluid
+	for _, i := range f.live {
+		co := &f.coflows[i]
+		for b := co.first; b < co.end; b++ {
+			left := f.leftOf(b)
+			if left <= 0 {
+				continue
+			}
+			r := &f.routes[f.bundles[b].route]
+			for _, l := range r.links {
+				by[l] += left
+			}
+			if len(r.links) == 0 {
+				if l := s.way(s.fabric.HostNode[r.pair.src], southbound.Port(0)); l != pathmap.None {
+					by[l] += left
+				}
+			}
+		}
+	}
+}
