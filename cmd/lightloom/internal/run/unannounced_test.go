@@ -183,3 +183,30 @@ func lit(t *testing.T, in, out southbound.Port) bool {
 	}
 	return slices.ContainsFunc(st.Circuits, func(c CircuitStatus) bool { return c.In == in && c.Out == out && c.Phase == "usable" })
 }
+
+// TestDemandOnPackets replays on packets what counters and backlog tell: every byte arrives, and some over circuits.
+func TestDemandOnPackets(t *testing.T) {
+	for _, from := range []demand.Source{demand.FromCounters, demand.FromBacklog} {
+		t.Run(string(from), func(t *testing.T) {
+			needNetns(t, "netns", false)
+			opt := liveOptions(t.TempDir(), "random+ecmp+sunflow")
+			opt.Seed, opt.Stderr, opt.Speedup, opt.Coflows, opt.Replicas = 2, os.Stderr, 1, 12, 1
+			opt.Demand = []demand.Options{{Source: from, Period: 100 * time.Millisecond}}
+			s, err := prepare(opt, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			o, err := s.enter(ctx, s.rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPackets(t, s, o)
+			if o.OCS == 0 {
+				t.Error("nothing went over circuits")
+			}
+			t.Logf("end %v, %d bytes over circuits, %d over packets, %d moves", o.End, o.OCS, o.EPS, len(o.State.Moves))
+		})
+	}
+}
