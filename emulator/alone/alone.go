@@ -39,6 +39,9 @@ type Config struct {
 	Identity     pki.Identity // the zero value: plaintext, on a loopback address only
 	ElectionFile string
 
+	// Backend is an optical switch that stands elsewhere: the target fronts it. It takes no faults.
+	Backend southbound.Device
+
 	Steps []device.Step // faults, sorted by instant
 	Live  io.Reader     // lines as ParseStep reads them, done when they come; nil: none
 	Tell  io.Writer     // what came of them
@@ -62,16 +65,14 @@ func kind(profile string) device.Kind {
 func Run(ctx context.Context, l net.Listener, c Config) error {
 	start := time.Now()
 	clock := func() time.Duration { return time.Since(start) }
+	if c.Backend != nil {
+		return front(ctx, l, c, start, clock)
+	}
 	door := device.NewDoor(device.New(device.Config{Name: c.Name, Kind: kind(c.Profile), Ports: c.Ports, Racks: c.Racks,
 		Delays: c.Delays, AllStop: c.AllStop, Seed: c.Seed, Recovery: c.Recovery, Plane: mem.New(c.Ports, clock), Clock: clock}), clock, nil)
-	tc := target.Config{Door: door, Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile, Log: c.Log,
-		Plaintext: c.Identity.IsZero()}
-	if !c.Identity.IsZero() {
-		tc.TLS = c.Identity.Server(pki.Controller)
-	}
-	t, err := target.New(tc)
+	t, err := newTarget(c, target.Config{Door: door, Start: start})
 	if err != nil {
-		return fmt.Errorf("run target %q: %w", c.Name, err)
+		return err
 	}
 	defer t.Close()
 	g, ctx := errgroup.WithContext(ctx)
@@ -83,6 +84,33 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 		go read(ctx, c.Live, lines) // ends with its reader: reading cannot be interrupted
 		g.Go(func() error { return obey(ctx, door, lines, c.Tell) })
 	}
+	return g.Wait()
+}
+
+func newTarget(c Config, tc target.Config) (*target.Target, error) {
+	tc.Profile, tc.Strict, tc.ElectionFile, tc.Log, tc.Plaintext = c.Profile, c.Strict, c.ElectionFile, c.Log, c.Identity.IsZero()
+	if !c.Identity.IsZero() {
+		tc.TLS = c.Identity.Server(pki.Controller)
+	}
+	t, err := target.New(tc)
+	if err != nil {
+		return nil, fmt.Errorf("run target %q: %w", c.Name, err)
+	}
+	return t, nil
+}
+
+// front serves a target for a switch elsewhere. It serves also while the switch cannot be
+// reached: then it says Unavailable.
+func front(ctx context.Context, l net.Listener, c Config, start time.Time, clock func() time.Duration) error {
+	remote := target.NewRemote(target.RemoteConfig{Name: c.Name, Ports: c.Ports, Device: c.Backend, Clock: clock, Log: c.Log})
+	t, err := newTarget(c, target.Config{Remote: remote, Start: start})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return remote.Run(ctx) })
+	g.Go(func() error { return t.Serve(ctx, l) })
 	return g.Wait()
 }
 

@@ -382,7 +382,9 @@ func FuzzSet(f *testing.F) {
 		kind device.Kind
 		name string
 	}{{device.Packet, "srl-native"}, {device.Packet, "sonic"}, {device.Optical, "polatis"}} {
-		r := newRig(f, x.kind, func(d *device.Config, c *target.Config) { d.Delays, c.Profile, c.Settle = device.Delays{}, x.name, 300*ms })
+		r := newRig(f, x.kind, func(d *device.Config, c *target.Config) {
+			d.Delays, c.Profile, c.Settle = device.Delays{}, x.name, 300*ms
+		})
 		all = append(all, served{r.target, r.door})
 	}
 	f.Fuzz(func(t *testing.T, path string, data []byte, op uint8) {

@@ -3,6 +3,7 @@ package lab
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -72,4 +73,17 @@ func (f *File) tls(d *Device) (*tls.Config, error) {
 	}
 	c.Certificates = []tls.Certificate{pair}
 	return c, nil
+}
+
+// Secret reads what a reference, "env:NAME" or "file:PATH", names; getenv is os.Getenv. Errors never show it.
+func Secret(ref string, getenv func(string) string) (string, error) {
+	if !strings.HasPrefix(ref, "env:") && !strings.HasPrefix(ref, "file:") {
+		return "", errors.New("a secret is named, not written: write env:NAME or file:PATH")
+	}
+	return (&File{dir: "."}).secret(ref, getenv)
+}
+
+// Client returns how a TLS server at address is trusted, with our certificate where t has one. Paths are as they stand.
+func (t TLS) Client(address string) (*tls.Config, error) {
+	return (&File{dir: "."}).tls(&Device{Address: address, TLS: t})
 }

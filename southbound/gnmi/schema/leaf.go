@@ -145,7 +145,7 @@ func (n *Node) decodeList(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 		obj, _ := item.(map[string]any)
 		e := Elem{Name: n.Name}
 		for _, k := range n.Keys {
-			text, err := keyText(obj, k)
+			text, err := n.keyText(obj, k)
 			if err != nil {
 				return nil, fmt.Errorf("%q: %s number %d: %w", p.String(), n.Name, i+1, err)
 			}
@@ -207,7 +207,7 @@ func (n *Node) checkKeyLeaves(p Path, obj map[string]any) error {
 		if _, ok := obj[k]; !ok || n.Table {
 			continue
 		}
-		text, err := keyText(obj, k)
+		text, err := n.keyText(obj, k)
 		if err != nil {
 			return fmt.Errorf("%q: %w", p.String(), err)
 		}
@@ -216,6 +216,15 @@ func (n *Node) checkKeyLeaves(p Path, obj map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// keyText returns a key of an entry as a path has it: identities without their module.
+func (n *Node) keyText(obj map[string]any, key string) (string, error) {
+	text, err := keyText(obj, key)
+	if t, ok := n.keyType(key); ok && t.base == baseIdentity {
+		text = bare(text)
+	}
+	return text, err
 }
 
 func keyText(obj map[string]any, key string) (string, error) {

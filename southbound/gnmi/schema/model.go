@@ -166,3 +166,6 @@ func (n *Node) checkKeys(e Elem, all bool) error {
 	}
 	return nil
 }
+
+// IsState says whether a row is state: below a container of that name, or said to be.
+func IsState(r Row) bool { return r.State || strings.Contains(r.Path, "/state/") }

@@ -111,7 +111,11 @@ func (o object) keys(n *Node, e Elem) error {
 	for _, k := range n.Keys {
 		text := e.Key(k)
 		o[k] = text
-		if t, ok := n.keyType(k); ok && t.base == baseUint {
+		t, ok := n.keyType(k)
+		if ok && t.base == baseIdentity {
+			o[k] = t.toJSON(text)
+		}
+		if ok && t.base == baseUint {
 			u, err := strconv.ParseUint(text, 10, t.bits)
 			if err != nil {
 				return malformed("key %q is %q: want %v", k, text, t)

@@ -2,7 +2,8 @@ package schema
 
 // OpenConfigPlain returns the part of OpenConfig that switches without openconfig-network-instance-static have: policy
 // forwarding to next hops, static routes, and interfaces. An interop test holds it, and OpenConfig, against the schema
-// that another project has generated from the published modules.
+// that another project has generated from the published modules. Paths carry their
+// origin: a switch may know several.
 func OpenConfigPlain() *Model {
 	const (
 		ni     = "/network-instances/network-instance[name]"
@@ -37,10 +38,10 @@ func OpenConfigPlain() *Model {
 	twin(static, "prefix", Prefix())
 	twin(hop, "index", String())
 	twin(hop, "next-hop", Address())
-	return newModel("openconfig-plain", []Module{
+	return withOrigin(newModel("openconfig-plain", []Module{
 		{"openconfig-interfaces", "OpenConfig working group", ""},
 		{"openconfig-local-routing", "OpenConfig working group", ""},
 		{"openconfig-network-instance", "OpenConfig working group", ""},
 		{"openconfig-policy-forwarding", "OpenConfig working group", ""},
-	}, rows)
+	}, rows), "openconfig")
 }

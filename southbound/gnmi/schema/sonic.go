@@ -37,7 +37,7 @@ func SONiCOCS(t OCSTables) *Model {
 		{Path: state + t.PortState + "{key}/" + t.PortStatus, Type: status, State: true},
 		{Path: state + t.ConnectState + "{key}/" + t.ConnectStatus, Type: status, State: true},
 		{Path: state + t.ConnectState + "{key}/insertion_loss_dB", Type: String(), State: true},
-	}))
+	}), SONiCOrigin)
 }
 
 // SONiC returns the model of packet switches that run SONiC: access control lists that redirect, static routes, and the
@@ -66,14 +66,14 @@ func SONiC() *Model {
 		{Path: config + "STATIC_ROUTE{key}/nexthop", Type: String()},
 		{Path: config + "STATIC_ROUTE{key}/distance", Type: String()},
 		{Path: state + "PORT_TABLE{key}/netdev_oper_status", Type: Enum("up", "down"), State: true},
-	}))
+	}), SONiCOrigin)
 }
 
-// withOrigin gives every path of a model SONiC's origin.
-func withOrigin(m *Model) *Model {
+// withOrigin gives every path of a model an origin.
+func withOrigin(m *Model, origin string) *Model {
 	m.Origins = map[string]string{}
 	for _, top := range m.Root.Order {
-		m.Origins[top] = SONiCOrigin
+		m.Origins[top] = origin
 	}
 	return m
 }
