@@ -11,6 +11,7 @@ import (
 
 	wiring "lightloom/cmd/lightloom/internal/run"
 	"lightloom/controller/demand"
+	"lightloom/emulator/fault"
 )
 
 // runFlags are the flags of the commands that run jobs or a fabric, before they are checked.
@@ -46,12 +47,19 @@ func (f *runFlags) reporting(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and report.html; default: a new one")
 }
 
+// faults adds the flag of a file of faults.
+func (f *runFlags) faults(c *cobra.Command) {
+	c.Flags().StringVar(&f.opt.Faults, "faults", "", "file of faults: a line each, such as 2s fail link tor0-spine1; heal for the end of it")
+	c.Long += "\n\n" + fault.Format
+}
+
 // jobs adds the flags that say what is replayed, where and how.
 func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, or \"synthetic\" for the demo's kind of jobs")
 	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… to draw jobs, or a YAML file of jobs")
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "", "such as hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms, fattree:k=6,hosts=30,rate=1Gbps, jellyfish:switches=30,degree=4,hosts=30,rate=1Gbps or file:lab.yaml; or a YAML file")
 	c.Flags().StringVar(&f.opt.On, "on", wiring.OnFlowsim, "netns (real packets, real time) or flowsim (virtual time)")
+	f.faults(c)
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "one or more, separated by commas; the first is compared with")
 	c.Flags().StringVar(&f.opt.Parts.Place, "place", "", "replaces where tasks run in every policy")
 	c.Flags().StringVar(&f.opt.Parts.Light, "light", "", "replaces which light paths are set up")

@@ -50,7 +50,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		root.AddCommand(newUp(a, argv))
 	}
 	if a.exec != nil {
-		root.AddCommand(newExec(a))
+		root.AddCommand(newExec(a), newFail(), newHeal())
 	}
 	if a.status != nil {
 		root.AddCommand(newStatus(a))

@@ -32,6 +32,7 @@ type Device struct {
 	err      error
 
 	onApplied func(Applied)
+	heard     func(Applied)
 
 	applyRand, darkRand, lockRand, detectRand *rand.Rand
 }

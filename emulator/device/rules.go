@@ -42,10 +42,17 @@ type Applied struct {
 // effective does a change to the applied table and tells it.
 func (d *Device) effective(c *ruleChange) {
 	c.into(d.rules.applied)
+	if d.heard != nil {
+		d.heard(Applied{At: d.now, Set: c.set, Drop: c.drop, Replace: c.replace})
+	}
 	if d.onApplied != nil {
 		d.onApplied(Applied{At: d.now, Set: c.set, Drop: c.drop, Replace: c.replace})
 	}
 }
+
+// OnApplied has f called whenever rules become effective, from within Set, Advance and Restart: it must not call the
+// device. Only the last f is.
+func (d *Device) OnApplied(f func(Applied)) { d.heard = f }
 
 func newRules() rules {
 	return rules{accepted: map[southbound.Match]southbound.Rule{}, applied: map[southbound.Match]southbound.Rule{}}

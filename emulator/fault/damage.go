@@ -3,6 +3,7 @@ package fault
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -61,8 +62,12 @@ func (d *Damage) Strike(e Event) (changes []Change, changed bool, err error) {
 
 // canonical gives each cable one name, whichever end was named first.
 func (d *Damage) canonical(f Fault, t target) string {
-	if f.Kind == Link {
+	switch f.Kind {
+	case Link:
 		return d.names.Cable(t.cable)
+	case Port:
+		at := strings.LastIndexAny(f.Name, ":-")
+		return f.Name[:at] + ":" + f.Name[at+1:]
 	}
 	return f.Name
 }

@@ -36,6 +36,20 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
+// MarshalText writes the word.
+func (k Kind) MarshalText() ([]byte, error) {
+	if k == 0 || int(k) > len(kindNames()) {
+		return nil, fmt.Errorf("write fault: %v is unknown", k)
+	}
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText reads the word.
+func (k *Kind) UnmarshalText(b []byte) (err error) {
+	*k, err = KindNamed(string(b))
+	return err
+}
+
 // KindNamed returns the kind of a word.
 func KindNamed(word string) (Kind, error) {
 	for i, n := range kindNames() {

@@ -68,6 +68,16 @@ func (n *Names) Known(k Kind) []string { return slices.Clone(n.list[k]) }
 // Cable is what a cable is called.
 func (n *Names) Cable(l pathmap.LinkID) string { return n.list[Link][l/2] }
 
+// Same says whether two names mean the same thing: a cable and a port have two.
+func (n *Names) Same(a, b Fault) bool {
+	x, err1 := n.find(a)
+	y, err2 := n.find(b)
+	if a.Kind != b.Kind || err1 != nil || err2 != nil {
+		return a == b
+	}
+	return x == y && (a.Kind != Port || strings.ReplaceAll(a.Name, "-", ":") == strings.ReplaceAll(b.Name, "-", ":"))
+}
+
 // target is what a fault is about.
 type target struct {
 	cable      pathmap.LinkID // Link, Port
@@ -89,7 +99,8 @@ func (n *Names) find(f Fault) (target, error) {
 			return target{cable: l}, nil
 		}
 	case Port:
-		if name, port, ok := strings.Cut(f.Name, ":"); ok {
+		if at := strings.LastIndexAny(f.Name, ":-"); at >= 0 {
+			name, port := f.Name[:at], f.Name[at+1:]
 			node, known := n.nodes[name]
 			p, err := strconv.ParseUint(port, 10, 31)
 			if known && err == nil && int32(p) < n.fabric.Topology.Ports(node) {

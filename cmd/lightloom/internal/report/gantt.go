@@ -97,6 +97,9 @@ func (r *Report) span() time.Duration {
 		for _, c := range r.results[i].Circuits {
 			d = max(d, c.End)
 		}
+		for _, f := range r.results[i].Faults {
+			d = max(d, f.To)
+		}
 		for _, j := range r.results[i].Jobs {
 			d = max(d, j.End)
 		}

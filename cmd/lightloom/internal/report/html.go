@@ -27,6 +27,7 @@ type page struct {
 	CCTs     template.HTML
 	JCTs     template.HTML
 	Gantts   []picture
+	Faults   []picture
 	Forests  []forestPicture
 	Legend   []legend
 	Head     [][]string // the names, cut where they may break
@@ -95,6 +96,11 @@ func (r *Report) page() *page {
 		p.Legend = append(p.Legend, legend{one.Name, fmt.Sprintf("key s%d", 1+i%colours)})
 		if len(one.Circuits) > 0 {
 			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]), template.HTML(gantt(one, r.span()))})
+		}
+	}
+	for i := range r.results {
+		if one := &r.results[i]; len(one.Faults) > 0 {
+			p.Faults = append(p.Faults, picture{one.Name, faultWords(one), template.HTML(faultPicture(one, r.span()))})
 		}
 	}
 	p.table()

@@ -134,6 +134,9 @@ type Policy struct {
 	Jobs             []Row    `json:"jobs,omitempty"`
 	Coflows          []Row    `json:"coflows,omitempty"`
 	Notes            []string `json:"notes,omitempty"`
+
+	Faults   []FaultRow    `json:"faults,omitempty"`
+	Received []ReceivedRow `json:"received,omitempty"` // payload that all hosts received, where something failed
 }
 
 // Seconds are statistics of completion times.

@@ -34,6 +34,9 @@ type PolicyResult struct {
 	Decisions       int64 // calls of the policy
 	LeaderOutage    time.Duration
 
+	Faults   []FaultInterval // in the order in which they began
+	Received []Received      // in the order of time; none where nothing failed
+
 	Notes []string // what a reader of this row must know
 }
 

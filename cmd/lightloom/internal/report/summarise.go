@@ -71,6 +71,7 @@ func summary(p *PolicyResult) Policy {
 		out.Stages = append(out.Stages, Stage{Name: s.Name, Count: len(t), P50: Percentile(t, .5), P99: Percentile(t, .99)})
 	}
 	out.Jobs, out.Coflows = p.rows()
+	out.Faults, out.Received = faultRows(p), receivedRows(p)
 	return out
 }
 

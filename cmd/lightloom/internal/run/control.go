@@ -13,6 +13,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/survey"
 	"lightloom/emulator/capture"
+	"lightloom/emulator/fault"
 )
 
 // The commands exec and status talk to a running `up` over a Unix socket in the abstract namespace, so that no file is
@@ -30,6 +31,7 @@ type request struct {
 	Capture *captureRequest `json:"capture,omitempty"`
 	Audit   *auditRequest   `json:"audit,omitempty"`
 	Fibre   *fibreRequest   `json:"fibre,omitempty"`
+	Fault   *fault.Event    `json:"fault,omitempty"`
 }
 
 // reply is the answer.
@@ -38,6 +40,8 @@ type reply struct {
 	Hint   string  `json:"hint,omitempty"`
 	Exit   int     `json:"exit"`
 	Status *Status `json:"status,omitempty"`
+
+	Changed bool `json:"changed,omitempty"` // by a fault
 
 	Began   bool            `json:"began,omitempty"` // of a capture; its result follows
 	Capture *capture.Result `json:"capture,omitempty"`

@@ -98,6 +98,8 @@ type stage struct {
 	discovery *discovery // nil: nobody speaks LLDP
 
 	targets  []*server // gNMI, by switch
+	front    map[southbound.DeviceID]*front
+	failing  failing
 	agent    *server
 	replicas *replicas
 	client   *api.Client
@@ -113,6 +115,8 @@ func newStage(o order, stderr io.Writer) (*stage, error) {
 	s := &stage{order: o, fabric: f, epoch: time.Now(), stderr: stderr,
 		delta: defaultControl().delta(device.Delays{Dark: device.Fixed(o.Row.Spec.Dark)})}
 	s.clock = clockFrom(s.epoch)
+	s.front = map[southbound.DeviceID]*front{}
+	s.openFaults()
 	if s.ca, err = pki.New(24 * time.Hour); err != nil {
 		return nil, err
 	}
@@ -179,8 +183,8 @@ func (s *stage) serve(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.plant.run(ctx) })
 	g.Go(func() error { return s.discovery.run(ctx) })
-	for _, t := range s.targets {
-		g.Go(func() error { return t.run(ctx) })
+	for _, f := range s.front {
+		g.Go(func() error { return f.run(ctx) })
 	}
 	g.Go(func() error { return s.plant.agent.Serve(ctx, s.agent.ln, s.agent.id.Server(pki.Controller)) })
 	g.Go(func() error { return s.replicas.run(ctx) })
@@ -202,11 +206,16 @@ func (s *stage) play(ctx context.Context, out *speaker) error {
 	}
 	begin := s.clock()
 	looks := s.lookAtQueues(ctx)
+	defer s.observe()()
 	g, gctx := errgroup.WithContext(ctx)
+	faults, last := context.WithCancel(gctx) // what is still to come when all jobs have ended does not
+	defer last()
+	g.Go(func() error { return s.schedule(faults, begin) })
 	for i := range s.order.Jobs {
 		g.Go(func() error { return s.submit(gctx, begin, i) })
 	}
-	o, err := s.follow(gctx, out)
+	o, err := s.follow(gctx, out, begin)
+	last()
 	if err := errors.Join(g.Wait(), err); err != nil {
 		return err
 	}
@@ -218,6 +227,7 @@ func (s *stage) play(ctx context.Context, out *speaker) error {
 	}
 	o.Row, o.Assumed, o.Net, o.Dataplane = s.order.Row, s.delta, s.plant.net.Settings(), s.plant.net.Settings().Dataplane
 	o.End = s.clock()
+	s.tell(o, begin)
 	o.shift(begin)
 	out.say(word{Outcome: o})
 	return nil
@@ -261,14 +271,18 @@ func (s *stage) submit(ctx context.Context, begin time.Duration, i int) error {
 }
 
 // follow watches the run until every job has ended, kills leaders where the order says so, and returns the state.
-func (s *stage) follow(ctx context.Context, out *speaker) (*outcome, error) {
+func (s *stage) follow(ctx context.Context, out *speaker, begin time.Duration) (*outcome, error) {
 	o := &outcome{}
 	kill := s.order.Kill
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for done := 0; done < len(s.order.Jobs); {
+		s.sample()
+		if s.stuck(begin) {
+			break
+		}
 		st, err := s.client.Status(ctx)
-		if err != nil {
+		if err != nil && (ctx.Err() != nil || !s.replicas.gone()) {
 			return nil, fmt.Errorf("follow the run: %w", err)
 		}
 		o.LeaderChanges = max(o.LeaderChanges, int64(st.LeaderChanges))

@@ -22,6 +22,7 @@ type Options struct {
 	Policies []string         // in the order of the report's rows; empty: the demo's five
 	Parts    Parts            // replace parts of each policy
 	Rules    Rules            // of the replay
+	Faults   string           // path of a file of faults; empty: nothing fails
 	Demand   []demand.Options // what circuit policies know of traffic: a row of the report for each; empty: the oracle
 
 	Scale   float64 // divides bytes and rates; 0: auto

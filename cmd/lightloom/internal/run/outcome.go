@@ -45,19 +45,26 @@ type outcome struct {
 	BundlesEnded  int64          `json:"bundles_ended"` // likewise
 	Notes         []string       `json:"notes"`
 
-	Carried []pathmap.Bytes `json:"carried,omitempty"` // payload by move; empty where nobody has measured it
-	Queues  []portLoad      `json:"queues,omitempty"`  // by link; empty where nobody has asked
+	Carried []pathmap.Bytes             `json:"carried,omitempty"` // payload by move; empty where nobody has measured it
+	Queues  []portLoad                  `json:"queues,omitempty"`  // by link; empty where nobody has asked
+	Faults  []faultSpan                 `json:"faults,omitempty"`
+	Levels  []level                     `json:"levels,omitempty"`
+	Reasons map[controller.JobID]string `json:"reasons,omitempty"` // why jobs have not ended
 }
 
 // result turns an outcome into a row of the report.
 func (s *setup) result(o *outcome) report.PolicyResult {
 	r := o.result()
-	id := 0
+	at := make(map[southbound.CoflowID]int, len(r.Coflows))
+	for i := range r.Coflows {
+		at[r.Coflows[i].ID] = i
+	}
+	id := southbound.CoflowID(0)
 	for i := range s.jobs {
 		for k := range s.jobs[i].Edges {
-			if id < len(r.Coflows) {
+			if n, ended := at[id]; ended {
 				e := &s.jobs[i].Edges[k]
-				c := &r.Coflows[id]
+				c := &r.Coflows[n]
 				if c.Weight = s.jobs[i].Weight; s.jobs[i].Deadline > 0 {
 					c.Deadline = s.jobs[i].Arrival + s.jobs[i].Deadline
 				}
@@ -91,6 +98,7 @@ func (s *setup) leaveBackground(r *report.PolicyResult) {
 }
 
 func (o *outcome) result() report.PolicyResult {
+	o.fold()
 	r := report.PolicyResult{
 		Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, OutageAssumed: o.Assumed,
 		DarkAsked: o.Row.Spec.Dark, DarkSource: o.DarkSource, DroppedDark: o.Dropped, DroppedQueue: o.Queue,
@@ -103,12 +111,20 @@ func (o *outcome) result() report.PolicyResult {
 	if o.Stalls > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d times a bundle met a dark port and stood still until it was lit", o.Stalls))
 	}
+	r.Faults, r.Received = intervals(o.Faults, o.End), received(o.Levels, drawnLevels)
+	r.Notes = append(r.Notes, o.unfinished()...)
 	for _, j := range o.State.Jobs {
+		if j.Ended == state.Unset {
+			continue
+		}
 		delivered, least := o.delivered(j)
 		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, User: j.User, Arrival: j.Arrival, Start: j.Started, End: j.Ended,
 			Delivered: delivered, Least: least})
 	}
 	for i, c := range o.State.Coflows {
+		if o.State.Jobs[c.Job].Ended == state.Unset {
+			continue
+		}
 		r.Coflows = append(r.Coflows, report.CoflowResult{ID: southbound.CoflowID(i), Job: c.Job,
 			Name: o.State.Jobs[c.Job].Name, Arrival: c.Ready, Start: c.Started, End: c.Ended, Bytes: c.Bytes + c.Local,
 			Local: c.Local, Rack: c.Rack, Bundles: int32(c.Bundles), Flows: c.Flows})

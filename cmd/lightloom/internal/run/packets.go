@@ -11,6 +11,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller"
+	"lightloom/emulator/fault"
 	"lightloom/emulator/netns"
 	"lightloom/pathmap"
 )
@@ -32,7 +33,8 @@ type order struct {
 	Net       netns.Options    `json:"net"`
 	Kill      []killing        `json:"kill,omitempty"`
 	Queues    bool             `json:"queues,omitempty"` // look at what waits at ports
-	Stay      bool             `json:"stay,omitempty"`   // keep the fabric until told to end, and answer on descriptor 5
+	Faults    []fault.Event    `json:"faults,omitempty"`
+	Stay      bool             `json:"stay,omitempty"` // keep the fabric until told to end, and answer on descriptor 5
 }
 
 // killing is a leader to be killed once the log has that many entries.
@@ -88,7 +90,7 @@ func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *
 }
 
 func (s *setup) order(r row) order {
-	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "",
+	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Faults: s.faults,
 		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue}}
 }
 

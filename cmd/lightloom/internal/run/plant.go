@@ -24,6 +24,7 @@ type plant struct {
 	doors  map[southbound.DeviceID]*device.Door
 	agent  *agent.Agent
 	clock  func() time.Duration
+	lights shining
 	panel  *cabling.Panel // between the optical switch and its fibres; nil without one
 }
 
@@ -39,6 +40,7 @@ func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, cloc
 			p.addSwitch(southbound.DeviceID(i), node, seed, allStop)
 		}
 	}
+	p.lights = shining{cut: map[pathmap.LinkID]bool{}, lit: make([]bool, f.Racks)}
 	p.darkUplinks()
 	conf := agent.ForFabric(f)
 	conf.Net, conf.Now, conf.Congestion = n, clock, n.Settings().Congestion
@@ -62,11 +64,10 @@ func (p *plant) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64
 
 // light tells the ToR that sends into an OCS input whether its circuit carries light, as far-end fault signalling does.
 func (p *plant) light(rack int, lit bool) {
-	port := p.fabric.OCSUplink[rack]
-	if port == pathmap.None {
-		return
-	}
-	p.doors[p.fabric.ToRNode[rack]].Do(func(now time.Duration, d *device.Device) { d.Light(now, southbound.Port(port), lit) })
+	p.lights.mu.Lock()
+	p.lights.lit[rack] = lit
+	p.lights.mu.Unlock()
+	p.shine(rack)
 }
 
 // darkUplinks begins with what is true of a fabric without circuits: no ToR has light on its port to the OCS.

@@ -31,9 +31,13 @@ type replicas struct {
 	raft   map[string]string
 	api    map[string]string
 
-	mu     sync.Mutex
-	procs  map[string]*exec.Cmd
-	killed map[string]bool
+	mu      sync.Mutex
+	procs   map[string]*exec.Cmd
+	left    map[string]chan struct{} // closed once its last process is gone
+	killed  map[string]bool
+	ended   chan error // of those that ended by themselves
+	waits   sync.WaitGroup
+	stopped bool
 }
 
 // The ports of replica i of a run, which shares its loopback with nobody, are these plus i.
@@ -49,7 +53,8 @@ func privatePorts(i int) (raft, api string, err error) {
 
 // newReplicas makes n replicas that are told c, under identities from issue, at the addresses that ports names.
 func newReplicas(n int, c charge, issue func(pki.Role, string) (pki.Identity, error), ports func(i int) (raft, api string, err error), stderr io.Writer) (*replicas, error) {
-	r := &replicas{charge: c, issue: issue, stderr: stderr, raft: map[string]string{}, api: map[string]string{}, procs: map[string]*exec.Cmd{}, killed: map[string]bool{}}
+	r := &replicas{charge: c, issue: issue, stderr: stderr, raft: map[string]string{}, api: map[string]string{}, procs: map[string]*exec.Cmd{},
+		left: map[string]chan struct{}{}, killed: map[string]bool{}, ended: make(chan error, 1)}
 	for i := range n {
 		id := fmt.Sprintf("controller%d", i)
 		raft, api, err := ports(i)
@@ -79,30 +84,45 @@ func (r *replicas) addrs() []string {
 
 func (r *replicas) close() error { return os.RemoveAll(r.dir) }
 
-// run starts every replica and waits for them. One that ends without being told to is an error.
+// run starts every replica and waits for them until ctx ends. One that ends without being told to is an error.
 func (r *replicas) run(ctx context.Context) error {
-	ended := make(chan error, len(r.ids))
+	var err error
 	for _, id := range r.ids {
-		cmd, err := r.start(id)
-		if err != nil {
-			return errors.Join(err, r.stop(ended, len(r.procs)))
+		if err = r.begin(id); err != nil {
+			break
 		}
-		r.mu.Lock()
-		r.procs[id] = cmd
-		r.mu.Unlock()
-		go func() { ended <- r.wait(id, cmd) }()
 	}
-	for left := len(r.ids); left > 0; left-- {
+	if err == nil {
 		select {
-		case err := <-ended:
-			if err != nil {
-				return errors.Join(err, r.stop(ended, left-1))
-			}
+		case err = <-r.ended:
 		case <-ctx.Done():
-			return r.stop(ended, left)
 		}
 	}
-	<-ctx.Done() // every one was killed on order; the run finds out that nobody answers
+	return errors.Join(err, r.stop())
+}
+
+// begin starts a replica, and a goroutine that waits for its end.
+func (r *replicas) begin(id string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return nil
+	}
+	cmd, err := r.start(id)
+	if err != nil {
+		return err
+	}
+	gone := make(chan struct{})
+	r.procs[id], r.left[id], r.killed[id] = cmd, gone, false
+	r.waits.Go(func() {
+		defer close(gone)
+		if err := r.wait(id, cmd); err != nil {
+			select {
+			case r.ended <- err:
+			default: // one is enough to end them all
+			}
+		}
+	})
 	return nil
 }
 
@@ -116,18 +136,62 @@ func (r *replicas) wait(id string, cmd *exec.Cmd) error {
 	return fmt.Errorf("replica %q has ended by itself: %w", id, errors.Join(err))
 }
 
-// stop ends the replicas that are left and waits for them.
-func (r *replicas) stop(ended <-chan error, left int) error {
+// stop ends the replicas that run and waits for them; none begins any more.
+func (r *replicas) stop() error {
 	r.mu.Lock()
+	r.stopped = true
 	for id, cmd := range r.procs {
 		r.killed[id] = true
 		_ = cmd.Process.Kill() // it keeps nothing that the run's end does not take away
 	}
 	r.mu.Unlock()
-	for range left {
-		<-ended
-	}
+	r.waits.Wait()
 	return nil
+}
+
+// kill kills a replica's process and waits until it is gone. What its disk holds stays.
+func (r *replicas) kill(ctx context.Context, id string) error {
+	r.mu.Lock()
+	cmd, gone := r.procs[id], r.left[id]
+	if cmd == nil {
+		r.mu.Unlock()
+		return fmt.Errorf("kill %s: it has not begun", id)
+	}
+	r.killed[id] = true
+	err := cmd.Process.Signal(syscall.SIGKILL)
+	r.mu.Unlock()
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("kill %s: %w", id, err)
+	}
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// revive starts a replica again that has been killed, on what its disk holds.
+func (r *replicas) revive(id string) error {
+	r.mu.Lock()
+	dead := r.killed[id]
+	r.mu.Unlock()
+	if !dead {
+		return nil
+	}
+	return r.begin(id)
+}
+
+// gone says whether no replica runs.
+func (r *replicas) gone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range r.ids {
+		if r.procs[id] != nil && !r.killed[id] {
+			return false
+		}
+	}
+	return true
 }
 
 // start starts a replica and gives it its charge.

@@ -13,6 +13,7 @@ import (
 	"lightloom/controller/rollout"
 	"lightloom/controller/workload"
 	"lightloom/emulator/device"
+	"lightloom/emulator/fault"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
@@ -45,6 +46,8 @@ type setup struct {
 	rootless  bool      // as an ordinary user, whoever this is
 	kill      []killing // leaders to be killed on packets
 
+	faults []fault.Event // in the order of their instants
+
 	fabric *topo.Fabric // of the first row, as run
 
 	background *backgroundTraffic // nil: none
@@ -73,6 +76,9 @@ func prepare(opt Options, scale float64) (*setup, error) {
 		return nil, err
 	}
 	if err := s.choose(scaled); err != nil {
+		return nil, err
+	}
+	if err := s.readFaults(); err != nil {
 		return nil, err
 	}
 	if err := s.checkRules(); err != nil {

@@ -39,6 +39,10 @@ type simulation struct {
 	// one takes over on a copy of the state. lives counts them.
 	crash func() bool
 	lives int
+
+	broken *breakdown // nil: nothing fails
+	seats  seats
+	err    error // of what happened within Advance
 }
 
 // simulate runs a row to its end. progress, which may be nil, is told how many jobs have ended.
@@ -75,6 +79,9 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 	}
 	if s.opt.Rules.PerCircuit != "" {
 		x.circuits = newCircuitWatch(sim, x.state)
+	}
+	if err := x.plan(); err != nil {
+		return nil, err
 	}
 	return x, x.elect()
 }
@@ -133,6 +140,9 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 			wake = min(wake, at)
 		}
 		if wake == southbound.Never {
+			if x.broken != nil {
+				return nil // what waits, waits for something that has failed
+			}
 			return fmt.Errorf("stands still at %v with %d of %d jobs ended", x.sim.Now(), x.state.Finished(), len(x.setup.jobs))
 		}
 		if err := x.advance(wake); err != nil {
@@ -156,13 +166,16 @@ func (x *simulation) advance(to time.Duration) (err error) {
 		x.in.Jobs = append(x.in.Jobs, loop.Offer{Job: x.offer()})
 		x.next++
 	}
-	return err
+	return errors.Join(err, x.err)
 }
 
 // settle steps until nothing more happens at this instant, and returns when to step again.
 func (x *simulation) settle() (time.Duration, error) {
 	for {
 		now := x.sim.Now()
+		if x.seats.vacant {
+			return southbound.Never, nil
+		}
 		in := x.in
 		in.Left = x.sim.Host().Left
 		in.Counters = func() (demand.Sample, error) { return x.meter.read(x.state, now) }
@@ -179,7 +192,7 @@ func (x *simulation) settle() (time.Duration, error) {
 				continue
 			}
 		}
-		if err := errors.Join(act.Errs...); err != nil {
+		if err := x.grave(act.Errs); err != nil {
 			return 0, err
 		}
 		err := x.act(act)
@@ -237,12 +250,14 @@ func (x *simulation) act(a *loop.Actions) error {
 
 func (x *simulation) outcome() *outcome {
 	c := x.sim.Counters()
-	return &outcome{
+	o := &outcome{
 		Row: x.row, State: x.state.Data(), Assumed: x.delta, Decisions: x.loop.Decisions(), Steps: x.events,
 		OCS: c.OCS, EPS: c.EPS, Basis: "payload", Dropped: int64(c.Dropped), Stalls: c.Stalls,
 		Carried: x.circuits.close(x.state.Data()), Queues: x.queues.loads(x.sim.Now(), c.Wire),
 		Lit: c.Lit, DarkSource: "model", End: x.sim.Now(), Busiest: busiest(x.state.Fabric(), c.Wire, x.sim.Now()),
 	}
+	x.tell(o)
+	return o
 }
 
 // simulateCrashes is simulate with a controller that dies whenever crash says so.

@@ -14,6 +14,7 @@ import (
 	"lightloom/controller/api"
 	"lightloom/controller/state"
 	"lightloom/emulator/device"
+	"lightloom/emulator/fault"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -32,6 +33,16 @@ type Status struct {
 	Routes    []RouteStatus   `json:"routes"` // default routes between racks, at their first switch
 	Jobs      int             `json:"jobs"`
 	JobsEnded int             `json:"jobs_ended"`
+	Links     []string        `json:"links"`   // names of all cables
+	Failed    []fault.Fault   `json:"failed"`  // what has failed and is not whole again
+	Waiting   []WaitingStatus `json:"waiting"` // jobs that wait for something that has failed
+}
+
+// WaitingStatus is a job that does not go on.
+type WaitingStatus struct {
+	Job  controller.JobID `json:"job"`
+	Name string           `json:"name"`
+	Why  string           `json:"why"`
 }
 
 // ReplicaStatus is one replica of the controller.
@@ -86,6 +97,10 @@ func (s *stage) status(ctx context.Context) (*Status, error) {
 		}
 		out.Replicas = append(out.Replicas, r)
 	}
+	out.Links, out.Failed = s.failing.books.names.Known(fault.Link), s.failed()
+	if out.Failed == nil {
+		out.Failed = []fault.Fault{}
+	}
 	s.switches(out)
 	return out, s.circuits(ctx, s.client, out)
 }
@@ -129,6 +144,7 @@ func (s *stage) circuits(ctx context.Context, client *api.Client, out *Status) e
 	if err := json.Unmarshal(snap.JSON, &d); err != nil {
 		return fmt.Errorf("read the controller's state: %w", err)
 	}
+	s.waiting(&d, out)
 	for in, c := range d.Circuits {
 		if c.Phase != controller.NoCircuit {
 			phase := map[controller.CircuitPhase]string{controller.Moving: "moving", controller.Usable: "usable"}[c.Phase]
@@ -136,6 +152,22 @@ func (s *stage) circuits(ctx context.Context, client *api.Client, out *Status) e
 		}
 	}
 	return nil
+}
+
+// waiting lists the jobs that wait for what has failed.
+func (s *stage) waiting(d *state.Data, out *Status) {
+	out.Waiting = []WaitingStatus{}
+	whole := state.New(s.fabric)
+	snap, err := json.Marshal(d)
+	if err != nil || whole.Restore(snap) != nil {
+		return // of another fabric, which cannot be
+	}
+	why := reasons(whole)
+	for _, j := range d.Jobs {
+		if text := why[j.ID]; text != "" {
+			out.Waiting = append(out.Waiting, WaitingStatus{j.ID, j.Name, text})
+		}
+	}
 }
 
 // ShowStatus asks this user's `up` how it stands and prints it.
@@ -177,6 +209,20 @@ func (s *Status) print(w io.Writer) {
 		t.AppendRow(table.Row{x.Name, x.Kind, x.Ports, x.Rules, x.Connections, strings.Trim(fmt.Sprint(x.Down), "[]")})
 	}
 	t.Render()
+	if len(s.Failed) > 0 {
+		t = newTable(w, "failed", "name")
+		for _, f := range s.Failed {
+			t.AppendRow(table.Row{f.Kind, f.Name})
+		}
+		t.Render()
+	}
+	if len(s.Waiting) > 0 {
+		t = newTable(w, "job", "name", "waits")
+		for _, x := range s.Waiting {
+			t.AppendRow(table.Row{x.Job, x.Name, x.Why})
+		}
+		t.Render()
+	}
 	t = newTable(w, "circuit", "phase", "coflow", "since, s")
 	for _, c := range s.Circuits {
 		t.AppendRow(table.Row{fmt.Sprintf("%d→%d", c.In, c.Out), c.Phase, c.Coflow, fmt.Sprintf("%.2f", c.Since)})

@@ -46,6 +46,7 @@ func (s *stage) openTargets() error {
 		if err := s.frontOf(southbound.DeviceID(i), t); err != nil {
 			return err
 		}
+		s.front[southbound.DeviceID(i)] = newFront(s, southbound.DeviceID(i), t)
 	}
 	return nil
 }

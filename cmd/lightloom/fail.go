@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/emulator/fault"
+)
+
+// newFail and newHeal let parts of the fabric that is up fail and come back.
+func newFail() *cobra.Command {
+	return newBreak("fail", "Let a link, port, switch, host or controller of the fabric that `lightloom up` keeps fail", false)
+}
+
+func newHeal() *cobra.Command {
+	return newBreak("heal", "Let what has failed come back", true)
+}
+
+func newBreak(verb, short string, heal bool) *cobra.Command {
+	return &cobra.Command{
+		Use:   verb + " link|port|switch|host|controller NAME",
+		Short: short,
+		Long: short + ". Names are those of lightloom status:\n\n" +
+			"  link        tor0-spine1   both directions of a cable; either end first, ~1 after it for the second of parallel ones\n" +
+			"  port        tor0:2        one end of a cable, which darkens both of its directions\n" +
+			"  switch      spine0        it forwards nothing and answers nobody; when healed it boots, and its table is empty\n" +
+			"  host        h0-1          its tasks and transfers are void; tasks run again elsewhere\n" +
+			"  controller  controller2   one replica is killed, or started again",
+		Example: "  lightloom " + verb + " link tor0-spine1\n  lightloom " + verb + " host h2-0",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usage("lightloom "+verb+" link tor0-spine1", "%s: %d words where a kind and a name are due", verb, len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			kind, err := fault.KindNamed(args[0])
+			if err != nil {
+				return usage("lightloom "+verb+" link tor0-spine1", "%s: %w", verb, err)
+			}
+			return wiring.Break(c.Context(), wiring.BreakOptions{Heal: heal, Fault: fault.Fault{Kind: kind, Name: args[1]}, Stdout: c.OutOrStdout()})
+		},
+	}
+}

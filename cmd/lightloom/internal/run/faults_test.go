@@ -1,0 +1,189 @@
+package run
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/controller/workload"
+	"lightloom/emulator/device"
+	"lightloom/emulator/fault"
+	"lightloom/pathmap"
+)
+
+// withFaults prepares a run with a file of faults.
+func withFaults(t *testing.T, fabric, policy, faults string, change func(*Options)) *setup {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "faults")
+	if err := os.WriteFile(name, []byte(faults), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{Fabric: fabric, Policies: []string{policy}, Seed: 1, Scale: 1, Speedup: 1, Coflows: 30, On: OnFlowsim, Replicas: 3, Faults: name,
+		Stdout: io.Discard, Stderr: io.Discard}
+	if change != nil {
+		change(&opt)
+	}
+	s, err := prepare(opt, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const faultFabric = "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms,nic=500Mbps,slots=8"
+
+// TestFaultsOnSimulator: whatever fails and comes back, every job ends with all its bytes, each received once, and what
+// failed is in the outcome with its times.
+func TestFaultsOnSimulator(t *testing.T) {
+	for _, tc := range []struct {
+		name, faults, policy string
+		rerouted             bool // tables change for the first fault
+		elections            int64
+	}{
+		{"link", "1s fail link tor0-spine0\n3s heal link spine0-tor0", "random+ecmp", true, 0},
+		{"link, annealed", "1s fail link tor0-spine0\n3s heal link tor0-spine0", "crosslayer", true, 0},
+		{"port", "1s fail port spine1:2\n3s heal port spine1-2", "crosslayer", true, 0},
+		{"spine", "1s fail switch spine1\n3s heal switch spine1", "random+ecmp+maxmin", true, 0},
+		{"ToR", "1s fail switch tor2\n3s heal switch tor2", "crosslayer", true, 0},
+		{"OCS", "1s fail switch ocs\n2s heal switch ocs", "crosslayer+sunflow", false, 0},
+		{"fibre", "500ms fail link tor1-ocs\n2s heal link tor1-ocs", "random+ecmp+sunflow", false, 0},
+		{"both spines", "1s fail switch spine0\n1s fail switch spine1\n3s heal switch spine0\n4s heal switch spine1", "random+ecmp", true, 0},
+		{"host", "1s fail host h1-0\n3s heal host h1-0", "random+ecmp", false, 0},
+		{"host, annealed", "1s fail host h1-0\n3s heal host h1-0", "crosslayer+sunflow", false, 0},
+		{"every other host", "1s fail host h0-0\n1s fail host h1-1\n1.5s fail host h2-0\n1.6s heal host h0-0\n2s fail host h0-0\n" +
+			"3s heal host h0-0\n3s heal host h1-1\n3s heal host h2-0", "crosslayer", false, 0},
+		{"leader", "1s fail controller controller0\n3s heal controller controller0", "random+ecmp+sunflow", false, 1},
+		{"majority", "1s fail controller controller1\n1s fail controller controller2\n2s fail controller controller0\n" +
+			"3s heal controller controller1\n3s heal controller controller2", "random+ecmp", false, 1},
+		{"leader while a link is down and a host is lost", "900ms fail link tor0-spine0\n1s fail controller controller0\n1.2s fail host h2-1\n" +
+			"1.3s fail link tor1-spine1\n2.5s heal host h2-1\n2.6s heal link tor0-spine0", "crosslayer+sunflow", true, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := withFaults(t, faultFabric, tc.policy, tc.faults, nil)
+			o, err := simulate(context.Background(), s, s.rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got, want pathmap.Bytes
+			for _, c := range o.State.Coflows {
+				got += c.Bytes + c.Local
+			}
+			want = workload.Sum(s.jobs).Bytes
+			if over := o.unfinished(); over != nil || got != want {
+				t.Fatalf("%d of %d bytes; %v", got, want, over)
+			}
+			if len(o.Lit) > 0 {
+				if err := device.CheckLit(o.Lit); err != nil {
+					t.Error(err)
+				}
+			}
+			first := o.Faults[0]
+			if o.LeaderChanges != tc.elections || (first.Settled != state.Unset) != tc.rerouted || first.Kind == fault.Link && first.To == state.Unset && o.End > 4*time.Second {
+				t.Errorf("%d elections, faults %+v", o.LeaderChanges, o.Faults)
+			}
+			r := s.result(o)
+			if len(r.Faults) != len(o.Faults) || len(r.Received) == 0 || len(r.Coflows) != len(s.result(o).Coflows) {
+				t.Errorf("report: %+v", r.Faults)
+			}
+			sum := pathmap.Bytes(0)
+			for _, c := range r.Coflows {
+				sum += c.Bytes
+			}
+			if sum != want {
+				t.Errorf("the report's coflows hold %d of %d bytes", sum, want)
+			}
+		})
+	}
+}
+
+// TestFaultThatStays: jobs that name a lost host wait, and the report says so; all others end.
+func TestFaultThatStays(t *testing.T) {
+	s := withFaults(t, faultFabric, "random+ecmp", "1s fail host h1-0", nil)
+	o, err := simulate(context.Background(), s, s.rows[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := o.unfinished()
+	if len(notes) != 1 || !strings.Contains(notes[0], "its flows name host h1-0, which is lost") {
+		t.Fatalf("notes %q", notes)
+	}
+	for _, j := range o.State.Jobs {
+		names := slices.ContainsFunc(o.State.Coflows, func(c *state.Coflow) bool {
+			return c.Job == j.ID && slices.ContainsFunc(c.Pairs, func(f controller.Flow) bool { return f.Src == 2 || f.Dst == 2 })
+		})
+		if (j.Ended == state.Unset) != (names && len(j.Job.Stages) == 0) {
+			t.Errorf("job %d (%q): ended at %v, names the lost host: %v", j.ID, j.Name, j.Ended, names)
+		}
+	}
+	if r := s.result(o); len(r.Jobs) != s.countEnded(o) || !r.Faults[0].Lasts {
+		t.Errorf("%d jobs in the report; faults %+v", len(r.Jobs), r.Faults)
+	}
+}
+
+func (s *setup) countEnded(o *outcome) (n int) {
+	for _, j := range o.State.Jobs {
+		if j.Ended != state.Unset {
+			n++
+		}
+	}
+	return n
+}
+
+// TestFaultsAreDivided: instants of faults are those of the trace, and divided as arrivals are.
+func TestFaultsAreDivided(t *testing.T) {
+	s := withFaults(t, faultFabric, "random+ecmp", "10s fail host h1-0\n20 heal host h1-0", func(o *Options) { o.Speedup = 10 })
+	if s.faults[0].At != time.Second || s.faults[1].At != 2*time.Second {
+		t.Errorf("faults %v", s.faults)
+	}
+}
+
+// TestFaultsOfRandomSeeds: seeds of random faults on random things, under four policies, on the simulator.
+func TestFaultsOfRandomSeeds(t *testing.T) {
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 8
+	}
+	policies := []string{"random+ecmp", "crosslayer", "random+ecmp+sunflow", "crosslayer+sunflow"}
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(seed, 41))
+		probe := withFaults(t, faultFabric, "random+ecmp", "1s fail host h0-0", nil)
+		names := fault.NewNames(probe.fabric, 3)
+		var events []fault.Event
+		taken := map[fault.Fault]bool{}
+		for range 1 + rng.IntN(6) {
+			kind := fault.Kind(1 + rng.IntN(5))
+			all := names.Known(kind)
+			f := fault.Fault{Kind: kind, Name: all[rng.IntN(len(all))]}
+			if taken[f] {
+				continue
+			}
+			taken[f] = true
+			from := time.Duration(rng.Int64N(int64(4 * time.Second)))
+			events = append(events, fault.Event{At: from, Fault: f}, fault.Event{At: from + 1 + time.Duration(rng.Int64N(int64(3*time.Second))), Fault: f, Heal: true})
+		}
+		var text strings.Builder
+		if err := fault.Write(&text, events); err != nil {
+			t.Fatal(err)
+		}
+		s := withFaults(t, faultFabric, policies[seed%4], text.String(), func(o *Options) { o.Seed = seed })
+		o, err := simulate(context.Background(), s, s.rows[0], nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, &text)
+		}
+		sum := pathmap.Bytes(0)
+		for _, c := range o.State.Coflows {
+			sum += c.Bytes + c.Local
+		}
+		if over := o.unfinished(); over != nil || sum != workload.Sum(s.jobs).Bytes {
+			t.Fatalf("seed %d: %d of %d bytes; %v\n%s", seed, sum, workload.Sum(s.jobs).Bytes, over, &text)
+		}
+	}
+}

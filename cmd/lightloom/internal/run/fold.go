@@ -1,0 +1,86 @@
+package run
+
+import (
+	"fmt"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// fold makes one coflow of each edge again: what was lost with a host and carried once more counts where it was lost
+// from, so that coflows have the same numbers under every policy, whatever failed. It changes nothing that others hold.
+func (o *outcome) fold() {
+	number := make([]southbound.CoflowID, len(o.State.Coflows))
+	again := false
+	var edges []*state.Coflow
+	for i, c := range o.State.Coflows {
+		if c.Again {
+			again = true
+			number[i] = number[c.Of] // which comes before it
+			continue
+		}
+		number[i] = southbound.CoflowID(len(edges))
+		copied := *c
+		edges = append(edges, &copied)
+	}
+	if !again {
+		return
+	}
+	for i, c := range o.State.Coflows {
+		if c.Again {
+			join(edges[number[i]], c)
+		}
+	}
+	folded := *o.State
+	folded.Coflows = edges
+	folded.Jobs = make([]*state.Job, len(o.State.Jobs))
+	for i, j := range o.State.Jobs {
+		copied := *j
+		if int(j.FirstCoflow) < len(number) {
+			copied.FirstCoflow = number[j.FirstCoflow]
+		}
+		copied.Redo = nil
+		folded.Jobs[i] = &copied
+	}
+	folded.Moves = append([]state.Move(nil), o.State.Moves...)
+	for i := range folded.Moves {
+		if m := &folded.Moves[i]; m.Coflow != controller.AnyCoflow {
+			m.Coflow = number[m.Coflow]
+		}
+	}
+	o.State = &folded
+}
+
+func join(to, c *state.Coflow) {
+	to.Bytes += c.Bytes
+	to.Local += c.Local
+	to.Rack += c.Rack
+	to.Bundles += c.Bundles
+	to.Flows += c.Flows
+	if c.Ended == state.Unset || to.Ended == state.Unset {
+		to.Ended = state.Unset
+	} else {
+		to.Ended = max(to.Ended, c.Ended)
+	}
+}
+
+// unfinished says which jobs had not ended when the run did, for the report.
+func (o *outcome) unfinished() []string {
+	n, first := 0, ""
+	for i, j := range o.State.Jobs {
+		if j.Ended != state.Unset {
+			continue
+		}
+		if n++; n == 1 {
+			first = fmt.Sprintf("job %d (%q)", i, j.Name)
+			if why := o.Reasons[controller.JobID(i)]; why != "" {
+				first += ": " + why
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d jobs had not ended when the run did, and are left out of all figures; the first is %s.", n, len(o.State.Jobs), first)}
+}
