@@ -12,11 +12,12 @@ import (
 // View is what a policy sees: a read-only window on the state. All slices are borrowed for the call of Decide; nobody
 // writes to them (the conformance suite hashes a view before and after).
 type View struct {
-	Now    time.Duration
-	Seed   uint64 // of the run; a policy draws from Rand
-	Fabric *topo.Fabric
-	Paths  *pathmap.Map // between racks, over packets
-	Down   []bool       // by link: no light, or a dead end. nil: all are up
+	Now     time.Duration
+	Seed    uint64 // of the run; a policy draws from Rand
+	Fabric  *topo.Fabric
+	Paths   *pathmap.Map            // between racks, over packets
+	Pledged []pathmap.BitsPerSecond // by link, layer 2: what outside schedulers hold; nil: nothing. See Room
+	Down    []bool                  // by link: no light, or a dead end. nil: all are up
 
 	Waiting  []*Job              // accepted and not placed, in order of acceptance
 	Free     []int32             // free slots, by host; none on a host that is lost
@@ -92,7 +93,7 @@ func (t *TaskState) Running() bool { return t.Started >= 0 && t.Ended < 0 }
 type CoflowView struct {
 	ID      southbound.CoflowID
 	Job     JobID
-	Edge    int32 // of the job
+	Edge    int32         // of the job
 	Arrival time.Duration // the job's
 	Weight  float64
 	// Deadline is the instant by which the job is to have ended; 0: it has none. A bare coflow is its job.

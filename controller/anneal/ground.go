@@ -45,6 +45,15 @@ func NewGround(f *topo.Fabric, m *pathmap.Map, down []bool, atlas *Atlas) *Groun
 	return g
 }
 
+// Withhold takes from each link what is not for those who are placed and routed. It is called before the ground is used.
+func (g *Ground) Withhold(pledged []pathmap.BitsPerSecond) {
+	for l, p := range pledged {
+		if g.capacity[l] > 0 {
+			g.capacity[l] = max(g.capacity[l]-int64(p), 1)
+		}
+	}
+}
+
 // All returns the paths between the racks of two hosts that a tag can name, dark ones too. Borrowed.
 func (g *Ground) All(src, dst southbound.HostID) []Way {
 	return g.atlas.Between(g.rack[src], g.rack[dst])

@@ -120,6 +120,7 @@ func (l *Loop) transitions(s *state.State, now time.Duration) bool {
 		return true // what begins next may need the ports that become free
 	}
 	l.beginDue(s, now)
+	l.expire(s, now)
 	l.dropUnused(s, now)
 	for _, st := range sorted(s.ReadyStages(), func(a, b state.StageRef) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Stage, b.Stage)) }) {
 		l.add(state.Entry{Kind: state.StageStarted, At: now, JobID: st.Job, Stage: st.Stage})

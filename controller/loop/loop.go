@@ -57,6 +57,7 @@ type SetDone struct {
 // Inputs are what came in since the last Step. All of it is borrowed.
 type Inputs struct {
 	Jobs    []Offer
+	Asks    []Ask
 	Events  []southbound.Event
 	Devices []southbound.DeviceEvent
 	Seen    []DeviceSeen

@@ -77,6 +77,10 @@ func (s *State) apply(e *Entry) error {
 		return nil
 	case PortSeen:
 		return s.seePort(e)
+	case PledgeMade:
+		return s.pledge(e)
+	case PledgeEnded:
+		return s.unpledge(e)
 	case HostSeen:
 		return s.seeHost(e)
 	case CircuitDropped:

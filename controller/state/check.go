@@ -26,6 +26,9 @@ func (d *Data) check(f *topo.Fabric) error {
 			return fmt.Errorf("task %d is incomplete", i)
 		}
 	}
+	if err := d.checkPledges(f); err != nil {
+		return err
+	}
 	return d.checkCircuits(f)
 }
 

@@ -31,11 +31,14 @@ const (
 	PortSeen                         // Device, Port, OK (lit)
 	HostSeen                         // Host, OK (up)
 	CircuitDropped                   // Port (input), Out
+	PledgeMade                       // Pledge, Request
+	PledgeEnded                      // PledgeID
 	maxKind
 )
 
 var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded", "BundleEnded",
-	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen", "HostSeen", "CircuitDropped"}
+	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen", "HostSeen", "CircuitDropped",
+	"PledgeMade", "PledgeEnded"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -79,6 +82,9 @@ type Entry struct {
 	Placement   *controller.Placement   `json:"placement,omitempty"`
 	Routing     *controller.Routing     `json:"routing,omitempty"`
 	Reservation *controller.Reservation `json:"reservation,omitempty"`
+
+	Pledge   *controller.Pledge  `json:"pledge,omitempty"`
+	PledgeID controller.PledgeID `json:"pledge_id,omitempty"`
 
 	JobID  controller.JobID    `json:"j,omitempty"`
 	Stage  int32               `json:"s,omitempty"`
@@ -142,6 +148,8 @@ func (e *Entry) wellFormed() error {
 		missing = "routing"
 	case e.Kind == Reserved && e.Reservation == nil:
 		missing = "reservation"
+	case e.Kind == PledgeMade && e.Pledge == nil:
+		missing = "pledge"
 	}
 	if missing != "" {
 		return fmt.Errorf("%v without %s", e.Kind, missing)

@@ -117,6 +117,10 @@ type Data struct {
 	Requests map[string]controller.JobID `json:"requests"`
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
+
+	Pledges        []controller.Pledge            `json:"pledges,omitempty"` // those that stand, by id
+	LastPledge     controller.PledgeID            `json:"last_pledge,omitempty"`
+	PledgeRequests map[string]controller.PledgeID `json:"pledge_requests,omitempty"`
 }
 
 // State is the state machine. The zero value is not usable; New makes one. It is not safe for concurrent use.
@@ -126,7 +130,8 @@ type State struct {
 
 	// Derived: rebuilt from d alone by derive.
 	ledger   ledger
-	free     []int32 // free slots by host
+	pledged  []pathmap.BitsPerSecond // by link; nil: nothing is
+	free     []int32                 // free slots by host
 	waiting  []controller.JobID
 	active   []southbound.CoflowID // expanded and not ended, sorted
 	stages   []StageRef            // ready to start
@@ -225,6 +230,7 @@ func (s *State) Restore(b []byte) error {
 
 // derive rebuilds what follows from d.
 func (s *State) derive() {
+	s.derivePledged()
 	s.free = make([]int32, s.fabric.Hosts())
 	for h := range s.free {
 		s.free[h] = int32(s.fabric.Spec.Slots)

@@ -39,6 +39,7 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 		}
 	}
 	s.viewDown(v)
+	v.Pledged = s.pledged
 	s.viewHomeless(v)
 	s.viewPartly(v)
 }
@@ -87,6 +88,9 @@ func (s *State) viewRunning(v *controller.View) {
 		v.Running = slices.CompactFunc(v.Running, func(a, b controller.Running) bool { return a.Job.ID == b.Job.ID })
 	}
 }
+
+// FillDown writes the links without light into v, and nothing else.
+func (s *State) FillDown(v *controller.View) { s.viewDown(v) }
 
 func (s *State) viewDown(v *controller.View) {
 	v.Down = nil

@@ -64,7 +64,7 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 	}
 	for l, x := range sum {
 		// A sum of as many terms is not exact to the last place.
-		if c := v.Fabric.Topology.Link(pathmap.LinkID(l)).Capacity; x > float64(c)*(1+1e-9) {
+		if c := v.Room(pathmap.LinkID(l)); x > float64(c)*(1+1e-9) {
 			return fmt.Errorf("share: link %d of %v is given %.0f bps", l, c, x)
 		}
 	}

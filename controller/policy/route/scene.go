@@ -13,6 +13,7 @@ import (
 // started or still waiting for its stage, on the path of its tag or, where its circuit is lit, on the circuit.
 func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scene {
 	c := &carrier{v: v, ground: anneal.NewGround(v.Fabric, v.Paths, v.Down, atlas)}
+	c.ground.Withhold(v.Pledged)
 	s := &Scene{anneal.NewScene(c.ground, opt), make(map[controller.JobID]*anneal.Dataflow, len(v.Running))}
 	for _, r := range v.Running {
 		s.flows[r.Job.ID] = s.Dataflow(r.Job, r.Hosts)

@@ -40,7 +40,7 @@ func (f *Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 	for i := range classes {
 		rates[i] = pathmap.BitsPerSecond(1<<63 - 1)
 		for _, l := range in[i].Links {
-			rates[i] = min(rates[i], v.Fabric.Topology.Link(l).Capacity/pathmap.BitsPerSecond(count[l]))
+			rates[i] = min(rates[i], v.Room(l)/pathmap.BitsPerSecond(count[l]))
 		}
 	}
 	if pairs := f.news(classes, rates); first || len(pairs) > 0 {

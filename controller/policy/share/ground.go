@@ -23,6 +23,8 @@ type ground struct {
 	routed map[southbound.CoflowID][]southbound.Tag
 	held   map[hold]bool
 	path   []pathmap.LinkID
+
+	pledged []pathmap.BitsPerSecond // of the view that was surveyed: the state makes another when they change
 }
 
 // spare is the part of a link below which what is left of it counts as nothing: rounding leaves crumbs, and a rate made
@@ -31,7 +33,7 @@ const spare = 1e-6
 
 // look brings the ground up to date with a view and a plan so far, nothing given away.
 func (g *ground) look(v *controller.View, p *controller.Plan) {
-	if g.fabric != v.Fabric {
+	if g.fabric != v.Fabric || len(g.pledged) != len(v.Pledged) || len(g.pledged) > 0 && &g.pledged[0] != &v.Pledged[0] {
 		g.survey(v)
 	}
 	g.free = append(g.free[:0], g.capacity...)
@@ -50,7 +52,7 @@ func (g *ground) look(v *controller.View, p *controller.Plan) {
 // survey reads the fabric.
 func (g *ground) survey(v *controller.View) {
 	f := v.Fabric
-	g.fabric = f
+	g.fabric, g.pledged = f, v.Pledged
 	t := f.Topology
 	g.bits = 8 * float64(controller.FrameBytes) / controller.FramePayload
 	if f.Spec.Kind == topo.Crossbar {
@@ -67,12 +69,13 @@ func (g *ground) survey(v *controller.View) {
 		nics[f.RackOf(int32(h))] += t.Link(l).Capacity
 	}
 	for l, link := range t.Links() {
-		g.capacity[l] = float64(link.Capacity)
+		g.capacity[l] = float64(v.Room(pathmap.LinkID(l)))
 		from, to := t.Node(link.From), t.Node(link.To)
 		// A link at a ToR that carries all that the rack's hosts can send or take never holds anybody back, unless others'
 		// bytes take it, too.
-		wide := !f.Transit && (from.Role == pathmap.ToR && link.Capacity >= nics[from.Rack] ||
-			to.Role == pathmap.ToR && link.Capacity >= nics[to.Rack])
+		room := v.Room(pathmap.LinkID(l))
+		wide := !f.Transit && (from.Role == pathmap.ToR && room >= nics[from.Rack] ||
+			to.Role == pathmap.ToR && room >= nics[to.Rack])
 		host := from.Role == pathmap.Host || to.Role == pathmap.Host
 		g.binds[l] = host || !wide
 		g.plain = g.plain && (host || wide)

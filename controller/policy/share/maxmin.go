@@ -148,8 +148,8 @@ func (m *MaxMin) rates(v *controller.View, classes []class, flows []int64) []pat
 		in[i] = maxmin.Class{Links: links(v, c), Flows: float64(flows[i])}
 	}
 	capacity := make([]float64, len(v.Fabric.Topology.Links()))
-	for i, l := range v.Fabric.Topology.Links() {
-		capacity[i] = float64(l.Capacity)
+	for i := range capacity {
+		capacity[i] = float64(v.Room(pathmap.LinkID(i)))
 	}
 	exact := make([]float64, len(in))
 	m.solver.Solve(capacity, in, exact)
@@ -194,7 +194,7 @@ func trim(v *controller.View, in []maxmin.Class, flows []int64, rate []pathmap.B
 	}
 	for i := range in {
 		for rate[i] > 0 && slices.ContainsFunc(in[i].Links, func(l pathmap.LinkID) bool {
-			return sum[l] > int64(v.Fabric.Topology.Link(l).Capacity)
+			return sum[l] > int64(v.Room(l))
 		}) {
 			rate[i]--
 			for _, l := range in[i].Links {
