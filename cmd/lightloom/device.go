@@ -72,9 +72,9 @@ func (r *reach) config(c *cobra.Command, args []string) (gnmi.Config, error) {
 }
 
 func newDevice() *cobra.Command {
-	c := &cobra.Command{Use: "device", Short: "Ask switches of a lab what they are",
+	c := &cobra.Command{Use: "device", Short: "Ask switches of a lab what they are, and set their rules",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newDeviceProbe(), &cobra.Command{
+	c.AddCommand(newDeviceProbe(), newDeviceRules(), newDeviceWatch(), newDeviceModel(), &cobra.Command{
 		Use: "schema", Short: "Print the JSON schema of a device file", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := c.OutOrStdout().Write(lab.Schema)

@@ -35,19 +35,24 @@ type targetFlags struct {
 	plaintext                             bool
 	dark                                  string
 	c                                     alone.Config
+	back                                  backend
 }
 
 func newTargetRun() *cobra.Command {
 	var f targetFlags
 	c := &cobra.Command{
-		Use:   "run",
+		Use:   "run [--backend restconf URL]",
 		Short: "Run one emulated switch with a gNMI target in front of it, until Ctrl-C",
 		Long: "Runs one emulated switch, without packets, so that controllers can be tried against it.\n\n" +
 			"Faults come from a file or are typed while it runs, one a line: stick, fail, spoil (port=, times=), slow (delay=, times=),\n" +
 			"lie, deny (times=), loss (port=, db=), restart (boot=), clear; in a file perhaps after +DURATION, since the start.\n" +
-			"\"show\" prints what stands.",
-		Args: noArgs,
+			"\"show\" prints what stands.\n\n" +
+			"With --backend restconf URL it emulates nothing: it fronts the optical switch at that RESTCONF root, which knows\n" +
+			"Polatis' model and no gNMI, in whichever optical --profile is asked for.",
+		Example: "  lightloom target run --profile ocp --ports 32 --tls-dir keys\n" +
+			"  lightloom target run --profile ocp --ports 32 --tls-dir keys --backend restconf https://192.0.2.9:8008/api --backend-user env:OCS_USER --backend-password file:ocs.secret",
 	}
+	f.back.flags(c)
 	c.Flags().StringVar(&f.c.Profile, "profile", "ocp", strings.Join(alone.Profiles(), ", ")+"; sonic-ocs speaks ocp too")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:9339", "address to listen on")
 	c.Flags().Int32Var(&f.c.Ports, "ports", 32, "ports; of an optical switch inputs, and as many outputs")
@@ -62,9 +67,17 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.dir, "tls-dir", "", "directory of server.pem; made there, with client.pem and ca.pem, if it has none")
 	c.Flags().BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
 	c.Flags().StringVar(&f.c.Name, "name", "switch", "the target's name, also in its certificate")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.check(c); err != nil {
 			return err
+		}
+		device, err := f.back.open(c, args, &f.c)
+		if err != nil {
+			return err
+		}
+		if device != nil {
+			defer device.Close()
+			f.c.Backend = device
 		}
 		return runTarget(c.Context(), &f, c.InOrStdin(), c.OutOrStdout())
 	}

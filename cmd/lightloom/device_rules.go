@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// speaker says which profile a command speaks with a device that is not in a device file.
+type speaker struct {
+	profile      string
+	ports, racks int32
+}
+
+func (s *speaker) flags(c *cobra.Command) {
+	c.Flags().StringVar(&s.profile, "profile", "", "without --devices: the profile that the device speaks")
+	c.Flags().Int32Var(&s.ports, "ports", 0, "without --devices: ports of the device")
+	c.Flags().Int32Var(&s.racks, "racks", 8, "without --devices: racks that rules may name")
+}
+
+// dial opens a session with the device that args name. close ends it.
+func (s *speaker) dial(c *cobra.Command, r *reach, args []string) (*gnmi.Session, gnmi.Config, error) {
+	cfg, err := r.config(c, args)
+	if err != nil {
+		return nil, cfg, err
+	}
+	if cfg.Profile == nil {
+		if s.profile == "" || s.ports < 1 {
+			return nil, cfg, usage("lightloom device probe says which; write --profile ocp --ports 32", "%s: what does %s speak, with how many ports?", c.Name(), args[0])
+		}
+		if cfg.Profile, err = gnmi.Named(s.profile, s.ports, s.racks); err != nil {
+			return nil, cfg, usage("lightloom device probe ADDR says what fits", "%s: %w", c.Name(), err)
+		}
+	}
+	session, err := gnmi.Dial(c.Context(), cfg)
+	return session, cfg, err
+}
+
+// settlePatience is how long a device may take to show what it has accepted.
+const settlePatience = 10 * time.Second
+
+func newDeviceRules() *cobra.Command {
+	var r reach
+	var s speaker
+	var file string
+	var replace, dry bool
+	c := &cobra.Command{
+		Use:   "rules ADDR",
+		Short: "Print the rules of a packet switch, or bring it to those of a file",
+		Long: "Prints rules one a line, as --apply reads them: \"dst=2 tag=7 src=any primary=1 backup=0\". With --apply it prints what\n" +
+			"differs, sends that as one Set, and waits until the device says that it stands.",
+	}
+	r.flags(c)
+	s.flags(c)
+	c.Flags().StringVar(&file, "apply", "", "file of rules that shall stand")
+	c.Flags().BoolVar(&replace, "replace", false, "with --apply: no others shall")
+	c.Flags().BoolVar(&dry, "dry-run", false, "with --apply: send nothing")
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if file == "" && (replace || dry) {
+			return usage("write --apply FILE", "rules: --replace and --dry-run are of --apply")
+		}
+		var want []southbound.Rule
+		if file != "" {
+			if want, err = readRules(file); err != nil {
+				return err
+			}
+		}
+		d, _, err := s.dial(c, &r, args)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		seen, err := d.Read(c.Context())
+		if err != nil {
+			return err
+		}
+		if file == "" {
+			return printRules(c.OutOrStdout(), "", seen.Rules)
+		}
+		change := ruleDifference(seen.Rules, want, replace)
+		if err := printDifference(c.OutOrStdout(), change); err != nil || dry || change.Empty() {
+			return err
+		}
+		if err := d.Set(c.Context(), change); err != nil {
+			return err
+		}
+		return awaitRules(c.Context(), d, change)
+	}
+	return c
+}
+
+func printRules(w io.Writer, sign string, rules []southbound.Rule) error {
+	for _, r := range rules {
+		if _, err := fmt.Fprintln(w, sign+ruleText(r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printDifference(w io.Writer, c *southbound.Change) error {
+	for _, m := range c.Drop {
+		if _, err := fmt.Fprintln(w, "- "+matchText(m)); err != nil {
+			return err
+		}
+	}
+	if c.Empty() {
+		_, err := fmt.Fprintln(w, "nothing to do")
+		return err
+	}
+	return printRules(w, "+ ", c.Rules)
+}
+
+// ruleDifference is what must be sent so that want stands, and with replace nothing else.
+func ruleDifference(have, want []southbound.Rule, replace bool) *southbound.Change {
+	c := &southbound.Change{}
+	for _, r := range want {
+		if !slices.Contains(have, r) {
+			c.Rules = append(c.Rules, r)
+		}
+	}
+	for _, r := range have {
+		if replace && !slices.ContainsFunc(want, func(w southbound.Rule) bool { return w.Match == r.Match }) {
+			c.Drop = append(c.Drop, r.Match)
+		}
+	}
+	return c
+}
+
+// awaitRules reads until the device says that a change stands.
+func awaitRules(ctx context.Context, d southbound.Device, c *southbound.Change) error {
+	ctx, cancel := context.WithTimeout(ctx, settlePatience)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		seen, err := d.Read(ctx)
+		missing := slices.ContainsFunc(c.Rules, func(r southbound.Rule) bool { return !slices.Contains(seen.Rules, r) })
+		left := slices.ContainsFunc(seen.Rules, func(r southbound.Rule) bool { return slices.Contains(c.Drop, r.Match) })
+		if err == nil && !missing && !left {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("rules: the device accepted the change, and does not say that it stands"), err)
+		}
+	}
+}
+
+// modelRow is a line of a profile's table, as device model prints it.
+type modelRow struct {
+	Path     string `json:"path"`
+	Type     string `json:"type"`
+	ReadOnly bool   `json:"read_only,omitempty"`
+}
+
+func newDeviceModel() *cobra.Command {
+	return &cobra.Command{
+		Use: "model PROFILE", Short: "Print the paths and types that a profile uses, as JSON",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("lightloom device model openconfig", "model: name one profile")
+			}
+			p, err := gnmi.Named(args[0], 1, 1)
+			if err != nil {
+				return usage("lightloom device model openconfig", "model: %w", err)
+			}
+			var rows []modelRow
+			for _, r := range p.Model().Rows {
+				rows = append(rows, modelRow{r.Path, fmt.Sprint(r.Type), schema.IsState(r)})
+			}
+			e := json.NewEncoder(c.OutOrStdout())
+			e.SetIndent("", "  ")
+			return e.Encode(rows)
+		},
+	}
+}
+
+func newDeviceWatch() *cobra.Command {
+	var r reach
+	var s speaker
+	var synced bool
+	c := &cobra.Command{Use: "watch ADDR", Short: "Print what a device tells as it happens, until Ctrl-C"}
+	r.flags(c)
+	s.flags(c)
+	c.Flags().BoolVar(&synced, "until-synced", false, "end once everything that stands has been told")
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		d, _, err := s.dial(c, &r, args)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		ctx, cancel := context.WithCancel(c.Context())
+		defer cancel()
+		return d.Watch(ctx, func(e southbound.DeviceEvent) {
+			if _, err := fmt.Fprintln(c.OutOrStdout(), eventText(e)); err != nil || synced && e.Kind == southbound.Synced {
+				cancel()
+			}
+		})
+	}
+	return c
+}
+
+func eventText(e southbound.DeviceEvent) string {
+	switch e.Kind {
+	case southbound.ConnectionStatus:
+		return fmt.Sprintf("circuit %d -> %d %v", e.In, e.Out, e.Status)
+	case southbound.PortUp:
+		return fmt.Sprintf("port %d up", e.In)
+	case southbound.PortDown:
+		return fmt.Sprintf("port %d down", e.In)
+	case southbound.Synced:
+		return "synced"
+	}
+	return "lost"
+}

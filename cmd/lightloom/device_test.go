@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDeviceRules: rules are shown, tried dry, set, and set again to no effect, in every model of a packet switch.
+func TestDeviceRules(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rules")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, profile := range []string{"openconfig", "srl-native", "sonic"} {
+		addr := startTarget(t, "--profile", profile, "--ports", "4", "--plaintext")
+		rules := func(args ...string) string {
+			t.Helper()
+			return string(output(t, append([]string{"device", "rules", addr, "--plaintext", "--profile", profile, "--ports", "4"}, args...)...))
+		}
+		write("dst=1 primary=2 # the rest of rack 1\ndst=1 tag=7 primary=3\n")
+		if got := rules("--apply", file, "--dry-run"); got != "+ dst=1 tag=any src=any primary=2\n+ dst=1 tag=7 src=any primary=3\n" {
+			t.Errorf("%s: dry run: %q", profile, got)
+		}
+		if got := rules(); got != "" {
+			t.Errorf("%s: a dry run left %q", profile, got)
+		}
+		rules("--apply", file)
+		const both = "dst=1 tag=7 src=any primary=3\ndst=1 tag=any src=any primary=2\n"
+		if got := rules(); got != both {
+			t.Errorf("%s: %q, want %q", profile, got, both)
+		}
+		if got := rules("--apply", file, "--replace"); got != "nothing to do\n" {
+			t.Errorf("%s: once more: %q", profile, got)
+		}
+		write("dst=2 tag=3 src=0 primary=1\n")
+		if got := rules("--apply", file, "--replace"); !strings.Contains(got, "- dst=1 tag=any src=any\n") || rules() != "dst=2 tag=3 src=0 primary=1\n" {
+			t.Errorf("%s: replaced: %q, %q", profile, got, rules())
+		}
+	}
+}
+
+// TestRuleFiles: errors name file and line, and what to type.
+func TestRuleFiles(t *testing.T) {
+	for text, says := range map[string]string{
+		"\ndst=1":                             "f:2: a rule needs dst and primary",
+		"dst=1 primary=2 via=3":               `f:1: "via" is unknown`,
+		"dst=x primary=2":                     `dst="x"`,
+		"dst=1 primary=2 tag=9":               "tags are 0 to 7",
+		"dst=1 dst=2 primary=2":               "given twice",
+		"dst=1 primary=1\n#\ndst=1 primary=2": "f:3: the same match as in line 1",
+	} {
+		if _, err := parseRules("f", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", text, err, says)
+		}
+	}
+}
+
+func FuzzRuleFile(f *testing.F) {
+	f.Add("dst=2 tag=7 src=any primary=1 backup=0")
+	f.Add("dst=2 tag=any src=4 primary=1\n# x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		rules, err := parseRules("f", strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, r := range rules {
+			if back, err := parseRule(ruleText(r)); err != nil || back != r {
+				t.Fatalf("%+v comes back as %+v, %v", r, back, err)
+			}
+		}
+	})
+}
+
+func TestDeviceModel(t *testing.T) {
+	var rows []modelRow
+	if err := json.Unmarshal(output(t, "device", "model", "ocp"), &rows); err != nil || len(rows) < 20 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+// TestTargetBackend: target run fronts a switch that has RESTCONF only, over TLS and with a password by reference; what
+// cannot be is said before anything is served.
+func TestTargetBackend(t *testing.T) {
+	h := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, pass, _ := r.BasicAuth(); user != "admin" || pass != "sesame" || r.URL.Path != "/api/data/optical-switch:cross-connects" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/yang-data+json")
+		_, _ = io.WriteString(w, `{"optical-switch:cross-connects":{"pair":[{"ingress":2,"egress":7}]}}`)
+	}))
+	defer h.Close()
+	dir := t.TempDir()
+	ca := filepath.Join(dir, "ca.pem")
+	if err := os.WriteFile(ca, pemOf(h.Certificate().Raw), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OCS_USER", "admin")
+	t.Setenv("OCS_PASSWORD", "sesame")
+	args := []string{"--ports", "4", "--plaintext", "--backend", "restconf", h.URL + "/api", "--backend-user", "env:OCS_USER",
+		"--backend-password", "env:OCS_PASSWORD", "--backend-ca", ca, "--backend-server-name", "example.com"}
+	addr := startTarget(t, args...)
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp", "--ports", "4", "--until-synced"}, strings.NewReader(""), &out, io.Discard); err == nil {
+		if !strings.Contains(out.String(), "circuit 1 -> 2 CONNECTED") {
+			t.Errorf("watch: %q", out.String())
+		}
+	} else if !strings.Contains(err.Error(), "Unavailable") { // it had not been reached yet
+		t.Error(err)
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"--backend restconf", "takes the URL"},
+		{"--backend netconf https://127.0.0.1", "unknown"},
+		{"--backend restconf http://127.0.0.1/api", "plaintext is not asked for"},
+		{"--backend restconf https://127.0.0.1/api --profile openconfig", "packet switch"},
+		{"--backend restconf https://127.0.0.1/api --dark 1s", "of emulated switches"},
+		{"--backend restconf https://127.0.0.1/api --backend-user root", "come together"},
+		{"--backend restconf https://127.0.0.1/api --backend-user root --backend-password x", "named, not written"},
+		{"--backend restconf https://u:p@127.0.0.1/api", "credentials are named elsewhere"},
+	} {
+		err := run(t.Context(), append([]string{"target", "run", "--plaintext", "--listen", "127.0.0.1:0"}, strings.Fields(tt.args)...), strings.NewReader(""), io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %q", tt.args, err, tt.says)
+		}
+	}
+}
+
+func pemOf(der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}) }
