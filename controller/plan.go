@@ -54,6 +54,7 @@ type Plan struct {
 	Preempt  []southbound.Port     // begun reservations of these inputs end now
 	Reserve  []Reservation         // sorted by (In, NotBefore)
 	Route    []Routing
+	Judge    []Judgement       // of coflows that have started and have no verdict, sorted by coflow
 	Share    *southbound.Rates // nil: unchanged. Never logged.
 	Wake     time.Duration     // call again then at the latest; southbound.Never for no wish
 
@@ -78,7 +79,7 @@ func (m *MoveCounts) Add(o MoveCounts) { m.Evaluated += o.Evaluated; m.Accepted 
 // Reset empties p and keeps its memory.
 func (p *Plan) Reset() {
 	*p = Plan{Place: p.Place[:0], Withdraw: p.Withdraw[:0], Preempt: p.Preempt[:0], Reserve: p.Reserve[:0],
-		Route: p.Route[:0], Wake: southbound.Never}
+		Route: p.Route[:0], Judge: p.Judge[:0], Wake: southbound.Never}
 }
 
 // Kind is something that happened.

@@ -98,7 +98,8 @@ type CoflowView struct {
 	Weight  float64
 	// Deadline is the instant by which the job is to have ended; 0: it has none. A bare coflow is its job.
 	Deadline time.Duration
-	Started  bool // its bundles may send
+	Verdict  Verdict // on its deadline
+	Started  bool    // its bundles may send
 	Start    time.Duration
 	Src      []southbound.HostID // by row, sorted by (Dst, Src)
 	Dst      []southbound.HostID

@@ -87,6 +87,12 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 			l.resteerPair(&r)
 		}
 	}
+	for _, j := range p.Judge {
+		if j.Coflow < 0 || int(j.Coflow) >= len(s.Data().Coflows) {
+			return fmt.Errorf("judge coflow %d: no such coflow", j.Coflow)
+		}
+		l.add(state.Entry{Kind: state.CoflowJudged, At: now, Coflow: j.Coflow, OK: j.Admitted})
+	}
 	wake := p.Wake
 	if wake <= now {
 		return fmt.Errorf("asks to be called again at %v, which has passed", wake)

@@ -73,6 +73,7 @@ func list() []entry {
 		one("ncf", Share, "fifo, but the coflow of fewest bundles first", func() Part { return share.NewNCF() }),
 		one("lcf", Share, "fifo, but the coflow of fewest bytes left first", func() Part { return share.NewLCF() }),
 		one("sebf", Share, "Varys: fifo, but the coflow of the smallest bottleneck first", func() Part { return share.NewSEBF() }),
+		one("sebf-deadline", Share, "Varys with deadlines: coflows that fit are promised theirs, the others go by sebf", func() Part { return share.NewDeadline() }),
 		one("bssi", Share, "Sincronia: fifo, but from the last backwards by weight for what the bottleneck carries", func() Part { return share.NewBSSI() }),
 		one("dclas", Share, "Aalo: by bytes sent so far in ten queues, in order of arrival within one", func() Part { return share.NewDCLAS() }),
 		one("fairport", Share, "an equal part of each port for every bundle that takes it", func() Part { return new(share.Fair) }),

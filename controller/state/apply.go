@@ -85,6 +85,8 @@ func (s *State) apply(e *Entry) error {
 		return s.seeHost(e)
 	case CircuitDropped:
 		return s.drop(e)
+	case CoflowJudged:
+		return s.judge(e)
 	}
 	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }

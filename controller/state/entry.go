@@ -33,12 +33,13 @@ const (
 	CircuitDropped                   // Port (input), Out
 	PledgeMade                       // Pledge, Request
 	PledgeEnded                      // PledgeID
+	CoflowJudged                     // Coflow, OK (admitted)
 	maxKind
 )
 
 var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded", "BundleEnded",
 	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen", "HostSeen", "CircuitDropped",
-	"PledgeMade", "PledgeEnded"}
+	"PledgeMade", "PledgeEnded", "CoflowJudged"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {

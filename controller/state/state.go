@@ -52,6 +52,7 @@ type Coflow struct {
 	Routed  bool               `json:"routed"`
 	Done    []bool             `json:"done,omitempty"` // by row
 	Left    int32              `json:"left"`           // rows that have not ended
+	Verdict controller.Verdict `json:"verdict,omitempty"`
 
 	Bytes   pathmap.Bytes `json:"bytes"` // of all bundles
 	Local   pathmap.Bytes `json:"local"` // beside them: within one host

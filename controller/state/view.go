@@ -49,7 +49,7 @@ func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID
 	j := s.d.Jobs[c.Job]
 	out := controller.CoflowView{
 		ID: id, Job: c.Job, Edge: c.Edge, Arrival: j.Arrival, Weight: j.Weight,
-		Started: c.Started != Unset, Start: c.Started,
+		Verdict: c.Verdict, Started: c.Started != Unset, Start: c.Started,
 		Src: c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Flows: c.Columns.Flows, Ended: c.Done,
 		Routed: c.Routed, Tag: c.Tag,
 	}
