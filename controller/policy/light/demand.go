@@ -65,26 +65,32 @@ type rows struct {
 // first. T(C) is over whole sizes, so that a coflow's rank is fixed when it starts. Where traffic is an estimate, it
 // returns that.
 func demands(v *controller.View, p *controller.Plan, ends []port) []demand {
+	return new(memory).demands(v, p, ends)
+}
+
+// demands is the same, from a memory that is kept.
+func (m *memory) demands(v *controller.View, p *controller.Plan, ends []port) []demand {
+	m.remember(v, ends)
 	if v.Traffic != nil {
 		return estimated(v, ends)
 	}
-	g := gatherer{v: v, ends: ends, nic: nics(v), at: map[[2]southbound.RackID]int32{}}
 	var all []demand
-	add := func(r rows) {
-		if d := g.gather(r); len(d.pairs) > 0 {
+	add := func(d demand) {
+		if len(d.pairs) > 0 {
 			all = append(all, d)
 		}
 	}
 	for i := range v.Coflows {
 		if c := &v.Coflows[i]; c.Started {
-			add(rows{c.ID, c.Src, c.Dst, c.Size, c.LeftBytes})
+			add(m.demand(c))
 		}
 	}
 	for _, c := range pending.Placed(v, p) {
 		if c.Starts {
-			add(rows{c.ID, c.Src, c.Dst, c.Size, func(row int) pathmap.Bytes { return c.Size[row] }})
+			add(m.gather.gather(rows{c.ID, c.Src, c.Dst, c.Size, func(row int) pathmap.Bytes { return c.Size[row] }}))
 		}
 	}
+	m.forget(len(v.Coflows))
 	slices.SortFunc(all, func(a, b demand) int { return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.id, b.id)) })
 	return all
 }
@@ -169,14 +175,20 @@ func (g *gatherer) bucket(in, out southbound.RackID) int32 {
 
 func (g *gatherer) pair(r *rows, b *bucket) pair {
 	p := pair{in: southbound.Port(b.in), out: southbound.Port(b.out), size: b.size}
+	p.whole = g.over(r, b, p.size, func(row int) pathmap.Bytes { return r.size[row] })
+	g.remains(r, b, &p)
+	return p
+}
+
+// remains reckons what is left of a pair.
+func (g *gatherer) remains(r *rows, b *bucket, p *pair) {
+	p.left, p.need = 0, 0
 	for _, row := range b.rows {
 		p.left += r.left(int(row))
 	}
-	p.whole = g.over(r, b, p.size, func(row int) pathmap.Bytes { return r.size[row] })
 	if p.left > 0 {
 		p.need = g.over(r, b, p.left, r.left)
 	}
-	return p
 }
 
 // over returns how long a pair's bytes take on a circuit: at the rate of its two OCS ports, or longer where the busiest
@@ -186,7 +198,9 @@ func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pa
 	racks := [2]int{int(b.in), int(b.out)}
 	d := g.v.Wire(total).Over(min(g.ends[b.in].up, g.ends[b.out].down))
 	for side, hosts := range [2][]southbound.HostID{r.src, r.dst} {
-		g.sum = append(g.sum[:0], make([]pathmap.Bytes, g.v.Fabric.HostsOf(racks[side]))...)
+		n := g.v.Fabric.HostsOf(racks[side])
+		g.sum = slices.Grow(g.sum[:0], n)[:n]
+		clear(g.sum)
 		for _, row := range b.rows {
 			g.sum[int(hosts[row])-first[side]] += of(int(row))
 		}

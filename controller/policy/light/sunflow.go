@@ -27,6 +27,14 @@ type Sunflow struct {
 	Preempt bool
 	// Order is the order of one coflow's pairs.
 	Order Order
+
+	memory *memory // nil: everything is read at each decision
+}
+
+// Remembering returns s with a memory of what it has read of coflows. It decides as without, and sooner.
+func (s Sunflow) Remembering() Sunflow {
+	s.memory = new(memory)
+	return s
 }
 
 // Order is the order in which Sunflow looks at the pairs of one coflow. Each keeps the bound of 2·T(C).
@@ -60,10 +68,14 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	if only && s.Order == ByFabric {
 		s.Order, s.Preempt = ByPort, true
 	}
-	l := &ledger{v: v, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}, only: only}
+	m := s.memory
+	if m == nil {
+		m = new(memory)
+	}
+	l := &ledger{v: v, memory: m, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}, only: only}
 	l.sched = scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, start: v.Now, lit: lit(v), horizon: v.Now + horizon,
 		byPort: s.Order == ByPort}
-	all := demands(v, p, l.ends)
+	all := m.demands(v, p, l.ends)
 	l.sort(all)
 	for i := range all {
 		l.plan(&all[i], p)
@@ -78,6 +90,7 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 // ledger is what is reserved at one decision, and what becomes of it.
 type ledger struct {
 	v       *controller.View
+	memory  *memory
 	preempt bool
 	ends    []port
 	sched   scheduler
@@ -86,7 +99,8 @@ type ledger struct {
 	unbegun []controller.Reservation // sorted by (Coflow, NotBefore, In)
 	held    []controller.Reservation // begun ones that stay
 	planned map[southbound.CoflowID]bool
-	only    bool // nothing goes over packets, not even crumbs
+	todo    []pair // memory of uncovered
+	only    bool   // nothing goes over packets, not even crumbs
 }
 
 // sort takes the view's reservations apart. Begun ones take their ports at once unless they may be preempted. Unbegun
@@ -189,14 +203,10 @@ func (l *ledger) keep(d *demand, own []controller.Reservation) bool {
 	if len(own) == 0 {
 		return true
 	}
-	live := map[[2]southbound.Port]bool{}
-	for _, p := range d.pairs {
-		live[[2]southbound.Port{p.in, p.out}] = p.left > 0
-	}
 	b := l.sched.table
 	for k, r := range own {
 		long := r.NotAfter - r.NotBefore
-		if !live[[2]southbound.Port{r.In, r.Out}] || !b.fits(r.In, r.Out, r.NotBefore, r.NotAfter) ||
+		if !d.wants(r.In, r.Out) || !b.fits(r.In, r.Out, r.NotBefore, r.NotAfter) ||
 			b.earliest(r.In, r.Out, l.v.Now, long) < r.NotBefore-l.v.Delta {
 			for _, taken := range own[:k] {
 				b.drop(taken.In, taken.Out, taken.NotBefore)
@@ -212,35 +222,52 @@ func (l *ledger) keep(d *demand, own []controller.Reservation) bool {
 // that is small beside the outage of a move, or beside what is covered, stays on packets, for rates are never met
 // exactly; not that of a pair which has just lost reservations: all of it was meant to go.
 func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair {
-	covered := map[[2]southbound.Port]time.Duration{}
+	n := southbound.Port(l.v.Fabric.Racks)
+	covered, meant := l.memory.covered, l.memory.meant
 	for _, r := range l.held {
 		if r.Coflow == d.id || r.Coflow == controller.AnyCoflow {
-			covered[[2]southbound.Port{r.In, r.Out}] += l.carries(r)
+			covered[r.In*n+r.Out] += l.carries(r)
 		}
 	}
 	for _, r := range own {
-		covered[[2]southbound.Port{r.In, r.Out}] += max(r.NotAfter-r.NotBefore-l.sched.setup(r.In, r.Out, r.NotBefore), 0)
+		covered[r.In*n+r.Out] += max(r.NotAfter-r.NotBefore-l.sched.setup(r.In, r.Out, r.NotBefore), 0)
 	}
-	meant := map[[2]southbound.Port]bool{}
 	for _, r := range lost {
-		meant[[2]southbound.Port{r.In, r.Out}] = true
+		meant[r.In*n+r.Out] = true
 	}
-	var todo []pair
+	todo := l.todo[:0]
 	for _, p := range d.pairs {
-		key := [2]southbound.Port{p.in, p.out}
+		if p.need == 0 {
+			continue
+		}
+		at := p.in*n + p.out
 		crumb := time.Duration(0)
 		switch {
-		case meant[key] || l.only:
-		case covered[key] > 0:
+		case meant[at] || l.only:
+		case covered[at] > 0:
 			crumb = max(l.v.Delta, p.need/20)
 		case p.left < l.v.Elephants:
 			crumb = l.v.Delta
 		}
-		if p.need -= covered[key]; p.need > crumb {
+		if p.need -= covered[at]; p.need > crumb {
 			todo = append(todo, p)
 		}
 	}
+	l.todo = todo
+	for _, all := range [3][]controller.Reservation{l.held, own, lost} {
+		for _, r := range all {
+			covered[r.In*n+r.Out], meant[r.In*n+r.Out] = 0, false
+		}
+	}
 	return todo
+}
+
+// wants says whether a coflow has bytes left between two ports.
+func (d *demand) wants(in, out southbound.Port) bool {
+	i, ok := slices.BinarySearchFunc(d.pairs, pair{in: in, out: out}, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
+	})
+	return ok && d.pairs[i].left > 0
 }
 
 // carries returns for how long from now on a begun reservation will carry bytes.

@@ -1,0 +1,157 @@
+package light
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// memory is what Sunflow keeps from one decision to the next, so that it need not add up all rows of all coflows each
+// time: their pairs, and what was left of each row when it was last looked at. All of it follows from the view alone.
+type memory struct {
+	fabric    *topo.Fabric
+	ends      []port
+	elephants pathmap.Bytes
+	delta     time.Duration
+	books     map[southbound.CoflowID]*book
+	tick      uint64
+	gather    gatherer
+	dirty     []int32
+	covered   []time.Duration // by pair of ports; zero between uses
+	meant     []bool          // by pair of ports; false between uses
+}
+
+// book is one coflow.
+type book struct {
+	first *southbound.HostID // of the rows that it is about: others are another coflow's of the same id
+	rows  int
+	seen  uint64
+
+	pairs  []pair // by (in, out)
+	bound  time.Duration
+	of     []int32   // by row: its pair, none (-1) where it has none
+	row    []int32   // the rows of each pair, one pair's after the other's
+	start  []int32   // by pair: where its rows begin in row
+	left   []float64 // by row
+	marked []bool    // by pair: to be reckoned anew
+}
+
+// remember brings a memory up to date with a view, but for its coflows: what other ports or thresholds gave is void.
+func (m *memory) remember(v *controller.View, ends []port) {
+	if m.fabric != v.Fabric || !slices.Equal(m.ends, ends) || m.elephants != v.Elephants || m.books == nil {
+		m.fabric, m.ends, m.elephants, m.books = v.Fabric, ends, v.Elephants, map[southbound.CoflowID]*book{}
+		n := v.Fabric.Racks
+		m.covered, m.meant = make([]time.Duration, n*n), make([]bool, n*n)
+	}
+	m.gather.v, m.gather.ends = v, ends
+	if m.gather.at == nil {
+		m.gather.at = map[[2]southbound.RackID]int32{}
+	}
+	m.gather.nic = nics(v)
+	if m.delta != v.Delta {
+		m.delta = v.Delta
+		for _, b := range m.books {
+			b.bound = bound(b.pairs, m.delta, len(ends)) // each by itself: the order does not matter
+		}
+	}
+	m.tick++
+}
+
+// forget drops the books of coflows that have not been met of late.
+func (m *memory) forget(live int) {
+	if len(m.books) > 2*live+16 {
+		for id, b := range m.books {
+			if b.seen != m.tick {
+				delete(m.books, id)
+			}
+		}
+	}
+}
+
+// demand returns the elephants of a started coflow. Borrowed until the next decision.
+func (m *memory) demand(c *controller.CoflowView) demand {
+	b := m.books[c.ID]
+	if b == nil || b.rows != len(c.Src) || b.rows > 0 && b.first != &c.Src[0] {
+		b = m.open(c)
+		m.books[c.ID] = b
+	} else {
+		m.renew(c, b)
+	}
+	b.seen = m.tick
+	return demand{id: c.ID, bound: b.bound, pairs: b.pairs}
+}
+
+// open reads a coflow for the first time.
+func (m *memory) open(c *controller.CoflowView) *book {
+	b := &book{rows: len(c.Src), of: slices.Repeat([]int32{-1}, len(c.Src)), left: make([]float64, len(c.Src))}
+	if b.rows > 0 {
+		b.first = &c.Src[0]
+	}
+	r := rows{c.ID, c.Src, c.Dst, c.Size, c.LeftBytes}
+	m.gather.fill(&r)
+	var kept []int
+	for i := range m.gather.buckets {
+		if m.gather.buckets[i].size >= m.elephants {
+			kept = append(kept, i)
+		}
+	}
+	slices.SortFunc(kept, func(x, y int) int {
+		a, b := &m.gather.buckets[x], &m.gather.buckets[y]
+		return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
+	})
+	for k, i := range kept {
+		u := &m.gather.buckets[i]
+		b.start = append(b.start, int32(len(b.row)))
+		b.row = append(b.row, u.rows...)
+		b.pairs = append(b.pairs, m.gather.pair(&r, u))
+		for _, row := range u.rows {
+			b.of[row] = int32(k)
+		}
+	}
+	b.start = append(b.start, int32(len(b.row)))
+	for row := range b.left {
+		b.left[row] = leftOf(c, row)
+	}
+	b.marked = make([]bool, len(b.pairs))
+	b.bound = bound(b.pairs, m.delta, len(m.ends))
+	return b
+}
+
+func leftOf(c *controller.CoflowView, row int) float64 {
+	if c.Ended[row] {
+		return 0
+	}
+	return c.Left.Base[row] * c.Left.F
+}
+
+// renew reckons anew the pairs of which rows have less left.
+func (m *memory) renew(c *controller.CoflowView, b *book) {
+	m.dirty = m.dirty[:0]
+	base, f := c.Left.Base, c.Left.F
+	for row, was := range b.left {
+		now := base[row] * f
+		if c.Ended[row] {
+			now = 0
+		}
+		if now == was {
+			continue
+		}
+		b.left[row] = now
+		if k := b.of[row]; k >= 0 && !b.marked[k] {
+			b.marked[k] = true
+			m.dirty = append(m.dirty, k)
+		}
+	}
+	r := rows{c.ID, c.Src, c.Dst, c.Size, c.LeftBytes}
+	for _, k := range m.dirty {
+		p := &b.pairs[k]
+		u := bucket{in: southbound.RackID(p.in), out: southbound.RackID(p.out), rows: b.row[b.start[k]:b.start[k+1]], size: p.size}
+		m.gather.remains(&r, &u, p)
+		b.marked[k] = false
+	}
+}
