@@ -40,6 +40,26 @@ func (a *Agent) Fail(h southbound.HostID, up bool) error {
 	return nil
 }
 
+// Regard is Fail without an event, of any host of the fabric: whoever tells has told the controller as well.
+func (a *Agent) Regard(h southbound.HostID, up bool) error {
+	if h < 0 || int(h) >= a.cfg.Hosts {
+		return fmt.Errorf("regard host %d: the fabric's hosts are 0 to %d: %w", h, a.cfg.Hosts-1, southbound.ErrRefused)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.closed:
+		return fmt.Errorf("regard host %d: %w", h, errClosed)
+	case a.lost[h] == !up:
+	case up:
+		delete(a.lost, h)
+	default:
+		a.lost[h] = true
+		a.voidAt(h)
+	}
+	return nil
+}
+
 // voidAt ends what a host does. The order of the tasks does not show.
 func (a *Agent) voidAt(h southbound.HostID) {
 	for id, t := range a.tasks {

@@ -172,3 +172,15 @@ func (s *server) Status(_ context.Context, m *agentpb.StatusRequest) (*agentpb.S
 	}
 	return s.a.Status().Message(), nil
 }
+
+func (s *server) Regard(_ context.Context, m *agentpb.RegardRequest) (*agentpb.RegardReply, error) {
+	if err := s.admit(m.GetElection()); err != nil {
+		return nil, wire.ToStatus(err)
+	}
+	for _, h := range m.GetHost() {
+		if err := s.a.Regard(southbound.HostID(h), m.GetUp()); err != nil {
+			return nil, wire.ToStatus(err)
+		}
+	}
+	return &agentpb.RegardReply{}, nil
+}

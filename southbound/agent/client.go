@@ -187,3 +187,16 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	}
 }
+
+// Regard tells the agent that hosts, its own or others', have failed or are back: bundles from them and to them are void,
+// and nothing is told of that. It goes past the queue.
+func (c *Client) Regard(ctx context.Context, hosts []southbound.HostID, up bool) error {
+	req := &agentpb.RegardRequest{Election: c.election(), Up: up}
+	for _, h := range hosts {
+		req.Host = append(req.Host, int32(h))
+	}
+	if _, err := c.rpc.Regard(ctx, req); err != nil {
+		return fmt.Errorf("regard %d hosts at agent %q: %w", len(hosts), c.cfg.Addr, wire.FromStatus(err))
+	}
+	return nil
+}

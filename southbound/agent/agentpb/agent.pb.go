@@ -1553,6 +1553,102 @@ func (x *WatchReply) GetIncarnation() uint64 {
 	return 0
 }
 
+type RegardRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Election      *Election              `protobuf:"bytes,1,opt,name=election,proto3" json:"election,omitempty"`
+	Host          []int32                `protobuf:"varint,2,rep,packed,name=host,proto3" json:"host,omitempty"`
+	Up            bool                   `protobuf:"varint,3,opt,name=up,proto3" json:"up,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegardRequest) Reset() {
+	*x = RegardRequest{}
+	mi := &file_agent_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegardRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegardRequest) ProtoMessage() {}
+
+func (x *RegardRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegardRequest.ProtoReflect.Descriptor instead.
+func (*RegardRequest) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *RegardRequest) GetElection() *Election {
+	if x != nil {
+		return x.Election
+	}
+	return nil
+}
+
+func (x *RegardRequest) GetHost() []int32 {
+	if x != nil {
+		return x.Host
+	}
+	return nil
+}
+
+func (x *RegardRequest) GetUp() bool {
+	if x != nil {
+		return x.Up
+	}
+	return false
+}
+
+type RegardReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegardReply) Reset() {
+	*x = RegardReply{}
+	mi := &file_agent_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegardReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegardReply) ProtoMessage() {}
+
+func (x *RegardReply) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegardReply.ProtoReflect.Descriptor instead.
+func (*RegardReply) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{26}
+}
+
 type AckRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Election      *Election              `protobuf:"bytes,1,opt,name=election,proto3" json:"election,omitempty"`
@@ -1563,7 +1659,7 @@ type AckRequest struct {
 
 func (x *AckRequest) Reset() {
 	*x = AckRequest{}
-	mi := &file_agent_proto_msgTypes[25]
+	mi := &file_agent_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1575,7 +1671,7 @@ func (x *AckRequest) String() string {
 func (*AckRequest) ProtoMessage() {}
 
 func (x *AckRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[25]
+	mi := &file_agent_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1588,7 +1684,7 @@ func (x *AckRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AckRequest.ProtoReflect.Descriptor instead.
 func (*AckRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{25}
+	return file_agent_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AckRequest) GetElection() *Election {
@@ -1613,7 +1709,7 @@ type AckReply struct {
 
 func (x *AckReply) Reset() {
 	*x = AckReply{}
-	mi := &file_agent_proto_msgTypes[26]
+	mi := &file_agent_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +1721,7 @@ func (x *AckReply) String() string {
 func (*AckReply) ProtoMessage() {}
 
 func (x *AckReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[26]
+	mi := &file_agent_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +1734,7 @@ func (x *AckReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AckReply.ProtoReflect.Descriptor instead.
 func (*AckReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{26}
+	return file_agent_proto_rawDescGZIP(), []int{28}
 }
 
 type StatusRequest struct {
@@ -1650,7 +1746,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_agent_proto_msgTypes[27]
+	mi := &file_agent_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1662,7 +1758,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[27]
+	mi := &file_agent_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1675,7 +1771,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{27}
+	return file_agent_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *StatusRequest) GetElection() *Election {
@@ -1700,7 +1796,7 @@ type StatusReply struct {
 
 func (x *StatusReply) Reset() {
 	*x = StatusReply{}
-	mi := &file_agent_proto_msgTypes[28]
+	mi := &file_agent_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1712,7 +1808,7 @@ func (x *StatusReply) String() string {
 func (*StatusReply) ProtoMessage() {}
 
 func (x *StatusReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[28]
+	mi := &file_agent_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1725,7 +1821,7 @@ func (x *StatusReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply.ProtoReflect.Descriptor instead.
 func (*StatusReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{28}
+	return file_agent_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *StatusReply) GetIncarnation() uint64 {
@@ -1793,7 +1889,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_agent_proto_msgTypes[29]
+	mi := &file_agent_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1805,7 +1901,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[29]
+	mi := &file_agent_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1818,7 +1914,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{29}
+	return file_agent_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Stats) GetBundlesEnded() int64 {
@@ -1984,7 +2080,12 @@ const file_agent_proto_rawDesc = "" +
 	"WatchReply\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x121\n" +
 	"\x06events\x18\x02 \x03(\v2\x19.lightloom.agent.v1.EventR\x06events\x12 \n" +
-	"\vincarnation\x18\x03 \x01(\x06R\vincarnation\"`\n" +
+	"\vincarnation\x18\x03 \x01(\x06R\vincarnation\"m\n" +
+	"\rRegardRequest\x128\n" +
+	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x12\n" +
+	"\x04host\x18\x02 \x03(\x05R\x04host\x12\x0e\n" +
+	"\x02up\x18\x03 \x01(\bR\x02up\"\r\n" +
+	"\vRegardReply\"`\n" +
 	"\n" +
 	"AckRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x18\n" +
@@ -2019,7 +2120,7 @@ const file_agent_proto_rawDesc = "" +
 	"\x14START_STATUS_PARTIAL\x10\x01\x12\x18\n" +
 	"\x14START_STATUS_STARTED\x10\x02\x12\x16\n" +
 	"\x12START_STATUS_KNOWN\x10\x03\x12\x16\n" +
-	"\x12START_STATUS_ENDED\x10\x042\xbd\x05\n" +
+	"\x12START_STATUS_ENDED\x10\x042\x8b\x06\n" +
 	"\x05Agent\x12C\n" +
 	"\x03Run\x12\x1e.lightloom.agent.v1.RunRequest\x1a\x1c.lightloom.agent.v1.RunReply\x12I\n" +
 	"\x05Start\x12 .lightloom.agent.v1.StartRequest\x1a\x1e.lightloom.agent.v1.StartReply\x12I\n" +
@@ -2027,7 +2128,8 @@ const file_agent_proto_rawDesc = "" +
 	"\bSetRates\x12#.lightloom.agent.v1.SetRatesRequest\x1a!.lightloom.agent.v1.SetRatesReply\x12T\n" +
 	"\bProgress\x12#.lightloom.agent.v1.ProgressRequest\x1a!.lightloom.agent.v1.ProgressReply0\x01\x12K\n" +
 	"\x05Watch\x12 .lightloom.agent.v1.WatchRequest\x1a\x1e.lightloom.agent.v1.WatchReply0\x01\x12O\n" +
-	"\aTraffic\x12\".lightloom.agent.v1.TrafficRequest\x1a .lightloom.agent.v1.TrafficReply\x12C\n" +
+	"\aTraffic\x12\".lightloom.agent.v1.TrafficRequest\x1a .lightloom.agent.v1.TrafficReply\x12L\n" +
+	"\x06Regard\x12!.lightloom.agent.v1.RegardRequest\x1a\x1f.lightloom.agent.v1.RegardReply\x12C\n" +
 	"\x03Ack\x12\x1e.lightloom.agent.v1.AckRequest\x1a\x1c.lightloom.agent.v1.AckReply\x12L\n" +
 	"\x06Status\x12!.lightloom.agent.v1.StatusRequest\x1a\x1f.lightloom.agent.v1.StatusReplyB$Z\"lightloom/southbound/agent/agentpbb\x06proto3"
 
@@ -2044,7 +2146,7 @@ func file_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_agent_proto_goTypes = []any{
 	(StartStatus)(0),        // 0: lightloom.agent.v1.StartStatus
 	(*Election)(nil),        // 1: lightloom.agent.v1.Election
@@ -2072,11 +2174,13 @@ var file_agent_proto_goTypes = []any{
 	(*WatchRequest)(nil),    // 23: lightloom.agent.v1.WatchRequest
 	(*Event)(nil),           // 24: lightloom.agent.v1.Event
 	(*WatchReply)(nil),      // 25: lightloom.agent.v1.WatchReply
-	(*AckRequest)(nil),      // 26: lightloom.agent.v1.AckRequest
-	(*AckReply)(nil),        // 27: lightloom.agent.v1.AckReply
-	(*StatusRequest)(nil),   // 28: lightloom.agent.v1.StatusRequest
-	(*StatusReply)(nil),     // 29: lightloom.agent.v1.StatusReply
-	(*Stats)(nil),           // 30: lightloom.agent.v1.Stats
+	(*RegardRequest)(nil),   // 26: lightloom.agent.v1.RegardRequest
+	(*RegardReply)(nil),     // 27: lightloom.agent.v1.RegardReply
+	(*AckRequest)(nil),      // 28: lightloom.agent.v1.AckRequest
+	(*AckReply)(nil),        // 29: lightloom.agent.v1.AckReply
+	(*StatusRequest)(nil),   // 30: lightloom.agent.v1.StatusRequest
+	(*StatusReply)(nil),     // 31: lightloom.agent.v1.StatusReply
+	(*Stats)(nil),           // 32: lightloom.agent.v1.Stats
 }
 var file_agent_proto_depIdxs = []int32{
 	1,  // 0: lightloom.agent.v1.RunRequest.election:type_name -> lightloom.agent.v1.Election
@@ -2098,32 +2202,35 @@ var file_agent_proto_depIdxs = []int32{
 	21, // 16: lightloom.agent.v1.ProgressReply.backlogs:type_name -> lightloom.agent.v1.Backlog
 	1,  // 17: lightloom.agent.v1.WatchRequest.election:type_name -> lightloom.agent.v1.Election
 	24, // 18: lightloom.agent.v1.WatchReply.events:type_name -> lightloom.agent.v1.Event
-	1,  // 19: lightloom.agent.v1.AckRequest.election:type_name -> lightloom.agent.v1.Election
-	1,  // 20: lightloom.agent.v1.StatusRequest.election:type_name -> lightloom.agent.v1.Election
-	30, // 21: lightloom.agent.v1.StatusReply.stats:type_name -> lightloom.agent.v1.Stats
-	3,  // 22: lightloom.agent.v1.Agent.Run:input_type -> lightloom.agent.v1.RunRequest
-	6,  // 23: lightloom.agent.v1.Agent.Start:input_type -> lightloom.agent.v1.StartRequest
-	9,  // 24: lightloom.agent.v1.Agent.Steer:input_type -> lightloom.agent.v1.SteerRequest
-	16, // 25: lightloom.agent.v1.Agent.SetRates:input_type -> lightloom.agent.v1.SetRatesRequest
-	18, // 26: lightloom.agent.v1.Agent.Progress:input_type -> lightloom.agent.v1.ProgressRequest
-	23, // 27: lightloom.agent.v1.Agent.Watch:input_type -> lightloom.agent.v1.WatchRequest
-	19, // 28: lightloom.agent.v1.Agent.Traffic:input_type -> lightloom.agent.v1.TrafficRequest
-	26, // 29: lightloom.agent.v1.Agent.Ack:input_type -> lightloom.agent.v1.AckRequest
-	28, // 30: lightloom.agent.v1.Agent.Status:input_type -> lightloom.agent.v1.StatusRequest
-	4,  // 31: lightloom.agent.v1.Agent.Run:output_type -> lightloom.agent.v1.RunReply
-	7,  // 32: lightloom.agent.v1.Agent.Start:output_type -> lightloom.agent.v1.StartReply
-	10, // 33: lightloom.agent.v1.Agent.Steer:output_type -> lightloom.agent.v1.SteerReply
-	17, // 34: lightloom.agent.v1.Agent.SetRates:output_type -> lightloom.agent.v1.SetRatesReply
-	22, // 35: lightloom.agent.v1.Agent.Progress:output_type -> lightloom.agent.v1.ProgressReply
-	25, // 36: lightloom.agent.v1.Agent.Watch:output_type -> lightloom.agent.v1.WatchReply
-	20, // 37: lightloom.agent.v1.Agent.Traffic:output_type -> lightloom.agent.v1.TrafficReply
-	27, // 38: lightloom.agent.v1.Agent.Ack:output_type -> lightloom.agent.v1.AckReply
-	29, // 39: lightloom.agent.v1.Agent.Status:output_type -> lightloom.agent.v1.StatusReply
-	31, // [31:40] is the sub-list for method output_type
-	22, // [22:31] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	1,  // 19: lightloom.agent.v1.RegardRequest.election:type_name -> lightloom.agent.v1.Election
+	1,  // 20: lightloom.agent.v1.AckRequest.election:type_name -> lightloom.agent.v1.Election
+	1,  // 21: lightloom.agent.v1.StatusRequest.election:type_name -> lightloom.agent.v1.Election
+	32, // 22: lightloom.agent.v1.StatusReply.stats:type_name -> lightloom.agent.v1.Stats
+	3,  // 23: lightloom.agent.v1.Agent.Run:input_type -> lightloom.agent.v1.RunRequest
+	6,  // 24: lightloom.agent.v1.Agent.Start:input_type -> lightloom.agent.v1.StartRequest
+	9,  // 25: lightloom.agent.v1.Agent.Steer:input_type -> lightloom.agent.v1.SteerRequest
+	16, // 26: lightloom.agent.v1.Agent.SetRates:input_type -> lightloom.agent.v1.SetRatesRequest
+	18, // 27: lightloom.agent.v1.Agent.Progress:input_type -> lightloom.agent.v1.ProgressRequest
+	23, // 28: lightloom.agent.v1.Agent.Watch:input_type -> lightloom.agent.v1.WatchRequest
+	19, // 29: lightloom.agent.v1.Agent.Traffic:input_type -> lightloom.agent.v1.TrafficRequest
+	26, // 30: lightloom.agent.v1.Agent.Regard:input_type -> lightloom.agent.v1.RegardRequest
+	28, // 31: lightloom.agent.v1.Agent.Ack:input_type -> lightloom.agent.v1.AckRequest
+	30, // 32: lightloom.agent.v1.Agent.Status:input_type -> lightloom.agent.v1.StatusRequest
+	4,  // 33: lightloom.agent.v1.Agent.Run:output_type -> lightloom.agent.v1.RunReply
+	7,  // 34: lightloom.agent.v1.Agent.Start:output_type -> lightloom.agent.v1.StartReply
+	10, // 35: lightloom.agent.v1.Agent.Steer:output_type -> lightloom.agent.v1.SteerReply
+	17, // 36: lightloom.agent.v1.Agent.SetRates:output_type -> lightloom.agent.v1.SetRatesReply
+	22, // 37: lightloom.agent.v1.Agent.Progress:output_type -> lightloom.agent.v1.ProgressReply
+	25, // 38: lightloom.agent.v1.Agent.Watch:output_type -> lightloom.agent.v1.WatchReply
+	20, // 39: lightloom.agent.v1.Agent.Traffic:output_type -> lightloom.agent.v1.TrafficReply
+	27, // 40: lightloom.agent.v1.Agent.Regard:output_type -> lightloom.agent.v1.RegardReply
+	29, // 41: lightloom.agent.v1.Agent.Ack:output_type -> lightloom.agent.v1.AckReply
+	31, // 42: lightloom.agent.v1.Agent.Status:output_type -> lightloom.agent.v1.StatusReply
+	33, // [33:43] is the sub-list for method output_type
+	23, // [23:33] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_agent_proto_init() }
@@ -2137,7 +2244,7 @@ func file_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   30,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

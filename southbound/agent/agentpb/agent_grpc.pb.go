@@ -31,6 +31,7 @@ const (
 	Agent_Progress_FullMethodName = "/lightloom.agent.v1.Agent/Progress"
 	Agent_Watch_FullMethodName    = "/lightloom.agent.v1.Agent/Watch"
 	Agent_Traffic_FullMethodName  = "/lightloom.agent.v1.Agent/Traffic"
+	Agent_Regard_FullMethodName   = "/lightloom.agent.v1.Agent/Regard"
 	Agent_Ack_FullMethodName      = "/lightloom.agent.v1.Agent/Ack"
 	Agent_Status_FullMethodName   = "/lightloom.agent.v1.Agent/Status"
 )
@@ -53,6 +54,9 @@ type AgentClient interface {
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchReply], error)
 	// Traffic tells what hosts have sent each other, announced or not.
 	Traffic(ctx context.Context, in *TrafficRequest, opts ...grpc.CallOption) (*TrafficReply, error)
+	// Regard says of hosts, the agent's own or others', that they have failed or are back: bundles from them and to them
+	// are void, and nothing is told of that.
+	Regard(ctx context.Context, in *RegardRequest, opts ...grpc.CallOption) (*RegardReply, error)
 	// Ack lets the agent forget the events up to a number.
 	Ack(ctx context.Context, in *AckRequest, opts ...grpc.CallOption) (*AckReply, error)
 	// Status tells how the agent is, and makes an election id known without changing anything else.
@@ -155,6 +159,16 @@ func (c *agentClient) Traffic(ctx context.Context, in *TrafficRequest, opts ...g
 	return out, nil
 }
 
+func (c *agentClient) Regard(ctx context.Context, in *RegardRequest, opts ...grpc.CallOption) (*RegardReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RegardReply)
+	err := c.cc.Invoke(ctx, Agent_Regard_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *agentClient) Ack(ctx context.Context, in *AckRequest, opts ...grpc.CallOption) (*AckReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AckReply)
@@ -193,6 +207,9 @@ type AgentServer interface {
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchReply]) error
 	// Traffic tells what hosts have sent each other, announced or not.
 	Traffic(context.Context, *TrafficRequest) (*TrafficReply, error)
+	// Regard says of hosts, the agent's own or others', that they have failed or are back: bundles from them and to them
+	// are void, and nothing is told of that.
+	Regard(context.Context, *RegardRequest) (*RegardReply, error)
 	// Ack lets the agent forget the events up to a number.
 	Ack(context.Context, *AckRequest) (*AckReply, error)
 	// Status tells how the agent is, and makes an election id known without changing anything else.
@@ -227,6 +244,9 @@ func (UnimplementedAgentServer) Watch(*WatchRequest, grpc.ServerStreamingServer[
 }
 func (UnimplementedAgentServer) Traffic(context.Context, *TrafficRequest) (*TrafficReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Traffic not implemented")
+}
+func (UnimplementedAgentServer) Regard(context.Context, *RegardRequest) (*RegardReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Regard not implemented")
 }
 func (UnimplementedAgentServer) Ack(context.Context, *AckRequest) (*AckReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Ack not implemented")
@@ -367,6 +387,24 @@ func _Agent_Traffic_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Agent_Regard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RegardRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).Regard(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_Regard_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).Regard(ctx, req.(*RegardRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Agent_Ack_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AckRequest)
 	if err := dec(in); err != nil {
@@ -429,6 +467,10 @@ var Agent_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Traffic",
 			Handler:    _Agent_Traffic_Handler,
+		},
+		{
+			MethodName: "Regard",
+			Handler:    _Agent_Regard_Handler,
 		},
 		{
 			MethodName: "Ack",
