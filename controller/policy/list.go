@@ -83,6 +83,7 @@ func list() []entry {
 		steps("coflowsim-ncf", "ncf by the rules of coflowsim", func() Part { return share.NewCoflowsim("ncf") }),
 		steps("coflowsim-lcf", "lcf by the rules of coflowsim", func() Part { return share.NewCoflowsim("lcf") }),
 		steps("coflowsim-sebf", "sebf by the rules of coflowsim", func() Part { return share.NewCoflowsim("sebf") }),
+		steps("coflowsim-pfp", "smallest flow first at each receiver, as coflowsim's PFP", func() Part { return share.NewCoflowsimPFP() }),
 		steps("coflowsim-dclas", "dclas by the rules of coflowsim's DARK", func() Part { return new(share.CoflowsimDark) }),
 		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
 		cross("application", "the upper level of crosslayer alone: places by annealing, for paths drawn at random", anneal.Options{Blind: true}),

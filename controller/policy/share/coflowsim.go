@@ -99,7 +99,7 @@ func (p *Coflowsim) arrange(all []demand) {
 		}
 		at := slices.IndexFunc(p.sorted, func(id southbound.CoflowID) bool {
 			k, _ := find(id)
-			return p.key(&all[i]) < p.key(&all[k])
+			return p.key(&all[i]) < p.key(&all[k])*(1-tie)
 		})
 		if at < 0 {
 			at = len(p.sorted)

@@ -113,17 +113,17 @@ func (s *setup) choose(spec topo.Spec) error {
 		names = []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow"}
 	}
 	for _, n := range names {
-		_, err := s.policy(n)
+		n, err := s.opt.Rules.named(n)
 		if err != nil {
+			return err
+		}
+		if _, err := s.policy(n); err != nil {
 			return err
 		}
 		lights := s.lights(n)
 		if spec.Kind == topo.Crossbar && spec.HasOCS() && !lights {
 			return &insideError{fmt.Sprintf("policy %q sets up no circuits, and on this crossbar (with dark=) every byte goes over circuits", n),
 				"add a part that does, such as " + n + "+sunflow, or leave dark= away"}
-		}
-		if n, err = s.opt.Rules.named(n); err != nil {
-			return err
 		}
 		name := shown(n)
 		if slices.ContainsFunc(s.rows, func(r row) bool { return r.Name == name }) {
@@ -206,6 +206,11 @@ func (s *setup) trace() ([]controller.Job, error) {
 	t, err := workload.ReadTrace(f, s.opt.Trace)
 	if err != nil {
 		return nil, err
+	}
+	if s.opt.Rules.Compat != "" {
+		if n := t.AsCoflowsim(); n > 0 {
+			s.notes = append(s.notes, fmt.Sprintf("%d coflows have several mappers or reducers in a rack, or bytes that do not divide among mappers: they are joined, and bytes rounded up to whole megabytes a flow.", n))
+		}
 	}
 	jobs, fold, err := t.Jobs(workload.FoldOptions{Racks: s.spec.Racks, HostsPerRack: s.spec.Hosts, Coflows: s.opt.Coflows, MaxWidth: s.opt.Rules.MaxWidth})
 	s.fold, s.source = fold, t.Name
