@@ -33,7 +33,10 @@ func meanCCT(o *outcome) (sum time.Duration) {
 // not estimate is faster over all of them.
 func TestDemandSources(t *testing.T) {
 	sum := map[demand.Source]time.Duration{}
+	var table strings.Builder
+	table.WriteString("| policy | oracle | counters | backlog |\n|---|---|---|---|\n")
 	for _, light := range lights {
+		fmt.Fprintf(&table, "| %s |", light)
 		s, err := prepare(Options{Demo: true, Seed: 2, Policies: []string{"random+ecmp+" + light}, Speedup: 1, Coflows: 40, On: OnFlowsim,
 			Demand: sources()}, 1)
 		if err != nil {
@@ -49,12 +52,14 @@ func TestDemandSources(t *testing.T) {
 			}
 			checkOutcome(t, s, o)
 			sum[r.Demand.Source] += meanCCT(o)
-			t.Logf("%-40s mean CCT %v, %d bytes over circuits, %d moves", r.Name, meanCCT(o).Round(time.Millisecond), o.OCS, len(o.State.Moves))
+			fmt.Fprintf(&table, " %d (%.0f MB, %d) |", meanCCT(o).Milliseconds(), float64(o.OCS)/1e6, len(o.State.Moves))
 			if o.OCS == 0 && r.Demand.Source != demand.FromBacklog {
 				t.Errorf("%s: nothing went over circuits", r.Name)
 			}
 		}
+		table.WriteString("\n")
 	}
+	golden(t, bench("demand"), "## Mean completion times", table.String())
 	if sum[""] >= sum[demand.FromCounters] || sum[""] >= sum[demand.FromBacklog] {
 		t.Errorf("mean CCTs add up to %v: the oracle is not the best", sum)
 	}

@@ -1,0 +1,140 @@
+package run
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected tables")
+
+// split is a small hybrid scenario: a ring of elephants between four racks, each worth a circuit and alone on both its
+// ports, and mice between all hosts, which are not. Elephants are far above the threshold of 9·δ·OCS = 2.25 MB, mice
+// far below.
+func split(t testing.TB, name string) *setup {
+	t.Helper()
+	s, err := prepare(Options{Demo: true, Seed: 1, Policies: []string{name}, Speedup: 1, Coflows: 1, On: OnFlowsim,
+		Fabric: "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms,nic=500Mbps"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.jobs = nil
+	add := func(name string, at time.Duration, flows ...controller.Flow) {
+		s.jobs = append(s.jobs, controller.Job{Name: name, Arrival: at, Edges: []controller.Edge{{Flows: flows}}})
+	}
+	for r := range southbound.HostID(4) {
+		add(fmt.Sprint("elephant", r), time.Duration(r)*10*time.Millisecond, controller.Flow{Src: 2 * r, Dst: (2*r + 2) % 8, Bytes: 15e6})
+	}
+	for i := range southbound.HostID(24) {
+		add(fmt.Sprint("mouse", i), time.Duration(i)*40*time.Millisecond, controller.Flow{Src: i % 8, Dst: (i + 3) % 8, Bytes: 50_000})
+	}
+	return s
+}
+
+// names are the parts that answer one question, those of other simulators' rules apart, which want a crossbar.
+func names(q policy.Question) (all []string) {
+	for _, p := range policy.Parts() {
+		if p.Questions[0] == q && len(p.Questions) == 1 && !p.Simulated && p.Name != "coflowsim-fair" {
+			all = append(all, p.Name)
+		}
+	}
+	return all
+}
+
+// TestHybridSplit runs every way of sharing with every circuit policy on it, both kinds of network at once: whatever the
+// two are, mice stay on packets, every byte arrives, and where elephants go over circuits they end sooner than without.
+// The table of it is docs/bench/hybrid/README.md's.
+func TestHybridSplit(t *testing.T) {
+	shares, lights := names(policy.Share), append([]string{"none"}, names(policy.Light)...)
+	var table strings.Builder
+	fmt.Fprintf(&table, "| share \\ light | %s |\n|---|%s\n", strings.Join(lights, " | "), strings.Repeat("---|", len(lights)))
+	for _, share := range shares {
+		fmt.Fprintf(&table, "| %s |", share)
+		var without time.Duration
+		for _, light := range lights {
+			name := "ecmp+" + share
+			if light != "none" {
+				name += "+" + light
+			}
+			s := split(t, name)
+			o, err := simulate(context.Background(), s, s.rows[0], nil)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			checkOutcome(t, s, o)
+			elephants, mice := kinds(o)
+			fmt.Fprintf(&table, " %.2f / %.0f (%.0f %%) |", elephants.Seconds(), mice.Seconds()*1e3, 100*float64(o.OCS)/60e6)
+			if light == "none" {
+				if without = elephants; o.OCS > 0 {
+					t.Errorf("%s: %d bytes over circuits that nobody sets up", name, o.OCS)
+				}
+				continue
+			}
+			if elephants >= without || o.OCS < 20e6 {
+				t.Errorf("%s: elephants take %v, %v without circuits; %d bytes over circuits", name, elephants, without, o.OCS)
+			}
+			if o.OCS > 60e6+bytesOfMice(o) {
+				t.Errorf("%s: %d bytes over circuits, the elephants have 60 MB", name, o.OCS)
+			}
+		}
+		table.WriteString("\n")
+	}
+	golden(t, bench("hybrid"), "## Mean completion times", table.String())
+}
+
+// kinds are the mean completion times of elephants and of mice.
+func kinds(o *outcome) (elephants, mice time.Duration) {
+	for i, c := range o.State.Coflows {
+		if i < 4 {
+			elephants += (c.Ended - c.Ready) / 4
+		} else {
+			mice += (c.Ended - c.Ready) / 24
+		}
+	}
+	return elephants, mice
+}
+
+// bytesOfMice are the mice between racks that an elephant's circuit joins: one for any coflow takes them along.
+func bytesOfMice(o *outcome) (sum pathmap.Bytes) {
+	for _, c := range o.State.Coflows[4:] {
+		sum += c.Bytes
+	}
+	return sum
+}
+
+func bench(name string) string {
+	return filepath.Join("..", "..", "..", "..", "docs", "bench", name, "README.md")
+}
+
+// golden holds a table against the page that shows it between two blank lines after a heading, which -update rewrites.
+func golden(t *testing.T, page, heading, got string) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, ok := strings.Cut(string(b), heading+"\n\n")
+	want, rest, ok2 := strings.Cut(after, "\n\n")
+	if !ok || !ok2 {
+		t.Fatalf("%s has no table below %q", page, heading)
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(before+heading+"\n\n"+got+"\n"+rest), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got != want+"\n" {
+		t.Errorf("%s says\n%s\nnow it is\n%s\nrun with -update and read the difference", page, want, got)
+	}
+}
