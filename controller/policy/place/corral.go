@@ -138,6 +138,9 @@ func (y *yard) corralJob(w *work) bool {
 		if !ok || !source && (!w.early(k) || !y.mayGather(w)) {
 			continue
 		}
+		if source && y.nearAmong(w, k, w.memo) {
+			return true
+		}
 		if h, ok := y.among(w.memo); ok {
 			y.put(w, k, task, h)
 			return true
@@ -147,6 +150,25 @@ func (y *yard) corralJob(w *work) bool {
 		}
 		if source && y.sourceTask(w, k) || !source && y.anywhere(w, k, task) {
 			return true
+		}
+	}
+	return false
+}
+
+// nearAmong places a task of a stage on one of some racks that holds a copy of its block.
+func (y *yard) nearAmong(w *work, stage int, racks []int32) bool {
+	for i := w.next[stage]; i < w.first[stage+1]; i++ {
+		if w.hosts != nil && w.hosts[i] != controller.NoHost {
+			continue
+		}
+		for _, r := range w.copies(i) {
+			if !slices.Contains(racks, int32(r)) {
+				continue
+			}
+			if h, ok := y.host(int(r)); ok {
+				y.put(w, stage, i, h)
+				return true
+			}
 		}
 	}
 	return false

@@ -2,7 +2,8 @@ package experiment
 
 // list is the one visible list of experiments.
 func list() []Experiment {
-	return []Experiment{
+	all := []Experiment{
 		topologyMap(),
 	}
+	return append(all, coschedulerExperiments()...)
 }

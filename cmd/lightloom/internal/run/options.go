@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/controller/demand"
 
 	"lightloom/cmd/lightloom/internal/report"
@@ -44,7 +45,10 @@ type Options struct {
 	ReportDir string // where report.json, run.json and report.html go; empty: a fresh directory, whose name is printed
 
 	// Settings are all flags with their values, by name, but for those that say where results go: for the manifest.
-	Settings       []report.Setting
+	Settings []report.Setting
+	given    []controller.Job         // of a Case
+	with     func() controller.Policy // of a Case
+
 	Args           []string // of the process, after its name: what a re-executed child needs to know
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

@@ -160,6 +160,9 @@ func (s *setup) lights(name string) bool {
 }
 
 func (s *setup) policy(name string) (controller.Policy, error) {
+	if s.opt.with != nil {
+		return s.opt.with(), nil
+	}
 	p := s.opt.Parts
 	return policy.New(name, policy.Options{Place: p.Place, Light: p.Light, Route: p.Route, Share: p.Share, EveryBundle: s.opt.Rules.EveryFlow})
 }
@@ -168,7 +171,9 @@ func (s *setup) policy(name string) (controller.Policy, error) {
 func (s *setup) load() error {
 	var jobs []controller.Job
 	var err error
-	if s.opt.Workload != "" {
+	if s.opt.given != nil {
+		s.source, jobs = "given", s.opt.given
+	} else if s.opt.Workload != "" {
 		jobs, err = s.modelled()
 	} else if s.opt.Trace == "" {
 		s.source = "synthetic" // its long coflows are elephants as run, whatever they are divided by

@@ -1,0 +1,125 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"lightloom/cmd/lightloom/internal/run"
+	"lightloom/controller"
+	"lightloom/controller/workload/swim"
+	"lightloom/pathmap/topo"
+)
+
+// cluster is the setting of section V-A of the Co-scheduler document, or a variation of it.
+type cluster struct {
+	Name    string
+	Fabric  string
+	Jobs    int
+	Model   swim.Model
+	Without bool // the job with the largest shuffle
+}
+
+// clusterFabric is 60 racks of 200 slots, 10 Gb/s from a rack to the packet core and 100 Gb/s to the optical switch,
+// mirrors dark for 10 ms. The ten servers of a rack are one host of 200 slots and 100 Gb/s here: their network cards
+// together carry what the rack can send, and bytes that stay in a rack are free. oversubscribed divides the 100 Gb/s of a
+// rack's servers.
+func clusterFabric(oversubscribed float64) string {
+	return fmt.Sprintf("hybrid:racks=60,hosts=1,slots=200,spines=1,nic=100Gbps,eps=%dMbps,ocs=100Gbps,dark=10ms", int(100_000/oversubscribed+0.5))
+}
+
+// sectionVA is the setting as published.
+func sectionVA() cluster {
+	return cluster{Name: "section V-A", Fabric: clusterFabric(10), Jobs: 1000, Model: swim.V1(12_000)}
+}
+
+// records reads the trace that the document takes its jobs from.
+func records(b *Bench) ([]swim.Record, error) {
+	if b.Data == "" {
+		return nil, fmt.Errorf("find trace: no folder of traces: name one that holds swim/%s with --data, or in LIGHTLOOM_DATA", fb2009)
+	}
+	name := filepath.Join(b.Data, "swim", fb2009)
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("find trace: %w", err)
+	}
+	defer f.Close()
+	return swim.Read(f, fb2009)
+}
+
+const fb2009 = "FB-2009_samples_24_times_1hr_0.tsv.gz"
+
+// jobs draws the jobs of one run. Which records, when and whose is drawn from the seed alone, so that settings that
+// differ in something else see the same jobs.
+func (c *cluster) jobs(all []swim.Record, seed uint64) ([]controller.Job, error) {
+	if err := c.Model.Check(); err != nil {
+		return nil, err
+	}
+	drawn := c.Model.Sample(all, c.Jobs, c.Without, rand.New(rand.NewPCG(seed, 0x73776d)))
+	jobs := c.Model.Jobs(drawn, rand.New(rand.NewPCG(seed, 0x707265)))
+	return jobs, nil
+}
+
+// figures are what the document reports of one run.
+type figures struct {
+	Makespan, JCT, CCT float64 // seconds; means over jobs, and over shuffles from the first byte to the last
+	OCS                float64 // share of the bytes between racks
+	HeavyJCT, LightJCT float64 // of jobs with a shuffle of T_e and more, and of the others
+	Far                float64 // share of maps that read from another rack
+	Crossed            float64 // bytes between racks, TB
+}
+
+func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, with func() controller.Policy, seed uint64) (*figures, error) {
+	jobs, err := c.jobs(all, seed)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := topo.FromArgument(c.Fabric)
+	if err != nil {
+		return nil, err
+	}
+	one := run.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed, With: with}
+	ran, err := one.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	elephant := 9 * spec.WithDefaults().OCS.In(spec.WithDefaults().Dark)
+	f := &figures{}
+	heavy, light, shuffles, maps, far := 0, 0, 0, 0, 0
+	for i, j := range ran.Jobs {
+		took := (j.End - j.Arrival).Seconds()
+		f.Makespan = max(f.Makespan, j.End.Seconds())
+		f.JCT += took
+		if len(jobs[i].Edges) > 0 && jobs[i].Edges[0].Bytes >= elephant {
+			f.HeavyJCT += took
+			heavy++
+		} else {
+			f.LightJCT += took
+			light++
+		}
+	}
+	for _, x := range ran.Coflows {
+		f.CCT += (x.End - x.Start).Seconds()
+		shuffles++
+	}
+	for i := range ran.State.Tasks {
+		if t := &ran.State.Tasks[i]; t.Stage == 0 {
+			maps++
+			if t.Far {
+				far++
+			}
+		}
+	}
+	f.Makespan -= jobs[0].Arrival.Seconds()
+	f.JCT /= float64(len(ran.Jobs))
+	f.CCT /= float64(max(shuffles, 1))
+	f.HeavyJCT /= float64(max(heavy, 1))
+	f.LightJCT /= float64(max(light, 1))
+	f.Far = float64(far) / float64(max(maps, 1))
+	if all := float64(ran.OCS + ran.EPS); all > 0 {
+		f.OCS, f.Crossed = float64(ran.OCS)/all, all/1e12
+	}
+	return f, nil
+}
