@@ -151,7 +151,7 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 		until.Store(time.Now().Add(asked + tail).UnixNano())
 		return err
 	})
-	probed := pinned(p.proberCPU, func() error { return p.probe(&until) })
+	probed := pinned(p.proberCPU, func() (err error) { p.sent, err = probe(p.in, p.sent, &until); return err })
 	if err := errors.Join(<-probed, <-ended); err != nil {
 		return moved{}, err
 	}
@@ -164,16 +164,16 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 		return moved{}, err
 	}
 	if len(old) == 0 || len(lit) == 0 {
-		return moved{gap: p.gap(), disturbed: true}, nil // kept from its processor for longer than tail
+		return moved{gap: gapOf(p.sent), disturbed: true}, nil // kept from its processor for longer than tail
 	}
 	last, first := old[len(old)-1], lit[0]
-	return moved{dark: first.at.Sub(last.at), gap: p.gap(), early: first.at.Before(called.Add(asked)),
-		disturbed: p.heldAt(last.seq+1) || p.heldAt(first.seq)}, nil
+	return moved{dark: first.at.Sub(last.at), gap: gapOf(p.sent), early: first.at.Before(called.Add(asked)),
+		disturbed: heldAt(p.sent, last.seq+1) || heldAt(p.sent, first.seq)}, nil
 }
 
-// probe sends a probe each probeEvery until the time comes.
-func (p *prober) probe(until *atomic.Int64) error {
-	p.sent = p.sent[:0]
+// probe sends a probe into t each probeEvery until the time comes, and returns when each was sent, in buf's room.
+func probe(t *tap, buf []time.Time, until *atomic.Int64) (sent []time.Time, err error) {
+	sent = buf[:0]
 	began := time.Now()
 	giveUp := began.Add(20 * time.Second)
 	for next := began; ; {
@@ -184,25 +184,25 @@ func (p *prober) probe(until *atomic.Int64) error {
 		// A prober that is late does not catch up in a burst.
 		next = now.Add(probeEvery)
 		if end := until.Load(); end != 0 && now.UnixNano() > end || now.After(giveUp) {
-			return nil
+			return sent, nil
 		}
-		p.sent = append(p.sent, now)
-		if err := p.in.send(uint32(len(p.sent) - 1)); err != nil {
-			return err
+		sent = append(sent, now)
+		if err := t.send(uint32(len(sent) - 1)); err != nil {
+			return sent, err
 		}
 	}
 }
 
 // heldAt says whether the prober was kept from sending before probe seq.
-func (p *prober) heldAt(seq uint32) bool {
-	return seq > 0 && int(seq) < len(p.sent) && p.sent[seq].Sub(p.sent[seq-1]) > held
+func heldAt(sent []time.Time, seq uint32) bool {
+	return seq > 0 && int(seq) < len(sent) && sent[seq].Sub(sent[seq-1]) > held
 }
 
-// gap is the median time between two probes.
-func (p *prober) gap() time.Duration {
-	gaps := make([]time.Duration, 0, len(p.sent))
-	for i := 1; i < len(p.sent); i++ {
-		gaps = append(gaps, p.sent[i].Sub(p.sent[i-1]))
+// gapOf is the median time between two probes.
+func gapOf(sent []time.Time) time.Duration {
+	gaps := make([]time.Duration, 0, len(sent))
+	for i := 1; i < len(sent); i++ {
+		gaps = append(gaps, sent[i].Sub(sent[i-1]))
 	}
 	if len(gaps) == 0 {
 		return 0

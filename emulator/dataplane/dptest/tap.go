@@ -1,14 +1,18 @@
 package dptest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"lightloom/southbound"
 )
 
 // probeType is an EtherType for local experiments (IEEE 802): an OCS carries it, and nothing else answers to it.
@@ -18,32 +22,70 @@ const probeType = 0x88b5
 // the kernel's time of arrival.
 type tap struct {
 	fd    int
+	seqAt int // where a probe's number is in its frame
+	head  int // bytes of the frame that tell a probe, from headAt to seqAt
 	frame [60]byte
 }
 
-// seqAt is where a probe's number is in its frame.
-const seqAt = 14
-
+// openTap opens a tap for probes that an OCS carries.
 func openTap(link int) (*tap, error) {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, int(swap16(probeType)))
-	if err != nil {
-		return nil, fmt.Errorf("open packet socket: %w", err)
-	}
-	t := &tap{fd: fd}
+	t := &tap{seqAt: 14, head: 2}
 	binary.BigEndian.PutUint16(t.frame[12:], probeType)
+	return t, t.open(link, probeType)
+}
+
+// openRouted opens a tap for probes that packet switches carry: UDP from one host to another.
+func openRouted(link int, src, dst netip.Addr, tag southbound.Tag) (*tap, error) {
+	t := &tap{seqAt: 42, head: 6}
+	f := t.frame[:]
+	copy(f, []byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, southbound.TOS(0, tag)})
+	binary.BigEndian.PutUint16(f[16:], uint16(len(f)-14))
+	f[22], f[23] = 64, unix.IPPROTO_UDP
+	s, d := src.As4(), dst.As4()
+	copy(f[26:], s[:])
+	copy(f[30:], d[:])
+	binary.BigEndian.PutUint16(f[24:], checksum(f[14:34]))
+	binary.BigEndian.PutUint16(f[34:], probePort)
+	binary.BigEndian.PutUint16(f[36:], probePort)
+	binary.BigEndian.PutUint16(f[38:], uint16(len(f)-34))
+	return t, t.open(link, unix.ETH_P_ALL) // only who hears all hears what the switch takes away
+}
+
+// probePort is UDP's discard service: nobody answers.
+const probePort = 9
+
+// checksum is the Internet's (RFC 1071).
+func checksum(b []byte) uint16 {
+	sum := uint32(0)
+	for i := 0; i+1 < len(b); i += 2 {
+		sum += uint32(b[i])<<8 | uint32(b[i+1])
+	}
+	for sum > 0xffff {
+		sum = sum>>16 + sum&0xffff
+	}
+	return ^uint16(sum)
+}
+
+// open opens the socket; on an error there is none.
+func (t *tap) open(link int, protocol uint16) error {
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, int(swap16(protocol)))
+	if err != nil {
+		return fmt.Errorf("open packet socket: %w", err)
+	}
+	t.fd = fd
 	err = errors.Join(
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1),
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1),
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
-		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: swap16(probeType), Ifindex: link}))
+		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: swap16(protocol), Ifindex: link}))
 	// Room for all probes of a move where root allows it. What overflows is late: not the first of a new circuit.
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20) != nil {
 		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 16<<20))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("set up packet socket on interface %d: %w", link, err), t.close())
+		return errors.Join(fmt.Errorf("set up packet socket on interface %d: %w", link, err), t.close())
 	}
-	return t, nil
+	return nil
 }
 
 func swap16(v uint16) uint16 {
@@ -56,7 +98,7 @@ func (t *tap) close() error { return unix.Close(t.fd) }
 
 // send sends probe seq. The call never blocks, so it keeps its processor: the Go scheduler is not told.
 func (t *tap) send(seq uint32) error {
-	binary.BigEndian.PutUint32(t.frame[seqAt:], seq)
+	binary.BigEndian.PutUint32(t.frame[t.seqAt:], seq)
 	for {
 		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(t.fd), uintptr(unsafe.Pointer(&t.frame)), uintptr(len(t.frame)), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
@@ -89,14 +131,14 @@ func (t *tap) drain() ([]arrival, error) {
 			continue
 		case err != nil:
 			return all, fmt.Errorf("receive probe: %w", err)
-		case n < seqAt+4:
+		case n < t.seqAt+4 || !bytes.Equal(buf[t.seqAt-t.head:t.seqAt-t.head+2], t.frame[t.seqAt-t.head:t.seqAt-t.head+2]):
 			continue
 		}
 		at, err := stamp(oob[:oobn])
 		if err != nil {
 			return all, err
 		}
-		all = append(all, arrival{binary.BigEndian.Uint32(buf[seqAt:]), at})
+		all = append(all, arrival{binary.BigEndian.Uint32(buf[t.seqAt:]), at})
 	}
 }
 

@@ -1,0 +1,11 @@
+package mirred_test
+
+import (
+	"testing"
+
+	"lightloom/emulator/dataplane/dptest"
+	"lightloom/emulator/netns"
+	"lightloom/emulator/netns/netnstest"
+)
+
+func TestFailover(t *testing.T) { dptest.KernelFailover(t, netns.Mirred, netnstest.Netns) }
