@@ -22,6 +22,7 @@ type memory struct {
 	tick      uint64
 	gather    gatherer
 	dirty     []int32
+	sched     *scheduler
 	covered   []time.Duration // by pair of ports; zero between uses
 	meant     []bool          // by pair of ports; false between uses
 }
@@ -60,6 +61,17 @@ func (m *memory) remember(v *controller.View, ends []port) {
 		}
 	}
 	m.tick++
+}
+
+// scheduler returns an empty scheduler for a view.
+func (m *memory) scheduler(v *controller.View) *scheduler {
+	if m.sched == nil || len(m.sched.table.in) != v.Fabric.Racks {
+		m.sched = &scheduler{table: newTable(v.Fabric.Racks)}
+	}
+	s := m.sched
+	s.table.clear()
+	s.delta, s.start, s.lit, s.cut = v.Delta, v.Now, lit(v), false
+	return s
 }
 
 // forget drops the books of coflows that have not been met of late.

@@ -2,6 +2,7 @@ package light
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -26,14 +27,23 @@ type scheduler struct {
 	byPort  bool              // pairs by (in, out), not the longest first
 	cut     bool              // the horizon left something undone
 
-	events releases
-	ports  []portState // inputs are 2r, outputs 2r+1
+	// Inputs are ports 2r, outputs 2r+1. Of each coflow that is laid:
+	events  releases
+	ports   []portState
+	known   []bool      // by port: among those touched; false between rounds
+	words   int         // of a set of racks
+	pending []uint64    // by port: the other sides of its pairs that are not done
+	idle    [2][]uint64 // inputs, and outputs, that were free when they were last looked at; no other can be
+	where   []int32     // by input and output: the position of their pair
+	todo    []pair
+	made    []controller.Reservation
+	touched []int
+	among   []int32
 }
 
 // portState is what is known of one port at one instant. Instants only grow within one lay, so that a cursor serves.
 type portState struct {
-	todo   []int32 // positions of the pairs of the port that are not done
-	cursor int     // the first span of the port that ends after at
+	cursor int // the first span of the port that ends after at
 	at     time.Duration
 	until  time.Duration   // free until then; at itself: taken
 	last   southbound.Port // the other side of the span that ends just at at, or NoPort
@@ -49,21 +59,25 @@ func (s *scheduler) setup(in, out southbound.Port, at time.Duration) time.Durati
 	return s.delta
 }
 
-// lay schedules pairs from the start on and returns the reservations in the order of their beginning.
+// lay schedules pairs from the start on and returns the reservations in the order of their beginning, borrowed until the
+// next call.
 func (s *scheduler) lay(coflow southbound.CoflowID, pairs []pair) []controller.Reservation {
 	if len(pairs) == 0 {
 		return nil
 	}
-	todo := slices.Clone(pairs)
+	todo := append(s.todo[:0], pairs...)
+	s.todo = todo
 	n := southbound.Port(len(s.table.in))
-	slices.SortFunc(todo, func(a, b pair) int {
-		if s.byPort {
-			return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
-		}
-		return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
-	})
+	switch {
+	case !s.byPort:
+		slices.SortFunc(todo, func(a, b pair) int {
+			return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
+		})
+	case !slices.IsSortedFunc(todo, byPorts):
+		slices.SortFunc(todo, byPorts)
+	}
 	s.open(todo)
-	r := round{s: s, coflow: coflow, todo: todo, left: len(todo)}
+	r := round{s: s, coflow: coflow, todo: todo, left: len(todo), made: s.made[:0], touched: s.touched[:0], among: s.among[:0]}
 	for r.left > 0 && s.events.len() > 0 {
 		if r.now = s.events.first().at; r.now >= s.horizon {
 			s.cut = true
@@ -75,25 +89,37 @@ func (s *scheduler) lay(coflow southbound.CoflowID, pairs []pair) []controller.R
 		}
 		r.play()
 	}
+	s.made, s.touched, s.among = r.made, r.touched, r.among
 	return r.made
+}
+
+func byPorts(a, b pair) int {
+	if a.in != b.in {
+		return cmp.Compare(a.in, b.in)
+	}
+	return cmp.Compare(a.out, b.out)
 }
 
 // open readies the ports of some pairs at the start.
 func (s *scheduler) open(todo []pair) {
-	if s.ports == nil {
-		s.ports = make([]portState, 2*len(s.table.in))
+	n := len(s.table.in)
+	if len(s.ports) != 2*n {
+		s.words = (n + 63) / 64
+		s.ports, s.known, s.where = make([]portState, 2*n), make([]bool, 2*n), make([]int32, n*n)
+		s.pending, s.idle = make([]uint64, 2*n*s.words), [2][]uint64{make([]uint64, s.words), make([]uint64, s.words)}
 	}
-	for p := range s.ports {
-		s.ports[p].todo = s.ports[p].todo[:0]
-	}
-	for k, p := range todo {
-		in, out := &s.ports[2*p.in], &s.ports[2*p.out+1]
-		in.todo, out.todo = append(in.todo, int32(k)), append(out.todo, int32(k))
+	clear(s.pending)
+	clear(s.idle[0])
+	clear(s.idle[1])
+	for k := range todo {
+		p := &todo[k]
+		s.wait(p, true)
+		s.where[int(p.in)*n+int(p.out)] = int32(k)
 	}
 	s.events.heap = s.events.heap[:0]
 	for p := range s.ports {
-		if st := &s.ports[p]; len(st.todo) > 0 {
-			st.at, st.cursor = -1, next(s.spans(p), s.start-1)
+		if s.waits(p) {
+			s.ports[p].at, s.ports[p].cursor = -1, next(s.spans(p), s.start-1)
 			s.events.push(release{s.start, p})
 		}
 	}
@@ -139,7 +165,6 @@ type round struct {
 	now     time.Duration
 	touched []int   // ports that may have become free
 	among   []int32 // pairs that may begin
-	first   []int32 // memory of merge
 }
 
 // play gives circuits to the pairs of the touched ports: first those that cost no outage.
@@ -163,9 +188,15 @@ func (r *round) play() {
 			}
 			r.take(p, setup, min(free, setup+p.need))
 			in.until, out.until = r.now, r.now
+			r.s.free(2*int(p.in), false)
+			r.s.free(2*int(p.out)+1, false)
 		}
 	}
 	for _, port := range r.touched {
+		r.s.known[port] = false
+		if !r.s.waits(port) {
+			continue
+		}
 		if end, ok := released(r.s.spans(port)[r.s.look(port, r.now).cursor:]); ok {
 			r.s.events.push(release{end, port})
 		}
@@ -188,11 +219,13 @@ func released(spans []span) (time.Duration, bool) {
 func (r *round) take(p *pair, setup, long time.Duration) {
 	if p.need -= long - setup; p.need == 0 {
 		r.left--
+		r.s.wait(p, false)
 	}
 	r.s.table.take(p.in, p.out, r.now, r.now+long)
 	r.made = append(r.made, controller.Reservation{NotBefore: r.now, NotAfter: r.now + long, In: p.in, Out: p.out, Coflow: r.coflow})
 	for _, port := range [2]int{2 * int(p.in), 2*int(p.out) + 1} {
-		if !slices.Contains(r.touched, port) {
+		if !r.s.known[port] {
+			r.s.known[port] = true
 			r.touched = append(r.touched, port) // to come back to when it is released
 		}
 	}
@@ -200,51 +233,72 @@ func (r *round) take(p *pair, setup, long time.Duration) {
 
 // candidates lists the pairs of the touched ports that are free, in todo's order, each once.
 func (r *round) candidates() {
+	s := r.s
 	slices.Sort(r.touched)
 	r.touched = slices.Compact(r.touched)
 	r.among = r.among[:0]
-	few := len(r.touched) <= 4 // each port's pairs are sorted: merging a few spares the sorting of many
+	sorted := true
 	for _, port := range r.touched {
-		st := r.s.look(port, r.now)
-		if st.until == r.now {
+		s.known[port] = true
+		s.free(port, s.look(port, r.now).until > r.now)
+	}
+	for _, port := range r.touched {
+		if s.ports[port].until == r.now {
 			continue
 		}
-		st.todo = slices.DeleteFunc(st.todo, func(k int32) bool { return r.todo[k].need == 0 })
-		before := len(r.among)
-		for _, k := range st.todo {
-			other := 2*int(r.todo[k].out) + 1
-			if port&1 == 1 {
-				other = 2 * int(r.todo[k].in)
-			}
-			if r.s.look(other, r.now).until > r.now {
+		for w, word := range s.pending[port*s.words : (port+1)*s.words] {
+			for word &= s.idle[1-port&1][w]; word != 0; word &= word - 1 {
+				other := 2*(w*64+bits.TrailingZeros64(word)) + 1 - port&1
+				if s.look(other, r.now).until == r.now {
+					s.free(other, false)
+					continue
+				}
+				k := s.pairAt(port, other)
+				sorted = sorted && (len(r.among) == 0 || r.among[len(r.among)-1] < k)
 				r.among = append(r.among, k)
 			}
 		}
-		if few {
-			r.merge(before)
-		}
 	}
-	if !few {
+	if !sorted {
 		slices.Sort(r.among)
+		r.among = slices.Compact(r.among)
 	}
-	r.among = slices.Compact(r.among)
 }
 
-// merge brings two sorted runs of among, that up to k and that from k on, into one.
-func (r *round) merge(k int) {
-	if k == 0 || k == len(r.among) {
-		return
+// free notes whether a port is free at the instant of a round.
+func (s *scheduler) free(port int, yes bool) {
+	word, bit := &s.idle[port&1][port>>1/64], uint64(1)<<(port>>1%64)
+	if *word &^= bit; yes {
+		*word |= bit
 	}
-	r.first = append(r.first[:0], r.among[:k]...)
-	at, from, second := 0, k, r.among
-	for _, x := range r.first {
-		for from < len(second) && second[from] < x {
-			r.among[at] = second[from]
-			at, from = at+1, from+1
+}
+
+// pairAt returns the position of the pair between two ports, one an input and one an output.
+func (s *scheduler) pairAt(a, b int) int32 {
+	if a&1 == 1 {
+		a, b = b, a
+	}
+	return s.where[a>>1*len(s.table.in)+b>>1]
+}
+
+// wait adds a pair to those pending, or takes it out.
+func (s *scheduler) wait(p *pair, yes bool) {
+	for _, x := range [2][2]int{{2 * int(p.in), int(p.out)}, {2*int(p.out) + 1, int(p.in)}} {
+		word, bit := &s.pending[x[0]*s.words+x[1]/64], uint64(1)<<(x[1]%64)
+		if *word &^= bit; yes {
+			*word |= bit
 		}
-		r.among[at] = x
-		at++
 	}
+}
+
+// waits says whether any pair of a port is pending.
+func (s *scheduler) waits(port int) bool {
+	for _, word := range s.pending[port*s.words : (port+1)*s.words] {
+		if word != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // release is an instant at which a port may become free.

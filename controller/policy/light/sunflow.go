@@ -73,9 +73,9 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		m = new(memory)
 	}
 	l := &ledger{v: v, memory: m, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}, only: only}
-	l.sched = scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, start: v.Now, lit: lit(v), horizon: v.Now + horizon,
-		byPort: s.Order == ByPort}
 	all := m.demands(v, p, l.ends)
+	l.sched = m.scheduler(v)
+	l.sched.horizon, l.sched.byPort = v.Now+horizon, s.Order == ByPort
 	l.sort(all)
 	for i := range all {
 		l.plan(&all[i], p)
@@ -93,7 +93,7 @@ type ledger struct {
 	memory  *memory
 	preempt bool
 	ends    []port
-	sched   scheduler
+	sched   *scheduler
 
 	begun   []controller.Reservation // of coflows in demand, where they may be preempted
 	unbegun []controller.Reservation // sorted by (Coflow, NotBefore, In)
@@ -118,7 +118,13 @@ func (l *ledger) sort(all []demand) {
 		}
 	}
 	slices.SortFunc(l.unbegun, func(a, b controller.Reservation) int {
-		return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
+		switch {
+		case a.Coflow != b.Coflow:
+			return cmp.Compare(a.Coflow, b.Coflow)
+		case a.NotBefore != b.NotBefore:
+			return cmp.Compare(a.NotBefore, b.NotBefore)
+		}
+		return cmp.Compare(a.In, b.In)
 	})
 }
 
@@ -203,10 +209,22 @@ func (l *ledger) keep(d *demand, own []controller.Reservation) bool {
 	if len(own) == 0 {
 		return true
 	}
+	n := southbound.Port(l.v.Fabric.Racks)
+	wanted := l.memory.meant
+	for i := range d.pairs {
+		if p := &d.pairs[i]; p.left > 0 {
+			wanted[p.in*n+p.out] = true
+		}
+	}
+	defer func() {
+		for i := range d.pairs {
+			wanted[d.pairs[i].in*n+d.pairs[i].out] = false
+		}
+	}()
 	b := l.sched.table
 	for k, r := range own {
 		long := r.NotAfter - r.NotBefore
-		if !d.wants(r.In, r.Out) || !b.fits(r.In, r.Out, r.NotBefore, r.NotAfter) ||
+		if !wanted[r.In*n+r.Out] || !b.fits(r.In, r.Out, r.NotBefore, r.NotAfter) ||
 			b.earliest(r.In, r.Out, l.v.Now, long) < r.NotBefore-l.v.Delta {
 			for _, taken := range own[:k] {
 				b.drop(taken.In, taken.Out, taken.NotBefore)
@@ -236,10 +254,11 @@ func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair
 		meant[r.In*n+r.Out] = true
 	}
 	todo := l.todo[:0]
-	for _, p := range d.pairs {
-		if p.need == 0 {
+	for i := range d.pairs {
+		if d.pairs[i].need == 0 {
 			continue
 		}
+		p := d.pairs[i]
 		at := p.in*n + p.out
 		crumb := time.Duration(0)
 		switch {
@@ -260,14 +279,6 @@ func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair
 		}
 	}
 	return todo
-}
-
-// wants says whether a coflow has bytes left between two ports.
-func (d *demand) wants(in, out southbound.Port) bool {
-	i, ok := slices.BinarySearchFunc(d.pairs, pair{in: in, out: out}, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
-	})
-	return ok && d.pairs[i].left > 0
 }
 
 // carries returns for how long from now on a begun reservation will carry bytes.

@@ -22,6 +22,12 @@ func newTable(ports int) *table {
 	return &table{in: make([][]span, ports), out: make([][]span, ports)}
 }
 
+func (b *table) clear() {
+	for r := range b.in {
+		b.in[r], b.out[r] = b.in[r][:0], b.out[r][:0]
+	}
+}
+
 // next returns the position of the first span of a port that ends after t.
 func next(spans []span, t time.Duration) int {
 	i, _ := slices.BinarySearchFunc(spans, t, func(s span, t time.Duration) int {
