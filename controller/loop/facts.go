@@ -238,11 +238,8 @@ func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
 	}
 	if c.Empty() {
 		delete(l.unread, r.Device)
-		return
 	}
-	token := l.mover.Token()
-	l.unread[r.Device] = repair{token, l.unread[r.Device].tries + 1}
-	l.act.Sets = append(l.act.Sets, rollout.Set{Device: r.Device, Token: token, Change: c})
+	l.bring(r.Device, c)
 }
 
 // wantedCircuits are the circuits that ToRs should steer to, by input.

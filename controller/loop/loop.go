@@ -107,6 +107,7 @@ type Loop struct {
 	away    map[southbound.DeviceID]bool // devices whose stream has ended and has not begun again
 	dark    map[state.PortRef]bool       // ports that the devices' streams have told to be down, beside those to the OCS
 	avoided []state.PortRef              // ports that the base's tables keep clear of
+	cut     []bool                       // by link: what they are, with the other direction; nil before the first
 	taken   []bool                       // by OCS output: of what begins in this pass
 	steered []bool                       // by OCS input: its ToR may hold the circuit's rule
 	sent    map[southbound.CoflowID][]southbound.Tag
@@ -153,10 +154,10 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	if !l.begun {
 		l.begin(s, now)
 	}
-	l.after(s, now)
+	tables := l.after(s, now)
 	l.facts(s, now, &in)
-	if len(l.entries) > 0 {
-		return l.entries, &l.act, now
+	if len(l.entries) > 0 || tables {
+		return l.entries, &l.act, now // packets are lost until switches know: no decision comes before that
 	}
 	if l.ready = l.ready || len(l.unread) == 0 || now >= l.giveUp; !l.ready {
 		return nil, &l.act, min(l.giveUp, l.nextRead())
@@ -216,10 +217,10 @@ func (l *Loop) note(k controller.Kind, at time.Duration, job controller.JobID, c
 	}
 }
 
-// after draws the consequences of what has been applied since the last pass.
-func (l *Loop) after(s *state.State, now time.Duration) {
+// after draws the consequences of what has been applied since the last pass, and says whether tables change for it.
+func (l *Loop) after(s *state.State, now time.Duration) (tables bool) {
 	d := s.Live()
-	l.avoid(s)
+	tables = l.avoid(s)
 	for ; l.arrived < len(d.Jobs); l.arrived++ {
 		if d.Jobs[l.arrived].Placed == state.Unset {
 			l.note(controller.JobArrived, now, controller.JobID(l.arrived), -1, 0)
@@ -256,26 +257,7 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 		}
 	}
 	l.repaths = l.repaths[:0]
-}
-
-// avoid makes the tables keep clear of the ports that are down, and has every packet switch read and brought to them.
-func (l *Loop) avoid(s *state.State) {
-	if slices.Equal(l.avoided, s.Live().Down) {
-		return
-	}
-	l.avoided = slices.Clone(s.Live().Down)
-	down := make([]bool, len(l.fabric.Topology.Links()))
-	for _, p := range l.avoided {
-		if id := l.fabric.Topology.OutPort(p.Device, int32(p.Port)); id != pathmap.None {
-			down[id], down[pathmap.Reverse(id)] = true, true
-		}
-	}
-	l.base.Avoid(func(id pathmap.LinkID) bool { return down[id] })
-	for _, d := range l.base.Devices() {
-		if d != l.fabric.OCSNode && !l.away[d] {
-			l.act.Reads = append(l.act.Reads, d)
-		}
-	}
+	return tables
 }
 
 // steer sends the tags of a started coflow that are not what its hosts were told last.

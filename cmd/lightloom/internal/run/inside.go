@@ -200,6 +200,9 @@ func (s *stage) play(ctx context.Context, out *speaker) error {
 	if s.order.Stay {
 		return s.stay(ctx)
 	}
+	if s.order.Failover != nil {
+		return s.failover(ctx, out)
+	}
 	since, err := s.plant.net.Counters()
 	if err != nil {
 		return err

@@ -34,7 +34,8 @@ type order struct {
 	Kill      []killing        `json:"kill,omitempty"`
 	Queues    bool             `json:"queues,omitempty"` // look at what waits at ports
 	Faults    []fault.Event    `json:"faults,omitempty"`
-	Stay      bool             `json:"stay,omitempty"` // keep the fabric until told to end, and answer on descriptor 5
+	Failover  *FailoverOptions `json:"failover,omitempty"` // measure this and no jobs
+	Stay      bool             `json:"stay,omitempty"`     // keep the fabric until told to end, and answer on descriptor 5
 }
 
 // killing is a leader to be killed once the log has that many entries.
@@ -44,8 +45,11 @@ type killing struct {
 
 // word is what the process inside tells, one JSON object a line on descriptor 4.
 type word struct {
-	Ready   bool     `json:"ready,omitempty"`
-	Done    int      `json:"done,omitempty"` // jobs that have ended
+	Ready bool `json:"ready,omitempty"`
+	Done  int  `json:"done,omitempty"` // jobs that have ended
+
+	Failover *Failover `json:"failover,omitempty"`
+
 	Outcome *outcome `json:"outcome,omitempty"`
 	Error   string   `json:"error,omitempty"`
 	Hint    string   `json:"hint,omitempty"`

@@ -47,13 +47,13 @@ func (x *simulation) plan() error {
 			d.OnApplied(func(a device.Applied) { x.broken.applied(a.At, a) })
 		})
 	}
-	x.sample(x.setup.beat())
+	x.sample(x.setup.every())
 	return nil
 }
 
-// beat is how often the simulator reads what has been received, where something fails: some 200 times until the last
+// every is how often the simulator reads what has been received, where something fails: some 200 times until the last
 // arrival or fault.
-func (s *setup) beat() time.Duration {
+func (s *setup) every() time.Duration {
 	return max((s.last()+s.faults[len(s.faults)-1].At)/200, 10*time.Millisecond)
 }
 

@@ -82,7 +82,7 @@ func (s *stage) schedule(ctx context.Context, begin time.Duration) error {
 
 // observe notes when tables change and what has been received, until end is called.
 func (s *stage) observe() (end func()) {
-	if len(s.order.Faults) == 0 {
+	if len(s.order.Faults) == 0 && s.order.Failover == nil {
 		return func() {}
 	}
 	f := &s.failing

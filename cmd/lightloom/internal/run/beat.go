@@ -1,0 +1,142 @@
+package run
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lightloom/southbound"
+)
+
+// beat is a stream of small numbered packets without a tag from one host to another, and what arrived of it when.
+type beat struct {
+	clock func() time.Duration
+	out   *net.UDPConn
+	in    *net.UDPConn
+	stop  chan struct{}
+	done  sync.WaitGroup
+
+	mu   sync.Mutex
+	came []arrival
+}
+
+type arrival struct {
+	at  time.Duration
+	seq uint64
+}
+
+// probePort is where probes are sent: nobody else uses it.
+const probePort = 7472
+
+// newProbe begins to send.
+func (s *stage) newProbe(src, dst southbound.HostID) (*beat, error) {
+	p := &beat{clock: s.clock, stop: make(chan struct{})}
+	at := netip.AddrPortFrom(s.plant.net.Addr(dst), probePort)
+	err := s.plant.net.InHost(dst, func() (err error) {
+		p.in, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(at))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("probe: listen: %w", err)
+	}
+	err = s.plant.net.InHost(src, func() (err error) {
+		p.out, err = net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(at))
+		return err
+	})
+	if err != nil {
+		p.in.Close()
+		return nil, fmt.Errorf("probe: dial: %w", err)
+	}
+	if raw, err := p.out.SyscallConn(); err == nil { // before bundles in every queue
+		_ = raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TOS, int(southbound.TOS(7, southbound.TagDefault)))
+		})
+	}
+	p.done.Go(p.send)
+	p.done.Go(p.receive)
+	return p, nil
+}
+
+// send sends at a fixed beat from a thread of its own: the runtime's timers are too coarse for it.
+func (p *beat) send() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var b [8]byte
+	var next unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &next)
+	for seq := uint64(0); ; seq++ {
+		select {
+		case <-p.stop:
+			return
+		default:
+		}
+		binary.BigEndian.PutUint64(b[:], seq)
+		_, _ = p.out.Write(b[:]) // one that is lost here is lost as any other
+		next = unix.NsecToTimespec(next.Nano() + int64(probeEvery))
+		for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &next, nil) == unix.EINTR {
+		}
+	}
+}
+
+func (p *beat) receive() {
+	var b [64]byte
+	for {
+		n, err := p.in.Read(b[:])
+		if err != nil {
+			return // closed
+		}
+		if n != 8 {
+			continue
+		}
+		now := p.clock()
+		p.mu.Lock()
+		p.came = append(p.came, arrival{now, binary.BigEndian.Uint64(b[:])})
+		p.mu.Unlock()
+	}
+}
+
+func (p *beat) close() {
+	close(p.stop)
+	p.in.Close()
+	p.done.Wait()
+	p.out.Close()
+}
+
+func (p *beat) seen() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.came)
+}
+
+// since says whether so many probes have come after an instant without one missing between them.
+func (p *beat) since(from time.Duration, n int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.came) - 1
+	return last >= n && p.came[last-n].at > from && p.came[last].seq-p.came[last-n].seq == uint64(n)
+}
+
+// gap returns how long after an instant the first probe came that followed the longest silence since, and how many were
+// lost in it. Without any silence it is the time to the next probe.
+func (p *beat) gap(from time.Duration) (time.Duration, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := slices.IndexFunc(p.came, func(a arrival) bool { return a.at >= from })
+	if first < 0 {
+		return 0, 0
+	}
+	best, lost := first, 0
+	for i := max(first, 1); i < len(p.came); i++ {
+		if d := int(p.came[i].seq-p.came[i-1].seq) - 1; d > lost {
+			best, lost = i, d
+		}
+	}
+	return p.came[best].at - from, lost
+}
