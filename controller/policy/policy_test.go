@@ -54,6 +54,7 @@ func TestNew(t *testing.T) {
 		{"light beside a joint part", "crosslayer", policy.Options{Light: "sunflow"}, nil},
 		{"misspelt", "random+ecmp+sunflwo", policy.Options{}, []string{`"sunflwo" is unknown`, "known: ", `did you mean "sunflow"?`}},
 		{"wild", "zzzzzzzzz", policy.Options{}, []string{"known: ", "crosslayer"}},
+		{"no detours", "random+ecmp+rotor-vlb", policy.Options{}, []string{"want racks that keep bytes for each other", "take rotor"}},
 		{"empty", "", policy.Options{}, []string{`part "" is unknown`}},
 		{"two of one question", "random+fair+ecmp", policy.Options{}, []string{`"random" and "fair" both answer place`}},
 		{"beside a joint part", "crosslayer+ecmp", policy.Options{}, []string{`"crosslayer" and "ecmp" both answer route`}},

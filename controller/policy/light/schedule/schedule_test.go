@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -176,6 +177,111 @@ func TestSolsticeLeavesThePacketsTheirPart(t *testing.T) {
 		}
 		if s.Long() > all.Long() || left.Largest() > s.Long()/10 {
 			t.Errorf("seed %d: %v of %v, %v left for packets", seed, s.Long(), all.Long(), left.Largest())
+		}
+	}
+}
+
+// carries is how much of a demand a schedule carries.
+func carries(s *Schedule, m Matrix, delta time.Duration) (sum time.Duration) {
+	got := New(len(m))
+	for _, c := range s.Circuits(delta) {
+		got[c.In][c.Out] += max(c.Carry, 0)
+	}
+	for i := range m {
+		for j, d := range m[i] {
+			sum += min(d, got[i][j])
+		}
+	}
+	return sum
+}
+
+// matchings returns all that join every input to an output, or with partial leave some dark as well.
+func matchings(n int, partial bool) (all [][]southbound.Port) {
+	var grow func(out []southbound.Port, used int)
+	grow = func(out []southbound.Port, used int) {
+		if len(out) == n {
+			all = append(all, append([]southbound.Port(nil), out...))
+			return
+		}
+		if partial {
+			grow(append(out, southbound.NoPort), used)
+		}
+		for j := range n {
+			if j != len(out) && used>>j&1 == 0 {
+				grow(append(out, southbound.Port(j)), used|1<<j)
+			}
+		}
+	}
+	grow(nil, 0)
+	return all
+}
+
+// best is the most that any two slots of whole units carry in a window, by enumeration: with four ports and few units
+// that is near what any schedule carries.
+func best(m Matrix, delta, window, unit time.Duration) (most time.Duration) {
+	all := matchings(len(m), false)
+	for _, a := range all {
+		for _, b := range all {
+			for first := delta + unit; first <= window; first += unit {
+				s := Schedule{Slots: []Slot{{first, a}}}
+				if rest := window - first; rest > delta {
+					s.Slots = append(s.Slots, Slot{rest, b})
+				}
+				most = max(most, carries(&s, m, delta))
+			}
+		}
+	}
+	return most
+}
+
+// TestEclipseBound is its theorem: within a window it carries at least 1−1/e of the best, the slot that crosses the end
+// counted whole.
+func TestEclipseBound(t *testing.T) {
+	const unit, delta, window = 10 * time.Millisecond, 10 * time.Millisecond, 120 * time.Millisecond
+	worst := 1.0
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		m := New(4)
+		for range 1 + rng.IntN(10) {
+			if i, j := rng.IntN(4), rng.IntN(4); i != j {
+				m[i][j] = time.Duration(1+rng.IntN(12)) * unit
+			}
+		}
+		if m.Empty() {
+			continue
+		}
+		s := Eclipse(m, nil, delta, window)
+		got, most := carries(&s, m, delta), best(m, delta, window, unit)
+		worst = min(worst, float64(got)/float64(most))
+		if float64(got) < (1-1/math.E)*float64(most) {
+			t.Errorf("seed %d: carries %v, the best two slots %v\n%v", seed, got, most, m)
+		}
+	}
+	t.Logf("worst over the best two slots: %.3f", worst)
+}
+
+// TestStaticAndEdmondsBound: nobody's one matching carries more than static's, nor any slot more than edmonds' first.
+func TestStaticAndEdmondsBound(t *testing.T) {
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		m := random(rng, 4)
+		for i := range m {
+			for j := range m {
+				m[i][j] = min(m[i][j], 80*time.Millisecond)
+			}
+		}
+		one := Schedule{Slots: []Slot{{time.Second, Static(m)}}}
+		e := Edmonds(m, nil, 0, 100*time.Millisecond, 1)
+		got := carries(&one, m, 0)
+		if len(e.Slots) > 0 && carries(&e, m, 0) != got {
+			t.Fatalf("seed %d: edmonds carries %v, static %v", seed, carries(&e, m, 0), got)
+		}
+		most := time.Duration(0)
+		for _, out := range matchings(len(m), true) {
+			most = max(most, carries(&Schedule{Slots: []Slot{{time.Second, out}}}, m, 0))
+		}
+		if got != most {
+			t.Fatalf("seed %d: static carries %v, the best matching %v\n%v", seed, got, most, m)
 		}
 	}
 }
