@@ -90,3 +90,45 @@ func TestDetoursDeliver(t *testing.T) {
 		t.Errorf("%d slots with detours, %d without", detour, direct)
 	}
 }
+
+// BenchmarkDetours reckons what detours gain on 32 ports, for demands of three kinds of the same sum.
+func BenchmarkDetours(b *testing.B) {
+	const n, delta, slot = 32, 10 * time.Millisecond, 100 * time.Millisecond
+	rng := rand.New(rand.NewPCG(1, 7))
+	even, few, hot := New(n), New(n), New(n)
+	sum := time.Duration(n*(n-1)) * 180 * time.Millisecond
+	for i := range n {
+		for j := range n {
+			if i != j {
+				even[i][j] = sum / (n * (n - 1))
+			}
+		}
+		for k, j := range rng.Perm(n)[:4] {
+			if i != j {
+				few[i][j] += sum / n * time.Duration([]int{70, 15, 10, 5}[k]) / 100
+			}
+		}
+		hot[i][(i+5)%n] = sum / n
+	}
+	for _, x := range []struct {
+		name string
+		m    Matrix
+	}{{"even", even}, {"four_partners", few}, {"permutation", hot}} {
+		for _, detour := range []bool{false, true} {
+			name := x.name + "_direct"
+			if detour {
+				name = x.name + "_detours"
+			}
+			b.Run(name, func(b *testing.B) {
+				var d Detours
+				for b.Loop() {
+					d = RotorLB(x.m, delta, slot, detour)
+				}
+				b.ReportMetric(float64(d.Slots), "slots")
+				b.ReportMetric(d.Long.Seconds()/x.m.Largest().Seconds(), "long/largest")
+				b.ReportMetric(float64(d.Twice)/float64(d.Direct+d.Twice), "two-hop-share")
+				b.ReportMetric(d.Stored.Seconds(), "stored-s")
+			})
+		}
+	}
+}
