@@ -218,6 +218,7 @@ func TestFileErrors(t *testing.T) {
 		{"OCS twice to a ToR", with("[mirrors, right], ports: [17, 13]", "[mirrors, left], ports: [17, 13]"), `OCS "mirrors" has two cables to "left": a rack has one OCS port`},
 		{"OCS without cables", with("[mirrors, left], ports: [31, 12]", "[spare, left]", "[mirrors, right], ports: [17, 13]", "[spare, right]"), `OCS "mirrors" has no cables`},
 		{"apart", with("[middle, right]", "[spare, right]", "[left, middle]", "[spare, left]"), `there is no way over packet switches between "right" and "middle"`},
+		{"an island", with("  - {ends: [spare, left]}\n", ""), `switch "spare": there is no way over packet switches to any rack: add a link, or leave it out`},
 		{"itself", "kind: file\npath: x.yaml\n", `kind: "file" only names another file: name that one instead`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -159,7 +159,7 @@ func (g *plot) order() {
 	}
 }
 
-// connected wants a way over packet switches between any two racks.
+// connected wants a way over packet switches between any two racks, and to every packet switch.
 func (g *plot) connected() error {
 	t := g.t
 	seen := make([]bool, len(t.Nodes()))
@@ -175,6 +175,11 @@ func (g *plot) connected() error {
 	for _, n := range g.tors {
 		if !seen[n] {
 			return fmt.Errorf("there is no way over packet switches between %q and %q: add a link, or leave the hosts of one out", t.Node(g.tors[0]).Name, t.Node(n).Name)
+		}
+	}
+	for n, node := range t.Nodes() {
+		if role := node.Role; !seen[n] && role != pathmap.OCS && role != pathmap.Host && g.rackOf[n] == pathmap.None {
+			return fmt.Errorf("switch %q: there is no way over packet switches to any rack: add a link, or leave it out", node.Name)
 		}
 	}
 	return nil

@@ -2,8 +2,10 @@ package run
 
 import (
 	"fmt"
+	"time"
 
 	"lightloom/controller"
+	"lightloom/emulator/device"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -72,4 +74,17 @@ func hostNamed(f *topo.Fabric, name string) (southbound.HostID, error) {
 		}
 	}
 	return 0, fmt.Errorf("host %q: the fabric's %d hosts are %s to %s", name, f.Hosts(), node(0), node(f.Hosts()-1))
+}
+
+// unprogrammed returns the first of some packet switches that has no rule yet, and those that follow it: a switch gets
+// its first table in one transaction.
+func (p *plant) unprogrammed(of []southbound.DeviceID) []southbound.DeviceID {
+	for i, id := range of {
+		var rules int
+		p.doors[id].Do(func(now time.Duration, d *device.Device) { rules = len(d.Seen(now).Rules) })
+		if rules == 0 {
+			return of[i:]
+		}
+	}
+	return nil
 }

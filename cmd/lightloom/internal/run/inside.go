@@ -236,23 +236,39 @@ func (s *stage) play(ctx context.Context, out *speaker) error {
 	return nil
 }
 
-// readyWithin bounds how long the controller may take to elect a leader and to program the switches.
-const readyWithin = 20 * time.Second
+// readyWithin bounds how long the controller may take to elect a leader and to program the switches; a fabric of many is
+// given readyPerSwitch for each beside.
+const (
+	readyWithin    = 20 * time.Second
+	readyPerSwitch = 200 * time.Millisecond
+)
 
-// ready waits until a replica leads that has brought every switch into its state and read it back.
+// ready waits until a replica leads that has brought every switch into its state and read it back. On a busy machine the
+// controller begins before that, so the switches are asked, too.
 func (s *stage) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("the controller has not programmed all switches within %v", readyWithin))
+	var left []southbound.DeviceID
+	if s.fabric.Racks > 1 {
+		left = s.plant.packetSwitches()
+	}
+	within := readyWithin + time.Duration(len(left))*readyPerSwitch
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("the controller has not programmed all switches within %v", within))
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for !s.replicas.lead(ctx, s.client) {
+	for {
+		if left = s.plant.unprogrammed(left); len(left) == 0 && s.replicas.lead(ctx, s.client) {
+			return nil
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the controller: %w", context.Cause(ctx))
+			err := fmt.Errorf("wait for the controller: %w", context.Cause(ctx))
+			if len(left) > 0 {
+				err = fmt.Errorf("%w: %s and perhaps others have no rules", err, s.fabric.Topology.Node(left[0]).Name)
+			}
+			return err
 		case <-tick.C:
 		}
 	}
-	return nil
 }
 
 // submit waits for a job's arrival and hands it to the controller, through whichever replica answers.

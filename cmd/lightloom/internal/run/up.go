@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"lightloom/emulator/netns"
 	"lightloom/southbound"
@@ -39,9 +40,11 @@ func Up(ctx context.Context, opt Options) error {
 	defer control.Close()
 	o := s.order(s.rows[0])
 	o.Jobs, o.Stay = nil, true
+	began := time.Now()
 	err = inNamespaces(ctx, o, s.rootless, opt.Stderr, control, func(w *word) {
 		if w.Ready {
-			fmt.Fprintf(opt.Stdout, "up: %s, %d controllers, policy %s\n", o.Row.Spec, o.Replicas, o.Row.Policy)
+			fmt.Fprintf(opt.Stdout, "up: %s, %d controllers, policy %s; %d switches and %d hosts in %.1f s\n", o.Row.Spec, o.Replicas, o.Row.Policy,
+				len(s.fabric.Topology.Nodes())-s.fabric.Hosts(), s.fabric.Hosts(), time.Since(began).Seconds())
 			if o.Row.Spec.HasOCS() && s.lights(o.Row.Policy) {
 				fmt.Fprintf(opt.Stdout, "circuits by %v; a pair of racks gets one from %d bytes on\n", o.Row.Demand, int64(o.Elephants))
 			}
