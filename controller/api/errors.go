@@ -31,6 +31,7 @@ const (
 	Uncertain Code = "uncertain"  // it may have happened: ask again with the same id
 	Late      Code = "late"       // the deadline has passed; it may have happened
 	Canceled  Code = "canceled"   // the caller went away
+	NoRoom    Code = "no_room"    // it cannot be granted now: others have it
 	Missing   Code = "missing"    // this controller does not offer that
 	Internal  Code = "internal"   // a fault of ours
 )
@@ -55,6 +56,7 @@ func answers() []answer {
 		{Uncertain, connect.CodeAborted, http.StatusConflict, 3, true},
 		{Late, connect.CodeDeadlineExceeded, http.StatusGatewayTimeout, 4, false},
 		{Canceled, connect.CodeCanceled, 499, 5, false},
+		{NoRoom, connect.CodeAborted, http.StatusConflict, 7, false},
 		{Missing, connect.CodeUnimplemented, http.StatusNotImplemented, 1, false},
 		{Internal, connect.CodeInternal, http.StatusInternalServerError, 1, false},
 	}
@@ -104,6 +106,8 @@ func classify(err error) *Error {
 		return &Error{e.Code, err}
 	case errors.Is(err, ErrNotLeader):
 		return &Error{NotLeader, err}
+	case errors.Is(err, ErrNoRoom):
+		return &Error{NoRoom, err}
 	case errors.Is(err, ErrUncertain):
 		return &Error{Uncertain, err}
 	case errors.Is(err, context.DeadlineExceeded):

@@ -62,7 +62,7 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 
 func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 	switch {
-	case m.GetKind() < 0 || m.GetKind() > apiv1.EdgeKind_EDGE_KIND_BROADCAST:
+	case m.GetKind() < 0 || m.GetKind() > apiv1.EdgeKind_EDGE_KIND_GLOBAL:
 		return controller.Edge{}, fmt.Errorf("kind %d is unknown", m.GetKind())
 	case m.GetFrom() > maxParts || m.GetTo() > maxParts:
 		return controller.Edge{}, fmt.Errorf("joins stage %d to %d", m.GetFrom(), m.GetTo())
@@ -71,6 +71,7 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 	}
 	e := controller.Edge{
 		Kind: controller.EdgeKind(m.GetKind()), From: int(m.GetFrom()), To: int(m.GetTo()), Bytes: pathmap.Bytes(m.GetBytes()),
+		Stream: m.GetStream(), Keys: m.GetKeys(),
 	}
 	for i, f := range m.GetFlows() {
 		if f.GetCount() < 0 {
@@ -94,7 +95,7 @@ func jobToWire(j *controller.Job) *apiv1.Job {
 		m.Stages = append(m.Stages, &apiv1.Stage{Name: s.Name, ComputeNs: ns})
 	}
 	for _, e := range j.Edges {
-		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes)}
+		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes), Stream: e.Stream, Keys: e.Keys}
 		for _, f := range e.Flows {
 			w.Flows = append(w.Flows, &apiv1.Flow{Src: int32(f.Src), Dst: int32(f.Dst), Bytes: int64(f.Bytes), Count: f.Count})
 		}

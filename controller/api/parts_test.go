@@ -91,6 +91,7 @@ func TestJobsSurviveTheWire(t *testing.T) {
 		Edges: []controller.Edge{
 			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1 << 40},
 			{Kind: controller.OneToOne}, {Kind: controller.Broadcast},
+			{Kind: controller.Fields, Stream: true, Keys: 7}, {Kind: controller.Global, Stream: true},
 			{Kind: controller.Fixed, Flows: []controller.Flow{{Src: 1, Dst: 2, Bytes: 3, Count: 4}}},
 		},
 	}

@@ -28,6 +28,7 @@ type Config struct {
 	Submitter Submitter
 	Stater    Stater
 	Eventer   Eventer // nil: there are no events
+	Pledger   Pledger // nil: bandwidth is not given to others
 	Finder    Finder
 	Check     func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
 	Now       func() time.Duration        // of the run; nil: not told

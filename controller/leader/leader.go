@@ -63,6 +63,7 @@ type Leader struct {
 	counters *counters
 	mu       sync.Mutex
 	waiters  []waiter
+	watchers []watcher
 	stopped  bool
 	ready    chan struct{}
 	once     sync.Once
@@ -139,6 +140,7 @@ func (l *Leader) tell(all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = l.stopped || all
+	l.answer(all)
 	if len(l.waiters) == 0 {
 		return
 	}
@@ -199,6 +201,9 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 				return nil
 			}
 			return err
+		}
+		if len(in.Asks) > 0 { // one that had been granted before makes no entry
+			l.cfg.Log.View(func(uint64) { l.tell(false) })
 		}
 		if through > 0 {
 			if err := l.cfg.Hosts.Ack(through); err != nil {

@@ -32,6 +32,8 @@ const (
 	EdgeKind_EDGE_KIND_SCATTER_GATHER EdgeKind = 1
 	EdgeKind_EDGE_KIND_ONE_TO_ONE     EdgeKind = 2
 	EdgeKind_EDGE_KIND_BROADCAST      EdgeKind = 3
+	EdgeKind_EDGE_KIND_FIELDS         EdgeKind = 4
+	EdgeKind_EDGE_KIND_GLOBAL         EdgeKind = 5
 )
 
 // Enum value maps for EdgeKind.
@@ -41,12 +43,16 @@ var (
 		1: "EDGE_KIND_SCATTER_GATHER",
 		2: "EDGE_KIND_ONE_TO_ONE",
 		3: "EDGE_KIND_BROADCAST",
+		4: "EDGE_KIND_FIELDS",
+		5: "EDGE_KIND_GLOBAL",
 	}
 	EdgeKind_value = map[string]int32{
 		"EDGE_KIND_FIXED":          0,
 		"EDGE_KIND_SCATTER_GATHER": 1,
 		"EDGE_KIND_ONE_TO_ONE":     2,
 		"EDGE_KIND_BROADCAST":      3,
+		"EDGE_KIND_FIELDS":         4,
+		"EDGE_KIND_GLOBAL":         5,
 	}
 )
 
@@ -321,7 +327,11 @@ type Edge struct {
 	To    uint32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
 	Bytes int64  `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// Fixed only.
-	Flows         []*Flow `protobuf:"bytes,5,rep,name=flows,proto3" json:"flows,omitempty"`
+	Flows []*Flow `protobuf:"bytes,5,rep,name=flows,proto3" json:"flows,omitempty"`
+	// The bytes flow while the tasks of both stages run; nobody waits for them to arrive. Not where fixed.
+	Stream bool `protobuf:"varint,6,opt,name=stream,proto3" json:"stream,omitempty"`
+	// Fields only: how many keys; 0 means 1024.
+	Keys          int32 `protobuf:"varint,7,opt,name=keys,proto3" json:"keys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -389,6 +399,20 @@ func (x *Edge) GetFlows() []*Flow {
 		return x.Flows
 	}
 	return nil
+}
+
+func (x *Edge) GetStream() bool {
+	if x != nil {
+		return x.Stream
+	}
+	return false
+}
+
+func (x *Edge) GetKeys() int32 {
+	if x != nil {
+		return x.Keys
+	}
+	return 0
 }
 
 type Flow struct {
@@ -867,6 +891,442 @@ func (x *Event) GetText() string {
 	return ""
 }
 
+// Two hosts, by the names that topologies have for them.
+type HostPair struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Src           string                 `protobuf:"bytes,1,opt,name=src,proto3" json:"src,omitempty"`
+	Dst           string                 `protobuf:"bytes,2,opt,name=dst,proto3" json:"dst,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostPair) Reset() {
+	*x = HostPair{}
+	mi := &file_api_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostPair) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostPair) ProtoMessage() {}
+
+func (x *HostPair) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
+func (*HostPair) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *HostPair) GetSrc() string {
+	if x != nil {
+		return x.Src
+	}
+	return ""
+}
+
+func (x *HostPair) GetDst() string {
+	if x != nil {
+		return x.Dst
+	}
+	return ""
+}
+
+type BandwidthRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pairs         []*HostPair            `protobuf:"bytes,1,rep,name=pairs,proto3" json:"pairs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BandwidthRequest) Reset() {
+	*x = BandwidthRequest{}
+	mi := &file_api_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BandwidthRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BandwidthRequest) ProtoMessage() {}
+
+func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
+func (*BandwidthRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *BandwidthRequest) GetPairs() []*HostPair {
+	if x != nil {
+		return x.Pairs
+	}
+	return nil
+}
+
+// By position in the request. Rates are bits of layer 2 a second, on the best of the paths between the two.
+type BandwidthResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pairs         []*Bandwidth           `protobuf:"bytes,1,rep,name=pairs,proto3" json:"pairs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BandwidthResponse) Reset() {
+	*x = BandwidthResponse{}
+	mi := &file_api_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BandwidthResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BandwidthResponse) ProtoMessage() {}
+
+func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
+func (*BandwidthResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *BandwidthResponse) GetPairs() []*Bandwidth {
+	if x != nil {
+		return x.Pairs
+	}
+	return nil
+}
+
+type Bandwidth struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What could be reserved now.
+	Unreserved int64 `protobuf:"varint,1,opt,name=unreserved,proto3" json:"unreserved,omitempty"`
+	// What one connection more would have at least beside the bundles that jobs send now.
+	Fair int64 `protobuf:"varint,2,opt,name=fair,proto3" json:"fair,omitempty"`
+	// Those with light.
+	Paths         int32 `protobuf:"varint,3,opt,name=paths,proto3" json:"paths,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bandwidth) Reset() {
+	*x = Bandwidth{}
+	mi := &file_api_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bandwidth) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bandwidth) ProtoMessage() {}
+
+func (x *Bandwidth) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
+func (*Bandwidth) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Bandwidth) GetUnreserved() int64 {
+	if x != nil {
+		return x.Unreserved
+	}
+	return 0
+}
+
+func (x *Bandwidth) GetFair() int64 {
+	if x != nil {
+		return x.Fair
+	}
+	return 0
+}
+
+func (x *Bandwidth) GetPaths() int32 {
+	if x != nil {
+		return x.Paths
+	}
+	return 0
+}
+
+type ReserveRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Chosen by the client, new for each reservation: the same id again is the same reservation again.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Who asks, for people to read.
+	Owner string    `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	Pair  *HostPair `protobuf:"bytes,3,opt,name=pair,proto3" json:"pair,omitempty"`
+	// Bits of layer 2 a second.
+	Rate int64 `protobuf:"varint,4,opt,name=rate,proto3" json:"rate,omitempty"`
+	// 0: until it is released.
+	LifetimeNs    int64 `protobuf:"varint,5,opt,name=lifetime_ns,json=lifetimeNs,proto3" json:"lifetime_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReserveRequest) Reset() {
+	*x = ReserveRequest{}
+	mi := &file_api_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReserveRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReserveRequest) ProtoMessage() {}
+
+func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
+func (*ReserveRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ReserveRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ReserveRequest) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *ReserveRequest) GetPair() *HostPair {
+	if x != nil {
+		return x.Pair
+	}
+	return nil
+}
+
+func (x *ReserveRequest) GetRate() int64 {
+	if x != nil {
+		return x.Rate
+	}
+	return 0
+}
+
+func (x *ReserveRequest) GetLifetimeNs() int64 {
+	if x != nil {
+		return x.LifetimeNs
+	}
+	return 0
+}
+
+type ReserveResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// What the sender is to mark its packets with, so that they take the path.
+	Dscp uint32 `protobuf:"varint,2,opt,name=dscp,proto3" json:"dscp,omitempty"`
+	// Nodes of the path, both hosts included.
+	Path []string `protobuf:"bytes,3,rep,name=path,proto3" json:"path,omitempty"`
+	// Instant of the run at which it ends by itself; 0: never.
+	UntilNs       int64 `protobuf:"varint,4,opt,name=until_ns,json=untilNs,proto3" json:"until_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReserveResponse) Reset() {
+	*x = ReserveResponse{}
+	mi := &file_api_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReserveResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReserveResponse) ProtoMessage() {}
+
+func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
+func (*ReserveResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ReserveResponse) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *ReserveResponse) GetDscp() uint32 {
+	if x != nil {
+		return x.Dscp
+	}
+	return 0
+}
+
+func (x *ReserveResponse) GetPath() []string {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *ReserveResponse) GetUntilNs() int64 {
+	if x != nil {
+		return x.UntilNs
+	}
+	return 0
+}
+
+type ReleaseRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReleaseRequest) Reset() {
+	*x = ReleaseRequest{}
+	mi := &file_api_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReleaseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReleaseRequest) ProtoMessage() {}
+
+func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
+func (*ReleaseRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ReleaseRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+type ReleaseResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReleaseResponse) Reset() {
+	*x = ReleaseResponse{}
+	mi := &file_api_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReleaseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReleaseResponse) ProtoMessage() {}
+
+func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
+func (*ReleaseResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{19}
+}
+
 // Carried with every error.
 type ErrorDetail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -877,7 +1337,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +1349,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +1362,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{12}
+	return file_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -934,13 +1394,15 @@ const file_api_proto_rawDesc = "" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"compute_ns\x18\x02 \x03(\x03R\tcomputeNs\"\x96\x01\n" +
+	"compute_ns\x18\x02 \x03(\x03R\tcomputeNs\"\xc2\x01\n" +
 	"\x04Edge\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\rR\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\rR\x02to\x12\x14\n" +
 	"\x05bytes\x18\x04 \x01(\x03R\x05bytes\x12(\n" +
-	"\x05flows\x18\x05 \x03(\v2\x12.lightloom.v1.FlowR\x05flows\"V\n" +
+	"\x05flows\x18\x05 \x03(\v2\x12.lightloom.v1.FlowR\x05flows\x12\x16\n" +
+	"\x06stream\x18\x06 \x01(\bR\x06stream\x12\x12\n" +
+	"\x04keys\x18\a \x01(\x05R\x04keys\"V\n" +
 	"\x04Flow\x12\x10\n" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
@@ -977,21 +1439,55 @@ const file_api_proto_rawDesc = "" +
 	"\x05at_ns\x18\x02 \x01(\x03R\x04atNs\x12\x12\n" +
 	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x18\n" +
 	"\asubject\x18\x04 \x01(\tR\asubject\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\"!\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\".\n" +
+	"\bHostPair\x12\x10\n" +
+	"\x03src\x18\x01 \x01(\tR\x03src\x12\x10\n" +
+	"\x03dst\x18\x02 \x01(\tR\x03dst\"@\n" +
+	"\x10BandwidthRequest\x12,\n" +
+	"\x05pairs\x18\x01 \x03(\v2\x16.lightloom.v1.HostPairR\x05pairs\"B\n" +
+	"\x11BandwidthResponse\x12-\n" +
+	"\x05pairs\x18\x01 \x03(\v2\x17.lightloom.v1.BandwidthR\x05pairs\"U\n" +
+	"\tBandwidth\x12\x1e\n" +
+	"\n" +
+	"unreserved\x18\x01 \x01(\x03R\n" +
+	"unreserved\x12\x12\n" +
+	"\x04fair\x18\x02 \x01(\x03R\x04fair\x12\x14\n" +
+	"\x05paths\x18\x03 \x01(\x05R\x05paths\"\xa6\x01\n" +
+	"\x0eReserveRequest\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12*\n" +
+	"\x04pair\x18\x03 \x01(\v2\x16.lightloom.v1.HostPairR\x04pair\x12\x12\n" +
+	"\x04rate\x18\x04 \x01(\x03R\x04rate\x12\x1f\n" +
+	"\vlifetime_ns\x18\x05 \x01(\x03R\n" +
+	"lifetimeNs\"d\n" +
+	"\x0fReserveResponse\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04dscp\x18\x02 \x01(\rR\x04dscp\x12\x12\n" +
+	"\x04path\x18\x03 \x03(\tR\x04path\x12\x19\n" +
+	"\buntil_ns\x18\x04 \x01(\x03R\auntilNs\" \n" +
+	"\x0eReleaseRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\x11\n" +
+	"\x0fReleaseResponse\"!\n" +
 	"\vErrorDetail\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\tR\x04code*p\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code*\x9c\x01\n" +
 	"\bEdgeKind\x12\x13\n" +
 	"\x0fEDGE_KIND_FIXED\x10\x00\x12\x1c\n" +
 	"\x18EDGE_KIND_SCATTER_GATHER\x10\x01\x12\x18\n" +
 	"\x14EDGE_KIND_ONE_TO_ONE\x10\x02\x12\x17\n" +
-	"\x13EDGE_KIND_BROADCAST\x10\x032\xa6\x02\n" +
+	"\x13EDGE_KIND_BROADCAST\x10\x03\x12\x14\n" +
+	"\x10EDGE_KIND_FIELDS\x10\x04\x12\x14\n" +
+	"\x10EDGE_KIND_GLOBAL\x10\x052\x89\x04\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
 	"SubmitJobs\x12\x1f.lightloom.v1.SubmitJobsRequest\x1a .lightloom.v1.SubmitJobsResponse\x12H\n" +
 	"\x06Status\x12\x1b.lightloom.v1.StatusRequest\x1a\x1c.lightloom.v1.StatusResponse\"\x03\x90\x02\x01\x12?\n" +
 	"\x05State\x12\x1a.lightloom.v1.StateRequest\x1a\x18.lightloom.v1.StateChunk0\x01\x12<\n" +
-	"\x06Events\x12\x1b.lightloom.v1.EventsRequest\x1a\x13.lightloom.v1.Event0\x01B#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
+	"\x06Events\x12\x1b.lightloom.v1.EventsRequest\x1a\x13.lightloom.v1.Event0\x01\x12Q\n" +
+	"\tBandwidth\x12\x1e.lightloom.v1.BandwidthRequest\x1a\x1f.lightloom.v1.BandwidthResponse\"\x03\x90\x02\x01\x12F\n" +
+	"\aReserve\x12\x1c.lightloom.v1.ReserveRequest\x1a\x1d.lightloom.v1.ReserveResponse\x12F\n" +
+	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponseB#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
 
 var (
 	file_api_proto_rawDescOnce sync.Once
@@ -1006,7 +1502,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_api_proto_goTypes = []any{
 	(EdgeKind)(0),              // 0: lightloom.v1.EdgeKind
 	(*SubmitJobsRequest)(nil),  // 1: lightloom.v1.SubmitJobsRequest
@@ -1021,7 +1517,15 @@ var file_api_proto_goTypes = []any{
 	(*StateChunk)(nil),         // 10: lightloom.v1.StateChunk
 	(*EventsRequest)(nil),      // 11: lightloom.v1.EventsRequest
 	(*Event)(nil),              // 12: lightloom.v1.Event
-	(*ErrorDetail)(nil),        // 13: lightloom.v1.ErrorDetail
+	(*HostPair)(nil),           // 13: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),   // 14: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),  // 15: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),          // 16: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),     // 17: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),    // 18: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),     // 19: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),    // 20: lightloom.v1.ReleaseResponse
+	(*ErrorDetail)(nil),        // 21: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
 	3,  // 0: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
@@ -1029,19 +1533,28 @@ var file_api_proto_depIdxs = []int32{
 	5,  // 2: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
 	0,  // 3: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
 	6,  // 4: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	1,  // 5: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	7,  // 6: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	9,  // 7: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	11, // 8: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	2,  // 9: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	8,  // 10: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	10, // 11: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	12, // 12: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	9,  // [9:13] is the sub-list for method output_type
-	5,  // [5:9] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	13, // 5: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	16, // 6: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	13, // 7: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	1,  // 8: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	7,  // 9: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	9,  // 10: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	11, // 11: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	14, // 12: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	17, // 13: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	19, // 14: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	2,  // 15: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	8,  // 16: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	10, // 17: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	12, // 18: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	15, // 19: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	18, // 20: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	20, // 21: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	15, // [15:22] is the sub-list for method output_type
+	8,  // [8:15] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -1055,7 +1568,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

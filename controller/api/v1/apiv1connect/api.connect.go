@@ -45,6 +45,12 @@ const (
 	ControllerStateProcedure = "/lightloom.v1.Controller/State"
 	// ControllerEventsProcedure is the fully-qualified name of the Controller's Events RPC.
 	ControllerEventsProcedure = "/lightloom.v1.Controller/Events"
+	// ControllerBandwidthProcedure is the fully-qualified name of the Controller's Bandwidth RPC.
+	ControllerBandwidthProcedure = "/lightloom.v1.Controller/Bandwidth"
+	// ControllerReserveProcedure is the fully-qualified name of the Controller's Reserve RPC.
+	ControllerReserveProcedure = "/lightloom.v1.Controller/Reserve"
+	// ControllerReleaseProcedure is the fully-qualified name of the Controller's Release RPC.
+	ControllerReleaseProcedure = "/lightloom.v1.Controller/Release"
 )
 
 // ControllerClient is a client for the lightloom.v1.Controller service.
@@ -57,6 +63,13 @@ type ControllerClient interface {
 	State(context.Context, *connect.Request[v1.StateRequest]) (*connect.ServerStreamForClient[v1.StateChunk], error)
 	// Events returns what happens, from what is still kept on, until the caller goes away.
 	Events(context.Context, *connect.Request[v1.EventsRequest]) (*connect.ServerStreamForClient[v1.Event], error)
+	// Bandwidth tells what the fabric has to give between pairs of hosts, as the replica that is asked knows it.
+	Bandwidth(context.Context, *connect.Request[v1.BandwidthRequest]) (*connect.Response[v1.BandwidthResponse], error)
+	// Reserve holds bandwidth on one path between two hosts for traffic of the caller's own, and returns once that is in
+	// the replicated log; or the error of code no_room, with what is left.
+	Reserve(context.Context, *connect.Request[v1.ReserveRequest]) (*connect.Response[v1.ReserveResponse], error)
+	// Release gives a reservation back before its time is over.
+	Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error)
 }
 
 // NewControllerClient constructs a client for the lightloom.v1.Controller service. By default, it
@@ -95,6 +108,25 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithSchema(controllerMethods.ByName("Events")),
 			connect.WithClientOptions(opts...),
 		),
+		bandwidth: connect.NewClient[v1.BandwidthRequest, v1.BandwidthResponse](
+			httpClient,
+			baseURL+ControllerBandwidthProcedure,
+			connect.WithSchema(controllerMethods.ByName("Bandwidth")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		reserve: connect.NewClient[v1.ReserveRequest, v1.ReserveResponse](
+			httpClient,
+			baseURL+ControllerReserveProcedure,
+			connect.WithSchema(controllerMethods.ByName("Reserve")),
+			connect.WithClientOptions(opts...),
+		),
+		release: connect.NewClient[v1.ReleaseRequest, v1.ReleaseResponse](
+			httpClient,
+			baseURL+ControllerReleaseProcedure,
+			connect.WithSchema(controllerMethods.ByName("Release")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -104,6 +136,9 @@ type controllerClient struct {
 	status     *connect.Client[v1.StatusRequest, v1.StatusResponse]
 	state      *connect.Client[v1.StateRequest, v1.StateChunk]
 	events     *connect.Client[v1.EventsRequest, v1.Event]
+	bandwidth  *connect.Client[v1.BandwidthRequest, v1.BandwidthResponse]
+	reserve    *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
+	release    *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
 }
 
 // SubmitJobs calls lightloom.v1.Controller.SubmitJobs.
@@ -126,6 +161,21 @@ func (c *controllerClient) Events(ctx context.Context, req *connect.Request[v1.E
 	return c.events.CallServerStream(ctx, req)
 }
 
+// Bandwidth calls lightloom.v1.Controller.Bandwidth.
+func (c *controllerClient) Bandwidth(ctx context.Context, req *connect.Request[v1.BandwidthRequest]) (*connect.Response[v1.BandwidthResponse], error) {
+	return c.bandwidth.CallUnary(ctx, req)
+}
+
+// Reserve calls lightloom.v1.Controller.Reserve.
+func (c *controllerClient) Reserve(ctx context.Context, req *connect.Request[v1.ReserveRequest]) (*connect.Response[v1.ReserveResponse], error) {
+	return c.reserve.CallUnary(ctx, req)
+}
+
+// Release calls lightloom.v1.Controller.Release.
+func (c *controllerClient) Release(ctx context.Context, req *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error) {
+	return c.release.CallUnary(ctx, req)
+}
+
 // ControllerHandler is an implementation of the lightloom.v1.Controller service.
 type ControllerHandler interface {
 	// SubmitJobs returns once every job of the batch is in the replicated log.
@@ -136,6 +186,13 @@ type ControllerHandler interface {
 	State(context.Context, *connect.Request[v1.StateRequest], *connect.ServerStream[v1.StateChunk]) error
 	// Events returns what happens, from what is still kept on, until the caller goes away.
 	Events(context.Context, *connect.Request[v1.EventsRequest], *connect.ServerStream[v1.Event]) error
+	// Bandwidth tells what the fabric has to give between pairs of hosts, as the replica that is asked knows it.
+	Bandwidth(context.Context, *connect.Request[v1.BandwidthRequest]) (*connect.Response[v1.BandwidthResponse], error)
+	// Reserve holds bandwidth on one path between two hosts for traffic of the caller's own, and returns once that is in
+	// the replicated log; or the error of code no_room, with what is left.
+	Reserve(context.Context, *connect.Request[v1.ReserveRequest]) (*connect.Response[v1.ReserveResponse], error)
+	// Release gives a reservation back before its time is over.
+	Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error)
 }
 
 // NewControllerHandler builds an HTTP handler from the service implementation. It returns the path
@@ -170,6 +227,25 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		connect.WithSchema(controllerMethods.ByName("Events")),
 		connect.WithHandlerOptions(opts...),
 	)
+	controllerBandwidthHandler := connect.NewUnaryHandler(
+		ControllerBandwidthProcedure,
+		svc.Bandwidth,
+		connect.WithSchema(controllerMethods.ByName("Bandwidth")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerReserveHandler := connect.NewUnaryHandler(
+		ControllerReserveProcedure,
+		svc.Reserve,
+		connect.WithSchema(controllerMethods.ByName("Reserve")),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerReleaseHandler := connect.NewUnaryHandler(
+		ControllerReleaseProcedure,
+		svc.Release,
+		connect.WithSchema(controllerMethods.ByName("Release")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/lightloom.v1.Controller/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ControllerSubmitJobsProcedure:
@@ -180,6 +256,12 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerStateHandler.ServeHTTP(w, r)
 		case ControllerEventsProcedure:
 			controllerEventsHandler.ServeHTTP(w, r)
+		case ControllerBandwidthProcedure:
+			controllerBandwidthHandler.ServeHTTP(w, r)
+		case ControllerReserveProcedure:
+			controllerReserveHandler.ServeHTTP(w, r)
+		case ControllerReleaseProcedure:
+			controllerReleaseHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -203,4 +285,16 @@ func (UnimplementedControllerHandler) State(context.Context, *connect.Request[v1
 
 func (UnimplementedControllerHandler) Events(context.Context, *connect.Request[v1.EventsRequest], *connect.ServerStream[v1.Event]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Events is not implemented"))
+}
+
+func (UnimplementedControllerHandler) Bandwidth(context.Context, *connect.Request[v1.BandwidthRequest]) (*connect.Response[v1.BandwidthResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Bandwidth is not implemented"))
+}
+
+func (UnimplementedControllerHandler) Reserve(context.Context, *connect.Request[v1.ReserveRequest]) (*connect.Response[v1.ReserveResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Reserve is not implemented"))
+}
+
+func (UnimplementedControllerHandler) Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Release is not implemented"))
 }
