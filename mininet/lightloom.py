@@ -244,7 +244,15 @@ class LoomFabric:
         "Where a switch's gNMI target listens."
         return 'unix:%s/%s.sock' % (self.dir, self.name(switch))
 
-    def prepare(self, replicas):
+    def named_hosts(self):
+        "Every host as the controller calls it, with the interface of its ToR."
+        return [('h%d-%d' % (rack, i), intf) for rack, intfs in enumerate(self.hosts) for i, intf in enumerate(intfs)]
+
+    def agent_address(self, name):
+        "Where a host's own agent listens."
+        return 'unix:%s/agent-%s.sock' % (self.dir, name)
+
+    def prepare(self, replicas, agents=0):
         "Give the hosts their addresses, and make the directory with keys and the list of devices."
         for rack, intfs in enumerate(self.hosts):
             for i, intf in enumerate(intfs):
@@ -254,15 +262,14 @@ class LoomFabric:
         self.dir = tempfile.mkdtemp(prefix='lightloom-mn-', dir='/run' if os.access('/run', os.W_OK) else None)
         atexit.register(shutil.rmtree, self.dir, True)
         subprocess.run([loom_program(), 'controller', 'keys', self.dir, '--fabric', self.spec(), '--replicas',
-                        str(replicas)], check=True)
+                        str(replicas)] + (['--agents'] if agents else []), check=True)
         with open(self.devices(), 'w') as out:
             out.write('devices:\n')
             for switch in self.switches():
                 out.write('  %s: "%s"\n' % (self.name(switch), self.address(switch)))
-            out.write('hosts:\n')
-            for rack, intfs in enumerate(self.hosts):
-                for i, intf in enumerate(intfs):
-                    out.write('  h%d-%d: /proc/%d/ns/net\n' % (rack, i, self.peer(intf).node.pid))
+            out.write('agents:\n' if agents else 'hosts:\n')
+            for name, intf in self.named_hosts():
+                out.write('  %s: "%s"\n' % (name, self.agent_address(name) if agents else '/proc/%d/ns/net' % self.peer(intf).node.pid))
 
     def devices(self):
         "The file that says where everything is."
@@ -391,9 +398,12 @@ class LoomController(Controller):
        jobs: how many jobs the hosts run, from the start on; replayed() waits for their end
        trace: a coflow-benchmark file that jobs are taken from; None: synthetic ones, by seed
        report: directory that the report of the jobs goes to, of the same form as that of lightloom replay
-       scale, speedup: divide bytes; divide arrivals, sizes and compute times"""
+       scale, speedup: divide bytes; divide arrivals, sizes and compute times
+       agents: 1 runs an agent in every host, as on machines of their own; 0 one for all of them"""
 
-    def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, jobs=0, trace=None, report=None, scale=1, speedup=1, **params):
+    def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, jobs=0, trace=None, report=None, scale=1, speedup=1,
+                 agents=0, **params):
+        self.agents, self.agent_processes = int(agents), []
         self.jobs, self.trace, self.report, self.scale, self.speedup = int(jobs), trace, report, scale, speedup
         self.replicas, self.policy, self.seed = int(replicas), str(policy), int(seed)
         self.process, self.fabric = None, None
@@ -417,7 +427,9 @@ class LoomController(Controller):
             raise LoomError('there is no switch of lightloom to control: add --switch loom')
         self.fabric = LoomFabric(switches)
         self.fabric.controller = self
-        self.fabric.prepare(self.replicas)
+        self.fabric.prepare(self.replicas, self.agents)
+        if self.agents:
+            self.start_agents()
         args = ['controller', 'run', '--fabric', self.fabric.spec(), '--devices', self.fabric.devices(),
                 '--tls-dir', self.fabric.dir, '--replicas', str(self.replicas), '--policy', self.policy,
                 '--seed', str(self.seed), '--with-stdin', '--ephemeral']
@@ -426,6 +438,15 @@ class LoomController(Controller):
         args += ['--report-dir', str(self.report)] if self.report else []
         self.process = LoomProcess(self, args)
         self.process.wait_for('programming')
+
+    def start_agents(self):
+        "Run an agent in every host."
+        for name, intf in self.fabric.named_hosts():
+            self.agent_processes.append(LoomProcess(LoomFabric.peer(intf).node, [
+                'agent', 'run', '--with-stdin', '--fabric', self.fabric.spec(), '--host', name, '--tls-dir', self.fabric.dir,
+                '--listen', self.fabric.agent_address(name)]))
+        for process in self.agent_processes:
+            process.wait_for('listens at')
 
     def need_alive(self):
         "Refuse to go on without the replicas."
@@ -454,9 +475,9 @@ class LoomController(Controller):
 
     def stop(self, *args, **kwargs):
         "End the replicas."
-        if self.process:
-            self.process.stop()
-            self.process = None
+        for process in self.agent_processes + ([self.process] if self.process else []):
+            process.stop()
+        self.process, self.agent_processes = None, []
         Node.stop(self, *args, **kwargs)
 
 

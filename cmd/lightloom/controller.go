@@ -27,7 +27,8 @@ func newControllerRun() *cobra.Command {
 		Use:   "run --fabric FABRIC --devices FILE --tls-dir DIR",
 		Short: "Replicas of a controller for given gNMI addresses, until Ctrl-C",
 		Long: "FILE is YAML: under devices: the address of every switch of the fabric (host:port or unix:PATH); under hosts:, if\n" +
-			"their jobs are to run, the network namespace of every host (/proc/PID/ns/net). Says \"ready\" once every packet\n" +
+			"their jobs are to run, the network namespace of every host (/proc/PID/ns/net), or under agents: the address of the\n" +
+			"agent that every host runs (lightloom agent). Says \"ready\" once every packet\n" +
 			"switch has its rules.",
 		Example: "  lightloom controller run --fabric hybrid:racks=4,hosts=2 --devices devices.yaml --tls-dir keys",
 		Args:    noArgs,
@@ -95,7 +96,7 @@ func typed(c *cobra.Command) []string {
 }
 
 func newControllerKeys() *cobra.Command {
-	fabric, replicas := "", 3
+	fabric, replicas, agents := "", 3, false
 	c := &cobra.Command{
 		Use:     "keys DIR --fabric FABRIC",
 		Short:   "Issue certificates to the switches, replicas, agent and client of a fabric",
@@ -111,11 +112,12 @@ func newControllerKeys() *cobra.Command {
 			if err := checkReplicas(replicas); err != nil {
 				return err
 			}
-			return wiring.WriteKeys(args[0], fabric, replicas)
+			return wiring.WriteKeys(args[0], fabric, replicas, agents)
 		},
 	}
 	c.Flags().StringVar(&fabric, "fabric", "", "such as hybrid:racks=4,hosts=2, or a YAML file")
 	c.Flags().IntVar(&replicas, "replicas", replicas, "of the controller: 1, 3, 5 or 7")
+	c.Flags().BoolVar(&agents, "agents", false, "also to an agent of every host, for machines that run lightloom agent")
 	return c
 }
 

@@ -81,3 +81,48 @@ func TestMininetAudit(t *testing.T) {
 		}
 	}
 }
+
+// TestMininetAgents runs jobs on agents that every host runs for itself.
+func TestMininetAgents(t *testing.T) {
+	l := newLaboratory(t)
+	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller loom,jobs=12,speedup=2,agents=1 --test none --post script",
+		"py net.get('c0').replayed()", "sh echo $(ls lightloom-mn-*/agent-*.sock | wc -l) agents")
+	m := regexp.MustCompile(`replayed: 12 jobs, 12 coflows, (\d+) bytes of which (\d+) received`).FindStringSubmatch(out)
+	if m == nil || m[1] != m[2] || m[1] == "0" {
+		t.Errorf("want all bytes received once, got %q", m)
+	}
+	for _, want := range []string{"8 agents", "status 0", "left 0 processes, 0 directories"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+// TestMininetParts: whichever part is killed, the others go on, Mininet ends in order, and nothing is left.
+func TestMininetParts(t *testing.T) {
+	l := newLaboratory(t)
+	for _, tt := range []struct{ name, kill, dead string }{
+		{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
+		{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs']"},
+		{"agent", "py net.get('c0').agent_processes[0].popen.kill()", "dead []"},
+		{"replica", "sh kill -9 $(pgrep -f '[l]ightloom replica' | head -1)", "dead []"},
+		{"controller", "py net.get('c0').process.popen.kill()", "dead []"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			out := l.sub(t).mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller loom,agents=1 --test none --post script",
+				tt.kill, "sh sleep 1", "py 'dead ' + str([s.name for s in net.switches if not s.connected()])", "pingall")
+			for _, want := range []string{"0% dropped (2/2 received)", "status 0", "left 0 processes, 0 directories", tt.dead} {
+				if !strings.Contains(out, want) {
+					t.Errorf("want %q", want)
+				}
+			}
+			if t.Failed() {
+				t.Log(out)
+			}
+		})
+	}
+}

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
 	"lightloom/emulator/agent"
 	"lightloom/emulator/device"
@@ -58,6 +61,7 @@ type attached struct {
 	agentLn net.Listener
 	charge  charge
 	reps    *replicas
+	held    *os.File // the directory of keys, locked
 }
 
 // Attach runs replicas of a controller that programs the switches named in a file, until ctx ends (nil) or one of them
@@ -104,6 +108,9 @@ func (a *attached) open() error {
 	if _, err := (&setup{opt: Options{Parts: a.opt.Parts}}).policy(a.opt.Policy); err != nil {
 		return err
 	}
+	if err := a.holdKeys(); err != nil {
+		return err
+	}
 	earlier, err := countCluster(a.opt.Keys)
 	if err != nil {
 		return err
@@ -111,14 +118,47 @@ func (a *attached) open() error {
 	a.charge = charge{Epoch: a.epoch, Row: row{Name: a.opt.Policy, Policy: a.opt.Policy, Spec: spec}, Parts: a.opt.Parts, Seed: a.opt.Seed,
 		Elephants: elephantFactor * spec.OCS.In(spec.Dark), Delta: defaultControl().delta(device.Delays{Dark: device.Fixed(spec.Dark)}),
 		Devices: a.places.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	if len(a.places.Agents) > 0 {
+		a.charge.Agents = a.places.sites(a.fabric)
+	}
 	if len(a.places.Hosts) > 0 {
 		if err := a.openAgent(); err != nil {
 			return err
 		}
 		a.charge.Agent = a.agentLn.Addr().String()
 	}
-	a.reps, err = newReplicas(a.opt.Replicas, a.charge, a.identity, freePorts, a.opt.Stderr)
-	return err
+	if a.reps, err = newReplicas(a.opt.Replicas, a.charge, a.identity, freePorts, a.opt.Stderr); err != nil {
+		return err
+	}
+	return a.settleReplicas()
+}
+
+// settleReplicas gives the replicas a directory beside their keys: one that a controller that was killed has left is
+// found there by the next, and goes with the keys.
+func (a *attached) settleReplicas() error {
+	dir := filepath.Join(a.opt.Keys, "replicas")
+	err := errors.Join(os.RemoveAll(a.reps.dir), os.RemoveAll(dir))
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("make directory for replicas: %w", err)
+	}
+	a.reps.dir = dir
+	return nil
+}
+
+// holdKeys makes sure that no other controller runs with these keys, as long as the process lives.
+func (a *attached) holdKeys() error {
+	dir, err := os.Open(a.opt.Keys)
+	if err != nil {
+		return fmt.Errorf("hold keys: %w", err)
+	}
+	a.held = dir
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("hold keys: another controller runs with those in %q: end it, or make others: %w", a.opt.Keys, err)
+	}
+	return nil
 }
 
 // openAgent makes one agent for all hosts, inside their namespaces.
@@ -229,6 +269,9 @@ func (a *attached) close() error {
 	if a.places != nil {
 		errs = append(errs, a.places.close())
 	}
+	if a.held != nil {
+		errs = append(errs, a.held.Close())
+	}
 	return errors.Join(errs...)
 }
 
@@ -252,9 +295,29 @@ func countCluster(dir string) (uint64, error) {
 	return earlier, nil
 }
 
+// writeAgentKeys issues an identity to the agent of every host, and the key by which agents know each other. It comes with
+// WriteKeys, whose authority signs.
+func writeAgentKeys(dir string, f *topo.Fabric, write func(pki.Role, string) error) error {
+	var errs []error
+	for _, n := range f.HostNode {
+		errs = append(errs, write(pki.Agent, f.Topology.Node(n).Name))
+	}
+	key := make([]byte, dataKeyBytes)
+	if _, err := rand.Read(key); err != nil {
+		return fmt.Errorf("draw data key: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, dataKeyFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(file, hex.EncodeToString(key))
+		err = errors.Join(err, file.Close())
+	}
+	return errors.Join(append(errs, err)...)
+}
+
 // WriteKeys issues an identity to everyone that a fabric under n replicas needs: its switches, the replicas, the agent
-// and one client, each in a file of its own, signed by an authority that nobody keeps.
-func WriteKeys(dir, fabric string, n int) error {
+// and one client, each in a file of its own, signed by an authority that nobody keeps; with agents also to one for every
+// host.
+func WriteKeys(dir, fabric string, n int, agents bool) error {
 	spec, err := topo.FromArgument(fabric)
 	if err != nil {
 		return err
@@ -285,6 +348,9 @@ func WriteKeys(dir, fabric string, n int) error {
 		if node.Role != pathmap.Host {
 			errs = append(errs, write(pki.Switch, node.Name))
 		}
+	}
+	if agents {
+		errs = append(errs, writeAgentKeys(dir, f, write))
 	}
 	return errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"runtime"
 
@@ -20,6 +21,10 @@ import (
 type places struct {
 	Devices map[string]string `yaml:"devices"` // gNMI addresses (host:port or unix:PATH), by switch
 	Hosts   map[string]string `yaml:"hosts"`   // network namespaces (/proc/PID/ns/net), by host; none, or all
+	// Agents are addresses (host:port or unix:PATH) of agents that run elsewhere, by host, in the place of Hosts: none, or
+	// all. Hosts of one address are one agent's. Addresses are those of hosts that do not follow the address plan.
+	Agents    map[string]string `yaml:"agents"`
+	Addresses map[string]string `yaml:"addresses"`
 
 	files []*os.File
 }
@@ -42,7 +47,7 @@ func readPlaces(path string, f *topo.Fabric) (*places, error) {
 	}
 	p := &places{}
 	if err := yaml.UnmarshalWithOptions(data, p, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("read devices %q: write devices: and hosts:, each a list of NAME: PLACE lines: %w", path, err)
+		return nil, fmt.Errorf("read devices %q: write devices: and hosts: or agents:, each a list of NAME: PLACE lines: %w", path, err)
 	}
 	if err := p.check(f); err != nil {
 		return nil, fmt.Errorf("read devices %q: %w", path, err)
@@ -64,9 +69,37 @@ func (p *places) check(f *topo.Fabric) error {
 		if len(p.Hosts) > 0 && p.Hosts[node.Name] == "" {
 			return fmt.Errorf("host %q of the fabric has no namespace under hosts: name all, or none", node.Name)
 		}
+		if len(p.Agents) > 0 && p.Agents[node.Name] == "" {
+			return fmt.Errorf("host %q of the fabric has no address under agents: name all, or none", node.Name)
+		}
 	}
 	if len(p.Devices) != switches || len(p.Hosts) != 0 && len(p.Hosts) != hosts {
 		return fmt.Errorf("%d devices and %d hosts are named: the fabric has %d switches and %d hosts", len(p.Devices), len(p.Hosts), switches, hosts)
+	}
+	return p.checkAgents(f, hosts)
+}
+
+// checkAgents checks what is said of hosts that are elsewhere.
+func (p *places) checkAgents(f *topo.Fabric, hosts int) error {
+	switch {
+	case len(p.Agents) > 0 && len(p.Hosts) > 0:
+		return errors.New("hosts and agents are both named: hosts are namespaces of this machine, agents run elsewhere")
+	case len(p.Agents) > 0 && len(p.Agents) != hosts:
+		return fmt.Errorf("%d hosts are named under agents: the fabric has %d", len(p.Agents), hosts)
+	}
+	named := 0
+	for _, n := range f.HostNode {
+		at, ok := p.Addresses[f.Topology.Node(n).Name]
+		if !ok {
+			continue
+		}
+		named++
+		if ip, err := netip.ParseAddr(at); err != nil || !ip.Is4() {
+			return fmt.Errorf("address %q of host %q: write an IPv4 address such as 192.0.2.7", at, f.Topology.Node(n).Name)
+		}
+	}
+	if named != len(p.Addresses) {
+		return fmt.Errorf("%d addresses are named, of which %d are of hosts of the fabric", len(p.Addresses), named)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (a *attached) jobs() (*setup, error) {
 
 // replay submits the jobs when they arrive, waits for the end of all, and says what came of them. ctx's end is no error.
 func (a *attached) replay(ctx context.Context) (err error) {
-	if a.agent == nil {
+	if a.agent == nil && len(a.charge.Agents) == 0 {
 		return errNoAgent
 	}
 	s, err := a.jobs()
@@ -135,5 +135,19 @@ func (a *attached) sum(d *state.Data, begin time.Duration) string {
 	}
 	n := max(len(d.Coflows), 1)
 	return fmt.Sprintf("replayed: %d jobs, %d coflows, %d bytes of which %d received, in %.3f s; mean coflow %.3f s; %d circuits",
-		len(d.Jobs), len(d.Coflows), bytes, a.agent.Stats().BytesReceived, (end - begin).Seconds(), cct.Seconds()/float64(n), usable)
+		len(d.Jobs), len(d.Coflows), bytes, a.received(d), (end - begin).Seconds(), cct.Seconds()/float64(n), usable)
+}
+
+// received is how many bytes hosts have received: by the agent's own count, or where there are several, those of coflows
+// whose receivers have all said that they ended.
+func (a *attached) received(d *state.Data) (sum pathmap.Bytes) {
+	if a.agent != nil {
+		return a.agent.Stats().BytesReceived
+	}
+	for _, c := range d.Coflows {
+		if c.Ended > 0 {
+			sum += c.Bytes
+		}
+	}
+	return sum
 }

@@ -31,6 +31,11 @@ func TestPlaces(t *testing.T) {
 		{"switches", devices, ""},
 		{"hosts too", devices + "hosts:\n  h0-0: /proc/1/ns/net\n  h1-0: /proc/1/ns/net\n", ""},
 		{"one host", devices + "hosts:\n  h0-0: /proc/1/ns/net\n", `host "h1-0" of the fabric has no namespace`},
+		{"agents", devices + "agents:\n  h0-0: lab0:7470\n  h1-0: unix:/run/a\naddresses:\n  h1-0: 192.0.2.7\n", ""},
+		{"one agent", devices + "agents:\n  h0-0: lab0:7470\n", `host "h1-0" of the fabric has no address under agents`},
+		{"agents and hosts", devices + "hosts:\n  h0-0: a\n  h1-0: b\nagents:\n  h0-0: a\n  h1-0: b\n", "are both named"},
+		{"no address", devices + "addresses:\n  h1-0: lab\n", `address "lab" of host "h1-0"`},
+		{"foreign address", devices + "addresses:\n  h9-0: 192.0.2.7\n", "1 addresses are named, of which 0"},
 		{"foreign host", devices + "hosts:\n  h0-0: a\n  h1-0: b\n  h2-0: c\n", "3 hosts are named"},
 		{"no OCS", strings.Replace(devices, "ocs", "spine1", 1), `switch "ocs" of the fabric has no address`},
 		{"foreign switch", devices + "  tor2: lab:5\n", "5 devices"},
@@ -60,7 +65,7 @@ func TestPlaces(t *testing.T) {
 func TestKeys(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	const fabric = "hybrid:racks=2,hosts=1,spines=1"
-	if err := WriteKeys(dir, fabric, 3); err != nil {
+	if err := WriteKeys(dir, fabric, 3, false); err != nil {
 		t.Fatal(err)
 	}
 	a := &attached{opt: AttachOptions{Keys: dir}}
@@ -75,7 +80,7 @@ func TestKeys(t *testing.T) {
 	if _, err := a.identity(pki.Controller, "tor1"); err == nil {
 		t.Error("a switch's keys were taken for a controller's")
 	}
-	if err := WriteKeys(dir, fabric, 3); err == nil {
+	if err := WriteKeys(dir, fabric, 3, false); err == nil {
 		t.Error("keys were overwritten")
 	}
 }

@@ -37,7 +37,8 @@ type charge struct {
 	Seed      uint64            `json:"seed"`
 	Elephants pathmap.Bytes     `json:"elephants"`
 	Delta     time.Duration     `json:"delta"`
-	Agent     string            `json:"agent"`             // address
+	Agent     string            `json:"agent"`             // address of one for all hosts; or
+	Agents    []agentSite       `json:"agents,omitempty"`  // several
 	Devices   map[string]string `json:"devices"`           // addresses of gNMI targets, by name
 	Earlier   uint64            `json:"earlier,omitempty"` // clusters that have programmed the same devices before
 	Identity  []byte            `json:"identity"`
@@ -156,6 +157,9 @@ func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
 
 // hosts dials the hosts' agent, where they have one.
 func (p *controllerProcess) hosts(ctx context.Context, term uint64) (leader.Hosts, func() error, error) {
+	if len(p.charge.Agents) > 0 {
+		return p.fleet(ctx, term)
+	}
 	if p.charge.Agent == "" {
 		return noHosts{}, func() error { return nil }, nil
 	}
@@ -170,7 +174,7 @@ func (p *controllerProcess) hosts(ctx context.Context, term uint64) (leader.Host
 
 // check says what is wrong with a job on this fabric, or nil.
 func (p *controllerProcess) check(j *controller.Job) error {
-	if p.charge.Agent == "" {
+	if p.charge.Agent == "" && len(p.charge.Agents) == 0 {
 		return errNoAgent
 	}
 	return j.Check(p.fabric.Hosts(), p.fabric.Hosts()*p.fabric.Spec.Slots)

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/pathmap"
+)
+
+// agentUnit is the service's systemd unit.
+//
+//go:embed lightloom-agent.service
+var agentUnit string
+
+func newAgent() *cobra.Command {
+	c := &cobra.Command{Use: "agent", Short: "Run tasks and transfers of a controller on this machine", Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(newAgentRun(), newAgentUnit())
+	return c
+}
+
+func newAgentRun() *cobra.Command {
+	var opt wiring.AgentOptions
+	rate, withStdin := "", false
+	c := &cobra.Command{
+		Use:   "run --fabric FABRIC --host HOST --listen ADDR --tls-dir DIR",
+		Short: "Be one or more hosts of a fabric, until Ctrl-C",
+		Long: "Waits for a controller, whose certificate must be of the same authority and of a controller, and does what it says:\n" +
+			"tasks are timers, transfers are TCP connections to the agents of other hosts (port 7471) of a fixed pattern that the\n" +
+			"receiver checks. DIR needs HOST.pem and data.key of what lightloom controller keys --agents has written. Clocks of\n" +
+			"machines need not agree: the controller measures how far they are apart.",
+		Example: "  lightloom agent run --fabric hybrid:racks=4,hosts=2 --host h0-0 --listen 192.0.2.11:7470 --tls-dir keys --max-rate 500Mbps",
+		Args:    noArgs,
+	}
+	fl := c.Flags()
+	fl.StringVar(&opt.Fabric, "fabric", "", "as the controller has it: such as hybrid:racks=4,hosts=2, or a YAML file")
+	fl.StringSliceVar(&opt.Hosts, "host", nil, "name of the host that this machine is; several, separated by commas, of several addresses")
+	fl.StringVar(&opt.Listen, "listen", "127.0.0.1:7470", "address for the controller: host:port or unix:PATH")
+	fl.StringVar(&opt.Keys, "tls-dir", "", "directory with HOST.pem and data.key")
+	fl.StringVar(&opt.Devices, "devices", "", "the controller's file, where hosts have other addresses than 10.(r/256).(r%256).(i+1)")
+	fl.StringVar(&rate, "max-rate", "", "no transfer sends faster, whatever the controller says; such as 500Mbps")
+	fl.StringVar(&opt.Congestion, "congestion", "cubic", "congestion control of TCP")
+	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"host", strings.Join(opt.Hosts, ",")}, {"tls-dir", opt.Keys}} {
+			if need.value == "" {
+				return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
+			}
+		}
+		if rate != "" {
+			var err error
+			if opt.MaxRate, err = pathmap.ParseRate(rate); err != nil || opt.MaxRate <= 0 {
+				return usage("write --max-rate 500Mbps", "run: --max-rate %q is no rate above zero", rate)
+			}
+		}
+		ctx := c.Context()
+		if withStdin {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithCancel(ctx)
+			defer cancel()
+			go untilEOF(c.InOrStdin(), cancel)
+		}
+		opt.Stdout = c.OutOrStdout()
+		return wiring.RunAgent(ctx, opt)
+	}
+	return c
+}
+
+func newAgentUnit() *cobra.Command {
+	return &cobra.Command{
+		Use:     "unit",
+		Short:   "Print the agent's systemd unit",
+		Example: "  lightloom agent unit | sudo tee /etc/systemd/system/lightloom-agent.service\n  sudo systemctl enable --now lightloom-agent",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(c.OutOrStdout(), agentUnit)
+			return err
+		},
+	}
+}

@@ -1,0 +1,75 @@
+package run
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// TestAgentRefusals: what an agent needs and does not have is said.
+func TestAgentRefusals(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	const fabric = "hybrid:racks=2,hosts=2,spines=1"
+	if err := WriteKeys(dir, fabric, 1, true); err != nil {
+		t.Fatal(err)
+	}
+	open := filepath.Join(t.TempDir(), "open")
+	if err := WriteKeys(open, fabric, 1, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(open, dataKeyFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	short := filepath.Join(t.TempDir(), "short")
+	if err := WriteKeys(short, fabric, 1, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(short, dataKeyFile), []byte("12ab\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := WriteKeys(plain, fabric, 1, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		opt  AgentOptions
+		want string
+	}{
+		{"no such host", AgentOptions{Hosts: []string{"h7-0"}, Keys: dir}, `the first is "h0-0", the last "h1-1"`},
+		{"host twice", AgentOptions{Hosts: []string{"h0-0", "h0-0"}, Keys: dir}, "named twice"},
+		{"no keys of agents", AgentOptions{Hosts: []string{"h0-0"}, Keys: plain}, "h0-0.pem"},
+		{"key that others may read", AgentOptions{Hosts: []string{"h0-0"}, Keys: open}, "chmod 600"},
+		{"key that is none", AgentOptions{Hosts: []string{"h0-0"}, Keys: short}, "64 hexadecimal digits"},
+		{"no such devices", AgentOptions{Hosts: []string{"h0-0"}, Keys: dir, Devices: "nowhere.yaml"}, "nowhere.yaml"},
+		{"no place to listen", AgentOptions{Hosts: []string{"h0-0"}, Keys: dir, Listen: "unix:/nowhere/at/all"}, "/nowhere/at/all"},
+	} {
+		opt := tt.opt
+		opt.Fabric, opt.Stdout = fabric, io.Discard
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if err := RunAgent(ctx, opt); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+		cancel()
+	}
+}
+
+// TestSites: hosts of one address are one agent's, which is named for the first of them.
+func TestSites(t *testing.T) {
+	p := &places{Agents: map[string]string{"h0-0": "a:1", "h1-0": "a:1"}}
+	got := p.sites(smallFabric(t))
+	if len(got) != 1 || got[0].Name != "h0-0" || got[0].Addr != "a:1" || !slices.Equal(got[0].Hosts, []southbound.HostID{0, 1}) {
+		t.Errorf("%+v", got)
+	}
+	p.Agents["h1-0"] = "b:1"
+	if got := p.sites(smallFabric(t)); len(got) != 2 || got[1].Name != "h1-0" {
+		t.Errorf("%+v", got)
+	}
+}
