@@ -19,6 +19,10 @@ type View struct {
 	Pledged []pathmap.BitsPerSecond // by link, layer 2: what outside schedulers hold; nil: nothing. See Room
 	Down    []bool                  // by link: no light, or a dead end. nil: all are up
 
+	// Changed says which links have come or gone since the last decision: bundles whose racks have a path over one of them
+	// may find a better way now. nil: none.
+	Changed []bool
+
 	Waiting  []*Job              // accepted and not placed, in order of acceptance
 	Free     []int32             // free slots, by host; none on a host that is lost
 	Lost     []southbound.HostID // hosts that have failed, sorted

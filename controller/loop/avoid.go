@@ -26,6 +26,14 @@ func (l *Loop) avoid(s *state.State) bool {
 	if slices.Equal(cut, l.cut) {
 		return false // the other end of a cable that is known to be dark
 	}
+	if l.changed == nil {
+		l.changed = make([]bool, len(cut))
+	}
+	for id := range cut {
+		if was := l.cut != nil && l.cut[id]; was != cut[id] {
+			l.changed[id] = true
+		}
+	}
 	l.cut = cut
 	steered := l.wantedCircuits(s)
 	before := make(map[southbound.DeviceID][]southbound.Rule)

@@ -107,6 +107,7 @@ type Loop struct {
 	away    map[southbound.DeviceID]bool // devices whose stream has ended and has not begun again
 	dark    map[state.PortRef]bool       // ports that the devices' streams have told to be down, beside those to the OCS
 	avoided []state.PortRef              // ports that the base's tables keep clear of
+	changed []bool                       // by link: came or went since the last decision; nil: none
 	cut     []bool                       // by link: what they are, with the other direction; nil before the first
 	taken   []bool                       // by OCS output: of what begins in this pass
 	steered []bool                       // by OCS input: its ToR may hold the circuit's rule

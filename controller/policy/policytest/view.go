@@ -249,4 +249,12 @@ func (g *generator) down() {
 		l := pathmap.LinkID(g.rng.IntN(len(g.v.Down)))
 		g.v.Down[l], g.v.Down[pathmap.Reverse(l)] = true, true
 	}
+	if rng := rand.New(rand.NewPCG(g.v.Seed, 0x14)); rng.IntN(2) == 0 { // one that went just now, or another that came
+		g.v.Changed = make([]bool, len(g.v.Down))
+		l := pathmap.LinkID(rng.IntN(len(g.v.Down)))
+		if rng.IntN(2) == 0 {
+			l = pathmap.LinkID(slices.Index(g.v.Down, true))
+		}
+		g.v.Changed[l], g.v.Changed[pathmap.Reverse(l)] = true, true
+	}
 }

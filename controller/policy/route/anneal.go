@@ -12,8 +12,8 @@ import (
 
 // Annealed chooses the paths of new coflows by the routing level of the annealer alone, for the sum over all receivers
 // of the least rate from any of their senders, running coflows included. Bundles that a reservation carries over a
-// circuit come last and take what is widest then: they are on packets only until they are lit. Bundles whose path has
-// gone dark get the first that leads.
+// circuit come last and take what is widest then: they are on packets only until they are lit. Where a link has come or
+// gone, the bundles of racks with a path over it are routed once more, together with what is new, and no others.
 type Annealed struct {
 	Options anneal.Options
 	// Hint returns a path to begin with for a row of a coflow that the plan creates; below zero: none. May be nil.
@@ -27,12 +27,11 @@ func (*Annealed) Wants() controller.KindSet { return Wants() }
 
 // Fill routes coflows.
 func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	mend(v, p)
 	todo := a.gather(v, p)
 	if len(todo) == 0 {
 		return
 	}
-	scene := NewScene(v, a.Options, &a.Atlas)
+	scene := NewScene(lift(v, todo), a.Options, &a.Atlas)
 	rng := v.Rand("route", uint64(todo[0].id))
 	scene.enter(v, p)
 	ways, count := scene.Route(scene.split(todo, false), rng)
@@ -40,7 +39,9 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 	p.Anneal.Route.Evaluated += count.Evaluated
 	p.Anneal.Route.Accepted += count.Accepted
 	for i := range todo {
-		p.Route = append(p.Route, todo[i].routing(v, ways[i], later[i]))
+		if r := todo[i].routing(v, ways[i], later[i]); todo[i].again == nil || !slices.Equal(r.Tags, todo[i].again.Tag) {
+			p.Route = append(p.Route, r)
+		}
 	}
 	slices.SortFunc(p.Route, func(a, b controller.Routing) int { return cmp.Compare(a.Coflow, b.Coflow) })
 }
@@ -53,6 +54,9 @@ type coflow struct {
 	rows  []anneal.Bundle
 	hints []int  // by row
 	lit   []bool // by row: a reservation carries it
+
+	again *controller.CoflowView // one that has routes already; nil else
+	at    []int                  // by row: which one of its rows
 }
 
 func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
@@ -74,9 +78,20 @@ func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
 		}
 		todo = append(todo, c)
 	}
+	f := newFinder(v)
 	for i := range v.Coflows {
-		if c := &v.Coflows[i]; !c.Routed && len(c.Src) > 0 {
+		switch c := &v.Coflows[i]; {
+		case !c.Routed && len(c.Src) > 0:
 			add(c.ID, c.Job, int(c.Edge), c.Src, c.Dst, c.Flows, false)
+		case c.Routed && (v.Down != nil || v.Changed != nil):
+			if at := f.staleRows(c); len(at) > 0 {
+				add(c.ID, c.Job, int(c.Edge), pick(c.Src, at), pick(c.Dst, at), pick(c.Flows, at), false)
+				last := &todo[len(todo)-1]
+				last.again, last.at = c, at
+				for k, r := range at {
+					last.hints[k] = PathOf(c.Tag[r])
+				}
+			}
 		}
 	}
 	for _, c := range pending.Placed(v, p) {
@@ -124,33 +139,18 @@ func (s *Scene) split(todo []coflow, lit bool) []anneal.Coflow {
 // routing joins the answers for a coflow's rows on packets and on circuits.
 func (c *coflow) routing(v *controller.View, packets, circuits []int) controller.Routing {
 	out := controller.Routing{Coflow: c.id, Tags: make([]southbound.Tag, len(c.rows))}
+	if c.again != nil {
+		out.Tags = slices.Clone(c.again.Tag)
+	}
 	for r := range c.rows {
 		from := &packets
 		if c.lit[r] {
 			from = &circuits
 		}
 		if v.HostRack(c.rows[r].Src) != v.HostRack(c.rows[r].Dst) {
-			out.Tags[r] = southbound.PathTag((*from)[0])
+			out.Tags[c.row(r)] = southbound.PathTag((*from)[0])
 		}
 		*from = (*from)[1:]
 	}
 	return out
-}
-
-// mend moves the bundles of routed coflows whose path has gone dark to the first that leads.
-func mend(v *controller.View, p *controller.Plan) {
-	if v.Down == nil {
-		return
-	}
-	f := newFinder(v)
-	first := func(_ southbound.CoflowID, _, _ southbound.HostID, opts []option) southbound.Tag {
-		return southbound.PathTag(opts[0].path)
-	}
-	for i := range v.Coflows {
-		if c := &v.Coflows[i]; c.Routed {
-			if tags := f.mend(first, c); tags != nil {
-				p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: tags})
-			}
-		}
-	}
 }

@@ -30,10 +30,11 @@ type finder struct {
 	v    *controller.View
 	buf  []pathmap.LinkID
 	opts map[[2]southbound.RackID][]option
+	over map[[2]southbound.RackID]bool // has a path over a link that has changed
 }
 
 func newFinder(v *controller.View) *finder {
-	return &finder{v: v, opts: map[[2]southbound.RackID][]option{}}
+	return &finder{v: v, opts: map[[2]southbound.RackID][]option{}, over: map[[2]southbound.RackID]bool{}}
 }
 
 // options returns the usable paths between two racks, in the map's order. Borrowed.
@@ -50,6 +51,33 @@ func (f *finder) options(s, d southbound.RackID) []option {
 		f.opts[key] = opts
 	}
 	return opts
+}
+
+// changed says whether a path between two racks has a link that came or went since the last decision: then their bundles
+// are routed once more, those on it because they must, the others because there is room again, or less.
+func (f *finder) changed(s, d southbound.RackID) bool {
+	if f.v.Changed == nil {
+		return false
+	}
+	key := [2]southbound.RackID{s, d}
+	over, ok := f.over[key]
+	if !ok {
+		for i := range min(f.v.Paths.Paths(int(s), int(d)), southbound.MaxNamedPaths) {
+			f.buf = f.v.Paths.AppendPath(f.buf[:0], int(s), int(d), i)
+			over = over || slices.ContainsFunc(f.buf, func(l pathmap.LinkID) bool { return f.v.Changed[l] })
+		}
+		f.over[key] = over
+	}
+	return over
+}
+
+// stale says whether a bundle of a routed coflow is to be routed once more.
+func (f *finder) stale(c *controller.CoflowView, row int) bool {
+	s, d := f.v.HostRack(c.Src[row]), f.v.HostRack(c.Dst[row])
+	if c.Ended[row] || s == d || len(f.options(s, d)) == 0 {
+		return false
+	}
+	return f.changed(s, d) || !f.leads(s, d, c.Tag[row])
 }
 
 func (f *finder) lit(links []pathmap.LinkID) bool {
@@ -74,8 +102,8 @@ func (f *finder) tag(pick picker, c southbound.CoflowID, src, dst southbound.Hos
 	return southbound.TagDefault
 }
 
-// fill routes what has no route yet: coflows that the plan creates, those that the view holds unrouted; and moves the
-// bundles whose path has gone dark. Bundles with a path that leads are left alone.
+// fill routes what has no route yet: coflows that the plan creates, those that the view holds unrouted; and routes
+// those once more whose path has gone dark, or for whose racks a link has come or gone. All others are left alone.
 func fill(v *controller.View, p *controller.Plan, pick picker) {
 	f := newFinder(v)
 	for _, c := range pending.Placed(v, p) {
@@ -86,7 +114,7 @@ func fill(v *controller.View, p *controller.Plan, pick picker) {
 		case len(c.Src) == 0:
 		case !c.Routed:
 			p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: f.tags(pick, c.ID, c.Src, c.Dst)})
-		case v.Down != nil:
+		case v.Down != nil || v.Changed != nil:
 			if tags := f.mend(pick, c); tags != nil {
 				p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: tags})
 			}
@@ -103,15 +131,15 @@ func (f *finder) tags(pick picker, c southbound.CoflowID, src, dst []southbound.
 	return tags
 }
 
-// mend returns a coflow's tags with those replaced that lead nowhere and can be; nil where that changes nothing.
+// mend returns a coflow's tags with those replaced that lead nowhere and can be, or for whose racks a link has come or
+// gone; nil where that changes nothing.
 func (f *finder) mend(pick picker, c *controller.CoflowView) []southbound.Tag {
 	var tags []southbound.Tag
 	for r, t := range c.Tag {
-		s, d := f.v.HostRack(c.Src[r]), f.v.HostRack(c.Dst[r])
-		if c.Ended[r] || s == d || f.leads(s, d, t) {
+		if !f.stale(c, r) {
 			continue
 		}
-		if to := f.tag(pick, c.ID, c.Src[r], c.Dst[r]); to != t && f.leads(s, d, to) {
+		if to := f.tag(pick, c.ID, c.Src[r], c.Dst[r]); to != t {
 			if tags == nil {
 				tags = slices.Clone(c.Tag)
 			}

@@ -1,0 +1,57 @@
+package route
+
+import (
+	"testing"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// TestLinkBack: a link is back between rack 0 and a spine. Bundles of rack 0 are routed once more and use it; those of
+// racks that have no path over it are left as they are, and without any change nobody is moved.
+func TestLinkBack(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 4, Spines: 2, NIC: pathmap.Gbps, EPS: pathmap.Gbps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.PathMap(2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coflow := func(id southbound.CoflowID, from, to int) controller.CoflowView {
+		c := controller.CoflowView{ID: id, Job: controller.JobID(id), Routed: true, Started: true, Left: southbound.Left{F: 1}}
+		for h := range 4 {
+			c.Src, c.Dst = append(c.Src, southbound.HostID(4*from+h)), append(c.Dst, southbound.HostID(4*to+h))
+			c.Size, c.Tag = append(c.Size, 1e6), append(c.Tag, southbound.PathTag(0)) // all on one spine, as while the other was away
+			c.Ended, c.Left.Base = append(c.Ended, false), append(c.Left.Base, 1e6)
+		}
+		return c
+	}
+	path := m.AppendPath(nil, 0, 1, 1) // the path that nobody takes
+	changed := make([]bool, len(f.Topology.Links()))
+	changed[path[0]], changed[pathmap.Reverse(path[0])] = true, true
+	for name, part := range map[string]interface {
+		Fill(*controller.View, []controller.Event, *controller.Plan)
+	}{"ecmp": ECMP{}, "anneal": &Annealed{}} {
+		v := &controller.View{Seed: 1, Now: 1, Fabric: f, Paths: m, Coflows: []controller.CoflowView{coflow(0, 0, 1), coflow(1, 2, 3)}}
+		var p controller.Plan
+		if part.Fill(v, nil, &p); len(p.Route) != 0 {
+			t.Errorf("%s moves bundles for nothing: %+v", name, p.Route)
+		}
+		v.Changed = changed
+		p = controller.Plan{}
+		part.Fill(v, nil, &p)
+		if len(p.Route) != 1 || p.Route[0].Coflow != 0 {
+			t.Fatalf("%s routes %+v, want coflow 0 alone", name, p.Route)
+		}
+		used := map[southbound.Tag]int{}
+		for _, tag := range p.Route[0].Tags {
+			used[tag]++
+		}
+		if used[southbound.PathTag(0)] == 0 || used[southbound.PathTag(1)] == 0 || name == "anneal" && used[southbound.PathTag(0)] != 2 {
+			t.Errorf("%s spreads %v", name, used)
+		}
+	}
+}
