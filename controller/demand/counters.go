@@ -26,6 +26,7 @@ type Sample struct {
 // CounterOptions say how two samples become an estimate.
 type CounterOptions struct {
 	Racks, HostsPerRack int
+	HostRack            []int32               // by host, where racks differ; nil: HostsPerRack in each
 	NIC                 pathmap.BitsPerSecond // of every host, each way
 	Least               pathmap.BitsPerSecond // a pair that sends less is no elephant; Helios has 15 Mb/s
 	Ahead               time.Duration         // for how long the estimate is to last
@@ -48,7 +49,7 @@ func Counters(last, now Sample, opt CounterOptions) (Matrix, error) {
 		return nil, fmt.Errorf("estimate demand: %d racks of %d hosts at %v: take at least 1, 1 and a rate above zero", opt.Racks, opt.HostsPerRack, opt.NIC)
 	}
 	for _, s := range [2]Sample{last, now} {
-		if err := s.check(opt.Racks * opt.HostsPerRack); err != nil {
+		if err := s.check(opt.hosts()); err != nil {
 			return nil, fmt.Errorf("estimate demand: sample of %v: %w", s.At, err)
 		}
 	}
@@ -56,12 +57,26 @@ func Counters(last, now Sample, opt CounterOptions) (Matrix, error) {
 	rates := fair(sent, opt)
 	m := New(opt.Racks)
 	for i, p := range sent {
-		s, d := int(p.src)/opt.HostsPerRack, int(p.dst)/opt.HostsPerRack
+		s, d := opt.rackOf(p.src), opt.rackOf(p.dst)
 		if s != d {
 			m[s][d] += max(rates[i], p.rate).In(opt.Ahead)
 		}
 	}
 	return m, nil
+}
+
+func (o *CounterOptions) rackOf(h southbound.HostID) int {
+	if o.HostRack != nil {
+		return int(o.HostRack[h])
+	}
+	return int(h) / o.HostsPerRack
+}
+
+func (o *CounterOptions) hosts() int {
+	if o.HostRack != nil {
+		return len(o.HostRack)
+	}
+	return o.Racks * o.HostsPerRack
 }
 
 func (s *Sample) check(hosts int) error {
@@ -104,8 +119,7 @@ func elephants(last, now Sample, over time.Duration, opt CounterOptions) (all []
 
 // fair returns the rate of each pair where only hosts' own links bind: link 2h is host h's way out, 2h+1 its way in.
 func fair(all []sender, opt CounterOptions) []pathmap.BitsPerSecond {
-	hosts := opt.Racks * opt.HostsPerRack
-	capacity := slices.Repeat([]float64{float64(opt.NIC)}, 2*hosts)
+	capacity := slices.Repeat([]float64{float64(opt.NIC)}, 2*opt.hosts())
 	classes, rates := make([]maxmin.Class, len(all)), make([]float64, len(all))
 	for i, p := range all {
 		classes[i] = maxmin.Class{Links: []pathmap.LinkID{pathmap.LinkID(2 * p.src), pathmap.LinkID(2*p.dst + 1)}, Flows: 1}

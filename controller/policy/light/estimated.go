@@ -51,7 +51,7 @@ func lasts(v *controller.View, b pathmap.Bytes, circuit, out, in pathmap.BitsPer
 // fastest is the rate of a rack's fastest host, out of it (side 0) or into it.
 func fastest(v *controller.View, nic [][2]pathmap.BitsPerSecond, rack, side int) pathmap.BitsPerSecond {
 	rate := pathmap.BitsPerSecond(1)
-	for h := rack * v.Fabric.HostsPerRack; h < (rack+1)*v.Fabric.HostsPerRack; h++ {
+	for h := v.Fabric.FirstHost[rack]; h < v.Fabric.FirstHost[rack+1]; h++ {
 		rate = max(rate, nic[h][side])
 	}
 	return rate

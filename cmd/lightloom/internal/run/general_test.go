@@ -18,6 +18,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller"
+	"lightloom/controller/demand"
 	"lightloom/controller/rollout"
 	"lightloom/controller/workload"
 	"lightloom/emulator/dataplane/dptest"
@@ -160,6 +161,36 @@ links:
   - {ends: [bill, b]}
   - {ends: [carl, c]}
 `
+
+// TestGeneralCircuits: a file's fabric has circuits where its OCS has ports, whatever hosts its racks have, for those who
+// know traffic and those who estimate it.
+func TestGeneralCircuits(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ring.yaml")
+	text := strings.Replace(ring, "links:\n", "  - {name: mirrors, role: ocs}\nlinks:\n"+
+		"  - {ends: [mirrors, c], capacity: 1Gbps}\n  - {ends: [mirrors, b], capacity: 1Gbps}\n", 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+edmonds"} {
+		for _, know := range [][]demand.Options{nil, {{Source: demand.FromCounters}}, {{Source: demand.FromBacklog}}} {
+			t.Run(fmt.Sprint(policy, know), func(t *testing.T) {
+				s, err := prepare(Options{Demo: true, Seed: 3, Policies: []string{policy}, Fabric: "file:" + file + ",dark=1ms", Scale: 1, Speedup: 1, Coflows: 30,
+					Demand: know, On: OnFlowsim, Stderr: os.Stderr}, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o, err := simulate(context.Background(), s, s.rows[0], nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkOutcome(t, s, o)
+				if o.OCS == 0 {
+					t.Error("nothing goes over circuits")
+				}
+			})
+		}
+	}
+}
 
 // TestSeat: hosts of a grid come to the hosts of their rack.
 func TestSeat(t *testing.T) {
