@@ -29,7 +29,7 @@ type Config struct {
 	// OnError is told of every call that was given up, from the queue's own goroutine; nil: nobody is. An error that
 	// wraps southbound.ErrNotLeader means that what was queued behind the call has been dropped too.
 	OnError func(error)
-	// Interval is how often the agent tells what has moved; 0 means 25 ms.
+	// Interval is how often the agent tells what has moved; 0 means 10 ms.
 	Interval time.Duration
 	// CallTimeout bounds one attempt of one call; 0 means 5 s.
 	CallTimeout time.Duration
@@ -46,7 +46,7 @@ type (
 var ErrRestarted = wire.ErrRestarted
 
 const (
-	defaultInterval    = 25 * time.Millisecond
+	defaultInterval    = 10 * time.Millisecond
 	defaultCallTimeout = 5 * time.Second
 	// keepaliveTime finds a half-open connection; agents allow as little as half of it.
 	keepaliveTime = 10 * time.Second
