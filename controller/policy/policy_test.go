@@ -40,6 +40,38 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// TestConformanceOfEstimates: the laws hold for every circuit policy where traffic is an estimate, too, and each of them
+// reserves something for it.
+func TestConformanceOfEstimates(t *testing.T) {
+	for _, p := range policy.Parts() {
+		if p.Questions[0] != policy.Light {
+			continue
+		}
+		t.Run(p.Name, func(t *testing.T) {
+			fresh := func() controller.Policy {
+				made, err := policy.New("random+ecmp+"+p.Name, policy.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return made
+			}
+			policytest.RunOn(t, 200, policytest.Estimated, fresh)
+			reserved := 0
+			for seed := range uint64(200) {
+				v := policytest.Estimated(seed)
+				for _, r := range fresh().Decide(v, nil).Reserve {
+					if reserved++; r.Coflow != controller.AnyCoflow || v.Traffic.Bytes[r.In][r.Out] < max(v.Elephants, 1) {
+						t.Fatalf("view %d: reserves %+v for %d bytes", seed, r, v.Traffic.Bytes[r.In][r.Out])
+					}
+				}
+			}
+			if reserved < 100 {
+				t.Errorf("only %d circuits", reserved)
+			}
+		})
+	}
+}
+
 func TestNew(t *testing.T) {
 	for _, tc := range []struct {
 		name, policy string

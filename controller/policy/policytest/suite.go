@@ -27,10 +27,16 @@ func Hash(v *controller.View) [32]byte {
 // Run tries the laws on that many random views. fresh returns a new instance at each call.
 func Run(t *testing.T, views int, fresh func() controller.Policy) {
 	t.Helper()
+	RunOn(t, views, View, fresh)
+}
+
+// RunOn is Run on views of another kind.
+func RunOn(t *testing.T, views int, view func(seed uint64) *controller.View, fresh func() controller.Policy) {
+	t.Helper()
 	used := fresh()
 	rates := map[southbound.PairRate]southbound.PairRate{}
 	for seed := range uint64(views) {
-		v := View(seed)
+		v := view(seed)
 		before := Hash(v)
 		want := text(fresh().Decide(v, nil))
 		if Hash(v) != before {

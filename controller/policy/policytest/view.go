@@ -39,6 +39,32 @@ func View(seed uint64) *controller.View {
 	return g.v
 }
 
+// Estimated returns View's with an estimate of traffic, of rates that last or of bytes that wait.
+func Estimated(seed uint64) *controller.View {
+	v, rng := View(seed), rand.New(rand.NewPCG(seed, 0x13))
+	n := v.Fabric.Racks
+	v.Traffic = &controller.Traffic{At: v.Now, Next: v.Now + 250*time.Millisecond, Bytes: make([][]pathmap.Bytes, n)}
+	if rng.IntN(2) == 0 {
+		v.Traffic.At -= time.Duration(rng.IntN(200)) * time.Millisecond
+		v.Traffic.Ahead = 500 * time.Millisecond
+	}
+	for i := range n {
+		v.Traffic.Bytes[i] = make([]pathmap.Bytes, n)
+		for j := range n {
+			if i != j && rng.IntN(3) == 0 {
+				v.Traffic.Bytes[i][j] = pathmap.Bytes(rng.Int64N(1e8))
+			}
+		}
+	}
+	for i := range v.Reserved { // whoever planned for estimates knew no coflows
+		v.Reserved[i].Coflow = controller.AnyCoflow
+	}
+	for i := range v.Circuits {
+		v.Circuits[i].Coflow = controller.AnyCoflow
+	}
+	return v
+}
+
 type generator struct {
 	rng    *rand.Rand
 	v      *controller.View
