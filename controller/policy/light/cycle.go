@@ -17,7 +17,7 @@ type Cycle struct {
 	of func(v *controller.View, in, out southbound.Port) (turns []schedule.Circuit, long time.Duration)
 }
 
-// Rotor turns through all matchings of schedule.Rotor, ten outages each.
+// Rotor turns through all matchings of schedule.Rotor, ten outages each (RotorNet, SIGCOMM 2017, without its detours).
 func Rotor() Cycle {
 	return Cycle{func(v *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
 		n, slot := southbound.Port(v.Fabric.Racks), slotOutages*max(v.Delta, shortest)

@@ -42,15 +42,15 @@ const slotOutages = 10
 // shortest is an outage that stands in for none at all, so that an epoch has a length.
 const shortest = 100 * time.Microsecond
 
-// BvN is Birkhoff and von Neumann's decomposition, Inukai's clearance.
+// BvN is Birkhoff and von Neumann's decomposition, Inukai's clearance (IEEE Trans. Commun. 27(10), 1979).
 func BvN() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.BvN(m, lit, e.delta)
 	}, Outages: epochOutages}
 }
 
-// Solstice leaves to packets what they carry anyway. No slice of it is shorter than an outage: where circuits carry all,
-// demands are rounded up to multiples of one.
+// Solstice (CoNEXT 2015) leaves to packets what they carry anyway. No slice of it is shorter than an outage: where
+// circuits carry all, demands are rounded up to multiples of one.
 func Solstice() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		m.RoundUp(max(e.delta, 1))
@@ -58,14 +58,14 @@ func Solstice() Epochs {
 	}, Outages: epochOutages}
 }
 
-// Eclipse carries the most that fits the epoch.
+// Eclipse carries the most that fits the epoch (Costly circuits, submodular schedules, SIGMETRICS 2016).
 func Eclipse() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Eclipse(m, lit, e.delta, e.window)
 	}, Outages: epochOutages}
 }
 
-// Edmonds looks at the demand anew before every slot, as c-Through and Helios do.
+// Edmonds looks at the demand anew before every slot, as c-Through and Helios (both SIGCOMM 2010) do.
 func Edmonds() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Edmonds(m, lit, e.delta, e.window, 1)

@@ -13,7 +13,8 @@ import (
 )
 
 // Sunflow reserves circuits for the elephants of coflows, shortest T(C) first, on a switch where a move darkens only the
-// ports that it names. Bundles go on over packets until their circuit is usable.
+// ports that it names (Huang, Sun, Ng: Sunflow: efficient optical circuit scheduling for coflows, CoNEXT 2016). Bundles go
+// on over packets until their circuit is usable.
 //
 // It is asked at many instants and answers with what changes. A coflow's reservations stand as long as nothing that
 // ranks above it wants their ports and no earlier time has come free; otherwise the unbegun ones are withdrawn and made
