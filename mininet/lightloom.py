@@ -13,19 +13,27 @@ of equally many hosts, every ToR cabled to every packet switch, and at most one 
 """
 
 import atexit
+import json
 import os
 import re
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 from time import monotonic
 
 from mininet.link import TCIntf, TCLink
 from mininet.log import info, warn
 from mininet.node import Controller, Node, Switch
-from mininet.topo import Topo
+from mininet.topo import LinearTopo, MinimalTopo, SingleSwitchTopo, SingleSwitchReversedTopo, Topo
+from mininet.topolib import TorusTopo, TreeTopo
+from mininet.util import buildTopo
 import mininet.net
+
+# Topologies that mn knows by itself.
+TOPOS = {'minimal': MinimalTopo, 'linear': LinearTopo, 'reversed': SingleSwitchReversedTopo, 'single': SingleSwitchTopo,
+         'tree': TreeTopo, 'torus': TorusTopo}
 
 # The hardware address of every host and of the gateway that is nobody. The route leads everywhere.
 LOOM_MAC = '02:00:00:00:00:01'
@@ -514,8 +522,80 @@ class HybridTopo(Topo):
                 cable(tor, up, ocs if up == 'ocs' else eps)
 
 
+class FileTopo(Topo):
+    "A topology from a file: YAML of lightloom, containerlab's, GraphML, DOT or node-link JSON."
+
+    def build(self, path):  # pylint: disable=arguments-differ
+        said = subprocess.run([loom_program(), 'topology', 'convert', str(path), '-', '--to', 'json'], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+        if said.returncode:
+            raise LoomError(said.stderr.decode().strip())
+        graph = json.loads(said.stdout.decode())
+        names = {}
+        for i, node in enumerate(graph['nodes']):
+            name = names[node['id']] = re.sub(r'\W', '_', node['id'])
+            role = {'tor': 'tor', 'ocs': 'ocs'}.get(node.get('role'), 'eps')
+            if node.get('role') == 'host':
+                self.addHost(name)
+            else:
+                self.addSwitch(name, role=role, dpid='%x' % (4 << 16 | i))
+        if len(set(names.values())) < len(names):
+            raise LoomError('%s: two nodes have the same name once - and . are written _' % path)
+        for link in sorted(graph['links'], key=lambda l: (l.get('source_port', 0), l.get('target_port', 0))):
+            rate = link['capacity'] / 1e6  # beyond 1 Gb/s Mininet limits nothing
+            self.addLink(names[link['source']], names[link['target']], cls=LoomLink, **({'bw': rate} if rate <= 1000 else {}))
+
+
+def loom_export(topo, path):
+    """Write a topology of Mininet as lightloom's YAML (or by the name of the file in another of its formats). What is an
+    optical switch says its role, or a name that begins with ocs; what has hosts is a ToR; bandwidths are kept."""
+    def role(name):
+        if not topo.isSwitch(name):
+            return 'host'
+        said = topo.nodeInfo(name).get('role') or ('ocs' if name.startswith('ocs') else None)
+        if said:
+            return {'eps': 'switch'}.get(said, said)
+        return 'tor' if any(name in (a, b) and not (topo.isSwitch(a) and topo.isSwitch(b)) for a, b in topo.links()) else 'switch'
+    nodes = sorted(topo.nodes(), key=loom_order)
+    ends = {name: [] for name in nodes}
+    links = topo.links(sort=True, withInfo=True)
+    for i, (_a, _b, info) in enumerate(links):
+        ends[info['node1']].append((info['port1'], i))
+        ends[info['node2']].append((info['port2'], i))
+    port = {name: {i: n for n, (_port, i) in enumerate(sorted(all_))} for name, all_ in ends.items()}
+    graph = {'directed': False, 'multigraph': True, 'graph': {}, 'nodes': [{'id': n, 'role': role(n)} for n in nodes], 'links': [
+        {'source': info['node1'], 'target': info['node2'], 'source_port': port[info['node1']][i], 'target_port': port[info['node2']][i],
+         'capacity': int((info.get('bw') or 10000) * 1e6)} for i, (_a, _b, info) in enumerate(links)]}
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as out:
+        json.dump(graph, out)
+        out.flush()
+        said = subprocess.run([loom_program(), 'topology', 'convert', out.name, str(path)], stderr=subprocess.PIPE, check=False)
+    if said.returncode:
+        raise LoomError(said.stderr.decode().strip())
+
+
+def loom_main(args):
+    "lightloom mininet export: CUSTOM.py TOPO[,ARG...] FILE"
+    if len(args) != 4 or args[0] != 'export':
+        raise LoomError('write: export CUSTOM.py TOPO[,ARG...] FILE')
+    known = dict(TOPOS, **topos)
+    with open(args[1]) as source:
+        custom = {'__name__': 'custom'}
+        exec(compile(source.read(), args[1], 'exec'), custom)  # pylint: disable=exec-used
+    known.update(custom.get('topos', {}))
+    if args[2].split(',')[0] not in known:
+        raise LoomError('%s: there is no topology %r: it has %s' % (args[1], args[2].split(',')[0], ', '.join(sorted(custom.get('topos', {}))) or 'none'))
+    loom_export(buildTopo(known, args[2]), args[3])
+
+
 mininet.net.waitListening = loom_wait_listening
-topos = {'hybrid': HybridTopo}
+topos = {'hybrid': HybridTopo, 'file': FileTopo}
 switches = {'loom': LoomSwitch, 'loomtor': LoomToR, 'loomeps': LoomEPS, 'loomocs': LoomOCS}
 controllers = {'loom': LoomController}
 links = {'loom': LoomLink}
+
+if __name__ == '__main__':
+    try:
+        loom_main(sys.argv[1:])
+    except (LoomError, OSError, SyntaxError, TypeError, ValueError, KeyError) as e:
+        sys.exit('lightloom: export: %s' % e)

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +16,7 @@ import (
 func newMininet() *cobra.Command {
 	c := &cobra.Command{Use: "mininet", Short: "What makes Mininet run our switches", Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newMininetInstall())
+	c.AddCommand(newMininetInstall(), newMininetExport())
 	return c
 }
 
@@ -35,6 +37,42 @@ func newMininetInstall() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// python is Debian's: Mininet is installed for no other.
+const python = "/usr/bin/python3"
+
+func newMininetExport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export CUSTOM.py TOPO[,ARG…] FILE",
+		Short: "Write a topology of yours for Mininet as our YAML",
+		Long: "Reads CUSTOM.py as mn --custom does, builds TOPO, and writes FILE, whose name tells the format (lightloom topology -h).\n" +
+			"The way back is mn --custom " + mininet.Name + " --topo file,FILE.",
+		Example: "  lightloom mininet export mine.py mine,3 mine.yaml\n  lightloom topology show mine.yaml",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 3 {
+				return usage("write lightloom mininet export mine.py mine,3 mine.yaml", "export: %d words where three are due", len(args))
+			}
+			exe, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			cmd := exec.CommandContext(c.Context(), python, append([]string{"-", "export"}, args...)...)
+			cmd.Stdin = strings.NewReader(mininet.Source())
+			cmd.Env = append(os.Environ(), "LIGHTLOOM="+exe)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				said := strings.TrimPrefix(lastLine(string(out)), "lightloom: export: ")
+				return fmt.Errorf("export %q: %w: %s", args[1], err, said)
+			}
+			return nil
+		},
+	}
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
 }
 
 // install writes the file; one that somebody has changed is not overwritten.

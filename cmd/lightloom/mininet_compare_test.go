@@ -126,3 +126,59 @@ func TestMininetParts(t *testing.T) {
 		})
 	}
 }
+
+// TestMininetOwn takes a topology of a user's own to YAML and back, and runs what came of it.
+func TestMininetOwn(t *testing.T) {
+	l := newLaboratory(t)
+	const own = `
+from mininet.topo import Topo
+class Mine(Topo):
+    "Racks, a spine and light."
+    def build(self, racks=2):
+        spine, light = self.addSwitch('s9'), self.addSwitch('ocs1')
+        for r in range(racks):
+            tor = self.addSwitch('s%d' % (r + 1))
+            self.addLink(self.addHost('a%d' % r), tor, bw=200)
+            self.addLink(tor, spine, bw=40)
+            self.addLink(tor, light, bw=100)
+topos = {'mine': Mine}
+`
+	dir := t.TempDir()
+	custom, yaml := filepath.Join(dir, "own.py"), filepath.Join(dir, "own.yaml")
+	if err := os.WriteFile(custom, []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	export := func(args ...string) string {
+		out, err := exec.Command(filepath.Join(l.dir, "lightloom"), append([]string{"mininet", "export"}, args...)...).CombinedOutput()
+		if err != nil && len(out) == 0 {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	if out := export(custom, "mine,3", yaml); out != "" {
+		t.Fatal(out)
+	}
+	text, err := os.ReadFile(yaml)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"{name: ocs1, role: ocs}", "{name: s3, role: tor, rack: 2}", "{name: s9, role: switch}", "{ends: [s3, s9], ports: [1, 2], capacity: 40Mbps}"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the YAML does not hold %s:\n%s", want, text)
+		}
+	}
+	if out := export(custom, "yours", yaml); !strings.Contains(out, "there is no topology 'yours': it has mine") {
+		t.Errorf("a topology that is not there: %s", out)
+	}
+	// mn takes the script's place for the file: there is nothing else that goes in.
+	out := l.mn("--custom lightloom.py --topo file,script --switch loom --controller loom --test pingall", strings.TrimSpace(string(text)))
+	if !strings.Contains(out, "topology") {
+		t.Errorf("a file whose name tells no format: %s", out)
+	}
+	out = l.mn("--version; cp script own.yaml; mn --custom lightloom.py --topo file,own.yaml --switch loom --controller loom,replicas=1 --test pingall", strings.TrimSpace(string(text)))
+	for _, want := range []string{"0% dropped (6/6 received)", "hybrid:racks=3,hosts=1,spines=1,nic=200000kbps,eps=40000kbps,ocs=100000kbps", "left 0 processes, 0 directories"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q:\n%s", want, out)
+		}
+	}
+}

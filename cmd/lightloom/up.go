@@ -32,6 +32,9 @@ func newUp(a actions, argv []string) *cobra.Command {
 		if len(opt.Demand) > 1 {
 			return usage("write --demand counters", "up: --demand names %d sources, and a controller goes by one", len(opt.Demand))
 		}
+		if err := runnable(opt.Fabric); err != nil {
+			return err
+		}
 		opt.On = wiring.OnNetns
 		return a.up(c.Context(), opt)
 	}

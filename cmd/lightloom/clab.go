@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"lightloom/cmd/lightloom/internal/clab"
+)
+
+func newClab() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clab FILE.clab.yml",
+		Short: "Say what the nodes of a containerlab topology are run as",
+		Long: "A topology of containerlab runs as a fabric (lightloom up --fabric file:FILE.clab.yml) if every switch in it is of a\n" +
+			"kind that has a twin among the emulated ones, which speaks its profile over gNMI: " + strings.Join(clab.Kinds(), ", ") + ".\n" +
+			"Others are named, and the command fails.",
+		Example: "  lightloom clab lab.clab.yml",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("write lightloom clab lab.clab.yml", "clab: %d files are named", len(args))
+			}
+			nodes, err := clab.Read(args[0])
+			if err != nil {
+				return fmt.Errorf("clab: %w", err)
+			}
+			t := table.NewWriter()
+			t.SetOutputMirror(c.OutOrStdout())
+			t.SetStyle(table.StyleLight)
+			t.AppendHeader(table.Row{"node", "kind", "runs as"})
+			for _, n := range nodes {
+				as := n.As
+				if as == "" {
+					as = "– none"
+				}
+				t.AppendRow(table.Row{n.Name, n.Kind, as})
+			}
+			t.Render()
+			return clabError(nodes)
+		},
+	}
+}
+
+// clabError says what to do about kinds that have no twin.
+func clabError(nodes []clab.Node) error {
+	if err := clab.Check(nodes); err != nil {
+		return usage("put a kind that has one in its place ("+strings.Join(clab.Kinds(), ", ")+"), or drive the real one: lightloom device", "clab: %w", err)
+	}
+	return nil
+}
+
+// runnable refuses a fabric that is a containerlab topology with kinds that have no twin.
+func runnable(fabric string) error {
+	path, _, _ := strings.Cut(strings.TrimPrefix(fabric, "file:"), ",")
+	if !clab.IsFile(path) {
+		return nil
+	}
+	nodes, err := clab.Read(path)
+	if err != nil {
+		return err
+	}
+	return clabError(nodes)
+}

@@ -1,0 +1,129 @@
+// Package clab says what the nodes of a containerlab topology (*.clab.yml) are run as: which kinds of switches have a
+// twin among our emulated ones, and which have not.
+//
+// It is not the reader of the topology, which is pathmap/topo's.
+package clab
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Node is one node of the file.
+type Node struct {
+	Name string
+	Kind string // as the file says, or its defaults
+	As   string // what runs in its place: "host", "bridge", or the profile that its switch speaks; "" where nothing does
+}
+
+// twins are the kinds that we run, by what runs in their place. Names are containerlab's (docs, "Kinds"), with their short
+// and older forms.
+func twins() map[string]string {
+	return map[string]string{
+		"linux": "host", "host": "host", "ext-container": "host",
+		"nokia_srlinux": "srl-native", "srl": "srl-native",
+		"sonic-vs": "sonic", "sonic-vm": "sonic",
+		"arista_ceos": "openconfig", "ceos": "openconfig", "openconfig_lemming": "openconfig", "lightloom": "openconfig",
+		"bridge": "bridge", "ovs-bridge": "bridge",
+	}
+}
+
+// file is what of a topology is read here. Everything else is another reader's.
+type file struct {
+	Topology struct {
+		Defaults struct {
+			Kind string `yaml:"kind"`
+		} `yaml:"defaults"`
+		Groups map[string]struct {
+			Kind string `yaml:"kind"`
+		} `yaml:"groups"`
+		Nodes map[string]struct {
+			Kind  string `yaml:"kind"`
+			Group string `yaml:"group"`
+		} `yaml:"nodes"`
+	} `yaml:"topology"`
+}
+
+// maxFile bounds a file, in bytes.
+const maxFile = 16 << 20
+
+// IsFile says whether a path is named as containerlab names its topologies.
+func IsFile(path string) bool {
+	return strings.HasSuffix(path, ".clab.yml") || strings.HasSuffix(path, ".clab.yaml")
+}
+
+// Read returns the nodes of a file, sorted by name.
+func Read(path string) ([]Node, error) {
+	st, err := os.Stat(path)
+	if err == nil && st.Size() > maxFile {
+		err = fmt.Errorf("%d bytes, at most %d are taken", st.Size(), maxFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read containerlab topology: %w", err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read containerlab topology: %w", err)
+	}
+	return parse(path, data)
+}
+
+func parse(name string, data []byte) ([]Node, error) {
+	var f file
+	if err := yaml.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("read containerlab topology %q: %w", name, err)
+	}
+	if len(f.Topology.Nodes) == 0 {
+		return nil, fmt.Errorf("read containerlab topology %q: it has no nodes below topology:", name)
+	}
+	var nodes []Node
+	for name, n := range f.Topology.Nodes {
+		kind := cmp.Or(n.Kind, f.Topology.Groups[n.Group].Kind, f.Topology.Defaults.Kind, "linux")
+		nodes = append(nodes, Node{Name: name, Kind: kind, As: twins()[kind]})
+	}
+	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	return nodes, nil
+}
+
+// ErrForeign: there are nodes in whose place nothing runs.
+var ErrForeign = errors.New("no emulated twin")
+
+// Check names the kinds that we have no twin for, each with its nodes.
+func Check(nodes []Node) error {
+	var kinds []string
+	of := map[string][]string{}
+	for _, n := range nodes {
+		if n.As != "" {
+			continue
+		}
+		if of[n.Kind] == nil {
+			kinds = append(kinds, n.Kind)
+		}
+		of[n.Kind] = append(of[n.Kind], n.Name)
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	slices.Sort(kinds)
+	var said []string
+	for _, k := range kinds {
+		said = append(said, fmt.Sprintf("kind %q (%s)", k, strings.Join(of[k], ", ")))
+	}
+	return fmt.Errorf("%w for %s", ErrForeign, strings.Join(said, ", "))
+}
+
+// Kinds are the kinds that have a twin, sorted.
+func Kinds() []string {
+	var all []string
+	for k := range twins() {
+		all = append(all, k)
+	}
+	slices.Sort(all)
+	return all
+}
