@@ -62,6 +62,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.AddCommand(newSwitch(), newController(), newMininet())
 	root.AddCommand(newTarget(), newDevice())
 	root.AddCommand(newTestbeds()...)
+	root.AddCommand(newReserving()...)
 	root.AddCommand(newExperiment())
 	root.AddCommand(newVersion())
 	addHidden(root)

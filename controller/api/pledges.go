@@ -67,7 +67,8 @@ const (
 
 var errNoPledger = &Error{Missing, errors.New("this controller gives no bandwidth to others")}
 
-// Bandwidth answers from what this replica knows.
+// Bandwidth has the leader answer, who knows of every reservation first, and without one answers from what this replica
+// knows.
 func (s *service) Bandwidth(ctx context.Context, r *connect.Request[apiv1.BandwidthRequest]) (*connect.Response[apiv1.BandwidthResponse], error) {
 	pairs := make([]HostPair, 0, len(r.Msg.Pairs))
 	switch {
@@ -75,6 +76,11 @@ func (s *service) Bandwidth(ctx context.Context, r *connect.Request[apiv1.Bandwi
 		return nil, encode(errNoPledger)
 	case len(r.Msg.Pairs) == 0 || len(r.Msg.Pairs) > MaxPairs:
 		return nil, encode(&Error{Invalid, fmt.Errorf("tell bandwidth: %d pairs: ask for 1 to %d at once", len(r.Msg.Pairs), MaxPairs)})
+	}
+	if id, _, _ := s.cfg.Finder.Leader(); id != s.cfg.ID && s.peers[id] != nil && r.Header().Get(forwarded) == "" {
+		if got, err := toLeader(s, ctx, r.Msg, apiv1connect.ControllerClient.Bandwidth); err == nil || ctx.Err() != nil {
+			return got, err
+		}
 	}
 	for _, p := range r.Msg.Pairs {
 		pairs = append(pairs, HostPair{p.GetSrc(), p.GetDst()})

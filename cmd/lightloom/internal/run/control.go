@@ -32,6 +32,7 @@ type request struct {
 	Audit   *auditRequest   `json:"audit,omitempty"`
 	Fibre   *fibreRequest   `json:"fibre,omitempty"`
 	Fault   *fault.Event    `json:"fault,omitempty"`
+	Reserve *reserveRequest `json:"reserve,omitempty"`
 }
 
 // reply is the answer.
@@ -49,6 +50,8 @@ type reply struct {
 	Round    int            `json:"round,omitempty"` // of an audit; its result follows
 	Circuits int            `json:"circuits,omitempty"`
 	Survey   *survey.Result `json:"survey,omitempty"`
+
+	Reserve *reserveReply `json:"reserve,omitempty"`
 }
 
 // maxRequest bounds a request: an environment and a command line are at most 2 MB on Linux.

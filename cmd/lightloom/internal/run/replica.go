@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -55,6 +56,10 @@ type controllerProcess struct {
 	seat   leader.Seat
 	clock  func() time.Duration
 	log    *slog.Logger
+
+	mapped   sync.Once
+	pathMap  *pathmap.Map
+	pathsErr error
 }
 
 // Replica is the process of one replica of the controller. It reads its charge from stdin and runs until ctx ends.
@@ -125,7 +130,7 @@ func (p *controllerProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Submitter: p, Stater: p, Finder: p.node, Now: p.clock, Logger: p.log,
+		Submitter: p, Stater: p, Pledger: p, Finder: p.node, Now: p.clock, Logger: p.log,
 		Check:   p.check,
 		Ready:   p.seat.Ready,
 		Changes: func() int { return p.node.Stats().LeaderChanges }})
@@ -137,7 +142,7 @@ func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
 	if err != nil {
 		return err
 	}
-	paths, err := p.fabric.PathMap(p.charge.Row.Spec.PathsKept(), p.charge.Seed)
+	paths, err := p.paths()
 	if err != nil {
 		return err
 	}

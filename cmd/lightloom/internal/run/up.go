@@ -126,6 +126,8 @@ func (s *stage) answer(ctx context.Context, c *net.UnixConn) {
 		say(reply{Survey: res})
 	case r.Fault != nil:
 		say(s.serveBreak(ctx, *r.Fault))
+	case r.Reserve != nil:
+		say(s.serveReserve(ctx, r.Reserve))
 	case r.Fibre != nil:
 		if err := s.serveFibre(*r.Fibre); err != nil {
 			say(reply{Error: err.Error()})

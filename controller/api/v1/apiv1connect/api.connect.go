@@ -63,7 +63,8 @@ type ControllerClient interface {
 	State(context.Context, *connect.Request[v1.StateRequest]) (*connect.ServerStreamForClient[v1.StateChunk], error)
 	// Events returns what happens, from what is still kept on, until the caller goes away.
 	Events(context.Context, *connect.Request[v1.EventsRequest]) (*connect.ServerStreamForClient[v1.Event], error)
-	// Bandwidth tells what the fabric has to give between pairs of hosts, as the replica that is asked knows it.
+	// Bandwidth tells what the fabric has to give between pairs of hosts, as the leader knows it, or without one the
+	// replica that is asked.
 	Bandwidth(context.Context, *connect.Request[v1.BandwidthRequest]) (*connect.Response[v1.BandwidthResponse], error)
 	// Reserve holds bandwidth on one path between two hosts for traffic of the caller's own, and returns once that is in
 	// the replicated log; or the error of code no_room, with what is left.
@@ -186,7 +187,8 @@ type ControllerHandler interface {
 	State(context.Context, *connect.Request[v1.StateRequest], *connect.ServerStream[v1.StateChunk]) error
 	// Events returns what happens, from what is still kept on, until the caller goes away.
 	Events(context.Context, *connect.Request[v1.EventsRequest], *connect.ServerStream[v1.Event]) error
-	// Bandwidth tells what the fabric has to give between pairs of hosts, as the replica that is asked knows it.
+	// Bandwidth tells what the fabric has to give between pairs of hosts, as the leader knows it, or without one the
+	// replica that is asked.
 	Bandwidth(context.Context, *connect.Request[v1.BandwidthRequest]) (*connect.Response[v1.BandwidthResponse], error)
 	// Reserve holds bandwidth on one path between two hosts for traffic of the caller's own, and returns once that is in
 	// the replicated log; or the error of code no_room, with what is left.

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/controller/api"
+	"lightloom/pathmap"
+)
+
+// newReserving are the commands of an outside scheduler: what is there between hosts, hold some, give it back.
+func newReserving() []*cobra.Command {
+	return []*cobra.Command{newBandwidth(), newReserve(), newRelease()}
+}
+
+func newBandwidth() *cobra.Command {
+	var output, file string
+	c := &cobra.Command{
+		Use:   "bandwidth HOST HOST [HOST HOST…]",
+		Short: "Show what hosts of the fabric that `lightloom up` keeps may send each other",
+		Long: "Shows for each pair of hosts, on the best of the paths between them, what could be reserved now and what one flow\n" +
+			"more would get beside the bundles that jobs send. --pairs FILE takes two names a line.",
+		Example: "  lightloom bandwidth h0-0 h1-0\n  lightloom bandwidth --pairs pairs.txt -o json",
+	}
+	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVar(&file, "pairs", "", "file of two host names a line")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+			return err
+		}
+		pairs, err := hostPairs(args, file)
+		if err != nil {
+			return err
+		}
+		return wiring.Reserve(c.Context(), wiring.ReserveOptions{Pairs: pairs, Output: output, Stdout: c.OutOrStdout()})
+	}
+	return c
+}
+
+// hostPairs reads pairs from words, and from a file if one is named.
+func hostPairs(args []string, file string) ([]api.HostPair, error) {
+	const hint = "write lightloom bandwidth h0-0 h1-0, or --pairs FILE"
+	if len(args)%2 != 0 {
+		return nil, usage(hint, "bandwidth: %d names make no pairs", len(args))
+	}
+	var pairs []api.HostPair
+	for i := 0; i < len(args); i += 2 {
+		pairs = append(pairs, api.HostPair{Src: args[i], Dst: args[i+1]})
+	}
+	if file != "" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("read pairs: %w", err)
+		}
+		defer f.Close()
+		in := bufio.NewScanner(f)
+		for line := 1; in.Scan(); line++ {
+			words := strings.Fields(in.Text())
+			switch {
+			case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+			case len(words) != 2:
+				return nil, usage("write two names of hosts a line", "read pairs: %s:%d:1: %d words", file, line, len(words))
+			case len(pairs) == api.MaxPairs:
+				return nil, usage("cut the file", "read pairs: %s:%d:1: more than %d pairs", file, line, api.MaxPairs)
+			default:
+				pairs = append(pairs, api.HostPair{Src: words[0], Dst: words[1]})
+			}
+		}
+		if err := in.Err(); err != nil {
+			return nil, fmt.Errorf("read pairs: %s: %w", file, err)
+		}
+	}
+	if len(pairs) == 0 {
+		return nil, usage(hint, "bandwidth: there are no pairs")
+	}
+	return pairs, nil
+}
+
+func newReserve() *cobra.Command {
+	var output, rate, owner string
+	var lifetime time.Duration
+	c := &cobra.Command{
+		Use:   "reserve HOST HOST --rate RATE",
+		Short: "Reserve bandwidth between two hosts of the fabric that `lightloom up` keeps, on one path",
+		Long: "Holds bandwidth for traffic of your own on the path that has most left. Jobs are placed, routed and paced beside\n" +
+			"it; a tenth of each link stays with them. What you send takes the path if it is marked with the DSCP that is printed.",
+		Example: "  lightloom reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m\n  lightloom release 1",
+	}
+	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVar(&rate, "rate", "", "how much, at layer 2, such as 20Mbps")
+	c.Flags().StringVar(&owner, "owner", "", "who asks, for people to read")
+	c.Flags().DurationVar(&lifetime, "lifetime", 0, "how long; 0: until it is released")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		const hint = "write lightloom reserve h0-0 h1-0 --rate 20Mbps"
+		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+			return err
+		}
+		r, err := pathmap.ParseRate(rate)
+		switch {
+		case len(args) != 2:
+			return usage(hint, "reserve: %d names where two hosts are due", len(args))
+		case rate == "":
+			return usage(hint, "reserve: there is no --rate")
+		case err != nil:
+			return usage(hint, "reserve: --rate: %w", err)
+		case r <= 0:
+			return usage(hint, "reserve: --rate %s is not above zero", rate)
+		case lifetime < 0:
+			return usage("write --lifetime 10m, or leave it away", "reserve: --lifetime %v is below zero", lifetime)
+		}
+		return wiring.Reserve(c.Context(), wiring.ReserveOptions{Output: output, Stdout: c.OutOrStdout(),
+			Wish: &api.Wish{Owner: owner, Pair: api.HostPair{Src: args[0], Dst: args[1]}, Rate: r, Lifetime: lifetime}})
+	}
+	return c
+}
+
+func newRelease() *cobra.Command {
+	return &cobra.Command{
+		Use:     "release NUMBER",
+		Short:   "Give a reservation of bandwidth back",
+		Example: "  lightloom release 1",
+		RunE: func(c *cobra.Command, args []string) error {
+			const hint = "write lightloom release 1, the number that reserve has printed"
+			if len(args) != 1 {
+				return usage(hint, "release: %d words where one number is due", len(args))
+			}
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil || id < 1 {
+				return usage(hint, "release: %q is no number from 1", args[0])
+			}
+			return wiring.Reserve(c.Context(), wiring.ReserveOptions{Release: id, Stdout: c.OutOrStdout()})
+		},
+	}
+}
