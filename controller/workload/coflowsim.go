@@ -3,6 +3,8 @@ package workload
 import (
 	"cmp"
 	"slices"
+
+	"lightloom/pathmap"
 )
 
 // AsCoflowsim changes a trace to what coflowsim (github.com/coflow/coflowsim) makes of it: the mappers of a rack are one,
@@ -18,17 +20,17 @@ func (t *Trace) AsCoflowsim() (changed int) {
 		out := c.Reducers[:0]
 		for _, r := range c.Reducers {
 			if last := len(out) - 1; last >= 0 && out[last].Rack == r.Rack {
-				out[last].MB += r.MB
+				out[last].Bytes += r.Bytes
 			} else {
 				out = append(out, r)
 			}
 		}
 		c.Reducers = out
-		n := int64(len(c.Mappers))
+		n := pathmap.Bytes(len(c.Mappers)) * Megabyte
 		for k := range c.Reducers {
-			c.Reducers[k].MB = (c.Reducers[k].MB + n - 1) / n * n
+			c.Reducers[k].Bytes = (c.Reducers[k].Bytes + n - 1) / n * n
 		}
-		if was.MB() != c.MB() || len(was.Mappers) != len(c.Mappers) || len(was.Reducers) != len(c.Reducers) {
+		if was.Bytes() != c.Bytes() || len(was.Mappers) != len(c.Mappers) || len(was.Reducers) != len(c.Reducers) {
 			changed++
 		}
 	}

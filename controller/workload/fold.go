@@ -106,7 +106,7 @@ func (p *pairSum) fold(c *TraceCoflow, at int, opt FoldOptions, f *Fold) []contr
 		dst := opt.host(r.Rack, at)
 		for i, m := range c.Mappers {
 			src := opt.host(m, at)
-			bytes := pathmap.Bytes(r.From(i, len(c.Mappers))) * Megabyte
+			bytes := r.From(i, len(c.Mappers))
 			p.flows = append(p.flows, controller.Flow{Src: src, Dst: dst, Bytes: bytes, Count: 1})
 			switch {
 			case m == r.Rack:

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -104,7 +105,7 @@ func randomTrace(r *rand.Rand) *Trace {
 			c.Mappers = append(c.Mappers, int32(r.IntN(t.Racks)))
 		}
 		for range 1 + r.IntN(6) {
-			c.Reducers = append(c.Reducers, Reducer{Rack: int32(r.IntN(t.Racks)), MB: int64(len(c.Mappers) + r.IntN(20))})
+			c.Reducers = append(c.Reducers, Reducer{Rack: int32(r.IntN(t.Racks)), Bytes: Megabyte * pathmap.Bytes(len(c.Mappers)+r.IntN(20))})
 		}
 		t.Coflows = append(t.Coflows, c)
 	}
@@ -131,7 +132,7 @@ func TestJobsTwin(t *testing.T) {
 					}
 					f := want[[2]southbound.HostID{src, dst}]
 					f.Src, f.Dst, f.Count = src, dst, f.Count+1
-					base, rest := red.MB/int64(len(c.Mappers)), red.MB%int64(len(c.Mappers))
+					base, rest := int64(red.Bytes/Megabyte)/int64(len(c.Mappers)), int64(red.Bytes/Megabyte)%int64(len(c.Mappers))
 					for range base {
 						f.Bytes += Megabyte
 					}

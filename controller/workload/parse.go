@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -43,8 +44,10 @@ func (e *SyntaxError) Hint() string { return e.Mend }
 //
 //	id arrival_ms #mappers rack… #reducers rack:MB …
 //
-// Fields are separated by spaces or tabs, racks count from 0, megabytes are whole ("48" or "48.0"), and each reducer
-// has at least one for every mapper. The last line may lack its newline. Anything else is a *SyntaxError.
+// Fields are separated by spaces or tabs, racks count from 0, megabytes are decimal numbers of at most six places, so to
+// the byte: 0.000001 is one byte. Whole megabytes ("48" or "48.0") are split into whole megabytes, at least one for every
+// mapper; an amount with a fraction is split to the byte. Lines may be in any order of ids and of arrivals: coflows of one
+// arrival keep the order of the file. The last line may lack its newline. Anything else is a *SyntaxError.
 func ReadTrace(r io.Reader, name string) (*Trace, error) {
 	p := &parser{name: name, ids: map[int]int{}, in: bufio.NewReaderSize(r, 1<<16)}
 	t, err := p.trace()
@@ -133,8 +136,8 @@ func (p *parser) coflow(racks int) TraceCoflow {
 		c.Reducers = append(c.Reducers, p.reducer(i, n, racks, len(c.Mappers)))
 	}
 	p.end("the last reducer")
-	if c.MB() > maxMB {
-		p.fail(0, fmt.Sprintf("the coflow holds %d MB", c.MB()), fmt.Sprintf("keep a coflow to %d MB", maxMB))
+	if c.Bytes() > controller.MaxBytes {
+		p.fail(0, fmt.Sprintf("the coflow holds %d MB", c.Bytes()/Megabyte), fmt.Sprintf("keep a coflow to %d MB", maxMB))
 	}
 	return c
 }
@@ -150,21 +153,39 @@ func (p *parser) reducer(i, n, racks, mappers int) Reducer {
 	r := p.number(p.tok, what+": rack", rack, 0, int64(racks-1),
 		fmt.Sprintf("write a rack from 0 to %d, or raise the number of racks in line 1", racks-1))
 	col := p.tok + len(rack) + 1
-	size := p.number(col, what+": megabytes", wholeMB(mb), 1, maxMB, "write whole megabytes above zero, such as 48 or 48.0")
-	if size < int64(mappers) {
-		p.fail(col, fmt.Sprintf("%s: %d MB from %d mappers leave less than 1 MB a flow", what, size, mappers),
-			fmt.Sprintf("write at least %d MB: every flow is a whole number of megabytes, at least 1", mappers))
+	size := p.megabytes(col, what, mb)
+	switch {
+	case size%Megabyte == 0 && size/Megabyte < pathmap.Bytes(mappers):
+		p.fail(col, fmt.Sprintf("%s: %d MB from %d mappers leave less than 1 MB a flow", what, size/Megabyte, mappers),
+			fmt.Sprintf("write at least %d MB, for whole megabytes make flows of whole megabytes; an amount with a fraction is split to the byte", mappers))
+	case size < pathmap.Bytes(mappers):
+		p.fail(col, fmt.Sprintf("%s: %d bytes from %d mappers leave less than 1 byte a flow", what, size, mappers),
+			fmt.Sprintf("write at least %d bytes", mappers))
 	}
-	return Reducer{Rack: int32(r), MB: size}
+	return Reducer{Rack: int32(r), Bytes: size}
 }
 
-// wholeMB takes the ".0" off a size: traces write whole megabytes as decimals.
-func wholeMB(s string) string {
+// megabytes reads a decimal number of megabytes, to the byte.
+func (p *parser) megabytes(col int, what, s string) pathmap.Bytes {
+	const mend = "write megabytes above zero, such as 48, 48.0 or 0.5, with at most six places"
 	whole, frac, ok := strings.Cut(s, ".")
-	if ok && frac != "" && strings.Trim(frac, "0") == "" {
-		return whole
+	frac = strings.TrimRight(frac, "0")
+	if len(frac) > 6 || ok && strings.Trim(frac, "0123456789") != "" || ok && strings.HasSuffix(s, ".") {
+		p.fail(col, fmt.Sprintf("%s: megabytes: %q is no number of whole bytes", what, clip(s)), mend)
 	}
-	return s
+	least := int64(1)
+	if frac != "" {
+		least = 0
+	}
+	n := pathmap.Bytes(p.number(col, what+": megabytes", whole, least, maxMB, mend)) * Megabyte
+	if frac != "" {
+		rest, err := strconv.ParseInt((frac + "000000")[:6], 10, 64)
+		if err != nil || strings.HasPrefix(whole, "-") {
+			p.fail(col, fmt.Sprintf("%s: megabytes: %q is no number of whole bytes", what, clip(s)), mend)
+		}
+		n += pathmap.Bytes(rest)
+	}
+	return n
 }
 
 // integer takes the next field as a number from lo to hi.

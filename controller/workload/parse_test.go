@@ -10,14 +10,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lightloom/pathmap"
 )
 
 const good = "4 2\n7 0 2 0 1 1 3:4.0\n8 1500 1 2 2 0:3 2:1.0\n"
 
 func TestReadTrace(t *testing.T) {
 	want := &Trace{Name: "t.txt", Racks: 4, Coflows: []TraceCoflow{
-		{ID: 7, Arrival: 0, Mappers: []int32{0, 1}, Reducers: []Reducer{{3, 4}}, Line: 2},
-		{ID: 8, Arrival: 1500 * time.Millisecond, Mappers: []int32{2}, Reducers: []Reducer{{0, 3}, {2, 1}}, Line: 3},
+		{ID: 7, Arrival: 0, Mappers: []int32{0, 1}, Reducers: []Reducer{{3, 4 * Megabyte}}, Line: 2},
+		{ID: 8, Arrival: 1500 * time.Millisecond, Mappers: []int32{2}, Reducers: []Reducer{{0, 3 * Megabyte}, {2, Megabyte}}, Line: 3},
 	}}
 	for name, text := range map[string]string{
 		"as published":          good,
@@ -59,12 +61,16 @@ func TestReadTraceErrors(t *testing.T) {
 		{"id twice", "4 2\n7 0 1 0 1 3:4\n7 1 1 0 1 3:4\n", "3:1", "id 7 was used in line 2", "of its own"},
 		{"impossible rack", "4 1\n7 0 1 4 1 3:4\n", "2:7", "mapper 1 of 1: 4 is not within 0 to 3", "rack from 0 to 3"},
 		{"impossible reducer", "4 1\n7 0 1 0 1 9:4\n", "2:11", "reducer 1 of 1: rack: 9 is not within", "rack from 0 to 3"},
-		{"negative size", "4 1\n7 0 1 0 1 3:-4\n", "2:13", "megabytes: -4 is not within 1", "whole megabytes above zero"},
-		{"zero size", "4 1\n7 0 1 0 1 3:0.0\n", "2:13", "0 is not within 1", "whole megabytes above zero"},
-		{"broken size", "4 1\n7 0 1 0 1 3:1.5\n", "2:13", `"1.5" is not a whole number`, "48 or 48.0"},
-		{"not a number size", "4 1\n7 0 1 0 1 3:NaN\n", "2:13", `"NaN"`, "48 or 48.0"},
+		{"negative size", "4 1\n7 0 1 0 1 3:-4\n", "2:13", "megabytes: -4 is not within 1", "megabytes above zero"},
+		{"zero size", "4 1\n7 0 1 0 1 3:0.0\n", "2:13", "0 is not within 1", "megabytes above zero"},
+		{"size beyond a byte", "4 1\n7 0 1 0 1 3:1.0000005\n", "2:13", `"1.0000005" is no number of whole bytes`, "48.0 or 0.5"},
+		{"size of two points", "4 1\n7 0 1 0 1 3:1.5.2\n", "2:13", `"1.5.2" is no number of whole bytes`, "48.0 or 0.5"},
+		{"size of a point", "4 1\n7 0 1 0 1 3:1.\n", "2:13", `"1." is no number of whole bytes`, "48.0 or 0.5"},
+		{"negative broken size", "4 1\n7 0 1 0 1 3:-0.5\n", "2:13", `"-0.5" is no number of whole bytes`, "48.0 or 0.5"},
+		{"fewer bytes than mappers", "4 1\n7 0 2 0 1 1 3:0.000001\n", "2:15", "1 bytes from 2 mappers leave less than 1 byte", "at least 2 bytes"},
+		{"not a number size", "4 1\n7 0 1 0 1 3:NaN\n", "2:13", `"NaN"`, "48.0 or 0.5"},
 		{"no size", "4 1\n7 0 1 0 1 3\n", "2:11", `"3" has no colon`, "140:48.0"},
-		{"empty size", "4 1\n7 0 1 0 1 3:\n", "2:13", `"" is not a whole number`, "48 or 48.0"},
+		{"empty size", "4 1\n7 0 1 0 1 3:\n", "2:13", `"" is not a whole number`, "48.0 or 0.5"},
 		{"under a megabyte a flow", "4 1\n7 0 2 0 1 1 3:1\n", "2:15", "1 MB from 2 mappers", "at least 2 MB"},
 		{"truncated in mappers", "4 1\n7 0 3 0 1", "2:10", "ends before the rack of mapper 3 of 3", "rack from 0"},
 		{"truncated in reducers", "4 1\n7 0 1 0 2 3:4", "2:14", "ends before reducer 2 of 2", "rack:MB"},
@@ -102,15 +108,17 @@ func TestReadTraceKeepsReadError(t *testing.T) {
 }
 
 func TestReducerFrom(t *testing.T) {
-	for mb := int64(1); mb < 40; mb++ {
-		for n := 1; int64(n) <= mb; n++ {
-			sum, least, most := int64(0), mb, int64(0)
-			for i := range n {
-				v := Reducer{MB: mb}.From(i, n)
-				sum, least, most = sum+v, min(least, v), max(most, v)
-			}
-			if sum != mb || least < 1 || most-least > 1 {
-				t.Fatalf("%d MB over %d: sum %d, from %d to %d", mb, n, sum, least, most)
+	for _, unit := range []pathmap.Bytes{Megabyte, 1} {
+		for of := pathmap.Bytes(1); of < 40; of++ {
+			for n := 1; pathmap.Bytes(n) <= of; n++ {
+				sum, least, most := pathmap.Bytes(0), of*unit, pathmap.Bytes(0)
+				for i := range n {
+					v := Reducer{Bytes: of * unit}.From(i, n)
+					sum, least, most = sum+v, min(least, v), max(most, v)
+				}
+				if sum != of*unit || least < unit || most-least > unit || least%unit != 0 {
+					t.Fatalf("%d × %d bytes over %d: sum %d, from %d to %d", of, unit, n, sum, least, most)
+				}
 			}
 		}
 	}
@@ -127,7 +135,7 @@ func write(t *Trace) string {
 		}
 		fmt.Fprintf(&b, " %d", len(c.Reducers))
 		for _, r := range c.Reducers {
-			fmt.Fprintf(&b, " %d:%d.0", r.Rack, r.MB)
+			fmt.Fprintf(&b, " %d:%d.%06d", r.Rack, r.Bytes/Megabyte, r.Bytes%Megabyte)
 		}
 		b.WriteByte('\n')
 	}
@@ -139,6 +147,7 @@ func FuzzReadTrace(f *testing.F) {
 	f.Add("4 1\n7 0 1 0 1 3:-4\n")
 	f.Add("1 1\n0 0 1 0 1 0:1")
 	f.Add("4 1\n\n\n")
+	f.Add("4 1\n7 0 2 0 1 1 3:0.000003\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := ReadTrace(strings.NewReader(text), "f")
 		if err != nil {

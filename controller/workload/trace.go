@@ -16,7 +16,7 @@ type Trace struct {
 	Coflows []TraceCoflow
 }
 
-// TraceCoflow is one line of the trace. Each reducer receives its megabytes from all mappers alike.
+// TraceCoflow is one line of the trace. Each reducer receives its bytes from all mappers alike.
 type TraceCoflow struct {
 	ID       int
 	Arrival  time.Duration
@@ -27,30 +27,35 @@ type TraceCoflow struct {
 
 // Reducer is one receiver of a coflow.
 type Reducer struct {
-	Rack int32
-	MB   int64 // from all mappers together; at least one for each
+	Rack  int32
+	Bytes pathmap.Bytes // from all mappers together; at least one for each, a megabyte if they are whole megabytes
 }
 
 // Width returns the number of flows.
 func (c *TraceCoflow) Width() int { return len(c.Mappers) * len(c.Reducers) }
 
-// MB returns the megabytes of all flows.
-func (c *TraceCoflow) MB() int64 {
-	sum := int64(0)
+// Bytes returns the bytes of all flows.
+func (c *TraceCoflow) Bytes() pathmap.Bytes {
+	sum := pathmap.Bytes(0)
 	for _, r := range c.Reducers {
-		sum += r.MB
+		sum += r.Bytes
 	}
 	return sum
 }
 
-// From returns what mapper i (of n) sends to the reducer, in whole megabytes. What does not divide evenly is carried
-// by the first mappers, one megabyte each, so that the sum is the reducer's.
-func (r Reducer) From(i, n int) int64 {
-	mb := r.MB / int64(n)
-	if int64(i) < r.MB%int64(n) {
-		mb++
+// From returns what mapper i (of n) sends to the reducer: whole megabytes of whole megabytes, else whole bytes. What does
+// not divide evenly is carried by the first mappers, one of these each, so that the sum is the reducer's.
+func (r Reducer) From(i, n int) pathmap.Bytes {
+	unit := pathmap.Bytes(1)
+	if r.Bytes%Megabyte == 0 {
+		unit = Megabyte
 	}
-	return mb
+	all := r.Bytes / unit
+	out := all / pathmap.Bytes(n)
+	if pathmap.Bytes(i) < all%pathmap.Bytes(n) {
+		out++
+	}
+	return out * unit
 }
 
 // Totals are the sums of a trace or of jobs.
@@ -66,7 +71,7 @@ func (t *Trace) Totals() Totals {
 	for i := range t.Coflows {
 		c := &t.Coflows[i]
 		sum.Flows += int64(c.Width())
-		sum.Bytes += pathmap.Bytes(c.MB()) * Megabyte
+		sum.Bytes += c.Bytes()
 	}
 	return sum
 }

@@ -25,9 +25,14 @@ func (g *group) vAt(now time.Duration) float64 { return g.v + g.rate*float64(now
 
 func (g *group) sync(now time.Duration) { g.v, g.at = g.vAt(now), now }
 
-// until is how long it takes until the clock shows due. What the clock cannot tell apart any more counts as reached.
+// until is how long it takes until the clock shows due. What the clock cannot tell apart any more counts as reached, and so
+// does what it would never reach, for it stands where a step is less than its last digit.
 func (g *group) until(due float64) (time.Duration, bool) {
-	return until(due-g.v-g.v*0x1p-50, g.rate)
+	d, ok := until(due-g.v-g.v*0x1p-50, g.rate)
+	if ok && g.v+g.rate*float64(d) == g.v {
+		d = 0
+	}
+	return d, ok
 }
 
 // shareFairly brings levels and groups up to date with the classes that were touched.

@@ -168,7 +168,7 @@ func (c *chaosCluster) lead(ctx context.Context, m *member, term uint64) error {
 	return m.seat.Sit(ctx, term, leader.New(leader.Config{State: m.state, Log: trap{m.node, c, m}, Devices: devices, Hosts: g,
 		Clock: c.lab.now, Logger: slog.New(c.rejects), Retry: 20 * time.Millisecond,
 		Loop: loop.Config{Policy: p, Paths: c.paths, Seed: c.seed, Delta: ctl.delta(device.Delays{Dark: device.Fixed(c.fabric.Spec.Dark)}),
-			Elephants: 1 << 20, Rollout: ctl.rollout(), Patience: time.Second, Verify: true}}))
+			Elephants: 1 << 20, Rollout: ctl.rollout(0), Patience: time.Second, Verify: true}}))
 }
 
 // holding has bundles wait for their circuit instead of going on over packets.

@@ -155,7 +155,7 @@ func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
 	defer closeAll()
 	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock, Logger: p.log,
 		Loop: loop.Config{Policy: policy, Paths: paths, Seed: p.charge.Seed, Delta: p.charge.Delta,
-			Elephants: p.charge.Elephants, Demand: p.charge.Row.Demand, Rollout: defaultControl().rollout(), Patience: 3 * time.Second, Verify: true}})
+			Elephants: p.charge.Elephants, Demand: p.charge.Row.Demand, Rollout: defaultControl().rollout(p.charge.Delta), Patience: 3 * time.Second, Verify: true}})
 	p.log.Info("leading", "term", term)
 	return p.seat.Sit(ctx, term, l)
 }

@@ -256,6 +256,8 @@ func (c control) delta(d device.Delays) time.Duration {
 	return 2*c.commit + 3*c.rpc + c.drain + d.Quantile(0.9)
 }
 
-func (c control) rollout() rollout.Options {
-	return rollout.Options{Drain: c.drain, Timeout: 5 * time.Second, Retry: 50 * time.Millisecond}
+// rollout is how moves are rolled out where their whole outage should be delta: one that takes thrice as long, and at
+// least 5 s, is given up.
+func (c control) rollout(delta time.Duration) rollout.Options {
+	return rollout.Options{Drain: c.drain, Timeout: max(5*time.Second, 3*delta), Retry: 50 * time.Millisecond}
 }

@@ -97,7 +97,7 @@ func (x *simulation) elect() error {
 	}
 	x.lives++
 	x.loop = loop.New(x.state.Fabric(), loop.Config{Policy: p, Paths: x.paths, Seed: x.setup.opt.Seed, Delta: x.delta,
-		Elephants: x.setup.elephants, Demand: x.row.Demand, Rollout: x.ctl.rollout(), Patience: time.Second, Verify: x.row.Spec.Racks <= verifyRacks})
+		Elephants: x.setup.elephants, Demand: x.row.Demand, Rollout: x.ctl.rollout(x.delta), Patience: time.Second, Verify: x.row.Spec.Racks <= verifyRacks})
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 			if x.broken != nil {
 				return nil // what waits, waits for something that has failed
 			}
-			return fmt.Errorf("stands still at %v with %d of %d jobs ended", x.sim.Now(), x.state.Finished(), len(x.setup.jobs))
+			return fmt.Errorf("stands still at %v with %d of %d jobs ended: what is left may not be sent, or would take more than 70 years", x.sim.Now(), x.state.Finished(), len(x.setup.jobs))
 		}
 		if err := x.advance(wake); err != nil {
 			return err
