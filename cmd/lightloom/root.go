@@ -60,7 +60,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	}
 	root.AddCommand(newCompare(), newTopology(), newPaths())
 	root.AddCommand(newSwitch(), newController(), newMininet())
-	root.AddCommand(newTarget(), newDevice())
+	root.AddCommand(newTarget(), newDevice(), newCircuit())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
 	root.AddCommand(newExperiment())

@@ -1,0 +1,359 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lightloom/southbound"
+	"lightloom/southbound/circuit"
+)
+
+// circuitFlags are those of the commands that look at a device and a file of circuits.
+type circuitFlags struct {
+	r       reach
+	s       speaker
+	book    string
+	group   string
+	file    string
+	caps    circuit.Caps
+	steer   string
+	drain   time.Duration
+	yes     bool
+	opt     circuit.Options
+	holder  string
+	inputs  string
+	outputs string
+	life    time.Duration
+	release bool
+}
+
+func (f *circuitFlags) device(c *cobra.Command) {
+	f.r.flags(c)
+	f.s.flags(c)
+}
+
+func (f *circuitFlags) wish(c *cobra.Command) {
+	f.device(c)
+	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
+	c.Flags().StringVar(&f.group, "group", "", "the group whose lease it is done under")
+	c.Flags().StringVar(&f.file, "circuits", "", "file of all circuits of the group that shall stand, one a line: in=0 out=3")
+	c.Flags().BoolVar(&f.caps.CreateFirst, "create-first", false, "the device makes circuits before it removes others")
+	c.Flags().BoolVar(&f.caps.Single, "single", false, "the device takes one circuit at a time")
+}
+
+func newCircuit() *cobra.Command {
+	c := &cobra.Command{Use: "circuit", Short: "Look at, lease and move circuits of an optical switch that others use too",
+		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(newCircuitImport(), newCircuitLease(), newCircuitDiff(), newCircuitPlan(), newCircuitApply())
+	return c
+}
+
+func newCircuitImport() *cobra.Command {
+	var f circuitFlags
+	c := &cobra.Command{Use: "import ADDR", Short: "Print the circuits that a switch has, as a file of circuits; it writes nothing"}
+	f.device(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return f.with(c, args, func(d southbound.Device, _ string) error {
+			seen, err := d.Read(c.Context())
+			if err != nil {
+				return err
+			}
+			for _, x := range seen.Connections {
+				if _, err := fmt.Fprintf(c.OutOrStdout(), "in=%d out=%d # %v\n", x.In, x.Out, x.Status); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return c
+}
+
+// with opens the device that args name for f.
+func (f *circuitFlags) with(c *cobra.Command, args []string, do func(d southbound.Device, name string) error) (err error) {
+	d, cfg, err := f.s.dial(c, &f.r, args)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return do(d, cfg.Name)
+}
+
+func newCircuitLease() *cobra.Command {
+	var f circuitFlags
+	c := &cobra.Command{
+		Use:   "lease [DEVICE]",
+		Short: "List leases, or take, renew or release the ports of a group",
+		Long: "Circuits are moved under a lease only: it names the inputs and outputs of one device that a group may use, until when,\n" +
+			"and who holds it. Circuits with a port that is not leased are never touched. Without DEVICE it lists.",
+	}
+	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
+	c.Flags().StringVar(&f.group, "group", "", "name of the group")
+	c.Flags().StringVar(&f.inputs, "inputs", "", "its inputs, such as 0-7,9")
+	c.Flags().StringVar(&f.outputs, "outputs", "", "its outputs")
+	c.Flags().StringVar(&f.holder, "holder", os.Getenv("USER"), "who holds it")
+	c.Flags().DurationVar(&f.life, "for", 24*time.Hour, "how long")
+	c.Flags().BoolVar(&f.release, "release", false, "end it")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return f.list(c.OutOrStdout())
+		case len(args) > 1 || f.group == "" || f.holder == "":
+			return usage("lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7 --holder me", "lease: name one device, a group and a holder")
+		case f.release:
+			return circuit.ChangeBook(f.book, func(b *circuit.Book) error { return b.Release(args[0], f.group, f.holder) })
+		}
+		l := circuit.Lease{Device: args[0], Group: f.group, Holder: f.holder, Until: time.Now().Add(f.life).UTC().Truncate(time.Second)}
+		var err error
+		if l.Inputs, err = circuit.ParsePorts(f.inputs); err == nil {
+			l.Outputs, err = circuit.ParsePorts(f.outputs)
+		}
+		if err != nil {
+			return usage("write --inputs 0-7 --outputs 0-7", "lease: %w", err)
+		}
+		return circuit.ChangeBook(f.book, func(b *circuit.Book) error { return b.Take(l, time.Now()) })
+	}
+	return c
+}
+
+func (f *circuitFlags) list(w io.Writer) error {
+	b, err := circuit.ReadBook(f.book)
+	if err != nil {
+		return err
+	}
+	for _, l := range b.Leases {
+		if _, err := fmt.Fprintf(w, "%s %s: inputs %v, outputs %v, held by %s until %s\n", l.Device, l.Group, l.Inputs, l.Outputs, l.Holder, l.Until.Format(time.RFC3339)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan reads lease, wishes and device, and plans. It writes nothing.
+func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name string) (*circuit.Plan, error) {
+	if f.group == "" || f.file == "" {
+		return nil, usage("write --group pod1 --circuits FILE", "circuit: a group and a file of its circuits are needed")
+	}
+	wanted, err := readCircuits(f.file)
+	if err != nil {
+		return nil, err
+	}
+	b, err := circuit.ReadBook(f.book)
+	if err != nil {
+		return nil, err
+	}
+	l, err := b.Find(name, f.group, time.Now())
+	if errors.Is(err, circuit.ErrNoLease) {
+		return nil, usage("lightloom circuit lease "+name+" --group "+f.group+" --inputs … --outputs …", "%w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen, err := d.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return circuit.Make(seen.Connections, wanted, *l, f.caps)
+}
+
+func newCircuitDiff() *cobra.Command {
+	var f circuitFlags
+	c := &cobra.Command{Use: "diff ADDR", Short: "Print how the circuits of a lease differ from those of a file; it writes nothing"}
+	f.wish(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return f.with(c, args, func(d southbound.Device, name string) error {
+			p, err := f.plan(c.Context(), d, name)
+			if err != nil {
+				return err
+			}
+			return printDiff(c.OutOrStdout(), p)
+		})
+	}
+	return c
+}
+
+func printDiff(w io.Writer, p *circuit.Plan) error {
+	var lines []string
+	for _, x := range p.Before {
+		if !slices.Contains(p.After, x) {
+			lines = append(lines, fmt.Sprintf("- in=%d out=%d", x.In, x.Out))
+		}
+	}
+	for _, x := range p.After {
+		sign := "+"
+		if slices.Contains(p.Before, x) {
+			sign = " "
+		}
+		lines = append(lines, fmt.Sprintf("%s in=%d out=%d", sign, x.In, x.Out))
+	}
+	lines = append(lines, fmt.Sprintf("# %d circuits of others stay", len(p.Others)))
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
+}
+
+func newCircuitPlan() *cobra.Command {
+	var f circuitFlags
+	c := &cobra.Command{Use: "plan ADDR", Short: "Print the steps that lead to the circuits of a file, every state checked; it writes nothing"}
+	f.wish(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return f.with(c, args, func(d southbound.Device, name string) error {
+			p, err := f.plan(c.Context(), d, name)
+			if err != nil {
+				return err
+			}
+			return printPlan(c.OutOrStdout(), p)
+		})
+	}
+	return c
+}
+
+func printPlan(w io.Writer, p *circuit.Plan) error {
+	if len(p.Steps) == 0 {
+		_, err := fmt.Fprintf(w, "nothing to do: %d circuits stand, %d of others stay\n", len(p.After), len(p.Others))
+		return err
+	}
+	for i, s := range p.Steps {
+		if _, err := fmt.Fprintf(w, "step %d: drain %s; one Set: %s; verify and steer %s\n", i+1, pairsText(s.Drain), pairsText(s.Change.Connect), pairsText(s.Verify)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "checked: every state in between is free of ports used twice, and %d circuits of others stay\n", len(p.Others))
+	return err
+}
+
+func pairsText(all []southbound.CrossConnect) string {
+	if len(all) == 0 {
+		return "nothing"
+	}
+	const most = 16
+	var words []string
+	for _, x := range all[:min(len(all), most)] {
+		if x.Off {
+			words = append(words, fmt.Sprintf("-%d", x.In))
+		} else {
+			words = append(words, fmt.Sprintf("%d>%d", x.In, x.Out))
+		}
+	}
+	if more := len(all) - most; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, " ")
+}
+
+func newCircuitApply() *cobra.Command {
+	var f circuitFlags
+	c := &cobra.Command{
+		Use:   "apply ADDR --yes",
+		Short: "Move circuits to those of a file: drain, move, verify, steer; back to what stood if a step fails",
+		Long: "Without --yes it is plan: it prints what it would do. What stands already is left alone, so that a second apply does\n" +
+			"nothing. With --steer, a file with a line \"input=0 device=tor0 port=5 rack=0\" for each input, packet switches of --devices\n" +
+			"send packets to a circuit's rack only while its light is there.",
+	}
+	f.wish(c)
+	c.Flags().BoolVar(&f.yes, "yes", false, "do it")
+	c.Flags().StringVar(&f.steer, "steer", "", "file that says which packet switch sends into which input; of --devices")
+	c.Flags().DurationVar(&f.drain, "drain", 10*time.Millisecond, "with --steer: from the last rule gone to the circuit empty")
+	c.Flags().DurationVar(&f.opt.Settle, "settle", 10*time.Second, "how long a step may take until the device says that it is done")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return f.with(c, args, func(d southbound.Device, name string) error {
+			p, err := f.plan(c.Context(), d, name)
+			if err != nil {
+				return err
+			}
+			if err := printPlan(c.OutOrStdout(), p); err != nil || len(p.Steps) == 0 {
+				return err
+			}
+			if !f.yes {
+				_, err := fmt.Fprintln(c.OutOrStdout(), "nothing was sent: add --yes to do it")
+				return err
+			}
+			st, closeAll, err := f.steering(c)
+			if err != nil {
+				return err
+			}
+			f.opt.Tell = func(step int, what string) {
+				_, _ = fmt.Fprintf(c.OutOrStdout(), "step %d: %s\n", step, what)
+			}
+			return errors.Join(circuit.Apply(c.Context(), d, st, p, f.caps, f.opt), closeAll())
+		})
+	}
+	return c
+}
+
+// maxCircuits bounds a file of circuits.
+const maxCircuits = 1 << 14
+
+func readCircuits(name string) ([]southbound.CrossConnect, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read circuits: %w", err)
+	}
+	out, err := parseCircuits(name, file)
+	return out, errors.Join(err, file.Close())
+}
+
+// parseCircuits reads lines "in=0 out=3"; what follows # is a comment. Each port stands once.
+func parseCircuits(name string, r io.Reader) ([]southbound.CrossConnect, error) {
+	var out []southbound.CrossConnect
+	ins, outs := map[southbound.Port]int{}, map[southbound.Port]int{}
+	err := eachLine(name, r, "in=0 out=3", []string{"in", "out"}, func(n int, v map[string]string) error {
+		i, ierr := strconv.ParseUint(v["in"], 10, 16)
+		o, oerr := strconv.ParseUint(v["out"], 10, 16)
+		x := southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port(o)}
+		switch {
+		case ierr != nil || oerr != nil:
+			return errors.New("ports are numbers")
+		case ins[x.In] > 0 || outs[x.Out] > 0:
+			return fmt.Errorf("a port of it stands in line %d, too", cmp.Or(ins[x.In], outs[x.Out]))
+		case len(out) >= maxCircuits:
+			return fmt.Errorf("more than %d circuits", maxCircuits)
+		}
+		ins[x.In], outs[x.Out] = n, n
+		out = append(out, x)
+		return nil
+	})
+	return out, err
+}
+
+// eachLine calls f with the values of each line that is not empty; every line has exactly these keys.
+func eachLine(name string, r io.Reader, example string, want []string, f func(line int, v map[string]string) error) error {
+	s := bufio.NewScanner(r)
+	for n := 1; s.Scan(); n++ {
+		text, _, _ := strings.Cut(s.Text(), "#")
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			continue
+		}
+		v := map[string]string{}
+		for _, w := range words {
+			key, value, _ := strings.Cut(w, "=")
+			v[key] = value
+		}
+		bad := len(words) != len(want) || slices.ContainsFunc(want, func(k string) bool { return v[k] == "" })
+		err := error(nil)
+		if !bad {
+			err = f(n, v)
+		}
+		if bad || err != nil {
+			if bad {
+				err = fmt.Errorf("a line has %s", strings.Join(want, ", "))
+			}
+			return usage("write a line such as: "+example, "%s:%d: %w", name, n, err)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}

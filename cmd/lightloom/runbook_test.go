@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+)
+
+// TestAdoptRunbook runs the commands of docs/runbooks/adopt-a-live-switch.md, in their order, against a switch that
+// carries circuits already and a packet switch that sends into it.
+func TestAdoptRunbook(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repository(t), "docs", "runbooks", "adopt-a-live-switch.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	ocs := startTarget(t, "--profile", "ocp", "--ports", "8", "--dark", "1ms", "--tls-dir", dir)
+	tor := startTarget(t, "--profile", "openconfig", "--ports", "4", "--tls-dir", filepath.Join(dir, "tor0"))
+	lab := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(string(text))[1]
+	lab = strings.NewReplacer("192.0.2.7:9339", ocs, "192.0.2.8:9339", tor, "tor0-client.pem", "tor0/client.pem", "tor0-ca.pem", "tor0/ca.pem").Replace(lab)
+	t.Chdir(dir)
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("lab.yaml", lab)
+	put("pod1.circuits", "in=0 out=1\nin=1 out=0 # ours\n")
+	put("steer.txt", "input=0 device=tor0 port=3 rack=0\n")
+	stand(t, "lab.yaml", "ocs", 0, 0, 2, 2, 6, 7) // 6→7 is somebody else's
+
+	outputs := map[string]string{}
+	for _, line := range strings.Split(string(text), "\n") {
+		command, ok := strings.CutPrefix(line, "$ lightloom ")
+		if !ok {
+			continue
+		}
+		command, file, _ := strings.Cut(command, " > ")
+		var out bytes.Buffer
+		if err := run(t.Context(), strings.Fields(command), strings.NewReader(""), &out, io.Discard); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out.String())
+		}
+		if file != "" {
+			put(file, out.String())
+		}
+		outputs[line] = out.String()
+	}
+	said := func(part, want string) {
+		t.Helper()
+		for command, out := range outputs {
+			if strings.Contains(command, part) && strings.Contains(out, want) {
+				return
+			}
+		}
+		t.Errorf("no %q said %q: %v", part, want, outputs)
+	}
+	said("circuit diff", "- in=0 out=0\n- in=2 out=2\n+ in=0 out=1\n+ in=1 out=0\n# 1 circuits of others stay")
+	said("circuit plan", "step 1: drain 0>0 2>2; one Set: 0>1 1>0 -2; verify and steer 0>1 1>0")
+	said("--steer steer.txt", "nothing was sent")
+	said("--steer steer.txt --yes", "step 1: steer")
+	said("circuits --yes", "nothing to do")
+	for name, want := range map[string]string{"before.circuits": "in=6 out=7 # CONNECTED", "after.circuits": "in=0 out=1 # CONNECTED\nin=1 out=0 # CONNECTED\nin=6 out=7 # CONNECTED\n"} {
+		if got, err := os.ReadFile(name); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if got := string(output(t, "device", "rules", "tor0", "--devices", "lab.yaml")); got != "dst=1 tag=7 src=any primary=3\n" {
+		t.Errorf("tor0 has %q", got)
+	}
+	// Without a lease, and with one that has not the ports, nothing is written.
+	for _, tt := range []struct{ lease, says string }{{"", "no lease"}, {"--inputs 0-1 --outputs 4-5", "has not both its ports"}, {"--inputs 0-7 --outputs 0-6", "whose output is another's"}} {
+		if tt.lease != "" {
+			output(t, strings.Fields("circuit lease ocs --group pod1 --holder ops "+tt.lease)...)
+		}
+		put("pod1.circuits", "in=6 out=1\nin=0 out=0\n")
+		err := run(t.Context(), strings.Fields("circuit apply ocs --devices lab.yaml --group pod1 --circuits pod1.circuits --yes"), strings.NewReader(""), io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%q: %v, want %q", tt.lease, err, tt.says)
+		}
+	}
+}
+
+// stand makes circuits, as somebody else would, and waits for them.
+func stand(t *testing.T, file, name string, pairs ...southbound.Port) {
+	t.Helper()
+	r := reach{file: file}
+	cfg, err := r.config(newDevice(), []string{name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := gnmi.Dial(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	c := &southbound.Change{}
+	for i := 0; i < len(pairs); i += 2 {
+		c.Connect = append(c.Connect, southbound.CrossConnect{In: pairs[i], Out: pairs[i+1]})
+	}
+	if err := d.Set(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	tick, late := time.NewTicker(5*time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for {
+		seen, err := d.Read(t.Context())
+		lit := 0
+		for _, x := range seen.Connections {
+			if x.Status == southbound.Connected {
+				lit++
+			}
+		}
+		if err == nil && lit == len(c.Connect) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal(fmt.Sprint(seen, err))
+		}
+	}
+}
+
+// TestCircuitFiles: errors name file and line, and what to type.
+func TestCircuitFiles(t *testing.T) {
+	for text, says := range map[string]string{
+		"in=0":                     "f:1: a line has in, out",
+		"in=0 out=x":               "f:1: ports are numbers",
+		"in=0 out=1\n\nin=0 out=2": "f:3: a port of it stands in line 1",
+		"in=0 out=1 via=3":         "f:1: a line has in, out",
+	} {
+		if _, err := parseCircuits("f", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", text, err, says)
+		}
+	}
+}
+
+func FuzzCircuitFile(f *testing.F) {
+	f.Add("in=0 out=3\nin=1 out=2 # x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := parseCircuits("f", strings.NewReader(text))
+		ins := map[southbound.Port]bool{}
+		for _, x := range all {
+			if ins[x.In] && err == nil {
+				t.Fatalf("input %d twice", x.In)
+			}
+			ins[x.In] = true
+		}
+	})
+}
