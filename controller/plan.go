@@ -33,6 +33,7 @@ type Reservation struct {
 	Out       southbound.Port     `json:"out"`
 	Coflow    southbound.CoflowID `json:"coflow"`
 	Meanwhile Way                 `json:"meanwhile,omitempty"`
+	Partly    bool                `json:"partly,omitempty"` // it is not for all that its pair has: bytes left when it runs out are no news
 }
 
 // AnyCoflow stands for every coflow.

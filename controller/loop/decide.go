@@ -116,7 +116,7 @@ func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.
 	if why != state.Preempted {
 		l.note(controller.ReservationEnded, now, -1, r.Coflow, 0)
 	}
-	if why == state.RanOut || why == state.Broken || why == state.Delivered && r.NotAfter-now > l.cfg.Delta {
+	if why == state.RanOut && !r.Partly || why == state.Broken || why == state.Delivered && r.NotAfter-now > l.cfg.Delta {
 		l.note(controller.PortsFreed, now, -1, r.Coflow, 0) // what a plan did not reckon with
 	}
 }

@@ -222,7 +222,7 @@ func (r *round) take(p *pair, setup, long time.Duration) {
 		r.s.wait(p, false)
 	}
 	r.s.table.take(p.in, p.out, r.now, r.now+long)
-	r.made = append(r.made, controller.Reservation{NotBefore: r.now, NotAfter: r.now + long, In: p.in, Out: p.out, Coflow: r.coflow})
+	r.made = append(r.made, controller.Reservation{NotBefore: r.now, NotAfter: r.now + long, In: p.in, Out: p.out, Coflow: r.coflow, Partly: p.need > 0})
 	for _, port := range [2]int{2 * int(p.in), 2*int(p.out) + 1} {
 		if !r.s.known[port] {
 			r.s.known[port] = true
