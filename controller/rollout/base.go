@@ -76,7 +76,7 @@ type hop struct {
 	bound int32 // the least distance from dst of the switches of the path, up to this one
 }
 
-// hops follows every path, and returns the hops of each switch, sorted by destination, tag and source.
+// hops follows every path, and returns the hops of each switch, by destination, and of one destination by source.
 func (b *Base) hops() [][]hop {
 	t := b.fabric.Topology
 	hops := make([][]hop, len(t.Nodes()))
@@ -87,14 +87,18 @@ func (b *Base) hops() [][]hop {
 			if s == d {
 				continue
 			}
-			var ok bool
-			if whole, ok = b.whole(whole[:0], s, d); !ok {
-				continue
-			}
+			known, ok := false, true
 			for i := range min(b.paths.Paths(s, d), southbound.MaxNamedPaths) {
-				path := whole
-				if buf = b.paths.AppendPath(buf[:0], s, d, i); !slices.ContainsFunc(buf, b.down) {
-					path = buf
+				buf = b.paths.AppendPath(buf[:0], s, d, i)
+				path := buf
+				if slices.ContainsFunc(buf, b.down) {
+					if !known {
+						whole, ok = b.whole(whole[:0], s, d)
+						known = true
+					}
+					if path = whole; !ok {
+						break
+					}
 				}
 				if i == 0 {
 					b.follow(hops, s, d, southbound.TagDefault, path)
@@ -102,11 +106,6 @@ func (b *Base) hops() [][]hop {
 				b.follow(hops, s, d, southbound.PathTag(i), path)
 			}
 		}
-	}
-	for n := range hops {
-		slices.SortFunc(hops[n], func(x, y hop) int {
-			return compareMatch(southbound.Match{Dst: x.dst, Tag: x.tag, Src: x.src}, southbound.Match{Dst: y.dst, Tag: y.tag, Src: y.src})
-		})
 	}
 	return hops
 }

@@ -60,20 +60,10 @@ func (b *Base) passes(n pathmap.NodeID) bool {
 	return role == pathmap.Switch || role == pathmap.ToR && b.fabric.Transit
 }
 
-// closer returns the distance from a rack of the switch behind a port, if a packet may be sent there, or unreached.
-func (b *Base) closer(n pathmap.NodeID, port southbound.Port, d southbound.RackID) int16 {
-	t := b.fabric.Topology
-	l := t.OutPort(n, int32(port))
-	if l == pathmap.None || b.down(l) {
-		return unreached
-	}
-	return b.behind(l, d)
-}
-
-// behind is closer for a link that is up.
+// behind returns the distance from a rack of the switch that a link leads to, if a packet may be sent there, or unreached.
 func (b *Base) behind(l pathmap.LinkID, d southbound.RackID) int16 {
 	to := b.fabric.Topology.Link(l).To
-	if to != b.fabric.ToRNode[d] && !b.passes(to) {
+	if to != b.fabric.ToRNode[d] && !b.passes(to) || b.down(l) {
 		return unreached
 	}
 	return b.far[d].up[to]

@@ -1,6 +1,8 @@
 package rollout
 
 import (
+	"slices"
+
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -11,32 +13,54 @@ type writer struct {
 	n     pathmap.NodeID
 	rack  int32 // of a ToR, pathmap.None else
 	rules []southbound.Rule
+	order []hop   // byTag's
+	near  []int16 // by port, for the rack that is being written: the distance of the switch behind it, or unreached
 }
 
-// table returns the rules for the switch's hops, which are sorted by destination, tag and source.
+// table returns the rules for the switch's hops, which come by destination, and of one destination by source.
 func (w *writer) table(hops []hop) []southbound.Rule {
+	w.near = make([]int16, w.b.fabric.Topology.Ports(w.n))
 	for d := range southbound.RackID(w.b.fabric.Racks) {
 		end := 0
 		for end < len(hops) && hops[end].dst == d {
 			end++
 		}
 		if int32(d) != w.rack {
-			w.destination(d, hops[:end])
+			w.destination(d, w.byTag(hops[:end]))
 		}
 		hops = hops[end:]
 	}
 	return w.rules
 }
 
-// destination writes the rules for one rack: the way down for every tag, then what differs from it.
+// byTag puts hops of one destination into the order of their tags, and of one tag by source. The result is good until the
+// next call.
+func (w *writer) byTag(hops []hop) []hop {
+	var at [256]int32
+	for _, h := range hops {
+		at[h.tag]++
+	}
+	sum := int32(0)
+	for tag, n := range at {
+		at[tag], sum = sum, sum+n
+	}
+	w.order = slices.Grow(w.order[:0], len(hops))[:len(hops)]
+	for _, h := range hops {
+		w.order[at[h.tag]] = h
+		at[h.tag]++
+	}
+	return w.order
+}
+
+// destination writes the rules for one rack: what differs from the way down by tag, and the way down for every other tag.
 func (w *writer) destination(d southbound.RackID, hops []hop) {
 	def, own := w.deflt(d, hops)
 	if def == southbound.NoPort {
 		return
 	}
+	w.look(d)
 	any := southbound.Rule{Match: southbound.Match{Dst: d, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: def}
-	any.Backup = w.backup(d, def, int32(w.b.far[d].up[w.n]), own)
-	w.rules = append(w.rules, any)
+	any.Backup = w.backup(def, int32(w.b.far[d].up[w.n]), own)
 	for len(hops) > 0 {
 		end := 1
 		for end < len(hops) && hops[end].tag == hops[0].tag {
@@ -45,6 +69,7 @@ func (w *writer) destination(d southbound.RackID, hops []hop) {
 		w.tag(any, hops[:end], own)
 		hops = hops[end:]
 	}
+	w.rules = append(w.rules, any)
 }
 
 // deflt returns the port that leads down: at a ToR, the first of its own paths to the rack. own are the hops of the
@@ -90,31 +115,41 @@ func (w *writer) tree(d southbound.RackID, hops []hop) (bool, int32) {
 	if w.rack != pathmap.None && !w.b.transit {
 		return true, bound
 	}
-	return w.b.closer(w.n, hops[0].port, d) < w.b.far[d].up[w.n], bound
+	return w.near[hops[0].port] < w.b.far[d].up[w.n], bound
 }
 
 func (w *writer) rule(m southbound.Match, port southbound.Port, bound int32, own []hop) southbound.Rule {
-	return southbound.Rule{Match: m, Primary: port, Backup: w.backup(m.Dst, port, bound, own)}
+	return southbound.Rule{Match: m, Primary: port, Backup: w.backup(port, bound, own)}
 }
 
 // does says whether the rule for any tag does what r would: the same port, and a backup that r's packets may take.
 func (w *writer) does(any, r southbound.Rule, bound int32) bool {
 	return any.Primary == r.Primary && (any.Backup == r.Backup || any.Backup == southbound.NoPort ||
-		int32(w.b.closer(w.n, any.Backup, r.Dst)) < bound)
+		int32(w.near[any.Backup]) < bound)
+}
+
+// look fills near for a rack.
+func (w *writer) look(d southbound.RackID) {
+	t := w.b.fabric.Topology
+	for p := range w.near {
+		w.near[p] = unreached
+	}
+	for _, l := range t.Out(w.n) {
+		w.near[t.Link(l).FromPort] = w.b.behind(l, d)
+	}
 }
 
 // backup returns a port other than primary behind which there is a switch closer to the rack than bound: the first of
 // own that is, else the lowest; NoPort if there is none.
-func (w *writer) backup(d southbound.RackID, primary southbound.Port, bound int32, own []hop) southbound.Port {
+func (w *writer) backup(primary southbound.Port, bound int32, own []hop) southbound.Port {
 	for _, h := range own {
-		if h.port != primary && int32(w.b.closer(w.n, h.port, d)) < bound {
+		if h.port != primary && int32(w.near[h.port]) < bound {
 			return h.port
 		}
 	}
-	for _, l := range w.b.fabric.Topology.Out(w.n) {
-		port := southbound.Port(w.b.fabric.Topology.Link(l).FromPort)
-		if port != primary && !w.b.down(l) && int32(w.b.behind(l, d)) < bound {
-			return port
+	for p, dist := range w.near {
+		if southbound.Port(p) != primary && int32(dist) < bound && dist != unreached {
+			return southbound.Port(p)
 		}
 	}
 	return southbound.NoPort

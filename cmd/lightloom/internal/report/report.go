@@ -72,7 +72,7 @@ type Deadlines struct {
 
 // Fabric says what it ran on.
 type Fabric struct {
-	Kind       string `json:"kind"` // hybrid, leafspine, crossbar
+	Kind       string `json:"kind"` // hybrid, leafspine, crossbar, fattree, jellyfish, file
 	Spec       string `json:"spec"`
 	On         string `json:"on"`        // netns or flowsim
 	Dataplane  string `json:"dataplane"` // ebpf, mirred, mem

@@ -55,6 +55,9 @@ func captions(f Fabric, racks int) string {
 	if f.Spines > 0 && f.EPS > 0 {
 		parts = append(parts, rate(f.EPS)+" a ToR–spine link")
 	}
+	if f.Spines == 0 && f.EPS > 0 {
+		parts = append(parts, "how "+f.Spec+" joins its switches is not drawn")
+	}
 	if f.NIC > 0 {
 		parts = append(parts, rate(f.NIC)+" a host")
 	}
