@@ -175,7 +175,7 @@ func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool)
 	} else {
 		l.dark[p] = true
 	}
-	if slices.Contains(s.Live().Down, p) == up {
+	if l.portUp(s, p) != up {
 		l.add(state.Entry{Kind: state.PortSeen, At: now, Device: p.Device, Port: p.Port, OK: up})
 		if !up && p.Device == l.fabric.OCSNode {
 			l.darkPort(s, now, p.Port)

@@ -17,7 +17,7 @@ func (l *Loop) host(s *state.State, now time.Duration, e *southbound.Event) {
 	case e.Host < 0 || int(e.Host) >= l.fabric.Hosts():
 		l.act.Errs = append(l.act.Errs, fmt.Errorf("host %d is reported to be up: %v: no such host", e.Host, up))
 		return
-	case s.Lost(e.Host) == !up:
+	case l.hostUp(s, e.Host) == up:
 		return
 	}
 	l.add(state.Entry{Kind: state.HostSeen, At: now, Host: e.Host, OK: up})
@@ -31,6 +31,26 @@ func (l *Loop) host(s *state.State, now time.Duration, e *southbound.Event) {
 			l.abandon(id, c, e.Host)
 		}
 	}
+}
+
+// hostUp says whether a host is up once the entries of this pass have been applied: one may go and come within it.
+func (l *Loop) hostUp(s *state.State, h southbound.HostID) bool {
+	for i := len(l.entries) - 1; i >= 0; i-- {
+		if e := &l.entries[i]; e.Kind == state.HostSeen && e.Host == h {
+			return e.OK
+		}
+	}
+	return !s.Lost(h)
+}
+
+// portUp says the same of a port.
+func (l *Loop) portUp(s *state.State, p state.PortRef) bool {
+	for i := len(l.entries) - 1; i >= 0; i-- {
+		if e := &l.entries[i]; e.Kind == state.PortSeen && e.Device == p.Device && e.Port == p.Port {
+			return e.OK
+		}
+	}
+	return !slices.Contains(s.Live().Down, p)
 }
 
 // abandon has the bundles of a coflow that a lost host took part in send nothing any more: its agent may have come back

@@ -20,6 +20,9 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 	}
 	v.Coflows = v.Coflows[:0]
 	for _, id := range s.active {
+		if c := s.d.Coflows[id]; len(s.homeless) > 0 && c.Started == Unset && !s.housed(s.d.Jobs[c.Job], c) {
+			continue // it is laid out anew once its tasks have hosts
+		}
 		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
 	}
 	s.viewRunning(v)

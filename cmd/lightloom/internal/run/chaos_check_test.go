@@ -50,7 +50,11 @@ func (c *chaosCluster) check(jobs []controller.Job) {
 		c.t.Errorf("the fabric found: %v", c.lab.err)
 	}
 	m := c.members[0]
-	m.node.View(func(uint64) { c.checkLedger(m.state.Data(), len(jobs), want) })
+	if c.lost {
+		c.ledgerHolds(want)
+	} else {
+		m.node.View(func(uint64) { c.checkLedger(m.state.Data(), len(jobs), want) })
+	}
 	counts := c.lab.sim.Counters()
 	if err := device.CheckLit(counts.Lit); err != nil || counts.LitDropped > 0 {
 		c.t.Errorf("light: %v, %d intervals forgotten", err, counts.LitDropped)
@@ -122,6 +126,20 @@ func unfinished(s *state.State) string {
 	for _, id := range s.Active() {
 		co := s.Coflow(id)
 		out += fmt.Sprintf("\n\tcoflow %d started %v, %d bundles left, tags %v", id, co.Started, co.Left, s.AppendTags(nil, id))
+	}
+	out += fmt.Sprintf("\n\tlost hosts %v, ports down %v, stages ready %v, coflows ready %v", d.Lost, d.Down, s.ReadyStages(), s.ReadyCoflows())
+	for _, j := range d.Jobs {
+		if j.Ended != state.Unset {
+			continue
+		}
+		out += fmt.Sprintf("\n\tjob %d placed %v on %v, open %d, stages %+v, tasks", j.ID, j.Placed, j.Hosts, j.Open, j.Stages)
+		for i := range j.Hosts {
+			out += fmt.Sprintf(" %+v", d.Tasks[int(j.FirstTask)+i])
+		}
+		for _, id := range j.Redo {
+			c := s.Coflow(id)
+			out += fmt.Sprintf("\n\t\tagain %d of %d: waits %v, started %v, ended %v, pairs %v", id, c.Of, c.Waits, c.Started, c.Ended, c.Pairs)
+		}
 	}
 	for in, c := range d.Circuits {
 		out += fmt.Sprintf("\n\tinput %d: %+v", in, c)

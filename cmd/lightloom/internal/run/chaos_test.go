@@ -25,6 +25,7 @@ import (
 	"lightloom/controller/state"
 	"lightloom/controller/workload"
 	"lightloom/emulator/device"
+	"lightloom/emulator/fault"
 	"lightloom/emulator/flowsim"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -68,6 +69,7 @@ type chaosCluster struct {
 	seed    uint64
 	policy  string
 	hold    bool
+	lost    bool // hosts fail
 	fabric  *topo.Fabric
 	paths   *pathmap.Map
 	lab     *lab
@@ -269,6 +271,11 @@ func (c *chaosCluster) each(ok func(m *member) bool) bool {
 }
 
 func loseLeaders(t *testing.T, seed uint64, name string, hold bool) {
+	loseLeadersAmong(t, seed, name, hold, nil)
+}
+
+// loseLeadersAmong loses leaders while things of these kinds fail and come back.
+func loseLeadersAmong(t *testing.T, seed uint64, name string, hold bool, kinds []fault.Kind) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	jobs, err := workload.Synthetic(workload.SyntheticOptions{Seed: seed, Jobs: 30, Racks: 4, HostsPerRack: 2, Window: 5 * time.Second, Elephant: 2 << 20})
 	if err != nil {
@@ -279,6 +286,15 @@ func loseLeaders(t *testing.T, seed uint64, name string, hold bool) {
 	defer c.close(cancel)
 	c.wg.Go(func() { c.lab.run(ctx) })
 	c.wg.Go(func() { c.lab.trouble(ctx, rand.New(rand.NewPCG(seed, 23)), 8) })
+
+	breaks := newBreaker(c.lab, c)
+	var broken sync.WaitGroup
+	if len(kinds) > 0 {
+		c.lost = hostsLost(kinds)
+		for k := range uint64(2) {
+			broken.Go(func() { breaks.run(ctx, rand.New(rand.NewPCG(seed, 50+k)), kinds, 6) })
+		}
+	}
 
 	var arrivals sync.WaitGroup
 	var again atomic.Int64 // tries beyond the first
@@ -299,12 +315,21 @@ func loseLeaders(t *testing.T, seed uint64, name string, hold bool) {
 		select {
 		case l := <-c.losses:
 			arrive(len(jobs)-losses+k, 0)
+			if len(kinds) > 0 {
+				link := breaks.downLink(r)
+				breaks.strike(link, false)
+				broken.Go(func() {
+					pauseFor(ctx, 2*time.Second) // the next leader finds it dark
+					breaks.strike(link, true)
+				})
+			}
 			c.lose(l, r)
 		case <-ctx.Done():
 			t.Fatal("no leader came to the entry at which it was to be lost")
 		}
 	}
 	arrivals.Wait()
+	broken.Wait()
 	c.await("all jobs to end", func() bool {
 		return c.each(func(m *member) (ok bool) {
 			m.node.View(func(uint64) { ok = m.state.Finished() == len(jobs) })
