@@ -46,6 +46,7 @@ func newControllerRun() *cobra.Command {
 	fl.Float64Var(&opt.Speedup, "speedup", 1, "with --jobs: divides arrivals, sizes and compute times")
 	fl.StringVar(&opt.ReportDir, "report-dir", "", "with --jobs: directory for report.json, run.json and report.html")
 	fl.StringVar(&opt.On, "on", "elsewhere", "what the report says that the jobs ran on, such as mininet")
+	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics: on loopback, or with TLS to clients of the run; replicas take this port and those after it")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
 	fl.BoolVar(&ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
@@ -70,6 +71,9 @@ func newControllerRun() *cobra.Command {
 			if !(n.v >= 1e-6 && n.v <= 1e12) {
 				return usage("write --"+n.flag+" 10", "run: --%s %v is no number from 0.000001 to 1e12", n.flag, n.v)
 			}
+		}
+		if _, err := wiring.MetricsAddress(opt.Metrics, opt.Replicas-1); err != nil {
+			return usage("write --metrics 127.0.0.1:9101", "run: %w", err)
 		}
 		opt.Args = typed(c)
 		ctx := c.Context()

@@ -84,6 +84,9 @@ func (p *controllerProcess) dial(term uint64) (devices map[southbound.DeviceID]s
 			Election: func() gnmi.Election { return gnmi.Election{High: p.charge.electionHigh(term), Low: 1} }}}
 		lines = append(lines, l)
 		out[id] = l
+		if p.export != nil {
+			out[id] = p.export.meter.Device(node.Name, l, p.clock)
+		}
 	}
 	return out, func() {
 		for _, l := range lines {

@@ -44,6 +44,7 @@ type charge struct {
 	Earlier   uint64            `json:"earlier,omitempty"` // clusters that have programmed the same devices before
 	Identity  []byte            `json:"identity"`
 	Verbose   bool              `json:"verbose,omitempty"`
+	Metrics   string            `json:"metrics,omitempty"` // address
 }
 
 // controllerProcess is one replica of the controller.
@@ -56,6 +57,7 @@ type controllerProcess struct {
 	seat   leader.Seat
 	clock  func() time.Duration
 	log    *slog.Logger
+	export *exporter
 
 	mapped   sync.Once
 	pathMap  *pathmap.Map
@@ -117,8 +119,12 @@ func (p *controllerProcess) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, p.node.Close())
 	}
+	if p.export, err = newExporter(p.charge.Metrics, p.id); err != nil {
+		return errors.Join(err, p.node.Close())
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return srv.Run(ctx) })
+	g.Go(func() error { return p.export.run(ctx) })
 	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
 	return errors.Join(g.Wait(), p.node.Close())
 }

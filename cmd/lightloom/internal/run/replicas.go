@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -206,6 +207,9 @@ func (r *replicas) start(id string) (*exec.Cmd, error) {
 	}
 	c := r.charge
 	c.ID, c.API, c.Dir, c.Identity = id, r.api, filepath.Join(r.dir, id), pem
+	if c.Metrics, err = MetricsAddress(r.charge.Metrics, slices.Index(r.ids, id)); err != nil {
+		return nil, err
+	}
 	c.Peers = nil
 	for _, p := range r.ids {
 		c.Peers = append(c.Peers, replica.Peer{ID: p, Addr: r.raft[p]})
