@@ -6,11 +6,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/controller/demand"
 )
 
 func newController() *cobra.Command {
@@ -23,6 +25,7 @@ func newController() *cobra.Command {
 func newControllerRun() *cobra.Command {
 	var opt wiring.AttachOptions
 	withStdin, ephemeral := false, false
+	from, period := "", time.Duration(0)
 	c := &cobra.Command{
 		Use:   "run --fabric FABRIC --devices FILE --tls-dir DIR",
 		Short: "Replicas of a controller for given gNMI addresses, until Ctrl-C",
@@ -38,6 +41,8 @@ func newControllerRun() *cobra.Command {
 	fl.StringVar(&opt.Devices, "devices", "", "YAML file that says where switches and hosts are")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory that lightloom controller keys has filled")
 	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "of the controller")
+	fl.StringVar(&from, "demand", string(demand.FromOracle), "what circuit policies know of traffic: oracle, counters or backlog")
+	fl.DurationVar(&period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
 	fl.IntVar(&opt.Replicas, "replicas", 3, "1, 3, 5 or 7")
 	fl.Uint64Var(&opt.Seed, "seed", 1, "of policies")
 	fl.IntVar(&opt.Jobs, "jobs", 0, "submit so many jobs once the switches are ready, and say what came of them")
@@ -57,6 +62,14 @@ func newControllerRun() *cobra.Command {
 		}
 		if err := checkReplicas(opt.Replicas); err != nil {
 			return err
+		}
+		switch known, err := parseDemand(c, from, period); {
+		case err != nil:
+			return err
+		case len(known) > 1:
+			return usage("write --demand counters", "run: --demand names %d sources, and a controller goes by one", len(known))
+		case len(known) == 1:
+			opt.Demand = known[0]
 		}
 		if opt.Jobs < 0 || opt.Trace != "" && opt.Jobs == 0 {
 			return usage("write --jobs 20", "run: --jobs %d: nothing is replayed", opt.Jobs)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"lightloom/controller/demand"
 	"lightloom/emulator/agent"
 	"lightloom/emulator/device"
 	"lightloom/pathmap"
@@ -34,6 +35,7 @@ type AttachOptions struct {
 	Parts    Parts
 	Replicas int
 	Seed     uint64
+	Demand   demand.Options // what circuits go by; zero: the oracle
 
 	// Jobs, if above zero, is how many are submitted once the fabric is ready: the first of Trace, a coflow-benchmark
 	// file, or synthetic ones where that is empty. What came of them is said in a line that begins with "replayed".
@@ -118,7 +120,7 @@ func (a *attached) open() error {
 	if err != nil {
 		return err
 	}
-	a.charge = charge{Metrics: a.opt.Metrics, Epoch: a.epoch, Row: row{Name: a.opt.Policy, Policy: a.opt.Policy, Spec: spec}, Parts: a.opt.Parts, Seed: a.opt.Seed,
+	a.charge = charge{Metrics: a.opt.Metrics, Epoch: a.epoch, Row: row{Name: a.opt.Policy, Policy: a.opt.Policy, Spec: spec, Demand: a.opt.Demand}, Parts: a.opt.Parts, Seed: a.opt.Seed,
 		Elephants: elephantFactor * spec.OCS.In(spec.Dark), Delta: defaultControl().delta(device.Delays{Dark: device.Fixed(spec.Dark)}),
 		Devices: a.places.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
 	if len(a.places.Agents) > 0 {
