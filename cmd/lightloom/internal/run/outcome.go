@@ -55,6 +55,7 @@ type outcome struct {
 // result turns an outcome into a row of the report.
 func (s *setup) result(o *outcome) report.PolicyResult {
 	r := o.result()
+	s.listed(o, &r)
 	at := make(map[southbound.CoflowID]int, len(r.Coflows))
 	for i := range r.Coflows {
 		at[r.Coflows[i].ID] = i

@@ -196,8 +196,11 @@ func (s *setup) warm() error {
 		}
 	}
 	if early == len(s.jobs) {
-		return &insideError{fmt.Sprintf("all %d jobs arrive within the warm-up of %v: nothing would be measured", early, s.opt.Warmup),
-			fmt.Sprintf("take a --warmup below %v", s.last().Round(time.Millisecond))}
+		hint := "leave --warmup away"
+		if last := s.last().Round(time.Millisecond); last > 0 {
+			hint = fmt.Sprintf("take a --warmup below %v", last)
+		}
+		return &insideError{fmt.Sprintf("all %d jobs arrive within the warm-up of %v: nothing would be measured", early, s.opt.Warmup), hint}
 	}
 	s.notes = append(s.notes, fmt.Sprintf("warm-up: %d of %d jobs arrive in the first %v and are left out of all figures; they ran all the same.", early, len(s.jobs), s.opt.Warmup))
 	return nil
