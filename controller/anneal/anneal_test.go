@@ -192,3 +192,42 @@ func TestSameSeedSamePlace(t *testing.T) {
 		}
 	}
 }
+
+// TestExplain: trying what might have been changes nothing; where four tasks fill one rack every other place costs, and a
+// bundle's other path is as good while nobody else is there.
+func TestExplain(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
+	for _, blind := range []bool{false, true} {
+		for seed := range uint64(50) {
+			rng := rand.New(rand.NewPCG(seed, 4))
+			plain, told := NewScene(NewGround(f, m, nil, nil), Options{Blind: blind}), NewScene(NewGround(f, m, nil, nil), Options{Explain: true, Blind: blind})
+			j := randomJob(rng, 2)
+			a := plain.Place(j, slots(f, 1), rand.New(rand.NewPCG(seed, 5)))
+			b := told.Place(j, slots(f, 1), rand.New(rand.NewPCG(seed, 5)))
+			if !slices.Equal(a.Hosts, b.Hosts) || plain.Utility() != told.Utility() || len(b.Why) != j.Tasks() || a.Why != nil {
+				t.Fatalf("seed %d: hosts %v and %v, utility %d and %d", seed, a.Hosts, b.Hosts, plain.Utility(), told.Utility())
+			}
+			checkIndex(t, told.net)
+			rows := []Coflow{{Rows: []Bundle{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}, {Src: 4, Dst: 5}}}}
+			x, _ := plain.Route(rows, rand.New(rand.NewPCG(seed, 6)))
+			y, _ := told.Route(rows, rand.New(rand.NewPCG(seed, 6)))
+			if !slices.Equal(x[0], y[0]) || plain.Utility() != told.Utility() || len(told.Why()) != 3 || plain.Why() != nil {
+				t.Fatalf("seed %d: ways %v and %v", seed, x, y)
+			}
+			if w := told.Why()[2]; w.Next != -1 || w.Hops != 0 {
+				t.Errorf("within a rack: %+v", w)
+			}
+		}
+	}
+	s := NewScene(NewGround(f, m, nil, nil), Options{Explain: true})
+	placed := s.Place(shuffle(2, 2), slots(f, 2), rand.New(rand.NewPCG(1, 0)))
+	for _, w := range placed.Why {
+		if w.Here+w.Rack != 2 || w.Apart != 0 || w.Next < 0 || w.Cost <= 0 || w.Tried != 14 || w.Worth != 1000e6 || w.Before != 0 {
+			t.Errorf("%+v", w)
+		}
+	}
+	s.Route([]Coflow{{Rows: []Bundle{{Src: 14, Dst: 0}}}}, rand.New(rand.NewPCG(1, 0)))
+	if w := s.Why()[0]; w.Rate != 50e6 || w.Others != 0 || w.Hops != 2 || w.Equal < 1 || w.Cost != 0 || w.Next < 0 {
+		t.Errorf("%+v", w)
+	}
+}

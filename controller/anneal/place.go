@@ -16,6 +16,7 @@ type Placed struct {
 	Hosts []southbound.HostID // by task
 	Place Count               // moves of the upper level
 	Route Count               // of the lower one
+	Why   []TaskWhy           // by task, where Options.Explain is set
 	ways  map[bundleKey]int
 }
 
@@ -33,9 +34,14 @@ func (s *Scene) Place(j *controller.Job, free []int32, rng *rand.Rand) Placed {
 	if j.Tasks() == 0 {
 		return Placed{}
 	}
+	before := s.Utility()
 	p, counts := s.attempts(j, free, rng)
 	s.net = p.s.net
-	out := Placed{Hosts: p.host, Place: counts, Route: p.counts, ways: map[bundleKey]int{}}
+	var why []TaskWhy
+	if s.opt.Explain {
+		why = p.explain(before, rand.New(rand.NewPCG(uint64(j.ID), 0x776879)))
+	}
+	out := Placed{Why: why, Hosts: p.host, Place: counts, Route: p.counts, ways: map[bundleKey]int{}}
 	for i := range p.live {
 		b := &p.live[i]
 		out.ways[bundleKey{int32(p.g.index[b.key.edge]), b.key.src, b.key.dst}] = b.way().Path

@@ -16,6 +16,9 @@ type Options struct {
 	// tasks share it. What the document leaves out is as by default: steps, slots, and changing places on full hosts.
 	Paper bool
 
+	// Explain has Place and Route say why, which takes about as long again as deciding.
+	Explain bool
+
 	// Blind leaves the lower level away: every bundle goes a way drawn at random and stays there.
 	Blind bool
 
@@ -64,6 +67,7 @@ type Scene struct {
 	opt    Options
 	net    *network
 	end    int64 // of work, for the decision at hand
+	why    []FlowWhy
 }
 
 // NewScene returns the empty network of a ground.
@@ -139,6 +143,7 @@ func (s *Scene) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) {
 	r := s.take(coflows)
 	r.lay(rng)
 	if s.opt.Blind {
+		s.tell(r, coflows)
 		return r.answer(coflows), Count{}
 	}
 	steps := 4 * s.opt.RouteSteps
@@ -147,8 +152,19 @@ func (s *Scene) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) {
 	}
 	count := r.anneal(s.opt.Restarts, min(steps, 16*len(r.choices)), rng)
 	count.Add(r.settle())
+	s.tell(r, coflows)
 	return r.answer(coflows), count
 }
+
+// tell keeps why bundles go the way they do, if anybody wants to know.
+func (s *Scene) tell(r *routing, coflows []Coflow) {
+	if s.opt.Explain {
+		s.why = r.explain(coflows)
+	}
+}
+
+// Why returns why the bundles of the last Route go the way they do, where Options.Explain is set.
+func (s *Scene) Why() []FlowWhy { return s.why }
 
 // Spread is Route without annealing: each bundle in turn takes the way on which it gets most.
 func (s *Scene) Spread(coflows []Coflow, rng *rand.Rand) [][]int {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/route"
 )
 
 // Info describes a preset.
@@ -23,6 +24,8 @@ type Options struct {
 	Place, Light, Route, Share string
 	// EveryBundle has the policy asked at the end of every bundle too, whatever its parts want.
 	EveryBundle bool
+	// Explain is told why tasks and bundles go where they do, by the parts that can say; nil: nobody wants to know.
+	Explain route.Teller
 }
 
 // All returns the presets. Any other + list of parts is a name too, if no two of them answer the same question.
@@ -71,6 +74,11 @@ func New(name string, opt Options) (controller.Policy, error) {
 		}
 	}
 	parts := c.parts()
+	for _, part := range parts {
+		if t, ok := part.(interface{ Tell(route.Teller) }); ok && opt.Explain != nil {
+			t.Tell(opt.Explain)
+		}
+	}
 	p := Compose(parts[Place], parts[Light], parts[Route], parts[Share])
 	if opt.EveryBundle {
 		p = always{p}

@@ -19,7 +19,11 @@ type CrossLayer struct {
 	opt   anneal.Options
 	atlas *anneal.Atlas // the other face's
 	found map[southbound.CoflowID]wayOf
+	tell  route.Teller // nil: nobody wants to know
 }
+
+// Tell has every placement explained from now on.
+func (c *CrossLayer) Tell(to route.Teller) { c.tell, c.opt.Explain = to, to != nil }
 
 type wayOf struct {
 	edge   int
@@ -64,6 +68,9 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			free[h]--
 		}
 		p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: placed.Hosts})
+		for i := range placed.Why {
+			c.tell(v, route.Why{Job: j, Task: &placed.Why[i]})
+		}
 		count(&p.Anneal.Place, placed.Place)
 		count(&p.Anneal.Route, placed.Route)
 		for k := range j.Edges {

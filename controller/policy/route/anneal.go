@@ -20,6 +20,8 @@ type Annealed struct {
 	Hint func(c southbound.CoflowID, src, dst southbound.HostID) int
 	// Atlas may be shared with another part of the same policy.
 	Atlas anneal.Atlas
+
+	tell Teller // nil: nobody wants to know
 }
 
 // Wants implements the part's list of events.
@@ -35,6 +37,7 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 	rng := v.Rand("route", uint64(todo[0].id))
 	scene.enter(v, p)
 	ways, count := scene.Route(scene.split(todo, false), rng)
+	a.told(v, todo, scene.Why())
 	later := scene.Spread(scene.split(todo, true), rng)
 	p.Anneal.Route.Evaluated += count.Evaluated
 	p.Anneal.Route.Accepted += count.Accepted

@@ -1,0 +1,136 @@
+package anneal
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// TaskWhy says why a task went where it did: what it is near to there, and what the next best place would have cost.
+type TaskWhy struct {
+	Task   int
+	Stage  int
+	Host   southbound.HostID
+	Here   int               // tasks that it talks to on its host
+	Rack   int               // and on others of its rack
+	Apart  int               // and elsewhere
+	Tried  int               // other hosts that were tried, everything else standing still
+	Equal  int               // of them, those that would have done as well
+	Next   southbound.HostID // the best of them, the first among equals; -1 where none was tried
+	Cost   int64             // bits a second of utility that would be lost there; below zero: gained
+	Worth  int64             // utility of everything on the network, with the task where it is
+	Before int64             // and without the job
+}
+
+// FlowWhy says the same of a bundle and its path.
+type FlowWhy struct {
+	Coflow     int // of those that were to be routed
+	Row        int
+	Path       int // the path map's index
+	Hops       int // links between switches
+	Rate       int64
+	Bottleneck pathmap.LinkID // the first link that gives it no more than Rate
+	Others     int            // bundles beside it on that link
+	Tried      int            // other paths
+	Equal      int
+	Next       int   // the path map's index; -1 where there is no other
+	Cost       int64 // bits a second of utility
+}
+
+// explain tries each task elsewhere and takes it back.
+func (p *placing) explain(before int64, rng *rand.Rand) []TaskWhy {
+	out := make([]TaskWhy, len(p.host))
+	for t := range out {
+		w := TaskWhy{Task: t, Stage: int(p.g.stage[t]), Host: p.host[t], Next: -1, Worth: p.Utility(), Before: before}
+		p.neighbours(t, &w)
+		best := int64(-1)
+		for _, h := range p.candidates(t, rng) {
+			if h == p.host[t] || p.free[h] == 0 {
+				continue // a change of places would say something of two tasks
+			}
+			p.shift(t, h, 0, rng)
+			u := p.Utility()
+			p.Undo()
+			w.Tried++
+			if u == w.Worth {
+				w.Equal++
+			}
+			if u > best {
+				best, w.Next, w.Cost = u, h, w.Worth-u
+			}
+		}
+		out[t] = w
+	}
+	return out
+}
+
+// neighbours counts the tasks that one talks to by where they are, each once.
+func (p *placing) neighbours(t int, w *TaskWhy) {
+	seen := make([]bool, len(p.host))
+	for k := range p.g.edges {
+		e := &p.g.edges[k]
+		if stage := int(p.g.stage[t]); stage != e.From && stage != e.To {
+			continue
+		}
+		lo, hi := p.g.partners(e, t)
+		for o := lo; o < hi; o++ {
+			switch {
+			case seen[o]:
+			case p.host[o] == p.host[t]:
+				w.Here++
+			case p.rack(p.host[o]) == p.rack(p.host[t]):
+				w.Rack++
+			default:
+				w.Apart++
+			}
+			seen[o] = true
+		}
+	}
+}
+
+// explain tries each bundle on each other way and takes it back.
+func (r *routing) explain(coflows []Coflow) []FlowWhy {
+	out := make([]FlowWhy, 0, len(r.all))
+	k := int32(0)
+	for c := range coflows {
+		for row := range coflows[c].Rows {
+			w := r.explainOne(k)
+			w.Coflow, w.Row = c, row
+			out = append(out, w)
+			k++
+		}
+	}
+	return out
+}
+
+func (r *routing) explainOne(k int32) FlowWhy {
+	ch := &r.all[k]
+	net := r.s.net
+	fl := &net.flows[ch.flow]
+	w := FlowWhy{Path: ch.way().Path, Hops: len(ch.way().Links), Rate: fl.rate, Next: -1, Bottleneck: pathmap.None}
+	if i := slices.IndexFunc(fl.links, func(l pathmap.LinkID) bool { return net.share[l] <= fl.rate }); i >= 0 {
+		w.Bottleneck = fl.links[i]
+		w.Others = len(net.on[w.Bottleneck]) - 1
+	}
+	is, from, best := r.Utility(), ch.at, int64(-1)
+	for to := range int32(len(ch.ways)) {
+		if to == from {
+			continue
+		}
+		r.turn(k, to)
+		u := r.Utility()
+		w.Tried++
+		if u == is {
+			w.Equal++
+		}
+		if u > best {
+			best, w.Next, w.Cost = u, ch.ways[to].Path, is-u
+		}
+	}
+	if r.all[k].at != from {
+		r.turn(k, from)
+	}
+	return w
+}

@@ -1,0 +1,41 @@
+package route
+
+import (
+	"lightloom/controller"
+	"lightloom/controller/anneal"
+	"lightloom/southbound"
+)
+
+// Why is why one task or one bundle went where it did; the other of the two is nil.
+type Why struct {
+	Job  *controller.Job // of the task, or nil
+	Task *anneal.TaskWhy
+
+	Coflow   southbound.CoflowID
+	Src, Dst southbound.HostID
+	Flow     *anneal.FlowWhy
+}
+
+// Teller is told why, in the order of decisions, while Decide runs. It changes nothing.
+type Teller func(v *controller.View, w Why)
+
+// Tell has every decision explained from now on, which makes each take about twice as long.
+func (a *Annealed) Tell(to Teller) { a.tell, a.Options.Explain = to, to != nil }
+
+// told hands on why bundles go the way they do.
+func (a *Annealed) told(v *controller.View, todo []coflow, why []anneal.FlowWhy) {
+	if a.tell == nil {
+		return
+	}
+	for i := range why {
+		w := &why[i]
+		c := &todo[w.Coflow]
+		// Rows that circuits carry were left out: find the one that is meant.
+		row := -1
+		for left := w.Row; left >= 0; left-- {
+			for row++; c.lit[row]; row++ {
+			}
+		}
+		a.tell(v, Why{Coflow: c.id, Src: c.rows[row].Src, Dst: c.rows[row].Dst, Flow: w})
+	}
+}
