@@ -31,7 +31,7 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 	case math.IsNaN(m.Weight) || math.IsInf(m.Weight, 0) || m.Weight < 0:
 		return nil, fmt.Errorf("has weight %v; take a finite number from 0", m.Weight)
 	}
-	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight}
+	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight, Deadline: time.Duration(m.DeadlineNs)}
 	for i, s := range m.Stages {
 		stage, err := stageFromWire(s)
 		if err != nil {
@@ -86,7 +86,7 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 
 // jobToWire is the inverse of jobFromWire; what acceptance gives a job is left out.
 func jobToWire(j *controller.Job) *apiv1.Job {
-	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight}
+	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight, DeadlineNs: int64(j.Deadline)}
 	for _, s := range j.Stages {
 		ns := make([]int64, 0, len(s.Tasks))
 		for _, t := range s.Tasks {

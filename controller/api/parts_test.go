@@ -86,7 +86,7 @@ func TestClassify(t *testing.T) {
 
 func TestJobsSurviveTheWire(t *testing.T) {
 	j := &controller.Job{
-		Name: "job", User: "u", Arrival: 5, Weight: 1.5,
+		Name: "job", User: "u", Arrival: 5, Weight: 1.5, Deadline: 7,
 		Stages: []controller.Stage{{Name: "map", Tasks: []controller.Task{{Compute: 1}, {Compute: 2}}}, {Name: "reduce", Tasks: []controller.Task{{}}}},
 		Edges: []controller.Edge{
 			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1 << 40},

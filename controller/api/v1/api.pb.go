@@ -183,13 +183,15 @@ func (x *SubmitJobsResponse) GetJobIds() []int32 {
 }
 
 type Job struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	User          string                 `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
-	ArrivalNs     int64                  `protobuf:"varint,3,opt,name=arrival_ns,json=arrivalNs,proto3" json:"arrival_ns,omitempty"`
-	Weight        float64                `protobuf:"fixed64,4,opt,name=weight,proto3" json:"weight,omitempty"`
-	Stages        []*Stage               `protobuf:"bytes,5,rep,name=stages,proto3" json:"stages,omitempty"`
-	Edges         []*Edge                `protobuf:"bytes,6,rep,name=edges,proto3" json:"edges,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Name      string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	User      string                 `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
+	ArrivalNs int64                  `protobuf:"varint,3,opt,name=arrival_ns,json=arrivalNs,proto3" json:"arrival_ns,omitempty"`
+	Weight    float64                `protobuf:"fixed64,4,opt,name=weight,proto3" json:"weight,omitempty"`
+	Stages    []*Stage               `protobuf:"bytes,5,rep,name=stages,proto3" json:"stages,omitempty"`
+	Edges     []*Edge                `protobuf:"bytes,6,rep,name=edges,proto3" json:"edges,omitempty"`
+	// After the arrival; 0 for none.
+	DeadlineNs    int64 `protobuf:"varint,7,opt,name=deadline_ns,json=deadlineNs,proto3" json:"deadline_ns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -264,6 +266,13 @@ func (x *Job) GetEdges() []*Edge {
 		return x.Edges
 	}
 	return nil
+}
+
+func (x *Job) GetDeadlineNs() int64 {
+	if x != nil {
+		return x.DeadlineNs
+	}
+	return 0
 }
 
 type Stage struct {
@@ -1382,7 +1391,7 @@ const file_api_proto_rawDesc = "" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12%\n" +
 	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"-\n" +
 	"\x12SubmitJobsResponse\x12\x17\n" +
-	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xbb\x01\n" +
+	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xdc\x01\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x1d\n" +
@@ -1390,7 +1399,9 @@ const file_api_proto_rawDesc = "" +
 	"arrival_ns\x18\x03 \x01(\x03R\tarrivalNs\x12\x16\n" +
 	"\x06weight\x18\x04 \x01(\x01R\x06weight\x12+\n" +
 	"\x06stages\x18\x05 \x03(\v2\x13.lightloom.v1.StageR\x06stages\x12(\n" +
-	"\x05edges\x18\x06 \x03(\v2\x12.lightloom.v1.EdgeR\x05edges\":\n" +
+	"\x05edges\x18\x06 \x03(\v2\x12.lightloom.v1.EdgeR\x05edges\x12\x1f\n" +
+	"\vdeadline_ns\x18\a \x01(\x03R\n" +
+	"deadlineNs\":\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
