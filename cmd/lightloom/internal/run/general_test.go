@@ -49,7 +49,15 @@ func fabricOf(t testing.TB, text string) *topo.Fabric {
 // TestGeneralInMemory: with the controller's tables in planes in memory, a packet of every two hosts and every path goes
 // over just the links of that path.
 func TestGeneralInMemory(t *testing.T) {
-	for _, text := range []string{fatTree30, "fattree:k=4,hosts=5", "jellyfish:switches=12,degree=3,hosts=20", "jellyfish:switches=15,degree=4,hosts=9,paths=10"} {
+	texts := []string{fatTree30, "fattree:k=4,hosts=5", "jellyfish:switches=12,degree=3,hosts=20", "jellyfish:switches=15,degree=4,hosts=9,paths=10"}
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		texts = append(texts, fmt.Sprintf("jellyfish:switches=%d,degree=%d,hosts=%d,seed=%d,paths=%d", 6+r.IntN(8), 3+r.IntN(2), 2+r.IntN(12), seed+1, 1+r.IntN(12)))
+		if seed%5 == 0 {
+			texts = append(texts, fmt.Sprintf("fattree:k=4,hosts=%d,paths=%d", 3+r.IntN(14), 1+r.IntN(12)))
+		}
+	}
+	for _, text := range texts {
 		t.Run(text, func(t *testing.T) {
 			f := fabricOf(t, text)
 			m, err := f.PathMap(f.Spec.PathsKept(), 5)
