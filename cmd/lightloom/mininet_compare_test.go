@@ -172,7 +172,7 @@ topos = {'mine': Mine}
 	}
 	// mn takes the script's place for the file: there is nothing else that goes in.
 	out := l.mn("--custom lightloom.py --topo file,script --switch loom --controller loom --test pingall", strings.TrimSpace(string(text)))
-	if !strings.Contains(out, "topology") {
+	if !strings.Contains(out, "the name does not tell the format") {
 		t.Errorf("a file whose name tells no format: %s", out)
 	}
 	out = l.mn("--version; cp script own.yaml; mn --custom lightloom.py --topo file,own.yaml --switch loom --controller loom,replicas=1 --test pingall", strings.TrimSpace(string(text)))

@@ -50,7 +50,7 @@ type Agent struct {
 }
 
 type counters struct {
-	ended, received, connections, redials, refused, corrupt, retransmissions, tasks atomic.Int64
+	ended, received, connections, redials, refused, corrupt, retransmissions, reordered, marked, tasks atomic.Int64
 }
 
 var _ southbound.Host = (*Agent)(nil)
@@ -281,7 +281,7 @@ func (a *Agent) Stats() wire.Stats {
 	s := &a.stats
 	return wire.Stats{BundlesEnded: s.ended.Load(), BytesReceived: pathmap.Bytes(s.received.Load()),
 		Connections: s.connections.Load(), Redials: s.redials.Load(), Refused: s.refused.Load(), Corrupt: s.corrupt.Load(),
-		Retransmissions: s.retransmissions.Load(), TasksEnded: s.tasks.Load()}
+		Retransmissions: s.retransmissions.Load(), Reordered: s.reordered.Load(), Marked: s.marked.Load(), TasksEnded: s.tasks.Load()}
 }
 
 // listen opens the listeners of all local hosts, each inside its host.

@@ -252,7 +252,10 @@ func (s *sender) greet(f *os.File, raw syscall.RawConn, ask bool) (int64, error)
 // retire counts what the connection sent again, and lets its end leave nothing behind.
 func (s *sender) retire(raw syscall.RawConn) {
 	_ = raw.Control(func(fd uintptr) {
-		s.a.stats.retransmissions.Add(retransmitted(int(fd)))
+		n := countsOf(int(fd))
+		s.a.stats.retransmissions.Add(n.retransmitted)
+		s.a.stats.reordered.Add(n.reordered)
+		s.a.stats.marked.Add(n.marked)
 		_ = abort(int(fd))
 	})
 }

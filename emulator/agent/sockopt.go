@@ -70,13 +70,19 @@ func prepareSender(fd int, congestion string, mss int) error {
 // unacked is how many bytes written to a socket have not been acknowledged.
 func unacked(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.SIOCOUTQ) }
 
-// retransmitted is how many segments a connection has sent again.
-func retransmitted(fd int) int64 {
+// tcpCounts are what a connection has met, by TCP's own count.
+type tcpCounts struct {
+	retransmitted int64 // segments sent again
+	reordered     int64 // times that reordering was seen
+	marked        int64 // segments delivered with a mark of congestion
+}
+
+func countsOf(fd int) tcpCounts {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
-		return 0
+		return tcpCounts{}
 	}
-	return int64(info.Total_retrans)
+	return tcpCounts{int64(info.Total_retrans), int64(info.Reord_seen), int64(info.Delivered_ce)}
 }
 
 // abort makes the next close reset the connection: no half-closed state stays behind to hold a port for a minute.

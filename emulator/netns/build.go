@@ -49,7 +49,7 @@ func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
 		return nil, fmt.Errorf("build fabric: %w", err)
 	}
 	f := &Fabric{spec: spec, planes: make([]plane, len(spec.Topology.Nodes())), ports: make([]int, len(spec.Topology.Links()))}
-	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU, QueueBytes: opt.QueueBytes, NICQueueBytes: nicQueue}
+	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU, QueueBytes: opt.QueueBytes, ECNBytes: opt.ECNBytes, NICQueueBytes: nicQueue}
 	if err := f.build(opt); err != nil {
 		return nil, errors.Join(fmt.Errorf("build fabric: %w", err), f.Close())
 	}
@@ -64,7 +64,7 @@ func (f *Fabric) build(opt Options) (err error) {
 		return err
 	}
 	var byPacing bool
-	if f.hosts, f.settings.Notes, byPacing, err = newHosts(f.spec.Hosts(), opt.Congestion); err != nil {
+	if f.hosts, f.settings.Notes, byPacing, err = newHosts(f.spec.Hosts(), opt.Congestion, opt.ECNBytes > 0); err != nil {
 		return err
 	}
 	if err := f.addSink(); err != nil {
@@ -186,6 +186,7 @@ func (f *Fabric) hostCable(l pathmap.LinkID, down, up pathmap.Link, h southbound
 // port shapes and raises the interface of a switch that sends into a link.
 func (f *Fabric) port(l pathmap.LinkID, name string, rate pathmap.BitsPerSecond, opt Options) (err error) {
 	s := linkShape(rate, opt.MTU, opt.QueueBytes)
+	s.mark = min(opt.ECNBytes, s.queue-1)
 	f.settings.note(s)
 	f.ports[l], err = f.raise(name, func(link int) error { return s.apply(f.wire, link) })
 	return err

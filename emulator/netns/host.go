@@ -36,13 +36,13 @@ var (
 
 // newHosts makes n namespaces with the sysctls of hosts, on a thread that ends with it. Notes are of the first: the
 // others are made by the same kernel.
-func newHosts(n int, congestion string) (hosts []*host, notes []string, byPacing bool, err error) {
+func newHosts(n int, congestion string, ecn bool) (hosts []*host, notes []string, byPacing bool, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		for i := range n {
-			h, hn, hp, herr := newHost(congestion)
+			h, hn, hp, herr := newHost(congestion, ecn)
 			if h != nil {
 				hosts = append(hosts, h)
 			}
@@ -60,7 +60,7 @@ func newHosts(n int, congestion string) (hosts []*host, notes []string, byPacing
 }
 
 // newHost moves the calling thread to a new namespace and returns it, with an error too if there is something to close.
-func newHost(congestion string) (*host, []string, bool, error) {
+func newHost(congestion string, ecn bool) (*host, []string, bool, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return nil, nil, false, fmt.Errorf("unshare: %w", err)
 	}
@@ -76,6 +76,11 @@ func newHost(congestion string) (*host, []string, bool, error) {
 		return h, nil, false, err
 	}
 	notes, byPacing := hostSysctls()
+	if ecn { // connections ask for it, and not only answer
+		if err := sysctl("net/ipv4/tcp_ecn", "1"); err != nil {
+			return h, nil, false, err
+		}
+	}
 	note, err := setCongestion(congestion)
 	if note != "" {
 		notes = append(notes, note)

@@ -22,6 +22,7 @@ type Options struct {
 	Congestion string // congestion control of the hosts; empty: cubic
 	MTU        int    // bytes; 0: 1500
 	QueueBytes int    // of every switch queue; 0: by the link's rate
+	ECNBytes   int    // a switch queue marks packets that find more than so many bytes before them; 0: none does
 }
 
 // Settings are the options as they came out, for the report.
@@ -30,6 +31,7 @@ type Settings struct {
 	Congestion    string
 	MTU           int
 	QueueBytes    int           // as asked; 0: by the link's rate
+	ECNBytes      int           // likewise; 0: no packet is marked
 	NICQueueBytes int           // of a host's queue
 	MinQueueBytes int           // smallest and largest switch queue
 	MaxQueueBytes int           //
@@ -56,9 +58,26 @@ func (o Options) settle() (Options, error) {
 	if o.QueueBytes != 0 && (o.QueueBytes < max(minQueue, 2*o.MTU) || o.QueueBytes > maxQueue) {
 		return o, fmt.Errorf("queue of %d bytes: take %d (two packets) to %d", o.QueueBytes, max(minQueue, 2*o.MTU), maxQueue)
 	}
+	if err := o.checkECN(); err != nil {
+		return o, err
+	}
 	var err error
 	o.Dataplane, err = chooseDataplane(o.Dataplane)
 	return o, err
+}
+
+// checkECN refuses a threshold that no queue could have, or that this kernel has no queue for.
+func (o Options) checkECN() error {
+	switch {
+	case o.ECNBytes == 0:
+		return nil
+	case o.ECNBytes < o.MTU || o.QueueBytes != 0 && o.ECNBytes >= o.QueueBytes || o.ECNBytes > maxQueue:
+		return fmt.Errorf("ECN threshold of %d bytes: take one packet (%d) to less than a queue", o.ECNBytes, o.MTU)
+	}
+	if err := ECNSupported(); err != nil {
+		return fmt.Errorf("ECN threshold of %d bytes: %w", o.ECNBytes, err)
+	}
+	return nil
 }
 
 func chooseDataplane(name string) (string, error) {

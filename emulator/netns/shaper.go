@@ -15,6 +15,7 @@ type shape struct {
 	rate  pathmap.BitsPerSecond
 	burst pathmap.Bytes
 	queue int
+	mark  int // bytes before a packet from which on it is marked; 0: none is
 }
 
 // Measured against a fluid model: with a burst of 64 kB and a queue of 256 kB at 20 Mb/s completion times are 10–35 %
@@ -41,7 +42,7 @@ func linkShape(rate pathmap.BitsPerSecond, mtu, queue int) shape {
 		}
 		queue = max(queue, 2*mtu)
 	}
-	return shape{rate, burst, queue}
+	return shape{rate: rate, burst: burst, queue: queue}
 }
 
 // nicShape returns how a host's interface is shaped: its queue stands for the socket buffers' backlog.
@@ -78,11 +79,19 @@ func (s shape) apply(h *wire, link int) error {
 		if err := s.class(h, link, leaf, top, floor(s.rate), uint32(priorities-1-p)); err != nil {
 			return err
 		}
-		if err := addBfifo(h, link, leaf, 0x100+p, s.queue); err != nil {
+		if err := s.leaf(h, link, leaf, 0x100+p); err != nil {
 			return err
 		}
 	}
 	return classify(h, link)
+}
+
+// leaf adds the queue of one priority.
+func (s shape) leaf(h *wire, link int, parent uint32, major uint16) error {
+	if s.mark > 0 {
+		return addRed(h, link, parent, major, s.queue, s.mark)
+	}
+	return addBfifo(h, link, parent, major, s.queue)
 }
 
 func (s shape) class(h *wire, link int, handle, parent uint32, rate pathmap.BitsPerSecond, prio uint32) error {

@@ -1883,6 +1883,8 @@ type Stats struct {
 	Corrupt         int64                  `protobuf:"varint,6,opt,name=corrupt,proto3" json:"corrupt,omitempty"`                 // connections closed because bytes differed
 	Retransmissions int64                  `protobuf:"varint,7,opt,name=retransmissions,proto3" json:"retransmissions,omitempty"` // segments, by TCP's own count, of ended bundles
 	TasksEnded      int64                  `protobuf:"varint,8,opt,name=tasks_ended,json=tasksEnded,proto3" json:"tasks_ended,omitempty"`
+	Reordered       int64                  `protobuf:"varint,9,opt,name=reordered,proto3" json:"reordered,omitempty"` // times that TCP saw reordering, of ended bundles
+	Marked          int64                  `protobuf:"varint,10,opt,name=marked,proto3" json:"marked,omitempty"`      // segments that a queue marked (ECN), likewise
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1969,6 +1971,20 @@ func (x *Stats) GetRetransmissions() int64 {
 func (x *Stats) GetTasksEnded() int64 {
 	if x != nil {
 		return x.TasksEnded
+	}
+	return 0
+}
+
+func (x *Stats) GetReordered() int64 {
+	if x != nil {
+		return x.Reordered
+	}
+	return 0
+}
+
+func (x *Stats) GetMarked() int64 {
+	if x != nil {
+		return x.Marked
 	}
 	return 0
 }
@@ -2104,7 +2120,7 @@ const file_agent_proto_rawDesc = "" +
 	"\flive_bundles\x18\x05 \x01(\x03R\vliveBundles\x12\x1d\n" +
 	"\n" +
 	"live_tasks\x18\x06 \x01(\x03R\tliveTasks\x12/\n" +
-	"\x05stats\x18\a \x01(\v2\x19.lightloom.agent.v1.StatsR\x05stats\"\x8e\x02\n" +
+	"\x05stats\x18\a \x01(\v2\x19.lightloom.agent.v1.StatsR\x05stats\"\xc4\x02\n" +
 	"\x05Stats\x12#\n" +
 	"\rbundles_ended\x18\x01 \x01(\x03R\fbundlesEnded\x12%\n" +
 	"\x0ebytes_received\x18\x02 \x01(\x03R\rbytesReceived\x12 \n" +
@@ -2114,7 +2130,10 @@ const file_agent_proto_rawDesc = "" +
 	"\acorrupt\x18\x06 \x01(\x03R\acorrupt\x12(\n" +
 	"\x0fretransmissions\x18\a \x01(\x03R\x0fretransmissions\x12\x1f\n" +
 	"\vtasks_ended\x18\b \x01(\x03R\n" +
-	"tasksEnded*\x8f\x01\n" +
+	"tasksEnded\x12\x1c\n" +
+	"\treordered\x18\t \x01(\x03R\treordered\x12\x16\n" +
+	"\x06marked\x18\n" +
+	" \x01(\x03R\x06marked*\x8f\x01\n" +
 	"\vStartStatus\x12\x1c\n" +
 	"\x18START_STATUS_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14START_STATUS_PARTIAL\x10\x01\x12\x18\n" +

@@ -27,6 +27,8 @@ type Stats struct {
 	Refused         int64         // incoming connections with a wrong header
 	Corrupt         int64         // incoming connections closed because a byte differed
 	Retransmissions int64         // TCP segments, over all connections that ended
+	Reordered       int64         // times that TCP saw reordering, over the same
+	Marked          int64         // TCP segments that were marked by a queue (ECN), over the same
 	TasksEnded      int64
 }
 
@@ -36,7 +38,7 @@ func (s Status) Message() *agentpb.StatusReply {
 		NextEvent: s.NextEvent, LiveBundles: s.LiveBundles, LiveTasks: s.LiveTasks,
 		Stats: &agentpb.Stats{BundlesEnded: s.Stats.BundlesEnded, BytesReceived: int64(s.Stats.BytesReceived),
 			Connections: s.Stats.Connections, Redials: s.Stats.Redials, Refused: s.Stats.Refused, Corrupt: s.Stats.Corrupt,
-			Retransmissions: s.Stats.Retransmissions, TasksEnded: s.Stats.TasksEnded}}
+			Retransmissions: s.Stats.Retransmissions, Reordered: s.Stats.Reordered, Marked: s.Stats.Marked, TasksEnded: s.Stats.TasksEnded}}
 }
 
 // StatusOf reads a status.
@@ -46,5 +48,5 @@ func StatusOf(m *agentpb.StatusReply) Status {
 		NextEvent: m.GetNextEvent(), LiveBundles: m.GetLiveBundles(), LiveTasks: m.GetLiveTasks(),
 		Stats: Stats{BundlesEnded: st.GetBundlesEnded(), BytesReceived: pathmap.Bytes(st.GetBytesReceived()),
 			Connections: st.GetConnections(), Redials: st.GetRedials(), Refused: st.GetRefused(), Corrupt: st.GetCorrupt(),
-			Retransmissions: st.GetRetransmissions(), TasksEnded: st.GetTasksEnded()}}
+			Retransmissions: st.GetRetransmissions(), Reordered: st.GetReordered(), Marked: st.GetMarked(), TasksEnded: st.GetTasksEnded()}}
 }

@@ -145,7 +145,7 @@ func TestEventAndStatusRoundTrip(t *testing.T) {
 		}
 	}
 	s := Status{Incarnation: 1, Now: 2, FirstEvent: 3, NextEvent: 4, LiveBundles: 5, LiveTasks: 6, Stats: Stats{BundlesEnded: 7,
-		BytesReceived: 8, Connections: 9, Redials: 10, Refused: 11, Corrupt: 12, Retransmissions: 13, TasksEnded: 14}}
+		BytesReceived: 8, Connections: 9, Redials: 10, Refused: 11, Corrupt: 12, Retransmissions: 13, TasksEnded: 14, Reordered: 15, Marked: 16}}
 	if got := StatusOf(s.Message()); got != s {
 		t.Errorf("status %+v", got)
 	}

@@ -19,7 +19,7 @@ import (
 // inside asks what only a namespace of our own can tell.
 func inside(room netns.Room) []Finding {
 	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
-		qdisc("netem", "there is no propagation delay, and reports say so", netem), congestion(), tsoLog(), mounts(room)}
+		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), congestion(), tsoLog(), mounts(room)}
 	return all
 }
 
@@ -55,6 +55,14 @@ func qdisc(name, without string, of func(link int) netlink.Qdisc) Finding {
 		return Finding{Name: name, Detail: "not in this kernel: " + without, Fix: "sudo modprobe sch_" + name}
 	}
 	return wrong(name, err)
+}
+
+// marking asks for the queue that --ecn-bytes needs.
+func marking() Finding {
+	if err := netns.ECNSupported(); err != nil {
+		return Finding{Name: "red", Detail: err.Error() + ": --ecn-bytes is refused", Fix: "sudo modprobe sch_red"}
+	}
+	return Finding{Name: "red", OK: true, Detail: "in the kernel: queues can mark (ECN)"}
 }
 
 func congestion() Finding {

@@ -87,6 +87,7 @@ type Fabric struct {
 	Congestion string `json:"congestion_control,omitempty"`
 	MTU        int    `json:"mtu_bytes,omitempty"`
 	QueueBytes int64  `json:"queue_bytes,omitempty"` // of a ToR–spine link
+	ECNBytes   int64  `json:"ecn_bytes,omitempty"`   // before a packet, from which on it is marked
 	Queues     string `json:"queues,omitempty"`      // the rule of all queues, in words
 }
 
@@ -127,6 +128,8 @@ type Policy struct {
 	DroppedDark      int64    `json:"packets_dropped_dark"`
 	DroppedQueue     int64    `json:"packets_dropped_queue"`
 	Retransmissions  int64    `json:"retransmissions"`
+	Reordered        int64    `json:"reorderings,omitempty"`     // times that TCP saw it
+	Marked           int64    `json:"segments_marked,omitempty"` // by queues (ECN)
 	Anneal           Anneal   `json:"anneal"`
 	Decisions        int64    `json:"decisions"`
 	LeaderOutage     float64  `json:"leader_outage_seconds"`

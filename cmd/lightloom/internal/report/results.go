@@ -30,6 +30,8 @@ type PolicyResult struct {
 	DroppedDark     int64 // packets at dark or unmatched ports
 	DroppedQueue    int64 // packets at full queues
 	Retransmissions int64 // TCP segments
+	Reordered       int64 // times that TCP saw reordering
+	Marked          int64 // TCP segments that a queue marked (ECN)
 	Anneal          controller.AnnealCounts
 	Decisions       int64 // calls of the policy
 	LeaderOutage    time.Duration

@@ -164,6 +164,7 @@ func (g *gauge) outcome(ctx context.Context, client *api.Client, d *state.Data, 
 	if a.agent != nil {
 		s := a.agent.Stats()
 		o.Retrans, o.Received, o.BundlesEnded = s.Retransmissions, s.BytesReceived, s.BundlesEnded
+		o.Reordered, o.Marked = s.Reordered, s.Marked
 	}
 	if st, err := client.Status(ctx); err == nil {
 		o.LeaderChanges = int64(st.LeaderChanges)

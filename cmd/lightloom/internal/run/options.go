@@ -40,6 +40,7 @@ type Options struct {
 	Congestion string // congestion control of the hosts' sockets; empty: cubic
 	MTU        int    // bytes; 0: 1500
 	Queue      int    // bytes a queue holds; 0: by the link's rate
+	ECN        int    // bytes in a queue from which on packets are marked; 0: none is
 
 	Output    string // OutputTable or OutputJSON, on Stdout
 	ReportDir string // where report.json, run.json and report.html go; empty: a fresh directory, whose name is printed

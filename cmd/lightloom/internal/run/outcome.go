@@ -29,6 +29,8 @@ type outcome struct {
 	Dropped   int64                `json:"dropped_dark"`
 	Queue     int64                `json:"dropped_queue"`
 	Retrans   int64                `json:"retransmissions"`
+	Reordered int64                `json:"reordered"`
+	Marked    int64                `json:"marked"`
 	Stalls    int64                `json:"stalls"`
 	Lit       []device.LitInterval `json:"lit"`
 	Dark      []time.Duration      `json:"dark_ns"` // measured by the device; empty: taken from Lit
@@ -103,7 +105,7 @@ func (o *outcome) result() report.PolicyResult {
 	r := report.PolicyResult{
 		Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, OutageAssumed: o.Assumed,
 		DarkAsked: o.Row.Spec.Dark, DarkSource: o.DarkSource, DroppedDark: o.Dropped, DroppedQueue: o.Queue,
-		Retransmissions: o.Retrans, Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage,
+		Retransmissions: o.Retrans, Reordered: o.Reordered, Marked: o.Marked, Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage,
 		Notes: o.Notes,
 	}
 	if !o.Row.Spec.HasOCS() {

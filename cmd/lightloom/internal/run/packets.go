@@ -95,7 +95,7 @@ func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *
 
 func (s *setup) order(r row) order {
 	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Faults: s.faults,
-		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue}}
+		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue, ECNBytes: s.opt.ECN}}
 }
 
 // enter starts the process inside, tells it the order and listens to it until it ends.
@@ -187,6 +187,7 @@ func (s *setup) describePackets(m *report.Meta, outcomes []*outcome) {
 		m.Fabric.Privilege = "root"
 	}
 	m.Fabric.Congestion, m.Fabric.MTU = o.Net.Congestion, o.Net.MTU
+	m.Fabric.ECNBytes = int64(o.Net.ECNBytes)
 	m.Fabric.QueueBytes = int64(o.Net.MinQueueBytes) // ToR–spine links are the slowest of a hybrid
 	m.Fabric.Queues = fmt.Sprintf("bfifo of %d to %d bytes a switch port, %d a host; HTB burst at most %d bytes",
 		o.Net.MinQueueBytes, o.Net.MaxQueueBytes, o.Net.NICQueueBytes, o.Net.MaxBurst)

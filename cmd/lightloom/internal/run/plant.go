@@ -117,6 +117,7 @@ func (p *plant) count(o *outcome, since netns.Counters) error {
 	}
 	a := p.agent.Stats()
 	o.Retrans, o.Received, o.BundlesEnded = a.Retransmissions, a.BytesReceived, a.BundlesEnded
+	o.Reordered, o.Marked = a.Reordered, a.Marked
 	o.Basis, o.DarkSource = "layer 2", "device"
 	if p.fabric.HasOCS() {
 		p.doors[p.fabric.OCSNode].Do(func(_ time.Duration, d *device.Device) { o.Lit = d.Log() })
