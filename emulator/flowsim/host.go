@@ -238,15 +238,21 @@ func (s *Sim) checkSpreads(r *southbound.Rates, named map[southbound.CoflowID]bo
 			return fmt.Errorf("spread: coflow %d: %w", sp.Coflow, err)
 		}
 	}
+	rows := int32(-1) // of the coflow that is being looked at
 	for i, x := range r.Extra {
-		if _, err := s.row(x.BundleKey); err != nil {
-			return fmt.Errorf("extra: %w", err)
+		if i == 0 || x.Coflow != r.Extra[i-1].Coflow || x.Row < 0 || x.Row >= rows {
+			if _, err := s.row(x.BundleKey); err != nil {
+				return fmt.Errorf("extra: %w", err)
+			}
+			if !named[x.Coflow] {
+				return fmt.Errorf("extra: coflow %d has neither a pace nor a spread", x.Coflow)
+			}
+			rows = s.fluid.coflows[s.fluid.byID[x.Coflow]].rows
 		}
 		switch {
-		case !named[x.Coflow]:
-			return fmt.Errorf("extra: coflow %d has neither a pace nor a spread", x.Coflow)
 		case x.Rate <= 0:
 			return fmt.Errorf("extra: row %d of coflow %d: rate %d; take one above zero", x.Row, x.Coflow, x.Rate)
+		case i > 0 && x.Coflow == r.Extra[i-1].Coflow && x.Row > r.Extra[i-1].Row:
 		case i > 0 && compareKeys(r.Extra[i-1].BundleKey, x.BundleKey) >= 0:
 			return fmt.Errorf("extra: row %d of coflow %d: rows are sorted by coflow, then row, and named once", x.Row, x.Coflow)
 		}

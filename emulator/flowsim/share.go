@@ -72,9 +72,12 @@ func (f *fluid) grant() bool {
 		if co.on == 0 || slope == 0 {
 			continue
 		}
-		for _, u := range co.load {
+		for i := range co.load {
+			u := &co.load[i]
+			if load[u.Link] == 0 {
+				touched = append(touched, u.Link)
+			}
 			load[u.Link] += u.Base * slope
-			touched = append(touched, u.Link)
 		}
 	}
 	for i := range f.lane.rows {

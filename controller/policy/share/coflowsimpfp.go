@@ -17,7 +17,7 @@ import (
 // The lists are memory: an instance that is made in mid-run puts the bundles that it finds in by coflow and row.
 type CoflowsimPFP struct {
 	Ordered
-	lists [][]southbound.BundleKey // by receiver
+	lists [][]southbound.BundleKey                   // by receiver
 	known map[southbound.CoflowID]*southbound.HostID // the first of its sources: others are another coflow's of the same id
 }
 

@@ -43,7 +43,7 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 		for k := range loads[first:] {
 			l := &loads[first+k]
 			l.ns = l.bits / o.ground.capacity[l.link] * 1e9
-			if o.ground.isUp(l.link) {
+			if o.ground.isUp[l.link] {
 				d.left += l.bits / o.ground.bits
 			}
 			d.gamma = max(d.gamma, l.ns)
@@ -61,11 +61,6 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 	}
 	o.loads = loads
 	return o.all
-}
-
-// isUp says whether a link leads from a host into the network.
-func (g *ground) isUp(l pathmap.LinkID) bool {
-	return g.fabric.Topology.Node(g.fabric.Topology.Link(l).From).Role == pathmap.Host
 }
 
 // addTold takes the sums that the fabric has.

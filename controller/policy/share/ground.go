@@ -16,6 +16,7 @@ type ground struct {
 	capacity []float64        // by link, bits a second
 	binds    []bool           // by link: it can be what holds a bundle back
 	plain    bool             // no link between switches binds: a bundle takes two links, and no path need be looked up
+	isUp     []bool           // by link: it leads from a host into the network
 	up, down []pathmap.LinkID // by host: into the network, and out of it
 	bits     float64          // on the wire of a byte of payload
 
@@ -59,9 +60,11 @@ func (g *ground) survey(v *controller.View) {
 		g.bits = 8 // headers are not charged on a crossbar, so that figures compare with other simulators'
 	}
 	g.capacity, g.binds, g.plain = make([]float64, len(t.Links())), make([]bool, len(t.Links())), true
+	g.isUp = make([]bool, len(t.Links()))
 	g.up, g.down = make([]pathmap.LinkID, f.Hosts()), make([]pathmap.LinkID, f.Hosts())
 	for h := range g.up {
 		g.up[h] = t.Out(f.HostNode[h])[0]
+		g.isUp[g.up[h]] = true
 		g.down[h] = pathmap.Reverse(g.up[h])
 	}
 	nics := make([]pathmap.BitsPerSecond, f.Racks) // what the hosts of a rack send together at most

@@ -38,6 +38,8 @@ type Ordered struct {
 	allot    allot
 	taken    []float64 // by link; zero between calls
 	rates    southbound.Rates
+	groups   [][]southbound.Extra
+	spare    []southbound.Extra
 }
 
 // ranking sorts demands into the order in which they are served. Ties end with the id.
@@ -153,6 +155,9 @@ func (o *Ordered) backfill(v *controller.View, d *demand) {
 // extra gives a row all that its links have left, and says whether that was anything.
 func (o *Ordered) extra(v *controller.View, c *controller.CoflowView, row int32, tag southbound.Tag) bool {
 	g := &o.ground
+	if g.plain {
+		return o.extraPlain(c, row)
+	}
 	links := g.links(v, c.Src[row], c.Dst[row], tag)
 	rate := math.Inf(1)
 	for _, l := range links {
@@ -172,12 +177,54 @@ func (o *Ordered) extra(v *controller.View, c *controller.CoflowView, row int32,
 	return true
 }
 
+// extraPlain is extra where only the links of hosts can bind.
+func (o *Ordered) extraPlain(c *controller.CoflowView, row int32) bool {
+	g := &o.ground
+	up, down := g.up[c.Src[row]], g.down[c.Dst[row]]
+	if g.empty(up) || g.empty(down) {
+		return false
+	}
+	rate := min(g.free[up], g.free[down])
+	if rate < 1 {
+		return false
+	}
+	g.take(up, math.Floor(rate))
+	g.take(down, math.Floor(rate))
+	o.rates.Extra = append(o.rates.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: c.ID, Row: row},
+		Rate: pathmap.BitsPerSecond(rate)})
+	return true
+}
+
 // finish puts the answer into the plan, in an order that does not depend on the view's.
 func (o *Ordered) finish(p *controller.Plan) {
-	slices.SortFunc(o.rates.Extra, func(a, b southbound.Extra) int {
-		return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Row, b.Row))
-	})
+	o.sortExtra()
 	p.Share = &o.rates
+}
+
+// sortExtra sorts extras by coflow and row. Those of one coflow come together and mostly sorted.
+func (o *Ordered) sortExtra() {
+	all := o.rates.Extra
+	o.groups = o.groups[:0]
+	for first := 0; first < len(all); {
+		end := first + 1
+		for end < len(all) && all[end].Coflow == all[first].Coflow {
+			end++
+		}
+		byRow := func(a, b southbound.Extra) int { return cmp.Compare(a.Row, b.Row) }
+		if !slices.IsSortedFunc(all[first:end], byRow) {
+			slices.SortFunc(all[first:end], byRow)
+		}
+		o.groups = append(o.groups, all[first:end])
+		first = end
+	}
+	slices.SortFunc(o.groups, func(a, b []southbound.Extra) int {
+		return cmp.Or(cmp.Compare(a[0].Coflow, b[0].Coflow), cmp.Compare(a[0].Row, b[0].Row))
+	})
+	o.spare = o.spare[:0]
+	for _, g := range o.groups {
+		o.spare = append(o.spare, g...)
+	}
+	o.rates.Extra, o.spare = o.spare, all
 }
 
 // next returns the first source from one on that a mask and the live rows of a run have in common, -1 if there is none.
