@@ -36,6 +36,7 @@ type targetFlags struct {
 	dark                                  string
 	c                                     alone.Config
 	back                                  backend
+	metrics                               string
 }
 
 func newTargetRun() *cobra.Command {
@@ -58,7 +59,7 @@ func newTargetRun() *cobra.Command {
 	c.Flags().Int32Var(&f.c.Ports, "ports", 32, "ports; of an optical switch inputs, and as many outputs")
 	c.Flags().Int32Var(&f.c.Racks, "racks", 64, "racks that rules can name")
 	c.Flags().StringVar(&f.dark, "dark", "10ms", "how long mirrors move")
-	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms; instead of --dark")
+	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms, or a preset: "+presetNames()+"; instead of --dark")
 	c.Flags().StringVar(&f.recovery, "recovery", "remove", "what a restart does to what stands: remove, restore or maintain")
 	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "every circuit goes dark when one moves")
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
@@ -66,6 +67,7 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.faults, "faults", "", "file of faults")
 	c.Flags().StringVar(&f.dir, "tls-dir", "", "directory of server.pem; made there, with client.pem and ca.pem, if it has none")
 	c.Flags().BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
+	c.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics at that address: on loopback, or with the target's TLS")
 	c.Flags().StringVar(&f.c.Name, "name", "switch", "the target's name, also in its certificate")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.check(c); err != nil {
@@ -142,7 +144,7 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 		return errors.Join(err, l.Close())
 	}
 	f.c.Live, f.c.Tell = stdin, stdout
-	return alone.Run(ctx, l, f.c)
+	return f.serve(ctx, l)
 }
 
 func newTargetCheck() *cobra.Command {

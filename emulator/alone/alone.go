@@ -36,6 +36,11 @@ type Config struct {
 	Seed     uint64
 	Strict   bool // refuse a Set without an election id
 
+	// OnStage is told what was drawn for a stage of a change; OnLag is told, once a target is made, how to ask how many
+	// streams there are and how many leaves they lag behind.
+	OnStage func(stage string, took time.Duration)
+	OnLag   func(lag func() (streams, leaves int))
+
 	Identity     pki.Identity // the zero value: plaintext, on a loopback address only
 	ElectionFile string
 
@@ -69,7 +74,7 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 		return front(ctx, l, c, start, clock)
 	}
 	door := device.NewDoor(device.New(device.Config{Name: c.Name, Kind: kind(c.Profile), Ports: c.Ports, Racks: c.Racks,
-		Delays: c.Delays, AllStop: c.AllStop, Seed: c.Seed, Recovery: c.Recovery, Plane: mem.New(c.Ports, clock), Clock: clock}), clock, nil)
+		Delays: c.Delays, AllStop: c.AllStop, Seed: c.Seed, Recovery: c.Recovery, OnStage: c.OnStage, Plane: mem.New(c.Ports, clock), Clock: clock}), clock, nil)
 	t, err := newTarget(c, target.Config{Door: door, Start: start})
 	if err != nil {
 		return err
@@ -95,6 +100,9 @@ func newTarget(c Config, tc target.Config) (*target.Target, error) {
 	t, err := target.New(tc)
 	if err != nil {
 		return nil, fmt.Errorf("run target %q: %w", c.Name, err)
+	}
+	if c.OnLag != nil {
+		c.OnLag(t.Lag)
 	}
 	return t, nil
 }

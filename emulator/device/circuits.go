@@ -281,10 +281,13 @@ func (d *Device) move(off, on []*circuit) error {
 		return err
 	}
 	d.now = d.stamp(d.now)
+	d.stage("dark", dark)
 	for _, c := range on {
 		c.made = true
 		c.litFrom = d.now + dark
-		c.connectAt = c.litFrom + d.cfg.Delays.Lock.Draw(d.lockRand)
+		lock := d.cfg.Delays.Lock.Draw(d.lockRand)
+		d.stage("lock", lock)
+		c.connectAt = c.litFrom + lock
 		d.lockAt(c, c.connectAt)
 	}
 	return nil

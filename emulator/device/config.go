@@ -66,6 +66,9 @@ type Config struct {
 	// called from within Set, Advance and Restart, and must not call the device.
 	OnLight func(now time.Duration, input southbound.Port, lit bool)
 
+	// OnStage is told what was drawn for a stage (apply, dark or lock) when it begins. It must not call the device.
+	OnStage func(stage string, took time.Duration)
+
 	// Clock is nil in virtual time, where a transition happens at its very instant. In real time transitions run a
 	// little late: then Clock says when the plane was really told, so that nothing is reported lit before it is.
 	Clock func() time.Duration

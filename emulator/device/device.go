@@ -117,9 +117,17 @@ func (d *Device) Check(c *southbound.Change) error {
 
 // applyAt draws when a change that is accepted now becomes effective.
 func (d *Device) applyAt() time.Duration {
-	at := d.now + d.cfg.Delays.Apply.Draw(d.applyRand) + d.slowness()
+	took := d.cfg.Delays.Apply.Draw(d.applyRand) + d.slowness()
+	d.stage("apply", took)
+	at := d.now + took
 	d.applied = max(d.applied, at)
 	return d.applied
+}
+
+func (d *Device) stage(name string, took time.Duration) {
+	if d.cfg.OnStage != nil {
+		d.cfg.OnStage(name, took)
+	}
 }
 
 // Seen returns what the device says of itself at now.

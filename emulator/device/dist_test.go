@@ -121,3 +121,24 @@ func FuzzParseDelays(f *testing.F) {
 		}
 	})
 }
+
+// TestPresets: every preset reads, names its source, and may be changed stage by stage.
+func TestPresets(t *testing.T) {
+	for _, p := range device.Presets() {
+		d, err := device.ParseDelays(p.Name)
+		if err != nil || d.Check() != nil || p.Source == "" || d.String() == "" {
+			t.Errorf("%+v: %v, %v", p, d, err)
+		}
+		if d, err = device.ParseDelays(p.Name + ",lock=3ms"); err != nil || d.Lock != device.Fixed(3*time.Millisecond) {
+			t.Errorf("%s with another lock: %v, %v", p.Name, d, err)
+		}
+	}
+	if d, err := device.ParseDelays("mordia"); err != nil || d.Quantile(.9) != 80*time.Microsecond {
+		t.Errorf("68.5 + 2.8 + 8.7 µs: %v, %v", d.Quantile(.9), err)
+	}
+	for _, text := range []string{"mems", "dark=1ms,mordia"} {
+		if d, err := device.ParseDelays(text); err == nil {
+			t.Errorf("%q is %v", text, d)
+		}
+	}
+}

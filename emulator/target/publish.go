@@ -69,6 +69,18 @@ func (t *Target) cut(err error) {
 	t.subs = nil
 }
 
+// Lag returns how many streams are served, and how many leaves are queued for them together.
+func (t *Target) Lag() (streams, leaves int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.subs {
+		s.mu.Lock()
+		leaves += s.leaves
+		s.mu.Unlock()
+	}
+	return len(t.subs), leaves
+}
+
 // join adds a subscriber; leave takes it away.
 func (t *Target) join(s *subscriber) error {
 	if len(t.subs) >= t.cfg.MaxSubscribers {
