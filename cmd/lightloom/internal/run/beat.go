@@ -123,8 +123,11 @@ func (p *beat) since(from time.Duration, n int) bool {
 	return last >= n && p.came[last-n].at > from && p.came[last].seq-p.came[last-n].seq == uint64(n)
 }
 
-// gap returns how long after an instant the first probe came that followed the longest silence since, and how many were
-// lost in it. Without any silence it is the time to the next probe.
+// silence is how many probes in a row must be missing for a silence that a failed link made: a full queue takes fewer.
+const silence = 5
+
+// gap returns how long after an instant the first probe came that followed a silence since, and how many were lost in
+// it: the first silence, or the longest where all are short. Without any it is the time to the next probe.
 func (p *beat) gap(from time.Duration) (time.Duration, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +137,7 @@ func (p *beat) gap(from time.Duration) (time.Duration, int) {
 	}
 	best, lost := first, 0
 	for i := max(first, 1); i < len(p.came); i++ {
-		if d := int(p.came[i].seq-p.came[i-1].seq) - 1; d > lost {
+		if d := int(p.came[i].seq-p.came[i-1].seq) - 1; d > lost && lost < silence {
 			best, lost = i, d
 		}
 	}

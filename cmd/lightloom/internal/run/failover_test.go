@@ -19,7 +19,7 @@ func TestFailover(t *testing.T) {
 		Failures: 2, Flows: 40, Replicas: 3, Stderr: os.Stderr}
 	measure := os.Getenv("LIGHTLOOM_MEASURE") == "failover"
 	if measure {
-		opt.Fabric = "leafspine:racks=8,hosts=4,spines=4,eps=20Mbps,nic=100Mbps"
+		opt.Fabric = "leafspine:racks=8,hosts=2,spines=2,eps=10Mbps,nic=50Mbps"
 		opt.Failures, opt.Flows = 60, 1000
 		opt.Policy = cmp.Or(os.Getenv("LIGHTLOOM_POLICY"), "random+ecmp")
 		if n, err := strconv.Atoi(os.Getenv("LIGHTLOOM_FAILURES")); err == nil {
