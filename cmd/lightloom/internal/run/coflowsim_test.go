@@ -43,7 +43,6 @@ type stepTwin struct {
 	order  []*stepCoflow   // of those under way; by queue for dclas
 	queues [][]*stepCoflow // of dclas
 	racks  [][]*stepFlow   // of fair and pfp: by receiver, in the order of insertion
-	owner  map[*stepFlow]*stepCoflow
 }
 
 const stepMS = 8
