@@ -110,8 +110,11 @@ func (s *setup) replay(ctx context.Context, dir string) error {
 	}
 	fmt.Fprintf(s.opt.Stderr, "%d jobs, %d policies%s %s: about %v\n", len(s.jobs), len(s.rows), times,
 		map[string]string{OnNetns: "on real packets", OnFlowsim: "on the simulator"}[s.opt.On], predicted.Round(time.Second))
+	if s.explain, err = newExplainer(s.opt.Rules.Explain); err != nil {
+		return err
+	}
 	shown, repeated, err := s.runs(ctx, run)
-	if err != nil {
+	if err := errors.Join(err, s.explain.close()); err != nil {
 		return err
 	}
 	manifest, places, err := s.manifest()

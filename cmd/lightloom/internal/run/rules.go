@@ -29,6 +29,7 @@ type Rules struct {
 	Background float64 // share of each link that other traffic fills; 0: none
 	Attributes string  // file of weights and deadlines; empty: none
 
+	Explain    string // file that says why tasks and bundles went where they did, .jsonl, or .txt to read; empty: none
 	PerCoflow  string // file that gets a line a coflow, .csv or .jsonl; empty: none
 	PerCircuit string // likewise, a line a circuit
 	PerQueue   string // likewise, a line a port
@@ -44,7 +45,7 @@ func (r *Rules) wants() []string {
 		flag string
 		set  bool
 	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried", r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
-		{"--redecide flow", r.EveryFlow}, {"--compat", r.Compat != ""}} {
+		{"--redecide flow", r.EveryFlow}, {"--compat", r.Compat != ""}, {"--explain", r.Explain != ""}} {
 		if f.set {
 			all = append(all, f.flag)
 		}

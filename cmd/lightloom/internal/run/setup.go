@@ -43,8 +43,9 @@ type setup struct {
 	model     string        // assumptions on what the workload's text leaves open; empty: none
 	elephants pathmap.Bytes // as run
 	notes     []string
-	rootless  bool      // as an ordinary user, whoever this is
-	kill      []killing // leaders to be killed on packets
+	explain   *explainer // nil: nobody wants to know why
+	rootless  bool       // as an ordinary user, whoever this is
+	kill      []killing  // leaders to be killed on packets
 
 	faults []fault.Event // in the order of their instants
 
@@ -164,7 +165,8 @@ func (s *setup) policy(name string) (controller.Policy, error) {
 		return s.opt.with(), nil
 	}
 	p := s.opt.Parts
-	return policy.New(name, policy.Options{Place: p.Place, Light: p.Light, Route: p.Route, Share: p.Share, EveryBundle: s.opt.Rules.EveryFlow})
+	return policy.New(name, policy.Options{Place: p.Place, Light: p.Light, Route: p.Route, Share: p.Share, EveryBundle: s.opt.Rules.EveryFlow,
+		Explain: s.explain.teller(name)})
 }
 
 // load makes the jobs: of the trace, or synthetic ones.
