@@ -1,0 +1,62 @@
+package run
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"lightloom/pathmap/topo"
+)
+
+// TestPortNamed: ports are named as status and topology print them, and a wrong name says what right ones look like.
+func TestPortNamed(t *testing.T) {
+	spec, err := topo.ParseSpec("hybrid:racks=3,hosts=2,spines=1,ports=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		node string
+		port int32
+		want string // of the error
+	}{
+		{"tor0-2", "tor0", 2, ""},
+		{"tor0:2", "tor0", 2, ""},
+		{"ocs-1", "ocs", 1, ""},
+		{"h2-1", "h2-1", 0, ""},
+		{"spine0", "", 0, "spine0 has ports 0 to 2: write spine0-0"},
+		{"tor0-9", "", 0, "tor0 has ports 0 to 3"},
+		{"tor0--1", "", 0, "write NAME-PORT"},
+		{"tor7-0", "", 0, "such as tor0-0 to tor0-3"},
+		{"", "", 0, "write NAME-PORT"},
+		{"h9-9", "", 0, "or the name of a host"},
+		{"tor0-99999999999999", "", 0, "write NAME-PORT"},
+	} {
+		n, p, err := portNamed(f.Topology, c.name)
+		switch {
+		case c.want == "" && (err != nil || f.Topology.Node(n).Name != c.node || p != c.port):
+			t.Errorf("%q is port %d of %v, %v", c.name, p, n, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%q: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestAuditNeedsLight: a fabric without an optical switch has no fibres to audit.
+func TestAuditNeedsLight(t *testing.T) {
+	spec, err := topo.ParseSpec("leafspine:racks=2,hosts=1,spines=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&cablingSite{fabric: f}).survey(t.Context(), auditRequest{}, nil); !errors.Is(err, errNoOCS) {
+		t.Errorf("%v", err)
+	}
+}
