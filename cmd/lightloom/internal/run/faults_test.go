@@ -187,3 +187,42 @@ func TestFaultsOfRandomSeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultsOnPackets lets a link, a spine, a host and the leader fail and come back under real packets: every job ends,
+// the hosts have received each byte of the ledger, replicas agree, and what failed is told by the run's clock.
+func TestFaultsOnPackets(t *testing.T) {
+	needNetns(t, "netns", false)
+	s := withFaults(t, "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=500Mbps,dark=10ms,nic=200Mbps,slots=8", "crosslayer+sunflow",
+		"300ms fail link tor0-spine0\n500ms fail host h1-0\n700ms fail switch spine1\n800ms fail controller controller0\n900ms fail link tor3-ocs\n"+
+			"1.2s heal switch spine1\n1.5s heal link tor0-spine0\n1.8s heal host h1-0\n2s heal controller controller0\n2.2s heal link tor3-ocs\n",
+		func(o *Options) { o.On, o.Scale, o.Coflows, o.Stderr = OnNetns, 4, 14, os.Stderr })
+	scaled, err := prepare(s.opt, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := scaled.enter(context.Background(), scaled.rows[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := pathmap.Bytes(0)
+	for _, c := range o.State.Coflows {
+		sum += c.Bytes + c.Local
+	}
+	if over := o.unfinished(); over != nil || sum != workload.Sum(scaled.jobs).Bytes {
+		t.Fatalf("%d of %d bytes; %v", sum, workload.Sum(scaled.jobs).Bytes, over)
+	}
+	if err := device.CheckLit(o.Lit); err != nil {
+		t.Error(err)
+	}
+	if len(o.Faults) < 3 || o.Digest == "" {
+		t.Fatalf("faults %+v, digest %q", o.Faults, o.Digest)
+	}
+	for i, at := range []time.Duration{300 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond} {
+		if d := o.Faults[i].From - at; d < 0 || d > time.Second {
+			t.Errorf("%v failed at %v, was to at %v", o.Faults[i].Fault, o.Faults[i].From, at)
+		}
+	}
+	if r := scaled.result(o); len(r.Received) == 0 || len(r.Jobs) != len(scaled.jobs) {
+		t.Errorf("the report has %d intervals and %d jobs", len(r.Received), len(r.Jobs))
+	}
+}
