@@ -23,8 +23,8 @@ func statusNamed(v schema.Value) (southbound.Status, bool) {
 }
 
 // Seen implements Profile.
-func (OCP) Seen(state []schema.Leaf) (southbound.Seen, error) {
-	d := &circuitDecoder{names: map[string]pair{}}
+func (p OCP) Seen(state []schema.Leaf) (southbound.Seen, error) {
+	d := &circuitDecoder{ports: p.Ports, names: map[string]pair{}}
 	d.learn(state)
 	var seen southbound.Seen
 	for _, l := range state {
@@ -32,12 +32,12 @@ func (OCP) Seen(state []schema.Leaf) (southbound.Seen, error) {
 		if !ok || where != "state" || leaf != "status" {
 			continue
 		}
-		p, err := d.pairOf(name)
+		h, err := d.pairOf(name)
 		if err != nil {
 			return southbound.Seen{}, err
 		}
 		s, _ := statusNamed(l.Value)
-		seen.Connections = append(seen.Connections, southbound.Connection{In: p.in, Out: p.out, Status: s})
+		seen.Connections = append(seen.Connections, southbound.Connection{In: h.in, Out: h.out, Status: s})
 	}
 	slices.SortFunc(seen.Connections, func(a, b southbound.Connection) int {
 		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Status, b.Status))
@@ -47,13 +47,14 @@ func (OCP) Seen(state []schema.Leaf) (southbound.Seen, error) {
 
 // circuitDecoder remembers which ends a name stands for, and which connections stand.
 type circuitDecoder struct {
+	ports int32
 	names map[string]pair
 	stand map[string]bool
 }
 
 // NewDecoder implements Profile.
-func (OCP) NewDecoder() Decoder {
-	return &circuitDecoder{names: map[string]pair{}, stand: map[string]bool{}}
+func (p OCP) NewDecoder() Decoder {
+	return &circuitDecoder{ports: p.Ports, names: map[string]pair{}, stand: map[string]bool{}}
 }
 
 // learn takes in names that are not of our form: their ends are in their configuration.
@@ -64,14 +65,14 @@ func (d *circuitDecoder) learn(leaves []schema.Leaf) {
 }
 
 func (d *circuitDecoder) pairOf(name string) (pair, error) {
-	if p, ok := d.names[name]; ok {
-		return p, nil
+	h, ok := d.names[name]
+	if !ok {
+		h.in, h.out, ok = ConnectionNamed(name)
 	}
-	in, out, ok := ConnectionNamed(name)
 	if !ok {
 		return pair{}, fmt.Errorf("read port-connection %q: its ports are not known", name)
 	}
-	return pair{in, out}, nil
+	return h, known(h, d.ports, "port-connection", name)
 }
 
 // Decode implements Decoder. A connection whose state is gone is disconnected.
@@ -110,6 +111,14 @@ func (d *circuitDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]sou
 		}
 	}
 	return out, nil
+}
+
+// known finds ports beyond those that the profile was made for: the device is another one, or counts them otherwise now.
+func known(h pair, ports int32, what, name string) error {
+	if int32(h.in) >= ports || int32(h.out) >= ports {
+		return fmt.Errorf("read %s %q: it is from input %d to output %d, and ports are 0 to %d here: has the device renumbered its ports?", what, name, h.in, h.out, ports-1)
+	}
+	return nil
 }
 
 // standing returns the connections whose status lies at or under a deleted path, sorted.

@@ -131,12 +131,12 @@ func b2i(b bool) int {
 }
 
 func (d *crossDecoder) pairOf(key string) (pair, error) {
-	if h, ok := d.names[key]; ok {
-		return h, nil
+	h, ok := d.names[key]
+	if !ok {
+		h.in, h.out, ok = CrossConnectNamed(key)
 	}
-	in, out, ok := CrossConnectNamed(key)
 	if !ok {
 		return pair{}, fmt.Errorf("read cross-connect %q: its ports are not known", key)
 	}
-	return pair{in, out}, nil
+	return h, known(h, d.p.Ports, "cross-connect", key)
 }
