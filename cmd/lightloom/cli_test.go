@@ -113,7 +113,7 @@ func TestOptions(t *testing.T) {
 			if status != 0 || r.asked != tc.asked {
 				t.Fatalf("status %d, asked %q: %s", status, r.asked, stderr)
 			}
-			if d := cmp.Diff(tc.want, r.opt, cmpopts.IgnoreFields(wiring.Options{}, "Args", "Settings", "Stdin", "Stdout", "Stderr")); d != "" {
+			if d := cmp.Diff(tc.want, r.opt, cmpopts.IgnoreUnexported(wiring.Options{}), cmpopts.IgnoreFields(wiring.Options{}, "Args", "Settings", "Stdin", "Stdout", "Stderr")); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 			if d := cmp.Diff(args, r.opt.Args); d != "" || r.opt.Stdout == nil || r.opt.Stderr == nil {
