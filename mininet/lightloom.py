@@ -452,7 +452,7 @@ class LoomController(Controller):
         for name, intf in self.fabric.named_hosts():
             self.agent_processes.append(LoomProcess(LoomFabric.peer(intf).node, [
                 'agent', 'run', '--with-stdin', '--fabric', self.fabric.spec(), '--host', name, '--tls-dir', self.fabric.dir,
-                '--listen', self.fabric.agent_address(name)]))
+                '--listen', self.fabric.agent_address(name), '--lldp', LoomFabric.peer(intf).name]))
         for process in self.agent_processes:
             process.wait_for('listens at')
 

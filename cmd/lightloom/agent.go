@@ -44,6 +44,7 @@ func newAgentRun() *cobra.Command {
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory with HOST.pem and data.key")
 	fl.StringVar(&opt.Devices, "devices", "", "the controller's file, where hosts have other addresses than 10.(r/256).(r%256).(i+1)")
 	fl.StringVar(&rate, "max-rate", "", "no transfer sends faster, whatever the controller says; such as 500Mbps")
+	fl.StringSliceVar(&opt.LLDP, "lldp", nil, "interfaces at which to announce the host by LLDP, for switches to know who is there; needs CAP_NET_RAW")
 	fl.StringVar(&opt.Congestion, "congestion", "cubic", "congestion control of TCP")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -39,7 +39,7 @@ func TestFrame(t *testing.T) {
 func frame(tlvs ...string) []byte {
 	b := append(append(append([]byte(nil), lldp.Group()...), mac()...), 0x88, 0xcc)
 	for _, v := range tlvs {
-		b = append(append(b, v[0]<<1|byte(len(v)-1)>>7&0, byte(len(v)-1)), v[1:]...)
+		b = append(append(b, v[0]<<1, byte(len(v)-1)), v[1:]...)
 	}
 	return append(b, 0, 0)
 }

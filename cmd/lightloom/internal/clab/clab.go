@@ -80,7 +80,7 @@ func parse(name string, data []byte) ([]Node, error) {
 		return nil, fmt.Errorf("read containerlab topology %q: %w", name, err)
 	}
 	if len(f.Topology.Nodes) == 0 {
-		return nil, fmt.Errorf("read containerlab topology %q: it has no nodes below topology:", name)
+		return nil, fmt.Errorf("read containerlab topology %q: there are no nodes below its word topology", name)
 	}
 	var nodes []Node
 	for name, n := range f.Topology.Nodes {

@@ -14,8 +14,11 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"lightloom/controller/leader"
 	"lightloom/emulator/agent"
+	"lightloom/emulator/lldpd"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -31,6 +34,7 @@ type AgentOptions struct {
 	Hosts   []string // that this machine is
 	Listen  string   // host:port or unix:PATH of the controller's calls
 	MaxRate pathmap.BitsPerSecond
+	LLDP    []string // interfaces to announce the first host at; it needs CAP_NET_RAW
 
 	Congestion string // of TCP; empty: cubic
 	Stdout     io.Writer
@@ -84,6 +88,13 @@ func runAgent(ctx context.Context, opt AgentOptions) error {
 		}
 		return r
 	}
+	var d *lldpd.Daemon
+	if len(opt.LLDP) > 0 {
+		if d, err = announceHost(name, opt.LLDP); err != nil {
+			return err
+		}
+		defer d.Close() // closed already where it has been running
+	}
 	ln, err := listenAgent(ctx, opt.Listen)
 	if err != nil {
 		return err
@@ -92,8 +103,26 @@ func runAgent(ctx context.Context, opt AgentOptions) error {
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
+	g, ctx := errgroup.WithContext(ctx)
+	if d != nil {
+		g.Go(func() error { return d.Run(ctx) })
+	}
 	fmt.Fprintf(opt.Stdout, "agent of %s listens at %s\n", strings.Join(opt.Hosts, ", "), opt.Listen)
-	return errors.Join(a.Serve(ctx, ln, id.Server(pki.Controller)), a.Close())
+	g.Go(func() error { return a.Serve(ctx, ln, id.Server(pki.Controller)) })
+	return errors.Join(g.Wait(), a.Close())
+}
+
+// announceHost opens LLDP at interfaces of this machine.
+func announceHost(name string, interfaces []string) (*lldpd.Daemon, error) {
+	st := lldpd.Station{Name: name}
+	for _, i := range interfaces {
+		nic, err := net.InterfaceByName(i)
+		if err != nil {
+			return nil, fmt.Errorf("announce %s at %q: %w", name, i, err)
+		}
+		st.Ports = append(st.Ports, lldpd.Port{Interface: nic.Index, Name: i})
+	}
+	return lldpd.Open(lldpd.Config{Stations: []lldpd.Station{st}})
 }
 
 // agentPlaces reads the fabric, and where its hosts are if a file says so.

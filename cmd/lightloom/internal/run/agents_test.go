@@ -49,6 +49,7 @@ func TestAgentRefusals(t *testing.T) {
 		{"key that others may read", AgentOptions{Hosts: []string{"h0-0"}, Keys: open}, "chmod 600"},
 		{"key that is none", AgentOptions{Hosts: []string{"h0-0"}, Keys: short}, "64 hexadecimal digits"},
 		{"no such devices", AgentOptions{Hosts: []string{"h0-0"}, Keys: dir, Devices: "nowhere.yaml"}, "nowhere.yaml"},
+		{"no such interface", AgentOptions{Hosts: []string{"h0-0"}, Keys: dir, Listen: "127.0.0.1:0", LLDP: []string{"warp0"}}, `"warp0"`},
 		{"no place to listen", AgentOptions{Hosts: []string{"h0-0"}, Keys: dir, Listen: "unix:/nowhere/at/all"}, "/nowhere/at/all"},
 	} {
 		opt := tt.opt
