@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"lightloom/controller/rollout"
 	"lightloom/pathmap"
@@ -251,9 +253,11 @@ func BenchmarkBase(b *testing.B) {
 				b.Fatal(err)
 			}
 			var base *rollout.Base
+			from := processor(b)
 			for b.Loop() {
 				base = rollout.NewBase(f, m)
 			}
+			b.ReportMetric(float64((processor(b)-from).Microseconds())/1e3/float64(b.N), "cpu-ms/op")
 			most, all := 0, 0
 			for _, d := range base.Devices() {
 				n := len(base.Rules(d, nil))
@@ -263,4 +267,13 @@ func BenchmarkBase(b *testing.B) {
 			b.ReportMetric(float64(most), "rules/most")
 		})
 	}
+}
+
+// processor is the processor time that this process has used.
+func processor(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano())
 }
