@@ -164,7 +164,7 @@ func BenchmarkSamples(b *testing.B) {
 		b.Fatal(err)
 	}
 	const leaves = ports * 2 * 6
-	total := 0
+	total, cpu := 0, userCPU(b)
 	for b.Loop() {
 		for got := 0; got < leaves; {
 			m, err := stream.Recv()
@@ -176,4 +176,5 @@ func BenchmarkSamples(b *testing.B) {
 		total += leaves
 	}
 	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "leaves/s")
+	b.ReportMetric(float64((userCPU(b)-cpu).Microseconds())/float64(b.N), "user-µs/op")
 }
