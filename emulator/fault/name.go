@@ -145,38 +145,19 @@ func (e *UnknownError) Hint() string {
 	return fmt.Sprintf("write %v %s; lightloom status lists what there is", e.Fault.Kind, e.Near[0])
 }
 
-// mostNear bounds the names that an error lists.
-const mostNear = 5
+// mostNear bounds the names that an error lists, and longest the letters of a wrong one that count.
+const (
+	mostNear = 5
+	longest  = 64
+)
 
 // near returns the names that are most alike, by the letters that must change, then as listed.
 func near(name string, known []string) []string {
 	out := slices.Clone(known)
 	far := make(map[string]int, len(out))
 	for _, k := range out {
-		far[k] = distance(name, k)
+		far[k] = topo.Edits(name[:min(len(name), longest)], k)
 	}
 	slices.SortStableFunc(out, func(a, b string) int { return far[a] - far[b] })
 	return out[:min(len(out), mostNear)]
-}
-
-// distance is how many letters must be added, taken or changed to make b of a (Levenshtein). Only the first letters
-// of a long word count.
-func distance(a, b string) int {
-	a = a[:min(len(a), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			corner, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, corner+cost)
-		}
-	}
-	return row[len(b)]
 }

@@ -8,7 +8,7 @@ func nearest(word string, known []string) (string, bool) {
 	}
 	best, at := 3, -1
 	for i, k := range known {
-		if d := edits(word, k); d < best && d < len(word) {
+		if d := Edits(word, k); d < best && d < len(word) {
 			best, at = d, i
 		}
 	}
@@ -18,8 +18,8 @@ func nearest(word string, known []string) (string, bool) {
 	return known[at], true
 }
 
-// edits is the Levenshtein distance: insertions, deletions and replacements of bytes.
-func edits(a, b string) int {
+// Edits is the Levenshtein distance: insertions, deletions and replacements of bytes.
+func Edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

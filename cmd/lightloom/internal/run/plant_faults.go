@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -99,4 +98,3 @@ func (p *plant) packetSwitches() (out []southbound.DeviceID) {
 	return out
 }
 
-var errNoFault = errors.New("the request names no fault")
