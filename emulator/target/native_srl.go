@@ -13,7 +13,6 @@ import (
 // all ports or to none.
 type srlView struct {
 	p     gnmi.SRLinux
-	name  string
 	ports int
 }
 

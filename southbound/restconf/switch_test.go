@@ -163,7 +163,7 @@ func TestHostile(t *testing.T) {
 		{"a port twice", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":1,"egress":9},{"ingress":2,"egress":9}]}}`), nil, "stands twice"},
 		{"a number as text", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":"1","egress":9}]}}`), nil, "ingress"},
 		{"a redirect", func(w http.ResponseWriter, r *http.Request) bool {
-			http.Redirect(w, r, "https://192.0.2.1/", 302)
+			http.Redirect(w, r, "https://192.0.2.1/", http.StatusFound)
 			return true
 		}, nil, "302"},
 		{"huge", say(200, yang, strings.Repeat(" ", 4096)), func(c *restconf.Config) { c.MaxBytes = 1024 }, "longer than 1024 bytes"},

@@ -10,18 +10,13 @@ func OpenConfig() *Model {
 		apply  = ni + "/policy-forwarding/interfaces/interface[interface-id]"
 		group  = ni + "/static/next-hop-groups/next-hop-group[name]"
 		hop    = ni + "/static/next-hops/next-hop[index]"
-		iface  = "/interfaces/interface[name]"
 	)
-	rows := []Row{
-		{Path: iface + "/state/name", Type: String()},
-		{Path: iface + "/state/admin-status", Type: Enum("UP", "DOWN", "TESTING")},
-		{Path: iface + "/state/oper-status", Type: Enum("UP", "DOWN", "TESTING", "UNKNOWN", "DORMANT", "NOT_PRESENT", "LOWER_LAYER_DOWN")},
-		{Path: iface + "/state/last-change", Type: Uint(64)},
+	rows := append(interfaceRows(), []Row{
 		{Path: "/components/component[name]/state/name", Type: String()},
 		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64), Counter: true},
-	}
+	}...)
 	for _, name := range []string{"in-octets", "in-pkts", "out-octets", "out-pkts", "out-discards"} {
-		rows = append(rows, Row{Path: iface + "/state/counters/" + name, Type: Uint(64), Counter: true})
+		rows = append(rows, Row{Path: interfacePath + "/state/counters/" + name, Type: Uint(64), Counter: true})
 	}
 	rows = append(rows, lldpRows()...)
 	twin := func(at, leaf string, t Type) {
@@ -51,4 +46,17 @@ func OpenConfig() *Model {
 		{"openconfig-policy-forwarding", "OpenConfig working group", "0.8.0"},
 		{"openconfig-platform", "OpenConfig working group", "0.30.0"},
 	}, rows)
+}
+
+// interfacePath is where a port is.
+const interfacePath = "/interfaces/interface[name]"
+
+// interfaceRows are what openconfig-interfaces says of a port's state.
+func interfaceRows() []Row {
+	return []Row{
+		{Path: interfacePath + "/state/name", Type: String()},
+		{Path: interfacePath + "/state/admin-status", Type: Enum("UP", "DOWN", "TESTING")},
+		{Path: interfacePath + "/state/oper-status", Type: Enum("UP", "DOWN", "TESTING", "UNKNOWN", "DORMANT", "NOT_PRESENT", "LOWER_LAYER_DOWN")},
+		{Path: interfacePath + "/state/last-change", Type: Uint(64)},
+	}
 }

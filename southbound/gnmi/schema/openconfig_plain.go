@@ -13,14 +13,8 @@ func OpenConfigPlain() *Model {
 		proto  = ni + "/protocols/protocol[identifier][name]"
 		static = proto + "/static-routes/static[prefix]"
 		hop    = static + "/next-hops/next-hop[index]"
-		iface  = "/interfaces/interface[name]"
 	)
-	rows := []Row{
-		{Path: iface + "/state/name", Type: String()},
-		{Path: iface + "/state/admin-status", Type: Enum("UP", "DOWN", "TESTING")},
-		{Path: iface + "/state/oper-status", Type: Enum("UP", "DOWN", "TESTING", "UNKNOWN", "DORMANT", "NOT_PRESENT", "LOWER_LAYER_DOWN")},
-		{Path: iface + "/state/last-change", Type: Uint(64)},
-	}
+	rows := interfaceRows()
 	twin := func(at, leaf string, t Type) {
 		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
 	}
