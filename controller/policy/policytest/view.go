@@ -35,6 +35,7 @@ func View(seed uint64) *controller.View {
 	}
 	g.down()
 	g.deadlines()
+	g.streams()
 	g.lost()
 	return g.v
 }
@@ -221,6 +222,29 @@ func (g *generator) started() (southbound.CoflowID, bool) {
 		return 0, false
 	}
 	return ids[g.rng.IntN(len(ids))], true
+}
+
+// streams makes streams of some waiting jobs' edges, with groupings of theirs, and pledges a part of some links.
+func (g *generator) streams() {
+	rng := rand.New(rand.NewPCG(g.v.Seed, 0x13))
+	for _, j := range g.v.Waiting {
+		if len(j.Stages) < 3 || rng.IntN(2) == 0 {
+			continue
+		}
+		for k := range j.Edges {
+			j.Edges[k].Stream = j.Edges[k].Kind != controller.Fixed
+		}
+		if last := len(j.Edges) - 1; j.Edges[last].Stream && last > 0 && j.Edges[last-1].Stream {
+			j.Edges[last].Kind = controller.Fields
+			j.Edges[last-1].Kind = controller.Global
+		}
+	}
+	if rng.IntN(4) == 0 {
+		g.v.Pledged = make([]pathmap.BitsPerSecond, len(g.v.Fabric.Topology.Links()))
+		for l, link := range g.v.Fabric.Topology.Links() {
+			g.v.Pledged[l] = pathmap.BitsPerSecond(rng.Int64N(int64(controller.Pledgeable(link.Capacity)) + 1))
+		}
+	}
 }
 
 // deadlines gives some coflows one: of a stream of its own, so that the rest of a seed's view is what it was without.
