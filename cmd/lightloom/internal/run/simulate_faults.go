@@ -178,7 +178,7 @@ func (x *simulation) tell(o *outcome) {
 	o.LeaderChanges, o.LeaderOutage = x.seats.changes, x.seats.outage
 	o.Reasons = reasons(x.state)
 	for _, e := range x.setup.faults {
-		if x.broken.names.Check(e.Fault) != nil {
+		if !e.Heal && x.broken.names.Check(e.Fault) != nil {
 			o.Notes = append(o.Notes, fmt.Sprintf("this row's fabric has no %v: it did not fail.", e.Fault))
 		}
 	}

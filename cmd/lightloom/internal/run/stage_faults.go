@@ -152,7 +152,7 @@ func (s *stage) tell(o *outcome, begin time.Duration) {
 		o.Levels[i].At -= begin
 	}
 	for _, e := range s.order.Faults {
-		if b.names.Check(e.Fault) != nil {
+		if !e.Heal && b.names.Check(e.Fault) != nil {
 			o.Notes = append(o.Notes, fmt.Sprintf("this row's fabric has no %v: it did not fail.", e.Fault))
 		}
 	}
