@@ -121,12 +121,21 @@ func TestReconciliation(t *testing.T) {
 		{"accepted and not applied", withSONiC, fault(device.Fault{Kind: device.Lie, Times: 2}), false},
 		{"slow", withSONiC, fault(device.Fault{Kind: device.Slow, Delay: 30 * ms, Times: 1}), false},
 	} {
-		for _, p := range []gnmi.Profile{gnmi.OCP{Ports: 8}, gnmi.SONiCOCS{Ports: 8}} {
+		for _, p := range []gnmi.Profile{gnmi.OCP{Ports: 8}, gnmi.SONiCOCS{Ports: 8}, gnmi.Polatis{Ports: 8}} {
 			t.Run(tt.name+", "+p.Name(), func(t *testing.T) {
 				if _, sonic := p.(gnmi.SONiCOCS); sonic && tt.name == "invalid entry" {
 					t.Skip("SONiC has no word for INVALID")
 				}
-				r := newRig(t, device.Optical, tt.change)
+				_, pairs := p.(gnmi.Polatis)
+				if pairs && (tt.name == "stale connection" || tt.name == "invalid entry") {
+					t.Skip("Polatis' model has no words for it")
+				}
+				r := newRig(t, device.Optical, func(d *device.Config, c *target.Config) {
+					tt.change(d, c)
+					if pairs {
+						c.SONiC, c.Profile, c.Settle = false, "polatis", 100*ms
+					}
+				})
 				cfg := r.config(t)
 				cfg.Profile = p
 				k := &keeper{s: r.dial(t, cfg), wanted: []southbound.CrossConnect{{In: 0, Out: 1}, {In: 2, Out: 3}}}
