@@ -112,9 +112,12 @@ func (r *recorder) run(ctx context.Context, notebook *Notebook) error {
 	return errors.Join(err, noteErr)
 }
 
+// drainWithin bounds how long is read what came before the end.
+const drainWithin = 200 * time.Millisecond
+
 // packets reads until the source is stopped or the bound is reached.
 func (r *recorder) packets(ctx context.Context) error {
-	var over time.Time // a port that never rests would be read for ever: what comes after the end is not awaited
+	var over time.Time // the end, after which only what the kernel still keeps is read
 	for r.opt.Count == 0 || r.result.Packets < r.opt.Count {
 		f, err := r.src.Read()
 		if errors.Is(err, errStopped) || err != nil && ctx.Err() != nil {
@@ -126,8 +129,8 @@ func (r *recorder) packets(ctx context.Context) error {
 		if ctx.Err() != nil && over.IsZero() {
 			over = time.Now()
 		}
-		if !over.IsZero() && f.At.After(over) {
-			break
+		if !over.IsZero() && time.Since(over) > drainWithin {
+			break // a port that never rests would be read for ever
 		}
 		if err := r.packet(f); err != nil {
 			return err
