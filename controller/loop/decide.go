@@ -90,7 +90,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		}
 	}
 	for _, j := range p.Judge {
-		if j.Coflow < 0 || int(j.Coflow) >= len(s.Data().Coflows) {
+		if j.Coflow < 0 || int(j.Coflow) >= len(s.Live().Coflows) {
 			return fmt.Errorf("judge coflow %d: no such coflow", j.Coflow)
 		}
 		l.add(state.Entry{Kind: state.CoflowJudged, At: now, Coflow: j.Coflow, OK: j.Admitted})
@@ -163,24 +163,20 @@ func sorted[T any](in []T, by func(a, b T) int) []T {
 
 // endDue ends begun reservations that are over and skips unbegun ones that have nothing to carry.
 func (l *Loop) endDue(s *state.State, now time.Duration) bool {
-	asked := l.idle
-	l.idle.some = nil
+	// One input may have several that are over; each pass ends the first, and the question stays open for it.
+	l.idle, l.asking = l.asking, l.idle
 	l.idle.clear()
 	for in := range southbound.Port(l.inputs()) {
 		r := s.First(in)
 		switch {
 		case r == nil:
-		case (asked.all || slices.Contains(asked.some, in)) && s.Idle(&r.Reservation):
+		case l.asking.has(in) && s.Idle(&r.Reservation):
 			l.endReservation(now, *r, state.Delivered)
 		case r.Begun && s.Circuit(in).Out != r.Out: // its move failed in the very pass in which it began
 			l.endReservation(now, *r, state.Broken)
 		case now >= r.NotAfter:
 			l.endReservation(now, *r, state.RanOut)
 		}
-	}
-	// One input may have several that are over; each pass ends the first, and the question stays open for it.
-	if l.idle.some == nil {
-		l.idle.some = asked.some[:0]
 	}
 	return len(l.entries) > 0
 }

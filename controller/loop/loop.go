@@ -114,6 +114,7 @@ type Loop struct {
 	sent    map[southbound.CoflowID][]southbound.Tag
 	touched []southbound.CoflowID // had bundles end since the last pass
 	idle    ports                 // inputs whose first reservation may have nothing left to carry
+	asking  ports                 // those of which it is being asked
 	freed   bool
 	arrived int                   // jobs known to the policy
 	resteer []southbound.CoflowID // coflows whose rows are to be sent another way, perhaps

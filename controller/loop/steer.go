@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"slices"
-
 	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/southbound"
@@ -17,16 +15,23 @@ type pairOf struct {
 // ports is a set of OCS inputs, or all of them.
 type ports struct {
 	all  bool
-	some []southbound.Port
+	some []bool // by input
 }
 
 func (p *ports) add(in southbound.Port) {
-	if !p.all && !slices.Contains(p.some, in) {
-		p.some = append(p.some, in)
+	for len(p.some) <= int(in) {
+		p.some = append(p.some, false)
 	}
+	p.some[in] = true
 }
 
-func (p *ports) clear() { p.all, p.some = false, p.some[:0] }
+// has says whether an input is in the set.
+func (p *ports) has(in southbound.Port) bool { return p.all || int(in) < len(p.some) && p.some[in] }
+
+func (p *ports) clear() {
+	p.all = false
+	clear(p.some)
+}
 
 // resteerPair notes that the circuit of a reservation has changed, and what that does to the rows that it carries.
 func (l *Loop) resteerPair(r *controller.Reservation) {

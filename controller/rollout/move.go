@@ -44,6 +44,7 @@ type Mover struct {
 	sets   []Set
 	out    []Settled
 	doubt  bool
+	before []*move  // memory of Done
 	asks   []uint64 // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
 }
 
@@ -163,7 +164,8 @@ func (m *Mover) Done(now time.Duration, token uint64, err error) {
 		m.asks = slices.Delete(m.asks, i, i+1)
 		m.doubt = m.doubt || err != nil && !errors.Is(err, southbound.ErrRefused) // what was to go may stand, and would not be reported as new
 	}
-	for _, o := range slices.Clone(m.moves) { // advance takes the finished ones out
+	m.before = append(m.before[:0], m.moves...) // advance takes the finished ones out
+	for _, o := range m.before {
 		i := slices.Index(o.open, token)
 		if i < 0 {
 			continue

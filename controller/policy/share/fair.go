@@ -31,7 +31,7 @@ func (f *Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 	count := make([]int64, len(v.Fabric.Topology.Links()))
 	in := make([]maxmin.Class, len(classes))
 	for i, c := range classes {
-		in[i].Links = links(v, c)
+		in[i].Links = f.links(v, c)
 		for _, l := range in[i].Links {
 			count[l] += flows[i]
 		}

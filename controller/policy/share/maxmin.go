@@ -8,6 +8,7 @@ import (
 	"lightloom/controller/policy/route"
 	"lightloom/pathmap"
 	"lightloom/pathmap/maxmin"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -18,6 +19,10 @@ import (
 type MaxMin struct {
 	solver maxmin.Solver
 	said   map[class]pathmap.BitsPerSecond
+
+	fabric *topo.Fabric // that ways are of
+	paths  *pathmap.Map
+	ways   map[class][]pathmap.LinkID
 }
 
 // Wants implements the part's list of events.
@@ -112,6 +117,9 @@ func live(v *controller.View, p *controller.Plan) ([]class, []int64) {
 			}
 		}
 	}
+	if n := v.Fabric.Hosts(); n <= fewHosts && len(all) > n {
+		return counted(all, n)
+	}
 	slices.SortFunc(all, class.compare)
 	var flows []int64
 	classes := all[:0]
@@ -121,6 +129,38 @@ func live(v *controller.View, p *controller.Plan) ([]class, []int64) {
 			continue
 		}
 		classes, flows = append(classes, c), append(flows, 1)
+	}
+	return classes, flows
+}
+
+// fewHosts is up to how many hosts there are tables of all pairs: a megabyte a tag.
+const fewHosts = 512
+
+// counted sorts classes of bundles and counts how many are alike, by tables of all pairs of hosts.
+func counted(all []class, hosts int) ([]class, []int64) {
+	var count [256][]int32 // by tag
+	var tags []southbound.Tag
+	distinct := 0
+	for _, c := range all {
+		t := count[c.tag]
+		if t == nil {
+			t = make([]int32, hosts*hosts)
+			count[c.tag], tags = t, append(tags, c.tag)
+		}
+		at := int(c.src)*hosts + int(c.dst)
+		if t[at]++; t[at] == 1 {
+			distinct++
+		}
+	}
+	slices.Sort(tags)
+	classes, flows := make([]class, 0, distinct), make([]int64, 0, distinct)
+	for at := range hosts * hosts {
+		for _, tag := range tags {
+			if n := count[tag][at]; n > 0 {
+				classes = append(classes, class{southbound.HostID(at / hosts), southbound.HostID(at % hosts), tag})
+				flows = append(flows, int64(n))
+			}
+		}
 	}
 	return classes, flows
 }
@@ -145,7 +185,7 @@ func holds(v *controller.View) map[hold]bool {
 func (m *MaxMin) rates(v *controller.View, classes []class, flows []int64) []pathmap.BitsPerSecond {
 	in := make([]maxmin.Class, len(classes))
 	for i, c := range classes {
-		in[i] = maxmin.Class{Links: links(v, c), Flows: float64(flows[i])}
+		in[i] = maxmin.Class{Links: m.links(v, c), Flows: float64(flows[i])}
 	}
 	capacity := make([]float64, len(v.Fabric.Topology.Links()))
 	for i := range capacity {
@@ -159,6 +199,22 @@ func (m *MaxMin) rates(v *controller.View, classes []class, flows []int64) []pat
 	}
 	trim(v, in, flows, out)
 	return out
+}
+
+// links is links with a memory: paths over packets stay.
+func (m *MaxMin) links(v *controller.View, c class) []pathmap.LinkID {
+	if m.fabric != v.Fabric || m.paths != v.Paths {
+		m.fabric, m.paths, m.ways = v.Fabric, v.Paths, map[class][]pathmap.LinkID{}
+	}
+	if c.tag == southbound.TagCircuit {
+		return links(v, c)
+	}
+	way, ok := m.ways[c]
+	if !ok {
+		way = links(v, c)
+		m.ways[c] = way
+	}
+	return way
 }
 
 // links returns the links of a class. A tag that the path map does not know takes the default.

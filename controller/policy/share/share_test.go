@@ -1,6 +1,8 @@
 package share
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lightloom/controller"
@@ -105,5 +107,28 @@ func TestTCPSaysFairOnce(t *testing.T) {
 	tcp.Fill(nil, nil, &p)
 	if p.Share != nil {
 		t.Errorf("second: %+v", p.Share)
+	}
+}
+
+// TestCounted holds the tables of pairs against sorting.
+func TestCounted(t *testing.T) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 41))
+		hosts := 2 + r.IntN(9)
+		var all []class
+		for range r.IntN(200) {
+			all = append(all, class{southbound.HostID(r.IntN(hosts)), southbound.HostID(r.IntN(hosts)), southbound.Tag(r.IntN(4) * 2)})
+		}
+		classes, flows := counted(all, hosts)
+		slices.SortFunc(all, class.compare)
+		var got []class
+		for i, c := range classes {
+			for range flows[i] {
+				got = append(got, c)
+			}
+		}
+		if !slices.Equal(got, all) {
+			t.Fatalf("seed %d: %v, want %v", seed, got, all)
+		}
 	}
 }

@@ -123,7 +123,7 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 			return err
 		}
 		x.queues.step(x.sim.Now())
-		x.circuits.step(x.state.Data())
+		x.circuits.step(x.state.Live())
 		if n := x.state.Finished(); progress != nil && n != reported {
 			reported = n
 			progress(n)
