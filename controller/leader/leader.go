@@ -196,6 +196,9 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		var act *loop.Actions
 		var wake time.Duration
 		l.cfg.Log.View(func(uint64) { entries, act, wake = l.loop.Step(l.cfg.State, now, in) })
+		for _, set := range act.First {
+			l.set(workers[set.Device], set)
+		}
 		if err := l.commit(ctx, term, entries); err != nil {
 			if ctx.Err() != nil {
 				return nil

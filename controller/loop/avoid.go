@@ -53,7 +53,9 @@ func (l *Loop) avoid(s *state.State) bool {
 			l.bring(d, rollout.Diff(l.base.Rules(d, steered), rules))
 		}
 	}
-	return len(l.act.Sets) > 0
+	l.act.First = l.act.Sets // nothing else has been asked for in this pass yet
+	l.act.Sets = nil
+	return len(l.act.First) > 0
 }
 
 // bring sends a change that is to bring a device into its state; what came of it is read back.

@@ -73,6 +73,9 @@ var errNoCounters = errors.New("nobody has told what hosts have sent")
 
 // Actions are what to do once the entries have been applied, in the order of the fields. Borrowed until the next Step.
 type Actions struct {
+	// First waits for no entry of this pass: it follows from those before. Whoever can sends it before appending any.
+	First []rollout.Set
+
 	Start []southbound.Start
 	Steer []southbound.Steer
 	Rates *southbound.Rates
@@ -83,7 +86,7 @@ type Actions struct {
 }
 
 func (a *Actions) empty() bool {
-	return len(a.Start)+len(a.Steer)+len(a.Run)+len(a.Sets)+len(a.Reads)+len(a.Errs) == 0 && a.Rates == nil
+	return len(a.First)+len(a.Start)+len(a.Steer)+len(a.Run)+len(a.Sets)+len(a.Reads)+len(a.Errs) == 0 && a.Rates == nil
 }
 
 // Loop runs one leadership over one state. Everything in it is volatile: a new one on the same state goes on.

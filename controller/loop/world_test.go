@@ -140,7 +140,7 @@ func (w *world) do(a *loop.Actions) {
 		}
 		say("run task %d on host %d for %v%s", t.Task, t.Host, t.Compute, again)
 	}
-	for _, s := range a.Sets {
+	for _, s := range slices.Concat(a.First, a.Sets) {
 		say("set %s: %s", w.name(s.Device), changeText(&s.Change))
 		w.sets = append(w.sets, s)
 	}

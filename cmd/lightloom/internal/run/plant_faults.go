@@ -97,4 +97,3 @@ func (p *plant) packetSwitches() (out []southbound.DeviceID) {
 	}
 	return out
 }
-

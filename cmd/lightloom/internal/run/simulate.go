@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lightloom/controller/demand"
@@ -225,8 +226,7 @@ func (x *simulation) act(a *loop.Actions) error {
 	if len(a.Run) > 0 {
 		errs = append(errs, h.Run(a.Run))
 	}
-	for i := range a.Sets {
-		s := a.Sets[i]
+	for _, s := range slices.Concat(a.First, a.Sets) {
 		life := x.lives
 		set := func() {
 			err := x.sim.Device(s.Device).Set(context.Background(), &s.Change)
