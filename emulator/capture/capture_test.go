@@ -145,7 +145,31 @@ func wire(t *testing.T) (a, b int) {
 		}
 		at[i] = l.Attrs().Index
 	}
+	for _, index := range at {
+		running(t, index)
+	}
 	return at[0], at[1]
+}
+
+// running waits until an interface has its queue: what is sent before is sent nowhere.
+func running(t *testing.T, index int) {
+	t.Helper()
+	tick, late := time.NewTicker(2*time.Millisecond), time.After(10*time.Second)
+	defer tick.Stop()
+	for {
+		l, err := netlink.LinkByIndex(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Attrs().OperState == netlink.OperUp {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("interface %q is %v", l.Attrs().Name, l.Attrs().OperState)
+		}
+	}
 }
 
 // sender sends frames of one kind from an interface.
