@@ -12,7 +12,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Stages of the delay budget of a circuit, in their order. What a driver sees is rpc, and settle, which is apply, dark
+// Stages of the delay budget of a circuit, in their order; commit reaches from its intent to its ports being empty. What a driver sees is rpc, and settle, which is apply, dark
 // and lock together: a device tells no more. A fabric that knows them tells each.
 const (
 	StageCommit = "commit"

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"lightloom/controller/replica"
+	"lightloom/controller/state"
 	metering "lightloom/southbound/meter"
 	"lightloom/southbound/pki"
 )
@@ -59,6 +61,52 @@ func newExporter(addr string, id pki.Identity) (*exporter, error) {
 	}
 	x.ln, err = metering.Listen(addr, config)
 	return x, err
+}
+
+// machine is the replicated state, watched where metrics are served.
+func (p *controllerProcess) machine() replica.Machine {
+	m := state.Machine{State: p.state}
+	if p.export == nil {
+		return m
+	}
+	name := "ocs"
+	if p.fabric.HasOCS() {
+		name = p.fabric.Topology.Nodes()[p.fabric.OCSNode].Name
+	}
+	return watched{m, p.export.meter, name}
+}
+
+// watched notes the stages of the delay budget that only the controller knows: from a circuit's intent, by way of the
+// log, to its ports being empty, and from the OCS's report to its being steered to. Every replica notes them.
+type watched struct {
+	state.Machine
+	meter *metering.Meter
+	ocs   string
+}
+
+// Apply implements replica.Machine.
+func (w watched) Apply(entry []byte) error {
+	if err := w.Machine.Apply(entry); err != nil {
+		return err
+	}
+	batch, err := state.Decode(entry)
+	if err != nil {
+		return nil // it was applied
+	}
+	moves := w.Live().Moves
+	for _, e := range batch {
+		if e.Kind != state.CircuitSettled || !e.OK || e.Stages == nil || e.Stages.Drained == 0 || e.Stages.Connected == 0 {
+			continue
+		}
+		w.meter.Stage(w.ocs, metering.StageUsable, max(e.At-e.Stages.Connected, 0))
+		for i := len(moves) - 1; i >= 0; i-- {
+			if m := &moves[i]; m.In == e.Port && m.Out == e.Out {
+				w.meter.Stage(w.ocs, metering.StageCommit, max(e.Stages.Drained-m.Intent, 0))
+				break
+			}
+		}
+	}
+	return nil
 }
 
 func (x *exporter) run(ctx context.Context) error {

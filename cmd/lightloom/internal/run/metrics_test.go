@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller/state"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/pki"
 )
@@ -66,5 +68,49 @@ func TestExporter(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStagesOfMoves: what the log tells of a move's stages is served.
+func TestStagesOfMoves(t *testing.T) {
+	spec, err := topo.ParseSpec("hybrid:racks=4,hosts=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := newExporter("127.0.0.1:0", pki.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.ln.Close()
+	p := &controllerProcess{fabric: f, state: state.New(f), export: x}
+	const ms = time.Millisecond
+	b, err := state.Encode([]state.Entry{
+		{Kind: state.CircuitIntended, At: 10 * ms, Port: 0, Out: 1},
+		{Kind: state.CircuitSettled, At: 40 * ms, Port: 0, Out: 1, OK: true, Stages: &state.Stages{Drained: 15 * ms, Accepted: 18 * ms, Connected: 37 * ms}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.machine().Apply(b); err != nil {
+		t.Fatal(err)
+	}
+	families, err := x.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == "lightloom_circuit_stage_seconds" {
+				got[m.GetLabel()[1].GetValue()] = m.GetHistogram().GetSampleSum()
+			}
+		}
+	}
+	if got["commit"] != .005 || got["usable"] != .003 {
+		t.Errorf("%v", got)
 	}
 }

@@ -92,9 +92,12 @@ func newControllerProcess(c charge, stderr io.Writer) (*controllerProcess, error
 		return nil, err
 	}
 	p.state = state.New(p.fabric)
+	if p.export, err = newExporter(c.Metrics, p.id); err != nil {
+		return nil, err
+	}
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Dir: c.Dir,
 		ServerTLS: p.id.Server(pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Machine: state.Machine{State: p.state}, Logger: p.log, Timeouts: patient()})
+		Machine: p.machine(), Logger: p.log, Timeouts: patient()})
 	return p, err
 }
 
@@ -117,9 +120,6 @@ func clockFrom(epoch time.Time) func() time.Duration {
 func (p *controllerProcess) run(ctx context.Context) error {
 	srv, err := p.server()
 	if err != nil {
-		return errors.Join(err, p.node.Close())
-	}
-	if p.export, err = newExporter(p.charge.Metrics, p.id); err != nil {
 		return errors.Join(err, p.node.Close())
 	}
 	g, ctx := errgroup.WithContext(ctx)
