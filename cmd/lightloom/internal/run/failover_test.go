@@ -22,6 +22,9 @@ func TestFailover(t *testing.T) {
 		opt.Fabric = "leafspine:racks=8,hosts=2,spines=2,eps=10Mbps,nic=50Mbps"
 		opt.Failures, opt.Flows = 60, 1000
 		opt.Policy = cmp.Or(os.Getenv("LIGHTLOOM_POLICY"), "random+ecmp")
+		if n, err := strconv.Atoi(os.Getenv("LIGHTLOOM_FLOWS")); err == nil {
+			opt.Flows = n
+		}
 		if n, err := strconv.Atoi(os.Getenv("LIGHTLOOM_FAILURES")); err == nil {
 			opt.Failures = n
 		}
