@@ -125,22 +125,26 @@ func TestIsolatedBounds(t *testing.T) {
 	}
 }
 
-// BenchmarkFacebook replays the whole trace.
+// BenchmarkFacebook replays the whole trace: the figures of docs/bench/flowsim.
 func BenchmarkFacebook(b *testing.B) {
-	for _, policy := range []string{"sebf", "fifo", "dclas", "bssi", "tcp", "maxmin"} {
-		b.Run(policy, func(b *testing.B) {
+	type run struct {
+		name, policy string
+		rules        Rules
+	}
+	runs := []run{{"sebf every flow", "sebf", Rules{EveryFlow: true}}}
+	for _, policy := range []string{"sebf", "fifo", "scf", "ncf", "lcf", "bssi", "dclas", "fair", "tcp"} {
+		runs = append(runs, run{policy, policy, Rules{}})
+	}
+	for _, r := range runs {
+		b.Run(r.name, func(b *testing.B) {
+			steps := int64(0)
 			for b.Loop() {
-				p, o := replayFacebook(b, policy, 0, Rules{})
+				p, o := replayFacebook(b, r.policy, 0, r.rules)
+				steps += o.Steps
 				b.ReportMetric(p.CCT.Mean, "mean-CCT-s")
 				b.ReportMetric(float64(o.Decisions), "decisions")
 			}
+			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "events/s")
 		})
 	}
-	b.Run("sebf every flow", func(b *testing.B) {
-		for b.Loop() {
-			p, o := replayFacebook(b, "sebf", 0, Rules{EveryFlow: true})
-			b.ReportMetric(p.CCT.Mean, "mean-CCT-s")
-			b.ReportMetric(float64(o.Decisions), "decisions")
-		}
-	})
 }
