@@ -1,0 +1,27 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestFailRefuses: what cannot be asked of fail and heal is said, with what to type instead.
+func TestFailRefuses(t *testing.T) {
+	for line, want := range map[string]string{
+		"fail":                      "fail: 0 words where a kind and a name are due",
+		"heal link":                 "heal: 1 words where a kind and a name are due",
+		"fail fibre tor0-spine0":    `fail: "fibre" cannot fail: write link, port, switch, host or controller`,
+		"fail link tor0 spine0":     "fail: 3 words",
+		"replay --trace t --faults": "flag needs an argument",
+	} {
+		r := &recorder{}
+		status, _, stderr := r.run(strings.Fields(line)...)
+		if status == 0 || !strings.Contains(stderr, want) || !strings.Contains(stderr, "hint:") {
+			t.Errorf("%q: status %d: %s", line, status, stderr)
+		}
+	}
+	r := &recorder{}
+	if _, help, _ := r.run("replay", "-h"); !strings.Contains(help, "A file of faults has a line an event") {
+		t.Errorf("replay -h does not say what a file of faults is:\n%s", help)
+	}
+}
