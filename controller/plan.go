@@ -3,6 +3,7 @@ package controller
 import (
 	"time"
 
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -13,6 +14,13 @@ type Placement struct {
 	Hosts []southbound.HostID `json:"hosts"`
 	Far   []int32             `json:"far,omitempty"`  // tasks placed here whose rack has no copy of their block, ascending
 	Memo  []int32             `json:"memo,omitempty"` // of a piecemeal job: what the policy wants to find again; nil: as it was
+
+	// Move names tasks of a job that is placed already which leave their hosts for those in Hosts, ascending: they have not
+	// ended, and begin again there. Of all others Hosts is as it was. Not of a piecemeal job, nor of one that has lost hosts.
+	Move []int32 `json:"move,omitempty"`
+	// Again is what has been sent of the bundles that begin again for it. Whoever commits the placement says it; a policy
+	// leaves it at zero.
+	Again pathmap.Bytes `json:"again,omitempty"`
 }
 
 // Way says what the bundles of a reservation do while its circuit is not usable.

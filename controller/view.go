@@ -65,6 +65,7 @@ type Homeless struct {
 type Running struct {
 	Job   *Job
 	Hosts []southbound.HostID // by task of the job; NoHost where one is to be chosen
+	Tasks []TaskState         // by task of the job
 }
 
 // Partly is a piecemeal job that has begun to be placed. Slices are by task of the job.
@@ -83,8 +84,9 @@ type TaskState struct {
 	Host    southbound.HostID `json:"host"` // NoHost before placement
 	Started time.Duration     `json:"started_ns"`
 	Ended   time.Duration     `json:"ended_ns"`
-	Try     int32             `json:"try,omitempty"` // how often it was begun before, on hosts that have failed since
-	Far     bool              `json:"far,omitempty"` // no copy of its block is in the host's rack
+	Try     int32             `json:"try,omitempty"`      // how often it was begun before, on hosts that have failed or that it has left
+	Far     bool              `json:"far,omitempty"`      // no copy of its block is in the host's rack
+	Moved   time.Duration     `json:"moved_ns,omitempty"` // when a plan had it leave its host last; 0: never
 }
 
 // MayStart says whether a task has a host and is to begin there.

@@ -46,6 +46,7 @@ func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
 // commit writes the entries of a plan, in the order of their effect.
 func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) error {
 	clear(l.held)
+	var behind []southbound.BundleKey
 	for i := range p.Place {
 		if err := s.CheckPlacement(&p.Place[i], l.held); err != nil {
 			return err
@@ -53,7 +54,11 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		if j := s.Live().Jobs[p.Place[i].Job]; j.Placed != state.Unset && !j.Piecemeal {
 			l.note(controller.FabricChanged, now, p.Place[i].Job, -1, 0) // what was lost with a host is laid out anew, and has no routes
 		}
-		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts), Far: slices.Clone(p.Place[i].Far), Memo: slices.Clone(p.Place[i].Memo)}
+		place := controller.Placement{Job: p.Place[i].Job, Hosts: slices.Clone(p.Place[i].Hosts), Far: slices.Clone(p.Place[i].Far), Memo: slices.Clone(p.Place[i].Memo),
+			Move: slices.Clone(p.Place[i].Move)}
+		left := s.LeftBehind(&place)
+		place.Again = l.sentOf(left)
+		behind = append(behind, left...)
 		l.add(state.Entry{Kind: state.Placed, At: now, Placement: &place})
 	}
 	for i := range p.Route {
@@ -102,6 +107,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 	if counts := p.Anneal; wake != s.Live().Wake || counts != (controller.AnnealCounts{}) {
 		l.add(state.Entry{Kind: state.Planned, At: now, Wake: wake, Anneal: &counts})
 	}
+	l.leave(behind)
 	return nil
 }
 

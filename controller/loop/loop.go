@@ -202,6 +202,7 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 			// Hosts that know it pass the start over, and whoever led may have died before it steered: say it again.
 			l.sent[id] = slices.Repeat([]southbound.Tag{unsent}, len(c.Tag))
 			l.resteer = append(l.resteer, id)
+			l.holdLost(id, c)
 		}
 	}
 	for in, c := range d.Circuits {

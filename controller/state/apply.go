@@ -148,9 +148,14 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 		if err := s.checkPieces(j, p); err != nil {
 			return err
 		}
+		if len(p.Move) > 0 {
+			return s.checkMigration(j, p, held)
+		}
 		return s.checkMoving(j, p, held)
 	case len(p.Hosts) != j.Tasks():
 		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
+	case len(p.Move) > 0:
+		return fmt.Errorf("place job %d: it moves tasks of a job that is not placed", p.Job)
 	}
 	if err := s.checkPieces(j, p); err != nil {
 		return err
@@ -182,6 +187,9 @@ func (s *State) place(e *Entry) error {
 		j.Memo = slices.Clone(p.Memo)
 	}
 	if j.Placed != Unset {
+		if len(p.Move) > 0 {
+			s.migrate(j, p, e)
+		}
 		s.rehouse(j, p.Hosts)
 		return nil
 	}
@@ -215,7 +223,7 @@ func (s *State) place(e *Entry) error {
 // fill gives a coflow its bundles.
 func (s *State) fill(c *Coflow, columns controller.Columns) {
 	n := len(columns.Src)
-	c.Columns, c.Tag, c.Done, c.Routed = columns, make([]southbound.Tag, n), make([]bool, n), false
+	c.Columns, c.Tag, c.Done, c.Routed, c.Laid = columns, make([]southbound.Tag, n), make([]bool, n), false, nil
 	c.Left, c.Bundles, c.Local = int32(n), int64(n), columns.Local
 	c.Bytes, c.Flows, c.Rack = 0, 0, 0
 	for r := range n {
@@ -326,7 +334,7 @@ func (s *State) startCoflow(e *Entry) error {
 		c.Ready = e.At
 	}
 	j.begin(e)
-	s.lose(j, e.Coflow, e)
+	s.lose(j, e.Coflow, s.lostRows(c))
 	if c.Left == 0 {
 		s.endCoflow(j, e.Coflow, c, e)
 	}
@@ -393,7 +401,7 @@ func (s *State) endBundle(e *Entry) error {
 
 func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 	c.Ended = e.At
-	c.Columns, c.Tag, c.Done = controller.Columns{}, nil, nil
+	c.Columns, c.Tag, c.Done, c.Laid = controller.Columns{}, nil, nil, nil
 	if i, found := slices.BinarySearch(s.active, id); found {
 		s.active = slices.Delete(s.active, i, i+1)
 	}

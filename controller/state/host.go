@@ -56,7 +56,7 @@ func (s *State) seeHost(e *Entry) error {
 		}
 		for _, id := range s.coflowsOf(j) {
 			if c := s.d.Coflows[id]; c.Started != Unset && c.Ended == Unset {
-				if s.lose(j, id, e); c.Left == 0 {
+				if s.lose(j, id, s.lostRows(c)); c.Left == 0 {
 					s.endCoflow(j, id, c, e)
 				}
 			}
@@ -78,6 +78,9 @@ func (s *State) coflowsOf(j *Job) []southbound.CoflowID {
 
 // unhouse takes their host from a job's tasks there, but for those whose work is done and read.
 func (s *State) unhouse(j *Job, h southbound.HostID) {
+	if slices.Contains(j.Hosts, h) {
+		s.rememberLaid(j)
+	}
 	for i, at := range j.Hosts {
 		t := s.task(j, i)
 		if at != h || t.Ended != Unset && !s.unread(j, int(t.Stage)) {

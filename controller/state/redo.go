@@ -7,15 +7,14 @@ import (
 	"lightloom/southbound"
 )
 
-// lose takes the bundles out of a started coflow that go from or to a lost host and have not been received, and adds a
-// coflow that carries them again, from their first byte, once both of their ends have a host.
-func (s *State) lose(j *Job, id southbound.CoflowID, e *Entry) {
+// lose takes rows that have not been received out of a started coflow, and adds a coflow that carries them again, from
+// their first byte, once both of their ends have a host.
+func (s *State) lose(j *Job, id southbound.CoflowID, rows []int) {
 	c := s.d.Coflows[id]
-	rows := s.lostRows(c)
 	if len(rows) == 0 {
 		return
 	}
-	pairs := s.pairsOf(j, id, c, rows)
+	pairs := pairsOf(j, c, rows)
 	for _, r := range rows {
 		c.Done[r] = true
 		c.Left--
@@ -54,7 +53,7 @@ func (s *State) lostRows(c *Coflow) (rows []int) {
 }
 
 // pairsOf returns what rows of a coflow hold: pairs of tasks, or of hosts where the edge is Fixed.
-func (s *State) pairsOf(j *Job, id southbound.CoflowID, c *Coflow, rows []int) []controller.Flow {
+func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	x := &j.Edges[c.Edge]
 	var out []controller.Flow
 	if x.Kind == controller.Fixed {
@@ -64,23 +63,36 @@ func (s *State) pairsOf(j *Job, id southbound.CoflowID, c *Coflow, rows []int) [
 		return out
 	}
 	type ends [2]southbound.HostID
-	lost, taken := map[ends]bool{}, map[ends]bool{}
+	lost := map[ends]bool{}
 	for _, r := range rows {
 		lost[ends{c.Columns.Src[r], c.Columns.Dst[r]}] = true
 	}
-	for _, k := range j.Redo { // these have been taken out before, and their tasks may run on the rows' hosts by now
-		if o := s.d.Coflows[k]; o.Of == id {
-			for _, p := range o.Pairs {
-				taken[ends{p.Src, p.Dst}] = true
-			}
-		}
-	}
+	laid := c.laid(j)
 	for _, p := range tasksOf(j, c) {
-		if !taken[ends{p.Src, p.Dst}] && lost[ends{j.Hosts[p.Src], j.Hosts[p.Dst]}] {
+		if lost[ends{laid[p.Src], laid[p.Dst]}] {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// laid returns the hosts by task that a coflow was laid out between: the job's, but for tasks that have left theirs since.
+func (c *Coflow) laid(j *Job) []southbound.HostID {
+	if c.Laid != nil {
+		return c.Laid
+	}
+	return j.Hosts
+}
+
+// rememberLaid keeps between which hosts the started coflows of a job were laid out, before any of them changes: a pair
+// of tasks would be looked for in another pair's row else, and what has been received be carried once more.
+func (s *State) rememberLaid(j *Job) {
+	for _, id := range s.coflowsOf(j) {
+		c := s.d.Coflows[id]
+		if c.Laid == nil && c.Started != Unset && c.Ended == Unset && j.Edges[c.Edge].Kind != controller.Fixed {
+			c.Laid = slices.Clone(j.Hosts)
+		}
+	}
 }
 
 // tasksOf returns the flows of a coflow between tasks of its job, by their numbers.

@@ -67,6 +67,7 @@ type Coflow struct {
 	Of    southbound.CoflowID `json:"of,omitempty"` // the edge's own
 	Pairs []controller.Flow   `json:"pairs,omitempty"`
 	Waits bool                `json:"waits,omitempty"` // so does the coflow of an edge whose tasks are placed piecemeal
+	Laid  []southbound.HostID `json:"laid,omitempty"`  // by task: the hosts it was laid out between, once a task has left its own; nil: the job's
 }
 
 // Reservation is a reservation and whether its circuit has been asked for.
@@ -118,6 +119,7 @@ type Data struct {
 	Requests map[string]controller.JobID `json:"requests"`
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
+	Migrated *Migrated                   `json:"migrated,omitempty"` // nil: nobody was ever moved
 
 	Pledges        []controller.Pledge            `json:"pledges,omitempty"` // those that stand, by id
 	LastPledge     controller.PledgeID            `json:"last_pledge,omitempty"`

@@ -84,7 +84,7 @@ func (s *State) viewRunning(v *controller.View) {
 			continue
 		}
 		sorted = sorted && (n == 0 || v.Running[n-1].Job.ID < j.ID)
-		v.Running = append(v.Running, controller.Running{Job: &j.Job, Hosts: j.Hosts})
+		v.Running = append(v.Running, controller.Running{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)]})
 	}
 	if !sorted { // coflows that carry again what was lost have ids of their own
 		slices.SortFunc(v.Running, func(a, b controller.Running) int { return cmp.Compare(a.Job.ID, b.Job.ID) })

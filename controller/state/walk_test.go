@@ -50,6 +50,7 @@ type walk struct {
 	end  bool // nothing but progress any more
 
 	lossy    bool // hosts fail and come back
+	moving   bool // tasks of running jobs are moved
 	jobs     []*controller.Job
 	received map[[2]int]pathmap.Bytes // by job and edge
 }
@@ -134,6 +135,11 @@ func (w *walk) entry() state.Entry {
 		case state.JobAccepted:
 			return state.Entry{Kind: state.JobAccepted, Job: w.job(), Request: fmt.Sprint(r.IntN(20))}
 		case state.Placed:
+			if w.moving && r.IntN(2) == 0 {
+				if e, ok := w.migrate(); ok {
+					return e
+				}
+			}
 			if e, ok := w.place(); ok {
 				return e
 			}

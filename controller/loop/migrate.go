@@ -1,0 +1,48 @@
+package loop
+
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// sentOf returns what has been sent of rows that begin again, as far as hosts have told.
+func (l *Loop) sentOf(keys []southbound.BundleKey) (sum pathmap.Bytes) {
+	for _, k := range keys {
+		i, found := slices.BinarySearchFunc(l.view.Coflows, k.Coflow, func(c controller.CoflowView, id southbound.CoflowID) int { return cmp.Compare(c.ID, id) })
+		if found {
+			c := &l.view.Coflows[i]
+			sum += max(0, c.Size[k.Row]-c.LeftBytes(int(k.Row)))
+		}
+	}
+	return sum
+}
+
+// leave has rows that begin again elsewhere send nothing any more. Their tasks need no such word: a later try voids the
+// one before.
+func (l *Loop) leave(keys []southbound.BundleKey) {
+	for i, k := range keys {
+		l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: k, Tag: southbound.TagHold})
+		if i == 0 || keys[i-1].Coflow != k.Coflow {
+			l.touched = append(l.touched, k.Coflow)
+		}
+	}
+	l.idle.all = l.idle.all || len(keys) > 0
+}
+
+// holdLost has the rows of a coflow that are not waited for send nothing any more, where a part of it has begun again
+// elsewhere: whoever led may have died before it said so.
+func (l *Loop) holdLost(id southbound.CoflowID, c *state.Coflow) {
+	if c.Laid == nil {
+		return
+	}
+	for r, done := range c.Done {
+		if done {
+			l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: id, Row: int32(r)}, Tag: southbound.TagHold})
+		}
+	}
+}

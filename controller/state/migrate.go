@@ -1,0 +1,134 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// What a task takes with it when it is moved, and what that costs: docs/decisions/migration-has-a-price.md.
+
+// Migrated sums up what moving tasks of running jobs has cost.
+type Migrated struct {
+	Tasks   int64         `json:"tasks"`
+	Bytes   pathmap.Bytes `json:"bytes"`      // sent before, and sent again
+	Compute time.Duration `json:"compute_ns"` // begun before, and begun again
+}
+
+// checkMigration says why tasks of a running job cannot be moved so, or nil. held is as CheckPlacement has it; slots that
+// the tasks leave are free for whatever comes after.
+func (s *State) checkMigration(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
+	switch {
+	case j.Piecemeal:
+		return fmt.Errorf("place job %d: it is placed piecemeal, and its tasks are not moved", p.Job)
+	case j.Ended != Unset || slices.Contains(j.Hosts, controller.NoHost):
+		return ErrStale
+	case p.Again < 0:
+		return fmt.Errorf("place job %d: %d bytes are sent again", p.Job, p.Again)
+	}
+	for k, i := range p.Move {
+		switch {
+		case i < 0 || int(i) >= len(j.Hosts) || k > 0 && p.Move[k-1] >= i:
+			return fmt.Errorf("place job %d: task %d of %d is moved twice, out of order, or does not exist", p.Job, i, len(j.Hosts))
+		case s.task(j, int(i)).Ended != Unset || p.Hosts[i] == j.Hosts[i]:
+			return ErrStale
+		}
+	}
+	for i, h := range p.Hosts {
+		switch _, moves := slices.BinarySearch(p.Move, int32(i)); {
+		case h != j.Hosts[i] && !moves:
+			return fmt.Errorf("place job %d: task %d runs on host %d and is not moved", p.Job, i, j.Hosts[i])
+		case h < 0 || int(h) >= len(s.free):
+			return fmt.Errorf("place job %d: host %d of %d", p.Job, h, len(s.free))
+		case moves && s.Lost(h):
+			return fmt.Errorf("place job %d: host %d is lost", p.Job, h)
+		}
+	}
+	return s.takeSlots(j, p, held)
+}
+
+// takeSlots has moved tasks leave their slots and take new ones in held, if there are.
+func (s *State) takeSlots(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
+	for _, i := range p.Move {
+		held[j.Hosts[i]]--
+		held[p.Hosts[i]]++
+	}
+	for _, i := range p.Move {
+		if h := p.Hosts[i]; held[h] > s.free[h] {
+			return fmt.Errorf("place job %d: host %d has no slot left", p.Job, h)
+		}
+	}
+	return nil
+}
+
+// migrate has tasks leave their hosts; rehouse brings them to the next. What is on its way from or to one of them begins
+// again, together with what shares its bundle; what has been received is kept.
+func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
+	s.rememberLaid(j)
+	for _, id := range s.coflowsOf(j) {
+		c := s.d.Coflows[id]
+		if rows := s.rowsOf(j, c, p.Move); len(rows) > 0 {
+			if s.lose(j, id, rows); c.Left == 0 {
+				s.endCoflow(j, id, c, e)
+			}
+		}
+	}
+	if s.d.Migrated == nil {
+		s.d.Migrated = &Migrated{}
+	}
+	m := s.d.Migrated
+	m.Bytes += p.Again
+	for _, i := range p.Move {
+		t := s.task(j, int(i))
+		s.free[t.Host]++
+		m.Tasks++
+		if t.Started != Unset && j.Stages[t.Stage].Streams == 0 {
+			m.Compute += e.At - t.Started
+		}
+		t.Try++
+		t.Started, t.Moved, t.Host, j.Hosts[i] = Unset, e.At, controller.NoHost, controller.NoHost
+	}
+}
+
+// rowsOf returns the rows of a started coflow that have not been received and hold a pair with one of those tasks.
+func (s *State) rowsOf(j *Job, c *Coflow, tasks []int32) (rows []int) {
+	x := &j.Edges[c.Edge]
+	if c.Started == Unset || c.Ended != Unset || x.Kind == controller.Fixed {
+		return nil
+	}
+	moves := func(t southbound.HostID) bool {
+		_, found := slices.BinarySearch(tasks, int32(t))
+		return found
+	}
+	type ends [2]southbound.HostID
+	touched, laid := map[ends]bool{}, c.laid(j)
+	for _, p := range tasksOf(j, c) {
+		if moves(p.Src) || moves(p.Dst) {
+			touched[ends{laid[p.Src], laid[p.Dst]}] = true
+		}
+	}
+	for r, done := range c.Done {
+		if !done && touched[ends{c.Columns.Src[r], c.Columns.Dst[r]}] {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// LeftBehind returns the rows that begin again when a placement moves tasks, by coflow and row.
+func (s *State) LeftBehind(p *controller.Placement) (keys []southbound.BundleKey) {
+	j := s.Job(p.Job)
+	if j == nil || len(p.Move) == 0 {
+		return nil
+	}
+	for _, id := range s.coflowsOf(j) {
+		for _, r := range s.rowsOf(j, s.d.Coflows[id], p.Move) {
+			keys = append(keys, southbound.BundleKey{Coflow: id, Row: int32(r)})
+		}
+	}
+	return keys
+}
