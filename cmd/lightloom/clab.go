@@ -14,9 +14,10 @@ func newClab() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clab FILE.clab.yml",
 		Short: "Say what the nodes of a containerlab topology are run as",
-		Long: "A topology of containerlab runs as a fabric (lightloom up --fabric file:FILE.clab.yml) if every switch in it is of a\n" +
-			"kind that has a twin among the emulated ones, which speaks its profile over gNMI: " + strings.Join(clab.Kinds(), ", ") + ".\n" +
-			"Others are named, and the command fails.",
+		Long: "A topology of containerlab runs as a fabric (lightloom up or replay, --fabric file:FILE.clab.yml) if every switch in it\n" +
+			"is of a kind that has a twin among the emulated ones: " + strings.Join(clab.Kinds(), ", ") + ".\n" +
+			"Others are named, and the command fails, as up and replay do. Within a fabric every packet switch speaks openconfig,\n" +
+			"whatever its kind; the table names the profile of the kind's own models, which lightloom target --profile speaks.",
 		Example: "  lightloom clab lab.clab.yml",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -32,6 +32,9 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		case opt.Fabric == "":
 			return usage("add --fabric hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms", "replay: there is no fabric to replay on")
 		}
+		if err := runnable(opt.Fabric); err != nil {
+			return err
+		}
 		if opt.Trace == wiring.Synthetic {
 			opt.Trace = ""
 		}

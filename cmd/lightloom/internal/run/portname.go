@@ -28,9 +28,27 @@ func portNamed(t *pathmap.Topology, name string) (pathmap.NodeID, int32, error) 
 	case port < 0 || port >= int64(t.Ports(n)):
 		return 0, 0, fmt.Errorf("port %q: %s has ports 0 to %d", name, name[:at], t.Ports(n)-1)
 	case t.OutPort(n, int32(port)) == pathmap.None:
-		return 0, 0, fmt.Errorf("port %q: no cable is plugged in", name)
+		return 0, 0, fmt.Errorf("port %q: no cable is plugged in there%s", name, cabled(t, n))
 	}
 	return n, int32(port), nil
+}
+
+// cabled tells which port of a node to write: the first one that has a cable, and the last.
+func cabled(t *pathmap.Topology, n pathmap.NodeID) string {
+	var with []int32
+	for p := range t.Ports(n) {
+		if t.OutPort(n, p) != pathmap.None {
+			with = append(with, p)
+		}
+	}
+	name := t.Node(n).Name
+	switch len(with) {
+	case 0:
+		return fmt.Sprintf(", nor at any other port of %s", name)
+	case 1:
+		return fmt.Sprintf(": write %s-%d, the one that has a cable", name, with[0])
+	}
+	return fmt.Sprintf(": write one of the %d that have a cable, such as %s-%d or %s-%d", len(with), name, with[0], name, with[len(with)-1])
 }
 
 // noPort names the first host and the first switch, so that the form is seen.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
 
@@ -42,6 +43,34 @@ func TestPortNamed(t *testing.T) {
 			t.Errorf("%q is port %d of %v, %v", c.name, p, n, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%q: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestCaptureWithoutCable: a capture at a port where no cable is plugged in is refused before anything is opened, and the
+// error names ports that have one.
+func TestCaptureWithoutCable(t *testing.T) {
+	b := pathmap.NewBuilder()
+	a := b.Add(pathmap.Node{Name: "tor0", Role: pathmap.ToR})
+	c := b.Add(pathmap.Node{Name: "tor1", Role: pathmap.ToR, Rack: 1})
+	b.Cable(a, 3, c, 1, pathmap.Gbps, pathmap.Gbps)
+	b.Cable(a, 5, c, 4, pathmap.Gbps, pathmap.Gbps)
+	d := b.Add(pathmap.Node{Name: "tor2", Role: pathmap.ToR, Rack: 2})
+	b.Cable(a, 6, d, 2, pathmap.Gbps, pathmap.Gbps)
+	top, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{fabric: &topo.Fabric{Topology: top, Racks: 3, ToRNode: []pathmap.NodeID{a, c, d}}}
+	for _, tt := range []struct{ port, want string }{
+		{"tor0-0", `port "tor0-0": no cable is plugged in there: write one of the 3 that have a cable, such as tor0-3 or tor0-6`},
+		{"tor1:2", `port "tor1:2": no cable is plugged in there: write one of the 2 that have a cable, such as tor1-1 or tor1-4`},
+		{"tor2-0", `port "tor2-0": no cable is plugged in there: write tor2-2, the one that has a cable`},
+		{"tor2-3", `port "tor2-3": tor2 has ports 0 to 2`},
+	} {
+		res, err := s.serveCapture(t.Context(), nil, captureRequest{Port: tt.port, SnapLen: 64}, nil)
+		if res != nil || err == nil || err.Error() != tt.want {
+			t.Errorf("%s: %+v, %v, want %q", tt.port, res, err, tt.want)
 		}
 	}
 }
