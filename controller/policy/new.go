@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ type Options struct {
 	EveryBundle bool
 	// Explain is told why tasks and bundles go where they do, by the parts that can say; nil: nobody wants to know.
 	Explain route.Teller
+	// Migrate has tasks of running jobs moved where that gains more than so many times its cost; 0: never. An error where
+	// no part of the policy can.
+	Migrate float64
 }
 
 // All returns the presets. Any other + list of parts is a name too, if no two of them answer the same question.
@@ -79,12 +83,20 @@ func New(name string, opt Options) (controller.Policy, error) {
 			t.Tell(opt.Explain)
 		}
 	}
+	if opt.Migrate > 0 {
+		if m, ok := parts[Place].(interface{ Migrate(float64) bool }); !ok || !m.Migrate(opt.Migrate) {
+			return nil, fmt.Errorf("make policy %q: %w", name, ErrStays)
+		}
+	}
 	p := Compose(parts[Place], parts[Light], parts[Route], parts[Share])
 	if opt.EveryBundle {
 		p = always{p}
 	}
 	return p, nil
 }
+
+// ErrStays: the policy has no rule by which it could move a running job.
+var ErrStays = errors.New("it never moves what runs, and only crosslayer can")
 
 // choice is which entry answers which question.
 type choice struct {

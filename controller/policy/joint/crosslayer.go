@@ -13,13 +13,15 @@ import (
 )
 
 // CrossLayer places each waiting job by two-level annealing, so that a placement is valued together with the paths that
-// it allows; jobs that run are not moved. Its second face routes: what was found while placing is where it begins, with
-// the bundles that circuits took left out, and bare coflows, which are only routed, are in it.
+// it allows; jobs that run are not moved, unless Migrate has been called. Its second face routes: what was found while
+// placing is where it begins, with the bundles that circuits took left out, and bare coflows, which are only routed, are in it.
 type CrossLayer struct {
 	opt   anneal.Options
 	atlas *anneal.Atlas // the other face's
 	found map[southbound.CoflowID]wayOf
 	tell  route.Teller // nil: nobody wants to know
+
+	factor float64 // what a move of a running job has to gain, of its cost; 0: none is moved
 }
 
 // Tell has every placement explained from now on.
@@ -77,6 +79,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			c.found[j.FirstCoflow+southbound.CoflowID(k)] = wayOf{k, placed}
 		}
 	}
+	c.migrate(v, p)
 }
 
 func (c *CrossLayer) hint(id southbound.CoflowID, src, dst southbound.HostID) int {

@@ -84,6 +84,7 @@ func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
 	f := newFinder(v)
 	for i := range v.Coflows {
 		switch c := &v.Coflows[i]; {
+		case moved(p, c.Job): // what it sends is laid out anew
 		case !c.Routed && len(c.Src) > 0:
 			add(c.ID, c.Job, int(c.Edge), c.Src, c.Dst, c.Flows, false)
 		case c.Routed && (v.Down != nil || v.Changed != nil):
@@ -156,4 +157,9 @@ func (c *coflow) routing(v *controller.View, packets, circuits []int) controller
 		*from = (*from)[1:]
 	}
 	return out
+}
+
+// moved says whether a plan moves tasks of a job.
+func moved(p *controller.Plan, id controller.JobID) bool {
+	return slices.ContainsFunc(p.Place, func(pl controller.Placement) bool { return pl.Job == id && len(pl.Move) > 0 })
 }

@@ -116,6 +116,9 @@ func (o *outcome) result() report.PolicyResult {
 	}
 	r.Faults, r.Received = intervals(o.Faults, o.End), received(o.Levels, drawnLevels)
 	r.Notes = append(r.Notes, o.unfinished()...)
+	if m := o.State.Migrated; m != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d tasks of running jobs were moved: %d bytes (as run) were sent again, and %.3f s of computing repeated", m.Tasks, m.Bytes, m.Compute.Seconds()))
+	}
 	for _, j := range o.State.Jobs {
 		if j.Ended == state.Unset {
 			continue

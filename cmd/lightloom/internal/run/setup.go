@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -118,7 +119,9 @@ func (s *setup) choose(spec topo.Spec) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.policy(n); err != nil {
+		if _, err := s.policy(n); errors.Is(err, policy.ErrStays) {
+			return &insideError{fmt.Sprintf("--migrate: policy %q never moves what runs", n), "leave --migrate away, or take only policies with crosslayer in their name (not crosslayer-paper)"}
+		} else if err != nil {
 			return err
 		}
 		lights := s.lights(n)
@@ -166,7 +169,7 @@ func (s *setup) policy(name string) (controller.Policy, error) {
 	}
 	p := s.opt.Parts
 	return policy.New(name, policy.Options{Place: p.Place, Light: p.Light, Route: p.Route, Share: p.Share, EveryBundle: s.opt.Rules.EveryFlow,
-		Explain: s.explain.teller(name)})
+		Explain: s.explain.teller(name), Migrate: s.opt.Rules.Migrate})
 }
 
 // load makes the jobs: of the trace, or synthetic ones.

@@ -1,0 +1,191 @@
+package anneal
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Stakes are what moving the tasks of a running job would cost, and what it has left to send.
+type Stakes struct {
+	Fixed []bool          // by task: it is not moved
+	Again []pathmap.Bytes // by task: sent already, and to be sent again if it is moved
+	Rerun []float64       // by task: seconds that it has computed, and computes again
+	// Left returns what a bundle of an edge has left to send.
+	Left func(edge int, src, dst southbound.HostID) pathmap.Bytes
+	// Factor is how many times its cost a move has to gain, in bits: above zero.
+	Factor float64
+}
+
+// Moved is what Migrate has found.
+type Moved struct {
+	Hosts        []southbound.HostID // by task
+	Tasks        []int32             // that change their hosts, ascending; none: nothing is worth its price
+	Gain, Price  int64               // bits a second
+	Remaining    float64             // seconds that the job still sends for, as it stands
+	Place, Route Count
+}
+
+// dear is above every gain: the price of a task of a job that has no time left to earn it.
+const dear = int64(1) << 44
+
+// leastGain is the share of what the job is worth from which on a gain is one: below it is the noise of the annealer.
+const leastGain = 0.01
+
+// Migrate looks for tasks of a running job that are worth being moved. Its flows are not on the scene; they are laid
+// between the present hosts first, and both levels walk from there, each task having its price to leave. A price is its
+// cost in bits over the time that the job still sends for, so that a move pays if gain × time exceeds Factor × cost. The
+// scene is not to be used afterwards.
+func (s *Scene) Migrate(j *controller.Job, hosts []southbound.HostID, free []int32, parts int, stakes Stakes, rng *rand.Rand) Moved {
+	s.begin(parts)
+	m := &migration{placing: newPlacing(s, j, free), home: hosts, price: make([]int64, len(hosts))}
+	out := Moved{Hosts: hosts}
+	if len(m.g.edges) == 0 || len(m.hosts) == 0 {
+		return out
+	}
+	var fresh []bundleKey
+	for t, h := range hosts {
+		m.free[h]++ // put takes it again: the task holds its slot, or has ended
+		m.put(t, h, &fresh)
+		if !stakes.Fixed[t] {
+			m.loose = append(m.loose, t)
+		}
+	}
+	m.open(fresh, s.opt.RouteSteps, rng)
+	m.settle()
+	was := m.placing.Utility()
+	out.Remaining = m.remaining(stakes.Left)
+	if len(m.loose) == 0 || out.Remaining == 0 {
+		return out
+	}
+	worth := s.net.jobs[m.flow.job].value
+	m.setPrices(&stakes, out.Remaining, float64(worth))
+	o := s.opt
+	out.Place = Walk(m, Schedule{Restarts: o.Restarts, Steps: o.Steps, Start: o.Start, End: o.End}, rng)
+	out.Place.Add(m.improve(rng))
+	out.Route = m.counts
+	out.Price = m.due()
+	out.Gain = m.placing.Utility() - was
+	if out.Gain <= out.Price || float64(out.Gain) < leastGain*float64(worth) {
+		return out
+	}
+	out.Hosts = slices.Clone(m.host)
+	for t, h := range m.host {
+		if h != hosts[t] {
+			out.Tasks = append(out.Tasks, int32(t))
+		}
+	}
+	return out
+}
+
+// migration is a placing whose tasks stand somewhere, and pay to leave.
+type migration struct {
+	*placing
+	home  []southbound.HostID
+	price []int64 // by task, bits a second
+	loose []int   // tasks that may be moved
+}
+
+// remaining returns how long the job still sends for, in seconds: as long as the slowest of its bundles takes at the rate
+// that it has. Edges that follow one another take longer, and a move gains more than is reckoned with.
+func (m *migration) remaining(left func(edge int, src, dst southbound.HostID) pathmap.Bytes) float64 {
+	most := 0.0
+	for i := range m.live {
+		b := &m.live[i]
+		if rate := m.s.net.flows[b.flow].rate; rate > 0 {
+			bytes := left(m.g.index[b.key.edge], b.key.src, b.key.dst)
+			most = max(most, 8*float64(bytes)/float64(rate))
+		}
+	}
+	return most
+}
+
+// setPrices says what each task pays. While a task computes again its job gets on by nothing: that costs what the job is
+// worth for as long.
+func (m *migration) setPrices(stakes *Stakes, remaining, worth float64) {
+	for _, t := range m.loose {
+		cost := 8*float64(stakes.Again[t]) + stakes.Rerun[t]*worth
+		m.price[t] = int64(math.Ceil(min(stakes.Factor*cost/remaining, float64(dear))))
+	}
+}
+
+// due is the price of all tasks that stand elsewhere.
+func (m *migration) due() (sum int64) {
+	for _, t := range m.loose {
+		if m.host[t] != m.home[t] {
+			sum += m.price[t]
+		}
+	}
+	return sum
+}
+
+// Utility implements Problem: what everything is worth, less what the moves cost.
+func (m *migration) Utility() int64 { return m.placing.Utility() - m.due() }
+
+// Reset implements Problem: every task is at home.
+func (m *migration) Reset(_ int, rng *rand.Rand) {
+	var fresh []bundleKey
+	for _, t := range m.loose {
+		if m.host[t] != m.home[t] {
+			m.put(t, -1, &fresh)
+		}
+	}
+	for _, t := range m.loose {
+		if m.host[t] != m.home[t] {
+			m.put(t, m.home[t], &fresh)
+		}
+	}
+	m.open(fresh, m.s.opt.RouteSteps, rng)
+	m.journal = m.journal[:0]
+}
+
+// Move implements Problem: one task goes to a host with a slot.
+func (m *migration) Move(rng *rand.Rand) bool {
+	t := m.loose[rng.IntN(len(m.loose))]
+	at := rng.IntN(len(m.hosts))
+	for k := range m.hosts {
+		if h := m.hosts[(at+k)%len(m.hosts)]; h != m.host[t] && m.free[h] > 0 {
+			m.shift(t, h, m.s.opt.RouteSteps, rng)
+			return true
+		}
+	}
+	return false
+}
+
+// improve lets each task in turn go where it is best for all, and home where that is as good.
+func (m *migration) improve(rng *rand.Rand) (count Count) {
+	for range m.s.opt.Passes {
+		gained := false
+		for _, t := range m.loose {
+			gained = m.try(t, m.home[t], 0, &count, rng) || gained
+			for _, h := range m.candidates(t, rng) {
+				gained = m.try(t, h, 1, &count, rng) || gained
+			}
+		}
+		m.settle()
+		if !gained || m.Spent() {
+			break
+		}
+	}
+	return count
+}
+
+// try moves a task if that gains at least so much.
+func (m *migration) try(t int, h southbound.HostID, least int64, count *Count, rng *rand.Rand) bool {
+	if m.Spent() || h == m.host[t] || m.free[h] <= 0 {
+		return false
+	}
+	before := m.Utility()
+	m.shift(t, h, 0, rng)
+	count.Evaluated++
+	if m.Utility() < before+least {
+		m.Undo()
+		return false
+	}
+	count.Accepted++
+	return true
+}

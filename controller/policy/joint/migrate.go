@@ -1,0 +1,148 @@
+package joint
+
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/anneal"
+	"lightloom/controller/policy/route"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// When tasks of running jobs are moved, and at what price: docs/decisions/migration-has-a-price.md.
+
+// mostJobs is how many running jobs a decision looks at: those with most left to send. They share the work of one.
+const mostJobs = 8
+
+// Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost; false where the
+// part cannot, for it places as printed, or without the lower level.
+func (c *Placer) Migrate(factor float64) bool {
+	c.factor = factor
+	return !c.opt.Paper && !c.opt.Blind
+}
+
+// migrate moves tasks of one running job at most, once all that waited has been placed and committed: what has changed
+// by it is there for the next decision.
+func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
+	if c.factor <= 0 || len(v.Homeless) > 0 {
+		return
+	}
+	if len(p.Place) > 0 {
+		p.Wake = min(p.Wake, v.Now+1)
+		return
+	}
+	for _, r := range c.movable(v) {
+		j, edges := open(v, r)
+		stakes := stakesOf(v, r, edges)
+		stakes.Factor = c.factor
+		m := route.NewScene(without(v, r.Job.ID), c.opt, c.atlas).Migrate(j, r.Hosts, v.Free, mostJobs, stakes, v.Rand("migrate", uint64(r.Job.ID)))
+		count(&p.Anneal.Place, m.Place)
+		count(&p.Anneal.Route, m.Route)
+		if len(m.Tasks) > 0 {
+			p.Place = append(p.Place, controller.Placement{Job: r.Job.ID, Hosts: m.Hosts, Move: m.Tasks})
+			return
+		}
+	}
+}
+
+// movable returns the running jobs that are looked at: placed at once, on hosts that stand, not moved at this very
+// instant; those with most left to send, by the first id among equals.
+func (c *Placer) movable(v *controller.View) []controller.Running {
+	left := map[controller.JobID]pathmap.Bytes{}
+	for i := range v.Coflows {
+		cf := &v.Coflows[i]
+		for r := range cf.Src {
+			left[cf.Job] += cf.LeftBytes(r)
+		}
+	}
+	var all []controller.Running
+	for _, r := range v.Running {
+		moved := slices.ContainsFunc(r.Tasks, func(t controller.TaskState) bool { return t.Try > 0 && t.Moved == v.Now })
+		if !r.Job.Piecemeal && !moved && !slices.Contains(r.Hosts, controller.NoHost) && left[r.Job.ID] > 0 {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b controller.Running) int {
+		return cmp.Or(cmp.Compare(left[b.Job.ID], left[a.Job.ID]), cmp.Compare(a.Job.ID, b.Job.ID))
+	})
+	return all[:min(len(all), mostJobs)]
+}
+
+// without is a view in which a job sends nothing.
+func without(v *controller.View, id controller.JobID) *controller.View {
+	others := *v
+	others.Coflows = slices.DeleteFunc(slices.Clone(v.Coflows), func(c controller.CoflowView) bool { return c.Job == id })
+	others.Running = slices.DeleteFunc(slices.Clone(v.Running), func(r controller.Running) bool { return r.Job.ID == id })
+	return &others
+}
+
+// open returns a running job as far as it has still to send: without the edges that have delivered. edges is by edge of
+// the job: its number in what is left; -1 for none.
+func open(v *controller.View, r controller.Running) (j *controller.Job, edges []int) {
+	rest := *r.Job
+	rest.Edges, edges = nil, make([]int, len(r.Job.Edges))
+	for k := range edges {
+		edges[k] = -1
+		if slices.ContainsFunc(v.Coflows, func(c controller.CoflowView) bool { return c.Job == r.Job.ID && int(c.Edge) == k && len(c.Src) > 0 }) {
+			edges[k] = len(rest.Edges)
+			rest.Edges = append(rest.Edges, r.Job.Edges[k])
+		}
+	}
+	return &rest, edges
+}
+
+// bundle names what flows between two hosts over an edge.
+type bundle struct {
+	edge     int
+	src, dst southbound.HostID
+}
+
+// stakesOf says what moving each task of a job costs. A bundle that several pairs of tasks share begins again whole, and
+// each of them is charged for it: together they pay too much rather than too little.
+func stakesOf(v *controller.View, r controller.Running, edges []int) anneal.Stakes {
+	n := len(r.Hosts)
+	s := anneal.Stakes{Fixed: make([]bool, n), Again: make([]pathmap.Bytes, n), Rerun: make([]float64, n)}
+	held := r.Job.Streaming()
+	for t := range r.Tasks {
+		state := &r.Tasks[t]
+		s.Fixed[t] = state.Ended >= 0
+		if state.Running() && !held[state.Stage] {
+			s.Rerun[t] = (v.Now - state.Started).Seconds()
+		}
+	}
+	left := map[bundle]pathmap.Bytes{}
+	for i := range v.Coflows {
+		cf := &v.Coflows[i]
+		if cf.Job != r.Job.ID {
+			continue
+		}
+		e := &r.Job.Edges[cf.Edge]
+		out, in := map[southbound.HostID]pathmap.Bytes{}, map[southbound.HostID]pathmap.Bytes{}
+		for row := range cf.Src {
+			if !cf.Ended[row] {
+				l := cf.LeftBytes(row)
+				left[bundle{edges[cf.Edge], cf.Src[row], cf.Dst[row]}] += l
+				if cf.Started {
+					sent := max(0, cf.Size[row]-l)
+					out[cf.Src[row]] += sent
+					in[cf.Dst[row]] += sent
+				}
+			}
+		}
+		if e.Kind == controller.Fixed {
+			continue
+		}
+		for t := range r.Tasks {
+			if int(r.Tasks[t].Stage) == e.From {
+				s.Again[t] += out[r.Hosts[t]]
+			}
+			if int(r.Tasks[t].Stage) == e.To {
+				s.Again[t] += in[r.Hosts[t]]
+			}
+		}
+	}
+	s.Left = func(edge int, src, dst southbound.HostID) pathmap.Bytes { return left[bundle{edge, src, dst}] }
+	return s
+}
