@@ -24,6 +24,10 @@ func newAgent() *cobra.Command {
 	return c
 }
 
+// defaultRequests is several times what a controller says at its busiest: a change of rates a millisecond for a while, a
+// hundred calls a second at length.
+const defaultRequests = 1000
+
 func newAgentRun() *cobra.Command {
 	var opt wiring.AgentOptions
 	rate, withStdin := "", false
@@ -43,7 +47,8 @@ func newAgentRun() *cobra.Command {
 	fl.StringVar(&opt.Listen, "listen", "127.0.0.1:7470", "address for the controller: host:port or unix:PATH")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory with HOST.pem and data.key")
 	fl.StringVar(&opt.Devices, "devices", "", "the controller's file, where hosts have other addresses than 10.(r/256).(r%256).(i+1)")
-	fl.StringVar(&rate, "max-rate", "", "no transfer sends faster, whatever the controller says; such as 500Mbps")
+	fl.StringVar(&rate, "max-rate", "", "all transfers of this machine together send no faster, whatever the controller says; such as 500Mbps")
+	fl.IntVar(&opt.MaxRequests, "max-requests", defaultRequests, "calls a second that each replica of the controller may make: more wait, and are refused after a second; 0: no bound")
 	fl.StringSliceVar(&opt.LLDP, "lldp", nil, "interfaces at which to announce the host by LLDP, for switches to know who is there; needs CAP_NET_RAW")
 	fl.StringVar(&opt.Congestion, "congestion", "cubic", "congestion control of TCP")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
@@ -58,6 +63,9 @@ func newAgentRun() *cobra.Command {
 			if opt.MaxRate, err = pathmap.ParseRate(rate); err != nil || opt.MaxRate <= 0 {
 				return usage("write --max-rate 500Mbps", "run: --max-rate %q is no rate above zero", rate)
 			}
+		}
+		if opt.MaxRequests < 0 {
+			return usage("write --max-requests 1000, or 0 for no bound", "run: --max-requests %d is below zero", opt.MaxRequests)
 		}
 		ctx := c.Context()
 		if withStdin {

@@ -30,6 +30,7 @@ type Agent struct {
 	doors   chan struct{}    // bounds the threads that are inside hosts
 	number  uint64           // this incarnation
 	buffers sync.Pool        // of *buffer
+	sum     *bucket          // bounds what all hosts here send, in payload bytes; nil: nothing does
 	mss     int              // of senders; 0: as the route says. Set by tests, where the route is the loopback's
 
 	mu      sync.Mutex
@@ -58,6 +59,9 @@ var _ southbound.Host = (*Agent)(nil)
 const (
 	maxGreeting = 1024 // incoming connections whose header has not come
 	maxDoors    = 4    // a section takes microseconds, and a thread
+	// sumSaved is how long hosts may have sent nothing and still catch up with the bound of their sum: less than a queue of
+	// the fabric takes at its rate (netns: 5 ms), more than a timer is late.
+	sumSaved = 4 * time.Millisecond
 )
 
 // New makes an agent that listens at each of its hosts. Close ends it.
@@ -69,6 +73,7 @@ func New(cfg Config) (*Agent, error) {
 	a := &Agent{cfg: cfg, pattern: newPattern(), addr: make([]netip.AddrPort, cfg.Hosts),
 		greet: make(chan struct{}, maxGreeting), doors: make(chan struct{}, maxDoors), table: newTable(), rates: newRateTable(), events: newEventLog(),
 		tasks: map[southbound.TaskID]running{}, lost: map[southbound.HostID]bool{}, beat: 1, fence: newFence()}
+	a.sum = newBucket(payload(cfg.MaxRate), sumSaved)
 	a.odometer = newOdometer(a)
 	a.buffers.New = func() any { return new(buffer) }
 	var b [8]byte

@@ -33,7 +33,12 @@ type Config struct {
 	// Line is the slowest layer-2 line rate between two hosts by a tag, above which pacing would only fill queues; 0 or
 	// nil: not known, and senders are not paced where the controller sets no rate.
 	Line func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond
-	Net  Network
+	// MaxRate bounds what all hosts here send together, at layer 2; 0: nothing does. What TCP sends again is not counted.
+	MaxRate pathmap.BitsPerSecond
+	// MaxRequests bounds the calls a second of each leader, by the name in its certificate; 0: nothing does. One that is
+	// above waits, and is refused if it would wait for longer than a second.
+	MaxRequests int
+	Net         Network
 	// Now is the instant of the run. It never goes back. nil: time since New.
 	Now func() time.Duration
 	// Congestion is the TCP congestion control of senders; empty: cubic, which shares evenly where others may not.
@@ -60,6 +65,10 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("make agent: no addresses of hosts")
 	case c.Net == nil:
 		return c, errors.New("make agent: no network")
+	case c.MaxRate < 0:
+		return c, fmt.Errorf("make agent: a bound of %v: take a rate above zero, or 0 for none", c.MaxRate)
+	case c.MaxRequests < 0:
+		return c, fmt.Errorf("make agent: %d requests a second: take 1 or more, or 0 for no bound", c.MaxRequests)
 	case c.Tick < 0:
 		return c, fmt.Errorf("make agent: tick of %v: take a duration above zero", c.Tick)
 	}
@@ -68,6 +77,14 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Line == nil {
 		c.Line = func(southbound.HostID, southbound.HostID, southbound.Tag) pathmap.BitsPerSecond { return 0 }
+	}
+	if most, line := c.MaxRate, c.Line; most > 0 {
+		c.Line = func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
+			if r := line(src, dst, tag); r > 0 && r < most {
+				return r
+			}
+			return most
+		}
 	}
 	if c.Now == nil {
 		began := time.Now()

@@ -61,7 +61,8 @@ func (g gate) near(o gate) bool {
 
 // pump writes until the bundle's last byte is in the socket.
 func (s *sender) pump(raw syscall.RawConn) error {
-	var due time.Time // of the next write, where the loop paces
+	var due time.Time      // of the next write, where the loop paces
+	turn := s.a.sum.paid() // what all have written is paid for then, if their sum is bounded
 	for s.written.Load() < s.b.size {
 		g := s.gate.Load()
 		switch {
@@ -70,6 +71,11 @@ func (s *sender) pump(raw syscall.RawConn) error {
 				return err
 			}
 			due = time.Time{}
+			continue
+		case s.a.sum != nil && time.Until(turn) > 0:
+			if err := s.awaitUntil(turn); err != nil {
+				return err
+			}
 			continue
 		case g.gap:
 			if wait := time.Until(due); wait > 0 {
@@ -82,9 +88,11 @@ func (s *sender) pump(raw syscall.RawConn) error {
 			}
 			due = laterOf(due, time.Now().Add(-gapTime)).Add(time.Duration(float64(g.chunk) / g.rate * 1e9))
 		}
-		if err := s.write(raw, g.gap); err != nil {
+		before := s.written.Load()
+		if err := s.write(raw, g.gap || s.a.sum != nil); err != nil {
 			return err
 		}
+		turn = s.a.sum.spend(float64(s.written.Load()-before), time.Now())
 	}
 	return nil
 }
@@ -131,6 +139,13 @@ func (s *sender) await(timer <-chan time.Time) error {
 		return s.ctx.Err()
 	}
 	return nil
+}
+
+// awaitUntil waits for an instant, or less if the gate changes.
+func (s *sender) awaitUntil(at time.Time) error {
+	t := time.NewTimer(time.Until(at))
+	defer t.Stop()
+	return s.await(t.C)
 }
 
 // awaitGap waits for the next write that the loop paces, and returns when it is due: a change of the rate meanwhile

@@ -34,8 +34,9 @@ func (a *Agent) Serve(ctx context.Context, lis net.Listener, conf *tls.Config) e
 		lis.Close()
 		return errors.New("serve agent: the TLS configuration must require and verify a leader's certificate")
 	}
+	calls := newLimit(a.cfg.MaxRequests)
 	srv := grpc.NewServer(
-		grpc.Creds(credentials.NewTLS(conf)),
+		grpc.Creds(credentials.NewTLS(conf)), grpc.UnaryInterceptor(calls.unary), grpc.StreamInterceptor(calls.stream),
 		grpc.MaxRecvMsgSize(wire.MaxMessage), grpc.MaxSendMsgSize(wire.MaxMessage),
 		grpc.MaxConcurrentStreams(maxStreams), grpc.ConnectionTimeout(handshake), grpc.MaxHeaderListSize(maxHeaders),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),

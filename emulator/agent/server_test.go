@@ -20,11 +20,14 @@ import (
 type site struct {
 	*Agent
 	addr   string
+	ca     *pki.Authority
 	leader pki.Identity
 	stop   func() // ends the server
 }
 
-func newSite(t *testing.T, hosts int) *site {
+func newSite(t *testing.T, hosts int) *site { return newSiteWith(t, hosts, nil) }
+
+func newSiteWith(t *testing.T, hosts int, change func(*Config)) *site {
 	t.Helper()
 	ca, err := pki.New(time.Hour)
 	must(t, err)
@@ -32,7 +35,7 @@ func newSite(t *testing.T, hosts int) *site {
 	must(t, err)
 	leader, err := ca.Issue(pki.Controller, "replica0")
 	must(t, err)
-	s := &site{Agent: newTestAgent(t, hosts, nil), leader: leader}
+	s := &site{Agent: newTestAgent(t, hosts, change), ca: ca, leader: leader}
 	s.addr, s.stop = serve(t, s.Agent, "127.0.0.1:0", me.Server(pki.Controller))
 	return s
 }

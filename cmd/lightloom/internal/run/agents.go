@@ -28,13 +28,15 @@ import (
 
 // AgentOptions are what the command agent run asks for: an agent for hosts of this machine.
 type AgentOptions struct {
-	Fabric  string   // a spec, or the path of a YAML file
-	Devices string   // the controller's file; empty: hosts have the addresses of the address plan
-	Keys    string   // directory with the first host's keys and data.key
-	Hosts   []string // that this machine is
-	Listen  string   // host:port or unix:PATH of the controller's calls
-	MaxRate pathmap.BitsPerSecond
-	LLDP    []string // interfaces to announce the first host at; it needs CAP_NET_RAW
+	Fabric  string                // a spec, or the path of a YAML file
+	Devices string                // the controller's file; empty: hosts have the addresses of the address plan
+	Keys    string                // directory with the first host's keys and data.key
+	Hosts   []string              // that this machine is
+	Listen  string                // host:port or unix:PATH of the controller's calls
+	MaxRate pathmap.BitsPerSecond // of all that this machine sends; 0: no bound
+	// MaxRequests bounds the calls a second of each replica of the controller; 0: no bound.
+	MaxRequests int
+	LLDP        []string // interfaces to announce the first host at; it needs CAP_NET_RAW
 
 	Congestion string // of TCP; empty: cubic
 	Stdout     io.Writer
@@ -78,16 +80,8 @@ func runAgent(ctx context.Context, opt AgentOptions) error {
 		return err
 	}
 	p.readdress(f, &conf)
-	line := conf.Line
-	conf.Net, conf.Congestion = here{}, opt.Congestion
+	conf.Net, conf.Congestion, conf.MaxRate, conf.MaxRequests = here{}, opt.Congestion, opt.MaxRate, opt.MaxRequests
 	conf.Local = func(h southbound.HostID) bool { return slices.Contains(mine, h) }
-	conf.Line = func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
-		r := line(src, dst, tag)
-		if opt.MaxRate > 0 && (r == 0 || opt.MaxRate < r) {
-			return opt.MaxRate
-		}
-		return r
-	}
 	var d *lldpd.Daemon
 	if len(opt.LLDP) > 0 {
 		if d, err = announceHost(name, opt.LLDP); err != nil {
