@@ -21,6 +21,7 @@ type network struct {
 	spare    []int32 // flows that are free to be used again
 	work     int64   // flows visited so far
 	paper    bool
+	dark     *dark // nil: no flow can be on a circuit that is still to come
 	worth
 }
 
@@ -36,6 +37,9 @@ type flow struct {
 	group int32
 	place int32 // among the members of its group
 	pairs int32 // of tasks, that share it: each has its even part of the rate
+
+	circuit int32   // the pair of racks whose circuit it is on; none
+	bits    float64 // layer 2, of one pair of tasks: what a circuit's outage is weighed against
 }
 
 func newNetwork(capacity []int64, paper bool) *network {
@@ -71,7 +75,7 @@ func (n *network) clone() *network {
 		c.flows[f] = n.flows[f]
 		c.flows[f].links, c.flows[f].at = links[at:len(links):len(links)], places[at:len(places):len(places)]
 	}
-	c.worth = n.worth.clone()
+	c.worth, c.dark = n.worth.clone(), n.dark.clone()
 	return &c
 }
 
@@ -90,6 +94,7 @@ func (n *network) addFlow(g int32) int32 {
 	}
 	fl := &n.flows[f]
 	fl.group, fl.pairs, fl.rate, fl.each = g, 1, math.MaxInt64, math.MaxInt64
+	fl.circuit, fl.bits = none, 0
 	fl.links, fl.at = fl.links[:0], fl.at[:0]
 	fl.place = int32(len(n.groups[g].members))
 	n.groups[g].members = append(n.groups[g].members, f)
@@ -116,9 +121,9 @@ func (n *network) setPairs(f, pairs int32) {
 // setRate gives a flow its rate and tells its group.
 func (n *network) setRate(fl *flow, rate int64) {
 	was := fl.each
-	fl.rate, fl.each = rate, rate
+	fl.rate, fl.each = rate, n.worthOf(fl, rate)
 	if !n.paper && fl.pairs > 1 && rate != math.MaxInt64 {
-		fl.each = rate / int64(fl.pairs)
+		fl.each /= int64(fl.pairs)
 	}
 	if fl.each != was {
 		n.changed(fl.group, was, fl.each)
@@ -131,6 +136,7 @@ func (n *network) lay(f int32, links []pathmap.LinkID) {
 	for _, l := range links {
 		n.enter(fl, f, l)
 	}
+	n.join(fl, links)
 	n.setRate(fl, n.bottleneck(fl))
 }
 
@@ -156,6 +162,9 @@ func (n *network) lift(f int32, first int) {
 		n.leave(fl, hop)
 	}
 	fl.links, fl.at = fl.links[:first], fl.at[:first]
+	if fl.circuit != none {
+		n.part(fl)
+	}
 }
 
 func (n *network) leave(fl *flow, hop int) {

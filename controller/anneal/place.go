@@ -81,6 +81,9 @@ func (s *Scene) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*plac
 	p.counts = lower
 	p.s.begin(len(all))
 	sum.Add(p.improve(rngs[best]))
+	if p.s.net.dark != nil {
+		sum.Add(p.agree())
+	}
 	return p, sum
 }
 

@@ -20,8 +20,9 @@ type placing struct {
 	of   map[bundleKey]int32 // the position in live
 	live []bundle
 	flow *Dataflow
-	low  *routing // the lower level, made anew for each of its walks
-	laid []int32  // what open puts under choice: positions in live
+	low  *routing  // the lower level, made anew for each of its walks
+	bits []float64 // by edge of the graph: of one pair of tasks, where there are circuits
+	laid []int32   // what open puts under choice: positions in live
 
 	fresh   []bundleKey // room for what a move makes
 	journal []undo
@@ -60,7 +61,7 @@ type wayOf struct {
 
 func newPlacing(s *Scene, j *controller.Job, free []int32) *placing {
 	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free), of: map[bundleKey]int32{}}
-	p.flow, p.low = newDataflow(s.net, j, p.g), newRouting(s)
+	p.flow, p.low, p.bits = newDataflow(s.net, j, p.g), newRouting(s), s.bits(p.g)
 	p.low.random = false
 	for h, f := range free {
 		if f > 0 {
@@ -133,7 +134,8 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 		i = int32(len(p.live))
 		p.of[k] = i
 		b := bundle{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)), src: k.src, dst: k.dst}}
-		b.ways, b.at = p.s.ground.Ways(k.src, k.dst), -1
+		b.ways, b.at = p.s.ways(k.src, k.dst), -1
+		net.flows[b.flow].bits = p.bits[k.edge]
 		p.live = append(p.live, b)
 		*fresh = append(*fresh, k)
 		return
@@ -170,7 +172,7 @@ func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
 		if b.at = 0; len(b.ways) > 1 && (p.s.opt.Paper || p.s.opt.Blind) {
 			b.at = int32(rng.IntN(len(b.ways)))
 		} else if len(b.ways) > 1 {
-			b.at = p.s.widest(b.ways)
+			b.at = p.s.widest(b.flow, b.ways)
 		}
 		p.s.layOut(&b.choice)
 		r.take(b.choice)

@@ -57,7 +57,7 @@ func (r *routing) lay(rng *rand.Rand) {
 		case r.s.opt.Paper || r.s.opt.Blind:
 			c.at = int32(rng.IntN(len(c.ways)))
 		default:
-			c.at = r.s.widest(c.ways)
+			c.at = r.s.widest(c.flow, c.ways)
 		}
 		r.s.layOut(c)
 	}
@@ -71,10 +71,10 @@ func (s *Scene) layOut(c *choice) {
 }
 
 // widest returns the way on which one more flow would get most, the first among equals.
-func (s *Scene) widest(ways []Way) int32 {
+func (s *Scene) widest(f int32, ways []Way) int32 {
 	best, most := 0, int64(-1)
 	for k := range ways {
-		if a := s.net.afford(ways[k].Links); a > most {
+		if a := s.net.offer(f, ways[k]); a > most {
 			best, most = k, a
 		}
 	}
@@ -162,7 +162,7 @@ func (r *routing) path(k int32, rng *rand.Rand) int32 {
 		if len(c.ways[w].Links) > len(c.ways[0].Links) {
 			break
 		}
-		switch a := r.s.net.afford(c.ways[w].Links); {
+		switch a := r.s.net.offer(c.flow, c.ways[w]); {
 		case a > most:
 			best, most, ties = int32(w), a, 1
 		case a == most:
@@ -193,7 +193,7 @@ func (r *routing) best(k int32, rng *rand.Rand) int32 {
 		if int32(w) == c.at {
 			continue
 		}
-		switch a := r.s.net.afford(c.ways[w].Links); {
+		switch a := r.s.net.offer(c.flow, c.ways[w]); {
 		case a > most:
 			best, most, ties = int32(w), a, 1
 		case a == most:

@@ -63,11 +63,12 @@ func (o Options) withDefaults() Options {
 
 // Scene is the network at one decision: what runs on it, and what the decision has put there so far.
 type Scene struct {
-	ground *Ground
-	opt    Options
-	net    *network
-	end    int64 // of work, for the decision at hand
-	why    []FlowWhy
+	ground   *Ground
+	opt      Options
+	net      *network
+	circuits [][]Way // by pair of racks: the ways and the circuit; filled as they are asked for
+	end      int64   // of work, for the decision at hand
+	why      []FlowWhy
 }
 
 // NewScene returns the empty network of a ground.
@@ -92,16 +93,19 @@ type Coflow struct {
 }
 
 // Run adds bundles of one coflow that go fixed links (host links included) and are not to be moved; links[i] nil leaves
-// row i out.
-func (s *Scene) Run(c Coflow, links [][]pathmap.LinkID) {
+// row i out. It returns the flows by row, -1 for one that is left out.
+func (s *Scene) Run(c Coflow, links [][]pathmap.LinkID) []int32 {
 	if c.Of == nil {
 		c.Of, c.Edge = s.bare(lit(c.Rows, links)), 0
 	}
+	flows := make([]int32, len(c.Rows))
 	for i := range c.Rows {
-		if links[i] != nil {
-			s.net.lay(s.addFlow(&c, i), links[i])
+		if flows[i] = -1; links[i] != nil {
+			flows[i] = s.addFlow(&c, i)
+			s.net.lay(flows[i], links[i])
 		}
 	}
+	return flows
 }
 
 // lit returns the rows that have links.

@@ -26,6 +26,7 @@ func twin(p *placing, j *controller.Job) int64 {
 		for _, l := range n.flows[f].links {
 			r = min(r, n.capacity[l]/flows[l])
 		}
+		r = onCircuit(n, f, r)
 		if !n.paper {
 			r /= int64(n.flows[f].pairs)
 		}

@@ -88,6 +88,10 @@ func list() []entry {
 		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
 		cross("application", "the upper level of crosslayer alone: places by annealing, for paths drawn at random", anneal.Options{Blind: true}),
 		cross("application-paper", "application as its document prints it", anneal.Options{Blind: true, Paper: true}),
+		{PartInfo{Name: "joint", Questions: []Question{Place, Light, Route}, Doc: "places, lights and routes together: crosslayer whose annealer may also choose circuits, dark ones too"}, func() []Part {
+			p, l, r := joint.NewJoint(anneal.Options{})
+			return []Part{p, l, r}
+		}},
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
 	}
 }

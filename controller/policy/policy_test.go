@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			views := 200
-			if strings.Contains(name, "crosslayer") { // a decision takes milliseconds
+			if strings.Contains(name, "crosslayer") || name == "joint" { // a decision takes milliseconds
 				views = 25
 			}
 			policytest.Run(t, views, func() controller.Policy {

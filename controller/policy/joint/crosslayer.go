@@ -22,6 +22,8 @@ type CrossLayer struct {
 	tell  route.Teller // nil: nobody wants to know
 
 	factor float64 // what a move of a running job has to gain, of its cost; 0: none is moved
+
+	optics func(*controller.View, *route.Scene) // tells a scene of circuits; nil: paths are all there is
 }
 
 // Tell has every placement explained from now on.
@@ -64,6 +66,9 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		}
 		if scene == nil {
 			scene = route.NewScene(v, c.opt, c.atlas)
+			if c.optics != nil {
+				c.optics(v, scene)
+			}
 		}
 		placed := scene.Place(j, free, v.Rand("place", uint64(j.ID)))
 		for _, h := range placed.Hosts {

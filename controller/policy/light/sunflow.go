@@ -29,6 +29,10 @@ type Sunflow struct {
 	// Order is the order of one coflow's pairs.
 	Order Order
 
+	// Only, where it is not nil, says which pairs of ports a coflow may have reservations for; those that stand for others
+	// are withdrawn unless they have begun.
+	Only func(c southbound.CoflowID, in, out southbound.Port) bool
+
 	memory *memory // nil: everything is read at each decision
 }
 
@@ -74,7 +78,7 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		m = new(memory)
 	}
 	l := &ledger{v: v, memory: m, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}, only: only}
-	all := m.demands(v, p, l.ends)
+	all := s.allowed(m.demands(v, p, l.ends))
 	l.sched = m.scheduler(v)
 	l.sched.horizon, l.sched.byPort = v.Now+horizon, s.Order == ByPort
 	l.sort(all)
@@ -86,6 +90,26 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		// Plan on before what is planned has run out.
 		p.Wake = min(p.Wake, v.Now+max(horizon/2, 1))
 	}
+}
+
+// allowed leaves out the pairs that Only does not want. Coflows keep their rank.
+func (s Sunflow) allowed(all []demand) []demand {
+	if s.Only == nil {
+		return all
+	}
+	out := all[:0]
+	for _, d := range all {
+		var pairs []pair // the memory's own stay as they are
+		for _, x := range d.pairs {
+			if s.Only(d.id, x.in, x.out) {
+				pairs = append(pairs, x)
+			}
+		}
+		if d.pairs = pairs; len(pairs) > 0 {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // ledger is what is reserved at one decision, and what becomes of it.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/policytest"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -163,5 +164,43 @@ func BenchmarkSunflow(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(coflows), "µs/coflow")
 		})
+	}
+}
+
+// TestOnly: pairs that Only does not want are left out and what stands for them is withdrawn; with all wanted the plan is
+// as without.
+func TestOnly(t *testing.T) {
+	kept := 0
+	for seed := range uint64(300) {
+		v := policytest.View(seed)
+		var plain, all, half controller.Plan
+		for _, try := range []struct {
+			p *controller.Plan
+			s Sunflow
+		}{
+			{&plain, Sunflow{}},
+			{&all, Sunflow{Only: func(southbound.CoflowID, southbound.Port, southbound.Port) bool { return true }}},
+			{&half, Sunflow{Only: func(_ southbound.CoflowID, in, _ southbound.Port) bool { return in%2 == 0 }}},
+		} {
+			try.p.Reset()
+			try.s.Fill(v, nil, try.p)
+		}
+		if a, b := fmt.Sprintf("%+v", plain), fmt.Sprintf("%+v", all); a != b {
+			t.Fatalf("view %d: %s, without Only %s", seed, b, a)
+		}
+		for _, r := range half.Reserve {
+			if r.In%2 != 0 {
+				t.Fatalf("view %d: %+v is not wanted", seed, r)
+			}
+		}
+		kept += len(half.Reserve)
+		for _, r := range v.Reserved {
+			if r.NotBefore > v.Now && r.In%2 != 0 && !slices.Contains(half.Withdraw, r.Coflow) {
+				t.Fatalf("view %d: %+v still stands", seed, r)
+			}
+		}
+	}
+	if kept == 0 {
+		t.Error("nothing was reserved")
 	}
 }

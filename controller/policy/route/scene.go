@@ -14,7 +14,7 @@ import (
 func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scene {
 	c := &carrier{v: v, ground: anneal.NewGround(v.Fabric, v.Paths, v.Down, atlas)}
 	c.ground.Withhold(v.Pledged)
-	s := &Scene{anneal.NewScene(c.ground, opt), make(map[controller.JobID]*anneal.Dataflow, len(v.Running))}
+	s := &Scene{anneal.NewScene(c.ground, opt), make(map[controller.JobID]*anneal.Dataflow, len(v.Running)), make([][]int32, len(v.Coflows))}
 	for _, r := range v.Running {
 		s.flows[r.Job.ID] = s.Dataflow(r.Job, r.Hosts)
 	}
@@ -30,7 +30,7 @@ func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scen
 					links[r] = c.links(cf, r)
 				}
 			}
-			s.Run(anneal.Coflow{Rows: rows, Of: s.flows[cf.Job], Edge: int(cf.Edge)}, links)
+			s.rows[i] = s.Run(anneal.Coflow{Rows: rows, Of: s.flows[cf.Job], Edge: int(cf.Edge)}, links)
 		}
 	}
 	return s
@@ -40,7 +40,11 @@ func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scen
 type Scene struct {
 	*anneal.Scene
 	flows map[controller.JobID]*anneal.Dataflow // those with stages
+	rows  [][]int32                             // by coflow of the view and row: its flow; nil where it has no routes
 }
+
+// FlowsOf returns the flows of a coflow of the view by row, -1 for those that have ended; nil where it has no routes yet.
+func (s *Scene) FlowsOf(coflow int) []int32 { return s.rows[coflow] }
 
 // enter brings in the jobs that a plan places, without their flows.
 func (s *Scene) enter(v *controller.View, p *controller.Plan) {

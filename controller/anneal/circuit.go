@@ -1,0 +1,191 @@
+package anneal
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Optics is the optical circuit switch at one decision. On a scene that has it, two racks with ports have one way more: a
+// circuit, which may still be dark. Slices are by rack, or by pair of racks (input times racks plus output).
+type Optics struct {
+	Delta    time.Duration // the whole outage of a move
+	Wire     float64       // bytes that a circuit carries for a byte of payload
+	Up, Down []int64       // bits a second of a rack's port, into the switch and out of it; 0: it has none
+	Wait     []time.Duration
+	// Lit says that the two are joined already: no outage comes before the first byte.
+	Lit []bool
+}
+
+// OnCircuit is the Path of a way that is a circuit.
+const OnCircuit = -1
+
+// SetOptics gives the scene an optical switch, beside which what was put on real circuits before goes on as it was: a
+// decision's own circuits come after those that stand, and Wait is where they pay for it. It is called at most once,
+// before anything is decided.
+func (s *Scene) SetOptics(o *Optics) { s.net.addPorts(o) }
+
+// dark is the circuits that flows of a network would go over, and what is lost before their first byte.
+//
+// Each port is a link that no packet takes: the flows on a circuit share those of both its ends, as if the circuits of
+// a port took turns. On top of that a flow waits until the ports are free, and for the outage of every circuit that
+// shares the busier of its ports, its own included.
+type dark struct {
+	*Optics
+	first     pathmap.LinkID // racks inputs from here on, then as many outputs
+	racks     int32
+	flows     []int32 // by pair: flows on it
+	ins, outs []int32 // by rack: circuits that flows are on
+}
+
+func (n *network) addPorts(o *Optics) {
+	racks := len(o.Up)
+	n.dark = &dark{Optics: o, first: pathmap.LinkID(len(n.capacity)), racks: int32(racks),
+		flows: make([]int32, racks*racks), ins: make([]int32, racks), outs: make([]int32, racks)}
+	for _, part := range []*[]int64{&n.capacity, &n.share, &n.next} {
+		*part = slices.Concat(*part, o.Up, o.Down)
+	}
+	n.on = append(n.on, make([][]visit, 2*racks)...)
+}
+
+func (d *dark) clone() *dark {
+	if d == nil {
+		return nil
+	}
+	c := *d
+	c.flows, c.ins, c.outs = slices.Clone(d.flows), slices.Clone(d.ins), slices.Clone(d.outs)
+	return &c
+}
+
+// way returns the circuit from one rack to another; false if there can be none.
+func (d *dark) way(s, t int32) (Way, bool) {
+	if s == t || d.Up[s] == 0 || d.Down[t] == 0 {
+		return Way{}, false
+	}
+	return Way{OnCircuit, []pathmap.LinkID{d.first + pathmap.LinkID(s), d.first + pathmap.LinkID(d.racks+t)}}, true
+}
+
+// pairOf returns the pair that links are a circuit of; none where they are a path.
+func (d *dark) pairOf(links []pathmap.LinkID) int32 {
+	if d == nil || len(links) != 2 || links[0] < d.first {
+		return none
+	}
+	return int32(links[0]-d.first)*d.racks + int32(links[1]-d.first) - d.racks
+}
+
+// join notes that a flow that has been put on links is on their circuit, if they are one.
+func (n *network) join(fl *flow, links []pathmap.LinkID) {
+	pair := n.dark.pairOf(links)
+	if pair == none {
+		return
+	}
+	d := n.dark
+	fl.circuit = pair
+	if d.flows[pair]++; d.flows[pair] == 1 {
+		d.ins[pair/d.racks]++
+		d.outs[pair%d.racks]++
+		n.retoll(pair)
+	}
+}
+
+// part notes that a flow has left its circuit.
+func (n *network) part(fl *flow) {
+	d, pair := n.dark, fl.circuit
+	fl.circuit = none
+	if d.flows[pair]--; d.flows[pair] == 0 {
+		d.ins[pair/d.racks]--
+		d.outs[pair%d.racks]--
+		n.retoll(pair)
+	}
+}
+
+// retoll values anew what shares a port with a circuit that has come or gone.
+func (n *network) retoll(pair int32) {
+	d := n.dark
+	for _, l := range [2]pathmap.LinkID{d.first + pathmap.LinkID(pair/d.racks), d.first + pathmap.LinkID(d.racks+pair%d.racks)} {
+		n.work += int64(len(n.on[l]))
+		for _, o := range n.on[l] {
+			n.setRate(&n.flows[o.flow], n.flows[o.flow].rate)
+		}
+	}
+}
+
+// lost returns the seconds before a circuit's first byte, more being how many circuits its ports would get with it.
+func (d *dark) lost(pair, more int32) float64 {
+	circuits := max(d.ins[pair/d.racks], d.outs[pair%d.racks]) + more
+	if d.Lit[pair] {
+		circuits--
+	}
+	return d.Wait[pair].Seconds() + d.Delta.Seconds()*float64(circuits)
+}
+
+// tolled returns the mean rate from now on of bits that go at rate once seconds have been lost.
+func tolled(bits, lost float64, rate int64) int64 {
+	if bits <= 0 || rate <= 0 {
+		return 0
+	}
+	return int64(math.Floor(bits / (lost + bits/float64(rate))))
+}
+
+// worthOf returns what a flow that has a rate on its links makes of it.
+func (n *network) worthOf(fl *flow, rate int64) int64 {
+	if fl.circuit == none || rate == math.MaxInt64 {
+		return rate
+	}
+	return tolled(fl.bits*float64(fl.pairs), n.dark.lost(fl.circuit, 0), rate)
+}
+
+// offer returns what a flow that is on neither would get on a way.
+func (n *network) offer(f int32, w Way) int64 {
+	a := n.afford(w.Links)
+	if w.Path != OnCircuit {
+		return a
+	}
+	fl, pair, more := &n.flows[f], n.dark.pairOf(w.Links), int32(0)
+	if n.dark.flows[pair] == 0 {
+		more = 1
+	}
+	return tolled(fl.bits*float64(fl.pairs), n.dark.lost(pair, more), a)
+}
+
+// ways returns those between two hosts: the ground's, and after them the circuit, where there can be one.
+func (s *Scene) ways(src, dst southbound.HostID) []Way {
+	all := s.ground.Ways(src, dst)
+	d := s.net.dark
+	if d == nil {
+		return all
+	}
+	a, b := s.ground.rack[src], s.ground.rack[dst]
+	w, ok := d.way(a, b)
+	if !ok {
+		return all
+	}
+	if s.circuits == nil {
+		s.circuits = make([][]Way, d.racks*d.racks)
+	}
+	at := &s.circuits[a*d.racks+b]
+	if *at == nil {
+		*at = append(slices.Clone(all), w)
+	}
+	return *at
+}
+
+// bits returns, by edge of a graph, what one pair of its tasks has to send, as controller.Expand splits it.
+func (s *Scene) bits(g *graph) []float64 {
+	out := make([]float64, len(g.edges))
+	if s.net.dark == nil {
+		return out
+	}
+	for k, e := range g.edges {
+		parts := g.size[e.From]
+		if e.Kind == controller.ScatterGather || e.Kind == controller.Fields {
+			parts *= g.size[e.To]
+		}
+		out[k] = 8 * s.net.dark.Wire * float64(e.Bytes) / float64(parts)
+	}
+	return out
+}
