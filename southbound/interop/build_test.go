@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// bins is where our program is built, once.
+// bins is where programs are built, each once.
 var bins struct {
-	dir       string
-	lightloom func() (string, error)
+	dir              string
+	lightloom, gnmic func() (string, error)
 }
 
 func TestMain(m *testing.M) {
@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	}
 	bins.dir = dir
 	bins.lightloom = sync.OnceValues(func() (string, error) { return build("lightloom", filepath.Join("..", ".."), "./cmd/lightloom") })
+	bins.gnmic = sync.OnceValues(buildGnmic)
 	code := m.Run()
 	if err := os.RemoveAll(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
