@@ -156,6 +156,7 @@ func TestBadCommandLines(t *testing.T) {
 		{"demo --dataplane xdp", `--dataplane "xdp"`, "--dataplane mirred"},
 		{"demo --replicas 2", "--replicas 2 is none of 1, 3, 5 and 7", "--replicas 3"},
 		{"demo --mtu 20", "--mtu 20 is not within", "--mtu 1500"},
+		{"demo --on flowsim --dark-queues", "--dark-queues: the simulator's switches have no queues", "leave it away"},
 		{"demo --queue-bytes 100", "--queue-bytes 100", "65536"},
 		{"replay --fabric f", "no trace to replay", "--trace FILE"},
 		{"replay --trace t", "no fabric to replay on", "--fabric hybrid:"},

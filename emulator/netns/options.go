@@ -23,6 +23,7 @@ type Options struct {
 	MTU        int    // bytes; 0: 1500
 	QueueBytes int    // of every switch queue; 0: by the link's rate
 	ECNBytes   int    // a switch queue marks packets that find more than so many bytes before them; 0: none does
+	DarkQueues bool   // ToRs hold packets in a queue for each rack while its circuit is dark: refused, with the reason
 }
 
 // Settings are the options as they came out, for the report.
@@ -60,6 +61,9 @@ func (o Options) settle() (Options, error) {
 	}
 	if err := o.checkECN(); err != nil {
 		return o, err
+	}
+	if o.DarkQueues {
+		return o, fmt.Errorf("queues for dark circuits: %w", DarkQueuesSupported())
 	}
 	var err error
 	o.Dataplane, err = chooseDataplane(o.Dataplane)

@@ -19,7 +19,7 @@ import (
 // inside asks what only a namespace of our own can tell.
 func inside(room netns.Room) []Finding {
 	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
-		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), congestion(), tsoLog(), mounts(room)}
+		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), shutting(), congestion(), tsoLog(), mounts(room)}
 	return all
 }
 
@@ -63,6 +63,16 @@ func marking() Finding {
 		return Finding{Name: "red", Detail: err.Error() + ": --ecn-bytes is refused", Fix: "sudo modprobe sch_red"}
 	}
 	return Finding{Name: "red", OK: true, Detail: "in the kernel: queues can mark (ECN)"}
+}
+
+// shutting asks for the queue that --dark-queues needs.
+func shutting() Finding {
+	f := Finding{Name: "plug", Detail: netns.DarkQueuesSupported().Error() + ": --dark-queues is refused"}
+	var h interface{ Hint() string }
+	if errors.As(netns.ErrNoDarkQueues, &h) {
+		f.Fix = h.Hint()
+	}
+	return f
 }
 
 func congestion() Finding {

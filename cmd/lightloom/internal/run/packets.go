@@ -95,7 +95,7 @@ func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *
 
 func (s *setup) order(r row) order {
 	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Faults: s.faults,
-		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue, ECNBytes: s.opt.ECN}}
+		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue, ECNBytes: s.opt.ECN, DarkQueues: s.opt.DarkQueues}}
 }
 
 // enter starts the process inside, tells it the order and listens to it until it ends.
