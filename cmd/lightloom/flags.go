@@ -67,6 +67,8 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.Parts.Light, "light", "", "replaces which light paths are set up")
 	c.Flags().StringVar(&f.opt.Parts.Route, "route", "", "replaces which way flows go")
 	c.Flags().StringVar(&f.opt.Parts.Share, "share", "", "replaces how fast flows send")
+	c.Flags().Float64Var(&f.opt.Parts.Migrate, "migrate", 0, "let crosslayer move tasks of running jobs where that gains more than FACTOR times its cost: bytes sent again and\ncomputing repeated; --migrate alone is --migrate=1. Default: what runs is never moved")
+	c.Flags().Lookup("migrate").NoOptDefVal = "1"
 	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only the first so many; 0: all")
@@ -98,7 +100,9 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 	if o.Demand, err = parseDemand(c, f.demand, f.period); err != nil {
 		return o, err
 	}
-	switch {
+	switch factor := o.Parts.Migrate; {
+	case c.Flags().Changed("migrate") && !(factor > 0 && factor <= 1e6):
+		return o, usage("write --migrate, or --migrate=2 for twice the cost; leave it away to move nothing", "%s: --migrate=%v is no factor above 0, up to 1000000", c.Name(), factor)
 	case math.IsNaN(o.Speedup) || o.Speedup < 1e-3 || o.Speedup > 1e6:
 		return o, usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000", c.Name(), o.Speedup)
 	case o.Coflows < 0:

@@ -28,8 +28,6 @@ func (f *ruleFlags) add(c *cobra.Command, r *wiring.Rules) {
 	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of the ports that move")
 	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with seeded flows to other racks")
 	c.Flags().StringVar(&r.Attributes, "attributes", "", "CSV file with the head id,weight,deadline: what the trace does not say of its coflows; deadlines in seconds after arrival")
-	c.Flags().Float64Var(&r.Migrate, "migrate", 0, "let crosslayer move tasks of running jobs where that gains more than FACTOR times its cost: bytes sent again and\ncomputing repeated; --migrate alone is --migrate=1. Default: what runs is never moved")
-	c.Flags().Lookup("migrate").NoOptDefVal = "1"
 	c.Flags().StringVar(&r.Explain, "explain", "", "file that says for every decision of the annealer why each task and flow went where it did and what the next best\nwould have cost; .jsonl, or .txt to read")
 	c.Flags().StringVar(&r.PerCoflow, "per-coflow", "", "file for a line a coflow: id, arrival, start, end, bytes, width, bottleneck weight, deadline (times in seconds); .csv or .jsonl")
 	c.Flags().StringVar(&r.PerCircuit, "per-circuit", "", "file for a line a circuit: in, out, coflow, intended, dark, connected, usable, ended, bytes; .csv or .jsonl")
@@ -46,9 +44,6 @@ func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
 	}
 	if !(r.Background >= 0 && r.Background < 1) {
 		return usage("write --background 0.1 for a tenth", "%s: --background %v is no share from 0 to below 1", c.Name(), r.Background)
-	}
-	if c.Flags().Changed("migrate") && !(r.Migrate > 0 && r.Migrate <= 1e6) {
-		return usage("write --migrate, or --migrate=2 for twice the cost; leave it away to move nothing", "%s: --migrate=%v is no factor above 0, up to 1000000", c.Name(), r.Migrate)
 	}
 	if r.AllAtZero && r.OneAtATime {
 		return usage("leave one of them away", "%s: --all-at-zero and --one-at-a-time exclude each other", c.Name())

@@ -57,7 +57,11 @@ type Options struct {
 }
 
 // Parts name parts that replace those of a composed policy; empty keeps the policy's own.
-type Parts struct{ Place, Light, Route, Share string }
+type Parts struct {
+	Place, Light, Route, Share string
+
+	Migrate float64 // tasks of running jobs are moved where that gains more than so many times its cost; 0: never
+}
 
 // Where a run happens.
 const (

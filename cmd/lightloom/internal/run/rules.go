@@ -28,7 +28,6 @@ type Rules struct {
 	AllStop    bool    // every circuit goes dark when one moves
 	Background float64 // share of each link that other traffic fills; 0: none
 	Attributes string  // file of weights and deadlines; empty: none
-	Migrate    float64 // tasks of running jobs are moved where that gains more than so many times its cost; 0: never
 
 	Explain    string // file that says why tasks and bundles went where they did, .jsonl, or .txt to read; empty: none
 	PerCoflow  string // file that gets a line a coflow, .csv or .jsonl; empty: none
@@ -183,9 +182,6 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	}
 	if r.EveryFlow {
 		out = append(out, "rates are decided anew at the end of every bundle.")
-	}
-	if r.Migrate > 0 {
-		out = append(out, fmt.Sprintf("--migrate: tasks of running jobs are moved where the gain in utility, over the time that the job still sends for, exceeds %v times the bits to be sent again and the computing to be repeated.", r.Migrate))
 	}
 	if r.Compat != "" {
 		out = append(out, fmt.Sprintf("rules of %s: time goes by steps of %v; a coflow is admitted at the beginning of the epoch that it arrives in, up to one epoch before, and its time counts from there.", r.Compat, quantum))

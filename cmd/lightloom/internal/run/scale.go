@@ -64,7 +64,7 @@ func (e *scaleError) Hint() string {
 // withoutJobs keeps the fabric of opt and leaves the trace away, which is read once, later.
 func withoutJobs(opt Options) Options {
 	opt.Trace, opt.Workload, opt.Coflows, opt.Policies = "", "", 1, []string{"random+ecmp"}
-	opt.Rules.Migrate = 0 // the trial has one job, and nobody to make room
+	opt.Parts.Migrate = 0 // the trial has one job, and nobody to make room
 	opt.Warmup, opt.Rules.Attributes, opt.Rules.Background = 0, "", 0
 	return opt
 }

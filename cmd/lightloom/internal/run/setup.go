@@ -169,7 +169,7 @@ func (s *setup) policy(name string) (controller.Policy, error) {
 	}
 	p := s.opt.Parts
 	return policy.New(name, policy.Options{Place: p.Place, Light: p.Light, Route: p.Route, Share: p.Share, EveryBundle: s.opt.Rules.EveryFlow,
-		Explain: s.explain.teller(name), Migrate: s.opt.Rules.Migrate})
+		Explain: s.explain.teller(name), Migrate: p.Migrate})
 }
 
 // load makes the jobs: of the trace, or synthetic ones.
@@ -200,6 +200,9 @@ func (s *setup) load() error {
 		return err
 	}
 	s.notes = append(s.notes, s.opt.Rules.described(s.spec, s.quantum())...)
+	if f := s.opt.Parts.Migrate; f > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("--migrate: tasks of running jobs are moved where the gain in utility, over the time that the job still sends for, exceeds %v times the bits to be sent again and the computing to be repeated.", f))
+	}
 	if s.jobs = jobs; s.opt.Scale == 1 && s.opt.Speedup == 1 {
 		return nil // a whole trace need not be held twice
 	}
