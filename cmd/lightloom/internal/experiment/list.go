@@ -4,6 +4,7 @@ package experiment
 func list() []Experiment {
 	all := []Experiment{
 		topologyMap(),
+		factorial(),
 	}
 	return append(all, coschedulerExperiments()...)
 }

@@ -1,0 +1,290 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/run"
+	"lightloom/controller"
+	"lightloom/controller/anneal"
+	"lightloom/controller/policy"
+	"lightloom/controller/policy/joint"
+	"lightloom/controller/policy/light"
+	"lightloom/controller/policy/place"
+	"lightloom/controller/policy/route"
+	"lightloom/controller/policy/share"
+	"lightloom/controller/workload"
+)
+
+// The factorial experiment asks what deciding together is worth: every placement with every routing and every way to set
+// circuits, and beside them joint, which decides the three at once. It is of no document: every row makes no claim.
+
+const (
+	factorialFabric = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps,dark=10ms"
+	// factorialPackets has the capacity of both networks on packets: two spines of 50 Mb/s and a circuit of 1 Gb/s a rack.
+	factorialPackets = "leafspine:racks=8,hosts=2,spines=2,nic=500Mbps,eps=550Mbps"
+)
+
+func factorial() Experiment {
+	return Experiment{Name: "factorial", Doc: "place × route × light, and joint, which decides all three at once", Source: "the synthetic workload",
+		Seeds: 20, On: []string{OnFlowsim}, Run: runFactorial}
+}
+
+// The levels of the three factors; the first of each is what effects are measured against. Packets is none on a packet
+// network that has the circuits' capacity as well; sunflow-all is sunflow without the threshold of elephants, as joint is.
+var (
+	factorPlace = [...]string{"fair", "crosslayer", "coscheduler"}
+	factorRoute = [...]string{"ecmp", "anneal"}
+	factorLight = [...]string{"none", "packets", "edmonds", "sunflow", "sunflow-all"}
+)
+
+// cell is one combination of levels; jointly is none of them.
+type cell struct{ place, route, light int }
+
+var jointly = cell{-1, -1, -1}
+
+func (c cell) String() string {
+	if c == jointly {
+		return "joint"
+	}
+	return factorPlace[c.place] + "+" + factorRoute[c.route] + "+" + factorLight[c.light]
+}
+
+// make returns a fresh policy of the cell.
+func (c cell) make() controller.Policy {
+	if c == jointly {
+		p, l, r := joint.NewJoint(anneal.Options{})
+		return policy.Compose(p, l, r, new(share.TCP))
+	}
+	var where, which, lit policy.Part
+	annealed := new(route.Annealed)
+	switch factorPlace[c.place] {
+	case "fair":
+		where = new(place.Fair)
+	case "crosslayer":
+		where, annealed = joint.NewCrossLayer(anneal.Options{})
+	default:
+		where = new(place.CoScheduler)
+	}
+	if which = annealed; factorRoute[c.route] == "ecmp" {
+		which = route.ECMP{}
+	}
+	switch factorLight[c.light] {
+	case "edmonds":
+		lit = light.Edmonds()
+	case "sunflow":
+		lit = light.Sunflow{}.Remembering()
+	case "sunflow-all":
+		lit = everyPair{light.Sunflow{}.Remembering()}
+	}
+	return policy.Compose(where, lit, which, new(share.TCP))
+}
+
+// everyPair is Sunflow for whom every byte between racks is an elephant's.
+type everyPair struct{ light.Sunflow }
+
+// Fill implements policy.Part.
+func (e everyPair) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
+	every := *v
+	every.Elephants = 1
+	e.Sunflow.Fill(&every, ev, p)
+}
+
+// run measures one run of the cell. The name that run is told says only whether there are circuits.
+func (c cell) run(ctx context.Context, jobs int, window time.Duration, seed uint64) (*figures, error) {
+	all, err := workload.Synthetic(workload.SyntheticOptions{Seed: seed, Jobs: jobs, Window: window})
+	if err != nil {
+		return nil, err
+	}
+	one := run.Case{Fabric: factorialFabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed, With: c.make}
+	if c != jointly && factorLight[c.light] == "none" {
+		one.Policy = "random+ecmp"
+	}
+	if c != jointly && factorLight[c.light] == "packets" {
+		one.Policy, one.Fabric = "random+ecmp", factorialPackets
+	}
+	ran, err := one.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &figures{}
+	for _, j := range ran.Jobs {
+		f.Makespan = max(f.Makespan, (j.End - all[0].Arrival).Seconds())
+		f.JCT += (j.End - j.Arrival).Seconds() / float64(len(ran.Jobs))
+	}
+	for _, x := range ran.Coflows {
+		f.CCT += (x.End - x.Start).Seconds() / float64(len(ran.Coflows))
+	}
+	if sum := float64(ran.OCS + ran.EPS); sum > 0 {
+		f.OCS = float64(ran.OCS) / sum
+	}
+	return f, nil
+}
+
+// cells lists all combinations, the light's levels changing fastest, and joint last.
+func cells() []cell {
+	var all []cell
+	for p := range factorPlace {
+		for r := range factorRoute {
+			for l := range factorLight {
+				all = append(all, cell{p, r, l})
+			}
+		}
+	}
+	return append(all, jointly)
+}
+
+func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
+	jobs := 40
+	if b.Quick {
+		jobs = 8
+	}
+	all := cells()
+	out := &Result{Assumptions: []string{
+		"fabric " + factorialFabric + ": 2 × 50 Mb/s of packets and 1 Gb/s of circuit a rack; outage as the fabric's preset has it",
+		"packets: " + factorialPackets + ", the capacity of both on packets alone",
+		fmt.Sprintf("%d jobs of the synthetic workload within 4 s, and the same jobs within 1 s; packets share links max-min", jobs),
+		"edmonds and sunflow carry elephants (9 outages at the circuit's rate), sunflow-all every pair; joint weighs each pair against its outage instead",
+		"effects are of the logarithm, told as per cent of change: main ones the mean over all levels of the other factors, interactions the difference of differences, both against " + cell{}.String(),
+	}}
+	for _, window := range [...]time.Duration{4 * time.Second, time.Second} {
+		got, err := Grid(ctx, b, all, cell.String, func(ctx context.Context, c cell, seed uint64) (*figures, error) {
+			return c.run(ctx, jobs, window, seed)
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, factorialRows(b, all, got, fmt.Sprintf("within %v: ", window))...)
+	}
+	out.Notes = []string{fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(out.Rows), float64(len(out.Rows))/20)}
+	return out, nil
+}
+
+func factorialRows(b *Bench, all []cell, got [][]*figures, prefix string) []Row {
+	var rows []Row
+	for _, m := range metrics() {
+		e := effects{m: m, cells: all, got: got, seed: b.First}
+		rows = append(rows, e.levels()...)
+		rows = append(rows, e.mains()...)
+		rows = append(rows, e.interactions()...)
+		rows = append(rows, e.joint()...)
+	}
+	for k, c := range all {
+		if c == jointly || c.light > 1 {
+			r := Row{Figure: "share of circuits", Setting: c.String(), Metric: "bytes between racks over circuits", Unit: "%"}
+			rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 { return f.OCS }), 100), b.First).Judge(0, ""))
+		}
+	}
+	for i := range rows {
+		rows[i].Setting = prefix + rows[i].Setting
+	}
+	return rows
+}
+
+// effects reads the grid for one metric.
+type effects struct {
+	m     metric
+	cells []cell
+	got   [][]*figures
+	seed  uint64
+}
+
+// of returns the logarithm of the metric in a cell at a run.
+func (e *effects) of(c cell, run int) float64 {
+	for k := range e.cells {
+		if e.cells[k] == c {
+			return math.Log(e.m.of(e.got[k][run]))
+		}
+	}
+	panic("experiment: no cell " + c.String())
+}
+
+// row measures one contrast: a difference of logarithms, run by run.
+func (e *effects) row(figure, setting string, of func(run int) float64) Row {
+	v := make([]float64, len(e.got[0]))
+	for run := range v {
+		v[run] = 100 * math.Expm1(of(run))
+	}
+	return Row{Figure: figure, Setting: setting, Metric: e.m.name, Unit: "%"}.Measure(v, e.seed).Judge(0, "")
+}
+
+func (e *effects) levels() []Row {
+	var rows []Row
+	for k, c := range e.cells {
+		r := Row{Figure: "cell", Setting: c.String(), Metric: e.m.name, Unit: "s"}
+		rows = append(rows, r.Measure(column(e.got[k], e.m.of), e.seed).Judge(0, ""))
+	}
+	return rows
+}
+
+// factors are the ways to set one factor of a cell, and its levels.
+func factors() []struct {
+	levels []string
+	set    func(cell, int) cell
+} {
+	return []struct {
+		levels []string
+		set    func(cell, int) cell
+	}{
+		{factorPlace[:], func(c cell, l int) cell { c.place = l; return c }},
+		{factorRoute[:], func(c cell, l int) cell { c.route = l; return c }},
+		{factorLight[:], func(c cell, l int) cell { c.light = l; return c }},
+	}
+}
+
+// average returns the mean of something over all cells.
+func (e *effects) average(of func(cell) float64) float64 {
+	sum, n := 0.0, 0
+	for _, c := range e.cells {
+		if c != jointly {
+			sum += of(c)
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+func (e *effects) mains() []Row {
+	var rows []Row
+	for _, f := range factors() {
+		for l := 1; l < len(f.levels); l++ {
+			rows = append(rows, e.row("main effect", f.levels[l]+" against "+f.levels[0], func(run int) float64 {
+				return e.average(func(c cell) float64 { return e.of(f.set(c, l), run) - e.of(f.set(c, 0), run) })
+			}))
+		}
+	}
+	return rows
+}
+
+func (e *effects) interactions() []Row {
+	var rows []Row
+	all := factors()
+	for i, f := range all {
+		for _, g := range all[i+1:] {
+			for l := 1; l < len(f.levels); l++ {
+				for k := 1; k < len(g.levels); k++ {
+					rows = append(rows, e.row("interaction", f.levels[l]+" × "+g.levels[k], func(run int) float64 {
+						return e.average(func(c cell) float64 {
+							at := func(l, k int) float64 { return e.of(g.set(f.set(c, l), k), run) }
+							return at(l, k) - at(0, k) - at(l, 0) + at(0, 0)
+						})
+					}))
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// joint compares it with every cell: below zero where joint takes less time.
+func (e *effects) joint() []Row {
+	var rows []Row
+	for _, c := range e.cells {
+		if c != jointly {
+			rows = append(rows, e.row("joint", "joint against "+c.String(), func(run int) float64 { return e.of(jointly, run) - e.of(c, run) }))
+		}
+	}
+	return rows
+}

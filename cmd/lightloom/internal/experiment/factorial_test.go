@@ -1,0 +1,82 @@
+package experiment
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestFactorialEffects: on a grid made of known factors, main effects and interactions are those put in.
+func TestFactorialEffects(t *testing.T) {
+	all := cells()
+	got := make([][]*figures, len(all))
+	for k, c := range all {
+		for run := range 3 {
+			x := 10 * float64(run+1) // what differs between runs falls out
+			if c == jointly {
+				got[k] = append(got[k], &figures{CCT: x / 4})
+				continue
+			}
+			if c.place == 1 {
+				x *= 0.8
+			}
+			if c.light == 3 {
+				x *= 0.5
+			}
+			if c.place == 1 && c.light == 3 {
+				x *= 1.1
+			}
+			got[k] = append(got[k], &figures{CCT: x})
+		}
+	}
+	e := effects{m: metrics()[2], cells: all, got: got, seed: 1}
+	// The interaction is felt in one of five lights, and in one of three places.
+	want := map[string]float64{
+		"crosslayer against fair":               100 * (0.8*math.Pow(1.1, 1./5) - 1),
+		"coscheduler against fair":              0,
+		"anneal against ecmp":                   0,
+		"sunflow against none":                  100 * (0.5*math.Pow(1.1, 1./3) - 1),
+		"edmonds against none":                  0,
+		"crosslayer × sunflow":                  10,
+		"crosslayer × edmonds":                  0,
+		"crosslayer × anneal":                   0,
+		"anneal × sunflow":                      0,
+		"joint against fair+ecmp+none":          -75,
+		"joint against crosslayer+ecmp+sunflow": 100 * (0.25/(0.8*0.5*1.1) - 1),
+	}
+	found := 0
+	for _, r := range append(append(e.mains(), e.interactions()...), e.joint()...) {
+		w, ok := want[r.Setting]
+		if !ok {
+			continue
+		}
+		found++
+		if math.Abs(*r.Measured-w) > 1e-9 || math.Abs(*r.High-*r.Low) > 1e-9 {
+			t.Errorf("%s: %.6f (%.6f to %.6f), want %.6f", r.Setting, *r.Measured, *r.Low, *r.High, w)
+		}
+	}
+	if found != len(want) {
+		t.Errorf("%d of %d effects found", found, len(want))
+	}
+}
+
+// TestFactorialRuns: every cell runs to its end, and joint's bytes go over circuits.
+func TestFactorialRuns(t *testing.T) {
+	out, err := runFactorial(context.Background(), &Bench{Seeds: 1, First: 1, On: OnFlowsim, Quick: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := 0
+	for _, r := range out.Rows {
+		if r.Measured == nil || math.IsNaN(*r.Measured) {
+			t.Errorf("%s, %s, %s: nothing measured", r.Figure, r.Setting, r.Metric)
+		}
+		if r.Figure == "share of circuits" && strings.HasSuffix(r.Setting, "joint") && *r.Measured > 0 {
+			shares++
+		}
+	}
+	if shares != 2 {
+		t.Errorf("circuits carried bytes of joint in %d of 2 settings", shares)
+	}
+}
