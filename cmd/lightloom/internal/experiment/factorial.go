@@ -40,23 +40,30 @@ var (
 	factorLight = [...]string{"none", "packets", "edmonds", "sunflow", "sunflow-all"}
 )
 
-// cell is one combination of levels; jointly is none of them.
+// cell is one combination of levels. Joint and two halves of it are none of them: its placements with every pair lit,
+// and crosslayer's placements with its circuits.
 type cell struct{ place, route, light int }
 
-var jointly = cell{-1, -1, -1}
+var (
+	jointly     = cell{-1, -1, -1}
+	jointPlaces = cell{-1, -1, -2}
+	jointLights = cell{-1, -1, -3}
+)
+
+// beside says that a cell is none of the factorial design.
+func (c cell) beside() bool { return c.place < 0 }
 
 func (c cell) String() string {
-	if c == jointly {
-		return "joint"
+	if c.beside() {
+		return [...]string{"joint", "joint's places+anneal+sunflow-all", "crosslayer+anneal+joint's circuits"}[-c.light-1]
 	}
 	return factorPlace[c.place] + "+" + factorRoute[c.route] + "+" + factorLight[c.light]
 }
 
 // make returns a fresh policy of the cell.
 func (c cell) make() controller.Policy {
-	if c == jointly {
-		p, l, r := joint.NewJoint(anneal.Options{})
-		return policy.Compose(p, l, r, new(share.TCP))
+	if c.beside() {
+		return c.half()
 	}
 	var where, which, lit policy.Part
 	annealed := new(route.Annealed)
@@ -82,6 +89,19 @@ func (c cell) make() controller.Policy {
 	return policy.Compose(where, lit, which, new(share.TCP))
 }
 
+// half returns joint, or one half of it and something else for the other.
+func (c cell) half() controller.Policy {
+	p, l, r := joint.NewJoint(anneal.Options{})
+	switch c {
+	case jointPlaces:
+		return policy.Compose(p, everyPair{light.Sunflow{}.Remembering()}, r, new(share.TCP))
+	case jointLights:
+		p, r := joint.NewCrossLayer(anneal.Options{})
+		return policy.Compose(p, l, r, new(share.TCP))
+	}
+	return policy.Compose(p, l, r, new(share.TCP))
+}
+
 // everyPair is Sunflow for whom every byte between racks is an elephant's.
 type everyPair struct{ light.Sunflow }
 
@@ -99,10 +119,10 @@ func (c cell) run(ctx context.Context, jobs int, window time.Duration, seed uint
 		return nil, err
 	}
 	one := run.Case{Fabric: factorialFabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed, With: c.make}
-	if c != jointly && factorLight[c.light] == "none" {
+	if !c.beside() && factorLight[c.light] == "none" {
 		one.Policy = "random+ecmp"
 	}
-	if c != jointly && factorLight[c.light] == "packets" {
+	if !c.beside() && factorLight[c.light] == "packets" {
 		one.Policy, one.Fabric = "random+ecmp", factorialPackets
 	}
 	ran, err := one.Run(ctx)
@@ -123,7 +143,7 @@ func (c cell) run(ctx context.Context, jobs int, window time.Duration, seed uint
 	return f, nil
 }
 
-// cells lists all combinations, the light's levels changing fastest, and joint last.
+// cells lists all combinations, the light's levels changing fastest, then joint and its halves.
 func cells() []cell {
 	var all []cell
 	for p := range factorPlace {
@@ -133,7 +153,7 @@ func cells() []cell {
 			}
 		}
 	}
-	return append(all, jointly)
+	return append(all, jointly, jointPlaces, jointLights)
 }
 
 func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
@@ -172,7 +192,7 @@ func factorialRows(b *Bench, all []cell, got [][]*figures, prefix string) []Row 
 		rows = append(rows, e.joint()...)
 	}
 	for k, c := range all {
-		if c == jointly || c.light > 1 {
+		if c.beside() || c.light > 1 {
 			r := Row{Figure: "share of circuits", Setting: c.String(), Metric: "bytes between racks over circuits", Unit: "%"}
 			rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 { return f.OCS }), 100), b.First).Judge(0, ""))
 		}
@@ -238,7 +258,7 @@ func factors() []struct {
 func (e *effects) average(of func(cell) float64) float64 {
 	sum, n := 0.0, 0
 	for _, c := range e.cells {
-		if c != jointly {
+		if !c.beside() {
 			sum += of(c)
 			n++
 		}

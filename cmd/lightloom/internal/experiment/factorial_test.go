@@ -14,7 +14,7 @@ func TestFactorialEffects(t *testing.T) {
 	for k, c := range all {
 		for run := range 3 {
 			x := 10 * float64(run+1) // what differs between runs falls out
-			if c == jointly {
+			if c.beside() {
 				got[k] = append(got[k], &figures{CCT: x / 4})
 				continue
 			}
