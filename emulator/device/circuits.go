@@ -19,6 +19,7 @@ type circuit struct {
 	told      bool // OnLight has said that it is lit
 	litFrom   time.Duration
 	connectAt time.Duration
+	took      Took
 	epoch     uint32 // of its last move: transitions of an earlier one are void
 }
 
@@ -129,8 +130,16 @@ func (d *Device) setCircuits(c *southbound.Change) {
 	}
 	op.on = on
 	if len(op.off)+len(op.on) > 0 {
-		d.agenda.add(d.applyAt(), func(time.Duration) { d.applyCircuits(op) })
+		d.applyLater(op)
 	}
+}
+
+func (d *Device) applyLater(op *circuitChange) {
+	at := d.applyAt()
+	for _, c := range op.on {
+		c.took.Apply = at - d.now
+	}
+	d.agenda.add(at, func(time.Duration) { d.applyCircuits(op) })
 }
 
 // resurrect takes a circuit of the same pair, whose deletion has not been applied, back among the wanted in c's place:
@@ -288,6 +297,7 @@ func (d *Device) move(off, on []*circuit) error {
 		lock := d.cfg.Delays.Lock.Draw(d.lockRand)
 		d.stage("lock", lock)
 		c.connectAt = c.litFrom + lock
+		c.took.Known, c.took.Dark, c.took.Lock = true, dark, lock
 		d.lockAt(c, c.connectAt)
 	}
 	return nil
@@ -312,7 +322,7 @@ func (d *Device) lockAt(c *circuit, at time.Duration) {
 func (d *Device) darken(c *circuit) {
 	c.epoch++
 	if c.made && c.litFrom < d.now {
-		d.xbar.log.add(LitInterval{c.in, c.out, c.litFrom, d.now})
+		d.xbar.log.add(LitInterval{c.in, c.out, c.litFrom, d.now, c.took})
 	}
 	c.made = false
 	d.tellLight(c, false)

@@ -82,6 +82,9 @@ func rule(dst southbound.RackID, tag southbound.Tag, primary, backup southbound.
 	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary, Backup: backup}
 }
 
+// usual is what stages take on a bench.
+var usual = device.Took{Known: true, Apply: ms, Dark: 10 * ms, Lock: 2 * ms}
+
 func want(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -112,9 +115,9 @@ func TestCircuitMoves(t *testing.T) {
 		"40ms 2→3 PENDING_DELETION", "40ms 4→3 PENDING_CONNECTION", "41ms 2→3 DISCONNECTED", "53ms 4→3 CONNECTED"})
 	want(t, "light", b.light, []string{"41ms 2 false", "53ms 4 true"})
 	want(t, "log", b.Log(), []device.LitInterval{
-		{In: 0, Out: 1, From: 11 * ms, To: southbound.Never},
-		{In: 2, Out: 3, From: 11 * ms, To: 41 * ms},
-		{In: 4, Out: 3, From: 51 * ms, To: southbound.Never}})
+		{In: 0, Out: 1, From: 11 * ms, To: southbound.Never, Took: usual},
+		{In: 2, Out: 3, From: 11 * ms, To: 41 * ms, Took: usual},
+		{In: 4, Out: 3, From: 51 * ms, To: southbound.Never, Took: usual}})
 	want(t, "seen", b.Seen(b.now).Connections, []southbound.Connection{{In: 0, Out: 1, Status: southbound.Connected}, {In: 4, Out: 3, Status: southbound.Connected}})
 
 	b.set(t, &southbound.Change{Replace: true, Connect: []southbound.CrossConnect{{In: 0, Out: 1}}})
@@ -132,7 +135,7 @@ func TestChangeBeforeApplied(t *testing.T) {
 	b.set(t, connect(0, 1))
 	b.set(t, connect(0, 2)) // 0→1 was never made: gone at once, and never lit
 	want(t, "events", b.until(30*ms), []string{"0s 0→1 PENDING_CONNECTION", "0s 0→1 DISCONNECTED", "0s 0→2 PENDING_CONNECTION", "13ms 0→2 CONNECTED"})
-	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 11 * ms, To: southbound.Never}})
+	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 11 * ms, To: southbound.Never, Took: usual}})
 }
 
 func TestAskedAgainWhileLeaving(t *testing.T) {
@@ -145,7 +148,7 @@ func TestAskedAgainWhileLeaving(t *testing.T) {
 	want(t, "events", b.until(60*ms), []string{
 		"20ms 0→1 PENDING_DELETION", "20ms 0→2 PENDING_CONNECTION", "20ms 3→1 PENDING_CONNECTION",
 		"20ms 0→2 DISCONNECTED", "20ms 3→1 DISCONNECTED", "20ms 0→1 CONNECTED"})
-	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 1, From: 11 * ms, To: southbound.Never}})
+	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 1, From: 11 * ms, To: southbound.Never, Took: usual}})
 }
 
 func TestChangeWhileDark(t *testing.T) {
@@ -154,7 +157,7 @@ func TestChangeWhileDark(t *testing.T) {
 	b.until(5 * ms) // mirrors are moving
 	b.set(t, connect(0, 2))
 	want(t, "events", b.until(30*ms), []string{"5ms 0→1 PENDING_DELETION", "5ms 0→2 PENDING_CONNECTION", "6ms 0→1 DISCONNECTED", "18ms 0→2 CONNECTED"})
-	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 16 * ms, To: southbound.Never}})
+	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 16 * ms, To: southbound.Never, Took: usual}})
 }
 
 func TestAllStop(t *testing.T) {
@@ -164,9 +167,9 @@ func TestAllStop(t *testing.T) {
 	b.set(t, connect(2, 3))
 	want(t, "events", b.until(40*ms), []string{"20ms 2→3 PENDING_CONNECTION", "21ms 0→1 PENDING_CONNECTION", "33ms 0→1 CONNECTED", "33ms 2→3 CONNECTED"})
 	want(t, "log", b.Log(), []device.LitInterval{
-		{In: 0, Out: 1, From: 11 * ms, To: 21 * ms},
-		{In: 0, Out: 1, From: 31 * ms, To: southbound.Never},
-		{In: 2, Out: 3, From: 31 * ms, To: southbound.Never}})
+		{In: 0, Out: 1, From: 11 * ms, To: 21 * ms, Took: usual},
+		{In: 0, Out: 1, From: 31 * ms, To: southbound.Never, Took: usual},
+		{In: 2, Out: 3, From: 31 * ms, To: southbound.Never, Took: usual}})
 }
 
 func TestRefusedWhole(t *testing.T) {

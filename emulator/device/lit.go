@@ -14,6 +14,14 @@ import (
 type LitInterval struct {
 	In, Out  southbound.Port
 	From, To time.Duration
+	Took     Took
+}
+
+// Took is how long the stages of a circuit took until it was lit and reported: the change was applied, mirrors moved, the
+// receiver locked. It is not Known of light that another process tells of.
+type Took struct {
+	Known             bool
+	Apply, Dark, Lock time.Duration
 }
 
 // litLog keeps the last ended intervals.
@@ -40,7 +48,7 @@ func (d *Device) Log() []LitInterval {
 	out := slices.Clone(d.xbar.log.ended)
 	for _, c := range d.xbar.all() {
 		if c.made && c.litFrom <= d.now {
-			out = append(out, LitInterval{c.in, c.out, c.litFrom, southbound.Never})
+			out = append(out, LitInterval{c.in, c.out, c.litFrom, southbound.Never, c.took})
 		}
 	}
 	slices.SortFunc(out, func(a, b LitInterval) int {

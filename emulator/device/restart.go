@@ -139,6 +139,6 @@ func (d *Device) bootCircuits() {
 		}
 	}
 	if len(op.off)+len(op.on) > 0 {
-		d.agenda.add(d.applyAt(), func(time.Duration) { d.applyCircuits(op) })
+		d.applyLater(op)
 	}
 }

@@ -42,7 +42,7 @@ type PolicyResult struct {
 	Notes []string // what a reader of this row must know
 }
 
-// StageTimes are the times one stage of a circuit's move took: commit, rpc, apply, dark, lock, usable.
+// StageTimes are the times one stage of a circuit's move took, by one of StageNames.
 type StageTimes struct {
 	Name string
 	Took []time.Duration

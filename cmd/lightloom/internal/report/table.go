@@ -34,12 +34,13 @@ func (r *Report) lines() []line {
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Throughput != nil }) {
 		out = append(out, line{name: "job throughput mean, Mb/s", of: func(p *Policy) string { return megabits(p, func(t *Throughput) float64 { return t.Mean }) }})
 	}
-	return append(append(out, r.promised()...),
+	out = append(append(out, r.promised()...),
 		line{name: "between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
 		line{name: "of it over circuits", of: func(p *Policy) string { return percent(p.OCSShare) }},
 		line{name: "reconfigurations", of: func(p *Policy) string { return thousands(p.Reconfigurations) }},
 		line{name: "outage assumed", of: func(p *Policy) string { return orDash(p.Outage.Count, p.Outage.Assumed) }},
-		line{name: "outage p50, p99", of: func(p *Policy) string { return orDash(p.Outage.Count, p.Outage.P50, p.Outage.P99) }},
+		line{name: "outage p50, p99", of: func(p *Policy) string { return orDash(p.Outage.Count, p.Outage.P50, p.Outage.P99) }})
+	return append(append(out, r.staged()...),
 		line{name: "dark time asked", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }},
 		line{name: "dark time p50, p99", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }},
 		line{name: "dropped, dark or unmatched", of: func(p *Policy) string { return thousands(p.DroppedDark) }},

@@ -141,7 +141,7 @@ func (o *outcome) result() report.PolicyResult {
 
 // circuits adds the moves: how long each stage took, and when each circuit stood.
 func (o *outcome) circuits(r *report.PolicyResult) {
-	stages := []report.StageTimes{{Name: "drain"}, {Name: "accept"}, {Name: "dark"}, {Name: "steer"}}
+	b := o.drawn()
 	for i := range o.State.Moves {
 		m := &o.State.Moves[i]
 		end := m.Ended
@@ -159,13 +159,11 @@ func (o *outcome) circuits(r *report.PolicyResult) {
 		r.Reconfigurations++
 		r.Outages = append(r.Outages, m.Usable-m.Intent)
 		if s := m.Stages; s.Drained > 0 && s.Accepted > 0 && s.Connected > 0 {
-			for k, d := range []time.Duration{s.Drained - m.Intent, s.Accepted - s.Drained, s.Connected - s.Accepted, m.Usable - s.Connected} {
-				stages[k].Took = append(stages[k].Took, max(d, 0))
-			}
+			b.note(m.Intent, s, m.Usable)
 		}
 	}
 	if len(r.Outages) > 0 {
-		r.Stages = stages
+		r.Stages = b.known()
 	}
 	r.Darks = o.Dark
 	if len(r.Darks) == 0 {

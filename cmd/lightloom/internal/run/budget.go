@@ -1,0 +1,48 @@
+package run
+
+import (
+	"time"
+
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/controller/state"
+	metering "lightloom/southbound/meter"
+)
+
+// budget is the delay budget of an outcome's circuits, a list of times for each stage; stages that nobody could tell have
+// none.
+type budget map[string][]time.Duration
+
+// drawn begins a budget with what the device knows of the circuits that it lit.
+func (o *outcome) drawn() budget {
+	b := budget{}
+	for _, l := range o.Lit {
+		if l.Took.Known {
+			b.add(metering.StageApply, l.Took.Apply)
+			b.add(metering.StageDark, l.Took.Dark)
+			b.add(metering.StageLock, l.Took.Lock)
+		}
+	}
+	return b
+}
+
+func (b budget) add(stage string, took time.Duration) { b[stage] = append(b[stage], max(took, 0)) }
+
+// note adds what the controller knows of a move. What it sees between the device's answer and its report of the circuit
+// is all that the device does, and one stage.
+func (b budget) note(intent time.Duration, s state.Stages, usable time.Duration) {
+	b.add(metering.StageCommit, s.Drained-intent)
+	b.add(metering.StageRPC, s.Accepted-s.Drained)
+	b.add(metering.StageSettle, s.Connected-s.Accepted)
+	b.add(metering.StageUsable, usable-s.Connected)
+}
+
+// known returns the stages that have times, in their order.
+func (b budget) known() []report.StageTimes {
+	var out []report.StageTimes
+	for _, name := range report.StageNames() {
+		if took := b[name]; len(took) > 0 {
+			out = append(out, report.StageTimes{Name: name, Took: took})
+		}
+	}
+	return out
+}
