@@ -31,6 +31,8 @@ type View struct {
 	Running  []Running           // placed jobs with stages that have coflows among Coflows, by id
 	Coflows  []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
+	Turnover time.Duration // when a job with tasks was placed, or one ended, last; 0: never
+
 	Circuits []CircuitView // by OCS input; nil without an OCS
 	Reserved []Reservation // begun and not, sorted by (In, NotBefore)
 

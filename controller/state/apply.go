@@ -194,6 +194,7 @@ func (s *State) place(e *Entry) error {
 		return nil
 	}
 	j.Hosts, j.Placed = slices.Clone(p.Hosts), e.At
+	s.turn(j)
 	for i, h := range j.Hosts {
 		s.d.Tasks[int(j.FirstTask)+i].Host = h
 		if h != controller.NoHost {
@@ -421,6 +422,7 @@ func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 func (s *State) closeOne(j *Job, e *Entry) {
 	if j.Open--; j.Open == 0 {
 		j.Ended = e.At
+		s.turn(j)
 		s.noteHomeless(j)
 		s.finished++
 	}

@@ -132,3 +132,10 @@ func (s *State) LeftBehind(p *controller.Placement) (keys []southbound.BundleKey
 	}
 	return keys
 }
+
+// turn notes that a job has been placed or has ended.
+func (s *State) turn(j *Job) {
+	if len(j.Job.Stages) > 0 {
+		s.turnover = max(s.turnover, j.Placed, j.Ended)
+	}
+}

@@ -140,6 +140,7 @@ type State struct {
 	stages   []StageRef            // ready to start
 	ready    []southbound.CoflowID // ready to start
 	finished int                   // jobs that have ended
+	turnover time.Duration         // when a job with tasks was placed, or one ended, last
 	homeless []controller.JobID    // jobs with tasks that have lost their hosts, sorted
 	partly   []controller.JobID    // piecemeal jobs that are placed in part or whole, and have not ended, sorted
 }
@@ -244,6 +245,7 @@ func (s *State) derive() {
 	}
 	s.ledger.stale = false
 	s.waiting, s.active, s.stages, s.ready, s.homeless, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
+	s.turnover = 0
 	for i := range s.d.Tasks {
 		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {
 			s.free[t.Host]--
@@ -253,6 +255,7 @@ func (s *State) derive() {
 		s.free[h] = 0
 	}
 	for _, j := range s.d.Jobs {
+		s.turn(j)
 		switch {
 		case j.Placed == Unset:
 			s.waiting = append(s.waiting, j.ID)

@@ -26,6 +26,7 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
 	}
 	s.viewRunning(v)
+	v.Turnover = s.turnover
 	v.Circuits = v.Circuits[:0]
 	for _, c := range s.d.Circuits {
 		v.Circuits = append(v.Circuits, controller.CircuitView{Out: c.Out, Phase: c.Phase, Since: c.Since, Coflow: controller.AnyCoflow})

@@ -47,8 +47,9 @@ func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
 	}
 }
 
-// movable returns the running jobs that are looked at: placed at once, on hosts that stand, not moved at this very
-// instant; those with most left to send, by the first id among equals.
+// movable returns the running jobs that are looked at: placed at once, on hosts that stand, not moved since a job was
+// placed or ended last, for who has just moved has nothing to lose and would go on moving; those with most left to send, by
+// the first id among equals.
 func (c *Placer) movable(v *controller.View) []controller.Running {
 	left := map[controller.JobID]pathmap.Bytes{}
 	for i := range v.Coflows {
@@ -59,7 +60,7 @@ func (c *Placer) movable(v *controller.View) []controller.Running {
 	}
 	var all []controller.Running
 	for _, r := range v.Running {
-		moved := slices.ContainsFunc(r.Tasks, func(t controller.TaskState) bool { return t.Try > 0 && t.Moved == v.Now })
+		moved := slices.ContainsFunc(r.Tasks, func(t controller.TaskState) bool { return t.Try > 0 && t.Moved >= v.Turnover })
 		if !r.Job.Piecemeal && !moved && !slices.Contains(r.Hosts, controller.NoHost) && left[r.Job.ID] > 0 {
 			all = append(all, r)
 		}
