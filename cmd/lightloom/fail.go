@@ -18,14 +18,16 @@ func newHeal() *cobra.Command {
 
 func newBreak(verb, short string, heal bool) *cobra.Command {
 	return &cobra.Command{
-		Use:   verb + " link|port|switch|host|controller NAME",
+		Use:   verb + " link|port|switch|host|controller|fibre NAME",
 		Short: short,
 		Long: short + ". Names are those of lightloom status:\n\n" +
 			"  link        tor0-spine1   both directions of a cable; either end first, ~1 after it for the second of parallel ones\n" +
 			"  port        tor0:2        one end of a cable, which darkens both of its directions\n" +
 			"  switch      spine0        it forwards nothing and answers nobody; when healed it boots, and its table is empty\n" +
 			"  host        h0-1          its tasks and transfers are void; tasks run again elsewhere\n" +
-			"  controller  controller2   one replica is killed, or started again",
+			"  controller  controller2   one replica is killed, or started again\n" +
+			"  fibre       swap:0:2      fibres of two ports of the optical switch are exchanged; pull:3 unplugs those of one; :in or :out\n" +
+			"                            after it for one direction",
 		Example: "  lightloom " + verb + " link tor0-spine1\n  lightloom " + verb + " host h2-0",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {

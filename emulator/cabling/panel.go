@@ -147,6 +147,30 @@ func (p *Panel) Pull(a southbound.Port, which Fibre) error {
 // Mend plugs every fibre in where it belongs.
 func (p *Panel) Mend() error { return p.rewire(p.straighten) }
 
+// Plug plugs fibres in as it is said: at each port the fibre of that number, by where it belongs, or none (NoPort). No
+// fibre may be named twice in either direction.
+func (p *Panel) Plug(in, out []southbound.Port) error {
+	for _, at := range [][]southbound.Port{in, out} {
+		if len(at) != len(p.in) {
+			return fmt.Errorf("plug fibres: %d ports are named, the optical switch has %d", len(at), len(p.in))
+		}
+		seen := make([]bool, len(at))
+		for _, f := range at {
+			if f == southbound.NoPort {
+				continue
+			}
+			if err := p.check(f); err != nil {
+				return fmt.Errorf("plug fibres: %w", err)
+			}
+			if seen[f] {
+				return fmt.Errorf("plug fibres: fibre %d is named twice", f)
+			}
+			seen[f] = true
+		}
+	}
+	return p.rewire(func() { copy(p.in, in); copy(p.out, out) })
+}
+
 func (p *Panel) check(ports ...southbound.Port) error {
 	for _, a := range ports {
 		if a < 0 || int(a) >= len(p.in) {

@@ -14,6 +14,7 @@ type Damage struct {
 	names  *Names
 	failed []Fault                // sorted
 	cuts   map[pathmap.LinkID]int // by cable: faults that keep it dark
+	fibres []fibre                // done to fibres and not undone, in that order
 }
 
 // NewDamage returns a whole fabric.
@@ -54,6 +55,8 @@ func (d *Damage) Strike(e Event) (changes []Change, changed bool, err error) {
 			return d.cables([]Change{power}, true, of...), true, nil
 		}
 		return append(d.cables(nil, false, of...), power), true, nil
+	case Fibre:
+		return []Change{d.replug(t.fibre, e.Heal)}, true, nil
 	case Host:
 		return []Change{{Kind: Host, Up: e.Heal, Host: t.host}}, true, nil
 	}
@@ -68,6 +71,8 @@ func (d *Damage) canonical(f Fault, t target) string {
 	case Port:
 		at := strings.LastIndexAny(f.Name, ":-")
 		return f.Name[:at] + ":" + f.Name[at+1:]
+	case Fibre:
+		return t.fibre.String()
 	}
 	return f.Name
 }

@@ -24,10 +24,11 @@ const (
 	Switch                     // it forwards nothing and answers nobody; it comes back by a cold boot
 	Host                       // its tasks and transfers are void; its cable is whole
 	Controller                 // one replica's process
+	Fibre                      // fibres at ports of the optical switch: pulled, or exchanged with another port's
 )
 
 // kindNames are the words of files and commands.
-func kindNames() []string { return []string{"link", "port", "switch", "host", "controller"} }
+func kindNames() []string { return []string{"link", "port", "switch", "host", "controller", "fibre"} }
 
 func (k Kind) String() string {
 	if k > 0 && int(k) <= len(kindNames()) {
@@ -57,11 +58,11 @@ func KindNamed(word string) (Kind, error) {
 			return Kind(i + 1), nil
 		}
 	}
-	return 0, fmt.Errorf("%q cannot fail: write link, port, switch, host or controller", word)
+	return 0, fmt.Errorf("%q cannot fail: write link, port, switch, host, controller or fibre", word)
 }
 
-// Fault names one thing: a link "tor0-spine1", a port "tor0:2", a switch "spine1", a host "h0-1", or a replica
-// "controller2".
+// Fault names one thing: a link "tor0-spine1", a port "tor0:2", a switch "spine1", a host "h0-1", a replica
+// "controller2", or what was done to fibres, "swap:0:2" or "pull:3:in".
 type Fault struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
@@ -86,10 +87,11 @@ func (e Event) String() string {
 
 // Change is what is to be done to a fabric. Only the field of its kind counts.
 type Change struct {
-	Kind       Kind           // Link, Switch, Host or Controller
+	Kind       Kind           // Link, Switch, Host, Controller or Fibre
 	Up         bool           // whole again
 	Cable      pathmap.LinkID // the even one of its two directions
 	Device     southbound.DeviceID
 	Host       southbound.HostID
 	Controller int
+	In, Out    []southbound.Port // of a Fibre: which fibre sits at each port, by where it belongs; NoPort: none
 }

@@ -44,13 +44,22 @@ func TestReadRefuses(t *testing.T) {
 		{"\nsoon fail link a-b", `f:2:1: "soon" is no instant`},
 		{"-1s fail link a-b", `f:1:1: "-1s" is not within`},
 		{"1s break link a-b", `f:1:4: "break" is neither fail nor heal`},
-		{"1s fail fibre a-b", `f:1:9: "fibre" cannot fail`},
+		{"1s fail fiber a-b", `f:1:9: "fiber" cannot fail`},
 		{"1s fail link tor0-spine9", `f:1:14: there is no link "tor0-spine9"; near it: tor0-spine0, tor0-spine1`},
 		{"1s fail host h1-2", `f:1:14: there is no host "h1-2"; near it: h1-0`},
 		{"1s fail switch spine7", `there is no switch "spine7"; near it: spine0, spine1`},
 		{"1s fail switch h0-0", `there is no switch "h0-0"`},
 		{"1s fail port tor0:99", `there is no port "tor0:99"; near it: tor0:`},
 		{"1s fail port tor0", `there is no port "tor0"`},
+		{"1s fail fibre pull:4", `f:1:15: there is no fibre "pull:4"; near it: pull:0, pull:1, pull:2, pull:3`},
+		{"1s fail fibre swap:1:1", `there is no fibre "swap:1:1"; near it: swap:0:1`},
+		{"1s fail fibre swap:1", `there is no fibre "swap:1"`},
+		{"1s fail fibre swap:0:1:2", `there is no fibre "swap:0:1:2"`},
+		{"1s fail fibre pull:1:up", `there is no fibre "pull:1:up"`},
+		{"1s fail fibre in", `there is no fibre "in"`},
+		{"1s fail fibre :", `there is no fibre ":"`},
+		{"1s fail fibre swap:0:2\n2s fail fibre swap:2:0:both", `f:2:15: fibre swap:2:0:both has failed already`},
+		{"1s heal fibre pull:0:in", `f:1:15: fibre pull:0:in has not failed`},
 		{"1s fail controller controller3", `there is no controller "controller3"; near it: controller0`},
 		{"1s fail host h0-0\n2s fail host h0-0", `f:2:14: host h0-0 has failed already`},
 		{"1s fail link tor0-spine1\n2s fail link spine1-tor0", `f:2:14: link spine1-tor0 has failed already`},
@@ -142,6 +151,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("2s fail link tor0-spine1\n3s heal link tor0-spine1")
 	f.Add("2 fail host h0-0 # x\r\n")
 	f.Add("1h fail controller controller0")
+	f.Add("1s fail fibre swap:0:2:in\n2s fail fibre pull:3")
 	names := hybrid(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		events, err := Read("f", strings.NewReader(text), nil)

@@ -18,7 +18,7 @@ type Names struct {
 	cables   map[string]pathmap.LinkID // by both of its names, the even direction
 	nodes    map[string]pathmap.NodeID
 	hosts    map[pathmap.NodeID]southbound.HostID
-	list     [Controller + 1][]string // by kind, in the fabric's order
+	list     [Fibre + 1][]string // by kind, in the fabric's order
 }
 
 // NewNames indexes a fabric.
@@ -53,6 +53,7 @@ func NewNames(f *topo.Fabric, replicas int) *Names {
 		n.list[Link] = append(n.list[Link], there)
 		n.list[Port] = append(n.list[Port], fmt.Sprintf("%s:%d", a, link.FromPort), fmt.Sprintf("%s:%d", b, link.ToPort))
 	}
+	n.list[Fibre] = fibreNames(f)
 	for i := range replicas {
 		n.list[Controller] = append(n.list[Controller], ControllerName(i))
 	}
@@ -84,6 +85,7 @@ type target struct {
 	device     southbound.DeviceID
 	host       southbound.HostID
 	controller int
+	fibre      fibre
 }
 
 // Check says what is wrong with a name, or nil.
@@ -115,6 +117,10 @@ func (n *Names) find(f Fault) (target, error) {
 			if isHost == (f.Kind == Host) {
 				return target{device: node, host: h}, nil
 			}
+		}
+	case Fibre:
+		if x, ok := n.fibre(f.Name); ok {
+			return target{fibre: x}, nil
 		}
 	case Controller:
 		if i := slices.Index(n.list[Controller], f.Name); i >= 0 {

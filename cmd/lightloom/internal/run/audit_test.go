@@ -21,6 +21,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/survey"
 	"lightloom/controller/audit"
+	"lightloom/emulator/fault"
 )
 
 // startUp keeps a fabric up until the test ends.
@@ -70,10 +71,17 @@ func TestAuditCabling(t *testing.T) {
 		name  string
 		plant [][]string // word, ports and which
 		want  []audit.Finding
+		fault []string // verb and name of a fibre, as a file of faults has them
 	}{
-		{"swapped and dead", [][]string{{"swap", "12", "out"}, {"pull", "0", "in"}}, []audit.Finding{{Kind: audit.Dead, Port: 0, With: -1, Fibre: audit.In}, {Kind: audit.Swapped, Port: 1, With: 2, Fibre: audit.Out}}},
-		{"mended", [][]string{{"mend", "", "both"}}, nil},
+		{"swapped and dead", [][]string{{"swap", "12", "out"}}, []audit.Finding{{Kind: audit.Dead, Port: 0, With: -1, Fibre: audit.In}, {Kind: audit.Swapped, Port: 1, With: 2, Fibre: audit.Out}}, []string{"fail pull:0:in"}},
+		{"healed and mended", [][]string{{"pull", "2", "both"}, {"swap", "01", "in"}, {"mend", "", "both"}}, nil, []string{"fail swap:2:1:in", "heal pull:0:in", "heal swap:1:2:in"}},
 	} {
+		for _, e := range tt.fault {
+			verb, name, _ := strings.Cut(e, " ")
+			if err := Break(t.Context(), BreakOptions{Fault: fault.Fault{Kind: fault.Fibre, Name: name}, Heal: verb == "heal", Stdout: io.Discard}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, p := range tt.plant {
 			var ports []int
 			for _, d := range p[1] {

@@ -40,10 +40,21 @@ func (p *plant) strike(c fault.Change) error {
 		return p.cable(c.Cable, c.Up)
 	case fault.Switch:
 		p.doors[c.Device].Do(func(now time.Duration, d *device.Device) { d.Power(now, c.Up, coldBoot) })
+	case fault.Fibre:
+		return p.replug(c)
 	case fault.Host:
 		return p.agent.Fail(c.Host, c.Up)
 	}
 	return nil
+}
+
+// replug plugs the fibres of the optical switch in as a fault says.
+func (p *plant) replug(c fault.Change) (err error) {
+	if p.panel == nil {
+		return fmt.Errorf("strike fibre: %w", errNoOCS)
+	}
+	p.doors[p.fabric.OCSNode].Do(func(time.Duration, *device.Device) { err = p.panel.Plug(c.In, c.Out) })
+	return err
 }
 
 // cable cuts a cable or mends it. Both its ends see that at once, as loss of light: then the interfaces go down. A cable
