@@ -2,8 +2,8 @@
 // scheduler of Alkaff and Gupta, Cross-Layer Scheduling in Cloud Computing Systems. One annealer serves both levels; at
 // the upper one a move places a task elsewhere and calls the lower one, whose moves send a flow another way.
 //
-// It is not a policy: it sees links, paths and flows, never a view or a plan. Running flows are never moved, but what a
-// decision takes from them counts.
+// It is not a policy: it sees links, paths and flows, never a view or a plan. Running flows are moved by Migrate alone, at
+// a price, but what a decision takes from them counts.
 package anneal
 
 import (

@@ -17,10 +17,10 @@ import (
 const mostJobs = 8
 
 // Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost; false where the
-// part cannot, for it places as printed, or without the lower level.
+// part cannot, for it places as printed, without the lower level, or with circuits in its scene.
 func (c *Placer) Migrate(factor float64) bool {
 	c.factor = factor
-	return !c.opt.Paper && !c.opt.Blind
+	return !c.opt.Paper && !c.opt.Blind && c.optics == nil
 }
 
 // migrate moves tasks of one running job at most, once all that waited has been placed and committed: what has changed

@@ -39,6 +39,13 @@ func checkPlace(v *controller.View, p *controller.Plan) error {
 			}
 			continue
 		}
+		if len(pl.Move) > 0 {
+			if err := checkMoved(v, &pl, free); err != nil || done[pl.Job] {
+				return fmt.Errorf("move tasks of job %d, again %v: %w", pl.Job, done[pl.Job], err)
+			}
+			done[pl.Job] = true
+			continue
+		}
 		i := slices.IndexFunc(v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })
 		switch {
 		case i < 0:
