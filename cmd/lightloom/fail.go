@@ -9,7 +9,7 @@ import (
 
 // newFail and newHeal let parts of the fabric that is up fail and come back.
 func newFail() *cobra.Command {
-	return newBreak("fail", "Let a link, port, switch, host or controller of the fabric that `lightloom up` keeps fail", false)
+	return newBreak("fail", "Let a link, port, switch, host, controller or fibre of the fabric that `lightloom up` keeps fail", false)
 }
 
 func newHeal() *cobra.Command {

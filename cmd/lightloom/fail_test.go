@@ -10,7 +10,7 @@ func TestFailRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"fail":                      "fail: 0 words where a kind and a name are due",
 		"heal link":                 "heal: 1 words where a kind and a name are due",
-		"fail fibre tor0-spine0":    `fail: "fibre" cannot fail: write link, port, switch, host or controller`,
+		"fail fiber tor0-spine0":    `fail: "fiber" cannot fail: write link, port, switch, host, controller or fibre`,
 		"fail link tor0 spine0":     "fail: 3 words",
 		"replay --trace t --faults": "flag needs an argument",
 	} {

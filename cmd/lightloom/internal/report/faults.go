@@ -28,7 +28,7 @@ type Received struct {
 
 // FaultRow is a fault in report.json.
 type FaultRow struct {
-	Kind     string   `json:"kind"` // link, port, switch, host or controller
+	Kind     string   `json:"kind"` // link, port, switch, host, controller or fibre
 	Name     string   `json:"name"`
 	From     float64  `json:"from_seconds"`
 	To       float64  `json:"to_seconds"`                      // the run's end where it lasted
