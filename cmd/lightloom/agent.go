@@ -24,8 +24,8 @@ func newAgent() *cobra.Command {
 	return c
 }
 
-// defaultRequests is several times what a controller says at its busiest: a change of rates a millisecond for a while, a
-// hundred calls a second at length.
+// defaultRequests is one call a millisecond at length: more than a controller that changes its rates at every event of a
+// few hosts has to say, and little work for an agent.
 const defaultRequests = 1000
 
 func newAgentRun() *cobra.Command {
