@@ -89,18 +89,35 @@ func path(names ...string) schema.Path { return schema.Path(nil).With(names...) 
 // checkKeyLeaves finds list entries, among those a request has named, whose configuration does not repeat their key.
 func checkKeyLeaves(t *tree, touched []schema.Path) error {
 	seen := map[string]bool{}
+	var last schema.Path
+	var text []byte
 	for _, p := range touched {
-		for i, e := range p {
-			if len(e.Keys) == 0 || seen[p[:i+1].String()] {
+		for i := shared(last, p); i < len(p); i++ { // what it shares with the one before has been checked
+			if len(p[i].Keys) == 0 {
 				continue
 			}
-			seen[p[:i+1].String()] = true
+			if text = p[:i+1].AppendText(text[:0]); seen[string(text)] {
+				continue
+			}
+			seen[string(text)] = true
 			if err := checkEntry(t, p[:i+1]); err != nil {
 				return err
 			}
 		}
+		last = p
 	}
 	return nil
+}
+
+// shared returns how many steps two paths begin with alike.
+func shared(a, b schema.Path) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if !sameStep(a[i], b[i]) {
+			return i
+		}
+	}
+	return n
 }
 
 func checkEntry(t *tree, p schema.Path) error {

@@ -3,6 +3,7 @@ package target
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -194,12 +195,9 @@ func (t *Target) edit(ops []operation) []schema.Path {
 			if !wild(t.tree.model, o.path) { // also where it holds no configuration: a device may have what nobody configured
 				touched = append(touched, o.path)
 			}
-			kept := make(map[string]bool, len(o.leaves))
-			for _, l := range o.leaves {
-				kept[l.Path.String()] = true
-			}
+			kept := keeper(o.leaves)
 			for _, l := range t.tree.under(o.path, isConfig) {
-				if !kept[l.Path.String()] {
+				if !kept(l.Path) {
 					put(l.Path, nil)
 				}
 			}
@@ -209,6 +207,23 @@ func (t *Target) edit(ops []operation) []schema.Path {
 		}
 	}
 	return touched
+}
+
+// fewLeaves is how many leaves are compared one by one: an entry of a list has no more, and needs no table of texts.
+const fewLeaves = 16
+
+// keeper returns whether a path is that of one of the leaves.
+func keeper(leaves []schema.Leaf) func(schema.Path) bool {
+	if len(leaves) <= fewLeaves {
+		return func(p schema.Path) bool {
+			return slices.ContainsFunc(leaves, func(l schema.Leaf) bool { return samePath(l.Path, p) })
+		}
+	}
+	kept := make(map[string]bool, len(leaves))
+	for _, l := range leaves {
+		kept[l.Path.String()] = true
+	}
+	return func(p schema.Path) bool { return kept[p.String()] }
 }
 
 // statusOf gives an error the code that the specification asks for; one that has a code keeps it.

@@ -125,8 +125,10 @@ func (t *tree) netOfFew() []edit {
 }
 
 func samePath(a, b schema.Path) bool {
-	return slices.EqualFunc(a, b, func(x, y schema.Elem) bool { return x.Name == y.Name && slices.Equal(x.Keys, y.Keys) })
+	return slices.EqualFunc(a, b, sameStep)
 }
+
+func sameStep(a, b schema.Elem) bool { return a.Name == b.Name && slices.Equal(a.Keys, b.Keys) }
 
 func withoutNothing(edits []edit) []edit {
 	return slices.DeleteFunc(edits, func(e edit) bool { return schema.Equal(e.old, e.new) })

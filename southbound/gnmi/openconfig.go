@@ -200,14 +200,13 @@ func RuleLeavesAt(at schema.Path, seq uint32, group string, m southbound.Match, 
 	if state {
 		where = "state"
 	}
-	out := []schema.Leaf{{Path: at.With(where, "sequence-id"), Value: uint64(seq)}}
-	ipv4 := at.With("ipv4", where)
+	out := append(make([]schema.Leaf, 0, 5), schema.Leaf{Path: at.With(where, "sequence-id"), Value: uint64(seq)})
 	if m.Src != southbound.AnyRack {
-		out = append(out, schema.Leaf{Path: ipv4.With("source-address"), Value: southbound.RackPrefix(m.Src).String()})
+		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "source-address"), Value: southbound.RackPrefix(m.Src).String()})
 	}
-	out = append(out, schema.Leaf{Path: ipv4.With("destination-address"), Value: southbound.RackPrefix(m.Dst).String()})
+	out = append(out, schema.Leaf{Path: at.With("ipv4", where, "destination-address"), Value: southbound.RackPrefix(m.Dst).String()})
 	if m.Tag != southbound.AnyTag {
-		out = append(out, schema.Leaf{Path: ipv4.With("dscp-set"), Value: dscpSet(m.Tag)})
+		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "dscp-set"), Value: dscpSet(m.Tag)})
 	}
 	return append(out, schema.Leaf{Path: at.With("action", where, groupKey), Value: group})
 }

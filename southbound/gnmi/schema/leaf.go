@@ -80,10 +80,13 @@ func (n *Node) decodeJSON(p Path, data []byte, f form) ([]Leaf, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, malformed("something follows the JSON value")
 	}
-	return n.decode(nil, p, v, f)
+	return n.decode(nil, append(make(Path, 0, len(p)+spareSteps), p...), v, f)
 }
 
-// decode appends the leaves of v at p to out.
+// spareSteps are room for the steps below what a value is given for: an entry of a list has few levels.
+const spareSteps = 6
+
+// decode appends the leaves of v at p to out. It writes behind the end of p, which leaves copy.
 func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 	if n.Table && len(p[len(p)-1].Keys) == 0 {
 		return n.decodeTable(out, p[:len(p)-1], v, f)
@@ -93,7 +96,7 @@ func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", p.String(), err)
 		}
-		return append(out, Leaf{p, x}), nil
+		return append(out, Leaf{slices.Clone(p), x}), nil
 	}
 	obj, ok := v.(map[string]any)
 	if !ok {
@@ -127,7 +130,7 @@ func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 		} else if len(kid.Keys) > 0 {
 			out, err = kid.decodeList(out, p, x, f)
 		} else {
-			out, err = kid.decode(out, p.With(name), x, f)
+			out, err = kid.decode(out, append(p, Elem{Name: name}), x, f)
 		}
 		if err != nil {
 			return nil, err
