@@ -29,10 +29,13 @@ func (s *Scene) Lay(c Coflow) []int32 {
 	return flows
 }
 
+// lightParts is which part of a decision's work lighting may do: circuits are decided far more often than places.
+const lightParts = 10
+
 // Light says which lamps are worth their circuits, everything else standing still; flows go on where they are. The scene
 // has optics. A lamp whose racks cannot be joined stays out.
 func (s *Scene) Light(lamps []Lamp, rng *rand.Rand) ([]bool, Count) {
-	s.begin(1)
+	s.begin(lightParts)
 	l := newLighting(s, lamps)
 	if len(l.able) == 0 {
 		return l.on, Count{}
@@ -189,6 +192,9 @@ func (l *lighting) settle() Count {
 			gained = try(func() { l.turned = append(l.turned, k); l.set(k, !l.on[k]) }) || gained
 		}
 		for g := range l.group {
+			if l.Spent() {
+				return count
+			}
 			for _, on := range [2]bool{true, false} {
 				gained = try(func() { l.setGroup(g, on) }) || gained
 			}
