@@ -6,5 +6,6 @@ func list() []Experiment {
 		topologyMap(),
 		factorial(),
 	}
+	all = append(all, crosslayerExperiments()...)
 	return append(all, coschedulerExperiments()...)
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller"
 	"lightloom/controller/state"
+	"lightloom/emulator/fault"
 	"lightloom/pathmap"
 )
 
@@ -26,6 +28,11 @@ type Case struct {
 	// name of a policy that lights circuits if and only if this one does. On the simulator alone.
 	With func() controller.Policy
 
+	Faults []fault.Event // by time
+	Until  time.Duration // stop then, whatever still runs; 0: at the end of all jobs. On the simulator alone
+
+	Scale, Speedup float64 // as of Options, on packets; 0: 1. Jobs and faults are scaled with them
+
 	Replicas int // of the controller on packets; 0: three
 	Stderr   io.Writer
 }
@@ -42,11 +49,11 @@ type Ran struct {
 
 // Run runs a case to its end.
 func (c *Case) Run(ctx context.Context) (*Ran, error) {
-	opt := Options{Fabric: c.Fabric, On: c.On, Policies: []string{c.Policy}, Parts: c.Parts, Rules: c.Rules, Speedup: 1, Seed: c.Seed,
-		Replicas: max(c.Replicas, 1), Stdout: io.Discard, Stderr: c.Stderr, given: c.Jobs, with: c.With}
+	opt := Options{Fabric: c.Fabric, On: c.On, Policies: []string{c.Policy}, Parts: c.Parts, Rules: c.Rules, Speedup: cmp.Or(c.Speedup, 1), Seed: c.Seed,
+		Replicas: max(c.Replicas, 1), Stdout: io.Discard, Stderr: c.Stderr, given: c.Jobs, with: c.With, until: c.Until}
 	if c.On == OnNetns {
-		if c.With != nil {
-			return nil, fmt.Errorf("run case %s on packets: its policy has no name that a controller's process could be given", c.Policy)
+		if c.With != nil || c.Until > 0 {
+			return nil, fmt.Errorf("run case %s on packets: its policy has no name that a controller's process could be given, or it is to stop early", c.Policy)
 		}
 		if c.Replicas == 0 {
 			opt.Replicas = 3
@@ -58,9 +65,13 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 	if c.Jobs == nil {
 		return nil, fmt.Errorf("run case %s: it has no jobs", c.Policy)
 	}
-	s, err := prepare(opt, 1)
+	s, err := prepare(opt, cmp.Or(c.Scale, 1))
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range c.Faults {
+		e.At = time.Duration(float64(e.At) / opt.Speedup)
+		s.faults = append(s.faults, e)
 	}
 	o, _, err := s.row(ctx, s.rows[0], nil)
 	if err != nil {

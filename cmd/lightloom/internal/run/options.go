@@ -50,6 +50,7 @@ type Options struct {
 	Settings []report.Setting
 	given    []controller.Job         // of a Case
 	with     func() controller.Policy // of a Case
+	until    time.Duration            // of a Case
 
 	Args           []string // of the process, after its name: what a re-executed child needs to know
 	Stdin          io.Reader

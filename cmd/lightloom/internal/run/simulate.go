@@ -132,6 +132,9 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 		if x.next == len(x.setup.jobs) && x.state.Finished() == len(x.setup.jobs) {
 			return nil
 		}
+		if end := x.setup.opt.until; end > 0 && x.sim.Now() >= end {
+			return nil
+		}
 		if x.next < len(x.setup.jobs) {
 			if at, ok := x.due(); ok {
 				wake = min(wake, at)
