@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	wiring "lightloom/cmd/lightloom/internal/run"
 )
 
@@ -15,4 +16,6 @@ type actions struct {
 	exec   func(context.Context, wiring.ExecOptions) error
 	status func(context.Context, wiring.StatusOptions) error
 	doctor func(ctx context.Context, calibrate bool, stdout io.Writer) error
+	// experiment runs one, its flags checked against it.
+	experiment func(context.Context, *experimentFlags, experiment.Experiment) error
 }

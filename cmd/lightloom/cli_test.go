@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/report"
 	wiring "lightloom/cmd/lightloom/internal/run"
 	"lightloom/controller/demand"
@@ -59,6 +60,10 @@ func (r *recorder) actions() actions {
 		status: func(_ context.Context, o wiring.StatusOptions) error { r.asked, r.status = "status", o; return r.err },
 		doctor: func(_ context.Context, calibrate bool, _ io.Writer) error {
 			r.asked = fmt.Sprint("doctor ", calibrate)
+			return r.err
+		},
+		experiment: func(_ context.Context, _ *experimentFlags, e experiment.Experiment) error {
+			r.asked = "experiment " + e.Name
 			return r.err
 		},
 	}

@@ -29,7 +29,7 @@ type experimentFlags struct {
 // outputCSV is what experiment run prints beside tables and JSON.
 const outputCSV = "csv"
 
-func newExperiment() *cobra.Command {
+func newExperiment(a actions) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "experiment",
 		Short: "Run the evaluations of the documents again",
@@ -38,7 +38,7 @@ func newExperiment() *cobra.Command {
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newExperimentList(), newExperimentRun())
+	c.AddCommand(newExperimentList(), newExperimentRun(a))
 	return c
 }
 
@@ -56,7 +56,7 @@ func newExperimentList() *cobra.Command {
 	}
 }
 
-func newExperimentRun() *cobra.Command {
+func newExperimentRun(a actions) *cobra.Command {
 	var f experimentFlags
 	c := &cobra.Command{
 		Use:   "run NAME",
@@ -84,7 +84,7 @@ func newExperimentRun() *cobra.Command {
 			return err
 		}
 		f.stdout, f.stderr = c.OutOrStdout(), c.ErrOrStderr()
-		return f.run(c.Context(), e)
+		return a.experiment(c.Context(), &f, e)
 	}
 	return c
 }
@@ -111,7 +111,8 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 	return nil
 }
 
-func (f *experimentFlags) run(ctx context.Context, e experiment.Experiment) error {
+// runExperiment runs one and prints what it found.
+func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experiment) error {
 	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f.stderr), progressbar.OptionSetDescription(e.Name),
 		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(wiring.IsTerminal(f.stderr)),
 		progressbar.OptionThrottle(100*time.Millisecond))

@@ -63,7 +63,9 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.AddCommand(newTarget(), newDevice(), newCircuit())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
-	root.AddCommand(newExperiment())
+	if a.experiment != nil {
+		root.AddCommand(newExperiment(a))
+	}
 	root.AddCommand(newVersion())
 	addHidden(root)
 	return root

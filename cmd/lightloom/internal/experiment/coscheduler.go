@@ -23,7 +23,7 @@ func coschedulerExperiments() []Experiment {
 	on := []string{OnFlowsim}
 	const source = "Co-scheduler, section V"
 	return []Experiment{
-		{Name: "coscheduler-figure-4", Doc: "the latency matrix of the example job, in both forms", Source: source + "I-D, Figure 4", Seeds: 20, On: on, Run: runFigure4},
+		{Name: "coscheduler-figure-4", Doc: "the latency matrix of the example job, in both forms", Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 20, On: on, Run: runFigure4},
 		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load", Source: source + "-B, Figures 5 and 6", Seeds: 20, On: on, Run: runCoscheduler},
 		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms", Source: source + "-C, Figure 7", Seeds: 20, On: on, Run: runMechanisms},
 		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core", Source: source + "-D, Figure 8", Seeds: 20, On: on, Run: runOversubscription},
