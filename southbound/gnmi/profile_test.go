@@ -238,6 +238,7 @@ func FuzzDecoders(f *testing.F) {
 	f.Add("/CONFIG_DB/localhost/ACL_RULE[key=lightloom|r9-b1]/REDIRECT_ACTION", "169.254.0.1", false)
 	f.Add("/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]/match/ipv4/dscp-set", "7", false)
 	f.Add("/cross-connects/pair[ingress=1]/egress", "9", false)
+	f.Add("/interfaces/interface[name=Ethernet7]/state/counters/out-octets", "9", false)
 	f.Fuzz(func(t *testing.T, path, value string, gone bool) {
 		p, err := schema.Parse(path)
 		if err != nil {
@@ -260,8 +261,27 @@ func FuzzDecoders(f *testing.F) {
 				t.Fatalf("not sorted: %v", seen.Down)
 			}
 			profile.NewWriter(leaves)
+			if c, ok := profile.(gnmi.Counts); ok {
+				fuzzCounts(t, c, leaves)
+			}
 		}
 	})
+}
+
+// fuzzCounts: only ports that the device has are counted at, and only what is said to be a counter.
+func fuzzCounts(t *testing.T, c gnmi.Counts, leaves []schema.Leaf) {
+	for _, l := range leaves {
+		asked := false
+		counted := c.Count(l, func(p southbound.Port) *southbound.PortCounters {
+			if asked = true; p < 0 || p >= 8 {
+				t.Fatalf("%s: port %d of 8", l.Path, p)
+			}
+			return &southbound.PortCounters{}
+		})
+		if counted != asked {
+			t.Fatalf("%s: counted %v, asked for a port %v", l.Path, counted, asked)
+		}
+	}
 }
 
 func TestParseSequence(t *testing.T) {
