@@ -23,6 +23,10 @@ type View struct {
 	// may find a better way now. nil: none.
 	Changed []bool
 
+	// Links is what passes each link, as its switches have counted lately; nil where nobody counts. It is no part of the
+	// replicated state: two leaderships may know different things.
+	Links []LinkRate `json:",omitempty"`
+
 	Waiting  []*Job              // accepted and not placed, in order of acceptance
 	Free     []int32             // free slots, by host; none on a host that is lost
 	Lost     []southbound.HostID // hosts that have failed, sorted
@@ -50,6 +54,14 @@ type Traffic struct {
 	Next  time.Duration     // when it will be made anew
 	Ahead time.Duration     // it is of rates, for so long from then on; 0: it is of bytes that wait to be sent
 	Bytes [][]pathmap.Bytes // payload, [source][destination]; zero on the diagonal
+}
+
+// LinkRate is what passed a link, at layer 2.
+type LinkRate struct {
+	Rate  pathmap.BitsPerSecond
+	Drops uint64        // packets a second that found its queue full, rounded up; 0 on the links of hosts into the fabric
+	Span  time.Duration // what Rate and Drops are the means of; 0: nothing is known of this link
+	At    time.Duration // when the newer of the two samples came in
 }
 
 // NoHost is a host that is still to be chosen.

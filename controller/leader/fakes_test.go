@@ -173,6 +173,7 @@ type memDevice struct {
 	sinks   []*sink
 	calls   int // that were answered
 	changed chan struct{}
+	counter *memCounter // nil: it counts nothing
 }
 
 type sink struct{ tell func(southbound.DeviceEvent) }

@@ -49,6 +49,8 @@ type Config struct {
 	Logger  *slog.Logger         // nil discards
 	// SetTimeout bounds one Set or Read; Retry is the pause before a stream or a read is tried again.
 	SetTimeout, Retry time.Duration
+	// Sample is how far apart devices that count are asked to tell what passed their ports; 0: they are not asked.
+	Sample time.Duration
 }
 
 // ErrStopped means that the leadership a job was handed to has ended; nobody knows whether the job was taken.
@@ -61,6 +63,7 @@ type Leader struct {
 	box  mailbox
 
 	counters *counters
+	board    board
 	mu       sync.Mutex
 	waiters  []waiter
 	watchers []watcher
@@ -169,6 +172,12 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 		workers[id] = w
 		wg.Go(func() { w.run(ctx) })
 		wg.Go(func() { w.watch(ctx) })
+		if c, ok := d.(southbound.Counting); ok && l.cfg.Sample > 0 {
+			wg.Go(func() { w.sample(ctx, c) })
+		}
+	}
+	if l.cfg.Sample > 0 {
+		wg.Go(func() { l.hand(ctx) })
 	}
 	if m, ok := l.cfg.Hosts.(Meter); ok && l.cfg.Loop.Demand.Source == demand.FromCounters {
 		wg.Go(func() { l.poll(ctx, m) })

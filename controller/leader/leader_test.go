@@ -62,7 +62,7 @@ func newLab(t *testing.T, seed uint64, p controller.Policy) *lab {
 		}
 	}
 	l.leader = leader.New(leader.Config{State: l.state, Log: l.log, Devices: doors, Hosts: l.hosts, Clock: l.clock,
-		SetTimeout: 100 * time.Millisecond, Retry: 5 * time.Millisecond,
+		SetTimeout: 100 * time.Millisecond, Retry: 5 * time.Millisecond, Sample: 20 * time.Millisecond,
 		Loop: loop.Config{Policy: p, Paths: l.paths, Seed: seed, Delta: 15 * time.Millisecond, Elephants: 1, Verify: true, Patience: 50 * time.Millisecond,
 			Rollout: rollout.Options{Drain: time.Millisecond, Timeout: 500 * time.Millisecond, Retry: 5 * time.Millisecond}}})
 	return l

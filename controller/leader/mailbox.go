@@ -22,9 +22,17 @@ func newMailbox() mailbox {
 }
 
 func (b mailbox) put(add func(*loop.Inputs)) {
+	b.offer(func(in *loop.Inputs) bool { add(in); return true })
+}
+
+// offer is put for what may come to nothing: add says whether there is something to wake for.
+func (b mailbox) offer(add func(*loop.Inputs) bool) {
 	b.mu.Lock()
-	add(b.in)
+	any := add(b.in)
 	b.mu.Unlock()
+	if !any {
+		return
+	}
 	select {
 	case b.ready <- struct{}{}:
 	default:

@@ -36,7 +36,7 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 // look brings the view up to date.
 func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
 	v := &l.view
-	v.Changed = l.changed
+	v.Changed, v.Links = l.changed, l.meters.links
 	v.Now, v.Seed, v.Paths = now, l.cfg.Seed, l.cfg.Paths
 	v.Delta, v.Elephants = s.Outage(l.cfg.Delta), l.cfg.Elephants
 	v.Traffic = l.traffic.Traffic(l.fabric.Racks)

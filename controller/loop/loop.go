@@ -62,6 +62,7 @@ type Inputs struct {
 	Devices []southbound.DeviceEvent
 	Seen    []DeviceSeen
 	Done    []SetDone
+	Counts  []DeviceCounts // what passed the ports of devices, in the order in which it came
 	// Left tells what is left of a coflow; asked during the call only.
 	Left func(southbound.CoflowID) (southbound.Left, bool)
 	// Counters tells what hosts have sent so far; asked during the call only, where demand comes from counters. It may
@@ -97,6 +98,7 @@ type Loop struct {
 	mover   *rollout.Mover
 	view    controller.View
 	traffic *demand.Estimator
+	meters  meters
 
 	entries []state.Entry
 	act     Actions
@@ -137,6 +139,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 		away: map[southbound.DeviceID]bool{}}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
 	l.traffic = demand.NewEstimator(cfg.Demand)
+	l.meters.topology = f.Topology
 	if !cfg.Demand.Oracle() {
 		l.base.SteerAll()
 	}
@@ -160,6 +163,9 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		l.begin(s, now)
 	}
 	tables := l.after(s, now)
+	for i := range in.Counts {
+		l.meters.add(now, &in.Counts[i])
+	}
 	l.facts(s, now, &in)
 	if len(l.entries) > 0 || tables {
 		return l.entries, &l.act, now // packets are lost until switches know: no decision comes before that

@@ -1,0 +1,65 @@
+package loop
+
+import (
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// DeviceCounts are the newest counters of a device's ports, each port once.
+type DeviceCounts struct {
+	Device southbound.DeviceID
+	Ports  []southbound.PortCounters
+	// Anew says that the stream has begun again, or has ended: what was known of the device's ports holds no longer.
+	Anew bool
+}
+
+// meters are what devices count, made into rates of links. They are never logged: a new leadership knows them again
+// after two samples.
+type meters struct {
+	topology *pathmap.Topology
+	raters   map[southbound.DeviceID][]southbound.Rater // by port
+	links    []controller.LinkRate                      // by link; nil before the first sample
+}
+
+// add takes what a switch has counted. Ports that it does not have are passed over.
+func (m *meters) add(now time.Duration, c *DeviceCounts) {
+	if c.Device < 0 || int(c.Device) >= len(m.topology.Nodes()) || m.topology.Node(c.Device).Role == pathmap.Host {
+		return
+	}
+	if m.links == nil {
+		m.links = make([]controller.LinkRate, len(m.topology.Links()))
+		m.raters = map[southbound.DeviceID][]southbound.Rater{}
+	}
+	raters := m.raters[c.Device]
+	if c.Anew || raters == nil {
+		raters = make([]southbound.Rater, m.topology.Ports(c.Device))
+		m.raters[c.Device] = raters
+		for _, out := range m.topology.Out(c.Device) {
+			m.put(now, out, southbound.PortRate{})
+		}
+	}
+	for _, p := range c.Ports {
+		out := pathmap.LinkID(pathmap.None)
+		if p.Port >= 0 && int(p.Port) < len(raters) {
+			out = m.topology.OutPort(c.Device, int32(p.Port))
+		}
+		if out != pathmap.None {
+			m.put(now, out, raters[p.Port].Add(p))
+		}
+	}
+}
+
+// put notes the rate of a port for the link that leaves it, and, where a host is at the other end and nobody else counts,
+// for the one that enters it; what that one drops is the host's own affair.
+func (m *meters) put(now time.Duration, out pathmap.LinkID, r southbound.PortRate) {
+	if r.Span == 0 {
+		now = 0
+	}
+	m.links[out] = controller.LinkRate{Rate: r.Out, Drops: r.Drops, Span: r.Span, At: now}
+	if m.topology.Node(m.topology.Link(out).To).Role == pathmap.Host {
+		m.links[pathmap.Reverse(out)] = controller.LinkRate{Rate: r.In, Span: r.Span, At: now}
+	}
+}
