@@ -35,6 +35,8 @@ type Meter struct {
 	events   *prometheus.CounterVec
 	circuits *prometheus.GaugeVec
 	stages   *prometheus.HistogramVec
+	rates    *prometheus.GaugeVec
+	drops    *prometheus.GaugeVec
 }
 
 // buckets reach from a loopback Set to a switch that validates for 20 s.
@@ -64,8 +66,10 @@ func New(reg prometheus.Registerer) (*Meter, error) {
 		events:   counter("device_events_total", "Notifications, by kind.", "device", "kind"),
 		circuits: gauge("device_circuits", "Circuits as the stream tells them, by status.", "device", "status"),
 		stages:   histogram("circuit_stage_seconds", "Stages of the delay budget of circuits.", "device", "stage"),
+		rates:    gauge("port_bits_per_second", "What passes a port at layer 2, between its last two samples.", "device", "port", "direction"),
+		drops:    gauge("port_drops_per_second", "Packets that found a port's queue full, between its last two samples.", "device", "port"),
 	}
-	for _, c := range []prometheus.Collector{m.sets, m.setTime, m.waiting, m.reads, m.streams, m.lost, m.events, m.circuits, m.stages} {
+	for _, c := range []prometheus.Collector{m.sets, m.setTime, m.waiting, m.reads, m.streams, m.lost, m.events, m.circuits, m.stages, m.rates, m.drops} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
