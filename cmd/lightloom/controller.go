@@ -22,6 +22,9 @@ func newController() *cobra.Command {
 	return c
 }
 
+// minSamplePeriod is the shortest interval that switches are asked for: many refuse less.
+const minSamplePeriod = 10 * time.Millisecond
+
 func newControllerRun() *cobra.Command {
 	var opt wiring.AttachOptions
 	withStdin, ephemeral := false, false
@@ -52,6 +55,7 @@ func newControllerRun() *cobra.Command {
 	fl.StringVar(&opt.ReportDir, "report-dir", "", "with --jobs: directory for report.json, run.json and report.html")
 	fl.StringVar(&opt.On, "on", "elsewhere", "what the report says that the jobs ran on, such as mininet")
 	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics: on loopback, or with TLS to clients of the run; replicas take this port and those after it")
+	fl.DurationVar(&opt.SamplePeriod, "sample-period", wiring.DefaultSamplePeriod, "how far apart switches tell what passed their ports; 0: never")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
 	fl.BoolVar(&ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
@@ -70,6 +74,9 @@ func newControllerRun() *cobra.Command {
 			return usage("write --demand counters", "run: --demand names %d sources, and a controller goes by one", len(known))
 		case len(known) == 1:
 			opt.Demand = known[0]
+		}
+		if opt.SamplePeriod != 0 && opt.SamplePeriod < minSamplePeriod {
+			return usage("write --sample-period 1s, or 0 for none", "run: --sample-period %v is below %v", opt.SamplePeriod, minSamplePeriod)
 		}
 		if opt.Jobs < 0 || opt.Trace != "" && opt.Jobs == 0 {
 			return usage("write --jobs 20", "run: --jobs %d: nothing is replayed", opt.Jobs)

@@ -73,6 +73,22 @@ func (l *Leader) hand(ctx context.Context) {
 	}
 }
 
+// noteLinks says once that rates are known, and of how many links.
+func (l *Leader) noteLinks(came []loop.DeviceCounts) {
+	if l.metered || len(came) == 0 {
+		return
+	}
+	known := 0
+	for _, r := range l.loop.Links() {
+		if r.Span > 0 {
+			known++
+		}
+	}
+	if l.metered = known > 0; l.metered {
+		l.cfg.Logger.Info("rates of links are known", "links", known)
+	}
+}
+
 // sample keeps the device's stream of counters open. A device that counts nothing is not asked again.
 func (w *worker) sample(ctx context.Context, c southbound.Counting) {
 	for ctx.Err() == nil {

@@ -64,6 +64,7 @@ type Leader struct {
 
 	counters *counters
 	board    board
+	metered  bool // rates of links are known: it has been said
 	mu       sync.Mutex
 	waiters  []waiter
 	watchers []watcher
@@ -205,6 +206,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		var act *loop.Actions
 		var wake time.Duration
 		l.cfg.Log.View(func(uint64) { entries, act, wake = l.loop.Step(l.cfg.State, now, in) })
+		l.noteLinks(in.Counts)
 		for _, set := range act.First {
 			l.set(workers[set.Device], set)
 		}

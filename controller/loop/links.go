@@ -24,6 +24,9 @@ type meters struct {
 	links    []controller.LinkRate                      // by link; nil before the first sample
 }
 
+// Links returns what the next view shows of links, by id; nil where nobody counts. It is borrowed until the next Step.
+func (l *Loop) Links() []controller.LinkRate { return l.meters.links }
+
 // add takes what a switch has counted. Ports that it does not have are passed over.
 func (m *meters) add(now time.Duration, c *DeviceCounts) {
 	if c.Device < 0 || int(c.Device) >= len(m.topology.Nodes()) || m.topology.Node(c.Device).Role == pathmap.Host {

@@ -49,6 +49,9 @@ type AttachOptions struct {
 	On        string
 	Args      []string // of the process, after its name
 
+	// SamplePeriod is how far apart switches are asked to tell what passed their ports; 0: they are not asked.
+	SamplePeriod time.Duration
+
 	// Metrics, if any, is where the first replica serves what it does for Prometheus; the others take the ports after it.
 	Metrics string
 
@@ -120,7 +123,7 @@ func (a *attached) open() error {
 	if err != nil {
 		return err
 	}
-	a.charge = charge{Metrics: a.opt.Metrics, Epoch: a.epoch, Row: row{Name: a.opt.Policy, Policy: a.opt.Policy, Spec: spec, Demand: a.opt.Demand}, Parts: a.opt.Parts, Seed: a.opt.Seed,
+	a.charge = charge{Metrics: a.opt.Metrics, Sample: a.opt.SamplePeriod, Epoch: a.epoch, Row: row{Name: a.opt.Policy, Policy: a.opt.Policy, Spec: spec, Demand: a.opt.Demand}, Parts: a.opt.Parts, Seed: a.opt.Seed,
 		Elephants: elephantFactor * spec.OCS.In(spec.Dark), Delta: defaultControl().delta(device.Delays{Dark: device.Fixed(spec.Dark)}),
 		Devices: a.places.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
 	if len(a.places.Agents) > 0 {

@@ -23,7 +23,10 @@ type line struct {
 	session *gnmi.Session
 }
 
-var _ southbound.Device = (*line)(nil)
+var (
+	_ southbound.Device   = (*line)(nil)
+	_ southbound.Counting = (*line)(nil)
+)
 
 func (l *line) get(ctx context.Context) (*gnmi.Session, error) {
 	l.mu.Lock()
@@ -60,6 +63,14 @@ func (l *line) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) err
 		return err
 	}
 	return s.Watch(ctx, sink)
+}
+
+func (l *line) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
+	s, err := l.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Counters(ctx, every, tell)
 }
 
 func (l *line) close() {

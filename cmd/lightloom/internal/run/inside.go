@@ -96,6 +96,7 @@ type stage struct {
 	delta  time.Duration
 
 	discovery *discovery // nil: nobody speaks LLDP
+	tally     *tally
 
 	targets  []*server // gNMI, by switch
 	front    map[southbound.DeviceID]*front
@@ -123,6 +124,7 @@ func newStage(o order, stderr io.Writer) (*stage, error) {
 	if s.plant, err = newPlant(f, o.Net, o.Seed, o.Row.AllStop, s.clock); err != nil {
 		return nil, err
 	}
+	s.tally = newTally(f.Topology, s.plant.net.Counters, s.clock)
 	if err := s.listen(); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -155,7 +157,7 @@ func (s *stage) listen() (err error) {
 // charge is what every replica is told.
 func (s *stage) charge() charge {
 	c := charge{Epoch: s.epoch, Row: s.order.Row, Parts: s.order.Parts, Seed: s.order.Seed, Elephants: s.order.Elephants,
-		Delta: s.delta, Agent: s.agent.ln.Addr().String(), Devices: map[string]string{}, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+		Delta: s.delta, Agent: s.agent.ln.Addr().String(), Devices: map[string]string{}, Sample: DefaultSamplePeriod, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
 	for _, t := range s.targets {
 		c.Devices[t.name] = t.ln.Addr().String()
 	}

@@ -45,6 +45,7 @@ type charge struct {
 	Identity  []byte            `json:"identity"`
 	Verbose   bool              `json:"verbose,omitempty"`
 	Metrics   string            `json:"metrics,omitempty"` // address
+	Sample    time.Duration     `json:"sample,omitempty"`  // how far apart switches tell what passed their ports; 0: never
 }
 
 // controllerProcess is one replica of the controller.
@@ -159,7 +160,7 @@ func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
 	defer hangUp()
 	devices, closeAll := p.dial(term)
 	defer closeAll()
-	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock, Logger: p.log,
+	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock, Logger: p.log, Sample: p.charge.Sample,
 		Loop: loop.Config{Policy: policy, Paths: paths, Seed: p.charge.Seed, Delta: p.charge.Delta,
 			Elephants: p.charge.Elephants, Demand: p.charge.Row.Demand, Rollout: defaultControl().rollout(p.charge.Delta), Patience: 3 * time.Second, Verify: true}})
 	p.log.Info("leading", "term", term)

@@ -36,6 +36,7 @@ type Status struct {
 	Links     []string        `json:"links"`   // names of all cables
 	Failed    []fault.Fault   `json:"failed"`  // what has failed and is not whole again
 	Waiting   []WaitingStatus `json:"waiting"` // jobs that wait for something that has failed
+	Rates     []LinkStatus    `json:"rates"`   // what passes links, as the ports count it
 }
 
 // WaitingStatus is a job that does not go on.
@@ -102,6 +103,9 @@ func (s *stage) status(ctx context.Context) (*Status, error) {
 		out.Failed = []fault.Fault{}
 	}
 	s.switches(out)
+	if out.Rates, err = s.tally.links(); err != nil {
+		return nil, err
+	}
 	return out, s.circuits(ctx, s.client, out)
 }
 
@@ -228,6 +232,7 @@ func (s *Status) print(w io.Writer) {
 		t.AppendRow(table.Row{fmt.Sprintf("%d→%d", c.In, c.Out), c.Phase, c.Coflow, fmt.Sprintf("%.2f", c.Since)})
 	}
 	t.Render()
+	s.printRates(w)
 	t = newTable(w, "from", "to", "via", "backup")
 	for _, r := range s.Routes {
 		t.AppendRow(table.Row{r.From, r.To, r.Via, r.Backup})

@@ -53,7 +53,8 @@ func (s *stage) openTargets() error {
 
 // frontOf puts a target in front of one switch.
 func (s *stage) frontOf(id southbound.DeviceID, srv *server) error {
-	t, err := target.New(target.Config{Door: s.plant.doors[id], Start: s.epoch, TLS: srv.id.Server(pki.Controller), Neighbors: s.discovery.heard(id)})
+	t, err := target.New(target.Config{Door: s.plant.doors[id], Start: s.epoch, TLS: srv.id.Server(pki.Controller), Neighbors: s.discovery.heard(id),
+		Counts: func() ([]target.PortCount, error) { return s.tally.ports(id) }})
 	if err != nil {
 		return err
 	}
