@@ -2,6 +2,7 @@ package meter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -22,7 +23,7 @@ func (x *metered) Counters(ctx context.Context, every time.Duration, tell func([
 	defer x.m.rates.DeletePartialMatch(prometheus.Labels{"device": x.name})
 	defer x.m.drops.DeletePartialMatch(prometheus.Labels{"device": x.name})
 	raters := map[southbound.Port]*southbound.Rater{}
-	return c.Counters(ctx, every, func(ports []southbound.PortCounters) {
+	err := c.Counters(ctx, every, func(ports []southbound.PortCounters) {
 		for _, p := range ports {
 			r := raters[p.Port]
 			if r == nil {
@@ -33,6 +34,10 @@ func (x *metered) Counters(ctx context.Context, every time.Duration, tell func([
 		}
 		tell(ports)
 	})
+	if err != nil && !errors.Is(err, southbound.ErrUnsupported) {
+		x.m.lost.WithLabelValues(x.name).Inc()
+	}
+	return err
 }
 
 // port shows the rate of a port; while nothing is known of it, it has no gauges.
