@@ -179,6 +179,7 @@ func TestBadCommandLines(t *testing.T) {
 		{"replay --trace t --fabric f --demand guess", "--demand \"guess\" is unknown", "--demand backlog"},
 		{"replay --trace t --fabric f --demand backlog,backlog", "names \"backlog\" twice", "name each source once"},
 		{"replay --trace t --fabric f --demand backlog --demand-period 1ms", "is not within 10ms to 1m0s", "--demand-period 250ms"},
+		{"controller run --fabric hybrid:racks=2,hosts=1 --devices d --tls-dir k --sample-period 1ms", "is below 10ms", "--sample-period 1s"},
 		{"up --fabric f --policy a,b", "names 2 policies", "--policy crosslayer+sunflow"},
 		{"exec", "there is no host", "h0-0 -- COMMAND"},
 		{"exec h0-0", "no command to run in h0-0", "h0-0 -- COMMAND"},

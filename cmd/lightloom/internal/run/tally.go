@@ -101,11 +101,14 @@ func (t *tally) links() ([]LinkStatus, error) {
 	return out, nil
 }
 
-// printRates shows the links that carry or drop something.
+// idleShare is the part of a link's capacity below which it is left out of a table: announcements of neighbours alone.
+const idleShare = 1000
+
+// printRates shows the links that drop something, or carry a thousandth of what they could.
 func (s *Status) printRates(w io.Writer) {
 	t := newTable(w, "link", "Mbit/s", "of", "drops/s")
 	for _, l := range s.Rates {
-		if l.Rate > 0 || l.Drops > 0 {
+		if l.Rate >= l.Capacity/idleShare || l.Drops > 0 {
 			t.AppendRow(table.Row{l.From + "→" + l.To, fmt.Sprintf("%.3f", float64(l.Rate)/1e6), l.Capacity, l.Drops})
 		}
 	}
