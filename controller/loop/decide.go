@@ -62,6 +62,9 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		l.add(state.Entry{Kind: state.Placed, At: now, Placement: &place})
 	}
 	for i := range p.Route {
+		if s.Relays(p.Route[i].Coflow, p.Place) {
+			continue // it has no routes once it is laid out anew: the policy is asked again
+		}
 		if err := s.CheckRouting(&p.Route[i], p.Place); err != nil {
 			return err
 		}

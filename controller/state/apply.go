@@ -253,7 +253,7 @@ func (s *State) CheckRouting(r *controller.Routing, placing []controller.Placeme
 		return ErrStale
 	}
 	rows := len(c.Tag)
-	if i := slices.IndexFunc(placing, func(p controller.Placement) bool { return p.Job == c.Job }); i >= 0 {
+	if i := slices.IndexFunc(placing, func(p controller.Placement) bool { return p.Job == c.Job }); i >= 0 && s.d.Jobs[c.Job].Placed == Unset {
 		j := s.d.Jobs[c.Job]
 		rows = len(controller.Expand(&j.Job, &j.Edges[c.Edge], placing[i].Hosts).Src)
 	}

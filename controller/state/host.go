@@ -184,6 +184,16 @@ func (s *State) rehouse(j *Job, hosts []southbound.HostID) {
 	}
 }
 
+// Relays says whether placements lay a coflow out anew: its job is placed already, and the coflow has not begun.
+func (s *State) Relays(id southbound.CoflowID, placing []controller.Placement) bool {
+	if id < 0 || int(id) >= len(s.d.Coflows) {
+		return false
+	}
+	c := s.d.Coflows[id]
+	return c.Started == Unset && s.d.Jobs[c.Job].Placed != Unset &&
+		slices.ContainsFunc(placing, func(p controller.Placement) bool { return p.Job == c.Job })
+}
+
 // layOut gives the coflow of an edge its bundles, once all of its tasks have hosts.
 func (s *State) layOut(j *Job, id southbound.CoflowID) {
 	c := s.d.Coflows[id]
