@@ -98,8 +98,9 @@ func TestLinksReachPolicies(t *testing.T) {
 			if known := got.At > 0; known != (want.Span > 0) {
 				t.Errorf("link %d came in at %v", id, got.At)
 			}
-			if got.At = 0; got != want {
-				t.Errorf("link %d: %+v, want %+v", id, got, want)
+			// A sample that came before the last was taken up has replaced it: the rate is then of two periods.
+			if got.Rate != want.Rate || got.Drops != want.Drops || (got.Span > 0) != (want.Span > 0) || got.Span%(20*time.Millisecond) != 0 {
+				t.Errorf("link %d: %+v, want %+v, or of several spans", id, got, want)
 			}
 		}
 		c.breaks <- struct{}{}
