@@ -57,14 +57,14 @@ func (g *graph) findSinks() {
 // upstream says for each stage whether what leaves it can come to stage to.
 func (g *graph) upstream(to int) []bool {
 	found := make([]bool, len(g.size))
-	todo := []int{to}
-	for len(todo) > 0 {
-		s := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	stack := []int{to}
+	for len(stack) > 0 {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
 		for i := range g.edges {
 			if e := &g.edges[i]; e.To == s && !found[e.From] {
 				found[e.From] = true
-				todo = append(todo, e.From)
+				stack = append(stack, e.From)
 			}
 		}
 	}

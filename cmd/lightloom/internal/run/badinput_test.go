@@ -133,7 +133,7 @@ func FuzzIntegerTime(f *testing.F) {
 	f.Add(uint64(1e15), uint64(1e15), int64(1), int64(1e3), 1.0, 1e-3, uint8(3))
 	f.Fuzz(func(t *testing.T, a, b uint64, arrival, rate int64, scale, speedup float64, policy uint8) {
 		if !(scale >= 1e-6 && scale <= 1e12) || !(speedup >= 1e-3 && speedup <= 1e6) || rate <= 0 || arrival < 0 {
-			t.Skip()
+			t.Skip("flags refuse such divisors, rates and arrivals")
 		}
 		const most = 1 << 50
 		trace := "3 2\n1 0 1 0 1 1:" + inMegabytes(1+a%most) + "\n2 " + itoa(arrival%3_153_600_000_000) + " 1 0 1 2:" + inMegabytes(1+b%most) + "\n"
