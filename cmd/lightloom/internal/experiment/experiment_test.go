@@ -52,29 +52,6 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestRunsNeeded(t *testing.T) {
-	// σ = 1, mean 10, half-width 5 % = 0.5: (1.96 / 0.5)² = 15.4.
-	if got := RunsNeeded([]float64{9, 10, 11}, 0.05, 2, 1000); got != 16 {
-		t.Errorf("%d runs, want 16", got)
-	}
-	if got := RunsNeeded([]float64{9, 10, 11}, 0.05, 20, 1000); got != 20 {
-		t.Errorf("%d runs, want the least", got)
-	}
-	if got := RunsNeeded([]float64{-1, 1}, 0.05, 20, 300); got != 300 {
-		t.Errorf("%d runs for no effect, want the most", got)
-	}
-}
-
-// TestHolm is the worked example of four p-values: 0.01·4 ≤ 0.05, 0.013·3 ≤ 0.05, 0.03·2 > 0.05.
-func TestHolm(t *testing.T) {
-	got := Holm([]float64{0.03, 0.01, 0.2, 0.013}, 0.05)
-	for i, want := range []bool{false, true, false, true} {
-		if got[i] != want {
-			t.Errorf("hypothesis %d falls: %v", i, got[i])
-		}
-	}
-}
-
 func TestGrid(t *testing.T) {
 	b := &Bench{Seeds: 3, First: 10, On: OnFlowsim}
 	got, err := Grid(t.Context(), b, []float64{1, 2}, func(float64) string { return "x" },

@@ -1,10 +1,7 @@
 package experiment
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"slices"
 
 	"lightloom/cmd/lightloom/internal/report"
 )
@@ -111,44 +108,6 @@ func Improvement(ours, theirs []float64) []float64 {
 		if theirs[i] > 0 {
 			out = append(out, 100*(ours[i]/theirs[i]-1))
 		}
-	}
-	return out
-}
-
-// RunsNeeded is how many runs make the half-width of the 95 % interval of a mean at most share of the effect, by the
-// spread of a pilot: n ≥ (1.96 σ / (share·|effect|))². Least and most bound it.
-func RunsNeeded(pilot []float64, share float64, least, most int) int {
-	if len(pilot) < 2 {
-		return least
-	}
-	mean := report.Mean(pilot)
-	sum := 0.0
-	for _, v := range pilot {
-		sum += (v - mean) * (v - mean)
-	}
-	sd := math.Sqrt(sum / float64(len(pilot)-1))
-	width := share * math.Abs(mean)
-	if width == 0 {
-		return most
-	}
-	n := math.Ceil(math.Pow(1.96*sd/width, 2))
-	return int(min(max(n, float64(least)), float64(most)))
-}
-
-// Holm says which of the hypotheses with these p-values fall at the family-wise level alpha (Holm 1979): the page of an
-// experiment makes many comparisons, and one in twenty would be a find by chance alone.
-func Holm(p []float64, alpha float64) []bool {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(p[a], p[b]), cmp.Compare(a, b)) })
-	out := make([]bool, len(p))
-	for k, i := range order {
-		if p[i] > alpha/float64(len(p)-k) {
-			break
-		}
-		out[i] = true
 	}
 	return out
 }
