@@ -7,6 +7,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/policy/guideline"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -16,7 +17,7 @@ import (
 // shuffle starts once all reduces have slots, as that of every piecemeal job does.
 //
 // Jobs of more than one shuffle are treated as section VI says: the guidelines hold between the tasks before and after
-// each.
+// each. So are jobs that are placed whole, their slots all at once: see whole.
 type CoScheduler struct {
 	Form  guideline.Form // of the latency response model
 	Error float64        // each T_rem is off by at most this share, either way
@@ -42,7 +43,7 @@ func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controll
 		k.yard = y
 		y.serve(k.next)
 	})
-	spread(rest, p)
+	k.whole(rest, p)
 }
 
 // clerk is one decision of the CoScheduler.
@@ -349,7 +350,7 @@ func (k *clerk) settle(w *work, p *planned, stage int) {
 		}
 		return
 	}
-	sm := k.output(w, stage)
+	sm := output(k.v.Fabric, w.job, stage, w.hosts)
 	var allowed func(int) bool
 	if q := w.job.Predicted; q != nil {
 		zone := k.cluster.Zone(k.Form, &guideline.Job{Input: q.Input, Shuffle: q.Shuffle, Maps: q.Maps, Reduces: q.Reduces, MapTime: q.MapTime, RedTime: q.RedTime}, k.cluster.Racks)
@@ -382,21 +383,23 @@ func (k *clerk) settle(w *work, p *planned, stage int) {
 	}
 }
 
-// output is SM: what the tasks that a stage receives from have left, by rack.
-func (k *clerk) output(w *work, stage int) []pathmap.Bytes {
-	sm := make([]pathmap.Bytes, k.v.Fabric.Racks)
-	for i := range w.job.Edges {
-		e := &w.job.Edges[i]
+// output is SM of section IV-E.2: what the tasks that a stage receives from leave for it, by rack. hosts is by task of
+// the job.
+func output(f *topo.Fabric, j *controller.Job, stage int, hosts []southbound.HostID) []pathmap.Bytes {
+	sm := make([]pathmap.Bytes, f.Racks)
+	for i := range j.Edges {
+		e := &j.Edges[i]
 		if e.Kind == controller.Fixed || e.To != stage {
 			continue
 		}
-		each := float64(e.Bytes) / float64(w.size(e.From))
+		first, end := j.StageTasks(e.From)
 		count := make([]int, len(sm))
-		for t := w.first[e.From]; t < w.first[e.From+1]; t++ {
-			if h := w.hosts[t]; h != controller.NoHost {
-				count[k.v.Fabric.HostRack[h]]++
+		for _, h := range hosts[first:end] {
+			if h != controller.NoHost {
+				count[f.HostRack[h]]++
 			}
 		}
+		each := float64(e.Bytes) / float64(end-first)
 		for r, n := range count {
 			sm[r] += pathmap.Bytes(each * float64(n))
 		}

@@ -31,11 +31,13 @@ func (y *yard) fair() { y.serve(y.hadoop) }
 func pieces() controller.KindSet { return Wants() | controller.Kinds(controller.WakeReached) }
 
 // spread places whole jobs.
-func spread(v *controller.View, p *controller.Plan) {
-	fill(v, p, func(j *controller.Job) chooser {
-		return &least{v: v, start: v.Rand("place", uint64(j.ID)).IntN(max(len(v.Free), 1)),
-			rack: make([]int32, v.Fabric.Racks)}
-	})
+func spread(v *controller.View, p *controller.Plan) { fill(v, p, leastLoaded(v)) }
+
+// leastLoaded makes the chooser of a job.
+func leastLoaded(v *controller.View) func(j *controller.Job) chooser {
+	return func(j *controller.Job) chooser {
+		return &least{v: v, start: v.Rand("place", uint64(j.ID)).IntN(max(len(v.Free), 1)), rack: make([]int32, v.Fabric.Racks)}
+	}
 }
 
 type least struct {

@@ -61,14 +61,27 @@ type chooser interface {
 // fill places every job that Admit lets in, task by task.
 func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job) chooser) {
 	v = rehouse(v, p, choose)
+	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID { return spreadJob(choose(j), j, free) })
+}
+
+// fillFree places every job that Admit lets in where find says, by the slots that are left then.
+func fillFree(v *controller.View, p *controller.Plan, find func(j *controller.Job, free []int32) []southbound.HostID) {
 	free := slices.Clone(v.Free)
 	for _, j := range Admit(v) {
-		c := choose(j)
-		hosts := make([]southbound.HostID, j.Tasks())
-		for t := range hosts {
-			hosts[t] = c.pick(free)
-			free[hosts[t]]--
+		hosts := find(j, free)
+		for _, h := range hosts {
+			free[h]--
 		}
 		p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: hosts})
 	}
+}
+
+// spreadJob has a chooser pick a host for every task.
+func spreadJob(c chooser, j *controller.Job, free []int32) []southbound.HostID {
+	left, hosts := slices.Clone(free), make([]southbound.HostID, j.Tasks())
+	for t := range hosts {
+		hosts[t] = c.pick(left)
+		left[hosts[t]]--
+	}
+	return hosts
 }
