@@ -13,7 +13,7 @@ import (
 // ScaleOptions say by what to divide. Zero means 1.
 type ScaleOptions struct {
 	Scale   float64 // bytes. Whoever scales divides the fabric's rates alike, so that times stay true.
-	Speedup float64 // arrivals, deadlines, compute times and bytes: all of the run is that much shorter at the same rates
+	Speedup float64 // arrivals, deadlines, compute and reading times, and bytes: all of the run is that much shorter at the same rates
 }
 
 // Scale returns copies of the jobs, divided. Arrivals and compute times are rounded to the nanosecond each: they are
@@ -23,6 +23,9 @@ type ScaleOptions struct {
 // flow): after every flow the sum is within half a byte of the exact quotient of the sum so far, except that no flow
 // falls below 1 byte; what that costs is taken back from the flows before. So the sum of all flows times the divisor is
 // the original sum to within half a divisor. It is an error when there are more flows than bytes left.
+//
+// Blocks that tasks read and what is predicted of recurring jobs are divided alike, each rounded by itself: no fabric
+// carries them, and whoever decides by them compares them with what is carried.
 func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 	scale, err := divisor("scale", opt.Scale)
 	if err != nil {
@@ -33,6 +36,7 @@ func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 		return nil, err
 	}
 	out := clone(jobs)
+	both := new(big.Rat).Mul(scale, speed)
 	for i := range out {
 		j := &out[i]
 		j.Arrival = shorten(j.Arrival, speed)
@@ -41,11 +45,16 @@ func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 		}
 		for s := range j.Stages {
 			for t := range j.Stages[s].Tasks {
-				j.Stages[s].Tasks[t].Compute = shorten(j.Stages[s].Tasks[t].Compute, speed)
+				x := &j.Stages[s].Tasks[t]
+				x.Compute, x.Far, x.Input = shorten(x.Compute, speed), shorten(x.Far, speed), fewer(x.Input, both)
 			}
 		}
+		if p := j.Predicted; p != nil {
+			p.MapTime, p.RedTime = shorten(p.MapTime, speed), shorten(p.RedTime, speed)
+			p.Input, p.Shuffle = fewer(p.Input, both), fewer(p.Shuffle, both)
+		}
 	}
-	if err := divide(sizes(out), new(big.Rat).Mul(scale, speed)); err != nil {
+	if err := divide(sizes(out), both); err != nil {
 		return nil, fmt.Errorf("scale jobs by %v at speedup %v: %w", number(scale), number(speed), err)
 	}
 	return out, nil
@@ -66,6 +75,14 @@ func number(r *big.Rat) float64 { f, _ := r.Float64(); return f }
 // shorten divides d, rounded to the nearest nanosecond.
 func shorten(d time.Duration, by *big.Rat) time.Duration {
 	return time.Duration(quotient(int64(d), by))
+}
+
+// fewer divides bytes of which none are carried; some stay some.
+func fewer(b pathmap.Bytes, by *big.Rat) pathmap.Bytes {
+	if b <= 0 {
+		return b
+	}
+	return pathmap.Bytes(max(1, quotient(int64(b), by)))
 }
 
 // quotient returns n/by rounded to nearest, halves up; math.MaxInt64 where it does not fit.
@@ -130,6 +147,10 @@ func clone(jobs []controller.Job) []controller.Job {
 		j.Edges = append([]controller.Edge(nil), j.Edges...)
 		for k := range j.Edges {
 			j.Edges[k].Flows = append([]controller.Flow(nil), j.Edges[k].Flows...)
+		}
+		if j.Predicted != nil {
+			p := *j.Predicted
+			j.Predicted = &p
 		}
 		out[i] = j
 	}

@@ -88,3 +88,31 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
+
+// TestScaleOfReading: what tasks read and what is predicted of a job is divided with what is carried, and the jobs handed
+// in stay as they are.
+func TestScaleOfReading(t *testing.T) {
+	job := controller.Job{Name: "a", Piecemeal: true,
+		Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: time.Minute, Input: 256e6, Far: 2 * time.Second}, {Input: 1}, {}}}, {Tasks: make([]controller.Task, 1)}},
+		Edges:  []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 4e9}},
+		Predicted: &controller.Prediction{Input: 5e8, Shuffle: 6e9, Maps: 3, Reduces: 1,
+			MapTime: 40 * time.Second, RedTime: 20 * time.Second}}
+	keep := clone([]controller.Job{job})
+	got, err := Scale([]controller.Job{job}, ScaleOptions{Scale: 100, Speedup: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(keep, []controller.Job{job}); d != "" {
+		t.Errorf("input written to:\n%s", d)
+	}
+	want := []controller.Task{{Compute: 3 * time.Second, Input: 128e3, Far: 100 * time.Millisecond}, {Input: 1}, {}}
+	if d := cmp.Diff(want, got[0].Stages[0].Tasks); d != "" {
+		t.Errorf("tasks:\n%s", d)
+	}
+	if d := cmp.Diff(&controller.Prediction{Input: 250e3, Shuffle: 3e6, Maps: 3, Reduces: 1, MapTime: 2 * time.Second, RedTime: time.Second}, got[0].Predicted); d != "" {
+		t.Errorf("prediction:\n%s", d)
+	}
+	if got[0].Edges[0].Bytes != 2e6 {
+		t.Errorf("%d bytes are carried", got[0].Edges[0].Bytes)
+	}
+}
