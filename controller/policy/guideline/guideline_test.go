@@ -318,3 +318,32 @@ func BenchmarkGuideline(b *testing.B) {
 		})
 	}
 }
+
+// TestSection3B is the conclusion of section III-B: for the jobs of its example, nine and fifteen maps on three racks and
+// three reduces, a unit from each map to each reduce, Co-scheduler takes case 2's spread of reduces, one on each rack, and
+// not case 1's two on one. A unit is an elephant, so that nothing but the completion time decides.
+func TestSection3B(t *testing.T) {
+	const unit = pathmap.Bytes(125_000_000) // a second at 1 Gb/s
+	c := &Cluster{Racks: 3, Slots: 15, Elephant: unit, OCS: pathmap.Gbps, Delta: 10 * time.Millisecond}
+	free := make(Releases, c.Racks)
+	for r := range free {
+		free[r] = make([]time.Duration, c.Slots)
+	}
+	for _, maps := range []int{3, 5} { // of a rack
+		each := pathmap.Bytes(3*maps) * unit // a rack's maps send a unit to each of three reduces
+		all := c.Schedules([]pathmap.Bytes{each, each, each}, 3, nil)
+		best, ok := c.Best(all, free, nil)
+		if !ok || !slices.Equal(best.Tasks, []int{1, 1, 1}) {
+			t.Fatalf("%d maps a rack: %+v", maps, best)
+		}
+		// From three racks to three others, each port has three circuits; case 1 has two reduces behind one port.
+		if want := 3*time.Duration(maps)*time.Second + 3*c.Delta; best.CCT != want {
+			t.Errorf("%d maps a rack: T(C) is %v, want %v", maps, best.CCT, want)
+		}
+		for _, s := range all {
+			if len(s.Tasks) == 2 && s.CCT != 3*time.Duration(2*maps)*time.Second+3*c.Delta {
+				t.Errorf("%d maps a rack: two reduces on one rack take %v", maps, s.CCT)
+			}
+		}
+	}
+}
