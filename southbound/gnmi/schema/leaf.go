@@ -1,11 +1,10 @@
 package schema
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -71,14 +70,9 @@ func (n *Node) decodeTyped(p Path, tv *gpb.TypedValue, lenient bool) ([]Leaf, er
 }
 
 func (n *Node) decodeJSON(p Path, data []byte, f form) ([]Leaf, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, malformed("%w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, malformed("something follows the JSON value")
+	v, err := readJSON(data)
+	if err != nil {
+		return nil, err
 	}
 	return n.decode(nil, append(make(Path, 0, len(p)+spareSteps), p...), v, f)
 }
@@ -98,39 +92,26 @@ func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 		}
 		return append(out, Leaf{slices.Clone(p), x}), nil
 	}
-	obj, ok := v.(map[string]any)
+	obj, ok := v.(members)
 	if !ok {
 		return nil, malformed("%q: want a JSON object", p.String())
 	}
-	seen := make(map[string]any, len(obj))
-	for name, x := range obj {
-		b := bare(name)
-		if _, dup := seen[b]; dup {
-			return nil, malformed("%q: %q stands twice", p.String(), b)
-		}
-		if n.kid(b) == nil && (n.Table || !slices.Contains(n.Keys, b)) {
-			if f.lenient {
-				continue
-			}
-			return nil, fmt.Errorf("%q: child %q: %w", p.String(), b, ErrUnknown)
-		}
-		seen[b] = x
-	}
-	if err := n.checkKeyLeaves(p, seen); err != nil {
+	obj, err := n.known(p, obj, f)
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	for _, name := range n.fields(seen) {
-		x, ok := seen[name]
-		if !ok {
-			continue
-		}
-		if kid := n.kid(name); kid.Table {
-			out, err = kid.decodeTable(out, p, x, f)
-		} else if len(kid.Keys) > 0 {
-			out, err = kid.decodeList(out, p, x, f)
-		} else {
-			out, err = kid.decode(out, append(p, Elem{Name: name}), x, f)
+	if err := n.checkKeyLeaves(p, obj); err != nil {
+		return nil, err
+	}
+	for _, m := range obj {
+		switch kid := n.kid(m.name); {
+		case kid == nil: // a key, which was checked
+		case kid.Table:
+			out, err = kid.decodeTable(out, p, m.value, f)
+		case len(kid.Keys) > 0:
+			out, err = kid.decodeList(out, p, m.value, f)
+		default:
+			out, err = kid.decode(out, append(p, Elem{Name: kid.named(m.name)}), m.value, f)
 		}
 		if err != nil {
 			return nil, err
@@ -139,13 +120,55 @@ func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 	return out, nil
 }
 
+// named returns the name of a child in memory that outlives the text which it was read from.
+func (n *Node) named(name string) string {
+	if n.Name == name {
+		return n.Name
+	}
+	return strings.Clone(name) // the field "*" of a table
+}
+
+// known returns what of an object's members the model has, without module prefixes, in the order of the model; what only
+// stands under "*" comes last. It reuses the object's memory.
+func (n *Node) known(p Path, obj members, f form) (members, error) {
+	out := obj[:0]
+	for _, m := range obj {
+		name := bare(m.name)
+		if n.kid(name) == nil && (n.Table || !slices.Contains(n.Keys, name)) {
+			if f.lenient {
+				continue
+			}
+			return nil, fmt.Errorf("%q: child %q: %w", p.String(), name, ErrUnknown)
+		}
+		out = append(out, member{name, m.value})
+	}
+	slices.SortStableFunc(out, func(a, b member) int { return n.compare(a.name, b.name) })
+	for i := range out[:max(len(out)-1, 0)] {
+		if out[i].name == out[i+1].name {
+			return nil, malformed("%q: %q stands twice", p.String(), out[i].name)
+		}
+	}
+	return out, nil
+}
+
+// compare orders the names of children.
+func (n *Node) compare(a, b string) int {
+	if n.Table && (n.Kids[a] == nil) != (n.Kids[b] == nil) {
+		if n.Kids[a] == nil {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(a, b)
+}
+
 func (n *Node) decodeList(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 	items, ok := v.([]any)
 	if !ok {
 		return nil, malformed("%q: list %q wants a JSON array", p.String(), n.Name)
 	}
 	for i, item := range items {
-		obj, _ := item.(map[string]any)
+		obj, _ := item.(members)
 		e := Elem{Name: n.Name}
 		for _, k := range n.Keys {
 			text, err := n.keyText(obj, k)
@@ -162,42 +185,25 @@ func (n *Node) decodeList(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 	return out, nil
 }
 
-// fields returns the names of the children that seen may hold, in the order of the model; those that only stand under
-// "*" come last.
-func (n *Node) fields(seen map[string]any) []string {
-	if !n.Table || n.Kids[Any] == nil {
-		return n.Order
-	}
-	var more []string
-	for name := range seen {
-		if n.Kids[name] == nil {
-			more = append(more, name)
-		}
-	}
-	slices.Sort(more)
-	return slices.Concat(n.Order, more)
-}
-
 // decodeTable reads a table below p: an object whose members are its entries. Entries come sorted by key.
 func (n *Node) decodeTable(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
-	obj, ok := v.(map[string]any)
+	obj, ok := v.(members)
 	if !ok {
 		return nil, malformed("%q: table %q wants a JSON object", p.String(), n.Name)
 	}
-	keys := make([]string, 0, len(obj))
-	for key := range obj {
-		if key == "" || key == Any || len(key) > maxText {
-			return nil, malformed("%q: table %q: %q is no key", p.String(), n.Name, key)
+	slices.SortStableFunc(obj, func(a, b member) int { return cmp.Compare(a.name, b.name) })
+	for i, m := range obj {
+		if m.name == "" || m.name == Any || len(m.name) > maxText {
+			return nil, malformed("%q: table %q: %q is no key", p.String(), n.Name, m.name)
 		}
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		if fields, ok := obj[key].(map[string]any); ok && len(fields) == 0 && !f.lenient {
-			return nil, malformed("%q: table %q: the entry %q has no field", p.String(), n.Name, key)
+		if i > 0 && obj[i-1].name == m.name {
+			return nil, malformed("%q: table %q: %q stands twice", p.String(), n.Name, m.name)
+		}
+		if fields, ok := m.value.(members); ok && len(fields) == 0 && !f.lenient {
+			return nil, malformed("%q: table %q: the entry %q has no field", p.String(), n.Name, m.name)
 		}
 		var err error
-		if out, err = n.decode(out, p.Entry(n.Name, n.Keys[0], key), obj[key], f); err != nil {
+		if out, err = n.decode(out, p.Entry(n.Name, n.Keys[0], strings.Clone(m.name)), m.value, f); err != nil {
 			return nil, err
 		}
 	}
@@ -205,9 +211,9 @@ func (n *Node) decodeTable(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 }
 
 // checkKeyLeaves holds the key leaves of an entry, where they are given, against its path.
-func (n *Node) checkKeyLeaves(p Path, obj map[string]any) error {
+func (n *Node) checkKeyLeaves(p Path, obj members) error {
 	for _, k := range n.Keys {
-		if _, ok := obj[k]; !ok || n.Table {
+		if n.Table || !slices.ContainsFunc(obj, func(m member) bool { return m.name == k }) {
 			continue
 		}
 		text, err := n.keyText(obj, k)
@@ -222,7 +228,7 @@ func (n *Node) checkKeyLeaves(p Path, obj map[string]any) error {
 }
 
 // keyText returns a key of an entry as a path has it: identities without their module.
-func (n *Node) keyText(obj map[string]any, key string) (string, error) {
+func (n *Node) keyText(obj members, key string) (string, error) {
 	text, err := keyText(obj, key)
 	if t, ok := n.keyType(key); ok && t.base == baseIdentity {
 		text = bare(text)
@@ -230,20 +236,20 @@ func (n *Node) keyText(obj map[string]any, key string) (string, error) {
 	return text, err
 }
 
-func keyText(obj map[string]any, key string) (string, error) {
-	for name, v := range obj {
-		if bare(name) != key {
+func keyText(obj members, key string) (string, error) {
+	for _, m := range obj {
+		if bare(m.name) != key {
 			continue
 		}
-		switch x := v.(type) {
+		switch x := m.value.(type) {
 		case string:
 			if x != "" && len(x) <= maxText {
-				return x, nil
+				return strings.Clone(x), nil
 			}
 		case json.Number:
-			return x.String(), nil
+			return strings.Clone(x.String()), nil
 		}
-		return "", malformed("key %q is %v", key, v)
+		return "", malformed("key %q is %v", key, m.value)
 	}
 	return "", malformed("key %q is missing", key)
 }
@@ -264,7 +270,7 @@ func (n *Node) JSONValue(v Value) any { return n.Type.toJSON(v) }
 
 // JSON wraps a JSON value. Names inside it are sorted, so equal values have equal bytes.
 func JSON(v any, enc gpb.Encoding) (*gpb.TypedValue, error) {
-	b, err := json.Marshal(v)
+	b, err := appendJSON(make([]byte, 0, 256), v)
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}

@@ -143,17 +143,17 @@ func (t Type) text(s string) (Value, error) {
 	}
 	switch t.base {
 	case baseString, baseLoose:
-		return s, nil
+		return strings.Clone(s), nil // the text that it is part of may be a long one
 	case baseEnum:
-		if slices.Contains(t.names, s) {
-			return s, nil
+		if i := slices.Index(t.names, s); i >= 0 {
+			return t.names[i], nil
 		}
 	case baseIdentity:
 		if module, name, ok := strings.Cut(s, ":"); ok && module == t.module {
 			s = name
 		}
-		if slices.Contains(t.names, s) {
-			return s, nil
+		if i := slices.Index(t.names, s); i >= 0 {
+			return t.names[i], nil
 		}
 	case baseAddress:
 		if a, err := netip.ParseAddr(s); err == nil && a.Is4() {
