@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -21,7 +22,8 @@ type Door struct {
 	onEvent  func(southbound.DeviceEvent)
 	taps     []*Tap
 	watchers []*watcher
-	wake     chan struct{} // one token: something may be due sooner
+	wake     chan struct{} // one token: something is due sooner than Run knows
+	armed    time.Duration // when Run looks again by itself
 }
 
 type watcher struct {
@@ -35,7 +37,7 @@ var _ southbound.Device = (*Door)(nil)
 // NewDoor opens a door to dev, which from now on is only used through it. onEvent, which may be nil, is called with
 // every event in the device's order, under the door's lock: it must not call the door.
 func NewDoor(dev *Device, clock func() time.Duration, onEvent func(southbound.DeviceEvent)) *Door {
-	return &Door{dev: dev, clock: clock, onEvent: onEvent, wake: make(chan struct{}, 1)}
+	return &Door{dev: dev, clock: clock, onEvent: onEvent, wake: make(chan struct{}, 1), armed: math.MaxInt64}
 }
 
 // Set implements southbound.Device: c is accepted or refused at once, at the clock's instant.
@@ -168,6 +170,9 @@ func (d *Door) Do(f func(now time.Duration, dev *Device)) {
 	defer d.mu.Unlock()
 	f(d.clock(), d.dev)
 	d.dev.Advance(d.clock(), d.deliver)
+	if at, ok := d.dev.Next(); !ok || at >= d.armed {
+		return // a Set whose change is effective at once, as many are, wakes nobody
+	}
 	select {
 	case d.wake <- struct{}{}:
 	default:

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -31,5 +32,8 @@ func (d *Door) step() (time.Duration, bool) {
 	defer d.mu.Unlock()
 	d.dev.Advance(d.clock(), d.deliver)
 	at, ok := d.dev.Next()
+	if d.armed = at; !ok {
+		d.armed = math.MaxInt64
+	}
 	return max(at-d.clock(), 0), ok
 }
