@@ -146,10 +146,10 @@ func BenchmarkReplace1024(b *testing.B) {
 	}
 }
 
-// BenchmarkSamples takes 5,000 leaves every 100 ms; one round is one sample. A target that falls behind needs longer
+// BenchmarkSamples takes 5,400 leaves every 100 ms: one round is one sample. A target that falls behind needs longer
 // than 100 ms for it.
 func BenchmarkSamples(b *testing.B) {
-	const ports = 420 // of 2 sides with 6 state and configuration leaves each
+	const ports = 450 // of 2 sides with 6 state and configuration leaves each
 	r := newRig(b, device.Optical, func(d *device.Config, _ *target.Config) {
 		d.Ports, d.Delays = ports, device.Delays{}
 		d.Plane = mem.New(ports, d.Clock)

@@ -22,10 +22,11 @@ type packetFront struct {
 	place  map[southbound.Match]uint32    // where the state of a match stands
 	active bool                           // the policy is applied
 	base   schema.Path                    // of rules
+	static schema.Path                    // of groups and next hops
 }
 
 func newPacketFront(c device.Config, w wall) *packetFront {
-	return &packetFront{wall: w, name: c.Name, p: gnmi.OpenConfig{Ports: c.Ports, Racks: c.Racks}, base: rulesPath()}
+	return &packetFront{wall: w, name: c.Name, p: gnmi.OpenConfig{Ports: c.Ports, Racks: c.Racks}, base: rulesPath(), static: instance().With("static")}
 }
 
 func (f *packetFront) model() *schema.Model { return schema.OpenConfig() }
@@ -150,10 +151,9 @@ func (f *packetFront) show(t *tree, r southbound.Rule) {
 
 // mirror copies configuration that takes effect at once, all but rules, into the state beside it.
 func (f *packetFront) mirror(t *tree) {
-	rules := rulesPath()
 	for _, e := range slices.Clone(t.edits) {
 		i := slices.IndexFunc(e.path, func(x schema.Elem) bool { return x.Name == "config" })
-		if i < 0 || rules.Match(e.path) {
+		if i < 0 || f.base.Match(e.path) {
 			continue
 		}
 		twin := slices.Clone(e.path)
@@ -164,10 +164,12 @@ func (f *packetFront) mirror(t *tree) {
 
 // plan implements front.
 func (f *packetFront) plan(t *tree, touched []schema.Path) (*southbound.Change, func(), error) {
-	if err := f.checkNames(t); err != nil {
-		return nil, nil, err
+	active, err := f.active, error(nil)
+	if !f.inside(t) {
+		if err = f.checkNames(t); err == nil {
+			active, err = f.applies(t)
+		}
 	}
-	active, err := f.applies(t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,6 +186,12 @@ func (f *packetFront) plan(t *tree, touched []schema.Path) (*southbound.Change, 
 		return nil, nil, err
 	}
 	return p.change(), p.done, nil
+}
+
+// inside says whether all edits are of rules, groups and next hops: then what was accepted of names, of the policy and of
+// its ports stands.
+func (f *packetFront) inside(t *tree) bool {
+	return !slices.ContainsFunc(t.edits, func(e edit) bool { return !f.base.Match(e.path) && !f.static.Match(e.path) })
 }
 
 // checkNames finds instances and policies that this switch does not have.
@@ -232,7 +240,7 @@ func (f *packetFront) applies(t *tree) (bool, error) {
 
 // regrouped says whether a group or next hop that stood before has changed: then any rule may have.
 func (f *packetFront) regrouped(t *tree) bool {
-	static := instance().With("static")
+	static := f.static
 	if !slices.ContainsFunc(t.edits, func(e edit) bool { return static.Match(e.path) }) {
 		return false
 	}

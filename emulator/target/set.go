@@ -42,13 +42,16 @@ func (t *Target) Set(ctx context.Context, req *gpb.SetRequest) (*gpb.SetResponse
 
 // settle waits, where the model wants it, until the switch has done what it was asked.
 func (t *Target) settle(ctx context.Context) error {
+	f, waits := t.front.(settler)
+	if !waits {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.Settle)
 	defer cancel()
 	for {
 		t.mu.Lock()
 		t.catchUp()
-		f, waits := t.front.(settler)
-		done, news := !waits || t.down || f.settled(), t.news
+		done, news := t.down || f.settled(), t.news
 		t.mu.Unlock()
 		if done {
 			return nil
@@ -168,6 +171,8 @@ func (t *Target) transact(ops []operation) (time.Duration, error) {
 		return 0, err
 	}
 	var at time.Duration
+	t.inbox.hold()
+	defer t.inbox.release()
 	t.door.Do(func(now time.Duration, dev Switch) {
 		at = now
 		if !change.Empty() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 	"lightloom/emulator/device"
 	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
 	"lightloom/southbound/lldp"
 )
 
@@ -168,6 +170,11 @@ func (t *Target) options(l net.Listener) ([]grpc.ServerOption, error) {
 		grpc.MaxSendMsgSize(t.cfg.MaxBytes),
 		grpc.MaxConcurrentStreams(uint32(2 * t.cfg.MaxSubscribers)),
 		grpc.ConnectionTimeout(10 * time.Second),
+		// Windows that do not adapt: adapting costs a ping and its answer for every request on an idle connection.
+		grpc.StaticStreamWindowSize(gnmi.StreamWindow),
+		grpc.StaticConnWindowSize(gnmi.ConnWindow),
+		// Goroutines whose stacks have grown already; while all of them serve streams, others are made as ever.
+		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 	}
@@ -243,16 +250,38 @@ type happening struct {
 type inbox struct {
 	mu   sync.Mutex
 	all  []happening
+	held bool // somebody who holds the target's lock takes it in himself
 	kick chan struct{}
+}
+
+// hold keeps what comes from waking anybody, until release.
+func (b *inbox) hold() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = true
+}
+
+func (b *inbox) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held = false; len(b.all) > 0 {
+		b.wake()
+	}
+}
+
+// wake leaves the token that there is something.
+func (b *inbox) wake() {
+	select {
+	case b.kick <- struct{}{}:
+	default:
+	}
 }
 
 func (b *inbox) put(h happening) {
 	b.mu.Lock()
-	b.all = append(b.all, h)
-	b.mu.Unlock()
-	select {
-	case b.kick <- struct{}{}:
-	default:
+	defer b.mu.Unlock()
+	if b.all = append(b.all, h); !b.held {
+		b.wake()
 	}
 }
 

@@ -83,6 +83,9 @@ func (p OpenConfigPlain) NewWriter([]schema.Leaf) Writer { return &plainWriter{p
 // Accepted implements Writer.
 func (w *plainWriter) Accepted() { w.based = w.based || w.basis }
 
+// Reread implements Rereader.
+func (w *plainWriter) Reread() bool { return false }
+
 // Encode implements Writer. List entries are set, never the containers around them.
 func (w *plainWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}

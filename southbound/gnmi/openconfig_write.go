@@ -10,26 +10,46 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// ruleWriter encodes changes of rules. What rules stand on is sent with the first change of a session, and groups
-// whenever they are named: a few bytes that save the writer from knowing what the device holds.
+// ruleWriter encodes changes of rules. What rules stand on is sent with the first change of a session, and a group with
+// the first that names it: the writer need not know what the device holds. A change that replaces everything, and the
+// first after the device has been read back, name their groups again: somebody else may have changed them.
 type ruleWriter struct {
 	p     OpenConfig
 	model *schema.Model
 	based bool // the device has what rules stand on
 	basis bool // the last request held it
+	made  map[hops]bool
+	named []hops // groups of the last request
 }
 
+// hops are the ports of a group: primary and backup.
+type hops [2]southbound.Port
+
 // NewWriter implements Profile.
-func (p OpenConfig) NewWriter([]schema.Leaf) Writer { return &ruleWriter{p: p, model: p.Model()} }
+func (p OpenConfig) NewWriter([]schema.Leaf) Writer {
+	return &ruleWriter{p: p, model: p.Model(), made: map[hops]bool{}}
+}
 
 // Accepted implements Writer.
-func (w *ruleWriter) Accepted() { w.based = w.based || w.basis }
+func (w *ruleWriter) Accepted() {
+	w.based = w.based || w.basis
+	for _, g := range w.named {
+		w.made[g] = true
+	}
+}
+
+// Reread implements Rereader.
+func (w *ruleWriter) Reread() bool {
+	w.based = false
+	clear(w.made)
+	return true
+}
 
 // Encode implements Writer. Rules go out in the order of their sequence-ids. A change that replaces everything replaces
 // the whole policy entry; groups that nothing names any more stay, and do nothing.
 func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}
-	w.basis = false
+	w.basis, w.named = false, nil
 	if c.Empty() {
 		return req, nil
 	}
@@ -53,7 +73,10 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	}
 	w.addBase(req, add)
 	for _, g := range groupsOf(rules) {
-		add(&req.Replace, groupPath(GroupName(g[0], g[1])), w.p.GroupLeaves(g[0], g[1]))
+		if c.Replace || !w.made[g] {
+			w.named = append(w.named, g)
+			add(&req.Replace, groupPath(GroupName(g[0], g[1])), w.p.GroupLeaves(g[0], g[1]))
+		}
 	}
 	if c.Replace {
 		all := w.p.BaseLeaves()[:2] // the policy's own leaves
@@ -88,12 +111,12 @@ func (w *ruleWriter) addBase(req *gpb.SetRequest, add func(*[]*gpb.Update, schem
 }
 
 // groupsOf returns the groups that rules name, sorted.
-func groupsOf(rules []southbound.Rule) [][2]southbound.Port {
-	var out [][2]southbound.Port
+func groupsOf(rules []southbound.Rule) []hops {
+	out := make([]hops, 0, len(rules))
 	for _, r := range rules {
-		out = append(out, [2]southbound.Port{r.Primary, r.Backup})
+		out = append(out, hops{r.Primary, r.Backup})
 	}
-	slices.SortFunc(out, func(a, b [2]southbound.Port) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	slices.SortFunc(out, func(a, b hops) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	return slices.Compact(out)
 }
 

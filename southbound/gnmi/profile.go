@@ -63,6 +63,12 @@ type Writer interface {
 	Accepted()
 }
 
+// Rereader is what a Writer may also be: it trusts that what it has sent once still stands.
+type Rereader interface {
+	// Reread says that the device has been read back, by somebody who doubted it. false: a new writer must take over.
+	Reread() bool
+}
+
 // Decoder turns the notifications of one stream into events, in their order. At and Device are left to the caller.
 type Decoder interface {
 	// Decode takes one notification: first what is gone, then what is new. Events of what stands at the beginning of a

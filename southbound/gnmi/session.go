@@ -56,6 +56,14 @@ type Config struct {
 	MaxBytes  int           // of one message; 0 means 16 MiB
 }
 
+// StreamWindow and ConnWindow are how many bytes may be under way unread, of a stream and of all streams of a connection
+// together. They do not adapt to the connection: it is within a building, where so many bytes are more than its delay
+// asks for, and adapting costs a ping and its answer for every request on an idle connection.
+const (
+	StreamWindow = 256 << 10
+	ConnWindow   = 1 << 20
+)
+
 const (
 	defaultTimeout   = 5 * time.Second
 	defaultKeepalive = 10 * time.Second
@@ -75,6 +83,7 @@ type Session struct {
 
 	mu    sync.Mutex
 	stale bool            // something happened after which nothing that is known of the device's configuration holds
+	doubt bool            // the device has been read back since the last Set
 	known map[string]pair // the circuits that an OCP writer knows, nil before its first change; never written to
 }
 
@@ -147,6 +156,8 @@ func connect(cfg Config) (*grpc.ClientConn, error) {
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: cfg.Keepalive, Timeout: cfg.Timeout, PermitWithoutStream: true}),
 		grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: cfg.Timeout,
 			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}}),
+		grpc.WithStaticStreamWindowSize(StreamWindow),
+		grpc.WithStaticConnWindowSize(ConnWindow),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxBytes), grpc.MaxCallSendMsgSize(cfg.MaxBytes)),
 	}
 	if cfg.Login != nil {
@@ -245,6 +256,7 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 func (s *Session) compare(seen southbound.Seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.doubt = true
 	if s.known == nil {
 		return
 	}
@@ -265,6 +277,12 @@ func (s *Session) readConfig(ctx context.Context) (fresh bool, err error) {
 	if s.stale {
 		s.stale, s.writer = false, nil
 	}
+	if r, ok := s.writer.(Rereader); ok && s.doubt {
+		if !r.Reread() {
+			s.writer = nil
+		}
+	}
+	s.doubt = false
 	s.mu.Unlock()
 	if _, first := s.cfg.Profile.(ReadsFirst); s.writer != nil && !first {
 		return false, nil

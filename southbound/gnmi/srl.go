@@ -65,7 +65,23 @@ func (p SRLinux) ConfigPaths() []schema.Path { return []schema.Path{p.policy()} 
 
 // StatePaths implements Profile.
 func (p SRLinux) StatePaths() []schema.Path {
-	return append([]schema.Path{p.policy()}, p.WatchPaths()...)
+	return append([]schema.Path{p.policy(), p.bindings()}, p.WatchPaths()...)
+}
+
+// bindings are the subinterfaces that policies are applied to.
+func (p SRLinux) bindings() schema.Path { return p.instance().With("policy-forwarding", "interface") }
+
+// applied says whether the policy is applied to every port: its rules are in effect only then.
+func (p SRLinux) applied(state []schema.Leaf) bool {
+	on := map[southbound.Port]bool{}
+	for _, l := range state {
+		if at := p.bindings(); len(l.Path) > len(at) && at.Match(l.Path) && l.Value == Policy {
+			if port, ok := p.SubinterfaceNamed(l.Path[len(at)-1].Key("subinterface")); ok {
+				on[port] = true
+			}
+		}
+	}
+	return int32(len(on)) == p.Ports
 }
 
 // WatchPaths implements Profile.
@@ -80,8 +96,10 @@ func (p SRLinux) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	if err != nil {
 		return southbound.Seen{}, err
 	}
-	for _, seq := range sortedSequences(rules) {
-		seen.Rules = append(seen.Rules, rules[seq])
+	if p.applied(state) {
+		for _, seq := range sortedSequences(rules) {
+			seen.Rules = append(seen.Rules, rules[seq])
+		}
 	}
 	for _, l := range state {
 		if port, up, ok := p.operState(l); ok && !up {

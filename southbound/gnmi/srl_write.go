@@ -35,6 +35,9 @@ func (p SRLinux) NewWriter(config []schema.Leaf) Writer {
 // Accepted implements Writer.
 func (w *srlWriter) Accepted() { w.have, w.based = w.wanted, w.based || w.basis }
 
+// Reread implements Rereader: rules may have other numbers now, and the policy may have lost its subinterfaces.
+func (w *srlWriter) Reread() bool { return false }
+
 // Encode implements Writer. A policy that cannot be read is taken as foreign: only a change that replaces it is encoded.
 func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}
