@@ -1,23 +1,23 @@
 package maxmin
 
 // heap is a 4-ary heap of what the rising water meets next: the smallest key first, then the smallest id.
-type heap struct{ items []item }
+type heap[K int64 | float64] struct{ items []item[K] }
 
 // item is a level at which a class (its index) or a link (after all classes) may be settled.
-type item struct {
-	key float64
+type item[K int64 | float64] struct {
+	key K
 	id  int32
 }
 
-func (a item) before(b item) bool { return a.key < b.key || a.key == b.key && a.id < b.id }
+func (a item[K]) before(b item[K]) bool { return a.key < b.key || a.key == b.key && a.id < b.id }
 
-func (h *heap) build() {
+func (h *heap[K]) build() {
 	for i := (len(h.items) - 2) / 4; i >= 0; i-- {
 		h.down(i)
 	}
 }
 
-func (h *heap) pop() {
+func (h *heap[K]) pop() {
 	last := len(h.items) - 1
 	h.items[0] = h.items[last]
 	h.items = h.items[:last]
@@ -25,12 +25,12 @@ func (h *heap) pop() {
 }
 
 // raise gives the first item a larger key.
-func (h *heap) raise(key float64) {
+func (h *heap[K]) raise(key K) {
 	h.items[0].key = key
 	h.down(0)
 }
 
-func (h *heap) down(i int) {
+func (h *heap[K]) down(i int) {
 	if i >= len(h.items) {
 		return
 	}

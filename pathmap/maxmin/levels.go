@@ -18,7 +18,9 @@ import (
 // It is not for use by several goroutines at once.
 type Levels struct {
 	capacity []float64
+	pairs    *pairs // does all of it as long as no class has more than two links; nil: the rest does
 	classes  []levelClass
+	gone     []pairClass // by class: what pairs did last, until moved has been told
 
 	// By link. What a solution looks at for every class of a link lies together.
 	on      [][]seat  // the classes on it
@@ -34,7 +36,7 @@ type Levels struct {
 	keep    float64 // classes below it keep their rates
 	epoch   uint32
 	queue   []int32 // links that this solution has reached
-	heap    heap
+	heap    heap[float64]
 	changed []pathmap.LinkID
 	work    int64
 }
@@ -67,6 +69,16 @@ type levelClass struct {
 
 // NewLevels returns levels of links with those capacities, above zero and by LinkID, without classes.
 func NewLevels(capacity []float64) *Levels {
+	if p := newPairs(capacity); p != nil {
+		s := &Levels{capacity: capacity, pairs: p}
+		p.work = &s.work
+		return s
+	}
+	return newLevels(capacity)
+}
+
+// newLevels is NewLevels for classes of any number of links.
+func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
 	s := &Levels{capacity: capacity, keep: math.Inf(1), on: make([][]seat, n), level: make([]float64, n), reached: make([]uint32, n),
 		full: make([]uint32, n), was: make([]float64, n), left: make([]float64, n), open: make([]int64, n), total: make([]int64, n)}
@@ -79,6 +91,11 @@ func NewLevels(capacity []float64) *Levels {
 // Set says that a class has that many flows, each on all of those links; none takes it away. The links are distinct,
 // at least one, and copied. It counts from the next Solve on.
 func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
+	if s.pairs != nil && len(links) <= 2 {
+		s.pairs.set(class, links, flows)
+		return
+	}
+	s.widen()
 	for len(s.classes) <= int(class) {
 		s.classes = append(s.classes, levelClass{neck: none})
 	}
@@ -91,11 +108,59 @@ func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	}
 }
 
-// Level returns the rate of the flows whose bottleneck a link is.
-func (s *Levels) Level(l pathmap.LinkID) float64 { return s.level[l] }
+// widen goes on without pairs, for a class that has more than two links.
+func (s *Levels) widen() {
+	p := s.pairs
+	if p == nil {
+		return
+	}
+	*s = *newLevels(s.capacity)
+	s.gone = p.classes
+	for i := range p.classes {
+		if c := &p.classes[i]; c.pending {
+			s.Set(int32(i), ends(c.askedA, c.askedB), c.want)
+		} else if c.flows > 0 {
+			s.Set(int32(i), ends(c.a, c.b), c.flows)
+		}
+	}
+}
+
+// ends returns one link or two.
+func ends(a, b int32) []pathmap.LinkID {
+	if a == b {
+		return []pathmap.LinkID{pathmap.LinkID(a)}
+	}
+	return []pathmap.LinkID{pathmap.LinkID(a), pathmap.LinkID(b)}
+}
+
+// Level returns the rate of the flows whose bottleneck a link is, +Inf where nobody is held back.
+func (s *Levels) Level(l pathmap.LinkID) float64 {
+	if s.pairs != nil {
+		return s.pairs.level(l)
+	}
+	return s.level[l]
+}
+
+// Whole returns that rate rounded down to whole bits a second, false where nobody is held back. Where CanFollow is true, no
+// link is given more than its capacity then, not even a bit.
+func (s *Levels) Whole(l pathmap.LinkID) (pathmap.BitsPerSecond, bool) {
+	if s.pairs != nil {
+		return s.pairs.whole(l)
+	}
+	if s.level[l] < math.MaxInt64 {
+		return pathmap.BitsPerSecond(s.level[l]), true
+	}
+	return 0, false
+}
 
 // Neck returns the bottleneck of a class that has flows, none (-1) of one that has none. Its rate is that link's level.
 func (s *Levels) Neck(class int32) int32 {
+	if s.pairs != nil {
+		return s.pairs.neck(class)
+	}
+	if int(class) < len(s.gone) {
+		return s.gone[class].neck
+	}
 	if int(class) >= len(s.classes) {
 		return none
 	}
@@ -105,6 +170,15 @@ func (s *Levels) Neck(class int32) int32 {
 // Solve brings everything up to date with what was Set. It calls moved with each class whose bottleneck is another than
 // before, and returns the links whose level is another; the slice is borrowed until the next call.
 func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
+	if s.pairs != nil {
+		return s.pairs.solve(moved)
+	}
+	for i := range s.gone {
+		if c := &s.gone[i]; c.neck != none {
+			moved(int32(i), c.neck, none)
+		}
+	}
+	s.gone = nil
 	s.changed = s.changed[:0]
 	if len(s.pending) == 0 {
 		return nil
@@ -253,7 +327,7 @@ func (s *Levels) reach() {
 	s.heap.items = s.heap.items[:0]
 	for _, l := range s.queue {
 		if s.open[l] > 0 {
-			s.heap.items = append(s.heap.items, item{s.share(l), l})
+			s.heap.items = append(s.heap.items, item[float64]{s.share(l), l})
 		} else {
 			s.full[l], s.level[l] = s.epoch, math.Inf(1) // nobody is left whom it could hold back
 		}

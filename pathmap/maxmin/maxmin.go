@@ -25,7 +25,7 @@ type Solver struct {
 	used   []int32 // the links of this call, in the order met
 	member []int32 // classes by link, one link's after the other's
 	done   []bool  // by class
-	heap   heap
+	heap   heap[float64]
 	epoch  uint64
 }
 
@@ -139,7 +139,7 @@ func (s *Solver) fill(classes []Class) {
 			continue
 		}
 		if classes[i].Max > 0 {
-			s.heap.items = append(s.heap.items, item{classes[i].Max, int32(i)})
+			s.heap.items = append(s.heap.items, item[float64]{classes[i].Max, int32(i)})
 		}
 		for _, id := range classes[i].Links {
 			l := &s.links[id]
@@ -148,7 +148,7 @@ func (s *Solver) fill(classes []Class) {
 		}
 	}
 	for u, id := range s.used {
-		s.heap.items = append(s.heap.items, item{s.links[id].share(), int32(len(classes) + u)})
+		s.heap.items = append(s.heap.items, item[float64]{s.links[id].share(), int32(len(classes) + u)})
 	}
 }
 

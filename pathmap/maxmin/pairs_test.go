@@ -1,0 +1,178 @@
+package maxmin
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lightloom/pathmap"
+)
+
+// newPairCrowd is a crowd of classes of two links or one: some of a big switch, some of any two links.
+func newPairCrowd(r *rand.Rand) *crowd {
+	hosts := 2 + r.IntN(40)
+	c := &crowd{capacity: make([]float64, 2*hosts), neck: map[int32]int32{}}
+	for i := range c.capacity {
+		c.capacity[i] = []float64{1e9, 1e9, 1e9, 3e9, 7e8}[r.IntN(5)]
+	}
+	c.levels = NewLevels(c.capacity)
+	c.classes = make([]Class, 1+r.IntN(3*hosts))
+	for i := range c.classes {
+		c.classes[i].Links = c.two(r)
+	}
+	return c
+}
+
+func (c *crowd) two(r *rand.Rand) []pathmap.LinkID {
+	hosts := len(c.capacity) / 2
+	switch r.IntN(8) {
+	case 0:
+		return []pathmap.LinkID{pathmap.LinkID(r.IntN(2 * hosts))}
+	case 1:
+		p := r.Perm(2 * hosts)
+		return []pathmap.LinkID{pathmap.LinkID(p[0]), pathmap.LinkID(p[1])}
+	}
+	return []pathmap.LinkID{pathmap.LinkID(r.IntN(hosts)), pathmap.LinkID(hosts + r.IntN(hosts))}
+}
+
+// TestPairs holds pairs against the solver at each step of many changes, and against an instance that has seen nothing
+// but the last of them: levels must be the same to the last place, and no link above its capacity by a bit.
+func TestPairs(t *testing.T) {
+	for seed := range uint64(250) {
+		r := rand.New(rand.NewPCG(seed, 32))
+		c := newPairCrowd(r)
+		var s Solver
+		for step := range 30 {
+			for range 1 + r.IntN(4) {
+				i := r.IntN(len(c.classes))
+				k := &c.classes[i]
+				switch r.IntN(6) {
+				case 0:
+					k.Links = c.two(r)
+				case 1:
+					k.Flows = 0
+				case 2:
+					k.Flows = float64(1 + r.IntN(1000))
+				default:
+					k.Flows = float64(max(0, int(k.Flows)+r.IntN(4)-1))
+				}
+				c.levels.Set(int32(i), k.Links, int32(k.Flows))
+			}
+			if err := c.check(&s); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+			if err := c.fresh(); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+		}
+	}
+}
+
+// fresh compares with a new instance, and adds up whole levels.
+func (c *crowd) fresh() error {
+	n := NewLevels(c.capacity)
+	if !n.CanFollow() || !c.levels.CanFollow() {
+		return fmt.Errorf("not by pairs")
+	}
+	for i, k := range c.classes {
+		n.Set(int32(i), k.Links, int32(k.Flows))
+	}
+	n.Solve(func(class, from, to int32) {})
+	sum := make([]int64, len(c.capacity))
+	for i, k := range c.classes {
+		if a, b := n.Neck(int32(i)), c.levels.Neck(int32(i)); a != b {
+			return fmt.Errorf("class %d is held back by %d, in a new instance by %d", i, b, a)
+		}
+		if neck := n.Neck(int32(i)); neck != none {
+			whole, ok := n.Whole(pathmap.LinkID(neck))
+			if !ok {
+				return fmt.Errorf("link %d holds class %d back and has no level", neck, i)
+			}
+			for _, l := range k.Links {
+				sum[l] += int64(whole) * int64(k.Flows)
+			}
+		}
+	}
+	for l := range c.capacity {
+		if a, b := n.Level(pathmap.LinkID(l)), c.levels.Level(pathmap.LinkID(l)); a != b {
+			return fmt.Errorf("link %d has level %v, in a new instance %v", l, b, a)
+		}
+		if float64(sum[l]) > c.capacity[l] {
+			return fmt.Errorf("link %d of %v is given %d", l, c.capacity[l], sum[l])
+		}
+	}
+	return nil
+}
+
+// TestFollow holds Follow against sums over all classes.
+func TestFollow(t *testing.T) {
+	for seed := range uint64(250) {
+		r := rand.New(rand.NewPCG(seed, 33))
+		c := newPairCrowd(r)
+		told := make([]pathmap.BitsPerSecond, len(c.capacity))
+		for step := range 30 {
+			for range r.IntN(4) {
+				i := r.IntN(len(c.classes))
+				c.classes[i].Flows = float64(r.IntN(5))
+				if r.IntN(4) == 0 {
+					c.classes[i].Links = c.two(r)
+				}
+				c.levels.Set(int32(i), c.classes[i].Links, int32(c.classes[i].Flows))
+			}
+			for range r.IntN(6) {
+				told[r.IntN(len(told))] = pathmap.BitsPerSecond([]int64{0, 1, 1e8, 1e8, 2e8, 5e8, math.MaxInt64}[r.IntN(7)])
+			}
+			if err := c.follows(told); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+		}
+	}
+}
+
+func (c *crowd) follows(told []pathmap.BitsPerSecond) error {
+	before := make([]float64, len(c.capacity))
+	for l := range before {
+		before[l] = c.levels.Level(pathmap.LinkID(l))
+	}
+	changed, fits := c.levels.Follow(told, 1e-6, func(class, from, to int32) {
+		if was, ok := c.neck[class]; ok != (from != none) || ok && was != from {
+			panic(fmt.Sprintf("class %d moves from %d: it was at %d, %v", class, from, was, ok))
+		}
+		if delete(c.neck, class); to != none {
+			c.neck[class] = to
+		}
+	})
+	sum := make([]float64, len(c.capacity))
+	for i, k := range c.classes {
+		neck, ok := c.neck[int32(i)]
+		if ok != (k.Flows > 0) || ok && c.levels.Neck(int32(i)) != neck {
+			return fmt.Errorf("class %d of %v flows has bottleneck %v, told was %d, %v", i, k.Flows, c.levels.Neck(int32(i)), neck, ok)
+		}
+		if !ok {
+			continue
+		}
+		least := math.Inf(1)
+		for _, l := range k.Links {
+			least = min(least, float64(told[l]), 2*c.capacity[l])
+		}
+		if got := c.levels.Level(pathmap.LinkID(neck)); got != least || !slices.Contains(k.Links, pathmap.LinkID(neck)) {
+			return fmt.Errorf("class %d on %v has %v, want %v", i, k.Links, got, least)
+		}
+		for _, l := range k.Links {
+			sum[l] += least * k.Flows
+		}
+	}
+	all := true
+	for l := range sum {
+		if now := c.levels.Level(pathmap.LinkID(l)); now != before[l] && !slices.Contains(changed, pathmap.LinkID(l)) {
+			return fmt.Errorf("link %d went from %v to %v and is not named", l, before[l], now)
+		}
+		all = all && sum[l] <= c.capacity[l]*(1+1e-6)
+	}
+	if all != fits {
+		return fmt.Errorf("fits: %v, want %v", fits, all)
+	}
+	return nil
+}
