@@ -17,9 +17,10 @@ const (
 	MaxKeys  = 1 << 16
 	MaxMemo  = 1 << 12
 	MaxBytes = pathmap.Bytes(1 << 50)
+	MaxRate  = pathmap.BitsPerSecond(1e15)
 )
 
-// Check says what is wrong with a job on a fabric of that many hosts and slots (all hosts together), or nil.
+// Check says what is wrong with a job on a fabric of that many hosts and slots (all hosts together, each as many), or nil.
 func (j *Job) Check(hosts, slots int) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("job %q: %w", j.Name, fmt.Errorf(format, args...))
@@ -31,6 +32,10 @@ func (j *Job) Check(hosts, slots int) error {
 		return fail("has %d tasks, at most %d are taken", n, MaxTasks)
 	case n > slots && !j.Piecemeal:
 		return fail("has %d tasks, the fabric has %d slots: add hosts or slots, or place it piecemeal", n, slots)
+	case j.Lifetime < 0 || j.Lifetime > Endless:
+		return fail("lives for %v; take a time up to %v, or none", j.Lifetime, Endless)
+	case j.Lifetime > 0 && !j.GoesOn():
+		return fail("has a lifetime, and no stream of it has a rate: it ends by itself; leave the lifetime away")
 	case j.Arrival < 0:
 		return fail("arrives before the run, at %v", j.Arrival)
 	case j.Deadline < 0 || j.Deadline > southbound.Never-1-j.Arrival:
@@ -48,9 +53,15 @@ func (j *Job) Check(hosts, slots int) error {
 				return fail("task %d of stage %d reads %d bytes; take 0 to %d", k, i, t.Input, MaxBytes)
 			}
 		}
+		if err := s.checkSizes(j, slots/max(hosts, 1)); err != nil {
+			return fail("stage %d (%q) %w", i, s.Name, err)
+		}
 		if j.Piecemeal && len(s.Tasks) > slots && j.receives(i) {
 			return fail("stage %d (%q) receives, and its %d tasks must all have a slot for that; the fabric has %d: make fewer", i, s.Name, len(s.Tasks), slots)
 		}
+	}
+	if !j.fits(slots/max(hosts, 1), hosts) {
+		return fail("its %d tasks take %d slots, and do not all fit on %d hosts of %d slots: make tasks smaller or fewer, or add hosts", j.Tasks(), j.Slots(), hosts, slots/max(hosts, 1))
 	}
 	for i := range j.Edges {
 		if err := j.checkEdge(&j.Edges[i], hosts); err != nil {
@@ -102,6 +113,14 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 		return errors.New("has fixed flows and is not of kind fixed")
 	case e.Bytes < 0 || e.Bytes > MaxBytes:
 		return fmt.Errorf("carries %d bytes; take 0 to %d", e.Bytes, MaxBytes)
+	case e.Rate < 0 || e.Rate > MaxRate:
+		return fmt.Errorf("makes %v; take 0 to %v", e.Rate, MaxRate)
+	case e.Rate > 0 && e.Bytes > 0:
+		return fmt.Errorf("has %d bytes and a rate of %v: a stream that ends has bytes, one that does not has a rate", e.Bytes, e.Rate)
+	case e.Rate > 0 && !e.Stream:
+		return errors.New("has a rate, and only streams go on and on: make it a stream, or give it bytes")
+	case !e.Stream && j.GoesOn():
+		return errors.New("waits for a stage to end, and the job has a stream that never does: give that bytes in place of its rate, or make this a stream")
 	case e.Kind == OneToOne && len(j.Stages[e.From].Tasks) != len(j.Stages[e.To].Tasks):
 		return errors.New("is one-to-one between stages of unequal size")
 	case j.Piecemeal && e.Stream:

@@ -28,6 +28,11 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 	ff, fe := j.StageTasks(e.From)
 	tf, te := j.StageTasks(e.To)
 	from, to := hosts[ff:fe], hosts[tf:te]
+	if e.Rate > 0 {
+		endless := *e
+		endless.Bytes = j.Volume(e)
+		e = &endless
+	}
 	var flows []Flow
 	switch e.Kind {
 	case OneToOne:

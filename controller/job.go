@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"lightloom/pathmap"
@@ -28,6 +29,9 @@ type Job struct {
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
 	Stages   []Stage       `json:"stages,omitempty"`
 	Edges    []Edge        `json:"edges,omitempty"`
+	// Lifetime is how long after its start a job with a stream that has a rate is cancelled; 0: somebody cancels it, or
+	// nobody does. Of other jobs it is 0.
+	Lifetime time.Duration `json:"lifetime_ns,omitempty"`
 
 	// Piecemeal lets tasks be placed one by one, as slots come free, in place of all at once: the waves of MapReduce.
 	// Only what a stage receives still waits until each of its tasks has a slot.
@@ -52,12 +56,16 @@ type Stage struct {
 	Tasks []Task `json:"tasks"`
 }
 
-// Task computes for a while on one slot of a host.
+// Task computes for a while on slots of one host.
 type Task struct {
 	Compute time.Duration `json:"compute_ns"`
+	Slots   int32         `json:"slots,omitempty"`  // that it takes; 0 means 1
 	Input   pathmap.Bytes `json:"input,omitempty"`  // of a block that it reads from the file system
 	Far     time.Duration `json:"far_ns,omitempty"` // it takes longer by this where no copy of the block is in its rack
 }
+
+// Size returns how many slots a task takes.
+func (t *Task) Size() int32 { return max(t.Slots, 1) }
 
 // Takes returns how long a task runs, far saying that no copy of its block is in its rack.
 func (t *Task) Takes(far bool) time.Duration {
@@ -102,8 +110,11 @@ type Edge struct {
 	Bytes pathmap.Bytes `json:"bytes,omitempty"` // payload; unused where Fixed
 	Flows []Flow        `json:"flows,omitempty"` // Fixed only
 
-	Stream bool  `json:"stream,omitempty"` // not where Fixed
-	Keys   int32 `json:"keys,omitempty"`   // Fields only: how many keys; 0 means DefaultKeys
+	Stream bool `json:"stream,omitempty"` // not where Fixed
+	// Rate is what the senders of a stream make, payload bits a second together, on and on: in place of Bytes. Above zero
+	// for streams alone.
+	Rate pathmap.BitsPerSecond `json:"rate,omitempty"`
+	Keys int32                 `json:"keys,omitempty"` // Fields only: how many keys; 0 means DefaultKeys
 
 	// KeepLocal makes bundles of flows between a host and itself too, on fabrics that carry them over both directions of
 	// the host's port. Fixed only.
@@ -116,6 +127,35 @@ type Flow struct {
 	Dst   southbound.HostID `json:"dst"`
 	Bytes pathmap.Bytes     `json:"bytes"`
 	Count int32             `json:"count,omitempty"`
+}
+
+// Sizes returns how many slots each task of a job takes, by task of the job; nil where each takes one.
+func (j *Job) Sizes() []int32 {
+	var out []int32
+	n := 0
+	for i := range j.Stages {
+		for k := range j.Stages[i].Tasks {
+			if size := j.Stages[i].Tasks[k].Size(); size != 1 && out == nil {
+				out = slices.Repeat([]int32{1}, j.Tasks())
+				out[n] = size
+			} else if out != nil {
+				out[n] = size
+			}
+			n++
+		}
+	}
+	return out
+}
+
+// Slots returns how many slots the tasks of all stages take together.
+func (j *Job) Slots() int {
+	n := 0
+	for i := range j.Stages {
+		for k := range j.Stages[i].Tasks {
+			n += int(j.Stages[i].Tasks[k].Size())
+		}
+	}
+	return n
 }
 
 // Tasks returns the number of tasks of all stages.

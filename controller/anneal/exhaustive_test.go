@@ -19,7 +19,7 @@ func exhaustive(s *Scene, j *controller.Job, free []int32) int64 {
 			return
 		}
 		for _, h := range p.hosts {
-			if p.free[h] == 0 {
+			if p.free[h] < p.g.need(t) {
 				continue
 			}
 			var fresh []bundleKey

@@ -18,10 +18,11 @@ type graph struct {
 	draw  []int64 // running sums of the de-allocation weights, by task
 	sink  []int32 // by stage: its number among those that read and send to nobody; -1 for the others
 	sinks int     // how many
+	sizes []int32 // by task: the slots that it takes; nil where each takes one
 }
 
 func newGraph(j *controller.Job) *graph {
-	g := &graph{}
+	g := &graph{sizes: j.Sizes()}
 	for s := range j.Stages {
 		first, end := j.StageTasks(s)
 		g.first, g.size = append(g.first, first), append(g.size, end-first)
@@ -37,6 +38,14 @@ func newGraph(j *controller.Job) *graph {
 	g.weigh()
 	g.findSinks()
 	return g
+}
+
+// need returns how many slots a task takes.
+func (g *graph) need(t int) int32 {
+	if g.sizes == nil {
+		return 1
+	}
+	return g.sizes[t]
 }
 
 func (g *graph) findSinks() {

@@ -49,7 +49,7 @@ func (s *Scene) Migrate(j *controller.Job, hosts []southbound.HostID, free []int
 	}
 	var fresh []bundleKey
 	for t, h := range hosts {
-		m.free[h]++ // put takes it again: the task holds its slot, or has ended
+		m.free[h] += m.g.need(t) // put takes it again: the task holds its slots, or has ended
 		m.put(t, h, &fresh)
 		if !stakes.Fixed[t] {
 			m.loose = append(m.loose, t)
@@ -148,7 +148,7 @@ func (m *migration) Move(rng *rand.Rand) bool {
 	t := m.loose[rng.IntN(len(m.loose))]
 	at := rng.IntN(len(m.hosts))
 	for k := range m.hosts {
-		if h := m.hosts[(at+k)%len(m.hosts)]; h != m.host[t] && m.free[h] > 0 {
+		if h := m.hosts[(at+k)%len(m.hosts)]; h != m.host[t] && m.free[h] >= m.g.need(t) {
 			m.shift(t, h, m.s.opt.RouteSteps, rng)
 			return true
 		}
@@ -176,7 +176,7 @@ func (m *migration) improve(rng *rand.Rand) (count Count) {
 
 // try moves a task if that gains at least so much.
 func (m *migration) try(t int, h southbound.HostID, least int64, count *Count, rng *rand.Rand) bool {
-	if m.Spent() || h == m.host[t] || m.free[h] <= 0 {
+	if m.Spent() || h == m.host[t] || m.free[h] < m.g.need(t) {
 		return false
 	}
 	before := m.Utility()

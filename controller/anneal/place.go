@@ -110,19 +110,19 @@ func (p *placing) Reset(restart int, rng *rand.Rand) {
 		}
 	}
 	packed := restart == 0 && !p.s.opt.Paper
-	order := p.hosts
-	if packed {
-		order = p.packed()
-	}
-	for t := range p.host {
-		if packed {
+	switch {
+	case packed && p.g.sizes != nil:
+		p.pack(p.all(), p.packed(), &fresh)
+	case packed:
+		order := p.packed()
+		for t := range p.host {
 			for p.free[order[0]] == 0 {
 				order = order[1:]
 			}
 			p.put(t, order[0], &fresh)
-		} else {
-			p.put(t, p.any(rng), &fresh)
 		}
+	default:
+		p.scatter(p.all(), rng, &fresh)
 	}
 	p.open(fresh, p.s.opt.RouteSteps, rng)
 	p.journal = p.journal[:0]
@@ -143,15 +143,15 @@ func (p *placing) packed() []southbound.HostID {
 
 func (p *placing) rack(h southbound.HostID) int32 { return p.s.ground.rack[h] }
 
-// any draws a host that has a slot left.
-func (p *placing) any(rng *rand.Rand) southbound.HostID {
+// any draws a host that has so many slots left; -1 where none has.
+func (p *placing) any(need int32, rng *rand.Rand) southbound.HostID {
 	at := rng.IntN(len(p.hosts))
 	for k := range p.hosts {
-		if h := p.hosts[(at+k)%len(p.hosts)]; p.free[h] > 0 {
+		if h := p.hosts[(at+k)%len(p.hosts)]; p.free[h] >= need {
 			return h
 		}
 	}
-	panic("anneal: a job was given too few slots")
+	return -1
 }
 
 // Move implements Problem.
@@ -207,8 +207,12 @@ func (p *placing) shift(t int, h southbound.HostID, steps int, rng *rand.Rand) {
 		}
 	}
 	fresh := p.fresh[:0]
-	if p.free[h] == 0 {
+	if p.free[h] < p.g.need(t) {
 		u := p.resident(t, h, rng)
+		if u < 0 {
+			p.fresh = fresh
+			return // no task there could change places with this one
+		}
 		p.journal = append(p.journal, undo{task: int32(u), host: h})
 		p.put(u, p.host[t], &fresh)
 	}
@@ -222,7 +226,7 @@ func (p *placing) shift(t int, h southbound.HostID, steps int, rng *rand.Rand) {
 func (p *placing) resident(t int, h southbound.HostID, rng *rand.Rand) int {
 	found, n, other := -1, 0, false
 	for u, at := range p.host {
-		if at != h {
+		if at != h || !p.swaps(t, u) {
 			continue
 		}
 		switch differs := p.g.stage[u] != p.g.stage[t]; {
@@ -234,7 +238,7 @@ func (p *placing) resident(t int, h southbound.HostID, rng *rand.Rand) int {
 			}
 		}
 	}
-	if found < 0 {
+	if found < 0 && p.g.sizes == nil {
 		panic("anneal: a full host holds no task of the job")
 	}
 	return found

@@ -101,10 +101,10 @@ func (p *placing) put(t int, h southbound.HostID, fresh *[]bundleKey) {
 		p.count(sink, h, +1)
 	}
 	if from >= 0 {
-		p.free[from]++
+		p.free[from] += p.g.need(t)
 	}
 	if h >= 0 {
-		p.free[h]--
+		p.free[h] -= p.g.need(t)
 	}
 	p.host[t] = h
 }

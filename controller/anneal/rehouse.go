@@ -19,7 +19,7 @@ func (s *Scene) Rehouse(j *controller.Job, hosts []southbound.HostID, free []int
 			r.loose = append(r.loose, t)
 			continue
 		}
-		r.free[h]++ // put takes it again: the task holds its slot, or has ended
+		r.free[h] += r.g.need(t) // put takes it again: the task holds its slots, or has ended
 		r.put(t, h, &fresh)
 	}
 	r.open(fresh, 0, rng)
@@ -49,9 +49,7 @@ func (r *rehousing) Reset(_ int, rng *rand.Rand) {
 			r.put(t, -1, &fresh)
 		}
 	}
-	for _, t := range r.loose {
-		r.put(t, r.any(rng), &fresh)
-	}
+	r.scatter(r.loose, rng, &fresh)
 	r.open(fresh, r.s.opt.RouteSteps, rng)
 	r.journal = r.journal[:0]
 }
@@ -61,7 +59,7 @@ func (r *rehousing) Move(rng *rand.Rand) bool {
 	t := r.loose[rng.IntN(len(r.loose))]
 	at := rng.IntN(len(r.hosts))
 	for k := range r.hosts {
-		if h := r.hosts[(at+k)%len(r.hosts)]; h != r.host[t] && r.free[h] > 0 {
+		if h := r.hosts[(at+k)%len(r.hosts)]; h != r.host[t] && r.free[h] >= r.g.need(t) {
 			r.shift(t, h, r.s.opt.RouteSteps, rng)
 			return true
 		}
@@ -79,7 +77,7 @@ func (r *rehousing) improve(rng *rand.Rand) Count {
 		gained := false
 		for _, t := range r.loose {
 			for _, h := range r.candidates(t, rng) {
-				if r.Spent() || h == r.host[t] || r.free[h] <= 0 {
+				if r.Spent() || h == r.host[t] || r.free[h] < r.g.need(t) {
 					continue
 				}
 				before := r.Utility()

@@ -87,6 +87,8 @@ func (s *State) apply(e *Entry) error {
 		return s.drop(e)
 	case CoflowJudged:
 		return s.judge(e)
+	case JobCancelled:
+		return s.cancel(e)
 	}
 	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }
@@ -103,6 +105,9 @@ func (s *State) accept(e *Entry) error {
 	j.FirstTask = southbound.TaskID(len(s.d.Tasks))
 	j.FirstCoflow = southbound.CoflowID(len(s.d.Coflows))
 	j.Job.Edges = slices.Clone(e.Job.Edges) // place drops the flows of fixed edges, and the caller keeps its own
+	for k := range j.Edges {
+		j.Edges[k].Bytes = j.Volume(&j.Edges[k])
+	}
 	j.Open = int32(len(j.Job.Stages) + len(j.Edges))
 	for k := range j.Job.Stages {
 		n := len(j.Job.Stages[k].Tasks)
@@ -123,6 +128,7 @@ func (s *State) accept(e *Entry) error {
 	}
 	s.d.Jobs = append(s.d.Jobs, j)
 	s.waiting = append(s.waiting, j.ID)
+	s.noteMortal(j)
 	if e.Request != "" {
 		s.d.Requests[e.Request] = j.ID
 	}
@@ -144,6 +150,8 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 	switch {
 	case j == nil:
 		return fmt.Errorf("place job %d: no such job", p.Job)
+	case j.Cancelled:
+		return ErrStale
 	case j.Placed != Unset:
 		if err := s.checkPieces(j, p); err != nil {
 			return err
@@ -160,15 +168,15 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 	if err := s.checkPieces(j, p); err != nil {
 		return err
 	}
-	for _, h := range p.Hosts {
+	for i, h := range p.Hosts {
 		if h == controller.NoHost && j.Piecemeal {
 			continue
 		}
 		if h < 0 || int(h) >= len(s.free) {
 			return fmt.Errorf("place job %d: host %d of %d", p.Job, h, len(s.free))
 		}
-		if held[h]++; held[h] > s.free[h] {
-			return fmt.Errorf("place job %d: host %d has no slot left", p.Job, h)
+		if err := s.take(j, i, h, held); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -198,7 +206,7 @@ func (s *State) place(e *Entry) error {
 	for i, h := range j.Hosts {
 		s.d.Tasks[int(j.FirstTask)+i].Host = h
 		if h != controller.NoHost {
-			s.free[h]--
+			s.free[h] -= s.size(j, i)
 		}
 	}
 	s.noteHomeless(j)
@@ -321,7 +329,7 @@ func (s *State) startCoflow(e *Entry) error {
 	if err != nil {
 		return err
 	}
-	if c.Started != Unset {
+	if c.Started != Unset || c.Ended != Unset {
 		return ErrStale
 	}
 	j := s.d.Jobs[c.Job]
@@ -355,15 +363,16 @@ func (s *State) endTask(e *Entry) error {
 	case s.d.Jobs[t.Job].Stages[t.Stage].Streams > 0:
 		return fmt.Errorf("end task %d: streams hold it", e.Task)
 	}
-	s.closeTask(s.d.Jobs[t.Job], t, e)
+	s.closeTask(s.d.Jobs[t.Job], int(e.Task-s.d.Jobs[t.Job].FirstTask), e)
 	return nil
 }
 
 // closeTask ends a task, and with the last of its stage lets what that has produced be sent.
-func (s *State) closeTask(j *Job, t *Task, e *Entry) {
+func (s *State) closeTask(j *Job, i int, e *Entry) {
+	t := s.task(j, i)
 	t.Ended = e.At
 	if t.Host >= 0 { // streams may end while one of their tasks has no host
-		s.free[t.Host]++
+		s.free[t.Host] += s.size(j, i)
 	}
 	st := &j.Stages[t.Stage]
 	if st.Left--; st.Left > 0 {
@@ -424,6 +433,7 @@ func (s *State) closeOne(j *Job, e *Entry) {
 		j.Ended = e.At
 		s.turn(j)
 		s.noteHomeless(j)
+		s.noteMortal(j)
 		s.finished++
 	}
 }

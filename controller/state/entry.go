@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -34,12 +35,13 @@ const (
 	PledgeMade                       // Pledge, Request
 	PledgeEnded                      // PledgeID
 	CoflowJudged                     // Coflow, OK (admitted)
+	JobCancelled                     // JobID, Sent, OK (its lifetime was over)
 	maxKind
 )
 
 var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded", "BundleEnded",
 	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen", "HostSeen", "CircuitDropped",
-	"PledgeMade", "PledgeEnded", "CoflowJudged"}
+	"PledgeMade", "PledgeEnded", "CoflowJudged", "JobCancelled"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -84,6 +86,8 @@ type Entry struct {
 	Routing     *controller.Routing     `json:"routing,omitempty"`
 	Reservation *controller.Reservation `json:"reservation,omitempty"`
 
+	Sent []Sent `json:"sent,omitempty"`
+
 	Pledge   *controller.Pledge  `json:"pledge,omitempty"`
 	PledgeID controller.PledgeID `json:"pledge_id,omitempty"`
 
@@ -102,6 +106,13 @@ type Entry struct {
 
 	Wake   time.Duration            `json:"wake,omitempty"`
 	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
+}
+
+// Sent is what the bundles of a coflow have carried so far.
+type Sent struct {
+	Coflow southbound.CoflowID `json:"c"`
+	Bytes  pathmap.Bytes       `json:"b"`
+	Rack   pathmap.Bytes       `json:"r,omitempty"` // of these, between two hosts of one rack
 }
 
 // MaxBatch bounds an encoded batch of entries.

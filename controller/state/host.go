@@ -147,8 +147,8 @@ func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound
 		if s.task(j, i).Ended != Unset {
 			continue
 		}
-		if held[h]++; held[h] > s.free[h] {
-			return fmt.Errorf("place job %d: host %d has no slot left", p.Job, h)
+		if err := s.take(j, i, h, held); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -164,7 +164,7 @@ func (s *State) rehouse(j *Job, hosts []southbound.HostID) {
 		t := s.task(j, i)
 		j.Hosts[i], t.Host = h, h
 		if t.Ended == Unset {
-			s.free[h]--
+			s.free[h] -= s.size(j, i)
 		}
 	}
 	s.noteHomeless(j)

@@ -230,7 +230,7 @@ func (s *State) end(e *Entry) error {
 
 // Boundary returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
 func (s *State) Boundary() time.Duration {
-	at := s.NextPledge()
+	at := min(s.NextPledge(), s.nextDeath())
 	for in := range s.ledger.byIn {
 		for i := range s.ledger.byIn[in] {
 			r := &s.ledger.byIn[in][i]

@@ -76,6 +76,13 @@ func (w *walk) conserved() {
 // rehoused gives hosts to the tasks of a job that have lost theirs, if there are slots.
 func rehoused(v *controller.View, h *controller.Homeless, r *rand.Rand) ([]southbound.HostID, bool) {
 	free := append([]int32(nil), v.Free...)
+	sizes := h.Job.Sizes()
+	need := func(i int) int32 {
+		if sizes == nil {
+			return 1
+		}
+		return sizes[i]
+	}
 	hosts := append([]southbound.HostID(nil), h.Hosts...)
 	for i, at := range hosts {
 		if at != controller.NoHost {
@@ -83,7 +90,7 @@ func rehoused(v *controller.View, h *controller.Homeless, r *rand.Rand) ([]south
 		}
 		from := r.IntN(len(free))
 		for k := range free {
-			if host := (from + k) % len(free); free[host] > 0 {
+			if host := (from + k) % len(free); free[host] >= need(i) {
 				hosts[i] = southbound.HostID(host)
 				break
 			}
@@ -92,7 +99,7 @@ func rehoused(v *controller.View, h *controller.Homeless, r *rand.Rand) ([]south
 			return nil, false
 		}
 		if !h.Ended[i] {
-			free[hosts[i]]--
+			free[hosts[i]] -= need(i)
 		}
 	}
 	return hosts, true

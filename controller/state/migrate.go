@@ -54,8 +54,8 @@ func (s *State) checkMigration(j *Job, p *controller.Placement, held map[southbo
 // takeSlots has moved tasks leave their slots and take new ones in held, if there are.
 func (s *State) takeSlots(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
 	for _, i := range p.Move {
-		held[j.Hosts[i]]--
-		held[p.Hosts[i]]++
+		held[j.Hosts[i]] -= s.size(j, int(i))
+		held[p.Hosts[i]] += s.size(j, int(i))
 	}
 	for _, i := range p.Move {
 		if h := p.Hosts[i]; held[h] > s.free[h] {
@@ -84,7 +84,7 @@ func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 	m.Bytes += p.Again
 	for _, i := range p.Move {
 		t := s.task(j, int(i))
-		s.free[t.Host]++
+		s.free[t.Host] += s.size(j, int(i))
 		m.Tasks++
 		if t.Started != Unset && j.Stages[t.Stage].Streams == 0 {
 			m.Compute += e.At - t.Started

@@ -62,10 +62,10 @@ func (w *walk) migrate() (state.Entry, bool) {
 		p := &controller.Placement{Job: j.ID, Hosts: slices.Clone(j.Hosts)}
 		free := slices.Clone(v.Free)
 		for i := range p.Hosts {
-			h := southbound.HostID(w.r.IntN(len(free)))
-			if d.Tasks[int(j.FirstTask)+i].Ended == state.Unset && free[h] > 0 && h != p.Hosts[i] && w.r.IntN(2) == 0 {
-				free[h]--
-				free[p.Hosts[i]]++
+			h, size := southbound.HostID(w.r.IntN(len(free))), sizeOf(d, j.FirstTask+southbound.TaskID(i))
+			if d.Tasks[int(j.FirstTask)+i].Ended == state.Unset && free[h] >= size && h != p.Hosts[i] && w.r.IntN(2) == 0 {
+				free[h] -= size
+				free[p.Hosts[i]] += size
 				p.Hosts[i], p.Move = h, append(p.Move, int32(i))
 			}
 		}

@@ -27,6 +27,9 @@ type Job struct {
 	Open    int32                 `json:"open"`           // stages and coflows that have not ended
 	Memo    []int32               `json:"memo,omitempty"` // of the policy that places it
 	Redo    []southbound.CoflowID `json:"redo,omitempty"` // coflows that carry again what its edges have lost with a host
+
+	Cancelled bool `json:"cancelled,omitempty"` // somebody has ended it, or its lifetime has
+	Expired   bool `json:"expired,omitempty"`   // its lifetime has
 }
 
 // Stage is how far a stage is.
@@ -143,6 +146,7 @@ type State struct {
 	turnover time.Duration         // when a job with tasks was placed, or one ended, last
 	homeless []controller.JobID    // jobs with tasks that have lost their hosts, sorted
 	partly   []controller.JobID    // piecemeal jobs that are placed in part or whole, and have not ended, sorted
+	mortal   []controller.JobID    // jobs with a lifetime that have not ended, sorted
 }
 
 // StageRef names a stage of a job.
@@ -245,10 +249,10 @@ func (s *State) derive() {
 	}
 	s.ledger.stale = false
 	s.waiting, s.active, s.stages, s.ready, s.homeless, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
-	s.turnover = 0
+	s.turnover, s.mortal = 0, nil
 	for i := range s.d.Tasks {
 		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {
-			s.free[t.Host]--
+			s.free[t.Host] -= s.size(s.d.Jobs[t.Job], i-int(s.d.Jobs[t.Job].FirstTask))
 		}
 	}
 	for _, h := range s.d.Lost {
@@ -256,12 +260,13 @@ func (s *State) derive() {
 	}
 	for _, j := range s.d.Jobs {
 		s.turn(j)
+		s.noteMortal(j)
 		switch {
-		case j.Placed == Unset:
-			s.waiting = append(s.waiting, j.ID)
-			continue
 		case j.Ended != Unset:
 			s.finished++
+			continue
+		case j.Placed == Unset:
+			s.waiting = append(s.waiting, j.ID)
 			continue
 		}
 		for k := range j.Stages {

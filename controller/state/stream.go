@@ -32,7 +32,7 @@ func (s *State) closeStream(j *Job, stage int, e *Entry) {
 	}
 	first, end := j.StageTasks(stage)
 	for i := first; i < end; i++ {
-		s.closeTask(j, &s.d.Tasks[int(j.FirstTask)+i], e)
+		s.closeTask(j, i, e)
 	}
 	s.forgetStages(j) // a task that has just got another host may not have begun there
 }

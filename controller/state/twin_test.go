@@ -16,9 +16,9 @@ func derived(s *state.State) error {
 	var v controller.View
 	s.FillView(&v, nil)
 	free := slices.Repeat([]int32{int32(s.Fabric().Spec.Slots)}, s.Fabric().Hosts())
-	for _, t := range d.Tasks {
+	for i, t := range d.Tasks {
 		if t.Host >= 0 && t.Ended == state.Unset {
-			free[t.Host]--
+			free[t.Host] -= sizeOf(d, southbound.TaskID(i))
 		}
 	}
 	for _, h := range d.Lost {
@@ -36,6 +36,12 @@ func derived(s *state.State) error {
 	finished := 0
 	for _, j := range d.Jobs {
 		switch {
+		case j.Cancelled:
+			if err := cut(d, j); err != nil {
+				return err
+			}
+			finished++
+			continue
 		case j.Placed == state.Unset:
 			waiting = append(waiting, j.ID)
 			continue
@@ -86,6 +92,40 @@ func derived(s *state.State) error {
 	for _, id := range active {
 		if got, want := s.AppendTags(nil, id), tags(s, id); !slices.Equal(got, want) {
 			return fmt.Errorf("coflow %d is sent with tags %v, want %v", id, got, want)
+		}
+	}
+	return nil
+}
+
+// sizeOf is how many slots a task takes.
+func sizeOf(d *state.Data, id southbound.TaskID) int32 {
+	j := d.Jobs[d.Tasks[id].Job]
+	n := int(id - j.FirstTask)
+	for k := range j.Job.Stages {
+		if tasks := j.Job.Stages[k].Tasks; n < len(tasks) {
+			return max(1, tasks[n].Slots)
+		} else {
+			n -= len(tasks)
+		}
+	}
+	panic("no such task")
+}
+
+// cut says whether something of a cancelled job goes on.
+func cut(d *state.Data, j *state.Job) error {
+	for i := range d.Tasks {
+		if t := &d.Tasks[i]; t.Job == j.ID && t.Ended == state.Unset {
+			return fmt.Errorf("job %d was cancelled, and its task %d goes on", j.ID, i)
+		}
+	}
+	for i, c := range d.Coflows {
+		if c.Job == j.ID && (c.Ended == state.Unset || c.Left != 0 || c.Bytes < 0 || c.Rack < 0 || c.Rack > c.Bytes || c.Local < 0 || slices.Contains(c.Done, false)) {
+			return fmt.Errorf("job %d was cancelled, and its coflow %d is %+v", j.ID, i, c)
+		}
+	}
+	for _, r := range d.Ledger {
+		if r.Coflow >= 0 && d.Coflows[r.Coflow].Job == j.ID && !r.Begun {
+			return fmt.Errorf("job %d was cancelled, and %+v stands for it", j.ID, r)
 		}
 	}
 	return nil

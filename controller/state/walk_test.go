@@ -49,10 +49,12 @@ type walk struct {
 	now  time.Duration
 	end  bool // nothing but progress any more
 
-	lossy    bool // hosts fail and come back
-	moving   bool // tasks of running jobs are moved
-	jobs     []*controller.Job
-	received map[[2]int]pathmap.Bytes // by job and edge
+	lossy     bool // hosts fail and come back
+	moving    bool // tasks of running jobs are moved
+	ending    bool // jobs are cancelled
+	cancelled int
+	jobs      []*controller.Job
+	received  map[[2]int]pathmap.Bytes // by job and edge
 }
 
 func (w *walk) step() {
@@ -80,6 +82,8 @@ func (w *walk) step() {
 	switch e.Kind {
 	case state.JobAccepted:
 		w.jobs = append(w.jobs, e.Job)
+	case state.JobCancelled:
+		w.cancelled++
 	case state.BundleEnded:
 		c := w.s.Coflow(e.Coflow)
 		w.received[[2]int{int(c.Job), int(c.Edge)}] += sized
@@ -122,6 +126,9 @@ func (w *walk) entry() state.Entry {
 		return state.Entry{Kind: state.HostSeen, Host: d.Lost[0], OK: true}
 	}
 	progress := []state.Kind{state.Placed, state.StageStarted, state.CoflowStarted, state.TaskEnded, state.BundleEnded}
+	if w.ending && r.IntN(20) == 0 && len(d.Jobs) > 0 {
+		return w.cancel()
+	}
 	for {
 		kinds := 15
 		if w.lossy {
@@ -206,9 +213,24 @@ func (w *walk) entry() state.Entry {
 
 func (w *walk) job() *controller.Job {
 	host := func() southbound.HostID { return southbound.HostID(w.r.IntN(w.s.Fabric().Hosts())) }
-	stage := func(n int) controller.Stage { return controller.Stage{Tasks: make([]controller.Task, n)} }
+	stage := func(n int) controller.Stage {
+		s := controller.Stage{Tasks: make([]controller.Task, n)}
+		for i := range s.Tasks {
+			if w.ending {
+				s.Tasks[i].Slots = int32(w.r.IntN(3))
+			}
+		}
+		return s
+	}
 	n := 1 + w.r.IntN(3)
-	switch w.r.IntN(6) {
+	kinds := 6
+	if w.ending {
+		kinds = 7
+	}
+	switch w.r.IntN(kinds) {
+	case 6: // streams that go on until somebody ends them
+		return &controller.Job{Name: "endless", Lifetime: time.Duration(w.r.IntN(2) * 50), Stages: []controller.Stage{stage(1), stage(n), stage(1)}, Edges: []controller.Edge{
+			{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 1e12, Stream: true}, {Kind: controller.Broadcast, From: 1, To: 2, Rate: 1e12, Stream: true}}}
 	case 4: // a stream in a circle, with one that carries nothing and one to itself
 		return &controller.Job{Name: "stream", Stages: []controller.Stage{stage(1), stage(n), stage(1), stage(1)}, Edges: []controller.Edge{
 			{Kind: controller.Fields, From: 0, To: 1, Bytes: 9, Stream: true, Keys: 3}, {Kind: controller.Global, From: 1, To: 2, Bytes: 6, Stream: true},
@@ -244,15 +266,14 @@ func (w *walk) place() (state.Entry, bool) {
 		}
 	}
 	for _, j := range v.Waiting {
-		free := slices.Clone(v.Free)
-		var hosts []southbound.HostID
-		for h := range free {
-			for ; free[h] > 0 && len(hosts) < j.Tasks(); free[h]-- {
-				hosts = append(hosts, southbound.HostID(h))
-			}
+		sizes := j.Sizes()
+		if sizes == nil {
+			sizes = slices.Repeat([]int32{1}, j.Tasks())
 		}
-		if len(hosts) == j.Tasks() {
-			w.r.Shuffle(len(hosts), func(a, b int) { hosts[a], hosts[b] = hosts[b], hosts[a] })
+		if hosts := controller.Pack(sizes, slices.Clone(v.Free)); hosts != nil {
+			if j.Sizes() == nil {
+				w.r.Shuffle(len(hosts), func(a, b int) { hosts[a], hosts[b] = hosts[b], hosts[a] })
+			}
 			return state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: j.ID, Hosts: hosts}}, true
 		}
 	}

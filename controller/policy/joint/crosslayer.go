@@ -64,6 +64,10 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: []southbound.HostID{}})
 			continue
 		}
+		sizes := j.Sizes()
+		if !place.Fits(sizes, free) {
+			continue
+		}
 		if scene == nil {
 			scene = route.NewScene(v, c.opt, c.atlas)
 			if c.optics != nil {
@@ -71,8 +75,12 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			}
 		}
 		placed := scene.Place(j, free, v.Rand("place", uint64(j.ID)))
-		for _, h := range placed.Hosts {
-			free[h]--
+		for t, h := range placed.Hosts {
+			if sizes == nil {
+				free[h]--
+			} else {
+				free[h] -= sizes[t]
+			}
 		}
 		p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: placed.Hosts})
 		for i := range placed.Why {

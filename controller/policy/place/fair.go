@@ -46,7 +46,7 @@ type least struct {
 	rack  []int32 // free slots by rack
 }
 
-func (l *least) pick(free []int32) southbound.HostID {
+func (l *least) pick(free []int32, need int32) southbound.HostID {
 	clear(l.rack)
 	for h, f := range free {
 		l.rack[l.v.HostRack(southbound.HostID(h))] += max(f, 0)
@@ -54,12 +54,12 @@ func (l *least) pick(free []int32) southbound.HostID {
 	best := -1
 	for k := range free {
 		h := (l.start + k) % len(free)
-		if free[h] > 0 && (best < 0 || l.before(free, h, best)) {
+		if free[h] >= need && (best < 0 || l.before(free, h, best)) {
 			best = h
 		}
 	}
 	if best < 0 {
-		panic("place: no free slot")
+		return controller.NoHost
 	}
 	return southbound.HostID(best)
 }

@@ -27,9 +27,9 @@ func Admit(v *controller.View) []*controller.Job {
 	held := false
 	out := waiting[:0]
 	for _, j := range waiting {
-		n := j.Tasks()
+		n := j.Slots()
 		switch {
-		case n > 0 && (held || n > free):
+		case n > 0 && (held || n > free || !Fits(j.Sizes(), v.Free)):
 			held = held || v.Now-j.Arrival >= Patience
 		default:
 			free -= n
@@ -53,9 +53,9 @@ func Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.SlotsFreed, controller.FabricChanged)
 }
 
-// chooser picks a host with a free slot for the next task of a job.
+// chooser picks a host with so many free slots for the next task of a job; NoHost where there is none.
 type chooser interface {
-	pick(free []int32) southbound.HostID
+	pick(free []int32, need int32) southbound.HostID
 }
 
 // fill places every job that Admit lets in, task by task.
@@ -68,20 +68,19 @@ func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job)
 func fillFree(v *controller.View, p *controller.Plan, find func(j *controller.Job, free []int32) []southbound.HostID) {
 	free := slices.Clone(v.Free)
 	for _, j := range Admit(v) {
-		hosts := find(j, free)
-		for _, h := range hosts {
-			free[h]--
+		sizes := j.Sizes()
+		if !Fits(sizes, free) {
+			continue // those before it have left too little on any one host: it waits
 		}
+		hosts := find(j, free)
+		take(free, hosts, sizes)
 		p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: hosts})
 	}
 }
 
 // spreadJob has a chooser pick a host for every task.
 func spreadJob(c chooser, j *controller.Job, free []int32) []southbound.HostID {
-	left, hosts := slices.Clone(free), make([]southbound.HostID, j.Tasks())
-	for t := range hosts {
-		hosts[t] = c.pick(left)
-		left[hosts[t]]--
-	}
+	hosts := slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks())
+	choose(c, j.Sizes(), hosts, slices.Clone(free))
 	return hosts
 }

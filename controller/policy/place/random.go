@@ -20,14 +20,25 @@ func (Random) Fill(v *controller.View, _ []controller.Event, p *controller.Plan)
 
 type uniform struct{ rng *rand.Rand }
 
-func (u uniform) pick(free []int32) southbound.HostID {
-	n := int32(u.rng.IntN(Slots(free)))
+func (u uniform) pick(free []int32, need int32) southbound.HostID {
+	slots := 0
+	for _, f := range free {
+		if f >= need {
+			slots += int(f)
+		}
+	}
+	if slots == 0 {
+		return controller.NoHost
+	}
+	n := int32(u.rng.IntN(slots))
 	for h, f := range free {
-		if f = max(f, 0); n < f {
+		switch {
+		case f < need:
+		case n < f:
 			return southbound.HostID(h)
-		} else {
+		default:
 			n -= f
 		}
 	}
-	panic("place: no free slot")
+	panic("place: slots were counted wrongly")
 }

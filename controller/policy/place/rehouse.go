@@ -25,14 +25,18 @@ func Rehouse(v *controller.View, p *controller.Plan, find func(h *controller.Hom
 	for _, i := range order {
 		h := v.Homeless[i]
 		h.Hosts = slices.Clone(h.Hosts)
-		if len(alive) == 0 || loose(&h) > Slots(free) {
+		if len(alive) == 0 || !Fits(loose(&h), free) {
 			continue
 		}
 		copies(v, &h, alive)
-		hosts := find(&h, free)
+		hosts, sizes := find(&h, free), h.Job.Sizes()
 		for t, at := range hosts {
-			if h.Hosts[t] == controller.NoHost {
+			switch {
+			case h.Hosts[t] != controller.NoHost:
+			case sizes == nil:
 				free[at]--
+			default:
+				free[at] -= sizes[t]
 			}
 		}
 		p.Place = append(p.Place, controller.Placement{Job: h.Job.ID, Hosts: hosts})
@@ -40,15 +44,19 @@ func Rehouse(v *controller.View, p *controller.Plan, find func(h *controller.Hom
 	return free
 }
 
-// loose returns how many tasks of a job are to be given a slot.
-func loose(h *controller.Homeless) int {
-	n := 0
+// loose returns the sizes of the tasks of a job that are to be given slots.
+func loose(h *controller.Homeless) []int32 {
+	out, sizes := []int32{}, h.Job.Sizes()
 	for t, at := range h.Hosts {
-		if at == controller.NoHost && !h.Ended[t] {
-			n++
+		switch {
+		case at != controller.NoHost || h.Ended[t]:
+		case sizes == nil:
+			out = append(out, 1)
+		default:
+			out = append(out, sizes[t])
 		}
 	}
-	return n
+	return out
 }
 
 // alive returns the hosts that are not lost.
@@ -74,19 +82,14 @@ func copies(v *controller.View, h *controller.Homeless, alive []southbound.HostI
 }
 
 // rehouse places lost tasks one by one as fill does, and returns a view with the slots that are left.
-func rehouse(v *controller.View, p *controller.Plan, choose func(j *controller.Job) chooser) *controller.View {
+func rehouse(v *controller.View, p *controller.Plan, chooserOf func(j *controller.Job) chooser) *controller.View {
 	if len(v.Homeless) == 0 {
 		return v
 	}
 	rest := *v
 	rest.Free = Rehouse(v, p, func(h *controller.Homeless, free []int32) []southbound.HostID {
-		c, left, hosts := choose(h.Job), slices.Clone(free), slices.Clone(h.Hosts)
-		for t, at := range hosts {
-			if at == controller.NoHost {
-				hosts[t] = c.pick(left)
-				left[hosts[t]]--
-			}
-		}
+		hosts := slices.Clone(h.Hosts)
+		choose(chooserOf(h.Job), h.Job.Sizes(), hosts, slices.Clone(free))
 		return hosts
 	})
 	return &rest

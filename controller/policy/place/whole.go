@@ -15,11 +15,12 @@ import (
 // prediction; it waits for slots enough for all of its tasks, so every slot that it may have is free now. Stages without a
 // heavy shuffle are spread as Fair does, and so are the tasks that a lost host has left.
 //
-// Jobs with streams are Fair's: nothing of theirs waits for a stage before it.
+// Jobs with streams are Fair's: nothing of theirs waits for a stage before it. So are those with tasks of more than one
+// slot: the guidelines count tasks.
 func (k *clerk) whole(v *controller.View, p *controller.Plan) {
 	v = rehouse(v, p, leastLoaded(v))
 	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID {
-		if !k.guided(v) || !k.shuffles(j) {
+		if !k.guided(v) || !k.shuffles(j) || j.Sizes() != nil {
 			return spreadJob(leastLoaded(v)(j), j, free)
 		}
 		return k.guide(v, j, free)
@@ -124,7 +125,7 @@ func (g *guide) put(stage, task, rack int) {
 func (g *guide) spread(stage int) {
 	first, end := g.job.StageTasks(stage)
 	for t := first; t < end; t++ {
-		g.hosts[t] = g.other.pick(g.free)
+		g.hosts[t] = g.other.pick(g.free, 1)
 		g.free[g.hosts[t]]--
 	}
 }

@@ -1,0 +1,147 @@
+package state
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// cancel ends a job as it stands: its tasks, its coflows with what they have carried, and what is reserved for them.
+// Coflows that had started keep their columns: whoever comes to lead has their hosts send nothing more.
+func (s *State) cancel(e *Entry) error {
+	j := s.Job(e.JobID)
+	switch {
+	case j == nil:
+		return fmt.Errorf("cancel job %d: no such job", e.JobID)
+	case j.Ended != Unset:
+		return ErrStale
+	}
+	placed := j.Placed != Unset
+	j.Cancelled, j.Expired = true, e.OK
+	for i := range j.Tasks() {
+		if t := s.task(j, i); t.Ended == Unset {
+			t.Ended = e.At
+			if t.Host >= 0 {
+				s.free[t.Host] += s.size(j, i)
+			}
+		}
+	}
+	for k := range j.Stages {
+		j.Stages[k].Left, j.Stages[k].Waits, j.Stages[k].Streams = 0, 0, 0
+	}
+	for _, id := range s.coflowsOf(j) {
+		s.cut(j, id, e)
+	}
+	j.Open, j.Ended = 0, e.At
+	s.finished++
+	s.turn(j)
+	s.noteMortal(j)
+	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })
+	if placed {
+		s.noteHomeless(j)
+		s.forgetStages(j)
+	}
+	return nil
+}
+
+// cut ends a coflow that has not ended.
+func (s *State) cut(j *Job, id southbound.CoflowID, e *Entry) {
+	c := s.d.Coflows[id]
+	s.ledger.withdraw(id) // whoever leads ends those that have begun: they have nothing left to carry
+	if c.Ended != Unset {
+		return
+	}
+	c.Waits, c.Pairs = false, nil
+	j.Edges[c.Edge].Flows = nil
+	if c.Started == Unset {
+		c.Columns, c.Tag, c.Done, c.Laid = controller.Columns{}, nil, nil, nil
+		c.Bytes, c.Local, c.Rack, c.Bundles, c.Flows = 0, 0, 0, 0, 0
+	} else {
+		s.carried(j, c, id, e)
+	}
+	for r := range c.Done {
+		c.Done[r] = true
+	}
+	c.Ended, c.Left = e.At, 0
+	if i, found := slices.BinarySearch(s.active, id); found {
+		s.active = slices.Delete(s.active, i, i+1)
+	}
+	s.ready = slices.DeleteFunc(s.ready, func(r southbound.CoflowID) bool { return r == id })
+}
+
+// carried makes what a started coflow has carried its bytes. What stays within hosts goes on at its part of the rate; of
+// an edge with bytes it was there at once.
+func (s *State) carried(j *Job, c *Coflow, id southbound.CoflowID, e *Entry) {
+	sent := Sent{}
+	if i := slices.IndexFunc(e.Sent, func(s Sent) bool { return s.Coflow == id }); i >= 0 {
+		sent = e.Sent[i]
+	}
+	c.Bytes = max(0, min(sent.Bytes, c.Bytes))
+	c.Rack = max(0, min(sent.Rack, c.Rack, c.Bytes))
+	if x := &j.Edges[c.Edge]; x.Rate > 0 {
+		c.Local = min(c.Local, j.Made(x, c.Local).In(e.At-c.Started))
+	}
+}
+
+// Sent returns what a started coflow has carried, left being what its rows have left.
+func (s *State) Sent(id southbound.CoflowID, left *southbound.Left) Sent {
+	c := s.d.Coflows[id]
+	out := Sent{id, c.Bytes, c.Rack}
+	for r, done := range c.Done {
+		if done {
+			continue // received, or begun again elsewhere and counted there
+		}
+		rest := pathmap.Bytes(math.Ceil(left.Row(int32(r))))
+		out.Bytes -= rest
+		if s.RackOf(c.Columns.Src[r]) == s.RackOf(c.Columns.Dst[r]) {
+			out.Rack -= rest
+		}
+	}
+	return out
+}
+
+// CoflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been lost.
+func (s *State) CoflowsOf(j controller.JobID) []southbound.CoflowID { return s.coflowsOf(s.d.Jobs[j]) }
+
+// noteMortal keeps the list of jobs whose lifetime can end them.
+func (s *State) noteMortal(j *Job) {
+	i, listed := slices.BinarySearch(s.mortal, j.ID)
+	switch mortal := j.Lifetime > 0 && j.Ended == Unset; {
+	case mortal && !listed:
+		s.mortal = slices.Insert(s.mortal, i, j.ID)
+	case !mortal && listed:
+		s.mortal = slices.Delete(s.mortal, i, i+1)
+	}
+}
+
+// Dead returns the jobs whose lifetime is over, by id.
+func (s *State) Dead(now time.Duration) []controller.JobID {
+	var out []controller.JobID
+	for _, id := range s.mortal {
+		if at := s.d.Jobs[id].death(); at <= now {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (s *State) nextDeath() time.Duration {
+	at := southbound.Never
+	for _, id := range s.mortal {
+		at = min(at, s.d.Jobs[id].death())
+	}
+	return at
+}
+
+// death is when a job's lifetime is over; southbound.Never before its start.
+func (j *Job) death() time.Duration {
+	if j.Started == Unset {
+		return southbound.Never
+	}
+	return j.Started + min(j.Lifetime, southbound.Never-1-j.Started)
+}
