@@ -23,6 +23,9 @@ type Start struct {
 	Dst    []HostID
 	Size   []pathmap.Bytes
 	Tag    []Tag // one a row: where it goes first
+	// Cap is what a row sends at most, at layer 2, however it is paced: a source that makes no more. nil: none has one; 0:
+	// that row has none.
+	Cap []pathmap.BitsPerSecond
 }
 
 // Steer moves a bundle to another path, also in mid-flow.

@@ -11,6 +11,7 @@ type bundle struct {
 	key      southbound.BundleKey
 	src, dst southbound.HostID
 	tag      southbound.Tag
+	cap      float64 // payload bytes a second that its source makes; 0: no bound
 	size     int64
 	left     int64   // payload not yet acknowledged, as last read
 	moved    uint64  // the beat at which left last changed
@@ -67,6 +68,9 @@ func (t *table) start(s *southbound.Start, local func(southbound.HostID) bool, b
 		b := &c.rows[i]
 		*b = bundle{key: southbound.BundleKey{Coflow: s.Coflow, Row: int32(i)}, src: s.Src[i], dst: s.Dst[i], tag: s.Tag[i],
 			lineTag: southbound.TagHold, size: int64(s.Size[i]), left: int64(s.Size[i]), moved: beat, toSend: local(s.Src[i]), toTake: local(s.Dst[i])}
+		if s.Cap != nil {
+			b.cap = payload(s.Cap[i])
+		}
 		if b.toTake {
 			c.takes++
 		}

@@ -15,7 +15,11 @@ func (a *Agent) settle(b *bundle, now time.Duration) {
 	if b.tag != b.lineTag && b.tag != southbound.TagHold {
 		b.line, b.lineTag = payload(a.cfg.Line(b.src, b.dst, b.tag)), b.tag
 	}
-	b.granted = a.rates.grant(b.key, class{b.src, b.dst, b.tag}, float64(b.left), now, b.line)
+	line := b.line
+	if b.cap > 0 && (line <= 0 || b.cap < line) {
+		line = b.cap
+	}
+	b.granted = a.rates.grant(b.key, class{b.src, b.dst, b.tag}, float64(b.left), now, line)
 	a.pass(b, b.granted.rate)
 }
 

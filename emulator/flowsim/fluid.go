@@ -44,6 +44,7 @@ type fluid struct {
 	byPair  *pairIndex
 	active  []int32 // routes with bundles that have not ended
 	classes []class
+	doors   []pathmap.LinkID // of caps, which nobody has now
 	free    []int32
 	busy    []int32 // classes with bundles
 	lane    lane
@@ -122,8 +123,9 @@ func (f *fluid) add(s *southbound.Start) {
 		f.coflows[index].pos = int32(len(f.live))
 		f.live = append(f.live, index)
 	}
+	f.takeCaps(index, s.Cap)
 	for i := range n {
-		r := f.route(pair{s.Src[i], s.Dst[i], s.Tag[i]})
+		r := f.routeOf(index, i, pair{s.Src[i], s.Dst[i], s.Tag[i]})
 		f.bundles[first+i], f.mark[first+i] = bundle{size: s.Size[i], coflow: index, route: r}, 0
 		f.enter(r)
 		f.place(first+i, float64(s.Size[i]))
@@ -139,6 +141,8 @@ func (f *fluid) place(b int32, left float64) {
 	}
 	now := f.clock.Now()
 	switch {
+	case r.capped && !f.fair && co.kind != free && paces(r.tag):
+		f.enlane(b, left, min(f.wishOf(co, b, left), r.cap))
 	case f.fair || co.kind == free || !paces(r.tag):
 		f.join(f.shared(bu.route), b, left)
 	case co.kind == spread:
@@ -200,6 +204,7 @@ func (f *fluid) lessLive(b int32) {
 	}
 	if co.live--; co.live == 0 {
 		co.warm = nil
+		f.dropCaps(co)
 		co.load, co.where, co.lefts, co.extra, co.from, co.to = nil, nil, nil, nil, nil, nil
 		last := f.live[len(f.live)-1]
 		f.live[co.pos] = last
@@ -233,7 +238,7 @@ func (f *fluid) steer(b int32, tag southbound.Tag) {
 	f.account(b)
 	left := f.pull(b)
 	f.exit(bu.route)
-	to := f.route(pair{old.src, old.dst, tag})
+	to := f.routeOf(bu.coflow, b-f.coflows[bu.coflow].first, pair{old.src, old.dst, tag})
 	f.bundles[b].route = to
 	f.enter(to)
 	f.place(b, left)

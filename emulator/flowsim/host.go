@@ -71,8 +71,13 @@ func (h hosts) Start(starts []southbound.Start) error {
 
 func (s *Sim) checkStart(st *southbound.Start) error {
 	n := len(st.Size)
-	if len(st.Src) != n || len(st.Dst) != n || len(st.Tag) != n {
-		return fmt.Errorf("columns of %d sources, %d destinations, %d sizes, %d tags", len(st.Src), len(st.Dst), n, len(st.Tag))
+	if len(st.Src) != n || len(st.Dst) != n || len(st.Tag) != n || st.Cap != nil && len(st.Cap) != n {
+		return fmt.Errorf("columns of %d sources, %d destinations, %d sizes, %d tags, %d caps", len(st.Src), len(st.Dst), n, len(st.Tag), len(st.Cap))
+	}
+	for i, c := range st.Cap {
+		if c < 0 {
+			return fmt.Errorf("row %d: a cap of %d; take one above zero, or 0 for none", i, c)
+		}
 	}
 	for i := range n {
 		if err := s.checkRow(st, i); err != nil {

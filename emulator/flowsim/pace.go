@@ -29,6 +29,8 @@ type coflow struct {
 	want   order // what setRates of epoch named asks for
 	named  uint64
 
+	caps []ceiling // by row; nil: none has one
+
 	off   []int32               // rows that left lends out as off the pace
 	lefts []float64             // what left lends out where there is no pace; nil until asked for
 	warm  []int32               // from then on: rows that may be sending, so that lefts must be found anew for them

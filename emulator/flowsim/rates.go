@@ -26,7 +26,7 @@ func (f *fluid) setRates(r *southbound.Rates) {
 			o = co.want
 		}
 		switch {
-		case flips || o.kind != co.kind:
+		case flips || o.kind != co.kind || co.caps != nil:
 			f.follow(index, &o)
 		case o.kind == spread:
 			f.spreadAgain(co, &o)

@@ -49,6 +49,12 @@ type route struct {
 	stuck  int32            // bundles that have been counted as standing still
 	books  pathmap.Bytes    // received over links and not yet in fluid.payload
 	posted pathmap.Bytes    // received over whatever links and in fluid.payload
+
+	// Of a bundle that has a cap, which has a route of its own.
+	capped bool
+	cap    float64        // bits a second
+	door   pathmap.LinkID // a link of that capacity that nothing else goes over
+	plain  int32          // the route of its pair without a cap
 }
 
 // route returns the route of a pair.
@@ -154,6 +160,9 @@ func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 		if !f.wide[l] {
 			r.tight = append(r.tight, l)
 		}
+	}
+	if r.capped {
+		r.tight = append(r.tight, r.door)
 	}
 	r.fate = fate
 	if r.shared != none {

@@ -42,6 +42,8 @@ func (f *fluid) wish(c *class) float64 {
 		return 0
 	case c.alone:
 		return c.wish
+	case r.capped:
+		return min(f.routes[r.plain].rate, r.cap)
 	}
 	return r.rate
 }

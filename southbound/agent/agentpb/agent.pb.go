@@ -301,6 +301,7 @@ type Chunk struct {
 	Dst           []int32                `protobuf:"varint,5,rep,packed,name=dst,proto3" json:"dst,omitempty"`
 	Size          []int64                `protobuf:"varint,6,rep,packed,name=size,proto3" json:"size,omitempty"`
 	Tag           []byte                 `protobuf:"bytes,7,opt,name=tag,proto3" json:"tag,omitempty"`
+	Cap           []int64                `protobuf:"varint,8,rep,packed,name=cap,proto3" json:"cap,omitempty"` // bits of layer 2 a second that a row sends at most, 0 for none; empty where no row has one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -380,6 +381,13 @@ func (x *Chunk) GetSize() []int64 {
 func (x *Chunk) GetTag() []byte {
 	if x != nil {
 		return x.Tag
+	}
+	return nil
+}
+
+func (x *Chunk) GetCap() []int64 {
+	if x != nil {
+		return x.Cap
 	}
 	return nil
 }
@@ -2008,7 +2016,7 @@ const file_agent_proto_rawDesc = "" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12.\n" +
 	"\x05tasks\x18\x02 \x03(\v2\x18.lightloom.agent.v1.TaskR\x05tasks\"\n" +
 	"\n" +
-	"\bRunReply\"\x93\x01\n" +
+	"\bRunReply\"\xa5\x01\n" +
 	"\x05Chunk\x12\x16\n" +
 	"\x06coflow\x18\x01 \x01(\x05R\x06coflow\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x05R\x04rows\x12\x14\n" +
@@ -2016,7 +2024,8 @@ const file_agent_proto_rawDesc = "" +
 	"\x03src\x18\x04 \x03(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x05 \x03(\x05R\x03dst\x12\x12\n" +
 	"\x04size\x18\x06 \x03(\x03R\x04size\x12\x10\n" +
-	"\x03tag\x18\a \x01(\fR\x03tag\"{\n" +
+	"\x03tag\x18\a \x01(\fR\x03tag\x12\x10\n" +
+	"\x03cap\x18\b \x03(\x03R\x03cap\"{\n" +
 	"\fStartRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x121\n" +
 	"\x06chunks\x18\x02 \x03(\v2\x19.lightloom.agent.v1.ChunkR\x06chunks\"E\n" +

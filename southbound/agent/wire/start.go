@@ -39,6 +39,12 @@ func chunk(s *southbound.Start, first, n int) *agentpb.Chunk {
 		c.Src[i], c.Dst[i] = int32(s.Src[first+i]), int32(s.Dst[first+i])
 		c.Size[i], c.Tag[i] = int64(s.Size[first+i]), byte(s.Tag[first+i])
 	}
+	if s.Cap != nil {
+		c.Cap = make([]int64, n)
+		for i := range n {
+			c.Cap[i] = int64(s.Cap[first+i])
+		}
+	}
 	return c
 }
 
@@ -46,7 +52,7 @@ func chunk(s *southbound.Start, first, n int) *agentpb.Chunk {
 func CheckColumns(s *southbound.Start) error {
 	n := len(s.Src)
 	switch {
-	case len(s.Dst) != n || len(s.Size) != n || len(s.Tag) != n:
+	case len(s.Dst) != n || len(s.Size) != n || len(s.Tag) != n || s.Cap != nil && len(s.Cap) != n:
 		return fmt.Errorf("start coflow %d: columns of %d, %d, %d and %d rows differ: %w", s.Coflow, n, len(s.Dst),
 			len(s.Size), len(s.Tag), southbound.ErrRefused)
 	case n == 0:
@@ -80,6 +86,8 @@ func checkRow(s *southbound.Start, i, hosts int) error {
 		return fmt.Errorf("goes from host %d to itself", src)
 	case size <= 0 || size > MaxSize:
 		return fmt.Errorf("carries %d bytes; take 1 to %d", size, int64(MaxSize))
+	case s.Cap != nil && s.Cap[i] < 0:
+		return fmt.Errorf("has a cap of %d; take one above zero, or 0 for none", s.Cap[i])
 	case !ValidTag(s.Tag[i]):
 		return fmt.Errorf("tag %d: take 0 to %d, or %d to hold", s.Tag[i], southbound.Tags-1, southbound.TagHold)
 	case i > 0 && cmp.Or(cmp.Compare(s.Dst[i-1], dst), cmp.Compare(s.Src[i-1], src)) >= 0:
@@ -116,6 +124,9 @@ func (a *Assembler) Add(c *agentpb.Chunk) (*southbound.Start, error) {
 		a.open.Dst = append(a.open.Dst, southbound.HostID(c.Dst[i]))
 		a.open.Size = append(a.open.Size, pathmap.Bytes(c.Size[i]))
 		a.open.Tag = append(a.open.Tag, southbound.Tag(c.Tag[i]))
+		if len(c.Cap) > 0 {
+			a.open.Cap = append(a.open.Cap, pathmap.BitsPerSecond(c.Cap[i]))
+		}
 	}
 	if len(a.open.Src) < a.rows {
 		return nil, nil
@@ -129,6 +140,8 @@ func (a *Assembler) Add(c *agentpb.Chunk) (*southbound.Start, error) {
 func (a *Assembler) check(c *agentpb.Chunk) error {
 	first, rows, n := int64(c.GetFirst()), int64(c.GetRows()), int64(len(c.GetSrc()))
 	switch {
+	case len(c.GetCap()) > 0 && int64(len(c.GetCap())) != n, first > 0 && first <= int64(len(a.open.Src)) && (len(c.GetCap()) > 0) != (a.open.Cap != nil):
+		return fmt.Errorf("a chunk's caps are not as many as its rows, or the coflow's other rows have none")
 	case int64(len(c.GetDst())) != n || int64(len(c.GetSize())) != n || int64(len(c.GetTag())) != n:
 		return fmt.Errorf("a chunk's columns differ in length")
 	case n == 0 || n > ChunkRows || rows <= 0 || rows > MaxRows || first < 0 || first+n > rows:
