@@ -31,7 +31,8 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 	case math.IsNaN(m.Weight) || math.IsInf(m.Weight, 0) || m.Weight < 0:
 		return nil, fmt.Errorf("has weight %v; take a finite number from 0", m.Weight)
 	}
-	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight, Deadline: time.Duration(m.DeadlineNs)}
+	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight, Deadline: time.Duration(m.DeadlineNs),
+		Lifetime: time.Duration(m.LifetimeNs)}
 	for i, s := range m.Stages {
 		stage, err := stageFromWire(s)
 		if err != nil {
@@ -55,7 +56,7 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 	}
 	s := controller.Stage{Name: m.GetName(), Tasks: make([]controller.Task, 0, len(m.GetComputeNs()))}
 	for _, ns := range m.GetComputeNs() {
-		s.Tasks = append(s.Tasks, controller.Task{Compute: time.Duration(ns)})
+		s.Tasks = append(s.Tasks, controller.Task{Compute: time.Duration(ns), Slots: m.GetSlots()})
 	}
 	return s, nil
 }
@@ -71,7 +72,7 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 	}
 	e := controller.Edge{
 		Kind: controller.EdgeKind(m.GetKind()), From: int(m.GetFrom()), To: int(m.GetTo()), Bytes: pathmap.Bytes(m.GetBytes()),
-		Stream: m.GetStream(), Keys: m.GetKeys(),
+		Stream: m.GetStream(), Keys: m.GetKeys(), Rate: pathmap.BitsPerSecond(m.GetRate()),
 	}
 	for i, f := range m.GetFlows() {
 		if f.GetCount() < 0 {
@@ -86,16 +87,18 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 
 // jobToWire is the inverse of jobFromWire; what acceptance gives a job is left out.
 func jobToWire(j *controller.Job) *apiv1.Job {
-	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight, DeadlineNs: int64(j.Deadline)}
+	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight, DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime)}
 	for _, s := range j.Stages {
 		ns := make([]int64, 0, len(s.Tasks))
+		slots := int32(0)
 		for _, t := range s.Tasks {
 			ns = append(ns, int64(t.Compute))
+			slots = max(slots, t.Slots)
 		}
-		m.Stages = append(m.Stages, &apiv1.Stage{Name: s.Name, ComputeNs: ns})
+		m.Stages = append(m.Stages, &apiv1.Stage{Name: s.Name, ComputeNs: ns, Slots: slots})
 	}
 	for _, e := range j.Edges {
-		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes), Stream: e.Stream, Keys: e.Keys}
+		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes), Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate)}
 		for _, f := range e.Flows {
 			w.Flows = append(w.Flows, &apiv1.Flow{Src: int32(f.Src), Dst: int32(f.Dst), Bytes: int64(f.Bytes), Count: f.Count})
 		}

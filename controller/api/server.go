@@ -27,8 +27,9 @@ type Config struct {
 
 	Submitter Submitter
 	Stater    Stater
-	Eventer   Eventer // nil: there are no events
-	Pledger   Pledger // nil: bandwidth is not given to others
+	Eventer   Eventer   // nil: there are no events
+	Pledger   Pledger   // nil: bandwidth is not given to others
+	Canceller Canceller // nil: jobs are not cancelled
 	Finder    Finder
 	Check     func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
 	Now       func() time.Duration        // of the run; nil: not told

@@ -216,7 +216,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 			}
 			return err
 		}
-		if len(in.Asks) > 0 { // one that had been granted before makes no entry
+		if len(in.Asks)+len(in.Cancels) > 0 { // one that had been granted before makes no entry
 			l.cfg.Log.View(func(uint64) { l.tell(false) })
 		}
 		if through > 0 {

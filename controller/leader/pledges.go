@@ -52,6 +52,11 @@ func (l *Leader) Release(ctx context.Context, id controller.PledgeID) error {
 func (l *Leader) wish(ctx context.Context, a loop.Ask, met func(*state.State) bool) error {
 	w := watcher{met, make(chan error, 1)}
 	a.Refused = w.tell
+	return l.await(ctx, w, func(in *loop.Inputs) { in.Asks = append(in.Asks, a) })
+}
+
+// await hands something in and waits until it is met or refused.
+func (l *Leader) await(ctx context.Context, w watcher, hand func(*loop.Inputs)) error {
 	l.mu.Lock()
 	if l.stopped {
 		l.mu.Unlock()
@@ -59,7 +64,7 @@ func (l *Leader) wish(ctx context.Context, a loop.Ask, met func(*state.State) bo
 	}
 	l.watchers = append(l.watchers, w)
 	l.mu.Unlock()
-	l.box.put(func(in *loop.Inputs) { in.Asks = append(in.Asks, a) })
+	l.box.put(hand)
 	select {
 	case err := <-w.done:
 		return err

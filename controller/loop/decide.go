@@ -136,6 +136,12 @@ func (l *Loop) transitions(s *state.State, now time.Duration) bool {
 	if l.endDue(s, now) {
 		return true // what begins next may need the ports that become free
 	}
+	if dead := s.Dead(now); len(dead) > 0 {
+		for _, id := range dead {
+			l.cancel(s, now, id, true)
+		}
+		return true
+	}
 	l.beginDue(s, now)
 	l.expire(s, now)
 	l.dropUnused(s, now)

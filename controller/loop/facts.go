@@ -34,6 +34,9 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	for i := range in.Seen {
 		l.seen(s, now, &in.Seen[i])
 	}
+	for _, c := range in.Cancels {
+		l.cancelled(s, now, c)
+	}
 	for i := range in.Done {
 		l.done(now, &in.Done[i])
 	}

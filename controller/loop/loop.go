@@ -57,6 +57,7 @@ type SetDone struct {
 // Inputs are what came in since the last Step. All of it is borrowed.
 type Inputs struct {
 	Jobs    []Offer
+	Cancels []Cancel
 	Asks    []Ask
 	Events  []southbound.Event
 	Devices []southbound.DeviceEvent
@@ -127,6 +128,7 @@ type Loop struct {
 	held    map[southbound.HostID]int32
 	tags    []southbound.Tag
 	asked   int64
+	left    func(southbound.CoflowID) (southbound.Left, bool) // of the Step that is on
 }
 
 // Decisions returns how often the policy has been asked.
@@ -166,6 +168,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	for i := range in.Counts {
 		l.meters.add(now, &in.Counts[i])
 	}
+	l.left = in.Left
 	l.facts(s, now, &in)
 	if len(l.entries) > 0 || tables {
 		return l.entries, &l.act, now // packets are lost until switches know: no decision comes before that
@@ -211,6 +214,7 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 			l.holdLost(id, c)
 		}
 	}
+	l.holdCancelled(s)
 	for in, c := range d.Circuits {
 		switch c.Phase {
 		case controller.Moving:
@@ -303,7 +307,7 @@ func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 	l.sent[id] = tags
 	if len(tags) > 0 {
 		l.act.Start = append(l.act.Start, southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst,
-			Size: c.Columns.Size, Tag: slices.Clone(tags)})
+			Size: c.Columns.Size, Tag: slices.Clone(tags), Cap: l.caps(s, c)})
 	}
 }
 

@@ -191,7 +191,9 @@ type Job struct {
 	Stages    []*Stage               `protobuf:"bytes,5,rep,name=stages,proto3" json:"stages,omitempty"`
 	Edges     []*Edge                `protobuf:"bytes,6,rep,name=edges,proto3" json:"edges,omitempty"`
 	// After the arrival; 0 for none.
-	DeadlineNs    int64 `protobuf:"varint,7,opt,name=deadline_ns,json=deadlineNs,proto3" json:"deadline_ns,omitempty"`
+	DeadlineNs int64 `protobuf:"varint,7,opt,name=deadline_ns,json=deadlineNs,proto3" json:"deadline_ns,omitempty"`
+	// After its start, of a job with a stream that has a rate: it is cancelled then; 0 for never.
+	LifetimeNs    int64 `protobuf:"varint,8,opt,name=lifetime_ns,json=lifetimeNs,proto3" json:"lifetime_ns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -275,11 +277,20 @@ func (x *Job) GetDeadlineNs() int64 {
 	return 0
 }
 
+func (x *Job) GetLifetimeNs() int64 {
+	if x != nil {
+		return x.LifetimeNs
+	}
+	return 0
+}
+
 type Stage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Computing time of each task.
-	ComputeNs     []int64 `protobuf:"varint,2,rep,packed,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
+	ComputeNs []int64 `protobuf:"varint,2,rep,packed,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
+	// How many slots each task takes; 0 means 1.
+	Slots         int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -328,6 +339,13 @@ func (x *Stage) GetComputeNs() []int64 {
 	return nil
 }
 
+func (x *Stage) GetSlots() int32 {
+	if x != nil {
+		return x.Slots
+	}
+	return 0
+}
+
 type Edge struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  EdgeKind               `protobuf:"varint,1,opt,name=kind,proto3,enum=lightloom.v1.EdgeKind" json:"kind,omitempty"`
@@ -340,7 +358,9 @@ type Edge struct {
 	// The bytes flow while the tasks of both stages run; nobody waits for them to arrive. Not where fixed.
 	Stream bool `protobuf:"varint,6,opt,name=stream,proto3" json:"stream,omitempty"`
 	// Fields only: how many keys; 0 means 1024.
-	Keys          int32 `protobuf:"varint,7,opt,name=keys,proto3" json:"keys,omitempty"`
+	Keys int32 `protobuf:"varint,7,opt,name=keys,proto3" json:"keys,omitempty"`
+	// Of a stream, in place of bytes: what its senders make together on and on, bits of payload a second.
+	Rate          int64 `protobuf:"varint,8,opt,name=rate,proto3" json:"rate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -420,6 +440,13 @@ func (x *Edge) GetStream() bool {
 func (x *Edge) GetKeys() int32 {
 	if x != nil {
 		return x.Keys
+	}
+	return 0
+}
+
+func (x *Edge) GetRate() int64 {
+	if x != nil {
+		return x.Rate
 	}
 	return 0
 }
@@ -1336,6 +1363,103 @@ func (*ReleaseResponse) Descriptor() ([]byte, []int) {
 	return file_api_proto_rawDescGZIP(), []int{19}
 }
 
+type CancelRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         int32                  `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelRequest) Reset() {
+	*x = CancelRequest{}
+	mi := &file_api_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelRequest) ProtoMessage() {}
+
+func (x *CancelRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
+func (*CancelRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *CancelRequest) GetJobId() int32 {
+	if x != nil {
+		return x.JobId
+	}
+	return 0
+}
+
+type CancelResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	EndedNs int64                  `protobuf:"varint,1,opt,name=ended_ns,json=endedNs,proto3" json:"ended_ns,omitempty"`
+	// False where it had ended by itself.
+	Cancelled     bool `protobuf:"varint,2,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelResponse) Reset() {
+	*x = CancelResponse{}
+	mi := &file_api_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelResponse) ProtoMessage() {}
+
+func (x *CancelResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
+func (*CancelResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *CancelResponse) GetEndedNs() int64 {
+	if x != nil {
+		return x.EndedNs
+	}
+	return 0
+}
+
+func (x *CancelResponse) GetCancelled() bool {
+	if x != nil {
+		return x.Cancelled
+	}
+	return false
+}
+
 // Carried with every error.
 type ErrorDetail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1346,7 +1470,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1358,7 +1482,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1371,7 +1495,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -1391,7 +1515,7 @@ const file_api_proto_rawDesc = "" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12%\n" +
 	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"-\n" +
 	"\x12SubmitJobsResponse\x12\x17\n" +
-	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xdc\x01\n" +
+	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xfd\x01\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x1d\n" +
@@ -1401,11 +1525,14 @@ const file_api_proto_rawDesc = "" +
 	"\x06stages\x18\x05 \x03(\v2\x13.lightloom.v1.StageR\x06stages\x12(\n" +
 	"\x05edges\x18\x06 \x03(\v2\x12.lightloom.v1.EdgeR\x05edges\x12\x1f\n" +
 	"\vdeadline_ns\x18\a \x01(\x03R\n" +
-	"deadlineNs\":\n" +
+	"deadlineNs\x12\x1f\n" +
+	"\vlifetime_ns\x18\b \x01(\x03R\n" +
+	"lifetimeNs\"P\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"compute_ns\x18\x02 \x03(\x03R\tcomputeNs\"\xc2\x01\n" +
+	"compute_ns\x18\x02 \x03(\x03R\tcomputeNs\x12\x14\n" +
+	"\x05slots\x18\x03 \x01(\x05R\x05slots\"\xd6\x01\n" +
 	"\x04Edge\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\rR\x04from\x12\x0e\n" +
@@ -1413,7 +1540,8 @@ const file_api_proto_rawDesc = "" +
 	"\x05bytes\x18\x04 \x01(\x03R\x05bytes\x12(\n" +
 	"\x05flows\x18\x05 \x03(\v2\x12.lightloom.v1.FlowR\x05flows\x12\x16\n" +
 	"\x06stream\x18\x06 \x01(\bR\x06stream\x12\x12\n" +
-	"\x04keys\x18\a \x01(\x05R\x04keys\"V\n" +
+	"\x04keys\x18\a \x01(\x05R\x04keys\x12\x12\n" +
+	"\x04rate\x18\b \x01(\x03R\x04rate\"V\n" +
 	"\x04Flow\x12\x10\n" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
@@ -1479,7 +1607,12 @@ const file_api_proto_rawDesc = "" +
 	"\buntil_ns\x18\x04 \x01(\x03R\auntilNs\" \n" +
 	"\x0eReleaseRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"\x11\n" +
-	"\x0fReleaseResponse\"!\n" +
+	"\x0fReleaseResponse\"&\n" +
+	"\rCancelRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\x05R\x05jobId\"I\n" +
+	"\x0eCancelResponse\x12\x19\n" +
+	"\bended_ns\x18\x01 \x01(\x03R\aendedNs\x12\x1c\n" +
+	"\tcancelled\x18\x02 \x01(\bR\tcancelled\"!\n" +
 	"\vErrorDetail\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code*\x9c\x01\n" +
 	"\bEdgeKind\x12\x13\n" +
@@ -1488,7 +1621,7 @@ const file_api_proto_rawDesc = "" +
 	"\x14EDGE_KIND_ONE_TO_ONE\x10\x02\x12\x17\n" +
 	"\x13EDGE_KIND_BROADCAST\x10\x03\x12\x14\n" +
 	"\x10EDGE_KIND_FIELDS\x10\x04\x12\x14\n" +
-	"\x10EDGE_KIND_GLOBAL\x10\x052\x89\x04\n" +
+	"\x10EDGE_KIND_GLOBAL\x10\x052\xce\x04\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
@@ -1498,7 +1631,8 @@ const file_api_proto_rawDesc = "" +
 	"\x06Events\x12\x1b.lightloom.v1.EventsRequest\x1a\x13.lightloom.v1.Event0\x01\x12Q\n" +
 	"\tBandwidth\x12\x1e.lightloom.v1.BandwidthRequest\x1a\x1f.lightloom.v1.BandwidthResponse\"\x03\x90\x02\x01\x12F\n" +
 	"\aReserve\x12\x1c.lightloom.v1.ReserveRequest\x1a\x1d.lightloom.v1.ReserveResponse\x12F\n" +
-	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponseB#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
+	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponse\x12C\n" +
+	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponseB#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
 
 var (
 	file_api_proto_rawDescOnce sync.Once
@@ -1513,7 +1647,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_api_proto_goTypes = []any{
 	(EdgeKind)(0),              // 0: lightloom.v1.EdgeKind
 	(*SubmitJobsRequest)(nil),  // 1: lightloom.v1.SubmitJobsRequest
@@ -1536,7 +1670,9 @@ var file_api_proto_goTypes = []any{
 	(*ReserveResponse)(nil),    // 18: lightloom.v1.ReserveResponse
 	(*ReleaseRequest)(nil),     // 19: lightloom.v1.ReleaseRequest
 	(*ReleaseResponse)(nil),    // 20: lightloom.v1.ReleaseResponse
-	(*ErrorDetail)(nil),        // 21: lightloom.v1.ErrorDetail
+	(*CancelRequest)(nil),      // 21: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),     // 22: lightloom.v1.CancelResponse
+	(*ErrorDetail)(nil),        // 23: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
 	3,  // 0: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
@@ -1554,15 +1690,17 @@ var file_api_proto_depIdxs = []int32{
 	14, // 12: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
 	17, // 13: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
 	19, // 14: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	2,  // 15: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	8,  // 16: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	10, // 17: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	12, // 18: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	15, // 19: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	18, // 20: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	20, // 21: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	15, // [15:22] is the sub-list for method output_type
-	8,  // [8:15] is the sub-list for method input_type
+	21, // 15: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	2,  // 16: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	8,  // 17: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	10, // 18: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	12, // 19: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	15, // 20: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	18, // 21: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	20, // 22: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	22, // 23: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	16, // [16:24] is the sub-list for method output_type
+	8,  // [8:16] is the sub-list for method input_type
 	8,  // [8:8] is the sub-list for extension type_name
 	8,  // [8:8] is the sub-list for extension extendee
 	0,  // [0:8] is the sub-list for field type_name
@@ -1579,7 +1717,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

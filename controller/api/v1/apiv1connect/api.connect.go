@@ -51,6 +51,8 @@ const (
 	ControllerReserveProcedure = "/lightloom.v1.Controller/Reserve"
 	// ControllerReleaseProcedure is the fully-qualified name of the Controller's Release RPC.
 	ControllerReleaseProcedure = "/lightloom.v1.Controller/Release"
+	// ControllerCancelProcedure is the fully-qualified name of the Controller's Cancel RPC.
+	ControllerCancelProcedure = "/lightloom.v1.Controller/Cancel"
 )
 
 // ControllerClient is a client for the lightloom.v1.Controller service.
@@ -71,6 +73,9 @@ type ControllerClient interface {
 	Reserve(context.Context, *connect.Request[v1.ReserveRequest]) (*connect.Response[v1.ReserveResponse], error)
 	// Release gives a reservation back before its time is over.
 	Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error)
+	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
+	// nothing.
+	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
 }
 
 // NewControllerClient constructs a client for the lightloom.v1.Controller service. By default, it
@@ -128,6 +133,12 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithSchema(controllerMethods.ByName("Release")),
 			connect.WithClientOptions(opts...),
 		),
+		cancel: connect.NewClient[v1.CancelRequest, v1.CancelResponse](
+			httpClient,
+			baseURL+ControllerCancelProcedure,
+			connect.WithSchema(controllerMethods.ByName("Cancel")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -140,6 +151,7 @@ type controllerClient struct {
 	bandwidth  *connect.Client[v1.BandwidthRequest, v1.BandwidthResponse]
 	reserve    *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
 	release    *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
+	cancel     *connect.Client[v1.CancelRequest, v1.CancelResponse]
 }
 
 // SubmitJobs calls lightloom.v1.Controller.SubmitJobs.
@@ -177,6 +189,11 @@ func (c *controllerClient) Release(ctx context.Context, req *connect.Request[v1.
 	return c.release.CallUnary(ctx, req)
 }
 
+// Cancel calls lightloom.v1.Controller.Cancel.
+func (c *controllerClient) Cancel(ctx context.Context, req *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error) {
+	return c.cancel.CallUnary(ctx, req)
+}
+
 // ControllerHandler is an implementation of the lightloom.v1.Controller service.
 type ControllerHandler interface {
 	// SubmitJobs returns once every job of the batch is in the replicated log.
@@ -195,6 +212,9 @@ type ControllerHandler interface {
 	Reserve(context.Context, *connect.Request[v1.ReserveRequest]) (*connect.Response[v1.ReserveResponse], error)
 	// Release gives a reservation back before its time is over.
 	Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error)
+	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
+	// nothing.
+	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
 }
 
 // NewControllerHandler builds an HTTP handler from the service implementation. It returns the path
@@ -248,6 +268,12 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		connect.WithSchema(controllerMethods.ByName("Release")),
 		connect.WithHandlerOptions(opts...),
 	)
+	controllerCancelHandler := connect.NewUnaryHandler(
+		ControllerCancelProcedure,
+		svc.Cancel,
+		connect.WithSchema(controllerMethods.ByName("Cancel")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/lightloom.v1.Controller/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ControllerSubmitJobsProcedure:
@@ -264,6 +290,8 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerReserveHandler.ServeHTTP(w, r)
 		case ControllerReleaseProcedure:
 			controllerReleaseHandler.ServeHTTP(w, r)
+		case ControllerCancelProcedure:
+			controllerCancelHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -299,4 +327,8 @@ func (UnimplementedControllerHandler) Reserve(context.Context, *connect.Request[
 
 func (UnimplementedControllerHandler) Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Release is not implemented"))
+}
+
+func (UnimplementedControllerHandler) Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Cancel is not implemented"))
 }

@@ -1,0 +1,34 @@
+package leader
+
+import (
+	"context"
+	"fmt"
+
+	"lightloom/controller"
+	"lightloom/controller/loop"
+	"lightloom/controller/state"
+)
+
+// Cancel ends a job as it stands and returns once that is in the log, or at once where it has ended.
+func (l *Leader) Cancel(ctx context.Context, id controller.JobID) error {
+	ended := func(s *state.State) bool { j := s.Job(id); return j != nil && j.Ended != state.Unset }
+	var known, already bool
+	l.cfg.Log.View(func(uint64) { known, already = l.cfg.State.Job(id) != nil, ended(l.cfg.State) })
+	switch {
+	case !known:
+		return fmt.Errorf("cancel job %d: %w", id, loop.ErrNoJob)
+	case already:
+		return nil
+	}
+	w := watcher{ended, make(chan error, 1)}
+	return l.await(ctx, w, func(in *loop.Inputs) { in.Cancels = append(in.Cancels, loop.Cancel{Job: id, Refused: w.tell}) })
+}
+
+// Cancel asks the leadership of this replica, or returns ErrVacant.
+func (s *Seat) Cancel(ctx context.Context, id controller.JobID) error {
+	l := s.Leader()
+	if l == nil {
+		return ErrVacant
+	}
+	return l.Cancel(ctx, id)
+}

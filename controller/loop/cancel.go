@@ -1,0 +1,114 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// Cancel is a wish to end a job as it stands. To end one that has ended changes nothing.
+type Cancel struct {
+	Job controller.JobID
+	// Refused tells why it cannot be. That it has been is in the state. It is called during Step and must not wait; nil:
+	// nobody wants to know.
+	Refused func(error)
+}
+
+// ErrNoJob marks a wish about a job that there is not.
+var ErrNoJob = errors.New("no such job")
+
+func (l *Loop) cancelled(s *state.State, now time.Duration, c Cancel) {
+	if s.Job(c.Job) == nil {
+		if c.Refused != nil {
+			c.Refused(fmt.Errorf("cancel job %d: %w", c.Job, ErrNoJob))
+		}
+		return
+	}
+	l.cancel(s, now, c.Job, false)
+}
+
+// cancel ends a job once in a pass. What its coflows have carried is what hosts tell; they send nothing more of them.
+func (l *Loop) cancel(s *state.State, now time.Duration, id controller.JobID, expired bool) {
+	j := s.Job(id)
+	if j.Ended != state.Unset || slices.ContainsFunc(l.entries, func(e state.Entry) bool { return e.Kind == state.JobCancelled && e.JobID == id }) {
+		return
+	}
+	e := state.Entry{Kind: state.JobCancelled, At: now, JobID: id, OK: expired}
+	for _, c := range s.CoflowsOf(id) {
+		cf := s.Coflow(c)
+		if cf.Started == state.Unset || cf.Ended != state.Unset {
+			continue
+		}
+		e.Sent = append(e.Sent, s.Sent(c, l.leftOf(c, cf)))
+		l.hold(c, cf)
+		l.touched = append(l.touched, c)
+	}
+	l.add(e)
+	l.idle.all, l.freed = true, true
+	l.note(controller.FabricChanged, now, id, -1, 0) // others have its bandwidth
+}
+
+// leftOf is what hosts say that a coflow has left; all of it where nobody knows.
+func (l *Loop) leftOf(id southbound.CoflowID, c *state.Coflow) *southbound.Left {
+	if l.left != nil {
+		if left, ok := l.left(id); ok && len(left.Base) == len(c.Done) {
+			return &left
+		}
+	}
+	left := southbound.Left{F: 1, Base: make([]float64, len(c.Done))}
+	for r, size := range c.Columns.Size {
+		left.Base[r] = float64(size)
+	}
+	return &left
+}
+
+// hold has the rows of a coflow send nothing any more.
+func (l *Loop) hold(id southbound.CoflowID, c *state.Coflow) {
+	for r := range c.Done {
+		l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: id, Row: int32(r)}, Tag: southbound.TagHold})
+	}
+}
+
+// holdCancelled has the bundles of cancelled jobs send nothing: whoever led may have died before it said so, and even
+// before it said that they begin.
+func (l *Loop) holdCancelled(s *state.State) {
+	for _, j := range s.Live().Jobs {
+		if !j.Cancelled {
+			continue
+		}
+		for _, id := range s.CoflowsOf(j.ID) {
+			c := s.Coflow(id)
+			if len(c.Done) == 0 {
+				continue
+			}
+			tags := slices.Repeat([]southbound.Tag{southbound.TagHold}, len(c.Done))
+			l.act.Start = append(l.act.Start, southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Tag: tags})
+			l.hold(id, c)
+		}
+	}
+}
+
+// caps are what the rows of a stream with a rate send at most, at layer 2; nil for others.
+func (l *Loop) caps(s *state.State, c *state.Coflow) []pathmap.BitsPerSecond {
+	j := s.Job(c.Job)
+	e := &j.Edges[c.Edge]
+	if e.Rate == 0 {
+		return nil
+	}
+	out := make([]pathmap.BitsPerSecond, len(c.Columns.Size))
+	for r, size := range c.Columns.Size {
+		rate := j.Made(e, size)
+		if l.fabric.Spec.Kind != topo.Crossbar { // there rates are counted in payload
+			rate = pathmap.BitsPerSecond(controller.Wire(pathmap.Bytes(rate)))
+		}
+		out[r] = max(rate, 1)
+	}
+	return out
+}
