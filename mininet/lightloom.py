@@ -318,16 +318,17 @@ class LoomSwitch(Switch):
        role: tor, eps or ocs; None: by its name (ocs...) and its cables
        dark: of an optical switch, how long a moved port is dark
        swap: of an optical switch, two ports whose fibres are in each other's place, such as 0-2, for an audit to find
-       dataplane: auto, ebpf or mirred"""
+       dataplane: auto, ebpf or mirred
+       darkqueues: of a ToR, bytes of a queue for each rack where packets wait while the fibre is dark; 0: none"""
 
-    def __init__(self, name, role=None, dark='10ms', dataplane='auto', swap=None, **params):
+    def __init__(self, name, role=None, dark='10ms', dataplane='auto', swap=None, darkqueues=0, **params):
         if role not in (None, 'tor', 'eps', 'ocs'):
             raise LoomError('switch %s: role %r: take tor, eps or ocs' % (name, role))
         if not re.search(r'\d', name):
             params.setdefault('dpid', '%x' % (1 << 32 | sum(name.encode())))
         params['inNamespace'] = True
         self.role, self.dark, self.dataplane, self.process, self.fabric = role, str(dark), dataplane, None, None
-        self.swap = loom_swap(name, swap)
+        self.swap, self.darkqueues = loom_swap(name, swap), int(darkqueues)
         Switch.__init__(self, name, **params)
 
     def start(self, controllers):
@@ -348,7 +349,7 @@ class LoomSwitch(Switch):
             rack = fabric.tors.index(self)
             args += ['--rack', str(rack), '--hosts', str(len(fabric.hosts[rack]))]
             if fabric.ocs:
-                args += ['--fibre', ports[-1].name]
+                args += ['--fibre', ports[-1].name, '--dark-queues', str(self.darkqueues)]
         elif self is fabric.ocs:
             args += ['--dark', self.dark]
         self.process = LoomProcess(self, args)

@@ -12,6 +12,7 @@ import (
 	wiring "lightloom/cmd/lightloom/internal/run"
 	"lightloom/controller/demand"
 	"lightloom/emulator/fault"
+	"lightloom/emulator/netns"
 )
 
 // runFlags are the flags of the commands that run jobs or a fabric, before they are checked.
@@ -39,7 +40,7 @@ func (f *runFlags) common(c *cobra.Command) {
 	c.Flags().StringVar(&f.demand, "demand", f.demand, "what circuit policies know of traffic: oracle (all), counters (what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the report each")
 	c.Flags().DurationVar(&f.period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
 	c.Flags().IntVar(&f.opt.ECN, "ecn-bytes", 0, "bytes in a switch port's queue from which on packets are marked (ECN) on netns, where the kernel has sch_red; 0: none")
-	c.Flags().BoolVar(&f.opt.DarkQueues, "dark-queues", false, "a queue at the ToR for each rack, shut while its circuit is dark: refused where no queue can be shut (lightloom doctor)")
+	c.Flags().IntVar(&f.opt.DarkQueues, "dark-queues", 0, "bytes of a queue at the ToR for each rack, where packets wait while their circuit is dark, on netns with --dataplane ebpf\n(lightloom doctor says whether it can be); 0: there is none, and they take their backup")
 	c.Flags().IntVar(&f.opt.Queue, "queue-bytes", 0, "bytes a switch port queues on netns; 0: by the link's rate")
 }
 
@@ -113,7 +114,9 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 		return o, usage("write --mtu 1500", "%s: --mtu %d is not within 576 to 9000", c.Name(), o.MTU)
 	case o.ECN < 0 || o.ECN > 1<<30 || o.ECN > 0 && (o.ECN < o.MTU || o.Queue > 0 && o.ECN >= o.Queue):
 		return o, usage("write --ecn-bytes 30000, or 0 for none", "%s: --ecn-bytes %d: take 0, or from one frame to less than the queue", c.Name(), o.ECN)
-	case o.DarkQueues && o.On == wiring.OnFlowsim:
+	case o.DarkQueues < 0 || o.DarkQueues > 0 && o.DarkQueues < netns.MinDarkQueue || o.DarkQueues > 1<<30:
+		return o, usage("write --dark-queues 1000000, or 0 for none", "%s: --dark-queues %d: take 0, or from two segments of 64 kB (%d) to 1073741824", c.Name(), o.DarkQueues, netns.MinDarkQueue)
+	case o.DarkQueues > 0 && o.On == wiring.OnFlowsim:
 		return o, usage("leave it away: while a circuit is dark its bundles go on over packets, or wait in their hosts", "%s: --dark-queues: the simulator's switches have no queues", c.Name())
 	case o.Queue < 0 || o.Queue > 1<<30 || o.Queue > 0 && o.Queue < 2*o.MTU:
 		return o, usage("write --queue-bytes 65536, or 0 for one by the link's rate", "%s: --queue-bytes %d: take 0, or from two frames to 1073741824", c.Name(), o.Queue)

@@ -55,6 +55,7 @@ func newSwitchRun() *cobra.Command {
 	fl.StringVar(&f.keys, "tls-dir", "", "directory with NAME.pem, as lightloom controller keys writes it")
 	fl.BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses and Unix sockets only")
 	fl.DurationVar(&f.cfg.Dark, "dark", 10*time.Millisecond, "of an OCS: how long a moved port is dark")
+	fl.IntVar(&f.cfg.DarkQueue, "dark-queues", 0, "of a ToR with a fibre: bytes of a queue for each rack, where packets wait while the fibre is dark (ebpf); 0: none")
 	fl.StringVar(&f.cfg.Dataplane, "dataplane", "auto", "auto, ebpf (needs root) or mirred")
 	fl.DurationVar(&f.cfg.LLDP, "lldp", time.Second, "of a packet switch: how often it announces itself; 0: never")
 	fl.BoolVar(&f.withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")

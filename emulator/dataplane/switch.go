@@ -19,7 +19,20 @@ type Switch struct {
 	Locals  []Local // hosts on ports of this switch, sorted by address
 	Block   uint32  // shared ingress block that is this switch's alone, above zero
 	Sink    int     // interface index of where dropped packets go, for planes that cannot drop otherwise
+	Dark    Dark    // queues for the time that a circuit is dark
 }
+
+// Dark asks for a queue for each destination rack at a ToR: what rules send to the fibre waits there while the fibre is
+// dark, and then goes before whatever comes later.
+type Dark struct {
+	Limit int             // bytes of each queue; 0: there is none, and packets take their rule's backup
+	Fibre southbound.Port // the port to the optical switch
+	Park  [2]int          // interface indices of a pair that is this switch's alone: packets go out of the first
+	Room  int             // bytes that the queue of the fibre's port takes without dropping
+}
+
+// ErrNoDark is what a dataplane says that has no such queues.
+var ErrNoDark = fmt.Errorf("queues for the time that a circuit is dark need the ebpf dataplane, which counts what waits in memory that the kernel shares: %w", southbound.ErrUnsupported)
 
 // Local is a host behind a port: packets for its address leave there, whatever the rules say.
 type Local struct {

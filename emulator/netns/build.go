@@ -45,11 +45,14 @@ func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
 		return nil, errors.New("build fabric: this process has no namespaces of its own: start it through Enter")
 	}
 	opt, err := opt.settle()
+	if err == nil && opt.DarkQueues > 0 && !spec.HasOCS() {
+		err = errNoFibre
+	}
 	if err != nil {
 		return nil, fmt.Errorf("build fabric: %w", err)
 	}
 	f := &Fabric{spec: spec, planes: make([]plane, len(spec.Topology.Nodes())), ports: make([]int, len(spec.Topology.Links()))}
-	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU, QueueBytes: opt.QueueBytes, ECNBytes: opt.ECNBytes, NICQueueBytes: nicQueue}
+	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU, QueueBytes: opt.QueueBytes, ECNBytes: opt.ECNBytes, DarkQueues: opt.DarkQueues, NICQueueBytes: nicQueue}
 	if err := f.build(opt); err != nil {
 		return nil, errors.Join(fmt.Errorf("build fabric: %w", err), f.Close())
 	}
@@ -84,7 +87,11 @@ func (f *Fabric) build(opt Options) (err error) {
 		if node.Role == pathmap.Host {
 			continue
 		}
-		if f.planes[n], err = newPlane(f.wire.Handle, f.describe(pathmap.NodeID(n)), opt.Dataplane); err != nil {
+		sw := f.describe(pathmap.NodeID(n))
+		if sw.Dark, err = f.darkQueues(pathmap.NodeID(n), opt); err != nil {
+			return fmt.Errorf("queues for dark circuits of %q: %w", sw.Name, err)
+		}
+		if f.planes[n], err = newPlane(f.wire.Handle, sw, opt.Dataplane); err != nil {
 			return err
 		}
 	}

@@ -10,25 +10,37 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// TestDarkQueues: queues that are shut while a circuit is dark are refused before anything is built, with the reason and
-// what happens in their place.
-func TestDarkQueues(t *testing.T) {
+// TestDarkQueuesRefused: what cannot have queues for dark circuits is refused before anything is built, with the reason
+// and what to do instead. These tests run without root, too: then every dataplane is refused.
+func TestDarkQueuesRefused(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)
-	spec, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1,nic=500Mbps,eps=20Mbps,ocs=100Mbps")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := topo.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = netns.Build(f, netns.Options{DarkQueues: true})
-	var hinted interface{ Hint() string }
-	if !errors.Is(err, netns.ErrNoDarkQueues) || !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), "leave --dark-queues away") {
-		t.Fatalf("%v", err)
-	}
-	if !strings.Contains(err.Error(), "sch_plug") {
-		t.Errorf("the reason does not name the queue: %v", err)
+	for _, c := range []struct {
+		name, fabric string
+		opt          netns.Options
+		want, hint   string
+	}{
+		{"mirred", "hybrid:racks=2,hosts=1,spines=1", netns.Options{Dataplane: netns.Mirred, DarkQueues: 1 << 20}, "need the ebpf dataplane", "leave --dark-queues away"},
+		{"too short", "hybrid:racks=2,hosts=1,spines=1", netns.Options{DarkQueues: 1000}, "take 131072 (two large segments) to", ""},
+		{"without an optical switch", "leafspine:racks=2,hosts=1,spines=1", netns.Options{DarkQueues: 1 << 20}, "queues for dark circuits", "leave --dark-queues away"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec, err := topo.ParseSpec(c.fabric)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := topo.New(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = netns.Build(f, c.opt)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("%v, want %q", err, c.want)
+			}
+			var h interface{ Hint() string }
+			if c.hint != "" && (!errors.As(err, &h) || !strings.Contains(h.Hint(), c.hint)) {
+				t.Errorf("no hint %q", c.hint)
+			}
+		})
 	}
 }

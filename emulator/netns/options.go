@@ -23,7 +23,7 @@ type Options struct {
 	MTU        int    // bytes; 0: 1500
 	QueueBytes int    // of every switch queue; 0: by the link's rate
 	ECNBytes   int    // a switch queue marks packets that find more than so many bytes before them; 0: none does
-	DarkQueues bool   // ToRs hold packets in a queue for each rack while its circuit is dark: refused, with the reason
+	DarkQueues int    // bytes of a ToR's queue for each rack, where packets wait while the fibre is dark; 0: they take their backup
 }
 
 // Settings are the options as they came out, for the report.
@@ -33,6 +33,7 @@ type Settings struct {
 	MTU           int
 	QueueBytes    int           // as asked; 0: by the link's rate
 	ECNBytes      int           // likewise; 0: no packet is marked
+	DarkQueues    int           // likewise; 0: there are none
 	NICQueueBytes int           // of a host's queue
 	MinQueueBytes int           // smallest and largest switch queue
 	MaxQueueBytes int           //
@@ -62,8 +63,8 @@ func (o Options) settle() (Options, error) {
 	if err := o.checkECN(); err != nil {
 		return o, err
 	}
-	if o.DarkQueues {
-		return o, fmt.Errorf("queues for dark circuits: %w", DarkQueuesSupported())
+	if err := o.checkDarkQueues(); err != nil {
+		return o, err
 	}
 	var err error
 	o.Dataplane, err = chooseDataplane(o.Dataplane)

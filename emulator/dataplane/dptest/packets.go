@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -201,8 +202,12 @@ func setTag(c *net.UDPConn, tag southbound.Tag) error {
 	if err != nil {
 		return err
 	}
+	return setTOS(raw, tag)
+}
+
+func setTOS(raw syscall.RawConn, tag southbound.Tag) error {
 	var set error
-	err = raw.Control(func(fd uintptr) {
+	err := raw.Control(func(fd uintptr) {
 		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TOS, int(southbound.TOS(0, tag)))
 	})
 	return errors.Join(err, set)

@@ -19,11 +19,14 @@ const (
 // times as much.
 type packetLayout struct {
 	ports, racks, homed int
-	sources             int // racks that a rule tells apart as sources; 1: none
-	links               int // u32 by code: the interface, 0 while dark
-	homes               int // u32 by rack: 256 × the place of the rack among those with hosts here plus one, 0: none
-	locals              int // u32 by (place, last byte): a code
-	rules               int // u64 by (bank, source, rack, tag): primary code | backup code << 32
+	sources             int    // racks that a rule tells apart as sources; 1: none
+	links               int    // u32 by code: the interface, 0 while dark
+	homes               int    // u32 by rack: 256 × the place of the rack among those with hosts here plus one, 0: none
+	locals              int    // u32 by (place, last byte): a code
+	rules               int    // u64 by (bank, source, rack, tag): primary code | backup code << 32
+	fibre               uint32 // code of the port whose packets are parked while it is dark; 0: none are
+	park                int    // interface that they are sent to
+	waits               int    // u64 by rack: 2 × the packets that are parked, plus one while the fibre is dark
 	size                int
 }
 
@@ -37,6 +40,10 @@ func newPacketLayout(sw *dataplane.Switch) packetLayout {
 	l.locals = l.homes + 4*l.racks
 	l.rules = (l.locals + 4*256*(l.homed+1) + 7) &^ 7
 	l.size = l.rules + 8*banks*l.cells()
+	if sw.Dark.Limit > 0 {
+		l.fibre, l.park, l.waits = code(sw.Dark.Fibre), sw.Dark.Park[0], l.size
+		l.size += 8 * l.racks
+	}
 	return l
 }
 

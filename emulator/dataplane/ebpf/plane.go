@@ -30,6 +30,7 @@ type Plane struct {
 	prog   *ebpf.Program
 	rules  *rules   // of a packet switch
 	optics *circuit // of an OCS
+	dark   *dark    // of a packet switch with queues for dark circuits
 	closed bool
 }
 
@@ -71,7 +72,10 @@ func (p *Plane) load() (err error) {
 		return err
 	}
 	p.rules = newRules(p, l)
-	p.prog, err = load("ll_switch", packetProgram(l, p.mem))
+	if p.prog, err = load("ll_switch", packetProgram(l, p.mem)); err != nil || l.fibre == 0 {
+		return err
+	}
+	p.dark, err = newDark(p, l)
 	return err
 }
 
@@ -108,6 +112,9 @@ func (p *Plane) SetRules(set []southbound.Rule, drop []southbound.Match, replace
 	}
 	if err := p.rules.set(set, drop, replace); err != nil {
 		return fmt.Errorf("set rules of %q: %w", p.sw.Name, err)
+	}
+	if p.dark != nil {
+		p.dark.lot.Wake() // what is parked may have another way now
 	}
 	return nil
 }
@@ -151,18 +158,26 @@ func (p *Plane) Dropped() (uint64, error) {
 	if p.closed {
 		return 0, fmt.Errorf("count drops of %q: %w", p.sw.Name, errClosed)
 	}
-	return p.mem.u64(offDropped).Load(), nil
+	n := p.mem.u64(offDropped).Load()
+	if p.dark != nil {
+		n += p.dark.lot.Dropped()
+	}
+	return n, nil
 }
 
 // Close takes the switch out of the kernel; its interfaces stay. A second call is nothing.
 func (p *Plane) Close() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.closed {
+		p.mu.Unlock()
 		return nil
 	}
 	p.closed = true
+	p.mu.Unlock() // the queues ask for it while they end
 	var errs []error
+	if p.dark != nil {
+		errs = append(errs, p.dark.lot.Close())
+	}
 	for _, link := range p.sw.Ports {
 		if link == 0 {
 			continue

@@ -162,6 +162,7 @@ func choose(l packetLayout) asm.Instructions {
 		asm.LSh.Imm(asm.R1, 32),
 		asm.RSh.Imm(asm.R1, 32),
 	}
+	p = append(p, wait(l)...)
 	p = append(p, index(asm.R2, asm.R1, l.ports+1, l.links, 2, "drop")...)
 	p = append(p,
 		asm.LoadMem(asm.R1, asm.R2, 0, asm.Word),

@@ -81,6 +81,11 @@ func (r *rules) light(port southbound.Port, lit bool) error {
 	if !lit {
 		link = 0
 	}
-	r.p.mem.u32(r.at.links + 4*int(code(port))).Store(uint32(link))
+	store := func() { r.p.mem.u32(r.at.links + 4*int(code(port))).Store(uint32(link)) }
+	if d := r.p.dark; d != nil && code(port) == r.at.fibre {
+		d.light(lit, store)
+		return nil
+	}
+	store()
 	return nil
 }

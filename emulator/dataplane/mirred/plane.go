@@ -33,6 +33,9 @@ type Plane struct {
 // New puts a dark, empty switch into the kernel. nl belongs to the namespace that holds the ports, which must be the
 // process's own, and stays open until the plane is closed. Close undoes it.
 func New(nl *netlink.Handle, sw dataplane.Switch) (*Plane, error) {
+	if sw.Dark.Limit > 0 {
+		return nil, fmt.Errorf("make mirred dataplane of %q: %w", sw.Name, dataplane.ErrNoDark)
+	}
 	p := &Plane{sw: sw, nl: nl, sink: sink{link: sw.Sink, index: firstSink + int(sw.ID)}}
 	var err error
 	if sw.Optical {

@@ -43,7 +43,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s is not ok: %s", f.Name, f.Detail)
 		}
 	}
-	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "bpf", "htb", "u32 and mirred", "netem", "red", "plug",
+	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "bpf", "htb", "u32 and mirred", "netem", "red", "dark queues",
 		"congestion control", "tcp_tso_rtt_log", "mounts"}
 	if !slices.Equal(names, want) {
 		t.Errorf("findings are %q, want %q", names, want)

@@ -19,7 +19,7 @@ import (
 // inside asks what only a namespace of our own can tell.
 func inside(room netns.Room) []Finding {
 	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
-		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), shutting(), congestion(), tsoLog(), mounts(room)}
+		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), parking(), congestion(), tsoLog(), mounts(room)}
 	return all
 }
 
@@ -65,13 +65,14 @@ func marking() Finding {
 	return Finding{Name: "red", OK: true, Detail: "in the kernel: queues can mark (ECN)"}
 }
 
-// shutting asks for the queue that --dark-queues needs.
-func shutting() Finding {
-	f := Finding{Name: "plug", Detail: netns.DarkQueuesSupported().Error() + ": --dark-queues is refused"}
-	var h interface{ Hint() string }
-	if errors.As(netns.ErrNoDarkQueues, &h) {
-		f.Fix = h.Hint()
+// parking asks for what --dark-queues needs.
+func parking() Finding {
+	err := netns.DarkQueuesSupported()
+	if err == nil {
+		return Finding{Name: "dark queues", OK: true, Detail: "a packet was parked and sent on: --dark-queues works"}
 	}
+	f := wrong("dark queues", err)
+	f.Detail += ": --dark-queues is refused"
 	return f
 }
 

@@ -138,8 +138,18 @@ type Policy struct {
 	Coflows          []Row    `json:"coflows,omitempty"`
 	Notes            []string `json:"notes,omitempty"`
 
+	DarkQueues *DarkQueues `json:"dark_queues,omitempty"`
+
 	Faults   []FaultRow    `json:"faults,omitempty"`
 	Received []ReceivedRow `json:"received,omitempty"` // payload that all hosts received, where something failed
+}
+
+// DarkQueues are the queues at ToRs, one for each destination rack, where packets wait while their circuit is dark.
+type DarkQueues struct {
+	Limit   int64  `json:"bytes_limit"` // of each
+	Parked  uint64 `json:"packets_parked"`
+	Dropped uint64 `json:"packets_dropped"` // at full queues; packets_dropped_dark counts these, too
+	Most    int64  `json:"bytes_most"`      // of the fullest
 }
 
 // Seconds are statistics of completion times.

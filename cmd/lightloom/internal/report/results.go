@@ -32,6 +32,7 @@ type PolicyResult struct {
 	Retransmissions int64 // TCP segments
 	Reordered       int64 // times that TCP saw reordering
 	Marked          int64 // TCP segments that a queue marked (ECN)
+	DarkQueues      *DarkQueues
 	Anneal          controller.AnnealCounts
 	Decisions       int64 // calls of the policy
 	LeaderOutage    time.Duration

@@ -41,7 +41,7 @@ type Options struct {
 	MTU        int    // bytes; 0: 1500
 	Queue      int    // bytes a queue holds; 0: by the link's rate
 	ECN        int    // bytes in a queue from which on packets are marked; 0: none is
-	DarkQueues bool   // ToRs hold packets while their circuit is dark; netns refuses it with the reason
+	DarkQueues int    // bytes of a ToR's queue for each rack, where packets wait while their circuit is dark; 0: none
 
 	Output    string // OutputTable or OutputJSON, on Stdout
 	ReportDir string // where report.json, run.json and report.html go; empty: a fresh directory, whose name is printed

@@ -49,6 +49,7 @@ type outcome struct {
 
 	Carried []pathmap.Bytes             `json:"carried,omitempty"` // payload by move; empty where nobody has measured it
 	Queues  []portLoad                  `json:"queues,omitempty"`  // by link; empty where nobody has asked
+	Parked  *report.DarkQueues          `json:"parked,omitempty"`  // what waited at ToRs for light; nil where nothing may
 	Faults  []faultSpan                 `json:"faults,omitempty"`
 	Levels  []level                     `json:"levels,omitempty"`
 	Reasons map[controller.JobID]string `json:"reasons,omitempty"` // why jobs have not ended
@@ -105,7 +106,7 @@ func (o *outcome) result() report.PolicyResult {
 	r := report.PolicyResult{
 		Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, OutageAssumed: o.Assumed,
 		DarkAsked: o.Row.Spec.Dark, DarkSource: o.DarkSource, DroppedDark: o.Dropped, DroppedQueue: o.Queue,
-		Retransmissions: o.Retrans, Reordered: o.Reordered, Marked: o.Marked, Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage,
+		Retransmissions: o.Retrans, Reordered: o.Reordered, Marked: o.Marked, DarkQueues: o.Parked, Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage,
 		Notes: o.Notes,
 	}
 	if !o.Row.Spec.HasOCS() {
@@ -113,6 +114,9 @@ func (o *outcome) result() report.PolicyResult {
 	}
 	if o.Stalls > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d times a bundle met a dark port and stood still until it was lit", o.Stalls))
+	}
+	if q := o.Parked; q != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d packets waited at ToRs for their circuit's light, in queues of %d bytes for each rack: at most %d bytes in one; %d found theirs full and were dropped", q.Parked, q.Limit, q.Most, q.Dropped))
 	}
 	r.Faults, r.Received = intervals(o.Faults, o.End), received(o.Levels, drawnLevels)
 	r.Notes = append(r.Notes, o.unfinished()...)

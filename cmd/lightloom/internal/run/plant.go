@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/emulator/agent"
 	"lightloom/emulator/cabling"
 	"lightloom/emulator/device"
@@ -60,6 +61,23 @@ func (p *plant) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64
 		c.Plane, c.OnLight = p.panel, func(_ time.Duration, input southbound.Port, lit bool) { p.panel.Light(input, lit) }
 	}
 	p.doors[id] = device.NewDoor(device.New(c), p.clock, nil)
+}
+
+// parked sums up what became of packets that met a dark circuit; nil where none may wait.
+func (p *plant) parked() *report.DarkQueues {
+	limit := p.net.Settings().DarkQueues
+	if limit == 0 {
+		return nil
+	}
+	sum := &report.DarkQueues{Limit: int64(limit)}
+	for _, tor := range p.net.Parked() {
+		for _, c := range tor {
+			sum.Parked += c.Packets
+			sum.Dropped += c.Dropped
+			sum.Most = max(sum.Most, c.Most)
+		}
+	}
+	return sum
 }
 
 // light tells the ToR that sends into an OCS input whether its circuit carries light, as far-end fault signalling does.
@@ -119,6 +137,7 @@ func (p *plant) count(o *outcome, since netns.Counters) error {
 	o.Retrans, o.Received, o.BundlesEnded = a.Retransmissions, a.BytesReceived, a.BundlesEnded
 	o.Reordered, o.Marked = a.Reordered, a.Marked
 	o.Basis, o.DarkSource = "layer 2", "device"
+	o.Parked = p.parked()
 	if p.fabric.HasOCS() {
 		p.doors[p.fabric.OCSNode].Do(func(_ time.Duration, d *device.Device) { o.Lit = d.Log() })
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lightloom/emulator/netns"
 	"lightloom/southbound"
 	"lightloom/southbound/pki"
 )
@@ -36,6 +37,7 @@ type Config struct {
 	Hosts     int      // of a ToR: its first so many ports go to the hosts of the rack, in the order of their addresses
 	Fibre     string   // of a ToR: the port to the optical switch, which is dark until told otherwise; "" for none
 	Dark      time.Duration
+	DarkQueue int           // of a ToR: bytes of a queue for each rack, where packets wait while the fibre is dark; 0: none
 	Dataplane string        // auto, ebpf or mirred
 	LLDP      time.Duration // how often a packet switch announces itself; 0: never
 
@@ -65,6 +67,12 @@ func (c *Config) Check() error {
 		return fmt.Errorf("a rack, hosts and a fibre are a ToR's, and this is an %s", c.Role)
 	case c.Role == ToR && (c.Rack < 0 || c.Rack >= c.Racks):
 		return fmt.Errorf("rack %d: racks are 0 to %d", c.Rack, c.Racks-1)
+	case c.DarkQueue != 0 && c.Fibre == "":
+		return errors.New("queues for dark circuits are of a ToR with a fibre")
+	case c.DarkQueue != 0 && (c.DarkQueue < netns.MinDarkQueue || c.DarkQueue > 1<<30):
+		return fmt.Errorf("queues for dark circuits of %d bytes: take %d (two large segments) to %d", c.DarkQueue, netns.MinDarkQueue, 1<<30)
+	case c.DarkQueue != 0 && c.Dataplane == "mirred":
+		return fmt.Errorf("%w", netns.ErrNoDarkQueues)
 	case c.Hosts < 0 || c.Hosts > len(c.Ports) || c.Hosts > southbound.MaxHostsPerRack:
 		return fmt.Errorf("%d hosts: the switch has %d ports, and a rack at most %d hosts", c.Hosts, len(c.Ports), southbound.MaxHostsPerRack)
 	case c.Fibre != "" && slices.Index(c.Ports, c.Fibre) < c.Hosts:

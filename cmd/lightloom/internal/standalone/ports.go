@@ -11,6 +11,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"lightloom/emulator/dataplane"
 )
 
 // ports are the interfaces of the switch while it has them.
@@ -20,6 +22,7 @@ type ports struct {
 	index []int
 	locks []net.Listener
 	sinks [2]string
+	parks [2]string // where packets wait for light; the pair is there only if they may
 	undo  []func() error
 }
 
@@ -38,6 +41,7 @@ func takePorts(nl *netlink.Handle, names []string) (*ports, error) {
 		}
 	}
 	p.sinks = [2]string{fmt.Sprintf("llsink%d", p.index[0]), fmt.Sprintf("llend%d", p.index[0])}
+	p.parks = [2]string{fmt.Sprintf("llpark%d", p.index[0]), fmt.Sprintf("llparked%d", p.index[0])}
 	if err := p.clear(); err != nil {
 		return p, err
 	}
@@ -64,6 +68,11 @@ func (p *ports) lock(name string, index int) error {
 
 // clear removes what a switch on these ports that was killed has left: its sink tells.
 func (p *ports) clear() error {
+	if stale, err := p.nl.LinkByName(p.parks[0]); err == nil {
+		if err := p.nl.LinkDel(stale); err != nil {
+			return fmt.Errorf("remove a killed switch's parking lot: %w", err)
+		}
+	}
 	stale, err := p.nl.LinkByName(p.sinks[0])
 	if err != nil {
 		return nil // nothing is left
@@ -106,26 +115,57 @@ func (p *ports) raise(name string) error {
 
 // addSink makes the pair of interfaces that dropped packets end in. Its name also says that a switch is, or was, here.
 func (p *ports) addSink() error {
-	v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: p.sinks[1], PeerTxQLen: -1}
-	v.Name = p.sinks[0]
-	if err := p.nl.LinkAdd(v); err != nil {
+	if err := p.addPair(p.sinks, 0); err != nil {
 		return fmt.Errorf("add sink: %w", err)
+	}
+	return nil
+}
+
+// addPark makes the pair of interfaces that packets are parked through, and returns both.
+func (p *ports) addPark() (pair [2]int, err error) {
+	mtu := 0
+	for _, name := range p.names {
+		l, err := p.nl.LinkByName(name)
+		if err != nil {
+			return pair, fmt.Errorf("find port %q: %w", name, err)
+		}
+		mtu = max(mtu, l.Attrs().MTU)
+	}
+	if err := p.addPair(p.parks, mtu); err != nil {
+		return pair, fmt.Errorf("add parking lot: %w", err)
+	}
+	for i, name := range p.parks {
+		l, err := p.nl.LinkByName(name)
+		if err != nil {
+			return pair, fmt.Errorf("find parking lot: %w", err)
+		}
+		pair[i] = l.Attrs().Index
+	}
+	return pair, dataplane.AwaitUp(p.nl, pair[0])
+}
+
+// addPair makes a pair of interfaces, until the ports are given back; mtu 0 leaves it to the kernel.
+func (p *ports) addPair(names [2]string, mtu int) error {
+	v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: names[1], PeerTxQLen: -1}
+	v.Name, v.MTU = names[0], mtu
+	if err := p.nl.LinkAdd(v); err != nil {
+		return err
 	}
 	p.undo = append(p.undo, func() error {
 		if err := p.nl.LinkDel(v); err != nil && !errors.Is(err, unix.ENODEV) {
-			return fmt.Errorf("remove sink: %w", err)
+			return fmt.Errorf("remove %q: %w", names[0], err)
 		}
 		return nil
 	})
-	for _, name := range p.sinks {
-		if err := p.raiseSink(name); err != nil {
+	for _, name := range names {
+		if err := p.raiseOwn(name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *ports) raiseSink(name string) error {
+func (p *ports) raiseOwn(name string) error {
 	knob := filepath.Join("/proc/sys/net/ipv6/conf", name, "disable_ipv6")
 	if err := os.WriteFile(knob, []byte("1"), 0); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("disable IPv6 on %q: %w", name, err)

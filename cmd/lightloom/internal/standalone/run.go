@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"lightloom/emulator/device"
 	"lightloom/emulator/farend"
 	"lightloom/emulator/lldpd"
+	"lightloom/emulator/netns"
 	"lightloom/emulator/target"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
@@ -100,7 +102,7 @@ func (s *station) open() (err error) {
 	if s.ln, err = s.cfg.listen(); err != nil {
 		return err
 	}
-	tc := target.Config{Door: s.door, Start: start, TLS: s.tls(), Plaintext: s.cfg.Identity == nil, Log: s.cfg.Log, Counts: s.ports.counts}
+	tc := target.Config{Door: s.door, Start: start, TLS: s.tls(), Plaintext: s.cfg.Identity == nil, Log: s.cfg.Log, Counts: s.counts}
 	if s.lldp != nil {
 		tc.Neighbors = func() []lldp.Heard { return s.lldp.Heard(0) }
 	}
@@ -147,6 +149,9 @@ func (s *station) openPlane() error {
 		sw.Locals = append(sw.Locals, dataplane.Local{Addr: southbound.Addr(southbound.RackID(s.cfg.Rack), i), Port: southbound.Port(i)})
 	}
 	name, err := chooseDataplane(s.cfg.Dataplane)
+	if err == nil && s.cfg.DarkQueue > 0 {
+		sw.Dark, err = s.darkQueues(name)
+	}
 	if err != nil {
 		return err
 	}
@@ -163,6 +168,32 @@ func (s *station) openPlane() error {
 		s.plane = p
 	}
 	return err
+}
+
+// unknownRoom is what is presumed to fit the queue of a fibre's port: half of the shortest of ours.
+const unknownRoom = 32_000
+
+// darkQueues makes what packets wait in while the fibre is dark.
+func (s *station) darkQueues(plane string) (d dataplane.Dark, err error) {
+	if plane != "ebpf" {
+		return d, netns.ErrNoDarkQueues
+	}
+	d = dataplane.Dark{Limit: s.cfg.DarkQueue, Fibre: southbound.Port(slices.Index(s.cfg.Ports, s.cfg.Fibre)), Room: unknownRoom}
+	d.Park, err = s.ports.addPark()
+	return d, err
+}
+
+// counts adds to what the ports count what waits for the fibre's light, and what found no room there.
+func (s *station) counts() ([]target.PortCount, error) {
+	out, err := s.ports.counts()
+	if p, ok := s.plane.(*ebpf.Plane); ok && err == nil && s.cfg.DarkQueue > 0 {
+		fibre := &out[slices.Index(s.cfg.Ports, s.cfg.Fibre)]
+		for _, c := range p.Parked() {
+			fibre.Queue += uint64(c.Bytes)
+			fibre.OutDiscards += c.Dropped
+		}
+	}
+	return out, err
 }
 
 func chooseDataplane(name string) (string, error) {

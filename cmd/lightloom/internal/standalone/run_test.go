@@ -160,7 +160,11 @@ func lab(t *testing.T, dataplane string) {
 		return &id
 	}
 	before, _ := links(t)
-	tor := start(t, Config{Name: "tor0", Role: ToR, Ports: []string{"lhost", "lup", "lfibre"}, Racks: 2, Hosts: 1, Fibre: "lfibre", Dataplane: dataplane,
+	queue := 0 // bytes for what meets a dark fibre: the mirred dataplane has no such queues
+	if dataplane == "ebpf" {
+		queue = 1 << 20
+	}
+	tor := start(t, Config{Name: "tor0", Role: ToR, Ports: []string{"lhost", "lup", "lfibre"}, Racks: 2, Hosts: 1, Fibre: "lfibre", Dataplane: dataplane, DarkQueue: queue,
 		Listen: "unix:" + filepath.Join(dir, "tor0"), Identity: identity(pki.Switch, "tor0")})
 	ocs := start(t, Config{Name: "ocs", Role: OCS, Ports: []string{"o0", "o1"}, Racks: 2, Dark: 5 * time.Millisecond, Dataplane: dataplane,
 		Listen: "unix:" + filepath.Join(dir, "ocs"), Identity: identity(pki.Switch, "ocs")})
@@ -224,8 +228,19 @@ func port(k southbound.DeviceEventKind, p southbound.Port) func(southbound.Devic
 func TestAfterKill(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)
+	for _, c := range []Config{
+		{Name: "spine0", Role: EPS, Ports: []string{"k0"}, Racks: 2, Dataplane: "mirred", Listen: "127.0.0.1:0"},
+		{Name: "tor0", Role: ToR, Ports: []string{"k0"}, Racks: 2, Fibre: "k0", DarkQueue: 1 << 20, Dataplane: "ebpf", Listen: "127.0.0.1:0"},
+	} {
+		t.Run(c.Dataplane, func(t *testing.T) { afterKill(t, c) })
+	}
+}
+
+func afterKill(t *testing.T, cfg Config) {
+	if cfg.Dataplane == "ebpf" {
+		netnstest.Need(t, netnstest.BPF)
+	}
 	cable(t, "k0", "k1")
-	cfg := Config{Name: "spine0", Role: EPS, Ports: []string{"k0"}, Racks: 2, Dataplane: "mirred", Listen: "127.0.0.1:0"}
 	killed := &station{cfg: cfg}
 	killed.cfg.Log = slog.New(slog.DiscardHandler)
 	if err := killed.open(); err != nil {
@@ -235,6 +250,7 @@ func TestAfterKill(t *testing.T) {
 		l.Close()
 	}
 	killed.ports.locks = nil
+	defer killed.close() // what its process would have taken with it
 	killed.target.Close()
 	killed.ln.Close()
 	killed.nl.Close()
@@ -263,6 +279,9 @@ func TestBadConfig(t *testing.T) {
 		"fibre":     {func(c *Config) { c.Fibre = "d" }, "none of the ports"},
 		"host port": {func(c *Config) { c.Fibre = "a" }, "none of the ports"},
 		"dark":      {func(c *Config) { c.Dark = -1 }, "below zero"},
+		"queue":     {func(c *Config) { c.DarkQueue = 1000 }, "take 131072"},
+		"no fibre":  {func(c *Config) { c.DarkQueue, c.Fibre = 1<<20, "" }, "a ToR with a fibre"},
+		"mirred":    {func(c *Config) { c.DarkQueue, c.Dataplane = 1<<20, "mirred" }, "need the ebpf dataplane"},
 		"spine":     {func(c *Config) { c.Role = EPS }, "a ToR's"},
 		"address":   {func(c *Config) { c.Listen = "here" }, "host:port"},
 		"plaintext": {func(c *Config) { c.Listen = "0.0.0.0:1" }, "plaintext"},
