@@ -32,7 +32,7 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 		return nil, fmt.Errorf("has weight %v; take a finite number from 0", m.Weight)
 	}
 	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight, Deadline: time.Duration(m.DeadlineNs),
-		Lifetime: time.Duration(m.LifetimeNs)}
+		Lifetime: time.Duration(m.LifetimeNs), Piecemeal: m.Piecemeal, Predicted: predictionFromWire(m.Predicted)}
 	for i, s := range m.Stages {
 		stage, err := stageFromWire(s)
 		if err != nil {
@@ -54,11 +54,61 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 	if len(m.GetName()) > maxName || len(m.GetComputeNs()) > controller.MaxTasks {
 		return controller.Stage{}, fmt.Errorf("has a name above %d bytes or more than %d tasks", maxName, controller.MaxTasks)
 	}
+	input, far := m.GetInputBytes(), m.GetFarNs()
+	for _, n := range [2]int{len(input), len(far)} {
+		if n != 0 && n != len(m.GetComputeNs()) {
+			return controller.Stage{}, fmt.Errorf("has %d tasks and what %d of them read: take that of all, or of none", len(m.GetComputeNs()), n)
+		}
+	}
 	s := controller.Stage{Name: m.GetName(), Tasks: make([]controller.Task, 0, len(m.GetComputeNs()))}
-	for _, ns := range m.GetComputeNs() {
-		s.Tasks = append(s.Tasks, controller.Task{Compute: time.Duration(ns), Slots: m.GetSlots()})
+	for i, ns := range m.GetComputeNs() {
+		t := controller.Task{Compute: time.Duration(ns), Slots: m.GetSlots()}
+		if len(input) > 0 {
+			t.Input = pathmap.Bytes(input[i])
+		}
+		if len(far) > 0 {
+			t.Far = time.Duration(far[i])
+		}
+		s.Tasks = append(s.Tasks, t)
 	}
 	return s, nil
+}
+
+// stageToWire is the inverse of stageFromWire.
+func stageToWire(s *controller.Stage) *apiv1.Stage {
+	w := &apiv1.Stage{Name: s.Name, ComputeNs: make([]int64, 0, len(s.Tasks))}
+	input, far := make([]int64, len(s.Tasks)), make([]int64, len(s.Tasks))
+	reads, waits := false, false
+	for i, t := range s.Tasks {
+		w.ComputeNs = append(w.ComputeNs, int64(t.Compute))
+		w.Slots = max(w.Slots, t.Slots)
+		input[i], far[i] = int64(t.Input), int64(t.Far)
+		reads, waits = reads || t.Input != 0, waits || t.Far != 0
+	}
+	if reads {
+		w.InputBytes = input
+	}
+	if waits {
+		w.FarNs = far
+	}
+	return w
+}
+
+func predictionFromWire(m *apiv1.Prediction) *controller.Prediction {
+	if m == nil {
+		return nil
+	}
+	return &controller.Prediction{Input: pathmap.Bytes(m.Input), Shuffle: pathmap.Bytes(m.Shuffle), Maps: int(m.Maps), Reduces: int(m.Reduces),
+		MapTime: time.Duration(m.MapNs), RedTime: time.Duration(m.ReduceNs)}
+}
+
+func predictionToWire(p *controller.Prediction) *apiv1.Prediction {
+	if p == nil {
+		return nil
+	}
+	count := func(n int) int32 { return int32(max(math.MinInt32, min(n, math.MaxInt32))) }
+	return &apiv1.Prediction{Input: int64(p.Input), Shuffle: int64(p.Shuffle), Maps: count(p.Maps), Reduces: count(p.Reduces),
+		MapNs: int64(p.MapTime), ReduceNs: int64(p.RedTime)}
 }
 
 func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
@@ -87,15 +137,10 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 
 // jobToWire is the inverse of jobFromWire; what acceptance gives a job is left out.
 func jobToWire(j *controller.Job) *apiv1.Job {
-	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight, DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime)}
-	for _, s := range j.Stages {
-		ns := make([]int64, 0, len(s.Tasks))
-		slots := int32(0)
-		for _, t := range s.Tasks {
-			ns = append(ns, int64(t.Compute))
-			slots = max(slots, t.Slots)
-		}
-		m.Stages = append(m.Stages, &apiv1.Stage{Name: s.Name, ComputeNs: ns, Slots: slots})
+	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight, DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime),
+		Piecemeal: j.Piecemeal, Predicted: predictionToWire(j.Predicted)}
+	for i := range j.Stages {
+		m.Stages = append(m.Stages, stageToWire(&j.Stages[i]))
 	}
 	for _, e := range j.Edges {
 		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes), Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate)}

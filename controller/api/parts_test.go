@@ -86,8 +86,9 @@ func TestClassify(t *testing.T) {
 
 func TestJobsSurviveTheWire(t *testing.T) {
 	j := &controller.Job{
-		Name: "job", User: "u", Arrival: 5, Weight: 1.5, Deadline: 7,
-		Stages: []controller.Stage{{Name: "map", Tasks: []controller.Task{{Compute: 1}, {Compute: 2}}}, {Name: "reduce", Tasks: []controller.Task{{}}}},
+		Name: "job", User: "u", Arrival: 5, Weight: 1.5, Deadline: 7, Piecemeal: true,
+		Predicted: &controller.Prediction{Input: 1, Shuffle: 2, Maps: 3, Reduces: 4, MapTime: 5, RedTime: 6},
+		Stages:    []controller.Stage{{Name: "map", Tasks: []controller.Task{{Compute: 1, Input: 8}, {Compute: 2, Far: 9}}}, {Name: "reduce", Tasks: []controller.Task{{}}}},
 		Edges: []controller.Edge{
 			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1 << 40},
 			{Kind: controller.OneToOne}, {Kind: controller.Broadcast},
@@ -101,6 +102,15 @@ func TestJobsSurviveTheWire(t *testing.T) {
 	}
 	if diff := cmp.Diff(j, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestStagesReadAllOrNothing: what some tasks read and others do not is said with zeros, and not by leaving them out.
+func TestStagesReadAllOrNothing(t *testing.T) {
+	for _, s := range []*apiv1.Stage{{ComputeNs: []int64{1, 2}, InputBytes: []int64{3}}, {ComputeNs: []int64{1}, FarNs: []int64{3, 4}}} {
+		if _, err := jobFromWire(&apiv1.Job{Stages: []*apiv1.Stage{s}}); err == nil || !strings.Contains(err.Error(), "of all, or of none") {
+			t.Errorf("%v: %v", s, err)
+		}
 	}
 }
 

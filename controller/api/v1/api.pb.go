@@ -193,7 +193,11 @@ type Job struct {
 	// After the arrival; 0 for none.
 	DeadlineNs int64 `protobuf:"varint,7,opt,name=deadline_ns,json=deadlineNs,proto3" json:"deadline_ns,omitempty"`
 	// After its start, of a job with a stream that has a rate: it is cancelled then; 0 for never.
-	LifetimeNs    int64 `protobuf:"varint,8,opt,name=lifetime_ns,json=lifetimeNs,proto3" json:"lifetime_ns,omitempty"`
+	LifetimeNs int64 `protobuf:"varint,8,opt,name=lifetime_ns,json=lifetimeNs,proto3" json:"lifetime_ns,omitempty"`
+	// Its tasks may be placed one by one, as slots come free, in place of all at once.
+	Piecemeal bool `protobuf:"varint,9,opt,name=piecemeal,proto3" json:"piecemeal,omitempty"`
+	// Of a job that recurs: what its earlier runs let expect.
+	Predicted     *Prediction `protobuf:"bytes,10,opt,name=predicted,proto3" json:"predicted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -284,20 +288,124 @@ func (x *Job) GetLifetimeNs() int64 {
 	return 0
 }
 
+func (x *Job) GetPiecemeal() bool {
+	if x != nil {
+		return x.Piecemeal
+	}
+	return false
+}
+
+func (x *Job) GetPredicted() *Prediction {
+	if x != nil {
+		return x.Predicted
+	}
+	return nil
+}
+
+// Of a job of one map and one reduce stage. It may be wrong.
+type Prediction struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Input   int64                  `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"`
+	Shuffle int64                  `protobuf:"varint,2,opt,name=shuffle,proto3" json:"shuffle,omitempty"`
+	Maps    int32                  `protobuf:"varint,3,opt,name=maps,proto3" json:"maps,omitempty"`
+	Reduces int32                  `protobuf:"varint,4,opt,name=reduces,proto3" json:"reduces,omitempty"`
+	// Of one task.
+	MapNs         int64 `protobuf:"varint,5,opt,name=map_ns,json=mapNs,proto3" json:"map_ns,omitempty"`
+	ReduceNs      int64 `protobuf:"varint,6,opt,name=reduce_ns,json=reduceNs,proto3" json:"reduce_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Prediction) Reset() {
+	*x = Prediction{}
+	mi := &file_api_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Prediction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Prediction) ProtoMessage() {}
+
+func (x *Prediction) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Prediction.ProtoReflect.Descriptor instead.
+func (*Prediction) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Prediction) GetInput() int64 {
+	if x != nil {
+		return x.Input
+	}
+	return 0
+}
+
+func (x *Prediction) GetShuffle() int64 {
+	if x != nil {
+		return x.Shuffle
+	}
+	return 0
+}
+
+func (x *Prediction) GetMaps() int32 {
+	if x != nil {
+		return x.Maps
+	}
+	return 0
+}
+
+func (x *Prediction) GetReduces() int32 {
+	if x != nil {
+		return x.Reduces
+	}
+	return 0
+}
+
+func (x *Prediction) GetMapNs() int64 {
+	if x != nil {
+		return x.MapNs
+	}
+	return 0
+}
+
+func (x *Prediction) GetReduceNs() int64 {
+	if x != nil {
+		return x.ReduceNs
+	}
+	return 0
+}
+
 type Stage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Computing time of each task.
 	ComputeNs []int64 `protobuf:"varint,2,rep,packed,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
 	// How many slots each task takes; 0 means 1.
-	Slots         int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
+	Slots int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
+	// The block that each task reads from the file system, and how much longer the task takes where no copy is in its rack.
+	// Both empty, or of all tasks.
+	InputBytes    []int64 `protobuf:"varint,4,rep,packed,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
+	FarNs         []int64 `protobuf:"varint,5,rep,packed,name=far_ns,json=farNs,proto3" json:"far_ns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_proto_msgTypes[3]
+	mi := &file_api_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -309,7 +417,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[3]
+	mi := &file_api_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -322,7 +430,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{3}
+	return file_api_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Stage) GetName() string {
@@ -346,6 +454,20 @@ func (x *Stage) GetSlots() int32 {
 	return 0
 }
 
+func (x *Stage) GetInputBytes() []int64 {
+	if x != nil {
+		return x.InputBytes
+	}
+	return nil
+}
+
+func (x *Stage) GetFarNs() []int64 {
+	if x != nil {
+		return x.FarNs
+	}
+	return nil
+}
+
 type Edge struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  EdgeKind               `protobuf:"varint,1,opt,name=kind,proto3,enum=lightloom.v1.EdgeKind" json:"kind,omitempty"`
@@ -367,7 +489,7 @@ type Edge struct {
 
 func (x *Edge) Reset() {
 	*x = Edge{}
-	mi := &file_api_proto_msgTypes[4]
+	mi := &file_api_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -379,7 +501,7 @@ func (x *Edge) String() string {
 func (*Edge) ProtoMessage() {}
 
 func (x *Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[4]
+	mi := &file_api_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -392,7 +514,7 @@ func (x *Edge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edge.ProtoReflect.Descriptor instead.
 func (*Edge) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{4}
+	return file_api_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Edge) GetKind() EdgeKind {
@@ -464,7 +586,7 @@ type Flow struct {
 
 func (x *Flow) Reset() {
 	*x = Flow{}
-	mi := &file_api_proto_msgTypes[5]
+	mi := &file_api_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -476,7 +598,7 @@ func (x *Flow) String() string {
 func (*Flow) ProtoMessage() {}
 
 func (x *Flow) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[5]
+	mi := &file_api_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -489,7 +611,7 @@ func (x *Flow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flow.ProtoReflect.Descriptor instead.
 func (*Flow) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{5}
+	return file_api_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Flow) GetSrc() int32 {
@@ -528,7 +650,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[6]
+	mi := &file_api_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -540,7 +662,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[6]
+	mi := &file_api_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -553,7 +675,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{6}
+	return file_api_proto_rawDescGZIP(), []int{7}
 }
 
 type StatusResponse struct {
@@ -580,7 +702,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[7]
+	mi := &file_api_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +714,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[7]
+	mi := &file_api_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +727,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{7}
+	return file_api_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -707,7 +829,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[8]
+	mi := &file_api_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -719,7 +841,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[8]
+	mi := &file_api_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -732,7 +854,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{8}
+	return file_api_proto_rawDescGZIP(), []int{9}
 }
 
 // The first chunk carries index, digest and size; all carry data.
@@ -748,7 +870,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -760,7 +882,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -773,7 +895,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{9}
+	return file_api_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -814,7 +936,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +948,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +961,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{10}
+	return file_api_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -864,7 +986,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -876,7 +998,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -889,7 +1011,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{11}
+	return file_api_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -938,7 +1060,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1072,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1085,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{12}
+	return file_api_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -989,7 +1111,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1123,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1136,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{13}
+	return file_api_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -1034,7 +1156,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1046,7 +1168,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1059,7 +1181,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{14}
+	return file_api_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -1083,7 +1205,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1217,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1230,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{15}
+	return file_api_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -1149,7 +1271,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1161,7 +1283,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1174,7 +1296,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{16}
+	return file_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -1227,7 +1349,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1239,7 +1361,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1252,7 +1374,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{17}
+	return file_api_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -1292,7 +1414,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1426,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1439,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{18}
+	return file_api_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -1335,7 +1457,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +1469,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +1482,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{19}
+	return file_api_proto_rawDescGZIP(), []int{20}
 }
 
 type CancelRequest struct {
@@ -1372,7 +1494,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1384,7 +1506,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1397,7 +1519,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -1418,7 +1540,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1430,7 +1552,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1443,7 +1565,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -1470,7 +1592,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1482,7 +1604,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1495,7 +1617,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -1515,7 +1637,7 @@ const file_api_proto_rawDesc = "" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12%\n" +
 	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"-\n" +
 	"\x12SubmitJobsResponse\x12\x17\n" +
-	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xfd\x01\n" +
+	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xd3\x02\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x1d\n" +
@@ -1527,12 +1649,26 @@ const file_api_proto_rawDesc = "" +
 	"\vdeadline_ns\x18\a \x01(\x03R\n" +
 	"deadlineNs\x12\x1f\n" +
 	"\vlifetime_ns\x18\b \x01(\x03R\n" +
-	"lifetimeNs\"P\n" +
+	"lifetimeNs\x12\x1c\n" +
+	"\tpiecemeal\x18\t \x01(\bR\tpiecemeal\x126\n" +
+	"\tpredicted\x18\n" +
+	" \x01(\v2\x18.lightloom.v1.PredictionR\tpredicted\"\x9e\x01\n" +
+	"\n" +
+	"Prediction\x12\x14\n" +
+	"\x05input\x18\x01 \x01(\x03R\x05input\x12\x18\n" +
+	"\ashuffle\x18\x02 \x01(\x03R\ashuffle\x12\x12\n" +
+	"\x04maps\x18\x03 \x01(\x05R\x04maps\x12\x18\n" +
+	"\areduces\x18\x04 \x01(\x05R\areduces\x12\x15\n" +
+	"\x06map_ns\x18\x05 \x01(\x03R\x05mapNs\x12\x1b\n" +
+	"\treduce_ns\x18\x06 \x01(\x03R\breduceNs\"\x88\x01\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
 	"compute_ns\x18\x02 \x03(\x03R\tcomputeNs\x12\x14\n" +
-	"\x05slots\x18\x03 \x01(\x05R\x05slots\"\xd6\x01\n" +
+	"\x05slots\x18\x03 \x01(\x05R\x05slots\x12\x1f\n" +
+	"\vinput_bytes\x18\x04 \x03(\x03R\n" +
+	"inputBytes\x12\x15\n" +
+	"\x06far_ns\x18\x05 \x03(\x03R\x05farNs\"\xd6\x01\n" +
 	"\x04Edge\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\rR\x04from\x12\x0e\n" +
@@ -1647,63 +1783,65 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_api_proto_goTypes = []any{
 	(EdgeKind)(0),              // 0: lightloom.v1.EdgeKind
 	(*SubmitJobsRequest)(nil),  // 1: lightloom.v1.SubmitJobsRequest
 	(*SubmitJobsResponse)(nil), // 2: lightloom.v1.SubmitJobsResponse
 	(*Job)(nil),                // 3: lightloom.v1.Job
-	(*Stage)(nil),              // 4: lightloom.v1.Stage
-	(*Edge)(nil),               // 5: lightloom.v1.Edge
-	(*Flow)(nil),               // 6: lightloom.v1.Flow
-	(*StatusRequest)(nil),      // 7: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),     // 8: lightloom.v1.StatusResponse
-	(*StateRequest)(nil),       // 9: lightloom.v1.StateRequest
-	(*StateChunk)(nil),         // 10: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),      // 11: lightloom.v1.EventsRequest
-	(*Event)(nil),              // 12: lightloom.v1.Event
-	(*HostPair)(nil),           // 13: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),   // 14: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),  // 15: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),          // 16: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),     // 17: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),    // 18: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),     // 19: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),    // 20: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),      // 21: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),     // 22: lightloom.v1.CancelResponse
-	(*ErrorDetail)(nil),        // 23: lightloom.v1.ErrorDetail
+	(*Prediction)(nil),         // 4: lightloom.v1.Prediction
+	(*Stage)(nil),              // 5: lightloom.v1.Stage
+	(*Edge)(nil),               // 6: lightloom.v1.Edge
+	(*Flow)(nil),               // 7: lightloom.v1.Flow
+	(*StatusRequest)(nil),      // 8: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),     // 9: lightloom.v1.StatusResponse
+	(*StateRequest)(nil),       // 10: lightloom.v1.StateRequest
+	(*StateChunk)(nil),         // 11: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),      // 12: lightloom.v1.EventsRequest
+	(*Event)(nil),              // 13: lightloom.v1.Event
+	(*HostPair)(nil),           // 14: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),   // 15: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),  // 16: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),          // 17: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),     // 18: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),    // 19: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),     // 20: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),    // 21: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),      // 22: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),     // 23: lightloom.v1.CancelResponse
+	(*ErrorDetail)(nil),        // 24: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
 	3,  // 0: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
-	4,  // 1: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
-	5,  // 2: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
-	0,  // 3: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
-	6,  // 4: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	13, // 5: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	16, // 6: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	13, // 7: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	1,  // 8: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	7,  // 9: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	9,  // 10: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	11, // 11: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	14, // 12: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	17, // 13: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	19, // 14: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	21, // 15: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	2,  // 16: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	8,  // 17: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	10, // 18: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	12, // 19: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	15, // 20: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	18, // 21: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	20, // 22: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	22, // 23: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	16, // [16:24] is the sub-list for method output_type
-	8,  // [8:16] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	5,  // 1: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
+	6,  // 2: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
+	4,  // 3: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
+	0,  // 4: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
+	7,  // 5: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
+	14, // 6: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	17, // 7: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	14, // 8: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	1,  // 9: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	8,  // 10: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	10, // 11: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	12, // 12: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	15, // 13: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	18, // 14: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	20, // 15: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	22, // 16: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	2,  // 17: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	9,  // 18: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	11, // 19: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	13, // 20: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	16, // 21: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	19, // 22: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	21, // 23: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	23, // 24: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	17, // [17:25] is the sub-list for method output_type
+	9,  // [9:17] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -1717,7 +1855,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
