@@ -200,6 +200,7 @@ func (m *Mover) advance(now time.Duration, o *move) {
 	switch o.phase {
 	case clearing:
 		o.phase, o.until, o.drop = draining, now+m.opt.Drain, nil
+		o.stages.Cleared = now
 	case waiting:
 		o.stages.Accepted = now
 		o.phase, o.until = moving, southbound.Never
@@ -316,6 +317,7 @@ func (m *Mover) clear(now time.Duration, o *move) {
 	}
 	if len(o.drop) == 0 {
 		o.phase, o.until = draining, now
+		o.stages.Cleared = now
 	}
 }
 

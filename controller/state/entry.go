@@ -70,7 +70,8 @@ func (c Cause) String() string {
 
 // Stages are the parts of one circuit move, each the instant at which it was over. Zero is unknown.
 type Stages struct {
-	Drained   time.Duration `json:"drained_ns,omitempty"`   // nothing was steered to the ports any more, and they had emptied
+	Cleared   time.Duration `json:"cleared_ns,omitempty"`   // nothing was steered to the ports any more
+	Drained   time.Duration `json:"drained_ns,omitempty"`   // and they had emptied
 	Accepted  time.Duration `json:"accepted_ns,omitempty"`  // the OCS took the Set
 	Connected time.Duration `json:"connected_ns,omitempty"` // the OCS reported the circuit
 }

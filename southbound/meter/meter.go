@@ -12,10 +12,12 @@ import (
 	"lightloom/southbound"
 )
 
-// Stages of the delay budget of a circuit, in their order; commit reaches from its intent to its ports being empty. What a driver sees is rpc, and settle, which is apply, dark
-// and lock together: a device tells no more. A fabric that knows them tells each.
+// Stages of the delay budget of a circuit, in their order. Commit reaches from its intent to nothing being steered to its
+// ports any more, drain to these being empty. What a driver sees is rpc, and settle, which is apply, dark and lock
+// together: a device tells no more. A fabric that knows them tells each.
 const (
 	StageCommit = "commit"
+	StageDrain  = "drain"
 	StageRPC    = "rpc"
 	StageApply  = "apply"
 	StageDark   = "dark"

@@ -7,9 +7,10 @@ import (
 )
 
 // StageNames are the stages of the delay budget, in their order, by the names that metrics have. Commit reaches from the
-// intent to ports that are empty, settle is what the controller sees of apply, dark and lock together.
+// intent to nothing being steered to the ports, drain to these being empty; settle is what the controller sees of apply,
+// dark and lock together.
 func StageNames() []string {
-	return []string{meter.StageCommit, meter.StageRPC, meter.StageApply, meter.StageDark, meter.StageLock, meter.StageSettle, meter.StageUsable}
+	return []string{meter.StageCommit, meter.StageDrain, meter.StageRPC, meter.StageApply, meter.StageDark, meter.StageLock, meter.StageSettle, meter.StageUsable}
 }
 
 // staged are the lines of the stages, where a row knows any.

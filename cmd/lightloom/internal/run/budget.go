@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/report"
@@ -30,10 +31,21 @@ func (b budget) add(stage string, took time.Duration) { b[stage] = append(b[stag
 // note adds what the controller knows of a move. What it sees between the device's answer and its report of the circuit
 // is all that the device does, and one stage.
 func (b budget) note(intent time.Duration, s state.Stages, usable time.Duration) {
-	b.add(metering.StageCommit, s.Drained-intent)
+	commit, drain := beforeRPC(intent, s)
+	b.add(metering.StageCommit, commit)
+	if s.Cleared > 0 {
+		b.add(metering.StageDrain, drain)
+	}
 	b.add(metering.StageRPC, s.Accepted-s.Drained)
 	b.add(metering.StageSettle, s.Connected-s.Accepted)
 	b.add(metering.StageUsable, usable-s.Connected)
+}
+
+// beforeRPC parts the time from the intent to empty ports. Where nobody noted when steering had stopped, all of it is
+// commit.
+func beforeRPC(intent time.Duration, s state.Stages) (commit, drain time.Duration) {
+	cleared := cmp.Or(s.Cleared, s.Drained)
+	return max(cleared-intent, 0), max(s.Drained-cleared, 0)
 }
 
 // known returns the stages that have times, in their order.

@@ -360,7 +360,7 @@ func (o *outcome) shift(begin time.Duration) {
 	}
 	for i := range o.State.Moves {
 		m := &o.State.Moves[i]
-		back(&m.Intent, &m.Usable, &m.Ended, &m.Stages.Drained, &m.Stages.Accepted, &m.Stages.Connected)
+		back(&m.Intent, &m.Usable, &m.Ended, &m.Stages.Cleared, &m.Stages.Drained, &m.Stages.Accepted, &m.Stages.Connected)
 	}
 	for i := range o.Lit {
 		back(&o.Lit[i].From, &o.Lit[i].To)

@@ -77,7 +77,8 @@ func (p *controllerProcess) machine() replica.Machine {
 }
 
 // watched notes the stages of the delay budget that only the controller knows: from a circuit's intent, by way of the
-// log, to its ports being empty, and from the OCS's report to its being steered to. Every replica notes them.
+// log, to nothing being steered to its ports and these being empty, and from the OCS's report to its being steered to.
+// Every replica notes them.
 type watched struct {
 	state.Machine
 	meter *metering.Meter
@@ -101,7 +102,9 @@ func (w watched) Apply(entry []byte) error {
 		w.meter.Stage(w.ocs, metering.StageUsable, max(e.At-e.Stages.Connected, 0))
 		for i := len(moves) - 1; i >= 0; i-- {
 			if m := &moves[i]; m.In == e.Port && m.Out == e.Out {
-				w.meter.Stage(w.ocs, metering.StageCommit, max(e.Stages.Drained-m.Intent, 0))
+				commit, drain := beforeRPC(m.Intent, *e.Stages)
+				w.meter.Stage(w.ocs, metering.StageCommit, commit)
+				w.meter.Stage(w.ocs, metering.StageDrain, drain)
 				break
 			}
 		}

@@ -90,7 +90,7 @@ func TestStagesOfMoves(t *testing.T) {
 	const ms = time.Millisecond
 	b, err := state.Encode([]state.Entry{
 		{Kind: state.CircuitIntended, At: 10 * ms, Port: 0, Out: 1},
-		{Kind: state.CircuitSettled, At: 40 * ms, Port: 0, Out: 1, OK: true, Stages: &state.Stages{Drained: 15 * ms, Accepted: 18 * ms, Connected: 37 * ms}},
+		{Kind: state.CircuitSettled, At: 40 * ms, Port: 0, Out: 1, OK: true, Stages: &state.Stages{Cleared: 12 * ms, Drained: 15 * ms, Accepted: 18 * ms, Connected: 37 * ms}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestStagesOfMoves(t *testing.T) {
 			}
 		}
 	}
-	if got["commit"] != .005 || got["usable"] != .003 {
+	if got["commit"] != .002 || got["drain"] != .003 || got["usable"] != .003 {
 		t.Errorf("%v", got)
 	}
 }
