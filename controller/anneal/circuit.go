@@ -38,18 +38,21 @@ type dark struct {
 	*Optics
 	first     pathmap.LinkID // racks inputs from here on, then as many outputs
 	racks     int32
-	flows     []int32 // by pair: flows on it
+	head      []int32 // by pair: a flow on it, which knows the next; none
 	ins, outs []int32 // by rack: circuits that flows are on
+	wait      []float64
+	delta     float64 // seconds, both
 }
 
 func (n *network) addPorts(o *Optics) {
 	racks := len(o.Up)
-	n.dark = &dark{Optics: o, first: pathmap.LinkID(len(n.capacity)), racks: int32(racks),
-		flows: make([]int32, racks*racks), ins: make([]int32, racks), outs: make([]int32, racks)}
-	for _, part := range []*[]int64{&n.capacity, &n.share, &n.next} {
-		*part = slices.Concat(*part, o.Up, o.Down)
+	n.dark = &dark{Optics: o, first: pathmap.LinkID(len(n.links)), racks: int32(racks), delta: o.Delta.Seconds(),
+		head: slices.Repeat([]int32{none}, racks*racks), ins: make([]int32, racks), outs: make([]int32, racks), wait: make([]float64, racks*racks)}
+	for pair, w := range o.Wait {
+		n.dark.wait[pair] = w.Seconds()
 	}
-	n.on = append(n.on, make([][]visit, 2*racks)...)
+	n.addLinks(o.Up)
+	n.addLinks(o.Down)
 }
 
 func (d *dark) clone() *dark {
@@ -57,7 +60,7 @@ func (d *dark) clone() *dark {
 		return nil
 	}
 	c := *d
-	c.flows, c.ins, c.outs = slices.Clone(d.flows), slices.Clone(d.ins), slices.Clone(d.outs)
+	c.head, c.ins, c.outs = slices.Clone(d.head), slices.Clone(d.ins), slices.Clone(d.outs)
 	return &c
 }
 
@@ -78,39 +81,60 @@ func (d *dark) pairOf(links []pathmap.LinkID) int32 {
 }
 
 // join notes that a flow that has been put on links is on their circuit, if they are one.
-func (n *network) join(fl *flow, links []pathmap.LinkID) {
+func (n *network) join(f int32, links []pathmap.LinkID) {
 	pair := n.dark.pairOf(links)
 	if pair == none {
 		return
 	}
-	d := n.dark
-	fl.circuit = pair
-	if d.flows[pair]++; d.flows[pair] == 1 {
-		d.ins[pair/d.racks]++
-		d.outs[pair%d.racks]++
-		n.retoll(pair)
+	d, fl := n.dark, &n.flows[f]
+	fl.circuit, fl.before, fl.after = pair, none, d.head[pair]
+	if d.head[pair] = f; fl.after != none {
+		n.flows[fl.after].before = f
+		return
 	}
+	d.ins[pair/d.racks]++
+	d.outs[pair%d.racks]++
+	n.retoll(pair, 1)
 }
 
 // part notes that a flow has left its circuit.
 func (n *network) part(fl *flow) {
 	d, pair := n.dark, fl.circuit
 	fl.circuit = none
-	if d.flows[pair]--; d.flows[pair] == 0 {
+	if fl.after != none {
+		n.flows[fl.after].before = fl.before
+	}
+	if fl.before != none {
+		n.flows[fl.before].after = fl.after
+		return
+	}
+	if d.head[pair] = fl.after; fl.after == none {
 		d.ins[pair/d.racks]--
 		d.outs[pair%d.racks]--
-		n.retoll(pair)
+		n.retoll(pair, 0)
 	}
 }
 
-// retoll values anew what shares a port with a circuit that has come or gone.
-func (n *network) retoll(pair int32) {
+// retoll values anew what shares a port with a circuit that has come (less 1: ports had one less) or gone (0: one more
+// than now). A pair whose other port has more circuits than that pays as before.
+func (n *network) retoll(pair, less int32) {
 	d := n.dark
-	for _, l := range [2]pathmap.LinkID{d.first + pathmap.LinkID(pair/d.racks), d.first + pathmap.LinkID(d.racks+pair%d.racks)} {
-		n.work += int64(len(n.on[l]))
-		for _, o := range n.on[l] {
-			n.setRate(&n.flows[o.flow], n.flows[o.flow].rate)
+	s, t := pair/d.racks, pair%d.racks
+	in, out := d.ins[s]-less, d.outs[t]-less // the lesser of before and now
+	for x := range d.racks {
+		if k := s*d.racks + x; d.head[k] != none && x != t && d.outs[x] <= in {
+			n.retollPair(k)
 		}
+		if k := x*d.racks + t; d.head[k] != none && x != s && d.ins[x] <= out {
+			n.retollPair(k)
+		}
+	}
+}
+
+func (n *network) retollPair(pair int32) {
+	for f := n.dark.head[pair]; f != none; f = n.flows[f].after {
+		n.work++
+		n.setRate(f, n.flows[f].rate)
 	}
 }
 
@@ -120,7 +144,7 @@ func (d *dark) lost(pair, more int32) float64 {
 	if d.Lit[pair] {
 		circuits--
 	}
-	return d.Wait[pair].Seconds() + d.Delta.Seconds()*float64(circuits)
+	return d.wait[pair] + d.delta*float64(circuits)
 }
 
 // tolled returns the mean rate from now on of bits that go at rate once seconds have been lost.
@@ -146,7 +170,7 @@ func (n *network) offer(f int32, w Way) int64 {
 		return a
 	}
 	fl, pair, more := &n.flows[f], n.dark.pairOf(w.Links), int32(0)
-	if n.dark.flows[pair] == 0 {
+	if n.dark.head[pair] == none {
 		more = 1
 	}
 	return tolled(fl.bits*float64(fl.pairs), n.dark.lost(pair, more), a)

@@ -90,7 +90,12 @@ func newLighting(s *Scene, lamps []Lamp) *lighting {
 // loosen puts a flow's host links first, where they stay when its way changes, and returns the others.
 func (s *Scene) loosen(f int32, b Bundle) []pathmap.LinkID {
 	ends := []pathmap.LinkID{s.ground.up[b.Src], s.ground.dn[b.Dst]}
-	path := slices.DeleteFunc(slices.Clone(s.net.flows[f].links), func(l pathmap.LinkID) bool { return slices.Contains(ends, l) })
+	var path []pathmap.LinkID
+	for _, h := range s.net.way(f) {
+		if !slices.Contains(ends, h.link) {
+			path = append(path, h.link)
+		}
+	}
 	s.net.lift(f, 0)
 	s.net.lay(f, ends)
 	s.net.lay(f, path)
@@ -102,13 +107,17 @@ func (l *lighting) set(k int32, on bool) {
 		return
 	}
 	l.on[k] = on
-	for i, f := range l.lamps[k].Flows {
-		l.s.net.lift(f, 2)
-		if on {
-			l.s.net.lay(f, l.light[k])
-		} else {
-			l.s.net.lay(f, l.path[k][i])
+	net, flows := l.s.net, l.lamps[k].Flows
+	if on {
+		for _, f := range flows {
+			net.lift(f, 2)
 		}
+		net.layAll(flows, l.light[k])
+		return
+	}
+	net.liftAll(flows, 2)
+	for i, f := range flows {
+		net.lay(f, l.path[k][i])
 	}
 }
 

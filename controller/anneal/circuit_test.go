@@ -35,14 +35,14 @@ func optics(rng *rand.Rand, racks int) *Optics {
 // onCircuit charges a flow that is on a circuit for what is lost before, counting circuits afresh.
 func onCircuit(n *network, f int32, rate int64) int64 {
 	fl := &n.flows[f]
-	if n.dark == nil || !slices.ContainsFunc(fl.links, func(l pathmap.LinkID) bool { return l >= n.dark.first }) {
+	if n.dark == nil || !slices.ContainsFunc(n.way(f), func(h hop) bool { return h.link >= n.dark.first }) {
 		return rate
 	}
 	racks := int(n.dark.racks)
-	ends := func(f *flow) (s, d int) {
+	ends := func(f int32) (s, d int) {
 		s, d = -1, -1
-		for _, l := range f.links {
-			switch k := int(l - n.dark.first); {
+		for _, h := range n.way(f) {
+			switch k := int(h.link - n.dark.first); {
 			case k >= racks:
 				d = k - racks
 			case k >= 0:
@@ -51,11 +51,11 @@ func onCircuit(n *network, f int32, rate int64) int64 {
 		}
 		return s, d
 	}
-	s, d := ends(fl)
+	s, d := ends(f)
 	ins, outs := map[int]bool{}, map[int]bool{}
 	for g := range n.groups {
 		for _, other := range n.groups[g].members {
-			a, b := ends(&n.flows[other])
+			a, b := ends(other)
 			if a == s {
 				ins[b] = true
 			}

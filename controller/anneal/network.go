@@ -8,79 +8,105 @@ import (
 )
 
 // network is links and the flows on them. It keeps what the flows are worth up to date flow by flow: adding or removing
-// one visits only the flows that share a link with it, and of those only the jobs of the ones whose rate changes are
+// one visits only the flows that a link of it holds back, and of those only the sinks of the ones whose rate changes are
 // valued again (worth.go).
 //
-// The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second.
+// The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second. What there is much
+// of holds no pointers: every restart of a walk works on a copy.
 type network struct {
-	capacity []int64 // by link
-	share    []int64 // capacity ÷ max(flows, 1)
-	next     []int64 // capacity ÷ (flows + 1): what one more would have
-	on       [][]visit
-	flows    []flow
-	spare    []int32 // flows that are free to be used again
-	work     int64   // flows visited so far
-	paper    bool
-	dark     *dark // nil: no flow can be on a circuit that is still to come
+	links  []link
+	on     [][]visit // by link
+	flows  []flow
+	hops   []hop // stride of them for each flow
+	stride int32
+	spare  []int32 // flows that are free to be used again
+	work   int64   // links and flows visited so far
+	paper  bool
+	dark   *dark // nil: no flow can be on a circuit that is still to come
 	worth
+}
+
+// link is one link and what it gives.
+type link struct {
+	capacity int64
+	share    int64 // capacity ÷ max(flows, 1)
+	next     int64 // capacity ÷ (flows + 1): what one more would have
+	most     int64 // no flow on it has more: where that is too little, none is held back and none need be visited
 }
 
 // visit is one flow on one link: which of its hops that is.
 type visit struct{ flow, hop int32 }
 
+// hop is one link of a flow, and its place among the visits of the link.
+type hop struct {
+	link pathmap.LinkID
+	at   int32
+}
+
 // flow is what travels as one connection: the bundle of all pairs of tasks of one edge that have the same two hosts.
 type flow struct {
-	links []pathmap.LinkID
-	at    []int32 // by hop: its place among the visits of the link
 	rate  int64
-	each  int64 // of it: what one pair of tasks has, in mode paper all of it
+	each  int64   // of it: what one pair of tasks has, in mode paper all of it
+	bits  float64 // layer 2, of one pair of tasks: what a circuit's outage is weighed against
+	hops  int32   // how many it has
 	group int32
 	place int32 // among the members of its group
 	pairs int32 // of tasks, that share it: each has its even part of the rate
 
-	circuit int32   // the pair of racks whose circuit it is on; none
-	bits    float64 // layer 2, of one pair of tasks: what a circuit's outage is weighed against
+	circuit       int32 // the pair of racks whose circuit it is on; none
+	before, after int32 // flows on that circuit; none
 }
+
+// usual is how many links most flows are on at most, and how many flows on most links.
+const usual = 8
 
 func newNetwork(capacity []int64, paper bool) *network {
-	return &network{capacity: capacity, share: slices.Clone(capacity), next: slices.Clone(capacity),
-		on: make([][]visit, len(capacity)), paper: paper}
+	n := &network{stride: usual, paper: paper}
+	n.addLinks(capacity)
+	return n
 }
 
-// slack is how many flows more than a network has on a link now its clone takes there without asking for memory.
-const slack = 4
+func (n *network) addLinks(capacity []int64) {
+	n.links, n.on = slices.Grow(n.links, len(capacity)), slices.Grow(n.on, len(capacity))
+	room := make([]visit, usual*len(capacity))
+	for _, c := range capacity {
+		n.links = append(n.links, link{capacity: c, share: c, next: c})
+		n.on = append(n.on, room[:0:usual])
+		room = room[usual:]
+	}
+}
+
+// What a clone takes without asking for memory: so many flows more on a link than are there now, and so many more in all.
+const (
+	slack = 4
+	more  = 256
+)
+
+// expect makes room for flows to come.
+func (n *network) expect(flows int) {
+	n.flows, n.hops = slices.Grow(n.flows, flows), slices.Grow(n.hops, flows*int(n.stride))
+}
 
 // clone returns a network that changes by itself.
 func (n *network) clone() *network {
 	c := *n
-	c.share, c.next, c.spare = slices.Clone(n.share), slices.Clone(n.next), slices.Clone(n.spare)
-	c.on, c.flows = make([][]visit, len(n.on)), make([]flow, len(n.flows), len(n.flows)+64)
-	visits, hops := 0, 0
+	c.links, c.spare = slices.Clone(n.links), slices.Clone(n.spare)
+	c.flows = append(make([]flow, 0, len(n.flows)+more), n.flows...)
+	c.hops = append(make([]hop, 0, len(n.hops)+more*int(n.stride)), n.hops...)
+	visits := 0
 	for l := range n.on {
 		visits += len(n.on[l])
 	}
-	for f := range n.flows {
-		hops += len(n.flows[f].links)
-	}
 	// One piece of memory for all; what grows beyond its part moves out by itself.
 	all := make([]visit, visits+slack*len(n.on))
+	c.on = make([][]visit, len(n.on))
 	for l := range n.on {
 		k := copy(all, n.on[l])
 		c.on[l], all = all[:k:k+slack], all[k+slack:]
 	}
-	links, places := make([]pathmap.LinkID, 0, hops), make([]int32, 0, hops)
-	for f := range n.flows {
-		at := len(links)
-		links, places = append(links, n.flows[f].links...), append(places, n.flows[f].at...)
-		c.flows[f] = n.flows[f]
-		c.flows[f].links, c.flows[f].at = links[at:len(links):len(links)], places[at:len(places):len(places)]
-	}
 	c.worth, c.dark = n.worth.clone(), n.dark.clone()
 	return &c
 }
-
-// usual is how many links most flows are on at most.
-const usual = 8
 
 // addFlow makes a flow of a group that is on no link yet.
 func (n *network) addFlow(g int32) int32 {
@@ -90,113 +116,173 @@ func (n *network) addFlow(g int32) int32 {
 		n.spare = n.spare[:last]
 	} else {
 		f = int32(len(n.flows))
-		n.flows = append(n.flows, flow{links: make([]pathmap.LinkID, 0, usual), at: make([]int32, 0, usual)})
+		n.flows = append(n.flows, flow{})
+		n.hops = slices.Grow(n.hops, int(n.stride))[:len(n.hops)+int(n.stride)]
 	}
-	fl := &n.flows[f]
-	fl.group, fl.pairs, fl.rate, fl.each = g, 1, math.MaxInt64, math.MaxInt64
-	fl.circuit, fl.bits = none, 0
-	fl.links, fl.at = fl.links[:0], fl.at[:0]
-	fl.place = int32(len(n.groups[g].members))
-	n.groups[g].members = append(n.groups[g].members, f)
+	n.flows[f] = flow{rate: math.MaxInt64, each: math.MaxInt64, group: g, place: n.enlist(g, f), pairs: 1, circuit: none}
 	return f
 }
 
 // removeFlow takes a flow that is on no link out of its group.
 func (n *network) removeFlow(f int32) {
 	fl := &n.flows[f]
-	g := &n.groups[fl.group]
-	last := len(g.members) - 1
-	g.members[fl.place] = g.members[last]
-	n.flows[g.members[last]].place = fl.place
-	g.members = g.members[:last]
-	n.changed(fl.group, fl.each, math.MaxInt64)
+	n.changed(fl.group, fl.place, fl.each, math.MaxInt64)
+	n.dismiss(fl.group, fl.place)
 	n.spare = append(n.spare, f)
+}
+
+// way returns the hops of a flow.
+func (n *network) way(f int32) []hop {
+	at := f * n.stride
+	return n.hops[at : at+n.flows[f].hops]
+}
+
+// widen makes room for twice as many hops for each flow.
+func (n *network) widen() {
+	wide := make([]hop, 2*len(n.hops))
+	for f := range int32(len(n.flows)) {
+		copy(wide[2*f*n.stride:], n.way(f))
+	}
+	n.hops, n.stride = wide, 2*n.stride
 }
 
 func (n *network) setPairs(f, pairs int32) {
 	n.flows[f].pairs = pairs
-	n.setRate(&n.flows[f], n.flows[f].rate)
+	n.setRate(f, n.flows[f].rate)
 }
 
 // setRate gives a flow its rate and tells its group.
-func (n *network) setRate(fl *flow, rate int64) {
+func (n *network) setRate(f int32, rate int64) {
+	fl := &n.flows[f]
 	was := fl.each
+	if rate > fl.rate {
+		n.raise(f, rate)
+	}
 	fl.rate, fl.each = rate, n.worthOf(fl, rate)
 	if !n.paper && fl.pairs > 1 && rate != math.MaxInt64 {
 		fl.each /= int64(fl.pairs)
 	}
 	if fl.each != was {
-		n.changed(fl.group, was, fl.each)
+		n.changed(fl.group, fl.place, was, fl.each)
+	}
+}
+
+// raise notes on a flow's links that it may have as much.
+func (n *network) raise(f int32, rate int64) {
+	for _, h := range n.way(f) {
+		l := &n.links[h.link]
+		l.most = max(l.most, rate)
 	}
 }
 
 // lay puts a flow on links, after those it is on already.
 func (n *network) lay(f int32, links []pathmap.LinkID) {
-	fl := &n.flows[f]
 	for _, l := range links {
-		n.enter(fl, f, l)
+		n.enter(f, l)
 	}
-	n.join(fl, links)
-	n.setRate(fl, n.bottleneck(fl))
+	n.join(f, links)
+	n.settleRate(f)
 }
 
-func (n *network) enter(fl *flow, f int32, l pathmap.LinkID) {
-	others := n.on[l]
-	share := n.next[l]
-	n.share[l], n.next[l] = share, n.capacity[l]/int64(len(others)+2)
-	n.work += int64(len(others)) + 1
-	for _, o := range others {
-		if other := &n.flows[o.flow]; other.rate > share {
-			n.setRate(other, share)
-		}
+// settleRate gives a flow that has come to new links what they allow.
+func (n *network) settleRate(f int32) {
+	rate := n.bottleneck(f)
+	n.raise(f, rate)
+	n.setRate(f, rate)
+}
+
+func (n *network) enter(f int32, l pathmap.LinkID) {
+	k := &n.links[l]
+	k.share, k.next = k.next, k.capacity/int64(len(n.on[l])+2)
+	n.work++
+	if k.most > k.share {
+		n.hold(l)
 	}
-	fl.at = append(fl.at, int32(len(others)))
-	n.on[l] = append(others, visit{f, int32(len(fl.links))})
-	fl.links = append(fl.links, l)
+	n.visit(f, l)
+}
+
+// visit makes a link the next hop of a flow.
+func (n *network) visit(f int32, l pathmap.LinkID) {
+	fl := &n.flows[f]
+	if fl.hops == n.stride {
+		n.widen()
+	}
+	n.hops[f*n.stride+fl.hops] = hop{l, int32(len(n.on[l]))}
+	n.on[l] = append(n.on[l], visit{f, fl.hops})
+	fl.hops++
+}
+
+// hold lets no flow on a link have more than its share.
+func (n *network) hold(l pathmap.LinkID) {
+	n.work += int64(len(n.on[l]))
+	share, most := n.links[l].share, int64(0)
+	for _, o := range n.on[l] {
+		if rate := n.flows[o.flow].rate; rate <= share {
+			most = max(most, rate)
+			continue
+		}
+		n.setRate(o.flow, share)
+		most = share
+	}
+	n.links[l].most = most
 }
 
 // lift takes a flow off all its links from hop first on.
-func (n *network) lift(f int32, first int) {
+func (n *network) lift(f, first int32) {
 	fl := &n.flows[f]
-	for hop := len(fl.links) - 1; hop >= first; hop-- {
-		n.leave(fl, hop)
+	for hop := fl.hops - 1; hop >= first; hop-- {
+		n.work++
+		n.relax(n.strike(f, hop))
 	}
-	fl.links, fl.at = fl.links[:first], fl.at[:first]
+	fl.hops = first
 	if fl.circuit != none {
 		n.part(fl)
 	}
 }
 
-func (n *network) leave(fl *flow, hop int) {
-	l := fl.links[hop]
-	on := n.on[l]
+// strike takes a flow out of the visits of one of its links, which it returns. The last of them comes to its place.
+func (n *network) strike(f, hop int32) pathmap.LinkID {
+	h := n.hops[f*n.stride+hop]
+	on := n.on[h.link]
 	last := len(on) - 1
 	moved := on[last]
-	on[fl.at[hop]] = moved
-	n.flows[moved.flow].at[moved.hop] = fl.at[hop]
-	on = on[:last]
-	n.on[l] = on
-	before := n.share[l]
-	n.next[l] = before
-	n.share[l] = n.capacity[l] / int64(max(last, 1))
-	n.work += int64(len(on)) + 1
-	if n.share[l] == before {
-		return
-	}
-	for _, o := range on {
-		// Only a flow that this link held back can be faster now.
-		if other := &n.flows[o.flow]; other.rate == before {
-			if r := n.bottleneck(other); r != before {
-				n.setRate(other, r)
-			}
-		}
+	on[h.at] = moved
+	n.hops[moved.flow*n.stride+moved.hop].at = h.at
+	n.on[h.link] = on[:last]
+	return h.link
+}
+
+// relax shares a link among the flows that are left on it.
+func (n *network) relax(l pathmap.LinkID) {
+	k := &n.links[l]
+	before, left := k.share, int64(len(n.on[l]))
+	k.next, k.share = k.capacity/(left+1), k.capacity/max(left, 1)
+	if k.share != before && k.most >= before {
+		n.free(l, before)
 	}
 }
 
-func (n *network) bottleneck(fl *flow) int64 {
+// free gives the flows on a link that it has held back to a rate until now what the rest of their links allow.
+func (n *network) free(l pathmap.LinkID, rate int64) {
+	n.work += int64(len(n.on[l]))
+	most := int64(0)
+	for _, o := range n.on[l] {
+		has := n.flows[o.flow].rate
+		// Only a flow that this link held back can be faster now.
+		if has == rate {
+			if has = n.bottleneck(o.flow); has != rate {
+				n.setRate(o.flow, has)
+			}
+		}
+		most = max(most, has)
+	}
+	n.links[l].most = most
+}
+
+func (n *network) bottleneck(f int32) int64 {
 	r := int64(math.MaxInt64)
-	for _, l := range fl.links {
-		r = min(r, n.share[l])
+	for _, h := range n.way(f) {
+		r = min(r, n.links[h.link].share)
 	}
 	return r
 }
@@ -205,7 +291,7 @@ func (n *network) bottleneck(fl *flow) int64 {
 func (n *network) afford(links []pathmap.LinkID) int64 {
 	r := int64(math.MaxInt64)
 	for _, l := range links {
-		r = min(r, n.next[l])
+		r = min(r, n.links[l].next)
 	}
 	return r
 }

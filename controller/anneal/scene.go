@@ -77,6 +77,9 @@ func NewScene(g *Ground, opt Options) *Scene {
 	return &Scene{ground: g, opt: opt, net: newNetwork(g.capacity, opt.Paper)}
 }
 
+// Expect makes room for as many bundles.
+func (s *Scene) Expect(bundles int) { s.net.expect(bundles) }
+
 // Bundle is one connection between two hosts.
 type Bundle struct {
 	Src, Dst southbound.HostID

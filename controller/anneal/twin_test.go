@@ -23,8 +23,8 @@ func twin(p *placing, j *controller.Job) int64 {
 	}
 	rate := func(f int32) int64 {
 		r := int64(math.MaxInt64)
-		for _, l := range n.flows[f].links {
-			r = min(r, n.capacity[l]/flows[l])
+		for _, h := range n.way(f) {
+			r = min(r, n.links[h.link].capacity/flows[h.link])
 		}
 		r = onCircuit(n, f, r)
 		if !n.paper {
@@ -38,12 +38,12 @@ func twin(p *placing, j *controller.Job) int64 {
 			continue
 		}
 		for _, f := range n.groups[g].members {
-			sum += min(rate(f), n.capacity[n.flows[f].links[1]])
+			sum += min(rate(f), n.links[n.way(f)[1].link].capacity)
 		}
 	}
 	for t, h := range p.host {
 		if stage := int(p.g.stage[t]); isSink(j, stage) {
-			least := n.capacity[p.s.ground.dn[h]]
+			least := n.links[p.s.ground.dn[h]].capacity
 			for i := range p.live {
 				b := &p.live[i]
 				e := &p.g.edges[b.key.edge]
@@ -93,8 +93,11 @@ func checkIndex(t *testing.T, n *network) {
 		visits += len(n.on[l])
 		for i, o := range n.on[l] {
 			f := &n.flows[o.flow]
-			if f.links[o.hop] != pathmap.LinkID(l) || f.at[o.hop] != int32(i) {
+			if h := n.way(o.flow)[o.hop]; h != (hop{pathmap.LinkID(l), int32(i)}) {
 				t.Fatalf("link %d: visit %d is not flow %d's hop %d", l, i, o.flow, o.hop)
+			}
+			if most, least := n.links[l].most, n.bottleneck(o.flow); f.rate > most || f.rate != least {
+				t.Fatalf("link %d: flow %d has %d, of at most %d and a bottleneck of %d", l, o.flow, f.rate, most, least)
 			}
 		}
 	}
@@ -103,7 +106,10 @@ func checkIndex(t *testing.T, n *network) {
 			if n.flows[f].place != int32(i) || n.flows[f].group != int32(g) {
 				t.Fatalf("group %d: member %d is not flow %d", g, i, f)
 			}
-			hops += len(n.flows[f].links)
+			if n.groups[g].each[i] != n.flows[f].each {
+				t.Fatalf("group %d: member %d has %d, its flow %d", g, i, n.groups[g].each[i], n.flows[f].each)
+			}
+			hops += len(n.way(f))
 		}
 	}
 	if visits != hops {

@@ -110,8 +110,8 @@ func (r *routing) explainOne(k int32) FlowWhy {
 	net := r.s.net
 	fl := &net.flows[ch.flow]
 	w := FlowWhy{Path: ch.way().Path, Hops: len(ch.way().Links), Rate: fl.rate, Next: -1, Bottleneck: pathmap.None}
-	if i := slices.IndexFunc(fl.links, func(l pathmap.LinkID) bool { return net.share[l] <= fl.rate }); i >= 0 {
-		w.Bottleneck = fl.links[i]
+	if i := slices.IndexFunc(net.way(ch.flow), func(h hop) bool { return net.links[h.link].share <= fl.rate }); i >= 0 {
+		w.Bottleneck = net.way(ch.flow)[i].link
 		w.Others = len(net.on[w.Bottleneck]) - 1
 	}
 	is, from, best := r.Utility(), ch.at, int64(-1)

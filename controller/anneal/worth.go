@@ -15,15 +15,18 @@ type worth struct {
 	groups  []group
 	sinks   []sinks
 	jobs    []job
-	dirty   []int32 // jobs to be valued again
+	dirty   []int32 // jobs of whose edges upstream the least rate may be another
+	late    []int32 // sinks to be valued again
 	utility int64
 }
 
 type group struct {
 	members []int32
-	least   int64 // rate of a pair of tasks among its members; math.MaxInt64 where it has none
-	stale   bool  // least has to be found anew
+	each    []int64 // by member: rate of a pair of tasks; beside each other, for they are read far more often than written
+	least   int64   // of each; math.MaxInt64 where there is none
+	stale   bool    // least has to be found anew
 	job     int32
+	sinks   int32 // whose group it is; below zero: it is of an edge upstream of some, or of none
 }
 
 // sinks are the tasks of one sink stage on one host.
@@ -33,33 +36,38 @@ type sinks struct {
 	place int32 // among those of its stage that hold tasks; -1 while it holds none
 	stage int32 // of its job
 	local int64 // the host's own link
+
+	value  int64
+	marked bool // to be valued again
 }
 
 type job struct {
 	stages []sinkStage
-	value  int64
+	value  int64 // of its sinks
 	marked bool
 }
 
 // sinkStage is one stage of sinks.
 type sinkStage struct {
-	up []int32 // groups of the edges upstream that lead to no sink
-	at []int32 // sinks that hold tasks
+	up    []int32 // groups of the edges upstream that lead to no sink
+	at    []int32 // sinks that hold tasks
+	least int64   // rate of up
+	stale bool    // least has to be found anew
 }
 
 func (w *worth) clone() worth {
 	c := *w
 	c.groups, c.sinks, c.jobs = slices.Clone(w.groups), slices.Clone(w.sinks), slices.Clone(w.jobs)
-	c.dirty = slices.Clone(w.dirty)
+	c.dirty, c.late = slices.Clone(w.dirty), slices.Clone(w.late)
 	members := 0
 	for g := range w.groups {
 		members += len(w.groups[g].members)
 	}
-	all := make([]int32, 0, members)
+	all, each := make([]int32, 0, members), make([]int64, 0, members)
 	for g := range w.groups {
 		at := len(all)
-		all = append(all, w.groups[g].members...)
-		c.groups[g].members = all[at:len(all):len(all)]
+		all, each = append(all, w.groups[g].members...), append(each, w.groups[g].each...)
+		c.groups[g].members, c.groups[g].each = all[at:len(all):len(all)], each[at:len(each):len(each)]
 	}
 	for j := range w.jobs {
 		c.jobs[j].stages = slices.Clone(w.jobs[j].stages)
@@ -71,27 +79,32 @@ func (w *worth) clone() worth {
 }
 
 func (w *worth) addJob(sinkStages int) int32 {
-	w.jobs = append(w.jobs, job{stages: make([]sinkStage, sinkStages)})
+	j := job{stages: make([]sinkStage, sinkStages)}
+	for s := range j.stages {
+		j.stages[s].stale = true
+	}
+	w.jobs = append(w.jobs, j)
 	return int32(len(w.jobs) - 1)
 }
 
 func (w *worth) addGroup(j int32) int32 {
-	w.groups = append(w.groups, group{job: j, least: math.MaxInt64})
+	w.groups = append(w.groups, group{job: j, least: math.MaxInt64, sinks: -1})
 	return int32(len(w.groups) - 1)
 }
 
 // addSinks returns new sinks that hold no task yet.
 func (w *worth) addSinks(j, stage int32, local int64) int32 {
+	k := int32(len(w.sinks))
 	w.sinks = append(w.sinks, sinks{group: w.addGroup(j), place: -1, stage: stage, local: local})
-	return int32(len(w.sinks) - 1)
+	w.groups[w.sinks[k].group].sinks = k
+	return k
 }
 
 // count changes how many tasks sinks hold.
 func (w *worth) count(k, by int32) {
 	s := &w.sinks[k]
 	s.count += by
-	j := w.groups[s.group].job
-	st := &w.jobs[j].stages[s.stage]
+	st := &w.jobs[w.groups[s.group].job].stages[s.stage]
 	switch {
 	case s.count > 0 && s.place < 0:
 		s.place = int32(len(st.at))
@@ -102,71 +115,114 @@ func (w *worth) count(k, by int32) {
 		w.sinks[st.at[last]].place = s.place
 		st.at, s.place = st.at[:last], -1
 	}
-	w.mark(j)
+	w.markSinks(k)
 }
 
-func (w *worth) mark(j int32) {
-	if !w.jobs[j].marked {
-		w.jobs[j].marked = true
-		w.dirty = append(w.dirty, j)
+func (w *worth) markSinks(k int32) {
+	if !w.sinks[k].marked {
+		w.sinks[k].marked = true
+		w.late = append(w.late, k)
 	}
 }
 
-// changed notes that a member of a group has another rate.
-func (n *network) changed(g int32, was, is int64) {
+func (w *worth) mark(gr *group) {
+	if gr.sinks >= 0 {
+		w.markSinks(gr.sinks)
+		return
+	}
+	if j := &w.jobs[gr.job]; !j.marked {
+		j.marked = true
+		w.dirty = append(w.dirty, gr.job)
+	}
+}
+
+// enlist makes a flow that has no rate yet a member of a group, and returns its place there.
+func (w *worth) enlist(g, f int32) (place int32) {
+	gr := &w.groups[g]
+	gr.members, gr.each = append(gr.members, f), append(gr.each, math.MaxInt64)
+	return int32(len(gr.members) - 1)
+}
+
+// dismiss takes the member at a place out of a group: the last one comes there.
+func (n *network) dismiss(g, place int32) {
 	gr := &n.groups[g]
+	last := len(gr.members) - 1
+	gr.members[place], gr.each[place] = gr.members[last], gr.each[last]
+	n.flows[gr.members[place]].place = place
+	gr.members, gr.each = gr.members[:last], gr.each[:last]
+}
+
+// changed notes that the member at a place of a group has another rate.
+func (w *worth) changed(g, place int32, was, is int64) {
+	gr := &w.groups[g]
+	gr.each[place] = is
 	switch {
 	case gr.stale:
 	case is < gr.least:
 		gr.least = is
-		n.mark(gr.job)
+		w.mark(gr)
 	case is > was && was == gr.least:
 		gr.stale = true
-		n.mark(gr.job)
+		w.mark(gr)
 	}
 }
 
 // least returns the least rate of a group's members.
-func (n *network) least(g int32) int64 {
-	gr := &n.groups[g]
+func (w *worth) least(g int32) int64 {
+	gr := &w.groups[g]
 	if gr.stale {
 		gr.stale, gr.least = false, math.MaxInt64
-		n.work += int64(len(gr.members))
-		for _, f := range gr.members {
-			gr.least = min(gr.least, n.flows[f].each)
+		for _, r := range gr.each {
+			gr.least = min(gr.least, r)
 		}
 	}
 	return gr.least
 }
 
 // value settles what has changed and returns the utility: the sum over all sinks.
-func (n *network) value() int64 {
-	for _, k := range n.dirty {
-		j := &n.jobs[k]
+func (w *worth) value() int64 {
+	for _, k := range w.dirty {
+		j := &w.jobs[k]
 		j.marked = false
-		v := n.appraise(j)
-		n.utility += v - j.value
-		j.value = v
+		for i := range j.stages {
+			st := &j.stages[i]
+			was := st.least
+			if st.stale = true; len(st.at) == 0 || w.upstream(st) == was {
+				continue
+			}
+			for _, s := range st.at {
+				w.appraise(s)
+			}
+		}
 	}
-	n.dirty = n.dirty[:0]
-	return n.utility
+	for _, s := range w.late {
+		w.sinks[s].marked = false
+		w.appraise(s)
+	}
+	w.dirty, w.late = w.dirty[:0], w.late[:0]
+	return w.utility
 }
 
-func (n *network) appraise(j *job) int64 {
-	sum := int64(0)
-	for i := range j.stages {
-		st := &j.stages[i]
-		if len(st.at) == 0 {
-			continue
-		}
-		up := int64(math.MaxInt64)
+// upstream returns the least rate of what leads to a stage of sinks, but for the last edges.
+func (w *worth) upstream(st *sinkStage) int64 {
+	if st.stale {
+		st.stale, st.least = false, math.MaxInt64
 		for _, g := range st.up {
-			up = min(up, n.least(g))
-		}
-		for _, k := range st.at {
-			s := &n.sinks[k]
-			sum += int64(s.count) * min(up, s.local, n.least(s.group))
+			st.least = min(st.least, w.least(g))
 		}
 	}
-	return sum
+	return st.least
+}
+
+// appraise values sinks anew.
+func (w *worth) appraise(k int32) {
+	s := &w.sinks[k]
+	j := &w.jobs[w.groups[s.group].job]
+	v := int64(0)
+	if s.count > 0 {
+		v = int64(s.count) * min(w.upstream(&j.stages[s.stage]), s.local, w.least(s.group))
+	}
+	j.value += v - s.value
+	w.utility += v - s.value
+	s.value = v
 }

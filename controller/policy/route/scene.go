@@ -18,8 +18,10 @@ func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scen
 	for _, r := range v.Running {
 		s.flows[r.Job.ID] = s.Dataflow(r.Job, r.Hosts)
 	}
+	s.Expect(bundles(v))
 	for i := range v.Coflows {
 		if cf := &v.Coflows[i]; cf.Routed {
+			c.room = c.room[:0]
 			rows, links := make([]anneal.Bundle, len(cf.Src)), make([][]pathmap.LinkID, len(cf.Src))
 			for r := range rows {
 				rows[r] = anneal.Bundle{Src: cf.Src[r], Dst: cf.Dst[r]}
@@ -34,6 +36,17 @@ func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scen
 		}
 	}
 	return s
+}
+
+// bundles counts those on the network.
+func bundles(v *controller.View) int {
+	n := 0
+	for i := range v.Coflows {
+		if v.Coflows[i].Routed {
+			n += len(v.Coflows[i].Src)
+		}
+	}
+	return n
 }
 
 // Scene is the annealer's network of a view, and the jobs on it.
@@ -60,12 +73,14 @@ func (s *Scene) enter(v *controller.View, p *controller.Plan) {
 type carrier struct {
 	v      *controller.View
 	ground *anneal.Ground
+	room   []pathmap.LinkID // for the links of one coflow
 }
 
 func (c *carrier) links(cf *controller.CoflowView, row int) []pathmap.LinkID {
 	src, dst := cf.Src[row], cf.Dst[row]
 	up, down := HostLinks(c.v, src, dst)
-	links := []pathmap.LinkID{up}
+	at := len(c.room)
+	links := append(c.room, up)
 	s, d := c.v.HostRack(src), c.v.HostRack(dst)
 	switch {
 	case s == d:
@@ -77,7 +92,8 @@ func (c *carrier) links(cf *controller.CoflowView, row int) []pathmap.LinkID {
 			links = append(links, all[i].Links...)
 		}
 	}
-	return append(links, down)
+	c.room = append(links, down)
+	return c.room[at:len(c.room):len(c.room)]
 }
 
 // PathOf returns the path map's index for a packet tag: the default is its first path.
