@@ -3,6 +3,7 @@ package target
 import (
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/schema"
 )
 
 // PortCount is what has passed a port since it was made. Octets are of layer 2.
@@ -13,14 +14,21 @@ type PortCount struct {
 	Queue              uint64 // bytes that wait to go out now
 }
 
+// leaves are the counters below a path, under the names that a model has for them.
+func (c PortCount) leaves(at schema.Path, names gnmi.CounterNames) []schema.Leaf {
+	return []schema.Leaf{
+		{Path: at.With(names.InOctets), Value: c.InOctets}, {Path: at.With(names.InPkts), Value: c.InPkts},
+		{Path: at.With(names.OutOctets), Value: c.OutOctets}, {Path: at.With(names.OutPkts), Value: c.OutPkts},
+		{Path: at.With(names.OutDiscards), Value: c.OutDiscards},
+	}
+}
+
 // portCounts puts the counters of ports (openconfig-interfaces) into the tree.
 func portCounts(t *tree, all []PortCount) {
 	for i, c := range all {
 		at := path("interfaces").Entry("interface", "name", gnmi.InterfaceName(southbound.Port(i))).With("state", "counters")
-		t.put(at.With("in-octets"), c.InOctets)
-		t.put(at.With("in-pkts"), c.InPkts)
-		t.put(at.With("out-octets"), c.OutOctets)
-		t.put(at.With("out-pkts"), c.OutPkts)
-		t.put(at.With("out-discards"), c.OutDiscards)
+		for _, l := range c.leaves(at, gnmi.OpenConfigCounters()) {
+			t.put(l.Path, l.Value)
+		}
 	}
 }

@@ -25,6 +25,8 @@ type nativeView interface {
 	read(config []schema.Leaf) ([]southbound.Rule, error)
 	// port returns the state of a port.
 	port(p southbound.Port, up bool) []schema.Leaf
+	// counts returns the counters of a port.
+	counts(p southbound.Port, c PortCount) []schema.Leaf
 }
 
 func newNativeFront(v nativeView) *nativeFront { return &nativeFront{view: v} }
@@ -85,7 +87,13 @@ func (f *nativeFront) event(t *tree, e southbound.DeviceEvent) {
 
 func (f *nativeFront) applied(*tree, device.Applied) {}
 
-func (f *nativeFront) counters(*tree, reading) {}
+func (f *nativeFront) counters(t *tree, r reading) {
+	for i, c := range r.ports {
+		for _, l := range f.view.counts(southbound.Port(i), c) {
+			t.put(l.Path, l.Value)
+		}
+	}
+}
 
 // plan implements front.
 func (f *nativeFront) plan(t *tree, _ []schema.Path) (*southbound.Change, func(), error) {

@@ -22,6 +22,10 @@ func (v aclView) profile() gnmi.Profile { return v.p }
 
 func (v aclView) port(p southbound.Port, up bool) []schema.Leaf { return v.p.PortLeaves(p, up) }
 
+func (v aclView) counts(p southbound.Port, c PortCount) []schema.Leaf {
+	return c.leaves(v.p.StatisticsPath(p), gnmi.SONiCCounters())
+}
+
 // read implements nativeView.
 func (v aclView) read(config []schema.Leaf) ([]southbound.Rule, error) {
 	table := map[string]schema.Value{}

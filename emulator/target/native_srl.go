@@ -24,6 +24,10 @@ func (v srlView) profile() gnmi.Profile { return v.p }
 
 func (v srlView) port(p southbound.Port, up bool) []schema.Leaf { return v.p.PortLeaves(p, up) }
 
+func (v srlView) counts(p southbound.Port, c PortCount) []schema.Leaf {
+	return c.leaves(v.p.StatisticsPath(p), gnmi.SRLinuxCounters())
+}
+
 // read implements nativeView.
 func (v srlView) read(config []schema.Leaf) ([]southbound.Rule, error) {
 	applied, kind := map[string]bool{}, "vrf-selection-policy" // the model's default

@@ -10,19 +10,29 @@ import (
 	"lightloom/emulator/device"
 	"lightloom/emulator/target"
 	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
 )
 
-// TestSampledCounters: what a switch counts at its ports reaches whoever asks the driver, and again after the target has
-// been away.
+// TestSampledCounters: what a switch counts at its ports reaches whoever asks the driver, in each model of packet switches,
+// and again after the target has been away.
 func TestSampledCounters(t *testing.T) {
+	for _, p := range []gnmi.Profile{gnmi.OpenConfig{Ports: 8, Racks: 8}, gnmi.SRLinux{Ports: 8, Racks: 8}, gnmi.SONiC{Ports: 8, Racks: 8}} {
+		t.Run(p.Name(), func(t *testing.T) { sampledCounters(t, p) })
+	}
+}
+
+func sampledCounters(t *testing.T, p gnmi.Profile) {
 	var passed atomic.Uint64
 	r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) {
+		c.Profile = p.Name()
 		c.Counts = func() ([]target.PortCount, error) {
 			n := passed.Add(1000)
 			return []target.PortCount{{}, {InOctets: n, OutOctets: 2 * n, OutDiscards: 3}}, nil
 		}
 	})
-	d := r.dial(t, r.config(t))
+	cfg := r.config(t)
+	cfg.Profile = p
+	d := r.dial(t, cfg)
 	var counting southbound.Counting = d
 	until := func(name string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

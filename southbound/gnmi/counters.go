@@ -24,38 +24,7 @@ type Counts interface {
 	Count(l schema.Leaf, into func(southbound.Port) *southbound.PortCounters) bool
 }
 
-var (
-	_ southbound.Counting = (*Session)(nil)
-	_ Counts              = OpenConfig{}
-)
-
-// CounterPaths implements Counts.
-func (OpenConfig) CounterPaths() []schema.Path {
-	return []schema.Path{schema.Path{{Name: "interfaces"}}.Entry("interface", "name", schema.Any).With("state", "counters")}
-}
-
-// Count implements Counts.
-func (p OpenConfig) Count(l schema.Leaf, into func(southbound.Port) *southbound.PortCounters) bool {
-	if len(l.Path) != 5 || l.Path[1].Name != "interface" || l.Path[2].Name != "state" || l.Path[3].Name != "counters" {
-		return false
-	}
-	port, ok := PortNamed(l.Path[1].Key("name"))
-	n, isCount := l.Value.(uint64)
-	if !ok || !isCount || int32(port) >= p.Ports {
-		return false
-	}
-	switch l.Path[4].Name {
-	case "in-octets":
-		into(port).InOctets = n
-	case "out-octets":
-		into(port).OutOctets = n
-	case "out-discards":
-		into(port).OutDiscards = n
-	default:
-		return false
-	}
-	return true
-}
+var _ southbound.Counting = (*Session)(nil)
 
 // Counters implements southbound.Counting: one SAMPLE stream, beside that of Watch. A device may send what it sampled
 // in many notifications; what comes within a quarter of the interval is told together.

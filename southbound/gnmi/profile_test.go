@@ -239,6 +239,8 @@ func FuzzDecoders(f *testing.F) {
 	f.Add("/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]/match/ipv4/dscp-set", "7", false)
 	f.Add("/cross-connects/pair[ingress=1]/egress", "9", false)
 	f.Add("/interfaces/interface[name=Ethernet7]/state/counters/out-octets", "9", false)
+	f.Add("/interface[name=ethernet-1/8]/statistics/out-octets", "9", false)
+	f.Add("/COUNTERS_DB/localhost/COUNTERS[key=Ethernet28]/SAI_PORT_STAT_IF_OUT_DISCARDS", "9", true)
 	f.Fuzz(func(t *testing.T, path, value string, gone bool) {
 		p, err := schema.Parse(path)
 		if err != nil {

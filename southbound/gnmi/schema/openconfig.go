@@ -11,13 +11,11 @@ func OpenConfig() *Model {
 		group  = ni + "/static/next-hop-groups/next-hop-group[name]"
 		hop    = ni + "/static/next-hops/next-hop[index]"
 	)
-	rows := append(interfaceRows(), []Row{
+	rows := append(interfaceRows(), counterRows()...)
+	rows = append(rows, []Row{
 		{Path: "/components/component[name]/state/name", Type: String()},
 		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64), Counter: true},
 	}...)
-	for _, name := range []string{"in-octets", "in-pkts", "out-octets", "out-pkts", "out-discards"} {
-		rows = append(rows, Row{Path: interfacePath + "/state/counters/" + name, Type: Uint(64), Counter: true})
-	}
 	rows = append(rows, lldpRows()...)
 	twin := func(at, leaf string, t Type) {
 		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
@@ -46,6 +44,14 @@ func OpenConfig() *Model {
 		{"openconfig-policy-forwarding", "OpenConfig working group", "0.8.0"},
 		{"openconfig-platform", "OpenConfig working group", "0.30.0"},
 	}, rows)
+}
+
+// counterRows are what openconfig-interfaces counts at a port.
+func counterRows() (rows []Row) {
+	for _, name := range []string{"in-octets", "in-pkts", "out-octets", "out-pkts", "out-discards"} {
+		rows = append(rows, Row{Path: interfacePath + "/state/counters/" + name, Type: Uint(64), Counter: true})
+	}
+	return rows
 }
 
 // interfacePath is where a port is.

@@ -14,7 +14,7 @@ func OpenConfigPlain() *Model {
 		static = proto + "/static-routes/static[prefix]"
 		hop    = static + "/next-hops/next-hop[index]"
 	)
-	rows := interfaceRows()
+	rows := append(interfaceRows(), counterRows()...)
 	twin := func(at, leaf string, t Type) {
 		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
 	}

@@ -43,14 +43,14 @@ func SONiCOCS(t OCSTables) *Model {
 // SONiC returns the model of packet switches that run SONiC: access control lists that redirect, static routes, and the
 // state of ports.
 //
-// Tables, keys and fields are those of sonic-acl.yang.j2 and sonic-static-route.yang of github.com/sonic-net/
+// Counters of ports are those of SAI, under the ports' names. Tables, keys and fields are those of sonic-acl.yang.j2 and sonic-static-route.yang of github.com/sonic-net/
 // sonic-buildimage, but for two that its module sonic-acl does not have and orchagent/aclorch.cpp of sonic-swss reads:
 // REDIRECT_ACTION, and a DSCP with a mask ("7/7"), where the module has a plain number. A device that holds what it is
 // sent against that module refuses both, and needs a module that was extended.
 func SONiC() *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
 	const rule = config + "ACL_RULE{key}/"
-	return withOrigin(newModel("sonic", []Module{{SONiCModule, "SONiC", "0.1.0"}}, []Row{
+	rows := []Row{
 		{Path: config + "ACL_TABLE{key}/policy_desc", Type: String()},
 		{Path: config + "ACL_TABLE{key}/type", Type: Enum("L3", "L3V6", "MIRROR", "CUSTOM_REDIRECT")},
 		{Path: config + "ACL_TABLE{key}/stage", Type: Enum("INGRESS", "EGRESS")},
@@ -66,7 +66,11 @@ func SONiC() *Model {
 		{Path: config + "STATIC_ROUTE{key}/nexthop", Type: String()},
 		{Path: config + "STATIC_ROUTE{key}/distance", Type: String()},
 		{Path: state + "PORT_TABLE{key}/netdev_oper_status", Type: Enum("up", "down"), State: true},
-	}), SONiCOrigin)
+	}
+	for _, name := range []string{"IN_OCTETS", "IN_UCAST_PKTS", "OUT_OCTETS", "OUT_UCAST_PKTS", "OUT_DISCARDS"} {
+		rows = append(rows, Row{Path: "/COUNTERS_DB/localhost/COUNTERS{key}/SAI_PORT_STAT_IF_" + name, Type: Uint(64), State: true, Counter: true})
+	}
+	return withOrigin(newModel("sonic", []Module{{SONiCModule, "SONiC", "0.1.0"}}, rows), SONiCOrigin)
 }
 
 // withOrigin gives every path of a model an origin.

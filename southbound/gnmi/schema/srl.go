@@ -44,6 +44,11 @@ func SRLinux() *Model {
 		{Path: route + "/next-hop-group", Type: String()},
 		{Path: route + "/admin-state", Type: admin},
 		{Path: state + "/admin-state", Type: admin, State: true},
+		{Path: state + "/statistics/in-octets", Type: Uint(64), State: true, Counter: true},
+		{Path: state + "/statistics/in-packets", Type: Uint(64), State: true, Counter: true},
+		{Path: state + "/statistics/out-octets", Type: Uint(64), State: true, Counter: true},
+		{Path: state + "/statistics/out-packets", Type: Uint(64), State: true, Counter: true},
+		{Path: state + "/statistics/out-discarded-packets", Type: Uint(64), State: true, Counter: true},
 		{Path: state + "/oper-state", Type: Enum("up", "down", "testing"), State: true},
 	})
 }
