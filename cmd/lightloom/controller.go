@@ -95,7 +95,7 @@ func newControllerRun() *cobra.Command {
 		if _, err := wiring.MetricsAddress(opt.Metrics, opt.Replicas-1); err != nil {
 			return usage("write --metrics 127.0.0.1:9101", "run: %w", err)
 		}
-		opt.Args = typed(c)
+		opt.Args, opt.Settings = typed(c), settings(c)
 		ctx := c.Context()
 		if withStdin {
 			var cancel context.CancelFunc

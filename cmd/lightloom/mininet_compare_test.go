@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +52,22 @@ func TestMininetCompare(t *testing.T) {
 		}
 		reps = append(reps, r)
 	}
+	for i, r := range reps {
+		m := r.Manifest
+		if err := m.Check(); err != nil {
+			t.Fatalf("report %d: %v", i, err)
+		}
+		want := []string{"replay", "replay", "controller run"}[i]
+		if m.Command != want || !slices.Equal(m.Seeds, []uint64{1}) || m.Jobs == "" || m.Jobs != reps[0].Manifest.Jobs || m.Fabric != reps[0].Manifest.Fabric || m.Version == "" {
+			t.Errorf("report %d: manifest of %q, seeds %v, jobs %q on %q; want those of %+v", i, m.Command, m.Seeds, m.Jobs, m.Fabric, reps[0].Manifest)
+		}
+		if at := slices.IndexFunc(m.Settings, func(s report.Setting) bool { return s.Flag == "policy" }); at < 0 || m.Settings[at].Value != "crosslayer+sunflow" {
+			t.Errorf("report %d: the manifest does not hold the policy: %+v", i, m.Settings)
+		}
+		if strings.Contains(fmt.Sprint(m), "/run/") {
+			t.Errorf("report %d: the manifest holds a place: %+v", i, m)
+		}
+	}
 	sim, mn := reps[0].Policies[0], reps[2].Policies[0]
 	if reps[2].Fabric.On != "mininet" || mn.BytesTotal != sim.BytesTotal || len(mn.Coflows) != 12 || mn.Reconfigurations == 0 || mn.BytesOCS == 0 || mn.BytesEPS == 0 {
 		t.Errorf("Mininet reports %s, %d bytes, %d coflows, %d circuits, %d bytes over light, %d over packets", reps[2].Fabric.On, mn.BytesTotal,
@@ -63,6 +81,10 @@ func TestMininetCompare(t *testing.T) {
 	var said, complaint bytes.Buffer
 	if err := run(t.Context(), append([]string{"compare", "--across", "fabrics"}, files...), nil, &said, &complaint); err != nil {
 		t.Fatalf("compare: %v\n%s", err, &complaint)
+	}
+	var again bytes.Buffer
+	if err := run(t.Context(), []string{"rerun", files[2]}, nil, &again, &again); err == nil || !strings.Contains(err.Error(), "switches that ran by themselves (mininet)") {
+		t.Errorf("a rerun of Mininet's report: %v", err)
 	}
 	for _, want := range []string{"on flowsim", "on netns", "on mininet", "crosslayer+sunflow (mininet)"} {
 		if !strings.Contains(said.String(), want) {

@@ -64,6 +64,10 @@ func (r *rerun) run(ctx context.Context, dir string) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
+	if m.Command == wiring.AttachCommand {
+		return &hinted{fmt.Errorf("%q was made on switches that ran by themselves (%s), which lightloom cannot start", dir, rep.Fabric.On),
+			"start that testbed again, or replay the same jobs on netns and hold both against each other: lightloom compare --across fabrics"}
+	}
 	old, err := report.ReadRun(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

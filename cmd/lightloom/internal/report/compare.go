@@ -158,10 +158,14 @@ func blame(all []Differs, flags []string) string {
 	return "; what differs: " + strings.Join(out, ", ")
 }
 
-// settingsThatDiffer lists flags by name whose values are not the same in all reports that have a manifest.
+// settingsThatDiffer lists flags by name whose values are not the same in all reports that have a manifest. Where reports
+// are of unlike commands, a flag that only some of these have says nothing.
 func settingsThatDiffer(reps []*Report) []Differs {
 	values := make([]map[string]string, len(reps))
 	var flags []string
+	alike := !slices.ContainsFunc(reps, func(r *Report) bool {
+		return r.Manifest != nil && reps[0].Manifest != nil && r.Manifest.Command != reps[0].Manifest.Command
+	})
 	for i, r := range reps {
 		values[i] = map[string]string{}
 		if r.Manifest == nil {
@@ -189,7 +193,7 @@ func settingsThatDiffer(reps []*Report) []Differs {
 			d.Values = append(d.Values, v)
 			same = same && v == d.Values[0]
 		}
-		if !same {
+		if !same && (alike || !slices.Contains(d.Values, "–")) {
 			out = append(out, d)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller/demand"
 	"lightloom/emulator/agent"
 	"lightloom/emulator/device"
@@ -47,7 +48,8 @@ type AttachOptions struct {
 	// ReportDir, if any, is where the report of the jobs goes, and On what it says that they ran on.
 	ReportDir string
 	On        string
-	Args      []string // of the process, after its name
+	Args      []string         // of the process, after its name
+	Settings  []report.Setting // all flags with their values, but for those of the place: for the manifest
 
 	// SamplePeriod is how far apart switches are asked to tell what passed their ports; 0: they are not asked.
 	SamplePeriod time.Duration

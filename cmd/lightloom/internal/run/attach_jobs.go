@@ -19,7 +19,7 @@ import (
 
 // jobs makes what is to be replayed. The fabric is as it is: its rates are not scaled.
 func (a *attached) jobs() (*setup, error) {
-	s := &setup{opt: Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed, Scale: cmp.Or(a.opt.Scale, 1), Speedup: cmp.Or(a.opt.Speedup, 1)},
+	s := &setup{opt: Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed, Settings: a.opt.Settings, Scale: cmp.Or(a.opt.Scale, 1), Speedup: cmp.Or(a.opt.Speedup, 1)},
 		spec: a.fabric.Spec, fabric: a.fabric}
 	return s, s.load()
 }

@@ -43,6 +43,10 @@ type gauge struct {
 
 const unended = time.Duration(-1)
 
+// AttachCommand is what a manifest calls a run on switches that ran by themselves, as in Mininet. It names what was
+// replayed and how; the testbed has to be made again by who made it.
+const AttachCommand = "controller run"
+
 // measure begins to measure. The caller closes it.
 func (a *attached) measure(ctx context.Context) (*gauge, error) {
 	g := &gauge{a: a, began: time.Now(), cpu: cpuSeconds(), ended: make(chan struct{}), stop: func() {}}
@@ -196,12 +200,17 @@ func (g *gauge) write(s *setup, o *outcome) error {
 	s.opt.On = cmp.Or(g.a.opt.On, "elsewhere")
 	s.rows, s.elephants = []row{o.Row}, g.a.charge.Elephants
 	rep, _ := s.report([]*outcome{o})
+	manifest, inputs, err := s.manifest()
+	if err != nil {
+		return err
+	}
+	manifest.Command, rep.Manifest = AttachCommand, manifest
 	rep.Fabric.Privilege, rep.Fabric.Dataplane = "root", "of switches run by themselves"
 	rep.Fabric.Congestion = "cubic"
 	rep.Controller.Replicas, rep.Controller.Log, rep.Controller.Digest = g.a.opt.Replicas, "raft", o.Digest
 	now := time.Now()
 	run := &report.Run{Version: version.This(), Command: g.a.opt.Args, Started: g.began, Ended: now, Host: report.ThisHost(),
-		Wall: now.Sub(g.began).Seconds(), CPU: cpuSeconds() - g.cpu}
+		Wall: now.Sub(g.began).Seconds(), CPU: cpuSeconds() - g.cpu, Inputs: inputs}
 	run.Policies = append(run.Policies, report.PolicyRun{Name: o.Row.Name, Wall: run.Wall, CPU: run.CPU})
 	if err := rep.WriteDir(dir, run); err != nil {
 		return err
