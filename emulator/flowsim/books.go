@@ -26,23 +26,27 @@ func ceil(x float64) pathmap.Bytes {
 	return n
 }
 
-// accountShared accounts for the bundles in a route's shared class, and says whether the route has others.
+// accountShared accounts for the bundles in the classes that a route's bundles share, and says whether it has others.
 func (f *fluid) accountShared(r *route) (others bool) {
-	if r.shared == none {
-		return r.live > 0
+	live := int(r.live)
+	for _, c := range [...]int32{r.shared, r.even} {
+		if c == none {
+			continue
+		}
+		heap := f.classes[c].heap
+		live -= len(heap)
+		for _, b := range heap {
+			f.account(b)
+		}
 	}
-	heap := f.classes[r.shared].heap
-	for _, b := range heap {
-		f.account(b)
-	}
-	return int(r.live) > len(heap)
+	return live > 0
 }
 
 // accountApart accounts for the bundles of paced coflows, which are in no route's shared class.
 func (f *fluid) accountApart() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
-		if co.kind == free {
+		if co.kind == free || co.kind == leveled {
 			continue
 		}
 		for b := co.first; b < co.end; b++ {

@@ -59,7 +59,7 @@ func (f *fluid) routeOf(coflow, row int32, p pair) int32 {
 	if caps == nil || caps[row].rate == 0 {
 		return plain
 	}
-	f.routes = append(f.routes, route{pair: p, shared: none, pos: none, capped: true, cap: caps[row].rate, door: caps[row].door, plain: plain})
+	f.routes = append(f.routes, route{pair: p, shared: none, even: none, pos: none, capped: true, cap: caps[row].rate, door: caps[row].door, plain: plain})
 	return int32(len(f.routes) - 1)
 }
 

@@ -16,6 +16,7 @@ var unbounded = math.Inf(1)
 type class struct {
 	route int32
 	alone bool    // one bundle that has fallen out of its coflow's pace, with a wish of its own
+	even  bool    // of bundles that have what their ports were told
 	wish  float64 // of a class that is alone: bits a second at layer 2
 
 	rate float64       // payload bytes a nanosecond, of each bundle
@@ -53,6 +54,16 @@ func (f *fluid) shared(route int32) int32 {
 		f.classes[r.shared].route = route
 	}
 	return r.shared
+}
+
+// leveled returns the class of the bundles on a route that have what their ports were told.
+func (f *fluid) leveled(route int32) int32 {
+	r := &f.routes[route]
+	if r.even == none {
+		r.even = f.newClass()
+		f.classes[r.even].route, f.classes[r.even].even = route, true
+	}
+	return r.even
 }
 
 // solo returns a class for one bundle that asks for a rate in bits a second.

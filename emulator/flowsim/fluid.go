@@ -48,10 +48,16 @@ type fluid struct {
 	free    []int32
 	busy    []int32 // classes with bundles
 	lane    lane
-	groups  []group // by link, while hosts share by themselves
+	groups  []group // by seat, while links have levels: hosts share by themselves, or all were told the same of their ports
 	levels  *maxmin.Levels
-	stale   []int32       // groups whose next end may be another
-	quantum time.Duration // ends are told at its multiples; 0: when they come
+	seats   []int32                 // by link: its number among those that levels are of; none where it binds nobody
+	even    bool                    // all coflows were told the same of their ports
+	tell    []pathmap.BitsPerSecond // what they were told, by link
+	aside   int                     // bundles in classes that are not even
+	up      []pathmap.LinkID        // by host
+	flat    bool                    // only links of hosts bind
+	stale   []int32                 // groups whose next end may be another
+	quantum time.Duration           // ends are told at its multiples; 0: when they come
 
 	solver maxmin.Solver
 	tmp    scratch
@@ -77,6 +83,7 @@ type scratch struct {
 	amounts []float64
 	extra   []southbound.Extra
 	where   []int32 // by link, zero between calls
+	tell    []pathmap.BitsPerSecond
 }
 
 // bundle is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends; on
@@ -145,6 +152,8 @@ func (f *fluid) place(b int32, left float64) {
 		f.enlane(b, left, min(f.wishOf(co, b, left), r.cap))
 	case f.fair || co.kind == free || !paces(r.tag):
 		f.join(f.shared(bu.route), b, left)
+	case co.kind == leveled:
+		f.join(f.leveled(bu.route), b, left)
 	case co.kind == spread:
 		f.enlane(b, left, co.spreadOf(&r.pair)+co.extraOf(b-co.first))
 	case (co.until == 0 || co.until > now) && co.extraOf(b-co.first) > 0:
@@ -298,6 +307,8 @@ func (f *fluid) settle() {
 	if f.dirty {
 		f.dirty = false
 		f.share()
+	} else if f.even {
+		f.sit() // what has ended is no longer counted when levels are told next
 	}
 	for _, c := range f.touched {
 		f.reschedule(c)

@@ -8,8 +8,8 @@ import (
 	"lightloom/pathmap/maxmin"
 )
 
-// group is the classes that one link holds back while hosts share by themselves: all of their bundles have the link's
-// level for a rate, and so one clock. Where the link's level changes, that costs the same however many they are; a
+// group is the classes that one link holds back while links have levels: all of their bundles have the link's level for a
+// rate, and so one clock. Where the link's level changes, that costs the same however many they are; a
 // class that another link comes to hold back changes its group.
 type group struct {
 	rate    float64 // payload bytes a nanosecond, of each bundle
@@ -37,30 +37,61 @@ func (g *group) until(due float64) (time.Duration, bool) {
 
 // shareFairly brings levels and groups up to date with the classes that were touched.
 func (f *fluid) shareFairly() {
-	if f.levels == nil {
-		f.levels = maxmin.NewLevels(f.capacity)
-		f.groups = make([]group, len(f.capacity))
-	}
-	for _, i := range f.touched {
-		c := &f.classes[i]
-		if c.alone {
-			continue
-		}
-		n, r := int32(len(c.heap)), &f.routes[c.route]
-		if r.fate != arrives {
-			n = 0
-		}
-		if n > 0 || f.levels.Neck(i) != none {
-			f.levels.Set(i, r.tight, n)
-		}
-	}
+	f.found()
+	f.sit()
 	f.solves++
 	for _, l := range f.levels.Solve(f.regroup) {
 		f.setLevel(l)
 	}
 }
 
-// setLevel gives a group the rate that its link has come to.
+// found makes the levels of all links that can bind, where there are none.
+func (f *fluid) found() {
+	if f.levels != nil {
+		return
+	}
+	f.seats = make([]int32, len(f.capacity))
+	var capacity []float64
+	for l := range f.capacity {
+		if f.seats[l] = none; l >= len(f.wide) || !f.wide[l] {
+			f.seats[l] = int32(len(capacity))
+			capacity = append(capacity, f.capacity[l])
+		}
+	}
+	f.levels, f.groups = maxmin.NewLevels(capacity), make([]group, len(capacity))
+	for _, i := range f.busy {
+		f.touch(i)
+	}
+}
+
+// sit tells levels of the classes that were touched.
+func (f *fluid) sit() {
+	if f.levels == nil {
+		return
+	}
+	for _, i := range f.touched {
+		c := &f.classes[i]
+		if c.alone || c.even != f.even {
+			continue
+		}
+		n, r := int32(len(c.heap)), &f.routes[c.route]
+		if r.fate != arrives {
+			n = 0
+		}
+		if n == 0 && c.group == none {
+			f.setRate(i, 0) // it may have had a rate of its own
+		}
+		if n > 0 || f.levels.Neck(i) != none {
+			f.tmp.links = f.tmp.links[:0]
+			for _, l := range r.tight {
+				f.tmp.links = append(f.tmp.links, pathmap.LinkID(f.seats[l]))
+			}
+			f.levels.Set(i, f.tmp.links, n)
+		}
+	}
+}
+
+// setLevel gives a group the rate that its link, told by its seat, has come to.
 func (f *fluid) setLevel(l pathmap.LinkID) {
 	g := &f.groups[l]
 	g.sync(f.clock.Now())

@@ -15,12 +15,18 @@ func (f *fluid) set(c *class, i int, b int32) {
 
 // push adds a bundle whose mark is set.
 func (f *fluid) push(c *class, b int32) {
+	if !c.even {
+		f.aside++
+	}
 	c.heap = append(c.heap, b)
 	f.rise(c, len(c.heap)-1, b)
 }
 
 // drop removes the bundle at a place.
 func (f *fluid) drop(c *class, pos int32) {
+	if !c.even {
+		f.aside--
+	}
 	i, last := int(pos), len(c.heap)-1
 	moved := c.heap[last]
 	c.heap = c.heap[:last]

@@ -43,9 +43,10 @@ type coflow struct {
 type kind uint8
 
 const (
-	free   kind = iota // its bundles have the rates of their pairs
-	paced              // they end together
-	spread             // they have rates by their two hosts
+	free    kind = iota // its bundles have the rates of their pairs
+	paced               // they end together
+	spread              // they have rates by their two hosts
+	leveled             // likewise, and all others have the same
 )
 
 // order is what rates ask of one coflow.

@@ -10,10 +10,11 @@ import (
 // setRates puts checked rates in force.
 func (f *fluid) setRates(r *southbound.Rates) {
 	flips := f.fair != r.Fair
-	f.fair = r.Fair
-	if flips && !f.fair {
+	even := f.evenly(r)
+	if flips && !r.Fair && !even || f.even && !even {
 		f.disband()
 	}
+	f.fair, f.even = r.Fair, even
 	f.epoch++
 	f.orders(r)
 	for _, p := range r.Pairs {
@@ -52,6 +53,10 @@ func (f *fluid) orders(r *southbound.Rates) {
 	}
 	for i := range r.Spread {
 		s := &r.Spread[i]
+		if f.even {
+			named(s.Coflow).want = order{kind: leveled}
+			continue
+		}
 		named(s.Coflow).want = order{kind: spread, from: s.From, to: s.To}
 	}
 	for first := 0; first < len(r.Extra); {

@@ -44,6 +44,7 @@ type route struct {
 	moved  uint64           // generation that changed them, while bundles were on their way
 	rate   float64          // asked for each bundle of the shared class: bits a second; 0 holds
 	shared int32            // class, none where there never was one
+	even   int32            // likewise, of bundles that have what their ports were told
 	live   int32            // bundles, in whichever class or pace
 	pos    int32            // in fluid.active
 	stuck  int32            // bundles that have been counted as standing still
@@ -64,7 +65,7 @@ func (f *fluid) route(p pair) int32 {
 	}
 	i := int32(len(f.routes))
 	f.byPair.set(p, i)
-	f.routes = append(f.routes, route{pair: p, shared: none, pos: none})
+	f.routes = append(f.routes, route{pair: p, shared: none, even: none, pos: none})
 	return i
 }
 
@@ -165,8 +166,10 @@ func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 		r.tight = append(r.tight, r.door)
 	}
 	r.fate = fate
-	if r.shared != none {
-		f.touch(r.shared)
+	for _, c := range [...]int32{r.shared, r.even} {
+		if c != none {
+			f.touch(c)
+		}
 	}
 	if !r.stalls() {
 		r.stuck = 0
@@ -267,7 +270,7 @@ func (f *fluid) rejoin() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
 		co.stale = true
-		if co.kind == free || co.kind == paced && co.until == 0 && len(co.extra) == 0 {
+		if co.kind == free || co.kind == leveled || co.kind == paced && co.until == 0 && len(co.extra) == 0 {
 			continue
 		}
 		for b := co.first; b < co.end; b++ {

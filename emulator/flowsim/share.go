@@ -18,6 +18,8 @@ func (f *fluid) share() {
 	case f.fair:
 		f.shareFairly()
 		return
+	case f.even && f.shareEvenly():
+		return
 	case f.grant():
 		return
 	}
@@ -44,6 +46,8 @@ func (f *fluid) wish(c *class) float64 {
 		return c.wish
 	case r.capped:
 		return min(f.routes[r.plain].rate, r.cap)
+	case c.even:
+		return f.told(r)
 	}
 	return r.rate
 }

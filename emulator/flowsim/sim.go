@@ -87,6 +87,10 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 			s.ways[n][t.Link(l).FromPort] = l
 		}
 	}
+	s.fluid.up = make([]pathmap.LinkID, f.Hosts())
+	for h := range s.fluid.up {
+		s.fluid.up[h] = s.way(f.HostNode[h], 0)
+	}
 	s.addDevices()
 	return s, nil
 }
@@ -225,9 +229,11 @@ func (s *Sim) widen() {
 			hosts[l.To] += l.Capacity
 		}
 	}
+	s.fluid.flat = true
 	for i, l := range t.Links() {
 		from, to := t.Node(l.From).Role, t.Node(l.To).Role
 		s.fluid.wide[i] = from != pathmap.Host && to == pathmap.ToR && l.Capacity >= hosts[l.To] ||
 			to != pathmap.Host && from == pathmap.ToR && l.Capacity >= hosts[l.From]
+		s.fluid.flat = s.fluid.flat && (s.fluid.wide[i] || from == pathmap.Host || to == pathmap.Host)
 	}
 }

@@ -95,7 +95,9 @@ func (s *pairs) set(class int32, links []pathmap.LinkID, flows int32) {
 		s.classes = append(s.classes, pairClass{neck: none})
 	}
 	c := &s.classes[class]
-	c.want, c.askedA, c.askedB = flows, int32(links[0]), int32(links[len(links)-1])
+	if c.want = flows; flows > 0 {
+		c.askedA, c.askedB = int32(links[0]), int32(links[len(links)-1])
+	}
 	if !c.pending {
 		c.pending = true
 		s.pending = append(s.pending, class)
