@@ -37,23 +37,85 @@ func (p *placing) improve(rng *rand.Rand) Count {
 	return count
 }
 
+// improveOne tries hosts for one task. It is taken away once and put on each in turn; only where a host is full, so that a
+// task there has to change places with it, it goes home before.
 func (p *placing) improveOne(t int, rng *rand.Rand, count *Count) bool {
 	gained := false
+	o := outing{p: p, task: t, home: p.host[t]}
+	best := p.Utility()
 	for _, h := range p.candidates(t, rng) {
-		if h == p.host[t] {
+		if h == o.home {
 			continue
 		}
-		before := p.Utility()
-		p.shift(t, h, 0, rng)
+		full := p.free[h] < p.g.need(t)
+		if full {
+			o.back()
+			p.shift(t, h, 0, rng)
+		} else {
+			o.try(h, rng)
+		}
 		count.Evaluated++
-		if p.Utility() <= before {
+		switch u := p.Utility(); {
+		case u > best:
+			best, gained = u, true
+			count.Accepted++
+			o.stay()
+		case full:
 			p.Undo()
-			continue
+		default:
+			o.leave()
 		}
-		count.Accepted++
-		gained = true
 	}
+	o.back()
 	return gained
+}
+
+// outing is a task that looks for another host.
+type outing struct {
+	p    *placing
+	task int
+	home southbound.HostID
+	away bool
+	ways []wayOf // of the bundles that ceased when it left home
+}
+
+// leave takes the task off its host.
+func (o *outing) leave() {
+	o.p.journal = o.p.journal[:0]
+	o.p.put(o.task, -1, &o.p.fresh)
+}
+
+// try puts the task on a host with room.
+func (o *outing) try(h southbound.HostID, rng *rand.Rand) {
+	if !o.away {
+		o.leave()
+		o.away, o.ways = true, o.ways[:0]
+		for _, u := range o.p.journal {
+			o.ways = append(o.ways, wayOf{u.key, u.way})
+		}
+	}
+	fresh := o.p.fresh[:0]
+	o.p.put(o.task, h, &fresh)
+	o.p.open(fresh, 0, rng)
+	o.p.fresh = fresh
+}
+
+// stay makes the host where the task is its home.
+func (o *outing) stay() { o.home, o.away = o.p.host[o.task], false }
+
+// back puts the task on its host again, and its bundles on the ways they went.
+func (o *outing) back() {
+	if !o.away {
+		return
+	}
+	o.away = false
+	fresh := o.p.fresh[:0]
+	o.p.put(o.task, o.home, &fresh)
+	o.p.fresh = fresh
+	for _, w := range o.ways {
+		o.p.setWay(w.key, w.at)
+	}
+	o.p.journal = o.p.journal[:0]
 }
 
 func (p *placing) candidates(t int, rng *rand.Rand) []southbound.HostID {

@@ -17,7 +17,7 @@ type placing struct {
 	free  []int32
 	hosts []southbound.HostID // those with slots for the job
 
-	of   map[bundleKey]int32 // the position in live
+	of   []map[pairOfHosts]int32 // by edge of the graph: the position in live
 	live []bundle
 	flow *Dataflow
 	low  *routing  // the lower level, made anew for each of its walks
@@ -34,6 +34,11 @@ type bundleKey struct {
 	edge     int32
 	src, dst southbound.HostID
 }
+
+// pairOfHosts is the source and the destination in one word, which maps are fast with.
+type pairOfHosts uint64
+
+func (k *bundleKey) hosts() pairOfHosts { return pairOfHosts(k.src)<<32 | pairOfHosts(k.dst) }
 
 // bundle is the pairs of tasks of one edge with the same two hosts: one flow.
 type bundle struct {
@@ -60,7 +65,11 @@ type wayOf struct {
 }
 
 func newPlacing(s *Scene, j *controller.Job, free []int32) *placing {
-	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free), of: map[bundleKey]int32{}}
+	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free)}
+	p.of = make([]map[pairOfHosts]int32, len(p.g.edges))
+	for k := range p.of {
+		p.of[k] = map[pairOfHosts]int32{}
+	}
 	p.flow, p.low, p.bits = newDataflow(s.net, j, p.g), newRouting(s), s.bits(p.g)
 	p.low.random = false
 	for h, f := range free {
@@ -129,10 +138,11 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 		return
 	}
 	net := p.s.net
-	i, ok := p.of[k]
+	of, at := p.of[k.edge], k.hosts()
+	i, ok := of[at]
 	if !ok {
 		i = int32(len(p.live))
-		p.of[k] = i
+		of[at] = i
 		b := bundle{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)), src: k.src, dst: k.dst}}
 		b.ways, b.at = p.s.ways(k.src, k.dst), -1
 		net.flows[b.flow].bits = p.bits[k.edge]
@@ -151,11 +161,12 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 	}
 	net.lift(b.flow, 0)
 	net.removeFlow(b.flow)
-	delete(p.of, k)
+	delete(of, at)
 	last := int32(len(p.live) - 1)
 	if i != last {
 		p.live[i] = p.live[last]
-		p.of[p.live[i].key] = i
+		moved := &p.live[i].key
+		p.of[moved.edge][moved.hosts()] = i
 	}
 	p.live = p.live[:last]
 }
@@ -164,7 +175,7 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
 	r, at := p.low.again(), p.laid[:0]
 	for _, k := range fresh {
-		i, ok := p.of[k]
+		i, ok := p.of[k.edge][k.hosts()]
 		if !ok || p.live[i].at >= 0 {
 			continue // it came and went within one move, or came twice
 		}
@@ -219,7 +230,7 @@ func (p *placing) settle() {
 
 // setWay sends a live bundle a way.
 func (p *placing) setWay(k bundleKey, at int32) {
-	b := &p.live[p.of[k]]
+	b := &p.live[p.of[k.edge][k.hosts()]]
 	switch {
 	case b.at == at:
 	case b.at < 0:
