@@ -207,9 +207,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		var wake time.Duration
 		l.cfg.Log.View(func(uint64) { entries, act, wake = l.loop.Step(l.cfg.State, now, in) })
 		l.noteLinks(in.Counts)
-		for _, set := range act.First {
-			l.set(workers[set.Device], set)
-		}
+		l.hurry(act.First, in.Devices, now, workers)
 		if err := l.commit(ctx, term, entries); err != nil {
 			if ctx.Err() != nil {
 				return nil
@@ -303,8 +301,12 @@ func (l *Leader) do(a *loop.Actions, workers map[southbound.DeviceID]*worker) {
 }
 
 // set queues a Set; what comes of it, also if it cannot be queued, is told to the loop.
-func (l *Leader) set(w *worker, s rollout.Set) {
+func (l *Leader) set(w *worker, s rollout.Set) { l.setThen(w, s, func() {}) }
+
+// setThen is set, and calls answered before the loop is told.
+func (l *Leader) setThen(w *worker, s rollout.Set, answered func()) {
 	done := func(err error) {
+		answered()
 		if err != nil {
 			l.cfg.Logger.Warn("set device", "device", s.Device, "error", err)
 		}

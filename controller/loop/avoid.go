@@ -2,6 +2,7 @@ package loop
 
 import (
 	"slices"
+	"time"
 
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
@@ -11,12 +12,16 @@ import (
 
 // avoid makes the tables keep clear of the ports that are down. A switch that is known to hold what it should gets what
 // changes for it at once, and is read back afterwards: asking it first would cost a round trip with packets lost in it.
-// Any other is read, and brought to it. It says whether a switch is to be changed: that comes before any decision.
-func (l *Loop) avoid(s *state.State) bool {
-	if slices.Equal(l.avoided, s.Live().Down) {
-		return false
+// Any other is read, and brought to it.
+//
+// It goes by what this pass has heard, before that is committed: which ports have light is no decision, and a leader
+// that dies before the entry is committed leaves tables that its successor makes anew of what the switches then tell.
+func (l *Loop) avoid(s *state.State, now time.Duration) {
+	down := l.downPorts(s)
+	if slices.Equal(l.avoided, down) {
+		return
 	}
-	l.avoided = slices.Clone(s.Live().Down)
+	l.avoided = slices.Clone(down)
 	cut := make([]bool, len(l.fabric.Topology.Links()))
 	for _, p := range l.avoided {
 		if id := l.fabric.Topology.OutPort(p.Device, int32(p.Port)); id != pathmap.None {
@@ -24,7 +29,7 @@ func (l *Loop) avoid(s *state.State) bool {
 		}
 	}
 	if slices.Equal(cut, l.cut) {
-		return false // the other end of a cable that is known to be dark
+		return // the other end of a cable that is known to be dark
 	}
 	if l.changed == nil {
 		l.changed = make([]bool, len(cut))
@@ -38,11 +43,13 @@ func (l *Loop) avoid(s *state.State) bool {
 	steered := l.wantedCircuits(s)
 	before := make(map[southbound.DeviceID][]southbound.Rule)
 	for _, d := range l.base.Devices() {
-		if _, unsure := l.unread[d]; !unsure && !l.away[d] && d != l.fabric.OCSNode {
+		if r, unsure := l.unread[d]; (!unsure || r.told) && !l.away[d] && d != l.fabric.OCSNode {
 			before[d] = l.base.Rules(d, steered)
 		}
 	}
 	l.base.Avoid(func(id pathmap.LinkID) bool { return cut[id] })
+	others := l.act.Sets
+	l.act.Sets = nil
 	for _, d := range l.base.Devices() {
 		rules, sure := before[d]
 		switch {
@@ -50,12 +57,44 @@ func (l *Loop) avoid(s *state.State) bool {
 		case !sure:
 			l.act.Reads = append(l.act.Reads, d)
 		default:
-			l.bring(d, rollout.Diff(l.base.Rules(d, steered), rules))
+			l.tell(d, rollout.Diff(l.base.Rules(d, steered), rules))
 		}
 	}
-	l.act.First = l.act.Sets // nothing else has been asked for in this pass yet
-	l.act.Sets = nil
-	return len(l.act.First) > 0
+	l.act.First, l.act.Sets = l.act.Sets, others
+	l.haste.begin(now, l.act.First)
+}
+
+// downPorts are the ports that are down once the entries of this pass have been applied. The result is the state's own
+// where the pass has heard of none.
+func (l *Loop) downPorts(s *state.State) []state.PortRef {
+	down, own := s.Live().Down, false
+	for i := range l.entries {
+		e := &l.entries[i]
+		if e.Kind != state.PortSeen {
+			continue
+		}
+		if !own {
+			down, own = slices.Clone(down), true
+		}
+		p := state.PortRef{Device: e.Device, Port: e.Port}
+		at := slices.Index(down, p)
+		switch {
+		case e.OK && at >= 0:
+			down = slices.Delete(down, at, at+1)
+		case !e.OK && at < 0:
+			down = append(down, p)
+		}
+	}
+	return down
+}
+
+// tell sends a device that holds what it should, or will, what changes.
+func (l *Loop) tell(d southbound.DeviceID, c southbound.Change) {
+	if c.Empty() {
+		return
+	}
+	l.bring(d, c)
+	l.unread[d] = repair{token: l.unread[d].token, tries: 1, told: true}
 }
 
 // bring sends a change that is to bring a device into its state; what came of it is read back.
@@ -64,6 +103,6 @@ func (l *Loop) bring(d southbound.DeviceID, c southbound.Change) {
 		return
 	}
 	token := l.mover.Token()
-	l.unread[d] = repair{token, l.unread[d].tries + 1}
+	l.unread[d] = repair{token: token, tries: l.unread[d].tries + 1}
 	l.act.Sets = append(l.act.Sets, rollout.Set{Device: d, Token: token, Change: c})
 }

@@ -31,6 +31,7 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	for _, e := range in.Devices {
 		l.deviceFact(s, now, e)
 	}
+	l.avoid(s, now)
 	for i := range in.Seen {
 		l.seen(s, now, &in.Seen[i])
 	}
@@ -47,6 +48,7 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 type repair struct {
 	token uint64 // of the Set that is to bring it there, 0 while there is none
 	tries int    // Sets so far
+	told  bool   // it held what it should before, and no Set since has failed: what it will hold is known
 }
 
 // done notes what came of a Set. After one that did not get through nobody knows what the device holds: it is read in a
@@ -54,15 +56,22 @@ type repair struct {
 // that refuses would refuse again, and one that knows a later leader is not ours any more.
 func (l *Loop) done(now time.Duration, d *SetDone) {
 	l.mover.Done(now, d.Token, d.Err)
+	hurried := l.haste.done(d.Token)
 	r, ok := l.unread[d.Device]
 	awaited := ok && r.token == d.Token
 	if awaited {
-		l.unread[d.Device] = repair{tries: r.tries}
+		l.unread[d.Device] = repair{tries: r.tries, told: r.told}
+	}
+	if r = l.unread[d.Device]; ok && d.Err != nil {
+		r.told = false
+		l.unread[d.Device] = r
 	}
 	switch {
 	case errors.Is(d.Err, southbound.ErrRefused) || errors.Is(d.Err, southbound.ErrNotLeader):
 	case d.Err != nil:
 		l.readLater(d.Device, now+l.cfg.Rollout.Retry)
+	case awaited && r.tries == 1 && hurried:
+		l.readLater(d.Device, l.haste.until) // other switches are still to hear of it
 	case awaited && r.tries == 1:
 		l.act.Reads = append(l.act.Reads, d.Device)
 	case awaited: // it did not hold what it had accepted: perhaps it is slow

@@ -75,7 +75,8 @@ var errNoCounters = errors.New("nobody has told what hosts have sent")
 
 // Actions are what to do once the entries have been applied, in the order of the fields. Borrowed until the next Step.
 type Actions struct {
-	// First waits for no entry of this pass: it follows from those before. Whoever can sends it before appending any.
+	// First waits for no entry: it follows from what devices have told, and whoever leads next hears the same of them.
+	// Whoever can sends it before appending any.
 	First []rollout.Set
 
 	Start []southbound.Start
@@ -113,6 +114,7 @@ type Loop struct {
 	away    map[southbound.DeviceID]bool // devices whose stream has ended and has not begun again
 	dark    map[state.PortRef]bool       // ports that the devices' streams have told to be down, beside those to the OCS
 	avoided []state.PortRef              // ports that the base's tables keep clear of
+	haste   haste                        // the Sets of First that nobody has answered yet
 	changed []bool                       // by link: came or went since the last decision; nil: none
 	cut     []bool                       // by link: what they are, with the other direction; nil before the first
 	taken   []bool                       // by OCS output: of what begins in this pass
@@ -164,27 +166,31 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	if !l.begun {
 		l.begin(s, now)
 	}
-	tables := l.after(s, now)
+	l.after(s, now)
 	for i := range in.Counts {
 		l.meters.add(now, &in.Counts[i])
 	}
 	l.left = in.Left
 	l.facts(s, now, &in)
-	if len(l.entries) > 0 || tables {
-		return l.entries, &l.act, now // packets are lost until switches know: no decision comes before that
+	if len(l.entries) > 0 || len(l.act.First) > 0 {
+		return l.entries, &l.act, now
 	}
 	if l.ready = l.ready || len(l.unread) == 0 || now >= l.giveUp; !l.ready {
 		return nil, &l.act, min(l.giveUp, l.nextRead())
 	}
 	l.readTraffic(s, now, &in)
-	if len(l.pending) > 0 || s.Live().Wake <= now {
+	next := s.Live().Wake // when to decide
+	if len(l.pending) > 0 {
+		next = now
+	}
+	if next = l.haste.after(now, next); next <= now {
 		l.decide(s, now, &in)
 		return l.entries, &l.act, now
 	}
 	if l.transitions(s, now) || !l.act.empty() {
 		return l.entries, &l.act, now
 	}
-	return nil, &l.act, min(s.Boundary(), s.Live().Wake, l.mover.Wake(), l.nextRead(), l.nextReading())
+	return nil, &l.act, min(s.Boundary(), next, l.mover.Wake(), l.nextRead(), l.nextReading())
 }
 
 // unsent is no tag that a row is ever sent with.
@@ -233,10 +239,9 @@ func (l *Loop) note(k controller.Kind, at time.Duration, job controller.JobID, c
 	}
 }
 
-// after draws the consequences of what has been applied since the last pass, and says whether tables change for it.
-func (l *Loop) after(s *state.State, now time.Duration) (tables bool) {
+// after draws the consequences of what has been applied since the last pass.
+func (l *Loop) after(s *state.State, now time.Duration) {
 	d := s.Live()
-	tables = l.avoid(s)
 	for ; l.arrived < len(d.Jobs); l.arrived++ {
 		if d.Jobs[l.arrived].Placed == state.Unset {
 			l.note(controller.JobArrived, now, controller.JobID(l.arrived), -1, 0)
@@ -273,7 +278,6 @@ func (l *Loop) after(s *state.State, now time.Duration) (tables bool) {
 		}
 	}
 	l.repaths = l.repaths[:0]
-	return tables
 }
 
 // steer sends the tags of a started coflow that are not what its hosts were told last.
