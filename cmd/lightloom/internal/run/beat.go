@@ -25,6 +25,7 @@ type beat struct {
 
 	mu   sync.Mutex
 	came []arrival
+	sent []time.Duration // by number
 }
 
 type arrival struct {
@@ -59,15 +60,20 @@ func (s *stage) newProbe(src, dst southbound.HostID) (*beat, error) {
 			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TOS, int(southbound.TOS(7, southbound.TagDefault)))
 		})
 	}
+	raw, err := p.in.SyscallConn()
+	if err == nil { // when the kernel saw it come, not when somebody reads it
+		_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) })
+	}
 	p.done.Go(p.send)
 	p.done.Go(p.receive)
 	return p, nil
 }
 
-// send sends at a fixed beat from a thread of its own: the runtime's timers are too coarse for it.
+// send sends at a fixed beat from a thread of its own, before all others where that is allowed: the runtime's timers are
+// too coarse for it. The thread ends with the goroutine.
 func (p *beat) send() {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}, 0) // else held tells
 	var b [8]byte
 	var next unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &next)
@@ -78,6 +84,9 @@ func (p *beat) send() {
 		default:
 		}
 		binary.BigEndian.PutUint64(b[:], seq)
+		p.mu.Lock()
+		p.sent = append(p.sent, p.clock())
+		p.mu.Unlock()
 		_, _ = p.out.Write(b[:]) // one that is lost here is lost as any other
 		next = unix.NsecToTimespec(next.Nano() + int64(probeEvery))
 		for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &next, nil) == unix.EINTR {
@@ -86,9 +95,9 @@ func (p *beat) send() {
 }
 
 func (p *beat) receive() {
-	var b [64]byte
+	var b, oob [64]byte
 	for {
-		n, err := p.in.Read(b[:])
+		n, oobn, _, _, err := p.in.ReadMsgUDP(b[:], oob[:])
 		if err != nil {
 			return // closed
 		}
@@ -96,10 +105,36 @@ func (p *beat) receive() {
 			continue
 		}
 		now := p.clock()
+		if late := time.Since(stamped(oob[:oobn])); late > 0 && late < now {
+			now -= late
+		}
 		p.mu.Lock()
 		p.came = append(p.came, arrival{now, binary.BigEndian.Uint64(b[:])})
 		p.mu.Unlock()
 	}
+}
+
+// stamped is the kernel's time of arrival among control messages, or the present.
+func stamped(oob []byte) time.Time {
+	msgs, _ := unix.ParseSocketControlMessage(oob) // none: the socket was not given the option
+	for _, m := range msgs {
+		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS && len(m.Data) >= 16 {
+			return time.Unix(int64(binary.NativeEndian.Uint64(m.Data)), int64(binary.NativeEndian.Uint64(m.Data[8:])))
+		}
+	}
+	return time.Now()
+}
+
+// held is the longest time without a probe being sent between two instants: what the prober was kept from its processor.
+func (p *beat) held(from, to time.Duration) (most time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := 1; i < len(p.sent); i++ {
+		if p.sent[i] > from && p.sent[i-1] < to {
+			most = max(most, p.sent[i]-p.sent[i-1])
+		}
+	}
+	return most
 }
 
 func (p *beat) close() {
