@@ -21,13 +21,14 @@ func (j *Job) GoesOn() bool {
 	return false
 }
 
-// Volume returns the payload that an edge carries at most: its bytes, or what its rate makes in the job's lifetime. Far
-// above what is ever sent it is cut to MaxBytes.
+// Volume returns the payload that an edge carries at most: its bytes, or what its rate makes in the job's lifetime, and
+// some more, so that no rounding ends it before. Far above what is ever sent it is cut to MaxBytes.
 func (j *Job) Volume(e *Edge) pathmap.Bytes {
 	if e.Rate == 0 {
 		return e.Bytes
 	}
-	return max(1, min(e.Rate.In(cmp.Or(j.Lifetime, Endless)), MaxBytes))
+	life := cmp.Or(j.Lifetime, Endless)
+	return max(1, min(e.Rate.In(life+life/16+time.Second), MaxBytes))
 }
 
 // Made returns the part of an edge's rate that some of its volume has, in bits a second, rounded up: of a bundle, of what

@@ -343,8 +343,8 @@ func (s *State) startCoflow(e *Entry) error {
 		c.Ready = e.At
 	}
 	j.begin(e)
-	s.lose(j, e.Coflow, s.lostRows(c))
-	if c.Left == 0 {
+	s.lose(j, e.Coflow, s.lostRows(c), nil)
+	if j.spent(c) {
 		s.endCoflow(j, e.Coflow, c, e)
 	}
 	return nil
@@ -403,7 +403,7 @@ func (s *State) endBundle(e *Entry) error {
 		return ErrStale
 	}
 	c.Done[e.Row] = true
-	if c.Left--; c.Left == 0 {
+	if c.Left--; s.d.Jobs[c.Job].spent(c) {
 		s.endCoflow(s.d.Jobs[c.Job], e.Coflow, c, e)
 	}
 	return nil
@@ -411,6 +411,7 @@ func (s *State) endBundle(e *Entry) error {
 
 func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 	c.Ended = e.At
+	j.keepLocal(c, e)
 	c.Columns, c.Tag, c.Done, c.Laid = controller.Columns{}, nil, nil, nil
 	if i, found := slices.BinarySearch(s.active, id); found {
 		s.active = slices.Delete(s.active, i, i+1)

@@ -83,9 +83,7 @@ func (s *State) carried(j *Job, c *Coflow, id southbound.CoflowID, e *Entry) {
 	}
 	c.Bytes = max(0, min(sent.Bytes, c.Bytes))
 	c.Rack = max(0, min(sent.Rack, c.Rack, c.Bytes))
-	if x := &j.Edges[c.Edge]; x.Rate > 0 {
-		c.Local = min(c.Local, j.Made(x, c.Local).In(e.At-c.Started))
-	}
+	j.keepLocal(c, e)
 }
 
 // Sent returns what a started coflow has carried, left being what its rows have left.

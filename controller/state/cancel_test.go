@@ -91,8 +91,8 @@ func TestCancel(t *testing.T) {
 		t.Errorf("jobs %v are over before their lifetime", dead)
 	}
 	c := s.Coflow(0)
-	if total := c.Bytes + c.Local; total != 20_000_000 {
-		t.Errorf("10 s of 16 Mb/s are %d bytes, want 20 MB", total)
+	if total := c.Bytes + c.Local; total != 23_250_000 { // 10 s, a sixteenth more and a second
+		t.Errorf("11.625 s of 16 Mb/s are %d bytes, want 23.25 MB", total)
 	}
 	left := southbound.Left{F: 1, Base: []float64{float64(c.Columns.Size[0]) - 2_500_000.5}}
 	sent := s.Sent(0, &left)
@@ -123,5 +123,35 @@ func TestCancel(t *testing.T) {
 	}
 	if err := s.Apply(&state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 1, Hosts: []southbound.HostID{0, 1, 0}}}); !errors.Is(err, state.ErrStale) {
 		t.Errorf("to place a cancelled job gives %v, want %v", err, state.ErrStale)
+	}
+}
+
+// TestStreamWithinHost: a stream whose tasks share hosts has no bundles, and goes on all the same; what it carries within
+// hosts is its rate × its time. When a host is lost, what went on there goes on elsewhere.
+func TestStreamWithinHost(t *testing.T) {
+	s := state.New(fabric(t))
+	job := endless(0)
+	job.Stages[1].Tasks[0].Slots = 1
+	job.Stages[1].Tasks = job.Stages[1].Tasks[:1]
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job},
+		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 0}}},
+		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.StageStarted, Stage: 1}, state.Entry{Kind: state.CoflowStarted})
+	if s.Finished() != 0 || s.Coflow(0).Ended != state.Unset {
+		t.Fatal("it has ended at once")
+	}
+	apply(t, s, state.Entry{Kind: state.HostSeen, At: time.Second, Host: 0},
+		state.Entry{Kind: state.Placed, At: time.Second, Placement: &controller.Placement{Hosts: []southbound.HostID{1, 2}}})
+	if s.Finished() != 0 || len(s.Active()) != 1 {
+		t.Fatalf("%d jobs have ended and coflows %v are active after its host was lost", s.Finished(), s.Active())
+	}
+	again := s.Coflow(1)
+	if !again.Again || len(again.Done) != 1 || again.Columns.Src[0] != 1 || again.Columns.Dst[0] != 2 {
+		t.Fatalf("what went on there goes on as %+v", again)
+	}
+	apply(t, s, state.Entry{Kind: state.StageStarted, At: time.Second}, state.Entry{Kind: state.StageStarted, At: time.Second, Stage: 1},
+		state.Entry{Kind: state.CoflowStarted, At: time.Second, Coflow: 1},
+		state.Entry{Kind: state.JobCancelled, At: 3 * time.Second, Sent: []state.Sent{{Coflow: 1, Bytes: 4_000_000}}})
+	if again.Bytes != 4_000_000 || again.Local != 0 || s.Finished() != 1 {
+		t.Errorf("it has carried %d bytes and %d within hosts", again.Bytes, again.Local)
 	}
 }

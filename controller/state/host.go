@@ -56,7 +56,8 @@ func (s *State) seeHost(e *Entry) error {
 		}
 		for _, id := range s.coflowsOf(j) {
 			if c := s.d.Coflows[id]; c.Started != Unset && c.Ended == Unset {
-				if s.lose(j, id, s.lostRows(c)); c.Left == 0 {
+				local := s.localPairs(j, c, func(_ int, at southbound.HostID) bool { return at == e.Host })
+				if s.lose(j, id, s.lostRows(c), local); j.spent(c) {
 					s.endCoflow(j, id, c, e)
 				}
 			}

@@ -71,8 +71,13 @@ func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 	s.rememberLaid(j)
 	for _, id := range s.coflowsOf(j) {
 		c := s.d.Coflows[id]
-		if rows := s.rowsOf(j, c, p.Move); len(rows) > 0 {
-			if s.lose(j, id, rows); c.Left == 0 {
+		rows := s.rowsOf(j, c, p.Move)
+		local := s.localPairs(j, c, func(t int, _ southbound.HostID) bool {
+			_, moves := slices.BinarySearch(p.Move, int32(t))
+			return moves
+		})
+		if len(rows)+len(local) > 0 {
+			if s.lose(j, id, rows, local); j.spent(c) {
 				s.endCoflow(j, id, c, e)
 			}
 		}

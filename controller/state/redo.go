@@ -8,13 +8,17 @@ import (
 )
 
 // lose takes rows that have not been received out of a started coflow, and adds a coflow that carries them again, from
-// their first byte, once both of their ends have a host.
-func (s *State) lose(j *Job, id southbound.CoflowID, rows []int) {
+// their first byte, once both of their ends have a host. local are pairs of a stream with a rate that shared a host
+// which one of them leaves.
+func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []controller.Flow) {
 	c := s.d.Coflows[id]
-	if len(rows) == 0 {
+	if len(rows)+len(local) == 0 {
 		return
 	}
-	pairs := pairsOf(j, c, rows)
+	pairs := append(pairsOf(j, c, rows), local...)
+	for _, p := range local {
+		c.Local -= p.Bytes
+	}
 	for _, r := range rows {
 		c.Done[r] = true
 		c.Left--
@@ -56,6 +60,9 @@ func (s *State) lostRows(c *Coflow) (rows []int) {
 func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	x := &j.Edges[c.Edge]
 	var out []controller.Flow
+	if len(rows) == 0 {
+		return nil
+	}
 	if x.Kind == controller.Fixed {
 		for _, r := range rows {
 			out = append(out, controller.Flow{Src: c.Columns.Src[r], Dst: c.Columns.Dst[r], Bytes: c.Columns.Size[r], Count: c.Columns.Flows[r]})

@@ -24,6 +24,33 @@ func (s *State) openStreams(j *Job, stage int, e *Entry) {
 	}
 }
 
+// spent says whether a started coflow has nothing left to carry. A stream with a rate goes on within hosts, where it has
+// no bundles.
+func (j *Job) spent(c *Coflow) bool {
+	return c.Left == 0 && (j.Edges[c.Edge].Rate == 0 || c.Local == 0)
+}
+
+// keepLocal makes what a stream with a rate has carried within hosts since its start its local bytes.
+func (j *Job) keepLocal(c *Coflow, e *Entry) {
+	if x := &j.Edges[c.Edge]; x.Rate > 0 && c.Started != Unset {
+		c.Local = min(c.Local, j.Made(x, c.Local).In(e.At-c.Started))
+	}
+}
+
+// localPairs returns the pairs of tasks of a stream with a rate that share a host, where one of them leaves it.
+func (s *State) localPairs(j *Job, c *Coflow, leaves func(task int, at southbound.HostID) bool) (out []controller.Flow) {
+	if j.Edges[c.Edge].Rate == 0 || c.Local == 0 || c.Started == Unset || c.Ended != Unset {
+		return nil
+	}
+	laid := c.laid(j)
+	for _, p := range tasksOf(j, c) {
+		if laid[p.Src] == laid[p.Dst] && (leaves(int(p.Src), laid[p.Src]) || leaves(int(p.Dst), laid[p.Dst])) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // closeStream counts one end of a stream at a stage as delivered; with the last the stage's tasks end.
 func (s *State) closeStream(j *Job, stage int, e *Entry) {
 	st := &j.Stages[stage]

@@ -176,7 +176,7 @@ func (w *walk) entry() state.Entry {
 			}
 		case state.BundleEnded:
 			for _, id := range w.s.Active() {
-				if c := w.s.Coflow(id); c.Started != state.Unset {
+				if c := w.s.Coflow(id); c.Started != state.Unset && len(c.Done) > 0 {
 					return state.Entry{Kind: state.BundleEnded, Coflow: id, Row: int32(r.IntN(len(c.Done)))}
 				}
 			}
