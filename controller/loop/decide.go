@@ -121,7 +121,9 @@ func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.
 	}
 	l.add(state.Entry{Kind: state.ReservationEnded, At: now, Port: r.In, Cause: why})
 	l.idle.add(r.In)
-	l.resteerPair(&r.Reservation)
+	if why != state.Delivered { // else nothing is left that could be steered
+		l.resteerPair(&r.Reservation)
+	}
 	if why != state.Preempted {
 		l.note(controller.ReservationEnded, now, -1, r.Coflow, 0)
 	}
@@ -181,13 +183,22 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	// One input may have several that are over; each pass ends the first, and the question stays open for it.
 	l.idle, l.asking = l.asking, l.idle
 	l.idle.clear()
-	for in := range southbound.Port(l.inputs()) {
+	astray := l.moved
+	l.moved = false
+	if !astray && !l.asking.any && s.Edge() > now {
+		return false
+	}
+	for in, edge := range s.Edges() {
+		in := southbound.Port(in)
+		if !astray && edge > now && !l.asking.has(in) {
+			continue
+		}
 		r := s.First(in)
 		switch {
 		case r == nil:
 		case l.asking.has(in) && s.Idle(&r.Reservation):
 			l.endReservation(now, *r, state.Delivered)
-		case r.Begun && s.Circuit(in).Out != r.Out: // its move failed in the very pass in which it began
+		case r.Begun && s.Leads(in) != r.Out: // its move failed in the very pass in which it began
 			l.endReservation(now, *r, state.Broken)
 		case now >= r.NotAfter:
 			l.endReservation(now, *r, state.RanOut)
@@ -196,20 +207,18 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	return len(l.entries) > 0
 }
 
-// inputs is how many the OCS has.
-func (l *Loop) inputs() int {
-	if !l.fabric.HasOCS() {
-		return 0
-	}
-	return l.fabric.Racks
-}
-
 // beginDue begins the reservations whose time has come and whose ports no other one holds, and intends their circuits.
 func (l *Loop) beginDue(s *state.State, now time.Duration) {
 	var outs []southbound.Port
-	for in := range southbound.Port(l.inputs()) {
-		r := s.First(in)
-		if r == nil || r.Begun || now < r.NotBefore || s.Taken(r.Out) || l.taken[r.Out] {
+	if s.Edge() > now {
+		return
+	}
+	for in, edge := range s.Edges() {
+		if edge > now {
+			continue
+		}
+		r := s.First(southbound.Port(in))
+		if r.Begun || s.Taken(r.Out) || l.taken[r.Out] {
 			continue
 		}
 		if l.portDown(s, r.In) || l.portDown(s, r.Out) {
@@ -219,8 +228,11 @@ func (l *Loop) beginDue(s *state.State, now time.Duration) {
 		l.taken[r.Out] = true
 		outs = append(outs, r.Out)
 		l.add(state.Entry{Kind: state.ReservationBegun, At: now, Port: r.In})
-		l.resteerPair(&r.Reservation)
-		if c := s.Circuit(r.In); c.Out != r.Out || c.Phase == controller.NoCircuit {
+		c := s.Circuit(r.In)
+		if c.Out == r.Out && c.Phase == controller.Usable { // else they are steered once it is
+			l.resteerPair(&r.Reservation)
+		}
+		if c.Out != r.Out || c.Phase == controller.NoCircuit {
 			l.add(state.Entry{Kind: state.CircuitIntended, At: now, Port: r.In, Out: r.Out, Coflow: r.Coflow})
 			l.mover.Begin(now, r.In, r.Out, l.displaced(s, r.In, r.Out))
 		}
@@ -233,10 +245,13 @@ func (l *Loop) beginDue(s *state.State, now time.Duration) {
 // displaced returns the circuits that ToRs may steer to and that hold one of the ports.
 func (l *Loop) displaced(s *state.State, in, out southbound.Port) []southbound.CrossConnect {
 	var gone []southbound.CrossConnect
-	for k := range l.fabric.Racks {
-		c := s.Circuit(southbound.Port(k))
-		if l.steered[k] && c.Phase == controller.Usable && (southbound.Port(k) == in || c.Out == out) {
-			gone = append(gone, southbound.CrossConnect{In: southbound.Port(k), Out: c.Out})
+	other := s.Leading(out)
+	for _, k := range [2]southbound.Port{min(in, other), max(in, other)} {
+		if k == southbound.NoPort || !l.steered[k] || len(gone) > 0 && gone[0].In == k {
+			continue
+		}
+		if c := s.Circuit(k); c.Phase == controller.Usable {
+			gone = append(gone, southbound.CrossConnect{In: k, Out: c.Out})
 			l.steered[k] = false
 		}
 	}

@@ -65,7 +65,7 @@ func (l *Loop) abandon(id southbound.CoflowID, c *state.Coflow, h southbound.Hos
 		l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: id, Row: int32(row)}, Tag: southbound.TagHold})
 	}
 	if touched {
-		l.idle.all = true
+		l.idle.fill()
 		l.touched = append(l.touched, id)
 	}
 }

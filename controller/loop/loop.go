@@ -123,6 +123,7 @@ type Loop struct {
 	touched []southbound.CoflowID // had bundles end since the last pass
 	idle    ports                 // inputs whose first reservation may have nothing left to carry
 	asking  ports                 // those of which it is being asked
+	moved   bool                  // begun reservations may have lost their circuit since they were last looked at
 	freed   bool
 	arrived int                   // jobs known to the policy
 	resteer []southbound.CoflowID // coflows whose rows are to be sent another way, perhaps
@@ -200,7 +201,8 @@ const unsent = southbound.AnyTag
 // device, and makes the moves whose outcome is not known once more.
 func (l *Loop) begin(s *state.State, now time.Duration) {
 	l.begun, l.giveUp = true, now+l.cfg.Patience
-	l.idle.all = true // whoever led before may have died before it skipped what had ended early
+	l.moved = true
+	l.idle.fill() // whoever led before may have died before it skipped what had ended early
 	for _, d := range l.base.Devices() {
 		l.unread[d] = repair{}
 		l.act.Reads = append(l.act.Reads, d)
@@ -315,4 +317,10 @@ func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 	}
 }
 
-func (l *Loop) add(e state.Entry) { l.entries = append(l.entries, e) }
+func (l *Loop) add(e state.Entry) {
+	switch e.Kind {
+	case state.ReservationBegun, state.CircuitIntended, state.CircuitSettled, state.CircuitDropped:
+		l.moved = true
+	}
+	l.entries = append(l.entries, e)
+}

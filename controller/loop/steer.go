@@ -14,23 +14,29 @@ type pairOf struct {
 
 // ports is a set of OCS inputs, or all of them.
 type ports struct {
+	any  bool // it is not empty
 	all  bool
 	some []bool // by input
 }
+
+// fill makes it all of them.
+func (p *ports) fill() { p.any, p.all = true, true }
 
 func (p *ports) add(in southbound.Port) {
 	for len(p.some) <= int(in) {
 		p.some = append(p.some, false)
 	}
-	p.some[in] = true
+	p.some[in], p.any = true, true
 }
 
 // has says whether an input is in the set.
 func (p *ports) has(in southbound.Port) bool { return p.all || int(in) < len(p.some) && p.some[in] }
 
 func (p *ports) clear() {
-	p.all = false
-	clear(p.some)
+	if p.any {
+		p.any, p.all = false, false
+		clear(p.some)
+	}
 }
 
 // resteerPair notes that the circuit of a reservation has changed, and what that does to the rows that it carries.

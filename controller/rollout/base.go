@@ -179,9 +179,9 @@ func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 
 // CircuitMatches are what CircuitRules match.
 func (b *Base) CircuitMatches(in, out southbound.Port) []southbound.Match {
-	var all []southbound.Match
-	for _, r := range b.CircuitRules(in, out) {
-		all = append(all, r.Match)
+	all := []southbound.Match{{Dst: southbound.RackID(out), Tag: southbound.TagCircuit, Src: southbound.AnyRack}}
+	if b.all {
+		all = append(all, southbound.Match{Dst: southbound.RackID(out), Tag: southbound.TagDefault, Src: southbound.AnyRack})
 	}
 	return all
 }

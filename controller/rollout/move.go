@@ -331,12 +331,20 @@ func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) {
 		}
 	}
 	s := &m.sets[i]
-	s.Change.Rules = append(s.Change.Rules, c.Rules...)
-	s.Change.Drop = append(s.Change.Drop, c.Drop...)
-	s.Change.Connect = append(s.Change.Connect, c.Connect...)
+	s.Change.Rules = join(s.Change.Rules, c.Rules)
+	s.Change.Drop = join(s.Change.Drop, c.Drop)
+	s.Change.Connect = join(s.Change.Connect, c.Connect)
 	if !slices.Contains(o.open, s.Token) {
 		o.open = append(o.open, s.Token)
 	}
+}
+
+// join appends b, which nobody else holds, to a.
+func join[T any](a, b []T) []T {
+	if len(a) == 0 {
+		return b
+	}
+	return append(a, b...)
 }
 
 // Wake returns when Next has something to do without being told anything, southbound.Never if not.

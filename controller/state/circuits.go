@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/southbound"
@@ -14,6 +15,9 @@ var ErrConflict = errors.New("the port is reserved then")
 
 // Circuit returns what stands at an OCS input.
 func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
+
+// Leads returns where the circuit of an OCS input leads, NoPort where there is none.
+func (s *State) Leads(in southbound.Port) southbound.Port { return s.d.Circuits[in].Out }
 
 // CheckReservation says why a reservation cannot stand on this fabric, or nil. It does not look at the ledger.
 func (s *State) CheckReservation(r *controller.Reservation) error {
@@ -36,16 +40,27 @@ func (s *State) intend(e *Entry) error {
 	if !inRange(e.Port, len(s.d.Circuits)) || !inRange(e.Out, len(s.d.Circuits)) {
 		return fmt.Errorf("move %d→%d: no such port", e.Port, e.Out)
 	}
-	for in := range s.d.Circuits {
-		if c := &s.d.Circuits[in]; c.Out != southbound.NoPort && (southbound.Port(in) == e.Port || c.Out == e.Out) {
-			s.d.Moves[c.Move].Ended = e.At
-			*c = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1, Since: e.At}
+	for _, in := range [2]southbound.Port{e.Port, s.leads[e.Out]} {
+		if in != southbound.NoPort && s.d.Circuits[in].Out != southbound.NoPort {
+			s.d.Moves[s.d.Circuits[in].Move].Ended = e.At
+			s.dark(in, e.At)
 		}
 	}
 	s.d.Moves = append(s.d.Moves, Move{In: e.Port, Out: e.Out, Coflow: e.Coflow, Intent: e.At, Usable: Unset, Ended: Unset})
 	s.d.Circuits[e.Port] = Circuit{Out: e.Out, Phase: controller.Moving, Coflow: e.Coflow, Since: e.At, Move: int32(len(s.d.Moves) - 1)}
+	s.leads[e.Out] = e.Port
 	return nil
 }
+
+// dark takes the circuit of an input away.
+func (s *State) dark(in southbound.Port, at time.Duration) {
+	c := &s.d.Circuits[in]
+	s.leads[c.Out] = southbound.NoPort
+	*c = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1, Since: at}
+}
+
+// Leading returns the input whose circuit leads to an output, NoPort where none does.
+func (s *State) Leading(out southbound.Port) southbound.Port { return s.leads[out] }
 
 // settle records what came of a move: usable, or failed and gone.
 func (s *State) settle(e *Entry) error {
@@ -66,7 +81,7 @@ func (s *State) settle(e *Entry) error {
 		return nil
 	}
 	m.Ended, m.Failed = e.At, true
-	*c = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1, Since: e.At}
+	s.dark(e.Port, e.At)
 	return nil
 }
 
@@ -80,7 +95,7 @@ func (s *State) drop(e *Entry) error {
 		return ErrStale
 	}
 	s.d.Moves[c.Move].Ended = e.At
-	*c = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1, Since: e.At}
+	s.dark(e.Port, e.At)
 	return nil
 }
 

@@ -15,11 +15,14 @@ import (
 type ledger struct {
 	byIn   [][]Reservation   // by input, sorted by NotBefore
 	byOut  [][]booking       // by output, likewise
+	edge   []time.Duration   // by input: when its first reservation begins, or ends once it has begun; southbound.Never for none
 	begun  []southbound.Port // by output: the input of the begun reservation, NoPort for none
 	count  int
 	holds  int                         // those whose bundles wait for them
 	opened map[southbound.CoflowID]int // how many unbegun ones a coflow has
 	stale  bool                        // Data.Ledger is not up to date
+	next   time.Duration               // the least of edge, where looked
+	looked bool
 }
 
 // booking is a reservation as its output knows it.
@@ -29,7 +32,7 @@ type booking struct {
 }
 
 func newLedger(ports int) ledger {
-	return ledger{byIn: make([][]Reservation, ports), byOut: make([][]booking, ports),
+	return ledger{byIn: make([][]Reservation, ports), byOut: make([][]booking, ports), edge: slices.Repeat([]time.Duration{southbound.Never}, ports),
 		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports), opened: map[southbound.CoflowID]int{}}
 }
 
@@ -66,6 +69,20 @@ func (l *ledger) add(r Reservation) {
 	i, _ = slices.BinarySearchFunc(l.byOut[r.Out], r.NotBefore, booksBegin)
 	l.byOut[r.Out] = slices.Insert(l.byOut[r.Out], i, booking{r.NotBefore, r.NotAfter, r.In})
 	l.tally(&r, 1)
+	l.look(r.In)
+}
+
+// look brings the edge of an input up to date.
+func (l *ledger) look(in southbound.Port) {
+	l.looked = false
+	switch r := l.byIn[in]; {
+	case len(r) == 0:
+		l.edge[in] = southbound.Never
+	case r[0].Begun:
+		l.edge[in] = r[0].NotAfter
+	default:
+		l.edge[in] = r[0].NotBefore
+	}
 }
 
 // tally counts a reservation that comes (1) or goes (-1).
@@ -92,6 +109,7 @@ func (l *ledger) begin(in southbound.Port) {
 	l.tally(r, -1)
 	r.Begun = true
 	l.tally(r, 1)
+	l.look(in)
 }
 
 // remove takes a reservation of an input out, by its place there.
@@ -101,6 +119,7 @@ func (l *ledger) remove(in southbound.Port, i int) {
 	k, _ := slices.BinarySearchFunc(l.byOut[r.Out], r.NotBefore, booksBegin)
 	l.byOut[r.Out] = slices.Delete(l.byOut[r.Out], k, k+1)
 	l.tally(&r, -1)
+	l.look(in)
 }
 
 // withdraw takes the unbegun reservations of a coflow out, and says whether there were any.
@@ -228,21 +247,25 @@ func (s *State) end(e *Entry) error {
 	return nil
 }
 
-// Boundary returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
-func (s *State) Boundary() time.Duration {
-	at := min(s.NextPledge(), s.nextDeath())
-	for in := range s.ledger.byIn {
-		for i := range s.ledger.byIn[in] {
-			r := &s.ledger.byIn[in][i]
-			if !r.Begun {
-				at = min(at, r.NotBefore)
-				break // the rest begin later
-			}
-			at = min(at, r.NotAfter)
+// Boundary returns the earliest instant at which a reservation begins or ends, or a pledge or a job's time is over;
+// southbound.Never if there is none.
+func (s *State) Boundary() time.Duration { return min(s.Edge(), s.NextPledge(), s.nextDeath()) }
+
+// Edge returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
+func (s *State) Edge() time.Duration {
+	l := &s.ledger
+	if !l.looked {
+		l.looked, l.next = true, southbound.Never
+		for _, edge := range l.edge {
+			l.next = min(l.next, edge)
 		}
 	}
-	return at
+	return l.next
 }
+
+// Edges returns when the first reservation of each input begins, or ends once it has begun; southbound.Never where an
+// input has none. Borrowed.
+func (s *State) Edges() []time.Duration { return s.ledger.edge }
 
 // Rows calls f with each row of a coflow between two racks that has not ended. Rows are sorted by destination, then
 // source, and a rack's hosts follow each other.

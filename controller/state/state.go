@@ -136,6 +136,7 @@ type State struct {
 
 	// Derived: rebuilt from d alone by derive.
 	ledger   ledger
+	leads    []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
 	pledged  []pathmap.BitsPerSecond // by link; nil: nothing is
 	free     []int32                 // free slots by host
 	waiting  []controller.JobID
@@ -242,6 +243,12 @@ func (s *State) derive() {
 	s.free = make([]int32, s.fabric.Hosts())
 	for h := range s.free {
 		s.free[h] = int32(s.fabric.Spec.Slots)
+	}
+	s.leads = slices.Repeat([]southbound.Port{southbound.NoPort}, len(s.d.Circuits))
+	for in, c := range s.d.Circuits {
+		if c.Out != southbound.NoPort {
+			s.leads[c.Out] = southbound.Port(in)
+		}
 	}
 	s.ledger = newLedger(len(s.d.Circuits))
 	for _, r := range s.d.Ledger {

@@ -76,8 +76,8 @@ func (x *crossbar) want(c *circuit) { x.byIn[c.in], x.byOut[c.out] = c, c }
 func (x *crossbar) unwant(c *circuit) { x.byIn[c.in], x.byOut[c.out] = nil, nil }
 
 func (d *Device) checkCircuits(c *southbound.Change) error {
-	inUsed := make(map[southbound.Port]bool, len(c.Connect))
-	outUsed := make(map[southbound.Port]bool, len(c.Connect))
+	used := make([]bool, 2*d.cfg.Ports)
+	inUsed, outUsed := used[:d.cfg.Ports], used[d.cfg.Ports:]
 	for _, x := range c.Connect {
 		switch {
 		case x.In < 0 || int32(x.In) >= d.cfg.Ports:
@@ -167,7 +167,7 @@ func (x *crossbar) diff(c *southbound.Change) *circuitChange {
 			op.off = append(op.off, old)
 		}
 	}
-	keep := make(map[southbound.Port]bool, len(c.Connect))
+	keep := make([]bool, len(x.byIn))
 	for _, n := range c.Connect {
 		old := x.byIn[n.In]
 		switch {
@@ -179,7 +179,7 @@ func (x *crossbar) diff(c *southbound.Change) *circuitChange {
 	}
 	if c.Replace {
 		for in, old := range x.byIn {
-			if !keep[southbound.Port(in)] {
+			if !keep[in] {
 				remove(old)
 			}
 		}

@@ -32,6 +32,12 @@ func (d *Device) Light(now time.Duration, port southbound.Port, lit bool) {
 func (d *Device) detect(port southbound.Port) {
 	epoch := d.lights[port].epoch
 	at := d.now + d.cfg.Delays.Detect.Draw(d.detectRand)
+	if next, ok := d.agenda.next(); at <= d.now && (!ok || next > d.now) { // nothing comes before it
+		if l := d.lights[port]; l.is != l.told {
+			d.tell(port)
+		}
+		return
+	}
 	d.agenda.add(at, func(time.Duration) {
 		if l := d.lights[port]; l.epoch == epoch && l.is != l.told {
 			d.tell(port)

@@ -84,7 +84,10 @@ type Checker interface {
 }
 
 func (d *Device) checkRules(c *southbound.Change) error {
-	seen := make(map[southbound.Match]bool, len(c.Rules))
+	var seen map[southbound.Match]bool // of more than one
+	if len(c.Rules) > 1 {
+		seen = make(map[southbound.Match]bool, len(c.Rules))
+	}
 	for _, r := range c.Rules {
 		if err := d.checkRule(r); err != nil {
 			return fmt.Errorf("rule for %s: %w", matchText(r.Match), err)
@@ -92,7 +95,9 @@ func (d *Device) checkRules(c *southbound.Change) error {
 		if seen[r.Match] {
 			return fmt.Errorf("rule for %s is given twice", matchText(r.Match))
 		}
-		seen[r.Match] = true
+		if seen != nil {
+			seen[r.Match] = true
+		}
 	}
 	for _, m := range c.Drop {
 		if err := d.checkMatch(m); err != nil {

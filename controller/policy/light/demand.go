@@ -211,14 +211,8 @@ func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pa
 	return min(d, longest)
 }
 
-// bound is T(C) of co-scheduler's Equation 2: the longest sum over any port of outage and transfer time.
+// bound is T(C) of some pairs.
 func bound(pairs []pair, delta time.Duration, ports int) time.Duration {
-	in, out := make([]time.Duration, ports), make([]time.Duration, ports)
-	t := time.Duration(0)
-	for _, p := range pairs {
-		in[p.in] += delta + p.whole
-		out[p.out] += delta + p.whole
-		t = max(t, in[p.in], out[p.out])
-	}
-	return t
+	s := sumUp(pairs, ports)
+	return s.bound(delta)
 }

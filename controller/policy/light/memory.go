@@ -25,6 +25,10 @@ type memory struct {
 	sched     *scheduler
 	covered   []time.Duration // by pair of ports; zero between uses
 	meant     []bool          // by pair of ports; false between uses
+
+	begun, unbegun, held, sameAs []controller.Reservation // of the ledger of one decision
+	todo                         []pair
+	planned                      map[southbound.CoflowID]bool
 }
 
 // book is one coflow.
@@ -33,7 +37,9 @@ type book struct {
 	rows  int
 	seen  uint64
 
-	pairs  []pair // by (in, out)
+	pairs  []pair // by (in, out); those that have ended may be gone
+	sums   sums   // of all its pairs
+	ended  int    // of pairs: with nothing left
 	bound  time.Duration
 	of     []int32   // by row: its pair, none (-1) where it has none
 	row    []int32   // the rows of each pair, one pair's after the other's
@@ -57,7 +63,7 @@ func (m *memory) remember(v *controller.View, ends []port) {
 	if m.delta != v.Delta {
 		m.delta = v.Delta
 		for _, b := range m.books {
-			b.bound = bound(b.pairs, m.delta, len(ends)) // each by itself: the order does not matter
+			b.bound = b.sums.bound(m.delta) // each by itself: the order does not matter
 		}
 	}
 	m.tick++
@@ -130,8 +136,61 @@ func (m *memory) open(c *controller.CoflowView) *book {
 		b.left[row] = leftOf(c, row)
 	}
 	b.marked = make([]bool, len(b.pairs))
-	b.bound = bound(b.pairs, m.delta, len(m.ends))
+	b.sums = sumUp(b.pairs, len(m.ends))
+	b.bound = b.sums.bound(m.delta)
 	return b
+}
+
+// thin drops the pairs all of whose rows have ended, once half of all seem to.
+func (b *book) thin(c *controller.CoflowView) {
+	if b.ended < 64 || 2*b.ended < len(b.pairs) {
+		return
+	}
+	n, rows := 0, b.row[:0]
+	for k := range b.pairs {
+		of := b.row[b.start[k]:b.start[k+1]]
+		to := int32(-1)
+		if slices.ContainsFunc(of, func(row int32) bool { return !c.Ended[row] }) {
+			to = int32(n)
+			b.pairs[n], b.start[n] = b.pairs[k], int32(len(rows))
+			n++
+		}
+		for _, row := range of {
+			b.of[row] = to
+		}
+		if to >= 0 {
+			rows = append(rows, of...)
+		}
+	}
+	b.start[n] = int32(len(rows))
+	b.pairs, b.start, b.row, b.marked, b.ended = b.pairs[:n], b.start[:n+1], rows, b.marked[:n], 0
+}
+
+// sums are the pairs of a coflow by port: how many there are, and how long they take in all.
+type sums struct {
+	pairs []int32 // by input, then by output
+	whole []time.Duration
+}
+
+func sumUp(pairs []pair, ports int) sums {
+	s := sums{make([]int32, 2*ports), make([]time.Duration, 2*ports)}
+	for i := range pairs {
+		p := &pairs[i]
+		for _, port := range [2]int{int(p.in), ports + int(p.out)} {
+			s.pairs[port]++
+			s.whole[port] += p.whole
+		}
+	}
+	return s
+}
+
+// bound is T(C) of co-scheduler's Equation 2: the longest sum over any port of outage and transfer time.
+func (s *sums) bound(delta time.Duration) time.Duration {
+	t := time.Duration(0)
+	for port, n := range s.pairs {
+		t = max(t, time.Duration(n)*delta+s.whole[port])
+	}
+	return t
 }
 
 func leftOf(c *controller.CoflowView, row int) float64 {
@@ -165,5 +224,9 @@ func (m *memory) renew(c *controller.CoflowView, b *book) {
 		u := bucket{in: southbound.RackID(p.in), out: southbound.RackID(p.out), rows: b.row[b.start[k]:b.start[k+1]], size: p.size}
 		m.gather.remains(&r, &u, p)
 		b.marked[k] = false
+		if p.left == 0 {
+			b.ended++
+		}
 	}
+	b.thin(c)
 }

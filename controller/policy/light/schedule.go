@@ -28,17 +28,20 @@ type scheduler struct {
 	cut     bool              // the horizon left something undone
 
 	// Inputs are ports 2r, outputs 2r+1. Of each coflow that is laid:
-	events  releases
-	ports   []portState
-	known   []bool      // by port: among those touched; false between rounds
-	words   int         // of a set of racks
-	pending []uint64    // by port: the other sides of its pairs that are not done
-	idle    [2][]uint64 // inputs, and outputs, that were free when they were last looked at; no other can be
-	where   []int32     // by input and output: the position of their pair
-	todo    []pair
-	made    []controller.Reservation
-	touched []int
-	among   []int32
+	events   releases
+	ports    []portState
+	known    []bool      // by port: among those touched; false between rounds
+	words    int         // of a set of racks
+	pending  []uint64    // by port: the other sides of its pairs that are not done
+	idle     [2][]uint64 // inputs, and outputs, that were free when they were last looked at; no other can be
+	where    []int32     // by input and output: the position of their pair
+	fresh    []uint64    // outputs that have become free in this round
+	mayBegin []uint64    // inputs with pairs that may begin in this round
+	todo     []pair
+	made     []controller.Reservation
+	touched  []int
+	among    []int32
+	listed   bool // by port as well, the pairs that may begin are listed and sorted before any does
 }
 
 // portState is what is known of one port at one instant. Instants only grow within one lay, so that a cursor serves.
@@ -62,19 +65,23 @@ func (s *scheduler) setup(in, out southbound.Port, at time.Duration) time.Durati
 // lay schedules pairs from the start on and returns the reservations in the order of their beginning, borrowed until the
 // next call.
 func (s *scheduler) lay(coflow southbound.CoflowID, pairs []pair) []controller.Reservation {
-	if len(pairs) == 0 {
+	s.todo = append(s.todo[:0], pairs...)
+	if s.byPort && !slices.IsSortedFunc(s.todo, byPorts) {
+		slices.SortFunc(s.todo, byPorts)
+	}
+	return s.layOut(coflow, s.todo)
+}
+
+// layOut does what lay does with pairs that are sorted by ports, and uses them up.
+func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller.Reservation {
+	if len(todo) == 0 {
 		return nil
 	}
-	todo := append(s.todo[:0], pairs...)
-	s.todo = todo
 	n := southbound.Port(len(s.table.in))
-	switch {
-	case !s.byPort:
+	if !s.byPort {
 		slices.SortFunc(todo, func(a, b pair) int {
 			return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
 		})
-	case !slices.IsSortedFunc(todo, byPorts):
-		slices.SortFunc(todo, byPorts)
 	}
 	s.open(todo)
 	r := round{s: s, coflow: coflow, todo: todo, left: len(todo), made: s.made[:0], touched: s.touched[:0], among: s.among[:0]}
@@ -107,6 +114,7 @@ func (s *scheduler) open(todo []pair) {
 		s.words = (n + 63) / 64
 		s.ports, s.known, s.where = make([]portState, 2*n), make([]bool, 2*n), make([]int32, n*n)
 		s.pending, s.idle = make([]uint64, 2*n*s.words), [2][]uint64{make([]uint64, s.words), make([]uint64, s.words)}
+		s.fresh = make([]uint64, s.words)
 	}
 	clear(s.pending)
 	clear(s.idle[0])
@@ -169,28 +177,16 @@ type round struct {
 
 // play gives circuits to the pairs of the touched ports: first those that cost no outage.
 func (r *round) play() {
-	r.candidates()
-	for _, lit := range [2]bool{true, false} {
-		for _, k := range r.among {
-			p := &r.todo[k]
-			in, out := r.s.look(2*int(p.in), r.now), r.s.look(2*int(p.out)+1, r.now)
-			free := min(in.until, out.until) - r.now
-			if free == 0 || p.need == 0 {
-				continue
-			}
-			setup := r.s.delta
-			if in.last == p.out || r.now == r.s.start && int(p.in) < len(r.s.lit) && r.s.lit[p.in] == p.out {
-				setup = 0
-			}
-			// A piece shorter than its own outage wastes more than it carries: it is made only if it finishes the pair.
-			if lit && setup > 0 || free < setup+p.need && free < setup+max(r.s.delta, 1) {
-				continue
-			}
-			r.take(p, setup, min(free, setup+p.need))
-			in.until, out.until = r.now, r.now
-			r.s.free(2*int(p.in), false)
-			r.s.free(2*int(p.out)+1, false)
-		}
+	slices.Sort(r.touched)
+	r.touched = slices.Compact(r.touched)
+	for _, port := range r.touched {
+		r.s.known[port] = true
+		r.s.free(port, r.s.look(port, r.now).until > r.now)
+	}
+	if r.s.byPort && !r.s.listed {
+		r.playByPort()
+	} else {
+		r.playListed()
 	}
 	for _, port := range r.touched {
 		r.s.known[port] = false
@@ -201,6 +197,47 @@ func (r *round) play() {
 			r.s.events.push(release{end, port})
 		}
 	}
+}
+
+// playListed goes through the pairs that may begin in the order of todo.
+func (r *round) playListed() {
+	r.candidates()
+	for _, lit := range [2]bool{true, false} {
+		for _, k := range r.among {
+			p := &r.todo[k]
+			in, out := r.s.look(2*int(p.in), r.now), r.s.look(2*int(p.out)+1, r.now)
+			if lit && r.setup(in, p) > 0 {
+				continue
+			}
+			r.try(p, in, out)
+		}
+	}
+}
+
+// setup is the outage that a pair's circuit costs if it begins now.
+func (r *round) setup(in *portState, p *pair) time.Duration {
+	if in.last == p.out || r.now == r.s.start && int(p.in) < len(r.s.lit) && r.s.lit[p.in] == p.out {
+		return 0
+	}
+	return r.s.delta
+}
+
+// try gives a pair its circuit if both ports are free for long enough, and says whether it did.
+func (r *round) try(p *pair, in, out *portState) bool {
+	free := min(in.until, out.until) - r.now
+	if free == 0 || p.need == 0 {
+		return false
+	}
+	setup := r.setup(in, p)
+	// A piece shorter than its own outage wastes more than it carries: it is made only if it finishes the pair.
+	if free < setup+p.need && free < setup+max(r.s.delta, 1) {
+		return false
+	}
+	r.take(p, setup, min(free, setup+p.need))
+	in.until, out.until = r.now, r.now
+	r.s.free(2*int(p.in), false)
+	r.s.free(2*int(p.out)+1, false)
+	return true
 }
 
 // released returns when a port is next released, passing over spans that follow each other without a gap; false if it
@@ -221,7 +258,8 @@ func (r *round) take(p *pair, setup, long time.Duration) {
 		r.left--
 		r.s.wait(p, false)
 	}
-	r.s.table.take(p.in, p.out, r.now, r.now+long)
+	r.s.insert(2*int(p.in), span{r.now, r.now + long, p.out})
+	r.s.insert(2*int(p.out)+1, span{r.now, r.now + long, p.in})
 	r.made = append(r.made, controller.Reservation{NotBefore: r.now, NotAfter: r.now + long, In: p.in, Out: p.out, Coflow: r.coflow, Partly: p.need > 0})
 	for _, port := range [2]int{2 * int(p.in), 2*int(p.out) + 1} {
 		if !r.s.known[port] {
@@ -234,14 +272,8 @@ func (r *round) take(p *pair, setup, long time.Duration) {
 // candidates lists the pairs of the touched ports that are free, in todo's order, each once.
 func (r *round) candidates() {
 	s := r.s
-	slices.Sort(r.touched)
-	r.touched = slices.Compact(r.touched)
 	r.among = r.among[:0]
 	sorted := true
-	for _, port := range r.touched {
-		s.known[port] = true
-		s.free(port, s.look(port, r.now).until > r.now)
-	}
 	for _, port := range r.touched {
 		if s.ports[port].until == r.now {
 			continue
@@ -271,6 +303,15 @@ func (s *scheduler) free(port int, yes bool) {
 	if *word &^= bit; yes {
 		*word |= bit
 	}
+}
+
+// insert puts a span that begins at the instant of a round into its port's.
+func (s *scheduler) insert(port int, x span) {
+	all := &s.table.in[port>>1]
+	if port&1 == 1 {
+		all = &s.table.out[port>>1]
+	}
+	*all = slices.Insert(*all, s.ports[port].cursor, x)
 }
 
 // pairAt returns the position of the pair between two ports, one an input and one an output.

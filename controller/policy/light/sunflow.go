@@ -77,7 +77,8 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	if m == nil {
 		m = new(memory)
 	}
-	l := &ledger{v: v, memory: m, preempt: s.Preempt, ends: ports(v), planned: map[southbound.CoflowID]bool{}, only: only}
+	l := m.ledger(v)
+	l.preempt, l.only = s.Preempt, only
 	all := s.allowed(m.demands(v, p, l.ends))
 	l.sched = m.scheduler(v)
 	l.sched.horizon, l.sched.byPort = v.Now+horizon, s.Order == ByPort
@@ -124,22 +125,34 @@ type ledger struct {
 	unbegun []controller.Reservation // sorted by (Coflow, NotBefore, In)
 	held    []controller.Reservation // begun ones that stay
 	planned map[southbound.CoflowID]bool
-	todo    []pair // memory of uncovered
-	only    bool   // nothing goes over packets, not even crumbs
+	only    bool // nothing goes over packets, not even crumbs
+}
+
+// ledger returns an empty ledger for a view, with the memory of the one before.
+func (m *memory) ledger(v *controller.View) *ledger {
+	if m.planned == nil {
+		m.planned = map[southbound.CoflowID]bool{}
+	}
+	clear(m.planned)
+	return &ledger{v: v, memory: m, ends: ports(v), begun: m.begun[:0], unbegun: m.unbegun[:0], held: m.held[:0], planned: m.planned}
 }
 
 // sort takes the view's reservations apart. Begun ones take their ports at once unless they may be preempted. Unbegun
 // ones of coflows that are not in demand any more would only be in the way: finish withdraws them.
 func (l *ledger) sort(all []demand) {
-	for _, r := range l.v.Reserved {
+	for i := range all {
+		l.planned[all[i].id] = false
+	}
+	for i := range l.v.Reserved {
+		r := &l.v.Reserved[i]
 		switch {
 		case r.NotAfter <= l.v.Now:
-		case !begun(l.v, &r) && r.Coflow != controller.AnyCoflow:
-			l.unbegun = append(l.unbegun, r)
-		case l.preempt && r.Coflow != controller.AnyCoflow && slices.ContainsFunc(all, func(d demand) bool { return d.id == r.Coflow }):
-			l.begun = append(l.begun, r)
+		case !begun(l.v, r) && r.Coflow != controller.AnyCoflow:
+			l.unbegun = append(l.unbegun, *r)
+		case l.preempt && r.Coflow != controller.AnyCoflow && l.demands(r.Coflow):
+			l.begun = append(l.begun, *r)
 		default:
-			l.hold(r)
+			l.hold(*r)
 		}
 	}
 	slices.SortFunc(l.unbegun, func(a, b controller.Reservation) int {
@@ -151,6 +164,12 @@ func (l *ledger) sort(all []demand) {
 		}
 		return cmp.Compare(a.In, b.In)
 	})
+}
+
+// demands says whether a coflow is in demand.
+func (l *ledger) demands(c southbound.CoflowID) bool {
+	_, ok := l.planned[c]
+	return ok
 }
 
 // begun says whether a reservation holds its circuit. One that is due may still wait for the end of another.
@@ -197,24 +216,28 @@ func (l *ledger) plan(d *demand, p *controller.Plan) {
 	l.planned[d.id] = true
 	own := l.ownOf(d.id)
 	if l.keep(d, own) {
-		p.Reserve = append(p.Reserve, l.sched.lay(d.id, l.uncovered(d, own, nil))...)
+		p.Reserve = append(p.Reserve, l.sched.layOut(d.id, l.uncovered(d, own, nil))...)
 		return
 	}
-	made := l.sched.lay(d.id, l.uncovered(d, nil, own))
-	if sameTimes(own, made) {
+	made := l.sched.layOut(d.id, l.uncovered(d, nil, own))
+	if l.sameTimes(own, made) {
 		return // what looked like an earlier time was none
 	}
 	p.Withdraw = append(p.Withdraw, d.id)
 	p.Reserve = append(p.Reserve, made...)
 }
 
-// sameTimes says whether two lists hold the same circuits at the same times, in any order.
-func sameTimes(a, b []controller.Reservation) bool {
-	order := func(a, b controller.Reservation) int {
-		return cmp.Or(cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
+// sameTimes says whether made holds the same circuits at the same times as own, which is sorted by (NotBefore, In).
+func (l *ledger) sameTimes(own, made []controller.Reservation) bool {
+	if len(own) != len(made) {
+		return false
 	}
-	b = slices.SortedFunc(slices.Values(b), order)
-	return slices.EqualFunc(slices.SortedFunc(slices.Values(a), order), b, func(a, b controller.Reservation) bool {
+	b := append(l.memory.sameAs[:0], made...)
+	l.memory.sameAs = b
+	slices.SortFunc(b, func(a, b controller.Reservation) int {
+		return cmp.Or(cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
+	})
+	return slices.EqualFunc(own, b, func(a, b controller.Reservation) bool {
 		return a.In == b.In && a.Out == b.Out && a.NotBefore == b.NotBefore && a.NotAfter == b.NotAfter && a.Meanwhile == b.Meanwhile
 	})
 }
@@ -234,31 +257,28 @@ func (l *ledger) keep(d *demand, own []controller.Reservation) bool {
 	if len(own) == 0 {
 		return true
 	}
-	n := southbound.Port(l.v.Fabric.Racks)
-	wanted := l.memory.meant
-	for i := range d.pairs {
-		if p := &d.pairs[i]; p.left > 0 {
-			wanted[p.in*n+p.out] = true
-		}
-	}
-	defer func() {
-		for i := range d.pairs {
-			wanted[d.pairs[i].in*n+d.pairs[i].out] = false
-		}
-	}()
 	b := l.sched.table
-	for k, r := range own {
-		long := r.NotAfter - r.NotBefore
-		if !wanted[r.In*n+r.Out] || !b.fits(r.In, r.Out, r.NotBefore, r.NotAfter) ||
-			b.earliest(r.In, r.Out, l.v.Now, long) < r.NotBefore-l.v.Delta {
-			for _, taken := range own[:k] {
-				b.drop(taken.In, taken.Out, taken.NotBefore)
+	for k := range own {
+		r := &own[k]
+		if !l.wanted(d, r) || !b.keep(r, l.v.Now, l.v.Delta) {
+			for i := range own[:k] {
+				b.drop(own[i].In, own[i].Out, own[i].NotBefore)
 			}
 			return false
 		}
-		b.take(r.In, r.Out, r.NotBefore, r.NotAfter)
 	}
 	return true
+}
+
+// wanted says whether a reservation is for bytes that are left.
+func (l *ledger) wanted(d *demand, r *controller.Reservation) bool {
+	i, ok := slices.BinarySearchFunc(d.pairs, r, func(p pair, r *controller.Reservation) int {
+		if p.in != r.In {
+			return int(p.in - r.In)
+		}
+		return int(p.out - r.Out)
+	})
+	return ok && d.pairs[i].left > 0
 }
 
 // uncovered returns the pairs of a coflow whose bytes no reservation carries, with what is left to carry. A remainder
@@ -278,12 +298,12 @@ func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair
 	for _, r := range lost {
 		meant[r.In*n+r.Out] = true
 	}
-	todo := l.todo[:0]
+	todo := l.memory.todo[:0]
 	for i := range d.pairs {
-		if d.pairs[i].need == 0 {
+		p := &d.pairs[i]
+		if p.need == 0 {
 			continue
 		}
-		p := d.pairs[i]
 		at := p.in*n + p.out
 		crumb := time.Duration(0)
 		switch {
@@ -293,11 +313,12 @@ func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair
 		case p.left < l.v.Elephants:
 			crumb = l.v.Delta
 		}
-		if p.need -= covered[at]; p.need > crumb {
-			todo = append(todo, p)
+		if need := p.need - covered[at]; need > crumb {
+			todo = append(todo, *p)
+			todo[len(todo)-1].need = need
 		}
 	}
-	l.todo = todo
+	l.memory.todo = todo
 	for _, all := range [3][]controller.Reservation{l.held, own, lost} {
 		for _, r := range all {
 			covered[r.In*n+r.Out], meant[r.In*n+r.Out] = 0, false
@@ -324,6 +345,7 @@ func (l *ledger) finish(p *controller.Plan) {
 			p.Withdraw = append(p.Withdraw, r.Coflow)
 		}
 	}
+	l.memory.begun, l.memory.unbegun, l.memory.held = l.begun, l.unbegun, l.held
 	slices.Sort(p.Withdraw)
 	p.Withdraw = slices.Compact(p.Withdraw)
 	slices.Sort(p.Preempt)

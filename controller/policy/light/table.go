@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/southbound"
 )
 
@@ -64,7 +65,11 @@ func (b *table) fits(in, out southbound.Port, from, to time.Duration) bool {
 // earliest returns the first instant from t on at which both ports are free for that long; southbound.Never if they
 // never are.
 func (b *table) earliest(in, out southbound.Port, t, long time.Duration) time.Duration {
-	x, y := b.in[in], b.out[out]
+	return earliest(b.in[in], b.out[out], t, long)
+}
+
+// earliest returns the first instant from t on at which none of two lists of spans has any for that long.
+func earliest(x, y []span, t, long time.Duration) time.Duration {
 	x, y = x[next(x, t):], y[next(y, t):]
 	for t <= southbound.Never-long {
 		switch {
@@ -79,6 +84,22 @@ func (b *table) earliest(in, out southbound.Port, t, long time.Duration) time.Du
 		}
 	}
 	return southbound.Never
+}
+
+// keep takes the ports of a reservation, if they are free then, and were not free for as long by more than slack earlier,
+// from now on; else it says false.
+func (b *table) keep(r *controller.Reservation, now, slack time.Duration) bool {
+	x, y := b.in[r.In], b.out[r.Out]
+	i, j := next(x, r.NotBefore), next(y, r.NotBefore)
+	if i < len(x) && x[i].start < r.NotAfter || j < len(y) && y[j].start < r.NotAfter {
+		return false
+	}
+	if r.NotBefore-slack > now && earliest(x[:i], y[:j], now, r.NotAfter-r.NotBefore) < r.NotBefore-slack {
+		return false
+	}
+	b.in[r.In] = slices.Insert(x, i, span{r.NotBefore, r.NotAfter, r.Out})
+	b.out[r.Out] = slices.Insert(y, j, span{r.NotBefore, r.NotAfter, r.In})
+	return true
 }
 
 // take marks both ports as taken in [from, to). The caller has seen that they are free.

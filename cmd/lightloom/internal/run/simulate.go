@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"lightloom/controller/demand"
 	"lightloom/controller/loop"
+	"lightloom/controller/rollout"
 	"lightloom/controller/state"
 	"lightloom/emulator/device"
 	"lightloom/emulator/flowsim"
@@ -229,26 +229,36 @@ func (x *simulation) act(a *loop.Actions) error {
 	if len(a.Run) > 0 {
 		errs = append(errs, h.Run(a.Run))
 	}
-	for _, s := range slices.Concat(a.First, a.Sets) {
-		life := x.lives
-		set := func() {
-			err := x.sim.Device(s.Device).Set(context.Background(), &s.Change)
-			if life != x.lives {
-				return // whoever asked is gone
-			}
-			x.in.Done = append(x.in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: err})
-		}
-		if x.loop.Ready() {
-			x.sim.At(x.sim.Now()+x.ctl.commit/2+x.ctl.rpc, set)
-		} else {
-			set() // the fabric is brought into its first state before the run begins
-		}
-	}
+	x.send(a.First, len(a.Reads) > 0)
+	x.send(a.Sets, len(a.Reads) > 0)
 	for _, d := range a.Reads {
 		seen, err := x.sim.Device(d).Read(context.Background())
 		x.in.Seen = append(x.in.Seen, loop.DeviceSeen{Device: d, Seen: seen, Err: err})
 	}
 	return errors.Join(errs...)
+}
+
+// send has Sets reach their devices when they would: at once where that takes no time and nobody reads a device that they
+// have not reached yet.
+func (x *simulation) send(sets []rollout.Set, reads bool) {
+	after, life := x.ctl.commit/2+x.ctl.rpc, x.lives
+	for i := range sets {
+		s := &sets[i]
+		if !x.loop.Ready() || after == 0 && !reads { // the fabric is brought into its first state before the run begins
+			x.set(s, life)
+			continue
+		}
+		set := *s
+		x.sim.At(x.sim.Now()+after, func() { x.set(&set, life) })
+	}
+}
+
+// set sets a device on behalf of a controller, and tells it what came of it unless it has died.
+func (x *simulation) set(s *rollout.Set, life int) {
+	err := x.sim.Device(s.Device).Set(context.Background(), &s.Change)
+	if life == x.lives {
+		x.in.Done = append(x.in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: err})
+	}
 }
 
 func (x *simulation) outcome() *outcome {
