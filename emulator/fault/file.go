@@ -21,7 +21,7 @@ const Format = `A file of faults has a line an event, in any order: when, what h
   3s     fail  host        h2-1          # its tasks and transfers are void
   4s     fail  controller  controller0   # one replica of the controller is killed
   4s     fail  fibre       swap:0:2      # of two ports of the optical switch; :in or :out after it for one direction
-  4s     fail  fibre       pull:3:in     # the fibre that leads into port 3 is unplugged (on real packets only)
+  4s     fail  fibre       pull:3:in     # the fibre that leads into port 3 is unplugged
   5s     heal  link        tor0-spine1
 
 What follows a # after a blank or at the beginning of a line is passed over, and so are empty lines. Of parallel cables

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"lightloom/emulator/cabling"
 	"lightloom/emulator/des"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -30,7 +31,8 @@ type Sim struct {
 
 	switches []*switchboard // by DeviceID; nil for hosts
 	devices  []southbound.DeviceID
-	circuit  []bool // by rack: the circuit that the rack sends into carries light
+	circuit  []bool         // by rack: the circuit that the rack sends into carries light
+	panel    *cabling.Panel // between the optical switch and its fibres; nil: they sit where they belong
 
 	tasks map[southbound.TaskID]tried
 	lost  []bool // by host; nil while none has ever failed

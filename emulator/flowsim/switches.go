@@ -83,7 +83,7 @@ func (s *Sim) addDevices() {
 			Delays: s.opt.Switch, Seed: s.opt.Seed, Plane: sw.plane, LogSize: logSize}
 		if n.Role == pathmap.OCS {
 			c.Kind, c.Delays, c.AllStop = device.Optical, s.opt.optical(s.fabric), s.opt.AllStop
-			c.OnLight = func(_ time.Duration, input southbound.Port, lit bool) { s.circuitLight(input, lit) }
+			c.Plane, c.OnLight = optics{sw.plane}, s.onLight
 		}
 		sw.dev = device.New(c)
 		s.switches[i] = sw

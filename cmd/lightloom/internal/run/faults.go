@@ -18,9 +18,6 @@ import (
 // coldBoot is how long a switch takes to come back once it has power again, on every fabric of ours.
 const coldBoot = 500 * time.Millisecond
 
-// errNoFibres: a fault of fibres is for real packets.
-var errNoFibres = errors.New("the simulator has no fibres that could be plugged in elsewhere")
-
 // readFaults reads the file of faults, whose instants are divided as arrivals are.
 func (s *setup) readFaults() error {
 	if s.opt.Faults == "" {
@@ -34,11 +31,6 @@ func (s *setup) readFaults() error {
 	s.faults, err = fault.Read(s.opt.Faults, f, fault.NewNames(s.fabric, s.opt.Replicas))
 	if err != nil {
 		return &insideError{err.Error(), nearest(err)}
-	}
-	for _, e := range s.faults {
-		if e.Kind == fault.Fibre && s.opt.On == OnFlowsim {
-			return &insideError{fmt.Sprintf("%s: %v: %v", s.opt.Faults, e, errNoFibres), "add --on netns, or let a rack's cable fail: 2s fail link tor0-ocs"}
-		}
 	}
 	for i := range s.faults {
 		s.faults[i].At = time.Duration(float64(s.faults[i].At) / s.opt.Speedup)

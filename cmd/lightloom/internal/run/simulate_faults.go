@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -36,6 +37,9 @@ func (x *simulation) plan() error {
 		return nil
 	}
 	x.broken = newBreakdown(fault.NewNames(x.state.Fabric(), len(x.seats.dead)))
+	if slices.ContainsFunc(x.setup.faults, func(e fault.Event) bool { return e.Kind == fault.Fibre }) && x.state.Fabric().HasOCS() {
+		x.sim.Patch()
+	}
 	for _, e := range x.setup.faults {
 		if x.broken.names.Check(e.Fault) != nil {
 			continue // this row's fabric has no such thing: tell says so
@@ -85,7 +89,8 @@ func (x *simulation) strike(e fault.Event) error {
 			x.sim.Power(c.Device, c.Up, coldBoot)
 		case fault.Host:
 			err = errors.Join(err, x.sim.Fail(c.Host, c.Up))
-		case fault.Fibre: // only in a forecast for real packets, which does without: readFaults refuses them here
+		case fault.Fibre:
+			err = errors.Join(err, x.sim.Plug(c.In, c.Out))
 		case fault.Controller:
 			x.reseat(c.Controller, c.Up)
 		}

@@ -1,0 +1,55 @@
+package flowsim
+
+import (
+	"errors"
+	"time"
+
+	"lightloom/emulator/cabling"
+	"lightloom/emulator/device"
+	"lightloom/southbound"
+)
+
+// optics is the plane of the optical switch: its own, or where fibres may be plugged in elsewhere the patch panel before it.
+type optics struct{ *plane }
+
+var _ device.Plane = optics{}
+
+// Move implements device.Plane.
+func (o optics) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
+	if o.sim.panel != nil {
+		return o.sim.panel.Move(off, on, dark)
+	}
+	return o.plane.Move(off, on, dark)
+}
+
+// onLight is the optical switch's: its own circuits begin or cease to carry light. Where the fibres are plugged in
+// elsewhere it is the panel that knows whose light that is.
+func (s *Sim) onLight(_ time.Duration, input southbound.Port, lit bool) {
+	if s.panel != nil {
+		s.panel.Light(input, lit)
+		return
+	}
+	s.circuitLight(input, lit)
+}
+
+// Patch puts a patch panel before the optical switch, so that its fibres can be plugged in elsewhere: call it before
+// anything is asked of that switch. It panics where there is none.
+func (s *Sim) Patch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.board(s.fabric.OCSNode)
+	s.panel = cabling.New(w.plane, s.fabric.Topology.Ports(w.id), s.circuitLight)
+}
+
+// Plug plugs fibres of the optical switch in as it is said (see cabling.Panel.Plug), now: a circuit over a fibre that is
+// pulled carries nothing, though its switch calls it connected, and one over exchanged fibres leads to the other rack, whose
+// ToR sends on what is not for it.
+func (s *Sim) Plug(in, out []southbound.Port) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.panel == nil {
+		return errors.New("plug fibres: the simulator has no patch panel: call Patch before it runs")
+	}
+	defer s.board(s.fabric.OCSNode).plan()
+	return s.panel.Plug(in, out)
+}
