@@ -35,6 +35,7 @@ type Config struct {
 	Now       func() time.Duration        // of the run; nil: not told
 	Changes   func() int                  // leader changes seen so far; nil: not told
 	Ready     func() bool                 // this replica leads, and decides on jobs at once; nil: not told
+	Links     func() []Link               // what passes links, as far as this replica's leadership knows; nil: not told
 	Logger    *slog.Logger                // nil discards
 
 	Limits Limits

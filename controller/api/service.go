@@ -70,7 +70,7 @@ func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*con
 }
 
 // Status tells how this replica stands.
-func (s *service) Status(context.Context, *connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
+func (s *service) Status(ctx context.Context, r *connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
 	leader, _, term := s.cfg.Finder.Leader()
 	c := s.cfg.Stater.Counts()
 	out := &apiv1.StatusResponse{
@@ -86,6 +86,13 @@ func (s *service) Status(context.Context, *connect.Request[apiv1.StatusRequest])
 	}
 	if s.cfg.Changes != nil {
 		out.LeaderChanges = int64(s.cfg.Changes())
+	}
+	if r.Msg.Links {
+		links, err := s.links(ctx, leader, r.Header().Get(forwarded) != "")
+		if err != nil {
+			return nil, encode(err)
+		}
+		out.Links = links
 	}
 	return connect.NewResponse(out), nil
 }

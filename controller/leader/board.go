@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/controller/loop"
 	"lightloom/southbound"
 )
@@ -73,9 +74,19 @@ func (l *Leader) hand(ctx context.Context) {
 	}
 }
 
-// noteLinks says once that rates are known, and of how many links.
-func (l *Leader) noteLinks(came []loop.DeviceCounts) {
-	if l.metered || len(came) == 0 {
+// Links returns what policies see of links, by id; nil before switches have counted. Nobody writes to it.
+func (l *Leader) Links() []controller.LinkRate {
+	if all := l.links.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// noteLinks keeps the rates for Links, and says once that they are known, and of how many links.
+func (l *Leader) noteLinks() {
+	all := slices.Clone(l.loop.Links())
+	l.links.Store(&all)
+	if l.metered {
 		return
 	}
 	known := 0

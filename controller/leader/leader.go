@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lightloom/controller"
@@ -65,6 +66,7 @@ type Leader struct {
 	counters *counters
 	board    board
 	metered  bool // rates of links are known: it has been said
+	links    atomic.Pointer[[]controller.LinkRate]
 	mu       sync.Mutex
 	waiters  []waiter
 	watchers []watcher
@@ -206,7 +208,9 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		var act *loop.Actions
 		var wake time.Duration
 		l.cfg.Log.View(func(uint64) { entries, act, wake = l.loop.Step(l.cfg.State, now, in) })
-		l.noteLinks(in.Counts)
+		if len(in.Counts) > 0 {
+			l.noteLinks()
+		}
 		l.hurry(act.First, in.Devices, now, workers)
 		if err := l.commit(ctx, term, entries); err != nil {
 			if ctx.Err() != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"lightloom/controller"
 	"lightloom/controller/loop"
 )
 
@@ -59,4 +60,12 @@ func (s *Seat) Ready() bool {
 	default:
 		return false
 	}
+}
+
+// Links returns what the leadership of this replica knows of links, by id; nil where it knows nothing.
+func (s *Seat) Links() []controller.LinkRate {
+	if l := s.Leader(); l != nil {
+		return l.Links()
+	}
+	return nil
 }

@@ -643,7 +643,9 @@ func (x *Flow) GetCount() int32 {
 }
 
 type StatusRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tell what passes links, too: the leader is asked for it.
+	Links         bool `protobuf:"varint,1,opt,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -678,6 +680,13 @@ func (*StatusRequest) Descriptor() ([]byte, []int) {
 	return file_api_proto_rawDescGZIP(), []int{7}
 }
 
+func (x *StatusRequest) GetLinks() bool {
+	if x != nil {
+		return x.Links
+	}
+	return false
+}
+
 type StatusResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Replica string                 `protobuf:"bytes,1,opt,name=replica,proto3" json:"replica,omitempty"`
@@ -695,7 +704,9 @@ type StatusResponse struct {
 	Coflows       int64  `protobuf:"varint,11,opt,name=coflows,proto3" json:"coflows,omitempty"`
 	CoflowsEnded  int64  `protobuf:"varint,12,opt,name=coflows_ended,json=coflowsEnded,proto3" json:"coflows_ended,omitempty"`
 	// This replica leads, and has brought every device into its state or waited for it long enough: jobs are decided at once.
-	Ready         bool `protobuf:"varint,13,opt,name=ready,proto3" json:"ready,omitempty"`
+	Ready bool `protobuf:"varint,13,opt,name=ready,proto3" json:"ready,omitempty"`
+	// Where they were asked for and switches count: what the leader's policies see of the links of which anything is known.
+	Links         []*LinkRate `protobuf:"bytes,14,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -821,6 +832,109 @@ func (x *StatusResponse) GetReady() bool {
 	return false
 }
 
+func (x *StatusResponse) GetLinks() []*LinkRate {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+// What passes a link, from one node to another, at layer 2.
+type LinkRate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The link's number in the fabric.
+	Link          int32  `protobuf:"varint,1,opt,name=link,proto3" json:"link,omitempty"`
+	From          string `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	To            string `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
+	BitsPerSecond int64  `protobuf:"varint,4,opt,name=bits_per_second,json=bitsPerSecond,proto3" json:"bits_per_second,omitempty"`
+	// Packets that found the queue full, rounded up.
+	DropsPerSecond uint64 `protobuf:"varint,5,opt,name=drops_per_second,json=dropsPerSecond,proto3" json:"drops_per_second,omitempty"`
+	// What both are the means of, and when the newer of two samples came in.
+	SpanNs        int64 `protobuf:"varint,6,opt,name=span_ns,json=spanNs,proto3" json:"span_ns,omitempty"`
+	AtNs          int64 `protobuf:"varint,7,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LinkRate) Reset() {
+	*x = LinkRate{}
+	mi := &file_api_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LinkRate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LinkRate) ProtoMessage() {}
+
+func (x *LinkRate) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
+func (*LinkRate) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *LinkRate) GetLink() int32 {
+	if x != nil {
+		return x.Link
+	}
+	return 0
+}
+
+func (x *LinkRate) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *LinkRate) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *LinkRate) GetBitsPerSecond() int64 {
+	if x != nil {
+		return x.BitsPerSecond
+	}
+	return 0
+}
+
+func (x *LinkRate) GetDropsPerSecond() uint64 {
+	if x != nil {
+		return x.DropsPerSecond
+	}
+	return 0
+}
+
+func (x *LinkRate) GetSpanNs() int64 {
+	if x != nil {
+		return x.SpanNs
+	}
+	return 0
+}
+
+func (x *LinkRate) GetAtNs() int64 {
+	if x != nil {
+		return x.AtNs
+	}
+	return 0
+}
+
 type StateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -829,7 +943,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -841,7 +955,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -854,7 +968,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{9}
+	return file_api_proto_rawDescGZIP(), []int{10}
 }
 
 // The first chunk carries index, digest and size; all carry data.
@@ -870,7 +984,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +996,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +1009,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{10}
+	return file_api_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -936,7 +1050,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -948,7 +1062,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -961,7 +1075,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{11}
+	return file_api_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -986,7 +1100,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -998,7 +1112,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1011,7 +1125,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{12}
+	return file_api_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -1060,7 +1174,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1072,7 +1186,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1085,7 +1199,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{13}
+	return file_api_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -1111,7 +1225,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1123,7 +1237,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1136,7 +1250,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{14}
+	return file_api_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -1156,7 +1270,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1168,7 +1282,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1181,7 +1295,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{15}
+	return file_api_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -1205,7 +1319,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1331,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1344,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{16}
+	return file_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -1271,7 +1385,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1397,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1410,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{17}
+	return file_api_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -1349,7 +1463,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1361,7 +1475,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1374,7 +1488,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{18}
+	return file_api_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -1414,7 +1528,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1426,7 +1540,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1439,7 +1553,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{19}
+	return file_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -1457,7 +1571,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1469,7 +1583,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1482,7 +1596,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{21}
 }
 
 type CancelRequest struct {
@@ -1494,7 +1608,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1506,7 +1620,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1519,7 +1633,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -1540,7 +1654,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1552,7 +1666,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1565,7 +1679,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -1592,7 +1706,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1604,7 +1718,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1617,7 +1731,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -1682,8 +1796,9 @@ const file_api_proto_rawDesc = "" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
-	"\x05count\x18\x04 \x01(\x05R\x05count\"\x0f\n" +
-	"\rStatusRequest\"\x80\x03\n" +
+	"\x05count\x18\x04 \x01(\x05R\x05count\"%\n" +
+	"\rStatusRequest\x12\x14\n" +
+	"\x05links\x18\x01 \x01(\bR\x05links\"\xae\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x16\n" +
 	"\x06leader\x18\x02 \x01(\tR\x06leader\x12%\n" +
@@ -1699,7 +1814,16 @@ const file_api_proto_rawDesc = "" +
 	" \x01(\x03R\tjobsEnded\x12\x18\n" +
 	"\acoflows\x18\v \x01(\x03R\acoflows\x12#\n" +
 	"\rcoflows_ended\x18\f \x01(\x03R\fcoflowsEnded\x12\x14\n" +
-	"\x05ready\x18\r \x01(\bR\x05ready\"\x0e\n" +
+	"\x05ready\x18\r \x01(\bR\x05ready\x12,\n" +
+	"\x05links\x18\x0e \x03(\v2\x16.lightloom.v1.LinkRateR\x05links\"\xc2\x01\n" +
+	"\bLinkRate\x12\x12\n" +
+	"\x04link\x18\x01 \x01(\x05R\x04link\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x03 \x01(\tR\x02to\x12&\n" +
+	"\x0fbits_per_second\x18\x04 \x01(\x03R\rbitsPerSecond\x12(\n" +
+	"\x10drops_per_second\x18\x05 \x01(\x04R\x0edropsPerSecond\x12\x17\n" +
+	"\aspan_ns\x18\x06 \x01(\x03R\x06spanNs\x12\x13\n" +
+	"\x05at_ns\x18\a \x01(\x03R\x04atNs\"\x0e\n" +
 	"\fStateRequest\"b\n" +
 	"\n" +
 	"StateChunk\x12\x14\n" +
@@ -1783,7 +1907,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_api_proto_goTypes = []any{
 	(EdgeKind)(0),              // 0: lightloom.v1.EdgeKind
 	(*SubmitJobsRequest)(nil),  // 1: lightloom.v1.SubmitJobsRequest
@@ -1795,21 +1919,22 @@ var file_api_proto_goTypes = []any{
 	(*Flow)(nil),               // 7: lightloom.v1.Flow
 	(*StatusRequest)(nil),      // 8: lightloom.v1.StatusRequest
 	(*StatusResponse)(nil),     // 9: lightloom.v1.StatusResponse
-	(*StateRequest)(nil),       // 10: lightloom.v1.StateRequest
-	(*StateChunk)(nil),         // 11: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),      // 12: lightloom.v1.EventsRequest
-	(*Event)(nil),              // 13: lightloom.v1.Event
-	(*HostPair)(nil),           // 14: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),   // 15: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),  // 16: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),          // 17: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),     // 18: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),    // 19: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),     // 20: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),    // 21: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),      // 22: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),     // 23: lightloom.v1.CancelResponse
-	(*ErrorDetail)(nil),        // 24: lightloom.v1.ErrorDetail
+	(*LinkRate)(nil),           // 10: lightloom.v1.LinkRate
+	(*StateRequest)(nil),       // 11: lightloom.v1.StateRequest
+	(*StateChunk)(nil),         // 12: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),      // 13: lightloom.v1.EventsRequest
+	(*Event)(nil),              // 14: lightloom.v1.Event
+	(*HostPair)(nil),           // 15: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),   // 16: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),  // 17: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),          // 18: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),     // 19: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),    // 20: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),     // 21: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),    // 22: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),      // 23: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),     // 24: lightloom.v1.CancelResponse
+	(*ErrorDetail)(nil),        // 25: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
 	3,  // 0: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
@@ -1818,30 +1943,31 @@ var file_api_proto_depIdxs = []int32{
 	4,  // 3: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
 	0,  // 4: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
 	7,  // 5: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	14, // 6: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	17, // 7: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	14, // 8: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	1,  // 9: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	8,  // 10: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	10, // 11: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	12, // 12: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	15, // 13: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	18, // 14: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	20, // 15: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	22, // 16: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	2,  // 17: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	9,  // 18: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	11, // 19: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	13, // 20: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	16, // 21: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	19, // 22: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	21, // 23: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	23, // 24: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	17, // [17:25] is the sub-list for method output_type
-	9,  // [9:17] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	10, // 6: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	15, // 7: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	18, // 8: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	15, // 9: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	1,  // 10: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	8,  // 11: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	11, // 12: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	13, // 13: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	16, // 14: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	19, // 15: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	21, // 16: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	23, // 17: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	2,  // 18: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	9,  // 19: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	12, // 20: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	14, // 21: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	17, // 22: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	20, // 23: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	22, // 24: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	24, // 25: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	18, // [18:26] is the sub-list for method output_type
+	10, // [10:18] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -1855,7 +1981,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

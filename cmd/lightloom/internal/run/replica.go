@@ -140,6 +140,7 @@ func (p *controllerProcess) server() (*api.Server, error) {
 		Submitter: p, Stater: p, Pledger: p, Finder: p.node, Now: p.clock, Logger: p.log,
 		Check:   p.check,
 		Ready:   p.seat.Ready,
+		Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.seat.Links()) },
 		Changes: func() int { return p.node.Stats().LeaderChanges }})
 }
 

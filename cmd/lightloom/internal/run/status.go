@@ -37,6 +37,8 @@ type Status struct {
 	Failed    []fault.Fault   `json:"failed"`  // what has failed and is not whole again
 	Waiting   []WaitingStatus `json:"waiting"` // jobs that wait for something that has failed
 	Rates     []LinkStatus    `json:"rates"`   // what passes links, as the ports count it
+	View      []LinkStatus    `json:"view"`    // and as the controller's policies see it; links of which they know nothing are left out
+	ViewError string          `json:"view_error,omitempty"`
 }
 
 // WaitingStatus is a job that does not go on.
@@ -105,6 +107,9 @@ func (s *stage) status(ctx context.Context) (*Status, error) {
 	s.switches(out)
 	if out.Rates, err = s.tally.links(); err != nil {
 		return nil, err
+	}
+	if out.View, err = view(ctx, s.client, s.fabric.Topology); err != nil {
+		out.View, out.ViewError = []LinkStatus{}, err.Error()
 	}
 	return out, s.circuits(ctx, s.client, out)
 }

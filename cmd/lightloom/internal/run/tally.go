@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"sync"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"lightloom/controller"
+	"lightloom/controller/api"
 	"lightloom/emulator/netns"
 	"lightloom/emulator/target"
 	"lightloom/pathmap"
@@ -77,6 +80,7 @@ func (t *tally) ports(id southbound.DeviceID) ([]target.PortCount, error) {
 
 // LinkStatus is what passed a link lately.
 type LinkStatus struct {
+	Link     pathmap.LinkID        `json:"link"`
 	From     string                `json:"from"`
 	To       string                `json:"to"`
 	Capacity pathmap.BitsPerSecond `json:"capacity_bits_per_second"`
@@ -95,7 +99,7 @@ func (t *tally) links() ([]LinkStatus, error) {
 	out := make([]LinkStatus, len(t.rates))
 	for i, l := range t.fabric.Links() {
 		r := t.rates[i].Rate()
-		out[i] = LinkStatus{From: t.fabric.Node(l.From).Name, To: t.fabric.Node(l.To).Name, Capacity: l.Capacity,
+		out[i] = LinkStatus{Link: pathmap.LinkID(i), From: t.fabric.Node(l.From).Name, To: t.fabric.Node(l.To).Name, Capacity: l.Capacity,
 			Rate: r.Out, Drops: r.Drops, Span: r.Span.Seconds()}
 	}
 	return out, nil
@@ -104,13 +108,59 @@ func (t *tally) links() ([]LinkStatus, error) {
 // idleShare is the part of a link's capacity below which it is left out of a table: announcements of neighbours alone.
 const idleShare = 1000
 
-// printRates shows the links that drop something, or carry a thousandth of what they could.
+// namedLinks gives rates the names of their links; those of which nothing is known are left out.
+func namedLinks(t *pathmap.Topology, all []controller.LinkRate) (out []api.Link) {
+	for i, r := range all {
+		if l := t.Link(pathmap.LinkID(i)); r.Span > 0 {
+			out = append(out, api.Link{ID: pathmap.LinkID(i), From: t.Node(l.From).Name, To: t.Node(l.To).Name, LinkRate: r})
+		}
+	}
+	return out
+}
+
+// viewWithin bounds how long the leader is asked: while there is none, everything else is shown all the same.
+const viewWithin = 2 * time.Second
+
+// view returns what the controller's policies see of links.
+func view(ctx context.Context, client *api.Client, t *pathmap.Topology) ([]LinkStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, viewWithin)
+	defer cancel()
+	links, err := client.Links(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the controller for what passes links: %w", err)
+	}
+	out := []LinkStatus{}
+	for _, l := range links {
+		if l.ID >= 0 && int(l.ID) < len(t.Links()) {
+			out = append(out, LinkStatus{Link: l.ID, From: l.From, To: l.To, Capacity: t.Link(l.ID).Capacity, Rate: l.Rate, Drops: l.Drops, Span: l.Span.Seconds()})
+		}
+	}
+	return out, nil
+}
+
+// printRates shows the links that drop something, or carry a thousandth of what they could, and beside it what the
+// controller's policies see of them.
 func (s *Status) printRates(w io.Writer) {
-	t := newTable(w, "link", "Mbit/s", "of", "drops/s")
+	seen := map[pathmap.LinkID]LinkStatus{}
+	for _, l := range s.View {
+		seen[l.Link] = l
+	}
+	t := newTable(w, "link", "Mbit/s", "of", "drops/s", "policies see, Mbit/s", "drops/s")
 	for _, l := range s.Rates {
-		if l.Rate >= l.Capacity/idleShare || l.Drops > 0 {
-			t.AppendRow(table.Row{l.From + "→" + l.To, fmt.Sprintf("%.3f", float64(l.Rate)/1e6), l.Capacity, l.Drops})
+		rate, drops := "–", "–"
+		v, known := seen[l.Link]
+		if known {
+			rate, drops = megabits(v.Rate), fmt.Sprint(v.Drops)
+		}
+		if l.busy() || v.busy() {
+			t.AppendRow(table.Row{l.From + "→" + l.To, megabits(l.Rate), l.Capacity, l.Drops, rate, drops})
 		}
 	}
 	t.Render()
 }
+
+func (l LinkStatus) busy() bool {
+	return l.Span > 0 && l.Rate >= l.Capacity/idleShare || l.Drops > 0
+}
+
+func megabits(r pathmap.BitsPerSecond) string { return fmt.Sprintf("%.3f", float64(r)/1e6) }

@@ -71,7 +71,7 @@ func TestTally(t *testing.T) {
 	}
 	now = time.Second
 	links, err = y.links()
-	if want := (LinkStatus{From: links[3].From, To: links[3].To, Capacity: links[3].Capacity, Rate: 24_000, Drops: 1, Span: 1}); err != nil || links[3] != want {
+	if want := (LinkStatus{Link: 3, From: links[3].From, To: links[3].To, Capacity: links[3].Capacity, Rate: 24_000, Drops: 1, Span: 1}); err != nil || links[3] != want {
 		t.Errorf("link 3 after a second: %+v, %v; want %+v", links[3], err, want)
 	}
 	fails, now = errors.New("netlink is busy"), 2*time.Second
@@ -132,7 +132,8 @@ func TestRatesOnPackets(t *testing.T) {
 		if err := json.Unmarshal(b.Bytes(), &st); err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(st.Rates, func(l LinkStatus) bool { return l.Span > 0 && l.Rate > 0 })
+		passes := func(l LinkStatus) bool { return l.Span > 0 && l.Rate > 0 }
+		return slices.ContainsFunc(st.Rates, passes) && slices.ContainsFunc(st.View, passes)
 	})
 	var b bytes.Buffer
 	if err := ShowStatus(ctx, StatusOptions{Output: OutputTable, Stdout: &b}); err != nil || !strings.Contains(strings.ToLower(b.String()), "mbit/s") {
