@@ -38,6 +38,9 @@ func (j *Job) Check(hosts, slots int) error {
 		return fail("has a lifetime, and no stream of it has a rate: it ends by itself; leave the lifetime away")
 	case j.Arrival < 0:
 		return fail("arrives before the run, at %v", j.Arrival)
+	case !j.Predicted.possible():
+		return fail("is predicted to have %d maps and %d reduces, of %v and %v, with %d and %d bytes; take numbers from 0 up to %d tasks and %d bytes",
+			j.Predicted.Maps, j.Predicted.Reduces, j.Predicted.MapTime, j.Predicted.RedTime, j.Predicted.Input, j.Predicted.Shuffle, MaxTasks, MaxBytes)
 	case j.Deadline < 0 || j.Deadline > southbound.Never-1-j.Arrival:
 		return fail("is to end %v after its arrival at %v; take a time above zero, or none", j.Deadline, j.Arrival)
 	}
@@ -72,6 +75,12 @@ func (j *Job) Check(hosts, slots int) error {
 		return fail("%w", err)
 	}
 	return nil
+}
+
+// possible says whether a prediction is of a job that could be; none is. That it is wrong is nobody's business here.
+func (p *Prediction) possible() bool {
+	return p == nil || p.Input >= 0 && p.Input <= MaxBytes && p.Shuffle >= 0 && p.Shuffle <= MaxBytes && p.Maps >= 0 && p.Maps <= MaxTasks &&
+		p.Reduces >= 0 && p.Reduces <= MaxTasks && p.MapTime >= 0 && p.RedTime >= 0
 }
 
 func (j *Job) checkEdge(e *Edge, hosts int) error {

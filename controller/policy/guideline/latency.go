@@ -1,6 +1,7 @@
 package guideline
 
 import (
+	"math"
 	"time"
 
 	"lightloom/pathmap"
@@ -55,14 +56,22 @@ func (c *Cluster) Optical(shuffle pathmap.Bytes, maps, reduces int) bool {
 
 // Latency is L(R_map, R_red) of Equation 8: waves of maps, the shuffle, waves of reduces, one after the other.
 func (c *Cluster) Latency(f Form, j *Job, maps, reduces int) time.Duration {
-	return waves(j.Maps, c.Slots*maps, j.MapTime+j.MapDisk) + c.shuffle(f, j.Shuffle, maps, reduces) +
-		waves(j.Reduces, c.Slots*reduces, j.RedTime+j.RedWrite)
+	return Waves(j.Maps, c.Slots*maps, j.MapTime+j.MapDisk) + c.shuffle(f, j.Shuffle, maps, reduces) +
+		Waves(j.Reduces, c.Slots*reduces, j.RedTime+j.RedWrite)
 }
 
-// waves is the time of so many equal tasks in so many slots.
-func waves(tasks, slots int, each time.Duration) time.Duration {
-	return time.Duration((tasks+slots-1)/slots) * each
+// Waves is the time of so many equal tasks in so many slots, at most longest: what is predicted may be any time.
+func Waves(tasks, slots int, each time.Duration) time.Duration {
+	slots = max(slots, 1)
+	n := time.Duration((tasks + slots - 1) / slots)
+	if n > 0 && each > longest/n {
+		return longest
+	}
+	return n * each
 }
+
+// longest bounds a time that is reckoned with, so that a few of them add up without overflow: 73 years.
+const longest = time.Duration(math.MaxInt64 / 4)
 
 // shuffle is l^shu(R_map, R_red) of Equation 9, in the form asked for.
 func (c *Cluster) shuffle(f Form, bytes pathmap.Bytes, maps, reduces int) time.Duration {

@@ -60,8 +60,8 @@ func (y *yard) planCorral(j *controller.Prediction) []int32 {
 	best, least := 1, time.Duration(-1)
 	for r := 1; r <= f.Racks; r++ {
 		cross := pathmap.Bytes(float64(j.Shuffle) * float64(r-1) / float64(r))
-		end := median(free[order[r-1]]) + waves(j.Maps, slots*r)*j.MapTime +
-			cross.Over(uplink*pathmap.BitsPerSecond(r)) + waves(j.Reduces, slots*r)*j.RedTime
+		end := median(free[order[r-1]]) + guideline.Waves(j.Maps, slots*r, j.MapTime) +
+			min(cross.Over(uplink*pathmap.BitsPerSecond(r)), southbound.Never/8) + guideline.Waves(j.Reduces, slots*r, j.RedTime)
 		if least < 0 || end < least {
 			best, least = r, end
 		}
@@ -69,12 +69,10 @@ func (y *yard) planCorral(j *controller.Prediction) []int32 {
 	return order[:best]
 }
 
-func waves(tasks, slots int) time.Duration { return time.Duration((tasks + slots - 1) / max(slots, 1)) }
-
 // median is when half of a rack's slots are free.
 func median(free []time.Duration) time.Duration {
 	if len(free) == 0 {
-		return southbound.Never / 2
+		return southbound.Never / 4
 	}
 	return free[len(free)/2]
 }

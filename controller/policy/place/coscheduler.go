@@ -212,11 +212,12 @@ func (k *clerk) tryStage(w *work, stage int, class guideline.Class) bool {
 	return k.anyMap(w, p, stage, task)
 }
 
-// astray says whether the next map of a stage has no data on the racks that its job is to keep to: it had taken others
-// before it was known to be shuffle-heavy.
+// astray says whether the next map of a stage has its data on no rack that the guideline leaves it: its job had taken
+// others before it was known to be shuffle-heavy, the racks have failed, or it reads nothing.
 func (k *clerk) astray(w *work, p *planned, stage int) bool {
 	task, ok := w.task(stage)
-	return ok && p.taken() >= p.racks && !slices.ContainsFunc(w.copies(task), func(r southbound.RackID) bool { return p.used[r] > 0 })
+	more := p.taken() < p.racks
+	return ok && !slices.ContainsFunc(w.copies(task), func(r southbound.RackID) bool { return k.standing[r] && (more || p.used[r] > 0) })
 }
 
 // taken is how many racks a job's maps use.

@@ -69,6 +69,8 @@ type cluster struct {
 	now   time.Duration
 	ends  map[southbound.TaskID]time.Duration
 	after func(v *controller.View, p *controller.Plan) // of each decision
+	each  func()                                       // before each decision; may be nil
+	heed  []time.Duration                              // instants at which something is to be done by each, ascending
 }
 
 // run lets jobs arrive and goes on until all have ended.
@@ -81,6 +83,9 @@ func (c *cluster) run(jobs []*controller.Job) {
 			c.apply(state.Entry{Kind: state.JobAccepted, Job: jobs[next]})
 			next++
 		}
+		if c.each != nil {
+			c.each()
+		}
 		wake := c.decide(part)
 		for len(c.s.ReadyStages())+len(c.s.ReadyCoflows()) > 0 {
 			c.start()
@@ -91,6 +96,11 @@ func (c *cluster) run(jobs []*controller.Job) {
 		}
 		for _, end := range c.ends {
 			at = min(at, end)
+		}
+		for _, t := range c.heed {
+			if t > c.now {
+				at = min(at, t)
+			}
 		}
 		for _, id := range c.s.Active() {
 			if x := c.s.Coflow(id); x.Started != state.Unset {
@@ -154,7 +164,9 @@ func (c *cluster) end() {
 	for _, id := range slices.Clone(c.s.Active()) {
 		if x := c.s.Coflow(id); x.Started != state.Unset && x.Started+time.Second <= c.now {
 			for row := range int32(len(x.Done)) {
-				c.apply(state.Entry{Kind: state.BundleEnded, Coflow: id, Row: row})
+				if !x.Done[row] {
+					c.apply(state.Entry{Kind: state.BundleEnded, Coflow: id, Row: row})
+				}
 			}
 		}
 	}

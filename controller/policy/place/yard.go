@@ -21,13 +21,16 @@ type yard struct {
 
 	gathered int // tasks of all stages that receive and have begun to take slots, but not to run
 	slots    int // of the whole fabric that is alive
+	alive    []southbound.HostID
+	standing []bool // by rack: one of its hosts is alive
 }
 
 // user is who jobs belong to. Fair shares are equal: whoever runs least is served next.
 type user struct {
 	name    string
 	running int
-	works   []*work // by id
+	works   []*work       // by id
+	last    time.Duration // when a task of theirs last began; 0 before one has
 }
 
 // work is a piecemeal job with what this decision has placed of it so far.
@@ -66,7 +69,12 @@ func newYard(v *controller.View) *yard {
 		return nil
 	}
 	slices.SortFunc(y.works, func(a, b *work) int { return cmp.Compare(a.job.ID, b.job.ID) })
+	y.alive, y.standing = alive(v), make([]bool, v.Fabric.Racks)
+	for _, h := range y.alive {
+		y.standing[v.Fabric.HostRack[h]] = true
+	}
 	for _, w := range y.works {
+		y.reread(w)
 		y.own(w)
 	}
 	y.free, y.rack = slices.Clone(v.Free), make([]int32, v.Fabric.Racks)
@@ -74,7 +82,7 @@ func newYard(v *controller.View) *yard {
 		y.free[h] = max(y.free[h], 0)
 		y.rack[v.Fabric.HostRack[h]] += y.free[h]
 	}
-	y.slots = (v.Fabric.Hosts() - len(v.Lost)) * v.Fabric.Spec.Slots
+	y.slots = len(y.alive) * v.Fabric.Spec.Slots
 	return y
 }
 
@@ -113,6 +121,20 @@ func (y *yard) add(j *controller.Job, p *controller.Partly) {
 	y.works = append(y.works, w)
 }
 
+// reread chooses where the output of ended tasks is read from whose host is lost: it takes no slot there. See copies.
+func (y *yard) reread(w *work) {
+	for i := range w.tasks {
+		if w.hosts[i] != controller.NoHost || w.tasks[i].Ended < 0 || len(y.alive) == 0 {
+			continue
+		}
+		if !w.own {
+			w.own, w.hosts = true, slices.Clone(w.hosts)
+		}
+		w.hosts[i] = y.alive[y.v.Rand("copies", uint64(w.job.FirstTask)+uint64(i)).IntN(len(y.alive))]
+		w.open[w.tasks[i].Stage]--
+	}
+}
+
 // own finds a job's user, and counts what it runs.
 func (y *yard) own(w *work) {
 	i, found := slices.BinarySearchFunc(y.users, w.job.User, func(u *user, name string) int { return cmp.Compare(u.name, name) })
@@ -123,6 +145,9 @@ func (y *yard) own(w *work) {
 	w.user.works = append(w.user.works, w)
 	for k := range w.open {
 		w.user.running += w.size(k) - w.open[k] - w.ended[k]
+		for i := w.first[k]; i < w.first[k+1] && w.tasks != nil; i++ {
+			w.user.last = max(w.user.last, w.tasks[i].Started)
+		}
 		if w.waits[k] && w.open[k] < w.size(k) {
 			w.begun = true
 		}
@@ -257,14 +282,16 @@ func (y *yard) rest() *controller.View {
 	return &v
 }
 
-// serve gives slots away, a task at a time, to the user who runs least, until nobody takes one more. next places one
-// task of a user, if it can.
+// serve gives slots away, a task at a time, to the user who runs least, until nobody takes one more; among those who run
+// as much, to the first by name. Where fewer slots are free than users wait for one, that would never be the turn of some:
+// there it is theirs whose last task began the longest ago. next places one task of a user, if it can.
 func (y *yard) serve(next func(u *user) bool) {
 	waiting := slices.Clone(y.users)
+	scarce := y.total() < len(waiting)
 	for len(waiting) > 0 {
 		least := 0
 		for i, u := range waiting {
-			if u.running < waiting[least].running {
+			if x := waiting[least]; u.running < x.running || scarce && u.running == x.running && u.last < x.last {
 				least = i
 			}
 		}
