@@ -48,37 +48,27 @@ func (c *Chosen) End() time.Duration { return c.Ready + c.CCT }
 // With W wavelengths section VI relaxes the choice to “the top W racks” without saying which of them: here it is the one
 // of the first W that holds most of the job's map output, as its bytes need no wavelength.
 func (c *Cluster) Explore(s Schedule, free Releases, held []int64) (*Chosen, bool) {
-	type candidate struct {
-		rack int
-		at   time.Duration
-	}
-	of := func(rack int) int64 {
-		if held == nil {
-			return 0
-		}
-		return held[rack]
+	if held == nil {
+		held = make([]int64, len(free))
 	}
 	taken := make([]bool, len(free))
 	out := &Chosen{Schedule: s}
-	d := slices.Clone(s.Tasks)
-	slices.SortStableFunc(d, func(a, b int) int { return cmp.Compare(b, a) })
-	out.Tasks = d
-	for _, tasks := range d {
-		var all []candidate
+	out.Tasks = slices.Clone(s.Tasks)
+	slices.SortStableFunc(out.Tasks, func(a, b int) int { return cmp.Compare(b, a) })
+	first := make([]candidate, 0, c.waves())
+	for _, tasks := range out.Tasks {
+		first = first[:0]
 		for rack := range free {
 			if at, ok := free.at(rack, tasks); ok && !taken[rack] {
-				all = append(all, candidate{rack, at})
+				first = among(first, candidate{rack, at, held[rack]})
 			}
 		}
-		if len(all) == 0 {
+		if len(first) == 0 {
 			return nil, false
 		}
-		slices.SortFunc(all, func(a, b candidate) int {
-			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(of(b.rack), of(a.rack)), cmp.Compare(a.rack, b.rack))
-		})
-		best := all[0]
-		for _, x := range all[1:min(c.waves(), len(all))] {
-			if of(x.rack) > of(best.rack) {
+		best := first[0]
+		for _, x := range first[1:] {
+			if x.held > best.held {
 				best = x
 			}
 		}
@@ -87,6 +77,33 @@ func (c *Cluster) Explore(s Schedule, free Releases, held []int64) (*Chosen, boo
 		out.Ready = max(out.Ready, best.at)
 	}
 	return out, true
+}
+
+// candidate is a rack that could take some tasks.
+type candidate struct {
+	rack int
+	at   time.Duration // when it is released for them
+	held int64
+}
+
+// before orders candidates.
+func (x candidate) before(y candidate) bool {
+	return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(y.held, x.held), cmp.Compare(x.rack, y.rack)) < 0
+}
+
+// among puts a candidate in its place among the first, as many of them as there is room for: one, or W.
+func among(first []candidate, x candidate) []candidate {
+	if len(first) == cap(first) {
+		if !x.before(first[len(first)-1]) {
+			return first
+		}
+		first = first[:len(first)-1]
+	}
+	i := len(first)
+	for i > 0 && x.before(first[i-1]) {
+		i--
+	}
+	return slices.Insert(first, i, x)
 }
 
 // Best is the best of the possible schedules (Algorithm 1): that with the earliest end of its shuffle, the fewest racks

@@ -1,7 +1,6 @@
 package guideline
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -290,32 +289,6 @@ func TestSIR(t *testing.T) {
 	}
 	if r, known := SIR(50, 200); r != 0.25 || !known {
 		t.Error(r, known)
-	}
-}
-
-// BenchmarkGuideline is the decision of section IV-H for one job on 60 racks: possible schedules, and the best of them.
-func BenchmarkGuideline(b *testing.B) {
-	for _, racks := range []int{15, 60, 150} {
-		b.Run(fmt.Sprintf("racks_%d", racks), func(b *testing.B) {
-			r := rand.New(rand.NewPCG(1, 1))
-			c := &Cluster{Racks: racks, Slots: 200, Elephant: 1_125_000_000, OCS: 100 * pathmap.Gbps, Delta: 10 * time.Millisecond}
-			free := make(Releases, racks)
-			for i := range free {
-				for range c.Slots {
-					free[i] = append(free[i], time.Duration(r.IntN(int(time.Minute))))
-				}
-				slices.Sort(free[i])
-			}
-			sm := make([]pathmap.Bytes, 8)
-			for i := range sm {
-				sm[i] = pathmap.Bytes(20e9 + r.Int64N(1e9))
-			}
-			for b.Loop() {
-				if _, ok := c.Best(c.Schedules(sm, 169, nil), free, nil); !ok {
-					b.Fatal("no schedule")
-				}
-			}
-		})
 	}
 }
 
