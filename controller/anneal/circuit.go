@@ -94,7 +94,9 @@ func (n *network) join(f int32, links []pathmap.LinkID) {
 	}
 	d.ins[pair/d.racks]++
 	d.outs[pair%d.racks]++
-	n.retoll(pair, 1)
+	if !n.open {
+		n.retoll(pair, 1)
+	}
 }
 
 // part notes that a flow has left its circuit.
@@ -111,7 +113,9 @@ func (n *network) part(fl *flow) {
 	if d.head[pair] = fl.after; fl.after == none {
 		d.ins[pair/d.racks]--
 		d.outs[pair%d.racks]--
-		n.retoll(pair, 0)
+		if !n.open {
+			n.retoll(pair, 0)
+		}
 	}
 }
 

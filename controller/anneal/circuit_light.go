@@ -29,26 +29,48 @@ func (s *Scene) Lay(c Coflow) []int32 {
 	return flows
 }
 
-// lightParts is which part of a decision's work lighting may do: circuits are decided far more often than places.
-const lightParts = 10
+// How much work lighting may do, in flows and links visited: so much for each flow that might be on a circuit, but not less
+// than the least nor more than this part of a decision's. Circuits are decided far more often than places.
+const (
+	lightFlow  = 50
+	lightLeast = 200_000
+	lightParts = 10
+)
 
 // Light says which lamps are worth their circuits, everything else standing still; flows go on where they are. The scene
 // has optics. A lamp whose racks cannot be joined stays out.
 func (s *Scene) Light(lamps []Lamp, rng *rand.Rand) ([]bool, Count) {
-	s.begin(lightParts)
 	l := newLighting(s, lamps)
 	if len(l.able) == 0 {
 		return l.on, Count{}
 	}
-	o := s.opt
-	count := Walk(l, Schedule{Restarts: o.Restarts, Steps: min(4*o.RouteSteps, 16*len(l.able)), Start: o.Start, End: o.End}, rng)
+	work := min(max(lightFlow*l.flows, lightLeast)*s.opt.Work/usualWork, s.opt.Work/lightParts)
+	count := l.walk(work/2, rng)
+	s.end = s.net.work + work/2
 	count.Add(l.settle())
 	l.idle()
 	return l.on, count
 }
 
+// walk anneals from every first state for an even part of the work, and leaves the best state seen, the first among
+// equals.
+func (l *lighting) walk(work int64, rng *rand.Rand) Count {
+	var count Count
+	var best []bool
+	most, o := int64(-1), l.s.opt
+	for r := range o.Restarts {
+		l.s.end = l.s.net.work + work/int64(o.Restarts)
+		count.Add(Walk(l, Schedule{Restarts: 1, First: r, Steps: min(4*o.RouteSteps, 16*len(l.able)), Start: o.Start, End: o.End}, rng))
+		if u := l.Utility(); u > most {
+			most, best = u, append(best[:0], l.on...)
+		}
+	}
+	l.turn(l.able, func(k int32) bool { return best[k] })
+	return count
+}
+
 // lighting is the state of that decision: which lamps are on. A neighbour differs in one of them, or in all of one
-// coflow, since a receiver is as slow as the slowest of its senders.
+// coflow, or of those that it has to or from one rack, since a receiver is as slow as the slowest of its senders.
 type lighting struct {
 	s      *Scene
 	lamps  []Lamp
@@ -56,11 +78,15 @@ type lighting struct {
 	light  [][]pathmap.LinkID   // by lamp: its circuit
 	on     []bool
 	able   []int32 // lamps that can be on
-	group  [][2]int
-	of     []int32 // by able lamp: its group, a range of able
+	group  [][]int32
+	of     [][kindsOfGroup]int32 // by able lamp: its groups
+	flows  int64
 	turned []int32
 	saved  []bool
 }
+
+// kindsOfGroup is in how many groups a lamp is: its coflow's, and of these those to its output and those from its input.
+const kindsOfGroup = 3
 
 func newLighting(s *Scene, lamps []Lamp) *lighting {
 	l := &lighting{s: s, lamps: lamps, path: make([][][]pathmap.LinkID, len(lamps)), light: make([][]pathmap.LinkID, len(lamps)),
@@ -76,29 +102,48 @@ func newLighting(s *Scene, lamps []Lamp) *lighting {
 			fl.bits = 8 * s.net.dark.Wire * float64(lamps[k].Bytes[i]) / float64(fl.pairs)
 			l.path[k] = append(l.path[k], s.loosen(f, lamps[k].Rows[i]))
 		}
-		if n := len(l.able); n == 0 || lamps[l.able[n-1]].Coflow != lamps[k].Coflow {
-			l.group = append(l.group, [2]int{n, n})
-		}
 		l.able = append(l.able, int32(k))
-		last := len(l.group) - 1
-		l.group[last][1] = len(l.able)
-		l.of = append(l.of, int32(last))
+		l.flows += int64(len(lamps[k].Flows))
 	}
+	l.gather()
 	return l
+}
+
+// gather makes the groups, each when the first of its lamps is met.
+func (l *lighting) gather() {
+	at := map[[kindsOfGroup]int32]int32{}
+	for _, k := range l.able {
+		p := &l.lamps[k]
+		var of [kindsOfGroup]int32
+		for kind, key := range [kindsOfGroup][kindsOfGroup]int32{{int32(p.Coflow), -1, -1}, {int32(p.Coflow), -1, p.Out}, {int32(p.Coflow), p.In, -1}} {
+			g, ok := at[key]
+			if !ok {
+				g = int32(len(l.group))
+				at[key] = g
+				l.group = append(l.group, nil)
+			}
+			l.group[g] = append(l.group[g], k)
+			of[kind] = g
+		}
+		l.of = append(l.of, of)
+	}
 }
 
 // loosen puts a flow's host links first, where they stay when its way changes, and returns the others.
 func (s *Scene) loosen(f int32, b Bundle) []pathmap.LinkID {
 	ends := []pathmap.LinkID{s.ground.up[b.Src], s.ground.dn[b.Dst]}
-	var path []pathmap.LinkID
-	for _, h := range s.net.way(f) {
-		if !slices.Contains(ends, h.link) {
-			path = append(path, h.link)
+	way := s.net.way(f)
+	for i, l := range ends {
+		if j := slices.IndexFunc(way, func(h hop) bool { return h.link == l }); j > i {
+			way[i], way[j] = way[j], way[i]
+			s.net.on[way[i].link][way[i].at].hop = int32(i)
+			s.net.on[way[j].link][way[j].at].hop = int32(j)
 		}
 	}
-	s.net.lift(f, 0)
-	s.net.lay(f, ends)
-	s.net.lay(f, path)
+	path := make([]pathmap.LinkID, len(way)-len(ends))
+	for i := range path {
+		path[i] = way[len(ends)+i].link
+	}
 	return path
 }
 
@@ -121,43 +166,63 @@ func (l *lighting) set(k int32, on bool) {
 	}
 }
 
+// few is up to how many lamps are turned one by one.
+const few = 4
+
+// turn turns lamps that are not as they should be.
+func (l *lighting) turn(lamps []int32, on func(k int32) bool) {
+	if len(lamps) <= few {
+		for _, k := range lamps {
+			l.set(k, on(k))
+		}
+		return
+	}
+	l.s.net.together(func() {
+		for _, k := range lamps {
+			l.set(k, on(k))
+		}
+	})
+}
+
 // Reset implements Problem: all off, all on, then coflow by coflow at random.
 func (l *lighting) Reset(restart int, rng *rand.Rand) {
-	for g := range l.group {
-		on := restart == 1 || restart > 1 && rng.IntN(2) == 0
-		l.setGroup(g, on)
+	on := map[int]bool{}
+	for _, k := range l.able {
+		c := l.lamps[k].Coflow
+		if _, known := on[c]; !known {
+			on[c] = restart == 1 || restart > 1 && rng.IntN(2) == 0
+		}
 	}
+	l.turn(l.able, func(k int32) bool { return on[l.lamps[k].Coflow] })
 	l.turned = l.turned[:0]
 }
 
-func (l *lighting) setGroup(g int, on bool) {
-	for _, k := range l.able[l.group[g][0]:l.group[g][1]] {
+// setAll turns lamps on or off, and notes which were not.
+func (l *lighting) setAll(lamps []int32, on bool) {
+	l.turned = l.turned[:0]
+	for _, k := range lamps {
 		if l.on[k] != on {
 			l.turned = append(l.turned, k)
-			l.set(k, on)
 		}
 	}
+	l.turn(l.turned, func(int32) bool { return on })
 }
 
 // Move implements Problem.
 func (l *lighting) Move(rng *rand.Rand) bool {
-	l.turned = l.turned[:0]
 	i := rng.IntN(len(l.able))
 	k := l.able[i]
 	if rng.Float64() < l.s.opt.Uniform {
-		l.setGroup(int(l.of[i]), !l.on[k])
+		l.setAll(l.group[l.of[i][rng.IntN(kindsOfGroup)]], !l.on[k])
 		return true
 	}
-	l.turned = append(l.turned, k)
-	l.set(k, !l.on[k])
+	l.setAll(l.able[i:i+1], !l.on[k])
 	return true
 }
 
 // Undo implements Problem.
 func (l *lighting) Undo() {
-	for _, k := range l.turned {
-		l.set(k, !l.on[k])
-	}
+	l.turn(l.turned, func(k int32) bool { return !l.on[k] })
 	l.turned = l.turned[:0]
 }
 
@@ -169,50 +234,48 @@ func (l *lighting) Save() { l.saved = append(l.saved[:0], l.on...) }
 
 // Restore implements Problem.
 func (l *lighting) Restore() {
-	for _, k := range l.able {
-		l.set(k, l.saved[k])
-	}
+	l.turn(l.able, func(k int32) bool { return l.saved[k] })
 }
 
 // Spent implements Problem.
 func (l *lighting) Spent() bool { return l.s.spent() }
 
-// settle turns single lamps and whole coflows while that gains.
+// settle turns groups and single lamps while that gains.
 func (l *lighting) settle() Count {
 	var count Count
-	try := func(turn func()) bool {
-		before := l.Utility()
-		l.turned = l.turned[:0]
-		turn()
-		count.Evaluated++
-		if l.Utility() <= before {
-			l.Undo()
-			return false
-		}
-		count.Accepted++
-		return true
-	}
 	for range l.s.opt.Passes {
 		gained := false
-		for _, k := range l.able {
-			if l.Spent() {
-				return count
-			}
-			gained = try(func() { l.turned = append(l.turned, k); l.set(k, !l.on[k]) }) || gained
-		}
 		for g := range l.group {
-			if l.Spent() {
-				return count
-			}
 			for _, on := range [2]bool{true, false} {
-				gained = try(func() { l.setGroup(g, on) }) || gained
+				gained = l.try(l.group[g], on, &count) || gained
 			}
+		}
+		for i, k := range l.able {
+			gained = l.try(l.able[i:i+1], !l.on[k], &count) || gained
 		}
 		if !gained {
-			return count
+			break
 		}
 	}
 	return count
+}
+
+// try turns lamps on or off if that gains.
+func (l *lighting) try(lamps []int32, on bool, count *Count) bool {
+	if l.Spent() {
+		return false
+	}
+	before := l.Utility()
+	if l.setAll(lamps, on); len(l.turned) == 0 {
+		return false
+	}
+	count.Evaluated++
+	if l.Utility() <= before {
+		l.Undo()
+		return false
+	}
+	count.Accepted++
+	return true
 }
 
 // idle turns on what gains by it itself and costs nobody: a receiver's utility is that of its slowest sender, but the

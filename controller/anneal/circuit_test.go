@@ -325,3 +325,109 @@ func lamps(s *Scene, rng *rand.Rand, hosts int) []Lamp {
 	}
 	return all
 }
+
+// TestTogetherIsOneByOne: lamps turned in one batch leave every flow with what it has where they are turned one after the
+// other.
+func TestTogetherIsOneByOne(t *testing.T) {
+	f, m := fabric(t, "hybrid:racks=6,hosts=2,spines=2,eps=60Mbps,ocs=600Mbps,nic=400Mbps")
+	for seed := range uint64(500) {
+		draw := func() *lighting {
+			rng := rand.New(rand.NewPCG(seed, 17))
+			s := NewScene(NewGround(f, m, nil, nil), Options{})
+			runSome(s, rng, 6)
+			s.SetOptics(optics(rng, f.Racks))
+			return newLighting(s, lamps(s, rng, f.Hosts()))
+		}
+		a, b := draw(), draw()
+		rng := rand.New(rand.NewPCG(seed, 18))
+		for range 10 {
+			want := make([]bool, len(a.lamps))
+			for k := range want {
+				want[k] = rng.IntN(2) == 0
+			}
+			a.s.net.together(func() {
+				for _, k := range a.able {
+					a.set(k, want[k])
+				}
+			})
+			for _, k := range b.able {
+				b.set(k, want[k])
+			}
+			if a.Utility() != b.Utility() {
+				t.Fatalf("seed %d: utility %d together, %d one by one", seed, a.Utility(), b.Utility())
+			}
+			for k := range a.s.net.flows {
+				if x, y := a.s.net.flows[k], b.s.net.flows[k]; x.rate != y.rate || x.each != y.each {
+					t.Fatalf("seed %d: flow %d has %d and %d together, %d and %d one by one", seed, k, x.rate, x.each, y.rate, y.each)
+				}
+			}
+		}
+		checkIndex(t, a.s.net)
+	}
+}
+
+// TestWideLightNearLongWalk: of a shuffle between many racks, beside others, what is lit within the work allowed is worth
+// nearly as much as what a walk a hundred times as long finds.
+func TestWideLightNearLongWalk(t *testing.T) {
+	f, m := fabric(t, "hybrid:racks=20,hosts=6,spines=4,nic=10Gbps,eps=2500Mbps,ocs=100Gbps")
+	sum := 0.0
+	const n = 6
+	for seed := range uint64(n) {
+		light := func(work int64) (worth int64, lit int) {
+			rng := rand.New(rand.NewPCG(seed, 19))
+			s := NewScene(NewGround(f, m, nil, nil), Options{Work: work})
+			runSome(s, rng, 300)
+			o := optics(rng, f.Racks)
+			for r := range f.Racks {
+				o.Up[r], o.Down[r] = []int64{1e11, 5e9}[seed%2], []int64{1e11, 5e9}[seed%2]
+			}
+			s.SetOptics(o)
+			on, _ := s.Light(shuffles(s, rng, 3, 30), rng)
+			for _, x := range on {
+				if x {
+					lit++
+				}
+			}
+			checkIndex(t, s.net)
+			return s.Utility(), lit
+		}
+		short, lit := light(0)
+		long, _ := light(2e9)
+		sum += float64(short) / float64(long)
+		t.Logf("seed %d: %.4f of the long walk's, %d lit", seed, float64(short)/float64(long), lit)
+	}
+	if sum/n < 0.99 {
+		t.Errorf("mean of %d: %.4f of the long walk's, want at least 0.99", n, sum/n)
+	}
+}
+
+// shuffles draws coflows of width × width hosts, and lays them out.
+func shuffles(s *Scene, rng *rand.Rand, coflows, width int) []Lamp {
+	var all []Lamp
+	for c := range coflows {
+		hosts := rng.Perm(s.ground.fabric.Hosts())
+		var rows []Bundle
+		for _, d := range hosts[width : 2*width] {
+			for _, a := range hosts[:width] {
+				if s.ground.rack[a] != s.ground.rack[d] {
+					rows = append(rows, Bundle{Src: southbound.HostID(a), Dst: southbound.HostID(d)})
+				}
+			}
+		}
+		bytes := 1e5 + pathmap.Bytes(rng.Int64N(1e8))
+		flows := s.Lay(Coflow{Rows: rows})
+		at := map[[2]int32]int{}
+		for i, r := range rows {
+			key := [2]int32{s.ground.rack[r.Src], s.ground.rack[r.Dst]}
+			k, ok := at[key]
+			if !ok {
+				k = len(all)
+				at[key] = k
+				all = append(all, Lamp{Coflow: c, In: key[0], Out: key[1]})
+			}
+			l := &all[k]
+			l.Rows, l.Flows, l.Bytes = append(l.Rows, r), append(l.Flows, flows[i]), append(l.Bytes, bytes)
+		}
+	}
+	return all
+}

@@ -23,6 +23,7 @@ type network struct {
 	work   int64   // links and flows visited so far
 	paper  bool
 	dark   *dark // nil: no flow can be on a circuit that is still to come
+	batch
 	worth
 }
 
@@ -55,6 +56,8 @@ type flow struct {
 
 	circuit       int32 // the pair of racks whose circuit it is on; none
 	before, after int32 // flows on that circuit; none
+
+	batch int32 // in which it was given its rate last
 }
 
 // usual is how many links most flows are on at most, and how many flows on most links.
@@ -104,7 +107,7 @@ func (n *network) clone() *network {
 		k := copy(all, n.on[l])
 		c.on[l], all = all[:k:k+slack], all[k+slack:]
 	}
-	c.worth, c.dark = n.worth.clone(), n.dark.clone()
+	c.worth, c.dark, c.batch = n.worth.clone(), n.dark.clone(), batch{}
 	return &c
 }
 
@@ -181,7 +184,9 @@ func (n *network) lay(f int32, links []pathmap.LinkID) {
 		n.enter(f, l)
 	}
 	n.join(f, links)
-	n.settleRate(f)
+	if !n.open {
+		n.settleRate(f)
+	}
 }
 
 // settleRate gives a flow that has come to new links what they allow.
@@ -195,10 +200,17 @@ func (n *network) enter(f int32, l pathmap.LinkID) {
 	k := &n.links[l]
 	k.share, k.next = k.next, k.capacity/int64(len(n.on[l])+2)
 	n.work++
-	if k.most > k.share {
+	n.tighten(l)
+	n.visit(f, l)
+}
+
+// tighten sees to it that no flow on a link has more than its share, which has become less.
+func (n *network) tighten(l pathmap.LinkID) {
+	if n.open {
+		n.touch(l)
+	} else if k := &n.links[l]; k.most > k.share {
 		n.hold(l)
 	}
-	n.visit(f, l)
 }
 
 // visit makes a link the next hop of a flow.
@@ -257,7 +269,9 @@ func (n *network) relax(l pathmap.LinkID) {
 	k := &n.links[l]
 	before, left := k.share, int64(len(n.on[l]))
 	k.next, k.share = k.capacity/(left+1), k.capacity/max(left, 1)
-	if k.share != before && k.most >= before {
+	if n.open {
+		n.touch(l)
+	} else if k.share != before && k.most >= before {
 		n.free(l, before)
 	}
 }

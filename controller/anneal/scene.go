@@ -32,6 +32,8 @@ type Options struct {
 	Work       int64   // flows visited before a decision ends where it is; default 20 million, about 0.1 s
 }
 
+const usualWork = 20e6
+
 func (o Options) withDefaults() Options {
 	set := func(p *int, d int) {
 		if *p == 0 {
@@ -53,7 +55,7 @@ func (o Options) withDefaults() Options {
 	share(&o.Start, 0.1)
 	share(&o.End, 0.001)
 	if o.Work == 0 {
-		o.Work = 20e6
+		o.Work = usualWork
 	}
 	if o.Paper {
 		o.Uniform, o.Near = 0, 0

@@ -5,6 +5,51 @@ import "lightloom/pathmap"
 // The bundles of one rack pair go over its circuit together. They come and go at once: what else is on the two ports is
 // visited once for all of them.
 
+// batch is changes that are reckoned with once all of them are made: whoever turns a whole coflow would else give each
+// flow a new rate for every other that comes or goes.
+type batch struct {
+	open    bool
+	number  int32
+	touched []pathmap.LinkID
+	last    []int32 // by link: the batch that touched it last
+}
+
+// together makes changes, and then gives all flows on the links touched their rates. Nobody asks for rates meanwhile.
+func (n *network) together(change func()) {
+	n.open = true
+	n.number++
+	if len(n.last) != len(n.links) {
+		n.last = make([]int32, len(n.links))
+	}
+	change()
+	n.open = false
+	for _, l := range n.touched {
+		n.reckon(l)
+	}
+	n.touched = n.touched[:0]
+}
+
+func (n *network) touch(l pathmap.LinkID) {
+	if n.last[l] != n.number {
+		n.last[l] = n.number
+		n.touched = append(n.touched, l)
+	}
+}
+
+// reckon gives the flows on a link their rates, those that have not got theirs in this batch.
+func (n *network) reckon(l pathmap.LinkID) {
+	most := int64(0)
+	for _, o := range n.on[l] {
+		if fl := &n.flows[o.flow]; fl.batch != n.number {
+			n.work++
+			fl.batch = n.number
+			n.settleRate(o.flow)
+		}
+		most = max(most, n.flows[o.flow].rate)
+	}
+	n.links[l].most = most
+}
+
 // layAll puts flows on the same links, after those that each is on already.
 func (n *network) layAll(flows []int32, links []pathmap.LinkID) {
 	for _, l := range links {
@@ -12,7 +57,9 @@ func (n *network) layAll(flows []int32, links []pathmap.LinkID) {
 	}
 	for _, f := range flows {
 		n.join(f, links)
-		n.settleRate(f)
+		if !n.open {
+			n.settleRate(f)
+		}
 	}
 }
 
@@ -20,9 +67,7 @@ func (n *network) enterAll(flows []int32, l pathmap.LinkID) {
 	k, count := &n.links[l], int64(len(n.on[l])+len(flows))
 	k.share, k.next = k.capacity/max(count, 1), k.capacity/(count+1)
 	n.work += int64(len(flows))
-	if k.most > k.share {
-		n.hold(l)
-	}
+	n.tighten(l)
 	for _, f := range flows {
 		n.visit(f, l)
 	}
