@@ -23,6 +23,7 @@ type experimentFlags struct {
 	output, plot   string
 	on, data       string
 	quick          bool
+	loads          []float64
 	stdout, stderr io.Writer
 }
 
@@ -72,6 +73,7 @@ func newExperimentRun(a actions) *cobra.Command {
 	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+"; default: the first that the experiment names")
 	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"), "folder of the real traces; default: $LIGHTLOOM_DATA")
 	c.Flags().BoolVar(&f.quick, "quick", false, "a small part of the work, to try the command; its rows prove nothing, and say so")
+	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads, as multiples of the published, of experiments that are curves over it; default: 1,3,10,30")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return usage("lightloom experiment list names them", "experiment run: there is no experiment to run")
@@ -99,6 +101,14 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 	if !slices.Contains(e.On, f.on) {
 		return usage("write --on "+strings.Join(e.On, " or --on "), "experiment run: %s does not run on %q", e.Name, f.on)
 	}
+	if len(f.loads) > 0 && !e.Loads {
+		return usage("leave --loads away", "experiment run: %s is no curve over the offered load", e.Name)
+	}
+	for _, load := range f.loads {
+		if !(load >= 0.01 && load <= 1000) {
+			return usage("write --loads 1,3", "experiment run: a load of %g is not between 0.01 and 1000", load)
+		}
+	}
 	if !c.Flags().Changed("seeds") {
 		f.seeds = e.Seeds
 		if f.quick {
@@ -116,7 +126,7 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f.stderr), progressbar.OptionSetDescription(e.Name),
 		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(wiring.IsTerminal(f.stderr)),
 		progressbar.OptionThrottle(100*time.Millisecond))
-	b := &experiment.Bench{Seeds: f.seeds, First: f.first, On: f.on, Data: f.data, Quick: f.quick,
+	b := &experiment.Bench{Seeds: f.seeds, First: f.first, On: f.on, Data: f.data, Quick: f.quick, Loads: f.loads,
 		Progress: func(done, of int) { bar.ChangeMax(of); _ = bar.Set(done) }}
 	r, err := e.Run(ctx, b)
 	_ = bar.Clear()

@@ -11,16 +11,24 @@ import (
 
 // Bench is what an experiment is run with.
 type Bench struct {
-	Seeds int    // runs of each setting, at least 1
-	First uint64 // the first seed; the others follow it
-	On    string // OnFlowsim or OnNetns
-	Data  string // folder of the real traces; empty: experiments that need one say so
-	Quick bool   // a hundredth of the work, to try the command itself: its rows prove nothing and say so
+	Seeds int       // runs of each setting, at least 1
+	First uint64    // the first seed; the others follow it
+	On    string    // OnFlowsim or OnNetns
+	Data  string    // folder of the real traces; empty: experiments that need one say so
+	Loads []float64 // times the published, of experiments that are curves over the offered load; nil: 1, 3, 10 and 30
+	Quick bool      // a hundredth of the work, to try the command itself: its rows prove nothing and say so
 
 	Progress func(done, of int) // may be nil; called from one goroutine at a time
 
 	mu       sync.Mutex
 	done, of int
+}
+
+func (b *Bench) loads() []float64 {
+	if b.Loads != nil {
+		return b.Loads
+	}
+	return []float64{1, 3, 10, 30}
 }
 
 // Seed returns the seed of run i.

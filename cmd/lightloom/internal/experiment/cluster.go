@@ -35,6 +35,48 @@ func sectionVA() cluster {
 	return cluster{Name: "section V-A", Fabric: clusterFabric(10), Jobs: 1000, Model: swim.V1(12_000)}
 }
 
+// offer is how much work a trace offers: a load, with the job of the largest shuffle or without.
+type offer struct {
+	load    float64
+	without bool
+}
+
+// offers are those of every figure over load: the bench's loads with the largest job, then without.
+func offers(b *Bench) []offer {
+	var all []offer
+	for _, without := range []bool{false, true} {
+		for _, load := range b.loads() {
+			all = append(all, offer{load, without})
+		}
+	}
+	return all
+}
+
+func (o offer) String() string {
+	if o.without {
+		return fmt.Sprintf("load ×%g, without the largest job", o.load)
+	}
+	return fmt.Sprintf("load ×%g", o.load)
+}
+
+// suffix is the offer in the name of a picture; nothing where it is as published.
+func (o offer) suffix() string {
+	s := ""
+	if o.load != 1 {
+		s = fmt.Sprintf("-x%g", o.load)
+	}
+	if o.without {
+		s += "-without-largest"
+	}
+	return s
+}
+
+// offer sets what the cluster's jobs are drawn from and how closely they come.
+func (c *cluster) offer(o offer) { c.Model.Load, c.Without = o.load, o.without }
+
+// published says whether the cluster is offered what the document's is.
+func (c *cluster) published() bool { return c.Model.Load == 1 && !c.Without }
+
 // records reads the trace that the document takes its jobs from.
 func records(b *Bench) ([]swim.Record, error) {
 	if b.Data == "" {

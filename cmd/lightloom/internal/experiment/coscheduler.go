@@ -8,7 +8,6 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller"
 	"lightloom/controller/policy"
-	"lightloom/controller/policy/guideline"
 	"lightloom/controller/policy/light"
 	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/route"
@@ -24,12 +23,13 @@ func coschedulerExperiments() []Experiment {
 	const source = "Co-scheduler, section V"
 	return []Experiment{
 		{Name: "coscheduler-figure-4", Doc: "the latency matrix of the example job, in both forms", Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 20, On: on, Run: runFigure4},
-		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load", Source: source + "-B, Figures 5 and 6", Seeds: 20, On: on, Run: runCoscheduler},
-		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms", Source: source + "-C, Figure 7", Seeds: 20, On: on, Run: runMechanisms},
-		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core", Source: source + "-D, Figure 8", Seeds: 20, On: on, Run: runOversubscription},
-		{Name: "coscheduler-recurring", Doc: "0 to 100 % recurring jobs", Source: source + "-D, Figure 9", Seeds: 20, On: on, Run: runRecurring},
-		{Name: "coscheduler-estimation", Doc: "errors of the remaining time up to 50 %", Source: source + "-D, Figure 10", Seeds: 20, On: on, Run: runEstimation},
+		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load", Source: source + "-B, Figures 5 and 6", Seeds: 20, On: on, Loads: true, Run: runCoscheduler},
+		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms", Source: source + "-C, Figure 7", Seeds: 20, On: on, Loads: true, Run: runMechanisms},
+		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core", Source: source + "-D, Figure 8", Seeds: 20, On: on, Loads: true, Run: runOversubscription},
+		{Name: "coscheduler-recurring", Doc: "0 to 100 % recurring jobs", Source: source + "-D, Figure 9", Seeds: 20, On: on, Loads: true, Run: runRecurring},
+		{Name: "coscheduler-estimation", Doc: "errors of the remaining time up to 50 %", Source: source + "-D, Figure 10", Seeds: 20, On: on, Loads: true, Run: runEstimation},
 		{Name: "coscheduler-assumptions", Doc: "each assumption of the job model halved and doubled", Source: "swim-v1 itself", Seeds: 20, On: on, Run: runAssumptions},
+		packetsExperiment(),
 	}
 }
 
@@ -77,15 +77,15 @@ func measure(ctx context.Context, b *Bench, settings []setting) ([][]*figures, e
 
 // metric is a figure that the document reports.
 type metric struct {
-	name string
-	of   func(*figures) float64
+	name, file string // file: part of the name of a picture
+	of         func(*figures) float64
 }
 
 func metrics() []metric {
 	return []metric{
-		{"makespan", func(f *figures) float64 { return f.Makespan }},
-		{"mean JCT", func(f *figures) float64 { return f.JCT }},
-		{"mean CCT", func(f *figures) float64 { return f.CCT }},
+		{"makespan", "makespan", func(f *figures) float64 { return f.Makespan }},
+		{"mean JCT", "jct", func(f *figures) float64 { return f.JCT }},
+		{"mean CCT", "cct", func(f *figures) float64 { return f.CCT }},
 	}
 }
 
@@ -127,19 +127,14 @@ func assumed(m swim.Model) []string {
 }
 
 func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
-	loads := []float64{1, 3, 10, 30}
+	loads := b.loads()
 	var settings []setting
-	for _, without := range []bool{false, true} {
-		for _, load := range loads {
-			c := sectionVA()
-			c.Model.Load, c.Without = load, without
-			c.Name = fmt.Sprintf("load ×%g", load)
-			if without {
-				c.Name += ", without the largest job"
-			}
-			for _, s := range schedulers() {
-				settings = append(settings, setting{c, s})
-			}
+	for _, o := range offers(b) {
+		c := sectionVA()
+		c.offer(o)
+		c.Name = o.String()
+		for _, s := range schedulers() {
+			settings = append(settings, setting{c, s})
 		}
 	}
 	got, err := measure(ctx, b, settings)
@@ -147,13 +142,11 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	why := func(i int) string {
-		return "the public trace offers little shuffle for 90 minutes: arrivals, and one job in a thousand, set these figures" + ""
-	}
+	const why = "the public trace offers little shuffle for 90 minutes: arrivals, and one job in a thousand, set these figures"
 	paper := map[string][2]float64{"makespan": {56, 44}, "mean JCT": {61, 43}, "mean CCT": {79, 63}}
 	for i := 0; i < len(settings); i += 3 {
 		name := settings[i].cluster.Name
-		published := i == 0
+		published := settings[i].cluster.published()
 		for k, base := range []string{"Fair", "Corral"} {
 			for _, m := range metrics() {
 				r := Row{Figure: "Figure 5(a)", Setting: name + ", Co-scheduler against " + base, Metric: m.name + " smaller by", Unit: "%"}
@@ -161,7 +154,7 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 					r.Paper = Number(paper[m.name][k])
 				}
 				r = r.Measure(reduction(got[i+2], got[i+k], m.of), b.First)
-				out.Rows = append(out.Rows, r.Judge(3, why(i)+asked(r)))
+				out.Rows = append(out.Rows, r.Judge(3, why+asked(r)))
 			}
 		}
 		for k, s := range schedulers() {
@@ -173,7 +166,7 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 			out.Rows = append(out.Rows, r.Judge(3, "depends on how many jobs shuffle more than 1.125 GB between two racks, which the model decides"))
 		}
 		for k, base := range []string{"Fair", "Corral"} {
-			for _, kind := range []metric{{"JCT of shuffle-heavy jobs", func(f *figures) float64 { return f.HeavyJCT }}, {"JCT of other jobs", func(f *figures) float64 { return f.LightJCT }}} {
+			for _, kind := range []metric{{"JCT of shuffle-heavy jobs", "", func(f *figures) float64 { return f.HeavyJCT }}, {"JCT of other jobs", "", func(f *figures) float64 { return f.LightJCT }}} {
 				r := Row{Figure: "Figure 6", Setting: name + ", Co-scheduler against " + base, Metric: kind.name + " smaller by", Unit: "%"}
 				out.Rows = append(out.Rows, r.Measure(reduction(got[i+2], got[i+k], kind.of), b.First).Judge(0, "the figure is a picture without numbers"))
 			}
@@ -235,7 +228,7 @@ func loadPictures(loads []float64, got [][]*figures) []Picture {
 	var out []Picture
 	for w, suffix := range []string{"", "-without-largest"} {
 		for _, m := range metrics() {
-			p := Picture{Name: "coscheduler-" + map[string]string{"makespan": "makespan", "mean JCT": "jct", "mean CCT": "cct"}[m.name] + suffix,
+			p := Picture{Name: "coscheduler-" + m.file + suffix,
 				Title: m.name + " against Fair's, over load", X: "offered load, times the published", Y: m.name + " ÷ Fair's"}
 			for k, s := range schedulers()[1:] {
 				l := Line{Name: s.name}
@@ -256,200 +249,4 @@ func loadPictures(loads []float64, got [][]*figures) []Picture {
 		}
 	}
 	return out
-}
-
-func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
-	steps := []scheduler{
-		variant("OCAS", func() *place.CoScheduler { return &place.CoScheduler{NoData: true} }),
-		variant("DP + OCAS", func() *place.CoScheduler { return &place.CoScheduler{NoReduces: true} }),
-		variant("DP + TP + BSS + OCAS", func() *place.CoScheduler { return new(place.CoScheduler) }),
-		variant("all, patient", func() *place.CoScheduler { return &place.CoScheduler{Patient: true} }),
-		variant("all, by Equation 10", func() *place.CoScheduler { return &place.CoScheduler{Form: guideline.Equation10} }),
-	}
-	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	paper := map[string]float64{"makespan": 16, "mean JCT": 21, "mean CCT": 25}
-	for _, load := range []float64{1, 10, 30} {
-		c := sectionVA()
-		c.Model.Load, c.Name = load, fmt.Sprintf("load ×%g", load)
-		var settings []setting
-		for _, s := range steps {
-			settings = append(settings, setting{c, s})
-		}
-		got, err := measure(ctx, b, settings)
-		if err != nil {
-			return nil, err
-		}
-		for k := 1; k < len(steps); k++ {
-			for _, m := range metrics() {
-				r := Row{Figure: "Figure 7", Setting: c.Name + ", " + steps[k].name + " against OCAS", Metric: m.name + " smaller by", Unit: "%"}
-				if k == 1 && load == 1 {
-					r.Paper = Number(paper[m.name])
-				}
-				r = r.Measure(reduction(got[k], got[0], m.of), b.First)
-				out.Rows = append(out.Rows, r.Judge(3, "the offered load of the public trace is small"+asked(r)))
-			}
-		}
-	}
-	out.Notes = []string{holmNote(out.Rows), "the bars of Figure 7 beside these three numbers are a picture"}
-	return out, nil
-}
-
-// sweep measures all schedulers over some variations, against Fair in the variation with number base.
-func sweep(ctx context.Context, b *Bench, figure, axis string, points []cluster, x []float64, base int, who []scheduler) (*Result, error) {
-	var settings []setting
-	for _, c := range points {
-		for _, s := range who {
-			settings = append(settings, setting{c, s})
-		}
-	}
-	got, err := measure(ctx, b, settings)
-	if err != nil {
-		return nil, err
-	}
-	out := &Result{Assumptions: assumed(points[0].Model)}
-	for _, m := range metrics() {
-		p := Picture{Name: points[0].Name + "-" + m.name, Title: figure + ": " + m.name, X: axis, Y: m.name + " ÷ Fair's"}
-		for k, s := range who {
-			l := Line{Name: s.name}
-			for i := range points {
-				var ratio []float64
-				for run := range got[i*len(who)+k] {
-					if f := m.of(got[base*len(who)][run]); f > 0 {
-						ratio = append(ratio, m.of(got[i*len(who)+k][run])/f)
-					}
-				}
-				r := Row{Figure: figure, Setting: fmt.Sprintf("%s %g, %s", axis, x[i], s.name), Metric: m.name + " ÷ Fair's at " + fmt.Sprint(x[base])}.
-					Measure(ratio, b.First).Judge(0, "the figure is a picture without numbers")
-				out.Rows = append(out.Rows, r)
-				if r.Measured != nil {
-					l.X, l.Y, l.Low, l.High = append(l.X, x[i]), append(l.Y, *r.Measured), append(l.Low, *r.Low), append(l.High, *r.High)
-				}
-			}
-			p.Lines = append(p.Lines, l)
-		}
-		out.Pictures = append(out.Pictures, p)
-	}
-	if len(who) == len(schedulers()) {
-		for i := range points {
-			out.Rows = append(out.Rows, orderings(figure, fmt.Sprintf("%s %g", axis, x[i]), got[i*len(who):(i+1)*len(who)], b.First)...)
-		}
-	}
-	out.Notes = []string{holmNote(out.Rows)}
-	return out, nil
-}
-
-func runOversubscription(ctx context.Context, b *Bench) (*Result, error) {
-	x := []float64{3, 5, 10, 15, 20}
-	var points []cluster
-	for _, o := range x {
-		c := sectionVA()
-		c.Fabric, c.Name = clusterFabric(o), "oversubscription"
-		points = append(points, c)
-	}
-	return sweep(ctx, b, "Figure 8", "oversubscription", points, x, 2, schedulers())
-}
-
-func runRecurring(ctx context.Context, b *Bench) (*Result, error) {
-	x := []float64{0, 25, 50, 75, 100}
-	var points []cluster
-	for _, share := range x {
-		c := sectionVA()
-		c.Model.Recurring, c.Name = share/100, "recurring"
-		points = append(points, c)
-	}
-	return sweep(ctx, b, "Figure 9", "% recurring", points, x, 2, schedulers())
-}
-
-func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
-	x := []float64{0, 10, 20, 30, 40, 50}
-	var who []scheduler
-	who = append(who, schedulers()[:2]...)
-	for _, e := range x {
-		who = append(who, variant(fmt.Sprintf("Co-scheduler, T_rem off by up to %g %%", e), func() *place.CoScheduler { return &place.CoScheduler{Error: e / 100} }))
-	}
-	c := sectionVA()
-	c.Name = "estimation"
-	var settings []setting
-	for _, s := range who {
-		settings = append(settings, setting{c, s})
-	}
-	got, err := measure(ctx, b, settings)
-	if err != nil {
-		return nil, err
-	}
-	out := &Result{Assumptions: assumed(c.Model)}
-	paper := [2]map[string]float64{{"makespan": 43, "mean JCT": 51}, {"makespan": 18, "mean JCT": 21}}
-	for k, base := range []string{"Fair", "Corral"} {
-		for i, e := range x {
-			for _, m := range metrics() {
-				r := Row{Figure: "Figure 10", Setting: fmt.Sprintf("error up to %g %%, Co-scheduler against %s", e, base), Metric: m.name + " smaller by", Unit: "%"}
-				if v, ok := paper[k][m.name]; ok && e == 50 {
-					r.Paper = Number(v)
-				}
-				r = r.Measure(reduction(got[i+2], got[k], m.of), b.First)
-				out.Rows = append(out.Rows, r.Judge(3, "the offered load of the public trace is small"+asked(r)))
-			}
-		}
-	}
-	out.Notes = []string{holmNote(out.Rows)}
-	return out, nil
-}
-
-func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
-	type change struct {
-		name string
-		do   func(m *swim.Model, by float64)
-	}
-	changes := []change{
-		{"map rate", func(m *swim.Model, by float64) { m.MapRate *= by }},
-		{"reduce rate", func(m *swim.Model, by float64) { m.ReduceRate *= by }},
-		{"block", func(m *swim.Model, by float64) { m.Block = scaleBytes(m.Block, by) }},
-		{"shuffle bytes a reduce", func(m *swim.Model, by float64) { m.ReduceBytes = scaleBytes(m.ReduceBytes, by) }},
-		{"most reduces", func(m *swim.Model, by float64) { m.MostReduces = int(float64(m.MostReduces) * by) }},
-		{"far rate", func(m *swim.Model, by float64) { m.FarRate *= by }},
-		{"time to start a task", func(m *swim.Model, by float64) { m.Start = scaleTime(m.Start, by) }},
-		{"share recurring", func(m *swim.Model, by float64) { m.Recurring *= by }},
-		{"error of predictions", func(m *swim.Model, by float64) { m.Error *= by }},
-		{"users", func(m *swim.Model, by float64) { m.Users = int(float64(m.Users) * by) }},
-	}
-	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	for _, load := range []float64{1, 10} {
-		points := []cluster{}
-		add := func(name string, do func(m *swim.Model)) {
-			c := sectionVA()
-			c.Model.Load = load
-			do(&c.Model)
-			c.Name = name
-			points = append(points, c)
-		}
-		add("as it is", func(*swim.Model) {})
-		for _, x := range changes {
-			for _, by := range []float64{0.5, 2} {
-				name := x.name + " halved"
-				if by == 2 {
-					name = x.name + " doubled"
-				}
-				add(name, func(m *swim.Model) { x.do(m, by); m.Name = "swim-v1, " + name })
-			}
-		}
-		var settings []setting
-		for _, c := range points {
-			for _, s := range schedulers() {
-				settings = append(settings, setting{c, s})
-			}
-		}
-		got, err := measure(ctx, b, settings)
-		if err != nil {
-			return nil, err
-		}
-		for i, c := range points {
-			for k, base := range []string{"Fair", "Corral"} {
-				for _, m := range metrics() {
-					r := Row{Figure: "sensitivity", Setting: fmt.Sprintf("load ×%g, %s, Co-scheduler against %s", load, c.Name, base), Metric: m.name + " smaller by", Unit: "%"}
-					out.Rows = append(out.Rows, r.Measure(reduction(got[3*i+2], got[3*i+k], m.of), b.First).Judge(0, "how much the conclusion hangs on the assumption"))
-				}
-			}
-		}
-	}
-	return out, nil
 }

@@ -24,6 +24,7 @@ type Experiment struct {
 	Source string   // document, section and figures
 	Seeds  int      // runs of each setting, as a pilot of five seeds asked for, set before the first comparison
 	On     []string // fabrics it can run on; the first is the default
+	Loads  bool     // it is a curve over the offered load, and heeds Bench.Loads
 	Run    func(ctx context.Context, b *Bench) (*Result, error)
 }
 
