@@ -75,6 +75,7 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only the first so many; 0: all")
 	c.Flags().IntVar(&f.opt.Repeat, "repeat", 1, "so many runs, under seeds from --seed on: policies are compared over runs, in pairs")
 	c.Flags().BoolVar(&f.opt.Interleave, "interleave", false, "within each run policies take turns in an order drawn from its seed")
+	c.Flags().DurationVar(&f.opt.Until, "until", 0, "end the run at this instant: what still runs is cancelled, and what arrives later is left out; default: when all jobs have ended")
 	c.Flags().StringVar(&f.warmup, "warmup", "0s", "leave jobs that arrive in the first so long out of all figures; seconds, or a time such as 500ms")
 	f.rules.add(c, &f.opt.Rules)
 }
@@ -108,6 +109,8 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 		return o, usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000", c.Name(), o.Speedup)
 	case o.Coflows < 0:
 		return o, usage("write --coflows 100, or leave it away for all", "%s: --coflows %d is below zero", c.Name(), o.Coflows)
+	case c.Flags().Changed("until") && o.Until <= 0:
+		return o, usage("write --until 60s, or leave it away", "%s: --until %v is no time above zero", c.Name(), o.Until)
 	case !slices.Contains([]int{1, 3, 5, 7}, o.Replicas):
 		return o, usage("write --replicas 3", "%s: --replicas %d is none of 1, 3, 5 and 7", c.Name(), o.Replicas)
 	case o.MTU < 576 || o.MTU > 9000:

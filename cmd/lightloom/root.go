@@ -63,6 +63,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.AddCommand(newTarget(), newDevice(), newCircuit())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
+	root.AddCommand(newSubmit(), newCancel())
 	if a.experiment != nil {
 		root.AddCommand(newExperiment(a))
 	}

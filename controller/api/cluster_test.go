@@ -128,7 +128,7 @@ func newTestCluster(t *testing.T, change func(i int, c *Config)) *testCluster {
 		tc.members, tc.hubs = append(tc.members, m), append(tc.hubs, hub)
 		id := fmt.Sprintf("r%d", i)
 		cfg := Config{
-			ID: id, Peers: peers, Listener: ln, Submitter: m, Stater: m, Finder: m, Eventer: hub, Pledger: m,
+			ID: id, Peers: peers, Listener: ln, Submitter: m, Stater: m, Finder: m, Eventer: hub, Pledger: m, Canceller: m,
 			ServerTLS: tc.identity(t, pki.Controller, id).Server(pki.Controller, pki.Client),
 			ClientTLS: tc.identity(t, pki.Controller, id).Client("", pki.Controller),
 			Check:     func(j *controller.Job) error { return j.Check(8, 16) },

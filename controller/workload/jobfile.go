@@ -137,6 +137,7 @@ type jobYAML struct {
 	User     scalar      `yaml:"user"`
 	Arrival  scalar      `yaml:"arrival"`
 	Deadline scalar      `yaml:"deadline"`
+	Lifetime scalar      `yaml:"lifetime"`
 	Weight   scalar      `yaml:"weight"`
 	Stages   []stageYAML `yaml:"stages"`
 	Edges    []edgeYAML  `yaml:"edges"`
@@ -147,6 +148,7 @@ type stageYAML struct {
 	Name    scalar `yaml:"name"`
 	Tasks   scalar `yaml:"tasks"`
 	Compute scalar `yaml:"compute"`
+	Slots   scalar `yaml:"slots"`
 }
 
 type edgeYAML struct {
@@ -154,6 +156,7 @@ type edgeYAML struct {
 	To       scalar `yaml:"to"`
 	Grouping scalar `yaml:"grouping"`
 	Bytes    scalar `yaml:"bytes"`
+	Rate     scalar `yaml:"rate"`
 	Keys     scalar `yaml:"keys"`
 }
 
@@ -217,6 +220,9 @@ func (y *jobYAML) fill(j *controller.Job, budget *int) (err error) {
 	if j.Deadline, err = y.Deadline.length("deadline"); err != nil {
 		return err
 	}
+	if j.Lifetime, err = y.Lifetime.length("lifetime"); err != nil {
+		return err
+	}
 	if y.Weight.at != nil {
 		if j.Weight, err = strconv.ParseFloat(y.Weight.text, 64); err != nil || !(j.Weight >= 0) || math.IsInf(j.Weight, 0) {
 			return y.Weight.wrong("weight %q is no number from 0", y.Weight.text)
@@ -278,8 +284,14 @@ func (y *stageYAML) stage(budget *int) (controller.Stage, error) {
 		return s, y.Tasks.wrong("stage %q has %d tasks, and all jobs of the file together more than %d", s.Name, n, maxFileTasks)
 	}
 	s.Tasks = make([]controller.Task, n)
+	slots := 0
+	if y.Slots.at != nil {
+		if slots, err = strconv.Atoi(y.Slots.text); err != nil || slots < 1 || slots > math.MaxInt32 {
+			return s, y.Slots.wrong("stage %q has tasks of %s slots: take a whole number from 1 up", s.Name, clip(y.Slots.text))
+		}
+	}
 	for i := range s.Tasks {
-		s.Tasks[i].Compute = compute
+		s.Tasks[i].Compute, s.Tasks[i].Slots = compute, int32(slots)
 	}
 	return s, nil
 }
@@ -313,6 +325,13 @@ func (y *edgeYAML) edge(by map[string]int) (controller.Edge, error) {
 			return e, y.Bytes.wrong("bytes: %w", err)
 		}
 		e.Bytes = b
+	}
+	if y.Rate.at != nil {
+		r, err := pathmap.ParseRate(y.Rate.text)
+		if err != nil || r <= 0 {
+			return e, y.Rate.wrong("rate %q: write bits of payload a second above zero, such as 20Mbps", clip(y.Rate.text))
+		}
+		e.Rate = r
 	}
 	if y.Keys.at != nil {
 		n, err := strconv.Atoi(y.Keys.text)

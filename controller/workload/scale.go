@@ -12,8 +12,8 @@ import (
 
 // ScaleOptions say by what to divide. Zero means 1.
 type ScaleOptions struct {
-	Scale   float64 // bytes. Whoever scales divides the fabric's rates alike, so that times stay true.
-	Speedup float64 // arrivals, deadlines, compute and reading times, and bytes: all of the run is that much shorter at the same rates
+	Scale   float64 // bytes, and rates of streams. Whoever scales divides the fabric's rates alike, so that times stay true.
+	Speedup float64 // arrivals, deadlines, lifetimes, compute and reading times, and bytes: all of the run is that much shorter at the same rates
 }
 
 // Scale returns copies of the jobs, divided. Arrivals and compute times are rounded to the nanosecond each: they are
@@ -42,6 +42,14 @@ func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 		j.Arrival = shorten(j.Arrival, speed)
 		if j.Deadline > 0 {
 			j.Deadline = max(1, shorten(j.Deadline, speed)) // 0 would be none
+		}
+		if j.Lifetime > 0 {
+			j.Lifetime = max(1, shorten(j.Lifetime, speed))
+		}
+		for k := range j.Edges {
+			if r := &j.Edges[k].Rate; *r > 0 {
+				*r = pathmap.BitsPerSecond(max(1, quotient(int64(*r), scale)))
+			}
 		}
 		for s := range j.Stages {
 			for t := range j.Stages[s].Tasks {

@@ -80,6 +80,9 @@ func (a *Agent) onTick() {
 // repace lets a pace follow what is left: a bundle that lags sends faster, one that leads slower.
 func (a *Agent) repace(b *bundle, now time.Duration) {
 	rate := b.granted.follow(float64(b.left), now)
+	if b.cap > 0 {
+		rate = min(rate, b.cap)
+	}
 	if was := b.passed.rate; rate > 0 && math.Abs(rate-was) > 0.01*was {
 		a.pass(b, rate)
 	}

@@ -16,7 +16,11 @@ import (
 // draw makes a coflow of n rows, sorted by destination and source.
 func draw(rng *rand.Rand, id southbound.CoflowID, n int) southbound.Start {
 	s := southbound.Start{Coflow: id}
+	capped := rng.IntN(3) == 0
 	for i := range n {
+		if capped {
+			s.Cap = append(s.Cap, pathmap.BitsPerSecond(rng.Int64N(1e12)))
+		}
 		src, dst := southbound.HostID(i%300), southbound.HostID(300+i/300)
 		tag := southbound.Tag(rng.IntN(southbound.Tags + 1))
 		if tag == southbound.Tags {

@@ -114,7 +114,9 @@ func ccts(p *PolicyResult) []time.Duration {
 func jcts(p *PolicyResult) []time.Duration {
 	var out []time.Duration
 	for i := range p.Jobs {
-		out = append(out, p.Jobs[i].JCT())
+		if !p.Jobs[i].Cancelled {
+			out = append(out, p.Jobs[i].JCT())
+		}
 	}
 	return out
 }

@@ -238,6 +238,7 @@ type Row struct {
 	Bytes      int64   `json:"bytes,omitempty"`
 	Delivered  int64   `json:"bytes_delivered,omitempty"` // of a job, at its sinks
 	Throughput float64 `json:"throughput_bits_per_second,omitempty"`
+	Cancelled  bool    `json:"cancelled,omitempty"` // of a job: took_seconds is how long it was there
 	Local      int64   `json:"bytes_local,omitempty"`
 	Bundles    int32   `json:"bundles,omitempty"`
 	Flows      int64   `json:"flows,omitempty"`

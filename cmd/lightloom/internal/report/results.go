@@ -60,6 +60,7 @@ type JobResult struct {
 
 	Delivered pathmap.Bytes // at its sinks: the stages that send nothing on; 0 for bare coflows
 	Least     time.Duration // what the links of the sinks' hosts take for it
+	Cancelled bool          // it did not end by itself: it has no completion time
 }
 
 // CoflowResult is one coflow.

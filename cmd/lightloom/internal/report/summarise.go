@@ -57,7 +57,9 @@ func summary(p *PolicyResult) Policy {
 	}
 	out.BytesInter = out.BytesTotal - out.BytesLocal - out.BytesRack
 	for i := range p.Jobs {
-		jct = append(jct, p.Jobs[i].JCT())
+		if !p.Jobs[i].Cancelled {
+			jct = append(jct, p.Jobs[i].JCT())
+		}
 	}
 	out.CCT, out.JCT = seconds(cct), seconds(jct)
 	out.Throughput = throughput(p.Jobs, p.makespan())
@@ -92,7 +94,7 @@ func (p *PolicyResult) rows() (jobs, coflows []Row) {
 		for i := range p.Jobs {
 			j := &p.Jobs[i]
 			jobs = append(jobs, Row{ID: int32(j.ID), Name: j.Name, Arrival: j.Arrival.Seconds(), Took: j.JCT().Seconds(),
-				Delivered: int64(j.Delivered), Throughput: j.Throughput()})
+				Delivered: int64(j.Delivered), Throughput: j.Throughput(), Cancelled: j.Cancelled})
 		}
 	}
 	if len(p.Coflows) <= MaxRows {

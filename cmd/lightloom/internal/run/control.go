@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lightloom/cmd/lightloom/internal/survey"
+	"lightloom/controller"
 	"lightloom/emulator/capture"
 	"lightloom/emulator/fault"
 )
@@ -33,6 +34,9 @@ type request struct {
 	Fibre   *fibreRequest   `json:"fibre,omitempty"`
 	Fault   *fault.Event    `json:"fault,omitempty"`
 	Reserve *reserveRequest `json:"reserve,omitempty"`
+	Cancel  string          `json:"cancel,omitempty"` // number or name of a job
+
+	Submit []controller.Job `json:"submit,omitempty"`
 }
 
 // reply is the answer.
@@ -52,6 +56,8 @@ type reply struct {
 	Survey   *survey.Result `json:"survey,omitempty"`
 
 	Reserve *reserveReply `json:"reserve,omitempty"`
+	Cancel  *CancelledJob `json:"cancel,omitempty"`
+	Submit  []Submitted   `json:"submit,omitempty"`
 }
 
 // maxRequest bounds a request: an environment and a command line are at most 2 MB on Linux.

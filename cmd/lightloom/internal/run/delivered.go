@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -12,16 +13,10 @@ import (
 // delivered is what a job's sinks received, the stages that send nothing to another, and how long the links of their
 // hosts take for it at least: what a host sends to itself is taken to move no faster.
 func (o *outcome) delivered(j *state.Job) (sum pathmap.Bytes, least time.Duration) {
-	sends := make([]bool, len(j.Stages))
-	for i := range j.Edges {
-		if e := &j.Edges[i]; e.Kind != controller.Fixed && e.From != e.To {
-			sends[e.From] = true
-		}
-	}
 	hosts := map[southbound.HostID]bool{}
 	for i := range j.Edges {
 		e := &j.Edges[i]
-		if e.Kind == controller.Fixed || e.From == e.To || sends[e.To] {
+		if !toSink(j, e) {
 			continue
 		}
 		c := o.State.Coflows[int(j.FirstCoflow)+i]
@@ -35,4 +30,11 @@ func (o *outcome) delivered(j *state.Job) (sum pathmap.Bytes, least time.Duratio
 		least = sum.Over(o.Row.Spec.NIC * pathmap.BitsPerSecond(len(hosts)))
 	}
 	return sum, least
+}
+
+// toSink says whether an edge leads to a stage that sends nothing to another.
+func toSink(j *state.Job, e *controller.Edge) bool {
+	return e.Kind != controller.Fixed && e.From != e.To && !slices.ContainsFunc(j.Edges, func(x controller.Edge) bool {
+		return x.Kind != controller.Fixed && x.From == e.To && x.To != e.To
+	})
 }

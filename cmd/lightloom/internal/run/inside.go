@@ -219,6 +219,7 @@ func (s *stage) play(ctx context.Context, out *speaker) error {
 	for i := range s.order.Jobs {
 		g.Go(func() error { return s.submit(gctx, begin, i) })
 	}
+	g.Go(func() error { return s.stop(faults, begin) })
 	o, err := s.follow(gctx, out, begin)
 	last()
 	if err := errors.Join(g.Wait(), err); err != nil {

@@ -33,6 +33,7 @@ type Options struct {
 	Repeat     int           // runs, under seeds from Seed on; 0 and 1: one
 	Interleave bool          // in each of them policies run in an order drawn from its seed
 	Warmup     time.Duration // what arrives before it is left out of figures
+	Until      time.Duration // what has not ended then is cancelled, and what arrives later never comes; 0: the run ends with the last job
 	Coflows    int           // the first so many; 0: all
 
 	Dataplane  string // of netns: auto, ebpf or mirred

@@ -120,6 +120,7 @@ func (o *outcome) result() report.PolicyResult {
 	}
 	r.Faults, r.Received = intervals(o.Faults, o.End), received(o.Levels, drawnLevels)
 	r.Notes = append(r.Notes, o.unfinished()...)
+	r.Notes = append(r.Notes, o.cancelled()...)
 	if m := o.State.Migrated; m != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d tasks of running jobs were moved: %d bytes (as run) were sent again, and %.3f s of computing repeated", m.Tasks, m.Bytes, m.Compute.Seconds()))
 	}
@@ -128,11 +129,15 @@ func (o *outcome) result() report.PolicyResult {
 			continue
 		}
 		delivered, least := o.delivered(j)
-		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, User: j.User, Arrival: j.Arrival, Start: j.Started, End: j.Ended,
-			Delivered: delivered, Least: least})
+		start := j.Started
+		if start == state.Unset { // cancelled before it began
+			start = j.Ended
+		}
+		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, User: j.User, Arrival: j.Arrival, Start: start, End: j.Ended,
+			Delivered: delivered, Least: least, Cancelled: j.Cancelled})
 	}
 	for i, c := range o.State.Coflows {
-		if o.State.Jobs[c.Job].Ended == state.Unset {
+		if j := o.State.Jobs[c.Job]; j.Ended == state.Unset || j.Cancelled {
 			continue
 		}
 		r.Coflows = append(r.Coflows, report.CoflowResult{ID: southbound.CoflowID(i), Job: c.Job,

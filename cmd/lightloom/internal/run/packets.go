@@ -35,6 +35,7 @@ type order struct {
 	Queues    bool             `json:"queues,omitempty"` // look at what waits at ports
 	Faults    []fault.Event    `json:"faults,omitempty"`
 	Failover  *FailoverOptions `json:"failover,omitempty"` // measure this and no jobs
+	Until     time.Duration    `json:"until,omitempty"`    // what has not ended then is cancelled; 0: never
 	Stay      bool             `json:"stay,omitempty"`     // keep the fabric until told to end, and answer on descriptor 5
 }
 
@@ -94,7 +95,7 @@ func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *
 }
 
 func (s *setup) order(r row) order {
-	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Faults: s.faults,
+	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Faults: s.faults, Until: s.opt.Until,
 		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue, ECNBytes: s.opt.ECN, DarkQueues: s.opt.DarkQueues}}
 }
 

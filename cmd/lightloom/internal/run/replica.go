@@ -137,7 +137,7 @@ func (p *controllerProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Submitter: p, Stater: p, Pledger: p, Finder: p.node, Now: p.clock, Logger: p.log,
+		Submitter: p, Stater: p, Pledger: p, Canceller: p, Finder: p.node, Now: p.clock, Logger: p.log,
 		Check:   p.check,
 		Ready:   p.seat.Ready,
 		Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.seat.Links()) },

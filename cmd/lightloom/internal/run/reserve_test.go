@@ -81,6 +81,7 @@ func TestReserveOnWhatIsUp(t *testing.T) {
 	if got := unreserved(); got != whole {
 		t.Errorf("%v may be reserved after a release, want %v", got, whole)
 	}
+	submitAndCancel(t)
 	for name, opt := range map[string]ReserveOptions{"no such host": {Pairs: []api.HostPair{{Src: "h0-0", Dst: "h9-9"}}},
 		"one host": {Wish: &api.Wish{Pair: api.HostPair{Src: "h0-0", Dst: "h0-0"}, Rate: 1}}, "no such reservation": {Release: 99}} {
 		if _, err := ask(opt); err == nil {

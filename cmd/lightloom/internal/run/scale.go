@@ -65,7 +65,7 @@ func (e *scaleError) Hint() string {
 func withoutJobs(opt Options) Options {
 	opt.Trace, opt.Workload, opt.Coflows, opt.Policies = "", "", 1, []string{"random+ecmp"}
 	opt.Parts.Migrate = 0 // the trial has one job, and nobody to make room
-	opt.Warmup, opt.Rules.Attributes, opt.Rules.Background = 0, "", 0
+	opt.Warmup, opt.Until, opt.Rules.Attributes, opt.Rules.Background = 0, 0, "", 0
 	return opt
 }
 

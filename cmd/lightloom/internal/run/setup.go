@@ -199,6 +199,9 @@ func (s *setup) load() error {
 	if jobs, err = s.mixed(jobs); err != nil {
 		return err
 	}
+	if jobs, err = s.ending(jobs); err != nil {
+		return err
+	}
 	s.notes = append(s.notes, s.opt.Rules.described(s.spec, s.quantum())...)
 	if f := s.opt.Parts.Migrate; f > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("--migrate: tasks of running jobs are moved where the gain in utility, over the time that the job still sends for, exceeds %v times the bits to be sent again and the computing to be repeated.", f))

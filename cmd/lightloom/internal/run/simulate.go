@@ -129,7 +129,8 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 			reported = n
 			progress(n)
 		}
-		if x.next == len(x.setup.jobs) && x.state.Finished() == len(x.setup.jobs) {
+		wake = x.stop(wake)
+		if x.over() {
 			return nil
 		}
 		if end := x.setup.opt.until; end > 0 && x.sim.Now() >= end {

@@ -36,6 +36,7 @@ type Status struct {
 	Links     []string        `json:"links"`   // names of all cables
 	Failed    []fault.Fault   `json:"failed"`  // what has failed and is not whole again
 	Waiting   []WaitingStatus `json:"waiting"` // jobs that wait for something that has failed
+	Streams   []StreamStatus  `json:"streams"` // jobs that go on until somebody cancels them
 	Rates     []LinkStatus    `json:"rates"`   // what passes links, as the ports count it
 	View      []LinkStatus    `json:"view"`    // and as the controller's policies see it; links of which they know nothing are left out
 	ViewError string          `json:"view_error,omitempty"`
@@ -154,6 +155,7 @@ func (s *stage) circuits(ctx context.Context, client *api.Client, out *Status) e
 		return fmt.Errorf("read the controller's state: %w", err)
 	}
 	s.waiting(&d, out)
+	out.Streams = streams(&d, s.clock(), s.plant.agent.Left)
 	for in, c := range d.Circuits {
 		if c.Phase != controller.NoCircuit {
 			phase := map[controller.CircuitPhase]string{controller.Moving: "moving", controller.Usable: "usable"}[c.Phase]
@@ -229,6 +231,17 @@ func (s *Status) print(w io.Writer) {
 		t = newTable(w, "job", "name", "waits")
 		for _, x := range s.Waiting {
 			t.AppendRow(table.Row{x.Job, x.Name, x.Why})
+		}
+		t.Render()
+	}
+	if len(s.Streams) > 0 {
+		t = newTable(w, "stream", "name", "runs, s", "ends in, s", "delivered, bytes")
+		for _, x := range s.Streams {
+			ends := "lightloom cancel"
+			if x.Left > 0 {
+				ends = fmt.Sprintf("%.1f", x.Left)
+			}
+			t.AppendRow(table.Row{x.Job, x.Name, fmt.Sprintf("%.1f", x.Running), ends, x.Delivered})
 		}
 		t.Render()
 	}

@@ -128,6 +128,10 @@ func (s *stage) answer(ctx context.Context, c *net.UnixConn) {
 		say(s.serveBreak(ctx, *r.Fault))
 	case r.Reserve != nil:
 		say(s.serveReserve(ctx, r.Reserve))
+	case len(r.Submit) > 0:
+		say(reply{Submit: s.serveSubmit(ctx, r.Submit)})
+	case r.Cancel != "":
+		say(s.serveCancel(ctx, r.Cancel))
 	case r.Fibre != nil:
 		if err := s.serveFibre(*r.Fibre); err != nil {
 			say(reply{Error: err.Error()})
