@@ -40,6 +40,10 @@ func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
 	v.Now, v.Seed, v.Paths = now, l.cfg.Seed, l.cfg.Paths
 	v.Delta, v.Elephants = s.Outage(l.cfg.Delta), l.cfg.Elephants
 	v.Traffic = l.traffic.Traffic(l.fabric.Racks)
+	if l.blind {
+		s.FillBlindView(v)
+		return
+	}
 	s.FillView(v, in.Left)
 }
 

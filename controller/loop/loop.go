@@ -129,6 +129,7 @@ type Loop struct {
 	resteer []southbound.CoflowID // coflows whose rows are to be sent another way, perhaps
 	repaths []pairOf              // rows between two racks that are, of one coflow or all
 	held    map[southbound.HostID]int32
+	blind   bool // the policy reads nothing of what coflows have left
 	tags    []southbound.Tag
 	asked   int64
 	left    func(southbound.CoflowID) (southbound.Left, bool) // of the Step that is on
@@ -147,6 +148,8 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	l.meters.topology = f.Topology
 	if !cfg.Demand.Oracle() {
 		l.base.SteerAll()
+	} else if p, ok := cfg.Policy.(interface{ Blind() bool }); ok {
+		l.blind = p.Blind()
 	}
 	l.steered, l.taken = make([]bool, f.Racks), make([]bool, f.Racks)
 	return l

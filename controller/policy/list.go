@@ -29,6 +29,7 @@ type PartInfo struct {
 	Questions []Question // one; more for a joint part
 	Doc       string
 	Simulated bool // its rules are those of a simulator's steps of time: only ours has them
+	Blind     bool // it reads nothing of what coflows have left
 }
 
 // entry is one line of the list. make returns fresh parts, one for each of the questions.
@@ -45,9 +46,13 @@ func list() []entry {
 	one := func(name string, q Question, doc string, make func() Part) entry {
 		return entry{PartInfo{Name: name, Questions: []Question{q}, Doc: doc}, func() []Part { return []Part{make()} }}
 	}
+	blind := func(e entry) entry {
+		e.Blind = true
+		return e
+	}
 	return []entry{
-		one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part { return place.Random{} }),
-		one("fair", Place, "equal shares of slots for users, maps near their blocks (delay scheduling); whole jobs on the least loaded hosts", func() Part { return new(place.Fair) }),
+		blind(one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part { return place.Random{} })),
+		blind(one("fair", Place, "equal shares of slots for users, maps near their blocks (delay scheduling); whole jobs on the least loaded hosts", func() Part { return new(place.Fair) })),
 		one("corral", Place, "fair, but maps, reduces and input of a recurring job on the same few racks (Corral)", func() Part { return new(place.Corral) }),
 		one("coscheduler", Place, "fair, but tasks of shuffle-heavy jobs where their shuffle makes elephants (Co-scheduler)", func() Part { return new(place.CoScheduler) }),
 		one("coscheduler-patient", Place, "coscheduler that never leaves its guidelines for an idle slot", func() Part { return &place.CoScheduler{Patient: true} }),
@@ -61,13 +66,13 @@ func list() []entry {
 		one("edmonds-backlog", Light, "edmonds that knows of each bundle what its socket holds, as c-Through", func() Part { return light.Edmonds().FromBacklog() }),
 		one("rotor", Light, "all matchings in turn, whatever the demand, as RotorNet without detours", func() Part { return light.Rotor() }),
 		one("static", Light, "one matching, for the first demand, an hour long", func() Part { return light.Static{} }),
-		one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} }),
-		one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} }),
+		blind(one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} })),
+		blind(one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} })),
 		one("anneal", Route, "paths by simulated annealing, all new coflows together", func() Part { return &route.Annealed{} }),
 		one("anneal-paper", Route, "anneal as its document prints it", func() Part { return &route.Annealed{Options: anneal.Options{Paper: true}} }),
 		one("anypath", Route, "a path drawn uniformly from all that the map has, long ones too", func() Part { return route.AnyPath{} }),
-		one("tcp", Share, "no rates: hosts share by themselves", func() Part { return new(share.TCP) }),
-		one("maxmin", Share, "the max-min fair rate of every bundle, set by the policy", func() Part { return new(share.MaxMin) }),
+		blind(one("tcp", Share, "no rates: hosts share by themselves", func() Part { return new(share.TCP) })),
+		blind(one("maxmin", Share, "the max-min fair rate of every bundle, set by the policy", func() Part { return new(share.MaxMin) })),
 		one("fifo", Share, "the coflow that arrived first gets what it needs to end at once, then the next", func() Part { return share.NewFIFO() }),
 		one("scf", Share, "fifo, but the coflow of the smallest largest bundle first", func() Part { return share.NewSCF() }),
 		one("ncf", Share, "fifo, but the coflow of fewest bundles first", func() Part { return share.NewNCF() }),
@@ -76,7 +81,7 @@ func list() []entry {
 		one("sebf-deadline", Share, "Varys with deadlines: coflows that fit are promised theirs, the others go by sebf", func() Part { return share.NewDeadline() }),
 		one("bssi", Share, "Sincronia: fifo, but from the last backwards by weight for what the bottleneck carries", func() Part { return share.NewBSSI() }),
 		one("dclas", Share, "Aalo: by bytes sent so far in ten queues, in order of arrival within one", func() Part { return share.NewDCLAS() }),
-		one("fairport", Share, "an equal part of each port for every bundle that takes it", func() Part { return new(share.Fair) }),
+		blind(one("fairport", Share, "an equal part of each port for every bundle that takes it", func() Part { return new(share.Fair) })),
 		one("coflowsim-fair", Share, "fairport, set again at the end of every bundle, as coflowsim's FAIR", func() Part { return &share.Fair{Always: true} }),
 		steps("coflowsim-fifo", "fifo by the rules of coflowsim, the simulator of Varys", func() Part { return share.NewCoflowsim("fifo") }),
 		steps("coflowsim-scf", "scf by the rules of coflowsim", func() Part { return share.NewCoflowsim("scf") }),

@@ -89,11 +89,20 @@ func New(name string, opt Options) (controller.Policy, error) {
 		}
 	}
 	p := Compose(parts[Place], parts[Light], parts[Route], parts[Share])
+	if c.blind() {
+		p = blind{p}
+	}
 	if opt.EveryBundle {
 		p = always{p}
 	}
 	return p, nil
 }
+
+// blind is a policy none of whose parts reads what coflows have left: whoever runs it need not find out.
+type blind struct{ controller.Policy }
+
+// Blind implements what package loop asks for.
+func (blind) Blind() bool { return true }
 
 // ErrStays: the policy has no rule by which it could move a running job.
 var ErrStays = errors.New("it never moves what runs, and only crosslayer can")
@@ -101,6 +110,16 @@ var ErrStays = errors.New("it never moves what runs, and only crosslayer can")
 // choice is which entry answers which question.
 type choice struct {
 	by [questions]*entry
+}
+
+// blind says whether all entries are.
+func (c *choice) blind() bool {
+	for _, e := range c.by {
+		if e != nil && !e.Blind {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *choice) add(part string) error {

@@ -12,6 +12,15 @@ import (
 // FillView writes what the state holds into v and leaves the rest of v alone. left tells what is left of a started
 // coflow, false if it is not known (then the sizes are taken). Everything that v points to afterwards is borrowed.
 func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (southbound.Left, bool)) {
+	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Left { return s.leftOf(id, c, left) })
+}
+
+// FillBlindView is FillView for who reads nothing of what coflows have left but how many rows.
+func (s *State) FillBlindView(v *controller.View) {
+	s.fillView(v, func(_ southbound.CoflowID, c *Coflow) southbound.Left { return southbound.Left{Live: c.Left} })
+}
+
+func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Coflow) southbound.Left) {
 	v.Fabric = s.fabric
 	v.Free = s.free
 	v.Waiting = v.Waiting[:0]
@@ -48,7 +57,7 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 	s.viewPartly(v)
 }
 
-func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID) (southbound.Left, bool)) controller.CoflowView {
+func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID, *Coflow) southbound.Left) controller.CoflowView {
 	c := s.d.Coflows[id]
 	j := s.d.Jobs[c.Job]
 	out := controller.CoflowView{
@@ -60,18 +69,22 @@ func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID
 	if j.Deadline > 0 {
 		out.Deadline = j.Arrival + j.Deadline
 	}
-	if out.Started && left != nil {
+	out.Left = left(id, c)
+	return out
+}
+
+// leftOf returns what is left of a coflow as left tells it, or its sizes.
+func (s *State) leftOf(id southbound.CoflowID, c *Coflow, left func(southbound.CoflowID) (southbound.Left, bool)) southbound.Left {
+	if c.Started != Unset && left != nil {
 		if l, ok := left(id); ok && len(l.Base) == len(c.Tag) {
-			out.Left = l
-			return out
+			return l
 		}
 	}
 	base := make([]float64, len(c.Tag))
 	for i, b := range c.Columns.Size {
 		base[i] = float64(b)
 	}
-	out.Left = southbound.Left{F: 1, Base: base, Live: c.Left}
-	return out
+	return southbound.Left{F: 1, Base: base, Live: c.Left}
 }
 
 // viewRunning names the jobs with stages that coflows belong to.

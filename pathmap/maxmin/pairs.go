@@ -23,14 +23,14 @@ type pairs struct {
 	peers    []uint64 // by link, a set: links that it has flows with
 	own      []uint64 // likewise: those flows with which it holds back
 	classes  []pairClass
+	given    []float64 // by link, bits a second, while levels are told; nil: they are not
 
 	pending []int32
 	keep    int64    // levels below it do not change
 	low     []uint64 // the set of links with such levels
 	open    []uint64 // the set of links that have been reached and are not full
 	reached []uint64
-	over    []uint64 // those that follow has found to be given too much
-	queue   []int32  // what is in reached
+	queue   []int32 // what is in reached
 	heap    heap[int64]
 	changed []pathmap.LinkID
 	work    *int64
@@ -174,6 +174,9 @@ func (s *pairs) seatAll(moved func(class, from, to int32)) {
 
 // count adds flows to the tables, or takes some away.
 func (s *pairs) count(c *pairClass, n int32) {
+	if s.given != nil {
+		s.give(c.a, c.b, float64(min(s.links[c.a].level, s.links[c.b].level))*float64(n))
+	}
 	s.flows[int(c.a)*s.n+int(c.b)] += n
 	s.links[c.a].total += int64(n)
 	if c.a != c.b {

@@ -28,6 +28,9 @@ type book struct {
 	largest pathmap.Bytes // of a row, at the start
 	total   pathmap.Bytes // of all rows, at the start
 	ranks   measures
+
+	counted     []uint64 // what ports has counted of live; nil: it is not counted
+	countedLeft int32
 }
 
 // run is the rows of one destination.

@@ -25,7 +25,11 @@ func (f *Fair) Wants() controller.KindSet {
 }
 
 // Fill says the rates that have changed.
-func (f *Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+func (f *Fair) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
+	if !f.Always && f.ports.serves(v) {
+		p.Share = f.ports.equal(v, ev)
+		return
+	}
 	classes, flows := live(v, p)
 	first := f.said == nil
 	count := make([]int64, len(v.Fabric.Topology.Links()))

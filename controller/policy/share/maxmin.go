@@ -16,7 +16,11 @@ import (
 // lit circuit use the optical links. Rates are rounded down to whole bits a second, and lowered further where rounding
 // in the solver would still put a link above its capacity. Only classes whose rate differs from what was said last are
 // named; a class without live bundles keeps what it was given, for it sends nothing.
+//
+// On one big switch without circuits every coflow is told the same rates of ports instead: a bundle is held back by one of
+// its two ports, and all that the same port holds back have the same rate.
 type MaxMin struct {
+	ports  ports
 	solver maxmin.Solver
 	said   map[class]pathmap.BitsPerSecond
 
@@ -41,7 +45,11 @@ func (c class) compare(o class) int {
 }
 
 // Fill says the rates that have changed.
-func (m *MaxMin) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+func (m *MaxMin) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
+	if m.ports.serves(v) {
+		p.Share = m.ports.fair(v, ev)
+		return
+	}
 	classes, flows := live(v, p)
 	first := m.said == nil
 	pairs := m.news(classes, m.rates(v, classes, flows))

@@ -147,11 +147,12 @@ func TestFair(t *testing.T) {
 	var plan controller.Plan
 	new(Fair).Fill(v, nil, &plan)
 	got := map[southbound.HostID]pathmap.BitsPerSecond{}
-	for _, r := range plan.Share.Pairs {
-		if r.Dst == 4 {
-			got[4] = r.Rate
+	for r := range v.Coflows[0].Src {
+		rate := atPorts(plan.Share, &v.Coflows[0], r)
+		if v.Coflows[0].Dst[r] == 4 {
+			got[4] = rate
 		} else {
-			got[r.Src] = r.Rate
+			got[v.Coflows[0].Src[r]] = rate
 		}
 	}
 	third := pathmap.Gbps / 3

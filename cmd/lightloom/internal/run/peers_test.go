@@ -132,7 +132,7 @@ func BenchmarkFacebook(b *testing.B) {
 		rules        Rules
 	}
 	runs := []run{{"sebf every flow", "sebf", Rules{EveryFlow: true}}}
-	for _, policy := range []string{"sebf", "fifo", "scf", "ncf", "lcf", "bssi", "dclas", "fair", "tcp"} {
+	for _, policy := range []string{"sebf", "fifo", "scf", "ncf", "lcf", "bssi", "dclas", "fair", "tcp", "maxmin"} {
 		runs = append(runs, run{policy, policy, Rules{}})
 	}
 	for _, r := range runs {

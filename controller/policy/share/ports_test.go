@@ -1,0 +1,159 @@
+package share
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/policytest"
+	"lightloom/pathmap"
+	"lightloom/pathmap/maxmin"
+	"lightloom/southbound"
+)
+
+// atPorts returns the rate that a row has by what its coflow is told of its ports.
+func atPorts(r *southbound.Rates, c *controller.CoflowView, row int) pathmap.BitsPerSecond {
+	at := func(rates []southbound.HostRate, h southbound.HostID) pathmap.BitsPerSecond {
+		for _, x := range rates {
+			if x.Host == h {
+				return x.Rate
+			}
+		}
+		return 0
+	}
+	for _, s := range r.Spread {
+		if s.Coflow == c.ID {
+			return min(at(s.From, c.Src[row]), at(s.To, c.Dst[row]))
+		}
+	}
+	return 0
+}
+
+// goOn lets coflows of a crossbar come, start and lose rows, and returns what events tell of it: all, some, or nothing.
+func goOn(r *rand.Rand, t *testing.T, v *controller.View, next *southbound.CoflowID) []controller.Event {
+	var ev []controller.Event
+	if r.IntN(3) == 0 || *next == 0 {
+		var flows []flow
+		for dst := range southbound.HostID(6) {
+			for src := range southbound.HostID(6) {
+				if r.IntN(4) == 0 {
+					flows = append(flows, flow{src, dst, 1})
+				}
+			}
+		}
+		if len(flows) == 0 {
+			flows = []flow{{0, 1, 1}}
+		}
+		c := crossbar(t, flows).Coflows[0]
+		c.ID, c.Started = *next, r.IntN(3) > 0
+		c.Left.Live = int32(len(flows))
+		*next++
+		v.Coflows = append(v.Coflows, c)
+	}
+	quiet := r.IntN(3) == 0
+	var kept []controller.CoflowView
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		c.Started = c.Started || r.IntN(2) == 0
+		for row := range c.Ended {
+			if c.Started && !c.Ended[row] && r.IntN(6) == 0 {
+				c.Ended[row] = true
+				c.Left.Live--
+				if !quiet {
+					ev = append(ev, controller.Event{Kind: controller.BundleEnded, Coflow: c.ID, Row: int32(row)})
+				}
+			}
+		}
+		if c.Left.Live > 0 {
+			kept = append(kept, *c)
+		}
+	}
+	v.Coflows = kept
+	return ev
+}
+
+// TestPortsMaxMin holds rates of ports against the solver, flow by flow, through coflows that come and go, and against an
+// instance that sees the last view only: these must say the same to the bit.
+func TestPortsMaxMin(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 51))
+		v := crossbar(t)
+		used, next := new(MaxMin), southbound.CoflowID(0)
+		for step := range 25 {
+			p, q := controller.Plan{Wake: southbound.Never}, controller.Plan{Wake: southbound.Never}
+			used.Fill(v, goOn(r, t, v, &next), &p)
+			new(MaxMin).Fill(v, nil, &q)
+			if a, b := fmt.Sprint(p.Share), fmt.Sprint(q.Share); a != b {
+				t.Fatalf("seed %d step %d: says\n%s\na new instance\n%s", seed, step, a, b)
+			}
+			if err := policytest.Check(v, &p); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+			if err := likeSolver(v, p.Share); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+		}
+	}
+}
+
+func likeSolver(v *controller.View, rates *southbound.Rates) error {
+	const hosts = 6
+	capacity := make([]float64, 2*hosts)
+	for l := range capacity {
+		capacity[l] = float64(pathmap.Gbps)
+	}
+	type row struct{ coflow, row int }
+	var classes []maxmin.Class
+	var rows []row
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		for r := range c.Src {
+			if c.Started && !c.Ended[r] {
+				classes = append(classes, maxmin.Class{Flows: 1, Links: []pathmap.LinkID{pathmap.LinkID(c.Src[r]), pathmap.LinkID(hosts + c.Dst[r])}})
+				rows = append(rows, row{i, r})
+			}
+		}
+	}
+	want := make([]float64, len(classes))
+	new(maxmin.Solver).Solve(capacity, classes, want)
+	for i, x := range rows {
+		c := &v.Coflows[x.coflow]
+		if got := atPorts(rates, c, x.row); float64(got) > want[i]+1e-3 || float64(got) < want[i]-1-1e-3 {
+			return fmt.Errorf("row %d of coflow %d has %d, want %f rounded down", x.row, c.ID, got, want[i])
+		}
+	}
+	return nil
+}
+
+// TestPortsFair holds equal parts of ports against counting.
+func TestPortsFair(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 52))
+		v := crossbar(t)
+		used, next := new(Fair), southbound.CoflowID(0)
+		for step := range 25 {
+			p := controller.Plan{Wake: southbound.Never}
+			used.Fill(v, goOn(r, t, v, &next), &p)
+			if err := policytest.Check(v, &p); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+			out, in := [6]pathmap.BitsPerSecond{}, [6]pathmap.BitsPerSecond{}
+			each := func(f func(c *controller.CoflowView, row int)) {
+				for i := range v.Coflows {
+					for row := range v.Coflows[i].Src {
+						if v.Coflows[i].Started && !v.Coflows[i].Ended[row] {
+							f(&v.Coflows[i], row)
+						}
+					}
+				}
+			}
+			each(func(c *controller.CoflowView, row int) { out[c.Src[row]]++; in[c.Dst[row]]++ })
+			each(func(c *controller.CoflowView, row int) {
+				if got, want := atPorts(p.Share, c, row), pathmap.Gbps/max(out[c.Src[row]], in[c.Dst[row]]); got != want {
+					t.Fatalf("seed %d step %d: row %d of coflow %d has %v, want %v", seed, step, row, c.ID, got, want)
+				}
+			})
+		}
+	}
+}
