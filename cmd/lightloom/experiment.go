@@ -111,6 +111,9 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 	}
 	if !c.Flags().Changed("seeds") {
 		f.seeds = e.Seeds
+		if f.on == experiment.OnNetns && e.OnPackets > 0 {
+			f.seeds = e.OnPackets
+		}
 		if f.quick {
 			f.seeds = 2
 		}

@@ -19,13 +19,16 @@ const (
 
 // Experiment is one evaluation of a document.
 type Experiment struct {
-	Name   string   // as it is typed
-	Doc    string   // one line
-	Source string   // document, section and figures
-	Seeds  int      // runs of each setting, as a pilot of five seeds asked for, set before the first comparison
-	On     []string // fabrics it can run on; the first is the default
-	Loads  bool     // it is a curve over the offered load, and heeds Bench.Loads
-	Run    func(ctx context.Context, b *Bench) (*Result, error)
+	Name   string // as it is typed
+	Doc    string // one line
+	Source string // document, section and figures
+	Seeds  int    // runs of each setting, as a pilot of five seeds asked for, set before the first comparison
+	// OnPackets is how many runs of each setting are made on packets, unless more are asked for: what fits into minutes.
+	// 0: as many as Seeds.
+	OnPackets int
+	On        []string // fabrics it can run on; the first is the default
+	Loads     bool     // it is a curve over the offered load, and heeds Bench.Loads
+	Run       func(ctx context.Context, b *Bench) (*Result, error)
 }
 
 // All returns the experiments in the order of the documents. Names are unique.

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"lightloom/controller"
 	"lightloom/emulator/fault"
 	"lightloom/pathmap"
-	"lightloom/pathmap/topo"
 )
 
 // failing is Figure 6 or 9.
@@ -31,6 +31,9 @@ const (
 	settle = 20 * time.Second
 )
 
+// Jobs of the failure experiments arrive so far apart, that they are placed one after the other on every fabric.
+const apart = 5 * time.Second
+
 // lasting makes jobs that send for the whole run, whatever they get: what they carry is more than a host's link does.
 func lasting(e engine, n int, seed uint64) ([]controller.Job, error) {
 	jobs, err := e.draw(&Bench{}, n, seed)
@@ -39,7 +42,7 @@ func lasting(e engine, n int, seed uint64) ([]controller.Job, error) {
 	}
 	const much = pathmap.Bytes(1 << 42)
 	for i := range jobs {
-		jobs[i].Arrival = 0
+		jobs[i].Arrival = time.Duration(i) * apart
 		for k := range jobs[i].Edges {
 			jobs[i].Edges[k].Bytes = much
 		}
@@ -56,31 +59,29 @@ func failings() []failing {
 	}
 }
 
-// broken are a tenth of the links between switches, drawn from the seed, which fail and come back. The document draws
-// among those that some job uses, and those are others under each system.
-func broken(spec string, heal time.Duration, seed uint64) ([]fault.Event, error) {
-	s, err := topo.FromArgument(spec)
+// broken are a tenth of the links between switches that the jobs of a case use when they fail, drawn from the seed; they
+// fail and come back. Which those are is the simulator's word, also for packets.
+func (f *failing) broken(ctx context.Context, c run.Case) ([]fault.Event, error) {
+	c.On, c.Until = OnFlowsim, failAt
+	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f, err := topo.New(s.WithDefaults())
+	cables, err := ran.Used()
 	if err != nil {
 		return nil, err
 	}
-	names := fault.NewNames(f, 1)
-	var cables []pathmap.LinkID
-	for l, link := range f.Topology.Links() {
-		if l%2 == 0 && f.Topology.Node(link.From).Role != pathmap.Host && f.Topology.Node(link.To).Role != pathmap.Host {
-			cables = append(cables, pathmap.LinkID(l))
-		}
+	if len(cables) == 0 {
+		return nil, errors.New("no link between switches is in use when a tenth of them is to fail")
 	}
-	r := rand.New(rand.NewPCG(seed, 0xfa11))
+	r := rand.New(rand.NewPCG(c.Seed, 0xfa11))
 	r.Shuffle(len(cables), func(i, k int) { cables[i], cables[k] = cables[k], cables[i] })
+	names := fault.NewNames(ran.Fabric(), 1)
 	var events []fault.Event
 	for _, at := range []struct {
 		at   time.Duration
 		heal bool
-	}{{failAt, false}, {heal, true}} {
+	}{{failAt, false}, {f.heal, true}} {
 		for _, l := range cables[:(len(cables)+9)/10] {
 			events = append(events, fault.Event{At: at.at, Fault: fault.Fault{Kind: fault.Link, Name: names.Cable(l)}, Heal: at.heal})
 		}
@@ -91,45 +92,73 @@ func broken(spec string, heal time.Duration, seed uint64) ([]fault.Event, error)
 // mended is what one run came to.
 type mended struct {
 	Missing, Left float64 // percent of the throughput before, after failure and after recovery
+	Broken        float64 // links
 	Took          float64 // seconds until the last rule was changed
 	Line          Line
 }
 
+// who is one line of Figures 6 and 9: a system on a fabric.
+type who struct {
+	system
+	on string
+}
+
+func (w who) String() string {
+	if w.on == OnNetns {
+		return w.name + ", packets"
+	}
+	return w.name
+}
+
+// sufferers are the systems whose links fail: on packets each beside the same on the simulator.
+func sufferers(b *Bench) []who {
+	fabrics := []string{OnFlowsim}
+	if b.On == OnNetns {
+		fabrics = []string{OnFlowsim, OnNetns}
+	}
+	var out []who
+	for _, s := range []system{systems()[3], systems()[0]} {
+		for _, on := range fabrics {
+			out = append(out, who{s, on})
+		}
+	}
+	return out
+}
+
+// failureDivided is what the runs of an experiment on packets are divided by; those of the simulator beside them are not:
+// who sends all the time gets the same at any scale.
+func failureDivided(b *Bench, on string) divided {
+	switch {
+	case on != OnNetns:
+		return divided{1, 1}
+	case b.Quick:
+		return divided{32, 100}
+	}
+	return divided{32, 50}
+}
+
 func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	out := &Result{Assumptions: append(assumedCrosslayer(b),
-		"30 servers and 30 routers, Jellyfish; a tenth of all links between switches fails: the document draws among used ones, which differ between systems",
+		"30 servers and 30 routers, Jellyfish; of the links between switches that a system uses at 500 s a tenth fails, drawn from the seed",
 		"five jobs that send all the time; throughput is what all hosts receive",
 		fmt.Sprintf("before: 100 s to 500 s; after failure: from %v after it to the recovery; after recovery: from %v after it to %v", settle, settle, stopAt))}
-	spec := networks()[1].fabric(30, "800Mbps", slotsEach, kPaths)
+	if b.On == OnNetns {
+		out.Assumptions = append(out.Assumptions, fmt.Sprintf("on packets, times are divided by %v, and a cable that fails is an interface that goes down", failureDivided(b, OnNetns).speedup))
+	}
+	spec := networks()[1].fabric(30, "800Mbps", slotsEach, pathsOn(b))
 	for _, f := range failings() {
-		who := []system{systems()[3], systems()[0]}
-		got, err := Grid(ctx, b, who, func(s system) string { return f.figure + ", " + s.name }, func(ctx context.Context, s system, seed uint64) (*mended, error) {
-			return f.run(ctx, spec, s, seed)
+		all := sufferers(b)
+		got, err := Grid(ctx, b, all, func(w who) string { return f.figure + ", " + w.String() }, func(ctx context.Context, w who, seed uint64) (*mended, error) {
+			return f.run(ctx, b, spec, w, seed)
 		})
 		if err != nil {
 			return nil, err
 		}
 		picture := Picture{Name: "crosslayer-failure-" + f.engine.name, Title: f.figure + ": one run, " + f.engine.name, X: "time, s", Y: "received, MB/s"}
-		for k, s := range who {
-			pick := func(of func(*mended) float64) []float64 {
-				var v []float64
-				for _, m := range got[k] {
-					v = append(v, of(m))
-				}
-				return v
-			}
-			rows := []Row{
-				Row{Figure: f.figure, Setting: s.name, Metric: "throughput missing after the failure", Unit: "%"}.Measure(pick(func(m *mended) float64 { return m.Missing }), b.First),
-				Row{Figure: f.figure, Setting: s.name, Metric: "throughput missing after the recovery", Unit: "%"}.Measure(pick(func(m *mended) float64 { return m.Left }), b.First),
-				Row{Figure: f.figure, Setting: s.name, Metric: "time to route anew", Unit: "s"}.Measure(pick(func(m *mended) float64 { return m.Took }), b.First),
-			}
-			if k == 0 {
-				rows[0].Paper, rows[1].Paper, rows[2].Paper = Number(f.paper[0]), Number(f.paper[1]), Number(f.took)
-			}
-			const why = "the document shows one run, of other links; here a tenth of all links fails, and used ones are most"
-			out.Rows = append(out.Rows, rows[0].Judge(2, why), rows[1].Judge(2, why), rows[2].Judge(0.05, "the document's controller took its time to anneal; here backup rules and the controller's model of 5 ms a change"))
+		for k, w := range all {
+			out.Rows = append(out.Rows, f.rows(w, got[k], b)...)
 			l := got[k][0].Line
-			l.Name = s.name
+			l.Name = w.String()
 			picture.Lines = append(picture.Lines, l)
 		}
 		out.Pictures = append(out.Pictures, picture)
@@ -138,27 +167,58 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-func (f *failing) run(ctx context.Context, spec string, s system, seed uint64) (*mended, error) {
+// rows are what is read of the runs of one line.
+func (f *failing) rows(w who, got []*mended, b *Bench) []Row {
+	row := func(metric, unit string, paper, margin float64, why string, of func(*mended) float64) Row {
+		r := Row{Figure: f.figure, Setting: w.String(), Metric: metric, Unit: unit}
+		if w.name == "both" && paper > 0 {
+			r.Paper = Number(paper)
+		}
+		var v []float64
+		for _, m := range got {
+			v = append(v, of(m))
+		}
+		return r.Measure(v, b.First).Judge(margin, why)
+	}
+	took := "the document's controller took its time to anneal; here backup rules and the controller's model of 5 ms a change"
+	if w.on == OnNetns {
+		took = "the document's controller took its time to anneal; here backup rules, and tables that the controller changes at once"
+	}
+	const why = "the document shows one run, and does not say how near its servers' links are to being full"
+	return []Row{
+		row("throughput missing after the failure", "%", f.paper[0], 2, why, func(m *mended) float64 { return m.Missing }),
+		row("throughput missing after the recovery", "%", f.paper[1], 2, why, func(m *mended) float64 { return m.Left }),
+		row("time to route anew", "s", f.took, 0.05, took, func(m *mended) float64 { return m.Took }),
+		row("links that fail", "", 0, 0, "a tenth of those in use", func(m *mended) float64 { return m.Broken }),
+	}
+}
+
+func (f *failing) run(ctx context.Context, b *Bench, spec string, w who, seed uint64) (*mended, error) {
 	jobs, err := f.jobs(seed)
 	if err != nil {
 		return nil, err
 	}
-	faults, err := broken(spec, f.heal, seed)
-	if err != nil {
+	by := failureDivided(b, w.on)
+	c := run.Case{On: w.on, Fabric: spec, Policy: w.policy, Jobs: jobs, Seed: seed, Until: stopAt}
+	if c.Faults, err = f.broken(ctx, c); err != nil {
 		return nil, err
 	}
-	c := run.Case{On: OnFlowsim, Fabric: spec, Policy: s.policy, Jobs: jobs, Seed: seed, Faults: faults, Until: stopAt}
+	c.Scale, c.Speedup = by.scale, by.speedup
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	before := received(ran.Received, 100*time.Second, failAt)
+	mean := func(from, to time.Duration) float64 {
+		return received(ran.Received, by.instant(from), by.instant(to))
+	}
+	before := mean(100*time.Second, failAt)
 	if before == 0 {
-		return nil, fmt.Errorf("nothing was received before the failure")
+		return nil, errors.New("nothing was received before the failure")
 	}
 	m := &mended{
-		Missing: 100 * (1 - received(ran.Received, failAt+settle, f.heal)/before),
-		Left:    100 * (1 - received(ran.Received, f.heal+settle, stopAt)/before),
+		Missing: 100 * (1 - mean(failAt+settle, f.heal)/before),
+		Left:    100 * (1 - mean(f.heal+settle, stopAt)/before),
+		Broken:  float64(len(c.Faults) / 2),
 	}
 	for _, x := range ran.PolicyResult.Faults {
 		if x.WasRerouted {
@@ -166,10 +226,15 @@ func (f *failing) run(ctx context.Context, spec string, s system, seed uint64) (
 		}
 	}
 	for _, r := range ran.Received {
-		m.Line.X = append(m.Line.X, r.To.Seconds())
-		m.Line.Y = append(m.Line.Y, float64(r.Bytes)/1e6/(r.To-r.From).Seconds())
+		m.Line.X = append(m.Line.X, r.To.Seconds()*by.speedup)
+		m.Line.Y = append(m.Line.Y, float64(r.Bytes)*by.scale/1e6/(r.To-r.From).Seconds())
 	}
 	return m, nil
+}
+
+// instant is when something of the document's clock happens in a run.
+func (d divided) instant(at time.Duration) time.Duration {
+	return time.Duration(float64(at) / d.speedup)
 }
 
 // received is the mean of what was received in an interval, in bytes a second.

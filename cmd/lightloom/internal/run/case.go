@@ -12,6 +12,7 @@ import (
 	"lightloom/controller/state"
 	"lightloom/emulator/fault"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 )
 
 // Case is one run of an experiment: jobs that the experiment has made itself, under one policy, on one fabric.
@@ -29,9 +30,9 @@ type Case struct {
 	With func() controller.Policy
 
 	Faults []fault.Event // by time
-	Until  time.Duration // stop then, whatever still runs; 0: at the end of all jobs. On the simulator alone
+	Until  time.Duration // stop then, whatever still runs; 0: at the end of all jobs
 
-	Scale, Speedup float64 // as of Options, on packets; 0: 1. Jobs and faults are scaled with them
+	Scale, Speedup float64 // as of Options; 0: 1. Jobs, faults and Until are scaled with them
 
 	Replicas int // of the controller on packets; 0: three
 	Stderr   io.Writer
@@ -45,15 +46,19 @@ type Ran struct {
 	Busiest float64 // load of the busiest link between switches; the simulator alone knows it
 	EPS     pathmap.Bytes
 	OCS     pathmap.Bytes
+
+	fabric *topo.Fabric
+	seed   uint64
 }
 
 // Run runs a case to its end.
 func (c *Case) Run(ctx context.Context) (*Ran, error) {
 	opt := Options{Fabric: c.Fabric, On: c.On, Policies: []string{c.Policy}, Parts: c.Parts, Rules: c.Rules, Speedup: cmp.Or(c.Speedup, 1), Seed: c.Seed,
-		Replicas: max(c.Replicas, 1), Stdout: io.Discard, Stderr: c.Stderr, given: c.Jobs, with: c.With, until: c.Until}
+		Replicas: max(c.Replicas, 1), Stdout: io.Discard, Stderr: c.Stderr, given: c.Jobs, with: c.With}
+	opt.until = time.Duration(float64(c.Until) / opt.Speedup)
 	if c.On == OnNetns {
-		if c.With != nil || c.Until > 0 {
-			return nil, fmt.Errorf("run case %s on packets: its policy has no name that a controller's process could be given, or it is to stop early", c.Policy)
+		if c.With != nil {
+			return nil, fmt.Errorf("run case %s on packets: its policy has no name that a controller's process could be given", c.Policy)
 		}
 		if c.Replicas == 0 {
 			opt.Replicas = 3
@@ -77,5 +82,5 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Ran{PolicyResult: s.result(o), State: o.State, End: o.End, Busiest: o.Busiest, EPS: o.EPS, OCS: o.OCS}, nil
+	return &Ran{PolicyResult: s.result(o), State: o.State, End: o.End, Busiest: o.Busiest, EPS: o.EPS, OCS: o.OCS, fabric: s.fabric, seed: c.Seed}, nil
 }

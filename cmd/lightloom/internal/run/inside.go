@@ -300,7 +300,7 @@ func (s *stage) follow(ctx context.Context, out *speaker, begin time.Duration) (
 	defer tick.Stop()
 	for done := 0; done < len(s.order.Jobs); {
 		s.sample()
-		if s.stuck(begin) {
+		if s.ended(begin) || s.stuck(begin) {
 			break
 		}
 		st, err := s.client.Status(ctx)

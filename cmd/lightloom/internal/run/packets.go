@@ -26,6 +26,7 @@ const (
 type order struct {
 	Row       row              `json:"row"`
 	Seed      uint64           `json:"seed"`
+	StopAt    time.Duration    `json:"stop_at,omitempty"` // whatever still runs; 0: at the end of all jobs
 	Parts     Parts            `json:"parts"`
 	Elephants pathmap.Bytes    `json:"elephants"`
 	Jobs      []controller.Job `json:"jobs"`
@@ -102,7 +103,9 @@ func (s *setup) order(r row) order {
 // enter starts the process inside, tells it the order and listens to it until it ends.
 func (s *setup) enter(ctx context.Context, r row, progress func(int)) (*outcome, error) {
 	var result *outcome
-	err := inNamespaces(ctx, s.order(r), s.rootless, s.opt.Stderr, nil, func(w *word) {
+	order := s.order(r)
+	order.StopAt = s.opt.until
+	err := inNamespaces(ctx, order, s.rootless, s.opt.Stderr, nil, func(w *word) {
 		switch {
 		case w.Outcome != nil:
 			result = w.Outcome

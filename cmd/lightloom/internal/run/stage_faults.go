@@ -105,6 +105,11 @@ func (s *stage) sample() {
 	s.failing.books.levels = append(s.failing.books.levels, level{now, n})
 }
 
+// ended says whether the instant has come at which the run stops, whatever still runs.
+func (s *stage) ended(begin time.Duration) bool {
+	return s.order.StopAt > 0 && s.clock() >= begin+s.order.StopAt
+}
+
 // stuck says whether nothing will happen any more: the last fault has come or gone, no bytes have been received and no
 // task has run for a while, and still something has failed.
 func (s *stage) stuck(begin time.Duration) bool {
