@@ -69,7 +69,7 @@ func (OpenConfigPlain) StatePaths() []schema.Path {
 func (OpenConfigPlain) WatchPaths() []schema.Path { return OpenConfig{}.WatchPaths() }
 
 // NewDecoder implements Profile.
-func (OpenConfigPlain) NewDecoder() Decoder { return OpenConfig{}.NewDecoder() }
+func (p OpenConfigPlain) NewDecoder() Decoder { return p.twin().NewDecoder() }
 
 type plainWriter struct {
 	p            OpenConfigPlain

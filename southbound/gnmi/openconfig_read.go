@@ -53,50 +53,6 @@ func operStatus(l schema.Leaf) (port southbound.Port, up, ok bool) {
 	return port, l.Value == "UP", ok
 }
 
-// statusDecoder turns the status of ports into events. It remembers which ports are down.
-type statusDecoder struct {
-	down map[southbound.Port]bool
-	read func(schema.Leaf) (port southbound.Port, up, ok bool)
-	port func(gone schema.Path) (southbound.Port, bool)
-}
-
-// NewDecoder implements Profile.
-func (OpenConfig) NewDecoder() Decoder {
-	return &statusDecoder{down: map[southbound.Port]bool{}, read: operStatus, port: func(g schema.Path) (southbound.Port, bool) {
-		if len(g) < 2 || g[0].Name != "interfaces" {
-			return 0, false
-		}
-		return PortNamed(g[1].Key("name"))
-	}}
-}
-
-// Decode implements Decoder. A port that is gone is down.
-func (d *statusDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]southbound.DeviceEvent, error) {
-	var out []southbound.DeviceEvent
-	tell := func(port southbound.Port, up bool) {
-		if d.down[port] != up {
-			return
-		}
-		d.down[port] = !up
-		kind := southbound.PortDown
-		if up {
-			kind = southbound.PortUp
-		}
-		out = append(out, southbound.DeviceEvent{Kind: kind, In: port, Out: southbound.NoPort})
-	}
-	for _, g := range gone {
-		if port, ok := d.port(g); ok {
-			tell(port, false)
-		}
-	}
-	for _, l := range leaves {
-		if port, up, ok := d.read(l); ok {
-			tell(port, up)
-		}
-	}
-	return out, nil
-}
-
 // Tables are the rules, groups and next hops of one device, as leaves say. The emulated target reads configurations
 // with it, the driver what a device says of itself.
 type Tables struct {

@@ -2,6 +2,7 @@ package gnmi
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -154,6 +155,10 @@ func (d *pairDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]southb
 	}
 	for _, l := range leaves {
 		h, ok := d.p.pairOf(l)
+		if !ok && len(l.Path) > 0 && l.Path[len(l.Path)-1].Name == "egress" {
+			return nil, fmt.Errorf("read %q: it leads to %v, and here inputs are 1 to %d and outputs %d to %d: has the device renumbered its ports?",
+				l.Path.String(), l.Value, d.p.Ports, d.p.Ports+1, 2*d.p.Ports)
+		}
 		old, stands := d.stand[h.in]
 		if !ok || stands && old == h.out {
 			continue

@@ -76,6 +76,12 @@ type Decoder interface {
 	Decode(gone []schema.Path, leaves []schema.Leaf) ([]southbound.DeviceEvent, error)
 }
 
+// Completer is what a Decoder may also be: it knows what a device should have told of before it says that this was all.
+type Completer interface {
+	// Complete returns what follows from what has not come, once. An error says that the device is not the one it should be.
+	Complete() ([]southbound.DeviceEvent, error)
+}
+
 func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), southbound.ErrRefused)
 }

@@ -238,6 +238,7 @@ func FuzzDecoders(f *testing.F) {
 	f.Add("/CONFIG_DB/localhost/ACL_RULE[key=lightloom|r9-b1]/REDIRECT_ACTION", "169.254.0.1", false)
 	f.Add("/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]/match/ipv4/dscp-set", "7", false)
 	f.Add("/cross-connects/pair[ingress=1]/egress", "9", false)
+	f.Add("/", "9", false)
 	f.Add("/interfaces/interface[name=Ethernet7]/state/counters/out-octets", "9", false)
 	f.Add("/interface[name=ethernet-1/8]/statistics/out-octets", "9", false)
 	f.Add("/COUNTERS_DB/localhost/COUNTERS[key=Ethernet28]/SAI_PORT_STAT_IF_OUT_DISCARDS", "9", true)
@@ -257,6 +258,11 @@ func FuzzDecoders(f *testing.F) {
 				events, err := d.Decode(g, leaves)
 				if err != nil && len(events) > 0 {
 					t.Fatalf("events and an error: %v, %v", events, err)
+				}
+			}
+			if c, ok := d.(gnmi.Completer); ok {
+				if events, err := c.Complete(); err != nil && len(events) > 0 {
+					t.Fatalf("events and an error at the end: %v, %v", events, err)
 				}
 			}
 			if seen, err := profile.Seen(leaves); err == nil && !slices.IsSorted(seen.Down) {

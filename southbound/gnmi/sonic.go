@@ -283,10 +283,10 @@ func (p SONiC) operStatus(l schema.Leaf) (port southbound.Port, up, ok bool) {
 
 // NewDecoder implements Profile.
 func (p SONiC) NewDecoder() Decoder {
-	return &statusDecoder{down: map[southbound.Port]bool{}, read: p.operStatus, port: func(g schema.Path) (southbound.Port, bool) {
+	return newStatusDecoder(statusDecoder{ports: p.Ports, name: p.portName, read: p.operStatus, port: func(g schema.Path) (southbound.Port, bool) {
 		if len(g) < 3 || !portStates().Match(g) {
 			return 0, false
 		}
 		return p.PortNamed(g[2].Key("key"))
-	}}
+	}})
 }

@@ -204,10 +204,10 @@ func (p SRLinux) operState(l schema.Leaf) (port southbound.Port, up, ok bool) {
 
 // NewDecoder implements Profile.
 func (p SRLinux) NewDecoder() Decoder {
-	return &statusDecoder{down: map[southbound.Port]bool{}, read: p.operState, port: func(g schema.Path) (southbound.Port, bool) {
+	return newStatusDecoder(statusDecoder{ports: p.Ports, name: p.interfaceName, read: p.operState, port: func(g schema.Path) (southbound.Port, bool) {
 		if len(g) == 0 || g[0].Name != "interface" {
 			return 0, false
 		}
 		return p.interfaceNamed(g[0].Key("name"))
-	}}
+	}})
 }

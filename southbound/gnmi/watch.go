@@ -49,6 +49,9 @@ func (s *Session) follow(ctx context.Context, sink func(southbound.DeviceEvent))
 		case *gpb.SubscribeResponse_SyncResponse:
 			if !synced {
 				synced = true
+				if err := s.complete(decoder, sink); err != nil {
+					return err
+				}
 				sink(southbound.DeviceEvent{Device: s.cfg.Device, Kind: southbound.Synced, In: southbound.NoPort, Out: southbound.NoPort})
 			}
 		case *gpb.SubscribeResponse_Update:
@@ -57,6 +60,20 @@ func (s *Session) follow(ctx context.Context, sink func(southbound.DeviceEvent))
 			}
 		}
 	}
+}
+
+// complete tells what follows from what a device has left out.
+func (s *Session) complete(d Decoder, sink func(southbound.DeviceEvent)) error {
+	c, ok := d.(Completer)
+	if !ok {
+		return nil
+	}
+	events, err := c.Complete()
+	for _, e := range events {
+		e.Device = s.cfg.Device
+		sink(e)
+	}
+	return err
 }
 
 func (s *Session) tell(d Decoder, n *gpb.Notification, sink func(southbound.DeviceEvent)) error {
