@@ -67,6 +67,9 @@ func TestJobProblems(t *testing.T) {
 		{"grouping", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, grouping: range}]}", `grouping "range" is unknown: write shuffle, fields`},
 		{"bytes", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, bytes: 10}]}", `"10" has no unit of size`},
 		{"keys", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, keys: 5}]}", `grouping: fields`},
+		{"slots", "{name: bad, stages: [{name: a, slots: 0}]}", `stage "a" has tasks of 0 slots`},
+		{"rate", "{name: bad, stages: [{name: a}, {name: b}], streams: [{from: a, to: b, rate: 0bps}]}", `rate "0bps": write bits`},
+		{"lifetime", "{name: bad, lifetime: soon, stages: [{name: a}]}", `lifetime "soon" is no time`},
 		{"arrival", "{name: bad, arrival: -1s, stages: [{name: a}]}", `arrival "-1s" is no time`},
 		{"weight", "{name: bad, weight: .nan, stages: [{name: a}]}", `weight ".nan"`},
 	} {
@@ -77,6 +80,39 @@ func TestJobProblems(t *testing.T) {
 			}
 			if jobs[0].Problem != nil || jobs[1].Problem == nil || !strings.Contains(jobs[1].Problem.Error(), tc.want) {
 				t.Errorf("%v and %v, want %s", jobs[0].Problem, jobs[1].Problem, tc.want)
+			}
+		})
+	}
+}
+
+// TestEndlessJobs: a stream with a rate, a lifetime and sizes are read, and what cannot be of them is refused by Check.
+func TestEndlessJobs(t *testing.T) {
+	const head = "jobs:\n  - {name: x, "
+	const stages = "stages: [{name: a, tasks: 2, slots: 3}, {name: b}], "
+	for _, tc := range []struct{ name, job, want string }{
+		{"fine", "lifetime: 90s, " + stages + "streams: [{from: a, to: b, rate: 20Mbps}]}", ""},
+		{"without a lifetime", stages + "streams: [{from: a, to: b, rate: 20Mbps}]}", ""},
+		{"a rate and bytes", stages + "streams: [{from: a, to: b, rate: 20Mbps, bytes: 1MB}]}", "a stream that ends has bytes"},
+		{"a rate of a batch edge", stages + "edges: [{from: a, to: b, rate: 20Mbps}]}", "only streams go on and on"},
+		{"waits for what never ends", "stages: [{name: a}, {name: b}, {name: c}], streams: [{from: a, to: b, rate: 20Mbps}], edges: [{from: b, to: c, bytes: 1MB}]}", "has a stream that never does"},
+		{"a lifetime of what ends", "lifetime: 90s, " + stages + "edges: [{from: a, to: b, bytes: 1MB}]}", "it ends by itself"},
+		{"a lifetime of a year", "lifetime: 8760h, " + stages + "streams: [{from: a, to: b, rate: 20Mbps}]}", "lives for 8760h"},
+		{"too fast", stages + "streams: [{from: a, to: b, rate: 1001Tbps}]}", "makes 1001000Gbps"},
+		{"computes", "stages: [{name: a, compute: 1s}, {name: b}], streams: [{from: a, to: b, rate: 20Mbps}]}", "computes for 1s"},
+		{"larger than any server", "stages: [{name: a, slots: 9}]}", "no host has more than 8"},
+		{"fit one by one and not together", "stages: [{name: a, tasks: 9, slots: 5}]}", "do not all fit on 8 hosts of 8 slots"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			jobs, err := ReadJobs("f", []byte(head+tc.job+"\n"))
+			if err != nil || jobs[0].Problem != nil {
+				t.Fatal(err, jobs[0].Problem)
+			}
+			j := &jobs[0].Job
+			switch err := j.Check(8, 64); {
+			case (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want):
+				t.Errorf("%v, want %q", err, tc.want)
+			case err == nil && (j.Edges[0].Rate != 20e6 || j.Stages[0].Tasks[1].Slots != 3 || !j.GoesOn()):
+				t.Errorf("%+v", j)
 			}
 		})
 	}
@@ -119,7 +155,7 @@ func TestJobSchema(t *testing.T) {
 	if err := json.Unmarshal([]byte(JobSchema), &s); err != nil {
 		t.Fatal(err)
 	}
-	for def, n := range map[string]int{"job": 8, "stage": 3, "edge": 5} {
+	for def, n := range map[string]int{"job": 9, "stage": 4, "edge": 5, "stream": 6} {
 		if len(s.Defs[def].Properties) != n {
 			t.Errorf("%s has %d keys, want %d", def, len(s.Defs[def].Properties), n)
 		}
