@@ -33,7 +33,7 @@ func (s *Scene) Lay(c Coflow) []int32 {
 // than the least nor more than this part of a decision's. Circuits are decided far more often than places.
 const (
 	lightFlow  = 50
-	lightLeast = 200_000
+	lightLeast = 50_000
 	lightParts = 10
 )
 

@@ -186,7 +186,11 @@ func (p *placing) near(t int, rng *rand.Rand) southbound.HostID {
 	if lo == hi {
 		return p.host[t]
 	}
-	rack := p.rack(p.host[lo+rng.IntN(hi-lo)])
+	partner := p.host[lo+rng.IntN(hi-lo)]
+	if partner < 0 {
+		return p.host[t]
+	}
+	rack := p.rack(partner)
 	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(p.s.ground.fabric.FirstHost[rack]))
 	end := first
 	for end < len(p.hosts) && p.rack(p.hosts[end]) == rack {

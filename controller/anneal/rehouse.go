@@ -11,12 +11,22 @@ import (
 // Rehouse decides for the tasks of a running job that have no host (controller.NoHost), at the upper level for these
 // alone; the lower one routes what they move. hosts is by task. There must be enough slots.
 func (s *Scene) Rehouse(j *controller.Job, hosts []southbound.HostID, free []int32, rng *rand.Rand) Placed {
+	var loose []int
+	for t, h := range hosts {
+		if h == controller.NoHost {
+			loose = append(loose, t)
+		}
+	}
+	return s.Gather(j, hosts, loose, free, rng)
+}
+
+// Gather is Rehouse for some of the tasks without a host: the others have none afterwards either, and send nothing.
+func (s *Scene) Gather(j *controller.Job, hosts []southbound.HostID, loose []int, free []int32, rng *rand.Rand) Placed {
 	s.begin(1)
-	r := &rehousing{placing: newPlacing(s, j, free)}
+	r := &rehousing{placing: newPlacing(s, j, free), loose: loose}
 	var fresh []bundleKey
 	for t, h := range hosts {
 		if h == controller.NoHost {
-			r.loose = append(r.loose, t)
 			continue
 		}
 		r.free[h] += r.g.need(t) // put takes it again: the task holds its slots, or has ended

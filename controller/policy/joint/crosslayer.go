@@ -21,6 +21,8 @@ type CrossLayer struct {
 	found map[southbound.CoflowID]wayOf
 	tell  route.Teller // nil: nobody wants to know
 
+	pieces place.Pieces
+
 	factor float64 // what a move of a running job has to gain, of its cost; 0: none is moved
 
 	optics func(*controller.View, *route.Scene) // tells a scene of circuits; nil: paths are all there is
@@ -46,11 +48,14 @@ func NewCrossLayer(opt anneal.Options) (*Placer, *route.Annealed) {
 type Placer struct{ *CrossLayer }
 
 // Wants implements the part's list of events.
-func (*Placer) Wants() controller.KindSet { return place.Wants() }
+func (*Placer) Wants() controller.KindSet { return place.Wants() | place.PiecesWants() }
 
 // Fill places jobs.
 func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	c.found = map[southbound.CoflowID]wayOf{}
+	v = c.pieces.Fill(v, p, func(j *controller.Job, hosts []southbound.HostID, tasks []int, free []int32) []southbound.HostID {
+		return c.gather(v, p, j, hosts, tasks, free)
+	})
 	var scene *route.Scene
 	free := place.Rehouse(v, p, func(h *controller.Homeless, free []int32) []southbound.HostID {
 		return c.rehouse(v, p, h, free)

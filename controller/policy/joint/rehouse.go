@@ -18,3 +18,20 @@ func (c *CrossLayer) rehouse(v *controller.View, p *controller.Plan, h *controll
 	count(&p.Anneal.Route, placed.Route)
 	return placed.Hosts
 }
+
+// gather finds hosts for tasks of a piecemeal job that are to receive, by the upper level for these alone: where what they
+// receive comes from is known by then. Circuits are in the scene, where there are any.
+func (c *CrossLayer) gather(v *controller.View, p *controller.Plan, j *controller.Job, hosts []southbound.HostID, tasks []int, free []int32) []southbound.HostID {
+	scene := route.NewScene(v, c.opt, c.atlas)
+	if c.optics != nil {
+		c.optics(v, scene)
+	}
+	placed := scene.Gather(j, hosts, tasks, free, v.Rand("gather", uint64(j.ID)))
+	count(&p.Anneal.Place, placed.Place)
+	count(&p.Anneal.Route, placed.Route)
+	out := make([]southbound.HostID, len(tasks))
+	for i, t := range tasks {
+		out[i] = placed.Hosts[t]
+	}
+	return out
+}

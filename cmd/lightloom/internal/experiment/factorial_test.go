@@ -2,9 +2,13 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"time"
+
+	"lightloom/controller/workload/swim"
 )
 
 // TestFactorialEffects: on a grid made of known factors, main effects and interactions are those put in.
@@ -78,5 +82,27 @@ func TestFactorialRuns(t *testing.T) {
 	}
 	if shares != 2 {
 		t.Errorf("circuits carried bytes of joint in %d of 2 settings", shares)
+	}
+}
+
+// TestJointRunsWaves: jobs of SWIM's model, with more maps than there are slots, run to their end under joint and
+// crosslayer: maps in waves and near their data where that can be, reduces where the annealer says. Circuits carry bytes
+// for the one and never for the other.
+func TestJointRunsWaves(t *testing.T) {
+	var all []swim.Record
+	for k := range 6 {
+		all = append(all, swim.Record{Name: fmt.Sprint("job", k), Submit: time.Duration(k) * time.Second, Input: 10 << 30, Shuffle: 4 << 30, Output: 1 << 30})
+	}
+	c := cluster{Name: "waves", Fabric: "hybrid:racks=6,hosts=1,slots=5,spines=1,nic=100Gbps,eps=10Gbps,ocs=100Gbps,dark=10ms", Jobs: 6, Model: swim.V1(30)}
+	c.Model.Window = time.Minute
+	for name, circuits := range map[string]bool{"joint": true, "crosslayer": false} {
+		f, err := c.run(context.Background(), all, name, nil, 1)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if f.JCT <= 0 || f.CCT <= 0 || f.Crossed <= 0 || f.Far > 0.5 || (f.OCS > 0) != circuits {
+			t.Errorf("%s: %+v", name, f)
+		}
+		t.Logf("%s: %+v", name, f)
 	}
 }
