@@ -38,3 +38,17 @@ func (j *Job) hosts() []southbound.HostID {
 	}
 	return slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks())
 }
+
+// awaits says what a piecemeal job with tasks without a host waits for. What a stage receives waits until all of its tasks
+// have slots, and hosts that have failed may have left too few for that.
+func (s *State) awaits(j *Job) string {
+	slots := (s.fabric.Hosts() - len(s.d.Lost)) * s.fabric.Spec.Slots
+	for k := range j.Job.Stages {
+		first, end := j.StageTasks(k)
+		receives := slices.ContainsFunc(j.Edges, func(e controller.Edge) bool { return e.Kind != controller.Fixed && e.To == k })
+		if receives && end-first > slots && slices.Contains(j.Hosts[first:end], controller.NoHost) {
+			return fmt.Sprintf("stage %q receives, and its %d tasks must all have a slot for that: hosts with %d are left", j.Job.Stages[k].Name, end-first, slots)
+		}
+	}
+	return "some of its tasks wait for slots"
+}

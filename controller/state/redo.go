@@ -172,8 +172,12 @@ func (s *State) Reason(j *Job, name func(southbound.HostID) string) string {
 			}
 		}
 	}
-	if slices.Contains(j.Hosts, controller.NoHost) {
+	switch {
+	case !slices.Contains(j.Hosts, controller.NoHost):
+		return ""
+	case j.Piecemeal:
+		return s.awaits(j)
+	default:
 		return "tasks have lost their host and wait for slots on another"
 	}
-	return ""
 }
