@@ -46,6 +46,9 @@ func (s *State) intend(e *Entry) error {
 			s.dark(in, e.At)
 		}
 	}
+	if s.keep > 0 && len(s.d.Moves) >= s.keep {
+		s.forget()
+	}
 	s.d.Moves = append(s.d.Moves, Move{In: e.Port, Out: e.Out, Coflow: e.Coflow, Intent: e.At, Usable: Unset, Ended: Unset})
 	s.d.Circuits[e.Port] = Circuit{Out: e.Out, Phase: controller.Moving, Coflow: e.Coflow, Since: e.At, Move: int32(len(s.d.Moves) - 1)}
 	s.leads[e.Out] = e.Port

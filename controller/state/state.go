@@ -116,9 +116,10 @@ type Data struct {
 	Coflows  []*Coflow                   `json:"coflows"`
 	Ledger   []Reservation               `json:"ledger"` // sorted by (In, NotBefore)
 	Circuits []Circuit                   `json:"circuits"`
-	Moves    []Move                      `json:"moves"`
-	Down     []PortRef                   `json:"down"`           // sorted
-	Lost     []southbound.HostID         `json:"lost,omitempty"` // hosts that have failed, sorted
+	Moves    []Move                      `json:"moves"`            // the latest; see KeepMoves
+	Forgot   int64                       `json:"forgot,omitempty"` // moves before those, whose circuits have ended
+	Down     []PortRef                   `json:"down"`             // sorted
+	Lost     []southbound.HostID         `json:"lost,omitempty"`   // hosts that have failed, sorted
 	Requests map[string]controller.JobID `json:"requests"`
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
@@ -136,6 +137,8 @@ type State struct {
 
 	// Derived: rebuilt from d alone by derive.
 	ledger   ledger
+	keep     int                     // moves; 0: all
+	onForget func([]Move)            // of KeepMoves; may be nil
 	leads    []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
 	pledged  []pathmap.BitsPerSecond // by link; nil: nothing is
 	free     []int32                 // free slots by host
@@ -158,7 +161,7 @@ type StageRef struct {
 
 // New returns the empty state of a fabric.
 func New(f *topo.Fabric) *State {
-	s := &State{fabric: f, d: Data{Wake: southbound.Never, Requests: map[string]controller.JobID{}}}
+	s := &State{fabric: f, keep: keptMoves, d: Data{Wake: southbound.Never, Requests: map[string]controller.JobID{}}}
 	if f.HasOCS() {
 		s.d.Circuits = make([]Circuit, f.Racks)
 		for i := range s.d.Circuits {

@@ -322,7 +322,10 @@ func (d *Device) lockAt(c *circuit, at time.Duration) {
 func (d *Device) darken(c *circuit) {
 	c.epoch++
 	if c.made && c.litFrom < d.now {
-		d.xbar.log.add(LitInterval{c.in, c.out, c.litFrom, d.now, c.took})
+		lit := LitInterval{c.in, c.out, c.litFrom, d.now, c.took}
+		if d.xbar.log.add(lit); d.cfg.OnLit != nil {
+			d.cfg.OnLit(lit)
+		}
 	}
 	c.made = false
 	d.tellLight(c, false)

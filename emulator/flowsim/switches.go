@@ -68,6 +68,9 @@ func (p *plane) Dropped() (uint64, error) { return p.mem.Dropped() }
 // log takes memory only as it grows.
 const logSize = 1 << 22
 
+// shortLog is how many it keeps where somebody is told of each as it ends.
+const shortLog = 1 << 14
+
 // addDevices makes a device of every node that is not a host.
 func (s *Sim) addDevices() {
 	t := s.fabric.Topology
@@ -84,6 +87,9 @@ func (s *Sim) addDevices() {
 		if n.Role == pathmap.OCS {
 			c.Kind, c.Delays, c.AllStop = device.Optical, s.opt.optical(s.fabric), s.opt.AllStop
 			c.Plane, c.OnLight = optics{sw.plane}, s.onLight
+			if c.OnLit = s.opt.Lit; c.OnLit != nil {
+				c.LogSize = shortLog
+			}
 		}
 		sw.dev = device.New(c)
 		s.switches[i] = sw

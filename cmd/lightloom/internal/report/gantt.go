@@ -22,7 +22,10 @@ func compareCircuits(a, b CircuitInterval) int {
 func gantt(p *PolicyResult, span time.Duration) string {
 	circuits := sortedCircuits(p.Circuits)
 	const w, left, right, top, lane = 1120.0, 64.0, 16.0, 8.0, 18.0
-	ports := 1
+	ports, all := 1, len(circuits)
+	if p.Moved != nil {
+		ports, all = p.Moved.Ports, p.Moved.Circuits
+	}
 	for _, c := range circuits {
 		ports = max(ports, int(c.In)+1, int(c.Out)+1)
 	}
@@ -30,7 +33,7 @@ func gantt(p *PolicyResult, span time.Duration) string {
 	x := func(d time.Duration) float64 {
 		return left + (w-left-right)*min(float64(d)/float64(max(span, 1)), 1)
 	}
-	s := newSVG(w, h, fmt.Sprintf("Circuits under %s: %d, by input port over time", p.Name, len(circuits)))
+	s := newSVG(w, h, fmt.Sprintf("Circuits under %s: %d, by input port over time", p.Name, all))
 	step := tick(span)
 	for t := time.Duration(0); t <= span; t += step {
 		s.line("grid", x(t), top, x(t), h-32)
@@ -41,12 +44,14 @@ func gantt(p *PolicyResult, span time.Duration) string {
 		s.line("grid", left, y+lane, w-right, y+lane)
 		s.text("tick", "end", left-6, y+13, fmt.Sprintf("rack %d", in))
 	}
-	for i, c := range circuits {
-		if i == drawnCircuits {
-			s.text("tick", "end", w-right, h-4, fmt.Sprintf("the first %d of %d circuits are drawn, by input", drawnCircuits, len(circuits)))
-			break
-		}
+	if all > drawnCircuits {
+		circuits = circuits[:min(len(circuits), drawnCircuits)]
+	}
+	for _, c := range circuits {
 		bar(s, c, x, top+lane*float64(c.In)+2, lane-4)
+	}
+	if all > drawnCircuits {
+		s.text("tick", "end", w-right, h-4, fmt.Sprintf("the first %d of %d circuits are drawn, by input", drawnCircuits, all))
 	}
 	s.text("tick", "start", left, h-4, "time since the run began; a bar's colour and number: the rack it leads to; hatched: being set up")
 	return s.end()
@@ -94,6 +99,9 @@ func tick(span time.Duration) time.Duration {
 func (r *Report) span() time.Duration {
 	var d time.Duration
 	for i := range r.results {
+		if m := r.results[i].Moved; m != nil {
+			d = max(d, m.Last)
+		}
 		for _, c := range r.results[i].Circuits {
 			d = max(d, c.End)
 		}

@@ -26,6 +26,7 @@ type PolicyResult struct {
 	DarkAsked        time.Duration
 	Darks            []time.Duration // of each move: without light
 	DarkSource       string          // who measured: "probe", "device", "model"
+	Moved            *Moved          // sums in the place of Outages, Stages and Darks; nil: these hold all
 
 	DroppedDark     int64 // packets at dark or unmatched ports
 	DroppedQueue    int64 // packets at full queues

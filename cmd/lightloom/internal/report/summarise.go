@@ -68,10 +68,7 @@ func summary(p *PolicyResult) Policy {
 	if sum := p.BytesOCS + p.BytesEPS; sum > 0 {
 		out.OCSShare = float64(p.BytesOCS) / float64(sum)
 	}
-	for _, s := range p.Stages {
-		t := sortedIn(time.Microsecond, s.Took)
-		out.Stages = append(out.Stages, Stage{Name: s.Name, Count: len(t), P50: Percentile(t, .5), P99: Percentile(t, .99)})
-	}
+	out.Stages = stages(p)
 	out.Jobs, out.Coflows = p.rows()
 	out.Faults, out.Received = faultRows(p), receivedRows(p)
 	return out
@@ -120,15 +117,39 @@ func seconds(d []time.Duration) Seconds {
 }
 
 func outage(p *PolicyResult) Outage {
-	v := sortedIn(time.Microsecond, p.Outages)
-	o := Outage{Assumed: float64(p.OutageAssumed) / 1e3, Count: len(v), P50: Percentile(v, .5), P90: Percentile(v, .9), P99: Percentile(v, .99)}
+	var sums *Times
+	if p.Moved != nil {
+		sums = &p.Moved.Outages
+	}
+	n, v := times(sums, p.Outages, .5, .9, .99)
+	o := Outage{Assumed: float64(p.OutageAssumed) / 1e3, Count: n, P50: v[0], P90: v[1], P99: v[2]}
 	o.Marked = o.Count > 0 && o.P90 > 2*o.Assumed
 	return o
 }
 
 func dark(p *PolicyResult) Dark {
-	v := sortedIn(time.Microsecond, p.Darks)
-	return Dark{Asked: float64(p.DarkAsked) / 1e3, Count: len(v), P50: Percentile(v, .5), P99: Percentile(v, .99), Source: cmp.Or(p.DarkSource, "none")}
+	var sums *Times
+	if p.Moved != nil {
+		sums = &p.Moved.Darks
+	}
+	n, v := times(sums, p.Darks, .5, .99)
+	return Dark{Asked: float64(p.DarkAsked) / 1e3, Count: n, P50: v[0], P99: v[1], Source: cmp.Or(p.DarkSource, "none")}
+}
+
+func stages(p *PolicyResult) (out []Stage) {
+	add := func(name string, sums *Times, list []time.Duration) {
+		n, v := times(sums, list, .5, .99)
+		out = append(out, Stage{Name: name, Count: n, P50: v[0], P99: v[1]})
+	}
+	for _, s := range p.Stages {
+		add(s.Name, nil, s.Took)
+	}
+	for _, name := range StageNames() {
+		if p.Moved != nil && p.Moved.Stages[name] != nil {
+			add(name, p.Moved.Stages[name], nil)
+		}
+	}
+	return out
 }
 
 // slower compares coflow by coflow. Ids are given in order of acceptance, so they name the same coflow in all runs.

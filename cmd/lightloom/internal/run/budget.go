@@ -28,17 +28,22 @@ func (o *outcome) drawn() budget {
 
 func (b budget) add(stage string, took time.Duration) { b[stage] = append(b[stage], max(took, 0)) }
 
-// note adds what the controller knows of a move. What it sees between the device's answer and its report of the circuit
-// is all that the device does, and one stage.
+// note adds what the controller knows of a move.
 func (b budget) note(intent time.Duration, s state.Stages, usable time.Duration) {
+	noteStages(b.add, intent, s, usable)
+}
+
+// noteStages tells what the controller knows of the stages of a move. What it sees between the device's answer and its
+// report of the circuit is all that the device does, and one stage.
+func noteStages(add func(stage string, took time.Duration), intent time.Duration, s state.Stages, usable time.Duration) {
 	commit, drain := beforeRPC(intent, s)
-	b.add(metering.StageCommit, commit)
+	add(metering.StageCommit, commit)
 	if s.Cleared > 0 {
-		b.add(metering.StageDrain, drain)
+		add(metering.StageDrain, drain)
 	}
-	b.add(metering.StageRPC, s.Accepted-s.Drained)
-	b.add(metering.StageSettle, s.Connected-s.Accepted)
-	b.add(metering.StageUsable, usable-s.Connected)
+	add(metering.StageRPC, s.Accepted-s.Drained)
+	add(metering.StageSettle, s.Connected-s.Accepted)
+	add(metering.StageUsable, usable-s.Connected)
 }
 
 // beforeRPC parts the time from the intent to empty ports. Where nobody noted when steering had stopped, all of it is

@@ -47,6 +47,8 @@ type outcome struct {
 	BundlesEnded  int64          `json:"bundles_ended"` // likewise
 	Notes         []string       `json:"notes"`
 
+	moved *moved // of a simulated run: sums in the place of all but the last of State.Moves and Lit; nil: these hold all
+
 	Carried []pathmap.Bytes             `json:"carried,omitempty"` // payload by move; empty where nobody has measured it
 	Queues  []portLoad                  `json:"queues,omitempty"`  // by link; empty where nobody has asked
 	Parked  *report.DarkQueues          `json:"parked,omitempty"`  // what waited at ToRs for light; nil where nothing may
@@ -150,6 +152,20 @@ func (o *outcome) result() report.PolicyResult {
 
 // circuits adds the moves: how long each stage took, and when each circuit stood.
 func (o *outcome) circuits(r *report.PolicyResult) {
+	all := int64(len(o.State.Moves))
+	if o.moved != nil {
+		o.moved.into(r)
+		all = o.moved.all
+	} else {
+		o.listCircuits(r)
+	}
+	if r.Reconfigurations < all {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d circuit moves were given up or failed before they were usable", all-r.Reconfigurations, all))
+	}
+}
+
+// listCircuits adds the moves one by one.
+func (o *outcome) listCircuits(r *report.PolicyResult) {
 	b := o.drawn()
 	for i := range o.State.Moves {
 		m := &o.State.Moves[i]
@@ -157,11 +173,7 @@ func (o *outcome) circuits(r *report.PolicyResult) {
 		if end == state.Unset {
 			end = o.End
 		}
-		usable := m.Usable
-		if usable == state.Unset {
-			usable = end
-		}
-		r.Circuits = append(r.Circuits, report.CircuitInterval{In: m.In, Out: m.Out, Coflow: m.Coflow, Moving: m.Intent, Usable: usable, End: end})
+		r.Circuits = append(r.Circuits, interval(m, end))
 		if m.Usable == state.Unset {
 			continue
 		}
@@ -177,9 +189,6 @@ func (o *outcome) circuits(r *report.PolicyResult) {
 	r.Darks = o.Dark
 	if len(r.Darks) == 0 {
 		r.Darks = darks(o)
-	}
-	if n := len(o.State.Moves); int(r.Reconfigurations) < n {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d circuit moves were given up or failed before they were usable", n-int(r.Reconfigurations), n))
 	}
 }
 

@@ -31,6 +31,7 @@ type simulation struct {
 
 	queues   *queueWatch   // nil: nobody asked
 	circuits *circuitWatch // nil: nobody asked, or there are none
+	moved    *moved        // nil: there are no circuits
 
 	in     loop.Inputs
 	next   int // first job that has not arrived
@@ -68,19 +69,26 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 		return nil, err
 	}
 	optical := device.Delays{Dark: device.Fixed(r.Spec.Dark)}
-	sim, err := flowsim.New(f, flowsim.Options{Seed: s.opt.Seed, Optical: optical, NoHeaders: r.Spec.Kind == topo.Crossbar,
-		Hairpins: s.opt.Rules.CarryLocal, AllStop: r.AllStop, Quantum: s.quantum()})
+	opt := flowsim.Options{Seed: s.opt.Seed, Optical: optical, NoHeaders: r.Spec.Kind == topo.Crossbar,
+		Hairpins: s.opt.Rules.CarryLocal, AllStop: r.AllStop, Quantum: s.quantum()}
+	var sums *moved
+	if f.HasOCS() {
+		sums = newMoved(f.Racks)
+		opt.Lit = sums.lit
+	}
+	sim, err := flowsim.New(f, opt)
 	if err != nil {
 		return nil, err
 	}
 	ctl := controlOf(r.Spec)
-	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, meter: newMeter(sim), state: state.New(f), paths: paths, delta: ctl.delta(optical)}
+	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, meter: newMeter(sim), state: state.New(f), paths: paths, delta: ctl.delta(optical), moved: sums}
 	if s.opt.Rules.PerQueue != "" {
 		x.queues = newQueueWatch(sim, len(f.Topology.Links()))
 	}
 	if s.opt.Rules.PerCircuit != "" {
 		x.circuits = newCircuitWatch(sim, x.state)
 	}
+	x.keep()
 	if err := x.plan(); err != nil {
 		return nil, err
 	}
@@ -102,6 +110,19 @@ func (x *simulation) elect() error {
 	return nil
 }
 
+// keep has the state forget old moves once they have been summed up; a file of all circuits wants all.
+func (x *simulation) keep() {
+	switch {
+	case x.circuits != nil:
+		x.state.KeepMoves(0, nil)
+	case x.moved != nil:
+		x.state.KeepMoves(simulatedMoves, x.moved.forgotten)
+	}
+}
+
+// simulatedMoves is of how many moves a simulation keeps the records.
+const simulatedMoves = 1 << 14
+
 // die loses everything that is not replicated.
 func (x *simulation) die() error {
 	snap, err := x.state.Snapshot()
@@ -112,6 +133,7 @@ func (x *simulation) die() error {
 	if err := x.state.Restore(snap); err != nil {
 		return err
 	}
+	x.keep()
 	x.in = loop.Inputs{Jobs: x.in.Jobs}
 	return x.elect()
 }
@@ -125,6 +147,7 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 		}
 		x.queues.step(x.sim.Now())
 		x.circuits.step(x.state.Live())
+		x.moved.step(x.state.Live())
 		if n := x.state.Finished(); progress != nil && n != reported {
 			reported = n
 			progress(n)
@@ -270,6 +293,8 @@ func (x *simulation) outcome() *outcome {
 		Carried: x.circuits.close(x.state.Data()), Queues: x.queues.loads(x.sim.Now(), c.Wire),
 		Lit: c.Lit, DarkSource: "model", End: x.sim.Now(), Busiest: busiest(x.state.Fabric(), c.Wire, x.sim.Now()),
 	}
+	x.moved.close(o.State, c.Lit, o.End)
+	o.moved = x.moved
 	x.tell(o)
 	return o
 }

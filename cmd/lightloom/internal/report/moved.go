@@ -1,0 +1,102 @@
+package report
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// Times are how often each of some times was taken: of a million moves of circuits most take the same.
+type Times struct {
+	n     map[time.Duration]int64
+	count int64
+}
+
+// Add counts one more time.
+func (t *Times) Add(d time.Duration) {
+	if t.n == nil {
+		t.n = map[time.Duration]int64{}
+	}
+	t.n[d]++
+	t.count++
+}
+
+// Count returns how many times were added.
+func (t *Times) Count() int { return int(t.count) }
+
+// Percentiles returns p-quantiles by nearest rank, as Percentile does, in multiples of a unit; zeros of none.
+func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
+	out := make([]float64, len(p))
+	sorted := slices.Sorted(maps.Keys(t.n))
+	for k := range p {
+		rank := max(int64(math.Ceil(p[k]*float64(t.count)-1e-9)), 1)
+		for _, d := range sorted {
+			if rank -= t.n[d]; rank <= 0 {
+				out[k] = float64(d) / float64(unit)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Moved sums up the moves of a run that were too many to be listed: in the place of a result's Outages, Darks and Stages,
+// and with the first of its Circuits only.
+type Moved struct {
+	Outages  Times
+	Darks    Times
+	Stages   map[string]*Times // by one of StageNames
+	Circuits int               // how many there were
+	Ports    int               // one more than the highest input or output among them
+	Last     time.Duration     // when the last of them ended
+	first    []CircuitInterval
+}
+
+// Stage counts how long a stage of a move took.
+func (m *Moved) Stage(name string, took time.Duration) {
+	if m.Stages == nil {
+		m.Stages = map[string]*Times{}
+	}
+	t := m.Stages[name]
+	if t == nil {
+		t = new(Times)
+		m.Stages[name] = t
+	}
+	t.Add(took)
+}
+
+// Circuit adds a circuit.
+func (m *Moved) Circuit(c CircuitInterval) {
+	m.Circuits++
+	m.Ports = max(m.Ports, int(c.In)+1, int(c.Out)+1)
+	m.Last = max(m.Last, c.End)
+	if m.first = append(m.first, c); len(m.first) >= 4*drawnCircuits {
+		m.thin()
+	}
+}
+
+// thin keeps those circuits that can be drawn.
+func (m *Moved) thin() {
+	slices.SortFunc(m.first, compareCircuits)
+	m.first = m.first[:min(len(m.first), drawnCircuits)]
+}
+
+// First returns the circuits that are drawn.
+func (m *Moved) First() []CircuitInterval {
+	m.thin()
+	return m.first
+}
+
+// times returns how many times there are, and percentiles in microseconds: of the sums, or of a list where there are none.
+func times(sums *Times, list []time.Duration, p ...float64) (int, []float64) {
+	if sums != nil {
+		return sums.Count(), sums.Percentiles(time.Microsecond, p...)
+	}
+	v := sortedIn(time.Microsecond, list)
+	out := make([]float64, len(p))
+	for k := range p {
+		out[k] = Percentile(v, p[k])
+	}
+	return len(v), out
+}

@@ -1,0 +1,124 @@
+package run
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/controller/state"
+	"lightloom/emulator/device"
+	"lightloom/southbound"
+	metering "lightloom/southbound/meter"
+)
+
+// moved sums up the moves of a simulated run while it goes on, so that neither the state nor the switch's log of light
+// need hold a million of them at its end.
+type moved struct {
+	ports   int
+	seen    int64              // moves that step has met
+	intents [][2]time.Duration // by input and output: the last two intents, the later one first; unintended before
+	last    [2][]time.Duration // by input, and by output: when its light last ended
+	sums    report.Moved
+	made    int64 // moves that became usable
+	all     int64
+}
+
+const unintended = time.Duration(-1)
+
+func newMoved(ports int) *moved {
+	return &moved{ports: ports, intents: slices.Repeat([][2]time.Duration{{unintended, unintended}}, ports*ports),
+		last: [2][]time.Duration{make([]time.Duration, ports), make([]time.Duration, ports)}}
+}
+
+// step notes the intents of the moves that have come since it was last called.
+func (x *moved) step(d *state.Data) {
+	if x == nil {
+		return
+	}
+	for i := len(d.Moves) - int(d.Forgot+int64(len(d.Moves))-x.seen); i < len(d.Moves); i++ {
+		m := &d.Moves[i]
+		at := &x.intents[int(m.In)*x.ports+int(m.Out)]
+		at[0], at[1] = m.Intent, at[0]
+		x.seen++
+	}
+}
+
+// lit takes an interval of light; those of one port come in the order of time. A port that had light before was dark
+// until it came, if this very move took its light away: what ended before it was intended left the port idle.
+func (x *moved) lit(l device.LitInterval) {
+	if l.Took.Known {
+		x.sums.Stage(metering.StageApply, max(l.Took.Apply, 0))
+		x.sums.Stage(metering.StageDark, max(l.Took.Dark, 0))
+		x.sums.Stage(metering.StageLock, max(l.Took.Lock, 0))
+	}
+	in, out := &x.last[0][l.In], &x.last[1][l.Out]
+	gone := max(*in, *out)
+	intents := x.intents[int(l.In)*x.ports+int(l.Out)]
+	began := intents[0]
+	if began > l.From {
+		began = intents[1]
+	}
+	if gone > 0 && began >= 0 && began <= l.From && gone >= began {
+		x.sums.Darks.Add(l.From - gone)
+	}
+	*in, *out = max(*in, l.To), max(*out, l.To)
+}
+
+// forgotten takes moves whose circuits have ended.
+func (x *moved) forgotten(moves []state.Move) {
+	for i := range moves {
+		x.move(&moves[i], moves[i].Ended)
+	}
+}
+
+// move takes a move whose circuit stood until end.
+func (x *moved) move(m *state.Move, end time.Duration) {
+	x.all++
+	x.sums.Circuit(interval(m, end))
+	if m.Usable == state.Unset {
+		return
+	}
+	x.made++
+	x.sums.Outages.Add(m.Usable - m.Intent)
+	if s := m.Stages; s.Drained > 0 && s.Accepted > 0 && s.Connected > 0 {
+		noteStages(func(stage string, took time.Duration) { x.sums.Stage(stage, max(took, 0)) }, m.Intent, s, m.Usable)
+	}
+}
+
+// close adds the moves that are in the state and the light that still shines, at the end of the run.
+func (x *moved) close(d *state.Data, log []device.LitInterval, end time.Duration) {
+	if x == nil {
+		return
+	}
+	x.step(d)
+	log = slices.DeleteFunc(slices.Clone(log), func(l device.LitInterval) bool { return l.To != southbound.Never })
+	slices.SortFunc(log, func(a, b device.LitInterval) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out))
+	})
+	for _, l := range log {
+		x.lit(l)
+	}
+	for i := range d.Moves {
+		m := &d.Moves[i]
+		until := m.Ended
+		if until == state.Unset {
+			until = end
+		}
+		x.move(m, until)
+	}
+}
+
+// into writes the sums into a result.
+func (x *moved) into(r *report.PolicyResult) {
+	r.Moved, r.Circuits, r.Reconfigurations = &x.sums, x.sums.First(), x.made
+}
+
+// interval is a move as a picture has it, its circuit having stood until end.
+func interval(m *state.Move, end time.Duration) report.CircuitInterval {
+	usable := m.Usable
+	if usable == state.Unset {
+		usable = end
+	}
+	return report.CircuitInterval{In: m.In, Out: m.Out, Coflow: m.Coflow, Moving: m.Intent, Usable: usable, End: end}
+}
