@@ -15,6 +15,7 @@ of equally many hosts, every ToR cabled to every packet switch, and at most one 
 import atexit
 import json
 import os
+import pty
 import re
 import select
 import shutil
@@ -25,10 +26,10 @@ from time import monotonic
 
 from mininet.link import TCIntf, TCLink
 from mininet.log import info, warn
-from mininet.node import Controller, Node, Switch
+from mininet.node import Controller, Host, Node, Switch
 from mininet.topo import LinearTopo, MinimalTopo, SingleSwitchTopo, SingleSwitchReversedTopo, Topo
 from mininet.topolib import TorusTopo, TreeTopo
-from mininet.util import buildTopo
+from mininet.util import buildTopo, moveIntf, quietRun
 import mininet.net
 
 # Topologies that mn knows by itself.
@@ -67,9 +68,10 @@ class LoomProcess:
     """A process of lightloom in a node's namespace. It lives as long as its standard input, so it ends with Mininet,
     however that ends."""
 
-    def __init__(self, node, args):
+    def __init__(self, node, args, program=None):
         self.name, self.log, self.text = node.name, tempfile.TemporaryFile(), b''
-        self.popen = node.popen([loom_program()] + args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
+        args = [program or loom_program()] + args
+        self.popen = loom_popen(node, args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
 
     def alive(self):
         "Is it running?"
@@ -110,6 +112,158 @@ class LoomProcess:
         self.log.close()
 
 
+def loom_popen(node, args, **kwargs):
+    """Run a program in a node, with its standard input. Containernet's nodes run what they are asked to without one
+    (docker exec -t), so that a program would neither hear nor see Mininet's end: they are entered as they do it, but with -i."""
+    if hasattr(node, 'dcli'):
+        return subprocess.Popen(['docker', 'exec', '-i', '%s.%s' % (node.dnameprefix, node.name)] + args, **kwargs)
+    return node.popen(args, **kwargs)
+
+
+def loom_contained(node):
+    "Has a node a root file system of its own, as containers have?"
+    try:
+        return not os.path.samefile('/proc/%d/root' % node.pid, '/')
+    except (OSError, TypeError) as e:
+        raise LoomError('%s: its process is not to be found: %s' % (node.name, e))
+
+
+def loom_in_net(node, *words):
+    "Run a command of this machine in a node's network: a container may lack the program, or the right."
+    if loom_contained(node):
+        quietRun(['nsenter', '-t', str(node.pid), '-n'] + [str(w) for w in words])
+    else:
+        node.cmd(*words)
+
+
+def loom_in_root(node, work):
+    """Do something in a container's root file system, in a process of its own whose root that is, so that no link in it
+    leads out; return the text that comes of it."""
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.chroot('/proc/%d/root' % node.pid)
+            os.chdir('/')
+            said = '+' + work()
+        except Exception as e:  # pylint: disable=broad-except
+            said = '-%s' % e
+        os.write(into, said.encode())
+        os._exit(0)  # pylint: disable=protected-access
+    os.close(into)
+    with os.fdopen(out, 'rb') as stream:
+        said = stream.read().decode(errors='replace')
+    os.waitpid(child, 0)
+    if said[:1] != '+':
+        raise LoomError('%s: its root file system: %s' % (node.name, said[1:] or 'nothing could be done in it'))
+    return said[1:]
+
+
+def loom_put(node, files):
+    "Write files (bytes and mode, by name) to a new directory in a container; return its path there, without links."
+    def work():
+        error = 'there is no directory'
+        for base in ('/run', '/tmp', '/var/tmp'):
+            try:
+                made = os.path.realpath(tempfile.mkdtemp(prefix='lightloom-', dir=base))
+            except OSError as e:
+                error = e
+                continue
+            for name, (data, mode) in files.items():
+                with open(os.open(os.path.join(made, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), 'wb') as to:
+                    to.write(data)
+            return made
+        raise LoomError('/run, /tmp and /var/tmp cannot be written to: %s' % error)
+    return loom_in_root(node, work)
+
+
+def loom_read(path):
+    "Return the bytes of a file."
+    with open(path, 'rb') as source:
+        return source.read()
+
+
+# The root file system of a LoomContainer: a tmpfs with the programs of this machine, which cannot be written to, and /proc,
+# /dev, /etc, /run and /tmp of its own. It says its process id out here, and lives as long as its standard input.
+LOOM_ROOT = r"""
+set -e
+read pid rest < /proc/self/stat
+mount -t tmpfs -o mode=755 tmpfs /tmp
+cd /tmp
+mkdir usr proc sys dev dev/pts etc run tmp var var/tmp root old
+chmod 1777 tmp var/tmp
+mount --bind /usr usr
+mount -o remount,bind,ro usr
+for d in bin sbin lib lib32 lib64; do
+  if [ -L /$d ]; then ln -s usr/$d $d; elif [ -d /$d ]; then mkdir $d; mount --bind /$d $d; mount -o remount,bind,ro $d; fi
+done
+for f in passwd group ld.so.cache alternatives protocols services; do [ ! -e /etc/$f ] || cp -a /etc/$f etc/; done
+mount -t proc proc proc
+mount -t sysfs sysfs sys
+mount --bind /dev/pts dev/pts
+for f in null zero random urandom tty; do touch dev/$f; mount --bind /dev/$f dev/$f; done
+ln -s pts/ptmx dev/ptmx
+echo "$1" > /proc/sys/kernel/hostname
+pivot_root . old
+cd /
+umount -l old
+rmdir old
+echo $pid
+exec > /dev/null 2>&1
+read end || exit 0
+"""
+
+
+class LoomContainer(Host):
+    """A host that is a container of its own: with a root file system, processes and a name that are not this machine's, as
+    Containernet's are, but without Docker. mn --host container takes it."""
+
+    def __init__(self, name, **params):
+        self.init = None
+        Host.__init__(self, name, **params)
+
+    def enter(self):
+        "The words that run a command in the container."
+        return ['nsenter', '-t', str(self.pid), '-n', '-m', '-p', '-u', '-i', '-r', '-w', '--']
+
+    def startShell(self, mnopts=None):
+        "Make the container, and run a shell in it as Mininet does in its nodes."
+        log = tempfile.TemporaryFile()
+        self.init = subprocess.Popen(['unshare', '--net', '--mount', '--pid', '--uts', '--ipc', '--fork', '--kill-child', 'sh', '-c',
+                                      LOOM_ROOT, 'sh', self.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+        line = self.init.stdout.readline().decode().strip()
+        if not line:
+            self.init.wait()
+            raise LoomError('%s: no container could be made: %s' % (self.name, os.pread(log.fileno(), 4096, 0).decode(errors='replace').strip()))
+        log.close()
+        self.pid = int(line)
+        self.master, self.slave = pty.openpty()
+        self.shell = self._popen(self.enter() + ['env', 'PS1=' + chr(127), 'bash', '--norc', '--noediting', '-is', 'mininet:' + self.name],
+                                 stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True)
+        self.stdin = self.stdout = os.fdopen(self.master, 'r')
+        self.pollOut = select.poll()
+        self.pollOut.register(self.stdout)
+        self.outToNode[self.stdout.fileno()] = self.inToNode[self.stdin.fileno()] = self
+        self.execed, self.lastCmd, self.lastPid, self.readbuf = False, None, None, ''
+        self.waiting = True
+        self.waitOutput()
+        self.cmd('unset HISTFILE; stty -echo; set +m')
+
+    def popen(self, *args, **kwargs):
+        "Run a program in the container."
+        kwargs.setdefault('mncmd', self.enter())
+        return Host.popen(self, *args, **kwargs)
+
+    def terminate(self):
+        "End the container: with its first process all others end."
+        if self.init:
+            self.init.stdin.close()
+            self.init.wait()
+            self.init.stdout.close()
+            self.init, self.privateDirs = None, []
+        Host.terminate(self)
+
+
 class LoomIntf(TCIntf):
     "An interface with a bandwidth; a delay only where the kernel has netem."
 
@@ -142,8 +296,8 @@ def loom_need_netem(intf):
 def loom_route(intf):
     "Give a host its route and its neighbour, if it is one that has its address from us."
     if getattr(intf, 'loom', False):
-        intf.cmd('ip route replace', LOOM_NET, 'via', LOOM_GATEWAY, 'dev', intf, 'onlink')
-        intf.cmd('ip neigh replace', LOOM_GATEWAY, 'lladdr', LOOM_MAC, 'dev', intf, 'nud permanent')
+        loom_in_net(intf.node, 'ip', 'route', 'replace', LOOM_NET, 'via', LOOM_GATEWAY, 'dev', intf, 'onlink')
+        loom_in_net(intf.node, 'ip', 'neigh', 'replace', LOOM_GATEWAY, 'lladdr', LOOM_MAC, 'dev', intf, 'nud', 'permanent')
 
 
 class LoomLink(TCLink):
@@ -155,12 +309,26 @@ class LoomLink(TCLink):
         kwargs.setdefault('cls2', LoomIntf)
         TCLink.__init__(self, *args, **kwargs)
 
+    @classmethod
+    def makeIntfPair(cls, intfname1, intfname2, addr1=None, addr2=None, node1=None, node2=None, deleteIntfs=True):  # pylint: disable=too-many-positional-arguments
+        """Make a cable between containers outside: Mininet makes it inside the first, whose ip knows nothing of the process
+        by whose id the other is named."""
+        if not (node1 and node2 and (loom_contained(node1) or loom_contained(node2))):
+            return TCLink.makeIntfPair(intfname1, intfname2, addr1, addr2, node1, node2, deleteIntfs)
+        said = quietRun('ip link add name %s%s type veth peer name %s%s' % (
+            intfname1, ' address ' + addr1 if addr1 else '', intfname2, ' address ' + addr2 if addr2 else ''))
+        if said:
+            raise LoomError('cable from %s to %s: %s' % (intfname1, intfname2, said.strip()))
+        moveIntf(intfname1, node1)
+        moveIntf(intfname2, node2)
+        return None
+
 
 class LoomFabric:
     "What a network of Mininet is to the controller: racks of hosts behind ToRs, packet switches, an optical switch."
 
     def __init__(self, switches):
-        self.dir = None
+        self.dir, self.inside = None, {}
         byname = sorted(switches, key=lambda s: loom_order(s.name))
         self.tors = [s for s in byname if self.role(s) == 'tor']
         self.spines = [s for s in byname if self.role(s) == 'eps']
@@ -257,8 +425,38 @@ class LoomFabric:
         return [('h%d-%d' % (rack, i), intf) for rack, intfs in enumerate(self.hosts) for i, intf in enumerate(intfs)]
 
     def agent_address(self, name):
-        "Where a host's own agent listens."
+        "Where a host's own agent is reached: in a container the same socket has another path."
+        if name in self.inside:
+            node, there = self.inside[name]
+            return 'unix:/proc/%d/root%s/agent.sock' % (node.pid, there)
         return 'unix:%s/agent-%s.sock' % (self.dir, name)
+
+    def move_in(self):
+        "Give every host that is a container the program, its own keys, and no other's."
+        for name, intf in self.named_hosts():
+            node = self.peer(intf).node
+            if loom_contained(node):
+                files = {f: (loom_read(os.path.join(self.dir, f)), 0o600) for f in (name + '.pem', 'data.key')}
+                files['lightloom'] = (loom_read(loom_program()), 0o700)
+                self.inside[name] = (node, loom_put(node, files))
+
+    def run_agent(self, name, intf):
+        "Run a host's own agent."
+        node = self.peer(intf).node
+        args = ['agent', 'run', '--with-stdin', '--fabric', self.spec(), '--host', name, '--lldp', self.peer(intf).name]
+        if name not in self.inside:
+            return LoomProcess(node, args + ['--tls-dir', self.dir, '--listen', self.agent_address(name)])
+        there = self.inside[name][1]
+        return LoomProcess(node, args + ['--tls-dir', there, '--listen', 'unix:%s/agent.sock' % there], there + '/lightloom')
+
+    def move_out(self):
+        "Take away from containers what they were given."
+        for node, there in self.inside.values():
+            try:
+                loom_in_root(node, lambda there=there: str(shutil.rmtree(there)))
+            except LoomError:
+                pass  # it has ended, and its root with it
+        self.inside = {}
 
     def prepare(self, replicas, agents=0):
         "Give the hosts their addresses, and make the directory with keys and the list of devices."
@@ -271,6 +469,8 @@ class LoomFabric:
         atexit.register(shutil.rmtree, self.dir, True)
         subprocess.run([loom_program(), 'controller', 'keys', self.dir, '--fabric', self.spec(), '--replicas',
                         str(replicas)] + (['--agents'] if agents else []), check=True)
+        if agents:
+            self.move_in()
         with open(self.devices(), 'w') as out:
             out.write('devices:\n')
             for switch in self.switches():
@@ -287,7 +487,7 @@ class LoomFabric:
     def configure(intf, rack, i):
         "Give a host its address, its route and its neighbour."
         host = intf.node
-        host.cmd('sysctl -qw net.ipv6.conf.all.disable_ipv6=1')
+        loom_in_net(host, 'sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1')
         host.setMAC(LOOM_MAC, intf)
         host.setIP('10.%d.%d.%d' % (rack >> 8, rack & 255, i + 1), 32, intf)
         intf.loom = True
@@ -451,9 +651,7 @@ class LoomController(Controller):
     def start_agents(self):
         "Run an agent in every host."
         for name, intf in self.fabric.named_hosts():
-            self.agent_processes.append(LoomProcess(LoomFabric.peer(intf).node, [
-                'agent', 'run', '--with-stdin', '--fabric', self.fabric.spec(), '--host', name, '--tls-dir', self.fabric.dir,
-                '--listen', self.fabric.agent_address(name), '--lldp', LoomFabric.peer(intf).name]))
+            self.agent_processes.append(self.fabric.run_agent(name, intf))
         for process in self.agent_processes:
             process.wait_for('listens at')
 
@@ -486,6 +684,8 @@ class LoomController(Controller):
         "End the replicas."
         for process in self.agent_processes + ([self.process] if self.process else []):
             process.stop()
+        if self.fabric:
+            self.fabric.move_out()
         self.process, self.agent_processes = None, []
         Node.stop(self, *args, **kwargs)
 
@@ -507,10 +707,23 @@ def loom_nodes(controller):
     return [nodes[name] for name in sorted(nodes, key=loom_order)]
 
 
-class HybridTopo(Topo):
-    "Racks of hosts, a packet network of spines, and an optical switch with one port a rack. Rates are in Mb/s."
+def loom_docker():
+    "Containernet's class of hosts, which plain Mininet lacks."
+    try:
+        from mininet.node import Docker  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        raise LoomError('image: hosts from images are Containernet\'s, and this is plain Mininet: leave image= away, '
+                        'or take --host container, which needs no Docker')
+    return Docker
 
-    def build(self, racks=4, hosts=2, spines=2, nic=500, eps=50, ocs=1000, dark='10ms', delay=None, swap=None):  # pylint: disable=arguments-differ,too-many-positional-arguments
+
+class HybridTopo(Topo):
+    """Racks of hosts, a packet network of spines, and an optical switch with one port a rack. Rates are in Mb/s. With an
+    image hosts are Containernet's containers of it."""
+
+    def build(self, racks=4, hosts=2, spines=2, nic=500, eps=50, ocs=1000, dark='10ms', delay=None, swap=None, image=None):  # pylint: disable=arguments-differ,too-many-positional-arguments
+        kind = {'cls': loom_docker(), 'dimage': str(image)} if image else {}
+
         def cable(a, b, bw):
             self.addLink(a, b, cls=LoomLink, bw=bw, **({'delay': delay} if delay else {}))
         ups = [self.addSwitch('spine%d' % i, role='eps', dpid='%x' % (1 << 16 | i)) for i in range(spines)]
@@ -518,7 +731,7 @@ class HybridTopo(Topo):
         for r in range(racks):
             tor = self.addSwitch('tor%d' % r, role='tor', dpid='%x' % (3 << 16 | r))
             for i in range(hosts):
-                cable(self.addHost('h%d_%d' % (r, i)), tor, nic)
+                cable(self.addHost('h%d_%d' % (r, i), **kind), tor, nic)
             for up in ups:
                 cable(tor, up, ocs if up == 'ocs' else eps)
 
@@ -594,6 +807,7 @@ topos = {'hybrid': HybridTopo, 'file': FileTopo}
 switches = {'loom': LoomSwitch, 'loomtor': LoomToR, 'loomeps': LoomEPS, 'loomocs': LoomOCS}
 controllers = {'loom': LoomController}
 links = {'loom': LoomLink}
+hosts = {'container': LoomContainer}
 
 if __name__ == '__main__':
     try:

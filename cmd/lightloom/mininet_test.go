@@ -126,11 +126,13 @@ func TestMininetReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := sessions(string(text))
-	if len(shown) != 2 || len(shown[0].commands) < 8 || len(shown[1].commands) != 1 {
+	if len(shown) != 3 || len(shown[0].commands) < 8 || len(shown[1].commands) != 1 {
 		t.Fatalf("the README shows %+v", shown)
 	}
+	shown[2].commands = shown[1].commands // the jobs of containers are waited for as the others are
 	t.Run("network", func(t *testing.T) { network(t, l, shown[0]) })
 	t.Run("jobs", func(t *testing.T) { jobs(t, l, shown[1]) })
+	t.Run("containers", func(t *testing.T) { jobs(t, l, shown[2]) })
 }
 
 // session is what a document shows of Mininet: how it is started, and what is typed.
@@ -241,9 +243,16 @@ topos = {'two': Two}
 // TestMininetKilled: when Mininet is killed, its switches and controllers end.
 func TestMininetKilled(t *testing.T) {
 	l := newLaboratory(t)
-	out := l.mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller loom --test none --post script", "pingall", "sh kill -9 $PPID")
-	if !strings.Contains(out, "0% dropped (2/2 received)") || !strings.Contains(out, "status 137") || !strings.Contains(out, "left 0 processes, 0 directories") {
-		t.Error(out)
+	for _, tt := range []struct{ name, words string }{
+		{"hosts of Mininet", "--controller loom"},
+		{"containers with agents", "--host container --controller loom,agents=1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := l.sub(t).mn("--custom lightloom.py --topo hybrid,2,1 --switch loom "+tt.words+" --test none --post script", "pingall", "sh kill -9 $PPID")
+			if !strings.Contains(out, "0% dropped (2/2 received)") || !strings.Contains(out, "status 137") || !strings.Contains(out, "left 0 processes, 0 directories") {
+				t.Error(out)
+			}
+		})
 	}
 }
 
