@@ -76,6 +76,11 @@ func TestBreakWhatIsUp(t *testing.T) {
 	strike(true, fault.Link, "tor0-spine0")
 	reached("h0-0", "10.0.1.1")
 	strike(true, fault.Switch, "spine1")
+	if got := strike(false, fault.Port, "spine1:0"); got != "port spine1:0 failed\n" {
+		t.Errorf("fail says %q", got)
+	}
+	reached("h0-0", "10.0.1.1")
+	strike(true, fault.Port, "spine1-0")
 	strike(false, fault.Link, "tor0-spine0")
 	reached("h0-0", "10.0.1.1") // over a spine that has booted with an empty table
 
@@ -91,6 +96,10 @@ func TestBreakWhatIsUp(t *testing.T) {
 	want := []fault.Fault{{Kind: fault.Link, Name: "tor0-spine0"}, {Kind: fault.Host, Name: "h2-1"}, {Kind: fault.Controller, Name: leader}}
 	if !slices.Equal(st.Failed, want) {
 		t.Errorf("failed %v, want %v", st.Failed, want)
+	}
+	strike(true, fault.Host, "h2-1")
+	if failed := status(t).Failed; !slices.Equal(failed, []fault.Fault{want[0], want[2]}) {
+		t.Errorf("failed %v once the host is back", failed)
 	}
 	strike(true, fault.Controller, leader)
 	for deadline := time.Now().Add(20 * time.Second); ; {
