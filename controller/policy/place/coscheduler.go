@@ -254,7 +254,7 @@ func (k *clerk) anyMap(w *work, p *planned, stage, task int) bool {
 
 // guidedMap is line 5: a map whose data are on a rack that the job's maps use, or may use as one of R_map.
 func (k *clerk) guidedMap(w *work, p *planned, stage int) bool {
-	if p.full || k.total() == 0 {
+	if _, ok := w.task(stage); p.full || !ok || k.total() == 0 { // which also passes over those that have a host
 		return false
 	}
 	racks := p.taken()
