@@ -85,6 +85,17 @@ func (g *graph) backs(links int) []int32 {
 	return back
 }
 
+// locals returns each entry's number at its node.
+func (g *graph) locals() []int32 {
+	local := make([]int32, len(g.to))
+	for n := range g.id {
+		for e := g.start[n]; e < g.start[n+1]; e++ {
+			local[e] = e - g.start[n]
+		}
+	}
+	return local
+}
+
 // inverses returns, for each degree that a node has, the inverse of each number modulo its prime.
 func (g *graph) inverses() [][]uint32 {
 	table := make([][]uint32, len(g.prime))

@@ -35,6 +35,7 @@ type Live struct {
 	users     *users // nil where the map is implicit
 	inverse   [][]uint32
 	back      []int32
+	local     []int32
 
 	settled   *Map     // the map before the change that is not settled; nil: m is settled
 	pending   []uint32 // pairs, ascending, that the change touched
@@ -68,7 +69,7 @@ func Follow(t *Topology, ends []NodeID, opt Options) (*Live, error) {
 		return nil, fmt.Errorf("follow: %w", err)
 	}
 	m.measure()
-	v.inverse, v.back = m.g.inverses(), m.g.backs(len(t.links))
+	v.inverse, v.back, v.local = m.g.inverses(), m.g.backs(len(t.links)), m.g.locals()
 	return v, nil
 }
 
@@ -86,7 +87,7 @@ func (v *Live) Down(l LinkID) bool { return v.out[l/2] }
 
 // Bytes returns the memory of map and index, the topology not counted.
 func (v *Live) Bytes() int64 {
-	n := v.m.Bytes() + int64(4*cap(v.entry)+4*cap(v.end)+4*cap(v.back)+3*cap(v.out)+16*cap(v.bandwidth.capacity))
+	n := v.m.Bytes() + int64(4*cap(v.entry)+4*cap(v.end)+4*cap(v.back)+4*cap(v.local)+3*cap(v.out)+16*cap(v.bandwidth.capacity))
 	if v.users != nil {
 		n += v.users.bytes()
 	}

@@ -39,9 +39,9 @@ func (m *Map) pack(links int) error {
 		m.form.last = 0
 	}
 	rows := make([]packedRow, len(m.node))
-	back, inverse := m.g.backs(links), m.g.inverses()
+	back, inverse, local := m.g.backs(links), m.g.inverses(), m.g.locals()
 	each(len(rows), func() func(int) {
-		p := packer{m: m, fan: newFan(m.g.nodes()), back: back, inverse: inverse, stack: make(stack, 0, inline)}
+		p := packer{m: m, fan: newFan(m.g.nodes()), back: back, inverse: inverse, local: local, stack: make(stack, 0, inline)}
 		return func(t int) { rows[t] = p.row(int32(t)) }
 	})
 	for t, r := range rows {
@@ -60,10 +60,12 @@ type packer struct {
 	fan   *fan // of the target; nil: rows are searched as a lookup does
 	back  []int32
 	stack stack
+	local []int32 // of each entry: its number at its node
 	out   bitWriter
 	via   []int32 // of the pair's paths, one after the other
 	end   []int32 // of each path in via
 
+	finder  finder
 	inverse [][]uint32
 }
 
@@ -81,15 +83,19 @@ func (p *packer) row(t int32) packedRow {
 			at = append(at, uint32(p.out.at()))
 		}
 		p.paths(s, t)
-		p.write(p.m.node[s])
+		p.write()
 	}
 	return packedRow{at: at, bits: p.out.take()}
 }
 
 // paths finds the paths of a pair.
 func (p *packer) paths(s, t int32) {
+	if p.fan != nil {
+		p.find(s, t)
+		return
+	}
 	p.via, p.end = p.via[:0], p.end[:0]
-	w := walk{g: p.m.g, dist: p.dist, fan: p.fan, inverse: p.inverse, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
+	w := walk{g: p.m.g, dist: p.dist, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
 		steps: budget + perPath*p.m.k}
 	st, f := w.begin(p.stack[:0]), path
 	defer func() { p.stack = st }()
@@ -103,19 +109,38 @@ func (p *packer) paths(s, t int32) {
 		case end:
 			return
 		case spent:
-			p.via, p.end = p.via[:0], p.end[:0]
-			for _, y := range p.m.yen(s, t, p.m.k) {
-				p.via = append(p.via, y.via...)
-				p.end = append(p.end, int32(len(p.via)))
-			}
+			p.yen(s, t)
 			return
 		}
 	}
 }
 
-// write writes the block of the pair's paths, which begin at source.
-func (p *packer) write(source int32) {
-	g, f := p.m.g, p.m.form
+// find does the same with a fan.
+func (p *packer) find(s, t int32) {
+	f := &p.finder
+	if f.g == nil {
+		*f = finder{g: p.m.g, inverse: p.inverse, k: p.m.k, node: make([]int32, inline), cur: make([]int32, inline)}
+	}
+	f.fan, f.order, f.target = p.fan, p.m.order(s, t), p.m.node[t]
+	f.via, f.end = p.via, p.end
+	sure := f.run(p.m.node[s])
+	if p.via, p.end = f.via, f.end; !sure {
+		p.yen(s, t)
+	}
+}
+
+// yen finds them by Yen's algorithm.
+func (p *packer) yen(s, t int32) {
+	p.via, p.end = p.via[:0], p.end[:0]
+	for _, y := range p.m.yen(s, t, p.m.k) {
+		p.via = append(p.via, y.via...)
+		p.end = append(p.end, int32(len(p.via)))
+	}
+}
+
+// write writes the block of the pair's paths.
+func (p *packer) write() {
+	f := p.m.form
 	p.out.put(uint64(len(p.end)), f.count)
 	before, begin := int32(0), int32(0)
 	for i, end := range p.end {
@@ -125,10 +150,8 @@ func (p *packer) write(source int32) {
 			before = length
 		}
 		p.out.unary(int(length - before))
-		node := source
 		for _, e := range p.via[begin : end-int32(f.last)] {
-			p.out.put(uint64(e-g.start[node]), f.entry)
-			node = g.to[e]
+			p.out.put(uint64(p.local[e]), f.entry)
 		}
 		before, begin = length, end
 	}

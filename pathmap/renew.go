@@ -22,7 +22,7 @@ func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 	rows := splitRows(pairs)
 	each(len(rows), func() func(int) {
 		w := renewer{before: v.m, ends: v.users.last, older: newDecoder(len(v.out)), newer: newDecoder(len(v.out)),
-			gate: back, packer: packer{m: next, back: v.back, inverse: v.inverse, stack: make(stack, 0, inline)}}
+			gate: back, packer: packer{m: next, back: v.back, inverse: v.inverse, local: v.local, stack: make(stack, 0, inline)}}
 		return func(i int) { w.row(&rows[i]) }
 	})
 	changed := make([]uint32, 0, len(pairs))
@@ -106,7 +106,7 @@ func (w *renewer) row(r *renewal) {
 			continue
 		}
 		fresh.source, fresh.at = append(fresh.source, s), append(fresh.at, w.out.at())
-		w.write(m.node[s])
+		w.write()
 		w.compare(r, n, s)
 		changed = append(changed, n)
 	}

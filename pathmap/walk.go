@@ -14,9 +14,6 @@ type walk struct {
 	slack  int32 // of this pass
 	next   int32 // the smallest slack of a branch that this pass cut off
 	steps  int   // left to look at: budget + perPath × paths wanted
-
-	fan     *fan // of the target; nil: all links of every node are looked at
-	inverse [][]uint32
 }
 
 // frame is one node of the path being searched.
@@ -25,10 +22,9 @@ type frame struct {
 	start, degree int32
 	slack         int32  // left on arrival here
 	via           int32  // entry taken from here
-	idx, stride   uint32 // next number to look at; without a stride, next of few
+	idx, stride   uint32 // next number to look at
 	prime, left   uint32
 	code          uint8
-	few           [few]int32
 }
 
 // A pair's walk may look at budget links, and perPath more for each path wanted, before Yen's algorithm takes over.
@@ -103,11 +99,6 @@ func (w *walk) advance(st stack) (stack, found) {
 func (w *walk) look(f *frame) (to, slack int32) {
 	i := f.idx
 	f.left--
-	if f.stride == 0 {
-		f.idx++
-		f.via = f.few[i]
-		return w.g.to[f.via], f.slack
-	}
 	if f.idx += f.stride; f.idx >= f.prime {
 		f.idx -= f.prime
 	}
@@ -116,9 +107,6 @@ func (w *walk) look(f *frame) (to, slack int32) {
 	}
 	f.via = f.start + int32(i)
 	to = w.g.to[f.via]
-	if w.fan != nil { // distances are at hand as they are
-		return to, f.slack - (w.fan.level[to] - w.fan.level[f.node] + 1)
-	}
 	return to, f.slack - int32(detour[f.code<<2|w.dist.code(to)])
 }
 
@@ -136,9 +124,6 @@ func (w *walk) open(st stack, n int32) bool {
 }
 
 func (w *walk) push(st stack, n, slack int32) stack {
-	if w.fan != nil && slack == 0 && w.fan.serves(n, w.next-w.slack) {
-		return w.pushFew(st, n)
-	}
 	degree := w.g.degree(n)
 	p := w.g.prime[degree]
 	first, stride := w.order.at(len(st), p)
@@ -156,32 +141,4 @@ func (st stack) grown() stack {
 		return st[:n+1]
 	}
 	return append(st, frame{})
-}
-
-// pushFew goes on to a node whose way on is one of few.
-func (w *walk) pushFew(st stack, n int32) stack {
-	depth, count := len(st), w.fan.count[n]
-	st = st.grown()
-	top := &st[depth]
-	top.node, top.slack, top.idx, top.stride, top.left = n, 0, 0, 0, uint32(count)
-	f := &top.few
-	copy(f[:count], w.fan.near[few*n:])
-	if count < 2 {
-		return st
-	}
-	start, degree := w.g.start[n], w.g.degree(n)
-	p := w.g.prime[degree]
-	first, stride := w.order.at(depth, p)
-	inv := w.inverse[degree][stride]
-	var rank [few]uint32
-	for i := range f[:count] {
-		e := f[i]
-		r := rankOf(e-start, first, inv, p)
-		k := i
-		for ; k > 0 && rank[k-1] > r; k-- {
-			f[k], rank[k] = f[k-1], rank[k-1]
-		}
-		f[k], rank[k] = e, r
-	}
-	return st
 }
