@@ -187,6 +187,8 @@ func TestBadCommandLines(t *testing.T) {
 		{"exec h0-0 --", "no command to run in h0-0", "h0-0 -- COMMAND"},
 		{"exec -- ls", "no host before --", "h0-0 -- COMMAND"},
 		{"status -o xml", `--output "xml"`, "--output json"},
+		{"experiment run factorial --loads 3", "factorial is no curve over the offered load", "leave --loads away"},
+		{"experiment run coscheduler --loads 1,NaN", "a load of NaN is not between 0.01 and 1000", "--loads 1,3"},
 		{"version please", `"please" is not a flag`, "lightloom version -h"},
 	} {
 		t.Run(tc.args, func(t *testing.T) {
