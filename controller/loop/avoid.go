@@ -57,7 +57,7 @@ func (l *Loop) avoid(s *state.State, now time.Duration) {
 		case !sure:
 			l.act.Reads = append(l.act.Reads, d)
 		default:
-			l.tell(d, rollout.Diff(l.base.Rules(d, steered), rules))
+			l.tell(d, l.base.Rules(d, steered), rules)
 		}
 	}
 	l.act.First, l.act.Sets = l.act.Sets, others
@@ -88,13 +88,32 @@ func (l *Loop) downPorts(s *state.State) []state.PortRef {
 	return down
 }
 
-// tell sends a device that holds what it should, or will, what changes.
-func (l *Loop) tell(d southbound.DeviceID, c southbound.Change) {
-	if c.Empty() {
+// tell sends a device that holds what it should, or will, what changes. One that has still to answer is told afterwards, in
+// one Set for all that has failed meanwhile; but not where circuits have rules of their own, which moves change.
+func (l *Loop) tell(d southbound.DeviceID, wanted, held []southbound.Rule) {
+	if r := l.unread[d]; r.told && r.token != 0 && !l.fabric.HasOCS() {
+		if r.behind == nil {
+			r.behind = held
+			l.unread[d] = r
+		}
 		return
 	}
-	l.bring(d, c)
-	l.unread[d] = repair{token: l.unread[d].token, tries: 1, told: true}
+	if c := rollout.Diff(wanted, held); !c.Empty() {
+		l.bring(d, c)
+		l.unread[d] = repair{token: l.unread[d].token, tries: 1, told: true}
+	}
+}
+
+// catchUp tells a device that has answered what has changed meanwhile, and says whether anything has.
+func (l *Loop) catchUp(now time.Duration, d southbound.DeviceID, held []southbound.Rule) bool {
+	l.unread[d] = repair{tries: l.unread[d].tries, told: true}
+	at := len(l.act.Sets)
+	l.tell(d, l.base.Rules(d, nil), held)
+	sets := l.act.Sets[at:]
+	l.act.First = append(l.act.First, sets...)
+	l.act.Sets = l.act.Sets[:at]
+	l.haste.begin(now, sets)
+	return len(sets) > 0
 }
 
 // bring sends a change that is to bring a device into its state; what came of it is read back.

@@ -49,6 +49,8 @@ type repair struct {
 	token uint64 // of the Set that is to bring it there, 0 while there is none
 	tries int    // Sets so far
 	told  bool   // it held what it should before, and no Set since has failed: what it will hold is known
+	// behind is what it will hold once it has answered, where that is not what it should any more; nil: it is.
+	behind []southbound.Rule
 }
 
 // done notes what came of a Set. After one that did not get through nobody knows what the device holds: it is read in a
@@ -60,16 +62,17 @@ func (l *Loop) done(now time.Duration, d *SetDone) {
 	r, ok := l.unread[d.Device]
 	awaited := ok && r.token == d.Token
 	if awaited {
-		l.unread[d.Device] = repair{tries: r.tries, told: r.told}
+		l.unread[d.Device] = repair{tries: r.tries, told: r.told, behind: r.behind}
 	}
 	if r = l.unread[d.Device]; ok && d.Err != nil {
-		r.told = false
+		r.told, r.behind = false, nil
 		l.unread[d.Device] = r
 	}
 	switch {
 	case errors.Is(d.Err, southbound.ErrRefused) || errors.Is(d.Err, southbound.ErrNotLeader):
 	case d.Err != nil:
 		l.readLater(d.Device, now+l.cfg.Rollout.Retry)
+	case awaited && r.behind != nil && l.catchUp(now, d.Device, r.behind):
 	case awaited && r.tries == 1 && hurried:
 		l.readLater(d.Device, l.haste.until) // other switches are still to hear of it
 	case awaited && r.tries == 1:
