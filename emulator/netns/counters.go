@@ -51,6 +51,22 @@ func (f *Fabric) Counters() (Counters, error) {
 	return c, nil
 }
 
+// Backlogs returns the bytes of layer 2 that wait now at each port of a switch, by LinkID; 0 for ports of hosts. It reads
+// one namespace, where Counters reads all.
+func (f *Fabric) Backlogs() ([]int64, error) {
+	byPort, err := rootCounts(f.wire)
+	if err != nil {
+		return nil, fmt.Errorf("look at queues of switches: %w", err)
+	}
+	waits := make([]int64, len(f.ports))
+	for l, link := range f.spec.Topology.Links() {
+		if f.hostAt(link.From) < 0 {
+			waits[l] = byPort[f.ports[l]].Backlog
+		}
+	}
+	return waits, nil
+}
+
 // rootCounts reads the counts of every HTB root of a namespace, by interface.
 func rootCounts(w *wire) (map[int]LinkCount, error) {
 	qdiscs, err := w.QdiscList(nil)

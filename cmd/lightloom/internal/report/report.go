@@ -139,6 +139,7 @@ type Policy struct {
 	Notes            []string `json:"notes,omitempty"`
 
 	DarkQueues *DarkQueues `json:"dark_queues,omitempty"`
+	QueueDepth *QueueDepth `json:"queue_depth,omitempty"` // of real packets
 
 	Faults   []FaultRow    `json:"faults,omitempty"`
 	Received []ReceivedRow `json:"received,omitempty"` // payload that all hosts received, where something failed
@@ -150,6 +151,14 @@ type DarkQueues struct {
 	Parked  uint64 `json:"packets_parked"`
 	Dropped uint64 `json:"packets_dropped"` // at full queues; packets_dropped_dark counts these, too
 	Most    int64  `json:"bytes_most"`      // of the fullest
+}
+
+// QueueDepth is of the switch port whose queue was seen fullest, in looks that are 50 ms apart, or more where a look takes
+// long.
+type QueueDepth struct {
+	Port string  `json:"port"`
+	Most float64 `json:"bytes_most"`
+	Mean float64 `json:"bytes_mean"` // over all looks
 }
 
 // Seconds are statistics of completion times.

@@ -34,6 +34,7 @@ type PolicyResult struct {
 	Reordered       int64 // times that TCP saw reordering
 	Marked          int64 // TCP segments that a queue marked (ECN)
 	DarkQueues      *DarkQueues
+	QueueDepth      *QueueDepth
 	Anneal          controller.AnnealCounts
 	Decisions       int64 // calls of the policy
 	LeaderOutage    time.Duration

@@ -44,7 +44,7 @@ func summary(p *PolicyResult) Policy {
 		Name: p.Name, Makespan: p.makespan().Seconds(), Decisions: p.Decisions, LeaderOutage: p.LeaderOutage.Seconds(),
 		BytesOCS: int64(p.BytesOCS), BytesEPS: int64(p.BytesEPS), BytesBasis: cmp.Or(p.BytesBasis, "payload"),
 		Reconfigurations: p.Reconfigurations, Outage: outage(p), Dark: dark(p),
-		DroppedDark: p.DroppedDark, DroppedQueue: p.DroppedQueue, Retransmissions: p.Retransmissions, Reordered: p.Reordered, Marked: p.Marked, DarkQueues: p.DarkQueues,
+		DroppedDark: p.DroppedDark, DroppedQueue: p.DroppedQueue, Retransmissions: p.Retransmissions, Reordered: p.Reordered, Marked: p.Marked, DarkQueues: p.DarkQueues, QueueDepth: p.QueueDepth,
 		Anneal: Anneal{Place: Moves(p.Anneal.Place), Route: Moves(p.Anneal.Route)}, Notes: p.Notes,
 	}
 	var cct, jct []time.Duration

@@ -116,6 +116,9 @@ func checkPackets(t *testing.T, s *setup, o *outcome) {
 	if o.Received != want || o.BundlesEnded != bundles {
 		t.Errorf("hosts received %d bytes in %d bundles, sent were %d in %d", o.Received, o.BundlesEnded, want, bundles)
 	}
+	if d := o.depth(); d == nil || d.Port == "" || d.Most < d.Mean || d.Mean < 0 {
+		t.Errorf("the fullest queue of a switch is %+v", d)
+	}
 }
 
 func TestPackets(t *testing.T) {

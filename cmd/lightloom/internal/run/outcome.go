@@ -108,7 +108,7 @@ func (o *outcome) result() report.PolicyResult {
 	r := report.PolicyResult{
 		Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, OutageAssumed: o.Assumed,
 		DarkAsked: o.Row.Spec.Dark, DarkSource: o.DarkSource, DroppedDark: o.Dropped, DroppedQueue: o.Queue,
-		Retransmissions: o.Retrans, Reordered: o.Reordered, Marked: o.Marked, DarkQueues: o.Parked, Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage,
+		Retransmissions: o.Retrans, Reordered: o.Reordered, Marked: o.Marked, DarkQueues: o.Parked, QueueDepth: o.depth(), Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage,
 		Notes: o.Notes,
 	}
 	if !o.Row.Spec.HasOCS() {
