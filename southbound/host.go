@@ -89,6 +89,8 @@ type Left struct {
 	Live int32
 	Load []LinkLoad
 	Off  []int32 // rows, ascending
+	// Version is another whenever Load is, so that who has added it up need not do so again; 0 where that is not told.
+	Version uint64
 }
 
 // LinkLoad is how many of a coflow's bundles take a link, and their Base together.

@@ -1,12 +1,14 @@
 package policy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"lightloom/controller"
 	"lightloom/controller/policy"
 	"lightloom/controller/policy/policytest"
+	"lightloom/southbound"
 )
 
 // names returns every preset, and for each part that no preset has, a policy with it.
@@ -155,4 +157,45 @@ func FuzzNew(f *testing.F) {
 			t.Errorf("New(%q): %v, %v", name, p, err)
 		}
 	})
+}
+
+// TestBlind: a policy that says it reads nothing of what coflows have left decides the same where it is not told, and one
+// that reads it does not say so.
+func TestBlind(t *testing.T) {
+	blind := 0
+	for _, name := range names() {
+		fresh := func() controller.Policy {
+			p, err := policy.New(name, policy.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		if b, ok := fresh().(interface{ Blind() bool }); !ok || !b.Blind() {
+			continue
+		}
+		blind++
+		for seed := range uint64(200) {
+			v := policytest.View(seed)
+			want := text(fresh().Decide(v, nil))
+			for i := range v.Coflows {
+				v.Coflows[i].Left = southbound.Left{Live: v.Coflows[i].Left.Live}
+			}
+			if got := text(fresh().Decide(v, nil)); got != want {
+				t.Fatalf("%s, view %d: decides\n%s\nwhere it is told what is left\n%s", name, seed, got, want)
+			}
+		}
+	}
+	if p, err := policy.New("sebf", policy.Options{}); err != nil || blind < 4 {
+		t.Errorf("%d policies are blind, %v", blind, err)
+	} else if _, ok := p.(interface{ Blind() bool }); ok {
+		t.Error("sebf goes by what is left, and says it does not")
+	}
+}
+
+// text writes a plan down, rates and all.
+func text(p *controller.Plan) string {
+	c := *p
+	c.Share = nil
+	return fmt.Sprintf("%+v %+v", c, p.Share)
 }

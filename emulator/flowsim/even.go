@@ -12,7 +12,7 @@ import (
 
 // evenly says whether rates tell all coflows the same of their ports, and writes that down if so.
 func (f *fluid) evenly(r *southbound.Rates) bool {
-	if !f.flat || len(f.capacity) > len(f.wide) || r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0 || len(r.Spread) == 0 || len(r.Spread) < 2 && !f.even {
+	if !f.flat || len(f.capacity) > len(f.wide) || r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0 || len(r.Spread) == 0 || len(r.Spread[0].From)+len(r.Spread[0].To) == 0 || len(r.Spread) < 2 && !f.even {
 		return false
 	}
 	for i := range r.Spread {

@@ -30,6 +30,7 @@ type fluid struct {
 	anywhere bool             // or anything may have
 	watch    [][]int32        // by what finder.find says was asked: routes that must be walked again when it changes
 	epoch    uint64           // counts calls of setRates
+	checks   uint64           // counts checks of rates
 	touched  []int32          // classes whose next end may have moved
 
 	bundles []bundle
@@ -84,6 +85,7 @@ type scratch struct {
 	extra   []southbound.Extra
 	where   []int32 // by link, zero between calls
 	tell    []pathmap.BitsPerSecond
+	rows    []int32 // of the lane
 }
 
 // bundle is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends; on
@@ -283,10 +285,12 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool
 		if factor <= 0 {
 			return southbound.Left{}, false
 		}
-		for _, x := range co.extra {
-			if b := co.first + x.Row; f.bundles[b].class == onLane {
-				f.mark[b] = f.leftOf(b) / factor
-				co.off = append(co.off, x.Row)
+		for i := range co.extra {
+			row := co.extra[i].Row
+			b := co.first + row
+			if bu := &f.bundles[b]; bu.class == onLane {
+				f.mark[b] = f.lane.rows[bu.pos].leftAt(now) / factor
+				co.off = append(co.off, row)
 			}
 		}
 		if int(co.live-co.on) != len(co.off) {
@@ -294,7 +298,7 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool
 		}
 	}
 	f.loads(co)
-	return southbound.Left{F: factor, Base: f.mark[co.first:co.end:co.end], At: now, Live: co.live, Load: co.load, Off: co.off}, true
+	return southbound.Left{F: factor, Base: f.mark[co.first:co.end:co.end], At: now, Live: co.live, Load: co.load, Off: co.off, Version: co.sums}, true
 }
 
 // settle brings routes and rates up to date with everything that was done at this instant. It costs nothing where

@@ -199,19 +199,20 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 	if r.Fair && len(r.Pace)+len(r.Spread)+len(r.Extra)+len(r.Pairs) > 0 {
 		return errors.New("fair, and yet with paces, spreads, extras or pairs")
 	}
-	named := make(map[southbound.CoflowID]bool, len(r.Pace))
+	s.fluid.checks++
 	for _, p := range r.Pace {
-		switch _, err := s.known(p.Coflow); {
+		i, err := s.known(p.Coflow)
+		switch {
 		case err != nil:
 			return fmt.Errorf("pace: %w", err)
-		case named[p.Coflow]:
+		case s.named(i):
 			return fmt.Errorf("pace: coflow %d is named twice", p.Coflow)
 		case p.Until < 0:
 			return fmt.Errorf("pace: coflow %d until %v, which is below zero", p.Coflow, p.Until)
 		}
-		named[p.Coflow] = true
+		s.fluid.coflows[i].heard = s.fluid.checks
 	}
-	if err := s.checkSpreads(r, named); err != nil {
+	if err := s.checkSpreads(r); err != nil {
 		return err
 	}
 	for _, p := range r.Pairs {
@@ -228,17 +229,21 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 	return nil
 }
 
-// checkSpreads checks spreads and extras; named holds the coflows that have a pace.
-func (s *Sim) checkSpreads(r *southbound.Rates, named map[southbound.CoflowID]bool) error {
+// named says whether the rates that are being checked have named a coflow.
+func (s *Sim) named(i int32) bool { return s.fluid.coflows[i].heard == s.fluid.checks }
+
+// checkSpreads checks spreads and extras. Coflows that have a pace are named.
+func (s *Sim) checkSpreads(r *southbound.Rates) error {
 	for i := range r.Spread {
 		sp := &r.Spread[i]
-		if _, err := s.known(sp.Coflow); err != nil {
+		known, err := s.known(sp.Coflow)
+		if err != nil {
 			return fmt.Errorf("spread: %w", err)
 		}
-		if named[sp.Coflow] {
+		if s.named(known) {
 			return fmt.Errorf("spread: coflow %d is named twice", sp.Coflow)
 		}
-		named[sp.Coflow] = true
+		s.fluid.coflows[known].heard = s.fluid.checks
 		if i > 0 && sameRates(sp.From, r.Spread[i-1].From) && sameRates(sp.To, r.Spread[i-1].To) {
 			continue // these have been checked
 		}
@@ -252,10 +257,11 @@ func (s *Sim) checkSpreads(r *southbound.Rates, named map[southbound.CoflowID]bo
 			if _, err := s.row(x.BundleKey); err != nil {
 				return fmt.Errorf("extra: %w", err)
 			}
-			if !named[x.Coflow] {
+			known := s.fluid.byID[x.Coflow]
+			if !s.named(known) {
 				return fmt.Errorf("extra: coflow %d has neither a pace nor a spread", x.Coflow)
 			}
-			rows = s.fluid.coflows[s.fluid.byID[x.Coflow]].rows
+			rows = s.fluid.coflows[known].rows
 		}
 		switch {
 		case x.Rate <= 0:

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/pathmap"
+	"lightloom/southbound"
 )
 
 // lane is the bundles that have a rate of their own until rates are set again: those of a spread, and those with an
@@ -18,12 +20,22 @@ type lane struct {
 // laned is a bundle in the lane.
 type laned struct {
 	bundle int32
-	pos    int32         // in the heap; none where it stands still
-	wish   float64       // bits a second at layer 2
-	rate   float64       // payload bytes a nanosecond
-	left   float64       // bytes, at instant at
-	at     time.Duration //
-	end    time.Duration
+	pos    int32            // in the heap; none where it stands still
+	wish   float64          // bits a second at layer 2
+	rate   float64          // payload bytes a nanosecond
+	left   float64          // bytes, at instant at
+	at     time.Duration    //
+	end    time.Duration    // of the last byte; southbound.Never where it stands still
+	tight  []pathmap.LinkID // of its route: borrowed, for who is on a route that changes is put here anew
+	stands bool             // its route leads nowhere
+}
+
+// asks returns what a row asks for, in bits a second at layer 2.
+func (l *laned) asks() float64 {
+	if l.stands {
+		return 0
+	}
+	return l.wish
 }
 
 func (l *laned) leftAt(now time.Duration) float64 {
@@ -33,7 +45,8 @@ func (l *laned) leftAt(now time.Duration) float64 {
 // enlane puts a bundle with so many bytes left into the lane.
 func (f *fluid) enlane(b int32, left, wish float64) {
 	f.bundles[b].class, f.bundles[b].pos = onLane, int32(len(f.lane.rows))
-	f.lane.rows = append(f.lane.rows, laned{bundle: b, pos: none, wish: wish, left: left, at: f.clock.Now()})
+	r := &f.routes[f.bundles[b].route]
+	f.lane.rows = append(f.lane.rows, laned{bundle: b, pos: none, wish: wish, left: left, at: f.clock.Now(), end: southbound.Never, tight: r.tight, stands: r.fate != arrives})
 	f.disturb()
 }
 
@@ -66,19 +79,33 @@ func (f *fluid) wishLaned(b int32, wish float64) {
 
 // setLaned gives a row of the lane a rate in bits a second at layer 2.
 func (f *fluid) setLaned(i int32, bits float64) {
+	if f.paceLaned(i, bits) {
+		f.moveLaned(i)
+	}
+}
+
+// paceLaned is setLaned but for the heap, which is out of order then; it says whether the rate is another.
+func (f *fluid) paceLaned(i int32, bits float64) bool {
 	r := &f.lane.rows[i]
 	rate := bits * f.perBit
 	if rate == r.rate {
-		return
+		return false
 	}
 	now := f.clock.Now()
-	r.left, r.at, r.rate = r.leftAt(now), now, rate
-	d, ok := until(r.left, rate)
-	if rate <= 0 || !ok {
+	r.left, r.at, r.rate, r.end = r.leftAt(now), now, rate, southbound.Never
+	if d, ok := until(r.left, rate); rate > 0 && ok {
+		r.end = f.grid(now + d)
+	}
+	return true
+}
+
+// moveLaned puts a row to where it belongs in the heap.
+func (f *fluid) moveLaned(i int32) {
+	r := &f.lane.rows[i]
+	if r.end == southbound.Never {
 		f.halt(i)
 		return
 	}
-	r.end = f.grid(now + d)
 	f.lane.stale = true
 	if r.pos == none {
 		f.lane.heap = append(f.lane.heap, i)
@@ -86,6 +113,44 @@ func (f *fluid) setLaned(i int32, bits float64) {
 		return
 	}
 	f.lane.settle(int(r.pos), i)
+}
+
+// grantLane gives every row of the lane what it asks for. Where many get another rate the heap is built anew, which takes a
+// few steps a row, however many rows there are.
+func (f *fluid) grantLane() {
+	ln, changed := &f.lane, f.tmp.rows[:0]
+	for i := range ln.rows {
+		if r := &ln.rows[i]; r.asks()*f.perBit != r.rate {
+			changed = append(changed, int32(i))
+		}
+	}
+	f.tmp.rows = changed
+	if len(changed) <= len(ln.rows)/8 {
+		for _, i := range changed {
+			f.setLaned(i, ln.rows[i].asks())
+		}
+		return
+	}
+	for _, i := range changed {
+		f.paceLaned(i, ln.rows[i].asks())
+	}
+	ln.build()
+}
+
+// build makes the heap anew.
+func (ln *lane) build() {
+	ln.heap, ln.stale = ln.heap[:0], true
+	for i := range ln.rows {
+		if ln.rows[i].pos = none; ln.rows[i].end != southbound.Never {
+			ln.heap = append(ln.heap, int32(i))
+		}
+	}
+	for i := (len(ln.heap)+2)/arity - 1; i >= 0; i-- { // the last that has children, and those before
+		ln.sink(i, ln.heap[i])
+	}
+	for i, row := range ln.heap {
+		ln.rows[row].pos = int32(i)
+	}
 }
 
 // halt takes a row out of the heap.

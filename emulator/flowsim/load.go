@@ -12,6 +12,7 @@ func (f *fluid) addLoad(co *coflow, r *route, mark float64) {
 		co.stale = true
 		return
 	}
+	co.sums++
 	rows := int32(1)
 	if mark < 0 {
 		rows = -1
@@ -37,6 +38,7 @@ func (f *fluid) loads(co *coflow) {
 		return
 	}
 	co.stale = false
+	co.sums++
 	if co.where == nil && len(f.capacity) <= manyLinks {
 		co.where = make([]int32, len(f.capacity))
 	}

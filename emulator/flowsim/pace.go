@@ -28,6 +28,7 @@ type coflow struct {
 	finish des.Event
 	want   order // what setRates of epoch named asks for
 	named  uint64
+	heard  uint64 // the check of rates that last met it
 
 	caps []ceiling // by row; nil: none has one
 
@@ -37,6 +38,7 @@ type coflow struct {
 	load  []southbound.LinkLoad // of the rows on the pace, per unit of factor
 	where []int32               // by link: its place in load, and one; nil on fabrics of many links
 	stale bool                  // load is to be summed up again
+	sums  uint64                // version of load
 }
 
 // kind says what rates were last set for a coflow.

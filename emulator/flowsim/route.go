@@ -270,7 +270,7 @@ func (f *fluid) rejoin() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
 		co.stale = true
-		if co.kind == free || co.kind == leveled || co.kind == paced && co.until == 0 && len(co.extra) == 0 {
+		if co.kind == free || co.kind == leveled || co.kind == paced && co.until == 0 && len(co.extra) == 0 && co.caps == nil {
 			continue
 		}
 		for b := co.first; b < co.end; b++ {

@@ -68,8 +68,10 @@ func (f *fluid) grant() bool {
 		}
 		fits = fits && !math.IsInf(each, 1)
 		for _, l := range f.routes[c.route].tight {
+			if load[l] == 0 {
+				touched = append(touched, l)
+			}
 			load[l] += each * float64(len(c.heap))
-			touched = append(touched, l)
 		}
 	}
 	for _, i := range f.live {
@@ -87,13 +89,16 @@ func (f *fluid) grant() bool {
 		}
 	}
 	for i := range f.lane.rows {
-		each := f.wishOfLaned(&f.lane.rows[i])
+		r := &f.lane.rows[i]
+		each := r.asks()
 		if each == 0 {
 			continue
 		}
-		for _, l := range f.routes[f.bundles[f.lane.rows[i].bundle].route].tight {
+		for _, l := range r.tight {
+			if load[l] == 0 {
+				touched = append(touched, l)
+			}
 			load[l] += each
-			touched = append(touched, l)
 		}
 	}
 	f.tmp.touched = touched
@@ -105,19 +110,9 @@ func (f *fluid) grant() bool {
 		for _, i := range f.busy {
 			f.setRate(i, f.wish(&f.classes[i]))
 		}
-		for i := range f.lane.rows {
-			f.setLaned(int32(i), f.wishOfLaned(&f.lane.rows[i]))
-		}
+		f.grantLane()
 	}
 	return fits
-}
-
-// wishOfLaned returns what a row of the lane asks for, in bits a second at layer 2.
-func (f *fluid) wishOfLaned(r *laned) float64 {
-	if f.routes[f.bundles[r.bundle].route].fate != arrives {
-		return 0
-	}
-	return r.wish
 }
 
 // fill lists who shares, for the solver: the busy classes, then the bundles that follow paces, one by one.
@@ -141,7 +136,7 @@ func (f *fluid) fill() {
 func (f *fluid) fillLane() {
 	for i := range f.lane.rows {
 		r := &f.lane.rows[i]
-		f.tmp.classes = append(f.tmp.classes, f.ask(f.routes[f.bundles[r.bundle].route].tight, 1, f.wishOfLaned(r)))
+		f.tmp.classes = append(f.tmp.classes, f.ask(r.tight, 1, r.asks()))
 	}
 }
 
@@ -168,7 +163,7 @@ func (f *fluid) fallOut() {
 	first := len(f.tmp.classes) - len(f.lane.rows)
 	for i := range f.lane.rows {
 		rate := f.tmp.rates[first+i]
-		f.strained = f.strained || short(rate, f.wishOfLaned(&f.lane.rows[i]))
+		f.strained = f.strained || short(rate, f.lane.rows[i].asks())
 		f.setLaned(int32(i), rate)
 	}
 	first -= len(f.tmp.members)

@@ -17,17 +17,22 @@ type book struct {
 	rows  int
 	seen  uint64 // the decision that last met it
 
-	src   []southbound.HostID // sources, ascending
-	runs  []run
-	words int      // of a bit set
-	has   []uint64 // by run: sources that the run ever had
-	live  []uint64 // by run: sources whose row has not ended
-	left  int32    // rows that have not ended
-	wide  int32    // rows at the start
+	src     []southbound.HostID // sources, ascending; on fabrics of few hosts all hosts, so that sets are of hosts
+	senders int                 // sources that it has
+	runs    []run
+	dsts    []uint64 // destinations, as a set of hosts; nil where src is not all hosts
+	from    []uint64 // sources, likewise
+	words   int      // of a bit set
+	has     []uint64 // by run: sources that the run ever had
+	live    []uint64 // by run: sources whose row has not ended
+	left    int32    // rows that have not ended
+	wide    int32    // rows at the start
 
 	largest pathmap.Bytes // of a row, at the start
 	total   pathmap.Bytes // of all rows, at the start
 	ranks   measures
+
+	sums sums
 
 	counted     []uint64 // what ports has counted of live; nil: it is not counted
 	countedLeft int32
@@ -43,7 +48,11 @@ type run struct {
 type books struct {
 	byID map[southbound.CoflowID]*book
 	tick uint64
+	all  []southbound.HostID // every host, where they are few
 }
+
+// fewSources is up to how many hosts sets are of hosts.
+const fewSources = 512
 
 // open returns the books of a view's coflows, in the view's order, brought up to date. Events are hints: where they do
 // not account for all rows that ended, the rows are looked at.
@@ -51,13 +60,19 @@ func (s *books) open(v *controller.View, ev []controller.Event, buf []*book) []*
 	if s.byID == nil {
 		s.byID = map[southbound.CoflowID]*book{}
 	}
+	if n := v.Fabric.Hosts(); n <= fewSources && len(s.all) != n {
+		s.all = make([]southbound.HostID, n)
+		for h := range s.all {
+			s.all[h] = southbound.HostID(h)
+		}
+	}
 	s.tick++
 	buf = buf[:0]
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
 		b := s.byID[c.ID]
 		if b == nil || !b.about(c) {
-			b = newBook(c)
+			b = newBook(c, s.all)
 			s.byID[c.ID] = b
 		}
 		b.seen = s.tick
@@ -100,7 +115,8 @@ func (b *book) about(c *controller.CoflowView) bool {
 	return b.rows == len(c.Src) && (b.rows == 0 || b.first == &c.Src[0])
 }
 
-func newBook(c *controller.CoflowView) *book {
+// newBook opens the book of a coflow. all is every host, nil where they are too many to be a set.
+func newBook(c *controller.CoflowView, all []southbound.HostID) *book {
 	b := &book{rows: len(c.Src), wide: int32(len(c.Src))}
 	if b.rows == 0 {
 		return b
@@ -109,6 +125,10 @@ func newBook(c *controller.CoflowView) *book {
 	b.src = slices.Clone(c.Src)
 	slices.Sort(b.src)
 	b.src = slices.Compact(b.src)
+	b.senders = len(b.src)
+	if all != nil {
+		b.src = all
+	}
 	b.words = (len(b.src) + 63) / 64
 	for r := range c.Src {
 		if n := len(b.runs); n == 0 || b.runs[n-1].dst != c.Dst[r] {
@@ -127,6 +147,16 @@ func newBook(c *controller.CoflowView) *book {
 				at++
 			}
 			set[at/64] |= 1 << (at % 64)
+		}
+	}
+	if all != nil {
+		b.dsts, b.from = make([]uint64, b.words), make([]uint64, b.words)
+		for at := range b.has {
+			b.from[at%b.words] |= b.has[at]
+		}
+		for i := range b.runs {
+			h := b.runs[i].dst
+			b.dsts[h/64] |= 1 << (h % 64)
 		}
 	}
 	b.live = slices.Clone(b.has)
@@ -197,4 +227,21 @@ func (b *book) row(i, at int) int32 {
 		n += bits.OnesCount64(set[w])
 	}
 	return b.runs[i].first + int32(n)
+}
+
+// runTo returns the run of a destination that the book has, where its sets are of hosts.
+func (b *book) runTo(dst southbound.HostID) int {
+	n := bits.OnesCount64(b.dsts[dst/64] & (1<<(dst%64) - 1))
+	for w := range dst / 64 {
+		n += bits.OnesCount64(b.dsts[w])
+	}
+	return n
+}
+
+// sends says whether a host is among the sources of a coflow, ended rows too.
+func (b *book) sends(h southbound.HostID) bool {
+	if b.dsts == nil {
+		return true
+	}
+	return b.from[h/64]>>(h%64)&1 != 0
 }

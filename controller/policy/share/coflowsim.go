@@ -70,9 +70,7 @@ func (p *Coflowsim) Fill(v *controller.View, ev []controller.Event, plan *contro
 		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: skipped[i].c.ID, From: from, To: to})
 	}
 	slices.SortStableFunc(all, func(a, b demand) int { return cmp.Compare(p.due(v.Now, v, &a), p.due(v.Now, v, &b)) })
-	for i := range all {
-		o.backfill(v, &all[i])
-	}
+	o.backfillAll(v, all)
 	o.finish(plan)
 }
 

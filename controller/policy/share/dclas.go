@@ -53,9 +53,7 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: all[i].c.ID, From: from, To: to})
 		wake = min(wake, sinks(v.Now, &all[i], o.given(&all[i])-before, o.ground.bits))
 	}
-	for i := range all {
-		o.backfill(v, &all[i])
-	}
+	o.backfillAll(v, all)
 	plan.Wake = min(plan.Wake, wake)
 	o.finish(plan)
 }
@@ -76,6 +74,9 @@ func queueOf(sent float64) int {
 func (o *Ordered) given(d *demand) float64 {
 	sum := 0.0
 	for _, h := range d.b.src {
+		if !d.b.sends(h) {
+			continue
+		}
 		sum += o.ground.capacity[o.ground.up[h]] - o.ground.free[o.ground.up[h]]
 	}
 	return sum

@@ -54,9 +54,7 @@ func (p *Deadline) Fill(v *controller.View, ev []controller.Event, plan *control
 		o.madd(v, &rest[i])
 	}
 	o.order.rank(v, all)
-	for i := range all {
-		o.backfill(v, &all[i])
-	}
+	o.backfillAll(v, all)
 	o.finish(plan)
 }
 

@@ -35,6 +35,11 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 		}
 		first := len(loads)
 		d := demand{c: c, b: o.open[i]}
+		if c.Left.Version != 0 && c.Left.Load != nil && len(v.Circuits) == 0 && o.ground.routed[c.ID] == nil && len(o.ground.capacity) <= manyLinks {
+			o.addKnown(v, &d)
+			o.all = append(o.all, d)
+			continue
+		}
 		if c.Left.Load != nil && len(v.Circuits) == 0 && o.ground.routed[c.ID] == nil {
 			loads = o.addTold(v, loads, &d)
 		} else {
@@ -49,7 +54,7 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 			d.gamma = max(d.gamma, l.ns)
 		}
 		d.loads = loads[first:len(loads):len(loads)]
-		if d.remains = d.left; len(v.Circuits) > 0 {
+		if d.remains = d.left; len(v.Circuits) > 0 && !o.lean {
 			d.remains = 0
 			for r := range c.Src {
 				if !c.Ended[r] {

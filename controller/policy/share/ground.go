@@ -14,6 +14,7 @@ import (
 type ground struct {
 	fabric   *topo.Fabric
 	capacity []float64        // by link, bits a second
+	crumb    []float64        // by link: less than that is nothing
 	binds    []bool           // by link: it can be what holds a bundle back
 	plain    bool             // no link between switches binds: a bundle takes two links, and no path need be looked up
 	isUp     []bool           // by link: it leads from a host into the network
@@ -60,6 +61,7 @@ func (g *ground) survey(v *controller.View) {
 		g.bits = 8 // headers are not charged on a crossbar, so that figures compare with other simulators'
 	}
 	g.capacity, g.binds, g.plain = make([]float64, len(t.Links())), make([]bool, len(t.Links())), true
+	g.crumb = make([]float64, len(t.Links()))
 	g.isUp = make([]bool, len(t.Links()))
 	g.up, g.down = make([]pathmap.LinkID, f.Hosts()), make([]pathmap.LinkID, f.Hosts())
 	for h := range g.up {
@@ -73,6 +75,7 @@ func (g *ground) survey(v *controller.View) {
 	}
 	for l, link := range t.Links() {
 		g.capacity[l] = float64(v.Room(pathmap.LinkID(l)))
+		g.crumb[l] = g.capacity[l] * spare
 		from, to := t.Node(link.From), t.Node(link.To)
 		// A link at a ToR that carries all that the rack's hosts can send or take never holds anybody back, unless others'
 		// bytes take it, too.
@@ -126,7 +129,7 @@ func (g *ground) links(v *controller.View, src, dst southbound.HostID, tag south
 }
 
 // empty says whether nothing worth giving is left of a link.
-func (g *ground) empty(l pathmap.LinkID) bool { return g.free[l] < g.capacity[l]*spare }
+func (g *ground) empty(l pathmap.LinkID) bool { return g.free[l] < g.crumb[l] }
 
 // take gives away bits a second of a link.
 func (g *ground) take(l pathmap.LinkID, rate float64) { g.free[l] = max(g.free[l]-rate, 0) }

@@ -13,7 +13,7 @@ type measures struct {
 }
 
 func measure(c *controller.CoflowView, b *book) measures {
-	m := measures{senders: len(b.src), receivers: len(b.runs)}
+	m := measures{senders: b.senders, receivers: len(b.runs)}
 	out := map[southbound.HostID]pathmap.Bytes{}
 	for i := range b.runs {
 		in := pathmap.Bytes(0)

@@ -24,6 +24,7 @@ import (
 // starts or ends, unless the policy is asked again at the end of every bundle.
 type Ordered struct {
 	order ranking
+	lean  bool // the order does not go by bytes left
 
 	ground   ground
 	books    books
@@ -35,6 +36,7 @@ type Ordered struct {
 	when     []uint64
 	epoch    uint64
 	mask     []uint64
+	left     ends
 	allot    allot
 	taken    []float64 // by link; zero between calls
 	rates    southbound.Rates
@@ -73,9 +75,7 @@ func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.
 	for i := range all {
 		o.madd(v, &all[i])
 	}
-	for i := range all {
-		o.backfill(v, &all[i])
-	}
+	o.backfillAll(v, all)
 	o.finish(p)
 }
 
@@ -99,12 +99,14 @@ func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 func (o *Ordered) madd(v *controller.View, d *demand) {
 	g := &o.ground
 	ns := 0.0
-	for _, l := range d.loads {
-		if g.empty(l.link) {
+	for i := range d.loads {
+		l := &d.loads[i]
+		free := g.free[l.link]
+		if free < g.crumb[l.link] {
 			o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
 			return
 		}
-		ns = max(ns, l.bits/g.free[l.link]*1e9)
+		ns = max(ns, l.bits/free*1e9)
 	}
 	until, ok := instant(v.Now, ns)
 	if ok = ok && len(d.loads) > 0; !ok {
@@ -112,8 +114,10 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 	}
 	o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID, Until: until})
 	if ok {
-		for _, l := range d.loads {
-			g.take(l.link, l.bits*1e9/float64(until-v.Now))
+		took := float64(until - v.Now)
+		for i := range d.loads {
+			l := &d.loads[i]
+			g.take(l.link, l.bits*1e9/took)
 		}
 	}
 }

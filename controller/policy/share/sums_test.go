@@ -1,0 +1,113 @@
+package share
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// tell lends what is left of a view's coflows as a fabric does that has added it up: a factor, sums by link for the rows on
+// the pace, and some rows off it. A version stays where nothing but the factor and the rows off it have changed.
+func tell(r *rand.Rand, v *controller.View) {
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		off := c.Left.Off[:0:0]
+		keep := c.Left.Version != 0 && r.IntN(3) > 0 && !slices.ContainsFunc(c.Left.Off, func(row int32) bool { return c.Ended[row] })
+		for row := range c.Src {
+			if c.Ended[row] {
+				continue
+			}
+			was := slices.Contains(c.Left.Off, int32(row))
+			if keep && was || !keep && r.IntN(5) == 0 {
+				off = append(off, int32(row))
+				c.Left.Base[row] *= 0.5 + r.Float64()/2
+			}
+		}
+		c.Left.Off = off
+		if r.IntN(2) == 0 {
+			c.Left.F *= 0.9
+		}
+		if !keep || c.Left.Load == nil {
+			c.Left.Version++
+		}
+		c.Left.Load = loadOf(v, c)
+	}
+}
+
+// loadOf adds up the rows on the pace.
+func loadOf(v *controller.View, c *controller.CoflowView) []southbound.LinkLoad {
+	load := []southbound.LinkLoad{{Link: 0}} // of rows that have ended
+	t := v.Fabric.Topology
+	for row := range c.Src {
+		if c.Ended[row] || slices.Contains(c.Left.Off, int32(row)) {
+			continue
+		}
+		up, down := t.Out(v.Fabric.HostNode[c.Src[row]])[0], pathmap.Reverse(t.Out(v.Fabric.HostNode[c.Dst[row]])[0])
+		for _, l := range []pathmap.LinkID{up, down} {
+			i := slices.IndexFunc(load, func(u southbound.LinkLoad) bool { return u.Link == l })
+			if i < 0 {
+				i, load = len(load), append(load, southbound.LinkLoad{Link: l})
+			}
+			load[i].Rows++
+			load[i].Base += c.Left.Base[row]
+		}
+	}
+	return load
+}
+
+// TestSumsTwin holds decisions that remember sums, and back-fill by sets of ports, against a new instance that is told no
+// version and looks at every row: what they say must be the same to the bit.
+func TestSumsTwin(t *testing.T) {
+	orders := map[string]func() *Ordered{"sebf": NewSEBF, "lcf": NewLCF, "fifo": NewFIFO, "bssi": NewBSSI}
+	for _, name := range []string{"sebf", "lcf", "fifo", "bssi"} {
+		for seed := range uint64(150) {
+			r := rand.New(rand.NewPCG(seed, 61))
+			v := crossbar(t)
+			used, next := orders[name](), southbound.CoflowID(0)
+			for step := range 20 {
+				ended := map[southbound.CoflowID]int32{}
+				for i := range v.Coflows {
+					ended[v.Coflows[i].ID] = v.Coflows[i].Left.Live
+				}
+				ev := goOn(r, t, v, &next)
+				for i := range v.Coflows {
+					if c := &v.Coflows[i]; ended[c.ID] != c.Left.Live {
+						c.Left.Version++ // a row has left the pace, or the lane
+						c.Left.Load = nil
+					}
+				}
+				tell(r, v)
+				var p controller.Plan
+				used.Fill(v, ev, &p)
+				if got, want := fmt.Sprint(p.Share), slowly(orders[name](), v); got != want {
+					t.Fatalf("%s, seed %d step %d: says\n%s\nlooking at every row\n%s", name, seed, step, got, want)
+				}
+			}
+		}
+	}
+}
+
+func slowly(o *Ordered, v *controller.View) string {
+	w := *v
+	w.Coflows = slices.Clone(v.Coflows)
+	for i := range w.Coflows {
+		w.Coflows[i].Left.Version = 0
+	}
+	var p controller.Plan
+	o.start(&w, &p)
+	all := o.demands(&w, nil)
+	o.order.rank(&w, all)
+	for i := range all {
+		o.madd(&w, &all[i])
+	}
+	for i := range all {
+		o.backfill(&w, &all[i])
+	}
+	o.finish(&p)
+	return fmt.Sprint(p.Share)
+}
