@@ -22,6 +22,9 @@ type View struct {
 	// Changed says which links have come or gone since the last decision: bundles whose racks have a path over one of them
 	// may find a better way now. nil: none.
 	Changed []bool
+	// Touched are the pairs of racks, by the path map's index from links to pairs, that have a path over a Changed link,
+	// sorted. nil where nobody keeps the index: then a policy looks at the paths themselves.
+	Touched []pathmap.Pair
 
 	// Links is what passes each link, as its switches have counted lately; nil where nobody counts. It is no part of the
 	// replicated state: two leaderships may know different things.

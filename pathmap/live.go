@@ -195,11 +195,12 @@ func (v *Live) pairs(numbers []uint32) []Pair {
 		x, y := v.end[n-pairOf(0, b)], v.end[b]
 		pairs = append(pairs, Pair{min(x, y), max(x, y)})
 	}
-	slices.SortFunc(pairs, comparePairs)
+	slices.SortFunc(pairs, ComparePairs)
 	return pairs
 }
 
-func comparePairs(p, q Pair) int {
+// ComparePairs orders pairs by A, then B.
+func ComparePairs(p, q Pair) int {
 	if p.A != q.A {
 		return int(p.A - q.A)
 	}

@@ -39,6 +39,7 @@ func (l *Loop) avoid(s *state.State, now time.Duration) {
 			l.changed[id] = true
 		}
 	}
+	l.pairs = l.touchedPairs()
 	l.cut = cut
 	steered := l.wantedCircuits(s)
 	before := make(map[southbound.DeviceID][]southbound.Rule)
@@ -124,4 +125,19 @@ func (l *Loop) bring(d southbound.DeviceID, c southbound.Change) {
 	token := l.mover.Token()
 	l.unread[d] = repair{token: token, tries: l.unread[d].tries + 1}
 	l.act.Sets = append(l.act.Sets, rollout.Set{Device: d, Token: token, Change: c})
+}
+
+// touchedPairs looks up in the index which racks have a path over a link that has changed.
+func (l *Loop) touchedPairs() []pathmap.Pair {
+	if l.cfg.Index == nil {
+		return nil
+	}
+	pairs := []pathmap.Pair{}
+	for id := 0; id < len(l.changed); id += 2 { // both directions of a cable change together
+		if l.changed[id] || l.changed[id+1] {
+			pairs = append(pairs, l.cfg.Index.Users(pathmap.LinkID(id))...)
+		}
+	}
+	slices.SortFunc(pairs, pathmap.ComparePairs)
+	return slices.Compact(pairs)
 }

@@ -20,7 +20,7 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 	l.look(s, now, in)
 	l.asked++
 	p := l.cfg.Policy.Decide(&l.view, l.pending)
-	l.changed = nil
+	l.changed, l.pairs = nil, nil
 	l.pending = l.pending[:0]
 	if err := l.commit(s, now, p); err != nil {
 		// A plan that cannot stand is dropped whole, and its wish to be called again with it.
@@ -36,7 +36,7 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 // look brings the view up to date.
 func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
 	v := &l.view
-	v.Changed, v.Links = l.changed, l.meters.links
+	v.Changed, v.Touched, v.Links = l.changed, l.pairs, l.meters.links
 	v.Now, v.Seed, v.Paths = now, l.cfg.Seed, l.cfg.Paths
 	v.Delta, v.Elephants = s.Outage(l.cfg.Delta), l.cfg.Elephants
 	v.Traffic = l.traffic.Traffic(l.fabric.Racks)

@@ -23,6 +23,7 @@ import (
 type Config struct {
 	Policy    controller.Policy
 	Paths     *pathmap.Map
+	Index     *pathmap.Live // of Paths, as nothing had failed: which racks use a link; nil: nobody tells policies
 	Seed      uint64
 	Delta     time.Duration // the model's p90 of a circuit's whole outage; corrected by what the moves of the log took
 	Elephants pathmap.Bytes
@@ -116,6 +117,7 @@ type Loop struct {
 	avoided []state.PortRef              // ports that the base's tables keep clear of
 	haste   haste                        // the Sets of First that nobody has answered yet
 	changed []bool                       // by link: came or went since the last decision; nil: none
+	pairs   []pathmap.Pair               // of racks with a path over one of them; nil: none, or there is no index
 	cut     []bool                       // by link: what they are, with the other direction; nil before the first
 	taken   []bool                       // by OCS output: of what begins in this pass
 	steered []bool                       // by OCS input: its ToR may hold the circuit's rule

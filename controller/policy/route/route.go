@@ -56,8 +56,13 @@ func (f *finder) options(s, d southbound.RackID) []option {
 // changed says whether a path between two racks has a link that came or went since the last decision: then their bundles
 // are routed once more, those on it because they must, the others because there is room again, or less.
 func (f *finder) changed(s, d southbound.RackID) bool {
-	if f.v.Changed == nil {
+	switch {
+	case f.v.Changed == nil:
 		return false
+	case f.v.Touched != nil:
+		pair := pathmap.Pair{A: int32(min(s, d)), B: int32(max(s, d))}
+		_, over := slices.BinarySearchFunc(f.v.Touched, pair, pathmap.ComparePairs)
+		return over
 	}
 	key := [2]southbound.RackID{s, d}
 	over, ok := f.over[key]

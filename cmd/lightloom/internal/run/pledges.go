@@ -118,6 +118,8 @@ func nodesOf(t *pathmap.Topology, links []pathmap.LinkID) []string {
 
 // paths returns the path map of the fabric, which every replica makes once and alike.
 func (p *controllerProcess) paths() (*pathmap.Map, error) {
-	p.mapped.Do(func() { p.pathMap, p.pathsErr = p.fabric.PathMap(p.charge.Row.Spec.PathsKept(), p.charge.Seed) })
+	p.mapped.Do(func() {
+		p.pathMap, p.index, p.pathsErr = follow(p.fabric, p.charge.Row.Spec.PathsKept(), p.charge.Seed)
+	})
 	return p.pathMap, p.pathsErr
 }

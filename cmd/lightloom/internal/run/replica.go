@@ -62,6 +62,7 @@ type controllerProcess struct {
 
 	mapped   sync.Once
 	pathMap  *pathmap.Map
+	index    *pathmap.Live
 	pathsErr error
 }
 
@@ -162,7 +163,7 @@ func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
 	devices, closeAll := p.dial(term)
 	defer closeAll()
 	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock, Logger: p.log, Sample: p.charge.Sample,
-		Loop: loop.Config{Policy: policy, Paths: paths, Seed: p.charge.Seed, Delta: p.charge.Delta,
+		Loop: loop.Config{Policy: policy, Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
 			Elephants: p.charge.Elephants, Demand: p.charge.Row.Demand, Rollout: defaultControl().rollout(p.charge.Delta), Patience: 3 * time.Second, Verify: true}})
 	p.log.Info("leading", "term", term)
 	return p.seat.Sit(ctx, term, l)

@@ -27,6 +27,7 @@ type simulation struct {
 	state *state.State
 	loop  *loop.Loop
 	paths *pathmap.Map
+	index *pathmap.Live // nil where nothing fails
 	delta time.Duration
 
 	queues   *queueWatch   // nil: nobody asked
@@ -64,7 +65,7 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := f.PathMap(r.Spec.PathsKept(), s.opt.Seed)
+	paths, index, err := s.pathsOf(f, r)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 		return nil, err
 	}
 	ctl := controlOf(r.Spec)
-	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, meter: newMeter(sim), state: state.New(f), paths: paths, delta: ctl.delta(optical), moved: sums}
+	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, meter: newMeter(sim), state: state.New(f), paths: paths, index: index, delta: ctl.delta(optical), moved: sums}
 	if s.opt.Rules.PerQueue != "" {
 		x.queues = newQueueWatch(sim, len(f.Topology.Links()))
 	}
@@ -95,6 +96,31 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 	return x, x.elect()
 }
 
+// pathsOf maps a row's fabric: followed, where something is to fail.
+func (s *setup) pathsOf(f *topo.Fabric, r row) (*pathmap.Map, *pathmap.Live, error) {
+	if len(s.faults) == 0 {
+		m, err := f.PathMap(r.Spec.PathsKept(), s.opt.Seed)
+		return m, nil, err
+	}
+	return follow(f, r.Spec.PathsKept(), s.opt.Seed)
+}
+
+// indexedRacks is up to how many racks an index from links to pairs of racks is kept: some 15 MB then.
+const indexedRacks = 512
+
+// follow maps a fabric, with the index where that is not too large.
+func follow(f *topo.Fabric, k int, seed uint64) (*pathmap.Map, *pathmap.Live, error) {
+	if f.Racks > indexedRacks {
+		m, err := f.PathMap(k, seed)
+		return m, nil, err
+	}
+	index, err := f.Follow(k, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	return index.Map(), index, nil
+}
+
 // verifyRacks is up to how many racks every change to the tables is walked for loops: it takes the cube of their number.
 const verifyRacks = 32
 
@@ -105,7 +131,7 @@ func (x *simulation) elect() error {
 		return err
 	}
 	x.lives++
-	x.loop = loop.New(x.state.Fabric(), loop.Config{Policy: p, Paths: x.paths, Seed: x.setup.opt.Seed, Delta: x.delta,
+	x.loop = loop.New(x.state.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index, Seed: x.setup.opt.Seed, Delta: x.delta,
 		Elephants: x.setup.elephants, Demand: x.row.Demand, Rollout: x.ctl.rollout(x.delta), Patience: time.Second, Verify: x.row.Spec.Racks <= verifyRacks})
 	return nil
 }
