@@ -90,15 +90,16 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 			l.endReservation(now, r, state.Preempted)
 		}
 	}
-	for i := range p.Reserve {
-		r := p.Reserve[i]
-		if err := s.CheckReservation(&r); err != nil {
+	reserve := slices.Clone(p.Reserve) // the plan is borrowed, the entries are not its
+	for i := range reserve {
+		r := &reserve[i]
+		if err := s.CheckReservation(r); err != nil {
 			return err
 		}
-		l.add(state.Entry{Kind: state.Reserved, At: now, Reservation: &r})
+		l.add(state.Entry{Kind: state.Reserved, At: now, Reservation: r})
 		l.idle.add(r.In)
 		if r.Meanwhile == controller.Hold {
-			l.resteerPair(&r)
+			l.resteerPair(r)
 		}
 	}
 	for _, j := range p.Judge {
@@ -120,8 +121,10 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 
 // endReservation ends the first reservation of an input, once in a pass: a second end would be taken for the next one's.
 func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.Cause) {
-	if slices.ContainsFunc(l.entries, func(e state.Entry) bool { return e.Kind == state.ReservationEnded && e.Port == r.In }) {
-		return
+	for i := range l.entries {
+		if e := &l.entries[i]; e.Kind == state.ReservationEnded && e.Port == r.In {
+			return
+		}
 	}
 	l.add(state.Entry{Kind: state.ReservationEnded, At: now, Port: r.In, Cause: why})
 	l.idle.add(r.In)

@@ -20,8 +20,8 @@ func CompareMatch(a, b southbound.Match) int {
 
 // rules is the table of a packet switch, twice: as accepted, and as the plane has it.
 type rules struct {
-	accepted, applied map[southbound.Match]southbound.Rule
-	pending           []*ruleChange // accepted and not applied, in order
+	accepted, applied map[uint64]southbound.Rule // by the match's key
+	pending           []*ruleChange              // accepted and not applied, in order
 }
 
 // ruleChange is one accepted change: what the plane will be told.
@@ -55,25 +55,25 @@ func (d *Device) effective(c *ruleChange) {
 func (d *Device) OnApplied(f func(Applied)) { d.heard = f }
 
 func newRules() rules {
-	return rules{accepted: map[southbound.Match]southbound.Rule{}, applied: map[southbound.Match]southbound.Rule{}}
+	return rules{accepted: map[uint64]southbound.Rule{}, applied: map[uint64]southbound.Rule{}}
 }
 
 func (r *rules) seen() []southbound.Rule { return sorted(r.applied) }
 
-func sorted(m map[southbound.Match]southbound.Rule) []southbound.Rule {
+func sorted(m map[uint64]southbound.Rule) []southbound.Rule {
 	return slices.SortedFunc(maps.Values(m), func(a, b southbound.Rule) int { return CompareMatch(a.Match, b.Match) })
 }
 
 // into does the change to a table.
-func (c *ruleChange) into(table map[southbound.Match]southbound.Rule) {
+func (c *ruleChange) into(table map[uint64]southbound.Rule) {
 	if c.replace {
 		clear(table)
 	}
 	for _, m := range c.drop {
-		delete(table, m)
+		delete(table, m.Key())
 	}
 	for _, r := range c.set {
-		table[r.Match] = r
+		table[r.Key()] = r
 	}
 }
 
@@ -179,7 +179,7 @@ func (r *rules) reduce(c *southbound.Change) *ruleChange {
 	out := &ruleChange{replace: c.Replace}
 	same := true
 	for _, n := range c.Rules {
-		old, ok := r.accepted[n.Match]
+		old, ok := r.accepted[n.Key()]
 		if differs := !ok || old != n; differs || c.Replace {
 			out.set = append(out.set, n)
 			same = same && !differs
@@ -192,7 +192,7 @@ func (r *rules) reduce(c *southbound.Change) *ruleChange {
 		return out
 	}
 	for _, m := range c.Drop {
-		_, ok := r.accepted[m]
+		_, ok := r.accepted[m.Key()]
 		if ok && !slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return n.Match == m }) {
 			out.drop = append(out.drop, m)
 		}

@@ -90,7 +90,7 @@ func (m *memory) demands(v *controller.View, p *controller.Plan, ends []port) []
 			add(m.gather.gather(rows{c.ID, c.Src, c.Dst, c.Size, func(row int) pathmap.Bytes { return c.Size[row] }}))
 		}
 	}
-	m.forget(len(v.Coflows))
+	m.forget()
 	slices.SortFunc(all, func(a, b demand) int { return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.id, b.id)) })
 	return all
 }

@@ -80,13 +80,11 @@ func (m *memory) scheduler(v *controller.View) *scheduler {
 	return s
 }
 
-// forget drops the books of coflows that have not been met of late.
-func (m *memory) forget(live int) {
-	if len(m.books) > 2*live+16 {
-		for id, b := range m.books {
-			if b.seen != m.tick {
-				delete(m.books, id)
-			}
+// forget drops the books of coflows that are over: those of giants are not small.
+func (m *memory) forget() {
+	for id, b := range m.books {
+		if b.seen != m.tick {
+			delete(m.books, id)
 		}
 	}
 }

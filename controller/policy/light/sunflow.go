@@ -22,7 +22,8 @@ import (
 // dark time each; Preempt turns that around.
 type Sunflow struct {
 	// Horizon bounds how far ahead a reservation may begin; 0 is DefaultHorizon. Beyond it plans are likely to be
-	// overtaken, and all that is planned goes through the log.
+	// overtaken, and all that is planned goes through the log. It is reached at its multiples and halfway between them;
+	// from one of these instants to the next no plan reaches further.
 	Horizon time.Duration
 	// Preempt lets a coflow take the ports of begun reservations of coflows that rank below it.
 	Preempt bool
@@ -81,7 +82,10 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	l.preempt, l.only = s.Preempt, only
 	all := s.allowed(m.demands(v, p, l.ends))
 	l.sched = m.scheduler(v)
-	l.sched.horizon, l.sched.byPort = v.Now+horizon, s.Order == ByPort
+	// Between two of these instants nothing is planned further ahead: what is planned anew meanwhile ends with the rest.
+	step := max(horizon/2, 1)
+	turn := v.Now/step + 1
+	l.sched.horizon, l.sched.byPort = min(turn+1, southbound.Never/step)*step, s.Order == ByPort
 	l.sort(all)
 	for i := range all {
 		l.plan(&all[i], p)
@@ -89,7 +93,7 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	l.finish(p)
 	if l.sched.cut {
 		// Plan on before what is planned has run out.
-		p.Wake = min(p.Wake, v.Now+max(horizon/2, 1))
+		p.Wake = min(p.Wake, turn*step)
 	}
 }
 

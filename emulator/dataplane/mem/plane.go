@@ -17,7 +17,7 @@ type Plane struct {
 	clock func() time.Duration
 
 	mu      sync.RWMutex
-	rules   map[southbound.Match]way
+	rules   map[uint64]way // by the match's key
 	dark    []bool
 	cross   []crossing
 	dropped uint64
@@ -34,7 +34,7 @@ type crossing struct {
 // New makes the plane of a switch with that many ports: no rules, no circuits, light on every port. clock gives the
 // fabric's instant.
 func New(ports int32, clock func() time.Duration) *Plane {
-	p := &Plane{clock: clock, rules: map[southbound.Match]way{}, dark: make([]bool, ports), cross: make([]crossing, ports)}
+	p := &Plane{clock: clock, rules: map[uint64]way{}, dark: make([]bool, ports), cross: make([]crossing, ports)}
 	for i := range p.cross {
 		p.cross[i].out = southbound.NoPort
 	}
@@ -55,10 +55,10 @@ func (p *Plane) SetRules(set []southbound.Rule, drop []southbound.Match, replace
 		clear(p.rules)
 	}
 	for _, m := range drop {
-		delete(p.rules, m)
+		delete(p.rules, m.Key())
 	}
 	for _, r := range set {
-		p.rules[r.Match] = way{r.Primary, r.Backup}
+		p.rules[r.Key()] = way{r.Primary, r.Backup}
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (p *Plane) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbou
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
 		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack, Tag: southbound.AnyTag},
 	} {
-		w, ok := p.rules[m]
+		w, ok := p.rules[m.Key()]
 		switch {
 		case !ok:
 			continue

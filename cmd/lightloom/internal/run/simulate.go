@@ -34,9 +34,12 @@ type simulation struct {
 	circuits *circuitWatch // nil: nobody asked, or there are none
 	moved    *moved        // nil: there are no circuits
 
-	in     loop.Inputs
-	next   int // first job that has not arrived
-	events int64
+	in       loop.Inputs
+	spare    loop.Inputs // empty: the memory of those before
+	left     func(southbound.CoflowID) (southbound.Left, bool)
+	counters func() (demand.Sample, error)
+	next     int // first job that has not arrived
+	events   int64
 
 	// crash, where set, is asked after entries have been applied: true kills the controller before it acts, and a new
 	// one takes over on a copy of the state. lives counts them.
@@ -90,6 +93,8 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 		x.circuits = newCircuitWatch(sim, x.state)
 	}
 	x.keep()
+	x.left = sim.Host().Left
+	x.counters = func() (demand.Sample, error) { return x.meter.read(x.state, sim.Now()) }
 	if err := x.plan(); err != nil {
 		return nil, err
 	}
@@ -231,10 +236,10 @@ func (x *simulation) settle() (time.Duration, error) {
 			return southbound.Never, nil
 		}
 		in := x.in
-		in.Left = x.sim.Host().Left
-		in.Counters = func() (demand.Sample, error) { return x.meter.read(x.state, now) }
-		x.in = loop.Inputs{}
+		in.Left, in.Counters = x.left, x.counters
+		x.in = x.spare
 		entries, act, wake := x.loop.Step(x.state, now, in)
+		x.spare = loop.Inputs{Jobs: in.Jobs[:0], Events: in.Events[:0], Devices: in.Devices[:0], Seen: in.Seen[:0], Done: in.Done[:0]}
 		if len(entries) > 0 {
 			if err := x.state.ApplyAll(entries); err != nil {
 				return 0, err
@@ -254,7 +259,9 @@ func (x *simulation) settle() (time.Duration, error) {
 			return 0, err
 		}
 		// What takes no time, such as a device's first rules, happens before anything else does.
-		x.in.Events, x.in.Devices, err = x.sim.Advance(now, x.in.Events, x.in.Devices)
+		if acts(act) {
+			x.in.Events, x.in.Devices, err = x.sim.Advance(now, x.in.Events, x.in.Devices)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -262,6 +269,11 @@ func (x *simulation) settle() (time.Duration, error) {
 			return wake, nil
 		}
 	}
+}
+
+// acts says whether any of some actions is for the fabric: else it is as it was left.
+func acts(a *loop.Actions) bool {
+	return a.Rates != nil || len(a.Start)+len(a.Steer)+len(a.Run)+len(a.First)+len(a.Sets)+len(a.Reads) > 0
 }
 
 func (x *simulation) act(a *loop.Actions) error {
