@@ -56,11 +56,11 @@ func checkPlace(v *controller.View, p *controller.Plan) error {
 			return fmt.Errorf("place job %d: %d hosts for %d tasks", pl.Job, len(pl.Hosts), v.Waiting[i].Tasks())
 		}
 		done[pl.Job] = true
-		for _, h := range pl.Hosts {
+		for t, h := range pl.Hosts {
 			if h < 0 || int(h) >= len(free) {
 				return fmt.Errorf("place job %d: no host %d", pl.Job, h)
 			}
-			if free[h]--; free[h] < 0 {
+			if free[h] -= size(v.Waiting[i], t); free[h] < 0 {
 				return fmt.Errorf("place job %d: host %d has %d slots", pl.Job, h, v.Free[h])
 			}
 		}
@@ -74,17 +74,14 @@ func checkRescued(v *controller.View, done map[controller.JobID]bool) error {
 		return nil
 	}
 	first := slices.MinFunc(v.Homeless, func(a, b controller.Homeless) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
-	need, slots := 0, 0
+	var need []int32
 	for t, at := range first.Hosts {
 		if at == controller.NoHost && !first.Ended[t] {
-			need++
+			need = append(need, size(first.Job, t))
 		}
 	}
-	for _, f := range v.Free {
-		slots += int(max(f, 0))
-	}
-	if need <= slots && !done[first.Job.ID] {
-		return fmt.Errorf("job %d has lost hosts, there are %d slots for its %d tasks, and it is not placed again", first.Job.ID, slots, need)
+	if controller.Pack(need, slices.Clone(v.Free)) != nil && !done[first.Job.ID] {
+		return fmt.Errorf("job %d has lost hosts, slots %v have room for its tasks of %v, and it is not placed again", first.Job.ID, v.Free, need)
 	}
 	return nil
 }
@@ -103,11 +100,19 @@ func checkHomeless(v *controller.View, h *controller.Homeless, hosts []southboun
 		case h.Hosts[t] != controller.NoHost || h.Ended[t]:
 			continue
 		}
-		if free[at]--; free[at] < 0 {
+		if free[at] -= size(h.Job, t); free[at] < 0 {
 			return fmt.Errorf("host %d has %d slots", at, v.Free[at])
 		}
 	}
 	return nil
+}
+
+// size is how many slots a task of a job takes.
+func size(j *controller.Job, t int) int32 {
+	if sizes := j.Sizes(); sizes != nil {
+		return sizes[t]
+	}
+	return 1
 }
 
 // checkRoute wants one tag a bundle for every coflow that lacks them, and none that leads nowhere if another leads.

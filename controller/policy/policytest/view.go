@@ -37,6 +37,7 @@ func View(seed uint64) *controller.View {
 	g.deadlines()
 	g.streams()
 	g.lost()
+	g.sizes()
 	return g.v
 }
 
@@ -286,6 +287,27 @@ func (g *generator) lost() {
 		if slices.Contains(h.Hosts, controller.NoHost) {
 			g.v.Homeless = append(g.v.Homeless, h)
 		}
+	}
+}
+
+// sizes gives tasks that are to be placed more slots than one in some views.
+func (g *generator) sizes() {
+	rng := rand.New(rand.NewPCG(g.v.Seed, 0x15))
+	if rng.IntN(3) > 0 {
+		return
+	}
+	grow := func(j *controller.Job) {
+		for s := range j.Stages {
+			for t := range j.Stages[s].Tasks {
+				j.Stages[s].Tasks[t].Slots = int32(rng.IntN(4))
+			}
+		}
+	}
+	for _, j := range g.v.Waiting {
+		grow(j)
+	}
+	for i := range g.v.Homeless {
+		grow(g.v.Homeless[i].Job)
 	}
 }
 
