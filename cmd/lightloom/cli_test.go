@@ -160,6 +160,7 @@ func TestBadCommandLines(t *testing.T) {
 		{"demo --on mars", `demo: --on "mars" is unknown`, "--on netns or --on flowsim"},
 		{"demo --dataplane xdp", `--dataplane "xdp"`, "--dataplane mirred"},
 		{"demo --replicas 2", "--replicas 2 is none of 1, 3, 5 and 7", "--replicas 3"},
+		{"demo --delays darkness=1s", `stage "darkness" is unknown: write commit, rpc, apply, dark, lock or detect`, "--delays dark=10ms"},
 		{"demo --mtu 20", "--mtu 20 is not within", "--mtu 1500"},
 		{"demo --on flowsim --dark-queues 1000000", "--dark-queues: the simulator's switches have no queues", "leave it away"},
 		{"demo --dark-queues 1000", "--dark-queues 1000: take 0, or from two segments", "--dark-queues 1000000"},

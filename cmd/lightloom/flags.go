@@ -41,6 +41,7 @@ func (f *runFlags) common(c *cobra.Command) {
 	c.Flags().DurationVar(&f.period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
 	c.Flags().IntVar(&f.opt.ECN, "ecn-bytes", 0, "bytes in a switch port's queue from which on packets are marked (ECN) on netns, where the kernel has sch_red; 0: none")
 	c.Flags().IntVar(&f.opt.DarkQueues, "dark-queues", 0, "bytes of a queue at the ToR for each rack, where packets wait while their circuit is dark, on netns with --dataplane ebpf\n(lightloom doctor says whether it can be); 0: there is none, and they take their backup")
+	c.Flags().StringVar(&f.opt.Delays, "delays", "", "stages of the delay budget of circuits, such as apply=exp(1ms,2ms),dark=normal(10ms,1ms),lock=2ms, in place of the fabric's\ndark=, or a preset: "+presetNames()+"; detect= is how long packet switches take to know\nof lost light; on flowsim also commit= and rpc=, what the controller takes before")
 	c.Flags().IntVar(&f.opt.Queue, "queue-bytes", 0, "bytes a switch port queues on netns; 0: by the link's rate")
 }
 
@@ -111,6 +112,8 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 		return o, usage("write --coflows 100, or leave it away for all", "%s: --coflows %d is below zero", c.Name(), o.Coflows)
 	case c.Flags().Changed("until") && o.Until <= 0:
 		return o, usage("write --until 60s, or leave it away", "%s: --until %v is no time above zero", c.Name(), o.Until)
+	case wiring.CheckDelays(o.Delays) != nil:
+		return o, usage("write --delays dark=10ms", "%s: --delays: %w", c.Name(), wiring.CheckDelays(o.Delays))
 	case !slices.Contains([]int{1, 3, 5, 7}, o.Replicas):
 		return o, usage("write --replicas 3", "%s: --replicas %d is none of 1, 3, 5 and 7", c.Name(), o.Replicas)
 	case o.MTU < 576 || o.MTU > 9000:

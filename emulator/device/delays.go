@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -63,7 +64,10 @@ func Presets() []Preset {
 
 // ParseDelays reads the text form. A stage that is not named is zero, or that of a preset whose name comes first:
 // "mordia,lock=2ms".
-func ParseDelays(text string) (Delays, error) {
+func ParseDelays(text string) (Delays, error) { return ParseBudget(text, nil) }
+
+// ParseBudget is ParseDelays for a text that may name more stages, which are not the device's: these are changed in more.
+func ParseBudget(text string, more map[string]*Dist) (Delays, error) {
 	var d Delays
 	if strings.TrimSpace(text) == "" {
 		return d, nil
@@ -80,10 +84,14 @@ func ParseDelays(text string) (Delays, error) {
 			continue
 		}
 		key = strings.TrimSpace(key)
-		i := slices.IndexFunc(d.stages(), func(s stage) bool { return s.name == key })
+		into := more[key]
+		if i := slices.IndexFunc(d.stages(), func(s stage) bool { return s.name == key }); i >= 0 {
+			into = d.stages()[i].dist
+		}
 		switch {
-		case i < 0:
-			return Delays{}, fmt.Errorf("parse delays %q: stage %q is unknown: write apply, dark, lock or detect", text, key)
+		case into == nil:
+			known := append(slices.Sorted(maps.Keys(more)), "apply", "dark", "lock")
+			return Delays{}, fmt.Errorf("parse delays %q: stage %q is unknown: write %s or detect", text, key, strings.Join(known, ", "))
 		case seen[key]:
 			return Delays{}, fmt.Errorf("parse delays %q: stage %q is given twice", text, key)
 		}
@@ -92,7 +100,7 @@ func ParseDelays(text string) (Delays, error) {
 		if err != nil {
 			return Delays{}, fmt.Errorf("parse delays: stage %q: %w", key, err)
 		}
-		*d.stages()[i].dist = v
+		*into = v
 	}
 	return d, nil
 }

@@ -15,7 +15,6 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/api"
 	"lightloom/controller/state"
-	"lightloom/emulator/device"
 	"lightloom/emulator/netns"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -113,15 +112,18 @@ func newStage(o order, stderr io.Writer) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{order: o, fabric: f, epoch: time.Now(), stderr: stderr,
-		delta: defaultControl().delta(device.Delays{Dark: device.Fixed(o.Row.Spec.Dark)})}
+	budget, err := parseDelays(o.Delays, o.Row.Spec)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{order: o, fabric: f, epoch: time.Now(), stderr: stderr, delta: defaultControl().delta(budget.optical())}
 	s.clock = clockFrom(s.epoch)
 	s.front = map[southbound.DeviceID]*front{}
 	s.openFaults()
 	if s.ca, err = pki.New(24 * time.Hour); err != nil {
 		return nil, err
 	}
-	if s.plant, err = newPlant(f, o.Net, o.Seed, o.Row.AllStop, s.clock); err != nil {
+	if s.plant, err = newPlant(f, o.Net, o.Seed, o.Row.AllStop, budget, s.clock); err != nil {
 		return nil, err
 	}
 	s.tally = newTally(f.Topology, s.plant.net.Counters, s.clock)

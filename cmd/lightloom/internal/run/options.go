@@ -26,6 +26,8 @@ type Options struct {
 	Faults   string           // path of a file of faults; empty: nothing fails
 	Demand   []demand.Options // what circuit policies know of traffic: a row of the report for each; empty: the oracle
 
+	Delays string // stages of the delay budget, or a preset of them; empty: the fabric's dark time, and what control takes
+
 	Scale   float64 // divides bytes and rates; 0: auto
 	Speedup float64 // divides arrivals, sizes and compute times; at least 1 unless a user wants slow motion
 	Seed    uint64

@@ -32,6 +32,7 @@ type order struct {
 	Jobs      []controller.Job `json:"jobs"`
 	Replicas  int              `json:"replicas"`
 	Net       netns.Options    `json:"net"`
+	Delays    string           `json:"delays,omitempty"`
 	Kill      []killing        `json:"kill,omitempty"`
 	Queues    bool             `json:"queues,omitempty"` // look at what waits at ports
 	Faults    []fault.Event    `json:"faults,omitempty"`
@@ -72,6 +73,9 @@ const (
 
 // onPackets runs a row in namespaces of its own.
 func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *report.PolicyRun) (*outcome, error) {
+	if err := s.delays.onPackets(); err != nil {
+		return nil, err
+	}
 	for try := 0; ; try++ {
 		began, cpu := time.Now(), cpuSeconds()
 		busy, busyErr := report.MachineBusy()
@@ -96,7 +100,7 @@ func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *
 }
 
 func (s *setup) order(r row) order {
-	return order{Row: r, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Faults: s.faults, Until: s.opt.Until,
+	return order{Row: r, Delays: s.opt.Delays, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Faults: s.faults, Until: s.opt.Until,
 		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue, ECNBytes: s.opt.ECN, DarkQueues: s.opt.DarkQueues}}
 }
 

@@ -30,7 +30,7 @@ type plant struct {
 }
 
 // newPlant builds the fabric. allStop has every circuit go dark when one moves. The caller closes it.
-func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, clock func() time.Duration) (*plant, error) {
+func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, budget delays, clock func() time.Duration) (*plant, error) {
 	n, err := netns.Build(f, opt)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, cloc
 	p := &plant{fabric: f, net: n, doors: map[southbound.DeviceID]*device.Door{}, clock: clock}
 	for i, node := range f.Topology.Nodes() {
 		if node.Role != pathmap.Host {
-			p.addSwitch(southbound.DeviceID(i), node, seed, allStop)
+			p.addSwitch(southbound.DeviceID(i), node, seed, allStop, budget)
 		}
 	}
 	p.lights = shining{cut: map[pathmap.LinkID]bool{}, lit: make([]bool, f.Racks)}
@@ -51,12 +51,12 @@ func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, cloc
 	return p, nil
 }
 
-func (p *plant) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64, allStop bool) {
-	c := device.Config{Name: node.Name, ID: id, Kind: device.Packet, Ports: p.fabric.Topology.Ports(id), Racks: int32(p.fabric.Racks),
+func (p *plant) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64, allStop bool, budget delays) {
+	c := device.Config{Delays: budget.packet(), Name: node.Name, ID: id, Kind: device.Packet, Ports: p.fabric.Topology.Ports(id), Racks: int32(p.fabric.Racks),
 		Seed: seed, Plane: p.net.Plane(id), Clock: p.clock}
 	if node.Role == pathmap.OCS {
 		c.Kind, c.AllStop = device.Optical, allStop
-		c.Delays.Dark = device.Fixed(p.fabric.Spec.Dark)
+		c.Delays = budget.optical()
 		p.panel = cabling.New(c.Plane, c.Ports, func(fibre southbound.Port, lit bool) { p.light(int(fibre), lit) })
 		c.Plane, c.OnLight = p.panel, func(_ time.Duration, input southbound.Port, lit bool) { p.panel.Light(input, lit) }
 	}

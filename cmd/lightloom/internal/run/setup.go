@@ -53,6 +53,7 @@ type setup struct {
 	fabric *topo.Fabric // of the first row, as run
 
 	background *backgroundTraffic // nil: none
+	delays     delays             // of circuits, in stages
 }
 
 // elephantFactor is T_e ÷ (δ × OCS rate): the document's 1.125 GB at 10 ms and 100 Gb/s (co-scheduler, section II-A).
@@ -70,6 +71,9 @@ func prepare(opt Options, scale float64) (*setup, error) {
 		return nil, err
 	}
 	s.spec = s.spec.WithDefaults()
+	if s.delays, err = budgetOf(opt.Delays, &s.spec); err != nil {
+		return nil, err
+	}
 	scaled, err := scaleSpec(s.spec, scale)
 	if err != nil {
 		return nil, err

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"lightloom/controller/demand"
 	"lightloom/controller/loop"
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
-	"lightloom/emulator/device"
 	"lightloom/emulator/flowsim"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -29,6 +29,10 @@ type simulation struct {
 	paths *pathmap.Map
 	index *pathmap.Live // nil where nothing fails
 	delta time.Duration
+
+	budget  delays
+	chance  *rand.Rand                            // of what the controller takes
+	arrived map[southbound.DeviceID]time.Duration // when the last Set reaches its device: none overtakes another
 
 	queues   *queueWatch   // nil: nobody asked
 	circuits *circuitWatch // nil: nobody asked, or there are none
@@ -72,8 +76,12 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	optical := device.Delays{Dark: device.Fixed(r.Spec.Dark)}
-	opt := flowsim.Options{Seed: s.opt.Seed, Optical: optical, NoHeaders: r.Spec.Kind == topo.Crossbar,
+	budget, err := parseDelays(s.opt.Delays, r.Spec)
+	if err != nil {
+		return nil, err
+	}
+	optical := budget.optical()
+	opt := flowsim.Options{Seed: s.opt.Seed, Optical: optical, Switch: budget.packet(), NoHeaders: r.Spec.Kind == topo.Crossbar,
 		Hairpins: s.opt.Rules.CarryLocal, AllStop: r.AllStop, Quantum: s.quantum()}
 	var sums *moved
 	if f.HasOCS() {
@@ -84,8 +92,9 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctl := controlOf(r.Spec)
-	x := &simulation{setup: s, row: r, ctl: ctl, sim: sim, meter: newMeter(sim), state: state.New(f), paths: paths, index: index, delta: ctl.delta(optical), moved: sums}
+	ctl := budget.control(r.Spec)
+	x := &simulation{setup: s, row: r, ctl: ctl, budget: budget, chance: rand.New(rand.NewPCG(s.opt.Seed, controlStream)), arrived: map[southbound.DeviceID]time.Duration{},
+		sim: sim, meter: newMeter(sim), state: state.New(f), paths: paths, index: index, delta: ctl.delta(optical), moved: sums}
 	if s.opt.Rules.PerQueue != "" {
 		x.queues = newQueueWatch(sim, len(f.Topology.Links()))
 	}
@@ -303,15 +312,18 @@ func (x *simulation) act(a *loop.Actions) error {
 // send has Sets reach their devices when they would: at once where that takes no time and nobody reads a device that they
 // have not reached yet.
 func (x *simulation) send(sets []rollout.Set, reads bool) {
-	after, life := x.ctl.commit/2+x.ctl.rpc, x.lives
+	life := x.lives
 	for i := range sets {
-		s := &sets[i]
-		if !x.loop.Ready() || after == 0 && !reads { // the fabric is brought into its first state before the run begins
+		s, after := &sets[i], x.budget.draw(x.chance)
+		free := after == 0 && !reads && (len(x.arrived) == 0 || x.arrived[s.Device] <= x.sim.Now())
+		if !x.loop.Ready() || free { // the fabric is brought into its first state before the run begins
 			x.set(s, life)
 			continue
 		}
 		set := *s
-		x.sim.At(x.sim.Now()+after, func() { x.set(&set, life) })
+		at := max(x.sim.Now()+after, x.arrived[set.Device])
+		x.arrived[set.Device] = at
+		x.sim.At(at, func() { x.set(&set, life) })
 	}
 }
 
