@@ -84,8 +84,8 @@ type packetsRun struct {
 type twin struct {
 	jct, cct map[string]float64 // seconds, by job; by job with a shuffle that leaves its racks
 	end      float64
-	circuits float64   // share of the bytes between racks
-	places   [][]int32 // hosts, by job and task
+	circuits float64            // share of the bytes between racks
+	places   map[string][]int32 // hosts by task, by job: two that arrive together may be accepted in either order
 }
 
 func packetsExperiment() Experiment {
@@ -188,7 +188,7 @@ func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, po
 }
 
 func newTwin(ran *run.Ran) *twin {
-	t := &twin{jct: map[string]float64{}, cct: map[string]float64{}}
+	t := &twin{jct: map[string]float64{}, cct: map[string]float64{}, places: map[string][]int32{}}
 	for _, j := range ran.Jobs {
 		t.jct[j.Name] = (j.End - j.Arrival).Seconds()
 		t.end = max(t.end, j.End.Seconds())
@@ -201,10 +201,10 @@ func newTwin(ran *run.Ran) *twin {
 	if sum := float64(ran.OCS + ran.EPS); sum > 0 {
 		t.circuits = float64(ran.OCS) / sum
 	}
-	t.places = make([][]int32, len(ran.State.Jobs))
 	for i := range ran.State.Tasks {
 		k := &ran.State.Tasks[i]
-		t.places[k.Job] = append(t.places[k.Job], int32(k.Host))
+		name := ran.State.Jobs[k.Job].Name
+		t.places[name] = append(t.places[name], int32(k.Host))
 	}
 	return t
 }
@@ -292,10 +292,11 @@ func ratios(a, b map[string]float64) []float64 {
 // sameHosts is the share of tasks that both placed on the same host.
 func sameHosts(a, b *twin) float64 {
 	same, all := 0, 0
-	for j := range a.places {
-		for t := range a.places[j] {
+	for job, hosts := range a.places {
+		other := b.places[job]
+		for t := range min(len(hosts), len(other)) {
 			all++
-			if a.places[j][t] == b.places[j][t] {
+			if hosts[t] == other[t] {
 				same++
 			}
 		}

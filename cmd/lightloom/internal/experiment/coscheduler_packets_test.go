@@ -70,8 +70,8 @@ func TestPacketsRows(t *testing.T) {
 	var runs []packetsRun
 	for policy := range schedulers() {
 		for seed := range 2 {
-			r := packetsRun{policy: policy, seed: seed, packets: &twin{jct: map[string]float64{"job0": 12, "job1": 5}, cct: map[string]float64{"job0": 3}, end: 11, circuits: 0.5, places: [][]int32{{0, 1}, {4}}},
-				fluid: &twin{jct: map[string]float64{"job0": 10, "job1": 5}, cct: map[string]float64{"job0": 2}, end: 10, circuits: 0.25, places: [][]int32{{0, 2}, {4}}}}
+			r := packetsRun{policy: policy, seed: seed, packets: &twin{jct: map[string]float64{"job0": 12, "job1": 5}, cct: map[string]float64{"job0": 3}, end: 11, circuits: 0.5, places: map[string][]int32{"job0": {0, 1, 3}, "job1": {4}}},
+				fluid: &twin{jct: map[string]float64{"job0": 10, "job1": 5}, cct: map[string]float64{"job0": 2}, end: 10, circuits: 0.25, places: map[string][]int32{"job1": {4}, "job0": {0, 2, 3}}}}
 			if policy == 1 && seed == 1 {
 				r.failed, r.packets = fmt.Errorf("no fabric"), nil
 			}
@@ -79,7 +79,7 @@ func TestPacketsRows(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"Fair, JCT, median job": 1, "Fair, JCT, most": 1.2, "Fair, jobs whose JCT is within 10 %": 50, "Fair, makespan": 1.1,
+		"Fair, JCT, median job": 1, "Fair, JCT, most": 1.2, "Fair, jobs whose JCT is within 10 %": 50, "Fair, makespan": 1.1, "Fair, tasks on the same host": 75,
 		"Corral, CCT, median shuffle between racks": 1.5, "Corral, failed on packets": 1, "Fair, failed on packets": 0,
 		"Co-scheduler, bytes between racks over circuits, on packets": 50, "Fair, job0, JCT, packets ÷ flow level": 1.2,
 		"Co-scheduler against Fair, at flow level, mean JCT smaller by": 0,
@@ -100,8 +100,8 @@ func TestPacketsRows(t *testing.T) {
 	}
 }
 
-// TestCoschedulerOnPackets runs each scheduler once on packets and once at flow level: the same jobs end on both, their
-// first map stands on the same host, and Co-scheduler's bytes take circuits on both.
+// TestCoschedulerOnPackets runs each scheduler once on packets and once at flow level: the same jobs end on both, a good part of their
+// tasks stand on the same hosts, and Co-scheduler's bytes take circuits on both.
 func TestCoschedulerOnPackets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a quarter of a minute of real time: leave -short away")
@@ -134,8 +134,8 @@ func TestCoschedulerOnPackets(t *testing.T) {
 				t.Errorf("%s: %s took %.2f s on packets, %.2f s at flow level", name, job, at, r.fluid.jct[job])
 			}
 		}
-		if p, f := r.packets.places[0][0], r.fluid.places[0][0]; p != f {
-			t.Errorf("%s: the first map stands on host %d on packets, on %d at flow level", name, p, f)
+		if same := sameHosts(r.packets, r.fluid); same < 0.25 {
+			t.Errorf("%s: of the tasks, %.2f stand on the same hosts: on packets %v, at flow level %v", name, same, r.packets.places, r.fluid.places)
 		}
 		if lit := r.packets.circuits > 0.3 && r.fluid.circuits > 0.3; lit != (name == "Co-scheduler") {
 			t.Errorf("%s: circuits carry %.2f of the bytes on packets, %.2f at flow level", name, r.packets.circuits, r.fluid.circuits)
