@@ -85,7 +85,9 @@ type scratch struct {
 	extra   []southbound.Extra
 	where   []int32 // by link, zero between calls
 	tell    []pathmap.BitsPerSecond
-	rows    []int32 // of the lane
+	rows    []int32   // of the lane
+	from    []float64 // by host
+	to      []float64
 }
 
 // bundle is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends; on

@@ -20,14 +20,17 @@ type lane struct {
 // laned is a bundle in the lane.
 type laned struct {
 	bundle int32
-	pos    int32            // in the heap; none where it stands still
-	wish   float64          // bits a second at layer 2
-	rate   float64          // payload bytes a nanosecond
-	left   float64          // bytes, at instant at
-	at     time.Duration    //
-	end    time.Duration    // of the last byte; southbound.Never where it stands still
-	tight  []pathmap.LinkID // of its route: borrowed, for who is on a route that changes is put here anew
-	stands bool             // its route leads nowhere
+	pos    int32         // in the heap; none where it stands still
+	wish   float64       // bits a second at layer 2
+	rate   float64       // payload bytes a nanosecond
+	left   float64       // bytes, at instant at
+	at     time.Duration //
+	end    time.Duration // of the last byte; southbound.Never where it stands still
+	src    southbound.HostID
+	dst    southbound.HostID
+	ends   [2]pathmap.LinkID // of its route, the first two links that can hold it back, or pathmap.None
+	tight  []pathmap.LinkID  // all of them: borrowed, for who is on a route that changes is put here anew
+	stands bool              // its route leads nowhere
 }
 
 // asks returns what a row asks for, in bits a second at layer 2.
@@ -46,8 +49,15 @@ func (l *laned) leftAt(now time.Duration) float64 {
 func (f *fluid) enlane(b int32, left, wish float64) {
 	f.bundles[b].class, f.bundles[b].pos = onLane, int32(len(f.lane.rows))
 	r := &f.routes[f.bundles[b].route]
-	f.lane.rows = append(f.lane.rows, laned{bundle: b, pos: none, wish: wish, left: left, at: f.clock.Now(), end: southbound.Never, tight: r.tight, stands: r.fate != arrives})
+	f.lane.rows = append(f.lane.rows, laned{bundle: b, pos: none, wish: wish, left: left, at: f.clock.Now(), end: southbound.Never,
+		src: r.src, dst: r.dst, ends: firstTwo(r.tight), tight: r.tight, stands: r.fate != arrives})
 	f.disturb()
+}
+
+func firstTwo(links []pathmap.LinkID) (two [2]pathmap.LinkID) {
+	two = [2]pathmap.LinkID{pathmap.None, pathmap.None}
+	copy(two[:], links)
+	return two
 }
 
 // delane takes a bundle out of the lane and returns what is left of it.

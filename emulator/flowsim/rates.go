@@ -116,12 +116,38 @@ func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
 
 // spreadAgain gives the bundles of a spread coflow their rates anew.
 func (f *fluid) spreadAgain(co *coflow, o *order) {
-	co.take(o)
-	for b := co.first; b < co.end; b++ {
-		if f.bundles[b].class == onLane {
-			f.wishLaned(b, co.spreadOf(&f.routes[f.bundles[b].route].pair)+co.extraOf(b-co.first))
-		}
+	if slices.Equal(co.from, o.from) && slices.Equal(co.to, o.to) && slices.Equal(co.extra, o.extra) {
+		return
 	}
+	co.take(o)
+	t := &f.tmp
+	t.from, t.to = byHost(t.from, co.from, len(f.up)), byHost(t.to, co.to, len(f.up))
+	extra := co.extra
+	for b := co.first; b < co.end; b++ {
+		bu := &f.bundles[b]
+		if bu.class != onLane {
+			continue
+		}
+		r := &f.lane.rows[bu.pos]
+		wish := min(t.from[r.src], t.to[r.dst])
+		for len(extra) > 0 && extra[0].Row < b-co.first {
+			extra = extra[1:]
+		}
+		if len(extra) > 0 && extra[0].Row == b-co.first {
+			wish += float64(extra[0].Rate)
+		}
+		f.wishLaned(b, wish)
+	}
+}
+
+// byHost makes a table of rates.
+func byHost(buf []float64, rates []southbound.HostRate, hosts int) []float64 {
+	buf = slices.Grow(buf[:0], hosts)[:hosts]
+	clear(buf)
+	for _, r := range rates {
+		buf[r.Host] = float64(r.Rate)
+	}
+	return buf
 }
 
 // extraOf returns the extra of a row in bits a second.

@@ -94,7 +94,11 @@ func (f *fluid) grant() bool {
 		if each == 0 {
 			continue
 		}
-		for _, l := range r.tight {
+		links := r.tight
+		if len(links) <= 2 {
+			links = r.ends[:len(links)]
+		}
+		for _, l := range links {
 			if load[l] == 0 {
 				touched = append(touched, l)
 			}

@@ -21,6 +21,13 @@ type allot struct {
 func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
 	a := &o.allot
 	a.open(v, &o.ground)
+	if len(o.taken) < len(o.ground.capacity) {
+		o.taken = make([]float64, len(o.ground.capacity))
+	}
+	if o.ofPorts(v, ds) {
+		o.spreadPorts(v, ds)
+		return a.from, a.to
+	}
 	for i := range ds {
 		o.eachLive(v, &ds[i], func(r int32, links []pathmap.LinkID) {
 			for _, l := range links {
@@ -64,9 +71,6 @@ func (a *allot) open(v *controller.View, g *ground) {
 // rates finds each host's rates: a source is as slow as the most crowded link that any bundle of it takes.
 func (a *allot) rates(o *Ordered, v *controller.View, ds []demand) {
 	g := &o.ground
-	if len(o.taken) < len(g.capacity) {
-		o.taken = make([]float64, len(g.capacity))
-	}
 	for i := range ds {
 		d := &ds[i]
 		o.eachLive(v, d, func(r int32, links []pathmap.LinkID) {
@@ -76,6 +80,11 @@ func (a *allot) rates(o *Ordered, v *controller.View, ds []demand) {
 		})
 		o.eachBlocked(v, d, func(r int32) { a.out[d.c.Src[r]] = 0 })
 	}
+	a.list(v, g)
+}
+
+// list writes down the hosts' rates.
+func (a *allot) list(v *controller.View, g *ground) {
 	for h := range southbound.HostID(v.Fabric.Hosts()) {
 		if x := a.out[h]; !math.IsInf(x, 1) && x >= 1 {
 			a.from = append(a.from, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(x)})
