@@ -24,6 +24,9 @@ type placing struct {
 	bits []float64 // by edge of the graph: of one pair of tasks, where there are circuits
 	laid []int32   // what open puts under choice: positions in live
 
+	tally, gone []int32             // by host: zero but within put
+	met         []southbound.HostID // those whose tally is not
+
 	fresh   []bundleKey // room for what a move makes
 	journal []undo
 	counts  Count // of the lower level
@@ -78,6 +81,7 @@ func newPlacing(s *Scene, j *controller.Job, free []int32) *placing {
 		}
 	}
 	p.host = make([]southbound.HostID, len(p.g.stage))
+	p.tally, p.gone = make([]int32, len(free)), make([]int32, len(free))
 	for t := range p.host {
 		p.host[t] = -1
 	}
@@ -94,15 +98,22 @@ func (p *placing) put(t int, h southbound.HostID, fresh *[]bundleKey) {
 			continue
 		}
 		lo, hi := p.g.partners(e, t)
+		p.meet(lo, hi)
 		for _, other := range p.host[lo:hi] {
-			if other >= 0 && from >= 0 {
-				p.pair(keyOf(k, e, stage, from, other), -1, fresh)
+			if other < 0 || from < 0 {
+				continue
+			}
+			// With the last of its tasks goes all that a host has, as if they had gone one by one.
+			if p.gone[other]++; p.gone[other] == p.tally[other] {
+				p.pair(keyOf(k, e, stage, from, other), -p.tally[other], fresh)
+				p.gone[other] = 0
 			}
 		}
-		for _, other := range p.host[lo:hi] {
-			if other >= 0 && h >= 0 {
-				p.pair(keyOf(k, e, stage, h, other), +1, fresh)
+		for _, other := range p.met {
+			if h >= 0 {
+				p.pair(keyOf(k, e, stage, h, other), p.tally[other], fresh)
 			}
+			p.tally[other] = 0
 		}
 	}
 	if sink := p.g.sink[p.g.stage[t]]; sink >= 0 {
@@ -118,6 +129,20 @@ func (p *placing) put(t int, h southbound.HostID, fresh *[]bundleKey) {
 	p.host[t] = h
 }
 
+// meet counts tasks by host: what a wide stage has on one host comes and goes at once.
+func (p *placing) meet(lo, hi int) {
+	p.met = p.met[:0]
+	for _, h := range p.host[lo:hi] {
+		if h < 0 {
+			continue
+		}
+		if p.tally[h] == 0 {
+			p.met = append(p.met, h)
+		}
+		p.tally[h]++
+	}
+}
+
 func keyOf(k int, e *controller.Edge, stage int, mine, other southbound.HostID) bundleKey {
 	if stage == e.From {
 		return bundleKey{int32(k), mine, other}
@@ -131,7 +156,7 @@ func (p *placing) count(sink int32, h southbound.HostID, by int32) {
 	}
 }
 
-// pair adds or takes away a pair of tasks between two hosts, and with the first or last of them the flow.
+// pair adds or takes away pairs of tasks between two hosts, and with the first or last of them the flow.
 func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 	p.s.net.work++
 	if k.src == k.dst {
@@ -145,7 +170,7 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 		of[at] = i
 		b := bundle{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)), src: k.src, dst: k.dst}}
 		b.ways, b.at = p.s.ways(k.src, k.dst), -1
-		net.flows[b.flow].bits = p.bits[k.edge]
+		net.flows[b.flow].bits, net.flows[b.flow].pairs = p.bits[k.edge], by
 		p.live = append(p.live, b)
 		*fresh = append(*fresh, k)
 		return

@@ -82,7 +82,7 @@ func TestJointIsCrossLayerBitByBit(t *testing.T) {
 			}
 		}
 	}
-	for seed := range uint64(2000) {
+	for seed := range uint64(1200) {
 		if v := policytest.View(seed); !v.Fabric.HasOCS() {
 			compare(fmt.Sprintf("view %d", seed), v)
 		}

@@ -50,6 +50,12 @@ var (
 	jointLights = cell{-1, -1, -3}
 )
 
+// lightElephants and lightAll are the cells of the design that joint is taken apart against.
+var (
+	lightElephants = cell{1, 1, 3}
+	lightAll       = cell{1, 1, 4}
+)
+
 // beside says that a cell is none of the factorial design.
 func (c cell) beside() bool { return c.place < 0 }
 
@@ -112,18 +118,31 @@ func (e everyPair) Fill(v *controller.View, ev []controller.Event, p *controller
 	e.Sunflow.Fill(&every, ev, p)
 }
 
-// run measures one run of the cell. The name that run is told says only whether there are circuits.
+// ground is where cells are compared.
+type ground struct {
+	fabric  string
+	packets string // fabric of the level packets
+	jobs    workload.SyntheticOptions
+}
+
+// run measures one run of the cell on the ground of the factorial experiment.
 func (c cell) run(ctx context.Context, jobs int, window time.Duration, seed uint64) (*figures, error) {
-	all, err := workload.Synthetic(workload.SyntheticOptions{Seed: seed, Jobs: jobs, Window: window})
+	return c.on(ctx, ground{factorialFabric, factorialPackets, workload.SyntheticOptions{Jobs: jobs, Window: window}}, seed)
+}
+
+// on measures one run of the cell. The name that the run is told says only whether there are circuits.
+func (c cell) on(ctx context.Context, g ground, seed uint64) (*figures, error) {
+	g.jobs.Seed = seed
+	all, err := workload.Synthetic(g.jobs)
 	if err != nil {
 		return nil, err
 	}
-	one := run.Case{Fabric: factorialFabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed, With: c.make}
+	one := run.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed, With: c.make}
 	if !c.beside() && factorLight[c.light] == "none" {
 		one.Policy = "random+ecmp"
 	}
 	if !c.beside() && factorLight[c.light] == "packets" {
-		one.Policy, one.Fabric = "random+ecmp", factorialPackets
+		one.Policy, one.Fabric = "random+ecmp", g.packets
 	}
 	ran, err := one.Run(ctx)
 	if err != nil {
@@ -190,6 +209,7 @@ func factorialRows(b *Bench, all []cell, got [][]*figures, prefix string) []Row 
 		rows = append(rows, e.mains()...)
 		rows = append(rows, e.interactions()...)
 		rows = append(rows, e.joint()...)
+		rows = append(rows, e.steps()...)
 	}
 	for k, c := range all {
 		if c.beside() || c.light > 1 {
@@ -305,6 +325,24 @@ func (e *effects) joint() []Row {
 		if c != jointly {
 			rows = append(rows, e.row("joint", "joint against "+c.String(), func(run int) float64 { return e.of(jointly, run) - e.of(c, run) }))
 		}
+	}
+	return rows
+}
+
+// steps takes joint's distance from crosslayer+anneal+sunflow apart: one thing after the other is decided its way. Below
+// zero where a step saves time; the steps multiply to the whole.
+func (e *effects) steps() []Row {
+	var rows []Row
+	for _, s := range []struct {
+		name     string
+		ours, to cell
+	}{
+		{"1. no threshold of elephants", lightAll, lightElephants},
+		{"2. circuits weighed one by one", jointLights, lightAll},
+		{"3. places for them", jointly, jointLights},
+		{"all of joint", jointly, lightElephants},
+	} {
+		rows = append(rows, e.row("step", s.name, func(run int) float64 { return e.of(s.ours, run) - e.of(s.to, run) }))
 	}
 	return rows
 }

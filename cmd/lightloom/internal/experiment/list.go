@@ -5,6 +5,8 @@ func list() []Experiment {
 	all := []Experiment{
 		topologyMap(),
 		factorial(),
+		jointWhen(),
+		jointSwim(),
 	}
 	all = append(all, crosslayerExperiments()...)
 	return append(all, coschedulerExperiments()...)
