@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -49,11 +50,20 @@ func Replay(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
+	s.spareMemory()
 	if err := s.replay(ctx, dir); err != nil {
 		_ = os.Remove(dir) // made by us and still empty, or somebody's and not: then it stays
 		return err
 	}
 	return nil
+}
+
+// spareMemory has garbage collected once there is half as much of it as of what lives, where circuits are simulated: they
+// leave little behind that lives, and much that does not. GOGC overrules it.
+func (s *setup) spareMemory() {
+	if os.Getenv("GOGC") == "" && s.opt.On == OnFlowsim && s.spec.HasOCS() {
+		debug.SetGCPercent(50)
+	}
 }
 
 // where decides on which fabric a run happens; why is the reason if it is not what was hoped for.
