@@ -108,7 +108,10 @@ func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
 	switch class := f.bundles[b].class; {
 	case class == gone:
 	case class == onLane && extra > 0 && ahead:
-		f.wishLaned(b, f.paceOf(co, f.leftOf(b))+extra)
+		if co.until > 0 {
+			extra += f.paceOf(co, f.leftOf(b))
+		}
+		f.wishLaned(b, extra)
 	default:
 		f.again(b)
 	}

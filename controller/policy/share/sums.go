@@ -11,16 +11,10 @@ type sums struct {
 	version uint64  // of Left.Load
 	f       float64 // of Left
 	loads   []load
-	n       int     // of loads, without rows off the pace
+	base    []load  // what the first of loads are without rows off the pace
 	gamma   float64 // of these
 	where   []int32 // by link: its place in loads, and one; 0: none
-	undo    []undo
-}
-
-// undo is what a link had without rows off the pace.
-type undo struct {
-	at   int32
-	load load
+	touched []int32 // places in base whose loads are another
 }
 
 // manyLinks is from how many links of a fabric on nothing is remembered: each coflow would need a table of them.
@@ -50,10 +44,10 @@ func (o *Ordered) addKnown(v *controller.View, d *demand) {
 			s.add(l, bits)
 		}
 	}
-	for i := range s.undo {
-		d.gamma = max(d.gamma, s.weigh(g, s.undo[i].at))
+	for _, at := range s.touched {
+		d.gamma = max(d.gamma, s.weigh(g, at))
 	}
-	for at := s.n; at < len(s.loads); at++ {
+	for at := len(s.base); at < len(s.loads); at++ {
 		d.gamma = max(d.gamma, s.weigh(g, int32(at)))
 	}
 	d.loads = s.loads[:len(s.loads):len(s.loads)]
@@ -78,7 +72,7 @@ func (s *sums) told(g *ground, c *controller.CoflowView) {
 		}
 	}
 	left := &c.Left
-	s.version, s.f, s.gamma, s.loads, s.undo = left.Version, left.F, 0, s.loads[:0], s.undo[:0]
+	s.version, s.f, s.gamma, s.base, s.touched = left.Version, left.F, 0, s.base[:0], s.touched[:0]
 	for i := range left.Load {
 		u := &left.Load[i]
 		if u.Rows <= 0 || !g.binds[u.Link] {
@@ -87,21 +81,21 @@ func (s *sums) told(g *ground, c *controller.CoflowView) {
 		bits := u.Base * left.F * g.bits
 		ns := bits / g.capacity[u.Link] * 1e9
 		s.gamma = max(s.gamma, ns)
-		s.loads = append(s.loads, load{link: u.Link, bits: bits, ns: ns})
-		s.where[u.Link] = int32(len(s.loads))
+		s.base = append(s.base, load{link: u.Link, bits: bits, ns: ns})
+		s.where[u.Link] = int32(len(s.base))
 	}
-	s.n = len(s.loads)
+	s.loads = append(s.loads[:0], s.base...)
 }
 
 // restore takes rows off the pace off the sums.
 func (s *sums) restore() {
-	for i := len(s.undo) - 1; i >= 0; i-- {
-		s.loads[s.undo[i].at] = s.undo[i].load
+	for _, at := range s.touched {
+		s.loads[at] = s.base[at]
 	}
-	for _, l := range s.loads[s.n:] {
+	for _, l := range s.loads[len(s.base):] {
 		s.where[l.link] = 0
 	}
-	s.loads, s.undo = s.loads[:s.n], s.undo[:0]
+	s.loads, s.touched = s.loads[:len(s.base)], s.touched[:0]
 }
 
 // add puts a row off the pace on top.
@@ -112,8 +106,8 @@ func (s *sums) add(l pathmap.LinkID, bits float64) {
 		s.where[l] = int32(len(s.loads))
 		return
 	}
-	if int(at) < s.n {
-		s.undo = append(s.undo, undo{at, s.loads[at]})
+	if int(at) < len(s.base) {
+		s.touched = append(s.touched, at)
 	}
 	s.loads[at].bits += bits
 }

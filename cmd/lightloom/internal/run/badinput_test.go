@@ -36,6 +36,7 @@ func TestOddTraces(t *testing.T) {
 			fabric, policy string
 			dark           time.Duration
 		}{{"crossbar:ports=6,rate=1Gbps", "sebf", 0}, {"crossbar:ports=6,rate=1Gbps", "tcp", 0}, {"crossbar:ports=6,rate=1Gbps", "dclas", 0},
+			{"crossbar:ports=6,rate=1Gbps", "maxmin", 0}, {"crossbar:ports=6,rate=1Gbps", "fair", 0},
 			{"crossbar:ports=6,rate=1Gbps,dark=1ns", "sunflow", 1}, {"crossbar:ports=6,rate=1Gbps,dark=1h", "sunflow", time.Hour}} {
 			if tc.rules.CarryLocal && run.dark > 0 {
 				continue // a port's light does not turn round
@@ -131,6 +132,8 @@ func FuzzIntegerTime(f *testing.F) {
 	f.Add(uint64(30e12), uint64(1), int64(3_153_600_000_000), int64(1), 1e-3, 1e6, uint8(1))
 	f.Add(uint64(1), uint64(1e15), int64(1), int64(1e14), 1e6, 1e-3, uint8(2))
 	f.Add(uint64(1e15), uint64(1e15), int64(1), int64(1e3), 1.0, 1e-3, uint8(3))
+	f.Add(uint64(30e12), uint64(1), int64(1), int64(1), 1e-3, 1.0, uint8(4))
+	f.Add(uint64(1e15), uint64(1e15), int64(1), int64(1e14), 1e6, 1e-3, uint8(5))
 	f.Fuzz(func(t *testing.T, a, b uint64, arrival, rate int64, scale, speedup float64, policy uint8) {
 		if !(scale >= 1e-6 && scale <= 1e12) || !(speedup >= 1e-3 && speedup <= 1e6) || rate <= 0 || arrival < 0 {
 			t.Skip("flags refuse such divisors, rates and arrivals")
@@ -141,7 +144,7 @@ func FuzzIntegerTime(f *testing.F) {
 		if err := os.WriteFile(file, []byte(trace), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		names := []string{"sebf", "tcp", "fifo", "dclas"}
+		names := []string{"sebf", "tcp", "fifo", "dclas", "maxmin", "fair"}
 		s, err := prepare(Options{Trace: file, Fabric: "crossbar:ports=3,rate=" + pathmap.BitsPerSecond(rate).String(), On: OnFlowsim,
 			Policies: []string{names[int(policy)%len(names)]}, Speedup: speedup, Seed: 1}, scale)
 		if err != nil {
