@@ -180,7 +180,7 @@ func (f *failing) rows(w who, got []*mended, b *Bench) []Row {
 		}
 		return r.Measure(v, b.First).Judge(margin, why)
 	}
-	took := "the document's controller took its time to anneal; here backup rules and the controller's model of 5 ms a change"
+	took := "the document's controller took its time to anneal; here backup rules, and the simulator's model of a call: 2 ms"
 	if w.on == OnNetns {
 		took = "the document's controller took its time to anneal; here backup rules, and tables that the controller changes at once"
 	}
