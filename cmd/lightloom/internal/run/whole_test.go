@@ -68,12 +68,12 @@ func TestWholeTraceMeasured(t *testing.T) {
 			}
 		}
 		cct, over := ratios(s, o)
-		t.Logf("CCT %.4f s, over the bound %.4f, at most %.4f; %d moves, %d decisions", cct, over, worst, len(o.State.Moves), o.Decisions)
+		t.Logf("CCT %.4f s, over the bound %.4f, at most %.4f; %d moves, %d decisions", cct, over, worst, o.moved.all, o.Decisions)
 	})
 	t.Run("sunflow, all together", func(t *testing.T) {
 		s, o := whole(t, bigSwitch+",dark=10ms", "sunflow", Rules{})
 		cct, over := ratios(s, o)
-		t.Logf("CCT %.4f s, over the bound %.4f; %d moves, %d decisions", cct, over, len(o.State.Moves), o.Decisions)
+		t.Logf("CCT %.4f s, over the bound %.4f; %d moves, %d decisions", cct, over, o.moved.all, o.Decisions)
 		for i, c := range o.State.Coflows {
 			if b := circuitBound(&s.jobs[c.Job], s.spec); c.Ended-c.Ready < b-s.spec.Dark-time.Microsecond {
 				t.Errorf("coflow %d takes %v, T(C) is %v", i, c.Ended-c.Ready, b)
