@@ -4,10 +4,14 @@ import (
 	"github.com/spf13/cobra"
 
 	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/standalone"
 )
 
-// addHidden adds the commands that lightloom starts itself with: the process inside new namespaces, and a replica of
-// the controller.
+// guardCommand gives a switch's interfaces back when it was killed.
+const guardCommand = "switch-guard"
+
+// addHidden adds the commands that lightloom starts itself with: the process inside new namespaces, a replica of the
+// controller, and the guard of a switch.
 func addHidden(root *cobra.Command) {
 	root.AddCommand(
 		&cobra.Command{Use: wiring.InsideCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
@@ -18,5 +22,8 @@ func addHidden(root *cobra.Command) {
 		}},
 		&cobra.Command{Use: wiring.ReplicaCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
 			return wiring.Replica(c.Context(), c.InOrStdin(), c.ErrOrStderr())
+		}},
+		&cobra.Command{Use: guardCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
+			return standalone.Guard(c.InOrStdin())
 		}})
 }

@@ -41,6 +41,8 @@ type Config struct {
 	Dataplane string        // auto, ebpf or mirred
 	LLDP      time.Duration // how often a packet switch announces itself; 0: never
 
+	Guard []string // command line of a process that runs Guard on its standard input; nil: a switch that is killed leaves filters
+
 	Listen    string        // host:port or unix:PATH
 	Identity  *pki.Identity // nil: plaintext, on loopback or a Unix socket only
 	Log       *slog.Logger

@@ -23,6 +23,7 @@ type ports struct {
 	locks []net.Listener
 	sinks [2]string
 	parks [2]string // where packets wait for light; the pair is there only if they may
+	ipv6  []string  // ports that had it
 	undo  []func() error
 }
 
@@ -96,6 +97,7 @@ func (p *ports) raise(name string) error {
 		if err := os.WriteFile(knob, []byte("1"), 0); err != nil {
 			return fmt.Errorf("disable IPv6 on port %q: %w", name, err)
 		}
+		p.ipv6 = append(p.ipv6, name)
 		p.undo = append(p.undo, func() error {
 			if err := os.WriteFile(knob, old, 0); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("enable IPv6 on port %q: %w", name, err)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,6 +69,7 @@ type station struct {
 	tellers []*farend.Teller // of an OCS, by port
 	fibres  []*farend.Port
 	lldp    *lldpd.Daemon // nil: nobody speaks
+	guard   *guard        // nil: nobody gives the ports back when the switch is killed
 
 	mu    sync.Mutex
 	cable bool // the ToR's port to the OCS is plugged in
@@ -81,6 +83,15 @@ func (s *station) open() (err error) {
 	}
 	if s.ports, err = takePorts(s.nl, s.cfg.Ports); err != nil {
 		return err
+	}
+	if len(s.cfg.Guard) > 0 {
+		e := estate{Ports: s.cfg.Ports, Sinks: s.ports.sinks, Parks: s.ports.parks, IPv6: s.ports.ipv6}
+		if path, ok := strings.CutPrefix(s.cfg.Listen, "unix:"); ok {
+			e.Socket = path
+		}
+		if s.guard, err = openGuard(s.cfg.Guard, e); err != nil {
+			return err
+		}
 	}
 	if err := s.openPlane(); err != nil {
 		return err
@@ -269,6 +280,9 @@ func (s *station) close() error {
 	}
 	if s.nl != nil {
 		s.nl.Close()
+	}
+	if s.guard != nil {
+		errs = append(errs, s.guard.close())
 	}
 	return errors.Join(errs...)
 }
