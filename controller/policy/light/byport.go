@@ -61,7 +61,7 @@ func (r *round) continueLit(input int) {
 		if lit == southbound.NoPort || !s.isPending(input, int(lit)) || !r.isTouched(input, int(lit)) {
 			continue
 		}
-		if out := s.look(2*int(lit)+1, r.now); out.until > r.now && r.try(&r.todo[s.pairAt(2*input, 2*int(lit)+1)], in, out) {
+		if out := s.look(2*int(lit)+1, r.now); out.until > r.now && r.try(input, int(lit)) {
 			return
 		}
 	}
@@ -94,12 +94,11 @@ func (r *round) first(input int) {
 		}
 		for ; word != 0; word &= word - 1 {
 			output := w*64 + bits.TrailingZeros64(word)
-			out := s.look(2*output+1, r.now)
-			if out.until == r.now {
+			if s.look(2*output+1, r.now).until == r.now {
 				s.free(2*output+1, false)
 				continue
 			}
-			if r.try(&r.todo[s.pairAt(2*input, 2*output+1)], in, out) {
+			if r.try(input, output) {
 				return
 			}
 		}

@@ -25,6 +25,7 @@ type demand struct {
 	id    southbound.CoflowID
 	bound time.Duration // T(C)
 	pairs []pair
+	book  *book // that the pairs are those of; nil: none
 }
 
 // port is one rack's end at the optical switch.

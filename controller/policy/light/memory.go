@@ -38,6 +38,7 @@ type book struct {
 	seen  uint64
 
 	pairs  []pair // by (in, out); those that have ended may be gone
+	index         // of pairs
 	sums   sums   // of all its pairs
 	ended  int    // of pairs: with nothing left
 	bound  time.Duration
@@ -99,7 +100,7 @@ func (m *memory) demand(c *controller.CoflowView) demand {
 		m.renew(c, b)
 	}
 	b.seen = m.tick
-	return demand{id: c.ID, bound: b.bound, pairs: b.pairs}
+	return demand{id: c.ID, bound: b.bound, pairs: b.pairs, book: b}
 }
 
 // open reads a coflow for the first time.
@@ -134,6 +135,7 @@ func (m *memory) open(c *controller.CoflowView) *book {
 		b.left[row] = leftOf(c, row)
 	}
 	b.marked = make([]bool, len(b.pairs))
+	b.build(b.pairs, len(m.ends))
 	b.sums = sumUp(b.pairs, len(m.ends))
 	b.bound = b.sums.bound(m.delta)
 	return b
@@ -162,6 +164,7 @@ func (b *book) thin(c *controller.CoflowView) {
 	}
 	b.start[n] = int32(len(rows))
 	b.pairs, b.start, b.row, b.marked, b.ended = b.pairs[:n], b.start[:n+1], rows, b.marked[:n], 0
+	b.build(b.pairs, len(b.from))
 }
 
 // sums are the pairs of a coflow by port: how many there are, and how long they take in all.
@@ -222,6 +225,7 @@ func (m *memory) renew(c *controller.CoflowView, b *book) {
 		u := bucket{in: southbound.RackID(p.in), out: southbound.RackID(p.out), rows: b.row[b.start[k]:b.start[k+1]], size: p.size}
 		m.gather.remains(&r, &u, p)
 		b.marked[k] = false
+		b.note(int(p.in), int(p.out), p.need > 0)
 		if p.left == 0 {
 			b.ended++
 		}

@@ -30,14 +30,17 @@ type scheduler struct {
 	// Inputs are ports 2r, outputs 2r+1. Of each coflow that is laid:
 	events   releases
 	ports    []portState
-	known    []bool      // by port: among those touched; false between rounds
-	words    int         // of a set of racks
-	pending  []uint64    // by port: the other sides of its pairs that are not done
-	idle     [2][]uint64 // inputs, and outputs, that were free when they were last looked at; no other can be
-	where    []int32     // by input and output: the position of their pair
-	fresh    []uint64    // outputs that have become free in this round
-	mayBegin []uint64    // inputs with pairs that may begin in this round
-	todo     []pair
+	known    []bool          // by port: among those touched; false between rounds
+	words    int             // of a set of racks
+	pending  []uint64        // by port: the other sides of its pairs that are not done
+	idle     [2][]uint64     // inputs, and outputs, that were free when they were last looked at; no other can be
+	where    []int32         // by input and output: the position of their pair
+	fresh    []uint64        // outputs that have become free in this round
+	mayBegin []uint64        // inputs with pairs that may begin in this round
+	own      []pair          // memory of lay
+	todo     []pair          // borrowed
+	book     *book           // nil: the pairs are todo
+	covered  []time.Duration // by input and output: what the book's pair need not be given any more
 	made     []controller.Reservation
 	touched  []int
 	among    []int32
@@ -65,11 +68,11 @@ func (s *scheduler) setup(in, out southbound.Port, at time.Duration) time.Durati
 // lay schedules pairs from the start on and returns the reservations in the order of their beginning, borrowed until the
 // next call.
 func (s *scheduler) lay(coflow southbound.CoflowID, pairs []pair) []controller.Reservation {
-	s.todo = append(s.todo[:0], pairs...)
-	if s.byPort && !slices.IsSortedFunc(s.todo, byPorts) {
-		slices.SortFunc(s.todo, byPorts)
+	s.own = append(s.own[:0], pairs...)
+	if s.byPort && !slices.IsSortedFunc(s.own, byPorts) {
+		slices.SortFunc(s.own, byPorts)
 	}
-	return s.layOut(coflow, s.todo)
+	return s.layOut(coflow, s.own)
 }
 
 // layOut does what lay does with pairs that are sorted by ports, and uses them up.
@@ -83,8 +86,43 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 			return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
 		})
 	}
-	s.open(todo)
-	r := round{s: s, coflow: coflow, todo: todo, left: len(todo), made: s.made[:0], touched: s.touched[:0], among: s.among[:0]}
+	s.todo, s.book = todo, nil
+	s.fit()
+	clear(s.pending)
+	for k := range todo {
+		p := &todo[k]
+		s.wait(int(p.in), int(p.out), true)
+		s.where[int(p.in)*int(n)+int(p.out)] = int32(k)
+	}
+	return s.begin(coflow, len(todo))
+}
+
+// layBook does what layOut does with what is not covered of the pairs of a book, without listing them: it adds to covered
+// what it has laid.
+func (s *scheduler) layBook(coflow southbound.CoflowID, b *book, covered []time.Duration, begun ...[]controller.Reservation) []controller.Reservation {
+	s.todo, s.book, s.covered = nil, b, covered
+	s.fit()
+	copy(s.pending, b.live)
+	left := b.alive
+	for _, all := range begun {
+		for i := range all {
+			in, out := int(all[i].In), int(all[i].Out)
+			if s.isPending(in, out) && s.needs(in, out) <= 0 {
+				s.wait(in, out, false)
+				left--
+			}
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	return s.begin(coflow, left)
+}
+
+// begin lays the pairs that are pending, so many.
+func (s *scheduler) begin(coflow southbound.CoflowID, left int) []controller.Reservation {
+	s.open()
+	r := round{s: s, coflow: coflow, left: left, made: s.made[:0], touched: s.touched[:0], among: s.among[:0]}
 	for r.left > 0 && s.events.len() > 0 {
 		if r.now = s.events.first().at; r.now >= s.horizon {
 			s.cut = true
@@ -107,23 +145,25 @@ func byPorts(a, b pair) int {
 	return cmp.Compare(a.out, b.out)
 }
 
-// open readies the ports of some pairs at the start.
-func (s *scheduler) open(todo []pair) {
+// fit makes the memory of as many ports as the table has.
+func (s *scheduler) fit() {
 	n := len(s.table.in)
-	if len(s.ports) != 2*n {
-		s.words = (n + 63) / 64
-		s.ports, s.known, s.where = make([]portState, 2*n), make([]bool, 2*n), make([]int32, n*n)
-		s.pending, s.idle = make([]uint64, 2*n*s.words), [2][]uint64{make([]uint64, s.words), make([]uint64, s.words)}
-		s.fresh = make([]uint64, s.words)
+	if len(s.ports) == 2*n {
+		return
 	}
-	clear(s.pending)
+	s.words = wordsOf(n)
+	s.ports, s.known, s.where = make([]portState, 2*n), make([]bool, 2*n), make([]int32, n*n)
+	s.pending, s.idle = make([]uint64, 2*n*s.words), [2][]uint64{make([]uint64, s.words), make([]uint64, s.words)}
+	s.fresh = make([]uint64, s.words)
+}
+
+// wordsOf is how many words a set of ports takes.
+func wordsOf(ports int) int { return (ports + 63) / 64 }
+
+// open readies the ports of the pending pairs at the start.
+func (s *scheduler) open() {
 	clear(s.idle[0])
 	clear(s.idle[1])
-	for k := range todo {
-		p := &todo[k]
-		s.wait(p, true)
-		s.where[int(p.in)*n+int(p.out)] = int32(k)
-	}
 	s.events.heap = s.events.heap[:0]
 	for p := range s.ports {
 		if s.waits(p) {
@@ -167,7 +207,6 @@ func (s *scheduler) look(port int, now time.Duration) *portState {
 type round struct {
 	s       *scheduler
 	coflow  southbound.CoflowID
-	todo    []pair
 	left    int // pairs that are not done
 	made    []controller.Reservation
 	now     time.Duration
@@ -204,39 +243,41 @@ func (r *round) playListed() {
 	r.candidates()
 	for _, lit := range [2]bool{true, false} {
 		for _, k := range r.among {
-			p := &r.todo[k]
-			in, out := r.s.look(2*int(p.in), r.now), r.s.look(2*int(p.out)+1, r.now)
-			if lit && r.setup(in, p) > 0 {
+			p := &r.s.todo[k]
+			if lit && r.setup(r.s.look(2*int(p.in), r.now), int(p.in), int(p.out)) > 0 {
 				continue
 			}
-			r.try(p, in, out)
+			r.try(int(p.in), int(p.out))
 		}
 	}
 }
 
 // setup is the outage that a pair's circuit costs if it begins now.
-func (r *round) setup(in *portState, p *pair) time.Duration {
-	if in.last == p.out || r.now == r.s.start && int(p.in) < len(r.s.lit) && r.s.lit[p.in] == p.out {
+func (r *round) setup(in *portState, input, output int) time.Duration {
+	if int(in.last) == output || r.now == r.s.start && input < len(r.s.lit) && int(r.s.lit[input]) == output {
 		return 0
 	}
 	return r.s.delta
 }
 
 // try gives a pair its circuit if both ports are free for long enough, and says whether it did.
-func (r *round) try(p *pair, in, out *portState) bool {
+func (r *round) try(input, output int) bool {
+	in, out := r.s.look(2*input, r.now), r.s.look(2*output+1, r.now)
 	free := min(in.until, out.until) - r.now
-	if free == 0 || p.need == 0 {
+	if free == 0 {
 		return false
 	}
-	setup := r.setup(in, p)
+	setup, need := r.setup(in, input, output), r.s.needs(input, output)
 	// A piece shorter than its own outage wastes more than it carries: it is made only if it finishes the pair.
-	if free < setup+p.need && free < setup+max(r.s.delta, 1) {
+	if need == 0 || free < setup+need && free < setup+max(r.s.delta, 1) {
 		return false
 	}
-	r.take(p, setup, min(free, setup+p.need))
+	long := min(free, setup+need)
+	r.take(input, output, long, need-(long-setup))
+	r.s.carry(input, output, long-setup)
 	in.until, out.until = r.now, r.now
-	r.s.free(2*int(p.in), false)
-	r.s.free(2*int(p.out)+1, false)
+	r.s.free(2*input, false)
+	r.s.free(2*output+1, false)
 	return true
 }
 
@@ -253,15 +294,17 @@ func released(spans []span) (time.Duration, bool) {
 	return spans[k].end, true
 }
 
-func (r *round) take(p *pair, setup, long time.Duration) {
-	if p.need -= long - setup; p.need == 0 {
+// take gives a pair its circuit for so long, and leaves so much of it for later.
+func (r *round) take(input, output int, long, rest time.Duration) {
+	if rest == 0 {
 		r.left--
-		r.s.wait(p, false)
+		r.s.wait(input, output, false)
 	}
-	r.s.insert(2*int(p.in), span{r.now, r.now + long, p.out})
-	r.s.insert(2*int(p.out)+1, span{r.now, r.now + long, p.in})
-	r.made = append(r.made, controller.Reservation{NotBefore: r.now, NotAfter: r.now + long, In: p.in, Out: p.out, Coflow: r.coflow, Partly: p.need > 0})
-	for _, port := range [2]int{2 * int(p.in), 2*int(p.out) + 1} {
+	in, out := southbound.Port(input), southbound.Port(output)
+	r.s.insert(2*input, span{r.now, r.now + long, out})
+	r.s.insert(2*output+1, span{r.now, r.now + long, in})
+	r.made = append(r.made, controller.Reservation{NotBefore: r.now, NotAfter: r.now + long, In: in, Out: out, Coflow: r.coflow, Partly: rest > 0})
+	for _, port := range [2]int{2 * input, 2*output + 1} {
 		if !r.s.known[port] {
 			r.s.known[port] = true
 			r.touched = append(r.touched, port) // to come back to when it is released
@@ -322,10 +365,34 @@ func (s *scheduler) pairAt(a, b int) int32 {
 	return s.where[a>>1*len(s.table.in)+b>>1]
 }
 
+// needs returns how long what is left of a pair takes.
+func (s *scheduler) needs(input, output int) time.Duration {
+	at := input*len(s.table.in) + output
+	if s.book == nil {
+		return s.todo[s.where[at]].need
+	}
+	return s.book.pairs[s.book.at(input, output)].need - s.covered[at]
+}
+
+// carry notes that so much of a pair has been given its circuit.
+func (s *scheduler) carry(input, output int, long time.Duration) {
+	at := input*len(s.table.in) + output
+	if s.book == nil {
+		s.todo[s.where[at]].need -= long
+		return
+	}
+	s.covered[at] += long
+}
+
 // wait adds a pair to those pending, or takes it out.
-func (s *scheduler) wait(p *pair, yes bool) {
-	for _, x := range [2][2]int{{2 * int(p.in), int(p.out)}, {2*int(p.out) + 1, int(p.in)}} {
-		word, bit := &s.pending[x[0]*s.words+x[1]/64], uint64(1)<<(x[1]%64)
+func (s *scheduler) wait(input, output int, yes bool) {
+	mark(s.pending, s.words, input, output, yes)
+}
+
+// mark puts a pair into sets by port of the ports at the other sides, or takes it out.
+func mark(sets []uint64, words, input, output int, yes bool) {
+	for _, x := range [2][2]int{{2 * input, output}, {2*output + 1, input}} {
+		word, bit := &sets[x[0]*words+x[1]/64], uint64(1)<<(x[1]%64)
 		if *word &^= bit; yes {
 			*word |= bit
 		}

@@ -110,7 +110,7 @@ func (s Sunflow) allowed(all []demand) []demand {
 				pairs = append(pairs, x)
 			}
 		}
-		if d.pairs = pairs; len(pairs) > 0 {
+		if d.pairs, d.book = pairs, nil; len(pairs) > 0 {
 			out = append(out, d)
 		}
 	}
@@ -220,15 +220,47 @@ func (l *ledger) plan(d *demand, p *controller.Plan) {
 	l.planned[d.id] = true
 	own := l.ownOf(d.id)
 	if l.keep(d, own) {
-		p.Reserve = append(p.Reserve, l.sched.layOut(d.id, l.uncovered(d, own, nil))...)
+		p.Reserve = append(p.Reserve, l.lay(d, own, nil)...)
 		return
 	}
-	made := l.sched.layOut(d.id, l.uncovered(d, nil, own))
+	made := l.lay(d, nil, own)
 	if l.sameTimes(own, made) {
 		return // what looked like an earlier time was none
 	}
 	p.Withdraw = append(p.Withdraw, d.id)
 	p.Reserve = append(p.Reserve, made...)
+}
+
+// lay reserves what the reservations that are held and own do not carry of a coflow; lost are those that it has just had.
+// Borrowed until the next call.
+func (l *ledger) lay(d *demand, own, lost []controller.Reservation) []controller.Reservation {
+	if d.book == nil || !l.only || !l.sched.byPort {
+		return l.sched.layOut(d.id, l.uncovered(d, own, lost))
+	}
+	// Where all bytes wait for a circuit nothing is left to packets, and what is to be laid is known without looking at
+	// each pair.
+	n, covered := southbound.Port(l.v.Fabric.Racks), l.memory.covered
+	l.cover(d, own)
+	made := l.sched.layBook(d.id, d.book, covered, l.held, own)
+	for _, all := range [3][]controller.Reservation{l.held, own, made} {
+		for i := range all {
+			covered[all[i].In*n+all[i].Out] = 0
+		}
+	}
+	return made
+}
+
+// cover adds up for how long reservations that are held, and own, carry bytes of a coflow, by pair of ports.
+func (l *ledger) cover(d *demand, own []controller.Reservation) {
+	n, covered := southbound.Port(l.v.Fabric.Racks), l.memory.covered
+	for _, r := range l.held {
+		if r.Coflow == d.id || r.Coflow == controller.AnyCoflow {
+			covered[r.In*n+r.Out] += l.carries(r)
+		}
+	}
+	for _, r := range own {
+		covered[r.In*n+r.Out] += max(r.NotAfter-r.NotBefore-l.sched.setup(r.In, r.Out, r.NotBefore), 0)
+	}
 }
 
 // sameTimes says whether made holds the same circuits at the same times as own, which is sorted by (NotBefore, In).
@@ -276,6 +308,9 @@ func (l *ledger) keep(d *demand, own []controller.Reservation) bool {
 
 // wanted says whether a reservation is for bytes that are left.
 func (l *ledger) wanted(d *demand, r *controller.Reservation) bool {
+	if d.book != nil {
+		return d.book.wanted(r.In, r.Out)
+	}
 	i, ok := slices.BinarySearchFunc(d.pairs, r, func(p pair, r *controller.Reservation) int {
 		if p.in != r.In {
 			return int(p.in - r.In)
@@ -291,14 +326,7 @@ func (l *ledger) wanted(d *demand, r *controller.Reservation) bool {
 func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair {
 	n := southbound.Port(l.v.Fabric.Racks)
 	covered, meant := l.memory.covered, l.memory.meant
-	for _, r := range l.held {
-		if r.Coflow == d.id || r.Coflow == controller.AnyCoflow {
-			covered[r.In*n+r.Out] += l.carries(r)
-		}
-	}
-	for _, r := range own {
-		covered[r.In*n+r.Out] += max(r.NotAfter-r.NotBefore-l.sched.setup(r.In, r.Out, r.NotBefore), 0)
-	}
+	l.cover(d, own)
 	for _, r := range lost {
 		meant[r.In*n+r.Out] = true
 	}
