@@ -49,24 +49,33 @@ func (y *yard) planCorral(j *controller.Prediction) []int32 {
 	f := y.v.Fabric
 	slots := rackSlots(y.v)
 	uplink := rackUplink(y.v)
-	free := y.releases()
-	order := make([]int32, f.Racks)
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(median(free[a]), median(free[b])), cmp.Compare(y.rack[b], y.rack[a]), cmp.Compare(a, b))
-	})
+	order, free := y.soonest()
 	best, least := 1, time.Duration(-1)
 	for r := 1; r <= f.Racks; r++ {
 		cross := pathmap.Bytes(float64(j.Shuffle) * float64(r-1) / float64(r))
-		end := median(free[order[r-1]]) + guideline.Waves(j.Maps, slots*r, j.MapTime) +
+		end := free[order[r-1]] + guideline.Waves(j.Maps, slots*r, j.MapTime) +
 			min(cross.Over(uplink*pathmap.BitsPerSecond(r)), southbound.Never/8) + guideline.Waves(j.Reduces, slots*r, j.RedTime)
 		if least < 0 || end < least {
 			best, least = r, end
 		}
 	}
-	return order[:best]
+	return slices.Clone(order[:best])
+}
+
+// soonest are the racks by when half of their slots are free, the soonest first, and by rack when that is. Jobs are
+// planned before any task is placed, so that it holds for all of a decision.
+func (y *yard) soonest() ([]int32, []time.Duration) {
+	if y.order != nil {
+		return y.order, y.half
+	}
+	for _, free := range y.releases() {
+		y.order = append(y.order, int32(len(y.half)))
+		y.half = append(y.half, median(free))
+	}
+	slices.SortFunc(y.order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(y.half[a], y.half[b]), cmp.Compare(y.rack[b], y.rack[a]), cmp.Compare(a, b))
+	})
+	return y.order, y.half
 }
 
 // median is when half of a rack's slots are free.

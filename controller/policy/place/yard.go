@@ -23,6 +23,9 @@ type yard struct {
 	slots    int // of the whole fabric that is alive
 	alive    []southbound.HostID
 	standing []bool // by rack: one of its hosts is alive
+
+	order []int32         // of soonest
+	half  []time.Duration // of soonest
 }
 
 // user is who jobs belong to. Fair shares are equal: whoever runs least is served next.
