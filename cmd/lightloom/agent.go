@@ -73,6 +73,11 @@ func newAgentRun() *cobra.Command {
 			ctx, cancel = context.WithCancel(ctx)
 			defer cancel()
 			go untilEOF(c.InOrStdin(), cancel)
+		} else { // otherwise whoever started it removes its socket
+			var err error
+			if opt.Guard, err = guardProgram(); err != nil {
+				return err
+			}
 		}
 		opt.Stdout = c.OutOrStdout()
 		return wiring.RunAgent(ctx, opt)

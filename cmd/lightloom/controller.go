@@ -27,7 +27,7 @@ const minSamplePeriod = 10 * time.Millisecond
 
 func newControllerRun() *cobra.Command {
 	var opt wiring.AttachOptions
-	withStdin, ephemeral := false, false
+	withStdin := false
 	from, period := "", time.Duration(0)
 	c := &cobra.Command{
 		Use:   "run --fabric FABRIC --devices FILE --tls-dir DIR",
@@ -57,7 +57,7 @@ func newControllerRun() *cobra.Command {
 	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics: on loopback, or with TLS to clients of the run; replicas take this port and those after it")
 	fl.DurationVar(&opt.SamplePeriod, "sample-period", wiring.DefaultSamplePeriod, "how far apart switches tell what passed their ports; 0: never")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
-	fl.BoolVar(&ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
+	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"devices", opt.Devices}, {"tls-dir", opt.Keys}} {
 			if need.value == "" {
@@ -103,7 +103,7 @@ func newControllerRun() *cobra.Command {
 			defer cancel()
 			go untilEOF(c.InOrStdin(), cancel)
 		}
-		if ephemeral {
+		if opt.Ephemeral {
 			defer func() { err = errors.Join(err, os.RemoveAll(opt.Keys)) }()
 		}
 		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()

@@ -1,17 +1,29 @@
 package main
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	wiring "lightloom/cmd/lightloom/internal/run"
 	"lightloom/cmd/lightloom/internal/standalone"
 )
 
-// guardCommand gives a switch's interfaces back when it was killed.
+// guardCommand gives back the interfaces and the socket of a switch, or the socket of an agent, that was killed.
 const guardCommand = "switch-guard"
 
+// guardProgram is the command line of a guard.
+func guardProgram() ([]string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("run: find the guard's program: %w", err)
+	}
+	return []string{exe, guardCommand}, nil
+}
+
 // addHidden adds the commands that lightloom starts itself with: the process inside new namespaces, a replica of the
-// controller, and the guard of a switch.
+// controller, and the guard of a switch or of an agent.
 func addHidden(root *cobra.Command) {
 	root.AddCommand(
 		&cobra.Command{Use: wiring.InsideCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {

@@ -15,12 +15,13 @@ import (
 )
 
 // room is run by a shell that is the first process of namespaces of its own. until waits for something that nobody
-// announces; left says what is there of ours.
+// announces; pids finds the processes of a program, by what they run: a replica is not called lightloom.
 const room = `
 mount -t tmpfs tmpfs /run && cp lightloom /run && mount -t tmpfs tmpfs /tmp && cd /run || exit 9
 ip link set lo up
 until_() { n=0; while ! eval "$1"; do n=$((n+1)); [ $n -lt 200 ] || { echo "never: $1"; break; }; sleep 0.1; done; }
-left() { cat /proc/[0-9]*/comm 2>/dev/null | grep -c "$1"; }
+pids() { for p in /proc/[0-9]*; do case $(readlink $p/exe) in */$1|*/$1' (deleted)') echo ${p#/proc/} ;; esac; done; }
+left() { pids "$1" | wc -l; }
 `
 
 // newRoom builds the program into a directory of its own, which it returns.
@@ -89,7 +90,7 @@ until_ "[ \$(left lightloom) -lt $before ]"
 ./lightloom status > /dev/null && ./lightloom exec h0-0 echo the fabric goes on without its capture
 kill -9 $exec
 wait $exec
-until_ "[ \$(left '^sleep$') = 0 ]"
+until_ "[ \$(left sleep) = 0 ]"
 ./lightloom exec h1-0 echo and without its command
 kill -9 $up
 wait $up
@@ -118,6 +119,7 @@ ip link set a1 up; ip link set b1 up
 ours() { ip -o link | grep -c 'll[sep]'; }
 hooks() { tc qdisc show | grep -c clsact; }
 start() {
+  rm -f switch.log
   ./lightloom switch run --name tor0 --role tor --racks 2 --rack 0 --hosts 1 --ports a0,b0 --fibre b0 --plaintext --listen unix:tor0.sock --dataplane `+dataplane+` > switch.log 2>&1 &
   switch=$!
   until_ "grep -q 'listens at' switch.log"
@@ -129,11 +131,105 @@ wait $switch
 until_ "[ \$(left lightloom) = 0 ]"
 echo "left $(ours) interfaces, $(hooks) hooks, IPv6 $(cat /proc/sys/net/ipv6/conf/a0/disable_ipv6 2>/dev/null || echo 0)"
 start
+kill -9 $(pids lightloom)
+wait $switch
+until_ "[ \$(left lightloom) = 0 ]"
+[ -S tor0.sock ] && echo "its guard was killed, too"
+start
 kill $switch
 wait $switch
-echo "the next one ended with $?, left $(ours) interfaces, $(hooks) hooks, $(left lightloom) processes"
+[ ! -e tor0.sock ] && echo "the next one ended with $?, left $(ours) interfaces, $(hooks) hooks, $(left lightloom) processes"
 `)
-			wantAll(t, out, "it runs", "left 0 interfaces, 0 hooks, IPv6 0", "the next one ended with 0, left 0 interfaces, 0 hooks, 0 processes")
+			wantAll(t, out, "it runs", "its guard was killed, too", "left 0 interfaces, 0 hooks, IPv6 0", "the next one ended with 0, left 0 interfaces, 0 hooks, 0 processes")
 		})
+	}
+}
+
+// parts makes keys for a small fabric whose switches do not answer, and starts its controller, or an agent of a host.
+const parts = `
+fabric=hybrid:racks=2,hosts=1,spines=1
+./lightloom controller keys keys --fabric $fabric --agents
+printf 'devices:\n  tor0: unix:/run/a\n  tor1: unix:/run/b\n  spine0: unix:/run/c\n  ocs: unix:/run/d\n' > devices.yaml
+ls keys > before
+ip addr add 10.0.0.1/32 dev lo
+things() { ls -d /run/lightloom?* /tmp/* 2>/dev/null | wc -l; }
+more() { ls keys | grep -v '^clusters$' | comm -13 before - | wc -l; }
+controller() {
+  rm -f controller.log
+  ./lightloom controller run --fabric $fabric --devices devices.yaml --tls-dir keys $1 > controller.log 2>&1 &
+  controller=$!
+  until_ "grep -q programming controller.log && [ \$(left lightloom) = 4 ] && [ \$(ls keys/replicas-*/*/* 2>/dev/null | wc -l) -ge 3 ]"
+}
+agent() {
+  rm -f agent.log
+  ./lightloom agent run --fabric $fabric --host h0-0 --listen unix:agent.sock --tls-dir keys > agent.log 2>&1 &
+  agent=$!
+  until_ "grep -q 'listens at' agent.log"
+}
+gone() { wait $1; echo "$2: status $?"; until_ "[ \$(left lightloom) = 0 ]"; }
+`
+
+// TestControllerKilled kills a controller that runs by itself, one of its replicas, and all of them at once. Replicas do not
+// outlive it, take their disks along, and nothing stops the next.
+func TestControllerKilled(t *testing.T) {
+	out := inRoom(t, newRoom(t), parts+`
+controller
+kill -9 $controller
+gone $controller "the controller"
+echo "of it $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
+controller
+for p in $(pids lightloom); do [ $p = $controller ] || replica=$p; done
+kill -9 $replica
+gone $controller "without a replica"
+grep -o 'has ended by itself' controller.log
+echo "of a replica $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
+controller
+kill -9 $(pids lightloom)
+gone $controller "all at once"
+echo "of all $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
+controller
+echo "of those before $(ls -d keys/replicas-* | wc -l) directory is there"
+kill $controller
+gone $controller "in order"
+echo "in order $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
+controller --ephemeral
+kill -9 $controller
+gone $controller "with keys of its own"
+echo "of these $(ls -d keys 2>/dev/null | wc -l) directories"
+`)
+	wantAll(t, out, "the controller: status 137", "of it 0 processes, 0 files in the keys, 0 elsewhere",
+		"without a replica: status 1", "has ended by itself", "of a replica 0 processes, 0 files in the keys, 0 elsewhere",
+		"all at once: status 137", "of all 0 processes, 1 files in the keys, 0 elsewhere", "of those before 1 directory is there",
+		"in order: status 0", "in order 0 processes, 0 files in the keys, 0 elsewhere", "with keys of its own: status 137", "of these 0 directories")
+	if strings.Contains(out, "never: ") {
+		t.Error(out)
+	}
+}
+
+// TestAgentKilled kills an agent that runs by itself: its socket goes, and where its guard was killed with it the next
+// agent takes its place.
+func TestAgentKilled(t *testing.T) {
+	out := inRoom(t, newRoom(t), parts+`
+sockets() { ls agent.sock 2>/dev/null | wc -l; }
+agent
+./lightloom agent run --fabric $fabric --host h0-0 --listen unix:agent.sock --tls-dir keys 2>&1 | grep -o 'address already in use'
+echo "it runs in $(left lightloom) processes, $(sockets) socket"
+kill -9 $agent
+gone $agent "the agent"
+echo "of it $(left lightloom) processes, $(sockets) sockets, $(more) files in the keys, $(things) elsewhere"
+agent
+kill -9 $(pids lightloom)
+gone $agent "with its guard"
+echo "with its guard $(left lightloom) processes, $(sockets) sockets"
+agent
+kill $agent
+gone $agent "in order"
+echo "in order $(left lightloom) processes, $(sockets) sockets, $(more) files in the keys, $(things) elsewhere"
+`)
+	wantAll(t, out, "address already in use", "it runs in 2 processes, 1 socket", "the agent: status 137", "of it 0 processes, 0 sockets, 0 files in the keys, 0 elsewhere",
+		"with its guard: status 137", "with its guard 0 processes, 1 sockets",
+		"in order: status 0", "in order 0 processes, 0 sockets, 0 files in the keys, 0 elsewhere")
+	if strings.Contains(out, "never: ") {
+		t.Error(out)
 	}
 }

@@ -75,11 +75,10 @@ func (f *switchFlags) run(c *cobra.Command) error {
 		go untilEOF(c.InOrStdin(), cancel)
 	}
 	if !f.withStdin { // whoever started it takes the namespace away
-		exe, err := os.Executable()
-		if err != nil {
-			return fmt.Errorf("run: find the guard's program: %w", err)
+		var err error
+		if f.cfg.Guard, err = guardProgram(); err != nil {
+			return err
 		}
-		f.cfg.Guard = []string{exe, guardCommand}
 	}
 	f.cfg.Listening = func(addr string) { fmt.Fprintf(c.OutOrStdout(), "%s listens at %s\n", f.cfg.Name, addr) }
 	if os.Getenv("LIGHTLOOM_VERBOSE") != "" {

@@ -12,6 +12,13 @@ type PortCount struct {
 	OutOctets, OutPkts uint64
 	OutDiscards        uint64 // found the queue full
 	Queue              uint64 // bytes that wait to go out now
+	Looks              Looks  // at Queue, of whoever counts
+}
+
+// Looks are what was seen of a queue, in bytes, by who looked at it again and again.
+type Looks struct {
+	Number     uint64 // 0: nobody has looked
+	Most, Mean uint64
 }
 
 // leaves are the counters below a path, under the names that a model has for them.
@@ -30,5 +37,15 @@ func portCounts(t *tree, all []PortCount) {
 		for _, l := range c.leaves(at, gnmi.OpenConfigCounters()) {
 			t.put(l.Path, l.Value)
 		}
+		if c.Looks.Number > 0 {
+			t.put(QueuePath(southbound.Port(i)).With("max-queue-len"), c.Looks.Most)
+			t.put(QueuePath(southbound.Port(i)).With("avg-queue-len"), c.Looks.Mean)
+		}
 	}
+}
+
+// QueuePath is where the state of a port's one queue is (openconfig-qos).
+func QueuePath(p southbound.Port) schema.Path {
+	return path("qos", "interfaces").Entry("interface", "interface-id", gnmi.InterfaceName(p)).With("output", "queues").
+		Entry("queue", "name", "0").With("state")
 }

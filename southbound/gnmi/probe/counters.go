@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
@@ -14,9 +16,15 @@ import (
 // PortCounters are what has passed a port, of layer 2.
 type PortCounters struct {
 	InOctets, OutOctets, OutDiscards uint64
+	Queue                            *Queue // nil: the switch does not tell
 }
 
-// Counters are what a packet switch has counted (openconfig-interfaces and openconfig-platform).
+// Queue is how full the queues of a port were seen since the switch counts, in bytes: the fullest of them.
+type Queue struct {
+	Most, Mean uint64
+}
+
+// Counters are what a packet switch has counted (openconfig-interfaces, openconfig-platform and openconfig-qos).
 type Counters struct {
 	Ports   map[southbound.Port]PortCounters
 	NoRoute uint64 // packets that met a dark or unmatched port
@@ -56,5 +64,39 @@ func ReadCounters(ctx context.Context, c gpb.GNMIClient) (Counters, error) {
 		}
 		out.Ports[port] = p
 	}
-	return out, nil
+	return out, readQueues(ctx, c, out.Ports)
+}
+
+// readQueues adds how full queues were. A switch that does not know the path, or has nothing there, does not tell.
+func readQueues(ctx context.Context, c gpb.GNMIClient, ports map[southbound.Port]PortCounters) error {
+	leaves, err := Get(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("qos", "interfaces")})
+	switch status.Code(err) {
+	case codes.OK:
+	case codes.NotFound, codes.InvalidArgument, codes.Unimplemented:
+		return nil
+	default:
+		return fmt.Errorf("read queues: %w", err)
+	}
+	for _, l := range leaves {
+		n, ok := l.Value.(uint64)
+		if !ok || len(l.Path) != 8 || l.Path[5].Name != "queue" {
+			continue
+		}
+		port, ok := gnmi.PortNamed(l.Path[2].Key("interface-id"))
+		if !ok {
+			continue
+		}
+		p := ports[port]
+		if p.Queue == nil {
+			p.Queue = &Queue{}
+			ports[port] = p
+		}
+		switch l.Path[7].Name {
+		case "max-queue-len":
+			p.Queue.Most = max(p.Queue.Most, n)
+		case "avg-queue-len":
+			p.Queue.Mean = max(p.Queue.Mean, n)
+		}
+	}
+	return nil
 }

@@ -11,7 +11,7 @@ func OpenConfig() *Model {
 		group  = ni + "/static/next-hop-groups/next-hop-group[name]"
 		hop    = ni + "/static/next-hops/next-hop[index]"
 	)
-	rows := append(interfaceRows(), counterRows()...)
+	rows := append(append(interfaceRows(), counterRows()...), queueRows()...)
 	rows = append(rows, []Row{
 		{Path: "/components/component[name]/state/name", Type: String()},
 		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64), Counter: true},
@@ -43,7 +43,17 @@ func OpenConfig() *Model {
 		{"openconfig-network-instance-static", "OpenConfig working group", "0.2.2"},
 		{"openconfig-policy-forwarding", "OpenConfig working group", "0.8.0"},
 		{"openconfig-platform", "OpenConfig working group", "0.30.0"},
+		{"openconfig-qos", "OpenConfig working group", "0.11.2"},
 	}, rows)
+}
+
+// queueRows are how full openconfig-qos says that the queues of a port were, in bytes. Both change all the time, so that
+// nobody is told by himself.
+func queueRows() (rows []Row) {
+	for _, name := range []string{"max-queue-len", "avg-queue-len"} {
+		rows = append(rows, Row{Path: "/qos/interfaces/interface[interface-id]/output/queues/queue[name]/state/" + name, Type: Uint(64), Counter: true})
+	}
+	return rows
 }
 
 // counterRows are what openconfig-interfaces counts at a port.

@@ -158,7 +158,7 @@ type DarkQueues struct {
 type QueueDepth struct {
 	Port string  `json:"port"`
 	Most float64 `json:"bytes_most"`
-	Mean float64 `json:"bytes_mean"` // over all looks
+	Mean float64 `json:"bytes_mean"` // over all looks; of switches that run by themselves since they began
 }
 
 // Seconds are statistics of completion times.

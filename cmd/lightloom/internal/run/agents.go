@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lightloom/cmd/lightloom/internal/socket"
+	"lightloom/cmd/lightloom/internal/standalone"
 	"lightloom/controller/leader"
 	"lightloom/emulator/agent"
 	"lightloom/emulator/lldpd"
@@ -38,7 +40,8 @@ type AgentOptions struct {
 	MaxRequests int
 	LLDP        []string // interfaces to announce the first host at; it needs CAP_NET_RAW
 
-	Congestion string // of TCP; empty: cubic
+	Congestion string   // of TCP; empty: cubic
+	Guard      []string // command line of a process that removes a Unix socket of Listen when this one is killed; nil: it stays
 	Stdout     io.Writer
 }
 
@@ -58,7 +61,7 @@ func RunAgent(ctx context.Context, opt AgentOptions) error {
 	return nil
 }
 
-func runAgent(ctx context.Context, opt AgentOptions) error {
+func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	f, p, err := agentPlaces(opt)
 	if err != nil {
 		return err
@@ -89,10 +92,15 @@ func runAgent(ctx context.Context, opt AgentOptions) error {
 		}
 		defer d.Close() // closed already where it has been running
 	}
-	ln, err := listenAgent(ctx, opt.Listen)
+	ln, err := socket.Listen(ctx, opt.Listen)
 	if err != nil {
 		return err
 	}
+	guard, err := opt.guard()
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer func() { err = errors.Join(err, guard()) }()
 	a, err := agent.New(conf)
 	if err != nil {
 		return errors.Join(err, ln.Close())
@@ -104,6 +112,19 @@ func runAgent(ctx context.Context, opt AgentOptions) error {
 	fmt.Fprintf(opt.Stdout, "agent of %s listens at %s\n", strings.Join(opt.Hosts, ", "), opt.Listen)
 	g.Go(func() error { return a.Serve(ctx, ln, id.Server(pki.Controller)) })
 	return errors.Join(g.Wait(), a.Close())
+}
+
+// guard starts the guard of a Unix socket. The function that it returns ends it.
+func (o *AgentOptions) guard() (end func() error, err error) {
+	path, ok := socket.Path(o.Listen)
+	if !ok || len(o.Guard) == 0 {
+		return func() error { return nil }, nil
+	}
+	g, err := standalone.GuardSocket(o.Guard, path)
+	if err != nil {
+		return nil, err
+	}
+	return g.Close, nil
 }
 
 // announceHost opens LLDP at interfaces of this machine.
@@ -148,18 +169,6 @@ func hostIDs(f *topo.Fabric, names []string) (ids []southbound.HostID, err error
 		return nil, fmt.Errorf("hosts %s: one is named twice", strings.Join(names, ", "))
 	}
 	return ids, nil
-}
-
-func listenAgent(ctx context.Context, at string) (net.Listener, error) {
-	network, addr := "tcp", at
-	if path, ok := strings.CutPrefix(at, "unix:"); ok {
-		network, addr = "unix", path
-	}
-	ln, err := (&net.ListenConfig{}).Listen(ctx, network, addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen at %q: %w", at, err)
-	}
-	return ln, nil
 }
 
 // dataKeyBytes is the length of what agents authenticate their connections by.

@@ -29,14 +29,16 @@ import (
 
 // AttachOptions are what the command controller run asks for: a controller for switches that run elsewhere.
 type AttachOptions struct {
-	Fabric   string // a spec, or the path of a YAML file
-	Devices  string // path of a YAML file: where switches and hosts are
-	Keys     string // directory that WriteKeys has filled
-	Policy   string
-	Parts    Parts
-	Replicas int
-	Seed     uint64
-	Demand   demand.Options // what circuits go by; zero: the oracle
+	Fabric  string // a spec, or the path of a YAML file
+	Devices string // path of a YAML file: where switches and hosts are
+	Keys    string // directory that WriteKeys has filled
+	// Ephemeral: the keys were for this run, and replicas remove them when the controller is killed. Else the caller does.
+	Ephemeral bool
+	Policy    string
+	Parts     Parts
+	Replicas  int
+	Seed      uint64
+	Demand    demand.Options // what circuits go by; zero: the oracle
 
 	// Jobs, if above zero, is how many are submitted once the fabric is ready: the first of Trace, a coflow-benchmark
 	// file, or synthetic ones where that is empty. What came of them is said in a line that begins with "replayed".
@@ -137,25 +139,32 @@ func (a *attached) open() error {
 		}
 		a.charge.Agent = a.agentLn.Addr().String()
 	}
-	if a.reps, err = newReplicas(a.opt.Replicas, a.charge, a.identity, freePorts, a.opt.Stderr); err != nil {
+	dir, err := clusterDir(a.opt.Keys, earlier)
+	if err != nil {
 		return err
 	}
-	return a.settleReplicas()
+	if a.charge.Leave = dir; a.opt.Ephemeral {
+		a.charge.Leave = a.opt.Keys
+	}
+	a.reps, err = newReplicas(a.opt.Replicas, a.charge, a.identity, freePorts, dir, a.opt.Stderr)
+	return err
 }
 
-// settleReplicas gives the replicas a directory beside their keys: one that a controller that was killed has left is
-// found there by the next, and goes with the keys.
-func (a *attached) settleReplicas() error {
-	dir := filepath.Join(a.opt.Keys, "replicas")
-	err := errors.Join(os.RemoveAll(a.reps.dir), os.RemoveAll(dir))
+// clusterDir makes a directory for the replicas beside their keys, and removes those of earlier clusters. It is this
+// cluster's alone: its replicas remove it when the controller is killed, which may be when the next has begun already.
+func clusterDir(keys string, number uint64) (string, error) {
+	old, err := filepath.Glob(filepath.Join(keys, "replicas*"))
+	for _, dir := range old {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	dir := filepath.Join(keys, fmt.Sprintf("replicas-%d", number))
 	if err == nil {
 		err = os.Mkdir(dir, 0o700)
 	}
 	if err != nil {
-		return fmt.Errorf("make directory for replicas: %w", err)
+		return "", fmt.Errorf("make directory for replicas: %w", err)
 	}
-	a.reps.dir = dir
-	return nil
+	return dir, nil
 }
 
 // holdKeys makes sure that no other controller runs with these keys, as long as the process lives.

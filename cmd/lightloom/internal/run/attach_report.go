@@ -28,8 +28,9 @@ import (
 // gauge measures a run of jobs on switches that run elsewhere, by what they tell over gNMI.
 type gauge struct {
 	a     *attached
-	names []string // of the ToRs
-	tors  []*grpc.ClientConn
+	names []string // of the ToRs, then of other packet switches
+	nodes []pathmap.NodeID
+	conns []*grpc.ClientConn
 	since []probe.Counters
 	ocs   *gnmi.Session
 	stop  context.CancelFunc
@@ -54,13 +55,19 @@ func (a *attached) measure(ctx context.Context) (*gauge, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range a.fabric.ToRNode {
+	nodes := slices.Clone(a.fabric.ToRNode)
+	for n, node := range a.fabric.Topology.Nodes() {
+		if node.Role == pathmap.Switch {
+			nodes = append(nodes, pathmap.NodeID(n))
+		}
+	}
+	for _, n := range nodes {
 		name := a.fabric.Topology.Node(n).Name
 		conn, err := gnmi.Connect(gnmi.Config{Name: name, Addr: a.places.Devices[name], TLS: id.Client(name, pki.Switch)})
 		if err != nil {
 			return nil, errors.Join(err, g.close())
 		}
-		g.names, g.tors = append(g.names, name), append(g.tors, conn)
+		g.names, g.nodes, g.conns = append(g.names, name), append(g.nodes, n), append(g.conns, conn)
 	}
 	if g.since, err = g.counters(ctx); err != nil {
 		return nil, errors.Join(err, g.close())
@@ -74,7 +81,7 @@ func (a *attached) measure(ctx context.Context) (*gauge, error) {
 func (g *gauge) close() error {
 	g.stop()
 	var errs []error
-	for _, c := range g.tors {
+	for _, c := range g.conns {
 		errs = append(errs, c.Close())
 	}
 	if g.ocs != nil {
@@ -87,7 +94,7 @@ func (g *gauge) close() error {
 func (g *gauge) counters(ctx context.Context) (all []probe.Counters, err error) {
 	ctx, cancel := context.WithTimeout(ctx, auditTimeout)
 	defer cancel()
-	for i, c := range g.tors {
+	for i, c := range g.conns {
 		n, err := probe.ReadCounters(ctx, gpb.NewGNMIClient(c))
 		if err != nil {
 			return nil, fmt.Errorf("switch %s: %w", g.names[i], err)
@@ -165,6 +172,7 @@ func (g *gauge) outcome(ctx context.Context, client *api.Client, d *state.Data, 
 		}
 		o.Dropped += int64(now[rack].NoRoute - g.since[rack].NoRoute)
 	}
+	o.Fullest, o.Notes = g.depth(now)
 	if a.agent != nil {
 		s := a.agent.Stats()
 		o.Retrans, o.Received, o.BundlesEnded = s.Retransmissions, s.BytesReceived, s.BundlesEnded
@@ -189,6 +197,36 @@ func (g *gauge) outcome(ctx context.Context, client *api.Client, d *state.Data, 
 	})
 	o.shift(begin)
 	return o, nil
+}
+
+// depth is the port whose queue was fullest during the run, as the packet switches tell. They tell of the longest since they
+// began, so that a queue counts where it has grown longer than it ever was before the run. Notes say why there is none.
+func (g *gauge) depth(now []probe.Counters) (*report.QueueDepth, []string) {
+	t := g.a.fabric.Topology
+	d, told := &report.QueueDepth{}, false
+	for i, n := range g.nodes {
+		for _, l := range t.Out(n) {
+			link := t.Link(l)
+			port := southbound.Port(link.FromPort)
+			q, before := now[i].Ports[port].Queue, g.since[i].Ports[port].Queue
+			if q == nil {
+				continue
+			}
+			told = true
+			if before != nil && q.Most <= before.Most || float64(q.Most) <= d.Most {
+				continue
+			}
+			d.Most, d.Mean = float64(q.Most), float64(q.Mean)
+			d.Port = fmt.Sprintf("%s:%d to %s", g.names[i], port, t.Node(link.To).Name)
+		}
+	}
+	switch {
+	case !told:
+		return nil, []string{"queue depth: not told by these switches"}
+	case d.Port == "":
+		return nil, []string{"queue depth: no queue was seen fuller than before the run"}
+	}
+	return d, nil
 }
 
 // write writes the report of a run: report.json is of the same form as that of lightloom replay.

@@ -145,8 +145,12 @@ func (s *stage) listen() (err error) {
 	if s.agent, err = s.newServer(pki.Agent, agentName); err != nil {
 		return err
 	}
-	if s.replicas, err = newReplicas(s.order.Replicas, s.charge(), s.ca.Issue, privatePorts, s.stderr); err != nil {
+	dir, err := privateDir()
+	if err != nil {
 		return err
+	}
+	if s.replicas, err = newReplicas(s.order.Replicas, s.charge(), s.ca.Issue, privatePorts, dir, s.stderr); err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
 	}
 	id, err := s.ca.Issue(pki.Client, "replay")
 	if err != nil {

@@ -51,6 +51,7 @@ type outcome struct {
 
 	Carried []pathmap.Bytes             `json:"carried,omitempty"` // payload by move; empty where nobody has measured it
 	Queues  []portLoad                  `json:"queues,omitempty"`  // by link; empty where nobody has asked
+	Fullest *report.QueueDepth          `json:"fullest,omitempty"` // as switches that run by themselves have told
 	Parked  *report.DarkQueues          `json:"parked,omitempty"`  // what waited at ToRs for light; nil where nothing may
 	Faults  []faultSpan                 `json:"faults,omitempty"`
 	Levels  []level                     `json:"levels,omitempty"`

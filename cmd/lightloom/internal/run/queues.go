@@ -60,6 +60,9 @@ func (s *stage) backlogs() ([]int64, error) {
 // depth is the fullest queue of a switch that was seen on real packets, the first of those that were as full; nil where
 // nobody has looked.
 func (o *outcome) depth() *report.QueueDepth {
+	if o.Fullest != nil {
+		return o.Fullest
+	}
 	if o.Net.Dataplane == "" || len(o.Queues) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -46,6 +47,7 @@ type charge struct {
 	Verbose   bool              `json:"verbose,omitempty"`
 	Metrics   string            `json:"metrics,omitempty"` // address
 	Sample    time.Duration     `json:"sample,omitempty"`  // how far apart switches tell what passed their ports; 0: never
+	Leave     string            `json:"leave,omitempty"`   // directory to remove when whoever started the replica is gone
 }
 
 // controllerProcess is one replica of the controller.
@@ -66,7 +68,8 @@ type controllerProcess struct {
 	pathsErr error
 }
 
-// Replica is the process of one replica of the controller. It reads its charge from stdin and runs until ctx ends.
+// Replica is the process of one replica of the controller. It reads its charge from stdin and runs until ctx ends, or stdin:
+// then whoever started it was killed, and it takes along what that one would have removed.
 func Replica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 	var c charge
 	if err := json.NewDecoder(stdin).Decode(&c); err != nil {
@@ -76,8 +79,20 @@ func Replica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("start replica %q: %w", c.ID, err)
 	}
-	return p.run(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		_, _ = io.Copy(io.Discard, stdin)
+		cancel(errAlone)
+	}()
+	err = p.run(ctx)
+	if context.Cause(ctx) == errAlone && c.Leave != "" {
+		err = errors.Join(err, os.RemoveAll(c.Leave))
+	}
+	return err
 }
+
+var errAlone = errors.New("whoever started the replica has gone")
 
 func newControllerProcess(c charge, stderr io.Writer) (*controllerProcess, error) {
 	level := slog.LevelError

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -52,9 +51,10 @@ func privatePorts(i int) (raft, api string, err error) {
 	return net.JoinHostPort("127.0.0.1", fmt.Sprint(raftPort+i)), net.JoinHostPort("127.0.0.1", fmt.Sprint(apiPort+i)), nil
 }
 
-// newReplicas makes n replicas that are told c, under identities from issue, at the addresses that ports names.
-func newReplicas(n int, c charge, issue func(pki.Role, string) (pki.Identity, error), ports func(i int) (raft, api string, err error), stderr io.Writer) (*replicas, error) {
-	r := &replicas{charge: c, issue: issue, stderr: stderr, raft: map[string]string{}, api: map[string]string{}, procs: map[string]*exec.Cmd{},
+// newReplicas makes n replicas that are told c, under identities from issue, at the addresses that ports names, with their
+// disks in dir.
+func newReplicas(n int, c charge, issue func(pki.Role, string) (pki.Identity, error), ports func(i int) (raft, api string, err error), dir string, stderr io.Writer) (*replicas, error) {
+	r := &replicas{charge: c, issue: issue, stderr: stderr, dir: dir, raft: map[string]string{}, api: map[string]string{}, procs: map[string]*exec.Cmd{},
 		left: map[string]chan struct{}{}, killed: map[string]bool{}, ended: make(chan error, 1)}
 	for i := range n {
 		id := fmt.Sprintf("controller%d", i)
@@ -64,15 +64,20 @@ func newReplicas(n int, c charge, issue func(pki.Role, string) (pki.Identity, er
 		}
 		r.ids, r.raft[id], r.api[id] = append(r.ids, id), raft, api
 	}
-	var err error
-	// /run is memory of these namespaces alone where it could be mounted; elsewhere close removes the directory.
-	if r.dir, err = os.MkdirTemp("/run", "lightloom-"); err != nil {
-		r.dir, err = os.MkdirTemp("", "lightloom-")
+	return r, nil
+}
+
+// privateDir makes a directory for replicas of a run in namespaces of its own. /run is memory of these alone where it could
+// be mounted; elsewhere close removes the directory.
+func privateDir() (string, error) {
+	dir, err := os.MkdirTemp("/run", "lightloom-")
+	if err != nil {
+		dir, err = os.MkdirTemp("", "lightloom-")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make directory for replicas: %w", err)
+		return "", fmt.Errorf("make directory for replicas: %w", err)
 	}
-	return r, nil
+	return dir, nil
 }
 
 func (r *replicas) addrs() []string {
@@ -219,10 +224,18 @@ func (r *replicas) start(id string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := exec.Command("/proc/self/exe", ReplicaCommand)
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(b), r.stderr
+	cmd.Stderr = r.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the parent, which ends all in order
-	if err := cmd.Start(); err != nil {
+	in, err := cmd.StdinPipe()                            // open as long as this process lives, or the replica: it ends when it is alone
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start replica %q: %w", id, err)
+	}
+	if _, err := in.Write(b); err != nil {
+		_ = cmd.Process.Kill()
+		return nil, fmt.Errorf("tell replica %q what it is: %w", id, errors.Join(err, cmd.Wait()))
 	}
 	return cmd, nil
 }

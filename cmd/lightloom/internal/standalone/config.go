@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/socket"
 	"lightloom/emulator/netns"
 	"lightloom/southbound"
 	"lightloom/southbound/pki"
@@ -101,7 +102,7 @@ func reversed(s []string) []string {
 
 // checkListen refuses plaintext where others could read it.
 func (c *Config) checkListen() error {
-	if path, ok := strings.CutPrefix(c.Listen, "unix:"); ok {
+	if path, ok := socket.Path(c.Listen); ok {
 		if path == "" || len(path) > 107 { // sockaddr_un
 			return fmt.Errorf("listen on %q: a socket's path has 1 to 107 bytes", c.Listen)
 		}
@@ -115,17 +116,4 @@ func (c *Config) checkListen() error {
 		return fmt.Errorf("listen on %q: plaintext is offered on loopback addresses and Unix sockets only", c.Listen)
 	}
 	return nil
-}
-
-// listen opens the target's listener.
-func (c *Config) listen() (net.Listener, error) {
-	network, addr := "tcp", c.Listen
-	if path, ok := strings.CutPrefix(c.Listen, "unix:"); ok {
-		network, addr = "unix", path
-	}
-	ln, err := net.Listen(network, addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %q: %w", c.Listen, err)
-	}
-	return ln, nil
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"lightloom/cmd/lightloom/internal/socket"
 )
 
 // estate is what a switch that is killed leaves in the kernel, as its guard is told.
@@ -23,7 +25,9 @@ type estate struct {
 	IPv6  []string  `json:"ipv6"` // ports that had it
 	// Socket is the path of the target's Unix socket; empty: it listens elsewhere.
 	Socket string `json:"socket,omitempty"`
-	Done   bool   `json:"done"` // the switch has given all back by itself
+	// Alone, of a process that has no ports, is its socket, which another may have replaced.
+	Alone *socket.Mark `json:"alone,omitempty"`
+	Done  bool         `json:"done"` // all was given back without the guard
 }
 
 // guard is the process that gives the interfaces back when the switch cannot.
@@ -49,6 +53,25 @@ func openGuard(command []string, e estate) (*guard, error) {
 	return g, nil
 }
 
+// GuardSocket starts the guard of a process that leaves nothing but its Unix socket when it is killed. The caller closes
+// it once the socket is gone.
+func GuardSocket(command []string, path string) (io.Closer, error) {
+	m, err := socket.MarkOf(path)
+	if err != nil {
+		return nil, fmt.Errorf("start guard: %w", err)
+	}
+	g, err := openGuard(command, estate{Alone: &m})
+	if err != nil {
+		return nil, err
+	}
+	return closer(g.close), nil
+}
+
+type closer func() error
+
+// Close implements io.Closer.
+func (c closer) Close() error { return c() }
+
 // close tells the guard that there is nothing to do, and waits for its end.
 func (g *guard) close() error {
 	err := json.NewEncoder(g.in).Encode(estate{Done: true})
@@ -70,7 +93,7 @@ func (p *ports) inherit(name string, index int) bool {
 	return false
 }
 
-// Guard waits until the switch that writes to r ends, and gives its interfaces back where it could not: it was killed.
+// Guard waits until the switch that writes to r ends, and gives its interfaces and its socket back where it could not: it was killed.
 // Another switch that has taken the ports meanwhile has cleared them itself.
 func Guard(r io.Reader) error {
 	d := json.NewDecoder(r)
@@ -80,6 +103,9 @@ func Guard(r io.Reader) error {
 	}
 	if d.Decode(&last) == nil && last.Done {
 		return nil
+	}
+	if e.Alone != nil {
+		return e.Alone.Remove()
 	}
 	nl, err := netlink.NewHandle(unix.NETLINK_ROUTE)
 	if err != nil {

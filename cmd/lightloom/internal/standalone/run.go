@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"lightloom/cmd/lightloom/internal/socket"
 	"lightloom/emulator/dataplane"
 	"lightloom/emulator/dataplane/ebpf"
 	"lightloom/emulator/dataplane/mirred"
@@ -41,7 +41,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	s := &station{cfg: cfg}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.open(); err != nil {
+	if err := s.open(ctx); err != nil {
 		return fmt.Errorf("run switch %q: %w", cfg.Name, err)
 	}
 	if err := s.serve(ctx); err != nil {
@@ -69,6 +69,7 @@ type station struct {
 	tellers []*farend.Teller // of an OCS, by port
 	fibres  []*farend.Port
 	lldp    *lldpd.Daemon // nil: nobody speaks
+	looks   looks         // at what waits at the ports
 	guard   *guard        // nil: nobody gives the ports back when the switch is killed
 
 	mu    sync.Mutex
@@ -77,7 +78,7 @@ type station struct {
 }
 
 // open makes everything and starts nothing.
-func (s *station) open() (err error) {
+func (s *station) open(ctx context.Context) (err error) {
 	if s.nl, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
 		return fmt.Errorf("open netlink: %w", err)
 	}
@@ -86,7 +87,7 @@ func (s *station) open() (err error) {
 	}
 	if len(s.cfg.Guard) > 0 {
 		e := estate{Ports: s.cfg.Ports, Sinks: s.ports.sinks, Parks: s.ports.parks, IPv6: s.ports.ipv6}
-		if path, ok := strings.CutPrefix(s.cfg.Listen, "unix:"); ok {
+		if path, ok := socket.Path(s.cfg.Listen); ok {
 			e.Socket = path
 		}
 		if s.guard, err = openGuard(s.cfg.Guard, e); err != nil {
@@ -110,7 +111,7 @@ func (s *station) open() (err error) {
 	if err := s.openLLDP(); err != nil {
 		return err
 	}
-	if s.ln, err = s.cfg.listen(); err != nil {
+	if s.ln, err = socket.Listen(ctx, s.cfg.Listen); err != nil {
 		return err
 	}
 	tc := target.Config{Door: s.door, Start: start, TLS: s.tls(), Plaintext: s.cfg.Identity == nil, Log: s.cfg.Log, Counts: s.counts}
@@ -197,6 +198,9 @@ func (s *station) darkQueues(plane string) (d dataplane.Dark, err error) {
 // counts adds to what the ports count what waits for the fibre's light, and what found no room there.
 func (s *station) counts() ([]target.PortCount, error) {
 	out, err := s.ports.counts()
+	if err == nil {
+		s.looks.put(out)
+	}
 	if p, ok := s.plane.(*ebpf.Plane); ok && err == nil && s.cfg.DarkQueue > 0 {
 		fibre := &out[slices.Index(s.cfg.Ports, s.cfg.Fibre)]
 		for _, c := range p.Parked() {
@@ -295,6 +299,9 @@ func (s *station) serve(ctx context.Context) error {
 	g.Go(func() error { return s.ports.cables(ctx, s.carrier) })
 	if s.lldp != nil {
 		g.Go(func() error { return s.lldp.Run(ctx) })
+	}
+	if s.cfg.Role != OCS { // which has no queues
+		g.Go(func() error { return s.look(ctx) })
 	}
 	for _, t := range s.tellers {
 		g.Go(func() error { return t.Run(ctx) })

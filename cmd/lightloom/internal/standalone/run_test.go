@@ -243,7 +243,7 @@ func afterKill(t *testing.T, cfg Config) {
 	cable(t, "k0", "k1")
 	killed := &station{cfg: cfg}
 	killed.cfg.Log = slog.New(slog.DiscardHandler)
-	if err := killed.open(); err != nil {
+	if err := killed.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range killed.ports.locks { // the kernel lets go of these, and of descriptors
