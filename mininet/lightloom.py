@@ -550,6 +550,9 @@ class LoomSwitch(Switch):
             args += ['--rack', str(rack), '--hosts', str(len(fabric.hosts[rack]))]
             if fabric.ocs:
                 args += ['--fibre', ports[-1].name, '--dark-queues', str(self.darkqueues)]
+            elif self.darkqueues:
+                raise LoomError('%s: darkqueues=%d: the network has no optical switch, for whose light packets could wait: leave it away'
+                                % (self.name, self.darkqueues))
         elif self is fabric.ocs:
             args += ['--dark', self.dark]
         self.process = LoomProcess(self, args)
@@ -722,6 +725,8 @@ class HybridTopo(Topo):
     image hosts are Containernet's containers of it."""
 
     def build(self, racks=4, hosts=2, spines=2, nic=500, eps=50, ocs=1000, dark='10ms', delay=None, swap=None, image=None):  # pylint: disable=arguments-differ,too-many-positional-arguments
+        if swap is not None and not ocs:
+            raise LoomError('swap=%s: with ocs=0 there is no optical switch whose fibres could be swapped: leave it away' % swap)
         kind = {'cls': loom_docker(), 'dimage': str(image)} if image else {}
 
         def cable(a, b, bw):

@@ -73,6 +73,9 @@ func TestMininetCompare(t *testing.T) {
 		t.Errorf("Mininet reports %s, %d bytes, %d coflows, %d circuits, %d bytes over light, %d over packets", reps[2].Fabric.On, mn.BytesTotal,
 			len(mn.Coflows), mn.Reconfigurations, mn.BytesOCS, mn.BytesEPS)
 	}
+	if d := mn.QueueDepth; d == nil || d.Most < 1500 || d.Mean > d.Most || !regexp.MustCompile(`^(tor|spine)\d:\d to (h\d-\d|tor\d|spine\d|ocs)$`).MatchString(d.Port) {
+		t.Errorf("Mininet's switches tell of queues: %+v", d)
+	}
 	for i, r := range reps[1:] { // short coflows take the milliseconds that control takes; the longest must agree
 		if ratio := r.Policies[0].CCT.Max / sim.CCT.Max; ratio < 0.8 || ratio > 2 {
 			t.Errorf("report %d: the longest coflow takes %.2f times what the simulator says", i+1, ratio)
@@ -130,7 +133,7 @@ func TestMininetParts(t *testing.T) {
 		{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
 		{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs']"},
 		{"agent", "py net.get('c0').agent_processes[0].popen.kill()", "dead []"},
-		{"replica", "sh kill -9 $(pgrep -f '[l]ightloom replica' | head -1)", "dead []"},
+		{"replica", "sh kill -9 $(pgrep -o -f '^/proc/self/exe [r]eplica') && echo killed a replica", "killed a replica"},
 		{"controller", "py net.get('c0').process.popen.kill()", "dead []"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -91,7 +91,7 @@ export LIGHTLOOM=/run/lightloom
 eval "$MN" < /dev/null
 echo "status $?"
 for i in $(seq 100); do
-  left=$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c lightloom)
+  left=$(ls -l /proc/[0-9]*/exe 2>/dev/null | grep -c '/lightloom\( (deleted)\)\?$')
   [ "$left" = 0 ] && break
   sleep 0.1
 done
@@ -221,15 +221,29 @@ class Two(Topo):
             self.addLink(tor, s)
 topos = {'two': Two}
 `
+	const slow = `
+from mininet.link import TCLink
+from mininet.topo import Topo
+class Slow(Topo):
+    "A rack whose host is far away, by a link of Mininet's own."
+    def build(self):
+        tor = self.addSwitch('tor0', role='tor')
+        self.addLink(self.addHost('h1'), tor, cls=TCLink, delay='1ms')
+        self.addLink(tor, self.addSwitch('s1'))
+topos = {'slow': Slow}
+`
 	const ours = "--custom lightloom.py --topo hybrid,2,1"
 	for _, tt := range []struct{ name, args, script, want string }{
 		{"delay", ours + ",delay=1ms --switch loom --controller loom --test none", "", "need netem, which this kernel lacks"},
+		{"delay of TCLink", "--custom lightloom.py,script --topo slow --switch loom --controller loom --test none", slow, "need netem, which this kernel lacks"},
 		{"no controller", ours + " --switch loom --controller none --test none", "", "add --controller loom"},
 		{"two OCSes", "--custom lightloom.py,script --topo two --switch loom --controller loom --test none", own, "ocs1 and ocs2 are optical switches: a fabric has at most one"},
+		{"fibres without an OCS", ours + ",ocs=0,swap=0-1 --switch loom --controller loom --test none", "", "swap=0-1: with ocs=0 there is no optical switch"},
+		{"dark queues without an OCS", ours + ",ocs=0 --switch loom,darkqueues=200000 --controller loom --test none", "", "darkqueues=200000: the network has no optical switch"},
 		{"policy", ours + " --switch loom --controller loom,policy=nonsense --test none", "", "nonsense"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.name == "delay" && exec.Command("unshare", "-n", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms").Run() == nil {
+			if strings.HasPrefix(tt.name, "delay") && exec.Command("unshare", "-n", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms").Run() == nil {
 				t.Skip("this kernel has netem")
 			}
 			t.Parallel()
