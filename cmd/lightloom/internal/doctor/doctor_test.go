@@ -33,7 +33,8 @@ func TestRun(t *testing.T) {
 	netnstest.Need(t, netnstest.Userns)
 	netnstest.Lock(t)
 	var names []string
-	for _, f := range Run(t.Context()) {
+	all := Run(t.Context())
+	for _, f := range all {
 		t.Logf("%v", f)
 		names = append(names, f.Name)
 		if f.Name == "" || f.Detail == "" {
@@ -41,6 +42,17 @@ func TestRun(t *testing.T) {
 		}
 		if slices.Contains([]string{"kernel", "user namespaces", "htb", "u32 and mirred", "congestion control"}, f.Name) && !f.OK {
 			t.Errorf("%s is not ok: %s", f.Name, f.Detail)
+		}
+	}
+	for _, lacking := range []struct{ name, says, fix string }{
+		{"netem", "there is no propagation delay, and reports say so", "sudo modprobe sch_netem"}, {"red", "--ecn-bytes is refused", "sudo modprobe sch_red"},
+	} {
+		i := slices.Index(names, lacking.name)
+		if i < 0 || all[i].OK {
+			continue
+		}
+		if !strings.Contains(all[i].Detail, lacking.says) || !strings.Contains(all[i].Detail, "this kernel") || all[i].Fix != lacking.fix {
+			t.Errorf("what is said of %s is %+v, want %q and %q", lacking.name, all[i], lacking.says, lacking.fix)
 		}
 	}
 	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "bpf", "htb", "u32 and mirred", "netem", "red", "dark queues",
