@@ -137,7 +137,9 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 		at := within(e.At, c.Started, now)
 		l.add(state.Entry{Kind: state.BundleEnded, At: at, Coflow: e.Coflow, Row: e.Row})
 		l.note(controller.BundleEnded, at, c.Job, e.Coflow, e.Row)
-		l.idle.add(southbound.Port(s.RackOf(c.Columns.Src[e.Row])))
+		for in := int(s.RackOf(c.Columns.Src[e.Row])); in < max(l.fabric.OCSPorts(), l.fabric.Racks); in += l.fabric.Racks {
+			l.idle.add(southbound.Port(in))
+		}
 		if n := len(l.touched); n == 0 || l.touched[n-1] != e.Coflow {
 			l.touched = append(l.touched, e.Coflow)
 		}
@@ -213,12 +215,17 @@ func (l *Loop) synced(s *state.State, now time.Duration, d southbound.DeviceID) 
 // darkened says whether a port of a ToR faces the OCS: that it is dark follows from the circuits, and is no failure.
 func (l *Loop) darkened(e southbound.DeviceEvent) bool {
 	n := l.fabric.Topology.Node(e.Device)
-	return n.Role == pathmap.ToR && l.fabric.HasOCS() && int32(e.In) == l.fabric.OCSUplink[n.Rack]
+	for p := int(n.Rack); n.Role == pathmap.ToR && p < l.fabric.OCSPorts(); p += l.fabric.Racks {
+		if int32(e.In) == l.fabric.OCSUplink[p] {
+			return true
+		}
+	}
+	return false
 }
 
 // lost notes that a circuit in use is not what the device says.
 func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
-	if e.Device != l.fabric.OCSNode || e.Status == southbound.Connected || e.In < 0 || int(e.In) >= l.fabric.Racks {
+	if e.Device != l.fabric.OCSNode || e.Status == southbound.Connected || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() {
 		return
 	}
 	c := s.Circuit(e.In)
@@ -230,7 +237,7 @@ func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent)
 		l.endReservation(now, r, state.Broken)
 	}
 	l.steered[e.In] = false
-	l.act.Sets = append(l.act.Sets, rollout.Set{Device: l.fabric.ToRNode[e.In], Token: l.mover.Token(),
+	l.act.Sets = append(l.act.Sets, rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(e.In))], Token: l.mover.Token(),
 		Change: southbound.Change{Drop: l.base.CircuitMatches(e.In, e.Out)}})
 }
 
@@ -259,10 +266,10 @@ func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
 
 // wantedCircuits are the circuits that ToRs should steer to, by input.
 func (l *Loop) wantedCircuits(s *state.State) []southbound.Port {
-	out := make([]southbound.Port, l.fabric.Racks)
+	out := make([]southbound.Port, l.fabric.OCSPorts())
 	for in := range out {
 		out[in] = southbound.NoPort
-		if l.fabric.HasOCS() && s.Circuit(southbound.Port(in)).Phase == controller.Usable {
+		if s.Circuit(southbound.Port(in)).Phase == controller.Usable {
 			out[in] = s.Circuit(southbound.Port(in)).Out
 		}
 	}
@@ -274,7 +281,7 @@ func (l *Loop) wantedCircuits(s *state.State) []southbound.Port {
 func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.Seen) (c southbound.Change) {
 	found := make(map[southbound.Port]southbound.Port, len(seen.Connections))
 	for _, x := range seen.Connections {
-		if x.In < 0 || int(x.In) >= l.fabric.Racks {
+		if x.In < 0 || int(x.In) >= l.fabric.OCSPorts() {
 			continue
 		}
 		if x.Status == southbound.Connected {
@@ -287,7 +294,7 @@ func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.
 			c.Connect = append(c.Connect, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
 		}
 	}
-	for in := range l.fabric.Racks {
+	for in := range l.fabric.OCSPorts() {
 		want := s.Circuit(southbound.Port(in))
 		if out, ok := found[southbound.Port(in)]; want.Phase == controller.Usable && (!ok || out != want.Out) {
 			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: want.Out, Status: southbound.Disconnected})

@@ -73,7 +73,7 @@ func (l *Loop) abandon(id southbound.CoflowID, c *state.Coflow, h southbound.Hos
 // darkPort gives up the circuits over an OCS port whose cable has no light. Their bundles are on packets already: the
 // switch that sent them there has seen its light go.
 func (l *Loop) darkPort(s *state.State, now time.Duration, p southbound.Port) {
-	for in := range l.fabric.Racks {
+	for in := range l.fabric.OCSPorts() {
 		c := s.Circuit(southbound.Port(in))
 		if c.Phase == controller.Usable && (southbound.Port(in) == p || c.Out == p) {
 			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: c.Out, Status: southbound.Disconnected})

@@ -153,7 +153,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	} else if p, ok := cfg.Policy.(interface{ Blind() bool }); ok {
 		l.blind = p.Blind()
 	}
-	l.steered, l.taken = make([]bool, f.Racks), make([]bool, f.Racks)
+	l.steered, l.taken = make([]bool, f.OCSPorts()), make([]bool, f.OCSPorts())
 	return l
 }
 

@@ -46,8 +46,8 @@ func (l *Loop) dropUnused(s *state.State, now time.Duration) {
 	if l.cfg.Demand.Oracle() {
 		return
 	}
-	for in := range southbound.Port(l.fabric.Racks) {
-		if !l.fabric.HasOCS() || !l.steered[in] || s.Circuit(in).Phase != controller.Usable {
+	for in := range southbound.Port(l.fabric.OCSPorts()) {
+		if !l.steered[in] || s.Circuit(in).Phase != controller.Usable {
 			continue
 		}
 		_, held := s.Holding(in)

@@ -30,6 +30,7 @@ type PartInfo struct {
 	Doc       string
 	Simulated bool // its rules are those of a simulator's steps of time: only ours has them
 	Blind     bool // it reads nothing of what coflows have left
+	Waves     bool // it gives a rack as many circuits as it has wavelengths, not one
 }
 
 // entry is one line of the list. make returns fresh parts, one for each of the questions.
@@ -50,15 +51,19 @@ func list() []entry {
 		e.Blind = true
 		return e
 	}
+	waves := func(e entry) entry {
+		e.Waves = true
+		return e
+	}
 	return []entry{
 		blind(one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part { return place.Random{} })),
 		blind(one("fair", Place, "equal shares of slots for users, maps near their blocks (delay scheduling); whole jobs on the least loaded hosts", func() Part { return new(place.Fair) })),
 		one("corral", Place, "fair, but maps, reduces and input of a recurring job on the same few racks (Corral)", func() Part { return new(place.Corral) }),
 		one("coscheduler", Place, "fair, but tasks of shuffle-heavy jobs where their shuffle makes elephants (Co-scheduler)", func() Part { return new(place.CoScheduler) }),
 		one("coscheduler-patient", Place, "coscheduler that never leaves its guidelines for an idle slot", func() Part { return &place.CoScheduler{Patient: true} }),
-		one("sunflow", Light, "circuits for elephants, shortest coflow first, not all stop", func() Part { return light.Sunflow{}.Remembering() }),
-		one("sunflow-preempt", Light, "sunflow, but a shorter coflow takes begun circuits of longer ones", func() Part { return light.Sunflow{Preempt: true}.Remembering() }),
-		one("sunflow-turning", Light, "sunflow, the longest pairs first and turning like a rotor on crossbars too", func() Part { return light.Sunflow{Order: light.Turning}.Remembering() }),
+		waves(one("sunflow", Light, "circuits for elephants, shortest coflow first, not all stop", func() Part { return light.Sunflow{}.Remembering() })),
+		waves(one("sunflow-preempt", Light, "sunflow, but a shorter coflow takes begun circuits of longer ones", func() Part { return light.Sunflow{Preempt: true}.Remembering() })),
+		waves(one("sunflow-turning", Light, "sunflow, the longest pairs first and turning like a rotor on crossbars too", func() Part { return light.Sunflow{Order: light.Turning}.Remembering() })),
 		one("solstice", Light, "port schedules of few long slots, an epoch at a time; packets carry the rest", func() Part { return light.Solstice() }),
 		one("eclipse", Light, "port schedules of the slots that carry most for their time, an epoch at a time", func() Part { return light.Eclipse() }),
 		one("bvn", Light, "port schedules by Birkhoff and von Neumann's decomposition, an epoch at a time", func() Part { return light.BvN() }),

@@ -149,7 +149,7 @@ func (b *Base) Devices() []southbound.DeviceID {
 func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbound.Rule {
 	out := slices.Clone(b.rules[d])
 	for in, to := range steered {
-		if to != southbound.NoPort && b.fabric.ToRNode[in] == d {
+		if to != southbound.NoPort && b.tor(southbound.Port(in)) == d {
 			out = append(out, b.CircuitRules(southbound.Port(in), to)...)
 		}
 	}
@@ -161,13 +161,19 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 // called before anything is told to a switch.
 func (b *Base) SteerAll() { b.all = true }
 
-// CircuitRules are the rules at the ToR of rack in that send the circuit's tag, and after SteerAll what has none, into
+// tor returns the ToR at an OCS port.
+func (b *Base) tor(p southbound.Port) southbound.DeviceID {
+	return b.fabric.ToRNode[b.fabric.OCSRack(int32(p))]
+}
+
+// CircuitRules are the rules at the ToR of input in that send the circuit's tag, and after SteerAll what has none, into
 // the OCS, with the default way as its backup for the time that the port has no light.
 func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
+	src, dst := b.fabric.OCSRack(int32(in)), b.fabric.OCSRack(int32(out))
 	rule := southbound.Rule{
-		Match:   southbound.Match{Dst: southbound.RackID(out), Tag: southbound.TagCircuit, Src: southbound.AnyRack},
+		Match:   southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.TagCircuit, Src: southbound.AnyRack},
 		Primary: southbound.Port(b.fabric.OCSUplink[in]),
-		Backup:  b.deflt[in][out],
+		Backup:  b.deflt[src][dst],
 	}
 	rules := []southbound.Rule{rule}
 	if b.all {
@@ -179,9 +185,10 @@ func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 
 // CircuitMatches are what CircuitRules match.
 func (b *Base) CircuitMatches(in, out southbound.Port) []southbound.Match {
-	all := []southbound.Match{{Dst: southbound.RackID(out), Tag: southbound.TagCircuit, Src: southbound.AnyRack}}
+	dst := southbound.RackID(b.fabric.OCSRack(int32(out)))
+	all := []southbound.Match{{Dst: dst, Tag: southbound.TagCircuit, Src: southbound.AnyRack}}
 	if b.all {
-		all = append(all, southbound.Match{Dst: southbound.RackID(out), Tag: southbound.TagDefault, Src: southbound.AnyRack})
+		all = append(all, southbound.Match{Dst: dst, Tag: southbound.TagDefault, Src: southbound.AnyRack})
 	}
 	return all
 }

@@ -85,7 +85,7 @@ type move struct {
 func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
 	m := &Mover{fabric: f, base: base, opt: opt}
 	if f.HasOCS() {
-		m.lit = slices.Repeat([]southbound.Port{southbound.NoPort}, f.Racks)
+		m.lit = slices.Repeat([]southbound.Port{southbound.NoPort}, f.OCSPorts())
 	}
 	return m
 }
@@ -146,7 +146,7 @@ func (m *Mover) Moving(in, out southbound.Port) bool {
 // known to be usable yet.
 func (m *Mover) Telling(d southbound.DeviceID, match southbound.Match) bool {
 	is := func(in, out southbound.Port) bool {
-		return m.fabric.ToRNode[in] == d && slices.Contains(m.base.CircuitMatches(in, out), match)
+		return m.base.tor(in) == d && slices.Contains(m.base.CircuitMatches(in, out), match)
 	}
 	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.told && o.phase != abandoned && is(o.in, o.out) }) ||
 		slices.ContainsFunc(m.out, func(s Settled) bool { return s.OK && is(s.In, s.Out) })
@@ -226,7 +226,7 @@ func (m *Mover) remove(o *move) {
 func (m *Mover) abandon(now time.Duration, o *move) {
 	m.out = append(m.out, Settled{In: o.in, Out: o.out, Stages: o.stages})
 	o.phase, o.open = abandoned, nil
-	m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Drop: m.base.CircuitMatches(o.in, o.out)})
+	m.send(o, m.base.tor(o.in), southbound.Change{Drop: m.base.CircuitMatches(o.in, o.out)})
 	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
 }
 
@@ -271,7 +271,7 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 			m.clear(now, o)
 		case o.phase == moving && o.connect && now >= o.retry:
 			o.phase, o.connect, o.told = steering, false, true
-			m.send(o, m.fabric.ToRNode[o.in], southbound.Change{Rules: m.base.CircuitRules(o.in, o.out)})
+			m.send(o, m.base.tor(o.in), southbound.Change{Rules: m.base.CircuitRules(o.in, o.out)})
 		case o.phase == moving && now >= o.until:
 			m.abandon(now, o)
 		}
@@ -313,7 +313,7 @@ func (m *Mover) darken(o *move) {
 // clear has every ToR forget the circuits that the move displaces; with none, draining is over at once.
 func (m *Mover) clear(now time.Duration, o *move) {
 	for _, d := range o.drop {
-		m.send(o, m.fabric.ToRNode[d.In], southbound.Change{Drop: m.base.CircuitMatches(d.In, d.Out)})
+		m.send(o, m.base.tor(d.In), southbound.Change{Drop: m.base.CircuitMatches(d.In, d.Out)})
 	}
 	if len(o.drop) == 0 {
 		o.phase, o.until = draining, now

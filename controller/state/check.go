@@ -132,12 +132,12 @@ func (d *Data) checkCircuits(f *topo.Fabric) error {
 		return fmt.Errorf("holds %d circuits, the fabric has %d OCS inputs", len(d.Circuits), want)
 	}
 	for _, r := range d.Ledger {
-		if !f.HasOCS() || !inRange(r.In, f.Racks) || !inRange(r.Out, f.Racks) || r.Coflow < controller.AnyCoflow || int(r.Coflow) >= len(d.Coflows) {
+		if !f.HasOCS() || !inRange(r.In, f.OCSPorts()) || !inRange(r.Out, f.OCSPorts()) || r.Coflow < controller.AnyCoflow || int(r.Coflow) >= len(d.Coflows) {
 			return fmt.Errorf("reservation %d→%d for coflow %d is outside the fabric or the jobs", r.In, r.Out, r.Coflow)
 		}
 	}
 	for i, c := range d.Circuits {
-		if (c.Out != southbound.NoPort && !inRange(c.Out, f.Racks)) || int(c.Move) >= len(d.Moves) || (c.Out != southbound.NoPort && c.Move < 0) {
+		if (c.Out != southbound.NoPort && !inRange(c.Out, f.OCSPorts())) || int(c.Move) >= len(d.Moves) || (c.Out != southbound.NoPort && c.Move < 0) {
 			return fmt.Errorf("circuit %d is outside the fabric", i)
 		}
 	}

@@ -23,10 +23,12 @@ func (s *State) Leads(in southbound.Port) southbound.Port { return s.d.Circuits[
 func (s *State) CheckReservation(r *controller.Reservation) error {
 	n := len(s.d.Circuits)
 	switch {
-	case !inRange(r.In, n) || !inRange(r.Out, n) || r.In == r.Out:
+	case !inRange(r.In, n) || !inRange(r.Out, n) || s.rack(r.In) == s.rack(r.Out):
 		return fmt.Errorf("reserve %d→%d: the OCS has ports 0 to %d, and a circuit joins two racks", r.In, r.Out, n-1)
 	case s.fabric.OCSUplink[r.In] < 0 || s.fabric.OCSUplink[r.Out] < 0:
 		return fmt.Errorf("reserve %d→%d: one of the racks has no OCS port", r.In, r.Out)
+	case int(r.In)/s.fabric.Racks != int(r.Out)/s.fabric.Racks:
+		return fmt.Errorf("reserve %d→%d: these are ports of two wavelengths, and light keeps its own", r.In, r.Out)
 	case r.NotBefore < 0 || r.NotAfter <= r.NotBefore:
 		return fmt.Errorf("reserve %d→%d: from %v to %v is no time", r.In, r.Out, r.NotBefore, r.NotAfter)
 	case r.Coflow != controller.AnyCoflow && (r.Coflow < 0 || int(r.Coflow) >= len(s.d.Coflows)):
@@ -105,7 +107,7 @@ func (s *State) drop(e *Entry) error {
 // Carries says whether a reservation carries a row of a coflow.
 func (s *State) Carries(r *controller.Reservation, id southbound.CoflowID, c *Coflow, row int) bool {
 	return (r.Coflow == id || r.Coflow == controller.AnyCoflow) &&
-		southbound.Port(s.RackOf(c.Columns.Src[row])) == r.In && southbound.Port(s.RackOf(c.Columns.Dst[row])) == r.Out
+		s.RackOf(c.Columns.Src[row]) == s.rack(r.In) && s.RackOf(c.Columns.Dst[row]) == s.rack(r.Out)
 }
 
 // AppendTags appends the tag that each row of a coflow should be sent with now: the circuit's where a begun
@@ -121,21 +123,36 @@ func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []south
 	lit, held := s.waysOf(id)
 	only := controller.CircuitsOnly(s.fabric)
 	for row := range c.Tag {
-		in, out := southbound.Port(s.RackOf(c.Columns.Src[row])), southbound.Port(s.RackOf(c.Columns.Dst[row]))
+		in, out := s.RackOf(c.Columns.Src[row]), s.RackOf(c.Columns.Dst[row])
 		switch {
-		case lit[in] == out:
+		case s.isLit(lit, in, out):
 			buf[base+row] = southbound.TagCircuit
-		case only && in != out || held[[2]southbound.Port{in, out}]:
+		case only && in != out || held[[2]southbound.RackID{in, out}]:
 			buf[base+row] = southbound.TagHold
 		}
 	}
 	return buf
 }
 
-// waysOf returns where usable circuits lead that carry a coflow, by input, NoPort for none; and the pairs that hold its
-// bundles until they have one.
-func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.Port, held map[[2]southbound.Port]bool) {
-	lit = slices.Repeat([]southbound.Port{southbound.NoPort}, len(s.d.Circuits))
+// rack returns the rack that an OCS port goes to.
+func (s *State) rack(p southbound.Port) southbound.RackID {
+	return southbound.RackID(s.fabric.OCSRack(int32(p)))
+}
+
+// isLit says whether some wavelength of a rack leads to another, given where each input leads.
+func (s *State) isLit(lit []southbound.RackID, from, to southbound.RackID) bool {
+	for in := int(from); in < len(lit); in += s.fabric.Racks {
+		if lit[in] == to {
+			return true
+		}
+	}
+	return false
+}
+
+// waysOf returns the racks that usable circuits lead to that carry a coflow, by input, AnyRack for none; and the pairs that
+// hold its bundles until they have one.
+func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.RackID, held map[[2]southbound.RackID]bool) {
+	lit = slices.Repeat([]southbound.RackID{southbound.AnyRack}, len(s.d.Circuits))
 	for in := range s.ledger.byIn {
 		for i := range s.ledger.byIn[in] {
 			r := &s.ledger.byIn[in][i]
@@ -147,12 +164,12 @@ func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.Port, held map[
 			}
 			switch at := s.d.Circuits[in]; {
 			case r.Begun && at.Phase == controller.Usable && at.Out == r.Out:
-				lit[in] = r.Out
+				lit[in] = s.rack(r.Out)
 			case r.Meanwhile == controller.Hold:
 				if held == nil {
-					held = map[[2]southbound.Port]bool{}
+					held = map[[2]southbound.RackID]bool{}
 				}
-				held[[2]southbound.Port{r.In, r.Out}] = true
+				held[[2]southbound.RackID{s.rack(r.In), s.rack(r.Out)}] = true
 			}
 		}
 	}
@@ -161,11 +178,27 @@ func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.Port, held map[
 
 // TagOf returns the tag that a row of a coflow should be sent with now, as AppendTags does for all.
 func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.Tag {
-	in, out := southbound.Port(s.RackOf(c.Columns.Src[row])), southbound.Port(s.RackOf(c.Columns.Dst[row]))
+	from, to := s.RackOf(c.Columns.Src[row]), s.RackOf(c.Columns.Dst[row])
 	if len(s.d.Circuits) == 0 {
 		return c.Tag[row]
 	}
-	held := controller.CircuitsOnly(s.fabric) && in != out
+	held := controller.CircuitsOnly(s.fabric) && from != to
+	for w := 0; w < len(s.d.Circuits); w += s.fabric.Racks {
+		lit, hold := s.wayOver(southbound.Port(w+int(from)), southbound.Port(w+int(to)), id)
+		if lit {
+			return southbound.TagCircuit
+		}
+		held = held || hold
+	}
+	if held {
+		return southbound.TagHold
+	}
+	return c.Tag[row]
+}
+
+// wayOver says whether a usable circuit from one port to another carries a coflow, and whether a reservation of it has
+// bundles wait for that.
+func (s *State) wayOver(in, out southbound.Port, id southbound.CoflowID) (lit, held bool) {
 	for i := range s.ledger.byIn[in] {
 		r := &s.ledger.byIn[in][i]
 		if !r.Begun && s.ledger.holds == 0 {
@@ -175,12 +208,9 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 			continue
 		}
 		if at := s.d.Circuits[in]; r.Begun && at.Phase == controller.Usable && at.Out == out {
-			return southbound.TagCircuit
+			return true, held
 		}
 		held = held || r.Meanwhile == controller.Hold
 	}
-	if held {
-		return southbound.TagHold
-	}
-	return c.Tag[row]
+	return false, held
 }

@@ -206,12 +206,30 @@ func (s *State) reserve(e *Entry) error {
 	if r.Coflow != controller.AnyCoflow && s.d.Coflows[r.Coflow].Ended != Unset {
 		return ErrStale
 	}
+	if in, found := s.elsewhere(&r); found {
+		return fmt.Errorf("reserve %d→%d: another wavelength joins these racks, from port %d: %w", r.In, r.Out, in, ErrConflict)
+	}
 	if o, found := s.ledger.conflict(&r); found {
 		return fmt.Errorf("reserve %d→%d [%v, %v): %d→%d holds [%v, %v): %w",
 			r.In, r.Out, r.NotBefore, r.NotAfter, o.In, o.Out, o.NotBefore, o.NotAfter, ErrConflict)
 	}
 	s.ledger.add(Reservation{Reservation: r})
 	return nil
+}
+
+// elsewhere returns the input of another wavelength that joins the racks of a reservation or is to, whenever; false where
+// none does. What goes from one rack to another is told by one tag, so that a ToR can send it to one wavelength only.
+func (s *State) elsewhere(r *controller.Reservation) (southbound.Port, bool) {
+	n := southbound.Port(s.fabric.Racks)
+	for in, out := r.In%n, r.Out%n; int(in) < len(s.d.Circuits); in, out = in+n, out+n {
+		if in == r.In {
+			continue
+		}
+		if s.d.Circuits[in].Out == out || slices.ContainsFunc(s.ledger.byIn[in], func(o Reservation) bool { return o.Out == out }) {
+			return in, true
+		}
+	}
+	return southbound.NoPort, false
 }
 
 // begin marks the first unbegun reservation of an input as begun. Its ports must be free of begun ones.
@@ -267,12 +285,13 @@ func (s *State) Edge() time.Duration {
 // input has none. Borrowed.
 func (s *State) Edges() []time.Duration { return s.ledger.edge }
 
-// Rows calls f with each row of a coflow between two racks that has not ended. Rows are sorted by destination, then
+// Rows calls f with each row of a coflow between the racks of two OCS ports that has not ended. Rows are sorted by destination, then
 // source, and a rack's hosts follow each other.
 func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
-	from, to := southbound.HostID(s.fabric.FirstHost[in]), southbound.HostID(s.fabric.FirstHost[in+1])
-	last := southbound.HostID(s.fabric.FirstHost[out+1])
-	row, _ := slices.BinarySearch(c.Columns.Dst, southbound.HostID(s.fabric.FirstHost[out]))
+	src, dst := s.rack(in), s.rack(out)
+	from, to := southbound.HostID(s.fabric.FirstHost[src]), southbound.HostID(s.fabric.FirstHost[src+1])
+	last := southbound.HostID(s.fabric.FirstHost[dst+1])
+	row, _ := slices.BinarySearch(c.Columns.Dst, southbound.HostID(s.fabric.FirstHost[dst]))
 	for row < len(c.Done) && c.Columns.Dst[row] < last {
 		dst := c.Columns.Dst[row]
 		end, _ := slices.BinarySearch(c.Columns.Dst[row:], dst+1)

@@ -163,7 +163,7 @@ type StageRef struct {
 func New(f *topo.Fabric) *State {
 	s := &State{fabric: f, keep: keptMoves, d: Data{Wake: southbound.Never, Requests: map[string]controller.JobID{}}}
 	if f.HasOCS() {
-		s.d.Circuits = make([]Circuit, f.Racks)
+		s.d.Circuits = make([]Circuit, f.OCSPorts())
 		for i := range s.d.Circuits {
 			s.d.Circuits[i] = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1}
 		}

@@ -95,30 +95,29 @@ func (s *Sim) addDevices() {
 		s.switches[i] = sw
 		s.devices = append(s.devices, id)
 	}
-	for r := range s.fabric.OCSUplink {
-		s.shineUplink(int32(r))
+	for p := range s.fabric.OCSUplink {
+		s.shineUplink(int32(p))
 	}
 }
 
 // circuitLight tells a ToR that the circuit it sends into carries light, or no longer does.
 func (s *Sim) circuitLight(input southbound.Port, lit bool) {
-	l := s.way(s.fabric.OCSNode, input)
-	if l == pathmap.None {
+	if s.way(s.fabric.OCSNode, input) == pathmap.None {
 		return
 	}
-	rack := s.fabric.Topology.Node(s.fabric.Topology.Link(l).To).Rack
-	s.circuit[rack] = lit
-	s.shineUplink(rack)
+	s.circuit[input] = lit
+	s.shineUplink(int32(input))
 }
 
-func (s *Sim) shineUplink(rack int32) {
-	port := s.fabric.OCSUplink[rack]
+// shineUplink tells the ToR at an OCS port what its own end of that cable sees.
+func (s *Sim) shineUplink(at int32) {
+	port := s.fabric.OCSUplink[at]
 	if port == pathmap.None {
 		return
 	}
-	tor := s.fabric.ToRNode[rack]
+	tor := s.fabric.ToRNode[s.fabric.OCSRack(at)]
 	l := s.way(tor, southbound.Port(port))
-	s.switches[tor].light(southbound.Port(port), s.circuit[rack] && !s.cut[l])
+	s.switches[tor].light(southbound.Port(port), s.circuit[at] && !s.cut[l])
 }
 
 // light tells the device what a port of it sees.
@@ -269,7 +268,7 @@ func (s *Sim) Cable(l pathmap.LinkID, up bool) {
 		switch w := s.switches[link.From]; {
 		case w == nil:
 		case s.fabric.HasOCS() && link.To == s.fabric.OCSNode:
-			s.shineUplink(s.fabric.Topology.Node(link.From).Rack)
+			s.shineUplink(link.ToPort)
 		default:
 			w.light(southbound.Port(link.FromPort), up)
 		}

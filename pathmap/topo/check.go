@@ -21,6 +21,9 @@ func (s Spec) Check() error {
 	switch s.Kind {
 	case Hybrid, LeafSpine, Crossbar:
 	case FatTreeKind, JellyfishKind, FileKind:
+		if s.Waves > 1 {
+			return wrong("kind", "a %s has one wavelength a rack: write hybrid for more", s.Kind)
+		}
 		return s.WithDefaults().checkGeneral()
 	default:
 		return wrong("kind", "%q is unknown: write %s", s.Kind, oneOf(s.Kind, Kinds()))
@@ -39,6 +42,9 @@ func (s Spec) Check() error {
 		if c.value < c.min || c.value > c.max {
 			return wrong(c.key, "%d is out of range: write %d to %d", c.value, c.min, c.max)
 		}
+	}
+	if s.Waves < 0 || s.Waves > MaxWaves {
+		return wrong("wavelengths", "%d is out of range: write 1 to %d", s.Waves, MaxWaves)
 	}
 	if cables := s.Racks * (s.Hosts + s.Spines); cables > MaxCables {
 		return wrong(racks, "%d racks of %d hosts and %d uplinks make %d cables, more than %d: write %s=%d or fewer",
@@ -86,12 +92,12 @@ func checkRate(key string, r pathmap.BitsPerSecond) error {
 // checkOCS checks what only a fabric with an OCS has; given is the spec before its defaults were filled.
 func (s Spec) checkOCS(given Spec) error {
 	if s.Kind == Crossbar {
-		if s.Hosts != 1 || s.Spines != 1 || s.NIC != s.EPS || s.HasOCS() && (s.OCS != s.EPS || s.Ports != s.Racks) {
+		if s.Hosts != 1 || s.Spines != 1 || s.NIC != s.EPS || s.HasOCS() && (s.OCS != s.EPS || s.Ports != s.Racks || s.Waves != 0) {
 			return wrong("kind", "a crossbar has one host a port and one rate: write hybrid for anything else")
 		}
 	}
 	if !s.HasOCS() {
-		if given.OCS != 0 || given.Ports != 0 || given.Dark != 0 {
+		if given.OCS != 0 || given.Ports != 0 || given.Dark != 0 || given.Waves > 1 {
 			return wrong("kind", "a %s has no OCS: write hybrid, or leave ocs, ports and dark out", s.Kind)
 		}
 		return nil

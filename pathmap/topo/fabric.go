@@ -9,12 +9,12 @@ import (
 )
 
 // Fabric is a data-center fabric as its users speak of it: racks of hosts behind ToRs, a packet network, and perhaps an
-// optical circuit switch with one port a rack. Slices are by index and borrowed.
+// optical circuit switch with a port a rack, or several. Slices are by index and borrowed.
 //
 // Hosts are numbered rack by rack, and within a rack by their port on its ToR. OCS port r goes to rack r; racks without
-// an OCS port come last. A host's only port is 0. On the ToR of a hybrid, a leaf-spine or a crossbar, port i below
-// HostsPerRack goes to the rack's host i; then come the uplinks; the last port goes to the OCS where there is one. A
-// general fabric (a fat-tree, a Jellyfish, a file) need not have as many hosts in each rack, nor its ports in any order.
+// an OCS port come last. With several wavelengths, port r + w·Racks goes to rack r too, for wavelength w. A host's only
+// port is 0. On the ToR of a hybrid, a leaf-spine or a crossbar, port i below HostsPerRack goes to the rack's host i; then
+// come the uplinks; the last port goes to the OCS where there is one, or the last ports, by wavelength. A general fabric (a fat-tree, a Jellyfish, a file) need not have as many hosts in each rack, nor its ports in any order.
 type Fabric struct {
 	Spec         Spec
 	Topology     *pathmap.Topology
@@ -26,7 +26,7 @@ type Fabric struct {
 	FirstHost    []int32          // by rack, and one more: rack r has the hosts FirstHost[r] to FirstHost[r+1]-1
 	ToRNode      []pathmap.NodeID // by rack
 	OCSNode      pathmap.NodeID   // pathmap.None without an OCS
-	OCSUplink    []int32          // by rack: the ToR's port to the OCS; nil without an OCS
+	OCSUplink    []int32          // by OCS port: the port of its rack's ToR to it, pathmap.None where there is no cable; nil without an OCS
 	Transit      bool             // paths may lead through the ToRs of other racks
 }
 
@@ -48,6 +48,17 @@ func (f *Fabric) HostsOf(rack int) int { return int(f.FirstHost[rack+1] - f.Firs
 // HasOCS says whether the fabric has an optical circuit switch.
 func (f *Fabric) HasOCS() bool { return f.OCSNode != pathmap.None }
 
+// OCSPorts returns how many ports of the OCS are numbered: one for each rack and wavelength; 0 without an OCS.
+func (f *Fabric) OCSPorts() int { return len(f.OCSUplink) }
+
+// OCSRack returns the rack that an OCS port goes to.
+func (f *Fabric) OCSRack(port int32) int32 {
+	if int(port) < f.Racks {
+		return port
+	}
+	return port % int32(f.Racks)
+}
+
 // Spec says what to build. The zero value of a field means its default. The text form is
 // "hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms"; YAML has the same keys.
 //
@@ -63,6 +74,7 @@ type Spec struct {
 	OCS    pathmap.BitsPerSecond // ocs: each ToR–OCS link
 	Ports  int                   // ports: OCS ports, at most Racks (the racks beyond have none); default Racks
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
+	Waves  int                   // wavelengths: circuits that a rack can have at once each way, every one at the OCS rate; 0: one
 	Slots  int                   // slots: tasks a host runs at once
 	Own    string                // rates of single racks, such as "eps@3=500Mbps,ocs@0-4=20Gbps"; empty: none
 
@@ -77,6 +89,9 @@ type Spec struct {
 	Text    string  // what the file holds; empty where it has not been read yet
 	Divisor float64 // scale: divides the file's rates
 }
+
+// Wavelengths returns how many circuits a rack can have at once each way.
+func (s Spec) Wavelengths() int { return max(1, s.Waves) }
 
 // General says whether s is a fat-tree, a Jellyfish or a file: racks may differ, and paths are any between two racks.
 func (s Spec) General() bool {

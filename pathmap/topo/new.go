@@ -77,12 +77,11 @@ func (f *Fabric) cable(b *pathmap.Builder) {
 	if !s.HasOCS() {
 		return
 	}
-	f.OCSUplink = make([]int32, f.Racks)
-	for r, tor := range f.ToRNode {
-		f.OCSUplink[r] = pathmap.None
-		if r < s.Ports {
-			f.OCSUplink[r] = int32(s.Hosts + s.Spines)
-			b.Cable(tor, f.OCSUplink[r], f.OCSNode, int32(r), ocs[r], ocs[r])
+	f.OCSUplink = slices.Repeat([]int32{pathmap.None}, f.Racks*s.Wavelengths())
+	for p := range f.OCSUplink {
+		if r, w := p%f.Racks, p/f.Racks; r < s.Ports {
+			f.OCSUplink[p] = int32(s.Hosts + s.Spines + w)
+			b.Cable(f.ToRNode[r], f.OCSUplink[p], f.OCSNode, int32(p), ocs[r], ocs[r])
 		}
 	}
 }

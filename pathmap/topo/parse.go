@@ -16,7 +16,7 @@ const maxText = 4096
 // ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas. Keys left out
 // have their defaults, which the spec returned holds. Keys by kind:
 //
-//	hybrid     racks hosts spines nic eps oversub ocs ports dark slots
+//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths dark slots
 //	leafspine  racks hosts spines nic eps oversub slots
 //	crossbar   ports rate dark slots
 //	fattree    k hosts rate paths slots
@@ -162,7 +162,8 @@ func keysOf(kind string) []key {
 	case Hybrid:
 		return append(racks,
 			key{"ocs", rate("ocs", func(s *Spec) *pathmap.BitsPerSecond { return &s.OCS })},
-			key{"ports", count("ports", func(s *Spec) *int { return &s.Ports })}, dark, slots)
+			key{"ports", count("ports", func(s *Spec) *int { return &s.Ports })},
+			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, dark, slots)
 	case LeafSpine:
 		return append(racks, slots)
 	case Crossbar:

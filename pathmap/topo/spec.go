@@ -25,7 +25,7 @@ func Kinds() []string {
 	return []string{Hybrid, LeafSpine, Crossbar, FatTreeKind, JellyfishKind, FileKind}
 }
 
-// What a spec's fields are where they are left out. NIC is OCS/Hosts but at least EPS where there is an OCS, else EPS.
+// What a spec's fields are where they are left out. NIC is OCS·Wavelengths/Hosts but at least EPS where there is an OCS, else EPS.
 const (
 	DefaultRacks         = 8
 	DefaultHosts         = 2
@@ -48,6 +48,7 @@ const (
 	MaxHosts  = 253
 	MaxSpines = 1 << 10
 	MaxSlots  = 1 << 12
+	MaxWaves  = 16      // schedules keep tables of the square of the OCS's ports
 	MaxCables = 1 << 21 // hosts and uplinks together
 	MaxPaths  = 252     // as many as a tag of a simulated fabric names
 	MaxRate   = 100_000 * pathmap.Gbps
@@ -78,6 +79,9 @@ func (s Spec) WithDefaults() Spec {
 		}
 		s.OCS, s.Ports, s.Dark = cmp.Or(s.OCS, ocs), cmp.Or(s.Ports, s.Racks), cmp.Or(s.Dark, DefaultDark)
 	}
+	if s.Waves == 1 {
+		s.Waves = 0 // one form of what is the same
+	}
 	s.NIC = cmp.Or(s.NIC, s.defaultNIC())
 	return s
 }
@@ -85,7 +89,7 @@ func (s Spec) WithDefaults() Spec {
 // defaultNIC is what NIC is where it is left out and the other fields are filled.
 func (s Spec) defaultNIC() pathmap.BitsPerSecond {
 	if s.Kind == Hybrid && s.Hosts > 0 {
-		return max(s.OCS/pathmap.BitsPerSecond(s.Hosts), s.EPS)
+		return max(s.OCS*pathmap.BitsPerSecond(s.Wavelengths())/pathmap.BitsPerSecond(s.Hosts), s.EPS)
 	}
 	return s.EPS
 }
@@ -123,6 +127,9 @@ func (s Spec) String() string {
 	if s.Kind == Hybrid && s.Ports != s.Racks {
 		put("ports", s.Ports)
 	}
+	if s.Waves > 1 {
+		put("wavelengths", s.Waves)
+	}
 	if s.NIC != s.defaultNIC() {
 		put("nic", s.NIC)
 	}
@@ -137,14 +144,14 @@ func (s Spec) String() string {
 }
 
 // WithoutOCS returns the packet network of s alone: a leaf-spine of the same racks. With extra, it is given what the
-// OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines (less in proportion where only some racks have an
-// OCS port), rounded down. It is for hybrids, leaf-spines and crossbars.
+// OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines for each wavelength (less in proportion where only
+// some racks have an OCS port), rounded down. It is for hybrids, leaf-spines and crossbars.
 func (s Spec) WithoutOCS(extra bool) Spec {
 	s = s.WithDefaults()
 	if extra && s.HasOCS() {
-		ports, links := pathmap.BitsPerSecond(s.Ports), pathmap.BitsPerSecond(s.Racks*s.Spines)
+		ports, links := pathmap.BitsPerSecond(s.Ports*s.Wavelengths()), pathmap.BitsPerSecond(s.Racks*s.Spines)
 		s.EPS += s.OCS/links*ports + s.OCS%links*ports/links
 	}
-	s.Kind, s.OCS, s.Ports, s.Dark = LeafSpine, 0, 0, 0
+	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves = LeafSpine, 0, 0, 0, 0
 	return s.withoutOwn("ocs")
 }

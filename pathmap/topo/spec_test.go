@@ -58,7 +58,10 @@ func TestParseSpecErrors(t *testing.T) {
 		{"hybird:racks=2", `column 1: kind: "hybird" is unknown: write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
 		{"hybrid:", `column 8: "" is no key with a value: write it like racks=16`},
 		{"hybrid:racks", `column 8: "racks" is no key with a value: write it like racks=16`},
-		{"hybrid:racks=2,rakcs=3", `column 16: rakcs: unknown key of a hybrid: write "racks"? It is one of racks, hosts, spines, nic, eps, oversub, ocs, ports, dark, slots`},
+		{"hybrid:racks=2,rakcs=3", `column 16: rakcs: unknown key of a hybrid: write "racks"? It is one of racks, hosts, spines, nic, eps, oversub, ocs, ports, wavelengths, dark, slots`},
+		{"leafspine:wavelengths=2", `column 11: wavelengths: unknown key of a leafspine: write one of racks, hosts, spines, nic, eps, oversub, slots`},
+		{"hybrid:wavelengths=0", `column 8: wavelengths: 0 is out of range: write 1 or more, or leave wavelengths out`},
+		{"hybrid:racks=4,wavelengths=17", `column 16: wavelengths: 17 is out of range: write 1 to 16`},
 		{"leafspine:ocs=1Gbps", `column 11: ocs: unknown key of a leafspine: write "eps"? It is one of racks, hosts, spines, nic, eps, oversub, slots`},
 		{"crossbar:ports=2,racks=2", `column 18: racks: unknown key of a crossbar: write one of ports, rate, dark, slots`},
 		{"hybrid:racks=2,racks=3", `column 16: racks: given twice: leave one out`},
@@ -101,6 +104,8 @@ func TestCheck(t *testing.T) {
 		{"negative OCS", Spec{Kind: Hybrid, OCS: -1}, "ocs: a rate of -1bps carries nothing: write a rate above zero, such as ocs=1Gbps"},
 		{"negative dark", Spec{Kind: Hybrid, Dark: -1}, "dark: -1ns is below zero: write a duration such as dark=10ms"},
 		{"OCS of a leaf-spine", Spec{Kind: LeafSpine, OCS: 1}, "kind: a leafspine has no OCS: write hybrid, or leave ocs, ports and dark out"},
+		{"wavelengths of a leaf-spine", Spec{Kind: LeafSpine, Waves: 2}, "kind: a leafspine has no OCS: write hybrid, or leave ocs, ports and dark out"},
+		{"wavelengths of a fat-tree", Spec{Kind: FatTreeKind, Waves: 2}, "kind: a fattree has one wavelength a rack: write hybrid for more"},
 		{"two hosts a crossbar port", Spec{Kind: Crossbar, Hosts: 2}, "kind: a crossbar has one host a port and one rate: write hybrid for anything else"},
 	} {
 		if err := c.s.Check(); err == nil || err.Error() != c.want {
@@ -123,6 +128,8 @@ func TestWithoutOCS(t *testing.T) {
 		{"hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps", true, "leafspine:racks=8,hosts=2,spines=2,eps=550Mbps,nic=500Mbps"},
 		// 50 + 1000/2 · 4/8
 		{"hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,ports=4", true, "leafspine:racks=8,hosts=2,spines=2,eps=300Mbps,nic=500Mbps"},
+		// 50 + 2·1000/2
+		{"hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,wavelengths=2", true, "leafspine:racks=8,hosts=2,spines=2,eps=1050Mbps,nic=1Gbps"},
 		{"crossbar:ports=8,rate=1Gbps,dark=1ms", true, "leafspine:racks=8,hosts=1,spines=1,eps=2Gbps,nic=1Gbps"},
 		{"leafspine:racks=8,hosts=2,spines=2,eps=1Gbps", true, "leafspine:racks=8,hosts=2,spines=2,eps=1Gbps"},
 	} {
@@ -140,7 +147,7 @@ func TestWithoutOCS(t *testing.T) {
 func FuzzParseSpec(f *testing.F) {
 	for _, s := range []string{"hybrid", "hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms", "crossbar:ports=150,rate=1Gbps,dark=1ns",
 		"fattree:k=6,hosts=10,rate=100Mbps,paths=10", "jellyfish:switches=7,degree=3,hosts=2,seed=9", "file:lab.yaml,dark=1ms,scale=2.5", "file:path=path=x",
-		"leafspine:nic=2.5Gbps,slots=3", "hybrid:racks=0", "hybrid:racks=4,ports=5", ":,=,"} {
+		"leafspine:nic=2.5Gbps,slots=3", "hybrid:racks=0", "hybrid:racks=4,ports=5", "hybrid:racks=4,wavelengths=3,ocs@2=5Gbps", ":,=,"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

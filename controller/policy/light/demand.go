@@ -20,10 +20,11 @@ type pair struct {
 	need    time.Duration // transfer time of left
 }
 
-// demand is a coflow as the optical switch sees it: its elephants, by (in, out).
+// demand is a coflow as the optical switch sees it: its elephants, by (in, out). These are racks, numbered as their first
+// ports are, until a palette gives the pairs wavelengths.
 type demand struct {
 	id    southbound.CoflowID
-	bound time.Duration // T(C)
+	bound time.Duration // T(C); with W wavelengths Equation 15 of co-scheduler's section VI, which divides by W
 	pairs []pair
 	book  *book // that the pairs are those of; nil: none
 }
@@ -37,19 +38,30 @@ type port struct {
 // longest bounds a transfer time, so that sums over many ports cannot overflow: about 104 days.
 const longest = time.Duration(1 << 53)
 
-// ports returns the racks' ends: a rack without port, or one whose link is dark either way, is not ok.
+// ports returns the racks' ends: a rack without port, or one whose links are all dark either way, is not ok.
 func ports(v *controller.View) []port {
 	all := make([]port, v.Fabric.Racks)
-	t := v.Fabric.Topology
-	for r := range all {
-		if r >= len(v.Fabric.OCSUplink) || v.Fabric.OCSUplink[r] < 0 {
+	for p, x := range opticalPorts(v) {
+		if r := v.Fabric.OCSRack(int32(p)); !all[r].ok {
+			all[r] = x
+		}
+	}
+	return all
+}
+
+// opticalPorts returns the ends by port of the optical switch.
+func opticalPorts(v *controller.View) []port {
+	f, t := v.Fabric, v.Fabric.Topology
+	all := make([]port, f.OCSPorts())
+	for p := range all {
+		if f.OCSUplink[p] < 0 {
 			continue
 		}
-		l := t.OutPort(v.Fabric.ToRNode[r], v.Fabric.OCSUplink[r])
+		l := t.OutPort(f.ToRNode[f.OCSRack(int32(p))], f.OCSUplink[p])
 		if l == pathmap.None || v.Down != nil && (v.Down[l] || v.Down[pathmap.Reverse(l)]) {
 			continue
 		}
-		all[r] = port{true, t.Link(l).Capacity, t.Link(pathmap.Reverse(l)).Capacity}
+		all[p] = port{true, t.Link(l).Capacity, t.Link(pathmap.Reverse(l)).Capacity}
 	}
 	return all
 }
@@ -136,7 +148,7 @@ func (g *gatherer) gather(r rows) demand {
 		}
 	}
 	slices.SortFunc(d.pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out)) })
-	d.bound = bound(d.pairs, g.v.Delta, len(g.ends))
+	d.bound = bound(d.pairs, g.v.Delta, len(g.ends)) / time.Duration(g.v.Fabric.Spec.Wavelengths())
 	return d
 }
 

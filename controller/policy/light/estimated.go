@@ -26,7 +26,7 @@ func estimated(v *controller.View, ends []port) []demand {
 	if len(d.pairs) == 0 {
 		return nil
 	}
-	d.bound = bound(d.pairs, v.Delta, len(ends))
+	d.bound = bound(d.pairs, v.Delta, len(ends)) / time.Duration(v.Fabric.Spec.Wavelengths())
 	return []demand{d}
 }
 

@@ -53,7 +53,7 @@ type book struct {
 func (m *memory) remember(v *controller.View, ends []port) {
 	if m.fabric != v.Fabric || !slices.Equal(m.ends, ends) || m.elephants != v.Elephants || m.books == nil {
 		m.fabric, m.ends, m.elephants, m.books = v.Fabric, ends, v.Elephants, map[southbound.CoflowID]*book{}
-		n := v.Fabric.Racks
+		n := v.Fabric.OCSPorts()
 		m.covered, m.meant = make([]time.Duration, n*n), make([]bool, n*n)
 	}
 	m.gather.v, m.gather.ends = v, ends
@@ -64,20 +64,25 @@ func (m *memory) remember(v *controller.View, ends []port) {
 	if m.delta != v.Delta {
 		m.delta = v.Delta
 		for _, b := range m.books {
-			b.bound = b.sums.bound(m.delta) // each by itself: the order does not matter
+			b.bound = m.bound(&b.sums) // each by itself: the order does not matter
 		}
 	}
 	m.tick++
 }
 
+// bound is T(C) of what a coflow's pairs sum up to.
+func (m *memory) bound(s *sums) time.Duration {
+	return s.bound(m.delta) / time.Duration(m.fabric.Spec.Wavelengths())
+}
+
 // scheduler returns an empty scheduler for a view.
 func (m *memory) scheduler(v *controller.View) *scheduler {
-	if m.sched == nil || len(m.sched.table.in) != v.Fabric.Racks {
-		m.sched = &scheduler{table: newTable(v.Fabric.Racks)}
+	if n := v.Fabric.OCSPorts(); m.sched == nil || len(m.sched.table.in) != n {
+		m.sched = &scheduler{table: newTable(n)}
 	}
 	s := m.sched
 	s.table.clear()
-	s.delta, s.start, s.lit, s.cut = v.Delta, v.Now, lit(v), false
+	s.delta, s.start, s.lit, s.cut, s.racks = v.Delta, v.Now, lit(v), false, v.Fabric.Racks
 	return s
 }
 
@@ -137,7 +142,7 @@ func (m *memory) open(c *controller.CoflowView) *book {
 	b.marked = make([]bool, len(b.pairs))
 	b.build(b.pairs, len(m.ends))
 	b.sums = sumUp(b.pairs, len(m.ends))
-	b.bound = b.sums.bound(m.delta)
+	b.bound = m.bound(&b.sums)
 	return b
 }
 

@@ -26,6 +26,7 @@ type scheduler struct {
 	horizon time.Duration     // instant: pairs that would begin later are left for another day
 	byPort  bool              // pairs by (in, out), not the longest first
 	cut     bool              // the horizon left something undone
+	racks   int               // ports of each wavelength; 0: all are of one
 
 	// Inputs are ports 2r, outputs 2r+1. Of each coflow that is laid:
 	events   releases
@@ -80,8 +81,8 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 	if len(todo) == 0 {
 		return nil
 	}
-	n := southbound.Port(len(s.table.in))
 	if !s.byPort {
+		n := southbound.Port(cmp.Or(s.racks, len(s.table.in)))
 		slices.SortFunc(todo, func(a, b pair) int {
 			return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
 		})
@@ -92,7 +93,7 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 	for k := range todo {
 		p := &todo[k]
 		s.wait(int(p.in), int(p.out), true)
-		s.where[int(p.in)*int(n)+int(p.out)] = int32(k)
+		s.where[int(p.in)*len(s.table.in)+int(p.out)] = int32(k)
 	}
 	return s.begin(coflow, len(todo))
 }

@@ -20,6 +20,8 @@ import (
 // ranks above it wants their ports and no earlier time has come free; otherwise the unbegun ones are withdrawn and made
 // anew. Begun ones run to their end, whatever arrives: keeping them costs about 1 % of completion time and spares a
 // dark time each; Preempt turns that around.
+//
+// With several wavelengths a rack, each pair of racks is given one of them before ports are reserved: see palette.
 type Sunflow struct {
 	// Horizon bounds how far ahead a reservation may begin; 0 is DefaultHorizon. Beyond it plans are likely to be
 	// overtaken, and all that is planned goes through the log. It is reached at its multiples and halfway between them;
@@ -81,6 +83,7 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	l := m.ledger(v)
 	l.preempt, l.only = s.Preempt, only
 	all := s.allowed(m.demands(v, p, l.ends))
+	newPalette(v).paint(all)
 	l.sched = m.scheduler(v)
 	// Between two of these instants nothing is planned further ahead: what is planned anew meanwhile ends with the rest.
 	step := max(horizon/2, 1)
@@ -239,7 +242,7 @@ func (l *ledger) lay(d *demand, own, lost []controller.Reservation) []controller
 	}
 	// Where all bytes wait for a circuit nothing is left to packets, and what is to be laid is known without looking at
 	// each pair.
-	n, covered := southbound.Port(l.v.Fabric.Racks), l.memory.covered
+	n, covered := southbound.Port(l.v.Fabric.OCSPorts()), l.memory.covered
 	l.cover(d, own)
 	made := l.sched.layBook(d.id, d.book, covered, l.held, own)
 	for _, all := range [3][]controller.Reservation{l.held, own, made} {
@@ -252,7 +255,7 @@ func (l *ledger) lay(d *demand, own, lost []controller.Reservation) []controller
 
 // cover adds up for how long reservations that are held, and own, carry bytes of a coflow, by pair of ports.
 func (l *ledger) cover(d *demand, own []controller.Reservation) {
-	n, covered := southbound.Port(l.v.Fabric.Racks), l.memory.covered
+	n, covered := southbound.Port(l.v.Fabric.OCSPorts()), l.memory.covered
 	for _, r := range l.held {
 		if r.Coflow == d.id || r.Coflow == controller.AnyCoflow {
 			covered[r.In*n+r.Out] += l.carries(r)
@@ -324,7 +327,7 @@ func (l *ledger) wanted(d *demand, r *controller.Reservation) bool {
 // that is small beside the outage of a move, or beside what is covered, stays on packets, for rates are never met
 // exactly; not that of a pair which has just lost reservations: all of it was meant to go.
 func (l *ledger) uncovered(d *demand, own, lost []controller.Reservation) []pair {
-	n := southbound.Port(l.v.Fabric.Racks)
+	n := southbound.Port(l.v.Fabric.OCSPorts())
 	covered, meant := l.memory.covered, l.memory.meant
 	l.cover(d, own)
 	for _, r := range lost {

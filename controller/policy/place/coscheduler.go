@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 type CoScheduler struct {
 	Form  guideline.Form // of the latency response model
 	Error float64        // each T_rem is off by at most this share, either way
-	Waves int            // wavelengths a rack (section VI); 0: one
+	Waves int            // wavelengths a rack that are reckoned with (section VI); 0: the fabric's
 
 	// Mechanisms of Figure 7 to leave out. Without data placement nothing guides reduces either.
 	NoData, NoReduces bool
@@ -37,13 +38,18 @@ func (*CoScheduler) Wants() controller.KindSet { return pieces() }
 
 // Fill places jobs.
 func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	k := &clerk{CoScheduler: c, cluster: guideline.Cluster{Racks: v.Fabric.Racks, Slots: rackSlots(v), EPS: rackUplink(v), OCS: v.Fabric.Spec.OCS,
-		Delta: v.Delta, Elephant: v.Elephants, Waves: c.Waves}, plans: map[controller.JobID]*planned{}}
+	k := &clerk{CoScheduler: c, cluster: c.cluster(v), plans: map[controller.JobID]*planned{}}
 	rest := piecemeal(v, p, k.data, func(y *yard) {
 		k.yard = y
 		y.serve(k.next)
 	})
 	k.whole(rest, p)
+}
+
+// cluster is what guidelines are reckoned for.
+func (c *CoScheduler) cluster(v *controller.View) guideline.Cluster {
+	return guideline.Cluster{Racks: v.Fabric.Racks, Slots: rackSlots(v), EPS: rackUplink(v), OCS: v.Fabric.Spec.OCS,
+		Delta: v.Delta, Elephant: v.Elephants, Waves: cmp.Or(c.Waves, v.Fabric.Spec.Wavelengths())}
 }
 
 // clerk is one decision of the CoScheduler.

@@ -199,11 +199,11 @@ func checkLight(v *controller.View, p *controller.Plan) error {
 		return errors.New("reservations are not sorted by input and beginning")
 	}
 	for _, r := range p.Reserve {
-		n := southbound.Port(v.Fabric.Racks)
+		n, racks := southbound.Port(v.Fabric.OCSPorts()), southbound.Port(v.Fabric.Racks)
 		switch {
 		case !v.Fabric.HasOCS():
 			return errors.New("reserve: the fabric has no OCS")
-		case r.In < 0 || r.Out < 0 || r.In >= n || r.Out >= n || r.In == r.Out:
+		case r.In < 0 || r.Out < 0 || r.In >= n || r.Out >= n || r.In%racks == r.Out%racks || r.In/racks != r.Out/racks:
 			return fmt.Errorf("reserve %d→%d: no such circuit", r.In, r.Out)
 		case v.Fabric.OCSUplink[r.In] < 0 || v.Fabric.OCSUplink[r.Out] < 0:
 			return fmt.Errorf("reserve %d→%d: a rack has no OCS port", r.In, r.Out)
@@ -213,6 +213,9 @@ func checkLight(v *controller.View, p *controller.Plan) error {
 		for _, o := range ledger {
 			if (o.In == r.In || o.Out == r.Out) && o.NotBefore < r.NotAfter && r.NotBefore < o.NotAfter {
 				return fmt.Errorf("reserve %+v: %+v holds a port", r, o)
+			}
+			if o.In%racks == r.In%racks && o.Out%racks == r.Out%racks && o.In != r.In {
+				return fmt.Errorf("reserve %+v: %+v joins these racks by another wavelength", r, o)
 			}
 		}
 		ledger = append(ledger, r)

@@ -115,7 +115,7 @@ func carried(v *controller.View, p *controller.Plan) map[carry]bool {
 	all := map[carry]bool{}
 	for _, rs := range [2][]controller.Reservation{v.Reserved, p.Reserve} {
 		for _, r := range rs {
-			all[carry{r.Coflow, southbound.RackID(r.In), southbound.RackID(r.Out)}] = true
+			all[carry{r.Coflow, southbound.RackID(v.Fabric.OCSRack(int32(r.In))), southbound.RackID(v.Fabric.OCSRack(int32(r.Out)))}] = true
 		}
 	}
 	return all

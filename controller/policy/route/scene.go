@@ -105,12 +105,13 @@ func PathOf(t southbound.Tag) int {
 // OnCircuit says whether the bundles of a coflow between two racks are on a circuit now: it is lit, and a begun
 // reservation for them holds it.
 func OnCircuit(v *controller.View, c southbound.CoflowID, s, d southbound.RackID) bool {
-	if int(s) >= len(v.Circuits) {
-		return false
+	for in, out := int(s), southbound.Port(d); in < len(v.Circuits); in, out = in+v.Fabric.Racks, out+southbound.Port(v.Fabric.Racks) {
+		at := &v.Circuits[in]
+		if at.Phase == controller.Usable && at.Held && at.Out == out && (at.Coflow == c || at.Coflow == controller.AnyCoflow) {
+			return true
+		}
 	}
-	at := &v.Circuits[s]
-	return at.Phase == controller.Usable && at.Held && at.Out == southbound.Port(d) &&
-		(at.Coflow == c || at.Coflow == controller.AnyCoflow)
+	return false
 }
 
 // HostLinks returns the link into the network of one host and the link out of it of another.
@@ -119,9 +120,16 @@ func HostLinks(v *controller.View, src, dst southbound.HostID) (up, down pathmap
 	return t.Out(v.Fabric.HostNode[src])[0], pathmap.Reverse(t.Out(v.Fabric.HostNode[dst])[0])
 }
 
-// CircuitLinks returns the links between two racks and the optical switch: into it and out of it.
+// CircuitLinks returns the links between two racks and the optical switch: into it and out of it. With several
+// wavelengths they are those of the one whose circuit leads from one rack to the other, of the first where none does.
 func CircuitLinks(v *controller.View, s, d southbound.RackID) (in, out pathmap.LinkID) {
-	t := v.Fabric.Topology
-	return t.OutPort(v.Fabric.ToRNode[s], v.Fabric.OCSUplink[s]),
-		pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], v.Fabric.OCSUplink[d]))
+	t, n := v.Fabric.Topology, v.Fabric.Racks
+	w := 0 // of the wavelength's first port
+	for k := n; int(s)+k < len(v.Circuits); k += n {
+		if v.Circuits[int(s)+k].Out == southbound.Port(int(d)+k) {
+			w = k
+		}
+	}
+	return t.OutPort(v.Fabric.ToRNode[s], v.Fabric.OCSUplink[int(s)+w]),
+		pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], v.Fabric.OCSUplink[int(d)+w]))
 }

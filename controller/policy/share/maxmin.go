@@ -183,7 +183,7 @@ func holds(v *controller.View) map[hold]bool {
 	all := map[hold]bool{}
 	for _, r := range v.Reserved {
 		if r.Meanwhile == controller.Hold {
-			all[hold{r.Coflow, southbound.RackID(r.In), southbound.RackID(r.Out)}] = true
+			all[hold{r.Coflow, southbound.RackID(v.Fabric.OCSRack(int32(r.In))), southbound.RackID(v.Fabric.OCSRack(int32(r.Out)))}] = true
 		}
 	}
 	return all

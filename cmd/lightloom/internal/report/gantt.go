@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"lightloom/controller"
@@ -19,7 +20,7 @@ func compareCircuits(a, b CircuitInterval) int {
 
 // gantt draws the circuits of one row: a lane an input, a bar a circuit, its colour the output, its first, hatched part
 // the outage. span is the time of the whole axis, the same for all rows, so that pictures can be compared.
-func gantt(p *PolicyResult, span time.Duration) string {
+func gantt(p *PolicyResult, span time.Duration, racks int) string {
 	circuits := sortedCircuits(p.Circuits)
 	const w, left, right, top, lane = 1120.0, 64.0, 16.0, 8.0, 18.0
 	ports, all := 1, len(circuits)
@@ -42,13 +43,13 @@ func gantt(p *PolicyResult, span time.Duration) string {
 	for in := range ports {
 		y := top + lane*float64(in)
 		s.line("grid", left, y+lane, w-right, y+lane)
-		s.text("tick", "end", left-6, y+13, fmt.Sprintf("rack %d", in))
+		s.text("tick", "end", left-6, y+13, "rack "+end(in, racks))
 	}
 	if all > drawnCircuits {
 		circuits = circuits[:min(len(circuits), drawnCircuits)]
 	}
 	for _, c := range circuits {
-		bar(s, c, x, top+lane*float64(c.In)+2, lane-4)
+		bar(s, c, racks, x, top+lane*float64(c.In)+2, lane-4)
 	}
 	if all > drawnCircuits {
 		s.text("tick", "end", w-right, h-4, fmt.Sprintf("the first %d of %d circuits are drawn, by input", drawnCircuits, all))
@@ -57,16 +58,25 @@ func gantt(p *PolicyResult, span time.Duration) string {
 	return s.end()
 }
 
-func bar(s *svg, c CircuitInterval, x func(time.Duration) float64, y, h float64) {
+// end names a port of the optical switch: its rack, and its wavelength if that is not the first.
+func end(port, racks int) string {
+	if racks == 0 || port < racks {
+		return strconv.Itoa(port)
+	}
+	return fmt.Sprintf("%d λ%d", port%racks, port/racks+1)
+}
+
+func bar(s *svg, c CircuitInterval, racks int, x func(time.Duration) float64, y, h float64) {
 	usable := min(max(c.Usable, c.Moving), c.End)
 	served := fmt.Sprintf("coflow %d", c.Coflow)
 	if c.Coflow == controller.AnyCoflow {
 		served = "every coflow"
 	}
-	title := fmt.Sprintf("rack %d → rack %d for %s: asked at %v, usable at %v, ended at %v", c.In, c.Out, served,
+	from, to := end(int(c.In), racks), end(int(c.Out), racks)
+	title := fmt.Sprintf("rack %s → rack %s for %s: asked at %v, usable at %v, ended at %v", from, to, served,
 		c.Moving.Round(time.Microsecond), usable.Round(time.Microsecond), c.End.Round(time.Microsecond))
 	if usable == c.End {
-		title = fmt.Sprintf("rack %d → rack %d for %s: asked at %v, never used, ended at %v", c.In, c.Out, served,
+		title = fmt.Sprintf("rack %s → rack %s for %s: asked at %v, never used, ended at %v", from, to, served,
 			c.Moving.Round(time.Microsecond), c.End.Round(time.Microsecond))
 	}
 	class := fmt.Sprintf("bar s%d", 1+int(c.Out)%colours)
@@ -76,7 +86,7 @@ func bar(s *svg, c CircuitInterval, x func(time.Duration) float64, y, h float64)
 	if wide := x(c.End) - x(usable); usable < c.End {
 		s.rect(class, x(usable), y, max(wide, 0.5), h, title)
 		if wide > 16 {
-			s.text("on", "middle", x(usable)+wide/2, y+h-3, fmt.Sprint(c.Out))
+			s.text("on", "middle", x(usable)+wide/2, y+h-3, to)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (r *Report) page() *page {
 		one := &r.results[i]
 		p.Legend = append(p.Legend, legend{one.Name, fmt.Sprintf("key s%d", 1+i%colours)})
 		if len(one.Circuits) > 0 {
-			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]), template.HTML(gantt(one, r.span()))})
+			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]), template.HTML(gantt(one, r.span(), r.Fabric.Racks))})
 		}
 	}
 	for i := range r.results {

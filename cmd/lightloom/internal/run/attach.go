@@ -108,7 +108,7 @@ func (a *attached) open() error {
 		return err
 	}
 	spec = spec.WithDefaults()
-	if err := checkTags(spec); err != nil {
+	if err := checkReal(spec); err != nil {
 		return err
 	}
 	if a.fabric, err = topo.New(spec); err != nil {

@@ -13,8 +13,13 @@ import (
 
 // General fabrics: fat-trees, Jellyfishes, and what a topology's file says.
 
-// checkTags refuses a fabric of packets that keeps more paths than three bits name.
-func checkTags(s topo.Spec) error {
+// checkReal refuses a fabric that real packets cannot have: one that keeps more paths than three bits name, or one of
+// several wavelengths, as a ToR has one interface to the optical switch there, with one queue, one counter and one light.
+func checkReal(s topo.Spec) error {
+	if w := s.Wavelengths(); w > 1 {
+		return &insideError{fmt.Sprintf("a rack has %d wavelengths: with real packets a ToR has one interface to the optical switch, and so one", w),
+			"leave wavelengths away, or add --on flowsim"}
+	}
 	if kept := s.PathsKept(); kept > southbound.MaxPaths {
 		return &insideError{fmt.Sprintf("%s keeps %d paths between two racks: packets carry a tag of three bits, which names %d", s.Kind, kept, southbound.MaxPaths),
 			fmt.Sprintf("write paths=%d or fewer, or --on flowsim", southbound.MaxPaths)}

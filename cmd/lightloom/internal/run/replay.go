@@ -273,7 +273,7 @@ func (s *setup) report(outcomes []*outcome) (*report.Report, []report.PolicyResu
 		Workload: s.workload(),
 		Fabric: report.Fabric{Kind: spec.Kind, Spec: specText(spec), On: s.opt.On, Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
 			Privilege: "none", Racks: spec.Racks, Hosts: s.fabric.Hosts(), Spines: spec.Spines, OCSPorts: spec.Ports,
-			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS)},
+			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS), Waves: spec.Waves},
 		Controller: report.Controller{Replicas: 1, Log: "local"},
 	}
 	if s.opt.Demo {

@@ -69,9 +69,9 @@ func (s *setup) checkRules() error {
 		return fmt.Errorf("replay with --compat %s: its fabric is one big switch: write --fabric crossbar:ports=150,rate=1Gbps", r.Compat)
 	}
 	if s.opt.On != OnNetns {
-		return nil
+		return s.checkWavelengths()
 	}
-	if err := checkTags(s.spec); err != nil {
+	if err := checkReal(s.spec); err != nil {
 		return err
 	}
 	for _, row := range s.rows {

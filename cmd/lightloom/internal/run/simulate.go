@@ -85,7 +85,7 @@ func newSimulation(s *setup, r row) (*simulation, error) {
 		Hairpins: s.opt.Rules.CarryLocal, AllStop: r.AllStop, Quantum: s.quantum()}
 	var sums *moved
 	if f.HasOCS() {
-		sums = newMoved(f.Racks)
+		sums = newMoved(f.OCSPorts())
 		opt.Lit = sums.lit
 	}
 	sim, err := flowsim.New(f, opt)

@@ -26,7 +26,7 @@ func Up(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkTags(s.spec), s.delays.onPackets()); err != nil {
+	if err := errors.Join(checkReal(s.spec), s.delays.onPackets()); err != nil {
 		return err
 	}
 	if capacity, _ := Capacity(); portRates(s)*loadShare > capacity {

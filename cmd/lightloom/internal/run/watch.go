@@ -99,11 +99,11 @@ func newCircuitWatch(sim *flowsim.Sim, s *state.State) *circuitWatch {
 	if !f.HasOCS() {
 		return nil
 	}
-	w := &circuitWatch{sim: sim, since: make([]pathmap.Bytes, f.Racks)}
-	for r := range f.Racks {
+	w := &circuitWatch{sim: sim, since: make([]pathmap.Bytes, f.OCSPorts())}
+	for in, p := range f.OCSUplink {
 		l := pathmap.LinkID(pathmap.None)
-		if p := f.OCSUplink[r]; p != pathmap.None {
-			l = f.Topology.OutPort(f.ToRNode[r], p)
+		if p != pathmap.None {
+			l = f.Topology.OutPort(f.ToRNode[f.OCSRack(int32(in))], p)
 		}
 		w.link, w.on = append(w.link, l), append(w.on, -1)
 	}
