@@ -28,6 +28,7 @@ type memory struct {
 
 	begun, unbegun, held, sameAs []controller.Reservation // of the ledger of one decision
 	todo                         []pair
+	byInput                      byInput
 	planned                      map[southbound.CoflowID]bool
 }
 

@@ -122,19 +122,19 @@ func (s *scheduler) layBook(coflow southbound.CoflowID, b *book, covered []time.
 
 // begin lays the pairs that are pending, so many.
 func (s *scheduler) begin(coflow southbound.CoflowID, left int) []controller.Reservation {
-	s.open()
-	r := round{s: s, coflow: coflow, left: left, made: s.made[:0], touched: s.touched[:0], among: s.among[:0]}
-	for r.left > 0 && s.events.len() > 0 {
-		if r.now = s.events.first().at; r.now >= s.horizon {
-			s.cut = true
+	r := round{s: s, coflow: coflow, left: left, made: s.made[:0], touched: s.open(s.touched[:0]), among: s.among[:0], now: s.start}
+	for r.now < s.horizon {
+		r.play()
+		if r.left == 0 || s.events.len() == 0 {
 			break
 		}
+		r.now = s.events.first().at
 		r.touched = r.touched[:0]
 		for s.events.len() > 0 && s.events.first().at == r.now {
 			r.touched = append(r.touched, s.events.pop().port)
 		}
-		r.play()
 	}
+	s.cut = s.cut || r.now >= s.horizon
 	s.made, s.touched, s.among = r.made, r.touched, r.among
 	return r.made
 }
@@ -161,17 +161,18 @@ func (s *scheduler) fit() {
 // wordsOf is how many words a set of ports takes.
 func wordsOf(ports int) int { return (ports + 63) / 64 }
 
-// open readies the ports of the pending pairs at the start.
-func (s *scheduler) open() {
+// open readies the ports of the pending pairs at the start, and appends them to touched.
+func (s *scheduler) open(touched []int) []int {
 	clear(s.idle[0])
 	clear(s.idle[1])
 	s.events.heap = s.events.heap[:0]
 	for p := range s.ports {
 		if s.waits(p) {
 			s.ports[p].at, s.ports[p].cursor = -1, next(s.spans(p), s.start-1)
-			s.events.push(release{s.start, p})
+			touched = append(touched, p)
 		}
 	}
+	return touched
 }
 
 func (s *scheduler) spans(port int) []span {

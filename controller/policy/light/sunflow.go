@@ -384,7 +384,5 @@ func (l *ledger) finish(p *controller.Plan) {
 	slices.Sort(p.Withdraw)
 	p.Withdraw = slices.Compact(p.Withdraw)
 	slices.Sort(p.Preempt)
-	slices.SortFunc(p.Reserve, func(a, b controller.Reservation) int {
-		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.NotBefore, b.NotBefore))
-	})
+	l.memory.byInput.sort(p.Reserve, l.v.Fabric.OCSPorts())
 }
