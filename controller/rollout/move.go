@@ -35,17 +35,20 @@ type Options struct {
 // the mirrors, wait until the device reports the circuit, steer. Only the ports named are touched, and packets that
 // carry the circuit's tag meanwhile take the default way.
 type Mover struct {
-	fabric *topo.Fabric
-	base   *Base
-	opt    Options
-	token  uint64
-	lit    []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
-	moves  []*move           // in order of intent
-	sets   []Set
-	out    []Settled
-	doubt  bool
-	before []*move  // memory of Done
-	asks   []uint64 // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
+	fabric  *topo.Fabric
+	base    *Base
+	opt     Options
+	token   uint64
+	lit     []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
+	moves   []*move           // in order of intent
+	sets    []Set
+	out     []Settled
+	doubt   bool
+	ready   []*move // memory of Next, as is spare
+	spare   []Set
+	asks    []uint64      // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
+	stirred bool          // something was told since Next
+	due     time.Duration // where it is not stirred: when Next has something to do
 }
 
 // Doubt says, once, that a Set of the OCS did not get through, so that it is not known what stands: the caller reads
@@ -83,7 +86,7 @@ type move struct {
 
 // NewMover returns a Mover with nothing to do.
 func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
-	m := &Mover{fabric: f, base: base, opt: opt}
+	m := &Mover{fabric: f, base: base, opt: opt, stirred: true}
 	if f.HasOCS() {
 		m.lit = slices.Repeat([]southbound.Port{southbound.NoPort}, f.OCSPorts())
 	}
@@ -108,6 +111,7 @@ func (m *Mover) asked(in, out southbound.Port) {
 // Begin starts a move to in→out. displaced are the circuits that may be steered to and that hold one of the ports. A
 // move in progress that holds one of the ports is given up.
 func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []southbound.CrossConnect) {
+	m.stirred = true
 	for _, old := range m.moves {
 		if (old.in == in || old.out == out) && old.told {
 			displaced = append(displaced, southbound.CrossConnect{In: old.in, Out: old.out})
@@ -131,6 +135,7 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 // Remove starts to take away a circuit that nothing is to go over any more: its ToR forgets it, the port drains, and the
 // OCS lets go of it. Nothing settles. A move that wants one of the ports meanwhile takes over what is left to do.
 func (m *Mover) Remove(in, out southbound.Port) {
+	m.stirred = true
 	m.moves = append(m.moves, &move{in: in, out: out, off: true, drop: []southbound.CrossConnect{{In: in, Out: out}}})
 }
 
@@ -164,12 +169,13 @@ func (m *Mover) Done(now time.Duration, token uint64, err error) {
 		m.asks = slices.Delete(m.asks, i, i+1)
 		m.doubt = m.doubt || err != nil && !errors.Is(err, southbound.ErrRefused) // what was to go may stand, and would not be reported as new
 	}
-	m.before = append(m.before[:0], m.moves...) // advance takes the finished ones out
-	for _, o := range m.before {
+	for k := 0; k < len(m.moves); k++ {
+		o := m.moves[k]
 		i := slices.Index(o.open, token)
 		if i < 0 {
 			continue
 		}
+		m.stirred = true
 		o.open = slices.Delete(o.open, i, i+1)
 		switch {
 		case errors.Is(err, southbound.ErrRefused) && o.phase != abandoned:
@@ -180,6 +186,9 @@ func (m *Mover) Done(now time.Duration, token uint64, err error) {
 			o.missed = false // clear tells all of them again
 		case len(o.open) == 0:
 			m.advance(now, o)
+		}
+		if k < len(m.moves) && m.moves[k] != o || k == len(m.moves) {
+			k-- // it was the last step of this one, which is gone
 		}
 	}
 }
@@ -243,10 +252,14 @@ func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 	} else if m.lit[e.In] == e.Out {
 		m.lit[e.In] = southbound.NoPort
 	}
+	if e.Status != southbound.Connected && e.Status != southbound.Failed && e.Status != southbound.Invalid {
+		return // of interest only as long as it is lit
+	}
 	for _, o := range m.moves {
 		if o.in != e.In || o.out != e.Out {
 			continue
 		}
+		m.stirred = true
 		switch e.Status {
 		case southbound.Connected:
 			if o.phase == waiting || o.phase == moving {
@@ -264,7 +277,10 @@ func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 // Next returns the Sets to send now, at most one a device, and what has settled. The slices are valid until the next
 // call.
 func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
-	var ready []*move
+	if !m.stirred && now < m.due {
+		return nil, nil
+	}
+	ready := m.ready[:0]
 	for _, o := range m.moves {
 		switch {
 		case o.phase == clearing && len(o.open) == 0 && now >= o.until:
@@ -283,8 +299,8 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 			ready = append(ready, o)
 		}
 	}
-	if len(ready) > 0 {
-		change := southbound.Change{}
+	if m.ready = ready; len(ready) > 0 {
+		change := southbound.Change{Connect: make([]southbound.CrossConnect, 0, len(ready))}
 		for _, o := range ready {
 			change.Connect = append(change.Connect, southbound.CrossConnect{In: o.in, Out: o.out})
 			o.phase, o.stages.Drained = waiting, now
@@ -296,7 +312,9 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 		}
 	}
 	sets, out := m.sets, m.out
-	m.sets, m.out = nil, nil
+	m.sets, m.spare = m.spare[:0], m.sets
+	m.out, m.stirred = nil, false
+	m.due = m.wake()
 	return sets, out
 }
 
@@ -349,6 +367,13 @@ func join[T any](a, b []T) []T {
 
 // Wake returns when Next has something to do without being told anything, southbound.Never if not.
 func (m *Mover) Wake() time.Duration {
+	if !m.stirred {
+		return m.due
+	}
+	return m.wake()
+}
+
+func (m *Mover) wake() time.Duration {
 	at := southbound.Never
 	for _, o := range m.moves {
 		switch o.phase {
