@@ -190,14 +190,14 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	// One input may have several that are over; each pass ends the first, and the question stays open for it.
 	l.idle, l.asking = l.asking, l.idle
 	l.idle.clear()
-	astray := l.moved
-	l.moved = false
-	if !astray && !l.asking.any && s.Edge() > now {
+	l.astray, l.looking = l.looking, l.astray
+	l.astray.clear()
+	if !l.looking.any && !l.asking.any && s.Edge() > now {
 		return false
 	}
 	for in, edge := range s.Edges() {
 		in := southbound.Port(in)
-		if !astray && edge > now && !l.asking.has(in) {
+		if edge > now && !l.looking.has(in) && !l.asking.has(in) {
 			continue
 		}
 		r := s.First(in)
@@ -240,6 +240,9 @@ func (l *Loop) beginDue(s *state.State, now time.Duration) {
 			l.resteerPair(&r.Reservation)
 		}
 		if c.Out != r.Out || c.Phase == controller.NoCircuit {
+			if other := s.Leading(r.Out); other != southbound.NoPort { // it goes dark
+				l.astray.add(other)
+			}
 			l.add(state.Entry{Kind: state.CircuitIntended, At: now, Port: r.In, Out: r.Out, Coflow: r.Coflow})
 			l.mover.Begin(now, r.In, r.Out, l.displaced(s, r.In, r.Out))
 		}
@@ -273,8 +276,8 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 		l.act.Reads = append(l.act.Reads, l.fabric.OCSNode)
 	}
 	for _, m := range settled {
-		stages := m.Stages
-		l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: m.In, Out: m.Out, OK: m.OK, Stages: &stages})
+		l.stages = append(l.stages, m.Stages)
+		l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: m.In, Out: m.Out, OK: m.OK, Stages: &l.stages[len(l.stages)-1]})
 		r, held := s.Holding(m.In)
 		held = held && r.Out == m.Out
 		switch {

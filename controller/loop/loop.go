@@ -125,7 +125,9 @@ type Loop struct {
 	touched []southbound.CoflowID // had bundles end since the last pass
 	idle    ports                 // inputs whose first reservation may have nothing left to carry
 	asking  ports                 // those of which it is being asked
-	moved   bool                  // begun reservations may have lost their circuit since they were last looked at
+	astray  ports                 // inputs whose begun reservation may have lost its circuit since it was last looked at
+	looking ports                 // those that are being looked at
+	stages  []state.Stages        // of this pass's entries
 	freed   bool
 	arrived int                   // jobs known to the policy
 	resteer []southbound.CoflowID // coflows whose rows are to be sent another way, perhaps
@@ -168,7 +170,8 @@ func (l *Loop) Ready() bool { return l.ready }
 // with empty inputs; else the next call is due at wakeAt, or when something comes in.
 func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []state.Entry, act *Actions, wakeAt time.Duration) {
 	l.entries = l.entries[:0]
-	l.act = Actions{Start: l.act.Start[:0], Steer: l.act.Steer[:0], Run: l.act.Run[:0], Reads: l.act.Reads[:0]}
+	l.act = Actions{Start: l.act.Start[:0], Steer: l.act.Steer[:0], Run: l.act.Run[:0], Sets: l.act.Sets[:0], Reads: l.act.Reads[:0]}
+	l.stages = l.stages[:0]
 	if !l.begun {
 		l.begin(s, now)
 	}
@@ -206,7 +209,7 @@ const unsent = southbound.AnyTag
 // device, and makes the moves whose outcome is not known once more.
 func (l *Loop) begin(s *state.State, now time.Duration) {
 	l.begun, l.giveUp = true, now+l.cfg.Patience
-	l.moved = true
+	l.astray.fill()
 	l.idle.fill() // whoever led before may have died before it skipped what had ended early
 	for _, d := range l.base.Devices() {
 		l.unread[d] = repair{}
@@ -325,7 +328,7 @@ func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 func (l *Loop) add(e state.Entry) {
 	switch e.Kind {
 	case state.ReservationBegun, state.CircuitIntended, state.CircuitSettled, state.CircuitDropped:
-		l.moved = true
+		l.astray.add(e.Port)
 	}
 	l.entries = append(l.entries, e)
 }
