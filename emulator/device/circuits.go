@@ -28,6 +28,8 @@ type crossbar struct {
 	byIn, byOut []*circuit // wanted
 	leaving     []*circuit // in the order of their deletion
 	log         litLog
+	used        []bool // memory of checks
+	kept        []bool // memory of diff
 }
 
 // circuitChange is one accepted change.
@@ -36,7 +38,8 @@ type circuitChange struct {
 }
 
 func newCrossbar(ports int32, logSize int) crossbar {
-	return crossbar{byIn: make([]*circuit, ports), byOut: make([]*circuit, ports), log: litLog{size: logSize}}
+	return crossbar{byIn: make([]*circuit, ports), byOut: make([]*circuit, ports), log: litLog{size: logSize},
+		used: make([]bool, 2*ports), kept: make([]bool, ports)}
 }
 
 // all returns the wanted circuits by input, then the leaving ones.
@@ -76,7 +79,8 @@ func (x *crossbar) want(c *circuit) { x.byIn[c.in], x.byOut[c.out] = c, c }
 func (x *crossbar) unwant(c *circuit) { x.byIn[c.in], x.byOut[c.out] = nil, nil }
 
 func (d *Device) checkCircuits(c *southbound.Change) error {
-	used := make([]bool, 2*d.cfg.Ports)
+	used := d.xbar.used
+	clear(used)
 	inUsed, outUsed := used[:d.cfg.Ports], used[d.cfg.Ports:]
 	for _, x := range c.Connect {
 		switch {
@@ -167,7 +171,8 @@ func (x *crossbar) diff(c *southbound.Change) *circuitChange {
 			op.off = append(op.off, old)
 		}
 	}
-	keep := make([]bool, len(x.byIn))
+	keep := x.kept
+	clear(keep)
 	for _, n := range c.Connect {
 		old := x.byIn[n.In]
 		switch {
