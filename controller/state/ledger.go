@@ -288,22 +288,38 @@ func (s *State) Edges() []time.Duration { return s.ledger.edge }
 // Rows calls f with each row of a coflow between the racks of two OCS ports that has not ended. Rows are sorted by destination, then
 // source, and a rack's hosts follow each other.
 func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
-	src, dst := s.rack(in), s.rack(out)
-	from, to := southbound.HostID(s.fabric.FirstHost[src]), southbound.HostID(s.fabric.FirstHost[src+1])
-	last := southbound.HostID(s.fabric.FirstHost[dst+1])
-	row, _ := slices.BinarySearch(c.Columns.Dst, southbound.HostID(s.fabric.FirstHost[dst]))
-	for row < len(c.Done) && c.Columns.Dst[row] < last {
-		dst := c.Columns.Dst[row]
-		end, _ := slices.BinarySearch(c.Columns.Dst[row:], dst+1)
-		end += row
-		k, _ := slices.BinarySearch(c.Columns.Src[row:end], from)
-		for k += row; k < end && c.Columns.Src[k] < to; k++ {
-			if !c.Done[k] {
-				f(int32(k))
+	rack := s.rack(in)
+	from, to := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
+	rack = s.rack(out)
+	dst, last := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
+	for row := 0; dst < last; dst++ {
+		row = c.seek(row, dst, from)
+		for ; row < len(c.Done) && c.Columns.Dst[row] == dst && c.Columns.Src[row] < to; row++ {
+			if !c.Done[row] {
+				f(int32(row))
 			}
 		}
-		row = end
+		if row == len(c.Done) {
+			return
+		}
+		dst = max(dst, c.Columns.Dst[row]-1) // hosts in between receive nothing
 	}
+}
+
+// seek returns the first row from one on that is of a later destination, or of that destination and of that source or a
+// later one.
+func (c *Coflow) seek(row int, dst, src southbound.HostID) int {
+	to, from := c.Columns.Dst, c.Columns.Src
+	end := len(c.Done)
+	for row < end {
+		m := int(uint(row+end) / 2)
+		if to[m] < dst || to[m] == dst && from[m] < src {
+			row = m + 1
+		} else {
+			end = m
+		}
+	}
+	return row
 }
 
 // Idle says whether a reservation has nothing left to carry: its coflow is over, or all its rows between the two racks
