@@ -51,6 +51,7 @@ type Moved struct {
 	Ports    int               // one more than the highest input or output among them
 	Last     time.Duration     // when the last of them ended
 	first    []CircuitInterval
+	last     *CircuitInterval // none that is drawn comes after it; nil: not known yet
 }
 
 // Stage counts how long a stage of a move took.
@@ -71,8 +72,13 @@ func (m *Moved) Circuit(c CircuitInterval) {
 	m.Circuits++
 	m.Ports = max(m.Ports, int(c.In)+1, int(c.Out)+1)
 	m.Last = max(m.Last, c.End)
+	if m.last != nil && compareCircuits(c, *m.last) > 0 {
+		return // after the last of as many as are drawn
+	}
 	if m.first = append(m.first, c); len(m.first) >= 4*drawnCircuits {
 		m.thin()
+		last := m.first[len(m.first)-1]
+		m.last = &last
 	}
 }
 
