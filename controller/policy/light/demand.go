@@ -40,8 +40,12 @@ const longest = time.Duration(1 << 53)
 
 // ports returns the racks' ends: a rack without port, or one whose links are all dark either way, is not ok.
 func ports(v *controller.View) []port {
+	ends := opticalPorts(v)
+	if len(ends) == v.Fabric.Racks { // one wavelength
+		return ends
+	}
 	all := make([]port, v.Fabric.Racks)
-	for p, x := range opticalPorts(v) {
+	for p, x := range ends {
 		if r := v.Fabric.OCSRack(int32(p)); !all[r].ok {
 			all[r] = x
 		}
