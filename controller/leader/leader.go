@@ -17,6 +17,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/demand"
 	"lightloom/controller/loop"
+	"lightloom/controller/policy"
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
 	"lightloom/southbound"
@@ -163,6 +164,9 @@ func (l *Leader) tell(all bool) {
 
 // Run leads until ctx ends (nil) or the log refuses (the error). It returns when everything it began has ended.
 func (l *Leader) Run(ctx context.Context, term uint64) error {
+	if err := policy.Prepare(l.cfg.Loop.Policy, l.cfg.Hosts, l.cfg.Loop.Delta); err != nil {
+		return fmt.Errorf("lead: policy: %w", err)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -31,6 +31,7 @@ type PartInfo struct {
 	Simulated bool // its rules are those of a simulator's steps of time: only ours has them
 	Blind     bool // it reads nothing of what coflows have left
 	Waves     bool // it gives a rack as many circuits as it has wavelengths, not one
+	Relays    bool // it wants racks that keep bytes for each other: see Relaying
 }
 
 // entry is one line of the list. make returns fresh parts, one for each of the questions.
@@ -49,6 +50,10 @@ func list() []entry {
 	}
 	blind := func(e entry) entry {
 		e.Blind = true
+		return e
+	}
+	relays := func(e entry) entry {
+		e.Relays = true
 		return e
 	}
 	waves := func(e entry) entry {
@@ -70,6 +75,7 @@ func list() []entry {
 		one("edmonds", Light, "the matching of the most demand, slot by slot, as c-Through and Helios", func() Part { return light.Edmonds() }),
 		one("edmonds-backlog", Light, "edmonds that knows of each bundle what its socket holds, as c-Through", func() Part { return light.Edmonds().FromBacklog() }),
 		one("rotor", Light, "all matchings in turn, whatever the demand, as RotorNet without detours", func() Part { return light.Rotor() }),
+		relays(blind(one("rotor-vlb", Light, "rotor on racks that keep bytes for each other, as RotorNet with detours over a third rack", func() Part { return light.RotorVLB{} }))),
 		one("static", Light, "one matching, for the first demand, an hour long", func() Part { return light.Static{} }),
 		blind(one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} })),
 		blind(one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} })),

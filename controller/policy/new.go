@@ -95,6 +95,9 @@ func New(name string, opt Options) (controller.Policy, error) {
 	if opt.EveryBundle {
 		p = always{p}
 	}
+	if e := c.by[Light]; e != nil && e.Relays {
+		p = relaying{p}
+	}
 	return p, nil
 }
 
@@ -187,9 +190,6 @@ func find(name string) (*entry, error) {
 	if file, ok := strings.CutPrefix(name, "schedule:"); ok {
 		return scheduled(name, file)
 	}
-	if why := refused(name); why != "" {
-		return nil, fmt.Errorf("part %q: %s", name, why)
-	}
 	all := list()
 	for i := range all {
 		if all[i].Name == name {
@@ -232,12 +232,4 @@ type always struct{ controller.Policy }
 // Wants implements controller.Policy.
 func (a always) Wants() controller.KindSet {
 	return a.Policy.Wants() | controller.Kinds(controller.BundleEnded)
-}
-
-// refused says why a policy that the literature has is none here; "" for any other name.
-func refused(name string) string {
-	if name == "rotor-vlb" {
-		return "RotorNet's detours want racks that keep bytes for each other, and hosts here keep only their own: take rotor, which sends all directly (what detours would gain: schedule.RotorLB, docs/bench/circuits)"
-	}
-	return ""
 }

@@ -52,8 +52,11 @@ func (f *fluid) dropCaps(co *coflow) {
 	co.caps = nil
 }
 
-// routeOf returns the route of a row: that of its pair, or where it has a cap, one of its own.
+// routeOf returns the route of a row: that of its pair, or where it has a cap, one of its own. A leg's are others.
 func (f *fluid) routeOf(coflow, row int32, p pair) int32 {
+	if l := f.coflows[coflow].leg; l != 0 {
+		return f.relay.route(l-1, p)
+	}
 	plain := f.route(p)
 	caps := f.coflows[coflow].caps
 	if caps == nil || caps[row].rate == 0 {

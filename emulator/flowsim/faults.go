@@ -70,8 +70,14 @@ const voidTask southbound.TaskID = -1
 
 // voidAt ends the bundles from a host and to it.
 func (f *fluid) voidAt(h southbound.HostID) {
+	if f.relay != nil {
+		f.relay.forsake(h)
+	}
 	for i := len(f.live) - 1; i >= 0; i-- { // the last may leave the list
 		co := &f.coflows[f.live[i]]
+		if co.leg != 0 {
+			continue // a host stands for its rack there
+		}
 		for b := co.first; b < co.end; b++ {
 			if r := &f.routes[f.bundles[b].route]; f.bundles[b].class != gone && (r.src == h || r.dst == h) {
 				f.void(b)

@@ -49,6 +49,7 @@ type fluid struct {
 	free    []int32
 	busy    []int32 // classes with bundles
 	lane    lane
+	relay   *relay  // nil: racks keep nothing for each other
 	groups  []group // by seat, while links have levels: hosts share by themselves, or all were told the same of their ports
 	levels  *maxmin.Levels
 	seats   []int32                 // by link: its number among those that levels are of; none where it binds nobody
@@ -141,6 +142,9 @@ func (f *fluid) add(s *southbound.Start) {
 		f.enter(r)
 		f.place(first+i, float64(s.Size[i]))
 	}
+	if f.relay != nil {
+		f.relay.started(index)
+	}
 }
 
 // place puts a bundle that is nowhere to where the rates in force want it.
@@ -195,11 +199,20 @@ func (f *fluid) again(b int32) { f.place(b, f.pull(b)) }
 // finish ends a bundle that has been taken from its class or pace.
 func (f *fluid) finish(b int32) {
 	bu := &f.bundles[b]
-	co, r := &f.coflows[bu.coflow], &f.routes[bu.route]
+	r := &f.routes[bu.route]
 	r.books += bu.size - bu.counted
 	bu.counted = bu.size
 	bu.class, f.mark[b] = gone, 0
 	f.exit(bu.route)
+	if f.relay == nil || !f.relay.keeps(b) {
+		f.report(b)
+	}
+}
+
+// report tells that a bundle's last byte has been received.
+func (f *fluid) report(b int32) {
+	bu := &f.bundles[b]
+	co, r := &f.coflows[bu.coflow], &f.routes[bu.route]
 	f.ends++
 	f.events = append(f.events, southbound.Event{
 		At: f.clock.Now(), Kind: southbound.BundleEnded, Host: r.dst,
@@ -219,12 +232,25 @@ func (f *fluid) lessLive(b int32) {
 		co.warm = nil
 		f.dropCaps(co)
 		co.load, co.where, co.lefts, co.extra, co.from, co.to = nil, nil, nil, nil, nil, nil
-		last := f.live[len(f.live)-1]
-		f.live[co.pos] = last
-		f.coflows[last].pos = co.pos
-		f.live = f.live[:len(f.live)-1]
+		f.unlive(index)
 		f.over = append(f.over, index)
 	}
+}
+
+// unlive takes a coflow off the list of those with live bundles.
+func (f *fluid) unlive(index int32) {
+	co := &f.coflows[index]
+	last := f.live[len(f.live)-1]
+	f.live[co.pos] = last
+	f.coflows[last].pos = co.pos
+	f.live = f.live[:len(f.live)-1]
+	co.live = 0
+}
+
+// revive puts a coflow of one row on it.
+func (f *fluid) revive(index int32) {
+	f.coflows[index].pos, f.coflows[index].live = int32(len(f.live)), 1
+	f.live = append(f.live, index)
 }
 
 // leftOf returns the bytes left of a bundle as of now.
@@ -272,13 +298,16 @@ func (f *fluid) left(co *coflow) southbound.Left {
 	for _, row := range co.warm {
 		co.lefts[row] = f.leftOf(co.first + row)
 	}
+	if len(co.legs) > 0 {
+		f.relay.addKept(co)
+	}
 	return southbound.Left{F: 1, Base: co.lefts, At: now, Live: co.live}
 }
 
 // leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some in the lane: the marks that
 // the pace has anyway, ended rows having one of zero. Rows in the lane use no mark, so theirs is set for this.
 func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool) {
-	if co.kind != paced || co.live == 0 {
+	if co.kind != paced || co.live == 0 || len(co.legs) > 0 {
 		return southbound.Left{}, false
 	}
 	factor := co.factorAt(now)
@@ -309,6 +338,9 @@ func (f *fluid) settle() {
 	if f.walked != f.tables {
 		f.walked = f.tables
 		f.rewalk()
+	}
+	if f.relay != nil {
+		f.relay.step()
 	}
 	if f.dirty {
 		f.dirty = false

@@ -31,6 +31,8 @@ type coflow struct {
 	heard  uint64 // the check of rates that last met it
 
 	caps []ceiling // by row; nil: none has one
+	leg  int32     // its row is this leg, and one; 0: it is a coflow
+	legs []int32   // legs of its rows that are under way
 
 	off   []int32               // rows that left lends out as off the pace
 	lefts []float64             // what left lends out where there is no pace; nil until asked for

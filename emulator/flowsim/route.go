@@ -56,6 +56,8 @@ type route struct {
 	cap    float64        // bits a second
 	door   pathmap.LinkID // a link of that capacity that nothing else goes over
 	plain  int32          // the route of its pair without a cap
+
+	hop hop // of a leg: the part of the way that it is for
 }
 
 // route returns the route of a pair.
@@ -149,6 +151,9 @@ func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fa
 	links, r.asked, fate, err = f.find.find(r.pair, buf, r.asked[:0])
 	if err != nil && fate != r.fate { // told once, however long it stands
 		f.errs = append(f.errs, err)
+	}
+	if r.hop != whole && fate == arrives {
+		return f.relay.trim(r, links, len(buf))
 	}
 	return links, fate
 }

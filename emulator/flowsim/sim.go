@@ -62,6 +62,8 @@ const (
 	deviceDue  // a device has a transition or something to tell
 	lightComes // the dark time of a circuit is over
 	callDue    // of At
+	relayDue   // a circuit has carried what it must: its rack may fill what is left of the slot
+	relaySlot  // a slot has begun, and the circuit may stand as it did
 )
 
 // New makes the simulator of a fabric: tables are empty, no circuit stands, and so no ToR has light on its port to the
@@ -209,6 +211,11 @@ func (s *Sim) happen(ev event) {
 		s.switches[ev.index].advance()
 	case lightComes:
 		s.change(pathmap.NodeID(ev.index))
+	case relayDue:
+		s.fluid.relay.uneasy = append(s.fluid.relay.uneasy, ev.index)
+	case relaySlot:
+		s.fluid.relay.racks[ev.index].anew = true
+		s.fluid.relay.uneasy = append(s.fluid.relay.uneasy, ev.index)
 	case callDue:
 		f := release(s.calls, &s.callsIdle, ev.index)
 		s.mu.Unlock()

@@ -37,6 +37,9 @@ type plane struct {
 
 func (p *plane) SetRules(set []southbound.Rule, drop []southbound.Match, replace bool) error {
 	p.sim.change(p.id)
+	if x := p.sim.fluid.relay; x != nil {
+		x.told(p.id, set, drop, replace)
+	}
 	return p.mem.SetRules(set, drop, replace)
 }
 

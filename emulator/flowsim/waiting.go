@@ -35,7 +35,12 @@ func (s *Sim) Waiting(by []float64) {
 				by[l] += left
 			}
 			if len(r.links) == 0 {
-				if l := s.way(s.fabric.HostNode[r.pair.src], southbound.Port(0)); l != pathmap.None {
+				at, port := s.fabric.HostNode[r.pair.src], southbound.Port(0)
+				if r.hop == lastHop { // a rack keeps it
+					rack := s.fabric.RackOf(int32(r.pair.src))
+					at, port = s.fabric.ToRNode[rack], southbound.Port(s.fabric.OCSUplink[rack])
+				}
+				if l := s.way(at, port); l != pathmap.None {
 					by[l] += left
 				}
 			}

@@ -17,10 +17,11 @@ type Cycle struct {
 	of func(v *controller.View, in, out southbound.Port) (turns []schedule.Circuit, long time.Duration)
 }
 
-// Rotor turns through all matchings of schedule.Rotor, ten outages each (RotorNet, SIGCOMM 2017, without its detours).
+// Rotor turns through all matchings of schedule.Rotor, ten outages each (RotorNet, SIGCOMM 2017, without its detours:
+// those are RotorVLB's).
 func Rotor() Cycle {
 	return Cycle{func(v *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
-		n, slot := southbound.Port(v.Fabric.Racks), slotOutages*max(v.Delta, shortest)
+		n, slot := southbound.Port(v.Fabric.Racks), rotorSlot(v.Delta)
 		from := time.Duration((out-in+n)%n-1) * slot
 		return []schedule.Circuit{{In: in, Out: out, From: from, To: from + slot, Carry: slot}}, time.Duration(n-1) * slot
 	}}

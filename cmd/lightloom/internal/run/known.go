@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lightloom/controller/demand"
+	"lightloom/controller/policy"
 	"lightloom/pathmap/topo"
 )
 
@@ -22,6 +23,12 @@ func (s *setup) addRows(r row, lights bool) error {
 		if d.Source == demand.FromCounters && r.Spec.Kind == topo.Crossbar {
 			return &insideError{fmt.Sprintf("policy %q with demand from counters: on this crossbar nothing is sent without a circuit, so that there is nothing to count", r.Policy),
 				"write --demand backlog, or take a fabric that has packets, too, such as hybrid:racks=16,hosts=2"}
+		}
+		if p, err := s.policy(r.Policy); err != nil {
+			return err
+		} else if _, relays := p.(policy.Relaying); relays && !d.Oracle() {
+			return &insideError{fmt.Sprintf("policy %q with demand from %s: its racks keep bytes for each other, which nobody's estimate knows", r.Policy, d.Source),
+				"leave --demand away, or take rotor, which sends all directly"}
 		}
 		with := r
 		if !d.Oracle() {

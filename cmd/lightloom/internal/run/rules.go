@@ -11,6 +11,7 @@ import (
 	"lightloom/controller/workload"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	driver "lightloom/southbound/agent"
 )
 
 // Rules say how a trace is replayed: which of its coflows, when they start, what becomes of local bytes, and when rates
@@ -75,11 +76,26 @@ func (s *setup) checkRules() error {
 		return err
 	}
 	for _, row := range s.rows {
+		if err := s.checkRelays(row); err != nil {
+			return err
+		}
 		for _, part := range append(strings.Split(row.Policy, "+"), s.opt.Parts.Share) {
 			if i := slices.IndexFunc(policy.Parts(), func(p policy.PartInfo) bool { return p.Name == part }); i >= 0 && policy.Parts()[i].Simulated {
 				return fmt.Errorf("replay on netns: policy %q: %s goes by steps of time that only the simulator has: add --on flowsim, or take the policy without coflowsim- before its name", row.Name, part)
 			}
 		}
+	}
+	return nil
+}
+
+// checkRelays refuses a row whose policy wants racks to do what agents of real packets cannot.
+func (s *setup) checkRelays(r row) error {
+	p, err := s.policy(r.Policy)
+	if err != nil {
+		return err
+	}
+	if err := policy.Probe(p, (*driver.Client)(nil)); err != nil {
+		return &insideError{fmt.Sprintf("replay on netns: policy %q: %v", r.Policy, err), "add --on flowsim, or take rotor, which sends all directly"}
 	}
 	return nil
 }

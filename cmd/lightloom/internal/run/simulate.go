@@ -9,6 +9,7 @@ import (
 
 	"lightloom/controller/demand"
 	"lightloom/controller/loop"
+	"lightloom/controller/policy"
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
 	"lightloom/emulator/flowsim"
@@ -143,6 +144,9 @@ func (x *simulation) elect() error {
 	p, err := x.setup.policy(x.row.Policy)
 	if err != nil {
 		return err
+	}
+	if err := policy.Prepare(p, x.sim.Host(), x.delta); err != nil {
+		return fmt.Errorf("policy %q: %w", x.row.Policy, err)
 	}
 	x.lives++
 	x.loop = loop.New(x.state.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index, Seed: x.setup.opt.Seed, Delta: x.delta,

@@ -22,16 +22,19 @@ type Detours struct {
 // the next time it leads there, its own bytes and what it has stored counted, every destination an equal part in turn.
 // Without detours (detour false) that last step is left out, which is what the policy rotor does.
 //
-// It is a model of racks that store and forward. No host here keeps what is for another, on the simulator or on packets,
-// so no policy plays it; it says what detours would gain and cost. slot is longer than the outage.
+// It is a model of racks that store and forward, slot by slot, where nothing arrives meanwhile. The simulator's racks do so
+// by themselves under the policy rotor-vlb, and this is what they are held against. slot is longer than the outage.
 func RotorLB(m Matrix, delta, slot time.Duration, detour bool) Detours {
-	r := &relay{own: m.Clone(), stored: New(len(m)), carry: max(slot-delta, 1), detour: detour}
+	r := &relay{own: m.Clone(), stored: New(len(m)), carry: max(slot-delta, 1), detour: detour, room: make([]time.Duration, len(m))}
 	turn := Rotor(len(m), slot)
 	var d Detours
 	for r.left() {
 		out := turn.Slots[d.Slots%len(turn.Slots)].Out
 		for i := range out {
-			r.send(i, int(out[i]), &d)
+			r.room[i] = r.send(i, int(out[i]), &d)
+		}
+		for i := range out {
+			r.offer(i, int(out[i]), r.room[i])
 		}
 		d.Slots++
 		r.arrive()
@@ -47,6 +50,7 @@ type relay struct {
 	own, stored Matrix // left: own of each source, and what each holds for a destination
 	coming      []hop  // sent in this slot, and not to be sent on in it
 	carry       time.Duration
+	room        []time.Duration // by input: what is left of the slot once it has sent what is for its output
 	detour      bool
 }
 
@@ -57,8 +61,8 @@ type hop struct {
 
 func (r *relay) left() bool { return !r.own.Empty() || !r.stored.Empty() }
 
-// send is one circuit of one slot.
-func (r *relay) send(i, j int, d *Detours) {
+// send is what one circuit of one slot carries for its output; it returns how much more it could.
+func (r *relay) send(i, j int, d *Detours) time.Duration {
 	room := r.carry
 	give := func(from Matrix) time.Duration {
 		x := min(room, from[i][j])
@@ -68,13 +72,15 @@ func (r *relay) send(i, j int, d *Detours) {
 	}
 	d.Twice += give(r.stored)
 	d.Direct += give(r.own)
-	if r.detour {
-		r.offer(i, j, room)
-	}
+	return room
 }
 
-// offer sends what is left of a slot to be stored at j.
+// offer sends what is left of a slot to be stored at j. All circuits of a slot send at once, so that what j has is what it
+// will have when the slot ends.
 func (r *relay) offer(i, j int, room time.Duration) {
+	if !r.detour {
+		return
+	}
 	for open := r.takes(i, j); room > 0 && len(open) > 0; open = r.takes(i, j) {
 		part := max(room/time.Duration(len(open)), 1)
 		for _, k := range open {
