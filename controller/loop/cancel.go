@@ -51,7 +51,8 @@ func (l *Loop) cancel(s *state.State, now time.Duration, id controller.JobID, ex
 		l.touched = append(l.touched, c)
 	}
 	l.add(e)
-	l.idle.all, l.freed = true, true
+	l.idle.fill()
+	l.freed = true
 	l.note(controller.FabricChanged, now, id, -1, 0) // others have its bandwidth
 }
 

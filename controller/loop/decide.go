@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -195,23 +196,40 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	if !l.looking.any && !l.asking.any && s.Edge() > now {
 		return false
 	}
-	for in, edge := range s.Edges() {
-		in := southbound.Port(in)
-		if edge > now && !l.looking.has(in) && !l.asking.has(in) {
-			continue
+	edges := s.Edges()
+	for w := 0; 64*w < len(edges); w++ {
+		may := l.looking.word(w) | l.asking.word(w)
+		some := edges[64*w : min(64*w+64, len(edges))]
+		if s.Edge() <= now {
+			for k, edge := range some {
+				if edge <= now {
+					may |= 1 << k
+				}
+			}
 		}
-		r := s.First(in)
-		switch {
-		case r == nil:
-		case l.asking.has(in) && s.Idle(&r.Reservation):
-			l.endReservation(now, *r, state.Delivered)
-		case r.Begun && s.Leads(in) != r.Out: // its move failed in the very pass in which it began
-			l.endReservation(now, *r, state.Broken)
-		case now >= r.NotAfter:
-			l.endReservation(now, *r, state.RanOut)
+		for ; may != 0; may &= may - 1 {
+			k := bits.TrailingZeros64(may)
+			if k >= len(some) {
+				break
+			}
+			l.endFirst(s, now, southbound.Port(64*w+k))
 		}
 	}
 	return len(l.entries) > 0
+}
+
+// endFirst ends the first reservation of an input if it is over.
+func (l *Loop) endFirst(s *state.State, now time.Duration, in southbound.Port) {
+	r := s.First(in)
+	switch {
+	case r == nil:
+	case l.asking.has(in) && s.Idle(&r.Reservation):
+		l.endReservation(now, *r, state.Delivered)
+	case r.Begun && s.Leads(in) != r.Out: // its move failed in the very pass in which it began
+		l.endReservation(now, *r, state.Broken)
+	case now >= r.NotAfter:
+		l.endReservation(now, *r, state.RanOut)
+	}
 }
 
 // beginDue begins the reservations whose time has come and whose ports no other one holds, and intends their circuits.

@@ -31,7 +31,9 @@ func (l *Loop) leave(keys []southbound.BundleKey) {
 			l.touched = append(l.touched, k.Coflow)
 		}
 	}
-	l.idle.all = l.idle.all || len(keys) > 0
+	if len(keys) > 0 {
+		l.idle.fill()
+	}
 }
 
 // holdLost has the rows of a coflow that are not waited for send nothing any more, where a part of it has begun again

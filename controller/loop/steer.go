@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"math"
+
 	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/southbound"
@@ -16,21 +18,33 @@ type pairOf struct {
 type ports struct {
 	any  bool // it is not empty
 	all  bool
-	some []bool // by input
+	some []uint64 // a bit an input
 }
 
 // fill makes it all of them.
 func (p *ports) fill() { p.any, p.all = true, true }
 
 func (p *ports) add(in southbound.Port) {
-	for len(p.some) <= int(in) {
-		p.some = append(p.some, false)
+	for len(p.some) <= int(in)/64 {
+		p.some = append(p.some, 0)
 	}
-	p.some[in], p.any = true, true
+	p.some[in/64] |= 1 << (in % 64)
+	p.any = true
+}
+
+// word returns the inputs from 64·w on, a bit each.
+func (p *ports) word(w int) uint64 {
+	switch {
+	case p.all:
+		return math.MaxUint64
+	case w < len(p.some):
+		return p.some[w]
+	}
+	return 0
 }
 
 // has says whether an input is in the set.
-func (p *ports) has(in southbound.Port) bool { return p.all || int(in) < len(p.some) && p.some[in] }
+func (p *ports) has(in southbound.Port) bool { return p.word(int(in/64))>>(in%64)&1 == 1 }
 
 func (p *ports) clear() {
 	if p.any {
