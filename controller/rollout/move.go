@@ -48,7 +48,7 @@ type Mover struct {
 	spare   []Set
 	asks    []uint64      // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
 	stirred bool          // something was told since Next
-	due     time.Duration // where it is not stirred: when Next has something to do
+	due     time.Duration // where it is not stirred: when Next has something to do; unknown: nobody has asked
 }
 
 // Doubt says, once, that a Set of the OCS did not get through, so that it is not known what stands: the caller reads
@@ -277,7 +277,7 @@ func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 // Next returns the Sets to send now, at most one a device, and what has settled. The slices are valid until the next
 // call.
 func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
-	if !m.stirred && now < m.due {
+	if !m.stirred && now < m.Wake() {
 		return nil, nil
 	}
 	ready := m.ready[:0]
@@ -313,8 +313,7 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	}
 	sets, out := m.sets, m.out
 	m.sets, m.spare = m.spare[:0], m.sets
-	m.out, m.stirred = nil, false
-	m.due = m.wake()
+	m.out, m.stirred, m.due = nil, false, unknown
 	return sets, out
 }
 
@@ -367,11 +366,14 @@ func join[T any](a, b []T) []T {
 
 // Wake returns when Next has something to do without being told anything, southbound.Never if not.
 func (m *Mover) Wake() time.Duration {
-	if !m.stirred {
-		return m.due
+	if m.stirred || m.due == unknown {
+		m.due = m.wake()
 	}
-	return m.wake()
+	return m.due
 }
+
+// unknown is no instant.
+const unknown = time.Duration(-1)
 
 func (m *Mover) wake() time.Duration {
 	at := southbound.Never
