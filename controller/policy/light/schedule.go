@@ -246,7 +246,9 @@ func (r *round) playListed() {
 	for _, lit := range [2]bool{true, false} {
 		for _, k := range r.among {
 			p := &r.s.todo[k]
-			if lit && r.setup(r.s.look(2*int(p.in), r.now), int(p.in), int(p.out)) > 0 {
+			in := r.s.look(2*int(p.in), r.now)
+			r.s.look(2*int(p.out)+1, r.now)
+			if lit && r.setup(in, int(p.in), int(p.out)) > 0 {
 				continue
 			}
 			r.try(int(p.in), int(p.out))
@@ -262,9 +264,9 @@ func (r *round) setup(in *portState, input, output int) time.Duration {
 	return r.s.delta
 }
 
-// try gives a pair its circuit if both ports are free for long enough, and says whether it did.
+// try gives a pair its circuit if both ports, which have been looked at, are free for long enough, and says whether it did.
 func (r *round) try(input, output int) bool {
-	in, out := r.s.look(2*input, r.now), r.s.look(2*output+1, r.now)
+	in, out := &r.s.ports[2*input], &r.s.ports[2*output+1]
 	free := min(in.until, out.until) - r.now
 	if free == 0 {
 		return false
