@@ -52,11 +52,16 @@ func (x *relay) openTo() {
 }
 
 // spaceAt says what a rack can take for each destination: what its next circuit there will carry beside all that it has
-// for it then. Where its circuit leads now, that is what this slot leaves.
+// for it then. Where its circuit leads now, that is what this slot leaves, and what has come in it or is still to come.
 func (x *relay) spaceAt(j int32, long time.Duration) {
 	t := &x.tmp
 	x.ownOf(j, t.theirs)
+	clear(t.later)
 	for _, l := range x.racks[j].kept {
+		if g := &x.legs[l]; g.hop == firstHop || x.waits(l) {
+			t.later[g.to] += x.stillToCome(l)
+			continue
+		}
 		t.theirs[x.legs[l].to] += x.stillToCome(l)
 	}
 	for k := range t.space {
@@ -67,7 +72,7 @@ func (x *relay) spaceAt(j int32, long time.Duration) {
 		if x.racks[j].to == int32(k) {
 			has = max(has-x.rate(j, int32(k))*float64(long), 0)
 		}
-		t.space[k] = max(pathmap.Bytes(x.carry(j, int32(k))-has), 0)
+		t.space[k] = max(pathmap.Bytes(x.carry(j, int32(k))-has-t.later[k]), 0)
 	}
 }
 

@@ -33,6 +33,7 @@ type relay struct {
 type relayScratch struct {
 	racks       []int32
 	own, theirs []float64
+	later       []float64
 	spare       []pathmap.Bytes
 	space, give []pathmap.Bytes
 	open        []int32
@@ -91,6 +92,8 @@ func (h hosts) Relay(by southbound.Relay) error {
 	switch f := h.fluid; {
 	case !h.fabric.HasOCS():
 		return fmt.Errorf("relay: %w: this fabric has no circuits", southbound.ErrUnsupported)
+	case h.fabric.OCSPorts() > h.fabric.Racks:
+		return fmt.Errorf("relay: %w: racks with several wavelengths have no turn", southbound.ErrUnsupported)
 	case by.Outage < 0 || by.Slot <= by.Outage:
 		return fmt.Errorf("relay: slots of %v with %v of darkness: take slots that are longer than that", by.Slot, by.Outage)
 	case f.relay != nil && f.relay.by != by:
@@ -117,7 +120,7 @@ func newRelay(s *Sim, by southbound.Relay) *relay {
 	for _, i := range s.fluid.live {
 		x.started(i)
 	}
-	x.tmp.own, x.tmp.theirs = make([]float64, n), make([]float64, n)
+	x.tmp.own, x.tmp.theirs, x.tmp.later = make([]float64, n), make([]float64, n), make([]float64, n)
 	x.tmp.spare, x.tmp.space, x.tmp.give = make([]pathmap.Bytes, n), make([]pathmap.Bytes, n), make([]pathmap.Bytes, n)
 	return x
 }
@@ -263,12 +266,18 @@ func (x *relay) rest(i, j int32) (sum float64) {
 	}
 	for _, list := range [2][]int32{r.out, r.kept} {
 		for _, l := range list {
-			if x.legs[l].end(i) == j {
+			if x.legs[l].end(i) == j && !x.waits(l) {
 				sum += f.leftOf(x.row(l))
 			}
 		}
 	}
 	return sum
+}
+
+// waits says whether a leg has no circuit now: not even one that leads where it is to go, if it came in the same slot.
+func (x *relay) waits(l int32) bool {
+	f := x.fluid
+	return f.routes[f.bundles[x.row(l)].route].tag == southbound.TagHold
 }
 
 func (x *relay) lives(o ownRow) bool {

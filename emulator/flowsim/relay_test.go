@@ -185,15 +185,21 @@ func TestRelayRefusals(t *testing.T) {
 	if err := ask(c.Sim, southbound.Relay{Slot: time.Millisecond, Outage: time.Millisecond}); err == nil {
 		t.Error("slots without light are taken")
 	}
-	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: pathmap.Gbps})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(f, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ask(s, turns); !errors.Is(err, southbound.ErrUnsupported) {
-		t.Errorf("without circuits: %v", err)
+	for _, text := range []string{"crossbar:ports=4,rate=1Gbps", "hybrid:racks=4,hosts=1,wavelengths=2"} {
+		spec, err := topo.FromArgument(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := topo.New(spec.WithDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(f, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ask(s, turns); !errors.Is(err, southbound.ErrUnsupported) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

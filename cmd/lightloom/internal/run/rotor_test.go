@@ -135,9 +135,9 @@ func TestDetoursWhereTheyHelp(t *testing.T) {
 }
 
 // TestDetoursConserve plays random demands against the slow twin that goes slot by slot, schedule.RotorLB: every byte comes
-// once, and it takes as long as there.
+// once, as many of them by a third rack as there, and in the same slot.
 func TestDetoursConserve(t *testing.T) {
-	exact, moved := 0, 0
+	moved := 0
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		n := 3 + r.IntN(4)
@@ -155,16 +155,12 @@ func TestDetoursConserve(t *testing.T) {
 		if twice > 0 {
 			moved++
 		}
-		if twice == pathmap.Bytes(want.Twice) {
-			exact++
-		}
-		if slots(o.End) != want.Slots {
+		if slots(o.End) != want.Slots || twice != pathmap.Bytes(want.Twice) {
 			t.Errorf("seed %d, %d racks: %d slots and %d bytes twice, the twin %d and %d", seed, n, slots(o.End), twice, want.Slots, want.Twice)
 		}
 	}
-	t.Logf("%d with detours, %d of the same bytes as the twin's", moved, exact)
-	if exact < 495 || moved < 400 {
-		t.Errorf("%d with detours, %d of the same bytes as the twin's: want nearly all of 500", moved, exact)
+	if moved < 400 {
+		t.Errorf("only %d of 500 with detours", moved)
 	}
 }
 

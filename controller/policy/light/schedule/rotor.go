@@ -9,8 +9,8 @@ import (
 // Rotor is one turn of the matchings that join every input to every output but its own, in an order that no demand
 // changes: input i leads to i+1 in the first slot, to i+2 in the second (Mellette, McGuinness, Roy, Forencich, Papen,
 // Snoeren, Porter: RotorNet: a scalable, low-complexity, optical datacenter network, SIGCOMM 2017). slot is the whole
-// length of each, outage included. Bytes go straight to their rack; RotorNet's detours over a third (Valiant's) would
-// need a host to keep what is not its own; RotorLB reckons what they would gain.
+// length of each, outage included. Bytes go straight to their rack, unless racks keep some for each other (Valiant's
+// detours): RotorLB reckons that.
 func Rotor(ports int, slot time.Duration) Schedule {
 	var s Schedule
 	for by := 1; by < ports; by++ {
