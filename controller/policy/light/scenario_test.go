@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output of the scenarios")
 
 // order is how scenarios list the parts.
-var order = []string{"sunflow", "sunflow-turning", "bvn", "solstice", "eclipse", "edmonds", "edmonds-backlog", "rotor", "static", "schedule"}
+var order = []string{"sunflow", "sunflow-turning", "bvn", "solstice", "eclipse", "edmonds", "edmonds-backlog", "rotor", "rotor-vlb", "static", "schedule"}
 
 // TestScenarioFiles plays testdata/*.txt, each a demand on a dark crossbar of four ports of 1 Gb/s at δ 10 ms, and what
 // every part makes of it: circuits by beginning, from now on in ms, their outage included. Where a part knows coflows and
