@@ -21,18 +21,7 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 	}
 	out := &Result{Assumptions: assumed(swim.V1(12_000))}
 	paper := map[string]float64{"makespan": 16, "mean JCT": 21, "mean CCT": 25}
-	for _, o := range offers(b) {
-		c := sectionVA()
-		c.offer(o)
-		c.Name = o.String()
-		var settings []setting
-		for _, s := range steps {
-			settings = append(settings, setting{c, s})
-		}
-		got, err := measure(ctx, b, settings)
-		if err != nil {
-			return nil, err
-		}
+	err := measureOffers(ctx, b, steps, func(c *cluster, got [][]*figures) {
 		for k := 1; k < len(steps); k++ {
 			for _, m := range metrics() {
 				r := Row{Figure: "Figure 7", Setting: c.Name + ", " + steps[k].name + " against OCAS", Metric: m.name + " smaller by", Unit: "%"}
@@ -43,6 +32,9 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 				out.Rows = append(out.Rows, r.Judge(3, little+asked(r)))
 			}
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	out.Notes = []string{holmNote(out.Rows), "the bars of Figure 7 beside these three numbers are a picture"}
 	return out, nil
@@ -127,14 +119,9 @@ func runRecurring(ctx context.Context, b *Bench) (*Result, error) {
 	}})
 }
 
-// runEstimation is Figure 10. Fair and Corral do not ask for remaining times.
-func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
-	x := []float64{0, 10, 20, 30, 40, 50}
-	who := schedulers()[:2]
-	for _, e := range x {
-		who = append(who, variant(fmt.Sprintf("Co-scheduler, T_rem off by up to %g %%", e), func() *place.CoScheduler { return &place.CoScheduler{Error: e / 100} }))
-	}
-	out := &Result{Assumptions: assumed(sectionVA().Model)}
+// measureOffers runs some schedulers on the cluster of section V-A under each offered load, and hands over what they did,
+// by scheduler and seed.
+func measureOffers(ctx context.Context, b *Bench, who []scheduler, rows func(c *cluster, got [][]*figures)) error {
 	for _, o := range offers(b) {
 		c := sectionVA()
 		c.offer(o)
@@ -145,9 +132,26 @@ func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
 		}
 		got, err := measure(ctx, b, settings)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Rows = append(out.Rows, estimationRows(&c, x, got, b.First)...)
+		rows(&c, got)
+	}
+	return nil
+}
+
+// runEstimation is Figure 10. Fair and Corral do not ask for remaining times.
+func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
+	x := []float64{0, 10, 20, 30, 40, 50}
+	who := schedulers()[:2]
+	for _, e := range x {
+		who = append(who, variant(fmt.Sprintf("Co-scheduler, T_rem off by up to %g %%", e), func() *place.CoScheduler { return &place.CoScheduler{Error: e / 100} }))
+	}
+	out := &Result{Assumptions: assumed(sectionVA().Model)}
+	err := measureOffers(ctx, b, who, func(c *cluster, got [][]*figures) {
+		out.Rows = append(out.Rows, estimationRows(c, x, got, b.First)...)
+	})
+	if err != nil {
+		return nil, err
 	}
 	out.Notes = []string{holmNote(out.Rows)}
 	return out, nil
