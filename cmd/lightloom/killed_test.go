@@ -22,6 +22,8 @@ ip link set lo up
 until_() { n=0; while ! eval "$1"; do n=$((n+1)); [ $n -lt 200 ] || { echo "never: $1"; break; }; sleep 0.1; done; }
 pids() { for p in /proc/[0-9]*; do case $(readlink $p/exe) in */$1|*/$1' (deleted)') echo ${p#/proc/} ;; esac; done; }
 left() { pids "$1" | wc -l; }
+# Stopped first: else the last to be killed sees the others go, and may tidy up after them.
+killall_() { all=$(pids "$1"); kill -STOP $all; kill -9 $all; }
 `
 
 // newRoom builds the program into a directory of its own, which it returns.
@@ -131,7 +133,7 @@ wait $switch
 until_ "[ \$(left lightloom) = 0 ]"
 echo "left $(ours) interfaces, $(hooks) hooks, IPv6 $(cat /proc/sys/net/ipv6/conf/a0/disable_ipv6 2>/dev/null || echo 0)"
 start
-kill -9 $(pids lightloom)
+killall_ lightloom
 wait $switch
 until_ "[ \$(left lightloom) = 0 ]"
 [ -S tor0.sock ] && echo "its guard was killed, too"
@@ -184,7 +186,7 @@ gone $controller "without a replica"
 grep -o 'has ended by itself' controller.log
 echo "of a replica $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
 controller
-kill -9 $(pids lightloom)
+killall_ lightloom
 gone $controller "all at once"
 echo "of all $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
 controller
@@ -218,7 +220,7 @@ kill -9 $agent
 gone $agent "the agent"
 echo "of it $(left lightloom) processes, $(sockets) sockets, $(more) files in the keys, $(things) elsewhere"
 agent
-kill -9 $(pids lightloom)
+killall_ lightloom
 gone $agent "with its guard"
 echo "with its guard $(left lightloom) processes, $(sockets) sockets"
 agent
