@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 
@@ -22,6 +23,7 @@ type Bench struct {
 
 	mu       sync.Mutex
 	done, of int
+	failed   []string // runs on packets
 }
 
 func (b *Bench) loads() []float64 {
@@ -61,21 +63,86 @@ func (b *Bench) Each(ctx context.Context, n int, do func(ctx context.Context, i 
 }
 
 // Grid runs every setting with every seed and returns figures by (setting, seed), in that order whatever ended first.
+//
+// On packets runs come in an order drawn at random, so that no setting has the machine's better hour, after one that warms
+// the machine and is thrown away. There a run may fail and be kept: Grid leaves its seed out under all settings, since
+// differences are paired, and b tells of it; that all seeds are left out is an error.
 func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) string, run func(context.Context, S, uint64) (F, error)) ([][]F, error) {
 	out := make([][]F, len(settings))
 	for i := range out {
 		out[i] = make([]F, b.Seeds)
 	}
-	err := b.Each(ctx, len(settings)*b.Seeds, func(ctx context.Context, i int) error {
-		s, k := settings[i/b.Seeds], i%b.Seeds
+	order := b.order(len(settings) * b.Seeds)
+	lost, warm := make([]error, b.Seeds), len(order)-len(settings)*b.Seeds
+	err := b.Each(ctx, len(order), func(ctx context.Context, i int) error {
+		s, k := settings[order[i]/b.Seeds], order[i]%b.Seeds
 		f, err := run(ctx, s, b.Seed(k))
 		if err != nil {
-			return fmt.Errorf("run %s with seed %d: %w", name(s), b.Seed(k), err)
+			err = fmt.Errorf("run %s with seed %d: %w", name(s), b.Seed(k), err)
+			if b.On != OnNetns || ctx.Err() != nil {
+				return err
+			}
+			if i >= warm {
+				lost[k] = err
+				b.fail(err)
+			}
+			return nil
 		}
-		out[i/b.Seeds][k] = f
+		out[order[i]/b.Seeds][k] = f
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return paired(out, lost)
+}
+
+// order is in which Grid makes n runs.
+func (b *Bench) order(n int) []int {
+	if b.On == OnNetns {
+		order := rand.New(rand.NewPCG(b.First, 0x6f72646572)).Perm(n)
+		if !b.Quick && n > 0 {
+			order = append([]int{order[0]}, order...) // the first is made again
+		}
+		return order
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+// paired leaves out the seeds that were lost under some setting.
+func paired[F any](all [][]F, lost []error) ([][]F, error) {
+	for i := range all {
+		var kept []F
+		for k, f := range all[i] {
+			if lost[k] == nil {
+				kept = append(kept, f)
+			}
+		}
+		if len(kept) == 0 && len(lost) > 0 {
+			return nil, fmt.Errorf("no seed went through under all settings, the first: %w", lost[0])
+		}
+		all[i] = kept
+	}
+	return all, nil
+}
+
+// fail notes a run on packets that failed.
+func (b *Bench) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failed = append(b.failed, err.Error())
+}
+
+// failures says how many runs on packets failed, and how; nothing of an experiment without packets.
+func (b *Bench) failures() []string {
+	if b.On != OnNetns {
+		return nil
+	}
+	return append([]string{fmt.Sprintf("%d runs on packets failed; the seed of one is left out under all settings", len(b.failed))}, b.failed...)
 }
 
 func (b *Bench) more(n int) {

@@ -131,10 +131,7 @@ func packetsRuns(ctx context.Context, b *Bench, slice []swim.Record) ([]packetsR
 	for i := range runs {
 		runs[i].policy, runs[i].seed = i/b.Seeds, i%b.Seeds
 	}
-	order := rand.New(rand.NewPCG(b.First, 0x6f72646572)).Perm(len(runs))
-	if !b.Quick {
-		order = append([]int{order[0]}, order...) // the first is made again
-	}
+	order := b.order(len(runs))
 	var mu sync.Mutex
 	err := b.Each(ctx, len(order), func(ctx context.Context, i int) error {
 		r := runs[order[i]]

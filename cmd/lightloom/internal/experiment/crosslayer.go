@@ -17,11 +17,11 @@ func crosslayerExperiments() []Experiment {
 	const source = "Cross-Layer Scheduling in Cloud Computing Systems, section 4"
 	both := []string{OnFlowsim, OnNetns}
 	return []Experiment{
-		{Name: "crosslayer-storm", Doc: "throughput of streams at 10 to 30 hosts", Source: source + ".1, Figures 4 and 5", Seeds: 20, OnPackets: 3, On: both,
+		{Name: "crosslayer-storm", Doc: "throughput of streams at 10 to 30 hosts", Source: source + ".1, Figures 4 and 5", Seeds: 20, OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, storm()) }},
-		{Name: "crosslayer-hadoop", Doc: "throughput of batch jobs at 10 to 30 hosts", Source: source + ".2, Figures 7 and 8", Seeds: 20, OnPackets: 3, On: both,
+		{Name: "crosslayer-hadoop", Doc: "throughput of batch jobs at 10 to 30 hosts", Source: source + ".2, Figures 7 and 8", Seeds: 20, OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, hadoop()) }},
-		{Name: "crosslayer-failure", Doc: "10 % of the links fail at 500 s and come back", Source: source + ".1 and 4.2, Figures 6 and 9", Seeds: 20, OnPackets: 4, On: both, Run: runFailure},
+		{Name: "crosslayer-failure", Doc: "10 % of the links fail at 500 s and come back", Source: source + ".1 and 4.2, Figures 6 and 9", Seeds: 20, OnPackets: 10, On: both, Run: runFailure},
 		{Name: "crosslayer-decision", Doc: "time to schedule a new job at 200 to 1,000 hosts", Source: source + ".3, Figures 10 and 11", Seeds: 20, On: []string{OnFlowsim}, Run: runDecision},
 		{Name: "crosslayer-completion", Doc: "job completion times at 1,000 hosts", Source: source + ".3, Figures 12 and 13", Seeds: 20, On: []string{OnFlowsim}, Run: runCompletion},
 	}

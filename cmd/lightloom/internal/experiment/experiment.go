@@ -23,8 +23,8 @@ type Experiment struct {
 	Doc    string // one line
 	Source string // document, section and figures
 	Seeds  int    // runs of each setting, as a pilot of five seeds asked for, set before the first comparison
-	// OnPackets is how many runs of each setting are made on packets, unless more are asked for: what fits into minutes.
-	// 0: as many as Seeds.
+	// OnPackets is how many runs of each setting are made on packets, where they take as long as they take. 0: as many as
+	// Seeds.
 	OnPackets int
 	On        []string // fabrics it can run on; the first is the default
 	Loads     bool     // it is a curve over the offered load, and heeds Bench.Loads

@@ -9,6 +9,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -64,6 +67,38 @@ func TestGrid(t *testing.T) {
 		func(context.Context, float64, uint64) (float64, error) { return 0, broken })
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "one") {
 		t.Errorf("error %v names neither cause nor setting", err)
+	}
+}
+
+// TestGridOnPackets: in whatever order, each figure lands in its place; what fails is told, and its seed is left out.
+func TestGridOnPackets(t *testing.T) {
+	b := &Bench{Seeds: 4, First: 10, On: OnNetns}
+	var order []float64
+	grid := func(fails float64) ([][]float64, error) {
+		return Grid(t.Context(), b, []float64{1, 2}, func(s float64) string { return "setting " + strconv.Itoa(int(s)) }, func(_ context.Context, s float64, seed uint64) (float64, error) {
+			order = append(order, 100*s+float64(seed))
+			if order[len(order)-1] == fails || fails < 0 {
+				return 0, errors.New("no packets")
+			}
+			return order[len(order)-1], nil
+		})
+	}
+	got, err := grid(0)
+	if want := [][]float64{{110, 111, 112, 113}, {210, 211, 212, 213}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if len(order) != 9 || order[0] != order[1] || slices.IsSorted(order[1:]) || len(b.failed) != 0 {
+		t.Errorf("ran %v", order)
+	}
+	got, err = grid(212)
+	if want := [][]float64{{110, 111, 113}, {210, 211, 213}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("one fails: %v, %v", got, err)
+	}
+	if all := strings.Join(b.failures(), "\n"); !strings.Contains(all, "run setting 2 with seed 12: no packets") {
+		t.Errorf("told: %s", all)
+	}
+	if _, err = grid(-1); err == nil || !strings.Contains(err.Error(), "no packets") {
+		t.Errorf("all fail: %v", err)
 	}
 }
 

@@ -163,7 +163,7 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 		}
 		out.Pictures = append(out.Pictures, picture)
 	}
-	out.Notes = []string{holmNote(out.Rows)}
+	out.Notes = append([]string{holmNote(out.Rows)}, b.failures()...)
 	return out, nil
 }
 

@@ -114,7 +114,7 @@ func runThroughput(ctx context.Context, b *Bench, e engine) (*Result, error) {
 		out.Rows = throughputRows(e, points, got, b)
 	}
 	out.Pictures = throughputPictures(e, points, got)
-	out.Notes = []string{holmNote(out.Rows)}
+	out.Notes = append([]string{holmNote(out.Rows)}, b.failures()...)
 	return out, nil
 }
 
