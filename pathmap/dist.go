@@ -25,6 +25,26 @@ var detour = [16]uint8{
 	0b10_00: 2, 0b10_01: 0, 0b10_10: 1,
 }
 
+// compare tells, of the neighbours of a node with that code, 64 at most, which are nearer and which as far, a bit each.
+func (r row) compare(to []int32, code uint8) (near, same uint64) {
+	nearer := (code + 2) % 3
+	for i, n := range to {
+		c := r.code(n)
+		near |= (uint64(c^nearer) - 1) >> 63 << (i & 63)
+		same |= (uint64(c^code) - 1) >> 63 << (i & 63)
+	}
+	return near, same
+}
+
+// among tells which of 64 nodes at most have a code, a bit each.
+func (r row) among(nodes []int32, code uint8) uint64 {
+	found := uint64(0)
+	for _, n := range nodes {
+		found = found>>1 | (uint64(r.code(n)^code)-1)&(1<<63)
+	}
+	return found >> (64 - len(nodes))
+}
+
 // fill computes the row of target. queue is scratch with room for every node.
 func (r row) fill(g *graph, target int32, queue []int32) {
 	for i := range r {

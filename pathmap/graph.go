@@ -20,6 +20,7 @@ type graph struct {
 	prime []uint32 // by degree: the smallest prime not below it, at least 2
 	id    []NodeID // by node of this graph
 	multi bool     // some two nodes are joined by parallel links
+	least int32    // a link that leads no nearer makes a path longer by so much at least: 2 where all circles are even, else 1
 }
 
 func (g *graph) nodes() int { return len(g.start) - 1 }
@@ -54,6 +55,9 @@ func newGraph(t *Topology, ends []NodeID, avoid func(NodeID) bool) (*graph, erro
 	}
 	g.id, g.leaf = slices.Clip(g.id), slices.Clip(g.leaf)
 	g.join(t, index)
+	if g.least = 1; g.even() {
+		g.least = 2
+	}
 	return g, nil
 }
 
@@ -85,6 +89,33 @@ func (g *graph) join(t *Topology, index []int32) {
 		most = max(most, g.degree(int32(n)))
 	}
 	g.prime = primes(most)
+}
+
+// even says whether all circles are of an even number of links, so that no two neighbours are as far from any third node.
+func (g *graph) even() bool {
+	side := make([]int8, g.nodes())
+	var queue []int32
+	for first := range side {
+		if side[first] != 0 {
+			continue
+		}
+		side[first] = 1
+		queue = append(queue[:0], int32(first))
+		for len(queue) > 0 {
+			n := queue[len(queue)-1]
+			queue = queue[:len(queue)-1]
+			for _, to := range g.to[g.start[n]:g.start[n+1]] {
+				switch side[to] {
+				case side[n]:
+					return false
+				case 0:
+					side[to] = -side[n]
+					queue = append(queue, to)
+				}
+			}
+		}
+	}
+	return true
 }
 
 // bytes is the memory that g holds.

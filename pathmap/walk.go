@@ -1,6 +1,10 @@
 package pathmap
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // walk gives the paths of one pair in the stated order, one a call: a depth-first search that may spend a fixed number
 // of links more than the distance (slack), repeated with the next larger slack that can give anything new. Lengths come
@@ -13,19 +17,28 @@ type walk struct {
 	source int32
 	slack  int32 // of this pass
 	next   int32 // the smallest slack of a branch that this pass cut off
+	far    int32 // of the source, by the row; unknown until there is a path
 	steps  int   // left to look at: budget + perPath × paths wanted
 }
 
-// frame is one node of the path being searched.
+// frame is one node of the path being searched. A node of up to narrow links is looked at as a whole when the path comes
+// there: ahead are the links that the slack allows. A wider one is looked at link by link.
 type frame struct {
 	node          int32
 	start, degree int32
-	slack         int32  // left on arrival here
-	via           int32  // entry taken from here
-	idx, stride   uint32 // next number to look at
-	prime, left   uint32
+	slack         int32         // left on arrival here
+	via           int32         // entry taken from here
+	idx, stride   uint32        // next number to look at
+	prime, left   uint32        // left is zero where degree is up to narrow
+	ahead         [words]uint64 // by number, still to be taken
 	code          uint8
 }
+
+// narrow is up to how many links a node's are told apart in words, 64 in each.
+const (
+	words  = 2
+	narrow = 64 * words
+)
 
 // A pair's walk may look at budget links, and perPath more for each path wanted, before Yen's algorithm takes over.
 // Data-center pairs need tens to some hundreds for ten paths; blind alleys, as in long rings with trees on them, would
@@ -44,12 +57,15 @@ type stack []frame
 
 // begin sets the walk at the pair; room is the memory to use.
 func (w *walk) begin(room stack) stack {
-	w.slack, w.next = 0, math.MaxInt32
+	w.slack, w.next, w.far = 0, math.MaxInt32, unknown
 	if w.dist.code(w.source) == unreached {
 		return room
 	}
 	return w.push(room, w.source, 0)
 }
+
+// unknown is a distance that no path has told yet.
+const unknown = math.MinInt32 / 2
 
 // found says what a call of advance came to.
 type found uint8
@@ -65,18 +81,28 @@ func (w *walk) advance(st stack) (stack, found) {
 	for {
 		for len(st) > 0 {
 			f := &st[len(st)-1]
-			if f.left == 0 {
+			to, slack := int32(None), int32(0)
+			switch {
+			case f.ahead[0]|f.ahead[1] != 0:
+				to = f.take(w.g)
+				slack = f.slack - int32(detour[f.code<<2|w.dist.code(to)])
+			case f.left > 0:
+				w.steps--
+				to, slack = w.look(f)
+			default:
 				st = st[:len(st)-1]
 				continue
 			}
-			if w.steps--; w.steps < 0 {
+			if w.steps < 0 {
 				return st, spent
 			}
-			to, slack := w.look(f)
 			switch {
 			case to < 0:
 			case to == w.target:
 				if slack == 0 { // else found by an earlier pass
+					if w.far == unknown {
+						w.far = int32(len(st)) - w.slack
+					}
 					return st, path
 				}
 			case slack < 0:
@@ -93,6 +119,24 @@ func (w *walk) advance(st stack) (stack, found) {
 		w.slack, w.next = w.next, math.MaxInt32
 		st = w.push(st, w.source, w.slack)
 	}
+}
+
+// take returns the node that the next of the links ahead leads to.
+func (f *frame) take(g *graph) int32 {
+	i := f.idx
+	if f.prime == 0 { // there is one alone
+		f.ahead = [words]uint64{}
+	} else {
+		for f.ahead[i>>6&(words-1)]>>(i&63)&1 == 0 || i >= narrow {
+			if i += f.stride; i >= f.prime {
+				i -= f.prime
+			}
+		}
+		f.ahead[i>>6&(words-1)] &^= 1 << (i & 63)
+		f.idx = i
+	}
+	f.via = f.start + int32(i)
+	return g.to[f.via]
 }
 
 // look returns the node that the next link of f leads to and the slack left there; None for a number without a link.
@@ -125,14 +169,82 @@ func (w *walk) open(st stack, n int32) bool {
 
 func (w *walk) push(st stack, n, slack int32) stack {
 	degree := w.g.degree(n)
-	p := w.g.prime[degree]
-	first, stride := w.order.at(len(st), p)
 	depth := len(st)
 	st = st.grown()
 	f := &st[depth]
 	f.node, f.start, f.degree, f.slack, f.code = n, w.g.start[n], degree, slack, w.dist.code(n)
-	f.idx, f.stride, f.prime, f.left = first, stride, p, p
+	f.prime, f.left, f.ahead = w.g.prime[degree], 0, [words]uint64{}
+	if degree > narrow {
+		f.idx, f.stride = w.order.at(depth, f.prime)
+		f.left = f.prime
+		return st
+	}
+	w.steps -= int(degree)
+	w.survey(st, f)
+	switch bits.OnesCount64(f.ahead[0]) + bits.OnesCount64(f.ahead[1]) {
+	case 0:
+	case 1:
+		f.prime = 0
+		if f.idx = uint32(bits.TrailingZeros64(f.ahead[0])); f.idx == 64 {
+			f.idx += uint32(bits.TrailingZeros64(f.ahead[1]))
+		}
+	default:
+		f.idx, f.stride = w.order.at(depth, f.prime)
+	}
 	return st
+}
+
+// survey tells apart the links of the last frame: those that its slack allows are ahead; of the others, the least slack
+// that would allow one is noted.
+func (w *walk) survey(st stack, f *frame) {
+	all := w.g.to[f.start : f.start+f.degree]
+	if f.slack == 0 && w.next-w.slack <= w.g.least {
+		w.nearer(all, f, len(st)-1)
+		return
+	}
+	for k := range words {
+		some := all[min(64*k, len(all)):min(64*k+64, len(all))]
+		near, same := w.dist.compare(some, f.code)
+		far := ^(near | same) & (1<<len(some) - 1)
+		f.ahead[k] = near
+		if f.slack >= 1 {
+			f.ahead[k] |= same
+		} else {
+			w.note(st, some, same, 1)
+		}
+		if f.slack >= 2 {
+			f.ahead[k] |= far
+		} else {
+			w.note(st, some, far, 2-f.slack)
+		}
+	}
+}
+
+// nearer is survey where no slack is left, and the others can tell nothing new.
+func (w *walk) nearer(all []int32, f *frame, depth int) {
+	if w.far+w.slack-int32(depth) == 1 && !w.g.multi { // the target is next
+		i := slices.Index(all, w.target)
+		f.ahead[i>>6] = 1 << (i & 63)
+		return
+	}
+	code := (f.code + 2) % 3
+	f.ahead[0] = w.dist.among(all[:min(64, len(all))], code)
+	if len(all) > 64 {
+		f.ahead[1] = w.dist.among(all[64:], code)
+	}
+}
+
+// note notes that links which a path may take lack so much slack.
+func (w *walk) note(st stack, to []int32, links uint64, lack int32) {
+	if w.slack+lack >= w.next {
+		return
+	}
+	for ; links != 0; links &= links - 1 {
+		if w.open(st, to[bits.TrailingZeros64(links)]) {
+			w.next = w.slack + lack
+			return
+		}
+	}
 }
 
 // grown returns st with one more frame, of whatever was there: to clear it would cost as much as all else in a push.
