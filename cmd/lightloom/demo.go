@@ -15,6 +15,7 @@ func newDemo(a actions, argv []string) *cobra.Command {
 	f.common(c)
 	f.reporting(c)
 	f.faults(c)
+	explain(c, &f.opt.Rules)
 	c.Flags().StringVar(&f.opt.On, "on", "", "netns or flowsim; default: netns where this machine allows it")
 	c.Flags().StringVar(&f.policies, "policy", "", "these policies instead of the five, separated by commas")
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -28,14 +28,22 @@ func (f *ruleFlags) add(c *cobra.Command, r *wiring.Rules) {
 	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of the ports that move")
 	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with seeded flows to other racks")
 	c.Flags().StringVar(&r.Attributes, "attributes", "", "CSV file with the head id,weight,deadline: what the trace does not say of its coflows; deadlines in seconds after arrival")
-	c.Flags().StringVar(&r.Explain, "explain", "", "file that says for every decision of the annealer why each task and flow went where it did and what the next best\nwould have cost; .jsonl, or .txt to read")
+	explain(c, r)
 	c.Flags().StringVar(&r.PerCoflow, "per-coflow", "", "file for a line a coflow: id, arrival, start, end, bytes, width, bottleneck weight, deadline (times in seconds); .csv or .jsonl")
 	c.Flags().StringVar(&r.PerCircuit, "per-circuit", "", "file for a line a circuit: in, out, coflow, intended, dark, connected, usable, ended, bytes; .csv or .jsonl")
 	c.Flags().StringVar(&r.PerQueue, "per-queue", "", "file for a line a port: bytes, drops, largest and mean queue (on the simulator what waits for the port); .csv or .jsonl")
 }
 
+// explain adds the flag of the file that says why.
+func explain(c *cobra.Command, r *wiring.Rules) {
+	c.Flags().StringVar(&r.Explain, "explain", "", "file that says for every decision of the annealer why each task and flow went where it did and what the next best\nwould have cost; .jsonl, or .txt to read")
+}
+
 // check reads the words into rules, or says which is wrong. Commands without these flags pass.
 func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
+	if name := r.Explain; name != "" && !slices.Contains([]string{".txt", ".jsonl", ".ndjson", ".json"}, strings.ToLower(filepath.Ext(name))) {
+		return usage("write --explain why.txt to read, or why.jsonl", "%s: the ending of --explain %q tells no format", c.Name(), name)
+	}
 	if c.Flags().Lookup("admission") == nil {
 		return nil
 	}
@@ -68,9 +76,6 @@ func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
 			return err
 		}
 		r.CarryLocal = f.local == "carried"
-	}
-	if name := r.Explain; name != "" && !slices.Contains([]string{".txt", ".jsonl", ".ndjson", ".json"}, strings.ToLower(filepath.Ext(name))) {
-		return usage("write --explain why.txt to read, or why.jsonl", "%s: the ending of --explain %q tells no format", c.Name(), name)
 	}
 	for _, file := range []struct{ flag, name string }{{"coflow", r.PerCoflow}, {"circuit", r.PerCircuit}, {"queue", r.PerQueue}} {
 		if file.name != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson", ".json"}, strings.ToLower(filepath.Ext(file.name))) {

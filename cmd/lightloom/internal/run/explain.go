@@ -20,9 +20,16 @@ import (
 // a line to read.
 type explainer struct {
 	file  *os.File
-	out   *bufio.Writer
-	lines bool // of JSON
+	out   *bufio.Writer // nil: every line goes out at once
+	lines bool          // of JSON
+	by    leadership
 	err   error
+}
+
+// leadership is who has decided, where that is a replica of a controller.
+type leadership struct {
+	Leader string `json:"leader,omitempty"`
+	Term   uint64 `json:"term,omitempty"`
 }
 
 // newExplainer makes the file; an empty name makes none.
@@ -42,7 +49,10 @@ func (x *explainer) close() error {
 	if x == nil {
 		return nil
 	}
-	if err := errors.Join(x.err, x.out.Flush(), x.file.Close()); err != nil {
+	if x.out != nil {
+		x.err = errors.Join(x.err, x.out.Flush())
+	}
+	if err := errors.Join(x.err, x.file.Close()); err != nil {
 		return fmt.Errorf("explain decisions: %w", err)
 	}
 	return nil
@@ -54,15 +64,24 @@ func (x *explainer) teller(policy string) route.Teller {
 		return nil
 	}
 	return func(v *controller.View, w route.Why) {
-		line := explained{At: v.Now.Seconds(), Policy: shown(policy)}
+		line := explained{At: v.Now.Seconds(), Policy: shown(policy), leadership: x.by}
 		if w.Task != nil {
 			line.task(v, w)
 		} else {
 			line.flow(v, w)
 		}
-		if err := line.write(x.out, x.lines); err != nil && x.err == nil {
-			x.err = err
-		}
+		x.say(&line)
+	}
+}
+
+// say writes a line. The first error is kept for close.
+func (x *explainer) say(l *explained) {
+	w := io.Writer(x.file)
+	if x.out != nil {
+		w = x.out
+	}
+	if err := l.write(w, x.lines); err != nil && x.err == nil {
+		x.err = err
 	}
 }
 
@@ -70,7 +89,8 @@ func (x *explainer) teller(policy string) route.Teller {
 type explained struct {
 	At     float64 `json:"at_seconds"`
 	Policy string  `json:"policy"`
-	What   string  `json:"what"` // task or flow
+	leadership
+	What string `json:"what"` // task or flow
 
 	Job    string  `json:"job,omitempty"`
 	Stage  string  `json:"stage,omitempty"`
@@ -151,6 +171,9 @@ func (l *explained) write(w io.Writer, lines bool) error {
 
 func (l *explained) text() string {
 	head := fmt.Sprintf("%10.3f s  %-20s", l.At, l.Policy)
+	if l.Leader != "" {
+		head += fmt.Sprintf("  %s in term %d", l.Leader, l.Term)
+	}
 	rest := fmt.Sprintf("%d of %d others as good", l.Equal, l.Tried)
 	if l.What == "task" {
 		if l.Next != "" {

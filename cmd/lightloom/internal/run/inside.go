@@ -149,7 +149,9 @@ func (s *stage) listen() (err error) {
 	if err != nil {
 		return err
 	}
-	if s.replicas, err = newReplicas(s.order.Replicas, s.charge(), s.ca.Issue, privatePorts, dir, s.stderr); err != nil {
+	c := s.charge()
+	c.Explain = s.order.whyFile(dir)
+	if s.replicas, err = newReplicas(s.order.Replicas, c, s.ca.Issue, privatePorts, dir, s.stderr); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	id, err := s.ca.Issue(pki.Client, "replay")
@@ -241,6 +243,9 @@ func (s *stage) play(ctx context.Context, out *speaker) error {
 	o.End = s.clock()
 	s.tell(o, begin)
 	o.shift(begin)
+	if err := s.explain(out, o, begin); err != nil {
+		return err
+	}
 	out.say(word{Outcome: o})
 	return nil
 }

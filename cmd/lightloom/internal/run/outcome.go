@@ -47,7 +47,8 @@ type outcome struct {
 	BundlesEnded  int64          `json:"bundles_ended"` // likewise
 	Notes         []string       `json:"notes"`
 
-	moved *moved // of a simulated run: sums in the place of all but the last of State.Moves and Lit; nil: these hold all
+	why   []explained // of a run on packets that is explained
+	moved *moved      // of a simulated run: sums in the place of all but the last of State.Moves and Lit; nil: these hold all
 
 	Carried []pathmap.Bytes             `json:"carried,omitempty"` // payload by move; empty where nobody has measured it
 	Queues  []portLoad                  `json:"queues,omitempty"`  // by link; empty where nobody has asked

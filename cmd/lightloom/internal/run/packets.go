@@ -35,6 +35,7 @@ type order struct {
 	Delays    string           `json:"delays,omitempty"`
 	Kill      []killing        `json:"kill,omitempty"`
 	Queues    bool             `json:"queues,omitempty"` // look at what waits at ports
+	Explain   bool             `json:"explain,omitempty"`
 	Faults    []fault.Event    `json:"faults,omitempty"`
 	Failover  *FailoverOptions `json:"failover,omitempty"` // measure this and no jobs
 	Until     time.Duration    `json:"until,omitempty"`    // what has not ended then is cancelled; 0: never
@@ -51,7 +52,8 @@ type word struct {
 	Ready bool `json:"ready,omitempty"`
 	Done  int  `json:"done,omitempty"` // jobs that have ended
 
-	Failover *Failover `json:"failover,omitempty"`
+	Failover *Failover   `json:"failover,omitempty"`
+	Why      []explained `json:"why,omitempty"` // before the outcome
 
 	Outcome *outcome `json:"outcome,omitempty"`
 	Error   string   `json:"error,omitempty"`
@@ -100,19 +102,23 @@ func (s *setup) onPackets(ctx context.Context, r row, progress func(int), cost *
 }
 
 func (s *setup) order(r row) order {
-	return order{Row: r, Delays: s.opt.Delays, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Faults: s.faults, Until: s.opt.Until,
+	return order{Row: r, Delays: s.opt.Delays, Seed: s.opt.Seed, Parts: s.opt.Parts, Elephants: s.elephants, Jobs: s.jobs, Replicas: s.opt.Replicas, Kill: s.kill, Queues: s.opt.Rules.PerQueue != "", Explain: s.opt.Rules.Explain != "", Faults: s.faults, Until: s.opt.Until,
 		Net: netns.Options{Dataplane: s.opt.Dataplane, Congestion: s.opt.Congestion, MTU: s.opt.MTU, QueueBytes: s.opt.Queue, ECNBytes: s.opt.ECN, DarkQueues: s.opt.DarkQueues}}
 }
 
 // enter starts the process inside, tells it the order and listens to it until it ends.
 func (s *setup) enter(ctx context.Context, r row, progress func(int)) (*outcome, error) {
 	var result *outcome
+	var why []explained
 	order := s.order(r)
 	order.StopAt = s.opt.until
 	err := inNamespaces(ctx, order, s.rootless, s.opt.Stderr, nil, func(w *word) {
 		switch {
 		case w.Outcome != nil:
 			result = w.Outcome
+			result.why = why
+		case w.Why != nil:
+			why = append(why, w.Why...)
 		case w.Done > 0 && progress != nil:
 			progress(w.Done)
 		}

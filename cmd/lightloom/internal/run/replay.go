@@ -259,6 +259,7 @@ func (s *setup) row(ctx context.Context, r row, progress func(int)) (*outcome, r
 	if err != nil {
 		return nil, cost, err
 	}
+	s.explain.add(o.why)
 	cost.Wall, cost.CPU = time.Since(began).Seconds(), cpuSeconds()-cpu
 	if s.opt.On == OnFlowsim && cost.Wall > 0 {
 		cost.EventsPerSecond = float64(o.Steps) / cost.Wall

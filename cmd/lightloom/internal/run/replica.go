@@ -47,6 +47,7 @@ type charge struct {
 	Verbose   bool              `json:"verbose,omitempty"`
 	Metrics   string            `json:"metrics,omitempty"` // address
 	Sample    time.Duration     `json:"sample,omitempty"`  // how far apart switches tell what passed their ports; 0: never
+	Explain   string            `json:"explain,omitempty"` // file that all replicas share, which says why; empty: none
 	Leave     string            `json:"leave,omitempty"`   // directory to remove when whoever started the replica is gone
 }
 
@@ -162,7 +163,16 @@ func (p *controllerProcess) server() (*api.Server, error) {
 
 // lead runs one leadership: it makes its election id known to every device and to the agent, and steps.
 func (p *controllerProcess) lead(ctx context.Context, term uint64) error {
-	policy, err := (&setup{opt: Options{Parts: p.charge.Parts}}).policy(p.charge.Row.Policy)
+	why, err := joinExplainer(p.charge.Explain, leadership{p.charge.ID, term})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := why.close(); err != nil {
+			p.log.Warn("why", "error", err)
+		}
+	}()
+	policy, err := (&setup{opt: Options{Parts: p.charge.Parts}, explain: why}).policy(p.charge.Row.Policy)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (r *Rules) wants() []string {
 		flag string
 		set  bool
 	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried", r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
-		{"--redecide flow", r.EveryFlow}, {"--compat", r.Compat != ""}, {"--explain", r.Explain != ""}} {
+		{"--redecide flow", r.EveryFlow}, {"--compat", r.Compat != ""}} {
 		if f.set {
 			all = append(all, f.flag)
 		}
