@@ -1,7 +1,6 @@
 package share
 
 import (
-	"math"
 	"math/bits"
 
 	"lightloom/controller"
@@ -33,50 +32,80 @@ func (o *Ordered) backfillAll(v *controller.View, all []demand) {
 func (e *ends) look(g *ground) {
 	n := (len(g.up) + 63) / 64
 	e.up, e.down = resize(e.up, n), resize(e.down, n)
-	for h := range g.up {
-		if !g.empty(g.up[h]) {
-			e.up[h/64] |= 1 << (h % 64)
-		}
-		if !g.empty(g.down[h]) {
-			e.down[h/64] |= 1 << (h % 64)
+	for w := range n {
+		e.up[w], e.down[w] = g.something(g.up[64*w:]), g.something(g.down[64*w:])
+	}
+}
+
+// something returns which of the first links, 64 at most, have something left, as a set.
+func (g *ground) something(links []pathmap.LinkID) (set uint64) {
+	for k, l := range links[:min(len(links), 64)] {
+		if !g.empty(l) {
+			set |= 1 << k
 		}
 	}
+	return set
 }
 
 // fillPorts is backfill where only the links of hosts bind, and few: it looks at no destination that has nothing left.
 func (o *Ordered) fillPorts(d *demand) {
 	b, tags := d.b, o.ground.tags(d.c)
-	for w := range b.dsts {
-		for word := b.dsts[w] & o.left.down[w]; word != 0; word &= word - 1 {
-			o.fillPort(d, tags, southbound.HostID(w*64+bits.TrailingZeros64(word)))
+	before := 0 // runs of destinations in earlier words
+	for w, dsts := range b.dsts {
+		for word := dsts & o.left.down[w]; word != 0; word &= word - 1 {
+			low := word & -word
+			if i := before + bits.OnesCount64(dsts&(low-1)); b.meets(i, o.left.up) {
+				o.fillPort(d, tags, i)
+			}
 		}
+		before += bits.OnesCount64(dsts)
 	}
 }
 
-// fillPort gives what a host can still take to the bundles of a coflow that end there.
-func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, dst southbound.HostID) {
+// meets says whether a live row of a run comes from one of a set of hosts.
+func (b *book) meets(i int, from []uint64) bool {
+	for w, live := range b.live[i*b.words : (i+1)*b.words] {
+		if live&from[w] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fillPort gives what the host of a run can still take to the bundles of a coflow that end there.
+func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i int) {
 	g, b, up := &o.ground, d.b, o.left.up
-	i := b.runTo(dst)
+	dst := b.runs[i].dst
 	down := g.down[dst]
+	room, crumb := g.free[down], g.crumb[down] // of the host
 	for w, set := range b.live[i*b.words : (i+1)*b.words] {
+		has := b.has[i*b.words+w]
 		for word := set & up[w]; word != 0; word &= word - 1 {
-			at := w*64 + bits.TrailingZeros64(word)
-			row, out := b.row(i, at), g.up[at]
-			rate := min(g.free[out], g.free[down])
+			low := word & -word
+			row := b.firsts[i*b.words+w] + int32(bits.OnesCount64(has&(low-1)))
+			out := g.up[w*64+bits.TrailingZeros64(word)]
+			rate := g.free[out]
+			if room < rate {
+				rate = room
+			}
 			if rate < 1 || tags[row] == southbound.TagHold {
 				continue
 			}
-			whole := math.Floor(rate)
-			g.take(out, whole)
-			g.take(down, whole)
-			o.rates.Extra = append(o.rates.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: d.c.ID, Row: row}, Rate: pathmap.BitsPerSecond(rate)})
-			if g.empty(out) {
-				up[w] &^= 1 << (at % 64)
+			whole := pathmap.BitsPerSecond(rate) // rounds down: far below where floats have no fractions
+			g.take(out, float64(whole))
+			if room -= float64(whole); room < 0 {
+				room = 0
 			}
-			if g.empty(down) {
+			o.rates.Extra = append(o.rates.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: d.c.ID, Row: row}, Rate: whole})
+			if g.empty(out) {
+				up[w] &^= low
+			}
+			if room < crumb {
+				g.free[down] = room
 				o.left.down[dst/64] &^= 1 << (dst % 64)
 				return
 			}
 		}
 	}
+	g.free[down] = room
 }

@@ -25,6 +25,7 @@ type book struct {
 	words   int      // of a bit set
 	has     []uint64 // by run: sources that the run ever had
 	live    []uint64 // by run: sources whose row has not ended
+	firsts  []int32  // by run, where has is: the row of the first of those sources, or where it would be
 	left    int32    // rows that have not ended
 	wide    int32    // rows at the start
 
@@ -32,7 +33,8 @@ type book struct {
 	total   pathmap.Bytes // of all rows, at the start
 	ranks   measures
 
-	sums sums
+	sums  sums
+	stuck int32 // place among its loads of the link that had nothing left for it last
 
 	counted     []uint64 // what ports has counted of live; nil: it is not counted
 	countedLeft int32
@@ -149,6 +151,11 @@ func newBook(c *controller.CoflowView, all []southbound.HostID) *book {
 			set[at/64] |= 1 << (at % 64)
 		}
 	}
+	b.firsts = make([]int32, len(b.has))
+	for at, row := 0, int32(0); at < len(b.has); at++ {
+		b.firsts[at] = row // rows are sorted by (destination, source)
+		row += int32(bits.OnesCount64(b.has[at]))
+	}
 	if all != nil {
 		b.dsts, b.from = make([]uint64, b.words), make([]uint64, b.words)
 		for at := range b.has {
@@ -221,21 +228,8 @@ func (b *book) end(c *controller.CoflowView, row int32) {
 
 // row returns the row of a source in a run that has it.
 func (b *book) row(i, at int) int32 {
-	set := b.has[i*b.words:]
-	n := bits.OnesCount64(set[at/64] & (1<<(at%64) - 1))
-	for w := range at / 64 {
-		n += bits.OnesCount64(set[w])
-	}
-	return b.runs[i].first + int32(n)
-}
-
-// runTo returns the run of a destination that the book has, where its sets are of hosts.
-func (b *book) runTo(dst southbound.HostID) int {
-	n := bits.OnesCount64(b.dsts[dst/64] & (1<<(dst%64) - 1))
-	for w := range dst / 64 {
-		n += bits.OnesCount64(b.dsts[w])
-	}
-	return n
+	w := i*b.words + at/64
+	return b.firsts[w] + int32(bits.OnesCount64(b.has[w]&(1<<(at%64)-1)))
 }
 
 // sends says whether a host is among the sources of a coflow, ended rows too.

@@ -20,6 +20,8 @@ type ground struct {
 	isUp     []bool           // by link: it leads from a host into the network
 	up, down []pathmap.LinkID // by host: into the network, and out of it
 	bits     float64          // on the wire of a byte of payload
+	alike    float64          // the capacity of all links that can bind; 0: they differ
+	surveys  uint64           // counts surveys: what was read of links before is void
 
 	free   []float64 // by link: what has not been given away
 	routed map[southbound.CoflowID][]southbound.Tag
@@ -55,6 +57,7 @@ func (g *ground) look(v *controller.View, p *controller.Plan) {
 func (g *ground) survey(v *controller.View) {
 	f := v.Fabric
 	g.fabric, g.pledged = f, v.Pledged
+	g.surveys++
 	t := f.Topology
 	g.bits = 8 * float64(controller.FrameBytes) / controller.FramePayload
 	if f.Spec.Kind == topo.Crossbar {
@@ -86,6 +89,22 @@ func (g *ground) survey(v *controller.View) {
 		g.binds[l] = host || !wide
 		g.plain = g.plain && (host || wide)
 	}
+	g.alike = g.common()
+}
+
+// common returns the capacity of all links that can bind, 0 where they differ.
+func (g *ground) common() float64 {
+	one := -1.0
+	for l, c := range g.capacity {
+		switch {
+		case !g.binds[l]:
+		case one < 0:
+			one = c
+		case c != one:
+			return 0
+		}
+	}
+	return max(one, 0)
 }
 
 // tags returns the tags that the rows of a coflow will have, nil where they are not known yet.
@@ -131,5 +150,14 @@ func (g *ground) links(v *controller.View, src, dst southbound.HostID, tag south
 // empty says whether nothing worth giving is left of a link.
 func (g *ground) empty(l pathmap.LinkID) bool { return g.free[l] < g.crumb[l] }
 
+// gone says whether a link is empty, or has never had anything.
+func (g *ground) gone(l pathmap.LinkID) bool { return g.free[l] < g.crumb[l] || g.free[l] == 0 }
+
 // take gives away bits a second of a link.
-func (g *ground) take(l pathmap.LinkID, rate float64) { g.free[l] = max(g.free[l]-rate, 0) }
+func (g *ground) take(l pathmap.LinkID, rate float64) {
+	left := g.free[l] - rate
+	if left < 0 { // the builtin max takes several times as long
+		left = 0
+	}
+	g.free[l] = left
+}

@@ -98,15 +98,16 @@ func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 // madd gives a coflow the finish instant that the links have left for it, and takes that from them.
 func (o *Ordered) madd(v *controller.View, d *demand) {
 	g := &o.ground
+	if o.stuck(d) {
+		o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
+		return
+	}
 	ns := 0.0
 	for i := range d.loads {
 		l := &d.loads[i]
-		free := g.free[l.link]
-		if free < g.crumb[l.link] {
-			o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
-			return
+		if x := l.bits / g.free[l.link] * 1e9; x > ns {
+			ns = x
 		}
-		ns = max(ns, l.bits/free*1e9)
 	}
 	until, ok := instant(v.Now, ns)
 	if ok = ok && len(d.loads) > 0; !ok {
@@ -120,6 +121,21 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 			g.take(l.link, l.bits*1e9/took)
 		}
 	}
+}
+
+// stuck says whether some link of a coflow has nothing left. What it was last is looked at first: mostly it is still.
+func (o *Ordered) stuck(d *demand) bool {
+	g := &o.ground
+	if at := int(d.b.stuck); at < len(d.loads) && g.gone(d.loads[at].link) {
+		return true
+	}
+	for i := range d.loads {
+		if g.gone(d.loads[i].link) {
+			d.b.stuck = int32(i)
+			return true
+		}
+	}
+	return false
 }
 
 // instant returns the whole nanosecond that ends a time from now, rounded up, at least one later; false where that is
@@ -210,13 +226,13 @@ func (o *Ordered) sortExtra() {
 	all := o.rates.Extra
 	o.groups = o.groups[:0]
 	for first := 0; first < len(all); {
-		end := first + 1
+		end, sorted := first+1, true
 		for end < len(all) && all[end].Coflow == all[first].Coflow {
+			sorted = sorted && all[end-1].Row <= all[end].Row
 			end++
 		}
-		byRow := func(a, b southbound.Extra) int { return cmp.Compare(a.Row, b.Row) }
-		if !slices.IsSortedFunc(all[first:end], byRow) {
-			slices.SortFunc(all[first:end], byRow)
+		if !sorted {
+			slices.SortFunc(all[first:end], func(a, b southbound.Extra) int { return cmp.Compare(a.Row, b.Row) })
 		}
 		o.groups = append(o.groups, all[first:end])
 		first = end

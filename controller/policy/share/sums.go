@@ -3,18 +3,22 @@ package share
 import (
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/southbound"
 )
 
 // sums are what the fabric has told of a coflow's links, added up. Most coflows hold most of the time, and of them only
-// what some rows off the pace have left is another at the next decision: these are put on top, and taken off again.
+// what some rows off the pace have left is another at the next decision: these are put on top, and taken off again. Of
+// those that are paced, mostly the factor is another, and all links have that much less.
 type sums struct {
-	version uint64  // of Left.Load
-	f       float64 // of Left
+	version uint64    // of Left.Load
+	survey  uint64    // of the ground
+	f       float64   // of Left
+	base    []float64 // of the first of loads: what Left.Load has, per unit of f
+	most    float64   // of base
 	loads   []load
-	base    []load  // what the first of loads are without rows off the pace
-	gamma   float64 // of these
+	gamma   float64 // nanoseconds that the first of loads take at most, without rows off the pace
 	where   []int32 // by link: its place in loads, and one; 0: none
-	touched []int32 // places in base whose loads are another
+	touched []int32 // places in base whose loads have rows off the pace; some twice
 }
 
 // manyLinks is from how many links of a fabric on nothing is remembered: each coflow would need a table of them.
@@ -23,47 +27,41 @@ const manyLinks = 1 << 12
 // addKnown is addTold with a memory. The loads stay as they are until the next call for the coflow.
 func (o *Ordered) addKnown(v *controller.View, d *demand) {
 	g, s, left := &o.ground, &d.b.sums, &d.c.Left
-	if s.version != left.Version || s.f != left.F || len(s.where) != len(g.capacity) {
-		s.told(g, d.c)
+	switch {
+	case s.version != left.Version || s.survey != g.surveys || len(s.where) != len(g.capacity):
+		s.told(g, left)
+		s.scale(g, left.F)
+	case s.f != left.F:
+		s.restore(g)
+		s.scale(g, left.F)
+	default:
+		s.restore(g)
+	}
+	if g.plain && g.alike > 0 {
+		d.gamma = s.addPorts(g, d.c)
 	} else {
-		s.restore()
-	}
-	d.gamma = s.gamma
-	tags := o.ground.tags(d.c)
-	for _, r := range left.Off {
-		if d.c.Ended[r] {
-			continue
-		}
-		bits := left.Row(r) * g.bits
-		if g.plain {
-			s.add(g.up[d.c.Src[r]], bits)
-			s.add(g.down[d.c.Dst[r]], bits)
-			continue
-		}
-		for _, l := range g.links(v, d.c.Src[r], d.c.Dst[r], tags[r]) {
-			s.add(l, bits)
-		}
-	}
-	for _, at := range s.touched {
-		d.gamma = max(d.gamma, s.weigh(g, at))
-	}
-	for at := len(s.base); at < len(s.loads); at++ {
-		d.gamma = max(d.gamma, s.weigh(g, int32(at)))
+		d.gamma = o.addOff(v, d)
 	}
 	d.loads = s.loads[:len(s.loads):len(s.loads)]
-	if o.lean {
-		return
+	if !o.lean {
+		d.weigh(g)
 	}
+}
+
+// weigh finds what only orders need that do not go by the bottleneck alone.
+func (d *demand) weigh(g *ground) {
 	for i := range d.loads {
-		if l := &d.loads[i]; g.isUp[l.link] {
+		l := &d.loads[i]
+		l.ns = l.bits / g.capacity[l.link] * 1e9
+		if g.isUp[l.link] {
 			d.left += l.bits / g.bits
 		}
 	}
 	d.remains = d.left
 }
 
-// told adds up what the fabric tells.
-func (s *sums) told(g *ground, c *controller.CoflowView) {
+// told takes over what the fabric tells of links.
+func (s *sums) told(g *ground, left *southbound.Left) {
 	if len(s.where) != len(g.capacity) {
 		s.where = make([]int32, len(g.capacity))
 	} else {
@@ -71,26 +69,46 @@ func (s *sums) told(g *ground, c *controller.CoflowView) {
 			s.where[s.loads[i].link] = 0
 		}
 	}
-	left := &c.Left
-	s.version, s.f, s.gamma, s.base, s.touched = left.Version, left.F, 0, s.base[:0], s.touched[:0]
+	s.version, s.survey = left.Version, g.surveys
+	s.base, s.loads, s.touched, s.most = s.base[:0], s.loads[:0], s.touched[:0], 0
 	for i := range left.Load {
 		u := &left.Load[i]
 		if u.Rows <= 0 || !g.binds[u.Link] {
 			continue
 		}
-		bits := u.Base * left.F * g.bits
-		ns := bits / g.capacity[u.Link] * 1e9
-		s.gamma = max(s.gamma, ns)
-		s.base = append(s.base, load{link: u.Link, bits: bits, ns: ns})
-		s.where[u.Link] = int32(len(s.base))
+		if u.Base > s.most {
+			s.most = u.Base
+		}
+		s.base = append(s.base, u.Base)
+		s.loads = append(s.loads, load{link: u.Link})
+		s.where[u.Link] = int32(len(s.loads))
 	}
-	s.loads = append(s.loads[:0], s.base...)
+}
+
+// scale finds what links have to carry by the factor. Where all links are alike, the one with the most takes longest,
+// and no other need be asked: each step from a base to its nanoseconds multiplies or divides by what is the same for all,
+// and rounding never lets the larger of two come out as the smaller.
+func (s *sums) scale(g *ground, f float64) {
+	s.f, s.gamma = f, 0
+	loads := s.loads[:len(s.base)]
+	for i, base := range s.base {
+		loads[i].bits = base * f * g.bits
+	}
+	if g.alike > 0 {
+		s.gamma = s.most * f * g.bits / g.alike * 1e9
+		return
+	}
+	for i := range loads {
+		if ns := loads[i].bits / g.capacity[loads[i].link] * 1e9; ns > s.gamma {
+			s.gamma = ns
+		}
+	}
 }
 
 // restore takes rows off the pace off the sums.
-func (s *sums) restore() {
+func (s *sums) restore(g *ground) {
 	for _, at := range s.touched {
-		s.loads[at] = s.base[at]
+		s.loads[at].bits = s.base[at] * s.f * g.bits
 	}
 	for _, l := range s.loads[len(s.base):] {
 		s.where[l.link] = 0
@@ -98,23 +116,65 @@ func (s *sums) restore() {
 	s.loads, s.touched = s.loads[:len(s.base)], s.touched[:0]
 }
 
-// add puts a row off the pace on top.
-func (s *sums) add(l pathmap.LinkID, bits float64) {
+// addPorts puts rows off the pace on top where only links of hosts bind, which are alike, and returns how long the
+// most loaded one takes. A link that gets more has more than before, so the most that any was seen to have is the most.
+func (s *sums) addPorts(g *ground, c *controller.CoflowView) float64 {
+	left, most := &c.Left, 0.0
+	for _, r := range left.Off {
+		if c.Ended[r] {
+			continue
+		}
+		bits := left.Base[r] * left.F * g.bits
+		if sum := s.add(g.up[c.Src[r]], bits); sum > most {
+			most = sum
+		}
+		if sum := s.add(g.down[c.Dst[r]], bits); sum > most {
+			most = sum
+		}
+	}
+	return max(s.gamma, most/g.alike*1e9)
+}
+
+// addOff puts rows off the pace on top, and returns how long the most loaded link takes.
+func (o *Ordered) addOff(v *controller.View, d *demand) float64 {
+	g, s, left, tags := &o.ground, &d.b.sums, &d.c.Left, o.ground.tags(d.c)
+	for _, r := range left.Off {
+		if d.c.Ended[r] {
+			continue
+		}
+		bits := left.Row(r) * g.bits
+		for _, l := range g.links(v, d.c.Src[r], d.c.Dst[r], tags[r]) {
+			s.add(l, bits)
+		}
+	}
+	gamma := s.gamma
+	for _, at := range s.touched {
+		gamma = max(gamma, s.ns(g, at))
+	}
+	for at := len(s.base); at < len(s.loads); at++ {
+		gamma = max(gamma, s.ns(g, int32(at)))
+	}
+	return gamma
+}
+
+// add puts a row off the pace on top, and returns what the link has then.
+func (s *sums) add(l pathmap.LinkID, bits float64) float64 {
 	at := s.where[l] - 1
 	if at < 0 {
 		s.loads = append(s.loads, load{link: l, bits: bits})
 		s.where[l] = int32(len(s.loads))
-		return
+		return bits
 	}
 	if int(at) < len(s.base) {
 		s.touched = append(s.touched, at)
 	}
-	s.loads[at].bits += bits
+	u := &s.loads[at]
+	u.bits += bits
+	return u.bits
 }
 
-// weigh finds how long a link takes for what it has now.
-func (s *sums) weigh(g *ground, at int32) float64 {
+// ns returns how long a link takes for what it has now.
+func (s *sums) ns(g *ground, at int32) float64 {
 	l := &s.loads[at]
-	l.ns = l.bits / g.capacity[l.link] * 1e9
-	return l.ns
+	return l.bits / g.capacity[l.link] * 1e9
 }
