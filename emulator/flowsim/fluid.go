@@ -320,7 +320,10 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool
 			row := co.extra[i].Row
 			b := co.first + row
 			if bu := &f.bundles[b]; bu.class == onLane {
-				f.mark[b] = f.lane.rows[bu.pos].leftAt(now) / factor
+				f.mark[b] = f.lane.rows[bu.pos].leftAt(now)
+				if factor != 1 {
+					f.mark[b] /= factor
+				}
 				co.off = append(co.off, row)
 			}
 		}

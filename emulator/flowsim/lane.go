@@ -1,6 +1,8 @@
 package flowsim
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"lightloom/emulator/des"
@@ -12,15 +14,26 @@ import (
 // extra. They share one event, for the first to end.
 type lane struct {
 	rows  []laned
-	heap  []int32 // rows that move, by (end, bundle)
+	heap  []int32 // rows that move, by (end, bundle), unless it is loose
 	next  des.Event
 	stale bool // the first to end may be another
+
+	// Where many rows get another rate at once, and will soon again, the heap is left in disorder, and the first end found
+	// by looking at all rows, which is faster than to build it; but so often only, lest that be done at each of many ends.
+	loose bool
+	looks int           // how often it may still be found so
+	known bool          // first is the first end
+	first time.Duration // of all rows; southbound.Never where none moves
 }
+
+// looksMost is how often the first end is found by looking at all rows before the heap is built after all. Between two
+// decisions it is asked for twice: after the rates are set, and after the first end, which calls for the next decision.
+const looksMost = 2
 
 // laned is a bundle in the lane.
 type laned struct {
 	bundle int32
-	pos    int32         // in the heap; none where it stands still
+	pos    int32         // in the heap, any number while that is loose; none where it stands still
 	wish   float64       // bits a second at layer 2
 	rate   float64       // payload bytes a nanosecond
 	left   float64       // bytes, at instant at
@@ -70,7 +83,7 @@ func (f *fluid) delane(b int32) float64 {
 	if i != last {
 		ln.rows[i] = ln.rows[last]
 		f.bundles[ln.rows[i].bundle].pos = i
-		if p := ln.rows[i].pos; p != none {
+		if p := ln.rows[i].pos; p != none && !ln.loose {
 			ln.heap[p] = i
 		}
 	}
@@ -116,7 +129,11 @@ func (f *fluid) moveLaned(i int32) {
 		f.halt(i)
 		return
 	}
-	f.lane.stale = true
+	f.lane.stale, f.lane.known = true, false
+	if f.lane.loose {
+		r.pos = 0
+		return
+	}
 	if r.pos == none {
 		f.lane.heap = append(f.lane.heap, i)
 		f.lane.rise(len(f.lane.heap)-1, i)
@@ -125,8 +142,7 @@ func (f *fluid) moveLaned(i int32) {
 	f.lane.settle(int(r.pos), i)
 }
 
-// grantLane gives every row of the lane what it asks for. Where many get another rate the heap is built anew, which takes a
-// few steps a row, however many rows there are.
+// grantLane gives every row of the lane what it asks for. Where many get another rate, nothing is moved in the heap.
 func (f *fluid) grantLane() {
 	ln, changed := &f.lane, f.tmp.rows[:0]
 	for i := range ln.rows {
@@ -144,12 +160,37 @@ func (f *fluid) grantLane() {
 	for _, i := range changed {
 		f.paceLaned(i, ln.rows[i].asks())
 	}
-	ln.build()
+	ln.loosen()
+}
+
+// loosen leaves the heap in disorder, and finds the first end.
+func (ln *lane) loosen() {
+	ln.heap, ln.stale = ln.heap[:0], true
+	ln.loose, ln.looks = true, looksMost
+	ln.look()
+	for i := range ln.rows {
+		if r := &ln.rows[i]; r.end == southbound.Never {
+			r.pos = none
+		} else {
+			r.pos = 0
+		}
+	}
+}
+
+// look finds the first end among all rows.
+func (ln *lane) look() {
+	first := southbound.Never
+	for i := range ln.rows {
+		if end := ln.rows[i].end; end < first {
+			first = end
+		}
+	}
+	ln.first, ln.known, ln.looks = first, true, ln.looks-1
 }
 
 // build makes the heap anew.
 func (ln *lane) build() {
-	ln.heap, ln.stale = ln.heap[:0], true
+	ln.heap, ln.loose = ln.heap[:0], false
 	for i := range ln.rows {
 		if ln.rows[i].pos = none; ln.rows[i].end != southbound.Never {
 			ln.heap = append(ln.heap, int32(i))
@@ -171,7 +212,10 @@ func (f *fluid) halt(i int32) {
 		return
 	}
 	ln.rows[i].pos = none
-	ln.stale = true
+	ln.stale, ln.known = true, false
+	if ln.loose {
+		return
+	}
 	last := len(ln.heap) - 1
 	moved := ln.heap[last]
 	ln.heap = ln.heap[:last]
@@ -180,14 +224,38 @@ func (f *fluid) halt(i int32) {
 	}
 }
 
-// laneEnds ends the bundles of the lane that have nothing left.
+// laneEnds ends the bundles of the lane that have nothing left, by (end, bundle).
 func (f *fluid) laneEnds() {
 	ln := &f.lane
+	if ln.loose {
+		for _, b := range ln.due(f.clock.Now(), f.tmp.rows[:0]) {
+			f.delane(b)
+			f.finish(b)
+		}
+		return
+	}
 	for len(ln.heap) > 0 && ln.rows[ln.heap[0]].end <= f.clock.Now() {
 		b := ln.rows[ln.heap[0]].bundle
 		f.delane(b)
 		f.finish(b)
 	}
+}
+
+// due appends the bundles that end at an instant at the latest, in the order of the heap.
+func (ln *lane) due(at time.Duration, buf []int32) []int32 {
+	for i := range ln.rows {
+		if ln.rows[i].end <= at {
+			buf = append(buf, int32(i))
+		}
+	}
+	slices.SortFunc(buf, func(a, b int32) int {
+		x, y := &ln.rows[a], &ln.rows[b]
+		return cmp.Or(cmp.Compare(x.end, y.end), cmp.Compare(x.bundle, y.bundle))
+	})
+	for k, i := range buf {
+		buf[k] = ln.rows[i].bundle
+	}
+	return buf
 }
 
 // rescheduleLane moves the lane's event to its next end.
@@ -197,11 +265,28 @@ func (f *fluid) rescheduleLane() {
 		return
 	}
 	ln.stale = false
-	if len(ln.heap) == 0 {
-		f.clock.Cancel(ln.next)
+	if end := ln.soonest(); end != southbound.Never {
+		f.schedule(&ln.next, end, event{kind: laneEnds})
 		return
 	}
-	f.schedule(&ln.next, ln.rows[ln.heap[0]].end, event{kind: laneEnds})
+	f.clock.Cancel(ln.next)
+}
+
+// soonest returns the first end, southbound.Never where no row moves.
+func (ln *lane) soonest() time.Duration {
+	if ln.loose && !ln.known && ln.looks > 0 {
+		ln.look()
+	}
+	if ln.loose && ln.known {
+		return ln.first
+	}
+	if ln.loose {
+		ln.build()
+	}
+	if len(ln.heap) == 0 {
+		return southbound.Never
+	}
+	return ln.rows[ln.heap[0]].end
 }
 
 func (ln *lane) earlier(a, b int32) bool {

@@ -80,9 +80,9 @@ func (co *coflow) take(o *order) {
 // from now, so they are all set again.
 func (f *fluid) paceAgain(index int32, o *order) {
 	co := &f.coflows[index]
-	old := append(f.tmp.extra[:0], co.extra...)
+	old := co.extra
+	co.extra = append(f.tmp.extra[:0], o.extra...)
 	f.tmp.extra = old
-	co.extra = append(co.extra[:0], o.extra...)
 	if o.until != co.until || co.late > 0 {
 		f.pace(index, o.until)
 	}

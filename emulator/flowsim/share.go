@@ -76,12 +76,18 @@ func (f *fluid) grant() bool {
 	}
 	for _, i := range f.live {
 		co := &f.coflows[i]
+		if co.on == 0 {
+			continue
+		}
 		slope := co.slope(f.clock.Now()) / f.perBit
-		if co.on == 0 || slope == 0 {
+		if slope == 0 {
 			continue
 		}
 		for i := range co.load {
 			u := &co.load[i]
+			if f.wide[u.Link] {
+				continue // what it carries, hosts' links carry that bind: it is overfull only where one of them is
+			}
 			if load[u.Link] == 0 {
 				touched = append(touched, u.Link)
 			}
