@@ -2,10 +2,12 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"testing"
 	"time"
 
+	"lightloom/emulator/calm"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -43,8 +45,26 @@ func TestFairMeshDeliversEachBundleOnce(t *testing.T) {
 	}
 }
 
-// late is how much later than planned a bundle may end where other work takes the processors; earlier is never right.
-const late = 0.5
+// late is how much later than planned a bundle may end where other work takes the processors; earlier is never right. What
+// is later still is measured again where the machine was disturbed, so often at most.
+const (
+	late     = 0.5
+	patience = 20
+)
+
+// inTime says whether something took too long. That it took less than wanted, but for a share, is the product's fault
+// however busy the machine is.
+func inTime(t *testing.T, took, want time.Duration, early float64) error {
+	t.Helper()
+	off := took.Seconds()/want.Seconds() - 1
+	if off < -early {
+		t.Errorf("took %v, want %v: %.1f %% early", took, want, -100*off)
+	}
+	if off > late {
+		return fmt.Errorf("took %v, want %v: %.1f %% late", took, want, 100*off)
+	}
+	return nil
+}
 
 func TestRates(t *testing.T) {
 	const mbps = pathmap.Mbps
@@ -83,16 +103,15 @@ func TestRates(t *testing.T) {
 			}, 400 * time.Millisecond, 0.08},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			a := newTestAgent(t, 2, func(c *Config) {
-				c.Line = func(_, _ southbound.HostID, _ southbound.Tag) pathmap.BitsPerSecond { return tc.line }
+			calm.Measure(t, patience, func() error {
+				a := newTestAgent(t, 2, func(c *Config) {
+					c.Line = func(_, _ southbound.HostID, _ southbound.Tag) pathmap.BitsPerSecond { return tc.line }
+				})
+				must(t, a.Start([]southbound.Start{one(1, tc.size, tc.tag)}))
+				began := a.cfg.Now()
+				must(t, a.SetRates(tc.rates(began)))
+				return inTime(t, take(t, a, 1)[0].At-began, tc.want, tc.tol)
 			})
-			must(t, a.Start([]southbound.Start{one(1, tc.size, tc.tag)}))
-			began := a.cfg.Now()
-			must(t, a.SetRates(tc.rates(began)))
-			took := take(t, a, 1)[0].At - began
-			if off := took.Seconds()/tc.want.Seconds() - 1; off < -tc.tol || off > late {
-				t.Errorf("took %v, want %v: %.1f %% off", took, tc.want, 100*off)
-			}
 		})
 	}
 }
@@ -150,6 +169,11 @@ func quiet(t *testing.T, a *Agent, k southbound.BundleKey) {
 }
 
 func TestTasks(t *testing.T) {
+	calm.Measure(t, patience, func() error { return runTasks(t) })
+}
+
+// runTasks says whether a task of 80 ms took too long.
+func runTasks(t *testing.T) error {
 	a := newTestAgent(t, 3, nil)
 	began := a.cfg.Now()
 	tasks := []southbound.Task{{Task: 1, Host: 2, Compute: 80 * time.Millisecond}, {Task: 2, Host: 0}, {Task: 3, Host: 1, Compute: time.Hour}}
@@ -161,12 +185,17 @@ func TestTasks(t *testing.T) {
 			t.Errorf("event %d: %+v, want %+v", i, e, want)
 		}
 	}
-	if d := ev[1].At - began; d < 80*time.Millisecond || d > 300*time.Millisecond {
-		t.Errorf("task of 80ms took %v", d)
-	}
 	if st := a.Status(); st.LiveTasks != 1 || st.Stats.TasksEnded != 2 {
 		t.Errorf("status %+v", st)
 	}
+	d := ev[1].At - began
+	if d < 80*time.Millisecond {
+		t.Errorf("task of 80ms took %v", d)
+	}
+	if d > 300*time.Millisecond {
+		return fmt.Errorf("task of 80ms took %v", d)
+	}
+	return nil
 }
 
 func TestRefusals(t *testing.T) {

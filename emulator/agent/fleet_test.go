@@ -30,6 +30,8 @@ type machines struct {
 	ahead []atomic.Int64 // by machine: its clock is so far ahead
 	addr  []string
 	stop  []func()
+	// patience is how long leaders wait for a machine that is silent; a machine that is busy is not lost.
+	patience time.Duration
 }
 
 // newMachines starts n machines of two hosts each.
@@ -38,7 +40,7 @@ func newMachines(t *testing.T, n int) *machines {
 	ca, err := pki.New(time.Hour)
 	must(t, err)
 	m := &machines{t: t, ca: ca, hosts: 2 * n, net: byte(os.Getpid()), key: []byte("a key that all of them have"), began: time.Now(),
-		ahead: make([]atomic.Int64, n), addr: make([]string, n), stop: make([]func(), n)}
+		ahead: make([]atomic.Int64, n), addr: make([]string, n), stop: make([]func(), n), patience: deadline / 4}
 	for i := range n {
 		m.ahead[i].Store(int64(time.Duration(i) * time.Hour))
 		m.start(i)
@@ -99,7 +101,7 @@ func (m *machines) lead(high uint64) *fleet {
 	id, err := m.ca.Issue(pki.Controller, "controller0")
 	must(m.t, err)
 	f := &fleet{t: m.t, news: make(chan struct{}, 1)}
-	cfg := far.FleetConfig{Clock: m.clock, Election: func() (uint64, uint64) { return high, 1 }, Probe: 20 * time.Millisecond, Patience: time.Second,
+	cfg := far.FleetConfig{Clock: m.clock, Election: func() (uint64, uint64) { return high, 1 }, Probe: 20 * time.Millisecond, Patience: m.patience,
 		OnError: func(err error) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -209,6 +211,7 @@ func TestFleet(t *testing.T) {
 // when it begins anew its hosts are back, and take new work at the rates in force.
 func TestFleetLosesAMachine(t *testing.T) {
 	m := newMachines(t, 3)
+	m.patience = 2 * time.Second
 	f := m.lead(1)
 	s := mesh(1, m.hosts, 40_000, southbound.TagDefault)
 	must(t, f.SetRates(&southbound.Rates{})) // all hold
@@ -263,6 +266,7 @@ func TestFleetFenced(t *testing.T) {
 // the rest goes on, and its hosts count as lost.
 func TestFleetForeign(t *testing.T) {
 	m := newMachines(t, 2)
+	m.patience = 2 * time.Second
 	ours := m.ca
 	for _, foreign := range []bool{true, false} {
 		m.stop[1]()

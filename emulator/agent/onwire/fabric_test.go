@@ -15,7 +15,10 @@ import (
 
 func TestMain(m *testing.M) { netnstest.Main(m, false) }
 
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
+
+// patience is how often a measurement that others disturbed is taken.
+const patience = 15
 
 // world is a fabric with an agent for its hosts.
 type world struct {

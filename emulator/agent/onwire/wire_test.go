@@ -1,10 +1,12 @@
 package onwire
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"lightloom/emulator/calm"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -16,19 +18,21 @@ const demo = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps"
 func TestFluid(t *testing.T) {
 	w := newWorld(t, "hybrid:racks=4,hosts=2,spines=2,nic=200Mbps,eps=20Mbps,ocs=100Mbps")
 	w.ring(t)
-	for attempt := range 4 {
+	attempt := 0
+	calm.Measure(t, patience, func() error {
 		off := fluidRun(t, w, attempt)
+		attempt++
 		least, median, most := off[0], off[len(off)/2], off[len(off)-1]
 		t.Logf("%d bundles against fluid: least %+.1f %%, median %+.1f %%, most %+.1f %%; %+v", len(off), 100*least,
 			100*median, 100*most, w.Stats())
-		switch {
-		case least < -0.05:
+		if least < -0.05 {
 			t.Fatal("a bundle ended before its last byte could come")
-		case median < 0.05 && most < 0.3:
-			return
 		}
-	}
-	t.Error("none of the runs agrees with the fluid model")
+		if median >= 0.05 || most >= 0.3 {
+			return fmt.Errorf("median %+.1f %%, most %+.1f %%: it does not agree with the fluid model", 100*median, 100*most)
+		}
+		return nil
+	})
 }
 
 // fluidRun returns by how much bundles missed their fluid time, sorted.
@@ -62,20 +66,36 @@ func fluidRun(t *testing.T, w *world, attempt int) []float64 {
 // TestPaceOnWire lets the bundles of a coflow end together.
 func TestPaceOnWire(t *testing.T) {
 	w := newWorld(t, demo)
-	co := southbound.Start{Coflow: 1}
-	for src := range southbound.HostID(12) {
-		co.Src, co.Dst = append(co.Src, src), append(co.Dst, 14)
-		co.Size, co.Tag = append(co.Size, 30_000+20_000*pathmap.Bytes(src)), append(co.Tag, southbound.PathTag(int(src)%2))
-	}
-	must(t, w.Start([]southbound.Start{co}))
-	began := w.now()
-	const d = 400 * time.Millisecond
-	must(t, w.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: began + d}}}))
-	for _, e := range w.take(t, len(co.Src)) {
-		if off := float64(e.At-began)/float64(d) - 1; off < -0.15 || off > 0.5 { // late where others take the processors
-			t.Errorf("row %d: %.1f %% off", e.Row, 100*off)
+	id := southbound.CoflowID(0)
+	calm.Measure(t, patience, func() error {
+		id++
+		co := southbound.Start{Coflow: id}
+		for src := range southbound.HostID(12) {
+			co.Src, co.Dst = append(co.Src, src), append(co.Dst, 14)
+			co.Size, co.Tag = append(co.Size, 30_000+20_000*pathmap.Bytes(src)), append(co.Tag, southbound.PathTag(int(src)%2))
+		}
+		must(t, w.Start([]southbound.Start{co}))
+		began := w.now()
+		const d = 400 * time.Millisecond
+		must(t, w.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Coflow: id, Until: began + d}}}))
+		return w.endTogether(t, int(id), len(co.Src), began, d)
+	})
+}
+
+// endTogether waits for the n-th coflow of so many rows, and returns how late the last row is that ends after its time. None
+// may be early.
+func (w *world) endTogether(t *testing.T, n, rows int, began, d time.Duration) (late error) {
+	t.Helper()
+	for _, e := range w.take(t, n*rows)[(n-1)*rows:] {
+		off := float64(e.At-began)/float64(d) - 1
+		if off < -0.15 {
+			t.Errorf("row %d: %.1f %% early", e.Row, -100*off)
+		}
+		if off > 0.5 {
+			late = fmt.Errorf("row %d: %.1f %% late", e.Row, 100*off)
 		}
 	}
+	return late
 }
 
 // TestSteerOnWire moves a bundle from packets to a circuit in mid-flow and back: it takes the rate of its path each time,
@@ -83,23 +103,29 @@ func TestPaceOnWire(t *testing.T) {
 func TestSteerOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	w.ring(t)
-	key := southbound.BundleKey{Coflow: 1}
 	// 200 ms at 50, 100 ms at 500 Mb/s (the host's link), then 100 ms at 50.
 	size := payload(50*pathmap.Mbps, 300*time.Millisecond) + payload(500*pathmap.Mbps, 100*time.Millisecond)
-	must(t, w.Start([]southbound.Start{one(1, 0, 2, size, 1)}))
-	began := w.now()
 	must(t, w.SetRates(&southbound.Rates{Fair: true}))
-	wait(t, 200*time.Millisecond)
-	must(t, w.Steer([]southbound.Steer{{BundleKey: key, Tag: southbound.TagCircuit}}))
-	wait(t, 100*time.Millisecond)
-	must(t, w.Steer([]southbound.Steer{{BundleKey: key, Tag: 2}}))
-	took := w.take(t, 1)[0].At - began
-	if took < 360*time.Millisecond || took > 600*time.Millisecond {
-		t.Errorf("took %v, want about 400ms", took)
-	}
-	if st := w.Stats(); st.BytesReceived != size || st.Redials != 0 {
-		t.Errorf("stats %+v", st)
-	}
+	n := 0
+	calm.Measure(t, patience, func() error {
+		n++
+		key := southbound.BundleKey{Coflow: southbound.CoflowID(n)}
+		began := w.now()
+		must(t, w.Start([]southbound.Start{one(key.Coflow, 0, 2, size, 1)}))
+		wait(t, 200*time.Millisecond)
+		must(t, w.Steer([]southbound.Steer{{BundleKey: key, Tag: southbound.TagCircuit}}))
+		wait(t, 100*time.Millisecond)
+		must(t, w.Steer([]southbound.Steer{{BundleKey: key, Tag: 2}}))
+		took := w.take(t, n)[n-1].At - began
+		if st := w.Stats(); st.BytesReceived != size*pathmap.Bytes(n) || st.Redials != 0 {
+			t.Errorf("stats %+v", st)
+		}
+		// Less, where whoever waits for the moments to steer was kept from its processor, and left it on the circuit for longer.
+		if took < 360*time.Millisecond || took > 600*time.Millisecond {
+			return fmt.Errorf("took %v, want about 400ms", took)
+		}
+		return nil
+	})
 }
 
 // wait lets real time pass on a fabric that runs in it.
@@ -114,6 +140,12 @@ func TestHoldOnWire(t *testing.T) {
 	key := southbound.BundleKey{Coflow: 1}
 	must(t, w.Start([]southbound.Start{one(1, 0, 2, 1<<30, 1)}))
 	must(t, w.SetRates(&southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1, Rate: 40 * pathmap.Mbps}}}))
+	calm.Measure(t, patience, func() error { return w.holds(t, key) })
+}
+
+// holds returns that a bundle is quiet, or moves again, too late, which others on the machine may be the cause of.
+func (w *world) holds(t *testing.T, key southbound.BundleKey) error {
+	t.Helper()
 	var quiet, again []time.Duration
 	for range 5 {
 		wait(t, 60*time.Millisecond)
@@ -133,8 +165,9 @@ func TestHoldOnWire(t *testing.T) {
 	slices.Sort(again)
 	t.Logf("quiet after %v (median, most %v), again after %v (most %v)", quiet[2], quiet[4], again[2], again[4])
 	if quiet[2] > 30*time.Millisecond || again[2] > 30*time.Millisecond {
-		t.Error("that is too long")
+		return fmt.Errorf("quiet after %v, again after %v (medians): that is too long", quiet[2], again[2])
 	}
+	return nil
 }
 
 // sent is how many bytes have left host 0.
