@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lightloom/emulator/calm"
 	"lightloom/emulator/netns"
 	"lightloom/emulator/netns/netnstest"
 	"lightloom/pathmap"
@@ -106,7 +107,7 @@ func transfer(t *testing.T, f *netns.Fabric, src, dst southbound.HostID, n int64
 		t.Fatal(err)
 	}
 	defer in.Close()
-	if err := in.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := in.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
@@ -128,17 +129,31 @@ func TestRate(t *testing.T) {
 	netnstest.Lock(t)
 	f := build(t, "hybrid:racks=2,hosts=1,spines=1,nic=500Mbps,eps=50Mbps,ocs=1Gbps", netns.Options{})
 	lead(t, f)
+	calm.Measure(t, 8, func() error { return rate(t, f) })
+}
+
+// rate returns by how much a transfer was too slow, or too fast for a receiver that came late to it, which others on the
+// machine may be the cause of.
+func rate(t *testing.T, f *netns.Fabric) (off error) {
+	t.Helper()
 	const n = 6_000_000
 	line := 50 * pathmap.Mbps
+	before, err := f.Counters()
+	if err != nil {
+		t.Fatal(err)
+	}
 	took := transfer(t, f, 0, 1, n, line*1448/1514)
 	fluid := (pathmap.Bytes(n) * 1514 / 1448).Over(line)
 	t.Logf("took %v, fluid %v (%+.2f %%)", took, fluid, 100*(took.Seconds()/fluid.Seconds()-1))
-	if off := math.Abs(took.Seconds()/fluid.Seconds() - 1); off > 0.1 { // a busy machine; 0.4 % on a quiet one
-		t.Errorf("took %v, a fluid takes %v", took, fluid)
+	if math.Abs(took.Seconds()/fluid.Seconds()-1) > 0.1 { // 0.4 % on a quiet machine
+		off = fmt.Errorf("took %v, a fluid takes %v", took, fluid)
 	}
 	c, err := f.Counters()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for l := range c.Links {
+		c.Links[l].Bytes -= before.Links[l].Bytes
 	}
 	s := f.Spec()
 	up := s.Topology.OutPort(s.ToRNode[0], int32(s.HostsPerRack))
@@ -154,6 +169,7 @@ func TestRate(t *testing.T) {
 	if back.Bytes == 0 || back.Bytes > c.Links[up].Bytes/10 {
 		t.Errorf("ACKs took %d bytes", back.Bytes)
 	}
+	return off
 }
 
 // TestPriority: with the low class saturated, datagrams of the highest pass at once.
@@ -185,7 +201,6 @@ func TestPriority(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// 60 kB of the low class need 48 ms at 10 Mb/s; then one datagram of the highest.
 	send := func(id uint32, size int) {
 		b := make([]byte, size)
 		binary.BigEndian.PutUint32(b, id)
@@ -193,29 +208,33 @@ func TestPriority(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tos(0)
-	const low = 40
-	for id := range uint32(low) {
-		send(id, 1400)
-	}
-	tos(7)
-	send(low, 100)
-	place := -1
-	if err := ends[1].SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	for i := range low + 1 {
-		b := make([]byte, 2000)
-		if _, err := ends[1].Read(b); err != nil {
+	calm.Measure(t, 20, func() error {
+		// 60 kB of the low class need 48 ms at 10 Mb/s; then one datagram of the highest.
+		tos(0)
+		const low = 40
+		for id := range uint32(low) {
+			send(id, 1400)
+		}
+		tos(7)
+		send(low, 100)
+		place := -1
+		if err := ends[1].SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
-		if binary.BigEndian.Uint32(b) == low {
-			place = i
+		for i := range low + 1 {
+			b := make([]byte, 2000)
+			if _, err := ends[1].Read(b); err != nil {
+				t.Fatal(err)
+			}
+			if binary.BigEndian.Uint32(b) == low {
+				place = i
+			}
 		}
-	}
-	if place > low/2 {
-		t.Errorf("the datagram of the highest priority came as number %d of %d", place+1, low+1)
-	}
+		if place > low/2 { // the low ones have gone where whoever sends was kept waiting in between
+			return fmt.Errorf("the datagram of the highest priority came as number %d of %d", place+1, low+1)
+		}
+		return nil
+	})
 }
 
 // TestNothingLeft: what Build makes, Close takes away, and a second fabric stands where the first did.

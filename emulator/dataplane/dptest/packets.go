@@ -31,7 +31,7 @@ var _ Network = (*Packets)(nil)
 
 const (
 	udpPort  = 4747
-	patience = 5 * time.Second // for a packet that neither arrives nor is counted
+	patience = 30 * time.Second // for a packet that neither arrives nor is counted
 )
 
 // NewPackets opens a socket in every host. Close closes them and leaves the fabric.
