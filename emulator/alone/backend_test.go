@@ -132,7 +132,7 @@ func fronted(t *testing.T, profile string) (*switchElsewhere, gnmi.Config) {
 
 func within(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick, late := time.NewTicker(5*ms), time.After(20*time.Second)
+	tick, late := time.NewTicker(5*ms), time.After(time.Minute)
 	defer tick.Stop()
 	for !ok() {
 		select {

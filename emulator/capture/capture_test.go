@@ -154,7 +154,7 @@ func wire(t *testing.T) (a, b int) {
 // running waits until an interface has its queue: what is sent before is sent nowhere.
 func running(t *testing.T, index int) {
 	t.Helper()
-	tick, late := time.NewTicker(2*time.Millisecond), time.After(10*time.Second)
+	tick, late := time.NewTicker(2*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for {
 		l, err := netlink.LinkByIndex(index)

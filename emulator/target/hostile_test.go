@@ -198,7 +198,7 @@ func TestHalfOpenSubscriber(t *testing.T) {
 	if err := r.dial(t, r.config(t)).Set(t.Context(), &southbound.Change{Rules: tor(8)[:1]}); err != nil {
 		t.Errorf("another one meanwhile: %v", err)
 	}
-	tick, late := time.NewTicker(50*ms), time.After(40*time.Second)
+	tick, late := time.NewTicker(50*ms), time.After(2*time.Minute)
 	defer tick.Stop()
 	for {
 		if streams, _ := r.target.Lag(); streams == 0 {

@@ -52,7 +52,7 @@ func (k *keeper) step(ctx context.Context) error {
 
 func (k *keeper) converge(t *testing.T) {
 	t.Helper()
-	tick, late := time.NewTicker(5*ms), time.After(10*time.Second)
+	tick, late := time.NewTicker(5*ms), time.After(time.Minute)
 	defer tick.Stop()
 	for {
 		err := k.step(t.Context())

@@ -35,7 +35,7 @@ func sampledCounters(t *testing.T, p gnmi.Profile) {
 	d := r.dial(t, cfg)
 	var counting southbound.Counting = d
 	until := func(name string) {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var rater southbound.Rater
 		done := false
@@ -71,7 +71,7 @@ func sampledCounters(t *testing.T, p gnmi.Profile) {
 		t.Errorf("the target has gone: %v", err)
 	}
 	r.serve(t)
-	deadline, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	deadline, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	again := time.NewTicker(5 * ms)
 	defer again.Stop()

@@ -22,7 +22,7 @@ import (
 // open starts a Subscribe that ends with the test.
 func open(t *testing.T, c gpb.GNMIClient, list *gpb.SubscriptionList) gpb.GNMI_SubscribeClient {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	s, err := c.Subscribe(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *rig) await(t *testing.T, want func(southbound.Seen) bool) {
 	t.Helper()
 	tick := time.NewTicker(ms)
 	defer tick.Stop()
-	for deadline := time.After(10 * time.Second); ; {
+	for deadline := time.After(time.Minute); ; {
 		s, err := r.door.Read(t.Context())
 		if err != nil {
 			t.Fatal(err)
