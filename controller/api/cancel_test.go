@@ -25,7 +25,7 @@ func (m *member) Cancel(_ context.Context, id controller.JobID) (Ended, error) {
 // TestCancelThroughAnyReplica: each replica forwards to the leader; what comes back is the leader's answer.
 func TestCancelThroughAnyReplica(t *testing.T) {
 	tc := newTestCluster(t, nil)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, hanging)
 	tc.lead(1)
 	for via := range 3 {
 		c := tc.dial(t, via)
@@ -46,7 +46,7 @@ func TestCancelThroughAnyReplica(t *testing.T) {
 func TestNoCanceller(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Canceller = nil })
 	tc.lead(0)
-	if _, err := tc.dial(t, 0).Cancel(within(t, 20*time.Second), 0); CodeOf(err) != Missing {
+	if _, err := tc.dial(t, 0).Cancel(within(t, hanging), 0); CodeOf(err) != Missing {
 		t.Errorf("%v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,9 +66,12 @@ func TestStreamsOutliveCalls(t *testing.T) {
 	}
 }
 
+// hanging is how long these tests wait for what must come; nothing takes a tenth of it.
+const hanging = time.Minute
+
 // eventually tries again what a busy machine may not finish within the short limits of these tests.
 func eventually[T any](try func() (T, error)) (v T, err error) {
-	for deadline := time.Now().Add(15 * time.Second); ; {
+	for deadline := time.Now().Add(hanging); ; {
 		if v, err = try(); err == nil || time.Now().After(deadline) {
 			return v, err
 		}
@@ -81,10 +85,54 @@ func btoi(b bool) int {
 	return 0
 }
 
+// shedder is a listener that tells when the server has closed a connection.
+type shedder struct {
+	net.Listener
+	shed chan string // addresses of callers
+}
+
+func (s *shedder) Accept() (net.Conn, error) {
+	c, err := s.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &watched{Conn: c, closed: sync.OnceFunc(func() { s.shed <- c.RemoteAddr().String() })}, nil
+}
+
+// await waits until the server has closed the connection of a caller.
+func (s *shedder) await(t *testing.T, caller net.Addr) {
+	t.Helper()
+	for late := time.After(hanging); ; {
+		select {
+		case addr := <-s.shed:
+			if addr == caller.String() {
+				return
+			}
+		case <-late:
+			t.Fatalf("caller %v was not shed within %v", caller, hanging)
+		}
+	}
+}
+
+type watched struct {
+	net.Conn
+	closed func()
+}
+
+func (w *watched) Close() error {
+	w.closed()
+	return w.Conn.Close()
+}
+
 // Callers that say nothing, never finish or never read are shed, and others are served meanwhile.
 func TestSlowCallersAreShed(t *testing.T) {
-	tc := newTestCluster(t, func(_ int, c *Config) {
+	var shed *shedder
+	tc := newTestCluster(t, func(i int, c *Config) {
 		c.Limits.Call, c.Limits.Write = 300*time.Millisecond, 300*time.Millisecond
+		if i == 0 {
+			shed = &shedder{c.Listener, make(chan string, 1000)}
+			c.Listener = shed
+		}
 	})
 	tc.members[0].snap = []byte(strings.Repeat("s", 64<<20)) // more than sockets hold
 	plain := tc.tls(t)
@@ -95,7 +143,7 @@ func TestSlowCallersAreShed(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		c.SetDeadline(time.Now().Add(15 * time.Second))
+		c.SetDeadline(time.Now().Add(hanging))
 		return c
 	}
 	body := dial()
@@ -103,7 +151,10 @@ func TestSlowCallersAreShed(t *testing.T) {
 	reader := dial()
 	io.WriteString(reader, "POST /lightloom.v1.Controller/State HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/connect+json\r\nContent-Length: 7\r\n\r\n\x00\x00\x00\x00\x02{}")
 
-	if _, err := tc.dial(t, 0).Submit(within(t, 10*time.Second), "x", []*controller.Job{coflow("a")}); err != nil {
+	c := tc.dial(t, 0)
+	if _, err := eventually(func() ([]controller.JobID, error) {
+		return c.Submit(within(t, hanging), "x", []*controller.Job{coflow("a")})
+	}); err != nil {
 		t.Errorf("an honest caller: %v", err)
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(body), nil)
@@ -113,7 +164,7 @@ func TestSlowCallersAreShed(t *testing.T) {
 	if ne, ok := err.(net.Error); ok && ne.Timeout() || err == nil && resp.StatusCode < 400 {
 		t.Errorf("a body that never ends: %v %v", resp, err)
 	}
-	<-time.After(900 * time.Millisecond) // it reads nothing for three times what is allowed
+	shed.await(t, reader.LocalAddr()) // it reads nothing until then
 	n, err := io.Copy(io.Discard, reader)
 	if ne, ok := err.(net.Error); ok && ne.Timeout() || n >= 64<<20 {
 		t.Errorf("a caller that does not read was sent %d bytes: %v", n, err)

@@ -17,7 +17,7 @@ func TestLinks(t *testing.T) {
 			}
 		}
 	})
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, hanging)
 	tc.lead(1)
 	want := []Link{{ID: 3, From: "tor1", To: "spine0", LinkRate: controller.LinkRate{Rate: 40e6, Drops: 7, Span: time.Second, At: 4 * time.Second}}}
 	for i := range 3 {

@@ -53,7 +53,7 @@ func (m *member) Release(_ context.Context, id int64) error {
 // TestReserveThroughAnyReplica: each replica answers what is asked and forwards what is wished; refusals keep their code.
 func TestReserveThroughAnyReplica(t *testing.T) {
 	tc := newTestCluster(t, nil)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, hanging)
 	tc.lead(1)
 	pair := HostPair{"h0-0", "h1-0"}
 	for via := range 3 {
@@ -95,7 +95,7 @@ func TestReserveThroughAnyReplica(t *testing.T) {
 // TestNoPledger: a controller that gives nothing away says so.
 func TestNoPledger(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Pledger = nil })
-	c, ctx := tc.dial(t, 0), within(t, 20*time.Second)
+	c, ctx := tc.dial(t, 0), within(t, hanging)
 	pair := HostPair{"a", "b"}
 	_, err := c.Bandwidths(ctx, []HostPair{pair})
 	_, err2 := c.Reserve(ctx, Wish{Request: "x", Pair: pair, Rate: 1})

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"lightloom/controller"
 	"lightloom/controller/replica"
 	"lightloom/southbound/pki"
@@ -118,15 +120,24 @@ func newControllers(t *testing.T) *controllers {
 	return c
 }
 
-// freePort is free now, and very likely still when it is listened on again.
+// freePort is free now, and still when it is listened on again and again: a socket that is bound to it and does not listen
+// keeps it from whoever asks for any port, and from nobody who asks for this one.
 func freePort(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	t.Cleanup(func() { unix.Close(fd) })
+	if err := errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
+		unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})); err != nil {
+		t.Fatal(err)
+	}
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", at.(*unix.SockaddrInet4).Port)
 }
 
 func (c *controllers) start(t *testing.T, i int) {
@@ -207,7 +218,7 @@ func TestEveryBatchOnceAcrossElections(t *testing.T) {
 		t.Cleanup(client.Close)
 		return client
 	}
-	ctx := within(t, 40*time.Second)
+	ctx := within(t, hanging)
 	arrivals, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	type answer struct {

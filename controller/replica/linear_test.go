@@ -96,7 +96,7 @@ func TestLinearizable(t *testing.T) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			var h history
 			synctest.Test(t, func(t *testing.T) { h.gather(t, seed) })
-			if result := porcupine.CheckOperationsTimeout(register(), h.ops, 10*time.Second); result != porcupine.Ok {
+			if result := porcupine.CheckOperationsTimeout(register(), h.ops, hanging); result != porcupine.Ok {
 				t.Errorf("%d operations: %v", len(h.ops), result)
 			}
 		})

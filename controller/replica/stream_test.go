@@ -56,7 +56,7 @@ func TestStreamCarriesBothWays(t *testing.T) {
 		}
 		heard <- err
 	}()
-	c, err := w.Dial(raft.ServerAddress(w.Addr().String()), time.Second)
+	c, err := w.Dial(raft.ServerAddress(w.Addr().String()), hanging)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestStreamCarriesBothWays(t *testing.T) {
 	if _, err := w.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("accept after close: %v", err)
 	}
-	if _, err := w.Dial(raft.ServerAddress(w.Addr().String()), time.Second); err == nil {
+	if _, err := w.Dial(raft.ServerAddress(w.Addr().String()), hanging); err == nil {
 		t.Error("dial after close succeeds")
 	}
 }
@@ -123,7 +123,7 @@ func TestStreamRefusesStrangers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			c.SetDeadline(time.Now().Add(5 * time.Second))
+			c.SetDeadline(time.Now().Add(hanging))
 			if tc.tls != nil {
 				c = tls.Client(c, tc.tls)
 				io.WriteString(c, "hello") // an error here or below: in TLS 1.3 the client learns it on its first read
@@ -152,14 +152,14 @@ func TestStreamLimitsConnections(t *testing.T) {
 		defer c.Close()
 		held = append(held, c)
 	}
-	held[2].SetDeadline(time.Now().Add(2 * time.Second))
+	held[2].SetDeadline(time.Now().Add(hanging))
 	if _, err := held[2].Read(make([]byte, 1)); !isGone(err) {
 		t.Errorf("the third of two connections: %v", err)
 	}
 	held[0].Close()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(hanging)
 	for { // its place becomes free once the server has noticed
-		c, err := w.Dial(raft.ServerAddress(w.Addr().String()), time.Second)
+		c, err := w.Dial(raft.ServerAddress(w.Addr().String()), hanging)
 		if err == nil {
 			peer, err := w.Accept()
 			if err != nil {
