@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -128,7 +129,7 @@ func TestApply(t *testing.T) {
 		{"a mirror fails", func(b *bench) { b.fail[3] = true }, "stands again"},
 	} {
 		for _, caps := range allCaps {
-			t.Run(fmt.Sprintf("%s, %+v", tt.name, caps), func(t *testing.T) {
+			run := func(t *testing.T) {
 				b := newBench(append(before, 6, 7)...)
 				tt.with(b)
 				seen, err := b.Read(t.Context())
@@ -168,7 +169,8 @@ func TestApply(t *testing.T) {
 				if len(b.wrong) > 0 {
 					t.Error(b.wrong)
 				}
-			})
+			}
+			t.Run(fmt.Sprintf("%s, %+v", tt.name, caps), func(t *testing.T) { synctest.Test(t, run) })
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (s *server) one(w http.ResponseWriter, r *http.Request, below string) {
 
 func config(s *server, h *httptest.Server) restconf.Config {
 	return restconf.Config{Name: "sw", URL: h.URL + "/api", Ports: int32(s.ports), TLS: h.Client().Transport.(*http.Transport).TLSClientConfig,
-		User: s.user, Password: s.pass, Timeout: 2 * time.Second, Every: 10 * time.Millisecond}
+		User: s.user, Password: s.pass, Timeout: time.Minute, Every: 10 * time.Millisecond}
 }
 
 func open(t testing.TB, cfg restconf.Config) *restconf.Switch {

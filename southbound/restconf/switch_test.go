@@ -99,7 +99,7 @@ func TestWatch(t *testing.T) {
 	s.pairs[1] = 9
 	d := open(t, config(s, h))
 	events, ended := make(chan southbound.DeviceEvent, 16), make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	go func() { ended <- d.Watch(ctx, func(e southbound.DeviceEvent) { events <- e }) }()
 	expect := func(want string) {
