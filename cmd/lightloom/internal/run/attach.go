@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/socket"
 	"lightloom/controller/demand"
 	"lightloom/emulator/agent"
 	"lightloom/emulator/device"
@@ -73,7 +74,8 @@ type attached struct {
 	agentLn net.Listener
 	charge  charge
 	reps    *replicas
-	held    *os.File // the directory of keys, locked
+	held    *os.File       // the directory of keys, locked
+	ports   []func() error // give back what replicas listen at
 }
 
 // Attach runs replicas of a controller that programs the switches named in a file, until ctx ends (nil) or one of them
@@ -146,7 +148,7 @@ func (a *attached) open() error {
 	if a.charge.Leave = dir; a.opt.Ephemeral {
 		a.charge.Leave = a.opt.Keys
 	}
-	a.reps, err = newReplicas(a.opt.Replicas, a.charge, a.identity, freePorts, dir, a.opt.Stderr)
+	a.reps, err = newReplicas(a.opt.Replicas, a.charge, a.identity, a.freePorts, dir, a.opt.Stderr)
 	return err
 }
 
@@ -206,16 +208,15 @@ func (a *attached) identity(role pki.Role, name string) (pki.Identity, error) {
 	return id, nil
 }
 
-// freePorts draws two loopback addresses that nobody listens at.
-func freePorts(int) (raft, api string, err error) {
+// freePorts draws two loopback addresses that nobody listens at, and keeps them for a replica until the controller ends.
+func (a *attached) freePorts(int) (raft, api string, err error) {
 	var addr [2]string
 	for i := range addr {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		at, release, err := socket.Hold()
 		if err != nil {
-			return "", "", fmt.Errorf("find a free port: %w", err)
+			return "", "", err
 		}
-		defer ln.Close() // both are held until both are known
-		addr[i] = ln.Addr().String()
+		a.ports, addr[i] = append(a.ports, release), at.String()
 	}
 	return addr[0], addr[1], nil
 }
@@ -290,6 +291,9 @@ func (a *attached) close() error {
 	}
 	if a.held != nil {
 		errs = append(errs, a.held.Close())
+	}
+	for _, release := range a.ports {
+		errs = append(errs, release())
 	}
 	return errors.Join(errs...)
 }
