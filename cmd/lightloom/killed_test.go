@@ -19,7 +19,7 @@ import (
 const room = `
 mount -t tmpfs tmpfs /run && cp lightloom /run && mount -t tmpfs tmpfs /tmp && cd /run || exit 9
 ip link set lo up
-until_() { n=0; while ! eval "$1"; do n=$((n+1)); [ $n -lt 200 ] || { echo "never: $1"; break; }; sleep 0.1; done; }
+until_() { n=0; while ! eval "$1"; do n=$((n+1)); [ $n -lt 1200 ] || { echo "never: $1"; break; }; sleep 0.1; done; }
 pids() { for p in /proc/[0-9]*; do case $(readlink $p/exe) in */$1|*/$1' (deleted)') echo ${p#/proc/} ;; esac; done; }
 left() { pids "$1" | wc -l; }
 # Stopped first: else the last to be killed sees the others go, and may tidy up after them.
@@ -48,7 +48,7 @@ func newRoom(t *testing.T) string {
 // inRoom runs a script in a room, and returns what it says.
 func inRoom(t *testing.T, dir, script string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c", room+script)
 	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second

@@ -13,12 +13,20 @@ import (
 	"testing"
 
 	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/emulator/calm"
 )
 
 // TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet, and
 // holds the three reports against each other with one command.
 func TestMininetCompare(t *testing.T) {
 	l := newLaboratory(t)
+	calm.Measure(t, 4, func() error { return compareMininet(t, l) })
+}
+
+// compareMininet returns by how much the longest coflow took longer than on the simulator, which others on the machine may
+// be the cause of.
+func compareMininet(t *testing.T, l *laboratory) (slow error) {
+	t.Helper()
 	const fabric = "hybrid:racks=4,hosts=2,spines=2,nic=200Mbps,eps=50Mbps,ocs=200Mbps,dark=10ms"
 	var files []string
 	for _, on := range []string{"flowsim", "netns"} {
@@ -77,8 +85,12 @@ func TestMininetCompare(t *testing.T) {
 		t.Errorf("Mininet's switches tell of queues: %+v", d)
 	}
 	for i, r := range reps[1:] { // short coflows take the milliseconds that control takes; the longest must agree
-		if ratio := r.Policies[0].CCT.Max / sim.CCT.Max; ratio < 0.8 || ratio > 2 {
+		ratio := r.Policies[0].CCT.Max / sim.CCT.Max
+		if ratio < 0.8 {
 			t.Errorf("report %d: the longest coflow takes %.2f times what the simulator says", i+1, ratio)
+		}
+		if ratio > 2 {
+			slow = fmt.Errorf("report %d: the longest coflow takes %.2f times what the simulator says", i+1, ratio)
 		}
 	}
 	var said, complaint bytes.Buffer
@@ -94,17 +106,26 @@ func TestMininetCompare(t *testing.T) {
 			t.Errorf("the comparison does not say %q:\n%s", want, &said)
 		}
 	}
+	return slow
 }
 
 // TestMininetAudit finds fibres in each other's place under Mininet.
 func TestMininetAudit(t *testing.T) {
 	l := newLaboratory(t)
-	out := l.mn("--custom lightloom.py --topo hybrid,3,1,swap=0-2 --switch loom --controller loom,replicas=1 --test none --post script", "py net.get('c0').audit('--settle', '2s')")
-	for _, want := range []string{"swapped: both fibres of ports 0 and 2 are in each other's place", "1 findings", "status 0", "left 0 processes, 0 directories"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the audit does not say %q:\n%s", want, out)
+	calm.Measure(t, 4, func() error { // neighbours that have not heard each other within 2 s are not found
+		out := l.mn("--custom lightloom.py --topo hybrid,3,1,swap=0-2 --switch loom --controller loom,replicas=1 --test none --post script", "py net.get('c0').audit('--settle', '2s')")
+		for _, want := range []string{"status 0", "left 0 processes, 0 directories"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("want %q:\n%s", want, out)
+			}
 		}
-	}
+		for _, want := range []string{"swapped: both fibres of ports 0 and 2 are in each other's place", "1 findings"} {
+			if !strings.Contains(out, want) {
+				return fmt.Errorf("the audit does not say %q:\n%s", want, out)
+			}
+		}
+		return nil
+	})
 }
 
 // TestMininetAgents runs jobs on agents that every host runs for itself.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/emulator/calm"
 	"lightloom/emulator/netns/netnstest"
 	"lightloom/mininet"
 )
@@ -90,7 +92,7 @@ ip link set lo up
 export LIGHTLOOM=/run/lightloom
 eval "$MN" < /dev/null
 echo "status $?"
-for i in $(seq 100); do
+for i in $(seq 1200); do
   left=$(ls -l /proc/[0-9]*/exe 2>/dev/null | grep -c '/lightloom\( (deleted)\)\?$')
   [ "$left" = 0 ] && break
   sleep 0.1
@@ -104,7 +106,7 @@ func (l *laboratory) mn(args string, commands ...string) string {
 	if err := os.WriteFile(filepath.Join(l.dir, "script"), []byte(strings.Join(commands, "\n")+"\n"), 0o644); err != nil {
 		l.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(l.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c", inside)
 	cmd.Dir, cmd.Env = l.dir, append(os.Environ(), "MN=mn "+args)
@@ -180,13 +182,24 @@ func jobs(t *testing.T, l *laboratory, s session) {
 
 // network: pings reach everybody, also around a link that is down, and bandwidths are those of the links.
 func network(t *testing.T, l *laboratory, s session) {
+	calm.Measure(t, 3, func() error { return networkOnce(t, l, s) })
+}
+
+// networkOnce returns by how much a bandwidth is below its link's, which others on the machine may be the cause of.
+func networkOnce(t *testing.T, l *laboratory, s session) (slow error) {
+	t.Helper()
 	out := l.sub(t).mn(s.args+" --test none --post script", s.commands...)
 	if got := strings.Count(out, "*** Results: 0% dropped (56/56 received)"); got != 2 {
 		t.Errorf("%d of 2 pingalls have reached every host", got)
 	}
 	for i, want := range []float64{50, 500} { // Mb/s of the slowest link, of which TCP's payload is at most 1448/1514
-		if got := iperfs(out); len(got) != 2 || got[i] < want*0.7 || got[i] > want*1.02 {
+		got := iperfs(out)
+		if len(got) != 2 || got[i] > want*1.02 {
 			t.Errorf("iperf %d has measured %v Mb/s, want about %v", i, got, want*1448/1514)
+			break
+		}
+		if got[i] < want*0.7 {
+			slow = fmt.Errorf("iperf %d has measured %v Mb/s, want about %v", i, got, want*1448/1514)
 		}
 	}
 	if !strings.Contains(out, "status 0") || !strings.Contains(out, "left 0 processes, 0 directories") {
@@ -195,6 +208,7 @@ func network(t *testing.T, l *laboratory, s session) {
 	if t.Failed() {
 		t.Log(out)
 	}
+	return slow
 }
 
 // iperfs returns what the server of each iperf has measured, in Mb/s.

@@ -110,7 +110,7 @@ func stand(t *testing.T, file, name string, pairs ...southbound.Port) {
 	if err := d.Set(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	tick, late := time.NewTicker(5*time.Millisecond), time.After(20*time.Second)
+	tick, late := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for {
 		seen, err := d.Read(t.Context())

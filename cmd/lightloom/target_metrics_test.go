@@ -3,25 +3,25 @@ package main
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"lightloom/cmd/lightloom/internal/socket"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 )
 
 // TestTargetMetrics: a target's stages, as drawn from a preset, and its streams are served.
 func TestTargetMetrics(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, release, err := socket.Hold()
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics := l.Addr().String() // free, and will be again in a moment
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	defer release()
+	metrics := at.String()
 	addr := startTarget(t, "--plaintext", "--ports", "4", "--delays", "mordia", "--metrics", metrics)
 	d, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "sw", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 4}})
 	if err != nil {
@@ -31,8 +31,29 @@ func TestTargetMetrics(t *testing.T) {
 	if err = errors.Join(err, d.Close()); err != nil {
 		t.Fatal(err)
 	}
+	// The circuit's stages are told once it stands, and streams end some time after whoever read them has gone.
+	tick, late := time.NewTicker(10*time.Millisecond), time.After(time.Minute)
+	defer tick.Stop()
+	for {
+		text := scraped(t, metrics)
+		missing := slices.DeleteFunc([]string{`lightloom_circuit_stage_seconds_sum{device="switch",stage="apply"} 6.85e-05`, "lightloom_target_streams 0", "lightloom_target_stream_queue_leaves 0"},
+			func(want string) bool { return strings.Contains(text, want) })
+		if len(missing) == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("%q is missing in\n%s", missing, text)
+		}
+	}
+}
+
+// scraped is what is served at an address of metrics.
+func scraped(t *testing.T, addr string) string {
+	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Get("http://" + metrics + "/metrics")
+	resp, err := client.Get("http://" + addr + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +61,5 @@ func TestTargetMetrics(t *testing.T) {
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`lightloom_circuit_stage_seconds_sum{device="switch",stage="apply"} 6.85e-05`, "lightloom_target_streams 0", "lightloom_target_stream_queue_leaves 0"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%s is missing in\n%s", want, text)
-		}
-	}
+	return string(text)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"lightloom/southbound"
 )
@@ -54,7 +53,7 @@ func TestAgentRefusals(t *testing.T) {
 	} {
 		opt := tt.opt
 		opt.Fabric, opt.Stdout = fabric, io.Discard
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), hanging)
 		if err := RunAgent(ctx, opt); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}

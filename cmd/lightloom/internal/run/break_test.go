@@ -50,7 +50,7 @@ func TestBreakWhatIsUp(t *testing.T) {
 	}
 	reached := func(from, to string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !ping(from, to); {
+		for deadline := time.Now().Add(hanging); !ping(from, to); {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s does not reach %s", from, to)
 			}
@@ -88,7 +88,7 @@ func TestBreakWhatIsUp(t *testing.T) {
 	strike(false, fault.Controller, leader)
 	strike(false, fault.Host, "h2-1")
 	st := status(t)
-	for deadline := time.Now().Add(20 * time.Second); st.Leader == leader || st.Leader == ""; st = status(t) {
+	for deadline := time.Now().Add(hanging); st.Leader == leader || st.Leader == ""; st = status(t) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no new leader after %s was killed", leader)
 		}
@@ -102,7 +102,7 @@ func TestBreakWhatIsUp(t *testing.T) {
 		t.Errorf("failed %v once the host is back", failed)
 	}
 	strike(true, fault.Controller, leader)
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(hanging); ; {
 		st := status(t)
 		if !slices.ContainsFunc(st.Replicas, func(r ReplicaStatus) bool { return r.Error != "" || r.Digest != st.Replicas[0].Digest }) {
 			break

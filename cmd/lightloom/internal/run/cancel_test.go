@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"lightloom/controller/state"
+	"lightloom/emulator/calm"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -66,19 +69,22 @@ func endlessSetup(t *testing.T, until time.Duration, policies ...string) (*setup
 }
 
 // checkEndless says whether the streams had their rates for as long as they were there, but for a share that others or a
-// busy machine may have taken, and the batch job ended by itself.
-func checkEndless(t *testing.T, s *setup, o *outcome, share float64) {
+// busy machine may have taken, and the batch job ended by itself. What a busy machine may be the cause of is returned.
+func checkEndless(t *testing.T, s *setup, o *outcome, share float64) error {
 	t.Helper()
+	var late []error
 	const off = 0.03
 	ran := map[string]float64{"wordcount": 3, "mortal": 1.5}
 	rate := map[string]float64{"wordcount": 6e6, "mortal": 20e6}
 	for _, j := range s.result(o).Jobs {
 		if want, endless := rate[j.Name]; j.Cancelled != endless {
 			t.Errorf("job %q was cancelled: %v", j.Name, j.Cancelled)
-		} else if got := j.Throughput(); endless && (got < want*(1-off-share) || got > want*(1+off)) {
+		} else if got := j.Throughput(); endless && got > want*(1+off) {
 			t.Errorf("job %q had %.3g bit/s, want %.3g", j.Name, got, want)
+		} else if endless && got < want*(1-off-share) {
+			late = append(late, fmt.Errorf("job %q had %.3g bit/s, want %.3g", j.Name, got, want))
 		} else if took := (j.End - j.Start).Seconds(); endless && (took < ran[j.Name]*(1-off) || took > ran[j.Name]+0.5) {
-			t.Errorf("job %q ran for %.3f s, want %.3f s", j.Name, took, ran[j.Name])
+			late = append(late, fmt.Errorf("job %q ran for %.3f s, want %.3f s", j.Name, took, ran[j.Name]))
 		}
 	}
 	for i := range o.State.Tasks {
@@ -89,6 +95,7 @@ func checkEndless(t *testing.T, s *setup, o *outcome, share float64) {
 	if n := len(s.notes); n == 0 || !strings.Contains(strings.Join(s.notes, "\n"), "no host has more than 4") || !strings.Contains(strings.Join(s.notes, "\n"), "has no source") {
 		t.Errorf("notes %q do not say of both jobs that were left out why", s.notes)
 	}
+	return errors.Join(late...)
 }
 
 // TestEndlessStreams: streams with a rate go on until the run ends, or their lifetime, on the simulator shared fairly,
@@ -106,17 +113,21 @@ func TestEndlessStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkEndless(t, s, o, map[string]float64{"random+ecmp": 0, "crosslayer": 0, "random+ecmp+sebf": 0.2, "random+ecmp+maxmin": 0.2}[r.Name])
+		if err := checkEndless(t, s, o, map[string]float64{"random+ecmp": 0, "crosslayer": 0, "random+ecmp+sebf": 0.2, "random+ecmp+maxmin": 0.2}[r.Name]); err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+		}
 	}
 	needNetns(t, "netns", false)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), hanging)
 	defer cancel()
 	for _, r := range s.rows[:2] {
-		o, err := s.enter(ctx, r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkEndless(t, s, o, 0.7)
+		calm.Measure(t, 4, func() error {
+			o, err := s.enter(ctx, r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return checkEndless(t, s, o, 0.7)
+		})
 	}
 }
 
@@ -136,7 +147,9 @@ func TestCancelledInCrashes(t *testing.T) {
 		if lives < 2 {
 			t.Errorf("seed %d: nobody died", seed)
 		}
-		checkEndless(t, s, o, 0)
+		if err := checkEndless(t, s, o, 0); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
 	}
 }
 
@@ -211,7 +224,7 @@ func submitAndCancel(t *testing.T) {
 		return st
 	}
 	st := running()
-	for end := time.Now().Add(20 * time.Second); len(st.Streams) == 0 || st.Streams[0].Delivered == 0; st = running() {
+	for end := time.Now().Add(hanging); len(st.Streams) == 0 || st.Streams[0].Delivered == 0; st = running() {
 		if time.Now().After(end) {
 			t.Fatalf("streams %+v are shown", st.Streams)
 		}

@@ -80,6 +80,7 @@ func circuitBound(j *controller.Job, f topo.Spec) time.Duration {
 // TestSunflowFigures holds the whole controller on the simulator against Sunflow's own simulator: average CCT and mean
 // of CCT over the bound, all coflows together, within 1 %.
 func TestSunflowFigures(t *testing.T) {
+	t.Parallel()
 	s := crossbarSetup(t, 0, "sunflow")
 	o, err := simulate(context.Background(), s, s.rows[0], nil)
 	if err != nil {
@@ -104,6 +105,7 @@ func within(t *testing.T, what string, got, want float64) {
 
 // TestCircuitPolicies lets every circuit policy carry the first coflows of the cut: all of it, over circuits alone.
 func TestCircuitPolicies(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"sunflow", "sunflow-turning", "solstice", "eclipse", "bvn", "edmonds", "edmonds-backlog", "rotor"} {
 		t.Run(name, func(t *testing.T) {
 			s := crossbarSetup(t, 60, name)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -11,11 +12,12 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller/state"
 	"lightloom/controller/workload"
+	"lightloom/emulator/calm"
 )
 
 // TestCoflowPoliciesOnPackets runs a small cut under policies that set paces, spreads and extras, on packets and on the
-// simulator. What is decided is the same, so completion times are alike; others on the machine make packets late, which
-// the bound allows for. (TestAgreement is the one that measures.)
+// simulator. What is decided is the same, so completion times are alike; a run whose packets others on the machine made late
+// is made again. (TestAgreement is the one that measures.)
 func TestCoflowPoliciesOnPackets(t *testing.T) {
 	for _, policy := range []string{"random+ecmp+sebf", "random+ecmp+dclas", "random+ecmp+fifo"} {
 		t.Run(policy, func(t *testing.T) {
@@ -33,20 +35,26 @@ func TestCoflowPoliciesOnPackets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			real, err := s.enter(ctx, s.rows[0], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkPackets(t, s, real)
-			off := apart(sim.State, real.State, 100*time.Millisecond)
-			median := report.Percentile(off, 0.5)
-			t.Logf("%d coflows of 100 ms and more, |netns ÷ flowsim − 1|: median %.4f, worst %.4f; mean CCT %v on packets, %v on the simulator",
-				len(off), median, off[len(off)-1], meanCCT(real), meanCCT(sim))
-			if len(off) < 5 || median > 0.2 {
-				t.Errorf("median %.4f of %d, at most 0.2 of at least 5", median, len(off))
-			}
+			calm.Measure(t, 6, func() error {
+				ctx, cancel := context.WithTimeout(context.Background(), hanging)
+				defer cancel()
+				real, err := s.enter(ctx, s.rows[0], nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkPackets(t, s, real)
+				off := apart(sim.State, real.State, 100*time.Millisecond)
+				median := report.Percentile(off, 0.5)
+				t.Logf("%d coflows of 100 ms and more, |netns ÷ flowsim − 1|: median %.4f, worst %.4f; mean CCT %v on packets, %v on the simulator",
+					len(off), median, off[len(off)-1], meanCCT(real), meanCCT(sim))
+				if len(off) < 5 {
+					t.Errorf("%d coflows take 100 ms and more, want at least 5", len(off))
+				}
+				if median > 0.2 {
+					return fmt.Errorf("median %.4f, want at most 0.2", median)
+				}
+				return nil
+			})
 		})
 	}
 }

@@ -356,6 +356,7 @@ func drawSteps(r *rand.Rand, rule string, epoch int64) (string, *stepTwin) {
 // TestCoflowsimTwin holds the compatible mode against the twin that goes step by step, under every rule and two epochs:
 // every coflow ends in the same step, but for two in a hundred and thirty at most, which end one step apart.
 func TestCoflowsimTwin(t *testing.T) {
+	t.Parallel()
 	for _, rule := range []string{"fair", "pfp", "fifo", "scf", "ncf", "lcf", "sebf", "dclas"} {
 		for _, epoch := range []int64{8, 10240} {
 			t.Run(fmt.Sprint(rule, " ", epoch), func(t *testing.T) {

@@ -143,6 +143,7 @@ func TestCountersKnowRatesAlone(t *testing.T) {
 
 // TestDemandRefused: where every byte waits for a circuit, counters would see nothing for ever. Backlog is seen.
 func TestDemandRefused(t *testing.T) {
+	t.Parallel()
 	opt := Options{Demo: true, Seed: 1, Policies: []string{"sunflow"}, Speedup: 1, Coflows: 20, On: OnFlowsim,
 		Fabric: "crossbar:ports=8,rate=1Gbps,dark=10ms", Demand: []demand.Options{{Source: demand.FromCounters}}}
 	if _, err := prepare(opt, 1); err == nil || !strings.Contains(err.Error(), "nothing to count") {
@@ -184,6 +185,7 @@ func TestDemandNeedsCircuits(t *testing.T) {
 
 // TestCrashesWithEstimates: a new controller knows nothing of traffic, and learns it again.
 func TestCrashesWithEstimates(t *testing.T) {
+	t.Parallel()
 	for _, source := range sources()[1:] {
 		for seed := range uint64(5) {
 			s, err := prepare(Options{Demo: true, Seed: seed, Policies: []string{"random+ecmp+sunflow"}, Speedup: 1, Coflows: 30, On: OnFlowsim, Demand: []demand.Options{source}}, 1)

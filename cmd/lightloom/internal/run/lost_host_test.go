@@ -1,12 +1,15 @@
 package run
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"testing"
 	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/workload"
+	"lightloom/emulator/calm"
 	"lightloom/emulator/fault"
 	"lightloom/southbound"
 )
@@ -25,32 +28,43 @@ func TestLostHost(t *testing.T) {
 			lost := busiestHost(before)
 			name := before.fabric.Topology.Node(before.fabric.HostNode[lost]).Name
 			c.Faults = []fault.Event{{At: at, Fault: fault.Fault{Kind: fault.Host, Name: name}}}
-			ran, err := c.Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(ran.Jobs) != len(c.Jobs) {
-				t.Fatalf("%d of %d jobs have ended: %q", len(ran.Jobs), len(c.Jobs), ran.Notes)
-			}
-			moved := 0
-			for i, was := range before.State.Tasks {
-				is := ran.State.Tasks[i]
-				switch {
-				case was.Host != lost && (is.Host != was.Host || is.Try != 0):
-					t.Errorf("task %d was on host %d, which lives, and ended on host %d in try %d", i, was.Host, is.Host, is.Try)
-				case was.Host == lost && is.Host == lost:
-					t.Errorf("task %d ended on host %d, which has failed", i, lost)
-				case was.Host == lost && was.Running() && is.Try != 1:
-					t.Errorf("task %d ran on the host that failed, and ended in try %d", i, is.Try)
-				case was.Host == lost:
-					moved++
+			calm.Measure(t, 5, func() error {
+				ran, err := c.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			if moved == 0 {
-				t.Error("the host that failed held no task")
-			}
+				if len(ran.Jobs) != len(c.Jobs) {
+					t.Fatalf("%d of %d jobs have ended: %q", len(ran.Jobs), len(c.Jobs), ran.Notes)
+				}
+				return placedAgain(t, before, ran, lost)
+			})
 		})
 	}
+}
+
+// placedAgain holds where tasks ended against where they were when a host failed, by the simulator. Where the machine is so
+// busy that jobs came later than that, others are where they were not then: that is returned.
+func placedAgain(t *testing.T, before, ran *Ran, lost southbound.HostID) error {
+	t.Helper()
+	var differ []error
+	moved := 0
+	for i, was := range before.State.Tasks {
+		is := ran.State.Tasks[i]
+		switch {
+		case was.Host != lost && (is.Host != was.Host || is.Try != 0):
+			differ = append(differ, fmt.Errorf("task %d was on host %d, which lives, and ended on host %d in try %d", i, was.Host, is.Host, is.Try))
+		case was.Host == lost && is.Host == lost:
+			t.Errorf("task %d ended on host %d, which has failed", i, lost)
+		case was.Host == lost && was.Running() && is.Try != 1:
+			differ = append(differ, fmt.Errorf("task %d ran on the host that failed, and ended in try %d", i, is.Try))
+		case was.Host == lost:
+			moved++
+		}
+	}
+	if moved == 0 {
+		t.Error("the host that failed held no task")
+	}
+	return errors.Join(differ...)
 }
 
 // computing are jobs that have all been placed, and whose first tasks compute, when a host fails.

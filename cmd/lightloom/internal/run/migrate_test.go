@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"lightloom/controller/state"
 )
@@ -56,6 +55,7 @@ func meanJCT(t *testing.T, s *setup) (float64, *state.Migrated) {
 // TestMigrateHelps: over five seeds of storms jobs end sooner, each byte of an edge is received once, and what begins
 // again is counted. Where a factor makes every move that costs anything too dear, less is sent again.
 func TestMigrateHelps(t *testing.T) {
+	t.Parallel()
 	still, moved, again, dearer := 0.0, 0.0, int64(0), int64(0)
 	for seed := range uint64(5) {
 		jct, m := meanJCT(t, migrating(t, seed, 0, nil))
@@ -81,6 +81,7 @@ func TestMigrateHelps(t *testing.T) {
 // TestMigrateAmongFaults: tasks are moved while hosts, links and leaders fail, with and without circuits, and of batch
 // jobs too: every job ends with all its bytes, each received once.
 func TestMigrateAmongFaults(t *testing.T) {
+	t.Parallel()
 	faults := filepath.Join(t.TempDir(), "faults")
 	err := os.WriteFile(faults, []byte("300ms fail host h1-0\n400ms fail controller controller0\n500ms fail link tor0-spine0\n700ms heal host h1-0\n"+
 		"800ms fail host h2-1\n1s heal controller controller0\n1.5s heal link tor0-spine0\n2s heal host h2-1"), 0o600)
@@ -109,6 +110,7 @@ func TestMigrateAmongFaults(t *testing.T) {
 // TestMigrateCrashes kills leaderships again and again, between a move's entry and what it has hosts do too: every job
 // ends, and each byte is received once.
 func TestMigrateCrashes(t *testing.T) {
+	t.Parallel()
 	moved, killed := int64(0), 0
 	for seed := range uint64(12) {
 		s := migrating(t, seed, 1, nil)
@@ -168,7 +170,7 @@ func TestMigrateOnPackets(t *testing.T) {
 	s := migrating(t, 1, 1, func(o *Options) {
 		o.On, o.Stderr, o.Workload = OnNetns, os.Stderr, "storm:jobs=5,rate=60/min"
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), hanging)
 	defer cancel()
 	o, err := s.enter(ctx, s.rows[0], nil)
 	if err != nil {

@@ -58,6 +58,7 @@ func near(t *testing.T, what string, got, want, part float64) {
 
 // TestCoflowsimFigures holds the compatible mode against what coflowsim itself gave, to the digits that were noted.
 func TestCoflowsimFigures(t *testing.T) {
+	t.Parallel()
 	compat := Rules{Compat: CompatCoflowsim, CarryLocal: true}
 	for _, tc := range []struct {
 		name, policy     string

@@ -137,6 +137,7 @@ func TestDetoursWhereTheyHelp(t *testing.T) {
 // TestDetoursConserve plays random demands against the slow twin that goes slot by slot, schedule.RotorLB: every byte comes
 // once, as many of them by a third rack as there, and in the same slot.
 func TestDetoursConserve(t *testing.T) {
+	t.Parallel()
 	moved := 0
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 11))

@@ -80,6 +80,7 @@ func TestSimulateDemo(t *testing.T) {
 
 // TestCrashes kills the controller at random entries, before it acts on them, and lets a new one go on.
 func TestCrashes(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+maxmin"} {
 		for seed := range uint64(10) {
 			s := demoSetup(t, seed, policy)

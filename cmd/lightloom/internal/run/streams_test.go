@@ -31,7 +31,7 @@ func TestStreamsOnBoth(t *testing.T) {
 	}
 	checkStreams(t, s, sim)
 	needNetns(t, "netns", false)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), hanging)
 	defer cancel()
 	real, err := s.enter(ctx, s.rows[0], nil)
 	if err != nil {

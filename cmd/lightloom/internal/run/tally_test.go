@@ -115,7 +115,7 @@ func TestRatesOnPackets(t *testing.T) {
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: ") {
 		t.Fatalf("up says %q, want that it is up", lines.Text())
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hanging)
 	defer cancel()
 	select {
 	case text := <-said:

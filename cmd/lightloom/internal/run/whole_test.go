@@ -41,6 +41,7 @@ func whole(t *testing.T, fabric, policy string, rules Rules) (*setup, *outcome) 
 
 // TestWholeTraceKeepsBytes counts bytes on every link of the big switch, exactly, under rates by coflow.
 func TestWholeTraceKeepsBytes(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it replays the whole trace")
 	}

@@ -64,7 +64,7 @@ func start(t *testing.T, cfg Config) *running {
 	case <-up:
 	case err := <-r.ended:
 		t.Fatalf("switch %q: %v", cfg.Name, err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("switch %q does not listen", cfg.Name)
 	}
 	return r
@@ -78,7 +78,7 @@ func (r *running) end() {
 		if err != nil {
 			r.t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		r.t.Error("the switch does not end")
 	}
 }
@@ -118,7 +118,7 @@ func listen(t *testing.T, ctx context.Context, s *gnmi.Session) *heard {
 
 func (h *heard) until(what string, want func(southbound.DeviceEvent) bool) {
 	h.t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		select {
 		case e := <-h.ch:
