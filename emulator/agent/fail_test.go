@@ -15,7 +15,7 @@ func TestHostFails(t *testing.T) {
 	const hosts = 4
 	a := newTestAgent(t, hosts, nil)
 	slow := &southbound.Rates{}
-	s := mesh(1, hosts, 400_000, southbound.TagDefault)
+	s := mesh(1, hosts, 4_000_000, southbound.TagDefault) // four seconds, so that none ends before the host fails
 	for i := range s.Src {
 		slow.Pairs = append(slow.Pairs, southbound.PairRate{Src: s.Src[i], Dst: s.Dst[i], Rate: 8 * pathmap.Mbps})
 	}
