@@ -184,19 +184,36 @@ func (v *Live) apply(links ...LinkID) []Pair {
 	return nil
 }
 
-// pairs names pairs by their ends, sorted.
+// pairs names pairs, ascending, by their ends, sorted.
 func (v *Live) pairs(numbers []uint32) []Pair {
-	pairs := make([]Pair, 0, len(numbers))
+	ends := len(v.end)
+	names, from := make([]Pair, len(numbers)), make([]int32, 2*(ends+1))
+	byA, byB := from[:ends+1], from[ends+1:]
 	b := int32(1)
-	for _, n := range numbers {
+	for i, n := range numbers {
 		for pairOf(b-1, b) < n {
 			b++
 		}
 		x, y := v.end[n-pairOf(0, b)], v.end[b]
-		pairs = append(pairs, Pair{min(x, y), max(x, y)})
+		names[i] = Pair{min(x, y), max(x, y)}
+		byA[names[i].A+1]++
+		byB[names[i].B+1]++
 	}
-	slices.SortFunc(pairs, ComparePairs)
-	return pairs
+	for e := range ends {
+		byA[e+1] += byA[e]
+		byB[e+1] += byB[e]
+	}
+	// By B, then by A, each time keeping the order of equals.
+	half, sorted := make([]Pair, len(names)), names
+	for _, p := range names {
+		half[byB[p.B]] = p
+		byB[p.B]++
+	}
+	for _, p := range half {
+		sorted[byA[p.A]] = p
+		byA[p.A]++
+	}
+	return sorted
 }
 
 // ComparePairs orders pairs by A, then B.
