@@ -270,9 +270,9 @@ func (l *Loop) beginDue(s *state.State, now time.Duration) {
 	}
 }
 
-// displaced returns the circuits that ToRs may steer to and that hold one of the ports.
+// displaced returns the circuits that ToRs may steer to and that hold one of the ports. Borrowed until the next call.
 func (l *Loop) displaced(s *state.State, in, out southbound.Port) []southbound.CrossConnect {
-	var gone []southbound.CrossConnect
+	gone := l.gone[:0]
 	other := s.Leading(out)
 	for _, k := range [2]southbound.Port{min(in, other), max(in, other)} {
 		if k == southbound.NoPort || !l.steered[k] || len(gone) > 0 && gone[0].In == k {
@@ -283,6 +283,7 @@ func (l *Loop) displaced(s *state.State, in, out southbound.Port) []southbound.C
 			l.steered[k] = false
 		}
 	}
+	l.gone = gone
 	return gone
 }
 

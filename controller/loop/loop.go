@@ -121,6 +121,7 @@ type Loop struct {
 	cut     []bool                       // by link: what they are, with the other direction; nil before the first
 	taken   []bool                       // by OCS output: of what begins in this pass
 	steered []bool                       // by OCS input: its ToR may hold the circuit's rule
+	gone    []southbound.CrossConnect    // memory of displaced
 	sent    map[southbound.CoflowID][]southbound.Tag
 	touched []southbound.CoflowID // had bundles end since the last pass
 	idle    ports                 // inputs whose first reservation may have nothing left to carry

@@ -44,8 +44,10 @@ type Mover struct {
 	sets    []Set
 	out     []Settled
 	doubt   bool
-	ready   []*move // memory of Next, as is spare
+	ready   []*move // memory of Next, as are spare and told
 	spare   []Set
+	told    []Settled
+	free    []*move       // that are over
 	asks    []uint64      // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
 	stirred bool          // something was told since Next
 	due     time.Duration // where it is not stirred: when Next has something to do; unknown: nobody has asked
@@ -82,6 +84,21 @@ type move struct {
 	told    bool // the ToR may hold the new circuit's rule
 	missed  bool // one of the Sets awaited did not get through
 	off     bool // the circuit is to go, and none comes
+
+	tokens [2]uint64                  // memory of open
+	drops  [2]southbound.CrossConnect // memory of drop
+}
+
+// start adds a move, and has it drop what it displaces.
+func (m *Mover) start(in, out southbound.Port, displaced []southbound.CrossConnect) *move {
+	o := new(move)
+	if n := len(m.free); n > 0 {
+		o, m.free = m.free[n-1], m.free[:n-1]
+	}
+	*o = move{in: in, out: out}
+	o.open, o.drop = o.tokens[:0], append(o.drops[:0], displaced...)
+	m.moves = append(m.moves, o)
+	return o
 }
 
 // NewMover returns a Mover with nothing to do.
@@ -108,8 +125,8 @@ func (m *Mover) asked(in, out southbound.Port) {
 	}
 }
 
-// Begin starts a move to in→out. displaced are the circuits that may be steered to and that hold one of the ports. A
-// move in progress that holds one of the ports is given up.
+// Begin starts a move to in→out. displaced are the circuits that may be steered to and that hold one of the ports,
+// borrowed for the call. A move in progress that holds one of the ports is given up.
 func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []southbound.CrossConnect) {
 	m.stirred = true
 	for _, old := range m.moves {
@@ -129,14 +146,14 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 		}
 	}
 	m.out = slices.DeleteFunc(m.out, func(s Settled) bool { return s.In == in || s.Out == out })
-	m.moves = append(m.moves, &move{in: in, out: out, drop: slices.Clone(displaced)})
+	m.start(in, out, displaced)
 }
 
 // Remove starts to take away a circuit that nothing is to go over any more: its ToR forgets it, the port drains, and the
 // OCS lets go of it. Nothing settles. A move that wants one of the ports meanwhile takes over what is left to do.
 func (m *Mover) Remove(in, out southbound.Port) {
 	m.stirred = true
-	m.moves = append(m.moves, &move{in: in, out: out, off: true, drop: []southbound.CrossConnect{{In: in, Out: out}}})
+	m.start(in, out, []southbound.CrossConnect{{In: in, Out: out}}).off = true
 }
 
 // Busy says whether a move is in progress, or one has settled and Next has not told it yet.
@@ -228,7 +245,10 @@ func (m *Mover) advance(now time.Duration, o *move) {
 }
 
 func (m *Mover) remove(o *move) {
-	m.moves = slices.DeleteFunc(m.moves, func(x *move) bool { return x == o })
+	if i := slices.Index(m.moves, o); i >= 0 {
+		m.moves = slices.Delete(m.moves, i, i+1)
+		m.free = append(m.free, o)
+	}
 }
 
 // abandon gives a move up: its circuit is taken out of the ToR and the OCS, and the failure is told at once.
@@ -313,7 +333,7 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	}
 	sets, out := m.sets, m.out
 	m.sets, m.spare = m.spare[:0], m.sets
-	m.out, m.stirred, m.due = nil, false, unknown
+	m.out, m.told, m.stirred, m.due = m.told[:0], m.out, false, unknown
 	return sets, out
 }
 

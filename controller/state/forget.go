@@ -12,7 +12,7 @@ func (s *State) KeepMoves(n int, forgotten func([]Move)) { s.keep, s.onForget = 
 // forget drops the older half of the moves, but for those whose circuits have not ended.
 func (s *State) forget() {
 	old := len(s.d.Moves) / 2
-	var gone, left []Move
+	gone, left := s.spare[0][:0], s.spare[1][:0]
 	for i := range s.d.Moves[:old] {
 		if m := &s.d.Moves[i]; m.Ended == Unset {
 			s.d.Circuits[m.In].Move = int32(len(left))
@@ -33,4 +33,5 @@ func (s *State) forget() {
 	n := copy(s.d.Moves, left)
 	n += copy(s.d.Moves[n:], s.d.Moves[old:])
 	s.d.Moves = s.d.Moves[:n]
+	s.spare = [2][]Move{gone, left}
 }

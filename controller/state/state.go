@@ -138,6 +138,7 @@ type State struct {
 	// Derived: rebuilt from d alone by derive.
 	ledger   ledger
 	keep     int                     // moves; 0: all
+	spare    [2][]Move               // memory of forget
 	onForget func([]Move)            // of KeepMoves; may be nil
 	leads    []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
 	pledged  []pathmap.BitsPerSecond // by link; nil: nothing is

@@ -109,7 +109,7 @@ func (d *Device) setCircuits(c *southbound.Change) {
 	}
 	slices.SortFunc(op.off, byInput)
 	slices.SortFunc(op.on, byInput)
-	var off []*circuit
+	off := op.off[:0]
 	for _, c := range op.off {
 		if !c.made {
 			c.void = true // no mirror holds it: it is gone at once
@@ -121,7 +121,7 @@ func (d *Device) setCircuits(c *southbound.Change) {
 		d.status(c, southbound.PendingDeletion)
 	}
 	op.off = off
-	var on []*circuit
+	on := op.on[:0]
 	for _, c := range op.on {
 		if old := d.xbar.resurrect(c); old == nil {
 			on = append(on, c)
@@ -234,8 +234,9 @@ func (d *Device) applyCircuits(op *circuitChange) {
 	}
 }
 
-// pick marks circuits as applied and returns those that will be lit, those that fail, and those that are invalid.
+// pick marks circuits as applied and returns those that will be lit, in place, those that fail, and those that are invalid.
 func (d *Device) pick(all []*circuit) (on, failed, spoilt []*circuit) {
+	on = all[:0]
 	for _, c := range all {
 		if c.void {
 			continue

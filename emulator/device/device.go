@@ -52,10 +52,7 @@ func New(c Config) *Device {
 	for i := range d.lights {
 		d.lights[i] = light{is: true, told: true}
 	}
-	switch c.Kind {
-	case Packet:
-		d.rules = newRules()
-	case Optical:
+	if c.Kind == Optical {
 		d.xbar = newCrossbar(c.Ports, c.LogSize)
 	}
 	return d
@@ -138,7 +135,7 @@ func (d *Device) Seen(now time.Duration) southbound.Seen {
 
 // Accepted returns what the device has accepted, as one change that replaces everything: its configuration.
 func (d *Device) Accepted() *southbound.Change {
-	return &southbound.Change{Replace: true, Rules: sorted(d.rules.accepted), Connect: d.xbar.accepted()}
+	return &southbound.Change{Replace: true, Rules: sorted(&d.rules.accepted), Connect: d.xbar.accepted()}
 }
 
 // Down says whether the device restarts at now.

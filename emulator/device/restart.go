@@ -68,7 +68,7 @@ func (d *Device) stopRules() {
 	}
 	d.effective(&ruleChange{replace: true})
 	if d.cfg.Recovery == Remove {
-		clear(d.rules.accepted)
+		d.rules.accepted.Clear()
 	}
 	if err := d.cfg.Plane.SetRules(nil, nil, true); err != nil {
 		d.fail(fmt.Errorf("clear rules: %w", err))
@@ -117,11 +117,11 @@ func (d *Device) boot() {
 
 func (d *Device) bootRules() {
 	d.rules.pending = nil
-	if err := d.cfg.Plane.SetRules(sorted(d.rules.accepted), nil, true); err != nil {
+	if err := d.cfg.Plane.SetRules(sorted(&d.rules.accepted), nil, true); err != nil {
 		d.fail(fmt.Errorf("restore rules: %w", err))
 		return
 	}
-	d.effective(&ruleChange{set: sorted(d.rules.accepted), replace: true})
+	d.effective(&ruleChange{set: sorted(&d.rules.accepted), replace: true})
 }
 
 // bootCircuits lets circuits that were kept finish their moves, takes those away that were leaving, and makes those

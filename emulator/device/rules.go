@@ -3,10 +3,10 @@ package device
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
+	"lightloom/emulator/keyed"
 	"lightloom/southbound"
 )
 
@@ -20,8 +20,9 @@ func CompareMatch(a, b southbound.Match) int {
 
 // rules is the table of a packet switch, twice: as accepted, and as the plane has it.
 type rules struct {
-	accepted, applied map[uint64]southbound.Rule // by the match's key
+	accepted, applied keyed.Map[southbound.Rule] // by the match's key
 	pending           []*ruleChange              // accepted and not applied, in order
+	now               ruleChange                 // memory of reduce
 }
 
 // ruleChange is one accepted change: what the plane will be told.
@@ -41,7 +42,7 @@ type Applied struct {
 
 // effective does a change to the applied table and tells it.
 func (d *Device) effective(c *ruleChange) {
-	c.into(d.rules.applied)
+	c.into(&d.rules.applied)
 	if d.heard != nil {
 		d.heard(Applied{At: d.now, Set: c.set, Drop: c.drop, Replace: c.replace})
 	}
@@ -54,26 +55,27 @@ func (d *Device) effective(c *ruleChange) {
 // device. Only the last f is.
 func (d *Device) OnApplied(f func(Applied)) { d.heard = f }
 
-func newRules() rules {
-	return rules{accepted: map[uint64]southbound.Rule{}, applied: map[uint64]southbound.Rule{}}
-}
+func (r *rules) seen() []southbound.Rule { return sorted(&r.applied) }
 
-func (r *rules) seen() []southbound.Rule { return sorted(r.applied) }
-
-func sorted(m map[uint64]southbound.Rule) []southbound.Rule {
-	return slices.SortedFunc(maps.Values(m), func(a, b southbound.Rule) int { return CompareMatch(a.Match, b.Match) })
+func sorted(m *keyed.Map[southbound.Rule]) []southbound.Rule {
+	var all []southbound.Rule
+	for _, r := range m.All() {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b southbound.Rule) int { return CompareMatch(a.Match, b.Match) })
+	return all
 }
 
 // into does the change to a table.
-func (c *ruleChange) into(table map[uint64]southbound.Rule) {
+func (c *ruleChange) into(table *keyed.Map[southbound.Rule]) {
 	if c.replace {
-		clear(table)
+		table.Clear()
 	}
 	for _, m := range c.drop {
-		delete(table, m.Key())
+		table.Delete(m.Key())
 	}
 	for _, r := range c.set {
-		table[r.Key()] = r
+		table.Set(r.Key(), r)
 	}
 }
 
@@ -104,7 +106,7 @@ func (d *Device) checkRules(c *southbound.Change) error {
 			return fmt.Errorf("drop of rule for %s: %w", matchText(m), err)
 		}
 	}
-	if n := len(c.Rules); n > maxRules || !c.Replace && n+len(d.rules.accepted) > maxRules {
+	if n := len(c.Rules); n > maxRules || !c.Replace && n+d.rules.accepted.Len() > maxRules {
 		return fmt.Errorf("the table holds at most %d rules", maxRules)
 	}
 	if ch, ok := d.cfg.Plane.(Checker); ok {
@@ -164,35 +166,43 @@ func (d *Device) setRules(c *southbound.Change) error {
 		if err := d.cfg.Plane.SetRules(change.set, change.drop, change.replace); err != nil {
 			return err
 		}
-		change.into(d.rules.accepted)
+		change.into(&d.rules.accepted)
+		if d.heard != nil || d.onApplied != nil { // they may keep it
+			change = change.clone()
+		}
 		d.effective(change)
 		return nil
 	}
-	change.into(d.rules.accepted)
-	d.rules.pending = append(d.rules.pending, change)
+	change.into(&d.rules.accepted)
+	d.rules.pending = append(d.rules.pending, change.clone())
 	d.agenda.add(at, d.applyRules)
 	return nil
 }
 
-// reduce returns what of c differs from what is accepted, or nil.
+func (c *ruleChange) clone() *ruleChange {
+	return &ruleChange{set: slices.Clone(c.set), drop: slices.Clone(c.drop), replace: c.replace}
+}
+
+// reduce returns what of c differs from what is accepted, or nil. Borrowed until the next call.
 func (r *rules) reduce(c *southbound.Change) *ruleChange {
-	out := &ruleChange{replace: c.Replace}
+	r.now = ruleChange{set: r.now.set[:0], drop: r.now.drop[:0], replace: c.Replace}
+	out := &r.now
 	same := true
 	for _, n := range c.Rules {
-		old, ok := r.accepted[n.Key()]
+		old, ok := r.accepted.Get(n.Key())
 		if differs := !ok || old != n; differs || c.Replace {
 			out.set = append(out.set, n)
 			same = same && !differs
 		}
 	}
 	if c.Replace {
-		if same && len(c.Rules) == len(r.accepted) {
+		if same && len(c.Rules) == r.accepted.Len() {
 			return nil
 		}
 		return out
 	}
 	for _, m := range c.Drop {
-		_, ok := r.accepted[m.Key()]
+		_, ok := r.accepted.Get(m.Key())
 		if ok && !slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return n.Match == m }) {
 			out.drop = append(out.drop, m)
 		}
@@ -210,9 +220,9 @@ func (d *Device) applyRules(time.Duration) {
 	d.rules.pending = d.rules.pending[1:]
 	if err := d.cfg.Plane.SetRules(change.set, change.drop, change.replace); err != nil {
 		d.fail(fmt.Errorf("apply rules: %w", err))
-		d.rules.accepted = maps.Clone(d.rules.applied)
+		d.rules.accepted = d.rules.applied.Clone()
 		for _, p := range d.rules.pending {
-			p.into(d.rules.accepted)
+			p.into(&d.rules.accepted)
 		}
 		return
 	}

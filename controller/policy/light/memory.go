@@ -29,6 +29,7 @@ type memory struct {
 	begun, unbegun, held, sameAs []controller.Reservation // of the ledger of one decision
 	todo                         []pair
 	byInput                      byInput
+	byCoflow                     byCoflow
 	planned                      map[southbound.CoflowID]bool
 }
 

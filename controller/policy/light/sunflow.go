@@ -162,15 +162,7 @@ func (l *ledger) sort(all []demand) {
 			l.hold(*r)
 		}
 	}
-	slices.SortFunc(l.unbegun, func(a, b controller.Reservation) int {
-		switch {
-		case a.Coflow != b.Coflow:
-			return cmp.Compare(a.Coflow, b.Coflow)
-		case a.NotBefore != b.NotBefore:
-			return cmp.Compare(a.NotBefore, b.NotBefore)
-		}
-		return cmp.Compare(a.In, b.In)
-	})
+	l.memory.byCoflow.sort(l.unbegun)
 }
 
 // demands says whether a coflow is in demand.

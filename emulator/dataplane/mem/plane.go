@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"lightloom/emulator/keyed"
 	"lightloom/southbound"
 )
 
@@ -17,7 +18,7 @@ type Plane struct {
 	clock func() time.Duration
 
 	mu      sync.RWMutex
-	rules   map[uint64]way // by the match's key
+	rules   keyed.Map[way] // by the match's key
 	dark    []bool
 	cross   []crossing
 	dropped uint64
@@ -34,7 +35,7 @@ type crossing struct {
 // New makes the plane of a switch with that many ports: no rules, no circuits, light on every port. clock gives the
 // fabric's instant.
 func New(ports int32, clock func() time.Duration) *Plane {
-	p := &Plane{clock: clock, rules: map[uint64]way{}, dark: make([]bool, ports), cross: make([]crossing, ports)}
+	p := &Plane{clock: clock, dark: make([]bool, ports), cross: make([]crossing, ports)}
 	for i := range p.cross {
 		p.cross[i].out = southbound.NoPort
 	}
@@ -52,13 +53,13 @@ func (p *Plane) SetRules(set []southbound.Rule, drop []southbound.Match, replace
 	}
 	p.gen++
 	if replace {
-		clear(p.rules)
+		p.rules.Clear()
 	}
 	for _, m := range drop {
-		delete(p.rules, m.Key())
+		p.rules.Delete(m.Key())
 	}
 	for _, r := range set {
-		p.rules[r.Key()] = way{r.Primary, r.Backup}
+		p.rules.Set(r.Key(), way{r.Primary, r.Backup})
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func (p *Plane) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbou
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
 		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack, Tag: southbound.AnyTag},
 	} {
-		w, ok := p.rules[m.Key()]
+		w, ok := p.rules.Get(m.Key())
 		switch {
 		case !ok:
 			continue
