@@ -27,8 +27,8 @@ type lane struct {
 }
 
 // looksMost is how often the first end is found by looking at all rows before the heap is built after all. Between two
-// decisions it is asked for twice: after the rates are set, and after the first end, which calls for the next decision.
-const looksMost = 2
+// decisions that is once: after the first end, which calls for the next decision.
+const looksMost = 1
 
 // laned is a bundle in the lane.
 type laned struct {
@@ -144,10 +144,12 @@ func (f *fluid) moveLaned(i int32) {
 
 // grantLane gives every row of the lane what it asks for. Where many get another rate, nothing is moved in the heap.
 func (f *fluid) grantLane() {
-	ln, changed := &f.lane, f.tmp.rows[:0]
+	ln, changed, first := &f.lane, f.tmp.rows[:0], southbound.Never
 	for i := range ln.rows {
 		if r := &ln.rows[i]; r.asks()*f.perBit != r.rate {
 			changed = append(changed, int32(i))
+		} else if r.end < first {
+			first = r.end
 		}
 	}
 	f.tmp.rows = changed
@@ -158,23 +160,21 @@ func (f *fluid) grantLane() {
 		return
 	}
 	for _, i := range changed {
-		f.paceLaned(i, ln.rows[i].asks())
-	}
-	ln.loosen()
-}
-
-// loosen leaves the heap in disorder, and finds the first end.
-func (ln *lane) loosen() {
-	ln.heap, ln.stale = ln.heap[:0], true
-	ln.loose, ln.looks = true, looksMost
-	ln.look()
-	for i := range ln.rows {
-		if r := &ln.rows[i]; r.end == southbound.Never {
-			r.pos = none
-		} else {
+		r := &ln.rows[i]
+		f.paceLaned(i, r.asks())
+		if r.pos = none; r.end != southbound.Never {
 			r.pos = 0
 		}
+		first = min(first, r.end)
 	}
+	ln.loosen(first)
+}
+
+// loosen leaves the heap in disorder; first is the first end.
+func (ln *lane) loosen(first time.Duration) {
+	ln.heap, ln.stale = ln.heap[:0], true
+	ln.loose, ln.looks = true, looksMost
+	ln.first, ln.known = first, true
 }
 
 // look finds the first end among all rows.

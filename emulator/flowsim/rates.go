@@ -83,6 +83,7 @@ func (f *fluid) paceAgain(index int32, o *order) {
 	old := co.extra
 	co.extra = append(f.tmp.extra[:0], o.extra...)
 	f.tmp.extra = old
+	held := co.until == 0 && o.until == 0
 	if o.until != co.until || co.late > 0 {
 		f.pace(index, o.until)
 	}
@@ -95,7 +96,10 @@ func (f *fluid) paceAgain(index int32, o *order) {
 		default:
 			x := &co.extra[k]
 			if i < len(old) && old[i].Row == x.Row {
-				i++
+				if i++; held && old[i-1].Rate == x.Rate && f.bundles[co.first+x.Row].class == onLane {
+					k++
+					continue // it has nothing but its extra, and that is as it was
+				}
 			}
 			f.extraAgain(co, co.first+x.Row, float64(x.Rate), ahead)
 			k++
@@ -158,11 +162,18 @@ func (co *coflow) extraOf(row int32) float64 {
 	if len(co.extra) == 0 {
 		return 0
 	}
-	i, ok := slices.BinarySearchFunc(co.extra, row, func(x southbound.Extra, row int32) int { return cmp.Compare(x.Row, row) })
-	if !ok {
+	first, end := 0, len(co.extra)
+	for first < end {
+		if mid := (first + end) / 2; co.extra[mid].Row < row {
+			first = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	if first == len(co.extra) || co.extra[first].Row != row {
 		return 0
 	}
-	return float64(co.extra[i].Rate)
+	return float64(co.extra[first].Rate)
 }
 
 // spreadOf returns what a spread gives a bundle between two hosts, in bits a second.

@@ -100,11 +100,19 @@ func (f *fluid) grant() bool {
 		if each == 0 {
 			continue
 		}
-		links := r.tight
-		if len(links) <= 2 {
-			links = r.ends[:len(links)]
+		if len(r.tight) == 2 { // as on every flat fabric: no need to follow the route
+			a, b := r.ends[0], r.ends[1]
+			if load[a] == 0 {
+				touched = append(touched, a)
+			}
+			load[a] += each
+			if load[b] == 0 {
+				touched = append(touched, b)
+			}
+			load[b] += each
+			continue
 		}
-		for _, l := range links {
+		for _, l := range r.tight {
 			if load[l] == 0 {
 				touched = append(touched, l)
 			}

@@ -237,9 +237,13 @@ func (o *Ordered) sortExtra() {
 		o.groups = append(o.groups, all[first:end])
 		first = end
 	}
-	slices.SortFunc(o.groups, func(a, b []southbound.Extra) int {
+	byID := func(a, b []southbound.Extra) int {
 		return cmp.Or(cmp.Compare(a[0].Coflow, b[0].Coflow), cmp.Compare(a[0].Row, b[0].Row))
-	})
+	}
+	if slices.IsSortedFunc(o.groups, byID) {
+		return
+	}
+	slices.SortFunc(o.groups, byID)
 	o.spare = o.spare[:0]
 	for _, g := range o.groups {
 		o.spare = append(o.spare, g...)

@@ -70,19 +70,21 @@ func (s *sums) told(g *ground, left *southbound.Left) {
 		}
 	}
 	s.version, s.survey = left.Version, g.surveys
-	s.base, s.loads, s.touched, s.most = s.base[:0], s.loads[:0], s.touched[:0], 0
+	s.touched, s.most = s.touched[:0], 0
+	base, loads, where, binds := s.base[:0], s.loads[:0], s.where, g.binds
 	for i := range left.Load {
 		u := &left.Load[i]
-		if u.Rows <= 0 || !g.binds[u.Link] {
+		if u.Rows <= 0 || !binds[u.Link] {
 			continue
 		}
 		if u.Base > s.most {
 			s.most = u.Base
 		}
-		s.base = append(s.base, u.Base)
-		s.loads = append(s.loads, load{link: u.Link})
-		s.where[u.Link] = int32(len(s.loads))
+		base = append(base, u.Base)
+		loads = append(loads, load{link: u.Link})
+		where[u.Link] = int32(len(loads))
 	}
+	s.base, s.loads = base, loads
 }
 
 // scale finds what links have to carry by the factor. Where all links are alike, the one with the most takes longest,
