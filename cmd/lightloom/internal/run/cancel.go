@@ -71,8 +71,11 @@ func (s *stage) serveCancel(ctx context.Context, name string) reply {
 	if _, err := s.client.Cancel(ctx, id); err != nil {
 		return fail(err)
 	}
-	if d, err = s.data(ctx); err != nil {
-		return fail(err)
+	// The leader has committed it; whoever is asked for the state may not have applied it yet.
+	for d.Jobs[id].Ended == state.Unset {
+		if d, err = s.data(ctx); err != nil {
+			return fail(err)
+		}
 	}
 	j := d.Jobs[id]
 	out := &CancelledJob{Job: id, Name: j.Name, Cancelled: j.Cancelled, Ended: j.Ended.Seconds(), Delivered: 0}
