@@ -150,6 +150,9 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 	case wiring.OutputJSON:
 		return page.JSON(f.stdout)
 	case outputCSV:
+		for _, n := range page.Notes { // the rows have no place for them
+			fmt.Fprintln(f.stderr, "note:", n)
+		}
 		return page.CSV(f.stdout)
 	}
 	return page.Table(f.stdout)
