@@ -79,3 +79,16 @@ func (f *fluid) close() {
 		f.post(&f.routes[i])
 	}
 }
+
+// closeOver brings the payload of the links up to date that all lead to one node, or to one input of the optical switch: no
+// route goes there that did not ask what follows.
+func (f *fluid) closeOver(n pathmap.NodeID) {
+	for _, i := range f.watch[n] {
+		r := &f.routes[i]
+		if r.live > 0 && f.accountShared(r) {
+			f.close() // some of its bundles are in no class of the route's
+			return
+		}
+		f.post(r)
+	}
+}

@@ -173,6 +173,9 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 	}
 	for _, a := range sc.actions {
 		run(a.at)
+		if len(lefts)%7 == 6 { // seldom, since it closes the books that the next look is to find open
+			checkInto(t, s)
+		}
 		lefts = append(lefts, nil)
 		for _, k := range sc.rows {
 			n := 0.0
@@ -206,6 +209,22 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 	}
 	run(time.Hour)
 	return s, ev, lefts
+}
+
+// checkInto holds what is counted into each input of the optical switch against the books of all links, closed afterwards.
+func checkInto(t testing.TB, s *Sim) {
+	t.Helper()
+	var into []pathmap.Bytes
+	for in := range s.fabric.OCSPorts() {
+		into = append(into, s.Into(southbound.Port(in)))
+	}
+	all := s.Counters().Payload
+	for in, got := range into {
+		l := s.way(s.fabric.ToRNode[s.fabric.OCSRack(int32(in))], southbound.Port(s.fabric.OCSUplink[in]))
+		if got != all[l] {
+			t.Fatalf("%v: %d bytes into input %d, by the books of its link %d", s.Now(), got, in, all[l])
+		}
+	}
 }
 
 func (sc *script) dropBackups(t testing.TB, s *Sim) {

@@ -110,7 +110,7 @@ func (f *fluid) unlist(n pathmap.NodeID) {
 	})
 }
 
-// exit counts one bundle less.
+// exit counts one bundle less. Books of routes without bundles are empty.
 func (f *fluid) exit(index int32) {
 	r := &f.routes[index]
 	r.live--
@@ -118,6 +118,7 @@ func (f *fluid) exit(index int32) {
 	if r.live > 0 {
 		return
 	}
+	f.post(r)
 	last := f.active[len(f.active)-1]
 	f.active[r.pos] = last
 	f.routes[last].pos = r.pos

@@ -1,18 +1,21 @@
 package flowsim
 
 import (
-	"slices"
-
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
-// Payload returns the payload bytes that have gone over each link until Now.
-func (s *Sim) Payload() []pathmap.Bytes {
+// Into returns the payload bytes that have gone into an input of the optical switch until Now, whatever circuit it had. It
+// takes time by the bundles that are under way there.
+func (s *Sim) Into(input southbound.Port) pathmap.Bytes {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fluid.close()
-	return slices.Clone(s.fluid.payload)
+	l := s.way(s.fabric.ToRNode[s.fabric.OCSRack(int32(input))], southbound.Port(s.fabric.OCSUplink[input]))
+	if l == pathmap.None {
+		return 0
+	}
+	s.fluid.closeOver(s.circuitOf(input))
+	return s.fluid.payload[l]
 }
 
 // Waiting writes into by, which has an entry for each link, the payload bytes that started bundles have still to send over

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"lightloom/controller/state"
@@ -86,12 +87,11 @@ func (w *queueWatch) loads(end time.Duration, wire []pathmap.Bytes) []portLoad {
 // the next one of that input is, or the run ends.
 type circuitWatch struct {
 	sim   *flowsim.Sim
-	link  []pathmap.LinkID // by input
-	on    []int32          // by input: the move whose circuit it carries, -1 for none
-	since []pathmap.Bytes  // by input: bytes of its link then
-	bytes []pathmap.Bytes  // by move
-	open  []int32          // moves that are neither usable nor over, as far as looked at
-	seen  int              // moves looked at
+	on    []int32         // by input: the move whose circuit it carries, -1 for none
+	since []pathmap.Bytes // by input: bytes of its link then
+	bytes []pathmap.Bytes // by move
+	open  []int32         // moves that are neither usable nor over, as far as looked at
+	seen  int             // moves looked at
 }
 
 func newCircuitWatch(sim *flowsim.Sim, s *state.State) *circuitWatch {
@@ -99,15 +99,8 @@ func newCircuitWatch(sim *flowsim.Sim, s *state.State) *circuitWatch {
 	if !f.HasOCS() {
 		return nil
 	}
-	w := &circuitWatch{sim: sim, since: make([]pathmap.Bytes, f.OCSPorts())}
-	for in, p := range f.OCSUplink {
-		l := pathmap.LinkID(pathmap.None)
-		if p != pathmap.None {
-			l = f.Topology.OutPort(f.ToRNode[f.OCSRack(int32(in))], p)
-		}
-		w.link, w.on = append(w.link, l), append(w.on, -1)
-	}
-	return w
+	n := f.OCSPorts()
+	return &circuitWatch{sim: sim, on: slices.Repeat([]int32{-1}, n), since: make([]pathmap.Bytes, n)}
 }
 
 // step looks for circuits that have become usable.
@@ -118,15 +111,11 @@ func (w *circuitWatch) step(d *state.Data) {
 	for ; w.seen < len(d.Moves); w.seen++ {
 		w.open, w.bytes = append(w.open, int32(w.seen)), append(w.bytes, 0)
 	}
-	var now []pathmap.Bytes
 	keep := w.open[:0]
 	for _, m := range w.open {
 		switch move := &d.Moves[m]; {
 		case move.Usable != state.Unset:
-			if now == nil {
-				now = w.sim.Payload()
-			}
-			w.turn(move.In, m, now)
+			w.turn(move.In, m)
 		case move.Ended == state.Unset:
 			keep = append(keep, m)
 		}
@@ -135,8 +124,8 @@ func (w *circuitWatch) step(d *state.Data) {
 }
 
 // turn ends what an input has carried so far and begins with a move, or with none.
-func (w *circuitWatch) turn(in southbound.Port, m int32, now []pathmap.Bytes) {
-	n := now[w.link[in]]
+func (w *circuitWatch) turn(in southbound.Port, m int32) {
+	n := w.sim.Into(in)
 	if old := w.on[in]; old >= 0 {
 		w.bytes[old] = n - w.since[in]
 	}
@@ -149,11 +138,8 @@ func (w *circuitWatch) close(d *state.Data) []pathmap.Bytes {
 		return nil
 	}
 	w.step(d)
-	now := w.sim.Payload()
 	for in := range w.on {
-		if w.link[in] != pathmap.None {
-			w.turn(southbound.Port(in), -1, now)
-		}
+		w.turn(southbound.Port(in), -1)
 	}
 	return w.bytes
 }
