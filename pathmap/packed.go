@@ -161,7 +161,7 @@ func (p *packer) write() {
 func (r packedRow) block(s int32, f form) bitReader {
 	if r.patch != nil {
 		if i, ok := slices.BinarySearch(r.patch.source, s); ok {
-			return bitReader{bytes: r.patch.bits, at: r.patch.at[i]}
+			return r.patch.block[i]
 		}
 	}
 	in := bitReader{bytes: r.bits, at: int(r.at[s/2])}

@@ -5,15 +5,24 @@ import (
 	"slices"
 )
 
-// A patch holds the blocks of a row that a repair has written anew. The row itself is never written: maps made before
-// the repair share it.
+// A patch holds the blocks of a row that repairs have written anew. The row itself is never written: maps made before
+// the repair share it, and its bits outlive it in the patches that follow.
 type patch struct {
-	source []int32 // by rank, ascending
-	at     []int   // where each source's block begins in bits, and where the last one ends
-	bits   []byte
+	source []int32     // by rank, ascending
+	block  []bitReader // at the beginning of each source's block
 }
 
-func (p *patch) bytes() int64 { return int64(4*cap(p.source)+8*cap(p.at)+cap(p.bits)) + 72 }
+func (p *patch) bytes() int64 {
+	n := int64(4*cap(p.source)+32*cap(p.block)) + 48
+	seen := map[*byte]bool{}
+	for i := range p.block {
+		if bits := p.block[i].bytes; !seen[&bits[0]] {
+			seen[&bits[0]] = true
+			n += int64(cap(bits))
+		}
+	}
+	return n
+}
 
 // patchShare is the part of a row's blocks, one in so many, that may be patched before the row is written whole.
 const patchShare = 3
@@ -36,32 +45,27 @@ func (r packedRow) patched(fresh *patch, sources int, f form) packedRow {
 
 // merge returns the blocks of p and fresh, fresh ones where both have them.
 func (p *patch) merge(fresh *patch) *patch {
-	w := bitWriter{bytes: make([]byte, 0, len(p.bits)+len(fresh.bits))}
 	most := len(p.source) + len(fresh.source)
-	m := &patch{source: make([]int32, 0, most), at: make([]int, 0, most+1)}
-	i, j := 0, 0
-	for i < len(p.source) || j < len(fresh.source) {
-		from, k := fresh, j
-		if j == len(fresh.source) || i < len(p.source) && p.source[i] < fresh.source[j] {
-			from, k = p, i
+	m := &patch{source: make([]int32, 0, most), block: make([]bitReader, 0, most)}
+	i := 0
+	for j, s := range fresh.source {
+		first := i
+		for i < len(p.source) && p.source[i] < s {
 			i++
-		} else {
-			if i < len(p.source) && p.source[i] == fresh.source[j] {
-				i++
-			}
-			j++
 		}
-		m.source, m.at = append(m.source, from.source[k]), append(m.at, w.at())
-		w.copy(bitReader{bytes: from.bits, at: from.at[k]}, from.at[k+1]-from.at[k])
+		m.source, m.block = append(m.source, p.source[first:i]...), append(m.block, p.block[first:i]...)
+		if i < len(p.source) && p.source[i] == s {
+			i++
+		}
+		m.source, m.block = append(m.source, s), append(m.block, fresh.block[j])
 	}
-	m.at = append(m.at, w.at())
-	m.bits = w.take()
+	m.source, m.block = append(m.source, p.source[i:]...), append(m.block, p.block[i:]...)
 	return m
 }
 
 // whole returns the row without patch, unless it has become too long for that.
 func (r packedRow) whole(sources int, f form) (packedRow, bool) {
-	w := bitWriter{bytes: make([]byte, 0, len(r.bits)+len(r.patch.bits))}
+	w := bitWriter{bytes: make([]byte, 0, len(r.bits)+len(r.bits)/8)}
 	at := make([]uint32, 0, len(r.at))
 	for s := range int32(sources) {
 		if s%2 == 0 {

@@ -1,13 +1,17 @@
 package pathmap
 
+import (
+	"runtime"
+	"slices"
+	"sync"
+)
+
 // renewal is what repairing one row came to.
 type renewal struct {
-	target  int32
-	pairs   []uint32 // to look at; afterwards those that changed
-	fresh   packedRow
-	last    []uint16  // by pair that changed
-	add     []usePair // cables that pairs use now and did not before
-	dropped []usePair
+	target int32
+	pairs  []uint32 // to look at; afterwards those that changed
+	fresh  packedRow
+	last   []uint16 // by pair that changed
 }
 
 // usePair is a pair and a cable that it uses.
@@ -20,9 +24,17 @@ type usePair struct {
 // or those that use a cable that is back.
 func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 	rows := splitRows(pairs)
+	var mu sync.Mutex
+	var workers []*renewer
 	each(len(rows), func() func(int) {
-		w := renewer{before: v.m, ends: v.users.last, older: newDecoder(len(v.out)), newer: newDecoder(len(v.out)),
+		w := &renewer{before: v.m, ends: v.users.last, older: newDecoder(len(v.out)), newer: newDecoder(len(v.out)),
 			gate: back, packer: packer{m: next, back: v.back, inverse: v.inverse, local: v.local, stack: make(stack, 0, inline)}}
+		if back != nil && len(back.cables) == 1 {
+			w.passage = newPassage(next.g, back)
+		}
+		mu.Lock()
+		workers = append(workers, w)
+		mu.Unlock()
 		return func(i int) { w.row(&rows[i]) }
 	})
 	changed := make([]uint32, 0, len(pairs))
@@ -35,18 +47,32 @@ func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 		for j, n := range r.pairs {
 			v.users.last[n] = r.last[j]
 		}
-		for _, u := range r.dropped {
-			if !v.out[u.cable] {
-				v.users.drop(u.cable, u.pair)
-			}
-		}
-		for _, u := range r.add {
-			v.users.add(u.cable, u.pair)
-		}
 		changed = append(changed, r.pairs...)
 	}
+	v.reindex(workers)
 	v.m = next
 	return changed
+}
+
+// reindex brings the index in line with what renewers have found.
+func (v *Live) reindex(found []*renewer) {
+	parts := int32(runtime.GOMAXPROCS(0))
+	each(int(parts), func() func(int) {
+		return func(part int) {
+			for _, w := range found {
+				for _, u := range w.dropped {
+					if u.cable%parts == int32(part) && !v.out[u.cable] {
+						v.users.drop(u.cable, u.pair)
+					}
+				}
+				for _, u := range w.add {
+					if u.cable%parts == int32(part) {
+						v.users.add(u.cable, u.pair)
+					}
+				}
+			}
+		}
+	})
 }
 
 // splitRows groups ascending pairs by their row.
@@ -75,8 +101,11 @@ type renewer struct {
 	older, newer decoder
 	spare        *fan     // room for a fan
 	ends         []uint16 // users.last
+	passage      *passage // of a gate of one cable
 	links        []LinkID
 	path         []int32
+	add          []usePair // cables that pairs use now and did not before
+	dropped      []usePair
 }
 
 // fanWorth is how many entries of a graph may be looked at to make a fan, for each pair that will be searched with it.
@@ -88,7 +117,7 @@ func (w *renewer) row(r *renewal) {
 	if w.gate != nil {
 		r.pairs = w.pass(r.pairs, t)
 	}
-	if len(r.pairs)*fanWorth >= len(m.g.to) {
+	if w.gate != nil && w.passage == nil && len(r.pairs)*fanWorth >= len(m.g.to) {
 		if w.spare == nil {
 			w.spare = newFan(m.g.nodes())
 		}
@@ -96,27 +125,167 @@ func (w *renewer) row(r *renewal) {
 		w.fan.fill(m.g, m.node[t], w.back)
 	}
 	w.out.reset()
-	fresh := &patch{source: make([]int32, 0, len(r.pairs)), at: make([]int, 0, len(r.pairs)+1)}
+	fresh := &patch{source: make([]int32, 0, len(r.pairs)), block: make([]bitReader, 0, len(r.pairs))}
 	r.last = make([]uint16, 0, len(r.pairs))
 	changed := make([]uint32, 0, len(r.pairs))
 	for _, n := range r.pairs {
 		s := int32(n - pairOf(0, t))
-		w.paths(s, t)
-		if w.gate != nil && !w.gate.uses(w.via) {
+		if w.gate == nil {
+			w.lose(s, t)
+		} else if !w.gain(s, t) {
 			continue
 		}
-		fresh.source, fresh.at = append(fresh.source, s), append(fresh.at, w.out.at())
+		fresh.source, fresh.block = append(fresh.source, s), append(fresh.block, bitReader{at: w.out.at()})
 		w.write()
-		w.compare(r, n, s)
+		w.compare(r, n)
 		changed = append(changed, n)
 	}
 	r.pairs = changed
 	if len(changed) == 0 {
 		return
 	}
-	fresh.at = append(fresh.at, w.out.at())
-	fresh.bits = w.out.take()
+	bits := w.out.take()
+	for i := range fresh.block {
+		fresh.block[i].bytes = bits
+	}
 	r.fresh = m.rows[t].patched(fresh, int(t), m.form)
+}
+
+// lose finds the paths of a pair that has lost some: the others keep their order, and those that step in rank after the
+// last that there was.
+func (w *renewer) lose(s, t int32) {
+	last, all := w.keep(s, t)
+	if all {
+		return
+	}
+	k := w.m.k
+	b := walk{g: w.m.g, dist: w.dist, order: w.m.order(s, t), source: w.m.node[s], target: w.m.node[t], steps: budget + perPath*k}
+	st, f := b.after(w.stack[:0], last, w.inverse), path
+	for len(w.end) < k && f == path {
+		if st, f = b.advance(st); f == path {
+			for i := range st {
+				w.via = append(w.via, st[i].via)
+			}
+			w.end = append(w.end, int32(len(w.via)))
+		}
+	}
+	if w.stack = st; f == spent {
+		w.yen(s, t)
+	}
+}
+
+// keep takes over the paths of a pair that stand. It returns the last that there was, borrowed until the next call, and
+// whether there were no others, and leaves in older the cables of all.
+func (w *renewer) keep(s, t int32) (last []int32, all bool) {
+	before, g, f := w.before.g, w.m.g, w.m.form
+	w.via, w.end = w.via[:0], w.end[:0]
+	w.older.begin()
+	in := w.before.rows[t].block(s, f)
+	paths := int(in.take(f.count)) // at least one, or no cable could matter to the pair
+	length := in.gamma()
+	for i := range paths {
+		length += in.unary()
+		begin, node, stands := len(w.via), w.m.node[s], true
+		for hop := range length {
+			e := int32(0)
+			if hop < length-f.last {
+				e = before.start[node] + int32(in.take(f.entry))
+			} else {
+				e = before.entryTo(node, w.m.node[t])
+			}
+			w.via = append(w.via, e)
+			w.older.note(before.link[e])
+			node = before.to[e]
+			stands = stands && g.to[e] == node
+		}
+		if i == paths-1 {
+			w.path = append(w.path[:0], w.via[begin:]...)
+		}
+		if !stands {
+			w.via = w.via[:begin]
+			continue
+		}
+		w.end = append(w.end, int32(len(w.via)))
+	}
+	return w.path, paths < w.m.k
+}
+
+// gain finds the paths of a pair to which a cable has come back, and says whether it has any over that.
+func (w *renewer) gain(s, t int32) bool {
+	last := int32(w.ends[pairOf(s, t)])
+	if w.passage == nil || last == open || !w.passage.run(w.m.node[s], w.m.node[t], w.dist, last) {
+		w.paths(s, t)
+		if !w.gate.uses(w.via) {
+			return false
+		}
+		w.older.decode(w.before, s, t)
+		return true
+	}
+	if len(w.passage.end) == 0 {
+		return false
+	}
+	w.keep(s, t)
+	o, gained := w.m.order(s, t), false
+	begin := int32(0)
+	for _, end := range w.passage.end {
+		gained = w.insert(o, w.passage.via[begin:end]) || gained
+		begin = end
+	}
+	return gained
+}
+
+// insert puts a path among the k first that there are, where it is one of them.
+func (w *renewer) insert(o order, path []int32) bool {
+	at := len(w.end)
+	for at > 0 && w.compareVia(o, path, w.pathAt(at-1)) < 0 {
+		at--
+	}
+	if at == len(w.end) {
+		return false
+	}
+	w.via = w.via[:len(w.via)-len(w.pathAt(len(w.end)-1))]
+	w.end = w.end[:len(w.end)-1]
+	begin := 0
+	if at > 0 {
+		begin = int(w.end[at-1])
+	}
+	w.via = slices.Insert(w.via, begin, path...)
+	w.end = slices.Insert(w.end, at, int32(begin))
+	for i := at; i < len(w.end); i++ {
+		w.end[i] += int32(len(path))
+	}
+	return true
+}
+
+// pathAt returns one of the paths found.
+func (w *renewer) pathAt(i int) []int32 {
+	begin := int32(0)
+	if i > 0 {
+		begin = w.end[i-1]
+	}
+	return w.via[begin:w.end[i]]
+}
+
+// compareVia orders two paths of a pair: by length, then by the entries taken where they part.
+func (w *renewer) compareVia(o order, a, b []int32) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	g, n := w.m.g, int32(None)
+	for depth := range a {
+		if a[depth] == b[depth] {
+			n = g.to[a[depth]]
+			continue
+		}
+		if n == None {
+			n = g.to[w.back[a[depth]]]
+		}
+		p := g.prime[g.degree(n)]
+		first, stride := o.at(depth, p)
+		inv := w.inverse[g.degree(n)][stride]
+		return int(rankOf(a[depth]-g.start[n], first, inv, p)) - int(rankOf(b[depth]-g.start[n], first, inv, p))
+	}
+	return 0
 }
 
 // pass returns the pairs to the end with rank t that the gate lets pass.
@@ -131,9 +300,8 @@ func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
 	return passed
 }
 
-// compare notes the cables that the pair with the paths found uses now and did not before, and the other way round.
-func (w *renewer) compare(r *renewal, n uint32, s int32) {
-	w.older.decode(w.before, s, r.target)
+// compare notes the cables that the pair with the paths found uses now and older did not, and the other way round.
+func (w *renewer) compare(r *renewal, n uint32) {
 	w.newer.begin()
 	for _, e := range w.via {
 		w.newer.note(w.m.g.link[e])
@@ -147,12 +315,12 @@ func (w *renewer) compare(r *renewal, n uint32, s int32) {
 	r.last = append(r.last, lastOf(len(w.end), last, w.m.k))
 	for _, c := range w.older.cables {
 		if !w.newer.has(c) {
-			r.dropped = append(r.dropped, usePair{c, n})
+			w.dropped = append(w.dropped, usePair{c, n})
 		}
 	}
 	for _, c := range w.newer.cables {
 		if !w.older.has(c) {
-			r.add = append(r.add, usePair{c, n})
+			w.add = append(w.add, usePair{c, n})
 		}
 	}
 }

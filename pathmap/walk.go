@@ -64,6 +64,72 @@ func (w *walk) begin(room stack) stack {
 	return w.push(room, w.source, 0)
 }
 
+// after sets the walk behind a path that ranks among the pair's paths, or did before links went down: what it gives from
+// then on ranks after that one. inverse is graph.inverses.
+func (w *walk) after(room stack, last []int32, inverse [][]uint32) stack {
+	if w.dist.code(w.source) == unreached {
+		return w.begin(room)
+	}
+	w.far = w.distance()
+	if w.slack = int32(len(last)) - w.far; w.slack < 0 {
+		return w.begin(room) // all that are left are longer
+	}
+	w.next = w.slack + w.g.least // none is between: if that pass gives nothing, it says where to go on
+	st, n, slack := room, w.source, w.slack
+	for depth, e := range last {
+		st = w.push(st, n, slack)
+		w.skip(&st[depth], depth, e, inverse)
+		to := w.g.to[e]
+		if slack -= int32(detour[w.dist.code(n)<<2|w.dist.code(to)]); slack < 0 || to == n || to == w.target {
+			break
+		}
+		n = to
+	}
+	return st
+}
+
+// distance is how far the source is by the row.
+func (w *walk) distance() int32 {
+	d := int32(0)
+	for n := w.source; n != w.target; d++ {
+		code := w.dist.code(n)
+		for _, to := range w.g.to[w.g.start[n]:w.g.start[n+1]] {
+			if detour[code<<2|w.dist.code(to)] == 0 {
+				n = to
+				break
+			}
+		}
+	}
+	return d
+}
+
+// skip has a frame go on after an entry, as if that had just been taken.
+func (w *walk) skip(f *frame, depth int, e int32, inverse [][]uint32) {
+	f.via = e
+	p := w.g.prime[f.degree]
+	first, stride := w.order.at(depth, p)
+	inv, number := inverse[f.degree][stride], e-f.start
+	rank := rankOf(number, first, inv, p)
+	if f.degree > narrow {
+		f.left = p - 1 - rank
+		if f.idx = uint32(number) + stride; f.idx >= p {
+			f.idx -= p
+		}
+		return
+	}
+	for k := range f.ahead {
+		for left := f.ahead[k]; left != 0; left &= left - 1 {
+			i := bits.TrailingZeros64(left)
+			if rankOf(int32(64*k+i), first, inv, p) <= rank {
+				f.ahead[k] &^= 1 << i
+			}
+		}
+	}
+	if f.prime > 0 {
+		f.idx = uint32(number)
+	}
+}
+
 // unknown is a distance that no path has told yet.
 const unknown = math.MinInt32 / 2
 

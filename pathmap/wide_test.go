@@ -78,6 +78,42 @@ func TestWide(t *testing.T) {
 	}
 }
 
+// TestWideRepair follows such networks as their links fail and come back, and compares with a rebuild.
+func TestWideRepair(t *testing.T) {
+	for _, leaves := range []int{64, 127, 128, 129, 140} {
+		for seed := range uint64(6) {
+			r := rand.New(rand.NewPCG(seed, uint64(leaves)))
+			topology, ends := hubs(t, r, 3, leaves, r.IntN(4))
+			slices.Sort(ends)
+			ends = slices.Compact(ends)
+			live, err := pathmap.Follow(topology, ends, pathmap.Options{K: 1 + r.IntN(20), Seed: seed, Packed: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var failed []pathmap.LinkID
+			for range 20 {
+				var did string
+				if i := len(failed) - 1; i >= 0 && r.IntN(3) == 0 {
+					live.HealLink(failed[i])
+					did, failed = fmt.Sprint("heal ", failed[i]), failed[:i]
+				} else {
+					l := pathmap.LinkID(r.IntN(len(topology.Links())))
+					live.FailLink(l)
+					did, failed = fmt.Sprint("fail ", l), append(failed, l)
+				}
+				live.Settle()
+				want, err := pathmap.Build(topology, ends, live.Options())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, b := all(live.Map()), all(want); !slices.EqualFunc(a, b, func(x, y [][]pathmap.LinkID) bool { return slices.EqualFunc(x, y, slices.Equal) }) {
+					t.Fatalf("%d leaves, seed %d, %s: repaired %v, rebuilt %v", leaves, seed, did, a, b)
+				}
+			}
+		}
+	}
+}
+
 // TestLookupTakesNoMemory looks paths up on an implicit map.
 func TestLookupTakesNoMemory(t *testing.T) {
 	topology, ends := hubs(t, rand.New(rand.NewPCG(1, 1)), 8, 140, 2)
