@@ -16,12 +16,15 @@ func (w *bitWriter) at() int { return 8*len(w.bytes) + w.n }
 
 func (w *bitWriter) reset() { w.bytes, w.word, w.n = w.bytes[:0], 0, 0 }
 
-// put writes the low n bits of v, n at most 32.
+// put writes the low n bits of v, n at most 56.
 func (w *bitWriter) put(v uint64, n int) {
 	w.word |= v << w.n
-	for w.n += n; w.n >= 8; w.n -= 8 {
-		w.bytes = append(w.bytes, byte(w.word))
-		w.word >>= 8
+	w.n += n
+	if whole := w.n >> 3; whole > 0 {
+		at := len(w.bytes) + whole
+		w.bytes = binary.LittleEndian.AppendUint64(w.bytes, w.word)[:at]
+		w.word >>= 8 * whole
+		w.n &= 7
 	}
 }
 
@@ -57,8 +60,8 @@ func (w *bitWriter) take() []byte {
 
 // copy writes the next n bits of r.
 func (w *bitWriter) copy(r bitReader, n int) {
-	for ; n > 32; n -= 32 {
-		w.put(r.take(32), 32)
+	for ; n > 56; n -= 56 {
+		w.put(r.take(56), 56)
 	}
 	w.put(r.take(n), n)
 }

@@ -63,16 +63,31 @@ func newUsers(m *Map, cables int) (*users, error) {
 
 // add notes that a pair uses a cable now.
 func (u *users) add(cable int32, pair uint32) {
-	if at, ok := slices.BinarySearch(u.of[cable], pair); !ok {
-		u.of[cable] = slices.Insert(u.of[cable], at, pair)
+	of := u.of[cable]
+	if at := seek(of, pair); at == len(of) || of[at] != pair {
+		u.of[cable] = slices.Insert(of, at, pair)
 	}
 }
 
 // drop notes that a pair does not use a cable any more.
 func (u *users) drop(cable int32, pair uint32) {
-	if at, ok := slices.BinarySearch(u.of[cable], pair); ok {
-		u.of[cable] = slices.Delete(u.of[cable], at, at+1)
+	of := u.of[cable]
+	if at := seek(of, pair); at < len(of) && of[at] == pair {
+		u.of[cable] = slices.Delete(of, at, at+1)
 	}
+}
+
+// seek returns where a pair is among ascending ones, or would be. Its loop has no branch that depends on what it finds,
+// which half of the time would be foretold wrongly.
+func seek(pairs []uint32, pair uint32) int {
+	at := 0
+	for n := uint(len(pairs)); n > 0; {
+		half := (n + 1) / 2
+		less := (int(pairs[uint(at)+half-1]) - int(pair)) >> 63 // all ones where it is
+		at += int(half) & less
+		n -= half
+	}
+	return at
 }
 
 // decoder reads the cables of packed pairs.
