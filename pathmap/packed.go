@@ -95,24 +95,30 @@ func (p *packer) paths(s, t int32) {
 		return
 	}
 	p.via, p.end = p.via[:0], p.end[:0]
-	w := walk{g: p.m.g, dist: p.dist, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
+	w := p.walk(s, t)
+	p.gather(s, t, &w, w.begin(p.stack[:0]))
+}
+
+// walk returns the walk of a pair.
+func (p *packer) walk(s, t int32) walk {
+	return walk{g: p.m.g, dist: p.dist, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
 		steps: budget + perPath*p.m.k}
-	st, f := w.begin(p.stack[:0]), path
-	defer func() { p.stack = st }()
-	for range p.m.k {
+}
+
+// gather adds the paths of a pair's walk, which stands at st, until there are k.
+func (p *packer) gather(s, t int32, w *walk, st stack) {
+	for f := path; len(p.end) < p.m.k && f == path; {
 		switch st, f = w.advance(st); f {
 		case path:
 			for i := range st {
 				p.via = append(p.via, st[i].via)
 			}
 			p.end = append(p.end, int32(len(p.via)))
-		case end:
-			return
 		case spent:
 			p.yen(s, t)
-			return
 		}
 	}
+	p.stack = st
 }
 
 // find does the same with a fan.

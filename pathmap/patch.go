@@ -6,7 +6,7 @@ import (
 )
 
 // A patch holds the blocks of a row that repairs have written anew. The row itself is never written: maps made before
-// the repair share it, and its bits outlive it in the patches that follow.
+// the repair share it; and patches share the bits of each repair.
 type patch struct {
 	source []int32     // by rank, ascending
 	block  []bitReader // at the beginning of each source's block

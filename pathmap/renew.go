@@ -158,20 +158,8 @@ func (w *renewer) lose(s, t int32) {
 	if all {
 		return
 	}
-	k := w.m.k
-	b := walk{g: w.m.g, dist: w.dist, order: w.m.order(s, t), source: w.m.node[s], target: w.m.node[t], steps: budget + perPath*k}
-	st, f := b.after(w.stack[:0], last, w.inverse), path
-	for len(w.end) < k && f == path {
-		if st, f = b.advance(st); f == path {
-			for i := range st {
-				w.via = append(w.via, st[i].via)
-			}
-			w.end = append(w.end, int32(len(w.via)))
-		}
-	}
-	if w.stack = st; f == spent {
-		w.yen(s, t)
-	}
+	b := w.walk(s, t)
+	w.gather(s, t, &b, b.after(w.stack[:0], last, w.inverse))
 }
 
 // keep takes over the paths of a pair that stand. It returns the last that there was, borrowed until the next call, and
