@@ -50,10 +50,18 @@ func (w *bitWriter) align() {
 	}
 }
 
-// take returns what was written, and eight bytes of zeros.
-func (w *bitWriter) take() []byte {
+// whole returns what was written, its last byte filled up with zeros. It is valid until the next put.
+func (w *bitWriter) whole() []byte {
 	w.align()
-	b := make([]byte, len(w.bytes)+8)
+	return w.bytes
+}
+
+// wordBytes are to be behind all bits that are read, so that a word can be read anywhere.
+const wordBytes = 8
+
+// take returns what was written, with a word of zeros behind.
+func (w *bitWriter) take() []byte {
+	b := make([]byte, len(w.whole())+wordBytes)
 	copy(b, w.bytes)
 	return b
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // A packed map has a row for each target: the paths from every end of smaller rank, as bits. A pair's block is the
@@ -166,10 +165,15 @@ func (p *packer) write() {
 // block returns a reader at the block of the source with that rank.
 func (r packedRow) block(s int32, f form) bitReader {
 	if r.patch != nil {
-		if i, ok := slices.BinarySearch(r.patch.source, s); ok {
-			return r.patch.block[i]
+		if in, ok := r.patch.block(s); ok {
+			return in
 		}
 	}
+	return r.own(s, f)
+}
+
+// own is block of the row as it was last written whole.
+func (r packedRow) own(s int32, f form) bitReader {
 	in := bitReader{bytes: r.bits, at: int(r.at[s/2])}
 	if s%2 == 1 {
 		in.skip(f)

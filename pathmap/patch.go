@@ -6,78 +6,95 @@ import (
 )
 
 // A patch holds the blocks of a row that repairs have written anew. The row itself is never written: maps made before
-// the repair share it; and patches share the bits of each repair.
+// the repair share it. Each repair's bits stand behind those of the ones before it, and where there is room in the same
+// memory: a map knows only of its own part, and just the newest is repaired.
 type patch struct {
-	source []int32     // by rank, ascending
-	block  []bitReader // at the beginning of each source's block
+	source []int32 // by rank, ascending
+	at     []int   // where each source's block begins, in bits
+	bits   []byte  // with eight bytes of zeros behind each repair's
 }
 
 func (p *patch) bytes() int64 {
-	n := int64(4*cap(p.source)+32*cap(p.block)) + 48
-	seen := map[*byte]bool{}
-	for i := range p.block {
-		if bits := p.block[i].bytes; !seen[&bits[0]] {
-			seen[&bits[0]] = true
-			n += int64(cap(bits))
-		}
-	}
-	return n
+	return int64(4*cap(p.source)+8*cap(p.at)+cap(p.bits)) + 72
 }
 
-// patchShare is the part of a row's blocks, one in so many, that may be patched before the row is written whole.
+// patchShare is the part of a row's blocks, one in so many, that may be patched before the row is written whole, and of
+// its bits that patches may take, those included that later ones replaced.
 const patchShare = 3
 
-// patched returns r with the blocks of fresh in place of its own; sources is how many blocks it has.
-func (r packedRow) patched(fresh *patch, sources int, f form) packedRow {
-	merged := fresh
+// patched returns r with blocks in place of its own: of sources, ascending, at these places in what out holds. The row
+// has so many blocks in all.
+func (r packedRow) patched(source []int32, at []int, out *bitWriter, blocks int, f form) packedRow {
+	p := &patch{}
 	if r.patch != nil {
-		merged = r.patch.merge(fresh)
+		*p = *r.patch
 	}
-	out := packedRow{at: r.at, bits: r.bits, patch: merged}
-	if len(merged.source) <= sources/patchShare+1 {
-		return out
+	begin := 8 * len(p.bits)
+	p.replace(source, at, begin)
+	p.bits = append(append(p.bits, out.whole()...), make([]byte, wordBytes)...)
+	patched := packedRow{at: r.at, bits: r.bits, patch: p}
+	if len(p.source) <= blocks/patchShare+1 && len(p.bits) <= len(r.bits)/patchShare+patchRoom {
+		return patched
 	}
-	if whole, ok := out.whole(sources, f); ok {
+	if whole, ok := patched.whole(blocks, f); ok {
 		return whole
 	}
-	return out
+	return patched
 }
 
-// merge returns the blocks of p and fresh, fresh ones where both have them.
-func (p *patch) merge(fresh *patch) *patch {
-	most := len(p.source) + len(fresh.source)
-	m := &patch{source: make([]int32, 0, most), block: make([]bitReader, 0, most)}
+// patchRoom is what the patches of any row may take, in bytes, however short it is.
+const patchRoom = 1 << 10
+
+// replace notes where the blocks of sources, ascending, begin, counted from a place.
+func (p *patch) replace(source []int32, at []int, from int) {
+	most := len(p.source) + len(source)
+	sources, places := make([]int32, 0, most), make([]int, 0, most)
 	i := 0
-	for j, s := range fresh.source {
+	for j, s := range source {
 		first := i
 		for i < len(p.source) && p.source[i] < s {
 			i++
 		}
-		m.source, m.block = append(m.source, p.source[first:i]...), append(m.block, p.block[first:i]...)
+		sources, places = append(sources, p.source[first:i]...), append(places, p.at[first:i]...)
 		if i < len(p.source) && p.source[i] == s {
 			i++
 		}
-		m.source, m.block = append(m.source, s), append(m.block, fresh.block[j])
+		sources, places = append(sources, s), append(places, from+at[j])
 	}
-	m.source, m.block = append(m.source, p.source[i:]...), append(m.block, p.block[i:]...)
-	return m
+	p.source, p.at = append(sources, p.source[i:]...), append(places, p.at[i:]...)
+}
+
+// block returns a reader at the patched block of the source with that rank, if there is one.
+func (p *patch) block(s int32) (bitReader, bool) {
+	i, ok := slices.BinarySearch(p.source, s)
+	if !ok {
+		return bitReader{}, false
+	}
+	return bitReader{bytes: p.bits, at: p.at[i]}, true
 }
 
 // whole returns the row without patch, unless it has become too long for that.
-func (r packedRow) whole(sources int, f form) (packedRow, bool) {
-	w := bitWriter{bytes: make([]byte, 0, len(r.bits)+len(r.bits)/8)}
+func (r packedRow) whole(blocks int, f form) (packedRow, bool) {
+	w := bitWriter{bytes: make([]byte, 0, len(r.bits)+len(r.patch.bits))}
 	at := make([]uint32, 0, len(r.at))
-	for s := range int32(sources) {
+	next := 0 // patched block
+	for s := range int32(blocks) {
 		if s%2 == 0 {
 			if w.at() > math.MaxUint32 {
 				return packedRow{}, false
 			}
 			at = append(at, uint32(w.at()))
 		}
-		from := r.block(s, f)
+		var from bitReader
+		if next < len(r.patch.source) && r.patch.source[next] == s {
+			from = bitReader{bytes: r.patch.bits, at: r.patch.at[next]}
+			next++
+		} else {
+			from = r.own(s, f)
+		}
 		to := from
 		to.skip(f)
 		w.copy(from, to.at-from.at)
 	}
-	return packedRow{at: at, bits: slices.Clip(w.take())}, true
+	return packedRow{at: at, bits: w.take()}, true
 }

@@ -10,8 +10,6 @@ import (
 type renewal struct {
 	target int32
 	pairs  []uint32 // to look at; afterwards those that changed
-	fresh  packedRow
-	last   []uint16 // by pair that changed
 }
 
 // usePair is a pair and a cable that it uses.
@@ -20,8 +18,8 @@ type usePair struct {
 	pair  uint32
 }
 
-// renew finds the paths of pairs, ascending, anew, makes next the map, and returns the pairs that changed: all of them,
-// or those that use a cable that is back.
+// renew finds the paths of pairs, ascending, anew, makes next the map, and returns the pairs that changed, in the same
+// memory: all of them, or those that use a cable that is back.
 func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 	rows := splitRows(pairs)
 	var mu sync.Mutex
@@ -37,16 +35,8 @@ func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 		mu.Unlock()
 		return func(i int) { w.row(&rows[i]) }
 	})
-	changed := make([]uint32, 0, len(pairs))
-	for i := range rows {
-		r := &rows[i]
-		if len(r.pairs) == 0 {
-			continue
-		}
-		next.rows[r.target] = r.fresh
-		for j, n := range r.pairs {
-			v.users.last[n] = r.last[j]
-		}
+	changed := pairs[:0]
+	for _, r := range rows {
 		changed = append(changed, r.pairs...)
 	}
 	v.reindex(workers)
@@ -100,10 +90,12 @@ type renewer struct {
 	gate         *gate // nil: every pair has changed
 	older, newer decoder
 	spare        *fan     // room for a fan
-	ends         []uint16 // users.last
+	ends         []uint16 // users.last: of a row's pairs, only who repairs it reads and writes them
 	passage      *passage // of a gate of one cable
 	links        []LinkID
 	path         []int32
+	source       []int32   // of the row's blocks written anew
+	at           []int     // where each begins
 	add          []usePair // cables that pairs use now and did not before
 	dropped      []usePair
 }
@@ -125,9 +117,8 @@ func (w *renewer) row(r *renewal) {
 		w.fan.fill(m.g, m.node[t], w.back)
 	}
 	w.out.reset()
-	fresh := &patch{source: make([]int32, 0, len(r.pairs)), block: make([]bitReader, 0, len(r.pairs))}
-	r.last = make([]uint16, 0, len(r.pairs))
-	changed := make([]uint32, 0, len(r.pairs))
+	w.source, w.at = w.source[:0], w.at[:0]
+	changed := r.pairs[:0]
 	for _, n := range r.pairs {
 		s := int32(n - pairOf(0, t))
 		if w.gate == nil {
@@ -135,20 +126,14 @@ func (w *renewer) row(r *renewal) {
 		} else if !w.gain(s, t) {
 			continue
 		}
-		fresh.source, fresh.block = append(fresh.source, s), append(fresh.block, bitReader{at: w.out.at()})
+		w.source, w.at = append(w.source, s), append(w.at, w.out.at())
 		w.write()
-		w.compare(r, n)
+		w.compare(n)
 		changed = append(changed, n)
 	}
-	r.pairs = changed
-	if len(changed) == 0 {
-		return
+	if r.pairs = changed; len(changed) > 0 {
+		m.rows[t] = m.rows[t].patched(w.source, w.at, &w.out, int(t), m.form)
 	}
-	bits := w.out.take()
-	for i := range fresh.block {
-		fresh.block[i].bytes = bits
-	}
-	r.fresh = m.rows[t].patched(fresh, int(t), m.form)
 }
 
 // lose finds the paths of a pair that has lost some: the others keep their order, and those that step in rank after the
@@ -276,9 +261,9 @@ func (w *renewer) compareVia(o order, a, b []int32) int {
 	return 0
 }
 
-// pass returns the pairs to the end with rank t that the gate lets pass.
+// pass returns the pairs to the end with rank t that the gate lets pass, in the same memory.
 func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
-	passed := make([]uint32, 0, len(pairs))
+	passed := pairs[:0]
 	for _, n := range pairs {
 		s := int32(n - pairOf(0, t))
 		if w.gate.length(w.m.node[s], w.m.node[t]) != int32(w.ends[n]) || w.gate.admits(w, s, t) {
@@ -288,8 +273,9 @@ func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
 	return passed
 }
 
-// compare notes the cables that the pair with the paths found uses now and older did not, and the other way round.
-func (w *renewer) compare(r *renewal, n uint32) {
+// compare notes the cables that the pair with the paths found uses now and older did not, and the other way round, and how
+// long its last path is.
+func (w *renewer) compare(n uint32) {
 	w.newer.begin()
 	for _, e := range w.via {
 		w.newer.note(w.m.g.link[e])
@@ -300,7 +286,7 @@ func (w *renewer) compare(r *renewal, n uint32) {
 	} else if k == 1 {
 		last = int(w.end[0])
 	}
-	r.last = append(r.last, lastOf(len(w.end), last, w.m.k))
+	w.ends[n] = lastOf(len(w.end), last, w.m.k)
 	for _, c := range w.older.cables {
 		if !w.newer.has(c) {
 			w.dropped = append(w.dropped, usePair{c, n})

@@ -75,7 +75,7 @@ func (v *Live) next(cables []int32, cut bool) *Map {
 		}
 		g.to[there], g.to[back] = to, from
 	}
-	m.g, m.dist, m.rows = &g, slices.Clone(m.dist), slices.Clone(m.rows)
+	m.g, m.dist = &g, slices.Clone(m.dist)
 	return &m
 }
 
