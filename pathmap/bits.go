@@ -80,7 +80,10 @@ type bitReader struct {
 	at    int // in bits
 }
 
-// word returns the next bits, at least 57 of them.
+// wordBits is how many bits a word is sure to have.
+const wordBits = 57
+
+// word returns the next bits, at least wordBits of them.
 func (r *bitReader) word() uint64 {
 	return binary.LittleEndian.Uint64(r.bytes[r.at>>3:]) >> (r.at & 7)
 }

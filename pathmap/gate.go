@@ -47,40 +47,61 @@ func (t *gate) uses(via []int32) bool {
 // admits decides a tie: whether a path over the cables that is exactly as long as the last of the pair's paths, and
 // cannot be shorter, may rank before it. Such a path goes to u (or v) the shortest way. Where it first differs from the
 // last path, both have come to the same node, and it takes an entry that leads nearer to u and ranks before the other's.
+// Mostly that is the pair's first node, and the other's entry there is known without reading the path.
 func (t *gate) admits(w *renewer, s, target int32) bool {
-	a, b := w.m.node[s], w.m.node[target]
-	last := w.last(s, target)
+	a, b, n := w.m.node[s], w.m.node[target], pairOf(s, target)
+	length, first := int32(w.users.last[n]), int32(w.users.first[n])
 	o := w.m.order(s, target)
-	return t.du[a]+t.dv[b]+t.extra == int32(len(last)) && t.before(w, o, a, last, t.u, t.du) ||
-		t.dv[a]+t.du[b]+t.extra == int32(len(last)) && t.before(w, o, a, last, t.v, t.dv)
+	for _, way := range [2]struct {
+		to       int32
+		near, on []int32
+	}{{t.u, t.du, t.dv}, {t.v, t.dv, t.du}} {
+		if way.near[a]+way.on[b]+t.extra != length {
+			continue
+		}
+		earlier, same := false, true
+		if first != open {
+			earlier, same = t.parts(w, o, 0, a, w.m.g.start[a]+first, way.to, way.near)
+		}
+		if earlier || same && t.before(w, o, a, w.last(s, target), way.to, way.near) {
+			return true
+		}
+	}
+	return false
 }
 
 // before says whether some shortest way from node to u leaves the path last by an entry that ranks before last's.
 func (t *gate) before(w *renewer, o order, node int32, last []int32, u int32, du []int32) bool {
-	g := w.m.g
 	for depth, e := range last {
-		if node == u && t.extra == 0 {
-			return true
+		if earlier, same := t.parts(w, o, depth, node, e, u, du); earlier || !same {
+			return earlier
 		}
-		p := g.prime[g.degree(node)]
-		first, stride := o.at(depth, p)
-		inv := w.inverse[g.degree(node)][stride]
-		mine := rankOf(e-g.start[node], first, inv, p)
-		for f := g.start[node]; f < g.start[node+1]; f++ {
-			nearer := du[g.to[f]] == du[node]-1
-			if node == u {
-				nearer = f == t.entry[2*t.cables[0]] || f == t.entry[2*t.cables[0]+1]
-			}
-			if nearer && rankOf(f-g.start[node], first, inv, p) < mine {
-				return true
-			}
-		}
-		if du[g.to[e]] != du[node]-1 {
-			return false
-		}
-		node = g.to[e]
+		node = w.m.g.to[e]
 	}
 	return false
+}
+
+// parts says whether some shortest way to u leaves a path at a node by an entry that ranks before the path's there, e;
+// and whether e is on such a way too, so that they may part later.
+func (t *gate) parts(w *renewer, o order, depth int, node, e, u int32, du []int32) (earlier, same bool) {
+	if node == u && t.extra == 0 {
+		return true, false
+	}
+	g := w.m.g
+	p := g.prime[g.degree(node)]
+	first, stride := o.at(depth, p)
+	inv := w.inverse[g.degree(node)][stride]
+	mine := rankOf(e-g.start[node], first, inv, p)
+	for f := g.start[node]; f < g.start[node+1]; f++ {
+		nearer := du[g.to[f]] == du[node]-1
+		if node == u {
+			nearer = f == t.entry[2*t.cables[0]] || f == t.entry[2*t.cables[0]+1]
+		}
+		if nearer && rankOf(f-g.start[node], first, inv, p) < mine {
+			return true, false
+		}
+	}
+	return false, du[g.to[e]] == du[node]-1
 }
 
 // rankOf returns the place of number i in the order that begins at first, inv being the inverse of its stride modulo p.

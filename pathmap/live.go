@@ -101,7 +101,7 @@ func (v *Live) Users(l LinkID) []Pair {
 		return nil
 	}
 	v.Settle()
-	return v.pairs(v.users.of[l/2])
+	return v.pairs(v.users.append(nil, int32(l/2)))
 }
 
 // Settle packs the paths of the pairs that the last change touched, and brings the index up to date. It returns the

@@ -28,12 +28,14 @@ func (r packedRow) bytes() int64 {
 type form struct {
 	count int // bits of the number of paths
 	entry int // bits of a link's number
+	batch int // links' numbers that are sure to be in a word
 	last  int // 1 where the last link is left out, else 0
 }
 
 // pack computes the rows; links is how many the topology has.
 func (m *Map) pack(links int) error {
 	m.form = form{count: bits.Len(uint(m.k)), entry: m.g.entryBits(), last: 1}
+	m.form.batch = wordBits / max(m.form.entry, 1)
 	if m.g.multi {
 		m.form.last = 0
 	}
@@ -179,6 +181,27 @@ func (r packedRow) own(s int32, f form) bitReader {
 		in.skip(f)
 	}
 	return in
+}
+
+// via appends the entries of a path of so many links from a node to target, which come next.
+func (r *bitReader) via(buf []int32, g *graph, f form, node, target int32, length int) []int32 {
+	mask := uint64(1)<<f.entry - 1
+	for told := length - f.last; told > 0; {
+		some := min(told, f.batch)
+		word := r.word()
+		for range some {
+			e := g.start[node] + int32(word&mask)
+			word >>= f.entry
+			buf = append(buf, e)
+			node = g.to[e]
+		}
+		r.at += some * f.entry
+		told -= some
+	}
+	if f.last == 1 {
+		buf = append(buf, g.entryTo(node, target))
+	}
+	return buf
 }
 
 // skip goes to the end of a block.

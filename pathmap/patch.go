@@ -77,16 +77,22 @@ func (p *patch) block(s int32) (bitReader, bool) {
 func (r packedRow) whole(blocks int, f form) (packedRow, bool) {
 	w := bitWriter{bytes: make([]byte, 0, len(r.bits)+len(r.patch.bits))}
 	at := make([]uint32, 0, len(r.at))
-	next := 0 // patched block
-	for s := range int32(blocks) {
+	next := int32(0) // patched block
+	patched := func(s int32) bool { return next < int32(len(r.patch.source)) && r.patch.source[next] == s }
+	for s := int32(0); s < int32(blocks); s++ {
 		if s%2 == 0 {
 			if w.at() > math.MaxUint32 {
 				return packedRow{}, false
 			}
 			at = append(at, uint32(w.at()))
+			if k := s / 2; int(k)+1 < len(r.at) && !patched(s) && !patched(s+1) { // both as they were
+				w.copy(bitReader{bytes: r.bits, at: int(r.at[k])}, int(r.at[k+1]-r.at[k]))
+				s++
+				continue
+			}
 		}
 		var from bitReader
-		if next < len(r.patch.source) && r.patch.source[next] == s {
+		if patched(s) {
 			from = bitReader{bytes: r.patch.bits, at: r.patch.at[next]}
 			next++
 		} else {

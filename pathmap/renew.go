@@ -12,12 +12,6 @@ type renewal struct {
 	pairs  []uint32 // to look at; afterwards those that changed
 }
 
-// usePair is a pair and a cable that it uses.
-type usePair struct {
-	cable int32
-	pair  uint32
-}
-
 // renew finds the paths of pairs, ascending, anew, makes next the map, and returns the pairs that changed, in the same
 // memory: all of them, or those that use a cable that is back.
 func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
@@ -25,7 +19,7 @@ func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 	var mu sync.Mutex
 	var workers []*renewer
 	each(len(rows), func() func(int) {
-		w := &renewer{before: v.m, ends: v.users.last, older: newDecoder(len(v.out)), newer: newDecoder(len(v.out)),
+		w := &renewer{before: v.m, users: v.users, down: v.out, tally: newTally(len(v.out)),
 			gate: back, packer: packer{m: next, back: v.back, inverse: v.inverse, local: v.local, stack: make(stack, 0, inline)}}
 		if back != nil && len(back.cables) == 1 {
 			w.passage = newPassage(next.g, back)
@@ -44,20 +38,18 @@ func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 	return changed
 }
 
-// reindex brings the index in line with what renewers have found.
+// reindex brings what could not be marked at once in line with what renewers have found.
 func (v *Live) reindex(found []*renewer) {
 	parts := int32(runtime.GOMAXPROCS(0))
+	if !slices.ContainsFunc(found, func(w *renewer) bool { return len(w.changes) > 0 }) {
+		return
+	}
 	each(int(parts), func() func(int) {
 		return func(part int) {
 			for _, w := range found {
-				for _, u := range w.dropped {
-					if u.cable%parts == int32(part) && !v.out[u.cable] {
-						v.users.drop(u.cable, u.pair)
-					}
-				}
-				for _, u := range w.add {
+				for _, u := range w.changes {
 					if u.cable%parts == int32(part) {
-						v.users.add(u.cable, u.pair)
+						v.users.change(u)
 					}
 				}
 			}
@@ -86,18 +78,18 @@ func splitRows(pairs []uint32) []renewal {
 // renewer repairs rows, one after the other.
 type renewer struct {
 	packer
-	before       *Map
-	gate         *gate // nil: every pair has changed
-	older, newer decoder
-	spare        *fan     // room for a fan
-	ends         []uint16 // users.last: of a row's pairs, only who repairs it reads and writes them
-	passage      *passage // of a gate of one cable
-	links        []LinkID
-	path         []int32
-	source       []int32   // of the row's blocks written anew
-	at           []int     // where each begins
-	add          []usePair // cables that pairs use now and did not before
-	dropped      []usePair
+	before  *Map
+	gate    *gate // nil: every pair has changed
+	tally   *tally
+	users   *users   // last and first: of a row's pairs, only who repairs it reads and writes them
+	down    []bool   // by cable
+	spare   *fan     // room for a fan
+	passage *passage // of a gate of one cable
+	path    []int32
+	counted int     // of via: how much of it the tally has
+	source  []int32 // of the row's blocks written anew
+	at      []int   // where each begins
+	changes []usePair
 }
 
 // fanWorth is how many entries of a graph may be looked at to make a fan, for each pair that will be searched with it.
@@ -148,50 +140,51 @@ func (w *renewer) lose(s, t int32) {
 }
 
 // keep takes over the paths of a pair that stand. It returns the last that there was, borrowed until the next call, and
-// whether there were no others, and leaves in older the cables of all.
+// whether there were no others, and tallies all.
 func (w *renewer) keep(s, t int32) (last []int32, all bool) {
 	before, g, f := w.before.g, w.m.g, w.m.form
 	w.via, w.end = w.via[:0], w.end[:0]
-	w.older.begin()
+	w.tally.begin()
 	in := w.before.rows[t].block(s, f)
 	paths := int(in.take(f.count)) // at least one, or no cable could matter to the pair
 	length := in.gamma()
 	for i := range paths {
 		length += in.unary()
-		begin, node, stands := len(w.via), w.m.node[s], true
-		for hop := range length {
-			e := int32(0)
-			if hop < length-f.last {
-				e = before.start[node] + int32(in.take(f.entry))
-			} else {
-				e = before.entryTo(node, w.m.node[t])
+		begin := len(w.via)
+		w.via = in.via(w.via, before, f, w.m.node[s], w.m.node[t], length)
+		path, stands := w.via[begin:], int32(1)
+		for _, e := range path {
+			if g.to[e] != before.to[e] {
+				stands = 0
 			}
-			w.via = append(w.via, e)
-			w.older.note(before.link[e])
-			node = before.to[e]
-			stands = stands && g.to[e] == node
+		}
+		for _, e := range path {
+			u := w.tally.of(g.link[e])
+			u.before, u.paths = true, u.paths+stands
 		}
 		if i == paths-1 {
-			w.path = append(w.path[:0], w.via[begin:]...)
+			w.path = append(w.path[:0], path...)
 		}
-		if !stands {
+		if stands == 0 {
 			w.via = w.via[:begin]
 			continue
 		}
 		w.end = append(w.end, int32(len(w.via)))
 	}
+	w.counted = len(w.via)
 	return w.path, paths < w.m.k
 }
 
 // gain finds the paths of a pair to which a cable has come back, and says whether it has any over that.
 func (w *renewer) gain(s, t int32) bool {
-	last := int32(w.ends[pairOf(s, t)])
+	last := int32(w.users.last[pairOf(s, t)])
 	if w.passage == nil || last == open || !w.passage.run(w.m.node[s], w.m.node[t], w.dist, last) {
 		w.paths(s, t)
 		if !w.gate.uses(w.via) {
 			return false
 		}
-		w.older.decode(w.before, s, t)
+		w.tally.decode(w.before, s, t)
+		w.counted = 0
 		return true
 	}
 	if len(w.passage.end) == 0 {
@@ -216,7 +209,10 @@ func (w *renewer) insert(o order, path []int32) bool {
 	if at == len(w.end) {
 		return false
 	}
-	w.via = w.via[:len(w.via)-len(w.pathAt(len(w.end)-1))]
+	evicted := w.pathAt(len(w.end) - 1)
+	w.count(evicted, -1)
+	w.count(path, 1)
+	w.via = w.via[:len(w.via)-len(evicted)]
 	w.end = w.end[:len(w.end)-1]
 	begin := 0
 	if at > 0 {
@@ -227,7 +223,15 @@ func (w *renewer) insert(o order, path []int32) bool {
 	for i := at; i < len(w.end); i++ {
 		w.end[i] += int32(len(path))
 	}
+	w.counted = len(w.via)
 	return true
+}
+
+// count tallies paths that come, 1, or go, -1.
+func (w *renewer) count(via []int32, paths int32) {
+	for _, e := range via {
+		w.tally.of(w.m.g.link[e]).paths += paths
+	}
 }
 
 // pathAt returns one of the paths found.
@@ -266,45 +270,47 @@ func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
 	passed := pairs[:0]
 	for _, n := range pairs {
 		s := int32(n - pairOf(0, t))
-		if w.gate.length(w.m.node[s], w.m.node[t]) != int32(w.ends[n]) || w.gate.admits(w, s, t) {
+		if w.gate.length(w.m.node[s], w.m.node[t]) != int32(w.users.last[n]) || w.gate.admits(w, s, t) {
 			passed = append(passed, n)
 		}
 	}
 	return passed
 }
 
-// compare notes the cables that the pair with the paths found uses now and older did not, and the other way round, and how
-// long its last path is.
+// compare notes the cables that the pair with the paths found uses now and did not before, and the other way round, and
+// how its last path is.
 func (w *renewer) compare(n uint32) {
-	w.newer.begin()
-	for _, e := range w.via {
-		w.newer.note(w.m.g.link[e])
+	w.count(w.via[w.counted:], 1)
+	last, first := 0, int32(0)
+	if k := len(w.end); k > 0 {
+		path := w.pathAt(k - 1)
+		last, first = len(path), w.local[path[0]]
 	}
-	last := 0
-	if k := len(w.end); k > 1 {
-		last = int(w.end[k-1] - w.end[k-2])
-	} else if k == 1 {
-		last = int(w.end[0])
-	}
-	w.ends[n] = lastOf(len(w.end), last, w.m.k)
-	for _, c := range w.older.cables {
-		if !w.newer.has(c) {
-			w.dropped = append(w.dropped, usePair{c, n})
+	w.users.last[n], w.users.first[n] = lastOf(len(w.end), last, w.m.k, first)
+	for _, c := range w.tally.cables {
+		u := &w.tally.use[c]
+		uses := u.paths > 0
+		if uses == u.before || w.down[c] { // of what is down, the index has forgotten all
+			continue
 		}
-	}
-	for _, c := range w.newer.cables {
-		if !w.older.has(c) {
-			w.add = append(w.add, usePair{c, n})
+		if !w.users.mark(c, n, uses) {
+			w.changes = append(w.changes, usePair{c, n, uses})
 		}
 	}
 }
 
 // last returns the last of a pair's k paths before the repair, as entries. It is valid until the next call.
-func (w *renewer) last(s, target int32) []int32 {
-	w.links, _ = w.before.unpack(w.links[:0], s, target, w.m.k-1)
-	w.path = w.path[:0]
-	for _, l := range w.links {
-		w.path = append(w.path, w.gate.entry[l])
+func (w *renewer) last(s, t int32) []int32 {
+	m, f := w.before, w.m.form
+	in := m.rows[t].block(s, f)
+	paths := int(in.take(f.count))
+	length := in.gamma()
+	for i := range paths {
+		length += in.unary()
+		if i < paths-1 {
+			in.at += (length - f.last) * f.entry
+		}
 	}
+	w.path = in.via(w.path[:0], m.g, f, m.node[s], m.node[t], length)
 	return w.path
 }

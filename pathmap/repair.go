@@ -16,8 +16,8 @@ func (v *Live) lose(cables []int32) []Pair {
 	}
 	var pairs []uint32
 	for _, c := range cables {
-		pairs = append(pairs, v.users.of[c]...)
-		v.users.of[c] = v.users.of[c][:0]
+		pairs = v.users.append(pairs, c)
+		v.users.clear(c)
 	}
 	if len(cables) > 1 {
 		slices.Sort(pairs)

@@ -3,7 +3,9 @@ package pathmap
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
+	"sync/atomic"
 )
 
 // maxPairs bounds the pairs of an indexed map: they have 32-bit numbers.
@@ -13,19 +15,28 @@ const maxPairs = math.MaxUint32
 func pairOf(a, b int32) uint32 { return uint32(int64(b)*int64(b-1)/2) + uint32(a) }
 
 // users is the index of the cross-layer document: for each cable, the pairs that have it on at least one of their
-// paths, ascending. Beside it stands the length of each pair's last path, for cables that come back.
+// paths. Beside it stands what cables that come back are measured by: the length of each pair's last path, and how it
+// begins.
 type users struct {
-	of   [][]uint32 // by cable
-	last []uint16   // by pair: links of the k-th path; open where there is none, or it is longer
+	of    [][]uint32 // by cable: its pairs, ascending; nil where they are set
+	set   [][]uint64 // by cable: a bit for each pair, nil for none; nil where they are listed
+	last  []uint16   // by pair: links of the k-th path; open where there is none, or it is longer
+	first []uint16   // by pair that is not open: the number of the link that the k-th path takes first; open where it is larger
 }
 
-// open stands for a pair that any new path may be one of.
+// open stands for a pair that any new path may be one of, and for a number that is not known.
 const open = math.MaxUint16
 
+// setWorth is how many times the memory of lists sets may take: they are changed far sooner, and at one place.
+const setWorth = 2
+
 func (u *users) bytes() int64 {
-	n := int64(2 * cap(u.last))
+	n := int64(2*cap(u.last) + 2*cap(u.first))
 	for _, pairs := range u.of {
 		n += int64(4*cap(pairs)) + 24
+	}
+	for _, set := range u.set {
+		n += int64(8*cap(set)) + 24
 	}
 	return n
 }
@@ -33,48 +44,114 @@ func (u *users) bytes() int64 {
 // newUsers indexes a packed map of a topology with so many cables.
 func newUsers(m *Map, cables int) (*users, error) {
 	ends := int64(len(m.node))
-	if ends*(ends-1)/2 > maxPairs {
+	all := ends * (ends - 1) / 2
+	if all > maxPairs {
 		return nil, fmt.Errorf("%d ends make more than %d pairs; take fewer, or leave Packed out", ends, uint32(maxPairs))
 	}
-	u := &users{of: make([][]uint32, cables), last: make([]uint16, ends*(ends-1)/2)}
+	u := &users{last: make([]uint16, all), first: make([]uint16, all)}
 	count := make([]uint32, cables)
-	d := newDecoder(cables)
+	listed, used := int64(0), int64(0)
+	t := newTally(cables)
 	for b := range m.node {
 		for a := range int32(b) {
-			u.last[pairOf(a, int32(b))] = d.decode(m, a, int32(b))
-			for _, c := range d.cables {
-				count[c]++
+			n := pairOf(a, int32(b))
+			u.last[n], u.first[n] = t.decode(m, a, int32(b))
+			for _, c := range t.cables {
+				if count[c]++; count[c] == 1 {
+					used++
+				}
 			}
+			listed += int64(len(t.cables))
 		}
 	}
-	for c, n := range count {
-		u.of[c] = make([]uint32, 0, n)
+	if words := (all + 63) / 64; 8*words*used <= setWorth*4*listed {
+		u.set = make([][]uint64, cables)
+		for c, n := range count {
+			if n > 0 {
+				u.set[c] = make([]uint64, words)
+			}
+		}
+	} else {
+		u.of = make([][]uint32, cables)
+		for c, n := range count {
+			u.of[c] = make([]uint32, 0, n)
+		}
 	}
 	for b := range m.node {
 		for a := range int32(b) {
-			d.decode(m, a, int32(b))
-			for _, c := range d.cables {
-				u.of[c] = append(u.of[c], pairOf(a, int32(b)))
+			t.decode(m, a, int32(b))
+			for _, c := range t.cables {
+				if n := pairOf(a, int32(b)); u.set != nil {
+					u.set[c][n>>6] |= 1 << (n & 63)
+				} else {
+					u.of[c] = append(u.of[c], n)
+				}
 			}
 		}
 	}
 	return u, nil
 }
 
-// add notes that a pair uses a cable now.
-func (u *users) add(cable int32, pair uint32) {
-	of := u.of[cable]
-	if at := seek(of, pair); at == len(of) || of[at] != pair {
-		u.of[cable] = slices.Insert(of, at, pair)
+// append appends the pairs of a cable, ascending.
+func (u *users) append(buf []uint32, cable int32) []uint32 {
+	if u.set == nil {
+		return append(buf, u.of[cable]...)
+	}
+	for w, word := range u.set[cable] {
+		for ; word != 0; word &= word - 1 {
+			buf = append(buf, uint32(64*w+bits.TrailingZeros64(word)))
+		}
+	}
+	return buf
+}
+
+// clear forgets the pairs of a cable.
+func (u *users) clear(cable int32) {
+	if u.set == nil {
+		u.of[cable] = u.of[cable][:0]
+	} else {
+		clear(u.set[cable])
 	}
 }
 
-// drop notes that a pair does not use a cable any more.
-func (u *users) drop(cable int32, pair uint32) {
-	of := u.of[cable]
-	if at := seek(of, pair); at < len(of) && of[at] == pair {
-		u.of[cable] = slices.Delete(of, at, at+1)
+// mark notes at once that a pair uses a cable, or does not any more, where that is a bit; several may do so. It says
+// whether it is.
+func (u *users) mark(cable int32, pair uint32, uses bool) bool {
+	if u.set == nil || u.set[cable] == nil {
+		return false
 	}
+	word, bit := &u.set[cable][pair>>6], uint64(1)<<(pair&63)
+	if uses {
+		atomic.OrUint64(word, bit)
+	} else {
+		atomic.AndUint64(word, ^bit)
+	}
+	return true
+}
+
+// change notes the same, whatever the form; nobody else may do so with the same cable at that time.
+func (u *users) change(use usePair) {
+	if u.set != nil && u.set[use.cable] == nil {
+		u.set[use.cable] = make([]uint64, (len(u.last)+63)/64)
+	}
+	if u.mark(use.cable, use.pair, use.uses) {
+		return
+	}
+	of := u.of[use.cable]
+	at := seek(of, use.pair)
+	switch found := at < len(of) && of[at] == use.pair; {
+	case use.uses && !found:
+		u.of[use.cable] = slices.Insert(of, at, use.pair)
+	case !use.uses && found:
+		u.of[use.cable] = slices.Delete(of, at, at+1)
+	}
+}
+
+// usePair says that a pair uses a cable now, or does not any more.
+type usePair struct {
+	cable int32
+	pair  uint32
+	uses  bool
 }
 
 // seek returns where a pair is among ascending ones, or would be. Its loop has no branch that depends on what it finds,
@@ -90,64 +167,11 @@ func seek(pairs []uint32, pair uint32) int {
 	return at
 }
 
-// decoder reads the cables of packed pairs.
-type decoder struct {
-	cables []int32  // of the last pair read, each once
-	seen   []uint32 // by cable: the reading that met it last
-	now    uint32
-}
-
-func newDecoder(cables int) decoder { return decoder{seen: make([]uint32, cables)} }
-
-// decode reads the pair of ranks a < b of a packed map, and returns its entry in users.last.
-func (d *decoder) decode(m *Map, a, b int32) uint16 {
-	d.begin()
-	f, g := m.form, m.g
-	in := m.rows[b].block(a, f)
-	paths := int(in.take(f.count))
-	if paths == 0 {
-		return open
-	}
-	length := in.gamma()
-	for range paths {
-		length += in.unary()
-		node := m.node[a]
-		for range length - f.last {
-			e := g.start[node] + int32(in.take(f.entry))
-			d.note(g.link[e])
-			node = g.to[e]
-		}
-		if f.last == 1 {
-			d.note(g.link[g.entryTo(node, m.node[b])])
-		}
-	}
-	return lastOf(paths, length, m.k)
-}
-
-// lastOf returns a pair's entry in users.last.
-func lastOf(paths, length, k int) uint16 {
+// lastOf returns a pair's entries in users.last and users.first, first being the number of the link that its last path
+// takes first.
+func lastOf(paths, length, k int, first int32) (last, number uint16) {
 	if paths < k || length >= open {
-		return open
+		return open, open
 	}
-	return uint16(length)
+	return uint16(length), uint16(min(first, open))
 }
-
-// begin forgets the last reading.
-func (d *decoder) begin() {
-	d.cables = d.cables[:0]
-	if d.now++; d.now == 0 {
-		clear(d.seen)
-		d.now = 1
-	}
-}
-
-// note adds the cable of a link, once.
-func (d *decoder) note(l LinkID) {
-	if c := int32(l / 2); d.seen[c] != d.now {
-		d.seen[c] = d.now
-		d.cables = append(d.cables, c)
-	}
-}
-
-// has says whether the last reading met a cable.
-func (d *decoder) has(cable int32) bool { return d.seen[cable] == d.now }
