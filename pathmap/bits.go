@@ -16,7 +16,10 @@ func (w *bitWriter) at() int { return 8*len(w.bytes) + w.n }
 
 func (w *bitWriter) reset() { w.bytes, w.word, w.n = w.bytes[:0], 0, 0 }
 
-// put writes the low n bits of v, n at most 56.
+// putBits is how many bits one put may write.
+const putBits = 56
+
+// put writes the low n bits of v, n at most putBits.
 func (w *bitWriter) put(v uint64, n int) {
 	w.word |= v << w.n
 	w.n += n
@@ -68,8 +71,8 @@ func (w *bitWriter) take() []byte {
 
 // copy writes the next n bits of r.
 func (w *bitWriter) copy(r bitReader, n int) {
-	for ; n > 56; n -= 56 {
-		w.put(r.take(56), 56)
+	for ; n > putBits; n -= putBits {
+		w.put(r.take(putBits), putBits)
 	}
 	w.put(r.take(n), n)
 }

@@ -32,6 +32,26 @@ func (t *gate) length(a, b int32) int32 {
 	return min(t.du[a]+t.dv[b], t.dv[a]+t.du[b]) + t.extra
 }
 
+// within returns the pairs, ascending, between which a path over the cables can be as short as their last, or can be at
+// all where any counts. Nodes are given by rank.
+func (t *gate) within(node []int32, last []uint16) []uint32 {
+	near := make([][2]int32, len(node)) // by rank: distance from u and from v
+	for r, n := range node {
+		near[r] = [2]int32{t.du[n], t.dv[n]}
+	}
+	var pairs []uint32
+	for b := range node {
+		du, dv := near[b][0]+t.extra, near[b][1]+t.extra
+		begin := pairOf(0, int32(b))
+		for a, last := range last[begin : begin+uint32(b)] { // all below far, as is open
+			if min(near[a][0]+dv, near[a][1]+du) <= int32(last) {
+				pairs = append(pairs, begin+uint32(a))
+			}
+		}
+	}
+	return pairs
+}
+
 // uses says whether one of the paths, given as entries, takes a cable that is back.
 func (t *gate) uses(via []int32) bool {
 	for _, e := range via {

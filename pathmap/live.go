@@ -40,6 +40,7 @@ type Live struct {
 	settled   *Map     // the map before the change that is not settled; nil: m is settled
 	pending   []uint32 // pairs, ascending, that the change touched
 	returning *gate    // of the cables that it brought back; nil where they went
+	tallies   []*tally // memory of those who repair
 }
 
 // Pair is two ends, by their index in the slice given to Follow, A < B. Paths from B to A are those from A to B turned.
@@ -65,11 +66,11 @@ func Follow(t *Topology, ends []NodeID, opt Options) (*Live, error) {
 	if !opt.Packed {
 		return v, nil
 	}
-	if v.users, err = newUsers(m, len(v.out)); err != nil {
+	v.inverse, v.back, v.local = m.g.inverses(), m.g.backs(len(t.links)), m.g.locals()
+	if v.users, err = newUsers(m, len(v.out), v.back); err != nil {
 		return nil, fmt.Errorf("follow: %w", err)
 	}
 	m.measure()
-	v.inverse, v.back, v.local = m.g.inverses(), m.g.backs(len(t.links)), m.g.locals()
 	return v, nil
 }
 
@@ -85,11 +86,14 @@ func (v *Live) Bandwidth() *Bandwidth { return v.bandwidth }
 // Down says whether link l is not usable now.
 func (v *Live) Down(l LinkID) bool { return v.out[l/2] }
 
-// Bytes returns the memory of map and index, the topology not counted.
+// Bytes returns the memory of map and index, and of repairs, the topology not counted.
 func (v *Live) Bytes() int64 {
 	n := v.m.Bytes() + int64(4*cap(v.entry)+4*cap(v.end)+4*cap(v.back)+4*cap(v.local)+3*cap(v.out)+16*cap(v.bandwidth.capacity))
 	if v.users != nil {
 		n += v.users.bytes()
+	}
+	for _, t := range v.tallies {
+		n += t.bytes()
 	}
 	return n
 }

@@ -157,9 +157,16 @@ func (p *packer) write() {
 			before = length
 		}
 		p.out.unary(int(length - before))
+		word, n := uint64(0), 0
 		for _, e := range p.via[begin : end-int32(f.last)] {
-			p.out.put(uint64(p.local[e]), f.entry)
+			if n > putBits-f.entry {
+				p.out.put(word, n)
+				word, n = 0, 0
+			}
+			word |= uint64(p.local[e]) << n
+			n += f.entry
 		}
+		p.out.put(word, n)
 		before, begin = length, end
 	}
 }
@@ -183,8 +190,9 @@ func (r packedRow) own(s int32, f form) bitReader {
 	return in
 }
 
-// via appends the entries of a path of so many links from a node to target, which come next.
-func (r *bitReader) via(buf []int32, g *graph, f form, node, target int32, length int) []int32 {
+// via appends the entries of a path of so many links from a node, which come next; last is, of each neighbour of the
+// target, the entry that leads there.
+func (r *bitReader) via(buf []int32, g *graph, f form, node int32, last []int32, length int) []int32 {
 	mask := uint64(1)<<f.entry - 1
 	for told := length - f.last; told > 0; {
 		some := min(told, f.batch)
@@ -199,7 +207,7 @@ func (r *bitReader) via(buf []int32, g *graph, f form, node, target int32, lengt
 		told -= some
 	}
 	if f.last == 1 {
-		buf = append(buf, g.entryTo(node, target))
+		buf = append(buf, last[node])
 	}
 	return buf
 }

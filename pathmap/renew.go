@@ -19,14 +19,18 @@ func (v *Live) renew(next *Map, pairs []uint32, back *gate) []uint32 {
 	var mu sync.Mutex
 	var workers []*renewer
 	each(len(rows), func() func(int) {
-		w := &renewer{before: v.m, users: v.users, down: v.out, tally: newTally(len(v.out)),
-			gate: back, packer: packer{m: next, back: v.back, inverse: v.inverse, local: v.local, stack: make(stack, 0, inline)}}
+		w := &renewer{before: v.m, users: v.users, down: v.out, gate: back,
+			packer: packer{m: next, back: v.back, inverse: v.inverse, local: v.local, stack: make(stack, 0, inline)}}
 		if back != nil && len(back.cables) == 1 {
 			w.passage = newPassage(next.g, back)
 		}
 		mu.Lock()
+		defer mu.Unlock()
+		if len(workers) == len(v.tallies) {
+			v.tallies = append(v.tallies, newTally(len(v.out), next.g.nodes()))
+		}
+		w.tally = v.tallies[len(workers)]
 		workers = append(workers, w)
-		mu.Unlock()
 		return func(i int) { w.row(&rows[i]) }
 	})
 	changed := pairs[:0]
@@ -98,6 +102,7 @@ const fanWorth = 256
 func (w *renewer) row(r *renewal) {
 	m, t := w.m, r.target
 	w.dist, w.fan = m.dist[t], nil
+	w.tally.aim(w.before, t, w.back)
 	if w.gate != nil {
 		r.pairs = w.pass(r.pairs, t)
 	}
@@ -151,7 +156,7 @@ func (w *renewer) keep(s, t int32) (last []int32, all bool) {
 	for i := range paths {
 		length += in.unary()
 		begin := len(w.via)
-		w.via = in.via(w.via, before, f, w.m.node[s], w.m.node[t], length)
+		w.via = in.via(w.via, before, f, w.m.node[s], w.tally.into, length)
 		path, stands := w.via[begin:], int32(1)
 		for _, e := range path {
 			if g.to[e] != before.to[e] {
@@ -183,7 +188,7 @@ func (w *renewer) gain(s, t int32) bool {
 		if !w.gate.uses(w.via) {
 			return false
 		}
-		w.tally.decode(w.before, s, t)
+		w.tally.decode(w.before, s)
 		w.counted = 0
 		return true
 	}
@@ -311,6 +316,6 @@ func (w *renewer) last(s, t int32) []int32 {
 			in.at += (length - f.last) * f.entry
 		}
 	}
-	w.path = in.via(w.path[:0], m.g, f, m.node[s], m.node[t], length)
+	w.path = in.via(w.path[:0], m.g, f, m.node[s], w.tally.into, length)
 	return w.path
 }

@@ -37,16 +37,7 @@ func (v *Live) gain(cables []int32) []Pair {
 		return nil
 	}
 	t := v.gate(next.g, cables)
-	var pairs []uint32
-	for b, node := range next.node {
-		n := pairOf(0, int32(b))
-		for a := range b {
-			if length := t.length(next.node[a], node); length < far && length <= int32(v.users.last[n]) {
-				pairs = append(pairs, n)
-			}
-			n++
-		}
-	}
+	pairs := t.within(next.node, v.users.last)
 	return v.touch(next, pairs, t)
 }
 

@@ -5,6 +5,8 @@ type tally struct {
 	cables []int32 // that are of either, each once
 	use    []use   // by cable
 	now    uint32
+	target int32
+	into   []int32 // by neighbour of the target: its entry there
 	via    []int32 // memory of decode
 }
 
@@ -14,7 +16,20 @@ type use struct {
 	paths  int32
 }
 
-func newTally(cables int) *tally { return &tally{use: make([]use, cables)} }
+func newTally(cables, nodes int) *tally {
+	return &tally{use: make([]use, cables), into: make([]int32, nodes)}
+}
+
+func (t *tally) bytes() int64 { return int64(4*(cap(t.cables)+cap(t.into)+cap(t.via)) + 12*cap(t.use)) }
+
+// aim has the next pairs' paths end at the end of rank b of a packed map; back is graph.backs.
+func (t *tally) aim(m *Map, b int32, back []int32) {
+	g, n := m.g, m.node[b]
+	t.target = b
+	for e := g.start[n]; e < g.start[n+1]; e++ {
+		t.into[g.to[e]] = back[e]
+	}
+}
 
 // begin forgets the last pair.
 func (t *tally) begin() {
@@ -35,12 +50,12 @@ func (t *tally) of(l LinkID) *use {
 	return u
 }
 
-// decode begins with the paths that the pair of ranks a < b of a packed map has, as those before. It returns the pair's
+// decode begins with the paths from the end of rank a that a packed map has, as those before. It returns the pair's
 // entries in users.last and users.first.
-func (t *tally) decode(m *Map, a, b int32) (last, first uint16) {
+func (t *tally) decode(m *Map, a int32) (last, first uint16) {
 	t.begin()
 	f, g := m.form, m.g
-	in := m.rows[b].block(a, f)
+	in := m.rows[t.target].block(a, f)
 	paths := int(in.take(f.count))
 	if paths == 0 {
 		return open, open
@@ -48,7 +63,7 @@ func (t *tally) decode(m *Map, a, b int32) (last, first uint16) {
 	length := in.gamma()
 	for range paths {
 		length += in.unary()
-		t.via = in.via(t.via[:0], g, f, m.node[a], m.node[b], length)
+		t.via = in.via(t.via[:0], g, f, m.node[a], t.into, length)
 		for _, e := range t.via {
 			t.of(g.link[e]).before = true
 		}

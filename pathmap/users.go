@@ -41,8 +41,8 @@ func (u *users) bytes() int64 {
 	return n
 }
 
-// newUsers indexes a packed map of a topology with so many cables.
-func newUsers(m *Map, cables int) (*users, error) {
+// newUsers indexes a packed map of a topology with so many cables; back is graph.backs.
+func newUsers(m *Map, cables int, back []int32) (*users, error) {
 	ends := int64(len(m.node))
 	all := ends * (ends - 1) / 2
 	if all > maxPairs {
@@ -51,11 +51,12 @@ func newUsers(m *Map, cables int) (*users, error) {
 	u := &users{last: make([]uint16, all), first: make([]uint16, all)}
 	count := make([]uint32, cables)
 	listed, used := int64(0), int64(0)
-	t := newTally(cables)
+	t := newTally(cables, m.g.nodes())
 	for b := range m.node {
+		t.aim(m, int32(b), back)
 		for a := range int32(b) {
 			n := pairOf(a, int32(b))
-			u.last[n], u.first[n] = t.decode(m, a, int32(b))
+			u.last[n], u.first[n] = t.decode(m, a)
 			for _, c := range t.cables {
 				if count[c]++; count[c] == 1 {
 					used++
@@ -78,8 +79,9 @@ func newUsers(m *Map, cables int) (*users, error) {
 		}
 	}
 	for b := range m.node {
+		t.aim(m, int32(b), back)
 		for a := range int32(b) {
-			t.decode(m, a, int32(b))
+			t.decode(m, a)
 			for _, c := range t.cables {
 				if n := pairOf(a, int32(b)); u.set != nil {
 					u.set[c][n>>6] |= 1 << (n & 63)
