@@ -4,10 +4,10 @@ package pathmap
 // the k-th. It never turns away a pair that does.
 type gate struct {
 	cables []int32
-	entry  []int32 // by link
-	u, v   int32   // the nodes of a single cable; of several, the node that they share, twice
-	du, dv []int32 // by node: distance from u and from v, the cables being back
-	extra  int32   // the cable itself, where there is a single one
+	entry  []int32    // by link
+	ends   [2]int32   // u and v, the nodes of a single cable; of several, the node that they share, twice
+	from   [][2]int32 // by node: distance from u and from v, the cables being back
+	extra  int32      // the cable itself, where there is a single one
 }
 
 // gate returns the gate of cables, one or some of one node, in graph g.
@@ -18,18 +18,25 @@ func (v *Live) gate(g *graph, cables []int32) *gate {
 		if l := v.t.links[2*cables[1]]; x != l.From && x != l.To {
 			x = y
 		}
-		w := g.find(x)
-		d := g.levels(w)
-		return &gate{cables: cables, entry: v.entry, u: w, v: w, du: d, dv: d}
+		return newGate(g, &gate{cables: cables, entry: v.entry, ends: [2]int32{g.find(x), g.find(x)}})
 	}
-	t := &gate{cables: cables, entry: v.entry, u: g.find(x), v: g.find(y), extra: 1}
-	t.du, t.dv = g.levels(t.u), g.levels(t.v)
+	return newGate(g, &gate{cables: cables, entry: v.entry, ends: [2]int32{g.find(x), g.find(y)}, extra: 1})
+}
+
+// newGate measures the way to a gate's ends.
+func newGate(g *graph, t *gate) *gate {
+	u, v := g.levels(t.ends[0]), g.levels(t.ends[1])
+	t.from = make([][2]int32, len(u))
+	for n := range u {
+		t.from[n] = [2]int32{u[n], v[n]}
+	}
 	return t
 }
 
 // length returns the least that a path between two nodes over the cables can have; far and more where there is none.
 func (t *gate) length(a, b int32) int32 {
-	return min(t.du[a]+t.dv[b], t.dv[a]+t.du[b]) + t.extra
+	from, to := t.from[a], t.from[b]
+	return min(from[0]+to[1], from[1]+to[0]) + t.extra
 }
 
 // within returns the pairs, ascending, between which a path over the cables can be as short as their last, or can be at
@@ -37,7 +44,7 @@ func (t *gate) length(a, b int32) int32 {
 func (t *gate) within(node []int32, last []uint16) []uint32 {
 	near := make([][2]int32, len(node)) // by rank: distance from u and from v
 	for r, n := range node {
-		near[r] = [2]int32{t.du[n], t.dv[n]}
+		near[r] = t.from[n]
 	}
 	var pairs []uint32
 	for b := range node {
@@ -72,28 +79,26 @@ func (t *gate) admits(w *renewer, s, target int32) bool {
 	a, b, n := w.m.node[s], w.m.node[target], pairOf(s, target)
 	length, first := int32(w.users.last[n]), int32(w.users.first[n])
 	o := w.m.order(s, target)
-	for _, way := range [2]struct {
-		to       int32
-		near, on []int32
-	}{{t.u, t.du, t.dv}, {t.v, t.dv, t.du}} {
-		if way.near[a]+way.on[b]+t.extra != length {
+	for end := range t.ends {
+		if t.from[a][end]+t.from[b][1-end]+t.extra != length {
 			continue
 		}
 		earlier, same := false, true
 		if first != open {
-			earlier, same = t.parts(w, o, 0, a, w.m.g.start[a]+first, way.to, way.near)
+			earlier, same = t.parts(w, o, 0, a, w.m.g.start[a]+first, end)
 		}
-		if earlier || same && t.before(w, o, a, w.last(s, target), way.to, way.near) {
+		if earlier || same && t.before(w, o, a, w.last(s, target), end) {
 			return true
 		}
 	}
 	return false
 }
 
-// before says whether some shortest way from node to u leaves the path last by an entry that ranks before last's.
-func (t *gate) before(w *renewer, o order, node int32, last []int32, u int32, du []int32) bool {
+// before says whether some shortest way from a node to one of the ends leaves the path last by an entry that ranks
+// before last's.
+func (t *gate) before(w *renewer, o order, node int32, last []int32, end int) bool {
 	for depth, e := range last {
-		if earlier, same := t.parts(w, o, depth, node, e, u, du); earlier || !same {
+		if earlier, same := t.parts(w, o, depth, node, e, end); earlier || !same {
 			return earlier
 		}
 		node = w.m.g.to[e]
@@ -101,10 +106,10 @@ func (t *gate) before(w *renewer, o order, node int32, last []int32, u int32, du
 	return false
 }
 
-// parts says whether some shortest way to u leaves a path at a node by an entry that ranks before the path's there, e;
-// and whether e is on such a way too, so that they may part later.
-func (t *gate) parts(w *renewer, o order, depth int, node, e, u int32, du []int32) (earlier, same bool) {
-	if node == u && t.extra == 0 {
+// parts says whether some shortest way to one of the ends leaves a path at a node by an entry that ranks before the
+// path's there, e; and whether e is on such a way too, so that they may part later.
+func (t *gate) parts(w *renewer, o order, depth int, node, e int32, end int) (earlier, same bool) {
+	if node == t.ends[end] && t.extra == 0 {
 		return true, false
 	}
 	g := w.m.g
@@ -113,15 +118,15 @@ func (t *gate) parts(w *renewer, o order, depth int, node, e, u int32, du []int3
 	inv := w.inverse[g.degree(node)][stride]
 	mine := rankOf(e-g.start[node], first, inv, p)
 	for f := g.start[node]; f < g.start[node+1]; f++ {
-		nearer := du[g.to[f]] == du[node]-1
-		if node == u {
+		nearer := t.from[g.to[f]][end] == t.from[node][end]-1
+		if node == t.ends[end] {
 			nearer = f == t.entry[2*t.cables[0]] || f == t.entry[2*t.cables[0]+1]
 		}
 		if nearer && rankOf(f-g.start[node], first, inv, p) < mine {
 			return true, false
 		}
 	}
-	return false, du[g.to[e]] == du[node]-1
+	return false, t.from[g.to[e]][end] == t.from[node][end]-1
 }
 
 // rankOf returns the place of number i in the order that begins at first, inv being the inverse of its stride modulo p.

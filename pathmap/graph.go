@@ -17,6 +17,7 @@ type graph struct {
 	to    []int32
 	link  []LinkID
 	leaf  []bool   // hosts among the ends: a path starts or ends there and never passes
+	leafy bool     // there are leaves: rows are lower bounds only
 	prime []uint32 // by degree: the smallest prime not below it, at least 2
 	id    []NodeID // by node of this graph
 	multi bool     // some two nodes are joined by parallel links
@@ -51,7 +52,7 @@ func newGraph(t *Topology, ends []NodeID, avoid func(NodeID) bool) (*graph, erro
 		}
 		index[n] = int32(len(g.id))
 		g.id = append(g.id, NodeID(n))
-		g.leaf = append(g.leaf, host)
+		g.leaf, g.leafy = append(g.leaf, host), g.leafy || host
 	}
 	g.id, g.leaf = slices.Clip(g.id), slices.Clip(g.leaf)
 	g.join(t, index)

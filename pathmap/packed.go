@@ -102,7 +102,7 @@ func (p *packer) paths(s, t int32) {
 
 // walk returns the walk of a pair.
 func (p *packer) walk(s, t int32) walk {
-	return walk{g: p.m.g, dist: p.dist, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
+	return walk{g: p.m.g, dist: p.dist, far: unknown, order: p.m.order(s, t), source: p.m.node[s], target: p.m.node[t],
 		steps: budget + perPath*p.m.k}
 }
 

@@ -33,7 +33,7 @@ func newPassage(g *graph, t *gate) *passage {
 // all.
 func (p *passage) run(source, target int32, dist row, longest int32) bool {
 	p.dist, p.target, p.longest, p.steps = dist, target, longest, passageSteps
-	p.far = [2]int32{p.gate.dv[target], p.gate.du[target]}
+	p.far = [2]int32{p.gate.from[target][1], p.gate.from[target][0]}
 	p.via, p.end = p.via[:0], p.end[:0]
 	p.node, p.cur = append(p.node[:0], source), p.cur[:0]
 	p.approach(source)
@@ -59,8 +59,8 @@ func (p *passage) approach(n int32) {
 				p.drop()
 			}
 		default:
-			least := min(p.gate.du[to]+p.far[0], p.gate.dv[to]+p.far[1])
-			if before+2+least <= p.longest && to != p.target && p.take(e, to) {
+			from := &p.gate.from[to]
+			if before+2+min(from[0]+p.far[0], from[1]+p.far[1]) <= p.longest && to != p.target && p.take(e, to) {
 				p.approach(to)
 				p.drop()
 			}

@@ -10,12 +10,15 @@ import (
 // memory: a map knows only of its own part, and just the newest is repaired.
 type patch struct {
 	source []int32 // by rank, ascending
-	at     []int   // where each source's block begins, in bits
+	at     []span  // each source's block
 	bits   []byte  // with eight bytes of zeros behind each repair's
 }
 
+// span is where a block begins, and how long it is, in bits.
+type span struct{ at, size int }
+
 func (p *patch) bytes() int64 {
-	return int64(4*cap(p.source)+8*cap(p.at)+cap(p.bits)) + 72
+	return int64(4*cap(p.source)+16*cap(p.at)+cap(p.bits)) + 72
 }
 
 // patchShare is the part of a row's blocks, one in so many, that may be patched before the row is written whole, and of
@@ -24,7 +27,7 @@ const patchShare = 3
 
 // patched returns r with blocks in place of its own: of sources, ascending, at these places in what out holds. The row
 // has so many blocks in all.
-func (r packedRow) patched(source []int32, at []int, out *bitWriter, blocks int, f form) packedRow {
+func (r packedRow) patched(source []int32, at []span, out *bitWriter, blocks int, f form) packedRow {
 	p := &patch{}
 	if r.patch != nil {
 		*p = *r.patch
@@ -46,9 +49,9 @@ func (r packedRow) patched(source []int32, at []int, out *bitWriter, blocks int,
 const patchRoom = 1 << 10
 
 // replace notes where the blocks of sources, ascending, begin, counted from a place.
-func (p *patch) replace(source []int32, at []int, from int) {
+func (p *patch) replace(source []int32, at []span, from int) {
 	most := len(p.source) + len(source)
-	sources, places := make([]int32, 0, most), make([]int, 0, most)
+	sources, places := make([]int32, 0, most), make([]span, 0, most)
 	i := 0
 	for j, s := range source {
 		first := i
@@ -59,7 +62,7 @@ func (p *patch) replace(source []int32, at []int, from int) {
 		if i < len(p.source) && p.source[i] == s {
 			i++
 		}
-		sources, places = append(sources, s), append(places, from+at[j])
+		sources, places = append(sources, s), append(places, span{from + at[j].at, at[j].size})
 	}
 	p.source, p.at = append(sources, p.source[i:]...), append(places, p.at[i:]...)
 }
@@ -70,7 +73,7 @@ func (p *patch) block(s int32) (bitReader, bool) {
 	if !ok {
 		return bitReader{}, false
 	}
-	return bitReader{bytes: p.bits, at: p.at[i]}, true
+	return bitReader{bytes: p.bits, at: p.at[i].at}, true
 }
 
 // whole returns the row without patch, unless it has become too long for that.
@@ -91,13 +94,13 @@ func (r packedRow) whole(blocks int, f form) (packedRow, bool) {
 				continue
 			}
 		}
-		var from bitReader
 		if patched(s) {
-			from = bitReader{bytes: r.patch.bits, at: r.patch.at[next]}
+			b := r.patch.at[next]
+			w.copy(bitReader{bytes: r.patch.bits, at: b.at}, b.size)
 			next++
-		} else {
-			from = r.own(s, f)
+			continue
 		}
+		from := r.own(s, f)
 		to := from
 		to.skip(f)
 		w.copy(from, to.at-from.at)

@@ -92,7 +92,7 @@ type renewer struct {
 	path    []int32
 	counted int     // of via: how much of it the tally has
 	source  []int32 // of the row's blocks written anew
-	at      []int   // where each begins
+	at      []span
 	changes []usePair
 }
 
@@ -123,8 +123,9 @@ func (w *renewer) row(r *renewal) {
 		} else if !w.gain(s, t) {
 			continue
 		}
-		w.source, w.at = append(w.source, s), append(w.at, w.out.at())
+		begin := w.out.at()
 		w.write()
+		w.source, w.at = append(w.source, s), append(w.at, span{begin, w.out.at() - begin})
 		w.compare(n)
 		changed = append(changed, n)
 	}
@@ -141,6 +142,9 @@ func (w *renewer) lose(s, t int32) {
 		return
 	}
 	b := w.walk(s, t)
+	if len(w.end) > 0 && !w.m.g.leafy {
+		b.far = w.end[0] // the first that stands is the shortest that there was, and distances do not shrink
+	}
 	w.gather(s, t, &b, b.after(w.stack[:0], last, w.inverse))
 }
 

@@ -9,7 +9,16 @@ const far = 1 << 28
 // that down links do not change.
 func (v *Live) lose(cables []int32) []Pair {
 	next := v.next(cables, true)
-	v.refill(next, func(t int) bool { return v.strands(next.g, v.m.dist[t], cables) })
+	v.refill(next, func(t int) bool { return v.strands(next.g, v.m.dist[t], cables) }, func(d *drift, t int, r row) bool {
+		if len(cables) > 1 {
+			return false
+		}
+		x, y := v.nodes(cables[0])
+		if detour[r.code(x)<<2|r.code(y)] != 0 {
+			x = y
+		}
+		return d.sink(r, next.g, x)
+	})
 	if v.users == nil {
 		v.m = next
 		return nil
@@ -31,7 +40,18 @@ func (v *Live) lose(cables []int32) []Pair {
 // pair's paths have changed if one of the new ones uses such a cable.
 func (v *Live) gain(cables []int32) []Pair {
 	next := v.next(cables, false)
-	v.refill(next, v.widens(cables))
+	apart := v.apart(cables)
+	v.refill(next, apart.stale, func(d *drift, t int, r row) bool {
+		x, y := v.nodes(cables[0])
+		switch by := apart.by[t]; {
+		case len(cables) > 1 || max(by, -by) >= far/2:
+			return false
+		case by > 0:
+			return d.rise(r, next.g, x, y, by-1)
+		default:
+			return d.rise(r, next.g, y, x, -by-1)
+		}
+	})
 	if v.users == nil {
 		v.m = next
 		return nil
@@ -70,21 +90,28 @@ func (v *Live) next(cables []int32, cut bool) *Map {
 	return &m
 }
 
-// refill computes the rows anew whose targets are stale.
-func (v *Live) refill(next *Map, stale func(target int) bool) {
+// nodes returns the nodes that a cable joins.
+func (v *Live) nodes(cable int32) (x, y int32) {
+	l := v.t.links[2*cable]
+	return v.m.g.find(l.From), v.m.g.find(l.To)
+}
+
+// refill brings the rows in line whose targets are stale: by a shift where that can be done, else all anew.
+func (v *Live) refill(next *Map, stale func(target int) bool, shift func(d *drift, target int, r row) bool) {
 	var ranks []int32
-	for t := range next.dist {
-		if stale(t) {
+	var d drift
+	for t, before := range next.dist {
+		if !stale(t) {
+			continue
+		}
+		r := slices.Clone(before)
+		if next.dist[t] = r; !shift(&d, t, r) {
 			ranks = append(ranks, int32(t))
 		}
 	}
 	each(len(ranks), func() func(int) {
 		queue := make([]int32, 0, next.g.nodes())
-		return func(i int) {
-			r := newRow(next.g.nodes())
-			r.fill(next.g, next.node[ranks[i]], queue)
-			next.dist[ranks[i]] = r
-		}
+		return func(i int) { next.dist[ranks[i]].fill(next.g, next.node[ranks[i]], queue) }
 	})
 }
 
@@ -92,7 +119,7 @@ func (v *Live) refill(next *Map, stale func(target int) bool) {
 // is the row before, g the graph after: nodes that keep a nearer neighbour, and so all of them, keep their distance.
 func (v *Live) strands(g *graph, r row, cables []int32) bool {
 	for _, c := range cables {
-		x, y := g.find(v.t.links[2*c].From), g.find(v.t.links[2*c].To)
+		x, y := v.nodes(c)
 		switch {
 		case r.code(x) == unreached:
 		case detour[r.code(x)<<2|r.code(y)] == 0 && !r.leads(g, x):
@@ -115,28 +142,33 @@ func (r row) leads(g *graph, n int32) bool {
 	return false
 }
 
-// widens returns the test of whether a row's distances shrink with the cables: they do where, before, the two sides of
-// one of them were more than a link apart in distance. A row knows distances modulo 3 only, so they are measured, from
-// the cables' nodes.
-func (v *Live) widens(cables []int32) func(target int) bool {
-	g := v.m.g
+// apart is, by target's rank, how much farther away the first side of a cable is than the second, before it is back;
+// of several cables, of the last that shortens a way there, or 0.
+type apart struct{ by []int32 }
+
+// stale says whether a row's distances shrink with the cables: they do where two sides are more than a link apart.
+func (a apart) stale(target int) bool { return a.by[target] < -1 || a.by[target] > 1 }
+
+// apart measures cables that come back. A row knows distances modulo 3 only, so they are measured from the cables' nodes.
+func (v *Live) apart(cables []int32) apart {
 	levels := map[int32][]int32{}
 	level := func(n int32) []int32 {
 		if levels[n] == nil {
-			levels[n] = g.levels(n)
+			levels[n] = v.m.g.levels(n)
 		}
 		return levels[n]
 	}
-	stale := make([]bool, len(v.m.node))
+	a := apart{make([]int32, len(v.m.node))}
 	for _, c := range cables {
-		x, y := level(g.find(v.t.links[2*c].From)), level(g.find(v.t.links[2*c].To))
+		x, y := v.nodes(c)
+		dx, dy := level(x), level(y)
 		for t, n := range v.m.node {
-			if d := x[n] - y[n]; d < -1 || d > 1 {
-				stale[t] = true
+			if d := dx[n] - dy[n]; d < -1 || d > 1 {
+				a.by[t] = d
 			}
 		}
 	}
-	return func(target int) bool { return stale[target] }
+	return a
 }
 
 // levels returns every node's distance from n, far where there is no way.

@@ -27,8 +27,8 @@ type users struct {
 // open stands for a pair that any new path may be one of, and for a number that is not known.
 const open = math.MaxUint16
 
-// setWorth is how many times the memory of lists sets may take: they are changed far sooner, and at one place.
-const setWorth = 2
+// setWorth is how many times the memory of lists sets may take: they are changed far sooner. Tests have lists by 0.
+var setWorth = int64(2)
 
 func (u *users) bytes() int64 {
 	n := int64(2*cap(u.last) + 2*cap(u.first))

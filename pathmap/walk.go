@@ -65,12 +65,14 @@ func (w *walk) begin(room stack) stack {
 }
 
 // after sets the walk behind a path that ranks among the pair's paths, or did before links went down: what it gives from
-// then on ranks after that one. inverse is graph.inverses.
+// then on ranks after that one. far may be known. inverse is graph.inverses.
 func (w *walk) after(room stack, last []int32, inverse [][]uint32) stack {
 	if w.dist.code(w.source) == unreached {
 		return w.begin(room)
 	}
-	w.far = w.distance()
+	if w.far == unknown {
+		w.far = w.distance()
+	}
 	if w.slack = int32(len(last)) - w.far; w.slack < 0 {
 		return w.begin(room) // all that are left are longer
 	}
@@ -106,9 +108,14 @@ func (w *walk) distance() int32 {
 // skip has a frame go on after an entry, as if that had just been taken.
 func (w *walk) skip(f *frame, depth int, e int32, inverse [][]uint32) {
 	f.via = e
+	number := e - f.start
+	if f.prime == 0 && f.ahead[number>>6&(words-1)]>>(number&63)&1 == 1 { // it was the only one
+		f.ahead = [words]uint64{}
+		return
+	}
 	p := w.g.prime[f.degree]
 	first, stride := w.order.at(depth, p)
-	inv, number := inverse[f.degree][stride], e-f.start
+	inv := inverse[f.degree][stride]
 	rank := rankOf(number, first, inv, p)
 	if f.degree > narrow {
 		f.left = p - 1 - rank

@@ -1,0 +1,81 @@
+package pathmap
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestDrift fails and heals links of rings with chords, trees among them, and compares every row with one filled anew:
+// where few distances change, where many do, and where nodes are cut off.
+func TestDrift(t *testing.T) {
+	few, many, off := 0, 0, 0
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 31))
+		n := 5 + r.IntN(90)
+		b := NewBuilder()
+		ends, ports := make([]NodeID, n), make([]int32, n)
+		for i := range ends {
+			role := ToR
+			if r.IntN(12) == 0 {
+				role = Host
+			}
+			ends[i] = b.Add(Node{Name: fmt.Sprint(i), Role: role})
+		}
+		cable := func(x, y int) {
+			b.Cable(NodeID(x), ports[x], NodeID(y), ports[y], 1, 1)
+			ports[x]++
+			ports[y]++
+		}
+		for i := r.IntN(2); i < n; i++ { // a ring, or a line
+			cable(i, (i+n-1)%n)
+		}
+		for range r.IntN(n) {
+			if x, y := r.IntN(n), r.IntN(n); x != y {
+				cable(x, y)
+			}
+		}
+		topology, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Follow(topology, ends, Options{K: 1, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step := range 40 {
+			before := v.m.dist
+			if l := LinkID(r.IntN(len(topology.Links()))); r.IntN(5) > 1 {
+				v.FailLink(l)
+			} else {
+				v.HealLink(l)
+			}
+			for target, got := range v.m.dist {
+				want := newRow(v.m.g.nodes())
+				want.fill(v.m.g, v.m.node[target], nil)
+				moved := 0
+				for n := range int32(v.m.g.nodes()) {
+					if got.code(n) != want.code(n) {
+						t.Fatalf("seed %d, step %d, target %d: node %d has %d, filled anew %d", seed, step, target, n, got.code(n), want.code(n))
+					}
+					if got.code(n) != before[target].code(n) {
+						moved++
+					}
+					if got.code(n) == unreached && before[target].code(n) != unreached {
+						off++
+					}
+				}
+				switch {
+				case moved > driftNodes:
+					many++
+				case moved > 0:
+					few++
+				}
+			}
+		}
+	}
+	t.Logf("%d rows in which few distances changed, %d in which many did; %d nodes cut off", few, many, off)
+	if few == 0 || many == 0 || off == 0 {
+		t.Error("a kind of change has not been tried")
+	}
+}
