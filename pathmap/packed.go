@@ -156,8 +156,12 @@ func (p *packer) write() {
 			p.out.gamma(uint64(length))
 			before = length
 		}
-		p.out.unary(int(length - before))
 		word, n := uint64(0), 0
+		if more := int(length - before); more < putBits {
+			word, n = 1<<more-1, more+1 // as unary does
+		} else {
+			p.out.unary(more)
+		}
 		for _, e := range p.via[begin : end-int32(f.last)] {
 			if n > putBits-f.entry {
 				p.out.put(word, n)

@@ -161,20 +161,18 @@ func (w *renewer) keep(s, t int32) (last []int32, all bool) {
 		length += in.unary()
 		begin := len(w.via)
 		w.via = in.via(w.via, before, f, w.m.node[s], w.tally.into, length)
-		path, stands := w.via[begin:], int32(1)
-		for _, e := range path {
-			if g.to[e] != before.to[e] {
-				stands = 0
-			}
-		}
+		path, stands := w.via[begin:], true
 		for _, e := range path {
 			u := w.tally.of(g.link[e])
-			u.before, u.paths = true, u.paths+stands
+			u.before = true
+			u.paths++
+			stands = stands && g.to[e] == before.to[e]
 		}
 		if i == paths-1 {
 			w.path = append(w.path[:0], path...)
 		}
-		if stands == 0 {
+		if !stands {
+			w.tally.add(g, path, -1)
 			w.via = w.via[:begin]
 			continue
 		}
@@ -219,8 +217,8 @@ func (w *renewer) insert(o order, path []int32) bool {
 		return false
 	}
 	evicted := w.pathAt(len(w.end) - 1)
-	w.count(evicted, -1)
-	w.count(path, 1)
+	w.tally.add(w.m.g, evicted, -1)
+	w.tally.add(w.m.g, path, 1)
 	w.via = w.via[:len(w.via)-len(evicted)]
 	w.end = w.end[:len(w.end)-1]
 	begin := 0
@@ -234,13 +232,6 @@ func (w *renewer) insert(o order, path []int32) bool {
 	}
 	w.counted = len(w.via)
 	return true
-}
-
-// count tallies paths that come, 1, or go, -1.
-func (w *renewer) count(via []int32, paths int32) {
-	for _, e := range via {
-		w.tally.of(w.m.g.link[e]).paths += paths
-	}
 }
 
 // pathAt returns one of the paths found.
@@ -289,7 +280,7 @@ func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
 // compare notes the cables that the pair with the paths found uses now and did not before, and the other way round, and
 // how its last path is.
 func (w *renewer) compare(n uint32) {
-	w.count(w.via[w.counted:], 1)
+	w.tally.add(w.m.g, w.via[w.counted:], 1)
 	last, first := 0, int32(0)
 	if k := len(w.end); k > 0 {
 		path := w.pathAt(k - 1)
@@ -302,6 +293,7 @@ func (w *renewer) compare(n uint32) {
 		if uses == u.before || w.down[c] { // of what is down, the index has forgotten all
 			continue
 		}
+		u.before = uses // it may come again
 		if !w.users.mark(c, n, uses) {
 			w.changes = append(w.changes, usePair{c, n, uses})
 		}

@@ -2,7 +2,7 @@ package pathmap
 
 // tally knows, of one pair, which cables its paths used before a repair, and how many of those that it has now use each.
 type tally struct {
-	cables []int32 // that are of either, each once
+	cables []int32 // that may have come into use, or out of it; several times perhaps
 	use    []use   // by cable
 	now    uint32
 	target int32
@@ -45,13 +45,20 @@ func (t *tally) of(l LinkID) *use {
 	u := &t.use[l/2]
 	if u.met != t.now {
 		*u = use{met: t.now}
-		t.cables = append(t.cables, int32(l/2))
 	}
 	return u
 }
 
-// decode begins with the paths from the end of rank a that a packed map has, as those before. It returns the pair's
-// entries in users.last and users.first.
+// add counts paths that come, 1, or go, -1, given by their links' entries.
+func (t *tally) add(g *graph, via []int32, paths int32) {
+	for _, e := range via {
+		t.of(g.link[e]).paths += paths
+		t.cables = append(t.cables, int32(g.link[e]/2))
+	}
+}
+
+// decode begins with the paths from the end of rank a that a packed map has, as those before; cables has all that they
+// use, each once. It returns the pair's entries in users.last and users.first.
 func (t *tally) decode(m *Map, a int32) (last, first uint16) {
 	t.begin()
 	f, g := m.form, m.g
@@ -65,7 +72,10 @@ func (t *tally) decode(m *Map, a int32) (last, first uint16) {
 		length += in.unary()
 		t.via = in.via(t.via[:0], g, f, m.node[a], t.into, length)
 		for _, e := range t.via {
-			t.of(g.link[e]).before = true
+			if u := t.of(g.link[e]); !u.before {
+				u.before = true
+				t.cables = append(t.cables, int32(g.link[e]/2))
+			}
 		}
 	}
 	return lastOf(paths, length, m.k, t.via[0]-g.start[m.node[a]])
