@@ -17,14 +17,15 @@ import (
 // behind it is closer to the destination than every switch on the packet's path so far, and from there it gets closer
 // still, or comes back to its path further on. So however many ports are dark, no packet goes round in circles.
 type Base struct {
-	all     bool // circuits take packets without a tag, too
-	fabric  *topo.Fabric
-	paths   *pathmap.Map
-	down    func(pathmap.LinkID) bool
-	transit bool                // some path leads through the ToR of another rack
-	far     []distances         // by destination rack
-	rules   [][]southbound.Rule // by DeviceID; nil for what is not a packet switch
-	deflt   [][]southbound.Port // [rack][rack]: the ToR's default port
+	all      bool // circuits take packets without a tag, too
+	standing bool // ToRs hold the rules of circuits whichever stand
+	fabric   *topo.Fabric
+	paths    *pathmap.Map
+	down     func(pathmap.LinkID) bool
+	transit  bool                // some path leads through the ToR of another rack
+	far      []distances         // by destination rack
+	rules    [][]southbound.Rule // by DeviceID; nil for what is not a packet switch
+	deflt    [][]southbound.Port // [rack][rack]: the ToR's default port
 }
 
 // NewBase derives the tables from the path map. Where the paths of one destination and tag form a tree at some switch
@@ -148,6 +149,9 @@ func (b *Base) Devices() []southbound.DeviceID {
 // Rules returns what a packet switch should hold while the circuits given (by input, NoPort for none) are steered to.
 func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbound.Rule {
 	out := slices.Clone(b.rules[d])
+	if b.standing {
+		out = append(out, b.standingRules(d)...)
+	}
 	for in, to := range steered {
 		if to != southbound.NoPort && b.tor(southbound.Port(in)) == d {
 			out = append(out, b.CircuitRules(southbound.Port(in), to)...)
@@ -161,14 +165,45 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 // called before anything is told to a switch.
 func (b *Base) SteerAll() { b.all = true }
 
+// Stand has each ToR send the circuit's tag of its own rack's packets into the OCS, for every other rack and whichever
+// circuits stand, so that no move of a circuit changes a table. That is for fabrics with one OCS port a rack, whose hosts
+// send with that tag only while the circuit is usable, and nothing to other racks else: what has no light takes the default
+// way, its backup, as it does where rules come and go with circuits. A packet that was on its way when its circuit moved,
+// and comes out at another rack, finds no such rule there, for its source is not that ToR's: it goes on by the default way.
+//
+// It is called before anything is told to a switch, and not together with SteerAll.
+func (b *Base) Stand() { b.standing = true }
+
+func (b *Base) standingRules(d southbound.DeviceID) (rules []southbound.Rule) {
+	f := b.fabric
+	node := f.Topology.Node(d)
+	if node.Role != pathmap.ToR || f.OCSUplink[node.Rack] == pathmap.None {
+		return nil
+	}
+	for dst := range f.Racks {
+		if int32(dst) != node.Rack && f.OCSUplink[dst] != pathmap.None {
+			rules = append(rules, southbound.Rule{
+				Match:   southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.TagCircuit, Src: southbound.RackID(node.Rack)},
+				Primary: southbound.Port(f.OCSUplink[node.Rack]),
+				Backup:  b.deflt[node.Rack][dst],
+			})
+		}
+	}
+	return rules
+}
+
 // tor returns the ToR at an OCS port.
 func (b *Base) tor(p southbound.Port) southbound.DeviceID {
 	return b.fabric.ToRNode[b.fabric.OCSRack(int32(p))]
 }
 
 // CircuitRules are the rules at the ToR of input in that send the circuit's tag, and after SteerAll what has none, into
-// the OCS, with the default way as its backup for the time that the port has no light.
+// the OCS, with the default way as its backup for the time that the port has no light. After Stand there are none: the ToR
+// has them anyway.
 func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
+	if b.standing {
+		return nil
+	}
 	src, dst := b.fabric.OCSRack(int32(in)), b.fabric.OCSRack(int32(out))
 	rule := southbound.Rule{
 		Match:   southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.TagCircuit, Src: southbound.AnyRack},
@@ -185,6 +220,9 @@ func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 
 // CircuitMatches are what CircuitRules match.
 func (b *Base) CircuitMatches(in, out southbound.Port) []southbound.Match {
+	if b.standing {
+		return nil
+	}
 	dst := southbound.RackID(b.fabric.OCSRack(int32(out)))
 	all := []southbound.Match{{Dst: dst, Tag: southbound.TagCircuit, Src: southbound.AnyRack}}
 	if b.all {

@@ -59,7 +59,8 @@ func (f *Fabric) Walk(src, dst southbound.RackID, tag southbound.Tag) ([]pathmap
 			out := f.Circuits[t.Link(l).ToPort]
 			l = t.OutPort(at, int32(out))
 			way = append(way, l)
-			if at = t.Link(l).To; at != f.ToRNode[dst] {
+			// A rule for one source stands whatever the circuits (see Base.Stand): there a packet goes on.
+			if at = t.Link(l).To; at != f.ToRNode[dst] && r.Src == southbound.AnyRack {
 				return way, fmt.Errorf("rack %d to %d with tag %d: the circuit leads to %s", src, dst, tag, t.Node(at).Name)
 			}
 		}

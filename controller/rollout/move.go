@@ -255,7 +255,9 @@ func (m *Mover) remove(o *move) {
 func (m *Mover) abandon(now time.Duration, o *move) {
 	m.out = append(m.out, Settled{In: o.in, Out: o.out, Stages: o.stages})
 	o.phase, o.open = abandoned, nil
-	m.send(o, m.base.tor(o.in), southbound.Change{Drop: m.base.CircuitMatches(o.in, o.out)})
+	if gone := m.base.CircuitMatches(o.in, o.out); len(gone) > 0 {
+		m.send(o, m.base.tor(o.in), southbound.Change{Drop: gone})
+	}
 	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
 }
 
@@ -301,13 +303,20 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 		return nil, nil
 	}
 	ready := m.ready[:0]
-	for _, o := range m.moves {
+	for k := 0; k < len(m.moves); k++ {
+		o := m.moves[k]
 		switch {
 		case o.phase == clearing && len(o.open) == 0 && now >= o.until:
 			m.clear(now, o)
 		case o.phase == moving && o.connect && now >= o.retry:
 			o.phase, o.connect, o.told = steering, false, true
-			m.send(o, m.base.tor(o.in), southbound.Change{Rules: m.base.CircuitRules(o.in, o.out)})
+			rules := m.base.CircuitRules(o.in, o.out)
+			if len(rules) == 0 { // its ToR knows what to do
+				m.advance(now, o)
+				k--
+				continue
+			}
+			m.send(o, m.base.tor(o.in), southbound.Change{Rules: rules})
 		case o.phase == moving && now >= o.until:
 			m.abandon(now, o)
 		}
@@ -350,11 +359,16 @@ func (m *Mover) darken(o *move) {
 // clear has every ToR forget the circuits that the move displaces; with none, draining is over at once.
 func (m *Mover) clear(now time.Duration, o *move) {
 	for _, d := range o.drop {
-		m.send(o, m.base.tor(d.In), southbound.Change{Drop: m.base.CircuitMatches(d.In, d.Out)})
+		if gone := m.base.CircuitMatches(d.In, d.Out); len(gone) > 0 {
+			m.send(o, m.base.tor(d.In), southbound.Change{Drop: gone})
+		}
 	}
-	if len(o.drop) == 0 {
+	switch {
+	case len(o.drop) == 0:
 		o.phase, o.until = draining, now
 		o.stages.Cleared = now
+	case len(o.open) == 0: // nothing to forget: hosts send nothing to the circuits any more
+		m.advance(now, o)
 	}
 }
 

@@ -194,6 +194,8 @@ type world struct {
 	due    []southbound.Port // inputs whose circuit is coming: not lit yet
 	going  []southbound.Port // their outputs
 	usable []southbound.Port // by input: settled as usable, and not displaced since
+
+	removed int // circuits taken away
 }
 
 func (w *world) step() {
@@ -286,45 +288,51 @@ func TestMoves(t *testing.T) {
 		if seed%2 == 1 {
 			b.SteerAll()
 		}
-		r := rand.New(rand.NewPCG(seed, 9))
-		w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.Racks)), queues: map[southbound.DeviceID][]rollout.Set{}, usable: dark(f.Racks),
-			m: rollout.NewMover(f, b, rollout.Options{Drain: time.Millisecond, Retry: time.Millisecond})}
-		want := dark(f.Racks)
-		for range 60 {
-			if in, out := southbound.Port(r.IntN(f.Racks)), southbound.Port(r.IntN(f.Racks)); r.IntN(4) == 0 && in != out && want[in] != out {
-				var displaced []southbound.CrossConnect
-				for k := range want {
-					if southbound.Port(k) == in || want[k] == out {
-						if w.usable[k] != southbound.NoPort {
-							displaced = append(displaced, southbound.CrossConnect{In: southbound.Port(k), Out: w.usable[k]})
-							w.usable[k] = southbound.NoPort
-						}
-						want[k] = southbound.NoPort
-					}
-				}
-				want[in] = out
-				w.m.Begin(w.now, in, out, displaced)
-			}
-			if in := r.IntN(f.Racks); r.IntN(10) == 0 && w.usable[in] != southbound.NoPort && w.usable[in] == want[in] {
-				w.m.Remove(southbound.Port(in), want[in])
-				w.usable[in], want[in] = southbound.NoPort, southbound.NoPort
-				removed++
-			}
-			w.step()
-		}
-		for n := 0; w.m.Busy() && n < 5000; n++ {
-			w.step()
-		}
-		if w.m.Busy() {
-			t.Fatalf("seed %d: moves never end", seed)
-		}
-		for in, out := range want {
-			if out != southbound.NoPort && (w.x.Circuits[in] != out || w.usable[in] != out) {
-				t.Fatalf("seed %d: input %d has circuit %d, steered to %d, want %d", seed, in, w.x.Circuits[in], w.usable[in], out)
-			}
-		}
+		removed += playMoves(t, seed, f, b).removed
 	}
 	if removed < 100 {
 		t.Errorf("only %d circuits were removed", removed)
 	}
+}
+
+// playMoves plays random moves to their end.
+func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *world {
+	r := rand.New(rand.NewPCG(seed, 9))
+	w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.Racks)), queues: map[southbound.DeviceID][]rollout.Set{}, usable: dark(f.Racks),
+		m: rollout.NewMover(f, b, rollout.Options{Drain: time.Millisecond, Retry: time.Millisecond})}
+	want := dark(f.Racks)
+	for range 60 {
+		if in, out := southbound.Port(r.IntN(f.Racks)), southbound.Port(r.IntN(f.Racks)); r.IntN(4) == 0 && in != out && want[in] != out {
+			var displaced []southbound.CrossConnect
+			for k := range want {
+				if southbound.Port(k) == in || want[k] == out {
+					if w.usable[k] != southbound.NoPort {
+						displaced = append(displaced, southbound.CrossConnect{In: southbound.Port(k), Out: w.usable[k]})
+						w.usable[k] = southbound.NoPort
+					}
+					want[k] = southbound.NoPort
+				}
+			}
+			want[in] = out
+			w.m.Begin(w.now, in, out, displaced)
+		}
+		if in := r.IntN(f.Racks); r.IntN(10) == 0 && w.usable[in] != southbound.NoPort && w.usable[in] == want[in] {
+			w.m.Remove(southbound.Port(in), want[in])
+			w.usable[in], want[in] = southbound.NoPort, southbound.NoPort
+			w.removed++
+		}
+		w.step()
+	}
+	for n := 0; w.m.Busy() && n < 5000; n++ {
+		w.step()
+	}
+	if w.m.Busy() {
+		t.Fatalf("seed %d: moves never end", seed)
+	}
+	for in, out := range want {
+		if out != southbound.NoPort && (w.x.Circuits[in] != out || w.usable[in] != out) {
+			t.Fatalf("seed %d: input %d has circuit %d, steered to %d, want %d", seed, in, w.x.Circuits[in], w.usable[in], out)
+		}
+	}
+	return w
 }
