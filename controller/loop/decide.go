@@ -122,11 +122,10 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 
 // endReservation ends the first reservation of an input, once in a pass: a second end would be taken for the next one's.
 func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.Cause) {
-	for i := range l.entries {
-		if e := &l.entries[i]; e.Kind == state.ReservationEnded && e.Port == r.In {
-			return
-		}
+	if l.ended.has(r.In) {
+		return
 	}
+	l.ended.add(r.In)
 	l.add(state.Entry{Kind: state.ReservationEnded, At: now, Port: r.In, Cause: why})
 	l.idle.add(r.In)
 	if why != state.Delivered { // else nothing is left that could be steered
@@ -143,10 +142,11 @@ func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.
 // transitions does what is due: reservations end and begin, stages and coflows start, moves go on. It says whether
 // anything happened.
 func (l *Loop) transitions(s *state.State, now time.Duration) bool {
-	if l.endDue(s, now) {
-		return true // what begins next may need the ports that become free
+	dead := s.Dead(now)
+	if l.endDue(s, now) && (len(dead) > 0 || !l.goesOn(s, now)) {
+		return true
 	}
-	if dead := s.Dead(now); len(dead) > 0 {
+	if len(dead) > 0 {
 		for _, id := range dead {
 			l.cancel(s, now, id, true)
 		}
@@ -218,6 +218,24 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	return len(l.entries) > 0
 }
 
+// goesOn says whether what begins next may begin in the pass in which reservations end: nobody is to be asked or told before,
+// and nothing else ends once these are gone, so that the next pass would do no more than begin.
+func (l *Loop) goesOn(s *state.State, now time.Duration) bool {
+	if len(l.pending)+len(l.repaths) > 0 || !l.cfg.Demand.Oracle() {
+		return false
+	}
+	for w, word := range l.ended.some {
+		for ; word != 0; word &= word - 1 {
+			r := s.Second(southbound.Port(64*w + bits.TrailingZeros64(word)))
+			if r != nil && (now >= r.NotAfter || s.Idle(&r.Reservation)) {
+				return false
+			}
+		}
+	}
+	l.idle.clear() // it has just been asked
+	return true
+}
+
 // endFirst ends the first reservation of an input if it is over.
 func (l *Loop) endFirst(s *state.State, now time.Duration, in southbound.Port) {
 	r := s.First(in)
@@ -234,16 +252,16 @@ func (l *Loop) endFirst(s *state.State, now time.Duration, in southbound.Port) {
 
 // beginDue begins the reservations whose time has come and whose ports no other one holds, and intends their circuits.
 func (l *Loop) beginDue(s *state.State, now time.Duration) {
-	var outs []southbound.Port
-	if s.Edge() > now {
+	if s.Edge() > now && !l.ended.any {
 		return
 	}
+	outs := l.outs[:0]
 	for in, edge := range s.Edges() {
-		if edge > now {
+		r := l.comes(s, southbound.Port(in), edge, now)
+		if r == nil || l.taken[r.Out] {
 			continue
 		}
-		r := s.First(southbound.Port(in))
-		if r.Begun || s.Taken(r.Out) || l.taken[r.Out] {
+		if by := s.Taker(r.Out); by != southbound.NoPort && !l.ended.has(by) {
 			continue
 		}
 		if l.portDown(s, r.In) || l.portDown(s, r.Out) {
@@ -252,6 +270,7 @@ func (l *Loop) beginDue(s *state.State, now time.Duration) {
 		}
 		l.taken[r.Out] = true
 		outs = append(outs, r.Out)
+		l.began.add(r.In)
 		l.add(state.Entry{Kind: state.ReservationBegun, At: now, Port: r.In})
 		c := s.Circuit(r.In)
 		if c.Out == r.Out && c.Phase == controller.Usable { // else they are steered once it is
@@ -268,6 +287,38 @@ func (l *Loop) beginDue(s *state.State, now time.Duration) {
 	for _, out := range outs {
 		l.taken[out] = false
 	}
+	l.outs = outs
+}
+
+// comes returns the reservation of an input that is to begin, given when its first one begins or ends: that, or the one
+// after it where it has ended in this pass. nil: none is.
+func (l *Loop) comes(s *state.State, in southbound.Port, edge, now time.Duration) *state.Reservation {
+	if l.ended.has(in) {
+		if r := s.Second(in); r != nil && r.NotBefore <= now {
+			return r
+		}
+		return nil
+	}
+	if edge > now {
+		return nil
+	}
+	if r := s.First(in); !r.Begun {
+		return r
+	}
+	return nil
+}
+
+// holding returns the reservation that will hold an input once this pass's entries are applied, if there is one.
+func (l *Loop) holding(s *state.State, in southbound.Port) (r state.Reservation, held bool) {
+	switch {
+	case l.began.has(in) && l.ended.has(in):
+		return *s.Second(in), true
+	case l.began.has(in):
+		return *s.First(in), true
+	case l.ended.has(in):
+		return r, false
+	}
+	return s.Holding(in)
 }
 
 // displaced returns the circuits that ToRs may steer to and that hold one of the ports. Borrowed until the next call.
@@ -297,22 +348,32 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 	for _, m := range settled {
 		l.stages = append(l.stages, m.Stages)
 		l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: m.In, Out: m.Out, OK: m.OK, Stages: &l.stages[len(l.stages)-1]})
-		r, held := s.Holding(m.In)
+		r, held := l.holding(s, m.In)
 		held = held && r.Out == m.Out
 		switch {
 		case m.OK:
 			l.steered[m.In] = true
 			if held {
-				l.resteerPair(&r.Reservation)
+				l.light(s, &r.Reservation)
 				l.note(controller.CircuitUsable, now, -1, r.Coflow, 0)
 			}
-		case held:
+		case held && !l.began.has(m.In): // else it is found astray in the next pass
 			l.endReservation(now, r, state.Broken)
 		}
 	}
 	if l.cfg.Verify && len(settled) > 0 {
 		l.verify(s)
 	}
+}
+
+// light steers the rows of a reservation to its circuit, which is usable once this pass's entries are applied. Where the
+// state may see it otherwise by then, or rows are declared in this very pass, the next one steers.
+func (l *Loop) light(s *state.State, r *controller.Reservation) {
+	if c := s.Circuit(r.In); c.Out != r.Out || c.Phase != controller.Moving || len(l.act.Start) > 0 {
+		l.resteerPair(r)
+		return
+	}
+	l.steerPair(s, pairOf{r.Coflow, r.In, r.Out}, true)
 }
 
 // verify walks the tables as they are wanted.

@@ -237,8 +237,10 @@ func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent)
 		l.endReservation(now, r, state.Broken)
 	}
 	l.steered[e.In] = false
-	l.act.Sets = append(l.act.Sets, rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(e.In))], Token: l.mover.Token(),
-		Change: southbound.Change{Drop: l.base.CircuitMatches(e.In, e.Out)}})
+	if gone := l.base.CircuitMatches(e.In, e.Out); len(gone) > 0 {
+		l.act.Sets = append(l.act.Sets, rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(e.In))], Token: l.mover.Token(),
+			Change: southbound.Change{Drop: gone}})
+	}
 }
 
 // seen brings a device that has been read into its wanted state.

@@ -120,6 +120,9 @@ type Loop struct {
 	pairs   []pathmap.Pair               // of racks with a path over one of them; nil: none, or there is no index
 	cut     []bool                       // by link: what they are, with the other direction; nil before the first
 	taken   []bool                       // by OCS output: of what begins in this pass
+	ended   ports                        // inputs whose first reservation ends in this pass
+	began   ports                        // inputs of which a reservation begins in this pass
+	outs    []southbound.Port            // memory of beginDue
 	steered []bool                       // by OCS input: its ToR may hold the circuit's rule
 	gone    []southbound.CrossConnect    // memory of displaced
 	sent    map[southbound.CoflowID][]southbound.Tag
@@ -156,6 +159,13 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	} else if p, ok := cfg.Policy.(interface{ Blind() bool }); ok {
 		l.blind = p.Blind()
 	}
+	// Racks that keep bytes for each other go by the circuits that their ToRs are told of.
+	_, relays := cfg.Policy.(interface {
+		Relay(delta time.Duration) southbound.Relay
+	})
+	if controller.CircuitsOnly(f) && f.OCSPorts() == f.Racks && cfg.Demand.Oracle() && !relays {
+		l.base.Stand()
+	}
 	l.steered, l.taken = make([]bool, f.OCSPorts()), make([]bool, f.OCSPorts())
 	return l
 }
@@ -173,6 +183,8 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	l.entries = l.entries[:0]
 	l.act = Actions{Start: l.act.Start[:0], Steer: l.act.Steer[:0], Run: l.act.Run[:0], Sets: l.act.Sets[:0], Reads: l.act.Reads[:0]}
 	l.stages = l.stages[:0]
+	l.ended.clear()
+	l.began.clear()
 	if !l.begun {
 		l.begin(s, now)
 	}
@@ -197,10 +209,16 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		l.decide(s, now, &in)
 		return l.entries, &l.act, now
 	}
-	if l.transitions(s, now) || !l.act.empty() {
+	if l.transitions(s, now) || !l.act.empty() && !l.still(s, now) {
 		return l.entries, &l.act, now
 	}
 	return nil, &l.act, min(s.Boundary(), next, l.mover.Wake(), l.nextRead(), l.nextReading())
+}
+
+// still says that a pass without entries leaves nothing for another one at this instant.
+func (l *Loop) still(s *state.State, now time.Duration) bool {
+	return len(l.pending)+len(l.touched)+len(l.resteer)+len(l.repaths) == 0 && !l.freed && !l.idle.any && !l.astray.any &&
+		l.arrived == len(s.Live().Jobs) && l.mover.Wake() > now
 }
 
 // unsent is no tag that a row is ever sent with.
@@ -285,7 +303,7 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 	l.resteer = l.resteer[:0]
 	for i, p := range l.repaths {
 		if !slices.Contains(l.repaths[:i], p) {
-			l.steerPair(s, p)
+			l.steerPair(s, p, false)
 		}
 	}
 	l.repaths = l.repaths[:0]

@@ -28,8 +28,8 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 // moment hold a loop, a black hole or a wrong way. Commands:
 //
 //	fabric SPEC                      an empty state; switches without rules
-//	lead [patience=D] [backlog=D]    a new leadership on the state, as after a start or a takeover; the second has demand
-//	                                 estimated, every D
+//	lead [patience=D] [backlog=D] [calm]  a new leadership on the state, as after a start or a takeover; the second has
+//	                                 demand estimated, every D; a calm policy wants to be asked about new jobs only
 //	at D                             the time
 //	bare NAME FLOW...                a bare coflow arrives; a flow is SRC>DST:BYTES
 //	shuffle NAME MAPS REDUCES BYTES  a map-reduce job arrives; every task computes for 10 ms
@@ -210,7 +210,11 @@ func (s *scenario) step() error {
 func (s *scenario) lead(args []string) error {
 	cfg := loop.Config{Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond, Elephants: 1000, Verify: true,
 		Rollout: rollout.Options{Drain: 2 * time.Millisecond, Timeout: 50 * time.Millisecond, Retry: 5 * time.Millisecond}}
+	s.policy.calm = slices.Contains(args, "calm")
 	for _, a := range args {
+		if a == "calm" {
+			continue
+		}
 		key, value, _ := strings.Cut(a, "=")
 		d, err := time.ParseDuration(value)
 		switch {

@@ -58,25 +58,30 @@ func (l *Loop) resteerPair(r *controller.Reservation) {
 	l.repaths = append(l.repaths, pairOf{r.Coflow, r.In, r.Out})
 }
 
-// steerPair sends the tags of rows between two racks that are not what their hosts were told last.
-func (l *Loop) steerPair(s *state.State, p pairOf) {
+// steerPair sends the tags of rows between two racks that are not what their hosts were told last. lit says that a circuit
+// carries them once this pass's entries are applied.
+func (l *Loop) steerPair(s *state.State, p pairOf, lit bool) {
 	if p.coflow != controller.AnyCoflow {
-		l.steerRows(s, p.coflow, p.in, p.out)
+		l.steerRows(s, p.coflow, &p, lit)
 		return
 	}
 	for _, id := range s.Active() {
-		l.steerRows(s, id, p.in, p.out)
+		l.steerRows(s, id, &p, lit)
 	}
 }
 
-func (l *Loop) steerRows(s *state.State, id southbound.CoflowID, in, out southbound.Port) {
+func (l *Loop) steerRows(s *state.State, id southbound.CoflowID, p *pairOf, lit bool) {
 	c := s.Coflow(id)
 	sent := l.sent[id]
 	if c.Started == state.Unset || c.Ended != state.Unset || len(sent) != len(c.Tag) {
 		return
 	}
-	s.Rows(c, in, out, func(row int32) {
-		if t := s.TagOf(id, c, row); t != sent[row] {
+	s.Rows(c, p.in, p.out, func(row int32) {
+		t := southbound.TagCircuit
+		if !lit {
+			t = s.TagOf(id, c, row)
+		}
+		if t != sent[row] {
 			sent[row] = t
 			l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: id, Row: row}, Tag: t})
 		}

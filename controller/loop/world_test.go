@@ -39,9 +39,13 @@ type script struct {
 	plans []*controller.Plan
 	asked []controller.Event
 	calls int
+	calm  bool
 }
 
-func (*script) Wants() controller.KindSet {
+func (s *script) Wants() controller.KindSet {
+	if s.calm {
+		return controller.Kinds(controller.JobArrived, controller.WakeReached)
+	}
 	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded, controller.SlotsFreed,
 		controller.ReservationEnded, controller.CircuitUsable, controller.FabricChanged, controller.WakeReached)
 }
@@ -66,7 +70,7 @@ func newWorld(text string) (*world, error) {
 	if w.fabric, err = topo.New(spec); err != nil {
 		return nil, err
 	}
-	if w.paths, err = w.fabric.PathMap(spec.Spines, 1); err != nil {
+	if w.paths, err = w.fabric.PathMap(spec.PathsKept(), 1); err != nil {
 		return nil, err
 	}
 	w.state = state.New(w.fabric)

@@ -173,8 +173,16 @@ func (s *State) First(in southbound.Port) *Reservation {
 	return nil
 }
 
-// Taken says whether a begun reservation holds an output.
-func (s *State) Taken(out southbound.Port) bool { return s.ledger.begun[out] != southbound.NoPort }
+// Second returns the reservation of an input that comes after First's. Borrowed; nil for none.
+func (s *State) Second(in southbound.Port) *Reservation {
+	if r := s.ledger.byIn[in]; len(r) > 1 {
+		return &r[1]
+	}
+	return nil
+}
+
+// Taker returns the input whose begun reservation holds an output, NoPort where none does.
+func (s *State) Taker(out southbound.Port) southbound.Port { return s.ledger.begun[out] }
 
 // Holds says whether any reservation has its bundles wait for it.
 func (s *State) Holds() bool { return s.ledger.holds > 0 }
