@@ -10,34 +10,48 @@ import (
 // has found its pair needs to look at no other.
 func (r *round) playByPort() {
 	s := r.s
-	clear(s.fresh)
 	inputs := r.inputs()
-	for w := range inputs {
-		for word := inputs[w]; word != 0 && s.delta > 0; word &= word - 1 { // without an outage, none is cheaper than others
+	for w := range s.turned {
+		for word := s.turned[w]; word != 0 && s.delta > 0; word &= word - 1 { // without an outage, none is cheaper than others
 			r.continueLit(w*64 + bits.TrailingZeros64(word))
 		}
 	}
+	fresh := s.anyFresh()
 	for w := range inputs {
 		for word := inputs[w]; word != 0; word &= word - 1 {
-			r.first(w*64 + bits.TrailingZeros64(word))
+			if !fresh { // those that were free before have found nothing else then, and do not now
+				if word &= s.turned[w]; word == 0 {
+					break
+				}
+			}
+			if r.first(w*64 + bits.TrailingZeros64(word)) {
+				fresh = s.anyFresh()
+			}
 		}
 	}
 }
 
-// inputs returns the inputs that have pairs which may begin, as a set: those that have become free, and those whose
-// output has. It notes the outputs in fresh. Borrowed until the next round.
+// inputs returns the inputs that have pairs which may begin, as a set: those that have become free, which it notes in
+// turned, and those whose output has. It notes the outputs in fresh. Ports that are free for no longer than an outage are
+// left out, but for inputs, which may go on with the circuit that they have. Borrowed until the next round.
 func (r *round) inputs() []uint64 {
 	s := r.s
 	if len(s.mayBegin) != s.words {
-		s.mayBegin = make([]uint64, s.words)
+		s.mayBegin, s.turned = make([]uint64, s.words), make([]uint64, s.words)
 	}
+	clear(s.fresh)
 	clear(s.mayBegin)
+	clear(s.turned)
 	for _, port := range r.touched {
-		if s.ports[port].until == r.now {
+		free := s.ports[port].until - r.now
+		if port&1 == 0 {
+			if free > 0 {
+				s.turned[port>>1/64] |= 1 << (port >> 1 % 64)
+				s.mayBegin[port>>1/64] |= 1 << (port >> 1 % 64)
+			}
 			continue
 		}
-		if port&1 == 0 {
-			s.mayBegin[port>>1/64] |= 1 << (port >> 1 % 64)
+		if free <= s.delta {
 			continue
 		}
 		s.fresh[port>>1/64] |= 1 << (port >> 1 % 64)
@@ -48,7 +62,18 @@ func (r *round) inputs() []uint64 {
 	return s.mayBegin
 }
 
-// continueLit has an input go on with the circuit that it has, if that is one of its pairs.
+// anyFresh says whether an output that has become free in this round is still free.
+func (s *scheduler) anyFresh() bool {
+	for w, word := range s.fresh {
+		if word&s.idle[1][w] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// continueLit has an input that has become free go on with the circuit that it has, if that is one of its pairs. Any other
+// input has none: it was free before.
 func (r *round) continueLit(input int) {
 	s := r.s
 	in := s.look(2*input, r.now)
@@ -58,7 +83,7 @@ func (r *round) continueLit(input int) {
 	}
 	a, b := in.last, r.litAt(input)
 	for _, lit := range [2]southbound.Port{min(a, b), max(a, b)} {
-		if lit == southbound.NoPort || !s.isPending(input, int(lit)) || !r.isTouched(input, int(lit)) {
+		if lit == southbound.NoPort || !s.isPending(input, int(lit)) {
 			continue
 		}
 		if out := s.look(2*int(lit)+1, r.now); out.until > r.now && r.try(input, int(lit)) {
@@ -75,18 +100,16 @@ func (r *round) litAt(input int) southbound.Port {
 	return r.s.lit[input]
 }
 
-// isTouched says whether an input or an output has become free in this round.
-func (r *round) isTouched(input, output int) bool {
-	return r.s.known[2*input] || r.s.fresh[output/64]>>(output%64)&1 == 1
-}
-
-// first gives an input the first of its pairs that may begin.
-func (r *round) first(input int) {
+// first gives an input the first of its pairs that may begin, and says whether there is one. What costs no outage has been
+// tried.
+func (r *round) first(input int) bool {
 	s := r.s
 	in := s.look(2*input, r.now)
 	if in.until == r.now {
 		s.free(2*input, false)
-		return
+	}
+	if in.until-r.now <= s.delta {
+		return false
 	}
 	for w, word := range s.pending[2*input*s.words : (2*input+1)*s.words] {
 		if word &= s.idle[1][w]; !s.known[2*input] {
@@ -99,10 +122,11 @@ func (r *round) first(input int) {
 				continue
 			}
 			if r.try(input, output) {
-				return
+				return true
 			}
 		}
 	}
+	return false
 }
 
 // isPending says whether a pair has something left to be given a circuit for.

@@ -37,6 +37,7 @@ type scheduler struct {
 	idle     [2][]uint64     // inputs, and outputs, that were free when they were last looked at; no other can be
 	where    []int32         // by input and output: the position of their pair
 	fresh    []uint64        // outputs that have become free in this round
+	turned   []uint64        // inputs that have
 	mayBegin []uint64        // inputs with pairs that may begin in this round
 	own      []pair          // memory of lay
 	todo     []pair          // borrowed
@@ -234,7 +235,7 @@ func (r *round) play() {
 		if !r.s.waits(port) {
 			continue
 		}
-		if end, ok := released(r.s.spans(port)[r.s.look(port, r.now).cursor:]); ok {
+		if end, ok := r.s.released(port, r.s.look(port, r.now).cursor); ok {
 			r.s.events.push(release{end, port})
 		}
 	}
@@ -271,7 +272,11 @@ func (r *round) try(input, output int) bool {
 	if free == 0 {
 		return false
 	}
-	setup, need := r.setup(in, input, output), r.s.needs(input, output)
+	setup := r.setup(in, input, output)
+	if free <= setup {
+		return false
+	}
+	need := r.s.needs(input, output)
 	// A piece shorter than its own outage wastes more than it carries: it is made only if it finishes the pair.
 	if need == 0 || free < setup+need && free < setup+max(r.s.delta, 1) {
 		return false
@@ -285,17 +290,25 @@ func (r *round) try(input, output int) bool {
 	return true
 }
 
-// released returns when a port is next released, passing over spans that follow each other without a gap; false if it
-// is free for ever.
-func released(spans []span) (time.Duration, bool) {
-	if len(spans) == 0 {
+// released returns when a port is next released, given its first span to look at; false if it is free for ever. It passes
+// over spans that follow each other without a gap, and by port over gaps in which nothing can begin: those that are no longer
+// than an outage, but for an input that may go on with the circuit that it has.
+func (s *scheduler) released(port, first int) (time.Duration, bool) {
+	spans := s.spans(port)
+	if first == len(spans) {
 		return 0, false
 	}
-	k := 0
-	for k+1 < len(spans) && spans[k+1].start == spans[k].end {
-		k++
+	short := time.Duration(0)
+	if s.byPort && !s.listed {
+		short = s.delta
 	}
-	return spans[k].end, true
+	for ; first+1 < len(spans); first++ {
+		gap := spans[first+1].start - spans[first].end
+		if gap > short || gap > 0 && port&1 == 0 && s.isPending(port>>1, int(spans[first].peer)) {
+			break
+		}
+	}
+	return spans[first].end, true
 }
 
 // take gives a pair its circuit for so long, and leaves so much of it for later.

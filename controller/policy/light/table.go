@@ -31,6 +31,9 @@ func (b *table) clear() {
 
 // next returns the position of the first span of a port that ends after t.
 func next(spans []span, t time.Duration) int {
+	if n := len(spans); n == 0 || spans[n-1].end <= t { // as mostly where spans come in their order
+		return n
+	}
 	i, _ := slices.BinarySearchFunc(spans, t, func(s span, t time.Duration) int {
 		if s.end > t {
 			return 1
