@@ -104,7 +104,7 @@ func (m *memory) demands(v *controller.View, p *controller.Plan, ends []port) []
 	}
 	for _, c := range pending.Placed(v, p) {
 		if c.Starts {
-			add(m.gather.gather(rows{c.ID, c.Src, c.Dst, c.Size, func(row int) pathmap.Bytes { return c.Size[row] }}))
+			add(m.expect(&c))
 		}
 	}
 	m.forget()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/pending"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -36,6 +37,7 @@ type memory struct {
 // book is one coflow.
 type book struct {
 	first *southbound.HostID // of the rows that it is about: others are another coflow's of the same id
+	ahead *columns           // the rows that it was opened for before its coflow had started; nil: it has
 	rows  int
 	seen  uint64
 
@@ -100,6 +102,9 @@ func (m *memory) forget() {
 // demand returns the elephants of a started coflow. Borrowed until the next decision.
 func (m *memory) demand(c *controller.CoflowView) demand {
 	b := m.books[c.ID]
+	if b != nil && b.ahead != nil {
+		b.begin(c)
+	}
 	if b == nil || b.rows != len(c.Src) || b.rows > 0 && b.first != &c.Src[0] {
 		b = m.open(c)
 		m.books[c.ID] = b
@@ -108,6 +113,33 @@ func (m *memory) demand(c *controller.CoflowView) demand {
 	}
 	b.seen = m.tick
 	return demand{id: c.ID, bound: b.bound, pairs: b.pairs, book: b}
+}
+
+// columns are the rows of a coflow that is to start.
+type columns struct {
+	src, dst []southbound.HostID
+	size     []pathmap.Bytes
+}
+
+// expect returns the elephants of a coflow that the plan creates, whose bundles may send as soon as it is committed.
+func (m *memory) expect(c *pending.Coflow) demand {
+	v := controller.CoflowView{ID: c.ID, Src: c.Src, Dst: c.Dst, Size: c.Size, Ended: make([]bool, len(c.Src)),
+		Left: southbound.Left{F: 1, Base: make([]float64, len(c.Src))}}
+	for row, size := range c.Size {
+		v.Left.Base[row] = float64(size)
+	}
+	b := m.open(&v)
+	b.ahead, b.seen = &columns{c.Src, c.Dst, c.Size}, m.tick
+	m.books[c.ID] = b
+	return demand{id: c.ID, bound: b.bound, pairs: b.pairs, book: b}
+}
+
+// begin has a book that was opened ahead be that of a coflow that has started, if it has the rows that were expected.
+func (b *book) begin(c *controller.CoflowView) {
+	x := b.ahead
+	if b.ahead = nil; len(c.Src) > 0 && slices.Equal(x.src, c.Src) && slices.Equal(x.dst, c.Dst) && slices.Equal(x.size, c.Size) {
+		b.first = &c.Src[0]
+	}
 }
 
 // open reads a coflow for the first time.
@@ -211,10 +243,14 @@ func leftOf(c *controller.CoflowView, row int) float64 {
 // renew reckons anew the pairs of which rows have less left.
 func (m *memory) renew(c *controller.CoflowView, b *book) {
 	m.dirty = m.dirty[:0]
-	base, f := c.Left.Base, c.Left.F
+	n, f := len(b.left), c.Left.F
+	base, ended := c.Left.Base[:n], c.Ended[:n]
 	for row, was := range b.left {
 		now := base[row] * f
-		if c.Ended[row] {
+		if now == was && now == 0 {
+			continue // as of most rows of a coflow that has sent for long
+		}
+		if ended[row] {
 			now = 0
 		}
 		if now == was {
