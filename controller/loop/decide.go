@@ -193,29 +193,32 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	l.idle.clear()
 	l.astray, l.looking = l.looking, l.astray
 	l.astray.clear()
-	if !l.looking.any && !l.asking.any && s.Edge() > now {
+	if l.findDue(s, now); !l.looking.any && !l.asking.any && !l.due.any {
 		return false
 	}
-	edges := s.Edges()
-	for w := 0; 64*w < len(edges); w++ {
-		may := l.looking.word(w) | l.asking.word(w)
-		some := edges[64*w : min(64*w+64, len(edges))]
-		if s.Edge() <= now {
-			for k, edge := range some {
-				if edge <= now {
-					may |= 1 << k
-				}
-			}
-		}
-		for ; may != 0; may &= may - 1 {
-			k := bits.TrailingZeros64(may)
-			if k >= len(some) {
+	n := len(s.Edges())
+	for w := 0; 64*w < n; w++ {
+		for may := l.looking.word(w) | l.asking.word(w) | l.due.word(w); may != 0; may &= may - 1 {
+			k := 64*w + bits.TrailingZeros64(may)
+			if k >= n {
 				break
 			}
-			l.endFirst(s, now, southbound.Port(64*w+k))
+			l.endFirst(s, now, southbound.Port(k))
 		}
 	}
 	return len(l.entries) > 0
+}
+
+// findDue lists the inputs whose first reservation is to begin or end by now.
+func (l *Loop) findDue(s *state.State, now time.Duration) {
+	if l.due.clear(); s.Edge() > now {
+		return
+	}
+	for in, edge := range s.Edges() {
+		if edge <= now {
+			l.due.add(southbound.Port(in))
+		}
+	}
 }
 
 // goesOn says whether what begins next may begin in the pass in which reservations end: nobody is to be asked or told before,
@@ -252,60 +255,56 @@ func (l *Loop) endFirst(s *state.State, now time.Duration, in southbound.Port) {
 
 // beginDue begins the reservations whose time has come and whose ports no other one holds, and intends their circuits.
 func (l *Loop) beginDue(s *state.State, now time.Duration) {
-	if s.Edge() > now && !l.ended.any {
-		return
-	}
-	outs := l.outs[:0]
-	for in, edge := range s.Edges() {
-		r := l.comes(s, southbound.Port(in), edge, now)
-		if r == nil || l.taken[r.Out] {
-			continue
-		}
-		if by := s.Taker(r.Out); by != southbound.NoPort && !l.ended.has(by) {
-			continue
-		}
-		if l.portDown(s, r.In) || l.portDown(s, r.Out) {
-			l.endReservation(now, *r, state.Broken) // its circuit would carry no light
-			continue
-		}
-		l.taken[r.Out] = true
-		outs = append(outs, r.Out)
-		l.began.add(r.In)
-		l.add(state.Entry{Kind: state.ReservationBegun, At: now, Port: r.In})
-		c := s.Circuit(r.In)
-		if c.Out == r.Out && c.Phase == controller.Usable { // else they are steered once it is
-			l.resteerPair(&r.Reservation)
-		}
-		if c.Out != r.Out || c.Phase == controller.NoCircuit {
-			if other := s.Leading(r.Out); other != southbound.NoPort { // it goes dark
-				l.astray.add(other)
+	l.outs = l.outs[:0]
+	for w := range max(len(l.due.some), len(l.ended.some)) {
+		for may := l.due.word(w) | l.ended.word(w); may != 0; may &= may - 1 {
+			if r := l.comes(s, southbound.Port(64*w+bits.TrailingZeros64(may)), now); r != nil {
+				l.beginOne(s, now, r)
 			}
-			l.add(state.Entry{Kind: state.CircuitIntended, At: now, Port: r.In, Out: r.Out, Coflow: r.Coflow})
-			l.mover.Begin(now, r.In, r.Out, l.displaced(s, r.In, r.Out))
 		}
 	}
-	for _, out := range outs {
+	for _, out := range l.outs {
 		l.taken[out] = false
 	}
-	l.outs = outs
 }
 
-// comes returns the reservation of an input that is to begin, given when its first one begins or ends: that, or the one
-// after it where it has ended in this pass. nil: none is.
-func (l *Loop) comes(s *state.State, in southbound.Port, edge, now time.Duration) *state.Reservation {
+// comes returns the reservation of an input that is to begin: the first, or the one after it where that ends in this pass.
+// nil: none is.
+func (l *Loop) comes(s *state.State, in southbound.Port, now time.Duration) *state.Reservation {
+	r := s.First(in)
 	if l.ended.has(in) {
-		if r := s.Second(in); r != nil && r.NotBefore <= now {
-			return r
+		r = s.Second(in)
+	}
+	if r == nil || r.Begun || r.NotBefore > now {
+		return nil
+	}
+	return r
+}
+
+// beginOne begins a reservation, unless another one holds its output.
+func (l *Loop) beginOne(s *state.State, now time.Duration, r *state.Reservation) {
+	if by := s.Taker(r.Out); l.taken[r.Out] || by != southbound.NoPort && !l.ended.has(by) {
+		return
+	}
+	if l.portDown(s, r.In) || l.portDown(s, r.Out) {
+		l.endReservation(now, *r, state.Broken) // its circuit would carry no light
+		return
+	}
+	l.taken[r.Out] = true
+	l.outs = append(l.outs, r.Out)
+	l.began.add(r.In)
+	l.add(state.Entry{Kind: state.ReservationBegun, At: now, Port: r.In})
+	c := s.Circuit(r.In)
+	if c.Out == r.Out && c.Phase == controller.Usable { // else they are steered once it is
+		l.resteerPair(&r.Reservation)
+	}
+	if c.Out != r.Out || c.Phase == controller.NoCircuit {
+		if other := s.Leading(r.Out); other != southbound.NoPort { // it goes dark
+			l.astray.add(other)
 		}
-		return nil
+		l.add(state.Entry{Kind: state.CircuitIntended, At: now, Port: r.In, Out: r.Out, Coflow: r.Coflow})
+		l.mover.Begin(now, r.In, r.Out, l.displaced(s, r.In, r.Out))
 	}
-	if edge > now {
-		return nil
-	}
-	if r := s.First(in); !r.Begun {
-		return r
-	}
-	return nil
 }
 
 // holding returns the reservation that will hold an input once this pass's entries are applied, if there is one.

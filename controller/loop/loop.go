@@ -120,6 +120,7 @@ type Loop struct {
 	pairs   []pathmap.Pair               // of racks with a path over one of them; nil: none, or there is no index
 	cut     []bool                       // by link: what they are, with the other direction; nil before the first
 	taken   []bool                       // by OCS output: of what begins in this pass
+	due     ports                        // inputs whose first reservation is to begin or end in this pass
 	ended   ports                        // inputs whose first reservation ends in this pass
 	began   ports                        // inputs of which a reservation begins in this pass
 	outs    []southbound.Port            // memory of beginDue
