@@ -43,7 +43,7 @@ type fluid struct {
 	spare   rowSpans
 	routes  []route
 	byPair  *pairIndex
-	active  []int32 // routes with bundles that have not ended
+	active  []int32 // routes with bundles that have not ended, and are not withheld
 	classes []class
 	doors   []pathmap.LinkID // of caps, which nobody has now
 	free    []int32

@@ -75,8 +75,10 @@ func (f *fluid) route(p pair) int32 {
 func (f *fluid) enter(index int32) {
 	r := &f.routes[index]
 	if r.live++; r.live == 1 {
-		r.pos = int32(len(f.active))
-		f.active = append(f.active, index)
+		if r.tag != southbound.TagHold { // no table decides that
+			r.pos = int32(len(f.active))
+			f.active = append(f.active, index)
+		}
 		if !f.fresh(r) {
 			links, fate := f.walk(r, f.tmp.links[:0])
 			f.adopt(r, links, fate)
@@ -119,6 +121,9 @@ func (f *fluid) exit(index int32) {
 		return
 	}
 	f.post(r)
+	if r.pos == none {
+		return
+	}
 	last := f.active[len(f.active)-1]
 	f.active[r.pos] = last
 	f.routes[last].pos = r.pos

@@ -9,17 +9,31 @@ import (
 
 // Times are how often each of some times was taken: of a million moves of circuits most take the same.
 type Times struct {
-	n     map[time.Duration]int64
+	n     map[time.Duration]int64 // but for the last ones
+	last  time.Duration
+	again int64 // how often last was added in a row
 	count int64
 }
 
 // Add counts one more time.
 func (t *Times) Add(d time.Duration) {
+	if d != t.last {
+		t.write()
+		t.last = d
+	}
+	t.again++
+	t.count++
+}
+
+// write adds the last ones to n.
+func (t *Times) write() {
 	if t.n == nil {
 		t.n = map[time.Duration]int64{}
 	}
-	t.n[d]++
-	t.count++
+	if t.again > 0 {
+		t.n[t.last] += t.again
+		t.again = 0
+	}
 }
 
 // Count returns how many times were added.
@@ -27,6 +41,7 @@ func (t *Times) Count() int { return int(t.count) }
 
 // Percentiles returns p-quantiles by nearest rank, as Percentile does, in multiples of a unit; zeros of none.
 func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
+	t.write()
 	out := make([]float64, len(p))
 	sorted := slices.Sorted(maps.Keys(t.n))
 	for k := range p {
