@@ -147,7 +147,8 @@ func (h hosts) Steer(steers []southbound.Steer) error {
 		}
 	}
 	for _, st := range steers {
-		if b, _ := h.row(st.BundleKey); b != none && h.fluid.bundles[b].class != gone {
+		co := &h.fluid.coflows[h.fluid.byID[st.Coflow]]
+		if b := co.first + st.Row; co.live > 0 && h.fluid.bundles[b].class != gone {
 			h.fluid.steer(b, st.Tag)
 		}
 	}

@@ -34,30 +34,31 @@ type finder interface {
 
 // route is the way of a pair's packets as the tables stand, and the bundles that go there.
 type route struct {
+	// What every bundle that comes and goes looks at lies together.
 	pair
 	fate   fate
+	hop    hop           // of a leg: the part of the way that it is for
+	capped bool          // of one bundle that has a cap
+	live   int32         // bundles, in whichever class or pace
+	pos    int32         // in fluid.active
+	stuck  int32         // bundles that have been counted as standing still
+	shared int32         // class, none where there never was one
+	even   int32         // likewise, of bundles that have what their ports were told
+	walked uint64        // generation of the tables that links are right for
+	books  pathmap.Bytes // received over links and not yet in fluid.payload
+	posted pathmap.Bytes // received over whatever links and in fluid.payload
 	links  []pathmap.LinkID
-	tight  []pathmap.LinkID // of links, those that can hold a bundle back
 	asked  []pathmap.NodeID // whose tables say so
+
+	tight  []pathmap.LinkID // of links, those that can hold a bundle back
 	listed []pathmap.NodeID // in whose list of fluid.watch it is: all those asked, as long as it has bundles
-	walked uint64           // generation of the tables that links are right for
 	moved  uint64           // generation that changed them, while bundles were on their way
 	rate   float64          // asked for each bundle of the shared class: bits a second; 0 holds
-	shared int32            // class, none where there never was one
-	even   int32            // likewise, of bundles that have what their ports were told
-	live   int32            // bundles, in whichever class or pace
-	pos    int32            // in fluid.active
-	stuck  int32            // bundles that have been counted as standing still
-	books  pathmap.Bytes    // received over links and not yet in fluid.payload
-	posted pathmap.Bytes    // received over whatever links and in fluid.payload
 
 	// Of a bundle that has a cap, which has a route of its own.
-	capped bool
-	cap    float64        // bits a second
-	door   pathmap.LinkID // a link of that capacity that nothing else goes over
-	plain  int32          // the route of its pair without a cap
-
-	hop hop // of a leg: the part of the way that it is for
+	cap   float64        // bits a second
+	door  pathmap.LinkID // a link of that capacity that nothing else goes over
+	plain int32          // the route of its pair without a cap
 }
 
 // route returns the route of a pair.

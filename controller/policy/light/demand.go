@@ -133,6 +133,8 @@ type gatherer struct {
 	buckets []bucket
 	at      map[[2]southbound.RackID]int32 // the bucket of a pair of racks
 	sum     []pathmap.Bytes                // by host of a rack
+	order   [2][]int32                     // memory of sorted, as is count
+	count   []int32                        // by rack
 }
 
 // bucket is the bundles of one pair of racks.
@@ -140,20 +142,6 @@ type bucket struct {
 	in, out southbound.RackID
 	rows    []int32
 	size    pathmap.Bytes
-}
-
-// gather sums a coflow's bundles by rack pair and keeps the pairs of at least the elephant threshold.
-func (g *gatherer) gather(r rows) demand {
-	g.fill(&r)
-	d := demand{id: r.id}
-	for i := range g.buckets {
-		if b := &g.buckets[i]; b.size >= g.v.Elephants {
-			d.pairs = append(d.pairs, g.pair(&r, b))
-		}
-	}
-	slices.SortFunc(d.pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out)) })
-	d.bound = bound(d.pairs, g.v.Delta, len(g.ends)) / time.Duration(g.v.Fabric.Spec.Wavelengths())
-	return d
 }
 
 func (g *gatherer) fill(r *rows) {
@@ -188,6 +176,44 @@ func (g *gatherer) bucket(in, out southbound.RackID) int32 {
 	g.buckets[i] = bucket{in: in, out: out, rows: g.buckets[i].rows[:0]}
 	g.at[key] = int32(i)
 	return int32(i)
+}
+
+// sorted returns the buckets of at least so many bytes by (in, out). It parts them by output and then, without changing
+// what goes before what, by input, for comparing them would take longer. Borrowed until the next call.
+func (g *gatherer) sorted(least pathmap.Bytes) []int32 {
+	kept, parted := g.order[0][:0], g.order[1]
+	for i := range g.buckets {
+		if g.buckets[i].size >= least {
+			kept = append(kept, int32(i))
+		}
+	}
+	racks := g.v.Fabric.Racks
+	for side := range 2 {
+		of := func(i int32) southbound.RackID {
+			if side == 0 {
+				return g.buckets[i].out
+			}
+			return g.buckets[i].in
+		}
+		g.count = slices.Grow(g.count[:0], racks)[:racks]
+		clear(g.count)
+		for _, i := range kept {
+			g.count[of(i)]++
+		}
+		sum := int32(0)
+		for r, n := range g.count {
+			g.count[r] = sum // where the next of this rack goes
+			sum += n
+		}
+		parted = slices.Grow(parted[:0], len(kept))[:len(kept)]
+		for _, i := range kept {
+			parted[g.count[of(i)]] = i
+			g.count[of(i)]++
+		}
+		kept, parted = parted, kept
+	}
+	g.order = [2][]int32{kept, parted}
+	return kept
 }
 
 func (g *gatherer) pair(r *rows, b *bucket) pair {

@@ -1,7 +1,6 @@
 package light
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -150,16 +149,8 @@ func (m *memory) open(c *controller.CoflowView) *book {
 	}
 	r := rows{c.ID, c.Src, c.Dst, c.Size, c.LeftBytes}
 	m.gather.fill(&r)
-	var kept []int
-	for i := range m.gather.buckets {
-		if m.gather.buckets[i].size >= m.elephants {
-			kept = append(kept, i)
-		}
-	}
-	slices.SortFunc(kept, func(x, y int) int {
-		a, b := &m.gather.buckets[x], &m.gather.buckets[y]
-		return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
-	})
+	kept := m.gather.sorted(m.elephants)
+	b.pairs, b.start, b.row = make([]pair, 0, len(kept)), make([]int32, 0, len(kept)+1), make([]int32, 0, len(c.Src))
 	for k, i := range kept {
 		u := &m.gather.buckets[i]
 		b.start = append(b.start, int32(len(b.row)))

@@ -219,8 +219,10 @@ type round struct {
 
 // play gives circuits to the pairs of the touched ports: first those that cost no outage.
 func (r *round) play() {
-	slices.Sort(r.touched)
-	r.touched = slices.Compact(r.touched)
+	if len(r.touched) > 1 {
+		slices.Sort(r.touched)
+		r.touched = slices.Compact(r.touched)
+	}
 	for _, port := range r.touched {
 		r.s.known[port] = true
 		r.s.free(port, r.s.look(port, r.now).until > r.now)
