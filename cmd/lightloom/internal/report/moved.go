@@ -69,8 +69,8 @@ type Moved struct {
 	last     *CircuitInterval // none that is drawn comes after it; nil: not known yet
 }
 
-// Stage counts how long a stage of a move took.
-func (m *Moved) Stage(name string, took time.Duration) {
+// Stage returns how long a stage of moves took.
+func (m *Moved) Stage(name string) *Times {
 	if m.Stages == nil {
 		m.Stages = map[string]*Times{}
 	}
@@ -79,7 +79,7 @@ func (m *Moved) Stage(name string, took time.Duration) {
 		t = new(Times)
 		m.Stages[name] = t
 	}
-	t.Add(took)
+	return t
 }
 
 // Circuit adds a circuit.

@@ -20,7 +20,8 @@ type moved struct {
 	intents [][2]time.Duration // by input and output: the last two intents, the later one first; unintended before
 	last    [2][]time.Duration // by input, and by output: when its light last ended
 	sums    report.Moved
-	made    int64 // moves that became usable
+	took    [3]*report.Times // of sums: the stages of an interval of light; nil: there was none
+	made    int64            // moves that became usable
 	all     int64
 }
 
@@ -48,9 +49,12 @@ func (x *moved) step(d *state.Data) {
 // until it came, if this very move took its light away: what ended before it was intended left the port idle.
 func (x *moved) lit(l device.LitInterval) {
 	if l.Took.Known {
-		x.sums.Stage(metering.StageApply, max(l.Took.Apply, 0))
-		x.sums.Stage(metering.StageDark, max(l.Took.Dark, 0))
-		x.sums.Stage(metering.StageLock, max(l.Took.Lock, 0))
+		if x.took[0] == nil {
+			x.took = [3]*report.Times{x.sums.Stage(metering.StageApply), x.sums.Stage(metering.StageDark), x.sums.Stage(metering.StageLock)}
+		}
+		x.took[0].Add(max(l.Took.Apply, 0))
+		x.took[1].Add(max(l.Took.Dark, 0))
+		x.took[2].Add(max(l.Took.Lock, 0))
 	}
 	in, out := &x.last[0][l.In], &x.last[1][l.Out]
 	gone := max(*in, *out)
@@ -82,7 +86,7 @@ func (x *moved) move(m *state.Move, end time.Duration) {
 	x.made++
 	x.sums.Outages.Add(m.Usable - m.Intent)
 	if s := m.Stages; s.Drained > 0 && s.Accepted > 0 && s.Connected > 0 {
-		noteStages(func(stage string, took time.Duration) { x.sums.Stage(stage, max(took, 0)) }, m.Intent, s, m.Usable)
+		noteStages(func(stage string, took time.Duration) { x.sums.Stage(stage).Add(max(took, 0)) }, m.Intent, s, m.Usable)
 	}
 }
 
