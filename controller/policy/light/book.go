@@ -60,8 +60,7 @@ func (x *index) note(input, output int, yes bool) {
 	mark(x.live, x.words, input, output, yes)
 }
 
-// wanted says whether a reservation is for a pair of the book with bytes left.
+// wanted says whether a reservation is for a pair of the book with bytes left: one that needs time.
 func (b *book) wanted(in, out southbound.Port) bool {
-	k := b.at(int(in), int(out))
-	return k >= 0 && b.pairs[k].left > 0
+	return b.live[2*int(in)*b.words+int(out)/64]>>(out%64)&1 == 1
 }
