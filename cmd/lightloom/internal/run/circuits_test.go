@@ -131,6 +131,30 @@ func TestCircuitPolicies(t *testing.T) {
 	}
 }
 
+// TestCrashesOnCircuitsOnly kills controllers where ToRs hold the rules of all circuits: every byte goes over circuits all
+// the same.
+func TestCrashesOnCircuitsOnly(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"sunflow", "sunflow-turning", "solstice"} {
+		t.Run(name, func(t *testing.T) {
+			s := crossbarSetup(t, 25, name)
+			r := rand.New(rand.NewPCG(2, 7))
+			o, lives, err := simulateCrashes(s, func() bool { return r.IntN(60) == 0 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOutcome(t, s, o)
+			var sum pathmap.Bytes
+			for _, c := range o.State.Coflows {
+				sum += c.Bytes
+			}
+			if o.OCS < sum || o.EPS != 0 || lives < 10 {
+				t.Errorf("%d bytes over circuits and %d over packets, want %d and none; %d controllers", o.OCS, o.EPS, sum, lives)
+			}
+		})
+	}
+}
+
 // TestCircuitPoliciesBesidePackets plays the demo's jobs, elephants on circuits and the rest on packets, under every
 // circuit policy, and kills controllers on the way.
 func TestCircuitPoliciesBesidePackets(t *testing.T) {
