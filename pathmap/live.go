@@ -13,8 +13,9 @@ import (
 // Down links keep their place in the order of ties (Options.Down).
 //
 // A packed map is followed by the index of the cross-layer document (section 2, Fault-tolerance and Dynamism): which
-// pairs use a link. It takes about four bytes for each link of each pair's paths. An implicit map is followed without
-// index: its distances are repaired, and nothing is said of the pairs.
+// pairs use a link. It takes about four bytes for each link of each pair's paths, or, where many pairs share each link, a
+// bit for each link and pair. An implicit map is followed without index: its distances are repaired, and nothing is
+// said of the pairs.
 //
 // A change to a packed map has two halves. The first, which is what waits while packets are lost, repairs distances and
 // names the pairs that are touched: from then on their answers are searched for, as those of an implicit map are, and
