@@ -233,7 +233,6 @@ func (s *State) place(e *Entry) error {
 func (s *State) fill(c *Coflow, columns controller.Columns) {
 	n := len(columns.Src)
 	c.Columns, c.Tag, c.Done, c.Routed, c.Laid = columns, make([]southbound.Tag, n), make([]bool, n), false, nil
-	c.noteColumns()
 	c.Left, c.Bundles, c.Local = int32(n), int64(n), columns.Local
 	c.Bytes, c.Flows, c.Rack = 0, 0, 0
 	for r := range n {
@@ -413,7 +412,7 @@ func (s *State) endBundle(e *Entry) error {
 func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 	c.Ended = e.At
 	j.keepLocal(c, e)
-	c.Columns, c.Tag, c.Done, c.Laid, c.starts = controller.Columns{}, nil, nil, nil, nil
+	c.Columns, c.Tag, c.Done, c.Laid = controller.Columns{}, nil, nil, nil
 	if i, found := slices.BinarySearch(s.active, id); found {
 		s.active = slices.Delete(s.active, i, i+1)
 	}

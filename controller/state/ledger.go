@@ -300,46 +300,28 @@ func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
 	from, to := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
 	rack = s.rack(out)
 	dst, last := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
-	for ; dst < last; dst++ {
-		row, end := c.into(dst)
-		for row = c.seek(row, end, from); row < end && c.Columns.Src[row] < to; row++ {
+	for row := 0; dst < last; dst++ {
+		row = c.seek(row, dst, from)
+		for ; row < len(c.Done) && c.Columns.Dst[row] == dst && c.Columns.Src[row] < to; row++ {
 			if !c.Done[row] {
-				f(row)
+				f(int32(row))
 			}
 		}
-	}
-}
-
-// noteColumns finds where the rows of each destination begin.
-func (c *Coflow) noteColumns() {
-	c.starts, c.least = c.starts[:0], 0
-	for row, dst := range c.Columns.Dst {
-		if row == 0 {
-			c.least = dst
+		if row == len(c.Done) {
+			return
 		}
-		for int(dst-c.least) >= len(c.starts) {
-			c.starts = append(c.starts, int32(row))
-		}
-	}
-	if len(c.Columns.Dst) > 0 {
-		c.starts = append(c.starts, int32(len(c.Columns.Dst)))
+		dst = max(dst, c.Columns.Dst[row]-1) // hosts in between receive nothing
 	}
 }
 
-// into returns the rows of a destination, [first, end).
-func (c *Coflow) into(dst southbound.HostID) (first, end int32) {
-	if i := int(dst - c.least); i >= 0 && i+1 < len(c.starts) {
-		return c.starts[i], c.starts[i+1]
-	}
-	return 0, 0
-}
-
-// seek returns the first of some rows of one destination that is of a source or a later one, end where none is.
-func (c *Coflow) seek(row, end int32, src southbound.HostID) int32 {
-	from := c.Columns.Src
+// seek returns the first row from one on that is of a later destination, or of that destination and of that source or a
+// later one.
+func (c *Coflow) seek(row int, dst, src southbound.HostID) int {
+	to, from := c.Columns.Dst, c.Columns.Src
+	end := len(c.Done)
 	for row < end {
-		m := int32(uint32(row+end) / 2)
-		if from[m] < src {
+		m := int(uint(row+end) / 2)
+		if to[m] < dst || to[m] == dst && from[m] < src {
 			row = m + 1
 		} else {
 			end = m

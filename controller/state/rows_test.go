@@ -35,7 +35,6 @@ func TestRowsLikeTwin(t *testing.T) {
 					}
 				}
 			}
-			c.NoteColumns()
 			for in := range southbound.Port(f.Racks) {
 				for out := range southbound.Port(f.Racks) {
 					var got, want []int32

@@ -71,10 +71,6 @@ type Coflow struct {
 	Pairs []controller.Flow   `json:"pairs,omitempty"`
 	Waits bool                `json:"waits,omitempty"` // so does the coflow of an edge whose tasks are placed piecemeal
 	Laid  []southbound.HostID `json:"laid,omitempty"`  // by task: the hosts it was laid out between, once a task has left its own; nil: the job's
-
-	// Derived from Columns.
-	least  southbound.HostID // the first destination
-	starts []int32           // by destination from it on: its first row; then the number of rows
 }
 
 // Reservation is a reservation and whether its circuit has been asked for.
@@ -263,9 +259,6 @@ func (s *State) derive() {
 		s.ledger.add(r)
 	}
 	s.ledger.stale = false
-	for _, c := range s.d.Coflows {
-		c.noteColumns()
-	}
 	s.waiting, s.active, s.stages, s.ready, s.homeless, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
 	s.turnover, s.mortal = 0, nil
 	for i := range s.d.Tasks {
