@@ -91,9 +91,9 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 			l.endReservation(now, r, state.Preempted)
 		}
 	}
-	reserve := slices.Clone(p.Reserve) // the plan is borrowed, the entries are not its
-	for i := range reserve {
-		r := &reserve[i]
+	l.reserve = append(l.reserve[:0], p.Reserve...) // the plan is borrowed, the entries are not its
+	for i := range l.reserve {
+		r := &l.reserve[i]
 		if err := s.CheckReservation(r); err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	if l.findDue(s, now); !l.looking.any && !l.asking.any && !l.due.any {
 		return false
 	}
-	n := len(s.Edges())
+	n := l.fabric.OCSPorts()
 	for w := 0; 64*w < n; w++ {
 		for may := l.looking.word(w) | l.asking.word(w) | l.due.word(w); may != 0; may &= may - 1 {
 			k := 64*w + bits.TrailingZeros64(may)
@@ -211,14 +211,8 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 
 // findDue lists the inputs whose first reservation is to begin or end by now.
 func (l *Loop) findDue(s *state.State, now time.Duration) {
-	if l.due.clear(); s.Edge() > now {
-		return
-	}
-	for in, edge := range s.Edges() {
-		if edge <= now {
-			l.due.add(southbound.Port(in))
-		}
-	}
+	l.due.clear()
+	s.Due(now, l.due.add)
 }
 
 // goesOn says whether what begins next may begin in the pass in which reservations end: nobody is to be asked or told before,

@@ -173,7 +173,7 @@ func (l *Loop) deviceFact(s *state.State, now time.Duration, e southbound.Device
 		l.mover.Event(now, e)
 		l.lost(s, now, e)
 	case southbound.PortUp, southbound.PortDown:
-		if l.fabric.Topology.OutPort(e.Device, int32(e.In)) != pathmap.None && !l.darkened(e) {
+		if !l.darkened(e) && l.fabric.Topology.OutPort(e.Device, int32(e.In)) != pathmap.None {
 			l.port(s, now, state.PortRef{Device: e.Device, Port: e.In}, e.Kind == southbound.PortUp)
 		}
 	case southbound.Lost:

@@ -127,12 +127,13 @@ type Loop struct {
 	steered []bool                       // by OCS input: its ToR may hold the circuit's rule
 	gone    []southbound.CrossConnect    // memory of displaced
 	sent    map[southbound.CoflowID][]southbound.Tag
-	touched []southbound.CoflowID // had bundles end since the last pass
-	idle    ports                 // inputs whose first reservation may have nothing left to carry
-	asking  ports                 // those of which it is being asked
-	astray  ports                 // inputs whose begun reservation may have lost its circuit since it was last looked at
-	looking ports                 // those that are being looked at
-	stages  []state.Stages        // of this pass's entries
+	touched []southbound.CoflowID    // had bundles end since the last pass
+	idle    ports                    // inputs whose first reservation may have nothing left to carry
+	asking  ports                    // those of which it is being asked
+	astray  ports                    // inputs whose begun reservation may have lost its circuit since it was last looked at
+	looking ports                    // those that are being looked at
+	stages  []state.Stages           // of this pass's entries
+	reserve []controller.Reservation // likewise
 	freed   bool
 	arrived int                   // jobs known to the policy
 	resteer []southbound.CoflowID // coflows whose rows are to be sent another way, perhaps

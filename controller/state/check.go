@@ -136,6 +136,9 @@ func (d *Data) checkCircuits(f *topo.Fabric) error {
 			return fmt.Errorf("reservation %d→%d for coflow %d is outside the fabric or the jobs", r.In, r.Out, r.Coflow)
 		}
 	}
+	if _, err := ledgerOf(d.Ledger, len(d.Circuits)); err != nil {
+		return err
+	}
 	for i, c := range d.Circuits {
 		if (c.Out != southbound.NoPort && !inRange(c.Out, f.OCSPorts())) || int(c.Move) >= len(d.Moves) || (c.Out != southbound.NoPort && c.Move < 0) {
 			return fmt.Errorf("circuit %d is outside the fabric", i)

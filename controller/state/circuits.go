@@ -154,9 +154,10 @@ func (s *State) isLit(lit []southbound.RackID, from, to southbound.RackID) bool 
 func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.RackID, held map[[2]southbound.RackID]bool) {
 	lit = slices.Repeat([]southbound.RackID{southbound.AnyRack}, len(s.d.Circuits))
 	for in := range s.ledger.byIn {
-		for i := range s.ledger.byIn[in] {
-			r := &s.ledger.byIn[in][i]
-			if !r.Begun && s.ledger.holds == 0 {
+		all := s.ledger.byIn[in].live()
+		for i := range all {
+			r := &all[i]
+			if !r.Begun && s.ledger.waits == 0 {
 				break
 			}
 			if r.Coflow != id && r.Coflow != controller.AnyCoflow {
@@ -199,9 +200,10 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 // wayOver says whether a usable circuit from one port to another carries a coflow, and whether a reservation of it has
 // bundles wait for that.
 func (s *State) wayOver(in, out southbound.Port, id southbound.CoflowID) (lit, held bool) {
-	for i := range s.ledger.byIn[in] {
-		r := &s.ledger.byIn[in][i]
-		if !r.Begun && s.ledger.holds == 0 {
+	all := s.ledger.byIn[in].live()
+	for i := range all {
+		r := &all[i]
+		if !r.Begun && s.ledger.waits == 0 {
 			break
 		}
 		if r.Out != out || r.Coflow != id && r.Coflow != controller.AnyCoflow {

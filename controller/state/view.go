@@ -42,8 +42,9 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	}
 	v.Reserved = v.Reserved[:0]
 	for in := range s.ledger.byIn {
-		for i := range s.ledger.byIn[in] {
-			r := &s.ledger.byIn[in][i]
+		all := s.ledger.byIn[in].live()
+		for i := range all {
+			r := &all[i]
 			v.Reserved = append(v.Reserved, r.Reservation)
 			if r.Begun {
 				at := &v.Circuits[in]

@@ -1,0 +1,57 @@
+package state
+
+import (
+	"slices"
+	"time"
+
+	"lightloom/southbound"
+)
+
+// edges are instants by port of which the least is asked for often, and those that have come.
+type edges struct {
+	at    []time.Duration // southbound.Never for none
+	least []time.Duration // of each block
+}
+
+// block is how many ports share one of least: a change looks at so many instants, and a question at as many blocks on a
+// switch of some hundred ports.
+const block = 16
+
+func newEdges(ports int) edges {
+	return edges{slices.Repeat([]time.Duration{southbound.Never}, ports), slices.Repeat([]time.Duration{southbound.Never}, (ports+block-1)/block)}
+}
+
+func (e *edges) set(port southbound.Port, at time.Duration) {
+	was, least := e.at[port], &e.least[port/block]
+	e.at[port] = at
+	switch {
+	case at <= *least:
+		*least = at
+	case was == *least:
+		first := int(port) / block * block
+		*least = slices.Min(e.at[first:min(first+block, len(e.at))])
+	}
+}
+
+// first returns the earliest instant, southbound.Never if there is none.
+func (e *edges) first() time.Duration {
+	first := southbound.Never
+	for _, at := range e.least {
+		first = min(first, at)
+	}
+	return first
+}
+
+// due calls f with each port whose instant has come, ascending.
+func (e *edges) due(now time.Duration, f func(southbound.Port)) {
+	for b, least := range e.least {
+		if least > now {
+			continue
+		}
+		for port := b * block; port < min((b+1)*block, len(e.at)); port++ {
+			if e.at[port] <= now {
+				f(southbound.Port(port))
+			}
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package state
+
+import "slices"
+
+// queue is a list that elements mostly leave at the front, which moves none of the others.
+type queue[T any] struct {
+	all  []T
+	gone int // places at the front that are free
+}
+
+// live returns the elements. Borrowed until the next change.
+func (q *queue[T]) live() []T { return q.all[q.gone:] }
+
+// insert puts an element in at a place.
+func (q *queue[T]) insert(i int, x T) {
+	if q.gone > 0 && len(q.all) == cap(q.all) {
+		q.all, q.gone = slices.Delete(q.all, 0, q.gone), 0 // before it takes more memory
+	}
+	q.all = slices.Insert(q.all, q.gone+i, x)
+}
+
+// remove takes the element at a place out.
+func (q *queue[T]) remove(i int) {
+	if i == 0 {
+		var none T
+		q.all[q.gone] = none
+		if q.gone++; q.gone == len(q.all) {
+			q.all, q.gone = q.all[:0], 0
+		}
+		return
+	}
+	q.all = slices.Delete(q.all, q.gone+i, q.gone+i+1)
+}
+
+// drop takes the elements out that go says, which is asked of each once and in order, and says whether there were any.
+func (q *queue[T]) drop(goes func(*T) bool) bool {
+	was := len(q.all)
+	kept := q.all[:q.gone]
+	for i := q.gone; i < was; i++ {
+		if !goes(&q.all[i]) {
+			kept = append(kept, q.all[i])
+		}
+	}
+	clear(q.all[len(kept):])
+	q.all = kept
+	return len(kept) < was
+}

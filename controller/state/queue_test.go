@@ -1,0 +1,115 @@
+package state
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// TestQueueLikeSlice holds a queue against a slice over random changes.
+func TestQueueLikeSlice(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		var q queue[int]
+		var want []int
+		for step := range 200 {
+			switch n := len(want); {
+			case n == 0 || chance.IntN(5) < 2:
+				i := chance.IntN(n + 1)
+				q.insert(i, step)
+				want = slices.Insert(want, i, step)
+			case chance.IntN(10) == 0:
+				k := chance.IntN(7)
+				goes := func(x *int) bool { return *x%7 == k }
+				some := slices.ContainsFunc(want, func(x int) bool { return goes(&x) })
+				if q.drop(goes) != some {
+					t.Fatalf("drop says %v, want %v", !some, some)
+				}
+				want = slices.DeleteFunc(want, func(x int) bool { return goes(&x) })
+			default:
+				i := chance.IntN(n) * chance.IntN(2) // mostly the first
+				q.remove(i)
+				want = slices.Delete(want, i, i+1)
+			}
+			if !slices.Equal(q.live(), want) {
+				t.Fatalf("holds %v, want %v", q.live(), want)
+			}
+		}
+	}
+}
+
+// TestEdgesLikeScan holds the first instant, and the ports that are due, against a look at all ports.
+func TestEdgesLikeScan(t *testing.T) {
+	chance := rand.New(rand.NewPCG(2, 2))
+	for _, ports := range []int{0, 1, 15, 16, 17, 150} {
+		e := newEdges(ports)
+		want := slices.Repeat([]time.Duration{southbound.Never}, ports)
+		for range 500 * min(ports, 1) {
+			port, at := southbound.Port(chance.IntN(ports)), time.Duration(chance.IntN(20))
+			if chance.IntN(4) == 0 {
+				at = southbound.Never
+			}
+			e.set(port, at)
+			want[port] = at
+			if first := slices.Min(want); e.first() != first {
+				t.Fatalf("%d ports: first %v, want %v", ports, e.first(), first)
+			}
+			now := time.Duration(chance.IntN(20))
+			var got, due []southbound.Port
+			e.due(now, func(p southbound.Port) { got = append(got, p) })
+			for p, at := range want {
+				if at <= now {
+					due = append(due, southbound.Port(p))
+				}
+			}
+			if !slices.Equal(got, due) {
+				t.Fatalf("%d ports: due at %v are %v, want %v", ports, now, got, due)
+			}
+		}
+		if ports == 0 && e.first() != southbound.Never {
+			t.Fatal("no port has an edge")
+		}
+	}
+}
+
+// TestRestoreRefusesOverlap: reservations that could not have been made are no state.
+func TestRestoreRefusesOverlap(t *testing.T) {
+	spec, err := topo.FromArgument("crossbar:ports=4,rate=1Gbps,dark=10ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(spec.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(in, out southbound.Port, from, to time.Duration) Reservation {
+		return Reservation{Reservation: controller.Reservation{In: in, Out: out, NotBefore: from, NotAfter: to, Coflow: controller.AnyCoflow}}
+	}
+	for _, x := range []struct {
+		name   string
+		ledger []Reservation
+		want   string
+	}{
+		{"none", []Reservation{at(0, 1, 0, 5), at(0, 2, 5, 9), at(3, 1, 5, 9)}, ""},
+		{"input", []Reservation{at(0, 1, 0, 5), at(0, 2, 4, 9)}, "0→1 and 0→2 overlap"},
+		{"output", []Reservation{at(0, 1, 0, 5), at(3, 1, 4, 9)}, "0→1 and 3→1 overlap"},
+	} {
+		s := New(f)
+		s.d.Ledger = x.ledger
+		snap, err := json.Marshal(&s.d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = New(f).Restore(snap)
+		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)) {
+			t.Errorf("%s: error %v, want %q", x.name, err, x.want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// write brings Data.Ledger up to date.
+func (s *State) write() {
+	if s.ledger.stale {
+		s.ledger.stale = false
+		s.d.Ledger = s.ledger.flatten(s.d.Ledger[:0])
+	}
+	if len(s.d.Ledger) == 0 {
+		s.d.Ledger = nil // an empty ledger has one form, whatever it went through
+	}
+}
+
+// Ledger returns the reservations, sorted by (In, NotBefore). Borrowed.
+func (s *State) Ledger() []Reservation {
+	s.write()
+	return s.d.Ledger
+}
+
+// Reserved returns how many reservations there are.
+func (s *State) Reserved() int { return s.ledger.count }
+
+// First returns the reservation of an input that begins, or has begun, first. Borrowed; nil for none.
+func (s *State) First(in southbound.Port) *Reservation {
+	if r := s.ledger.byIn[in].live(); len(r) > 0 {
+		return &r[0]
+	}
+	return nil
+}
+
+// Second returns the reservation of an input that comes after First's. Borrowed; nil for none.
+func (s *State) Second(in southbound.Port) *Reservation {
+	if r := s.ledger.byIn[in].live(); len(r) > 1 {
+		return &r[1]
+	}
+	return nil
+}
+
+// Taker returns the input whose begun reservation holds an output, NoPort where none does.
+func (s *State) Taker(out southbound.Port) southbound.Port { return s.ledger.begun[out] }
+
+// Holds says whether any reservation has its bundles wait for it.
+func (s *State) Holds() bool { return s.ledger.waits > 0 }
+
+// Holding returns the begun reservation of an input, if there is one.
+func (s *State) Holding(in southbound.Port) (Reservation, bool) {
+	if r := s.ledger.holding(in); r != nil {
+		return *r, true
+	}
+	return Reservation{}, false
+}
+
+func (s *State) withdraw(e *Entry) error {
+	if !s.ledger.withdraw(e.Coflow) {
+		return ErrStale
+	}
+	return nil
+}
+
+func (s *State) reserve(e *Entry) error {
+	r := *e.Reservation
+	if err := s.CheckReservation(&r); err != nil {
+		return err
+	}
+	if r.Coflow != controller.AnyCoflow && s.d.Coflows[r.Coflow].Ended != Unset {
+		return ErrStale
+	}
+	if in, found := s.elsewhere(&r); found {
+		return fmt.Errorf("reserve %d→%d: another wavelength joins these racks, from port %d: %w", r.In, r.Out, in, ErrConflict)
+	}
+	in, out, o := s.ledger.place(&r)
+	if o != nil {
+		return fmt.Errorf("reserve %d→%d [%v, %v): %d→%d holds [%v, %v): %w",
+			r.In, r.Out, r.NotBefore, r.NotAfter, o.In, o.Out, o.NotBefore, o.NotAfter, ErrConflict)
+	}
+	s.ledger.add(&Reservation{Reservation: r}, in, out)
+	return nil
+}
+
+// elsewhere returns the input of another wavelength that joins the racks of a reservation or is to, whenever; false where
+// none does. What goes from one rack to another is told by one tag, so that a ToR can send it to one wavelength only.
+func (s *State) elsewhere(r *controller.Reservation) (southbound.Port, bool) {
+	n := southbound.Port(s.fabric.Racks)
+	for in, out := r.In%n, r.Out%n; int(in) < len(s.d.Circuits); in, out = in+n, out+n {
+		if in == r.In {
+			continue
+		}
+		if s.d.Circuits[in].Out == out || slices.ContainsFunc(s.ledger.byIn[in].live(), func(o Reservation) bool { return o.Out == out }) {
+			return in, true
+		}
+	}
+	return southbound.NoPort, false
+}
+
+// begin marks the first unbegun reservation of an input as begun. Its ports must be free of begun ones.
+func (s *State) begin(e *Entry) error {
+	if !inRange(e.Port, len(s.ledger.byIn)) {
+		return ErrStale
+	}
+	r := s.First(e.Port)
+	if r == nil || r.Begun {
+		return ErrStale
+	}
+	o := s.ledger.holding(e.Port)
+	if in := s.ledger.begun[r.Out]; in != southbound.NoPort {
+		o = s.ledger.holding(in)
+	}
+	if o != nil {
+		return fmt.Errorf("begin reservation %d→%d: %d→%d: %w", r.In, r.Out, o.In, o.Out, ErrConflict)
+	}
+	s.ledger.begin(e.Port)
+	if c := &s.d.Circuits[e.Port]; c.Phase == controller.Usable && c.Out == r.Out {
+		c.Coflow = r.Coflow
+		s.d.Moves[c.Move].Carried = true
+	}
+	return nil
+}
+
+// end takes the first reservation of an input out of the ledger: the begun one, or one that is skipped.
+func (s *State) end(e *Entry) error {
+	if !inRange(e.Port, len(s.ledger.byIn)) || s.First(e.Port) == nil {
+		return ErrStale
+	}
+	s.ledger.removeFirst(e.Port)
+	return nil
+}
+
+// Boundary returns the earliest instant at which a reservation begins or ends, or a pledge or a job's time is over;
+// southbound.Never if there is none.
+func (s *State) Boundary() time.Duration { return min(s.Edge(), s.NextPledge(), s.nextDeath()) }
+
+// Edge returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
+func (s *State) Edge() time.Duration { return s.ledger.edges.first() }
+
+// Due calls f with each input, ascending, whose first reservation is to begin by an instant, or to end once it has begun.
+func (s *State) Due(by time.Duration, f func(in southbound.Port)) { s.ledger.edges.due(by, f) }
+
+// Rows calls f with each row of a coflow between the racks of two OCS ports that has not ended. Rows are sorted by destination, then
+// source, and a rack's hosts follow each other.
+func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
+	rack := s.rack(in)
+	from, to := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
+	rack = s.rack(out)
+	dst, last := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
+	row := int(s.found[in]) // a circuit's rows are asked for as it is planned, as it is lit and as they end
+	if !c.begins(row, dst, from) {
+		row = c.seek(0, dst, from)
+		s.found[in] = int32(row)
+	}
+	for ; dst < last; dst++ {
+		row = c.seek(row, dst, from)
+		for ; row < len(c.Done) && c.Columns.Dst[row] == dst && c.Columns.Src[row] < to; row++ {
+			if !c.Done[row] {
+				f(int32(row))
+			}
+		}
+		if row == len(c.Done) {
+			return
+		}
+		dst = max(dst, c.Columns.Dst[row]-1) // hosts in between receive nothing
+	}
+}
+
+// begins says whether seek would return a row.
+func (c *Coflow) begins(row int, dst, src southbound.HostID) bool {
+	to, from := c.Columns.Dst, c.Columns.Src
+	return row < len(c.Done) && (to[row] > dst || to[row] == dst && from[row] >= src) &&
+		(row == 0 || to[row-1] < dst || to[row-1] == dst && from[row-1] < src)
+}
+
+// seek returns the first row from one on that is of a later destination, or of that destination and of that source or a
+// later one.
+func (c *Coflow) seek(row int, dst, src southbound.HostID) int {
+	to, from := c.Columns.Dst, c.Columns.Src
+	end := len(c.Done)
+	if row < end && (to[row] > dst || to[row] == dst && from[row] >= src) {
+		return row
+	}
+	for row < end {
+		m := int(uint(row+end) / 2)
+		if to[m] < dst || to[m] == dst && from[m] < src {
+			row = m + 1
+		} else {
+			end = m
+		}
+	}
+	return row
+}
+
+// Idle says whether a reservation has nothing left to carry: its coflow is over, or all its rows between the two racks
+// are. One for any coflow is never idle.
+func (s *State) Idle(r *controller.Reservation) bool {
+	if r.Coflow == controller.AnyCoflow {
+		return false
+	}
+	idle := true
+	s.Rows(s.d.Coflows[r.Coflow], r.In, r.Out, func(int32) { idle = false })
+	return idle
+}
