@@ -40,6 +40,8 @@ type Mover struct {
 	opt     Options
 	token   uint64
 	lit     []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
+	into    []southbound.Port // by OCS output: the input that was last reported to lead there
+	lights  []int32           // by OCS output: how many inputs are lit to it
 	moves   []*move           // in order of intent
 	sets    []Set
 	out     []Settled
@@ -91,11 +93,13 @@ type move struct {
 
 // start adds a move, and has it drop what it displaces.
 func (m *Mover) start(in, out southbound.Port, displaced []southbound.CrossConnect) *move {
-	o := new(move)
+	var o *move
 	if n := len(m.free); n > 0 {
 		o, m.free = m.free[n-1], m.free[:n-1]
+		*o = move{in: in, out: out}
+	} else {
+		o = &move{in: in, out: out}
 	}
-	*o = move{in: in, out: out}
 	o.open, o.drop = o.tokens[:0], append(o.drops[:0], displaced...)
 	m.moves = append(m.moves, o)
 	return o
@@ -106,6 +110,7 @@ func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
 	m := &Mover{fabric: f, base: base, opt: opt, stirred: true}
 	if f.HasOCS() {
 		m.lit = slices.Repeat([]southbound.Port{southbound.NoPort}, f.OCSPorts())
+		m.into, m.lights = slices.Clone(m.lit), make([]int32, f.OCSPorts())
 	}
 	return m
 }
@@ -113,15 +118,32 @@ func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
 // Lit returns the output that an input was last reported to be connected to, or NoPort.
 func (m *Mover) Lit(in southbound.Port) southbound.Port { return m.lit[in] }
 
+// light notes where an input leads. What is no port of the OCS is nowhere, whoever says so.
+func (m *Mover) light(in, out southbound.Port) {
+	if out < 0 || int(out) >= len(m.lit) {
+		out = southbound.NoPort
+	}
+	if was := m.lit[in]; was != southbound.NoPort {
+		m.lights[was]--
+	}
+	if m.lit[in] = out; out != southbound.NoPort {
+		m.lights[out]++
+		m.into[out] = in
+	}
+}
+
 // asked notes that the OCS has been told to make in→out: whatever else held the ports is dark from now on.
 func (m *Mover) asked(in, out southbound.Port) {
-	for k := range m.lit {
-		if m.lit[k] == out && southbound.Port(k) != in {
-			m.lit[k] = southbound.NoPort
-		}
-	}
 	if m.lit[in] != out {
-		m.lit[in] = southbound.NoPort
+		m.light(in, southbound.NoPort)
+	}
+	if k := m.into[out]; k != southbound.NoPort && k != in && m.lit[k] == out {
+		m.light(k, southbound.NoPort)
+	}
+	for k := 0; m.lights[out] > 1 || m.lights[out] == 1 && m.lit[in] != out; k++ { // others of which nobody has heard that they went
+		if m.lit[k] == out && southbound.Port(k) != in {
+			m.light(southbound.Port(k), southbound.NoPort)
+		}
 	}
 }
 
@@ -270,9 +292,9 @@ func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 		return
 	}
 	if e.Status == southbound.Connected {
-		m.lit[e.In] = e.Out
+		m.light(e.In, e.Out)
 	} else if m.lit[e.In] == e.Out {
-		m.lit[e.In] = southbound.NoPort
+		m.light(e.In, southbound.NoPort)
 	}
 	if e.Status != southbound.Connected && e.Status != southbound.Failed && e.Status != southbound.Invalid {
 		return // of interest only as long as it is lit
@@ -351,7 +373,7 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 func (m *Mover) darken(o *move) {
 	o.phase = abandoned
 	if m.lit[o.in] == o.out {
-		m.lit[o.in] = southbound.NoPort
+		m.light(o.in, southbound.NoPort)
 	}
 	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
 }

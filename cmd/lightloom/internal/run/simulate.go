@@ -183,12 +183,15 @@ func (x *simulation) die() error {
 }
 
 func (x *simulation) run(ctx context.Context, progress func(int)) error {
-	reported := -1
+	reported, due := -1, time.Duration(0)
 	for {
-		wake, err := x.settle()
-		if err != nil {
-			return err
+		if x.heard() || due <= x.sim.Now() {
+			var err error
+			if due, err = x.settle(); err != nil {
+				return err
+			}
 		}
+		wake := due
 		x.queues.step(x.sim.Now())
 		x.circuits.step(x.state.Live())
 		x.moved.step(x.state.Live())
@@ -224,6 +227,13 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// heard says whether anything has come in that the controller has not been told of. What fails is no input: it may have
+// another controller lead, whom nobody has asked when it is to be called.
+func (x *simulation) heard() bool {
+	in := &x.in
+	return x.broken != nil || len(in.Jobs)+len(in.Events)+len(in.Devices)+len(in.Seen)+len(in.Done) > 0
 }
 
 // advance moves the fabric to an instant and gathers what came of it.
