@@ -72,7 +72,7 @@ func (p *plane) Dropped() (uint64, error) { return p.mem.Dropped() }
 const logSize = 1 << 22
 
 // shortLog is how many it keeps where somebody is told of each as it ends.
-const shortLog = 1 << 14
+const shortLog = 1 << 10
 
 // addDevices makes a device of every node that is not a host.
 func (s *Sim) addDevices() {

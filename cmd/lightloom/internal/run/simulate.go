@@ -160,12 +160,13 @@ func (x *simulation) keep() {
 	case x.circuits != nil:
 		x.state.KeepMoves(0, nil)
 	case x.moved != nil:
-		x.state.KeepMoves(simulatedMoves, x.moved.forgotten)
+		x.state.KeepMoves(max(simulatedMoves, 8*x.state.Fabric().OCSPorts()), x.moved.forgotten)
 	}
 }
 
-// simulatedMoves is of how many moves a simulation keeps the records.
-const simulatedMoves = 1 << 14
+// simulatedMoves is of how many moves a simulation keeps the records: few enough to stay near the processor. A large switch
+// keeps several for each port, lest the records of circuits that stand fill the room.
+const simulatedMoves = 1 << 10
 
 // die loses everything that is not replicated.
 func (x *simulation) die() error {
