@@ -43,6 +43,8 @@ type Mover struct {
 	into    []southbound.Port // by OCS output: the input that was last reported to lead there
 	lights  []int32           // by OCS output: how many inputs are lit to it
 	moves   []*move           // in order of intent
+	busy    [2][]int32        // by OCS input, and output: how many of moves want it
+	drops   []int32           // by OCS input: how many rules of its circuits are to be dropped by moves
 	sets    []Set
 	out     []Settled
 	doubt   bool
@@ -102,6 +104,7 @@ func (m *Mover) start(in, out southbound.Port, displaced []southbound.CrossConne
 	}
 	o.open, o.drop = o.tokens[:0], append(o.drops[:0], displaced...)
 	m.moves = append(m.moves, o)
+	m.count(o, 1)
 	return o
 }
 
@@ -111,57 +114,18 @@ func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
 	if f.HasOCS() {
 		m.lit = slices.Repeat([]southbound.Port{southbound.NoPort}, f.OCSPorts())
 		m.into, m.lights = slices.Clone(m.lit), make([]int32, f.OCSPorts())
+		m.busy, m.drops = [2][]int32{make([]int32, f.OCSPorts()), make([]int32, f.OCSPorts())}, make([]int32, f.OCSPorts())
 	}
 	return m
-}
-
-// Lit returns the output that an input was last reported to be connected to, or NoPort.
-func (m *Mover) Lit(in southbound.Port) southbound.Port { return m.lit[in] }
-
-// light notes where an input leads. What is no port of the OCS is nowhere, whoever says so.
-func (m *Mover) light(in, out southbound.Port) {
-	if out < 0 || int(out) >= len(m.lit) {
-		out = southbound.NoPort
-	}
-	if was := m.lit[in]; was != southbound.NoPort {
-		m.lights[was]--
-	}
-	if m.lit[in] = out; out != southbound.NoPort {
-		m.lights[out]++
-		m.into[out] = in
-	}
-}
-
-// asked notes that the OCS has been told to make in→out: whatever else held the ports is dark from now on.
-func (m *Mover) asked(in, out southbound.Port) {
-	if m.lit[in] != out {
-		m.light(in, southbound.NoPort)
-	}
-	if k := m.into[out]; k != southbound.NoPort && k != in && m.lit[k] == out {
-		m.light(k, southbound.NoPort)
-	}
-	for k := 0; m.lights[out] > 1 || m.lights[out] == 1 && m.lit[in] != out; k++ { // others of which nobody has heard that they went
-		if m.lit[k] == out && southbound.Port(k) != in {
-			m.light(southbound.Port(k), southbound.NoPort)
-		}
-	}
 }
 
 // Begin starts a move to in→out. displaced are the circuits that may be steered to and that hold one of the ports,
 // borrowed for the call. A move in progress that holds one of the ports is given up.
 func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []southbound.CrossConnect) {
 	m.stirred = true
-	for _, old := range m.moves {
-		if (old.in == in || old.out == out) && old.told {
-			displaced = append(displaced, southbound.CrossConnect{In: old.in, Out: old.out})
-		}
-		for _, d := range old.drop { // rules that another move has not yet seen gone
-			if old.in == in || old.out == out || d.In == in {
-				displaced = append(displaced, d)
-			}
-		}
+	if m.busy[0][in]+m.busy[1][out]+m.drops[in] > 0 {
+		displaced = m.giveUp(in, out, displaced)
 	}
-	m.moves = slices.DeleteFunc(m.moves, func(o *move) bool { return o.in == in || o.out == out })
 	for _, s := range m.out { // settled, and nobody has been told yet
 		if s.OK && (s.In == in || s.Out == out) {
 			displaced = append(displaced, southbound.CrossConnect{In: s.In, Out: s.Out})
@@ -169,6 +133,26 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 	}
 	m.out = slices.DeleteFunc(m.out, func(s Settled) bool { return s.In == in || s.Out == out })
 	m.start(in, out, displaced)
+}
+
+// giveUp drops the moves in progress that want one of two ports, and appends to displaced what they leave to do.
+func (m *Mover) giveUp(in, out southbound.Port, displaced []southbound.CrossConnect) []southbound.CrossConnect {
+	for _, old := range m.moves {
+		wants := old.in == in || old.out == out
+		if wants && old.told {
+			displaced = append(displaced, southbound.CrossConnect{In: old.in, Out: old.out})
+		}
+		for _, d := range old.drop { // rules that another move has not yet seen gone
+			if wants || d.In == in {
+				displaced = append(displaced, d)
+			}
+		}
+		if wants {
+			m.count(old, -1)
+		}
+	}
+	m.moves = slices.DeleteFunc(m.moves, func(o *move) bool { return o.in == in || o.out == out })
+	return displaced
 }
 
 // Remove starts to take away a circuit that nothing is to go over any more: its ToR forgets it, the port drains, and the
@@ -247,6 +231,7 @@ func (m *Mover) again(now time.Duration, o *move) {
 func (m *Mover) advance(now time.Duration, o *move) {
 	switch o.phase {
 	case clearing:
+		m.countDrops(o, -1)
 		o.phase, o.until, o.drop = draining, now+m.opt.Drain, nil
 		o.stages.Cleared = now
 	case waiting:
@@ -269,6 +254,7 @@ func (m *Mover) advance(now time.Duration, o *move) {
 func (m *Mover) remove(o *move) {
 	if i := slices.Index(m.moves, o); i >= 0 {
 		m.moves = slices.Delete(m.moves, i, i+1)
+		m.count(o, -1)
 		m.free = append(m.free, o)
 	}
 }

@@ -1,0 +1,50 @@
+package rollout
+
+import "lightloom/southbound"
+
+// What the mover knows by port, so that a move looks at no others.
+
+// Lit returns the output that an input was last reported to be connected to, or NoPort.
+func (m *Mover) Lit(in southbound.Port) southbound.Port { return m.lit[in] }
+
+// light notes where an input leads. What is no port of the OCS is nowhere, whoever says so.
+func (m *Mover) light(in, out southbound.Port) {
+	if out < 0 || int(out) >= len(m.lit) {
+		out = southbound.NoPort
+	}
+	if was := m.lit[in]; was != southbound.NoPort {
+		m.lights[was]--
+	}
+	if m.lit[in] = out; out != southbound.NoPort {
+		m.lights[out]++
+		m.into[out] = in
+	}
+}
+
+// asked notes that the OCS has been told to make in→out: whatever else held the ports is dark from now on.
+func (m *Mover) asked(in, out southbound.Port) {
+	if m.lit[in] != out {
+		m.light(in, southbound.NoPort)
+	}
+	if k := m.into[out]; k != southbound.NoPort && k != in && m.lit[k] == out {
+		m.light(k, southbound.NoPort)
+	}
+	for k := 0; m.lights[out] > 1 || m.lights[out] == 1 && m.lit[in] != out; k++ { // others of which nobody has heard that they went
+		if m.lit[k] == out && southbound.Port(k) != in {
+			m.light(southbound.Port(k), southbound.NoPort)
+		}
+	}
+}
+
+// count counts a move that comes (1) or goes (-1) at its ports.
+func (m *Mover) count(o *move, n int32) {
+	m.busy[0][o.in] += n
+	m.busy[1][o.out] += n
+	m.countDrops(o, n)
+}
+
+func (m *Mover) countDrops(o *move, n int32) {
+	for _, d := range o.drop {
+		m.drops[d.In] += n
+	}
+}
