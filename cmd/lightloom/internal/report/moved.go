@@ -61,25 +61,37 @@ func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
 type Moved struct {
 	Outages  Times
 	Darks    Times
-	Stages   map[string]*Times // by one of StageNames
-	Circuits int               // how many there were
-	Ports    int               // one more than the highest input or output among them
-	Last     time.Duration     // when the last of them ended
+	Circuits int           // how many there were
+	Ports    int           // one more than the highest input or output among them
+	Last     time.Duration // when the last of them ended
+	stages   []timesOf     // a handful: they are found by looking, which is what a run does for each stage of each move
 	first    []CircuitInterval
 	last     *CircuitInterval // none that is drawn comes after it; nil: not known yet
 }
 
+// timesOf is how long one of StageNames took.
+type timesOf struct {
+	name string
+	took *Times
+}
+
 // Stage returns how long a stage of moves took.
 func (m *Moved) Stage(name string) *Times {
-	if m.Stages == nil {
-		m.Stages = map[string]*Times{}
+	if took := m.known(name); took != nil {
+		return took
 	}
-	t := m.Stages[name]
-	if t == nil {
-		t = new(Times)
-		m.Stages[name] = t
+	m.stages = append(m.stages, timesOf{name, new(Times)})
+	return m.stages[len(m.stages)-1].took
+}
+
+// known returns what Stage does, nil where nobody has asked for that.
+func (m *Moved) known(name string) *Times {
+	for i := range m.stages {
+		if m.stages[i].name == name {
+			return m.stages[i].took
+		}
 	}
-	return t
+	return nil
 }
 
 // Circuit adds a circuit.

@@ -145,8 +145,8 @@ func stages(p *PolicyResult) (out []Stage) {
 		add(s.Name, nil, s.Took)
 	}
 	for _, name := range StageNames() {
-		if p.Moved != nil && p.Moved.Stages[name] != nil {
-			add(name, p.Moved.Stages[name], nil)
+		if p.Moved != nil && p.Moved.known(name) != nil {
+			add(name, p.Moved.known(name), nil)
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/pathmap/topo"
 )
 
@@ -59,9 +60,11 @@ func TestStagesAsAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		ends := map[string][2]time.Duration{} // the least and the most of each stage
-		for name, times := range o.moved.sums.Stages {
-			p := times.Percentiles(time.Nanosecond, 0, 1)
-			ends[name] = [2]time.Duration{time.Duration(p[0]), time.Duration(p[1])}
+		for _, name := range report.StageNames() {
+			if times := o.moved.sums.Stage(name); times.Count() > 0 {
+				p := times.Percentiles(time.Nanosecond, 0, 1)
+				ends[name] = [2]time.Duration{time.Duration(p[0]), time.Duration(p[1])}
+			}
 		}
 		return o, ends
 	}

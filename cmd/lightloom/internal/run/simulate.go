@@ -43,7 +43,8 @@ type simulation struct {
 	spare    loop.Inputs // empty: the memory of those before
 	left     func(southbound.CoflowID) (southbound.Left, bool)
 	counters func() (demand.Sample, error)
-	next     int // first job that has not arrived
+	next     int           // first job that has not arrived
+	now      time.Duration // of sim
 	events   int64
 
 	// crash, where set, is asked after entries have been applied: true kills the controller before it acts, and a new
@@ -186,14 +187,14 @@ func (x *simulation) die() error {
 func (x *simulation) run(ctx context.Context, progress func(int)) error {
 	reported, due := -1, time.Duration(0)
 	for {
-		if x.heard() || due <= x.sim.Now() {
+		if x.heard() || due <= x.now {
 			var err error
 			if due, err = x.settle(); err != nil {
 				return err
 			}
 		}
 		wake := due
-		x.queues.step(x.sim.Now())
+		x.queues.step(x.now)
 		x.circuits.step(x.state.Live())
 		x.moved.step(x.state.Live())
 		if n := x.state.Finished(); progress != nil && n != reported {
@@ -204,7 +205,7 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 		if x.over() {
 			return nil
 		}
-		if end := x.setup.opt.until; end > 0 && x.sim.Now() >= end {
+		if end := x.setup.opt.until; end > 0 && x.now >= end {
 			return nil
 		}
 		if x.next < len(x.setup.jobs) {
@@ -219,7 +220,7 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 			if x.broken != nil {
 				return nil // what waits, waits for something that has failed
 			}
-			return fmt.Errorf("stands still at %v with %d of %d jobs ended: what is left may not be sent, or would take more than 70 years", x.sim.Now(), x.state.Finished(), len(x.setup.jobs))
+			return fmt.Errorf("stands still at %v with %d of %d jobs ended: what is left may not be sent, or would take more than 70 years", x.now, x.state.Finished(), len(x.setup.jobs))
 		}
 		if err := x.advance(wake); err != nil {
 			return err
@@ -234,16 +235,17 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 // another controller lead, whom nobody has asked when it is to be called.
 func (x *simulation) heard() bool {
 	in := &x.in
-	return x.broken != nil || len(in.Jobs)+len(in.Events)+len(in.Devices)+len(in.Seen)+len(in.Done) > 0
+	return x.broken != nil || len(in.Jobs)+len(in.Cancels)+len(in.Asks)+len(in.Events)+len(in.Devices)+len(in.Seen)+len(in.Done) > 0
 }
 
 // advance moves the fabric to an instant and gathers what came of it.
 func (x *simulation) advance(to time.Duration) (err error) {
 	x.events++
-	x.in.Events, x.in.Devices, err = x.sim.Advance(max(to, x.sim.Now()), x.in.Events, x.in.Devices)
-	x.queues.arrive(x.sim.Now())
+	x.now = max(to, x.now)
+	x.in.Events, x.in.Devices, err = x.sim.Advance(x.now, x.in.Events, x.in.Devices)
+	x.queues.arrive(x.now)
 	for x.next < len(x.setup.jobs) {
-		if at, ok := x.due(); !ok || at > x.sim.Now() {
+		if at, ok := x.due(); !ok || at > x.now {
 			break
 		}
 		x.in.Jobs = append(x.in.Jobs, loop.Offer{Job: x.offer()})
@@ -255,7 +257,7 @@ func (x *simulation) advance(to time.Duration) (err error) {
 // settle steps until nothing more happens at this instant, and returns when to step again.
 func (x *simulation) settle() (time.Duration, error) {
 	for {
-		now := x.sim.Now()
+		now := x.now
 		if x.seats.vacant {
 			return southbound.Never, nil
 		}
@@ -330,7 +332,7 @@ func (x *simulation) send(sets []rollout.Set, reads bool) {
 	life := x.lives
 	for i := range sets {
 		s, after := &sets[i], x.budget.draw(x.chance)
-		free := after == 0 && !reads && (len(x.arrived) == 0 || x.arrived[s.Device] <= x.sim.Now())
+		free := after == 0 && !reads && (len(x.arrived) == 0 || x.arrived[s.Device] <= x.now)
 		if !x.loop.Ready() || free { // the fabric is brought into its first state before the run begins
 			x.set(s, life)
 			continue
