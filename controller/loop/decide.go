@@ -211,8 +211,9 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 
 // findDue lists the inputs whose first reservation is to begin or end by now.
 func (l *Loop) findDue(s *state.State, now time.Duration) {
-	l.due.clear()
-	s.Due(now, l.due.add)
+	if l.due.clear(); s.Edge() <= now {
+		s.Due(now, l.due.add)
+	}
 }
 
 // goesOn says whether what begins next may begin in the pass in which reservations end: nobody is to be asked or told before,

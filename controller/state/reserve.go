@@ -147,53 +147,75 @@ func (s *State) Due(by time.Duration, f func(in southbound.Port)) { s.ledger.edg
 // Rows calls f with each row of a coflow between the racks of two OCS ports that has not ended. Rows are sorted by destination, then
 // source, and a rack's hosts follow each other.
 func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
-	rack := s.rack(in)
-	from, to := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
-	rack = s.rack(out)
-	dst, last := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
-	row := int(s.found[in]) // a circuit's rows are asked for as it is planned, as it is lit and as they end
-	if !c.begins(row, dst, from) {
-		row = c.seek(0, dst, from)
-		s.found[in] = int32(row)
+	if len(c.Done) == 0 {
+		return
 	}
-	for ; dst < last; dst++ {
-		row = c.seek(row, dst, from)
-		for ; row < len(c.Done) && c.Columns.Dst[row] == dst && c.Columns.Src[row] < to; row++ {
-			if !c.Done[row] {
-				f(int32(row))
-			}
+	rack := s.rack(out)
+	dst, last := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
+	if last == dst+1 { // a circuit's rows are asked for as it is planned, as it is lit and as they end
+		x := &s.found[in]
+		if x.of != &c.Done[0] || x.out != out {
+			*x = found{&c.Done[0], out, 0, 0}
+			x.row, x.end = c.between(0, dst, s.hostsOf(in))
 		}
-		if row == len(c.Done) {
+		c.alive(x.row, x.end, f)
+		return
+	}
+	for row := int32(0); dst < last; dst++ {
+		var end int32
+		row, end = c.between(row, dst, s.hostsOf(in))
+		c.alive(row, end, f)
+		if row = end; int(row) == len(c.Done) {
 			return
 		}
 		dst = max(dst, c.Columns.Dst[row]-1) // hosts in between receive nothing
 	}
 }
 
-// begins says whether seek would return a row.
-func (c *Coflow) begins(row int, dst, src southbound.HostID) bool {
-	to, from := c.Columns.Dst, c.Columns.Src
-	return row < len(c.Done) && (to[row] > dst || to[row] == dst && from[row] >= src) &&
-		(row == 0 || to[row-1] < dst || to[row-1] == dst && from[row-1] < src)
+// found is the rows of a coflow from an input to an output, as they were found last.
+type found struct {
+	of       *bool // the first of its Done: of no other coflow, and of no other rows that it had before
+	out      southbound.Port
+	row, end int32
+}
+
+// hostsOf returns the hosts of the rack of an OCS port: from one to before another.
+func (s *State) hostsOf(port southbound.Port) [2]southbound.HostID {
+	rack := s.rack(port)
+	return [2]southbound.HostID{southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])}
+}
+
+// between returns the rows, from one to before another, of a destination and sources; none is before a given row.
+func (c *Coflow) between(first int32, dst southbound.HostID, src [2]southbound.HostID) (row, end int32) {
+	row = c.seek(first, dst, src[0])
+	for end = row; int(end) < len(c.Done) && c.Columns.Dst[end] == dst && c.Columns.Src[end] < src[1]; end++ {
+	}
+	return row, end
+}
+
+// alive calls f with the rows from one to before another that have not ended.
+func (c *Coflow) alive(row, end int32, f func(row int32)) {
+	for ; row < end; row++ {
+		if !c.Done[row] {
+			f(row)
+		}
+	}
 }
 
 // seek returns the first row from one on that is of a later destination, or of that destination and of that source or a
 // later one.
-func (c *Coflow) seek(row int, dst, src southbound.HostID) int {
+func (c *Coflow) seek(row int32, dst, src southbound.HostID) int32 {
 	to, from := c.Columns.Dst, c.Columns.Src
-	end := len(c.Done)
-	if row < end && (to[row] > dst || to[row] == dst && from[row] >= src) {
-		return row
-	}
-	for row < end {
-		m := int(uint(row+end) / 2)
+	first, end := int(row), len(c.Done)
+	for first < end {
+		m := int(uint(first+end) / 2)
 		if to[m] < dst || to[m] == dst && from[m] < src {
-			row = m + 1
+			first = m + 1
 		} else {
 			end = m
 		}
 	}
-	return row
+	return int32(first)
 }
 
 // Idle says whether a reservation has nothing left to carry: its coflow is over, or all its rows between the two racks

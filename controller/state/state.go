@@ -139,7 +139,7 @@ type State struct {
 	ledger   ledger
 	keep     int                     // moves; 0: all
 	spare    [2][]Move               // memory of forget
-	found    []int32                 // by OCS input, or rack: where Rows found the first row last
+	found    []found                 // by OCS input, or rack: of Rows
 	onForget func([]Move)            // of KeepMoves; may be nil
 	leads    []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
 	pledged  []pathmap.BitsPerSecond // by link; nil: nothing is
@@ -255,7 +255,7 @@ func (s *State) derive() {
 			s.leads[c.Out] = southbound.Port(in)
 		}
 	}
-	s.found = make([]int32, max(len(s.d.Circuits), s.fabric.Racks))
+	s.found = make([]found, max(len(s.d.Circuits), s.fabric.Racks))
 	s.ledger, _ = ledgerOf(s.d.Ledger, len(s.d.Circuits)) // none overlap: a snapshot in which some do is refused
 	s.waiting, s.active, s.stages, s.ready, s.homeless, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
 	s.turnover, s.mortal = 0, nil
