@@ -9,8 +9,8 @@ import "lightloom/pathmap"
 // account enters what a bundle has received into its route's books.
 func (f *fluid) account(b int32) {
 	bu := &f.bundles[b]
-	if bu.class == gone {
-		return
+	if bu.class == gone || bu.class == onHold {
+		return // all that it has received is there
 	}
 	if received := bu.size - ceil(f.leftOf(b)); received > bu.counted {
 		f.routes[bu.route].books += received - bu.counted

@@ -62,7 +62,9 @@ func (f *fluid) routeOf(coflow, row int32, p pair) int32 {
 	if caps == nil || caps[row].rate == 0 {
 		return plain
 	}
-	f.routes = append(f.routes, route{pair: p, shared: none, even: none, pos: none, capped: true, cap: caps[row].rate, door: caps[row].door, plain: plain})
+	r := newRoute(p)
+	r.capped, r.cap, r.door, r.plain = true, caps[row].rate, caps[row].door, plain
+	f.routes = append(f.routes, r)
 	return int32(len(f.routes) - 1)
 }
 

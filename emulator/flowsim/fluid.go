@@ -92,13 +92,13 @@ type scratch struct {
 }
 
 // bundle is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends; on
-// its coflow's pace, its share of the pace's factor; zero once it has ended.
+// its coflow's pace, its share of the pace's factor; withheld, the bytes; zero once it has ended.
 type bundle struct {
 	size    pathmap.Bytes
 	counted pathmap.Bytes // of it already in its route's books
 	coflow  int32
 	route   int32
-	class   int32 // onPace while it follows its coflow's pace, onLane with a rate of its own, gone once it has ended
+	class   int32 // onPace while it follows its coflow's pace, onLane with a rate of its own, onHold while it is withheld, gone once it has ended
 	pos     int32 // in the heap of its class, or among the lane's rows
 }
 
@@ -106,6 +106,7 @@ const (
 	onPace = -1
 	gone   = -2
 	onLane = -3
+	onHold = -4
 )
 
 // nothing is how many bytes are as good as none: a bundle with less left ends with its class's next end.
@@ -156,6 +157,8 @@ func (f *fluid) place(b int32, left float64) {
 	}
 	now := f.clock.Now()
 	switch {
+	case r.holds():
+		f.hold(b, left)
 	case r.capped && !f.fair && co.kind != free && paces(r.tag):
 		f.enlane(b, left, min(f.wishOf(co, b, left), r.cap))
 	case f.fair || co.kind == free || !paces(r.tag):
@@ -186,6 +189,8 @@ func (f *fluid) pull(b int32) float64 {
 		return f.leavePace(co, b)
 	case onLane:
 		return f.delane(b)
+	case onHold:
+		return f.mark[b]
 	}
 	if f.classes[bu.class].alone {
 		co.late--
@@ -263,6 +268,8 @@ func (f *fluid) leftOf(b int32) float64 {
 		return f.mark[b] * f.coflows[bu.coflow].factorAt(f.clock.Now())
 	case onLane:
 		return f.lane.rows[bu.pos].leftAt(f.clock.Now())
+	case onHold:
+		return f.mark[b]
 	}
 	return max(f.mark[b]-f.vOf(&f.classes[bu.class]), 0)
 }

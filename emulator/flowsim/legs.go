@@ -74,7 +74,9 @@ func (x *relay) route(l int32, p pair) int32 {
 	x.routes[key] = i
 	rack := x.sim.fabric.RackOf(int32(p.src))
 	up := x.sim.way(x.sim.fabric.ToRNode[rack], southbound.Port(x.sim.fabric.OCSUplink[rack]))
-	f.routes = append(f.routes, route{pair: p, shared: none, even: none, pos: none, hop: key.hop, rate: f.capacity[up]})
+	r := newRoute(p)
+	r.hop, r.rate = key.hop, f.capacity[up]
+	f.routes = append(f.routes, r)
 	return i
 }
 

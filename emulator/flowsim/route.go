@@ -39,7 +39,7 @@ type route struct {
 	fate   fate
 	hop    hop           // of a leg: the part of the way that it is for
 	capped bool          // of one bundle that has a cap
-	live   int32         // bundles, in whichever class or pace
+	live   int32         // bundles that are not withheld, in whichever class or pace
 	pos    int32         // in fluid.active
 	stuck  int32         // bundles that have been counted as standing still
 	shared int32         // class, none where there never was one
@@ -68,18 +68,19 @@ func (f *fluid) route(p pair) int32 {
 	}
 	i := int32(len(f.routes))
 	f.byPair.set(p, i)
-	f.routes = append(f.routes, route{pair: p, shared: none, even: none, pos: none})
+	f.routes = append(f.routes, newRoute(p))
 	return i
 }
 
-// enter counts one more bundle on a route.
+// enter counts one more bundle on a route. Those that are withheld are on none.
 func (f *fluid) enter(index int32) {
 	r := &f.routes[index]
+	if r.holds() {
+		return
+	}
 	if r.live++; r.live == 1 {
-		if r.tag != southbound.TagHold { // no table decides that
-			r.pos = int32(len(f.active))
-			f.active = append(f.active, index)
-		}
+		r.pos = int32(len(f.active))
+		f.active = append(f.active, index)
 		if !f.fresh(r) {
 			links, fate := f.walk(r, f.tmp.links[:0])
 			f.adopt(r, links, fate)
@@ -116,15 +117,15 @@ func (f *fluid) unlist(n pathmap.NodeID) {
 // exit counts one bundle less. Books of routes without bundles are empty.
 func (f *fluid) exit(index int32) {
 	r := &f.routes[index]
+	if r.holds() {
+		return
+	}
 	r.live--
 	r.stuck = min(r.stuck, r.live)
 	if r.live > 0 {
 		return
 	}
 	f.post(r)
-	if r.pos == none {
-		return
-	}
 	last := f.active[len(f.active)-1]
 	f.active[r.pos] = last
 	f.routes[last].pos = r.pos
@@ -151,9 +152,6 @@ func (f *fluid) fresh(r *route) bool {
 // walk appends the links of a route as the tables stand.
 func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fate fate) {
 	r.walked = f.tables
-	if r.tag == southbound.TagHold {
-		return buf, withheld
-	}
 	var err error
 	links, r.asked, fate, err = f.find.find(r.pair, buf, r.asked[:0])
 	if err != nil && fate != r.fate { // told once, however long it stands

@@ -1,7 +1,5 @@
 package flowsim
 
-import "lightloom/southbound"
-
 // What is left of a coflow without a pace is found row by row. Rows that are withheld do not change, and on a fabric of
 // circuits these are nearly all: so it is known which rows are warm, that is not withheld and not over.
 
@@ -17,7 +15,7 @@ func (f *fluid) lend(co *coflow) {
 
 // rest notes whether a bundle that is about to be placed is withheld.
 func (f *fluid) rest(co *coflow, b int32, left float64) {
-	if f.routes[f.bundles[b].route].tag == southbound.TagHold {
+	if f.routes[f.bundles[b].route].holds() {
 		f.cool(co, b, left)
 		return
 	}

@@ -1,0 +1,43 @@
+package flowsim
+
+import (
+	"testing"
+
+	"lightloom/southbound"
+)
+
+// TestHeld: who is withheld is on no route and in no class, and loses nothing by it, however often.
+func TestHeld(t *testing.T) {
+	s := simulate(t, fabric(t, small), Options{})
+	wire(t, s)
+	rates(t, s, southbound.Rates{Fair: true})
+	start(t, s, 0, row{0, 2, mb, southbound.TagHold}, row{1, 3, mb, 0})
+	f := s.fluid
+	tags := []southbound.Tag{0, southbound.TagHold, 1, southbound.TagHold, southbound.TagHold}
+	for i, tag := range tags {
+		before := f.leftOf(0)
+		if err := s.Host().Steer([]southbound.Steer{{BundleKey: key(0, 0), Tag: tag}}); err != nil {
+			t.Fatal(err)
+		}
+		advance(t, s, s.Now()+ms)
+		held := tag == southbound.TagHold
+		if after := f.leftOf(0); (after == before) != held || after <= 0 {
+			t.Errorf("step %d: %v left of %v, and it is withheld: %v", i, after, before, held)
+		}
+		if got := f.bundles[0].class == onHold; got != held {
+			t.Errorf("step %d: its class is %d", i, f.bundles[0].class)
+		}
+		if got := f.routes[f.bundles[0].route].live; (got == 0) != held {
+			t.Errorf("step %d: %d bundles on its route", i, got)
+		}
+	}
+	left := f.leftOf(0)
+	for _, co := range f.coflows {
+		for b := co.first; b < co.end; b++ {
+			f.account(b)
+		}
+	}
+	if got, want := f.bundles[0].counted, f.bundles[0].size-ceil(left); got != want {
+		t.Errorf("%d bytes in the books, want %d", got, want)
+	}
+}
