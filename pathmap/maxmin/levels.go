@@ -1,7 +1,6 @@
 package maxmin
 
 import (
-	"fmt"
 	"math"
 
 	"lightloom/pathmap"
@@ -41,31 +40,11 @@ type Levels struct {
 	work    int64
 }
 
-// seat is a class on a link: all that a solution needs to know of a class on two links or one, in a row.
-type seat struct {
-	class int32
-	flows int32
-	neck  int32 // its bottleneck, none where it has no rate yet
-	peer  int32 // its other link, alone where it has none, many where it has several
-}
-
 const (
 	none  = -1
 	alone = -1
 	many  = -2
 )
-
-// levelClass is where a class sits.
-type levelClass struct {
-	links []pathmap.LinkID
-	seats []int32 // by link: where in its list
-	flows int32
-	neck  int32
-
-	asked   []pathmap.LinkID // what it is to be once it is brought up to date
-	want    int32
-	pending bool
-}
 
 // NewLevels returns levels of links with those capacities, above zero and by LinkID, without classes.
 func NewLevels(capacity []float64) *Levels {
@@ -101,7 +80,9 @@ func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	}
 	c := &s.classes[class]
 	c.want = flows
-	c.asked = append(c.asked[:0], links...)
+	if c.moves = flows > 0 && !sits(c.places, links); c.moves {
+		c.asked = append(c.asked[:0], links...)
+	}
 	if !c.pending {
 		c.pending = true
 		s.pending = append(s.pending, class)
@@ -186,39 +167,25 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	s.epoch++
 	s.queue = s.queue[:0]
 	s.seatAll(moved)
-	s.reach()
-	s.fill(moved)
+	if s.apart() {
+		s.fillApart(moved)
+	} else {
+		s.spare()
+		s.reach()
+		s.fill(moved)
+	}
+	s.pending = s.pending[:0]
 	for _, l := range s.queue {
 		if s.level[l] != s.was[l] {
 			s.changed = append(s.changed, pathmap.LinkID(l))
 		}
 	}
-	s.keep = math.Inf(1)
 	return s.changed
 }
 
-// seatAll makes the links' lists what was asked for, and finds down to which rate that can be felt.
-func (s *Levels) seatAll(moved func(class, from, to int32)) {
-	for _, i := range s.pending {
-		c := &s.classes[i]
-		c.pending = false
-		same := len(c.asked) == len(c.links)
-		for k := range c.asked {
-			same = same && c.asked[k] == c.links[k]
-		}
-		if same && c.want == c.flows {
-			continue
-		}
-		s.feel(c.links)
-		if !same || c.want == 0 {
-			s.unseat(i, moved)
-		}
-		if c.want > 0 {
-			s.seat(i)
-			s.feel(c.links)
-		}
-	}
-	s.pending = s.pending[:0]
+// spare finds down to which rate a change can be felt.
+func (s *Levels) spare() {
+	s.keep = math.Inf(1)
 	for _, l := range s.queue {
 		s.keep = min(s.keep, s.level[l])
 		if n := s.total[l]; n > 0 {
@@ -227,75 +194,6 @@ func (s *Levels) seatAll(moved func(class, from, to int32)) {
 		}
 	}
 	s.keep *= 1 - 1e-9 // rounding
-}
-
-// feel notes links that a change touches.
-func (s *Levels) feel(links []pathmap.LinkID) {
-	for _, l := range links {
-		s.meet(int32(l))
-	}
-}
-
-func (s *Levels) meet(l int32) {
-	if s.reached[l] != s.epoch {
-		s.reached[l], s.was[l] = s.epoch, s.level[l]
-		s.queue = append(s.queue, l)
-	}
-}
-
-// unseat takes a class off its links.
-func (s *Levels) unseat(i int32, moved func(class, from, to int32)) {
-	c := &s.classes[i]
-	for k, l := range c.links {
-		s.total[l] -= int64(c.flows)
-		on := s.on[l]
-		at, last := c.seats[k], int32(len(on)-1)
-		if at != last {
-			on[at] = on[last]
-			s.reseat(on[at].class, l, at)
-		}
-		s.on[l] = on[:last]
-	}
-	c.links, c.seats, c.flows = c.links[:0], c.seats[:0], 0
-	if c.neck != none {
-		moved(i, c.neck, none)
-		c.neck = none
-	}
-}
-
-func (s *Levels) reseat(class int32, l pathmap.LinkID, at int32) {
-	c := &s.classes[class]
-	for k := range c.links {
-		if c.links[k] == l {
-			c.seats[k] = at
-			return
-		}
-	}
-	panic(fmt.Sprintf("maxmin: class %d sits on link %d and does not know", class, l))
-}
-
-// seat puts a class on the links that it asked for, or gives one that sits there the flows that it asked for.
-func (s *Levels) seat(i int32) {
-	c := &s.classes[i]
-	if len(c.links) == 0 {
-		c.links = append(c.links, c.asked...)
-		for k, l := range c.links {
-			peer := int32(many)
-			switch len(c.links) {
-			case 1:
-				peer = alone
-			case 2:
-				peer = int32(c.links[1-k])
-			}
-			c.seats = append(c.seats, int32(len(s.on[l])))
-			s.on[l] = append(s.on[l], seat{class: i, neck: none, peer: peer})
-		}
-	}
-	for k, l := range c.links {
-		s.on[l][c.seats[k]].flows = c.want
-		s.total[l] += int64(c.want - c.flows)
-	}
-	c.flows = c.want
 }
 
 // kept says whether a class with that bottleneck keeps its rate: then its bottleneck is not reached.
@@ -319,7 +217,7 @@ func (s *Levels) reach() {
 			if o.peer >= 0 {
 				s.meet(o.peer)
 			} else if o.peer == many {
-				s.feel(s.classes[o.class].links)
+				s.feel(s.classes[o.class].places)
 			}
 		}
 		s.left[l], s.open[l] = left, open
@@ -368,9 +266,9 @@ func (s *Levels) flood(l int32, level float64, moved func(class, from, to int32)
 		if o.peer >= 0 {
 			s.settle(o.peer, level, o.flows)
 		} else if o.peer == many {
-			for _, p := range s.classes[o.class].links {
-				if int32(p) != l {
-					s.settle(int32(p), level, o.flows)
+			for _, p := range s.classes[o.class].places {
+				if int32(p.link) != l {
+					s.settle(int32(p.link), level, o.flows)
 				}
 			}
 		}
@@ -394,8 +292,8 @@ func (s *Levels) settled(o *seat) bool {
 		return s.full[o.peer] == s.epoch || s.kept(o.neck)
 	}
 	if o.peer == many {
-		for _, p := range s.classes[o.class].links {
-			if s.full[p] == s.epoch {
+		for _, p := range s.classes[o.class].places {
+			if s.full[p.link] == s.epoch {
 				return true
 			}
 		}
@@ -408,7 +306,7 @@ func (s *Levels) move(class, neck int32, moved func(class, from, to int32)) {
 	c := &s.classes[class]
 	moved(class, c.neck, neck)
 	c.neck = neck
-	for k, l := range c.links {
-		s.on[l][c.seats[k]].neck = neck
+	for _, p := range c.places {
+		s.on[p.link][p.at].neck = neck
 	}
 }
