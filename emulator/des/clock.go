@@ -21,6 +21,8 @@ type Clock[T any] struct {
 	now   time.Duration
 	seq   uint64
 	heap  []node
+	soon  []int32 // slots of events at now, behind those in the heap; none for those that are gone
+	first int     // in soon, the first that is not
 	slots []slot[T]
 	free  []int32
 }
@@ -37,26 +39,26 @@ func (n *node) before(o *node) bool { return n.at < o.at || n.at == o.at && n.se
 type slot[T any] struct {
 	value T
 	gen   uint32 // of the event that holds the slot
-	pos   int32  // in the heap; none while the slot is free
+	pos   int32  // in the heap; none while the slot is free; queued and below, counted down, in the queue of this instant
 }
 
 const (
-	none  = -1
-	arity = 4 // children of a heap node: a shallower tree than a binary one, and four keys share a cache line or two
+	none   = -1
+	queued = -2
+	arity  = 4 // children of a heap node: a shallower tree than a binary one, and four keys share a cache line or two
 )
 
 // Now returns the clock's instant.
 func (c *Clock[T]) Now() time.Duration { return c.now }
 
 // Len returns how many events are pending.
-func (c *Clock[T]) Len() int { return len(c.heap) }
+func (c *Clock[T]) Len() int { return len(c.slots) - len(c.free) }
 
 // At adds an event. An instant that has passed is taken as now: events never run backwards.
 func (c *Clock[T]) At(at time.Duration, v T) Event {
 	s := c.slot()
 	c.slots[s].value = v
-	c.heap = append(c.heap, node{})
-	c.up(len(c.heap)-1, c.key(at, s))
+	c.add(at, s)
 	return Event{slot: s, gen: c.slots[s].gen}
 }
 
@@ -65,7 +67,8 @@ func (c *Clock[T]) Cancel(e Event) bool {
 	if !c.Pending(e) {
 		return false
 	}
-	c.remove(int(c.slots[e.slot].pos))
+	c.take(e.slot)
+	c.release(e.slot)
 	return true
 }
 
@@ -74,7 +77,12 @@ func (c *Clock[T]) Move(e Event, at time.Duration) bool {
 	if !c.Pending(e) {
 		return false
 	}
-	c.settle(int(c.slots[e.slot].pos), c.key(at, e.slot))
+	if pos := c.slots[e.slot].pos; pos >= 0 && at > c.now {
+		c.settle(int(pos), c.key(at, e.slot))
+		return true
+	}
+	c.take(e.slot)
+	c.add(at, e.slot)
 	return true
 }
 
@@ -85,20 +93,19 @@ func (c *Clock[T]) Pending(e Event) bool {
 
 // Next returns the instant of the earliest event, false if none is pending.
 func (c *Clock[T]) Next() (time.Duration, bool) {
-	if len(c.heap) == 0 {
-		return 0, false
-	}
-	return c.heap[0].at, true
+	s, at := c.next()
+	return at, s != none
 }
 
 // Take removes the earliest event if it comes at or before to, sets the clock to its instant and returns its value.
 func (c *Clock[T]) Take(to time.Duration) (v T, ok bool) {
-	if len(c.heap) == 0 || c.heap[0].at > to {
+	s, at := c.next()
+	if s == none || at > to {
 		return v, false
 	}
-	c.now = c.heap[0].at
-	v = c.slots[c.heap[0].slot].value
-	c.remove(0)
+	c.now, v = at, c.slots[s].value
+	c.take(s)
+	c.release(s)
 	return v, true
 }
 
@@ -111,9 +118,36 @@ func (c *Clock[T]) Set(to time.Duration) {
 	c.now = to
 }
 
+// add has the event of a slot come at an instant, after all others of that instant.
+func (c *Clock[T]) add(at time.Duration, s int32) {
+	if at <= c.now {
+		c.enqueue(s)
+		return
+	}
+	c.heap = append(c.heap, node{})
+	c.up(len(c.heap)-1, c.key(at, s))
+}
+
+// take takes the event of a slot out of where it waits.
+func (c *Clock[T]) take(s int32) {
+	if pos := c.slots[s].pos; pos >= 0 {
+		c.remove(int(pos))
+	} else {
+		c.dequeue(s)
+	}
+}
+
 func (c *Clock[T]) key(at time.Duration, s int32) node {
 	c.seq++
-	return node{at: max(at, c.now), seq: c.seq, slot: s}
+	return node{at: at, seq: c.seq, slot: s}
+}
+
+// release frees a slot whose event waits nowhere any more.
+func (c *Clock[T]) release(s int32) {
+	var zero T
+	c.slots[s].value = zero // a value may hold memory
+	c.slots[s].pos = none
+	c.free = append(c.free, s)
 }
 
 func (c *Clock[T]) slot() int32 {

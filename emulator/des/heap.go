@@ -49,13 +49,8 @@ func (c *Clock[T]) put(i int, n node) {
 	c.slots[n.slot].pos = int32(i)
 }
 
-// remove takes the node at i out of the heap and frees its slot.
+// remove takes the node at i out of the heap.
 func (c *Clock[T]) remove(i int) {
-	s := c.heap[i].slot
-	var zero T
-	c.slots[s].value = zero // a value may hold memory
-	c.slots[s].pos = none
-	c.free = append(c.free, s)
 	last := len(c.heap) - 1
 	moved := c.heap[last]
 	c.heap = c.heap[:last]
