@@ -104,14 +104,18 @@ func (f *fluid) list(index int32) {
 
 // unlist takes the routes that do not ask any more out of a list.
 func (f *fluid) unlist(n pathmap.NodeID) {
-	f.watch[n] = slices.DeleteFunc(f.watch[n], func(i int32) bool {
+	keep := f.watch[n][:0]
+	for _, i := range f.watch[n] {
 		r := &f.routes[i]
 		if r.live > 0 && slices.Contains(r.asked, n) {
-			return false
+			keep = append(keep, i)
+			continue
 		}
-		r.listed = slices.DeleteFunc(r.listed, func(x pathmap.NodeID) bool { return x == n })
-		return true
-	})
+		last := len(r.listed) - 1
+		r.listed[slices.Index(r.listed, n)] = r.listed[last]
+		r.listed = r.listed[:last]
+	}
+	f.watch[n] = keep
 }
 
 // exit counts one bundle less. Books of routes without bundles are empty.

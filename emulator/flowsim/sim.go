@@ -31,7 +31,8 @@ type Sim struct {
 
 	switches []*switchboard // by DeviceID; nil for hosts
 	devices  []southbound.DeviceID
-	circuit  []bool         // by rack: the circuit that the rack sends into carries light
+	circuit  []bool // by rack: the circuit that the rack sends into carries light
+	dark     darkTimes
 	panel    *cabling.Panel // between the optical switch and its fibres; nil: they sit where they belong
 
 	tasks map[southbound.TaskID]tried
@@ -60,7 +61,7 @@ const (
 	laneEnds                       // the first bundles with rates of their own end
 	taskEnds
 	deviceDue  // a device has a transition or something to tell
-	lightComes // the dark time of a circuit is over
+	lightComes // the dark time of circuits that moved together is over
 	callDue    // of At
 	relayDue   // a circuit has carried what it must: its rack may fill what is left of the slot
 	relaySlot  // a slot has begun, and the circuit may stand as it did
@@ -213,7 +214,7 @@ func (s *Sim) happen(ev event) {
 	case deviceDue:
 		s.switches[ev.index].advance()
 	case lightComes:
-		s.change(pathmap.NodeID(ev.index))
+		s.lightNow(ev.index)
 	case relayDue:
 		s.fluid.relay.uneasy = append(s.fluid.relay.uneasy, ev.index)
 	case relaySlot:

@@ -58,9 +58,9 @@ func (p *plane) Move(off []southbound.Port, on []southbound.CrossConnect, dark t
 	}
 	for _, c := range on {
 		p.sim.change(p.sim.circuitOf(c.In))
-		if dark > 0 {
-			p.sim.clock.At(p.sim.clock.Now()+dark, event{lightComes, int32(p.sim.circuitOf(c.In))})
-		}
+	}
+	if dark > 0 && len(on) > 0 {
+		p.sim.lightLater(on, p.sim.clock.Now()+dark)
 	}
 	return p.mem.Move(off, on, dark)
 }
