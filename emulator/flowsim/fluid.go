@@ -21,6 +21,7 @@ type fluid struct {
 	perBit   float64   // payload bytes a nanosecond that one bit a second at layer 2 carries
 	capacity []float64 // by link, bits a second
 	wide     []bool    // by link: carries all that the hosts behind it can send or take, and so binds nobody
+	narrow   bool      // no link is wide
 
 	fair     bool
 	strained bool             // some bundle was given less than was asked for, at the last sharing
@@ -86,7 +87,9 @@ type scratch struct {
 	extra   []southbound.Extra
 	where   []int32 // by link, zero between calls
 	tell    []pathmap.BitsPerSecond
-	rows    []int32   // of the lane
+	rows    []int32 // of the lane
+	turns   []turn
+	seen    uint32    // what foresee has read, for somebody must want it
 	from    []float64 // by host
 	to      []float64
 }

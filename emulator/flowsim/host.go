@@ -138,18 +138,24 @@ func (s *Sim) known(c southbound.CoflowID) (int32, error) {
 func (h hosts) Steer(steers []southbound.Steer) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	f := h.fluid
+	f.tmp.turns = f.tmp.turns[:0]
 	for _, st := range steers {
-		if _, err := h.row(st.BundleKey); err != nil {
+		b, err := h.row(st.BundleKey)
+		if err != nil {
 			return fmt.Errorf("steer: %w", err)
 		}
 		if err := h.checkTag(st.Tag); err != nil {
 			return fmt.Errorf("steer row %d of coflow %d: %w", st.Row, st.Coflow, err)
 		}
+		if b != none {
+			f.tmp.turns = append(f.tmp.turns, turn{b, st.Tag})
+		}
 	}
-	for _, st := range steers {
-		co := &h.fluid.coflows[h.fluid.byID[st.Coflow]]
-		if b := co.first + st.Row; co.live > 0 && h.fluid.bundles[b].class != gone {
-			h.fluid.steer(b, st.Tag)
+	f.foresee(f.tmp.turns)
+	for _, t := range f.tmp.turns {
+		if f.bundles[t.bundle].class != gone {
+			f.steer(t.bundle, t.tag)
 		}
 	}
 	return nil

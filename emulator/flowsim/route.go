@@ -34,7 +34,7 @@ type finder interface {
 
 // route is the way of a pair's packets as the tables stand, and the bundles that go there.
 type route struct {
-	// What every bundle that comes and goes looks at lies together.
+	// What every bundle that comes and goes looks at lies together, in one line of a cache.
 	pair
 	fate   fate
 	hop    hop           // of a leg: the part of the way that it is for
@@ -44,21 +44,27 @@ type route struct {
 	stuck  int32         // bundles that have been counted as standing still
 	shared int32         // class, none where there never was one
 	even   int32         // likewise, of bundles that have what their ports were told
+	plain  int32         // of a bundle that has a cap: the route of its pair without one
 	walked uint64        // generation of the tables that links are right for
 	books  pathmap.Bytes // received over links and not yet in fluid.payload
 	posted pathmap.Bytes // received over whatever links and in fluid.payload
+
 	links  []pathmap.LinkID
 	asked  []pathmap.NodeID // whose tables say so
-
-	tight  []pathmap.LinkID // of links, those that can hold a bundle back
+	tight  []pathmap.LinkID // of links, those that can hold a bundle back: links itself where all can
 	listed []pathmap.NodeID // in whose list of fluid.watch it is: all those asked, as long as it has bundles
 	moved  uint64           // generation that changed them, while bundles were on their way
 	rate   float64          // asked for each bundle of the shared class: bits a second; 0 holds
 
 	// Of a bundle that has a cap, which has a route of its own.
-	cap   float64        // bits a second
-	door  pathmap.LinkID // a link of that capacity that nothing else goes over
-	plain int32          // the route of its pair without a cap
+	cap  float64        // bits a second
+	door pathmap.LinkID // a link of that capacity that nothing else goes over
+}
+
+// way is memory for what a walk of usual length finds, together for the same reason.
+type way struct {
+	links         [6]pathmap.LinkID
+	asked, listed [5]pathmap.NodeID
 }
 
 // route returns the route of a pair.
@@ -156,6 +162,10 @@ func (f *fluid) fresh(r *route) bool {
 // walk appends the links of a route as the tables stand.
 func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fate fate) {
 	r.walked = f.tables
+	if r.asked == nil {
+		w := new(way)
+		r.links, r.asked, r.listed = w.links[:0], w.asked[:0], w.listed[:0]
+	}
 	var err error
 	links, r.asked, fate, err = f.find.find(r.pair, buf, r.asked[:0])
 	if err != nil && fate != r.fate { // told once, however long it stands
@@ -170,15 +180,8 @@ func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fa
 // adopt gives a route other links. What its bundles have received must be in its books.
 func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 	f.post(r)
-	r.links, r.tight = append(r.links[:0], links...), r.tight[:0]
-	for _, l := range links {
-		if !f.wide[l] {
-			r.tight = append(r.tight, l)
-		}
-	}
-	if r.capped {
-		r.tight = append(r.tight, r.door)
-	}
+	r.links = append(r.links[:0], links...)
+	f.tighten(r)
 	r.fate = fate
 	for _, c := range [...]int32{r.shared, r.even} {
 		if c != none {
@@ -187,6 +190,23 @@ func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 	}
 	if !r.stalls() {
 		r.stuck = 0
+	}
+}
+
+// tighten finds which links of a route can hold a bundle back.
+func (f *fluid) tighten(r *route) {
+	if f.narrow && !r.capped {
+		r.tight = r.links
+		return
+	}
+	r.tight = r.tight[:0]
+	for _, l := range r.links {
+		if !f.wide[l] {
+			r.tight = append(r.tight, l)
+		}
+	}
+	if r.capped {
+		r.tight = append(r.tight, r.door)
 	}
 }
 

@@ -233,6 +233,7 @@ func (s *Sim) happen(ev event) {
 // whatever tables say, a packet that came to the wrong ToR goes back to the spine, and there round and round.
 func (s *Sim) widen() {
 	if s.fabric.HasOCS() || s.fabric.Spec.Spines != 1 {
+		s.fluid.narrow = true
 		return
 	}
 	t := s.fabric.Topology

@@ -1,0 +1,34 @@
+package flowsim
+
+import "lightloom/southbound"
+
+// turn is a bundle that is to have another tag.
+type turn struct {
+	bundle int32
+	tag    southbound.Tag
+}
+
+// foresee reads what turns will look at: a bundle, its route, the one it gets, what that asked, its class. Hardly any of it
+// is in a cache where there are many bundles and routes, and each says where the next one is; but those of several bundles
+// are waited for together here, and one after the other where they are turned.
+func (f *fluid) foresee(turns []turn) {
+	if len(turns) < 2 {
+		return
+	}
+	seen := uint32(0)
+	for _, t := range turns {
+		old := &f.routes[f.bundles[t.bundle].route].pair
+		i := f.byPair.find(pair{old.src, old.dst, t.tag})
+		if i == none {
+			continue
+		}
+		r := &f.routes[i]
+		if len(r.asked) > 0 {
+			seen += uint32(r.asked[0])
+		}
+		if r.shared != none {
+			seen += uint32(f.classes[r.shared].pos)
+		}
+	}
+	f.tmp.seen = seen
+}
