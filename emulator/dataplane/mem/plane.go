@@ -19,6 +19,7 @@ type Plane struct {
 
 	mu      sync.RWMutex
 	rules   keyed.Map[way] // by the match's key
+	sourced int            // rules that name a source
 	dark    []bool
 	cross   []crossing
 	dropped uint64
@@ -54,14 +55,27 @@ func (p *Plane) SetRules(set []southbound.Rule, drop []southbound.Match, replace
 	p.gen++
 	if replace {
 		p.rules.Clear()
+		p.sourced = 0
 	}
 	for _, m := range drop {
+		p.count(m, -1)
 		p.rules.Delete(m.Key())
 	}
 	for _, r := range set {
+		p.count(r.Match, 1)
 		p.rules.Set(r.Key(), way{r.Primary, r.Backup})
 	}
 	return nil
+}
+
+// count keeps sourced up to date before a rule comes (n 1) or goes (-1).
+func (p *Plane) count(m southbound.Match, n int) {
+	if m.Src == southbound.AnyRack {
+		return
+	}
+	if _, there := p.rules.Get(m.Key()); there == (n < 0) {
+		p.sourced += n
+	}
 }
 
 func (p *Plane) has(port southbound.Port) bool { return port >= 0 && int(port) < len(p.dark) }
@@ -123,10 +137,15 @@ func (p *Plane) Drop(n uint64) {
 func (p *Plane) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbound.Port, bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	for _, m := range [...]southbound.Match{
+	asked := [...]southbound.Match{
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
 		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack, Tag: southbound.AnyTag},
-	} {
+	}
+	first := 0
+	if p.sourced == 0 {
+		first = 2 // tables are large, and each look into one costs
+	}
+	for _, m := range asked[first:] {
 		w, ok := p.rules.Get(m.Key())
 		switch {
 		case !ok:

@@ -1,6 +1,7 @@
 package mem_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -57,6 +58,53 @@ func TestLookup(t *testing.T) {
 	must(t, p.SetLight(2, false))
 	if got, ok := p.Lookup(1, 0, 7); ok {
 		t.Errorf("both ports are dark, and the packet leaves by %d", got)
+	}
+}
+
+// TestLookupLikeTwin holds lookups against a search of all rules, while rules come, go and are replaced.
+func TestLookupLikeTwin(t *testing.T) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		p := mem.New(8, func() time.Duration { return 0 })
+		table := map[southbound.Match]southbound.Port{}
+		match := func() southbound.Match {
+			m := southbound.Match{Dst: southbound.RackID(r.IntN(3)), Tag: southbound.Tag(r.IntN(2)), Src: southbound.AnyRack}
+			if r.IntN(3) == 0 {
+				m.Tag = southbound.AnyTag
+			}
+			if r.IntN(3) == 0 {
+				m.Src = southbound.RackID(r.IntN(3))
+			}
+			return m
+		}
+		for range 60 {
+			var set []southbound.Rule
+			var drop []southbound.Match
+			replace := r.IntN(9) == 0
+			if replace {
+				clear(table)
+			}
+			for range r.IntN(4) {
+				drop = append(drop, match())
+				delete(table, drop[len(drop)-1])
+			}
+			for range r.IntN(3) {
+				set = append(set, southbound.Rule{Match: match(), Primary: southbound.Port(r.IntN(8)), Backup: southbound.NoPort})
+				table[set[len(set)-1].Match] = set[len(set)-1].Primary
+			}
+			must(t, p.SetRules(set, drop, replace))
+			dst, src, tag := southbound.RackID(r.IntN(3)), southbound.RackID(r.IntN(3)), southbound.Tag(r.IntN(2))
+			want := southbound.NoPort
+			for _, m := range []southbound.Match{{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack}, {Dst: dst, Tag: tag, Src: southbound.AnyRack},
+				{Dst: dst, Tag: southbound.AnyTag, Src: src}, {Dst: dst, Tag: tag, Src: src}} {
+				if port, ok := table[m]; ok {
+					want = port
+				}
+			}
+			if got, ok := p.Lookup(dst, src, tag); got != want || ok != (want != southbound.NoPort) {
+				t.Fatalf("seed %d: from %d to %d with tag %d: %d, %v, want %d", seed, src, dst, tag, got, ok, want)
+			}
+		}
 	}
 }
 
