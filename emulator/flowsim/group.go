@@ -81,7 +81,7 @@ func (f *fluid) sit() {
 		if n == 0 && c.group == none {
 			f.setRate(i, 0) // it may have had a rate of its own
 		}
-		if n > 0 || f.levels.Neck(i) != none {
+		if n > 0 || c.group != none {
 			f.tmp.links = f.tmp.links[:0]
 			for _, l := range r.tight {
 				f.tmp.links = append(f.tmp.links, pathmap.LinkID(f.seats[l]))

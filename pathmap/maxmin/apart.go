@@ -14,12 +14,12 @@ func (s *Levels) apart() bool {
 		if c.flows == 0 {
 			continue
 		}
-		for _, p := range c.places {
+		for _, p := range c.places() {
 			if len(s.on[p.link]) != 1 {
 				return false
 			}
 		}
-		seats += len(c.places)
+		seats += len(c.places())
 	}
 	for _, l := range s.queue {
 		seats -= len(s.on[l])
@@ -40,13 +40,13 @@ func (s *Levels) fillApart(moved func(class, from, to int32)) {
 			continue
 		}
 		least := item[float64]{math.Inf(1), none}
-		for _, p := range c.places {
-			if it := (item[float64]{s.capacity[p.link] / float64(c.flows), int32(p.link)}); least.id == none || it.before(least) {
+		for _, p := range c.places() {
+			if it := (item[float64]{s.capacity[p.link] / float64(c.flows), p.link}); least.id == none || it.before(least) {
 				least = it
 			}
 		}
 		s.heap.items = append(s.heap.items, least)
-		s.work += int64(len(c.places))
+		s.work += int64(len(c.places()))
 	}
 	for s.heap.build(); len(s.heap.items) > 0; s.heap.pop() {
 		top := s.heap.items[0]

@@ -31,7 +31,8 @@ type Levels struct {
 	open    []int64   // flows of classes that are not settled
 	total   []int64   // flows on it
 
-	pending []int32 // classes to be brought up to date
+	asks    asks
+	pending []int32 // classes that were brought up to date and are not as they were
 	keep    float64 // classes below it keep their rates
 	epoch   uint32
 	queue   []int32 // links that this solution has reached
@@ -75,18 +76,7 @@ func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 		return
 	}
 	s.widen()
-	for len(s.classes) <= int(class) {
-		s.classes = append(s.classes, levelClass{neck: none})
-	}
-	c := &s.classes[class]
-	c.want = flows
-	if c.moves = flows > 0 && !sits(c.places, links); c.moves {
-		c.asked = append(c.asked[:0], links...)
-	}
-	if !c.pending {
-		c.pending = true
-		s.pending = append(s.pending, class)
-	}
+	s.asks.add(class, links, flows)
 }
 
 // widen goes on without pairs, for a class that has more than two links.
@@ -161,7 +151,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	}
 	s.gone = nil
 	s.changed = s.changed[:0]
-	if len(s.pending) == 0 {
+	if len(s.asks.all) == 0 {
 		return nil
 	}
 	s.epoch++
@@ -174,7 +164,6 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 		s.reach()
 		s.fill(moved)
 	}
-	s.pending = s.pending[:0]
 	for _, l := range s.queue {
 		if s.level[l] != s.was[l] {
 			s.changed = append(s.changed, pathmap.LinkID(l))
@@ -217,7 +206,7 @@ func (s *Levels) reach() {
 			if o.peer >= 0 {
 				s.meet(o.peer)
 			} else if o.peer == many {
-				s.feel(s.classes[o.class].places)
+				s.feel(s.classes[o.class].places())
 			}
 		}
 		s.left[l], s.open[l] = left, open
@@ -266,9 +255,9 @@ func (s *Levels) flood(l int32, level float64, moved func(class, from, to int32)
 		if o.peer >= 0 {
 			s.settle(o.peer, level, o.flows)
 		} else if o.peer == many {
-			for _, p := range s.classes[o.class].places {
-				if int32(p.link) != l {
-					s.settle(int32(p.link), level, o.flows)
+			for _, p := range s.classes[o.class].places() {
+				if p.link != l {
+					s.settle(p.link, level, o.flows)
 				}
 			}
 		}
@@ -292,7 +281,7 @@ func (s *Levels) settled(o *seat) bool {
 		return s.full[o.peer] == s.epoch || s.kept(o.neck)
 	}
 	if o.peer == many {
-		for _, p := range s.classes[o.class].places {
+		for _, p := range s.classes[o.class].places() {
 			if s.full[p.link] == s.epoch {
 				return true
 			}
@@ -306,7 +295,7 @@ func (s *Levels) move(class, neck int32, moved func(class, from, to int32)) {
 	c := &s.classes[class]
 	moved(class, c.neck, neck)
 	c.neck = neck
-	for _, p := range c.places {
+	for _, p := range c.places() {
 		s.on[p.link][p.at].neck = neck
 	}
 }

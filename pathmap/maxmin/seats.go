@@ -14,52 +14,93 @@ type seat struct {
 	peer  int32 // its other link, alone where it has none, many where it has several
 }
 
-// levelClass is where a class sits, or sat last if it has no flows.
+// levelClass is where a class sits, or sat last if it has no flows. It is one line of a cache.
 type levelClass struct {
-	places []place
-	asked  []pathmap.LinkID // where it is to sit once it is brought up to date, if it is to move
-	flows  int32
-	neck   int32
-
-	want    int32 // as many flows are asked for
-	pending bool
-	moves   bool
+	few   [4]place // its links, then none; if there are more, these are not used
+	more  []place
+	flows int32
+	neck  int32
 }
 
 // place is a link that a class is on, and where in its list.
 type place struct {
-	link pathmap.LinkID
+	link int32
 	at   int32
 }
 
-// seatAll makes the links' lists what was asked for. Classes stay pending that are not as they were.
+var nowhere = [4]place{{link: none}, {link: none}, {link: none}, {link: none}}
+
+func (c *levelClass) places() []place {
+	if c.more != nil {
+		return c.more
+	}
+	n := 0
+	for n < len(c.few) && c.few[n].link != none {
+		n++
+	}
+	return c.few[:n]
+}
+
+// sitAt makes links those of a class, which is on none now.
+func (c *levelClass) sitAt(links []pathmap.LinkID) {
+	c.few, c.more = nowhere, nil
+	if len(links) > len(c.few) {
+		c.more = make([]place, len(links))
+	}
+	at := c.few[:]
+	if c.more != nil {
+		at = c.more
+	}
+	for k, l := range links {
+		at[k].link = int32(l)
+	}
+}
+
+// seatAll makes the links' lists what was asked for. Pending are the classes then that are not as they were.
 func (s *Levels) seatAll(moved func(class, from, to int32)) {
-	other := s.pending[:0]
-	for _, i := range s.pending {
-		c := &s.classes[i]
-		c.pending = false
-		if !c.moves && c.want == c.flows {
-			continue
+	s.pending = s.pending[:0]
+	s.asks.seen = 0
+	for i := range s.asks.all {
+		k := &s.asks.all[i]
+		for len(s.classes) <= int(k.class) {
+			s.classes = append(s.classes, levelClass{few: nowhere, neck: none})
 		}
-		other = append(other, i)
-		if c.flows > 0 {
-			s.feel(c.places)
-			if c.moves || c.want == 0 {
-				s.unseat(i, moved)
-			}
-		}
-		if c.want > 0 {
-			s.seat(i)
-			s.feel(c.places)
+		s.asks.seen += s.classes[k.class].flows // so that they are waited for together if they are in no cache
+	}
+	for i := range s.asks.all {
+		s.grant(&s.asks.all[i], moved)
+	}
+	s.asks.clear()
+}
+
+// grant makes the seats of a class what was asked for.
+func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
+	c := &s.classes[k.class]
+	links := s.asks.links[k.first:k.end]
+	moves := k.flows > 0 && !sits(c.places(), links)
+	if !moves && k.flows == c.flows {
+		return
+	}
+	s.pending = append(s.pending, k.class)
+	if c.flows > 0 {
+		s.feel(c.places())
+		if moves || k.flows == 0 {
+			s.unseat(k.class, moved)
 		}
 	}
-	s.pending = other
+	if moves {
+		c.sitAt(links)
+	}
+	if k.flows > 0 {
+		s.seat(k.class, k.flows)
+		s.feel(c.places())
+	}
 }
 
 // feel notes links that a change touches.
 func (s *Levels) feel(places []place) {
 	for _, p := range places {
-		s.meet(int32(p.link))
+		s.meet(p.link)
 	}
 }
 
@@ -73,7 +114,7 @@ func (s *Levels) meet(l int32) {
 // unseat takes a class off its links.
 func (s *Levels) unseat(i int32, moved func(class, from, to int32)) {
 	c := &s.classes[i]
-	for _, p := range c.places {
+	for _, p := range c.places() {
 		s.total[p.link] -= int64(c.flows)
 		on := s.on[p.link]
 		last := int32(len(on) - 1)
@@ -90,44 +131,39 @@ func (s *Levels) unseat(i int32, moved func(class, from, to int32)) {
 	}
 }
 
-func (s *Levels) reseat(class int32, l pathmap.LinkID, at int32) {
-	c := &s.classes[class]
-	for k := range c.places {
-		if c.places[k].link == l {
-			c.places[k].at = at
+func (s *Levels) reseat(class, l, at int32) {
+	places := s.classes[class].places()
+	for k := range places {
+		if places[k].link == l {
+			places[k].at = at
 			return
 		}
 	}
 	panic(fmt.Sprintf("maxmin: class %d sits on link %d and does not know", class, l))
 }
 
-// seat puts a class on the links that it asked for, or gives one that sits there the flows that it asked for.
-func (s *Levels) seat(i int32) {
+// seat puts a class on its links, or gives one that sits there other flows.
+func (s *Levels) seat(i, flows int32) {
 	c := &s.classes[i]
-	if c.moves {
-		c.places, c.moves = c.places[:0], false
-		for _, l := range c.asked {
-			c.places = append(c.places, place{link: l})
-		}
-	}
+	places := c.places()
 	if c.flows == 0 {
-		for k := range c.places {
-			p, peer := &c.places[k], int32(many)
-			switch len(c.places) {
+		for k := range places {
+			p, peer := &places[k], int32(many)
+			switch len(places) {
 			case 1:
 				peer = alone
 			case 2:
-				peer = int32(c.places[1-k].link)
+				peer = places[1-k].link
 			}
 			p.at = int32(len(s.on[p.link]))
 			s.on[p.link] = append(s.on[p.link], seat{class: i, neck: none, peer: peer})
 		}
 	}
-	for _, p := range c.places {
-		s.on[p.link][p.at].flows = c.want
-		s.total[p.link] += int64(c.want - c.flows)
+	for _, p := range places {
+		s.on[p.link][p.at].flows = flows
+		s.total[p.link] += int64(flows - c.flows)
 	}
-	c.flows = c.want
+	c.flows = flows
 }
 
 // sits says whether places are on those links, in that order.
@@ -136,7 +172,7 @@ func sits(places []place, links []pathmap.LinkID) bool {
 		return false
 	}
 	for k := range places {
-		if places[k].link != links[k] {
+		if places[k].link != int32(links[k]) {
 			return false
 		}
 	}
