@@ -30,6 +30,8 @@ type finder interface {
 	find(p pair, links []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate, error)
 	// stands says whether none of that has changed since a generation.
 	stands(asked []pathmap.NodeID, since uint64) bool
+	// foresee reads what find will look at where a way begins, and returns whatever it is.
+	foresee(p pair) uint32
 }
 
 // route is the way of a pair's packets as the tables stand, and the bundles that go there.

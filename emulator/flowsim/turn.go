@@ -8,17 +8,16 @@ type turn struct {
 	tag    southbound.Tag
 }
 
-// foresee reads what turns will look at: a bundle, its route, the one it gets, what that asked, its class. Hardly any of it
+// foresee reads what turns will look at: a bundle, its route, the one it gets, what that asked and will ask, its class. Hardly any of it
 // is in a cache where there are many bundles and routes, and each says where the next one is; but those of several bundles
 // are waited for together here, and one after the other where they are turned.
 func (f *fluid) foresee(turns []turn) {
-	if len(turns) < 2 {
-		return
-	}
 	seen := uint32(0)
 	for _, t := range turns {
-		old := &f.routes[f.bundles[t.bundle].route].pair
-		i := f.byPair.find(pair{old.src, old.dst, t.tag})
+		p := f.routes[f.bundles[t.bundle].route].pair
+		p.tag = t.tag
+		seen += f.find.foresee(p)
+		i := f.byPair.find(p)
 		if i == none {
 			continue
 		}

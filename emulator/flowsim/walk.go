@@ -40,6 +40,12 @@ func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]path
 		p.src, p.dst, p.tag, s.describe(buf[first:]))
 }
 
+func (s *Sim) foresee(p pair) uint32 {
+	f := s.fabric
+	src := f.RackOf(int32(p.src))
+	return s.switches[f.ToRNode[src]].plane.mem.Foresee(southbound.RackID(f.RackOf(int32(p.dst))), southbound.RackID(src), p.tag)
+}
+
 func (s *Sim) stands(asked []pathmap.NodeID, since uint64) bool {
 	if s.recabled > since {
 		return false

@@ -2,6 +2,7 @@ package keyed_test
 
 import (
 	"maps"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -77,4 +78,20 @@ func TestAllStops(t *testing.T) {
 	if n != 4 {
 		t.Errorf("saw %d, want 4", n)
 	}
+}
+
+// TestHighestKey: the one key that there is no place for is refused, and not found.
+func TestHighestKey(t *testing.T) {
+	var m keyed.Map[int]
+	m.Set(1, 1)
+	if _, ok := m.Get(math.MaxUint64); ok {
+		t.Error("it is there")
+	}
+	m.Delete(math.MaxUint64)
+	defer func() {
+		if recover() == nil || m.Len() != 1 {
+			t.Errorf("it was taken: %d keys", m.Len())
+		}
+	}()
+	m.Set(math.MaxUint64, 2)
 }

@@ -13,7 +13,6 @@ type Tables struct {
 	clock func() time.Duration
 
 	rules   keyed.Map[way] // by the match's key
-	sourced int            // rules that name a source
 	dark    []bool
 	cross   []crossing
 	dropped uint64
@@ -47,27 +46,14 @@ func (t *Tables) SetRules(set []southbound.Rule, drop []southbound.Match, replac
 	t.gen++
 	if replace {
 		t.rules.Clear()
-		t.sourced = 0
 	}
 	for _, m := range drop {
-		t.count(m, -1)
 		t.rules.Delete(m.Key())
 	}
 	for _, r := range set {
-		t.count(r.Match, 1)
 		t.rules.Set(r.Key(), way{r.Primary, r.Backup})
 	}
 	return nil
-}
-
-// count keeps sourced up to date before a rule comes (n 1) or goes (-1).
-func (t *Tables) count(m southbound.Match, n int) {
-	if m.Src == southbound.AnyRack {
-		return
-	}
-	if _, there := t.rules.Get(m.Key()); there == (n < 0) {
-		t.sourced += n
-	}
 }
 
 func (t *Tables) has(port southbound.Port) bool { return port >= 0 && int(port) < len(t.dark) }
@@ -119,15 +105,10 @@ func (t *Tables) Drop(n uint64) {
 // A rule with the source wins over one without, then one with the tag over AnyTag. The rule that wins decides: its
 // primary port, or its backup while the primary has no light.
 func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbound.Port, bool) {
-	asked := [...]southbound.Match{
+	for _, m := range [...]southbound.Match{
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
 		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack, Tag: southbound.AnyTag},
-	}
-	first := 0
-	if t.sourced == 0 {
-		first = 2 // tables are large, and each look into one costs
-	}
-	for _, m := range asked[first:] {
+	} {
 		w, ok := t.rules.Get(m.Key())
 		switch {
 		case !ok:
@@ -140,6 +121,12 @@ func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbo
 		return southbound.NoPort, false
 	}
 	return southbound.NoPort, false
+}
+
+// Foresee reads where a Lookup will look first, and returns whatever is there. It does not wait for what it reads, so that
+// who asks for several waits once.
+func (t *Tables) Foresee(dst, src southbound.RackID, tag southbound.Tag) uint32 {
+	return uint32(t.rules.Foresee(southbound.Match{Dst: dst, Src: src, Tag: tag}.Key()))
 }
 
 // Cross returns the output that light at an input leaves by at now; false means it is dark.
