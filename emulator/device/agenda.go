@@ -8,41 +8,56 @@ import (
 // agenda holds what a device has still to do, by (instant, order added).
 type agenda struct {
 	items []item
-	added uint64
+	first int // in items, the first that is still to be done
 }
 
+// item is something to do: run, or where that is nil, to see that a circuit is locked, unless it has moved again.
 type item struct {
-	at  time.Duration
-	seq uint64
-	run func(t time.Duration)
+	at      time.Duration
+	run     func(t time.Duration)
+	circuit *circuit
+	epoch   uint32
 }
 
-func (a *agenda) add(at time.Duration, run func(t time.Duration)) {
-	a.added++
-	i, _ := slices.BinarySearchFunc(a.items, at, func(x item, at time.Duration) int {
-		if x.at <= at {
-			return -1
-		}
-		return 1
-	})
-	a.items = slices.Insert(a.items, i, item{at, a.added, run})
+// add puts an item behind those of its instant.
+func (a *agenda) add(it item) {
+	i := len(a.items)
+	if i > a.first && a.items[i-1].at > it.at {
+		n, _ := slices.BinarySearchFunc(a.items[a.first:], it.at, func(x item, at time.Duration) int {
+			if x.at <= at {
+				return -1
+			}
+			return 1
+		})
+		i = a.first + n
+	}
+	a.items = slices.Insert(a.items, i, it)
 }
 
 func (a *agenda) next() (time.Duration, bool) {
-	if len(a.items) == 0 {
+	if a.first == len(a.items) {
 		return 0, false
 	}
-	return a.items[0].at, true
+	return a.items[a.first].at, true
 }
 
 // pop takes the first item that is due.
 func (a *agenda) pop(now time.Duration) (item, bool) {
-	if len(a.items) == 0 || a.items[0].at > now {
+	if a.first == len(a.items) || a.items[a.first].at > now {
 		return item{}, false
 	}
-	it := a.items[0]
-	a.items = slices.Delete(a.items, 0, 1)
+	it := a.items[a.first]
+	a.items[a.first] = item{} // it may hold memory
+	a.first++
+	if 2*a.first >= len(a.items) { // as many steps are saved by then as this takes
+		n := copy(a.items, a.items[a.first:])
+		clear(a.items[n:])
+		a.items, a.first = a.items[:n], 0
+	}
 	return it, true
 }
 
-func (a *agenda) clear() { a.items = a.items[:0] }
+func (a *agenda) clear() {
+	clear(a.items)
+	a.items, a.first = a.items[:0], 0
+}

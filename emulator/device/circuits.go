@@ -30,6 +30,9 @@ type crossbar struct {
 	log         litLog
 	used        []bool // memory of checks
 	kept        []bool // memory of diff
+	op          circuitChange
+	ins         []southbound.Port // memory of move
+	conns       []southbound.CrossConnect
 }
 
 // circuitChange is one accepted change.
@@ -133,17 +136,33 @@ func (d *Device) setCircuits(c *southbound.Change) {
 		}
 	}
 	op.on = on
-	if len(op.off)+len(op.on) > 0 {
-		d.applyLater(op)
+	if len(op.off)+len(op.on) == 0 {
+		return
 	}
+	at := d.drawApply(op)
+	if next, ok := d.agenda.next(); at <= d.now && (!ok || next > d.now) { // nothing comes before it
+		d.now = d.stamp(at)
+		d.applyCircuits(op)
+		return
+	}
+	d.applyLater(at, op.clone())
 }
 
-func (d *Device) applyLater(op *circuitChange) {
+// drawApply draws when a change is applied, and has its circuits know.
+func (d *Device) drawApply(op *circuitChange) time.Duration {
 	at := d.applyAt()
 	for _, c := range op.on {
 		c.took.Apply = at - d.now
 	}
-	d.agenda.add(at, func(time.Duration) { d.applyCircuits(op) })
+	return at
+}
+
+func (d *Device) applyLater(at time.Duration, op *circuitChange) {
+	d.agenda.add(item{at: at, run: func(time.Duration) { d.applyCircuits(op) }})
+}
+
+func (op *circuitChange) clone() *circuitChange {
+	return &circuitChange{off: slices.Clone(op.off), on: slices.Clone(op.on)}
 }
 
 // resurrect takes a circuit of the same pair, whose deletion has not been applied, back among the wanted in c's place:
@@ -160,11 +179,17 @@ func (x *crossbar) resurrect(c *circuit) *circuit {
 	return old
 }
 
-func byInput(a, b *circuit) int { return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out)) }
+func byInput(a, b *circuit) int {
+	if a.in != b.in {
+		return cmp.Compare(a.in, b.in)
+	}
+	return cmp.Compare(a.out, b.out)
+}
 
-// diff changes what is wanted and returns what that takes.
+// diff changes what is wanted and returns what that takes. Borrowed until the next call.
 func (x *crossbar) diff(c *southbound.Change) *circuitChange {
-	op := &circuitChange{}
+	op := &x.op
+	op.off, op.on = op.off[:0], op.on[:0]
 	remove := func(old *circuit) {
 		if old != nil {
 			x.unwant(old)
@@ -217,7 +242,9 @@ func (d *Device) applyCircuits(op *circuitChange) {
 	}
 	err := d.move(off, on)
 	for _, c := range gone {
-		d.xbar.leaving = slices.DeleteFunc(d.xbar.leaving, func(o *circuit) bool { return o == c })
+		if i := slices.Index(d.xbar.leaving, c); i >= 0 {
+			d.xbar.leaving = slices.Delete(d.xbar.leaving, i, i+1)
+		}
 		d.status(c, southbound.Disconnected)
 	}
 	for _, c := range idle {
@@ -277,17 +304,17 @@ func (d *Device) stopAll(on, off []*circuit) (_, _ []*circuit) {
 
 // move tells the plane, which keeps what it makes dark for as long as is drawn, and plans the rest of each move.
 func (d *Device) move(off, on []*circuit) error {
-	var ins []southbound.Port
+	ins, conns := d.xbar.ins[:0], d.xbar.conns[:0]
 	for _, c := range off {
 		if c.made && !slices.ContainsFunc(on, func(o *circuit) bool { return o.in == c.in }) {
 			ins = append(ins, c.in)
 		}
 		d.darken(c)
 	}
-	var conns []southbound.CrossConnect
 	for _, c := range on {
 		conns = append(conns, southbound.CrossConnect{In: c.in, Out: c.out})
 	}
+	d.xbar.ins, d.xbar.conns = ins, conns
 	if len(ins) == 0 && len(conns) == 0 {
 		return nil
 	}
@@ -312,16 +339,18 @@ func (d *Device) move(off, on []*circuit) error {
 // lockAt plans the instant at which the receiver has locked.
 func (d *Device) lockAt(c *circuit, at time.Duration) {
 	c.epoch++
-	epoch := c.epoch
-	d.agenda.add(at, func(time.Duration) {
-		if c.epoch != epoch || !c.made {
-			return
-		}
-		d.tellLight(c, true)
-		if c.status == southbound.PendingConnection {
-			d.status(c, southbound.Connected)
-		}
-	})
+	d.agenda.add(item{at: at, circuit: c, epoch: c.epoch})
+}
+
+// locked is the instant at which the receiver has locked.
+func (d *Device) locked(c *circuit) {
+	if !c.made {
+		return
+	}
+	d.tellLight(c, true)
+	if c.status == southbound.PendingConnection {
+		d.status(c, southbound.Connected)
+	}
 }
 
 // darken ends a circuit's light.

@@ -171,7 +171,11 @@ func (d *Device) run(now time.Duration) {
 			break
 		}
 		d.now = d.stamp(it.at)
-		it.run(d.now)
+		if it.run != nil {
+			it.run(d.now)
+		} else if it.circuit.epoch == it.epoch {
+			d.locked(it.circuit)
+		}
 	}
 	d.now = max(d.now, now)
 }

@@ -38,11 +38,11 @@ func (d *Device) detect(port southbound.Port) {
 		}
 		return
 	}
-	d.agenda.add(at, func(time.Duration) {
+	d.agenda.add(item{at: at, run: func(time.Duration) {
 		if l := d.lights[port]; l.epoch == epoch && l.is != l.told {
 			d.tell(port)
 		}
-	})
+	}})
 }
 
 func (d *Device) tell(port southbound.Port) {

@@ -19,7 +19,7 @@ type Plane interface {
 	SetLight(port southbound.Port, lit bool) error
 	// Move reconfigures an OCS: circuits of the inputs in off go; those in on are made and pass their first packet dark
 	// after the call, never before. Ports that are not named keep their light. Packets that meet a dark or unmatched
-	// port are dropped and counted.
+	// port are dropped and counted. Both lists are borrowed.
 	Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error
 	// Dropped returns how many packets have been dropped so far at dark or unmatched ports.
 	Dropped() (uint64, error)

@@ -55,11 +55,11 @@ func (d *Device) halt() {
 // bootAt lets a device that is down come back at an instant, or later where another boot takes longer.
 func (d *Device) bootAt(at time.Duration) {
 	d.bootDone = max(d.bootDone, at)
-	d.agenda.add(d.bootDone, func(t time.Duration) {
+	d.agenda.add(item{at: d.bootDone, run: func(t time.Duration) {
 		if d.down && !d.off && t >= d.bootDone {
 			d.boot()
 		}
-	})
+	}})
 }
 
 func (d *Device) stopRules() {
@@ -139,6 +139,6 @@ func (d *Device) bootCircuits() {
 		}
 	}
 	if len(op.off)+len(op.on) > 0 {
-		d.applyLater(op)
+		d.applyLater(d.drawApply(op), op)
 	}
 }

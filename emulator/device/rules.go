@@ -175,7 +175,7 @@ func (d *Device) setRules(c *southbound.Change) error {
 	}
 	change.into(&d.rules.accepted)
 	d.rules.pending = append(d.rules.pending, change.clone())
-	d.agenda.add(at, d.applyRules)
+	d.agenda.add(item{at: at, run: d.applyRules})
 	return nil
 }
 
