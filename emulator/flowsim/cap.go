@@ -63,7 +63,7 @@ func (f *fluid) routeOf(coflow, row int32, p pair) int32 {
 		return plain
 	}
 	r := newRoute(p)
-	r.capped, r.cap, r.door, r.plain = true, caps[row].rate, caps[row].door, plain
+	r.capped, r.door, r.plain = true, caps[row].door, plain
 	f.routes = append(f.routes, r)
 	return int32(len(f.routes) - 1)
 }

@@ -164,7 +164,7 @@ func (f *fluid) endFirst(c *class, v, rate float64) {
 		if c.alone {
 			f.coflows[f.bundles[b].coflow].late--
 		}
-		f.finish(b)
+		f.finish(b, c.route) // which is at hand sooner than the bundle
 	}
 }
 

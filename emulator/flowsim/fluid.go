@@ -77,6 +77,7 @@ type fluid struct {
 // scratch is memory that calls reuse. Nothing in it outlives a call.
 type scratch struct {
 	links   []pathmap.LinkID
+	asked   []pathmap.NodeID
 	load    []float64 // by link, zero between calls
 	touched []pathmap.LinkID
 	classes []maxmin.Class
@@ -163,7 +164,7 @@ func (f *fluid) place(b int32, left float64) {
 	case r.holds():
 		f.hold(b, left)
 	case r.capped && !f.fair && co.kind != free && paces(r.tag):
-		f.enlane(b, left, min(f.wishOf(co, b, left), r.cap))
+		f.enlane(b, left, min(f.wishOf(co, b, left), f.capacity[r.door]))
 	case f.fair || co.kind == free || !paces(r.tag):
 		f.join(f.shared(bu.route), b, left)
 	case co.kind == leveled:
@@ -204,14 +205,13 @@ func (f *fluid) pull(b int32) float64 {
 // again puts a bundle to where it belongs now.
 func (f *fluid) again(b int32) { f.place(b, f.pull(b)) }
 
-// finish ends a bundle that has been taken from its class or pace.
-func (f *fluid) finish(b int32) {
-	bu := &f.bundles[b]
-	r := &f.routes[bu.route]
+// finish ends a bundle on a route that has been taken from its class or pace.
+func (f *fluid) finish(b, route int32) {
+	bu, r := &f.bundles[b], &f.routes[route]
 	r.books += bu.size - bu.counted
 	bu.counted = bu.size
 	bu.class, f.mark[b] = gone, 0
-	f.exit(bu.route)
+	f.exit(route)
 	if f.relay == nil || !f.relay.keeps(b) {
 		f.report(b)
 	}

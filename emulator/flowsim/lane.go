@@ -230,14 +230,14 @@ func (f *fluid) laneEnds() {
 	if ln.loose {
 		for _, b := range ln.due(f.clock.Now(), f.tmp.rows[:0]) {
 			f.delane(b)
-			f.finish(b)
+			f.finish(b, f.bundles[b].route)
 		}
 		return
 	}
 	for len(ln.heap) > 0 && ln.rows[ln.heap[0]].end <= f.clock.Now() {
 		b := ln.rows[ln.heap[0]].bundle
 		f.delane(b)
-		f.finish(b)
+		f.finish(b, f.bundles[b].route)
 	}
 }
 

@@ -179,7 +179,7 @@ func (f *fluid) paceEnd(index int32) {
 	co.on, co.stale = 0, true
 	for b := co.first; b < co.end; b++ {
 		if f.bundles[b].class == onPace {
-			f.finish(b)
+			f.finish(b, f.bundles[b].route)
 		}
 	}
 	f.relax()

@@ -41,32 +41,51 @@ type route struct {
 	fate   fate
 	hop    hop           // of a leg: the part of the way that it is for
 	capped bool          // of one bundle that has a cap
+	asks   uint8         // how many of few were asked
 	live   int32         // bundles that are not withheld, in whichever class or pace
 	pos    int32         // in fluid.active
 	stuck  int32         // bundles that have been counted as standing still
 	shared int32         // class, none where there never was one
-	even   int32         // likewise, of bundles that have what their ports were told
-	plain  int32         // of a bundle that has a cap: the route of its pair without one
 	walked uint64        // generation of the tables that links are right for
 	books  pathmap.Bytes // received over links and not yet in fluid.payload
-	posted pathmap.Bytes // received over whatever links and in fluid.payload
+	few    [4]pathmap.NodeID
 
 	links  []pathmap.LinkID
-	asked  []pathmap.NodeID // whose tables say so
+	more   []pathmap.NodeID // asked, if they were more than few
 	tight  []pathmap.LinkID // of links, those that can hold a bundle back: links itself where all can
 	listed []pathmap.NodeID // in whose list of fluid.watch it is: all those asked, as long as it has bundles
-	moved  uint64           // generation that changed them, while bundles were on their way
 	rate   float64          // asked for each bundle of the shared class: bits a second; 0 holds
+	posted pathmap.Bytes    // received over whatever links and in fluid.payload
+	even   int32            // class of the bundles that have what their ports were told; none where there never was one
+	moved  bool             // another way has just been found, while bundles were on theirs
 
 	// Of a bundle that has a cap, which has a route of its own.
-	cap  float64        // bits a second
-	door pathmap.LinkID // a link of that capacity that nothing else goes over
+	door  pathmap.LinkID // a link of that capacity that nothing else goes over
+	plain int32          // the route of its pair without a cap
 }
 
 // way is memory for what a walk of usual length finds, together for the same reason.
 type way struct {
-	links         [6]pathmap.LinkID
-	asked, listed [5]pathmap.NodeID
+	links  [6]pathmap.LinkID
+	listed [4]pathmap.NodeID
+}
+
+// asked returns whose tables say where a route leads. Borrowed until the route is walked again.
+func (r *route) asked() []pathmap.NodeID {
+	if len(r.more) > 0 {
+		return r.more
+	}
+	return r.few[:r.asks]
+}
+
+// ask keeps who was asked.
+func (r *route) ask(nodes []pathmap.NodeID) {
+	r.asks, r.more = 0, r.more[:0]
+	if len(nodes) > len(r.few) {
+		r.more = append(r.more, nodes...)
+		return
+	}
+	r.asks = uint8(copy(r.few[:], nodes))
 }
 
 // route returns the route of a pair.
@@ -102,7 +121,7 @@ func (f *fluid) enter(index int32) {
 // list has a route walked again when what was asked for it changes.
 func (f *fluid) list(index int32) {
 	r := &f.routes[index]
-	for _, n := range r.asked {
+	for _, n := range r.asked() {
 		if !slices.Contains(r.listed, n) {
 			r.listed = append(r.listed, n)
 			f.watch[n] = append(f.watch[n], index)
@@ -115,7 +134,7 @@ func (f *fluid) unlist(n pathmap.NodeID) {
 	keep := f.watch[n][:0]
 	for _, i := range f.watch[n] {
 		r := &f.routes[i]
-		if r.live > 0 && slices.Contains(r.asked, n) {
+		if r.live > 0 && slices.Contains(r.asked(), n) {
 			keep = append(keep, i)
 			continue
 		}
@@ -153,7 +172,7 @@ func (f *fluid) fresh(r *route) bool {
 		return false
 	}
 	if r.walked != f.tables {
-		if !f.find.stands(r.asked, r.walked) {
+		if !f.find.stands(r.asked(), r.walked) {
 			return false
 		}
 		r.walked = f.tables
@@ -164,12 +183,13 @@ func (f *fluid) fresh(r *route) bool {
 // walk appends the links of a route as the tables stand.
 func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fate fate) {
 	r.walked = f.tables
-	if r.asked == nil {
+	if r.links == nil {
 		w := new(way)
-		r.links, r.asked, r.listed = w.links[:0], w.asked[:0], w.listed[:0]
+		r.links, r.listed = w.links[:0], w.listed[:0]
 	}
 	var err error
-	links, r.asked, fate, err = f.find.find(r.pair, buf, r.asked[:0])
+	links, f.tmp.asked, fate, err = f.find.find(r.pair, buf, f.tmp.asked[:0])
+	r.ask(f.tmp.asked)
 	if err != nil && fate != r.fate { // told once, however long it stands
 		f.errs = append(f.errs, err)
 	}
@@ -267,12 +287,15 @@ func (f *fluid) rewalk() {
 	for _, c := range w.changed {
 		r := &f.routes[c.route]
 		f.adopt(r, w.links[c.first:c.end], c.fate)
-		r.moved = f.tables
+		r.moved = true
 		f.suspect(c.route)
 	}
 	f.disturb()
 	if w.apart {
 		f.rejoin()
+	}
+	for _, c := range w.changed {
+		f.routes[c.route].moved = false
 	}
 }
 
@@ -312,7 +335,7 @@ func (f *fluid) rejoin() {
 		for b := co.first; b < co.end; b++ {
 			bu := &f.bundles[b]
 			r := &f.routes[bu.route]
-			if bu.class == gone || r.moved != f.tables {
+			if bu.class == gone || !r.moved {
 				continue
 			}
 			if bu.class == onLane || bu.class == onPace && co.until > 0 && r.fate != arrives || bu.class >= 0 && f.classes[bu.class].alone && r.fate == arrives {

@@ -45,7 +45,7 @@ func (f *fluid) wish(c *class) float64 {
 	case c.alone:
 		return c.wish
 	case r.capped:
-		return min(f.routes[r.plain].rate, r.cap)
+		return min(f.routes[r.plain].rate, f.capacity[r.door])
 	case c.even:
 		return f.told(r)
 	}

@@ -8,7 +8,8 @@ type turn struct {
 	tag    southbound.Tag
 }
 
-// foresee reads what turns will look at: a bundle, its route, the one it gets, what that asked and will ask, its class. Hardly any of it
+// foresee reads what turns will look at: a bundle, its route, the table where the one that it gets
+// begins, that route, its class. Hardly any of it
 // is in a cache where there are many bundles and routes, and each says where the next one is; but those of several bundles
 // are waited for together here, and one after the other where they are turned.
 func (f *fluid) foresee(turns []turn) {
@@ -22,9 +23,7 @@ func (f *fluid) foresee(turns []turn) {
 			continue
 		}
 		r := &f.routes[i]
-		if len(r.asked) > 0 {
-			seen += uint32(r.asked[0])
-		}
+		seen += uint32(len(r.links))
 		if r.shared != none {
 			seen += uint32(f.classes[r.shared].pos)
 		}
