@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -114,15 +115,15 @@ func (s *Sim) checkHost(h southbound.HostID) error {
 }
 
 func (s *Sim) checkTag(t southbound.Tag) error {
-	if t >= s.tags() && t != southbound.TagHold {
-		return fmt.Errorf("tag %d: tags are 0 to %d, or %d to hold", t, s.tags()-1, southbound.TagHold)
+	if t >= s.tags && t != southbound.TagHold {
+		return fmt.Errorf("tag %d: tags are 0 to %d, or %d to hold", t, s.tags-1, southbound.TagHold)
 	}
 	return nil
 }
 
-// tags is one more than the highest tag of the fabric: of those on the wire, or of as many paths as are kept.
-func (s *Sim) tags() southbound.Tag {
-	return max(southbound.Tags, southbound.PathTag(s.fabric.Spec.PathsKept()-1)+1)
+// tagsOf returns one more than the highest tag of a fabric: of those on the wire, or of as many paths as are kept.
+func tagsOf(f *topo.Fabric) southbound.Tag {
+	return max(southbound.Tags, southbound.PathTag(f.Spec.PathsKept()-1)+1)
 }
 
 // known returns the index of a coflow.
@@ -226,8 +227,8 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 		if err := errors.Join(s.checkHost(p.Src), s.checkHost(p.Dst)); err != nil {
 			return fmt.Errorf("pair %d→%d: %w", p.Src, p.Dst, err)
 		}
-		if p.Tag >= s.tags() {
-			return fmt.Errorf("pair %d→%d: tag %d: tags are 0 to %d", p.Src, p.Dst, p.Tag, s.tags()-1)
+		if p.Tag >= s.tags {
+			return fmt.Errorf("pair %d→%d: tag %d: tags are 0 to %d", p.Src, p.Dst, p.Tag, s.tags-1)
 		}
 		if p.Src == p.Dst && !s.opt.Hairpins || p.Rate < 0 {
 			return fmt.Errorf("pair %d→%d: rate %d: take two hosts and a rate of 0 or more", p.Src, p.Dst, p.Rate)

@@ -20,6 +20,7 @@ import (
 type Sim struct {
 	mu     sync.Mutex
 	fabric *topo.Fabric
+	tags   southbound.Tag // of the fabric
 	opt    Options
 	clock  des.Clock[event]
 	fluid  *fluid
@@ -73,7 +74,7 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	if err := opt.check(f); err != nil {
 		return nil, fmt.Errorf("simulate fabric: %w", err)
 	}
-	s := &Sim{fabric: f, opt: opt, tasks: map[southbound.TaskID]tried{}, circuit: make([]bool, f.OCSPorts())}
+	s := &Sim{fabric: f, tags: tagsOf(f), opt: opt, tasks: map[southbound.TaskID]tried{}, circuit: make([]bool, f.OCSPorts())}
 	t := f.Topology
 	s.fluid = newFluid(&s.clock, f.Hosts(), t.Links(), opt.payloadShare()/8e9, s)
 	s.fluid.quantum = opt.Quantum
