@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/report"
@@ -30,20 +31,27 @@ func (b budget) add(stage string, took time.Duration) { b[stage] = append(b[stag
 
 // note adds what the controller knows of a move.
 func (b budget) note(intent time.Duration, s state.Stages, usable time.Duration) {
-	noteStages(b.add, intent, s, usable)
+	for k, took := range stagesOf(intent, s, usable) {
+		if took != unnoted {
+			b.add(seenStages[k], took)
+		}
+	}
 }
 
-// noteStages tells what the controller knows of the stages of a move. What it sees between the device's answer and its
-// report of the circuit is all that the device does, and one stage.
-func noteStages(add func(stage string, took time.Duration), intent time.Duration, s state.Stages, usable time.Duration) {
+// seenStages are the stages of a move that the controller sees. What lies between the device's answer and its report of the
+// circuit is all that the device does, and one stage.
+var seenStages = [...]string{metering.StageCommit, metering.StageDrain, metering.StageRPC, metering.StageSettle, metering.StageUsable}
+
+// unnoted is how long a stage took of which nobody knows.
+const unnoted = time.Duration(math.MinInt64)
+
+// stagesOf returns how long seenStages took.
+func stagesOf(intent time.Duration, s state.Stages, usable time.Duration) [len(seenStages)]time.Duration {
 	commit, drain := beforeRPC(intent, s)
-	add(metering.StageCommit, commit)
-	if s.Cleared > 0 {
-		add(metering.StageDrain, drain)
+	if s.Cleared == 0 {
+		drain = unnoted
 	}
-	add(metering.StageRPC, s.Accepted-s.Drained)
-	add(metering.StageSettle, s.Connected-s.Accepted)
-	add(metering.StageUsable, usable-s.Connected)
+	return [...]time.Duration{commit, drain, s.Accepted - s.Drained, s.Connected - s.Accepted, usable - s.Connected}
 }
 
 // beforeRPC parts the time from the intent to empty ports. Where nobody noted when steering had stopped, all of it is

@@ -20,8 +20,9 @@ type moved struct {
 	intents [][2]time.Duration // by input and output: the last two intents, the later one first; unintended before
 	last    [2][]time.Duration // by input, and by output: when its light last ended
 	sums    report.Moved
-	took    [3]*report.Times // of sums: the stages of an interval of light; nil: there was none
-	made    int64            // moves that became usable
+	took    [3]*report.Times               // of sums: the stages of an interval of light; nil: there was none
+	seenBy  [len(seenStages)]*report.Times // of sums, likewise: the stages that the controller sees
+	made    int64                          // moves that became usable
 	all     int64
 }
 
@@ -86,7 +87,15 @@ func (x *moved) move(m *state.Move, end time.Duration) {
 	x.made++
 	x.sums.Outages.Add(m.Usable - m.Intent)
 	if s := m.Stages; s.Drained > 0 && s.Accepted > 0 && s.Connected > 0 {
-		noteStages(func(stage string, took time.Duration) { x.sums.Stage(stage).Add(max(took, 0)) }, m.Intent, s, m.Usable)
+		for k, took := range stagesOf(m.Intent, s, m.Usable) {
+			if took == unnoted {
+				continue
+			}
+			if x.seenBy[k] == nil {
+				x.seenBy[k] = x.sums.Stage(seenStages[k])
+			}
+			x.seenBy[k].Add(max(took, 0))
+		}
 	}
 }
 
