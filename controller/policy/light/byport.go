@@ -7,20 +7,16 @@ import (
 )
 
 // playByPort does what playListed does where pairs are sorted by (input, output), without listing them: an input that
-// has found its pair needs to look at no other.
+// has found its pair needs to look at no other. Ports that are free for no longer than an outage do not count as idle:
+// nothing begins there but what an input goes on with.
 func (r *round) playByPort() {
 	s := r.s
-	inputs := r.inputs()
-	for w := range s.turned {
-		for word := s.turned[w]; word != 0 && s.delta > 0; word &= word - 1 { // without an outage, none is cheaper than others
-			r.continueLit(w*64 + bits.TrailingZeros64(word))
-		}
-	}
-	fresh := s.anyFresh()
-	for w := range inputs {
-		for word := inputs[w]; word != 0; word &= word - 1 {
+	r.lookInputs()
+	fresh := r.lookOutputs()
+	for w := range s.mayBegin {
+		for word := s.mayBegin[w]; word != 0; word &= word - 1 {
 			if !fresh { // those that were free before have found nothing else then, and do not now
-				if word &= s.turned[w]; word == 0 {
+				if word &= s.touched[0][w]; word == 0 {
 					break
 				}
 			}
@@ -31,35 +27,43 @@ func (r *round) playByPort() {
 	}
 }
 
-// inputs returns the inputs that have pairs which may begin, as a set: those that have become free, which it notes in
-// turned, and those whose output has. It notes the outputs in fresh. Ports that are free for no longer than an outage are
-// left out, but for inputs, which may go on with the circuit that they have. Borrowed until the next round.
-func (r *round) inputs() []uint64 {
+// lookInputs looks at the touched inputs, has each go on with the circuit that it has where it can, and notes in mayBegin
+// those that are idle then.
+func (r *round) lookInputs() {
 	s := r.s
-	if len(s.mayBegin) != s.words {
-		s.mayBegin, s.turned = make([]uint64, s.words), make([]uint64, s.words)
-	}
-	clear(s.fresh)
-	clear(s.mayBegin)
-	clear(s.turned)
-	for _, port := range r.touched {
-		free := s.ports[port].until - r.now
-		if port&1 == 0 {
-			if free > 0 {
-				s.turned[port>>1/64] |= 1 << (port >> 1 % 64)
-				s.mayBegin[port>>1/64] |= 1 << (port >> 1 % 64)
+	for w, word := range s.touched[0] {
+		for ; word != 0; word &= word - 1 {
+			input := w*64 + bits.TrailingZeros64(word)
+			in := s.look(2*input, r.now)
+			s.free(2*input, in.until-r.now > s.delta)
+			if in.until > r.now && s.delta > 0 { // without an outage, none is cheaper than others
+				r.continueLit(input)
 			}
-			continue
 		}
-		if free <= s.delta {
-			continue
-		}
-		s.fresh[port>>1/64] |= 1 << (port >> 1 % 64)
-		for w, word := range s.pending[port*s.words : (port+1)*s.words] {
-			s.mayBegin[w] |= word & s.idle[0][w]
-		}
+		s.mayBegin[w] = s.touched[0][w] & s.idle[0][w]
 	}
-	return s.mayBegin
+}
+
+// lookOutputs looks at the touched outputs, notes in fresh those that are idle, and in mayBegin the idle inputs of their
+// pairs, and says whether there are any.
+func (r *round) lookOutputs() bool {
+	s := r.s
+	any := uint64(0)
+	for w, word := range s.touched[1] {
+		for ; word != 0; word &= word - 1 {
+			output := w*64 + bits.TrailingZeros64(word)
+			idle := s.look(2*output+1, r.now).until-r.now > s.delta
+			if s.free(2*output+1, idle); !idle {
+				continue
+			}
+			for k, x := range s.pending[(2*output+1)*s.words : (2*output+2)*s.words] {
+				s.mayBegin[k] |= x & s.idle[0][k]
+			}
+		}
+		s.fresh[w] = s.touched[1][w] & s.idle[1][w]
+		any |= s.fresh[w]
+	}
+	return any != 0
 }
 
 // anyFresh says whether an output that has become free in this round is still free.
@@ -76,52 +80,38 @@ func (s *scheduler) anyFresh() bool {
 // input has none: it was free before.
 func (r *round) continueLit(input int) {
 	s := r.s
-	in := s.look(2*input, r.now)
-	if in.until == r.now {
-		s.free(2*input, false)
-		return
-	}
-	a, b := in.last, r.litAt(input)
+	a, b := s.ports[2*input].last, r.litAt(input)
 	for _, lit := range [2]southbound.Port{min(a, b), max(a, b)} {
 		if lit == southbound.NoPort || !s.isPending(input, int(lit)) {
 			continue
 		}
-		if out := s.look(2*int(lit)+1, r.now); out.until > r.now && r.try(input, int(lit)) {
+		// The output need not be touched: a gap that is too short for others may do for this.
+		if s.look(2*int(lit)+1, r.now); r.try(input, int(lit), 0) {
 			return
 		}
 	}
-}
-
-// litAt returns where the circuit of an input leads that is lit when the schedule begins, NoPort at any later instant.
-func (r *round) litAt(input int) southbound.Port {
-	if r.now != r.s.start || input >= len(r.s.lit) {
-		return southbound.NoPort
-	}
-	return r.s.lit[input]
 }
 
 // first gives an input the first of its pairs that may begin, and says whether there is one. What costs no outage has been
 // tried.
 func (r *round) first(input int) bool {
 	s := r.s
-	in := s.look(2*input, r.now)
-	if in.until == r.now {
+	if s.ports[2*input].until-r.now <= s.delta {
 		s.free(2*input, false)
-	}
-	if in.until-r.now <= s.delta {
 		return false
 	}
+	touched := s.touched[0][input/64]>>(input%64)&1 == 1
 	for w, word := range s.pending[2*input*s.words : (2*input+1)*s.words] {
-		if word &= s.idle[1][w]; !s.known[2*input] {
+		if word &= s.idle[1][w]; !touched {
 			word &= s.fresh[w]
 		}
 		for ; word != 0; word &= word - 1 {
 			output := w*64 + bits.TrailingZeros64(word)
-			if s.look(2*output+1, r.now).until == r.now {
+			if s.ports[2*output+1].until-r.now <= s.delta {
 				s.free(2*output+1, false)
 				continue
 			}
-			if r.try(input, output) {
+			if r.try(input, output, s.delta) {
 				return true
 			}
 		}

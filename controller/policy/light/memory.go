@@ -80,7 +80,7 @@ func (m *memory) bound(s *sums) time.Duration {
 
 // scheduler returns an empty scheduler for a view.
 func (m *memory) scheduler(v *controller.View) *scheduler {
-	if n := v.Fabric.OCSPorts(); m.sched == nil || len(m.sched.table.in) != n {
+	if n := v.Fabric.OCSPorts(); m.sched == nil || m.sched.table.size() != n {
 		m.sched = &scheduler{table: newTable(n)}
 	}
 	s := m.sched

@@ -1,51 +1,81 @@
 package light
 
-import "time"
+import (
+	"math/bits"
+	"time"
 
-// release is an instant at which a port may become free.
-type release struct {
-	at   time.Duration
-	port int
+	"lightloom/southbound"
+)
+
+// releases says of each port when it may next become free. There is one instant a port at most, so that a list by port
+// and the least of each group of ports are sooner kept than a heap.
+type releases struct {
+	at     []time.Duration // by port; southbound.Never: none
+	least  []time.Duration // by group: of its ports
+	shift  int             // of a port, to its group
+	change uint64          // groups whose least may be another
 }
 
-// releases is a heap by (at, port), four children a node.
-type releases struct{ heap []release }
-
-func (r *releases) len() int       { return len(r.heap) }
-func (r *releases) first() release { return r.heap[0] }
-
-func (x release) before(y release) bool { return x.at < y.at || x.at == y.at && x.port < y.port }
-
-func (r *releases) push(x release) {
-	r.heap = append(r.heap, x)
-	h, i := r.heap, len(r.heap)-1
-	for i > 0 && x.before(h[(i-1)/4]) {
-		h[i] = h[(i-1)/4]
-		i = (i - 1) / 4
+// fit makes room for so many ports.
+func (r *releases) fit(ports int) {
+	for r.shift = 4; ports>>r.shift >= 64; r.shift++ {
 	}
-	h[i] = x
+	r.at, r.least = make([]time.Duration, ports), make([]time.Duration, (ports-1)>>r.shift+1)
+	r.clear()
 }
 
-func (r *releases) pop() release {
-	top, last := r.heap[0], len(r.heap)-1
-	x, h := r.heap[last], r.heap[:last]
-	r.heap = h
-	if last == 0 {
-		return top
+func (r *releases) clear() {
+	for port := range r.at {
+		r.at[port] = southbound.Never
 	}
-	i := 0
-	for first := 1; first < last; first = 4*i + 1 {
-		least, c := h[first], first
-		for k := first + 1; k < min(first+4, last); k++ {
-			if h[k].before(least) {
-				least, c = h[k], k
+	for g := range r.least {
+		r.least[g] = southbound.Never
+	}
+}
+
+// set has a port be released at an instant, and then alone. first does not know of it before settle.
+func (r *releases) set(port int, at time.Duration) {
+	if r.at[port] != at {
+		r.at[port] = at
+		r.change |= 1 << (port >> r.shift)
+	}
+}
+
+func (r *releases) settle() {
+	for ; r.change != 0; r.change &= r.change - 1 {
+		g := bits.TrailingZeros64(r.change)
+		least := southbound.Never
+		for _, at := range r.group(g) {
+			least = min(least, at)
+		}
+		r.least[g] = least
+	}
+}
+
+func (r *releases) group(g int) []time.Duration {
+	return r.at[g<<r.shift : min((g+1)<<r.shift, len(r.at))]
+}
+
+// first returns the first instant at which a port is released, southbound.Never if none is.
+func (r *releases) first() time.Duration {
+	first := southbound.Never
+	for _, least := range r.least {
+		first = min(first, least)
+	}
+	return first
+}
+
+// due adds the ports that are released at the first instant to sets of inputs and outputs.
+func (r *releases) due(first time.Duration, to *[2][]uint64) {
+	for g, least := range r.least {
+		if least != first {
+			continue
+		}
+		for k, at := range r.group(g) {
+			if at == first {
+				port := g<<r.shift + k
+				to[port&1][port>>1/64] |= 1 << (port >> 1 % 64)
 			}
 		}
-		if !least.before(x) {
-			break
-		}
-		h[i], i = least, c
 	}
-	h[i] = x
-	return top
 }

@@ -15,19 +15,24 @@ type span struct {
 }
 
 // table is the reservation table: for every input and output of the OCS the times it is taken, sorted and disjoint.
-type table struct {
-	in, out [][]span
-}
+// Inputs are ports 2r, outputs 2r+1.
+type table struct{ ports [][]span }
 
 func newTable(ports int) *table {
-	return &table{in: make([][]span, ports), out: make([][]span, ports)}
+	return &table{make([][]span, 2*ports)}
 }
 
 func (b *table) clear() {
-	for r := range b.in {
-		b.in[r], b.out[r] = b.in[r][:0], b.out[r][:0]
+	for p := range b.ports {
+		b.ports[p] = b.ports[p][:0]
 	}
 }
+
+// size is how many inputs there are, and outputs.
+func (b *table) size() int { return len(b.ports) / 2 }
+
+func (b *table) in(r southbound.Port) []span  { return b.ports[2*r] }
+func (b *table) out(r southbound.Port) []span { return b.ports[2*r+1] }
 
 // next returns the position of the first span of a port that ends after t.
 func next(spans []span, t time.Duration) int {
@@ -57,7 +62,7 @@ func gap(spans []span, t time.Duration) time.Duration {
 
 // free says for how long both ports of a pair are free from t on.
 func (b *table) free(in, out southbound.Port, t time.Duration) time.Duration {
-	return min(gap(b.in[in], t), gap(b.out[out], t)) - t
+	return min(gap(b.in(in), t), gap(b.out(out), t)) - t
 }
 
 // fits says whether both ports are free in [from, to).
@@ -68,7 +73,7 @@ func (b *table) fits(in, out southbound.Port, from, to time.Duration) bool {
 // earliest returns the first instant from t on at which both ports are free for that long; southbound.Never if they
 // never are.
 func (b *table) earliest(in, out southbound.Port, t, long time.Duration) time.Duration {
-	return earliest(b.in[in], b.out[out], t, long)
+	return earliest(b.in(in), b.out(out), t, long)
 }
 
 // earliest returns the first instant from t on at which none of two lists of spans has any for that long.
@@ -92,7 +97,7 @@ func earliest(x, y []span, t, long time.Duration) time.Duration {
 // keep takes the ports of a reservation, if they are free then, and were not free for as long by more than slack earlier,
 // from now on; else it says false.
 func (b *table) keep(r *controller.Reservation, now, slack time.Duration) bool {
-	x, y := b.in[r.In], b.out[r.Out]
+	x, y := b.in(r.In), b.out(r.Out)
 	i, j := next(x, r.NotBefore), next(y, r.NotBefore)
 	if i < len(x) && x[i].start < r.NotAfter || j < len(y) && y[j].start < r.NotAfter {
 		return false
@@ -100,31 +105,33 @@ func (b *table) keep(r *controller.Reservation, now, slack time.Duration) bool {
 	if r.NotBefore-slack > now && earliest(x[:i], y[:j], now, r.NotAfter-r.NotBefore) < r.NotBefore-slack {
 		return false
 	}
-	b.in[r.In] = slices.Insert(x, i, span{r.NotBefore, r.NotAfter, r.Out})
-	b.out[r.Out] = slices.Insert(y, j, span{r.NotBefore, r.NotAfter, r.In})
+	b.put(2*int(r.In), i, span{r.NotBefore, r.NotAfter, r.Out})
+	b.put(2*int(r.Out)+1, j, span{r.NotBefore, r.NotAfter, r.In})
 	return true
+}
+
+// put adds a span of a port at its position.
+func (b *table) put(port, at int, x span) {
+	b.ports[port] = slices.Insert(b.ports[port], at, x)
 }
 
 // take marks both ports as taken in [from, to). The caller has seen that they are free.
 func (b *table) take(in, out southbound.Port, from, to time.Duration) {
-	b.in[in] = insert(b.in[in], span{from, to, out})
-	b.out[out] = insert(b.out[out], span{from, to, in})
+	b.put(2*int(in), next(b.in(in), from), span{from, to, out})
+	b.put(2*int(out)+1, next(b.out(out), from), span{from, to, in})
 }
 
 // continues says whether the same two ports are joined until just that instant.
 func (b *table) continues(in, out southbound.Port, at time.Duration) bool {
-	i := next(b.in[in], at) - 1
-	return i >= 0 && b.in[in][i].end == at && b.in[in][i].peer == out
+	x := b.in(in)
+	i := next(x, at) - 1
+	return i >= 0 && x[i].end == at && x[i].peer == out
 }
 
 // drop gives back what was taken from that instant on.
 func (b *table) drop(in, out southbound.Port, from time.Duration) {
-	for _, spans := range [2]*[]span{&b.in[in], &b.out[out]} {
-		i := next(*spans, from)
-		*spans = slices.Delete(*spans, i, i+1)
+	for _, port := range [2]int{2 * int(in), 2*int(out) + 1} {
+		i := next(b.ports[port], from)
+		b.ports[port] = slices.Delete(b.ports[port], i, i+1)
 	}
-}
-
-func insert(spans []span, s span) []span {
-	return slices.Insert(spans, next(spans, s.start), s)
 }

@@ -2,6 +2,8 @@ package light
 
 import (
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -82,19 +84,42 @@ func TestEarliestBehindEndlessReservation(t *testing.T) {
 	}
 }
 
-// TestReleases: the heap gives back what it took in order.
+// TestReleases: what is due first, and of which ports, against a look at all of them.
 func TestReleases(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 6))
-	var h releases
-	for range 1000 {
-		h.push(release{time.Duration(rng.IntN(50)), rng.IntN(20)})
-	}
-	last := release{-1, 0}
-	for h.len() > 0 {
-		x := h.pop()
-		if x.at < last.at || x.at == last.at && x.port < last.port {
-			t.Fatalf("%+v after %+v", x, last)
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		sides := 1 + rng.IntN(40)
+		if seed%20 == 0 {
+			sides = 500 + rng.IntN(200) // groups of more than the least
 		}
-		last = x
+		var r releases
+		r.fit(2 * sides)
+		at := slices.Repeat([]time.Duration{southbound.Never}, 2*sides)
+		for range 30 {
+			for range rng.IntN(5) {
+				port := rng.IntN(len(at))
+				if at[port] = time.Duration(rng.IntN(50)); rng.IntN(4) == 0 {
+					at[port] = southbound.Never
+				}
+				r.set(port, at[port])
+			}
+			r.settle()
+			first := slices.Min(at)
+			if r.first() != first {
+				t.Fatalf("seed %d: the first is at %v, want %v", seed, r.first(), first)
+			}
+			var got, want [2][]uint64
+			for side := range got {
+				got[side], want[side] = make([]uint64, wordsOf(sides)), make([]uint64, wordsOf(sides))
+			}
+			for port, x := range at {
+				if x == first {
+					want[port%2][port/2/64] |= 1 << (port / 2 % 64)
+				}
+			}
+			if r.due(first, &got); !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d: at %v %x are due, want %x", seed, first, got, want)
+			}
+		}
 	}
 }
