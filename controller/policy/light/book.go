@@ -2,17 +2,20 @@ package light
 
 import (
 	"math/bits"
+	"slices"
+	"time"
 
 	"lightloom/southbound"
 )
 
 // index is where the pairs of a book are, found without looking for them: sets of ports beside the sorted pairs.
 type index struct {
-	words int      // of a set of ports
-	has   []uint64 // by input: the outputs of its pairs
-	from  []int32  // by input: the position of its first pair
-	live  []uint64 // as scheduler.pending: the other sides of a port's pairs that need a circuit still
-	alive int      // how many those are
+	words int             // of a set of ports
+	has   []uint64        // by input: the outputs of its pairs
+	from  []int32         // by input: the position of its first pair
+	live  []uint64        // as scheduler.pending: the other sides of a port's pairs that need a circuit still
+	alive int             // how many those are
+	needs []time.Duration // by position: what the pairs need, close together for a schedule that looks at some here and there
 }
 
 // build makes the index of pairs, which are sorted by (input, output).
@@ -23,14 +26,14 @@ func (x *index) build(pairs []pair, ports int) {
 	}
 	clear(x.has)
 	clear(x.live)
-	x.alive = 0
+	x.alive, x.needs = 0, slices.Grow(x.needs[:0], len(pairs))[:len(pairs)]
 	k := 0
 	for in := range x.from {
 		x.from[in] = int32(k)
 		for ; k < len(pairs) && int(pairs[k].in) == in; k++ {
 			out := int(pairs[k].out)
 			x.has[in*x.words+out/64] |= 1 << (out % 64)
-			x.note(in, out, pairs[k].need > 0)
+			x.note(k, &pairs[k])
 		}
 	}
 }
@@ -49,15 +52,17 @@ func (x *index) at(input, output int) int {
 	return k + bits.OnesCount64(word&(bit-1))
 }
 
-// note says of a pair whether it needs a circuit still.
-func (x *index) note(input, output int, yes bool) {
-	if x.live[2*input*x.words+output/64]>>(output%64)&1 == 1 {
+// note says what a pair at a position needs.
+func (x *index) note(k int, p *pair) {
+	in, out := int(p.in), int(p.out)
+	if x.live[2*in*x.words+out/64]>>(out%64)&1 == 1 {
 		x.alive--
 	}
-	if yes {
+	if p.need > 0 {
 		x.alive++
 	}
-	mark(x.live, x.words, input, output, yes)
+	x.needs[k] = p.need
+	mark(x.live, x.words, in, out, p.need > 0)
 }
 
 // wanted says whether a reservation is for a pair of the book with bytes left: one that needs time.

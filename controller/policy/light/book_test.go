@@ -41,9 +41,10 @@ func TestBookAsListed(t *testing.T) {
 			b.build(b.pairs, ports)
 			for range rng.IntN(ports) { // some go on or end after the index was made
 				if len(b.pairs) > 0 {
-					p := &b.pairs[rng.IntN(len(b.pairs))]
+					k := rng.IntN(len(b.pairs))
+					p := &b.pairs[k]
 					p.need = time.Duration(rng.IntN(4)) * 5 * time.Millisecond
-					b.note(int(p.in), int(p.out), p.need > 0)
+					b.note(k, p)
 				}
 			}
 			var held []controller.Reservation

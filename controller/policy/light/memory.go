@@ -259,7 +259,7 @@ func (m *memory) renew(c *controller.CoflowView, b *book) {
 		u := bucket{in: southbound.RackID(p.in), out: southbound.RackID(p.out), rows: b.row[b.start[k]:b.start[k+1]], size: p.size}
 		m.gather.remains(&r, &u, p)
 		b.marked[k] = false
-		b.note(int(p.in), int(p.out), p.need > 0)
+		b.note(int(k), p)
 		if p.left == 0 {
 			b.ended++
 		}

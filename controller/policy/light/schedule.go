@@ -232,7 +232,7 @@ func (s *scheduler) needs(input, output int) time.Duration {
 	if s.book == nil {
 		return s.todo[s.where[at]].need
 	}
-	return s.book.pairs[s.book.at(input, output)].need - s.covered[at]
+	return s.book.needs[s.book.at(input, output)] - s.covered[at]
 }
 
 // carry notes that so much of a pair has been given its circuit, and not yet all.
