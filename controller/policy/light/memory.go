@@ -49,6 +49,7 @@ type book struct {
 	row    []int32   // the rows of each pair, one pair's after the other's
 	start  []int32   // by pair: where its rows begin in row
 	left   []float64 // by row
+	awake  []int32   // the rows of pairs that had not ended when they were last looked at: no other will change
 	marked []bool    // by pair: to be reckoned anew
 }
 
@@ -161,8 +162,11 @@ func (m *memory) open(c *controller.CoflowView) *book {
 		}
 	}
 	b.start = append(b.start, int32(len(b.row)))
+	b.awake = make([]int32, 0, len(b.row))
 	for row := range b.left {
-		b.left[row] = leftOf(c, row)
+		if b.left[row] = leftOf(c, row); b.of[row] >= 0 && !c.Ended[row] {
+			b.awake = append(b.awake, int32(row))
+		}
 	}
 	b.marked = make([]bool, len(b.pairs))
 	b.build(b.pairs, len(m.ends))
@@ -234,25 +238,23 @@ func leftOf(c *controller.CoflowView, row int) float64 {
 // renew reckons anew the pairs of which rows have less left.
 func (m *memory) renew(c *controller.CoflowView, b *book) {
 	m.dirty = m.dirty[:0]
-	n, f := len(b.left), c.Left.F
+	n, f, awake := len(b.left), c.Left.F, b.awake[:0]
 	base, ended := c.Left.Base[:n], c.Ended[:n]
-	for row, was := range b.left {
-		now := base[row] * f
-		if now == was && now == 0 {
-			continue // as of most rows of a coflow that has sent for long
+	for _, row := range b.awake {
+		now := 0.0
+		if !ended[row] {
+			now, awake = base[row]*f, append(awake, row)
 		}
-		if ended[row] {
-			now = 0
-		}
-		if now == was {
+		if now == b.left[row] {
 			continue
 		}
 		b.left[row] = now
-		if k := b.of[row]; k >= 0 && !b.marked[k] {
+		if k := b.of[row]; !b.marked[k] {
 			b.marked[k] = true
 			m.dirty = append(m.dirty, k)
 		}
 	}
+	b.awake = awake
 	r := rows{c.ID, c.Src, c.Dst, c.Size, c.LeftBytes}
 	for _, k := range m.dirty {
 		p := &b.pairs[k]
