@@ -7,75 +7,93 @@ import (
 	"lightloom/southbound"
 )
 
-// releases says of each port when it may next become free. There is one instant a port at most, so that a list by port
-// and the least of each group of ports are sooner kept than a heap.
+// releases says of each port when it may next become free. There is one instant a port at most, and none lies before one
+// that has been due, so that stretches of time hold the ports that are released in them: a calendar, which is sooner kept
+// than a heap.
 type releases struct {
-	at     []time.Duration // by port; southbound.Never: none
-	least  []time.Duration // by group: of its ports
-	shift  int             // of a port, to its group
-	change uint64          // groups whose least may be another
+	at         []time.Duration // by port; southbound.Never: none
+	next, prev []int32         // by port: the others of its stretch, none (-1)
+	from       time.Duration
+	shift      int      // of a time after from, to its stretch
+	head       []int32  // by stretch: its first port, if it has any
+	some       []uint64 // stretches that have
+	word       int      // of some: those before have no bits
 }
 
-// fit makes room for so many ports.
-func (r *releases) fit(ports int) {
-	for r.shift = 4; ports>>r.shift >= 64; r.shift++ {
+// stretches is about as many as instants at which ports are released in one lay of a big coflow. A stretch with many
+// ports is looked through.
+const stretches = 1024
+
+// open forgets all, and readies for so many ports and the instants in [from, to).
+func (r *releases) open(ports int, from, to time.Duration) {
+	if len(r.at) != ports {
+		r.at, r.next, r.prev = make([]time.Duration, ports), make([]int32, ports), make([]int32, ports)
+		r.head, r.some = make([]int32, stretches), make([]uint64, stretches/64)
 	}
-	r.at, r.least = make([]time.Duration, ports), make([]time.Duration, (ports-1)>>r.shift+1)
-	r.clear()
-}
-
-func (r *releases) clear() {
 	for port := range r.at {
 		r.at[port] = southbound.Never
 	}
-	for g := range r.least {
-		r.least[g] = southbound.Never
+	clear(r.some)
+	r.word, r.from = 0, from
+	for r.shift = 0; (to-from)>>r.shift >= stretches; r.shift++ {
 	}
 }
 
-// set has a port be released at an instant, and then alone. first does not know of it before settle.
+// set has a port be released at an instant, and then alone; southbound.Never: not at all.
 func (r *releases) set(port int, at time.Duration) {
-	if r.at[port] != at {
-		r.at[port] = at
-		r.change |= 1 << (port >> r.shift)
+	if was := r.at[port]; was != southbound.Never {
+		r.drop(int32(port), int(was-r.from)>>r.shift)
+	}
+	if r.at[port] = at; at != southbound.Never {
+		r.add(int32(port), int(at-r.from)>>r.shift)
 	}
 }
 
-func (r *releases) settle() {
-	for ; r.change != 0; r.change &= r.change - 1 {
-		g := bits.TrailingZeros64(r.change)
-		least := southbound.Never
-		for _, at := range r.group(g) {
-			least = min(least, at)
-		}
-		r.least[g] = least
+func (r *releases) add(port int32, to int) {
+	r.next[port], r.prev[port] = -1, -1
+	if word, bit := &r.some[to/64], uint64(1)<<(to%64); *word&bit == 0 {
+		*word |= bit
+	} else {
+		r.next[port] = r.head[to]
+		r.prev[r.head[to]] = port
+	}
+	r.head[to] = port
+}
+
+func (r *releases) drop(port int32, from int) {
+	next, prev := r.next[port], r.prev[port]
+	if next >= 0 {
+		r.prev[next] = prev
+	}
+	switch {
+	case prev >= 0:
+		r.next[prev] = next
+	case next >= 0:
+		r.head[from] = next
+	default:
+		r.some[from/64] &^= 1 << (from % 64)
 	}
 }
 
-func (r *releases) group(g int) []time.Duration {
-	return r.at[g<<r.shift : min((g+1)<<r.shift, len(r.at))]
-}
-
-// first returns the first instant at which a port is released, southbound.Never if none is.
-func (r *releases) first() time.Duration {
-	first := southbound.Never
-	for _, least := range r.least {
-		first = min(first, least)
-	}
-	return first
-}
-
-// due adds the ports that are released at the first instant to sets of inputs and outputs.
-func (r *releases) due(first time.Duration, to *[2][]uint64) {
-	for g, least := range r.least {
-		if least != first {
+// due returns the first instant at which ports are released, and adds these to sets of inputs and outputs;
+// southbound.Never if none are.
+func (r *releases) due(to *[2][]uint64) time.Duration {
+	for w := r.word; w < len(r.some); w++ {
+		if r.some[w] == 0 {
 			continue
 		}
-		for k, at := range r.group(g) {
-			if at == first {
-				port := g<<r.shift + k
+		r.word = w
+		head := r.head[w*64+bits.TrailingZeros64(r.some[w])]
+		first := r.at[head]
+		for port := r.next[head]; port >= 0; port = r.next[port] {
+			first = min(first, r.at[port])
+		}
+		for port := head; port >= 0; port = r.next[port] {
+			if r.at[port] == first {
 				to[port&1][port>>1/64] |= 1 << (port >> 1 % 64)
 			}
 		}
+		return first
 	}
+	return southbound.Never
 }

@@ -44,7 +44,6 @@ func (r *round) play() {
 			set[w] = 0
 		}
 	}
-	s.events.settle()
 }
 
 // playListed goes through the pairs that may begin in the order of todo.

@@ -115,10 +115,9 @@ func (s *scheduler) begin(coflow southbound.CoflowID, left int) []controller.Res
 	r := round{s: s, coflow: coflow, left: left, made: s.made[:0]}
 	s.open()
 	for r.left > 0 {
-		if r.now = s.events.first(); r.now >= s.horizon {
+		if r.now = s.events.due(&s.touched); r.now >= s.horizon {
 			break
 		}
-		s.events.due(r.now, &s.touched)
 		r.play()
 	}
 	s.cut = s.cut || r.left > 0
@@ -144,7 +143,6 @@ func (s *scheduler) fit() {
 	s.ports, s.pending, s.where = make([]portState, 2*n), make([]uint64, 2*n*s.words), make([]int32, n*n)
 	s.idle, s.touched = [2][]uint64{set(), set()}, [2][]uint64{set(), set()}
 	s.fresh, s.mayBegin = set(), set()
-	s.events.fit(2 * n)
 }
 
 // wordsOf is how many words a set of ports takes.
@@ -152,7 +150,7 @@ func wordsOf(ports int) int { return (ports + 63) / 64 }
 
 // open readies the ports of the pending pairs, and has them be released at the start.
 func (s *scheduler) open() {
-	s.events.clear()
+	s.events.open(len(s.ports), s.start, s.horizon)
 	for side := range s.idle {
 		clear(s.idle[side])
 		clear(s.touched[side])
@@ -163,7 +161,6 @@ func (s *scheduler) open() {
 			s.events.set(p, s.start)
 		}
 	}
-	s.events.settle()
 }
 
 func (s *scheduler) touch(port int) {
