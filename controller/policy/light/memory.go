@@ -30,6 +30,7 @@ type memory struct {
 	todo                         []pair
 	byInput                      byInput
 	byCoflow                     byCoflow
+	keeper                       keeper
 	planned                      map[southbound.CoflowID]bool
 }
 

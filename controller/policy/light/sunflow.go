@@ -288,13 +288,11 @@ func (l *ledger) keep(d *demand, own []controller.Reservation) bool {
 	if len(own) == 0 {
 		return true
 	}
-	b := l.sched.table
-	for k := range own {
-		r := &own[k]
-		if !l.wanted(d, r) || !b.keep(r, l.v.Now, l.v.Delta) {
-			for i := range own[:k] {
-				b.drop(own[i].In, own[i].Out, own[i].NotBefore)
-			}
+	k := &l.memory.keeper
+	k.open(l.sched.table, l.v.Now, l.v.Delta)
+	for i := range own {
+		if r := &own[i]; !l.wanted(d, r) || !k.keep(r) {
+			k.drop(own[:i])
 			return false
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"lightloom/controller"
 	"lightloom/southbound"
 )
 
@@ -70,12 +69,6 @@ func (b *table) fits(in, out southbound.Port, from, to time.Duration) bool {
 	return b.free(in, out, from) >= to-from
 }
 
-// earliest returns the first instant from t on at which both ports are free for that long; southbound.Never if they
-// never are.
-func (b *table) earliest(in, out southbound.Port, t, long time.Duration) time.Duration {
-	return earliest(b.in(in), b.out(out), t, long)
-}
-
 // earliest returns the first instant from t on at which none of two lists of spans has any for that long.
 func earliest(x, y []span, t, long time.Duration) time.Duration {
 	x, y = x[next(x, t):], y[next(y, t):]
@@ -92,22 +85,6 @@ func earliest(x, y []span, t, long time.Duration) time.Duration {
 		}
 	}
 	return southbound.Never
-}
-
-// keep takes the ports of a reservation, if they are free then, and were not free for as long by more than slack earlier,
-// from now on; else it says false.
-func (b *table) keep(r *controller.Reservation, now, slack time.Duration) bool {
-	x, y := b.in(r.In), b.out(r.Out)
-	i, j := next(x, r.NotBefore), next(y, r.NotBefore)
-	if i < len(x) && x[i].start < r.NotAfter || j < len(y) && y[j].start < r.NotAfter {
-		return false
-	}
-	if r.NotBefore-slack > now && earliest(x[:i], y[:j], now, r.NotAfter-r.NotBefore) < r.NotBefore-slack {
-		return false
-	}
-	b.put(2*int(r.In), i, span{r.NotBefore, r.NotAfter, r.Out})
-	b.put(2*int(r.Out)+1, j, span{r.NotBefore, r.NotAfter, r.In})
-	return true
 }
 
 // put adds a span of a port at its position.

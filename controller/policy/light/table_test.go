@@ -52,7 +52,7 @@ func TestTableAgainstTwin(t *testing.T) {
 			if got, want := b.free(in, out, from), twin.free(in, out, from); got != want {
 				t.Fatalf("seed %d: %d→%d free for %d from %d on, want %d", seed, in, out, got, from, want)
 			}
-			if got, want := b.earliest(in, out, from, long), twin.earliest(in, out, from, long); got != want {
+			if got, want := earliest(b.in(in), b.out(out), from, long), twin.earliest(in, out, from, long); got != want {
 				t.Fatalf("seed %d: %d→%d free for %d first at %d, want %d", seed, in, out, long, got, want)
 			}
 			if b.fits(in, out, from, from+long) != twin.fits(in, out, from, from+long) {
@@ -79,7 +79,7 @@ func TestTableAgainstTwin(t *testing.T) {
 func TestEarliestBehindEndlessReservation(t *testing.T) {
 	b := newTable(2)
 	b.take(0, 1, 5, southbound.Never)
-	if at := b.earliest(0, 1, 3, 4); at != southbound.Never {
+	if at := earliest(b.in(0), b.out(1), 3, 4); at != southbound.Never {
 		t.Errorf("free at %v, want never", at)
 	}
 }
