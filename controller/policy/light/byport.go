@@ -11,59 +11,83 @@ import (
 // nothing begins there but what an input goes on with.
 func (r *round) playByPort() {
 	s := r.s
-	r.lookInputs()
-	fresh := r.lookOutputs()
+	clear(s.turned)
+	clear(s.fresh)
+	clear(s.mayBegin)
+	for _, port := range s.touched {
+		r.lookIdle(int(port))
+	}
+	for w, word := range s.turned {
+		for ; word != 0; word &= word - 1 {
+			r.continueLit(w*64 + bits.TrailingZeros64(word))
+		}
+		s.turned[w] &= s.idle[0][w]
+		s.mayBegin[w] |= s.turned[w]
+	}
+	for w, word := range s.fresh {
+		for word &= s.idle[1][w]; word != 0; word &= word - 1 {
+			output := w*64 + bits.TrailingZeros64(word)
+			for k, x := range s.waiting(2*output + 1) {
+				s.mayBegin[k] |= x & s.idle[0][k]
+			}
+		}
+	}
+	fresh := s.anyFresh()
 	for w := range s.mayBegin {
 		for word := s.mayBegin[w]; word != 0; word &= word - 1 {
 			if !fresh { // those that were free before have found nothing else then, and do not now
-				if word &= s.touched[0][w]; word == 0 {
+				if word &= s.turned[w]; word == 0 {
 					break
 				}
 			}
-			if r.first(w*64 + bits.TrailingZeros64(word)) {
+			input := w*64 + bits.TrailingZeros64(word)
+			among := s.fresh
+			if s.turned[w]>>(input%64)&1 == 1 {
+				among = s.idle[1]
+			}
+			if r.first(input, among) {
 				fresh = s.anyFresh()
 			}
 		}
 	}
 }
 
-// lookInputs looks at the touched inputs, has each go on with the circuit that it has where it can, and notes in mayBegin
-// those that are idle then.
-func (r *round) lookInputs() {
+// lookIdle looks at a touched port, and notes it in turned or fresh: an input that is free, and an output that is idle.
+func (r *round) lookIdle(port int) {
 	s := r.s
-	for w, word := range s.touched[0] {
-		for ; word != 0; word &= word - 1 {
-			input := w*64 + bits.TrailingZeros64(word)
-			in := s.look(2*input, r.now)
-			s.free(2*input, in.until-r.now > s.delta)
-			if in.until > r.now && s.delta > 0 { // without an outage, none is cheaper than others
-				r.continueLit(input)
-			}
-		}
-		s.mayBegin[w] = s.touched[0][w] & s.idle[0][w]
+	free := s.look(port, r.now).until - r.now
+	s.free(port, free > s.delta)
+	switch {
+	case port&1 == 0 && free > 0:
+		s.turned[port>>1/64] |= 1 << (port >> 1 % 64)
+	case port&1 == 1 && free > s.delta:
+		s.fresh[port>>1/64] |= 1 << (port >> 1 % 64)
 	}
 }
 
-// lookOutputs looks at the touched outputs, notes in fresh those that are idle, and in mayBegin the idle inputs of their
-// pairs, and says whether there are any.
-func (r *round) lookOutputs() bool {
+// playOne does what playByPort does where one port alone is touched.
+func (r *round) playOne(port int) {
 	s := r.s
-	any := uint64(0)
-	for w, word := range s.touched[1] {
-		for ; word != 0; word &= word - 1 {
-			output := w*64 + bits.TrailingZeros64(word)
-			idle := s.look(2*output+1, r.now).until-r.now > s.delta
-			if s.free(2*output+1, idle); !idle {
-				continue
-			}
-			for k, x := range s.pending[(2*output+1)*s.words : (2*output+2)*s.words] {
-				s.mayBegin[k] |= x & s.idle[0][k]
+	free := s.look(port, r.now).until - r.now
+	s.free(port, free > s.delta)
+	if port&1 == 0 {
+		if free > 0 && !r.continueLit(port>>1) && free > s.delta {
+			r.first(port>>1, s.idle[1])
+		}
+		return
+	}
+	if free <= s.delta {
+		return
+	}
+	clear(s.fresh)
+	s.fresh[port>>1/64] |= 1 << (port >> 1 % 64)
+	for w, word := range s.waiting(port) {
+		for word &= s.idle[0][w]; word != 0; word &= word - 1 {
+			if r.first(w*64+bits.TrailingZeros64(word), s.fresh) {
+				return
 			}
 		}
-		s.fresh[w] = s.touched[1][w] & s.idle[1][w]
-		any |= s.fresh[w]
 	}
-	return any != 0
 }
 
 // anyFresh says whether an output that has become free in this round is still free.
@@ -76,36 +100,36 @@ func (s *scheduler) anyFresh() bool {
 	return false
 }
 
-// continueLit has an input that has become free go on with the circuit that it has, if that is one of its pairs. Any other
-// input has none: it was free before.
-func (r *round) continueLit(input int) {
+// continueLit has an input that has become free go on with the circuit that it has, if that is one of its pairs, and says
+// whether it does. Any other input has none: it was free before.
+func (r *round) continueLit(input int) bool {
 	s := r.s
 	a, b := s.ports[2*input].last, r.litAt(input)
+	if a == b && a == southbound.NoPort || s.delta == 0 { // without an outage, none is cheaper than others
+		return false
+	}
 	for _, lit := range [2]southbound.Port{min(a, b), max(a, b)} {
 		if lit == southbound.NoPort || !s.isPending(input, int(lit)) {
 			continue
 		}
 		// The output need not be touched: a gap that is too short for others may do for this.
 		if s.look(2*int(lit)+1, r.now); r.try(input, int(lit), 0) {
-			return
+			return true
 		}
 	}
+	return false
 }
 
-// first gives an input the first of its pairs that may begin, and says whether there is one. What costs no outage has been
-// tried.
-func (r *round) first(input int) bool {
+// first gives an input the first of its pairs with some outputs that may begin, and says whether there is one. What costs
+// no outage has been tried.
+func (r *round) first(input int, among []uint64) bool {
 	s := r.s
 	if s.ports[2*input].until-r.now <= s.delta {
 		s.free(2*input, false)
 		return false
 	}
-	touched := s.touched[0][input/64]>>(input%64)&1 == 1
-	for w, word := range s.pending[2*input*s.words : (2*input+1)*s.words] {
-		if word &= s.idle[1][w]; !touched {
-			word &= s.fresh[w]
-		}
-		for ; word != 0; word &= word - 1 {
+	for w, word := range s.waiting(2 * input) {
+		for word &= s.idle[1][w] & among[w]; word != 0; word &= word - 1 {
 			output := w*64 + bits.TrailingZeros64(word)
 			if s.ports[2*output+1].until-r.now <= s.delta {
 				s.free(2*output+1, false)

@@ -75,9 +75,9 @@ func (r *releases) drop(port int32, from int) {
 	}
 }
 
-// due returns the first instant at which ports are released, and adds these to sets of inputs and outputs;
-// southbound.Never if none are.
-func (r *releases) due(to *[2][]uint64) time.Duration {
+// due returns the first instant at which ports are released, and adds these to a list, in no order; southbound.Never if
+// none are.
+func (r *releases) due(list []int32) (time.Duration, []int32) {
 	for w := r.word; w < len(r.some); w++ {
 		if r.some[w] == 0 {
 			continue
@@ -90,10 +90,10 @@ func (r *releases) due(to *[2][]uint64) time.Duration {
 		}
 		for port := head; port >= 0; port = r.next[port] {
 			if r.at[port] == first {
-				to[port&1][port>>1/64] |= 1 << (port >> 1 % 64)
+				list = append(list, port)
 			}
 		}
-		return first
+		return first, list
 	}
-	return southbound.Never
+	return southbound.Never, list
 }

@@ -29,20 +29,17 @@ type round struct {
 // play gives circuits to the pairs of the touched ports: first those that cost no outage.
 func (r *round) play() {
 	s := r.s
-	if s.byPort && !s.listed {
-		r.playByPort()
-	} else {
+	switch {
+	case !s.byPort || s.listed:
 		r.playListed()
+	case len(s.touched) == 1: // as most often
+		r.playOne(int(s.touched[0]))
+	default:
+		r.playByPort()
 	}
-	for side, set := range s.touched {
-		for w, word := range set {
-			for ; word != 0; word &= word - 1 {
-				port := 2*(w*64+bits.TrailingZeros64(word)) + side
-				s.ports[port].last = southbound.NoPort
-				s.events.set(port, s.nextRelease(port))
-			}
-			set[w] = 0
-		}
+	for _, port := range s.touched {
+		s.ports[port].last = southbound.NoPort
+		s.events.set(int(port), s.nextRelease(int(port)))
 	}
 }
 
@@ -115,26 +112,19 @@ func (r *round) hold(port int, x span) {
 	s.table.put(port, s.ports[port].cursor, x)
 	s.ports[port].until = r.now
 	s.free(port, false)
-	s.touch(port)
+	s.touched = append(s.touched, int32(port))
 }
 
 // candidates lists the pairs of the touched ports that are free, in todo's order, each once.
 func (r *round) candidates() {
 	s := r.s
-	for side, set := range s.touched {
-		for w, word := range set {
-			for ; word != 0; word &= word - 1 {
-				port := 2*(w*64+bits.TrailingZeros64(word)) + side
-				s.free(port, s.look(port, r.now).until > r.now)
-			}
-		}
+	for _, port := range s.touched {
+		s.free(int(port), s.look(int(port), r.now).until > r.now)
 	}
 	s.among = s.among[:0]
-	for side, set := range s.touched {
-		for w, word := range set {
-			for word &= s.idle[side][w]; word != 0; word &= word - 1 {
-				r.list(2*(w*64+bits.TrailingZeros64(word)) + side)
-			}
+	for _, port := range s.touched {
+		if s.ports[port].until > r.now {
+			r.list(int(port))
 		}
 	}
 	slices.Sort(s.among)
@@ -144,7 +134,7 @@ func (r *round) candidates() {
 // list adds the pairs of a port that is free to those that may begin.
 func (r *round) list(port int) {
 	s := r.s
-	for w, word := range s.pending[port*s.words : (port+1)*s.words] {
+	for w, word := range s.waiting(port) {
 		for word &= s.idle[1-port&1][w]; word != 0; word &= word - 1 {
 			other := 2*(w*64+bits.TrailingZeros64(word)) + 1 - port&1
 			if s.ports[other].until <= r.now {

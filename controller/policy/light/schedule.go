@@ -33,9 +33,10 @@ type scheduler struct {
 	words    int             // of a set of racks
 	pending  []uint64        // by port: the other sides of its pairs that are not done
 	idle     [2][]uint64     // inputs, and outputs, that were free when they were last looked at; no other can be
-	touched  [2][]uint64     // inputs, and outputs, that are released in this round, or taken
+	touched  []int32         // ports that are released in this round, or taken
 	where    []int32         // by input and output: the position of their pair
-	fresh    []uint64        // outputs that have become idle in this round
+	turned   []uint64        // inputs that have become idle in this round
+	fresh    []uint64        // outputs that have
 	mayBegin []uint64        // inputs with pairs that may begin in this round
 	own      []pair          // memory of lay
 	todo     []pair          // borrowed
@@ -115,7 +116,7 @@ func (s *scheduler) begin(coflow southbound.CoflowID, left int) []controller.Res
 	r := round{s: s, coflow: coflow, left: left, made: s.made[:0]}
 	s.open()
 	for r.left > 0 {
-		if r.now = s.events.due(&s.touched); r.now >= s.horizon {
+		if r.now, s.touched = s.events.due(s.touched[:0]); r.now >= s.horizon {
 			break
 		}
 		r.play()
@@ -141,8 +142,8 @@ func (s *scheduler) fit() {
 	s.words = wordsOf(n)
 	set := func() []uint64 { return make([]uint64, s.words) }
 	s.ports, s.pending, s.where = make([]portState, 2*n), make([]uint64, 2*n*s.words), make([]int32, n*n)
-	s.idle, s.touched = [2][]uint64{set(), set()}, [2][]uint64{set(), set()}
-	s.fresh, s.mayBegin = set(), set()
+	s.idle = [2][]uint64{set(), set()}
+	s.turned, s.fresh, s.mayBegin = set(), set(), set()
 }
 
 // wordsOf is how many words a set of ports takes.
@@ -151,20 +152,14 @@ func wordsOf(ports int) int { return (ports + 63) / 64 }
 // open readies the ports of the pending pairs, and has them be released at the start.
 func (s *scheduler) open() {
 	s.events.open(len(s.ports), s.start, s.horizon)
-	for side := range s.idle {
-		clear(s.idle[side])
-		clear(s.touched[side])
-	}
+	clear(s.idle[0])
+	clear(s.idle[1])
 	for p := range s.ports {
 		if s.waits(p) {
 			s.ports[p] = portState{cursor: next(s.table.ports[p], s.start-1), last: southbound.NoPort}
 			s.events.set(p, s.start)
 		}
 	}
-}
-
-func (s *scheduler) touch(port int) {
-	s.touched[port&1][port>>1/64] |= 1 << (port >> 1 % 64)
 }
 
 // look brings what is known of a port up to an instant at which it is touched.
@@ -257,9 +252,14 @@ func mark(sets []uint64, words, input, output int, yes bool) {
 	}
 }
 
+// waiting returns the other sides of a port's pairs that are pending.
+func (s *scheduler) waiting(port int) []uint64 {
+	return s.pending[port*s.words : (port+1)*s.words]
+}
+
 // waits says whether any pair of a port is pending.
 func (s *scheduler) waits(port int) bool {
-	for _, word := range s.pending[port*s.words : (port+1)*s.words] {
+	for _, word := range s.waiting(port) {
 		if word != 0 {
 			return true
 		}
