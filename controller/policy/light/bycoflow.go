@@ -2,6 +2,7 @@ package light
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 // sorted several times as fast as reservations are, and coflows are then parted without comparing.
 type byCoflow struct {
 	keys   []uint64
+	first  []int32 // by stretch of time, of the keys
 	ends   []int32 // by coflow, from the least id on
 	parted []controller.Reservation
 }
@@ -40,17 +42,39 @@ func (x *byCoflow) sort(all []controller.Reservation) {
 		})
 		return
 	}
-	x.order(all, least.NotBefore)
+	x.order(all, least.NotBefore, most.NotBefore)
 	x.part(all, least.Coflow, int(most.Coflow-least.Coflow)+1)
 }
 
-// order lists where the reservations are in the order of (beginning, place).
-func (x *byCoflow) order(all []controller.Reservation, first time.Duration) {
-	x.keys = x.keys[:0]
+// order lists where the reservations are in the order of (beginning, place). It deals them out by stretches of time
+// first, so that what is left to sort is short.
+func (x *byCoflow) order(all []controller.Reservation, first, last time.Duration) {
+	n := len(all)
+	shift := bits.Len64(uint64(last-first) / uint64(n))
+	x.first = slices.Grow(x.first[:0], n+1)[:n+1]
+	clear(x.first)
 	for i := range all {
-		x.keys = append(x.keys, uint64(all[i].NotBefore-first)<<places|uint64(i))
+		x.first[(all[i].NotBefore-first)>>shift]++
 	}
-	slices.Sort(x.keys)
+	sum := int32(0)
+	for k, of := range x.first {
+		x.first[k] = sum // where the next of this stretch goes
+		sum += of
+	}
+	x.keys = slices.Grow(x.keys[:0], n)[:n]
+	for i := range all {
+		after := all[i].NotBefore - first
+		k := &x.first[after>>shift]
+		x.keys[*k] = uint64(after)<<places | uint64(i)
+		*k++
+	}
+	from := int32(0)
+	for _, end := range x.first {
+		if end-from > 1 {
+			slices.Sort(x.keys[from:end])
+		}
+		from = end
+	}
 }
 
 // part gathers each coflow's in that order. There are so many ids from least on.
