@@ -33,10 +33,10 @@ func (f *fluid) accountShared(r *route) (others bool) {
 		if c == none {
 			continue
 		}
-		heap := f.classes[c].heap
-		live -= len(heap)
-		for _, b := range heap {
-			f.account(b)
+		n := f.classes[c].size
+		live -= int(n)
+		for i := range n {
+			f.account(f.member(c, i))
 		}
 	}
 	return live > 0

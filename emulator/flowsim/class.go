@@ -13,24 +13,34 @@ var unbounded = math.Inf(1)
 // class is bundles that have the same rate at all times: the same route, and the same wish. One clock counts what each
 // of its bundles has received since the class began; a bundle that joins with n bytes left ends when the clock has gone
 // n further, so a change of rate costs the same however many bundles there are, and an end costs O(log n).
+//
+// It fills one line of a cache: on a fabric of circuits it has one bundle, and is met once in a long while. What that
+// takes no part in is apart.
 type class struct {
-	route int32
-	alone bool    // one bundle that has fallen out of its coflow's pace, with a wish of its own
-	even  bool    // of bundles that have what their ports were told
-	wish  float64 // of a class that is alone: bits a second at layer 2
+	route   int32
+	alone   bool // one bundle that has fallen out of its coflow's pace, with a wish of its own
+	even    bool // of bundles that have what their ports were told
+	planned bool // its next end has been on the clock
 
 	rate float64       // payload bytes a nanosecond, of each bundle
 	v    float64       // the clock, in bytes, at instant at
 	at   time.Duration //
-	heap []int32       // bundles by (mark, id)
 	pos  int32         // in fluid.busy; none while empty
-	next des.Event     // the next end
 
-	// While hosts share by themselves, the clock is that of a group, and off more; rate, v and at are not used.
-	group int32 // none: it has its own clock
-	slot  int32 // in the group's heap
-	off   float64
+	size  int32 // how many bundles it has
+	first int32 // the one that ends first, if it has any
+
+	// While hosts share by themselves, the clock is that of a group, and v more; rate and at are not used.
+	group int32   // none: it has its own clock
+	slot  int32   // in the group's heap
 	due   float64 // the group's clock at the next end
+}
+
+// classRest is what few classes need.
+type classRest struct {
+	wish float64   // of a class that is alone: bits a second at layer 2
+	next des.Event // the next end, by a clock of its own
+	heap []int32   // the bundles but the first, which would be before them
 }
 
 // vAt returns the class's clock at an instant.
@@ -39,7 +49,7 @@ func (c *class) vAt(now time.Duration) float64 { return c.v + c.rate*float64(now
 // vOf returns a class's clock as of now, whoever drives it.
 func (f *fluid) vOf(c *class) float64 {
 	if c.group != none {
-		return f.groups[c.group].vAt(f.clock.Now()) + c.off
+		return f.groups[c.group].vAt(f.clock.Now()) + c.v
 	}
 	return c.vAt(f.clock.Now())
 }
@@ -69,8 +79,7 @@ func (f *fluid) leveled(route int32) int32 {
 // solo returns a class for one bundle that asks for a rate in bits a second.
 func (f *fluid) solo(route int32, wish float64) int32 {
 	i := f.newClass()
-	c := &f.classes[i]
-	c.route, c.alone, c.wish = route, true, wish
+	f.classes[i].route, f.classes[i].alone, f.rests[i].wish = route, true, wish
 	return i
 }
 
@@ -78,9 +87,10 @@ func (f *fluid) newClass() int32 {
 	if n := len(f.free); n > 0 {
 		i := f.free[n-1]
 		f.free = f.free[:n-1]
-		f.classes[i] = class{heap: f.classes[i].heap[:0], pos: none, group: none, slot: none}
+		f.classes[i], f.rests[i] = class{pos: none, group: none, slot: none}, classRest{heap: f.rests[i].heap[:0]}
 		return i
 	}
+	f.rests = append(f.rests, classRest{})
 	f.classes = append(f.classes, class{pos: none, group: none, slot: none})
 	return int32(len(f.classes) - 1)
 }
@@ -91,11 +101,13 @@ func (f *fluid) join(index, b int32, left float64) {
 	if c.pos == none {
 		c.pos = int32(len(f.busy))
 		f.busy = append(f.busy, index)
-		c.v, c.at = 0, f.clock.Now()
+		if c.group == none {
+			c.v, c.at = 0, f.clock.Now()
+		}
 	}
 	f.bundles[b].class = index
 	f.mark[b] = f.vOf(c) + left
-	f.push(c, b)
+	f.push(index, b)
 	f.touch(index)
 	f.disturb()
 }
@@ -105,7 +117,7 @@ func (f *fluid) leave(b int32) float64 {
 	index := f.bundles[b].class
 	c := &f.classes[index]
 	left := max(f.mark[b]-f.vOf(c), 0)
-	f.drop(c, f.bundles[b].pos)
+	f.drop(index, f.bundles[b].pos)
 	f.thin(index)
 	return left
 }
@@ -115,7 +127,7 @@ func (f *fluid) thin(index int32) {
 	c := &f.classes[index]
 	f.touch(index)
 	f.relax()
-	if len(c.heap) > 0 {
+	if c.size > 0 {
 		return
 	}
 	last := f.busy[len(f.busy)-1]
@@ -123,7 +135,7 @@ func (f *fluid) thin(index int32) {
 	f.classes[last].pos = c.pos
 	f.busy = f.busy[:len(f.busy)-1]
 	c.pos, c.rate = none, 0
-	f.clock.Cancel(c.next)
+	f.unplan(index)
 	if c.alone {
 		f.free = append(f.free, index)
 	}
@@ -142,7 +154,7 @@ func (f *fluid) classEnd(index int32) {
 	c := &f.classes[index]
 	c.sync(f.clock.Now())
 	if f.runsOut(c, c.v, c.rate) {
-		f.endFirst(c, c.v, c.rate)
+		f.endFirst(index, c.v, c.rate)
 	}
 	f.thin(index)
 }
@@ -153,14 +165,15 @@ func (f *fluid) runsOut(c *class, v, rate float64) bool {
 	if f.quantum > 0 {
 		least = max(least, rate*float64(slackness)) // what grid took for ended
 	}
-	return len(c.heap) > 0 && f.mark[c.heap[0]]-v < least
+	return c.size > 0 && f.mark[c.first]-v < least
 }
 
 // endFirst ends the first bundle of a class, and whatever others have nothing left.
-func (f *fluid) endFirst(c *class, v, rate float64) {
+func (f *fluid) endFirst(index int32, v, rate float64) {
+	c := &f.classes[index]
 	for again := true; again; again = f.runsOut(c, v, rate) {
-		b := c.heap[0]
-		f.drop(c, 0)
+		b := c.first
+		f.drop(index, 0)
 		if c.alone {
 			f.coflows[f.bundles[b].coflow].late--
 		}
@@ -185,13 +198,22 @@ func (f *fluid) reschedule(index int32) {
 		f.redue(index)
 		return
 	}
-	if len(c.heap) > 0 && c.rate > 0 {
-		if d, ok := until(f.mark[c.heap[0]]-c.v, c.rate); ok {
-			f.schedule(&c.next, f.grid(c.at+d), event{kind: classEnds, index: index})
+	if c.size > 0 && c.rate > 0 {
+		if d, ok := until(f.mark[c.first]-c.v, c.rate); ok {
+			c.planned = true
+			f.schedule(&f.rests[index].next, f.grid(c.at+d), event{kind: classEnds, index: index})
 			return
 		}
 	}
-	f.clock.Cancel(c.next)
+	f.unplan(index)
+}
+
+// unplan takes a class's next end off the clock.
+func (f *fluid) unplan(index int32) {
+	if c := &f.classes[index]; c.planned {
+		c.planned = false
+		f.clock.Cancel(f.rests[index].next)
+	}
 }
 
 // schedule moves an event, or adds it where it is not pending.

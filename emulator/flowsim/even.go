@@ -97,7 +97,7 @@ func (f *fluid) others() bool {
 		if c.even {
 			continue
 		}
-		if f.wish(c) > 0 {
+		if f.wish(i) > 0 {
 			return true
 		}
 		f.setRate(i, 0)

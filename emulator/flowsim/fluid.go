@@ -46,6 +46,7 @@ type fluid struct {
 	byPair  *pairIndex
 	active  []int32 // routes with bundles that have not ended, and are not withheld
 	classes []class
+	rests   []classRest      // by class
 	doors   []pathmap.LinkID // of caps, which nobody has now
 	free    []int32
 	busy    []int32 // classes with bundles

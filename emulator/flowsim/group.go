@@ -74,7 +74,7 @@ func (f *fluid) sit() {
 		if c.alone || c.even != f.even {
 			continue
 		}
-		n, r := int32(len(c.heap)), &f.routes[c.route]
+		n, r := c.size, &f.routes[c.route]
 		if r.fate != arrives {
 			n = 0
 		}
@@ -124,12 +124,12 @@ func (f *fluid) regroup(index, _, to int32) {
 		c.v, c.at = v, now
 		return
 	}
-	f.clock.Cancel(c.next)
+	f.unplan(index)
 	g := &f.groups[to]
 	if g.members++; g.members == 1 {
 		g.v, g.at = 0, now
 	}
-	c.off = v - g.vAt(now)
+	c.v = v - g.vAt(now)
 	f.redue(index)
 }
 
@@ -152,11 +152,11 @@ func (f *fluid) disband() {
 // redue puts a class to where it belongs in its group's heap.
 func (f *fluid) redue(index int32) {
 	c := &f.classes[index]
-	if len(c.heap) == 0 {
+	if c.size == 0 {
 		f.undue(c)
 		return
 	}
-	due := f.mark[c.heap[0]] - c.off
+	due := f.mark[c.first] - c.v
 	g := &f.groups[c.group]
 	switch {
 	case c.slot == none:
@@ -200,7 +200,7 @@ func (f *fluid) groupEnd(i int32) {
 		if d, ok := g.until(c.due); !ok || f.grid(now+d) > now {
 			return
 		}
-		f.endFirst(c, g.v+c.off, g.rate)
+		f.endFirst(index, g.v+c.v, g.rate)
 		f.thin(index)
 		f.redue(index)
 	}

@@ -1,6 +1,7 @@
 package flowsim
 
-// The heap of a class: bundles by (mark, id), four children a node. Each bundle knows its place.
+// The heap of a class: bundles by (mark, id), four children a node. Each bundle knows its place. The first is in the class
+// itself: most have no others.
 
 const arity = 4
 
@@ -8,58 +9,83 @@ func (f *fluid) earlier(a, b int32) bool {
 	return f.mark[a] < f.mark[b] || f.mark[a] == f.mark[b] && a < b
 }
 
-func (f *fluid) set(c *class, i int, b int32) {
-	c.heap[i] = b
-	f.bundles[b].pos = int32(i)
+// member returns the bundle at a place of a class.
+func (f *fluid) member(index, i int32) int32 {
+	if i == 0 {
+		return f.classes[index].first
+	}
+	return f.rests[index].heap[i-1]
+}
+
+func (f *fluid) set(index, i, b int32) {
+	if i == 0 {
+		f.classes[index].first = b
+	} else {
+		f.rests[index].heap[i-1] = b
+	}
+	f.bundles[b].pos = i
 }
 
 // push adds a bundle whose mark is set.
-func (f *fluid) push(c *class, b int32) {
+func (f *fluid) push(index, b int32) {
+	c := &f.classes[index]
 	if !c.even {
 		f.aside++
 	}
-	c.heap = append(c.heap, b)
-	f.rise(c, len(c.heap)-1, b)
+	i := c.size
+	if c.size++; i > 0 {
+		f.rests[index].heap = append(f.rests[index].heap, b)
+	}
+	f.rise(index, i, b)
 }
 
 // drop removes the bundle at a place.
-func (f *fluid) drop(c *class, pos int32) {
+func (f *fluid) drop(index, i int32) {
+	c := &f.classes[index]
 	if !c.even {
 		f.aside--
 	}
-	i, last := int(pos), len(c.heap)-1
-	moved := c.heap[last]
-	c.heap = c.heap[:last]
+	c.size--
+	last := c.size
+	moved := f.member(index, last)
+	if last > 0 {
+		f.rests[index].heap = f.rests[index].heap[:last-1]
+	}
 	switch {
 	case i == last:
-	case i > 0 && f.earlier(moved, c.heap[(i-1)/arity]):
-		f.rise(c, i, moved)
+	case i > 0 && f.earlier(moved, f.member(index, (i-1)/arity)):
+		f.rise(index, i, moved)
 	default:
-		f.sink(c, i, moved)
+		f.sink(index, i, moved)
 	}
 }
 
-func (f *fluid) rise(c *class, i int, b int32) {
-	for i > 0 && f.earlier(b, c.heap[(i-1)/arity]) {
-		f.set(c, i, c.heap[(i-1)/arity])
+func (f *fluid) rise(index, i, b int32) {
+	for i > 0 {
+		up := f.member(index, (i-1)/arity)
+		if !f.earlier(b, up) {
+			break
+		}
+		f.set(index, i, up)
 		i = (i - 1) / arity
 	}
-	f.set(c, i, b)
+	f.set(index, i, b)
 }
 
-func (f *fluid) sink(c *class, i int, b int32) {
-	for first := arity*i + 1; first < len(c.heap); first = arity*i + 1 {
+func (f *fluid) sink(index, i, b int32) {
+	size, heap := f.classes[index].size, f.rests[index].heap // which holds all children
+	for first := arity*i + 1; first < size; first = arity*i + 1 {
 		least := first
-		for k := first + 1; k < min(first+arity, len(c.heap)); k++ {
-			if f.earlier(c.heap[k], c.heap[least]) {
+		for k := first + 1; k < min(first+arity, size); k++ {
+			if f.earlier(heap[k-1], heap[least-1]) {
 				least = k
 			}
 		}
-		if !f.earlier(c.heap[least], b) {
+		if !f.earlier(heap[least-1], b) {
 			break
 		}
-		f.set(c, i, c.heap[least])
+		f.set(index, i, heap[least-1])
 		i = least
 	}
-	f.set(c, i, b)
+	f.set(index, i, b)
 }

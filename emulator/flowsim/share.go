@@ -29,7 +29,7 @@ func (f *fluid) share() {
 	for i, c := range f.tmp.who {
 		rate := f.tmp.rates[i]
 		f.setRate(c, rate)
-		f.strained = f.strained || short(rate, f.wish(&f.classes[c]))
+		f.strained = f.strained || short(rate, f.wish(c))
 	}
 	f.fallOut()
 }
@@ -37,13 +37,14 @@ func (f *fluid) share() {
 func short(rate, wish float64) bool { return rate < wish*(1-slack) }
 
 // wish returns what each bundle of a class asks for, in bits a second at layer 2.
-func (f *fluid) wish(c *class) float64 {
+func (f *fluid) wish(index int32) float64 {
+	c := &f.classes[index]
 	r := &f.routes[c.route]
 	switch {
 	case r.fate != arrives:
 		return 0
 	case c.alone:
-		return c.wish
+		return f.rests[index].wish
 	case r.capped:
 		return min(f.routes[r.plain].rate, f.capacity[r.door])
 	case c.even:
@@ -62,7 +63,7 @@ func (f *fluid) grant() bool {
 	fits := true
 	for _, i := range f.busy {
 		c := &f.classes[i]
-		each := f.wish(c)
+		each := f.wish(i)
 		if each == 0 {
 			continue
 		}
@@ -71,7 +72,7 @@ func (f *fluid) grant() bool {
 			if load[l] == 0 {
 				touched = append(touched, l)
 			}
-			load[l] += each * float64(len(c.heap))
+			load[l] += each * float64(c.size)
 		}
 	}
 	for _, i := range f.live {
@@ -126,7 +127,7 @@ func (f *fluid) grant() bool {
 	}
 	if fits {
 		for _, i := range f.busy {
-			f.setRate(i, f.wish(&f.classes[i]))
+			f.setRate(i, f.wish(i))
 		}
 		f.grantLane()
 	}
@@ -140,7 +141,7 @@ func (f *fluid) fill() {
 	for _, i := range f.busy {
 		c := &f.classes[i]
 		links := f.routes[c.route].tight
-		t.classes = append(t.classes, f.ask(links, len(c.heap), f.wish(c)))
+		t.classes = append(t.classes, f.ask(links, int(c.size), f.wish(i)))
 		t.who = append(t.who, i)
 	}
 	f.fillPaces()
