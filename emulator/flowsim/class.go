@@ -105,8 +105,8 @@ func (f *fluid) join(index, b int32, left float64) {
 			c.v, c.at = 0, f.clock.Now()
 		}
 	}
-	f.bundles[b].class = index
-	f.mark[b] = f.vOf(c) + left
+	bu := &f.bundles[b]
+	bu.class, bu.mark = index, f.vOf(c)+left
 	f.push(index, b)
 	f.touch(index)
 	f.disturb()
@@ -114,10 +114,10 @@ func (f *fluid) join(index, b int32, left float64) {
 
 // leave takes a bundle out of its class and returns what is left of it.
 func (f *fluid) leave(b int32) float64 {
-	index := f.bundles[b].class
-	c := &f.classes[index]
-	left := max(f.mark[b]-f.vOf(c), 0)
-	f.drop(index, f.bundles[b].pos)
+	bu := &f.bundles[b]
+	index := bu.class
+	left := max(bu.mark-f.vOf(&f.classes[index]), 0)
+	f.drop(index, bu.pos)
 	f.thin(index)
 	return left
 }
@@ -165,7 +165,7 @@ func (f *fluid) runsOut(c *class, v, rate float64) bool {
 	if f.quantum > 0 {
 		least = max(least, rate*float64(slackness)) // what grid took for ended
 	}
-	return c.size > 0 && f.mark[c.first]-v < least
+	return c.size > 0 && f.bundles[c.first].mark-v < least
 }
 
 // endFirst ends the first bundle of a class, and whatever others have nothing left.
@@ -199,7 +199,7 @@ func (f *fluid) reschedule(index int32) {
 		return
 	}
 	if c.size > 0 && c.rate > 0 {
-		if d, ok := until(f.mark[c.first]-c.v, c.rate); ok {
+		if d, ok := until(f.bundles[c.first].mark-c.v, c.rate); ok {
 			c.planned = true
 			f.schedule(&f.rests[index].next, f.grid(c.at+d), event{kind: classEnds, index: index})
 			return

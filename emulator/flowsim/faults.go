@@ -105,7 +105,7 @@ func (f *fluid) void(b int32) {
 	f.account(b)
 	f.pull(b)
 	bu := &f.bundles[b]
-	bu.class, f.mark[b] = gone, 0
+	bu.class = gone
 	f.exit(bu.route)
 	f.lessLive(b)
 }

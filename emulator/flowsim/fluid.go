@@ -35,8 +35,7 @@ type fluid struct {
 	touched  []int32          // classes whose next end may have moved
 
 	bundles []bundle
-	mark    []float64 // by bundle: see bundle
-	warmth  []int32   // by bundle: its place among its coflow's warm rows, none for one at rest
+	parts   []float64 // by bundle: see bundle
 	coflows []coflow
 	byID    map[southbound.CoflowID]int32
 	live    []int32 // coflows with bundles that have not ended
@@ -96,24 +95,6 @@ type scratch struct {
 	to      []float64
 }
 
-// bundle is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends; on
-// its coflow's pace, its share of the pace's factor; withheld, the bytes; zero once it has ended.
-type bundle struct {
-	size    pathmap.Bytes
-	counted pathmap.Bytes // of it already in its route's books
-	coflow  int32
-	route   int32
-	class   int32 // onPace while it follows its coflow's pace, onLane with a rate of its own, onHold while it is withheld, gone once it has ended
-	pos     int32 // in the heap of its class, or among the lane's rows
-}
-
-const (
-	onPace = -1
-	gone   = -2
-	onLane = -3
-	onHold = -4
-)
-
 // nothing is how many bytes are as good as none: a bundle with less left ends with its class's next end.
 const nothing = 0.5
 
@@ -143,9 +124,15 @@ func (f *fluid) add(s *southbound.Start) {
 	}
 	f.takeCaps(index, s.Cap)
 	for i := range n {
-		r := f.routeOf(index, i, pair{s.Src[i], s.Dst[i], s.Tag[i]})
-		f.bundles[first+i], f.mark[first+i] = bundle{size: s.Size[i], coflow: index, route: r}, 0
-		f.enter(r)
+		p := pair{s.Src[i], s.Dst[i], s.Tag[i]}
+		r := f.routeOf(index, i, p)
+		bu := &f.bundles[first+i]
+		*bu = bundle{pair: p, size: s.Size[i], coflow: index, route: r, away: none}
+		if bu.holds() {
+			bu.away, bu.awayTag = f.byPair.find(pair{p.src, p.dst, southbound.TagCircuit}), southbound.TagCircuit
+		} else {
+			f.enter(r)
+		}
 		f.place(first+i, float64(s.Size[i]))
 	}
 	if f.relay != nil {
@@ -162,7 +149,7 @@ func (f *fluid) place(b int32, left float64) {
 	}
 	now := f.clock.Now()
 	switch {
-	case r.holds():
+	case bu.holds():
 		f.hold(b, left)
 	case r.capped && !f.fair && co.kind != free && paces(r.tag):
 		f.enlane(b, left, min(f.wishOf(co, b, left), f.capacity[r.door]))
@@ -195,7 +182,7 @@ func (f *fluid) pull(b int32) float64 {
 	case onLane:
 		return f.delane(b)
 	case onHold:
-		return f.mark[b]
+		return bu.mark
 	}
 	if f.classes[bu.class].alone {
 		co.late--
@@ -211,7 +198,7 @@ func (f *fluid) finish(b, route int32) {
 	bu, r := &f.bundles[b], &f.routes[route]
 	r.books += bu.size - bu.counted
 	bu.counted = bu.size
-	bu.class, f.mark[b] = gone, 0
+	bu.class = gone
 	f.exit(route)
 	if f.relay == nil || !f.relay.keeps(b) {
 		f.report(b)
@@ -269,29 +256,13 @@ func (f *fluid) leftOf(b int32) float64 {
 	case gone:
 		return 0
 	case onPace:
-		return f.mark[b] * f.coflows[bu.coflow].factorAt(f.clock.Now())
+		return f.parts[b] * f.coflows[bu.coflow].factorAt(f.clock.Now())
 	case onLane:
 		return f.lane.rows[bu.pos].leftAt(f.clock.Now())
 	case onHold:
-		return f.mark[b]
+		return bu.mark
 	}
-	return max(f.mark[b]-f.vOf(&f.classes[bu.class]), 0)
-}
-
-// steer gives a live bundle another route.
-func (f *fluid) steer(b int32, tag southbound.Tag) {
-	bu := &f.bundles[b]
-	old := f.routes[bu.route].pair
-	if old.tag == tag {
-		return
-	}
-	f.account(b)
-	left := f.pull(b)
-	f.exit(bu.route)
-	to := f.routeOf(bu.coflow, b-f.coflows[bu.coflow].first, pair{old.src, old.dst, tag})
-	f.bundles[b].route = to
-	f.enter(to)
-	f.place(b, left)
+	return max(bu.mark-f.vOf(&f.classes[bu.class]), 0)
 }
 
 // left returns what is left of a coflow. The slice is borrowed until anything happens to the coflow.
@@ -315,8 +286,8 @@ func (f *fluid) left(co *coflow) southbound.Left {
 	return southbound.Left{F: 1, Base: co.lefts, At: now, Live: co.live}
 }
 
-// leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some in the lane: the marks that
-// the pace has anyway, ended rows having one of zero. Rows in the lane use no mark, so theirs is set for this.
+// leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some in the lane: the parts that
+// the pace has anyway, ended rows having one of zero. Rows in the lane use none, so theirs is set for this.
 func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool) {
 	if co.kind != paced || co.live == 0 || len(co.legs) > 0 {
 		return southbound.Left{}, false
@@ -331,9 +302,9 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool
 			row := co.extra[i].Row
 			b := co.first + row
 			if bu := &f.bundles[b]; bu.class == onLane {
-				f.mark[b] = f.lane.rows[bu.pos].leftAt(now)
+				f.parts[b] = f.lane.rows[bu.pos].leftAt(now)
 				if factor != 1 {
-					f.mark[b] /= factor
+					f.parts[b] /= factor
 				}
 				co.off = append(co.off, row)
 			}
@@ -343,7 +314,7 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool
 		}
 	}
 	f.loads(co)
-	return southbound.Left{F: factor, Base: f.mark[co.first:co.end:co.end], At: now, Live: co.live, Load: co.load, Off: co.off, Version: co.sums}, true
+	return southbound.Left{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Live: co.live, Load: co.load, Off: co.off, Version: co.sums}, true
 }
 
 // settle brings routes and rates up to date with everything that was done at this instant. It costs nothing where

@@ -156,7 +156,7 @@ func (f *fluid) redue(index int32) {
 		f.undue(c)
 		return
 	}
-	due := f.mark[c.first] - c.v
+	due := f.bundles[c.first].mark - c.v
 	g := &f.groups[c.group]
 	switch {
 	case c.slot == none:

@@ -6,7 +6,8 @@ package flowsim
 const arity = 4
 
 func (f *fluid) earlier(a, b int32) bool {
-	return f.mark[a] < f.mark[b] || f.mark[a] == f.mark[b] && a < b
+	x, y := f.bundles[a].mark, f.bundles[b].mark
+	return x < y || x == y && a < b
 }
 
 // member returns the bundle at a place of a class.

@@ -12,11 +12,11 @@ func TestClassHeap(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		n := 1 + rng.IntN(60)
-		f := &fluid{bundles: make([]bundle, n), mark: make([]float64, n)}
+		f := &fluid{bundles: make([]bundle, n)}
 		c := f.newClass()
 		var in []int32
 		for b := range int32(n) {
-			f.mark[b] = float64(rng.IntN(20)) // many ties
+			f.bundles[b].mark = float64(rng.IntN(20)) // many ties
 			f.push(c, b)
 			in = append(in, b)
 		}

@@ -7,7 +7,8 @@ import "lightloom/southbound"
 
 // hold puts a bundle with so many bytes left on a route that sends nothing.
 func (f *fluid) hold(b int32, left float64) {
-	f.bundles[b].class, f.mark[b] = onHold, left
+	bu := &f.bundles[b]
+	bu.class, bu.mark = onHold, left
 	f.disturb()
 }
 
@@ -20,5 +21,5 @@ func newRoute(p pair) route {
 	return r
 }
 
-// holds says whether a route sends nothing.
-func (r *route) holds() bool { return r.tag == southbound.TagHold }
+// holds says whether a route sends nothing, or a bundle is to: which is told without its route.
+func (p *pair) holds() bool { return p.tag == southbound.TagHold }

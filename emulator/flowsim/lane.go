@@ -88,6 +88,7 @@ func (f *fluid) delane(b int32) float64 {
 		}
 	}
 	ln.rows = ln.rows[:last]
+	f.parts[b] = 0
 	f.relax()
 	return r.leftAt(f.clock.Now())
 }

@@ -18,7 +18,7 @@ func TestLaneFirstEnds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 27))
 		n := 2 + rng.IntN(60)
 		f := &fluid{clock: &des.Clock[event]{}, perBit: 1.0 / 8e9, bundles: make([]bundle, n),
-			mark: make([]float64, n), routes: make([]route, 1), coflows: []coflow{{live: 1 << 20}}}
+			parts: make([]float64, n), routes: make([]route, 1), coflows: []coflow{{live: 1 << 20}}}
 		f.routes[0].fate, f.routes[0].live = arrives, 1<<20
 		for b := range f.bundles {
 			f.enlane(int32(b), float64(1+rng.IntN(50)), 0)

@@ -49,8 +49,9 @@ const noCoflow southbound.CoflowID = -2
 func (x *relay) begin(l int32, tag southbound.Tag) {
 	f, g := x.fluid, &x.legs[l]
 	b := x.row(l)
-	r := f.routeOf(g.coflow, 0, x.pairOf(g, tag))
-	f.bundles[b], f.mark[b] = bundle{size: g.size, coflow: g.coflow, route: r}, 0
+	p := x.pairOf(g, tag)
+	r := f.routeOf(g.coflow, 0, p)
+	f.bundles[b] = bundle{pair: p, size: g.size, coflow: g.coflow, route: r, away: none}
 	f.enter(r)
 	f.place(b, float64(g.size))
 }
@@ -138,7 +139,7 @@ func (x *relay) forsake(h southbound.HostID) {
 		b := x.row(l)
 		f.account(b)
 		f.pull(b)
-		f.bundles[b].class, f.mark[b] = gone, 0
+		f.bundles[b].class = gone
 		f.exit(f.bundles[b].route)
 		x.over(l)
 		if x.delivered(g.parent) {

@@ -55,7 +55,7 @@ func (f *fluid) loads(co *coflow) {
 	co.load = co.load[:0]
 	for b := co.first; b < co.end; b++ {
 		if f.bundles[b].class == onPace {
-			co.load = f.sum(co.load, where, &f.routes[f.bundles[b].route], f.mark[b])
+			co.load = f.sum(co.load, where, &f.routes[f.bundles[b].route], f.parts[b])
 		}
 	}
 	if co.where == nil {

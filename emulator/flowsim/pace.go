@@ -7,7 +7,7 @@ import (
 	"lightloom/southbound"
 )
 
-// coflow is the rows that were declared together. Those that follow its pace have mark × factor bytes left; the factor
+// coflow is the rows that were declared together. Those that follow its pace have part × factor bytes left; the factor
 // falls in a line to zero at the finish instant, so all of them cost one event.
 type coflow struct {
 	id         southbound.CoflowID
@@ -87,9 +87,9 @@ func (f *fluid) joinPace(co *coflow, b int32, left float64) {
 	now := f.clock.Now()
 	f.rebase(co)
 	f.bundles[b].class = onPace
-	f.mark[b] = left / co.factor
+	f.parts[b] = left / co.factor
 	co.on++
-	f.addLoad(co, &f.routes[f.bundles[b].route], f.mark[b])
+	f.addLoad(co, &f.routes[f.bundles[b].route], f.parts[b])
 	if co.on == 1 && co.running(now) {
 		f.schedule(&co.finish, f.grid(co.until), event{kind: paceEnds, index: f.bundles[b].coflow})
 	}
@@ -98,8 +98,9 @@ func (f *fluid) joinPace(co *coflow, b int32, left float64) {
 
 // leavePace takes a bundle off its coflow's pace and returns what is left of it.
 func (f *fluid) leavePace(co *coflow, b int32) float64 {
-	left := f.mark[b] * co.factorAt(f.clock.Now())
-	f.addLoad(co, &f.routes[f.bundles[b].route], -f.mark[b])
+	left := f.parts[b] * co.factorAt(f.clock.Now())
+	f.addLoad(co, &f.routes[f.bundles[b].route], -f.parts[b])
+	f.parts[b] = 0
 	if co.on--; co.on == 0 {
 		f.clock.Cancel(co.finish)
 	}
@@ -118,7 +119,7 @@ func (f *fluid) rebase(co *coflow) {
 	if co.on > 0 {
 		for b := co.first; b < co.end; b++ {
 			if f.bundles[b].class == onPace {
-				f.mark[b] *= co.factor
+				f.parts[b] *= co.factor
 			}
 		}
 		co.stale = true
@@ -179,6 +180,7 @@ func (f *fluid) paceEnd(index int32) {
 	co.on, co.stale = 0, true
 	for b := co.first; b < co.end; b++ {
 		if f.bundles[b].class == onPace {
+			f.parts[b] = 0
 			f.finish(b, f.bundles[b].route)
 		}
 	}

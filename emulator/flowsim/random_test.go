@@ -173,6 +173,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 	}
 	for _, a := range sc.actions {
 		run(a.at)
+		checkBundles(t, s.fluid)
 		if len(lefts)%7 == 6 { // seldom, since it closes the books that the next look is to find open
 			checkInto(t, s)
 		}

@@ -277,7 +277,7 @@ func (x *relay) rest(i, j int32) (sum float64) {
 // waits says whether a leg has no circuit now: not even one that leads where it is to go, if it came in the same slot.
 func (x *relay) waits(l int32) bool {
 	f := x.fluid
-	return f.routes[f.bundles[x.row(l)].route].tag == southbound.TagHold
+	return f.bundles[x.row(l)].holds()
 }
 
 func (x *relay) lives(o ownRow) bool {

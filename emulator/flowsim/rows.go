@@ -58,7 +58,6 @@ func (f *fluid) makeRows(n int32) (first int32) {
 	}
 	first = int32(len(f.bundles))
 	f.bundles = append(f.bundles, make([]bundle, n)...)
-	f.mark = append(f.mark, make([]float64, n)...)
-	f.warmth = append(f.warmth, make([]int32, n)...)
+	f.parts = append(f.parts, make([]float64, n)...)
 	return first
 }

@@ -170,7 +170,7 @@ func (f *fluid) fillPaces() {
 		for b := co.first; b < co.end; b++ {
 			if f.bundles[b].class == onPace {
 				t.members = append(t.members, b)
-				t.classes = append(t.classes, f.ask(f.routes[f.bundles[b].route].tight, 1, f.mark[b]*slope))
+				t.classes = append(t.classes, f.ask(f.routes[f.bundles[b].route].tight, 1, f.parts[b]*slope))
 			}
 		}
 	}

@@ -8,24 +8,62 @@ type turn struct {
 	tag    southbound.Tag
 }
 
-// foresee reads what turns will look at: a bundle, its route, the table where the one that it gets begins, that route, its
-// class. Hardly any of it is in a cache where there are many bundles and routes, and each says where the next one is; but
+// foresee reads what turns will look at: a bundle, the table where the route that it gets begins, that route, its class. Hardly any of it is in a cache where there are many bundles and routes, and each says where the next one is; but
 // those of several bundles are waited for together here, and one after the other where they are turned.
 func (f *fluid) foresee(turns []turn) {
 	seen := uint32(0)
 	for _, t := range turns {
-		p := f.routes[f.bundles[t.bundle].route].pair
-		p.tag = t.tag
+		bu := &f.bundles[t.bundle]
+		p := pair{bu.src, bu.dst, t.tag}
+		if p.holds() {
+			continue // it gets no route
+		}
 		seen += f.find.foresee(p)
-		i := f.byPair.find(p)
+		i := bu.away
+		if bu.awayTag != t.tag || i == none {
+			i = f.byPair.find(p)
+		}
 		if i == none {
 			continue
 		}
 		r := &f.routes[i]
-		seen += uint32(len(r.links))
+		seen += uint32(len(r.links)) + uint32(r.even)
 		if r.shared != none {
 			seen += uint32(f.classes[r.shared].pos)
 		}
 	}
 	f.tmp.seen = seen
+}
+
+// steer gives a live bundle another route.
+func (f *fluid) steer(b int32, tag southbound.Tag) {
+	bu := &f.bundles[b]
+	if bu.tag == tag {
+		return
+	}
+	f.account(b)
+	left := f.pull(b)
+	if !bu.holds() {
+		f.exit(bu.route)
+	}
+	to, known := f.awayOf(bu, tag)
+	if !known {
+		to = f.routeOf(bu.coflow, b-f.coflows[bu.coflow].first, pair{bu.src, bu.dst, tag})
+	}
+	bu.away, bu.awayTag = bu.route, bu.tag
+	bu.route, bu.tag = to, tag
+	if !bu.holds() {
+		f.enter(to)
+	}
+	f.place(b, left)
+}
+
+// awayOf returns the route that a bundle was expected to be given, if it is the one of this tag. Rows with caps and legs
+// have routes of their own.
+func (f *fluid) awayOf(bu *bundle, tag southbound.Tag) (int32, bool) {
+	if bu.away == none || bu.awayTag != tag {
+		return none, false
+	}
+	co := &f.coflows[bu.coflow]
+	return bu.away, co.caps == nil && co.leg == 0
 }

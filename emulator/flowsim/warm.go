@@ -7,7 +7,8 @@ package flowsim
 func (f *fluid) lend(co *coflow) {
 	co.lefts = make([]float64, co.rows)
 	for b := co.first; b < co.end; b++ {
-		if f.warmth[b] = none; f.bundles[b].class != gone {
+		bu := &f.bundles[b]
+		if bu.warmth = none; bu.class != gone {
 			f.rest(co, b, f.leftOf(b))
 		}
 	}
@@ -15,12 +16,13 @@ func (f *fluid) lend(co *coflow) {
 
 // rest notes whether a bundle that is about to be placed is withheld.
 func (f *fluid) rest(co *coflow, b int32, left float64) {
-	if f.routes[f.bundles[b].route].holds() {
+	bu := &f.bundles[b]
+	if bu.holds() {
 		f.cool(co, b, left)
 		return
 	}
-	if f.warmth[b] == none {
-		f.warmth[b] = int32(len(co.warm))
+	if bu.warmth == none {
+		bu.warmth = int32(len(co.warm))
 		co.warm = append(co.warm, b-co.first)
 	}
 }
@@ -28,11 +30,12 @@ func (f *fluid) rest(co *coflow, b int32, left float64) {
 // cool takes a bundle out of the warm ones; so much is left of it until it is warm again.
 func (f *fluid) cool(co *coflow, b int32, left float64) {
 	co.lefts[b-co.first] = left
-	if i := f.warmth[b]; i != none {
+	bu := &f.bundles[b]
+	if i := bu.warmth; i != none {
 		last := co.warm[len(co.warm)-1]
 		co.warm[i] = last
-		f.warmth[co.first+last] = i
+		f.bundles[co.first+last].warmth = i
 		co.warm = co.warm[:len(co.warm)-1]
-		f.warmth[b] = none
+		bu.warmth = none
 	}
 }
