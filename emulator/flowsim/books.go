@@ -60,7 +60,7 @@ func (f *fluid) post(r *route) {
 	if r.books == 0 {
 		return
 	}
-	for _, l := range r.links {
+	for _, l := range r.links() {
 		f.payload[l] += r.books
 	}
 	r.posted += r.books

@@ -55,7 +55,7 @@ func (f *fluid) listen(s *southbound.Spread) {
 // told returns what the ports of a route give each bundle, in bits a second.
 func (f *fluid) told(r *route) float64 {
 	rate := math.Inf(1)
-	for _, l := range r.tight {
+	for _, l := range f.tight(r) {
 		rate = min(rate, float64(f.tell[l]))
 	}
 	return rate

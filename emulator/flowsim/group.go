@@ -83,7 +83,7 @@ func (f *fluid) sit() {
 		}
 		if n > 0 || c.group != none {
 			f.tmp.links = f.tmp.links[:0]
-			for _, l := range r.tight {
+			for _, l := range f.tight(r) {
 				f.tmp.links = append(f.tmp.links, pathmap.LinkID(f.seats[l]))
 			}
 			f.levels.Set(i, f.tmp.links, n)

@@ -62,8 +62,9 @@ func (l *laned) leftAt(now time.Duration) float64 {
 func (f *fluid) enlane(b int32, left, wish float64) {
 	f.bundles[b].class, f.bundles[b].pos = onLane, int32(len(f.lane.rows))
 	r := &f.routes[f.bundles[b].route]
+	tight := f.tight(r)
 	f.lane.rows = append(f.lane.rows, laned{bundle: b, pos: none, wish: wish, left: left, at: f.clock.Now(), end: southbound.Never,
-		src: r.src, dst: r.dst, ends: firstTwo(r.tight), tight: r.tight, stands: r.fate != arrives})
+		src: r.src, dst: r.dst, ends: firstTwo(tight), tight: tight, stands: r.fate != arrives})
 	f.disturb()
 }
 

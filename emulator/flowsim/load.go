@@ -17,7 +17,7 @@ func (f *fluid) addLoad(co *coflow, r *route, mark float64) {
 	if mark < 0 {
 		rows = -1
 	}
-	for _, l := range r.links {
+	for _, l := range r.links() {
 		i := co.where[l] - 1
 		if i < 0 {
 			i = int32(len(co.load))
@@ -66,7 +66,7 @@ func (f *fluid) loads(co *coflow) {
 }
 
 func (f *fluid) sum(load []southbound.LinkLoad, where []int32, r *route, mark float64) []southbound.LinkLoad {
-	for _, l := range r.links {
+	for _, l := range r.links() {
 		if where[l] == 0 {
 			load = append(load, southbound.LinkLoad{Link: l})
 			where[l] = int32(len(load))

@@ -41,7 +41,7 @@ type route struct {
 	fate   fate
 	hop    hop           // of a leg: the part of the way that it is for
 	capped bool          // of one bundle that has a cap
-	asks   uint8         // how many of few were asked
+	asks   uint8         // how many of few were asked; many: those in spill were
 	live   int32         // bundles that are not withheld, in whichever class or pace
 	pos    int32         // in fluid.active
 	stuck  int32         // bundles that have been counted as standing still
@@ -50,42 +50,24 @@ type route struct {
 	books  pathmap.Bytes // received over links and not yet in fluid.payload
 	few    [4]pathmap.NodeID
 
-	links  []pathmap.LinkID
-	more   []pathmap.NodeID // asked, if they were more than few
-	tight  []pathmap.LinkID // of links, those that can hold a bundle back: links itself where all can
-	listed []pathmap.NodeID // in whose list of fluid.watch it is: all those asked, as long as it has bundles
-	rate   float64          // asked for each bundle of the shared class: bits a second; 0 holds
-	posted pathmap.Bytes    // received over whatever links and in fluid.payload
-	even   int32            // class of the bundles that have what their ports were told; none where there never was one
-	moved  bool             // another way has just been found, while bundles were on theirs
+	// And in the next line what a new way of it changes.
+	near   [6]pathmap.LinkID
+	listed [4]pathmap.NodeID
+	posted pathmap.Bytes // received over whatever links and in fluid.payload
+	even   int32         // class of the bundles that have what their ports were told; none where there never was one
+	hops   uint8         // how many of near are its links; many: those in spill are
+	lists  uint8         // how many of listed it is in, besides those in spill
+	moved  bool          // another way has just been found, while bundles were on theirs
+	spill  *spill        // nil: all of it is here
+
+	tight []pathmap.LinkID // of its links, those that can hold a bundle back, where not all can
+	rate  float64          // asked for each bundle of the shared class: bits a second; 0 holds
 
 	// Of a bundle that has a cap, which has a route of its own.
 	door  pathmap.LinkID // a link of that capacity that nothing else goes over
 	plain int32          // the route of its pair without a cap
-}
 
-// way is memory for what a walk of usual length finds, together for the same reason.
-type way struct {
-	links  [6]pathmap.LinkID
-	listed [4]pathmap.NodeID
-}
-
-// asked returns whose tables say where a route leads. Borrowed until the route is walked again.
-func (r *route) asked() []pathmap.NodeID {
-	if len(r.more) > 0 {
-		return r.more
-	}
-	return r.few[:r.asks]
-}
-
-// ask keeps who was asked.
-func (r *route) ask(nodes []pathmap.NodeID) {
-	r.asks, r.more = 0, r.more[:0]
-	if len(nodes) > len(r.few) {
-		r.more = append(r.more, nodes...)
-		return
-	}
-	r.asks = uint8(copy(r.few[:], nodes))
+	_ [3]uint64 // for the next one to begin with a line
 }
 
 // route returns the route of a pair.
@@ -122,8 +104,7 @@ func (f *fluid) enter(index int32) {
 func (f *fluid) list(index int32) {
 	r := &f.routes[index]
 	for _, n := range r.asked() {
-		if !slices.Contains(r.listed, n) {
-			r.listed = append(r.listed, n)
+		if r.enlist(n) {
 			f.watch[n] = append(f.watch[n], index)
 		}
 	}
@@ -138,9 +119,7 @@ func (f *fluid) unlist(n pathmap.NodeID) {
 			keep = append(keep, i)
 			continue
 		}
-		last := len(r.listed) - 1
-		r.listed[slices.Index(r.listed, n)] = r.listed[last]
-		r.listed = r.listed[:last]
+		r.delist(n)
 	}
 	f.watch[n] = keep
 }
@@ -183,10 +162,6 @@ func (f *fluid) fresh(r *route) bool {
 // walk appends the links of a route as the tables stand.
 func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fate fate) {
 	r.walked = f.tables
-	if r.links == nil {
-		w := new(way)
-		r.links, r.listed = w.links[:0], w.listed[:0]
-	}
 	var err error
 	links, f.tmp.asked, fate, err = f.find.find(r.pair, buf, f.tmp.asked[:0])
 	r.ask(f.tmp.asked)
@@ -202,7 +177,7 @@ func (f *fluid) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fa
 // adopt gives a route other links. What its bundles have received must be in its books.
 func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 	f.post(r)
-	r.links = append(r.links[:0], links...)
+	r.lead(links)
 	f.tighten(r)
 	r.fate = fate
 	for _, c := range [...]int32{r.shared, r.even} {
@@ -218,11 +193,10 @@ func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 // tighten finds which links of a route can hold a bundle back.
 func (f *fluid) tighten(r *route) {
 	if f.narrow && !r.capped {
-		r.tight = r.links
-		return
+		return // all can
 	}
 	r.tight = r.tight[:0]
-	for _, l := range r.links {
+	for _, l := range r.links() {
 		if !f.wide[l] {
 			r.tight = append(r.tight, l)
 		}
@@ -230,6 +204,14 @@ func (f *fluid) tighten(r *route) {
 	if r.capped {
 		r.tight = append(r.tight, r.door)
 	}
+}
+
+// tight returns the links of a route that can hold a bundle back. Borrowed until it is led elsewhere.
+func (f *fluid) tight(r *route) []pathmap.LinkID {
+	if f.narrow && !r.capped {
+		return r.links()
+	}
+	return r.tight
 }
 
 // suspect notes that bundles on a route may stand still, once time passes.
@@ -316,7 +298,7 @@ func (f *fluid) walkAgain(w *rewalker, i int32) {
 	first := len(w.links)
 	links, fate := f.walk(r, w.links)
 	w.links, w.walked = links, append(w.walked, i)
-	if fate == r.fate && slices.Equal(links[first:], r.links) {
+	if fate == r.fate && slices.Equal(links[first:], r.links()) {
 		w.links = links[:first]
 		return
 	}

@@ -68,7 +68,7 @@ func (f *fluid) grant() bool {
 			continue
 		}
 		fits = fits && !math.IsInf(each, 1)
-		for _, l := range f.routes[c.route].tight {
+		for _, l := range f.tight(&f.routes[c.route]) {
 			if load[l] == 0 {
 				touched = append(touched, l)
 			}
@@ -140,7 +140,7 @@ func (f *fluid) fill() {
 	t.classes, t.who, t.members = t.classes[:0], t.who[:0], t.members[:0]
 	for _, i := range f.busy {
 		c := &f.classes[i]
-		links := f.routes[c.route].tight
+		links := f.tight(&f.routes[c.route])
 		t.classes = append(t.classes, f.ask(links, int(c.size), f.wish(i)))
 		t.who = append(t.who, i)
 	}
@@ -170,7 +170,7 @@ func (f *fluid) fillPaces() {
 		for b := co.first; b < co.end; b++ {
 			if f.bundles[b].class == onPace {
 				t.members = append(t.members, b)
-				t.classes = append(t.classes, f.ask(f.routes[f.bundles[b].route].tight, 1, f.parts[b]*slope))
+				t.classes = append(t.classes, f.ask(f.tight(&f.routes[f.bundles[b].route]), 1, f.parts[b]*slope))
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func checkRates(t *testing.T, f *fluid) {
 	var classes []maxmin.Class
 	for _, i := range f.busy {
 		c := &f.classes[i]
-		classes = append(classes, maxmin.Class{Links: f.routes[c.route].links, Flows: float64(c.size)})
+		classes = append(classes, maxmin.Class{Links: f.routes[c.route].links(), Flows: float64(c.size)})
 	}
 	want := make([]float64, len(classes))
 	solver.Solve(f.capacity, classes, want)

@@ -27,7 +27,7 @@ func (f *fluid) foresee(turns []turn) {
 			continue
 		}
 		r := &f.routes[i]
-		seen += uint32(len(r.links)) + uint32(r.even)
+		seen += uint32(r.live) + uint32(r.even)
 		if r.shared != none {
 			seen += uint32(f.classes[r.shared].pos)
 		}

@@ -34,10 +34,10 @@ func (s *Sim) Waiting(by []float64) {
 				continue
 			}
 			r := &f.routes[f.bundles[b].route]
-			for _, l := range r.links {
+			for _, l := range r.links() {
 				by[l] += left
 			}
-			if len(r.links) == 0 {
+			if len(r.links()) == 0 {
 				at, port := s.fabric.HostNode[r.pair.src], southbound.Port(0)
 				if r.hop == lastHop { // a rack keeps it
 					rack := s.fabric.RackOf(int32(r.pair.src))
