@@ -229,7 +229,7 @@ func (x *crossbar) diff(c *southbound.Change) *circuitChange {
 
 func (d *Device) status(c *circuit, s southbound.Status) {
 	c.status = s
-	d.emit(southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: c.in, Out: c.out, Status: s})
+	d.emit(southbound.ConnectionStatus, c.in, c.out, s)
 }
 
 // applyCircuits is the instant at which mirrors move.
@@ -357,9 +357,10 @@ func (d *Device) locked(c *circuit) {
 func (d *Device) darken(c *circuit) {
 	c.epoch++
 	if c.made && c.litFrom < d.now {
-		lit := LitInterval{c.in, c.out, c.litFrom, d.now, c.took}
-		if d.xbar.log.add(lit); d.cfg.OnLit != nil {
-			d.cfg.OnLit(lit)
+		lit := d.xbar.log.add()
+		lit.In, lit.Out, lit.From, lit.To = c.in, c.out, c.litFrom, d.now
+		if lit.Took = c.took; d.cfg.OnLit != nil {
+			d.cfg.OnLit(*lit)
 		}
 	}
 	c.made = false

@@ -164,6 +164,14 @@ func (d *Device) Advance(now time.Duration, emit func(southbound.DeviceEvent)) {
 	d.events = d.events[:0]
 }
 
+// Take is Advance for who keeps what happened in a list, and returns that with what is appended.
+func (d *Device) Take(now time.Duration, to []southbound.DeviceEvent) []southbound.DeviceEvent {
+	d.run(now)
+	to = append(to, d.events...)
+	d.events = d.events[:0]
+	return to
+}
+
 func (d *Device) run(now time.Duration) {
 	for {
 		it, ok := d.agenda.pop(now)
@@ -188,12 +196,15 @@ func (d *Device) stamp(at time.Duration) time.Duration {
 	return max(at, d.now)
 }
 
-func (d *Device) emit(e southbound.DeviceEvent) {
-	if d.down && e.Kind != southbound.Lost {
+// emit notes an event, written where it stays: a copy would have to wait for what was written just before.
+func (d *Device) emit(kind southbound.DeviceEventKind, in, out southbound.Port, status southbound.Status) {
+	if d.down && kind != southbound.Lost {
 		return // nobody is told while it boots; afterwards everything is told anew
 	}
-	e.At, e.Device = d.now, d.cfg.ID
-	d.events = append(d.events, e)
+	d.events = append(d.events, southbound.DeviceEvent{})
+	e := &d.events[len(d.events)-1]
+	e.At, e.Device, e.Kind = d.now, d.cfg.ID, kind
+	e.In, e.Out, e.Status = in, out, status
 }
 
 func (d *Device) fail(err error) {

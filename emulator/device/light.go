@@ -57,7 +57,7 @@ func (d *Device) tell(port southbound.Port) {
 	if l.is {
 		kind = southbound.PortUp
 	}
-	d.emit(southbound.DeviceEvent{Kind: kind, In: port, Out: southbound.NoPort})
+	d.emit(kind, port, southbound.NoPort, 0)
 }
 
 func (d *Device) downPorts() []southbound.Port {

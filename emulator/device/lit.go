@@ -32,14 +32,16 @@ type litLog struct {
 	dropped uint64
 }
 
-func (l *litLog) add(i LitInterval) {
+// add returns where the next interval is to be written.
+func (l *litLog) add() *LitInterval {
 	if len(l.ended) < l.size {
-		l.ended = append(l.ended, i)
-		return
+		l.ended = append(l.ended, LitInterval{})
+		return &l.ended[len(l.ended)-1]
 	}
-	l.ended[l.oldest] = i
+	i := &l.ended[l.oldest]
 	l.oldest = (l.oldest + 1) % l.size
 	l.dropped++
+	return i
 }
 
 // Log returns the intervals of light so far, sorted by (From, In): the last Config.LogSize that ended, and those that go

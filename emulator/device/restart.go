@@ -44,7 +44,7 @@ func (d *Device) halt() {
 	}
 	d.down = true
 	d.agenda.clear()
-	d.emit(southbound.DeviceEvent{Kind: southbound.Lost, In: southbound.NoPort, Out: southbound.NoPort})
+	d.emit(southbound.Lost, southbound.NoPort, southbound.NoPort, 0)
 	if d.cfg.Kind == Packet {
 		d.stopRules()
 	} else {
@@ -102,12 +102,12 @@ func (d *Device) boot() {
 		d.bootCircuits()
 	}
 	for _, c := range d.xbar.seen() {
-		d.emit(southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: c.Status})
+		d.emit(southbound.ConnectionStatus, c.In, c.Out, c.Status)
 	}
 	for _, p := range d.downPorts() {
-		d.emit(southbound.DeviceEvent{Kind: southbound.PortDown, In: p, Out: southbound.NoPort})
+		d.emit(southbound.PortDown, p, southbound.NoPort, 0)
 	}
-	d.emit(southbound.DeviceEvent{Kind: southbound.Synced, In: southbound.NoPort, Out: southbound.NoPort})
+	d.emit(southbound.Synced, southbound.NoPort, southbound.NoPort, 0)
 	for i, l := range d.lights {
 		if l.is != l.told {
 			d.detect(southbound.Port(i))

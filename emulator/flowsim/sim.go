@@ -182,7 +182,9 @@ func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []sout
 		f.pass()
 	}
 	s.clock.Set(to)
-	slices.SortFunc(f.events, compareEvents)
+	if len(f.events) > 1 {
+		slices.SortFunc(f.events, compareEvents)
+	}
 	hosts, devices = append(hosts, f.events...), append(devices, s.emitted...)
 	f.events, s.emitted = f.events[:0], s.emitted[:0]
 	err := errors.Join(f.errs...)

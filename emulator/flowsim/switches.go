@@ -142,10 +142,14 @@ func (w *switchboard) plan() {
 
 // advance runs what is due and tells everybody.
 func (w *switchboard) advance() {
-	w.dev.Advance(w.sim.clock.Now(), func(e southbound.DeviceEvent) {
-		w.sim.emitted = append(w.sim.emitted, e)
-		w.deliver(e)
-	})
+	s := w.sim
+	first := len(s.emitted)
+	s.emitted = w.dev.Take(s.clock.Now(), s.emitted)
+	if len(w.watchers) > 0 {
+		for _, e := range s.emitted[first:] {
+			w.deliver(e)
+		}
+	}
 	w.plan()
 }
 
@@ -168,8 +172,9 @@ func (w *switchboard) Set(ctx context.Context, c *southbound.Change) error {
 	}
 	w.sim.mu.Lock()
 	defer w.sim.mu.Unlock()
-	defer w.plan()
-	return w.dev.Set(w.sim.clock.Now(), c)
+	err := w.dev.Set(w.sim.clock.Now(), c)
+	w.plan()
+	return err
 }
 
 // Read implements southbound.Device.
