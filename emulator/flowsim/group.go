@@ -200,6 +200,7 @@ func (f *fluid) groupEnd(i int32) {
 		if d, ok := g.until(c.due); !ok || f.grid(now+d) > now {
 			return
 		}
+		f.foreseeEnd(index)
 		f.endFirst(index, g.v+c.v, g.rate)
 		f.thin(index)
 		f.redue(index)

@@ -29,10 +29,26 @@ func (f *fluid) foresee(turns []turn) {
 		r := &f.routes[i]
 		seen += uint32(r.live) + uint32(r.even)
 		if r.shared != none {
-			seen += uint32(f.classes[r.shared].pos)
+			seen += f.foreseeClass(r.shared)
 		}
 	}
 	f.tmp.seen = seen
+}
+
+// foreseeClass reads what is looked at of a class that a bundle comes to or leaves, here and where rates are shared.
+func (f *fluid) foreseeClass(index int32) uint32 {
+	seen := uint32(f.classes[index].pos)
+	if f.levels != nil {
+		seen += uint32(f.levels.Foresee(index))
+	}
+	return seen
+}
+
+// foreseeEnd reads what the end of a class's first bundle will look at, for the same reason.
+func (f *fluid) foreseeEnd(index int32) {
+	c := &f.classes[index]
+	bu, r := &f.bundles[c.first], &f.routes[c.route]
+	f.tmp.seen += f.foreseeClass(index) + uint32(bu.pos) + uint32(r.live) + uint32(r.even)
 }
 
 // steer gives a live bundle another route.

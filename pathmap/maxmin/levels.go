@@ -79,6 +79,15 @@ func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	s.asks.add(class, links, flows)
 }
 
+// Foresee reads what Set and Solve will look at of a class, and returns whatever is there. Nothing hangs on it: who knows of
+// several that will change can have all of them come from memory at once.
+func (s *Levels) Foresee(class int32) int32 {
+	if int(class) >= len(s.classes) || int(class) >= len(s.asks.of) {
+		return 0
+	}
+	return s.classes[class].flows + s.asks.of[class]
+}
+
 // widen goes on without pairs, for a class that has more than two links.
 func (s *Levels) widen() {
 	p := s.pairs

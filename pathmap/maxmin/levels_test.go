@@ -157,3 +157,21 @@ func BenchmarkLevels(b *testing.B) {
 	}
 	b.ReportMetric(float64(s.work)/float64(b.N), "seats/op")
 }
+
+// TestForesee: who looks ahead changes nothing, and may ask for whom there is not.
+func TestForesee(t *testing.T) {
+	for _, links := range [][]pathmap.LinkID{{0, 1}, {0, 1, 2}} {
+		s := NewLevels([]float64{10, 20, 30})
+		for class := range int32(4) {
+			s.Foresee(class)
+		}
+		s.Set(1, links, 2)
+		for class := range int32(4) {
+			s.Foresee(class)
+		}
+		s.Solve(func(int32, int32, int32) {})
+		if got := s.Level(0); got != 5 {
+			t.Errorf("over %v: level %v, want 5", links, got)
+		}
+	}
+}
