@@ -41,11 +41,13 @@ func (a *agenda) next() (time.Duration, bool) {
 	return a.items[a.first].at, true
 }
 
-// pop takes the first item that is due.
-func (a *agenda) pop(now time.Duration) (item, bool) {
-	if a.first == len(a.items) || a.items[a.first].at > now {
-		return item{}, false
-	}
+// due says whether an item is.
+func (a *agenda) due(now time.Duration) bool {
+	return a.first < len(a.items) && a.items[a.first].at <= now
+}
+
+// pop takes the first item, which there is.
+func (a *agenda) pop() item {
 	it := a.items[a.first]
 	a.items[a.first] = item{} // it may hold memory
 	a.first++
@@ -54,7 +56,7 @@ func (a *agenda) pop(now time.Duration) (item, bool) {
 		clear(a.items[n:])
 		a.items, a.first = a.items[:n], 0
 	}
-	return it, true
+	return it
 }
 
 func (a *agenda) clear() {

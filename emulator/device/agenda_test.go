@@ -33,10 +33,10 @@ func TestAgenda(t *testing.T) {
 			if at, ok := a.next(); ok != (len(twin) > 0) || ok && at != twin[0].at {
 				t.Fatalf("seed %d: next at %v, %v of %d", seed, at, ok, len(twin))
 			}
-			if it, ok := a.pop(now); ok != (len(twin) > 0 && twin[0].at <= now) {
-				t.Fatalf("seed %d: popped at %v: %v of %d", seed, now, ok, len(twin))
+			if ok := a.due(now); ok != (len(twin) > 0 && twin[0].at <= now) {
+				t.Fatalf("seed %d: due at %v: %v of %d", seed, now, ok, len(twin))
 			} else if ok {
-				if it.at != twin[0].at || it.epoch != twin[0].epoch {
+				if it := a.pop(); it.at != twin[0].at || it.epoch != twin[0].epoch {
 					t.Fatalf("seed %d: popped %d of %v, want %d of %v", seed, it.epoch, it.at, twin[0].epoch, twin[0].at)
 				}
 				twin = twin[1:]

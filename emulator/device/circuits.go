@@ -28,8 +28,9 @@ type crossbar struct {
 	byIn, byOut []*circuit // wanted
 	leaving     []*circuit // in the order of their deletion
 	log         litLog
-	used        []bool // memory of checks
-	kept        []bool // memory of diff
+	used        []bool    // memory of checks
+	kept        []bool    // memory of diff
+	blank       []circuit // that nobody has had
 	op          circuitChange
 	ins         []southbound.Port // memory of move
 	conns       []southbound.CrossConnect
@@ -220,11 +221,23 @@ func (x *crossbar) diff(c *southbound.Change) *circuitChange {
 		}
 		remove(x.byIn[n.In])
 		remove(x.byOut[n.Out])
-		made := &circuit{in: n.In, out: n.Out}
+		made := x.newCircuit()
+		made.in, made.out = n.In, n.Out
 		x.want(made)
 		op.on = append(op.on, made)
 	}
 	return op
+}
+
+// newCircuit returns a circuit that nobody has had: what was planned for those that are gone may still name them. They are
+// made by the slab, since each move takes one.
+func (x *crossbar) newCircuit() *circuit {
+	if len(x.blank) == 0 {
+		x.blank = make([]circuit, 32)
+	}
+	c := &x.blank[0]
+	x.blank = x.blank[1:]
+	return c
 }
 
 func (d *Device) status(c *circuit, s southbound.Status) {

@@ -173,11 +173,8 @@ func (d *Device) Take(now time.Duration, to []southbound.DeviceEvent) []southbou
 }
 
 func (d *Device) run(now time.Duration) {
-	for {
-		it, ok := d.agenda.pop(now)
-		if !ok {
-			break
-		}
+	for d.agenda.due(now) {
+		it := d.agenda.pop()
 		d.now = d.stamp(it.at)
 		if it.run != nil {
 			it.run(d.now)
