@@ -139,18 +139,17 @@ func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.
 	}
 }
 
-// transitions does what is due: reservations end and begin, stages and coflows start, moves go on. It says whether
-// anything happened.
-func (l *Loop) transitions(s *state.State, now time.Duration) bool {
+// transitions does what is due: reservations end and begin, stages and coflows start, moves go on.
+func (l *Loop) transitions(s *state.State, now time.Duration) {
 	dead := s.Dead(now)
 	if l.endDue(s, now) && (len(dead) > 0 || !l.goesOn(s, now)) {
-		return true
+		return
 	}
 	if len(dead) > 0 {
 		for _, id := range dead {
 			l.cancel(s, now, id, true)
 		}
-		return true
+		return
 	}
 	l.beginDue(s, now)
 	l.expire(s, now)
@@ -177,7 +176,6 @@ func (l *Loop) transitions(s *state.State, now time.Duration) bool {
 		}
 	}
 	l.move(s, now)
-	return len(l.entries) > 0
 }
 
 func sorted[T any](in []T, by func(a, b T) int) []T {
@@ -347,6 +345,9 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 		switch {
 		case m.OK:
 			l.steered[m.In] = true
+			if l.cfg.Demand.Oracle() { // else one that no reservation holds is to go
+				l.lit++
+			}
 			if held {
 				l.light(s, &r.Reservation)
 				l.note(controller.CircuitUsable, now, -1, r.Coflow, 0)

@@ -132,6 +132,7 @@ type Loop struct {
 	asking  ports                    // those of which it is being asked
 	astray  ports                    // inputs whose begun reservation may have lost its circuit since it was last looked at
 	looking ports                    // those that are being looked at
+	lit     int                      // entries of this pass after which nothing is due that was not before
 	stages  []state.Stages           // of this pass's entries
 	reserve []controller.Reservation // likewise
 	freed   bool
@@ -180,11 +181,11 @@ func (l *Loop) Base() *rollout.Base { return l.base }
 func (l *Loop) Ready() bool { return l.ready }
 
 // Step makes one pass. It never writes s. When wakeAt is now, the caller applies the entries, acts, and calls again
-// with empty inputs; else the next call is due at wakeAt, or when something comes in.
+// with empty inputs; else it does the former two all the same, and the next call is due at wakeAt, or when something comes in.
 func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []state.Entry, act *Actions, wakeAt time.Duration) {
 	l.entries = l.entries[:0]
 	l.act = Actions{Start: l.act.Start[:0], Steer: l.act.Steer[:0], Run: l.act.Run[:0], Sets: l.act.Sets[:0], Reads: l.act.Reads[:0]}
-	l.stages = l.stages[:0]
+	l.stages, l.lit = l.stages[:0], 0
 	l.ended.clear()
 	l.began.clear()
 	if !l.begun {
@@ -211,13 +212,15 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		l.decide(s, now, &in)
 		return l.entries, &l.act, now
 	}
-	if l.transitions(s, now) || !l.act.empty() && !l.still(s, now) {
+	l.transitions(s, now)
+	if quiet := len(l.entries) == 0 && l.act.empty(); !quiet && (len(l.entries) > l.lit || !l.still(s, now)) {
 		return l.entries, &l.act, now
 	}
-	return nil, &l.act, min(s.Boundary(), next, l.mover.Wake(), l.nextRead(), l.nextReading())
+	return l.entries, &l.act, min(s.Boundary(), next, l.mover.Wake(), l.nextRead(), l.nextReading())
 }
 
-// still says that a pass without entries leaves nothing for another one at this instant.
+// still says that a pass leaves nothing for another one at this instant, where it has no entries or only of circuits that have
+// come to be usable: these change nothing that is due, and what goes over them has been steered.
 func (l *Loop) still(s *state.State, now time.Duration) bool {
 	return len(l.pending)+len(l.touched)+len(l.resteer)+len(l.repaths) == 0 && !l.freed && !l.idle.any && !l.astray.any &&
 		l.arrived == len(s.Live().Jobs) && l.mover.Wake() > now
@@ -348,8 +351,12 @@ func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 
 func (l *Loop) add(e state.Entry) {
 	switch e.Kind {
-	case state.ReservationBegun, state.CircuitIntended, state.CircuitSettled, state.CircuitDropped:
+	case state.ReservationBegun, state.CircuitIntended, state.CircuitDropped:
 		l.astray.add(e.Port)
+	case state.CircuitSettled:
+		if !e.OK { // else it leads where it did
+			l.astray.add(e.Port)
+		}
 	}
 	l.entries = append(l.entries, e)
 }

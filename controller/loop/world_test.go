@@ -101,8 +101,21 @@ func (w *world) pass() (again bool, err error) {
 	w.do(act)
 	if wake != w.now {
 		fmt.Fprintf(&w.out, "wake %s\n", instant(wake))
+		if err := w.nothing(wake); err != nil {
+			return false, err
+		}
 	}
 	return wake == w.now, w.verify()
+}
+
+// nothing asks once more at the instant of a pass that says it left nothing: there is nothing indeed.
+func (w *world) nothing(wake time.Duration) error {
+	entries, act, again := w.loop.Step(w.state, w.now, loop.Inputs{})
+	n := len(act.First) + len(act.Start) + len(act.Steer) + len(act.Run) + len(act.Sets) + len(act.Reads) + len(act.Errs)
+	if len(entries)+n > 0 || act.Rates != nil || again != wake {
+		return fmt.Errorf("at %v it said that it had nothing to do until %v, and then does %+v %+v and wakes at %v", w.now, wake, entries, *act, again)
+	}
+	return nil
 }
 
 // verify walks every packet through the tables as they are, once all switches have some.
