@@ -210,7 +210,7 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 // findDue lists the inputs whose first reservation is to begin or end by now.
 func (l *Loop) findDue(s *state.State, now time.Duration) {
 	if l.due.clear(); s.Edge() <= now {
-		s.Due(now, l.due.add)
+		s.Due(now, l.due.addBits)
 	}
 }
 

@@ -126,7 +126,7 @@ type Loop struct {
 	outs    []southbound.Port            // memory of beginDue
 	steered []bool                       // by OCS input: its ToR may hold the circuit's rule
 	gone    []southbound.CrossConnect    // memory of displaced
-	sent    map[southbound.CoflowID][]southbound.Tag
+	sent    sent
 	touched []southbound.CoflowID    // had bundles end since the last pass
 	idle    ports                    // inputs whose first reservation may have nothing left to carry
 	asking  ports                    // those of which it is being asked
@@ -151,7 +151,7 @@ func (l *Loop) Decisions() int64 { return l.asked }
 
 // New returns a loop for one leadership.
 func New(f *topo.Fabric, cfg Config) *Loop {
-	l := &Loop{cfg: cfg, fabric: f, base: rollout.NewBase(f, cfg.Paths), sent: map[southbound.CoflowID][]southbound.Tag{},
+	l := &Loop{cfg: cfg, fabric: f, base: rollout.NewBase(f, cfg.Paths),
 		unread: map[southbound.DeviceID]repair{}, held: map[southbound.HostID]int32{}, dark: map[state.PortRef]bool{},
 		away: map[southbound.DeviceID]bool{}}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
@@ -249,7 +249,7 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 		if c := s.Coflow(id); c.Started != state.Unset {
 			l.start(s, id)
 			// Hosts that know it pass the start over, and whoever led may have died before it steered: say it again.
-			l.sent[id] = slices.Repeat([]southbound.Tag{unsent}, len(c.Tag))
+			l.sent.set(id, slices.Repeat([]southbound.Tag{unsent}, len(c.Tag)))
 			l.resteer = append(l.resteer, id)
 			l.holdLost(id, c)
 		}
@@ -285,7 +285,7 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 		if c := s.Coflow(id); c.Ended != state.Unset {
 			l.note(controller.CoflowEnded, now, c.Job, id, 0)
 			l.freed = l.freed || d.Jobs[c.Job].Edges[c.Edge].Stream // the last of a stage's ends its tasks
-			delete(l.sent, id)
+			l.sent.set(id, nil)
 		}
 	}
 	l.touched = l.touched[:0]
@@ -317,7 +317,7 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 // steer sends the tags of a started coflow that are not what its hosts were told last.
 func (l *Loop) steer(s *state.State, id southbound.CoflowID) {
 	c := s.Coflow(id)
-	sent := l.sent[id]
+	sent := l.sent.of(id)
 	if c.Started == state.Unset || c.Ended != state.Unset || len(sent) != len(c.Tag) {
 		return
 	}
@@ -342,7 +342,7 @@ func (l *Loop) run(s *state.State, id southbound.TaskID) {
 func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 	c := s.Coflow(id)
 	tags := s.AppendTags(nil, id)
-	l.sent[id] = tags
+	l.sent.set(id, tags)
 	if len(tags) > 0 {
 		l.act.Start = append(l.act.Start, southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst,
 			Size: c.Columns.Size, Tag: slices.Clone(tags), Cap: l.caps(s, c)})

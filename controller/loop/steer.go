@@ -14,6 +14,24 @@ type pairOf struct {
 	in, out southbound.Port
 }
 
+// sent is what the hosts of coflows were told last of their rows, by id.
+type sent [][]southbound.Tag
+
+// of returns the tags by row; nil where nothing was told, or the coflow is over.
+func (t sent) of(id southbound.CoflowID) []southbound.Tag {
+	if int(id) >= len(t) {
+		return nil
+	}
+	return t[id]
+}
+
+func (t *sent) set(id southbound.CoflowID, tags []southbound.Tag) {
+	for len(*t) <= int(id) {
+		*t = append(*t, nil)
+	}
+	(*t)[id] = tags
+}
+
 // ports is a set of OCS inputs, or all of them.
 type ports struct {
 	any  bool // it is not empty
@@ -24,11 +42,14 @@ type ports struct {
 // fill makes it all of them.
 func (p *ports) fill() { p.any, p.all = true, true }
 
-func (p *ports) add(in southbound.Port) {
-	for len(p.some) <= int(in)/64 {
+func (p *ports) add(in southbound.Port) { p.addBits(in, 1) }
+
+// addBits adds an input for each bit that is set, the lowest for the first input; the 64 inputs of a word hold all of them.
+func (p *ports) addBits(first southbound.Port, bits uint64) {
+	for len(p.some) <= int(first)/64 {
 		p.some = append(p.some, 0)
 	}
-	p.some[in/64] |= 1 << (in % 64)
+	p.some[first/64] |= bits << (first % 64)
 	p.any = true
 }
 
@@ -72,7 +93,7 @@ func (l *Loop) steerPair(s *state.State, p pairOf, lit bool) {
 
 func (l *Loop) steerRows(s *state.State, id southbound.CoflowID, p *pairOf, lit bool) {
 	c := s.Coflow(id)
-	sent := l.sent[id]
+	sent := l.sent.of(id)
 	if c.Started == state.Unset || c.Ended != state.Unset || len(sent) != len(c.Tag) {
 		return
 	}

@@ -42,16 +42,17 @@ func (e *edges) first() time.Duration {
 	return first
 }
 
-// due calls f with each port whose instant has come, ascending.
-func (e *edges) due(now time.Duration, f func(southbound.Port)) {
+// due calls f with each block some of whose instants have come, ascending: its first port, and a bit for each of those, the
+// lowest for the first.
+func (e *edges) due(now time.Duration, f func(first southbound.Port, bits uint64)) {
 	for b, least := range e.least {
 		if least > now {
 			continue
 		}
-		for port := b * block; port < min((b+1)*block, len(e.at)); port++ {
-			if e.at[port] <= now {
-				f(southbound.Port(port))
-			}
+		bits := uint64(0)
+		for i, at := range e.at[b*block : min((b+1)*block, len(e.at))] {
+			bits |= uint64(at-now-1) >> 63 << i // the sign, which asks nobody to guess
 		}
+		f(southbound.Port(b*block), bits)
 	}
 }

@@ -18,9 +18,9 @@ type ledger struct {
 	begun  []southbound.Port    // by output: the input of the begun reservation, NoPort for none
 	holds  []southbound.Port    // by input: the output of the begun reservation, likewise
 	count  int
-	waits  int                         // those whose bundles wait for them
-	opened map[southbound.CoflowID]int // how many unbegun ones a coflow has
-	stale  bool                        // Data.Ledger is not up to date
+	waits  int     // those whose bundles wait for them
+	opened []int32 // by coflow, AnyCoflow before the first: how many unbegun ones it has
+	stale  bool    // Data.Ledger is not up to date
 }
 
 // booking is a reservation as its output knows it.
@@ -32,7 +32,7 @@ type booking struct {
 
 func newLedger(ports int) ledger {
 	return ledger{byIn: make([]queue[Reservation], ports), byOut: make([]queue[booking], ports), edges: newEdges(ports),
-		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports), holds: slices.Repeat([]southbound.Port{southbound.NoPort}, ports), opened: map[southbound.CoflowID]int{}}
+		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports), holds: slices.Repeat([]southbound.Port{southbound.NoPort}, ports)}
 }
 
 // ledgerOf returns the ledger of reservations, which is an error where two of one port overlap.
@@ -128,9 +128,11 @@ func (l *ledger) tally(r *Reservation, n int) {
 		}
 		return
 	}
-	if l.opened[r.Coflow] += n; l.opened[r.Coflow] == 0 {
-		delete(l.opened, r.Coflow)
+	i := int(r.Coflow - controller.AnyCoflow)
+	for len(l.opened) <= i {
+		l.opened = append(l.opened, 0)
 	}
+	l.opened[i] += int32(n)
 }
 
 // holding returns the begun reservation of an input. Borrowed; nil for none.
@@ -171,11 +173,12 @@ func (l *ledger) removeFirst(in southbound.Port) {
 
 // withdraw takes the unbegun reservations of a coflow out, and says whether there were any.
 func (l *ledger) withdraw(c southbound.CoflowID) bool {
-	n := l.opened[c]
-	if n == 0 {
+	i := int(c - controller.AnyCoflow)
+	if i < 0 || i >= len(l.opened) || l.opened[i] == 0 {
 		return false
 	}
-	for in := range l.byIn {
+	left := l.opened[i] // at the outputs
+	for in := 0; l.opened[i] > 0; in++ {
 		gone := l.byIn[in].drop(func(r *Reservation) bool {
 			goes := r.Coflow == c && !r.Begun
 			if goes {
@@ -187,13 +190,22 @@ func (l *ledger) withdraw(c southbound.CoflowID) bool {
 			l.look(southbound.Port(in))
 		}
 	}
-	for out := range l.byOut {
-		begun := l.holding(l.begun[out])
+	for out := 0; left > 0; out++ {
 		l.byOut[out].drop(func(b *booking) bool {
-			return b.coflow == c && (begun == nil || b.in != begun.In || b.from != begun.NotBefore)
+			goes := b.coflow == c && !l.hasBegun(out, b)
+			if goes {
+				left--
+			}
+			return goes
 		})
 	}
 	return true
+}
+
+// hasBegun says whether a booking of an output is of the reservation that holds it.
+func (l *ledger) hasBegun(out int, b *booking) bool {
+	r := l.holding(l.begun[out])
+	return r != nil && b.in == r.In && b.from == r.NotBefore
 }
 
 // flatten appends all reservations, sorted by (In, NotBefore).

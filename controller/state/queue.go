@@ -34,14 +34,20 @@ func (q *queue[T]) remove(i int) {
 
 // drop takes the elements out that go says, which is asked of each once and in order, and says whether there were any.
 func (q *queue[T]) drop(goes func(*T) bool) bool {
-	was := len(q.all)
-	kept := q.all[:q.gone]
-	for i := q.gone; i < was; i++ {
+	i := q.gone
+	for i < len(q.all) && !goes(&q.all[i]) {
+		i++
+	}
+	if i == len(q.all) {
+		return false
+	}
+	kept := q.all[:i]
+	for i++; i < len(q.all); i++ {
 		if !goes(&q.all[i]) {
 			kept = append(kept, q.all[i])
 		}
 	}
 	clear(q.all[len(kept):])
 	q.all = kept
-	return len(kept) < was
+	return true
 }

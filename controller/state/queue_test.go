@@ -63,7 +63,13 @@ func TestEdgesLikeScan(t *testing.T) {
 			}
 			now := time.Duration(chance.IntN(20))
 			var got, due []southbound.Port
-			e.due(now, func(p southbound.Port) { got = append(got, p) })
+			e.due(now, func(first southbound.Port, bits uint64) {
+				for i := range southbound.Port(64) {
+					if bits>>i&1 == 1 {
+						got = append(got, first+i)
+					}
+				}
+			})
 			for p, at := range want {
 				if at <= now {
 					due = append(due, southbound.Port(p))

@@ -141,8 +141,11 @@ func (s *State) Boundary() time.Duration { return min(s.Edge(), s.NextPledge(), 
 // Edge returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
 func (s *State) Edge() time.Duration { return s.ledger.edges.first() }
 
-// Due calls f with each input, ascending, whose first reservation is to begin by an instant, or to end once it has begun.
-func (s *State) Due(by time.Duration, f func(in southbound.Port)) { s.ledger.edges.due(by, f) }
+// Due calls f with the inputs, ascending, whose first reservation is to begin by an instant, or to end once it has begun: some
+// of the 16 that follow one whose number 16 divides, a bit each, the lowest for the first.
+func (s *State) Due(by time.Duration, f func(first southbound.Port, bits uint64)) {
+	s.ledger.edges.due(by, f)
+}
 
 // Rows calls f with each row of a coflow between the racks of two OCS ports that has not ended. Rows are sorted by destination, then
 // source, and a rack's hosts follow each other.
