@@ -412,7 +412,7 @@ func (s *State) endBundle(e *Entry) error {
 func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 	c.Ended = e.At
 	j.keepLocal(c, e)
-	c.Columns, c.Tag, c.Done, c.Laid = controller.Columns{}, nil, nil, nil
+	c.Columns, c.Tag, c.Done, c.Laid, c.byDst = controller.Columns{}, nil, nil, nil, byDst{}
 	if i, found := slices.BinarySearch(s.active, id); found {
 		s.active = slices.Delete(s.active, i, i+1)
 	}

@@ -59,7 +59,7 @@ func (s *State) cut(j *Job, id southbound.CoflowID, e *Entry) {
 	c.Waits, c.Pairs = false, nil
 	j.Edges[c.Edge].Flows = nil
 	if c.Started == Unset {
-		c.Columns, c.Tag, c.Done, c.Laid = controller.Columns{}, nil, nil, nil
+		c.Columns, c.Tag, c.Done, c.Laid, c.byDst = controller.Columns{}, nil, nil, nil, byDst{}
 		c.Bytes, c.Local, c.Rack, c.Bundles, c.Flows = 0, 0, 0, 0, 0
 	} else {
 		s.carried(j, c, id, e)

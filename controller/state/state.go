@@ -71,6 +71,8 @@ type Coflow struct {
 	Pairs []controller.Flow   `json:"pairs,omitempty"`
 	Waits bool                `json:"waits,omitempty"` // so does the coflow of an edge whose tasks are placed piecemeal
 	Laid  []southbound.HostID `json:"laid,omitempty"`  // by task: the hosts it was laid out between, once a task has left its own; nil: the job's
+
+	byDst byDst // follows from Columns
 }
 
 // Reservation is a reservation and whether its circuit has been asked for.
