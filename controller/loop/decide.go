@@ -88,7 +88,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 	}
 	for _, port := range p.Preempt {
 		if r, ok := s.Holding(port); ok {
-			l.endReservation(now, r, state.Preempted)
+			l.endReservation(now, &r, state.Preempted)
 		}
 	}
 	l.reserve = append(l.reserve[:0], p.Reserve...) // the plan is borrowed, the entries are not its
@@ -97,7 +97,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		if err := s.CheckReservation(r); err != nil {
 			return err
 		}
-		l.add(state.Entry{Kind: state.Reserved, At: now, Reservation: r})
+		l.put(state.Reserved, now).Reservation = r
 		l.idle.add(r.In)
 		if r.Meanwhile == controller.Hold {
 			l.resteerPair(r)
@@ -121,12 +121,13 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 }
 
 // endReservation ends the first reservation of an input, once in a pass: a second end would be taken for the next one's.
-func (l *Loop) endReservation(now time.Duration, r state.Reservation, why state.Cause) {
+func (l *Loop) endReservation(now time.Duration, r *state.Reservation, why state.Cause) {
 	if l.ended.has(r.In) {
 		return
 	}
 	l.ended.add(r.In)
-	l.add(state.Entry{Kind: state.ReservationEnded, At: now, Port: r.In, Cause: why})
+	e := l.put(state.ReservationEnded, now)
+	e.Port, e.Cause = r.In, why
 	l.idle.add(r.In)
 	if why != state.Delivered { // else nothing is left that could be steered
 		l.resteerPair(&r.Reservation)
@@ -179,6 +180,9 @@ func (l *Loop) transitions(s *state.State, now time.Duration) {
 }
 
 func sorted[T any](in []T, by func(a, b T) int) []T {
+	if len(in) == 0 {
+		return nil // as nearly always
+	}
 	out := slices.Clone(in)
 	slices.SortFunc(out, by)
 	return out
@@ -238,11 +242,11 @@ func (l *Loop) endFirst(s *state.State, now time.Duration, in southbound.Port) {
 	switch {
 	case r == nil:
 	case l.asking.has(in) && s.Idle(&r.Reservation):
-		l.endReservation(now, *r, state.Delivered)
+		l.endReservation(now, r, state.Delivered)
 	case r.Begun && s.Leads(in) != r.Out: // its move failed in the very pass in which it began
-		l.endReservation(now, *r, state.Broken)
+		l.endReservation(now, r, state.Broken)
 	case now >= r.NotAfter:
-		l.endReservation(now, *r, state.RanOut)
+		l.endReservation(now, r, state.RanOut)
 	}
 }
 
@@ -280,13 +284,14 @@ func (l *Loop) beginOne(s *state.State, now time.Duration, r *state.Reservation)
 		return
 	}
 	if l.portDown(s, r.In) || l.portDown(s, r.Out) {
-		l.endReservation(now, *r, state.Broken) // its circuit would carry no light
+		l.endReservation(now, r, state.Broken) // its circuit would carry no light
 		return
 	}
 	l.taken[r.Out] = true
 	l.outs = append(l.outs, r.Out)
 	l.began.add(r.In)
-	l.add(state.Entry{Kind: state.ReservationBegun, At: now, Port: r.In})
+	l.astray.add(r.In)
+	l.put(state.ReservationBegun, now).Port = r.In
 	c := s.Circuit(r.In)
 	if c.Out == r.Out && c.Phase == controller.Usable { // else they are steered once it is
 		l.resteerPair(&r.Reservation)
@@ -295,7 +300,8 @@ func (l *Loop) beginOne(s *state.State, now time.Duration, r *state.Reservation)
 		if other := s.Leading(r.Out); other != southbound.NoPort { // it goes dark
 			l.astray.add(other)
 		}
-		l.add(state.Entry{Kind: state.CircuitIntended, At: now, Port: r.In, Out: r.Out, Coflow: r.Coflow})
+		e := l.put(state.CircuitIntended, now)
+		e.Port, e.Out, e.Coflow = r.In, r.Out, r.Coflow
 		l.mover.Begin(now, r.In, r.Out, l.displaced(s, r.In, r.Out))
 	}
 }
@@ -337,9 +343,11 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 	if l.mover.Doubt() {
 		l.act.Reads = append(l.act.Reads, l.fabric.OCSNode)
 	}
-	for _, m := range settled {
+	for i := range settled {
+		m := &settled[i]
 		l.stages = append(l.stages, m.Stages)
-		l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: m.In, Out: m.Out, OK: m.OK, Stages: &l.stages[len(l.stages)-1]})
+		e := l.put(state.CircuitSettled, now)
+		e.Port, e.Out, e.OK, e.Stages = m.In, m.Out, m.OK, &l.stages[len(l.stages)-1]
 		r, held := l.holding(s, m.In)
 		held = held && r.Out == m.Out
 		switch {
@@ -352,9 +360,11 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 				l.light(s, &r.Reservation)
 				l.note(controller.CircuitUsable, now, -1, r.Coflow, 0)
 			}
+			continue
 		case held && !l.began.has(m.In): // else it is found astray in the next pass
-			l.endReservation(now, r, state.Broken)
+			l.endReservation(now, &r, state.Broken)
 		}
+		l.astray.add(m.In) // what has come to be usable leads where it did
 	}
 	if l.cfg.Verify && len(settled) > 0 {
 		l.verify(s)

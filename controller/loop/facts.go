@@ -11,6 +11,7 @@ import (
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -28,8 +29,8 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	for i := range in.Events {
 		l.hostFact(s, now, &in.Events[i])
 	}
-	for _, e := range in.Devices {
-		l.deviceFact(s, now, e)
+	for i := range in.Devices {
+		l.deviceFact(s, now, &in.Devices[i])
 	}
 	l.avoid(s, now)
 	for i := range in.Seen {
@@ -60,6 +61,9 @@ func (l *Loop) done(now time.Duration, d *SetDone) {
 	l.mover.Done(now, d.Token, d.Err)
 	hurried := l.haste.done(d.Token)
 	r, ok := l.unread[d.Device]
+	if !ok && d.Err == nil {
+		return
+	}
 	awaited := ok && r.token == d.Token
 	if awaited {
 		l.unread[d.Device] = repair{tries: r.tries, told: r.told, behind: r.behind}
@@ -98,6 +102,9 @@ type laterRead struct {
 }
 
 func (l *Loop) readAgain(now time.Duration) {
+	if len(l.later) == 0 {
+		return
+	}
 	l.later = slices.DeleteFunc(l.later, func(r laterRead) bool {
 		due := now >= r.at
 		if due {
@@ -135,7 +142,8 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 			return
 		}
 		at := within(e.At, c.Started, now)
-		l.add(state.Entry{Kind: state.BundleEnded, At: at, Coflow: e.Coflow, Row: e.Row})
+		x := l.put(state.BundleEnded, at)
+		x.Coflow, x.Row = e.Coflow, e.Row
 		l.note(controller.BundleEnded, at, c.Job, e.Coflow, e.Row)
 		for in := int(s.RackOf(c.Columns.Src[e.Row])); in < max(l.fabric.OCSPorts(), l.fabric.Racks); in += l.fabric.Racks {
 			l.idle.add(southbound.Port(in))
@@ -167,11 +175,13 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 // within is when a host's clock says that something ended, as far as that can be: not before its start nor after now.
 func within(at, start, now time.Duration) time.Duration { return min(max(at, start), now) }
 
-func (l *Loop) deviceFact(s *state.State, now time.Duration, e southbound.DeviceEvent) {
+func (l *Loop) deviceFact(s *state.State, now time.Duration, e *southbound.DeviceEvent) {
 	switch e.Kind {
 	case southbound.ConnectionStatus:
-		l.mover.Event(now, e)
-		l.lost(s, now, e)
+		l.mover.Event(now, *e)
+		if e.Status != southbound.Connected {
+			l.lost(s, now, *e)
+		}
 	case southbound.PortUp, southbound.PortDown:
 		if !l.darkened(e) && l.fabric.Topology.OutPort(e.Device, int32(e.In)) != pathmap.None {
 			l.port(s, now, state.PortRef{Device: e.Device, Port: e.In}, e.Kind == southbound.PortUp)
@@ -213,28 +223,33 @@ func (l *Loop) synced(s *state.State, now time.Duration, d southbound.DeviceID) 
 }
 
 // darkened says whether a port of a ToR faces the OCS: that it is dark follows from the circuits, and is no failure.
-func (l *Loop) darkened(e southbound.DeviceEvent) bool {
-	n := l.fabric.Topology.Node(e.Device)
-	for p := int(n.Rack); n.Role == pathmap.ToR && p < l.fabric.OCSPorts(); p += l.fabric.Racks {
-		if int32(e.In) == l.fabric.OCSUplink[p] {
-			return true
-		}
-	}
-	return false
+func (l *Loop) darkened(e *southbound.DeviceEvent) bool {
+	return slices.Contains(l.uplinks[e.Device], int32(e.In))
 }
 
-// lost notes that a circuit in use is not what the device says.
+// uplinks lists by device the ports of ToRs that face the OCS.
+func uplinks(f *topo.Fabric) [][]int32 {
+	out := make([][]int32, len(f.Topology.Nodes()))
+	for p := range f.OCSPorts() {
+		tor := f.ToRNode[f.OCSRack(int32(p))]
+		out[tor] = append(out[tor], f.OCSUplink[p])
+	}
+	return out
+}
+
+// lost notes that a circuit in use is not what the device says, which is not that it stands.
 func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
-	if e.Device != l.fabric.OCSNode || e.Status == southbound.Connected || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() {
+	if e.Device != l.fabric.OCSNode || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() {
 		return
 	}
 	c := s.Circuit(e.In)
 	if c.Phase != controller.Usable || c.Out != e.Out || !l.steered[e.In] {
 		return // another, or lost already in this very pass
 	}
+	l.astray.add(e.In)
 	l.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: e.In, Out: e.Out})
 	if r, ok := s.Holding(e.In); ok {
-		l.endReservation(now, r, state.Broken)
+		l.endReservation(now, &r, state.Broken)
 	}
 	l.steered[e.In] = false
 	if gone := l.base.CircuitMatches(e.In, e.Out); len(gone) > 0 {

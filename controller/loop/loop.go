@@ -107,6 +107,8 @@ type Loop struct {
 	act     Actions
 	pending []controller.Event // worth a decision
 
+	uplinks [][]int32 // by device: its ports that face the OCS, of a ToR
+
 	begun   bool
 	ready   bool
 	giveUp  time.Duration                  // when to go on without devices that do not answer
@@ -153,7 +155,7 @@ func (l *Loop) Decisions() int64 { return l.asked }
 func New(f *topo.Fabric, cfg Config) *Loop {
 	l := &Loop{cfg: cfg, fabric: f, base: rollout.NewBase(f, cfg.Paths),
 		unread: map[southbound.DeviceID]repair{}, held: map[southbound.HostID]int32{}, dark: map[state.PortRef]bool{},
-		away: map[southbound.DeviceID]bool{}}
+		away: map[southbound.DeviceID]bool{}, uplinks: uplinks(f)}
 	l.mover = rollout.NewMover(f, l.base, cfg.Rollout)
 	l.traffic = demand.NewEstimator(cfg.Demand)
 	l.meters.topology = f.Topology
@@ -349,14 +351,13 @@ func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 	}
 }
 
-func (l *Loop) add(e state.Entry) {
-	switch e.Kind {
-	case state.ReservationBegun, state.CircuitIntended, state.CircuitDropped:
-		l.astray.add(e.Port)
-	case state.CircuitSettled:
-		if !e.OK { // else it leads where it did
-			l.astray.add(e.Port)
-		}
-	}
-	l.entries = append(l.entries, e)
+func (l *Loop) add(e state.Entry) { *l.put(e.Kind, e.At) = e }
+
+// put adds an entry that is to be filled in where it is: there are millions of some kinds. It is good until the next one.
+func (l *Loop) put(k state.Kind, at time.Duration) *state.Entry {
+	n := len(l.entries)
+	l.entries = slices.Grow(l.entries, 1)[:n+1]
+	e := &l.entries[n]
+	*e = state.Entry{Kind: k, At: at}
+	return e
 }

@@ -32,6 +32,9 @@ var ErrNoPledge = errors.New("no such pledge stands")
 
 // wishes grants wishes or refuses them. What one gets the next of the same pass does not.
 func (l *Loop) wishes(s *state.State, now time.Duration, asks []Ask) {
+	if len(asks) == 0 {
+		return
+	}
 	taken := map[pathmap.LinkID]pathmap.BitsPerSecond{}
 	for i := range asks {
 		a := &asks[i]

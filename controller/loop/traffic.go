@@ -56,6 +56,7 @@ func (l *Loop) dropUnused(s *state.State, now time.Duration) {
 			continue
 		}
 		out := s.Circuit(in).Out
+		l.astray.add(in)
 		l.add(state.Entry{Kind: state.CircuitDropped, At: now, Port: in, Out: out})
 		l.steered[in] = false
 		l.mover.Remove(in, out)

@@ -137,7 +137,11 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 
 // giveUp drops the moves in progress that want one of two ports, and appends to displaced what they leave to do.
 func (m *Mover) giveUp(in, out southbound.Port, displaced []southbound.CrossConnect) []southbound.CrossConnect {
+	wanted, left := m.busy[0][in]+m.busy[1][out] > 0, m.drops[in]
 	for _, old := range m.moves {
+		if !wanted && left == 0 {
+			return displaced // as for each of the moves that take their ports from each other at one instant
+		}
 		wants := old.in == in || old.out == out
 		if wants && old.told {
 			displaced = append(displaced, southbound.CrossConnect{In: old.in, Out: old.out})
@@ -146,12 +150,17 @@ func (m *Mover) giveUp(in, out southbound.Port, displaced []southbound.CrossConn
 			if wants || d.In == in {
 				displaced = append(displaced, d)
 			}
+			if d.In == in {
+				left--
+			}
 		}
 		if wants {
 			m.count(old, -1)
 		}
 	}
-	m.moves = slices.DeleteFunc(m.moves, func(o *move) bool { return o.in == in || o.out == out })
+	if wanted {
+		m.moves = slices.DeleteFunc(m.moves, func(o *move) bool { return o.in == in || o.out == out })
+	}
 	return displaced
 }
 
@@ -285,8 +294,13 @@ func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 	if e.Status != southbound.Connected && e.Status != southbound.Failed && e.Status != southbound.Invalid {
 		return // of interest only as long as it is lit
 	}
-	for _, o := range m.moves {
-		if o.in != e.In || o.out != e.Out {
+	left := m.busy[0][e.In]
+	for i := 0; left > 0; i++ {
+		o := m.moves[i]
+		if o.in != e.In {
+			continue
+		}
+		if left--; o.out != e.Out {
 			continue
 		}
 		m.stirred = true
