@@ -51,10 +51,11 @@ type Mover struct {
 	ready   []*move // memory of Next, as are spare and told
 	spare   []Set
 	told    []Settled
-	free    []*move       // that are over
-	asks    []uint64      // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
-	stirred bool          // something was told since Next
-	due     time.Duration // where it is not stirred: when Next has something to do; unknown: nobody has asked
+	free    []*move                   // that are over
+	room    []southbound.CrossConnect // that nobody has been given
+	asks    []uint64                  // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
+	stirred bool                      // something was told since Next
+	due     time.Duration             // where it is not stirred: when Next has something to do; unknown: nobody has asked
 }
 
 // Doubt says, once, that a Set of the OCS did not get through, so that it is not known what stands: the caller reads
@@ -77,17 +78,18 @@ const (
 )
 
 type move struct {
+	// What is looked at of every move comes first.
 	in, out southbound.Port
 	phase   phase
-	open    []uint64 // tokens awaited
-	drop    []southbound.CrossConnect
+	connect bool          // reported before the Set's answer came
+	told    bool          // the ToR may hold the new circuit's rule
+	missed  bool          // one of the Sets awaited did not get through
+	off     bool          // the circuit is to go, and none comes
 	until   time.Duration // end of draining, next try, or when to give up
 	retry   time.Duration // next try to tell the ToR
+	open    []uint64      // tokens awaited
+	drop    []southbound.CrossConnect
 	stages  state.Stages
-	connect bool // reported before the Set's answer came
-	told    bool // the ToR may hold the new circuit's rule
-	missed  bool // one of the Sets awaited did not get through
-	off     bool // the circuit is to go, and none comes
 
 	tokens [2]uint64                  // memory of open
 	drops  [2]southbound.CrossConnect // memory of drop
@@ -351,7 +353,7 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 		}
 	}
 	if m.ready = ready; len(ready) > 0 {
-		change := southbound.Change{Connect: make([]southbound.CrossConnect, 0, len(ready))}
+		change := southbound.Change{Connect: m.connections(len(ready))}
 		for _, o := range ready {
 			change.Connect = append(change.Connect, southbound.CrossConnect{In: o.in, Out: o.out})
 			o.phase, o.stages.Drained = waiting, now
@@ -367,6 +369,19 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	m.out, m.told, m.stirred, m.due = m.told[:0], m.out, false, unknown
 	return sets, out
 }
+
+// connections returns room for some, which whoever is sent them may keep: they are never written again.
+func (m *Mover) connections(n int) []southbound.CrossConnect {
+	if n > len(m.room) {
+		m.room = make([]southbound.CrossConnect, max(n, roomFor))
+	}
+	out := m.room[:0:n]
+	m.room = m.room[n:]
+	return out
+}
+
+// roomFor is for how many connections room is made at once: half a kilobyte.
+const roomFor = 64
 
 // darken asks the OCS to let go of a drained circuit. A Set that does not get through is not tried again: the device is
 // read then, and what stands and nobody wants is taken away.

@@ -27,7 +27,7 @@ func (s *State) CheckReservation(r *controller.Reservation) error {
 		return fmt.Errorf("reserve %d→%d: the OCS has ports 0 to %d, and a circuit joins two racks", r.In, r.Out, n-1)
 	case s.fabric.OCSUplink[r.In] < 0 || s.fabric.OCSUplink[r.Out] < 0:
 		return fmt.Errorf("reserve %d→%d: one of the racks has no OCS port", r.In, r.Out)
-	case int(r.In)/s.fabric.Racks != int(r.Out)/s.fabric.Racks:
+	case n > s.fabric.Racks && int(r.In)/s.fabric.Racks != int(r.Out)/s.fabric.Racks:
 		return fmt.Errorf("reserve %d→%d: these are ports of two wavelengths, and light keeps its own", r.In, r.Out)
 	case r.NotBefore < 0 || r.NotAfter <= r.NotBefore:
 		return fmt.Errorf("reserve %d→%d: from %v to %v is no time", r.In, r.Out, r.NotBefore, r.NotAfter)

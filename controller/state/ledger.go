@@ -54,14 +54,18 @@ func ledgerOf(all []Reservation, ports int) (ledger, error) {
 // for none.
 func (l *ledger) place(r *controller.Reservation) (in, out int, clash *Reservation) {
 	mine := l.byIn[r.In].live()
-	in = seek(mine, r.NotBefore)
+	if in = len(mine); in > 0 && mine[in-1].NotAfter > r.NotBefore { // else it comes last, as most do
+		in = seek(mine, r.NotBefore)
+	}
 	for k := max(in-1, 0); k < min(in+1, len(mine)); k++ {
 		if o := &mine[k]; r.NotBefore < o.NotAfter && o.NotBefore < r.NotAfter {
 			return in, out, o
 		}
 	}
 	theirs := l.byOut[r.Out].live()
-	out = seekBooking(theirs, r.NotBefore)
+	if out = len(theirs); out > 0 && theirs[out-1].to > r.NotBefore {
+		out = seekBooking(theirs, r.NotBefore)
+	}
 	for k := max(out-1, 0); k < min(out+1, len(theirs)); k++ {
 		if o := &theirs[k]; r.NotBefore < o.to && o.from < r.NotAfter {
 			other := l.byIn[o.in].live()

@@ -16,7 +16,12 @@ func (q *queue[T]) insert(i int, x T) {
 	if q.gone > 0 && len(q.all) == cap(q.all) {
 		q.all, q.gone = slices.Delete(q.all, 0, q.gone), 0 // before it takes more memory
 	}
-	q.all = slices.Insert(q.all, q.gone+i, x)
+	i += q.gone
+	q.all = append(q.all, x)
+	if i < len(q.all)-1 {
+		copy(q.all[i+1:], q.all[i:])
+		q.all[i] = x
+	}
 }
 
 // remove takes the element at a place out.

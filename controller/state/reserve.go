@@ -90,6 +90,9 @@ func (s *State) reserve(e *Entry) error {
 // none does. What goes from one rack to another is told by one tag, so that a ToR can send it to one wavelength only.
 func (s *State) elsewhere(r *controller.Reservation) (southbound.Port, bool) {
 	n := southbound.Port(s.fabric.Racks)
+	if len(s.d.Circuits) <= int(n) {
+		return southbound.NoPort, false // there is one
+	}
 	for in, out := r.In%n, r.Out%n; int(in) < len(s.d.Circuits); in, out = in+n, out+n {
 		if in == r.In {
 			continue

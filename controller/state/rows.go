@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	"lightloom/controller"
 	"lightloom/southbound"
 )
@@ -11,17 +13,12 @@ func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
 	if len(c.Done) == 0 {
 		return
 	}
-	rack := s.rack(out)
-	dst, last := southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])
-	if last == dst+1 { // a circuit's rows are asked for as it is planned, as it is lit and as they end
-		x := &s.found[in]
-		if x.of != &c.Done[0] || x.out != out {
-			*x = found{&c.Done[0], out, 0, 0}
-			x.row, x.end = c.to(dst, s.hostsOf(in))
-		}
-		c.alive(x.row, x.end, f)
+	if row, end, ok := s.rowsTo(c, in, out); ok {
+		c.alive(row, end, f)
 		return
 	}
+	hosts := s.hostsOf(out)
+	dst, last := hosts[0], hosts[1]
 	for row := int32(0); dst < last; dst++ {
 		var end int32
 		row, end = c.between(row, dst, s.hostsOf(in))
@@ -31,6 +28,21 @@ func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
 		}
 		dst = max(dst, c.Columns.Dst[row]-1) // hosts in between receive nothing
 	}
+}
+
+// rowsTo returns the rows from one to before another of a coflow that has some, where the rack of the output has one host.
+func (s *State) rowsTo(c *Coflow, in, out southbound.Port) (row, end int32, ok bool) {
+	x := &s.found[in] // a circuit's rows are asked for as it is planned, as it is lit and as they end
+	if x.of == &c.Done[0] && x.out == out {
+		return x.row, x.end, true
+	}
+	hosts := s.hostsOf(out)
+	if hosts[1] != hosts[0]+1 {
+		return 0, 0, false
+	}
+	*x = found{&c.Done[0], out, 0, 0}
+	x.row, x.end = c.to(hosts[0], s.hostsOf(in))
+	return x.row, x.end, true
 }
 
 // found is the rows of a coflow from an input to an output, as they were found last.
@@ -132,7 +144,14 @@ func (s *State) Idle(r *controller.Reservation) bool {
 	if r.Coflow == controller.AnyCoflow {
 		return false
 	}
+	c := s.d.Coflows[r.Coflow]
+	if len(c.Done) == 0 {
+		return true
+	}
+	if row, end, ok := s.rowsTo(c, r.In, r.Out); ok {
+		return !slices.Contains(c.Done[row:end], false)
+	}
 	idle := true
-	s.Rows(s.d.Coflows[r.Coflow], r.In, r.Out, func(int32) { idle = false })
+	s.Rows(c, r.In, r.Out, func(int32) { idle = false })
 	return idle
 }
