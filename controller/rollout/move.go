@@ -359,9 +359,9 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 			o.phase, o.stages.Drained = waiting, now
 			m.asked(o.in, o.out)
 		}
-		for _, o := range ready {
-			m.send(o, m.fabric.OCSNode, change)
-			change = southbound.Change{} // the first carries it for all
+		token := m.send(ready[0], m.fabric.OCSNode, change) // the first carries it for all
+		for _, o := range ready[1:] {
+			o.await(token)
 		}
 	}
 	sets, out := m.sets, m.out
@@ -409,12 +409,15 @@ func (m *Mover) clear(now time.Duration, o *move) {
 	}
 }
 
-// send adds a change to the Set of its device in this round and has the move wait for it.
-func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) {
-	i := slices.IndexFunc(m.sets, func(s Set) bool { return s.Device == d })
-	if i < 0 {
+// send adds a change to the Set of its device in this round and has the move wait for it. It returns the Set's token.
+func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) uint64 {
+	i := 0
+	for i < len(m.sets) && m.sets[i].Device != d {
+		i++
+	}
+	if i == len(m.sets) {
 		m.sets = append(m.sets, Set{Device: d, Token: m.Token()})
-		if i = len(m.sets) - 1; d == m.fabric.OCSNode {
+		if d == m.fabric.OCSNode {
 			m.asks = append(m.asks, m.token)
 		}
 	}
@@ -422,8 +425,14 @@ func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) {
 	s.Change.Rules = join(s.Change.Rules, c.Rules)
 	s.Change.Drop = join(s.Change.Drop, c.Drop)
 	s.Change.Connect = join(s.Change.Connect, c.Connect)
-	if !slices.Contains(o.open, s.Token) {
-		o.open = append(o.open, s.Token)
+	o.await(s.Token)
+	return s.Token
+}
+
+// await has the move wait for the answer to a Set.
+func (o *move) await(token uint64) {
+	if !slices.Contains(o.open, token) {
+		o.open = append(o.open, token)
 	}
 }
 

@@ -40,7 +40,6 @@ type simulation struct {
 	moved    *moved        // nil: there are no circuits
 
 	in       loop.Inputs
-	spare    loop.Inputs // empty: the memory of those before
 	left     func(southbound.CoflowID) (southbound.Left, bool)
 	counters func() (demand.Sample, error)
 	next     int           // first job that has not arrived
@@ -261,11 +260,11 @@ func (x *simulation) settle() (time.Duration, error) {
 		if x.seats.vacant {
 			return southbound.Never, nil
 		}
-		in := x.in
+		in := &x.in
 		in.Left, in.Counters = x.left, x.counters
-		x.in = x.spare
-		entries, act, wake := x.loop.Step(x.state, now, in)
-		x.spare = loop.Inputs{Jobs: in.Jobs[:0], Events: in.Events[:0], Devices: in.Devices[:0], Seen: in.Seen[:0], Done: in.Done[:0]}
+		entries, act, wake := x.loop.Step(x.state, now, *in)
+		in.Jobs, in.Cancels, in.Asks, in.Counts = in.Jobs[:0], in.Cancels[:0], in.Asks[:0], in.Counts[:0]
+		in.Events, in.Devices, in.Seen, in.Done = in.Events[:0], in.Devices[:0], in.Seen[:0], in.Done[:0]
 		if len(entries) > 0 {
 			if err := x.state.ApplyAll(entries); err != nil {
 				return 0, err
