@@ -149,23 +149,32 @@ func Decode(b []byte) ([]Entry, error) {
 }
 
 func (e *Entry) wellFormed() error {
-	missing := ""
-	switch {
-	case e.Kind == 0 || e.Kind >= maxKind:
+	if e.Kind == 0 || e.Kind >= maxKind {
 		return fmt.Errorf("kind %d is unknown", uint8(e.Kind))
-	case e.Kind == JobAccepted && e.Job == nil:
-		missing = "job"
-	case e.Kind == Placed && e.Placement == nil:
-		missing = "placement"
-	case e.Kind == Routed && e.Routing == nil:
-		missing = "routing"
-	case e.Kind == Reserved && e.Reservation == nil:
-		missing = "reservation"
-	case e.Kind == PledgeMade && e.Pledge == nil:
-		missing = "pledge"
+	}
+	missing := ""
+	switch e.Kind {
+	case JobAccepted:
+		missing = lacks(e.Job, "job")
+	case Placed:
+		missing = lacks(e.Placement, "placement")
+	case Routed:
+		missing = lacks(e.Routing, "routing")
+	case Reserved:
+		missing = lacks(e.Reservation, "reservation")
+	case PledgeMade:
+		missing = lacks(e.Pledge, "pledge")
 	}
 	if missing != "" {
 		return fmt.Errorf("%v without %s", e.Kind, missing)
 	}
 	return nil
+}
+
+// lacks returns the name of a part that is not there, "" of one that is.
+func lacks[T any](part *T, name string) string {
+	if part == nil {
+		return name
+	}
+	return ""
 }
