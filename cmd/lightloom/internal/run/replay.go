@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -50,20 +49,14 @@ func Replay(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	s.spareMemory()
+	if s.opt.On == OnFlowsim {
+		s.memory = beThrifty(s.spec.HasOCS())
+	}
 	if err := s.replay(ctx, dir); err != nil {
 		_ = os.Remove(dir) // made by us and still empty, or somebody's and not: then it stays
 		return err
 	}
 	return nil
-}
-
-// spareMemory has garbage collected once there is half as much of it as of what lives, where circuits are simulated: they
-// leave little behind that lives, and much that does not. GOGC overrules it.
-func (s *setup) spareMemory() {
-	if os.Getenv("GOGC") == "" && s.opt.On == OnFlowsim && s.spec.HasOCS() {
-		debug.SetGCPercent(50)
-	}
 }
 
 // where decides on which fabric a run happens; why is the reason if it is not what was hoped for.

@@ -45,6 +45,7 @@ type setup struct {
 	elephants pathmap.Bytes // as run
 	notes     []string
 	explain   *explainer // nil: nobody wants to know why
+	memory    *thrift    // nil: nobody bounds it
 	rootless  bool       // as an ordinary user, whoever this is
 	kill      []killing  // leaders to be killed on packets
 

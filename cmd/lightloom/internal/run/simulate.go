@@ -224,8 +224,11 @@ func (x *simulation) run(ctx context.Context, progress func(int)) error {
 		if err := x.advance(wake); err != nil {
 			return err
 		}
-		if x.events&0xff == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+		if x.events&0xff == 0 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			x.setup.memory.look()
 		}
 	}
 }
