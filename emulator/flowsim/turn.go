@@ -8,8 +8,9 @@ type turn struct {
 	tag    southbound.Tag
 }
 
-// foresee reads what turns will look at: a bundle, the table where the route that it gets begins, that route, its class. Hardly any of it is in a cache where there are many bundles and routes, and each says where the next one is; but
-// those of several bundles are waited for together here, and one after the other where they are turned.
+// foresee reads what turns will look at: a bundle, the table where the route that it gets begins, that route, its class.
+// Hardly any of it is in a cache where there are many bundles and routes, and each says where the next one is; but those of
+// several bundles are waited for together here, and one after the other where they are turned.
 func (f *fluid) foresee(turns []turn) {
 	seen := uint32(0)
 	for _, t := range turns {
