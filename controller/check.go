@@ -11,16 +11,17 @@ import (
 
 // Limits of one job, so that a mistaken or hostile submission cannot exhaust the controller.
 const (
-	MaxTasks = 1 << 16
-	MaxFlows = 1 << 20
-	MaxEdges = 1 << 16
-	MaxKeys  = 1 << 16
-	MaxMemo  = 1 << 12
-	MaxBytes = pathmap.Bytes(1 << 50)
-	MaxRate  = pathmap.BitsPerSecond(1e15)
+	MaxTasks       = 1 << 16
+	MaxFlows       = 1 << 20
+	MaxEdges       = 1 << 16
+	MaxKeys        = 1 << 16
+	MaxPolicyState = 1 << 12
+	MaxBytes       = pathmap.Bytes(1 << 50)
+	MaxRate        = pathmap.BitsPerSecond(1e15)
 )
 
-// Check says what is wrong with a job on a fabric of that many hosts and slots (all hosts together, each as many), or nil.
+// Check says what is wrong with a job on a fabric of that many hosts and slots (all hosts together, each as many), or
+// nil.
 func (j *Job) Check(hosts, slots int) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("job %q: %w", j.Name, fmt.Errorf(format, args...))
@@ -30,8 +31,8 @@ func (j *Job) Check(hosts, slots int) error {
 		return fail("has neither stages nor flows")
 	case n > MaxTasks:
 		return fail("has %d tasks, at most %d are taken", n, MaxTasks)
-	case n > slots && !j.Piecemeal:
-		return fail("has %d tasks, the fabric has %d slots: add hosts or slots, or place it piecemeal", n, slots)
+	case n > slots && !j.Incremental:
+		return fail("has %d tasks, the fabric has %d slots: add hosts or slots, or place it incrementally", n, slots)
 	case j.Lifetime < 0 || j.Lifetime > Endless:
 		return fail("lives for %v; take a time up to %v, or none", j.Lifetime, Endless)
 	case j.Lifetime > 0 && !j.GoesOn():
@@ -39,8 +40,10 @@ func (j *Job) Check(hosts, slots int) error {
 	case j.Arrival < 0:
 		return fail("arrives before the run, at %v", j.Arrival)
 	case !j.Predicted.possible():
-		return fail("is predicted to have %d maps and %d reduces, of %v and %v, with %d and %d bytes; take numbers from 0 up to %d tasks and %d bytes",
-			j.Predicted.Maps, j.Predicted.Reduces, j.Predicted.MapTime, j.Predicted.RedTime, j.Predicted.Input, j.Predicted.Shuffle, MaxTasks, MaxBytes)
+		return fail("is predicted to have %d maps and %d reduces, of %v and %v, with %d and %d bytes; take numbers from 0 "+
+			"up to %d tasks and %d bytes",
+			j.Predicted.Maps, j.Predicted.Reduces, j.Predicted.MapTime, j.Predicted.RedTime, j.Predicted.Input,
+			j.Predicted.Shuffle, MaxTasks, MaxBytes)
 	case j.Deadline < 0 || j.Deadline > southbound.Never-1-j.Arrival:
 		return fail("is to end %v after its arrival at %v; take a time above zero, or none", j.Deadline, j.Arrival)
 	}
@@ -49,8 +52,8 @@ func (j *Job) Check(hosts, slots int) error {
 			return fail("stage %d (%q) has no tasks", i, s.Name)
 		}
 		for k, t := range s.Tasks {
-			if t.Compute < 0 || t.Far < 0 || t.Far > southbound.Never-t.Compute {
-				return fail("task %d of stage %d computes for %v and %v more; take times from zero up", k, i, t.Compute, t.Far)
+			if t.Compute < 0 || t.NonLocal < 0 || t.NonLocal > southbound.Never-t.Compute {
+				return fail("task %d of stage %d computes for %v and %v more; take times from zero up", k, i, t.Compute, t.NonLocal)
 			}
 			if t.Input < 0 || t.Input > MaxBytes {
 				return fail("task %d of stage %d reads %d bytes; take 0 to %d", k, i, t.Input, MaxBytes)
@@ -59,12 +62,14 @@ func (j *Job) Check(hosts, slots int) error {
 		if err := s.checkSizes(j, slots/max(hosts, 1)); err != nil {
 			return fail("stage %d (%q) %w", i, s.Name, err)
 		}
-		if j.Piecemeal && len(s.Tasks) > slots && j.receives(i) {
-			return fail("stage %d (%q) receives, and its %d tasks must all have a slot for that; the fabric has %d: make fewer", i, s.Name, len(s.Tasks), slots)
+		if j.Incremental && len(s.Tasks) > slots && j.receives(i) {
+			return fail("stage %d (%q) receives, and its %d tasks must all have a slot for that; the fabric has %d: make fewer",
+				i, s.Name, len(s.Tasks), slots)
 		}
 	}
 	if !j.fits(slots/max(hosts, 1), hosts) {
-		return fail("its %d tasks take %d slots, and do not all fit on %d hosts of %d slots: make tasks smaller or fewer, or add hosts", j.Tasks(), j.Slots(), hosts, slots/max(hosts, 1))
+		return fail("its %d tasks take %d slots, and do not all fit on %d hosts of %d slots: make tasks smaller or fewer, "+
+			"or add hosts", j.Tasks(), j.Slots(), hosts, slots/max(hosts, 1))
 	}
 	for i := range j.Edges {
 		if err := j.checkEdge(&j.Edges[i], hosts); err != nil {
@@ -79,7 +84,8 @@ func (j *Job) Check(hosts, slots int) error {
 
 // possible says whether a prediction is of a job that could be; none is. That it is wrong is nobody's business here.
 func (p *Prediction) possible() bool {
-	return p == nil || p.Input >= 0 && p.Input <= MaxBytes && p.Shuffle >= 0 && p.Shuffle <= MaxBytes && p.Maps >= 0 && p.Maps <= MaxTasks &&
+	return p == nil || p.Input >= 0 && p.Input <= MaxBytes && p.Shuffle >= 0 && p.Shuffle <= MaxBytes && p.Maps >= 0 &&
+		p.Maps <= MaxTasks &&
 		p.Reduces >= 0 && p.Reduces <= MaxTasks && p.MapTime >= 0 && p.RedTime >= 0
 }
 
@@ -125,16 +131,19 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 	case e.Rate < 0 || e.Rate > MaxRate:
 		return fmt.Errorf("makes %v; take 0 to %v", e.Rate, MaxRate)
 	case e.Rate > 0 && e.Bytes > 0:
-		return fmt.Errorf("has %d bytes and a rate of %v: a stream that ends has bytes, one that does not has a rate", e.Bytes, e.Rate)
+		return fmt.Errorf("has %d bytes and a rate of %v: a stream that ends has bytes, one that does not has a rate",
+			e.Bytes, e.Rate)
 	case e.Rate > 0 && !e.Stream:
 		return errors.New("has a rate, and only streams go on and on: make it a stream, or give it bytes")
 	case !e.Stream && j.GoesOn():
-		return errors.New("waits for a stage to end, and the job has a stream that never does: give that bytes in place of its rate, or make this a stream")
+		return errors.New("waits for a stage to end, and the job has a stream that never does: give that bytes in place of " +
+			"its rate, or make this a stream")
 	case e.Kind == OneToOne && len(j.Stages[e.From].Tasks) != len(j.Stages[e.To].Tasks):
 		return errors.New("is one-to-one between stages of unequal size")
-	case j.Piecemeal && e.Stream:
-		return errors.New("is a stream of a piecemeal job: its tasks run side by side, and have to be placed so")
-	case j.Piecemeal && e.Kind == ScatterGather && min(len(j.Stages[e.From].Tasks), hosts)*min(len(j.Stages[e.To].Tasks), hosts) <= MaxFlows:
+	case j.Incremental && e.Stream:
+		return errors.New("is a stream of an incremental job: its tasks run side by side, and have to be placed so")
+	case j.Incremental && e.Kind == ScatterGather && min(len(j.Stages[e.From].Tasks), hosts)*min(len(j.Stages[e.To].Tasks),
+		hosts) <= MaxFlows:
 		return nil // flows between the same two hosts are made at once
 	case len(j.Stages[e.From].Tasks)*len(j.Stages[e.To].Tasks) > MaxFlows:
 		return fmt.Errorf("has more than %d flows", MaxFlows)

@@ -31,8 +31,8 @@ func (j *Job) Volume(e *Edge) pathmap.Bytes {
 	return max(1, min(e.Rate.In(life+life/16+time.Second), MaxBytes))
 }
 
-// Made returns the part of an edge's rate that some of its volume has, in bits a second, rounded up: of a bundle, of what
-// stays within hosts.
+// Made returns the part of an edge's rate that some of its volume has, in bits a second, rounded up: of a host flow, of
+// what stays within hosts.
 func (j *Job) Made(e *Edge, part pathmap.Bytes) pathmap.BitsPerSecond {
 	if e.Rate == 0 || part <= 0 {
 		return 0

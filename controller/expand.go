@@ -10,16 +10,16 @@ import (
 	"lightloom/southbound"
 )
 
-// Columns are the bundles of one coflow, sorted by (Dst, Src): what travels together between two hosts.
+// Columns are the host flows of one coflow, sorted by (Dst, Src): what travels together between two hosts.
 type Columns struct {
 	Src, Dst []southbound.HostID
 	Size     []pathmap.Bytes // above zero
-	Flows    []int32         // flows of the trace or pairs of tasks that the bundle holds
+	Flows    []int32         // flows of the trace or pairs of tasks that the host flow holds
 	Local    pathmap.Bytes   // bytes whose two ends share a host: they never enter the network
 }
 
-// Expand returns the bundles of an edge once its tasks have hosts (hosts is by task of the job; unused where the edge
-// is Fixed). It is the one rule, of Apply and of every policy alike. Bytes are split evenly and the remainder is
+// Expand returns the host flows of an edge once its tasks have hosts (hosts is by task of the job; unused where the
+// edge is Fixed). It is the one rule, of Apply and of every policy alike. Bytes are split evenly and the remainder is
 // carried by the first pairs, a byte each, so that the sum is the edge's.
 func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 	if e.Kind == Fixed {
@@ -46,12 +46,13 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 			}
 		}
 	case ScatterGather:
-		if j.Piecemeal {
+		if j.Incremental {
 			return gather(e.byHost(from, to), false)
 		}
 		for i := range from {
 			for k := range to {
-				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: share(e.Bytes, len(from)*len(to), i*len(to)+k), Count: 1})
+				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: share(e.Bytes, len(from)*len(to), i*len(to)+k),
+					Count: 1})
 			}
 		}
 	case Fields:
@@ -64,9 +65,9 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 	return gather(flows, false)
 }
 
-// byHost makes the flows of a shuffle between hosts at once, where tasks are too many to look at every two of them. Each
-// two hosts have the part of the bytes that their tasks have of all pairs of tasks; what rounding leaves goes along, so
-// that the sum is the edge's.
+// byHost makes the flows of a shuffle between hosts at once, where tasks are too many to look at every two of them.
+// Each two hosts have the part of the bytes that their tasks have of all pairs of tasks; what rounding leaves goes
+// along, so that the sum is the edge's.
 func (e *Edge) byHost(from, to []southbound.HostID) []Flow {
 	a, b := tally(from), tally(to)
 	pairs := uint64(len(from)) * uint64(len(to))
@@ -76,7 +77,8 @@ func (e *Edge) byHost(from, to []southbound.HostID) []Flow {
 		for _, src := range a {
 			upTo += uint64(src.tasks) * uint64(dst.tasks)
 			all := portion(e.Bytes, upTo, pairs)
-			flows = append(flows, Flow{Src: src.host, Dst: dst.host, Bytes: all - sent, Count: int32(min(int64(src.tasks)*int64(dst.tasks), math.MaxInt32))})
+			flows = append(flows, Flow{Src: src.host, Dst: dst.host, Bytes: all - sent,
+				Count: int32(min(int64(src.tasks)*int64(dst.tasks), math.MaxInt32))})
 			sent = all
 		}
 	}
@@ -153,14 +155,17 @@ func share(total pathmap.Bytes, n, i int) pathmap.Bytes {
 	return s
 }
 
-// Gather returns the bundles of flows, sorted. With local it makes bundles of flows between a host and itself too.
+// Gather returns the host flows of flows, sorted. With local it makes host flows of flows between a host and itself
+// too.
 func Gather(flows []Flow, local bool) Columns { return gather(flows, local) }
 
-// gather sums flows into bundles. Flows of a trace come sorted, and then nothing is copied but what is returned.
+// gather sums flows into host flows. Flows of a trace come sorted, and then nothing is copied but what is returned.
 func gather(flows []Flow, local bool) Columns {
 	if !inOrder(flows) {
 		flows = slices.Clone(flows)
-		slices.SortStableFunc(flows, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src)) })
+		slices.SortStableFunc(flows, func(a, b Flow) int {
+			return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src))
+		})
 	}
 	c := newColumns(distinct(flows, local))
 	for i := range flows {
@@ -203,7 +208,7 @@ func distinct(flows []Flow, local bool) int {
 	return n
 }
 
-// newColumns has room for n bundles, none if there are to be none.
+// newColumns has room for n host flows, none if there are to be none.
 func newColumns(n int) Columns {
 	if n == 0 {
 		return Columns{}

@@ -31,7 +31,8 @@ func (j *Job) checkStreams() error {
 		}
 		for k, t := range j.Stages[s].Tasks {
 			if t.Compute != 0 {
-				return fmt.Errorf("task %d of stage %d computes for %v, and streams hold their tasks for as long as they run: write 0", k, s, t.Compute)
+				return fmt.Errorf("task %d of stage %d computes for %v, and streams hold their tasks for as long as they run: "+
+					"write 0", k, s, t.Compute)
 			}
 		}
 	}

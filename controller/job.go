@@ -33,11 +33,18 @@ type Job struct {
 	// nobody does. Of other jobs it is 0.
 	Lifetime time.Duration `json:"lifetime_ns,omitempty"`
 
-	// Piecemeal lets tasks be placed one by one, as slots come free, in place of all at once: the waves of MapReduce.
+	// Incremental lets tasks be placed one by one, as slots come free, in place of all at once: the waves of MapReduce.
 	// Only what a stage receives still waits until each of its tasks has a slot.
-	Piecemeal bool `json:"piecemeal,omitempty"`
+	Incremental bool `json:"incremental,omitempty"`
 	// Predicted is what earlier runs of a recurring job let expect of this one; nil: the job does not recur.
 	Predicted *Prediction `json:"predicted,omitempty"`
+}
+
+// Offer is a job that asks to be taken. Request is its own and stays the same however often it is offered; "": it is
+// offered once.
+type Offer struct {
+	Job     *Job
+	Request string
 }
 
 // Prediction is what is expected of a recurring job of one map and one reduce stage. It may be wrong.
@@ -59,9 +66,10 @@ type Stage struct {
 // Task computes for a while on slots of one host.
 type Task struct {
 	Compute time.Duration `json:"compute_ns"`
-	Slots   int32         `json:"slots,omitempty"`  // that it takes; 0 means 1
-	Input   pathmap.Bytes `json:"input,omitempty"`  // of a block that it reads from the file system
-	Far     time.Duration `json:"far_ns,omitempty"` // it takes longer by this where no copy of the block is in its rack
+	Slots   int32         `json:"slots,omitempty"` // that it takes; 0 means 1
+	Input   pathmap.Bytes `json:"input,omitempty"` // of a block that it reads from the file system
+	// it takes longer by this where no copy of the block is in its rack
+	NonLocal time.Duration `json:"non_local_ns,omitempty"`
 }
 
 // Size returns how many slots a task takes.
@@ -70,7 +78,7 @@ func (t *Task) Size() int32 { return max(t.Slots, 1) }
 // Takes returns how long a task runs, far saying that no copy of its block is in its rack.
 func (t *Task) Takes(far bool) time.Duration {
 	if far {
-		return t.Compute + t.Far
+		return t.Compute + t.NonLocal
 	}
 	return t.Compute
 }
@@ -116,8 +124,8 @@ type Edge struct {
 	Rate pathmap.BitsPerSecond `json:"rate,omitempty"`
 	Keys int32                 `json:"keys,omitempty"` // Fields only: how many keys; 0 means DefaultKeys
 
-	// KeepLocal makes bundles of flows between a host and itself too, on fabrics that carry them over both directions of
-	// the host's port. Fixed only.
+	// KeepLocal makes host flows of flows between a host and itself too, on fabrics that carry them over both directions
+	// of the host's port. Fixed only.
 	KeepLocal bool `json:"keep_local,omitempty"`
 }
 

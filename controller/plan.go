@@ -7,41 +7,46 @@ import (
 	"lightloom/southbound"
 )
 
-// Placement gives every task of a job a host, by task of the job. Tasks of a piecemeal job may have NoHost still, and
-// those that have one keep it.
+// Placement gives every task of a job a host, by task of the job. Tasks of an incremental job may have NoHost still,
+// and those that have one keep it.
 type Placement struct {
 	Job   JobID               `json:"job"`
 	Hosts []southbound.HostID `json:"hosts"`
-	Far   []int32             `json:"far,omitempty"`  // tasks placed here whose rack has no copy of their block, ascending
-	Memo  []int32             `json:"memo,omitempty"` // of a piecemeal job: what the policy wants to find again; nil: as it was
+	// tasks placed here whose rack has no copy of their block, ascending
+	NonLocal []int32 `json:"non_local,omitempty"`
+	// of an incremental job: what the policy wants to find again; nil: as it was
+	PolicyState []int32 `json:"policy_state,omitempty"`
 
-	// Move names tasks of a job that is placed already which leave their hosts for those in Hosts, ascending: they have not
-	// ended, and begin again there. Of all others Hosts is as it was. Not of a piecemeal job, nor of one that has lost hosts.
+	// Move names tasks of a job that is placed already which leave their hosts for those in Hosts, ascending: they have
+	// not ended, and begin again there. Of all others Hosts is as it was. Not of an incremental job, nor of one that has
+	// lost hosts.
 	Move []int32 `json:"move,omitempty"`
-	// Again is what has been sent of the bundles that begin again for it. Whoever commits the placement says it; a policy
-	// leaves it at zero.
-	Again pathmap.Bytes `json:"again,omitempty"`
+	// Resent is what has been sent of the host flows that begin again for it. Whoever commits the placement says it; a
+	// policy leaves it at zero.
+	Resent pathmap.Bytes `json:"resent,omitempty"`
 }
 
-// Way says what the bundles of a reservation do while its circuit is not usable.
-type Way uint8
+// Fallback says what the host flows of a reservation do while its circuit is not in service.
+type Fallback uint8
 
-// The ways.
+// The fallbacks.
 const (
-	Packets Way = iota // go on over packets
-	Hold               // send nothing
+	Packets Fallback = iota // go on over packets
+	Hold                    // send nothing
 )
 
-// Reservation asks for the circuit In→Out for [NotBefore, NotAfter), the outage of setting it up included. It carries
-// the bundles of Coflow from rack In to rack Out; AnyCoflow carries every bundle between the two.
-type Reservation struct {
+// CircuitReservation asks for the circuit In→Out for [NotBefore, NotAfter), the reconfiguration delay of setting it up
+// included. It carries the host flows of Coflow from rack In to rack Out; AnyCoflow carries every host flow between the
+// two.
+type CircuitReservation struct {
 	NotBefore time.Duration       `json:"not_before_ns"`
 	NotAfter  time.Duration       `json:"not_after_ns"`
 	In        southbound.Port     `json:"in"`
 	Out       southbound.Port     `json:"out"`
 	Coflow    southbound.CoflowID `json:"coflow"`
-	Meanwhile Way                 `json:"meanwhile,omitempty"`
-	Partly    bool                `json:"partly,omitempty"` // it is not for all that its pair has: bytes left when it runs out are no news
+	Fallback  Fallback            `json:"fallback,omitempty"`
+	// it is not for all that its pair has: bytes left when it runs out are no news
+	Partial bool `json:"partial,omitempty"`
 }
 
 // AnyCoflow stands for every coflow.
@@ -58,14 +63,14 @@ type Routing struct {
 // The order of effect is Withdraw, Preempt, then Reserve. A reservation never overlaps another on either port once
 // those have been taken away: Apply refuses what does.
 type Plan struct {
-	Place    []Placement
-	Withdraw []southbound.CoflowID // unbegun reservations of these coflows go
-	Preempt  []southbound.Port     // begun reservations of these inputs end now
-	Reserve  []Reservation         // sorted by (In, NotBefore)
-	Route    []Routing
-	Judge    []Judgement       // of coflows that have started and have no verdict, sorted by coflow
-	Share    *southbound.Rates // nil: unchanged. Never logged.
-	Wake     time.Duration     // call again then at the latest; southbound.Never for no wish
+	Place      []Placement
+	Withdraw   []southbound.CoflowID // unbegun reservations of these coflows go
+	Preempt    []southbound.Port     // begun reservations of these inputs end now
+	Reserve    []CircuitReservation  // sorted by (In, NotBefore)
+	Route      []Routing
+	Admissions []AdmissionDecision // of coflows that have started and have no admission decision, sorted by coflow
+	Share      *southbound.Rates   // nil: unchanged. Never logged.
+	Wake       time.Duration       // call again then at the latest; southbound.Never for no wish
 
 	// Counts of moves evaluated and accepted at both annealing levels in this decision. For the report.
 	Anneal AnnealCounts
@@ -88,7 +93,7 @@ func (m *MoveCounts) Add(o MoveCounts) { m.Evaluated += o.Evaluated; m.Accepted 
 // Reset empties p and keeps its memory.
 func (p *Plan) Reset() {
 	*p = Plan{Place: p.Place[:0], Withdraw: p.Withdraw[:0], Preempt: p.Preempt[:0], Reserve: p.Reserve[:0],
-		Route: p.Route[:0], Judge: p.Judge[:0], Wake: southbound.Never}
+		Route: p.Route[:0], Admissions: p.Admissions[:0], Wake: southbound.Never}
 }
 
 // Kind is something that happened.
@@ -96,17 +101,18 @@ type Kind uint8
 
 // The kinds of events worth a decision.
 const (
-	JobArrived       Kind = iota + 1 // a job waits for placement, or bare coflows for routes
-	CoflowStarted                    // its bundles may send
-	BundleEnded                      // one bundle has been received
-	CoflowEnded                      // all of them have
-	SlotsFreed                       // tasks ended
-	ReservationEnded                 // a reservation ended, and was not preempted
-	CircuitUsable                    // bundles move to their circuit
-	FabricChanged                    // a link, port or device came or went
-	WakeReached                      // the instant that the last plan asked for
-	PortsFreed                       // a reservation ended early by more than an outage, with bytes left, or for its circuit failed
-	TrafficRead                      // an estimate of traffic has been made anew, and it is not nothing as it was
+	JobArrived              Kind = iota + 1 // a job waits for placement, or bare coflows for routes
+	CoflowStarted                           // its host flows may send
+	HostFlowEnded                           // one host flow has been received
+	CoflowEnded                             // all of them have
+	SlotsFreed                              // tasks ended
+	CircuitReservationEnded                 // a reservation ended, and was not preempted
+	CircuitInService                        // host flows move to their circuit
+	FabricChanged                           // a link, port or device came or went
+	WakeReached                             // the instant that the last plan asked for
+	// a reservation ended early by more than a reconfiguration delay, with bytes left, or for its circuit failed
+	PortsFreed
+	TrafficRead // an estimate of traffic has been made anew, and it is not nothing as it was
 )
 
 // KindSet is a set of kinds.
@@ -137,6 +143,8 @@ type Event struct {
 type Policy interface {
 	// Wants says which events are worth a Decide.
 	Wants() KindSet
+	// Capabilities says what it can do and what it needs. It never changes.
+	Capabilities() Capabilities
 	// Decide answers for the view. Neither v nor anything it holds is written to or kept.
 	Decide(v *View, ev []Event) *Plan
 }

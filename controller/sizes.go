@@ -13,10 +13,11 @@ func (s *Stage) checkSizes(j *Job, slots int) error {
 		switch t := &s.Tasks[k]; {
 		case t.Slots < 0:
 			return fmt.Errorf("has a task %d of %d slots; take 1 or more", k, t.Slots)
-		case t.Size() > 1 && j.Piecemeal:
-			return fmt.Errorf("has a task %d of %d slots, and the tasks of a piecemeal job take one each", k, t.Slots)
+		case t.Size() > 1 && j.Incremental:
+			return fmt.Errorf("has a task %d of %d slots, and the tasks of an incremental job take one each", k, t.Slots)
 		case int(t.Size()) > slots && t.Slots > 1:
-			return fmt.Errorf("has a task %d of %d slots, and no host has more than %d: make it smaller, or give hosts more slots (slots= in the fabric)", k, t.Slots, slots)
+			return fmt.Errorf("has a task %d of %d slots, and no host has more than %d: make it smaller, or give hosts more "+
+				"slots (slots= in the fabric)", k, t.Slots, slots)
 		}
 	}
 	return nil
@@ -32,8 +33,8 @@ func (j *Job) fits(slots, hosts int) bool {
 }
 
 // Pack finds hosts for tasks of those sizes, the largest first, each on the first host with room: nil if that does not
-// come out. It finds room wherever sizes are one, and for others nearly always where there is some: who needs to know for
-// certain has to search. free, by host, is what it takes the slots from; below zero counts as none.
+// come out. It finds room wherever sizes are one, and for others nearly always where there is some: who needs to know
+// for certain has to search. free, by host, is what it takes the slots from; below zero counts as none.
 func Pack(sizes, free []int32) []southbound.HostID {
 	order := make([]int, len(sizes))
 	for i := range order {

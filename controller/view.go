@@ -12,15 +12,15 @@ import (
 // View is what a policy sees: a read-only window on the state. All slices are borrowed for the call of Decide; nobody
 // writes to them (the conformance suite hashes a view before and after).
 type View struct {
-	Now     time.Duration
-	Seed    uint64 // of the run; a policy draws from Rand
-	Fabric  *topo.Fabric
-	Paths   *pathmap.Map            // between racks, over packets
-	Pledged []pathmap.BitsPerSecond // by link, layer 2: what outside schedulers hold; nil: nothing. See Room
-	Down    []bool                  // by link: no light, or a dead end. nil: all are up
+	Now               time.Duration
+	Seed              uint64 // of the run; a policy draws from Rand
+	Fabric            *topo.Fabric
+	Paths             *pathmap.Map            // between racks, over packets
+	ReservedBandwidth []pathmap.BitsPerSecond // by link, layer 2: what outside schedulers hold; nil: nothing. See Room
+	Down              []bool                  // by link: no light, or a dead end. nil: all are up
 
-	// Changed says which links have come or gone since the last decision: bundles whose racks have a path over one of them
-	// may find a better way now. nil: none.
+	// Changed says which links have come or gone since the last decision: host flows whose racks have a path over one of
+	// them may find a better path now. nil: none.
 	Changed []bool
 	// Touched are the pairs of racks, by the path map's index from links to pairs, that have a path over a Changed link,
 	// sorted. nil where nobody keeps the index: then a policy looks at the paths themselves.
@@ -30,25 +30,25 @@ type View struct {
 	// replicated state: two leaderships may know different things.
 	Links []LinkRate `json:",omitempty"`
 
-	Waiting  []*Job              // accepted and not placed, in order of acceptance
-	Free     []int32             // free slots, by host; none on a host that is lost
-	Lost     []southbound.HostID // hosts that have failed, sorted
-	Homeless []Homeless          // placed jobs that have lost hosts, by id; not piecemeal ones
-	Partly   []Partly            // piecemeal jobs with a task placed, not ended, by id
-	Running  []Running           // placed jobs with stages that have coflows among Coflows, by id
-	Coflows  []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
+	Waiting []*Job              // accepted and not placed, in order of acceptance
+	Free    []int32             // free slots, by host; none on a host that is lost
+	Lost    []southbound.HostID // hosts that have failed, sorted
+	Evicted []Evicted           // placed jobs that have lost hosts, by id; not incremental ones
+	Partial []Partial           // incremental jobs with a task placed, not ended, by id
+	Running []Running           // placed jobs with stages that have coflows among Coflows, by id
+	Coflows []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
 	Turnover time.Duration // when a job with tasks was placed, or one ended, last; 0: never
 
-	Circuits []CircuitView // by OCS input; nil without an OCS
-	Reserved []Reservation // begun and not, sorted by (In, NotBefore)
+	Circuits []CircuitView        // by OCS input; nil without an OCS
+	Reserved []CircuitReservation // begun and not, sorted by (In, NotBefore)
 
 	// Traffic is what is known of bytes between racks where that is an estimate; nil: what coflows have left is known.
 	// Circuit policies go by it, and have no eyes for coflows then.
 	Traffic *Traffic
 
-	Delta     time.Duration // the whole outage of a circuit move that is to be reckoned with
-	Elephants pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
+	Delta             time.Duration // the reconfiguration delay of a circuit move that is to be reckoned with
+	ElephantThreshold pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
 }
 
 // Traffic is an estimate of what racks have for each other, by whatever counters or hosts have told.
@@ -70,9 +70,9 @@ type LinkRate struct {
 // NoHost is a host that is still to be chosen.
 const NoHost southbound.HostID = -1
 
-// Homeless is a placed job some of whose tasks' hosts are lost. Its new Placement names every task: the hosts of the
+// Evicted is a placed job some of whose tasks' hosts are lost. Its new Placement names every task: the hosts of the
 // others as they are, since what runs is not moved.
-type Homeless struct {
+type Evicted struct {
 	Job   *Job
 	Hosts []southbound.HostID // by task of the job; NoHost where one is to be chosen
 	Ended []bool              // by task: it has ended and takes no slot; its host is where what it wrote is read from
@@ -85,13 +85,13 @@ type Running struct {
 	Tasks []TaskState         // by task of the job
 }
 
-// Partly is a piecemeal job that has begun to be placed. Slices are by task of the job.
-type Partly struct {
-	Job   *Job
-	Hosts []southbound.HostID // NoHost where one is to be chosen
-	Tasks []TaskState
-	Waits []bool  // by stage: edges into it have not delivered
-	Memo  []int32 // what the policy left with the job's last placement that had one
+// Partial is an incremental job that has begun to be placed. Slices are by task of the job.
+type Partial struct {
+	Job         *Job
+	Hosts       []southbound.HostID // NoHost where one is to be chosen
+	Tasks       []TaskState
+	Waits       []bool  // by stage: edges into it have not delivered
+	PolicyState []int32 // what the policy left with the job's last placement that had one
 }
 
 // TaskState is where a task runs and how far it is.
@@ -101,9 +101,10 @@ type TaskState struct {
 	Host    southbound.HostID `json:"host"` // NoHost before placement
 	Started time.Duration     `json:"started_ns"`
 	Ended   time.Duration     `json:"ended_ns"`
-	Try     int32             `json:"try,omitempty"`      // how often it was begun before, on hosts that have failed or that it has left
-	Far     bool              `json:"far,omitempty"`      // no copy of its block is in the host's rack
-	Moved   time.Duration     `json:"moved_ns,omitempty"` // when a plan had it leave its host last; 0: never
+	// how often it was begun before, on hosts that have failed or that it has left
+	Try      int32         `json:"try,omitempty"`
+	NonLocal bool          `json:"non_local,omitempty"` // no copy of its block is in the host's rack
+	Moved    time.Duration `json:"moved_ns,omitempty"`  // when a plan had it leave its host last; 0: never
 }
 
 // MayStart says whether a task has a host and is to begin there.
@@ -120,18 +121,21 @@ type CoflowView struct {
 	Arrival time.Duration // the job's
 	Weight  float64
 	// Deadline is the instant by which the job is to have ended; 0: it has none. A bare coflow is its job.
-	Deadline time.Duration
-	Verdict  Verdict // on its deadline
-	Started  bool    // its bundles may send
-	Start    time.Duration
-	Src      []southbound.HostID // by row, sorted by (Dst, Src)
-	Dst      []southbound.HostID
-	Size     []pathmap.Bytes
-	Flows    []int32 // by row: pairs of tasks, or flows of the trace, that it holds; nil where that is not told
-	Ended    []bool
-	Routed   bool             // Tag has been decided
-	Tag      []southbound.Tag // by row: while on packets
-	Left     southbound.Left  // payload; before the start, the sizes
+	Deadline  time.Duration
+	Admission Admission // on its deadline
+	Started   bool      // its host flows may send
+	Start     time.Duration
+	// Generation is raised by who makes the views when a coflow gets other rows: in two views, a coflow of the same id and
+	// generation has the same Src, Dst, Size and Flows. 0: nobody says, and they are to be read anew.
+	Generation uint64
+	Src        []southbound.HostID // by row, sorted by (Dst, Src)
+	Dst        []southbound.HostID
+	Size       []pathmap.Bytes
+	Flows      []int32 // by row: pairs of tasks, or flows of the trace, that it holds; nil where that is not told
+	Ended      []bool
+	Routed     bool                 // Tag has been decided
+	Tag        []southbound.Tag     // by row: while on packets
+	Remaining  southbound.Remaining // payload; before the start, the sizes
 }
 
 // LeftBytes returns the payload left of a row, zero once it has ended, rounded up.
@@ -139,7 +143,7 @@ func (c *CoflowView) LeftBytes(row int) pathmap.Bytes {
 	if c.Ended[row] {
 		return 0
 	}
-	l := c.Left.Row(int32(row))
+	l := c.Remaining.Row(int32(row))
 	b := pathmap.Bytes(l)
 	if float64(b) < l {
 		b++
@@ -152,9 +156,9 @@ type CircuitPhase uint8
 
 // The phases.
 const (
-	NoCircuit CircuitPhase = iota
-	Moving                 // intended: draining, dark, or locking
-	Usable                 // lit and steered to
+	NoCircuit     CircuitPhase = iota
+	Reconfiguring              // intended: draining, dark, or locking
+	InService                  // lit and steered to
 )
 
 // CircuitView is the circuit of one OCS input.

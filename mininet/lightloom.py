@@ -519,16 +519,16 @@ class LoomSwitch(Switch):
        dark: of an optical switch, how long a moved port is dark
        swap: of an optical switch, two ports whose fibres are in each other's place, such as 0-2, for an audit to find
        dataplane: auto, ebpf or mirred
-       darkqueues: of a ToR, bytes of a queue for each rack where packets wait while the fibre is dark; 0: none"""
+       voqbytes: of a ToR, bytes of a queue for each rack where packets wait while the fibre is dark; 0: none"""
 
-    def __init__(self, name, role=None, dark='10ms', dataplane='auto', swap=None, darkqueues=0, **params):
+    def __init__(self, name, role=None, dark='10ms', dataplane='auto', swap=None, voqbytes=0, **params):
         if role not in (None, 'tor', 'eps', 'ocs'):
             raise LoomError('switch %s: role %r: take tor, eps or ocs' % (name, role))
         if not re.search(r'\d', name):
             params.setdefault('dpid', '%x' % (1 << 32 | sum(name.encode())))
         params['inNamespace'] = True
         self.role, self.dark, self.dataplane, self.process, self.fabric = role, str(dark), dataplane, None, None
-        self.swap, self.darkqueues = loom_swap(name, swap), int(darkqueues)
+        self.swap, self.voqbytes = loom_swap(name, swap), int(voqbytes)
         Switch.__init__(self, name, **params)
 
     def start(self, controllers):
@@ -549,10 +549,10 @@ class LoomSwitch(Switch):
             rack = fabric.tors.index(self)
             args += ['--rack', str(rack), '--hosts', str(len(fabric.hosts[rack]))]
             if fabric.ocs:
-                args += ['--fibre', ports[-1].name, '--dark-queues', str(self.darkqueues)]
-            elif self.darkqueues:
-                raise LoomError('%s: darkqueues=%d: the network has no optical switch, for whose light packets could wait: leave it away'
-                                % (self.name, self.darkqueues))
+                args += ['--fibre', ports[-1].name, '--voq-bytes', str(self.voqbytes)]
+            elif self.voqbytes:
+                raise LoomError('%s: voqbytes=%d: the network has no optical switch, for whose light packets could wait: leave it away'
+                                % (self.name, self.voqbytes))
         elif self is fabric.ocs:
             args += ['--dark', self.dark]
         self.process = LoomProcess(self, args)

@@ -23,6 +23,9 @@ func NewBandwidth(t *Topology) *Bandwidth {
 // Capacity returns what link l carries.
 func (b *Bandwidth) Capacity(l LinkID) BitsPerSecond { return b.capacity[l] }
 
+// SetCapacity notes what link l carries from now on; what is taken stays taken.
+func (b *Bandwidth) SetCapacity(l LinkID, c BitsPerSecond) { b.capacity[l] = c }
+
 // Available returns what is left of link l. It is below zero where more is taken than the link carries since its
 // capacity was lowered.
 func (b *Bandwidth) Available(l LinkID) BitsPerSecond { return b.capacity[l] - b.taken[l] }

@@ -11,25 +11,6 @@ import (
 	"lightloom/pathmap/pathtest"
 )
 
-func isOCS(t *pathmap.Topology) func(pathmap.NodeID) bool {
-	return func(n pathmap.NodeID) bool { return t.Node(n).Role == pathmap.OCS }
-}
-
-// all returns every path of a map, by pair.
-func all(m *pathmap.Map) [][][]pathmap.LinkID {
-	var pairs [][][]pathmap.LinkID
-	for s := range m.Ends() {
-		for d := range m.Ends() {
-			var paths [][]pathmap.LinkID
-			for i := range m.Paths(s, d) {
-				paths = append(paths, m.AppendPath([]pathmap.LinkID{}, s, d, i))
-			}
-			pairs = append(pairs, paths)
-		}
-	}
-	return pairs
-}
-
 // TestBrute compares both forms with a list of every path, on random graphs.
 func TestBrute(t *testing.T) {
 	for seed := range uint64(4000) {
@@ -37,7 +18,7 @@ func TestBrute(t *testing.T) {
 		topology, ends := pathtest.Random(r, 8)
 		opt := pathmap.Options{K: 1 + r.IntN(12), Seed: seed}
 		if r.IntN(2) == 0 {
-			opt.Avoid = isOCS(topology)
+			opt.Avoid = pathtest.IsOCS(topology)
 		}
 		opt.Packed = r.IntN(2) == 0
 		if cut := r.IntN(4); cut > 0 {
@@ -48,7 +29,7 @@ func TestBrute(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		got := all(m)
+		got := pathtest.All(m)
 		for s := range ends {
 			for d := range ends {
 				want := pathtest.Paths(topology, ends, ends[s], ends[d], opt)
@@ -76,7 +57,7 @@ func TestForms(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		topology, ends := pathtest.Random(r, 30)
-		opt := pathmap.Options{K: 1 + r.IntN(20), Seed: seed, Avoid: isOCS(topology)}
+		opt := pathmap.Options{K: 1 + r.IntN(20), Seed: seed, Avoid: pathtest.IsOCS(topology)}
 		implicit, err := pathmap.Build(topology, ends, opt)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +69,7 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := all(implicit), all(packed)
+		a, b := pathtest.All(implicit), pathtest.All(packed)
 		if !slices.EqualFunc(a, b, func(x, y [][]pathmap.LinkID) bool { return slices.EqualFunc(x, y, slices.Equal) }) {
 			t.Fatalf("seed %d: implicit and packed differ", seed)
 		}
@@ -109,7 +90,8 @@ func checkPaths(t *testing.T, topology *pathmap.Topology, s, d pathmap.NodeID, p
 		at, met := s, map[pathmap.NodeID]bool{s: true}
 		for _, l := range p {
 			link := topology.Link(l)
-			if role := topology.Node(at).Role; link.From != at || met[link.To] || at != s && role == pathmap.Host || role == pathmap.OCS {
+			if role := topology.Node(at).Role; link.From != at || met[link.To] || at != s && role == pathmap.Host ||
+				role == pathmap.OCS {
 				t.Fatalf("path %d from %d to %d: %v is no loopless path", i, s, d, p)
 			}
 			at = link.To
@@ -164,7 +146,8 @@ func TestBuildErrors(t *testing.T) {
 		{"no topology", nil, nil, pathmap.Options{K: 1}, "build path map: no topology"},
 		{"no k", topology, nil, pathmap.Options{}, "build path map: k is 0; take 1 to 4096"},
 		{"large k", topology, nil, pathmap.Options{K: 5000}, "build path map: k is 5000; take 1 to 4096"},
-		{"no node", topology, []pathmap.NodeID{3}, pathmap.Options{K: 1}, "build path map: end 3 is no node: the topology has nodes 0 to 2"},
+		{"no node", topology, []pathmap.NodeID{3}, pathmap.Options{K: 1}, "build path map: end 3 is no node: the topology " +
+			"has nodes 0 to 2"},
 		{"twice", topology, []pathmap.NodeID{1, 1}, pathmap.Options{K: 1}, `build path map: end "n1" is named twice`},
 		{"avoided", topology, []pathmap.NodeID{0}, pathmap.Options{K: 1, Avoid: func(pathmap.NodeID) bool { return true }},
 			`build path map: end "n0" is to be avoided`},

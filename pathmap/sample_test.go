@@ -1,43 +1,19 @@
 package pathmap_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/pathtest"
 	"lightloom/pathmap/topo"
 )
-
-// samples are topologies of each kind that are small enough for others' tools.
-func samples(t *testing.T) map[string]*pathmap.Topology {
-	t.Helper()
-	built := map[string]*pathmap.Topology{}
-	add := func(name string, topology *pathmap.Topology, err error) {
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		built[name] = topology
-	}
-	fat, err := topo.FatTree(6, 30, pathmap.Gbps)
-	add("fattree_k6", fat, err)
-	for _, c := range [][2]int{{40, 3}, {30, 5}, {24, 8}} {
-		jelly, err := topo.Jellyfish(c[0], c[1], 1, pathmap.Gbps, rand.New(rand.NewPCG(5, 5)))
-		add(fmt.Sprintf("jellyfish_%dx%d", c[0], c[1]), jelly, err)
-	}
-	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 12, Spines: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	add("leafspine_12x3", f.Topology, nil)
-	return built
-}
 
 // TestGonum compares the lengths of paths with those of another's Yen, on pairs of each topology.
 func TestGonum(t *testing.T) {
 	const k = 10
-	for name, topology := range samples(t) {
+	for name, topology := range pathtest.Samples() {
 		t.Run(name, func(t *testing.T) {
 			tors := topo.ToRs(topology)
 			m, err := pathmap.Build(topology, tors, pathmap.Options{K: k, Seed: 1})
@@ -67,7 +43,7 @@ func TestGonum(t *testing.T) {
 
 // TestSampleForms compares the forms on each topology: packing looks at a few links where a lookup looks at all.
 func TestSampleForms(t *testing.T) {
-	for name, topology := range samples(t) {
+	for name, topology := range pathtest.Samples() {
 		for _, k := range []int{1, 4, 11} {
 			implicit, err := pathmap.Build(topology, topo.ToRs(topology), pathmap.Options{K: k, Seed: 7})
 			if err != nil {
@@ -77,15 +53,15 @@ func TestSampleForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(all(implicit), all(packed)) {
+			if !reflect.DeepEqual(pathtest.All(implicit), pathtest.All(packed)) {
 				t.Errorf("%s, k=%d: implicit and packed differ", name, k)
 			}
 		}
 	}
 }
 
-// TestSpread: the first paths of all pairs use a fat-tree's links evenly. Ties in the order of ports would put 960 pairs
-// on one of the 1,024 links from aggregation to core; by chance alone, 15 on average, the most is about 30.
+// TestSpread: the first paths of all pairs use a fat-tree's links evenly. Ties in the order of ports would put 960
+// pairs on one of the 1,024 links from aggregation to core; by chance alone, 15 on average, the most is about 30.
 func TestSpread(t *testing.T) {
 	topology, err := topo.FatTree(16, 0, pathmap.Gbps)
 	if err != nil {

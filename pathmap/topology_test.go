@@ -53,8 +53,14 @@ func TestBuilderErrors(t *testing.T) {
 		{"self-loop", func(b *Builder) { b.Cable(0, 0, 0, 1, 1, 1) }, "cable a:0–a:1: joins a node to itself"},
 		{"no capacity", func(b *Builder) { b.Cable(0, 0, 1, 0, 1, 0) }, "cable a:0–b:0: capacity must be above zero"},
 		{"negative port", func(b *Builder) { b.Cable(0, 0, 1, -1, 1, 1) }, "cable a:0–b:-1: port numbers start at 0"},
-		{"a port twice", func(b *Builder) { b.Cable(0, 0, 1, 0, 1, 1); b.Cable(0, 1, 1, 0, 1, 1) }, "cable a:1–b:0: port is held by a:0–b:0"},
-		{"the first is told", func(b *Builder) { b.Cable(0, 0, 0, 1, 1, 1); b.Add(Node{}) }, "cable a:0–a:1: joins a node to itself"},
+		{"a port twice", func(b *Builder) {
+			b.Cable(0, 0, 1, 0, 1, 1)
+			b.Cable(0, 1, 1, 0, 1, 1)
+		}, "cable a:1–b:0: port is held by a:0–b:0"},
+		{"the first is told", func(b *Builder) {
+			b.Cable(0, 0, 0, 1, 1, 1)
+			b.Add(Node{})
+		}, "cable a:0–a:1: joins a node to itself"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := NewBuilder()

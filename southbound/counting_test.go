@@ -31,7 +31,8 @@ func TestRater(t *testing.T) {
 		{"late", []southbound.PortCounters{at(0, 0, 0, 0), at(2*s, 100, 400, 1), at(1*s, 50, 200, 0)}, first},
 		{"a reboot", []southbound.PortCounters{at(0, 90, 90, 0), at(2*s, 10, 100, 1)}, none},
 		{"after a reboot", []southbound.PortCounters{at(0, 900, 900, 0), at(2*s, 0, 0, 0), at(4*s, 100, 400, 1)}, first},
-		{"a clock set back", []southbound.PortCounters{at(90*s, 0, 0, 0), at(1*s, 10, 10, 0), at(2*s, 20, 20, 0), at(3*s, 0, 0, 0), at(5*s, 100, 400, 1)}, first},
+		{"a clock set back", []southbound.PortCounters{at(90*s, 0, 0, 0), at(1*s, 10, 10, 0), at(2*s, 20, 20, 0),
+			at(3*s, 0, 0, 0), at(5*s, 100, 400, 1)}, first},
 		{"more than there is", []southbound.PortCounters{at(0, 0, 0, 0), at(time.Millisecond, math.MaxUint64, 0, 0)},
 			southbound.PortRate{In: math.MaxInt64, Span: time.Millisecond}},
 	} {
@@ -46,9 +47,9 @@ func TestRater(t *testing.T) {
 	}
 }
 
-// TestRaterAgainstTwin: histories with reboots, duplicates and late samples, against one that looks for the last sample
-// before each and reckons in whole numbers of any size.
-func TestRaterAgainstTwin(t *testing.T) {
+// TestRaterAgainstReference: histories with reboots, duplicates and late samples, against one that looks for the last
+// sample before each and reckons in whole numbers of any size.
+func TestRaterAgainstReference(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var rater southbound.Rater
@@ -98,6 +99,7 @@ func slowRate(a, b southbound.PortCounters) southbound.PortRate {
 		x.Mul(x, big.NewInt(each*1e9)).Add(x, big.NewInt(more*int64(b.At-a.At-1))).Div(x, big.NewInt(int64(b.At-a.At)))
 		return x.Int64()
 	}
-	return southbound.PortRate{In: pathmap.BitsPerSecond(per(b.InOctets-a.InOctets, 8, 0)), Out: pathmap.BitsPerSecond(per(b.OutOctets-a.OutOctets, 8, 0)),
+	return southbound.PortRate{In: pathmap.BitsPerSecond(per(b.InOctets-a.InOctets, 8, 0)),
+		Out:   pathmap.BitsPerSecond(per(b.OutOctets-a.OutOctets, 8, 0)),
 		Drops: uint64(per(b.OutDiscards-a.OutDiscards, 1, 1)), Span: b.At - a.At}
 }

@@ -13,7 +13,8 @@ type Match struct {
 	Src RackID // AnyRack matches every source; a rule with a source wins over one without
 }
 
-// Key returns a number that no other match has, racks being below MaxRacks: a shorter word for tables to be looked up by.
+// Key returns a number that no other match has, racks being below MaxRacks: a shorter word for tables to be looked up
+// by.
 func (m Match) Key() uint64 {
 	return uint64(uint32(m.Dst))<<32 | uint64(uint32(m.Src+1)&0xffffff)<<8 | uint64(m.Tag)
 }
@@ -68,7 +69,8 @@ const (
 	Invalid
 )
 
-var statusNames = [...]string{"DISCONNECTED", "PENDING_CONNECTION", "CONNECTED", "PENDING_DELETION", "FAILED", "INVALID"}
+var statusNames = [...]string{"DISCONNECTED", "PENDING_CONNECTION", "CONNECTED", "PENDING_DELETION", "FAILED",
+	"INVALID"}
 
 func (s Status) String() string {
 	if int(s) < len(statusNames) {

@@ -14,9 +14,9 @@ type Task struct {
 	Try     int32 // how often it was begun before, on hosts that have failed since; a later try voids the one before
 }
 
-// Start declares the bundles of a coflow: row i carries Size[i] bytes of payload from Src[i] to Dst[i]. Rows are sorted
-// by (Dst, Src) and sizes are above zero. A row with Src == Dst is refused, but by a fabric that was asked to carry what
-// is local over both directions of the host's port. The slices are borrowed for the call.
+// Start declares the host flows of a coflow: row i carries Size[i] bytes of payload from Src[i] to Dst[i]. Rows are
+// sorted by (Dst, Src) and sizes are above zero. A row with Src == Dst is refused, but by a fabric that was asked to
+// carry what is local over both directions of the host's port. The slices are borrowed for the call.
 type Start struct {
 	Coflow CoflowID
 	Src    []HostID
@@ -28,47 +28,47 @@ type Start struct {
 	Cap []pathmap.BitsPerSecond
 }
 
-// Steer moves a bundle to another path, also in mid-flow.
+// Steer moves a host flow to another path, also in mid-flow.
 type Steer struct {
-	BundleKey
+	HostFlowKey
 	Tag Tag
 }
 
-// Pace lets all bundles of a coflow that are on packets end together at Until, an instant of the run; 0 holds them.
+// Pace lets all host flows of a coflow that are on packets end together at Until, an instant of the run; 0 holds them.
 type Pace struct {
 	Coflow CoflowID
 	Until  time.Duration
 }
 
-// PairRate gives every live bundle of the class (Src, Dst, Tag) that layer-2 rate.
+// PairRate gives every live host flow of the class (Src, Dst, Tag) that layer-2 rate.
 type PairRate struct {
 	Src, Dst HostID
 	Tag      Tag
 	Rate     pathmap.BitsPerSecond
 }
 
-// Spread gives every live bundle of a coflow on packets the smaller of two layer-2 rates: its source's in From, its
+// Spread gives every live host flow of a coflow on packets the smaller of two layer-2 rates: its source's in From, its
 // destination's in To. Both are sorted by host; a host that is not named has a rate of 0.
 type Spread struct {
 	Coflow   CoflowID
 	From, To []HostRate
 }
 
-// HostRate is a layer-2 rate of each bundle at one host.
+// HostRate is a layer-2 rate of each host flow at one host.
 type HostRate struct {
 	Host HostID
 	Rate pathmap.BitsPerSecond
 }
 
-// Extra is a layer-2 rate that one bundle on packets has on top of its coflow's pace or spread: what back-filling gives.
-// It and the rate that the pace gave the bundle at this instant hold until rates are set again.
+// Extra is a layer-2 rate that one host flow on packets has on top of its coflow's pace or spread: what back-filling
+// gives. It and the rate that the pace gave the host flow at this instant hold until rates are set again.
 type Extra struct {
-	BundleKey
+	HostFlowKey
 	Rate pathmap.BitsPerSecond // above zero
 }
 
-// Rates says how fast bundles may send, as of now. It replaces what was said before, except Pairs, which merge. No link
-// is ever given more than its capacity.
+// Rates says how fast host flows may send, as of now. It replaces what was said before, except Pairs, which merge. No
+// link is ever given more than its capacity.
 type Rates struct {
 	Fair   bool       // hosts share by themselves (TCP; the simulator models max-min); the rest must be empty
 	Pace   []Pace     // complete: a coflow not named here, in Spread, or in a class below holds
@@ -77,8 +77,8 @@ type Rates struct {
 	Pairs  []PairRate // a delta, by class; a rate of 0 holds the class
 }
 
-// Left is what a coflow has still to send, as far as known: row i has Base[i]*F bytes left.
-type Left struct {
+// Remaining is what a coflow has still to send, as far as known: row i has Base[i]*F bytes left.
+type Remaining struct {
 	F    float64
 	Base []float64 // borrowed until the next call on the same source
 	At   time.Duration
@@ -93,7 +93,7 @@ type Left struct {
 	Version uint64
 }
 
-// LinkLoad is how many of a coflow's bundles take a link, and their Base together.
+// LinkLoad is how many of a coflow's host flows take a link, and their Base together.
 type LinkLoad struct {
 	Link pathmap.LinkID
 	Rows int32
@@ -101,38 +101,39 @@ type LinkLoad struct {
 }
 
 // Row returns what is left of a row, in bytes.
-func (l *Left) Row(i int32) float64 { return l.Base[i] * l.F }
+func (l *Remaining) Row(i int32) float64 { return l.Base[i] * l.F }
 
 // EventKind says what an Event tells.
 type EventKind uint8
 
 // What hosts report.
 const (
-	TaskEnded   EventKind = iota + 1
-	BundleEnded           // the receiver has the last byte
-	HostLost              // the host has failed: its tasks, and the bundles from it and to it, are void, and nothing more is told of them
-	HostFound             // it is back, and does nothing yet
+	TaskEnded     EventKind = iota + 1
+	HostFlowEnded           // the receiver has the last byte
+	// the host has failed: its tasks, and the host flows from it and to it, are void, and nothing more is told of them
+	HostLost
+	HostFound // it is back, and does nothing yet
 )
 
 // Event is one report of a host. Events are sorted by (At, Kind, Coflow, Row, Task).
 type Event struct {
 	At   time.Duration // instant of the run
 	Kind EventKind
-	BundleKey
+	HostFlowKey
 	Task TaskID
 	Try  int32 // of the task
 	Host HostID
 }
 
-// Host is all the hosts of a fabric behind one door: a driver sends each word to the agent it concerns. Every call is
+// Hosts is all the hosts of a fabric behind one door: a driver sends each word to the agent it concerns. Every call is
 // idempotent: a known task or coflow is left as it is, so a new leader repeats what stands in its log.
 //
 // Calls return when they are handed over; what came of them is told by events.
-type Host interface {
+type Hosts interface {
 	Run(tasks []Task) error
 	Start(starts []Start) error
 	Steer(steers []Steer) error
 	SetRates(r *Rates) error
-	// Left returns what is known to be left of a coflow, false if the coflow is not known.
-	Left(c CoflowID) (Left, bool)
+	// Remaining returns what is known to be left of a coflow, false if the coflow is not known.
+	Remaining(c CoflowID) (Remaining, bool)
 }

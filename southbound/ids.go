@@ -13,7 +13,7 @@ type (
 	DeviceID = pathmap.NodeID
 	// Port is a port of one switch, counted from 0. On an OCS it is an input or an output, by context.
 	Port int32
-	// HostID names a host (an end point of bundles), dense from 0, rack by rack.
+	// HostID names a host (an end point of host flows), dense from 0, rack by rack.
 	HostID int32
 	// RackID names a rack, dense from 0.
 	RackID int32
@@ -25,13 +25,13 @@ type (
 	Tag uint8
 )
 
-// The tags. 1 to 6 are the paths 0 to 5 of the path map between two racks, and 8 to 253 the paths 6 to 251, which only a
-// simulated fabric knows: packets carry three bits. A tag without a rule takes the destination's default.
+// The tags. 1 to 6 are the paths 0 to 5 of the path map between two racks, and 8 to 253 the paths 6 to 251, which only
+// a simulated fabric knows: packets carry three bits. A tag without a rule takes the destination's default.
 const (
 	TagDefault Tag = 0
 	TagCircuit Tag = 7
 	Tags           = 8
-	// TagHold is no tag on the wire: a bundle steered to it sends nothing until it is steered elsewhere.
+	// TagHold is no tag on the wire: a host flow steered to it sends nothing until it is steered elsewhere.
 	TagHold Tag = 255
 )
 
@@ -67,8 +67,9 @@ func (t Tag) Path() (int, bool) {
 // OnWire says whether packets can carry a tag.
 func (t Tag) OnWire() bool { return t < Tags }
 
-// Key of a bundle on every wire: a coflow and a row within it. In process, rows of one coflow are contiguous.
-type BundleKey struct {
+// HostFlowKey is a host flow on every wire: a coflow and a row within it. In process, rows of one coflow are
+// contiguous.
+type HostFlowKey struct {
 	Coflow CoflowID
 	Row    int32
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/agentd"
 	"lightloom/pathmap"
 )
 
@@ -18,42 +18,53 @@ import (
 var agentUnit string
 
 func newAgent() *cobra.Command {
-	c := &cobra.Command{Use: "agent", Short: "Run tasks and transfers of a controller on this machine", Args: unknownCommand,
+	c := &cobra.Command{Use: "agent", Short: "Run tasks and transfers of a controller on this machine",
+		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newAgentRun(), newAgentUnit())
 	return c
 }
 
-// defaultRequests is one call a millisecond at length: more than a controller that changes its rates at every event of a
-// few hosts has to say, and little work for an agent.
+// defaultRequests is one call a millisecond at length: more than a controller that changes its rates at every event of
+// a few hosts has to say, and little work for an agent.
 const defaultRequests = 1000
 
 func newAgentRun() *cobra.Command {
-	var opt wiring.AgentOptions
+	var opt agentd.AgentOptions
 	rate, withStdin := "", false
 	c := &cobra.Command{
 		Use:   "run --fabric FABRIC --host HOST --listen ADDR --tls-dir DIR",
 		Short: "Be one or more hosts of a fabric, until Ctrl-C",
-		Long: "Waits for a controller, whose certificate must be of the same authority and of a controller, and does what it says:\n" +
-			"tasks are timers, transfers are TCP connections to the agents of other hosts (port 7471) of a fixed pattern that the\n" +
-			"receiver checks. DIR needs HOST.pem and data.key of what lightloom controller keys --agents has written. Clocks of\n" +
+		Long: "Waits for a controller, whose certificate must be of the same authority and of a controller, and does what " +
+			"it says:\n" +
+			"tasks are timers, transfers are TCP connections to the agents of other hosts (port 7471) of a fixed pattern that " +
+			"the\n" +
+			"receiver checks. DIR needs HOST.pem and data.key of what lightloom controller keys --agents has written. Clocks " +
+			"of\n" +
 			"machines need not agree: the controller measures how far they are apart.",
-		Example: "  lightloom agent run --fabric hybrid:racks=4,hosts=2 --host h0-0 --listen 192.0.2.11:7470 --tls-dir keys --max-rate 500Mbps",
-		Args:    noArgs,
+		Example: "  lightloom agent run --fabric hybrid:racks=4,hosts=2 --host h0-0 --listen 192.0.2.11:7470 --tls-dir " +
+			"keys --max-rate 500Mbps",
+		Args: noArgs,
 	}
 	fl := c.Flags()
 	fl.StringVar(&opt.Fabric, "fabric", "", "as the controller has it: such as hybrid:racks=4,hosts=2, or a YAML file")
-	fl.StringSliceVar(&opt.Hosts, "host", nil, "name of the host that this machine is; several, separated by commas, of several addresses")
+	fl.StringSliceVar(&opt.Hosts, "host", nil, "name of the host that this machine is; several, separated by commas, of "+
+		"several addresses")
 	fl.StringVar(&opt.Listen, "listen", "127.0.0.1:7470", "address for the controller: host:port or unix:PATH")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory with HOST.pem and data.key")
-	fl.StringVar(&opt.Devices, "devices", "", "the controller's file, where hosts have other addresses than 10.(r/256).(r%256).(i+1)")
-	fl.StringVar(&rate, "max-rate", "", "all transfers of this machine together send no faster, whatever the controller says; such as 500Mbps")
-	fl.IntVar(&opt.MaxRequests, "max-requests", defaultRequests, "calls a second that each replica of the controller may make: more wait, and are refused after a second; 0: no bound")
-	fl.StringSliceVar(&opt.LLDP, "lldp", nil, "interfaces at which to announce the host by LLDP, for switches to know who is there; needs CAP_NET_RAW")
+	fl.StringVar(&opt.Devices, "devices", "", "the controller's file, where hosts have other addresses than "+
+		"10.(r/256).(r%256).(i+1)")
+	fl.StringVar(&rate, "max-rate", "", "all transfers of this machine together send no faster, whatever the controller "+
+		"says; such as 500Mbps")
+	fl.IntVar(&opt.MaxRequests, "max-requests", defaultRequests, "calls a second that each replica of the controller "+
+		"may make: more wait, and are refused after a second; 0: no bound")
+	fl.StringSliceVar(&opt.LLDP, "lldp", nil, "interfaces at which to announce the host by LLDP, for switches to know "+
+		"who is there; needs CAP_NET_RAW")
 	fl.StringVar(&opt.Congestion, "congestion", "cubic", "congestion control of TCP")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"host", strings.Join(opt.Hosts, ",")}, {"tls-dir", opt.Keys}} {
+		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"host", strings.Join(opt.Hosts, ",")},
+			{"tls-dir", opt.Keys}} {
 			if need.value == "" {
 				return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
 			}
@@ -80,17 +91,18 @@ func newAgentRun() *cobra.Command {
 			}
 		}
 		opt.Stdout = c.OutOrStdout()
-		return wiring.RunAgent(ctx, opt)
+		return agentd.RunAgent(ctx, opt)
 	}
 	return c
 }
 
 func newAgentUnit() *cobra.Command {
 	return &cobra.Command{
-		Use:     "unit",
-		Short:   "Print the agent's systemd unit",
-		Example: "  lightloom agent unit | sudo tee /etc/systemd/system/lightloom-agent.service\n  sudo systemctl enable --now lightloom-agent",
-		Args:    noArgs,
+		Use:   "unit",
+		Short: "Print the agent's systemd unit",
+		Example: "  lightloom agent unit | sudo tee /etc/systemd/system/lightloom-agent.service\n  sudo systemctl enable " +
+			"--now lightloom-agent",
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(c.OutOrStdout(), agentUnit)
 			return err

@@ -25,9 +25,12 @@ type arrow struct {
 func arrows() []arrow {
 	return []arrow{
 		{"pathmap", nil, "paths and units are the ground floor: everything stands on them, so they stand on nothing of ours"},
-		{"southbound", []string{"pathmap"}, "what can be touched must not know who touches it, or real switches could not stand behind it"},
-		{"controller", []string{"southbound", "pathmap"}, "the controller never knows which fabric it drives: the same policy code runs on all three, so that results can be compared"},
-		{"emulator", []string{"southbound", "pathmap"}, "a fabric that knew the controller would prove nothing about real switches: they meet in southbound's words, and cmd introduces them"},
+		{"southbound", []string{"pathmap"}, "what can be touched must not know who touches it, or real switches could not " +
+			"stand behind it"},
+		{"controller", []string{"southbound", "pathmap"}, "the controller never knows which fabric it drives: the same " +
+			"policy code runs on all three, so that results can be compared"},
+		{"emulator", []string{"southbound", "pathmap"}, "a fabric that knew the controller would prove nothing about real " +
+			"switches: they meet in southbound's words, and cmd introduces them"},
 		{"mininet", []string{"southbound", "pathmap"}, "as the emulator"},
 		{"cmd", []string{"controller", "emulator", "mininet", "southbound", "pathmap"}, ""},
 	}
@@ -117,7 +120,8 @@ func goFiles(t *testing.T, root string) []string {
 		switch name := d.Name(); {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata"):
+		case d.IsDir() && path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
+			name == "testdata"):
 			return fs.SkipDir
 		case !d.IsDir() && strings.HasSuffix(name, ".go"):
 			rel, err := filepath.Rel(root, path)

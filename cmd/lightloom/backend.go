@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/emulator/alone"
 	"lightloom/emulator/device"
+	"lightloom/emulator/switchd/targetd"
 	"lightloom/emulator/target"
-	"lightloom/southbound/gnmi/lab"
+	"lightloom/southbound/inventory"
 	"lightloom/southbound/restconf"
 )
 
@@ -19,7 +19,7 @@ import (
 type backend struct {
 	kind           string
 	user, password string
-	tls            lab.TLS
+	tls            inventory.TLS
 	plaintext      bool
 }
 
@@ -27,13 +27,15 @@ func (b *backend) flags(c *cobra.Command) {
 	c.Flags().StringVar(&b.kind, "backend", "", "restconf: front the optical switch at the RESTCONF root URL")
 	c.Flags().StringVar(&b.user, "backend-user", "", "its user, env:NAME or file:PATH")
 	c.Flags().StringVar(&b.password, "backend-password", "", "its password, env:NAME or file:PATH")
-	c.Flags().StringVar(&b.tls.CA, "backend-ca", "", "PEM file of the authority of its certificate; without it the machine's are trusted")
-	c.Flags().StringVar(&b.tls.ServerName, "backend-server-name", "", "the name in its certificate, where it is not the URL's host")
+	c.Flags().StringVar(&b.tls.CA, "backend-ca", "", "PEM file of the authority of its certificate; without it the "+
+		"machine's are trusted")
+	c.Flags().StringVar(&b.tls.ServerName, "backend-server-name", "", "the name in its certificate, where it is not the "+
+		"URL's host")
 	c.Flags().BoolVar(&b.plaintext, "backend-plaintext", false, "http to it; on loopback addresses only")
 }
 
 // open returns the driver of the switch elsewhere, or nil where an emulated one is asked for.
-func (b *backend) open(c *cobra.Command, args []string, a *alone.Config) (*restconf.Switch, error) {
+func (b *backend) open(c *cobra.Command, args []string, a *targetd.Config) (*restconf.Switch, error) {
 	const hint = "write --backend restconf https://192.0.2.9:8008/api"
 	switch {
 	case b.kind == "" && len(args) == 0:
@@ -45,9 +47,11 @@ func (b *backend) open(c *cobra.Command, args []string, a *alone.Config) (*restc
 	case len(args) != 1:
 		return nil, usage(hint, "target run: --backend restconf takes the URL of one RESTCONF root")
 	case !slices.Contains(target.Profiles(device.Optical), a.Profile):
-		return nil, usage("write --profile ocp", "target run: --backend restconf fronts an optical switch, and %s is a packet switch's profile", a.Profile)
+		return nil, usage("write --profile ocp", "target run: --backend restconf fronts an optical switch, and %s is a "+
+			"packet switch's profile", a.Profile)
 	case (b.user == "") != (b.password == ""):
-		return nil, usage("write both, as env:NAME or file:PATH", "target run: --backend-user and --backend-password come together")
+		return nil, usage("write both, as env:NAME or file:PATH", "target run: --backend-user and --backend-password come "+
+			"together")
 	}
 	for _, name := range []string{"faults", "dark", "delays", "recovery", "all-stop", "seed"} {
 		if c.Flags().Changed(name) {
@@ -57,10 +61,10 @@ func (b *backend) open(c *cobra.Command, args []string, a *alone.Config) (*restc
 	cfg := restconf.Config{Name: a.Name, URL: args[0], Ports: a.Ports, Plaintext: b.plaintext}
 	var err error
 	if b.user != "" {
-		if cfg.User, err = lab.Secret(b.user, os.Getenv); err != nil {
+		if cfg.User, err = inventory.Secret(b.user, os.Getenv); err != nil {
 			return nil, fmt.Errorf("read --backend-user: %w", err)
 		}
-		if cfg.Password, err = lab.Secret(b.password, os.Getenv); err != nil {
+		if cfg.Password, err = inventory.Secret(b.password, os.Getenv); err != nil {
 			return nil, fmt.Errorf("read --backend-password: %w", err)
 		}
 	}

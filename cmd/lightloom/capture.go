@@ -5,20 +5,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/session"
 )
 
 func newCapture() *cobra.Command {
-	var opt wiring.CaptureOptions
+	var opt session.CaptureOptions
 	c := &cobra.Command{
 		Use:   "capture PORT -o FILE.pcapng",
 		Short: "Write what passes a port of the fabric that `lightloom up` keeps, with what circuits did meanwhile",
-		Long: "PORT is NAME-NUMBER of a switch, such as tor0-3 or ocs-1, or the name of a host, such as h0-1. The file is pcapng:\n" +
-			"packets are of its first interface, and changes of circuits stand between them, of an interface \"circuits\", as\n" +
-			"lines that Wireshark lists and as packet comments. Segments that the kernel carries whole are one packet of up to\n" +
-			"64 kB. Ends at --count, --duration or Ctrl-C, and then says how many packets were dropped because the file could\n" +
+		Long: "PORT is NAME-NUMBER of a switch, such as tor0-3 or ocs-1, or the name of a host, such as h0-1. The file is " +
+			"pcapng:\n" +
+			"packets are of its first interface, and changes of circuits stand between them, of an interface \"circuits\", " +
+			"as\n" +
+			"lines that Wireshark lists and as packet comments. Segments that the kernel carries whole are one packet of up " +
+			"to\n" +
+			"64 kB. Ends at --count, --duration or Ctrl-C, and then says how many packets were dropped because the file " +
+			"could\n" +
 			"not keep up.",
-		Example: "  lightloom capture tor0-4 -o tor0.pcapng --duration 10s\n  lightloom capture h0-0 -o - --snaplen 96 | wireshark -k -i -",
+		Example: "  lightloom capture tor0-4 -o tor0.pcapng --duration 10s\n  lightloom capture h0-0 -o - --snaplen 96 | " +
+			"wireshark -k -i -",
 	}
 	c.Flags().StringVarP(&opt.File, "output", "o", "", "file to write; - is the standard output")
 	c.Flags().IntVar(&opt.SnapLen, "snaplen", 65536, "bytes kept of a packet: 14 to 262144")
@@ -34,7 +39,7 @@ func newCapture() *cobra.Command {
 		}
 		opt.Port = args[0]
 		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
-		return wiring.Capture(c.Context(), opt)
+		return session.Capture(c.Context(), opt)
 	}
 	return c
 }

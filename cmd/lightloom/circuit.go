@@ -47,7 +47,8 @@ func (f *circuitFlags) wish(c *cobra.Command) {
 	f.device(c)
 	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
 	c.Flags().StringVar(&f.group, "group", "", "the group whose lease it is done under")
-	c.Flags().StringVar(&f.file, "circuits", "", "file of all circuits of the group that shall stand, one a line: in=0 out=3")
+	c.Flags().StringVar(&f.file, "circuits", "", "file of all circuits of the group that shall stand, one a line: in=0 "+
+		"out=3")
 	c.Flags().BoolVar(&f.caps.CreateFirst, "create-first", false, "the device makes circuits before it removes others")
 	c.Flags().BoolVar(&f.caps.Single, "single", false, "the device takes one circuit at a time")
 }
@@ -61,7 +62,8 @@ func newCircuit() *cobra.Command {
 
 func newCircuitImport() *cobra.Command {
 	var f circuitFlags
-	c := &cobra.Command{Use: "import ADDR", Short: "Print the circuits that a switch has, as a file of circuits; it writes nothing"}
+	c := &cobra.Command{Use: "import ADDR", Short: "Print the circuits that a switch has, as a file of circuits; it " +
+		"writes nothing"}
 	f.device(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, _ string) error {
@@ -81,7 +83,8 @@ func newCircuitImport() *cobra.Command {
 }
 
 // with opens the device that args name for f.
-func (f *circuitFlags) with(c *cobra.Command, args []string, do func(d southbound.Device, name string) error) (err error) {
+func (f *circuitFlags) with(c *cobra.Command, args []string,
+	do func(d southbound.Device, name string) error) (err error) {
 	d, cfg, err := f.s.dial(c, &f.r, args)
 	if err != nil {
 		return err
@@ -95,7 +98,8 @@ func newCircuitLease() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lease [DEVICE]",
 		Short: "List leases, or take, renew or release the ports of a group",
-		Long: "Circuits are moved under a lease only: it names the inputs and outputs of one device that a group may use, until when,\n" +
+		Long: "Circuits are moved under a lease only: it names the inputs and outputs of one device that a group may use, " +
+			"until when,\n" +
 			"and who holds it. Circuits with a port that is not leased are never touched. Without DEVICE it lists.",
 	}
 	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
@@ -110,11 +114,13 @@ func newCircuitLease() *cobra.Command {
 		case len(args) == 0:
 			return f.list(c.OutOrStdout())
 		case len(args) > 1 || f.group == "" || f.holder == "":
-			return usage("lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7 --holder me", "lease: name one device, a group and a holder")
+			return usage("lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7 --holder me",
+				"lease: name one device, a group and a holder")
 		case f.release:
 			return circuit.ChangeBook(f.book, func(b *circuit.Book) error { return b.Release(args[0], f.group, f.holder) })
 		}
-		l := circuit.Lease{Device: args[0], Group: f.group, Holder: f.holder, Until: time.Now().Add(f.life).UTC().Truncate(time.Second)}
+		l := circuit.Lease{Device: args[0], Group: f.group, Holder: f.holder, Until: time.Now().Add(f.life).UTC().
+			Truncate(time.Second)}
 		var err error
 		if l.Inputs, err = circuit.ParsePorts(f.inputs); err == nil {
 			l.Outputs, err = circuit.ParsePorts(f.outputs)
@@ -133,7 +139,8 @@ func (f *circuitFlags) list(w io.Writer) error {
 		return err
 	}
 	for _, l := range b.Leases {
-		if _, err := fmt.Fprintf(w, "%s %s: inputs %v, outputs %v, held by %s until %s\n", l.Device, l.Group, l.Inputs, l.Outputs, l.Holder, l.Until.Format(time.RFC3339)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s: inputs %v, outputs %v, held by %s until %s\n", l.Device, l.Group, l.Inputs,
+			l.Outputs, l.Holder, l.Until.Format(time.RFC3339)); err != nil {
 			return err
 		}
 	}
@@ -169,7 +176,8 @@ func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name strin
 
 func newCircuitDiff() *cobra.Command {
 	var f circuitFlags
-	c := &cobra.Command{Use: "diff ADDR", Short: "Print how the circuits of a lease differ from those of a file; it writes nothing"}
+	c := &cobra.Command{Use: "diff ADDR", Short: "Print how the circuits of a lease differ from those of a file; it " +
+		"writes nothing"}
 	f.wish(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
@@ -204,7 +212,8 @@ func printDiff(w io.Writer, p *circuit.Plan) error {
 
 func newCircuitPlan() *cobra.Command {
 	var f circuitFlags
-	c := &cobra.Command{Use: "plan ADDR", Short: "Print the steps that lead to the circuits of a file, every state checked; it writes nothing"}
+	c := &cobra.Command{Use: "plan ADDR", Short: "Print the steps that lead to the circuits of a file, every state " +
+		"checked; it writes nothing"}
 	f.wish(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
@@ -224,11 +233,13 @@ func printPlan(w io.Writer, p *circuit.Plan) error {
 		return err
 	}
 	for i, s := range p.Steps {
-		if _, err := fmt.Fprintf(w, "step %d: drain %s; one Set: %s; verify and steer %s\n", i+1, pairsText(s.Drain), pairsText(s.Change.Connect), pairsText(s.Verify)); err != nil {
+		if _, err := fmt.Fprintf(w, "step %d: drain %s; one Set: %s; verify and steer %s\n", i+1, pairsText(s.Drain),
+			pairsText(s.Change.Connect), pairsText(s.Verify)); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "checked: every state in between is free of ports used twice, and %d circuits of others stay\n", len(p.Others))
+	_, err := fmt.Fprintf(w, "checked: every state in between is free of ports used twice, and %d circuits of others "+
+		"stay\n", len(p.Others))
 	return err
 }
 
@@ -256,15 +267,19 @@ func newCircuitApply() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apply ADDR --yes",
 		Short: "Move circuits to those of a file: drain, move, verify, steer; back to what stood if a step fails",
-		Long: "Without --yes it is plan: it prints what it would do. What stands already is left alone, so that a second apply does\n" +
-			"nothing. With --steer, a file with a line \"input=0 device=tor0 port=5 rack=0\" for each input, packet switches of --devices\n" +
+		Long: "Without --yes it is plan: it prints what it would do. What stands already is left alone, so that a second " +
+			"apply does\n" +
+			"nothing. With --steer, a file with a line \"input=0 device=tor0 port=5 rack=0\" for each input, packet switches " +
+			"of --devices\n" +
 			"send packets to a circuit's rack only while its light is there.",
 	}
 	f.wish(c)
 	c.Flags().BoolVar(&f.yes, "yes", false, "do it")
 	c.Flags().StringVar(&f.steer, "steer", "", "file that says which packet switch sends into which input; of --devices")
-	c.Flags().DurationVar(&f.drain, "drain", 10*time.Millisecond, "with --steer: from the last rule gone to the circuit empty")
-	c.Flags().DurationVar(&f.opt.Settle, "settle", 10*time.Second, "how long a step may take until the device says that it is done")
+	c.Flags().DurationVar(&f.drain, "drain", 10*time.Millisecond, "with --steer: from the last rule gone to the circuit "+
+		"empty")
+	c.Flags().DurationVar(&f.opt.Settle, "settle", 10*time.Second, "how long a step may take until the device says that "+
+		"it is done")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
 			p, err := f.plan(c.Context(), d, name)
@@ -327,7 +342,8 @@ func parseCircuits(name string, r io.Reader) ([]southbound.CrossConnect, error) 
 }
 
 // eachLine calls f with the values of each line that is not empty; every line has exactly these keys.
-func eachLine(name string, r io.Reader, example string, want []string, f func(line int, v map[string]string) error) error {
+func eachLine(name string, r io.Reader, example string, want []string,
+	f func(line int, v map[string]string) error) error {
 	s := bufio.NewScanner(r)
 	for n := 1; s.Scan(); n++ {
 		text, _, _ := strings.Cut(s.Text(), "#")

@@ -15,7 +15,7 @@ import (
 	"lightloom/southbound"
 	"lightloom/southbound/circuit"
 	"lightloom/southbound/gnmi"
-	"lightloom/southbound/gnmi/lab"
+	"lightloom/southbound/inventory"
 )
 
 // end is the packet switch that sends into an input.
@@ -39,7 +39,7 @@ func (f *circuitFlags) steering(c *cobra.Command) (circuit.Steering, func() erro
 		return circuit.Unsteered{}, nothing, nil
 	}
 	if f.r.file == "" {
-		return nil, nothing, usage("write --devices FILE", "apply: --steer names devices of a device file")
+		return nil, nothing, usage("write --devices FILE", "apply: --steer names devices of an inventory")
 	}
 	s := &steering{ends: map[southbound.Port]end{}, open: map[string]southbound.Device{}, drain: f.drain}
 	file, err := os.Open(f.steer)
@@ -79,7 +79,7 @@ func (s *steering) add(_ int, v map[string]string) error {
 }
 
 func (s *steering) dial(ctx context.Context, file string) ([]*gnmi.Session, error) {
-	f, err := lab.Read(file)
+	f, err := inventory.Read(file, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +89,11 @@ func (s *steering) dial(ctx context.Context, file string) ([]*gnmi.Session, erro
 		if s.open[e.device] != nil {
 			continue
 		}
-		d, err := f.Device(e.device)
+		d, err := f.Devices.Find(e.device)
 		if err != nil {
 			return sessions, fmt.Errorf("%s: %w", file, err)
 		}
-		cfg, err := f.Config(d, os.Getenv)
+		cfg, err := d.Config(os.Getenv)
 		if err != nil {
 			return sessions, err
 		}
@@ -113,12 +113,14 @@ func (s *steering) rule(x southbound.CrossConnect) (string, southbound.Rule, boo
 	if far, ok := s.ends[x.Out]; ok { // what an output leads to sends into the input of the same number
 		rack = far.rack
 	}
-	return e.device, southbound.Rule{Match: southbound.Match{Dst: rack, Tag: southbound.TagCircuit, Src: southbound.AnyRack},
+	return e.device, southbound.Rule{Match: southbound.Match{Dst: rack, Tag: southbound.TagCircuit,
+		Src: southbound.AnyRack},
 		Primary: e.port, Backup: southbound.NoPort}, known
 }
 
 // changes are one a device, by name.
-func (s *steering) changes(all []southbound.CrossConnect, add func(*southbound.Change, southbound.Rule)) (map[string]*southbound.Change, []string) {
+func (s *steering) changes(all []southbound.CrossConnect,
+	add func(*southbound.Change, southbound.Rule)) (map[string]*southbound.Change, []string) {
 	by := map[string]*southbound.Change{}
 	var names []string
 	for _, x := range all {

@@ -14,9 +14,11 @@ func newClab() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clab FILE.clab.yml",
 		Short: "Say what the nodes of a containerlab topology are run as",
-		Long: "A topology of containerlab runs as a fabric (lightloom up or replay, --fabric file:FILE.clab.yml) if every switch in it\n" +
+		Long: "A topology of containerlab runs as a fabric (lightloom up or replay, --fabric file:FILE.clab.yml) if every " +
+			"switch in it\n" +
 			"is of a kind that has a twin among the emulated ones: " + strings.Join(clab.Kinds(), ", ") + ".\n" +
-			"Others are named, and the command fails, as up and replay do. Within a fabric every packet switch speaks openconfig,\n" +
+			"Others are named, and the command fails, as up and replay do. Within a fabric every packet switch speaks " +
+			"openconfig,\n" +
 			"whatever its kind; the table names the profile of the kind's own models, which lightloom target --profile speaks.",
 		Example: "  lightloom clab lab.clab.yml",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -47,7 +49,8 @@ func newClab() *cobra.Command {
 // clabError says what to do about kinds that have no twin.
 func clabError(nodes []clab.Node) error {
 	if err := clab.Check(nodes); err != nil {
-		return usage("put a kind that has one in its place ("+strings.Join(clab.Kinds(), ", ")+"), or drive the real one: lightloom device", "clab: %w", err)
+		return usage("put a kind that has one in its place ("+strings.Join(clab.Kinds(), ", ")+
+			"), or drive the real one: lightloom device", "clab: %w", err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,13 +15,21 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
+	"lightloom/emulator/netns"
 )
 
+// TestMain lets a copy of the test binary that is called lightloom be the program, and what the program starts.
 func TestMain(m *testing.M) {
+	if self, err := os.Executable(); err == nil && filepath.Base(self) == "lightloom" {
+		main()
+	}
 	testscript.Main(m, map[string]func(){"lightloom": main})
 }
 
@@ -45,19 +54,19 @@ func TestScripts(t *testing.T) {
 
 // recorder is a set of actions that write down what they were asked.
 type recorder struct {
-	opt    wiring.Options
-	exec   wiring.ExecOptions
-	status wiring.StatusOptions
+	opt    replay.Options
+	exec   session.ExecOptions
+	status session.StatusOptions
 	asked  string
 	err    error
 }
 
 func (r *recorder) actions() actions {
 	return actions{
-		replay: func(_ context.Context, o wiring.Options) error { r.asked, r.opt = "replay", o; return r.err },
-		up:     func(_ context.Context, o wiring.Options) error { r.asked, r.opt = "up", o; return r.err },
-		exec:   func(_ context.Context, o wiring.ExecOptions) error { r.asked, r.exec = "exec", o; return r.err },
-		status: func(_ context.Context, o wiring.StatusOptions) error { r.asked, r.status = "status", o; return r.err },
+		replay: func(_ context.Context, o replay.Options) error { r.asked, r.opt = "replay", o; return r.err },
+		up:     func(_ context.Context, o replay.Options) error { r.asked, r.opt = "up", o; return r.err },
+		exec:   func(_ context.Context, o session.ExecOptions) error { r.asked, r.exec = "exec", o; return r.err },
+		status: func(_ context.Context, o session.StatusOptions) error { r.asked, r.status = "status", o; return r.err },
 		doctor: func(_ context.Context, calibrate bool, _ io.Writer) error {
 			r.asked = fmt.Sprint("doctor ", calibrate)
 			return r.err
@@ -77,8 +86,9 @@ func (r *recorder) run(args ...string) (status int, stdout, stderr string) {
 }
 
 // defaults are the options that no flag has changed.
-func defaults(change func(*wiring.Options)) wiring.Options {
-	o := wiring.Options{Scale: 1, Speedup: 1, Seed: 1, Dataplane: "auto", Replicas: 3, Congestion: "cubic", MTU: 1500}
+func defaults(change func(*replay.Options)) replay.Options {
+	o := replay.Options{Options: scenario.Options{Scale: 1, Speedup: 1, Seed: 1, Replicas: 3,
+		Net: netns.Options{Dataplane: "auto", Congestion: "cubic", MTU: 1500}}}
 	change(&o)
 	return o
 }
@@ -88,26 +98,29 @@ func TestOptions(t *testing.T) {
 	for _, tc := range []struct {
 		args  string
 		asked string
-		want  wiring.Options
+		want  replay.Options
 	}{
-		{"demo", "replay", defaults(func(o *wiring.Options) { o.Demo, o.Output = true, "table" })},
-		{"demo --seed 7 --report-dir /r -o json --on flowsim", "replay", defaults(func(o *wiring.Options) {
+		{"demo", "replay", defaults(func(o *replay.Options) { o.Demo, o.Output = true, "table" })},
+		{"demo --seed 7 --report-dir /r -o json --on flowsim", "replay", defaults(func(o *replay.Options) {
 			o.Demo, o.Seed, o.ReportDir, o.Output, o.On = true, 7, "/r", "json", "flowsim"
 		})},
-		{"replay --trace t --fabric " + fabric, "replay", defaults(func(o *wiring.Options) {
-			o.Trace, o.Fabric, o.On, o.Policies, o.Scale, o.Output = "t", fabric, "flowsim", []string{"crosslayer+sunflow"}, 0, "table"
+		{"replay --trace t --fabric " + fabric, "replay", defaults(func(o *replay.Options) {
+			o.Trace, o.Fabric, o.On, o.Policies, o.Scale, o.Output = "t", fabric, "flowsim", []string{"crosslayer+sunflow"}, 0,
+				"table"
 			o.Repeat = 1
 		})},
-		{"replay --trace synthetic --fabric f.yaml --on netns --policy random+ecmp,crosslayer --scale 12.5 --speedup 3 --coflows 9 --share maxmin --queue-bytes 65536", "replay",
-			defaults(func(o *wiring.Options) {
-				o.Fabric, o.On, o.Policies, o.Scale, o.Speedup, o.Coflows = "f.yaml", "netns", []string{"random+ecmp", "crosslayer"}, 12.5, 3, 9
-				o.Output, o.Parts.Share, o.Queue, o.Repeat = "table", "maxmin", 65536, 1
+		{"replay --trace synthetic --fabric f.yaml --on netns --policy random+ecmp,crosslayer --scale 12.5 --speedup 3 " +
+			"--coflows 9 --share maxmin --queue-bytes 65536", "replay",
+			defaults(func(o *replay.Options) {
+				o.Fabric, o.On, o.Policies, o.Scale, o.Speedup, o.Coflows = "f.yaml", "netns",
+					[]string{"random+ecmp", "crosslayer"}, 12.5, 3, 9
+				o.Output, o.Parts.Share, o.Net.QueueBytes, o.Repeat = "table", "maxmin", 65536, 1
 			})},
-		{"up --fabric " + fabric + " --replicas 1", "up", defaults(func(o *wiring.Options) {
+		{"up --fabric " + fabric + " --replicas 1", "up", defaults(func(o *replay.Options) {
 			o.Fabric, o.On, o.Policies, o.Replicas = fabric, "netns", []string{"crosslayer+sunflow"}, 1
 			o.Demand = []demand.Options{{Source: demand.FromCounters, Period: demand.DefaultPeriod}}
 		})},
-		{"up --fabric " + fabric + " --demand oracle", "up", defaults(func(o *wiring.Options) {
+		{"up --fabric " + fabric + " --demand oracle", "up", defaults(func(o *replay.Options) {
 			o.Fabric, o.On, o.Policies = fabric, "netns", []string{"crosslayer+sunflow"}
 		})},
 	} {
@@ -118,7 +131,9 @@ func TestOptions(t *testing.T) {
 			if status != 0 || r.asked != tc.asked {
 				t.Fatalf("status %d, asked %q: %s", status, r.asked, stderr)
 			}
-			if d := cmp.Diff(tc.want, r.opt, cmpopts.IgnoreUnexported(wiring.Options{}), cmpopts.IgnoreFields(wiring.Options{}, "Args", "Settings", "Stdin", "Stdout", "Stderr")); d != "" {
+			if d := cmp.Diff(tc.want, r.opt,
+				cmpopts.IgnoreFields(replay.Console{}, "Args", "Stdin", "Stdout", "Stderr"),
+				cmpopts.IgnoreFields(scenario.Options{}, "Settings")); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 			if d := cmp.Diff(args, r.opt.Args); d != "" || r.opt.Stdout == nil || r.opt.Stderr == nil {
@@ -160,10 +175,12 @@ func TestBadCommandLines(t *testing.T) {
 		{"demo --on mars", `demo: --on "mars" is unknown`, "--on netns or --on flowsim"},
 		{"demo --dataplane xdp", `--dataplane "xdp"`, "--dataplane mirred"},
 		{"demo --replicas 2", "--replicas 2 is none of 1, 3, 5 and 7", "--replicas 3"},
-		{"demo --delays darkness=1s", `stage "darkness" is unknown: write commit, rpc, apply, dark, lock or detect`, "--delays dark=10ms"},
+		{"demo --delays darkness=1s", `stage "darkness" is unknown: write commit, rpc, apply, dark, lock or detect`,
+			"--delays dark=10ms"},
 		{"demo --mtu 20", "--mtu 20 is not within", "--mtu 1500"},
-		{"demo --on flowsim --dark-queues 1000000", "--dark-queues: the simulator's switches have no queues", "leave it away"},
-		{"demo --dark-queues 1000", "--dark-queues 1000: take 0, or from two segments", "--dark-queues 1000000"},
+		{"demo --on flowsim --voq-bytes 1000000", "--voq-bytes: the simulator's switches have no queues",
+			"leave it away"},
+		{"demo --voq-bytes 1000", "--voq-bytes 1000: take 0, or from two segments", "--voq-bytes 1000000"},
 		{"demo --queue-bytes 100", "--queue-bytes 100", "65536"},
 		{"replay --fabric f", "no trace to replay", "--trace FILE"},
 		{"replay --trace t", "no fabric to replay on", "--fabric hybrid:"},
@@ -180,8 +197,10 @@ func TestBadCommandLines(t *testing.T) {
 		{"up --fabric f --demand counters,backlog", "names 2 sources", "--demand counters"},
 		{"replay --trace t --fabric f --demand guess", "--demand \"guess\" is unknown", "--demand backlog"},
 		{"replay --trace t --fabric f --demand backlog,backlog", "names \"backlog\" twice", "name each source once"},
-		{"replay --trace t --fabric f --demand backlog --demand-period 1ms", "is not within 10ms to 1m0s", "--demand-period 250ms"},
-		{"controller run --fabric hybrid:racks=2,hosts=1 --devices d --tls-dir k --sample-period 1ms", "is below 10ms", "--sample-period 1s"},
+		{"replay --trace t --fabric f --demand backlog --demand-period 1ms", "is not within 10ms to 1m0s",
+			"--demand-period 250ms"},
+		{"controller run --fabric hybrid:racks=2,hosts=1 --devices d --tls-dir k --sample-period 1ms", "is below 10ms",
+			"--sample-period 1s"},
 		{"up --fabric f --policy a,b", "names 2 policies", "--policy crosslayer+sunflow"},
 		{"exec", "there is no host", "h0-0 -- COMMAND"},
 		{"exec h0-0", "no command to run in h0-0", "h0-0 -- COMMAND"},
@@ -217,14 +236,15 @@ func TestTell(t *testing.T) {
 	}{
 		{"nothing", nil, 0, ""},
 		{"interrupted", fmt.Errorf("replay: %w", context.Canceled), 130, "interrupted"},
-		{"a command's own status", &wiring.ExitError{Code: 7}, 7, ""},
-		{"a status with a word", &wiring.ExitError{Code: 7, Err: errors.New("why")}, 7, "lightloom: why\n"},
+		{"a command's own status", &console.ExitError{Code: 7}, 7, ""},
+		{"a status with a word", &console.ExitError{Code: 7, Err: errors.New("why")}, 7, "lightloom: why\n"},
 		{"an error with a hint", fmt.Errorf("demo: %w", disk), 1, "hint: name a directory"},
 		{"a plain error", errors.New("no"), 1, "lightloom: no\n"},
 		{"usage", usage("h", "p"), 2, "lightloom: p\nhint: h\n"},
 	} {
 		var b strings.Builder
-		if got := tell(&b, tc.err); got != tc.status || !strings.Contains(b.String(), tc.says) || tc.says == "" && b.Len() > 0 {
+		if got := tell(&b, tc.err); got != tc.status || !strings.Contains(b.String(), tc.says) || tc.says == "" &&
+			b.Len() > 0 {
 			t.Errorf("%s: status %d, %q; want %d, %q", tc.name, got, b.String(), tc.status, tc.says)
 		}
 	}

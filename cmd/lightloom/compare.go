@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/report"
-	wiring "lightloom/cmd/lightloom/internal/run"
 )
 
 // maxCompared is how many reports one comparison takes.
@@ -19,22 +19,28 @@ func newCompare() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare A/report.json B/report.json [C/report.json …]",
 		Short: "Hold reports against each other: paired over runs, and coflow by coflow",
-		Long: "Compares every further report with the first, policy by policy of the same name (or the only one of a report with each). Reports\n" +
-			"of other jobs, another fabric or other seeds are refused, with the reason. With --across fabrics the same jobs and\n" +
-			"policies on the simulator, on real packets and on Mininet are held against each other. What is said to be lower or\n" +
+		Long: "Compares every further report with the first, policy by policy of the same name (or the only one of a " +
+			"report with each). Reports\n" +
+			"of other jobs, another fabric or other seeds are refused, with the reason. With --across fabrics the same jobs " +
+			"and\n" +
+			"policies on the simulator, on real packets and on Mininet are held against each other. What is said to be lower " +
+			"or\n" +
 			"higher is so over runs (replay --repeat), at 95 % after Holm's correction; equal is said within --margin alone.",
-		Example: "  lightloom compare sebf/report.json fifo/report.json\n  lightloom compare --across fabrics flowsim/report.json netns/report.json -o json",
+		Example: "  lightloom compare sebf/report.json fifo/report.json\n  lightloom compare --across fabrics " +
+			"flowsim/report.json netns/report.json -o json",
 	}
-	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
 	c.Flags().StringVar(&across, "across", "", "fabrics: the same run on the simulator, on packets and on Mininet")
-	c.Flags().StringVar(&margin, "margin", "2%", "two figures are equal where the whole interval of their ratio is within this of 1; 0: nothing is called equal")
+	c.Flags().StringVar(&margin, "margin", "2%", "two figures are equal where the whole interval of their ratio is "+
+		"within this of 1; 0: nothing is called equal")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		opt, err := compareOptions(c, output, across, margin)
 		if err != nil {
 			return err
 		}
 		if len(args) < 2 || len(args) > maxCompared {
-			return usage("lightloom compare A/report.json B/report.json", "compare: %d reports are named; take 2 to %d", len(args), maxCompared)
+			return usage("lightloom compare A/report.json B/report.json", "compare: %d reports are named; take 2 to %d",
+				len(args), maxCompared)
 		}
 		reps := make([]*report.Report, len(args))
 		for i, a := range args {
@@ -46,7 +52,7 @@ func newCompare() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("compare: %w", err)
 		}
-		if output == wiring.OutputTable {
+		if output == console.OutputTable {
 			return result.Table(c.OutOrStdout())
 		}
 		b, err := result.JSON()
@@ -60,7 +66,7 @@ func newCompare() *cobra.Command {
 
 func compareOptions(c *cobra.Command, output, across, margin string) (report.CompareOptions, error) {
 	var opt report.CompareOptions
-	if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+	if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 		return opt, err
 	}
 	if opt.Across = across != ""; opt.Across {

@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller/demand"
+	"lightloom/controller/server"
+	"lightloom/southbound/inventory"
 )
 
 func newController() *cobra.Command {
@@ -26,25 +28,34 @@ func newController() *cobra.Command {
 const minSamplePeriod = 10 * time.Millisecond
 
 func newControllerRun() *cobra.Command {
-	var opt wiring.AttachOptions
+	var opt replay.AttachOptions
 	withStdin := false
 	from, period := "", time.Duration(0)
 	c := &cobra.Command{
 		Use:   "run --fabric FABRIC --devices FILE --tls-dir DIR",
 		Short: "Replicas of a controller for given gNMI addresses, until Ctrl-C",
-		Long: "FILE is YAML: under devices: the address of every switch of the fabric (host:port or unix:PATH); under hosts:, if\n" +
-			"their jobs are to run, the network namespace of every host (/proc/PID/ns/net), or under agents: the address of the\n" +
-			"agent that every host runs (lightloom agent). Says \"ready\" once every packet\n" +
-			"switch has its rules.",
+		Long: "FILE is an inventory in YAML. Under devices: it has every switch of the fabric, as NAME: ADDRESS lines " +
+			"(host:port or\n" +
+			"unix:PATH) or as a list of records with name, address, profile, tls, credentials and flags; lightloom device " +
+			"schema\n" +
+			"prints its JSON schema. A switch without profile speaks ocp or openconfig, and one without tls has certificates " +
+			"of\n" +
+			"--tls-dir. If jobs are to run, it has under hosts: the network namespace of every host (/proc/PID/ns/net), or " +
+			"under\n" +
+			"agents: the address of the agent that every host runs (lightloom agent). Says \"ready\" once every packet switch " +
+			"has\n" +
+			"its rules.",
 		Example: "  lightloom controller run --fabric hybrid:racks=4,hosts=2 --devices devices.yaml --tls-dir keys",
 		Args:    noArgs,
 	}
 	fl := c.Flags()
-	fl.StringVar(&opt.Fabric, "fabric", "", "such as hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
-	fl.StringVar(&opt.Devices, "devices", "", "YAML file that says where switches and hosts are")
+	fl.StringVar(&opt.Fabric, "fabric", "", "such as hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or "+
+		"a YAML file")
+	fl.StringVar(&opt.Devices, "devices", "", "inventory: says where switches and hosts are, and what switches speak")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory that lightloom controller keys has filled")
 	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "of the controller")
-	fl.StringVar(&from, "demand", string(demand.FromOracle), "what circuit policies know of traffic: oracle, counters or backlog")
+	fl.StringVar(&from, "demand", string(demand.FromOracle), "what circuit policies know of traffic: oracle, counters "+
+		"or backlog")
 	fl.DurationVar(&period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
 	fl.IntVar(&opt.Replicas, "replicas", 3, "1, 3, 5 or 7")
 	fl.Uint64Var(&opt.Seed, "seed", 1, "of policies")
@@ -54,12 +65,15 @@ func newControllerRun() *cobra.Command {
 	fl.Float64Var(&opt.Speedup, "speedup", 1, "with --jobs: divides arrivals, sizes and compute times")
 	fl.StringVar(&opt.ReportDir, "report-dir", "", "with --jobs: directory for report.json, run.json and report.html")
 	fl.StringVar(&opt.On, "on", "elsewhere", "what the report says that the jobs ran on, such as mininet")
-	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics: on loopback, or with TLS to clients of the run; replicas take this port and those after it")
-	fl.DurationVar(&opt.SamplePeriod, "sample-period", wiring.DefaultSamplePeriod, "how far apart switches tell what passed their ports; 0: never")
+	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics: on loopback, or with TLS to clients of the "+
+		"run; replicas take this port and those after it")
+	fl.DurationVar(&opt.SamplePeriod, "sample-period", server.DefaultSamplePeriod,
+		"how far apart switches tell what passed their ports; 0: never")
 	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
 	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
-		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"devices", opt.Devices}, {"tls-dir", opt.Keys}} {
+		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"devices", opt.Devices},
+			{"tls-dir", opt.Keys}} {
 			if need.value == "" {
 				return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
 			}
@@ -76,7 +90,8 @@ func newControllerRun() *cobra.Command {
 			opt.Demand = known[0]
 		}
 		if opt.SamplePeriod != 0 && opt.SamplePeriod < minSamplePeriod {
-			return usage("write --sample-period 1s, or 0 for none", "run: --sample-period %v is below %v", opt.SamplePeriod, minSamplePeriod)
+			return usage("write --sample-period 1s, or 0 for none", "run: --sample-period %v is below %v", opt.SamplePeriod,
+				minSamplePeriod)
 		}
 		if opt.Jobs < 0 || opt.Trace != "" && opt.Jobs == 0 {
 			return usage("write --jobs 20", "run: --jobs %d: nothing is replayed", opt.Jobs)
@@ -92,7 +107,7 @@ func newControllerRun() *cobra.Command {
 				return usage("write --"+n.flag+" 10", "run: --%s %v is no number from 0.000001 to 1e12", n.flag, n.v)
 			}
 		}
-		if _, err := wiring.MetricsAddress(opt.Metrics, opt.Replicas-1); err != nil {
+		if _, err := server.MetricsAddress(opt.Metrics, opt.Replicas-1); err != nil {
 			return usage("write --metrics 127.0.0.1:9101", "run: %w", err)
 		}
 		opt.Args, opt.Settings = typed(c), settings(c)
@@ -107,7 +122,7 @@ func newControllerRun() *cobra.Command {
 			defer func() { err = errors.Join(err, os.RemoveAll(opt.Keys)) }()
 		}
 		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
-		return wiring.Attach(ctx, opt)
+		return replay.Attach(ctx, opt)
 	}
 	return c
 }
@@ -122,9 +137,10 @@ func typed(c *cobra.Command) []string {
 func newControllerKeys() *cobra.Command {
 	fabric, replicas, agents := "", 3, false
 	c := &cobra.Command{
-		Use:     "keys DIR --fabric FABRIC",
-		Short:   "Issue certificates to the switches, replicas, agent and client of a fabric",
-		Long:    "Writes a file for each to DIR, which only its owner can read. The authority that signs them is kept nowhere.",
+		Use:   "keys DIR --fabric FABRIC",
+		Short: "Issue certificates to the switches, replicas, agent and client of a fabric",
+		Long: "Writes a file for each to DIR, which only its owner can read. The authority that signs them is kept " +
+			"nowhere.",
 		Example: "  lightloom controller keys keys --fabric hybrid:racks=4,hosts=2",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -136,7 +152,7 @@ func newControllerKeys() *cobra.Command {
 			if err := checkReplicas(replicas); err != nil {
 				return err
 			}
-			return wiring.WriteKeys(args[0], fabric, replicas, agents)
+			return inventory.WriteKeys(args[0], fabric, replicas, agents)
 		},
 	}
 	c.Flags().StringVar(&fabric, "fabric", "", "such as hybrid:racks=4,hosts=2, or a YAML file")

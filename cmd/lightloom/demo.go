@@ -8,7 +8,8 @@ func newDemo(a actions, argv []string) *cobra.Command {
 		Use:   "demo",
 		Short: "Replay a built-in workload over a built-in hybrid fabric, under five policies, and compare them",
 		Long: "Builds 8 racks of 2 hosts with a packet network of two spines and an optical circuit switch out of Linux\n" +
-			"interfaces, starts a replicated controller, sends real TCP bytes under each policy, and compares. It needs neither\n" +
+			"interfaces, starts a replicated controller, sends real TCP bytes under each policy, and compares. It needs " +
+			"neither\n" +
 			"root nor Docker. Where a machine allows no namespaces it runs on the simulator and says so.",
 		Args: noArgs,
 	}

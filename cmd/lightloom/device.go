@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/southbound/gnmi"
-	"lightloom/southbound/gnmi/lab"
 	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
 
@@ -33,7 +33,8 @@ type reach struct {
 func (r *reach) flags(c *cobra.Command) {
 	c.Flags().StringVar(&r.dir, "tls-dir", "", "directory with client.pem, as target run makes it")
 	c.Flags().StringVar(&r.name, "server-name", "localhost", "with --tls-dir: the name in the target's certificate")
-	c.Flags().StringVar(&r.file, "devices", "", "device file: ADDR is then the name of a device in it")
+	c.Flags().StringVar(&r.file, "devices", "", "inventory, with devices as a list of "+
+		"records: ADDR is then the name of one of them")
 	c.Flags().BoolVar(&r.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
 }
 
@@ -44,21 +45,22 @@ func (r *reach) config(c *cobra.Command, args []string) (gnmi.Config, error) {
 		return gnmi.Config{}, usage(hint, "%s: name one device", c.Name())
 	}
 	if r.file != "" {
-		f, err := lab.Read(r.file)
+		f, err := inventory.Read(r.file, nil)
 		if err != nil {
 			return gnmi.Config{}, err
 		}
-		d, err := f.Device(args[0])
+		d, err := f.Devices.Find(args[0])
 		if err != nil {
 			return gnmi.Config{}, fmt.Errorf("%s: %w", r.file, err)
 		}
-		return f.Config(d, os.Getenv)
+		return d.Config(os.Getenv)
 	}
 	if _, _, err := net.SplitHostPort(args[0]); err != nil {
 		return gnmi.Config{}, usage(hint, "%s: %q is no host:port", c.Name(), args[0])
 	}
 	if (r.dir == "") == !r.plaintext {
-		return gnmi.Config{}, usage("write --tls-dir DIR, --devices FILE, or --plaintext to a loopback address", "%s: how is %s reached?", c.Name(), args[0])
+		return gnmi.Config{}, usage("write --tls-dir DIR, --devices FILE, or --plaintext to a loopback address",
+			"%s: how is %s reached?", c.Name(), args[0])
 	}
 	cfg := gnmi.Config{Name: args[0], Addr: args[0], Plaintext: r.plaintext}
 	if r.dir != "" {
@@ -75,9 +77,9 @@ func newDevice() *cobra.Command {
 	c := &cobra.Command{Use: "device", Short: "Ask switches of a lab what they are, and set their rules",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newDeviceProbe(), newDeviceRules(), newDeviceWatch(), newDeviceModel(), &cobra.Command{
-		Use: "schema", Short: "Print the JSON schema of a device file", Args: noArgs,
+		Use: "schema", Short: "Print the JSON schema of an inventory", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := c.OutOrStdout().Write(lab.Schema)
+			_, err := c.OutOrStdout().Write(inventory.Schema)
 			return err
 		},
 	})
@@ -87,11 +89,12 @@ func newDevice() *cobra.Command {
 func newDeviceProbe() *cobra.Command {
 	var r reach
 	var output string
-	c := &cobra.Command{Use: "probe ADDR", Short: "Read a device's Capabilities and state, and say which profile and flags fit"}
+	c := &cobra.Command{Use: "probe ADDR", Short: "Read a device's Capabilities and state, and say which profile and " +
+		"flags fit"}
 	r.flags(c)
-	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
 		}
 		cfg, err := r.config(c, args)
@@ -114,7 +117,7 @@ func newDeviceProbe() *cobra.Command {
 }
 
 func tellProbe(w io.Writer, r *probe.Report, addr, output string) error {
-	if output == wiring.OutputJSON {
+	if output == console.OutputJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(r)
@@ -137,6 +140,7 @@ func tellProbe(w io.Writer, r *probe.Report, addr, output string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "for a device file:\n  - name: NAME\n    address: %q\n    profile: %s\n    ports: %d\n", addr, best.Profile, best.Ports)
+	_, err = fmt.Fprintf(w, "for an inventory, under devices:\n  - name: NAME\n    address: %q\n    profile: %s\n    "+
+		"ports: %d\n", addr, best.Profile, best.Ports)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// speaker says which profile a command speaks with a device that is not in a device file.
+// speaker says which profile a command speaks with a device that is in no inventory.
 type speaker struct {
 	profile      string
 	ports, racks int32
@@ -36,7 +36,8 @@ func (s *speaker) dial(c *cobra.Command, r *reach, args []string) (*gnmi.Session
 	}
 	if cfg.Profile == nil {
 		if s.profile == "" || s.ports < 1 {
-			return nil, cfg, usage("lightloom device probe says which; write --profile ocp --ports 32", "%s: what does %s speak, with how many ports?", c.Name(), args[0])
+			return nil, cfg, usage("lightloom device probe says which; write --profile ocp --ports 32",
+				"%s: what does %s speak, with how many ports?", c.Name(), args[0])
 		}
 		if cfg.Profile, err = gnmi.Named(s.profile, s.ports, s.racks); err != nil {
 			return nil, cfg, usage("lightloom device probe ADDR says what fits", "%s: %w", c.Name(), err)
@@ -57,7 +58,8 @@ func newDeviceRules() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules ADDR",
 		Short: "Print the rules of a packet switch, or bring it to those of a file",
-		Long: "Prints rules one a line, as --apply reads them: \"dst=2 tag=7 src=any primary=1 backup=0\". With --apply it prints what\n" +
+		Long: "Prints rules one a line, as --apply reads them: \"dst=2 tag=7 src=any primary=1 backup=0\". With --apply it " +
+			"prints what\n" +
 			"differs, sends that as one Set, and waits until the device says that it stands.",
 	}
 	r.flags(c)

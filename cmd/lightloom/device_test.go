@@ -26,10 +26,12 @@ func TestDeviceRules(t *testing.T) {
 		addr := startTarget(t, "--profile", profile, "--ports", "4", "--plaintext")
 		rules := func(args ...string) string {
 			t.Helper()
-			return string(output(t, append([]string{"device", "rules", addr, "--plaintext", "--profile", profile, "--ports", "4"}, args...)...))
+			return string(output(t, append([]string{"device", "rules", addr, "--plaintext", "--profile", profile, "--ports",
+				"4"}, args...)...))
 		}
 		write("dst=1 primary=2 # the rest of rack 1\ndst=1 tag=7 primary=3\n")
-		if got := rules("--apply", file, "--dry-run"); got != "+ dst=1 tag=any src=any primary=2\n+ dst=1 tag=7 src=any primary=3\n" {
+		if got := rules("--apply", file, "--dry-run"); got != "+ dst=1 tag=any src=any primary=2\n+ dst=1 tag=7 src=any "+
+			"primary=3\n" {
 			t.Errorf("%s: dry run: %q", profile, got)
 		}
 		if got := rules(); got != "" {
@@ -44,7 +46,8 @@ func TestDeviceRules(t *testing.T) {
 			t.Errorf("%s: once more: %q", profile, got)
 		}
 		write("dst=2 tag=3 src=0 primary=1\n")
-		if got := rules("--apply", file, "--replace"); !strings.Contains(got, "- dst=1 tag=any src=any\n") || rules() != "dst=2 tag=3 src=0 primary=1\n" {
+		if got := rules("--apply", file, "--replace"); !strings.Contains(got, "- dst=1 tag=any src=any\n") ||
+			rules() != "dst=2 tag=3 src=0 primary=1\n" {
 			t.Errorf("%s: replaced: %q, %q", profile, got, rules())
 		}
 	}
@@ -93,7 +96,8 @@ func TestDeviceModel(t *testing.T) {
 // cannot be is said before anything is served.
 func TestTargetBackend(t *testing.T) {
 	h := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if user, pass, _ := r.BasicAuth(); user != "admin" || pass != "sesame" || r.URL.Path != "/api/data/optical-switch:cross-connects" {
+		if user, pass, _ := r.BasicAuth(); user != "admin" || pass != "sesame" ||
+			r.URL.Path != "/api/data/optical-switch:cross-connects" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -108,11 +112,13 @@ func TestTargetBackend(t *testing.T) {
 	}
 	t.Setenv("OCS_USER", "admin")
 	t.Setenv("OCS_PASSWORD", "sesame")
-	args := []string{"--ports", "4", "--plaintext", "--backend", "restconf", h.URL + "/api", "--backend-user", "env:OCS_USER",
+	args := []string{"--ports", "4", "--plaintext", "--backend", "restconf", h.URL + "/api", "--backend-user",
+		"env:OCS_USER",
 		"--backend-password", "env:OCS_PASSWORD", "--backend-ca", ca, "--backend-server-name", "example.com"}
 	addr := startTarget(t, args...)
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp", "--ports", "4", "--until-synced"}, strings.NewReader(""), &out, io.Discard); err == nil {
+	if err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp", "--ports", "4",
+		"--until-synced"}, strings.NewReader(""), &out, io.Discard); err == nil {
 		if !strings.Contains(out.String(), "circuit 1 -> 2 CONNECTED") {
 			t.Errorf("watch: %q", out.String())
 		}
@@ -129,7 +135,8 @@ func TestTargetBackend(t *testing.T) {
 		{"--backend restconf https://127.0.0.1/api --backend-user root --backend-password x", "named, not written"},
 		{"--backend restconf https://u:p@127.0.0.1/api", "credentials are named elsewhere"},
 	} {
-		err := run(t.Context(), append([]string{"target", "run", "--plaintext", "--listen", "127.0.0.1:0"}, strings.Fields(tt.args)...), strings.NewReader(""), io.Discard, io.Discard)
+		err := run(t.Context(), append([]string{"target", "run", "--plaintext", "--listen", "127.0.0.1:0"},
+			strings.Fields(tt.args)...), strings.NewReader(""), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %q", tt.args, err, tt.says)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,11 +9,16 @@ import (
 	"testing"
 )
 
+// documents are the pages whose commands and paths are checked.
+func documents() []string {
+	return []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md", "docs/reference.md"}
+}
+
 // TestDocumentedCommands gives every lightloom command line of the documents to the parser: what a reader types is
 // understood.
 func TestDocumentedCommands(t *testing.T) {
 	root := repository(t)
-	for _, doc := range []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md"} {
+	for _, doc := range documents() {
 		text, err := os.ReadFile(filepath.Join(root, doc))
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +46,7 @@ func TestDocumentedCommands(t *testing.T) {
 func TestDocumentedPaths(t *testing.T) {
 	root := repository(t)
 	ours := regexp.MustCompile("`((?:pathmap|southbound|controller|emulator|cmd|docs)/[a-z0-9_/.]*)`|\\]\\(([^)#:]+)\\)")
-	for _, doc := range []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md"} {
+	for _, doc := range documents() {
 		text, err := os.ReadFile(filepath.Join(root, doc))
 		if err != nil {
 			t.Fatal(err)
@@ -60,11 +66,60 @@ func TestDocumentedPaths(t *testing.T) {
 	}
 }
 
+// TestDocumentedNames: ARCHITECTURE's "`Type.Name` in `file.go`" names a declaration or a field of that file.
+func TestDocumentedNames(t *testing.T) {
+	root := repository(t)
+	found := regexp.MustCompile("`([A-Za-z.]+)` in\\s`([a-z0-9_/]+\\.go)`").FindAllStringSubmatch(
+		read(t, filepath.Join(root, "docs", "ARCHITECTURE.md")), -1)
+	if len(found) < 15 {
+		t.Errorf("%d names were found", len(found))
+	}
+	for _, m := range found {
+		owner, name, _ := strings.Cut(m[1], ".")
+		declared := `(?m)^(func|type) ` + owner + `\b`
+		if name != "" {
+			declared = `(?m)^func \(\w+ \*?` + owner + `\) ` + name + `\(|^\t` + name + ` `
+		}
+		if !regexp.MustCompile(declared).MatchString(read(t, filepath.Join(root, m[2]))) {
+			t.Errorf("ARCHITECTURE.md names %s in %s, which does not declare it", m[1], m[2])
+		}
+	}
+}
+
+// TestDocumentLinks: what a page of docs, or one at the top, links to is there.
+func TestDocumentLinks(t *testing.T) {
+	root := repository(t)
+	pages, err := filepath.Glob(filepath.Join(root, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := func(name string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(name) == ".md" {
+			pages = append(pages, name)
+		}
+		return err
+	}
+	if err := filepath.WalkDir(filepath.Join(root, "docs"), walk); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)[^)]*\)`).FindAllStringSubmatch(read(t, page), -1) {
+			if strings.HasPrefix(m[1], "http") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+			}
+		}
+	}
+}
+
 // TestPolicyHelp: -h lists what package policy has.
 func TestPolicyHelp(t *testing.T) {
 	r := &recorder{}
 	_, help, _ := r.run("replay", "-h")
-	for _, name := range []string{"crosslayer+sunflow ", "  place        random ", "  light        sunflow ", "place+route  crosslayer "} {
+	for _, name := range []string{"crosslayer+sunflow ", "  place        random ", "  circuits     sunflow ",
+		"place+route  crosslayer "} {
 		if !strings.Contains(help, name) {
 			t.Errorf("replay -h does not list %q:\n%s", name, help)
 		}

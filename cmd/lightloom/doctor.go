@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/doctor"
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/emulator/netns"
 )
 
@@ -19,7 +19,8 @@ func newDoctor(a actions) *cobra.Command {
 		Short: "Say what this machine allows, one line each, with the fix",
 		Args:  noArgs,
 	}
-	c.Flags().BoolVar(&calibrate, "calibrate", false, "also measure how much traffic this machine carries, and keep it for --scale auto")
+	c.Flags().BoolVar(&calibrate, "calibrate", false, "also measure how much traffic this machine carries, and keep it "+
+		"for --scale auto")
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), calibrate, c.OutOrStdout()) }
 	return c
 }
@@ -36,7 +37,7 @@ func examine(ctx context.Context, calibrate bool, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := wiring.KeepCapacity(carried); err != nil {
+	if err := scenario.KeepCapacity(carried); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "carries  %v through three switches; kept for --scale auto\n", carried)

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/session"
 )
 
 func newExec(a actions) *cobra.Command {
@@ -29,7 +29,7 @@ func newExec(a actions) *cobra.Command {
 		if len(args) == 1 {
 			return usage(hint, "exec: there is no command to run in %s", args[0])
 		}
-		return a.exec(c.Context(), wiring.ExecOptions{Host: args[0], Command: args[1:],
+		return a.exec(c.Context(), session.ExecOptions{Host: args[0], Command: args[1:],
 			Stdin: c.InOrStdin(), Stdout: c.OutOrStdout(), Stderr: c.ErrOrStderr()})
 	}
 	return c

@@ -12,8 +12,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/experiment"
-	wiring "lightloom/cmd/lightloom/internal/run"
 )
 
 // experimentFlags are the flags of experiment run.
@@ -34,7 +34,8 @@ func newExperiment(a actions) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "experiment",
 		Short: "Run the evaluations of the documents again",
-		Long: "Runs an evaluation of one of the documents that Lightloom implements, and says row by row what is reproduced, what\n" +
+		Long: "Runs an evaluation of one of the documents that Lightloom implements, and says row by row what is " +
+			"reproduced, what\n" +
 			"differs and why. The folder docs/bench holds what they printed.",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -50,7 +51,8 @@ func newExperimentList() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, e := range experiment.All() {
-				fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n%-24s %s; %d seeds; on %s\n", e.Name, e.Doc, "", e.Source, e.Seeds, strings.Join(e.On, ", "))
+				fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n%-24s %s; %d seeds; on %s\n", e.Name, e.Doc, "", e.Source, e.Seeds,
+					strings.Join(e.On, ", "))
 			}
 			return nil
 		},
@@ -68,12 +70,16 @@ func newExperimentRun(a actions) *cobra.Command {
 	}
 	c.Flags().IntVar(&f.seeds, "seeds", 0, "runs of each setting; default: what the experiment's pilot asked for")
 	c.Flags().Uint64Var(&f.first, "seed", 1, "the first seed; the others follow it")
-	c.Flags().StringVarP(&f.output, "output", "o", wiring.OutputTable, "what to print: table, json or csv")
+	c.Flags().StringVarP(&f.output, "output", "o", console.OutputTable, "what to print: table, json or csv")
 	c.Flags().StringVar(&f.plot, "plot", "", "folder to draw the figures in, as SVG")
-	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+"; default: the first that the experiment names")
-	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"), "folder of the real traces; default: $LIGHTLOOM_DATA")
-	c.Flags().BoolVar(&f.quick, "quick", false, "a small part of the work, to try the command; its rows prove nothing, and say so")
-	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads, as multiples of the published, of experiments that are curves over it; default: 1,3,10,30")
+	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+
+		"; default: the first that the experiment names")
+	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"),
+		"folder of the real traces; default: $LIGHTLOOM_DATA")
+	c.Flags().BoolVar(&f.quick, "quick", false, "a small part of the work, to try the command; its rows prove nothing, "+
+		"and say so")
+	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads, as multiples of the published, of experiments "+
+		"that are curves over it; default: 1,3,10,30")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return usage("lightloom experiment list names them", "experiment run: there is no experiment to run")
@@ -92,7 +98,7 @@ func newExperimentRun(a actions) *cobra.Command {
 }
 
 func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) error {
-	if err := oneOf(c, "output", f.output, wiring.OutputTable, wiring.OutputJSON, outputCSV); err != nil {
+	if err := oneOf(c, "output", f.output, console.OutputTable, console.OutputJSON, outputCSV); err != nil {
 		return err
 	}
 	if f.on == "" {
@@ -127,7 +133,8 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 // runExperiment runs one and prints what it found.
 func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experiment) error {
 	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f.stderr), progressbar.OptionSetDescription(e.Name),
-		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(wiring.IsTerminal(f.stderr)),
+		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(console.IsTerminal(f.stderr)),
 		progressbar.OptionThrottle(100*time.Millisecond))
 	b := &experiment.Bench{Seeds: f.seeds, First: f.first, On: f.on, Data: f.data, Quick: f.quick, Loads: f.loads,
 		Progress: func(done, of int) { bar.ChangeMax(of); _ = bar.Set(done) }}
@@ -147,7 +154,7 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 	}
 	page := experiment.NewPage(e, b, r)
 	switch f.output {
-	case wiring.OutputJSON:
+	case console.OutputJSON:
 		return page.JSON(f.stdout)
 	case outputCSV:
 		for _, n := range page.Notes { // the rows have no place for them

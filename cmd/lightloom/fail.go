@@ -3,13 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/emulator/fault"
 )
 
 // newFail and newHeal let parts of the fabric that is up fail and come back.
 func newFail() *cobra.Command {
-	return newBreak("fail", "Let a link, port, switch, host, controller or fibre of the fabric that `lightloom up` keeps fail", false)
+	return newBreak("fail", "Let a link, port, switch, host, controller or fibre of the fabric that `lightloom up` "+
+		"keeps fail", false)
 }
 
 func newHeal() *cobra.Command {
@@ -21,12 +22,15 @@ func newBreak(verb, short string, heal bool) *cobra.Command {
 		Use:   verb + " link|port|switch|host|controller|fibre NAME",
 		Short: short,
 		Long: short + ". Names are those of lightloom status:\n\n" +
-			"  link        tor0-spine1   both directions of a cable; either end first, ~1 after it for the second of parallel ones\n" +
+			"  link        tor0-spine1   both directions of a cable; either end first, ~1 after it for the second of parallel " +
+			"ones\n" +
 			"  port        tor0:2        one end of a cable, which darkens both of its directions\n" +
-			"  switch      spine0        it forwards nothing and answers nobody; when healed it boots, and its table is empty\n" +
+			"  switch      spine0        it forwards nothing and answers nobody; when healed it boots, and its table is " +
+			"empty\n" +
 			"  host        h0-1          its tasks and transfers are void; tasks run again elsewhere\n" +
 			"  controller  controller2   one replica is killed, or started again\n" +
-			"  fibre       swap:0:2      fibres of two ports of the optical switch are exchanged; pull:3 unplugs those of one; :in or :out\n" +
+			"  fibre       swap:0:2      fibres of two ports of the optical switch are exchanged; pull:3 unplugs those of " +
+			"one; :in or :out\n" +
 			"                            after it for one direction",
 		Example: "  lightloom " + verb + " link tor0-spine1\n  lightloom " + verb + " host h2-0",
 		Args: func(c *cobra.Command, args []string) error {
@@ -40,7 +44,8 @@ func newBreak(verb, short string, heal bool) *cobra.Command {
 			if err != nil {
 				return usage("lightloom "+verb+" link tor0-spine1", "%s: %w", verb, err)
 			}
-			return wiring.Break(c.Context(), wiring.BreakOptions{Heal: heal, Fault: fault.Fault{Kind: kind, Name: args[1]}, Stdout: c.OutOrStdout()})
+			return session.Break(c.Context(), session.BreakOptions{Heal: heal, Fault: fault.Fault{Kind: kind, Name: args[1]},
+				Stdout: c.OutOrStdout()})
 		},
 	}
 }

@@ -5,17 +5,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/session"
 )
 
 func newFibre() *cobra.Command {
-	opt := wiring.FibreOptions{Which: "both"}
+	opt := session.FibreOptions{Which: "both"}
 	c := &cobra.Command{
 		Use:   "fibre swap A B | pull A | mend",
 		Short: "Plug fibres of the emulated optical switch in elsewhere, for an audit to find",
-		Long: "A and B are ports of the optical switch of the fabric that `lightloom up` keeps. swap exchanges their fibres, pull\n" +
+		Long: "A and B are ports of the optical switch of the fabric that `lightloom up` keeps. swap exchanges their " +
+			"fibres, pull\n" +
 			"unplugs one, mend plugs every fibre in where it belongs. Light follows at once; the controller is not told.",
-		Example: "  lightloom fibre swap 0 2\n  lightloom fibre pull 1 --which in\n  lightloom audit cabling\n  lightloom fibre mend",
+		Example: "  lightloom fibre swap 0 2\n  lightloom fibre pull 1 --which in\n  lightloom audit cabling\n  lightloom " +
+			"fibre mend",
 	}
 	c.Flags().StringVar(&opt.Which, "which", opt.Which, "fibres that lead in to the optical switch, out of it, or both")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -42,7 +44,7 @@ func newFibre() *cobra.Command {
 			opt.Ports = append(opt.Ports, int(n))
 		}
 		opt.Stdout = c.OutOrStdout()
-		return wiring.Fibre(c.Context(), opt)
+		return session.Fibre(c.Context(), opt)
 	}
 	return c
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/replay"
+	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller/demand"
 	"lightloom/emulator/fault"
 	"lightloom/emulator/netns"
@@ -17,7 +19,7 @@ import (
 
 // runFlags are the flags of the commands that run jobs or a fabric, before they are checked.
 type runFlags struct {
-	opt      wiring.Options
+	opt      replay.Options
 	scale    string
 	policies string
 	demand   string
@@ -27,62 +29,86 @@ type runFlags struct {
 }
 
 func newRunFlags(argv []string) *runFlags {
-	return &runFlags{opt: wiring.Options{Args: argv, Speedup: 1}, scale: "1", demand: string(demand.FromOracle)}
+	return &runFlags{opt: replay.Options{Options: scenario.Options{Speedup: 1},
+		Console: replay.Console{Args: argv}}, scale: "1", demand: string(demand.FromOracle)}
 }
 
 // common adds the flags of every command that runs something.
 func (f *runFlags) common(c *cobra.Command) {
 	c.Flags().Uint64Var(&f.opt.Seed, "seed", 1, "seed of the workload, of policies and of the fabric's chances")
-	c.Flags().StringVar(&f.opt.Dataplane, "dataplane", "auto", "of netns: auto, ebpf (needs root) or mirred")
+	c.Flags().StringVar(&f.opt.Net.Dataplane, "dataplane", "auto", "of netns: auto, ebpf (needs root) or mirred")
 	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "replicas of the controller on netns: 1, 3, 5 or 7")
-	c.Flags().StringVar(&f.opt.Congestion, "congestion", "cubic", "congestion control of the hosts' connections on netns")
-	c.Flags().IntVar(&f.opt.MTU, "mtu", 1500, "bytes of a frame's payload on netns")
-	c.Flags().StringVar(&f.demand, "demand", f.demand, "what circuit policies know of traffic: oracle (all), counters (what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the report each")
+	c.Flags().StringVar(&f.opt.Net.Congestion, "congestion", "cubic", "congestion control of the hosts' connections on "+
+		"netns")
+	c.Flags().IntVar(&f.opt.Net.MTU, "mtu", 1500, "bytes of a frame's payload on netns")
+	c.Flags().StringVar(&f.demand, "demand", f.demand, "what circuit policies know of traffic: oracle (all), counters "+
+		"(what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the "+
+		"report each")
 	c.Flags().DurationVar(&f.period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
-	c.Flags().IntVar(&f.opt.ECN, "ecn-bytes", 0, "bytes in a switch port's queue from which on packets are marked (ECN) on netns, where the kernel has sch_red; 0: none")
-	c.Flags().IntVar(&f.opt.DarkQueues, "dark-queues", 0, "bytes of a queue at the ToR for each rack, where packets wait while their circuit is dark, on netns with --dataplane ebpf\n(lightloom doctor says whether it can be); 0: there is none, and they take their backup")
-	c.Flags().StringVar(&f.opt.Delays, "delays", "", "stages of the delay budget of circuits, such as apply=exp(1ms,2ms),dark=normal(10ms,1ms),lock=2ms, in place of the fabric's\ndark=, or a preset: "+presetNames()+"; detect= is how long packet switches take to know\nof lost light; on flowsim also commit= and rpc=, what the controller takes before")
-	c.Flags().IntVar(&f.opt.Queue, "queue-bytes", 0, "bytes a switch port queues on netns; 0: by the link's rate")
+	c.Flags().IntVar(&f.opt.Net.ECNBytes, "ecn-bytes", 0, "bytes in a switch port's queue from which on packets are "+
+		"marked (ECN) "+
+		"on netns, where the kernel has sch_red; 0: none")
+	c.Flags().IntVar(&f.opt.Net.VOQBytes, "voq-bytes", 0, "bytes of a queue at the ToR for each rack, where packets "+
+		"wait while their circuit is dark, on netns with --dataplane ebpf\n(lightloom doctor says whether it can be); 0: "+
+		"there is none, and they take their backup")
+	c.Flags().StringVar(&f.opt.Delays, "delays", "", "stages of the delay budget of circuits, such as "+
+		"apply=exp(1ms,2ms),dark=normal(10ms,1ms),lock=2ms, in place of the fabric's\ndark=, or a preset: "+presetNames()+
+		"; detect= is how long packet switches take to know\nof lost light; on flowsim also commit= and rpc=, what the "+
+		"controller takes before")
+	c.Flags().IntVar(&f.opt.Net.QueueBytes, "queue-bytes", 0, "bytes a switch port queues on netns; 0: by the link's rate")
 }
 
 // reporting adds the flags of commands that write a report.
 func (f *runFlags) reporting(c *cobra.Command) {
-	c.Flags().StringVarP(&f.opt.Output, "output", "o", wiring.OutputTable, "what to print: table or json")
-	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and report.html; default: a new one")
+	c.Flags().StringVarP(&f.opt.Output, "output", "o", console.OutputTable, "what to print: table or json")
+	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and report.html; "+
+		"default: a new one")
 }
 
 // faults adds the flag of a file of faults.
 func (f *runFlags) faults(c *cobra.Command) {
-	c.Flags().StringVar(&f.opt.Faults, "faults", "", "file of faults: a line each, such as 2s fail link tor0-spine1; heal for the end of it")
+	c.Flags().StringVar(&f.opt.Faults, "faults", "", "file of faults: a line each, such as 2s fail link tor0-spine1; "+
+		"heal for the end of it")
 	c.Long += "\n\n" + fault.Format
 }
 
 // jobs adds the flags that say what is replayed, where and how.
 func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, or \"synthetic\" for the demo's kind of jobs")
-	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… to draw jobs, or a YAML file of jobs")
-	c.Flags().StringVar(&f.opt.Fabric, "fabric", "", "such as hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms, fattree:k=6,hosts=30,rate=1Gbps, jellyfish:switches=30,degree=4,hosts=30,rate=1Gbps or file:lab.yaml; or a YAML file")
-	c.Flags().StringVar(&f.opt.On, "on", wiring.OnFlowsim, "netns (real packets, real time) or flowsim (virtual time)")
+	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… "+
+		"to draw jobs, or a YAML file of jobs")
+	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
+		"such as hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms, fattree:k=6,hosts=30,rate=1Gbps, "+
+			"jellyfish:switches=30,degree=4,hosts=30,rate=1Gbps or file:lab.yaml; or a YAML file")
+	c.Flags().StringVar(&f.opt.On, "on", scenario.OnFlowsim, "netns (real packets, real time) or flowsim (virtual time)")
 	f.faults(c)
-	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "one or more, separated by commas; the first is compared with")
+	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "one or more, separated by commas; the first is "+
+		"compared with")
 	c.Flags().StringVar(&f.opt.Parts.Place, "place", "", "replaces where tasks run in every policy")
-	c.Flags().StringVar(&f.opt.Parts.Light, "light", "", "replaces which light paths are set up")
-	c.Flags().StringVar(&f.opt.Parts.Route, "route", "", "replaces which way flows go")
+	c.Flags().StringVar(&f.opt.Parts.Circuits, "circuits", "", "replaces which circuits are set up")
+	c.Flags().StringVar(&f.opt.Parts.Route, "route", "", "replaces which paths flows take")
 	c.Flags().StringVar(&f.opt.Parts.Share, "share", "", "replaces how fast flows send")
-	c.Flags().Float64Var(&f.opt.Parts.Migrate, "migrate", 0, "let crosslayer move tasks of running jobs where that gains more than FACTOR times its cost: bytes sent again and\ncomputing repeated; --migrate alone is --migrate=1. Default: what runs is never moved")
+	c.Flags().Float64Var(&f.opt.Parts.Migrate, "migrate", 0, "let crosslayer move tasks of running jobs where that "+
+		"gains more than FACTOR times its cost: bytes sent again and\ncomputing repeated; --migrate alone is --migrate=1. "+
+		"Default: what runs is never moved")
 	c.Flags().Lookup("migrate").NoOptDefVal = "1"
-	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as this machine needs")
+	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as "+
+		"this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only the first so many; 0: all")
-	c.Flags().IntVar(&f.opt.Repeat, "repeat", 1, "so many runs, under seeds from --seed on: policies are compared over runs, in pairs")
-	c.Flags().BoolVar(&f.opt.Interleave, "interleave", false, "within each run policies take turns in an order drawn from its seed")
-	c.Flags().DurationVar(&f.opt.Until, "until", 0, "end the run at this instant: what still runs is cancelled, and what arrives later is left out; default: when all jobs have ended")
-	c.Flags().StringVar(&f.warmup, "warmup", "0s", "leave jobs that arrive in the first so long out of all figures; seconds, or a time such as 500ms")
+	c.Flags().IntVar(&f.opt.Repeat, "repeat", 1, "so many runs, under seeds from --seed on: policies are compared over "+
+		"runs, in pairs")
+	c.Flags().BoolVar(&f.opt.Interleave, "interleave", false, "within each run policies take turns in an order drawn "+
+		"from its seed")
+	c.Flags().DurationVar(&f.opt.Until, "until", 0, "end the run at this instant: what still runs is cancelled, and "+
+		"what arrives later is left out; default: when all jobs have ended")
+	c.Flags().StringVar(&f.warmup, "warmup", "0s", "leave jobs that arrive in the first so long out of all figures; "+
+		"seconds, or a time such as 500ms")
 	f.rules.add(c, &f.opt.Rules)
 }
 
 // check turns the flags into options, or says which is wrong. It asks nothing of the machine.
-func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
+func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	o := f.opt
 	if err := f.checkWords(c); err != nil {
 		return o, err
@@ -105,27 +131,35 @@ func (f *runFlags) check(c *cobra.Command) (wiring.Options, error) {
 	}
 	switch factor := o.Parts.Migrate; {
 	case c.Flags().Changed("migrate") && !(factor > 0 && factor <= 1e6):
-		return o, usage("write --migrate, or --migrate=2 for twice the cost; leave it away to move nothing", "%s: --migrate=%v is no factor above 0, up to 1000000", c.Name(), factor)
+		return o, usage("write --migrate, or --migrate=2 for twice the cost; leave it away to move nothing",
+			"%s: --migrate=%v is no factor above 0, up to 1000000", c.Name(), factor)
 	case math.IsNaN(o.Speedup) || o.Speedup < 1e-3 || o.Speedup > 1e6:
-		return o, usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000", c.Name(), o.Speedup)
+		return o, usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000",
+			c.Name(), o.Speedup)
 	case o.Coflows < 0:
-		return o, usage("write --coflows 100, or leave it away for all", "%s: --coflows %d is below zero", c.Name(), o.Coflows)
+		return o, usage("write --coflows 100, or leave it away for all", "%s: --coflows %d is below zero", c.Name(),
+			o.Coflows)
 	case c.Flags().Changed("until") && o.Until <= 0:
 		return o, usage("write --until 60s, or leave it away", "%s: --until %v is no time above zero", c.Name(), o.Until)
-	case wiring.CheckDelays(o.Delays) != nil:
-		return o, usage("write --delays dark=10ms", "%s: --delays: %w", c.Name(), wiring.CheckDelays(o.Delays))
+	case scenario.CheckDelays(o.Delays) != nil:
+		return o, usage("write --delays dark=10ms", "%s: --delays: %w", c.Name(), scenario.CheckDelays(o.Delays))
 	case !slices.Contains([]int{1, 3, 5, 7}, o.Replicas):
 		return o, usage("write --replicas 3", "%s: --replicas %d is none of 1, 3, 5 and 7", c.Name(), o.Replicas)
-	case o.MTU < 576 || o.MTU > 9000:
-		return o, usage("write --mtu 1500", "%s: --mtu %d is not within 576 to 9000", c.Name(), o.MTU)
-	case o.ECN < 0 || o.ECN > 1<<30 || o.ECN > 0 && (o.ECN < o.MTU || o.Queue > 0 && o.ECN >= o.Queue):
-		return o, usage("write --ecn-bytes 30000, or 0 for none", "%s: --ecn-bytes %d: take 0, or from one frame to less than the queue", c.Name(), o.ECN)
-	case o.DarkQueues < 0 || o.DarkQueues > 0 && o.DarkQueues < netns.MinDarkQueue || o.DarkQueues > 1<<30:
-		return o, usage("write --dark-queues 1000000, or 0 for none", "%s: --dark-queues %d: take 0, or from two segments of 64 kB (%d) to 1073741824", c.Name(), o.DarkQueues, netns.MinDarkQueue)
-	case o.DarkQueues > 0 && o.On == wiring.OnFlowsim:
-		return o, usage("leave it away: while a circuit is dark its bundles go on over packets, or wait in their hosts", "%s: --dark-queues: the simulator's switches have no queues", c.Name())
-	case o.Queue < 0 || o.Queue > 1<<30 || o.Queue > 0 && o.Queue < 2*o.MTU:
-		return o, usage("write --queue-bytes 65536, or 0 for one by the link's rate", "%s: --queue-bytes %d: take 0, or from two frames to 1073741824", c.Name(), o.Queue)
+	case o.Net.MTU < 576 || o.Net.MTU > 9000:
+		return o, usage("write --mtu 1500", "%s: --mtu %d is not within 576 to 9000", c.Name(), o.Net.MTU)
+	case o.Net.ECNBytes < 0 || o.Net.ECNBytes > 1<<30 || o.Net.ECNBytes > 0 &&
+		(o.Net.ECNBytes < o.Net.MTU || o.Net.QueueBytes > 0 && o.Net.ECNBytes >= o.Net.QueueBytes):
+		return o, usage("write --ecn-bytes 30000, or 0 for none", "%s: --ecn-bytes %d: take 0, or from one frame to less "+
+			"than the queue", c.Name(), o.Net.ECNBytes)
+	case o.Net.VOQBytes < 0 || o.Net.VOQBytes > 0 && o.Net.VOQBytes < netns.MinVOQBytes || o.Net.VOQBytes > 1<<30:
+		return o, usage("write --voq-bytes 1000000, or 0 for none", "%s: --voq-bytes %d: take 0, or from two segments "+
+			"of 64 kB (%d) to 1073741824", c.Name(), o.Net.VOQBytes, netns.MinVOQBytes)
+	case o.Net.VOQBytes > 0 && o.On == scenario.OnFlowsim:
+		return o, usage("leave it away: while a circuit is dark its host flows go on over packets, or wait in their hosts",
+			"%s: --voq-bytes: the simulator's switches have no queues", c.Name())
+	case o.Net.QueueBytes < 0 || o.Net.QueueBytes > 1<<30 || o.Net.QueueBytes > 0 && o.Net.QueueBytes < 2*o.Net.MTU:
+		return o, usage("write --queue-bytes 65536, or 0 for one by the link's rate",
+			"%s: --queue-bytes %d: take 0, or from two frames to 1073741824", c.Name(), o.Net.QueueBytes)
 	}
 	o.Settings = settings(c)
 	o.Stdin, o.Stdout, o.Stderr = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()
@@ -138,8 +172,8 @@ func (f *runFlags) checkWords(c *cobra.Command) error {
 		flag  string
 		known []string
 	}{
-		{"output", []string{wiring.OutputTable, wiring.OutputJSON}},
-		{"on", []string{wiring.OnNetns, wiring.OnFlowsim}},
+		{"output", []string{console.OutputTable, console.OutputJSON}},
+		{"on", []string{scenario.OnNetns, scenario.OnFlowsim}},
 		{"dataplane", []string{"auto", "ebpf", "mirred"}},
 	} {
 		flag := c.Flags().Lookup(w.flag)
@@ -160,7 +194,8 @@ func parseScale(c *cobra.Command, s string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) || v < 1e-6 || v > 1e12 {
-		return 0, usage("write --scale auto, or a divisor such as --scale 10", "%s: --scale %q is no number from 0.000001 to 1e12", c.Name(), s)
+		return 0, usage("write --scale auto, or a divisor such as --scale 10",
+			"%s: --scale %q is no number from 0.000001 to 1e12", c.Name(), s)
 	}
 	return v, nil
 }
@@ -187,13 +222,15 @@ func parsePolicies(c *cobra.Command, s string) ([]string, error) {
 func parseDemand(c *cobra.Command, list string, period time.Duration) ([]demand.Options, error) {
 	var all []demand.Options
 	if period < demand.MinPeriod || period > demand.MaxPeriod {
-		return nil, usage("write --demand-period 250ms", "%s: --demand-period %v is not within %v to %v", c.Name(), period, demand.MinPeriod, demand.MaxPeriod)
+		return nil, usage("write --demand-period 250ms", "%s: --demand-period %v is not within %v to %v", c.Name(), period,
+			demand.MinPeriod, demand.MaxPeriod)
 	}
 	for word := range strings.SplitSeq(list, ",") {
 		s := demand.Source(strings.TrimSpace(word))
 		switch {
 		case !slices.Contains(demand.Sources(), s):
-			return nil, usage("write --demand oracle or --demand counters or --demand backlog", "%s: --demand %q is unknown", c.Name(), word)
+			return nil, usage("write --demand oracle or --demand counters or --demand backlog", "%s: --demand %q is unknown",
+				c.Name(), word)
 		case slices.ContainsFunc(all, func(o demand.Options) bool { return o.Source == s }):
 			return nil, usage("name each source once", "%s: --demand names %q twice", c.Name(), s)
 		}

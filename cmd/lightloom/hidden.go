@@ -6,8 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
-	"lightloom/cmd/lightloom/internal/standalone"
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
+	"lightloom/controller/server"
+	"lightloom/emulator/switchd/standalone"
 )
 
 // guardCommand gives back the interfaces and the socket of a switch, or the socket of an agent, that was killed.
@@ -26,15 +29,17 @@ func guardProgram() ([]string, error) {
 // controller, and the guard of a switch or of an agent.
 func addHidden(root *cobra.Command) {
 	root.AddCommand(
-		&cobra.Command{Use: wiring.InsideCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
-			if err := wiring.Inside(c.Context(), c.ErrOrStderr()); err != nil {
-				return &wiring.ExitError{Code: statusFailed} // the parent has been told, and tells
-			}
-			return nil
-		}},
-		&cobra.Command{Use: wiring.ReplicaCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
-			return wiring.Replica(c.Context(), c.InOrStdin(), c.ErrOrStderr())
-		}},
+		&cobra.Command{Use: emulated.InsideCommand, Hidden: true, Args: noArgs,
+			RunE: func(c *cobra.Command, _ []string) error {
+				if err := emulated.Inside(c.Context(), c.ErrOrStderr(), session.Keep); err != nil {
+					return &console.ExitError{Code: statusFailed} // the parent has been told, and tells
+				}
+				return nil
+			}},
+		&cobra.Command{Use: server.ReplicaCommand, Hidden: true, Args: noArgs,
+			RunE: func(c *cobra.Command, _ []string) error {
+				return server.RunReplica(c.Context(), c.InOrStdin(), c.ErrOrStderr())
+			}},
 		&cobra.Command{Use: guardCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
 			return standalone.Guard(c.InOrStdin())
 		}})

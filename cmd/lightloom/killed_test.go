@@ -26,22 +26,30 @@ left() { pids "$1" | wc -l; }
 killall_() { all=$(pids "$1"); kill -STOP $all; kill -9 $all; }
 `
 
-// newRoom builds the program into a directory of its own, which it returns.
+// copyProgram puts the program into a directory: this test's own binary, which is the program by that name.
+func copyProgram(t *testing.T, dir string) {
+	t.Helper()
+	program, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "lightloom"), program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newRoom puts the program into a directory of its own, which it returns.
 func newRoom(t *testing.T) string {
 	t.Helper()
 	if err := netns.Supported(false); err != nil || os.Getuid() != 0 {
 		t.Skipf("needs root and namespaces: %v", err)
 	}
 	if testing.Short() {
-		t.Skip("builds the program")
+		t.Skip("kills processes for some seconds")
 	}
-	netnstest.Lock(t)
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "lightloom"), "lightloom/cmd/lightloom")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	copyProgram(t, dir)
+	netnstest.Lock(t)
 	return dir
 }
 
@@ -50,7 +58,8 @@ func inRoom(t *testing.T, dir, script string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c", room+script)
+	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c",
+		room+script)
 	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -72,8 +81,8 @@ func wantAll(t *testing.T, out string, want ...string) {
 	}
 }
 
-// TestUpPartsKilled: whoever captures, runs a command in a host, or keeps the fabric up is killed without warning: the rest
-// goes on, and of what was killed nothing is left.
+// TestUpPartsKilled: whoever captures, runs a command in a host, or keeps the fabric up is killed without warning: the
+// rest goes on, and of what was killed nothing is left.
 func TestUpPartsKilled(t *testing.T) {
 	out := inRoom(t, newRoom(t), `
 ./lightloom up --fabric hybrid:racks=2,hosts=1,spines=1 > up.log 2>&1 &
@@ -97,9 +106,11 @@ until_ "[ \$(left sleep) = 0 ]"
 kill -9 $up
 wait $up
 until_ "[ \$(left lightloom) = 0 ]"
-echo "left $(left lightloom) processes, $(ip -o link | grep -vc ': lo:') interfaces, $(ls -d /run/lightloom?* /tmp/* 2>/dev/null | wc -l) files"
+files=$(ls -d /run/lightloom?* /tmp/* 2>/dev/null | wc -l)
+echo "left $(left lightloom) processes, $(ip -o link | grep -vc ': lo:') interfaces, $files files"
 `)
-	wantAll(t, out, "the fabric goes on without its capture", "and without its command", "left 0 processes, 0 interfaces, 0 files")
+	wantAll(t, out, "the fabric goes on without its capture", "and without its command",
+		"left 0 processes, 0 interfaces, 0 files")
 	if strings.Contains(out, "never: ") {
 		t.Error(out)
 	}
@@ -108,10 +119,10 @@ echo "left $(left lightloom) processes, $(ip -o link | grep -vc ': lo:') interfa
 // TestSwitchKilled kills a switch that runs by itself: its guard gives the interfaces back as they were, and ends.
 func TestSwitchKilled(t *testing.T) {
 	dir := newRoom(t)
-	for _, dataplane := range []string{"mirred", "ebpf --dark-queues 1000000"} {
+	for _, dataplane := range []string{"mirred", "ebpf --voq-bytes 1000000"} {
 		t.Run(dataplane, func(t *testing.T) {
 			if strings.HasPrefix(dataplane, "ebpf") {
-				if err := netns.DarkQueuesSupported(); err != nil {
+				if err := netns.VOQsSupported(); err != nil {
 					t.Skip(err)
 				}
 			}
@@ -122,7 +133,8 @@ ours() { ip -o link | grep -c 'll[sep]'; }
 hooks() { tc qdisc show | grep -c clsact; }
 start() {
   rm -f switch.log
-  ./lightloom switch run --name tor0 --role tor --racks 2 --rack 0 --hosts 1 --ports a0,b0 --fibre b0 --plaintext --listen unix:tor0.sock --dataplane `+dataplane+` > switch.log 2>&1 &
+  ./lightloom switch run --name tor0 --role tor --racks 2 --rack 0 --hosts 1 --ports a0,b0 --fibre b0 \
+    --plaintext --listen unix:tor0.sock --dataplane `+dataplane+` > switch.log 2>&1 &
   switch=$!
   until_ "grep -q 'listens at' switch.log"
 }
@@ -131,7 +143,8 @@ start
 kill -9 $switch
 wait $switch
 until_ "[ \$(left lightloom) = 0 ]"
-echo "left $(ours) interfaces, $(hooks) hooks, IPv6 $(cat /proc/sys/net/ipv6/conf/a0/disable_ipv6 2>/dev/null || echo 0)"
+ipv6=$(cat /proc/sys/net/ipv6/conf/a0/disable_ipv6 2>/dev/null || echo 0)
+echo "left $(ours) interfaces, $(hooks) hooks, IPv6 $ipv6"
 start
 killall_ lightloom
 wait $switch
@@ -140,9 +153,11 @@ until_ "[ \$(left lightloom) = 0 ]"
 start
 kill $switch
 wait $switch
-[ ! -e tor0.sock ] && echo "the next one ended with $?, left $(ours) interfaces, $(hooks) hooks, $(left lightloom) processes"
+[ ! -e tor0.sock ] &&
+  echo "the next one ended with $?, left $(ours) interfaces, $(hooks) hooks, $(left lightloom) processes"
 `)
-			wantAll(t, out, "it runs", "its guard was killed, too", "left 0 interfaces, 0 hooks, IPv6 0", "the next one ended with 0, left 0 interfaces, 0 hooks, 0 processes")
+			wantAll(t, out, "it runs", "its guard was killed, too", "left 0 interfaces, 0 hooks, IPv6 0",
+				"the next one ended with 0, left 0 interfaces, 0 hooks, 0 processes")
 		})
 	}
 }
@@ -160,7 +175,8 @@ controller() {
   rm -f controller.log
   ./lightloom controller run --fabric $fabric --devices devices.yaml --tls-dir keys $1 > controller.log 2>&1 &
   controller=$!
-  until_ "grep -q programming controller.log && [ \$(left lightloom) = 4 ] && [ \$(ls keys/replicas-*/*/* 2>/dev/null | wc -l) -ge 3 ]"
+  until_ "grep -q programming controller.log && [ \$(left lightloom) = 4 ] && \
+    [ \$(ls keys/replicas-*/*/* 2>/dev/null | wc -l) -ge 3 ]"
 }
 agent() {
   rm -f agent.log
@@ -171,8 +187,8 @@ agent() {
 gone() { wait $1; echo "$2: status $?"; until_ "[ \$(left lightloom) = 0 ]"; }
 `
 
-// TestControllerKilled kills a controller that runs by itself, one of its replicas, and all of them at once. Replicas do not
-// outlive it, take their disks along, and nothing stops the next.
+// TestControllerKilled kills a controller that runs by itself, one of its replicas, and all of them at once. Replicas
+// do not outlive it, take their disks along, and nothing stops the next.
 func TestControllerKilled(t *testing.T) {
 	out := inRoom(t, newRoom(t), parts+`
 controller
@@ -201,8 +217,10 @@ echo "of these $(ls -d keys 2>/dev/null | wc -l) directories"
 `)
 	wantAll(t, out, "the controller: status 137", "of it 0 processes, 0 files in the keys, 0 elsewhere",
 		"without a replica: status 1", "has ended by itself", "of a replica 0 processes, 0 files in the keys, 0 elsewhere",
-		"all at once: status 137", "of all 0 processes, 1 files in the keys, 0 elsewhere", "of those before 1 directory is there",
-		"in order: status 0", "in order 0 processes, 0 files in the keys, 0 elsewhere", "with keys of its own: status 137", "of these 0 directories")
+		"all at once: status 137", "of all 0 processes, 1 files in the keys, 0 elsewhere",
+		"of those before 1 directory is there",
+		"in order: status 0", "in order 0 processes, 0 files in the keys, 0 elsewhere", "with keys of its own: status 137",
+		"of these 0 directories")
 	if strings.Contains(out, "never: ") {
 		t.Error(out)
 	}
@@ -214,7 +232,8 @@ func TestAgentKilled(t *testing.T) {
 	out := inRoom(t, newRoom(t), parts+`
 sockets() { ls agent.sock 2>/dev/null | wc -l; }
 agent
-./lightloom agent run --fabric $fabric --host h0-0 --listen unix:agent.sock --tls-dir keys 2>&1 | grep -o 'address already in use'
+./lightloom agent run --fabric $fabric --host h0-0 --listen unix:agent.sock --tls-dir keys 2>&1 |
+  grep -o 'address already in use'
 echo "it runs in $(left lightloom) processes, $(sockets) socket"
 kill -9 $agent
 gone $agent "the agent"
@@ -228,7 +247,8 @@ kill $agent
 gone $agent "in order"
 echo "in order $(left lightloom) processes, $(sockets) sockets, $(more) files in the keys, $(things) elsewhere"
 `)
-	wantAll(t, out, "address already in use", "it runs in 2 processes, 1 socket", "the agent: status 137", "of it 0 processes, 0 sockets, 0 files in the keys, 0 elsewhere",
+	wantAll(t, out, "address already in use", "it runs in 2 processes, 1 socket", "the agent: status 137",
+		"of it 0 processes, 0 sockets, 0 files in the keys, 0 elsewhere",
 		"with its guard: status 137", "with its guard 0 processes, 1 sockets",
 		"in order: status 0", "in order 0 processes, 0 sockets, 0 files in the keys, 0 elsewhere")
 	if strings.Contains(out, "never: ") {

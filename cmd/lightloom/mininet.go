@@ -22,9 +22,10 @@ func newMininet() *cobra.Command {
 
 func newMininetInstall() *cobra.Command {
 	return &cobra.Command{
-		Use:     "install [DIR]",
-		Short:   "Write " + mininet.Name + ", for mn --custom",
-		Example: "  lightloom mininet install mininet\n  sudo mn --custom mininet/lightloom.py --topo hybrid,4,2 --switch loom --controller loom",
+		Use:   "install [DIR]",
+		Short: "Write " + mininet.Name + ", for mn --custom",
+		Example: "  lightloom mininet install mininet\n  sudo mn --custom mininet/lightloom.py --topo hybrid,4,2 --switch " +
+			"loom --controller loom",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage("write lightloom mininet install DIR", "install: %d directories are named", len(args))
@@ -33,7 +34,8 @@ func newMininetInstall() *cobra.Command {
 			if err := install(path); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "wrote %s\ntry: sudo mn --custom %s --topo hybrid,4,2 --switch loom --controller loom\n", path, path)
+			fmt.Fprintf(c.OutOrStdout(), "wrote %s\ntry: sudo mn --custom %s --topo hybrid,4,2 --switch loom --controller "+
+				"loom\n", path, path)
 			return nil
 		},
 	}
@@ -46,12 +48,14 @@ func newMininetExport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "export CUSTOM.py TOPO[,ARG…] FILE",
 		Short: "Write a topology of yours for Mininet as our YAML",
-		Long: "Reads CUSTOM.py as mn --custom does, builds TOPO, and writes FILE, whose name tells the format (lightloom topology -h).\n" +
+		Long: "Reads CUSTOM.py as mn --custom does, builds TOPO, and writes FILE, whose name tells the format (lightloom " +
+			"topology -h).\n" +
 			"The way back is mn --custom " + mininet.Name + " --topo file,FILE.",
 		Example: "  lightloom mininet export mine.py mine,3 mine.yaml\n  lightloom topology show mine.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 3 {
-				return usage("write lightloom mininet export mine.py mine,3 mine.yaml", "export: %d words where three are due", len(args))
+				return usage("write lightloom mininet export mine.py mine,3 mine.yaml", "export: %d words where three are due",
+					len(args))
 			}
 			exe, err := os.Executable()
 			if err != nil {

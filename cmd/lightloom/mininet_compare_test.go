@@ -13,32 +13,34 @@ import (
 	"testing"
 
 	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/emulator/calm"
+	"lightloom/southbound/noise"
 )
 
-// TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet, and
-// holds the three reports against each other with one command.
+// TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet,
+// and holds the three reports against each other with one command.
 func TestMininetCompare(t *testing.T) {
 	l := newLaboratory(t)
-	calm.Measure(t, 4, func() error { return compareMininet(t, l) })
+	noise.Measure(t, 4, func() error { return compareMininet(t, l) })
 }
 
-// compareMininet returns by how much the longest coflow took longer than on the simulator, which others on the machine may
-// be the cause of.
+// compareMininet returns by how much the longest coflow took longer than on the simulator, which others on the machine
+// may be the cause of.
 func compareMininet(t *testing.T, l *laboratory) (slow error) {
 	t.Helper()
 	const fabric = "hybrid:racks=4,hosts=2,spines=2,nic=200Mbps,eps=50Mbps,ocs=200Mbps,dark=10ms"
 	var files []string
 	for _, on := range []string{"flowsim", "netns"} {
 		dir := filepath.Join(t.TempDir(), on)
-		cmd := exec.Command(filepath.Join(l.dir, "lightloom"), "replay", "--on", on, "--fabric", fabric, "--trace", "synthetic", "--coflows", "12",
+		cmd := exec.Command(filepath.Join(l.dir, "lightloom"), "replay", "--on", on, "--fabric", fabric, "--trace",
+			"synthetic", "--coflows", "12",
 			"--scale", "1", "--speedup", "2", "--policy", "crosslayer+sunflow", "--report-dir", dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("replay on %s: %v\n%s", on, err, out)
 		}
 		files = append(files, filepath.Join(dir, "report.json"))
 	}
-	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller loom,jobs=12,speedup=2,report=rep --test none --post script",
+	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller "+
+		"loom,jobs=12,speedup=2,report=rep --test none --post script",
 		"py net.get('c0').replayed()", "sh echo; echo report; base64 -w0 rep/report.json; echo")
 	found := regexp.MustCompile(`(?m)^report\r?\n([A-Za-z0-9+/=]+)`).FindStringSubmatch(out)
 	if found == nil {
@@ -66,10 +68,14 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 			t.Fatalf("report %d: %v", i, err)
 		}
 		want := []string{"replay", "replay", "controller run"}[i]
-		if m.Command != want || !slices.Equal(m.Seeds, []uint64{1}) || m.Jobs == "" || m.Jobs != reps[0].Manifest.Jobs || m.Fabric != reps[0].Manifest.Fabric || m.Version == "" {
-			t.Errorf("report %d: manifest of %q, seeds %v, jobs %q on %q; want those of %+v", i, m.Command, m.Seeds, m.Jobs, m.Fabric, reps[0].Manifest)
+		if m.Command != want || !slices.Equal(m.Seeds, []uint64{1}) || m.Jobs == "" || m.Jobs != reps[0].Manifest.Jobs ||
+			m.Fabric != reps[0].Manifest.Fabric || m.Version == "" {
+			t.Errorf("report %d: manifest of %q, seeds %v, jobs %q on %q; want those of %+v", i, m.Command, m.Seeds, m.Jobs,
+				m.Fabric, reps[0].Manifest)
 		}
-		if at := slices.IndexFunc(m.Settings, func(s report.Setting) bool { return s.Flag == "policy" }); at < 0 || m.Settings[at].Value != "crosslayer+sunflow" {
+		if at := slices.IndexFunc(m.Settings, func(s report.Setting) bool {
+			return s.Flag == "policy"
+		}); at < 0 || m.Settings[at].Value != "crosslayer+sunflow" {
 			t.Errorf("report %d: the manifest does not hold the policy: %+v", i, m.Settings)
 		}
 		if strings.Contains(fmt.Sprint(m), "/run/") {
@@ -77,11 +83,14 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 		}
 	}
 	sim, mn := reps[0].Policies[0], reps[2].Policies[0]
-	if reps[2].Fabric.On != "mininet" || mn.BytesTotal != sim.BytesTotal || len(mn.Coflows) != 12 || mn.Reconfigurations == 0 || mn.BytesOCS == 0 || mn.BytesEPS == 0 {
-		t.Errorf("Mininet reports %s, %d bytes, %d coflows, %d circuits, %d bytes over light, %d over packets", reps[2].Fabric.On, mn.BytesTotal,
+	if reps[2].Fabric.On != "mininet" || mn.BytesTotal != sim.BytesTotal || len(mn.Coflows) != 12 ||
+		mn.Reconfigurations == 0 || mn.BytesOCS == 0 || mn.BytesEPS == 0 {
+		t.Errorf("Mininet reports %s, %d bytes, %d coflows, %d circuits, %d bytes over light, %d over packets",
+			reps[2].Fabric.On, mn.BytesTotal,
 			len(mn.Coflows), mn.Reconfigurations, mn.BytesOCS, mn.BytesEPS)
 	}
-	if d := mn.QueueDepth; d == nil || d.Most < 1500 || d.Mean > d.Most || !regexp.MustCompile(`^(tor|spine)\d:\d to (h\d-\d|tor\d|spine\d|ocs)$`).MatchString(d.Port) {
+	if d := mn.QueueDepth; d == nil || d.Most < 1500 || d.Mean > d.Most ||
+		!regexp.MustCompile(`^(tor|spine)\d:\d to (h\d-\d|tor\d|spine\d|ocs)$`).MatchString(d.Port) {
 		t.Errorf("Mininet's switches tell of queues: %+v", d)
 	}
 	for i, r := range reps[1:] { // short coflows take the milliseconds that control takes; the longest must agree
@@ -94,11 +103,13 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 		}
 	}
 	var said, complaint bytes.Buffer
-	if err := run(t.Context(), append([]string{"compare", "--across", "fabrics"}, files...), nil, &said, &complaint); err != nil {
+	if err := run(t.Context(), append([]string{"compare", "--across", "fabrics"}, files...), nil, &said,
+		&complaint); err != nil {
 		t.Fatalf("compare: %v\n%s", err, &complaint)
 	}
 	var again bytes.Buffer
-	if err := run(t.Context(), []string{"rerun", files[2]}, nil, &again, &again); err == nil || !strings.Contains(err.Error(), "switches that ran by themselves (mininet)") {
+	if err := run(t.Context(), []string{"rerun", files[2]}, nil, &again, &again); err == nil ||
+		!strings.Contains(err.Error(), "switches that ran by themselves (mininet)") {
 		t.Errorf("a rerun of Mininet's report: %v", err)
 	}
 	for _, want := range []string{"on flowsim", "on netns", "on mininet", "crosslayer+sunflow (mininet)"} {
@@ -112,8 +123,9 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 // TestMininetAudit finds fibres in each other's place under Mininet.
 func TestMininetAudit(t *testing.T) {
 	l := newLaboratory(t)
-	calm.Measure(t, 4, func() error { // neighbours that have not heard each other within 2 s are not found
-		out := l.mn("--custom lightloom.py --topo hybrid,3,1,swap=0-2 --switch loom --controller loom,replicas=1 --test none --post script", "py net.get('c0').audit('--settle', '2s')")
+	noise.Measure(t, 4, func() error { // neighbours that have not heard each other within 2 s are not found
+		out := l.mn("--custom lightloom.py --topo hybrid,3,1,swap=0-2 --switch loom --controller loom,replicas=1 --test "+
+			"none --post script", "py net.get('c0').audit('--settle', '2s')")
 		for _, want := range []string{"status 0", "left 0 processes, 0 directories"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("want %q:\n%s", want, out)
@@ -131,7 +143,8 @@ func TestMininetAudit(t *testing.T) {
 // TestMininetAgents runs jobs on agents that every host runs for itself.
 func TestMininetAgents(t *testing.T) {
 	l := newLaboratory(t)
-	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller loom,jobs=12,speedup=2,agents=1 --test none --post script",
+	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller "+
+		"loom,jobs=12,speedup=2,agents=1 --test none --post script",
 		"py net.get('c0').replayed()", "sh echo $(ls lightloom-mn-*/agent-*.sock | wc -l) agents")
 	m := regexp.MustCompile(`replayed: 12 jobs, 12 coflows, (\d+) bytes of which (\d+) received`).FindStringSubmatch(out)
 	if m == nil || m[1] != m[2] || m[1] == "0" {
@@ -159,7 +172,8 @@ func TestMininetParts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			out := l.sub(t).mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller loom,agents=1 --test none --post script",
+			out := l.sub(t).mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller loom,agents=1 --test none "+
+				"--post script",
 				tt.kill, "sh sleep 1", "py 'dead ' + str([s.name for s in net.switches if not s.connected()])", "pingall")
 			for _, want := range []string{"0% dropped (2/2 received)", "status 0", "left 0 processes, 0 directories", tt.dead} {
 				if !strings.Contains(out, want) {
@@ -195,7 +209,8 @@ topos = {'mine': Mine}
 		t.Fatal(err)
 	}
 	export := func(args ...string) string {
-		out, err := exec.Command(filepath.Join(l.dir, "lightloom"), append([]string{"mininet", "export"}, args...)...).CombinedOutput()
+		out, err := exec.Command(filepath.Join(l.dir, "lightloom"), append([]string{"mininet", "export"}, args...)...).
+			CombinedOutput()
 		if err != nil && len(out) == 0 {
 			t.Fatal(err)
 		}
@@ -208,7 +223,8 @@ topos = {'mine': Mine}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"{name: ocs1, role: ocs}", "{name: s3, role: tor, rack: 2}", "{name: s9, role: switch}", "{ends: [s3, s9], ports: [1, 2], capacity: 40Mbps}"} {
+	for _, want := range []string{"{name: ocs1, role: ocs}", "{name: s3, role: tor, rack: 2}", "{name: s9, role: switch}",
+		"{ends: [s3, s9], ports: [1, 2], capacity: 40Mbps}"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the YAML does not hold %s:\n%s", want, text)
 		}
@@ -217,12 +233,15 @@ topos = {'mine': Mine}
 		t.Errorf("a topology that is not there: %s", out)
 	}
 	// mn takes the script's place for the file: there is nothing else that goes in.
-	out := l.mn("--custom lightloom.py --topo file,script --switch loom --controller loom --test pingall", strings.TrimSpace(string(text)))
+	out := l.mn("--custom lightloom.py --topo file,script --switch loom --controller loom --test pingall",
+		strings.TrimSpace(string(text)))
 	if !strings.Contains(out, "the name does not tell the format") {
 		t.Errorf("a file whose name tells no format: %s", out)
 	}
-	out = l.mn("--version; cp script own.yaml; mn --custom lightloom.py --topo file,own.yaml --switch loom --controller loom,replicas=1 --test pingall", strings.TrimSpace(string(text)))
-	for _, want := range []string{"0% dropped (6/6 received)", "hybrid:racks=3,hosts=1,spines=1,nic=200000kbps,eps=40000kbps,ocs=100000kbps", "left 0 processes, 0 directories"} {
+	out = l.mn("--version; cp script own.yaml; mn --custom lightloom.py --topo file,own.yaml --switch loom --controller "+
+		"loom,replicas=1 --test pingall", strings.TrimSpace(string(text)))
+	for _, want := range []string{"0% dropped (6/6 received)",
+		"hybrid:racks=3,hosts=1,spines=1,nic=200000kbps,eps=40000kbps,ocs=100000kbps", "left 0 processes, 0 directories"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q:\n%s", want, out)
 		}

@@ -11,7 +11,8 @@ import (
 
 // inContainers are commands for a network whose hosts are containers: what h0_0 is called and what it sees of this
 // machine's files, and how many agents run in it, and in all.
-var inContainers = []string{"py net.get('c0').replayed()", "h0_0 hostname", "h0_0 ls /run/lightloom.py", "h0_0 echo $(cat /proc/[0-9]*/comm | grep -c lightloom) inside",
+var inContainers = []string{"py net.get('c0').replayed()", "h0_0 hostname", "h0_0 ls /run/lightloom.py",
+	"h0_0 echo $(cat /proc/[0-9]*/comm | grep -c lightloom) inside",
 	"h0_0 echo root holds $(ls /)", "h0_0 echo $(ls /run/lightloom-*)", "pingall"}
 
 // checkContainers wants that the jobs ran on agents inside, each with its own keys alone, and that nothing is left.
@@ -21,7 +22,8 @@ func checkContainers(t *testing.T, out string) {
 	if m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("want all bytes received once, got %q", m)
 	}
-	for _, want := range []string{"\nh0_0", "cannot access '/run/lightloom.py'", "1 inside", "agent.sock data.key h0-0.pem lightloom", "root holds bin dev etc",
+	for _, want := range []string{"\nh0_0", "cannot access '/run/lightloom.py'", "1 inside",
+		"agent.sock data.key h0-0.pem lightloom", "root holds bin dev etc",
 		"0% dropped (56/56 received)", "status 0", "left 0 processes, 0 directories"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q", want)
@@ -34,22 +36,25 @@ func checkContainers(t *testing.T, out string) {
 
 const containerRun = "--switch loom --controller loom,jobs=12,speedup=2,agents=1 --test none --post script"
 
-// TestMininetContainers runs jobs on hosts that are containers of their own: the agent is started inside, from what it was
-// given there, and reached over TLS.
+// TestMininetContainers runs jobs on hosts that are containers of their own: the agent is started inside, from what it
+// was given there, and reached over TLS.
 func TestMininetContainers(t *testing.T) {
 	l := newLaboratory(t)
-	checkContainers(t, l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --host container "+containerRun, inContainers...))
+	checkContainers(t, l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --host container "+
+		containerRun, inContainers...))
 }
 
-// dockerTwin is a host with the signature, the attributes and the ways of Containernet's Docker class (mininet/node.py of
-// Containernet 3.1), on our container in Docker's place: its shell and what popen runs are started by the command docker.
+// dockerTwin is a host with the signature, the attributes and the ways of Containernet's Docker class (mininet/node.py
+// of Containernet 3.1), on our container in Docker's place: its shell and what popen runs are started by the command
+// docker.
 const dockerTwin = `
 import mininet.node
 from lightloom import LoomContainer
 
 class Docker(LoomContainer):
     def __init__(self, name, dimage=None, dcmd=None, build_params={}, **kwargs):
-        self.dimage, self.dnameprefix, self.dcmd, self.dc, self.did = dimage, 'mn', dcmd or '/bin/bash', {}, 'id-' + name
+        self.dimage, self.dnameprefix, self.dcmd = dimage, 'mn', dcmd or '/bin/bash'
+        self.dc, self.did = {}, 'id-' + name
         self.dcli = object()
         LoomContainer.__init__(self, name, **kwargs)
         self.dcinfo = {'State': {'Pid': self.pid}}
@@ -60,7 +65,8 @@ class Docker(LoomContainer):
             out.write(str(self.pid))
 
     def popen(self, *args, **kwargs):
-        return mininet.node.Host.popen(self, *args, mncmd=['docker', 'exec', '-t', '%s.%s' % (self.dnameprefix, self.name)], **kwargs)
+        mncmd = ['docker', 'exec', '-t', '%s.%s' % (self.dnameprefix, self.name)]
+        return mininet.node.Host.popen(self, *args, mncmd=mncmd, **kwargs)
 
 mininet.node.Docker = Docker
 `
@@ -93,16 +99,21 @@ func file(name, text string) string {
 // TestMininetDocker does the same on hosts that are made as Containernet's are, from an image.
 func TestMininetDocker(t *testing.T) {
 	l := newLaboratory(t)
-	prepare := "--version; mkdir bin; " + file("bin/docker", dockerCommand) + file("docker_twin.py", dockerTwin) + "chmod +x bin/docker; export PATH=/run/bin:$PATH PYTHONPATH=/run PYTHONDONTWRITEBYTECODE=1; "
-	out := l.mn(prepare+"mn --custom lightloom.py,docker_twin.py --topo hybrid,4,2,nic=200,eps=50,ocs=200,image=ubuntu:jammy "+containerRun,
-		append(inContainers, "py '%s of %s' % (net.get('h0_0').__class__.__name__, net.get('h0_0').dimage)", "sh cat docker.log")...)
+	prepare := "--version; mkdir bin; " + file("bin/docker", dockerCommand) + file("docker_twin.py", dockerTwin) +
+		"chmod +x bin/docker; export PATH=/run/bin:$PATH PYTHONPATH=/run PYTHONDONTWRITEBYTECODE=1; "
+	out := l.mn(prepare+"mn --custom lightloom.py,docker_twin.py --topo "+
+		"hybrid,4,2,nic=200,eps=50,ocs=200,image=ubuntu:jammy "+containerRun,
+		append(inContainers, "py '%s of %s' % (net.get('h0_0').__class__.__name__, net.get('h0_0').dimage)",
+			"sh cat docker.log")...)
 	checkContainers(t, out)
-	for _, want := range []string{"Docker of ubuntu:jammy", "docker exec -i mn.h0_0 /run/lightloom-", "docker exec -i mn.h3_1 /run/lightloom-"} {
+	for _, want := range []string{"Docker of ubuntu:jammy", "docker exec -i mn.h0_0 /run/lightloom-",
+		"docker exec -i mn.h3_1 /run/lightloom-"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q:\n%s", want, out)
 		}
 	}
-	plain := l.sub(t).mn("--custom lightloom.py --topo hybrid,2,1,image=ubuntu:jammy --switch loom --controller loom --test none")
+	plain := l.sub(t).mn("--custom lightloom.py --topo hybrid,2,1,image=ubuntu:jammy --switch loom --controller loom " +
+		"--test none")
 	if want := "hosts from images are Containernet's, and this is plain Mininet"; !strings.Contains(plain, want) {
 		t.Errorf("want %q:\n%s", want, plain)
 	}
@@ -111,8 +122,8 @@ func TestMininetDocker(t *testing.T) {
 // containernetEnv names a checkout of Containernet, for TestMininetContainernet.
 const containernetEnv = "LIGHTLOOM_CONTAINERNET"
 
-// TestMininetContainernet does the same with Containernet's own Mininet and its own Docker class, over a module docker that
-// answers as docker-py does and makes our containers, where no engine is.
+// TestMininetContainernet does the same with Containernet's own Mininet and its own Docker class, over a module docker
+// that answers as docker-py does and makes our containers, where no engine is.
 func TestMininetContainernet(t *testing.T) {
 	dir := os.Getenv(containernetEnv)
 	if dir == "" {
@@ -122,19 +133,24 @@ func TestMininetContainernet(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "mininet", "node.py")); err != nil {
 		t.Fatalf("%s: %v", containernetEnv, err)
 	}
-	prepare := "--version; mkdir bin; " + file("bin/docker", dockerCommand) + file("docker.py", dockerModule) + file("iptc.py", "# firewalls, which are not used\n") +
+	prepare := "--version; mkdir bin; " + file("bin/docker", dockerCommand) + file("docker.py", dockerModule) +
+		file("iptc.py", "# firewalls, which are not used\n") +
 		"chmod +x bin/docker; export PATH=/run/bin:$PATH PYTHONPATH=/run:" + dir + " PYTHONDONTWRITEBYTECODE=1; "
-	out := l.mn(prepare+"mn --custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200,image=ubuntu:jammy "+containerRun,
-		append(inContainers, "py '%s of %s' % (net.get('h0_0').__class__.__module__, net.get('h0_0').dimage)", "sh cat docker.log")...)
+	out := l.mn(prepare+"mn --custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200,image=ubuntu:jammy "+
+		containerRun,
+		append(inContainers, "py '%s of %s' % (net.get('h0_0').__class__.__module__, net.get('h0_0').dimage)",
+			"sh cat docker.log")...)
 	checkContainers(t, out)
-	for _, want := range []string{"mininet.node of ubuntu:jammy", "docker exec -it mn.h0_0 env PS1=", "docker exec -i mn.h0_0 /run/lightloom-"} {
+	for _, want := range []string{"mininet.node of ubuntu:jammy", "docker exec -it mn.h0_0 env PS1=",
+		"docker exec -i mn.h0_0 /run/lightloom-"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q:\n%s", want, out)
 		}
 	}
 }
 
-// dockerModule is the part of docker-py that Containernet's Docker class calls, over containers made as LoomContainer's are.
+// dockerModule is the part of docker-py that Containernet's Docker class calls, over containers made as LoomContainer's
+// are.
 const dockerModule = `
 import ast, subprocess, types
 
@@ -165,8 +181,8 @@ class Client:
         return {'Id': name, 'hostname': hostname, 'Warnings': None}
 
     def start(self, dc):
-        init = subprocess.Popen(['unshare', '--net', '--mount', '--pid', '--uts', '--ipc', '--fork', '--kill-child', 'sh', '-c',
-                                 root, 'sh', dc['hostname']], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        init = subprocess.Popen(['unshare', '--net', '--mount', '--pid', '--uts', '--ipc', '--fork', '--kill-child',
+                                 'sh', '-c', root, 'sh', dc['hostname']], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         pid = int(init.stdout.readline())
         self.running[dc['Id']] = (init, pid)
         with open('/run/docker-%s.pid' % dc['Id'], 'w') as out:

@@ -12,7 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
@@ -29,25 +29,31 @@ func newPaths() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "paths --topology TOPOLOGY",
 		Short: "List the k shortest loopless paths between nodes",
-		Long: "Lists the k shortest loopless paths between nodes, shortest first; ties in an order drawn by --seed. Without --pairs\n" +
-			"it lists every two ToRs, once; where there is none, every two hosts; where there is none, every two switches. Hosts\n" +
-			"forward nothing, and no path enters an optical switch. Where no path joins a pair, its list is empty.\n\n" + topologyHelp(),
-		Example: "  lightloom paths --topology fattree:k=4 --k 4\n  lightloom paths --topology lab.json --k 10 --pairs pairs.txt -o json",
-		Args:    noArgs,
+		Long: "Lists the k shortest loopless paths between nodes, shortest first; ties in an order drawn by --seed. " +
+			"Without --pairs\n" +
+			"it lists every two ToRs, once; where there is none, every two hosts; where there is none, every two switches. " +
+			"Hosts\n" +
+			"forward nothing, and no path enters an optical switch. Where no path joins a pair, its list is empty.\n\n" +
+			topologyHelp(),
+		Example: "  lightloom paths --topology fattree:k=4 --k 4\n  lightloom paths --topology lab.json --k 10 --pairs " +
+			"pairs.txt -o json",
+		Args: noArgs,
 	}
 	c.Flags().StringVar(&f.topology, "topology", "", "a file, or a line of text: see above")
 	c.Flags().IntVarP(&f.k, "k", "k", 10, fmt.Sprintf("paths for each pair, 1 to %d", pathmap.MaxK))
-	c.Flags().StringVar(&f.pairs, "pairs", "", "file of two node names a line, names with blanks in quotes; default: see above")
+	c.Flags().StringVar(&f.pairs, "pairs", "", "file of two node names a line, names with blanks in quotes; default: "+
+		"see above")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "of the order of ties")
-	c.Flags().StringVarP(&f.output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&f.output, "output", "o", console.OutputTable, "what to print: table or json")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case f.topology == "":
-			return usage("add --topology lab.yaml, or --topology fattree:k=4", "paths: there is no topology to look for paths in")
+			return usage("add --topology lab.yaml, or --topology fattree:k=4",
+				"paths: there is no topology to look for paths in")
 		case f.k < 1 || f.k > pathmap.MaxK:
 			return usage("write --k 10", "paths: --k %d is not within 1 to %d", f.k, pathmap.MaxK)
 		}
-		if err := oneOf(c, "output", f.output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+		if err := oneOf(c, "output", f.output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
 		}
 		if err := f.run(c.OutOrStdout()); err != nil {
@@ -75,7 +81,7 @@ func (f *pathFlags) run(w io.Writer) error {
 		return err
 	}
 	l := lister{t: t, m: m, place: place}
-	if f.output == wiring.OutputJSON {
+	if f.output == console.OutputJSON {
 		return l.json(w, f, pairs)
 	}
 	return l.table(w, pairs)

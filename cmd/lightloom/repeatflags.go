@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/replay"
 )
 
 // maxRepeat bounds the runs of one report.
 const maxRepeat = 10_000
 
 // checkRepeat reads the flags that say how often a run is made and what of it counts. Commands without them pass.
-func (f *runFlags) checkRepeat(c *cobra.Command, o *wiring.Options) error {
+func (f *runFlags) checkRepeat(c *cobra.Command, o *replay.Options) error {
 	if c.Flags().Lookup("repeat") == nil {
 		return nil
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/scenario"
 )
 
 func newReplay(a actions, argv []string) *cobra.Command {
@@ -12,9 +12,11 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		Use:   "replay --trace FILE --fabric FABRIC",
 		Short: "Replay your trace over your fabric",
 		Long:  "Replays a trace over a fabric, once under each policy, and compares.\n\n" + policyHelp(),
-		Example: "  lightloom replay --trace FB2010-1Hr-150-0.txt --coflows 100 --fabric hybrid:racks=16,hosts=2 --policy random+ecmp,crosslayer+sunflow\n" +
+		Example: "  lightloom replay --trace FB2010-1Hr-150-0.txt --coflows 100 --fabric hybrid:racks=16,hosts=2 --policy " +
+			"random+ecmp,crosslayer+sunflow\n" +
 			"  lightloom replay --trace synthetic --fabric fabric.yaml --on netns --scale auto\n" +
-			"  lightloom replay --workload storm:jobs=20,rate=10/min --fabric leafspine:racks=8,hosts=4,spines=2 --policy random+ecmp,crosslayer",
+			"  lightloom replay --workload storm:jobs=20,rate=10/min --fabric leafspine:racks=8,hosts=4,spines=2 --policy " +
+			"random+ecmp,crosslayer",
 		Args: noArgs,
 	}
 	f.common(c)
@@ -30,12 +32,13 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		case opt.Trace != "" && opt.Workload != "":
 			return usage("leave one of them away", "replay: --trace and --workload both say what is replayed")
 		case opt.Fabric == "":
-			return usage("add --fabric hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms", "replay: there is no fabric to replay on")
+			return usage("add --fabric hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms",
+				"replay: there is no fabric to replay on")
 		}
 		if err := runnable(opt.Fabric); err != nil {
 			return err
 		}
-		if opt.Trace == wiring.Synthetic {
+		if opt.Trace == scenario.Synthetic {
 			opt.Trace = ""
 		}
 		return a.replay(c.Context(), opt)

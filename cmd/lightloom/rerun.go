@@ -14,9 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/version"
+	"lightloom/southbound/hint"
 )
 
 func newRerun(a actions) *cobra.Command {
@@ -24,10 +26,13 @@ func newRerun(a actions) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rerun DIR",
 		Short: "Repeat the run that a report is of, and say what differs",
-		Long: "Reads the manifest of DIR/report.json, finds the files that the run read, refuses those whose content is another\n" +
-			"than it was, and runs the same command again. On the simulator the new report.json is the same, byte for byte, as\n" +
+		Long: "Reads the manifest of DIR/report.json, finds the files that the run read, refuses those whose content is " +
+			"another\n" +
+			"than it was, and runs the same command again. On the simulator the new report.json is the same, byte for byte, " +
+			"as\n" +
 			"long as the binary is; what differs is listed, and the exit status is 1.",
-		Example: "  lightloom rerun lightloom-report\n  lightloom rerun lightloom-report --input FB2010-1Hr-150-0.txt --report-dir again",
+		Example: "  lightloom rerun lightloom-report\n  lightloom rerun lightloom-report --input FB2010-1Hr-150-0.txt " +
+			"--report-dir again",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage("lightloom rerun lightloom-report", "rerun: %d directories are named where one is due", len(args))
@@ -35,7 +40,8 @@ func newRerun(a actions) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringArrayVar(&r.inputs, "input", nil, "file to take for the input of the same content; default: where run.json says it lay, here, or in DIR")
+	c.Flags().StringArrayVar(&r.inputs, "input", nil, "file to take for the input of the same content; default: where "+
+		"run.json says it lay, here, or in DIR")
 	c.Flags().StringVar(&r.dir, "report-dir", "", "directory for the new report; default: DIR-again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
@@ -64,9 +70,11 @@ func (r *rerun) run(ctx context.Context, dir string) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	if m.Command == wiring.AttachCommand {
-		return &hinted{fmt.Errorf("%q was made on switches that ran by themselves (%s), which lightloom cannot start", dir, rep.Fabric.On),
-			"start that testbed again, or replay the same jobs on netns and hold both against each other: lightloom compare --across fabrics"}
+	if m.Command == replay.AttachCommand {
+		return hint.Wrap(fmt.Errorf("%q was made on switches that ran by themselves (%s), which lightloom cannot start", dir,
+			rep.Fabric.On),
+			"start that testbed again, or replay the same jobs on netns and hold both against each other: lightloom compare "+
+				"--across fabrics")
 	}
 	old, err := report.ReadRun(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +120,8 @@ func (r *rerun) sayBuild(m *report.Manifest, old *report.Run) {
 		fmt.Fprintf(r.stderr, "the report is by version %s, and this is %s: figures may differ\n", m.Version, this)
 	}
 	if old != nil && old.Host.Arch != "" && old.Host.Arch != runtime.GOARCH {
-		fmt.Fprintf(r.stderr, "the report is of a machine of %s, and this is one of %s: figures may differ in their last digits\n", old.Host.Arch, runtime.GOARCH)
+		fmt.Fprintf(r.stderr, "the report is of a machine of %s, and this is one of %s: figures may differ in their last "+
+			"digits\n", old.Host.Arch, runtime.GOARCH)
 	}
 }
 
@@ -123,7 +132,7 @@ func (r *rerun) find(m *report.Manifest, old *report.Run, dir string) ([]string,
 	for i, in := range m.Inputs {
 		var other string // a file of the name, and of other content
 		for _, path := range r.candidates(in, old, dir) {
-			sum, _, err := wiring.HashFile(path)
+			sum, _, err := scenario.HashFile(path)
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 			case err != nil:
@@ -140,17 +149,19 @@ func (r *rerun) find(m *report.Manifest, old *report.Run, dir string) ([]string,
 		switch {
 		case paths[i] != "":
 		case other != "":
-			return nil, &hinted{fmt.Errorf("find --%s %q: %s: it is another file", in.Flag, in.Name, other), "name the right one with --input FILE"}
+			return nil, hint.Wrap(fmt.Errorf("find --%s %q: %s: it is another file", in.Flag, in.Name, other),
+				"name the right one with --input FILE")
 		default:
-			return nil, &hinted{fmt.Errorf("find --%s %q: it is not where it lay, not here, and not in %q", in.Flag, in.Name, dir),
-				fmt.Sprintf("say where the file of %d bytes with SHA-256 %s is: --input FILE", in.Bytes, in.SHA256)}
+			return nil, hint.Wrap(fmt.Errorf("find --%s %q: it is not where it lay, not here, and not in %q", in.Flag, in.Name,
+				dir),
+				fmt.Sprintf("say where the file of %d bytes with SHA-256 %s is: --input FILE", in.Bytes, in.SHA256))
 		}
 	}
 	return paths, nil
 }
 
-// rename gives inputs that now have other names the old ones, by links in a directory of their own, for reports tell the
-// names of files. forget takes the links away.
+// rename gives inputs that now have other names the old ones, by links in a directory of their own, for reports tell
+// the names of files. forget takes the links away.
 func rename(m *report.Manifest, paths []string) (forget func(), err error) {
 	var made []string
 	forget = func() {
@@ -192,22 +203,13 @@ func (r *rerun) candidates(in report.Input, old *report.Run, dir string) []strin
 	return append(out, in.Name, filepath.Join(dir, in.Name))
 }
 
-// hinted is an error that knows what to type instead.
-type hinted struct {
-	err  error
-	hint string
-}
-
-func (e *hinted) Error() string { return e.err.Error() }
-func (e *hinted) Unwrap() error { return e.err }
-func (e *hinted) Hint() string  { return e.hint }
-
 // args is the command line that the manifest stands for. What is as by default is left out: some flags exclude others
 // only where they are given.
 func (r *rerun) args(m *report.Manifest, paths []string) ([]string, error) {
 	c, _, err := newRoot(r.actions, nil, bytes.NewReader(nil), io.Discard, io.Discard).Find([]string{m.Command})
 	if err != nil || c.Name() != m.Command {
-		return nil, fmt.Errorf("the manifest is of the command %q, which this lightloom lacks: take version %q", m.Command, m.Version)
+		return nil, fmt.Errorf("the manifest is of the command %q, which this lightloom lacks: take version %q", m.Command,
+			m.Version)
 	}
 	args := []string{m.Command}
 	for _, s := range m.Settings {
@@ -218,7 +220,7 @@ func (r *rerun) args(m *report.Manifest, paths []string) ([]string, error) {
 		value := s.Value
 		for i, in := range m.Inputs {
 			if in.Flag == s.Flag {
-				value = wiring.Substitute(value, in.Name, paths[i])
+				value = scenario.Substitute(value, in.Name, paths[i])
 			}
 		}
 		if value != flag.DefValue {
@@ -242,8 +244,9 @@ func (r *rerun) verdict(was *report.Report, dir string) error {
 		fmt.Fprintf(r.stdout, "%s: report.json is the same, byte for byte\n", r.dir)
 		return nil
 	}
-	if was.Fabric.On != wiring.OnFlowsim {
-		fmt.Fprintf(r.stdout, "%s: real packets never repeat themselves to the byte: lightloom compare %s %s\n", r.dir, dir, r.dir)
+	if was.Fabric.On != scenario.OnFlowsim {
+		fmt.Fprintf(r.stdout, "%s: real packets never repeat themselves to the byte: lightloom compare %s %s\n", r.dir, dir,
+			r.dir)
 		return nil
 	}
 	lines, places, err := report.Differences(a, b, 20)
@@ -256,5 +259,6 @@ func (r *rerun) verdict(was *report.Report, dir string) error {
 	if more := places - len(lines); more > 0 {
 		fmt.Fprintf(r.stdout, "… and %d more\n", more)
 	}
-	return &hinted{fmt.Errorf("%s: report.json differs in %d places", r.dir, places), "the first are listed on standard output; take the version that wrote the report"}
+	return hint.Wrap(fmt.Errorf("%s: report.json differs in %d places", r.dir, places),
+		"the first are listed on standard output; take the version that wrote the report")
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/api"
 	"lightloom/pathmap"
 )
@@ -25,21 +26,22 @@ func newBandwidth() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bandwidth HOST HOST [HOST HOST…]",
 		Short: "Show what hosts of the fabric that `lightloom up` keeps may send each other",
-		Long: "Shows for each pair of hosts, on the best of the paths between them, what could be reserved now and what one flow\n" +
-			"more would get beside the bundles that jobs send. --pairs FILE takes two names a line.",
+		Long: "Shows for each pair of hosts, on the best of the paths between them, what could be reserved now and what " +
+			"one flow\n" +
+			"more would get beside the host flows that jobs send. --pairs FILE takes two names a line.",
 		Example: "  lightloom bandwidth h0-0 h1-0\n  lightloom bandwidth --pairs pairs.txt -o json",
 	}
-	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
 	c.Flags().StringVar(&file, "pairs", "", "file of two host names a line")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
 		}
 		pairs, err := hostPairs(args, file)
 		if err != nil {
 			return err
 		}
-		return wiring.Reserve(c.Context(), wiring.ReserveOptions{Pairs: pairs, Output: output, Stdout: c.OutOrStdout()})
+		return session.Reserve(c.Context(), session.ReserveOptions{Pairs: pairs, Output: output, Stdout: c.OutOrStdout()})
 	}
 	return c
 }
@@ -89,17 +91,19 @@ func newReserve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reserve HOST HOST --rate RATE",
 		Short: "Reserve bandwidth between two hosts of the fabric that `lightloom up` keeps, on one path",
-		Long: "Holds bandwidth for traffic of your own on the path that has most left. Jobs are placed, routed and paced beside\n" +
-			"it; a tenth of each link stays with them. What you send takes the path if it is marked with the DSCP that is printed.",
+		Long: "Holds bandwidth for traffic of your own on the path that has most left. Jobs are placed, routed and paced " +
+			"beside\n" +
+			"it; a tenth of each link stays with them. What you send takes the path if it is marked with the DSCP that is " +
+			"printed.",
 		Example: "  lightloom reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m\n  lightloom release 1",
 	}
-	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
 	c.Flags().StringVar(&rate, "rate", "", "how much, at layer 2, such as 20Mbps")
 	c.Flags().StringVar(&owner, "owner", "", "who asks, for people to read")
 	c.Flags().DurationVar(&lifetime, "lifetime", 0, "how long; 0: until it is released")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		const hint = "write lightloom reserve h0-0 h1-0 --rate 20Mbps"
-		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
 		}
 		r, err := pathmap.ParseRate(rate)
@@ -115,8 +119,9 @@ func newReserve() *cobra.Command {
 		case lifetime < 0:
 			return usage("write --lifetime 10m, or leave it away", "reserve: --lifetime %v is below zero", lifetime)
 		}
-		return wiring.Reserve(c.Context(), wiring.ReserveOptions{Output: output, Stdout: c.OutOrStdout(),
-			Wish: &api.Wish{Owner: owner, Pair: api.HostPair{Src: args[0], Dst: args[1]}, Rate: r, Lifetime: lifetime}})
+		return session.Reserve(c.Context(), session.ReserveOptions{Output: output, Stdout: c.OutOrStdout(),
+			Request: &api.BandwidthRequest{Owner: owner, Pair: api.HostPair{Src: args[0], Dst: args[1]}, Rate: r,
+				Lifetime: lifetime}})
 	}
 	return c
 }
@@ -135,7 +140,7 @@ func newRelease() *cobra.Command {
 			if err != nil || id < 1 {
 				return usage(hint, "release: %q is no number from 1", args[0])
 			}
-			return wiring.Reserve(c.Context(), wiring.ReserveOptions{Release: id, Stdout: c.OutOrStdout()})
+			return session.Reserve(c.Context(), session.ReserveOptions{Release: id, Stdout: c.OutOrStdout()})
 		},
 	}
 }

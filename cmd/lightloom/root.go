@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"lightloom/pathmap/topo"
 )
 
 // usageError is a command line that says nothing that could be done.
@@ -29,7 +31,8 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root := &cobra.Command{
 		Use:   "lightloom",
 		Short: "A controller for fabrics of packets and light, and the fabric to try it on",
-		Long: "Lightloom decides where tasks run, which way flows go, how fast they send and which light paths are set up,\n" +
+		Long: "Lightloom decides where tasks run, which paths flows take, how fast they send and which circuits are set " +
+			"up,\n" +
 			"and programs the answer into switches. This binary emulates the fabric, too.",
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -87,7 +90,8 @@ func unknownCommand(c *cobra.Command, args []string) error {
 // noArgs refuses words after a command that takes flags alone.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(c.CommandPath()+" -h lists its flags", "%s: %q is not a flag, and the command takes no words", c.Name(), args[0])
+		return usage(c.CommandPath()+" -h lists its flags", "%s: %q is not a flag, and the command takes no words", c.Name(),
+			args[0])
 	}
 	return nil
 }
@@ -107,31 +111,11 @@ func flagError(c *cobra.Command, err error) error {
 func nearestFlag(c *cobra.Command, name string) string {
 	best, least := "", 3
 	c.Flags().VisitAll(func(f *pflag.Flag) { // sorted by name
-		if d := distance(name, f.Name); d < least {
+		if d := topo.Edits(name, f.Name); d < least {
 			best, least = f.Name, d
 		}
 	})
 	return best
-}
-
-// distance is how many letters must be added, taken or changed to make b of a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			corner, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, corner+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 // oneOf checks a flag that takes one of a few words.
@@ -139,5 +123,6 @@ func oneOf(c *cobra.Command, flag, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return usage("write --"+flag+" "+strings.Join(known, " or --"+flag+" "), "%s: --%s %q is unknown", c.Name(), flag, value)
+	return usage("write --"+flag+" "+strings.Join(known, " or --"+flag+" "), "%s: --%s %q is unknown", c.Name(), flag,
+		value)
 }

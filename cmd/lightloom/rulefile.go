@@ -55,7 +55,8 @@ func parseRules(name string, r io.Reader) ([]southbound.Rule, error) {
 }
 
 func parseRule(text string) (southbound.Rule, error) {
-	r := southbound.Rule{Match: southbound.Match{Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: southbound.NoPort, Backup: southbound.NoPort}
+	r := southbound.Rule{Match: southbound.Match{Tag: southbound.AnyTag, Src: southbound.AnyRack},
+		Primary: southbound.NoPort, Backup: southbound.NoPort}
 	seen := map[string]bool{}
 	for _, word := range strings.Fields(text) {
 		key, value, _ := strings.Cut(word, "=")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/scenario"
 )
 
 // ruleFlags are the flags that say by which rules a trace is replayed, where a word must be read first.
@@ -17,32 +17,44 @@ type ruleFlags struct {
 	local, admission, redecide string
 }
 
-func (f *ruleFlags) add(c *cobra.Command, r *wiring.Rules) {
+func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 	c.Flags().IntVar(&r.MaxWidth, "max-width", 0, "leave out coflows of more flows; 0: none")
 	c.Flags().BoolVar(&r.AllAtZero, "all-at-zero", false, "all coflows arrive when the run begins")
 	c.Flags().BoolVar(&r.OneAtATime, "one-at-a-time", false, "each coflow arrives when the one before has ended")
-	c.Flags().StringVar(&f.local, "local-flows", "", "free (default): bytes within a rack's host take no time; carried: they take both directions of its port")
-	c.Flags().StringVar(&f.admission, "admission", "arrival", "when coflows start: arrival, or epoch:8ms for multiples of a time")
-	c.Flags().StringVar(&f.redecide, "redecide", "coflow", "when rates are decided anew: at the start and end of a coflow, or of every flow")
+	c.Flags().StringVar(&f.local, "local-flows", "", "free (default): bytes within a rack's host take no time; carried: "+
+		"they take both directions of its port")
+	c.Flags().StringVar(&f.admission, "admission", "arrival", "when coflows start: arrival, or epoch:8ms for multiples "+
+		"of a time")
+	c.Flags().StringVar(&f.redecide, "redecide", "coflow", "when rates are decided anew: at the start and end of a "+
+		"coflow, or of every flow")
 	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim")
-	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of the ports that move")
-	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with seeded flows to other racks")
-	c.Flags().StringVar(&r.Attributes, "attributes", "", "CSV file with the head id,weight,deadline: what the trace does not say of its coflows; deadlines in seconds after arrival")
+	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of "+
+		"the ports that move")
+	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with "+
+		"seeded flows to other racks")
+	c.Flags().StringVar(&r.Attributes, "attributes", "", "CSV file with the head id,weight,deadline: what the trace "+
+		"does not say of its coflows; deadlines in seconds after arrival")
 	explain(c, r)
-	c.Flags().StringVar(&r.PerCoflow, "per-coflow", "", "file for a line a coflow: id, arrival, start, end, bytes, width, bottleneck weight, deadline (times in seconds); .csv or .jsonl")
-	c.Flags().StringVar(&r.PerCircuit, "per-circuit", "", "file for a line a circuit: in, out, coflow, intended, dark, connected, usable, ended, bytes; .csv or .jsonl")
-	c.Flags().StringVar(&r.PerQueue, "per-queue", "", "file for a line a port: bytes, drops, largest and mean queue (on the simulator what waits for the port); .csv or .jsonl")
+	c.Flags().StringVar(&r.PerCoflow, "per-coflow", "", "file for a line a coflow: id, arrival, start, end, bytes, "+
+		"width, bottleneck weight, deadline (times in seconds); .csv or .jsonl")
+	c.Flags().StringVar(&r.PerCircuit, "per-circuit", "", "file for a line a circuit: in, out, coflow, intended, dark, "+
+		"connected, in_service, ended, bytes; .csv or .jsonl")
+	c.Flags().StringVar(&r.PerQueue, "per-queue", "", "file for a line a port: bytes, drops, largest and mean queue (on "+
+		"the simulator what waits for the port); .csv or .jsonl")
 }
 
 // explain adds the flag of the file that says why.
-func explain(c *cobra.Command, r *wiring.Rules) {
-	c.Flags().StringVar(&r.Explain, "explain", "", "file that says for every decision of the annealer why each task and flow went where it did and what the next best\nwould have cost; .jsonl, or .txt to read")
+func explain(c *cobra.Command, r *scenario.Rules) {
+	c.Flags().StringVar(&r.Explain, "explain", "", "file that says for every decision of the annealer why each task and "+
+		"flow went where it did and what the next best\nwould have cost; .jsonl, or .txt to read")
 }
 
 // check reads the words into rules, or says which is wrong. Commands without these flags pass.
-func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
-	if name := r.Explain; name != "" && !slices.Contains([]string{".txt", ".jsonl", ".ndjson", ".json"}, strings.ToLower(filepath.Ext(name))) {
-		return usage("write --explain why.txt to read, or why.jsonl", "%s: the ending of --explain %q tells no format", c.Name(), name)
+func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
+	if name := r.Explain; name != "" && !slices.Contains([]string{".txt", ".jsonl", ".ndjson", ".json"},
+		strings.ToLower(filepath.Ext(name))) {
+		return usage("write --explain why.txt to read, or why.jsonl", "%s: the ending of --explain %q tells no format",
+			c.Name(), name)
 	}
 	if c.Flags().Lookup("admission") == nil {
 		return nil
@@ -51,13 +63,14 @@ func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
 		return usage("write --max-width 400, or leave it away", "%s: --max-width %d is below zero", c.Name(), r.MaxWidth)
 	}
 	if !(r.Background >= 0 && r.Background < 1) {
-		return usage("write --background 0.1 for a tenth", "%s: --background %v is no share from 0 to below 1", c.Name(), r.Background)
+		return usage("write --background 0.1 for a tenth", "%s: --background %v is no share from 0 to below 1", c.Name(),
+			r.Background)
 	}
 	if r.AllAtZero && r.OneAtATime {
 		return usage("leave one of them away", "%s: --all-at-zero and --one-at-a-time exclude each other", c.Name())
 	}
 	if r.Compat != "" {
-		if err := oneOf(c, "compat", r.Compat, wiring.CompatCoflowsim); err != nil {
+		if err := oneOf(c, "compat", r.Compat, scenario.CompatCoflowsim); err != nil {
 			return err
 		}
 		if c.Flags().Changed("redecide") {
@@ -77,15 +90,18 @@ func (f *ruleFlags) check(c *cobra.Command, r *wiring.Rules) error {
 		}
 		r.CarryLocal = f.local == "carried"
 	}
-	for _, file := range []struct{ flag, name string }{{"coflow", r.PerCoflow}, {"circuit", r.PerCircuit}, {"queue", r.PerQueue}} {
-		if file.name != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson", ".json"}, strings.ToLower(filepath.Ext(file.name))) {
-			return usage(fmt.Sprintf("write --per-%s %ss.csv, or %ss.jsonl", file.flag, file.flag, file.flag), "%s: the ending of --per-%s %q tells no format", c.Name(), file.flag, file.name)
+	for _, file := range []struct{ flag, name string }{{"coflow", r.PerCoflow}, {"circuit", r.PerCircuit},
+		{"queue", r.PerQueue}} {
+		if file.name != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson", ".json"},
+			strings.ToLower(filepath.Ext(file.name))) {
+			return usage(fmt.Sprintf("write --per-%s %ss.csv, or %ss.jsonl", file.flag, file.flag, file.flag),
+				"%s: the ending of --per-%s %q tells no format", c.Name(), file.flag, file.name)
 		}
 	}
 	return f.epoch(c, r)
 }
 
-func (f *ruleFlags) epoch(c *cobra.Command, r *wiring.Rules) error {
+func (f *ruleFlags) epoch(c *cobra.Command, r *scenario.Rules) error {
 	if f.admission == "arrival" {
 		return nil
 	}

@@ -26,7 +26,8 @@ func TestAdoptRunbook(t *testing.T) {
 	ocs := startTarget(t, "--profile", "ocp", "--ports", "8", "--dark", "1ms", "--tls-dir", dir)
 	tor := startTarget(t, "--profile", "openconfig", "--ports", "4", "--tls-dir", filepath.Join(dir, "tor0"))
 	lab := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(string(text))[1]
-	lab = strings.NewReplacer("192.0.2.7:9339", ocs, "192.0.2.8:9339", tor, "tor0-client.pem", "tor0/client.pem", "tor0-ca.pem", "tor0/ca.pem").Replace(lab)
+	lab = strings.NewReplacer("192.0.2.7:9339", ocs, "192.0.2.8:9339", tor, "tor0-client.pem", "tor0/client.pem",
+		"tor0-ca.pem", "tor0/ca.pem").Replace(lab)
 	t.Chdir(dir)
 	put := func(name, text string) {
 		t.Helper()
@@ -69,21 +70,26 @@ func TestAdoptRunbook(t *testing.T) {
 	said("--steer steer.txt", "nothing was sent")
 	said("--steer steer.txt --yes", "step 1: steer")
 	said("circuits --yes", "nothing to do")
-	for name, want := range map[string]string{"before.circuits": "in=6 out=7 # CONNECTED", "after.circuits": "in=0 out=1 # CONNECTED\nin=1 out=0 # CONNECTED\nin=6 out=7 # CONNECTED\n"} {
+	for name, want := range map[string]string{"before.circuits": "in=6 out=7 # CONNECTED",
+		"after.circuits": "in=0 out=1 # CONNECTED\nin=1 out=0 # CONNECTED\nin=6 out=7 # CONNECTED\n"} {
 		if got, err := os.ReadFile(name); err != nil || !strings.Contains(string(got), want) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if got := string(output(t, "device", "rules", "tor0", "--devices", "lab.yaml")); got != "dst=1 tag=7 src=any primary=3\n" {
+	if got := string(output(t, "device", "rules", "tor0", "--devices",
+		"lab.yaml")); got != "dst=1 tag=7 src=any primary=3\n" {
 		t.Errorf("tor0 has %q", got)
 	}
 	// Without a lease, and with one that has not the ports, nothing is written.
-	for _, tt := range []struct{ lease, says string }{{"", "no lease"}, {"--inputs 0-1 --outputs 4-5", "has not both its ports"}, {"--inputs 0-7 --outputs 0-6", "whose output is another's"}} {
+	for _, tt := range []struct{ lease, says string }{{"", "no lease"},
+		{"--inputs 0-1 --outputs 4-5", "has not both its ports"},
+		{"--inputs 0-7 --outputs 0-6", "whose output is another's"}} {
 		if tt.lease != "" {
 			output(t, strings.Fields("circuit lease ocs --group pod1 --holder ops "+tt.lease)...)
 		}
 		put("pod1.circuits", "in=6 out=1\nin=0 out=0\n")
-		err := run(t.Context(), strings.Fields("circuit apply ocs --devices lab.yaml --group pod1 --circuits pod1.circuits --yes"), strings.NewReader(""), io.Discard, io.Discard)
+		err := run(t.Context(), strings.Fields("circuit apply ocs --devices lab.yaml --group pod1 --circuits pod1.circuits "+
+			"--yes"), strings.NewReader(""), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%q: %v, want %q", tt.lease, err, tt.says)
 		}

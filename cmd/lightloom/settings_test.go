@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/scenario"
 )
 
 // TestFilesAreKnown: a flag of replay or demo that names a file is either one that a manifest hashes, or one that says
@@ -21,7 +21,8 @@ func TestFilesAreKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if strings.Contains(strings.ToLower(f.Usage), "file") && !wiring.ReadsFile(f.Name) && !slices.Contains(resultFlags(), f.Name) {
+			if strings.Contains(strings.ToLower(f.Usage), "file") && !scenario.ReadsFile(f.Name) &&
+				!slices.Contains(resultFlags(), f.Name) {
 				t.Errorf("--%s of %s: %q: list it in run.ReadsFile or in resultFlags", f.Name, name, f.Usage)
 			}
 		})

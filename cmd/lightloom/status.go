@@ -3,7 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/session"
 )
 
 func newStatus(a actions) *cobra.Command {
@@ -13,12 +14,12 @@ func newStatus(a actions) *cobra.Command {
 		Short: "Show switches, leader, circuits and routes of the fabric that `lightloom up` keeps",
 		Args:  noArgs,
 	}
-	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
 		}
-		return a.status(c.Context(), wiring.StatusOptions{Output: output, Stdout: c.OutOrStdout()})
+		return a.status(c.Context(), session.StatusOptions{Output: output, Stdout: c.OutOrStdout()})
 	}
 	return c
 }

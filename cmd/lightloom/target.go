@@ -14,16 +14,17 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
-	"lightloom/emulator/alone"
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/emulator/device"
+	"lightloom/emulator/switchd/targetd"
 	"lightloom/southbound/gnmi"
-	"lightloom/southbound/gnmi/kit"
+	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
 )
 
 func newTarget() *cobra.Command {
-	c := &cobra.Command{Use: "target", Short: "Run an emulated switch by itself, or hold any gNMI target against the rules",
+	c := &cobra.Command{Use: "target", Short: "Run an emulated switch by itself, or hold any gNMI target against the " +
+		"rules",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newTargetRun(), newTargetCheck())
 	return c
@@ -34,7 +35,7 @@ type targetFlags struct {
 	listen, dir, faults, recovery, delays string
 	plaintext                             bool
 	dark                                  string
-	c                                     alone.Config
+	c                                     targetd.Config
 	back                                  backend
 	metrics                               string
 }
@@ -45,29 +46,38 @@ func newTargetRun() *cobra.Command {
 		Use:   "run [--backend restconf URL]",
 		Short: "Run one emulated switch with a gNMI target in front of it, until Ctrl-C",
 		Long: "Runs one emulated switch, without packets, so that controllers can be tried against it.\n\n" +
-			"Faults come from a file or are typed while it runs, one a line: stick, fail, spoil (port=, times=), slow (delay=, times=),\n" +
-			"lie, deny (times=), loss (port=, db=), restart (boot=), clear; in a file perhaps after +DURATION, since the start.\n" +
+			"Faults come from a file or are typed while it runs, one a line: stick, fail, spoil (port=, times=), slow " +
+			"(delay=, times=),\n" +
+			"lie, deny (times=), loss (port=, db=), restart (boot=), clear; in a file perhaps after +DURATION, since the " +
+			"start.\n" +
 			"\"show\" prints what stands.\n\n" +
-			"With --backend restconf URL it emulates nothing: it fronts the optical switch at that RESTCONF root, which knows\n" +
+			"With --backend restconf URL it emulates nothing: it fronts the optical switch at that RESTCONF root, which " +
+			"knows\n" +
 			"Polatis' model and no gNMI, in whichever optical --profile is asked for.",
 		Example: "  lightloom target run --profile ocp --ports 32 --tls-dir keys\n" +
-			"  lightloom target run --profile ocp --ports 32 --tls-dir keys --backend restconf https://192.0.2.9:8008/api --backend-user env:OCS_USER --backend-password file:ocs.secret",
+			"  lightloom target run --profile ocp --ports 32 --tls-dir keys --backend restconf https://192.0.2.9:8008/api " +
+			"--backend-user env:OCS_USER --backend-password file:ocs.secret",
 	}
 	f.back.flags(c)
-	c.Flags().StringVar(&f.c.Profile, "profile", "ocp", strings.Join(alone.Profiles(), ", ")+"; sonic-ocs speaks ocp too")
+	c.Flags().StringVar(&f.c.Profile, "profile", "ocp", strings.Join(targetd.Profiles(), ", ")+"; sonic-ocs speaks ocp "+
+		"too")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:9339", "address to listen on")
 	c.Flags().Int32Var(&f.c.Ports, "ports", 32, "ports; of an optical switch inputs, and as many outputs")
 	c.Flags().Int32Var(&f.c.Racks, "racks", 64, "racks that rules can name")
 	c.Flags().StringVar(&f.dark, "dark", "10ms", "how long mirrors move")
-	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms, or a preset: "+presetNames()+"; instead of --dark")
-	c.Flags().StringVar(&f.recovery, "recovery", "remove", "what a restart does to what stands: remove, restore or maintain")
+	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms, or a "+
+		"preset: "+presetNames()+"; instead of --dark")
+	c.Flags().StringVar(&f.recovery, "recovery", "remove",
+		"what a restart does to what stands: remove, restore or maintain")
 	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "every circuit goes dark when one moves")
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
 	c.Flags().Uint64Var(&f.c.Seed, "seed", 1, "of the draws from --delays")
 	c.Flags().StringVar(&f.faults, "faults", "", "file of faults")
-	c.Flags().StringVar(&f.dir, "tls-dir", "", "directory of server.pem; made there, with client.pem and ca.pem, if it has none")
+	c.Flags().StringVar(&f.dir, "tls-dir", "", "directory of server.pem; made there, with client.pem and ca.pem, if it "+
+		"has none")
 	c.Flags().BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
-	c.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics at that address: on loopback, or with the target's TLS")
+	c.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics at that address: on loopback, or with the "+
+		"target's TLS")
 	c.Flags().StringVar(&f.c.Name, "name", "switch", "the target's name, also in its certificate")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.check(c); err != nil {
@@ -87,7 +97,7 @@ func newTargetRun() *cobra.Command {
 }
 
 func (f *targetFlags) check(c *cobra.Command) (err error) {
-	if err := oneOf(c, "profile", f.c.Profile, alone.Profiles()...); err != nil {
+	if err := oneOf(c, "profile", f.c.Profile, targetd.Profiles()...); err != nil {
 		return err
 	}
 	if err := oneOf(c, "recovery", f.recovery, "remove", "restore", "maintain"); err != nil {
@@ -95,7 +105,8 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 	}
 	switch {
 	case (f.dir == "") == !f.plaintext:
-		return usage("write --tls-dir DIR, or --plaintext on a loopback address", "target run: name either a directory of keys or plaintext")
+		return usage("write --tls-dir DIR, or --plaintext on a loopback address",
+			"target run: name either a directory of keys or plaintext")
 	case f.c.Ports < 1 || f.c.Ports > 4096:
 		return usage("write --ports 32", "target run: --ports %d is not within 1 to 4096", f.c.Ports)
 	case f.c.Racks < 1 || f.c.Racks > gnmi.MaxSequenceRacks:
@@ -109,7 +120,8 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 	if f.c.Delays, err = device.ParseDelays(f.delays); err != nil {
 		return usage("write --dark 10ms", "target run: %w", err)
 	}
-	f.c.Recovery = map[string]device.Recovery{"remove": device.Remove, "restore": device.Restore, "maintain": device.Maintain}[f.recovery]
+	f.c.Recovery = map[string]device.Recovery{"remove": device.Remove, "restore": device.Restore,
+		"maintain": device.Maintain}[f.recovery]
 	return nil
 }
 
@@ -127,7 +139,7 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 	}
 	keys := "in plaintext"
 	if f.dir != "" {
-		id, made, err := alone.Keys(f.dir, f.c.Name)
+		id, made, err := targetd.Keys(f.dir, f.c.Name)
 		if err != nil {
 			return err
 		}
@@ -140,7 +152,8 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 	if err != nil {
 		return fmt.Errorf("run target: %w", err)
 	}
-	if _, err := fmt.Fprintf(stdout, "%s speaks %s on %s, %d ports, %s\n", f.c.Name, f.c.Profile, l.Addr(), f.c.Ports, keys); err != nil {
+	if _, err := fmt.Fprintf(stdout, "%s speaks %s on %s, %d ports, %s\n", f.c.Name, f.c.Profile, l.Addr(), f.c.Ports,
+		keys); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	f.c.Live, f.c.Tell = stdin, stdout
@@ -155,17 +168,19 @@ func newTargetCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check ADDR",
 		Short: "Hold a gNMI target against the behavioural rules, and say which hold",
-		Long: "Holds any gNMI target against the rules that a controller relies on. Without --write it only reads. With it, it makes\n" +
+		Long: "Holds any gNMI target against the rules that a controller relies on. Without --write it only reads. With " +
+			"it, it makes\n" +
 			"and removes circuits of free ports, or one rule, under an election role of its own.",
 	}
 	r.flags(c)
-	c.Flags().StringVar(&profile, "profile", "", "the profile to check; default: the first that the target's Capabilities fit")
+	c.Flags().StringVar(&profile, "profile", "", "the profile to check; default: the first that the target's "+
+		"Capabilities fit")
 	c.Flags().Int32Var(&ports, "ports", 0, "ports of the target; default: as many as it lists")
 	c.Flags().Int32Var(&racks, "racks", 8, "racks that rules may name")
 	c.Flags().BoolVar(&write, "write", false, "also try the rules that write")
-	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
 		}
 		cfg, err := r.config(c, args)
@@ -188,7 +203,8 @@ func newTargetCheck() *cobra.Command {
 // askTimeout bounds the first question to a device.
 const askTimeout = 10 * time.Second
 
-func check(ctx context.Context, conn connection, profile string, ports, racks int32, write bool) ([]kit.Finding, error) {
+func check(ctx context.Context, conn connection, profile string, ports, racks int32, write bool) ([]conformance.Finding,
+	error) {
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	report, err := probe.Ask(asking, conn)
@@ -214,18 +230,18 @@ func check(ctx context.Context, conn connection, profile string, ports, racks in
 	if err != nil {
 		return nil, err
 	}
-	return kit.Run(ctx, conn, p, ports, kit.Options{Write: write}), nil
+	return conformance.Run(ctx, conn, p, ports, conformance.Options{Write: write}), nil
 }
 
 // tellFindings prints, and is an error where a rule is broken.
-func tellFindings(w io.Writer, findings []kit.Finding, output string) error {
+func tellFindings(w io.Writer, findings []conformance.Finding, output string) error {
 	broken := 0
 	for _, f := range findings {
-		if f.Result == kit.Broken {
+		if f.Result == conformance.Broken {
 			broken++
 		}
 	}
-	if output == wiring.OutputJSON {
+	if output == console.OutputJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		if err := e.Encode(findings); err != nil {

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"lightloom/cmd/lightloom/internal/socket"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/socket"
 )
 
 // TestTargetMetrics: a target's stages, as drawn from a preset, and its streams are served.
@@ -36,7 +36,8 @@ func TestTargetMetrics(t *testing.T) {
 	defer tick.Stop()
 	for {
 		text := scraped(t, metrics)
-		missing := slices.DeleteFunc([]string{`lightloom_circuit_stage_seconds_sum{device="switch",stage="apply"} 6.85e-05`, "lightloom_target_streams 0", "lightloom_target_stream_queue_leaves 0"},
+		missing := slices.DeleteFunc([]string{`lightloom_circuit_stage_seconds_sum{device="switch",stage="apply"} 6.85e-05`,
+			"lightloom_target_streams 0", "lightloom_target_stream_queue_leaves 0"},
 			func(want string) bool { return strings.Contains(text, want) })
 		if len(missing) == 0 {
 			return

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"lightloom/southbound/gnmi/kit"
+	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
 )
 
@@ -23,7 +23,8 @@ func startTarget(t *testing.T, args ...string) string {
 	out, in := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- run(ctx, append([]string{"target", "run", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), in, io.Discard)
+		done <- run(ctx, append([]string{"target", "run", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), in,
+			io.Discard)
 		in.Close()
 	}()
 	t.Cleanup(func() {
@@ -53,8 +54,8 @@ func output(t *testing.T, args ...string) []byte {
 	return b.Bytes()
 }
 
-// TestTargetAlone: a target is run, probed and checked, over TLS and by a device file.
-func TestTargetAlone(t *testing.T) {
+// TestTargetDaemon: a target is run, probed and checked, over TLS and by a device file.
+func TestTargetDaemon(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	addr := startTarget(t, "--profile", "sonic-ocs", "--ports", "6", "--dark", "1ms", "--tls-dir", dir)
 	var report probe.Report
@@ -65,17 +66,19 @@ func TestTargetAlone(t *testing.T) {
 		t.Errorf("%+v, %v", best, err)
 	}
 	file := filepath.Join(dir, "lab.yaml")
-	text := "devices:\n  - name: ocs\n    address: " + addr + "\n    profile: ocp\n    ports: 6\n    tls: {ca: ca.pem, cert: client.pem, key: client.pem, server-name: switch}\n"
+	text := "devices:\n  - name: ocs\n    address: " + addr + "\n    profile: ocp\n    ports: 6\n    tls: {ca: ca.pem, " +
+		"cert: client.pem, key: client.pem, server-name: switch}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, profile := range []string{"ocp", "sonic-ocs"} {
-		var findings []kit.Finding
-		if err := json.Unmarshal(output(t, "target", "check", "ocs", "--devices", file, "--write", "--profile", profile, "-o", "json"), &findings); err != nil {
+		var findings []conformance.Finding
+		if err := json.Unmarshal(output(t, "target", "check", "ocs", "--devices", file, "--write", "--profile", profile, "-o",
+			"json"), &findings); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range findings {
-			if f.Result == kit.Broken {
+			if f.Result == conformance.Broken {
 				t.Errorf("%s: %s: %s", profile, f.Rule, f.Why)
 			}
 		}

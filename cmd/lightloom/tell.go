@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/southbound/hint"
 )
 
 // The exit statuses. A command run by exec hands on its own.
@@ -19,7 +20,7 @@ const (
 
 // tell prints an error and what to do about it, and returns the exit status.
 func tell(w io.Writer, err error) int {
-	var exit *wiring.ExitError
+	var exit *console.ExitError
 	var wrong *usageError
 	switch {
 	case err == nil:
@@ -31,9 +32,8 @@ func tell(w io.Writer, err error) int {
 		return statusInterrupted
 	}
 	fmt.Fprintf(w, "lightloom: %v\n", err)
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) && hinted.Hint() != "" {
-		fmt.Fprintf(w, "hint: %s\n", hinted.Hint())
+	if mend := hint.Of(err); mend != "" {
+		fmt.Fprintf(w, "hint: %s\n", mend)
 	}
 	switch {
 	case exit != nil:

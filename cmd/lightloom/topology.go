@@ -12,7 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
@@ -24,7 +24,8 @@ func topologyHelp() string {
 	for _, f := range topo.Formats() {
 		fmt.Fprintf(&b, "  %-8s %-24s %s\n", f.Name, strings.Join(f.Ends, ", "), f.Doc)
 	}
-	b.WriteString("or a line of text, what is left out having a default:\n  hybrid:racks=8,hosts=2,spines=2  leafspine:…  crossbar:ports=8\n")
+	b.WriteString("or a line of text, what is left out having a default:\n  hybrid:racks=8,hosts=2,spines=2  " +
+		"leafspine:…  crossbar:ports=8\n")
 	for _, g := range topo.Generators() {
 		b.WriteString("  " + g + "\n")
 	}
@@ -36,9 +37,12 @@ func newTopology() *cobra.Command {
 		Use:   "topology",
 		Short: "Convert, show and check topologies",
 		Long: "Converts, shows and checks topologies.\n\n" + topologyHelp() + "\n\n" +
-			"In every format a link is a cable with two directions. Links between the same two nodes are parallel cables; a link\n" +
-			"from a node to itself, and a capacity of zero or below, are errors. A link without a capacity has 1 Gb/s, a node\n" +
-			"without a role is a switch. In a directed graph, two links that are each other's way back are one cable, and one\n" +
+			"In every format a link is a cable with two directions. Links between the same two nodes are parallel cables; a " +
+			"link\n" +
+			"from a node to itself, and a capacity of zero or below, are errors. A link without a capacity has 1 Gb/s, a " +
+			"node\n" +
+			"without a role is a switch. In a directed graph, two links that are each other's way back are one cable, and " +
+			"one\n" +
 			"without a way back is an error. Nodes need not be connected: where no path joins two, their list is empty.",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -50,18 +54,21 @@ func newTopology() *cobra.Command {
 func newTopologyConvert() *cobra.Command {
 	var to string
 	c := &cobra.Command{
-		Use:     "convert TOPOLOGY FILE",
-		Short:   "Write a topology in another format",
-		Long:    "Writes a topology as FILE, whose name tells the format; - is the standard output, and needs --to.\n\n" + topologyHelp(),
+		Use:   "convert TOPOLOGY FILE",
+		Short: "Write a topology in another format",
+		Long: "Writes a topology as FILE, whose name tells the format; - is the standard output, and needs --to.\n\n" +
+			topologyHelp(),
 		Example: "  lightloom topology convert lab.clab.yml lab.yaml\n  lightloom topology convert fattree:k=4 - --to dot",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usage("lightloom topology convert lab.clab.yml lab.yaml", "convert: %d words where a topology and a file are due", len(args))
+				return usage("lightloom topology convert lab.clab.yml lab.yaml", "convert: %d words where a topology and a file "+
+					"are due", len(args))
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "format to write: "+strings.Join(topo.FormatNames(), ", ")+"; default: as FILE's name tells")
+	c.Flags().StringVar(&to, "to", "", "format to write: "+strings.Join(topo.FormatNames(), ", ")+
+		"; default: as FILE's name tells")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		format, err := formatFor(c, to, args[1])
 		if err != nil {
@@ -88,7 +95,8 @@ func formatFor(c *cobra.Command, to, file string) (topo.Format, error) {
 		return topo.FormatNamed(to)
 	}
 	if file == "-" {
-		return topo.Format{}, usage("add --to json, or another of "+strings.Join(topo.FormatNames(), ", "), "convert: the standard output has no name that tells the format")
+		return topo.Format{}, usage("add --to json, or another of "+strings.Join(topo.FormatNames(), ", "),
+			"convert: the standard output has no name that tells the format")
 	}
 	f, err := topo.FormatOf(file)
 	if err != nil {
@@ -150,16 +158,16 @@ func newTopologyShow() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table, or json (node-link)")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table, or json (node-link)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
 		}
 		t, err := topo.Load(args[0])
 		if err != nil {
 			return fmt.Errorf("show: %w", err)
 		}
-		if output == wiring.OutputJSON {
+		if output == console.OutputJSON {
 			format, err := topo.FormatNamed("json")
 			if err != nil {
 				return err
@@ -204,7 +212,8 @@ func surveyed(s topo.Survey) string {
 	if s.Parts != 1 {
 		parts = fmt.Sprintf("in %d parts", s.Parts)
 	}
-	text := fmt.Sprintf("%d nodes (%d hosts, %d ToRs, %d switches, %d OCS), %d links", s.Nodes, s.Hosts, s.ToRs, s.Switches, s.OCS, s.Cables)
+	text := fmt.Sprintf("%d nodes (%d hosts, %d ToRs, %d switches, %d OCS), %d links", s.Nodes, s.Hosts, s.ToRs,
+		s.Switches, s.OCS, s.Cables)
 	if s.Parallel > 0 {
 		text += fmt.Sprintf(" (%d parallel)", s.Parallel)
 	}
@@ -222,7 +231,8 @@ func newTopologyValidate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate TOPOLOGY...",
 		Short: "Check topologies",
-		Long: "Reads topologies and says of each in one line what it is, and what paths will not find in it: parts that nothing\n" +
+		Long: "Reads topologies and says of each in one line what it is, and what paths will not find in it: parts that " +
+			"nothing\n" +
 			"joins. Status 1 if one cannot be read.\n\n" + topologyHelp(),
 		Example: "  lightloom topology validate lab.yaml lab.clab.yml",
 		Args: func(c *cobra.Command, args []string) error {
@@ -232,12 +242,12 @@ func newTopologyValidate() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", wiring.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, wiring.OutputTable, wiring.OutputJSON); err != nil {
+		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
 		}
-		return validate(c.OutOrStdout(), args, output == wiring.OutputJSON)
+		return validate(c.OutOrStdout(), args, output == console.OutputJSON)
 	}
 	return c
 }

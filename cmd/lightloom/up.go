@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	wiring "lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller/demand"
 )
 
@@ -17,7 +17,8 @@ func newUp(a actions, argv []string) *cobra.Command {
 	}
 	f.demand = string(demand.FromCounters) // nobody announces what exec runs
 	f.common(c)
-	c.Flags().StringVar(&f.opt.Fabric, "fabric", "", "such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
+	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
+		"such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "of the controller")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		opt, err := f.check(c)
@@ -25,17 +26,20 @@ func newUp(a actions, argv []string) *cobra.Command {
 		case err != nil:
 			return err
 		case opt.Fabric == "":
-			return usage("add --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms", "up: there is no fabric to build")
+			return usage("add --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms",
+				"up: there is no fabric to build")
 		case len(opt.Policies) != 1:
-			return usage("write --policy crosslayer+sunflow", "up: --policy names %d policies, and a controller has one", len(opt.Policies))
+			return usage("write --policy crosslayer+sunflow", "up: --policy names %d policies, and a controller has one",
+				len(opt.Policies))
 		}
 		if len(opt.Demand) > 1 {
-			return usage("write --demand counters", "up: --demand names %d sources, and a controller goes by one", len(opt.Demand))
+			return usage("write --demand counters", "up: --demand names %d sources, and a controller goes by one",
+				len(opt.Demand))
 		}
 		if err := runnable(opt.Fabric); err != nil {
 			return err
 		}
-		opt.On = wiring.OnNetns
+		opt.On = scenario.OnNetns
 		return a.up(c.Context(), opt)
 	}
 	return c

@@ -15,7 +15,8 @@ func newVersion() *cobra.Command {
 		Short: "Say which Lightloom this is",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "lightloom %s %s %s/%s\n", version.This(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "lightloom %s %s %s/%s\n", version.This(), runtime.Version(), runtime.GOOS,
+				runtime.GOARCH)
 			if err != nil {
 				return fmt.Errorf("print version: %w", err)
 			}

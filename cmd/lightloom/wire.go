@@ -1,9 +1,19 @@
 package main
 
-import wiring "lightloom/cmd/lightloom/internal/run"
+import (
+	"context"
+
+	"lightloom/cmd/lightloom/internal/replay"
+	"lightloom/cmd/lightloom/internal/session"
+)
 
 // wired returns what the binary's commands do.
 func wired() actions {
-	return actions{replay: wiring.Replay, up: wiring.Up, exec: wiring.Exec, status: wiring.ShowStatus, doctor: examine,
+	return actions{replay: replay.Replay, up: up, exec: session.Exec, status: session.ShowStatus, doctor: examine,
 		experiment: runExperiment}
+}
+
+// up keeps a fabric up.
+func up(ctx context.Context, opt replay.Options) error {
+	return session.Up(ctx, opt.Options, opt.Stdout, opt.Stderr)
 }

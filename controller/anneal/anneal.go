@@ -1,9 +1,10 @@
-// Package anneal decides by simulated annealing where a job's tasks run and which way flows go, together: the two-level
-// scheduler of Alkaff and Gupta, Cross-Layer Scheduling in Cloud Computing Systems. One annealer serves both levels; at
-// the upper one a move places a task elsewhere and calls the lower one, whose moves send a flow another way.
+// Package anneal decides by simulated annealing where a job's tasks run and which paths flows take, together: the
+// two-level scheduler of Alkaff and Gupta, Cross-Layer Scheduling in Cloud Computing Systems. One annealer serves both
+// levels; at the upper one a move places a task elsewhere and calls the lower one, whose moves send a flow over another
+// path.
 //
-// It is not a policy: it sees links, paths and flows, never a view or a plan. Running flows are moved by Migrate alone, at
-// a price, but what a decision takes from them counts.
+// It is not a policy: it sees links, paths and flows, never a view or a plan. Running flows are moved by Migrate alone,
+// at a price, but what a decision takes from them counts.
 package anneal
 
 import (
@@ -11,7 +12,7 @@ import (
 	"math/rand/v2"
 )
 
-// Problem is a state that can be walked, changed in place. Utilities are whole numbers, so that a sum kept up to date
+// Problem is a state that can be annealed, changed in place. Utilities are whole numbers, so that a sum kept up to date
 // move by move equals the same sum computed afresh.
 type Problem interface {
 	// Reset makes the first state of a restart.
@@ -25,7 +26,7 @@ type Problem interface {
 	// Save remembers the present state, Restore goes back to the one remembered last.
 	Save()
 	Restore()
-	// Spent says that the work allowed is used up: the walk ends where it is.
+	// Spent says that the work allowed is used up: the run ends where it is.
 	Spent() bool
 }
 
@@ -35,15 +36,15 @@ type Count struct{ Evaluated, Accepted int64 }
 // Add adds another count.
 func (c *Count) Add(o Count) { c.Evaluated += o.Evaluated; c.Accepted += o.Accepted }
 
-// Schedule says how a walk cools.
+// Schedule says how a run cools.
 type Schedule struct {
 	Restarts, Steps int
-	First           int // the number of the first restart, for one who walks some of them
+	First           int // the number of the first restart, for one who runs some of them
 	// Start and End are the temperatures of the first and last step, as fractions of the range between the least and the
 	// best utility seen; between them it falls by a constant factor. A fraction of the best alone would depend on how
 	// much runs beside the job: the more, the smaller what a move changes.
 	Start, End float64
-	// Paper walks as the document's Algorithm 1 is printed: the first neighbour is always taken, for the utility of the
+	// Paper runs as the document's Algorithm 1 is printed: the first neighbour is always taken, for the utility of the
 	// first state is left out; temperatures are in Mb/s, from PaperStart, each the last one's power of 0.95.
 	Paper bool
 }
@@ -55,9 +56,9 @@ const PaperStart = 1000
 // unit is what utilities are counted in, beside that of the document's temperature.
 const unit = 1e6
 
-// Walk anneals p and leaves it in the best state seen.
-func Walk(p Problem, s Schedule, rng *rand.Rand) Count {
-	w := walk{p: p, s: s, rng: rng, best: -1, least: math.MaxInt64}
+// Run anneals p and leaves it in the best state seen.
+func Run(p Problem, s Schedule, rng *rand.Rand) Count {
+	w := run{p: p, s: s, rng: rng, best: -1, least: math.MaxInt64}
 	for r := range max(s.Restarts, 1) {
 		if r > 0 && p.Spent() {
 			break
@@ -68,7 +69,7 @@ func Walk(p Problem, s Schedule, rng *rand.Rand) Count {
 	return w.count
 }
 
-type walk struct {
+type run struct {
 	p         Problem
 	s         Schedule
 	rng       *rand.Rand
@@ -77,11 +78,11 @@ type walk struct {
 	count     Count
 }
 
-func (w *walk) restart(r int) {
+func (w *run) restart(r int) {
 	w.p.Reset(r, w.rng)
 	if w.s.Paper {
 		w.cur = 0
-		if w.best < 0 { // a walk without a neighbour still has its first state
+		if w.best < 0 { // a run without a neighbour still has its first state
 			w.best = 0
 			w.p.Save()
 		}
@@ -111,7 +112,7 @@ func (w *walk) restart(r int) {
 }
 
 // step takes the move just made, or takes it back.
-func (w *walk) step(t float64) {
+func (w *run) step(t float64) {
 	w.count.Evaluated++
 	u := w.p.Utility()
 	w.least = min(w.least, u)
@@ -124,7 +125,7 @@ func (w *walk) step(t float64) {
 	w.keepBest(u > w.best || w.s.Paper && u == w.best)
 }
 
-func (w *walk) keepBest(better bool) {
+func (w *run) keepBest(better bool) {
 	if better {
 		w.best = w.cur
 		w.p.Save()
@@ -132,7 +133,7 @@ func (w *walk) keepBest(better bool) {
 }
 
 // transition is the document's: always up, down with probability e^(difference ÷ temperature).
-func (w *walk) transition(u int64, t float64) bool {
+func (w *run) transition(u int64, t float64) bool {
 	if u >= w.cur {
 		return true
 	}

@@ -28,11 +28,12 @@ func (h *hill) Save()          { h.saved = h.at }
 func (h *hill) Restore()       { h.at = h.saved }
 func (h *hill) Spent() bool    { return h.left > 0 && h.moves >= h.left }
 
-func TestWalkEndsAtBestSeen(t *testing.T) {
-	for _, s := range []Schedule{{Restarts: 5, Steps: 200, Start: 0.5, End: 0.01}, {Restarts: 5, Steps: 200, Paper: true}} {
+func TestRunEndsAtBestSeen(t *testing.T) {
+	for _, s := range []Schedule{{Restarts: 5, Steps: 200, Start: 0.5, End: 0.01},
+		{Restarts: 5, Steps: 200, Paper: true}} {
 		for seed := range uint64(200) {
 			h := &hill{heights: []int64{1e6, 9e6, 2e6, 3e6, 30e6, 5e6, 1e6, 8e6, 7e6, 0}}
-			count := Walk(h, s, rand.New(rand.NewPCG(seed, 0)))
+			count := Run(h, s, rand.New(rand.NewPCG(seed, 0)))
 			if h.heights[h.at] != 30e6 {
 				t.Errorf("%+v, seed %d: ended at %d", s, seed, h.heights[h.at])
 			}
@@ -43,9 +44,10 @@ func TestWalkEndsAtBestSeen(t *testing.T) {
 	}
 }
 
-func TestWalkEndsWhenSpent(t *testing.T) {
+func TestRunEndsWhenSpent(t *testing.T) {
 	h := &hill{heights: make([]int64, 50), left: 30}
-	if count := Walk(h, Schedule{Restarts: 5, Steps: 200, Start: 0.1, End: 0.1}, rand.New(rand.NewPCG(1, 1))); count.Evaluated != 30 {
+	if count := Run(h, Schedule{Restarts: 5, Steps: 200, Start: 0.1, End: 0.1},
+		rand.New(rand.NewPCG(1, 1))); count.Evaluated != 30 {
 		t.Errorf("%d moves evaluated, the work allows 30", count.Evaluated)
 	}
 }
@@ -62,7 +64,7 @@ func shuffle(maps, reduces int) *controller.Job {
 func TestPlacesWithinRack(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for seed := range uint64(20) {
-		s := NewScene(NewGround(f, m, nil, nil), Options{})
+		s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{})
 		placed := s.Place(shuffle(2, 2), slots(f, 2), rand.New(rand.NewPCG(seed, 0)))
 		// Each reducer reads from the map on its own host and from one over the rack: 2 sinks × 500 Mb/s.
 		if s.Utility() != 1000e6 {
@@ -75,7 +77,7 @@ func TestPlacesWithinRack(t *testing.T) {
 func TestSlotsAreExact(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, paper := range []bool{false, true} {
-		s := NewScene(NewGround(f, m, nil, nil), Options{Paper: paper})
+		s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Paper: paper})
 		placed := s.Place(shuffle(9, 7), slots(f, 2), rand.New(rand.NewPCG(3, 0)))
 		n := make([]int, f.Hosts())
 		for _, h := range placed.Hosts {
@@ -94,10 +96,11 @@ func TestSlotsAreExact(t *testing.T) {
 func TestRouteKeepsApart(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=2,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, paper := range []bool{false, true} {
-		s := NewScene(NewGround(f, m, nil, nil), Options{Paper: paper})
-		ways, count := s.Route([]Coflow{{Rows: []Bundle{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}}, rand.New(rand.NewPCG(1, 0)))
-		if ways[0][0] == ways[0][1] || s.Utility() != 100e6 {
-			t.Errorf("paper %v: ways %v, utility %d", paper, ways, s.Utility())
+		s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Paper: paper})
+		candidates, count := s.Route([]Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}}},
+			rand.New(rand.NewPCG(1, 0)))
+		if candidates[0][0] == candidates[0][1] || s.Utility() != 100e6 {
+			t.Errorf("paper %v: paths %v, utility %d", paper, candidates, s.Utility())
 		}
 		if count.Evaluated == 0 {
 			t.Errorf("paper %v: no move was evaluated", paper)
@@ -105,23 +108,25 @@ func TestRouteKeepsApart(t *testing.T) {
 	}
 }
 
-// TestAvoidsDarkLinks: with one spine's link dark no bundle goes that way.
+// TestAvoidsDarkLinks: with one spine's link dark no host flow goes that way.
 func TestAvoidsDarkLinks(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=2,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	down := make([]bool, len(f.Topology.Links()))
 	dark := m.AppendPath(nil, 0, 1, 0)[0]
 	down[dark], down[dark^1] = true, true
-	s := NewScene(NewGround(f, m, down, nil), Options{})
-	ways, _ := s.Route([]Coflow{{Rows: []Bundle{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}, Hints: []int{0, 0}}}, rand.New(rand.NewPCG(1, 0)))
-	if ways[0][0] != 1 || ways[0][1] != 1 {
-		t.Errorf("ways %v, want the lit one, 1, twice", ways[0])
+	s := NewNetworkState(NewTopologyContext(f, m, down, nil), Options{})
+	candidates, _ := s.Route([]Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}, Hints: []int{0, 0}}},
+		rand.New(rand.NewPCG(1, 0)))
+	if candidates[0][0] != 1 || candidates[0][1] != 1 {
+		t.Errorf("paths %v, want the lit one, 1, twice", candidates[0])
 	}
 }
 
 // TestWeights: in a chain only the middle has source and sink next to it.
 func TestWeights(t *testing.T) {
 	chain := &controller.Job{Stages: make([]controller.Stage, 3), Edges: []controller.Edge{
-		{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1}, {Kind: controller.ScatterGather, From: 1, To: 2, Bytes: 1}}}
+		{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1},
+		{Kind: controller.ScatterGather, From: 1, To: 2, Bytes: 1}}}
 	for i := range chain.Stages {
 		chain.Stages[i].Tasks = make([]controller.Task, 1)
 	}
@@ -140,32 +145,33 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestBlind: the upper level alone evaluates no route and leaves bundles on ways of all lengths.
+// TestBlind: the upper level alone evaluates no route and leaves host flows on paths of all lengths.
 func TestBlind(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=4,eps=50Mbps,nic=500Mbps,slots=1")
 	used := map[int]bool{}
 	for seed := range uint64(20) {
-		s := NewScene(NewGround(f, m, nil, nil), Options{Blind: true})
+		s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Blind: true})
 		rng := rand.New(rand.NewPCG(seed, 0))
 		placed := s.Place(shuffle(4, 4), slots(f, 1), rng)
 		if placed.Route != (Count{}) || placed.Place.Evaluated == 0 {
 			t.Fatalf("counts %+v and %+v", placed.Place, placed.Route)
 		}
-		ways, count := s.Route([]Coflow{{Rows: []Bundle{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}, Hints: []int{3, -1}}}, rng)
-		if count != (Count{}) || ways[0][0] != 3 {
-			t.Fatalf("ways %v, counts %+v", ways, count)
+		candidates, count := s.Route([]Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}, Hints: []int{3, -1}}},
+			rng)
+		if count != (Count{}) || candidates[0][0] != 3 {
+			t.Fatalf("paths %v, counts %+v", candidates, count)
 		}
-		used[ways[0][1]] = true
+		used[candidates[0][1]] = true
 	}
 	if len(used) != southbound.MaxPaths {
-		t.Errorf("ways %v of %d were used", used, southbound.MaxPaths)
+		t.Errorf("paths %v of %d were used", used, southbound.MaxPaths)
 	}
 }
 
 // TestWorkIsBounded: a wide job on a busy network ends soon after its work is used up.
 func TestWorkIsBounded(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=4,spines=2,eps=1Gbps,nic=1Gbps")
-	s := NewScene(NewGround(f, m, nil, nil), Options{Work: 100_000})
+	s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Work: 100_000})
 	rng := rand.New(rand.NewPCG(1, 0))
 	runSome(s, rng, 2000)
 	before := s.net.work
@@ -178,7 +184,7 @@ func TestWorkIsBounded(t *testing.T) {
 func TestSameSeedSamePlace(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=5,hosts=3,spines=3,eps=1Gbps,nic=1Gbps")
 	run := func() ([]southbound.HostID, Placed) {
-		s := NewScene(NewGround(f, m, nil, nil), Options{})
+		s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{})
 		rng := rand.New(rand.NewPCG(5, 0))
 		runSome(s, rng, 40)
 		p := s.Place(shuffle(6, 5), slots(f, 2), rng)
@@ -193,14 +199,15 @@ func TestSameSeedSamePlace(t *testing.T) {
 	}
 }
 
-// TestExplain: trying what might have been changes nothing; where four tasks fill one rack every other place costs, and a
-// bundle's other path is as good while nobody else is there.
+// TestExplain: trying what might have been changes nothing; where four tasks fill one rack every other place costs, and
+// a host flow's other path is as good while nobody else is there.
 func TestExplain(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, blind := range []bool{false, true} {
 		for seed := range uint64(50) {
 			rng := rand.New(rand.NewPCG(seed, 4))
-			plain, told := NewScene(NewGround(f, m, nil, nil), Options{Blind: blind}), NewScene(NewGround(f, m, nil, nil), Options{Explain: true, Blind: blind})
+			plain, told := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Blind: blind}),
+				NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Explain: true, Blind: blind})
 			j := randomJob(rng, 2)
 			a := plain.Place(j, slots(f, 1), rand.New(rand.NewPCG(seed, 5)))
 			b := told.Place(j, slots(f, 1), rand.New(rand.NewPCG(seed, 5)))
@@ -208,25 +215,26 @@ func TestExplain(t *testing.T) {
 				t.Fatalf("seed %d: hosts %v and %v, utility %d and %d", seed, a.Hosts, b.Hosts, plain.Utility(), told.Utility())
 			}
 			checkIndex(t, told.net)
-			rows := []Coflow{{Rows: []Bundle{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}, {Src: 4, Dst: 5}}}}
+			rows := []Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}, {Src: 4, Dst: 5}}}}
 			x, _ := plain.Route(rows, rand.New(rand.NewPCG(seed, 6)))
 			y, _ := told.Route(rows, rand.New(rand.NewPCG(seed, 6)))
 			if !slices.Equal(x[0], y[0]) || plain.Utility() != told.Utility() || len(told.Why()) != 3 || plain.Why() != nil {
-				t.Fatalf("seed %d: ways %v and %v", seed, x, y)
+				t.Fatalf("seed %d: paths %v and %v", seed, x, y)
 			}
 			if w := told.Why()[2]; w.Next != -1 || w.Hops != 0 {
 				t.Errorf("within a rack: %+v", w)
 			}
 		}
 	}
-	s := NewScene(NewGround(f, m, nil, nil), Options{Explain: true})
+	s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Explain: true})
 	placed := s.Place(shuffle(2, 2), slots(f, 2), rand.New(rand.NewPCG(1, 0)))
 	for _, w := range placed.Why {
-		if w.Here+w.Rack != 2 || w.Apart != 0 || w.Next < 0 || w.Cost <= 0 || w.Tried != 14 || w.Worth != 1000e6 || w.Before != 0 {
+		if w.Here+w.Rack != 2 || w.Apart != 0 || w.Next < 0 || w.Cost <= 0 || w.Tried != 14 || w.Objective != 1000e6 ||
+			w.Before != 0 {
 			t.Errorf("%+v", w)
 		}
 	}
-	s.Route([]Coflow{{Rows: []Bundle{{Src: 14, Dst: 0}}}}, rand.New(rand.NewPCG(1, 0)))
+	s.Route([]Coflow{{Rows: []HostFlow{{Src: 14, Dst: 0}}}}, rand.New(rand.NewPCG(1, 0)))
 	if w := s.Why()[0]; w.Rate != 50e6 || w.Others != 0 || w.Hops != 2 || w.Equal < 1 || w.Cost != 0 || w.Next < 0 {
 		t.Errorf("%+v", w)
 	}

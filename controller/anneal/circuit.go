@@ -10,30 +10,31 @@ import (
 	"lightloom/southbound"
 )
 
-// Optics is the optical circuit switch at one decision. On a scene that has it, two racks with ports have one way more: a
-// circuit, which may still be dark. Slices are by rack, or by pair of racks (input times racks plus output).
+// Optics is the optical circuit switch at one decision. On a network state that has it, two racks with ports have one
+// candidate path more: a circuit, which may still be dark. Slices are by rack, or by pair of racks (input times racks
+// plus output).
 type Optics struct {
-	Delta    time.Duration // the whole outage of a move
+	Delta    time.Duration // the reconfiguration delay of a move
 	Wire     float64       // bytes that a circuit carries for a byte of payload
 	Up, Down []int64       // bits a second of a rack's port, into the switch and out of it; 0: it has none
 	Wait     []time.Duration
-	// Lit says that the two are joined already: no outage comes before the first byte.
+	// Lit says that the two are joined already: no reconfiguration delay comes before the first byte.
 	Lit []bool
 }
 
-// OnCircuit is the Path of a way that is a circuit.
+// OnCircuit is the Path of a path that is a circuit.
 const OnCircuit = -1
 
-// SetOptics gives the scene an optical switch, beside which what was put on real circuits before goes on as it was: a
-// decision's own circuits come after those that stand, and Wait is where they pay for it. It is called at most once,
-// before anything is decided.
-func (s *Scene) SetOptics(o *Optics) { s.net.addPorts(o) }
+// SetOptics gives the network state an optical switch, beside which what was put on real circuits before goes on as it
+// was: a decision's own circuits come after those that stand, and Wait is where they pay for it. It is called at most
+// once, before anything is decided.
+func (s *NetworkState) SetOptics(o *Optics) { s.net.addPorts(o) }
 
 // dark is the circuits that flows of a network would go over, and what is lost before their first byte.
 //
 // Each port is a link that no packet takes: the flows on a circuit share those of both its ends, as if the circuits of
-// a port took turns. On top of that a flow waits until the ports are free, and for the outage of every circuit that
-// shares the busier of its ports, its own included.
+// a port took turns. On top of that a flow waits until the ports are free, and for the reconfiguration delay of every
+// circuit that shares the busier of its ports, its own included.
 type dark struct {
 	*Optics
 	first     pathmap.LinkID // racks inputs from here on, then as many outputs
@@ -47,7 +48,8 @@ type dark struct {
 func (n *network) addPorts(o *Optics) {
 	racks := len(o.Up)
 	n.dark = &dark{Optics: o, first: pathmap.LinkID(len(n.links)), racks: int32(racks), delta: o.Delta.Seconds(),
-		head: slices.Repeat([]int32{none}, racks*racks), ins: make([]int32, racks), outs: make([]int32, racks), wait: make([]float64, racks*racks)}
+		head: slices.Repeat([]int32{none}, racks*racks), ins: make([]int32, racks), outs: make([]int32, racks),
+		wait: make([]float64, racks*racks)}
 	for pair, w := range o.Wait {
 		n.dark.wait[pair] = w.Seconds()
 	}
@@ -64,12 +66,12 @@ func (d *dark) clone() *dark {
 	return &c
 }
 
-// way returns the circuit from one rack to another; false if there can be none.
-func (d *dark) way(s, t int32) (Way, bool) {
+// circuit returns the circuit from one rack to another; false if there can be none.
+func (d *dark) circuit(s, t int32) (Candidate, bool) {
 	if s == t || d.Up[s] == 0 || d.Down[t] == 0 {
-		return Way{}, false
+		return Candidate{}, false
 	}
-	return Way{OnCircuit, []pathmap.LinkID{d.first + pathmap.LinkID(s), d.first + pathmap.LinkID(d.racks+t)}}, true
+	return Candidate{OnCircuit, []pathmap.LinkID{d.first + pathmap.LinkID(s), d.first + pathmap.LinkID(d.racks+t)}}, true
 }
 
 // pairOf returns the pair that links are a circuit of; none where they are a path.
@@ -159,16 +161,16 @@ func tolled(bits, lost float64, rate int64) int64 {
 	return int64(math.Floor(bits / (lost + bits/float64(rate))))
 }
 
-// worthOf returns what a flow that has a rate on its links makes of it.
-func (n *network) worthOf(fl *flow, rate int64) int64 {
+// objectiveOf returns what a flow that has a rate on its links makes of it.
+func (n *network) objectiveOf(fl *flow, rate int64) int64 {
 	if fl.circuit == none || rate == math.MaxInt64 {
 		return rate
 	}
 	return tolled(fl.bits*float64(fl.pairs), n.dark.lost(fl.circuit, 0), rate)
 }
 
-// offer returns what a flow that is on neither would get on a way.
-func (n *network) offer(f int32, w Way) int64 {
+// offer returns what a flow that is on neither would get on a path.
+func (n *network) offer(f int32, w Candidate) int64 {
 	a := n.afford(w.Links)
 	if w.Path != OnCircuit {
 		return a
@@ -180,20 +182,21 @@ func (n *network) offer(f int32, w Way) int64 {
 	return tolled(fl.bits*float64(fl.pairs), n.dark.lost(pair, more), a)
 }
 
-// ways returns those between two hosts: the ground's, and after them the circuit, where there can be one.
-func (s *Scene) ways(src, dst southbound.HostID) []Way {
-	all := s.ground.Ways(src, dst)
+// candidates returns those between two hosts: the topology context's, and after them the circuit, where there can be
+// one.
+func (s *NetworkState) candidates(src, dst southbound.HostID) []Candidate {
+	all := s.topology.Candidates(src, dst)
 	d := s.net.dark
 	if d == nil {
 		return all
 	}
-	a, b := s.ground.rack[src], s.ground.rack[dst]
-	w, ok := d.way(a, b)
+	a, b := s.topology.rack[src], s.topology.rack[dst]
+	w, ok := d.circuit(a, b)
 	if !ok {
 		return all
 	}
 	if s.circuits == nil {
-		s.circuits = make([][]Way, d.racks*d.racks)
+		s.circuits = make([][]Candidate, d.racks*d.racks)
 	}
 	at := &s.circuits[a*d.racks+b]
 	if *at == nil {
@@ -203,7 +206,7 @@ func (s *Scene) ways(src, dst southbound.HostID) []Way {
 }
 
 // bits returns, by edge of a graph, what one pair of its tasks has to send, as controller.Expand splits it.
-func (s *Scene) bits(g *graph) []float64 {
+func (s *NetworkState) bits(g *graph) []float64 {
 	out := make([]float64, len(g.edges))
 	if s.net.dark == nil {
 		return out

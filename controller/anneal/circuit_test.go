@@ -14,7 +14,8 @@ import (
 
 // optics draws an optical switch: some ports missing, some circuits lit, some taken for a while.
 func optics(rng *rand.Rand, racks int) *Optics {
-	o := &Optics{Delta: time.Duration(rng.IntN(20)) * time.Millisecond, Wire: 1.05, Up: make([]int64, racks), Down: make([]int64, racks),
+	o := &Optics{Delta: time.Duration(rng.IntN(20)) * time.Millisecond, Wire: 1.05, Up: make([]int64, racks),
+		Down: make([]int64, racks),
 		Wait: make([]time.Duration, racks*racks), Lit: make([]bool, racks*racks)}
 	for r := range racks {
 		if rng.IntN(6) > 0 {
@@ -35,13 +36,13 @@ func optics(rng *rand.Rand, racks int) *Optics {
 // onCircuit charges a flow that is on a circuit for what is lost before, counting circuits afresh.
 func onCircuit(n *network, f int32, rate int64) int64 {
 	fl := &n.flows[f]
-	if n.dark == nil || !slices.ContainsFunc(n.way(f), func(h hop) bool { return h.link >= n.dark.first }) {
+	if n.dark == nil || !slices.ContainsFunc(n.hopsOf(f), func(h hop) bool { return h.link >= n.dark.first }) {
 		return rate
 	}
 	racks := int(n.dark.racks)
 	ends := func(f int32) (s, d int) {
 		s, d = -1, -1
-		for _, h := range n.way(f) {
+		for _, h := range n.hopsOf(f) {
 			switch k := int(h.link - n.dark.first); {
 			case k >= racks:
 				d = k - racks
@@ -73,14 +74,14 @@ func onCircuit(n *network, f int32, rate int64) int64 {
 	return int64(math.Floor(bits / (lost + bits/float64(rate))))
 }
 
-// TestUtilityNeverDriftsWithCircuits walks placements whose bundles may go over circuits, takes moves back at random,
-// and compares with the twin, which counts flows and circuits afresh.
+// TestUtilityNeverDriftsWithCircuits walks placements whose host flows may go over circuits, takes moves back at
+// random, and compares with the reference implementation, which counts flows and circuits afresh.
 func TestUtilityNeverDriftsWithCircuits(t *testing.T) {
 	f, m := fabric(t, "hybrid:racks=5,hosts=2,spines=2,eps=100Mbps,ocs=1Gbps,nic=500Mbps")
 	lit := 0
 	for seed := range uint64(1500) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		s := NewScene(NewGround(f, m, nil, nil), Options{RouteSteps: 5})
+		s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{RouteSteps: 5})
 		runSome(s, rng, rng.IntN(20))
 		s.SetOptics(optics(rng, f.Racks))
 		j := randomJob(rng, 3)
@@ -91,7 +92,7 @@ func TestUtilityNeverDriftsWithCircuits(t *testing.T) {
 		}
 		p := newPlacing(s.clone(1), j, slots(f, 2))
 		check := func(when string) {
-			if got := twin(p, j); got != p.Utility() {
+			if got := reference(p, j); got != p.Utility() {
 				t.Fatalf("seed %d: utility %d %s, computed afresh %d", seed, p.Utility(), when, got)
 			}
 		}
@@ -111,17 +112,17 @@ func TestUtilityNeverDriftsWithCircuits(t *testing.T) {
 		}
 		p.Restore()
 		check("after restore")
-		p.agree()
+		p.makeConsistent()
 		check("once all agree")
-		for _, x := range p.parties() {
+		for _, x := range p.carried() {
 			on := 0
 			for _, i := range x.at {
-				if p.live[i].way().Path == OnCircuit {
+				if p.live[i].current().Path == OnCircuit {
 					on++
 				}
 			}
 			if on != 0 && on != len(x.at) {
-				t.Fatalf("seed %d: %d of %d bundles between two racks are on the circuit", seed, on, len(x.at))
+				t.Fatalf("seed %d: %d of %d host flows between two racks are on the circuit", seed, on, len(x.at))
 			}
 			lit += min(on, 1)
 		}
@@ -133,49 +134,50 @@ func TestUtilityNeverDriftsWithCircuits(t *testing.T) {
 	}
 }
 
-// wholeWays is bestWays over what a ledger can carry out: a circuit for all bundles of an edge between two racks, or for
-// none of them.
-func wholeWays(p *placing, parties []party, k int) int64 {
-	if k == len(parties) {
+// wholePaths is bestWays over what a ledger can carry out: a circuit for all host flows of an edge between two racks,
+// or for none of them.
+func wholePaths(p *placing, carried []pairFlows, k int) int64 {
+	if k == len(carried) {
 		return pathsOnly(p, 0)
 	}
 	best := int64(-1)
 	for _, lit := range [2]bool{false, true} {
-		for _, i := range parties[k].at {
+		for _, i := range carried[k].at {
 			b := &p.live[i]
 			if at := int32(0); lit {
-				p.setWay(b.key, int32(len(b.ways)-1))
+				p.setPath(b.key, int32(len(b.candidates)-1))
 			} else {
-				p.setWay(b.key, at)
+				p.setPath(b.key, at)
 			}
 		}
-		best = max(best, wholeWays(p, parties, k+1))
+		best = max(best, wholePaths(p, carried, k+1))
 	}
 	return best
 }
 
-// pathsOnly tries all paths of the bundles that are on no circuit.
+// pathsOnly tries all paths of the host flows that are on no circuit.
 func pathsOnly(p *placing, i int) int64 {
 	if i == len(p.live) {
 		return p.Utility()
 	}
-	if p.live[i].at >= 0 && p.live[i].way().Path == OnCircuit {
+	if p.live[i].at >= 0 && p.live[i].current().Path == OnCircuit {
 		return pathsOnly(p, i+1)
 	}
 	best := int64(-1)
-	for w := range p.live[i].ways {
-		if p.live[i].ways[w].Path == OnCircuit {
+	for w := range p.live[i].candidates {
+		if p.live[i].candidates[w].Path == OnCircuit {
 			continue
 		}
-		p.setWay(p.live[i].key, int32(w))
+		p.setPath(p.live[i].key, int32(w))
 		best = max(best, pathsOnly(p, i+1))
 	}
-	p.setWay(p.live[i].key, 0)
+	p.setPath(p.live[i].key, 0)
 	return best
 }
 
 // TestJointNearExhaustiveOptimum: mean of 20 of ours ÷ best possible over placements, paths and circuits, at least 0.99
-// at two to four racks, half of them with a cable that has failed; and the annealer that knows of no circuits stays behind, or there was nothing to win.
+// at two to four racks, half of them with a cable that has failed; and the annealer that knows of no circuits stays
+// behind, or there was nothing to win.
 func TestJointNearExhaustiveOptimum(t *testing.T) {
 	for _, spec := range []string{
 		"hybrid:racks=2,hosts=3,spines=2,eps=60Mbps,ocs=600Mbps,nic=400Mbps,slots=1",
@@ -207,61 +209,62 @@ func TestJointNearExhaustiveOptimum(t *testing.T) {
 					l := f.Topology.Out(f.ToRNode[rng.IntN(f.Racks)])[f.HostsOf(0)+rng.IntN(2)]
 					down[l], down[pathmap.Reverse(l)] = true, true
 				}
-				scene := func() *Scene {
-					s := NewScene(NewGround(f, m, down, nil), Options{})
+				network := func() *NetworkState {
+					s := NewNetworkState(NewTopologyContext(f, m, down, nil), Options{})
 					runSome(s, rand.New(rand.NewPCG(load, 0)), 12)
 					s.SetOptics(o)
 					return s
 				}
-				best := bestWhole(scene(), j, free)
-				s := scene()
+				best := bestWhole(network(), j, free)
+				s := network()
 				placed := s.Place(j, free, rng)
 				got := s.Utility()
 				if got > best {
 					t.Fatalf("seed %d: %d is above the optimum %d", seed, got, best)
 				}
-				for _, w := range placed.ways {
+				for _, w := range placed.paths {
 					if w == OnCircuit {
 						lit++
 					}
 				}
 				sum += float64(got) / float64(best)
 				worst = min(worst, float64(got)/float64(best))
-				dark := scene()
+				dark := network()
 				dark.net.dark.Up = make([]int64, f.Racks) // no way over circuits
 				dark.net.dark.Down = dark.net.dark.Up
 				dark.Place(j, free, rng)
 				without += float64(dark.Utility()) / float64(best)
 			}
-			t.Logf("mean of %d: %.4f of the optimum, %.4f at worst, %.4f without circuits; %d bundles on circuits", n, sum/n, worst, without/n, lit)
+			t.Logf("mean of %d: %.4f of the optimum, %.4f at worst, %.4f without circuits; %d host flows on circuits", n, sum/n,
+				worst, without/n, lit)
 			if sum/n < 0.99 {
 				t.Errorf("mean of %d: %.4f of the optimum, want at least 0.99", n, sum/n)
 			}
 			if lit == 0 || without >= sum {
-				t.Errorf("%d bundles on circuits, %.4f against %.4f without: nothing was tried", lit, sum/n, without/n)
+				t.Errorf("%d host flows on circuits, %.4f against %.4f without: nothing was tried", lit, sum/n, without/n)
 			}
 		})
 	}
 }
 
 // bestWhole is exhaustive with whole circuits.
-func bestWhole(s *Scene, j *controller.Job, free []int32) int64 {
+func bestWhole(s *NetworkState, j *controller.Job, free []int32) int64 {
 	p := newPlacing(s, j, free)
 	best := int64(-1)
 	var place func(t int)
 	place = func(t int) {
 		if t == len(p.host) {
-			best = max(best, wholeWays(p, p.parties(), 0))
+			best = max(best, wholePaths(p, p.carried(), 0))
 			return
 		}
 		for _, h := range p.hosts {
 			if p.free[h] == 0 {
 				continue
 			}
-			var fresh []bundleKey
+			var fresh []hostFlowKey
 			p.put(t, h, &fresh)
 			for _, k := range fresh {
-				p.setWay(k, 0)
+				p.setPath(k, 0)
 			}
 			place(t + 1)
 			p.put(t, -1, &fresh)
@@ -271,23 +274,23 @@ func bestWhole(s *Scene, j *controller.Job, free []int32) int64 {
 	return best
 }
 
-// TestLightNearBestSubset compares the lamps lit with the best of all subsets, on random coflows and ports.
-func TestLightNearBestSubset(t *testing.T) {
+// TestCircuitsNearBestSubset compares the demands lit with the best of all subsets, on random coflows and ports.
+func TestCircuitsNearBestSubset(t *testing.T) {
 	f, m := fabric(t, "hybrid:racks=4,hosts=2,spines=2,eps=60Mbps,ocs=600Mbps,nic=400Mbps")
 	sum := 0.0
 	const n = 100
 	for seed := range uint64(n) {
 		rng := rand.New(rand.NewPCG(seed, 13))
 		load, o := rng.Uint64(), optics(rng, f.Racks)
-		draw := func() (*Scene, []Lamp) {
+		draw := func() (*NetworkState, []CircuitDemand) {
 			rng := rand.New(rand.NewPCG(load, 0))
-			s := NewScene(NewGround(f, m, nil, nil), Options{})
+			s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{})
 			runSome(s, rng, 6)
 			s.SetOptics(o)
-			return s, lamps(s, rng, f.Hosts())
+			return s, demands(s, rng, f.Hosts())
 		}
 		s, all := draw()
-		l := newLighting(s, all)
+		l := newCircuitSearch(s, all)
 		best := int64(0)
 		for set := range 1 << len(l.able) {
 			for i, k := range l.able {
@@ -296,7 +299,7 @@ func TestLightNearBestSubset(t *testing.T) {
 			best = max(best, l.Utility())
 		}
 		s, all = draw()
-		s.Light(all, rng)
+		s.ChooseCircuits(all, rng)
 		if s.Utility() > best {
 			t.Fatalf("seed %d: %d is above the optimum %d", seed, s.Utility(), best)
 		}
@@ -309,48 +312,49 @@ func TestLightNearBestSubset(t *testing.T) {
 	}
 }
 
-// lamps draws up to eight pairs of racks of three coflows, and lays their flows out.
-func lamps(s *Scene, rng *rand.Rand, hosts int) []Lamp {
-	var all []Lamp
+// demands draws up to eight pairs of racks of three coflows, and lays their flows out.
+func demands(s *NetworkState, rng *rand.Rand, hosts int) []CircuitDemand {
+	var all []CircuitDemand
 	for c := range 3 {
-		var rows []Bundle
+		var rows []HostFlow
 		for range 1 + rng.IntN(3) {
 			a, b := southbound.HostID(rng.IntN(hosts)), southbound.HostID(rng.IntN(hosts))
-			if s.ground.rack[a] != s.ground.rack[b] {
-				rows = append(rows, Bundle{Src: a, Dst: b})
+			if s.topology.rack[a] != s.topology.rack[b] {
+				rows = append(rows, HostFlow{Src: a, Dst: b})
 			}
 		}
 		flows := s.Lay(Coflow{Rows: rows})
 		for i, r := range rows {
-			in, out := s.ground.rack[r.Src], s.ground.rack[r.Dst]
-			k := slices.IndexFunc(all, func(l Lamp) bool { return l.Coflow == c && l.In == in && l.Out == out })
+			in, out := s.topology.rack[r.Src], s.topology.rack[r.Dst]
+			k := slices.IndexFunc(all, func(l CircuitDemand) bool { return l.Coflow == c && l.In == in && l.Out == out })
 			if k < 0 {
 				k = len(all)
-				all = append(all, Lamp{Coflow: c, In: in, Out: out})
+				all = append(all, CircuitDemand{Coflow: c, In: in, Out: out})
 			}
 			l := &all[k]
-			l.Rows, l.Flows, l.Bytes = append(l.Rows, r), append(l.Flows, flows[i]), append(l.Bytes, 1e5+pathmap.Bytes(rng.Int64N(1e7)))
+			l.Rows, l.Flows, l.Bytes = append(l.Rows, r), append(l.Flows, flows[i]),
+				append(l.Bytes, 1e5+pathmap.Bytes(rng.Int64N(1e7)))
 		}
 	}
 	return all
 }
 
-// TestTogetherIsOneByOne: lamps turned in one batch leave every flow with what it has where they are turned one after the
-// other.
+// TestTogetherIsOneByOne: demands turned in one batch leave every flow with what it has where they are turned one after
+// the other.
 func TestTogetherIsOneByOne(t *testing.T) {
 	f, m := fabric(t, "hybrid:racks=6,hosts=2,spines=2,eps=60Mbps,ocs=600Mbps,nic=400Mbps")
 	for seed := range uint64(500) {
-		draw := func() *lighting {
+		draw := func() *circuitSearch {
 			rng := rand.New(rand.NewPCG(seed, 17))
-			s := NewScene(NewGround(f, m, nil, nil), Options{})
+			s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{})
 			runSome(s, rng, 6)
 			s.SetOptics(optics(rng, f.Racks))
-			return newLighting(s, lamps(s, rng, f.Hosts()))
+			return newCircuitSearch(s, demands(s, rng, f.Hosts()))
 		}
 		a, b := draw(), draw()
 		rng := rand.New(rand.NewPCG(seed, 18))
 		for range 10 {
-			want := make([]bool, len(a.lamps))
+			want := make([]bool, len(a.demands))
 			for k := range want {
 				want[k] = rng.IntN(2) == 0
 			}
@@ -375,23 +379,23 @@ func TestTogetherIsOneByOne(t *testing.T) {
 	}
 }
 
-// TestWideLightNearLongWalk: of a shuffle between many racks, beside others, what is lit within the work allowed is worth
-// nearly as much as what a walk a hundred times as long finds.
-func TestWideLightNearLongWalk(t *testing.T) {
+// TestWideCircuitsNearLongRun: of a shuffle between many racks, beside others, what is lit within the work allowed is
+// worth nearly as much as what a run a hundred times as long finds.
+func TestWideCircuitsNearLongRun(t *testing.T) {
 	f, m := fabric(t, "hybrid:racks=20,hosts=6,spines=4,nic=10Gbps,eps=2500Mbps,ocs=100Gbps")
 	sum := 0.0
 	const n = 6
 	for seed := range uint64(n) {
-		light := func(work int64) (worth int64, lit int) {
+		search := func(work int64) (objective int64, lit int) {
 			rng := rand.New(rand.NewPCG(seed, 19))
-			s := NewScene(NewGround(f, m, nil, nil), Options{Work: work})
+			s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Work: work})
 			runSome(s, rng, 300)
 			o := optics(rng, f.Racks)
 			for r := range f.Racks {
 				o.Up[r], o.Down[r] = []int64{1e11, 5e9}[seed%2], []int64{1e11, 5e9}[seed%2]
 			}
 			s.SetOptics(o)
-			on, _ := s.Light(shuffles(s, rng, 3, 30), rng)
+			on, _ := s.ChooseCircuits(shuffles(s, rng, 3, 30), rng)
 			for _, x := range on {
 				if x {
 					lit++
@@ -400,8 +404,8 @@ func TestWideLightNearLongWalk(t *testing.T) {
 			checkIndex(t, s.net)
 			return s.Utility(), lit
 		}
-		short, lit := light(0)
-		long, _ := light(2e9)
+		short, lit := search(0)
+		long, _ := search(2e9)
 		sum += float64(short) / float64(long)
 		t.Logf("seed %d: %.4f of the long walk's, %d lit", seed, float64(short)/float64(long), lit)
 	}
@@ -411,15 +415,15 @@ func TestWideLightNearLongWalk(t *testing.T) {
 }
 
 // shuffles draws coflows of width × width hosts, and lays them out.
-func shuffles(s *Scene, rng *rand.Rand, coflows, width int) []Lamp {
-	var all []Lamp
+func shuffles(s *NetworkState, rng *rand.Rand, coflows, width int) []CircuitDemand {
+	var all []CircuitDemand
 	for c := range coflows {
-		hosts := rng.Perm(s.ground.fabric.Hosts())
-		var rows []Bundle
+		hosts := rng.Perm(s.topology.fabric.Hosts())
+		var rows []HostFlow
 		for _, d := range hosts[width : 2*width] {
 			for _, a := range hosts[:width] {
-				if s.ground.rack[a] != s.ground.rack[d] {
-					rows = append(rows, Bundle{Src: southbound.HostID(a), Dst: southbound.HostID(d)})
+				if s.topology.rack[a] != s.topology.rack[d] {
+					rows = append(rows, HostFlow{Src: southbound.HostID(a), Dst: southbound.HostID(d)})
 				}
 			}
 		}
@@ -427,12 +431,12 @@ func shuffles(s *Scene, rng *rand.Rand, coflows, width int) []Lamp {
 		flows := s.Lay(Coflow{Rows: rows})
 		at := map[[2]int32]int{}
 		for i, r := range rows {
-			key := [2]int32{s.ground.rack[r.Src], s.ground.rack[r.Dst]}
+			key := [2]int32{s.topology.rack[r.Src], s.topology.rack[r.Dst]}
 			k, ok := at[key]
 			if !ok {
 				k = len(all)
 				at[key] = k
-				all = append(all, Lamp{Coflow: c, In: key[0], Out: key[1]})
+				all = append(all, CircuitDemand{Coflow: c, In: key[0], Out: key[1]})
 			}
 			l := &all[k]
 			l.Rows, l.Flows, l.Bytes = append(l.Rows, r), append(l.Flows, flows[i]), append(l.Bytes, bytes)

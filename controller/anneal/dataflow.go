@@ -5,7 +5,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Dataflow is one job on a scene: which of its stages are sinks, and which groups its flows belong to.
+// Dataflow is one job on a network: which of its stages are sinks, and which groups its flows belong to.
 type Dataflow struct {
 	job  int32
 	edge []int32 // by edge of the job: its group, or ^(sink stage) where it leads to sinks; none where it is left out
@@ -22,7 +22,7 @@ type sinkKey struct {
 const none = int32(1) << 30
 
 // Dataflow enters a running job, whose tasks are on those hosts, by task; its flows come with Run.
-func (s *Scene) Dataflow(j *controller.Job, hosts []southbound.HostID) *Dataflow {
+func (s *NetworkState) Dataflow(j *controller.Job, hosts []southbound.HostID) *Dataflow {
 	g := newGraph(j)
 	d := newDataflow(s.net, j, g)
 	for t, h := range hosts {
@@ -61,7 +61,7 @@ func newDataflow(n *network, j *controller.Job, g *graph) *Dataflow {
 }
 
 // bare enters a coflow that belongs to no graph: every receiver is a sink.
-func (s *Scene) bare(rows []Bundle) *Dataflow {
+func (s *NetworkState) bare(rows []HostFlow) *Dataflow {
 	d := &Dataflow{job: s.net.addJob(1), edge: []int32{^0}, at: map[sinkKey]int32{}, rest: none}
 	for i, b := range rows {
 		if i == 0 || b.Dst != rows[i-1].Dst {
@@ -72,18 +72,18 @@ func (s *Scene) bare(rows []Bundle) *Dataflow {
 }
 
 // sinks returns those of a sink stage on a host.
-func (d *Dataflow) sinks(s *Scene, stage int32, h southbound.HostID) int32 {
+func (d *Dataflow) sinks(s *NetworkState, stage int32, h southbound.HostID) int32 {
 	key := sinkKey{stage, h}
 	k, ok := d.at[key]
 	if !ok {
-		k = s.net.addSinks(d.job, stage, s.ground.local(h))
+		k = s.net.addSinks(d.job, stage, s.topology.local(h))
 		d.at[key] = k
 	}
 	return k
 }
 
 // group returns the group of an edge's flows to a host.
-func (d *Dataflow) group(s *Scene, edge int, dst southbound.HostID) int32 {
+func (d *Dataflow) group(s *NetworkState, edge int, dst southbound.HostID) int32 {
 	switch g := d.edge[edge]; {
 	case g < 0:
 		return s.net.sinks[d.sinks(s, ^g, dst)].group

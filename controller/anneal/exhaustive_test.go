@@ -8,24 +8,24 @@ import (
 	"lightloom/southbound"
 )
 
-// exhaustive returns the best utility over all hosts of all tasks and all ways of all bundles.
-func exhaustive(s *Scene, j *controller.Job, free []int32) int64 {
+// exhaustive returns the best utility over all hosts of all tasks and all candidate paths of all host flows.
+func exhaustive(s *NetworkState, j *controller.Job, free []int32) int64 {
 	p := newPlacing(s, j, free)
 	best := int64(-1)
 	var place func(t int)
 	place = func(t int) {
 		if t == len(p.host) {
-			best = max(best, bestWays(p, 0))
+			best = max(best, bestPaths(p, 0))
 			return
 		}
 		for _, h := range p.hosts {
 			if p.free[h] < p.g.need(t) {
 				continue
 			}
-			var fresh []bundleKey
+			var fresh []hostFlowKey
 			p.put(t, h, &fresh)
 			for _, k := range fresh {
-				p.setWay(k, 0)
+				p.setPath(k, 0)
 			}
 			place(t + 1)
 			p.put(t, -1, &fresh)
@@ -35,21 +35,22 @@ func exhaustive(s *Scene, j *controller.Job, free []int32) int64 {
 	return best
 }
 
-func bestWays(p *placing, i int) int64 {
+func bestPaths(p *placing, i int) int64 {
 	if i == len(p.live) {
 		return p.Utility()
 	}
 	best := int64(-1)
-	for w := range p.live[i].ways {
-		p.setWay(p.live[i].key, int32(w))
-		best = max(best, bestWays(p, i+1))
+	for w := range p.live[i].candidates {
+		p.setPath(p.live[i].key, int32(w))
+		best = max(best, bestPaths(p, i+1))
 	}
 	return best
 }
 
 // tiny is a job small enough to try everything.
 func tiny(rng *rand.Rand) *controller.Job {
-	j := &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 1+rng.IntN(2))}, {Tasks: make([]controller.Task, 1)}}}
+	j := &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 1+rng.IntN(2))},
+		{Tasks: make([]controller.Task, 1)}}}
 	j.Edges = []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e6}}
 	if rng.IntN(2) == 0 { // a chain, whose middle is where de-allocation weights fail
 		j.Stages = append(j.Stages, controller.Stage{Tasks: make([]controller.Task, 1)})
@@ -82,13 +83,13 @@ func TestNearExhaustiveOptimum(t *testing.T) {
 					}
 				}
 				load := rng.Uint64()
-				scene := func() *Scene {
-					s := NewScene(NewGround(f, m, nil, nil), tc.opt)
+				network := func() *NetworkState {
+					s := NewNetworkState(NewTopologyContext(f, m, nil, nil), tc.opt)
 					runSome(s, rand.New(rand.NewPCG(load, 0)), 6)
 					return s
 				}
-				best := exhaustive(scene(), j, free)
-				s := scene()
+				best := exhaustive(network(), j, free)
+				s := network()
 				s.Place(j, free, rng)
 				got := s.Utility()
 				if got > best {
@@ -112,20 +113,20 @@ func TestRouteNearExhaustive(t *testing.T) {
 	for seed := range uint64(n) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		load := rng.Uint64()
-		scene := func() *Scene {
-			s := NewScene(NewGround(f, m, nil, nil), Options{})
+		network := func() *NetworkState {
+			s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{})
 			runSome(s, rand.New(rand.NewPCG(load, 0)), 6)
 			return s
 		}
-		var rows []Bundle
+		var rows []HostFlow
 		for d := range 6 {
-			rows = append(rows, Bundle{Src: southbound.HostID((d + 2 + rng.IntN(6)) % 8), Dst: southbound.HostID(d)})
+			rows = append(rows, HostFlow{Src: southbound.HostID((d + 2 + rng.IntN(6)) % 8), Dst: southbound.HostID(d)})
 		}
-		s := scene()
+		s := network()
 		r := s.take([]Coflow{{Rows: rows}})
 		r.lay(rng)
 		best := bestTurns(r, 0)
-		s = scene()
+		s = network()
 		s.Route([]Coflow{{Rows: rows}}, rng)
 		sum += float64(s.Utility()) / float64(best)
 	}
@@ -140,7 +141,7 @@ func bestTurns(r *routing, i int) int64 {
 		return r.Utility()
 	}
 	best := int64(-1)
-	for w := range r.all[r.choices[i]].ways {
+	for w := range r.all[r.choices[i]].candidates {
 		r.turn(r.choices[i], int32(w))
 		best = max(best, bestTurns(r, i+1))
 	}

@@ -14,7 +14,7 @@ const (
 	sample = 8
 )
 
-// improve is the last pass: each task in turn takes the host, and each flow the way, that is best for all, until none
+// improve is the last pass: each task in turn takes the host, and each flow the path, that is best for all, until none
 // gains or the rounds are over. In mode paper there is none.
 func (p *placing) improve(rng *rand.Rand) Count {
 	var count Count
@@ -29,7 +29,7 @@ func (p *placing) improve(rng *rand.Rand) Count {
 			}
 			gained = p.improveOne(t, rng, &count) || gained
 		}
-		p.settle()
+		p.localSearch()
 		if !gained || p.Spent() {
 			break
 		}
@@ -37,8 +37,8 @@ func (p *placing) improve(rng *rand.Rand) Count {
 	return count
 }
 
-// improveOne tries hosts for one task. It is taken away once and put on each in turn; only where a host is full, so that a
-// task there has to change places with it, it goes home before.
+// improveOne tries hosts for one task. It is taken away once and put on each in turn; only where a host is full, so
+// that a task there has to change places with it, it goes home before.
 func (p *placing) improveOne(t int, rng *rand.Rand, count *Count) bool {
 	gained := false
 	o := outing{p: p, task: t, home: p.host[t]}
@@ -72,11 +72,11 @@ func (p *placing) improveOne(t int, rng *rand.Rand, count *Count) bool {
 
 // outing is a task that looks for another host.
 type outing struct {
-	p    *placing
-	task int
-	home southbound.HostID
-	away bool
-	ways []wayOf // of the bundles that ceased when it left home
+	p          *placing
+	task       int
+	home       southbound.HostID
+	away       bool
+	candidates []candidateOf // of the host flows that ceased when it left home
 }
 
 // leave takes the task off its host.
@@ -89,9 +89,9 @@ func (o *outing) leave() {
 func (o *outing) try(h southbound.HostID, rng *rand.Rand) {
 	if !o.away {
 		o.leave()
-		o.away, o.ways = true, o.ways[:0]
+		o.away, o.candidates = true, o.candidates[:0]
 		for _, u := range o.p.journal {
-			o.ways = append(o.ways, wayOf{u.key, u.way})
+			o.candidates = append(o.candidates, candidateOf{u.key, u.at})
 		}
 	}
 	fresh := o.p.fresh[:0]
@@ -103,7 +103,7 @@ func (o *outing) try(h southbound.HostID, rng *rand.Rand) {
 // stay makes the host where the task is its home.
 func (o *outing) stay() { o.home, o.away = o.p.host[o.task], false }
 
-// back puts the task on its host again, and its bundles on the ways they went.
+// back puts the task on its host again, and its host flows on the candidate paths they took.
 func (o *outing) back() {
 	if !o.away {
 		return
@@ -112,8 +112,8 @@ func (o *outing) back() {
 	fresh := o.p.fresh[:0]
 	o.p.put(o.task, o.home, &fresh)
 	o.p.fresh = fresh
-	for _, w := range o.ways {
-		o.p.setWay(w.key, w.at)
+	for _, w := range o.candidates {
+		o.p.setPath(w.key, w.at)
 	}
 	o.p.journal = o.p.journal[:0]
 }

@@ -10,13 +10,13 @@ import (
 	"lightloom/southbound"
 )
 
-// Stakes are what moving the tasks of a running job would cost, and what it has left to send.
-type Stakes struct {
-	Fixed []bool          // by task: it is not moved
-	Again []pathmap.Bytes // by task: sent already, and to be sent again if it is moved
-	Rerun []float64       // by task: seconds that it has computed, and computes again
-	// Left returns what a bundle of an edge has left to send.
-	Left func(edge int, src, dst southbound.HostID) pathmap.Bytes
+// MigrationCost is what moving the tasks of a running job would cost, and what it has left to send.
+type MigrationCost struct {
+	Fixed  []bool          // by task: it is not moved
+	Resent []pathmap.Bytes // by task: sent already, and to be sent again if it is moved
+	Rerun  []float64       // by task: seconds that it has computed, and computes again
+	// Remaining returns what a host flow of an edge has left to send.
+	Remaining func(edge int, src, dst southbound.HostID) pathmap.Bytes
 	// Factor is how many times its cost a move has to gain, in bits: above zero.
 	Factor float64
 }
@@ -36,41 +36,43 @@ const dear = int64(1) << 44
 // leastGain is the share of what the job is worth from which on a gain is one: below it is the noise of the annealer.
 const leastGain = 0.01
 
-// Migrate looks for tasks of a running job that are worth being moved. Its flows are not on the scene; they are laid
-// between the present hosts first, and both levels walk from there, each task having its price to leave. A price is its
-// cost in bits over the time that the job still sends for, so that a move pays if gain × time exceeds Factor × cost. The
-// scene is not to be used afterwards.
-func (s *Scene) Migrate(j *controller.Job, hosts []southbound.HostID, free []int32, parts int, stakes Stakes, rng *rand.Rand) Moved {
+// Migrate looks for tasks of a running job that are worth being moved. Its flows are not on the network; they are laid
+// between the present hosts first, and both levels search from there, each task having its price to leave. A price is
+// its cost in bits over the time that the job still sends for, so that a move pays if gain × time exceeds Factor ×
+// cost. The network state is not to be used afterwards.
+func (s *NetworkState) Migrate(j *controller.Job, hosts []southbound.HostID, free []int32, parts int,
+	migrationCost MigrationCost,
+	rng *rand.Rand) Moved {
 	s.begin(parts)
 	m := &migration{placing: newPlacing(s, j, free), home: hosts, price: make([]int64, len(hosts))}
 	out := Moved{Hosts: hosts}
 	if len(m.g.edges) == 0 || len(m.hosts) == 0 {
 		return out
 	}
-	var fresh []bundleKey
+	var fresh []hostFlowKey
 	for t, h := range hosts {
 		m.free[h] += m.g.need(t) // put takes it again: the task holds its slots, or has ended
 		m.put(t, h, &fresh)
-		if !stakes.Fixed[t] {
-			m.loose = append(m.loose, t)
+		if !migrationCost.Fixed[t] {
+			m.unplaced = append(m.unplaced, t)
 		}
 	}
 	m.open(fresh, s.opt.RouteSteps, rng)
-	m.settle()
+	m.localSearch()
 	was := m.placing.Utility()
-	out.Remaining = m.remaining(stakes.Left)
-	if len(m.loose) == 0 || out.Remaining == 0 {
+	out.Remaining = m.remaining(migrationCost.Remaining)
+	if len(m.unplaced) == 0 || out.Remaining == 0 {
 		return out
 	}
-	worth := s.net.jobs[m.flow.job].value
-	m.setPrices(&stakes, out.Remaining, float64(worth))
+	objective := s.net.jobs[m.flow.job].value
+	m.setPrices(&migrationCost, out.Remaining, float64(objective))
 	o := s.opt
-	out.Place = Walk(m, Schedule{Restarts: o.Restarts, Steps: o.Steps, Start: o.Start, End: o.End}, rng)
+	out.Place = Run(m, Schedule{Restarts: o.Restarts, Steps: o.Steps, Start: o.Start, End: o.End}, rng)
 	out.Place.Add(m.improve(rng))
 	out.Route = m.counts
 	out.Price = m.due()
 	out.Gain = m.placing.Utility() - was
-	if out.Gain <= out.Price || float64(out.Gain) < leastGain*float64(worth) {
+	if out.Gain <= out.Price || float64(out.Gain) < leastGain*float64(objective) {
 		return out
 	}
 	out.Hosts = slices.Clone(m.host)
@@ -85,13 +87,13 @@ func (s *Scene) Migrate(j *controller.Job, hosts []southbound.HostID, free []int
 // migration is a placing whose tasks stand somewhere, and pay to leave.
 type migration struct {
 	*placing
-	home  []southbound.HostID
-	price []int64 // by task, bits a second
-	loose []int   // tasks that may be moved
+	home     []southbound.HostID
+	price    []int64 // by task, bits a second
+	unplaced []int   // tasks that may be moved
 }
 
-// remaining returns how long the job still sends for, in seconds: as long as the slowest of its bundles takes at the rate
-// that it has. Edges that follow one another take longer, and a move gains more than is reckoned with.
+// remaining returns how long the job still sends for, in seconds: as long as the slowest of its host flows takes at the
+// rate that it has. Edges that follow one another take longer, and a move gains more than is reckoned with.
 func (m *migration) remaining(left func(edge int, src, dst southbound.HostID) pathmap.Bytes) float64 {
 	most := 0.0
 	for i := range m.live {
@@ -104,18 +106,18 @@ func (m *migration) remaining(left func(edge int, src, dst southbound.HostID) pa
 	return most
 }
 
-// setPrices says what each task pays. While a task computes again its job gets on by nothing: that costs what the job is
-// worth for as long.
-func (m *migration) setPrices(stakes *Stakes, remaining, worth float64) {
-	for _, t := range m.loose {
-		cost := 8*float64(stakes.Again[t]) + stakes.Rerun[t]*worth
-		m.price[t] = int64(math.Ceil(min(stakes.Factor*cost/remaining, float64(dear))))
+// setPrices says what each task pays. While a task computes again its job gets on by nothing: that costs what the job
+// is worth for as long.
+func (m *migration) setPrices(migrationCost *MigrationCost, remaining, objective float64) {
+	for _, t := range m.unplaced {
+		cost := 8*float64(migrationCost.Resent[t]) + migrationCost.Rerun[t]*objective
+		m.price[t] = int64(math.Ceil(min(migrationCost.Factor*cost/remaining, float64(dear))))
 	}
 }
 
 // due is the price of all tasks that stand elsewhere.
 func (m *migration) due() (sum int64) {
-	for _, t := range m.loose {
+	for _, t := range m.unplaced {
 		if m.host[t] != m.home[t] {
 			sum += m.price[t]
 		}
@@ -128,13 +130,13 @@ func (m *migration) Utility() int64 { return m.placing.Utility() - m.due() }
 
 // Reset implements Problem: every task is at home.
 func (m *migration) Reset(_ int, rng *rand.Rand) {
-	var fresh []bundleKey
-	for _, t := range m.loose {
+	var fresh []hostFlowKey
+	for _, t := range m.unplaced {
 		if m.host[t] != m.home[t] {
 			m.put(t, -1, &fresh)
 		}
 	}
-	for _, t := range m.loose {
+	for _, t := range m.unplaced {
 		if m.host[t] != m.home[t] {
 			m.put(t, m.home[t], &fresh)
 		}
@@ -145,7 +147,7 @@ func (m *migration) Reset(_ int, rng *rand.Rand) {
 
 // Move implements Problem: one task goes to a host with a slot.
 func (m *migration) Move(rng *rand.Rand) bool {
-	t := m.loose[rng.IntN(len(m.loose))]
+	t := m.unplaced[rng.IntN(len(m.unplaced))]
 	at := rng.IntN(len(m.hosts))
 	for k := range m.hosts {
 		if h := m.hosts[(at+k)%len(m.hosts)]; h != m.host[t] && m.free[h] >= m.g.need(t) {
@@ -160,13 +162,13 @@ func (m *migration) Move(rng *rand.Rand) bool {
 func (m *migration) improve(rng *rand.Rand) (count Count) {
 	for range m.s.opt.Passes {
 		gained := false
-		for _, t := range m.loose {
+		for _, t := range m.unplaced {
 			gained = m.try(t, m.home[t], 0, &count, rng) || gained
 			for _, h := range m.candidates(t, rng) {
 				gained = m.try(t, h, 1, &count, rng) || gained
 			}
 		}
-		m.settle()
+		m.localSearch()
 		if !gained || m.Spent() {
 			break
 		}

@@ -12,11 +12,11 @@ import (
 
 // moving is a running job on a busy network, and what moving its tasks costs.
 type moving struct {
-	job    *controller.Job
-	hosts  []southbound.HostID
-	free   []int32
-	scene  func() *Scene
-	stakes Stakes
+	job           *controller.Job
+	hosts         []southbound.HostID
+	free          []int32
+	network       func() *NetworkState
+	migrationCost MigrationCost
 }
 
 func newMoving(t *testing.T, seed uint64) *moving {
@@ -32,42 +32,44 @@ func newMoving(t *testing.T, seed uint64) *moving {
 		m.free[h] = 0
 	}
 	load := rng.Uint64()
-	m.scene = func() *Scene {
-		s := NewScene(NewGround(f, paths, nil, nil), Options{})
+	m.network = func() *NetworkState {
+		s := NewNetworkState(NewTopologyContext(f, paths, nil, nil), Options{})
 		runSome(s, rand.New(rand.NewPCG(load, 0)), 6)
 		return s
 	}
 	n := len(m.hosts)
-	m.stakes = Stakes{Fixed: make([]bool, n), Again: make([]pathmap.Bytes, n), Rerun: make([]float64, n), Factor: 1,
-		Left: func(int, southbound.HostID, southbound.HostID) pathmap.Bytes { return 10 << 20 }}
+	m.migrationCost = MigrationCost{Fixed: make([]bool, n), Resent: make([]pathmap.Bytes, n), Rerun: make([]float64, n),
+		Factor:    1,
+		Remaining: func(int, southbound.HostID, southbound.HostID) pathmap.Bytes { return 10 << 20 }}
 	return m
 }
 
 func (m *moving) migrate(seed uint64) Moved {
-	return m.scene().Migrate(m.job, m.hosts, m.free, 1, m.stakes, rand.New(rand.NewPCG(seed, 13)))
+	return m.network().Migrate(m.job, m.hosts, m.free, 1, m.migrationCost, rand.New(rand.NewPCG(seed, 13)))
 }
 
-// exact returns what everything is worth with the job on some hosts, each of its bundles on the best way.
+// exact returns what everything is worth with the job on some hosts, each of its host flows on the best path.
 func (m *moving) exact(hosts []southbound.HostID) int64 {
-	p := newPlacing(m.scene(), m.job, slices.Repeat([]int32{8}, len(m.free)))
-	var fresh []bundleKey
+	p := newPlacing(m.network(), m.job, slices.Repeat([]int32{8}, len(m.free)))
+	var fresh []hostFlowKey
 	for k, at := range hosts {
 		p.put(k, at, &fresh)
 	}
 	for _, k := range fresh {
-		p.setWay(k, 0)
+		p.setPath(k, 0)
 	}
-	return bestWays(p, 0)
+	return bestPaths(p, 0)
 }
 
-// TestMigrate: over 60 networks tasks are moved for nothing where that helps, to slots that are free, and what is gained
-// is there when every way is tried; with a price fewer move, and none where each is dear; those that are fixed stay.
+// TestMigrate: over 60 networks tasks are moved for nothing where that helps, to slots that are free, and what is
+// gained is there when every path is tried; with a price fewer move, and none where each is dear; those that are fixed
+// stay.
 func TestMigrate(t *testing.T) {
 	gained, cheap, paid := 0, 0, 0
 	for seed := range uint64(60) {
 		m := newMoving(t, seed)
 		for fixed := range 2 {
-			m.stakes.Fixed[0] = fixed == 1
+			m.migrationCost.Fixed[0] = fixed == 1
 			got := m.migrate(seed)
 			m.check(t, seed, got)
 			if len(got.Tasks) > 0 {
@@ -78,9 +80,9 @@ func TestMigrate(t *testing.T) {
 				}
 			}
 		}
-		m.stakes.Fixed[0] = false
-		for k := range m.stakes.Again {
-			m.stakes.Again[k] = 1 << 20
+		m.migrationCost.Fixed[0] = false
+		for k := range m.migrationCost.Resent {
+			m.migrationCost.Resent[k] = 1 << 20
 		}
 		got := m.migrate(seed)
 		m.check(t, seed, got)
@@ -88,11 +90,11 @@ func TestMigrate(t *testing.T) {
 		if got.Gain <= got.Price && len(got.Tasks) > 0 {
 			t.Errorf("seed %d: gains %d for %d", seed, got.Gain, got.Price)
 		}
-		for _, dearer := range []func(){func() { m.stakes.Factor = 1e5 }, func() {
-			m.stakes.Factor = 1
-			clear(m.stakes.Again)
-			for k := range m.stakes.Rerun {
-				m.stakes.Rerun[k] = 1e6
+		for _, dearer := range []func(){func() { m.migrationCost.Factor = 1e5 }, func() {
+			m.migrationCost.Factor = 1
+			clear(m.migrationCost.Resent)
+			for k := range m.migrationCost.Rerun {
+				m.migrationCost.Rerun[k] = 1e6
 			}
 		}} {
 			dearer()
@@ -113,8 +115,9 @@ func (m *moving) check(t *testing.T, seed uint64, got Moved) {
 	free := slices.Clone(m.free)
 	for k, h := range got.Hosts {
 		_, moves := slices.BinarySearch(got.Tasks, int32(k))
-		if moves != (h != m.hosts[k]) || moves && m.stakes.Fixed[k] {
-			t.Fatalf("seed %d: task %d from %d to %d, named %v, fixed %v", seed, k, m.hosts[k], h, moves, m.stakes.Fixed[k])
+		if moves != (h != m.hosts[k]) || moves && m.migrationCost.Fixed[k] {
+			t.Fatalf("seed %d: task %d from %d to %d, named %v, fixed %v", seed, k, m.hosts[k], h, moves,
+				m.migrationCost.Fixed[k])
 		}
 		if moves {
 			free[m.hosts[k]]++
@@ -129,16 +132,17 @@ func (m *moving) check(t *testing.T, seed uint64, got Moved) {
 // TestMigrateNeverWithoutTime: a job with nothing left to send has no time to earn a price.
 func TestMigrateNeverWithoutTime(t *testing.T) {
 	m := newMoving(t, 1)
-	m.stakes.Left = func(int, southbound.HostID, southbound.HostID) pathmap.Bytes { return 0 }
+	m.migrationCost.Remaining = func(int, southbound.HostID, southbound.HostID) pathmap.Bytes { return 0 }
 	if got := m.migrate(1); len(got.Tasks) > 0 || got.Remaining != 0 {
 		t.Errorf("moved %v in %v s", got.Tasks, got.Remaining)
 	}
 }
 
-// TestPrice: 2 MB sent again and half a second of a job worth 8 Mb/s are 20 Mb; over 4 s, at twice their worth, 10 Mb/s.
+// TestPrice: 2 MB sent again and half a second of a job worth 8 Mb/s are 20 Mb; over 4 s, at twice their worth, 10
+// Mb/s.
 func TestPrice(t *testing.T) {
-	m := &migration{price: make([]int64, 2), loose: []int{1}}
-	m.setPrices(&Stakes{Again: []pathmap.Bytes{9, 2e6}, Rerun: []float64{9, 0.5}, Factor: 2}, 4, 8e6)
+	m := &migration{price: make([]int64, 2), unplaced: []int{1}}
+	m.setPrices(&MigrationCost{Resent: []pathmap.Bytes{9, 2e6}, Rerun: []float64{9, 0.5}, Factor: 2}, 4, 8e6)
 	if m.price[0] != 0 || m.price[1] != 10e6 {
 		t.Errorf("prices %v", m.price)
 	}

@@ -8,11 +8,11 @@ import (
 )
 
 // network is links and the flows on them. It keeps what the flows are worth up to date flow by flow: adding or removing
-// one visits only the flows that a link of it holds back, and of those only the sinks of the ones whose rate changes are
-// valued again (worth.go).
+// one visits only the flows that a link of it holds back, and of those only the sinks of the ones whose rate changes
+// are valued again (objective.go).
 //
-// The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second. What there is much
-// of holds no pointers: every restart of a walk works on a copy.
+// The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second. What there is
+// much of holds no pointers: every restart of a run works on a copy.
 type network struct {
 	links  []link
 	on     [][]visit // by link
@@ -24,7 +24,7 @@ type network struct {
 	paper  bool
 	dark   *dark // nil: no flow can be on a circuit that is still to come
 	batch
-	worth
+	objective
 }
 
 // link is one link and what it gives.
@@ -44,11 +44,11 @@ type hop struct {
 	at   int32
 }
 
-// flow is what travels as one connection: the bundle of all pairs of tasks of one edge that have the same two hosts.
+// flow is what travels as one connection: the host flow of all pairs of tasks of one edge that have the same two hosts.
 type flow struct {
 	rate  int64
 	each  int64   // of it: what one pair of tasks has, in mode paper all of it
-	bits  float64 // layer 2, of one pair of tasks: what a circuit's outage is weighed against
+	bits  float64 // layer 2, of one pair of tasks: what a circuit's reconfiguration delay is weighed against
 	hops  int32   // how many it has
 	group int32
 	place int32 // among the members of its group
@@ -79,7 +79,8 @@ func (n *network) addLinks(capacity []int64) {
 	}
 }
 
-// What a clone takes without asking for memory: so many flows more on a link than are there now, and so many more in all.
+// What a clone takes without asking for memory: so many flows more on a link than are there now, and so many more in
+// all.
 const (
 	slack = 4
 	more  = 256
@@ -107,7 +108,7 @@ func (n *network) clone() *network {
 		k := copy(all, n.on[l])
 		c.on[l], all = all[:k:k+slack], all[k+slack:]
 	}
-	c.worth, c.dark, c.batch = n.worth.clone(), n.dark.clone(), batch{}
+	c.objective, c.dark, c.batch = n.objective.clone(), n.dark.clone(), batch{}
 	return &c
 }
 
@@ -134,8 +135,8 @@ func (n *network) removeFlow(f int32) {
 	n.spare = append(n.spare, f)
 }
 
-// way returns the hops of a flow.
-func (n *network) way(f int32) []hop {
+// hopsOf returns the hops of a flow.
+func (n *network) hopsOf(f int32) []hop {
 	at := f * n.stride
 	return n.hops[at : at+n.flows[f].hops]
 }
@@ -144,7 +145,7 @@ func (n *network) way(f int32) []hop {
 func (n *network) widen() {
 	wide := make([]hop, 2*len(n.hops))
 	for f := range int32(len(n.flows)) {
-		copy(wide[2*f*n.stride:], n.way(f))
+		copy(wide[2*f*n.stride:], n.hopsOf(f))
 	}
 	n.hops, n.stride = wide, 2*n.stride
 }
@@ -161,7 +162,7 @@ func (n *network) setRate(f int32, rate int64) {
 	if rate > fl.rate {
 		n.raise(f, rate)
 	}
-	fl.rate, fl.each = rate, n.worthOf(fl, rate)
+	fl.rate, fl.each = rate, n.objectiveOf(fl, rate)
 	if !n.paper && fl.pairs > 1 && rate != math.MaxInt64 {
 		fl.each /= int64(fl.pairs)
 	}
@@ -172,7 +173,7 @@ func (n *network) setRate(f int32, rate int64) {
 
 // raise notes on a flow's links that it may have as much.
 func (n *network) raise(f int32, rate int64) {
-	for _, h := range n.way(f) {
+	for _, h := range n.hopsOf(f) {
 		l := &n.links[h.link]
 		l.most = max(l.most, rate)
 	}
@@ -295,7 +296,7 @@ func (n *network) free(l pathmap.LinkID, rate int64) {
 
 func (n *network) bottleneck(f int32) int64 {
 	r := int64(math.MaxInt64)
-	for _, h := range n.way(f) {
+	for _, h := range n.hopsOf(f) {
 		r = min(r, n.links[h.link].share)
 	}
 	return r

@@ -11,26 +11,26 @@ import (
 	"lightloom/southbound"
 )
 
-// Placed is where a job's tasks go and which way its bundles do.
+// Placed is where a job's tasks go and which paths its host flows take.
 type Placed struct {
 	Hosts []southbound.HostID // by task
 	Place Count               // moves of the upper level
 	Route Count               // of the lower one
 	Why   []TaskWhy           // by task, where Options.Explain is set
-	ways  map[bundleKey]int
+	paths map[hostFlowKey]int
 }
 
-// Way returns the path map's index for the bundle of an edge (by its place in the job) between two hosts; -1 if there is
-// no such bundle.
-func (p *Placed) Way(edge int, src, dst southbound.HostID) int {
-	if w, ok := p.ways[bundleKey{int32(edge), src, dst}]; ok {
+// PathOf returns the path map's index for the host flow of an edge (by its place in the job) between two hosts; -1 if
+// there is no such host flow.
+func (p *Placed) PathOf(edge int, src, dst southbound.HostID) int {
+	if w, ok := p.paths[hostFlowKey{int32(edge), src, dst}]; ok {
 		return w
 	}
 	return -1
 }
 
 // Place decides for one job and leaves its flows on the network. Free are the slots, by host; there must be enough.
-func (s *Scene) Place(j *controller.Job, free []int32, rng *rand.Rand) Placed {
+func (s *NetworkState) Place(j *controller.Job, free []int32, rng *rand.Rand) Placed {
 	if j.Tasks() == 0 {
 		return Placed{}
 	}
@@ -41,18 +41,18 @@ func (s *Scene) Place(j *controller.Job, free []int32, rng *rand.Rand) Placed {
 	if s.opt.Explain {
 		why = p.explain(before, rand.New(rand.NewPCG(uint64(j.ID), 0x776879)))
 	}
-	out := Placed{Why: why, Hosts: p.host, Place: counts, Route: p.counts, ways: map[bundleKey]int{}}
+	out := Placed{Why: why, Hosts: p.host, Place: counts, Route: p.counts, paths: map[hostFlowKey]int{}}
 	for i := range p.live {
 		b := &p.live[i]
-		out.ways[bundleKey{int32(p.g.index[b.key.edge]), b.key.src, b.key.dst}] = b.way().Path
+		out.paths[hostFlowKey{int32(p.g.index[b.key.edge]), b.key.src, b.key.dst}] = b.current().Path
 	}
 	return out
 }
 
-// attempts walks all restarts, each on a network and with random numbers of its own, several at a time, and returns the
+// attempts runs all restarts, each on a network and with random numbers of its own, several at a time, and returns the
 // best of them after its last pass: the first among equals, in mode paper the last, as printed. How many processors
 // there are changes nothing.
-func (s *Scene) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*placing, Count) {
+func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*placing, Count) {
 	all := make([]*placing, s.opt.Restarts)
 	counts := make([]Count, len(all))
 	rngs := make([]*rand.Rand, len(all))
@@ -67,7 +67,8 @@ func (s *Scene) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*plac
 	each(len(all), func(r int) {
 		all[r] = newPlacing(s.clone(len(all)), j, free)
 		o := s.opt
-		counts[r] = Walk(all[r], Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}, rngs[r])
+		counts[r] = Run(all[r], Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper},
+			rngs[r])
 	})
 	best, sum, lower := 0, Count{}, Count{}
 	for r, p := range all {
@@ -82,7 +83,7 @@ func (s *Scene) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*plac
 	p.s.begin(len(all))
 	sum.Add(p.improve(rngs[best]))
 	if p.s.net.dark != nil {
-		sum.Add(p.agree())
+		sum.Add(p.makeConsistent())
 	}
 	return p, sum
 }
@@ -103,7 +104,7 @@ func each(n int, do func(i int)) {
 
 // Reset implements Problem. The first restart begins packed into the racks with the most slots, the others anywhere.
 func (p *placing) Reset(restart int, rng *rand.Rand) {
-	var fresh []bundleKey
+	var fresh []hostFlowKey
 	for t := range p.host {
 		if p.host[t] >= 0 {
 			p.put(t, -1, &fresh)
@@ -130,7 +131,7 @@ func (p *placing) Reset(restart int, rng *rand.Rand) {
 
 // packed returns the hosts with slots, those of racks with more of them first.
 func (p *placing) packed() []southbound.HostID {
-	slots := make([]int32, p.s.ground.fabric.Racks)
+	slots := make([]int32, p.s.topology.fabric.Racks)
 	for _, h := range p.hosts {
 		slots[p.rack(h)] += p.free[h]
 	}
@@ -141,7 +142,7 @@ func (p *placing) packed() []southbound.HostID {
 	return order
 }
 
-func (p *placing) rack(h southbound.HostID) int32 { return p.s.ground.rack[h] }
+func (p *placing) rack(h southbound.HostID) int32 { return p.s.topology.rack[h] }
 
 // any draws a host that has so many slots left; -1 where none has.
 func (p *placing) any(need int32, rng *rand.Rand) southbound.HostID {
@@ -191,7 +192,7 @@ func (p *placing) near(t int, rng *rand.Rand) southbound.HostID {
 		return p.host[t]
 	}
 	rack := p.rack(partner)
-	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(p.s.ground.fabric.FirstHost[rack]))
+	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(p.s.topology.fabric.FirstHost[rack]))
 	end := first
 	for end < len(p.hosts) && p.rack(p.hosts[end]) == rack {
 		end++
@@ -207,7 +208,7 @@ func (p *placing) shift(t int, h southbound.HostID, steps int, rng *rand.Rand) {
 	p.journal = p.journal[:0]
 	if p.s.opt.Paper {
 		for i := range p.live {
-			p.journal = append(p.journal, undo{task: -1, key: p.live[i].key, way: p.live[i].at})
+			p.journal = append(p.journal, undo{task: -1, key: p.live[i].key, at: p.live[i].at})
 		}
 	}
 	fresh := p.fresh[:0]
@@ -248,7 +249,7 @@ func (p *placing) resident(t int, h southbound.HostID, rng *rand.Rand) int {
 	return found
 }
 
-// Undo implements Problem: tasks go back where they stood, and bundles that ceased go the way they went.
+// Undo implements Problem: tasks go back where they stood, and host flows that ceased go the path they went.
 func (p *placing) Undo() {
 	n := len(p.journal)
 	fresh := p.fresh[:0]
@@ -259,7 +260,7 @@ func (p *placing) Undo() {
 	}
 	for i := n - 1; i >= 0; i-- {
 		if u := p.journal[i]; u.task < 0 {
-			p.setWay(u.key, u.way)
+			p.setPath(u.key, u.at)
 		}
 	}
 	p.journal = p.journal[:0]
@@ -271,22 +272,22 @@ func (p *placing) Utility() int64 { return p.s.net.value() }
 // Save implements Problem.
 func (p *placing) Save() {
 	p.best.host = append(p.best.host[:0], p.host...)
-	p.best.way = p.best.way[:0]
+	p.best.at = p.best.at[:0]
 	for i := range p.live {
-		p.best.way = append(p.best.way, wayOf{p.live[i].key, p.live[i].at})
+		p.best.at = append(p.best.at, candidateOf{p.live[i].key, p.live[i].at})
 	}
 }
 
 // Restore implements Problem.
 func (p *placing) Restore() {
-	var fresh []bundleKey
+	var fresh []hostFlowKey
 	for t, h := range p.best.host {
 		if p.host[t] != h {
 			p.put(t, h, &fresh)
 		}
 	}
-	for _, w := range p.best.way {
-		p.setWay(w.key, w.at)
+	for _, w := range p.best.at {
+		p.setPath(w.key, w.at)
 	}
 	p.journal = p.journal[:0]
 }

@@ -9,31 +9,31 @@ import (
 )
 
 // placing is the upper level: the hosts of one job's tasks. A neighbour differs in the host of one task, or of two that
-// change places where the other host is full; the moved tasks' flows are given ways by the lower level.
+// change places where the other host is full; the moved tasks' flows are given candidate paths by the lower level.
 type placing struct {
-	s     *Scene
+	s     *NetworkState
 	g     *graph
 	host  []southbound.HostID
 	free  []int32
 	hosts []southbound.HostID // those with slots for the job
 
 	of   []map[pairOfHosts]int32 // by edge of the graph: the position in live
-	live []bundle
+	live []hostFlow
 	flow *Dataflow
-	low  *routing  // the lower level, made anew for each of its walks
+	low  *routing  // the lower level, made anew for each of its runs
 	bits []float64 // by edge of the graph: of one pair of tasks, where there are circuits
 	laid []int32   // what open puts under choice: positions in live
 
 	tally, gone []int32             // by host: zero but within put
 	met         []southbound.HostID // those whose tally is not
 
-	fresh   []bundleKey // room for what a move makes
+	fresh   []hostFlowKey // room for what a move makes
 	journal []undo
 	counts  Count // of the lower level
 	best    saved
 }
 
-type bundleKey struct {
+type hostFlowKey struct {
 	edge     int32
 	src, dst southbound.HostID
 }
@@ -41,33 +41,33 @@ type bundleKey struct {
 // pairOfHosts is the source and the destination in one word, which maps are fast with.
 type pairOfHosts uint64
 
-func (k *bundleKey) hosts() pairOfHosts { return pairOfHosts(k.src)<<32 | pairOfHosts(k.dst) }
+func (k *hostFlowKey) hosts() pairOfHosts { return pairOfHosts(k.src)<<32 | pairOfHosts(k.dst) }
 
-// bundle is the pairs of tasks of one edge with the same two hosts: one flow.
-type bundle struct {
-	key bundleKey
+// hostFlow is the pairs of tasks of one edge with the same two hosts: one flow.
+type hostFlow struct {
+	key hostFlowKey
 	choice
 }
 
-// undo is one thing that a move did: a task left a host, or (task -1) a bundle ceased that went a way.
+// undo is one thing that a move did: a task left a host, or (task -1) a host flow ceased that went a path.
 type undo struct {
 	task int32
 	host southbound.HostID
-	key  bundleKey
-	way  int32
+	key  hostFlowKey
+	at   int32
 }
 
 type saved struct {
 	host []southbound.HostID
-	way  []wayOf
+	at   []candidateOf
 }
 
-type wayOf struct {
-	key bundleKey
+type candidateOf struct {
+	key hostFlowKey
 	at  int32
 }
 
-func newPlacing(s *Scene, j *controller.Job, free []int32) *placing {
+func newPlacing(s *NetworkState, j *controller.Job, free []int32) *placing {
 	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free)}
 	p.of = make([]map[pairOfHosts]int32, len(p.g.edges))
 	for k := range p.of {
@@ -88,8 +88,9 @@ func newPlacing(s *Scene, j *controller.Job, free []int32) *placing {
 	return p
 }
 
-// put gives a task a host (-1: none), and brings flows and sinks in line. New flows are on no way yet: fresh holds them.
-func (p *placing) put(t int, h southbound.HostID, fresh *[]bundleKey) {
+// put gives a task a host (-1: none), and brings flows and sinks in line. New flows are on no way yet: fresh holds
+// them.
+func (p *placing) put(t int, h southbound.HostID, fresh *[]hostFlowKey) {
 	from := p.host[t]
 	for k := range p.g.edges {
 		e := &p.g.edges[k]
@@ -143,11 +144,11 @@ func (p *placing) meet(lo, hi int) {
 	}
 }
 
-func keyOf(k int, e *controller.Edge, stage int, mine, other southbound.HostID) bundleKey {
+func keyOf(k int, e *controller.Edge, stage int, mine, other southbound.HostID) hostFlowKey {
 	if stage == e.From {
-		return bundleKey{int32(k), mine, other}
+		return hostFlowKey{int32(k), mine, other}
 	}
-	return bundleKey{int32(k), other, mine}
+	return hostFlowKey{int32(k), other, mine}
 }
 
 func (p *placing) count(sink int32, h southbound.HostID, by int32) {
@@ -157,7 +158,7 @@ func (p *placing) count(sink int32, h southbound.HostID, by int32) {
 }
 
 // pair adds or takes away pairs of tasks between two hosts, and with the first or last of them the flow.
-func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
+func (p *placing) pair(k hostFlowKey, by int32, fresh *[]hostFlowKey) {
 	p.s.net.work++
 	if k.src == k.dst {
 		return
@@ -168,8 +169,8 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 	if !ok {
 		i = int32(len(p.live))
 		of[at] = i
-		b := bundle{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)), src: k.src, dst: k.dst}}
-		b.ways, b.at = p.s.ways(k.src, k.dst), -1
+		b := hostFlow{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)), src: k.src, dst: k.dst}}
+		b.candidates, b.at = p.s.candidates(k.src, k.dst), -1
 		net.flows[b.flow].bits, net.flows[b.flow].pairs = p.bits[k.edge], by
 		p.live = append(p.live, b)
 		*fresh = append(*fresh, k)
@@ -182,7 +183,7 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 		return
 	}
 	if b.at >= 0 {
-		p.journal = append(p.journal, undo{task: -1, key: k, way: b.at})
+		p.journal = append(p.journal, undo{task: -1, key: k, at: b.at})
 	}
 	net.lift(b.flow, 0)
 	net.removeFlow(b.flow)
@@ -197,7 +198,7 @@ func (p *placing) pair(k bundleKey, by int32, fresh *[]bundleKey) {
 }
 
 // open gives flows that are on no way one: the widest, or in mode paper any; and lets the lower level improve on it.
-func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
+func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 	r, at := p.low.again(), p.laid[:0]
 	for _, k := range fresh {
 		i, ok := p.of[k.edge][k.hosts()]
@@ -205,10 +206,10 @@ func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
 			continue // it came and went within one move, or came twice
 		}
 		b := &p.live[i]
-		if b.at = 0; len(b.ways) > 1 && (p.s.opt.Paper || p.s.opt.Blind) {
-			b.at = int32(rng.IntN(len(b.ways)))
-		} else if len(b.ways) > 1 {
-			b.at = p.s.widest(b.flow, b.ways)
+		if b.at = 0; len(b.candidates) > 1 && (p.s.opt.Paper || p.s.opt.Blind) {
+			b.at = int32(rng.IntN(len(b.candidates)))
+		} else if len(b.candidates) > 1 {
+			b.at = p.s.widest(b.flow, b.candidates)
 		}
 		p.s.layOut(&b.choice)
 		r.take(b.choice)
@@ -224,8 +225,8 @@ func (p *placing) open(fresh []bundleKey, steps int, rng *rand.Rand) {
 	}
 }
 
-// redraw puts all other bundles under choice too, each on a random way: as printed, the lower level begins anew for all
-// pairs of hosts at every step of the upper one.
+// redraw puts all other host flows under choice too, each on a random path: as printed, the lower level begins anew for
+// all pairs of hosts at every step of the upper one.
 func (p *placing) redraw(r *routing, at []int32, rng *rand.Rand) []int32 {
 	taken := make([]bool, len(p.live))
 	for _, i := range at {
@@ -233,7 +234,7 @@ func (p *placing) redraw(r *routing, at []int32, rng *rand.Rand) []int32 {
 	}
 	for i := range p.live {
 		if b := &p.live[i]; !taken[i] {
-			p.setWay(b.key, int32(rng.IntN(len(b.ways))))
+			p.setPath(b.key, int32(rng.IntN(len(b.candidates))))
 			r.take(b.choice)
 			at = append(at, int32(i))
 		}
@@ -241,20 +242,20 @@ func (p *placing) redraw(r *routing, at []int32, rng *rand.Rand) []int32 {
 	return at
 }
 
-// settle lets every bundle of the job take its best way in turn.
-func (p *placing) settle() {
+// localSearch lets every host flow of the job take its best path in turn.
+func (p *placing) localSearch() {
 	r := p.low.again()
 	for i := range p.live {
 		r.take(p.live[i].choice)
 	}
-	p.counts.Add(r.settle())
+	p.counts.Add(r.localSearch())
 	for i := range p.live {
 		p.live[i].at = r.all[i].at
 	}
 }
 
-// setWay sends a live bundle a way.
-func (p *placing) setWay(k bundleKey, at int32) {
+// setPath sends a live host flow over a path.
+func (p *placing) setPath(k hostFlowKey, at int32) {
 	b := &p.live[p.of[k.edge][k.hosts()]]
 	switch {
 	case b.at == at:
@@ -264,6 +265,6 @@ func (p *placing) setWay(k bundleKey, at int32) {
 	default:
 		p.s.net.lift(b.flow, 2)
 		b.at = at
-		p.s.net.lay(b.flow, b.way().Links)
+		p.s.net.lay(b.flow, b.current().Links)
 	}
 }

@@ -8,22 +8,22 @@ import (
 	"lightloom/southbound"
 )
 
-// choice is a flow and the way it goes.
+// choice is a flow and the path it goes.
 type choice struct {
-	flow     int32
-	src, dst southbound.HostID
-	ways     []Way
-	at       int32 // among ways
+	flow       int32
+	src, dst   southbound.HostID
+	candidates []Candidate
+	at         int32 // among candidate paths
 }
 
-func (c *choice) way() Way { return c.ways[c.at] }
+func (c *choice) current() Candidate { return c.candidates[c.at] }
 
-// routing is the lower level: the ways of some flows, everything else standing still. A neighbour differs in the way of
-// one flow.
+// routing is the lower level: the candidate paths of some flows, everything else standing still. A neighbour differs in
+// the path of one flow.
 type routing struct {
-	s       *Scene
+	s       *NetworkState
 	all     []choice
-	choices []int32 // of all: those with more than one way
+	choices []int32 // of all: those with more than one path
 	saved   []int32 // by choice
 	last    struct {
 		choice, from int32
@@ -31,7 +31,7 @@ type routing struct {
 	random bool // restarts after the first begin anywhere
 }
 
-func newRouting(s *Scene) *routing { return &routing{s: s, random: true} }
+func newRouting(s *NetworkState) *routing { return &routing{s: s, random: true} }
 
 // again empties r and keeps its memory.
 func (r *routing) again() *routing {
@@ -41,61 +41,61 @@ func (r *routing) again() *routing {
 
 // take puts a flow under choice.
 func (r *routing) take(c choice) {
-	if len(c.ways) > 1 {
+	if len(c.candidates) > 1 {
 		r.choices = append(r.choices, int32(len(r.all)))
 	}
 	r.all = append(r.all, c)
 }
 
-// lay puts every flow on its first way: the one hinted at, else in mode paper a random one, else the best that the flow
-// could get now.
+// lay puts every flow on its first candidate: the one hinted at, else in mode paper a random one, else the best that
+// the flow could get now.
 func (r *routing) lay(rng *rand.Rand) {
 	for k := range r.all {
 		c := &r.all[k]
 		switch {
 		case c.at >= 0:
 		case r.s.opt.Paper || r.s.opt.Blind:
-			c.at = int32(rng.IntN(len(c.ways)))
+			c.at = int32(rng.IntN(len(c.candidates)))
 		default:
-			c.at = r.s.widest(c.flow, c.ways)
+			c.at = r.s.widest(c.flow, c.candidates)
 		}
 		r.s.layOut(c)
 	}
 }
 
-// layOut puts a flow that is on no link on its way. The host's links come first: they stay when the way changes.
-func (s *Scene) layOut(c *choice) {
-	ends := [...]pathmap.LinkID{s.ground.up[c.src], s.ground.dn[c.dst]}
+// layOut puts a flow that is on no link on its path. The host's links come first: they stay when the path changes.
+func (s *NetworkState) layOut(c *choice) {
+	ends := [...]pathmap.LinkID{s.topology.up[c.src], s.topology.dn[c.dst]}
 	s.net.lay(c.flow, ends[:])
-	s.net.lay(c.flow, c.way().Links)
+	s.net.lay(c.flow, c.current().Links)
 }
 
-// widest returns the way on which one more flow would get most, the first among equals.
-func (s *Scene) widest(f int32, ways []Way) int32 {
+// widest returns the path on which one more flow would get most, the first among equals.
+func (s *NetworkState) widest(f int32, candidates []Candidate) int32 {
 	best, most := 0, int64(-1)
-	for k := range ways {
-		if a := s.net.offer(f, ways[k]); a > most {
+	for k := range candidates {
+		if a := s.net.offer(f, candidates[k]); a > most {
 			best, most = k, a
 		}
 	}
 	return int32(best)
 }
 
-// turn sends a flow another way.
+// turn sends a flow over another path.
 func (r *routing) turn(k, to int32) {
 	c := &r.all[k]
 	r.s.net.lift(c.flow, 2)
 	c.at = to
-	r.s.net.lay(c.flow, c.way().Links)
+	r.s.net.lay(c.flow, c.current().Links)
 }
 
-// anneal walks, and leaves the flows on the best ways seen.
+// anneal searches, and leaves the flows on the best candidate paths seen.
 func (r *routing) anneal(restarts, steps int, rng *rand.Rand) Count {
 	if len(r.choices) == 0 || r.s.opt.Blind {
 		return Count{}
 	}
 	o := r.s.opt
-	return Walk(r, Schedule{Restarts: restarts, Steps: steps, Start: o.Start, End: o.End, Paper: o.Paper}, rng)
+	return Run(r, Schedule{Restarts: restarts, Steps: steps, Start: o.Start, End: o.End, Paper: o.Paper}, rng)
 }
 
 // Reset implements Problem. The first restart begins where the flows are.
@@ -104,7 +104,7 @@ func (r *routing) Reset(restart int, rng *rand.Rand) {
 		return
 	}
 	for _, k := range r.choices {
-		if to := int32(rng.IntN(len(r.all[k].ways))); to != r.all[k].at {
+		if to := int32(rng.IntN(len(r.all[k].candidates))); to != r.all[k].at {
 			r.turn(k, to)
 		}
 	}
@@ -145,7 +145,7 @@ func (r *routing) worst(among []int32) int32 {
 	worst := among[0]
 	for _, k := range among[1:] {
 		a, b := &r.all[k], &r.all[worst]
-		la, lb := len(a.way().Links), len(b.way().Links)
+		la, lb := len(a.current().Links), len(b.current().Links)
 		if la > lb || la == lb && r.s.net.flows[a.flow].rate < r.s.net.flows[b.flow].rate {
 			worst = k
 		}
@@ -158,11 +158,11 @@ func (r *routing) path(k int32, rng *rand.Rand) int32 {
 	c := &r.all[k]
 	r.s.net.lift(c.flow, 2)
 	best, most, ties := int32(0), int64(-1), 0
-	for w := range c.ways {
-		if len(c.ways[w].Links) > len(c.ways[0].Links) {
+	for w := range c.candidates {
+		if len(c.candidates[w].Links) > len(c.candidates[0].Links) {
 			break
 		}
-		switch a := r.s.net.offer(c.flow, c.ways[w]); {
+		switch a := r.s.net.offer(c.flow, c.candidates[w]); {
 		case a > most:
 			best, most, ties = int32(w), a, 1
 		case a == most:
@@ -171,29 +171,29 @@ func (r *routing) path(k int32, rng *rand.Rand) int32 {
 			}
 		}
 	}
-	r.s.net.lay(c.flow, c.way().Links)
+	r.s.net.lay(c.flow, c.current().Links)
 	return best
 }
 
-// other draws a way that the flow does not go.
+// other draws a path that the flow does not go.
 func (r *routing) other(k int32, rng *rand.Rand) int32 {
 	c := &r.all[k]
-	to := int32(rng.IntN(len(c.ways) - 1))
+	to := int32(rng.IntN(len(c.candidates) - 1))
 	if to >= c.at {
 		to++
 	}
 	return to
 }
 
-// best returns the way, other than the present one, that would give the flow most; ties at random.
+// best returns the path, other than the present one, that would give the flow most; ties at random.
 func (r *routing) best(k int32, rng *rand.Rand) int32 {
 	c := &r.all[k]
 	best, most, ties := c.at, int64(-1), 0
-	for w := range c.ways {
+	for w := range c.candidates {
 		if int32(w) == c.at {
 			continue
 		}
-		switch a := r.s.net.offer(c.flow, c.ways[w]); {
+		switch a := r.s.net.offer(c.flow, c.candidates[w]); {
 		case a > most:
 			best, most, ties = int32(w), a, 1
 		case a == most:
@@ -235,9 +235,9 @@ func (r *routing) Restore() {
 // Spent implements Problem.
 func (r *routing) Spent() bool { return r.s.spent() }
 
-// settle is the last pass: each flow in turn takes the way that is best for all, until none gains or the rounds are
-// over. In mode paper there is none.
-func (r *routing) settle() Count {
+// localSearch is the last pass, of best responses: each flow in turn takes the path that is best for all, until none
+// gains or the rounds are over. In mode paper there is none.
+func (r *routing) localSearch() Count {
 	var count Count
 	if r.s.opt.Paper || r.s.opt.Blind {
 		return count
@@ -248,7 +248,7 @@ func (r *routing) settle() Count {
 			if r.s.spent() {
 				return count
 			}
-			gained = r.settleOne(k, &count) || gained
+			gained = r.improveOne(k, &count) || gained
 		}
 		if !gained {
 			break
@@ -257,10 +257,10 @@ func (r *routing) settle() Count {
 	return count
 }
 
-func (r *routing) settleOne(k int32, count *Count) bool {
+func (r *routing) improveOne(k int32, count *Count) bool {
 	from := r.all[k].at
 	best, most := from, r.Utility()
-	for w := range int32(len(r.all[k].ways)) {
+	for w := range int32(len(r.all[k].candidates)) {
 		if w == from {
 			continue
 		}

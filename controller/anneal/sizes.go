@@ -18,7 +18,7 @@ func (p *placing) all() []int {
 }
 
 // scatter puts tasks anywhere, the largest first; where the last of them find no room so, all of them are packed.
-func (p *placing) scatter(tasks []int, rng *rand.Rand, fresh *[]bundleKey) {
+func (p *placing) scatter(tasks []int, rng *rand.Rand, fresh *[]hostFlowKey) {
 	for i, t := range p.bySize(tasks) {
 		h := p.any(p.g.need(t), rng)
 		if h >= 0 {
@@ -34,7 +34,7 @@ func (p *placing) scatter(tasks []int, rng *rand.Rand, fresh *[]bundleKey) {
 }
 
 // pack puts tasks on the first hosts of an order that have room.
-func (p *placing) pack(tasks []int, order []southbound.HostID, fresh *[]bundleKey) {
+func (p *placing) pack(tasks []int, order []southbound.HostID, fresh *[]hostFlowKey) {
 	need, free := make([]int32, len(tasks)), make([]int32, len(order))
 	for i, t := range tasks {
 		need[i] = p.g.need(t)

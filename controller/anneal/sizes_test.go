@@ -47,7 +47,8 @@ func TestSizesNeverOverfill(t *testing.T) {
 			continue
 		}
 		walked++
-		s := NewScene(NewGround(f, m, nil, nil), Options{Paper: seed%4 == 0, Blind: seed%5 == 0, RouteSteps: 3})
+		s := NewNetworkState(NewTopologyContext(f, m, nil, nil),
+			Options{Paper: seed%4 == 0, Blind: seed%5 == 0, RouteSteps: 3})
 		runSome(s, rng, rng.IntN(20))
 		p := newPlacing(s.clone(1), j, free)
 		p.Reset(int(seed%2), rng)
@@ -56,7 +57,7 @@ func TestSizesNeverOverfill(t *testing.T) {
 			before, hosts := p.Utility(), slices.Clone(p.host)
 			p.Move(rng)
 			checkSized(t, seed, p, free)
-			if got := twin(p, j); got != p.Utility() {
+			if got := reference(p, j); got != p.Utility() {
 				t.Fatalf("seed %d: utility %d after a move, computed afresh %d", seed, p.Utility(), got)
 			}
 			if !slices.Equal(hosts, p.host) {
@@ -91,8 +92,8 @@ func TestSizedNearExhaustive(t *testing.T) {
 		}
 		n++
 		load := rng.Uint64()
-		sum += sizedShare(t, func() *Scene {
-			s := NewScene(NewGround(f, m, nil, nil), Options{})
+		sum += sizedShare(t, func() *NetworkState {
+			s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{})
 			runSome(s, rand.New(rand.NewPCG(load, 0)), 6)
 			return s
 		}, j, free, rng)
@@ -103,10 +104,10 @@ func TestSizedNearExhaustive(t *testing.T) {
 	}
 }
 
-func sizedShare(t *testing.T, scene func() *Scene, j *controller.Job, free []int32, rng *rand.Rand) float64 {
+func sizedShare(t *testing.T, network func() *NetworkState, j *controller.Job, free []int32, rng *rand.Rand) float64 {
 	t.Helper()
-	best := exhaustive(scene(), j, free)
-	s := scene()
+	best := exhaustive(network(), j, free)
+	s := network()
 	placed := s.Place(j, free, rng)
 	left, sizes := slices.Clone(free), j.Sizes()
 	for task, h := range placed.Hosts {

@@ -2,8 +2,8 @@ package anneal
 
 import "lightloom/pathmap"
 
-// The bundles of one rack pair go over its circuit together. They come and go at once: what else is on the two ports is
-// visited once for all of them.
+// The host flows of one rack pair go over its circuit together. They come and go at once: what else is on the two ports
+// is visited once for all of them.
 
 // batch is changes that are reckoned with once all of them are made: whoever turns a whole coflow would else give each
 // flow a new rate for every other that comes or goes.

@@ -10,21 +10,21 @@ import (
 
 // TaskWhy says why a task went where it did: what it is near to there, and what the next best place would have cost.
 type TaskWhy struct {
-	Task   int
-	Stage  int
-	Host   southbound.HostID
-	Here   int               // tasks that it talks to on its host
-	Rack   int               // and on others of its rack
-	Apart  int               // and elsewhere
-	Tried  int               // other hosts that were tried, everything else standing still
-	Equal  int               // of them, those that would have done as well
-	Next   southbound.HostID // the best of them, the first among equals; -1 where none was tried
-	Cost   int64             // bits a second of utility that would be lost there; below zero: gained
-	Worth  int64             // utility of everything on the network, with the task where it is
-	Before int64             // and without the job
+	Task      int
+	Stage     int
+	Host      southbound.HostID
+	Here      int               // tasks that it talks to on its host
+	Rack      int               // and on others of its rack
+	Apart     int               // and elsewhere
+	Tried     int               // other hosts that were tried, everything else standing still
+	Equal     int               // of them, those that would have done as well
+	Next      southbound.HostID // the best of them, the first among equals; -1 where none was tried
+	Cost      int64             // bits a second of utility that would be lost there; below zero: gained
+	Objective int64             // utility of everything on the network, with the task where it is
+	Before    int64             // and without the job
 }
 
-// FlowWhy says the same of a bundle and its path.
+// FlowWhy says the same of a host flow and its path.
 type FlowWhy struct {
 	Coflow     int // of those that were to be routed
 	Row        int
@@ -32,7 +32,7 @@ type FlowWhy struct {
 	Hops       int // links between switches
 	Rate       int64
 	Bottleneck pathmap.LinkID // the first link that gives it no more than Rate
-	Others     int            // bundles beside it on that link
+	Others     int            // host flows beside it on that link
 	Tried      int            // other paths
 	Equal      int
 	Next       int   // the path map's index; -1 where there is no other
@@ -43,7 +43,7 @@ type FlowWhy struct {
 func (p *placing) explain(before int64, rng *rand.Rand) []TaskWhy {
 	out := make([]TaskWhy, len(p.host))
 	for t := range out {
-		w := TaskWhy{Task: t, Stage: int(p.g.stage[t]), Host: p.host[t], Next: -1, Worth: p.Utility(), Before: before}
+		w := TaskWhy{Task: t, Stage: int(p.g.stage[t]), Host: p.host[t], Next: -1, Objective: p.Utility(), Before: before}
 		p.neighbours(t, &w)
 		best := int64(-1)
 		for _, h := range p.candidates(t, rng) {
@@ -54,11 +54,11 @@ func (p *placing) explain(before int64, rng *rand.Rand) []TaskWhy {
 			u := p.Utility()
 			p.Undo()
 			w.Tried++
-			if u == w.Worth {
+			if u == w.Objective {
 				w.Equal++
 			}
 			if u > best {
-				best, w.Next, w.Cost = u, h, w.Worth-u
+				best, w.Next, w.Cost = u, h, w.Objective-u
 			}
 		}
 		out[t] = w
@@ -90,7 +90,7 @@ func (p *placing) neighbours(t int, w *TaskWhy) {
 	}
 }
 
-// explain tries each bundle on each other way and takes it back.
+// explain tries each host flow on each other path and takes it back.
 func (r *routing) explain(coflows []Coflow) []FlowWhy {
 	out := make([]FlowWhy, 0, len(r.all))
 	k := int32(0)
@@ -109,13 +109,13 @@ func (r *routing) explainOne(k int32) FlowWhy {
 	ch := &r.all[k]
 	net := r.s.net
 	fl := &net.flows[ch.flow]
-	w := FlowWhy{Path: ch.way().Path, Hops: len(ch.way().Links), Rate: fl.rate, Next: -1, Bottleneck: pathmap.None}
-	if i := slices.IndexFunc(net.way(ch.flow), func(h hop) bool { return net.links[h.link].share <= fl.rate }); i >= 0 {
-		w.Bottleneck = net.way(ch.flow)[i].link
+	w := FlowWhy{Path: ch.current().Path, Hops: len(ch.current().Links), Rate: fl.rate, Next: -1, Bottleneck: pathmap.None}
+	if i := slices.IndexFunc(net.hopsOf(ch.flow), func(h hop) bool { return net.links[h.link].share <= fl.rate }); i >= 0 {
+		w.Bottleneck = net.hopsOf(ch.flow)[i].link
 		w.Others = len(net.on[w.Bottleneck]) - 1
 	}
 	is, from, best := r.Utility(), ch.at, int64(-1)
-	for to := range int32(len(ch.ways)) {
+	for to := range int32(len(ch.candidates)) {
 		if to == from {
 			continue
 		}
@@ -126,7 +126,7 @@ func (r *routing) explainOne(k int32) FlowWhy {
 			w.Equal++
 		}
 		if u > best {
-			best, w.Next, w.Cost = u, ch.ways[to].Path, is-u
+			best, w.Next, w.Cost = u, ch.candidates[to].Path, is-u
 		}
 	}
 	if r.all[k].at != from {

@@ -29,7 +29,8 @@ func TestSubmitThroughAnyReplica(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if want := controller.JobID(len(tc.order) - 2); len(ids) != 2 || ids[0] != want || ids[1] != want+1 || tc.order[want] != name {
+			if want := controller.JobID(len(tc.order) - 2); len(ids) != 2 || ids[0] != want || ids[1] != want+1 ||
+				tc.order[want] != name {
 				t.Errorf("%s: ids %v, want %d and the next", name, ids, want)
 			}
 		}
@@ -121,11 +122,14 @@ func TestBadBatches(t *testing.T) {
 		{"no id", "", []*controller.Job{coflow("a")}, Invalid, "no request id: choose one"},
 		{"long id", strings.Repeat("x", 200), []*controller.Job{coflow("a")}, Invalid, "at most 128"},
 		{"no jobs", "x", nil, Invalid, "no jobs"},
-		{"empty job", "x", []*controller.Job{coflow("a"), {Name: "e"}}, Invalid, `job 1: job "e": has neither stages nor flows`},
-		{"unknown host", "x", []*controller.Job{{Edges: []controller.Edge{{Flows: []controller.Flow{{Dst: 99, Bytes: 1}}}}}}, Invalid, "the fabric's hosts are 0 to 7"},
+		{"empty job", "x", []*controller.Job{coflow("a"), {Name: "e"}}, Invalid,
+			`job 1: job "e": has neither stages nor flows`},
+		{"unknown host", "x", []*controller.Job{{Edges: []controller.Edge{{Flows: []controller.Flow{{Dst: 99, Bytes: 1}}}}}},
+			Invalid, "the fabric's hosts are 0 to 7"},
 		{"negative weight", "x", []*controller.Job{{Weight: -1}}, Invalid, "weight -1"},
 		{"unknown kind", "x", []*controller.Job{{Edges: []controller.Edge{{Kind: 9}}}}, Invalid, "kind 9 is unknown"},
-		{"negative count", "x", []*controller.Job{{Edges: []controller.Edge{{Flows: []controller.Flow{{Count: -1}}}}}}, Invalid, "stands for -1 flows"},
+		{"negative count", "x", []*controller.Job{{Edges: []controller.Edge{{Flows: []controller.Flow{{Count: -1}}}}}},
+			Invalid, "stands for -1 flows"},
 		{"long name", "x", []*controller.Job{{Name: strings.Repeat("n", 300)}}, Invalid, "above 256 bytes"},
 		{"large body", "x", []*controller.Job{wide}, TooLarge, "4096"},
 	} {
@@ -145,7 +149,8 @@ func TestStatusAndState(t *testing.T) {
 	ctx := within(t, hanging)
 	c := tc.dial(t, 0, 1, 2)
 	s, err := c.Status(ctx)
-	want := Status{Replica: "r0", Leader: "r1", LeaderAddress: tc.addrs[1], Term: 4, LeaderChanges: 3, Now: 5 * time.Second, Counts: tc.members[0].Counts()}
+	want := Status{Replica: "r0", Leader: "r1", LeaderAddress: tc.addrs[1], Term: 4, LeaderChanges: 3,
+		Now: 5 * time.Second, Counts: tc.members[0].Counts()}
 	if err != nil || s != want {
 		t.Errorf("status %+v, %v\nwant %+v", s, err, want)
 	}
@@ -153,6 +158,13 @@ func TestStatusAndState(t *testing.T) {
 		if s, err := c.StatusOf(ctx, i); err != nil || s.Replica != fmt.Sprintf("r%d", i) {
 			t.Errorf("status of %d: %+v, %v", i, s, err)
 		}
+	}
+	if tc.members[0].hashed > 0 {
+		t.Error("the state was hashed for a status without digest")
+	}
+	d, err := c.DigestOf(ctx, 0)
+	if _, digest := tc.members[0].Digest(); err != nil || d.Index != want.Index || d.Digest != digest {
+		t.Errorf("digest of 0: %+v, %v, want %x", d, err, digest)
 	}
 	for _, size := range []int{0, 1, chunk - 1, chunk, chunk + 1, 3*chunk + 5} {
 		tc.members[0].snap = bytes.Repeat([]byte("s"), size)
@@ -240,7 +252,8 @@ func TestServerSentEvents(t *testing.T) {
 		t.Errorf("status %d, type %q", resp.StatusCode, ct)
 	}
 	in := bufio.NewReader(resp.Body)
-	if line, err := readFrame(in); err != nil || line != "id: 9\ndata: {\"seq\":9,\"at_ns\":7,\"kind\":\"b\",\"subject\":\"job 1\"}\n\n" {
+	if line, err := readFrame(in); err != nil ||
+		line != "id: 9\ndata: {\"seq\":9,\"at_ns\":7,\"kind\":\"b\",\"subject\":\"job 1\"}\n\n" {
 		t.Errorf("frame %q, %v", line, err)
 	}
 	tc.hubs[0].Publish(Event{Seq: 10, Kind: "c"})
@@ -248,7 +261,8 @@ func TestServerSentEvents(t *testing.T) {
 		t.Errorf("frame %q, %v", line, err)
 	}
 	resp.Body.Close()
-	if line, err := readFrame(bufio.NewReader(get(0, "", "7").Body)); err != nil || !strings.Contains(line, `line\nbreak`) {
+	if line, err := readFrame(bufio.NewReader(get(0, "", "7").Body)); err != nil ||
+		!strings.Contains(line, `line\nbreak`) {
 		t.Errorf("frame %q, %v", line, err)
 	}
 	if resp := get(0, "?after=x", ""); resp.StatusCode != 400 {
@@ -276,7 +290,8 @@ func TestJSONOverHTTP(t *testing.T) {
 	defer h.CloseIdleConnections()
 	post := func(call, body string) (int, string) {
 		t.Helper()
-		resp, err := h.Post("https://"+tc.addrs[0]+"/lightloom.v1.Controller/"+call, "application/json", strings.NewReader(body))
+		resp, err := h.Post("https://"+tc.addrs[0]+"/lightloom.v1.Controller/"+call, "application/json",
+			strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +302,8 @@ func TestJSONOverHTTP(t *testing.T) {
 		}
 		return resp.StatusCode, string(b)
 	}
-	code, body := post("SubmitJobs", `{"requestId":"r","jobs":[{"name":"a","edges":[{"flows":[{"src":0,"dst":1,"bytes":"1000"}]}]}]}`)
+	code, body := post("SubmitJobs",
+		`{"requestId":"r","jobs":[{"name":"a","edges":[{"flows":[{"src":0,"dst":1,"bytes":"1000"}]}]}]}`)
 	if code != 200 || body != `{"jobIds":[0]}` {
 		t.Errorf("%d %s", code, body)
 	}
@@ -312,7 +328,8 @@ func TestStrangersAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, who := range map[string]pki.Identity{"of another run": foreign, "a switch": tc.identity(t, pki.Switch, "tor1")} {
+	for name, who := range map[string]pki.Identity{"of another run": foreign,
+		"a switch": tc.identity(t, pki.Switch, "tor1")} {
 		cfg := who.Client("", pki.Controller)
 		cfg.RootCAs = tc.tls(t).RootCAs // it is the server that must refuse
 		c, err := Dial(tc.addrs[:1], cfg)

@@ -7,24 +7,17 @@ import (
 	"lightloom/controller"
 )
 
-// Offer is one job to accept. Request is its own and stays the same however often it is offered.
-type Offer struct {
-	Job     *controller.Job
-	Request string
-}
-
 // Submitter takes jobs where this replica leads.
 type Submitter interface {
 	// Submit returns the jobs' ids, in order, once all are in the log. A known Request is not taken twice: it is
 	// answered with the id it got. The error wraps ErrNotLeader if nothing was taken because this replica does not
 	// lead, and ErrUncertain if nobody knows what was.
-	Submit(ctx context.Context, offers []Offer) ([]controller.JobID, error)
+	Submit(ctx context.Context, offers []controller.Offer) ([]controller.JobID, error)
 }
 
 // Counts are figures of the replicated state, all of one index.
 type Counts struct {
 	Index                uint64 // of the last entry applied
-	Digest               [32]byte
 	Jobs, JobsEnded      int
 	Coflows, CoflowEnded int
 }
@@ -39,6 +32,8 @@ type Snapshot struct {
 // Stater reads the replicated state as this replica has it, leader or not.
 type Stater interface {
 	Counts() Counts
+	// Digest is the hash of the state after the entry of that index. It costs as much as a snapshot.
+	Digest() (index uint64, digest [32]byte)
 	State(ctx context.Context) (Snapshot, error)
 }
 

@@ -27,7 +27,8 @@ type Canceller interface {
 }
 
 // Cancel ends a job here if this replica leads, and forwards to the leader otherwise.
-func (s *service) Cancel(ctx context.Context, r *connect.Request[apiv1.CancelRequest]) (*connect.Response[apiv1.CancelResponse], error) {
+func (s *service) Cancel(ctx context.Context,
+	r *connect.Request[apiv1.CancelRequest]) (*connect.Response[apiv1.CancelResponse], error) {
 	switch {
 	case s.cfg.Canceller == nil:
 		return nil, encode(&Error{Missing, errors.New("this controller cancels no jobs")})

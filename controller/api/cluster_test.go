@@ -22,6 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // shared is what a replicated state would hold: one for all replicas of a test, so that it shows what got through.
 type shared struct {
 	mu     sync.Mutex
+	hashed int // times
 	leader int // -1: none
 	taken  map[string]controller.JobID
 	order  []string
@@ -36,7 +37,7 @@ type member struct {
 	block chan struct{} // Submit waits for it, if set
 }
 
-func (m *member) Submit(ctx context.Context, batch []Offer) ([]controller.JobID, error) {
+func (m *member) Submit(ctx context.Context, batch []controller.Offer) ([]controller.JobID, error) {
 	if m.block != nil {
 		select {
 		case <-m.block:
@@ -70,7 +71,14 @@ func (m *member) Submit(ctx context.Context, batch []Offer) ([]controller.JobID,
 func (m *member) Counts() Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return Counts{Index: uint64(len(m.order)), Digest: sha256.Sum256(fmt.Append(nil, m.order)), Jobs: len(m.order), JobsEnded: 1, Coflows: 2, CoflowEnded: 3}
+	return Counts{Index: uint64(len(m.order)), Jobs: len(m.order), JobsEnded: 1, Coflows: 2, CoflowEnded: 3}
+}
+
+func (m *member) Digest() (uint64, [32]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hashed++
+	return uint64(len(m.order)), sha256.Sum256(fmt.Append(nil, m.order))
 }
 
 func (m *member) State(context.Context) (Snapshot, error) {
@@ -128,7 +136,8 @@ func newTestCluster(t *testing.T, change func(i int, c *Config)) *testCluster {
 		tc.members, tc.hubs = append(tc.members, m), append(tc.hubs, hub)
 		id := fmt.Sprintf("r%d", i)
 		cfg := Config{
-			ID: id, Peers: peers, Listener: ln, Submitter: m, Stater: m, Finder: m, Eventer: hub, Pledger: m, Canceller: m,
+			ID: id, Peers: peers, Listener: ln, Submitter: m, Stater: m, Finder: m, Eventer: hub, BandwidthReserver: m,
+			Canceller: m,
 			ServerTLS: tc.identity(t, pki.Controller, id).Server(pki.Controller, pki.Client),
 			ClientTLS: tc.identity(t, pki.Controller, id).Client("", pki.Controller),
 			Check:     func(j *controller.Job) error { return j.Check(8, 16) },

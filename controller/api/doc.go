@@ -2,8 +2,8 @@
 // protobuf) and mutual TLS, with the events as server-sent events besides.
 //
 // Any replica takes any call. What only the leader can do is forwarded to it, once; a client asks again until there is
-// a leader, under the same request id, so that a batch is accepted once whatever happens on the way. The package decides
-// nothing and holds no state: Submitter, Stater, Eventer and Finder are its callers'.
+// a leader, under the same request id, so that a batch is accepted once whatever happens on the way. The package
+// decides nothing and holds no state: Submitter, Stater, Eventer and Finder are its callers'.
 //
 // The messages are in v1/api.proto. After changing it:
 //

@@ -29,7 +29,8 @@ func TestStreamsOutliveCalls(t *testing.T) {
 		for _, start := range []func() (*http.Response, error){
 			func() (*http.Response, error) { return h.Get("https://" + tc.addrs[0] + "/v1/events") },
 			func() (*http.Response, error) {
-				return h.Post("https://"+tc.addrs[0]+"/lightloom.v1.Controller/Events", "application/connect+json", strings.NewReader("\x00\x00\x00\x00\x02{}"))
+				return h.Post("https://"+tc.addrs[0]+"/lightloom.v1.Controller/Events", "application/connect+json",
+					strings.NewReader("\x00\x00\x00\x00\x02{}"))
 			},
 		} {
 			tc.hubs[0].Publish(Event{Seq: tc.hubs[0].last() + 1, Kind: "first"})
@@ -147,9 +148,11 @@ func TestSlowCallersAreShed(t *testing.T) {
 		return c
 	}
 	body := dial()
-	io.WriteString(body, "POST /lightloom.v1.Controller/SubmitJobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+	io.WriteString(body, "POST /lightloom.v1.Controller/SubmitJobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+		"application/json\r\nContent-Length: 1000\r\n\r\n{")
 	reader := dial()
-	io.WriteString(reader, "POST /lightloom.v1.Controller/State HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/connect+json\r\nContent-Length: 7\r\n\r\n\x00\x00\x00\x00\x02{}")
+	io.WriteString(reader, "POST /lightloom.v1.Controller/State HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+		"application/connect+json\r\nContent-Length: 7\r\n\r\n\x00\x00\x00\x00\x02{}")
 
 	c := tc.dial(t, 0)
 	if _, err := eventually(func() ([]controller.JobID, error) {

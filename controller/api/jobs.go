@@ -31,8 +31,9 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 	case math.IsNaN(m.Weight) || math.IsInf(m.Weight, 0) || m.Weight < 0:
 		return nil, fmt.Errorf("has weight %v; take a finite number from 0", m.Weight)
 	}
-	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight, Deadline: time.Duration(m.DeadlineNs),
-		Lifetime: time.Duration(m.LifetimeNs), Piecemeal: m.Piecemeal, Predicted: predictionFromWire(m.Predicted)}
+	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight,
+		Deadline: time.Duration(m.DeadlineNs),
+		Lifetime: time.Duration(m.LifetimeNs), Incremental: m.Piecemeal, Predicted: predictionFromWire(m.Predicted)}
 	for i, s := range m.Stages {
 		stage, err := stageFromWire(s)
 		if err != nil {
@@ -57,7 +58,8 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 	input, far := m.GetInputBytes(), m.GetFarNs()
 	for _, n := range [2]int{len(input), len(far)} {
 		if n != 0 && n != len(m.GetComputeNs()) {
-			return controller.Stage{}, fmt.Errorf("has %d tasks and what %d of them read: take that of all, or of none", len(m.GetComputeNs()), n)
+			return controller.Stage{}, fmt.Errorf("has %d tasks and what %d of them read: take that of all, or of none",
+				len(m.GetComputeNs()), n)
 		}
 	}
 	s := controller.Stage{Name: m.GetName(), Tasks: make([]controller.Task, 0, len(m.GetComputeNs()))}
@@ -67,7 +69,7 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 			t.Input = pathmap.Bytes(input[i])
 		}
 		if len(far) > 0 {
-			t.Far = time.Duration(far[i])
+			t.NonLocal = time.Duration(far[i])
 		}
 		s.Tasks = append(s.Tasks, t)
 	}
@@ -82,8 +84,8 @@ func stageToWire(s *controller.Stage) *apiv1.Stage {
 	for i, t := range s.Tasks {
 		w.ComputeNs = append(w.ComputeNs, int64(t.Compute))
 		w.Slots = max(w.Slots, t.Slots)
-		input[i], far[i] = int64(t.Input), int64(t.Far)
-		reads, waits = reads || t.Input != 0, waits || t.Far != 0
+		input[i], far[i] = int64(t.Input), int64(t.NonLocal)
+		reads, waits = reads || t.Input != 0, waits || t.NonLocal != 0
 	}
 	if reads {
 		w.InputBytes = input
@@ -98,7 +100,8 @@ func predictionFromWire(m *apiv1.Prediction) *controller.Prediction {
 	if m == nil {
 		return nil
 	}
-	return &controller.Prediction{Input: pathmap.Bytes(m.Input), Shuffle: pathmap.Bytes(m.Shuffle), Maps: int(m.Maps), Reduces: int(m.Reduces),
+	return &controller.Prediction{Input: pathmap.Bytes(m.Input), Shuffle: pathmap.Bytes(m.Shuffle), Maps: int(m.Maps),
+		Reduces: int(m.Reduces),
 		MapTime: time.Duration(m.MapNs), RedTime: time.Duration(m.ReduceNs)}
 }
 
@@ -107,8 +110,9 @@ func predictionToWire(p *controller.Prediction) *apiv1.Prediction {
 		return nil
 	}
 	count := func(n int) int32 { return int32(max(math.MinInt32, min(n, math.MaxInt32))) }
-	return &apiv1.Prediction{Input: int64(p.Input), Shuffle: int64(p.Shuffle), Maps: count(p.Maps), Reduces: count(p.Reduces),
-		MapNs: int64(p.MapTime), ReduceNs: int64(p.RedTime)}
+	return &apiv1.Prediction{Input: int64(p.Input), Shuffle: int64(p.Shuffle), Maps: count(p.Maps),
+		Reduces: count(p.Reduces),
+		MapNs:   int64(p.MapTime), ReduceNs: int64(p.RedTime)}
 }
 
 func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
@@ -121,7 +125,8 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 		return controller.Edge{}, fmt.Errorf("has %d flows, at most %d are taken", len(m.GetFlows()), controller.MaxFlows)
 	}
 	e := controller.Edge{
-		Kind: controller.EdgeKind(m.GetKind()), From: int(m.GetFrom()), To: int(m.GetTo()), Bytes: pathmap.Bytes(m.GetBytes()),
+		Kind: controller.EdgeKind(m.GetKind()), From: int(m.GetFrom()), To: int(m.GetTo()),
+		Bytes:  pathmap.Bytes(m.GetBytes()),
 		Stream: m.GetStream(), Keys: m.GetKeys(), Rate: pathmap.BitsPerSecond(m.GetRate()),
 	}
 	for i, f := range m.GetFlows() {
@@ -129,7 +134,8 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 			return controller.Edge{}, fmt.Errorf("flow %d stands for %d flows", i, f.GetCount())
 		}
 		e.Flows = append(e.Flows, controller.Flow{
-			Src: southbound.HostID(f.GetSrc()), Dst: southbound.HostID(f.GetDst()), Bytes: pathmap.Bytes(f.GetBytes()), Count: f.GetCount(),
+			Src: southbound.HostID(f.GetSrc()), Dst: southbound.HostID(f.GetDst()), Bytes: pathmap.Bytes(f.GetBytes()),
+			Count: f.GetCount(),
 		})
 	}
 	return e, nil
@@ -137,13 +143,15 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 
 // jobToWire is the inverse of jobFromWire; what acceptance gives a job is left out.
 func jobToWire(j *controller.Job) *apiv1.Job {
-	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight, DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime),
-		Piecemeal: j.Piecemeal, Predicted: predictionToWire(j.Predicted)}
+	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight,
+		DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime),
+		Piecemeal: j.Incremental, Predicted: predictionToWire(j.Predicted)}
 	for i := range j.Stages {
 		m.Stages = append(m.Stages, stageToWire(&j.Stages[i]))
 	}
 	for _, e := range j.Edges {
-		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes), Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate)}
+		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes),
+			Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate)}
 		for _, f := range e.Flows {
 			w.Flows = append(w.Flows, &apiv1.Flow{Src: int32(f.Src), Dst: int32(f.Dst), Bytes: int64(f.Bytes), Count: f.Count})
 		}
@@ -153,8 +161,8 @@ func jobToWire(j *controller.Job) *apiv1.Job {
 }
 
 // offers checks a whole batch. Each job gets a request of its own: the batch's and its place in it.
-func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]Offer, error) {
-	fail := func(format string, args ...any) ([]Offer, error) {
+func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]controller.Offer, error) {
+	fail := func(format string, args ...any) ([]controller.Offer, error) {
 		return nil, &Error{Invalid, fmt.Errorf("submit jobs: "+format, args...)}
 	}
 	switch {
@@ -167,7 +175,7 @@ func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]Of
 	case len(m.Jobs) > MaxJobs:
 		return fail("%d jobs, at most %d are taken at once", len(m.Jobs), MaxJobs)
 	}
-	out := make([]Offer, 0, len(m.Jobs))
+	out := make([]controller.Offer, 0, len(m.Jobs))
 	for i, w := range m.Jobs {
 		j, err := jobFromWire(w)
 		if err == nil && check != nil {
@@ -176,7 +184,7 @@ func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]Of
 		if err != nil {
 			return fail("job %d: %w", i, err)
 		}
-		out = append(out, Offer{Job: j, Request: fmt.Sprintf("%s/%d", m.RequestId, i)})
+		out = append(out, controller.Offer{Job: j, Request: fmt.Sprintf("%s/%d", m.RequestId, i)})
 	}
 	return out, nil
 }

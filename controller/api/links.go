@@ -47,8 +47,8 @@ func (s *service) links(ctx context.Context, leader string, asked bool) ([]*apiv
 	return resp.Msg.Links, nil
 }
 
-// Links asks for what passes links: those of which the leader knows something, by id. Where switches do not count, there
-// are none.
+// Links asks for what passes links: those of which the leader knows something, by id. Where switches do not count,
+// there are none.
 func (c *Client) Links(ctx context.Context) (out []Link, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
 		r, err := to.Status(ctx, connect.NewRequest(&apiv1.StatusRequest{Links: true}))
@@ -58,7 +58,8 @@ func (c *Client) Links(ctx context.Context) (out []Link, err error) {
 		out = out[:0]
 		for _, m := range r.Msg.Links {
 			out = append(out, Link{ID: pathmap.LinkID(m.Link), From: m.From, To: m.To, LinkRate: controller.LinkRate{
-				Rate: pathmap.BitsPerSecond(m.BitsPerSecond), Drops: m.DropsPerSecond, Span: time.Duration(m.SpanNs), At: time.Duration(m.AtNs)}})
+				Rate: pathmap.BitsPerSecond(m.BitsPerSecond), Drops: m.DropsPerSecond, Span: time.Duration(m.SpanNs),
+				At: time.Duration(m.AtNs)}})
 		}
 		return nil
 	})

@@ -13,13 +13,15 @@ func TestLinks(t *testing.T) {
 	tc := newTestCluster(t, func(i int, cfg *Config) {
 		if i == 1 {
 			cfg.Links = func() []Link {
-				return []Link{{ID: 3, From: "tor1", To: "spine0", LinkRate: controller.LinkRate{Rate: 40e6, Drops: 7, Span: time.Second, At: 4 * time.Second}}}
+				return []Link{{ID: 3, From: "tor1", To: "spine0", LinkRate: controller.LinkRate{Rate: 40e6, Drops: 7,
+					Span: time.Second, At: 4 * time.Second}}}
 			}
 		}
 	})
 	ctx := within(t, hanging)
 	tc.lead(1)
-	want := []Link{{ID: 3, From: "tor1", To: "spine0", LinkRate: controller.LinkRate{Rate: 40e6, Drops: 7, Span: time.Second, At: 4 * time.Second}}}
+	want := []Link{{ID: 3, From: "tor1", To: "spine0", LinkRate: controller.LinkRate{Rate: 40e6, Drops: 7,
+		Span: time.Second, At: 4 * time.Second}}}
 	for i := range 3 {
 		if got, err := tc.dial(t, i).Links(ctx); err != nil || !slices.Equal(got, want) {
 			t.Errorf("replica %d: %+v, %v", i, got, err)

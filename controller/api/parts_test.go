@@ -26,7 +26,8 @@ type failing struct {
 	err error
 }
 
-func (f *failing) Status(context.Context, *connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
+func (f *failing) Status(context.Context,
+	*connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
 	return nil, encode(f.err)
 }
 
@@ -50,10 +51,12 @@ func TestCodesOnTheWire(t *testing.T) {
 			w.WriteHeader(rec.Code)
 			w.Write(rec.Body.Bytes())
 		}))
-		_, err := apiv1connect.NewControllerClient(srv.Client(), srv.URL).Status(t.Context(), connect.NewRequest(&apiv1.StatusRequest{}))
+		_, err := apiv1connect.NewControllerClient(srv.Client(), srv.URL).
+			Status(t.Context(), connect.NewRequest(&apiv1.StatusRequest{}))
 		got := decode(err)
 		if CodeOf(got) != a.code || got.Error() != "why" || status != a.code.HTTPStatus() {
-			t.Errorf("%s: came back as %s %q with status %d, the table says %d", a.code, CodeOf(got), got, status, a.code.HTTPStatus())
+			t.Errorf("%s: came back as %s %q with status %d, the table says %d", a.code, CodeOf(got), got, status,
+				a.code.HTTPStatus())
 		}
 		if a.code.ExitStatus() == 0 {
 			t.Errorf("%s: exit status 0", a.code)
@@ -86,9 +89,10 @@ func TestClassify(t *testing.T) {
 
 func TestJobsSurviveTheWire(t *testing.T) {
 	j := &controller.Job{
-		Name: "job", User: "u", Arrival: 5, Weight: 1.5, Deadline: 7, Piecemeal: true,
+		Name: "job", User: "u", Arrival: 5, Weight: 1.5, Deadline: 7, Incremental: true,
 		Predicted: &controller.Prediction{Input: 1, Shuffle: 2, Maps: 3, Reduces: 4, MapTime: 5, RedTime: 6},
-		Stages:    []controller.Stage{{Name: "map", Tasks: []controller.Task{{Compute: 1, Input: 8}, {Compute: 2, Far: 9}}}, {Name: "reduce", Tasks: []controller.Task{{}}}},
+		Stages: []controller.Stage{{Name: "map", Tasks: []controller.Task{{Compute: 1, Input: 8}, {Compute: 2, NonLocal: 9}}},
+			{Name: "reduce", Tasks: []controller.Task{{}}}},
 		Edges: []controller.Edge{
 			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1 << 40},
 			{Kind: controller.OneToOne}, {Kind: controller.Broadcast},
@@ -107,8 +111,10 @@ func TestJobsSurviveTheWire(t *testing.T) {
 
 // TestStagesReadAllOrNothing: what some tasks read and others do not is said with zeros, and not by leaving them out.
 func TestStagesReadAllOrNothing(t *testing.T) {
-	for _, s := range []*apiv1.Stage{{ComputeNs: []int64{1, 2}, InputBytes: []int64{3}}, {ComputeNs: []int64{1}, FarNs: []int64{3, 4}}} {
-		if _, err := jobFromWire(&apiv1.Job{Stages: []*apiv1.Stage{s}}); err == nil || !strings.Contains(err.Error(), "of all, or of none") {
+	for _, s := range []*apiv1.Stage{{ComputeNs: []int64{1, 2}, InputBytes: []int64{3}},
+		{ComputeNs: []int64{1}, FarNs: []int64{3, 4}}} {
+		if _, err := jobFromWire(&apiv1.Job{Stages: []*apiv1.Stage{s}}); err == nil ||
+			!strings.Contains(err.Error(), "of all, or of none") {
 			t.Errorf("%v: %v", s, err)
 		}
 	}
@@ -116,7 +122,8 @@ func TestStagesReadAllOrNothing(t *testing.T) {
 
 // Whatever arrives is refused or is a job that says the same when sent on.
 func FuzzJobFromWire(f *testing.F) {
-	for _, j := range []*controller.Job{coflow("a"), {Name: "x", Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: 3}}}}}} {
+	for _, j := range []*controller.Job{coflow("a"),
+		{Name: "x", Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: 3}}}}}} {
 		b, err := proto.Marshal(jobToWire(j))
 		if err != nil {
 			f.Fatal(err)

@@ -50,7 +50,7 @@ type brain struct {
 	stop func()
 }
 
-func (b *brain) Submit(ctx context.Context, batch []Offer) ([]controller.JobID, error) {
+func (b *brain) Submit(ctx context.Context, batch []controller.Offer) ([]controller.JobID, error) {
 	var requests []string
 	for _, o := range batch {
 		requests = append(requests, o.Request)
@@ -78,9 +78,11 @@ func (b *brain) Submit(ctx context.Context, batch []Offer) ([]controller.JobID, 
 }
 
 func (b *brain) Counts() (c Counts) {
-	b.node.View(func(at uint64) { c = Counts{Index: at, Digest: b.book.Digest(), Jobs: len(b.book.Order)} })
+	b.node.View(func(at uint64) { c = Counts{Index: at, Jobs: len(b.book.Order)} })
 	return c
 }
+
+func (b *brain) Digest() (uint64, [32]byte) { return b.node.Digest() }
 
 func (b *brain) State(context.Context) (s Snapshot, err error) {
 	b.node.View(func(at uint64) {
@@ -120,8 +122,8 @@ func newControllers(t *testing.T) *controllers {
 	return c
 }
 
-// freePort is free now, and still when it is listened on again and again: a socket that is bound to it and does not listen
-// keeps it from whoever asks for any port, and from nobody who asks for this one.
+// freePort is free now, and still when it is listened on again and again: a socket that is bound to it and does not
+// listen keeps it from whoever asks for any port, and from nobody who asks for this one.
 func freePort(t *testing.T) string {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

@@ -25,18 +25,19 @@ type Config struct {
 	ServerTLS *tls.Config       // must demand and verify client certificates
 	ClientTLS *tls.Config       // for forwarding to the leader
 
-	Submitter Submitter
-	Stater    Stater
-	Eventer   Eventer   // nil: there are no events
-	Pledger   Pledger   // nil: bandwidth is not given to others
-	Canceller Canceller // nil: jobs are not cancelled
-	Finder    Finder
-	Check     func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
-	Now       func() time.Duration        // of the run; nil: not told
-	Changes   func() int                  // leader changes seen so far; nil: not told
-	Ready     func() bool                 // this replica leads, and decides on jobs at once; nil: not told
-	Links     func() []Link               // what passes links, as far as this replica's leadership knows; nil: not told
-	Logger    *slog.Logger                // nil discards
+	Submitter         Submitter
+	Stater            Stater
+	Eventer           Eventer           // nil: there are no events
+	BandwidthReserver BandwidthReserver // nil: bandwidth is not given to others
+	Canceller         Canceller         // nil: jobs are not cancelled
+	Finder            Finder
+	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
+	Now               func() time.Duration        // of the run; nil: not told
+	Changes           func() int                  // leader changes seen so far; nil: not told
+	Ready             func() bool                 // this replica leads, and decides on jobs at once; nil: not told
+	// what passes links, as far as this replica's leadership knows; nil: not told
+	Links  func() []Link
+	Logger *slog.Logger // nil discards
 
 	Limits Limits
 }
@@ -113,8 +114,8 @@ func NewServer(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// shutdownWait is how long calls under way may take to end once Run is told to: their contexts have ended by then. Longer
-// would be wasted on idle HTTP/2 connections, which net/http waits for too.
+// shutdownWait is how long calls under way may take to end once Run is told to: their contexts have ended by then.
+// Longer would be wasted on idle HTTP/2 connections, which net/http waits for too.
 const shutdownWait = 100 * time.Millisecond
 
 // Run serves until ctx ends (nil) or the listener breaks (the error), and returns when every call has ended.
@@ -143,8 +144,8 @@ func (s *Server) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownWait)
 		defer cancel()
-		srv.Shutdown(wait) // in time or not, Close ends the rest
-		<-served
+		_ = srv.Shutdown(wait) // in time or not, Close ends the rest
+		_ = <-served           // that it was shut down
 	}
 	return errors.Join(err, ignoreClosed(srv.Close()))
 }
@@ -197,13 +198,14 @@ func deadline(most time.Duration) connect.UnaryInterceptorFunc {
 func patient(next http.Handler, most time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := &timedWriter{ResponseWriter: w, to: http.NewResponseController(w), most: most}
-		t.to.SetWriteDeadline(time.Time{}) // of the last call on this connection
+		_ = t.to.SetWriteDeadline(time.Time{}) // of the last call here
 		next.ServeHTTP(t, r)
 		t.arm() // for what the server still writes by itself
 	})
 }
 
-// timedWriter sets the deadline for the time of a write only: HTTP/2 ends a stream whose deadline passes, silent or not.
+// timedWriter sets the deadline for the time of a write only: HTTP/2 ends a stream whose deadline passes, silent or
+// not.
 type timedWriter struct {
 	http.ResponseWriter
 	to   *http.ResponseController
@@ -211,8 +213,8 @@ type timedWriter struct {
 }
 
 // arm and disarm cannot fail on our own server's writers.
-func (w *timedWriter) arm()    { w.to.SetWriteDeadline(time.Now().Add(w.most)) }
-func (w *timedWriter) disarm() { w.to.SetWriteDeadline(time.Time{}) }
+func (w *timedWriter) arm()    { _ = w.to.SetWriteDeadline(time.Now().Add(w.most)) }
+func (w *timedWriter) disarm() { _ = w.to.SetWriteDeadline(time.Time{}) }
 
 func (w *timedWriter) Write(b []byte) (int, error) {
 	w.arm()
@@ -228,4 +230,4 @@ func (w *timedWriter) FlushError() error {
 }
 
 // Flush implements http.Flusher, which Connect asks for.
-func (w *timedWriter) Flush() { w.FlushError() } // the next write tells
+func (w *timedWriter) Flush() { _ = w.FlushError() } // the next write tells

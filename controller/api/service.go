@@ -22,7 +22,8 @@ type service struct{ *Server }
 var _ apiv1connect.ControllerHandler = (*service)(nil)
 
 // SubmitJobs takes a batch here if this replica leads, and forwards it to the leader otherwise.
-func (s *service) SubmitJobs(ctx context.Context, r *connect.Request[apiv1.SubmitJobsRequest]) (*connect.Response[apiv1.SubmitJobsResponse], error) {
+func (s *service) SubmitJobs(ctx context.Context,
+	r *connect.Request[apiv1.SubmitJobsRequest]) (*connect.Response[apiv1.SubmitJobsResponse], error) {
 	batch, err := offers(r.Msg, s.cfg.Check)
 	if err != nil {
 		return nil, encode(err)
@@ -53,7 +54,8 @@ func answerIDs(ids []controller.JobID, want int) (*connect.Response[apiv1.Submit
 }
 
 // forward hands a batch to the leader as this replica knows it.
-func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*connect.Response[apiv1.SubmitJobsResponse], error) {
+func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*connect.Response[apiv1.SubmitJobsResponse],
+	error) {
 	id, _, _ := s.cfg.Finder.Leader()
 	leader := s.peers[id]
 	if leader == nil { // unknown, or it was this replica a moment ago
@@ -70,13 +72,19 @@ func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*con
 }
 
 // Status tells how this replica stands.
-func (s *service) Status(ctx context.Context, r *connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
+func (s *service) Status(ctx context.Context,
+	r *connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
 	leader, _, term := s.cfg.Finder.Leader()
 	c := s.cfg.Stater.Counts()
 	out := &apiv1.StatusResponse{
 		Replica: s.cfg.ID, Leader: leader, LeaderAddress: s.cfg.Peers[leader], Term: term,
-		AppliedIndex: c.Index, Digest: c.Digest[:],
-		Jobs: int64(c.Jobs), JobsEnded: int64(c.JobsEnded), Coflows: int64(c.Coflows), CoflowsEnded: int64(c.CoflowEnded),
+		AppliedIndex: c.Index,
+		Jobs:         int64(c.Jobs), JobsEnded: int64(c.JobsEnded), Coflows: int64(c.Coflows),
+		CoflowsEnded: int64(c.CoflowEnded),
+	}
+	if r.Msg.Digest {
+		index, digest := s.cfg.Stater.Digest()
+		out.AppliedIndex, out.Digest = index, digest[:]
 	}
 	if s.cfg.Now != nil {
 		out.NowNs = int64(s.cfg.Now())
@@ -101,7 +109,8 @@ func (s *service) Status(ctx context.Context, r *connect.Request[apiv1.StatusReq
 const chunk = 64 << 10
 
 // State streams the whole state.
-func (s *service) State(ctx context.Context, _ *connect.Request[apiv1.StateRequest], to *connect.ServerStream[apiv1.StateChunk]) error {
+func (s *service) State(ctx context.Context, _ *connect.Request[apiv1.StateRequest],
+	to *connect.ServerStream[apiv1.StateChunk]) error {
 	snap, err := s.cfg.Stater.State(ctx)
 	if err != nil {
 		return encode(fmt.Errorf("read state: %w", err))
@@ -118,7 +127,8 @@ func (s *service) State(ctx context.Context, _ *connect.Request[apiv1.StateReque
 }
 
 // Events streams what happens.
-func (s *service) Events(ctx context.Context, r *connect.Request[apiv1.EventsRequest], to *connect.ServerStream[apiv1.Event]) error {
+func (s *service) Events(ctx context.Context, r *connect.Request[apiv1.EventsRequest],
+	to *connect.ServerStream[apiv1.Event]) error {
 	if s.cfg.Eventer == nil {
 		return encode(&Error{Missing, errors.New("read events: this controller keeps none")})
 	}

@@ -48,7 +48,7 @@ func (s *Server) stream(w http.ResponseWriter, ctx context.Context, after uint64
 			}
 		})
 	}()
-	defer func() { cancel(); <-ended }()
+	defer func() { cancel(); _ = <-ended }()
 	tick := time.NewTicker(breath)
 	defer tick.Stop()
 	for out := http.NewResponseController(w); ; {

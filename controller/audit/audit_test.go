@@ -151,7 +151,7 @@ func holds(t *testing.T, name string, expected, truth audit.Map, w *audit.Walk) 
 	if !slices.Equal(found.In, truth.In) || !slices.Equal(found.Out, truth.Out) || len(direct)+len(doubts) > 0 {
 		t.Errorf("%s: found\n%v, want\n%v; doubts %v", name, found, truth, doubts)
 	}
-	// A slow twin of Compare: which fibres are not as expected, one by one.
+	// A slow reference implementation of Compare: which fibres are not as expected, one by one.
 	wrong := map[string]bool{}
 	for p := range expected.In {
 		if expected.In[p] != truth.In[p] {
@@ -195,7 +195,8 @@ func TestFindings(t *testing.T) {
 		{"one direction exchanged", func(_, m *audit.Map, _ *lab) { m.Out[2], m.Out[3] = m.Out[3], m.Out[2] },
 			[]string{"swapped: the fibre out of ports 2 and 3 are in each other's place (tor2 Ethernet9 is found at 3)"}},
 		{"three turned round", func(_, m *audit.Map, _ *lab) { m.In[0], m.In[1], m.In[2] = m.In[1], m.In[2], m.In[0] },
-			[]string{"misplaced: the fibre into port 0 leads to tor1 Ethernet9, expected is tor0 Ethernet9", "misplaced: the fibre into port 1 leads to tor2", "misplaced: the fibre into port 2 leads to tor0"}},
+			[]string{"misplaced: the fibre into port 0 leads to tor1 Ethernet9, expected is tor0 Ethernet9",
+				"misplaced: the fibre into port 1 leads to tor2", "misplaced: the fibre into port 2 leads to tor0"}},
 		{"pulled", func(_, m *audit.Map, _ *lab) { m.In[5], m.Out[5] = audit.End{}, audit.End{} },
 			[]string{"dead: nothing comes through both fibres of port 5, expected is tor5 Ethernet9"}},
 		{"one pulled", func(_, m *audit.Map, _ *lab) { m.In[5] = audit.End{} },
@@ -204,7 +205,9 @@ func TestFindings(t *testing.T) {
 			[]string{"stranger: both fibres of port 0 lead to tor0"}},
 		{"second fibre of a known switch", func(e, m *audit.Map, _ *lab) { e.Out[0] = audit.End{} },
 			[]string{"unexpected: the fibre out of port 0 leads to tor0 Ethernet9, expected is nothing"}},
-		{"stranger", func(_, m *audit.Map, _ *lab) { m.In[3] = stranger }, []string{"stranger: the fibre into port 3 leads to printer lpt1"}},
+		{"stranger", func(_, m *audit.Map, _ *lab) {
+			m.In[3] = stranger
+		}, []string{"stranger: the fibre into port 3 leads to printer lpt1"}},
 		{"bypass", func(_, _ *audit.Map, l *lab) {
 			l.always = []audit.Heard{{At: end(2), From: end(1)}, {At: stranger, From: end(0)}}
 		},

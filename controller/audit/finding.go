@@ -48,7 +48,8 @@ func (f Finding) String() string {
 	}
 	switch f.Kind {
 	case Swapped:
-		return fmt.Sprintf("swapped: %s ports %d and %d are in each other's place (%s is found at %d)", which, f.Port, f.With, f.Expected, f.With)
+		return fmt.Sprintf("swapped: %s ports %d and %d are in each other's place (%s is found at %d)", which, f.Port, f.With,
+			f.Expected, f.With)
 	case Misplaced:
 		return fmt.Sprintf("misplaced: %s port %d %s to %s, expected is %s", which, f.Port, leads, f.Found, f.Expected)
 	case Dead:

@@ -125,7 +125,8 @@ func (w *Walk) compare(lit []southbound.CrossConnect, heard []Heard) {
 	}
 	for _, h := range sorted(heard) {
 		if _, ok := w.verify[h]; !ok {
-			w.doubt(Doubt{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v, which the map does not explain", h.At, h.From)})
+			w.doubt(Doubt{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v, which the map does not explain", h.At,
+				h.From)})
 		}
 	}
 }

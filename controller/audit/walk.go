@@ -15,7 +15,9 @@ import (
 //  1. Nothing is lit. Who hears somebody now does not hear through the optical switch.
 //  2. Inputs are paired with outputs, each with its neighbour, because many a switch ignores what it hears of itself.
 //     Each pair is lit in the rounds that its number's binary digits name: who heard whom in which rounds tells where.
-//  3. Fibres that were silent are tried against ends that are known by then, two different ones before they count as dead.
+//  3. Fibres that were silent are tried against ends that are known by then, two different ones before they count as
+//
+// dead.
 //  4. All pairs are lit once more, differently, and everybody must hear whom the map predicts.
 type Walk struct {
 	n      int
@@ -105,7 +107,9 @@ func (w *Walk) digits() int { return bits.Len(uint(w.n)) }
 // Hear takes what was heard during the round: failed are the circuits of the round that were not made, and heard is who
 // hears whom now, in any order.
 func (w *Walk) Hear(failed []southbound.CrossConnect, heard []Heard) {
-	lit := slices.DeleteFunc(slices.Clone(w.round), func(c southbound.CrossConnect) bool { return slices.Contains(failed, c) })
+	lit := slices.DeleteFunc(slices.Clone(w.round), func(c southbound.CrossConnect) bool {
+		return slices.Contains(failed, c)
+	})
 	for _, c := range failed {
 		w.doubt(Doubt{c.In, c.Out, "the circuit could not be made"})
 	}
@@ -141,8 +145,8 @@ func (w *Walk) doubt(d Doubt) {
 	}
 }
 
-// begin tries a pairing, or gives up once all have been tried: then nobody hears anybody, whatever is lit. The pairing of
-// every port with itself comes last.
+// begin tries a pairing, or gives up once all have been tried: then nobody hears anybody, whatever is lit. The pairing
+// of every port with itself comes last.
 func (w *Walk) begin(shift int) {
 	if w.shift = shift; shift > w.n || w.n == 1 && shift > 0 {
 		for p := range w.n {
@@ -200,7 +204,8 @@ func (w *Walk) decode() {
 			}
 		}
 		if in < 0 {
-			w.doubt(Doubt{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v in rounds that fit no circuit", h.At, h.From)})
+			w.doubt(Doubt{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v in rounds that fit no circuit", h.At,
+				h.From)})
 			continue
 		}
 		w.learn(in, false, h.From)
@@ -215,7 +220,8 @@ func (w *Walk) learn(port int, out bool, e End) {
 		at = &w.found.Out[port]
 	}
 	if !at.IsZero() && *at != e {
-		w.doubt(Doubt{southbound.Port(port), southbound.NoPort, fmt.Sprintf("%v and %v both seem to be behind %s", *at, e, sideName(port, out))})
+		w.doubt(Doubt{southbound.Port(port), southbound.NoPort, fmt.Sprintf("%v and %v both seem to be behind %s", *at, e,
+			sideName(port, out))})
 		return
 	}
 	*at = e
@@ -231,5 +237,6 @@ func sideName(port int, out bool) string {
 // Rounds returns how many rounds have been asked for.
 func (w *Walk) Rounds() int { return w.rounds }
 
-// Found returns what is known once the walk is over: the map, who hears whom past the optical switch, and what cannot be.
+// Found returns what is known once the walk is over: the map, who hears whom past the optical switch, and what cannot
+// be.
 func (w *Walk) Found() (m Map, direct []Heard, doubts []Doubt) { return w.found, w.direct, w.doubts }

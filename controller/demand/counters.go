@@ -33,10 +33,10 @@ type CounterOptions struct {
 }
 
 // Counters estimates demand from two samples, as Helios does (Farrington et al., Helios: a hybrid electrical/optical
-// switch architecture for modular data centers, SIGCOMM 2010, sections 4.2 and 4.3). What a pair sends shows the network
-// that holds it back and not its wish; so the pairs that send at all, and enough, are given the max-min fair rates of a
-// network in which only hosts' own links bind (the demand estimate of Al-Fares et al., Hedera, NSDI 2010, section 4.2),
-// but no pair less than it sends. The matrix is those rates for a while.
+// switch architecture for modular data centers, SIGCOMM 2010, sections 4.2 and 4.3). What a pair sends shows the
+// network that holds it back and not its wish; so the pairs that send at all, and enough, are given the max-min fair
+// rates of a network in which only hosts' own links bind (the demand estimate of Al-Fares et al., Hedera, NSDI 2010,
+// section 4.2), but no pair less than it sends. The matrix is those rates for a while.
 //
 // A counter that is smaller than before was restarted and counts from zero. The error says what cannot be: an instant
 // that is not later, a host outside the fabric, a sample out of order.
@@ -46,7 +46,8 @@ func Counters(last, now Sample, opt CounterOptions) (Matrix, error) {
 		return nil, fmt.Errorf("estimate demand: the samples are of %v and %v: the second must be later", last.At, now.At)
 	}
 	if opt.Racks < 1 || opt.HostsPerRack < 1 || opt.NIC <= 0 {
-		return nil, fmt.Errorf("estimate demand: %d racks of %d hosts at %v: take at least 1, 1 and a rate above zero", opt.Racks, opt.HostsPerRack, opt.NIC)
+		return nil, fmt.Errorf("estimate demand: %d racks of %d hosts at %v: take at least 1, 1 and a rate above zero",
+			opt.Racks, opt.HostsPerRack, opt.NIC)
 	}
 	for _, s := range [2]Sample{last, now} {
 		if err := s.check(opt.hosts()); err != nil {
@@ -87,7 +88,8 @@ func (s *Sample) check(hosts int) error {
 		case c.Bytes < 0:
 			return fmt.Errorf("counter %d→%d is %d, below zero", c.Src, c.Dst, c.Bytes)
 		case i > 0 && byPair(s.Counters[i-1], c) >= 0:
-			return fmt.Errorf("counter %d→%d comes after %d→%d: sort by source, then destination, each pair once", c.Src, c.Dst, s.Counters[i-1].Src, s.Counters[i-1].Dst)
+			return fmt.Errorf("counter %d→%d comes after %d→%d: sort by source, then destination, each pair once", c.Src, c.Dst,
+				s.Counters[i-1].Src, s.Counters[i-1].Dst)
 		}
 	}
 	return nil

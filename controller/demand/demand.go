@@ -33,20 +33,15 @@ func (m Matrix) Sum() pathmap.Bytes {
 	return sum
 }
 
-// Oracle is what is left of every coflow that has started, as the trace knows it: what every estimate is held against.
-func Oracle(v *controller.View) Matrix {
-	return perBundle(v, func(left pathmap.Bytes) pathmap.Bytes { return left })
-}
-
 // Backlog is what hosts' sockets hold, as c-Through asks for it (Wang et al., c-Through: part-time optics in data
-// centers, SIGCOMM 2010, section 3.1): of each bundle at most its socket's buffer, for what an application has not
+// centers, SIGCOMM 2010, section 3.1): of each host flow at most its socket's buffer, for what an application has not
 // written yet nobody sees. The larger the buffer, the nearer to the oracle.
 func Backlog(v *controller.View, buffer pathmap.Bytes) Matrix {
-	return perBundle(v, func(left pathmap.Bytes) pathmap.Bytes { return min(left, buffer) })
+	return perHostFlow(v, func(left pathmap.Bytes) pathmap.Bytes { return min(left, buffer) })
 }
 
-// perBundle sums what is known of each live bundle by pair of racks.
-func perBundle(v *controller.View, known func(left pathmap.Bytes) pathmap.Bytes) Matrix {
+// perHostFlow sums what is known of each live host flow by pair of racks.
+func perHostFlow(v *controller.View, known func(left pathmap.Bytes) pathmap.Bytes) Matrix {
 	m := New(v.Fabric.Racks)
 	for i := range v.Coflows {
 		c := &v.Coflows[i]

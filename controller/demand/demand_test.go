@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/controller/policy/policytest"
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -28,7 +29,7 @@ func TestViews(t *testing.T) {
 				}
 			}
 		}
-		all := Oracle(v)
+		all := oracle(v)
 		if all.Sum() != want {
 			t.Fatalf("view %d: the oracle holds %d, want %d", seed, all.Sum(), want)
 		}
@@ -38,7 +39,8 @@ func TestViews(t *testing.T) {
 			for i := range m {
 				for j := range m[i] {
 					if m[i][j] < last[i][j] || m[i][j] > all[i][j] || i == j && m[i][j] > 0 {
-						t.Fatalf("view %d: %d→%d: %d with %d, %d with less, oracle %d", seed, i, j, m[i][j], buffer, last[i][j], all[i][j])
+						t.Fatalf("view %d: %d→%d: %d with %d, %d with less, oracle %d", seed, i, j, m[i][j], buffer, last[i][j],
+							all[i][j])
 					}
 				}
 			}
@@ -55,7 +57,8 @@ func sample(at time.Duration, counters ...Counter) Sample {
 	return Sample{at, counters}
 }
 
-var four = CounterOptions{Racks: 4, HostsPerRack: 1, NIC: pathmap.Gbps, Least: 15 * pathmap.Mbps, Ahead: 8 * time.Second}
+var four = CounterOptions{Racks: 4, HostsPerRack: 1, NIC: pathmap.Gbps, Least: 15 * pathmap.Mbps,
+	Ahead: 8 * time.Second}
 
 func TestCounters(t *testing.T) {
 	const gb = pathmap.Bytes(1e9) // of 8 s at 1 Gb/s
@@ -65,15 +68,19 @@ func TestCounters(t *testing.T) {
 		want      map[[2]int]pathmap.Bytes
 	}{
 		{"nothing sends", nil, nil, nil},
-		{"one pair that the network holds back wants its link", nil, []Counter{{0, 1, 1e8}}, map[[2]int]pathmap.Bytes{{0, 1}: gb}},
+		{"one pair that the network holds back wants its link", nil, []Counter{{0, 1, 1e8}},
+			map[[2]int]pathmap.Bytes{{0, 1}: gb}},
 		{"a mouse", nil, []Counter{{0, 1, 1e6}}, nil}, // 8 Mb/s
 		{"it sent before and not since", []Counter{{0, 1, 1e8}}, []Counter{{0, 1, 1e8}}, nil},
-		{"a counter that was restarted", []Counter{{0, 1, 5e8}}, []Counter{{0, 1, 1e8}}, map[[2]int]pathmap.Bytes{{0, 1}: gb}},
-		{"two from one host", nil, []Counter{{0, 1, 1e7}, {0, 2, 1e7}}, map[[2]int]pathmap.Bytes{{0, 1}: gb / 2, {0, 2}: gb / 2}},
+		{"a counter that was restarted", []Counter{{0, 1, 5e8}}, []Counter{{0, 1, 1e8}},
+			map[[2]int]pathmap.Bytes{{0, 1}: gb}},
+		{"two from one host", nil, []Counter{{0, 1, 1e7}, {0, 2, 1e7}},
+			map[[2]int]pathmap.Bytes{{0, 1}: gb / 2, {0, 2}: gb / 2}},
 		// Hedera's kind of case: 3 receives from 0, 1 and 2; 2 sends to 1 as well, and takes what the incast leaves it.
 		{"an incast leaves a sender room", nil, []Counter{{0, 3, 1e7}, {1, 3, 1e7}, {2, 1, 1e7}, {2, 3, 1e7}},
 			map[[2]int]pathmap.Bytes{{0, 3}: gb / 3, {1, 3}: gb / 3, {2, 3}: gb / 3, {2, 1}: gb * 2 / 3}},
-		{"no pair is given less than it sends", nil, []Counter{{0, 1, 1e8}, {0, 2, 1e7}}, map[[2]int]pathmap.Bytes{{0, 1}: gb * 8 / 10, {0, 2}: gb / 2}},
+		{"no pair is given less than it sends", nil, []Counter{{0, 1, 1e8}, {0, 2, 1e7}},
+			map[[2]int]pathmap.Bytes{{0, 1}: gb * 8 / 10, {0, 2}: gb / 2}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m, err := Counters(sample(time.Second, tc.last...), sample(2*time.Second, tc.now...), four)
@@ -113,7 +120,8 @@ func TestCountersErrors(t *testing.T) {
 }
 
 // hedera is the estimate as its paper has it, literally: senders divide what they have among pairs that have not
-// converged, receivers that are asked for too much limit those who ask for more than an equal share, until nothing moves.
+// converged, receivers that are asked for too much limit those who ask for more than an equal share, until nothing
+// moves.
 func hedera(all []sender, nic float64, hosts int) []float64 {
 	rate, limited := make([]float64, len(all)), make([]bool, len(all))
 	for range 10 * len(all) * (hosts + 1) {
@@ -191,4 +199,9 @@ func TestFairIsHederas(t *testing.T) {
 			}
 		}
 	}
+}
+
+// oracle is what is left of every coflow that has started, as the trace knows it: what every estimate is held against.
+func oracle(v *controller.View) Matrix {
+	return perHostFlow(v, func(left pathmap.Bytes) pathmap.Bytes { return left })
 }

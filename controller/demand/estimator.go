@@ -44,7 +44,7 @@ func (e *Estimator) Read(v *controller.View, counters func() (Sample, error)) (a
 	if e.opt.Source == FromBacklog {
 		buffer := e.opt.Buffer
 		if buffer == 0 {
-			buffer = max(SocketBuffer, v.Elephants)
+			buffer = max(SocketBuffer, v.ElephantThreshold)
 		}
 		e.set(v.Now, Backlog(v, buffer), 0)
 	} else {
@@ -82,7 +82,8 @@ func (e *Estimator) count(v *controller.View, counters func() (Sample, error)) e
 }
 
 func (e *Estimator) options(f *topo.Fabric) CounterOptions {
-	return CounterOptions{Racks: f.Racks, HostsPerRack: f.HostsPerRack, HostRack: f.HostRack, NIC: f.Spec.NIC, Least: e.opt.Least, Ahead: aheadPeriods * e.opt.Period}
+	return CounterOptions{Racks: f.Racks, HostsPerRack: f.HostsPerRack, HostRack: f.HostRack, NIC: f.Spec.NIC,
+		Least: e.opt.Least, Ahead: aheadPeriods * e.opt.Period}
 }
 
 // payload turns layer-2 bytes into those that they carry. On a crossbar rates are counted in payload.

@@ -99,7 +99,7 @@ func TestReadings(t *testing.T) {
 func TestBacklogShowsElephants(t *testing.T) {
 	for seed := range uint64(300) {
 		v := policytest.View(seed)
-		v.Elephants = 20e6
+		v.ElephantThreshold = 20e6
 		e := NewEstimator(Options{Source: FromBacklog})
 		if _, err := e.Read(v, nil); err != nil {
 			t.Fatal(err)

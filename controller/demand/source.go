@@ -35,11 +35,12 @@ type Options struct {
 const (
 	// DefaultPeriod is the time between two readings: between Helios' 100 ms and the second of c-Through.
 	DefaultPeriod = 250 * time.Millisecond
-	// MinPeriod and MaxPeriod bound it.
+	// MinPeriod is the shortest period.
 	MinPeriod = 10 * time.Millisecond
+	// MaxPeriod is the longest.
 	MaxPeriod = time.Minute
-	// SocketBuffer is how much of a bundle its host's socket holds, and so shows: 80 ms at 1 Gb/s. Our choice; the larger
-	// it is, the more an application must have written before it is sent.
+	// SocketBuffer is how much of a host flow its host's socket holds, and so shows: 80 ms at 1 Gb/s. Our choice; the
+	// larger it is, the more an application must have written before it is sent.
 	SocketBuffer = pathmap.Bytes(10e6)
 	// LeastRate is Helios' limit of an elephant (section 4.2 of its paper).
 	LeastRate = 15 * pathmap.Mbps
@@ -91,14 +92,15 @@ func (o Options) String() string {
 	o = o.WithDefaults()
 	switch o.Source {
 	case FromCounters:
-		return fmt.Sprintf("counters, read every %v: max-min fair rates of the pairs of hosts that send at least %v, taken to last %v",
+		return fmt.Sprintf("counters, read every %v: max-min fair rates of the pairs of hosts that send at least %v, taken "+
+			"to last %v",
 			o.Period, o.Least, aheadPeriods*o.Period)
 	case FromBacklog:
 		holds := "a socket that holds an elephant, and 10 MB at least"
 		if o.Buffer > 0 {
 			holds = fmt.Sprintf("a socket of %d bytes", int64(o.Buffer))
 		}
-		return fmt.Sprintf("backlog, read every %v: of each bundle at most what is in %s", o.Period, holds)
+		return fmt.Sprintf("backlog, read every %v: of each host flow at most what is in %s", o.Period, holds)
 	}
 	return "oracle: what every coflow has left"
 }

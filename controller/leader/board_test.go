@@ -33,7 +33,8 @@ func (d *memDevice) Counters(ctx context.Context, every time.Duration, tell func
 		n := uint64(at) * d.counter.each / uint64(time.Second)
 		var out []southbound.PortCounters
 		for p := range southbound.Port(d.counter.ports) {
-			out = append(out, southbound.PortCounters{Port: p, At: at, InOctets: n, OutOctets: 2 * n, OutDiscards: uint64(at / time.Second)})
+			out = append(out, southbound.PortCounters{Port: p, At: at, InOctets: n, OutOctets: 2 * n,
+				OutDiscards: uint64(at / time.Second)})
 		}
 		tell(out)
 		select {
@@ -99,7 +100,8 @@ func TestLinksReachPolicies(t *testing.T) {
 				t.Errorf("link %d came in at %v", id, got.At)
 			}
 			// A sample that came before the last was taken up has replaced it: the rate is then of two periods.
-			if got.Rate != want.Rate || got.Drops != want.Drops || (got.Span > 0) != (want.Span > 0) || got.Span%(20*time.Millisecond) != 0 {
+			if got.Rate != want.Rate || got.Drops != want.Drops || (got.Span > 0) != (want.Span > 0) ||
+				got.Span%(20*time.Millisecond) != 0 {
 				t.Errorf("link %d: %+v, want %+v, or of several spans", id, got, want)
 			}
 		}

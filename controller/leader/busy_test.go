@@ -10,16 +10,17 @@ import (
 	"lightloom/southbound"
 )
 
-// TestBusy holds that a Set which finds no place in its device's queue, or no driver, is told to the loop as one that did
-// not get through: a move that waited for it for ever would hold its ports.
+// TestBusy holds that a Set which finds no place in its device's queue, or no driver, is told to the loop as one that
+// did not get through: a move that waited for it for ever would hold its ports.
 func TestBusy(t *testing.T) {
-	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler)}, box: newMailbox()}
+	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler)}, inbox: newInbox()}
 	w := &worker{leader: l, jobs: make(chan func(context.Context), 1)}
 	l.set(w, rollout.Set{Device: 3, Token: 1})
 	l.set(w, rollout.Set{Device: 3, Token: 2})
 	l.set(nil, rollout.Set{Device: 4, Token: 3})
-	in, _ := l.box.take()
-	if len(in.Done) != 2 || in.Done[0].Token != 2 || errors.Is(in.Done[0].Err, southbound.ErrRefused) || in.Done[0].Err == nil {
+	in, _ := l.inbox.take()
+	if len(in.Done) != 2 || in.Done[0].Token != 2 || errors.Is(in.Done[0].Err, southbound.ErrRefused) ||
+		in.Done[0].Err == nil {
 		t.Fatalf("told %+v, want the second Set as one that may be tried again, and the third", in.Done)
 	}
 	if d := in.Done[1]; d.Token != 3 || !errors.Is(d.Err, southbound.ErrRefused) {

@@ -9,8 +9,12 @@ import (
 	"lightloom/controller/state"
 )
 
-// Cancel ends a job as it stands and returns once that is in the log, or at once where it has ended.
+// Cancel ends a job as it stands and returns once that is in the log, or at once where it has ended. A nil Leader
+// returns ErrVacant.
 func (l *Leader) Cancel(ctx context.Context, id controller.JobID) error {
+	if l == nil {
+		return ErrVacant
+	}
 	ended := func(s *state.State) bool { j := s.Job(id); return j != nil && j.Ended != state.Unset }
 	var known, already bool
 	l.cfg.Log.View(func(uint64) { known, already = l.cfg.State.Job(id) != nil, ended(l.cfg.State) })
@@ -21,14 +25,7 @@ func (l *Leader) Cancel(ctx context.Context, id controller.JobID) error {
 		return nil
 	}
 	w := watcher{ended, make(chan error, 1)}
-	return l.await(ctx, w, func(in *loop.Inputs) { in.Cancels = append(in.Cancels, loop.Cancel{Job: id, Refused: w.tell}) })
-}
-
-// Cancel asks the leadership of this replica, or returns ErrVacant.
-func (s *Seat) Cancel(ctx context.Context, id controller.JobID) error {
-	l := s.Leader()
-	if l == nil {
-		return ErrVacant
-	}
-	return l.Cancel(ctx, id)
+	return l.await(ctx, w, func(in *loop.Inputs) {
+		in.Cancels = append(in.Cancels, loop.Cancel{Job: id, Refused: w.tell})
+	})
 }

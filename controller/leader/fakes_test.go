@@ -41,7 +41,7 @@ func (l *memLog) AppendIn(ctx context.Context, _ uint64, entry []byte) (uint64, 
 	return l.index, l.m.Apply(entry)
 }
 
-// memHosts are hosts that need a fixed time for every bundle and every task, and keep events until acknowledged.
+// memHosts are hosts that need a fixed time for every host flow and every task, and keep events until acknowledged.
 type memHosts struct {
 	takes time.Duration
 	clock func() time.Duration
@@ -49,7 +49,7 @@ type memHosts struct {
 	mu      sync.Mutex
 	started map[southbound.CoflowID]int
 	ran     map[southbound.TaskID]int
-	tags    map[southbound.BundleKey]southbound.Tag
+	tags    map[southbound.HostFlowKey]southbound.Tag
 	events  []southbound.Event // all of them; numbers begin at 1
 	acked   uint64
 	more    chan struct{}
@@ -58,7 +58,7 @@ type memHosts struct {
 
 func newHosts(clock func() time.Duration, takes time.Duration) *memHosts {
 	return &memHosts{takes: takes, clock: clock, started: map[southbound.CoflowID]int{}, ran: map[southbound.TaskID]int{},
-		tags: map[southbound.BundleKey]southbound.Tag{}, more: make(chan struct{})}
+		tags: map[southbound.HostFlowKey]southbound.Tag{}, more: make(chan struct{})}
 }
 
 // report files an event.
@@ -76,7 +76,10 @@ func (h *memHosts) Run(tasks []southbound.Task) error {
 	defer h.mu.Unlock()
 	for _, t := range tasks {
 		if h.ran[t.Task]++; h.ran[t.Task] == 1 {
-			time.AfterFunc(h.takes, func() { h.report(southbound.Event{Kind: southbound.TaskEnded, Task: t.Task, Host: t.Host}) })
+			time.AfterFunc(h.takes, func() {
+				h.report(southbound.Event{Kind: southbound.TaskEnded, Task: t.Task,
+					Host: t.Host})
+			})
 		}
 	}
 	return nil
@@ -90,9 +93,9 @@ func (h *memHosts) Start(starts []southbound.Start) error {
 			continue
 		}
 		for row := range s.Size {
-			key := southbound.BundleKey{Coflow: s.Coflow, Row: int32(row)}
+			key := southbound.HostFlowKey{Coflow: s.Coflow, Row: int32(row)}
 			h.tags[key] = s.Tag[row]
-			time.AfterFunc(h.takes, func() { h.report(southbound.Event{Kind: southbound.BundleEnded, BundleKey: key}) })
+			time.AfterFunc(h.takes, func() { h.report(southbound.Event{Kind: southbound.HostFlowEnded, HostFlowKey: key}) })
 		}
 	}
 	return nil
@@ -102,14 +105,16 @@ func (h *memHosts) Steer(steers []southbound.Steer) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range steers {
-		h.tags[s.BundleKey] = s.Tag
+		h.tags[s.HostFlowKey] = s.Tag
 	}
 	return nil
 }
 
 func (h *memHosts) SetRates(*southbound.Rates) error { return nil }
 
-func (h *memHosts) Left(southbound.CoflowID) (southbound.Left, bool) { return southbound.Left{}, false }
+func (h *memHosts) Remaining(southbound.CoflowID) (southbound.Remaining, bool) {
+	return southbound.Remaining{}, false
+}
 
 func (h *memHosts) Events(ctx context.Context, from uint64, sink func(uint64, southbound.Event)) error {
 	for {
@@ -145,7 +150,7 @@ func (h *memHosts) acknowledged() uint64 {
 	return h.acked
 }
 
-func (h *memHosts) tag(k southbound.BundleKey) southbound.Tag {
+func (h *memHosts) tag(k southbound.HostFlowKey) southbound.Tag {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.tags[k]
@@ -179,7 +184,8 @@ type memDevice struct {
 type sink struct{ tell func(southbound.DeviceEvent) }
 
 func newDevice(optical bool, seed uint64) *memDevice {
-	return &memDevice{optical: optical, r: rand.New(rand.NewPCG(seed, 5)), at: map[southbound.Port]southbound.Connection{}, changed: make(chan struct{})}
+	return &memDevice{optical: optical, r: rand.New(rand.NewPCG(seed, 5)), at: map[southbound.Port]southbound.Connection{},
+		changed: make(chan struct{})}
 }
 
 // become changes the device's mood; calls that hang stay so until their deadline.
@@ -328,7 +334,9 @@ func (d *memDevice) holds() southbound.Seen {
 // merge is the plain meaning of a change to a rule table.
 func merge(rules []southbound.Rule, c *southbound.Change) []southbound.Rule {
 	out := slices.DeleteFunc(slices.Clone(rules), func(r southbound.Rule) bool {
-		return slices.Contains(c.Drop, r.Match) || slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return n.Match == r.Match })
+		return slices.Contains(c.Drop, r.Match) || slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool {
+			return n.Match == r.Match
+		})
 	})
 	out = append(out, c.Rules...)
 	slices.SortFunc(out, func(a, b southbound.Rule) int {

@@ -33,7 +33,7 @@ type Log interface {
 
 // Hosts is the fabric's hosts with their events, which they keep until acknowledged.
 type Hosts interface {
-	southbound.Host
+	southbound.Hosts
 	// Events calls sink with every event from that number on (0: the oldest kept), in order, until ctx ends (nil).
 	Events(ctx context.Context, from uint64, sink func(num uint64, e southbound.Event)) error
 	// Ack lets events up to and including that number be forgotten.
@@ -60,20 +60,20 @@ var ErrStopped = errors.New("the leadership has ended")
 
 // Leader is one leadership.
 type Leader struct {
-	cfg  Config
-	loop *loop.Loop
-	box  mailbox
+	cfg   Config
+	loop  *loop.Loop
+	inbox inbox
 
-	counters *counters
-	board    board
-	metered  bool // rates of links are known: it has been said
-	links    atomic.Pointer[[]controller.LinkRate]
-	mu       sync.Mutex
-	waiters  []waiter
-	watchers []watcher
-	stopped  bool
-	ready    chan struct{}
-	once     sync.Once
+	counters    *counters
+	countBuffer countBuffer
+	metered     bool // rates of links are known: it has been said
+	links       atomic.Pointer[[]controller.LinkRate]
+	mu          sync.Mutex
+	waiters     []waiter
+	watchers    []watcher
+	stopped     bool
+	ready       chan struct{}
+	once        sync.Once
 }
 
 type waiter struct {
@@ -92,15 +92,20 @@ func New(cfg Config) *Leader {
 	if cfg.Retry == 0 {
 		cfg.Retry = 200 * time.Millisecond
 	}
-	return &Leader{cfg: cfg, loop: loop.New(cfg.State.Fabric(), cfg.Loop), box: newMailbox(), counters: newCounters(), ready: make(chan struct{})}
+	return &Leader{cfg: cfg, loop: loop.New(cfg.State.Fabric(), cfg.Loop), inbox: newInbox(), counters: newCounters(),
+		ready: make(chan struct{})}
 }
 
 // Ready is closed once every device holds what it should.
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
 // Submit hands jobs over and returns once they are in the log. Every offer needs a Request of its own; one that is
-// known already is not taken twice. A job that cannot be is refused with all that came with it.
-func (l *Leader) Submit(ctx context.Context, offers []loop.Offer) error {
+// known already is not taken twice. A job that cannot be is refused with all that came with it. A nil Leader returns
+// ErrVacant.
+func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
+	if l == nil {
+		return ErrVacant
+	}
 	if len(offers) == 0 {
 		return nil
 	}
@@ -122,7 +127,7 @@ func (l *Leader) Submit(ctx context.Context, offers []loop.Offer) error {
 	}
 	l.waiters = append(l.waiters, w)
 	l.mu.Unlock()
-	l.box.put(func(in *loop.Inputs) { in.Jobs = append(in.Jobs, offers...) })
+	l.inbox.put(func(in *loop.Inputs) { in.Jobs = append(in.Jobs, offers...) })
 	select {
 	case <-w.done:
 		if l.taken(w.requests) {
@@ -136,7 +141,7 @@ func (l *Leader) Submit(ctx context.Context, offers []loop.Offer) error {
 
 func (l *Leader) taken(requests []string) (ok bool) {
 	l.cfg.Log.View(func(uint64) {
-		known := l.cfg.State.Data().Requests
+		known := l.cfg.State.Live().Requests
 		ok = !slices.ContainsFunc(requests, func(r string) bool { _, in := known[r]; return !in })
 	})
 	return ok
@@ -151,7 +156,7 @@ func (l *Leader) tell(all bool) {
 	if len(l.waiters) == 0 {
 		return
 	}
-	known := l.cfg.State.Data().Requests
+	known := l.cfg.State.Live().Requests
 	l.waiters = slices.DeleteFunc(l.waiters, func(w waiter) bool {
 		waits := slices.ContainsFunc(w.requests, func(r string) bool { _, in := known[r]; return !in })
 		if waits && !all {
@@ -192,7 +197,7 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 	failed := make(chan error, 1)
 	wg.Go(func() {
 		err := l.cfg.Hosts.Events(ctx, 0, func(num uint64, e southbound.Event) {
-			l.box.event(num, e)
+			l.inbox.event(num, e)
 		})
 		if err != nil && ctx.Err() == nil {
 			failed <- err
@@ -201,12 +206,13 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 	return l.lead(ctx, term, workers, failed)
 }
 
-func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.DeviceID]*worker, failed <-chan error) error {
+func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.DeviceID]*worker,
+	failed <-chan error) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		in, through := l.box.take()
-		in.Left, in.Counters = l.cfg.Hosts.Left, l.counters.latest
+		in, through := l.inbox.take()
+		in.Remaining, in.Counters = l.cfg.Hosts.Remaining, l.counters.latest
 		now := l.cfg.Clock()
 		var entries []state.Entry
 		var act *loop.Actions
@@ -215,14 +221,14 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		if len(in.Counts) > 0 {
 			l.noteLinks()
 		}
-		l.hurry(act.First, in.Devices, now, workers)
+		l.reroute(act.Urgent, in.Devices, now, workers)
 		if err := l.commit(ctx, term, entries); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
 			return err
 		}
-		if len(in.Asks)+len(in.Cancels) > 0 { // one that had been granted before makes no entry
+		if len(in.BandwidthRequests)+len(in.Cancels) > 0 { // one that had been granted before makes no entry
 			l.cfg.Log.View(func(uint64) { l.tell(false) })
 		}
 		if through > 0 {
@@ -247,7 +253,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 			return nil
 		case err := <-failed:
 			return err
-		case <-l.box.ready:
+		case <-l.inbox.ready:
 		case <-timer.C:
 		}
 	}
@@ -289,7 +295,7 @@ func (l *Leader) do(a *loop.Actions, workers map[southbound.DeviceID]*worker) {
 		report("start coflows", h.Start(a.Start))
 	}
 	if len(a.Steer) > 0 {
-		report("steer bundles", h.Steer(a.Steer))
+		report("steer host flows", h.Steer(a.Steer))
 	}
 	if a.Rates != nil {
 		report("set rates", h.SetRates(a.Rates))
@@ -318,7 +324,7 @@ func (l *Leader) setThen(w *worker, s rollout.Set, answered func()) {
 		if err != nil {
 			l.cfg.Logger.Warn("set device", "device", s.Device, "error", err)
 		}
-		l.box.put(func(in *loop.Inputs) {
+		l.inbox.put(func(in *loop.Inputs) {
 			in.Done = append(in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: err})
 		})
 	}
@@ -335,11 +341,11 @@ var (
 	errBusy     = errors.New("too many calls wait for the device")
 )
 
-// JobIDs returns the jobs of requests, for callers that ask after Submit, inside Log.View.
-func JobIDs(s *state.State, requests []string) []controller.JobID {
+// JobIDs returns the jobs of offers, for callers that ask after Submit, inside Log.View.
+func JobIDs(s *state.State, offers []controller.Offer) []controller.JobID {
 	var out []controller.JobID
-	for _, r := range requests {
-		if id, ok := s.Data().Requests[r]; ok {
+	for _, o := range offers {
+		if id, ok := s.Live().Requests[o.Request]; ok {
 			out = append(out, id)
 		}
 	}

@@ -63,8 +63,10 @@ func newLab(t *testing.T, seed uint64, p controller.Policy) *lab {
 	}
 	l.leader = leader.New(leader.Config{State: l.state, Log: l.log, Devices: doors, Hosts: l.hosts, Clock: l.clock,
 		SetTimeout: 100 * time.Millisecond, Retry: 5 * time.Millisecond, Sample: 20 * time.Millisecond,
-		Loop: loop.Config{Policy: p, Paths: l.paths, Seed: seed, Delta: 15 * time.Millisecond, Elephants: 1, Verify: true, Patience: 50 * time.Millisecond,
-			Rollout: rollout.Options{Drain: time.Millisecond, Timeout: 500 * time.Millisecond, Retry: 5 * time.Millisecond}}})
+		Loop: loop.Config{Policy: p, Paths: l.paths, Seed: seed, Delta: 15 * time.Millisecond, ElephantThreshold: 1,
+			Verify:   true,
+			Patience: 50 * time.Millisecond,
+			Rollout:  rollout.Options{Drain: time.Millisecond, Timeout: 500 * time.Millisecond, Retry: 5 * time.Millisecond}}})
 	return l
 }
 
@@ -106,17 +108,20 @@ func (l *lab) finished(n int) func() bool {
 	}
 }
 
-func (l *lab) usable(in southbound.Port) func() bool {
+func (l *lab) inService(in southbound.Port) func() bool {
 	return func() (ok bool) {
-		l.log.View(func(uint64) { ok = l.state.Circuit(in).Phase == controller.Usable })
+		l.log.View(func(uint64) { ok = l.state.Circuit(in).Phase == controller.InService })
 		return ok
 	}
 }
 
-// greedy routes and places whatever comes and reserves a circuit for the first bundle of each coflow whose ports are free.
+// greedy routes and places whatever comes and reserves a circuit for the first host flow of each coflow whose ports are
+// free.
 type greedy struct{ lasts time.Duration }
 
 func (greedy) Wants() controller.KindSet { return ^controller.KindSet(0) }
+
+func (greedy) Capabilities() controller.Capabilities { return controller.Capabilities{Circuits: true} }
 
 func (g greedy) Decide(v *controller.View, _ []controller.Event) *controller.Plan {
 	p := &controller.Plan{Wake: southbound.Never}
@@ -136,10 +141,12 @@ func (g greedy) Decide(v *controller.View, _ []controller.Event) *controller.Pla
 		in, out := southbound.Port(v.HostRack(c.Src[0])), southbound.Port(v.HostRack(c.Dst[0]))
 		if c.Started && !c.Ended[0] && in != out && !used[in] && !used[out+100] {
 			used[in], used[out+100] = true, true
-			p.Reserve = append(p.Reserve, controller.Reservation{In: in, Out: out, NotBefore: v.Now, NotAfter: v.Now + g.lasts, Coflow: c.ID})
+			p.Reserve = append(p.Reserve, controller.CircuitReservation{In: in, Out: out, NotBefore: v.Now, NotAfter: v.Now +
+				g.lasts,
+				Coflow: c.ID})
 		}
 	}
-	slices.SortFunc(p.Reserve, func(a, b controller.Reservation) int { return int(a.In - b.In) })
+	slices.SortFunc(p.Reserve, func(a, b controller.CircuitReservation) int { return int(a.In - b.In) })
 	return p
 }
 
@@ -147,7 +154,9 @@ func bare(name string, flows ...controller.Flow) *controller.Job {
 	return &controller.Job{Name: name, Edges: []controller.Edge{{Kind: controller.Fixed, Flows: flows}}}
 }
 
-func offer(j *controller.Job) []loop.Offer { return []loop.Offer{{Job: j, Request: j.Name}} }
+func offer(j *controller.Job) []controller.Offer {
+	return []controller.Offer{{Job: j, Request: j.Name}}
+}
 
 // TestJobs runs a bare coflow and a shuffle from Submit to their ends, the first over a circuit.
 func TestJobs(t *testing.T) {
@@ -158,21 +167,22 @@ func TestJobs(t *testing.T) {
 		if l.clock() >= 50*time.Millisecond {
 			t.Errorf("ready only after %v, with devices that answer at once", l.clock())
 		}
-		err := l.leader.Submit(t.Context(), append(offer(bare("big", controller.Flow{Src: 0, Dst: 1, Bytes: 1000})), offer(&controller.Job{Name: "sort",
-			Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}, {Tasks: make([]controller.Task, 1)}},
-			Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 100}}})...))
+		err := l.leader.Submit(t.Context(), append(offer(bare("big", controller.Flow{Src: 0, Dst: 1, Bytes: 1000})),
+			offer(&controller.Job{Name: "sort",
+				Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}, {Tasks: make([]controller.Task, 1)}},
+				Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 100}}})...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.until(100*time.Millisecond, "the circuit", l.usable(0))
+		l.until(100*time.Millisecond, "the circuit", l.inService(0))
 		synctest.Wait()
-		if tag := l.hosts.tag(southbound.BundleKey{}); tag != southbound.TagCircuit {
-			t.Errorf("the bundle is sent with tag %d, want the circuit's", tag)
+		if tag := l.hosts.tag(southbound.HostFlowKey{}); tag != southbound.TagCircuit {
+			t.Errorf("the host flow is sent with tag %d, want the circuit's", tag)
 		}
 		l.until(2*time.Second, "both jobs to end", l.finished(2))
 		synctest.Wait()
 		if got := l.hosts.acknowledged(); got != 6 {
-			t.Errorf("%d events are acknowledged, want 6: 3 tasks, 1 and 2 bundles", got)
+			t.Errorf("%d events are acknowledged, want 6: 3 tasks, 1 and 2 host flows", got)
 		}
 		l.end()
 	})
@@ -192,11 +202,12 @@ func TestSilentDevice(t *testing.T) {
 				if got := l.clock(); got != 50*time.Millisecond {
 					t.Errorf("ready after %v, want the patience of 50ms", got)
 				}
-				if err := l.leader.Submit(t.Context(), offer(bare("big", controller.Flow{Src: 0, Dst: 1, Bytes: 1000}))); err != nil {
+				if err := l.leader.Submit(t.Context(),
+					offer(bare("big", controller.Flow{Src: 0, Dst: 1, Bytes: 1000}))); err != nil {
 					t.Fatal(err)
 				}
 				if name != "ocs" {
-					l.until(30*time.Millisecond, "a circuit that has nothing to do with the device", l.usable(0))
+					l.until(30*time.Millisecond, "a circuit that has nothing to do with the device", l.inService(0))
 				}
 				l.until(time.Second, "the job to end", l.finished(1))
 				l.devices[id].become(mood{})
@@ -213,7 +224,7 @@ func (l *lab) astray() string {
 	moving := false
 	l.log.View(func(uint64) {
 		for in, c := range l.state.Data().Circuits {
-			if moving = moving || c.Phase == controller.Moving; c.Phase == controller.Usable {
+			if moving = moving || c.Phase == controller.Reconfiguring; c.Phase == controller.InService {
 				steered[in] = c.Out
 			}
 		}
@@ -282,8 +293,8 @@ func moody(t *testing.T, seed uint64) {
 	l.end()
 }
 
-// TestAckAfterCommit holds events back until what they led to is committed: a leader that dies in between leaves them to
-// the next one.
+// TestAckAfterCommit holds events back until what they led to is committed: a leader that dies in between leaves them
+// to the next one.
 func TestAckAfterCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})
@@ -304,7 +315,7 @@ func TestAckAfterCommit(t *testing.T) {
 			}
 		}
 		l.log.mu.Unlock()
-		wait(t.Context(), time.Second) // the bundle has ended long since
+		wait(t.Context(), time.Second) // the host flow has ended long since
 		if got := l.hosts.acknowledged(); got != 0 {
 			t.Errorf("event %d is acknowledged and not committed", got)
 		}
@@ -345,10 +356,10 @@ func TestTakeover(t *testing.T) {
 				second := newLab(t, 2, greedy{time.Second})
 				l.leader = second.leaderOn(l)
 				l.run()
-				l.until(100*time.Millisecond, "the circuit", l.usable(0))
+				l.until(100*time.Millisecond, "the circuit", l.inService(0))
 				synctest.Wait()
-				if tag := l.hosts.tag(southbound.BundleKey{}); tag != southbound.TagCircuit {
-					t.Errorf("the bundle is sent with tag %d, want the circuit's", tag)
+				if tag := l.hosts.tag(southbound.HostFlowKey{}); tag != southbound.TagCircuit {
+					t.Errorf("the host flow is sent with tag %d, want the circuit's", tag)
 				}
 				l.until(time.Second, "the job to end", l.finished(1))
 				if n := len(l.hosts.events); n != 1 {

@@ -12,7 +12,6 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/leader"
-	"lightloom/controller/loop"
 )
 
 // TestSubmit hands jobs over in all the ways that users may.
@@ -25,7 +24,7 @@ func TestSubmit(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		ctx    context.Context
-		offers []loop.Offer
+		offers []controller.Offer
 		want   string // in the error; "" for none
 	}{
 		{"nothing", nil, nil, ""},
@@ -33,9 +32,10 @@ func TestSubmit(t *testing.T) {
 		{"two", nil, append(offer(good("b")), offer(good("c"))...), ""},
 		{"the same in one batch", nil, append(offer(good("d")), offer(good("d"))...), ""},
 		{"the same again", nil, offer(good("a")), ""},
-		{"no such host", nil, offer(bare("far", controller.Flow{Src: 0, Dst: 99, Bytes: 10})), `job "far": edge 0: flow 0→99: the fabric's hosts are 0 to 3`},
+		{"no such host", nil, offer(bare("far", controller.Flow{Src: 0, Dst: 99, Bytes: 10})),
+			`job "far": edge 0: flow 0→99: the fabric's hosts are 0 to 3`},
 		{"one bad among good", nil, append(offer(good("e")), offer(bare("empty"))...), `job "empty": edge 0: has no flows`},
-		{"no request", nil, []loop.Offer{{Job: good("f")}}, `job "f": no request id`},
+		{"no request", nil, []controller.Offer{{Job: good("f")}}, `job "f": no request id`},
 		{"nobody waits", canceled, offer(good("g")), "context canceled"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,19 +89,22 @@ func TestLeadershipLost(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLab(t, 1, greedy{time.Second})
-				var seat leader.Seat
-				if err := seat.Submit(t.Context(), offer(bare("early", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); !errors.Is(err, leader.ErrVacant) {
-					t.Errorf("a vacant seat answers %v, want ErrVacant", err)
+				var current leader.Current
+				if err := current.Leader().Submit(t.Context(),
+					offer(bare("early", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); !errors.Is(
+					err, leader.ErrVacant) {
+					t.Errorf("without a leadership it answers %v, want ErrVacant", err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				ended := make(chan error, 1)
-				go func() { ended <- seat.Sit(ctx, 1, l.leader) }()
+				go func() { ended <- current.Run(ctx, 1, l.leader) }()
 				<-l.leader.Ready()
-				if !seat.Ready() {
-					t.Error("the seat is not ready, its leader is")
+				if !current.Ready() {
+					t.Error("it is not ready, its leader is")
 				}
-				if err := seat.Submit(t.Context(), offer(bare("taken", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+				if err := current.Leader().Submit(t.Context(),
+					offer(bare("taken", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
 					t.Fatal(err)
 				}
 				l.log.mu.Lock()
@@ -110,7 +113,8 @@ func TestLeadershipLost(t *testing.T) {
 				var wg sync.WaitGroup
 				for i := range 5 {
 					wg.Go(func() {
-						err := l.leader.Submit(t.Context(), offer(bare(fmt.Sprint("late", i), controller.Flow{Src: 0, Dst: 1, Bytes: 10})))
+						err := l.leader.Submit(t.Context(),
+							offer(bare(fmt.Sprint("late", i), controller.Flow{Src: 0, Dst: 1, Bytes: 10})))
 						if !errors.Is(err, leader.ErrStopped) {
 							t.Errorf("a job handed over before the end: %v, want ErrStopped", err)
 						}
@@ -124,11 +128,12 @@ func TestLeadershipLost(t *testing.T) {
 					t.Errorf("the leadership ended with %v, want %v", err, tt.want)
 				}
 				wg.Wait()
-				if err := l.leader.Submit(t.Context(), offer(bare("after", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); !errors.Is(err, leader.ErrStopped) {
+				if err := l.leader.Submit(t.Context(),
+					offer(bare("after", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); !errors.Is(err, leader.ErrStopped) {
 					t.Errorf("after the end: %v, want ErrStopped", err)
 				}
-				if seat.Leader() != nil || seat.Ready() {
-					t.Error("the seat is not vacant after the end")
+				if current.Leader() != nil || current.Ready() {
+					t.Error("there is a leadership after its end")
 				}
 			})
 		})

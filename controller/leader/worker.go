@@ -45,7 +45,7 @@ func (w *worker) read(ctx context.Context) {
 	if err != nil {
 		pause(ctx, w.leader.cfg.Retry)
 	}
-	w.leader.box.put(func(in *loop.Inputs) {
+	w.leader.inbox.put(func(in *loop.Inputs) {
 		in.Seen = append(in.Seen, loop.DeviceSeen{Device: w.id, Seen: seen, Err: err})
 	})
 }
@@ -55,13 +55,13 @@ func (w *worker) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := w.dev.Watch(ctx, func(e southbound.DeviceEvent) {
 			e.Device = w.id
-			w.leader.box.put(func(in *loop.Inputs) { in.Devices = append(in.Devices, e) })
+			w.leader.inbox.put(func(in *loop.Inputs) { in.Devices = append(in.Devices, e) })
 		})
 		if ctx.Err() != nil {
 			return
 		}
 		w.leader.cfg.Logger.Warn("device stream ended", "device", w.id, "error", err)
-		w.leader.box.put(func(in *loop.Inputs) {
+		w.leader.inbox.put(func(in *loop.Inputs) {
 			in.Devices = append(in.Devices, southbound.DeviceEvent{Device: w.id, Kind: southbound.Lost})
 		})
 		pause(ctx, w.leader.cfg.Retry)

@@ -15,9 +15,9 @@ type Pair struct{ Src, Dst southbound.HostID }
 // Bandwidth is what a fabric has to give between two hosts, on the best of the paths between them. Both are at layer 2.
 type Bandwidth struct {
 	Pair
-	Unpledged pathmap.BitsPerSecond // what could be reserved now
-	Fair      pathmap.BitsPerSecond // what one connection more would have at least beside the bundles that send now
-	Paths     int                   // with light
+	Unreserved pathmap.BitsPerSecond // what could be reserved now
+	Fair       pathmap.BitsPerSecond // what one connection more would have at least beside the host flows that send now
+	Paths      int                   // with light
 }
 
 // MaxPairs bounds the pairs of one question.
@@ -41,15 +41,15 @@ func Bandwidths(s *state.State, m *pathmap.Map, pairs []Pair) ([]Bandwidth, erro
 	for i, p := range pairs {
 		b := Bandwidth{Pair: p}
 		eachPath(f, m, p.Src, p.Dst, func(_ southbound.Tag, links []pathmap.LinkID) {
-			u := unpledged(s, links, v.Down, nil)
+			u := unreserved(s, links, v.Down, nil)
 			if u < 0 {
 				return
 			}
 			fair := pathmap.BitsPerSecond(1) << 62
 			for _, l := range links {
-				fair = min(fair, (f.Topology.Link(l).Capacity-s.Pledged(l))/(busy[l]+1))
+				fair = min(fair, (f.Topology.Link(l).Capacity-s.ReservedBandwidth(l))/(busy[l]+1))
 			}
-			b.Unpledged, b.Fair = max(b.Unpledged, u), max(b.Fair, fair)
+			b.Unreserved, b.Fair = max(b.Unreserved, u), max(b.Fair, fair)
 			b.Paths++
 		})
 		out[i] = b
@@ -57,7 +57,7 @@ func Bandwidths(s *state.State, m *pathmap.Map, pairs []Pair) ([]Bandwidth, erro
 	return out, nil
 }
 
-// sending counts the bundles that send on each link over packets.
+// sending counts the host flows that send on each link over packets.
 func sending(s *state.State, m *pathmap.Map) []pathmap.BitsPerSecond {
 	f := s.Fabric()
 	on := make([]pathmap.BitsPerSecond, len(f.Topology.Links()))

@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Cancel is a wish to end a job as it stands. To end one that has ended changes nothing.
+// Cancel is a request to end a job as it stands. To end one that has ended changes nothing.
 type Cancel struct {
 	Job controller.JobID
 	// Refused tells why it cannot be. That it has been is in the state. It is called during Step and must not wait; nil:
@@ -21,7 +21,7 @@ type Cancel struct {
 	Refused func(error)
 }
 
-// ErrNoJob marks a wish about a job that there is not.
+// ErrNoJob marks a request about a job that there is not.
 var ErrNoJob = errors.New("no such job")
 
 func (l *Loop) cancelled(s *state.State, now time.Duration, c Cancel) {
@@ -37,7 +37,8 @@ func (l *Loop) cancelled(s *state.State, now time.Duration, c Cancel) {
 // cancel ends a job once in a pass. What its coflows have carried is what hosts tell; they send nothing more of them.
 func (l *Loop) cancel(s *state.State, now time.Duration, id controller.JobID, expired bool) {
 	j := s.Job(id)
-	if j.Ended != state.Unset || slices.ContainsFunc(l.entries, func(e state.Entry) bool { return e.Kind == state.JobCancelled && e.JobID == id }) {
+	known := l.pass.has(func(e *state.Entry) bool { return e.Kind == state.JobCancelled && e.JobID == id })
+	if j.Ended != state.Unset || known {
 		return
 	}
 	e := state.Entry{Kind: state.JobCancelled, At: now, JobID: id, OK: expired}
@@ -48,22 +49,22 @@ func (l *Loop) cancel(s *state.State, now time.Duration, id controller.JobID, ex
 		}
 		e.Sent = append(e.Sent, s.Sent(c, l.leftOf(c, cf)))
 		l.hold(c, cf)
-		l.touched = append(l.touched, c)
+		l.pending.touch(c)
 	}
-	l.add(e)
-	l.idle.fill()
-	l.freed = true
-	l.note(controller.FabricChanged, now, id, -1, 0) // others have its bandwidth
+	l.pass.add(e)
+	l.reservations.idle.fill()
+	l.pending.freed = true
+	l.pending.note(controller.FabricChanged, now, id, -1, 0) // others have its bandwidth
 }
 
 // leftOf is what hosts say that a coflow has left; all of it where nobody knows.
-func (l *Loop) leftOf(id southbound.CoflowID, c *state.Coflow) *southbound.Left {
-	if l.left != nil {
-		if left, ok := l.left(id); ok && len(left.Base) == len(c.Done) {
+func (l *Loop) leftOf(id southbound.CoflowID, c *state.Coflow) *southbound.Remaining {
+	if l.pass.left != nil {
+		if left, ok := l.pass.left(id); ok && len(left.Base) == len(c.Done) {
 			return &left
 		}
 	}
-	left := southbound.Left{F: 1, Base: make([]float64, len(c.Done))}
+	left := southbound.Remaining{F: 1, Base: make([]float64, len(c.Done))}
 	for r, size := range c.Columns.Size {
 		left.Base[r] = float64(size)
 	}
@@ -73,12 +74,12 @@ func (l *Loop) leftOf(id southbound.CoflowID, c *state.Coflow) *southbound.Left 
 // hold has the rows of a coflow send nothing any more.
 func (l *Loop) hold(id southbound.CoflowID, c *state.Coflow) {
 	for r := range c.Done {
-		l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: id, Row: int32(r)}, Tag: southbound.TagHold})
+		l.pass.steer(id, int32(r), southbound.TagHold)
 	}
 }
 
-// holdCancelled has the bundles of cancelled jobs send nothing: whoever led may have died before it said so, and even
-// before it said that they begin.
+// holdCancelled has the host flows of cancelled jobs send nothing: whoever led may have died before it said so, and
+// even before it said that they begin.
 func (l *Loop) holdCancelled(s *state.State) {
 	for _, j := range s.Live().Jobs {
 		if !j.Cancelled {
@@ -90,7 +91,8 @@ func (l *Loop) holdCancelled(s *state.State) {
 				continue
 			}
 			tags := slices.Repeat([]southbound.Tag{southbound.TagHold}, len(c.Done))
-			l.act.Start = append(l.act.Start, southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Tag: tags})
+			l.pass.act.Start = append(l.pass.act.Start, southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst,
+				Size: c.Columns.Size, Tag: tags})
 			l.hold(id, c)
 		}
 	}

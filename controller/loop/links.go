@@ -25,7 +25,7 @@ type meters struct {
 }
 
 // Links returns what the next view shows of links, by id; nil where nobody counts. It is borrowed until the next Step.
-func (l *Loop) Links() []controller.LinkRate { return l.meters.links }
+func (l *Loop) Links() []controller.LinkRate { return l.decider.meters.links }
 
 // add takes what a switch has counted. Ports that it does not have are passed over.
 func (m *meters) add(now time.Duration, c *DeviceCounts) {
@@ -55,8 +55,8 @@ func (m *meters) add(now time.Duration, c *DeviceCounts) {
 	}
 }
 
-// put notes the rate of a port for the link that leaves it, and, where a host is at the other end and nobody else counts,
-// for the one that enters it; what that one drops is the host's own affair.
+// put notes the rate of a port for the link that leaves it, and, where a host is at the other end and nobody else
+// counts, for the one that enters it; what that one drops is the host's own affair.
 func (m *meters) put(now time.Duration, out pathmap.LinkID, r southbound.PortRate) {
 	if r.Span == 0 {
 		now = 0

@@ -12,9 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestMetersAgainstTwin: devices count, start anew, name ports that they do not have and send the same twice; each link
-// must have the rate that the last two samples of its own port give, or none.
-func TestMetersAgainstTwin(t *testing.T) {
+// TestMetersAgainstReference: devices count, start anew, name ports that they do not have and send the same twice; each
+// link must have the rate that the last two samples of its own port give, or none.
+func TestMetersAgainstReference(t *testing.T) {
 	spec, err := topo.ParseSpec("hybrid:racks=3,hosts=2,spines=2")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,8 @@ func TestMetersAgainstTwin(t *testing.T) {
 				x := southbound.PortCounters{Port: p, At: now}
 				if old := history[key{c.Device, p}]; len(old) > 0 {
 					if x = old[len(old)-1]; r.IntN(5) > 0 { // else the same twice
-						x.At, x.InOctets, x.OutOctets, x.OutDiscards = now, x.InOctets+uint64(r.IntN(1e9)), x.OutOctets+uint64(r.IntN(1e9)), x.OutDiscards+uint64(r.IntN(9))
+						x.At, x.InOctets, x.OutOctets, x.OutDiscards = now, x.InOctets+uint64(r.IntN(1e9)), x.OutOctets+
+							uint64(r.IntN(1e9)), x.OutDiscards+uint64(r.IntN(9))
 					}
 				}
 				c.Ports = append(c.Ports, x)

@@ -11,11 +11,14 @@ import (
 )
 
 // sentOf returns what has been sent of rows that begin again, as far as hosts have told.
-func (l *Loop) sentOf(keys []southbound.BundleKey) (sum pathmap.Bytes) {
+func (l *Loop) sentOf(keys []southbound.HostFlowKey) (sum pathmap.Bytes) {
 	for _, k := range keys {
-		i, found := slices.BinarySearchFunc(l.view.Coflows, k.Coflow, func(c controller.CoflowView, id southbound.CoflowID) int { return cmp.Compare(c.ID, id) })
+		i, found := slices.BinarySearchFunc(l.decider.view.Coflows, k.Coflow,
+			func(c controller.CoflowView, id southbound.CoflowID) int {
+				return cmp.Compare(c.ID, id)
+			})
 		if found {
-			c := &l.view.Coflows[i]
+			c := &l.decider.view.Coflows[i]
 			sum += max(0, c.Size[k.Row]-c.LeftBytes(int(k.Row)))
 		}
 	}
@@ -24,15 +27,15 @@ func (l *Loop) sentOf(keys []southbound.BundleKey) (sum pathmap.Bytes) {
 
 // leave has rows that begin again elsewhere send nothing any more. Their tasks need no such word: a later try voids the
 // one before.
-func (l *Loop) leave(keys []southbound.BundleKey) {
+func (l *Loop) leave(keys []southbound.HostFlowKey) {
 	for i, k := range keys {
-		l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: k, Tag: southbound.TagHold})
+		l.pass.steer(k.Coflow, k.Row, southbound.TagHold)
 		if i == 0 || keys[i-1].Coflow != k.Coflow {
-			l.touched = append(l.touched, k.Coflow)
+			l.pending.touch(k.Coflow)
 		}
 	}
 	if len(keys) > 0 {
-		l.idle.fill()
+		l.reservations.idle.fill()
 	}
 }
 
@@ -44,7 +47,7 @@ func (l *Loop) holdLost(id southbound.CoflowID, c *state.Coflow) {
 	}
 	for r, done := range c.Done {
 		if done {
-			l.act.Steer = append(l.act.Steer, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: id, Row: int32(r)}, Tag: southbound.TagHold})
+			l.pass.steer(id, int32(r), southbound.TagHold)
 		}
 	}
 }

@@ -34,7 +34,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	bare NAME FLOW...                a bare coflow arrives; a flow is SRC>DST:BYTES
 //	shuffle NAME MAPS REDUCES BYTES  a map-reduce job arrives; every task computes for 10 ms
 //	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
-//	ended COFLOW/ROW[@D]...          hosts report bundles, by their clock at D; task ID... reports tasks
+//	ended COFLOW/ROW[@D]...          hosts report host flows, by their clock at D; task ID... reports tasks
 //	ok|refuse|unreachable [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
@@ -208,7 +208,8 @@ func (s *scenario) step() error {
 }
 
 func (s *scenario) lead(args []string) error {
-	cfg := loop.Config{Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond, Elephants: 1000, Verify: true,
+	cfg := loop.Config{Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond, ElephantThreshold: 1000,
+		Verify:  true,
 		Rollout: rollout.Options{Drain: 2 * time.Millisecond, Timeout: 50 * time.Millisecond, Retry: 5 * time.Millisecond}}
 	s.policy.calm = slices.Contains(args, "calm")
 	for _, a := range args {
@@ -241,7 +242,7 @@ func (s *scenario) lead(args []string) error {
 }
 
 func (s *scenario) offer(j *controller.Job) {
-	s.in.Jobs = append(s.in.Jobs, loop.Offer{Job: j, Request: j.Name})
+	s.in.Jobs = append(s.in.Jobs, controller.Offer{Job: j, Request: j.Name})
 }
 
 func (s *scenario) bare(name string, flows []string) error {
@@ -268,14 +269,15 @@ func (s *scenario) shuffle(args []string) error {
 	tasks := func(k int) []controller.Task {
 		return slices.Repeat([]controller.Task{{Compute: 10 * time.Millisecond}}, k)
 	}
-	s.offer(&controller.Job{Name: args[0], Stages: []controller.Stage{{Name: "map", Tasks: tasks(n[0])}, {Name: "reduce", Tasks: tasks(n[1])}},
+	s.offer(&controller.Job{Name: args[0], Stages: []controller.Stage{{Name: "map", Tasks: tasks(n[0])},
+		{Name: "reduce", Tasks: tasks(n[1])}},
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: pathmap.Bytes(n[2])}}})
 	return nil
 }
 
 func (s *scenario) ended(rows []string) error {
 	for _, text := range rows {
-		e := southbound.Event{At: s.now, Kind: southbound.BundleEnded}
+		e := southbound.Event{At: s.now, Kind: southbound.HostFlowEnded}
 		text, at, told := strings.Cut(text, "@")
 		if told {
 			var err error
@@ -304,7 +306,8 @@ func (s *scenario) light(word, text string) error {
 		return err
 	}
 	if word == "stand" {
-		s.effect(&rollout.Set{Device: s.fabric.OCSNode, Change: southbound.Change{Connect: []southbound.CrossConnect{{In: in, Out: out}}}})
+		s.effect(&rollout.Set{Device: s.fabric.OCSNode,
+			Change: southbound.Change{Connect: []southbound.CrossConnect{{In: in, Out: out}}}})
 	}
 	if s.made[in] != out {
 		return fmt.Errorf("the OCS was not asked for it: input %d goes to %d", in, s.made[in])
@@ -320,7 +323,8 @@ func (s *scenario) device(f []string) error {
 		return fmt.Errorf("no device %q", f[1])
 	}
 	tell := func(k southbound.DeviceEventKind, port int) {
-		s.in.Devices = append(s.in.Devices, southbound.DeviceEvent{At: s.now, Device: d, Kind: k, In: southbound.Port(port), Out: southbound.NoPort})
+		s.in.Devices = append(s.in.Devices, southbound.DeviceEvent{At: s.now, Device: d, Kind: k, In: southbound.Port(port),
+			Out: southbound.NoPort})
 	}
 	switch f[0] {
 	case "port":
@@ -353,9 +357,11 @@ func (s *scenario) device(f []string) error {
 func (s *scenario) show() {
 	d := s.state.Data()
 	for _, r := range d.Ledger {
-		fmt.Fprintf(&s.out, "reserved %d→%d [%v, %v) for coflow %d begun=%v%s\n", r.In, r.Out, r.NotBefore, r.NotAfter, r.Coflow, r.Begun, wayText(r.Meanwhile))
+		fmt.Fprintf(&s.out, "reserved %d→%d [%v, %v) for coflow %d begun=%v%s\n", r.In, r.Out, r.NotBefore, r.NotAfter,
+			r.Coflow, r.Begun, fallbackText(r.Fallback))
 	}
-	phases := [...]string{controller.NoCircuit: "none", controller.Moving: "moving", controller.Usable: "usable"}
+	phases := [...]string{controller.NoCircuit: "none", controller.Reconfiguring: "reconfiguring",
+		controller.InService: "in service"}
 	for in, c := range d.Circuits {
 		if c.Out != southbound.NoPort {
 			fmt.Fprintf(&s.out, "circuit %d→%d %s\n", in, c.Out, phases[c.Phase])
@@ -363,9 +369,9 @@ func (s *scenario) show() {
 	}
 	for _, id := range s.state.Active() {
 		for row, done := range s.state.Coflow(id).Done {
-			tag, known := s.hostTags[southbound.BundleKey{Coflow: id, Row: int32(row)}]
+			tag, known := s.hostTags[southbound.HostFlowKey{Coflow: id, Row: int32(row)}]
 			if known && !done {
-				fmt.Fprintf(&s.out, "bundle %d/%d %s\n", id, row, tagText(tag))
+				fmt.Fprintf(&s.out, "host flow %d/%d %s\n", id, row, tagText(tag))
 			}
 		}
 	}

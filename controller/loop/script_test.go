@@ -76,10 +76,10 @@ func numbers(p *controller.Plan, key, value string) error {
 }
 
 func reserve(p *controller.Plan, value string) error {
-	r := controller.Reservation{}
+	r := controller.CircuitReservation{}
 	value, hold := strings.CutSuffix(value, "+hold")
 	if hold {
-		r.Meanwhile = controller.Hold
+		r.Fallback = controller.Hold
 	}
 	pair, rest, _ := strings.Cut(value, "@")
 	span, of, _ := strings.Cut(rest, ":")

@@ -80,14 +80,15 @@ func entryText(e *state.Entry) string {
 		return fmt.Sprintf("%s %d", s, e.Coflow)
 	case state.TaskEnded:
 		return fmt.Sprintf("%s %d at %v", s, e.Task, e.At)
-	case state.BundleEnded:
+	case state.HostFlowEnded:
 		return fmt.Sprintf("%s %d/%d at %v", s, e.Coflow, e.Row, e.At)
-	case state.Reserved:
-		r := e.Reservation
-		return fmt.Sprintf("%s %d→%d [%v, %v) for coflow %d%s", s, r.In, r.Out, r.NotBefore, r.NotAfter, r.Coflow, wayText(r.Meanwhile))
-	case state.ReservationBegun:
+	case state.CircuitReserved:
+		r := e.CircuitReservation
+		return fmt.Sprintf("%s %d→%d [%v, %v) for coflow %d%s", s, r.In, r.Out, r.NotBefore, r.NotAfter, r.Coflow,
+			fallbackText(r.Fallback))
+	case state.CircuitReservationBegun:
 		return fmt.Sprintf("%s of input %d", s, e.Port)
-	case state.ReservationEnded:
+	case state.CircuitReservationEnded:
 		return fmt.Sprintf("%s of input %d: %v", s, e.Port, e.Cause)
 	case state.CircuitIntended:
 		return fmt.Sprintf("%s %d→%d for coflow %d", s, e.Port, e.Out, e.Coflow)
@@ -105,9 +106,9 @@ func entryText(e *state.Entry) string {
 	return s
 }
 
-func wayText(w controller.Way) string {
+func fallbackText(w controller.Fallback) string {
 	if w == controller.Hold {
-		return ", hold meanwhile"
+		return ", fallback hold"
 	}
 	return ""
 }
@@ -121,8 +122,8 @@ func stagesText(s *state.Stages) string {
 
 func eventsText(ev []controller.Event) string {
 	names := [...]string{controller.JobArrived: "JobArrived", controller.CoflowStarted: "CoflowStarted",
-		controller.BundleEnded: "BundleEnded", controller.CoflowEnded: "CoflowEnded", controller.SlotsFreed: "SlotsFreed",
-		controller.ReservationEnded: "ReservationEnded", controller.CircuitUsable: "CircuitUsable",
+		controller.HostFlowEnded: "HostFlowEnded", controller.CoflowEnded: "CoflowEnded", controller.SlotsFreed: "SlotsFreed",
+		controller.CircuitReservationEnded: "CircuitReservationEnded", controller.CircuitInService: "CircuitInService",
 		controller.FabricChanged: "FabricChanged", controller.WakeReached: "WakeReached"}
 	out := ""
 	for _, e := range ev {

@@ -18,7 +18,8 @@ type watching struct {
 	touched [][]pathmap.Pair
 }
 
-func (*watching) Wants() controller.KindSet { return controller.Kinds(controller.FabricChanged) }
+func (*watching) Wants() controller.KindSet             { return controller.Kinds(controller.FabricChanged) }
+func (*watching) Capabilities() controller.Capabilities { return controller.Capabilities{} }
 func (w *watching) Decide(v *controller.View, _ []controller.Event) *controller.Plan {
 	w.changed, w.touched = append(w.changed, slices.Clone(v.Changed)), append(w.touched, slices.Clone(v.Touched))
 	return &controller.Plan{Wake: southbound.Never}

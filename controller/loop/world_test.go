@@ -31,7 +31,7 @@ type world struct {
 	reads    []southbound.DeviceID
 	lying    bool
 	out      strings.Builder
-	hostTags map[southbound.BundleKey]southbound.Tag
+	hostTags map[southbound.HostFlowKey]southbound.Tag
 }
 
 // script is a policy whose plans are written down beforehand.
@@ -47,8 +47,10 @@ func (s *script) Wants() controller.KindSet {
 		return controller.Kinds(controller.JobArrived, controller.WakeReached)
 	}
 	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded, controller.SlotsFreed,
-		controller.ReservationEnded, controller.CircuitUsable, controller.FabricChanged, controller.WakeReached)
+		controller.CircuitReservationEnded, controller.CircuitInService, controller.FabricChanged, controller.WakeReached)
 }
+
+func (*script) Capabilities() controller.Capabilities { return controller.Capabilities{Circuits: true} }
 
 func (s *script) Decide(v *controller.View, ev []controller.Event) *controller.Plan {
 	s.calls++
@@ -66,7 +68,7 @@ func newWorld(text string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{policy: &script{}, hostTags: map[southbound.BundleKey]southbound.Tag{}}
+	w := &world{policy: &script{}, hostTags: map[southbound.HostFlowKey]southbound.Tag{}}
 	if w.fabric, err = topo.New(spec); err != nil {
 		return nil, err
 	}
@@ -76,7 +78,8 @@ func newWorld(text string) (*world, error) {
 	w.state = state.New(w.fabric)
 	dark := slices.Repeat([]southbound.Port{southbound.NoPort}, w.fabric.Racks)
 	w.made = slices.Clone(dark)
-	w.tables = &rollout.Fabric{Fabric: w.fabric, Circuits: dark, Rules: make([][]southbound.Rule, len(w.fabric.Topology.Nodes()))}
+	w.tables = &rollout.Fabric{Fabric: w.fabric, Circuits: dark,
+		Rules: make([][]southbound.Rule, len(w.fabric.Topology.Nodes()))}
 	return w, nil
 }
 
@@ -111,9 +114,10 @@ func (w *world) pass() (again bool, err error) {
 // nothing asks once more at the instant of a pass that says it left nothing: there is nothing indeed.
 func (w *world) nothing(wake time.Duration) error {
 	entries, act, again := w.loop.Step(w.state, w.now, loop.Inputs{})
-	n := len(act.First) + len(act.Start) + len(act.Steer) + len(act.Run) + len(act.Sets) + len(act.Reads) + len(act.Errs)
+	n := len(act.Urgent) + len(act.Start) + len(act.Steer) + len(act.Run) + len(act.Sets) + len(act.Reads) + len(act.Errs)
 	if len(entries)+n > 0 || act.Rates != nil || again != wake {
-		return fmt.Errorf("at %v it said that it had nothing to do until %v, and then does %+v %+v and wakes at %v", w.now, wake, entries, *act, again)
+		return fmt.Errorf("at %v it said that it had nothing to do until %v, and then does %+v %+v and wakes at %v", w.now,
+			wake, entries, *act, again)
 	}
 	return nil
 }
@@ -135,7 +139,7 @@ func (w *world) do(a *loop.Actions) {
 	for _, s := range a.Start {
 		var rows []string
 		for i := range s.Src {
-			key := southbound.BundleKey{Coflow: s.Coflow, Row: int32(i)}
+			key := southbound.HostFlowKey{Coflow: s.Coflow, Row: int32(i)}
 			if _, known := w.hostTags[key]; !known {
 				w.hostTags[key] = s.Tag[i]
 			}
@@ -144,7 +148,7 @@ func (w *world) do(a *loop.Actions) {
 		say("start coflow %d: %s", s.Coflow, strings.Join(rows, ", "))
 	}
 	for _, s := range a.Steer {
-		w.hostTags[s.BundleKey] = s.Tag
+		w.hostTags[s.HostFlowKey] = s.Tag
 		say("steer %d/%d %s", s.Coflow, s.Row, tagText(s.Tag))
 	}
 	if a.Rates != nil {
@@ -157,7 +161,7 @@ func (w *world) do(a *loop.Actions) {
 		}
 		say("run task %d on host %d for %v%s", t.Task, t.Host, t.Compute, again)
 	}
-	for _, s := range slices.Concat(a.First, a.Sets) {
+	for _, s := range slices.Concat(a.Urgent, a.Sets) {
 		say("set %s: %s", w.name(s.Device), changeText(&s.Change))
 		w.sets = append(w.sets, s)
 	}
@@ -223,7 +227,8 @@ func (w *world) lose(in southbound.Port, s southbound.Status) {
 }
 
 func (w *world) tell(in, out southbound.Port, s southbound.Status) {
-	w.in.Devices = append(w.in.Devices, southbound.DeviceEvent{At: w.now, Device: w.fabric.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s})
+	w.in.Devices = append(w.in.Devices, southbound.DeviceEvent{At: w.now, Device: w.fabric.OCSNode,
+		Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s})
 }
 
 func (w *world) seen(d southbound.DeviceID) (s southbound.Seen) {
@@ -234,9 +239,11 @@ func (w *world) seen(d southbound.DeviceID) (s southbound.Seen) {
 		switch {
 		case out == southbound.NoPort:
 		case w.tables.Circuits[in] == out:
-			s.Connections = append(s.Connections, southbound.Connection{In: southbound.Port(in), Out: out, Status: southbound.Connected})
+			s.Connections = append(s.Connections, southbound.Connection{In: southbound.Port(in), Out: out,
+				Status: southbound.Connected})
 		default:
-			s.Connections = append(s.Connections, southbound.Connection{In: southbound.Port(in), Out: out, Status: southbound.PendingConnection})
+			s.Connections = append(s.Connections, southbound.Connection{In: southbound.Port(in), Out: out,
+				Status: southbound.PendingConnection})
 		}
 	}
 	return s
@@ -247,7 +254,9 @@ func (w *world) name(d southbound.DeviceID) string { return w.fabric.Topology.No
 // merge is the plain meaning of a change to a rule table.
 func merge(rules []southbound.Rule, c *southbound.Change) []southbound.Rule {
 	gone := func(m southbound.Match) bool {
-		return slices.Contains(c.Drop, m) || slices.ContainsFunc(c.Rules, func(r southbound.Rule) bool { return r.Match == m })
+		return slices.Contains(c.Drop, m) || slices.ContainsFunc(c.Rules, func(r southbound.Rule) bool {
+			return r.Match == m
+		})
 	}
 	out := slices.DeleteFunc(slices.Clone(rules), func(r southbound.Rule) bool { return gone(r.Match) })
 	out = append(out, c.Rules...)

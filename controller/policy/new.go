@@ -19,17 +19,13 @@ type Info struct {
 	Of    string // the + list of parts that the name stands for, where it is not one itself
 }
 
-// Options change what a name says. A part named here takes the place of the one that answers its question; that is an
-// error where a joint part answers it. "none" for Light takes the circuits away.
+// Options change what a name says.
 type Options struct {
-	Place, Light, Route, Share string
-	// EveryBundle has the policy asked at the end of every bundle too, whatever its parts want.
-	EveryBundle bool
-	// Explain is told why tasks and bundles go where they do, by the parts that can say; nil: nobody wants to know.
+	Overrides
+	// EveryHostFlow has the policy asked at the end of every host flow too, whatever its parts want.
+	EveryHostFlow bool
+	// Explain is told why tasks and host flows go where they do, by the parts that can say; nil disables explanations.
 	Explain route.Teller
-	// Migrate has tasks of running jobs moved where that gains more than so many times its cost; 0: never. An error where
-	// no part of the policy can.
-	Migrate float64
 }
 
 // All returns the presets. Any other + list of parts is a name too, if no two of them answer the same question.
@@ -58,7 +54,7 @@ func Parts() []PartInfo {
 }
 
 // New returns a fresh policy: a preset's name, or any + list of parts. Questions that the name leaves open are answered
-// by fair (place), none (light), shortest (route) and tcp (share).
+// by fair (place), none (circuits), shortest (route) and tcp (share).
 func New(name string, opt Options) (controller.Policy, error) {
 	var c choice
 	list := name
@@ -72,57 +68,40 @@ func New(name string, opt Options) (controller.Policy, error) {
 			return nil, fmt.Errorf("make policy %q: %w", name, err)
 		}
 	}
-	for q, over := range [questions]string{opt.Place, opt.Light, opt.Route, opt.Share} {
+	for q, over := range [questions]string{opt.Place, opt.Circuits, opt.Route, opt.Share} {
 		if err := c.replace(Question(q), over); err != nil {
 			return nil, fmt.Errorf("make policy %q with --%v %s: %w", name, Question(q), over, err)
 		}
 	}
-	parts := c.parts()
-	for _, part := range parts {
-		if t, ok := part.(interface{ Tell(route.Teller) }); ok && opt.Explain != nil {
-			t.Tell(opt.Explain)
-		}
+	c.complete()
+	can := c.capabilities()
+	if opt.Migrate > 0 && !can.Migrates {
+		return nil, fmt.Errorf("make policy %q: %w", name, ErrStays)
 	}
-	if opt.Migrate > 0 {
-		if m, ok := parts[Place].(interface{ Migrate(float64) bool }); !ok || !m.Migrate(opt.Migrate) {
-			return nil, fmt.Errorf("make policy %q: %w", name, ErrStays)
-		}
-	}
-	p := Compose(parts[Place], parts[Light], parts[Route], parts[Share])
-	if c.blind() {
-		p = blind{p}
-	}
-	if opt.EveryBundle {
-		p = always{p}
-	}
-	if e := c.by[Light]; e != nil && e.Relays {
-		p = relaying{p}
+	p := compose(c.parts(opt), can)
+	if opt.EveryHostFlow {
+		p.wants |= controller.Kinds(controller.HostFlowEnded)
 	}
 	return p, nil
 }
 
-// blind is a policy none of whose parts reads what coflows have left: whoever runs it need not find out.
-type blind struct{ controller.Policy }
-
-// Blind implements what package loop asks for.
-func (blind) Blind() bool { return true }
-
-// ErrStays: the policy has no rule by which it could move a running job.
-var ErrStays = errors.New("it never moves what runs, and only crosslayer can")
+// ErrStays says that the policy has no rule by which it could move a running job.
+var ErrStays = errors.New("the policy does not support migration: use crosslayer")
 
 // choice is which entry answers which question.
 type choice struct {
 	by [questions]*entry
 }
 
-// blind says whether all entries are.
-func (c *choice) blind() bool {
+// capabilities are those of all parts together.
+func (c *choice) capabilities() controller.Capabilities {
+	can := controller.Capabilities{Blind: true}
 	for _, e := range c.by {
-		if e != nil && !e.Blind {
-			return false
+		if e != nil {
+			can = can.With(e.Capabilities)
 		}
 	}
-	return true
+	return can
 }
 
 func (c *choice) add(part string) error {
@@ -145,7 +124,7 @@ func (c *choice) replace(q Question, part string) error {
 		return nil
 	case c.by[q] != nil && len(c.by[q].Questions) > 1:
 		return fmt.Errorf("%q decides %s together: choose another policy", c.by[q].Name, names(c.by[q].Questions))
-	case part == "none" && q == Light:
+	case part == "none" && q == Circuits:
 		c.by[q] = nil
 		return nil
 	}
@@ -154,14 +133,15 @@ func (c *choice) replace(q Question, part string) error {
 		return err
 	}
 	if len(e.Questions) > 1 || e.Questions[0] != q {
-		return fmt.Errorf("%q answers %s, not %v; known for %v: %s", part, names(e.Questions), q, q, strings.Join(known(q), ", "))
+		return fmt.Errorf("%q answers %s, not %v; known for %v: %s", part, names(e.Questions), q, q,
+			strings.Join(known(q), ", "))
 	}
 	c.by[q] = e
 	return nil
 }
 
-// parts makes the chosen parts, one by question; a joint entry is made once.
-func (c *choice) parts() [questions]Part {
+// complete answers the questions that are left open.
+func (c *choice) complete() {
 	for q, name := range defaults() {
 		if c.by[q] == nil && name != "" {
 			e, err := find(name)
@@ -171,6 +151,10 @@ func (c *choice) parts() [questions]Part {
 			c.by[q] = e
 		}
 	}
+}
+
+// parts makes the chosen parts, one by question; a joint entry is made once.
+func (c *choice) parts(opt Options) [questions]Part {
 	var parts [questions]Part
 	made := map[*entry][]Part{}
 	for q, e := range c.by {
@@ -178,7 +162,7 @@ func (c *choice) parts() [questions]Part {
 			continue
 		}
 		if made[e] == nil {
-			made[e] = e.make()
+			made[e] = e.make(opt)
 		}
 		parts[q] = made[e][slices.Index(e.Questions, Question(q))]
 	}
@@ -224,12 +208,4 @@ func names(qs []Question) string {
 		all = append(all, q.String())
 	}
 	return strings.Join(all, " and ")
-}
-
-// always is a policy that is asked at the end of every bundle too.
-type always struct{ controller.Policy }
-
-// Wants implements controller.Policy.
-func (a always) Wants() controller.KindSet {
-	return a.Policy.Wants() | controller.Kinds(controller.BundleEnded)
 }

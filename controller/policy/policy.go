@@ -1,6 +1,6 @@
 // Package policy makes policies out of parts and keeps the one visible list of them. A part answers one of four
-// questions: where tasks run, which light paths are set up, which way bundles go, how fast they may send. A joint part
-// answers several at once.
+// questions: where tasks run, which circuits are set up, which paths host flows take, how fast they may send. A joint
+// part answers several at once.
 //
 // It decides only: what it answers is checked and carried out by others.
 package policy
@@ -20,11 +20,16 @@ type wanting interface {
 	Wants() controller.KindSet
 }
 
-// Compose returns a policy that asks the parts in this order: place; light (circuits and the bundles that each
-// carries); route (what is left on packets); share (both). A nil part leaves its question open.
-func Compose(place, light, route, share Part) controller.Policy {
-	c := &composed{}
-	for _, p := range []Part{place, light, route, share} {
+// Compose returns a policy that asks the parts in this order: place;
+// circuits (and the host flows that each carries); route (what is left on packets); share (both). A nil part leaves its
+// question open.
+func Compose(place, circuits, route, share Part) controller.Policy {
+	return compose([questions]Part{place, circuits, route, share}, controller.Capabilities{Circuits: circuits != nil})
+}
+
+func compose(parts [questions]Part, can controller.Capabilities) *composed {
+	c := &composed{can: can}
+	for _, p := range parts {
 		if p == nil {
 			continue
 		}
@@ -40,11 +45,14 @@ func Compose(place, light, route, share Part) controller.Policy {
 
 type composed struct {
 	parts []Part
+	can   controller.Capabilities
 	wants controller.KindSet
 	plan  controller.Plan
 }
 
 func (c *composed) Wants() controller.KindSet { return c.wants }
+
+func (c *composed) Capabilities() controller.Capabilities { return c.can }
 
 func (c *composed) Decide(v *controller.View, ev []controller.Event) *controller.Plan {
 	c.plan.Reset()

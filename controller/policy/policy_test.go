@@ -1,14 +1,13 @@
 package policy_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"lightloom/controller"
 	"lightloom/controller/policy"
 	"lightloom/controller/policy/policytest"
-	"lightloom/southbound"
+	"lightloom/pathmap/tries"
 )
 
 // names returns every preset, and for each part that no preset has, a policy with it.
@@ -27,9 +26,9 @@ func TestConformance(t *testing.T) {
 	for _, name := range names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			views := 200
+			views := tries.Of(50, 200)
 			if strings.Contains(name, "crosslayer") || name == "joint" { // a decision takes milliseconds
-				views = 25
+				views = tries.Of(10, 25)
 			}
 			policytest.Run(t, views, func() controller.Policy {
 				p, err := policy.New(name, policy.Options{})
@@ -42,11 +41,11 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestConformanceOfEstimates: the laws hold for every circuit policy where traffic is an estimate, too, and each of them
-// reserves something for it, unless its racks keep bytes that are in no estimate.
+// TestConformanceOfEstimates: the laws hold for every circuit policy where traffic is an estimate, too, and each of
+// them reserves something for it, unless its racks keep bytes that are in no estimate.
 func TestConformanceOfEstimates(t *testing.T) {
 	for _, p := range policy.Parts() {
-		if p.Questions[0] != policy.Light {
+		if p.Questions[0] != policy.Circuits {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
@@ -57,12 +56,12 @@ func TestConformanceOfEstimates(t *testing.T) {
 				}
 				return made
 			}
-			policytest.RunOn(t, 200, policytest.Estimated, fresh)
+			policytest.RunOn(t, tries.Of(50, 200), policytest.Estimated, fresh)
 			reserved := 0
 			for seed := range uint64(200) {
 				v := policytest.Estimated(seed)
 				for _, r := range fresh().Decide(v, nil).Reserve {
-					if reserved++; r.Coflow != controller.AnyCoflow || v.Traffic.Bytes[r.In][r.Out] < max(v.Elephants, 1) {
+					if reserved++; r.Coflow != controller.AnyCoflow || v.Traffic.Bytes[r.In][r.Out] < max(v.ElephantThreshold, 1) {
 						t.Fatalf("view %d: reserves %+v for %d bytes", seed, r, v.Traffic.Bytes[r.In][r.Out])
 					}
 				}
@@ -89,18 +88,23 @@ func TestNew(t *testing.T) {
 		{"preset", "random+ecmp+sunflow", policy.Options{}, nil},
 		{"any order", "sunflow+ecmp+random", policy.Options{}, nil},
 		{"one part", "maxmin", policy.Options{}, nil},
-		{"replaced", "random+ecmp", policy.Options{Place: "fair", Light: "sunflow", Share: "maxmin"}, nil},
-		{"circuits taken away", "random+ecmp+sunflow", policy.Options{Light: "none"}, nil},
-		{"light beside a joint part", "crosslayer", policy.Options{Light: "sunflow"}, nil},
-		{"misspelt", "random+ecmp+sunflwo", policy.Options{}, []string{`"sunflwo" is unknown`, "known: ", `did you mean "sunflow"?`}},
+		{"replaced", "random+ecmp", policy.Options{Overrides: policy.Overrides{Place: "fair", Circuits: "sunflow",
+			Share: "maxmin"}}, nil},
+		{"circuits taken away", "random+ecmp+sunflow", policy.Options{Overrides: policy.Overrides{Circuits: "none"}}, nil},
+		{"circuits beside a joint part", "crosslayer", policy.Options{Overrides: policy.Overrides{Circuits: "sunflow"}}, nil},
+		{"misspelt", "random+ecmp+sunflwo", policy.Options{},
+			[]string{`"sunflwo" is unknown`, "known: ", `did you mean "sunflow"?`}},
 		{"wild", "zzzzzzzzz", policy.Options{}, []string{"known: ", "crosslayer"}},
 		{"detours", "random+ecmp+rotor-vlb", policy.Options{}, nil},
 		{"empty", "", policy.Options{}, []string{`part "" is unknown`}},
 		{"two of one question", "random+fair+ecmp", policy.Options{}, []string{`"random" and "fair" both answer place`}},
 		{"beside a joint part", "crosslayer+ecmp", policy.Options{}, []string{`"crosslayer" and "ecmp" both answer route`}},
-		{"replaced in a joint part", "crosslayer", policy.Options{Place: "fair"}, []string{`"crosslayer" decides place and route together`}},
-		{"wrong question", "random+ecmp", policy.Options{Route: "sunflow"}, []string{`"sunflow" answers light, not route`, "shortest, ecmp"}},
-		{"joint as a part", "random+ecmp", policy.Options{Route: "crosslayer"}, []string{`"crosslayer" answers place and route, not route`}},
+		{"replaced in a joint part", "crosslayer", policy.Options{Overrides: policy.Overrides{Place: "fair"}},
+			[]string{`"crosslayer" decides place and route together`}},
+		{"wrong question", "random+ecmp", policy.Options{Overrides: policy.Overrides{Route: "sunflow"}},
+			[]string{`"sunflow" answers circuits, not route`, "shortest, ecmp"}},
+		{"joint as a part", "random+ecmp", policy.Options{Overrides: policy.Overrides{Route: "crosslayer"}},
+			[]string{`"crosslayer" answers place and route, not route`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p, err := policy.New(tc.policy, tc.opt)
@@ -145,7 +149,7 @@ func TestWants(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kind, want := range map[controller.Kind]bool{controller.JobArrived: true, controller.SlotsFreed: true,
-		controller.CoflowEnded: true, controller.BundleEnded: false, controller.FabricChanged: true} {
+		controller.CoflowEnded: true, controller.HostFlowEnded: false, controller.FabricChanged: true} {
 		if p.Wants().Has(kind) != want {
 			t.Errorf("wants kind %d: %v", kind, !want)
 		}
@@ -157,51 +161,62 @@ func FuzzNew(f *testing.F) {
 		f.Add(i.Name, "", "", "", "")
 	}
 	f.Add("crosslayer", "fair", "none", "", "tcp")
-	f.Fuzz(func(t *testing.T, name, place, light, route, share string) {
-		p, err := policy.New(name, policy.Options{Place: place, Light: light, Route: route, Share: share})
+	f.Fuzz(func(t *testing.T, name, place, circuits, route, share string) {
+		p, err := policy.New(name, policy.Options{Overrides: policy.Overrides{Place: place, Circuits: circuits, Route: route,
+			Share: share}})
 		if (p == nil) != (err != nil) {
 			t.Errorf("New(%q): %v, %v", name, p, err)
 		}
 	})
 }
 
-// TestBlind: a policy that says it reads nothing of what coflows have left decides the same where it is not told, and one
-// that reads it does not say so.
+// TestBlind: some policies read nothing of what coflows have left (that they decide the same without it is a law of
+// policytest), and one that reads it does not say so.
 func TestBlind(t *testing.T) {
 	blind := 0
-	for _, name := range names() {
-		fresh := func() controller.Policy {
-			p, err := policy.New(name, policy.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return p
+	for _, name := range append(names(), "sebf") {
+		p, err := policy.New(name, policy.Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if b, ok := fresh().(interface{ Blind() bool }); !ok || !b.Blind() {
-			continue
+		if p.Capabilities().Blind {
+			blind++
 		}
-		blind++
-		for seed := range uint64(200) {
-			v := policytest.View(seed)
-			want := text(fresh().Decide(v, nil))
-			for i := range v.Coflows {
-				v.Coflows[i].Left = southbound.Left{Live: v.Coflows[i].Left.Live}
-			}
-			if got := text(fresh().Decide(v, nil)); got != want {
-				t.Fatalf("%s, view %d: decides\n%s\nwhere it is told what is left\n%s", name, seed, got, want)
-			}
+		if name == "sebf" && p.Capabilities().Blind {
+			t.Error("sebf goes by what is left, and says it does not")
 		}
 	}
-	if p, err := policy.New("sebf", policy.Options{}); err != nil || blind < 4 {
-		t.Errorf("%d policies are blind, %v", blind, err)
-	} else if _, ok := p.(interface{ Blind() bool }); ok {
-		t.Error("sebf goes by what is left, and says it does not")
+	if blind < 4 {
+		t.Errorf("%d policies are blind", blind)
 	}
 }
 
-// text writes a plan down, rates and all.
-func text(p *controller.Plan) string {
-	c := *p
-	c.Share = nil
-	return fmt.Sprintf("%+v %+v", c, p.Share)
+// TestCapabilities: a policy can do what its parts can, and lacks what a part that is replaced could.
+func TestCapabilities(t *testing.T) {
+	for _, tc := range []struct {
+		policy string
+		opt    policy.Options
+		want   controller.Capabilities
+	}{
+		{"random+ecmp", policy.Options{}, controller.Capabilities{Blind: true}},
+		{"random+ecmp+sunflow", policy.Options{}, controller.Capabilities{Circuits: true, Wavelengths: true}},
+		{"random+ecmp+sunflow", policy.Options{Overrides: policy.Overrides{Circuits: "none"}},
+			controller.Capabilities{Blind: true}},
+		{"random+ecmp+sunflow", policy.Options{Overrides: policy.Overrides{Circuits: "rotor"}},
+			controller.Capabilities{Circuits: true}},
+		{"rotor-vlb", policy.Options{EveryHostFlow: true}, controller.Capabilities{Circuits: true, Relays: true,
+			Blind: true}},
+		{"crosslayer+sunflow", policy.Options{}, controller.Capabilities{Circuits: true, Wavelengths: true, Migrates: true}},
+		{"crosslayer-paper", policy.Options{}, controller.Capabilities{}},
+		{"joint", policy.Options{}, controller.Capabilities{Circuits: true}},
+		{"coflowsim-sebf", policy.Options{}, controller.Capabilities{Simulated: true}},
+	} {
+		p, err := policy.New(tc.policy, tc.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Capabilities(); got != tc.want {
+			t.Errorf("%s with %+v: %+v, want %+v", tc.policy, tc.opt, got, tc.want)
+		}
+	}
 }

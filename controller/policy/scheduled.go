@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"os"
 
-	"lightloom/controller/policy/light"
-	"lightloom/controller/policy/light/schedule"
+	"lightloom/controller"
+	"lightloom/controller/policy/circuits"
+	"lightloom/controller/policy/circuits/schedule"
 )
 
 // scheduled is the entry of "schedule:FILE": the circuits of a file of nights and days, over and over. Its name holds
@@ -20,5 +21,6 @@ func scheduled(name, file string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &entry{PartInfo{Name: name, Questions: []Question{Light}, Doc: "the circuits of " + file}, func() []Part { return []Part{light.FromFile(s)} }}, nil
+	return &entry{PartInfo{name, []Question{Circuits}, "the circuits of " + file, controller.Capabilities{Circuits: true}},
+		func(Options) []Part { return []Part{circuits.FromFile(s)} }}, nil
 }

@@ -36,7 +36,8 @@ func TestScheduleFile(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.err)
 		}
 	}
-	if _, err := policy.New("random", policy.Options{Light: "schedule:" + good}); err != nil {
+	if _, err := policy.New("random", policy.Options{Overrides: policy.Overrides{Circuits: "schedule:" +
+		good}}); err != nil {
 		t.Errorf("as a replacement: %v", err)
 	}
 }

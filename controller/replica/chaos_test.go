@@ -74,7 +74,8 @@ func (cl *client) check(t *testing.T, entries []string) (acknowledged int) {
 				t.Errorf("acknowledged entry %q is applied %d times", a.entry, n)
 			}
 			if place[a.entry] <= lastPlace || a.index <= lastIndex {
-				t.Errorf("entry %q at place %d, index %d follows place %d, index %d", a.entry, place[a.entry], a.index, lastPlace, lastIndex)
+				t.Errorf("entry %q at place %d, index %d follows place %d, index %d", a.entry, place[a.entry], a.index, lastPlace,
+					lastIndex)
 			}
 			lastPlace, lastIndex = place[a.entry], a.index
 		case errors.Is(a.err, ErrNotLeader) && n != 0:
@@ -86,8 +87,8 @@ func (cl *client) check(t *testing.T, entries []string) (acknowledged int) {
 	return acknowledged
 }
 
-// TestLeaderIsKilledAtRandomIndexes: for forty seeds, over a network that loses, doubles, delays and reorders, the leader
-// is killed at random committed indexes and comes back; once it is cut off instead. Arrivals go on throughout.
+// TestLeaderIsKilledAtRandomIndexes: for forty seeds, over a network that loses, doubles, delays and reorders, the
+// leader is killed at random committed indexes and comes back; once it is cut off instead. Arrivals go on throughout.
 func TestLeaderIsKilledAtRandomIndexes(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {

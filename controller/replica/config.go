@@ -26,8 +26,8 @@ type Timeouts struct {
 	RPC       time.Duration // deadline of one message to a peer, and of a TLS handshake
 }
 
-// DefaultTimeouts suit a LAN or loopback: a leader that dies is replaced after 200–400 ms of silence and a round of votes,
-// seldom two. A leader whose machine is busy has 150 ms to be heard; shorter ones cost spurious elections there.
+// DefaultTimeouts suit a LAN or loopback: a leader that dies is replaced after 200–400 ms of silence and a round of
+// votes, seldom two. A leader whose machine is busy has 150 ms to be heard; shorter ones cost spurious elections there.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Heartbeat: 200 * time.Millisecond,

@@ -79,15 +79,16 @@ func leading(ctx context.Context, nodes []*Node) (*Node, error) {
 	}
 }
 
-// appended appends an entry, once, through whoever leads: on a busy machine heartbeats come late, and others are elected.
-// It returns who led, and the index at which the entry stands, or a later one.
+// appended appends an entry, once, through whoever leads: on a busy machine heartbeats come late, and others are
+// elected. It returns who led, and the index at which the entry stands, or a later one.
 func appended(ctx context.Context, nodes []*Node, e string) (*Node, uint64, error) {
 	for {
 		lead, err := leading(ctx, nodes)
 		if err != nil {
 			return nil, 0, err
 		}
-		// What nobody knew of is decided now: a leader holds all that was committed before its barrier, and adds nothing else.
+		// What nobody knew of is decided now: a leader holds all that was committed before its barrier, and adds nothing
+		// else.
 		if slices.Contains(lead.ledger(), e) {
 			at, _ := lead.Digest()
 			return lead, at, nil
@@ -352,7 +353,10 @@ func TestNewRefusesAnotherLog(t *testing.T) {
 		want   string
 	}{
 		{"one replica less", func(p []Peer) []Peer { return p[:2] }, "belongs to a cluster of 3, not 2"},
-		{"another name", func(p []Peer) []Peer { p[2].ID = "other"; return p }, `has a replica "r2" that is not among the peers`},
+		{"another name", func(p []Peer) []Peer {
+			p[2].ID = "other"
+			return p
+		}, `has a replica "r2" that is not among the peers`},
 	} {
 		if err := start(tc.change); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want it to say %q", tc.name, err, tc.want)
@@ -363,7 +367,9 @@ func TestNewRefusesAnotherLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	if err := start(func(p []Peer) []Peer { return p }); err == nil || !strings.Contains(err.Error(), "another process holds it") {
+	if err := start(func(p []Peer) []Peer {
+		return p
+	}); err == nil || !strings.Contains(err.Error(), "another process holds it") {
 		t.Errorf("a log that is held: %v", err)
 	}
 }

@@ -79,7 +79,8 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	}
 	h := header{index: f.index, term: f.term, digest: f.machine.Digest(), size: uint64(len(state))}
 	if n := int64(headerSize + len(state)); n > f.limit {
-		return nil, fmt.Errorf("take snapshot at index %d: %d bytes, at most %d are taken: raise Limits.Snapshot", f.index, n, f.limit)
+		return nil, fmt.Errorf("take snapshot at index %d: %d bytes, at most %d are taken: raise Limits.Snapshot", f.index, n,
+			f.limit)
 	}
 	return &frozen{head: h.encode(), state: state}, nil
 }
@@ -97,7 +98,8 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 		return fmt.Errorf("restore snapshot of index %d: %w", h.index, err)
 	}
 	if got := f.machine.Digest(); got != h.digest {
-		return fmt.Errorf("restore snapshot of index %d: state has digest %x, snapshot says %x", h.index, got[:6], h.digest[:6])
+		return fmt.Errorf("restore snapshot of index %d: state has digest %x, snapshot says %x", h.index, got[:6],
+			h.digest[:6])
 	}
 	f.moved(h.index, h.term)
 	return nil
@@ -136,7 +138,7 @@ type frozen struct{ head, state []byte }
 func (s *frozen) Persist(sink raft.SnapshotSink) error {
 	for _, b := range [][]byte{s.head, s.state} {
 		if _, err := sink.Write(b); err != nil {
-			sink.Cancel() // the first error is the one to tell
+			_ = sink.Cancel() // the first error is the one to tell
 			return fmt.Errorf("write snapshot: %w", err)
 		}
 	}

@@ -14,12 +14,12 @@ var ErrLost = errors.New("leadership is lost")
 const barrierRetry = 20 * time.Millisecond
 
 // Leadership runs lead whenever this node leads, until ctx ends: after a barrier, so that the machine holds everything
-// that was ever committed, with a context that ends when leadership does, and one at a time: it waits for lead to return
-// before it runs it for a later term. lead appends with AppendIn and its term.
+// that was ever committed, with a context that ends when leadership does, and one at a time: it waits for lead to
+// return before it runs it for a later term. lead appends with AppendIn and its term.
 //
 // lead returning nil has nothing more to do in its term. An error from lead while it still leads ends Leadership, which
-// returns it after handing leadership on: a leader that cannot work must not hold the place. Leadership returns nil when
-// ctx ends and ErrClosed when the node is closed.
+// returns it after handing leadership on: a leader that cannot work must not hold the place. Leadership returns nil
+// when ctx ends and ErrClosed when the node is closed.
 func (n *Node) Leadership(ctx context.Context, lead func(ctx context.Context, term uint64) error) error {
 	for last := uint64(0); ; {
 		t, err := n.track.next(ctx, last)

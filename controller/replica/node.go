@@ -188,8 +188,9 @@ func (n *Node) Close() error {
 	return errors.Join(err, n.store.close())
 }
 
-// drain waits until every append has its answer. Raft forgets the answers it owes when it is shut down; while it runs it
-// gives them at the latest when its lease has run out. A machine that hangs in Apply is not waited for longer than that.
+// drain waits until every append has its answer. Raft forgets the answers it owes when it is shut down; while it runs
+// it gives them at the latest when its lease has run out. A machine that hangs in Apply is not waited for longer than
+// that.
 func (n *Node) drain() {
 	answered := make(chan struct{})
 	go func() {

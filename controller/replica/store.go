@@ -92,7 +92,8 @@ func checkCluster(c *Config, known raft.Configuration) error {
 	}
 	for _, s := range known.Servers {
 		if c.addr(string(s.ID)) == "" {
-			return fmt.Errorf("open log: its cluster has a replica %q that is not among the peers: start with the same peers or an empty directory", s.ID)
+			return fmt.Errorf("open log: its cluster has a replica %q that is not among the peers: start with the same peers "+
+				"or an empty directory", s.ID)
 		}
 	}
 	return nil

@@ -128,7 +128,8 @@ func (b *Base) follow(hops [][]hop, s, d int, tag southbound.Tag, path []pathmap
 		link := t.Link(l)
 		bound = min(bound, int32(b.far[d].up[link.From]))
 		b.transit = b.transit || i > 0 && t.Node(link.From).Role == pathmap.ToR
-		hops[link.From] = append(hops[link.From], hop{southbound.RackID(d), tag, southbound.RackID(s), southbound.Port(link.FromPort), bound})
+		hops[link.From] = append(hops[link.From], hop{southbound.RackID(d), tag, southbound.RackID(s),
+			southbound.Port(link.FromPort), bound})
 	}
 }
 
@@ -166,10 +167,11 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 func (b *Base) SteerAll() { b.all = true }
 
 // Stand has each ToR send the circuit's tag of its own rack's packets into the OCS, for every other rack and whichever
-// circuits stand, so that no move of a circuit changes a table. That is for fabrics with one OCS port a rack, whose hosts
-// send with that tag only while the circuit is usable, and nothing to other racks else: what has no light takes the default
-// way, its backup, as it does where rules come and go with circuits. A packet that was on its way when its circuit moved,
-// and comes out at another rack, finds no such rule there, for its source is not that ToR's: it goes on by the default way.
+// circuits stand, so that no move of a circuit changes a table. That is for fabrics with one OCS port a rack, whose
+// hosts send with that tag only while the circuit is in service, and nothing to other racks else: what has no light
+// takes the default way, its backup, as it does where rules come and go with circuits. A packet that was on its way
+// when its circuit moved, and comes out at another rack, finds no such rule there, for its source is not that ToR's: it
+// goes on by the default way.
 //
 // It is called before anything is told to a switch, and not together with SteerAll.
 func (b *Base) Stand() { b.standing = true }
@@ -183,7 +185,8 @@ func (b *Base) standingRules(d southbound.DeviceID) (rules []southbound.Rule) {
 	for dst := range f.Racks {
 		if int32(dst) != node.Rack && f.OCSUplink[dst] != pathmap.None {
 			rules = append(rules, southbound.Rule{
-				Match:   southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.TagCircuit, Src: southbound.RackID(node.Rack)},
+				Match: southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.TagCircuit,
+					Src: southbound.RackID(node.Rack)},
 				Primary: southbound.Port(f.OCSUplink[node.Rack]),
 				Backup:  b.deflt[node.Rack][dst],
 			})
@@ -198,8 +201,8 @@ func (b *Base) tor(p southbound.Port) southbound.DeviceID {
 }
 
 // CircuitRules are the rules at the ToR of input in that send the circuit's tag, and after SteerAll what has none, into
-// the OCS, with the default way as its backup for the time that the port has no light. After Stand there are none: the ToR
-// has them anyway.
+// the OCS, with the default way as its backup for the time that the port has no light. After Stand there are none: the
+// ToR has them anyway.
 func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 	if b.standing {
 		return nil

@@ -24,7 +24,9 @@ func Lookup(rules []southbound.Rule, dst, src southbound.RackID, tag southbound.
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
 		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack, Tag: southbound.AnyTag},
 	} {
-		i, ok := slices.BinarySearchFunc(rules, m, func(r southbound.Rule, m southbound.Match) int { return compareMatch(r.Match, m) })
+		i, ok := slices.BinarySearchFunc(rules, m, func(r southbound.Rule, m southbound.Match) int {
+			return compareMatch(r.Match, m)
+		})
 		if ok {
 			return rules[i], true
 		}
@@ -48,10 +50,12 @@ func (f *Fabric) Walk(src, dst southbound.RackID, tag southbound.Tag) ([]pathmap
 		l := t.OutPort(at, int32(r.Primary))
 		if l == pathmap.None || f.dark(l) {
 			if r.Backup == southbound.NoPort {
-				return way, fmt.Errorf("rack %d to %d with tag %d: port %d of %s is dark and has no backup", src, dst, tag, r.Primary, t.Node(at).Name)
+				return way, fmt.Errorf("rack %d to %d with tag %d: port %d of %s is dark and has no backup", src, dst, tag,
+					r.Primary, t.Node(at).Name)
 			}
 			if l = t.OutPort(at, int32(r.Backup)); l == pathmap.None || f.dark(l) {
-				return way, fmt.Errorf("rack %d to %d with tag %d: ports %d and %d of %s are dark", src, dst, tag, r.Primary, r.Backup, t.Node(at).Name)
+				return way, fmt.Errorf("rack %d to %d with tag %d: ports %d and %d of %s are dark", src, dst, tag, r.Primary,
+					r.Backup, t.Node(at).Name)
 			}
 		}
 		way = append(way, l)

@@ -33,7 +33,8 @@ func (b *Base) measure() {
 
 // spread is a breadth-first search from a ToR against the direction of packets. Other ToRs are passed only where the
 // fabric says so.
-func (b *Base) spread(to pathmap.NodeID, down func(pathmap.LinkID) bool, queue []pathmap.NodeID) ([]int16, []pathmap.NodeID) {
+func (b *Base) spread(to pathmap.NodeID, down func(pathmap.LinkID) bool, queue []pathmap.NodeID) ([]int16,
+	[]pathmap.NodeID) {
 	t := b.fabric.Topology
 	dist := slices.Repeat([]int16{unreached}, len(t.Nodes()))
 	dist[to] = 0
@@ -45,7 +46,8 @@ func (b *Base) spread(to pathmap.NodeID, down func(pathmap.LinkID) bool, queue [
 		}
 		for _, l := range t.Out(at) {
 			next := t.Link(l).To
-			if role := t.Node(next).Role; dist[next] == unreached && !down(pathmap.Reverse(l)) && (role == pathmap.Switch || role == pathmap.ToR) {
+			if role := t.Node(next).Role; dist[next] == unreached && !down(pathmap.Reverse(l)) &&
+				(role == pathmap.Switch || role == pathmap.ToR) {
 				dist[next] = dist[at] + 1
 				queue = append(queue, next)
 			}
@@ -60,7 +62,8 @@ func (b *Base) passes(n pathmap.NodeID) bool {
 	return role == pathmap.Switch || role == pathmap.ToR && b.fabric.Transit
 }
 
-// behind returns the distance from a rack of the switch that a link leads to, if a packet may be sent there, or unreached.
+// behind returns the distance from a rack of the switch that a link leads to, if a packet may be sent there, or
+// unreached.
 func (b *Base) behind(l pathmap.LinkID, d southbound.RackID) int16 {
 	to := b.fabric.Topology.Link(l).To
 	if to != b.fabric.ToRNode[d] && !b.passes(to) || b.down(l) {

@@ -12,6 +12,7 @@ import (
 	"lightloom/controller/rollout"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -22,7 +23,8 @@ func general(t testing.TB, seed uint64) (*topo.Fabric, *pathmap.Map, *rollout.Ba
 	s := topo.Spec{Kind: topo.FatTreeKind, K: 4, Servers: 1 + r.IntN(16), Paths: 1 + r.IntN(10)}
 	switch r.IntN(3) {
 	case 0:
-		s = topo.Spec{Kind: topo.JellyfishKind, Switches: 5 + r.IntN(6), Degree: 3, Servers: 1 + r.IntN(12), Seed: seed + 1, Paths: 1 + r.IntN(10)}
+		s = topo.Spec{Kind: topo.JellyfishKind, Switches: 5 + r.IntN(6), Degree: 3, Servers: 1 + r.IntN(12), Seed: seed + 1,
+			Paths: 1 + r.IntN(10)}
 	case 1:
 		s = topo.Spec{Kind: topo.FileKind, File: "random.yaml", Text: randomGraph(r), Paths: 1 + r.IntN(10)}
 	}
@@ -112,7 +114,8 @@ func cables(f *topo.Fabric, r *rand.Rand, most int) []bool {
 	down := make([]bool, len(f.Topology.Links()))
 	for range r.IntN(most + 1) {
 		l := 2 * r.IntN(len(down)/2)
-		from, to := f.Topology.Node(f.Topology.Link(pathmap.LinkID(l)).From).Role, f.Topology.Node(f.Topology.Link(pathmap.LinkID(l)).To).Role
+		from, to := f.Topology.Node(f.Topology.Link(pathmap.LinkID(l)).From).Role,
+			f.Topology.Node(f.Topology.Link(pathmap.LinkID(l)).To).Role
 		if from != pathmap.Host && to != pathmap.Host && from != pathmap.OCS && to != pathmap.OCS {
 			down[l], down[l+1] = true, true
 		}
@@ -123,7 +126,7 @@ func cables(f *topo.Fabric, r *rand.Rand, most int) []bool {
 // TestGeneralAvoid: with links down that the tables know of, every packet between racks that are still joined arrives,
 // without help of a backup; a path that is whole is followed.
 func TestGeneralAvoid(t *testing.T) {
-	for seed := range uint64(1500) {
+	for seed := range tries.Of[uint64](400, 1500) {
 		f, m, b := general(t, seed)
 		r := rand.New(rand.NewPCG(seed, 12))
 		down := cables(f, r, 5)
@@ -176,11 +179,11 @@ func reached(f *topo.Fabric, down []bool, from pathmap.NodeID) []bool {
 	return seen
 }
 
-// TestGeneralBackups: whatever ports go dark that the tables do not know of, beside links that they do know of, no packet
-// goes round in circles; and of packets that meet a single dark port, many are saved.
+// TestGeneralBackups: whatever ports go dark that the tables do not know of, beside links that they do know of, no
+// packet goes round in circles; and of packets that meet a single dark port, many are saved.
 func TestGeneralBackups(t *testing.T) {
 	saved, lost := 0, 0
-	for seed := range uint64(1500) {
+	for seed := range tries.Of[uint64](400, 1500) {
 		f, _, b := general(t, seed)
 		r := rand.New(rand.NewPCG(seed, 13))
 		known, unknown := cables(f, r, 2), cables(f, r, 1+int(seed%6))

@@ -35,27 +35,28 @@ type Options struct {
 // the mirrors, wait until the device reports the circuit, steer. Only the ports named are touched, and packets that
 // carry the circuit's tag meanwhile take the default way.
 type Mover struct {
-	fabric  *topo.Fabric
-	base    *Base
-	opt     Options
-	token   uint64
-	lit     []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
-	into    []southbound.Port // by OCS output: the input that was last reported to lead there
-	lights  []int32           // by OCS output: how many inputs are lit to it
-	moves   []*move           // in order of intent
-	busy    [2][]int32        // by OCS input, and output: how many of moves want it
-	drops   []int32           // by OCS input: how many rules of its circuits are to be dropped by moves
-	sets    []Set
-	out     []Settled
-	doubt   bool
-	ready   []*move // memory of Next, as are spare and told
-	spare   []Set
-	told    []Settled
-	free    []*move                   // that are over
-	room    []southbound.CrossConnect // that nobody has been given
-	asks    []uint64                  // tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
-	stirred bool                      // something was told since Next
-	due     time.Duration             // where it is not stirred: when Next has something to do; unknown: nobody has asked
+	fabric    *topo.Fabric
+	base      *Base
+	opt       Options
+	token     uint64
+	lit       []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
+	into      []southbound.Port // by OCS output: the input that was last reported to lead there
+	inputsLit []int32           // by OCS output: how many inputs are lit to it
+	moves     []*move           // in order of intent
+	busy      [2][]int32        // by OCS input, and output: how many of moves want it
+	drops     []int32           // by OCS input: how many rules of its circuits are to be dropped by moves
+	sets      []Set
+	out       []Settled
+	doubt     bool
+	ready     []*move // memory of Next, as are spare and told
+	spare     []Set
+	told      []Settled
+	free      []*move                   // that are over
+	room      []southbound.CrossConnect // that nobody has been given
+	// tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
+	asks    []uint64
+	stirred bool          // something was told since Next
+	due     time.Duration // where it is not stirred: when Next has something to do; unknown: nobody has asked
 }
 
 // Doubt says, once, that a Set of the OCS did not get through, so that it is not known what stands: the caller reads
@@ -115,7 +116,7 @@ func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
 	m := &Mover{fabric: f, base: base, opt: opt, stirred: true}
 	if f.HasOCS() {
 		m.lit = slices.Repeat([]southbound.Port{southbound.NoPort}, f.OCSPorts())
-		m.into, m.lights = slices.Clone(m.lit), make([]int32, f.OCSPorts())
+		m.into, m.inputsLit = slices.Clone(m.lit), make([]int32, f.OCSPorts())
 		m.busy, m.drops = [2][]int32{make([]int32, f.OCSPorts()), make([]int32, f.OCSPorts())}, make([]int32, f.OCSPorts())
 	}
 	return m
@@ -166,8 +167,8 @@ func (m *Mover) giveUp(in, out southbound.Port, displaced []southbound.CrossConn
 	return displaced
 }
 
-// Remove starts to take away a circuit that nothing is to go over any more: its ToR forgets it, the port drains, and the
-// OCS lets go of it. Nothing settles. A move that wants one of the ports meanwhile takes over what is left to do.
+// Remove starts to take away a circuit that nothing is to go over any more: its ToR forgets it, the port drains, and
+// the OCS lets go of it. Nothing settles. A move that wants one of the ports meanwhile takes over what is left to do.
 func (m *Mover) Remove(in, out southbound.Port) {
 	m.stirred = true
 	m.start(in, out, []southbound.CrossConnect{{In: in, Out: out}}).off = true
@@ -178,11 +179,13 @@ func (m *Mover) Busy() bool { return len(m.moves)+len(m.out) > 0 }
 
 // Moving says whether in→out is being moved to.
 func (m *Mover) Moving(in, out southbound.Port) bool {
-	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.in == in && o.out == out && o.phase != abandoned && !o.off })
+	return slices.ContainsFunc(m.moves, func(o *move) bool {
+		return o.in == in && o.out == out && o.phase != abandoned && !o.off
+	})
 }
 
 // Telling says whether a switch may hold a rule of that match because a move has told it of its circuit, which is not
-// known to be usable yet.
+// known to be in service yet.
 func (m *Mover) Telling(d southbound.DeviceID, match southbound.Match) bool {
 	is := func(in, out southbound.Port) bool {
 		return m.base.tor(in) == d && slices.Contains(m.base.CircuitMatches(in, out), match)
@@ -201,7 +204,8 @@ func (m *Mover) Token() uint64 {
 func (m *Mover) Done(now time.Duration, token uint64, err error) {
 	if i := slices.Index(m.asks, token); i >= 0 {
 		m.asks = slices.Delete(m.asks, i, i+1)
-		m.doubt = m.doubt || err != nil && !errors.Is(err, southbound.ErrRefused) // what was to go may stand, and would not be reported as new
+		// what was to go may stand, and would not be reported as new
+		m.doubt = m.doubt || err != nil && !errors.Is(err, southbound.ErrRefused)
 	}
 	for k := 0; k < len(m.moves); k++ {
 		o := m.moves[k]
@@ -289,9 +293,9 @@ func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 		return
 	}
 	if e.Status == southbound.Connected {
-		m.light(e.In, e.Out)
+		m.noteCircuit(e.In, e.Out)
 	} else if m.lit[e.In] == e.Out {
-		m.light(e.In, southbound.NoPort)
+		m.noteCircuit(e.In, southbound.NoPort)
 	}
 	if e.Status != southbound.Connected && e.Status != southbound.Failed && e.Status != southbound.Invalid {
 		return // of interest only as long as it is lit
@@ -375,7 +379,7 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 func (m *Mover) darken(o *move) {
 	o.phase = abandoned
 	if m.lit[o.in] == o.out {
-		m.light(o.in, southbound.NoPort)
+		m.noteCircuit(o.in, southbound.NoPort)
 	}
 	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
 }

@@ -7,16 +7,16 @@ import "lightloom/southbound"
 // Lit returns the output that an input was last reported to be connected to, or NoPort.
 func (m *Mover) Lit(in southbound.Port) southbound.Port { return m.lit[in] }
 
-// light notes where an input leads. What is no port of the OCS is nowhere, whoever says so.
-func (m *Mover) light(in, out southbound.Port) {
+// noteCircuit notes where an input leads. What is no port of the OCS is nowhere, whoever says so.
+func (m *Mover) noteCircuit(in, out southbound.Port) {
 	if out < 0 || int(out) >= len(m.lit) {
 		out = southbound.NoPort
 	}
 	if was := m.lit[in]; was != southbound.NoPort {
-		m.lights[was]--
+		m.inputsLit[was]--
 	}
 	if m.lit[in] = out; out != southbound.NoPort {
-		m.lights[out]++
+		m.inputsLit[out]++
 		m.into[out] = in
 	}
 }
@@ -24,14 +24,15 @@ func (m *Mover) light(in, out southbound.Port) {
 // asked notes that the OCS has been told to make in→out: whatever else held the ports is dark from now on.
 func (m *Mover) asked(in, out southbound.Port) {
 	if m.lit[in] != out {
-		m.light(in, southbound.NoPort)
+		m.noteCircuit(in, southbound.NoPort)
 	}
 	if k := m.into[out]; k != southbound.NoPort && k != in && m.lit[k] == out {
-		m.light(k, southbound.NoPort)
+		m.noteCircuit(k, southbound.NoPort)
 	}
-	for k := 0; m.lights[out] > 1 || m.lights[out] == 1 && m.lit[in] != out; k++ { // others of which nobody has heard that they went
+	// others of which nobody has heard that they went
+	for k := 0; m.inputsLit[out] > 1 || m.inputsLit[out] == 1 && m.lit[in] != out; k++ {
 		if m.lit[k] == out && southbound.Port(k) != in {
-			m.light(southbound.Port(k), southbound.NoPort)
+			m.noteCircuit(southbound.Port(k), southbound.NoPort)
 		}
 	}
 }

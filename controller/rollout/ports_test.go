@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestAskedLikeScan: what the OCS is asked for puts out every other input that is lit to the same output, even where several
-// are said to be, or to lead to no port at all.
+// TestAskedLikeScan: what the OCS is asked for puts out every other input that is lit to the same output, even where
+// several are said to be, or to lead to no port at all.
 func TestAskedLikeScan(t *testing.T) {
 	spec, err := topo.FromArgument("crossbar:ports=5,rate=1Gbps,dark=10ms")
 	if err != nil {
@@ -30,7 +30,8 @@ func TestAskedLikeScan(t *testing.T) {
 			if chance.IntN(3) == 0 {
 				status = southbound.Disconnected
 			}
-			m.Event(0, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out, Status: status})
+			m.Event(0, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out,
+				Status: status})
 			switch {
 			case status == southbound.Connected && (out < 0 || out >= 5):
 				want[in] = southbound.NoPort

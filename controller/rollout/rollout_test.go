@@ -9,6 +9,7 @@ import (
 
 	"lightloom/controller/rollout"
 	"lightloom/pathmap/topo"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -184,16 +185,16 @@ func apply(rules []southbound.Rule, c *southbound.Change) []southbound.Rule {
 // world is a fabric whose devices are slow: Sets take effect in the order of one device, otherwise in any order, may
 // fail, and a circuit is reported a while after it was asked for.
 type world struct {
-	t      *testing.T
-	r      *rand.Rand
-	f      *topo.Fabric
-	x      *rollout.Fabric
-	m      *rollout.Mover
-	now    time.Duration
-	queues map[southbound.DeviceID][]rollout.Set
-	due    []southbound.Port // inputs whose circuit is coming: not lit yet
-	going  []southbound.Port // their outputs
-	usable []southbound.Port // by input: settled as usable, and not displaced since
+	t         *testing.T
+	r         *rand.Rand
+	f         *topo.Fabric
+	x         *rollout.Fabric
+	m         *rollout.Mover
+	now       time.Duration
+	queues    map[southbound.DeviceID][]rollout.Set
+	due       []southbound.Port // inputs whose circuit is coming: not lit yet
+	going     []southbound.Port // their outputs
+	inService []southbound.Port // by input: settled as in service, and not displaced since
 
 	removed int // circuits taken away
 }
@@ -212,7 +213,7 @@ func (w *world) step() {
 	}
 	for _, s := range settled {
 		if s.OK {
-			w.usable[s.In] = s.Out
+			w.inService[s.In] = s.Out
 		}
 	}
 	w.now += time.Duration(w.r.IntN(3)) * time.Millisecond
@@ -240,7 +241,8 @@ func (w *world) step() {
 }
 
 func (w *world) tell(in, out southbound.Port, s southbound.Status) {
-	w.m.Event(w.now, southbound.DeviceEvent{Device: w.f.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s})
+	w.m.Event(w.now, southbound.DeviceEvent{Device: w.f.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out,
+		Status: s})
 }
 
 func (w *world) effect(d southbound.DeviceID) {
@@ -283,7 +285,7 @@ func (w *world) connect(c southbound.CrossConnect) {
 // and wrong racks, and once nobody asks for anything new every circuit stands as it was asked for last.
 func TestMoves(t *testing.T) {
 	removed := 0
-	for seed := range uint64(400) {
+	for seed := range tries.Of[uint64](100, 400) {
 		f, b := fabric(t, "hybrid:racks=5,hosts=1,spines=2", 2)
 		if seed%2 == 1 {
 			b.SteerAll()
@@ -298,17 +300,19 @@ func TestMoves(t *testing.T) {
 // playMoves plays random moves to their end.
 func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *world {
 	r := rand.New(rand.NewPCG(seed, 9))
-	w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.Racks)), queues: map[southbound.DeviceID][]rollout.Set{}, usable: dark(f.Racks),
-		m: rollout.NewMover(f, b, rollout.Options{Drain: time.Millisecond, Retry: time.Millisecond})}
+	w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.Racks)), queues: map[southbound.DeviceID][]rollout.Set{},
+		inService: dark(f.Racks),
+		m:         rollout.NewMover(f, b, rollout.Options{Drain: time.Millisecond, Retry: time.Millisecond})}
 	want := dark(f.Racks)
 	for range 60 {
-		if in, out := southbound.Port(r.IntN(f.Racks)), southbound.Port(r.IntN(f.Racks)); r.IntN(4) == 0 && in != out && want[in] != out {
+		if in, out := southbound.Port(r.IntN(f.Racks)), southbound.Port(r.IntN(f.Racks)); r.IntN(4) == 0 && in != out &&
+			want[in] != out {
 			var displaced []southbound.CrossConnect
 			for k := range want {
 				if southbound.Port(k) == in || want[k] == out {
-					if w.usable[k] != southbound.NoPort {
-						displaced = append(displaced, southbound.CrossConnect{In: southbound.Port(k), Out: w.usable[k]})
-						w.usable[k] = southbound.NoPort
+					if w.inService[k] != southbound.NoPort {
+						displaced = append(displaced, southbound.CrossConnect{In: southbound.Port(k), Out: w.inService[k]})
+						w.inService[k] = southbound.NoPort
 					}
 					want[k] = southbound.NoPort
 				}
@@ -316,9 +320,9 @@ func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *worl
 			want[in] = out
 			w.m.Begin(w.now, in, out, displaced)
 		}
-		if in := r.IntN(f.Racks); r.IntN(10) == 0 && w.usable[in] != southbound.NoPort && w.usable[in] == want[in] {
+		if in := r.IntN(f.Racks); r.IntN(10) == 0 && w.inService[in] != southbound.NoPort && w.inService[in] == want[in] {
 			w.m.Remove(southbound.Port(in), want[in])
-			w.usable[in], want[in] = southbound.NoPort, southbound.NoPort
+			w.inService[in], want[in] = southbound.NoPort, southbound.NoPort
 			w.removed++
 		}
 		w.step()
@@ -330,8 +334,9 @@ func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *worl
 		t.Fatalf("seed %d: moves never end", seed)
 	}
 	for in, out := range want {
-		if out != southbound.NoPort && (w.x.Circuits[in] != out || w.usable[in] != out) {
-			t.Fatalf("seed %d: input %d has circuit %d, steered to %d, want %d", seed, in, w.x.Circuits[in], w.usable[in], out)
+		if out != southbound.NoPort && (w.x.Circuits[in] != out || w.inService[in] != out) {
+			t.Fatalf("seed %d: input %d has circuit %d, steered to %d, want %d", seed, in, w.x.Circuits[in], w.inService[in],
+				out)
 		}
 	}
 	return w

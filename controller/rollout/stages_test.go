@@ -34,7 +34,8 @@ func TestStages(t *testing.T) {
 					}
 				}
 				if now == lit {
-					m.Event(now, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: 0, Out: 1, Status: southbound.Connected})
+					m.Event(now, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: 0, Out: 1,
+						Status: southbound.Connected})
 				}
 				sets, settled := m.Next(now)
 				due = append(due[:0], sets...)

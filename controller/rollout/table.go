@@ -33,8 +33,8 @@ func (w *writer) table(hops []hop) []southbound.Rule {
 	return w.rules
 }
 
-// byTag puts hops of one destination into the order of their tags, and of one tag by source. The result is good until the
-// next call.
+// byTag puts hops of one destination into the order of their tags, and of one tag by source. The result is good until
+// the next call.
 func (w *writer) byTag(hops []hop) []hop {
 	var at [256]int32
 	for _, h := range hops {
@@ -52,7 +52,8 @@ func (w *writer) byTag(hops []hop) []hop {
 	return w.order
 }
 
-// destination writes the rules for one rack: what differs from the way down by tag, and the way down for every other tag.
+// destination writes the rules for one rack: what differs from the way down by tag, and the way down for every other
+// tag.
 func (w *writer) destination(d southbound.RackID, hops []hop) {
 	def, own := w.deflt(d, hops)
 	if def == southbound.NoPort {
@@ -90,7 +91,8 @@ func (w *writer) deflt(d southbound.RackID, hops []hop) (port southbound.Port, o
 func (w *writer) tag(any southbound.Rule, hops []hop, own []hop) {
 	d, tag := hops[0].dst, hops[0].tag
 	if one, bound := w.tree(d, hops); one {
-		if r := w.rule(southbound.Match{Dst: d, Tag: tag, Src: southbound.AnyRack}, hops[0].port, bound, own); !w.does(any, r, bound) {
+		if r := w.rule(southbound.Match{Dst: d, Tag: tag, Src: southbound.AnyRack}, hops[0].port, bound, own); !w.does(any, r,
+			bound) {
 			w.rules = append(w.rules, r)
 		}
 		return

@@ -54,15 +54,15 @@ func (s *State) apply(e *Entry) error {
 		return s.startCoflow(e)
 	case TaskEnded:
 		return s.endTask(e)
-	case BundleEnded:
-		return s.endBundle(e)
+	case HostFlowEnded:
+		return s.endHostFlow(e)
 	case Withdrawn:
 		return s.withdraw(e)
-	case Reserved:
+	case CircuitReserved:
 		return s.reserve(e)
-	case ReservationBegun:
+	case CircuitReservationBegun:
 		return s.begin(e)
-	case ReservationEnded:
+	case CircuitReservationEnded:
 		return s.end(e)
 	case CircuitIntended:
 		return s.intend(e)
@@ -77,16 +77,16 @@ func (s *State) apply(e *Entry) error {
 		return nil
 	case PortSeen:
 		return s.seePort(e)
-	case PledgeMade:
-		return s.pledge(e)
-	case PledgeEnded:
-		return s.unpledge(e)
+	case BandwidthReserved:
+		return s.reserveBandwidth(e)
+	case BandwidthReleased:
+		return s.releaseBandwidth(e)
 	case HostSeen:
 		return s.seeHost(e)
 	case CircuitDropped:
 		return s.drop(e)
-	case CoflowJudged:
-		return s.judge(e)
+	case AdmissionDecided:
+		return s.decideAdmission(e)
 	case JobCancelled:
 		return s.cancel(e)
 	}
@@ -111,7 +111,7 @@ func (s *State) accept(e *Entry) error {
 	j.Open = int32(len(j.Job.Stages) + len(j.Edges))
 	for k := range j.Job.Stages {
 		n := len(j.Job.Stages[k].Tasks)
-		j.Stages = append(j.Stages, Stage{Left: int32(n)})
+		j.Stages = append(j.Stages, Stage{Remaining: int32(n)})
 		for range n {
 			s.d.Tasks = append(s.d.Tasks, Task{Job: j.ID, Stage: int32(k), Host: -1, Started: Unset, Ended: Unset})
 		}
@@ -153,7 +153,7 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 	case j.Cancelled:
 		return ErrStale
 	case j.Placed != Unset:
-		if err := s.checkPieces(j, p); err != nil {
+		if err := s.checkIncremental(j, p); err != nil {
 			return err
 		}
 		if len(p.Move) > 0 {
@@ -165,11 +165,11 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 	case len(p.Move) > 0:
 		return fmt.Errorf("place job %d: it moves tasks of a job that is not placed", p.Job)
 	}
-	if err := s.checkPieces(j, p); err != nil {
+	if err := s.checkIncremental(j, p); err != nil {
 		return err
 	}
 	for i, h := range p.Hosts {
-		if h == controller.NoHost && j.Piecemeal {
+		if h == controller.NoHost && j.Incremental {
 			continue
 		}
 		if h < 0 || int(h) >= len(s.free) {
@@ -188,17 +188,17 @@ func (s *State) place(e *Entry) error {
 		return err
 	}
 	j := s.d.Jobs[p.Job]
-	for _, i := range p.Far {
-		s.task(j, int(i)).Far = true
+	for _, i := range p.NonLocal {
+		s.task(j, int(i)).NonLocal = true
 	}
-	if p.Memo != nil {
-		j.Memo = slices.Clone(p.Memo)
+	if p.PolicyState != nil {
+		j.PolicyState = slices.Clone(p.PolicyState)
 	}
 	if j.Placed != Unset {
 		if len(p.Move) > 0 {
 			s.migrate(j, p, e)
 		}
-		s.rehouse(j, p.Hosts)
+		s.reschedule(j, p.Hosts)
 		return nil
 	}
 	j.Hosts, j.Placed = slices.Clone(p.Hosts), e.At
@@ -209,7 +209,7 @@ func (s *State) place(e *Entry) error {
 			s.free[h] -= s.size(j, i)
 		}
 	}
-	s.noteHomeless(j)
+	s.noteEvicted(j)
 	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })
 	for i := range j.Edges {
 		id := j.FirstCoflow + southbound.CoflowID(i)
@@ -229,11 +229,18 @@ func (s *State) place(e *Entry) error {
 	return nil
 }
 
-// fill gives a coflow its bundles.
+// renew gives the rows of a coflow a generation of their own.
+func (s *State) renew(c *Coflow) {
+	s.rows++
+	c.generation = s.rows
+}
+
+// fill gives a coflow its host flows.
 func (s *State) fill(c *Coflow, columns controller.Columns) {
 	n := len(columns.Src)
 	c.Columns, c.Tag, c.Done, c.Routed, c.Laid = columns, make([]southbound.Tag, n), make([]bool, n), false, nil
-	c.Left, c.Bundles, c.Local = int32(n), int64(n), columns.Local
+	s.renew(c)
+	c.Remaining, c.HostFlows, c.Local = int32(n), int64(n), columns.Local
 	c.Bytes, c.Flows, c.Rack = 0, 0, 0
 	for r := range n {
 		c.Bytes += columns.Size[r]
@@ -251,7 +258,8 @@ func (s *State) coflow(id southbound.CoflowID) (*Coflow, error) {
 	return s.d.Coflows[id], nil
 }
 
-// CheckRouting says why a routing cannot be, or nil. The coflow's job may be placed by one of placing, which come before.
+// CheckRouting says why a routing cannot be, or nil. The coflow's job may be placed by one of placing, which come
+// before.
 func (s *State) CheckRouting(r *controller.Routing, placing []controller.Placement) error {
 	c, err := s.coflow(r.Coflow)
 	switch {
@@ -261,12 +269,14 @@ func (s *State) CheckRouting(r *controller.Routing, placing []controller.Placeme
 		return ErrStale
 	}
 	rows := len(c.Tag)
-	if i := slices.IndexFunc(placing, func(p controller.Placement) bool { return p.Job == c.Job }); i >= 0 && s.d.Jobs[c.Job].Placed == Unset {
+	if i := slices.IndexFunc(placing, func(p controller.Placement) bool {
+		return p.Job == c.Job
+	}); i >= 0 && s.d.Jobs[c.Job].Placed == Unset {
 		j := s.d.Jobs[c.Job]
 		rows = len(controller.Expand(&j.Job, &j.Edges[c.Edge], placing[i].Hosts).Src)
 	}
 	if len(r.Tags) != rows {
-		return fmt.Errorf("route coflow %d: %d tags for %d bundles", r.Coflow, len(r.Tags), rows)
+		return fmt.Errorf("route coflow %d: %d tags for %d host flows", r.Coflow, len(r.Tags), rows)
 	}
 	for _, t := range r.Tags {
 		if _, ok := t.Path(); !ok {
@@ -375,7 +385,7 @@ func (s *State) closeTask(j *Job, i int, e *Entry) {
 		s.free[t.Host] += s.size(j, i)
 	}
 	st := &j.Stages[t.Stage]
-	if st.Left--; st.Left > 0 {
+	if st.Remaining--; st.Remaining > 0 {
 		return
 	}
 	for i := range j.Edges {
@@ -388,7 +398,7 @@ func (s *State) closeTask(j *Job, i int, e *Entry) {
 	s.closeOne(j, e)
 }
 
-func (s *State) endBundle(e *Entry) error {
+func (s *State) endHostFlow(e *Entry) error {
 	c, err := s.coflow(e.Coflow)
 	switch {
 	case err != nil:
@@ -396,14 +406,14 @@ func (s *State) endBundle(e *Entry) error {
 	case c.Ended != Unset:
 		return ErrStale
 	case c.Started == Unset:
-		return fmt.Errorf("end bundle %d of coflow %d: the coflow has not started", e.Row, e.Coflow)
+		return fmt.Errorf("end host flow %d of coflow %d: the coflow has not started", e.Row, e.Coflow)
 	case e.Row < 0 || int(e.Row) >= len(c.Done):
-		return fmt.Errorf("end bundle %d of coflow %d: it has %d", e.Row, e.Coflow, len(c.Done))
+		return fmt.Errorf("end host flow %d of coflow %d: it has %d", e.Row, e.Coflow, len(c.Done))
 	case c.Done[e.Row]:
 		return ErrStale
 	}
 	c.Done[e.Row] = true
-	if c.Left--; s.d.Jobs[c.Job].spent(c) {
+	if c.Remaining--; s.d.Jobs[c.Job].spent(c) {
 		s.endCoflow(s.d.Jobs[c.Job], e.Coflow, c, e)
 	}
 	return nil
@@ -433,7 +443,7 @@ func (s *State) closeOne(j *Job, e *Entry) {
 	if j.Open--; j.Open == 0 {
 		j.Ended = e.At
 		s.turn(j)
-		s.noteHomeless(j)
+		s.noteEvicted(j)
 		s.noteMortal(j)
 		s.finished++
 	}

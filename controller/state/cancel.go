@@ -32,7 +32,7 @@ func (s *State) cancel(e *Entry) error {
 		}
 	}
 	for k := range j.Stages {
-		j.Stages[k].Left, j.Stages[k].Waits, j.Stages[k].Streams = 0, 0, 0
+		j.Stages[k].Remaining, j.Stages[k].Waits, j.Stages[k].Streams = 0, 0, 0
 	}
 	for _, id := range s.coflowsOf(j) {
 		s.cut(j, id, e)
@@ -43,7 +43,7 @@ func (s *State) cancel(e *Entry) error {
 	s.noteMortal(j)
 	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })
 	if placed {
-		s.noteHomeless(j)
+		s.noteEvicted(j)
 		s.forgetStages(j)
 	}
 	return nil
@@ -60,22 +60,22 @@ func (s *State) cut(j *Job, id southbound.CoflowID, e *Entry) {
 	j.Edges[c.Edge].Flows = nil
 	if c.Started == Unset {
 		c.Columns, c.Tag, c.Done, c.Laid, c.byDst = controller.Columns{}, nil, nil, nil, byDst{}
-		c.Bytes, c.Local, c.Rack, c.Bundles, c.Flows = 0, 0, 0, 0, 0
+		c.Bytes, c.Local, c.Rack, c.HostFlows, c.Flows = 0, 0, 0, 0, 0
 	} else {
 		s.carried(j, c, id, e)
 	}
 	for r := range c.Done {
 		c.Done[r] = true
 	}
-	c.Ended, c.Left = e.At, 0
+	c.Ended, c.Remaining = e.At, 0
 	if i, found := slices.BinarySearch(s.active, id); found {
 		s.active = slices.Delete(s.active, i, i+1)
 	}
 	s.ready = slices.DeleteFunc(s.ready, func(r southbound.CoflowID) bool { return r == id })
 }
 
-// carried makes what a started coflow has carried its bytes. What stays within hosts goes on at its part of the rate; of
-// an edge with bytes it was there at once.
+// carried makes what a started coflow has carried its bytes. What stays within hosts goes on at its part of the rate;
+// of an edge with bytes it was there at once.
 func (s *State) carried(j *Job, c *Coflow, id southbound.CoflowID, e *Entry) {
 	sent := Sent{}
 	if i := slices.IndexFunc(e.Sent, func(s Sent) bool { return s.Coflow == id }); i >= 0 {
@@ -87,7 +87,7 @@ func (s *State) carried(j *Job, c *Coflow, id southbound.CoflowID, e *Entry) {
 }
 
 // Sent returns what a started coflow has carried, left being what its rows have left.
-func (s *State) Sent(id southbound.CoflowID, left *southbound.Left) Sent {
+func (s *State) Sent(id southbound.CoflowID, left *southbound.Remaining) Sent {
 	c := s.d.Coflows[id]
 	out := Sent{id, c.Bytes, c.Rack}
 	for r, done := range c.Done {

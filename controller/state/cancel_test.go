@@ -11,6 +11,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -18,13 +19,11 @@ import (
 // slots, hosts that fail, and tasks that are moved.
 func TestCancelWalks(t *testing.T) {
 	f := fabric(t)
-	seeds := uint64(100)
-	if testing.Short() {
-		seeds = 20
-	}
+	seeds := tries.Of[uint64](20, 100)
 	cancelled := 0
 	for seed := range seeds {
-		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 5)), s: state.New(f), seed: seed, lossy: seed%2 == 0, moving: seed%3 == 0, ending: true,
+		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 5)), s: state.New(f), seed: seed, lossy: seed%2 == 0,
+			moving: seed%3 == 0, ending: true,
 			received: map[[2]int]pathmap.Bytes{}}
 		for range 150 {
 			w.step()
@@ -57,19 +56,22 @@ func (w *walk) cancel() state.Entry {
 	id := controller.JobID(w.r.IntN(len(d.Jobs)))
 	e := state.Entry{Kind: state.JobCancelled, JobID: id, OK: w.r.IntN(2) == 0}
 	for _, c := range w.s.CoflowsOf(id) {
-		e.Sent = append(e.Sent, state.Sent{Coflow: c, Bytes: pathmap.Bytes(w.r.IntN(20) - 2), Rack: pathmap.Bytes(w.r.IntN(30))})
+		e.Sent = append(e.Sent, state.Sent{Coflow: c, Bytes: pathmap.Bytes(w.r.IntN(20) - 2),
+			Rack: pathmap.Bytes(w.r.IntN(30))})
 	}
 	return e
 }
 
 // endless is a job of one spout and one bolt of two slots, and a second bolt beside the spout.
 func endless(lifetime time.Duration) *controller.Job {
-	return &controller.Job{Name: "endless", Lifetime: lifetime, Stages: []controller.Stage{{Name: "spout", Tasks: make([]controller.Task, 1)},
-		{Name: "bolt", Tasks: []controller.Task{{Slots: 2}, {}}}},
+	return &controller.Job{Name: "endless", Lifetime: lifetime,
+		Stages: []controller.Stage{{Name: "spout", Tasks: make([]controller.Task, 1)},
+			{Name: "bolt", Tasks: []controller.Task{{Slots: 2}, {}}}},
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 16_000_000, Stream: true}}}
 }
 
-// TestCancel follows an endless stream of 16 Mb/s, half of it between tasks of one host, from its start to its end after
+// TestCancel follows an endless stream of 16 Mb/s, half of it between tasks of one host, from its start to its end
+// after
 // 3 s: its slots are free, what has been carried is its bytes, and 3 s at 8 Mb/s stayed within the host.
 func TestCancel(t *testing.T) {
 	s := state.New(fabric(t))
@@ -78,7 +80,8 @@ func TestCancel(t *testing.T) {
 	before := slices.Clone(v.Free)
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: endless(10 * time.Second)},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 0}}},
-		state.Entry{Kind: state.StageStarted, At: time.Second}, state.Entry{Kind: state.StageStarted, At: time.Second, Stage: 1},
+		state.Entry{Kind: state.StageStarted, At: time.Second}, state.Entry{Kind: state.StageStarted, At: time.Second,
+			Stage: 1},
 		state.Entry{Kind: state.CoflowStarted, At: time.Second})
 	s.FillView(&v, nil)
 	if v.Free[0] != before[0]-2 || v.Free[1] != before[1]-2 {
@@ -94,7 +97,7 @@ func TestCancel(t *testing.T) {
 	if total := c.Bytes + c.Local; total != 23_250_000 { // 10 s, a sixteenth more and a second
 		t.Errorf("11.625 s of 16 Mb/s are %d bytes, want 23.25 MB", total)
 	}
-	left := southbound.Left{F: 1, Base: []float64{float64(c.Columns.Size[0]) - 2_500_000.5}}
+	left := southbound.Remaining{F: 1, Base: []float64{float64(c.Columns.Size[0]) - 2_500_000.5}}
 	sent := s.Sent(0, &left)
 	if sent.Bytes != 2_500_000 {
 		t.Errorf("the coflow has carried %d bytes, want 2500000", sent.Bytes)
@@ -114,20 +117,22 @@ func TestCancel(t *testing.T) {
 	if err := s.Apply(&end); !errors.Is(err, state.ErrStale) {
 		t.Errorf("to cancel it again gives %v, want %v", err, state.ErrStale)
 	}
-	if err := s.Apply(&state.Entry{Kind: state.JobCancelled, JobID: 9}); err == nil || !strings.Contains(err.Error(), "no such job") {
+	if err := s.Apply(&state.Entry{Kind: state.JobCancelled, JobID: 9}); err == nil ||
+		!strings.Contains(err.Error(), "no such job") {
 		t.Errorf("to cancel a job that there is not gives %v", err)
 	}
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: endless(0)}, state.Entry{Kind: state.JobCancelled, JobID: 1})
 	if s.FillView(&v, nil); len(v.Waiting) > 0 || s.Finished() != 2 {
 		t.Errorf("%d jobs wait and %d have finished after one that waited was cancelled", len(v.Waiting), s.Finished())
 	}
-	if err := s.Apply(&state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 1, Hosts: []southbound.HostID{0, 1, 0}}}); !errors.Is(err, state.ErrStale) {
+	if err := s.Apply(&state.Entry{Kind: state.Placed,
+		Placement: &controller.Placement{Job: 1, Hosts: []southbound.HostID{0, 1, 0}}}); !errors.Is(err, state.ErrStale) {
 		t.Errorf("to place a cancelled job gives %v, want %v", err, state.ErrStale)
 	}
 }
 
-// TestStreamWithinHost: a stream whose tasks share hosts has no bundles, and goes on all the same; what it carries within
-// hosts is its rate × its time. When a host is lost, what went on there goes on elsewhere.
+// TestStreamWithinHost: a stream whose tasks share hosts has no host flows, and goes on all the same; what it carries
+// within hosts is its rate × its time. When a host is lost, what went on there goes on elsewhere.
 func TestStreamWithinHost(t *testing.T) {
 	s := state.New(fabric(t))
 	job := endless(0)
@@ -135,7 +140,8 @@ func TestStreamWithinHost(t *testing.T) {
 	job.Stages[1].Tasks = job.Stages[1].Tasks[:1]
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 0}}},
-		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.StageStarted, Stage: 1}, state.Entry{Kind: state.CoflowStarted})
+		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.StageStarted, Stage: 1},
+		state.Entry{Kind: state.CoflowStarted})
 	if s.Finished() != 0 || s.Coflow(0).Ended != state.Unset {
 		t.Fatal("it has ended at once")
 	}
@@ -145,10 +151,11 @@ func TestStreamWithinHost(t *testing.T) {
 		t.Fatalf("%d jobs have ended and coflows %v are active after its host was lost", s.Finished(), s.Active())
 	}
 	again := s.Coflow(1)
-	if !again.Again || len(again.Done) != 1 || again.Columns.Src[0] != 1 || again.Columns.Dst[0] != 2 {
+	if !again.Resent || len(again.Done) != 1 || again.Columns.Src[0] != 1 || again.Columns.Dst[0] != 2 {
 		t.Fatalf("what went on there goes on as %+v", again)
 	}
-	apply(t, s, state.Entry{Kind: state.StageStarted, At: time.Second}, state.Entry{Kind: state.StageStarted, At: time.Second, Stage: 1},
+	apply(t, s, state.Entry{Kind: state.StageStarted, At: time.Second},
+		state.Entry{Kind: state.StageStarted, At: time.Second, Stage: 1},
 		state.Entry{Kind: state.CoflowStarted, At: time.Second, Coflow: 1},
 		state.Entry{Kind: state.JobCancelled, At: 3 * time.Second, Sent: []state.Sent{{Coflow: 1, Bytes: 4_000_000}}})
 	if again.Bytes != 4_000_000 || again.Local != 0 || s.Finished() != 1 {

@@ -26,7 +26,7 @@ func (d *Data) check(f *topo.Fabric) error {
 			return fmt.Errorf("task %d is incomplete", i)
 		}
 	}
-	if err := d.checkPledges(f); err != nil {
+	if err := d.checkBandwidthReservations(f); err != nil {
 		return err
 	}
 	return d.checkCircuits(f)
@@ -57,7 +57,7 @@ func (d *Data) checkJobs(f *topo.Fabric) error {
 		tasks, coflows, again = tasks+j.Tasks(), int(j.FirstCoflow)+len(j.Edges), again+len(j.Redo)
 	}
 	for _, c := range d.Coflows {
-		if c != nil && c.Again {
+		if c != nil && c.Resent {
 			again--
 		}
 	}
@@ -76,12 +76,12 @@ func (d *Data) own(j *Job, before int) bool {
 	}
 	for i, c := range d.Coflows[before : first+len(j.Edges)] {
 		at := before + i
-		if c == nil || c.Again != (at < first) || at >= first && (c.Job != j.ID || int(c.Edge) != at-first) {
+		if c == nil || c.Resent != (at < first) || at >= first && (c.Job != j.ID || int(c.Edge) != at-first) {
 			return false
 		}
 	}
 	for _, id := range j.Redo {
-		if id < 0 || int(id) >= len(d.Coflows) || d.Coflows[id] == nil || !d.Coflows[id].Again || d.Coflows[id].Job != j.ID {
+		if id < 0 || int(id) >= len(d.Coflows) || d.Coflows[id] == nil || !d.Coflows[id].Resent || d.Coflows[id].Job != j.ID {
 			return false
 		}
 	}
@@ -102,7 +102,7 @@ func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
 	}
 	for r := range c.Columns.Src {
 		if a, b := c.Columns.Src[r], c.Columns.Dst[r]; a < 0 || b < 0 || int(a) >= f.Hosts() || int(b) >= f.Hosts() {
-			return fmt.Errorf("has a bundle %d→%d on %d hosts", a, b, f.Hosts())
+			return fmt.Errorf("has a host flow %d→%d on %d hosts", a, b, f.Hosts())
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func (d *Data) checkPairs(f *topo.Fabric, c *Coflow) error {
 			return fmt.Errorf("carries %d bytes again from %d to %d of %d", p.Bytes, p.Src, p.Dst, most)
 		}
 	}
-	if c.Again && (c.Of < 0 || int(c.Of) >= len(d.Coflows)) {
+	if c.Resent && (c.Of < 0 || int(c.Of) >= len(d.Coflows)) {
 		return errors.New("carries again what no coflow had")
 	}
 	return nil
@@ -132,7 +132,8 @@ func (d *Data) checkCircuits(f *topo.Fabric) error {
 		return fmt.Errorf("holds %d circuits, the fabric has %d OCS inputs", len(d.Circuits), want)
 	}
 	for _, r := range d.Ledger {
-		if !f.HasOCS() || !inRange(r.In, f.OCSPorts()) || !inRange(r.Out, f.OCSPorts()) || r.Coflow < controller.AnyCoflow || int(r.Coflow) >= len(d.Coflows) {
+		if !f.HasOCS() || !inRange(r.In, f.OCSPorts()) || !inRange(r.Out, f.OCSPorts()) || r.Coflow < controller.AnyCoflow ||
+			int(r.Coflow) >= len(d.Coflows) {
 			return fmt.Errorf("reservation %d→%d for coflow %d is outside the fabric or the jobs", r.In, r.Out, r.Coflow)
 		}
 	}
@@ -140,7 +141,8 @@ func (d *Data) checkCircuits(f *topo.Fabric) error {
 		return err
 	}
 	for i, c := range d.Circuits {
-		if (c.Out != southbound.NoPort && !inRange(c.Out, f.OCSPorts())) || int(c.Move) >= len(d.Moves) || (c.Out != southbound.NoPort && c.Move < 0) {
+		if (c.Out != southbound.NoPort && !inRange(c.Out, f.OCSPorts())) || int(c.Move) >= len(d.Moves) ||
+			(c.Out != southbound.NoPort && c.Move < 0) {
 			return fmt.Errorf("circuit %d is outside the fabric", i)
 		}
 	}

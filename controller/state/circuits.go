@@ -19,8 +19,8 @@ func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
 // Leads returns where the circuit of an OCS input leads, NoPort where there is none.
 func (s *State) Leads(in southbound.Port) southbound.Port { return s.d.Circuits[in].Out }
 
-// CheckReservation says why a reservation cannot stand on this fabric, or nil. It does not look at the ledger.
-func (s *State) CheckReservation(r *controller.Reservation) error {
+// CheckCircuitReservation says why a reservation cannot stand on this fabric, or nil. It does not look at the ledger.
+func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error {
 	n := len(s.d.Circuits)
 	switch {
 	case !inRange(r.In, n) || !inRange(r.Out, n) || s.rack(r.In) == s.rack(r.Out):
@@ -51,8 +51,10 @@ func (s *State) intend(e *Entry) error {
 	if s.keep > 0 && len(s.d.Moves) >= s.keep {
 		s.forget()
 	}
-	s.d.Moves = append(s.d.Moves, Move{In: e.Port, Out: e.Out, Coflow: e.Coflow, Intent: e.At, Usable: Unset, Ended: Unset})
-	s.d.Circuits[e.Port] = Circuit{Out: e.Out, Phase: controller.Moving, Coflow: e.Coflow, Since: e.At, Move: int32(len(s.d.Moves) - 1)}
+	s.d.Moves = append(s.d.Moves, Move{In: e.Port, Out: e.Out, Coflow: e.Coflow, Intent: e.At, InService: Unset,
+		Ended: Unset})
+	s.d.Circuits[e.Port] = Circuit{Out: e.Out, Phase: controller.Reconfiguring, Coflow: e.Coflow, Since: e.At,
+		Move: int32(len(s.d.Moves) - 1)}
 	s.leads[e.Out] = e.Port
 	return nil
 }
@@ -67,13 +69,13 @@ func (s *State) dark(in southbound.Port, at time.Duration) {
 // Leading returns the input whose circuit leads to an output, NoPort where none does.
 func (s *State) Leading(out southbound.Port) southbound.Port { return s.leads[out] }
 
-// settle records what came of a move: usable, or failed and gone.
+// settle records what came of a move: in service, or failed and gone.
 func (s *State) settle(e *Entry) error {
 	if !inRange(e.Port, len(s.d.Circuits)) {
 		return fmt.Errorf("settle %d→%d: no such port", e.Port, e.Out)
 	}
 	c := &s.d.Circuits[e.Port]
-	if c.Out == southbound.NoPort || c.Out != e.Out || (e.OK && c.Phase == controller.Usable) {
+	if c.Out == southbound.NoPort || c.Out != e.Out || (e.OK && c.Phase == controller.InService) {
 		return ErrStale
 	}
 	m := &s.d.Moves[c.Move]
@@ -81,7 +83,7 @@ func (s *State) settle(e *Entry) error {
 		m.Stages = *e.Stages
 	}
 	if e.OK {
-		c.Phase, c.Since, m.Usable = controller.Usable, e.At, e.At
+		c.Phase, c.Since, m.InService = controller.InService, e.At, e.At
 		_, m.Carried = s.Holding(e.Port)
 		return nil
 	}
@@ -96,7 +98,7 @@ func (s *State) drop(e *Entry) error {
 		return fmt.Errorf("drop %d→%d: no such port", e.Port, e.Out)
 	}
 	c := &s.d.Circuits[e.Port]
-	if c.Phase != controller.Usable || c.Out != e.Out {
+	if c.Phase != controller.InService || c.Out != e.Out {
 		return ErrStale
 	}
 	s.d.Moves[c.Move].Ended = e.At
@@ -105,14 +107,14 @@ func (s *State) drop(e *Entry) error {
 }
 
 // Carries says whether a reservation carries a row of a coflow.
-func (s *State) Carries(r *controller.Reservation, id southbound.CoflowID, c *Coflow, row int) bool {
+func (s *State) Carries(r *controller.CircuitReservation, id southbound.CoflowID, c *Coflow, row int) bool {
 	return (r.Coflow == id || r.Coflow == controller.AnyCoflow) &&
 		s.RackOf(c.Columns.Src[row]) == s.rack(r.In) && s.RackOf(c.Columns.Dst[row]) == s.rack(r.Out)
 }
 
 // AppendTags appends the tag that each row of a coflow should be sent with now: the circuit's where a begun
-// reservation carries it and the circuit is usable, TagHold where a reservation says so meanwhile or the fabric carries
-// bytes between racks over circuits only, else its route's.
+// reservation carries it and the circuit is in service, TagHold where a reservation says so meanwhile or the fabric
+// carries bytes between racks over circuits only, else its route's.
 func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []southbound.Tag {
 	c := s.d.Coflows[id]
 	base := len(buf)
@@ -120,7 +122,7 @@ func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []south
 	if len(s.d.Circuits) == 0 {
 		return buf
 	}
-	lit, held := s.waysOf(id)
+	lit, held := s.circuitsOf(id)
 	only := controller.CircuitsOnly(s.fabric)
 	for row := range c.Tag {
 		in, out := s.RackOf(c.Columns.Src[row]), s.RackOf(c.Columns.Dst[row])
@@ -149,9 +151,9 @@ func (s *State) isLit(lit []southbound.RackID, from, to southbound.RackID) bool 
 	return false
 }
 
-// waysOf returns the racks that usable circuits lead to that carry a coflow, by input, AnyRack for none; and the pairs that
-// hold its bundles until they have one.
-func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.RackID, held map[[2]southbound.RackID]bool) {
+// circuitsOf returns the racks that circuits in service lead to that carry a coflow, by input, AnyRack for none; and
+// the pairs that hold its host flows until they have one.
+func (s *State) circuitsOf(id southbound.CoflowID) (lit []southbound.RackID, held map[[2]southbound.RackID]bool) {
 	lit = slices.Repeat([]southbound.RackID{southbound.AnyRack}, len(s.d.Circuits))
 	for in := range s.ledger.byIn {
 		all := s.ledger.byIn[in].live()
@@ -164,9 +166,9 @@ func (s *State) waysOf(id southbound.CoflowID) (lit []southbound.RackID, held ma
 				continue
 			}
 			switch at := s.d.Circuits[in]; {
-			case r.Begun && at.Phase == controller.Usable && at.Out == r.Out:
+			case r.Begun && at.Phase == controller.InService && at.Out == r.Out:
 				lit[in] = s.rack(r.Out)
-			case r.Meanwhile == controller.Hold:
+			case r.Fallback == controller.Hold:
 				if held == nil {
 					held = map[[2]southbound.RackID]bool{}
 				}
@@ -185,7 +187,7 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 	}
 	held := controller.CircuitsOnly(s.fabric) && from != to
 	for w := 0; w < len(s.d.Circuits); w += s.fabric.Racks {
-		lit, hold := s.wayOver(southbound.Port(w+int(from)), southbound.Port(w+int(to)), id)
+		lit, hold := s.circuitOver(southbound.Port(w+int(from)), southbound.Port(w+int(to)), id)
 		if lit {
 			return southbound.TagCircuit
 		}
@@ -197,9 +199,9 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 	return c.Tag[row]
 }
 
-// wayOver says whether a usable circuit from one port to another carries a coflow, and whether a reservation of it has
-// bundles wait for that.
-func (s *State) wayOver(in, out southbound.Port, id southbound.CoflowID) (lit, held bool) {
+// circuitOver says whether a circuit in service from one port to another carries a coflow, and whether a reservation of
+// it has host flows wait for that.
+func (s *State) circuitOver(in, out southbound.Port, id southbound.CoflowID) (lit, held bool) {
 	all := s.ledger.byIn[in].live()
 	for i := range all {
 		r := &all[i]
@@ -209,10 +211,10 @@ func (s *State) wayOver(in, out southbound.Port, id southbound.CoflowID) (lit, h
 		if r.Out != out || r.Coflow != id && r.Coflow != controller.AnyCoflow {
 			continue
 		}
-		if at := s.d.Circuits[in]; r.Begun && at.Phase == controller.Usable && at.Out == out {
+		if at := s.d.Circuits[in]; r.Begun && at.Phase == controller.InService && at.Out == out {
 			return true, held
 		}
-		held = held || r.Meanwhile == controller.Hold
+		held = held || r.Fallback == controller.Hold
 	}
 	return false, held
 }

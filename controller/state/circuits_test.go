@@ -12,55 +12,61 @@ import (
 	"lightloom/southbound"
 )
 
-// TestTags checks where each bundle goes at every stage of a reservation and its circuit.
+// TestTags checks where each host flow goes at every stage of a reservation and its circuit.
 func TestTags(t *testing.T) {
 	const packets, hold, circuit = southbound.Tag(2), southbound.TagHold, southbound.TagCircuit
-	begin := state.Entry{Kind: state.ReservationBegun, Port: 0}
+	begin := state.Entry{Kind: state.CircuitReservationBegun, Port: 0}
 	intend := state.Entry{Kind: state.CircuitIntended, Port: 0, Out: 1}
 	settle := state.Entry{Kind: state.CircuitSettled, Port: 0, Out: 1, OK: true}
 	for _, tt := range []struct {
-		name    string
-		of      southbound.CoflowID
-		way     controller.Way
-		entries []state.Entry
-		want    southbound.Tag // of the bundle from rack 0 to 1
+		name     string
+		of       southbound.CoflowID
+		fallback controller.Fallback
+		entries  []state.Entry
+		want     southbound.Tag // of the host flow from rack 0 to 1
 	}{
-		{"reserved, packets meanwhile", 0, controller.Packets, nil, packets},
-		{"reserved, hold meanwhile", 0, controller.Hold, nil, hold},
-		{"being made, packets meanwhile", 0, controller.Packets, []state.Entry{begin, intend}, packets},
-		{"being made, hold meanwhile", 0, controller.Hold, []state.Entry{begin, intend}, hold},
-		{"usable", 0, controller.Hold, []state.Entry{begin, intend, settle}, circuit},
-		{"usable for anyone", controller.AnyCoflow, controller.Packets, []state.Entry{begin, intend, settle}, circuit},
-		{"usable, not begun", 0, controller.Packets, []state.Entry{intend, settle}, packets},
-		{"usable, for another coflow", 1, controller.Hold, []state.Entry{begin, intend, settle}, packets},
-		{"leads elsewhere", 0, controller.Packets, []state.Entry{begin, {Kind: state.CircuitIntended, Port: 0, Out: 2}, {Kind: state.CircuitSettled, Port: 0, Out: 2, OK: true}}, packets},
-		{"over", 0, controller.Hold, []state.Entry{begin, intend, settle, {Kind: state.ReservationEnded, Port: 0}}, packets},
+		{"reserved, fallback packets", 0, controller.Packets, nil, packets},
+		{"reserved, fallback hold", 0, controller.Hold, nil, hold},
+		{"being made, fallback packets", 0, controller.Packets, []state.Entry{begin, intend}, packets},
+		{"being made, fallback hold", 0, controller.Hold, []state.Entry{begin, intend}, hold},
+		{"in-service", 0, controller.Hold, []state.Entry{begin, intend, settle}, circuit},
+		{"in service for anyone", controller.AnyCoflow, controller.Packets, []state.Entry{begin, intend, settle}, circuit},
+		{"in service, not begun", 0, controller.Packets, []state.Entry{intend, settle}, packets},
+		{"in service, for another coflow", 1, controller.Hold, []state.Entry{begin, intend, settle}, packets},
+		{"leads elsewhere", 0, controller.Packets, []state.Entry{begin, {Kind: state.CircuitIntended, Port: 0, Out: 2},
+			{Kind: state.CircuitSettled, Port: 0, Out: 2, OK: true}}, packets},
+		{"over", 0, controller.Hold, []state.Entry{begin, intend, settle, {Kind: state.CircuitReservationEnded, Port: 0}},
+			packets},
 		{"failed", 0, controller.Hold, []state.Entry{begin, intend, {Kind: state.CircuitSettled, Port: 0, Out: 1}}, hold},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := state.New(fabric(t)) // two hosts a rack
 			flows := []controller.Flow{{Src: 0, Dst: 2, Bytes: 5}, {Src: 0, Dst: 4, Bytes: 5}}
 			for range 2 {
-				apply(t, s, state.Entry{Kind: state.JobAccepted, Job: &controller.Job{Name: "bare", Edges: []controller.Edge{{Kind: controller.Fixed, Flows: flows}}}})
+				apply(t, s, state.Entry{Kind: state.JobAccepted,
+					Job: &controller.Job{Name: "bare", Edges: []controller.Edge{{Kind: controller.Fixed, Flows: flows}}}})
 			}
-			apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 0}}, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 1}},
+			apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 0}},
+				state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 1}},
 				state.Entry{Kind: state.Routed, Routing: &controller.Routing{Coflow: 0, Tags: []southbound.Tag{packets, packets}}},
-				state.Entry{Kind: state.Reserved, Reservation: &controller.Reservation{In: 0, Out: 1, NotAfter: 50, Coflow: tt.of, Meanwhile: tt.way}})
+				state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1,
+					NotAfter: 50, Coflow: tt.of,
+					Fallback: tt.fallback}})
 			apply(t, s, tt.entries...)
 			if got, want := s.AppendTags(nil, 0), []southbound.Tag{tt.want, packets}; !slices.Equal(got, want) {
-				t.Errorf("tags %v, want %v: the second bundle goes to rack 2 and is nobody's", got, want)
+				t.Errorf("tags %v, want %v: the second host flow goes to rack 2 and is nobody's", got, want)
 			}
 		})
 	}
 }
 
-// TestOutage compares the outage to be reckoned with against sorting all moves.
-func TestOutage(t *testing.T) {
+// TestReconfigurationDelay compares the reconfiguration delay to be reckoned with against sorting all moves.
+func TestReconfigurationDelay(t *testing.T) {
 	const model = 77 * time.Millisecond
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		s := state.New(fabric(t))
-		var took []time.Duration // of those that became usable
+		var took []time.Duration // of those that came into service
 		for i := range r.IntN(100) {
 			at, out := time.Duration(i)*time.Second, time.Duration(1+r.IntN(1000))*time.Microsecond
 			ok := r.IntN(3) > 0
@@ -81,7 +87,7 @@ func TestOutage(t *testing.T) {
 				}
 			}
 		}
-		if got := s.Outage(model); got != want {
+		if got := s.ReconfigurationDelay(model); got != want {
 			t.Fatalf("seed %d: %v after %d moves, want %v", seed, got, len(took), want)
 		}
 	}
@@ -99,14 +105,15 @@ func TestCheckRouting(t *testing.T) {
 		want    string
 	}{
 		{"placed by the same plan", controller.Routing{Tags: make([]southbound.Tag, 2)}, placing, ""},
-		{"not placed", controller.Routing{Tags: make([]southbound.Tag, 2)}, nil, "2 tags for 0 bundles"},
-		{"too few", controller.Routing{Tags: make([]southbound.Tag, 1)}, placing, "1 tags for 2 bundles"},
+		{"not placed", controller.Routing{Tags: make([]southbound.Tag, 2)}, nil, "2 tags for 0 host flows"},
+		{"too few", controller.Routing{Tags: make([]southbound.Tag, 1)}, placing, "1 tags for 2 host flows"},
 		{"circuit", controller.Routing{Tags: []southbound.Tag{0, southbound.TagCircuit}}, placing, "not a packet path"},
 		{"no such coflow", controller.Routing{Coflow: 3}, placing, "no such coflow"},
 		{"below zero", controller.Routing{Coflow: -1}, placing, "no such coflow"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if err := s.CheckRouting(&tt.r, tt.placing); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			if err := s.CheckRouting(&tt.r, tt.placing); (err == nil) != (tt.want == "") || err != nil &&
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})
@@ -122,7 +129,8 @@ func TestNames(t *testing.T) {
 	for c := state.RanOut; c <= state.Broken; c++ {
 		seen[c.String()] = true
 	}
-	if len(seen) != 15+4 || seen[""] || state.Kind(0).String() != "kind(0)" || state.Kind(99).String() != "kind(99)" || state.Cause(9).String() != "cause(9)" {
+	if len(seen) != 15+4 || seen[""] || state.Kind(0).String() != "kind(0)" || state.Kind(99).String() != "kind(99)" ||
+		state.Cause(9).String() != "cause(9)" {
 		t.Errorf("names: %v", seen)
 	}
 }

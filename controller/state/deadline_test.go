@@ -18,7 +18,8 @@ func TestDeadlineInView(t *testing.T) {
 	for i, deadline := range []time.Duration{0, time.Second} {
 		job := &controller.Job{Name: "j", Arrival: time.Minute, Deadline: deadline,
 			Edges: []controller.Edge{{Flows: []controller.Flow{{Dst: 1, Bytes: 1}}}}}
-		for _, e := range []Entry{{Kind: JobAccepted, Job: job}, {Kind: Placed, Placement: &controller.Placement{Job: controller.JobID(i)}}} {
+		for _, e := range []Entry{{Kind: JobAccepted, Job: job},
+			{Kind: Placed, Placement: &controller.Placement{Job: controller.JobID(i)}}} {
 			if err := s.Apply(&e); err != nil {
 				t.Fatal(err)
 			}

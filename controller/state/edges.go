@@ -18,7 +18,8 @@ type edges struct {
 const block = 16
 
 func newEdges(ports int) edges {
-	return edges{slices.Repeat([]time.Duration{southbound.Never}, ports), slices.Repeat([]time.Duration{southbound.Never}, (ports+block-1)/block)}
+	return edges{slices.Repeat([]time.Duration{southbound.Never}, ports),
+		slices.Repeat([]time.Duration{southbound.Never}, (ports+block-1)/block)}
 }
 
 func (e *edges) set(port southbound.Port, at time.Duration) {
@@ -42,8 +43,8 @@ func (e *edges) first() time.Duration {
 	return first
 }
 
-// due calls f with each block some of whose instants have come, ascending: its first port, and a bit for each of those, the
-// lowest for the first.
+// due calls f with each block some of whose instants have come, ascending: its first port, and a bit for each of those,
+// the lowest for the first.
 func (e *edges) due(now time.Duration, f func(first southbound.Port, bits uint64)) {
 	for b, least := range e.least {
 		if least > now {

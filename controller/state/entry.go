@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -15,33 +16,36 @@ type Kind uint8
 
 // Facts, commitments and outcomes. Which fields of an Entry each uses is said beside it.
 const (
-	JobAccepted      Kind = iota + 1 // Job, Request
-	Placed                           // Placement
-	Routed                           // Routing
-	StageStarted                     // JobID, Stage
-	CoflowStarted                    // Coflow
-	TaskEnded                        // Task
-	BundleEnded                      // Coflow, Row
-	Withdrawn                        // Coflow: its unbegun reservations go
-	Reserved                         // Reservation
-	ReservationBegun                 // Port (input)
-	ReservationEnded                 // Port (input), Cause
-	CircuitIntended                  // Port (input), Out, Coflow
-	CircuitSettled                   // Port (input), Out, Stages, OK
-	Planned                          // Wake, Anneal
-	PortSeen                         // Device, Port, OK (lit)
-	HostSeen                         // Host, OK (up)
-	CircuitDropped                   // Port (input), Out
-	PledgeMade                       // Pledge, Request
-	PledgeEnded                      // PledgeID
-	CoflowJudged                     // Coflow, OK (admitted)
-	JobCancelled                     // JobID, Sent, OK (its lifetime was over)
+	JobAccepted             Kind = iota + 1 // Job, Request
+	Placed                                  // Placement
+	Routed                                  // Routing
+	StageStarted                            // JobID, Stage
+	CoflowStarted                           // Coflow
+	TaskEnded                               // Task
+	HostFlowEnded                           // Coflow, Row
+	Withdrawn                               // Coflow: its unbegun reservations go
+	CircuitReserved                         // CircuitReservation
+	CircuitReservationBegun                 // Port (input)
+	CircuitReservationEnded                 // Port (input), Cause
+	CircuitIntended                         // Port (input), Out, Coflow
+	CircuitSettled                          // Port (input), Out, Stages, OK
+	Planned                                 // Wake, Anneal
+	PortSeen                                // Device, Port, OK (lit)
+	HostSeen                                // Host, OK (up)
+	CircuitDropped                          // Port (input), Out
+	BandwidthReserved                       // BandwidthReservation, Request
+	BandwidthReleased                       // BandwidthReservationID
+	AdmissionDecided                        // Coflow, OK (admitted)
+	JobCancelled                            // JobID, Sent, OK (its lifetime was over)
 	maxKind
 )
 
-var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded", "BundleEnded",
-	"Withdrawn", "Reserved", "ReservationBegun", "ReservationEnded", "CircuitIntended", "CircuitSettled", "Planned", "PortSeen", "HostSeen", "CircuitDropped",
-	"PledgeMade", "PledgeEnded", "CoflowJudged", "JobCancelled"}
+var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded",
+	"HostFlowEnded",
+	"Withdrawn", "CircuitReserved", "CircuitReservationBegun", "CircuitReservationEnded", "CircuitIntended",
+	"CircuitSettled", "Planned",
+	"PortSeen", "HostSeen", "CircuitDropped",
+	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -62,7 +66,8 @@ const (
 )
 
 func (c Cause) String() string {
-	if names := [...]string{RanOut: "RanOut", Delivered: "Delivered", Preempted: "Preempted", Broken: "Broken"}; c > 0 && int(c) < len(names) {
+	if names := [...]string{RanOut: "RanOut", Delivered: "Delivered", Preempted: "Preempted", Broken: "Broken"}; c > 0 &&
+		int(c) < len(names) {
 		return names[c]
 	}
 	return fmt.Sprintf("cause(%d)", uint8(c))
@@ -76,21 +81,29 @@ type Stages struct {
 	Connected time.Duration `json:"connected_ns,omitempty"` // the OCS reported the circuit
 }
 
+// BeforeRPC parts the time from the intent to empty ports. Where nobody noted when steering had stopped, all of it is
+// commit.
+func (s Stages) BeforeRPC(intent time.Duration) (commit, drain time.Duration) {
+	cleared := cmp.Or(s.Cleared, s.Drained)
+	return max(cleared-intent, 0), max(s.Drained-cleared, 0)
+}
+
 // Entry is one record of the log.
 type Entry struct {
 	Kind Kind          `json:"k"`
 	At   time.Duration `json:"t"`
 
-	Job         *controller.Job         `json:"job,omitempty"`
-	Request     string                  `json:"request,omitempty"` // unique for each submitted job; "" for none
-	Placement   *controller.Placement   `json:"placement,omitempty"`
-	Routing     *controller.Routing     `json:"routing,omitempty"`
-	Reservation *controller.Reservation `json:"reservation,omitempty"`
+	Job *controller.Job `json:"job,omitempty"`
+	// unique for each submitted job; "" for none
+	Request            string                         `json:"request,omitempty"`
+	Placement          *controller.Placement          `json:"placement,omitempty"`
+	Routing            *controller.Routing            `json:"routing,omitempty"`
+	CircuitReservation *controller.CircuitReservation `json:"circuit_reservation,omitempty"`
 
 	Sent []Sent `json:"sent,omitempty"`
 
-	Pledge   *controller.Pledge  `json:"pledge,omitempty"`
-	PledgeID controller.PledgeID `json:"pledge_id,omitempty"`
+	BandwidthReservation   *controller.BandwidthReservation  `json:"bandwidth_reservation,omitempty"`
+	BandwidthReservationID controller.BandwidthReservationID `json:"bandwidth_reservation_id,omitempty"`
 
 	JobID  controller.JobID    `json:"j,omitempty"`
 	Stage  int32               `json:"s,omitempty"`
@@ -109,7 +122,7 @@ type Entry struct {
 	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
 }
 
-// Sent is what the bundles of a coflow have carried so far.
+// Sent is what the host flows of a coflow have carried so far.
 type Sent struct {
 	Coflow southbound.CoflowID `json:"c"`
 	Bytes  pathmap.Bytes       `json:"b"`
@@ -160,10 +173,10 @@ func (e *Entry) wellFormed() error {
 		missing = lacks(e.Placement, "placement")
 	case Routed:
 		missing = lacks(e.Routing, "routing")
-	case Reserved:
-		missing = lacks(e.Reservation, "reservation")
-	case PledgeMade:
-		missing = lacks(e.Pledge, "pledge")
+	case CircuitReserved:
+		missing = lacks(e.CircuitReservation, "circuit reservation")
+	case BandwidthReserved:
+		missing = lacks(e.BandwidthReservation, "bandwidth reservation")
 	}
 	if missing != "" {
 		return fmt.Errorf("%v without %s", e.Kind, missing)

@@ -13,10 +13,11 @@ import (
 	"lightloom/southbound"
 )
 
-// TestForgetsMoves: a state that forgets old moves says of circuits and outages what one does that keeps all, and what it
-// has forgotten and what it keeps are those moves; its snapshot stands for it.
+// TestForgetsMoves: a state that forgets old moves says of circuits and reconfiguration delays what one does that keeps
+// all, and what it has forgotten and what it keeps are those moves; its snapshot stands for it.
 func TestForgetsMoves(t *testing.T) {
-	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 6, Hosts: 1, NIC: pathmap.Gbps, OCS: pathmap.Gbps, Dark: time.Millisecond, Slots: 1})
+	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 6, Hosts: 1, NIC: pathmap.Gbps, OCS: pathmap.Gbps,
+		Dark: time.Millisecond, Slots: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func TestForgetsMoves(t *testing.T) {
 		all.KeepMoves(0, nil)
 		some.KeepMoves(512, forgotten)
 		for i := range 2500 {
-			e := state.Entry{Kind: state.CircuitIntended, At: time.Duration(i) * time.Second, Port: southbound.Port(rng.IntN(6)), Coflow: -1}
+			e := state.Entry{Kind: state.CircuitIntended, At: time.Duration(i) * time.Second, Port: southbound.Port(rng.IntN(6)),
+				Coflow: -1}
 			if e.Out = (e.Port + 1 + southbound.Port(rng.IntN(5))) % 6; seed%2 == 0 {
 				e.Port, e.Out = e.Port/3, e.Out/3+2 // inputs 4 and 5 keep what they once get
 			}
@@ -51,13 +53,15 @@ func TestForgetsMoves(t *testing.T) {
 				}
 				some.KeepMoves(512, forgotten)
 			}
-			if all.Outage(time.Second) != some.Outage(time.Second) {
-				t.Fatalf("seed %d, entry %d: outages %v and %v", seed, i, all.Outage(time.Second), some.Outage(time.Second))
+			if all.ReconfigurationDelay(time.Second) != some.ReconfigurationDelay(time.Second) {
+				t.Fatalf("seed %d, entry %d: reconfiguration delays %v and %v", seed, i, all.ReconfigurationDelay(time.Second),
+					some.ReconfigurationDelay(time.Second))
 			}
 			for in := range southbound.Port(6) {
 				a, b := all.Circuit(in), some.Circuit(in)
 				if a.Move >= 0 && !reflect.DeepEqual(all.Data().Moves[a.Move], some.Data().Moves[b.Move]) {
-					t.Fatalf("seed %d, entry %d: circuit %d is of move %+v, want %+v", seed, i, in, some.Data().Moves[b.Move], all.Data().Moves[a.Move])
+					t.Fatalf("seed %d, entry %d: circuit %d is of move %+v, want %+v", seed, i, in, some.Data().Moves[b.Move],
+						all.Data().Moves[a.Move])
 				}
 				if a.Move, b.Move = 0, 0; a != b {
 					t.Fatalf("seed %d, entry %d: circuit %d: %+v, want %+v", seed, i, in, b, a)
@@ -69,7 +73,8 @@ func TestForgetsMoves(t *testing.T) {
 			t.Fatalf("seed %d: %d moves are kept, %d are forgotten, %d told", seed, len(d.Moves), d.Forgot, len(gone))
 		}
 		byIntent := func(a, b state.Move) int { return int(a.Intent - b.Intent) }
-		if got := slices.SortedFunc(slices.Values(slices.Concat(gone, d.Moves)), byIntent); !reflect.DeepEqual(got, all.Data().Moves) {
+		if got := slices.SortedFunc(slices.Values(slices.Concat(gone, d.Moves)), byIntent); !reflect.DeepEqual(got,
+			all.Data().Moves) {
 			t.Fatalf("seed %d: what is kept and what was told are not all moves", seed)
 		}
 	}

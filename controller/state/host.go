@@ -8,7 +8,7 @@ import (
 	"lightloom/southbound"
 )
 
-// What is lost with a host, and what is not: docs/decisions/what-a-lost-host-takes.md.
+// What is lost with a host, and what is not: docs/decisions/0020-restart-only-unfinished-work.md.
 
 // Lost says whether a host has failed.
 func (s *State) Lost(h southbound.HostID) bool {
@@ -93,7 +93,7 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 			t.Started = Unset
 		}
 	}
-	s.noteHomeless(j)
+	s.noteEvicted(j)
 	s.forgetStages(j)
 	s.ready = slices.DeleteFunc(s.ready, func(id southbound.CoflowID) bool {
 		c := s.d.Coflows[id]
@@ -110,7 +110,7 @@ func (s *State) unread(j *Job, stage int) bool {
 	})
 }
 
-// housed says whether all tasks that a coflow's bundles go between have hosts.
+// housed says whether all tasks that a coflow's host flows go between have hosts.
 func (s *State) housed(j *Job, c *Coflow) bool {
 	x := &j.Edges[c.Edge]
 	if x.Kind == controller.Fixed {
@@ -155,9 +155,9 @@ func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound
 	return nil
 }
 
-// rehouse gives hosts to the tasks of a job that have lost theirs, or have had none so far. What has not begun to be
+// reschedule gives hosts to the tasks of a job that have lost theirs, or have had none so far. What has not begun to be
 // sent is laid out anew.
-func (s *State) rehouse(j *Job, hosts []southbound.HostID) {
+func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 	for i, h := range hosts {
 		if j.Hosts[i] != controller.NoHost || h == controller.NoHost {
 			continue
@@ -168,7 +168,7 @@ func (s *State) rehouse(j *Job, hosts []southbound.HostID) {
 			s.free[h] -= s.size(j, i)
 		}
 	}
-	s.noteHomeless(j)
+	s.noteEvicted(j)
 	for i := range j.Edges {
 		id := j.FirstCoflow + southbound.CoflowID(i)
 		if s.d.Coflows[id].Started == Unset && j.Edges[i].Kind != controller.Fixed {
@@ -195,7 +195,7 @@ func (s *State) Relays(id southbound.CoflowID, placing []controller.Placement) b
 		slices.ContainsFunc(placing, func(p controller.Placement) bool { return p.Job == c.Job })
 }
 
-// layOut gives the coflow of an edge its bundles, once all of its tasks have hosts.
+// layOut gives the coflow of an edge its host flows, once all of its tasks have hosts.
 func (s *State) layOut(j *Job, id southbound.CoflowID) {
 	c := s.d.Coflows[id]
 	if c.Waits = !s.housed(j, c); c.Waits {
@@ -205,9 +205,9 @@ func (s *State) layOut(j *Job, id southbound.CoflowID) {
 	s.noteCoflow(j, id)
 }
 
-// noteHomeless keeps the list of jobs that have lost hosts, and that of piecemeal ones.
-func (s *State) noteHomeless(j *Job) {
-	if j.Piecemeal {
+// noteEvicted keeps the list of jobs that have lost hosts, and that of incremental ones.
+func (s *State) noteEvicted(j *Job) {
+	if j.Incremental {
 		i, listed := slices.BinarySearch(s.partly, j.ID)
 		switch live := j.Placed != Unset && j.Ended == Unset; {
 		case live && !listed:
@@ -217,37 +217,38 @@ func (s *State) noteHomeless(j *Job) {
 		}
 		return
 	}
-	i, listed := slices.BinarySearch(s.homeless, j.ID)
+	i, listed := slices.BinarySearch(s.evicted, j.ID)
 	switch without := j.Ended == Unset && slices.Contains(j.Hosts, controller.NoHost); {
 	case without && !listed:
-		s.homeless = slices.Insert(s.homeless, i, j.ID)
+		s.evicted = slices.Insert(s.evicted, i, j.ID)
 	case !without && listed:
-		s.homeless = slices.Delete(s.homeless, i, i+1)
+		s.evicted = slices.Delete(s.evicted, i, i+1)
 	}
 }
 
-// viewHomeless lists the jobs that have lost hosts.
-func (s *State) viewHomeless(v *controller.View) {
-	v.Lost, v.Homeless = s.d.Lost, v.Homeless[:0]
-	for _, id := range s.homeless {
+// viewEvicted lists the jobs that have lost hosts.
+func (s *State) viewEvicted(v *controller.View) {
+	v.Lost, v.Evicted = s.d.Lost, v.Evicted[:0]
+	for _, id := range s.evicted {
 		j := s.d.Jobs[id]
-		h := controller.Homeless{Job: &j.Job, Hosts: slices.Clone(j.Hosts), Ended: make([]bool, len(j.Hosts))}
+		h := controller.Evicted{Job: &j.Job, Hosts: slices.Clone(j.Hosts), Ended: make([]bool, len(j.Hosts))}
 		for i := range h.Ended {
 			h.Ended[i] = s.task(j, i).Ended != Unset
 		}
-		v.Homeless = append(v.Homeless, h)
+		v.Evicted = append(v.Evicted, h)
 	}
 }
 
-// viewPartly lists the piecemeal jobs.
-func (s *State) viewPartly(v *controller.View) {
-	v.Partly = v.Partly[:0]
+// viewPartial lists the incremental jobs.
+func (s *State) viewPartial(v *controller.View) {
+	v.Partial = v.Partial[:0]
 	for _, id := range s.partly {
 		j := s.d.Jobs[id]
-		p := controller.Partly{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)], Waits: make([]bool, len(j.Stages)), Memo: j.Memo}
+		p := controller.Partial{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)],
+			Waits: make([]bool, len(j.Stages)), PolicyState: j.PolicyState}
 		for k := range p.Waits {
 			p.Waits[k] = j.Stages[k].Waits > 0
 		}
-		v.Partly = append(v.Partly, p)
+		v.Partial = append(v.Partial, p)
 	}
 }

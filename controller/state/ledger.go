@@ -9,16 +9,16 @@ import (
 	"lightloom/southbound"
 )
 
-// ledger is the reservations as they are looked for: by port. It follows from Data.Ledger, which is written from it when
-// somebody asks.
+// ledger is the reservations as they are looked for: by port. It follows from Data.Ledger, which is written from it
+// when somebody asks.
 type ledger struct {
-	byIn   []queue[Reservation] // by input, sorted by NotBefore
-	byOut  []queue[booking]     // by output, likewise
-	edges  edges                // by input: when its first reservation begins, or ends once it has begun
-	begun  []southbound.Port    // by output: the input of the begun reservation, NoPort for none
-	holds  []southbound.Port    // by input: the output of the begun reservation, likewise
+	byIn   []queue[CircuitReservation] // by input, sorted by NotBefore
+	byOut  []queue[booking]            // by output, likewise
+	edges  edges                       // by input: when its first reservation begins, or ends once it has begun
+	begun  []southbound.Port           // by output: the input of the begun reservation, NoPort for none
+	holds  []southbound.Port           // by input: the output of the begun reservation, likewise
 	count  int
-	waits  int     // those whose bundles wait for them
+	waits  int     // those whose host flows wait for them
 	opened []int32 // by coflow, AnyCoflow before the first: how many unbegun ones it has
 	stale  bool    // Data.Ledger is not up to date
 }
@@ -31,16 +31,18 @@ type booking struct {
 }
 
 func newLedger(ports int) ledger {
-	return ledger{byIn: make([]queue[Reservation], ports), byOut: make([]queue[booking], ports), edges: newEdges(ports),
-		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports), holds: slices.Repeat([]southbound.Port{southbound.NoPort}, ports)}
+	return ledger{byIn: make([]queue[CircuitReservation], ports), byOut: make([]queue[booking], ports),
+		edges: newEdges(ports),
+		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports),
+		holds: slices.Repeat([]southbound.Port{southbound.NoPort}, ports)}
 }
 
 // ledgerOf returns the ledger of reservations, which is an error where two of one port overlap.
-func ledgerOf(all []Reservation, ports int) (ledger, error) {
+func ledgerOf(all []CircuitReservation, ports int) (ledger, error) {
 	l := newLedger(ports)
 	for i := range all {
 		r := &all[i]
-		in, out, clash := l.place(&r.Reservation)
+		in, out, clash := l.place(&r.CircuitReservation)
 		if clash != nil {
 			return l, fmt.Errorf("reservations %d→%d and %d→%d overlap", clash.In, clash.Out, r.In, r.Out)
 		}
@@ -50,9 +52,9 @@ func ledgerOf(all []Reservation, ports int) (ledger, error) {
 	return l, nil
 }
 
-// place returns where a reservation belongs among those of its input and of its output, and one that it overlaps there; nil
-// for none.
-func (l *ledger) place(r *controller.Reservation) (in, out int, clash *Reservation) {
+// place returns where a reservation belongs among those of its input and of its output, and one that it overlaps there;
+// nil for none.
+func (l *ledger) place(r *controller.CircuitReservation) (in, out int, clash *CircuitReservation) {
 	mine := l.byIn[r.In].live()
 	if in = len(mine); in > 0 && mine[in-1].NotAfter > r.NotBefore { // else it comes last, as most do
 		in = seek(mine, r.NotBefore)
@@ -76,7 +78,7 @@ func (l *ledger) place(r *controller.Reservation) (in, out int, clash *Reservati
 }
 
 // seek returns the place of the first reservation that begins at an instant or later.
-func seek(all []Reservation, at time.Duration) int {
+func seek(all []CircuitReservation, at time.Duration) int {
 	first, end := 0, len(all)
 	for first < end {
 		if m := int(uint(first+end) / 2); all[m].NotBefore < at {
@@ -101,7 +103,7 @@ func seekBooking(all []booking, at time.Duration) int {
 }
 
 // add puts a reservation in that conflicts with none, to where place says.
-func (l *ledger) add(r *Reservation, in, out int) {
+func (l *ledger) add(r *CircuitReservation, in, out int) {
 	l.byIn[r.In].insert(in, *r)
 	l.byOut[r.Out].insert(out, booking{r.NotBefore, r.NotAfter, r.In, r.Coflow})
 	l.tally(r, 1)
@@ -120,10 +122,10 @@ func (l *ledger) look(in southbound.Port) {
 }
 
 // tally counts a reservation that comes (1) or goes (-1).
-func (l *ledger) tally(r *Reservation, n int) {
+func (l *ledger) tally(r *CircuitReservation, n int) {
 	l.stale = true
 	l.count += n
-	if r.Meanwhile == controller.Hold {
+	if r.Fallback == controller.Hold {
 		l.waits += n
 	}
 	if r.Begun {
@@ -140,7 +142,7 @@ func (l *ledger) tally(r *Reservation, n int) {
 }
 
 // holding returns the begun reservation of an input. Borrowed; nil for none.
-func (l *ledger) holding(in southbound.Port) *Reservation {
+func (l *ledger) holding(in southbound.Port) *CircuitReservation {
 	if !inRange(in, len(l.byIn)) || l.holds[in] == southbound.NoPort {
 		return nil
 	}
@@ -183,7 +185,7 @@ func (l *ledger) withdraw(c southbound.CoflowID) bool {
 	}
 	left := l.opened[i] // at the outputs
 	for in := 0; l.opened[i] > 0; in++ {
-		gone := l.byIn[in].drop(func(r *Reservation) bool {
+		gone := l.byIn[in].drop(func(r *CircuitReservation) bool {
 			goes := r.Coflow == c && !r.Begun
 			if goes {
 				l.tally(r, -1)
@@ -213,7 +215,7 @@ func (l *ledger) hasBegun(out int, b *booking) bool {
 }
 
 // flatten appends all reservations, sorted by (In, NotBefore).
-func (l *ledger) flatten(buf []Reservation) []Reservation {
+func (l *ledger) flatten(buf []CircuitReservation) []CircuitReservation {
 	for in := range l.byIn {
 		buf = append(buf, l.byIn[in].live()...)
 	}

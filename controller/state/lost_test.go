@@ -8,6 +8,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -15,13 +16,11 @@ import (
 // exactly its bytes have been received: none twice, whatever began again.
 func TestWalksWithLostHosts(t *testing.T) {
 	f := fabric(t)
-	seeds := uint64(60)
-	if testing.Short() {
-		seeds = 15
-	}
+	seeds := tries.Of[uint64](15, 60)
 	redone := 0
 	for seed := range seeds {
-		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 3)), s: state.New(f), seed: seed, lossy: true, received: map[[2]int]pathmap.Bytes{}}
+		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 3)), s: state.New(f), seed: seed, lossy: true,
+			received: map[[2]int]pathmap.Bytes{}}
 		for range 200 {
 			w.step()
 		}
@@ -67,14 +66,15 @@ func (w *walk) conserved() {
 			k := [2]int{i, e}
 			got := booked[k] + local[k]
 			if got != want || w.received[k] != booked[k] {
-				w.t.Fatalf("seed %d: edge %d of job %d (%s): %d received, %d booked, %d local of %d", w.seed, e, i, j.Name, w.received[k], booked[k], local[k], want)
+				w.t.Fatalf("seed %d: edge %d of job %d (%s): %d received, %d booked, %d local of %d", w.seed, e, i, j.Name,
+					w.received[k], booked[k], local[k], want)
 			}
 		}
 	}
 }
 
-// rehoused gives hosts to the tasks of a job that have lost theirs, if there are slots.
-func rehoused(v *controller.View, h *controller.Homeless, r *rand.Rand) ([]southbound.HostID, bool) {
+// rescheduled gives hosts to the tasks of a job that have lost theirs, if there are slots.
+func rescheduled(v *controller.View, h *controller.Evicted, r *rand.Rand) ([]southbound.HostID, bool) {
 	free := append([]int32(nil), v.Free...)
 	sizes := h.Job.Sizes()
 	need := func(i int) int32 {
@@ -110,15 +110,17 @@ func rehoused(v *controller.View, h *controller.Homeless, r *rand.Rand) ([]south
 func TestLostHost(t *testing.T) {
 	s := state.New(fabric(t))
 	name := func(h southbound.HostID) string { return "the host" }
-	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}, {Tasks: make([]controller.Task, 2)}},
+	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)},
+		{Tasks: make([]controller.Task, 2)}},
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 40}}}
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 2, 3}}},
-		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0}, state.Entry{Kind: state.TaskEnded, Task: 1},
-		state.Entry{Kind: state.CoflowStarted}, state.Entry{Kind: state.BundleEnded, Row: 0}, // 0→2
+		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0},
+		state.Entry{Kind: state.TaskEnded, Task: 1},
+		state.Entry{Kind: state.CoflowStarted}, state.Entry{Kind: state.HostFlowEnded, Row: 0}, // 0→2
 		state.Entry{Kind: state.HostSeen, Host: 2})
 	d := s.Data()
-	if c := d.Coflows[0]; !c.Done[1] || c.Done[2] || c.Left != 2 || c.Bytes != 30 {
+	if c := d.Coflows[0]; !c.Done[1] || c.Done[2] || c.Remaining != 2 || c.Bytes != 30 {
 		t.Fatalf("after the loss: %+v", c)
 	}
 	redo := d.Coflows[1]
@@ -135,14 +137,16 @@ func TestLostHost(t *testing.T) {
 	}
 	apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 3, 3}}},
 		state.Entry{Kind: state.CoflowStarted, Coflow: 1})
-	if redo.Waits || redo.Columns.Src[0] != 1 || redo.Columns.Dst[0] != 3 || redo.Columns.Size[0] != 10 || d.Tasks[2].Try != 1 || d.Tasks[3].Try != 0 {
+	if redo.Waits || redo.Columns.Src[0] != 1 || redo.Columns.Dst[0] != 3 || redo.Columns.Size[0] != 10 ||
+		d.Tasks[2].Try != 1 || d.Tasks[3].Try != 0 {
 		t.Fatalf("after the new placement: %+v, tasks %+v", redo, d.Tasks)
 	}
-	apply(t, s, state.Entry{Kind: state.BundleEnded, Coflow: 0, Row: 2}, state.Entry{Kind: state.BundleEnded, Coflow: 0, Row: 3})
+	apply(t, s, state.Entry{Kind: state.HostFlowEnded, Coflow: 0, Row: 2},
+		state.Entry{Kind: state.HostFlowEnded, Coflow: 0, Row: 3})
 	if len(s.ReadyStages()) != 0 {
 		t.Fatal("the reducers may start before all bytes have come")
 	}
-	apply(t, s, state.Entry{Kind: state.BundleEnded, Coflow: 1, Row: 0}, state.Entry{Kind: state.StageStarted, Stage: 1},
+	apply(t, s, state.Entry{Kind: state.HostFlowEnded, Coflow: 1, Row: 0}, state.Entry{Kind: state.StageStarted, Stage: 1},
 		state.Entry{Kind: state.TaskEnded, Task: 2}, state.Entry{Kind: state.TaskEnded, Task: 3})
 	if s.Finished() != 1 || s.Reason(d.Jobs[0], name) != "" {
 		t.Errorf("the job has not ended: %+v", d.Jobs[0])
@@ -153,30 +157,34 @@ func TestLostHost(t *testing.T) {
 func TestFlowsWaitForTheirHost(t *testing.T) {
 	s := state.New(fabric(t))
 	name := func(h southbound.HostID) string { return "h" }
-	job := &controller.Job{Name: "bare", Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 5}, {Src: 2, Dst: 3, Bytes: 7}}}}}
+	job := &controller.Job{Name: "bare", Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 5},
+		{Src: 2, Dst: 3, Bytes: 7}}}}}
 	apply(t, s, state.Entry{Kind: state.HostSeen, Host: 1}, state.Entry{Kind: state.JobAccepted, Job: job},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{}}, state.Entry{Kind: state.CoflowStarted},
-		state.Entry{Kind: state.BundleEnded, Row: 1})
+		state.Entry{Kind: state.HostFlowEnded, Row: 1})
 	d := s.Data()
-	if why := s.Reason(d.Jobs[0], name); !strings.Contains(why, "host h") || s.Finished() != 0 || d.Coflows[0].Ended == state.Unset {
+	if why := s.Reason(d.Jobs[0], name); !strings.Contains(why, "host h") || s.Finished() != 0 ||
+		d.Coflows[0].Ended == state.Unset {
 		t.Fatalf("reason %q, job %+v", why, d.Jobs[0])
 	}
 	apply(t, s, state.Entry{Kind: state.HostSeen, Host: 1, OK: true}, state.Entry{Kind: state.CoflowStarted, Coflow: 1},
-		state.Entry{Kind: state.BundleEnded, Coflow: 1})
+		state.Entry{Kind: state.HostFlowEnded, Coflow: 1})
 	if s.Finished() != 1 || d.Coflows[1].Bytes != 5 {
 		t.Errorf("the job has not ended: %+v", d.Jobs[0])
 	}
 }
 
 // TestLostTwice: a task has moved to a host that sends the same coflow, and that is lost too. Nothing is carried twice:
-// not even where both senders' bytes to a receiver would have made one bundle.
+// not even where both senders' bytes to a receiver would have made one host flow.
 func TestLostTwice(t *testing.T) {
 	s := state.New(fabric(t))
-	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}, {Tasks: make([]controller.Task, 1)}},
+	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)},
+		{Tasks: make([]controller.Task, 1)}},
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 30}}}
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 2}}},
-		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0}, state.Entry{Kind: state.TaskEnded, Task: 1},
+		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0},
+		state.Entry{Kind: state.TaskEnded, Task: 1},
 		state.Entry{Kind: state.CoflowStarted}, state.Entry{Kind: state.HostSeen, Host: 0},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{1, 1, 2}}},
 		state.Entry{Kind: state.CoflowStarted, Coflow: 1}, state.Entry{Kind: state.HostSeen, Host: 1},

@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// What a task takes with it when it is moved, and what that costs: docs/decisions/migration-has-a-price.md.
+// What a task takes with it when it is moved, and what that costs:
+// docs/decisions/0033-migrate-when-gain-exceeds-cost.md.
 
 // Migrated sums up what moving tasks of running jobs has cost.
 type Migrated struct {
@@ -19,21 +20,22 @@ type Migrated struct {
 	Compute time.Duration `json:"compute_ns"` // begun before, and begun again
 }
 
-// checkMigration says why tasks of a running job cannot be moved so, or nil. held is as CheckPlacement has it; slots that
-// the tasks leave are free for whatever comes after.
+// checkMigration says why tasks of a running job cannot be moved so, or nil. held is as CheckPlacement has it; slots
+// that the tasks leave are free for whatever comes after.
 func (s *State) checkMigration(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
 	switch {
-	case j.Piecemeal:
-		return fmt.Errorf("place job %d: it is placed piecemeal, and its tasks are not moved", p.Job)
+	case j.Incremental:
+		return fmt.Errorf("place job %d: it is placed incrementally, and its tasks are not moved", p.Job)
 	case j.Ended != Unset || slices.Contains(j.Hosts, controller.NoHost):
 		return ErrStale
-	case p.Again < 0:
-		return fmt.Errorf("place job %d: %d bytes are sent again", p.Job, p.Again)
+	case p.Resent < 0:
+		return fmt.Errorf("place job %d: %d bytes are sent again", p.Job, p.Resent)
 	}
 	for k, i := range p.Move {
 		switch {
 		case i < 0 || int(i) >= len(j.Hosts) || k > 0 && p.Move[k-1] >= i:
-			return fmt.Errorf("place job %d: task %d of %d is moved twice, out of order, or does not exist", p.Job, i, len(j.Hosts))
+			return fmt.Errorf("place job %d: task %d of %d is moved twice, out of order, or does not exist", p.Job, i,
+				len(j.Hosts))
 		case s.task(j, int(i)).Ended != Unset || p.Hosts[i] == j.Hosts[i]:
 			return ErrStale
 		}
@@ -65,8 +67,8 @@ func (s *State) takeSlots(j *Job, p *controller.Placement, held map[southbound.H
 	return nil
 }
 
-// migrate has tasks leave their hosts; rehouse brings them to the next. What is on its way from or to one of them begins
-// again, together with what shares its bundle; what has been received is kept.
+// migrate has tasks leave their hosts; reschedule brings them to the next. What is on its way from or to one of them
+// begins again, together with what shares its host flow; what has been received is kept.
 func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 	s.rememberLaid(j)
 	for _, id := range s.coflowsOf(j) {
@@ -86,7 +88,7 @@ func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 		s.d.Migrated = &Migrated{}
 	}
 	m := s.d.Migrated
-	m.Bytes += p.Again
+	m.Bytes += p.Resent
 	for _, i := range p.Move {
 		t := s.task(j, int(i))
 		s.free[t.Host] += s.size(j, int(i))
@@ -125,14 +127,14 @@ func (s *State) rowsOf(j *Job, c *Coflow, tasks []int32) (rows []int) {
 }
 
 // LeftBehind returns the rows that begin again when a placement moves tasks, by coflow and row.
-func (s *State) LeftBehind(p *controller.Placement) (keys []southbound.BundleKey) {
+func (s *State) LeftBehind(p *controller.Placement) (keys []southbound.HostFlowKey) {
 	j := s.Job(p.Job)
 	if j == nil || len(p.Move) == 0 {
 		return nil
 	}
 	for _, id := range s.coflowsOf(j) {
 		for _, r := range s.rowsOf(j, s.d.Coflows[id], p.Move) {
-			keys = append(keys, southbound.BundleKey{Coflow: id, Row: int32(r)})
+			keys = append(keys, southbound.HostFlowKey{Coflow: id, Row: int32(r)})
 		}
 	}
 	return keys

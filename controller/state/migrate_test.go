@@ -10,6 +10,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -17,10 +18,7 @@ import (
 // In the end every job has ended, and of each edge exactly its bytes have been received.
 func TestWalksWithMigration(t *testing.T) {
 	f := fabric(t)
-	seeds := uint64(150)
-	if testing.Short() {
-		seeds = 30
-	}
+	seeds := tries.Of[uint64](30, 150)
 	moved, redone := int64(0), 0
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 4)), s: state.New(f), seed: seed, lossy: seed%2 == 1, moving: true,
@@ -80,15 +78,17 @@ func (w *walk) migrate() (state.Entry, bool) {
 // its way begins again, its slot is free, and what it cost is written down.
 func TestMigration(t *testing.T) {
 	s := state.New(fabric(t))
-	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}, {Tasks: make([]controller.Task, 2)}},
+	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)},
+		{Tasks: make([]controller.Task, 2)}},
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 40}}}
 	move := func(again pathmap.Bytes, hosts []southbound.HostID, tasks ...int32) *controller.Placement {
-		return &controller.Placement{Hosts: hosts, Move: tasks, Again: again}
+		return &controller.Placement{Hosts: hosts, Move: tasks, Resent: again}
 	}
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 2, 3}}},
-		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0}, state.Entry{Kind: state.TaskEnded, Task: 1},
-		state.Entry{Kind: state.CoflowStarted}, state.Entry{Kind: state.BundleEnded, Row: 0}) // 0→2
+		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0},
+		state.Entry{Kind: state.TaskEnded, Task: 1},
+		state.Entry{Kind: state.CoflowStarted}, state.Entry{Kind: state.HostFlowEnded, Row: 0}) // 0→2
 	before := s.Digest()
 	for name, p := range map[string]*controller.Placement{
 		"task that has ended":   move(0, []southbound.HostID{2, 1, 2, 3}, 0),
@@ -110,37 +110,43 @@ func TestMigration(t *testing.T) {
 		}
 	}
 	p := move(3, []southbound.HostID{0, 1, 1, 3}, 2)
-	if keys := s.LeftBehind(p); len(keys) != 1 || keys[0] != (southbound.BundleKey{Coflow: 0, Row: 1}) { // 1→2
+	if keys := s.LeftBehind(p); len(keys) != 1 || keys[0] != (southbound.HostFlowKey{Coflow: 0, Row: 1}) { // 1→2
 		t.Errorf("left behind: %v", keys)
 	}
 	apply(t, s, state.Entry{Kind: state.Placed, At: 5, Placement: p})
 	d := s.Data()
-	if c, redo := d.Coflows[0], d.Coflows[1]; c.Bytes != 30 || c.Left != 2 || redo.Local != 10 || redo.Bytes != 0 || d.Tasks[2].Try != 1 || d.Tasks[2].Moved != 5 {
+	if c, redo := d.Coflows[0], d.Coflows[1]; c.Bytes != 30 || c.Remaining != 2 || redo.Local != 10 || redo.Bytes != 0 ||
+		d.Tasks[2].Try != 1 || d.Tasks[2].Moved != 5 {
 		t.Fatalf("after the move: %+v, again %+v, task %+v", c, redo, d.Tasks[2])
 	}
 	if *d.Migrated != (state.Migrated{Tasks: 1, Bytes: 3}) {
 		t.Errorf("it cost %+v", *d.Migrated)
 	}
-	apply(t, s, state.Entry{Kind: state.CoflowStarted, Coflow: 1}, state.Entry{Kind: state.BundleEnded, Row: 2}, state.Entry{Kind: state.BundleEnded, Row: 3},
+	apply(t, s, state.Entry{Kind: state.CoflowStarted, Coflow: 1}, state.Entry{Kind: state.HostFlowEnded, Row: 2},
+		state.Entry{Kind: state.HostFlowEnded, Row: 3},
 		state.Entry{Kind: state.StageStarted, Stage: 1, At: 10})
 	// A task that computes begins again: what it has done is lost, and nothing is sent.
-	apply(t, s, state.Entry{Kind: state.Placed, At: 10 + time.Second, Placement: move(0, []southbound.HostID{0, 1, 1, 2}, 3)})
+	apply(t, s, state.Entry{Kind: state.Placed, At: 10 + time.Second, Placement: move(0, []southbound.HostID{0, 1, 1, 2},
+		3)})
 	if *d.Migrated != (state.Migrated{Tasks: 2, Bytes: 3, Compute: time.Second}) || len(d.Coflows) != 2 {
 		t.Errorf("it cost %+v, and there are %d coflows", *d.Migrated, len(d.Coflows))
 	}
-	apply(t, s, state.Entry{Kind: state.StageStarted, Stage: 1}, state.Entry{Kind: state.TaskEnded, Task: 2}, state.Entry{Kind: state.TaskEnded, Task: 3})
+	apply(t, s, state.Entry{Kind: state.StageStarted, Stage: 1}, state.Entry{Kind: state.TaskEnded, Task: 2},
+		state.Entry{Kind: state.TaskEnded, Task: 3})
 	if s.Finished() != 1 {
 		t.Errorf("the job has not ended: %+v", d.Jobs[0])
 	}
 }
 
-// TestMigrationOfPiecemeal: tasks that are placed as slots come free are not moved.
-func TestMigrationOfPiecemeal(t *testing.T) {
+// TestMigrationOfIncremental: tasks that are placed as slots come free are not moved.
+func TestMigrationOfIncremental(t *testing.T) {
 	s := state.New(fabric(t))
-	job := &controller.Job{Name: "j", Piecemeal: true, Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}}}
-	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job}, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0}}})
-	err := s.Apply(&state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{1}, Move: []int32{0}}})
-	if err == nil || !strings.Contains(err.Error(), "piecemeal") {
+	job := &controller.Job{Name: "j", Incremental: true, Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}}}
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job},
+		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0}}})
+	err := s.Apply(&state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{1},
+		Move: []int32{0}}})
+	if err == nil || !strings.Contains(err.Error(), "incrementally") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -95,17 +95,19 @@ func TestRestoreRefusesOverlap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(in, out southbound.Port, from, to time.Duration) Reservation {
-		return Reservation{Reservation: controller.Reservation{In: in, Out: out, NotBefore: from, NotAfter: to, Coflow: controller.AnyCoflow}}
+	at := func(in, out southbound.Port, from, to time.Duration) CircuitReservation {
+		return CircuitReservation{CircuitReservation: controller.CircuitReservation{In: in, Out: out, NotBefore: from,
+			NotAfter: to,
+			Coflow:   controller.AnyCoflow}}
 	}
 	for _, x := range []struct {
 		name   string
-		ledger []Reservation
+		ledger []CircuitReservation
 		want   string
 	}{
-		{"none", []Reservation{at(0, 1, 0, 5), at(0, 2, 5, 9), at(3, 1, 5, 9)}, ""},
-		{"input", []Reservation{at(0, 1, 0, 5), at(0, 2, 4, 9)}, "0→1 and 0→2 overlap"},
-		{"output", []Reservation{at(0, 1, 0, 5), at(3, 1, 4, 9)}, "0→1 and 3→1 overlap"},
+		{"none", []CircuitReservation{at(0, 1, 0, 5), at(0, 2, 5, 9), at(3, 1, 5, 9)}, ""},
+		{"input", []CircuitReservation{at(0, 1, 0, 5), at(0, 2, 4, 9)}, "0→1 and 0→2 overlap"},
+		{"output", []CircuitReservation{at(0, 1, 0, 5), at(3, 1, 4, 9)}, "0→1 and 3→1 overlap"},
 	} {
 		s := New(f)
 		s.d.Ledger = x.ledger

@@ -21,9 +21,9 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 	}
 	for _, r := range rows {
 		c.Done[r] = true
-		c.Left--
+		c.Remaining--
 		c.Bytes -= c.Columns.Size[r]
-		c.Bundles--
+		c.HostFlows--
 		c.Flows -= int64(c.Columns.Flows[r])
 		if s.RackOf(c.Columns.Src[r]) == s.RackOf(c.Columns.Dst[r]) {
 			c.Rack -= c.Columns.Size[r]
@@ -31,7 +31,7 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 	}
 	redo := southbound.CoflowID(len(s.d.Coflows))
 	s.d.Coflows = append(s.d.Coflows, &Coflow{Job: c.Job, Edge: c.Edge, Ready: c.Ready, Started: Unset, Ended: Unset,
-		Again: true, Of: id, Pairs: pairs, Waits: true})
+		Resent: true, Of: id, Pairs: pairs, Waits: true})
 	j.Redo = append(j.Redo, redo)
 	j.Open++
 	switch x := &j.Edges[c.Edge]; {
@@ -65,7 +65,8 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	}
 	if x.Kind == controller.Fixed {
 		for _, r := range rows {
-			out = append(out, controller.Flow{Src: c.Columns.Src[r], Dst: c.Columns.Dst[r], Bytes: c.Columns.Size[r], Count: c.Columns.Flows[r]})
+			out = append(out, controller.Flow{Src: c.Columns.Src[r], Dst: c.Columns.Dst[r], Bytes: c.Columns.Size[r],
+				Count: c.Columns.Flows[r]})
 		}
 		return out
 	}
@@ -83,7 +84,8 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	return out
 }
 
-// laid returns the hosts by task that a coflow was laid out between: the job's, but for tasks that have left theirs since.
+// laid returns the hosts by task that a coflow was laid out between: the job's, but for tasks that have left theirs
+// since.
 func (c *Coflow) laid(j *Job) []southbound.HostID {
 	if c.Laid != nil {
 		return c.Laid
@@ -104,7 +106,7 @@ func (s *State) rememberLaid(j *Job) {
 
 // tasksOf returns the flows of a coflow between tasks of its job, by their numbers.
 func tasksOf(j *Job, c *Coflow) []controller.Flow {
-	if c.Again {
+	if c.Resent {
 		return c.Pairs
 	}
 	numbers := make([]southbound.HostID, len(j.Hosts))
@@ -175,7 +177,7 @@ func (s *State) Reason(j *Job, name func(southbound.HostID) string) string {
 	switch {
 	case !slices.Contains(j.Hosts, controller.NoHost):
 		return ""
-	case j.Piecemeal:
+	case j.Incremental:
 		return s.awaits(j)
 	default:
 		return "tasks have lost their host and wait for slots on another"

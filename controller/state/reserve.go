@@ -21,7 +21,7 @@ func (s *State) write() {
 }
 
 // Ledger returns the reservations, sorted by (In, NotBefore). Borrowed.
-func (s *State) Ledger() []Reservation {
+func (s *State) Ledger() []CircuitReservation {
 	s.write()
 	return s.d.Ledger
 }
@@ -30,7 +30,7 @@ func (s *State) Ledger() []Reservation {
 func (s *State) Reserved() int { return s.ledger.count }
 
 // First returns the reservation of an input that begins, or has begun, first. Borrowed; nil for none.
-func (s *State) First(in southbound.Port) *Reservation {
+func (s *State) First(in southbound.Port) *CircuitReservation {
 	if r := s.ledger.byIn[in].live(); len(r) > 0 {
 		return &r[0]
 	}
@@ -38,7 +38,7 @@ func (s *State) First(in southbound.Port) *Reservation {
 }
 
 // Second returns the reservation of an input that comes after First's. Borrowed; nil for none.
-func (s *State) Second(in southbound.Port) *Reservation {
+func (s *State) Second(in southbound.Port) *CircuitReservation {
 	if r := s.ledger.byIn[in].live(); len(r) > 1 {
 		return &r[1]
 	}
@@ -48,15 +48,15 @@ func (s *State) Second(in southbound.Port) *Reservation {
 // Taker returns the input whose begun reservation holds an output, NoPort where none does.
 func (s *State) Taker(out southbound.Port) southbound.Port { return s.ledger.begun[out] }
 
-// Holds says whether any reservation has its bundles wait for it.
+// Holds says whether any reservation has its host flows wait for it.
 func (s *State) Holds() bool { return s.ledger.waits > 0 }
 
 // Holding returns the begun reservation of an input, if there is one.
-func (s *State) Holding(in southbound.Port) (Reservation, bool) {
+func (s *State) Holding(in southbound.Port) (CircuitReservation, bool) {
 	if r := s.ledger.holding(in); r != nil {
 		return *r, true
 	}
-	return Reservation{}, false
+	return CircuitReservation{}, false
 }
 
 func (s *State) withdraw(e *Entry) error {
@@ -67,28 +67,30 @@ func (s *State) withdraw(e *Entry) error {
 }
 
 func (s *State) reserve(e *Entry) error {
-	r := *e.Reservation
-	if err := s.CheckReservation(&r); err != nil {
+	r := *e.CircuitReservation
+	if err := s.CheckCircuitReservation(&r); err != nil {
 		return err
 	}
 	if r.Coflow != controller.AnyCoflow && s.d.Coflows[r.Coflow].Ended != Unset {
 		return ErrStale
 	}
 	if in, found := s.elsewhere(&r); found {
-		return fmt.Errorf("reserve %d→%d: another wavelength joins these racks, from port %d: %w", r.In, r.Out, in, ErrConflict)
+		return fmt.Errorf("reserve %d→%d: another wavelength joins these racks, from port %d: %w", r.In, r.Out, in,
+			ErrConflict)
 	}
 	in, out, o := s.ledger.place(&r)
 	if o != nil {
 		return fmt.Errorf("reserve %d→%d [%v, %v): %d→%d holds [%v, %v): %w",
 			r.In, r.Out, r.NotBefore, r.NotAfter, o.In, o.Out, o.NotBefore, o.NotAfter, ErrConflict)
 	}
-	s.ledger.add(&Reservation{Reservation: r}, in, out)
+	s.ledger.add(&CircuitReservation{CircuitReservation: r}, in, out)
 	return nil
 }
 
-// elsewhere returns the input of another wavelength that joins the racks of a reservation or is to, whenever; false where
-// none does. What goes from one rack to another is told by one tag, so that a ToR can send it to one wavelength only.
-func (s *State) elsewhere(r *controller.Reservation) (southbound.Port, bool) {
+// elsewhere returns the input of another wavelength that joins the racks of a reservation or is to, whenever; false
+// where none does. What goes from one rack to another is told by one tag, so that a ToR can send it to one wavelength
+// only.
+func (s *State) elsewhere(r *controller.CircuitReservation) (southbound.Port, bool) {
 	n := southbound.Port(s.fabric.Racks)
 	if len(s.d.Circuits) <= int(n) {
 		return southbound.NoPort, false // there is one
@@ -97,7 +99,9 @@ func (s *State) elsewhere(r *controller.Reservation) (southbound.Port, bool) {
 		if in == r.In {
 			continue
 		}
-		if s.d.Circuits[in].Out == out || slices.ContainsFunc(s.ledger.byIn[in].live(), func(o Reservation) bool { return o.Out == out }) {
+		if s.d.Circuits[in].Out == out || slices.ContainsFunc(s.ledger.byIn[in].live(), func(o CircuitReservation) bool {
+			return o.Out == out
+		}) {
 			return in, true
 		}
 	}
@@ -121,7 +125,7 @@ func (s *State) begin(e *Entry) error {
 		return fmt.Errorf("begin reservation %d→%d: %d→%d: %w", r.In, r.Out, o.In, o.Out, ErrConflict)
 	}
 	s.ledger.begin(e.Port)
-	if c := &s.d.Circuits[e.Port]; c.Phase == controller.Usable && c.Out == r.Out {
+	if c := &s.d.Circuits[e.Port]; c.Phase == controller.InService && c.Out == r.Out {
 		c.Coflow = r.Coflow
 		s.d.Moves[c.Move].Carried = true
 	}
@@ -137,15 +141,17 @@ func (s *State) end(e *Entry) error {
 	return nil
 }
 
-// Boundary returns the earliest instant at which a reservation begins or ends, or a pledge or a job's time is over;
-// southbound.Never if there is none.
-func (s *State) Boundary() time.Duration { return min(s.Edge(), s.NextPledge(), s.nextDeath()) }
+// Boundary returns the earliest instant at which a reservation begins or ends, or a bandwidth reservation or a job's
+// time is over; southbound.Never if there is none.
+func (s *State) Boundary() time.Duration {
+	return min(s.Edge(), s.NextBandwidthExpiry(), s.nextDeath())
+}
 
 // Edge returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
 func (s *State) Edge() time.Duration { return s.ledger.edges.first() }
 
-// Due calls f with the inputs, ascending, whose first reservation is to begin by an instant, or to end once it has begun: some
-// of the 16 that follow one whose number 16 divides, a bit each, the lowest for the first.
+// Due calls f with the inputs, ascending, whose first reservation is to begin by an instant, or to end once it has
+// begun: some of the 16 that follow one whose number 16 divides, a bit each, the lowest for the first.
 func (s *State) Due(by time.Duration, f func(first southbound.Port, bits uint64)) {
 	s.ledger.edges.due(by, f)
 }

@@ -11,9 +11,10 @@ import (
 	"lightloom/southbound"
 )
 
-// TestRowsLikeTwin: the rows between two racks that are searched for are those that looking at every row finds.
-func TestRowsLikeTwin(t *testing.T) {
-	for hosts, arg := range map[int]string{1: "crossbar:ports=7,rate=1Gbps,dark=10ms", 3: "leafspine:racks=5,hosts=3,spines=1,eps=1Gbps"} {
+// TestRowsLikeReference: the rows between two racks that are searched for are those that looking at every row finds.
+func TestRowsLikeReference(t *testing.T) {
+	for hosts, arg := range map[int]string{1: "crossbar:ports=7,rate=1Gbps,dark=10ms",
+		3: "leafspine:racks=5,hosts=3,spines=1,eps=1Gbps"} {
 		spec, err := topo.FromArgument(arg)
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +40,7 @@ func TestRowsLikeTwin(t *testing.T) {
 				for out := range southbound.Port(f.Racks) {
 					var got, want []int32
 					s.Rows(&c, in, out, func(row int32) { got = append(got, row) })
-					r := controller.Reservation{Coflow: 0, In: in, Out: out}
+					r := controller.CircuitReservation{Coflow: 0, In: in, Out: out}
 					for row, done := range c.Done {
 						if !done && s.Carries(&r, 0, &c, row) {
 							want = append(want, int32(row))

@@ -19,14 +19,15 @@ const Unset = time.Duration(-1)
 // Job is a job and how far it is.
 type Job struct {
 	controller.Job
-	Hosts   []southbound.HostID   `json:"hosts,omitempty"` // by task; nil before placement
-	Placed  time.Duration         `json:"placed_ns"`
-	Started time.Duration         `json:"started_ns"` // its first stage or coflow
-	Ended   time.Duration         `json:"ended_ns"`
-	Stages  []Stage               `json:"stage_states,omitempty"`
-	Open    int32                 `json:"open"`           // stages and coflows that have not ended
-	Memo    []int32               `json:"memo,omitempty"` // of the policy that places it
-	Redo    []southbound.CoflowID `json:"redo,omitempty"` // coflows that carry again what its edges have lost with a host
+	Hosts       []southbound.HostID `json:"hosts,omitempty"` // by task; nil before placement
+	Placed      time.Duration       `json:"placed_ns"`
+	Started     time.Duration       `json:"started_ns"` // its first stage or coflow
+	Ended       time.Duration       `json:"ended_ns"`
+	Stages      []Stage             `json:"stage_states,omitempty"`
+	Open        int32               `json:"open"`                   // stages and coflows that have not ended
+	PolicyState []int32             `json:"policy_state,omitempty"` // of the policy that places it
+	// coflows that carry again what its edges have lost with a host
+	Redo []southbound.CoflowID `json:"redo,omitempty"`
 
 	Cancelled bool `json:"cancelled,omitempty"` // somebody has ended it, or its lifetime has
 	Expired   bool `json:"expired,omitempty"`   // its lifetime has
@@ -34,10 +35,10 @@ type Job struct {
 
 // Stage is how far a stage is.
 type Stage struct {
-	Waits   int32 `json:"waits"`             // edges into it that have not delivered; streams are not waited for
-	Left    int32 `json:"left"`              // tasks that have not ended
-	Streams int32 `json:"streams,omitempty"` // ends of streams here that have not delivered: they hold its tasks
-	Started bool  `json:"started"`
+	Waits     int32 `json:"waits"`             // edges into it that have not delivered; streams are not waited for
+	Remaining int32 `json:"remaining"`         // tasks that have not ended
+	Streams   int32 `json:"streams,omitempty"` // ends of streams here that have not delivered: they hold its tasks
+	Started   bool  `json:"started"`
 }
 
 // Task is where a task runs and how far it is; its instants are Unset until they come.
@@ -45,39 +46,42 @@ type Task = controller.TaskState
 
 // Coflow is one edge of a job: a row of the transfer ledger.
 type Coflow struct {
-	Job     controller.JobID   `json:"job"`
-	Edge    int32              `json:"edge"`
-	Ready   time.Duration      `json:"ready_ns"` // when its bundles could have been sent: the arrival of a bare one
-	Started time.Duration      `json:"started_ns"`
-	Ended   time.Duration      `json:"ended_ns"`
-	Columns controller.Columns `json:"columns"` // empty before placement and after the end
-	Tag     []southbound.Tag   `json:"tag,omitempty"`
-	Routed  bool               `json:"routed"`
-	Done    []bool             `json:"done,omitempty"` // by row
-	Left    int32              `json:"left"`           // rows that have not ended
-	Verdict controller.Verdict `json:"verdict,omitempty"`
+	Job       controller.JobID     `json:"job"`
+	Edge      int32                `json:"edge"`
+	Ready     time.Duration        `json:"ready_ns"` // when its host flows could have been sent: the arrival of a bare one
+	Started   time.Duration        `json:"started_ns"`
+	Ended     time.Duration        `json:"ended_ns"`
+	Columns   controller.Columns   `json:"columns"` // empty before placement and after the end
+	Tag       []southbound.Tag     `json:"tag,omitempty"`
+	Routed    bool                 `json:"routed"`
+	Done      []bool               `json:"done,omitempty"` // by row
+	Remaining int32                `json:"remaining"`      // rows that have not ended
+	Admission controller.Admission `json:"admission,omitempty"`
 
-	Bytes   pathmap.Bytes `json:"bytes"` // of all bundles
-	Local   pathmap.Bytes `json:"local"` // beside them: within one host
-	Rack    pathmap.Bytes `json:"rack"`  // of Bytes: between two hosts of one rack
-	Bundles int64         `json:"bundles"`
-	Flows   int64         `json:"flows"`
-	Routes  uint64        `json:"routes"` // hash of every routing that it was given: two runs compare their plans by it
+	Bytes     pathmap.Bytes `json:"bytes"` // of all host flows
+	Local     pathmap.Bytes `json:"local"` // beside them: within one host
+	Rack      pathmap.Bytes `json:"rack"`  // of Bytes: between two hosts of one rack
+	HostFlows int64         `json:"host_flows"`
+	Flows     int64         `json:"flows"`
+	Routes    uint64        `json:"routes"` // hash of every routing that it was given: two runs compare their plans by it
 
 	// Of a coflow that carries again what another one has lost with a host. Pairs name tasks of the job, or hosts where
 	// the edge is Fixed. It waits while one of their hosts is lost or not chosen yet, and has no columns then.
-	Again bool                `json:"again,omitempty"`
-	Of    southbound.CoflowID `json:"of,omitempty"` // the edge's own
-	Pairs []controller.Flow   `json:"pairs,omitempty"`
-	Waits bool                `json:"waits,omitempty"` // so does the coflow of an edge whose tasks are placed piecemeal
-	Laid  []southbound.HostID `json:"laid,omitempty"`  // by task: the hosts it was laid out between, once a task has left its own; nil: the job's
+	Resent bool                `json:"resent,omitempty"`
+	Of     southbound.CoflowID `json:"of,omitempty"` // the edge's own
+	Pairs  []controller.Flow   `json:"pairs,omitempty"`
+	// so does the coflow of an edge whose tasks are placed incrementally
+	Waits bool `json:"waits,omitempty"`
+	// by task: the hosts it was laid out between, once a task has left its own; nil: the job's
+	Laid []southbound.HostID `json:"laid,omitempty"`
 
-	byDst byDst // follows from Columns
+	byDst      byDst  // follows from Columns
+	generation uint64 // of Columns: no other rows of any coflow have it
 }
 
-// Reservation is a reservation and whether its circuit has been asked for.
-type Reservation struct {
-	controller.Reservation
+// CircuitReservation is a reservation and whether its circuit has been asked for.
+type CircuitReservation struct {
+	controller.CircuitReservation
 	Begun bool `json:"begun"`
 }
 
@@ -92,15 +96,15 @@ type Circuit struct {
 
 // Move is the record of one circuit move, from intent to the end of the circuit.
 type Move struct {
-	In      southbound.Port     `json:"in"`
-	Out     southbound.Port     `json:"out"`
-	Coflow  southbound.CoflowID `json:"coflow"`
-	Intent  time.Duration       `json:"intent_ns"`
-	Stages  Stages              `json:"stages"`
-	Usable  time.Duration       `json:"usable_ns"` // Unset while moving, or where it failed
-	Ended   time.Duration       `json:"ended_ns"`  // Unset while it stands
-	Failed  bool                `json:"failed,omitempty"`
-	Carried bool                `json:"carried,omitempty"` // a reservation held it when it was usable
+	In        southbound.Port     `json:"in"`
+	Out       southbound.Port     `json:"out"`
+	Coflow    southbound.CoflowID `json:"coflow"`
+	Intent    time.Duration       `json:"intent_ns"`
+	Stages    Stages              `json:"stages"`
+	InService time.Duration       `json:"in_service_ns"` // Unset while moving, or where it failed
+	Ended     time.Duration       `json:"ended_ns"`      // Unset while it stands
+	Failed    bool                `json:"failed,omitempty"`
+	Carried   bool                `json:"carried,omitempty"` // a reservation held it when it was in service
 }
 
 // PortRef names a port of a device.
@@ -116,7 +120,7 @@ type Data struct {
 	Jobs     []*Job                      `json:"jobs"`
 	Tasks    []Task                      `json:"tasks"`
 	Coflows  []*Coflow                   `json:"coflows"`
-	Ledger   []Reservation               `json:"ledger"` // sorted by (In, NotBefore)
+	Ledger   []CircuitReservation        `json:"ledger"` // sorted by (In, NotBefore)
 	Circuits []Circuit                   `json:"circuits"`
 	Moves    []Move                      `json:"moves"`            // the latest; see KeepMoves
 	Forgot   int64                       `json:"forgot,omitempty"` // moves before those, whose circuits have ended
@@ -127,34 +131,37 @@ type Data struct {
 	Anneal   controller.AnnealCounts     `json:"anneal"`
 	Migrated *Migrated                   `json:"migrated,omitempty"` // nil: nobody was ever moved
 
-	Pledges        []controller.Pledge            `json:"pledges,omitempty"` // those that stand, by id
-	LastPledge     controller.PledgeID            `json:"last_pledge,omitempty"`
-	PledgeRequests map[string]controller.PledgeID `json:"pledge_requests,omitempty"`
+	// those that stand, by id
+	BandwidthReservations    []controller.BandwidthReservation            `json:"bandwidth_reservations,omitempty"`
+	LastBandwidthReservation controller.BandwidthReservationID            `json:"last_bandwidth_reservation,omitempty"`
+	BandwidthRequests        map[string]controller.BandwidthReservationID `json:"bandwidth_requests,omitempty"`
 }
 
-// State is the state machine. The zero value is not usable; New makes one. It is not safe for concurrent use.
+// State is the state machine. The zero value is not in service; New makes one. It is not safe for concurrent use.
 type State struct {
 	fabric *topo.Fabric
 	d      Data
 
 	// Derived: rebuilt from d alone by derive.
-	ledger   ledger
-	keep     int                     // moves; 0: all
-	spare    [2][]Move               // memory of forget
-	found    []found                 // by OCS input, or rack: of Rows
-	onForget func([]Move)            // of KeepMoves; may be nil
-	leads    []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
-	pledged  []pathmap.BitsPerSecond // by link; nil: nothing is
-	free     []int32                 // free slots by host
-	waiting  []controller.JobID
-	active   []southbound.CoflowID // expanded and not ended, sorted
-	stages   []StageRef            // ready to start
-	ready    []southbound.CoflowID // ready to start
-	finished int                   // jobs that have ended
-	turnover time.Duration         // when a job with tasks was placed, or one ended, last
-	homeless []controller.JobID    // jobs with tasks that have lost their hosts, sorted
-	partly   []controller.JobID    // piecemeal jobs that are placed in part or whole, and have not ended, sorted
-	mortal   []controller.JobID    // jobs with a lifetime that have not ended, sorted
+	ledger            ledger
+	keep              int                     // moves; 0: all
+	spare             [2][]Move               // memory of forget
+	found             []found                 // by OCS input, or rack: of Rows
+	rows              uint64                  // the latest generation of rows
+	onForget          func([]Move)            // of KeepMoves; may be nil
+	leads             []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
+	reservedBandwidth []pathmap.BitsPerSecond // by link; nil: nothing is
+	free              []int32                 // free slots by host
+	waiting           []controller.JobID
+	active            []southbound.CoflowID // expanded and not ended, sorted
+	stages            []StageRef            // ready to start
+	ready             []southbound.CoflowID // ready to start
+	finished          int                   // jobs that have ended
+	turnover          time.Duration         // when a job with tasks was placed, or one ended, last
+	evicted           []controller.JobID    // jobs with tasks that have lost their hosts, sorted
+	// incremental jobs that are placed in part or whole, and have not ended, sorted
+	partly []controller.JobID
+	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
 }
 
 // StageRef names a stage of a job.
@@ -246,7 +253,7 @@ func (s *State) Restore(b []byte) error {
 
 // derive rebuilds what follows from d.
 func (s *State) derive() {
-	s.derivePledged()
+	s.deriveReservedBandwidth()
 	s.free = make([]int32, s.fabric.Hosts())
 	for h := range s.free {
 		s.free[h] = int32(s.fabric.Spec.Slots)
@@ -259,8 +266,11 @@ func (s *State) derive() {
 	}
 	s.found = make([]found, max(len(s.d.Circuits), s.fabric.Racks))
 	s.ledger, _ = ledgerOf(s.d.Ledger, len(s.d.Circuits)) // none overlap: a snapshot in which some do is refused
-	s.waiting, s.active, s.stages, s.ready, s.homeless, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
+	s.waiting, s.active, s.stages, s.ready, s.evicted, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
 	s.turnover, s.mortal = 0, nil
+	for _, c := range s.d.Coflows {
+		s.renew(c)
+	}
 	for i := range s.d.Tasks {
 		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {
 			s.free[t.Host] -= s.size(s.d.Jobs[t.Job], i-int(s.d.Jobs[t.Job].FirstTask))
@@ -286,7 +296,7 @@ func (s *State) derive() {
 		for e := range j.Edges {
 			s.noteCoflow(j, j.FirstCoflow+southbound.CoflowID(e))
 		}
-		s.noteHomeless(j)
+		s.noteEvicted(j)
 		for _, id := range j.Redo {
 			s.noteCoflow(j, id)
 		}
@@ -315,7 +325,7 @@ func (s *State) noteCoflow(j *Job, id southbound.CoflowID) {
 	}
 }
 
-// mayStart says whether the bundles of an edge may send: its tasks have produced them, or run beside them.
+// mayStart says whether the host flows of an edge may send: its tasks have produced them, or run beside them.
 func (j *Job) mayStart(e *controller.Edge) bool {
 	switch {
 	case e.Kind == controller.Fixed:
@@ -326,4 +336,6 @@ func (j *Job) mayStart(e *controller.Edge) bool {
 	return j.stageEnded(e.From)
 }
 
-func (j *Job) stageEnded(stage int) bool { return j.Stages[stage].Started && j.Stages[stage].Left == 0 }
+func (j *Job) stageEnded(stage int) bool {
+	return j.Stages[stage].Started && j.Stages[stage].Remaining == 0
+}

@@ -48,14 +48,17 @@ func apply(t testing.TB, s *state.State, entries ...state.Entry) {
 func TestOneJob(t *testing.T) {
 	s := state.New(fabric(t))
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "a"})
-	if err := s.Apply(&state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "a"}); !errors.Is(err, state.ErrStale) {
+	if err := s.Apply(&state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "a"}); !errors.Is(err,
+		state.ErrStale) {
 		t.Errorf("the same request again: %v, want stale", err)
 	}
-	apply(t, s, state.Entry{Kind: state.Placed, At: 1, Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{0, 2, 4}}})
+	apply(t, s, state.Entry{Kind: state.Placed, At: 1,
+		Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{0, 2, 4}}})
 	c := s.Coflow(0)
-	want := controller.Columns{Src: []southbound.HostID{0, 2}, Dst: []southbound.HostID{4, 4}, Size: c.Columns.Size, Flows: []int32{1, 1}}
+	want := controller.Columns{Src: []southbound.HostID{0, 2}, Dst: []southbound.HostID{4, 4}, Size: c.Columns.Size,
+		Flows: []int32{1, 1}}
 	if diff := cmp.Diff(want, c.Columns); diff != "" {
-		t.Errorf("bundles (-want +got):\n%s", diff)
+		t.Errorf("host flows (-want +got):\n%s", diff)
 	}
 	if c.Columns.Size[0] != 51 || c.Columns.Size[1] != 50 {
 		t.Errorf("sizes %v, want 51 and 50: 101 bytes over two pairs, the remainder to the first", c.Columns.Size)
@@ -69,7 +72,9 @@ func TestOneJob(t *testing.T) {
 		t.Fatalf("ready coflows %v since %v, want coflow 0 since 4 ns", s.ReadyCoflows(), s.Coflow(0).Ready)
 	}
 	apply(t, s, state.Entry{Kind: state.CoflowStarted, At: 5, Coflow: 0},
-		state.Entry{Kind: state.BundleEnded, At: 6, Coflow: 0, Row: 1}, state.Entry{Kind: state.BundleEnded, At: 7, Coflow: 0, Row: 0},
+		state.Entry{Kind: state.HostFlowEnded, At: 6, Coflow: 0, Row: 1},
+		state.Entry{Kind: state.HostFlowEnded, At: 7, Coflow: 0,
+			Row: 0},
 		state.Entry{Kind: state.StageStarted, At: 7, JobID: 0, Stage: 1}, state.Entry{Kind: state.TaskEnded, At: 9, Task: 2})
 	if j := s.Job(0); j.Ended != 9 || s.Finished() != 1 || s.Coflow(0).Ended != 7 {
 		t.Errorf("job ended %v, coflow %v, finished %d; want 9 ns, 7 ns, 1", j.Ended, s.Coflow(0).Ended, s.Finished())
@@ -77,22 +82,25 @@ func TestOneJob(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	at := func(in, out southbound.Port, from, to time.Duration) *controller.Reservation {
-		return &controller.Reservation{In: in, Out: out, NotBefore: from, NotAfter: to, Coflow: controller.AnyCoflow}
+	at := func(in, out southbound.Port, from, to time.Duration) *controller.CircuitReservation {
+		return &controller.CircuitReservation{In: in, Out: out, NotBefore: from, NotAfter: to, Coflow: controller.AnyCoflow}
 	}
 	s := state.New(fabric(t))
-	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle()}, state.Entry{Kind: state.Reserved, Reservation: at(0, 1, 10, 20)})
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle()},
+		state.Entry{Kind: state.CircuitReserved, CircuitReservation: at(0, 1, 10, 20)})
 	for _, tt := range []struct {
 		name string
 		e    state.Entry
 	}{
-		{"input twice", state.Entry{Kind: state.Reserved, Reservation: at(0, 2, 15, 25)}},
-		{"output twice", state.Entry{Kind: state.Reserved, Reservation: at(2, 1, 5, 11)}},
-		{"to itself", state.Entry{Kind: state.Reserved, Reservation: at(2, 2, 5, 11)}},
-		{"no such port", state.Entry{Kind: state.Reserved, Reservation: at(2, 9, 5, 11)}},
-		{"no time", state.Entry{Kind: state.Reserved, Reservation: at(2, 3, 11, 11)}},
-		{"slots", state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{1, 1, 1}}}},
-		{"hosts missing", state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{1}}}},
+		{"input twice", state.Entry{Kind: state.CircuitReserved, CircuitReservation: at(0, 2, 15, 25)}},
+		{"output twice", state.Entry{Kind: state.CircuitReserved, CircuitReservation: at(2, 1, 5, 11)}},
+		{"to itself", state.Entry{Kind: state.CircuitReserved, CircuitReservation: at(2, 2, 5, 11)}},
+		{"no such port", state.Entry{Kind: state.CircuitReserved, CircuitReservation: at(2, 9, 5, 11)}},
+		{"no time", state.Entry{Kind: state.CircuitReserved, CircuitReservation: at(2, 3, 11, 11)}},
+		{"slots", state.Entry{Kind: state.Placed,
+			Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{1, 1, 1}}}},
+		{"hosts missing", state.Entry{Kind: state.Placed,
+			Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{1}}}},
 		{"no such job", state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 7}}},
 		{"coflow not ready", state.Entry{Kind: state.CoflowStarted, Coflow: 0}},
 		{"stage not placed", state.Entry{Kind: state.StageStarted}},
@@ -108,7 +116,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	apply(t, s, state.Entry{Kind: state.Reserved, Reservation: at(0, 2, 20, 25)}) // touching is no overlap
+	apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: at(0, 2, 20, 25)}) // touching is no overlap
 }
 
 // TestRandomEntries throws entries of every kind at two replicas, one of which is snapshotted and restored now and
@@ -151,12 +159,14 @@ func randomEntry(r *rand.Rand, s *state.State) state.Entry {
 	case state.JobAccepted:
 		e.Job = shuffle()
 	case state.Placed:
-		e.Placement = &controller.Placement{Job: e.JobID, Hosts: []southbound.HostID{southbound.HostID(r.IntN(8)), southbound.HostID(r.IntN(8)), southbound.HostID(r.IntN(8))}}
+		e.Placement = &controller.Placement{Job: e.JobID, Hosts: []southbound.HostID{southbound.HostID(r.IntN(8)),
+			southbound.HostID(r.IntN(8)), southbound.HostID(r.IntN(8))}}
 	case state.Routed:
 		e.Routing = &controller.Routing{Coflow: e.Coflow, Tags: make([]southbound.Tag, r.IntN(3))}
-	case state.Reserved:
+	case state.CircuitReserved:
 		from := time.Duration(r.IntN(100))
-		e.Reservation = &controller.Reservation{In: e.Port, Out: e.Out, NotBefore: from, NotAfter: from + time.Duration(r.IntN(30)), Coflow: e.Coflow}
+		e.CircuitReservation = &controller.CircuitReservation{In: e.Port, Out: e.Out, NotBefore: from, NotAfter: from +
+			time.Duration(r.IntN(30)), Coflow: e.Coflow}
 	}
 	return e
 }
@@ -176,7 +186,8 @@ func portsOnce(t *testing.T, seed uint64, s *state.State) {
 
 func FuzzMachine(f *testing.F) {
 	batch, err := state.Encode([]state.Entry{{Kind: state.JobAccepted, Job: shuffle()},
-		{Kind: state.Reserved, Reservation: &controller.Reservation{In: 0, Out: 1, NotAfter: 5}}, {Kind: state.ReservationBegun}})
+		{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1, NotAfter: 5}},
+		{Kind: state.CircuitReservationBegun}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -237,12 +248,12 @@ func FuzzRestore(f *testing.F) {
 func look(s *state.State) {
 	s.Digest()
 	s.Boundary()
-	s.Outage(1)
+	s.ReconfigurationDelay(1)
 	s.FillView(&controller.View{}, nil)
 	for _, id := range s.Active() {
 		s.AppendTags(nil, id)
 	}
 	for _, r := range s.Ledger() {
-		s.Idle(&r.Reservation)
+		s.Idle(&r.CircuitReservation)
 	}
 }

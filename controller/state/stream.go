@@ -24,10 +24,10 @@ func (s *State) openStreams(j *Job, stage int, e *Entry) {
 	}
 }
 
-// spent says whether a started coflow has nothing left to carry. A stream with a rate goes on within hosts, where it has
-// no bundles.
+// spent says whether a started coflow has nothing left to carry. A stream with a rate goes on within hosts, where it
+// has no host flows.
 func (j *Job) spent(c *Coflow) bool {
-	return c.Left == 0 && (j.Edges[c.Edge].Rate == 0 || c.Local == 0)
+	return c.Remaining == 0 && (j.Edges[c.Edge].Rate == 0 || c.Local == 0)
 }
 
 // keepLocal makes what a stream with a rate has carried within hosts since its start its local bytes.
@@ -38,7 +38,8 @@ func (j *Job) keepLocal(c *Coflow, e *Entry) {
 }
 
 // localPairs returns the pairs of tasks of a stream with a rate that share a host, where one of them leaves it.
-func (s *State) localPairs(j *Job, c *Coflow, leaves func(task int, at southbound.HostID) bool) (out []controller.Flow) {
+func (s *State) localPairs(j *Job, c *Coflow,
+	leaves func(task int, at southbound.HostID) bool) (out []controller.Flow) {
 	if j.Edges[c.Edge].Rate == 0 || c.Local == 0 || c.Started == Unset || c.Ended != Unset {
 		return nil
 	}

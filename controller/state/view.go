@@ -11,16 +11,18 @@ import (
 
 // FillView writes what the state holds into v and leaves the rest of v alone. left tells what is left of a started
 // coflow, false if it is not known (then the sizes are taken). Everything that v points to afterwards is borrowed.
-func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (southbound.Left, bool)) {
-	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Left { return s.leftOf(id, c, left) })
+func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (southbound.Remaining, bool)) {
+	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining { return s.leftOf(id, c, left) })
 }
 
 // FillBlindView is FillView for who reads nothing of what coflows have left but how many rows.
 func (s *State) FillBlindView(v *controller.View) {
-	s.fillView(v, func(_ southbound.CoflowID, c *Coflow) southbound.Left { return southbound.Left{Live: c.Left} })
+	s.fillView(v, func(_ southbound.CoflowID, c *Coflow) southbound.Remaining {
+		return southbound.Remaining{Live: c.Remaining}
+	})
 }
 
-func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Coflow) southbound.Left) {
+func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Coflow) southbound.Remaining) {
 	v.Fabric = s.fabric
 	v.Free = s.free
 	v.Waiting = v.Waiting[:0]
@@ -29,7 +31,7 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	}
 	v.Coflows = v.Coflows[:0]
 	for _, id := range s.active {
-		if c := s.d.Coflows[id]; len(s.homeless) > 0 && c.Started == Unset && !s.housed(s.d.Jobs[c.Job], c) {
+		if c := s.d.Coflows[id]; len(s.evicted) > 0 && c.Started == Unset && !s.housed(s.d.Jobs[c.Job], c) {
 			continue // it is laid out anew once its tasks have hosts
 		}
 		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
@@ -38,14 +40,15 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	v.Turnover = s.turnover
 	v.Circuits = v.Circuits[:0]
 	for _, c := range s.d.Circuits {
-		v.Circuits = append(v.Circuits, controller.CircuitView{Out: c.Out, Phase: c.Phase, Since: c.Since, Coflow: controller.AnyCoflow})
+		v.Circuits = append(v.Circuits, controller.CircuitView{Out: c.Out, Phase: c.Phase, Since: c.Since,
+			Coflow: controller.AnyCoflow})
 	}
 	v.Reserved = v.Reserved[:0]
 	for in := range s.ledger.byIn {
 		all := s.ledger.byIn[in].live()
 		for i := range all {
 			r := &all[i]
-			v.Reserved = append(v.Reserved, r.Reservation)
+			v.Reserved = append(v.Reserved, r.CircuitReservation)
 			if r.Begun {
 				at := &v.Circuits[in]
 				at.Held, at.Coflow, at.Until = true, r.Coflow, r.NotAfter
@@ -53,29 +56,32 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 		}
 	}
 	s.viewDown(v)
-	v.Pledged = s.pledged
-	s.viewHomeless(v)
-	s.viewPartly(v)
+	v.ReservedBandwidth = s.reservedBandwidth
+	s.viewEvicted(v)
+	s.viewPartial(v)
 }
 
-func (s *State) viewCoflow(id southbound.CoflowID, left func(southbound.CoflowID, *Coflow) southbound.Left) controller.CoflowView {
+func (s *State) viewCoflow(id southbound.CoflowID,
+	left func(southbound.CoflowID, *Coflow) southbound.Remaining) controller.CoflowView {
 	c := s.d.Coflows[id]
 	j := s.d.Jobs[c.Job]
 	out := controller.CoflowView{
 		ID: id, Job: c.Job, Edge: c.Edge, Arrival: j.Arrival, Weight: j.Weight,
-		Verdict: c.Verdict, Started: c.Started != Unset, Start: c.Started,
-		Src: c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Flows: c.Columns.Flows, Ended: c.Done,
+		Admission: c.Admission, Started: c.Started != Unset, Start: c.Started,
+		Generation: c.generation,
+		Src:        c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Flows: c.Columns.Flows, Ended: c.Done,
 		Routed: c.Routed, Tag: c.Tag,
 	}
 	if j.Deadline > 0 {
 		out.Deadline = j.Arrival + j.Deadline
 	}
-	out.Left = left(id, c)
+	out.Remaining = left(id, c)
 	return out
 }
 
 // leftOf returns what is left of a coflow as left tells it, or its sizes.
-func (s *State) leftOf(id southbound.CoflowID, c *Coflow, left func(southbound.CoflowID) (southbound.Left, bool)) southbound.Left {
+func (s *State) leftOf(id southbound.CoflowID, c *Coflow,
+	left func(southbound.CoflowID) (southbound.Remaining, bool)) southbound.Remaining {
 	if c.Started != Unset && left != nil {
 		if l, ok := left(id); ok && len(l.Base) == len(c.Tag) {
 			return l
@@ -85,7 +91,7 @@ func (s *State) leftOf(id southbound.CoflowID, c *Coflow, left func(southbound.C
 	for i, b := range c.Columns.Size {
 		base[i] = float64(b)
 	}
-	return southbound.Left{F: 1, Base: base, Live: c.Left}
+	return southbound.Remaining{F: 1, Base: base, Live: c.Remaining}
 }
 
 // viewRunning names the jobs with stages that coflows belong to.
@@ -99,7 +105,8 @@ func (s *State) viewRunning(v *controller.View) {
 			continue
 		}
 		sorted = sorted && (n == 0 || v.Running[n-1].Job.ID < j.ID)
-		v.Running = append(v.Running, controller.Running{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)]})
+		v.Running = append(v.Running, controller.Running{Job: &j.Job, Hosts: j.Hosts,
+			Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)]})
 	}
 	if !sorted { // coflows that carry again what was lost have ids of their own
 		slices.SortFunc(v.Running, func(a, b controller.Running) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
@@ -122,21 +129,22 @@ func (s *State) viewDown(v *controller.View) {
 	}
 }
 
-// outageWindow is how many of the last moves correct the model's outage; fewer than a quarter of them do not yet.
-const outageWindow = 32
+// delayWindow is how many of the last moves correct the model's reconfiguration delay; fewer than a quarter of them do
+// not yet.
+const delayWindow = 32
 
-// Outage returns the whole outage of a circuit move to be reckoned with: the p90 (nearest rank) of the last moves that
-// became usable, or what the model says until there are some.
-func (s *State) Outage(model time.Duration) time.Duration {
-	var last [outageWindow]time.Duration
+// ReconfigurationDelay returns the reconfiguration delay of a circuit move to be reckoned with: the p90 (nearest rank)
+// of the last moves that came into service, or what the model says until there are some.
+func (s *State) ReconfigurationDelay(model time.Duration) time.Duration {
+	var last [delayWindow]time.Duration
 	n := 0
-	for i := len(s.d.Moves) - 1; i >= 0 && n < outageWindow; i-- {
-		if m := &s.d.Moves[i]; m.Usable != Unset {
-			last[n] = m.Usable - m.Intent
+	for i := len(s.d.Moves) - 1; i >= 0 && n < delayWindow; i-- {
+		if m := &s.d.Moves[i]; m.InService != Unset {
+			last[n] = m.InService - m.Intent
 			n++
 		}
 	}
-	if n < outageWindow/4 {
+	if n < delayWindow/4 {
 		return model
 	}
 	slices.Sort(last[:n])

@@ -14,18 +14,16 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
-// TestWalks drives jobs through their lives by entries that could be, in random order, for a hundred seeds. After every
-// entry what the state derives step by step is what the slow twin finds by looking at everything, a replica restored from
-// a snapshot shows policies the same, and the ledgers hold what they must. In the end every job has ended.
+// TestWalks drives jobs through their lives by entries that could be, in random order. After every entry what the state
+// derives step by step is what the slow reference implementation finds by looking at everything, a replica restored
+// from a snapshot shows policies the same, and the ledgers hold what they must. In the end every job has ended.
 func TestWalks(t *testing.T) {
 	f := fabric(t)
-	seeds := uint64(100)
-	if testing.Short() {
-		seeds = 20
-	}
+	seeds := tries.Of[uint64](20, 100)
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed, received: map[[2]int]pathmap.Bytes{}}
 		for range 120 {
@@ -54,7 +52,8 @@ type walk struct {
 	ending    bool // jobs are cancelled
 	cancelled int
 	jobs      []*controller.Job
-	received  map[[2]int]pathmap.Bytes // by job and edge
+	received  map[[2]int]pathmap.Bytes         // by job and edge
+	rows      map[uint64]controller.CoflowView // by generation
 }
 
 func (w *walk) step() {
@@ -67,7 +66,7 @@ func (w *walk) step() {
 		before = w.s.Digest()
 	}
 	var sized pathmap.Bytes
-	if e.Kind == state.BundleEnded {
+	if e.Kind == state.HostFlowEnded {
 		sized = w.s.Coflow(e.Coflow).Columns.Size[e.Row]
 	}
 	if err := w.s.Apply(&e); err != nil {
@@ -84,7 +83,7 @@ func (w *walk) step() {
 		w.jobs = append(w.jobs, e.Job)
 	case state.JobCancelled:
 		w.cancelled++
-	case state.BundleEnded:
+	case state.HostFlowEnded:
 		c := w.s.Coflow(e.Coflow)
 		w.received[[2]int{int(c.Job), int(c.Edge)}] += sized
 	}
@@ -94,8 +93,31 @@ func (w *walk) step() {
 	if err := ledgers(w.s.Data()); err != nil {
 		w.t.Fatalf("seed %d: after %+v: %v", w.seed, e, err)
 	}
+	if look {
+		w.generations()
+	}
 	if w.r.IntN(40) == 0 {
 		w.restore()
+	}
+}
+
+// generations wants a generation to stand for the same rows of one coflow, whatever happens.
+func (w *walk) generations() {
+	if w.rows == nil {
+		w.rows = map[uint64]controller.CoflowView{}
+	}
+	var v controller.View
+	w.s.FillView(&v, nil)
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		was, seen := w.rows[c.Generation]
+		same := was.ID == c.ID && slices.Equal(was.Src, c.Src) && slices.Equal(was.Dst, c.Dst) &&
+			slices.Equal(was.Size, c.Size) && slices.Equal(was.Flows, c.Flows)
+		if c.Generation == 0 || seen && !same {
+			w.t.Fatalf("seed %d: generation %d of coflow %d has other rows than before:\n%+v\n%+v", w.seed, c.Generation, c.ID,
+				was, c)
+		}
+		w.rows[c.Generation] = *c
 	}
 }
 
@@ -113,7 +135,8 @@ func (w *walk) restore() {
 	w.s.FillView(&a, nil)
 	o.FillView(&b, nil)
 	a.Fabric, b.Fabric = nil, nil
-	if diff := cmp.Diff(a, b, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(a, b, cmpopts.EquateEmpty(),
+		cmpopts.IgnoreFields(controller.CoflowView{}, "Generation")); diff != "" {
 		w.t.Fatalf("seed %d: a restored replica shows policies something else (-here +there):\n%s", w.seed, diff)
 	}
 }
@@ -125,7 +148,7 @@ func (w *walk) entry() state.Entry {
 	if w.end && len(d.Lost) > 0 {
 		return state.Entry{Kind: state.HostSeen, Host: d.Lost[0], OK: true}
 	}
-	progress := []state.Kind{state.Placed, state.StageStarted, state.CoflowStarted, state.TaskEnded, state.BundleEnded}
+	progress := []state.Kind{state.Placed, state.StageStarted, state.CoflowStarted, state.TaskEnded, state.HostFlowEnded}
 	if w.ending && r.IntN(20) == 0 && len(d.Jobs) > 0 {
 		return w.cancel()
 	}
@@ -170,30 +193,33 @@ func (w *walk) entry() state.Entry {
 			}
 		case state.TaskEnded:
 			for i := range d.Tasks {
-				if t := &d.Tasks[i]; t.Started != state.Unset && !w.s.Held(t.Job, t.Stage) && (t.Ended == state.Unset || r.IntN(20) == 0) {
+				if t := &d.Tasks[i]; t.Started != state.Unset && !w.s.Held(t.Job, t.Stage) &&
+					(t.Ended == state.Unset || r.IntN(20) == 0) {
 					return state.Entry{Kind: state.TaskEnded, Task: southbound.TaskID(i)}
 				}
 			}
-		case state.BundleEnded:
+		case state.HostFlowEnded:
 			for _, id := range w.s.Active() {
 				if c := w.s.Coflow(id); c.Started != state.Unset && len(c.Done) > 0 {
-					return state.Entry{Kind: state.BundleEnded, Coflow: id, Row: int32(r.IntN(len(c.Done)))}
+					return state.Entry{Kind: state.HostFlowEnded, Coflow: id, Row: int32(r.IntN(len(c.Done)))}
 				}
 			}
 		case state.Withdrawn:
 			if n := len(d.Coflows); n > 0 {
 				return state.Entry{Kind: state.Withdrawn, Coflow: southbound.CoflowID(r.IntN(n))}
 			}
-		case state.Reserved:
+		case state.CircuitReserved:
 			if in, out, n := port(), port(), len(d.Coflows); in != out && n > 0 {
 				from := w.now + time.Duration(r.IntN(30))
-				return state.Entry{Kind: state.Reserved, Reservation: &controller.Reservation{In: in, Out: out, NotBefore: from,
-					NotAfter: from + time.Duration(1+r.IntN(20)), Coflow: southbound.CoflowID(r.IntN(n+1) - 1), Meanwhile: controller.Way(r.IntN(2))}}
+				return state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: in, Out: out,
+					NotBefore: from,
+					NotAfter:  from + time.Duration(1+r.IntN(20)), Coflow: southbound.CoflowID(r.IntN(n+1) - 1),
+					Fallback: controller.Fallback(r.IntN(2))}}
 			}
-		case state.ReservationBegun:
-			return state.Entry{Kind: state.ReservationBegun, Port: port()}
-		case state.ReservationEnded:
-			return state.Entry{Kind: state.ReservationEnded, Port: port(), Cause: state.RanOut}
+		case state.CircuitReservationBegun:
+			return state.Entry{Kind: state.CircuitReservationBegun, Port: port()}
+		case state.CircuitReservationEnded:
+			return state.Entry{Kind: state.CircuitReservationEnded, Port: port(), Cause: state.RanOut}
 		case state.CircuitIntended:
 			if in, out := port(), port(); in != out {
 				return state.Entry{Kind: state.CircuitIntended, Port: in, Out: out}
@@ -204,7 +230,8 @@ func (w *walk) entry() state.Entry {
 		case state.Planned:
 			return state.Entry{Kind: state.Planned, Wake: w.now + 10}
 		case state.PortSeen:
-			return state.Entry{Kind: state.PortSeen, Device: southbound.DeviceID(r.IntN(6)), Port: southbound.Port(r.IntN(3)), OK: r.IntN(2) == 0}
+			return state.Entry{Kind: state.PortSeen, Device: southbound.DeviceID(r.IntN(6)), Port: southbound.Port(r.IntN(3)),
+				OK: r.IntN(2) == 0}
 		case state.HostSeen:
 			return state.Entry{Kind: state.HostSeen, Host: southbound.HostID(r.IntN(w.s.Fabric().Hosts())), OK: r.IntN(3) > 0}
 		}
@@ -229,17 +256,24 @@ func (w *walk) job() *controller.Job {
 	}
 	switch w.r.IntN(kinds) {
 	case 6: // streams that go on until somebody ends them
-		return &controller.Job{Name: "endless", Lifetime: time.Duration(w.r.IntN(2) * 50), Stages: []controller.Stage{stage(1), stage(n), stage(1)}, Edges: []controller.Edge{
-			{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 1e12, Stream: true}, {Kind: controller.Broadcast, From: 1, To: 2, Rate: 1e12, Stream: true}}}
+		return &controller.Job{Name: "endless", Lifetime: time.Duration(w.r.IntN(2) * 50),
+			Stages: []controller.Stage{stage(1), stage(n), stage(1)}, Edges: []controller.Edge{
+				{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 1e12, Stream: true},
+				{Kind: controller.Broadcast, From: 1, To: 2, Rate: 1e12, Stream: true}}}
 	case 4: // a stream in a circle, with one that carries nothing and one to itself
-		return &controller.Job{Name: "stream", Stages: []controller.Stage{stage(1), stage(n), stage(1), stage(1)}, Edges: []controller.Edge{
-			{Kind: controller.Fields, From: 0, To: 1, Bytes: 9, Stream: true, Keys: 3}, {Kind: controller.Global, From: 1, To: 2, Bytes: 6, Stream: true},
-			{Kind: controller.ScatterGather, From: 2, To: 1, Bytes: 4, Stream: true}, {Kind: controller.Broadcast, From: 1, To: 1, Bytes: 1, Stream: true},
-			{Kind: controller.OneToOne, From: 2, To: 3, Stream: true}}}
+		return &controller.Job{Name: "stream", Stages: []controller.Stage{stage(1), stage(n), stage(1), stage(1)},
+			Edges: []controller.Edge{
+				{Kind: controller.Fields, From: 0, To: 1, Bytes: 9, Stream: true, Keys: 3},
+				{Kind: controller.Global, From: 1, To: 2, Bytes: 6, Stream: true},
+				{Kind: controller.ScatterGather, From: 2, To: 1, Bytes: 4, Stream: true},
+				{Kind: controller.Broadcast, From: 1, To: 1, Bytes: 1, Stream: true},
+				{Kind: controller.OneToOne, From: 2, To: 3, Stream: true}}}
 	case 5: // batch, then a stream, then batch
-		return &controller.Job{Name: "mixed", Stages: []controller.Stage{stage(1), stage(n), stage(n), stage(1)}, Edges: []controller.Edge{
-			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 9}, {Kind: controller.OneToOne, From: 1, To: 2, Bytes: 8, Stream: true},
-			{Kind: controller.ScatterGather, From: 2, To: 3, Bytes: 9}}}
+		return &controller.Job{Name: "mixed", Stages: []controller.Stage{stage(1), stage(n), stage(n), stage(1)},
+			Edges: []controller.Edge{
+				{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 9}, {Kind: controller.OneToOne, From: 1, To: 2, Bytes: 8,
+					Stream: true},
+				{Kind: controller.ScatterGather, From: 2, To: 3, Bytes: 9}}}
 	case 0: // bare, sometimes all within one host
 		e := controller.Edge{Kind: controller.Fixed}
 		for range n {
@@ -249,9 +283,10 @@ func (w *walk) job() *controller.Job {
 	case 1:
 		return shuffle()
 	case 2: // a diamond, with an edge that carries nothing
-		return &controller.Job{Name: "diamond", Stages: []controller.Stage{stage(n), stage(n), stage(1), stage(1)}, Edges: []controller.Edge{
-			{Kind: controller.OneToOne, From: 0, To: 1, Bytes: 7}, {Kind: controller.Broadcast, From: 0, To: 2, Bytes: 3},
-			{Kind: controller.ScatterGather, From: 1, To: 3, Bytes: 9}, {Kind: controller.ScatterGather, From: 2, To: 3}}}
+		return &controller.Job{Name: "diamond", Stages: []controller.Stage{stage(n), stage(n), stage(1), stage(1)},
+			Edges: []controller.Edge{
+				{Kind: controller.OneToOne, From: 0, To: 1, Bytes: 7}, {Kind: controller.Broadcast, From: 0, To: 2, Bytes: 3},
+				{Kind: controller.ScatterGather, From: 1, To: 3, Bytes: 9}, {Kind: controller.ScatterGather, From: 2, To: 3}}}
 	}
 	return &controller.Job{Name: "tasks alone", Stages: []controller.Stage{stage(n)}}
 }
@@ -260,9 +295,10 @@ func (w *walk) job() *controller.Job {
 func (w *walk) place() (state.Entry, bool) {
 	var v controller.View
 	w.s.FillView(&v, nil)
-	for i := range v.Homeless {
-		if hosts, ok := rehoused(&v, &v.Homeless[i], w.r); ok {
-			return state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: v.Homeless[i].Job.ID, Hosts: hosts}}, true
+	for i := range v.Evicted {
+		if hosts, ok := rescheduled(&v, &v.Evicted[i], w.r); ok {
+			return state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: v.Evicted[i].Job.ID, Hosts: hosts}},
+				true
 		}
 	}
 	for _, j := range v.Waiting {

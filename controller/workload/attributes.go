@@ -49,7 +49,8 @@ func ReadAttributes(r io.Reader, name string) (*Attributes, error) {
 		}
 		if !head {
 			if strings.ReplaceAll(text, " ", "") != attributesShape {
-				return nil, a.fail(line, 1, "write "+attributesShape+" in the first line", fmt.Sprintf("%q is not the head of such a file", clip(text)))
+				return nil, a.fail(line, 1, "write "+attributesShape+" in the first line",
+					fmt.Sprintf("%q is not the head of such a file", clip(text)))
 			}
 			head = true
 			continue
@@ -85,7 +86,8 @@ func (a *Attributes) line(text string, line int) error {
 		return a.fail(line, col, mend, fmt.Sprintf(format, args...))
 	}
 	if len(fields) != 3 {
-		return a.fail(line, 1, "write "+attributesShape+", such as 17,2,1.5", fmt.Sprintf("%d fields where 3 are due", len(fields)))
+		return a.fail(line, 1, "write "+attributesShape+", such as 17,2,1.5",
+			fmt.Sprintf("%d fields where 3 are due", len(fields)))
 	}
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
@@ -108,7 +110,8 @@ func (a *Attributes) line(text string, line int) error {
 	if d := fields[2]; d != "" {
 		v, ok := seconds(d)
 		if !ok {
-			return wrong(2, "write seconds after the arrival, such as 1.5, or nothing for none", "deadline %q is no time above zero", clip(d))
+			return wrong(2, "write seconds after the arrival, such as 1.5, or nothing for none",
+				"deadline %q is no time above zero", clip(d))
 		}
 		out.Deadline = v
 	}
@@ -119,7 +122,8 @@ func (a *Attributes) line(text string, line int) error {
 // seconds reads a decimal number of seconds, rounded to the nanosecond; false for what is not above zero or beyond all
 // runs.
 func seconds(s string) (time.Duration, bool) {
-	if len(s) > 40 || strings.ContainsAny(s, "/xXpPeE_") { // ways to write numbers that no time needs, one of which has no end
+	// ways to write numbers that no time needs, one of which has no end
+	if len(s) > 40 || strings.ContainsAny(s, "/xXpPeE_") {
 		return 0, false
 	}
 	r, ok := new(big.Rat).SetString(s)
@@ -148,7 +152,8 @@ func (a *Attributes) Apply(jobs []controller.Job) (int, error) {
 		}
 	}
 	if named == 0 && len(a.ByID) > 0 {
-		return 0, fmt.Errorf("read attributes %q: none of its %d coflows is replayed: its ids are those of the trace's lines", a.Name, len(a.ByID))
+		return 0, fmt.Errorf("read attributes %q: none of its %d coflows is replayed: its ids are those of the trace's "+
+			"lines", a.Name, len(a.ByID))
 	}
 	return named, nil
 }

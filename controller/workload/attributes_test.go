@@ -10,11 +10,13 @@ import (
 )
 
 func TestReadAttributes(t *testing.T) {
-	a, err := ReadAttributes(strings.NewReader("# by hand\nid,weight,deadline\r\n7, 2.5 ,1.5\n\n8,,0.0000000004\nmy job,0,"), "f")
+	a, err := ReadAttributes(strings.NewReader(
+		"# by hand\nid,weight,deadline\r\n7, 2.5 ,1.5\n\n8,,0.0000000004\nmy job,0,"), "f")
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := []controller.Job{{Name: "coflow-7", Weight: 1}, {Name: "coflow-8", Weight: 1}, {Name: "my job", Weight: 1, Deadline: 5}, {Name: "coflow-9", Weight: 1}}
+	jobs := []controller.Job{{Name: "coflow-7", Weight: 1}, {Name: "coflow-8", Weight: 1},
+		{Name: "my job", Weight: 1, Deadline: 5}, {Name: "coflow-9", Weight: 1}}
 	n, err := a.Apply(jobs)
 	if err != nil || n != 3 {
 		t.Fatal(n, err)

@@ -45,7 +45,8 @@ func Background(opt BackgroundOptions) ([]controller.Job, error) {
 		return nil, nil
 	}
 	if n := float64(len(opt.Rate)) * opt.Share * opt.Until.Seconds() / backgroundLong.Seconds(); n > maxBackground {
-		return nil, fmt.Errorf("draw background: about %.0f flows within %v, at most %d are drawn: take fewer coflows or a smaller share", n, opt.Until, maxBackground)
+		return nil, fmt.Errorf("draw background: about %.0f flows within %v, at most %d are drawn: take fewer coflows or a "+
+			"smaller share", n, opt.Until, maxBackground)
 	}
 	others := make([][]southbound.HostID, slices.Max(opt.Rack)+1) // by rack: the hosts elsewhere
 	for r := range others {
@@ -67,7 +68,8 @@ func Background(opt BackgroundOptions) ([]controller.Job, error) {
 			size := math.Ceil(rng.ExpFloat64() * float64(rate.In(backgroundLong)))
 			flow := controller.Flow{Src: southbound.HostID(h), Dst: to[rng.IntN(len(to))],
 				Bytes: min(max(1, pathmap.Bytes(size)), controller.MaxBytes), Count: 1}
-			jobs = append(jobs, controller.Job{Name: fmt.Sprintf("background-%d-%d", h, len(jobs)), User: BackgroundUser, Weight: 1,
+			jobs = append(jobs, controller.Job{Name: fmt.Sprintf("background-%d-%d", h, len(jobs)), User: BackgroundUser,
+				Weight:  1,
 				Arrival: time.Duration(at), Edges: []controller.Edge{{Kind: controller.Fixed, Flows: []controller.Flow{flow}}}})
 		}
 	}

@@ -25,7 +25,8 @@ func background(t *testing.T, seed uint64, share float64) []controller.Job {
 	return jobs
 }
 
-// TestBackgroundFills: what every host sends over the time is its share of its rate, within chance, and leaves its rack.
+// TestBackgroundFills: what every host sends over the time is its share of its rate, within chance, and leaves its
+// rack.
 func TestBackgroundFills(t *testing.T) {
 	const share = .4
 	jobs := background(t, 1, share)
@@ -89,7 +90,8 @@ func TestBackgroundBounds(t *testing.T) {
 func TestMix(t *testing.T) {
 	job := func(name string, at time.Duration) controller.Job { return controller.Job{Name: name, Arrival: at} }
 	got := ""
-	for _, j := range Mix([]controller.Job{job("a", 1), job("b", 2)}, []controller.Job{job("x", 0), job("y", 1), job("z", 2)}) {
+	for _, j := range Mix([]controller.Job{job("a", 1), job("b", 2)},
+		[]controller.Job{job("x", 0), job("y", 1), job("z", 2)}) {
 		got += j.Name
 	}
 	if got != "xaybz" {

@@ -16,7 +16,8 @@ func TestAsCoflowsim(t *testing.T) {
 	if n := tr.AsCoflowsim(); n != 1 {
 		t.Errorf("%d coflows have changed", n)
 	}
-	if d := cmp.Diff([]Reducer{{0, 6 * Megabyte}, {2, 10 * Megabyte}}, tr.Coflows[0].Reducers); d != "" || !cmp.Equal(tr.Coflows[0].Mappers, []int32{1, 4}) {
+	if d := cmp.Diff([]Reducer{{0, 6 * Megabyte}, {2, 10 * Megabyte}}, tr.Coflows[0].Reducers); d != "" ||
+		!cmp.Equal(tr.Coflows[0].Mappers, []int32{1, 4}) {
 		t.Errorf("%s, %v", d, tr.Coflows[0].Mappers)
 	}
 	if n := tr.AsCoflowsim(); n != 0 {

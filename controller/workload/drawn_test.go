@@ -72,7 +72,8 @@ func TestStormForwards(t *testing.T) {
 	for _, tc := range []struct {
 		text  string
 		split bool
-	}{{"storm:jobs=50", false}, {"storm:jobs=50,forward=split", true}, {"storm:jobs=50,forward=split,cycles=1,parallel=3", true}} {
+	}{{"storm:jobs=50", false}, {"storm:jobs=50,forward=split", true}, {"storm:jobs=50,forward=split,cycles=1,parallel=3",
+		true}} {
 		circles := 0
 		for _, j := range drawn(t, tc.text, 3) {
 			in, out, children := make([]pathmap.Bytes, 12), make([]pathmap.Bytes, 12), make([]pathmap.Bytes, 12)
@@ -144,7 +145,8 @@ func TestHadoopFromSizes(t *testing.T) {
 		t.Fatal(d, err)
 	}
 	jobs, err := d.Jobs(1, 0, []Size{{0, 7}, {2000, 70}, {300, 70}, {50, 70}})
-	if err != nil || len(jobs) != 2 || jobs[0].Edges[0].Bytes != 2000 || jobs[1].Edges[0].Bytes != 300 || jobs[1].Arrival != time.Second {
+	if err != nil || len(jobs) != 2 || jobs[0].Edges[0].Bytes != 2000 || jobs[1].Edges[0].Bytes != 300 ||
+		jobs[1].Arrival != time.Second {
 		t.Errorf("%+v, %v", jobs, err)
 	}
 	if _, err := d.Jobs(1, 0, []Size{{50, 70}}); err == nil || !strings.Contains(err.Error(), "none of 1 jobs shuffles") {
@@ -183,7 +185,8 @@ func TestDrawnFor(t *testing.T) {
 	if n := len(drawn(t, "storm:rate=10/min,for=5m", 1)); n != 50 {
 		t.Errorf("%d jobs, want 50", n)
 	}
-	if jobs := drawn(t, "hadoop:for=1m,arrivals=poisson,bytes=1MB", 1); len(jobs) != 60 || jobs[1].Arrival == time.Second || jobs[5].Edges[0].Bytes != 1e6 {
+	if jobs := drawn(t, "hadoop:for=1m,arrivals=poisson,bytes=1MB", 1); len(jobs) != 60 ||
+		jobs[1].Arrival == time.Second || jobs[5].Edges[0].Bytes != 1e6 {
 		t.Errorf("%d jobs, the second at %v", len(jobs), jobs[1].Arrival)
 	}
 }
@@ -204,7 +207,8 @@ func FuzzParseDrawn(f *testing.F) {
 		} else {
 			d.hadoop.Jobs = 2
 		}
-		if d.storm != nil && d.storm.Parallel*d.storm.Bolts > 1000 || d.hadoop != nil && d.hadoop.Rounds*d.hadoop.Maps*d.hadoop.Reduces > 1e5 {
+		if d.storm != nil && d.storm.Parallel*d.storm.Bolts > 1000 || d.hadoop != nil &&
+			d.hadoop.Rounds*d.hadoop.Maps*d.hadoop.Reduces > 1e5 {
 			return
 		}
 		jobs, err := d.Jobs(1, 0, nil)

@@ -21,7 +21,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(fold)
+	fmt.Println(strings.ReplaceAll(fold.String(), "; ", "\n"))
 	jobs, err = workload.Scale(jobs, workload.ScaleOptions{Scale: 10})
 	if err != nil {
 		fmt.Println(err)
@@ -31,7 +31,9 @@ func Example() {
 		fmt.Printf("%s: host %d to host %d, %d bytes\n", jobs[0].Name, f.Src, f.Dst, f.Bytes)
 	}
 	// Output:
-	// two.txt: 2 coflows, 4 flows, 26 MB; its 6 racks are folded onto 4 (rack modulo 4); on one host: 0 flows, 0 MB, as in the trace, and 0 flows, 0 MB, by the folding
+	// two.txt: 2 coflows, 4 flows, 26 MB
+	// its 6 racks are folded onto 4 (rack modulo 4)
+	// on one host: 0 flows, 0 MB, as in the trace, and 0 flows, 0 MB, by the folding
 	// coflow-1: host 0 to host 6, 1200000 bytes
 	// coflow-1: host 1 to host 6, 1200000 bytes
 }

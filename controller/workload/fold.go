@@ -57,10 +57,12 @@ func (f Fold) String() string {
 // same two hosts are one Flow that counts them. Nothing is lost: bytes and counts add up to the trace's.
 func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 	if opt.Racks < 1 || opt.HostsPerRack < 1 || opt.Coflows < 0 || opt.MaxWidth < 0 {
-		return nil, Fold{}, fmt.Errorf("fold trace %q: %d racks of %d hosts, %d coflows, width %d: racks and hosts are at least 1, limits at least 0",
+		return nil, Fold{}, fmt.Errorf("fold trace %q: %d racks of %d hosts, %d coflows, width %d: racks and hosts are at "+
+			"least 1, limits at least 0",
 			t.Name, opt.Racks, opt.HostsPerRack, opt.Coflows, opt.MaxWidth)
 	}
-	f := Fold{Trace: filepath.Base(t.Name), TraceRacks: t.Racks, Racks: opt.Racks, HostsPerRack: opt.HostsPerRack, Folded: t.Racks > opt.Racks}
+	f := Fold{Trace: filepath.Base(t.Name), TraceRacks: t.Racks, Racks: opt.Racks, HostsPerRack: opt.HostsPerRack,
+		Folded: t.Racks > opt.Racks}
 	var jobs []controller.Job
 	var pairs pairSum
 	for i := range t.Coflows {
@@ -130,7 +132,9 @@ func merge(flows []controller.Flow) []controller.Flow {
 	if len(flows) == 0 {
 		return nil
 	}
-	slices.SortFunc(flows, func(a, b controller.Flow) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src)) })
+	slices.SortFunc(flows, func(a, b controller.Flow) int {
+		return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src))
+	})
 	last := 0
 	for i := 1; i < len(flows); i++ {
 		if f, to := &flows[i], &flows[last]; to.Src == f.Src && to.Dst == f.Dst {

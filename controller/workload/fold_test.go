@@ -36,7 +36,8 @@ func facebook(t testing.TB) *Trace {
 
 func TestFacebookTotals(t *testing.T) {
 	tr := facebook(t)
-	if got, want := tr.Totals(), (Totals{Coflows: 526, Flows: 706_397, Bytes: 35_533_534 * Megabyte}); got != want || tr.Racks != 150 {
+	if got, want := tr.Totals(), (Totals{Coflows: 526, Flows: 706_397, Bytes: 35_533_534 * Megabyte}); got != want ||
+		tr.Racks != 150 {
 		t.Fatalf("%d racks, totals %+v, want 150 and %+v", tr.Racks, got, want)
 	}
 	for _, tc := range []struct {
@@ -105,15 +106,16 @@ func randomTrace(r *rand.Rand) *Trace {
 			c.Mappers = append(c.Mappers, int32(r.IntN(t.Racks)))
 		}
 		for range 1 + r.IntN(6) {
-			c.Reducers = append(c.Reducers, Reducer{Rack: int32(r.IntN(t.Racks)), Bytes: Megabyte * pathmap.Bytes(len(c.Mappers)+r.IntN(20))})
+			c.Reducers = append(c.Reducers, Reducer{Rack: int32(r.IntN(t.Racks)),
+				Bytes: Megabyte * pathmap.Bytes(len(c.Mappers)+r.IntN(20))})
 		}
 		t.Coflows = append(t.Coflows, c)
 	}
 	return t
 }
 
-// TestJobsTwin adds up every flow of random traces one by one, the slow way.
-func TestJobsTwin(t *testing.T) {
+// TestJobsReference adds up every flow of random traces one by one, the slow way.
+func TestJobsReference(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		tr := randomTrace(r)
@@ -194,4 +196,15 @@ func TestJobsOrderAndErrors(t *testing.T) {
 	if _, _, err := wide.Jobs(FoldOptions{Racks: 2, HostsPerRack: 1, MaxWidth: 1}); err == nil {
 		t.Error("nothing left: no error")
 	}
+}
+
+// Totals returns the trace's sums.
+func (t *Trace) Totals() Totals {
+	sum := Totals{Coflows: len(t.Coflows)}
+	for i := range t.Coflows {
+		c := &t.Coflows[i]
+		sum.Flows += int64(c.Width())
+		sum.Bytes += c.Bytes()
+	}
+	return sum
 }

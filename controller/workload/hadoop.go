@@ -49,9 +49,11 @@ func (o *HadoopOptions) check() error {
 	case o.Every < 0 || o.Every > 365*24*time.Hour:
 		return fmt.Errorf("draw hadoop jobs: one every %v: take 0 to a year", o.Every)
 	case o.Maps < 1 || o.Reduces < 1 || o.Maps > controller.MaxTasks || o.Reduces > controller.MaxFlows/o.Maps:
-		return fmt.Errorf("draw hadoop jobs: %d maps and %d reduces: take at least 1 of each and at most %d pairs", o.Maps, o.Reduces, controller.MaxFlows)
+		return fmt.Errorf("draw hadoop jobs: %d maps and %d reduces: take at least 1 of each and at most %d pairs", o.Maps,
+			o.Reduces, controller.MaxFlows)
 	case o.Least < 1 || o.Most < o.Least || o.Most > controller.MaxBytes:
-		return fmt.Errorf("draw hadoop jobs: %d to %d bytes a shuffle: take 1 to %d, the least first", o.Least, o.Most, controller.MaxBytes)
+		return fmt.Errorf("draw hadoop jobs: %d to %d bytes a shuffle: take 1 to %d, the least first", o.Least, o.Most,
+			controller.MaxBytes)
 	case o.Rounds < 1 || o.Rounds > maxStages:
 		return fmt.Errorf("draw hadoop jobs: %d rounds: take 1 to %d", o.Rounds, maxStages)
 	case o.Replicas < 1 || o.Replicas > 10:
@@ -75,7 +77,8 @@ func Hadoop(opt HadoopOptions) ([]controller.Job, error) {
 	sizes := opt.Sizes
 	if sizes != nil {
 		if sizes = opt.within(); len(sizes) == 0 {
-			return nil, fmt.Errorf("draw hadoop jobs: none of %d jobs shuffles %d to %d bytes", len(opt.Sizes), opt.Least, opt.Most)
+			return nil, fmt.Errorf("draw hadoop jobs: none of %d jobs shuffles %d to %d bytes", len(opt.Sizes), opt.Least,
+				opt.Most)
 		}
 		if !limited || opt.Jobs > len(sizes) {
 			opt.Jobs = len(sizes)

@@ -57,8 +57,8 @@ func ReadJobFile(path string) ([]FileJob, error) {
 
 // ReadJobs reads a job file: one mapping with the key jobs, a list. Each job has a name, an arrival, stages, and edges
 // (what waits for the stage before) or streams (what flows beside it) between them by name; see JobSchema. Its form is
-// all or nothing: an error names file, line and column. What a well-formed job says wrongly is that job's Problem. Whether
-// it fits a fabric is controller.Job.Check's to say.
+// all or nothing: an error names file, line and column. What a well-formed job says wrongly is that job's Problem.
+// Whether it fits a fabric is controller.Job.Check's to say.
 func ReadJobs(name string, data []byte) ([]FileJob, error) {
 	if len(data) > maxJobFile {
 		return nil, fmt.Errorf("read jobs: %s: longer than %d bytes: cut it in parts", name, maxJobFile)
@@ -273,7 +273,8 @@ func (y *stageYAML) stage(budget *int) (controller.Stage, error) {
 	if y.Tasks.at != nil {
 		var err error
 		if n, err = strconv.Atoi(y.Tasks.text); err != nil || n < 1 || n > controller.MaxTasks {
-			return s, y.Tasks.wrong("stage %q has %s tasks: take a whole number from 1 to %d", s.Name, clip(y.Tasks.text), controller.MaxTasks)
+			return s, y.Tasks.wrong("stage %q has %s tasks: take a whole number from 1 to %d", s.Name, clip(y.Tasks.text),
+				controller.MaxTasks)
 		}
 	}
 	compute, err := y.Compute.length("compute")
@@ -281,7 +282,8 @@ func (y *stageYAML) stage(budget *int) (controller.Stage, error) {
 		return s, err
 	}
 	if *budget -= n; *budget < 0 {
-		return s, y.Tasks.wrong("stage %q has %d tasks, and all jobs of the file together more than %d", s.Name, n, maxFileTasks)
+		return s, y.Tasks.wrong("stage %q has %d tasks, and all jobs of the file together more than %d", s.Name, n,
+			maxFileTasks)
 	}
 	s.Tasks = make([]controller.Task, n)
 	slots := 0
@@ -315,7 +317,8 @@ func (y *edgeYAML) edge(by map[string]int) (controller.Edge, error) {
 	if y.Grouping.at != nil {
 		kind, ok := kindOf(y.Grouping.text)
 		if !ok {
-			return e, y.Grouping.wrong("grouping %q is unknown: write shuffle, fields, all, global or one-to-one", clip(y.Grouping.text))
+			return e, y.Grouping.wrong("grouping %q is unknown: write shuffle, fields, all, global or one-to-one",
+				clip(y.Grouping.text))
 		}
 		e.Kind = kind
 	}
@@ -336,7 +339,8 @@ func (y *edgeYAML) edge(by map[string]int) (controller.Edge, error) {
 	if y.Keys.at != nil {
 		n, err := strconv.Atoi(y.Keys.text)
 		if err != nil || n < 1 || n > controller.MaxKeys || e.Kind != controller.Fields {
-			return e, y.Keys.wrong("keys %q: write a whole number from 1 to %d, and grouping: fields", clip(y.Keys.text), controller.MaxKeys)
+			return e, y.Keys.wrong("keys %q: write a whole number from 1 to %d, and grouping: fields", clip(y.Keys.text),
+				controller.MaxKeys)
 		}
 		e.Keys = int32(n)
 	}
@@ -344,7 +348,8 @@ func (y *edgeYAML) edge(by map[string]int) (controller.Edge, error) {
 }
 
 func kindOf(word string) (controller.EdgeKind, bool) {
-	for _, k := range []controller.EdgeKind{controller.ScatterGather, controller.OneToOne, controller.Broadcast, controller.Fields, controller.Global} {
+	for _, k := range []controller.EdgeKind{controller.ScatterGather, controller.OneToOne, controller.Broadcast,
+		controller.Fields, controller.Global} {
 		if k.String() == word {
 			return k, true
 		}

@@ -43,7 +43,8 @@ func TestReadJobs(t *testing.T) {
 		}
 	}
 	a, b := &jobs[0].Job, &jobs[1].Job
-	if a.Arrival != 1500*time.Millisecond || a.Weight != 2 || a.Tasks() != 6 || a.Stages[0].Tasks[3].Compute != 200*time.Millisecond ||
+	if a.Arrival != 1500*time.Millisecond || a.Weight != 2 || a.Tasks() != 6 ||
+		a.Stages[0].Tasks[3].Compute != 200*time.Millisecond ||
 		a.Edges[0].Stream || a.Edges[0].Bytes != 1e9 {
 		t.Errorf("%+v", a)
 	}
@@ -59,16 +60,20 @@ func TestJobProblems(t *testing.T) {
 	for _, tc := range []struct{ name, job, want string }{
 		{"no tasks", "{name: bad, stages: [{name: a, tasks: 0}]}", `f.yaml:3:43: job "bad": stage "a" has 0 tasks`},
 		{"half a task", "{name: bad, stages: [{name: a, tasks: 1.5}]}", `stage "a" has 1.5 tasks`},
-		{"no such stage", "{name: bad, stages: [{name: a}], edges: [{from: a, to: b}]}", `f.yaml:3:60: job "bad": to: no stage is called "b"`},
+		{"no such stage", "{name: bad, stages: [{name: a}], edges: [{from: a, to: b}]}",
+			`f.yaml:3:60: job "bad": to: no stage is called "b"`},
 		{"edge to nowhere", "{name: bad, stages: [{name: a}], edges: [{from: a}]}", "an edge needs from and to"},
 		{"stage without a name", "{name: bad, stages: [{tasks: 1}]}", "a stage needs a name"},
 		{"job without a name", "{stages: [{name: a}]}", "a job needs a name"},
 		{"twice", "{name: bad, stages: [{name: a}, {name: a}]}", `two stages are called "a"`},
-		{"grouping", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, grouping: range}]}", `grouping "range" is unknown: write shuffle, fields`},
-		{"bytes", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, bytes: 10}]}", `"10" has no unit of size`},
+		{"grouping", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, grouping: range}]}",
+			`grouping "range" is unknown: write shuffle, fields`},
+		{"bytes", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, bytes: 10}]}",
+			`"10" has no unit of size`},
 		{"keys", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, keys: 5}]}", `grouping: fields`},
 		{"slots", "{name: bad, stages: [{name: a, slots: 0}]}", `stage "a" has tasks of 0 slots`},
-		{"rate", "{name: bad, stages: [{name: a}, {name: b}], streams: [{from: a, to: b, rate: 0bps}]}", `rate "0bps": write bits`},
+		{"rate", "{name: bad, stages: [{name: a}, {name: b}], streams: [{from: a, to: b, rate: 0bps}]}",
+			`rate "0bps": write bits`},
 		{"lifetime", "{name: bad, lifetime: soon, stages: [{name: a}]}", `lifetime "soon" is no time`},
 		{"arrival", "{name: bad, arrival: -1s, stages: [{name: a}]}", `arrival "-1s" is no time`},
 		{"weight", "{name: bad, weight: .nan, stages: [{name: a}]}", `weight ".nan"`},
@@ -92,15 +97,21 @@ func TestEndlessJobs(t *testing.T) {
 	for _, tc := range []struct{ name, job, want string }{
 		{"fine", "lifetime: 90s, " + stages + "streams: [{from: a, to: b, rate: 20Mbps}]}", ""},
 		{"without a lifetime", stages + "streams: [{from: a, to: b, rate: 20Mbps}]}", ""},
-		{"a rate and bytes", stages + "streams: [{from: a, to: b, rate: 20Mbps, bytes: 1MB}]}", "a stream that ends has bytes"},
+		{"a rate and bytes", stages + "streams: [{from: a, to: b, rate: 20Mbps, bytes: 1MB}]}",
+			"a stream that ends has bytes"},
 		{"a rate of a batch edge", stages + "edges: [{from: a, to: b, rate: 20Mbps}]}", "only streams go on and on"},
-		{"waits for what never ends", "stages: [{name: a}, {name: b}, {name: c}], streams: [{from: a, to: b, rate: 20Mbps}], edges: [{from: b, to: c, bytes: 1MB}]}", "has a stream that never does"},
-		{"a lifetime of what ends", "lifetime: 90s, " + stages + "edges: [{from: a, to: b, bytes: 1MB}]}", "it ends by itself"},
-		{"a lifetime of a year", "lifetime: 8760h, " + stages + "streams: [{from: a, to: b, rate: 20Mbps}]}", "lives for 8760h"},
+		{"waits for what never ends", "stages: [{name: a}, {name: b}, {name: c}], streams: [{from: a, to: b, rate: " +
+			"20Mbps}], edges: [{from: b, to: c, bytes: 1MB}]}", "has a stream that never does"},
+		{"a lifetime of what ends", "lifetime: 90s, " + stages + "edges: [{from: a, to: b, bytes: 1MB}]}",
+			"it ends by itself"},
+		{"a lifetime of a year", "lifetime: 8760h, " + stages + "streams: [{from: a, to: b, rate: 20Mbps}]}",
+			"lives for 8760h"},
 		{"too fast", stages + "streams: [{from: a, to: b, rate: 1001Tbps}]}", "makes 1001000Gbps"},
-		{"computes", "stages: [{name: a, compute: 1s}, {name: b}], streams: [{from: a, to: b, rate: 20Mbps}]}", "computes for 1s"},
+		{"computes", "stages: [{name: a, compute: 1s}, {name: b}], streams: [{from: a, to: b, rate: 20Mbps}]}",
+			"computes for 1s"},
 		{"larger than any server", "stages: [{name: a, slots: 9}]}", "no host has more than 8"},
-		{"fit one by one and not together", "stages: [{name: a, tasks: 9, slots: 5}]}", "do not all fit on 8 hosts of 8 slots"},
+		{"fit one by one and not together", "stages: [{name: a, tasks: 9, slots: 5}]}",
+			"do not all fit on 8 hosts of 8 slots"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			jobs, err := ReadJobs("f", []byte(head+tc.job+"\n"))

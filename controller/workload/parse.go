@@ -44,10 +44,11 @@ func (e *SyntaxError) Hint() string { return e.Mend }
 //
 //	id arrival_ms #mappers rack… #reducers rack:MB …
 //
-// Fields are separated by spaces or tabs, racks count from 0, megabytes are decimal numbers of at most six places, so to
-// the byte: 0.000001 is one byte. Whole megabytes ("48" or "48.0") are split into whole megabytes, at least one for every
-// mapper; an amount with a fraction is split to the byte. Lines may be in any order of ids and of arrivals: coflows of one
-// arrival keep the order of the file. The last line may lack its newline. Anything else is a *SyntaxError.
+// Fields are separated by spaces or tabs, racks count from 0, megabytes are decimal numbers of at most six places, so
+// to the byte: 0.000001 is one byte. Whole megabytes ("48" or "48.0") are split into whole megabytes, at least one for
+// every mapper; an amount with a fraction is split to the byte. Lines may be in any order of ids and of arrivals:
+// coflows of one arrival keep the order of the file. The last line may lack its newline. Anything else is a
+// *SyntaxError.
 func ReadTrace(r io.Reader, name string) (*Trace, error) {
 	p := &parser{name: name, ids: map[int]int{}, in: bufio.NewReaderSize(r, 1<<16)}
 	t, err := p.trace()
@@ -157,7 +158,8 @@ func (p *parser) reducer(i, n, racks, mappers int) Reducer {
 	switch {
 	case size%Megabyte == 0 && size/Megabyte < pathmap.Bytes(mappers):
 		p.fail(col, fmt.Sprintf("%s: %d MB from %d mappers leave less than 1 MB a flow", what, size/Megabyte, mappers),
-			fmt.Sprintf("write at least %d MB, for whole megabytes make flows of whole megabytes; an amount with a fraction is split to the byte", mappers))
+			fmt.Sprintf("write at least %d MB, for whole megabytes make flows of whole megabytes; an amount with a fraction "+
+				"is split to the byte", mappers))
 	case size < pathmap.Bytes(mappers):
 		p.fail(col, fmt.Sprintf("%s: %d bytes from %d mappers leave less than 1 byte a flow", what, size, mappers),
 			fmt.Sprintf("write at least %d bytes", mappers))

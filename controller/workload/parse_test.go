@@ -19,7 +19,8 @@ const good = "4 2\n7 0 2 0 1 1 3:4.0\n8 1500 1 2 2 0:3 2:1.0\n"
 func TestReadTrace(t *testing.T) {
 	want := &Trace{Name: "t.txt", Racks: 4, Coflows: []TraceCoflow{
 		{ID: 7, Arrival: 0, Mappers: []int32{0, 1}, Reducers: []Reducer{{3, 4 * Megabyte}}, Line: 2},
-		{ID: 8, Arrival: 1500 * time.Millisecond, Mappers: []int32{2}, Reducers: []Reducer{{0, 3 * Megabyte}, {2, Megabyte}}, Line: 3},
+		{ID: 8, Arrival: 1500 * time.Millisecond, Mappers: []int32{2}, Reducers: []Reducer{{0, 3 * Megabyte}, {2, Megabyte}},
+			Line: 3},
 	}}
 	for name, text := range map[string]string{
 		"as published":          good,
@@ -63,11 +64,13 @@ func TestReadTraceErrors(t *testing.T) {
 		{"impossible reducer", "4 1\n7 0 1 0 1 9:4\n", "2:11", "reducer 1 of 1: rack: 9 is not within", "rack from 0 to 3"},
 		{"negative size", "4 1\n7 0 1 0 1 3:-4\n", "2:13", "megabytes: -4 is not within 1", "megabytes above zero"},
 		{"zero size", "4 1\n7 0 1 0 1 3:0.0\n", "2:13", "0 is not within 1", "megabytes above zero"},
-		{"size beyond a byte", "4 1\n7 0 1 0 1 3:1.0000005\n", "2:13", `"1.0000005" is no number of whole bytes`, "48.0 or 0.5"},
+		{"size beyond a byte", "4 1\n7 0 1 0 1 3:1.0000005\n", "2:13", `"1.0000005" is no number of whole bytes`,
+			"48.0 or 0.5"},
 		{"size of two points", "4 1\n7 0 1 0 1 3:1.5.2\n", "2:13", `"1.5.2" is no number of whole bytes`, "48.0 or 0.5"},
 		{"size of a point", "4 1\n7 0 1 0 1 3:1.\n", "2:13", `"1." is no number of whole bytes`, "48.0 or 0.5"},
 		{"negative broken size", "4 1\n7 0 1 0 1 3:-0.5\n", "2:13", `"-0.5" is no number of whole bytes`, "48.0 or 0.5"},
-		{"fewer bytes than mappers", "4 1\n7 0 2 0 1 1 3:0.000001\n", "2:15", "1 bytes from 2 mappers leave less than 1 byte", "at least 2 bytes"},
+		{"fewer bytes than mappers", "4 1\n7 0 2 0 1 1 3:0.000001\n", "2:15", "1 bytes from 2 mappers leave less than 1 byte",
+			"at least 2 bytes"},
 		{"not a number size", "4 1\n7 0 1 0 1 3:NaN\n", "2:13", `"NaN"`, "48.0 or 0.5"},
 		{"no size", "4 1\n7 0 1 0 1 3\n", "2:11", `"3" has no colon`, "140:48.0"},
 		{"empty size", "4 1\n7 0 1 0 1 3:\n", "2:13", `"" is not a whole number`, "48.0 or 0.5"},

@@ -12,8 +12,11 @@ import (
 
 // ScaleOptions say by what to divide. Zero means 1.
 type ScaleOptions struct {
-	Scale   float64 // bytes, and rates of streams. Whoever scales divides the fabric's rates alike, so that times stay true.
-	Speedup float64 // arrivals, deadlines, lifetimes, compute and reading times, and bytes: all of the run is that much shorter at the same rates
+	// bytes, and rates of streams. Whoever scales divides the fabric's rates alike, so that times stay true.
+	Scale float64
+	// arrivals, deadlines, lifetimes, compute and reading times, and bytes: all of the run is that much shorter at the
+	// same rates
+	Speedup float64
 }
 
 // Scale returns copies of the jobs, divided. Arrivals and compute times are rounded to the nanosecond each: they are
@@ -54,7 +57,7 @@ func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 		for s := range j.Stages {
 			for t := range j.Stages[s].Tasks {
 				x := &j.Stages[s].Tasks[t]
-				x.Compute, x.Far, x.Input = shorten(x.Compute, speed), shorten(x.Far, speed), fewer(x.Input, both)
+				x.Compute, x.NonLocal, x.Input = shorten(x.Compute, speed), shorten(x.NonLocal, speed), fewer(x.Input, both)
 			}
 		}
 		if p := j.Predicted; p != nil {
@@ -134,7 +137,8 @@ func divide(sizes []*pathmap.Bytes, by *big.Rat) error {
 		debt = after - want
 	}
 	if after-debt < int64(len(sizes)) {
-		return fmt.Errorf("%d bytes are left for %d flows, and a flow has at least one: take a smaller scale", after-debt, len(sizes))
+		return fmt.Errorf("%d bytes are left for %d flows, and a flow has at least one: take a smaller scale", after-debt,
+			len(sizes))
 	}
 	for i := len(sizes) - 1; i >= 0 && debt > 0; i-- {
 		back := min(debt, int64(*sizes[i])-1)

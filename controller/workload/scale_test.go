@@ -26,7 +26,8 @@ func payload(jobs []controller.Job) (sum pathmap.Bytes, least pathmap.Bytes) {
 func TestScaleCarries(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		jobs := []controller.Job{{Name: "a"}, {Name: "b", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}, {Tasks: make([]controller.Task, 1)}}}}
+		jobs := []controller.Job{{Name: "a"}, {Name: "b", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)},
+			{Tasks: make([]controller.Task, 1)}}}}
 		for k := range jobs {
 			e := controller.Edge{}
 			for range 1 + r.IntN(20) {
@@ -34,7 +35,8 @@ func TestScaleCarries(t *testing.T) {
 			}
 			jobs[k].Edges = append(jobs[k].Edges, e)
 		}
-		jobs[1].Edges = append(jobs[1].Edges, controller.Edge{Kind: controller.ScatterGather, To: 1, Bytes: 1 + pathmap.Bytes(r.IntN(1e6))})
+		jobs[1].Edges = append(jobs[1].Edges, controller.Edge{Kind: controller.ScatterGather, To: 1, Bytes: 1 +
+			pathmap.Bytes(r.IntN(1e6))})
 		before, _ := payload(jobs)
 		keep := clone(jobs)
 		by := math.Exp(r.Float64() * 12)
@@ -82,19 +84,21 @@ func TestScale(t *testing.T) {
 	if d := cmp.Diff([]controller.Job{job}, same); d != "" || err != nil {
 		t.Errorf("by 1 (-want +got): %v\n%s", err, d)
 	}
-	for _, bad := range []ScaleOptions{{Scale: -1}, {Speedup: math.NaN()}, {Scale: math.Inf(1)}, {Scale: 1e13}, {Scale: 31}} {
+	for _, bad := range []ScaleOptions{{Scale: -1}, {Speedup: math.NaN()}, {Scale: math.Inf(1)}, {Scale: 1e13},
+		{Scale: 31}} {
 		if _, err := Scale([]controller.Job{job}, bad); err == nil || !strings.Contains(err.Error(), "take a") {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
 }
 
-// TestScaleOfReading: what tasks read and what is predicted of a job is divided with what is carried, and the jobs handed
-// in stay as they are.
+// TestScaleOfReading: what tasks read and what is predicted of a job is divided with what is carried, and the jobs
+// handed in stay as they are.
 func TestScaleOfReading(t *testing.T) {
-	job := controller.Job{Name: "a", Piecemeal: true,
-		Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: time.Minute, Input: 256e6, Far: 2 * time.Second}, {Input: 1}, {}}}, {Tasks: make([]controller.Task, 1)}},
-		Edges:  []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 4e9}},
+	job := controller.Job{Name: "a", Incremental: true,
+		Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: time.Minute, Input: 256e6, NonLocal: 2 * time.Second},
+			{Input: 1}, {}}}, {Tasks: make([]controller.Task, 1)}},
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 4e9}},
 		Predicted: &controller.Prediction{Input: 5e8, Shuffle: 6e9, Maps: 3, Reduces: 1,
 			MapTime: 40 * time.Second, RedTime: 20 * time.Second}}
 	keep := clone([]controller.Job{job})
@@ -105,11 +109,12 @@ func TestScaleOfReading(t *testing.T) {
 	if d := cmp.Diff(keep, []controller.Job{job}); d != "" {
 		t.Errorf("input written to:\n%s", d)
 	}
-	want := []controller.Task{{Compute: 3 * time.Second, Input: 128e3, Far: 100 * time.Millisecond}, {Input: 1}, {}}
+	want := []controller.Task{{Compute: 3 * time.Second, Input: 128e3, NonLocal: 100 * time.Millisecond}, {Input: 1}, {}}
 	if d := cmp.Diff(want, got[0].Stages[0].Tasks); d != "" {
 		t.Errorf("tasks:\n%s", d)
 	}
-	if d := cmp.Diff(&controller.Prediction{Input: 250e3, Shuffle: 3e6, Maps: 3, Reduces: 1, MapTime: 2 * time.Second, RedTime: time.Second}, got[0].Predicted); d != "" {
+	if d := cmp.Diff(&controller.Prediction{Input: 250e3, Shuffle: 3e6, Maps: 3, Reduces: 1, MapTime: 2 * time.Second,
+		RedTime: time.Second}, got[0].Predicted); d != "" {
 		t.Errorf("prediction:\n%s", d)
 	}
 	if got[0].Edges[0].Bytes != 2e6 {

@@ -65,9 +65,11 @@ func (o *StormOptions) check() error {
 	case o.Parallel < 1 || o.Parallel > maxStages:
 		return fmt.Errorf("draw storm jobs: parallelism %d: take 1 to %d", o.Parallel, maxStages)
 	case !(o.Children > 0 && o.Children <= maxStages) || !(o.Sigma <= maxStages):
-		return fmt.Errorf("draw storm jobs: %v children, deviation %v: take a mean above 0 and both up to %d", o.Children, o.Sigma, maxStages)
+		return fmt.Errorf("draw storm jobs: %v children, deviation %v: take a mean above 0 and both up to %d", o.Children,
+			o.Sigma, maxStages)
 	case o.Least < 1 || o.Most < o.Least || o.Most > controller.MaxBytes/maxStages:
-		return fmt.Errorf("draw storm jobs: %d to %d bytes a spout: take 1 to %d, the least first", o.Least, o.Most, controller.MaxBytes/maxStages)
+		return fmt.Errorf("draw storm jobs: %d to %d bytes a spout: take 1 to %d, the least first", o.Least, o.Most,
+			controller.MaxBytes/maxStages)
 	case !(o.Back >= 0 && o.Back <= 1):
 		return fmt.Errorf("draw storm jobs: %v of the bolts send back: take 0 to 1", o.Back)
 	}

@@ -43,8 +43,8 @@ func (c *TraceCoflow) Bytes() pathmap.Bytes {
 	return sum
 }
 
-// From returns what mapper i (of n) sends to the reducer: whole megabytes of whole megabytes, else whole bytes. What does
-// not divide evenly is carried by the first mappers, one of these each, so that the sum is the reducer's.
+// From returns what mapper i (of n) sends to the reducer: whole megabytes of whole megabytes, else whole bytes. What
+// does not divide evenly is carried by the first mappers, one of these each, so that the sum is the reducer's.
 func (r Reducer) From(i, n int) pathmap.Bytes {
 	unit := pathmap.Bytes(1)
 	if r.Bytes%Megabyte == 0 {
@@ -63,15 +63,4 @@ type Totals struct {
 	Coflows int           `json:"coflows"`
 	Flows   int64         `json:"flows"`
 	Bytes   pathmap.Bytes `json:"bytes"`
-}
-
-// Totals returns the trace's sums.
-func (t *Trace) Totals() Totals {
-	sum := Totals{Coflows: len(t.Coflows)}
-	for i := range t.Coflows {
-		c := &t.Coflows[i]
-		sum.Flows += int64(c.Width())
-		sum.Bytes += c.Bytes()
-	}
-	return sum
 }

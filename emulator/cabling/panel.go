@@ -100,7 +100,8 @@ func (p *Panel) Light(input southbound.Port, lit bool) {
 func (p *Panel) retell() {
 	now := make([]bool, len(p.in))
 	for i, f := range p.in {
-		if out := p.circuits[i]; f != southbound.NoPort && p.lit[i] && out != southbound.NoPort && p.out[out] != southbound.NoPort {
+		if out := p.circuits[i]; f != southbound.NoPort && p.lit[i] && out != southbound.NoPort &&
+			p.out[out] != southbound.NoPort {
 			now[f] = true
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestPanel: whatever is set, exchanged, pulled and mended, light goes from fibre to fibre as the circuits and the plugs
-// say, and senders know whether theirs arrives. The twin derives both anew at each step.
+// TestPanel: whatever is set, exchanged, pulled and mended, light goes from fibre to fibre as the circuits and the
+// plugs say, and senders know whether theirs arrives. The reference implementation derives both anew at each step.
 func TestPanel(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -24,7 +24,8 @@ func TestPanel(t *testing.T) {
 		inner := mem.New(n, clock)
 		told := make([]bool, n)
 		p := cabling.New(inner, n, func(f southbound.Port, lit bool) { told[f] = lit })
-		d := device.New(device.Config{Name: "ocs", Kind: device.Optical, Ports: n, Plane: p, OnLight: func(_ time.Duration, in southbound.Port, lit bool) { p.Light(in, lit) }})
+		d := device.New(device.Config{Name: "ocs", Kind: device.Optical, Ports: n, Plane: p,
+			OnLight: func(_ time.Duration, in southbound.Port, lit bool) { p.Light(in, lit) }})
 		for range 40 {
 			now += time.Second
 			which := cabling.Fibre(1 + r.IntN(3))
@@ -50,7 +51,8 @@ func TestPanel(t *testing.T) {
 			in, out := p.Plugged()
 			want := map[southbound.Port]southbound.Port{}
 			for _, c := range d.Seen(now).Connections {
-				if f, to := in[c.In], out[c.Out]; c.Status == southbound.Connected && f != southbound.NoPort && to != southbound.NoPort {
+				if f, to := in[c.In], out[c.Out]; c.Status == southbound.Connected && f != southbound.NoPort &&
+					to != southbound.NoPort {
 					want[f] = to
 				}
 			}

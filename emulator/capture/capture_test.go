@@ -88,7 +88,8 @@ func TestFile(t *testing.T) {
 	}
 	at := time.Unix(1_700_000_000, 123_456_789)
 	for n := range 5 { // lengths of every remainder
-		p := capture.Frame{At: at.Add(time.Duration(n)), Data: bytes.Repeat([]byte{byte(n)}, 60+n), Size: 1500 + n, Out: n%2 == 1}
+		p := capture.Frame{At: at.Add(time.Duration(n)), Data: bytes.Repeat([]byte{byte(n)}, 60+n), Size: 1500 + n,
+			Out: n%2 == 1}
 		if err := f.Packet(p); err != nil {
 			t.Fatal(err)
 		}
@@ -105,14 +106,16 @@ func TestFile(t *testing.T) {
 	}
 	for n := range 5 {
 		p, note := got[2*n], got[2*n+1]
-		if !p.ci.Timestamp.Equal(at.Add(time.Duration(n))) || p.ci.Length != 1500+n || len(p.data) != 60+n || p.ci.InterfaceIndex != 0 {
+		if !p.ci.Timestamp.Equal(at.Add(time.Duration(n))) || p.ci.Length != 1500+n || len(p.data) != 60+n ||
+			p.ci.InterfaceIndex != 0 {
 			t.Errorf("packet %d came back as %+v", n, p.ci)
 		}
 		if way := options(t, b.Bytes(), 2*n)[2]; len(way) != 4 || way[0] != byte(1+n%2) {
 			t.Errorf("the direction of packet %d is %v", n, way)
 		}
 		text := "circuit 0→3 CONNECTED"[:21-n]
-		if note.ci.InterfaceIndex != 1 || !strings.HasSuffix(string(note.data), "lightloom: "+text) || !bytes.Contains(note.data, []byte("syslog")) {
+		if note.ci.InterfaceIndex != 1 || !strings.HasSuffix(string(note.data), "lightloom: "+text) ||
+			!bytes.Contains(note.data, []byte("syslog")) {
 			t.Errorf("note %d came back as %q", n, note.data)
 		}
 		if c := options(t, b.Bytes(), 2*n+1)[1]; string(c) != text {
@@ -261,13 +264,15 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("duration", func(t *testing.T) {
-		r, err := capture.Run(t.Context(), open(0), capture.NewNotebook(), io.Discard, capture.Options{Port: "capa", SnapLen: 64, Duration: 20 * time.Millisecond})
+		r, err := capture.Run(t.Context(), open(0), capture.NewNotebook(), io.Discard,
+			capture.Options{Port: "capa", SnapLen: 64, Duration: 20 * time.Millisecond})
 		if err != nil || r.Ended.Sub(r.Began) > 5*time.Second {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
 	t.Run("a full disk", func(t *testing.T) {
-		_, err := capture.Run(t.Context(), open(0), capture.NewNotebook(), full{}, capture.Options{Port: "capa", SnapLen: 64, Count: 200, Began: func() { fromA(200, 1000) }})
+		_, err := capture.Run(t.Context(), open(0), capture.NewNotebook(), full{},
+			capture.Options{Port: "capa", SnapLen: 64, Count: 200, Began: func() { fromA(200, 1000) }})
 		if !errors.Is(err, unix.ENOSPC) {
 			t.Errorf("%v", err)
 		}
@@ -275,7 +280,8 @@ func TestRun(t *testing.T) {
 	if _, err := capture.Open(1<<20, "nowhere", 64, 0); err == nil || !strings.Contains(err.Error(), `"nowhere"`) {
 		t.Errorf("an interface that is not there: %v", err)
 	}
-	if _, err := capture.Run(t.Context(), nil, nil, nil, capture.Options{SnapLen: 1}); err == nil || !strings.Contains(err.Error(), "take 14 to") {
+	if _, err := capture.Run(t.Context(), nil, nil, nil, capture.Options{SnapLen: 1}); err == nil ||
+		!strings.Contains(err.Error(), "take 14 to") {
 		t.Errorf("a snap length of 1: %v", err)
 	}
 }

@@ -27,8 +27,8 @@ const (
 // linkUpperPDU is LINKTYPE_WIRESHARK_UPPER_PDU: tags that name a dissector, then what it dissects.
 const linkUpperPDU layers.LinkType = 252
 
-// File writes a pcapng file. pcapgo writes its frame (section, interfaces, statistics); packets are written here, because
-// pcapgo has no words for comments and directions.
+// File writes a pcapng file. pcapgo writes its frame (section, interfaces, statistics); packets are written here,
+// because pcapgo has no words for comments and directions.
 type File struct {
 	w    io.Writer
 	ng   *pcapgo.NgWriter
@@ -38,12 +38,14 @@ type File struct {
 // NewFile begins a file of the packets of one port. about is a comment on the whole.
 func NewFile(w io.Writer, port, about, program string, snapLen int) (*File, error) {
 	f := &File{w: w}
-	first := pcapgo.NgInterface{Name: port, OS: runtime.GOOS, LinkType: layers.LinkTypeEthernet, SnapLength: uint32(snapLen)}
+	first := pcapgo.NgInterface{Name: port, OS: runtime.GOOS, LinkType: layers.LinkTypeEthernet,
+		SnapLength: uint32(snapLen)}
 	var err error
 	f.ng, err = pcapgo.NewNgWriterInterface(w, first, pcapgo.NgWriterOptions{
 		SectionInfo: pcapgo.NgSectionInfo{Application: program, OS: runtime.GOOS, Comment: about}})
 	if err == nil {
-		_, err = f.ng.AddInterface(pcapgo.NgInterface{Name: "circuits", Description: "what circuits did meanwhile", OS: runtime.GOOS, LinkType: linkUpperPDU})
+		_, err = f.ng.AddInterface(pcapgo.NgInterface{Name: "circuits", Description: "what circuits did meanwhile",
+			OS: runtime.GOOS, LinkType: linkUpperPDU})
 	}
 	if err == nil {
 		err = f.ng.Flush()
@@ -118,7 +120,8 @@ func (f *File) block(intf uint32, at time.Time, data []byte, size int, opts []by
 	b := &f.room
 	b.Reset()
 	word := func(v uint32) { b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), v)) }
-	for _, v := range []uint32{enhancedPacket, total, intf, uint32(nanos >> 32), uint32(nanos), uint32(len(data)), uint32(size)} {
+	for _, v := range []uint32{enhancedPacket, total, intf, uint32(nanos >> 32), uint32(nanos), uint32(len(data)),
+		uint32(size)} {
 		word(v)
 	}
 	b.Write(data)
@@ -135,7 +138,8 @@ func (f *File) block(intf uint32, at time.Time, data []byte, size int, opts []by
 
 // End writes how much was seen and lost. Nothing is written afterwards.
 func (f *File) End(r Result) error {
-	err := f.ng.WriteInterfaceStats(packets, pcapgo.NgInterfaceStatistics{LastUpdate: r.Ended, StartTime: r.Began, EndTime: r.Ended,
+	err := f.ng.WriteInterfaceStats(packets, pcapgo.NgInterfaceStatistics{LastUpdate: r.Ended, StartTime: r.Began,
+		EndTime:         r.Ended,
 		PacketsReceived: r.Packets + r.Dropped, PacketsDropped: r.Dropped})
 	if err == nil {
 		err = f.ng.Flush()

@@ -9,13 +9,13 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCrossbarTwin holds Move against a set of pairs, and the dark and made inputs against what became of each.
-func TestCrossbarTwin(t *testing.T) {
+// TestCrossbarReference holds Move against a set of pairs, and the dark and made inputs against what became of each.
+func TestCrossbarReference(t *testing.T) {
 	const n = 5
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		bar := NewCrossbar(n)
-		twin := map[southbound.Port]southbound.Port{}
+		reference := map[southbound.Port]southbound.Port{}
 		for range 6 {
 			var off []southbound.Port
 			for range r.IntN(3) {
@@ -24,7 +24,8 @@ func TestCrossbarTwin(t *testing.T) {
 			ins, outs := r.Perm(n), r.Perm(n)
 			var on []southbound.CrossConnect
 			for i := range r.IntN(4) {
-				on = append(on, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]), Off: r.IntN(5) == 0})
+				on = append(on, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]),
+					Off: r.IntN(5) == 0})
 			}
 			was := slices.Clone(bar)
 			next, dark, made, err := bar.Move(off, on)
@@ -34,9 +35,9 @@ func TestCrossbarTwin(t *testing.T) {
 			if !slices.Equal(bar, was) {
 				t.Fatalf("seed %d: the crossbar was written to", seed)
 			}
-			moveTwin(twin, off, on)
+			moveReference(reference, off, on)
 			for in := range southbound.Port(n) {
-				want, ok := twin[in]
+				want, ok := reference[in]
 				if !ok {
 					want = southbound.NoPort
 				}
@@ -57,21 +58,21 @@ func TestCrossbarTwin(t *testing.T) {
 	}
 }
 
-func moveTwin(twin map[southbound.Port]southbound.Port, off []southbound.Port, on []southbound.CrossConnect) {
+func moveReference(reference map[southbound.Port]southbound.Port, off []southbound.Port, on []southbound.CrossConnect) {
 	for _, in := range off {
-		delete(twin, in)
+		delete(reference, in)
 	}
 	for _, x := range on {
-		delete(twin, x.In)
+		delete(reference, x.In)
 		if x.Off {
 			continue
 		}
-		for in, out := range twin { // at most one has it
+		for in, out := range reference { // at most one has it
 			if out == x.Out {
-				delete(twin, in)
+				delete(reference, in)
 			}
 		}
-		twin[x.In] = x.Out
+		reference[x.In] = x.Out
 	}
 }
 

@@ -34,8 +34,8 @@ func scratch(f func(nl *netlink.Handle) error) error {
 	return f(nl)
 }
 
-// Probe makes the smallest switches there are with a dataplane, in a namespace that is gone afterwards, and returns what
-// stands in the way. try calls New and uses what it made.
+// Probe makes the smallest switches there are with a dataplane, in a namespace that is gone afterwards, and returns
+// what stands in the way. try calls New and uses what it made.
 func Probe(try func(nl *netlink.Handle, packet, optical Switch) error) error {
 	return Scratch(func(nl *netlink.Handle) error {
 		names := [][2]string{{"a0", "a1"}, {"b0", "b1"}, {"s0", "s1"}}
@@ -61,16 +61,34 @@ func Probe(try func(nl *netlink.Handle, packet, optical Switch) error) error {
 	})
 }
 
-// Tryer is what Exercise uses of a plane.
+// ProbePlanes probes with planes that New, a dataplane's, makes: it uses the packet switch and closes both.
+func ProbePlanes[P Tryer](New func(nl *netlink.Handle, sw Switch) (P, error)) error {
+	return Probe(func(nl *netlink.Handle, packet, optical Switch) error {
+		p, err := New(nl, packet)
+		if err != nil {
+			return err
+		}
+		if err := exercise(p); err != nil {
+			return err
+		}
+		if p, err = New(nl, optical); err != nil {
+			return err
+		}
+		return p.Close()
+	})
+}
+
+// Tryer is what ProbePlanes uses of a plane.
 type Tryer interface {
 	SetRules(set []southbound.Rule, drop []southbound.Match, replace bool) error
 	Dropped() (uint64, error)
 	Close() error
 }
 
-// Exercise puts a rule into a packet switch of one port, counts its drops and closes it.
-func Exercise(p Tryer) error {
-	r := southbound.Rule{Match: southbound.Match{Dst: 0, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0, Backup: southbound.NoPort}
+// exercise puts a rule into a packet switch of one port, counts its drops and closes it.
+func exercise(p Tryer) error {
+	r := southbound.Rule{Match: southbound.Match{Dst: 0, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0,
+		Backup: southbound.NoPort}
 	err := p.SetRules([]southbound.Rule{r}, nil, true)
 	if err == nil {
 		_, err = p.Dropped()

@@ -27,12 +27,13 @@ type Switch struct {
 type Dark struct {
 	Limit int             // bytes of each queue; 0: there is none, and packets take their rule's backup
 	Fibre southbound.Port // the port to the optical switch
-	Park  [2]int          // interface indices of a pair that is this switch's alone: packets go out of the first
+	Queue [2]int          // interface indices of a pair that is this switch's alone: packets go out of the first
 	Room  int             // bytes that the queue of the fibre's port takes without dropping
 }
 
 // ErrNoDark is what a dataplane says that has no such queues.
-var ErrNoDark = fmt.Errorf("queues for the time that a circuit is dark need the ebpf dataplane, which counts what waits in memory that the kernel shares: %w", southbound.ErrUnsupported)
+var ErrNoDark = fmt.Errorf("queues for the time that a circuit is dark need the ebpf dataplane, which counts what "+
+	"waits in memory that the kernel shares: %w", southbound.ErrUnsupported)
 
 // Local is a host behind a port: packets for its address leave there, whatever the rules say.
 type Local struct {
@@ -85,13 +86,15 @@ func (s *Switch) CheckRule(r southbound.Rule) error {
 func (s *Switch) CheckMatch(m southbound.Match) error {
 	switch {
 	case m.Src != southbound.AnyRack && !s.Sources:
-		return fmt.Errorf("match on source rack %d: this switch matches destination and tag only: %w", m.Src, southbound.ErrUnsupported)
+		return fmt.Errorf("match on source rack %d: this switch matches destination and tag only: %w", m.Src,
+			southbound.ErrUnsupported)
 	case m.Src != southbound.AnyRack && (m.Src < 0 || int(m.Src) >= s.Racks):
 		return fmt.Errorf("match on source rack %d: racks are 0 to %d: %w", m.Src, s.Racks-1, southbound.ErrRefused)
 	case m.Dst < 0 || int(m.Dst) >= s.Racks:
 		return fmt.Errorf("match on rack %d: racks are 0 to %d: %w", m.Dst, s.Racks-1, southbound.ErrRefused)
 	case m.Tag >= southbound.Tags && m.Tag != southbound.AnyTag:
-		return fmt.Errorf("match on tag %d: tags are 0 to %d, or %d for any: %w", m.Tag, southbound.Tags-1, southbound.AnyTag, southbound.ErrRefused)
+		return fmt.Errorf("match on tag %d: tags are 0 to %d, or %d for any: %w", m.Tag, southbound.Tags-1, southbound.AnyTag,
+			southbound.ErrRefused)
 	}
 	return nil
 }

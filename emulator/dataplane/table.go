@@ -26,7 +26,9 @@ func byMatch(a, b southbound.Rule) int { return CompareMatch(a.Match, b.Match) }
 
 // Find returns the rule with that very match.
 func (t Table) Find(m southbound.Match) (southbound.Rule, bool) {
-	i, ok := slices.BinarySearchFunc(t, m, func(r southbound.Rule, m southbound.Match) int { return CompareMatch(r.Match, m) })
+	i, ok := slices.BinarySearchFunc(t, m, func(r southbound.Rule, m southbound.Match) int {
+		return CompareMatch(r.Match, m)
+	})
 	if !ok {
 		return southbound.Rule{}, false
 	}

@@ -12,15 +12,16 @@ import (
 
 func randomMatch(r *rand.Rand) southbound.Match {
 	tags := []southbound.Tag{0, 1, 7, southbound.AnyTag}
-	return southbound.Match{Dst: southbound.RackID(r.IntN(4)), Tag: tags[r.IntN(len(tags))], Src: southbound.RackID(r.IntN(3) - 1)}
+	return southbound.Match{Dst: southbound.RackID(r.IntN(4)), Tag: tags[r.IntN(len(tags))],
+		Src: southbound.RackID(r.IntN(3) - 1)}
 }
 
-// TestTableTwin holds Change, Edits and Lookup against a map.
-func TestTableTwin(t *testing.T) {
+// TestTableReference holds Change, Edits and Lookup against a map.
+func TestTableReference(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var table Table
-		twin := map[southbound.Match]southbound.Rule{}
+		reference := map[southbound.Match]southbound.Rule{}
 		for range 8 {
 			set := map[southbound.Match]southbound.Rule{}
 			for range r.IntN(6) {
@@ -37,13 +38,13 @@ func TestTableTwin(t *testing.T) {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			if replace {
-				clear(twin)
+				clear(reference)
 			}
 			for _, m := range drop {
-				delete(twin, m)
+				delete(reference, m)
 			}
-			maps.Copy(twin, set)
-			if want := slices.SortedFunc(maps.Values(twin), byMatch); !slices.Equal(next, Table(want)) {
+			maps.Copy(reference, set)
+			if want := slices.SortedFunc(maps.Values(reference), byMatch); !slices.Equal(next, Table(want)) {
 				t.Fatalf("seed %d: table is %v, want %v", seed, next, want)
 			}
 			if got := redo(table, table.Edits(next)); !slices.Equal(got, next) {
@@ -52,11 +53,11 @@ func TestTableTwin(t *testing.T) {
 			m := randomMatch(r)
 			m.Src, m.Tag = max(m.Src, 0), m.Tag%southbound.Tags
 			got, ok := next.Lookup(m.Dst, m.Src, m.Tag)
-			want, wok := twin[m]
+			want, wok := reference[m]
 			for _, src := range []southbound.RackID{m.Src, southbound.AnyRack} {
 				for _, tag := range []southbound.Tag{m.Tag, southbound.AnyTag} {
 					if !wok {
-						want, wok = twin[southbound.Match{Dst: m.Dst, Src: src, Tag: tag}]
+						want, wok = reference[southbound.Match{Dst: m.Dst, Src: src, Tag: tag}]
 					}
 				}
 			}
@@ -115,7 +116,8 @@ func TestCheckRule(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	for src, want := range map[southbound.RackID]error{0: nil, 1: nil, 2: southbound.ErrRefused, -2: southbound.ErrRefused} {
+	for src, want := range map[southbound.RackID]error{0: nil, 1: nil, 2: southbound.ErrRefused,
+		-2: southbound.ErrRefused} {
 		r := good
 		r.Src = src
 		if err := wide.CheckRule(r); !errors.Is(err, want) || (want == nil) != (err == nil) {

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// twin is the obviously right clock: a slice that is searched.
-type twin struct {
+// reference is the obviously right clock: a slice that is searched.
+type reference struct {
 	now     time.Duration
-	pending []twinEvent
+	pending []referenceEvent
 }
 
-type twinEvent struct {
+type referenceEvent struct {
 	at    time.Duration
 	seq   int
 	value int
 }
 
-func (w *twin) least() int {
+func (w *reference) least() int {
 	best := -1
 	for i, e := range w.pending {
 		if best < 0 || e.at < w.pending[best].at || e.at == w.pending[best].at && e.seq < w.pending[best].seq {
@@ -30,22 +30,22 @@ func (w *twin) least() int {
 	return best
 }
 
-func (w *twin) find(value int) int {
-	return slices.IndexFunc(w.pending, func(e twinEvent) bool { return e.value == value })
+func (w *reference) find(value int) int {
+	return slices.IndexFunc(w.pending, func(e referenceEvent) bool { return e.value == value })
 }
 
-func TestClockLikeTwin(t *testing.T) {
+func TestClockLikeReference(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var c Clock[int]
-		var w twin
+		var w reference
 		var names []Event
 		for seq := range 200 {
 			switch op := rng.IntN(10); {
 			case op < 4:
 				at := w.now + time.Duration(rng.IntN(20)-3) // a few in the past
 				names = append(names, c.At(at, len(names)))
-				w.pending = append(w.pending, twinEvent{max(at, w.now), seq, len(names) - 1})
+				w.pending = append(w.pending, referenceEvent{max(at, w.now), seq, len(names) - 1})
 			case op < 6 && len(names) > 0:
 				v := rng.IntN(len(names))
 				i := w.find(v)

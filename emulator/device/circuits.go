@@ -23,7 +23,8 @@ type circuit struct {
 	epoch     uint32 // of its last move: transitions of an earlier one are void
 }
 
-// crossbar is the state of an OCS. An input has at most one circuit that is wanted, and perhaps others that are leaving.
+// crossbar is the state of an OCS. An input has at most one circuit that is wanted, and perhaps others that are
+// leaving.
 type crossbar struct {
 	byIn, byOut []*circuit // wanted
 	leaving     []*circuit // in the order of their deletion
@@ -229,8 +230,8 @@ func (x *crossbar) diff(c *southbound.Change) *circuitChange {
 	return op
 }
 
-// newCircuit returns a circuit that nobody has had: what was planned for those that are gone may still name them. They are
-// made by the slab, since each move takes one.
+// newCircuit returns a circuit that nobody has had: what was planned for those that are gone may still name them. They
+// are made by the slab, since each move takes one.
 func (x *crossbar) newCircuit() *circuit {
 	if len(x.blank) == 0 {
 		x.blank = make([]circuit, 32)
@@ -274,7 +275,8 @@ func (d *Device) applyCircuits(op *circuitChange) {
 	}
 }
 
-// pick marks circuits as applied and returns those that will be lit, in place, those that fail, and those that are invalid.
+// pick marks circuits as applied and returns those that will be lit, in place, those that fail, and those that are
+// invalid.
 func (d *Device) pick(all []*circuit) (on, failed, spoilt []*circuit) {
 	on = all[:0]
 	for _, c := range all {

@@ -66,8 +66,8 @@ type Config struct {
 	// called from within Set, Advance and Restart, and must not call the device.
 	OnLight func(now time.Duration, input southbound.Port, lit bool)
 
-	// OnLit is called with each interval of light as it ends, those that the log drops later too; nil: nobody wants to know.
-	// It must not call the device.
+	// OnLit is called with each interval of light as it ends, those that the log drops later too; nil: nobody wants to
+	// know. It must not call the device.
 	OnLit func(LitInterval)
 
 	// OnStage is told what was drawn for a stage (apply, dark or lock) when it begins. It must not call the device.

@@ -56,9 +56,13 @@ type Preset struct{ Name, Delays, Source string }
 // detect stage, for it is the packet switches'.
 func Presets() []Preset {
 	return []Preset{
-		{"mordia", "apply=68.5µs,dark=2.8µs,lock=8.7µs", "N. Farrington et al., A demonstration of ultra-low-latency data center optical circuit switching, SIGCOMM 2012: programming, switching and receiver initialization of a 24-port prototype"},
-		{"s320-bulk", "dark=200ms", "Calient S320 OCS Hardware User Guide, appendix A, note 2: a bulk set takes up to 200 ms where the controller manages conflicts (500 ms where the switch does)"},
-		{"sonic-validated", "apply=uniform(5s,20s),dark=10ms", "a Set that SONiC's generic configuration updater holds against its YANG modules, as met on devices; the mirrors are not published"},
+		{"mordia", "apply=68.5µs,dark=2.8µs,lock=8.7µs", "N. Farrington et al., A demonstration of ultra-low-latency data " +
+			"center optical circuit switching, SIGCOMM 2012: programming, switching and receiver initialization of a 24-port " +
+			"prototype"},
+		{"s320-bulk", "dark=200ms", "Calient S320 OCS Hardware User Guide, appendix A, note 2: a bulk set takes up to 200 " +
+			"ms where the controller manages conflicts (500 ms where the switch does)"},
+		{"sonic-validated", "apply=uniform(5s,20s),dark=10ms", "a Set that SONiC's generic configuration updater holds " +
+			"against its YANG modules, as met on devices; the mirrors are not published"},
 	}
 }
 
@@ -66,7 +70,8 @@ func Presets() []Preset {
 // "mordia,lock=2ms".
 func ParseDelays(text string) (Delays, error) { return ParseBudget(text, nil) }
 
-// ParseBudget is ParseDelays for a text that may name more stages, which are not the device's: these are changed in more.
+// ParseBudget is ParseDelays for a text that may name more stages, which are not the device's: these are changed in
+// more.
 func ParseBudget(text string, more map[string]*Dist) (Delays, error) {
 	var d Delays
 	if strings.TrimSpace(text) == "" {
@@ -91,7 +96,8 @@ func ParseBudget(text string, more map[string]*Dist) (Delays, error) {
 		switch {
 		case into == nil:
 			known := append(slices.Sorted(maps.Keys(more)), "apply", "dark", "lock")
-			return Delays{}, fmt.Errorf("parse delays %q: stage %q is unknown: write %s or detect", text, key, strings.Join(known, ", "))
+			return Delays{}, fmt.Errorf("parse delays %q: stage %q is unknown: write %s or detect", text, key,
+				strings.Join(known, ", "))
 		case seen[key]:
 			return Delays{}, fmt.Errorf("parse delays %q: stage %q is given twice", text, key)
 		}
@@ -113,7 +119,8 @@ func presetNamed(name string) (Delays, error) {
 		}
 		known = append(known, p.Name)
 	}
-	return Delays{}, fmt.Errorf("preset %q is unknown: write one of %s, or stages such as dark=10ms", name, strings.Join(known, ", "))
+	return Delays{}, fmt.Errorf("preset %q is unknown: write one of %s, or stages such as dark=10ms", name,
+		strings.Join(known, ", "))
 }
 
 // splitTop splits at the commas outside parentheses.

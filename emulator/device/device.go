@@ -12,8 +12,8 @@ import (
 // ErrDown is wrapped while a device restarts.
 var ErrDown = errors.New("the device is restarting")
 
-// Device is one switch. What is wanted becomes accepted by Set, and seen once its delays have passed. It is not safe for
-// several goroutines: a Door is. Instants never go back; what is due is run before anything else is done.
+// Device is one switch. What is wanted becomes accepted by Set, and seen once its delays have passed. It is not safe
+// for several goroutines: a Door is. Instants never go back; what is due is run before anything else is done.
 type Device struct {
 	cfg    Config
 	now    time.Duration

@@ -28,7 +28,8 @@ func newBench(kind device.Kind, change func(*device.Config)) *bench {
 	b := &bench{}
 	b.plane = mem.New(8, func() time.Duration { return b.now })
 	c := device.Config{Name: "sw", ID: 7, Kind: kind, Ports: 8, Racks: 16, Plane: b.plane, Seed: 1,
-		Delays: device.Delays{Apply: device.Fixed(1 * ms), Dark: device.Fixed(10 * ms), Lock: device.Fixed(2 * ms), Detect: device.Fixed(3 * ms)},
+		Delays: device.Delays{Apply: device.Fixed(1 * ms), Dark: device.Fixed(10 * ms), Lock: device.Fixed(2 * ms),
+			Detect: device.Fixed(3 * ms)},
 		OnLight: func(now time.Duration, in southbound.Port, lit bool) {
 			b.light = append(b.light, fmt.Sprintf("%v %d %v", now, in, lit))
 		}}
@@ -73,13 +74,15 @@ func eventText(e southbound.DeviceEvent) string {
 func connect(pairs ...southbound.Port) *southbound.Change {
 	c := &southbound.Change{}
 	for i := 0; i < len(pairs); i += 2 {
-		c.Connect = append(c.Connect, southbound.CrossConnect{In: pairs[i], Out: pairs[i+1], Off: pairs[i+1] == southbound.NoPort})
+		c.Connect = append(c.Connect, southbound.CrossConnect{In: pairs[i], Out: pairs[i+1],
+			Off: pairs[i+1] == southbound.NoPort})
 	}
 	return c
 }
 
 func rule(dst southbound.RackID, tag southbound.Tag, primary, backup southbound.Port) southbound.Rule {
-	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary, Backup: backup}
+	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary,
+		Backup: backup}
 }
 
 // usual is what stages take on a bench.
@@ -103,7 +106,8 @@ func TestCircuitMoves(t *testing.T) {
 	b := newBench(device.Optical, nil)
 	b.set(t, connect(0, 1, 2, 3))
 	// accepted at 0, applied at 1, light at 11, locked at 13
-	want(t, "first", b.until(20*ms), []string{"0s 0→1 PENDING_CONNECTION", "0s 2→3 PENDING_CONNECTION", "13ms 0→1 CONNECTED", "13ms 2→3 CONNECTED"})
+	want(t, "first", b.until(20*ms), []string{"0s 0→1 PENDING_CONNECTION", "0s 2→3 PENDING_CONNECTION",
+		"13ms 0→1 CONNECTED", "13ms 2→3 CONNECTED"})
 	want(t, "light", b.light, []string{"13ms 0 true", "13ms 2 true"})
 	b.light = nil
 
@@ -118,7 +122,8 @@ func TestCircuitMoves(t *testing.T) {
 		{In: 0, Out: 1, From: 11 * ms, To: southbound.Never, Took: usual},
 		{In: 2, Out: 3, From: 11 * ms, To: 41 * ms, Took: usual},
 		{In: 4, Out: 3, From: 51 * ms, To: southbound.Never, Took: usual}})
-	want(t, "seen", b.Seen(b.now).Connections, []southbound.Connection{{In: 0, Out: 1, Status: southbound.Connected}, {In: 4, Out: 3, Status: southbound.Connected}})
+	want(t, "seen", b.Seen(b.now).Connections, []southbound.Connection{{In: 0, Out: 1, Status: southbound.Connected},
+		{In: 4, Out: 3, Status: southbound.Connected}})
 
 	b.set(t, &southbound.Change{Replace: true, Connect: []southbound.CrossConnect{{In: 0, Out: 1}}})
 	want(t, "replace", b.until(80*ms), []string{"60ms 4→3 PENDING_DELETION", "61ms 4→3 DISCONNECTED"})
@@ -134,7 +139,8 @@ func TestChangeBeforeApplied(t *testing.T) {
 	b := newBench(device.Optical, nil)
 	b.set(t, connect(0, 1))
 	b.set(t, connect(0, 2)) // 0→1 was never made: gone at once, and never lit
-	want(t, "events", b.until(30*ms), []string{"0s 0→1 PENDING_CONNECTION", "0s 0→1 DISCONNECTED", "0s 0→2 PENDING_CONNECTION", "13ms 0→2 CONNECTED"})
+	want(t, "events", b.until(30*ms), []string{"0s 0→1 PENDING_CONNECTION", "0s 0→1 DISCONNECTED",
+		"0s 0→2 PENDING_CONNECTION", "13ms 0→2 CONNECTED"})
 	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 11 * ms, To: southbound.Never, Took: usual}})
 }
 
@@ -156,7 +162,8 @@ func TestChangeWhileDark(t *testing.T) {
 	b.set(t, connect(0, 1))
 	b.until(5 * ms) // mirrors are moving
 	b.set(t, connect(0, 2))
-	want(t, "events", b.until(30*ms), []string{"5ms 0→1 PENDING_DELETION", "5ms 0→2 PENDING_CONNECTION", "6ms 0→1 DISCONNECTED", "18ms 0→2 CONNECTED"})
+	want(t, "events", b.until(30*ms), []string{"5ms 0→1 PENDING_DELETION", "5ms 0→2 PENDING_CONNECTION",
+		"6ms 0→1 DISCONNECTED", "18ms 0→2 CONNECTED"})
 	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 16 * ms, To: southbound.Never, Took: usual}})
 }
 
@@ -165,7 +172,8 @@ func TestAllStop(t *testing.T) {
 	b.set(t, connect(0, 1))
 	b.until(20 * ms)
 	b.set(t, connect(2, 3))
-	want(t, "events", b.until(40*ms), []string{"20ms 2→3 PENDING_CONNECTION", "21ms 0→1 PENDING_CONNECTION", "33ms 0→1 CONNECTED", "33ms 2→3 CONNECTED"})
+	want(t, "events", b.until(40*ms), []string{"20ms 2→3 PENDING_CONNECTION", "21ms 0→1 PENDING_CONNECTION",
+		"33ms 0→1 CONNECTED", "33ms 2→3 CONNECTED"})
 	want(t, "log", b.Log(), []device.LitInterval{
 		{In: 0, Out: 1, From: 11 * ms, To: 21 * ms, Took: usual},
 		{In: 0, Out: 1, From: 31 * ms, To: southbound.Never, Took: usual},
@@ -182,7 +190,8 @@ func TestRefusedWhole(t *testing.T) {
 		err    string
 	}{
 		{"rules to an optical switch", device.Optical, &southbound.Change{Rules: []southbound.Rule{good}}, "takes no rules"},
-		{"drop to an optical switch", device.Optical, &southbound.Change{Drop: []southbound.Match{good.Match}}, "takes no rules"},
+		{"drop to an optical switch", device.Optical, &southbound.Change{Drop: []southbound.Match{good.Match}},
+			"takes no rules"},
 		{"circuit to a packet switch", device.Packet, connect(0, 1), "takes no cross-connects"},
 		{"input out of range", device.Optical, connect(1, 2, 8, 0), "inputs are 0 to 7"},
 		{"output out of range", device.Optical, connect(1, 2, 0, 9), "outputs are 0 to 7"},
@@ -190,14 +199,21 @@ func TestRefusedWhole(t *testing.T) {
 		{"input twice", device.Optical, connect(0, 1, 0, 2), "used twice"},
 		{"output twice", device.Optical, connect(0, 1, 2, 1), "used twice"},
 		{"off and on", device.Optical, connect(0, southbound.NoPort, 0, 1), "used twice"},
-		{"rack out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(16, 0, 0, 1)}}, "racks are 0 to 15"},
-		{"source out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, source}}, "source racks are"},
-		{"port out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 8, 1)}}, "ports are 0 to 7"},
-		{"backup out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 0, 8)}}, "ports are 0 to 7"},
-		{"its own backup", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 3, 3)}}, "its own backup"},
-		{"tag out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 8, 0, 1)}}, "tags are 0 to 7"},
+		{"rack out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(16, 0, 0, 1)}},
+			"racks are 0 to 15"},
+		{"source out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, source}},
+			"source racks are"},
+		{"port out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 8, 1)}},
+			"ports are 0 to 7"},
+		{"backup out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 0, 8)}},
+			"ports are 0 to 7"},
+		{"its own backup", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 3, 3)}},
+			"its own backup"},
+		{"tag out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 8, 0, 1)}},
+			"tags are 0 to 7"},
 		{"rule twice", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, good}}, "given twice"},
-		{"drop out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good}, Drop: []southbound.Match{{Dst: 99}}}, "racks are"},
+		{"drop out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good},
+			Drop: []southbound.Match{{Dst: 99}}}, "racks are"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -210,7 +226,8 @@ func TestRefusedWhole(t *testing.T) {
 			b.until(20 * ms)
 			before, gen := b.Seen(b.now), b.plane.Generation()
 			err := b.Set(b.now, tt.change)
-			if !errors.Is(err, southbound.ErrRefused) || !strings.Contains(err.Error(), tt.err) || !strings.Contains(err.Error(), `"sw"`) {
+			if !errors.Is(err, southbound.ErrRefused) || !strings.Contains(err.Error(), tt.err) ||
+				!strings.Contains(err.Error(), `"sw"`) {
 				t.Fatalf("got %v, want %q", err, tt.err)
 			}
 			want(t, "events", b.until(60*ms), []string(nil))
@@ -222,19 +239,24 @@ func TestRefusedWhole(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	b := newBench(device.Packet, nil)
-	b.set(t, &southbound.Change{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort), rule(2, 7, 3, 1)}})
+	b.set(t, &southbound.Change{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort),
+		rule(2, 7, 3, 1)}})
 	want(t, "before", len(b.Seen(b.now).Rules), 0)
 	b.until(1 * ms)
-	want(t, "seen", b.Seen(b.now).Rules, []southbound.Rule{rule(2, 7, 3, 1), rule(2, southbound.AnyTag, 1, southbound.NoPort)})
+	want(t, "seen", b.Seen(b.now).Rules, []southbound.Rule{rule(2, 7, 3, 1),
+		rule(2, southbound.AnyTag, 1, southbound.NoPort)})
 	gen := b.plane.Generation()
-	b.set(t, &southbound.Change{Rules: []southbound.Rule{rule(2, 7, 3, 1)}, Drop: []southbound.Match{{Dst: 5, Src: southbound.AnyRack}}})
-	b.set(t, &southbound.Change{Replace: true, Rules: []southbound.Rule{rule(2, 7, 3, 1), rule(2, southbound.AnyTag, 1, southbound.NoPort)}})
+	b.set(t, &southbound.Change{Rules: []southbound.Rule{rule(2, 7, 3, 1)},
+		Drop: []southbound.Match{{Dst: 5, Src: southbound.AnyRack}}})
+	b.set(t, &southbound.Change{Replace: true,
+		Rules: []southbound.Rule{rule(2, 7, 3, 1), rule(2, southbound.AnyTag, 1, southbound.NoPort)}})
 	b.until(9 * ms)
 	want(t, "plane untouched", b.plane.Generation(), gen)
 	b.set(t, &southbound.Change{Drop: []southbound.Match{rule(2, 7, 0, 0).Match}})
 	b.set(t, &southbound.Change{Rules: []southbound.Rule{rule(3, 1, 4, 5)}})
 	b.until(20 * ms)
-	want(t, "seen", b.Seen(b.now).Rules, []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort), rule(3, 1, 4, 5)})
+	want(t, "seen", b.Seen(b.now).Rules, []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort),
+		rule(3, 1, 4, 5)})
 	want(t, "accepted", b.Accepted().Rules, b.Seen(b.now).Rules)
 }
 
@@ -264,7 +286,8 @@ func TestFaults(t *testing.T) {
 		b := newBench(device.Optical, nil)
 		b.Fault(device.Fault{Kind: device.Stick, Port: 0, Times: 1})
 		b.set(t, connect(0, 1, 2, 3))
-		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION", "0s 2→3 PENDING_CONNECTION", "13ms 2→3 CONNECTED"})
+		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION", "0s 2→3 PENDING_CONNECTION",
+			"13ms 2→3 CONNECTED"})
 		b.set(t, connect(0, southbound.NoPort))
 		want(t, "taken back", b.until(2*time.Second), []string{"1s 0→1 DISCONNECTED"})
 		b.set(t, connect(0, 1))
@@ -277,14 +300,16 @@ func TestFaults(t *testing.T) {
 		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION", "1ms 0→1 FAILED"})
 		want(t, "log", len(b.Log()), 0)
 		b.set(t, connect(0, 1)) // the same pair, once failed, is tried again
-		want(t, "again", b.until(2*time.Second), []string{"1s 0→1 DISCONNECTED", "1s 0→1 PENDING_CONNECTION", "1.013s 0→1 CONNECTED"})
+		want(t, "again", b.until(2*time.Second), []string{"1s 0→1 DISCONNECTED", "1s 0→1 PENDING_CONNECTION",
+			"1.013s 0→1 CONNECTED"})
 	})
 	t.Run("slow", func(t *testing.T) {
 		b := newBench(device.Optical, nil)
 		b.Fault(device.Fault{Kind: device.Slow, Port: southbound.NoPort, Delay: 100 * ms, Times: 1})
 		b.set(t, connect(0, 1))
 		b.set(t, connect(2, 3)) // does not overtake
-		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION", "0s 2→3 PENDING_CONNECTION", "113ms 0→1 CONNECTED", "113ms 2→3 CONNECTED"})
+		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION", "0s 2→3 PENDING_CONNECTION",
+			"113ms 0→1 CONNECTED", "113ms 2→3 CONNECTED"})
 	})
 	t.Run("lie", func(t *testing.T) {
 		b := newBench(device.Packet, nil)
@@ -307,7 +332,8 @@ func TestRestartCircuits(t *testing.T) {
 		after  bool
 	}{
 		{device.Remove, false, []string{"20ms lost", "120ms synced"}, false},
-		{device.Restore, false, []string{"20ms lost", "120ms 0→1 PENDING_CONNECTION", "120ms synced", "133ms 0→1 CONNECTED"}, true},
+		{device.Restore, false, []string{"20ms lost", "120ms 0→1 PENDING_CONNECTION", "120ms synced", "133ms 0→1 CONNECTED"},
+			true},
 		{device.Maintain, true, []string{"20ms lost", "120ms 0→1 CONNECTED", "120ms synced"}, true},
 	}
 	for _, tt := range tests {
@@ -406,7 +432,9 @@ func TestNewPanics(t *testing.T) {
 func TestDoorInVirtualTime(t *testing.T) {
 	b := newBench(device.Optical, nil)
 	var all []string
-	door := device.NewDoor(b.Device, func() time.Duration { return b.now }, func(e southbound.DeviceEvent) { all = append(all, eventText(e)) })
+	door := device.NewDoor(b.Device, func() time.Duration {
+		return b.now
+	}, func(e southbound.DeviceEvent) { all = append(all, eventText(e)) })
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := door.Set(ctx, connect(0, 1)); err != nil {
 		t.Fatal(err)

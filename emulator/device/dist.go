@@ -113,7 +113,8 @@ func ParseDist(s string) (Dist, error) {
 	if !call {
 		v, err := time.ParseDuration(s)
 		if err != nil {
-			return Dist{}, fmt.Errorf("parse delay %q: write a duration such as 10ms, uniform(A,B), normal(MEAN,SD) or exp(A,MEAN)", s)
+			return Dist{}, fmt.Errorf("parse delay %q: write a duration such as 10ms, uniform(A,B), normal(MEAN,SD) or "+
+				"exp(A,MEAN)", s)
 		}
 		return checked(s, Fixed(v))
 	}
@@ -141,7 +142,8 @@ func ParseDist(s string) (Dist, error) {
 	case name == "exp" && len(v) == 3:
 		return checked(s, Dist{Shape: Exponential, A: v[0], B: v[1], Max: v[2]})
 	}
-	return Dist{}, fmt.Errorf("parse delay %q: want uniform(A,B), normal(MEAN,SD), normal(MEAN,SD,MIN,MAX), exp(A,MEAN) or exp(A,MEAN,MAX)", s)
+	return Dist{}, fmt.Errorf("parse delay %q: want uniform(A,B), normal(MEAN,SD), normal(MEAN,SD,MIN,MAX), exp(A,MEAN) "+
+		"or exp(A,MEAN,MAX)", s)
 }
 
 func checked(s string, d Dist) (Dist, error) {

@@ -57,7 +57,8 @@ func TestDraws(t *testing.T) {
 		{"normal(10ms,1ms)", 0, 20 * ms, 10 * ms, 30 * time.Microsecond},
 		{"normal(10ms,5ms,8ms,12ms)", 8 * ms, 12 * ms, 10 * ms, 40 * time.Microsecond},
 		{"exp(1ms,2ms)", ms, time.Second, 3 * ms, 60 * time.Microsecond},
-		{"exp(1ms,2ms,4ms)", ms, 4 * ms, 2*ms + 138*time.Microsecond, 60 * time.Microsecond}, // 1 + 2 − 3·e^−1.5/(1−e^−1.5) ms
+		// 1 + 2 − 3·e^−1.5/(1−e^−1.5) ms
+		{"exp(1ms,2ms,4ms)", ms, 4 * ms, 2*ms + 138*time.Microsecond, 60 * time.Microsecond},
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
@@ -101,7 +102,8 @@ func TestQuantile(t *testing.T) {
 }
 
 func FuzzParseDelays(f *testing.F) {
-	for _, s := range []string{"", "dark=10ms", "apply=exp(1ms,2ms,9ms),dark=uniform(1ms,3ms)", "dark=normal(10ms,1ms,8ms,12ms)", "dark=((,),"} {
+	for _, s := range []string{"", "dark=10ms", "apply=exp(1ms,2ms,9ms),dark=uniform(1ms,3ms)",
+		"dark=normal(10ms,1ms,8ms,12ms)", "dark=((,),"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Door is the direct way to a Device: southbound.Device without a network. It is safe for several goroutines. In virtual
-// time its owner calls Advance; in real time Run does.
+// Door is the direct way to a Device: southbound.Device without a network. It is safe for several goroutines. In
+// virtual time its owner calls Advance; in real time Run does.
 //
 // The instants it hands to the device come from its clock, read under its lock.
 type Door struct {
@@ -101,12 +101,15 @@ func standing(dev *Device, now time.Duration) []southbound.DeviceEvent {
 	seen, id := dev.Seen(now), dev.cfg.ID
 	var out []southbound.DeviceEvent
 	for _, c := range seen.Connections {
-		out = append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: c.Status})
+		out = append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out,
+			Status: c.Status})
 	}
 	for _, p := range seen.Down {
-		out = append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.PortDown, In: p, Out: southbound.NoPort})
+		out = append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.PortDown, In: p,
+			Out: southbound.NoPort})
 	}
-	return append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.Synced, In: southbound.NoPort, Out: southbound.NoPort})
+	return append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.Synced, In: southbound.NoPort,
+		Out: southbound.NoPort})
 }
 
 func (d *Door) leave(w *watcher) {

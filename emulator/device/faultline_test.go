@@ -18,10 +18,13 @@ func TestParseStep(t *testing.T) {
 		err  string
 	}{
 		{"stick", device.Step{Fault: device.Fault{Kind: device.Stick, Port: southbound.NoPort}}, ""},
-		{"+500ms fail port=3 times=2", device.Step{At: 500 * time.Millisecond, Fault: device.Fault{Kind: device.Fail, Port: 3, Times: 2}}, ""},
-		{"slow delay=2s", device.Step{Fault: device.Fault{Kind: device.Slow, Port: southbound.NoPort, Delay: 2 * time.Second}}, ""},
+		{"+500ms fail port=3 times=2", device.Step{At: 500 * time.Millisecond,
+			Fault: device.Fault{Kind: device.Fail, Port: 3, Times: 2}}, ""},
+		{"slow delay=2s", device.Step{Fault: device.Fault{Kind: device.Slow, Port: southbound.NoPort,
+			Delay: 2 * time.Second}}, ""},
 		{"loss port=0 db=3.5", device.Step{Fault: device.Fault{Kind: device.Loss, Loss: 350}}, ""},
-		{"+1s restart boot=1s", device.Step{At: time.Second, Boot: time.Second, Fault: device.Fault{Port: southbound.NoPort}}, ""},
+		{"+1s restart boot=1s", device.Step{At: time.Second, Boot: time.Second, Fault: device.Fault{Port: southbound.NoPort}},
+			""},
 		{"clear", device.Step{Clear: true, Fault: device.Fault{Port: southbound.NoPort}}, ""},
 		{"", device.Step{}, "write stick, fail"},
 		{"+x stick", device.Step{}, "write a duration"},
@@ -47,10 +50,12 @@ func TestParseStep(t *testing.T) {
 
 func TestReadSteps(t *testing.T) {
 	got, err := device.ReadSteps("f", strings.NewReader("# what goes wrong\n+2s clear\n\nlie times=1 # once\n+1s stick\n"))
-	if err != nil || len(got) != 3 || got[0].Fault.Kind != device.Lie || got[1].Fault.Kind != device.Stick || !got[2].Clear {
+	if err != nil || len(got) != 3 || got[0].Fault.Kind != device.Lie || got[1].Fault.Kind != device.Stick ||
+		!got[2].Clear {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := device.ReadSteps("faults", strings.NewReader("lie\nlied\n")); err == nil || !strings.HasPrefix(err.Error(), "faults:2: ") {
+	if _, err := device.ReadSteps("faults", strings.NewReader("lie\nlied\n")); err == nil ||
+		!strings.HasPrefix(err.Error(), "faults:2: ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -18,7 +18,8 @@ func TestPowerOfPacketSwitch(t *testing.T) {
 	b.Light(b.now, 4, false)
 	b.Restart(b.now, 5*ms) // without power nothing boots
 	want(t, "off", b.until(100*ms), []string{"10ms lost"})
-	if err := b.Set(b.now, &southbound.Change{Drop: []southbound.Match{{Dst: 3, Tag: southbound.AnyTag, Src: southbound.AnyRack}}}); !errors.Is(err, device.ErrDown) {
+	if err := b.Set(b.now, &southbound.Change{Drop: []southbound.Match{{Dst: 3, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack}}}); !errors.Is(err, device.ErrDown) {
 		t.Errorf("set without power: %v", err)
 	}
 	if _, ok := b.plane.Lookup(3, 0, 1); ok {

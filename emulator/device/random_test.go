@@ -12,10 +12,10 @@ import (
 	"lightloom/southbound"
 )
 
-// twinCircuits is what is wanted, kept as plainly as can be.
-type twinCircuits map[southbound.Port]southbound.Port
+// referenceCircuits is what is wanted, kept as plainly as can be.
+type referenceCircuits map[southbound.Port]southbound.Port
 
-func (w twinCircuits) do(c *southbound.Change) {
+func (w referenceCircuits) do(c *southbound.Change) {
 	if c.Replace {
 		clear(w)
 	}
@@ -38,13 +38,15 @@ func randomConnects(r *rand.Rand, ports int) *southbound.Change {
 	ins, outs := r.Perm(ports), r.Perm(ports)
 	c := &southbound.Change{Replace: r.IntN(10) == 0}
 	for i := range r.IntN(4) {
-		c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]), Off: r.IntN(4) == 0})
+		c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]),
+			Off: r.IntN(4) == 0})
 	}
 	return c
 }
 
 func randomDelays(r *rand.Rand) device.Delays {
-	d := device.Delays{Dark: device.Dist{Shape: device.Uniform, A: ms, B: 10 * ms}, Lock: device.Dist{Shape: device.Normal, A: 2 * ms, B: ms},
+	d := device.Delays{Dark: device.Dist{Shape: device.Uniform, A: ms, B: 10 * ms},
+		Lock:   device.Dist{Shape: device.Normal, A: 2 * ms, B: ms},
 		Detect: device.Fixed(ms / 2)}
 	if r.IntN(3) > 0 {
 		d.Apply = device.Dist{Shape: device.Exponential, A: ms, B: 3 * ms, Max: 20 * ms}
@@ -71,7 +73,7 @@ func TestRandomCircuits(t *testing.T) {
 }
 
 func circuitWalk(b *bench, r *rand.Rand, rough bool) error {
-	want, told := twinCircuits{}, map[[2]southbound.Port]southbound.Status{}
+	want, told := referenceCircuits{}, map[[2]southbound.Port]southbound.Status{}
 	note := func(e southbound.DeviceEvent) {
 		switch {
 		case e.Kind == southbound.Lost:
@@ -92,7 +94,8 @@ func circuitWalk(b *bench, r *rand.Rand, rough bool) error {
 	}
 	for range 20 {
 		if rough && r.IntN(8) == 0 {
-			b.Fault(device.Fault{Kind: device.FaultKind(1 + r.IntN(3)), Port: southbound.Port(r.IntN(9)) - 1, Times: 1, Delay: 30 * ms})
+			b.Fault(device.Fault{Kind: device.FaultKind(1 + r.IntN(3)), Port: southbound.Port(r.IntN(9)) - 1, Times: 1,
+				Delay: 30 * ms})
 		}
 		c := randomConnects(r, 8)
 		if err := b.Set(b.now, c); err != nil {
@@ -186,18 +189,18 @@ func TestRandomRules(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		b := newBench(device.Packet, func(c *device.Config) { c.Delays, c.Seed = randomDelays(r), seed })
-		twin := map[southbound.Match]southbound.Rule{}
+		reference := map[southbound.Match]southbound.Rule{}
 		for range 10 {
 			c := randomRules(r)
 			b.set(t, c)
 			if c.Replace {
-				clear(twin)
+				clear(reference)
 			}
 			for _, m := range c.Drop {
-				delete(twin, m)
+				delete(reference, m)
 			}
 			for _, n := range c.Rules {
-				twin[n.Match] = n
+				reference[n.Match] = n
 			}
 			if r.IntN(2) == 0 {
 				b.until(b.now + 5*ms)
@@ -205,8 +208,10 @@ func TestRandomRules(t *testing.T) {
 		}
 		b.until(b.now + time.Second)
 		got := b.Seen(b.now).Rules
-		if len(got) != len(twin) || slices.ContainsFunc(got, func(x southbound.Rule) bool { return twin[x.Match] != x }) {
-			t.Fatalf("seed %d: rules are %v, want %v", seed, got, slices.Collect(maps.Values(twin)))
+		if len(got) != len(reference) || slices.ContainsFunc(got, func(x southbound.Rule) bool {
+			return reference[x.Match] != x
+		}) {
+			t.Fatalf("seed %d: rules are %v, want %v", seed, got, slices.Collect(maps.Values(reference)))
 		}
 		down := southbound.Port(r.IntN(8))
 		b.Light(b.now, down, false)
@@ -214,7 +219,7 @@ func TestRandomRules(t *testing.T) {
 		for dst := range southbound.RackID(4) {
 			for src := range southbound.RackID(4) {
 				for tag := range southbound.Tag(8) {
-					want := slowLookup(twin, dst, src, tag, down)
+					want := slowLookup(reference, dst, src, tag, down)
 					if got, ok := b.plane.Lookup(dst, src, tag); got != want || ok != (want != southbound.NoPort) {
 						t.Fatalf("seed %d: packet %d→%d tag %d leaves by %d (%v), want %d", seed, src, dst, tag, got, ok, want)
 					}
@@ -226,7 +231,8 @@ func TestRandomRules(t *testing.T) {
 
 func randomRules(r *rand.Rand) *southbound.Change {
 	match := func() southbound.Match {
-		m := southbound.Match{Dst: southbound.RackID(r.Int32N(4)), Tag: southbound.Tag(r.IntN(4)), Src: southbound.RackID(r.Int32N(5)) - 1}
+		m := southbound.Match{Dst: southbound.RackID(r.Int32N(4)), Tag: southbound.Tag(r.IntN(4)),
+			Src: southbound.RackID(r.Int32N(5)) - 1}
 		if r.IntN(3) == 0 {
 			m.Tag = southbound.AnyTag
 		}
@@ -249,7 +255,8 @@ func randomRules(r *rand.Rand) *southbound.Change {
 }
 
 // slowLookup looks at every rule and keeps the most specific one.
-func slowLookup(table map[southbound.Match]southbound.Rule, dst, src southbound.RackID, tag southbound.Tag, down southbound.Port) southbound.Port {
+func slowLookup(table map[southbound.Match]southbound.Rule, dst, src southbound.RackID, tag southbound.Tag,
+	down southbound.Port) southbound.Port {
 	best, found := -1, southbound.Rule{}
 	for m, r := range table {
 		if m.Dst != dst || m.Src != southbound.AnyRack && m.Src != src || m.Tag != southbound.AnyTag && m.Tag != tag {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"lightloom/emulator/keyed"
+	"lightloom/emulator/hashtable"
 	"lightloom/southbound"
 )
 
@@ -20,9 +20,9 @@ func CompareMatch(a, b southbound.Match) int {
 
 // rules is the table of a packet switch, twice: as accepted, and as the plane has it.
 type rules struct {
-	accepted, applied keyed.Map[southbound.Rule] // by the match's key
-	pending           []*ruleChange              // accepted and not applied, in order
-	now               ruleChange                 // memory of reduce
+	accepted, applied hashtable.Map[southbound.Rule] // by the match's key
+	pending           []*ruleChange                  // accepted and not applied, in order
+	now               ruleChange                     // memory of reduce
 }
 
 // ruleChange is one accepted change: what the plane will be told.
@@ -57,7 +57,7 @@ func (d *Device) OnApplied(f func(Applied)) { d.heard = f }
 
 func (r *rules) seen() []southbound.Rule { return sorted(&r.applied) }
 
-func sorted(m *keyed.Map[southbound.Rule]) []southbound.Rule {
+func sorted(m *hashtable.Map[southbound.Rule]) []southbound.Rule {
 	var all []southbound.Rule
 	for _, r := range m.All() {
 		all = append(all, r)
@@ -67,7 +67,7 @@ func sorted(m *keyed.Map[southbound.Rule]) []southbound.Rule {
 }
 
 // into does the change to a table.
-func (c *ruleChange) into(table *keyed.Map[southbound.Rule]) {
+func (c *ruleChange) into(table *hashtable.Map[southbound.Rule]) {
 	if c.replace {
 		table.Clear()
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"lightloom/pathmap"
-	"lightloom/southbound"
 )
 
 // Damage is what has failed of a fabric and is not whole again.
@@ -91,13 +90,6 @@ func (d *Damage) cables(out []Change, heal bool, of ...pathmap.LinkID) []Change 
 		}
 	}
 	return out
-}
-
-// Lost says whether a host has failed.
-func (d *Damage) Lost(h southbound.HostID) bool {
-	return slices.ContainsFunc(d.failed, func(f Fault) bool {
-		return f.Kind == Host && d.names.nodes[f.Name] == d.names.fabric.HostNode[h]
-	})
 }
 
 func compare(a, b Fault) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) }

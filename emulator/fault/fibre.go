@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// fibre is what was done to fibres at the optical switch: those of port a were pulled, or exchanged with those of port b,
-// which is the larger.
+// fibre is what was done to fibres at the optical switch: those of port a were pulled, or exchanged with those of port
+// b, which is the larger.
 type fibre struct {
 	swap    bool
 	a, b    southbound.Port

@@ -21,9 +21,9 @@ func (dark) Move([]southbound.Port, []southbound.CrossConnect, time.Duration) er
 func (dark) SetLight(southbound.Port, bool) error { return nil }
 func (dark) Dropped() (uint64, error)             { return 0, nil }
 
-// TestFibreTwin: over thousands of random faults fibres sit where a patch panel has them after the same words of the
-// command fibre, what has been healed left away; and the panel takes what the faults say.
-func TestFibreTwin(t *testing.T) {
+// TestFibreReference: over thousands of random faults fibres sit where a patch panel has them after the same words of
+// the command fibre, what has been healed left away; and the panel takes what the faults say.
+func TestFibreReference(t *testing.T) {
 	names := hybrid(t)
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -46,9 +46,10 @@ func TestFibreTwin(t *testing.T) {
 			} else {
 				done = append(done, name)
 			}
-			in, out := twin(t, done)
+			in, out := reference(t, done)
 			if !slices.Equal(changes[0].In, in) || !slices.Equal(changes[0].Out, out) {
-				t.Fatalf("seed %d: after %v fibres sit at %v and %v, want %v and %v", seed, done, changes[0].In, changes[0].Out, in, out)
+				t.Fatalf("seed %d: after %v fibres sit at %v and %v, want %v and %v", seed, done, changes[0].In, changes[0].Out, in,
+					out)
 			}
 			if err := panel.Plug(changes[0].In, changes[0].Out); err != nil {
 				t.Fatal(err)
@@ -60,8 +61,8 @@ func TestFibreTwin(t *testing.T) {
 	}
 }
 
-// twin does the words one after the other at a panel of its own.
-func twin(t *testing.T, done []string) (in, out []southbound.Port) {
+// reference does the words one after the other at a panel of its own.
+func reference(t *testing.T, done []string) (in, out []southbound.Port) {
 	t.Helper()
 	p := cabling.New(dark{}, 4, nil)
 	for _, name := range done {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
 
 // Format says what a file of faults is.
-const Format = `A file of faults has a line an event, in any order: when, what happens, to what kind of thing, and its name.
+const Format = "" +
+	`A file of faults has a line an event, in any order: when, what happens, to what kind of thing, and its name.
 
   # seconds since the run began, or a duration with its unit
   2s     fail  link        tor0-spine1   # both directions are dark; either end first
@@ -191,18 +191,6 @@ func rehearse(file string, lines []line, names *Names) error {
 		if err != nil {
 			return &Error{File: file, Line: l.number, Column: l.column, Err: err}
 		}
-	}
-	return nil
-}
-
-// Write writes events as Read reads them.
-func Write(w io.Writer, events []Event) error {
-	var b strings.Builder
-	for _, e := range events {
-		fmt.Fprintln(&b, e)
-	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write faults: %w", err)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func facebookShape(seed uint64, coflows, hosts int) []arrival {
 	return all
 }
 
-// fold makes the bundles of a coflow of the trace.
+// fold makes the host flows of a coflow of the trace.
 func fold(id southbound.CoflowID, at time.Duration, mappers, reducers, mb []int, hosts int) arrival {
 	a := arrival{at: at, start: southbound.Start{Coflow: id}}
 	size := map[[2]int]pathmap.Bytes{}
@@ -121,7 +121,7 @@ func readCoflow(t testing.TB, id southbound.CoflowID, fields []string, hosts int
 }
 
 // replay runs arrivals under max-min fair sharing as a runner would, and returns the events.
-func replay(t testing.TB, s *Sim, all []arrival) (bundles, flows int, last time.Duration) {
+func replay(t testing.TB, s *Sim, all []arrival) (hostFlows, flows int, last time.Duration) {
 	rates(t, s, southbound.Rates{Fair: true})
 	var ev []southbound.Event
 	for {
@@ -130,7 +130,7 @@ func replay(t testing.TB, s *Sim, all []arrival) (bundles, flows int, last time.
 			at, ok = all[0].at, true
 		}
 		if !ok {
-			return bundles, flows, last
+			return hostFlows, flows, last
 		}
 		var err error
 		if ev, _, err = s.Advance(at, ev[:0], nil); err != nil {
@@ -142,13 +142,14 @@ func replay(t testing.TB, s *Sim, all []arrival) (bundles, flows int, last time.
 			}
 			flows += all[0].flows
 		}
-		if bundles += len(ev); len(ev) > 0 {
+		if hostFlows += len(ev); len(ev) > 0 {
 			last = at
 		}
 	}
 }
 
-var folded = topo.Spec{Kind: topo.Hybrid, Racks: 16, Hosts: 2, Spines: 2, EPS: pathmap.Gbps, OCS: 10 * pathmap.Gbps, Dark: 10 * ms}
+var folded = topo.Spec{Kind: topo.Hybrid, Racks: 16, Hosts: 2, Spines: 2, EPS: pathmap.Gbps, OCS: 10 * pathmap.Gbps,
+	Dark: 10 * ms}
 
 // BenchmarkFair replays traces under max-min fair sharing, every rate anew at every end.
 func BenchmarkFair(b *testing.B) {
@@ -160,8 +161,12 @@ func BenchmarkFair(b *testing.B) {
 		{"generated_100_on_32_hosts", folded, func() []arrival { return facebookShape(1, 100, 32) }},
 		{"fb2010_first100_on_32_hosts", folded, func() []arrival { return facebookTrace(b, 100, 32) }},
 		{"fb2010_whole_on_32_hosts", folded, func() []arrival { return facebookTrace(b, 1<<20, 32) }},
-		{"fb2010_first100_on_150_ports", topo.Spec{Kind: topo.Crossbar}, func() []arrival { return facebookTrace(b, 100, 150) }},
-		{"fb2010_whole_on_150_ports", topo.Spec{Kind: topo.Crossbar}, func() []arrival { return facebookTrace(b, 1<<20, 150) }},
+		{"fb2010_first100_on_150_ports", topo.Spec{Kind: topo.Crossbar}, func() []arrival {
+			return facebookTrace(b, 100, 150)
+		}},
+		{"fb2010_whole_on_150_ports", topo.Spec{Kind: topo.Crossbar}, func() []arrival {
+			return facebookTrace(b, 1<<20, 150)
+		}},
 	}
 	for _, tr := range traces {
 		b.Run(tr.name, func(b *testing.B) {
@@ -184,7 +189,7 @@ func BenchmarkFair(b *testing.B) {
 	}
 }
 
-// TestFacebookTrace replays the first hundred coflows of the real trace: every bundle ends, with every byte.
+// TestFacebookTrace replays the first hundred coflows of the real trace: every host flow ends, with every byte.
 func TestFacebookTrace(t *testing.T) {
 	all := facebookTrace(t, 100, 32)
 	var rows int
@@ -199,7 +204,7 @@ func TestFacebookTrace(t *testing.T) {
 	wire(t, s)
 	ended, _, _ := replay(t, s, all)
 	if c := s.Counters(); ended != rows || c.Delivered != sum || c.Ends != int64(rows) || c.Stalls != 0 {
-		t.Errorf("%d of %d bundles ended, %d of %d bytes arrived, %d stalls", ended, rows, c.Delivered, sum, c.Stalls)
+		t.Errorf("%d of %d host flows ended, %d of %d bytes arrived, %d stalls", ended, rows, c.Delivered, sum, c.Stalls)
 	}
 }
 
@@ -210,8 +215,8 @@ func TestReplayDeterministic(t *testing.T) {
 	for i := range seen {
 		s := simulate(t, fabric(t, folded), Options{})
 		wire(t, s)
-		bundles, _, last := replay(t, s, all)
-		seen[i] = fmt.Sprintf("%d %v %+v", bundles, last, s.Counters())
+		hostFlows, _, last := replay(t, s, all)
+		seen[i] = fmt.Sprintf("%d %v %+v", hostFlows, last, s.Counters())
 	}
 	if seen[0] != seen[1] {
 		t.Errorf("two runs differ:\n%s\n%s", seen[0], seen[1])

@@ -5,29 +5,31 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/pathmap"
 )
 
-// unbounded is the wish of a bundle that takes whatever it gets.
+// unbounded is the wish of a host flow that takes whatever it gets.
 var unbounded = math.Inf(1)
 
-// class is bundles that have the same rate at all times: the same route, and the same wish. One clock counts what each
-// of its bundles has received since the class began; a bundle that joins with n bytes left ends when the clock has gone
-// n further, so a change of rate costs the same however many bundles there are, and an end costs O(log n).
+// class is host flows that have the same rate at all times: the same route, and the same wish. One clock counts what
+// each of its host flows has received since the class began; a host flow that joins with n bytes left ends when the
+// clock has gone n further, so a change of rate costs the same however many host flows there are, and an end costs
+// O(log n).
 //
-// It fills one line of a cache: on a fabric of circuits it has one bundle, and is met once in a long while. What that
-// takes no part in is apart.
+// It fills one line of a cache: on a fabric of circuits it has one host flow, and is met once in a long while. What
+// that takes no part in is apart.
 type class struct {
 	route   int32
-	alone   bool // one bundle that has fallen out of its coflow's pace, with a wish of its own
-	even    bool // of bundles that have what their ports were told
+	alone   bool // one host flow that has fallen out of its coflow's pace, with a wish of its own
+	even    bool // of host flows that have what their ports were told
 	planned bool // its next end has been on the clock
 
-	rate float64       // payload bytes a nanosecond, of each bundle
+	rate float64       // payload bytes a nanosecond, of each host flow
 	v    float64       // the clock, in bytes, at instant at
 	at   time.Duration //
-	pos  int32         // in fluid.busy; none while empty
+	pos  int32         // in classes.busy; none while empty
 
-	size  int32 // how many bundles it has
+	size  int32 // how many host flows it has
 	first int32 // the one that ends first, if it has any
 
 	// While hosts share by themselves, the clock is that of a group, and v more; rate and at are not used.
@@ -36,189 +38,256 @@ type class struct {
 	due   float64 // the group's clock at the next end
 }
 
+// classes is the host flows that have the rate of their class: what is set for their pair, or what links leave them.
+type classes struct {
+	*state
+	list    []class
+	rests   []classRest             // by class
+	free    []int32                 // which can be used again
+	busy    []int32                 // with host flows
+	touched []int32                 // whose next end may have moved
+	aside   int                     // host flows in classes that are not even
+	told    []pathmap.BitsPerSecond // by link: what all coflows were told of their ports, where they were
+
+	groups []group // by number of levels; empty while links have no levels
+	stale  []int32 // groups whose next end may be another
+}
+
 // classRest is what few classes need.
 type classRest struct {
 	wish float64   // of a class that is alone: bits a second at layer 2
 	next des.Event // the next end, by a clock of its own
-	heap []int32   // the bundles but the first, which would be before them
+	heap []int32   // the host flows but the first, which would be before them
 }
 
 // vAt returns the class's clock at an instant.
 func (c *class) vAt(now time.Duration) float64 { return c.v + c.rate*float64(now-c.at) }
 
 // vOf returns a class's clock as of now, whoever drives it.
-func (f *fluid) vOf(c *class) float64 {
+func (cs *classes) vOf(c *class) float64 {
 	if c.group != none {
-		return f.groups[c.group].vAt(f.clock.Now()) + c.v
+		return cs.groups[c.group].vAt(cs.clock.Now()) + c.v
 	}
-	return c.vAt(f.clock.Now())
+	return c.vAt(cs.clock.Now())
 }
 
 func (c *class) sync(now time.Duration) { c.v, c.at = c.vAt(now), now }
 
-// shared returns the class of the bundles on a route that have no wish of their own.
-func (f *fluid) shared(route int32) int32 {
-	r := &f.routes[route]
+// shared returns the class of the host flows on a route that have no wish of their own.
+func (cs *classes) shared(route int32) int32 {
+	r := &cs.routes[route]
 	if r.shared == none {
-		r.shared = f.newClass()
-		f.classes[r.shared].route = route
+		r.shared = cs.newClass()
+		cs.list[r.shared].route = route
 	}
 	return r.shared
 }
 
-// leveled returns the class of the bundles on a route that have what their ports were told.
-func (f *fluid) leveled(route int32) int32 {
-	r := &f.routes[route]
+// leveled returns the class of the host flows on a route that have what their ports were told.
+func (cs *classes) leveled(route int32) int32 {
+	r := &cs.routes[route]
 	if r.even == none {
-		r.even = f.newClass()
-		f.classes[r.even].route, f.classes[r.even].even = route, true
+		r.even = cs.newClass()
+		cs.list[r.even].route, cs.list[r.even].even = route, true
 	}
 	return r.even
 }
 
-// solo returns a class for one bundle that asks for a rate in bits a second.
-func (f *fluid) solo(route int32, wish float64) int32 {
-	i := f.newClass()
-	f.classes[i].route, f.classes[i].alone, f.rests[i].wish = route, true, wish
+// solo returns a class for one host flow that asks for a rate in bits a second.
+func (cs *classes) solo(route int32, wish float64) int32 {
+	i := cs.newClass()
+	cs.list[i].route, cs.list[i].alone, cs.rests[i].wish = route, true, wish
 	return i
 }
 
-func (f *fluid) newClass() int32 {
-	if n := len(f.free); n > 0 {
-		i := f.free[n-1]
-		f.free = f.free[:n-1]
-		f.classes[i], f.rests[i] = class{pos: none, group: none, slot: none}, classRest{heap: f.rests[i].heap[:0]}
+func (cs *classes) newClass() int32 {
+	if n := len(cs.free); n > 0 {
+		i := cs.free[n-1]
+		cs.free = cs.free[:n-1]
+		cs.list[i], cs.rests[i] = class{pos: none, group: none, slot: none}, classRest{heap: cs.rests[i].heap[:0]}
 		return i
 	}
-	f.rests = append(f.rests, classRest{})
-	f.classes = append(f.classes, class{pos: none, group: none, slot: none})
-	return int32(len(f.classes) - 1)
+	cs.rests = append(cs.rests, classRest{})
+	cs.list = append(cs.list, class{pos: none, group: none, slot: none})
+	return int32(len(cs.list) - 1)
 }
 
-// join puts a bundle with so many bytes left into a class.
-func (f *fluid) join(index, b int32, left float64) {
-	c := &f.classes[index]
+// join puts a host flow with so many bytes left into a class.
+func (cs *classes) join(index, b int32, left float64) {
+	c := &cs.list[index]
 	if c.pos == none {
-		c.pos = int32(len(f.busy))
-		f.busy = append(f.busy, index)
+		c.pos = int32(len(cs.busy))
+		cs.busy = append(cs.busy, index)
 		if c.group == none {
-			c.v, c.at = 0, f.clock.Now()
+			c.v, c.at = 0, cs.clock.Now()
 		}
 	}
-	bu := &f.bundles[b]
-	bu.class, bu.mark = index, f.vOf(c)+left
-	f.push(index, b)
-	f.touch(index)
-	f.disturb()
+	bu := &cs.hostFlows[b]
+	bu.class, bu.mark = index, cs.vOf(c)+left
+	cs.push(index, b)
+	cs.touch(index)
+	cs.disturb()
 }
 
-// leave takes a bundle out of its class and returns what is left of it.
-func (f *fluid) leave(b int32) float64 {
-	bu := &f.bundles[b]
+// leave takes a host flow out of its class and returns what is left of it.
+func (cs *classes) leave(b int32) float64 {
+	bu := &cs.hostFlows[b]
 	index := bu.class
-	left := max(bu.mark-f.vOf(&f.classes[index]), 0)
-	f.drop(index, bu.pos)
-	f.thin(index)
+	left := max(bu.mark-cs.vOf(&cs.list[index]), 0)
+	cs.drop(index, bu.pos)
+	cs.thin(index)
 	return left
 }
 
-// thin tidies up after a bundle left a class.
-func (f *fluid) thin(index int32) {
-	c := &f.classes[index]
-	f.touch(index)
-	f.relax()
+// thin tidies up after a host flow left a class.
+func (cs *classes) thin(index int32) {
+	c := &cs.list[index]
+	cs.touch(index)
+	cs.relax()
 	if c.size > 0 {
 		return
 	}
-	last := f.busy[len(f.busy)-1]
-	f.busy[c.pos] = last
-	f.classes[last].pos = c.pos
-	f.busy = f.busy[:len(f.busy)-1]
+	cs.list[takeOut(&cs.busy, c.pos)].pos = c.pos
 	c.pos, c.rate = none, 0
-	f.unplan(index)
+	cs.unplan(index)
 	if c.alone {
-		f.free = append(f.free, index)
+		cs.free = append(cs.free, index)
 	}
 }
 
-// disturb notes that every rate may have to change.
-func (f *fluid) disturb() { f.dirty = true }
+func (cs *classes) touch(index int32) { cs.touched = append(cs.touched, index) }
 
-// relax notes that somebody sends less: others may have more, if they share or were given less than they asked for.
-func (f *fluid) relax() { f.dirty = f.dirty || f.fair || f.strained }
-
-func (f *fluid) touch(index int32) { f.touched = append(f.touched, index) }
-
-// classEnd ends the bundles of a class that have nothing left.
-func (f *fluid) classEnd(index int32) {
-	c := &f.classes[index]
-	c.sync(f.clock.Now())
-	if f.runsOut(c, c.v, c.rate) {
-		f.endFirst(index, c.v, c.rate)
+// end ends the host flows of a class that have nothing left.
+func (cs *classes) end(index int32) {
+	c := &cs.list[index]
+	c.sync(cs.clock.Now())
+	if cs.runsOut(c, c.v, c.rate) {
+		cs.endFirst(index, c.v, c.rate)
 	}
-	f.thin(index)
+	cs.thin(index)
 }
 
-// runsOut says whether the first bundle of a class has nothing left, the class's clock and rate being what they are.
-func (f *fluid) runsOut(c *class, v, rate float64) bool {
+// runsOut says whether the first host flow of a class has nothing left, the class's clock and rate being what they are.
+func (cs *classes) runsOut(c *class, v, rate float64) bool {
 	least := float64(nothing)
-	if f.quantum > 0 {
+	if cs.quantum > 0 {
 		least = max(least, rate*float64(slackness)) // what grid took for ended
 	}
-	return c.size > 0 && f.bundles[c.first].mark-v < least
+	return c.size > 0 && cs.hostFlows[c.first].mark-v < least
 }
 
-// endFirst ends the first bundle of a class, and whatever others have nothing left.
-func (f *fluid) endFirst(index int32, v, rate float64) {
-	c := &f.classes[index]
-	for again := true; again; again = f.runsOut(c, v, rate) {
+// endFirst ends the first host flow of a class, and whatever others have nothing left.
+func (cs *classes) endFirst(index int32, v, rate float64) {
+	c := &cs.list[index]
+	for again := true; again; again = cs.runsOut(c, v, rate) {
 		b := c.first
-		f.drop(index, 0)
+		cs.drop(index, 0)
 		if c.alone {
-			f.coflows[f.bundles[b].coflow].late--
+			cs.coflows[cs.hostFlows[b].coflow].late--
 		}
-		f.finish(b, c.route) // which is at hand sooner than the bundle
+		cs.finish(b, c.route) // which is at hand sooner than the host flow
 	}
 }
 
-// setRate gives every bundle of a class a rate in bits a second at layer 2.
-func (f *fluid) setRate(index int32, bits float64) {
-	c := &f.classes[index]
-	if rate := bits * f.perBit; rate != c.rate {
-		c.sync(f.clock.Now())
+// wish returns what each host flow of a class asks for, in bits a second at layer 2.
+func (cs *classes) wish(index int32) float64 {
+	c := &cs.list[index]
+	r := &cs.routes[c.route]
+	switch {
+	case r.fate != arrives:
+		return 0
+	case c.alone:
+		return cs.rests[index].wish
+	case r.capped:
+		return min(cs.routes[r.plain].rate, cs.capacity[r.door])
+	case c.even:
+		return cs.toldOf(r)
+	}
+	return r.rate
+}
+
+// toldOf returns what the ports of a route give each host flow, in bits a second.
+func (cs *classes) toldOf(r *route) float64 {
+	rate := math.Inf(1)
+	for _, l := range cs.tight(r) {
+		rate = min(rate, float64(cs.told[l]))
+	}
+	return rate
+}
+
+// setRate gives every host flow of a class a rate in bits a second at layer 2.
+func (cs *classes) setRate(index int32, bits float64) {
+	c := &cs.list[index]
+	if rate := bits * cs.perBit; rate != c.rate {
+		c.sync(cs.clock.Now())
 		c.rate = rate
-		f.touch(index)
+		cs.touch(index)
 	}
 }
 
-// reschedule moves a class's event to its next end.
-func (f *fluid) reschedule(index int32) {
-	c := &f.classes[index]
+// reschedule moves the events of what was touched to their next ends.
+func (cs *classes) reschedule() {
+	for _, c := range cs.touched {
+		cs.rescheduleClass(c)
+	}
+	cs.touched = cs.touched[:0]
+	cs.rescheduleGroups()
+}
+
+func (cs *classes) rescheduleClass(index int32) {
+	c := &cs.list[index]
 	if c.group != none {
-		f.redue(index)
+		cs.redue(index)
 		return
 	}
 	if c.size > 0 && c.rate > 0 {
-		if d, ok := until(f.bundles[c.first].mark-c.v, c.rate); ok {
+		if d, ok := until(cs.hostFlows[c.first].mark-c.v, c.rate); ok {
 			c.planned = true
-			f.schedule(&f.rests[index].next, f.grid(c.at+d), event{kind: classEnds, index: index})
+			cs.schedule(&cs.rests[index].next, cs.grid(c.at+d), event{kind: classEnds, index: index})
 			return
 		}
 	}
-	f.unplan(index)
+	cs.unplan(index)
 }
 
 // unplan takes a class's next end off the clock.
-func (f *fluid) unplan(index int32) {
-	if c := &f.classes[index]; c.planned {
+func (cs *classes) unplan(index int32) {
+	if c := &cs.list[index]; c.planned {
 		c.planned = false
-		f.clock.Cancel(f.rests[index].next)
+		cs.clock.Cancel(cs.rests[index].next)
 	}
 }
 
-// schedule moves an event, or adds it where it is not pending.
-func (f *fluid) schedule(e *des.Event, at time.Duration, ev event) {
-	if !f.clock.Move(*e, at) {
-		*e = f.clock.At(at, ev)
+// addTo adds what classes ask for to the loads of links, and says whether all ask for something that has a bound.
+func (cs *classes) addTo(d *demand) (bounded bool) {
+	bounded = true
+	for _, i := range cs.busy {
+		c := &cs.list[i]
+		each := cs.wish(i)
+		if each == 0 {
+			continue
+		}
+		bounded = bounded && !math.IsInf(each, 1)
+		for _, l := range cs.tight(&cs.routes[c.route]) {
+			d.put(l, each*float64(c.size))
+		}
+	}
+	return bounded
+}
+
+// fill tells the solver of the busy classes.
+func (cs *classes) fill(d *demand) {
+	for _, i := range cs.busy {
+		c := &cs.list[i]
+		d.add(cs.tight(&cs.routes[c.route]), int(c.size), cs.wish(i))
+	}
+}
+
+// take gives the busy classes their parts of what was shared.
+func (cs *classes) take(rates []float64) {
+	for k, rate := range rates {
+		i := cs.busy[k]
+		cs.setRate(i, rate)
+		cs.strained = cs.strained || short(rate, cs.wish(i))
 	}
 }

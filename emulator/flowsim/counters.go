@@ -6,10 +6,11 @@ import (
 
 	"lightloom/emulator/device"
 	"lightloom/pathmap"
+	"lightloom/southbound"
 )
 
 // Counters are what went over the fabric so far. Bytes are whole: the sum over the links of any cut is the sum of the
-// bundles that crossed it, once those have ended.
+// host flows that crossed it, once those have ended.
 type Counters struct {
 	Payload   []pathmap.Bytes // by link
 	Wire      []pathmap.Bytes // by link, layer 2
@@ -18,8 +19,8 @@ type Counters struct {
 	RackLocal pathmap.Bytes   // payload between hosts of one rack, which leaves no ToR upwards
 	Delivered pathmap.Bytes   // payload that hosts have received
 
-	Ends    int64  // bundles that ended
-	Stalls  int64  // times that a bundle met a dark or unmatched port, and stood still
+	Ends    int64  // host flows that ended
+	Stalls  int64  // times that a host flow met a dark or unmatched port, and stood still
 	Dropped uint64 // packets that the devices' planes count as dropped: a fluid has none, so stalls stand for them
 	Solves  int64  // times that rates were shared by water-filling
 
@@ -31,7 +32,7 @@ type Counters struct {
 func (s *Sim) Counters() Counters {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fluid.close()
+	s.fluid.postAll()
 	f := s.fluid
 	c := Counters{Payload: slices.Clone(f.payload), Wire: make([]pathmap.Bytes, len(f.payload)),
 		Ends: f.ends, Stalls: f.stalls, Solves: f.solves}
@@ -78,4 +79,50 @@ func (s *Sim) wire(n pathmap.Bytes) pathmap.Bytes {
 	lo, carry := bits.Add64(lo, FramePayload-1, 0)
 	q, _ := bits.Div64(hi+carry, lo, FramePayload)
 	return pathmap.Bytes(q)
+}
+
+// Into returns the payload bytes that have gone into an input of the optical switch until Now, whatever circuit it had.
+// It takes time by the host flows that are under way there.
+func (s *Sim) Into(input southbound.Port) pathmap.Bytes {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.linkBy(s.fabric.ToRNode[s.fabric.OCSRack(int32(input))], southbound.Port(s.fabric.OCSUplink[input]))
+	if l == pathmap.None {
+		return 0
+	}
+	s.fluid.postOver(s.circuitOf(input))
+	return s.fluid.payload[l]
+}
+
+// Waiting writes into by, which has an entry for each link, the payload bytes that started host flows have still to
+// send over it: what a fluid has in the place of queues. A host flow counts at every link of its path, and one that has
+// none now at its host's. It takes time by the host flows that are under way.
+func (s *Sim) Waiting(by []float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(by)
+	f := s.fluid
+	for _, i := range f.live {
+		co := &f.coflows[i]
+		for b := co.first; b < co.end; b++ {
+			left := f.leftOf(b)
+			if left <= 0 {
+				continue
+			}
+			r := &f.routes[f.hostFlows[b].route]
+			for _, l := range r.links() {
+				by[l] += left
+			}
+			if len(r.links()) == 0 {
+				at, port := s.fabric.HostNode[r.pair.src], southbound.Port(0)
+				if r.hop == lastHop { // a rack keeps it
+					rack := s.fabric.RackOf(int32(r.pair.src))
+					at, port = s.fabric.ToRNode[rack], southbound.Port(s.fabric.OCSUplink[rack])
+				}
+				if l := s.linkBy(at, port); l != pathmap.None {
+					by[l] += left
+				}
+			}
+		}
+	}
 }

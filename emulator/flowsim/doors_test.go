@@ -19,7 +19,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestTasks(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{})
-	tasks := []southbound.Task{{Task: 3, Host: 1, Compute: 5 * ms}, {Task: 1, Host: 0, Compute: 5 * ms}, {Task: 2, Host: 7}}
+	tasks := []southbound.Task{{Task: 3, Host: 1, Compute: 5 * ms}, {Task: 1, Host: 0, Compute: 5 * ms},
+		{Task: 2, Host: 7}}
 	for range 2 { // the second time is nothing
 		if err := s.Host().Run(tasks); err != nil {
 			t.Fatal(err)
@@ -60,62 +61,72 @@ func TestBadInput(t *testing.T) {
 	}
 	cases := []struct {
 		name string
-		do   func(h southbound.Host) error
+		do   func(h southbound.Hosts) error
 		want string
 	}{
-		{"task on no host", func(h southbound.Host) error { return h.Run([]southbound.Task{{Task: 4, Host: 8}}) },
+		{"task on no host", func(h southbound.Hosts) error { return h.Run([]southbound.Task{{Task: 4, Host: 8}}) },
 			"run task 4: host 8: hosts are 0 to 7"},
-		{"task below zero", func(h southbound.Host) error { return h.Run([]southbound.Task{{Task: 4, Compute: -1}}) },
+		{"task below zero", func(h southbound.Hosts) error { return h.Run([]southbound.Task{{Task: 4, Compute: -1}}) },
 			"run task 4: it computes for -1ns, which is below zero"},
-		{"ragged columns", func(h southbound.Host) error {
+		{"ragged columns", func(h southbound.Hosts) error {
 			return h.Start([]southbound.Start{{Coflow: 9, Size: []pathmap.Bytes{1}}})
 		}, "start coflow 9: columns of 0 sources, 0 destinations, 1 sizes, 0 tags"},
-		{"to itself", func(h southbound.Host) error { return h.Start(rowsOf(1, 1, 1, 0)) }, "start coflow 9: row 0: from host 1 to itself"},
-		{"from no host", func(h southbound.Host) error { return h.Start(rowsOf(-1, 1, 1, 0)) }, "start coflow 9: row 0: host -1: hosts are 0 to 7"},
-		{"no bytes", func(h southbound.Host) error { return h.Start(rowsOf(0, 1, 0, 0)) }, "row 0: 0 bytes; take 1 to"},
-		{"too many bytes", func(h southbound.Host) error { return h.Start(rowsOf(0, 1, maxSize+1, 0)) }, "bytes; take 1 to"},
-		{"a wildcard for a tag", func(h southbound.Host) error { return h.Start(rowsOf(0, 1, 1, southbound.AnyTag)) },
+		{"to itself", func(h southbound.Hosts) error {
+			return h.Start(rowsOf(1, 1, 1, 0))
+		}, "start coflow 9: row 0: from host 1 to itself"},
+		{"from no host", func(h southbound.Hosts) error {
+			return h.Start(rowsOf(-1, 1, 1, 0))
+		}, "start coflow 9: row 0: host -1: hosts are 0 to 7"},
+		{"no bytes", func(h southbound.Hosts) error { return h.Start(rowsOf(0, 1, 0, 0)) }, "row 0: 0 bytes; take 1 to"},
+		{"too many bytes", func(h southbound.Hosts) error {
+			return h.Start(rowsOf(0, 1, southbound.MaxSize+1, 0))
+		}, "bytes; take 1 to"},
+		{"a wildcard for a tag", func(h southbound.Hosts) error { return h.Start(rowsOf(0, 1, 1, southbound.AnyTag)) },
 			"tag 254: tags are 0 to 7, or 255 to hold"},
-		{"rows unsorted", func(h southbound.Host) error {
+		{"rows unsorted", func(h southbound.Hosts) error {
 			return h.Start([]southbound.Start{{Coflow: 9, Src: []southbound.HostID{1, 0}, Dst: []southbound.HostID{2, 2},
 				Size: []pathmap.Bytes{1, 1}, Tag: []southbound.Tag{0, 0}}})
 		}, "row 1: 0→2 after 1→2: rows are sorted by destination, then source"},
-		{"steer of nothing", func(h southbound.Host) error { return h.Steer([]southbound.Steer{{BundleKey: key(5, 0)}}) },
+		{"steer of nothing", func(h southbound.Hosts) error { return h.Steer([]southbound.Steer{{HostFlowKey: key(5, 0)}}) },
 			"steer: coflow 5: not started here"},
-		{"steer of no row", func(h southbound.Host) error { return h.Steer([]southbound.Steer{{BundleKey: key(0, 1)}}) },
+		{"steer of no row", func(h southbound.Hosts) error { return h.Steer([]southbound.Steer{{HostFlowKey: key(0, 1)}}) },
 			"steer: row 1 of coflow 0: it has 1 rows"},
-		{"steer nowhere", func(h southbound.Host) error { return h.Steer([]southbound.Steer{{BundleKey: key(0, 0), Tag: 8}}) },
+		{"steer nowhere", func(h southbound.Hosts) error {
+			return h.Steer([]southbound.Steer{{HostFlowKey: key(0, 0), Tag: 8}})
+		},
 			"steer row 0 of coflow 0: tag 8: tags are 0 to 7, or 255 to hold"},
-		{"fair and paced", func(h southbound.Host) error {
+		{"fair and paced", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Fair: true, Pace: []southbound.Pace{{}}})
 		}, "set rates: fair, and yet with paces, spreads, extras or pairs"},
-		{"pace of nothing", func(h southbound.Host) error {
+		{"pace of nothing", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 5}}})
 		}, "set rates: pace: coflow 5: not started here"},
-		{"pace twice", func(h southbound.Host) error {
+		{"pace twice", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}, {}}})
 		}, "set rates: pace: coflow 0 is named twice"},
-		{"pace before the run", func(h southbound.Host) error {
+		{"pace before the run", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Until: -1}}})
 		}, "set rates: pace: coflow 0 until -1ns, which is below zero"},
-		{"spread and paced", func(h southbound.Host) error {
+		{"spread and paced", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Spread: []southbound.Spread{{}}})
 		}, "set rates: spread: coflow 0 is named twice"},
-		{"spread over no host", func(h southbound.Host) error {
+		{"spread over no host", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: 8}}}}})
 		}, "set rates: spread: coflow 0: host 8: hosts are 0 to 7"},
-		{"extra alone", func(h southbound.Host) error {
+		{"extra alone", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Extra: []southbound.Extra{{Rate: 1}}})
 		}, "set rates: extra: coflow 0 has neither a pace nor a spread"},
-		{"extra twice", func(h southbound.Host) error {
+		{"extra twice", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Extra: []southbound.Extra{{Rate: 1}, {Rate: 1}}})
 		}, "rows are sorted by coflow, then row, and named once"},
-		{"extra of nothing", func(h southbound.Host) error {
+		{"extra of nothing", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Extra: []southbound.Extra{{}}})
 		}, "rate 0; take one above zero"},
-		{"pair of no host", func(h southbound.Host) error { return h.SetRates(pairOf(0, 8, 0, 1)) }, "pair 0→8: host 8"},
-		{"pair of a held tag", func(h southbound.Host) error { return h.SetRates(pairOf(0, 2, southbound.TagHold, 1)) }, "pair 0→2: tag 255"},
-		{"pair below zero", func(h southbound.Host) error { return h.SetRates(pairOf(0, 2, 0, -1)) }, "pair 0→2: rate -1"},
+		{"pair of no host", func(h southbound.Hosts) error { return h.SetRates(pairOf(0, 8, 0, 1)) }, "pair 0→8: host 8"},
+		{"pair of a held tag", func(h southbound.Hosts) error {
+			return h.SetRates(pairOf(0, 2, southbound.TagHold, 1))
+		}, "pair 0→2: tag 255"},
+		{"pair below zero", func(h southbound.Hosts) error { return h.SetRates(pairOf(0, 2, 0, -1)) }, "pair 0→2: rate -1"},
 	}
 	s := simulate(t, fabric(t, small), Options{})
 	wire(t, s)
@@ -133,7 +144,7 @@ func TestBadInput(t *testing.T) {
 	if _, _, err := s.Advance(0, nil, nil); err == nil || s.Now() != time.Hour {
 		t.Errorf("back to the past: %v, now %v", err, s.Now())
 	}
-	if _, ok := s.Host().Left(9); ok {
+	if _, ok := s.Host().Remaining(9); ok {
 		t.Error("a refused coflow is known")
 	}
 	if _, err := New(nil, Options{}); err == nil {
@@ -154,10 +165,10 @@ func TestKnownCoflowIsLeft(t *testing.T) {
 	if got := ends(advance(t, s, time.Second)); got[key(0, 0)] != 80*ms {
 		t.Errorf("ended at %v, want 80ms", got[key(0, 0)])
 	}
-	if l, ok := s.Host().Left(0); !ok || l.Row(0) != 0 {
+	if l, ok := s.Host().Remaining(0); !ok || l.Row(0) != 0 {
 		t.Errorf("an ended coflow has %+v left (%v)", l, ok)
 	}
-	if err := s.Host().Steer([]southbound.Steer{{BundleKey: key(0, 0), Tag: 2}}); err != nil {
+	if err := s.Host().Steer([]southbound.Steer{{HostFlowKey: key(0, 0), Tag: 2}}); err != nil {
 		t.Errorf("steer of an ended row: %v", err)
 	}
 }
@@ -178,10 +189,12 @@ func TestStages(t *testing.T) {
 		return southbound.DeviceEvent{At: at, Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: 0, Out: 1, Status: st}
 	}
 	port := func(at time.Duration, rack int, kind southbound.DeviceEventKind) southbound.DeviceEvent {
-		return southbound.DeviceEvent{At: at, Device: f.ToRNode[rack], Kind: kind, In: southbound.Port(f.OCSUplink[rack]), Out: southbound.NoPort}
+		return southbound.DeviceEvent{At: at, Device: f.ToRNode[rack], Kind: kind, In: southbound.Port(f.OCSUplink[rack]),
+			Out: southbound.NoPort}
 	}
 	want := []southbound.DeviceEvent{status(0, southbound.PendingConnection),
-		port(3*ms, 0, southbound.PortDown), port(3*ms, 1, southbound.PortDown), port(3*ms, 2, southbound.PortDown), port(3*ms, 3, southbound.PortDown),
+		port(3*ms, 0, southbound.PortDown), port(3*ms, 1, southbound.PortDown), port(3*ms, 2, southbound.PortDown),
+		port(3*ms, 3, southbound.PortDown),
 		status(13*ms, southbound.Connected), port(16*ms, 0, southbound.PortUp)}
 	if len(got) != len(want) {
 		t.Fatalf("got %d events, want %d: %+v", len(got), len(want), got)
@@ -206,7 +219,8 @@ func TestLoopIsTold(t *testing.T) {
 	rates(t, s, southbound.Rates{Fair: true})
 	start(t, s, 0, row{0, 2, mb, 1})
 	_, _, err := s.Advance(ms, nil, nil)
-	if err == nil || !strings.Contains(err.Error(), "walk from host 0 to host 2 with tag 1: it never arrives: h0-0 → tor0 → spine0 → tor0") {
+	if err == nil || !strings.Contains(err.Error(), "walk from host 0 to host 2 with tag 1: it never arrives: h0-0 → "+
+		"tor0 → spine0 → tor0") {
 		t.Errorf("got %v", err)
 	}
 	if _, _, err := s.Advance(2*ms, nil, nil); err != nil {
@@ -269,7 +283,7 @@ func TestHeadersAndCounters(t *testing.T) {
 	if c.RackLocal != mb || c.OCS != mb || c.EPS != mb || c.Delivered != 3*mb || c.Ends != 3 || c.Stalls != 0 {
 		t.Errorf("counters are %+v", c)
 	}
-	up := s.way(s.fabric.HostNode[0], 0)
+	up := s.linkBy(s.fabric.HostNode[0], 0)
 	if c.Payload[up] != 2*mb || c.Wire[up] != 2091161 {
 		t.Errorf("host 0 sent %d bytes, %d on the wire", c.Payload[up], c.Wire[up])
 	}
@@ -281,12 +295,12 @@ func TestJoiningALatePace(t *testing.T) {
 	start(t, s, 0, row{0, 2, mb, 1}, row{1, 3, 100, southbound.TagHold})
 	rates(t, s, southbound.Rates{Pace: []southbound.Pace{{Coflow: 0, Until: 100 * ms}}})
 	s.At(100*ms-10*time.Microsecond, func() { // a ten-thousandth is left: the factor is told anew
-		if err := s.Host().Steer([]southbound.Steer{{BundleKey: key(0, 1), Tag: 2}}); err != nil {
+		if err := s.Host().Steer([]southbound.Steer{{HostFlowKey: key(0, 1), Tag: 2}}); err != nil {
 			t.Error(err)
 		}
 	})
 	advance(t, s, 100*ms-5*time.Microsecond)
-	l, _ := s.Host().Left(0)
+	l, _ := s.Host().Remaining(0)
 	if d := l.Row(0) - 50; d*d > 1e-6 || l.Row(1) < 49.999 || l.Row(1) > 50.001 {
 		t.Errorf("left %v and %v, want 50 and 50", l.Row(0), l.Row(1))
 	}
@@ -319,7 +333,7 @@ func TestRestartStalls(t *testing.T) {
 	if kinds[southbound.Lost] != 40*ms || kinds[southbound.Synced] != 45*ms {
 		t.Errorf("events %+v", ev)
 	}
-	l, _ := s.Host().Left(0)
+	l, _ := s.Host().Remaining(0)
 	if d := l.Row(0) - float64(mb)/2; d*d > 1 {
 		t.Errorf("%v bytes left, want half: the rules went", l.Row(0))
 	}
@@ -338,7 +352,8 @@ func TestAtOrder(t *testing.T) {
 }
 
 func TestFabrics(t *testing.T) {
-	for _, spec := range []topo.Spec{{Kind: topo.LeafSpine}, {Kind: topo.Crossbar, Racks: 5}, {Kind: topo.Hybrid, Racks: 4, Ports: 2}} {
+	for _, spec := range []topo.Spec{{Kind: topo.LeafSpine}, {Kind: topo.Crossbar, Racks: 5},
+		{Kind: topo.Hybrid, Racks: 4, Ports: 2}} {
 		t.Run(spec.Kind, func(t *testing.T) {
 			s := simulate(t, fabric(t, spec), Options{})
 			wire(t, s)

@@ -1,18 +1,18 @@
 package flowsim
 
 import (
-	"math"
-
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
-// Where all coflows are told the same of their ports, and nothing else, a bundle has the rate of one of its two ports, as it
-// has where hosts share by themselves. So bundles need no places in the lane: classes wait on the clocks of their ports.
+// Where all coflows are told the same of their ports, and nothing else, a host flow has the rate of one of its two
+// ports, as it has where hosts share by themselves. So host flows need no individual rates: classes wait on the clocks
+// of their ports.
 
 // evenly says whether rates tell all coflows the same of their ports, and writes that down if so.
-func (f *fluid) evenly(r *southbound.Rates) bool {
-	if !f.flat || len(f.capacity) > len(f.wide) || r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0 || len(r.Spread) == 0 || len(r.Spread[0].From)+len(r.Spread[0].To) == 0 || len(r.Spread) < 2 && !f.even {
+func (lv *levels) evenly(r *southbound.Rates) bool {
+	if !lv.flat || lv.capped() || r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0 ||
+		len(r.Spread) == 0 || len(r.Spread[0].From)+len(r.Spread[0].To) == 0 || len(r.Spread) < 2 && !lv.even {
 		return false
 	}
 	for i := range r.Spread {
@@ -20,15 +20,15 @@ func (f *fluid) evenly(r *southbound.Rates) bool {
 			return false
 		}
 	}
-	if !f.even {
-		f.disband() // levels are found differently
-		f.disturb()
+	if !lv.even {
+		lv.disband() // levels are found differently
+		lv.disturb()
 	}
-	if f.found(); !f.levels.CanFollow() {
-		f.disband()
+	if lv.found(); !lv.solver.CanFollow() {
+		lv.disband()
 		return false
 	}
-	f.listen(&r.Spread[0])
+	lv.listen(&r.Spread[0])
 	return true
 }
 
@@ -38,69 +38,63 @@ func sameRates(a, b []southbound.HostRate) bool {
 }
 
 // listen writes down what ports are told.
-func (f *fluid) listen(s *southbound.Spread) {
-	if f.tell == nil {
-		f.tell = make([]pathmap.BitsPerSecond, len(f.wide))
+func (lv *levels) listen(s *southbound.Spread) {
+	if lv.told == nil {
+		lv.told = make([]pathmap.BitsPerSecond, len(lv.wide))
 	}
-	clear(f.tell)
+	told, up := lv.told, lv.up
+	clear(told)
 	for _, x := range s.From {
-		f.tell[f.up[x.Host]] = x.Rate
+		told[up[x.Host]] = x.Rate
 	}
 	for _, x := range s.To {
-		f.tell[pathmap.Reverse(f.up[x.Host])] = x.Rate
+		told[pathmap.Reverse(up[x.Host])] = x.Rate
 	}
-	f.disturb()
+	lv.disturb()
 }
 
-// told returns what the ports of a route give each bundle, in bits a second.
-func (f *fluid) told(r *route) float64 {
-	rate := math.Inf(1)
-	for _, l := range f.tight(r) {
-		rate = min(rate, float64(f.tell[l]))
-	}
-	return rate
-}
-
-// shareEvenly gives every class what its ports were told. It returns false, and leaves all classes by themselves, where some
-// link cannot carry that, or others have rates.
-func (f *fluid) shareEvenly() bool {
-	f.found()
-	if f.others() || len(f.capacity) > len(f.wide) || !f.levels.CanFollow() {
-		f.disband()
+// shareEvenly gives every class what its ports were told. It returns false, and leaves all classes by themselves, where
+// some link cannot carry that, or others have rates: individual says whether some host flows have rates of their own.
+func (lv *levels) shareEvenly(individual bool) bool {
+	lv.found()
+	if lv.others() || individual || lv.capped() || !lv.solver.CanFollow() {
+		lv.disband()
 		return false
 	}
-	f.sit()
-	f.tmp.tell = f.tmp.tell[:0]
-	for l, seat := range f.seats {
-		if seat != none {
-			f.tmp.tell = append(f.tmp.tell, f.tell[l])
+	lv.update()
+	told, tell := lv.told, lv.tell[:0]
+	for l, number := range lv.number {
+		if number != none {
+			tell = append(tell, told[l])
 		}
 	}
-	changed, fits := f.levels.Follow(f.tmp.tell, slack, f.regroup)
+	lv.tell = tell
+	changed, fits := lv.solver.Follow(tell, slack, lv.regroup)
 	if !fits {
-		f.disband()
+		lv.disband()
 		return false
 	}
 	for _, l := range changed {
-		f.setLevel(l)
+		lv.setLevel(l)
 	}
 	return true
 }
 
-// others says whether some bundle sends by what was told of its pair. All that are not even stand still where none does.
-func (f *fluid) others() bool {
-	if f.aside == 0 {
-		return len(f.lane.rows) > 0
+// others says whether some host flow sends by what was told of its pair. All that are not even stand still where none
+// does.
+func (lv *levels) others() bool {
+	if lv.aside == 0 {
+		return false
 	}
-	for _, i := range f.busy {
-		c := &f.classes[i]
+	for _, i := range lv.busy {
+		c := &lv.list[i]
 		if c.even {
 			continue
 		}
-		if f.wish(i) > 0 {
+		if lv.wish(i) > 0 {
 			return true
 		}
-		f.setRate(i, 0)
+		lv.setRate(i, 0)
 	}
-	return len(f.lane.rows) > 0
+	return false
 }

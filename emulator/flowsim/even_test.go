@@ -15,9 +15,11 @@ import (
 // their ports. Some are more than links carry, some do not name all coflows, and some runs have pairs, paces and fair
 // sharing in between.
 func newEvenScript(rng *rand.Rand) *script {
-	sc := &script{spec: topo.Spec{Kind: topo.Crossbar, Racks: 2 + rng.IntN(5), EPS: 100 * pathmap.Mbps}, size: map[southbound.BundleKey]pathmap.Bytes{}}
+	sc := &script{spec: topo.Spec{Kind: topo.Crossbar, Racks: 2 + rng.IntN(5), EPS: 100 * pathmap.Mbps},
+		size: map[southbound.HostFlowKey]pathmap.Bytes{}}
 	if rng.IntN(3) == 0 {
-		sc.spec = topo.Spec{Kind: topo.LeafSpine, Racks: 2 + rng.IntN(3), Hosts: 1 + rng.IntN(3), Spines: 1, NIC: 50 * pathmap.Mbps, EPS: 200 * pathmap.Mbps}
+		sc.spec = topo.Spec{Kind: topo.LeafSpine, Racks: 2 + rng.IntN(3), Hosts: 1 + rng.IntN(3), Spines: 1,
+			NIC: 50 * pathmap.Mbps, EPS: 200 * pathmap.Mbps}
 	}
 	sc.spec = sc.spec.WithDefaults()
 	mixed := rng.IntN(3) == 0
@@ -39,7 +41,7 @@ func newEvenScript(rng *rand.Rand) *script {
 			}
 		case op < 9:
 			k := sc.rows[rng.IntN(len(sc.rows))]
-			a.steer = &southbound.Steer{BundleKey: k, Tag: []southbound.Tag{0, 1, southbound.TagHold}[rng.IntN(3)]}
+			a.steer = &southbound.Steer{HostFlowKey: k, Tag: []southbound.Tag{0, 1, southbound.TagHold}[rng.IntN(3)]}
 		default:
 			a.cable = &cable{rng.IntN(1000), rng.IntN(2) == 0}
 		}
@@ -50,7 +52,7 @@ func newEvenScript(rng *rand.Rand) *script {
 		sc.actions = append(sc.actions, action{at: at + time.Second, cable: &cable{l, true}})
 	}
 	for _, k := range sc.rows {
-		sc.actions = append(sc.actions, action{at: at + 2*time.Second, steer: &southbound.Steer{BundleKey: k, Tag: 0}})
+		sc.actions = append(sc.actions, action{at: at + 2*time.Second, steer: &southbound.Steer{HostFlowKey: k, Tag: 0}})
 	}
 	return sc
 }
@@ -80,12 +82,12 @@ func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 	return r
 }
 
-// TestEvenLikeTwin holds runs of rates that are the same for all coflows against the twin, as TestLikeTwin does, and says
-// how many of them came to the clocks of ports at all.
-func TestEvenLikeTwin(t *testing.T) {
+// TestEvenLikeReference holds runs of rates that are the same for all coflows against the reference implementation, as
+// TestLikeTwin does, and says how many of them came to the clocks of ports at all.
+func TestEvenLikeReference(t *testing.T) {
 	const tolerance = 20 * time.Nanosecond
 	even := 0
-	for seed := range uint64(seeds(t)) {
+	for seed := range uint64(seeds()) {
 		sc := newEvenScript(rand.New(rand.NewPCG(seed, 9)))
 		sc.backup = true
 		for _, a := range sc.actions {
@@ -94,33 +96,33 @@ func TestEvenLikeTwin(t *testing.T) {
 			}
 		}
 		s, ev, lefts := sc.onSim(t, nil)
-		w, want := sc.onTwin(t)
+		w, want := sc.onReference(t)
 		for a := range lefts {
 			for i, left := range lefts[a] {
 				if math.Abs(left-want[a][i]) > 1 {
-					t.Fatalf("seed %d: %v: %v has %f bytes left, twin %f", seed, sc.actions[a].at, sc.rows[i], left, want[a][i])
+					t.Fatalf("seed %d: %v: %v has %f bytes left, reference %f", seed, sc.actions[a].at, sc.rows[i], left, want[a][i])
 				}
 			}
 		}
 		got := ends(ev)
 		if len(got) != len(sc.size) || len(w.ended) != len(sc.size) {
-			t.Fatalf("seed %d: %d ends, twin %d, of %d bundles", seed, len(got), len(w.ended), len(sc.size))
+			t.Fatalf("seed %d: %d ends, reference %d, of %d host flows", seed, len(got), len(w.ended), len(sc.size))
 		}
 		for _, k := range sc.rows {
 			if d := (got[k] - w.ended[k]).Abs(); d > tolerance {
-				t.Fatalf("seed %d: row %d of coflow %d ended at %v, twin %v", seed, k.Row, k.Coflow, got[k], w.ended[k])
+				t.Fatalf("seed %d: row %d of coflow %d ended at %v, reference %v", seed, k.Row, k.Coflow, got[k], w.ended[k])
 			}
 		}
 		checkBytes(t, seed, sc, s, w)
 	}
-	if even < seeds(t) {
+	if even < seeds() {
 		t.Errorf("only %d times was the same told to several coflows", even)
 	}
 }
 
-// TestEvenNeedsNoLane: what all coflows are told of their ports makes no bundle a case of its own, and what one of two is
-// told does.
-func TestEvenNeedsNoLane(t *testing.T) {
+// TestEvenNeedsNoIndividualRates: what all coflows are told of their ports makes no host flow a case of its own, and
+// what one of two is told does.
+func TestEvenNeedsNoIndividualRates(t *testing.T) {
 	s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 4}), Options{NoHeaders: true})
 	wire(t, s)
 	start(t, s, 0, row{0, 1, mb, 0}, row{2, 3, mb, 0})
@@ -129,8 +131,8 @@ func TestEvenNeedsNoLane(t *testing.T) {
 	to := []southbound.HostRate{{Host: 1, Rate: 50 * pathmap.Mbps}, {Host: 3, Rate: 200 * pathmap.Mbps}}
 	spreads := []southbound.Spread{{Coflow: 0, From: from, To: to}, {Coflow: 1, From: from, To: to}}
 	rates(t, s, southbound.Rates{Spread: spreads})
-	if len(s.fluid.lane.rows) != 0 || !s.fluid.even {
-		t.Errorf("%d rows in the lane", len(s.fluid.lane.rows))
+	if len(s.fluid.individual.rows) != 0 || !s.fluid.levels.even {
+		t.Errorf("%d individual rates", len(s.fluid.individual.rows))
 	}
 	// 1 MB at 50 Mb/s takes 160 ms, at 100 Mb/s 80 ms.
 	ev, _, err := s.Advance(time.Second, nil, nil)
@@ -139,8 +141,28 @@ func TestEvenNeedsNoLane(t *testing.T) {
 	}
 	start(t, s, 2, row{0, 1, mb, 0})
 	start(t, s, 3, row{0, 3, mb, 0})
-	rates(t, s, southbound.Rates{Spread: []southbound.Spread{{Coflow: 2, From: from, To: to}}, Pace: []southbound.Pace{{Coflow: 3, Until: 3 * time.Second}}})
-	if len(s.fluid.lane.rows) != 1 || s.fluid.even {
-		t.Errorf("%d rows in the lane, even %v", len(s.fluid.lane.rows), s.fluid.even)
+	rates(t, s, southbound.Rates{Spread: []southbound.Spread{{Coflow: 2, From: from, To: to}},
+		Pace: []southbound.Pace{{Coflow: 3, Until: 3 * time.Second}}})
+	if len(s.fluid.individual.rows) != 1 || s.fluid.levels.even {
+		t.Errorf("%d individual rates, even %v", len(s.fluid.individual.rows), s.fluid.levels.even)
+	}
+}
+
+// TestSameExtrasAgain: a host flow that has nothing but its extra keeps it when the same is told again.
+func TestSameExtrasAgain(t *testing.T) {
+	s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 2}), Options{NoHeaders: true})
+	wire(t, s)
+	start(t, s, 0, row{0, 1, mb, 0})
+	told := southbound.Rates{Pace: []southbound.Pace{{Coflow: 0}},
+		Extra: []southbound.Extra{{HostFlowKey: key(0, 0), Rate: 50 * pathmap.Mbps}}}
+	rates(t, s, told)
+	ev, _, err := s.Advance(40*ms, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rates(t, s, told)
+	// 1 MB at 50 Mb/s takes 160 ms.
+	if ev, _, err = s.Advance(time.Second, ev, nil); err != nil || ends(ev)[key(0, 0)] != 160*ms {
+		t.Errorf("%v, %v", ends(ev), err)
 	}
 }

@@ -11,9 +11,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Two racks behind one spine: a rule at each switch, a bundle, and the loop that every runner has.
+// Two racks behind one spine: a rule at each switch, a host flow, and the loop that every runner has.
 func Example() {
-	fabric, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, NIC: pathmap.Gbps, EPS: 100 * pathmap.Mbps})
+	fabric, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, NIC: pathmap.Gbps,
+		EPS: 100 * pathmap.Mbps})
 	if err != nil {
 		panic(err)
 	}

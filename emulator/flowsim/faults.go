@@ -16,12 +16,12 @@ func (s *Sim) Power(id southbound.DeviceID, on bool, boot time.Duration) {
 	w.plan()
 }
 
-// Fail lets a host fail, or come back: its tasks and the bundles from it and to it are void, and it says so. A host that
-// has failed runs and sends nothing that it is told to. The same again is nothing.
+// Fail lets a host fail, or come back: its tasks and the host flows from it and to it are void, and it says so. A host
+// that has failed runs and sends nothing that it is told to. The same again is nothing.
 func (s *Sim) Fail(h southbound.HostID, up bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.checkHost(h); err != nil {
+	if err := s.addresses().CheckHost(h); err != nil {
 		return fmt.Errorf("fail host: %w", err)
 	}
 	if s.lost == nil {
@@ -68,7 +68,7 @@ func (s *Sim) forget(id southbound.TaskID) {
 // voidTask is the id of a task that is void.
 const voidTask southbound.TaskID = -1
 
-// voidAt ends the bundles from a host and to it.
+// voidAt ends the host flows from a host and to it.
 func (f *fluid) voidAt(h southbound.HostID) {
 	if f.relay != nil {
 		f.relay.forsake(h)
@@ -79,7 +79,7 @@ func (f *fluid) voidAt(h southbound.HostID) {
 			continue // a host stands for its rack there
 		}
 		for b := co.first; b < co.end; b++ {
-			if r := &f.routes[f.bundles[b].route]; f.bundles[b].class != gone && (r.src == h || r.dst == h) {
+			if r := &f.routes[f.hostFlows[b].route]; f.hostFlows[b].class != gone && (r.src == h || r.dst == h) {
 				f.void(b)
 			}
 		}
@@ -87,7 +87,7 @@ func (f *fluid) voidAt(h southbound.HostID) {
 	f.disturb()
 }
 
-// voidLost ends the bundles of a new coflow that a lost host would take part in.
+// voidLost ends the host flows of a new coflow that a lost host would take part in.
 func (s *Sim) voidLost(st *southbound.Start) {
 	if s.lost == nil {
 		return
@@ -100,11 +100,11 @@ func (s *Sim) voidLost(st *southbound.Start) {
 	}
 }
 
-// void ends a bundle without a word. What has been received of it stays in the books.
+// void ends a host flow without a word. What has been received of it stays counted.
 func (f *fluid) void(b int32) {
 	f.account(b)
 	f.pull(b)
-	bu := &f.bundles[b]
+	bu := &f.hostFlows[b]
 	bu.class = gone
 	f.exit(bu.route)
 	f.lessLive(b)

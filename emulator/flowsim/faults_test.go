@@ -17,20 +17,22 @@ type hostFault struct {
 	up   bool
 }
 
-// fail is what the twin makes of it: the flows of a host that fails are no more.
-func (w *twin) fail(f *hostFault) {
+// fail is what the reference implementation makes of it: the flows of a host that fails are no more.
+func (w *reference) fail(f *hostFault) {
 	if w.lost == nil {
 		w.lost = map[southbound.HostID]bool{}
 	}
 	w.lost[f.host] = !f.up
-	w.flows = slices.DeleteFunc(w.flows, func(fl *twinFlow) bool { return w.lost[fl.pair.src] || w.lost[fl.pair.dst] })
+	w.flows = slices.DeleteFunc(w.flows, func(fl *referenceFlow) bool {
+		return w.lost[fl.pair.src] || w.lost[fl.pair.dst]
+	})
 }
 
-// TestLikeTwinWithLostHosts is TestLikeTwin while hosts fail and come back: the others' ends and bytes are the twin's,
-// and of what is void nothing is told.
-func TestLikeTwinWithLostHosts(t *testing.T) {
+// TestLikeReferenceWithLostHosts is TestLikeTwin while hosts fail and come back: the others' ends and bytes are the
+// reference implementation's, and of what is void nothing is told.
+func TestLikeReferenceWithLostHosts(t *testing.T) {
 	void := 0
-	for seed := range uint64(seeds(t) / 2) {
+	for seed := range uint64(seeds() / 2) {
 		sc := newScript(rand.New(rand.NewPCG(seed, 7)))
 		rng := rand.New(rand.NewPCG(seed, 31))
 		last := sc.actions[len(sc.actions)-1].at
@@ -40,25 +42,25 @@ func TestLikeTwinWithLostHosts(t *testing.T) {
 		}
 		slices.SortStableFunc(sc.actions, func(a, b action) int { return int(a.at - b.at) })
 		s, ev, _ := sc.onSim(t, nil)
-		w, _ := sc.onTwin(t)
-		got := ends(slices.DeleteFunc(ev, func(e southbound.Event) bool { return e.Kind != southbound.BundleEnded }))
+		w, _ := sc.onReference(t)
+		got := ends(slices.DeleteFunc(ev, func(e southbound.Event) bool { return e.Kind != southbound.HostFlowEnded }))
 		if len(got) != len(w.ended) {
-			t.Fatalf("seed %d: %d ends, twin %d", seed, len(got), len(w.ended))
+			t.Fatalf("seed %d: %d ends, reference %d", seed, len(got), len(w.ended))
 		}
 		void += len(sc.rows) - len(got)
 		for k, at := range w.ended {
 			if d := (got[k] - at).Abs(); d > 20*time.Nanosecond {
-				t.Fatalf("seed %d: row %d of coflow %d ended at %v, twin %v", seed, k.Row, k.Coflow, got[k], at)
+				t.Fatalf("seed %d: row %d of coflow %d ended at %v, reference %v", seed, k.Row, k.Coflow, got[k], at)
 			}
 		}
 		for l, n := range s.Counters().Payload {
 			if math.Abs(float64(n)-w.bytes[l]) > float64(len(sc.actions)*8) {
-				t.Fatalf("seed %d: link %d carried %d bytes, twin %.0f", seed, l, n, w.bytes[l])
+				t.Fatalf("seed %d: link %d carried %d bytes, reference %.0f", seed, l, n, w.bytes[l])
 			}
 		}
 	}
 	if void < 100 {
-		t.Errorf("only %d bundles were void", void)
+		t.Errorf("only %d host flows were void", void)
 	}
 }
 
@@ -92,7 +94,8 @@ func TestLostHostRunsNothing(t *testing.T) {
 	fail(0, true)
 	run(southbound.Task{Task: 3, Host: 0, Compute: ms}, southbound.Task{Task: 3, Host: 0, Compute: ms, Try: 1},
 		southbound.Task{Task: 1, Host: 0, Compute: ms}, southbound.Task{Task: 1, Host: 0, Compute: ms, Try: 1})
-	want = []southbound.Event{{At: 50 * ms, Kind: southbound.HostFound, Host: 0}, {At: 51 * ms, Kind: southbound.TaskEnded, Task: 3, Try: 1, Host: 0}}
+	want = []southbound.Event{{At: 50 * ms, Kind: southbound.HostFound, Host: 0},
+		{At: 51 * ms, Kind: southbound.TaskEnded, Task: 3, Try: 1, Host: 0}}
 	if got := advance(t, s, 100*ms); !slices.Equal(got, want) {
 		t.Errorf("after it is back: %+v", got)
 	}

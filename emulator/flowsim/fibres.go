@@ -9,7 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// optics is the plane of the optical switch: its own, or where fibres may be plugged in elsewhere the patch panel before it.
+// optics is the plane of the optical switch: its own, or where fibres may be plugged in elsewhere the patch panel
+// before it.
 type optics struct{ *plane }
 
 var _ device.Plane = optics{}
@@ -41,9 +42,9 @@ func (s *Sim) Patch() {
 	s.panel = cabling.New(w.plane, s.fabric.Topology.Ports(w.id), s.circuitLight)
 }
 
-// Plug plugs fibres of the optical switch in as it is said (see cabling.Panel.Plug), now: a circuit over a fibre that is
-// pulled carries nothing, though its switch calls it connected, and one over exchanged fibres leads to the other rack, whose
-// ToR sends on what is not for it.
+// Plug plugs fibres of the optical switch in as it is said (see cabling.Panel.Plug), now: a circuit over a fibre that
+// is pulled carries nothing, though its switch calls it connected, and one over exchanged fibres leads to the other
+// rack, whose ToR sends on what is not for it.
 func (s *Sim) Plug(in, out []southbound.Port) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,4 +53,34 @@ func (s *Sim) Plug(in, out []southbound.Port) error {
 	}
 	defer s.board(s.fabric.OCSNode).plan()
 	return s.panel.Plug(in, out)
+}
+
+// darkTimes is the inputs whose circuits have moved and are dark: one event for all that moved together.
+type darkTimes struct {
+	inputs [][]southbound.Port // by the event's index; the memory is used again
+	idle   []int32
+}
+
+// lightLater has the circuits of those who moved looked at again once they have light.
+func (s *Sim) lightLater(moved []southbound.CrossConnect, at time.Duration) {
+	d := &s.dark
+	if len(d.idle) == 0 {
+		d.idle = append(d.idle, int32(len(d.inputs)))
+		d.inputs = append(d.inputs, nil)
+	}
+	i := d.idle[len(d.idle)-1]
+	d.idle = d.idle[:len(d.idle)-1]
+	for _, c := range moved {
+		d.inputs[i] = append(d.inputs[i], c.In)
+	}
+	s.clock.At(at, event{lightComes, i})
+}
+
+func (s *Sim) lightNow(i int32) {
+	d := &s.dark
+	for _, in := range d.inputs[i] {
+		s.change(s.circuitOf(in))
+	}
+	d.inputs[i] = d.inputs[i][:0]
+	d.idle = append(d.idle, i)
 }

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestFibres plugs fibres of a circuit from rack 0 to rack 1 in elsewhere while two bundles of 1 MB cross it, each at its
-// host's 100 Mb/s, and says by hand when they end and what went over light.
+// TestFibres plugs fibres of a circuit from rack 0 to rack 1 in elsewhere while two host flows of 1 MB cross it, each
+// at its host's 100 Mb/s, and says by hand when they end and what went over light.
 func TestFibres(t *testing.T) {
 	const none = southbound.NoPort
 	straight := []southbound.Port{0, 1, 2, 3}
@@ -75,7 +75,8 @@ func TestPlugRefuses(t *testing.T) {
 		t.Errorf("without a panel: %v", err)
 	}
 	s.Patch()
-	if err := s.Plug([]southbound.Port{0, 0, 2, 3}, []southbound.Port{0, 1, 2, 3}); err == nil || !strings.Contains(err.Error(), "fibre 0 is named twice") {
+	if err := s.Plug([]southbound.Port{0, 0, 2, 3}, []southbound.Port{0, 1, 2, 3}); err == nil ||
+		!strings.Contains(err.Error(), "fibre 0 is named twice") {
 		t.Errorf("one fibre twice: %v", err)
 	}
 }

@@ -4,111 +4,49 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/emulator/flowsim/internal/index"
 	"lightloom/pathmap"
-	"lightloom/pathmap/maxmin"
 	"lightloom/southbound"
 )
 
 const none = -1
 
-// fluid is the bytes in motion: bundles, the routes they take, the classes and paces that say how fast they go. It
-// knows nothing of devices: where a route leads is asked of find.
+// fluid is the bytes in motion. Each host flow is in one of the regimes that say how fast it goes: place puts it there,
+// and pull takes it out. It knows nothing of devices: where a route leads is asked of find.
 type fluid struct {
-	clock  *des.Clock[event]
-	find   finder
-	tables uint64 // generation of all tables of all devices
+	state
+	classes    classes // host flows at the rate of their pair, or at what links leave them
+	levels     levels  // rates of classes while hosts share by themselves, or all have what their ports were told
+	paces      paces   // host flows that end together with their coflow
+	individual individualRates
+	demand     demand // what all of them ask of links
 
-	perBit   float64   // payload bytes a nanosecond that one bit a second at layer 2 carries
-	capacity []float64 // by link, bits a second
-	wide     []bool    // by link: carries all that the hosts behind it can send or take, and so binds nobody
-	narrow   bool      // no link is wide
-
-	fair     bool
-	strained bool             // some bundle was given less than was asked for, at the last sharing
-	dirty    bool             // rates are to be shared anew
-	walked   uint64           // generation that routes are up to date with
-	uneasy   []pathmap.NodeID // whose tables have changed since
-	anywhere bool             // or anything may have
-	watch    [][]int32        // by what finder.find says was asked: routes that must be walked again when it changes
-	epoch    uint64           // counts calls of setRates
-	checks   uint64           // counts checks of rates
-	touched  []int32          // classes whose next end may have moved
-
-	bundles []bundle
-	parts   []float64 // by bundle: see bundle
-	coflows []coflow
-	byID    map[southbound.CoflowID]int32
-	live    []int32 // coflows with bundles that have not ended
-	over    []int32 // coflows whose places are to be spare, once nobody can be looking at them
-	spare   rowSpans
-	routes  []route
-	byPair  *pairIndex
-	active  []int32 // routes with bundles that have not ended, and are not withheld
-	classes []class
-	rests   []classRest      // by class
-	doors   []pathmap.LinkID // of caps, which nobody has now
-	free    []int32
-	busy    []int32 // classes with bundles
-	lane    lane
-	relay   *relay  // nil: racks keep nothing for each other
-	groups  []group // by seat, while links have levels: hosts share by themselves, or all were told the same of their ports
-	levels  *maxmin.Levels
-	seats   []int32                 // by link: its number among those that levels are of; none where it binds nobody
-	even    bool                    // all coflows were told the same of their ports
-	tell    []pathmap.BitsPerSecond // what they were told, by link
-	aside   int                     // bundles in classes that are not even
-	up      []pathmap.LinkID        // by host
-	flat    bool                    // only links of hosts bind
-	stale   []int32                 // groups whose next end may be another
-	quantum time.Duration           // ends are told at its multiples; 0: when they come
-
-	solver maxmin.Solver
+	epoch  uint64 // counts calls of setRates
+	checks uint64 // counts checks of rates
 	tmp    scratch
-
-	events   []southbound.Event
-	errs     []error
-	payload  []pathmap.Bytes // by link, of what has been accounted for
-	ends     int64
-	solves   int64
-	stalls   int64
-	suspects []int32 // routes whose bundles may stand still
 }
 
 // scratch is memory that calls reuse. Nothing in it outlives a call.
 type scratch struct {
-	links   []pathmap.LinkID
-	asked   []pathmap.NodeID
-	load    []float64 // by link, zero between calls
-	touched []pathmap.LinkID
-	classes []maxmin.Class
-	who     []int32 // the class of each of the first of classes
-	rates   []float64
-	members []int32
-	amounts []float64
-	extra   []southbound.Extra
-	where   []int32 // by link, zero between calls
-	tell    []pathmap.BitsPerSecond
-	rows    []int32 // of the lane
-	turns   []turn
-	seen    uint32    // what foresee has read, for somebody must want it
-	from    []float64 // by host
-	to      []float64
+	links    []pathmap.LinkID
+	members  []int32
+	amounts  []float64
+	extra    []southbound.Extra
+	reroutes []reroute
+	from     []float64 // by host
+	to       []float64
 }
 
-// nothing is how many bytes are as good as none: a bundle with less left ends with its class's next end.
+// nothing is how many bytes are as good as none: a host flow with less left ends with its class's next end.
 const nothing = 0.5
 
 func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit float64, find finder) *fluid {
-	f := &fluid{
-		clock: clock, find: find, perBit: perBit,
-		byID: map[southbound.CoflowID]int32{}, byPair: newPairIndex(hosts),
-		capacity: make([]float64, len(links)), payload: make([]pathmap.Bytes, len(links)),
-	}
-	f.wide = make([]bool, len(links))
-	f.tmp.load = make([]float64, len(links))
-	for l := range links {
-		f.capacity[l] = float64(links[l].Capacity)
-	}
+	f := &fluid{state: state{clock: clock, perBit: perBit,
+		coflowTable: coflowTable{byID: map[southbound.CoflowID]int32{}},
+		routeTable:  routeTable{find: find, byPair: index.NewPairs(hosts)},
+		linkTable:   newLinkTable(links)}}
+	f.classes.state, f.paces.state, f.individual.state = &f.state, &f.state, &f.state
+	f.levels.classes = &f.classes
 	return f
 }
 
@@ -117,19 +55,19 @@ func (f *fluid) add(s *southbound.Start) {
 	n, index := int32(len(s.Size)), int32(len(f.coflows))
 	first := f.makeRows(n)
 	f.byID[s.Coflow] = index
-	f.coflows = append(f.coflows, coflow{id: s.Coflow, rows: n, first: first, end: first + n, live: n, at: f.clock.Now(), factor: 1})
+	f.coflows = append(f.coflows, coflow{id: s.Coflow, rows: n, first: first, end: first + n,
+		pace: pace{at: f.clock.Now(), factor: 1}})
 	if n > 0 {
-		f.coflows[index].pos = int32(len(f.live))
-		f.live = append(f.live, index)
+		f.revive(index, n)
 	}
 	f.takeCaps(index, s.Cap)
 	for i := range n {
 		p := pair{s.Src[i], s.Dst[i], s.Tag[i]}
 		r := f.routeOf(index, i, p)
-		bu := &f.bundles[first+i]
-		*bu = bundle{pair: p, size: s.Size[i], coflow: index, route: r, away: none}
+		bu := &f.hostFlows[first+i]
+		*bu = hostFlow{pair: p, size: s.Size[i], coflow: index, route: r, away: none}
 		if bu.holds() {
-			bu.away, bu.awayTag = f.byPair.find(pair{p.src, p.dst, southbound.TagCircuit}), southbound.TagCircuit
+			bu.away, bu.awayTag = f.routeAt(pair{p.src, p.dst, southbound.TagCircuit}), southbound.TagCircuit
 		} else {
 			f.enter(r)
 		}
@@ -140,9 +78,9 @@ func (f *fluid) add(s *southbound.Start) {
 	}
 }
 
-// place puts a bundle that is nowhere to where the rates in force want it.
+// place puts a host flow that is nowhere to where the rates in force want it.
 func (f *fluid) place(b int32, left float64) {
-	bu := &f.bundles[b]
+	bu := &f.hostFlows[b]
 	co, r := &f.coflows[bu.coflow], &f.routes[bu.route]
 	if co.lefts != nil {
 		f.rest(co, b, left)
@@ -151,128 +89,72 @@ func (f *fluid) place(b int32, left float64) {
 	switch {
 	case bu.holds():
 		f.hold(b, left)
-	case r.capped && !f.fair && co.kind != free && paces(r.tag):
-		f.enlane(b, left, min(f.wishOf(co, b, left), f.capacity[r.door]))
-	case f.fair || co.kind == free || !paces(r.tag):
-		f.join(f.shared(bu.route), b, left)
+	case r.capped && !f.fair && co.kind != free && followsPace(r.tag):
+		f.individual.add(b, left, min(f.wishOf(co, b, left), f.capacity[r.door]))
+	case f.fair || co.kind == free || !followsPace(r.tag):
+		f.classes.join(f.classes.shared(bu.route), b, left)
 	case co.kind == leveled:
-		f.join(f.leveled(bu.route), b, left)
+		f.classes.join(f.classes.leveled(bu.route), b, left)
 	case co.kind == spread:
-		f.enlane(b, left, co.spreadOf(&r.pair)+co.extraOf(b-co.first))
+		f.individual.add(b, left, co.spreadOf(&r.pair)+co.extraOf(b-co.first))
 	case (co.until == 0 || co.until > now) && co.extraOf(b-co.first) > 0:
-		f.enlane(b, left, f.paceOf(co, left)+co.extraOf(b-co.first))
+		f.individual.add(b, left, f.paces.rateOf(co, left)+co.extraOf(b-co.first))
 	case co.until == 0 || r.fate == arrives && co.until > now:
-		f.joinPace(co, b, left)
+		f.paces.join(co, b, left)
 	case co.until > now:
-		f.join(f.solo(bu.route, left/float64(co.until-now)/f.perBit), b, left)
+		f.classes.join(f.classes.solo(bu.route, left/float64(co.until-now)/f.perBit), b, left)
 		co.late++
 	default:
-		f.join(f.solo(bu.route, unbounded), b, left)
+		f.classes.join(f.classes.solo(bu.route, unbounded), b, left)
 		co.late++
 	}
 }
 
-// pull takes a bundle from where it is and returns what is left of it, in bytes.
+// pull takes a host flow from where it is and returns what is left of it, in bytes.
 func (f *fluid) pull(b int32) float64 {
-	bu := &f.bundles[b]
+	bu := &f.hostFlows[b]
 	co := &f.coflows[bu.coflow]
 	switch bu.class {
 	case onPace:
-		return f.leavePace(co, b)
-	case onLane:
-		return f.delane(b)
+		return f.paces.leave(co, b)
+	case onIndividual:
+		return f.individual.remove(b)
 	case onHold:
 		return bu.mark
 	}
-	if f.classes[bu.class].alone {
+	if f.classes.list[bu.class].alone {
 		co.late--
 	}
-	return f.leave(b)
+	return f.classes.leave(b)
 }
 
-// again puts a bundle to where it belongs now.
+// again puts a host flow to where it belongs now.
 func (f *fluid) again(b int32) { f.place(b, f.pull(b)) }
 
-// finish ends a bundle on a route that has been taken from its class or pace.
-func (f *fluid) finish(b, route int32) {
-	bu, r := &f.bundles[b], &f.routes[route]
-	r.books += bu.size - bu.counted
-	bu.counted = bu.size
-	bu.class = gone
-	f.exit(route)
-	if f.relay == nil || !f.relay.keeps(b) {
-		f.report(b)
-	}
-}
-
-// report tells that a bundle's last byte has been received.
-func (f *fluid) report(b int32) {
-	bu := &f.bundles[b]
-	co, r := &f.coflows[bu.coflow], &f.routes[bu.route]
-	f.ends++
-	f.events = append(f.events, southbound.Event{
-		At: f.clock.Now(), Kind: southbound.BundleEnded, Host: r.dst,
-		BundleKey: southbound.BundleKey{Coflow: co.id, Row: b - co.first},
-	})
-	f.lessLive(b)
-}
-
-// lessLive counts one live bundle of a coflow less.
-func (f *fluid) lessLive(b int32) {
-	index := f.bundles[b].coflow
-	co := &f.coflows[index]
-	if co.lefts != nil {
-		f.cool(co, b, 0)
-	}
-	if co.live--; co.live == 0 {
-		co.warm = nil
-		f.dropCaps(co)
-		co.load, co.where, co.lefts, co.extra, co.from, co.to = nil, nil, nil, nil, nil, nil
-		f.unlive(index)
-		f.over = append(f.over, index)
-	}
-}
-
-// unlive takes a coflow off the list of those with live bundles.
-func (f *fluid) unlive(index int32) {
-	co := &f.coflows[index]
-	last := f.live[len(f.live)-1]
-	f.live[co.pos] = last
-	f.coflows[last].pos = co.pos
-	f.live = f.live[:len(f.live)-1]
-	co.live = 0
-}
-
-// revive puts a coflow of one row on it.
-func (f *fluid) revive(index int32) {
-	f.coflows[index].pos, f.coflows[index].live = int32(len(f.live)), 1
-	f.live = append(f.live, index)
-}
-
-// leftOf returns the bytes left of a bundle as of now.
+// leftOf returns the bytes left of a host flow as of now.
 func (f *fluid) leftOf(b int32) float64 {
-	bu := &f.bundles[b]
+	bu := &f.hostFlows[b]
 	switch bu.class {
 	case gone:
 		return 0
 	case onPace:
 		return f.parts[b] * f.coflows[bu.coflow].factorAt(f.clock.Now())
-	case onLane:
-		return f.lane.rows[bu.pos].leftAt(f.clock.Now())
+	case onIndividual:
+		return f.individual.rows[bu.pos].leftAt(f.clock.Now())
 	case onHold:
 		return bu.mark
 	}
-	return max(bu.mark-f.vOf(&f.classes[bu.class]), 0)
+	return max(bu.mark-f.classes.vOf(&f.classes.list[bu.class]), 0)
 }
 
 // left returns what is left of a coflow. The slice is borrowed until anything happens to the coflow.
-func (f *fluid) left(co *coflow) southbound.Left {
+func (f *fluid) left(co *coflow) southbound.Remaining {
 	now := f.clock.Now()
 	if l, ok := f.leftOnPace(co, now); ok {
 		return l
 	}
 	if co.live == 0 {
-		return southbound.Left{F: 1, Base: make([]float64, co.rows), At: now}
+		return southbound.Remaining{F: 1, Base: make([]float64, co.rows), At: now}
 	}
 	if co.lefts == nil {
 		f.lend(co)
@@ -283,26 +165,26 @@ func (f *fluid) left(co *coflow) southbound.Left {
 	if len(co.legs) > 0 {
 		f.relay.addKept(co)
 	}
-	return southbound.Left{F: 1, Base: co.lefts, At: now, Live: co.live}
+	return southbound.Remaining{F: 1, Base: co.lefts, At: now, Live: co.live}
 }
 
-// leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some in the lane: the parts that
-// the pace has anyway, ended rows having one of zero. Rows in the lane use none, so theirs is set for this.
-func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool) {
+// leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some with individual rates: the
+// parts that the pace has anyway, ended rows having one of zero. Other rows use none, so theirs is set for this.
+func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining, bool) {
 	if co.kind != paced || co.live == 0 || len(co.legs) > 0 {
-		return southbound.Left{}, false
+		return southbound.Remaining{}, false
 	}
 	factor := co.factorAt(now)
 	co.off = co.off[:0]
 	if co.on < co.live {
 		if factor <= 0 {
-			return southbound.Left{}, false
+			return southbound.Remaining{}, false
 		}
 		for i := range co.extra {
 			row := co.extra[i].Row
 			b := co.first + row
-			if bu := &f.bundles[b]; bu.class == onLane {
-				f.parts[b] = f.lane.rows[bu.pos].leftAt(now)
+			if bu := &f.hostFlows[b]; bu.class == onIndividual {
+				f.parts[b] = f.individual.rows[bu.pos].leftAt(now)
 				if factor != 1 {
 					f.parts[b] /= factor
 				}
@@ -310,11 +192,12 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Left, bool
 			}
 		}
 		if int(co.live-co.on) != len(co.off) {
-			return southbound.Left{}, false // others are late, or on circuits
+			return southbound.Remaining{}, false // others are late, or on circuits
 		}
 	}
-	f.loads(co)
-	return southbound.Left{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Live: co.live, Load: co.load, Off: co.off, Version: co.sums}, true
+	f.paces.loads(co)
+	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Live: co.live, Load: co.load,
+		Off: co.off, Version: co.sums}, true
 }
 
 // settle brings routes and rates up to date with everything that was done at this instant. It costs nothing where
@@ -330,39 +213,9 @@ func (f *fluid) settle() {
 	if f.dirty {
 		f.dirty = false
 		f.share()
-	} else if f.even {
-		f.sit() // what has ended is no longer counted when levels are told next
+	} else if f.levels.even {
+		f.levels.update() // what has ended is no longer counted when levels are told next
 	}
-	for _, c := range f.touched {
-		f.reschedule(c)
-	}
-	f.touched = f.touched[:0]
-	f.rescheduleGroups()
-	f.rescheduleLane()
-}
-
-// slackness is by how much an end may miss the grid.
-const slackness = 20 * time.Microsecond
-
-// grid returns the instant at which an end is told. What misses an instant of the grid by less than slackness meets it:
-// rates are whole bits a second, and a bundle that was to end there in exact arithmetic ends a little later.
-func (f *fluid) grid(at time.Duration) time.Duration {
-	if f.quantum <= 0 {
-		return at
-	}
-	return max((at-slackness+f.quantum-1)/f.quantum*f.quantum, f.clock.Now())
-}
-
-// until is how long n bytes take at a rate in bytes a nanosecond, rounded up: a bundle never ends before its last byte.
-// A ten-billionth of a millionth less counts as whole, so that a quotient that is integral in exact arithmetic stays so.
-func until(n, rate float64) (time.Duration, bool) {
-	ns := n / rate * (1 - 1e-14)
-	if !(ns < float64(southbound.Never/2)) {
-		return 0, false
-	}
-	d := time.Duration(ns)
-	if float64(d) < ns {
-		d++
-	}
-	return d, true
+	f.classes.reschedule()
+	f.individual.reschedule()
 }

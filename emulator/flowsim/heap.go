@@ -1,92 +1,92 @@
 package flowsim
 
-// The heap of a class: bundles by (mark, id), four children a node. Each bundle knows its place. The first is in the class
-// itself: most have no others.
+// The heap of a class: host flows by (mark, id), four children a node. Each host flow knows its place. The first is in
+// the class itself: most have no others.
 
 const arity = 4
 
-func (f *fluid) earlier(a, b int32) bool {
-	x, y := f.bundles[a].mark, f.bundles[b].mark
+func (cs *classes) earlier(a, b int32) bool {
+	x, y := cs.hostFlows[a].mark, cs.hostFlows[b].mark
 	return x < y || x == y && a < b
 }
 
-// member returns the bundle at a place of a class.
-func (f *fluid) member(index, i int32) int32 {
+// member returns the host flow at a place of a class.
+func (cs *classes) member(index, i int32) int32 {
 	if i == 0 {
-		return f.classes[index].first
+		return cs.list[index].first
 	}
-	return f.rests[index].heap[i-1]
+	return cs.rests[index].heap[i-1]
 }
 
-func (f *fluid) set(index, i, b int32) {
+func (cs *classes) set(index, i, b int32) {
 	if i == 0 {
-		f.classes[index].first = b
+		cs.list[index].first = b
 	} else {
-		f.rests[index].heap[i-1] = b
+		cs.rests[index].heap[i-1] = b
 	}
-	f.bundles[b].pos = i
+	cs.hostFlows[b].pos = i
 }
 
-// push adds a bundle whose mark is set.
-func (f *fluid) push(index, b int32) {
-	c := &f.classes[index]
+// push adds a host flow whose mark is set.
+func (cs *classes) push(index, b int32) {
+	c := &cs.list[index]
 	if !c.even {
-		f.aside++
+		cs.aside++
 	}
 	i := c.size
 	if c.size++; i > 0 {
-		f.rests[index].heap = append(f.rests[index].heap, b)
+		cs.rests[index].heap = append(cs.rests[index].heap, b)
 	}
-	f.rise(index, i, b)
+	cs.rise(index, i, b)
 }
 
-// drop removes the bundle at a place.
-func (f *fluid) drop(index, i int32) {
-	c := &f.classes[index]
+// drop removes the host flow at a place.
+func (cs *classes) drop(index, i int32) {
+	c := &cs.list[index]
 	if !c.even {
-		f.aside--
+		cs.aside--
 	}
 	c.size--
 	last := c.size
-	moved := f.member(index, last)
+	moved := cs.member(index, last)
 	if last > 0 {
-		f.rests[index].heap = f.rests[index].heap[:last-1]
+		cs.rests[index].heap = cs.rests[index].heap[:last-1]
 	}
 	switch {
 	case i == last:
-	case i > 0 && f.earlier(moved, f.member(index, (i-1)/arity)):
-		f.rise(index, i, moved)
+	case i > 0 && cs.earlier(moved, cs.member(index, (i-1)/arity)):
+		cs.rise(index, i, moved)
 	default:
-		f.sink(index, i, moved)
+		cs.sink(index, i, moved)
 	}
 }
 
-func (f *fluid) rise(index, i, b int32) {
+func (cs *classes) rise(index, i, b int32) {
 	for i > 0 {
-		up := f.member(index, (i-1)/arity)
-		if !f.earlier(b, up) {
+		up := cs.member(index, (i-1)/arity)
+		if !cs.earlier(b, up) {
 			break
 		}
-		f.set(index, i, up)
+		cs.set(index, i, up)
 		i = (i - 1) / arity
 	}
-	f.set(index, i, b)
+	cs.set(index, i, b)
 }
 
-func (f *fluid) sink(index, i, b int32) {
-	size, heap := f.classes[index].size, f.rests[index].heap // which holds all children
+func (cs *classes) sink(index, i, b int32) {
+	size, heap := cs.list[index].size, cs.rests[index].heap // which holds all children
 	for first := arity*i + 1; first < size; first = arity*i + 1 {
 		least := first
 		for k := first + 1; k < min(first+arity, size); k++ {
-			if f.earlier(heap[k-1], heap[least-1]) {
+			if cs.earlier(heap[k-1], heap[least-1]) {
 				least = k
 			}
 		}
-		if !f.earlier(heap[least-1], b) {
+		if !cs.earlier(heap[least-1], b) {
 			break
 		}
-		f.set(index, i, heap[least-1])
+		cs.set(index, i, heap[least-1])
 		i = least
 	}
-	f.set(index, i, b)
+	cs.set(index, i, b)
 }

@@ -16,7 +16,7 @@ func TestHeld(t *testing.T) {
 	tags := []southbound.Tag{0, southbound.TagHold, 1, southbound.TagHold, southbound.TagHold}
 	for i, tag := range tags {
 		before := f.leftOf(0)
-		if err := s.Host().Steer([]southbound.Steer{{BundleKey: key(0, 0), Tag: tag}}); err != nil {
+		if err := s.Host().Steer([]southbound.Steer{{HostFlowKey: key(0, 0), Tag: tag}}); err != nil {
 			t.Fatal(err)
 		}
 		advance(t, s, s.Now()+ms)
@@ -24,11 +24,11 @@ func TestHeld(t *testing.T) {
 		if after := f.leftOf(0); (after == before) != held || after <= 0 {
 			t.Errorf("step %d: %v left of %v, and it is withheld: %v", i, after, before, held)
 		}
-		if got := f.bundles[0].class == onHold; got != held {
-			t.Errorf("step %d: its class is %d", i, f.bundles[0].class)
+		if got := f.hostFlows[0].class == onHold; got != held {
+			t.Errorf("step %d: its class is %d", i, f.hostFlows[0].class)
 		}
-		if got := f.routes[f.bundles[0].route].live; (got == 0) != held {
-			t.Errorf("step %d: %d bundles on its route", i, got)
+		if got := f.routes[f.hostFlows[0].route].live; (got == 0) != held {
+			t.Errorf("step %d: %d host flows on its route", i, got)
 		}
 	}
 	left := f.leftOf(0)
@@ -37,7 +37,7 @@ func TestHeld(t *testing.T) {
 			f.account(b)
 		}
 	}
-	if got, want := f.bundles[0].counted, f.bundles[0].size-ceil(left); got != want {
-		t.Errorf("%d bytes in the books, want %d", got, want)
+	if got, want := f.hostFlows[0].counted, f.hostFlows[0].size-ceil(left); got != want {
+		t.Errorf("%d bytes counted, want %d", got, want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -14,14 +13,14 @@ import (
 type hosts struct{ *Sim }
 
 // Host returns the door to all hosts. It acts at Now.
-func (s *Sim) Host() southbound.Host { return hosts{s} }
+func (s *Sim) Host() southbound.Hosts { return hosts{s} }
 
-// Run implements southbound.Host.
+// Run implements southbound.Hosts.
 func (h hosts) Run(tasks []southbound.Task) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range tasks {
-		if err := h.checkHost(t.Host); err != nil {
+		if err := h.addresses().CheckHost(t.Host); err != nil {
 			return fmt.Errorf("run task %d: %w", t.Task, err)
 		}
 		if t.Task < 0 || t.Try < 0 {
@@ -52,12 +51,12 @@ func (h hosts) Run(tasks []southbound.Task) error {
 	return nil
 }
 
-// Start implements southbound.Host.
+// Start implements southbound.Hosts.
 func (h hosts) Start(starts []southbound.Start) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range starts {
-		if err := h.checkStart(&starts[i]); err != nil {
+		if err := starts[i].Check(h.addresses()); err != nil {
 			return fmt.Errorf("start coflow %d: %w", starts[i].Coflow, err)
 		}
 	}
@@ -70,55 +69,9 @@ func (h hosts) Start(starts []southbound.Start) error {
 	return nil
 }
 
-func (s *Sim) checkStart(st *southbound.Start) error {
-	n := len(st.Size)
-	if len(st.Src) != n || len(st.Dst) != n || len(st.Tag) != n || st.Cap != nil && len(st.Cap) != n {
-		return fmt.Errorf("columns of %d sources, %d destinations, %d sizes, %d tags, %d caps", len(st.Src), len(st.Dst), n, len(st.Tag), len(st.Cap))
-	}
-	for i, c := range st.Cap {
-		if c < 0 {
-			return fmt.Errorf("row %d: a cap of %d; take one above zero, or 0 for none", i, c)
-		}
-	}
-	for i := range n {
-		if err := s.checkRow(st, i); err != nil {
-			return fmt.Errorf("row %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func (s *Sim) checkRow(st *southbound.Start, i int) error {
-	src, dst := st.Src[i], st.Dst[i]
-	if err := errors.Join(s.checkHost(src), s.checkHost(dst), s.checkTag(st.Tag[i])); err != nil {
-		return err
-	}
-	switch {
-	case src == dst && !s.opt.Hairpins:
-		return fmt.Errorf("from host %d to itself", src)
-	case st.Size[i] <= 0 || st.Size[i] > maxSize:
-		return fmt.Errorf("%d bytes; take 1 to %d", st.Size[i], maxSize)
-	case i > 0 && (dst < st.Dst[i-1] || dst == st.Dst[i-1] && src <= st.Src[i-1]):
-		return fmt.Errorf("%d→%d after %d→%d: rows are sorted by destination, then source", src, dst, st.Src[i-1], st.Dst[i-1])
-	}
-	return nil
-}
-
-// maxSize keeps what is left of a bundle exact to a byte in a float64.
-const maxSize = pathmap.Bytes(1 << 50)
-
-func (s *Sim) checkHost(h southbound.HostID) error {
-	if n := s.fabric.Hosts(); h < 0 || int(h) >= n {
-		return fmt.Errorf("host %d: hosts are 0 to %d", h, n-1)
-	}
-	return nil
-}
-
-func (s *Sim) checkTag(t southbound.Tag) error {
-	if t >= s.tags && t != southbound.TagHold {
-		return fmt.Errorf("tag %d: tags are 0 to %d, or %d to hold", t, s.tags-1, southbound.TagHold)
-	}
-	return nil
+// addresses are what the fabric's hosts may be told of.
+func (s *Sim) addresses() southbound.Addresses {
+	return southbound.Addresses{Hosts: s.fabric.Hosts(), Tags: s.tags, ToItself: s.opt.Hairpins}
 }
 
 // tagsOf returns one more than the highest tag of a fabric: of those on the wire, or of as many paths as are kept.
@@ -135,35 +88,35 @@ func (s *Sim) known(c southbound.CoflowID) (int32, error) {
 	return i, nil
 }
 
-// Steer implements southbound.Host. A bundle that has ended stays where it was.
+// Steer implements southbound.Hosts. A host flow that has ended stays where it was.
 func (h hosts) Steer(steers []southbound.Steer) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.fluid
-	f.tmp.turns = f.tmp.turns[:0]
+	f.tmp.reroutes = f.tmp.reroutes[:0]
 	for _, st := range steers {
-		b, err := h.row(st.BundleKey)
+		b, err := h.row(st.HostFlowKey)
 		if err != nil {
 			return fmt.Errorf("steer: %w", err)
 		}
-		if err := h.checkTag(st.Tag); err != nil {
+		if err := h.addresses().CheckTag(st.Tag); err != nil {
 			return fmt.Errorf("steer row %d of coflow %d: %w", st.Row, st.Coflow, err)
 		}
 		if b != none {
-			f.tmp.turns = append(f.tmp.turns, turn{b, st.Tag})
+			f.tmp.reroutes = append(f.tmp.reroutes, reroute{b, st.Tag})
 		}
 	}
-	f.foresee(f.tmp.turns)
-	for _, t := range f.tmp.turns {
-		if f.bundles[t.bundle].class != gone {
-			f.steer(t.bundle, t.tag)
+	f.foresee(f.tmp.reroutes)
+	for _, t := range f.tmp.reroutes {
+		if f.hostFlows[t.hostFlow].class != gone {
+			f.steer(t.hostFlow, t.tag)
 		}
 	}
 	return nil
 }
 
-// row returns the bundle of a key, none where all of its coflow have ended.
-func (s *Sim) row(k southbound.BundleKey) (int32, error) {
+// row returns the host flow of a key, none where all of its coflow have ended.
+func (s *Sim) row(k southbound.HostFlowKey) (int32, error) {
 	i, err := s.known(k.Coflow)
 	if err != nil {
 		return 0, err
@@ -178,21 +131,23 @@ func (s *Sim) row(k southbound.BundleKey) (int32, error) {
 	return co.first + k.Row, nil
 }
 
-// Left implements southbound.Host: it is exact here. What one coflow lends stays as it is when others are asked for.
-func (h hosts) Left(c southbound.CoflowID) (southbound.Left, bool) {
+// Remaining implements southbound.Hosts: it is exact here. What one coflow lends stays as it is when others are asked
+// for.
+func (h hosts) Remaining(c southbound.CoflowID) (southbound.Remaining, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i, ok := h.fluid.byID[c]
 	if !ok {
-		return southbound.Left{}, false
+		return southbound.Remaining{}, false
 	}
 	return h.fluid.left(&h.fluid.coflows[i]), true
 }
 
-// SetRates implements southbound.Host. A bundle on packets follows its coflow's pace, if that has one; every other one
-// gets the rate of its pair, or where its coflow is spread, the smaller one of its two hosts. What no link can carry is shared max-min fairly below the rates asked for, and a bundle
-// that cannot hold its coflow's pace, or finds the finish instant passed, goes on by itself as fast as it was to, until
-// the next SetRates sets it in again. Under Fair the rates of pairs are kept, and do not act.
+// SetRates implements southbound.Hosts. A host flow on packets follows its coflow's pace, if that has one; every other
+// one gets the rate of its pair, or where its coflow is spread, the smaller one of its two hosts. What no link can
+// carry is shared max-min fairly below the rates asked for, and a host flow that cannot hold its coflow's pace, or
+// finds the finish instant passed, goes on by itself as fast as it was to, until the next SetRates sets it in again.
+// Under Fair the rates of pairs are kept, and do not act.
 func (h hosts) SetRates(r *southbound.Rates) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -224,7 +179,7 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 		return err
 	}
 	for _, p := range r.Pairs {
-		if err := errors.Join(s.checkHost(p.Src), s.checkHost(p.Dst)); err != nil {
+		if err := errors.Join(s.addresses().CheckHost(p.Src), s.addresses().CheckHost(p.Dst)); err != nil {
 			return fmt.Errorf("pair %d→%d: %w", p.Src, p.Dst, err)
 		}
 		if p.Tag >= s.tags {
@@ -262,7 +217,7 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 	rows := int32(-1) // of the coflow that is being looked at
 	for i, x := range r.Extra {
 		if i == 0 || x.Coflow != r.Extra[i-1].Coflow || x.Row < 0 || x.Row >= rows {
-			if _, err := s.row(x.BundleKey); err != nil {
+			if _, err := s.row(x.HostFlowKey); err != nil {
 				return fmt.Errorf("extra: %w", err)
 			}
 			known := s.fluid.byID[x.Coflow]
@@ -275,20 +230,20 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 		case x.Rate <= 0:
 			return fmt.Errorf("extra: row %d of coflow %d: rate %d; take one above zero", x.Row, x.Coflow, x.Rate)
 		case i > 0 && x.Coflow == r.Extra[i-1].Coflow && x.Row > r.Extra[i-1].Row:
-		case i > 0 && compareKeys(r.Extra[i-1].BundleKey, x.BundleKey) >= 0:
+		case i > 0 && compareKeys(r.Extra[i-1].HostFlowKey, x.HostFlowKey) >= 0:
 			return fmt.Errorf("extra: row %d of coflow %d: rows are sorted by coflow, then row, and named once", x.Row, x.Coflow)
 		}
 	}
 	return nil
 }
 
-func compareKeys(a, b southbound.BundleKey) int {
+func compareKeys(a, b southbound.HostFlowKey) int {
 	return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Row, b.Row))
 }
 
 func (s *Sim) checkHostRates(rates []southbound.HostRate) error {
 	for i, r := range rates {
-		if err := s.checkHost(r.Host); err != nil {
+		if err := s.addresses().CheckHost(r.Host); err != nil {
 			return err
 		}
 		if r.Rate < 0 || i > 0 && rates[i-1].Host >= r.Host {

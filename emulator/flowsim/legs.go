@@ -10,7 +10,7 @@ import (
 // send starts a leg.
 func (x *relay) send(parent, i, j, k int32, n pathmap.Bytes) {
 	f := x.fluid
-	r := &f.routes[f.bundles[parent].route]
+	r := &f.routes[f.hostFlows[parent].route]
 	l := x.newLeg()
 	g := &x.legs[l]
 	g.parent, g.size, g.from, g.over, g.to, g.src, g.dst, g.hop = parent, n, i, j, k, r.src, r.dst, firstHop
@@ -19,7 +19,7 @@ func (x *relay) send(parent, i, j, k int32, n pathmap.Bytes) {
 		x.owed = append(x.owed, 0)
 	}
 	x.owed[parent]++
-	co := &f.coflows[f.bundles[parent].coflow]
+	co := &f.coflows[f.hostFlows[parent].coflow]
 	co.legs = append(co.legs, l)
 	x.racks[i].out = append(x.racks[i].out, l)
 	x.racks[j].kept = append(x.racks[j].kept, l)
@@ -31,14 +31,15 @@ func (x *relay) newLeg() int32 {
 	if n := len(x.idle); n > 0 {
 		l := x.idle[n-1]
 		x.idle = x.idle[:n-1]
-		f.revive(x.legs[l].coflow)
+		f.revive(x.legs[l].coflow, 1)
 		return l
 	}
 	l, index := int32(len(x.legs)), int32(len(f.coflows))
 	first := f.makeRows(1)
-	f.coflows = append(f.coflows, coflow{id: noCoflow, leg: l + 1, rows: 1, first: first, end: first + 1, factor: 1})
+	f.coflows = append(f.coflows, coflow{id: noCoflow, leg: l + 1, rows: 1, first: first, end: first + 1,
+		pace: pace{factor: 1}})
 	x.legs = append(x.legs, leg{coflow: index})
-	f.revive(index)
+	f.revive(index, 1)
 	return l
 }
 
@@ -51,7 +52,7 @@ func (x *relay) begin(l int32, tag southbound.Tag) {
 	b := x.row(l)
 	p := x.pairOf(g, tag)
 	r := f.routeOf(g.coflow, 0, p)
-	f.bundles[b] = bundle{pair: p, size: g.size, coflow: g.coflow, route: r, away: none}
+	f.hostFlows[b] = hostFlow{pair: p, size: g.size, coflow: g.coflow, route: r, away: none}
 	f.enter(r)
 	f.place(b, float64(g.size))
 }
@@ -71,13 +72,12 @@ func (x *relay) route(l int32, p pair) int32 {
 	if i, ok := x.routes[key]; ok {
 		return i
 	}
-	i := int32(len(f.routes))
-	x.routes[key] = i
 	rack := x.sim.fabric.RackOf(int32(p.src))
-	up := x.sim.way(x.sim.fabric.ToRNode[rack], southbound.Port(x.sim.fabric.OCSUplink[rack]))
+	up := x.sim.linkBy(x.sim.fabric.ToRNode[rack], southbound.Port(x.sim.fabric.OCSUplink[rack]))
 	r := newRoute(p)
 	r.hop, r.rate = key.hop, f.capacity[up]
-	f.routes = append(f.routes, r)
+	i := f.addRoute(r)
+	x.routes[key] = i
 	return i
 }
 
@@ -93,10 +93,10 @@ func (x *relay) trim(r *route, links []pathmap.LinkID, first int) ([]pathmap.Lin
 	return links[:len(links)-1], arrives
 }
 
-// keeps takes note of a row whose last byte has come, and says whether nobody is to be told: it is a leg, or legs of it are
-// still under way.
+// keeps takes note of a row whose last byte has come, and says whether nobody is to be told: it is a leg, or legs of it
+// are still under way.
 func (x *relay) keeps(b int32) bool {
-	if l := x.fluid.coflows[x.fluid.bundles[b].coflow].leg; l != 0 {
+	if l := x.fluid.coflows[x.fluid.hostFlows[b].coflow].leg; l != 0 {
 		x.landed = append(x.landed, l-1)
 		return true
 	}
@@ -105,8 +105,8 @@ func (x *relay) keeps(b int32) bool {
 
 func (x *relay) owes(b int32) bool { return int(b) < len(x.owed) && x.owed[b] > 0 }
 
-// land ends a hop: what has come to a rack is kept until its circuit leads on, which is never in the same slot, and what
-// has come to its host was a part of a bundle.
+// land ends a hop: what has come to a rack is kept until its circuit leads on, which is never in the same slot, and
+// what has come to its host was a part of a host flow.
 func (x *relay) land(l int32) {
 	g := &x.legs[l]
 	if g.hop == firstHop {
@@ -124,10 +124,10 @@ func (x *relay) land(l int32) {
 	}
 }
 
-// delivered says whether a bundle has nothing left, itself or under way.
-func (x *relay) delivered(b int32) bool { return x.fluid.bundles[b].class == gone && x.owed[b] == 0 }
+// delivered says whether a host flow has nothing left, itself or under way.
+func (x *relay) delivered(b int32) bool { return x.fluid.hostFlows[b].class == gone && x.owed[b] == 0 }
 
-// forsake gives up the legs of bundles from a host that is lost, or to it, without a word.
+// forsake gives up the legs of host flows from a host that is lost, or to it, without a word.
 func (x *relay) forsake(h southbound.HostID) {
 	x.step()
 	f := x.fluid
@@ -139,8 +139,8 @@ func (x *relay) forsake(h southbound.HostID) {
 		b := x.row(l)
 		f.account(b)
 		f.pull(b)
-		f.bundles[b].class = gone
-		f.exit(f.bundles[b].route)
+		f.hostFlows[b].class = gone
+		f.exit(f.hostFlows[b].route)
 		x.over(l)
 		if x.delivered(g.parent) {
 			f.lessLive(g.parent)
@@ -173,7 +173,7 @@ func (x *relay) over(l int32) {
 		x.racks[g.from].out = without(x.racks[g.from].out, l)
 	}
 	x.racks[g.over].kept = without(x.racks[g.over].kept, l)
-	co := &f.coflows[f.bundles[g.parent].coflow]
+	co := &f.coflows[f.hostFlows[g.parent].coflow]
 	co.legs = without(co.legs, l)
 	if co.lefts != nil {
 		co.lefts[g.parent-co.first] = f.leftOf(g.parent)

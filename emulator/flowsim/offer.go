@@ -84,20 +84,20 @@ func (x *relay) stillToCome(l int32) float64 {
 	return x.fluid.leftOf(x.row(l))
 }
 
-// take cuts so many bytes out of a rack's own for another, and sends them to be kept. Every bundle keeps a byte, so that it
-// does not end before its last byte has gone. It says whether there were any to be had.
+// take cuts so many bytes out of a rack's own for another, and sends them to be kept. Every host flow keeps a byte, so
+// that it does not end before its last byte has gone. It says whether there were any to be had.
 func (x *relay) take(i, j, k int32, n pathmap.Bytes) (any bool) {
 	f := x.fluid
 	for _, o := range x.racks[i].own {
 		if o.to != k || !x.lives(o) {
 			continue
 		}
-		piece := min(n, pathmap.Bytes(f.leftOf(o.bundle))-1)
+		piece := min(n, pathmap.Bytes(f.leftOf(o.hostFlow))-1)
 		if piece <= 0 {
 			continue
 		}
-		f.cut(o.bundle, piece)
-		x.send(o.bundle, i, j, k, piece)
+		f.cut(o.hostFlow, piece)
+		x.send(o.hostFlow, i, j, k, piece)
 		any = true
 		if n -= piece; n == 0 {
 			break
@@ -106,10 +106,10 @@ func (x *relay) take(i, j, k int32, n pathmap.Bytes) (any bool) {
 	return any
 }
 
-// cut makes a bundle shorter: others bring those bytes.
+// cut makes a host flow shorter: others bring those bytes.
 func (f *fluid) cut(b int32, n pathmap.Bytes) {
 	f.account(b)
 	left := f.pull(b)
-	f.bundles[b].size -= n
+	f.hostFlows[b].size -= n
 	f.place(b, left-float64(n))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // What a frame carries at MTU 1500: TCP over IPv4 with timestamps. Rates and capacities are counted at layer 2, sizes
-// are payload, so a bundle takes 1514/1448 of its size off the links.
+// are payload, so a host flow takes 1514/1448 of its size off the links.
 const (
 	FramePayload = 1448
 	FrameBytes   = 1514
@@ -24,13 +24,13 @@ type Options struct {
 	AllStop bool          // every circuit goes dark when one moves
 	// NoHeaders lets payload use the links whole. The default charges headers.
 	NoHeaders bool
-	// Hairpins lets a bundle go from a host to itself, over both directions of the host's port. The default refuses it.
+	// Hairpins lets a host flow go from a host to itself, over both directions of the host's port. The default refuses it.
 	Hairpins bool
-	// Quantum is the grid on which ends of bundles are told, as simulators that go by time steps have it: what ends
+	// Quantum is the grid on which ends of host flows are told, as simulators that go by time steps have it: what ends
 	// between two of its multiples is told at the later one, and its rate is not free before. 0 is none.
 	Quantum time.Duration
-	// Lit is told of each interval of light through the OCS as it ends, under the simulator's lock: it must not call the Sim.
-	// The log then holds the last ones only. nil: nobody wants to know, and the log holds all that a long run has.
+	// Lit is told of each interval of light through the OCS as it ends, under the simulator's lock: it must not call the
+	// Sim. The log then holds the last ones only. nil: nobody wants to know, and the log holds all that a long run has.
 	Lit func(device.LitInterval)
 }
 

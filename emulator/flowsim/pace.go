@@ -7,62 +7,25 @@ import (
 	"lightloom/southbound"
 )
 
-// coflow is the rows that were declared together. Those that follow its pace have part × factor bytes left; the factor
-// falls in a line to zero at the finish instant, so all of them cost one event.
-type coflow struct {
-	id         southbound.CoflowID
-	rows       int32
-	first, end int32 // rows among the bundles; once all have ended, these may be another's
-	live       int32 // rows that have not ended
-	pos        int32 // in fluid.live
+// paces is the host flows that follow the pace of their coflow, and so end together.
+type paces struct {
+	*state
+	where   []int32 // by link, zero between calls
+	members []int32 // whom fill has told the solver of
+}
 
-	kind   kind
-	extra  []southbound.Extra    // by row
-	from   []southbound.HostRate // of a spread, by host
-	to     []southbound.HostRate
-	until  time.Duration // the finish instant; 0 holds
-	factor float64       // at instant at
+// pace is how the rows of a coflow that follow it come to their end. They have part × factor bytes left; the factor
+// falls in a line to zero at the finish instant, so all of them cost one event.
+type pace struct {
+	factor float64 // at instant at
 	at     time.Duration
 	on     int32 // rows on the pace
 	late   int32 // rows that have fallen out of it
 	finish des.Event
-	want   order // what setRates of epoch named asks for
-	named  uint64
-	heard  uint64 // the check of rates that last met it
-
-	caps []ceiling // by row; nil: none has one
-	leg  int32     // its row is this leg, and one; 0: it is a coflow
-	legs []int32   // legs of its rows that are under way
-
-	off   []int32               // rows that left lends out as off the pace
-	lefts []float64             // what left lends out where there is no pace; nil until asked for
-	warm  []int32               // from then on: rows that may be sending, so that lefts must be found anew for them
-	load  []southbound.LinkLoad // of the rows on the pace, per unit of factor
-	where []int32               // by link: its place in load, and one; nil on fabrics of many links
-	stale bool                  // load is to be summed up again
-	sums  uint64                // version of load
 }
 
-// kind says what rates were last set for a coflow.
-type kind uint8
-
-const (
-	free    kind = iota // its bundles have the rates of their pairs
-	paced               // they end together
-	spread              // they have rates by their two hosts
-	leveled             // likewise, and all others have the same
-)
-
-// order is what rates ask of one coflow.
-type order struct {
-	kind     kind
-	until    time.Duration
-	from, to []southbound.HostRate // borrowed
-	extra    []southbound.Extra    // borrowed
-}
-
-// paces says whether bundles with a tag follow the pace of their coflow: those on packets do.
-func paces(t southbound.Tag) bool { return t != southbound.TagCircuit && t != southbound.TagHold }
+// followsPace says whether host flows with a tag follow the pace of their coflow: those on packets do.
+func followsPace(t southbound.Tag) bool { return t != southbound.TagCircuit && t != southbound.TagHold }
 
 func (co *coflow) running(now time.Duration) bool { return co.kind == paced && co.until > now }
 
@@ -82,44 +45,52 @@ func (co *coflow) slope(now time.Duration) float64 {
 	return co.factorAt(now) / float64(co.until-now)
 }
 
-// joinPace lets a bundle follow its coflow's pace, which holds or is to finish in the future.
-func (f *fluid) joinPace(co *coflow, b int32, left float64) {
-	now := f.clock.Now()
-	f.rebase(co)
-	f.bundles[b].class = onPace
-	f.parts[b] = left / co.factor
-	co.on++
-	f.addLoad(co, &f.routes[f.bundles[b].route], f.parts[b])
-	if co.on == 1 && co.running(now) {
-		f.schedule(&co.finish, f.grid(co.until), event{kind: paceEnds, index: f.bundles[b].coflow})
+// rateOf returns the rate at which a host flow ends with its coflow's pace, in bits a second.
+func (ps *paces) rateOf(co *coflow, left float64) float64 {
+	if co.until == 0 {
+		return 0
 	}
-	f.disturb()
+	return left / float64(co.until-ps.clock.Now()) / ps.perBit
 }
 
-// leavePace takes a bundle off its coflow's pace and returns what is left of it.
-func (f *fluid) leavePace(co *coflow, b int32) float64 {
-	left := f.parts[b] * co.factorAt(f.clock.Now())
-	f.addLoad(co, &f.routes[f.bundles[b].route], -f.parts[b])
-	f.parts[b] = 0
-	if co.on--; co.on == 0 {
-		f.clock.Cancel(co.finish)
+// join lets a host flow follow its coflow's pace, which holds or is to finish in the future.
+func (ps *paces) join(co *coflow, b int32, left float64) {
+	now := ps.clock.Now()
+	ps.rebase(co)
+	ps.hostFlows[b].class = onPace
+	ps.parts[b] = left / co.factor
+	co.on++
+	co.addLoad(&ps.routes[ps.hostFlows[b].route], ps.parts[b])
+	if co.on == 1 && co.running(now) {
+		ps.schedule(&co.finish, ps.grid(co.until), event{kind: paceEnds, index: ps.hostFlows[b].coflow})
 	}
-	f.relax()
+	ps.disturb()
+}
+
+// leave takes a host flow off its coflow's pace and returns what is left of it.
+func (ps *paces) leave(co *coflow, b int32) float64 {
+	left := ps.parts[b] * co.factorAt(ps.clock.Now())
+	co.addLoad(&ps.routes[ps.hostFlows[b].route], -ps.parts[b])
+	ps.parts[b] = 0
+	if co.on--; co.on == 0 {
+		ps.clock.Cancel(co.finish)
+	}
+	ps.relax()
 	return left
 }
 
 // rebase makes now the instant that the factor is told for, and the factor 1 where it has become too small to divide
 // by or nothing hangs on it.
-func (f *fluid) rebase(co *coflow) {
-	now := f.clock.Now()
+func (ps *paces) rebase(co *coflow) {
+	now := ps.clock.Now()
 	co.factor, co.at = co.factorAt(now), now
 	if co.on > 0 && co.factor > 1e-3 {
 		return
 	}
 	if co.on > 0 {
 		for b := co.first; b < co.end; b++ {
-			if f.bundles[b].class == onPace {
-				f.parts[b] *= co.factor
+			if ps.hostFlows[b].class == onPace {
+				ps.parts[b] *= co.factor
 			}
 		}
 		co.stale = true
@@ -127,62 +98,69 @@ func (f *fluid) rebase(co *coflow) {
 	co.factor = 1
 }
 
-// pace gives a paced coflow another finish instant, and sets in again what had fallen out.
-func (f *fluid) pace(index int32, until time.Duration) {
-	co := &f.coflows[index]
-	now := f.clock.Now()
-	f.rebase(co)
-	held := co.until == 0
+// set gives a paced coflow another finish instant. Rows that have fallen out stay so.
+func (ps *paces) set(index int32, until time.Duration) {
+	co := &ps.coflows[index]
+	ps.rebase(co)
 	co.until = until
 	switch {
 	case co.on == 0:
-	case co.running(now):
-		f.schedule(&co.finish, f.grid(until), event{kind: paceEnds, index: index})
+	case co.running(ps.clock.Now()):
+		ps.schedule(&co.finish, ps.grid(until), event{kind: paceEnds, index: index})
 	default:
-		f.clock.Cancel(co.finish)
+		ps.clock.Cancel(co.finish)
 	}
-	f.disturb()
-	overdue := until > 0 && until <= now
-	if co.late == 0 && !held && !overdue {
-		return
-	}
-	for b := co.first; b < co.end; b++ {
-		switch class := f.bundles[b].class; {
-		case class == gone:
-		case class >= 0 && f.classes[class].alone,
-			class == onPace && until > 0 && (overdue || f.routes[f.bundles[b].route].fate != arrives):
-			f.again(b)
-		}
-	}
+	ps.disturb()
 }
 
-// follow puts every row of a coflow to where an order wants it.
-func (f *fluid) follow(index int32, o *order) {
-	co := &f.coflows[index]
-	f.tmp.members = f.tmp.members[:0]
-	f.tmp.amounts = f.tmp.amounts[:0]
-	for b := co.first; b < co.end; b++ {
-		if f.bundles[b].class != gone {
-			f.tmp.amounts = append(f.tmp.amounts, f.pull(b))
-			f.tmp.members = append(f.tmp.members, b)
-		}
-	}
-	co.take(o)
-	co.factor, co.at = 1, f.clock.Now()
-	for i, b := range f.tmp.members {
-		f.place(b, f.tmp.amounts[i])
-	}
-}
-
-// paceEnd ends the rows of a coflow that follow its pace: their finish instant has come.
-func (f *fluid) paceEnd(index int32) {
-	co := &f.coflows[index]
+// end ends the rows of a coflow that follow its pace: their finish instant has come.
+func (ps *paces) end(index int32) {
+	co := &ps.coflows[index]
 	co.on, co.stale = 0, true
 	for b := co.first; b < co.end; b++ {
-		if f.bundles[b].class == onPace {
-			f.parts[b] = 0
-			f.finish(b, f.bundles[b].route)
+		if ps.hostFlows[b].class == onPace {
+			ps.parts[b] = 0
+			ps.finish(b, ps.hostFlows[b].route)
 		}
 	}
-	f.relax()
+	ps.relax()
+}
+
+// addTo adds what paces ask for to the loads of links.
+func (ps *paces) addTo(d *demand) {
+	for _, i := range ps.live {
+		co := &ps.coflows[i]
+		if co.on == 0 {
+			continue
+		}
+		slope := co.slope(ps.clock.Now()) / ps.perBit
+		if slope == 0 {
+			continue
+		}
+		for i := range co.load {
+			u := &co.load[i]
+			if ps.wide[u.Link] {
+				continue // what it carries, hosts' links carry that bind: it is overfull only where one of them is
+			}
+			d.put(u.Link, u.Base*slope)
+		}
+	}
+}
+
+// fill tells the solver of the host flows that follow paces, one by one.
+func (ps *paces) fill(d *demand) {
+	ps.members = ps.members[:0]
+	for _, i := range ps.live {
+		co := &ps.coflows[i]
+		slope := co.slope(ps.clock.Now()) / ps.perBit
+		if co.on == 0 || slope == 0 {
+			continue
+		}
+		for b := co.first; b < co.end; b++ {
+			if ps.hostFlows[b].class == onPace {
+				ps.members = append(ps.members, b)
+				d.add(ps.tight(&ps.routes[ps.hostFlows[b].route]), 1, ps.parts[b]*slope)
+			}
+		}
+	}
 }

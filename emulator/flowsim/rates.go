@@ -1,8 +1,8 @@
 package flowsim
 
 import (
-	"cmp"
 	"slices"
+	"time"
 
 	"lightloom/southbound"
 )
@@ -10,11 +10,11 @@ import (
 // setRates puts checked rates in force.
 func (f *fluid) setRates(r *southbound.Rates) {
 	flips := f.fair != r.Fair
-	even := f.evenly(r)
-	if flips && !r.Fair && !even || f.even && !even {
-		f.disband()
+	even := f.levels.evenly(r)
+	if flips && !r.Fair && !even || f.levels.even && !even {
+		f.levels.disband()
 	}
-	f.fair, f.even = r.Fair, even
+	f.fair, f.levels.even = r.Fair, even
 	f.epoch++
 	f.orders(r)
 	for _, p := range r.Pairs {
@@ -53,7 +53,7 @@ func (f *fluid) orders(r *southbound.Rates) {
 	}
 	for i := range r.Spread {
 		s := &r.Spread[i]
-		if f.even {
+		if f.levels.even {
 			named(s.Coflow).want = order{kind: leveled}
 			continue
 		}
@@ -69,15 +69,8 @@ func (f *fluid) orders(r *southbound.Rates) {
 	}
 }
 
-// take makes an order the one in force.
-func (co *coflow) take(o *order) {
-	co.kind, co.until = o.kind, o.until
-	co.extra = append(co.extra[:0], o.extra...)
-	co.from, co.to = append(co.from[:0], o.from...), append(co.to[:0], o.to...)
-}
-
-// paceAgain gives a paced coflow its finish instant and extras anew. What the pace gives to rows with an extra is counted
-// from now, so they are all set again.
+// paceAgain gives a paced coflow its finish instant and extras anew. What the pace gives to rows with an extra is
+// counted from now, so they are all set again.
 func (f *fluid) paceAgain(index int32, o *order) {
 	co := &f.coflows[index]
 	old := co.extra
@@ -96,7 +89,7 @@ func (f *fluid) paceAgain(index int32, o *order) {
 		default:
 			x := &co.extra[k]
 			if i < len(old) && old[i].Row == x.Row {
-				if i++; held && old[i-1].Rate == x.Rate && f.bundles[co.first+x.Row].class == onLane {
+				if i++; held && old[i-1].Rate == x.Rate && f.hostFlows[co.first+x.Row].class == onIndividual {
 					k++
 					continue // it has nothing but its extra, and that is as it was
 				}
@@ -107,21 +100,22 @@ func (f *fluid) paceAgain(index int32, o *order) {
 	}
 }
 
-// extraAgain sets a row of a paced coflow again that had an extra or has one now. ahead says that the pace has not passed.
+// extraAgain sets a row of a paced coflow again that had an extra or has one now. ahead says that the pace has not
+// passed.
 func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
-	switch class := f.bundles[b].class; {
+	switch class := f.hostFlows[b].class; {
 	case class == gone:
-	case class == onLane && extra > 0 && ahead:
+	case class == onIndividual && extra > 0 && ahead:
 		if co.until > 0 {
-			extra += f.paceOf(co, f.leftOf(b))
+			extra += f.paces.rateOf(co, f.leftOf(b))
 		}
-		f.wishLaned(b, extra)
+		f.individual.ask(b, extra)
 	default:
 		f.again(b)
 	}
 }
 
-// spreadAgain gives the bundles of a spread coflow their rates anew.
+// spreadAgain gives the host flows of a spread coflow their rates anew.
 func (f *fluid) spreadAgain(co *coflow, o *order) {
 	if slices.Equal(co.from, o.from) && slices.Equal(co.to, o.to) && slices.Equal(co.extra, o.extra) {
 		return
@@ -131,11 +125,11 @@ func (f *fluid) spreadAgain(co *coflow, o *order) {
 	t.from, t.to = byHost(t.from, co.from, len(f.up)), byHost(t.to, co.to, len(f.up))
 	extra := co.extra
 	for b := co.first; b < co.end; b++ {
-		bu := &f.bundles[b]
-		if bu.class != onLane {
+		bu := &f.hostFlows[b]
+		if bu.class != onIndividual {
 			continue
 		}
-		r := &f.lane.rows[bu.pos]
+		r := &f.individual.rows[bu.pos]
 		wish := min(t.from[r.src], t.to[r.dst])
 		for len(extra) > 0 && extra[0].Row < b-co.first {
 			extra = extra[1:]
@@ -143,7 +137,7 @@ func (f *fluid) spreadAgain(co *coflow, o *order) {
 		if len(extra) > 0 && extra[0].Row == b-co.first {
 			wish += float64(extra[0].Rate)
 		}
-		f.wishLaned(b, wish)
+		f.individual.ask(b, wish)
 	}
 }
 
@@ -157,42 +151,39 @@ func byHost(buf []float64, rates []southbound.HostRate, hosts int) []float64 {
 	return buf
 }
 
-// extraOf returns the extra of a row in bits a second.
-func (co *coflow) extraOf(row int32) float64 {
-	if len(co.extra) == 0 {
-		return 0
+// pace gives a paced coflow another finish instant, and sets in again what had fallen out.
+func (f *fluid) pace(index int32, until time.Duration) {
+	co := &f.coflows[index]
+	held := co.until == 0
+	f.paces.set(index, until)
+	overdue := until > 0 && until <= f.clock.Now()
+	if co.late == 0 && !held && !overdue {
+		return
 	}
-	first, end := 0, len(co.extra)
-	for first < end {
-		if mid := (first + end) / 2; co.extra[mid].Row < row {
-			first = mid + 1
-		} else {
-			end = mid
+	for b := co.first; b < co.end; b++ {
+		switch class := f.hostFlows[b].class; {
+		case class == gone:
+		case class >= 0 && f.classes.list[class].alone,
+			class == onPace && until > 0 && (overdue || f.routes[f.hostFlows[b].route].fate != arrives):
+			f.again(b)
 		}
 	}
-	if first == len(co.extra) || co.extra[first].Row != row {
-		return 0
-	}
-	return float64(co.extra[first].Rate)
 }
 
-// spreadOf returns what a spread gives a bundle between two hosts, in bits a second.
-func (co *coflow) spreadOf(p *pair) float64 {
-	return min(hostRate(co.from, p.src), hostRate(co.to, p.dst))
-}
-
-func hostRate(rates []southbound.HostRate, h southbound.HostID) float64 {
-	i, ok := slices.BinarySearchFunc(rates, h, func(r southbound.HostRate, h southbound.HostID) int { return cmp.Compare(r.Host, h) })
-	if !ok {
-		return 0
+// follow puts every row of a coflow to where an order wants it.
+func (f *fluid) follow(index int32, o *order) {
+	co := &f.coflows[index]
+	f.tmp.members = f.tmp.members[:0]
+	f.tmp.amounts = f.tmp.amounts[:0]
+	for b := co.first; b < co.end; b++ {
+		if f.hostFlows[b].class != gone {
+			f.tmp.amounts = append(f.tmp.amounts, f.pull(b))
+			f.tmp.members = append(f.tmp.members, b)
+		}
 	}
-	return float64(rates[i].Rate)
-}
-
-// paceOf returns the rate at which a bundle ends with its coflow's pace, in bits a second.
-func (f *fluid) paceOf(co *coflow, left float64) float64 {
-	if co.until == 0 {
-		return 0
+	co.take(o)
+	co.factor, co.at = 1, f.clock.Now()
+	for i, b := range f.tmp.members {
+		f.place(b, f.tmp.amounts[i])
 	}
-	return left / float64(co.until-f.clock.Now()) / f.perBit
 }

@@ -12,10 +12,11 @@ import (
 
 // relay is racks that keep bytes for each other, as those of RotorNet do by themselves (Mellette, McGuinness, Roy,
 // Forencich, Papen, Snoeren, Porter: RotorNet, SIGCOMM 2017, section 4): the controller sets the rotation, and what a
-// ToR does with a slot it decides from what waits at itself and at the rack that its circuit leads to. A circuit carries
-// first what is kept for its end, then its rack's own bytes for it, and the rest of the slot bytes that are kept there.
+// ToR does with a slot it decides from what waits at itself and at the rack that its circuit leads to. A circuit
+// carries first what is kept for its end, then its rack's own bytes for it, and the rest of the slot bytes that are
+// kept there.
 //
-// A piece of a bundle that goes that way is a leg: it leaves the bundle, and travels twice over circuits.
+// A piece of a host flow that goes that way is a leg: it leaves the host flow, and travels twice over circuits.
 type relay struct {
 	sim    *Sim
 	fluid  *fluid
@@ -23,7 +24,7 @@ type relay struct {
 	racks  []relayRack
 	legs   []leg
 	idle   []int32 // legs that are over
-	owed   []int32 // by bundle: legs of it that have not come
+	owed   []int32 // by host flow: legs of it that have not come
 	landed []int32 // legs whose hop has ended at this instant
 	uneasy []int32 // racks that have something to decide
 	routes map[hopOf]int32
@@ -47,17 +48,17 @@ type relayRack struct {
 	since time.Duration // when to became what it is
 	next  des.Event
 	asked int      // how often in a row it was not yet time to fill the slot
-	own   []ownRow // its bundles to other racks, in the order in which they were started
+	own   []ownRow // its host flows to other racks, in the order in which they were started
 	out   []int32  // legs on their way from here to where they are kept
 	kept  []int32  // legs that are kept here, or are on their way here
 }
 
-// ownRow is a bundle. Its place may be another's once its coflow is over.
+// ownRow is a host flow. Its place may be another's once its coflow is over.
 type ownRow struct {
-	bundle, coflow, to int32
+	hostFlow, coflow, to int32
 }
 
-// hop says which part of a packet's way a route is.
+// hop says which part of a packet's path a route is.
 type hop uint8
 
 const (
@@ -72,9 +73,9 @@ type hopOf struct {
 	hop hop
 }
 
-// leg is a piece of a bundle that goes over a third rack.
+// leg is a piece of a host flow that goes over a third rack.
 type leg struct {
-	parent   int32 // bundle
+	parent   int32 // host flow
 	coflow   int32 // of its own, with one row
 	size     pathmap.Bytes
 	from     int32 // racks
@@ -94,10 +95,12 @@ func (h hosts) Relay(by southbound.Relay) error {
 		return fmt.Errorf("relay: %w: this fabric has no circuits", southbound.ErrUnsupported)
 	case h.fabric.OCSPorts() > h.fabric.Racks:
 		return fmt.Errorf("relay: %w: racks with several wavelengths have no turn", southbound.ErrUnsupported)
-	case by.Outage < 0 || by.Slot <= by.Outage:
-		return fmt.Errorf("relay: slots of %v with %v of darkness: take slots that are longer than that", by.Slot, by.Outage)
+	case by.ReconfigurationDelay < 0 || by.Slot <= by.ReconfigurationDelay:
+		return fmt.Errorf("relay: slots of %v with %v of darkness: take slots that are longer than that", by.Slot,
+			by.ReconfigurationDelay)
 	case f.relay != nil && f.relay.by != by:
-		return fmt.Errorf("relay: slots of %v with %v of darkness, and they are %v with %v", by.Slot, by.Outage, f.relay.by.Slot, f.relay.by.Outage)
+		return fmt.Errorf("relay: slots of %v with %v of darkness, and they are %v with %v", by.Slot, by.ReconfigurationDelay,
+			f.relay.by.Slot, f.relay.by.ReconfigurationDelay)
 	case f.relay == nil:
 		f.relay = newRelay(h.Sim, by)
 	}
@@ -111,7 +114,8 @@ func newRelay(s *Sim, by southbound.Relay) *relay {
 		r := &x.racks[i]
 		r.told, r.to = none, none
 		for j := range n {
-			port, ok := s.switches[s.fabric.ToRNode[i]].plane.mem.Lookup(southbound.RackID(j), southbound.RackID(i), southbound.TagCircuit)
+			port, ok := s.switches[s.fabric.ToRNode[i]].plane.mem.Lookup(southbound.RackID(j), southbound.RackID(i),
+				southbound.TagCircuit)
 			if j != i && ok && int32(port) == s.fabric.OCSUplink[i] {
 				x.hear(i, j)
 			}
@@ -129,9 +133,9 @@ func newRelay(s *Sim, by southbound.Relay) *relay {
 func (x *relay) started(index int32) {
 	co := &x.fluid.coflows[index]
 	for b := co.first; b < co.end; b++ {
-		r := &x.fluid.routes[x.fluid.bundles[b].route]
-		from, to := int32(x.sim.fabric.RackOf(int32(r.src))), int32(x.sim.fabric.RackOf(int32(r.dst)))
-		if from != to && !r.capped && x.fluid.bundles[b].class != gone {
+		r := &x.fluid.routes[x.fluid.hostFlows[b].route]
+		from, to := x.sim.fabric.RackOf(int32(r.src)), x.sim.fabric.RackOf(int32(r.dst))
+		if from != to && !r.capped && x.fluid.hostFlows[b].class != gone {
 			x.racks[from].own = append(x.racks[from].own, ownRow{b, index, to})
 		}
 	}
@@ -223,7 +227,7 @@ func (l *leg) end(at int32) int32 {
 	return none
 }
 
-// row returns the bundle that a leg is.
+// row returns the host flow that a leg is.
 func (x *relay) row(l int32) int32 { return x.fluid.coflows[x.legs[l].coflow].first }
 
 // plan fills what is left of a rack's slot, once its circuit has carried what must go over it.
@@ -235,7 +239,7 @@ func (x *relay) plan(i int32) {
 	r.own = slices.DeleteFunc(r.own, func(o ownRow) bool { return !x.lives(o) })
 	now, end := x.fluid.clock.Now(), x.slotEnd()
 	if now%x.by.Slot == 0 && r.since < now { // is it about to go? Who turns it has not said so yet
-		x.fluid.schedule(&r.next, now+max(x.by.Outage, 1), event{kind: relayDue, index: i})
+		x.fluid.schedule(&r.next, now+max(x.by.ReconfigurationDelay, 1), event{kind: relayDue, index: i})
 		return
 	}
 	rate := x.rate(i, r.to)
@@ -261,7 +265,7 @@ func (x *relay) rest(i, j int32) (sum float64) {
 	f, r := x.fluid, &x.racks[i]
 	for _, o := range r.own {
 		if o.to == j && x.lives(o) {
-			sum += f.leftOf(o.bundle)
+			sum += f.leftOf(o.hostFlow)
 		}
 	}
 	for _, list := range [2][]int32{r.out, r.kept} {
@@ -277,31 +281,33 @@ func (x *relay) rest(i, j int32) (sum float64) {
 // waits says whether a leg has no circuit now: not even one that leads where it is to go, if it came in the same slot.
 func (x *relay) waits(l int32) bool {
 	f := x.fluid
-	return f.bundles[x.row(l)].holds()
+	return f.hostFlows[x.row(l)].holds()
 }
 
 func (x *relay) lives(o ownRow) bool {
-	b := &x.fluid.bundles[o.bundle]
+	b := &x.fluid.hostFlows[o.hostFlow]
 	return b.coflow == o.coflow && b.class != gone && x.fluid.coflows[o.coflow].live > 0
 }
 
 // rate is what the circuit from one rack to another carries, in payload bytes a nanosecond.
 func (x *relay) rate(i, j int32) float64 {
 	f := x.sim.fabric
-	up := x.sim.way(f.ToRNode[i], southbound.Port(f.OCSUplink[i]))
-	down := pathmap.Reverse(x.sim.way(f.ToRNode[j], southbound.Port(f.OCSUplink[j])))
+	up := x.sim.linkBy(f.ToRNode[i], southbound.Port(f.OCSUplink[i]))
+	down := pathmap.Reverse(x.sim.linkBy(f.ToRNode[j], southbound.Port(f.OCSUplink[j])))
 	return min(x.fluid.capacity[up], x.fluid.capacity[down]) * x.fluid.perBit
 }
 
 // carry is what it carries in a whole slot, in bytes.
-func (x *relay) carry(i, j int32) float64 { return x.rate(i, j) * float64(x.by.Slot-x.by.Outage) }
+func (x *relay) carry(i, j int32) float64 {
+	return x.rate(i, j) * float64(x.by.Slot-x.by.ReconfigurationDelay)
+}
 
 // ownOf sums up what a rack has of its own, by destination.
 func (x *relay) ownOf(i int32, sum []float64) {
 	clear(sum)
 	for _, o := range x.racks[i].own {
 		if x.lives(o) {
-			sum[o.to] += x.fluid.leftOf(o.bundle)
+			sum[o.to] += x.fluid.leftOf(o.hostFlow)
 		}
 	}
 }

@@ -20,11 +20,11 @@ type carousel struct {
 	down []southbound.Event
 }
 
-var turns = southbound.Relay{Slot: 100 * time.Millisecond, Outage: 10 * time.Millisecond}
+var turns = southbound.Relay{Slot: 100 * time.Millisecond, ReconfigurationDelay: 10 * time.Millisecond}
 
 func newCarousel(t *testing.T) *carousel {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: 8 * pathmap.Gbps, Dark: turns.Outage})
+	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: 8 * pathmap.Gbps, Dark: turns.ReconfigurationDelay})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func newCarousel(t *testing.T) *carousel {
 	return &carousel{Sim: s, t: t}
 }
 
-// slot plays one slot from its beginning to its end. Bundles of coflow 0 whose circuit it is are steered to it.
+// slot plays one slot from its beginning to its end. Host flows of coflow 0 whose circuit it is are steered to it.
 func (c *carousel) slot(k int, rows [][2]southbound.HostID) {
 	c.t.Helper()
 	f, n := c.fabric, 4
@@ -49,28 +49,32 @@ func (c *carousel) slot(k int, rows [][2]southbound.HostID) {
 	}
 	var on southbound.Change
 	for i := range n {
-		on.Connect = append(on.Connect, southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port((i + k%(n-1) + 1) % n)})
+		on.Connect = append(on.Connect, southbound.CrossConnect{In: southbound.Port(i),
+			Out: southbound.Port((i + k%(n-1) + 1) % n)})
 	}
 	set(f.OCSNode, on)
-	c.to(turns.Outage)
+	c.to(turns.ReconfigurationDelay)
 	var steers []southbound.Steer
 	for i, x := range on.Connect {
 		match := southbound.Match{Dst: southbound.RackID(x.Out), Tag: southbound.TagCircuit, Src: southbound.AnyRack}
-		set(f.ToRNode[i], southbound.Change{Rules: []southbound.Rule{{Match: match, Primary: southbound.Port(f.OCSUplink[i]), Backup: southbound.NoPort}}})
+		set(f.ToRNode[i], southbound.Change{Rules: []southbound.Rule{{Match: match, Primary: southbound.Port(f.OCSUplink[i]),
+			Backup: southbound.NoPort}}})
 		for row, r := range rows {
 			if int(r[0]) == i && int(r[1]) == int(x.Out) {
-				steers = append(steers, southbound.Steer{BundleKey: southbound.BundleKey{Row: int32(row)}, Tag: southbound.TagCircuit})
+				steers = append(steers, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Row: int32(row)},
+					Tag: southbound.TagCircuit})
 			}
 		}
 	}
 	c.steer(steers)
-	c.to(turns.Slot - turns.Outage)
+	c.to(turns.Slot - turns.ReconfigurationDelay)
 	for i := range steers {
 		steers[i].Tag = southbound.TagHold
 	}
 	c.steer(steers)
 	for i, x := range on.Connect {
-		set(f.ToRNode[i], southbound.Change{Drop: []southbound.Match{{Dst: southbound.RackID(x.Out), Tag: southbound.TagCircuit, Src: southbound.AnyRack}}})
+		set(f.ToRNode[i], southbound.Change{Drop: []southbound.Match{{Dst: southbound.RackID(x.Out),
+			Tag: southbound.TagCircuit, Src: southbound.AnyRack}}})
 	}
 }
 
@@ -95,34 +99,37 @@ func (c *carousel) start(rows [][2]southbound.HostID, size ...pathmap.Bytes) {
 	for _, r := range rows {
 		st.Src, st.Dst, st.Tag = append(st.Src, r[0]), append(st.Dst, r[1]), append(st.Tag, southbound.TagHold)
 	}
-	if err := errors.Join(c.Host().Start([]southbound.Start{st}), c.Host().SetRates(&southbound.Rates{Fair: true})); err != nil {
+	if err := errors.Join(c.Host().Start([]southbound.Start{st}),
+		c.Host().SetRates(&southbound.Rates{Fair: true})); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
 func (c *carousel) left(row int32) float64 {
-	l, ok := c.Host().Left(0)
+	l, ok := c.Host().Remaining(0)
 	if !ok {
 		c.t.Fatal("coflow 0 is not known")
 	}
 	return l.Row(row)
 }
 
-// TestRelay follows one bundle, 0→1, of 400 ms beside a small one. Racks 2 and 3 keep 90 ms each for it once, and what it
-// has left counts what they keep.
+// TestRelay follows one host flow, 0→1, of 400 ms beside a small one. Racks 2 and 3 keep 90 ms each for it once, and
+// what it has left counts what they keep.
 func TestRelay(t *testing.T) {
 	c := newCarousel(t)
 	rows := [][2]southbound.HostID{{0, 1}, {2, 3}}
 	c.start(rows, 400e6, 1e6)
-	// 0 leads to 1, 2, 3 in turn: 90 ms directly, and as much to be kept twice, which 2 brings in the third slot and 3 in the
-	// fifth. The last 40 ms fit 0's own next slots, and go directly.
+	// 0 leads to 1, 2, 3 in turn: 90 ms directly, and as much to be kept twice, which 2 brings in the third slot and 3 in
+	// the fifth. The last 40 ms fit 0's own next slots, and go directly.
 	for k, want := range []float64{310e6, 310e6, 220e6, 130e6, 40e6, 40e6, 0} {
 		c.slot(k, rows)
 		if got := c.left(0); math.Abs(got-want) > 1 {
 			t.Errorf("after slot %d %.0f bytes are left, want %.0f", k, got, want)
 		}
-		if n := c.Counters(); float64(n.Delivered) < 401e6-c.left(0)-c.left(1)-2 || float64(n.Delivered) > 401e6-c.left(0)-c.left(1)+2 {
-			t.Errorf("after slot %d %d bytes have come, and %.0f and %.0f are left of 401 MB", k, n.Delivered, c.left(0), c.left(1))
+		if n := c.Counters(); float64(n.Delivered) < 401e6-c.left(0)-c.left(1)-2 ||
+			float64(n.Delivered) > 401e6-c.left(0)-c.left(1)+2 {
+			t.Errorf("after slot %d %d bytes have come, and %.0f and %.0f are left of 401 MB", k, n.Delivered, c.left(0),
+				c.left(1))
 		}
 		if c.left(0) <= 0 {
 			break
@@ -130,18 +137,19 @@ func TestRelay(t *testing.T) {
 	}
 	ended := 0
 	for _, e := range c.down {
-		if e.Kind == southbound.BundleEnded {
+		if e.Kind == southbound.HostFlowEnded {
 			ended++
 		}
 	}
 	n := c.Counters()
 	if ended != 2 || n.Ends != 2 || n.Delivered != 401e6 || n.EPS != 0 || n.OCS <= 401e6 {
-		t.Errorf("%d bundles are told to have ended, %d have; %d bytes have come, %d over circuits and %d over packets", ended, n.Ends, n.Delivered, n.OCS, n.EPS)
+		t.Errorf("%d host flows are told to have ended, %d have; %d bytes have come, %d over circuits and %d over packets",
+			ended, n.Ends, n.Delivered, n.OCS, n.EPS)
 	}
 }
 
-// TestRelayLosesHosts: what racks keep for a bundle goes with its host, and nothing more is told of it. A rack goes on
-// keeping where its own host is lost.
+// TestRelayLosesHosts: what racks keep for a host flow goes with its host, and nothing more is told of it. A rack goes
+// on keeping where its own host is lost.
 func TestRelayLosesHosts(t *testing.T) {
 	for _, tc := range []struct {
 		lost southbound.HostID
@@ -165,10 +173,10 @@ func TestRelayLosesHosts(t *testing.T) {
 		}
 		ended := false
 		for _, e := range c.down {
-			ended = ended || e.Kind == southbound.BundleEnded
+			ended = ended || e.Kind == southbound.HostFlowEnded
 		}
 		if ended != tc.left || len(c.fluid.live) != 0 {
-			t.Errorf("with host %d lost the bundle's end is told: %v; %d coflows live", tc.lost, ended, len(c.fluid.live))
+			t.Errorf("with host %d lost the host flow's end is told: %v; %d coflows live", tc.lost, ended, len(c.fluid.live))
 		}
 	}
 }
@@ -179,10 +187,11 @@ func TestRelayRefusals(t *testing.T) {
 	if err := ask(c.Sim, turns); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
-	if err := ask(c.Sim, southbound.Relay{Slot: time.Second}); err == nil || !strings.Contains(err.Error(), "they are 100ms with 10ms") {
+	if err := ask(c.Sim, southbound.Relay{Slot: time.Second}); err == nil ||
+		!strings.Contains(err.Error(), "they are 100ms with 10ms") {
 		t.Errorf("another rotation: %v", err)
 	}
-	if err := ask(c.Sim, southbound.Relay{Slot: time.Millisecond, Outage: time.Millisecond}); err == nil {
+	if err := ask(c.Sim, southbound.Relay{Slot: time.Millisecond, ReconfigurationDelay: time.Millisecond}); err == nil {
 		t.Error("slots without light are taken")
 	}
 	for _, text := range []string{"crossbar:ports=4,rate=1Gbps", "hybrid:racks=4,hosts=1,wavelengths=2"} {

@@ -23,7 +23,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestLinks: a route keeps where it leads, however long its way is and was before.
+// TestLinks: a route keeps where it leads, however long its path is and was before.
 func TestLinks(t *testing.T) {
 	all := []pathmap.LinkID{7, 3, 9, 1, 8, 2, 6, 5, 4}
 	r := newRoute(pair{0, 1, 0})

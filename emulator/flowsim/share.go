@@ -11,202 +11,124 @@ import (
 // of finish instants and integer rates never makes one who planned to the brim fall short.
 const slack = 1e-6
 
-// share gives every class its rate.
+// demand is what all host flows ask of links, and who shares where that is too much. Each regime adds its own.
+type demand struct {
+	load    []float64        // by link, zero between calls
+	touched []pathmap.LinkID // those with a load
+
+	solver  maxmin.Solver
+	classes []maxmin.Class
+	rates   []float64 // by class
+}
+
+// share gives every host flow its rate.
 func (f *fluid) share() {
 	f.strained = false
 	switch {
 	case f.fair:
-		f.shareFairly()
+		f.levels.shareFairly()
 		return
-	case f.even && f.shareEvenly():
+	case f.levels.even && f.levels.shareEvenly(len(f.individual.rows) > 0):
 		return
 	case f.grant():
 		return
 	}
-	f.fill()
+	d := &f.demand
+	d.classes = d.classes[:0]
+	f.classes.fill(d)
+	f.paces.fill(d)
+	f.individual.fill(d)
 	f.solves++
-	f.solver.Solve(f.capacity, f.tmp.classes, f.tmp.rates)
-	for i, c := range f.tmp.who {
-		rate := f.tmp.rates[i]
-		f.setRate(c, rate)
-		f.strained = f.strained || short(rate, f.wish(c))
-	}
-	f.fallOut()
+	rates := d.solve(f.capacity)
+	busy, following := len(f.classes.busy), len(f.paces.members)
+	f.classes.take(rates[:busy])
+	f.individual.take(rates[busy+following:])
+	f.fallOut(d.classes[busy:], rates[busy:busy+following])
 }
 
 func short(rate, wish float64) bool { return rate < wish*(1-slack) }
 
-// wish returns what each bundle of a class asks for, in bits a second at layer 2.
-func (f *fluid) wish(index int32) float64 {
-	c := &f.classes[index]
-	r := &f.routes[c.route]
-	switch {
-	case r.fate != arrives:
-		return 0
-	case c.alone:
-		return f.rests[index].wish
-	case r.capped:
-		return min(f.routes[r.plain].rate, f.capacity[r.door])
-	case c.even:
-		return f.told(r)
-	}
-	return r.rate
-}
-
 // grant gives everyone what was asked for, or returns false where that is more than some link has.
 func (f *fluid) grant() bool {
 	for _, i := range f.live {
-		f.loads(&f.coflows[i]) // borrows tmp.load, so it comes first
+		f.paces.loads(&f.coflows[i])
 	}
-	load := f.tmp.load
-	touched := f.tmp.touched[:0]
+	d := &f.demand
+	d.begin(len(f.capacity))
+	bounded := f.classes.addTo(d)
+	f.paces.addTo(d)
+	f.individual.addTo(d)
+	if !d.fits(f.capacity) || !bounded {
+		return false
+	}
+	for _, i := range f.classes.busy {
+		f.classes.setRate(i, f.classes.wish(i))
+	}
+	f.individual.grant()
+	return true
+}
+
+// begin makes room for the loads of so many links.
+func (d *demand) begin(links int) {
+	d.touched = d.touched[:0]
+	if n := links - len(d.load); n > 0 {
+		d.load = append(d.load, make([]float64, n)...)
+	}
+}
+
+// put adds to the load of a link.
+func (d *demand) put(l pathmap.LinkID, bits float64) {
+	if d.load[l] == 0 {
+		d.touched = append(d.touched, l)
+	}
+	d.load[l] += bits
+}
+
+// fits says whether links can carry their loads, and clears these.
+func (d *demand) fits(capacity []float64) bool {
 	fits := true
-	for _, i := range f.busy {
-		c := &f.classes[i]
-		each := f.wish(i)
-		if each == 0 {
-			continue
-		}
-		fits = fits && !math.IsInf(each, 1)
-		for _, l := range f.tight(&f.routes[c.route]) {
-			if load[l] == 0 {
-				touched = append(touched, l)
-			}
-			load[l] += each * float64(c.size)
-		}
-	}
-	for _, i := range f.live {
-		co := &f.coflows[i]
-		if co.on == 0 {
-			continue
-		}
-		slope := co.slope(f.clock.Now()) / f.perBit
-		if slope == 0 {
-			continue
-		}
-		for i := range co.load {
-			u := &co.load[i]
-			if f.wide[u.Link] {
-				continue // what it carries, hosts' links carry that bind: it is overfull only where one of them is
-			}
-			if load[u.Link] == 0 {
-				touched = append(touched, u.Link)
-			}
-			load[u.Link] += u.Base * slope
-		}
-	}
-	for i := range f.lane.rows {
-		r := &f.lane.rows[i]
-		each := r.asks()
-		if each == 0 {
-			continue
-		}
-		if len(r.tight) == 2 { // as on every flat fabric: no need to follow the route
-			a, b := r.ends[0], r.ends[1]
-			if load[a] == 0 {
-				touched = append(touched, a)
-			}
-			load[a] += each
-			if load[b] == 0 {
-				touched = append(touched, b)
-			}
-			load[b] += each
-			continue
-		}
-		for _, l := range r.tight {
-			if load[l] == 0 {
-				touched = append(touched, l)
-			}
-			load[l] += each
-		}
-	}
-	f.tmp.touched = touched
-	for _, l := range touched {
-		fits = fits && load[l] <= f.capacity[l]*(1+slack)
-		load[l] = 0
-	}
-	if fits {
-		for _, i := range f.busy {
-			f.setRate(i, f.wish(i))
-		}
-		f.grantLane()
+	for _, l := range d.touched {
+		fits = fits && d.load[l] <= capacity[l]*(1+slack)
+		d.load[l] = 0
 	}
 	return fits
 }
 
-// fill lists who shares, for the solver: the busy classes, then the bundles that follow paces, one by one.
-func (f *fluid) fill() {
-	t := &f.tmp
-	t.classes, t.who, t.members = t.classes[:0], t.who[:0], t.members[:0]
-	for _, i := range f.busy {
-		c := &f.classes[i]
-		links := f.tight(&f.routes[c.route])
-		t.classes = append(t.classes, f.ask(links, int(c.size), f.wish(i)))
-		t.who = append(t.who, i)
+// add tells the solver of n host flows that ask for the same.
+func (d *demand) add(links []pathmap.LinkID, n int, wish float64) {
+	c := maxmin.Class{Links: links, Flows: float64(n), Max: wish}
+	switch {
+	case wish == 0:
+		c = maxmin.Class{}
+	case math.IsInf(wish, 1):
+		c.Max = 0 // the solver's word for no bound
 	}
-	f.fillPaces()
-	f.fillLane()
-	if cap(t.rates) < len(t.classes) {
-		t.rates = make([]float64, 2*len(t.classes))
-	}
-	t.rates = t.rates[:len(t.classes)]
+	d.classes = append(d.classes, c)
 }
 
-func (f *fluid) fillLane() {
-	for i := range f.lane.rows {
-		r := &f.lane.rows[i]
-		f.tmp.classes = append(f.tmp.classes, f.ask(r.tight, 1, r.asks()))
+// solve returns the rate of each class. Borrowed until the next call.
+func (d *demand) solve(capacity []float64) []float64 {
+	if cap(d.rates) < len(d.classes) {
+		d.rates = make([]float64, 2*len(d.classes))
 	}
+	d.rates = d.rates[:len(d.classes)]
+	d.solver.Solve(capacity, d.classes, d.rates)
+	return d.rates
 }
 
-func (f *fluid) fillPaces() {
-	t := &f.tmp
-	for _, i := range f.live {
-		co := &f.coflows[i]
-		slope := co.slope(f.clock.Now()) / f.perBit
-		if co.on == 0 || slope == 0 {
-			continue
-		}
-		for b := co.first; b < co.end; b++ {
-			if f.bundles[b].class == onPace {
-				t.members = append(t.members, b)
-				t.classes = append(t.classes, f.ask(f.tight(&f.routes[f.bundles[b].route]), 1, f.parts[b]*slope))
-			}
-		}
-	}
-}
-
-// fallOut takes the bundles that cannot hold their coflow's pace out of it: each goes on with what it asked for as a
+// fallOut takes the host flows that cannot hold their coflow's pace out of it: each goes on with what it asked for as a
 // bound, until rates are set anew.
-func (f *fluid) fallOut() {
-	first := len(f.tmp.classes) - len(f.lane.rows)
-	for i := range f.lane.rows {
-		rate := f.tmp.rates[first+i]
-		f.strained = f.strained || short(rate, f.lane.rows[i].asks())
-		f.setLaned(int32(i), rate)
-	}
-	first -= len(f.tmp.members)
-	for k, b := range f.tmp.members {
-		rate, wish := f.tmp.rates[first+k], f.tmp.classes[first+k].Max
+func (f *fluid) fallOut(asked []maxmin.Class, rates []float64) {
+	for k, b := range f.paces.members {
+		rate, wish := rates[k], asked[k].Max
 		if !short(rate, wish) {
 			continue
 		}
 		f.strained = true
 		left := f.pull(b)
-		f.join(f.solo(f.bundles[b].route, wish), b, left)
-		f.coflows[f.bundles[b].coflow].late++
-		f.setRate(f.bundles[b].class, rate)
+		f.classes.join(f.classes.solo(f.hostFlows[b].route, wish), b, left)
+		f.coflows[f.hostFlows[b].coflow].late++
+		f.classes.setRate(f.hostFlows[b].class, rate)
 	}
 	f.dirty = false // these rates are those just shared
-}
-
-// ask is the solver's word for n bundles that ask for the same.
-func (f *fluid) ask(links []pathmap.LinkID, n int, wish float64) maxmin.Class {
-	switch {
-	case wish == 0:
-		return maxmin.Class{}
-	case math.IsInf(wish, 1):
-		wish = 0 // the solver's word for no bound
-	}
-	return maxmin.Class{Links: links, Flows: float64(n), Max: wish}
 }

@@ -41,19 +41,20 @@ func checkRates(t *testing.T, f *fluid) {
 	t.Helper()
 	var solver maxmin.Solver
 	var classes []maxmin.Class
-	for _, i := range f.busy {
-		c := &f.classes[i]
+	for _, i := range f.classes.busy {
+		c := &f.classes.list[i]
 		classes = append(classes, maxmin.Class{Links: f.routes[c.route].links(), Flows: float64(c.size)})
 	}
 	want := make([]float64, len(classes))
 	solver.Solve(f.capacity, classes, want)
-	for k, i := range f.busy {
+	for k, i := range f.classes.busy {
 		got := 0.0
-		if g := f.classes[i].group; g != none {
-			got = f.groups[g].rate / f.perBit
+		if g := f.classes.list[i].group; g != none {
+			got = f.classes.groups[g].rate / f.perBit
 		}
 		if math.Abs(got-want[k]) > 1e-9*want[k] {
-			t.Fatalf("at %v a class of %v sends at %v, want %v", f.clock.Now(), f.routes[f.classes[i].route].pair, got, want[k])
+			t.Fatalf("at %v a class of %v sends at %v, want %v", f.clock.Now(), f.routes[f.classes.list[i].route].pair, got,
+				want[k])
 		}
 	}
 }

@@ -18,14 +18,14 @@ import (
 // Sim is a simulated fabric with its hosts. Its doors (Device, Host) act at Now; nothing else moves until Advance. It
 // is safe for several goroutines, though only one can be sure of what the others see.
 type Sim struct {
-	mu     sync.Mutex
-	fabric *topo.Fabric
-	tags   southbound.Tag // of the fabric
-	opt    Options
-	clock  des.Clock[event]
-	fluid  *fluid
-	ways   [][]pathmap.LinkID // by node and port: the link that leaves there, or pathmap.None
-	cut    []bool             // by link: its cable is cut
+	mu      sync.Mutex
+	fabric  *topo.Fabric
+	tags    southbound.Tag // of the fabric
+	opt     Options
+	clock   des.Clock[event]
+	fluid   *fluid
+	linkOut [][]pathmap.LinkID // by node and port: the link that leaves there, or pathmap.None
+	cut     []bool             // by link: its cable is cut
 
 	changed  []uint64 // by node, then by input of the OCS: generation of the tables that last changed it
 	recabled uint64   // generation of the last cut
@@ -56,10 +56,10 @@ type event struct {
 type eventKind uint8
 
 const (
-	classEnds eventKind = iota + 1 // the first bundles of a class end
-	groupEnds                      // the first bundles of a group end
-	paceEnds                       // a coflow's finish instant
-	laneEnds                       // the first bundles with rates of their own end
+	classEnds      eventKind = iota + 1 // the first host flows of a class end
+	groupEnds                           // the first host flows of a group end
+	paceEnds                            // a coflow's finish instant
+	individualEnds                      // the first host flows with rates of their own end
 	taskEnds
 	deviceDue  // a device has a transition or something to tell
 	lightComes // the dark time of circuits that moved together is over
@@ -74,7 +74,8 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	if err := opt.check(f); err != nil {
 		return nil, fmt.Errorf("simulate fabric: %w", err)
 	}
-	s := &Sim{fabric: f, tags: tagsOf(f), opt: opt, tasks: map[southbound.TaskID]tried{}, circuit: make([]bool, f.OCSPorts())}
+	s := &Sim{fabric: f, tags: tagsOf(f), opt: opt, tasks: map[southbound.TaskID]tried{},
+		circuit: make([]bool, f.OCSPorts())}
 	t := f.Topology
 	s.fluid = newFluid(&s.clock, f.Hosts(), t.Links(), opt.payloadShare()/8e9, s)
 	s.fluid.quantum = opt.Quantum
@@ -86,16 +87,16 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	s.changed = make([]uint64, len(t.Nodes())+circuits)
 	s.fluid.watch = make([][]int32, len(s.changed))
 	s.cut = make([]bool, len(t.Links()))
-	s.ways = make([][]pathmap.LinkID, len(t.Nodes()))
-	for n := range s.ways {
-		s.ways[n] = slices.Repeat([]pathmap.LinkID{pathmap.None}, int(t.Ports(pathmap.NodeID(n))))
+	s.linkOut = make([][]pathmap.LinkID, len(t.Nodes()))
+	for n := range s.linkOut {
+		s.linkOut[n] = slices.Repeat([]pathmap.LinkID{pathmap.None}, int(t.Ports(pathmap.NodeID(n))))
 		for _, l := range t.Out(pathmap.NodeID(n)) {
-			s.ways[n][t.Link(l).FromPort] = l
+			s.linkOut[n][t.Link(l).FromPort] = l
 		}
 	}
 	s.fluid.up = make([]pathmap.LinkID, f.Hosts())
 	for h := range s.fluid.up {
-		s.fluid.up[h] = s.way(f.HostNode[h], 0)
+		s.fluid.up[h] = s.linkBy(f.HostNode[h], 0)
 	}
 	s.addDevices()
 	return s, nil
@@ -149,9 +150,10 @@ func release[T any](all []T, idle *[]int32, i int32) T {
 // Advance runs the simulation to an instant, at which it then stands, and appends what happened after the last call:
 // host events sorted by (At, Kind, Coflow, Row, Task), device events by instant, those of one device in its order.
 //
-// The error is of what the tables should never hold, such as a loop: its bundles stand still, the rest goes on, and it
-// is told once. An instant in the past is refused and changes nothing.
-func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []southbound.DeviceEvent) ([]southbound.Event, []southbound.DeviceEvent, error) {
+// The error is of what the tables should never hold, such as a loop: its host flows stand still, the rest goes on, and
+// it is told once. An instant in the past is refused and changes nothing.
+func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []southbound.DeviceEvent) ([]southbound.Event,
+	[]southbound.DeviceEvent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.clock.Now(); to < now {
@@ -200,20 +202,21 @@ func compareEvents(a, b southbound.Event) int {
 func (s *Sim) happen(ev event) {
 	switch ev.kind {
 	case classEnds:
-		s.fluid.classEnd(ev.index)
+		s.fluid.classes.end(ev.index)
 	case groupEnds:
-		s.fluid.groupEnd(ev.index)
+		s.fluid.levels.groupEnd(ev.index)
 	case paceEnds:
-		s.fluid.paceEnd(ev.index)
-	case laneEnds:
-		s.fluid.laneEnds()
+		s.fluid.paces.end(ev.index)
+	case individualEnds:
+		s.fluid.individual.end()
 	case taskEnds:
 		t := release(s.running, &s.idle, ev.index)
 		if t.Task == voidTask {
 			return
 		}
 		s.tasks[t.Task] = tried{t.Host, t.Try, none}
-		s.fluid.events = append(s.fluid.events, southbound.Event{At: s.clock.Now(), Kind: southbound.TaskEnded, Task: t.Task, Try: t.Try, Host: t.Host})
+		s.fluid.events = append(s.fluid.events, southbound.Event{At: s.clock.Now(), Kind: southbound.TaskEnded, Task: t.Task,
+			Try: t.Try, Host: t.Host})
 	case deviceDue:
 		s.switches[ev.index].advance()
 	case lightComes:

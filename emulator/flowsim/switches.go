@@ -85,7 +85,8 @@ func (s *Sim) addDevices() {
 		id := pathmap.NodeID(i)
 		sw := &switchboard{sim: s, id: id}
 		sw.plane = &plane{mem: mem.NewTables(t.Ports(id), s.clock.Now), sim: s, id: id}
-		c := device.Config{Name: n.Name, ID: id, Kind: device.Packet, Ports: t.Ports(id), Racks: int32(s.fabric.Racks), Tags: s.tags,
+		c := device.Config{Name: n.Name, ID: id, Kind: device.Packet, Ports: t.Ports(id), Racks: int32(s.fabric.Racks),
+			Tags:   s.tags,
 			Delays: s.opt.Switch, Seed: s.opt.Seed, Plane: sw.plane, LogSize: logSize}
 		if n.Role == pathmap.OCS {
 			c.Kind, c.Delays, c.AllStop = device.Optical, s.opt.optical(s.fabric), s.opt.AllStop
@@ -99,27 +100,27 @@ func (s *Sim) addDevices() {
 		s.devices = append(s.devices, id)
 	}
 	for p := range s.fabric.OCSUplink {
-		s.shineUplink(int32(p))
+		s.updateUplink(int32(p))
 	}
 }
 
 // circuitLight tells a ToR that the circuit it sends into carries light, or no longer does.
 func (s *Sim) circuitLight(input southbound.Port, lit bool) {
-	if s.way(s.fabric.OCSNode, input) == pathmap.None {
+	if s.linkBy(s.fabric.OCSNode, input) == pathmap.None {
 		return
 	}
 	s.circuit[input] = lit
-	s.shineUplink(int32(input))
+	s.updateUplink(int32(input))
 }
 
-// shineUplink tells the ToR at an OCS port what its own end of that cable sees.
-func (s *Sim) shineUplink(at int32) {
+// updateUplink tells the ToR at an OCS port what its own end of that cable sees.
+func (s *Sim) updateUplink(at int32) {
 	port := s.fabric.OCSUplink[at]
 	if port == pathmap.None {
 		return
 	}
 	tor := s.fabric.ToRNode[s.fabric.OCSRack(at)]
-	l := s.way(tor, southbound.Port(port))
+	l := s.linkBy(tor, southbound.Port(port))
 	s.switches[tor].light(southbound.Port(port), s.circuit[at] && !s.cut[l])
 }
 
@@ -267,7 +268,7 @@ func (s *Sim) Cable(l pathmap.LinkID, up bool) {
 		return
 	}
 	s.fluid.tables++
-	s.recabled, s.fluid.anywhere = s.fluid.tables, true
+	s.recabled, s.fluid.recabled = s.fluid.tables, true
 	for _, d := range []pathmap.LinkID{l, pathmap.Reverse(l)} {
 		s.cut[d] = !up
 	}
@@ -276,7 +277,7 @@ func (s *Sim) Cable(l pathmap.LinkID, up bool) {
 		switch w := s.switches[link.From]; {
 		case w == nil:
 		case s.fabric.HasOCS() && link.To == s.fabric.OCSNode:
-			s.shineUplink(link.ToPort)
+			s.updateUplink(link.ToPort)
 		default:
 			w.light(southbound.Port(link.FromPort), up)
 		}

@@ -9,11 +9,12 @@ import (
 )
 
 // find walks the tables as a packet would: the host's link, then whatever each switch does with it.
-func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate, error) {
+func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate,
+	error) {
 	t, first := s.fabric.Topology, len(buf)
 	to := s.fabric.HostNode[p.dst]
 	at := s.fabric.HostNode[p.src]
-	link := s.way(at, 0)
+	link := s.linkBy(at, 0)
 	for len(buf)-first <= len(t.Nodes()) {
 		if link == pathmap.None || s.cut[link] {
 			return buf[:first], asked, stranded, nil
@@ -31,7 +32,7 @@ func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]path
 		if !ok {
 			return buf[:first], asked, stranded, nil
 		}
-		link = s.way(at, port)
+		link = s.linkBy(at, port)
 	}
 	if s.panel != nil { // light leads where no rule expects it: packets go round until their time to live is over
 		return buf[:first], asked, stranded, nil
@@ -43,7 +44,8 @@ func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]path
 func (s *Sim) foresee(p pair) uint32 {
 	f := s.fabric
 	src := f.RackOf(int32(p.src))
-	return s.switches[f.ToRNode[src]].plane.mem.Foresee(southbound.RackID(f.RackOf(int32(p.dst))), southbound.RackID(src), p.tag)
+	return s.switches[f.ToRNode[src]].plane.mem.Foresee(southbound.RackID(f.RackOf(int32(p.dst))), southbound.RackID(src),
+		p.tag)
 }
 
 func (s *Sim) stands(asked []pathmap.NodeID, since uint64) bool {
@@ -58,8 +60,8 @@ func (s *Sim) stands(asked []pathmap.NodeID, since uint64) bool {
 	return true
 }
 
-// table returns what decides where a packet goes from a node: its table, or of the OCS the circuit of one input, told as
-// the number of nodes and the input; false where nothing that may change does.
+// table returns what decides where a packet goes from a node: its table, or of the OCS the circuit of one input, told
+// as the number of nodes and the input; false where nothing that may change does.
 func (s *Sim) table(n pathmap.NodeID, p pair, in southbound.Port) (pathmap.NodeID, bool) {
 	node := s.fabric.Topology.Node(n)
 	if n == s.fabric.OCSNode {
@@ -76,7 +78,7 @@ func (s *Sim) circuitOf(in southbound.Port) pathmap.NodeID {
 func (s *Sim) change(n pathmap.NodeID) {
 	s.fluid.tables++
 	s.changed[n] = s.fluid.tables
-	s.fluid.uneasy = append(s.fluid.uneasy, n)
+	s.fluid.changed = append(s.fluid.changed, n)
 }
 
 // changeCircuits notes that any circuit may not be what it was.
@@ -103,10 +105,10 @@ func (s *Sim) forward(n pathmap.NodeID, p pair, in southbound.Port) (southbound.
 	return sw.plane.mem.Lookup(southbound.RackID(dst), southbound.RackID(f.RackOf(int32(p.src))), p.tag)
 }
 
-// way returns the link that leaves a node by a port, or pathmap.None.
-func (s *Sim) way(n pathmap.NodeID, port southbound.Port) pathmap.LinkID {
-	if ways := s.ways[n]; port >= 0 && int(port) < len(ways) {
-		return ways[port]
+// linkBy returns the link that leaves a node by a port, or pathmap.None.
+func (s *Sim) linkBy(n pathmap.NodeID, port southbound.Port) pathmap.LinkID {
+	if out := s.linkOut[n]; port >= 0 && int(port) < len(out) {
+		return out[port]
 	}
 	return pathmap.None
 }

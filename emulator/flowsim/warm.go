@@ -3,22 +3,29 @@ package flowsim
 // What is left of a coflow without a pace is found row by row. Rows that are withheld do not change, and on a fabric of
 // circuits these are nearly all: so it is known which rows are warm, that is not withheld and not over.
 
+// lent is what is told of what is left of a coflow.
+type lent struct {
+	off   []int32   // rows that left lends out as off the pace
+	lefts []float64 // what left lends out where there is no pace; nil until asked for
+	warm  []int32   // from then on: rows that may be sending, so that lefts must be found anew for them
+}
+
 // lend begins to keep what is left of a coflow.
 func (f *fluid) lend(co *coflow) {
 	co.lefts = make([]float64, co.rows)
 	for b := co.first; b < co.end; b++ {
-		bu := &f.bundles[b]
+		bu := &f.hostFlows[b]
 		if bu.warmth = none; bu.class != gone {
 			f.rest(co, b, f.leftOf(b))
 		}
 	}
 }
 
-// rest notes whether a bundle that is about to be placed is withheld.
-func (f *fluid) rest(co *coflow, b int32, left float64) {
-	bu := &f.bundles[b]
+// rest notes whether a host flow that is about to be placed is withheld.
+func (st *state) rest(co *coflow, b int32, left float64) {
+	bu := &st.hostFlows[b]
 	if bu.holds() {
-		f.cool(co, b, left)
+		st.cool(co, b, left)
 		return
 	}
 	if bu.warmth == none {
@@ -27,15 +34,12 @@ func (f *fluid) rest(co *coflow, b int32, left float64) {
 	}
 }
 
-// cool takes a bundle out of the warm ones; so much is left of it until it is warm again.
-func (f *fluid) cool(co *coflow, b int32, left float64) {
+// cool takes a host flow out of the warm ones; so much is left of it until it is warm again.
+func (st *state) cool(co *coflow, b int32, left float64) {
 	co.lefts[b-co.first] = left
-	bu := &f.bundles[b]
+	bu := &st.hostFlows[b]
 	if i := bu.warmth; i != none {
-		last := co.warm[len(co.warm)-1]
-		co.warm[i] = last
-		f.bundles[co.first+last].warmth = i
-		co.warm = co.warm[:len(co.warm)-1]
+		st.hostFlows[co.first+takeOut(&co.warm, i)].warmth = i
 		bu.warmth = none
 	}
 }

@@ -11,14 +11,15 @@ import (
 	"lightloom/southbound"
 )
 
-// TestWideLinksBindNobody plays random coflows on crossbars with links between switches looked at, and not: ends are the
-// same to the rounding of a nanosecond.
+// TestWideLinksBindNobody plays random coflows on crossbars with links between switches looked at, and not: ends are
+// the same to the rounding of a nanosecond.
 func TestWideLinksBindNobody(t *testing.T) {
 	for seed := range uint64(200) {
 		var got [2][]southbound.Event
 		for try := range got {
 			rng := rand.New(rand.NewPCG(seed, 9))
-			s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 3 + rng.IntN(5), EPS: pathmap.Gbps}), Options{NoHeaders: true})
+			s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 3 + rng.IntN(5), EPS: pathmap.Gbps}),
+				Options{NoHeaders: true})
 			wire(t, s)
 			if try == 1 {
 				clear(s.fluid.wide)
@@ -49,7 +50,8 @@ func crossbarRows(rng *rand.Rand, hosts int) []row {
 	for dst := range hosts {
 		for src := range hosts {
 			if src != dst && dst > 1 && rng.IntN(3) == 0 {
-				rows = append(rows, row{southbound.HostID(src), southbound.HostID(dst), pathmap.Bytes(1 + rng.Int64N(int64(mb))), 0})
+				rows = append(rows, row{southbound.HostID(src), southbound.HostID(dst), pathmap.Bytes(1 + rng.Int64N(int64(mb))),
+					0})
 			}
 		}
 	}

@@ -3,15 +3,10 @@ package netns
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/vishvananda/netlink"
 
-	"lightloom/emulator/dataplane"
-	"lightloom/emulator/dataplane/ebpf"
-	"lightloom/emulator/dataplane/mirred"
-	"lightloom/emulator/device"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -26,13 +21,7 @@ type Fabric struct {
 	hosts    []*host
 	ports    []int // interface that sends into a link, by LinkID; in its host's namespace for a host's link
 	sink     int
-	planes   []plane // by node; nil for hosts
-}
-
-// plane is what both dataplanes are.
-type plane interface {
-	device.Plane
-	io.Closer
+	planes   []Plane // by node; nil for hosts
 }
 
 // group marks the interfaces of the switches, so that one request removes them all.
@@ -45,14 +34,16 @@ func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
 		return nil, errors.New("build fabric: this process has no namespaces of its own: start it through Enter")
 	}
 	opt, err := opt.settle()
-	if err == nil && opt.DarkQueues > 0 && !spec.HasOCS() {
+	if err == nil && opt.VOQBytes > 0 && !spec.HasOCS() {
 		err = errNoFibre
 	}
 	if err != nil {
 		return nil, fmt.Errorf("build fabric: %w", err)
 	}
-	f := &Fabric{spec: spec, planes: make([]plane, len(spec.Topology.Nodes())), ports: make([]int, len(spec.Topology.Links()))}
-	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU, QueueBytes: opt.QueueBytes, ECNBytes: opt.ECNBytes, DarkQueues: opt.DarkQueues, NICQueueBytes: nicQueue}
+	f := &Fabric{spec: spec, planes: make([]Plane, len(spec.Topology.Nodes())),
+		ports: make([]int, len(spec.Topology.Links()))}
+	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU, QueueBytes: opt.QueueBytes,
+		ECNBytes: opt.ECNBytes, VOQBytes: opt.VOQBytes, NICQueueBytes: nicQueue}
 	if err := f.build(opt); err != nil {
 		return nil, errors.Join(fmt.Errorf("build fabric: %w", err), f.Close())
 	}
@@ -76,7 +67,8 @@ func (f *Fabric) build(opt Options) (err error) {
 	gso := 0
 	if !byPacing {
 		gso = f.segment()
-		f.settings.Notes = append(f.settings.Notes, fmt.Sprintf("segments are at most %d bytes, so that pacing holds without tcp_tso_rtt_log", gso))
+		f.settings.Notes = append(f.settings.Notes, fmt.Sprintf("segments are at most %d bytes, so that pacing holds "+
+			"without tcp_tso_rtt_log", gso))
 	}
 	for l := 0; l < len(f.ports); l += 2 {
 		if err := f.cable(pathmap.LinkID(l), opt, gso); err != nil {
@@ -88,29 +80,14 @@ func (f *Fabric) build(opt Options) (err error) {
 			continue
 		}
 		sw := f.describe(pathmap.NodeID(n))
-		if sw.Dark, err = f.darkQueues(pathmap.NodeID(n), opt); err != nil {
+		if sw.Dark, err = f.voqs(pathmap.NodeID(n), opt); err != nil {
 			return fmt.Errorf("queues for dark circuits of %q: %w", sw.Name, err)
 		}
-		if f.planes[n], err = newPlane(f.wire.Handle, sw, opt.Dataplane); err != nil {
+		if f.planes[n], err = NewPlane(f.wire.Handle, sw, opt.Dataplane); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func newPlane(nl *netlink.Handle, sw dataplane.Switch, name string) (plane, error) {
-	if name == EBPF {
-		p, err := ebpf.New(nl, sw)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
-	p, err := mirred.New(nl, sw)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // segment bounds GSO segments to 1.25 ms of the slowest link, but to no less than three packets.

@@ -29,7 +29,7 @@ type Counters struct {
 // Counters reads all counters.
 func (f *Fabric) Counters() (Counters, error) {
 	c := Counters{Links: make([]LinkCount, len(f.ports)), Dropped: make([]uint64, len(f.planes))}
-	byPort, err := rootCounts(f.wire)
+	byPort, err := RootCounts(f.wire.Handle)
 	if err != nil {
 		return c, fmt.Errorf("count bytes of switches: %w", err)
 	}
@@ -51,10 +51,10 @@ func (f *Fabric) Counters() (Counters, error) {
 	return c, nil
 }
 
-// Backlogs returns the bytes of layer 2 that wait now at each port of a switch, by LinkID; 0 for ports of hosts. It reads
-// one namespace, where Counters reads all.
+// Backlogs returns the bytes of layer 2 that wait now at each port of a switch, by LinkID; 0 for ports of hosts. It
+// reads one namespace, where Counters reads all.
 func (f *Fabric) Backlogs() ([]int64, error) {
-	byPort, err := rootCounts(f.wire)
+	byPort, err := RootCounts(f.wire.Handle)
 	if err != nil {
 		return nil, fmt.Errorf("look at queues of switches: %w", err)
 	}
@@ -67,9 +67,9 @@ func (f *Fabric) Backlogs() ([]int64, error) {
 	return waits, nil
 }
 
-// rootCounts reads the counts of every HTB root of a namespace, by interface.
-func rootCounts(w *wire) (map[int]LinkCount, error) {
-	qdiscs, err := w.QdiscList(nil)
+// RootCounts reads the counts of every HTB root of a namespace, by interface.
+func RootCounts(nl *netlink.Handle) (map[int]LinkCount, error) {
+	qdiscs, err := nl.QdiscList(nil)
 	if err != nil {
 		return nil, fmt.Errorf("list qdiscs: %w", err)
 	}
@@ -90,7 +90,7 @@ func rootCounts(w *wire) (map[int]LinkCount, error) {
 }
 
 func nicCount(w *wire) (LinkCount, error) {
-	counts, err := rootCounts(w)
+	counts, err := RootCounts(w.Handle)
 	var sum LinkCount
 	for _, n := range counts { // one, and a sum has no order
 		sum.Bytes += n.Bytes

@@ -12,13 +12,15 @@ import (
 	"lightloom/emulator/dataplane"
 )
 
-// ErrNoECN: the kernel cannot mark packets at a queue's threshold.
-var ErrNoECN = &Hinted{errors.New("this kernel has no queue that marks packets (sch_red)"), "sudo modprobe sch_red, or leave --ecn-bytes away"}
+// ErrNoECN says that the kernel cannot mark packets at a queue's threshold.
+var ErrNoECN = &Hinted{errors.New("this kernel has no queue that marks packets (sch_red)"),
+	"sudo modprobe sch_red, or leave --ecn-bytes away"}
 
 // ECNSupported says whether the kernel has the queue that marks at a threshold, and why not.
 func ECNSupported() error {
 	err := dataplane.Probe(func(nl *netlink.Handle, packet, _ dataplane.Switch) error {
-		q := &netlink.GenericQdisc{QdiscType: "red", QdiscAttrs: netlink.QdiscAttrs{LinkIndex: packet.Ports[0], Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT}}
+		q := &netlink.GenericQdisc{QdiscType: "red", QdiscAttrs: netlink.QdiscAttrs{LinkIndex: packet.Ports[0],
+			Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT}}
 		if err := nl.QdiscAdd(q); !errors.Is(err, unix.EINVAL) {
 			return err
 		}
@@ -38,8 +40,8 @@ const (
 	redECN   = 1 // flag: mark instead of dropping, where the packet allows it
 )
 
-// addRed adds a queue of limit bytes that marks every packet which finds more than mark bytes before it, as DCTCP wants:
-// RED with both thresholds at mark and no averaging (Wlog 0).
+// addRed adds a queue of limit bytes that marks every packet which finds more than mark bytes before it, as DCTCP
+// wants: RED with both thresholds at mark and no averaging (Wlog 0).
 func addRed(h *wire, link int, parent uint32, major uint16, limit, mark int) error {
 	opt := make([]byte, 0, 16)
 	for _, v := range []int{limit, mark, mark} {
@@ -51,7 +53,8 @@ func addRed(h *wire, link int, parent uint32, major uint16, limit, mark int) err
 	opts.AddRtAttr(redStab, make([]byte, 256)) // an idle queue's average does not decay: there is none
 	opts.AddRtAttr(redMaxP, binary.NativeEndian.AppendUint32(nil, 1<<31))
 	req := h.request(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK)
-	req.AddData(&nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link), Handle: netlink.MakeHandle(major, 0), Parent: parent})
+	req.AddData(&nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link), Handle: netlink.MakeHandle(major, 0),
+		Parent: parent})
 	req.AddData(nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("red")))
 	req.AddData(opts)
 	if _, err := req.Execute(unix.NETLINK_ROUTE, 0); err != nil {

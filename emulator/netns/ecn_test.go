@@ -10,8 +10,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// TestECN: where the kernel has no queue that marks, a threshold is refused with the reason and what to do; where it has
-// one, a fabric stands with it. Thresholds that no queue could have are refused everywhere.
+// TestECN: where the kernel has no queue that marks, a threshold is refused with the reason and what to do; where it
+// has one, a fabric stands with it. Thresholds that no queue could have are refused everywhere.
 func TestECN(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)
@@ -34,7 +34,8 @@ func TestECN(t *testing.T) {
 		}
 		_, err := netns.Build(f, netns.Options{ECNBytes: 15_000})
 		var hinted interface{ Hint() string }
-		if !errors.Is(err, netns.ErrNoECN) || !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), "modprobe sch_red") {
+		if !errors.Is(err, netns.ErrNoECN) || !errors.As(err, &hinted) ||
+			!strings.Contains(hinted.Hint(), "modprobe sch_red") {
 			t.Errorf("without sch_red: %v", err)
 		}
 		t.Skipf("marking itself is not tried: %v", err)

@@ -29,7 +29,8 @@ type EnterOptions struct {
 }
 
 // Enter starts this program again with args, in new network, mount and process namespaces, and for an ordinary user in
-// a new user namespace whose root it is. It returns the exit status, 128 + n after signal n, once that process has ended.
+// a new user namespace whose root it is. It returns the exit status, 128 + n after signal n, once that process has
+// ended.
 //
 // SIGINT, SIGTERM and SIGHUP are forwarded (a terminal sends them to both, so the child may see two). If this process
 // dies, however it dies, the kernel kills the child and all that it started: the child is the first process of its
@@ -78,7 +79,8 @@ func privileged() bool {
 }
 
 func attributes(rootless bool) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID, Pdeathsig: unix.SIGKILL}
+	a := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID,
+		Pdeathsig: unix.SIGKILL}
 	if rootless {
 		a.Cloneflags |= unix.CLONE_NEWUSER
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}

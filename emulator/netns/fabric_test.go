@@ -17,12 +17,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lightloom/emulator/calm"
 	"lightloom/emulator/netns"
 	"lightloom/emulator/netns/netnstest"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/noise"
 )
 
 func build(t *testing.T, text string, opt netns.Options) *netns.Fabric {
@@ -53,7 +53,8 @@ func lead(t *testing.T, f *netns.Fabric) {
 	s := f.Spec()
 	var here []southbound.Rule
 	for dst := range southbound.RackID(s.Racks) {
-		here = append(here, southbound.Rule{Match: southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+		here = append(here, southbound.Rule{Match: southbound.Match{Dst: dst, Tag: southbound.AnyTag,
+			Src: southbound.AnyRack},
 			Primary: southbound.Port(dst), Backup: southbound.NoPort})
 	}
 	spine, _ := s.Topology.Named("spine0")
@@ -72,8 +73,10 @@ func lead(t *testing.T, f *netns.Fabric) {
 	}
 }
 
-// transfer carries n bytes over TCP from one host to another, and returns how long the receiver took from its first byte.
-func transfer(t *testing.T, f *netns.Fabric, src, dst southbound.HostID, n int64, pace pathmap.BitsPerSecond) time.Duration {
+// transfer carries n bytes over TCP from one host to another, and returns how long the receiver took from its first
+// byte.
+func transfer(t *testing.T, f *netns.Fabric, src, dst southbound.HostID, n int64,
+	pace pathmap.BitsPerSecond) time.Duration {
 	t.Helper()
 	at := netip.AddrPortFrom(f.Addr(dst), 5000)
 	var l *net.TCPListener
@@ -129,11 +132,11 @@ func TestRate(t *testing.T) {
 	netnstest.Lock(t)
 	f := build(t, "hybrid:racks=2,hosts=1,spines=1,nic=500Mbps,eps=50Mbps,ocs=1Gbps", netns.Options{})
 	lead(t, f)
-	calm.Measure(t, 8, func() error { return rate(t, f) })
+	noise.Measure(t, 8, func() error { return rate(t, f) })
 }
 
-// rate returns by how much a transfer was too slow, or too fast for a receiver that came late to it, which others on the
-// machine may be the cause of.
+// rate returns by how much a transfer was too slow, or too fast for a receiver that came late to it, which others on
+// the machine may be the cause of.
 func rate(t *testing.T, f *netns.Fabric) (off error) {
 	t.Helper()
 	const n = 6_000_000
@@ -208,7 +211,7 @@ func TestPriority(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	calm.Measure(t, 20, func() error {
+	noise.Measure(t, 20, func() error {
 		// 60 kB of the low class need 48 ms at 10 Mb/s; then one datagram of the highest.
 		tos(0)
 		const low = 40
@@ -299,7 +302,8 @@ func TestStart(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)
 	f := build(t, "hybrid:racks=2,hosts=1,spines=1", netns.Options{Congestion: "reno", MTU: 4000, QueueBytes: 30_000})
-	if s := f.Settings(); s.Congestion != "reno" || s.MTU != 4000 || s.MinQueueBytes != 30_000 || s.MaxQueueBytes != 30_000 {
+	if s := f.Settings(); s.Congestion != "reno" || s.MTU != 4000 || s.MinQueueBytes != 30_000 ||
+		s.MaxQueueBytes != 30_000 {
 		t.Errorf("settings are %+v", s)
 	}
 	cmd := exec.Command("/proc/self/exe")

@@ -118,11 +118,13 @@ func (h *host) configure(addr netip.Addr, s shape, gso int) error {
 	if err := h.wire.AddrAdd(nic, &netlink.Addr{IPNet: ipNet(netip.PrefixFrom(addr, 32))}); err != nil {
 		return fmt.Errorf("add address %v: %w", addr, err)
 	}
-	route := &netlink.Route{LinkIndex: nic.Attrs().Index, Dst: ipNet(everywhere), Gw: gateway.AsSlice(), Flags: int(netlink.FLAG_ONLINK)}
+	route := &netlink.Route{LinkIndex: nic.Attrs().Index, Dst: ipNet(everywhere), Gw: gateway.AsSlice(),
+		Flags: int(netlink.FLAG_ONLINK)}
 	if err := h.wire.RouteAdd(route); err != nil {
 		return fmt.Errorf("add route: %w", err)
 	}
-	neigh := &netlink.Neigh{LinkIndex: nic.Attrs().Index, Family: unix.AF_INET, State: netlink.NUD_PERMANENT, IP: gateway.AsSlice(), HardwareAddr: hostMAC}
+	neigh := &netlink.Neigh{LinkIndex: nic.Attrs().Index, Family: unix.AF_INET, State: netlink.NUD_PERMANENT,
+		IP: gateway.AsSlice(), HardwareAddr: hostMAC}
 	if err := h.wire.NeighSet(neigh); err != nil {
 		return fmt.Errorf("add neighbour: %w", err)
 	}

@@ -1,19 +1,9 @@
 package netns
 
 import (
-	"errors"
 	"fmt"
 
-	"lightloom/emulator/dataplane/ebpf"
-	"lightloom/emulator/dataplane/mirred"
 	"lightloom/pathmap"
-)
-
-// The dataplanes.
-const (
-	Auto   = "auto" // eBPF where it is allowed, else mirred
-	EBPF   = "ebpf"
-	Mirred = "mirred"
 )
 
 // Options say how a fabric is built. The zero value is what to use.
@@ -23,7 +13,8 @@ type Options struct {
 	MTU        int    // bytes; 0: 1500
 	QueueBytes int    // of every switch queue; 0: by the link's rate
 	ECNBytes   int    // a switch queue marks packets that find more than so many bytes before them; 0: none does
-	DarkQueues int    // bytes of a ToR's queue for each rack, where packets wait while the fibre is dark; 0: they take their backup
+	// bytes of a ToR's queue for each rack, where packets wait while the fibre is dark; 0: they take their backup
+	VOQBytes int
 }
 
 // Settings are the options as they came out, for the report.
@@ -33,7 +24,7 @@ type Settings struct {
 	MTU           int
 	QueueBytes    int           // as asked; 0: by the link's rate
 	ECNBytes      int           // likewise; 0: no packet is marked
-	DarkQueues    int           // likewise; 0: there are none
+	VOQBytes      int           // likewise; 0: there are none
 	NICQueueBytes int           // of a host's queue
 	MinQueueBytes int           // smallest and largest switch queue
 	MaxQueueBytes int           //
@@ -63,11 +54,11 @@ func (o Options) settle() (Options, error) {
 	if err := o.checkECN(); err != nil {
 		return o, err
 	}
-	if err := o.checkDarkQueues(); err != nil {
+	if err := o.checkVOQs(); err != nil {
 		return o, err
 	}
 	var err error
-	o.Dataplane, err = chooseDataplane(o.Dataplane)
+	o.Dataplane, err = ChooseDataplane(o.Dataplane)
 	return o, err
 }
 
@@ -83,23 +74,4 @@ func (o Options) checkECN() error {
 		return fmt.Errorf("ECN threshold of %d bytes: %w", o.ECNBytes, err)
 	}
 	return nil
-}
-
-func chooseDataplane(name string) (string, error) {
-	switch name {
-	case EBPF:
-		return name, ebpf.Supported()
-	case Mirred:
-		return name, mirred.Supported()
-	case Auto, "":
-		e := ebpf.Supported()
-		if e == nil {
-			return EBPF, nil
-		}
-		if m := mirred.Supported(); m != nil {
-			return "", errors.Join(e, m)
-		}
-		return Mirred, nil
-	}
-	return "", fmt.Errorf("dataplane %q is unknown: take %s, %s or %s", name, Auto, EBPF, Mirred)
 }

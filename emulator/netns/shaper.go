@@ -65,7 +65,8 @@ func floor(rate pathmap.BitsPerSecond) pathmap.BitsPerSecond {
 
 // apply shapes what leaves an interface. Priority is the upper three bits of TOS; strict, but for floor.
 func (s shape) apply(h *wire, link int) error {
-	root := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(htbMajor, 0), Parent: netlink.HANDLE_ROOT})
+	root := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(htbMajor, 0),
+		Parent: netlink.HANDLE_ROOT})
 	root.Defcls = lowClass
 	if err := h.QdiscAdd(root); err != nil {
 		return fmt.Errorf("add htb: %w", err)
@@ -100,7 +101,8 @@ func (s shape) class(h *wire, link int, handle, parent uint32, rate pathmap.Bits
 		burst = uint32(s.burst)
 	}
 	c := netlink.NewHtbClass(netlink.ClassAttrs{LinkIndex: link, Handle: handle, Parent: parent},
-		netlink.HtbClassAttrs{Rate: uint64(rate), Ceil: uint64(s.rate), Buffer: burst, Cbuffer: uint32(s.burst), Quantum: 1600, Prio: prio})
+		netlink.HtbClassAttrs{Rate: uint64(rate), Ceil: uint64(s.rate), Buffer: burst, Cbuffer: uint32(s.burst),
+			Quantum: 1600, Prio: prio})
 	if err := h.ClassAdd(c); err != nil {
 		return fmt.Errorf("add htb class of %v: %w", rate, err)
 	}
@@ -110,7 +112,8 @@ func (s shape) class(h *wire, link int, handle, parent uint32, rate pathmap.Bits
 // classify hashes packets by their priority to their class. Priority 0, and what is not IPv4, takes the default.
 func classify(h *wire, link int) error {
 	const table, prioMask, prioShift = 1 << 20, 0x00e00000, 21
-	at := netlink.FilterAttrs{LinkIndex: link, Parent: netlink.MakeHandle(htbMajor, 0), Priority: 1, Protocol: unix.ETH_P_IP}
+	at := netlink.FilterAttrs{LinkIndex: link, Parent: netlink.MakeHandle(htbMajor, 0), Priority: 1,
+		Protocol: unix.ETH_P_IP}
 	add := func(f *netlink.U32) error {
 		if err := h.FilterAdd(f); err != nil {
 			return fmt.Errorf("add priority filter: %w", err)
@@ -125,8 +128,9 @@ func classify(h *wire, link int) error {
 	for p := uint32(1); p < priorities; p++ {
 		at.Handle = table | p<<12 | 1
 		key := []netlink.TcU32Key{{Mask: prioMask, Val: p << prioShift}}
-		if err := add(&netlink.U32{FilterAttrs: at, Hash: table | p<<12, ClassId: netlink.MakeHandle(htbMajor, uint16(lowClass+p)),
-			Sel: &netlink.TcU32Sel{Flags: netlink.TC_U32_TERMINAL, Nkeys: 1, Keys: key}}); err != nil {
+		if err := add(&netlink.U32{FilterAttrs: at, Hash: table | p<<12,
+			ClassId: netlink.MakeHandle(htbMajor, uint16(lowClass+p)),
+			Sel:     &netlink.TcU32Sel{Flags: netlink.TC_U32_TERMINAL, Nkeys: 1, Keys: key}}); err != nil {
 			return err
 		}
 	}
@@ -136,7 +140,8 @@ func classify(h *wire, link int) error {
 
 // addBfifo adds a queue of that many bytes; netlink v1.3.1 has no word for its limit.
 func addBfifo(h *wire, link int, parent uint32, major uint16, limit int) error {
-	q := &netlink.GenericQdisc{QdiscType: "bfifo", QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(major, 0), Parent: parent}}
+	q := &netlink.GenericQdisc{QdiscType: "bfifo",
+		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(major, 0), Parent: parent}}
 	msg := &nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link), Handle: q.Handle, Parent: parent}
 	req := h.request(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK)
 	req.AddData(msg)

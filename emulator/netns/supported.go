@@ -26,7 +26,8 @@ func (e *Hinted) Hint() string { return e.fix }
 // rootless for root too. It starts no program: it asks the kernel for the namespaces with a file to run that is not
 // there, and the error says how far the kernel came. Where there is a fix, the error is a *Hinted.
 func Supported(rootless bool) error {
-	_, err := syscall.ForkExec("/proc/self/no-such-program", []string{"probe"}, &syscall.ProcAttr{Sys: attributes(rootless || !privileged())})
+	_, err := syscall.ForkExec("/proc/self/no-such-program", []string{"probe"},
+		&syscall.ProcAttr{Sys: attributes(rootless || !privileged())})
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
@@ -39,7 +40,8 @@ func explain(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.ENOSPC) && zero("/proc/sys/user/max_user_namespaces"):
-		return &Hinted{fmt.Errorf("make namespaces: user namespaces are switched off (user.max_user_namespaces is 0): %w", err),
+		return &Hinted{fmt.Errorf("make namespaces: user namespaces are switched off (user.max_user_namespaces is 0): %w",
+			err),
 			"sudo sysctl -w user.max_user_namespaces=15000"}
 	case errors.Is(err, unix.ENOSPC):
 		return &Hinted{fmt.Errorf("make namespaces: the limit of namespaces is reached: %w", err),
@@ -48,7 +50,8 @@ func explain(err error) error {
 		return &Hinted{fmt.Errorf("make namespaces: AppArmor forbids user namespaces to ordinary users: %w", err),
 			"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"}
 	case errors.Is(err, unix.EPERM) && zero("/proc/sys/kernel/unprivileged_userns_clone"):
-		return &Hinted{fmt.Errorf("make namespaces: ordinary users may not make user namespaces (kernel.unprivileged_userns_clone is 0): %w", err),
+		return &Hinted{fmt.Errorf("make namespaces: ordinary users may not make user namespaces "+
+			"(kernel.unprivileged_userns_clone is 0): %w", err),
 			"sudo sysctl -w kernel.unprivileged_userns_clone=1"}
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
 		return &Hinted{fmt.Errorf("make namespaces: a security policy (seccomp of a container?) forbids namespaces: %w", err),

@@ -26,8 +26,8 @@ func disableIPv6() error {
 	return nil
 }
 
-// hostSysctls makes the calling thread's namespace a host whose TCP agrees with a fluid model. It returns what could not
-// be set, as notes, and whether the kernel sizes segments by pacing alone.
+// hostSysctls makes the calling thread's namespace a host whose TCP agrees with a fluid model. It returns what could
+// not be set, as notes, and whether the kernel sizes segments by pacing alone.
 func hostSysctls() (notes []string, byPacing bool) {
 	byPacing = true
 	for _, s := range []struct{ path, value string }{

@@ -133,7 +133,8 @@ func BenchmarkReplace1024(b *testing.B) {
 				shift++
 				c := &southbound.Change{Replace: true}
 				for i := range ports {
-					c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port((i + shift) % ports)})
+					c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(i),
+						Out: southbound.Port((i + shift) % ports)})
 				}
 				if err := s.Set(b.Context(), c); err != nil {
 					b.Fatal(err)
@@ -160,7 +161,8 @@ func BenchmarkSamples(b *testing.B) {
 	}
 	if err := stream.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: &gpb.SubscriptionList{
 		Mode: gpb.SubscriptionList_STREAM, Encoding: gpb.Encoding_PROTO, UpdatesOnly: true,
-		Subscription: []*gpb.Subscription{{Path: pathOf(b, "/components"), Mode: gpb.SubscriptionMode_SAMPLE, SampleInterval: uint64(100 * ms)}}}}}); err != nil {
+		Subscription: []*gpb.Subscription{{Path: pathOf(b, "/components"), Mode: gpb.SubscriptionMode_SAMPLE,
+			SampleInterval: uint64(100 * ms)}}}}}); err != nil {
 		b.Fatal(err)
 	}
 	const leaves = ports * 2 * 6

@@ -41,7 +41,8 @@ func newRig(t testing.TB, kind device.Kind, change func(*device.Config, *target.
 	clock := func() time.Duration { return time.Since(r.start) }
 	r.plane = mem.New(8, clock)
 	dc := device.Config{Name: "sw", ID: 3, Kind: kind, Ports: 8, Racks: 8, Plane: r.plane, Clock: clock,
-		Delays: device.Delays{Apply: device.Fixed(ms / 2), Dark: device.Fixed(ms), Lock: device.Fixed(ms), Detect: device.Fixed(ms)}}
+		Delays: device.Delays{Apply: device.Fixed(ms / 2), Dark: device.Fixed(ms), Lock: device.Fixed(ms),
+			Detect: device.Fixed(ms)}}
 	tc := target.Config{Start: r.start}
 	if change != nil {
 		change(&dc, &tc)

@@ -18,8 +18,10 @@ func TestSmallerIsRefused(t *testing.T) {
 		kind    device.Kind
 		profile gnmi.Profile
 	}{
-		{device.Packet, gnmi.OpenConfig{Ports: 8, Racks: 8}}, {device.Packet, gnmi.SRLinux{Ports: 8, Racks: 8}}, {device.Packet, gnmi.SONiC{Ports: 8, Racks: 8}},
-		{device.Optical, gnmi.OCP{Ports: 8}}, {device.Optical, gnmi.SONiCOCS{Ports: 8}}, {device.Optical, gnmi.Polatis{Ports: 8}},
+		{device.Packet, gnmi.OpenConfig{Ports: 8, Racks: 8}}, {device.Packet, gnmi.SRLinux{Ports: 8, Racks: 8}},
+		{device.Packet, gnmi.SONiC{Ports: 8, Racks: 8}},
+		{device.Optical, gnmi.OCP{Ports: 8}}, {device.Optical, gnmi.SONiCOCS{Ports: 8}},
+		{device.Optical, gnmi.Polatis{Ports: 8}},
 	} {
 		t.Run(tt.profile.Name(), func(t *testing.T) {
 			r := newRig(t, tt.kind, speaks(tt.profile.Name()))

@@ -53,7 +53,8 @@ func newFront(c device.Config, w wall, profile string) (front, error) {
 		profile = Profiles(c.Kind)[0]
 	}
 	if !slices.Contains(Profiles(c.Kind), profile) {
-		return nil, fmt.Errorf("a target of this %v switch speaks one of %s, not %q", c.Kind, strings.Join(Profiles(c.Kind), ", "), profile)
+		return nil, fmt.Errorf("a target of this %v switch speaks one of %s, not %q", c.Kind,
+			strings.Join(Profiles(c.Kind), ", "), profile)
 	}
 	switch profile {
 	case "ocp":

@@ -24,7 +24,8 @@ func (t *Target) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.Cap
 		GNMIVersion:        gnmiVersion,
 	}
 	for _, m := range t.tree.model.Modules {
-		resp.SupportedModels = append(resp.SupportedModels, &gpb.ModelData{Name: m.Name, Organization: m.Organization, Version: m.Version})
+		resp.SupportedModels = append(resp.SupportedModels, &gpb.ModelData{Name: m.Name, Organization: m.Organization,
+			Version: m.Version})
 	}
 	return resp, nil
 }

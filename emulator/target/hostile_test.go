@@ -35,18 +35,21 @@ func TestHugeMessage(t *testing.T) {
 	r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) { c.MaxBytes = 1 << 16 })
 	c := r.raw(t)
 	huge := &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, nine("10.0.2.0/24", strings.Repeat("x", 1<<17)))}}
-	if _, err := c.Set(t.Context(), huge); status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "larger than max") {
+	if _, err := c.Set(t.Context(), huge); status.Code(err) != codes.ResourceExhausted ||
+		!strings.Contains(err.Error(), "larger than max") {
 		t.Errorf("a huge Set: %v", err)
 	}
 	many := &gpb.SetRequest{}
 	for range 300_000 { // a path of nothing takes two bytes
 		many.Delete = append(many.Delete, &gpb.Path{})
 	}
-	if _, err := r.target.Set(t.Context(), many); status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "operations") {
+	if _, err := r.target.Set(t.Context(), many); status.Code(err) != codes.ResourceExhausted ||
+		!strings.Contains(err.Error(), "operations") {
 		t.Errorf("a Set of many operations: %v", err)
 	}
 	deep := upd(t, ruleNine, strings.Repeat(`{"config":`, 10_000))
-	if _, err := r.target.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{deep}}); status.Code(err) != codes.InvalidArgument {
+	if _, err := r.target.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{deep}}); status.Code(
+		err) != codes.InvalidArgument {
 		t.Errorf("a Set of a deep value: %v", err)
 	}
 	if err := r.dial(t, r.config(t)).Set(t.Context(), &southbound.Change{Rules: tor(8)[:1]}); err != nil {
@@ -64,7 +67,8 @@ func TestClientCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "c1"}, NotBefore: until.Add(-time.Hour), NotAfter: until,
+		tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "c1"},
+			NotBefore: until.Add(-time.Hour), NotAfter: until,
 			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 		der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
 		if err != nil {
@@ -170,13 +174,13 @@ func (f *frozen) Close() error {
 // TestHalfOpenSubscriber: a subscriber that is there no more, and whose connection nobody has ended, is given up by the
 // keepalive; meanwhile others are served.
 func TestHalfOpenSubscriber(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the target's keepalive is 10 s, and 5 s for an answer")
-	}
 	t.Parallel()
-	r := newRig(t, device.Packet, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
+	r := newRig(t, device.Packet, func(d *device.Config, c *target.Config) {
+		d.Delays, c.Keepalive = device.Delays{}, time.Second
+	})
 	now := make(chan struct{})
-	conn, err := grpc.NewClient("passthrough:///"+r.addr, grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t, pki.Controller, "raw").Client("sw", pki.Switch))),
+	conn, err := grpc.NewClient("passthrough:///"+r.addr,
+		grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t, pki.Controller, "raw").Client("sw", pki.Switch))),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
 			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 			if err != nil {
@@ -188,7 +192,8 @@ func TestHalfOpenSubscriber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	s := open(t, gpb.NewGNMIClient(conn), list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE, fmt.Sprintf(oper, 1)))
+	s := open(t, gpb.NewGNMIClient(conn), list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE,
+		fmt.Sprintf(oper, 1)))
 	recv(t, s)
 	recv(t, s)
 	close(now)

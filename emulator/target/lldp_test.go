@@ -23,11 +23,14 @@ import (
 func TestNeighbors(t *testing.T) {
 	start := time.Now()
 	clock := func() time.Duration { return time.Since(start) }
-	door := device.NewDoor(device.New(device.Config{Name: "tor0", Kind: device.Packet, Ports: 4, Racks: 4, Plane: mem.New(4, clock), Clock: clock}), clock, nil)
+	door := device.NewDoor(device.New(device.Config{Name: "tor0", Kind: device.Packet, Ports: 4, Racks: 4,
+		Plane: mem.New(4, clock), Clock: clock}), clock, nil)
 	var mu sync.Mutex
-	said := lldp.Announcement{Chassis: "00:1b:21:0a:0b:0c", ChassisKind: "MAC_ADDRESS", Port: "Ethernet3", PortKind: lldp.InterfaceName, System: "tor1", Description: "up", TTL: 4 * time.Second}
+	said := lldp.Announcement{Chassis: "00:1b:21:0a:0b:0c", ChassisKind: "MAC_ADDRESS", Port: "Ethernet3",
+		PortKind: lldp.InterfaceName, System: "tor1", Description: "up", TTL: 4 * time.Second}
 	heard := []lldp.Heard{
-		{Port: 0, ID: 2, Said: lldp.Announcement{Chassis: "h0-0", ChassisKind: lldp.Local, Port: "eth0", PortKind: lldp.InterfaceName, TTL: 120 * time.Second}, Age: 90 * time.Second, Silent: 7 * time.Second},
+		{Port: 0, ID: 2, Said: lldp.Announcement{Chassis: "h0-0", ChassisKind: lldp.Local, Port: "eth0",
+			PortKind: lldp.InterfaceName, TTL: 120 * time.Second}, Age: 90 * time.Second, Silent: 7 * time.Second},
 		{Port: 3, ID: 1, Said: said},
 	}
 	tg, err := target.New(target.Config{Door: door, Start: start, Plaintext: true, Neighbors: func() []lldp.Heard {
@@ -68,8 +71,10 @@ func TestNeighbors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sub.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: &gpb.SubscriptionList{Encoding: gpb.Encoding_PROTO,
-		Subscription: []*gpb.Subscription{{Path: &gpb.Path{Elem: []*gpb.PathElem{{Name: "lldp"}}}, Mode: gpb.SubscriptionMode_ON_CHANGE}}}}}); err != nil {
+	list := &gpb.SubscriptionList{Encoding: gpb.Encoding_PROTO, Subscription: []*gpb.Subscription{
+		{Path: &gpb.Path{Elem: []*gpb.PathElem{{Name: "lldp"}}}, Mode: gpb.SubscriptionMode_ON_CHANGE}}}
+	req := &gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: list}}
+	if err := sub.Send(req); err != nil {
 		t.Fatal(err)
 	}
 	until := func(want func(*gpb.SubscribeResponse) bool) {

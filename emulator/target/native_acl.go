@@ -34,13 +34,13 @@ func (v aclView) read(config []schema.Leaf) ([]southbound.Rule, error) {
 		key, field := l.Path[2].Key("key"), l.Path[3].Name
 		switch l.Path[2].Name {
 		case "ACL_TABLE":
-			if key != gnmi.Policy {
-				return nil, unsupported("ACL_TABLE %q: this switch holds one list, named %q", key, gnmi.Policy)
+			if key != gnmi.ForwardingPolicy {
+				return nil, unsupported("ACL_TABLE %q: this switch holds one list, named %q", key, gnmi.ForwardingPolicy)
 			}
 			table[field] = l.Value
 		case "ACL_RULE":
-			if !strings.HasPrefix(key, gnmi.Policy+"|") {
-				return nil, unsupported("ACL_RULE %q: this switch holds one list, named %q", key, gnmi.Policy)
+			if !strings.HasPrefix(key, gnmi.ForwardingPolicy+"|") {
+				return nil, unsupported("ACL_RULE %q: this switch holds one list, named %q", key, gnmi.ForwardingPolicy)
 			}
 			if err := v.field(key, field); err != nil {
 				return nil, err
@@ -91,16 +91,19 @@ func (v aclView) checkTable(table map[string]schema.Value, config []schema.Leaf)
 	ports, _ := table["ports"].([]schema.Value)
 	switch {
 	case len(table) == 0:
-		return refused("ACL_RULE: there is no ACL_TABLE %q", gnmi.Policy)
+		return refused("ACL_RULE: there is no ACL_TABLE %q", gnmi.ForwardingPolicy)
 	case table["type"] != "L3" || table["stage"] != "INGRESS":
-		return unsupported("ACL_TABLE %q: type %v, stage %v: this switch takes type L3 and stage INGRESS", gnmi.Policy, table["type"], table["stage"])
+		return unsupported("ACL_TABLE %q: type %v, stage %v: this switch takes type L3 and stage INGRESS",
+			gnmi.ForwardingPolicy,
+			table["type"], table["stage"])
 	case int32(len(ports)) != v.p.Ports:
-		return unsupported("ACL_TABLE %q: it is bound to %d of %d ports: this switch binds it to all", gnmi.Policy, len(ports), v.p.Ports)
+		return unsupported("ACL_TABLE %q: it is bound to %d of %d ports: this switch binds it to all", gnmi.ForwardingPolicy,
+			len(ports), v.p.Ports)
 	}
 	for _, p := range ports {
 		name, _ := p.(string)
 		if _, ok := v.p.PortNamed(name); !ok {
-			return refused("ACL_TABLE %q: port %v: there is none", gnmi.Policy, p)
+			return refused("ACL_TABLE %q: port %v: there is none", gnmi.ForwardingPolicy, p)
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// srlView is a packet switch as SR Linux describes it: one policy of type pbr-policy in the default instance, applied to
-// all ports or to none.
+// srlView is a packet switch as SR Linux describes it: one forwarding policy of type pbr-policy in the default
+// instance, applied to all ports or to none.
 type srlView struct {
 	p     gnmi.SRLinux
 	ports int
@@ -40,16 +40,18 @@ func (v srlView) read(config []schema.Leaf) ([]southbound.Rule, error) {
 			return nil, unsupported("network-instance %q: this switch has %q only", p[0].Key("name"), "default")
 		case p[1].Name != "policy-forwarding":
 			return nil, unsupported("%s: this switch takes policy forwarding only", p)
-		case p[2].Name == "policy" && p[2].Key("policy-id") != gnmi.Policy:
-			return nil, unsupported("policy %q: this switch holds one policy, named %q", p[2].Key("policy-id"), gnmi.Policy)
+		case p[2].Name == "policy" && p[2].Key("policy-id") != gnmi.ForwardingPolicy:
+			return nil, unsupported("policy %q: this switch holds one policy, named %q", p[2].Key("policy-id"),
+				gnmi.ForwardingPolicy)
 		case p[2].Name == "policy" && p[3].Name == "type":
 			kind, _ = l.Value.(string)
 		case p[2].Name == "interface":
 			name := p[2].Key("subinterface")
 			if _, ok := v.p.SubinterfaceNamed(name); !ok {
-				return nil, refused("subinterface %q: they are %s to %s", name, v.p.Subinterface(0), v.p.Subinterface(southbound.Port(v.ports-1)))
+				return nil, refused("subinterface %q: they are %s to %s", name, v.p.Subinterface(0),
+					v.p.Subinterface(southbound.Port(v.ports-1)))
 			}
-			if l.Value != gnmi.Policy {
+			if l.Value != gnmi.ForwardingPolicy {
 				return nil, refused("subinterface %q: policy %v does not exist", name, l.Value)
 			}
 			applied[name] = true
@@ -61,11 +63,12 @@ func (v srlView) read(config []schema.Leaf) ([]southbound.Rule, error) {
 	}
 	switch {
 	case len(rules) > 0 && kind != "pbr-policy":
-		return nil, refused("policy %q: next-hop is only supported when type is pbr-policy", gnmi.Policy)
+		return nil, refused("policy %q: next-hop is only supported when type is pbr-policy", gnmi.ForwardingPolicy)
 	case len(applied) > 0 && !slices.ContainsFunc(config, isPolicyLeaf):
-		return nil, refused("policy %q does not exist, and is applied", gnmi.Policy)
+		return nil, refused("policy %q does not exist, and is applied", gnmi.ForwardingPolicy)
 	case len(applied) != 0 && len(applied) != v.ports:
-		return nil, unsupported("policy %q is applied to %d of %d ports: this switch applies it to all or to none", gnmi.Policy, len(applied), v.ports)
+		return nil, unsupported("policy %q is applied to %d of %d ports: this switch applies it to all or to none",
+			gnmi.ForwardingPolicy, len(applied), v.ports)
 	}
 	var all []numbered
 	for _, seq := range keys(rules) {

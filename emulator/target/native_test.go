@@ -45,34 +45,62 @@ func TestNativeCodes(t *testing.T) {
 		code          codes.Code
 		says          string
 	}{
-		{"not a pbr-policy", "srl-native", [][2]string{{rule(3), srlRule(3, toRack1, "169.254.0.1")}}, codes.Aborted, "pbr-policy"},
-		{"sequence-id beyond the range", "srl-native", [][2]string{{srlPolicy, `{"type":"pbr-policy","rule":[` + srlRule(129, toRack1, "169.254.0.1") + `]}`}}, codes.Aborted, "0 to 128"},
-		{"group instead of a next hop", "srl-native", [][2]string{{rule(3), `{"action":{"next-hop-group":"p1"}}`}}, codes.NotFound, "next-hop-group"},
-		{"some ports", "srl-native", [][2]string{{srlPolicy, `{"type":"pbr-policy"}`}, {fmt.Sprintf(srlApply, 1), `{"apply-forwarding-policy":"lightloom"}`}}, codes.Unimplemented, "1 of 8 ports"},
-		{"foreign port", "srl-native", [][2]string{{fmt.Sprintf(srlApply, 9), `{"apply-forwarding-policy":"lightloom"}`}}, codes.Aborted, "ethernet-1/9.0"},
-		{"policy that is not there", "srl-native", [][2]string{{fmt.Sprintf(srlApply, 1), `{"apply-forwarding-policy":"other"}`}}, codes.Aborted, "other"},
-		{"second policy", "srl-native", [][2]string{{strings.Replace(srlPolicy, "lightloom", "mine", 1), `{"type":"pbr-policy"}`}}, codes.Unimplemented, "mine"},
-		{"other instance", "srl-native", [][2]string{{strings.Replace(srlPolicy, "default", "red", 1), `{"type":"pbr-policy"}`}}, codes.Unimplemented, "red"},
-		{"static route", "srl-native", [][2]string{{"/network-instance[name=default]/static-routes/route[prefix=10.0.0.0/24]", `{"admin-state":"enable"}`}}, codes.Unimplemented, "policy forwarding only"},
-		{"wide before narrow", "srl-native", [][2]string{{srlPolicy, `{"type":"pbr-policy","rule":[` + srlRule(3, toRack1, "169.254.0.1") + "," +
-			srlRule(4, toRack1+`,"source-ip":{"prefix":"10.0.2.0/24"}`, "169.254.0.2") + `]}`}}, codes.Unimplemented, "more specific"},
-		{"next hop of no port", "srl-native", [][2]string{{srlPolicy, `{"type":"pbr-policy","rule":[` + srlRule(3, toRack1, "192.0.2.1") + `]}`}}, codes.Aborted, "192.0.2.1"},
+		{"not a pbr-policy", "srl-native", [][2]string{{rule(3), srlRule(3, toRack1, "169.254.0.1")}}, codes.Aborted,
+			"pbr-policy"},
+		{"sequence-id beyond the range", "srl-native",
+			[][2]string{{srlPolicy, `{"type":"pbr-policy","rule":[` + srlRule(129, toRack1, "169.254.0.1") + `]}`}},
+			codes.Aborted, "0 to 128"},
+		{"group instead of a next hop", "srl-native", [][2]string{{rule(3), `{"action":{"next-hop-group":"p1"}}`}},
+			codes.NotFound, "next-hop-group"},
+		{"some ports", "srl-native", [][2]string{{srlPolicy, `{"type":"pbr-policy"}`},
+			{fmt.Sprintf(srlApply, 1), `{"apply-forwarding-policy":"lightloom"}`}}, codes.Unimplemented, "1 of 8 ports"},
+		{"foreign port", "srl-native", [][2]string{{fmt.Sprintf(srlApply, 9), `{"apply-forwarding-policy":"lightloom"}`}},
+			codes.Aborted, "ethernet-1/9.0"},
+		{"policy that is not there", "srl-native",
+			[][2]string{{fmt.Sprintf(srlApply, 1), `{"apply-forwarding-policy":"other"}`}}, codes.Aborted, "other"},
+		{"second policy", "srl-native", [][2]string{{strings.Replace(srlPolicy, "lightloom", "mine", 1),
+			`{"type":"pbr-policy"}`}}, codes.Unimplemented, "mine"},
+		{"other instance", "srl-native", [][2]string{{strings.Replace(srlPolicy, "default", "red", 1),
+			`{"type":"pbr-policy"}`}}, codes.Unimplemented, "red"},
+		{"static route", "srl-native", [][2]string{{"/network-instance[name=default]/static-routes/route[prefix=10.0.0.0/24]",
+			`{"admin-state":"enable"}`}}, codes.Unimplemented, "policy forwarding only"},
+		{"wide before narrow", "srl-native", [][2]string{{srlPolicy, `{"type":"pbr-policy","rule":[` +
+			srlRule(3, toRack1, "169.254.0.1") + "," +
+			srlRule(4, toRack1+`,"source-ip":{"prefix":"10.0.2.0/24"}`, "169.254.0.2") + `]}`}}, codes.Unimplemented,
+			"more specific"},
+		{"next hop of no port", "srl-native", [][2]string{{srlPolicy, `{"type":"pbr-policy","rule":[` +
+			srlRule(3, toRack1, "192.0.2.1") + `]}`}}, codes.Aborted, "192.0.2.1"},
 
-		{"rule without its list", "sonic", [][2]string{{aclRule, `{"lightloom|r1":{"PRIORITY":"5","DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"}}`}}, codes.Aborted, "there is no ACL_TABLE"},
-		{"list on some ports", "sonic", [][2]string{{aclTable, `{"lightloom":{"type":"L3","stage":"INGRESS","ports":["Ethernet0"]}}`}}, codes.Unimplemented, "1 of 8"},
-		{"list of another type", "sonic", [][2]string{{aclTable, `{"lightloom":{"type":"MIRROR","stage":"INGRESS","ports":["Ethernet0"]}}`}}, codes.Unimplemented, "MIRROR"},
-		{"list of somebody else", "sonic", [][2]string{{aclTable, `{"EDGE":{"type":"L3","stage":"INGRESS"}}`}}, codes.Unimplemented, "EDGE"},
-		{"field that it cannot do", "sonic", [][2]string{{aclTable, aclPorts}, {aclRule, `{"lightloom|r1":{"PRIORITY":"5","L4_DST_PORT":"22"}}`}}, codes.Unimplemented, "L4_DST_PORT"},
-		{"no priority", "sonic", [][2]string{{aclTable, aclPorts}, {aclRule, `{"lightloom|r1":{"DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"}}`}}, codes.Aborted, "PRIORITY"},
-		{"one priority for wide and narrow", "sonic", [][2]string{{aclTable, aclPorts}, {aclRule, `{"lightloom|r1":{"PRIORITY":"5","DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"},` +
-			`"lightloom|r0":{"PRIORITY":"4","DST_IP":"10.0.1.0/24","DSCP":"3/7","REDIRECT_ACTION":"169.254.0.1"}}`}}, codes.Unimplemented, "more specific"},
+		{"rule without its list", "sonic", [][2]string{{aclRule,
+			`{"lightloom|r1":{"PRIORITY":"5","DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"}}`}}, codes.Aborted,
+			"there is no ACL_TABLE"},
+		{"list on some ports", "sonic", [][2]string{{aclTable,
+			`{"lightloom":{"type":"L3","stage":"INGRESS","ports":["Ethernet0"]}}`}}, codes.Unimplemented, "1 of 8"},
+		{"list of another type", "sonic", [][2]string{{aclTable,
+			`{"lightloom":{"type":"MIRROR","stage":"INGRESS","ports":["Ethernet0"]}}`}}, codes.Unimplemented, "MIRROR"},
+		{"list of somebody else", "sonic", [][2]string{{aclTable, `{"EDGE":{"type":"L3","stage":"INGRESS"}}`}},
+			codes.Unimplemented, "EDGE"},
+		{"field that it cannot do", "sonic", [][2]string{{aclTable, aclPorts},
+			{aclRule, `{"lightloom|r1":{"PRIORITY":"5","L4_DST_PORT":"22"}}`}}, codes.Unimplemented, "L4_DST_PORT"},
+		{"no priority", "sonic", [][2]string{{aclTable, aclPorts},
+			{aclRule, `{"lightloom|r1":{"DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"}}`}}, codes.Aborted, "PRIORITY"},
+		{"one priority for wide and narrow", "sonic",
+			[][2]string{{aclTable, aclPorts}, {aclRule,
+				`{"lightloom|r1":{"PRIORITY":"5","DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"},` +
+					`"lightloom|r0":{"PRIORITY":"4","DST_IP":"10.0.1.0/24","DSCP":"3/7","REDIRECT_ACTION":"169.254.0.1"}}`}},
+			codes.Unimplemented, "more specific"},
 
-		{"ingress beyond the ports", "polatis", [][2]string{{fmt.Sprintf(pairAt, 9), `{"ingress":9,"egress":10}`}}, codes.Aborted, "1 to 8"},
-		{"egress on the ingress side", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":1,"egress":2}`}}, codes.Aborted, "9 to 16"},
-		{"egress twice", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":1,"egress":9}`}, {fmt.Sprintf(pairAt, 2), `{"ingress":2,"egress":9}`}}, codes.Aborted, "held by ingress 1"},
-		{"key and leaf differ", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":2,"egress":9}`}}, codes.InvalidArgument, "ingress"},
+		{"ingress beyond the ports", "polatis", [][2]string{{fmt.Sprintf(pairAt, 9), `{"ingress":9,"egress":10}`}},
+			codes.Aborted, "1 to 8"},
+		{"egress on the ingress side", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":1,"egress":2}`}},
+			codes.Aborted, "9 to 16"},
+		{"egress twice", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":1,"egress":9}`},
+			{fmt.Sprintf(pairAt, 2), `{"ingress":2,"egress":9}`}}, codes.Aborted, "held by ingress 1"},
+		{"key and leaf differ", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":2,"egress":9}`}},
+			codes.InvalidArgument, "ingress"},
 		{"no egress", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":1}`}}, codes.Aborted, "egress"},
-		{"egress as text", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":1,"egress":"9"}`}}, codes.InvalidArgument, "egress"},
+		{"egress as text", "polatis", [][2]string{{fmt.Sprintf(pairAt, 1), `{"ingress":1,"egress":"9"}`}},
+			codes.InvalidArgument, "egress"},
 	} {
 		t.Run(tt.profile+", "+tt.name, func(t *testing.T) {
 			kind := device.Packet
@@ -100,7 +128,8 @@ func TestNativeCodes(t *testing.T) {
 	}
 }
 
-const aclPorts = `{"lightloom":{"type":"L3","stage":"INGRESS","ports":["Ethernet0","Ethernet4","Ethernet8","Ethernet12","Ethernet16","Ethernet20","Ethernet24","Ethernet28"]}}`
+const aclPorts = `{"lightloom":{"type":"L3","stage":"INGRESS","ports":["Ethernet0","Ethernet4","Ethernet8",` +
+	`"Ethernet12","Ethernet16","Ethernet20","Ethernet24","Ethernet28"]}}`
 
 func mustPath(t testing.TB, text string) schema.Path {
 	t.Helper()
@@ -131,8 +160,8 @@ func state(t testing.TB, c gpb.GNMIClient, profile string) string {
 	return b.String()
 }
 
-// TestPairsWait: a Set in Polatis' model answers once light passes; what is listed is lit, and a pair whose mirrors fail
-// is not listed.
+// TestPairsWait: a Set in Polatis' model answers once light passes; what is listed is lit, and a pair whose mirrors
+// fail is not listed.
 func TestPairsWait(t *testing.T) {
 	const dark = 40 * ms
 	r := newRig(t, device.Optical, func(d *device.Config, c *target.Config) {
@@ -195,7 +224,8 @@ func statusOf(err error) codes.Code {
 // TestProfilesOfKinds: a target speaks what its kind of switch speaks, and says so.
 func TestProfilesOfKinds(t *testing.T) {
 	r := newRig(t, device.Packet, nil)
-	if _, err := target.New(target.Config{Door: r.door, Profile: "polatis"}); err == nil || !strings.Contains(err.Error(), "openconfig, srl-native, sonic") {
+	if _, err := target.New(target.Config{Door: r.door, Profile: "polatis"}); err == nil ||
+		!strings.Contains(err.Error(), "openconfig, srl-native, sonic") {
 		t.Errorf("a packet switch as polatis: %v", err)
 	}
 }

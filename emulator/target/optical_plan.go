@@ -82,7 +82,8 @@ func agree(named, rows []naming) error {
 	count := 0
 	for _, r := range rows {
 		if r.on != on[r.ends] {
-			return unsupported("one request names %d→%d both as a port-connection and as a cross-connect, and differently", r.in, r.out)
+			return unsupported("one request names %d→%d both as a port-connection and as a cross-connect, and differently", r.in,
+				r.out)
 		}
 		if r.on {
 			count++
@@ -149,7 +150,8 @@ func (f *opticalFront) checkSwitch(t *tree) error {
 	if t.get(path("optical-switch", "config", "bidirectional")) == true {
 		return unsupported("bidirectional: this switch's circuits are directed")
 	}
-	if mode := t.get(path("optical-switch", "config", "cold-boot-recovery")); mode != nil && mode != f.cfg.Recovery.String() {
+	if mode := t.get(path("optical-switch", "config", "cold-boot-recovery")); mode != nil &&
+		mode != f.cfg.Recovery.String() {
 		return unsupported("cold-boot-recovery %v: this switch does %v", mode, f.cfg.Recovery)
 	}
 	for _, e := range t.net() {

@@ -26,8 +26,9 @@ func (f *opticalFront) portState(t *tree, p southbound.Port, input bool) {
 	t.put(at.With("state", "group"), group)
 	t.put(at.With("state", "index"), uint64(p))
 	t.put(at.With("state", "input-optical-power"), received)
-	f.ports[side][p] = &shownPort{peer: southbound.NoPort, statusAt: at.With("state", "status"), powerAt: at.With("state", "output-optical-power"),
-		peerAt: at.With("state", "connection", "peer"), connectedAt: at.With("state", "connection", "connected")}
+	f.ports[side][p] = &shownPort{peer: southbound.NoPort, statusAt: at.With("state", "status"),
+		powerAt: at.With("state", "output-optical-power"),
+		peerAt:  at.With("state", "connection", "peer"), connectedAt: at.With("state", "connection", "connected")}
 	f.showPort(t, p, southbound.NoPort, input, southbound.Disconnected)
 }
 

@@ -121,7 +121,8 @@ func (v *sonicView) read(t *tree, key string) (ends, bool, error) {
 	in, iok := gnmi.ASideNamed(a)
 	out, ook := gnmi.BSideNamed(b)
 	if !iok || !ook || int32(in) >= v.p.Ports || int32(out) >= v.p.Ports {
-		return ends{}, false, refused("cross-connect %q: sides %q and %q: write 1A to %dA and 1B to %dB", key, a, b, v.p.Ports, v.p.Ports)
+		return ends{}, false, refused("cross-connect %q: sides %q and %q: write 1A to %dA and 1B to %dB", key, a, b,
+			v.p.Ports, v.p.Ports)
 	}
 	if want := gnmi.CrossConnectID(in, out); key != want {
 		return ends{}, false, refused("cross-connect %q: a circuit from %s to %s is the row %q", key, a, b, want)

@@ -33,7 +33,7 @@ func TestTwoViews(t *testing.T) {
 	}
 	readers := []*gnmi.Session{open(profiles[0]), open(profiles[1])}
 	rnd := rand.New(rand.NewPCG(3, 9))
-	twin := map[southbound.Port]southbound.Port{}
+	reference := map[southbound.Port]southbound.Port{}
 	for step := range 40 {
 		c := &southbound.Change{Replace: rnd.IntN(6) == 0}
 		ins, outs := rnd.Perm(8), rnd.Perm(8)
@@ -45,39 +45,39 @@ func TestTwoViews(t *testing.T) {
 		if err := writer.Set(t.Context(), c); err != nil {
 			t.Fatalf("step %d: %v", step, err)
 		}
-		apply(twin, c)
+		apply(reference, c)
 		for i, s := range readers {
 			seen, err := s.Read(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(seen.Connections) != len(twin) {
-				t.Fatalf("step %d: %s says %+v, want %v", step, profiles[i].Name(), seen.Connections, twin)
+			if len(seen.Connections) != len(reference) {
+				t.Fatalf("step %d: %s says %+v, want %v", step, profiles[i].Name(), seen.Connections, reference)
 			}
 			for _, x := range seen.Connections {
-				if out, ok := twin[x.In]; !ok || out != x.Out || x.Status != southbound.Connected {
-					t.Fatalf("step %d: %s says %+v, want %v", step, profiles[i].Name(), seen.Connections, twin)
+				if out, ok := reference[x.In]; !ok || out != x.Out || x.Status != southbound.Connected {
+					t.Fatalf("step %d: %s says %+v, want %v", step, profiles[i].Name(), seen.Connections, reference)
 				}
 			}
 		}
 	}
 }
 
-func apply(twin map[southbound.Port]southbound.Port, c *southbound.Change) {
+func apply(reference map[southbound.Port]southbound.Port, c *southbound.Change) {
 	if c.Replace {
-		clear(twin)
+		clear(reference)
 	}
 	for _, x := range c.Connect {
-		delete(twin, x.In)
-		for in, out := range twin {
+		delete(reference, x.In)
+		for in, out := range reference {
 			if !x.Off && out == x.Out {
-				delete(twin, in)
+				delete(reference, in)
 			}
 		}
 	}
 	for _, x := range c.Connect {
 		if !x.Off {
-			twin[x.In] = x.Out
+			reference[x.In] = x.Out
 		}
 	}
 }
@@ -115,12 +115,14 @@ func TestSONiCCodes(t *testing.T) {
 		{"blocked port", "/CONFIG_DB/localhost/OCS_PORT[key=1A]/config_status", `"force-blocked"`, codes.Unimplemented},
 		{"unknown port", "/CONFIG_DB/localhost/OCS_PORT[key=9A]/label", `"x"`, codes.Aborted},
 	} {
-		u := &gpb.Update{Path: at(tt.path), Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(tt.value)}}}
+		u := &gpb.Update{Path: at(tt.path), Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(
+			tt.value)}}}
 		if _, err := client.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{u}}); status.Code(err) != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
 		seen, err := s.Read(t.Context())
-		if want := []southbound.Connection{{In: 0, Out: 1, Status: southbound.Connected}}; err != nil || !slices.Equal(seen.Connections, want) {
+		if want := []southbound.Connection{{In: 0, Out: 1, Status: southbound.Connected}}; err != nil ||
+			!slices.Equal(seen.Connections, want) {
 			t.Fatalf("%s: afterwards %+v, %v", tt.name, seen.Connections, err)
 		}
 	}
@@ -131,7 +133,8 @@ func TestSONiCCodes(t *testing.T) {
 	if _, err := client.Set(t.Context(), both); status.Code(err) != codes.Unimplemented {
 		t.Errorf("both models in one request: %v", err)
 	}
-	label := &gpb.Update{Path: at("/CONFIG_DB/localhost/OCS_PORT[key=1A]/label"), Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(`"to tor3"`)}}}
+	label := &gpb.Update{Path: at("/CONFIG_DB/localhost/OCS_PORT[key=1A]/label"),
+		Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(`"to tor3"`)}}}
 	if _, err := client.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{label}}); err != nil {
 		t.Error(err)
 	}

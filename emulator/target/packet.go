@@ -20,13 +20,14 @@ type packetFront struct {
 	rules  map[uint32]southbound.Rule     // as configured
 	byDst  map[southbound.RackID][]uint32 // their sequence-ids
 	place  map[southbound.Match]uint32    // where the state of a match stands
-	active bool                           // the policy is applied
+	active bool                           // the forwarding policy is applied
 	base   schema.Path                    // of rules
 	static schema.Path                    // of groups and next hops
 }
 
 func newPacketFront(c device.Config, w wall) *packetFront {
-	return &packetFront{wall: w, name: c.Name, p: gnmi.OpenConfig{Ports: c.Ports, Racks: c.Racks}, base: rulesPath(), static: instance().With("static")}
+	return &packetFront{wall: w, name: c.Name, p: gnmi.OpenConfig{Ports: c.Ports, Racks: c.Racks}, base: rulesPath(),
+		static: instance().With("static")}
 }
 
 func (f *packetFront) model() *schema.Model { return schema.OpenConfig() }
@@ -38,7 +39,7 @@ func instance() schema.Path {
 func policies() schema.Path { return instance().With("policy-forwarding", "policies") }
 
 func rulesPath() schema.Path {
-	return policies().Entry("policy", "policy-id", gnmi.Policy).With("rules")
+	return policies().Entry("policy", "policy-id", gnmi.ForwardingPolicy).With("rules")
 }
 
 func rulePath(seq uint32) schema.Path {
@@ -49,7 +50,8 @@ func bindings() schema.Path { return instance().With("policy-forwarding", "inter
 
 // load implements front. A device that already has rules shows them as the profile writes them.
 func (f *packetFront) load(t *tree, now time.Duration, dev Switch) {
-	f.rules, f.byDst, f.place = map[uint32]southbound.Rule{}, map[southbound.RackID][]uint32{}, map[southbound.Match]uint32{}
+	f.rules, f.byDst, f.place = map[uint32]southbound.Rule{}, map[southbound.RackID][]uint32{},
+		map[southbound.Match]uint32{}
 	f.active = false
 	put := func(leaves []schema.Leaf) {
 		for _, l := range leaves {
@@ -188,13 +190,13 @@ func (f *packetFront) plan(t *tree, touched []schema.Path) (*southbound.Change, 
 	return p.change(), p.done, nil
 }
 
-// inside says whether all edits are of rules, groups and next hops: then what was accepted of names, of the policy and of
-// its ports stands.
+// inside says whether all edits are of rules, groups and next hops: then what was accepted of names, of the forwarding
+// policy and of its ports stands.
 func (f *packetFront) inside(t *tree) bool {
 	return !slices.ContainsFunc(t.edits, func(e edit) bool { return !f.base.Match(e.path) && !f.static.Match(e.path) })
 }
 
-// checkNames finds instances and policies that this switch does not have.
+// checkNames finds instances and forwarding policies that this switch does not have.
 func (f *packetFront) checkNames(t *tree) error {
 	if t.get(instance().With("config", "name")) == nil {
 		return unsupported("network-instance %q: it cannot be deleted", gnmi.Instance)
@@ -205,35 +207,38 @@ func (f *packetFront) checkNames(t *tree) error {
 		}
 	}
 	for _, x := range t.find(policies().With("policy")) {
-		if name := x.path[4].Key("policy-id"); name != gnmi.Policy {
-			return unsupported("policy %q: this switch holds one policy, named %q", name, gnmi.Policy)
+		if name := x.path[4].Key("policy-id"); name != gnmi.ForwardingPolicy {
+			return unsupported("policy %q: this switch holds one policy, named %q", name, gnmi.ForwardingPolicy)
 		}
 	}
-	kind := t.get(policies().Entry("policy", "policy-id", gnmi.Policy).With("config", "type"))
+	kind := t.get(policies().Entry("policy", "policy-id", gnmi.ForwardingPolicy).With("config", "type"))
 	if kind == "VRF_SELECTION_POLICY" {
-		return unsupported("policy %q: this switch has policies of type PBR_POLICY only", gnmi.Policy)
+		return unsupported("policy %q: this switch has policies of type PBR_POLICY only", gnmi.ForwardingPolicy)
 	}
 	return nil
 }
 
-// applies says whether the policy is applied to the ports.
+// applies says whether the forwarding policy is applied to the ports.
 func (f *packetFront) applies(t *tree) (bool, error) {
 	n := int32(0)
 	for _, x := range t.find(bindings().With("interface")) {
 		name := x.path[4].Key("interface-id")
 		if p, ok := gnmi.PortNamed(name); !ok || int32(p) >= f.p.Ports {
-			return false, refused("interface %q: interfaces are %s to %s", name, gnmi.InterfaceName(0), gnmi.InterfaceName(southbound.Port(f.p.Ports-1)))
+			return false, refused("interface %q: interfaces are %s to %s", name, gnmi.InterfaceName(0),
+				gnmi.InterfaceName(southbound.Port(f.p.Ports-1)))
 		}
 		switch policy := t.get(x.path.With("config", "apply-forwarding-policy")); {
 		case policy == nil:
-		case policy != gnmi.Policy || !t.exists(policies().Entry("policy", "policy-id", gnmi.Policy).With("config")):
+		case policy != gnmi.ForwardingPolicy || !t.exists(policies().Entry("policy", "policy-id", gnmi.ForwardingPolicy).
+			With("config")):
 			return false, refused("interface %q: policy %v does not exist", name, policy)
 		default:
 			n++
 		}
 	}
 	if n != 0 && n != f.p.Ports {
-		return false, unsupported("policy %q is applied to %d of %d ports: this switch applies it to all or to none", gnmi.Policy, n, f.p.Ports)
+		return false, unsupported("policy %q is applied to %d of %d ports: this switch applies it to all or to none",
+			gnmi.ForwardingPolicy, n, f.p.Ports)
 	}
 	return n > 0, nil
 }

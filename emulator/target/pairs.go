@@ -155,7 +155,8 @@ func (f *pairFront) checkBusy(next map[southbound.Port]southbound.Port) error {
 	for _, in := range slices.Sorted(maps.Keys(next)) {
 		out := next[in]
 		if other, busy := byOut[out]; busy {
-			return refused("pair %d: egress %d is held by ingress %d: delete that first", in+1, out+1+southbound.Port(f.p.Ports), other+1)
+			return refused("pair %d: egress %d is held by ingress %d: delete that first", in+1, out+1+southbound.Port(f.p.Ports),
+				other+1)
 		}
 		byOut[out] = in
 	}

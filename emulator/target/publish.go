@@ -84,7 +84,8 @@ func (t *Target) Lag() (streams, leaves int) {
 // join adds a subscriber; leave takes it away.
 func (t *Target) join(s *subscriber) error {
 	if len(t.subs) >= t.cfg.MaxSubscribers {
-		return status.Errorf(codes.ResourceExhausted, "%d subscribers already, at most %d are served", len(t.subs), t.cfg.MaxSubscribers)
+		return status.Errorf(codes.ResourceExhausted, "%d subscribers already, at most %d are served", len(t.subs),
+			t.cfg.MaxSubscribers)
 	}
 	t.subs = append(t.subs, s)
 	return nil

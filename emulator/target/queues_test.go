@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/gnmi/probe"
 )
 
-// TestQueuesTold: who asks for a switch's counters hears how full the queues of ports were at which somebody has looked, and
-// of others that it is not known.
+// TestQueuesTold: who asks for a switch's counters hears how full the queues of ports were at which somebody has
+// looked, and of others that it is not known.
 func TestQueuesTold(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -40,7 +40,8 @@ func TestQueuesTold(t *testing.T) {
 					t.Fatal(err)
 				}
 				q := got.Ports[1].Queue
-				if (q == nil) != (tt.want == nil) || q != nil && *q != *tt.want || got.Ports[0].Queue != nil || got.Ports[1].OutOctets != 7 {
+				if (q == nil) != (tt.want == nil) || q != nil && *q != *tt.want || got.Ports[0].Queue != nil ||
+					got.Ports[1].OutOctets != 7 {
 					t.Errorf("ports are %+v, with %+v at port 1; want %+v", got.Ports, q, tt.want)
 				}
 			}

@@ -53,8 +53,8 @@ func (k *ruleKeeper) converge(t *testing.T) {
 	}
 }
 
-// TestRuleReconciliation: whatever befalls a packet switch, what it has in effect becomes what is wanted, through driver
-// and target, in each of the models.
+// TestRuleReconciliation: whatever befalls a packet switch, what it has in effect becomes what is wanted, through
+// driver and target, in each of the models.
 func TestRuleReconciliation(t *testing.T) {
 	cold := func(r device.Recovery) func(*device.Config) { return func(d *device.Config) { d.Recovery = r } }
 	plain := func(*device.Config) {}
@@ -100,17 +100,21 @@ func TestRuleReconciliation(t *testing.T) {
 		{"a group that was rewritten", plain, func(t *testing.T, r *rig, k *ruleKeeper) {
 			k.converge(t)
 			const group = instance + "/static/next-hop-groups/next-hop-group[name=p2-b3]"
-			byHand(t, r, k, &gpb.SetRequest{Replace: []*gpb.Update{upd(t, group, `{"config":{"name":"p2-b3"},"next-hops":{"next-hop":[{"index":"p5","config":{"index":"p5"}}]}}`)}})
+			byHand(t, r, k, &gpb.SetRequest{Replace: []*gpb.Update{upd(t, group,
+				`{"config":{"name":"p2-b3"},"next-hops":{"next-hop":[{"index":"p5","config":{"index":"p5"}}]}}`)}})
 		}, false, only},
 		{"a next hop that was rewritten", plain, func(t *testing.T, r *rig, k *ruleKeeper) {
 			k.converge(t)
-			byHand(t, r, k, &gpb.SetRequest{Update: []*gpb.Update{upd(t, instance+"/static/next-hops/next-hop[index=p2]/config/next-hop", `"169.254.0.6"`)}})
+			byHand(t, r, k, &gpb.SetRequest{Update: []*gpb.Update{upd(t, instance+
+				"/static/next-hops/next-hop[index=p2]/config/next-hop", `"169.254.0.6"`)}})
 		}, false, only},
 		{"applied and denied", plain, fault(device.Fault{Kind: device.Deny, Times: 2}), true, ""},
-		{"accepted and not applied", plain, fault(device.Fault{Kind: device.Lie, Times: 2}), false, "rules have no state beside their configuration: nobody can see it"},
+		{"accepted and not applied", plain, fault(device.Fault{Kind: device.Lie, Times: 2}), false,
+			"rules have no state beside their configuration: nobody can see it"},
 		{"slow", plain, fault(device.Fault{Kind: device.Slow, Delay: 30 * ms, Times: 1}), false, ""},
 	} {
-		for _, p := range []gnmi.Profile{gnmi.OpenConfig{Ports: 8, Racks: 8}, gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true}, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}} {
+		for _, p := range []gnmi.Profile{gnmi.OpenConfig{Ports: 8, Racks: 8},
+			gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true}, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}} {
 			t.Run(tt.name+", "+p.Name(), func(t *testing.T) {
 				if _, ok := p.(gnmi.OpenConfig); !ok && tt.others != "" {
 					t.Skip(tt.others)
@@ -122,7 +126,8 @@ func TestRuleReconciliation(t *testing.T) {
 				cfg := r.config(t)
 				cfg.Profile = p
 				k := &ruleKeeper{s: r.dial(t, cfg), wanted: []southbound.Rule{
-					{Match: match(1, 7), Primary: 2, Backup: 3}, {Match: match(1, southbound.AnyTag), Primary: 0, Backup: 1}, {Match: match(4, southbound.AnyTag), Primary: 1, Backup: southbound.NoPort}}}
+					{Match: match(1, 7), Primary: 2, Backup: 3}, {Match: match(1, southbound.AnyTag), Primary: 0, Backup: 1},
+					{Match: match(4, southbound.AnyTag), Primary: 1, Backup: southbound.NoPort}}}
 				tt.befall(t, r, k)
 				k.converge(t)
 				if tt.says && len(k.said) == 0 {

@@ -67,8 +67,8 @@ func (k *keeper) converge(t *testing.T) {
 	}
 }
 
-// TestReconciliation: whatever befalls a device, what is seen becomes what is wanted, through driver and target, in both
-// models; and the device's own log shows no port lit twice.
+// TestReconciliation: whatever befalls a device, what is seen becomes what is wanted, through driver and target, in
+// both models; and the device's own log shows no port lit twice.
 func TestReconciliation(t *testing.T) {
 	cold := func(r device.Recovery) func(*device.Config, *target.Config) {
 		return func(d *device.Config, c *target.Config) { d.Recovery, c.SONiC = r, true }
@@ -95,7 +95,8 @@ func TestReconciliation(t *testing.T) {
 			k.converge(t)
 			r.stop()
 			r.door.Do(func(now time.Duration, d *device.Device) { // meanwhile somebody else has his way
-				if err := d.Set(now, &southbound.Change{Replace: true, Connect: []southbound.CrossConnect{{In: 5, Out: 1}}}); err != nil {
+				if err := d.Set(now, &southbound.Change{Replace: true,
+					Connect: []southbound.CrossConnect{{In: 5, Out: 1}}}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -103,11 +104,13 @@ func TestReconciliation(t *testing.T) {
 		}, false},
 		{"stale connection", withSONiC, func(t *testing.T, r *rig, k *keeper) {
 			if _, err := r.raw(t).Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{
-				upd(t, connAt("in7", "out7"), conn("in7", "out7")), upd(t, connAt("in0", "out3"), conn("in0", "out3"))}}); err != nil {
+				upd(t, connAt("in7", "out7"), conn("in7", "out7")),
+				upd(t, connAt("in0", "out3"), conn("in0", "out3"))}}); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
-		{"hidden connection", withSONiC, func(t *testing.T, r *rig, k *keeper) { // the device has it, no configuration names it
+		// the device has it, no configuration names it
+		{"hidden connection", withSONiC, func(t *testing.T, r *rig, k *keeper) {
 			k.converge(t)
 			r.door.Do(func(now time.Duration, d *device.Device) {
 				if err := d.Set(now, &southbound.Change{Connect: []southbound.CrossConnect{{In: 6, Out: 6}}}); err != nil {

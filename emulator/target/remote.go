@@ -16,9 +16,9 @@ import (
 )
 
 // Remote is the backend of an optical switch that stands elsewhere, behind another driver: what the target is asked is
-// asked of it, and what it tells becomes the target's state. It knows no more than the driver does: where the switch has
-// no states in between, a circuit is pending from its acceptance until it is listed, and failed if that takes longer
-// than Settle.
+// asked of it, and what it tells becomes the target's state. It knows no more than the driver does: where the switch
+// has no states in between, a circuit is pending from its acceptance until it is listed, and failed if that takes
+// longer than Settle.
 type Remote struct {
 	cfg RemoteConfig
 
@@ -46,11 +46,13 @@ var _ Backend = (*Remote)(nil)
 
 // NewRemote makes a backend. It is down until Run has reached the switch.
 func NewRemote(c RemoteConfig) *Remote {
-	c.Timeout, c.Settle, c.Retry = cmp.Or(c.Timeout, 5*time.Second), cmp.Or(c.Settle, 5*time.Second), cmp.Or(c.Retry, time.Second)
+	c.Timeout, c.Settle, c.Retry = cmp.Or(c.Timeout, 5*time.Second), cmp.Or(c.Settle, 5*time.Second),
+		cmp.Or(c.Retry, time.Second)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Remote{cfg: c, down: true, accepted: map[southbound.Port]southbound.Port{}, status: map[ends]southbound.Status{}, since: map[ends]time.Duration{}}
+	return &Remote{cfg: c, down: true, accepted: map[southbound.Port]southbound.Port{},
+		status: map[ends]southbound.Status{}, since: map[ends]time.Duration{}}
 }
 
 // Do implements Backend.
@@ -228,7 +230,9 @@ func (r *Remote) verify(ctx context.Context) {
 }
 
 func sortedEnds[V any](m map[ends]V) []ends {
-	return slices.SortedFunc(maps.Keys(m), func(a, b ends) int { return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out)) })
+	return slices.SortedFunc(maps.Keys(m), func(a, b ends) int {
+		return cmp.Or(cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
+	})
 }
 
 // elsewhere is the switch while its Remote's lock is held.

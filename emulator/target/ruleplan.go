@@ -111,7 +111,8 @@ func checkOrder(rules []numbered) error {
 				return refused("rule %d matches the same as rule %d", b.seq, a.seq)
 			}
 			if rank(a.Match) >= rank(b.Match) {
-				return unsupported("rule %d is more specific than rule %d and comes after it: give it a smaller sequence-id", b.seq, a.seq)
+				return unsupported("rule %d is more specific than rule %d and comes after it: give it a smaller sequence-id", b.seq,
+					a.seq)
 			}
 		}
 	}

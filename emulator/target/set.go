@@ -27,8 +27,8 @@ type operation struct {
 	replace bool // what is under the path and not in leaves goes
 }
 
-// Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible before the device has
-// accepted all of it, and nothing changes on an error.
+// Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible before the device
+// has accepted all of it, and nothing changes on an error.
 func (t *Target) Set(ctx context.Context, req *gpb.SetRequest) (*gpb.SetResponse, error) {
 	resp, err := t.set(req)
 	if err == nil {
@@ -59,7 +59,8 @@ func (t *Target) settle(ctx context.Context) error {
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return status.Errorf(codes.DeadlineExceeded, "the change is accepted, and after %v the switch has still not made it", t.cfg.Settle)
+			return status.Errorf(codes.DeadlineExceeded, "the change is accepted, and after %v the switch has still not made "+
+				"it", t.cfg.Settle)
 		}
 	}
 }

@@ -27,7 +27,8 @@ import (
 // raw opens a plain gNMI client, for what the driver would never send.
 func (r *rig) raw(t testing.TB) gpb.GNMIClient {
 	t.Helper()
-	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t, pki.Controller, "raw").Client("sw", pki.Switch))))
+	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t, pki.Controller,
+		"raw").Client("sw", pki.Switch))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,8 @@ func pathOf(t testing.TB, s string) *gpb.Path {
 }
 
 func upd(t testing.TB, path, json string) *gpb.Update {
-	return &gpb.Update{Path: pathOf(t, path), Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(json)}}}
+	return &gpb.Update{Path: pathOf(t, path),
+		Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(json)}}}
 }
 
 const (
@@ -60,7 +62,8 @@ const (
 
 // nine is a good rule at a place of its own.
 func nine(dst, group string) string {
-	return fmt.Sprintf(`{"sequence-id":9,"config":{"sequence-id":9},"ipv4":{"config":{"destination-address":%q}},"action":{"config":{"next-hop-group":%q}}}`, dst, group)
+	return fmt.Sprintf(`{"sequence-id":9,"config":{"sequence-id":9},"ipv4":{"config":{"destination-address":%q}},`+
+		`"action":{"config":{"next-hop-group":%q}}}`, dst, group)
 }
 
 func conn(in, out string) string {
@@ -74,7 +77,8 @@ func connAt(in, out string) string {
 
 // TestCodes sends what is wrong and wants its exact code, and nothing changed.
 func TestCodes(t *testing.T) {
-	good := []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0, Backup: 1}}
+	good := []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+		Primary: 0, Backup: 1}}
 	tests := []struct {
 		name string
 		kind device.Kind
@@ -95,13 +99,16 @@ func TestCodes(t *testing.T) {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine+"/config/sequence-id", `"nine"`)}}
 		}, codes.InvalidArgument, "uint32"},
 		{"read-only", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/state/oper-status", `"UP"`)}}
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/state/oper-status",
+				`"UP"`)}}
 		}, codes.InvalidArgument, "read-only"},
 		{"wildcard in an update", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, policy+"/rules/rule[sequence-id=*]", nine("10.0.2.0/24", "p0-b1"))}}
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, policy+"/rules/rule[sequence-id=*]",
+				nine("10.0.2.0/24", "p0-b1"))}}
 		}, codes.InvalidArgument, "name one entry"},
 		{"encoding", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{{Path: pathOf(t, ruleNine), Val: &gpb.TypedValue{Value: &gpb.TypedValue_AsciiVal{AsciiVal: "x"}}}}}
+			return &gpb.SetRequest{Update: []*gpb.Update{{Path: pathOf(t, ruleNine),
+				Val: &gpb.TypedValue{Value: &gpb.TypedValue_AsciiVal{AsciiVal: "x"}}}}}
 		}, codes.Unimplemented, "encoding"},
 		{"union replace", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{UnionReplace: []*gpb.Update{upd(t, ruleNine, nine("10.0.2.0/24", "p0-b1"))}}
@@ -122,17 +129,21 @@ func TestCodes(t *testing.T) {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, nine("10.0.99.0/24", "p0-b1"))}}
 		}, codes.Aborted, "racks are 0 to 7"},
 		{"rule without its key leaf", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, strings.Replace(nine("10.0.2.0/24", "p0-b1"), `"config":{"sequence-id":9},`, "", 1))}}
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine,
+				strings.Replace(nine("10.0.2.0/24", "p0-b1"), `"config":{"sequence-id":9},`, "", 1))}}
 		}, codes.Aborted, "config/sequence-id is missing"},
 		{"key leaf of another rule", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, strings.Replace(nine("10.0.2.0/24", "p0-b1"), `"config":{"sequence-id":9}`, `"config":{"sequence-id":8}`, 1))}}
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine,
+				strings.Replace(nine("10.0.2.0/24", "p0-b1"), `"config":{"sequence-id":9}`, `"config":{"sequence-id":8}`, 1))}}
 		}, codes.InvalidArgument, "config/sequence-id"},
 		{"same match twice", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, nine("10.0.1.0/24", "p0-b1"))}}
 		}, codes.Aborted, "matches the same"},
 		{"more specific after", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			r := strings.Replace(nine("10.0.1.0/24", "p0-b1"), `"ipv4":{"config":{`, `"ipv4":{"config":{"dscp-set":[0,8,16,24,32,40,48,56],`, 1)
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, strings.Replace(ruleNine, "=9", "=4000000", 1), strings.ReplaceAll(r, ":9", ":4000000"))}}
+			r := strings.Replace(nine("10.0.1.0/24", "p0-b1"), `"ipv4":{"config":{`,
+				`"ipv4":{"config":{"dscp-set":[0,8,16,24,32,40,48,56],`, 1)
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, strings.Replace(ruleNine, "=9", "=4000000", 1),
+				strings.ReplaceAll(r, ":9", ":4000000"))}}
 		}, codes.Unimplemented, "smaller sequence-id"},
 		{"dscp of half a tag", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			r := strings.Replace(nine("10.0.2.0/24", "p0-b1"), `"ipv4":{"config":{`, `"ipv4":{"config":{"dscp-set":[0,8],`, 1)
@@ -142,7 +153,8 @@ func TestCodes(t *testing.T) {
 			return &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, instance+"/static/next-hop-groups/next-hop-group[name=p0-b1]")}}
 		}, codes.Aborted, "p0-b1"},
 		{"policy off one port", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, instance+"/policy-forwarding/interfaces/interface[interface-id=Ethernet3]")}}
+			return &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, instance+
+				"/policy-forwarding/interfaces/interface[interface-id=Ethernet3]")}}
 		}, codes.Unimplemented, "7 of 8 ports"},
 		{"policy that is applied is deleted", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, policy)}}
@@ -162,7 +174,8 @@ func TestCodes(t *testing.T) {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, connAt("in0", "out2"), conn("in0", "out2"))}}
 		}, codes.Aborted, `held by "in0-out1"`},
 		{"half a connection", device.Optical, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/connections/port-connection[name=x]", `{"config":{"name":"x","input-port-name":"in3"}}`)}}
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/connections/port-connection[name=x]",
+				`{"config":{"name":"x","input-port-name":"in3"}}`)}}
 		}, codes.Aborted, "needs both"},
 		{"no such port", device.Optical, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, connAt("in3", "out8"), conn("in3", "out8"))}}
@@ -171,7 +184,8 @@ func TestCodes(t *testing.T) {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/optical-switch/config/bidirectional", `true`)}}
 		}, codes.Unimplemented, "directed"},
 		{"disabled port", device.Optical, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/components/component[name=in0]/ocp-ocs-port/config/enabled", `false`)}}
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/components/component[name=in0]/ocp-ocs-port/config/enabled",
+				`false`)}}
 		}, codes.Unimplemented, "disabled"},
 	}
 	rigs := map[device.Kind]*rig{}
@@ -204,7 +218,8 @@ func TestCodes(t *testing.T) {
 // dump returns the whole configuration as text.
 func (r *rig) dump(t testing.TB, c gpb.GNMIClient) string {
 	t.Helper()
-	resp, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG, Encoding: gpb.Encoding_JSON_IETF})
+	resp, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG,
+		Encoding: gpb.Encoding_JSON_IETF})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +252,8 @@ func TestOrder(t *testing.T) {
 	if fmt.Sprint(ops) != "[DELETE DELETE REPLACE UPDATE]" {
 		t.Errorf("operations %v", ops)
 	}
-	if got := r.dump(t, c); strings.Contains(got, "in0-out1") || !strings.Contains(got, "in0-out3") || !strings.Contains(got, "in2-out1") {
+	if got := r.dump(t, c); strings.Contains(got, "in0-out1") || !strings.Contains(got, "in0-out3") ||
+		!strings.Contains(got, "in2-out1") {
 		t.Errorf("configuration %s", got)
 	}
 	set(&gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, "/connections/port-connection[name=*]")}})
@@ -246,7 +262,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestPolicyApplied: rules take effect while the policy is applied to the ports.
+// TestPolicyApplied: rules take effect while the forwarding policy is applied to the ports.
 func TestPolicyApplied(t *testing.T) {
 	r := newRig(t, device.Packet, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
 	s := r.dial(t, r.config(t))
@@ -259,7 +275,8 @@ func TestPolicyApplied(t *testing.T) {
 		t.Fatalf("leaves by %d", out())
 	}
 	c := r.raw(t)
-	if _, err := c.Set(t.Context(), &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, instance+"/policy-forwarding/interfaces/interface[interface-id=*]")}}); err != nil {
+	if _, err := c.Set(t.Context(), &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, instance+
+		"/policy-forwarding/interfaces/interface[interface-id=*]")}}); err != nil {
 		t.Fatal(err)
 	}
 	if out() != southbound.NoPort {
@@ -288,7 +305,8 @@ func TestPolicyApplied(t *testing.T) {
 func TestPriorityMoves(t *testing.T) {
 	r := newRig(t, device.Packet, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
 	s := r.dial(t, r.config(t))
-	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0, Backup: 1}
+	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0,
+		Backup: 1}
 	if err := s.Set(t.Context(), &southbound.Change{Rules: []southbound.Rule{rule}}); err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +345,8 @@ func TestElectionIDsPersist(t *testing.T) {
 	for _, tt := range []struct {
 		high, low uint64
 		code      codes.Code
-	}{{6, 9, codes.PermissionDenied}, {7, 2, codes.PermissionDenied}, {7, 3, codes.OK}, {8, 0, codes.OK}, {7, 3, codes.PermissionDenied}} {
+	}{{6, 9, codes.PermissionDenied}, {7, 2, codes.PermissionDenied}, {7, 3, codes.OK}, {8, 0, codes.OK},
+		{7, 3, codes.PermissionDenied}} {
 		if _, err := second.Set(t.Context(), elected(tt.high, tt.low)); status.Code(err) != tt.code {
 			t.Errorf("id %d.%d: %v, want %v", tt.high, tt.low, err, tt.code)
 		}
@@ -437,7 +456,8 @@ func TestPicksUp(t *testing.T) {
 		r := newRig(t, kind, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
 		c := &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}
 		if kind == device.Packet {
-			c = &southbound.Change{Rules: []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: 7, Src: 2}, Primary: 2, Backup: 3}}}
+			c = &southbound.Change{Rules: []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: 7, Src: 2}, Primary: 2,
+				Backup: 3}}}
 		}
 		if err := r.dial(t, r.config(t)).Set(t.Context(), c); err != nil {
 			t.Fatal(err)
@@ -448,7 +468,8 @@ func TestPicksUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer fresh.Close()
-		resp, err := fresh.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG, Encoding: gpb.Encoding_JSON_IETF})
+		resp, err := fresh.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG,
+			Encoding: gpb.Encoding_JSON_IETF})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -478,7 +499,8 @@ func TestTargetComesBack(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("the watch ended without an error")
 	}
-	if err := s.Set(t.Context(), &southbound.Change{Rules: rules[3:5]}); err == nil || errors.Is(err, southbound.ErrRefused) {
+	if err := s.Set(t.Context(), &southbound.Change{Rules: rules[3:5]}); err == nil ||
+		errors.Is(err, southbound.ErrRefused) {
 		t.Errorf("nobody is there: %v", err)
 	}
 	r.serve(t)
@@ -506,7 +528,8 @@ func TestResultPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p, want := range map[*gpb.Path]string{resp.GetPrefix(): "/connections", resp.GetResponse()[0].GetPath(): "/port-connection[name=in0-out1]"} {
+	for p, want := range map[*gpb.Path]string{resp.GetPrefix(): "/connections",
+		resp.GetResponse()[0].GetPath(): "/port-connection[name=in0-out1]"} {
 		if got, err := schema.FromProto(nil, p); err != nil || got.String() != want {
 			t.Errorf("%v, %v; want %s", got, err, want)
 		}

@@ -311,7 +311,8 @@ func (s *stream) listen(recv func() (*gpb.SubscribeRequest, error)) error {
 		case err != nil:
 			return err
 		case req.GetPoll() == nil || mode != gpb.SubscriptionList_POLL:
-			return status.Error(codes.InvalidArgument, "after its subscription list a client may send polls only, and only in mode POLL")
+			return status.Error(codes.InvalidArgument, "after its subscription list a client may send polls only, and only in "+
+				"mode POLL")
 		}
 		s.t.mu.Lock()
 		s.t.catchUp()

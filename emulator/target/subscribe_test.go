@@ -34,7 +34,8 @@ func open(t *testing.T, c gpb.GNMIClient, list *gpb.SubscriptionList) gpb.GNMI_S
 	return s
 }
 
-func list(t *testing.T, mode gpb.SubscriptionList_Mode, sub gpb.SubscriptionMode, paths ...string) *gpb.SubscriptionList {
+func list(t *testing.T, mode gpb.SubscriptionList_Mode, sub gpb.SubscriptionMode,
+	paths ...string) *gpb.SubscriptionList {
 	l := &gpb.SubscriptionList{Mode: mode, Encoding: gpb.Encoding_JSON_IETF}
 	for _, p := range paths {
 		l.Subscription = append(l.Subscription, &gpb.Subscription{Path: pathOf(t, p), Mode: sub})
@@ -74,7 +75,8 @@ const oper = "/interfaces/interface[name=Ethernet%d]/state/oper-status"
 
 func TestOnce(t *testing.T) {
 	r := newRig(t, device.Packet, nil)
-	s := open(t, r.raw(t), list(t, gpb.SubscriptionList_ONCE, 0, fmt.Sprintf(oper, 2), "/interfaces/interface[name=*]/state/admin-status"))
+	s := open(t, r.raw(t), list(t, gpb.SubscriptionList_ONCE, 0, fmt.Sprintf(oper, 2),
+		"/interfaces/interface[name=*]/state/admin-status"))
 	if got, want := recv(t, s), []string{fmt.Sprintf(oper, 2) + `="UP"`}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -142,7 +144,8 @@ func TestOnChange(t *testing.T) {
 	r := newRig(t, device.Optical, nil)
 	c := r.raw(t)
 	const at = "/connections/port-connection[name=in0-out1]"
-	s := open(t, c, list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE, "/connections/port-connection[name=*]/state/status", "/connections/port-connection[name=*]/config"))
+	s := open(t, c, list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE,
+		"/connections/port-connection[name=*]/state/status", "/connections/port-connection[name=*]/config"))
 	if got := recv(t, s); got[0] != "sync" {
 		t.Fatalf("got %v, want sync", got)
 	}
@@ -158,7 +161,8 @@ func TestOnChange(t *testing.T) {
 			t.Errorf("got %v, want %s", got, want)
 		}
 	}
-	late := list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_TARGET_DEFINED, "/connections/port-connection[name=*]/state/status")
+	late := list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_TARGET_DEFINED,
+		"/connections/port-connection[name=*]/state/status")
 	late.UpdatesOnly = true
 	l := open(t, c, late)
 	if got := recv(t, l); got[0] != "sync" {
@@ -312,15 +316,22 @@ func TestGet(t *testing.T) {
 		code codes.Code
 	}{
 		{name: "leaf", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, fmt.Sprintf(oper, 3))}}, want: []string{`"UP"`}},
-		{name: "config only", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, policy+"/config")}, Type: gpb.GetRequest_CONFIG}, want: []string{`{"policy-id":"lightloom","type":"PBR_POLICY"}`}},
-		{name: "state of config", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, policy+"/config")}, Type: gpb.GetRequest_STATE}},
-		{name: "depth", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, policy)}, Type: gpb.GetRequest_CONFIG, Extension: depth(2)},
+		{name: "config only", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, policy+"/config")},
+			Type: gpb.GetRequest_CONFIG}, want: []string{`{"policy-id":"lightloom","type":"PBR_POLICY"}`}},
+		{name: "state of config", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, policy+"/config")},
+			Type: gpb.GetRequest_STATE}},
+		{name: "depth", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, policy)}, Type: gpb.GetRequest_CONFIG,
+			Extension: depth(2)},
 			want: []string{`{"config":{"policy-id":"lightloom","type":"PBR_POLICY"},"policy-id":"lightloom"}`}},
-		{name: "wildcard", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/interfaces/interface[name=*]/state/oper-status")}}, want: slices.Repeat([]string{`"UP"`}, 8)},
-		{name: "nothing there", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, fmt.Sprintf(oper, 9))}}, code: codes.NotFound},
+		{name: "wildcard", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t,
+			"/interfaces/interface[name=*]/state/oper-status")}}, want: slices.Repeat([]string{`"UP"`}, 8)},
+		{name: "nothing there", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, fmt.Sprintf(oper, 9))}},
+			code: codes.NotFound},
 		{name: "unknown", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/acl")}}, code: codes.NotFound},
-		{name: "encoding", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/")}, Encoding: gpb.Encoding_BYTES}, code: codes.Unimplemented},
-		{name: "model", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/")}, UseModels: []*gpb.ModelData{{Name: "openconfig-acl"}}}, code: codes.Unimplemented},
+		{name: "encoding", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/")}, Encoding: gpb.Encoding_BYTES},
+			code: codes.Unimplemented},
+		{name: "model", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/")},
+			UseModels: []*gpb.ModelData{{Name: "openconfig-acl"}}}, code: codes.Unimplemented},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -343,7 +354,8 @@ func TestGet(t *testing.T) {
 			}
 		})
 	}
-	resp, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, policy+"/rules")}, Type: gpb.GetRequest_STATE, Encoding: gpb.Encoding_PROTO})
+	resp, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, policy+"/rules")},
+		Type: gpb.GetRequest_STATE, Encoding: gpb.Encoding_PROTO})
 	if err != nil || len(resp.GetNotification()[0].GetUpdate()) != 3 {
 		t.Errorf("PROTO: %v, %v; want three leaves", resp, err)
 	}
@@ -353,8 +365,8 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// FuzzSet throws requests at a target that has something configured: it must answer, and its configuration must stay one
-// that it takes itself.
+// FuzzSet throws requests at a target that has something configured: it must answer, and its configuration must stay
+// one that it takes itself.
 func FuzzSet(f *testing.F) {
 	f.Add(ruleNine, []byte(nine("10.0.2.0/24", "p0-b1")), uint8(0))
 	f.Add(policy, []byte(`{"config":{"policy-id":"lightloom","type":"PBR_POLICY"}}`), uint8(1))
@@ -365,7 +377,8 @@ func FuzzSet(f *testing.F) {
 	f.Add("/CONFIG_DB/localhost/OCS_CROSS_CONNECT[key=1A-2B]", []byte(`{"a_side":"1A","b_side":"2B"}`), uint8(0))
 	f.Add(srlPolicy, []byte(`{"type":"pbr-policy","rule":[`+srlRule(3, toRack1, "169.254.0.1")+`]}`), uint8(1))
 	f.Add("/CONFIG_DB/localhost/ACL_TABLE", []byte(aclPorts), uint8(1))
-	f.Add("/CONFIG_DB/localhost/ACL_RULE[key=lightloom|r1]", []byte(`{"PRIORITY":"5","DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"}`), uint8(0))
+	f.Add("/CONFIG_DB/localhost/ACL_RULE[key=lightloom|r1]",
+		[]byte(`{"PRIORITY":"5","DST_IP":"10.0.1.0/24","REDIRECT_ACTION":"169.254.0.1"}`), uint8(0))
 	f.Add("/cross-connects/pair[ingress=3]", []byte(`{"ingress":3,"egress":12}`), uint8(0))
 	type served struct {
 		target *target.Target
@@ -407,14 +420,16 @@ func FuzzSet(f *testing.F) {
 			if code := status.Code(err); code == codes.Unknown || code == codes.DeadlineExceeded {
 				t.Fatalf("an error without a code, or no end: %v", err)
 			}
-			resp, err := s.target.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG, Encoding: gpb.Encoding_JSON_IETF})
+			resp, err := s.target.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG,
+				Encoding: gpb.Encoding_JSON_IETF})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(resp.GetNotification()[0].GetUpdate()) == 0 {
 				continue // it has none
 			}
-			whole := &gpb.SetRequest{Replace: []*gpb.Update{{Path: &gpb.Path{}, Val: resp.GetNotification()[0].GetUpdate()[0].GetVal()}}}
+			whole := &gpb.SetRequest{Replace: []*gpb.Update{{Path: &gpb.Path{},
+				Val: resp.GetNotification()[0].GetUpdate()[0].GetVal()}}}
 			if _, err := s.target.Set(t.Context(), whole); err != nil {
 				t.Fatalf("its own configuration is refused: %v", err)
 			}

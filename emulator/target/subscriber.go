@@ -65,7 +65,8 @@ func (s *subscriber) push(n notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if size := n.size(); s.leaves+size > s.limit {
-		s.fail(status.Errorf(codes.ResourceExhausted, "the subscriber is %d leaves behind, at most %d are kept", s.leaves+size, s.limit))
+		s.fail(status.Errorf(codes.ResourceExhausted, "the subscriber is %d leaves behind, at most %d are kept", s.leaves+
+			size, s.limit))
 		return
 	}
 	s.put(n)

@@ -45,6 +45,8 @@ type Config struct {
 	MaxSubscribers int // streams at a time; 0 means 64
 	MaxQueue       int // leaves that a subscriber may lag behind before it is cut; 0 means 65,536
 
+	Keepalive time.Duration // of an idle connection, and half of it for an answer; 0 means 10 s, the least is 1 s
+
 	// Neighbors tells who is heard by LLDP; nil: nobody listens. It is called under the target's lock.
 	Neighbors func() []lldp.Heard
 	// Counts tells what has passed the ports of a packet switch, by port; nil: nobody counts. It is called likewise.
@@ -57,6 +59,7 @@ const (
 	defaultMaxBytes       = 16 << 20
 	defaultMaxSubscribers = 64
 	defaultMaxQueue       = 1 << 16
+	defaultKeepalive      = 10 * time.Second
 )
 
 // Target serves gNMI for one device. Make one with New, run it with Serve.
@@ -93,6 +96,9 @@ func New(cfg Config) (*Target, error) {
 	if cfg.Settle == 0 {
 		cfg.Settle = 5 * time.Second
 	}
+	if cfg.Keepalive == 0 {
+		cfg.Keepalive = defaultKeepalive
+	}
 	if cfg.SONiC {
 		cfg.Profile = "sonic-ocs"
 	}
@@ -103,7 +109,8 @@ func New(cfg Config) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make target: %w", err)
 	}
-	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}, door: cfg.Remote, news: make(chan struct{})}
+	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}, door: cfg.Remote,
+		news: make(chan struct{})}
 	if t.door == nil {
 		t.door = emulated{cfg.Door}
 	}
@@ -175,7 +182,7 @@ func (t *Target) options(l net.Listener) ([]grpc.ServerOption, error) {
 		grpc.StaticConnWindowSize(gnmi.ConnWindow),
 		// Goroutines whose stacks have grown already; while all of them serve streams, others are made as ever.
 		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: t.cfg.Keepalive, Timeout: t.cfg.Keepalive / 2}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 	}
 	if t.cfg.TLS != nil {

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// tree holds the leaves of one target, configuration and state, list entries found by their keys. Every change of a leaf
-// is kept until it is committed, told, or undone.
+// tree holds the leaves of one target, configuration and state, list entries found by their keys. Every change of a
+// leaf is kept until it is committed, told, or undone.
 type tree struct {
 	model *schema.Model
 	root  *node
@@ -88,8 +88,8 @@ func (t *tree) take() []edit {
 	return out
 }
 
-// net returns the edits since the last take, one a leaf at most, without those that cancelled out, in the order in which
-// leaves were first touched.
+// net returns the edits since the last take, one a leaf at most, without those that cancelled out, in the order in
+// which leaves were first touched.
 func (t *tree) net() []edit {
 	if len(t.edits) <= fewEdits {
 		return withoutNothing(t.netOfFew())
@@ -210,7 +210,9 @@ func (t *tree) find(pattern schema.Path) []found {
 
 // full says whether an element names one entry.
 func full(e schema.Elem, n *schema.Node) bool {
-	return n != nil && len(e.Keys) == len(n.Keys) && !slices.ContainsFunc(e.Keys, func(k schema.Key) bool { return k.Value == schema.Any })
+	return n != nil && len(e.Keys) == len(n.Keys) && !slices.ContainsFunc(e.Keys, func(k schema.Key) bool {
+		return k.Value == schema.Any
+	})
 }
 
 func join(p schema.Path, e schema.Elem) schema.Path {

@@ -2,11 +2,11 @@ package maxmin
 
 import "math"
 
-// Where circuits carry everything, a class is by itself on all of its links: its level is what the least of them has for
-// each flow, and nobody else has to be asked.
+// Where circuits carry everything, a class is by itself on all of its links: its level is what the least of them has
+// for each flow, and nobody else has to be asked.
 
-// apart says whether whoever was brought up to date is by itself, on links that nobody else is on, and whoever has left,
-// left nobody behind.
+// apart says whether whoever was brought up to date is by itself, on links that nobody else is on, and whoever has
+// left, left nobody behind.
 func (s *Levels) apart() bool {
 	seats := 0
 	for _, i := range s.pending {

@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// circuits is the same changes twice: to levels as they are, and to levels in which two more classes that share a link are
-// changed each time, so that nobody is ever apart.
+// circuits is the same changes twice: to levels as they are, and to levels in which two more classes that share a link
+// are changed each time, so that nobody is ever apart.
 type circuits struct {
 	n        int
 	flows    map[int32]int32
@@ -83,7 +83,8 @@ func (c *circuits) solve() (apart bool, err error) {
 	return c.one.work > seen && !slices.ContainsFunc(c.one.queue, shared), nil
 }
 
-// TestApart holds classes that are by themselves against the same among others: to the last digit, and in the same order.
+// TestApart holds classes that are by themselves against the same among others: to the last digit, and in the same
+// order.
 func TestApart(t *testing.T) {
 	quick, slow := 0, 0
 	for seed := range uint64(2000) {

@@ -2,7 +2,8 @@ package maxmin
 
 import "lightloom/pathmap"
 
-// asks is what classes are to be once they are brought up to date: the last word on each counts, in the order of the first.
+// asks is what classes are to be once they are brought up to date: the last word on each counts, in the order of the
+// first.
 type asks struct {
 	all   []ask
 	links []pathmap.LinkID

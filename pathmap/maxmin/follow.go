@@ -7,10 +7,11 @@ import (
 )
 
 // Follow takes levels that somebody else has found instead of solving for them: level[l], in bits a second, is the rate
-// of the flows that a link holds back, and a flow is held back by that of its links whose level is lowest. It tells moved
-// as Solve does, returns the links whose level is another, borrowed, and whether no link is given more than its capacity
-// and a part slack of it. It panics where CanFollow is false, and one instance either solves or follows.
-func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64, moved func(class, from, to int32)) ([]pathmap.LinkID, bool) {
+// of the flows that a link holds back, and a flow is held back by that of its links whose level is lowest. It tells
+// moved as Solve does, returns the links whose level is another, borrowed, and whether no link is given more than its
+// capacity and a part slack of it. It panics where CanFollow is false, and one instance either solves or follows.
+func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64,
+	moved func(class, from, to int32)) ([]pathmap.LinkID, bool) {
 	p := s.pairs
 	first := p.given == nil
 	if first {
@@ -34,8 +35,8 @@ func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64, moved func
 	return p.changed, fits
 }
 
-// CanFollow says whether Follow may be called: no class had more than two links, there are no more than about a thousand
-// links, and their capacities are whole numbers not too far apart.
+// CanFollow says whether Follow may be called: no class had more than two links, there are no more than about a
+// thousand links, and their capacities are whole numbers not too far apart.
 func (s *Levels) CanFollow() bool { return s.pairs != nil }
 
 // coarsen makes levels whole bits a second, as they are told. Nobody has had anything yet.
@@ -67,8 +68,8 @@ func (s *pairs) listen(level []pathmap.BitsPerSecond) {
 	}
 }
 
-// lean gives the flows of a link the bottleneck and the rate that they have now. Where both of their links have one level,
-// they keep their bottleneck.
+// lean gives the flows of a link the bottleneck and the rate that they have now. Where both of their links have one
+// level, they keep their bottleneck.
 func (s *pairs) lean(l int32, moved func(class, from, to int32)) {
 	own, x := s.of(s.own, l), &s.links[l]
 	row := s.flows[int(l)*s.n : (int(l)+1)*s.n]

@@ -60,8 +60,10 @@ func NewLevels(capacity []float64) *Levels {
 // newLevels is NewLevels for classes of any number of links.
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
-	s := &Levels{capacity: capacity, keep: math.Inf(1), on: make([][]seat, n), level: make([]float64, n), reached: make([]uint32, n),
-		full: make([]uint32, n), was: make([]float64, n), left: make([]float64, n), open: make([]int64, n), total: make([]int64, n)}
+	s := &Levels{capacity: capacity, keep: math.Inf(1), on: make([][]seat, n), level: make([]float64, n),
+		reached: make([]uint32, n),
+		full:    make([]uint32, n), was: make([]float64, n), left: make([]float64, n), open: make([]int64, n),
+		total: make([]int64, n)}
 	for l := range s.level {
 		s.level[l] = math.Inf(1)
 	}
@@ -79,8 +81,8 @@ func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	s.asks.add(class, links, flows)
 }
 
-// Foresee reads what Set and Solve will look at of a class, and returns whatever is there. Nothing hangs on it: who knows of
-// several that will change can have all of them come from memory at once.
+// Foresee reads what Set and Solve will look at of a class, and returns whatever is there. Nothing hangs on it: who
+// knows of several that will change can have all of them come from memory at once.
 func (s *Levels) Foresee(class int32) int32 {
 	if int(class) >= len(s.classes) || int(class) >= len(s.asks.of) {
 		return 0
@@ -121,8 +123,8 @@ func (s *Levels) Level(l pathmap.LinkID) float64 {
 	return s.level[l]
 }
 
-// Whole returns that rate rounded down to whole bits a second, false where nobody is held back. Where CanFollow is true, no
-// link is given more than its capacity then, not even a bit.
+// Whole returns that rate rounded down to whole bits a second, false where nobody is held back. Where CanFollow is
+// true, no link is given more than its capacity then, not even a bit.
 func (s *Levels) Whole(l pathmap.LinkID) (pathmap.BitsPerSecond, bool) {
 	if s.pairs != nil {
 		return s.pairs.whole(l)

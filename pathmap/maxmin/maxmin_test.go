@@ -23,16 +23,19 @@ func TestSolve(t *testing.T) {
 		{"nothing", nil, nil, nil},
 		{"one link shared by three flows", []float64{9}, []Class{{links(0), 1, 0}, {links(0), 2, 0}}, []float64{3, 3}},
 		// link 0: 10/2 = 5 each; link 1: 20 − 5 = 15 for the other
-		{"the line of the textbook", []float64{10, 20}, []Class{{links(0, 1), 1, 0}, {links(0), 1, 0}, {links(1), 1, 0}}, []float64{5, 5, 15}},
+		{"the line of the textbook", []float64{10, 20}, []Class{{links(0, 1), 1, 0}, {links(0), 1, 0}, {links(1), 1, 0}},
+			[]float64{5, 5, 15}},
 		{"a bound frees capacity for others", []float64{10}, []Class{{links(0), 1, 2}, {links(0), 1, 0}}, []float64{2, 8}},
 		{"a bound that does not bind", []float64{10}, []Class{{links(0), 1, 7}, {links(0), 1, 0}}, []float64{5, 5}},
-		{"a dead link", []float64{0, -1, 6}, []Class{{links(0, 2), 1, 0}, {links(1), 1, 0}, {links(2), 2, 0}}, []float64{0, 0, 3}},
+		{"a dead link", []float64{0, -1, 6}, []Class{{links(0, 2), 1, 0}, {links(1), 1, 0}, {links(2), 2, 0}},
+			[]float64{0, 0, 3}},
 		{"no links", []float64{1}, []Class{{nil, 1, 0}, {nil, 1, 4}}, []float64{inf, 4}},
 		{"no flows", []float64{6}, []Class{{links(0), 0, 0}, {links(0), 2, 0}, {links(0), -3, 0}}, []float64{0, 3, 0}},
 		{"a link used twice", []float64{6}, []Class{{links(0, 0), 1, 0}, {links(0), 1, 0}}, []float64{2, 2}},
 		{"half a flow", []float64{6}, []Class{{links(0), 0.5, 0}, {links(0), 1, 0}}, []float64{4, 4}},
 		// what is left of the sum of flows, 10²⁰ + 1 − 10²⁰, would be 0 in doubles
-		{"flows of very different weight", []float64{8, 1e20}, []Class{{links(0, 1), 1, 0}, {links(1), 1e20, 0.5}}, []float64{8, 0.5}},
+		{"flows of very different weight", []float64{8, 1e20}, []Class{{links(0, 1), 1, 0}, {links(1), 1e20, 0.5}},
+			[]float64{8, 0.5}},
 		{"a link without bound", []float64{inf, 4}, []Class{{links(0), 1, 3}, {links(0, 1), 1, 0}}, []float64{3, 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,15 +77,15 @@ func random(r *rand.Rand) ([]float64, []Class) {
 	return capacity, classes
 }
 
-// TestRandom compares with the twin and checks what max-min fairness is: every link holds, and every class has its
-// bound, or a full link on which no flow has more.
+// TestRandom compares with the reference implementation and checks what max-min fairness is: every link holds, and
+// every class has its bound, or a full link on which no flow has more.
 func TestRandom(t *testing.T) {
 	var s Solver // one for all: its memory must not matter
 	for seed := range uint64(5000) {
 		capacity, classes := random(rand.New(rand.NewPCG(seed, 5)))
 		rate := make([]float64, len(classes))
 		s.Solve(capacity, classes, rate)
-		for i, want := range twin(capacity, classes) {
+		for i, want := range reference(capacity, classes) {
 			if math.Abs(rate[i]-want) > 1e-9*want+1e-3 {
 				t.Fatalf("seed %d: class %d gets %g, want %g", seed, i, rate[i], want)
 			}
@@ -143,7 +146,8 @@ func leafspine(r *rand.Rand, n int) ([]float64, []Class) {
 	for i := range classes {
 		a, b, spine := r.IntN(64), r.IntN(64), r.IntN(4)
 		up, down := 128+a/4*4+spine, 192+b/4*4+spine
-		classes[i] = Class{Links: links(pathmap.LinkID(2*a), pathmap.LinkID(up), pathmap.LinkID(down), pathmap.LinkID(2*b+1)), Flows: float64(1 + r.IntN(8))}
+		classes[i] = Class{Links: links(pathmap.LinkID(2*a), pathmap.LinkID(up), pathmap.LinkID(down), pathmap.LinkID(2*b+1)),
+			Flows: float64(1 + r.IntN(8))}
 		if r.IntN(4) == 0 {
 			classes[i].Max = 1e9 * r.Float64() / 100
 		}

@@ -148,7 +148,8 @@ func (c *crowd) follows(told []pathmap.BitsPerSecond) error {
 	for i, k := range c.classes {
 		neck, ok := c.neck[int32(i)]
 		if ok != (k.Flows > 0) || ok && c.levels.Neck(int32(i)) != neck {
-			return fmt.Errorf("class %d of %v flows has bottleneck %v, told was %d, %v", i, k.Flows, c.levels.Neck(int32(i)), neck, ok)
+			return fmt.Errorf("class %d of %v flows has bottleneck %v, told was %d, %v", i, k.Flows, c.levels.Neck(int32(i)),
+				neck, ok)
 		}
 		if !ok {
 			continue

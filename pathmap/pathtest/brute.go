@@ -1,5 +1,5 @@
-// Package pathtest is the slow, obviously right twin of pathmap's search: it lists every loopless path and sorts them.
-// Tests compare the two. It serves graphs of a few nodes only, and nothing but tests.
+// Package pathtest is the slow, obviously right reference implementation of pathmap's search: it lists every loopless
+// path and sorts them. Tests compare the two. It serves graphs of a few nodes only, and nothing but tests.
 package pathtest
 
 import (
@@ -130,4 +130,19 @@ func splitmix(z uint64) uint64 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
 	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
 	return z ^ (z >> 31)
+}
+
+// All returns every path of a map, by pair.
+func All(m *pathmap.Map) [][][]pathmap.LinkID {
+	var pairs [][][]pathmap.LinkID
+	for s := range m.Ends() {
+		for d := range m.Ends() {
+			var paths [][]pathmap.LinkID
+			for i := range m.Paths(s, d) {
+				paths = append(paths, m.AppendPath([]pathmap.LinkID{}, s, d, i))
+			}
+			pairs = append(pairs, paths)
+		}
+	}
+	return pairs
 }

@@ -38,7 +38,8 @@ func (s Spec) Check() error {
 		key      string
 		value    int
 		min, max int
-	}{{racks, s.Racks, 1, MaxRacks}, {"hosts", s.Hosts, 1, MaxHosts}, {"spines", s.Spines, 1, MaxSpines}, {"slots", s.Slots, 1, MaxSlots}} {
+	}{{racks, s.Racks, 1, MaxRacks}, {"hosts", s.Hosts, 1, MaxHosts}, {"spines", s.Spines, 1, MaxSpines},
+		{"slots", s.Slots, 1, MaxSlots}} {
 		if c.value < c.min || c.value > c.max {
 			return wrong(c.key, "%d is out of range: write %d to %d", c.value, c.min, c.max)
 		}
@@ -92,7 +93,8 @@ func checkRate(key string, r pathmap.BitsPerSecond) error {
 // checkOCS checks what only a fabric with an OCS has; given is the spec before its defaults were filled.
 func (s Spec) checkOCS(given Spec) error {
 	if s.Kind == Crossbar {
-		if s.Hosts != 1 || s.Spines != 1 || s.NIC != s.EPS || s.HasOCS() && (s.OCS != s.EPS || s.Ports != s.Racks || s.Waves != 0) {
+		if s.Hosts != 1 || s.Spines != 1 || s.NIC != s.EPS || s.HasOCS() &&
+			(s.OCS != s.EPS || s.Ports != s.Racks || s.Waves != 0) {
 			return wrong("kind", "a crossbar has one host a port and one rate: write hybrid for anything else")
 		}
 	}

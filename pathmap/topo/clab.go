@@ -14,8 +14,8 @@ import (
 )
 
 // containerlab's topology files (*.clab.yml) name nodes, their kinds, and links between interfaces. What they do not
-// know stands in labels: of a node lightloom-role and lightloom-rack, of a link capacity and back. Where no label says a
-// node's role, a linux node with one link is a host, a switch with a host is a ToR, and any other is a switch.
+// know stands in labels: of a node lightloom-role and lightloom-rack, of a link capacity and back. Where no label says
+// a node's role, a linux node with one link is a host, a switch with a host is a ToR, and any other is a switch.
 //
 // An interface is port N−1 where every interface of its node ends in a number N from 1 after the same letters (eth1,
 // e1-1); else a node's interfaces are ports from 0 in the order of their names. Links to the outside (host, mgmt-net,
@@ -245,7 +245,8 @@ func (r *clab) ports() error {
 		for i := 1; i < len(wires); i++ {
 			if wires[i].name == wires[i-1].name {
 				first, second := wires[i-1], wires[i]
-				return r.s.wrong(second.at, "interface %q of node %q has two links, the other%s: write another interface", second.name, n.name, on(first.at))
+				return r.s.wrong(second.at, "interface %q of node %q has two links, the other%s: write another interface",
+					second.name, n.name, on(first.at))
 			}
 		}
 		for i, port := range numbered(wires) {
@@ -277,11 +278,14 @@ func numbered(wires []wire) []int32 {
 	return ports
 }
 
-// writeClab writes t as a containerlab file: linux nodes, port N being interface eth(N+1), for eth0 is the management's.
+// writeClab writes t as a containerlab file: linux nodes, port N being interface eth(N+1), for eth0 is the
+// management's.
 func writeClab(w io.Writer, t *pathmap.Topology) error {
 	for _, n := range t.Nodes() {
-		if strings.Trim(n.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != "" || slices.Contains(outsideEnds(), n.Name) {
-			return fmt.Errorf("write containerlab: node %q: a container cannot have that name: use letters, digits, _, . and -", n.Name)
+		if strings.Trim(n.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != "" ||
+			slices.Contains(outsideEnds(), n.Name) {
+			return fmt.Errorf("write containerlab: node %q: a container cannot have that name: use letters, digits, _, . and -",
+				n.Name)
 		}
 	}
 	p := newPrinter(w)
@@ -298,9 +302,11 @@ func writeClab(w io.Writer, t *pathmap.Topology) error {
 	}
 	for c := range cablesOf(t) {
 		if max(c.fromPort, c.toPort) > math.MaxUint16-1 {
-			return fmt.Errorf("write containerlab: link %s: port %d has no interface: take ports below %d", &c, max(c.fromPort, c.toPort), math.MaxUint16)
+			return fmt.Errorf("write containerlab: link %s: port %d has no interface: take ports below %d", &c,
+				max(c.fromPort, c.toPort), math.MaxUint16)
 		}
-		p.printf("    - {endpoints: [\"%s:eth%d\", \"%s:eth%d\"], labels: {capacity: \"%v\"", c.from, c.fromPort+1, c.to, c.toPort+1, c.there)
+		p.printf("    - {endpoints: [\"%s:eth%d\", \"%s:eth%d\"], labels: {capacity: \"%v\"", c.from, c.fromPort+1, c.to,
+			c.toPort+1, c.there)
 		if back := c.differing(); back != 0 {
 			p.printf(", back: \"%v\"", back)
 		}

@@ -52,7 +52,8 @@ func readDOT(file string, data []byte) (*sketch, error) {
 	if len(f.Graphs) != 1 {
 		return nil, s.wrong(place{}, "%d graphs: one file holds one topology", len(f.Graphs))
 	}
-	r := &dotReader{s: s, words: newDOTWords(data), node: map[string]int{}, graph: f.Graphs[0], joined: map[[2]string]bool{}}
+	r := &dotReader{s: s, words: newDOTWords(data), node: map[string]int{}, graph: f.Graphs[0],
+		joined: map[[2]string]bool{}}
 	if _, err := r.statements(f.Graphs[0].Stmts, scope{map[string]string{}, map[string]string{}}); err != nil {
 		return nil, err
 	}
@@ -187,7 +188,8 @@ func (r *dotReader) edges(st *ast.EdgeStmt, in scope) ([]*ast.Node, error) {
 			return nil, err
 		}
 		if len(from)*len(to) > maxProduct {
-			return nil, r.s.wrong(place{}, "two subgraphs make %d links between each other, more than %d", len(from)*len(to), maxProduct)
+			return nil, r.s.wrong(place{}, "two subgraphs make %d links between each other, more than %d", len(from)*len(to),
+				maxProduct)
 		}
 		for _, a := range from {
 			for _, b := range to {

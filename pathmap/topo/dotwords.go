@@ -20,7 +20,8 @@ type dotWords struct {
 func newDOTWords(data []byte) *dotWords {
 	w := &dotWords{data: data, at: place{1, 1}}
 	// comments and preprocessor lines, quoted and bare identifiers, edge operators; everything else is a letter.
-	word := regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|-[->]|-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)|[A-Za-z_\x80-\xff][A-Za-z_0-9\x80-\xff]*`)
+	word := regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|-[->]|` +
+		`-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)|[A-Za-z_\x80-\xff][A-Za-z_0-9\x80-\xff]*`)
 	for at := 0; at < len(data); {
 		m := word.FindIndex(data[at:])
 		if m == nil {

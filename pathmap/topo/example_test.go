@@ -3,6 +3,7 @@ package topo_test
 import (
 	"fmt"
 	"log"
+	"strings"
 
 	"lightloom/pathmap/topo"
 )
@@ -18,12 +19,16 @@ func ExampleParseSpec() {
 	fmt.Println("the same racks without OCS:", spec.WithoutOCS(true))
 
 	_, err = topo.ParseSpec("hybrid:racks=16,ports=20")
-	fmt.Println(err)
+	fmt.Println(strings.ReplaceAll(err.Error(), ": ", ":\n  "))
 	// Output:
 	// hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms
 	// a host's link: 5Gbps
 	// the same racks without OCS: leafspine:racks=16,hosts=2,spines=2,eps=6Gbps,nic=5Gbps
-	// parse fabric spec "hybrid:racks=16,ports=20": column 17: ports: 20 OCS ports for 16 racks: write ports=16 or fewer, at least 1
+	// parse fabric spec "hybrid:racks=16,ports=20":
+	//   column 17:
+	//   ports:
+	//   20 OCS ports for 16 racks:
+	//   write ports=16 or fewer, at least 1
 }
 
 // The paths between two racks: one over each spine, then those by way of a third rack.

@@ -13,8 +13,9 @@ import (
 //
 // Hosts are numbered rack by rack, and within a rack by their port on its ToR. OCS port r goes to rack r; racks without
 // an OCS port come last. With several wavelengths, port r + w·Racks goes to rack r too, for wavelength w. A host's only
-// port is 0. On the ToR of a hybrid, a leaf-spine or a crossbar, port i below HostsPerRack goes to the rack's host i; then
-// come the uplinks; the last port goes to the OCS where there is one, or the last ports, by wavelength. A general fabric (a fat-tree, a Jellyfish, a file) need not have as many hosts in each rack, nor its ports in any order.
+// port is 0. On the ToR of a hybrid, a leaf-spine or a crossbar, port i below HostsPerRack goes to the rack's host i;
+// then come the uplinks; the last port goes to the OCS where there is one, or the last ports, by wavelength. A general
+// fabric (a fat-tree, a Jellyfish, a file) need not have as many hosts in each rack, nor its ports in any order.
 type Fabric struct {
 	Spec         Spec
 	Topology     *pathmap.Topology
@@ -26,8 +27,9 @@ type Fabric struct {
 	FirstHost    []int32          // by rack, and one more: rack r has the hosts FirstHost[r] to FirstHost[r+1]-1
 	ToRNode      []pathmap.NodeID // by rack
 	OCSNode      pathmap.NodeID   // pathmap.None without an OCS
-	OCSUplink    []int32          // by OCS port: the port of its rack's ToR to it, pathmap.None where there is no cable; nil without an OCS
-	Transit      bool             // paths may lead through the ToRs of other racks
+	// by OCS port: the port of its rack's ToR to it, pathmap.None where there is no cable; nil without an OCS
+	OCSUplink []int32
+	Transit   bool // paths may lead through the ToRs of other racks
 }
 
 // Hosts returns the number of hosts.
@@ -74,9 +76,10 @@ type Spec struct {
 	OCS    pathmap.BitsPerSecond // ocs: each ToR–OCS link
 	Ports  int                   // ports: OCS ports, at most Racks (the racks beyond have none); default Racks
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
-	Waves  int                   // wavelengths: circuits that a rack can have at once each way, every one at the OCS rate; 0: one
-	Slots  int                   // slots: tasks a host runs at once
-	Own    string                // rates of single racks, such as "eps@3=500Mbps,ocs@0-4=20Gbps"; empty: none
+	// wavelengths: circuits that a rack can have at once each way, every one at the OCS rate; 0: one
+	Waves int
+	Slots int    // slots: tasks a host runs at once
+	Own   string // rates of single racks, such as "eps@3=500Mbps,ocs@0-4=20Gbps"; empty: none
 
 	K        int    // k: ports of a switch of a fat-tree
 	Switches int    // switches: of a Jellyfish
@@ -98,8 +101,8 @@ func (s Spec) General() bool {
 	return s.Kind == FatTreeKind || s.Kind == JellyfishKind || s.Kind == FileKind
 }
 
-// PathsKept is how many paths between two racks get a tag. In a leaf-spine they are those over one spine, as far as tags
-// on the wire go: longer ways lead through other racks' ToRs, which no operator of a leaf-spine wants.
+// PathsKept is how many paths between two racks get a tag. In a leaf-spine they are those over one spine, as far as
+// tags on the wire go: longer ways lead through other racks' ToRs, which no operator of a leaf-spine wants.
 func (s Spec) PathsKept() int {
 	if s.General() {
 		return s.WithDefaults().Paths

@@ -12,13 +12,21 @@ import (
 // Format is a way to write a topology down. All mean the same:
 //
 //   - a link is a cable with two directions; each has its capacity, of the way there where the way back is not given.
-//     In a directed graph each two links that are each other's way back are one cable, and a link without one is refused;
-//   - links between the same two nodes are parallel cables, and make paths of their own; a link from a node to itself is
-//     refused, and so is a capacity of zero or below: a link that is down is left out, or failed later;
-//   - a link without a capacity has 1 Gb/s (in our YAML, what "capacity" at the top says); ports that are not named are
-//     the lowest that are free; a node without a role is a switch; where no rack is named, ToRs are numbered in order and
-//     their hosts stand beside them;
-//   - names are unique. The nodes need not be connected: where no path joins two, their list of paths is empty.
+//     In a directed graph each two links that are each other's way back are one cable, and a link without one is
+//
+// refused;
+//   - links between the same two nodes are parallel cables, and make paths of their own; a link from a node to itself
+//
+// is
+//
+//	  refused, and so is a capacity of zero or below: a link that is down is left out, or failed later;
+//	- a link without a capacity has 1 Gb/s (in our YAML, what "capacity" at the top says); ports that are not named are
+//	  the lowest that are free; a node without a role is a switch; where no rack is named, ToRs are numbered in order
+//
+// and
+//
+//	  their hosts stand beside them;
+//	- names are unique. The nodes need not be connected: where no path joins two, their list of paths is empty.
 type Format struct {
 	Name  string   // as users say it
 	Doc   string   // one line
@@ -68,7 +76,8 @@ func FormatOf(path string) (Format, error) {
 			ends = append(ends, end)
 		}
 	}
-	return Format{}, fmt.Errorf("%s: the name does not tell the format: end it in one of %s", path, strings.Join(ends, ", "))
+	return Format{}, fmt.Errorf("%s: the name does not tell the format: end it in one of %s", path,
+		strings.Join(ends, ", "))
 }
 
 // Parse reads a topology; file is what errors call it.
@@ -83,7 +92,8 @@ func (f Format) Parse(file string, data []byte) (*pathmap.Topology, error) {
 	return s.topology()
 }
 
-// Write writes a topology so that Parse reads the same nodes, links and ports back. Not every format can say every name.
+// Write writes a topology so that Parse reads the same nodes, links and ports back. Not every format can say every
+// name.
 func (f Format) Write(w io.Writer, t *pathmap.Topology) error { return f.write(w, t) }
 
 // ReadFile reads a topology's file.

@@ -39,7 +39,8 @@ func written(t *testing.T, f Format, topology *pathmap.Topology) []byte {
 func random(r *rand.Rand, plainNames bool) *pathmap.Topology {
 	b := pathmap.NewBuilder()
 	n := 2 + r.IntN(8)
-	odd := []string{"true", "1.5", "a b", `say "hi"`, "é–ü", "a:b", "<x>&", "graph", "-", "#x", `back\slash`, "{a", "nested [0]"}
+	odd := []string{"true", "1.5", "a b", `say "hi"`, "é–ü", "a:b", "<x>&", "graph", "-", "#x", `back\slash`, "{a",
+		"nested [0]"}
 	ports := make([]int32, n)
 	for i := range n {
 		name := fmt.Sprint("n", i)
@@ -147,21 +148,29 @@ links:
   - ends: [b, c]
   - {ends: [b, c]}
 `},
-		{"networkx, undirected", "json", `{"directed": false, "multigraph": true, "graph": {"name": "lab", "deep": [{"x": [1]}]},
- "nodes": [{"id": "a", "role": "tor", "rack": 0}, {"pos": [1, 2], "id": "b"}, {"id": "c", "role": null}, {"role": "host", "id": "d"}],
- "links": [{"source": "a", "target": "b", "capacity": 1e10, "back": "1Gbps", "target_port": 7}, {"source": "b", "target": "c", "key": 0, "bandwidth": 2500000000.0},
+		{"networkx, undirected", "json",
+			`{"directed": false, "multigraph": true, "graph": {"name": "lab", "deep": [{"x": [1]}]},
+ "nodes": [{"id": "a", "role": "tor", "rack": 0}, {"pos": [1, 2], "id": "b"}, {"id": "c", "role": null},
+  {"role": "host", "id": "d"}],
+ "links": [{"source": "a", "target": "b", "capacity": 1e10, "back": "1Gbps", "target_port": 7},
+  {"source": "b", "target": "c", "key": 0, "bandwidth": 2500000000.0},
   {"source": "b", "target": "c", "key": 1, "capacity": "2.5Gbps"}]}`},
-		{"edges before nodes, directed", "json", `{"directed": true, "edges": [{"source": "a", "target": "b", "capacity": 1e10, "target_port": 7},
-  {"source": "b", "target": "c", "capacity": "2.5Gbps", "source_port": 0, "target_port": 0}, {"source": "b", "target": "c", "capacity": "2.5Gbps", "source_port": 1},
-  {"source": "c", "target": "b", "capacity": "2.5Gbps"}, {"source": "c", "target": "b", "capacity": "2.5Gbps"}, {"source": "b", "target": "a", "capacity": "1Gbps"}],
+		{"edges before nodes, directed", "json",
+			`{"directed": true, "edges": [{"source": "a", "target": "b", "capacity": 1e10, "target_port": 7},
+  {"source": "b", "target": "c", "capacity": "2.5Gbps", "source_port": 0, "target_port": 0},
+  {"source": "b", "target": "c", "capacity": "2.5Gbps", "source_port": 1},
+  {"source": "c", "target": "b", "capacity": "2.5Gbps"}, {"source": "c", "target": "b", "capacity": "2.5Gbps"},
+  {"source": "b", "target": "a", "capacity": "1Gbps"}],
   "nodes": [{"id": "a", "role": "tor", "rack": 0}, {"id": "b"}, {"id": "c"}, {"id": "d", "role": "host"}]}`},
 		{"GraphML", "graphml", `<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns"><!-- a comment -->
  <key id="d1" for="edge" attr.name="LinkSpeedRaw" attr.type="double"><default>2500000000.0</default></key>
- <key id="d2" for="node" attr.name="role"/><key id="d3" for="node" attr.name="rack"/><key id="d4" for="edge" attr.name="back"/>
+ <key id="d2" for="node" attr.name="role"/><key id="d3" for="node" attr.name="rack"/>
+ <key id="d4" for="edge" attr.name="back"/>
  <graph edgedefault="undirected">
   <data key="d9">ignored <b>too</b></data>
-  <node id="a"><data key="d2">tor</data><data key="d3"> 0 </data></node><node id="b"><port name="x"/></node><node id="c"/>
+  <node id="a"><data key="d2">tor</data><data key="d3"> 0 </data></node><node id="b"><port name="x"/></node>
+  <node id="c"/>
   <edge source="a" target="b" targetport="7"><data key="d1">1E10</data><data key="d4">1Gbps</data></edge>
   <edge source="b" target="c" sourceport="north"/><edge id="e" source="b" target="c"/>
   <node id="d"><data key="d2">host</data></node>
@@ -264,43 +273,74 @@ func readTopology(format, text string) (*pathmap.Topology, error) {
 
 func TestFormatErrors(t *testing.T) {
 	for _, c := range []struct{ name, format, text, want string }{
-		{"name twice", "yaml", "kind: topology\nnodes:\n  - name: a\n  - name: b\n  - name: a\n", `f:5:11: node "a": the name is taken on line 3: give each node its own`},
-		{"self-loop", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n  - ends: [a, a]\n", "f:4:5: link a–a: it joins a node to itself: leave it out, or name another node"},
-		{"zero capacity", "yaml", "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks:\n  - ends: [a, b]\n    capacity: 0\n", `f:5:15: capacity: "0" carries nothing: write a rate above zero, such as 1Gbps, or leave the link out`},
-		{"negative capacity", "yaml", "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks:\n  - ends: [a, b]\n    capacity: -5Gbps\n", `f:5:15: capacity: "-5Gbps" is no rate: write a number and a unit, such as 10Gbps`},
-		{"no unit", "yaml", "kind: topology\ncapacity: 10G\nnodes: [{name: a}]\n", `f:2:11: capacity: "10G" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
-		{"unknown node", "yaml", "kind: topology\nnodes: [{name: spine0}]\nlinks: [{ends: [spine0, spien0]}]\n", `f:3:10: link spine0–spien0: there is no node "spien0": did you mean "spine0"?`},
-		{"unknown key", "yaml", "kind: topology\nndoes: []\n", `f:2:1: ndoes: unknown key of a topology: write "nodes"? It is one of kind, name, capacity, nodes, links`},
-		{"unknown key of a node", "yaml", "kind: topology\nnodes:\n  - {name: a, rol: tor}\n", `f:3:15: rol: unknown key of a node: write "role"? It is one of name, role, rack`},
-		{"unknown key of a link", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks: [{end: 1}]\n", `f:3:10: end: unknown key of a link: write "ends"? It is one of ends, ports, capacity, back`},
-		{"unknown role", "yaml", "kind: topology\nnodes: [{name: a, role: leaf}]\n", `f:2:25: role: "leaf" is unknown: write one of host, tor, switch, ocs`},
-		{"three ends", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n- ends: [a, b, c]\n", "f:4:3: ends: 3 where two are due: write ends: [tor0, spine0]"},
-		{"no ends", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n- capacity: 1Gbps\n", "f:4:3: a link without ends: write ends: [tor0, spine0]"},
-		{"port twice", "yaml", "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks:\n- {ends: [a, b], ports: [3, 0]}\n- {ends: [b, a], ports: [1, 3]}\n", `f:5:4: link b–a: port 3 of "a" is taken by link a–b on line 4: write another`},
-		{"bad port", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n- {ends: [a, b], ports: [-1, 3]}\n", `f:4:18: ports: "-1" is no whole number from 0 to 65535`},
+		{"name twice", "yaml", "kind: topology\nnodes:\n  - name: a\n  - name: b\n  - name: a\n",
+			`f:5:11: node "a": the name is taken on line 3: give each node its own`},
+		{"self-loop", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n  - ends: [a, a]\n",
+			"f:4:5: link a–a: it joins a node to itself: leave it out, or name another node"},
+		{"zero capacity", "yaml", "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks:\n  - ends: [a, b]\n    capacity: " +
+			"0\n", `f:5:15: capacity: "0" carries nothing: write a rate above zero, such as 1Gbps, or leave the link out`},
+		{"negative capacity", "yaml", "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks:\n  - ends: [a, b]\n    " +
+			"capacity: -5Gbps\n", `f:5:15: capacity: "-5Gbps" is no rate: write a number and a unit, such as 10Gbps`},
+		{"no unit", "yaml", "kind: topology\ncapacity: 10G\nnodes: [{name: a}]\n",
+			`f:2:11: capacity: "10G" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
+		{"unknown node", "yaml", "kind: topology\nnodes: [{name: spine0}]\nlinks: [{ends: [spine0, spien0]}]\n",
+			`f:3:10: link spine0–spien0: there is no node "spien0": did you mean "spine0"?`},
+		{"unknown key", "yaml", "kind: topology\nndoes: []\n",
+			`f:2:1: ndoes: unknown key of a topology: write "nodes"? It is one of kind, name, capacity, nodes, links`},
+		{"unknown key of a node", "yaml", "kind: topology\nnodes:\n  - {name: a, rol: tor}\n",
+			`f:3:15: rol: unknown key of a node: write "role"? It is one of name, role, rack`},
+		{"unknown key of a link", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks: [{end: 1}]\n",
+			`f:3:10: end: unknown key of a link: write "ends"? It is one of ends, ports, capacity, back`},
+		{"unknown role", "yaml", "kind: topology\nnodes: [{name: a, role: leaf}]\n",
+			`f:2:25: role: "leaf" is unknown: write one of host, tor, switch, ocs`},
+		{"three ends", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n- ends: [a, b, c]\n",
+			"f:4:3: ends: 3 where two are due: write ends: [tor0, spine0]"},
+		{"no ends", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n- capacity: 1Gbps\n",
+			"f:4:3: a link without ends: write ends: [tor0, spine0]"},
+		{"port twice", "yaml", "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks:\n- {ends: [a, b], ports: [3, 0]}\n- " +
+			"{ends: [b, a], ports: [1, 3]}\n", `f:5:4: link b–a: port 3 of "a" is taken by link a–b on line 4: write another`},
+		{"bad port", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n- {ends: [a, b], ports: [-1, 3]}\n",
+			`f:4:18: ports: "-1" is no whole number from 0 to 65535`},
 		{"no nodes", "yaml", "kind: topology\n", "f: no nodes: a topology has at least one"},
 		{"nodes as a mapping", "yaml", "kind: topology\nnodes: {a: 1}\n", "f:2:8: nodes is no list: write - before each"},
 		{"no name", "yaml", "kind: topology\nnodes:\n- role: tor\n", "f:3:3: a node without name: give it one"},
-		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, crossbar, fattree, jellyfish, file"},
-		{"unknown kind", "yaml", "kind: topolgy\n", `f:1:7: kind: "topolgy" is unknown: write "topology"? It is one of topology, hybrid, leafspine, crossbar, fattree, jellyfish, file`},
-		{"a fabric's spec", "yaml", "kind: hybrid\nracks: 0\n", "f:2:1: racks: 0 is out of range: write 1 or more, or leave racks out"},
+		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, crossbar, " +
+			"fattree, jellyfish, file"},
+		{"unknown kind", "yaml", "kind: topolgy\n",
+			`f:1:7: kind: "topolgy" is unknown: write "topology"? It is one of topology, hybrid, leafspine, crossbar, ` +
+				`fattree, jellyfish, file`},
+		{"a fabric's spec", "yaml", "kind: hybrid\nracks: 0\n", "f:2:1: racks: 0 is out of range: write 1 or more, or " +
+			"leave racks out"},
 		{"a list", "yaml", "- a\n", "f:1:1: the file is no mapping: write key: value"},
 		{"empty", "yaml", "", "f: empty: a topology has nodes and links"},
-		{"two documents", "yaml", "kind: topology\n---\nkind: topology\n", "f:3:5: more than one document: one file holds one topology"},
+		{"two documents", "yaml", "kind: topology\n---\nkind: topology\n", "f:3:5: more than one document: one file holds " +
+			"one topology"},
 		{"deep", "yaml", "a: " + strings.Repeat("[", 200), "f: more than 100 lists within each other: this is no topology"},
 		{"deep dashes", "yaml", strings.Repeat("- ", 200), "f: more than 100 lists within each other: this is no topology"},
 
 		{"not an object", "json", "[]", `f:1:1: no JSON object: write {"nodes": […], "links": […]}`},
-		{"no nodes", "json", `{"links": []}`, `f: no "nodes": write {"nodes": [{"id": "a"}, …], "links": [{"source": "a", "target": "b"}, …]}`},
-		{"no id", "json", "{\"nodes\": [\n {\"name\": \"a\"}]}", `f:2:2: node 0 has no id that is a word or a number: write {"id": "a"}`},
-		{"id twice, as number and word", "json", "{\"nodes\": [{\"id\": 5},\n  {\"id\": \"5\"}]}", `f:2:3: node "5": the name is taken on line 1: give each node its own`},
-		{"no target", "json", `{"nodes": [{"id": 1}], "links": [{"source": 1}]}`, `f:1:34: link 0 lacks a source or a target that is a word or a number: write {"source": "a", "target": "b"}`},
-		{"unknown node", "json", "{\"nodes\": [{\"id\": 1}],\n\"links\": [\n{\"source\": 1, \"target\": 2}]}", `f:3:1: link 1–2: there is no node "2": add it to the nodes`},
-		{"negative capacity", "json", `{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "capacity": -1}]}`, `f:1:45: link 1–2: capacity: "-1" carries nothing: write a rate above zero, such as 1Gbps, or leave the link out`},
-		{"capacity as a list", "json", `{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "capacity": [1]}]}`, `f:1:45: link 1–2: capacity: "[1]" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
-		{"self-loop", "json", `{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 1}]}`, "f:1:34: link 1–1: it joins a node to itself: leave it out, or name another node"},
-		{"one way", "json", `{"directed": true, "nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}`, "f:1:63: link 1→2: it has no way back: add 2→1, or write an undirected graph"},
-		{"both keys", "json", `{"nodes": [{"id": 1}], "edges": [], "links": []}`, `f:1:37: "links" beside "edges": leave one out`},
+		{"no nodes", "json", `{"links": []}`,
+			`f: no "nodes": write {"nodes": [{"id": "a"}, …], "links": [{"source": "a", "target": "b"}, …]}`},
+		{"no id", "json", "{\"nodes\": [\n {\"name\": \"a\"}]}",
+			`f:2:2: node 0 has no id that is a word or a number: write {"id": "a"}`},
+		{"id twice, as number and word", "json", "{\"nodes\": [{\"id\": 5},\n  {\"id\": \"5\"}]}",
+			`f:2:3: node "5": the name is taken on line 1: give each node its own`},
+		{"no target", "json", `{"nodes": [{"id": 1}], "links": [{"source": 1}]}`,
+			`f:1:34: link 0 lacks a source or a target that is a word or a number: write {"source": "a", "target": "b"}`},
+		{"unknown node", "json", "{\"nodes\": [{\"id\": 1}],\n\"links\": [\n{\"source\": 1, \"target\": 2}]}",
+			`f:3:1: link 1–2: there is no node "2": add it to the nodes`},
+		{"negative capacity", "json", `{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, ` +
+			`"capacity": -1}]}`, `f:1:45: link 1–2: capacity: "-1" carries nothing: write a rate above zero, such as 1Gbps, ` +
+			`or leave the link out`},
+		{"capacity as a list", "json", `{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, ` +
+			`"capacity": [1]}]}`, `f:1:45: link 1–2: capacity: "[1]" has no unit of rate: write bps, Kbps, Mbps, Gbps or ` +
+			`Tbps, as in 10Gbps`},
+		{"self-loop", "json", `{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 1}]}`,
+			"f:1:34: link 1–1: it joins a node to itself: leave it out, or name another node"},
+		{"one way", "json", `{"directed": true, "nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}`,
+			"f:1:63: link 1→2: it has no way back: add 2→1, or write an undirected graph"},
+		{"both keys", "json", `{"nodes": [{"id": 1}], "edges": [], "links": []}`,
+			`f:1:37: "links" beside "edges": leave one out`},
 		{"truncated", "json", "{\"nodes\": [{\"id\": 1},\n", "f:2:1: the file ends in the middle of the JSON"},
 		{"syntax", "json", "{\"nodes\": [{\"id\": 1},\n  }]}", "f:2:3: invalid character '}' looking for beginning of value"},
 		{"a number for a node", "json", `{"nodes": [7]}`, `f:1:12: "nodes" holds a number where an object is due: write {…}`},
@@ -309,29 +349,50 @@ func TestFormatErrors(t *testing.T) {
 		{"no XML", "graphml", "hello", "f: no <graph> in a <graphml>: this is no GraphML"},
 		{"other XML", "graphml", "<svg/>", "f:1:1: <svg> where one <graphml> is due: this is no GraphML"},
 		{"truncated", "graphml", "<graphml><graph>\n<node id=\"a\">", "f:2:14: XML syntax: unexpected EOF"},
-		{"node twice", "graphml", "<graphml><graph>\n<node id=\"a\"/>\n <node id=\"a\"/></graph></graphml>", `f:3:2: node "a": the name is taken on line 2: give each node its own`},
-		{"no target", "graphml", "<graphml><graph><node id=\"a\"/>\n<edge source=\"a\"/></graph></graphml>", `f:2:1: an <edge> without source or target: write <edge source="a" target="b"/>`},
-		{"capacity", "graphml", "<graphml><key id=\"c\" attr.name=\"capacity\"/><graph><node id=\"a\"/><node id=\"b\"/>\n<edge source=\"a\" target=\"b\"><data key=\"c\">0</data></edge></graph></graphml>", `f:2:1: link a–b: capacity: "0" carries nothing: write a rate above zero, such as 1Gbps, or leave the link out`},
-		{"one way", "graphml", "<graphml><graph edgedefault=\"directed\"><node id=\"a\"/><node id=\"b\"/>\n<edge source=\"a\" target=\"b\"/></graph></graphml>", "f:2:1: link a→b: it has no way back: add b→a, or write an undirected graph"},
-		{"hyperedge", "graphml", "<graphml><graph><hyperedge/></graph></graphml>", "f:1:17: a <hyperedge>: a link joins two nodes; write <edge>s"},
-		{"two graphs", "graphml", "<graphml><graph/><graph/></graphml>", "f:1:18: a second <graph>: one file holds one topology"},
-		{"a graph in a node", "graphml", "<graphml><graph><node id=\"a\"><graph/></node></graph></graphml>", "f:1:30: a <graph> in a <node>: write one flat graph"},
+		{"node twice", "graphml", "<graphml><graph>\n<node id=\"a\"/>\n <node id=\"a\"/></graph></graphml>",
+			`f:3:2: node "a": the name is taken on line 2: give each node its own`},
+		{"no target", "graphml", "<graphml><graph><node id=\"a\"/>\n<edge source=\"a\"/></graph></graphml>",
+			`f:2:1: an <edge> without source or target: write <edge source="a" target="b"/>`},
+		{"capacity", "graphml", "<graphml><key id=\"c\" attr.name=\"capacity\"/><graph><node id=\"a\"/><node " +
+			"id=\"b\"/>\n<edge source=\"a\" target=\"b\"><data key=\"c\">0</data></edge></graph></graphml>",
+			`f:2:1: link a–b: capacity: "0" carries nothing: write a rate above zero, such as 1Gbps, or leave the link out`},
+		{"one way", "graphml", "<graphml><graph edgedefault=\"directed\"><node id=\"a\"/><node id=\"b\"/>\n<edge " +
+			"source=\"a\" target=\"b\"/></graph></graphml>", "f:2:1: link a→b: it has no way back: add b→a, or write an " +
+			"undirected graph"},
+		{"hyperedge", "graphml", "<graphml><graph><hyperedge/></graph></graphml>",
+			"f:1:17: a <hyperedge>: a link joins two nodes; write <edge>s"},
+		{"two graphs", "graphml", "<graphml><graph/><graph/></graphml>", "f:1:18: a second <graph>: one file holds one " +
+			"topology"},
+		{"a graph in a node", "graphml", "<graphml><graph><node id=\"a\"><graph/></node></graph></graphml>",
+			"f:1:30: a <graph> in a <node>: write one flat graph"},
 
 		{"syntax", "dot", "graph {\n a -- b\n c -- \n}", `f:4:1: DOT syntax: expected one of "{", subgraph or id; got: "}"`},
 		{"empty", "dot", "", "f:1:1: DOT syntax: expected one of strict, graphx or digraph; got: end-of-file"},
 		{"two graphs", "dot", "graph {a} graph {b}", "f: 2 graphs: one file holds one topology"},
-		{"self-loop", "dot", "graph {\n a -- b\n\n b -- b }", "f:4:2: link b–b: it joins a node to itself: leave it out, or name another node"},
-		{"one way", "dot", "digraph {\n a -> b -> a;\n a -> c }", "f:3:2: link a→c: it has no way back: add c→a, or write an undirected graph"},
-		{"capacity", "dot", "graph { a -- b\n -- c [capacity=fast]}", `f:1:9: link a–b: capacity: "fast" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
-		{"role", "dot", "graph {\n a [role=tro]}", `f:2:2: node "a": role: "tro" is unknown: write "tor"? It is one of host, tor, switch, ocs`},
-		{"deep", "dot", "graph " + strings.Repeat("{", 100), "f: subgraphs within more than 64 subgraphs: write one flat graph"},
+		{"self-loop", "dot", "graph {\n a -- b\n\n b -- b }", "f:4:2: link b–b: it joins a node to itself: leave it out, " +
+			"or name another node"},
+		{"one way", "dot", "digraph {\n a -> b -> a;\n a -> c }", "f:3:2: link a→c: it has no way back: add c→a, or write " +
+			"an undirected graph"},
+		{"capacity", "dot", "graph { a -- b\n -- c [capacity=fast]}",
+			`f:1:9: link a–b: capacity: "fast" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
+		{"role", "dot", "graph {\n a [role=tro]}",
+			`f:2:2: node "a": role: "tro" is unknown: write "tor"? It is one of host, tor, switch, ocs`},
+		{"deep", "dot", "graph " + strings.Repeat("{", 100),
+			"f: subgraphs within more than 64 subgraphs: write one flat graph"},
 
-		{"no topology", "clab", "name: x\n", "f: no topology: this is no containerlab file, which has nodes and links below topology:"},
-		{"no endpoints", "clab", "topology:\n  nodes: {a: }\n  links:\n  - mtu: 9000\n", `f:4:5: a link without endpoints: write endpoints: ["a:eth1", "b:eth1"]`},
-		{"no interface", "clab", "topology:\n  nodes: {a: , b: }\n  links:\n  - endpoints: [\"a\", \"b:eth1\"]\n", `f:4:17: endpoint "a" names no interface: write "a:eth1"`},
-		{"interface twice", "clab", "topology:\n  nodes: {a: , b: }\n  links:\n  - endpoints: [\"a:eth1\", \"b:eth1\"]\n  - endpoints: [\"a:eth1\", \"b:eth2\"]\n", `f:5:5: interface "eth1" of node "a" has two links, the other on line 4: write another interface`},
-		{"unknown node", "clab", "topology:\n  nodes: {leaf1: , b: }\n  links:\n  - endpoints: [\"laef1:eth1\", \"b:eth1\"]\n", `f:4:5: link laef1–b: there is no node "laef1": did you mean "leaf1"?`},
-		{"three endpoints", "clab", "topology:\n  links:\n  - endpoints: [a:e1]\n", `f:3:5: endpoints: 1 where two are due: write endpoints: ["a:eth1", "b:eth1"]`},
+		{"no topology", "clab", "name: x\n", "f: no topology: this is no containerlab file, which has nodes and links " +
+			"below topology:"},
+		{"no endpoints", "clab", "topology:\n  nodes: {a: }\n  links:\n  - mtu: 9000\n",
+			`f:4:5: a link without endpoints: write endpoints: ["a:eth1", "b:eth1"]`},
+		{"no interface", "clab", "topology:\n  nodes: {a: , b: }\n  links:\n  - endpoints: [\"a\", \"b:eth1\"]\n",
+			`f:4:17: endpoint "a" names no interface: write "a:eth1"`},
+		{"interface twice", "clab", "topology:\n  nodes: {a: , b: }\n  links:\n  - endpoints: [\"a:eth1\", \"b:eth1\"]\n  " +
+			"- endpoints: [\"a:eth1\", \"b:eth2\"]\n",
+			`f:5:5: interface "eth1" of node "a" has two links, the other on line 4: write another interface`},
+		{"unknown node", "clab", "topology:\n  nodes: {leaf1: , b: }\n  links:\n  - endpoints: [\"laef1:eth1\", " +
+			"\"b:eth1\"]\n", `f:4:5: link laef1–b: there is no node "laef1": did you mean "leaf1"?`},
+		{"three endpoints", "clab", "topology:\n  links:\n  - endpoints: [a:e1]\n",
+			`f:3:5: endpoints: 1 where two are due: write endpoints: ["a:eth1", "b:eth1"]`},
 	} {
 		t.Run(c.format+", "+c.name, func(t *testing.T) {
 			if _, err := readTopology(c.format, c.text); err == nil || err.Error() != c.want {
@@ -407,14 +468,19 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ arg, want string }{
-		{"hybird:racks=3", `"hybird:racks=3" is no topology: name a file that ends in .yaml, .clab.yml, .json, .graphml or .dot, or write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
+		{"hybird:racks=3", `"hybird:racks=3" is no topology: name a file that ends in .yaml, .clab.yml, .json, .graphml ` +
+			`or .dot, or write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
 		{"none.json", "read topology: open none.json: no such file or directory"},
-		{filepath.Join(dir, "net.txt"), filepath.Join(dir, "net.txt") + ": the name does not tell the format: end it in one of .clab.yml, .clab.yaml, .yaml, .yml, .json, .graphml, .xml, .dot, .gv"},
+		{filepath.Join(dir, "net.txt"), filepath.Join(dir, "net.txt") + ": the name does not tell the format: end it in " +
+			"one of .clab.yml, .clab.yaml, .yaml, .yml, .json, .graphml, .xml, .dot, .gv"},
 		{"fattree:k=5", `parse fabric spec "fattree:k=5": column 9: k: 5 is no even number from 2 to 128`},
 		{"fattree:k", `parse fabric spec "fattree:k": column 9: "k" is no key with a value: write it like k=4`},
-		{"fattree:k=4,hots=3", `parse fabric spec "fattree:k=4,hots=3": column 13: hots: unknown key of a fattree: write "hosts"? It is one of k, hosts, rate, paths, slots`},
-		{"jellyfish:seed=x", `parse fabric spec "jellyfish:seed=x": column 11: seed: "x" is no whole number from 1: write it like seed=7`},
-		{"jellyfish:rate=0bps", `parse fabric spec "jellyfish:rate=0bps": column 11: rate: a rate of 0bps carries nothing: write a rate above zero, such as rate=1Gbps`},
+		{"fattree:k=4,hots=3", `parse fabric spec "fattree:k=4,hots=3": column 13: hots: unknown key of a fattree: write ` +
+			`"hosts"? It is one of k, hosts, rate, paths, slots`},
+		{"jellyfish:seed=x", `parse fabric spec "jellyfish:seed=x": column 11: seed: "x" is no whole number from 1: ` +
+			`write it like seed=7`},
+		{"jellyfish:rate=0bps", `parse fabric spec "jellyfish:rate=0bps": column 11: rate: a rate of 0bps carries ` +
+			`nothing: write a rate above zero, such as rate=1Gbps`},
 	} {
 		if _, err := Load(c.arg); err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.arg, err, c.want)

@@ -108,7 +108,8 @@ func (s Spec) checkJellyfish() error {
 	case s.Servers < 1 || s.Hosts > MaxHosts:
 		return wrong("hosts", "%d hosts on %d switches: write 1 to %d", s.Servers, s.Switches, s.Switches*MaxHosts)
 	case s.Switches*s.Degree/2+s.Servers > MaxCables:
-		return wrong("switches", "%d switches of %d links and %d hosts make more than %d cables: write fewer", s.Switches, s.Degree, s.Servers, MaxCables)
+		return wrong("switches", "%d switches of %d links and %d hosts make more than %d cables: write fewer", s.Switches,
+			s.Degree, s.Servers, MaxCables)
 	}
 	return checkRate("rate", s.EPS)
 }

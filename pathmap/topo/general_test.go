@@ -19,11 +19,15 @@ func TestGeneralSpecs(t *testing.T) {
 		{"fattree", "fattree:k=4,hosts=16,rate=1Gbps", Spec{K: 4, Servers: 16, Racks: 8, Hosts: 2}},
 		// 30 hosts, three an edge switch
 		{"fattree:k=6,hosts=30", "fattree:k=6,hosts=30,rate=1Gbps", Spec{K: 6, Servers: 30, Racks: 10, Hosts: 3}},
-		{"fattree:k=6,hosts=10,paths=10,slots=4", "fattree:k=6,hosts=10,rate=1Gbps,paths=10,slots=4", Spec{K: 6, Servers: 10, Racks: 4, Hosts: 3, Paths: 10, Slots: 4}},
-		{"jellyfish", "jellyfish:switches=20,degree=4,hosts=20,rate=1Gbps,seed=1", Spec{Switches: 20, Degree: 4, Servers: 20, Racks: 20, Hosts: 1, Seed: 1}},
+		{"fattree:k=6,hosts=10,paths=10,slots=4", "fattree:k=6,hosts=10,rate=1Gbps,paths=10,slots=4",
+			Spec{K: 6, Servers: 10, Racks: 4, Hosts: 3, Paths: 10, Slots: 4}},
+		{"jellyfish", "jellyfish:switches=20,degree=4,hosts=20,rate=1Gbps,seed=1",
+			Spec{Switches: 20, Degree: 4, Servers: 20, Racks: 20, Hosts: 1, Seed: 1}},
 		// the first ten switches have two hosts
-		{"jellyfish:switches=20,hosts=30,seed=3", "jellyfish:switches=20,degree=4,hosts=30,rate=1Gbps,seed=3", Spec{Switches: 20, Degree: 4, Servers: 30, Racks: 20, Hosts: 2, Seed: 3}},
-		{"jellyfish:switches=20,hosts=7", "jellyfish:switches=20,degree=4,hosts=7,rate=1Gbps,seed=1", Spec{Switches: 20, Degree: 4, Servers: 7, Racks: 7, Hosts: 1, Seed: 1}},
+		{"jellyfish:switches=20,hosts=30,seed=3", "jellyfish:switches=20,degree=4,hosts=30,rate=1Gbps,seed=3",
+			Spec{Switches: 20, Degree: 4, Servers: 30, Racks: 20, Hosts: 2, Seed: 3}},
+		{"jellyfish:switches=20,hosts=7", "jellyfish:switches=20,degree=4,hosts=7,rate=1Gbps,seed=1",
+			Spec{Switches: 20, Degree: 4, Servers: 7, Racks: 7, Hosts: 1, Seed: 1}},
 	} {
 		want := c.want
 		want.Kind, _, _ = strings.Cut(c.text, ":")
@@ -65,7 +69,8 @@ func checkNumbers(t *testing.T, f *Fabric) {
 				t.Errorf("host %d is host %d of rack %d, want host %d of rack %d", h, k, rack, i, r)
 			}
 			l := f.Topology.Link(f.Topology.Out(f.HostNode[h])[0])
-			if node := f.Topology.Node(f.HostNode[h]); node.Role != pathmap.Host || node.Rack != int32(r) || l.To != tor || l.FromPort != 0 || l.ToPort != f.HostPort[h] {
+			if node := f.Topology.Node(f.HostNode[h]); node.Role != pathmap.Host || node.Rack != int32(r) || l.To != tor ||
+				l.FromPort != 0 || l.ToPort != f.HostPort[h] {
 				t.Errorf("host %d is %+v on %+v, want one at port %d of ToR %d", h, node, l, f.HostPort[h], r)
 			}
 			h++
@@ -83,7 +88,8 @@ func checkNumbers(t *testing.T, f *Fabric) {
 
 // TestNumbers: the older kinds keep the same promises.
 func TestNumbers(t *testing.T) {
-	for _, text := range []string{"hybrid:racks=5,hosts=3,spines=2,ports=4", "leafspine", "crossbar:ports=7,rate=1Gbps,dark=1ms"} {
+	for _, text := range []string{"hybrid:racks=5,hosts=3,spines=2,ports=4", "leafspine",
+		"crossbar:ports=7,rate=1Gbps,dark=1ms"} {
 		checkNumbers(t, build(t, text))
 	}
 }
@@ -99,7 +105,8 @@ func TestGeneralSpecErrors(t *testing.T) {
 		{"jellyfish:switches=4,degree=4", "column 22: degree: 4 links a switch: write 1 to 3, one fewer than switches"},
 		{"jellyfish:hosts=9999", "column 11: hosts: 9999 hosts on 20 switches: write 1 to 5060"},
 		{"jellyfish:seed=0", `column 11: seed: "0" is no whole number from 1: write it like seed=7`},
-		{"jelyfish", `column 1: kind: "jelyfish" is unknown: write "jellyfish"? It is one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
+		{"jelyfish", `column 1: kind: "jelyfish" is unknown: write "jellyfish"? It is one of hybrid, leafspine, crossbar,` +
+			` fattree, jellyfish, file`},
 		{"file", "column 1: path: missing: write the topology's file, such as file:lab.yaml"},
 		{"file:", `column 6: "" is no key with a value: write it like path=lab.yaml`},
 		{"file:x.yaml,racks=3", `column 13: racks: unknown key of a file: write one of path, dark, scale, paths, slots`},
@@ -112,7 +119,8 @@ func TestGeneralSpecErrors(t *testing.T) {
 	}
 }
 
-// lab is a network of three racks of two, one and one hosts: two of them with an OCS port, and ports as the lab has them.
+// lab is a network of three racks of two, one and one hosts: two of them with an OCS port, and ports as the lab has
+// them.
 const lab = `kind: topology
 capacity: 10Gbps
 nodes:
@@ -153,7 +161,8 @@ func TestFileFabric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec.Racks != 3 || spec.Hosts != 2 || spec.Ports != 2 || spec.NIC != 25*pathmap.Gbps || spec.EPS != 40*pathmap.Gbps || spec.OCS != 100*pathmap.Gbps ||
+	if spec.Racks != 3 || spec.Hosts != 2 || spec.Ports != 2 || spec.NIC != 25*pathmap.Gbps ||
+		spec.EPS != 40*pathmap.Gbps || spec.OCS != 100*pathmap.Gbps ||
 		spec.Dark != 3*time.Millisecond || spec.Slots != 4 || !spec.HasOCS() || spec.Text != lab {
 		t.Errorf("spec %+v", spec)
 	}
@@ -171,7 +180,8 @@ func TestFileFabric(t *testing.T) {
 		t.Errorf("racks are %s, %s, %s", name(f.ToRNode[0]), name(f.ToRNode[1]), name(f.ToRNode[2]))
 	}
 	// Of a rack, hosts by port: carol's is 2, bob's 4.
-	if name(f.HostNode[0]) != "carol" || name(f.HostNode[1]) != "bob" || f.HostPort[1] != 4 || f.OCSUplink[0] != 13 || f.OCSUplink[2] != pathmap.None {
+	if name(f.HostNode[0]) != "carol" || name(f.HostNode[1]) != "bob" || f.HostPort[1] != 4 || f.OCSUplink[0] != 13 ||
+		f.OCSUplink[2] != pathmap.None {
 		t.Errorf("hosts %s, %s at port %d; uplinks %v", name(f.HostNode[0]), name(f.HostNode[1]), f.HostPort[1], f.OCSUplink)
 	}
 	if n, _ := f.Topology.Named("spare"); f.Topology.Node(n).Role != pathmap.Switch {
@@ -209,33 +219,47 @@ func TestFileErrors(t *testing.T) {
 	with := func(replace ...string) string { return strings.NewReplacer(replace...).Replace(lab) }
 	for _, c := range []struct{ name, text, want string }{
 		{"no host", "kind: topology\nnodes:\n  - {name: a}\n", "no hosts: a fabric has at least one; give nodes role: host"},
-		{"a host of two cables", with("[left, middle]", "[alice, middle]"), `host "alice" has 2 cables: a fabric's host has one, to its ToR; leave the others out, or give the node role: switch`},
+		{"a host of two cables", with("[left, middle]", "[alice, middle]"),
+			`host "alice" has 2 cables: a fabric's host has one, to its ToR; leave the others out, or give the node role: ` +
+				`switch`},
 		{"a host without", with("  - {ends: [dave, middle]}\n", ""), `host "dave" has 0 cables`},
-		{"host to host", with("[dave, middle]", "[dave, eve]", "  - {name: dave", "  - {name: eve, role: host}\n  - {name: dave"), `host "eve" is cabled to "dave", a node of role host: cable it to a packet switch`},
+		{"host to host", with("[dave, middle]", "[dave, eve]", "  - {name: dave",
+			"  - {name: eve, role: host}\n  - {name: dave"),
+			`host "eve" is cabled to "dave", a node of role host: cable it to a packet switch`},
 		{"host to OCS", with("[dave, middle]", "[dave, mirrors]"), `host "dave" is cabled to "mirrors", a node of role ocs`},
-		{"two OCSes", with("{name: spare, role: tor}", "{name: spare, role: ocs}"), `"mirrors" and "spare" are both of role ocs: a fabric has at most one`},
-		{"OCS to a spine", with("[mirrors, left], ports: [31, 12]", "[mirrors, spare]"), `OCS "mirrors" is cabled to "spare", which has no hosts: cable it to ToRs`},
-		{"OCS twice to a ToR", with("[mirrors, right], ports: [17, 13]", "[mirrors, left], ports: [17, 13]"), `OCS "mirrors" has two cables to "left": a rack has one OCS port`},
-		{"OCS without cables", with("[mirrors, left], ports: [31, 12]", "[spare, left]", "[mirrors, right], ports: [17, 13]", "[spare, right]"), `OCS "mirrors" has no cables`},
-		{"apart", with("[middle, right]", "[spare, right]", "[left, middle]", "[spare, left]"), `there is no way over packet switches between "right" and "middle"`},
-		{"an island", with("  - {ends: [spare, left]}\n", ""), `switch "spare": there is no way over packet switches to any rack: add a link, or leave it out`},
+		{"two OCSes", with("{name: spare, role: tor}", "{name: spare, role: ocs}"),
+			`"mirrors" and "spare" are both of role ocs: a fabric has at most one`},
+		{"OCS to a spine", with("[mirrors, left], ports: [31, 12]", "[mirrors, spare]"),
+			`OCS "mirrors" is cabled to "spare", which has no hosts: cable it to ToRs`},
+		{"OCS twice to a ToR", with("[mirrors, right], ports: [17, 13]", "[mirrors, left], ports: [17, 13]"),
+			`OCS "mirrors" has two cables to "left": a rack has one OCS port`},
+		{"OCS without cables", with("[mirrors, left], ports: [31, 12]", "[spare, left]", "[mirrors, right], ports: [17, 13]",
+			"[spare, right]"), `OCS "mirrors" has no cables`},
+		{"apart", with("[middle, right]", "[spare, right]", "[left, middle]", "[spare, left]"),
+			`there is no way over packet switches between "right" and "middle"`},
+		{"an island", with("  - {ends: [spare, left]}\n", ""),
+			`switch "spare": there is no way over packet switches to any rack: add a link, or leave it out`},
 		{"itself", "kind: file\npath: x.yaml\n", `kind: "file" only names another file: name that one instead`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, "x.yaml", c.text)
-			if _, err := FromArgument("file:" + path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			if _, err := FromArgument("file:" + path); err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), path) {
 				t.Errorf("got %v, want %s: %s", err, path, c.want)
 			}
 		})
 	}
 	path := write(t, "x.yaml", "kind: topology\nnodes: [{name: a}, {name: h, role: host}]\nlinks: [{ends: [a, h]}]\n")
-	if _, err := FromArgument("file:" + path + ",dark=1ms"); err == nil || !strings.Contains(err.Error(), "has no OCS: leave dark out") {
+	if _, err := FromArgument("file:" + path + ",dark=1ms"); err == nil ||
+		!strings.Contains(err.Error(), "has no OCS: leave dark out") {
 		t.Errorf("dark without an OCS: %v", err)
 	}
-	if _, err := FromArgument("file:" + path + ",scale=1e12"); err == nil || !strings.Contains(err.Error(), "is no rate that a link carries: write another scale") {
+	if _, err := FromArgument("file:" + path + ",scale=1e12"); err == nil ||
+		!strings.Contains(err.Error(), "is no rate that a link carries: write another scale") {
 		t.Errorf("a scale that leaves nothing: %v", err)
 	}
-	if _, err := FromArgument("file:" + filepath.Join(t.TempDir(), "none.json")); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := FromArgument("file:" + filepath.Join(t.TempDir(), "none.json")); err == nil ||
+		!strings.Contains(err.Error(), "no such file") {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// GraphML (graphml.graphdrawing.org) as networkx, yEd and the Topology Zoo write it: one graph of nodes and edges. Nodes
-// are named by their id. Attributes are <data> of keys with an attr.name; an edge's sourceport and targetport are the
-// ports where they are numbers. Directed edges are each other's way back in pairs.
+// GraphML (graphml.graphdrawing.org) as networkx, yEd and the Topology Zoo write it: one graph of nodes and edges.
+// Nodes are named by their id. Attributes are <data> of keys with an attr.name; an edge's sourceport and targetport are
+// the ports where they are numbers. Directed edges are each other's way back in pairs.
 
 type graphML struct {
 	s        *sketch
@@ -285,7 +285,8 @@ func writeGraphML(w io.Writer, t *pathmap.Topology) error {
 	p := newPrinter(w)
 	p.print(xml.Header + "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n")
 	for _, k := range []struct{ domain, name, kind string }{{"node", attrRole, "string"}, {"node", attrRack, "int"},
-		{"edge", attrCapacity, "long"}, {"edge", attrBack, "long"}, {"edge", attrSourcePort, "int"}, {"edge", attrTargetPort, "int"}} {
+		{"edge", attrCapacity, "long"}, {"edge", attrBack, "long"}, {"edge", attrSourcePort, "int"},
+		{"edge", attrTargetPort, "int"}} {
 		p.printf("  <key id=%q for=%q attr.name=%q attr.type=%q/>\n", k.name, k.domain, k.name, k.kind)
 	}
 	p.print("  <graph edgedefault=\"undirected\">\n")
@@ -297,7 +298,8 @@ func writeGraphML(w io.Writer, t *pathmap.Topology) error {
 		p.print("</node>\n")
 	}
 	for c := range cablesOf(t) {
-		p.printf("    <edge source=\"%s\" target=\"%s\"><data key=\"capacity\">%d</data>", escape(c.from), escape(c.to), int64(c.there))
+		p.printf("    <edge source=\"%s\" target=\"%s\"><data key=\"capacity\">%d</data>", escape(c.from), escape(c.to),
+			int64(c.there))
 		if back := c.differing(); back != 0 {
 			p.printf("<data key=\"back\">%d</data>", int64(back))
 		}

@@ -16,7 +16,8 @@ func Jellyfish(switches, degree, hosts int, rate pathmap.BitsPerSecond, r *rand.
 	case switches < 2 || switches > MaxRacks:
 		return nil, fmt.Errorf("build Jellyfish: %d switches; take 2 to %d", switches, MaxRacks)
 	case degree < 1 || degree >= switches:
-		return nil, fmt.Errorf("build Jellyfish: %d links a switch; take 1 to %d, one fewer than switches", degree, switches-1)
+		return nil, fmt.Errorf("build Jellyfish: %d links a switch; take 1 to %d, one fewer than switches", degree,
+			switches-1)
 	case hosts < 0 || hosts > MaxHosts:
 		return nil, fmt.Errorf("build Jellyfish: %d hosts a switch; take 0 to %d", hosts, MaxHosts)
 	case switches*(degree+2*hosts)/2 > MaxCables:

@@ -30,7 +30,8 @@ func Load(arg string) (*pathmap.Topology, error) {
 	}
 	kind, _, _ := strings.Cut(arg, ":")
 	if !slices.Contains(Kinds(), kind) {
-		return nil, fmt.Errorf("%q is no topology: name a file that ends in .yaml, .clab.yml, .json, .graphml or .dot, or write %s", arg, oneOf(kind, Kinds()))
+		return nil, fmt.Errorf("%q is no topology: name a file that ends in .yaml, .clab.yml, .json, .graphml or .dot, or "+
+			"write %s", arg, oneOf(kind, Kinds()))
 	}
 	spec, err := FromArgument(arg)
 	if err != nil {

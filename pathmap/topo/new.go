@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/live"
 )
 
 // New builds the fabric of a spec. Nodes are ToRs ("tor0", by rack, so that a ToR's NodeID is its rack), spines
@@ -46,7 +47,8 @@ func (f *Fabric) addNodes(b *pathmap.Builder) {
 	}
 	for h := range f.HostNode {
 		r, i := f.Place(int32(h))
-		f.HostNode[h], f.HostPort[h] = b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, i), Role: pathmap.Host, Rack: r}), int32(i)
+		f.HostNode[h], f.HostPort[h] = b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, i), Role: pathmap.Host, Rack: r}),
+			int32(i)
 	}
 }
 
@@ -94,10 +96,10 @@ func (f *Fabric) PathMap(k int, seed uint64) (*pathmap.Map, error) {
 
 // Follow returns the map that PathMap returns, packed, with the index from links to pairs of racks, to be kept in line
 // with links and nodes that fail and come back.
-func (f *Fabric) Follow(k int, seed uint64) (*pathmap.Live, error) {
+func (f *Fabric) Follow(k int, seed uint64) (*live.Paths, error) {
 	opt := f.pathOptions(k, seed)
 	opt.Packed = true
-	return pathmap.Follow(f.Topology, f.ToRNode, opt)
+	return live.Follow(f.Topology, f.ToRNode, opt)
 }
 
 func (f *Fabric) pathOptions(k int, seed uint64) pathmap.Options {

@@ -42,7 +42,8 @@ func TestNew(t *testing.T) {
 		}
 	}
 	for r, tor := range f.ToRNode {
-		if node := f.Topology.Node(tor); node.Name != fmt.Sprint("tor", r) || node.Role != pathmap.ToR || node.Rack != int32(r) || int(tor) != r {
+		if node := f.Topology.Node(tor); node.Name != fmt.Sprint("tor", r) || node.Role != pathmap.ToR ||
+			node.Rack != int32(r) || int(tor) != r {
 			t.Errorf("ToR %d is %+v", r, node)
 		}
 		for i := range 3 {

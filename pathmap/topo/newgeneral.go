@@ -83,11 +83,13 @@ func (g *plot) findRacks() error {
 		}
 		out := t.Out(pathmap.NodeID(n))
 		if len(out) != 1 {
-			return fmt.Errorf("host %q has %d cables: a fabric's host has one, to its ToR; leave the others out, or give the node role: switch", node.Name, len(out))
+			return fmt.Errorf("host %q has %d cables: a fabric's host has one, to its ToR; leave the others out, or give the "+
+				"node role: switch", node.Name, len(out))
 		}
 		up := t.Link(out[0])
 		if to := t.Node(up.To); to.Role == pathmap.Host || to.Role == pathmap.OCS {
-			return fmt.Errorf("host %q is cabled to %q, a node of role %v: cable it to a packet switch", node.Name, to.Name, to.Role)
+			return fmt.Errorf("host %q is cabled to %q, a node of role %v: cable it to a packet switch", node.Name, to.Name,
+				to.Role)
 		}
 		g.hosts[up.To] = append(g.hosts[up.To], pathmap.Reverse(out[0]))
 		found = true
@@ -100,7 +102,8 @@ func (g *plot) findRacks() error {
 			continue
 		}
 		if len(links) > MaxHosts {
-			return fmt.Errorf("switch %q has %d hosts: a rack holds at most %d", t.Node(pathmap.NodeID(n)).Name, len(links), MaxHosts)
+			return fmt.Errorf("switch %q has %d hosts: a rack holds at most %d", t.Node(pathmap.NodeID(n)).Name, len(links),
+				MaxHosts)
 		}
 		slices.SortFunc(links, func(a, b pathmap.LinkID) int { return cmp.Compare(t.Link(a).FromPort, t.Link(b).FromPort) })
 		g.tors = append(g.tors, pathmap.NodeID(n))
@@ -174,12 +177,14 @@ func (g *plot) connected() error {
 	}
 	for _, n := range g.tors {
 		if !seen[n] {
-			return fmt.Errorf("there is no way over packet switches between %q and %q: add a link, or leave the hosts of one out", t.Node(g.tors[0]).Name, t.Node(n).Name)
+			return fmt.Errorf("there is no way over packet switches between %q and %q: add a link, or leave the hosts of one "+
+				"out", t.Node(g.tors[0]).Name, t.Node(n).Name)
 		}
 	}
 	for n, node := range t.Nodes() {
 		if role := node.Role; !seen[n] && role != pathmap.OCS && role != pathmap.Host && g.rackOf[n] == pathmap.None {
-			return fmt.Errorf("switch %q: there is no way over packet switches to any rack: add a link, or leave it out", node.Name)
+			return fmt.Errorf("switch %q: there is no way over packet switches to any rack: add a link, or leave it out",
+				node.Name)
 		}
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 )
 
 // Node-link JSON is what networkx writes (node_link_data) and D3 draws: "nodes" with "id", and "links" or "edges" with
-// "source" and "target". Nodes are named by their id, a number being its digits. Attributes are fields of these objects;
-// those that are not ours are passed over. In a directed graph each two links that are each other's way back are one
-// cable.
+// "source" and "target". Nodes are named by their id, a number being its digits. Attributes are fields of these
+// objects; those that are not ours are passed over. In a directed graph each two links that are each other's way back
+// are one cable.
 
 // nodeLink reads the document, field by field: large graphs are never held as objects.
 type nodeLink struct {
@@ -33,7 +33,8 @@ func readNodeLink(file string, data []byte) (*sketch, error) {
 		return nil, err
 	}
 	if !r.nodes {
-		return nil, r.s.wrong(place{}, "no \"nodes\": write {\"nodes\": [{\"id\": \"a\"}, …], \"links\": [{\"source\": \"a\", \"target\": \"b\"}, …]}")
+		return nil, r.s.wrong(place{}, "no \"nodes\": write {\"nodes\": [{\"id\": \"a\"}, …], \"links\": [{\"source\": "+
+			"\"a\", \"target\": \"b\"}, …]}")
 	}
 	for i := range r.s.cables {
 		r.s.cables[i].oneWay = r.directed
@@ -178,7 +179,8 @@ func (r *nodeLink) link(at place, fields map[string]json.RawMessage) error {
 	from, ok1 := text(fields["source"])
 	to, ok2 := text(fields["target"])
 	if !ok1 || !ok2 {
-		return r.s.wrong(at, "link %d lacks a source or a target that is a word or a number: write {\"source\": \"a\", \"target\": \"b\"}", len(r.s.cables))
+		return r.s.wrong(at, "link %d lacks a source or a target that is a word or a number: write {\"source\": \"a\", "+
+			"\"target\": \"b\"}", len(r.s.cables))
 	}
 	c := sketchCable{from: from, to: to, at: at}
 	if err := fieldsOf(fields).cable(&c); err != nil {

@@ -139,7 +139,8 @@ func (s Spec) checkOwn() error {
 
 // rackRates are what each rack's links have: the common rate, or its own. s has its defaults and is checked.
 func (s Spec) rackRates() (nic, eps, ocs []pathmap.BitsPerSecond) {
-	nic, eps, ocs = slices.Repeat([]pathmap.BitsPerSecond{s.NIC}, s.Racks), slices.Repeat([]pathmap.BitsPerSecond{s.EPS}, s.Racks), slices.Repeat([]pathmap.BitsPerSecond{s.OCS}, s.Racks)
+	nic, eps, ocs = slices.Repeat([]pathmap.BitsPerSecond{s.NIC}, s.Racks),
+		slices.Repeat([]pathmap.BitsPerSecond{s.EPS}, s.Racks), slices.Repeat([]pathmap.BitsPerSecond{s.OCS}, s.Racks)
 	all, err := parseOwn(s.Own)
 	if err != nil {
 		panic("topo: " + err.Error()) // Check has read it

@@ -32,7 +32,8 @@ func TestOwnRates(t *testing.T) {
 			t.Errorf("%s reads as %+v, %v", s, again, err)
 		}
 	}
-	s, err := ParseSpec("hybrid:racks=4,hosts=2,spines=2,eps=1Gbps,nic=1Gbps,ocs=10Gbps,ocs@0-1=5Gbps,eps@3=200Mbps,nic@2=3Gbps")
+	s, err := ParseSpec("hybrid:racks=4,hosts=2,spines=2,eps=1Gbps,nic=1Gbps,ocs=10Gbps,ocs@0-1=5Gbps,eps@3=200Mbps," +
+		"nic@2=3Gbps")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +68,10 @@ func TestOwnRates(t *testing.T) {
 
 func TestOwnRateErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"hybrid:racks=4,rate@1=1Gbps", `column 16: rate@1: no rack has a "rate" of its own: write nic@3=1Gbps or eps@3=1Gbps or ocs@3=1Gbps`},
-		{"hybrid:racks=4,eps@x=1Gbps", `column 16: eps@x: "x" is no rack and no range of racks: write eps@3=1Gbps or eps@0-4=1Gbps`},
+		{"hybrid:racks=4,rate@1=1Gbps",
+			`column 16: rate@1: no rack has a "rate" of its own: write nic@3=1Gbps or eps@3=1Gbps or ocs@3=1Gbps`},
+		{"hybrid:racks=4,eps@x=1Gbps",
+			`column 16: eps@x: "x" is no rack and no range of racks: write eps@3=1Gbps or eps@0-4=1Gbps`},
 		{"hybrid:racks=4,eps@2-1=1Gbps", `"2-1" is no rack and no range`},
 		{"hybrid:racks=4,eps@1=fast", "column 16: eps@1: "},
 		{"hybrid:racks=4,eps@1=0bps", "eps@1: a rate of 0bps carries nothing"},
@@ -108,7 +111,8 @@ func TestOversub(t *testing.T) {
 	}
 	// In YAML the same keys are read.
 	file := filepath.Join(t.TempDir(), "f.yaml")
-	if err := os.WriteFile(file, []byte("kind: leafspine\nracks: 4\nhosts: 4\nspines: 2\nnic: 10Gbps\noversub: 4:1\neps@1-2: 2Gbps\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("kind: leafspine\nracks: 4\nhosts: 4\nspines: 2\nnic: 10Gbps\noversub: "+
+		"4:1\neps@1-2: 2Gbps\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s, err := FromArgument(file)

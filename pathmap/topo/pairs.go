@@ -33,16 +33,19 @@ func ReadPairs(file string, r io.Reader, t *pathmap.Topology) ([]Pair, error) {
 			continue
 		}
 		if len(names) != 2 {
-			return nil, fileError(file, place{line, columns[min(len(columns), 3)-1]}, fmt.Errorf("%d where two node names are due: write one pair a line, names with blanks in quotes", len(names)))
+			return nil, fileError(file, place{line, columns[min(len(columns), 3)-1]},
+				fmt.Errorf("%d where two node names are due: write one pair a line, names with blanks in quotes", len(names)))
 		}
 		var ends [2]pathmap.NodeID
 		for i, name := range names {
 			n, ok := t.Named(name)
 			if !ok {
-				return nil, fileError(file, place{line, columns[i]}, fmt.Errorf("there is no node %q%s", name, suggestNode(name, t)))
+				return nil, fileError(file, place{line, columns[i]},
+					fmt.Errorf("there is no node %q%s", name, suggestNode(name, t)))
 			}
 			if t.Node(n).Role == pathmap.OCS {
-				return nil, fileError(file, place{line, columns[i]}, fmt.Errorf("%q is an optical circuit switch, and no packet path begins, ends or passes there: name a tor, switch or host", name))
+				return nil, fileError(file, place{line, columns[i]}, fmt.Errorf("%q is an optical circuit switch, and no packet "+
+					"path begins, ends or passes there: name a tor, switch or host", name))
 			}
 			ends[i] = n
 		}
@@ -73,8 +76,8 @@ func suggestNode(name string, t *pathmap.Topology) string {
 	return ": lightloom topology show lists what there is"
 }
 
-// splitNames returns the names of a line and the columns, from 1, in which they begin; with an error, the last column is
-// its place.
+// splitNames returns the names of a line and the columns, from 1, in which they begin; with an error, the last column
+// is its place.
 func splitNames(line string) (names []string, columns []int, err error) {
 	for at := 0; ; {
 		rest := strings.TrimLeft(line[at:], " \t\r")

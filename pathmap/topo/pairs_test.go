@@ -12,8 +12,10 @@ func odd(t *testing.T) *pathmap.Topology {
 	t.Helper()
 	got, err := readTopology("yaml", `
 kind: topology
-nodes: [{name: a, role: tor}, {name: "New York"}, {name: "#1"}, {name: ocs, role: ocs}, {name: h, role: host}, {name: h2, role: host}, {name: far}]
-links: [{ends: [a, New York], capacity: 5Gbps}, {ends: [New York, a]}, {ends: [a, ocs]}, {ends: [ocs, far], capacity: 9Gbps}, {ends: [h, a]}, {ends: [h, "#1"]}]
+nodes: [{name: a, role: tor}, {name: "New York"}, {name: "#1"}, {name: ocs, role: ocs}, {name: h, role: host},
+  {name: h2, role: host}, {name: far}]
+links: [{ends: [a, New York], capacity: 5Gbps}, {ends: [New York, a]}, {ends: [a, ocs]},
+  {ends: [ocs, far], capacity: 9Gbps}, {ends: [h, a]}, {ends: [h, "#1"]}]
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +35,8 @@ func TestReadPairs(t *testing.T) {
 		{"\n a b", `p:2:4: there is no node "b": lightloom topology show lists what there is`},
 		{"a \"New Yrok\"", `p:1:3: there is no node "New Yrok": did you mean "New York"?`},
 		{"a \"New", `p:1:3: a name in quotes without end: close it with "`},
-		{"a ocs", `p:1:3: "ocs" is an optical circuit switch, and no packet path begins, ends or passes there: name a tor, switch or host`},
+		{"a ocs", `p:1:3: "ocs" is an optical circuit switch, and no packet path begins, ends or passes there: name a ` +
+			`tor, switch or host`},
 		{"# none\n", "p: no pairs: write two node names a line"},
 		{strings.Repeat("a", 5000), "p: a line is longer than 4096 bytes: write two node names a line"},
 	} {
@@ -63,7 +66,8 @@ func TestSurvey(t *testing.T) {
 		Slowest: pathmap.Gbps, Fastest: 9 * pathmap.Gbps, Parts: 4}
 	apart, alone := s.Apart, s.Alone
 	s.Apart, s.Alone = nil, nil
-	if !equalSurveys(s, want) || !slices.Equal(apart, []pathmap.NodeID{2, 6, 5}) || !slices.Equal(alone, []pathmap.NodeID{5}) {
+	if !equalSurveys(s, want) || !slices.Equal(apart, []pathmap.NodeID{2, 6, 5}) ||
+		!slices.Equal(alone, []pathmap.NodeID{5}) {
 		t.Errorf("got %+v, apart %v, alone %v; want %+v", s, apart, alone, want)
 	}
 	if s := NewSurvey(build(t, "hybrid").Topology); s.Parts != 1 || len(s.Apart) != 0 {
@@ -72,6 +76,8 @@ func TestSurvey(t *testing.T) {
 }
 
 func equalSurveys(a, b Survey) bool {
-	return a.Nodes == b.Nodes && a.Hosts == b.Hosts && a.ToRs == b.ToRs && a.Switches == b.Switches && a.OCS == b.OCS && a.Cables == b.Cables &&
-		a.Parallel == b.Parallel && a.LeastDegree == b.LeastDegree && a.MostDegree == b.MostDegree && a.Slowest == b.Slowest && a.Fastest == b.Fastest && a.Parts == b.Parts
+	return a.Nodes == b.Nodes && a.Hosts == b.Hosts && a.ToRs == b.ToRs && a.Switches == b.Switches && a.OCS == b.OCS &&
+		a.Cables == b.Cables &&
+		a.Parallel == b.Parallel && a.LeastDegree == b.LeastDegree && a.MostDegree == b.MostDegree &&
+		a.Slowest == b.Slowest && a.Fastest == b.Fastest && a.Parts == b.Parts
 }

@@ -23,8 +23,9 @@ const maxText = 4096
 //	jellyfish  switches degree hosts rate seed paths slots
 //	file       path dark scale paths slots
 //
-// A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar rate@3=1Gbps. oversub is
-// how many times what a rack's hosts can send is more than what its uplinks carry, as in oversub=4:1, in the place of eps.
+// A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar rate@3=1Gbps. oversub
+// is how many times what a rack's hosts can send is more than what its uplinks carry, as in oversub=4:1, in the place
+// of eps.
 //
 // Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish. The path of a file may be written
 // without its key where it comes first, as in "file:lab.yaml,dark=10ms"; it is not opened here.
@@ -184,9 +185,14 @@ func generalKeys(kind string, dark, slots key) []key {
 		return []key{{"k", count("k", func(s *Spec) *int { return &s.K })}, servers, every, paths, slots}
 	case JellyfishKind:
 		return []key{{"switches", count("switches", func(s *Spec) *int { return &s.Switches })},
-			{"degree", count("degree", func(s *Spec) *int { return &s.Degree })}, servers, every, {"seed", setSeed}, paths, slots}
+			{"degree", count("degree", func(s *Spec) *int {
+				return &s.Degree
+			})}, servers, every, {"seed", setSeed}, paths, slots}
 	case FileKind:
-		return []key{{"path", func(s *Spec, value string) error { s.File = value; return nil }}, dark, {"scale", setDivisor}, paths, slots}
+		return []key{{"path", func(s *Spec, value string) error {
+			s.File = value
+			return nil
+		}}, dark, {"scale", setDivisor}, paths, slots}
 	}
 	return nil
 }

@@ -44,7 +44,10 @@ func meets(key string, want any, schema, root map[string]any, v any) bool {
 		}
 		return slices.ContainsFunc(kinds, func(k any) bool { return isKind(k.(string), v) })
 	case "required":
-		return object == nil || !slices.ContainsFunc(want.([]any), func(k any) bool { _, ok := object[k.(string)]; return !ok })
+		return object == nil || !slices.ContainsFunc(want.([]any), func(k any) bool {
+			_, ok := object[k.(string)]
+			return !ok
+		})
 	case "properties":
 		for name, s := range want.(map[string]any) {
 			if field, ok := object[name]; ok && !valid(s.(map[string]any), root, field) {

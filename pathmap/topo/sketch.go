@@ -95,7 +95,8 @@ func (s *sketch) topology() (*pathmap.Topology, error) {
 		return nil, err
 	}
 	if len(s.cables) > MaxCables {
-		return nil, s.wrong(s.cables[MaxCables].at, "more than %d links: a controller holds no larger network; leave links out", MaxCables)
+		return nil, s.wrong(s.cables[MaxCables].at, "more than %d links: a controller holds no larger network; leave links "+
+			"out", MaxCables)
 	}
 	if err := s.givePorts(index); err != nil {
 		return nil, err
@@ -147,7 +148,8 @@ func checkName(name string) error {
 	case name == "":
 		return fmt.Errorf("a node without name: give it one")
 	case len(name) > maxName:
-		return fmt.Errorf("node %q…: the name is longer than %d bytes: shorten it", strings.ToValidUTF8(name[:16], "?"), maxName)
+		return fmt.Errorf("node %q…: the name is longer than %d bytes: shorten it", strings.ToValidUTF8(name[:16], "?"),
+			maxName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return fmt.Errorf("node %q: the name has letters that cannot be printed: write others", name)
 	}
@@ -197,18 +199,18 @@ func (c *sketchCable) String() string {
 
 // pairWays makes one cable of each two links that are each other's way back, in the order of the first ones.
 func (s *sketch) pairWays() error {
-	type way struct{ from, to string }
-	waiting := map[way][]int{}
+	type pair struct{ from, to string }
+	waiting := map[pair][]int{}
 	kept := s.cables[:0]
 	for _, c := range s.cables {
-		turned := way{c.to, c.from}
+		turned := pair{c.to, c.from}
 		if first := waiting[turned]; c.oneWay && len(first) > 0 {
 			kept[first[0]].meet(c)
 			waiting[turned] = first[1:]
 			continue
 		}
 		if c.oneWay {
-			waiting[way{c.from, c.to}] = append(waiting[way{c.from, c.to}], len(kept))
+			waiting[pair{c.from, c.to}] = append(waiting[pair{c.from, c.to}], len(kept))
 		}
 		kept = append(kept, c)
 	}
@@ -232,7 +234,8 @@ func (c *sketchCable) meet(back sketchCable) {
 	}
 }
 
-// givePorts checks the ports that the file names and gives the other ends the lowest that are left, in the file's order.
+// givePorts checks the ports that the file names and gives the other ends the lowest that are left, in the file's
+// order.
 func (s *sketch) givePorts(index map[string]int) error {
 	type port struct {
 		node int
@@ -256,7 +259,8 @@ func (s *sketch) givePorts(index map[string]int) error {
 			}
 			p := port{index[e.name], *e.port}
 			if first, taken := held[p]; taken {
-				return s.wrong(c.at, "link %s: port %d of %q is taken by link %s%s: write another", c, *e.port, e.name, &s.cables[first], on(s.cables[first].at))
+				return s.wrong(c.at, "link %s: port %d of %q is taken by link %s%s: write another", c, *e.port, e.name,
+					&s.cables[first], on(s.cables[first].at))
 			}
 			held[p] = i
 		}

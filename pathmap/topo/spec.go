@@ -25,7 +25,8 @@ func Kinds() []string {
 	return []string{Hybrid, LeafSpine, Crossbar, FatTreeKind, JellyfishKind, FileKind}
 }
 
-// What a spec's fields are where they are left out. NIC is OCS·Wavelengths/Hosts but at least EPS where there is an OCS, else EPS.
+// What a spec's fields are where they are left out. NIC is OCS·Wavelengths/Hosts but at least EPS where there is an
+// OCS, else EPS.
 const (
 	DefaultRacks         = 8
 	DefaultHosts         = 2

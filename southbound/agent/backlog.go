@@ -42,7 +42,7 @@ func (b *backlog) start(starts []southbound.Start) {
 	}
 }
 
-// started empties the coflows whose bundles have ended before this leader came.
+// started empties the coflows whose host flows have ended before this leader came.
 func (b *backlog) started(req *agentpb.StartRequest, reply *agentpb.StartReply) {
 	if len(reply.GetStatus()) != len(req.GetChunks()) {
 		return
@@ -91,12 +91,12 @@ func (b *backlog) merge(log *agentpb.Backlog, at time.Duration) {
 	r.at, r.fresh = at, false
 }
 
-func (b *backlog) left(id southbound.CoflowID) (southbound.Left, bool) {
+func (b *backlog) left(id southbound.CoflowID) (southbound.Remaining, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.coflows[id]
 	if r == nil {
-		return southbound.Left{}, false
+		return southbound.Remaining{}, false
 	}
 	if !r.fresh {
 		if r.shown == nil {
@@ -107,5 +107,5 @@ func (b *backlog) left(id southbound.CoflowID) (southbound.Left, bool) {
 		}
 		r.fresh = true
 	}
-	return southbound.Left{F: 1, Base: r.shown, At: r.at}, true
+	return southbound.Remaining{F: 1, Base: r.shown, At: r.at}, true
 }

@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// Client is the door to one agent. It implements southbound.Host: calls are queued and sent in their order, each tried
+// Client is the door to one agent. It implements southbound.Hosts: calls are queued and sent in their order, each tried
 // until the agent has answered, the client is closed, or a larger election id is known. All methods may be called by
 // several goroutines; what Left returns is borrowed until the next call of Left for that coflow.
 type Client struct {
@@ -30,7 +30,7 @@ type Client struct {
 	kick    chan struct{} // a call went through: the progress stream may open
 }
 
-var _ southbound.Host = (*Client)(nil)
+var _ southbound.Hosts = (*Client)(nil)
 
 // Dial returns a client of the agent at cfg.Addr. It does not wait for the agent to answer: calls are queued meanwhile
 // (Status waits for an answer). ctx bounds the life of the client; Close ends it earlier.
@@ -103,7 +103,7 @@ func (c *Client) Start(starts []southbound.Start) error {
 // Steer hands steerings over.
 func (c *Client) Steer(steers []southbound.Steer) error {
 	for _, req := range wire.Steers(steers) {
-		if err := c.enqueue("steer bundles", func(ctx context.Context) error {
+		if err := c.enqueue("steer host flows", func(ctx context.Context) error {
 			req.Election = c.election()
 			_, err := c.rpc.Steer(ctx, req)
 			return err
@@ -140,8 +140,10 @@ func (c *Client) Ack(through uint64) error {
 	})
 }
 
-// Left returns what the agent last told of a coflow.
-func (c *Client) Left(id southbound.CoflowID) (southbound.Left, bool) { return c.backlog.left(id) }
+// Remaining returns what the agent last told of a coflow.
+func (c *Client) Remaining(id southbound.CoflowID) (southbound.Remaining, bool) {
+	return c.backlog.left(id)
+}
 
 // Status asks the agent how it is, past the queue, waiting for the connection if there is none yet. It makes the
 // election id known to the agent, so an older leader can do nothing from then on.
@@ -188,8 +190,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Regard tells the agent that hosts, its own or others', have failed or are back: bundles from them and to them are void,
-// and nothing is told of that. It goes past the queue.
+// Regard tells the agent that hosts, its own or others', have failed or are back: host flows from them and to them are
+// void, and nothing is told of that. It goes past the queue.
 func (c *Client) Regard(ctx context.Context, hosts []southbound.HostID, up bool) error {
 	req := &agentpb.RegardRequest{Election: c.election(), Up: up}
 	for _, h := range hosts {

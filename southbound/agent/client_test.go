@@ -112,7 +112,8 @@ func start(t *testing.T, p *peer, change func(*Config)) (*Client, chan error) {
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = srv.Serve(lis) })
 	errs := make(chan error, 100)
-	cfg := Config{Addr: lis.Addr().String(), TLS: leader.Client("agent", pki.Agent), OnError: func(err error) { errs <- err },
+	cfg := Config{Addr: lis.Addr().String(), TLS: leader.Client("agent", pki.Agent),
+		OnError:  func(err error) { errs <- err },
 		Election: func() (uint64, uint64) { return 1, 1 }}
 	if change != nil {
 		change(&cfg)
@@ -140,7 +141,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-func bundle(id southbound.CoflowID) []southbound.Start {
+func hostFlow(id southbound.CoflowID) []southbound.Start {
 	return []southbound.Start{{Coflow: id, Src: []southbound.HostID{0}, Dst: []southbound.HostID{1},
 		Size: []pathmap.Bytes{100}, Tag: []southbound.Tag{0}}}
 }
@@ -150,7 +151,7 @@ func TestCallsComeInOrder(t *testing.T) {
 	c, _ := start(t, p, nil)
 	for range 20 {
 		must(t, c.Run([]southbound.Task{{}}))
-		must(t, c.Start(bundle(1)))
+		must(t, c.Start(hostFlow(1)))
 		must(t, c.Steer([]southbound.Steer{{}}))
 		must(t, c.SetRates(&southbound.Rates{}))
 	}
@@ -171,7 +172,7 @@ func TestCallsAreTriedUntilAnswered(t *testing.T) {
 	}}
 	c, errs := start(t, p, nil)
 	must(t, c.Run([]southbound.Task{{}}))
-	must(t, c.Start(bundle(1)))
+	must(t, c.Start(hostFlow(1)))
 	must(t, c.Flush(within(t)))
 	if got := p.noted(); got != "run run run run start" || len(errs) != 0 {
 		t.Errorf("calls %s, %d errors", got, len(errs))
@@ -210,7 +211,7 @@ func TestNotLeaderDropsTheQueue(t *testing.T) {
 	c, errs := start(t, p, nil)
 	must(t, c.Run([]southbound.Task{{}}))
 	<-entered
-	must(t, c.Start(bundle(1)))
+	must(t, c.Start(hostFlow(1)))
 	must(t, c.SetRates(&southbound.Rates{}))
 	close(leave)
 	must(t, c.Flush(within(t)))
@@ -260,13 +261,16 @@ func TestLyingWatch(t *testing.T) {
 		err  string
 	}{
 		{"told twice", 0, []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1), event(2)}},
-			{First: 2, Events: []*agentpb.Event{event(2), event(3)}}, {First: 9}}, []southbound.TaskID{1, 2, 3}, "event 9 came where 4 was due"},
-		{"gap", 5, []*agentpb.WatchReply{{First: 6, Events: []*agentpb.Event{event(1)}}}, nil, "event 6 came where 5 was due"},
+			{First: 2, Events: []*agentpb.Event{event(2), event(3)}}, {First: 9}}, []southbound.TaskID{1, 2, 3},
+			"event 9 came where 4 was due"},
+		{"gap", 5, []*agentpb.WatchReply{{First: 6, Events: []*agentpb.Event{event(1)}}}, nil,
+			"event 6 came where 5 was due"},
 		{"unknown kind", 1, []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1), {Kind: 77}}}},
 			[]southbound.TaskID{1}, "kind 77 is unknown"},
 		{"another process", 0, []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1)}, Incarnation: 5},
 			{First: 2, Events: []*agentpb.Event{event(2)}, Incarnation: 6}}, []southbound.TaskID{1}, ErrRestarted.Error()},
-		{"number wraps", 0, []*agentpb.WatchReply{{First: 1<<64 - 1, Events: []*agentpb.Event{event(1), event(2)}}}, nil, "number"},
+		{"number wraps", 0, []*agentpb.WatchReply{{First: 1<<64 - 1, Events: []*agentpb.Event{event(1), event(2)}}}, nil,
+			"number"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, _ := start(t, &peer{watch: tc.tell}, nil)
@@ -301,7 +305,7 @@ func TestProgress(t *testing.T) {
 		{AtNs: 9, Backlogs: []*agentpb.Backlog{{Coflow: 8, Rows: 1, Ended: true}}},
 	}}
 	c, _ := start(t, p, nil)
-	must(t, c.Start(append(bundle(1), append(bundle(8), bundle(9)...)...)))
+	must(t, c.Start(append(hostFlow(1), append(hostFlow(8), hostFlow(9)...)...)))
 	<-told
 	for _, tc := range []struct {
 		id   southbound.CoflowID
@@ -310,7 +314,7 @@ func TestProgress(t *testing.T) {
 		tick := time.NewTicker(time.Millisecond)
 		timeout := time.After(deadline)
 		for {
-			l, ok := c.Left(tc.id)
+			l, ok := c.Remaining(tc.id)
 			if ok && l.F == 1 && equal(l.Base, tc.want) {
 				break
 			}
@@ -324,7 +328,7 @@ func TestProgress(t *testing.T) {
 		tick.Stop()
 	}
 	for _, id := range []southbound.CoflowID{3, 4, 5, 6} {
-		if l, ok := c.Left(id); ok {
+		if l, ok := c.Remaining(id); ok {
 			t.Errorf("left of coflow %d: %+v", id, l)
 		}
 	}

@@ -35,14 +35,15 @@ type Config struct {
 	CallTimeout time.Duration
 }
 
-// Status is how an agent is; Stats are its counts.
 type (
+	// Status is how an agent is.
 	Status = wire.Status
-	Stats  = wire.Stats
+	// Stats are its counts.
+	Stats = wire.Stats
 )
 
-// ErrRestarted: the events that are asked for are not at the agent (any more): it has begun anew, and every bundle and
-// task it held is void.
+// ErrRestarted says that the events that are asked for are not at the agent (any more): it has begun anew, and every
+// host flow and task it held is void.
 var ErrRestarted = wire.ErrRestarted
 
 const (

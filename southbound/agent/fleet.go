@@ -35,8 +35,8 @@ const (
 )
 
 // Fleet is the hosts of a fabric behind several agents, each on a machine of its own with a clock of its own. It is a
-// southbound.Host: every word goes to the agents that it concerns, instants are turned from the run's clock into the
-// agent's and back, and the bundles of a coflow end where they are received, by that agent's clock alone.
+// southbound.Hosts: every word goes to the agents that it concerns, instants are turned from the run's clock into the
+// agent's and back, and the host flows of a coflow end where they are received, by that agent's clock alone.
 //
 // An agent that has begun anew, or has not answered for a while, counts as lost with all its hosts until it answers
 // (again): the others are told to let go of what they send to it and expect from it.
@@ -58,7 +58,7 @@ type share struct {
 	base []float64
 }
 
-var _ southbound.Host = (*Fleet)(nil)
+var _ southbound.Hosts = (*Fleet)(nil)
 
 // DialFleet returns the fleet. It waits for nobody. Events must run for anything but calls to happen: it follows clocks
 // and losses as well.
@@ -72,7 +72,8 @@ func DialFleet(ctx context.Context, cfg FleetConfig) (*Fleet, error) {
 	if cfg.OnError == nil {
 		cfg.OnError = func(error) {}
 	}
-	f := &Fleet{cfg: cfg, of: map[southbound.HostID]*member{}, coflow: map[southbound.CoflowID]*share{}, rates: newStanding()}
+	f := &Fleet{cfg: cfg, of: map[southbound.HostID]*member{}, coflow: map[southbound.CoflowID]*share{},
+		rates: newStanding()}
 	for i, m := range cfg.Members {
 		m.Election, m.OnError = cfg.Election, cfg.OnError
 		c, err := Dial(ctx, m.Config)
@@ -83,7 +84,8 @@ func DialFleet(ctx context.Context, cfg FleetConfig) (*Fleet, error) {
 		f.members = append(f.members, one)
 		for _, h := range m.Hosts {
 			if f.of[h] != nil {
-				return nil, errors.Join(fmt.Errorf("dial agents: host %d is served by %q and %q", h, f.of[h].client.cfg.Addr, m.Addr), f.Close())
+				return nil, errors.Join(fmt.Errorf("dial agents: host %d is served by %q and %q", h, f.of[h].client.cfg.Addr,
+					m.Addr), f.Close())
 			}
 			f.of[h] = one
 		}
@@ -130,7 +132,8 @@ func (f *Fleet) Start(starts []southbound.Start) error {
 			src, dst := f.of[s.Src[row]], f.of[s.Dst[row]]
 			if src == nil || dst == nil {
 				f.mu.Unlock()
-				return fmt.Errorf("start coflow %d: hosts %d and %d: an agent is missing: %w", s.Coflow, s.Src[row], s.Dst[row], southbound.ErrRefused)
+				return fmt.Errorf("start coflow %d: hosts %d and %d: an agent is missing: %w", s.Coflow, s.Src[row], s.Dst[row],
+					southbound.ErrRefused)
 			}
 			sh.by[row] = int32(src.index)
 			in[src.index], in[dst.index] = true, true
@@ -155,7 +158,7 @@ func (f *Fleet) Start(starts []southbound.Start) error {
 	return nil
 }
 
-// Steer tells every agent; those that do not send a bundle pass it over.
+// Steer tells every agent; those that do not send a host flow pass it over.
 func (f *Fleet) Steer(steers []southbound.Steer) error {
 	return f.each(func(m *member) error { return m.client.Steer(steers) })
 }
@@ -181,25 +184,25 @@ func (f *Fleet) each(do func(*member) error) error {
 	return nil
 }
 
-// Left joins what senders have told of a coflow. It is valid until the next call for the same one.
-func (f *Fleet) Left(id southbound.CoflowID) (southbound.Left, bool) {
+// Remaining joins what senders have told of a coflow. It is valid until the next call for the same one.
+func (f *Fleet) Remaining(id southbound.CoflowID) (southbound.Remaining, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	sh := f.coflow[id]
 	if sh == nil {
-		return southbound.Left{}, false
+		return southbound.Remaining{}, false
 	}
 	if sh.base == nil {
 		sh.base = make([]float64, len(sh.by))
 	}
-	out := southbound.Left{F: 1, Base: sh.base}
+	out := southbound.Remaining{F: 1, Base: sh.base}
 	for i, m := range f.members {
 		if !slices.Contains(sh.by, int32(i)) {
 			continue
 		}
-		l, ok := m.client.Left(id)
+		l, ok := m.client.Remaining(id)
 		if !ok || len(l.Base) != len(sh.by) {
-			return southbound.Left{}, false
+			return southbound.Remaining{}, false
 		}
 		if at := m.runInstant(l.At); l.At > 0 && (out.At == 0 || at < out.At) {
 			out.At = max(at, 0) // as old as the oldest part

@@ -118,7 +118,8 @@ func (m *member) ask(ctx context.Context) (Status, error) {
 	offset := m.clock.offset
 	m.mu.Unlock()
 	if jumped {
-		m.fleet.cfg.OnError(fmt.Errorf("agent %q: its clock has jumped: it is now %v ahead of this one's; what it timed meanwhile is off", m.client.cfg.Addr, offset))
+		m.fleet.cfg.OnError(fmt.Errorf("agent %q: its clock has jumped: it is now %v ahead of this one's; what it timed "+
+			"meanwhile is off", m.client.cfg.Addr, offset))
 	}
 	return st, nil
 }
@@ -163,7 +164,8 @@ func (m *member) lose(why error) {
 		return
 	}
 	m.client.queue.drop()
-	m.fleet.cfg.OnError(fmt.Errorf("agent %q is lost, and %d hosts with it: %w", m.client.cfg.Addr, len(m.hosts), errors.Join(why, errSilent)))
+	m.fleet.cfg.OnError(fmt.Errorf("agent %q is lost, and %d hosts with it: %w", m.client.cfg.Addr, len(m.hosts),
+		errors.Join(why, errSilent)))
 	for _, h := range m.hosts {
 		m.fleet.emit(m, 0, southbound.Event{At: m.fleet.cfg.Clock(), Kind: southbound.HostLost, Host: h})
 	}

@@ -23,7 +23,8 @@ func TestClockOffset(t *testing.T) {
 				truth += []time.Duration{-1, 1}[r.IntN(2)] * (2*time.Second + time.Duration(r.Int64N(int64(time.Hour))))
 				jumps++
 			}
-			forth, back := time.Duration(r.Int64N(int64(20*time.Millisecond))), time.Duration(r.Int64N(int64(20*time.Millisecond)))
+			forth, back := time.Duration(r.Int64N(int64(20*time.Millisecond))),
+				time.Duration(r.Int64N(int64(20*time.Millisecond)))
 			jumped := c.take(run, run+forth+back, there(run+forth))
 			run += forth + back
 			if off := c.toRun(there(run)) - run; off > 21*time.Millisecond || off < -21*time.Millisecond {

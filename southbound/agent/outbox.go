@@ -47,7 +47,8 @@ func (f *Fleet) emit(m *member, num uint64, e southbound.Event) {
 // ctx ends (nil). Numbers are of this call: from must be 0. It returns an error once a larger election id is known.
 func (f *Fleet) Events(ctx context.Context, from uint64, sink func(num uint64, e southbound.Event)) error {
 	if from != 0 {
-		return fmt.Errorf("watch events of agents from number %d: only all of them can be watched: %w", from, southbound.ErrUnsupported)
+		return fmt.Errorf("watch events of agents from number %d: only all of them can be watched: %w", from,
+			southbound.ErrUnsupported)
 	}
 	f.out.mu.Lock()
 	f.out.sink, f.out.first, f.out.next, f.out.sent = sink, 1, 1, nil
@@ -95,15 +96,17 @@ func (f *Fleet) Ack(through uint64) error {
 	return nil
 }
 
-// regard tells all members but one that its hosts have failed, or are back. One that does not answer is told nothing: it
-// is lost itself, or will be.
+// regard tells all members but one that its hosts have failed, or are back. One that does not answer is told nothing:
+// it is lost itself, or will be.
 func (f *Fleet) regard(m *member, up bool) {
 	for _, o := range f.members {
 		if o == m || o.isLost() {
 			continue
 		}
 		hosts := m.hosts
-		if err := o.client.enqueue("regard hosts", func(ctx context.Context) error { return o.client.Regard(ctx, hosts, up) }); err != nil {
+		if err := o.client.enqueue("regard hosts", func(ctx context.Context) error {
+			return o.client.Regard(ctx, hosts, up)
+		}); err != nil {
 			f.cfg.OnError(err)
 		}
 	}

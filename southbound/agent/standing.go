@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// standing is the rates in force, for an agent that is back: what was said of classes of pairs merges, the rest is as it
-// was said last.
+// standing is the rates in force, for an agent that is back: what was said of classes of pairs merges, the rest is as
+// it was said last.
 type standing struct {
 	last  southbound.Rates
 	pairs map[southbound.PairRate]pathmap.BitsPerSecond // by class: the rate within the key is 0
@@ -22,7 +22,8 @@ func newStanding() standing {
 func (s *standing) set(r *southbound.Rates) {
 	s.last = southbound.Rates{Fair: r.Fair, Pace: slices.Clone(r.Pace), Extra: slices.Clone(r.Extra)}
 	for _, x := range r.Spread {
-		s.last.Spread = append(s.last.Spread, southbound.Spread{Coflow: x.Coflow, From: slices.Clone(x.From), To: slices.Clone(x.To)})
+		s.last.Spread = append(s.last.Spread, southbound.Spread{Coflow: x.Coflow, From: slices.Clone(x.From),
+			To: slices.Clone(x.To)})
 	}
 	for _, p := range r.Pairs {
 		rate := p.Rate

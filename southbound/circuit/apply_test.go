@@ -31,7 +31,8 @@ type bench struct {
 }
 
 func newBench(pairs ...southbound.Port) *bench {
-	b := &bench{have: map[southbound.Port]southbound.Port{}, fail: map[southbound.Port]bool{}, failed: map[southbound.Port]southbound.Port{}, steered: map[southbound.CrossConnect]bool{}}
+	b := &bench{have: map[southbound.Port]southbound.Port{}, fail: map[southbound.Port]bool{},
+		failed: map[southbound.Port]southbound.Port{}, steered: map[southbound.CrossConnect]bool{}}
 	for _, x := range want(pairs...) {
 		b.have[x.In] = x.Out
 		b.steered[x] = true
@@ -125,7 +126,9 @@ func TestApply(t *testing.T) {
 			}
 		}, "stands again"},
 		{"fails, and was applied", func(b *bench) { b.set = func(n int) (error, bool) { return lost, true } }, ""},
-		{"says success, and did not", func(b *bench) { b.set = func(n int) (error, bool) { return nil, n > 1 } }, "stands again"},
+		{"says success, and did not", func(b *bench) {
+			b.set = func(n int) (error, bool) { return nil, n > 1 }
+		}, "stands again"},
 		{"a mirror fails", func(b *bench) { b.fail[3] = true }, "stands again"},
 	} {
 		for _, caps := range allCaps {
@@ -237,7 +240,9 @@ func TestBookFile(t *testing.T) {
 	if err := ChangeBook(file, func(b *Book) error { return b.Take(l, now) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := ChangeBook(file, func(b *Book) error { return b.Release("ocs", "other", "h") }); !errors.Is(err, ErrNoLease) {
+	if err := ChangeBook(file, func(b *Book) error {
+		return b.Release("ocs", "other", "h")
+	}); !errors.Is(err, ErrNoLease) {
 		t.Error(err)
 	}
 	b, err := ReadBook(file)

@@ -58,15 +58,16 @@ func (b *Book) Find(device, group string, now time.Time) (*Lease, error) {
 			continue
 		}
 		if !now.Before(l.Until) {
-			return nil, fmt.Errorf("find lease of group %q on device %q: it ran out at %s: %w", group, device, l.Until.Format(time.RFC3339), ErrNoLease)
+			return nil, fmt.Errorf("find lease of group %q on device %q: it ran out at %s: %w", group, device,
+				l.Until.Format(time.RFC3339), ErrNoLease)
 		}
 		return l, nil
 	}
 	return nil, fmt.Errorf("find lease of group %q on device %q: %w", group, device, ErrNoLease)
 }
 
-// Take adds a lease, or renews that of the same group and holder. Ports that another group holds at now are refused, and
-// so is a group that another holder has.
+// Take adds a lease, or renews that of the same group and holder. Ports that another group holds at now are refused,
+// and so is a group that another holder has.
 func (b *Book) Take(l Lease, now time.Time) error {
 	fail := func(err error) error {
 		return fmt.Errorf("lease ports of device %q to group %q: %w", l.Device, l.Group, err)
@@ -157,8 +158,8 @@ func ReadBook(path string) (*Book, error) {
 	return b, nil
 }
 
-// ChangeBook reads a file of leases, has f change it, and replaces the file as a whole. Nobody else changes it meanwhile:
-// a lock file beside it sees to that.
+// ChangeBook reads a file of leases, has f change it, and replaces the file as a whole. Nobody else changes it
+// meanwhile: a lock file beside it sees to that.
 func ChangeBook(path string, f func(*Book) error) error {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -19,7 +19,8 @@ type Caps struct {
 type Step struct {
 	Drain  []southbound.CrossConnect // circuits that go: first nothing is steered to them any more, and they run empty
 	Change southbound.Change
-	Verify []southbound.CrossConnect // circuits that come: they are steered to once the device says that they are connected
+	// circuits that come: they are steered to once the device says that they are connected
+	Verify []southbound.CrossConnect
 }
 
 // Plan is how the circuits of a lease become those that are wanted.
@@ -31,7 +32,7 @@ type Plan struct {
 	Steps  []Step
 }
 
-// ErrNotOurs: the plan would touch a port that is not leased.
+// ErrNotOurs says that the plan would touch a port that is not leased.
 var ErrNotOurs = errors.New("not leased")
 
 // Make plans the way from what a device shows to wanted, which is all the circuits of the lease that shall stand. What
@@ -56,9 +57,11 @@ func Make(seen []southbound.Connection, wanted []southbound.CrossConnect, l Leas
 			p.Before = append(p.Before, x)
 			broken[x] = c.Status == southbound.Failed || c.Status == southbound.Invalid
 		case in && uses(after, func(w southbound.CrossConnect) bool { return w.In == c.In }):
-			return nil, fmt.Errorf("plan input %d: it is held by %d→%d, whose output is another's: %w", c.In, c.In, c.Out, ErrNotOurs)
+			return nil, fmt.Errorf("plan input %d: it is held by %d→%d, whose output is another's: %w", c.In, c.In, c.Out,
+				ErrNotOurs)
 		case out && uses(after, func(w southbound.CrossConnect) bool { return w.Out == c.Out }):
-			return nil, fmt.Errorf("plan output %d: it is held by %d→%d, whose input is another's: %w", c.Out, c.In, c.Out, ErrNotOurs)
+			return nil, fmt.Errorf("plan output %d: it is held by %d→%d, whose input is another's: %w", c.Out, c.In, c.Out,
+				ErrNotOurs)
 		default:
 			p.Others = append(p.Others, x)
 		}

@@ -93,7 +93,8 @@ func TestPlans(t *testing.T) {
 		var seen []southbound.Connection
 		for i := range r.IntN(n + 1) {
 			have[southbound.Port(in[i])] = southbound.Port(out[i])
-			seen = append(seen, southbound.Connection{In: southbound.Port(in[i]), Out: southbound.Port(out[i]), Status: southbound.Connected})
+			seen = append(seen, southbound.Connection{In: southbound.Port(in[i]), Out: southbound.Port(out[i]),
+				Status: southbound.Connected})
 		}
 		l := leaseOf(ports(1+r.IntN(n)), ports(1+r.IntN(n)))
 		win, wout := r.Perm(len(l.Inputs)), r.Perm(len(l.Outputs))
@@ -167,7 +168,8 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.says)
 		}
 	}
-	p, err := Make(append(connected(6, 6, 7, 7), southbound.Connection{In: 0, Out: 1, Status: southbound.Invalid}), want(0, 1), l, Caps{})
+	p, err := Make(append(connected(6, 6, 7, 7), southbound.Connection{In: 0, Out: 1, Status: southbound.Invalid}),
+		want(0, 1), l, Caps{})
 	if err != nil || len(p.Steps) != 1 || len(p.Others) != 2 {
 		t.Errorf("an invalid one is made again: %+v, %v", p, err)
 	}
@@ -207,7 +209,8 @@ func BenchmarkPlan320(b *testing.B) {
 	var seen []southbound.Connection
 	var wanted []southbound.CrossConnect
 	for i := range 320 {
-		seen = append(seen, southbound.Connection{In: southbound.Port(i), Out: southbound.Port(from[i]), Status: southbound.Connected})
+		seen = append(seen, southbound.Connection{In: southbound.Port(i), Out: southbound.Port(from[i]),
+			Status: southbound.Connected})
 		wanted = append(wanted, southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port(to[i])})
 	}
 	for b.Loop() {

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Bench is a device to be tested: fresh, without rules or circuits, light on every port. It has at least 6 ports and, if
-// it is a packet switch, 8 racks.
+// Bench is a device to be tested: fresh, without rules or circuits, light on every port. It has at least 6 ports and,
+// if it is a packet switch, 8 racks.
 type Bench struct {
 	Device  southbound.Device
 	Optical bool
@@ -137,13 +137,15 @@ func circuitsAre(pairs ...southbound.Port) func(southbound.Seen) error {
 func connect(pairs ...southbound.Port) *southbound.Change {
 	c := &southbound.Change{}
 	for i := 0; i < len(pairs); i += 2 {
-		c.Connect = append(c.Connect, southbound.CrossConnect{In: pairs[i], Out: pairs[i+1], Off: pairs[i+1] == southbound.NoPort})
+		c.Connect = append(c.Connect, southbound.CrossConnect{In: pairs[i], Out: pairs[i+1],
+			Off: pairs[i+1] == southbound.NoPort})
 	}
 	return c
 }
 
 func rule(dst southbound.RackID, tag southbound.Tag, primary, backup southbound.Port) southbound.Rule {
-	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary, Backup: backup}
+	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary,
+		Backup: backup}
 }
 
 func from(src southbound.RackID, r southbound.Rule) southbound.Rule {

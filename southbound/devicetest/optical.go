@@ -86,31 +86,31 @@ func watchBegins(t *testing.T, b *Bench) {
 // randomCircuits compares the device with a plain map over a seeded walk of changes, some of which overtake each other.
 func randomCircuits(t *testing.T, b *Bench) {
 	r := rand.New(rand.NewPCG(9, 2))
-	twin := map[southbound.Port]southbound.Port{}
+	reference := map[southbound.Port]southbound.Port{}
 	for step := range 60 {
 		c := b.randomCircuits(r)
 		b.set(t, c)
 		if c.Replace {
-			clear(twin)
+			clear(reference)
 		}
 		for _, x := range c.Connect {
-			delete(twin, x.In)
-			for in, out := range twin {
+			delete(reference, x.In)
+			for in, out := range reference {
 				if !x.Off && out == x.Out {
-					delete(twin, in)
+					delete(reference, in)
 				}
 			}
 		}
 		for _, x := range c.Connect {
 			if !x.Off {
-				twin[x.In] = x.Out
+				reference[x.In] = x.Out
 			}
 		}
 		if step%3 != 0 {
 			continue
 		}
 		var want []southbound.Port
-		for in, out := range twin {
+		for in, out := range reference {
 			want = append(want, in, out)
 		}
 		b.settle(t, fmt.Sprintf("after %+v", c), circuitsAre(want...))

@@ -46,21 +46,21 @@ func rulesReplaced(t *testing.T, b *Bench) {
 // randomRules compares the device with a map over a seeded walk of changes.
 func randomRules(t *testing.T, b *Bench) {
 	r := rand.New(rand.NewPCG(7, 1))
-	twin := map[southbound.Match]southbound.Rule{}
+	reference := map[southbound.Match]southbound.Rule{}
 	for range 60 {
 		c := b.randomRules(r)
 		b.set(t, c)
 		if c.Replace {
-			clear(twin)
+			clear(reference)
 		}
 		for _, m := range c.Drop {
-			delete(twin, m)
+			delete(reference, m)
 		}
 		var want []southbound.Rule
 		for _, n := range c.Rules {
-			twin[n.Match] = n
+			reference[n.Match] = n
 		}
-		for _, n := range twin {
+		for _, n := range reference {
 			want = append(want, n)
 		}
 		b.settle(t, fmt.Sprintf("after %+v", c), rulesAre(want...))
@@ -69,7 +69,8 @@ func randomRules(t *testing.T, b *Bench) {
 
 func (b *Bench) randomRules(r *rand.Rand) *southbound.Change {
 	match := func() southbound.Match {
-		m := southbound.Match{Dst: southbound.RackID(r.Int32N(4)), Tag: southbound.Tag(r.IntN(4)), Src: southbound.RackID(r.Int32N(4)) - 1}
+		m := southbound.Match{Dst: southbound.RackID(r.Int32N(4)), Tag: southbound.Tag(r.IntN(4)),
+			Src: southbound.RackID(r.Int32N(4)) - 1}
 		if r.IntN(3) == 0 {
 			m.Tag = southbound.AnyTag
 		}
@@ -77,7 +78,8 @@ func (b *Bench) randomRules(r *rand.Rand) *southbound.Change {
 	}
 	c := &southbound.Change{Replace: r.IntN(8) == 0}
 	for range r.IntN(6) {
-		n := southbound.Rule{Match: match(), Primary: southbound.Port(r.Int32N(b.Ports)), Backup: southbound.Port(r.Int32N(b.Ports+1)) - 1}
+		n := southbound.Rule{Match: match(), Primary: southbound.Port(r.Int32N(b.Ports)),
+			Backup: southbound.Port(r.Int32N(b.Ports+1)) - 1}
 		if n.Primary == n.Backup {
 			n.Backup = southbound.NoPort
 		}

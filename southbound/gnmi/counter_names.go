@@ -11,7 +11,8 @@ type CounterNames struct {
 }
 
 // put puts the counter of that name into what into gives for the port; false for any other leaf.
-func (n CounterNames) put(name string, v schema.Value, port southbound.Port, into func(southbound.Port) *southbound.PortCounters) bool {
+func (n CounterNames) put(name string, v schema.Value, port southbound.Port,
+	into func(southbound.Port) *southbound.PortCounters) bool {
 	count, ok := v.(uint64)
 	switch {
 	case !ok:
@@ -37,12 +38,14 @@ var (
 
 // OpenConfigCounters are the names of openconfig-interfaces.
 func OpenConfigCounters() CounterNames {
-	return CounterNames{InOctets: "in-octets", InPkts: "in-pkts", OutOctets: "out-octets", OutPkts: "out-pkts", OutDiscards: "out-discards"}
+	return CounterNames{InOctets: "in-octets", InPkts: "in-pkts", OutOctets: "out-octets", OutPkts: "out-pkts",
+		OutDiscards: "out-discards"}
 }
 
 // CounterPaths implements Counts.
 func (OpenConfig) CounterPaths() []schema.Path {
-	return []schema.Path{schema.Path{{Name: "interfaces"}}.Entry("interface", "name", schema.Any).With("state", "counters")}
+	return []schema.Path{schema.Path{{Name: "interfaces"}}.Entry("interface", "name", schema.Any).
+		With("state", "counters")}
 }
 
 // Count implements Counts.
@@ -64,7 +67,8 @@ func (p OpenConfigPlain) Count(l schema.Leaf, into func(southbound.Port) *southb
 
 // SRLinuxCounters are the names of srl_nokia-interfaces.
 func SRLinuxCounters() CounterNames {
-	return CounterNames{InOctets: "in-octets", InPkts: "in-packets", OutOctets: "out-octets", OutPkts: "out-packets", OutDiscards: "out-discarded-packets"}
+	return CounterNames{InOctets: "in-octets", InPkts: "in-packets", OutOctets: "out-octets", OutPkts: "out-packets",
+		OutDiscards: "out-discarded-packets"}
 }
 
 // StatisticsPath is where a port's counters are.
@@ -88,8 +92,9 @@ func (p SRLinux) Count(l schema.Leaf, into func(southbound.Port) *southbound.Por
 
 // SONiCCounters are the names that the switch abstraction interface (SAI) has for a port's counters.
 func SONiCCounters() CounterNames {
-	return CounterNames{InOctets: "SAI_PORT_STAT_IF_IN_OCTETS", InPkts: "SAI_PORT_STAT_IF_IN_UCAST_PKTS", OutOctets: "SAI_PORT_STAT_IF_OUT_OCTETS",
-		OutPkts: "SAI_PORT_STAT_IF_OUT_UCAST_PKTS", OutDiscards: "SAI_PORT_STAT_IF_OUT_DISCARDS"}
+	return CounterNames{InOctets: "SAI_PORT_STAT_IF_IN_OCTETS", InPkts: "SAI_PORT_STAT_IF_IN_UCAST_PKTS",
+		OutOctets: "SAI_PORT_STAT_IF_OUT_OCTETS",
+		OutPkts:   "SAI_PORT_STAT_IF_OUT_UCAST_PKTS", OutDiscards: "SAI_PORT_STAT_IF_OUT_DISCARDS"}
 }
 
 func portCounters() schema.Path { return database("COUNTERS_DB", "COUNTERS") }

@@ -31,12 +31,14 @@ var _ southbound.Counting = (*Session)(nil)
 func (s *Session) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
 	profile, ok := s.cfg.Profile.(Counts)
 	if !ok {
-		return fmt.Errorf("count at device %q: profile %q has no counters: %w", s.cfg.Name, s.cfg.Profile.Name(), southbound.ErrUnsupported)
+		return fmt.Errorf("count at device %q: profile %q has no counters: %w", s.cfg.Name, s.cfg.Profile.Name(),
+			southbound.ErrUnsupported)
 	}
 	if every <= 0 {
 		return fmt.Errorf("count at device %q: every %v: take more than zero", s.cfg.Name, every)
 	}
-	d := &desk{ports: map[southbound.Port]*southbound.PortCounters{}, fresh: map[southbound.Port]bool{}, kick: make(chan struct{}, 1)}
+	d := &desk{ports: map[southbound.Port]*southbound.PortCounters{}, fresh: map[southbound.Port]bool{},
+		kick: make(chan struct{}, 1)}
 	g, inner := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.sample(inner, profile, every, d) })
 	g.Go(func() error { return d.serve(inner, every/4, tell) })

@@ -28,7 +28,8 @@ func (counter) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.Capab
 }
 
 func octets(at time.Duration, port int, n uint64) *gpb.SubscribeResponse {
-	u := says(fmt.Sprintf("/interfaces/interface[name=Ethernet%d]/state/counters/out-octets", port), fmt.Sprintf("%q", fmt.Sprint(n)))
+	u := says(fmt.Sprintf("/interfaces/interface[name=Ethernet%d]/state/counters/out-octets", port),
+		fmt.Sprintf("%q", fmt.Sprint(n)))
 	u.Timestamp = int64(at)
 	return &gpb.SubscribeResponse{Response: &gpb.SubscribeResponse_Update{Update: u}}
 }
@@ -36,7 +37,8 @@ func octets(at time.Duration, port int, n uint64) *gpb.SubscribeResponse {
 func dialCounter(t *testing.T, subscribe func(gpb.GNMI_SubscribeServer) error) *gnmi.Session {
 	t.Helper()
 	addr := serve(t, counter{villain{subscribe: subscribe}})
-	s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "tor", Addr: addr, Profile: gnmi.OpenConfig{Ports: 4, Racks: 4}, Plaintext: true, Timeout: time.Minute})
+	s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "tor", Addr: addr, Profile: gnmi.OpenConfig{Ports: 4, Racks: 4},
+		Plaintext: true, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,8 @@ func TestCountersBackPressure(t *testing.T) {
 // TestCountersEnd: a stream that ends is an error that names the device; one that is not offered says so.
 func TestCountersEnd(t *testing.T) {
 	s := dialCounter(t, func(srv gpb.GNMI_SubscribeServer) error { return srv.Send(octets(1, 9, 5)) })
-	err := s.Counters(t.Context(), time.Millisecond, func(p []southbound.PortCounters) { t.Errorf("a port that is not there: %v", p) })
+	err := s.Counters(t.Context(), time.Millisecond,
+		func(p []southbound.PortCounters) { t.Errorf("a port that is not there: %v", p) })
 	if err == nil || errors.Is(err, southbound.ErrUnsupported) {
 		t.Errorf("a stream that ended: %v", err)
 	}

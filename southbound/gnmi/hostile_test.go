@@ -38,7 +38,8 @@ type villain struct {
 }
 
 func (villain) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.CapabilityResponse, error) {
-	return &gpb.CapabilityResponse{SupportedModels: []*gpb.ModelData{{Name: schema.OCPModule, Version: schema.OCPVersion}}}, nil
+	return &gpb.CapabilityResponse{SupportedModels: []*gpb.ModelData{{Name: schema.OCPModule,
+		Version: schema.OCPVersion}}}, nil
 }
 func (v villain) Get(ctx context.Context, _ *gpb.GetRequest) (*gpb.GetResponse, error) {
 	return v.get(ctx)
@@ -99,8 +100,10 @@ func TestVillains(t *testing.T) {
 		{"a number where a word belongs", says(at, `{"state":{"status":7}}`), "status"},
 		{"a status that is none", says(at, `{"state":{"status":"PERHAPS"}}`), "PERHAPS"},
 		{"another entry's key", says(at, `{"name":"in5-out5","state":{"status":"CONNECTED"}}`), `key "name" is "in5-out5"`},
-		{"a name without ports", says("/connections/port-connection[name=x]", `{"name":"x","state":{"status":"CONNECTED"}}`), `port-connection "x"`},
-		{"renumbered ports", says("/connections/port-connection[name=in8-out1]", `{"name":"in8-out1","state":{"status":"CONNECTED"}}`), "renumbered"},
+		{"a name without ports", says("/connections/port-connection[name=x]", `{"name":"x","state":{"status":"CONNECTED"}}`),
+			`port-connection "x"`},
+		{"renumbered ports", says("/connections/port-connection[name=in8-out1]",
+			`{"name":"in8-out1","state":{"status":"CONNECTED"}}`), "renumbered"},
 		{"no value", &gpb.Notification{Update: []*gpb.Update{{Path: good.Update[0].Path}}}, "in0-out1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -153,7 +156,9 @@ func TestSilence(t *testing.T) {
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
 	mute := dial(t, serve(t, villain{get: wait}), func(c *gnmi.Config) { c.Timeout = 200 * time.Millisecond })
-	fine := dial(t, serve(t, villain{get: func(context.Context) (*gpb.GetResponse, error) { return &gpb.GetResponse{}, nil }}), nil)
+	fine := dial(t, serve(t, villain{get: func(context.Context) (*gpb.GetResponse, error) {
+		return &gpb.GetResponse{}, nil
+	}}), nil)
 	answered := make(chan error, 2)
 	began := time.Now()
 	go func() { answered <- mute.Set(t.Context(), &southbound.Change{}) }()
@@ -162,7 +167,8 @@ func TestSilence(t *testing.T) {
 		t.Errorf("the other device: %v", err)
 	}
 	for range 2 {
-		if err := <-answered; status.Code(errors.Unwrap(err)) != codes.DeadlineExceeded && !strings.Contains(fmt.Sprint(err), "deadline") || errors.Is(err, southbound.ErrRefused) {
+		if err := <-answered; status.Code(errors.Unwrap(err)) != codes.DeadlineExceeded &&
+			!strings.Contains(fmt.Sprint(err), "deadline") || errors.Is(err, southbound.ErrRefused) {
 			t.Errorf("silence: %v", err)
 		}
 	}
@@ -170,9 +176,11 @@ func TestSilence(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	huge := dial(t, serve(t, villain{get: func(context.Context) (*gpb.GetResponse, error) {
-		return &gpb.GetResponse{Notification: []*gpb.Notification{says("/connections", `{"port-connection":[]}`+strings.Repeat(" ", 1<<16))}}, nil
+		return &gpb.GetResponse{Notification: []*gpb.Notification{says("/connections", `{"port-connection":[]}`+
+			strings.Repeat(" ", 1<<16))}}, nil
 	}}), func(c *gnmi.Config) { c.MaxBytes = 1 << 14 })
-	if _, err := huge.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "larger than max") || !strings.Contains(err.Error(), `device "villain"`) {
+	if _, err := huge.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "larger than max") ||
+		!strings.Contains(err.Error(), `device "villain"`) {
 		t.Errorf("a huge answer: %v", err)
 	}
 }
@@ -185,7 +193,8 @@ func TestCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: until.Add(-24 * time.Hour), NotAfter: until,
+		tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+			NotBefore: until.Add(-24 * time.Hour), NotAfter: until,
 			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 		der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
 		if err != nil {
@@ -216,8 +225,9 @@ func TestCertificates(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			addr := serve(t, villain{}, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{tt.cert}})))
 			for long := 500 * time.Millisecond; ; long *= 2 { // a busy machine may not have shaken hands in that time
-				s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "villain", Addr: addr, Profile: gnmi.OCP{Ports: 8}, Timeout: long,
-					TLS: &tls.Config{RootCAs: tt.trust, ServerName: tt.as}})
+				s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "villain", Addr: addr, Profile: gnmi.OCP{Ports: 8},
+					Timeout: long,
+					TLS:     &tls.Config{RootCAs: tt.trust, ServerName: tt.as}})
 				if err == nil {
 					_ = s.Close()
 				}

@@ -22,8 +22,10 @@ type OCP struct {
 
 var _ Profile = OCP{}
 
-// InputName and OutputName are the names of an optical switch's ports; InputNamed and OutputNamed their inverses.
-func InputName(p southbound.Port) string  { return fmt.Sprintf("in%d", p) }
+// InputName is the name of an optical switch's input; InputNamed is its inverse.
+func InputName(p southbound.Port) string { return fmt.Sprintf("in%d", p) }
+
+// OutputName is the name of an optical switch's output; OutputNamed is its inverse.
 func OutputName(p southbound.Port) string { return fmt.Sprintf("out%d", p) }
 
 // InputNamed returns the input of that name.
@@ -132,7 +134,8 @@ func (p OCP) NewWriter(config []schema.Leaf) Writer {
 	w := &circuitWriter{p: p, model: p.Model(), have: configured(config), hidden: map[string]pair{}}
 	for _, l := range config {
 		name, where, leaf, ok := connectionLeaf(l.Path)
-		if _, named := w.have[name]; !ok || named || where != "state" || leaf != "status" || l.Value == southbound.PendingDeletion.String() {
+		if _, named := w.have[name]; !ok || named || where != "state" || leaf != "status" ||
+			l.Value == southbound.PendingDeletion.String() {
 			continue
 		}
 		if in, out, ok := ConnectionNamed(name); ok {

@@ -113,10 +113,12 @@ func (d *circuitDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]sou
 	return out, nil
 }
 
-// known finds ports beyond those that the profile was made for: the device is another one, or counts them otherwise now.
+// known finds ports beyond those that the profile was made for: the device is another one, or counts them otherwise
+// now.
 func known(h pair, ports int32, what, name string) error {
 	if int32(h.in) >= ports || int32(h.out) >= ports {
-		return fmt.Errorf("read %s %q: it is from input %d to output %d, and ports are 0 to %d here: has the device renumbered its ports?", what, name, h.in, h.out, ports-1)
+		return fmt.Errorf("read %s %q: it is from input %d to output %d, and ports are 0 to %d here: has the device "+
+			"renumbered its ports?", what, name, h.in, h.out, ports-1)
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ import (
 //   - its action is a next-hop-group: the primary port with preference 1 and, where there is one, the backup with 2;
 //   - a next hop names a port by the address of what is at the port's other end (NextHop).
 //
-// The default of a destination is a PBR rule too, not a static route: one table then holds what is tried in which order.
+// The default of a destination is a PBR rule too, not a static route: one table then holds what is tried in which
+// order.
 type OpenConfig struct {
 	Ports int32
 	Racks int32
@@ -33,10 +34,10 @@ var _ Profile = OpenConfig{}
 
 // The names that the profile chooses.
 const (
-	Instance = "DEFAULT"
-	Policy   = "lightloom"
-	pbr      = "PBR_POLICY"
-	groupKey = "next-hop-group"
+	Instance         = "DEFAULT"
+	ForwardingPolicy = "lightloom"
+	pbr              = "PBR_POLICY"
+	groupKey         = "next-hop-group"
 )
 
 // Preferences of next hops in a group: the smaller one is used while it can be.
@@ -112,7 +113,7 @@ func instancePath() schema.Path {
 	return schema.Path{{Name: "network-instances"}}.Entry("network-instance", "name", Instance)
 }
 func policyPath() schema.Path {
-	return instancePath().With("policy-forwarding", "policies").Entry("policy", "policy-id", Policy)
+	return instancePath().With("policy-forwarding", "policies").Entry("policy", "policy-id", ForwardingPolicy)
 }
 func rulePath(seq uint32) schema.Path {
 	return policyPath().With("rules").Entry("rule", "sequence-id", strconv.FormatUint(uint64(seq), 10))
@@ -153,16 +154,17 @@ func hasModel(c *gpb.CapabilityResponse, name, version string) error {
 // ConfigPaths implements Profile: a writer of rules needs to know nothing.
 func (OpenConfig) ConfigPaths() []schema.Path { return nil }
 
-// BaseLeaves are the configuration that rules stand on: the policy, its application to every port, and the next hops.
+// BaseLeaves are the configuration that rules stand on: the forwarding policy, its application to every port, and the
+// next hops.
 func (p OpenConfig) BaseLeaves() []schema.Leaf {
 	out := []schema.Leaf{
-		{Path: policyPath().With("config", "policy-id"), Value: Policy},
+		{Path: policyPath().With("config", "policy-id"), Value: ForwardingPolicy},
 		{Path: policyPath().With("config", "type"), Value: pbr},
 	}
 	for i := range southbound.Port(p.Ports) {
 		out = append(out,
 			schema.Leaf{Path: applyPath(i).With("config", "interface-id"), Value: InterfaceName(i)},
-			schema.Leaf{Path: applyPath(i).With("config", "apply-forwarding-policy"), Value: Policy})
+			schema.Leaf{Path: applyPath(i).With("config", "apply-forwarding-policy"), Value: ForwardingPolicy})
 		for _, pref := range []uint64{PrimaryPreference, BackupPreference} {
 			at := hopPath(hopIndex(i, pref)).With("config")
 			out = append(out,
@@ -183,7 +185,8 @@ func (OpenConfig) GroupLeaves(primary, backup southbound.Port) []schema.Leaf {
 		hops = append(hops, hopIndex(backup, BackupPreference))
 	}
 	for _, h := range hops {
-		out = append(out, schema.Leaf{Path: at.With("next-hops").Entry("next-hop", "index", h).With("config", "index"), Value: h})
+		out = append(out, schema.Leaf{Path: at.With("next-hops").Entry("next-hop", "index", h).With("config", "index"),
+			Value: h})
 	}
 	return out
 }
@@ -202,9 +205,11 @@ func RuleLeavesAt(at schema.Path, seq uint32, group string, m southbound.Match, 
 	}
 	out := append(make([]schema.Leaf, 0, 5), schema.Leaf{Path: at.With(where, "sequence-id"), Value: uint64(seq)})
 	if m.Src != southbound.AnyRack {
-		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "source-address"), Value: southbound.RackPrefix(m.Src).String()})
+		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "source-address"), Value: southbound.RackPrefix(m.Src).
+			String()})
 	}
-	out = append(out, schema.Leaf{Path: at.With("ipv4", where, "destination-address"), Value: southbound.RackPrefix(m.Dst).String()})
+	out = append(out, schema.Leaf{Path: at.With("ipv4", where, "destination-address"), Value: southbound.RackPrefix(m.Dst).
+		String()})
 	if m.Tag != southbound.AnyTag {
 		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "dscp-set"), Value: dscpSet(m.Tag)})
 	}

@@ -11,9 +11,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// OpenConfigPlain is the profile of packet switches that know no groups of static next hops: a rule names the address at
-// a port's far end, and the default of a destination is a static route. Such a switch has nothing that a backup could
-// be written as.
+// OpenConfigPlain is the profile of packet switches that know no groups of static next hops: a rule names the address
+// at a port's far end, and the default of a destination is a static route. Such a switch has nothing that a backup
+// could be written as.
 type OpenConfigPlain struct {
 	Ports, Racks int32
 
@@ -99,7 +99,8 @@ func (w *plainWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	}
 	for _, r := range c.Rules {
 		if r.Backup != southbound.NoPort {
-			return nil, fmt.Errorf("encode rule %+v: an openconfig-plain switch knows no backup: %w: %w", r.Match, southbound.ErrUnsupported, southbound.ErrRefused)
+			return nil, fmt.Errorf("encode rule %+v: an openconfig-plain switch knows no backup: %w: %w", r.Match,
+				southbound.ErrUnsupported, southbound.ErrRefused)
 		}
 	}
 	var err error
@@ -114,7 +115,9 @@ func (w *plainWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		w.base(req, add)
 	}
 	rules := slices.Clone(c.Rules)
-	slices.SortFunc(rules, func(a, b southbound.Rule) int { return cmp.Compare(twin.Sequence(a.Match), twin.Sequence(b.Match)) })
+	slices.SortFunc(rules, func(a, b southbound.Rule) int {
+		return cmp.Compare(twin.Sequence(a.Match), twin.Sequence(b.Match))
+	})
 	for _, r := range rules {
 		if isDefault(r.Match) {
 			add(&req.Replace, staticPath(r.Dst), w.p.staticLeaves(r))
@@ -146,10 +149,12 @@ func (w *plainWriter) drops(req *gpb.SetRequest, c *southbound.Change) {
 	}
 }
 
-// base adds what rules stand on: the policy, its application to every port, and the protocol of static routes.
+// base adds what rules stand on: the forwarding policy, its application to every port, and the protocol of static
+// routes.
 func (w *plainWriter) base(req *gpb.SetRequest, add func(*[]*gpb.Update, schema.Path, []schema.Leaf)) {
 	at := staticProtocol()
-	add(&req.Update, at, []schema.Leaf{{Path: at.With("config", "identifier"), Value: staticID}, {Path: at.With("config", "name"), Value: Instance}})
+	add(&req.Update, at, []schema.Leaf{{Path: at.With("config", "identifier"), Value: staticID},
+		{Path: at.With("config", "name"), Value: Instance}})
 	base := w.p.twin().BaseLeaves()
 	add(&req.Update, policyPath(), base)
 	for i := range southbound.Port(w.p.Ports) {
@@ -226,5 +231,6 @@ func readStatic(l schema.Leaf, where string) (southbound.Rule, bool, error) {
 	if err != nil {
 		return southbound.Rule{}, false, fmt.Errorf("read static route %s: %w", prefix, err)
 	}
-	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: port, Backup: southbound.NoPort}, true, nil
+	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+		Primary: port, Backup: southbound.NoPort}, true, nil
 }

@@ -18,7 +18,8 @@ func (OpenConfig) StatePaths() []schema.Path {
 
 // WatchPaths implements Profile.
 func (OpenConfig) WatchPaths() []schema.Path {
-	return []schema.Path{schema.Path{{Name: "interfaces"}}.Entry("interface", "name", schema.Any).With("state", "oper-status")}
+	return []schema.Path{schema.Path{{Name: "interfaces"}}.Entry("interface", "name", schema.Any).
+		With("state", "oper-status")}
 }
 
 // Seen implements Profile. A rule that is not one of ours (matches of another form) is an error: what cannot be read
@@ -89,7 +90,8 @@ func (t *Tables) Add(l schema.Leaf, where string) {
 	}
 	leaf := p[len(p)-1].Name
 	switch {
-	case p[2].Name == "policy-forwarding" && p[4].Name == "policy" && p[4].Key("policy-id") == Policy && len(p) > 7:
+	case p[2].Name == "policy-forwarding" && p[4].Name == "policy" && p[4].Key("policy-id") == ForwardingPolicy &&
+		len(p) > 7:
 		t.addRule(p, leaf, l.Value)
 	case p[2].Name == "static" && p[3].Name == "next-hop-groups":
 		if leaf == "index" {
@@ -197,14 +199,6 @@ func (t *Tables) Rule(seq uint32) (southbound.Rule, error) {
 		return r, fmt.Errorf("rule %d: %w", seq, err)
 	}
 	return r, nil
-}
-
-// GroupOf returns the name of the group that a rule names.
-func (t *Tables) GroupOf(seq uint32) string {
-	if r := t.rules[seq]; r != nil {
-		return r.group
-	}
-	return ""
 }
 
 func rackOf(prefix string) (southbound.RackID, error) {

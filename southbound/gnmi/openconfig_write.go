@@ -46,7 +46,7 @@ func (w *ruleWriter) Reread() bool {
 }
 
 // Encode implements Writer. Rules go out in the order of their sequence-ids. A change that replaces everything replaces
-// the whole policy entry; groups that nothing names any more stay, and do nothing.
+// the whole forwarding policy entry; groups that nothing names any more stay, and do nothing.
 func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}
 	w.basis, w.named = false, nil
@@ -79,7 +79,7 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		}
 	}
 	if c.Replace {
-		all := w.p.BaseLeaves()[:2] // the policy's own leaves
+		all := w.p.BaseLeaves()[:2] // the forwarding policy's own leaves
 		for _, r := range rules {
 			all = append(all, w.p.RuleLeaves(r, false)...)
 		}
@@ -92,7 +92,7 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, err
 }
 
-// addBase adds, once a session, what rules stand on. The policy comes as an update, so that its rules stay.
+// addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that its rules stay.
 func (w *ruleWriter) addBase(req *gpb.SetRequest, add func(*[]*gpb.Update, schema.Path, []schema.Leaf)) {
 	if w.based {
 		return
@@ -126,7 +126,8 @@ func (p OpenConfig) check(c *southbound.Change) error {
 		return refused("encode change: a packet switch takes no cross-connects")
 	}
 	if p.Ports > MaxPorts || p.Racks > MaxSequenceRacks {
-		return refused("encode change: the openconfig profile names at most %d ports and %d racks", MaxPorts, MaxSequenceRacks)
+		return refused("encode change: the openconfig profile names at most %d ports and %d racks", MaxPorts,
+			MaxSequenceRacks)
 	}
 	port := func(x southbound.Port) bool { return x >= 0 && int32(x) < p.Ports }
 	seen := make(map[southbound.Match]bool, len(c.Rules))
@@ -151,5 +152,6 @@ func (p OpenConfig) check(c *southbound.Change) error {
 
 func (p OpenConfig) matchOK(m southbound.Match) bool {
 	rack := func(r southbound.RackID) bool { return r >= 0 && int32(r) < p.Racks }
-	return rack(m.Dst) && (m.Src == southbound.AnyRack || rack(m.Src)) && (m.Tag < southbound.Tags || m.Tag == southbound.AnyTag)
+	return rack(m.Dst) && (m.Src == southbound.AnyRack || rack(m.Src)) &&
+		(m.Tag < southbound.Tags || m.Tag == southbound.AnyTag)
 }

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// Polatis is the profile of Polatis optical switches: input i is port i+1, output o is port Ports+o+1. The switch has no
-// states in between: a pair that is listed is connected.
+// Polatis is the profile of Polatis optical switches: input i is port i+1, output o is port Ports+o+1. The switch has
+// no states in between: a pair that is listed is connected.
 type Polatis struct{ Ports int32 }
 
 var _ Profile = Polatis{}
@@ -28,7 +28,8 @@ func (p Polatis) PairPath(in southbound.Port) schema.Path {
 // PairLeaves are what a pair holds.
 func (p Polatis) PairLeaves(in, out southbound.Port) []schema.Leaf {
 	at := p.PairPath(in)
-	return []schema.Leaf{{Path: at.With("ingress"), Value: uint64(in) + 1}, {Path: at.With("egress"), Value: uint64(p.Ports) + uint64(out) + 1}}
+	return []schema.Leaf{{Path: at.With("ingress"), Value: uint64(in) + 1},
+		{Path: at.With("egress"), Value: uint64(p.Ports) + uint64(out) + 1}}
 }
 
 // Name implements Profile.
@@ -156,7 +157,8 @@ func (d *pairDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]southb
 	for _, l := range leaves {
 		h, ok := d.p.pairOf(l)
 		if !ok && len(l.Path) > 0 && l.Path[len(l.Path)-1].Name == "egress" {
-			return nil, fmt.Errorf("read %q: it leads to %v, and here inputs are 1 to %d and outputs %d to %d: has the device renumbered its ports?",
+			return nil, fmt.Errorf("read %q: it leads to %v, and here inputs are 1 to %d and outputs %d to %d: has the device "+
+				"renumbered its ports?",
 				l.Path.String(), l.Value, d.p.Ports, d.p.Ports+1, 2*d.p.Ports)
 		}
 		old, stands := d.stand[h.in]

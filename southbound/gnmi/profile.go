@@ -38,7 +38,8 @@ type ReadsFirst interface{ ReadsFirst() }
 // in which a device is tried for them.
 func All(ports, racks int32) []Profile {
 	return []Profile{
-		OpenConfig{Ports: ports, Racks: racks}, OpenConfigPlain{Ports: ports, Racks: racks}, SRLinux{Ports: ports, Racks: racks},
+		OpenConfig{Ports: ports, Racks: racks}, OpenConfigPlain{Ports: ports, Racks: racks},
+		SRLinux{Ports: ports, Racks: racks},
 		OCP{Ports: ports}, SONiCOCS{Ports: ports}, SONiC{Ports: ports, Racks: racks}, Polatis{Ports: ports},
 	}
 }
@@ -78,7 +79,8 @@ type Decoder interface {
 
 // Completer is what a Decoder may also be: it knows what a device should have told of before it says that this was all.
 type Completer interface {
-	// Complete returns what follows from what has not come, once. An error says that the device is not the one it should be.
+	// Complete returns what follows from what has not come, once. An error says that the device is not the one it should
+	// be.
 	Complete() ([]southbound.DeviceEvent, error)
 }
 

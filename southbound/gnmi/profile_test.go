@@ -31,7 +31,8 @@ func TestSequence(t *testing.T) {
 				if tag != southbound.AnyTag && p.Sequence(anyTag) <= seq {
 					t.Errorf("%+v does not come before %+v", m, anyTag)
 				}
-				if wide := (southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}); src != southbound.AnyRack && p.Sequence(wide) <= seq {
+				if wide := (southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}); src != southbound.AnyRack &&
+					p.Sequence(wide) <= seq {
 					t.Errorf("%+v does not come before %+v", m, wide)
 				}
 			}
@@ -56,7 +57,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("connection of port %d: %d→%d, %v", p, in, out, ok)
 		}
 	}
-	for _, name := range []string{"", "Ethernet", "Ethernet01", "Ethernet-1", "Ethernet1.0", "eth1", "Ethernet99999999999"} {
+	for _, name := range []string{"", "Ethernet", "Ethernet01", "Ethernet-1", "Ethernet1.0", "eth1",
+		"Ethernet99999999999"} {
 		if p, ok := gnmi.PortNamed(name); ok {
 			t.Errorf("%q is port %d", name, p)
 		}
@@ -69,7 +71,8 @@ func TestNames(t *testing.T) {
 }
 
 func TestDSCPs(t *testing.T) {
-	shuffled := []schema.Value{uint64(63), uint64(7), uint64(15), uint64(23), uint64(31), uint64(39), uint64(47), uint64(55)}
+	shuffled := []schema.Value{uint64(63), uint64(7), uint64(15), uint64(23), uint64(31), uint64(39), uint64(47),
+		uint64(55)}
 	if tag, ok := gnmi.TagOfDSCPs(shuffled); !ok || tag != 7 {
 		t.Errorf("tag %d, %v", tag, ok)
 	}
@@ -89,7 +92,8 @@ func TestRulesThereAndBack(t *testing.T) {
 		want := map[southbound.Match]southbound.Rule{}
 		leaves := p.BaseLeaves()
 		for range r.IntN(20) {
-			n := southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(r.Int32N(6)), Src: southbound.RackID(r.Int32N(7)) - 1, Tag: southbound.Tag(r.IntN(8))},
+			n := southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(r.Int32N(6)),
+				Src: southbound.RackID(r.Int32N(7)) - 1, Tag: southbound.Tag(r.IntN(8))},
 				Primary: southbound.Port(r.Int32N(4)), Backup: 4 + southbound.Port(r.Int32N(4))}
 			if r.IntN(3) == 0 {
 				n.Tag, n.Backup = southbound.AnyTag, southbound.NoPort
@@ -126,7 +130,8 @@ func TestSeenRefuses(t *testing.T) {
 	p := gnmi.OpenConfig{Ports: 4, Racks: 4}
 	base := func(drop string) []schema.Leaf {
 		var out []schema.Leaf
-		at, err := schema.Parse("/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]/rules/rule[sequence-id=9]")
+		at, err := schema.Parse("/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/" +
+			"policy[policy-id=lightloom]/rules/rule[sequence-id=9]")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,20 +188,25 @@ func TestDecoders(t *testing.T) {
 		steps   []step
 	}{
 		{"ports", gnmi.OpenConfig{Ports: 4}, []step{
-			{leaves: []schema.Leaf{oper("Ethernet0", "UP"), oper("Ethernet1", "DOWN"), oper("Management0", "DOWN")}, want: []southbound.DeviceEvent{port(southbound.PortDown, 1)}},
+			{leaves: []schema.Leaf{oper("Ethernet0", "UP"), oper("Ethernet1", "DOWN"), oper("Management0", "DOWN")},
+				want: []southbound.DeviceEvent{port(southbound.PortDown, 1)}},
 			{leaves: []schema.Leaf{oper("Ethernet1", "LOWER_LAYER_DOWN")}}, // still down
 			{leaves: []schema.Leaf{oper("Ethernet1", "UP")}, want: []southbound.DeviceEvent{port(southbound.PortUp, 1)}},
-			{gone: []schema.Path{path("/interfaces/interface[name=Ethernet2]")}, want: []southbound.DeviceEvent{port(southbound.PortDown, 2)}},
+			{gone: []schema.Path{path("/interfaces/interface[name=Ethernet2]")},
+				want: []southbound.DeviceEvent{port(southbound.PortDown, 2)}},
 		}},
 		{"circuits", gnmi.OCP{Ports: 8}, []step{
 			{leaves: []schema.Leaf{status("in0-out1", "CONNECTED"), status("in2-out3", "PENDING_CONNECTION")},
 				want: []southbound.DeviceEvent{conn(0, 1, southbound.Connected), conn(2, 3, southbound.PendingConnection)}},
 			{gone: []schema.Path{path("/connections/port-connection[name=in0-out1]/config/name")}},
-			{gone: []schema.Path{path("/connections/port-connection[name=in0-out1]")}, leaves: []schema.Leaf{status("in2-out3", "FAILED")},
-				want: []southbound.DeviceEvent{conn(0, 1, southbound.Disconnected), conn(2, 3, southbound.Failed)}},
+			{gone: []schema.Path{path("/connections/port-connection[name=in0-out1]")},
+				leaves: []schema.Leaf{status("in2-out3", "FAILED")},
+				want:   []southbound.DeviceEvent{conn(0, 1, southbound.Disconnected), conn(2, 3, southbound.Failed)}},
 			{gone: []schema.Path{path("/connections")}, want: []southbound.DeviceEvent{conn(2, 3, southbound.Disconnected)}},
-			{leaves: append(gnmi.ConnectionLeaves("by-hand", 4, 5), status("by-hand", "CONNECTED")), want: []southbound.DeviceEvent{conn(4, 5, southbound.Connected)}},
-			{gone: []schema.Path{path("/connections/port-connection[name=by-hand]")}, want: []southbound.DeviceEvent{conn(4, 5, southbound.Disconnected)}},
+			{leaves: append(gnmi.ConnectionLeaves("by-hand", 4, 5), status("by-hand", "CONNECTED")),
+				want: []southbound.DeviceEvent{conn(4, 5, southbound.Connected)}},
+			{gone: []schema.Path{path("/connections/port-connection[name=by-hand]")},
+				want: []southbound.DeviceEvent{conn(4, 5, southbound.Disconnected)}},
 			{leaves: []schema.Leaf{status("unknown", "CONNECTED")}, err: true},
 			{leaves: []schema.Leaf{status("in0-out1", "SHINING")}, err: true},
 		}},
@@ -221,7 +231,8 @@ func TestCheckCapabilities(t *testing.T) {
 	if err := (gnmi.OCP{}).Check(model(schema.OCPModule, schema.OCPVersion)); err != nil {
 		t.Error(err)
 	}
-	for _, c := range []*gpb.CapabilityResponse{{}, model(schema.OCPModule, "0.9.0"), model("openconfig-policy-forwarding", "0.8.0")} {
+	for _, c := range []*gpb.CapabilityResponse{{}, model(schema.OCPModule, "0.9.0"),
+		model("openconfig-policy-forwarding", "0.8.0")} {
 		if err := (gnmi.OCP{}).Check(c); !errors.Is(err, southbound.ErrUnsupported) {
 			t.Errorf("%v: %v", c, err)
 		}
@@ -232,11 +243,13 @@ func TestCheckCapabilities(t *testing.T) {
 func FuzzDecoders(f *testing.F) {
 	f.Add("/connections/port-connection[name=in0-out1]/state/status", "CONNECTED", false)
 	f.Add("/interfaces/interface[name=Ethernet1]/state/oper-status", "DOWN", true)
-	f.Add("/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]/rules/rule[sequence-id=9]/ipv4/state/destination-address", "10.0.1.0/24", false)
+	f.Add("/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]/"+
+		"rules/rule[sequence-id=9]/ipv4/state/destination-address", "10.0.1.0/24", false)
 	f.Add("/CONFIG_DB/localhost/OCS_CROSS_CONNECT[key=1A-2B]/a_side", "1A", false)
 	f.Add("/STATE_DB/localhost/OCS_CROSS_CONNECT_TABLE[key=1A-2B]/status", "tuned", false)
 	f.Add("/CONFIG_DB/localhost/ACL_RULE[key=lightloom|r9-b1]/REDIRECT_ACTION", "169.254.0.1", false)
-	f.Add("/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]/match/ipv4/dscp-set", "7", false)
+	f.Add("/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]/match/"+
+		"ipv4/dscp-set", "7", false)
 	f.Add("/cross-connects/pair[ingress=1]/egress", "9", false)
 	f.Add("/", "9", false)
 	f.Add("/interfaces/interface[name=Ethernet7]/state/counters/out-octets", "9", false)
@@ -248,7 +261,8 @@ func FuzzDecoders(f *testing.F) {
 			return
 		}
 		var g []schema.Path
-		leaves := []schema.Leaf{{Path: p, Value: value}, {Path: p, Value: []schema.Value{value}}, {Path: p, Value: uint64(len(value))}}
+		leaves := []schema.Leaf{{Path: p, Value: value}, {Path: p, Value: []schema.Value{value}},
+			{Path: p, Value: uint64(len(value))}}
 		if gone {
 			g = append(g, p)
 		}
@@ -293,7 +307,8 @@ func fuzzCounts(t *testing.T, c gnmi.Counts, leaves []schema.Leaf) {
 }
 
 func TestParseSequence(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "9": 9, "4294967295": 4294967295, "": -1, "00": -1, "09": -1, "+9": -1, "-1": -1, "4294967296": -1, "9 ": -1} {
+	for text, want := range map[string]int64{"0": 0, "9": 9, "4294967295": 4294967295, "": -1, "00": -1, "09": -1,
+		"+9": -1, "-1": -1, "4294967296": -1, "9 ": -1} {
 		if got, ok := gnmi.ParseSequence(text); ok != (want >= 0) || ok && int64(got) != want {
 			t.Errorf("%q: %d, %v", text, got, ok)
 		}

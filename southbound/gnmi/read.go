@@ -30,8 +30,8 @@ func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// get reads paths in one request. Devices say NOT_FOUND of a path that holds nothing: then each path is asked for alone,
-// and one that is not found is empty.
+// get reads paths in one request. Devices say NOT_FOUND of a path that holds nothing: then each path is asked for
+// alone, and one that is not found is empty.
 func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
 	out, err := s.getOnce(ctx, paths, what)
 	if status.Code(err) != codes.NotFound {
@@ -47,7 +47,8 @@ func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequ
 	return out, nil
 }
 
-func (s *Session) getOnce(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
+func (s *Session) getOnce(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf,
+	error) {
 	req := &gpb.GetRequest{Type: what, Encoding: gpb.Encoding_JSON_IETF}
 	for _, p := range paths {
 		req.Path = append(req.Path, s.model.Proto(p))

@@ -58,7 +58,8 @@ func specificity(m southbound.Match) int {
 func noBackups(profile string, rules []southbound.Rule) error {
 	for _, r := range rules {
 		if r.Backup != southbound.NoPort {
-			return fmt.Errorf("encode rule %+v: a %s switch shares load over a group's next hops and knows no backup; set ControllerBackup to let the controller fall back: %w: %w",
+			return fmt.Errorf("encode rule %+v: a %s switch shares load over a group's next hops and knows no backup; set "+
+				"ControllerBackup to let the controller fall back: %w: %w",
 				r.Match, profile, southbound.ErrUnsupported, southbound.ErrRefused)
 		}
 	}

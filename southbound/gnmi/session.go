@@ -56,9 +56,9 @@ type Config struct {
 	MaxBytes  int           // of one message; 0 means 16 MiB
 }
 
-// StreamWindow and ConnWindow are how many bytes may be under way unread, of a stream and of all streams of a connection
-// together. They do not adapt to the connection: it is within a building, where so many bytes are more than its delay
-// asks for, and adapting costs a ping and its answer for every request on an idle connection.
+// StreamWindow and ConnWindow are how many bytes may be under way unread, of a stream and of all streams of a
+// connection together. They do not adapt to the connection: it is within a building, where so many bytes are more than
+// its delay asks for, and adapting costs a ping and its answer for every request on an idle connection.
 const (
 	StreamWindow = 256 << 10
 	ConnWindow   = 1 << 20
@@ -153,7 +153,8 @@ func connect(cfg Config) (*grpc.ClientConn, error) {
 	}
 	opts := []grpc.DialOption{
 		grpc.WithTransportCredentials(creds),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: cfg.Keepalive, Timeout: cfg.Timeout, PermitWithoutStream: true}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: cfg.Keepalive, Timeout: cfg.Timeout,
+			PermitWithoutStream: true}),
 		grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: cfg.Timeout,
 			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}}),
 		grpc.WithStaticStreamWindowSize(StreamWindow),
@@ -314,12 +315,12 @@ func (s *Session) arbitration() *gnmi_ext.Extension {
 
 // failureWithin finds what older devices say inside a response that is no error.
 func failureWithin(r *gpb.SetResponse) error {
-	//lint:ignore SA1019 deprecated, and still sent
+	//nolint:staticcheck // deprecated, and still sent
 	if m := r.GetMessage(); m.GetCode() != 0 {
 		return status.Error(codes.Code(m.GetCode()), m.GetMessage())
 	}
 	for _, u := range r.GetResponse() {
-		//lint:ignore SA1019 deprecated, and still sent
+		//nolint:staticcheck // deprecated, and still sent
 		if m := u.GetMessage(); m.GetCode() != 0 {
 			return status.Error(codes.Code(m.GetCode()), m.GetMessage())
 		}

@@ -13,9 +13,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// SONiC is the profile of packet switches that run SONiC: a rule is a row of ACL_RULE that redirects to a next hop. Rows
-// are written a table at a time, and rows of other tables of rules are kept as they are. What is more specific has the
-// larger PRIORITY.
+// SONiC is the profile of packet switches that run SONiC: a rule is a row of ACL_RULE that redirects to a next hop.
+// Rows are written a table at a time, and rows of other tables of rules are kept as they are. What is more specific has
+// the larger PRIORITY.
 type SONiC struct {
 	Ports, Racks int32
 
@@ -52,7 +52,7 @@ func portStates() schema.Path { return database("STATE_DB", "PORT_TABLE") }
 // ruleKey names a row: its match's sequence-id, and its backup for the controller's eyes.
 func (p SONiC) ruleKey(r southbound.Rule) string {
 	seq := OpenConfig{Ports: p.Ports, Racks: p.Racks}.Sequence(r.Match)
-	key := fmt.Sprintf("%s|r%d", Policy, seq)
+	key := fmt.Sprintf("%s|r%d", ForwardingPolicy, seq)
 	if r.Backup != southbound.NoPort {
 		key += fmt.Sprintf("-b%d", r.Backup)
 	}
@@ -98,11 +98,11 @@ func (p SONiC) NewWriter(config []schema.Leaf) Writer {
 	w := &aclWriter{p: p, model: p.Model(), have: ruleTable{}}
 	var mine []schema.Leaf
 	for _, l := range config {
-		if key, _, ok := cell(aclRules(), l.Path); ok && strings.HasPrefix(key, Policy+"|") {
+		if key, _, ok := cell(aclRules(), l.Path); ok && strings.HasPrefix(key, ForwardingPolicy+"|") {
 			mine = append(mine, l)
 		} else if ok {
 			w.others = append(w.others, l)
-		} else if key, _, ok := cell(aclTables(), l.Path); ok && key != Policy {
+		} else if key, _, ok := cell(aclTables(), l.Path); ok && key != ForwardingPolicy {
 			w.tables = append(w.tables, l)
 		}
 	}
@@ -131,13 +131,14 @@ func (w *aclWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		return nil, err
 	}
 	w.wanted = w.have.after(c)
-	table := row(aclTables(), Policy)
+	table := row(aclTables(), ForwardingPolicy)
 	var ports []schema.Value
 	for i := range southbound.Port(w.p.Ports) {
 		ports = append(ports, w.p.portName(i))
 	}
 	tables := append(slices.Clone(w.tables),
-		schema.Leaf{Path: table.With("policy_desc"), Value: Policy}, schema.Leaf{Path: table.With("type"), Value: "L3"},
+		schema.Leaf{Path: table.With("policy_desc"), Value: ForwardingPolicy},
+		schema.Leaf{Path: table.With("type"), Value: "L3"},
 		schema.Leaf{Path: table.With("stage"), Value: "INGRESS"}, schema.Leaf{Path: table.With("ports"), Value: ports})
 	req, err := tableRequest(w.model, aclTables(), tables)
 	if err != nil {
@@ -195,13 +196,14 @@ func (p SONiC) Rows(leaves []schema.Leaf) ([]Row, error) {
 	var first error
 	for _, l := range leaves {
 		key, field, ok := cell(aclRules(), l.Path)
-		name, ours := strings.CutPrefix(key, Policy+"|")
+		name, ours := strings.CutPrefix(key, ForwardingPolicy+"|")
 		if !ok || !ours {
 			continue
 		}
 		r := rows[key]
 		if r == nil {
-			r = &southbound.Rule{Match: southbound.Match{Dst: southbound.AnyRack, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+			r = &southbound.Rule{Match: southbound.Match{Dst: southbound.AnyRack, Tag: southbound.AnyTag,
+				Src: southbound.AnyRack},
 				Primary: southbound.NoPort, Backup: southbound.NoPort}
 			if _, b, two := strings.Cut(name, "-"); two {
 				r.Backup, _ = portSuffix(b, "b")
@@ -283,10 +285,11 @@ func (p SONiC) operStatus(l schema.Leaf) (port southbound.Port, up, ok bool) {
 
 // NewDecoder implements Profile.
 func (p SONiC) NewDecoder() Decoder {
-	return newStatusDecoder(statusDecoder{ports: p.Ports, name: p.portName, read: p.operStatus, port: func(g schema.Path) (southbound.Port, bool) {
-		if len(g) < 3 || !portStates().Match(g) {
-			return 0, false
-		}
-		return p.PortNamed(g[2].Key("key"))
-	}})
+	return newStatusDecoder(statusDecoder{ports: p.Ports, name: p.portName, read: p.operStatus,
+		port: func(g schema.Path) (southbound.Port, bool) {
+			if len(g) < 3 || !portStates().Match(g) {
+				return 0, false
+			}
+			return p.PortNamed(g[2].Key("key"))
+		}})
 }

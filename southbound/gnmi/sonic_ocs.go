@@ -24,8 +24,10 @@ var _ interface {
 	ReadsFirst
 } = SONiCOCS{}
 
-// ASide and BSide are the simplex port ids of an input and an output; ASideNamed and BSideNamed their inverses.
+// ASide is the simplex port id of an input; ASideNamed is its inverse.
 func ASide(p southbound.Port) string { return fmt.Sprintf("%dA", p+1) }
+
+// BSide is the simplex port id of an output; BSideNamed is its inverse.
 func BSide(p southbound.Port) string { return fmt.Sprintf("%dB", p+1) }
 
 // ASideNamed returns the input of that id.
@@ -68,6 +70,8 @@ func row(table schema.Path, key string) schema.Path {
 // ConnectTable and ConnectStateTable are the tables of cross-connects as configured and as they are; PortStateTable is
 // that of ports as they are.
 func (p SONiCOCS) ConnectTable() schema.Path { return database("CONFIG_DB", p.tables().Connects) }
+
+// ConnectStateTable is the table of connections as they are.
 func (p SONiCOCS) ConnectStateTable() schema.Path {
 	return database("STATE_DB", p.tables().ConnectState)
 }
@@ -167,7 +171,8 @@ func cell(table, p schema.Path) (key, field string, ok bool) {
 // Accepted implements Writer.
 func (w *crossWriter) Accepted() { w.have = w.wanted }
 
-// Encode implements Writer: the table as it shall be, in one operation. An empty table is deleted, for SONiC takes none.
+// Encode implements Writer: the table as it shall be, in one operation. An empty table is deleted, for SONiC takes
+// none.
 func (w *crossWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	w.wanted = w.have
 	if c.Empty() {

@@ -114,7 +114,8 @@ func (d *crossDecoder) tell(touched []string) ([]southbound.DeviceEvent, error) 
 		out = append(out, southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: h.in, Out: h.out, Status: s})
 	}
 	slices.SortStableFunc(out, func(a, b southbound.DeviceEvent) int {
-		return cmp.Or(cmp.Compare(b2i(leaving(b.Status)), b2i(leaving(a.Status))), cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out))
+		return cmp.Or(cmp.Compare(b2i(leaving(b.Status)), b2i(leaving(a.Status))), cmp.Compare(a.In, b.In),
+			cmp.Compare(a.Out, b.Out))
 	})
 	return out, nil
 }

@@ -14,10 +14,10 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// SRLinux is the profile of SR Linux packet switches in their native model: one policy of type pbr-policy, whose rules
-// send what they match to the address at a port's far end. A policy holds schema.SRLRules rules, which are tried by
-// sequence-id: the profile keeps the numbers of rules that stand and gives new ones a number between those of the more
-// and the less specific. A rule's backup is for the controller's eyes only, in its description.
+// SRLinux is the profile of SR Linux packet switches in their native model: one forwarding policy of type pbr-policy,
+// whose rules send what they match to the address at a port's far end. A forwarding policy holds schema.SRLRules rules,
+// which are tried by sequence-id: the profile keeps the numbers of rules that stand and gives new ones a number between
+// those of the more and the less specific. A rule's backup is for the controller's eyes only, in its description.
 type SRLinux struct {
 	Ports, Racks int32
 
@@ -35,7 +35,7 @@ func (p SRLinux) instance() schema.Path {
 	return schema.Path(nil).Entry("network-instance", "name", cmp.Or(p.InstanceName, "default"))
 }
 func (p SRLinux) policy() schema.Path {
-	return p.instance().With("policy-forwarding").Entry("policy", "policy-id", Policy)
+	return p.instance().With("policy-forwarding").Entry("policy", "policy-id", ForwardingPolicy)
 }
 func (p SRLinux) rulePath(seq uint32) schema.Path {
 	return p.policy().Entry("rule", "sequence-id", strconv.FormatUint(uint64(seq), 10))
@@ -68,14 +68,14 @@ func (p SRLinux) StatePaths() []schema.Path {
 	return append([]schema.Path{p.policy(), p.bindings()}, p.WatchPaths()...)
 }
 
-// bindings are the subinterfaces that policies are applied to.
+// bindings are the subinterfaces that forwarding policies are applied to.
 func (p SRLinux) bindings() schema.Path { return p.instance().With("policy-forwarding", "interface") }
 
-// applied says whether the policy is applied to every port: its rules are in effect only then.
+// applied says whether the forwarding policy is applied to every port: its rules are in effect only then.
 func (p SRLinux) applied(state []schema.Leaf) bool {
 	on := map[southbound.Port]bool{}
 	for _, l := range state {
-		if at := p.bindings(); len(l.Path) > len(at) && at.Match(l.Path) && l.Value == Policy {
+		if at := p.bindings(); len(l.Path) > len(at) && at.Match(l.Path) && l.Value == ForwardingPolicy {
 			if port, ok := p.SubinterfaceNamed(l.Path[len(at)-1].Key("subinterface")); ok {
 				on[port] = true
 			}
@@ -111,7 +111,7 @@ func (p SRLinux) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// Rules reads the rules of our policy, by sequence-id.
+// Rules reads the rules of our forwarding policy, by sequence-id.
 func (p SRLinux) Rules(leaves []schema.Leaf) (map[uint32]southbound.Rule, error) {
 	policy, out := p.policy(), map[uint32]southbound.Rule{}
 	for _, l := range leaves {
@@ -124,7 +124,8 @@ func (p SRLinux) Rules(leaves []schema.Leaf) (map[uint32]southbound.Rule, error)
 		}
 		r, known := out[seq]
 		if !known {
-			r = southbound.Rule{Match: southbound.Match{Dst: southbound.AnyRack, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+			r = southbound.Rule{Match: southbound.Match{Dst: southbound.AnyRack, Tag: southbound.AnyTag,
+				Src: southbound.AnyRack},
 				Primary: southbound.NoPort, Backup: southbound.NoPort}
 		}
 		if err := readSRLLeaf(&r, l); err != nil {
@@ -184,7 +185,7 @@ func (p SRLinux) PortLeaves(port southbound.Port, up bool) []schema.Leaf {
 	return []schema.Leaf{{Path: at.With("admin-state"), Value: "enable"}, {Path: at.With("oper-state"), Value: state}}
 }
 
-// Subinterface is the name of what a policy is applied to.
+// Subinterface is the name of what a forwarding policy is applied to.
 func (p SRLinux) Subinterface(port southbound.Port) string { return p.interfaceName(port) + ".0" }
 
 // SubinterfaceNamed is the inverse of Subinterface.
@@ -204,10 +205,11 @@ func (p SRLinux) operState(l schema.Leaf) (port southbound.Port, up, ok bool) {
 
 // NewDecoder implements Profile.
 func (p SRLinux) NewDecoder() Decoder {
-	return newStatusDecoder(statusDecoder{ports: p.Ports, name: p.interfaceName, read: p.operState, port: func(g schema.Path) (southbound.Port, bool) {
-		if len(g) == 0 || g[0].Name != "interface" {
-			return 0, false
-		}
-		return p.interfaceNamed(g[0].Key("name"))
-	}})
+	return newStatusDecoder(statusDecoder{ports: p.Ports, name: p.interfaceName, read: p.operState,
+		port: func(g schema.Path) (southbound.Port, bool) {
+			if len(g) == 0 || g[0].Name != "interface" {
+				return 0, false
+			}
+			return p.interfaceNamed(g[0].Key("name"))
+		}})
 }

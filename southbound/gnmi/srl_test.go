@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// TestSRLNumbers: whatever the changes, the rule that a switch finds first by sequence-id is the most specific one, rules
-// that stay keep their numbers unless none was left in between, and the table is that of a plain map.
+// TestSRLNumbers: whatever the changes, the rule that a switch finds first by sequence-id is the most specific one,
+// rules that stay keep their numbers unless none was left in between, and the table is that of a plain map.
 func TestSRLNumbers(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true}
 	for seed := range uint64(400) {
@@ -58,7 +58,7 @@ func wider(m southbound.Match) int {
 	return n
 }
 
-// TestSRLFull: a policy holds 128 rules, whatever their kind, and not one more.
+// TestSRLFull: a forwarding policy holds 128 rules, whatever their kind, and not one more.
 func TestSRLFull(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 4, Racks: 200}
 	w := p.NewWriter(nil)
@@ -81,7 +81,8 @@ func TestSRLFull(t *testing.T) {
 	}
 }
 
-// TestSRLForeign: a policy of our name that somebody has filled with other rules is not patched, but may be replaced.
+// TestSRLForeign: a forwarding policy of our name that somebody has filled with other rules is not patched, but may be
+// replaced.
 func TestSRLForeign(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 4, Racks: 4}
 	at := p.ConfigPaths()[0].Entry("rule", "sequence-id", "7").With("action", "next-hop")

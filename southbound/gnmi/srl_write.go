@@ -15,7 +15,7 @@ import (
 // srlBackup begins the description of a rule that has a backup; the port's number follows.
 const srlBackup = "backup "
 
-// srlWriter encodes changes of a policy's rules. It knows which number each of them has.
+// srlWriter encodes changes of a forwarding policy's rules. It knows which number each of them has.
 type srlWriter struct {
 	p            SRLinux
 	model        *schema.Model
@@ -35,10 +35,12 @@ func (p SRLinux) NewWriter(config []schema.Leaf) Writer {
 // Accepted implements Writer.
 func (w *srlWriter) Accepted() { w.have, w.based = w.wanted, w.based || w.basis }
 
-// Reread implements Rereader: rules may have other numbers now, and the policy may have lost its subinterfaces.
+// Reread implements Rereader: rules may have other numbers now, and the forwarding policy may have lost its
+// subinterfaces.
 func (w *srlWriter) Reread() bool { return false }
 
-// Encode implements Writer. A policy that cannot be read is taken as foreign: only a change that replaces it is encoded.
+// Encode implements Writer. A forwarding policy that cannot be read is taken as foreign: only a change that replaces it
+// is encoded.
 func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}
 	w.basis, w.wanted = false, w.have
@@ -52,7 +54,7 @@ func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		return nil, err
 	}
 	if w.err != nil && !c.Replace {
-		return nil, refused("encode change: policy %q: %w", Policy, w.err)
+		return nil, refused("encode change: policy %q: %w", ForwardingPolicy, w.err)
 	}
 	next, err := number(w.have, c)
 	if err != nil {
@@ -74,7 +76,7 @@ func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32]southbound.Rule,
 	switch {
 	case c.Replace && len(next) == 0:
 		req.Delete = append(req.Delete, w.model.Proto(policy))
-		for i := range southbound.Port(w.p.Ports) { // a policy that is applied cannot go
+		for i := range southbound.Port(w.p.Ports) { // a forwarding policy that is applied cannot go
 			req.Delete = append(req.Delete, w.model.Proto(w.p.applyPath(i)))
 		}
 		w.based, w.basis = false, false
@@ -105,7 +107,7 @@ func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32]southbound.Rule,
 	if w.basis {
 		for i := range southbound.Port(w.p.Ports) {
 			at := w.p.applyPath(i)
-			add(&req.Update, at, []schema.Leaf{{Path: at.With("apply-forwarding-policy"), Value: Policy}})
+			add(&req.Update, at, []schema.Leaf{{Path: at.With("apply-forwarding-policy"), Value: ForwardingPolicy}})
 		}
 	}
 	return err
@@ -125,7 +127,8 @@ func (p SRLinux) ruleLeaves(seq uint32, r southbound.Rule) []schema.Leaf {
 	if r.Src != southbound.AnyRack {
 		out = append(out, schema.Leaf{Path: ipv4.With("source-ip", "prefix"), Value: southbound.RackPrefix(r.Src).String()})
 	}
-	out = append(out, schema.Leaf{Path: ipv4.With("destination-ip", "prefix"), Value: southbound.RackPrefix(r.Dst).String()})
+	out = append(out, schema.Leaf{Path: ipv4.With("destination-ip", "prefix"), Value: southbound.RackPrefix(r.Dst).
+		String()})
 	if r.Tag != southbound.AnyTag {
 		out = append(out, schema.Leaf{Path: ipv4.With("dscp-set"), Value: dscpSet(r.Tag)})
 	}
@@ -138,7 +141,9 @@ func (p SRLinux) ruleLeaves(seq uint32, r southbound.Rule) []schema.Leaf {
 func number(have map[uint32]southbound.Rule, c *southbound.Change) (map[uint32]southbound.Rule, error) {
 	next, at := map[uint32]southbound.Rule{}, map[southbound.Match]uint32{}
 	for seq, r := range have {
-		if !c.Replace && !slices.Contains(c.Drop, r.Match) || slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return n.Match == r.Match }) {
+		if !c.Replace && !slices.Contains(c.Drop, r.Match) || slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool {
+			return n.Match == r.Match
+		}) {
 			next[seq], at[r.Match] = r, seq
 		}
 	}
@@ -151,7 +156,8 @@ func number(have map[uint32]southbound.Rule, c *southbound.Change) (map[uint32]s
 		}
 	}
 	if len(next)+len(fresh) > schema.SRLRules {
-		return nil, refused("encode change: %d rules, and a policy of SR Linux holds %d: use fewer racks or tags", len(next)+len(fresh), schema.SRLRules)
+		return nil, refused("encode change: %d rules, and a policy of SR Linux holds %d: use fewer racks or tags", len(next)+
+			len(fresh), schema.SRLRules)
 	}
 	slices.SortFunc(fresh, bySpecificity)
 	for i, r := range fresh {

@@ -26,12 +26,13 @@ func newStatusDecoder(d statusDecoder) Decoder {
 
 // NewDecoder implements Profile.
 func (p OpenConfig) NewDecoder() Decoder {
-	return newStatusDecoder(statusDecoder{ports: p.Ports, name: InterfaceName, read: operStatus, port: func(g schema.Path) (southbound.Port, bool) {
-		if len(g) < 2 || g[0].Name != "interfaces" {
-			return 0, false
-		}
-		return PortNamed(g[1].Key("name"))
-	}})
+	return newStatusDecoder(statusDecoder{ports: p.Ports, name: InterfaceName, read: operStatus,
+		port: func(g schema.Path) (southbound.Port, bool) {
+			if len(g) < 2 || g[0].Name != "interfaces" {
+				return 0, false
+			}
+			return PortNamed(g[1].Key("name"))
+		}})
 }
 
 // Decode implements Decoder. A port that is gone is down.
@@ -75,7 +76,8 @@ func (d *statusDecoder) Complete() ([]southbound.DeviceEvent, error) {
 	case len(d.told) == 0 && d.other == nil:
 		return nil, nil // it tells nothing of ports
 	case len(d.told) == 0:
-		return nil, fmt.Errorf("read %q: it is of no port of ours, and no other is: they are %q to %q; has the device renumbered its ports?",
+		return nil, fmt.Errorf("read %q: it is of no port of ours, and no other is: they are %q to %q; has the device "+
+			"renumbered its ports?",
 			d.other.String(), d.name(0), d.name(southbound.Port(d.ports-1)))
 	}
 	for port := range southbound.Port(d.ports) {

@@ -95,11 +95,13 @@ func (s *store) under(t *testing.T, paths []schema.Path) []schema.Leaf {
 // TestRuleWalks: after any changes a device's rules read back as those of a plain map, also by a writer that has just
 // come.
 func TestRuleWalks(t *testing.T) {
-	for _, p := range []gnmi.Profile{gnmi.OpenConfigPlain{Ports: 6, Racks: 5, ReadConfig: true}, gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true}, gnmi.SONiC{Ports: 6, Racks: 5, Lanes: 8, ControllerBackup: true}} {
+	for _, p := range []gnmi.Profile{gnmi.OpenConfigPlain{Ports: 6, Racks: 5, ReadConfig: true},
+		gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true},
+		gnmi.SONiC{Ports: 6, Racks: 5, Lanes: 8, ControllerBackup: true}} {
 		t.Run(p.Name(), func(t *testing.T) {
 			for seed := range uint64(200) {
 				r := rand.New(rand.NewPCG(seed, 3))
-				s, twin := newStore(p), map[southbound.Match]southbound.Rule{}
+				s, reference := newStore(p), map[southbound.Match]southbound.Rule{}
 				w := p.NewWriter(nil)
 				for range 6 {
 					if r.IntN(3) == 0 {
@@ -118,24 +120,24 @@ func TestRuleWalks(t *testing.T) {
 					s.set(t, req)
 					w.Accepted()
 					if c.Replace {
-						clear(twin)
+						clear(reference)
 					}
 					for _, m := range c.Drop {
-						delete(twin, m)
+						delete(reference, m)
 					}
 					for _, n := range c.Rules {
-						twin[n.Match] = n
+						reference[n.Match] = n
 					}
 					seen, err := p.Seen(s.under(t, p.StatePaths()))
 					if err != nil {
 						t.Fatal(err)
 					}
-					if len(seen.Rules) != len(twin) {
-						t.Fatalf("seed %d: %d rules, want %d", seed, len(seen.Rules), len(twin))
+					if len(seen.Rules) != len(reference) {
+						t.Fatalf("seed %d: %d rules, want %d", seed, len(seen.Rules), len(reference))
 					}
 					for _, n := range seen.Rules {
-						if twin[n.Match] != n {
-							t.Fatalf("seed %d: rule %+v, want %+v", seed, n, twin[n.Match])
+						if reference[n.Match] != n {
+							t.Fatalf("seed %d: rule %+v, want %+v", seed, n, reference[n.Match])
 						}
 					}
 				}
@@ -147,7 +149,8 @@ func TestRuleWalks(t *testing.T) {
 func randomRules(r *rand.Rand) *southbound.Change {
 	c := &southbound.Change{Replace: r.IntN(6) == 0}
 	for range r.IntN(5) {
-		n := southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(r.Int32N(3)), Tag: southbound.Tag(r.IntN(8)), Src: southbound.RackID(r.Int32N(4)) - 1},
+		n := southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(r.Int32N(3)), Tag: southbound.Tag(r.IntN(8)),
+			Src: southbound.RackID(r.Int32N(4)) - 1},
 			Primary: southbound.Port(r.Int32N(3)), Backup: 3 + southbound.Port(r.Int32N(3))}
 		if r.IntN(3) == 0 {
 			n.Tag, n.Backup = southbound.AnyTag, southbound.NoPort
@@ -157,7 +160,8 @@ func randomRules(r *rand.Rand) *southbound.Change {
 		}
 	}
 	for range r.IntN(4) {
-		c.Drop = append(c.Drop, southbound.Match{Dst: southbound.RackID(r.Int32N(3)), Tag: southbound.Tag(r.IntN(8)), Src: southbound.RackID(r.Int32N(4)) - 1})
+		c.Drop = append(c.Drop, southbound.Match{Dst: southbound.RackID(r.Int32N(3)), Tag: southbound.Tag(r.IntN(8)),
+			Src: southbound.RackID(r.Int32N(4)) - 1})
 	}
 	return c
 }
@@ -169,7 +173,7 @@ func TestCircuitWalks(t *testing.T) {
 		t.Run(p.Name(), func(t *testing.T) {
 			for seed := range uint64(300) {
 				r := rand.New(rand.NewPCG(seed, 4))
-				s, twin := newStore(p), map[southbound.Port]southbound.Port{}
+				s, reference := newStore(p), map[southbound.Port]southbound.Port{}
 				w := p.NewWriter(nil)
 				for range 6 {
 					if r.IntN(3) == 0 {
@@ -182,10 +186,10 @@ func TestCircuitWalks(t *testing.T) {
 					}
 					s.set(t, req)
 					w.Accepted()
-					applyConnects(twin, c)
+					applyConnects(reference, c)
 					leaves := s.under(t, p.StatePaths())
 					if p.Name() == sonic.Name() {
-						for in, out := range twin {
+						for in, out := range reference {
 							leaves = append(leaves, schema.Leaf{Path: sonic.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key",
 								gnmi.CrossConnectID(in, out)).With("status"), Value: "tuned"})
 						}
@@ -194,12 +198,12 @@ func TestCircuitWalks(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if len(seen.Connections) != len(twin) {
-						t.Fatalf("seed %d: %+v, want %v", seed, seen.Connections, twin)
+					if len(seen.Connections) != len(reference) {
+						t.Fatalf("seed %d: %+v, want %v", seed, seen.Connections, reference)
 					}
 					for _, x := range seen.Connections {
-						if out, ok := twin[x.In]; !ok || out != x.Out || x.Status != southbound.Connected {
-							t.Fatalf("seed %d: %+v, want %v", seed, seen.Connections, twin)
+						if out, ok := reference[x.In]; !ok || out != x.Out || x.Status != southbound.Connected {
+							t.Fatalf("seed %d: %+v, want %v", seed, seen.Connections, reference)
 						}
 					}
 				}
@@ -221,30 +225,32 @@ func randomConnects(r *rand.Rand) *southbound.Change {
 	return c
 }
 
-func applyConnects(twin map[southbound.Port]southbound.Port, c *southbound.Change) {
+func applyConnects(reference map[southbound.Port]southbound.Port, c *southbound.Change) {
 	if c.Replace {
-		clear(twin)
+		clear(reference)
 	}
 	for _, x := range c.Connect {
-		delete(twin, x.In)
-		for in, out := range twin {
+		delete(reference, x.In)
+		for in, out := range reference {
 			if !x.Off && out == x.Out {
-				delete(twin, in)
+				delete(reference, in)
 			}
 		}
 	}
 	for _, x := range c.Connect {
 		if !x.Off {
-			twin[x.In] = x.Out
+			reference[x.In] = x.Out
 		}
 	}
 }
 
-// TestCrossDecoder tells the story of a circuit that is made, replaced before its deletion is done, and asked for again.
+// TestCrossDecoder tells the story of a circuit that is made, replaced before its deletion is done, and asked for
+// again.
 func TestCrossDecoder(t *testing.T) {
 	p := gnmi.SONiCOCS{Ports: 4}
 	state := func(in, out southbound.Port, s string) []schema.Leaf {
-		return []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key", gnmi.CrossConnectID(in, out)).With("status"), Value: s}}
+		return []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key",
+			gnmi.CrossConnectID(in, out)).With("status"), Value: s}}
 	}
 	config := func(in, out southbound.Port) schema.Path {
 		return p.ConnectTable()[:2].Entry("OCS_CROSS_CONNECT", "key", gnmi.CrossConnectID(in, out))
@@ -278,7 +284,8 @@ func TestCrossDecoder(t *testing.T) {
 	if _, err := d.Decode(nil, state(0, 0, "tuned")); err != nil {
 		t.Error(err)
 	}
-	bad := []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key", "left-right").With("status"), Value: "tuned"}}
+	bad := []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key", "left-right").
+		With("status"), Value: "tuned"}}
 	if _, err := d.Decode(nil, bad); err == nil {
 		t.Error("a row without ports was taken")
 	}

@@ -22,7 +22,8 @@ func (s *Session) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) 
 		return nil
 	}
 	s.distrust()
-	sink(southbound.DeviceEvent{Device: s.cfg.Device, Kind: southbound.Lost, In: southbound.NoPort, Out: southbound.NoPort})
+	sink(southbound.DeviceEvent{Device: s.cfg.Device, Kind: southbound.Lost, In: southbound.NoPort,
+		Out: southbound.NoPort})
 	return fmt.Errorf("watch device %q: %w", s.cfg.Name, explain(err))
 }
 
@@ -52,7 +53,8 @@ func (s *Session) follow(ctx context.Context, sink func(southbound.DeviceEvent))
 				if err := s.complete(decoder, sink); err != nil {
 					return err
 				}
-				sink(southbound.DeviceEvent{Device: s.cfg.Device, Kind: southbound.Synced, In: southbound.NoPort, Out: southbound.NoPort})
+				sink(southbound.DeviceEvent{Device: s.cfg.Device, Kind: southbound.Synced, In: southbound.NoPort,
+					Out: southbound.NoPort})
 			}
 		case *gpb.SubscribeResponse_Update:
 			if err := s.tell(decoder, r.Update, sink); err != nil {
@@ -103,7 +105,8 @@ func (s *Session) instant(unixNanos int64) time.Duration {
 func (s *Session) subscription() *gpb.SubscribeRequest {
 	list := &gpb.SubscriptionList{Mode: gpb.SubscriptionList_STREAM, Encoding: gpb.Encoding_JSON_IETF}
 	for _, p := range s.cfg.Profile.WatchPaths() {
-		list.Subscription = append(list.Subscription, &gpb.Subscription{Path: s.model.Proto(p), Mode: gpb.SubscriptionMode_ON_CHANGE})
+		list.Subscription = append(list.Subscription,
+			&gpb.Subscription{Path: s.model.Proto(p), Mode: gpb.SubscriptionMode_ON_CHANGE})
 	}
 	return &gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: list}}
 }

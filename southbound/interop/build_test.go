@@ -25,7 +25,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	bins.dir = dir
-	bins.lightloom = sync.OnceValues(func() (string, error) { return build("lightloom", filepath.Join("..", ".."), "./cmd/lightloom") })
+	bins.lightloom = sync.OnceValues(func() (string, error) {
+		return build("lightloom", filepath.Join("..", ".."), "./cmd/lightloom")
+	})
 	bins.gnmic = sync.OnceValues(buildGnmic)
 	code := m.Run()
 	if err := os.RemoveAll(dir); err != nil {

@@ -90,7 +90,8 @@ func (c client) get(ctx context.Context, t *testing.T, path string) string {
 // once subscribes to a path once.
 func (c client) once(ctx context.Context, t *testing.T, path string) string {
 	t.Helper()
-	req, err := api.NewSubscribeRequest(api.SubscriptionListModeONCE(), api.EncodingJSON_IETF(), api.Subscription(api.Path(path)))
+	req, err := api.NewSubscribeRequest(api.SubscriptionListModeONCE(), api.EncodingJSON_IETF(),
+		api.Subscription(api.Path(path)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +107,11 @@ func (c client) once(ctx context.Context, t *testing.T, path string) string {
 }
 
 // stream subscribes to a path until the test ends, under a name of its own.
-func (c client) stream(ctx context.Context, t *testing.T, name, path string, mode ...api.GNMIOption) (<-chan *gpb.SubscribeResponse, <-chan error) {
+func (c client) stream(ctx context.Context, t *testing.T, name, path string,
+	mode ...api.GNMIOption) (<-chan *gpb.SubscribeResponse, <-chan error) {
 	t.Helper()
-	req, err := api.NewSubscribeRequest(api.SubscriptionListModeSTREAM(), api.EncodingJSON_IETF(), api.Subscription(append(mode, api.Path(path))...))
+	req, err := api.NewSubscribeRequest(api.SubscriptionListModeSTREAM(), api.EncodingJSON_IETF(),
+		api.Subscription(append(mode, api.Path(path))...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +119,8 @@ func (c client) stream(ctx context.Context, t *testing.T, name, path string, mod
 }
 
 // next waits for a response like that.
-func next(t *testing.T, responses <-chan *gpb.SubscribeResponse, ended <-chan error, want func(*gpb.SubscribeResponse) bool) {
+func next(t *testing.T, responses <-chan *gpb.SubscribeResponse, ended <-chan error,
+	want func(*gpb.SubscribeResponse) bool) {
 	t.Helper()
 	for {
 		select {

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// The release of gnmic whose command line is held against our targets. Its repository is cloned, for its go.mod replaces
-// two modules by directories that the module's zip leaves out, and whose published versions are older: no client of a
-// module proxy can build this release.
+// The release of gnmic whose command line is held against our targets. Its repository is cloned, for its go.mod
+// replaces two modules by directories that the module's zip leaves out, and whose published versions are older: no
+// client of a module proxy can build this release.
 const (
 	gnmicTag    = "v0.47.0"
 	gnmicCommit = "747b576e8eab3b88a21d540e2a31c8d2183c1a74"
 	gnmicSource = "https://github.com/openconfig/gnmic"
 )
 
-// gnmicCommand returns the program, built once and kept in the user's cache. Where it cannot be had the test is skipped,
-// unless LIGHTLOOM_MUST names "gnmic".
+// gnmicCommand returns the program, built once and kept in the user's cache. Where it cannot be had the test is
+// skipped, unless LIGHTLOOM_MUST names "gnmic".
 func gnmicCommand(t *testing.T) string {
 	t.Helper()
 	path, err := bins.gnmic()
@@ -83,7 +83,8 @@ func cloneGnmic(dir string) error {
 		}
 		return strings.TrimSpace(string(out)), nil
 	}
-	if _, err := git("clone", "-c", "advice.detachedHead=false", "--quiet", "--depth", "1", "--branch", gnmicTag, from, dir); err != nil {
+	if _, err := git("clone", "-c", "advice.detachedHead=false", "--quiet", "--depth", "1", "--branch", gnmicTag, from,
+		dir); err != nil {
 		return err
 	}
 	head, err := git("-C", dir, "rev-parse", "HEAD")

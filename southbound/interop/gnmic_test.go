@@ -25,28 +25,41 @@ type conversation struct {
 var conversations = []conversation{
 	{profile: "openconfig",
 		sets: [][2]string{
-			{"/network-instances/network-instance[name=DEFAULT]/static/next-hops/next-hop[index=p1]", `{"index":"p1","config":{"index":"p1","next-hop":"169.254.0.1","preference":1}}`},
-			{"/network-instances/network-instance[name=DEFAULT]/static/next-hop-groups/next-hop-group[name=p1]", `{"name":"p1","config":{"name":"p1"},"next-hops":{"next-hop":[{"index":"p1","config":{"index":"p1"}}]}}`},
-			{"/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]", `{"policy-id":"lightloom","config":{"policy-id":"lightloom","type":"PBR_POLICY"},"rules":{"rule":[{"sequence-id":9,"config":{"sequence-id":9},"ipv4":{"config":{"destination-address":"10.0.1.0/24"}},"action":{"config":{"next-hop-group":"p1"}}}]}}`},
+			{"/network-instances/network-instance[name=DEFAULT]/static/next-hops/next-hop[index=p1]",
+				`{"index":"p1","config":{"index":"p1","next-hop":"169.254.0.1","preference":1}}`},
+			{"/network-instances/network-instance[name=DEFAULT]/static/next-hop-groups/next-hop-group[name=p1]",
+				`{"name":"p1","config":{"name":"p1"},"next-hops":{"next-hop":[{"index":"p1","config":{"index":"p1"}}]}}`},
+			{"/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]",
+				`{"policy-id":"lightloom","config":{"policy-id":"lightloom","type":"PBR_POLICY"},` +
+					`"rules":{"rule":[{"sequence-id":9,"config":{"sequence-id":9},` +
+					`"ipv4":{"config":{"destination-address":"10.0.1.0/24"}},"action":{"config":{"next-hop-group":"p1"}}}]}}`},
 		},
-		get:    "/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]/rules/rule[sequence-id=9]/ipv4",
-		holds:  "10.0.1.0/24",
-		watch:  "/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]",
-		remove: []string{"/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]"},
+		get: "/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/" +
+			"policy[policy-id=lightloom]/rules/rule[sequence-id=9]/ipv4",
+		holds: "10.0.1.0/24",
+		watch: "/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]",
+		remove: []string{"/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/" +
+			"policy[policy-id=lightloom]"},
 		sample: "/components/component[name=sw]/integrated-circuit/pipeline-counters/drop/state/no-route",
-		wrong:  [2]string{"/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]/rules/rule[sequence-id=9]", `{"sequence-id":9,"config":{"sequence-id":"nine"}}`}},
+		wrong: [2]string{"/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/" +
+			"policy[policy-id=lightloom]/rules/rule[sequence-id=9]", `{"sequence-id":9,"config":{"sequence-id":"nine"}}`}},
 	{profile: "srl-native",
-		sets:   [][2]string{{"/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]", `{"policy-id":"lightloom","type":"pbr-policy","rule":[{"sequence-id":9,"match":{"ipv4":{"destination-ip":{"prefix":"10.0.1.0/24"}}},"action":{"next-hop":"169.254.0.1"}}]}`}},
+		sets: [][2]string{{"/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]",
+			`{"policy-id":"lightloom","type":"pbr-policy","rule":[{"sequence-id":9,` +
+				`"match":{"ipv4":{"destination-ip":{"prefix":"10.0.1.0/24"}}},"action":{"next-hop":"169.254.0.1"}}]}`}},
 		get:    "/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]",
 		holds:  "169.254.0.1",
 		watch:  "/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]",
 		remove: []string{"/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]"},
 		sample: "/interface[name=*]/oper-state",
-		wrong:  [2]string{"/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]", `{"sequence-id":9,"action":{"next-hop-group":"p1"}}`}},
+		wrong: [2]string{"/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]",
+			`{"sequence-id":9,"action":{"next-hop-group":"p1"}}`}},
 	{profile: "sonic",
 		sets: [][2]string{
-			{"sonic-db:/CONFIG_DB/localhost/ACL_TABLE", `{"lightloom":{"type":"L3","stage":"INGRESS","ports":["Ethernet0","Ethernet4","Ethernet8","Ethernet12"]}}`},
-			{"sonic-db:/CONFIG_DB/localhost/ACL_RULE", `{"lightloom|r9":{"PRIORITY":"7","DST_IP":"10.0.1.0/24","DSCP":"3/7","REDIRECT_ACTION":"169.254.0.1"}}`},
+			{"sonic-db:/CONFIG_DB/localhost/ACL_TABLE",
+				`{"lightloom":{"type":"L3","stage":"INGRESS","ports":["Ethernet0","Ethernet4","Ethernet8","Ethernet12"]}}`},
+			{"sonic-db:/CONFIG_DB/localhost/ACL_RULE",
+				`{"lightloom|r9":{"PRIORITY":"7","DST_IP":"10.0.1.0/24","DSCP":"3/7","REDIRECT_ACTION":"169.254.0.1"}}`},
 		},
 		get:    "sonic-db:/CONFIG_DB/localhost/ACL_RULE",
 		holds:  "169.254.0.1",
@@ -55,13 +68,15 @@ var conversations = []conversation{
 		sample: "sonic-db:/STATE_DB/localhost/PORT_TABLE",
 		wrong:  [2]string{"sonic-db:/CONFIG_DB/localhost/ACL_TABLE", `{"lightloom":{"type":"L9"}}`}},
 	{profile: "ocp",
-		sets:   [][2]string{{"/connections/port-connection[name=a]/config", `{"name":"a","input-port-name":"in0","output-port-name":"out1"}`}},
+		sets: [][2]string{{"/connections/port-connection[name=a]/config",
+			`{"name":"a","input-port-name":"in0","output-port-name":"out1"}`}},
 		get:    "/connections/port-connection[name=a]/config",
 		holds:  "out1",
 		watch:  "/connections/port-connection[name=*]/state/status",
 		remove: []string{"/connections/port-connection[name=a]"},
 		sample: "/components/component[name=out1]/ocp-ocs-port/state",
-		wrong:  [2]string{"/connections/port-connection[name=a]/config", `{"name":"a","input-port-name":"in0","output-port-name":"out9"}`}},
+		wrong: [2]string{"/connections/port-connection[name=a]/config",
+			`{"name":"a","input-port-name":"in0","output-port-name":"out9"}`}},
 	{profile: "sonic-ocs",
 		sets:   [][2]string{{"sonic-db:/CONFIG_DB/localhost/OCS_CROSS_CONNECT", `{"1A-2B":{"a_side":"1A","b_side":"2B"}}`}},
 		get:    "sonic-db:/CONFIG_DB/localhost/OCS_CROSS_CONNECT",
@@ -104,7 +119,8 @@ func TestGnmic(t *testing.T) {
 			if got := x.once(ctx, t, tt.get); !strings.Contains(got, tt.holds) {
 				t.Errorf("subscribe once %s: %s", tt.get, got)
 			}
-			samples, over := x.stream(ctx, t, "samples", tt.sample, api.SubscriptionModeSAMPLE(), api.SampleInterval(50*time.Millisecond))
+			samples, over := x.stream(ctx, t, "samples", tt.sample, api.SubscriptionModeSAMPLE(),
+				api.SampleInterval(50*time.Millisecond))
 			for range 4 {
 				next(t, samples, over, tells)
 			}

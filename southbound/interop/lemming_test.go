@@ -49,7 +49,7 @@ func serve(t *testing.T, cert tls.Certificate) string {
 	return l.Addr().String()
 }
 
-// dut is a lemming, and a device file that leads to it.
+// dut is a lemming, and an inventory that leads to it.
 type dut struct {
 	file string
 	conn *grpc.ClientConn
@@ -60,7 +60,8 @@ func startLemming(t *testing.T) dut {
 	dir := t.TempDir()
 	cert, pool := selfSigned(t, filepath.Join(dir, "ca.pem"))
 	addr := serve(t, cert)
-	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: pool, ServerName: "dut"})))
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: pool,
+		ServerName: "dut"})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +90,11 @@ func selfSigned(t *testing.T, file string) (tls.Certificate, *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "dut"}, DNSNames: []string{"dut"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "dut"},
+		DNSNames: []string{"dut"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +160,12 @@ func (x dut) state(t *testing.T, name, oper string) {
 	t.Helper()
 	at := []*gpb.PathElem{{Name: "interfaces"}, {Name: "interface", Key: map[string]string{"name": name}}, {Name: "state"}}
 	text := func(leaf, v string) *gpb.Update {
-		return &gpb.Update{Path: &gpb.Path{Elem: append(at[:3:3], &gpb.PathElem{Name: leaf})}, Val: &gpb.TypedValue{Value: &gpb.TypedValue_StringVal{StringVal: v}}}
+		return &gpb.Update{Path: &gpb.Path{Elem: append(at[:3:3], &gpb.PathElem{Name: leaf})},
+			Val: &gpb.TypedValue{Value: &gpb.TypedValue_StringVal{StringVal: v}}}
 	}
 	ctx := metadata.AppendToOutgoingContext(t.Context(), fgnmi.GNMIModeMetadataKey, string(fgnmi.StateMode))
-	req := &gpb.SetRequest{Prefix: &gpb.Path{Origin: "openconfig", Target: "dut"}, Update: []*gpb.Update{text("name", name), text("oper-status", oper)}}
+	req := &gpb.SetRequest{Prefix: &gpb.Path{Origin: "openconfig", Target: "dut"},
+		Update: []*gpb.Update{text("name", name), text("oper-status", oper)}}
 	if _, err := gpb.NewGNMIClient(x.conn).Set(ctx, req); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +178,8 @@ func TestLemmingRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := strings.NewReplacer("openconfig-plain", "openconfig", "read-config: true", "send-role: false").Replace(string(text))
+	groups := strings.NewReplacer("openconfig-plain", "openconfig", "read-config: true", "send-role: false").
+		Replace(string(text))
 	if err := os.WriteFile(x.file, []byte(groups), 0o600); err != nil {
 		t.Fatal(err)
 	}

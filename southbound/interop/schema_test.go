@@ -38,7 +38,8 @@ func rowsOf(t *testing.T, profile string) []row {
 
 // newer are the parts of our tables that are younger than the models lemming v0.7.0 was generated from:
 // openconfig-network-instance-static, and the action next-hop-group of openconfig-policy-forwarding 0.8.0.
-var newer = regexp.MustCompile(`^/network-instances/network-instance\[name\]/static/|/action/(config|state)/next-hop-group$`)
+var newer = regexp.MustCompile(`^/network-instances/network-instance\[name\]/static/|/action/(config|state)/` +
+	`next-hop-group$`)
 
 // TestSchema: every path that our OpenConfig tables name exists in lemming's generated schema, with these keys and a
 // type that takes the same values.
@@ -80,7 +81,8 @@ func find(e *yang.Entry, path string) (_ *yang.Entry, why string) {
 		if kid == nil {
 			return nil, "there is no " + name
 		}
-		if want := strings.Fields(strings.NewReplacer("]", " ", "[", " ").Replace(keys)); strings.Join(sorted(want), " ") != strings.Join(sorted(strings.Fields(kid.Key)), " ") {
+		if want := strings.Fields(strings.NewReplacer("]", " ", "[", " ").Replace(keys)); strings.Join(sorted(want),
+			" ") != strings.Join(sorted(strings.Fields(kid.Key)), " ") {
 			return nil, name + " has the keys " + kid.Key
 		}
 		e = kid

@@ -58,7 +58,8 @@ const (
 	InterfaceName = "INTERFACE_NAME"
 )
 
-// Marshal returns the whole Ethernet frame. Chassis is sent as LOCAL and Port as INTERFACE_NAME, whatever their kinds say.
+// Marshal returns the whole Ethernet frame. Chassis is sent as LOCAL and Port as INTERFACE_NAME, whatever their kinds
+// say.
 func (a Announcement) Marshal(from net.HardwareAddr) ([]byte, error) {
 	for _, n := range []struct{ what, name string }{{"chassis", a.Chassis}, {"port", a.Port}} {
 		if n.name == "" || len(n.name) > maxName {
@@ -67,7 +68,8 @@ func (a Announcement) Marshal(from net.HardwareAddr) ([]byte, error) {
 	}
 	secs := a.TTL / time.Second
 	if a.TTL < 0 || secs > 65535 || len(a.System) > maxName || len(a.Description) > maxName {
-		return nil, fmt.Errorf("write LLDP frame: time to live %v, names of %d and %d bytes: too much", a.TTL, len(a.System), len(a.Description))
+		return nil, fmt.Errorf("write LLDP frame: time to live %v, names of %d and %d bytes: too much", a.TTL, len(a.System),
+			len(a.Description))
 	}
 	eth := &layers.Ethernet{SrcMAC: from, DstMAC: Group(), EthernetType: layers.EthernetTypeLinkLayerDiscovery}
 	l := &layers.LinkLayerDiscovery{
@@ -80,7 +82,8 @@ func (a Announcement) Marshal(from net.HardwareAddr) ([]byte, error) {
 		text string
 	}{{layers.LLDPTLVPortDescription, a.Description}, {layers.LLDPTLVSysName, a.System}} {
 		if v.text != "" {
-			l.Values = append(l.Values, layers.LinkLayerDiscoveryValue{Type: v.kind, Length: uint16(len(v.text)), Value: []byte(v.text)})
+			l.Values = append(l.Values, layers.LinkLayerDiscoveryValue{Type: v.kind, Length: uint16(len(v.text)),
+				Value: []byte(v.text)})
 		}
 	}
 	b := gopacket.NewSerializeBuffer()
@@ -107,9 +110,11 @@ func Unmarshal(frame []byte) (Announcement, error) {
 	if !ok {
 		return Announcement{}, fmt.Errorf("read LLDP frame of %d bytes: %w", len(frame), errForeign)
 	}
-	a := Announcement{TTL: time.Duration(l.TTL) * time.Second, ChassisKind: chassisKinds()[l.ChassisID.Subtype], PortKind: portKinds()[l.PortID.Subtype]}
+	a := Announcement{TTL: time.Duration(l.TTL) * time.Second, ChassisKind: chassisKinds()[l.ChassisID.Subtype],
+		PortKind: portKinds()[l.PortID.Subtype]}
 	if a.ChassisKind == "" || a.PortKind == "" {
-		return Announcement{}, fmt.Errorf("read LLDP frame: identifiers of kinds %d and %d, which are reserved", l.ChassisID.Subtype, l.PortID.Subtype)
+		return Announcement{}, fmt.Errorf("read LLDP frame: identifiers of kinds %d and %d, which are reserved",
+			l.ChassisID.Subtype, l.PortID.Subtype)
 	}
 	var err error
 	if a.Chassis, err = name("chassis", l.ChassisID.ID, a.ChassisKind == "MAC_ADDRESS"); err != nil {

@@ -15,20 +15,24 @@ import (
 func mac() net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, 0, 9} }
 
 func sample() lldp.Announcement {
-	return lldp.Announcement{Chassis: "tor3", ChassisKind: lldp.Local, Port: "Ethernet4", PortKind: lldp.InterfaceName, System: "tor3", Description: "to the light", TTL: 4 * time.Second}
+	return lldp.Announcement{Chassis: "tor3", ChassisKind: lldp.Local, Port: "Ethernet4", PortKind: lldp.InterfaceName,
+		System: "tor3", Description: "to the light", TTL: 4 * time.Second}
 }
 
 func TestFrame(t *testing.T) {
-	for _, a := range []lldp.Announcement{sample(), {Chassis: "x", ChassisKind: lldp.Local, Port: "p", PortKind: lldp.InterfaceName}} {
+	for _, a := range []lldp.Announcement{sample(), {Chassis: "x", ChassisKind: lldp.Local, Port: "p",
+		PortKind: lldp.InterfaceName}} {
 		b, err := a.Marshal(mac())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := lldp.Unmarshal(b); err != nil || got != a || len(b) < 60 || binary.BigEndian.Uint16(b[12:]) != lldp.EtherType {
+		if got, err := lldp.Unmarshal(b); err != nil || got != a || len(b) < 60 ||
+			binary.BigEndian.Uint16(b[12:]) != lldp.EtherType {
 			t.Errorf("%+v came back as %+v, %v", a, got, err)
 		}
 	}
-	for _, bad := range []lldp.Announcement{{}, {Chassis: "x"}, {Chassis: strings.Repeat("x", 256), Port: "p"}, {Chassis: "x", Port: "p", TTL: 24 * time.Hour}} {
+	for _, bad := range []lldp.Announcement{{}, {Chassis: "x"}, {Chassis: strings.Repeat("x", 256), Port: "p"},
+		{Chassis: "x", Port: "p", TTL: 24 * time.Hour}} {
 		if _, err := bad.Marshal(mac()); err == nil {
 			t.Errorf("%+v was written", bad)
 		}
@@ -51,13 +55,15 @@ func TestStrangers(t *testing.T) {
 		frame []byte
 		want  string // chassis and port, or part of the error after "!"
 	}{
-		{"hardware addresses", frame("\x01\x04\x00\x1b\x21\x0a\x0b\x0c", "\x02\x03\x00\x1b\x21\x0a\x0b\x0d", ttl), "00:1b:21:0a:0b:0c 00:1b:21:0a:0b:0d"},
+		{"hardware addresses", frame("\x01\x04\x00\x1b\x21\x0a\x0b\x0c", "\x02\x03\x00\x1b\x21\x0a\x0b\x0d", ttl),
+			"00:1b:21:0a:0b:0c 00:1b:21:0a:0b:0d"},
 		{"no text", frame("\x01\x07\x00\x01", "\x02\x07\xff", ttl), "0001 ff"},
 		{"reserved kinds", frame("\x01\x09xx", "\x02\x05yy", ttl), "!reserved"},
 		{"no port", frame("\x01\x07xx", ttl, ttl), "!mandatory"},
 		{"empty", frame(), "!mandatory"},
 		{"cut", frame("\x01\x07xx", "\x02\x05yy", ttl)[:22], "!LLDP"},
-		{"a management address that lies about its length", frame("\x01\x07xx", "\x02\x05yy", ttl, "\x08\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01"), "!"},
+		{"a management address that lies about its length",
+			frame("\x01\x07xx", "\x02\x05yy", ttl, "\x08\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01"), "!"},
 		{"another protocol", append(make([]byte, 12), 8, 0, 0x45, 0, 0, 0), "!"},
 	} {
 		a, err := lldp.Unmarshal(c.frame)

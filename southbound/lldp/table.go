@@ -69,9 +69,6 @@ func (t *Table) At(port int) []Neighbor {
 	return all
 }
 
-// Ports returns how many ports the table has.
-func (t *Table) Ports() int { return len(t.ports) }
-
 // Heard is a neighbour as a switch tells of it.
 type Heard struct {
 	Port   int

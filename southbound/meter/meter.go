@@ -12,18 +12,18 @@ import (
 	"lightloom/southbound"
 )
 
-// Stages of the delay budget of a circuit, in their order. Commit reaches from its intent to nothing being steered to its
-// ports any more, drain to these being empty. What a driver sees is rpc, and settle, which is apply, dark and lock
+// Stages of the delay budget of a circuit, in their order. Commit reaches from its intent to nothing being steered to
+// its ports any more, drain to these being empty. What a driver sees is rpc, and settle, which is apply, dark and lock
 // together: a device tells no more. A fabric that knows them tells each.
 const (
-	StageCommit = "commit"
-	StageDrain  = "drain"
-	StageRPC    = "rpc"
-	StageApply  = "apply"
-	StageDark   = "dark"
-	StageLock   = "lock"
-	StageSettle = "settle"
-	StageUsable = "usable"
+	StageCommit    = "commit"
+	StageDrain     = "drain"
+	StageRPC       = "rpc"
+	StageApply     = "apply"
+	StageDark      = "dark"
+	StageLock      = "lock"
+	StageSettle    = "settle"
+	StageInService = "in-service"
 )
 
 // Meter holds the metrics. All are labelled with the device's name.
@@ -56,22 +56,29 @@ func New(reg prometheus.Registerer) (*Meter, error) {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "lightloom", Name: name, Help: help}, labels)
 	}
 	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "lightloom", Name: name, Help: help, Buckets: buckets}, labels)
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "lightloom", Name: name, Help: help,
+			Buckets: buckets}, labels)
 	}
 	m := &Meter{
-		sets:     counter("device_sets_total", "Sets by what came of them: accepted, refused, not_leader or unknown.", "device", "result"),
-		setTime:  histogram("device_set_seconds", "From a Set's call to its answer, its wait in the queue included.", "device"),
-		waiting:  gauge("device_sets_waiting", "Sets that have been called and not been answered.", "device"),
-		reads:    counter("device_reads_total", "Reads of the whole state, by what came of them.", "device", "result"),
-		streams:  gauge("device_stream_synced", "1 while a telemetry stream has delivered what stood when it began.", "device"),
+		sets: counter("device_sets_total", "Sets by what came of them: accepted, refused, not_leader or unknown.",
+			"device", "result"),
+		setTime: histogram("device_set_seconds", "From a Set's call to its answer, its wait in the queue included.",
+			"device"),
+		waiting: gauge("device_sets_waiting", "Sets that have been called and not been answered.", "device"),
+		reads:   counter("device_reads_total", "Reads of the whole state, by what came of them.", "device", "result"),
+		streams: gauge("device_stream_synced", "1 while a telemetry stream has delivered what stood when it began.",
+			"device"),
 		lost:     counter("device_streams_lost_total", "Telemetry streams that broke.", "device"),
 		events:   counter("device_events_total", "Notifications, by kind.", "device", "kind"),
 		circuits: gauge("device_circuits", "Circuits as the stream tells them, by status.", "device", "status"),
 		stages:   histogram("circuit_stage_seconds", "Stages of the delay budget of circuits.", "device", "stage"),
-		rates:    gauge("port_bits_per_second", "What passes a port at layer 2, between its last two samples.", "device", "port", "direction"),
-		drops:    gauge("port_drops_per_second", "Packets that found a port's queue full, between its last two samples.", "device", "port"),
+		rates: gauge("port_bits_per_second", "What passes a port at layer 2, between its last two samples.", "device",
+			"port", "direction"),
+		drops: gauge("port_drops_per_second", "Packets that found a port's queue full, between its last two samples.",
+			"device", "port"),
 	}
-	for _, c := range []prometheus.Collector{m.sets, m.setTime, m.waiting, m.reads, m.streams, m.lost, m.events, m.circuits, m.stages, m.rates, m.drops} {
+	for _, c := range []prometheus.Collector{m.sets, m.setTime, m.waiting, m.reads, m.streams, m.lost, m.events,
+		m.circuits, m.stages, m.rates, m.drops} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -86,7 +93,8 @@ func (m *Meter) Stage(device, stage string, took time.Duration) {
 
 // Device returns d, metered under that name. clock gives any monotonic time.
 func (m *Meter) Device(name string, d southbound.Device, clock func() time.Duration) southbound.Device {
-	return &metered{m: m, name: name, d: d, clock: clock, status: map[pair]southbound.Status{}, asked: map[pair]time.Duration{}}
+	return &metered{m: m, name: name, d: d, clock: clock, status: map[pair]southbound.Status{},
+		asked: map[pair]time.Duration{}}
 }
 
 type pair struct{ in, out southbound.Port }

@@ -62,7 +62,8 @@ func TestMeter(t *testing.T) {
 	status := func(in, out southbound.Port, s southbound.Status) southbound.DeviceEvent {
 		return southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s}
 	}
-	f.events = []southbound.DeviceEvent{status(2, 2, southbound.Failed), {Kind: southbound.Synced}, status(0, 1, southbound.PendingConnection), status(0, 1, southbound.Connected)}
+	f.events = []southbound.DeviceEvent{status(2, 2, southbound.Failed), {Kind: southbound.Synced},
+		status(0, 1, southbound.PendingConnection), status(0, 1, southbound.Connected)}
 
 	l, err := meter.Listen("127.0.0.1:0", nil)
 	if err != nil {

@@ -56,12 +56,17 @@ func TestPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(s int, n uint64) []southbound.PortCounters {
-		return []southbound.PortCounters{{Port: 3, At: time.Duration(s) * time.Second, InOctets: n, OutOctets: 2 * n, OutDiscards: n / 10}}
+		return []southbound.PortCounters{{Port: 3, At: time.Duration(s) * time.Second, InOctets: n, OutOctets: 2 * n,
+			OutDiscards: n / 10}}
 	}
 	gone := errors.New("gone")
-	d := m.Device("tor", &counting{fake{err: gone}, [][]southbound.PortCounters{at(1, 10), at(2, 30), at(3, 0), at(4, 100)}}, func() time.Duration { return 0 })
+	d := m.Device("tor", &counting{fake{err: gone}, [][]southbound.PortCounters{at(1, 10), at(2, 30), at(3, 0),
+		at(4, 100)}}, func() time.Duration {
+		return 0
+	})
 	both := func(in, out, drops float64) map[string]float64 {
-		return map[string]float64{"lightloom_port_bits_per_second tor in 3": in, "lightloom_port_bits_per_second tor out 3": out, "lightloom_port_drops_per_second tor 3": drops}
+		return map[string]float64{"lightloom_port_bits_per_second tor in 3": in,
+			"lightloom_port_bits_per_second tor out 3": out, "lightloom_port_drops_per_second tor 3": drops}
 	}
 	want := []map[string]float64{{}, both(160, 320, 2), {}, both(800, 1600, 10)}
 	n := 0
@@ -75,7 +80,8 @@ func TestPorts(t *testing.T) {
 		t.Errorf("%v after %d samples; then %v", err, n, gauges(t, reg))
 	}
 	other := m.Device("ocs", &fake{}, func() time.Duration { return 0 })
-	if err := other.(southbound.Counting).Counters(t.Context(), time.Second, nil); !errors.Is(err, southbound.ErrUnsupported) {
+	if err := other.(southbound.Counting).Counters(t.Context(), time.Second, nil); !errors.Is(err,
+		southbound.ErrUnsupported) {
 		t.Errorf("a device that counts nothing: %v", err)
 	}
 }

@@ -76,15 +76,23 @@ func TestHandshake(t *testing.T) {
 		{name: "good by localhost", server: sw.Server(Controller), client: ctl.Client("localhost", Switch)},
 		{name: "good by address", server: sw.Server(Controller), client: ctl.Client("127.0.0.1", Switch)},
 		{name: "one of several roles", server: sw.Server(Client, Controller), client: ctl.Client("tor3", Switch)},
-		{name: "client of a wrong role", server: sw.Server(Agent), client: ctl.Client("tor3", Switch), serverErr: "role is controller"},
+		{name: "client of a wrong role", server: sw.Server(Agent), client: ctl.Client("tor3", Switch),
+			serverErr: "role is controller"},
 		{name: "no role allowed", server: sw.Server(), client: ctl.Client("tor3", Switch), serverErr: "role is controller"},
-		{name: "server of a wrong role", server: sw.Server(Controller), client: ctl.Client("tor3", Agent), clientErr: "role is switch"},
-		{name: "server of another name", server: sw.Server(Controller), client: ctl.Client("tor4", Switch), clientErr: "tor4"},
-		{name: "foreign client", server: sw.Server(Controller), client: issue(t, foreign, Controller, "c1").Client("tor3", Switch), clientErr: "unknown authority"},
-		{name: "foreign server", server: issue(t, foreign, Switch, "tor3").Server(Controller), client: ctl.Client("tor3", Switch), clientErr: "unknown authority"},
-		{name: "expired client", server: sw.Server(Controller), client: expired(Controller, "c1").Client("tor3", Switch), serverErr: "expired"},
-		{name: "expired server", server: expired(Switch, "tor3").Server(Controller), client: ctl.Client("tor3", Switch), clientErr: "expired"},
-		{name: "client without certificate", server: sw.Server(Controller), client: without(ctl.Client("tor3", Switch)), serverErr: "certificate"},
+		{name: "server of a wrong role", server: sw.Server(Controller), client: ctl.Client("tor3", Agent),
+			clientErr: "role is switch"},
+		{name: "server of another name", server: sw.Server(Controller), client: ctl.Client("tor4", Switch),
+			clientErr: "tor4"},
+		{name: "foreign client", server: sw.Server(Controller), client: issue(t, foreign, Controller, "c1").
+			Client("tor3", Switch), clientErr: "unknown authority"},
+		{name: "foreign server", server: issue(t, foreign, Switch, "tor3").Server(Controller),
+			client: ctl.Client("tor3", Switch), clientErr: "unknown authority"},
+		{name: "expired client", server: sw.Server(Controller), client: expired(Controller, "c1").Client("tor3", Switch),
+			serverErr: "expired"},
+		{name: "expired server", server: expired(Switch, "tor3").Server(Controller), client: ctl.Client("tor3", Switch),
+			clientErr: "expired"},
+		{name: "client without certificate", server: sw.Server(Controller), client: without(ctl.Client("tor3", Switch)),
+			serverErr: "certificate"},
 		{name: "old protocol", server: sw.Server(Controller), client: old(ctl.Client("tor3", Switch)), serverErr: "version"},
 	}
 	for _, tt := range tests {
@@ -148,7 +156,8 @@ func TestPEM(t *testing.T) {
 	if back.Role() != Agent || back.Name() != "hosts" {
 		t.Errorf("got %v", back)
 	}
-	if s, c := handshake(t, back.Server(Controller), issue(t, a, Controller, "c1").Client("hosts", Agent)); s != nil || c != nil {
+	if s, c := handshake(t, back.Server(Controller), issue(t, a, Controller, "c1").Client("hosts", Agent)); s != nil ||
+		c != nil {
 		t.Errorf("server: %v, client: %v", s, c)
 	}
 	if err := os.Chmod(path, 0o644); err != nil {

@@ -38,11 +38,13 @@ func roleOf(c *x509.Certificate) (Role, string, error) {
 		}
 	}
 	if len(found) != 1 {
-		return "", "", fmt.Errorf("read role of certificate %q: it has %d role names, want one", c.Subject.CommonName, len(found))
+		return "", "", fmt.Errorf("read role of certificate %q: it has %d role names, want one", c.Subject.CommonName,
+			len(found))
 	}
 	r := Role(found[0].Host)
 	if !slices.Contains(Roles(), r) {
-		return "", "", fmt.Errorf("read role of certificate %q: role %q is unknown (known: %v)", c.Subject.CommonName, r, Roles())
+		return "", "", fmt.Errorf("read role of certificate %q: role %q is unknown (known: %v)", c.Subject.CommonName, r,
+			Roles())
 	}
 	return r, strings.TrimPrefix(found[0].Path, "/"), nil
 }

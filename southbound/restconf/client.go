@@ -149,7 +149,8 @@ func statusError(code int, body []byte) error {
 		return fmt.Errorf("%w: %w", err, errChanged)
 	case code == http.StatusMethodNotAllowed || code == http.StatusNotImplemented:
 		return fmt.Errorf("%w: %w: %w", err, southbound.ErrUnsupported, southbound.ErrRefused)
-	case code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests && code != http.StatusUnauthorized:
+	case code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests &&
+		code != http.StatusUnauthorized:
 		return fmt.Errorf("%w: %w", err, southbound.ErrRefused)
 	}
 	return err

@@ -67,7 +67,8 @@ func DecodePairs(data []byte, ports int32) ([]Pair, error) {
 		in, eg := *p.Ingress, *p.Egress
 		switch {
 		case in < 1 || int32(in) > ports || int32(eg) <= ports || int32(eg) > 2*ports:
-			return nil, fmt.Errorf("decode cross-connects: pair %d of %d and %d: ports are 1 to %d and %d to %d", i+1, in, eg, ports, ports+1, 2*ports)
+			return nil, fmt.Errorf("decode cross-connects: pair %d of %d and %d: ports are 1 to %d and %d to %d", i+1, in, eg,
+				ports, ports+1, 2*ports)
 		case ins[in] || outs[eg]:
 			return nil, fmt.Errorf("decode cross-connects: pair %d of %d and %d: a port stands twice", i+1, in, eg)
 		}

@@ -17,7 +17,8 @@ import (
 	"lightloom/southbound/restconf"
 )
 
-// server is a RESTCONF server of Polatis' model in memory: the twin that the driver is held against.
+// server is a RESTCONF server of Polatis' model in memory: the reference implementation that the driver is held
+// against.
 type server struct {
 	mu      sync.Mutex
 	ports   uint16
@@ -43,7 +44,8 @@ func newServer(t testing.TB, ports int32) (*server, *httptest.Server) {
 func fail(w http.ResponseWriter, code int, tag, text string) {
 	w.Header().Set("Content-Type", "application/yang-data+json")
 	w.WriteHeader(code)
-	fmt.Fprintf(w, `{"ietf-restconf:errors":{"error":[{"error-type":"application","error-tag":%q,"error-message":%q}]}}`, tag, text)
+	fmt.Fprintf(w, `{"ietf-restconf:errors":{"error":[{"error-type":"application","error-tag":%q,"error-message":%q}]}}`,
+		tag, text)
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +152,8 @@ func (s *server) one(w http.ResponseWriter, r *http.Request, below string) {
 }
 
 func config(s *server, h *httptest.Server) restconf.Config {
-	return restconf.Config{Name: "sw", URL: h.URL + "/api", Ports: int32(s.ports), TLS: h.Client().Transport.(*http.Transport).TLSClientConfig,
+	return restconf.Config{Name: "sw", URL: h.URL + "/api", Ports: int32(s.ports), TLS: h.Client().
+		Transport.(*http.Transport).TLSClientConfig,
 		User: s.user, Password: s.pass, Timeout: time.Minute, Every: 10 * time.Millisecond}
 }
 

@@ -37,8 +37,8 @@ func New(cfg Config) (*Switch, error) {
 func (s *Switch) Close() { s.c.http.CloseIdleConnections() }
 
 // Set implements southbound.Device. A change of one pair is one request for it; any other is one replacement of the
-// list, under the entity tag that was read where the switch gives one, so that it is taken whole or not at all, and what
-// others have made meanwhile is not lost. Pairs that stand are never taken down in between.
+// list, under the entity tag that was read where the switch gives one, so that it is taken whole or not at all, and
+// what others have made meanwhile is not lost. Pairs that stand are never taken down in between.
 func (s *Switch) Set(ctx context.Context, c *southbound.Change) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -67,7 +67,8 @@ func check(c *southbound.Change, ports int32) error {
 	}
 	for _, x := range c.Connect {
 		if !ok(x.In) || !x.Off && !ok(x.Out) || ins[x.In] || !x.Off && outs[x.Out] {
-			return fmt.Errorf("circuit %d→%d: ports are 0 to %d, each once in a change: %w", x.In, x.Out, ports-1, southbound.ErrRefused)
+			return fmt.Errorf("circuit %d→%d: ports are 0 to %d, each once in a change: %w", x.In, x.Out, ports-1,
+				southbound.ErrRefused)
 		}
 		ins[x.In] = true
 		if !x.Off {

@@ -21,7 +21,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func connect(pairs ...southbound.Port) *southbound.Change {
 	c := &southbound.Change{}
 	for i := 0; i < len(pairs); i += 2 {
-		c.Connect = append(c.Connect, southbound.CrossConnect{In: pairs[i], Out: pairs[i+1], Off: pairs[i+1] == southbound.NoPort})
+		c.Connect = append(c.Connect, southbound.CrossConnect{In: pairs[i], Out: pairs[i+1],
+			Off: pairs[i+1] == southbound.NoPort})
 	}
 	return c
 }
@@ -32,12 +33,13 @@ func TestWalk(t *testing.T) {
 	s, h := newServer(t, 6)
 	d := open(t, config(s, h))
 	r := rand.New(rand.NewPCG(1, 2))
-	twin := map[southbound.Port]southbound.Port{}
+	reference := map[southbound.Port]southbound.Port{}
 	for step := range 400 {
 		c := &southbound.Change{Replace: r.IntN(8) == 0}
 		ins, outs := r.Perm(6), r.Perm(6)
 		for i := range r.IntN(4) {
-			c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]), Off: r.IntN(4) == 0})
+			c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]),
+				Off: r.IntN(4) == 0})
 		}
 		before := s.puts
 		if err := d.Set(t.Context(), c); err != nil {
@@ -46,35 +48,35 @@ func TestWalk(t *testing.T) {
 		if s.puts > before+1 {
 			t.Fatalf("step %d: %d requests for one change", step, s.puts-before)
 		}
-		follow(twin, c)
+		follow(reference, c)
 		seen, err := d.Read(t.Context())
-		if err != nil || len(seen.Connections) != len(twin) {
-			t.Fatalf("step %d: %+v, %v; want %v", step, seen, err, twin)
+		if err != nil || len(seen.Connections) != len(reference) {
+			t.Fatalf("step %d: %+v, %v; want %v", step, seen, err, reference)
 		}
 		for _, x := range seen.Connections {
-			if out, ok := twin[x.In]; !ok || out != x.Out || x.Status != southbound.Connected {
-				t.Fatalf("step %d: %+v, want %v", step, seen, twin)
+			if out, ok := reference[x.In]; !ok || out != x.Out || x.Status != southbound.Connected {
+				t.Fatalf("step %d: %+v, want %v", step, seen, reference)
 			}
 		}
 	}
 }
 
 // follow is what a change means, said plainly.
-func follow(twin map[southbound.Port]southbound.Port, c *southbound.Change) {
+func follow(reference map[southbound.Port]southbound.Port, c *southbound.Change) {
 	if c.Replace {
-		clear(twin)
+		clear(reference)
 	}
 	for _, x := range c.Connect {
-		delete(twin, x.In)
-		for in, out := range twin {
+		delete(reference, x.In)
+		for in, out := range reference {
 			if !x.Off && out == x.Out {
-				delete(twin, in)
+				delete(reference, in)
 			}
 		}
 	}
 	for _, x := range c.Connect {
 		if !x.Off {
-			twin[x.In] = x.Out
+			reference[x.In] = x.Out
 		}
 	}
 }
@@ -159,18 +161,27 @@ func TestHostile(t *testing.T) {
 		{"HTML", say(200, "text/html", "<html>"), nil, "text/html"},
 		{"another resource", say(200, yang, `{"ietf-system:system":{}}`), nil, "has no optical-switch"},
 		{"half a pair", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":1}]}}`), nil, "no egress"},
-		{"foreign port", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":9,"egress":10}]}}`), nil, "ports are 1 to 8"},
-		{"a port twice", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":1,"egress":9},{"ingress":2,"egress":9}]}}`), nil, "stands twice"},
-		{"a number as text", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":"1","egress":9}]}}`), nil, "ingress"},
+		{"foreign port", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":9,"egress":10}]}}`), nil,
+			"ports are 1 to 8"},
+		{"a port twice", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":1,"egress":9},{"ingress":2,`+
+			`"egress":9}]}}`), nil, "stands twice"},
+		{"a number as text", say(200, yang, `{"optical-switch:cross-connects":{"pair":[{"ingress":"1","egress":9}]}}`), nil,
+			"ingress"},
 		{"a redirect", func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "https://192.0.2.1/", http.StatusFound)
 			return true
 		}, nil, "302"},
-		{"huge", say(200, yang, strings.Repeat(" ", 4096)), func(c *restconf.Config) { c.MaxBytes = 1024 }, "longer than 1024 bytes"},
-		{"never", func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }, func(c *restconf.Config) { c.Timeout = 100 * time.Millisecond }, "deadline"},
+		{"huge", say(200, yang, strings.Repeat(" ", 4096)), func(c *restconf.Config) {
+			c.MaxBytes = 1024
+		}, "longer than 1024 bytes"},
+		{"never", func(_ http.ResponseWriter, r *http.Request) bool {
+			<-r.Context().Done()
+			return true
+		}, func(c *restconf.Config) { c.Timeout = 100 * time.Millisecond }, "deadline"},
 		{"wrong password", nil, func(c *restconf.Config) { c.Password = "guess" }, "401"},
 		{"foreign certificate", nil, func(c *restconf.Config) { c.TLS = nil }, "certificate"},
-		{"its own words", say(409, yang, `{"ietf-restconf:errors":{"error":[{"error-tag":"in-use","error-message":"laser"}]}}`), nil, "in-use: laser"},
+		{"its own words", say(409, yang,
+			`{"ietf-restconf:errors":{"error":[{"error-tag":"in-use","error-message":"laser"}]}}`), nil, "in-use: laser"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, h := newServer(t, 8)
@@ -198,12 +209,14 @@ func TestHostile(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	s, h := newServer(t, 8)
 	d := open(t, config(s, h))
-	for _, c := range []*southbound.Change{connect(8, 0), connect(0, 8), connect(0, 1, 0, 2), connect(0, 1, 2, 1), {Rules: []southbound.Rule{{}}}} {
+	for _, c := range []*southbound.Change{connect(8, 0), connect(0, 8), connect(0, 1, 0, 2), connect(0, 1, 2, 1),
+		{Rules: []southbound.Rule{{}}}} {
 		if err := d.Set(t.Context(), c); !errors.Is(err, southbound.ErrRefused) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	for code, refused := range map[int]bool{400: true, 404: true, 409: true, 401: false, 429: false, 500: false, 503: false} {
+	for code, refused := range map[int]bool{400: true, 404: true, 409: true, 401: false, 429: false, 500: false,
+		503: false} {
 		s.mu.Lock()
 		s.hook = func(w http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodGet {
@@ -233,7 +246,8 @@ func TestBadConfig(t *testing.T) {
 		{restconf.Config{URL: ":\x00secret", Ports: 4}, "cannot be read"},
 		{restconf.Config{URL: "https://192.0.2.1/api"}, "ports"},
 	} {
-		if _, err := restconf.New(tt.cfg); err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "secret") {
+		if _, err := restconf.New(tt.cfg); err == nil || !strings.Contains(err.Error(), tt.says) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%+v: %v, want %q", tt.cfg.URL, err, tt.says)
 		}
 	}
@@ -251,7 +265,8 @@ func FuzzDecodePairs(f *testing.F) {
 		}
 		outs := map[uint16]bool{}
 		for i, p := range pairs {
-			if p.Ingress < 1 || p.Ingress > 8 || p.Egress < 9 || p.Egress > 16 || outs[p.Egress] || i > 0 && pairs[i-1].Ingress >= p.Ingress {
+			if p.Ingress < 1 || p.Ingress > 8 || p.Egress < 9 || p.Egress > 16 || outs[p.Egress] || i > 0 &&
+				pairs[i-1].Ingress >= p.Ingress {
 				t.Fatalf("%v", pairs)
 			}
 			outs[p.Egress] = true

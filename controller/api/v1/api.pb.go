@@ -11,11 +11,12 @@
 package apiv1
 
 import (
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
+
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 )
 
 const (
@@ -395,8 +396,8 @@ type Stage struct {
 	ComputeNs []int64 `protobuf:"varint,2,rep,packed,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
 	// How many slots each task takes; 0 means 1.
 	Slots int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
-	// The block that each task reads from the file system, and how much longer the task takes where no copy is in its rack.
-	// Both empty, or of all tasks.
+	// The block that each task reads from the file system, and how much longer the task takes where no copy is in its
+	// rack. Both empty, or of all tasks.
 	InputBytes    []int64 `protobuf:"varint,4,rep,packed,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
 	FarNs         []int64 `protobuf:"varint,5,rep,packed,name=far_ns,json=farNs,proto3" json:"far_ns,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -645,7 +646,9 @@ func (x *Flow) GetCount() int32 {
 type StatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tell what passes links, too: the leader is asked for it.
-	Links         bool `protobuf:"varint,1,opt,name=links,proto3" json:"links,omitempty"`
+	Links bool `protobuf:"varint,1,opt,name=links,proto3" json:"links,omitempty"`
+	// Tell the digest, too: the replica makes a snapshot for it.
+	Digest        bool `protobuf:"varint,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -687,6 +690,13 @@ func (x *StatusRequest) GetLinks() bool {
 	return false
 }
 
+func (x *StatusRequest) GetDigest() bool {
+	if x != nil {
+		return x.Digest
+	}
+	return false
+}
+
 type StatusResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Replica string                 `protobuf:"bytes,1,opt,name=replica,proto3" json:"replica,omitempty"`
@@ -695,7 +705,7 @@ type StatusResponse struct {
 	LeaderAddress string `protobuf:"bytes,3,opt,name=leader_address,json=leaderAddress,proto3" json:"leader_address,omitempty"`
 	Term          uint64 `protobuf:"varint,4,opt,name=term,proto3" json:"term,omitempty"`
 	AppliedIndex  uint64 `protobuf:"varint,5,opt,name=applied_index,json=appliedIndex,proto3" json:"applied_index,omitempty"`
-	// Equal on two replicas with the same applied_index.
+	// Of the state after entry applied_index, equal on all replicas; empty unless it was asked for.
 	Digest        []byte `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"`
 	LeaderChanges int64  `protobuf:"varint,7,opt,name=leader_changes,json=leaderChanges,proto3" json:"leader_changes,omitempty"`
 	NowNs         int64  `protobuf:"varint,8,opt,name=now_ns,json=nowNs,proto3" json:"now_ns,omitempty"`
@@ -703,9 +713,11 @@ type StatusResponse struct {
 	JobsEnded     int64  `protobuf:"varint,10,opt,name=jobs_ended,json=jobsEnded,proto3" json:"jobs_ended,omitempty"`
 	Coflows       int64  `protobuf:"varint,11,opt,name=coflows,proto3" json:"coflows,omitempty"`
 	CoflowsEnded  int64  `protobuf:"varint,12,opt,name=coflows_ended,json=coflowsEnded,proto3" json:"coflows_ended,omitempty"`
-	// This replica leads, and has brought every device into its state or waited for it long enough: jobs are decided at once.
+	// This replica leads, and has brought every device into its state or waited for it long enough: jobs are decided at
+	// once.
 	Ready bool `protobuf:"varint,13,opt,name=ready,proto3" json:"ready,omitempty"`
-	// Where they were asked for and switches count: what the leader's policies see of the links of which anything is known.
+	// Where they were asked for and switches count: what the leader's policies see of the links of which anything is
+	// known.
 	Links         []*LinkRate `protobuf:"bytes,14,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1309,7 +1321,7 @@ type Bandwidth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What could be reserved now.
 	Unreserved int64 `protobuf:"varint,1,opt,name=unreserved,proto3" json:"unreserved,omitempty"`
-	// What one connection more would have at least beside the bundles that jobs send now.
+	// What one connection more would have at least beside the host flows that jobs send now.
 	Fair int64 `protobuf:"varint,2,opt,name=fair,proto3" json:"fair,omitempty"`
 	// Those with light.
 	Paths         int32 `protobuf:"varint,3,opt,name=paths,proto3" json:"paths,omitempty"`
@@ -1796,9 +1808,10 @@ const file_api_proto_rawDesc = "" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
-	"\x05count\x18\x04 \x01(\x05R\x05count\"%\n" +
+	"\x05count\x18\x04 \x01(\x05R\x05count\"=\n" +
 	"\rStatusRequest\x12\x14\n" +
-	"\x05links\x18\x01 \x01(\bR\x05links\"\xae\x03\n" +
+	"\x05links\x18\x01 \x01(\bR\x05links\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\bR\x06digest\"\xae\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x16\n" +
 	"\x06leader\x18\x02 \x01(\tR\x06leader\x12%\n" +
@@ -1901,7 +1914,8 @@ var (
 
 func file_api_proto_rawDescGZIP() []byte {
 	file_api_proto_rawDescOnce.Do(func() {
-		file_api_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)))
+		file_api_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc),
+			len(file_api_proto_rawDesc)))
 	})
 	return file_api_proto_rawDescData
 }

@@ -13,7 +13,8 @@ import (
 // benchCluster is the cluster of section V-A with so many racks, every slot of it taken for up to a minute.
 func benchCluster(racks int) (*Cluster, Releases) {
 	r := rand.New(rand.NewPCG(1, 1))
-	c := &Cluster{Racks: racks, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps, Elephant: 1_125_000_000, Delta: 10 * time.Millisecond}
+	c := &Cluster{Racks: racks, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps, Elephant: 1_125_000_000,
+		Delta: 10 * time.Millisecond}
 	free := make(Releases, racks)
 	for i := range free {
 		for range c.Slots {
@@ -24,10 +25,10 @@ func benchCluster(racks int) (*Cluster, Releases) {
 	return c, free
 }
 
-// BenchmarkGuideline is what Co-scheduler decides for one job, by the parts of section IV-H: the guideline of data and maps,
-// O(R²) at most for a recurring job (one root for another), and the best schedule of the reduces, O(R · R_red²) at most. The
-// document gives the two bounds, below 100 racks, and no times. The job is that of Figure 4; its maps stand on five racks,
-// and R_red is how many its reduces may have.
+// BenchmarkGuideline is what Co-scheduler decides for one job, by the parts of section IV-H: the guideline of data and
+// maps, O(R²) at most for a recurring job (one root for another), and the best schedule of the reduces, O(R · R_red²)
+// at most. The document gives the two bounds, below 100 racks, and no times. The job is that of Figure 4; its maps
+// stand on five racks, and R_red is how many its reduces may have.
 func BenchmarkGuideline(b *testing.B) {
 	_, job := figure4()
 	for _, racks := range []int{15, 30, 60, 100, 150} {

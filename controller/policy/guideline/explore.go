@@ -2,19 +2,9 @@ package guideline
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 )
-
-// Remaining is T_rem of a running task by its progress, 0 < progress ≤ 1: elapsed · (1 − P) / P (Equation 12). Without
-// progress there is nothing to go by, and known is false.
-func Remaining(elapsed time.Duration, progress float64) (left time.Duration, known bool) {
-	if progress <= 0 || progress > 1 || math.IsNaN(progress) {
-		return 0, false
-	}
-	return time.Duration(float64(elapsed) * (1 - progress) / progress), true
-}
 
 // Releases is, by rack, when each of its slots comes free as far as is estimated, from now, ascending: zero for a slot
 // that is free. Section IV-F calls it the released time.
@@ -41,12 +31,12 @@ type Chosen struct {
 // End is when its shuffle is estimated to end, from now: what Algorithm 1 minimises.
 func (c *Chosen) End() time.Duration { return c.Ready + c.CCT }
 
-// Explore is ExploreSchedule of Algorithm 1: it gives the largest number of tasks to the rack that is released first for
-// it, and so on down, no rack twice, which minimises the latest release. Ties go to the rack where held, which may be
-// nil, is larger (bytes of the job's maps there, which then need not cross), then to the smaller number.
+// Explore is ExploreSchedule of Algorithm 1: it gives the largest number of tasks to the rack that is released first
+// for it, and so on down, no rack twice, which minimises the latest release. Ties go to the rack where held, which may
+// be nil, is larger (bytes of the job's maps there, which then need not cross), then to the smaller number.
 //
-// With W wavelengths section VI relaxes the choice to “the top W racks” without saying which of them: here it is the one
-// of the first W that holds most of the job's map output, as its bytes need no wavelength.
+// With W wavelengths section VI relaxes the choice to “the top W racks” without saying which of them: here it is the
+// one of the first W that holds most of the job's map output, as its bytes need no wavelength.
 func (c *Cluster) Explore(s Schedule, free Releases, held []int64) (*Chosen, bool) {
 	if held == nil {
 		held = make([]int64, len(free))

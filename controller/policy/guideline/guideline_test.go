@@ -40,7 +40,8 @@ func figure4() (*Cluster, *Job) {
 	shuffle := pathmap.Bytes(85_500_000_000)
 	c := &Cluster{Racks: 15, Slots: 600, Elephant: 1_125_000_000, Delta: 10 * time.Millisecond,
 		OCS: pathmap.BitsPerSecond(float64(shuffle) * 8 / 12.2), EPS: pathmap.BitsPerSecond(float64(shuffle) * 8 / 1212)}
-	return c, &Job{Shuffle: shuffle, Maps: 3472, Reduces: 169, MapTime: 83_750 * time.Millisecond, RedTime: 115_400 * time.Millisecond}
+	return c, &Job{Shuffle: shuffle, Maps: 3472, Reduces: 169, MapTime: 83_750 * time.Millisecond,
+		RedTime: 115_400 * time.Millisecond}
 }
 
 func TestFigure4(t *testing.T) {
@@ -189,7 +190,9 @@ func TestSchedulesHold(t *testing.T) {
 	if all := c.Schedules([]pathmap.Bytes{99, 50}, 3, nil); all != nil {
 		t.Errorf("mice have schedules: %v", all)
 	}
-	if all := c.Schedules([]pathmap.Bytes{1000}, 3, func(n int) bool { return n == 2 }); len(all) != 1 || len(all[0].Tasks) != 2 {
+	if all := c.Schedules([]pathmap.Bytes{1000}, 3, func(n int) bool {
+		return n == 2
+	}); len(all) != 1 || len(all[0].Tasks) != 2 {
 		t.Errorf("a recurring job's zone is not kept: %v", all)
 	}
 }
@@ -255,31 +258,9 @@ func TestBest(t *testing.T) {
 	}
 	// Two wavelengths: rack 1 is released second for two tasks, and holds more of the maps' output.
 	wide := &Cluster{Racks: 3, Waves: 2}
-	if got, _ := wide.Best([]Schedule{{Tasks: []int{2}}}, Releases{{0, 0}, {0, 7}, {9, 9}}, []int64{1, 5, 9}); got.Racks[0] != 1 {
+	if got, _ := wide.Best([]Schedule{{Tasks: []int{2}}}, Releases{{0, 0}, {0, 7}, {9, 9}},
+		[]int64{1, 5, 9}); got.Racks[0] != 1 {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestRemaining(t *testing.T) {
-	if left, ok := Remaining(30*time.Second, 0.25); !ok || left != 90*time.Second {
-		t.Error(left, ok)
-	}
-	for _, p := range []float64{0, -1, 1.5, math.NaN()} {
-		if _, ok := Remaining(time.Second, p); ok {
-			t.Errorf("progress %v tells something", p)
-		}
-	}
-}
-
-func TestOrder(t *testing.T) {
-	want := []Task{
-		{Reduce: true, Heavy: true, Scheduled: true}, {Heavy: true, Guided: true}, {Reduce: true}, {Guided: true},
-		{Reduce: true, Heavy: true}, {Heavy: true},
-	}
-	for i, task := range want {
-		if got := Of(task); got != Class(i) {
-			t.Errorf("%+v has class %d, want %d", task, got, i)
-		}
 	}
 }
 
@@ -292,9 +273,9 @@ func TestSIR(t *testing.T) {
 	}
 }
 
-// TestSection3B is the conclusion of section III-B: for the jobs of its example, nine and fifteen maps on three racks and
-// three reduces, a unit from each map to each reduce, Co-scheduler takes case 2's spread of reduces, one on each rack, and
-// not case 1's two on one. A unit is an elephant, so that nothing but the completion time decides.
+// TestSection3B is the conclusion of section III-B: for the jobs of its example, nine and fifteen maps on three racks
+// and three reduces, a unit from each map to each reduce, Co-scheduler takes case 2's spread of reduces, one on each
+// rack, and not case 1's two on one. A unit is an elephant, so that nothing but the completion time decides.
 func TestSection3B(t *testing.T) {
 	const unit = pathmap.Bytes(125_000_000) // a second at 1 Gb/s
 	c := &Cluster{Racks: 3, Slots: 15, Elephant: unit, OCS: pathmap.Gbps, Delta: 10 * time.Millisecond}

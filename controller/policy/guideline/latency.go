@@ -20,7 +20,7 @@ type Cluster struct {
 	Racks    int
 	Slots    int                   // tasks that a rack runs at once
 	EPS, OCS pathmap.BitsPerSecond // of a rack, towards the packet core and the optical switch
-	Delta    time.Duration         // the whole outage of a circuit move
+	Delta    time.Duration         // the reconfiguration delay of a circuit move
 	Elephant pathmap.Bytes         // T_e: bytes between two racks from which a circuit is worth it
 	Waves    int                   // W of section VI: circuits that a rack can have at once; 0 means 1
 }
@@ -48,8 +48,8 @@ func (f Form) String() string {
 	return "figure-4"
 }
 
-// Optical says whether a shuffle that is spread evenly over so many map and reduce racks goes over circuits: between any
-// two of them it holds at least T_e (Equation 4).
+// Optical says whether a shuffle that is spread evenly over so many map and reduce racks goes over circuits: between
+// any two of them it holds at least T_e (Equation 4).
 func (c *Cluster) Optical(shuffle pathmap.Bytes, maps, reduces int) bool {
 	return shuffle > 0 && shuffle/pathmap.Bytes(maps*reduces) >= c.Elephant
 }
@@ -96,9 +96,9 @@ type Shape struct{ Maps, Reduces int }
 // slack is how far above the least latency a shape may be and still be in the green zone.
 const slack = 0.05
 
-// Zone returns the green zone of Figure 4 in order of (Maps, Reduces), Reduces up to most racks: the shapes whose shuffle
-// goes over circuits and whose latency is within 5 % of the least of such. The zone is a colour in the document; this
-// definition is ours. It is empty where no shape lights a circuit.
+// Zone returns the green zone of Figure 4 in order of (Maps, Reduces), Reduces up to most racks: the shapes whose
+// shuffle goes over circuits and whose latency is within 5 % of the least of such. The zone is a colour in the
+// document; this definition is ours. It is empty where no shape lights a circuit.
 func (c *Cluster) Zone(f Form, j *Job, most int) []Shape {
 	most = min(most, c.Racks)
 	least := time.Duration(-1)

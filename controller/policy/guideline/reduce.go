@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"lightloom/controller/policy/light/schedule"
+	"lightloom/controller/policy/circuits/schedule"
 	"lightloom/pathmap"
 )
 
@@ -15,12 +15,12 @@ type Schedule struct {
 	CCT   time.Duration // T(C) of the shuffle with this spread
 }
 
-// Schedules returns the possible schedules of a job with that many reduces, R_red ascending, given SM, the bytes that its
-// maps left by rack in any order. Racks with less than T_e are left out of the reckoning, as their bytes go over packets
-// whatever is done. allowed, where not nil, says which R_red a recurring job's green zone holds.
+// Schedules returns the possible schedules of a job with that many reduces, R_red ascending, given SM, the bytes that
+// its maps left by rack in any order. Racks with less than T_e are left out of the reckoning, as their bytes go over
+// packets whatever is done. allowed, where not nil, says which R_red a recurring job's green zone holds.
 //
-// Where ⌊SM_1/T_e⌋ is zero, or too few reduces exist to make an elephant from every map rack to every reduce rack, there
-// is none: the shuffle goes over packets.
+// Where ⌊SM_1/T_e⌋ is zero, or too few reduces exist to make an elephant from every map rack to every reduce rack,
+// there is none: the shuffle goes over packets.
 func (c *Cluster) Schedules(sm []pathmap.Bytes, reduces int, allowed func(racks int) bool) []Schedule {
 	heavy := make([]pathmap.Bytes, 0, len(sm))
 	for _, b := range sm {
@@ -70,8 +70,8 @@ func (c *Cluster) spread(least pathmap.Bytes, racks, reduces int) ([]int, bool) 
 	return d, true
 }
 
-// cct is T(C) of Equations 1 and 2, over W with several wavelengths (Equation 15), of the shuffle from racks that hold sm
-// to racks with d of so many reduces. The racks are taken to be others: which ones they are is not decided yet. The
+// cct is T(C) of Equations 1 and 2, over W with several wavelengths (Equation 15), of the shuffle from racks that hold
+// sm to racks with d of so many reduces. The racks are taken to be others: which ones they are is not decided yet. The
 // document names Equation 15 also where it means 2.
 func (c *Cluster) cct(sm []pathmap.Bytes, d []int, reduces int) time.Duration {
 	n := max(len(sm), len(d))

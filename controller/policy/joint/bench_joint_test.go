@@ -10,8 +10,8 @@ import (
 	"lightloom/controller/policy"
 )
 
-// moments are when a decision is made: a wide job waits for its places, its shuffle may start, or has started and nothing
-// has changed but that somebody asks again.
+// moments are when a decision is made: a wide job waits for its places, its shuffle may start, or has started and
+// nothing has changed but that somebody asks again.
 const (
 	waits  = "waits"
 	starts = "starts"
@@ -32,7 +32,7 @@ func wide(b testing.TB, spec, moment, name string, width, running int) *controll
 	for i := range v.Circuits {
 		v.Circuits[i] = controller.CircuitView{Out: -1, Coflow: controller.AnyCoflow}
 	}
-	v.Elephants = 9 * v.Fabric.Spec.OCS.In(10*time.Millisecond)
+	v.ElephantThreshold = 9 * v.Fabric.Spec.OCS.In(10*time.Millisecond)
 	for h := range v.Free {
 		v.Free[h] = max(2, int32(1+2*width/len(v.Free)))
 	}
@@ -45,10 +45,10 @@ func wide(b testing.TB, spec, moment, name string, width, running int) *controll
 	}
 	if moment == again {
 		p := decide(b, name, v)
-		v.Reserved = slices.Concat(slices.DeleteFunc(v.Reserved, func(r controller.Reservation) bool {
+		v.Reserved = slices.Concat(slices.DeleteFunc(v.Reserved, func(r controller.CircuitReservation) bool {
 			return slices.Contains(p.Withdraw, r.Coflow)
 		}), p.Reserve)
-		slices.SortFunc(v.Reserved, func(x, y controller.Reservation) int {
+		slices.SortFunc(v.Reserved, func(x, y controller.CircuitReservation) int {
 			return slices.Compare([]int64{int64(x.In), int64(x.NotBefore)}, []int64{int64(y.In), int64(y.NotBefore)})
 		})
 	}
@@ -65,9 +65,10 @@ func BenchmarkJoint(b *testing.B) {
 			for _, running := range []int{0, 20} {
 				for _, moment := range []string{waits, starts, again} {
 					for _, name := range []string{"joint", "crosslayer+sunflow"} {
-						b.Run(fmt.Sprintf("%s/width_%dx%d/running_%d/%s/%s", f.name, width, width, running, moment, name), func(b *testing.B) {
-							decideRepeatedly(b, wide(b, f.spec, moment, name, width, running), name)
-						})
+						b.Run(fmt.Sprintf("%s/width_%dx%d/running_%d/%s/%s", f.name, width, width, running, moment, name),
+							func(b *testing.B) {
+								decideRepeatedly(b, wide(b, f.spec, moment, name, width, running), name)
+							})
 					}
 				}
 			}

@@ -49,7 +49,7 @@ func crowd(b testing.TB, spec string, jobs []controller.Job, seed uint64) *contr
 	return v
 }
 
-// run puts a job on random hosts and its bundles on random paths.
+// run puts a job on random hosts and its host flows on random paths.
 func run(v *controller.View, j *controller.Job, paths func(s, d int) int, rng *rand.Rand) {
 	hosts := make([]southbound.HostID, j.Tasks())
 	for i := range hosts {
@@ -58,14 +58,17 @@ func run(v *controller.View, j *controller.Job, paths func(s, d int) int, rng *r
 	v.Running = append(v.Running, controller.Running{Job: j, Hosts: hosts})
 	for k := range j.Edges {
 		c := controller.Expand(j, &j.Edges[k], hosts)
-		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Edge: int32(k), Routed: true, Started: true,
-			Src: c.Src, Dst: c.Dst, Size: c.Size, Flows: c.Flows, Ended: make([]bool, len(c.Src)), Left: southbound.Left{F: 1}}
+		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Edge: int32(k), Generation: 1,
+			Routed:  true,
+			Started: true,
+			Src:     c.Src, Dst: c.Dst, Size: c.Size, Flows: c.Flows, Ended: make([]bool, len(c.Src)),
+			Remaining: southbound.Remaining{F: 1}}
 		for r := range c.Src {
 			tag := southbound.TagDefault
 			if s, d := v.HostRack(c.Src[r]), v.HostRack(c.Dst[r]); s != d {
 				tag = southbound.PathTag(rng.IntN(paths(int(s), int(d))))
 			}
-			cv.Tag, cv.Left.Base = append(cv.Tag, tag), append(cv.Left.Base, float64(c.Size[r]))
+			cv.Tag, cv.Remaining.Base = append(cv.Tag, tag), append(cv.Remaining.Base, float64(c.Size[r]))
 		}
 		v.Coflows = append(v.Coflows, cv)
 	}
@@ -84,15 +87,17 @@ func workloadOf(b testing.TB, text string, n int) []controller.Job {
 	return jobs
 }
 
-// BenchmarkDecision is the wall time of one decision for a new job: streams of 10 bolts and 2 spouts, and shuffles of 20
-// maps and 10 reduces, on fat-trees and Jellyfishes, beside jobs that run.
+// BenchmarkDecision is the wall time of one decision for a new job: streams of 10 bolts and 2 spouts, and shuffles of
+// 20 maps and 10 reduces, on fat-trees and Jellyfishes, beside jobs that run.
 func BenchmarkDecision(b *testing.B) {
 	fabrics := []struct{ name, spec string }{
-		{"fattree_k16_hosts_200", "fattree:k=16,hosts=200,rate=1Gbps"}, {"fattree_k16_hosts_1000", "fattree:k=16,hosts=1000,rate=1Gbps"},
+		{"fattree_k16_hosts_200", "fattree:k=16,hosts=200,rate=1Gbps"},
+		{"fattree_k16_hosts_1000", "fattree:k=16,hosts=1000,rate=1Gbps"},
 		{"jellyfish_40x10_hosts_200", "jellyfish:switches=40,degree=10,hosts=200,rate=1Gbps"},
 		{"jellyfish_200x10_hosts_1000", "jellyfish:switches=200,degree=10,hosts=1000,rate=1Gbps"},
 	}
-	for _, w := range []struct{ name, text string }{{"storm", "storm:jobs=201"}, {"hadoop", "hadoop:jobs=201,maps=20,reduces=10"}} {
+	for _, w := range []struct{ name, text string }{{"storm", "storm:jobs=201"},
+		{"hadoop", "hadoop:jobs=201,maps=20,reduces=10"}} {
 		for _, f := range fabrics {
 			for _, running := range []int{0, 20, 200} {
 				for _, name := range []string{"crosslayer", "crosslayer-paper"} {
@@ -125,7 +130,8 @@ func decideRepeatedly(b *testing.B, v *controller.View, name string) {
 	for b.Loop() {
 		c = p.Decide(v, nil).Anneal
 	}
-	b.ReportMetric(float64((userTime(b)-before).Microseconds())/1e3/float64(b.N), "cpu-ms/op") // all threads; wall times are others' too
+	// all threads; wall times are others' too
+	b.ReportMetric(float64((userTime(b)-before).Microseconds())/1e3/float64(b.N), "cpu-ms/op")
 	moves := float64(c.Place.Evaluated + c.Route.Evaluated)
 	b.ReportMetric(moves, "moves")
 	b.ReportMetric(moves*float64(b.N)/b.Elapsed().Seconds(), "moves/s")

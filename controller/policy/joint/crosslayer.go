@@ -1,7 +1,7 @@
 // Package joint holds the parts of a policy that answer several questions together.
 //
-// A joint part shows one face for each question, for they are asked in turn, with the circuits in between. What one
-// face has found it hands to the next within the same decision, and to no other.
+// A joint part is one part for each question, for they are asked in turn, with the circuits in between. What one
+// part has found it hands to the next within the same decision, and to no other.
 package joint
 
 import (
@@ -13,54 +13,56 @@ import (
 )
 
 // CrossLayer places each waiting job by two-level annealing, so that a placement is valued together with the paths that
-// it allows; jobs that run are not moved, unless Migrate has been called. Its second face routes: what was found while
-// placing is where it begins, with the bundles that circuits took left out, and bare coflows, which are only routed, are in it.
+// it allows; jobs that run are not moved, unless Migrate has been called. Its second part routes: what was found while
+// placing is where it begins, with the host flows that circuits took left out, and bare coflows, which are only routed,
+// are in it.
 type CrossLayer struct {
 	opt   anneal.Options
-	atlas *anneal.Atlas // the other face's
-	found map[southbound.CoflowID]wayOf
+	cache *anneal.PathCache // the other part's
+	found map[southbound.CoflowID]placedEdge
 	tell  route.Teller // nil: nobody wants to know
 
-	pieces place.Pieces
+	incremental place.Incremental
 
 	factor float64 // what a move of a running job has to gain, of its cost; 0: none is moved
 
-	optics func(*controller.View, *route.Scene) // tells a scene of circuits; nil: paths are all there is
+	optics func(*controller.View, *route.NetworkState) // tells a network state of circuits; nil: paths are all there is
 }
 
 // Tell has every placement explained from now on.
 func (c *CrossLayer) Tell(to route.Teller) { c.tell, c.opt.Explain = to, to != nil }
 
-type wayOf struct {
+type placedEdge struct {
 	edge   int
 	placed anneal.Placed
 }
 
-// NewCrossLayer returns the part's two faces.
+// NewCrossLayer returns the part's two parts.
 func NewCrossLayer(opt anneal.Options) (*Placer, *route.Annealed) {
 	c := &CrossLayer{opt: opt}
 	r := &route.Annealed{Options: opt, Hint: c.hint}
-	c.atlas = &r.Atlas
+	c.cache = &r.Cache
 	return &Placer{c}, r
 }
 
-// Placer is the face that says where tasks run.
+// Placer is the part that says where tasks run.
 type Placer struct{ *CrossLayer }
 
 // Wants implements the part's list of events.
-func (*Placer) Wants() controller.KindSet { return place.Wants() | place.PiecesWants() }
+func (*Placer) Wants() controller.KindSet { return place.Wants() | place.IncrementalWants() }
 
 // Fill places jobs.
 func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	c.found = map[southbound.CoflowID]wayOf{}
-	v = c.pieces.Fill(v, p, func(j *controller.Job, hosts []southbound.HostID, tasks []int, free []int32) []southbound.HostID {
-		return c.gather(v, p, j, hosts, tasks, free)
+	c.found = map[southbound.CoflowID]placedEdge{}
+	v = c.incremental.Fill(v, p, func(j *controller.Job, hosts []southbound.HostID, tasks []int,
+		free []int32) []southbound.HostID {
+		return c.placeReduces(v, p, j, hosts, tasks, free)
 	})
-	var scene *route.Scene
-	free := place.Rehouse(v, p, func(h *controller.Homeless, free []int32) []southbound.HostID {
-		return c.rehouse(v, p, h, free)
+	var network *route.NetworkState
+	free := place.Reschedule(v, p, func(h *controller.Evicted, free []int32) []southbound.HostID {
+		return c.reschedule(v, p, h, free)
 	})
-	if len(v.Homeless) > 0 {
+	if len(v.Evicted) > 0 {
 		rest := *v
 		rest.Free, v = free, &rest
 	}
@@ -73,13 +75,13 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		if !place.Fits(sizes, free) {
 			continue
 		}
-		if scene == nil {
-			scene = route.NewScene(v, c.opt, c.atlas)
+		if network == nil {
+			network = route.NewNetworkState(v, c.opt, c.cache)
 			if c.optics != nil {
-				c.optics(v, scene)
+				c.optics(v, network)
 			}
 		}
-		placed := scene.Place(j, free, v.Rand("place", uint64(j.ID)))
+		placed := network.Place(j, free, v.Rand("place", uint64(j.ID)))
 		for t, h := range placed.Hosts {
 			if sizes == nil {
 				free[h]--
@@ -94,7 +96,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		count(&p.Anneal.Place, placed.Place)
 		count(&p.Anneal.Route, placed.Route)
 		for k := range j.Edges {
-			c.found[j.FirstCoflow+southbound.CoflowID(k)] = wayOf{k, placed}
+			c.found[j.FirstCoflow+southbound.CoflowID(k)] = placedEdge{k, placed}
 		}
 	}
 	c.migrate(v, p)
@@ -102,7 +104,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 
 func (c *CrossLayer) hint(id southbound.CoflowID, src, dst southbound.HostID) int {
 	if w, ok := c.found[id]; ok {
-		return w.placed.Way(w.edge, src, dst)
+		return w.placed.PathOf(w.edge, src, dst)
 	}
 	return -1
 }

@@ -37,14 +37,16 @@ func busy(t testing.TB, spec topo.Spec, running, maps, reduces int, seed uint64)
 			hosts[i] = southbound.HostID(rng.IntN(f.Hosts()))
 		}
 		c := controller.Expand(j, &j.Edges[0], hosts)
-		cv := controller.CoflowView{ID: j.FirstCoflow, Job: j.ID, Routed: true, Started: true, Src: c.Src, Dst: c.Dst, Size: c.Size,
-			Ended: make([]bool, len(c.Src)), Left: southbound.Left{F: 1}}
+		cv := controller.CoflowView{ID: j.FirstCoflow, Job: j.ID, Generation: 1,
+			Routed: true, Started: true, Src: c.Src, Dst: c.Dst,
+			Size:  c.Size,
+			Ended: make([]bool, len(c.Src)), Remaining: southbound.Remaining{F: 1}}
 		for r := range c.Src {
 			tag := southbound.TagDefault
 			if s, d := v.HostRack(c.Src[r]), v.HostRack(c.Dst[r]); s != d {
 				tag = southbound.PathTag(rng.IntN(min(m.Paths(int(s), int(d)), southbound.MaxPaths)))
 			}
-			cv.Tag, cv.Left.Base = append(cv.Tag, tag), append(cv.Left.Base, float64(c.Size[r]))
+			cv.Tag, cv.Remaining.Base = append(cv.Tag, tag), append(cv.Remaining.Base, float64(c.Size[r]))
 		}
 		v.Coflows = append(v.Coflows, cv)
 	}
@@ -79,8 +81,11 @@ func least(t *testing.T, v *controller.View, p *controller.Plan) float64 {
 	if len(c.Src) == 0 {
 		return 0
 	}
-	cv := controller.CoflowView{ID: j.FirstCoflow, Job: j.ID, Routed: true, Started: true, Src: c.Src, Dst: c.Dst, Size: c.Size,
-		Ended: make([]bool, len(c.Src)), Tag: p.Route[0].Tags, Left: southbound.Left{F: 1, Base: make([]float64, len(c.Src))}}
+	cv := controller.CoflowView{ID: j.FirstCoflow, Job: j.ID, Generation: 1,
+		Routed: true, Started: true, Src: c.Src, Dst: c.Dst,
+		Size:  c.Size,
+		Ended: make([]bool, len(c.Src)), Tag: p.Route[0].Tags,
+		Remaining: southbound.Remaining{F: 1, Base: make([]float64, len(c.Src))}}
 	after.Coflows = append(append([]controller.CoflowView(nil), v.Coflows...), cv)
 	after.Waiting = nil
 	rates := map[string]pathmap.BitsPerSecond{}
@@ -94,8 +99,8 @@ func least(t *testing.T, v *controller.View, p *controller.Plan) float64 {
 	return worst
 }
 
-// TestBetterThanRandom: over twenty busy networks the job's shuffle ends sooner than where random slots and hashed paths
-// put it, on the whole and mostly one by one.
+// TestBetterThanRandom: over twenty busy networks the job's shuffle ends sooner than where random slots and hashed
+// paths put it, on the whole and mostly one by one.
 func TestBetterThanRandom(t *testing.T) {
 	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps}
 	for _, name := range []string{"crosslayer", "crosslayer-paper"} {
@@ -129,12 +134,12 @@ func TestCountsBothLevels(t *testing.T) {
 	}
 }
 
-// TestStaysOnFabricWithCircuits: with circuits in between every bundle still has a route, and circuits are for bare
+// TestStaysOnFabricWithCircuits: with circuits in between every host flow still has a route, and circuits are for bare
 // coflows that start now.
 func TestStaysOnFabricWithCircuits(t *testing.T) {
 	v := busy(t, topo.Spec{Kind: topo.Hybrid, Racks: 4, Hosts: 2, Spines: 2}, 2, 5, 4, 1)
 	v.Circuits = make([]controller.CircuitView, 4)
-	v.Elephants, v.Delta = 1e6, 10*time.Millisecond
+	v.ElephantThreshold, v.Delta = 1e6, 10*time.Millisecond
 	p := decide(t, "crosslayer+sunflow", v)
 	if err := policytest.Check(v, p); err != nil {
 		t.Fatal(err)
@@ -151,7 +156,8 @@ func BenchmarkCrossLayer(b *testing.B) {
 		spec                   topo.Spec
 		running, maps, reduces int
 	}{
-		{"hosts_16_jobs_5_tasks_7", topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps}, 5, 4, 3},
+		{"hosts_16_jobs_5_tasks_7", topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps,
+			EPS: 50 * pathmap.Mbps}, 5, 4, 3},
 		{"hosts_1000_jobs_20_tasks_12", topo.Spec{Kind: topo.LeafSpine, Racks: 100, Hosts: 10, Spines: 6}, 20, 6, 6},
 		{"hosts_1000_jobs_20_tasks_30", topo.Spec{Kind: topo.LeafSpine, Racks: 100, Hosts: 10, Spines: 6}, 20, 20, 10},
 	} {

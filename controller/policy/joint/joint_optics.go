@@ -22,7 +22,8 @@ func newOptics(v *controller.View) *anneal.Optics {
 		return nil
 	}
 	n := v.Fabric.Racks
-	o := &anneal.Optics{Delta: v.Delta, Wire: float64(v.Wire(gauge)) / float64(gauge), Up: make([]int64, n), Down: make([]int64, n),
+	o := &anneal.Optics{Delta: v.Delta, Wire: float64(v.Wire(gauge)) / float64(gauge), Up: make([]int64, n),
+		Down: make([]int64, n),
 		Wait: make([]time.Duration, n*n), Lit: make([]bool, n*n)}
 	for r := range n {
 		o.Up[r], o.Down[r] = opticalPort(v, r)
@@ -40,7 +41,7 @@ func newOptics(v *controller.View) *anneal.Optics {
 		}
 	}
 	for s, c := range v.Circuits {
-		if s < n && c.Phase == controller.Usable && c.Out != southbound.NoPort && int(c.Out) < n {
+		if s < n && c.Phase == controller.InService && c.Out != southbound.NoPort && int(c.Out) < n {
 			o.Lit[s*n+int(c.Out)] = true
 		}
 	}

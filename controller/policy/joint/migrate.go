@@ -11,22 +11,22 @@ import (
 	"lightloom/southbound"
 )
 
-// When tasks of running jobs are moved, and at what price: docs/decisions/migration-has-a-price.md.
+// When tasks of running jobs are moved, and at what price: docs/decisions/0033-migrate-when-gain-exceeds-cost.md.
 
 // mostJobs is how many running jobs a decision looks at: those with most left to send. They share the work of one.
 const mostJobs = 8
 
-// Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost; false where the
-// part cannot, for it places as printed, without the lower level, or with circuits in its scene.
-func (c *Placer) Migrate(factor float64) bool {
-	c.factor = factor
-	return !c.opt.Paper && !c.opt.Blind && c.optics == nil
-}
+// Migrates says whether a CrossLayer can move tasks of running jobs: not one that places as printed, nor one without
+// the lower level.
+func Migrates(opt anneal.Options) bool { return !opt.Paper && !opt.Blind }
+
+// Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost; 0: never.
+func (c *Placer) Migrate(factor float64) { c.factor = factor }
 
 // migrate moves tasks of one running job at most, once all that waited has been placed and committed: what has changed
 // by it is there for the next decision.
 func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
-	if c.factor <= 0 || len(v.Homeless) > 0 {
+	if c.factor <= 0 || len(v.Evicted) > 0 {
 		return
 	}
 	if len(p.Place) > 0 {
@@ -35,9 +35,10 @@ func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
 	}
 	for _, r := range c.movable(v) {
 		j, edges := open(v, r)
-		stakes := stakesOf(v, r, edges)
-		stakes.Factor = c.factor
-		m := route.NewScene(without(v, r.Job.ID), c.opt, c.atlas).Migrate(j, r.Hosts, v.Free, mostJobs, stakes, v.Rand("migrate", uint64(r.Job.ID)))
+		migrationCost := migrationCostOf(v, r, edges)
+		migrationCost.Factor = c.factor
+		m := route.NewNetworkState(without(v, r.Job.ID), c.opt, c.cache).Migrate(j, r.Hosts, v.Free, mostJobs, migrationCost,
+			v.Rand("migrate", uint64(r.Job.ID)))
 		count(&p.Anneal.Place, m.Place)
 		count(&p.Anneal.Route, m.Route)
 		if len(m.Tasks) > 0 {
@@ -48,8 +49,8 @@ func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
 }
 
 // movable returns the running jobs that are looked at: placed at once, on hosts that stand, not moved since a job was
-// placed or ended last, for who has just moved has nothing to lose and would go on moving; those with most left to send, by
-// the first id among equals.
+// placed or ended last, for who has just moved has nothing to lose and would go on moving; those with most left to
+// send, by the first id among equals.
 func (c *Placer) movable(v *controller.View) []controller.Running {
 	left := map[controller.JobID]pathmap.Bytes{}
 	for i := range v.Coflows {
@@ -61,7 +62,7 @@ func (c *Placer) movable(v *controller.View) []controller.Running {
 	var all []controller.Running
 	for _, r := range v.Running {
 		moved := slices.ContainsFunc(r.Tasks, func(t controller.TaskState) bool { return t.Try > 0 && t.Moved >= v.Turnover })
-		if !r.Job.Piecemeal && !moved && !slices.Contains(r.Hosts, controller.NoHost) && left[r.Job.ID] > 0 {
+		if !r.Job.Incremental && !moved && !slices.Contains(r.Hosts, controller.NoHost) && left[r.Job.ID] > 0 {
 			all = append(all, r)
 		}
 	}
@@ -86,7 +87,9 @@ func open(v *controller.View, r controller.Running) (j *controller.Job, edges []
 	rest.Edges, edges = nil, make([]int, len(r.Job.Edges))
 	for k := range edges {
 		edges[k] = -1
-		if slices.ContainsFunc(v.Coflows, func(c controller.CoflowView) bool { return c.Job == r.Job.ID && int(c.Edge) == k && len(c.Src) > 0 }) {
+		if slices.ContainsFunc(v.Coflows, func(c controller.CoflowView) bool {
+			return c.Job == r.Job.ID && int(c.Edge) == k && len(c.Src) > 0
+		}) {
 			edges[k] = len(rest.Edges)
 			rest.Edges = append(rest.Edges, r.Job.Edges[k])
 		}
@@ -94,17 +97,17 @@ func open(v *controller.View, r controller.Running) (j *controller.Job, edges []
 	return &rest, edges
 }
 
-// bundle names what flows between two hosts over an edge.
-type bundle struct {
+// hostFlow names what flows between two hosts over an edge.
+type hostFlow struct {
 	edge     int
 	src, dst southbound.HostID
 }
 
-// stakesOf says what moving each task of a job costs. A bundle that several pairs of tasks share begins again whole, and
-// each of them is charged for it: together they pay too much rather than too little.
-func stakesOf(v *controller.View, r controller.Running, edges []int) anneal.Stakes {
+// migrationCostOf says what moving each task of a job costs. A host flow that several pairs of tasks share begins again
+// whole, and each of them is charged for it: together they pay too much rather than too little.
+func migrationCostOf(v *controller.View, r controller.Running, edges []int) anneal.MigrationCost {
 	n := len(r.Hosts)
-	s := anneal.Stakes{Fixed: make([]bool, n), Again: make([]pathmap.Bytes, n), Rerun: make([]float64, n)}
+	s := anneal.MigrationCost{Fixed: make([]bool, n), Resent: make([]pathmap.Bytes, n), Rerun: make([]float64, n)}
 	held := r.Job.Streaming()
 	for t := range r.Tasks {
 		state := &r.Tasks[t]
@@ -113,7 +116,7 @@ func stakesOf(v *controller.View, r controller.Running, edges []int) anneal.Stak
 			s.Rerun[t] = (v.Now - state.Started).Seconds()
 		}
 	}
-	left := map[bundle]pathmap.Bytes{}
+	left := map[hostFlow]pathmap.Bytes{}
 	for i := range v.Coflows {
 		cf := &v.Coflows[i]
 		if cf.Job != r.Job.ID {
@@ -124,7 +127,7 @@ func stakesOf(v *controller.View, r controller.Running, edges []int) anneal.Stak
 		for row := range cf.Src {
 			if !cf.Ended[row] {
 				l := cf.LeftBytes(row)
-				left[bundle{edges[cf.Edge], cf.Src[row], cf.Dst[row]}] += l
+				left[hostFlow{edges[cf.Edge], cf.Src[row], cf.Dst[row]}] += l
 				if cf.Started {
 					sent := max(0, cf.Size[row]-l)
 					out[cf.Src[row]] += sent
@@ -137,13 +140,13 @@ func stakesOf(v *controller.View, r controller.Running, edges []int) anneal.Stak
 		}
 		for t := range r.Tasks {
 			if int(r.Tasks[t].Stage) == e.From {
-				s.Again[t] += out[r.Hosts[t]]
+				s.Resent[t] += out[r.Hosts[t]]
 			}
 			if int(r.Tasks[t].Stage) == e.To {
-				s.Again[t] += in[r.Hosts[t]]
+				s.Resent[t] += in[r.Hosts[t]]
 			}
 		}
 	}
-	s.Left = func(edge int, src, dst southbound.HostID) pathmap.Bytes { return left[bundle{edge, src, dst}] }
+	s.Remaining = func(edge int, src, dst southbound.HostID) pathmap.Bytes { return left[hostFlow{edge, src, dst}] }
 	return s
 }

@@ -16,9 +16,11 @@ import (
 )
 
 // running is a job of one edge between two racks, as far as a state says; left is the share of its bytes that is.
-func running(t *testing.T, stream bool, hosts []southbound.HostID, left float64, extra ...state.Entry) *controller.View {
+func running(t *testing.T, stream bool, hosts []southbound.HostID, left float64,
+	extra ...state.Entry) *controller.View {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 2, Spines: 2, Slots: 2, NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps})
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 2, Spines: 2, Slots: 2, NIC: 500 * pathmap.Mbps,
+		EPS: 50 * pathmap.Mbps})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +29,8 @@ func running(t *testing.T, stream bool, hosts []southbound.HostID, left float64,
 		t.Fatal(err)
 	}
 	s := state.New(f)
-	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}, {Tasks: make([]controller.Task, 1)}},
+	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)},
+		{Tasks: make([]controller.Task, 1)}},
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e8, Stream: stream}}}
 	entries := append([]state.Entry{{Kind: state.JobAccepted, Job: job},
 		{Kind: state.Placed, At: time.Millisecond, Placement: &controller.Placement{Hosts: hosts}},
@@ -39,16 +42,17 @@ func running(t *testing.T, stream bool, hosts []southbound.HostID, left float64,
 		}
 	}
 	v := &controller.View{Seed: 1, Now: 10 * time.Second, Paths: paths}
-	s.FillView(v, func(southbound.CoflowID) (southbound.Left, bool) {
-		return southbound.Left{F: 1, Base: []float64{1e8 * left}, Live: 1}, true
+	s.FillView(v, func(southbound.CoflowID) (southbound.Remaining, bool) {
+		return southbound.Remaining{F: 1, Base: []float64{1e8 * left}, Live: 1}, true
 	})
 	return v
 }
 
 // TestMigrate: a receiver in another rack moves to the sender's rack while that is cheap, and stays when it is not.
 //
-// Its bundle has 50 Mb/s between racks; within one, or on one host, it would have 500. What is left of 100 MB at 50 Mb/s takes 16 s ×
-// left; a gain of 450 Mb/s over that is 7,200 Mb × left, and sending again what was sent costs 800 Mb × (1-left).
+// Its host flow has 50 Mb/s between racks; within one, or on one host, it would have 500. What is left of 100 MB at 50
+// Mb/s takes 16 s × left; a gain of 450 Mb/s over that is 7,200 Mb × left, and sending again what was sent costs 800 Mb
+// × (1-left).
 func TestMigrate(t *testing.T) {
 	stage1 := state.Entry{Kind: state.StageStarted, Stage: 1, At: time.Millisecond}
 	begun := state.Entry{Kind: state.CoflowStarted, At: time.Millisecond}
@@ -67,14 +71,17 @@ func TestMigrate(t *testing.T) {
 		{"nothing sent, whatever the factor", true, []southbound.HostID{0, 2}, 1, []state.Entry{stage1, begun}, 1e6, true},
 		{"not asked", true, []southbound.HostID{0, 2}, 1, []state.Entry{stage1, begun}, 0, false},
 		{"the receiver waits, and has computed nothing", false, []southbound.HostID{0, 2}, 1, nil, 1e6, true},
-		{"its host is lost", true, []southbound.HostID{0, 2}, 1, []state.Entry{stage1, begun, {Kind: state.HostSeen, Host: 2}}, 1, false},
-		{"it has moved since", true, []southbound.HostID{0, 2}, 1, []state.Entry{stage1, begun, {Kind: state.Placed, At: time.Second,
-			Placement: &controller.Placement{Hosts: []southbound.HostID{0, 3}, Move: []int32{1}}}}, 1, false},
+		{"its host is lost", true, []southbound.HostID{0, 2}, 1,
+			[]state.Entry{stage1, begun, {Kind: state.HostSeen, Host: 2}}, 1, false},
+		{"it has moved since", true, []southbound.HostID{0, 2}, 1,
+			[]state.Entry{stage1, begun, {Kind: state.Placed, At: time.Second,
+				Placement: &controller.Placement{Hosts: []southbound.HostID{0, 3}, Move: []int32{1}}}}, 1, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			v, twin := running(t, tc.stream, tc.hosts, tc.left, tc.extra...), running(t, tc.stream, tc.hosts, tc.left, tc.extra...)
+			v, reference := running(t, tc.stream, tc.hosts, tc.left, tc.extra...),
+				running(t, tc.stream, tc.hosts, tc.left, tc.extra...)
 			plan := func() controller.Plan {
-				p, err := policy.New("crosslayer", policy.Options{Migrate: tc.factor})
+				p, err := policy.New("crosslayer", policy.Options{Overrides: policy.Overrides{Migrate: tc.factor}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -94,8 +101,8 @@ func TestMigrate(t *testing.T) {
 			if !reflect.DeepEqual(plan(), got) {
 				t.Error("a fresh policy decides something else")
 			}
-			v.Fabric, v.Paths, twin.Fabric, twin.Paths = nil, nil, nil, nil
-			if !reflect.DeepEqual(v, twin) {
+			v.Fabric, v.Paths, reference.Fabric, reference.Paths = nil, nil, nil, nil
+			if !reflect.DeepEqual(v, reference) {
 				t.Error("the view was written to")
 			}
 		})
@@ -105,11 +112,11 @@ func TestMigrate(t *testing.T) {
 // TestMigrateNotFor: parts with another idea of what a placement is worth move nobody.
 func TestMigrateNotFor(t *testing.T) {
 	for _, name := range []string{"random+ecmp", "application", "crosslayer-paper", "joint"} {
-		if _, err := policy.New(name, policy.Options{Migrate: 1}); err == nil {
+		if _, err := policy.New(name, policy.Options{Overrides: policy.Overrides{Migrate: 1}}); err == nil {
 			t.Errorf("%s takes it", name)
 		}
 	}
-	if _, err := policy.New("crosslayer+sunflow", policy.Options{Migrate: 1}); err != nil {
+	if _, err := policy.New("crosslayer+sunflow", policy.Options{Overrides: policy.Overrides{Migrate: 1}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"lightloom/controller/policy"
 	"lightloom/controller/policy/policytest"
 	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -45,13 +46,13 @@ func fail(v *controller.View, rng *rand.Rand) {
 		if !slices.Contains(r.Hosts, gone) {
 			continue
 		}
-		h := controller.Homeless{Job: r.Job, Hosts: slices.Clone(r.Hosts), Ended: make([]bool, len(r.Hosts))}
+		h := controller.Evicted{Job: r.Job, Hosts: slices.Clone(r.Hosts), Ended: make([]bool, len(r.Hosts))}
 		for t, at := range h.Hosts {
 			if at == gone {
 				h.Hosts[t], h.Ended[t] = controller.NoHost, rng.IntN(4) == 0
 			}
 		}
-		v.Homeless = append(v.Homeless, h)
+		v.Evicted = append(v.Evicted, h)
 	}
 }
 
@@ -74,22 +75,25 @@ func TestJointIsCrossLayerBitByBit(t *testing.T) {
 			t.Fatalf("%s: joint\n%s\ncrosslayer\n%s", what, got, want)
 		}
 		for name, has := range map[string]bool{
-			"jobs that wait": len(v.Waiting) > 0, "jobs that run": len(v.Running) > 0, "lost hosts": len(v.Homeless) > 0, "dark links": v.Down != nil,
-			"links that changed": v.Changed != nil, "streams": slices.ContainsFunc(v.Waiting, streams), "pledges": v.Pledged != nil,
+			"jobs that wait": len(v.Waiting) > 0, "jobs that run": len(v.Running) > 0, "lost hosts": len(v.Evicted) > 0,
+			"dark links":         v.Down != nil,
+			"links that changed": v.Changed != nil, "streams": slices.ContainsFunc(v.Waiting, streams),
+			"bandwidth reservations": v.ReservedBandwidth != nil,
 		} {
 			if has {
 				held[name]++
 			}
 		}
 	}
-	for seed := range uint64(1200) {
+	for seed := range tries.Of[uint64](600, 1200) {
 		if v := policytest.View(seed); !v.Fabric.HasOCS() {
 			compare(fmt.Sprintf("view %d", seed), v)
 		}
 	}
-	for _, spec := range []string{"fattree:k=6,hosts=30,rate=1Gbps", "jellyfish:switches=10,degree=4,hosts=30,rate=1Gbps", "leafspine:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps"} {
+	for _, spec := range []string{"fattree:k=6,hosts=30,rate=1Gbps", "jellyfish:switches=10,degree=4,hosts=30,rate=1Gbps",
+		"leafspine:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps"} {
 		for _, text := range []string{"storm:jobs=9", "hadoop:jobs=9,maps=6,reduces=4"} {
-			for seed := range uint64(12) {
+			for seed := range tries.Of[uint64](8, 12) {
 				v := crowd(t, spec, workloadOf(t, text, []int{1, 4, 9}[seed%3]), seed)
 				if seed%2 == 1 {
 					fail(v, rand.New(rand.NewPCG(seed, 5)))
@@ -98,7 +102,8 @@ func TestJointIsCrossLayerBitByBit(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"jobs that wait", "jobs that run", "lost hosts", "dark links", "links that changed", "streams", "pledges"} {
+	for _, name := range []string{"jobs that wait", "jobs that run", "lost hosts", "dark links", "links that changed",
+		"streams", "bandwidth reservations"} {
 		if held[name] < 20 {
 			t.Errorf("only %d views have %s", held[name], name)
 		}

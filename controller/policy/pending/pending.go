@@ -22,14 +22,14 @@ type Coflow struct {
 	Starts bool // fixed flows, or streams of a job that consists of them: they may send as soon as the plan is committed
 }
 
-// Placed returns the coflows of the plan's placements that have bundles, by id. A placement of a job that the view does
-// not hold is passed over, and so is one of a piecemeal job: its coflows come once all tasks have hosts, and are in the
-// view then.
+// Placed returns the coflows of the plan's placements that have host flows, by id. A placement of a job that the view
+// does not hold is passed over, and so is one of an incremental job: its coflows come once all tasks have hosts, and
+// are in the view then.
 func Placed(v *controller.View, p *controller.Plan) []Coflow {
 	var all []Coflow
 	for _, pl := range p.Place {
 		i := slices.IndexFunc(v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })
-		if i < 0 || v.Waiting[i].Piecemeal {
+		if i < 0 || v.Waiting[i].Incremental {
 			continue
 		}
 		all = appendJob(all, v.Waiting[i], pl.Hosts)
@@ -39,7 +39,9 @@ func Placed(v *controller.View, p *controller.Plan) []Coflow {
 }
 
 func appendJob(all []Coflow, j *controller.Job, hosts []southbound.HostID) []Coflow {
-	flowing := !slices.ContainsFunc(j.Edges, func(e controller.Edge) bool { return e.Kind != controller.Fixed && !e.Stream })
+	flowing := !slices.ContainsFunc(j.Edges, func(e controller.Edge) bool {
+		return e.Kind != controller.Fixed && !e.Stream
+	})
 	for k := range j.Edges {
 		c := controller.Expand(j, &j.Edges[k], hosts)
 		if len(c.Src) == 0 {

@@ -13,9 +13,9 @@ import (
 	"lightloom/southbound"
 )
 
-// BenchmarkDecide is a whole decision of the schedulers: a hundred jobs of twenty users run on racks of 200 slots, half of
-// the slots are free, and the shuffle-heavy job of Figure 4 of the Co-scheduler document comes in the first row; in the
-// second its maps have ended, and its reduces are placed.
+// BenchmarkDecide is a whole decision of the schedulers: a hundred jobs of twenty users run on racks of 200 slots, half
+// of the slots are free, and the shuffle-heavy job of Figure 4 of the Co-scheduler document comes in the first row; in
+// the second its maps have ended, and its reduces are placed.
 func BenchmarkDecide(b *testing.B) {
 	for _, racks := range []int{15, 60, 150} {
 		for _, reduces := range []bool{false, true} {
@@ -46,7 +46,8 @@ func BenchmarkDecide(b *testing.B) {
 
 // benchView is a view of that cluster.
 func benchView(b *testing.B, racks int, reduces bool) *controller.View {
-	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: racks, Hosts: 1, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps, Dark: 10 * time.Millisecond})
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: racks, Hosts: 1, Slots: 200, EPS: 10 * pathmap.Gbps,
+		OCS: 100 * pathmap.Gbps, Dark: 10 * time.Millisecond})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func benchView(b *testing.B, racks int, reduces bool) *controller.View {
 			apply(state.Entry{Kind: state.TaskEnded, Task: southbound.TaskID(i), At: time.Second})
 		}
 	}
-	v := &controller.View{Now: 2 * time.Second, Seed: 7, Delta: 20 * time.Millisecond, Elephants: 1_125_000_000}
+	v := &controller.View{Now: 2 * time.Second, Seed: 7, Delta: 20 * time.Millisecond, ElephantThreshold: 1_125_000_000}
 	s.FillView(v, nil)
 	return v
 }

@@ -12,40 +12,40 @@ import (
 )
 
 // Corral places maps, reduces and one copy of the input of a recurring job on the same few racks, so that its shuffle
-// stays there (Jalaparti et al., "Network-Aware Scheduling for Data-Parallel Jobs: Plan When You Can", SIGCOMM 2015). Its
-// number of racks r minimises the latency response: waves of maps, a shuffle whose part between racks is (r − 1)/r and
-// leaves over r uplinks, waves of reduces, beginning when r racks have the slots. Jobs that do not recur are Fair's, as in
-// the paper.
+// stays there (Jalaparti et al., "Network-Aware Scheduling for Data-Parallel Jobs: Plan When You Can", SIGCOMM 2015).
+// Its number of racks r minimises the latency response: waves of maps, a shuffle whose part between racks is (r − 1)/r
+// and leaves over r uplinks, waves of reduces, beginning when r racks have the slots. Jobs that do not recur are
+// Fair's, as in the paper.
 //
 // The paper plans all recurring jobs beforehand, by predicted arrivals. Here each is planned when it arrives, on the
 // racks that then are free soonest: what comes later is not known to any scheduler of this house.
 type Corral struct{ cache blockCache }
 
 // Wants implements the part's list of events.
-func (*Corral) Wants() controller.KindSet { return pieces() }
+func (*Corral) Wants() controller.KindSet { return incrementalWants() }
 
 // Fill places jobs.
 func (c *Corral) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	spread(piecemeal(v, p, c.data, (*yard).corral), p)
+	spread(incremental(v, p, c.data, (*slotAllocator).corral), p)
 }
 
 // data gives a planned job one copy of each block on its racks, and the others anywhere.
-func (c *Corral) data(y *yard, w *work) []southbound.RackID {
+func (c *Corral) data(y *slotAllocator, w *work) []southbound.RackID {
 	if w.job.Predicted == nil {
 		return c.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
 	if !w.kept {
-		w.memo = y.planCorral(w.job.Predicted)
+		w.policyState = y.planCorral(w.job.Predicted)
 	}
 	blocks := slices.Clone(c.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) }))
 	for i := range w.job.Tasks() {
-		blocks[i*guideline.Replicas] = southbound.RackID(w.memo[i%len(w.memo)])
+		blocks[i*guideline.Replicas] = southbound.RackID(w.policyState[i%len(w.policyState)])
 	}
 	return blocks
 }
 
 // planCorral chooses the racks of a job.
-func (y *yard) planCorral(j *controller.Prediction) []int32 {
+func (y *slotAllocator) planCorral(j *controller.Prediction) []int32 {
 	f := y.v.Fabric
 	slots := rackSlots(y.v)
 	uplink := rackUplink(y.v)
@@ -64,7 +64,7 @@ func (y *yard) planCorral(j *controller.Prediction) []int32 {
 
 // soonest are the racks by when half of their slots are free, the soonest first, and by rack when that is. Jobs are
 // planned before any task is placed, so that it holds for all of a decision.
-func (y *yard) soonest() ([]int32, []time.Duration) {
+func (y *slotAllocator) soonest() ([]int32, []time.Duration) {
 	if y.order != nil {
 		return y.order, y.half
 	}
@@ -94,7 +94,8 @@ func rackUplink(v *controller.View) pathmap.BitsPerSecond {
 	f := v.Fabric
 	sum := pathmap.BitsPerSecond(0)
 	for l, link := range f.Topology.Links() {
-		if link.From == f.ToRNode[0] && link.To != f.OCSNode && f.Topology.Node(link.To).Role != pathmap.Host && (v.Down == nil || !v.Down[l]) {
+		if link.From == f.ToRNode[0] && link.To != f.OCSNode && f.Topology.Node(link.To).Role != pathmap.Host &&
+			(v.Down == nil || !v.Down[l]) {
 			sum += link.Capacity
 		}
 	}
@@ -102,7 +103,7 @@ func rackUplink(v *controller.View) pathmap.BitsPerSecond {
 }
 
 // releases is, by rack, when each slot is estimated to come free, from now.
-func (y *yard) releases() guideline.Releases {
+func (y *slotAllocator) releases() guideline.Releases {
 	f := y.v.Fabric
 	out := make(guideline.Releases, f.Racks)
 	for r := range out {
@@ -111,7 +112,7 @@ func (y *yard) releases() guideline.Releases {
 	for _, w := range y.works {
 		for i := range w.tasks {
 			if t := &w.tasks[i]; t.Host != controller.NoHost && t.Ended < 0 {
-				left := w.job.Stages[t.Stage].Tasks[i-w.first[t.Stage]].Takes(t.Far)
+				left := w.job.Stages[t.Stage].Tasks[i-w.first[t.Stage]].Takes(t.NonLocal)
 				if t.Started >= 0 {
 					left = max(t.Started+left-y.v.Now, 0)
 				}
@@ -126,10 +127,10 @@ func (y *yard) releases() guideline.Releases {
 	return out
 }
 
-func (y *yard) corral() {
+func (y *slotAllocator) corral() {
 	y.serve(func(u *user) bool {
 		for _, w := range u.works {
-			if w.memo == nil && y.hadoopJob(w) || w.memo != nil && y.corralJob(w) {
+			if w.policyState == nil && y.hadoopJob(w) || w.policyState != nil && y.corralJob(w) {
 				return true
 			}
 		}
@@ -138,17 +139,17 @@ func (y *yard) corral() {
 }
 
 // corralJob places a task of a planned job on its racks; elsewhere once the job has waited for Delay.
-func (y *yard) corralJob(w *work) bool {
+func (y *slotAllocator) corralJob(w *work) bool {
 	for k := range w.open {
 		task, ok := w.task(k)
 		source := w.source(k)
-		if !ok || !source && (!w.early(k) || !y.mayGather(w)) {
+		if !ok || !source && (!w.early(k) || !y.mayPlaceReduces(w)) {
 			continue
 		}
-		if source && y.nearAmong(w, k, w.memo) {
+		if source && y.nearAmong(w, k, w.policyState) {
 			return true
 		}
-		if h, ok := y.among(w.memo); ok {
+		if h, ok := y.among(w.policyState); ok {
 			y.put(w, k, task, h)
 			return true
 		}
@@ -163,7 +164,7 @@ func (y *yard) corralJob(w *work) bool {
 }
 
 // nearAmong places a task of a stage on one of some racks that holds a copy of its block.
-func (y *yard) nearAmong(w *work, stage int, racks []int32) bool {
+func (y *slotAllocator) nearAmong(w *work, stage int, racks []int32) bool {
 	for i := w.next[stage]; i < w.first[stage+1]; i++ {
 		if w.hosts != nil && w.hosts[i] != controller.NoHost {
 			continue
@@ -182,7 +183,7 @@ func (y *yard) nearAmong(w *work, stage int, racks []int32) bool {
 }
 
 // among returns a host with a free slot on the one of some racks that has the most.
-func (y *yard) among(racks []int32) (southbound.HostID, bool) {
+func (y *slotAllocator) among(racks []int32) (southbound.HostID, bool) {
 	best := racks[0]
 	for _, r := range racks {
 		if y.rack[r] > y.rack[best] {

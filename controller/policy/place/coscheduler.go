@@ -13,9 +13,9 @@ import (
 )
 
 // CoScheduler places tasks so that their shuffle comes together on circuits (Li and Shen, "Co-Scheduler", ToN 2022):
-// where a job's input stands and its maps run follows the data placement guideline, its reduces wait for its maps and go
-// where the best schedule says, and slots are given in the order of Algorithm 2. Package guideline has the arithmetic. The
-// shuffle starts once all reduces have slots, as that of every piecemeal job does.
+// where a job's input stands and its maps run follows the data placement guideline, its reduces wait for its maps and
+// go where the best schedule says, and slots are given in the order of Algorithm 2. Package guideline has the
+// arithmetic. The shuffle starts once all reduces have slots, as that of every incremental job does.
 //
 // Jobs of more than one shuffle are treated as section VI says: the guidelines hold between the tasks before and after
 // each. So are jobs that are placed whole, their slots all at once: see whole.
@@ -26,50 +26,51 @@ type CoScheduler struct {
 
 	// Mechanisms of Figure 7 to leave out. Without data placement nothing guides reduces either.
 	NoData, NoReduces bool
-	// Patient keeps tasks of shuffle-heavy jobs to their guideline, where there is one. Algorithm 2 gives them any slot
+	// Strict keeps tasks of shuffle-heavy jobs to their guideline, where there is one. Algorithm 2 gives them any slot
 	// that nobody else wants (lines 8 and 9), and so scatters a wide job as soon as the cluster has slots to spare.
-	Patient bool
+	Strict bool
 
 	cache blockCache
 }
 
 // Wants implements the part's list of events.
-func (*CoScheduler) Wants() controller.KindSet { return pieces() }
+func (*CoScheduler) Wants() controller.KindSet { return incrementalWants() }
 
 // Fill places jobs.
 func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	k := &clerk{CoScheduler: c, cluster: c.cluster(v), plans: map[controller.JobID]*planned{}}
-	rest := piecemeal(v, p, k.data, func(y *yard) {
-		k.yard = y
+	k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), plans: map[controller.JobID]*planned{}}
+	rest := incremental(v, p, k.data, func(y *slotAllocator) {
+		k.slotAllocator = y
 		y.serve(k.next)
 	})
-	k.whole(rest, p)
+	k.gang(rest, p)
 }
 
 // cluster is what guidelines are reckoned for.
 func (c *CoScheduler) cluster(v *controller.View) guideline.Cluster {
 	return guideline.Cluster{Racks: v.Fabric.Racks, Slots: rackSlots(v), EPS: rackUplink(v), OCS: v.Fabric.Spec.OCS,
-		Delta: v.Delta, Elephant: v.Elephants, Waves: cmp.Or(c.Waves, v.Fabric.Spec.Wavelengths())}
+		Delta: v.Delta, Elephant: v.ElephantThreshold, Waves: cmp.Or(c.Waves, v.Fabric.Spec.Wavelengths())}
 }
 
-// clerk is one decision of the CoScheduler.
-type clerk struct {
+// schedulingPass is one decision of the CoScheduler.
+type schedulingPass struct {
 	*CoScheduler
-	*yard
+	*slotAllocator
 	cluster guideline.Cluster
 	plans   map[controller.JobID]*planned
 	coming  guideline.Releases // of slots; made when first asked for
 }
 
 // guided says whether there are circuits to aggregate traffic for.
-func (k *clerk) guided(v *controller.View) bool {
-	return !k.NoData && v.Fabric.HasOCS() && v.Elephants > 0
+func (k *schedulingPass) guided(v *controller.View) bool {
+	return !k.NoData && v.Fabric.HasOCS() && v.ElephantThreshold > 0
 }
 
 // mapRacks is R_data = R_map of a job.
-func (k *clerk) mapRacks(j *controller.Job) int {
+func (k *schedulingPass) mapRacks(j *controller.Job) int {
 	if p := j.Predicted; p != nil {
-		return k.cluster.RecurringRacks(k.Form, &guideline.Job{Input: p.Input, Shuffle: p.Shuffle, Maps: p.Maps, Reduces: p.Reduces,
+		return k.cluster.RecurringRacks(k.Form, &guideline.Job{Input: p.Input, Shuffle: p.Shuffle, Maps: p.Maps,
+			Reduces: p.Reduces,
 			MapTime: p.MapTime, RedTime: p.RedTime})
 	}
 	return k.cluster.DataRacks(input(j), guideline.InitialSIR)
@@ -86,7 +87,7 @@ func input(j *controller.Job) (sum pathmap.Bytes) {
 }
 
 // data follows the data placement guideline (section IV-D.3).
-func (k *clerk) data(y *yard, w *work) []southbound.RackID {
+func (k *schedulingPass) data(y *slotAllocator, w *work) []southbound.RackID {
 	return k.cache.of(w.job.ID, func() []southbound.RackID {
 		if !k.guided(y.v) {
 			return scatter(y.v, w.job)
@@ -106,7 +107,7 @@ type planned struct {
 }
 
 // plan looks at a job once in a decision.
-func (k *clerk) plan(w *work) *planned {
+func (k *schedulingPass) plan(w *work) *planned {
 	if p := k.plans[w.job.ID]; p != nil {
 		return p
 	}
@@ -130,9 +131,9 @@ func (k *clerk) plan(w *work) *planned {
 	return p
 }
 
-// heavy says whether a job is shuffle-heavy as far as is known: by what is predicted, by the ratio that its maps show, or
-// by the ratio that is assumed until one has ended.
-func (k *clerk) heavy(w *work) bool {
+// heavy says whether a job is shuffle-heavy as far as is known: by what is predicted, by the ratio that its maps show,
+// or by the ratio that is assumed until one has ended.
+func (k *schedulingPass) heavy(w *work) bool {
 	if w.job.Predicted != nil {
 		return k.cluster.Heavy(w.job.Predicted.Shuffle)
 	}
@@ -162,7 +163,7 @@ func (k *clerk) heavy(w *work) bool {
 }
 
 // next places a task of a user by the order of Algorithm 2.
-func (k *clerk) next(u *user) bool {
+func (k *schedulingPass) next(u *user) bool {
 	for class := guideline.ScheduledReduce; class <= guideline.AnyMap; class++ {
 		for _, w := range u.works {
 			if k.try(w, class) {
@@ -174,13 +175,13 @@ func (k *clerk) next(u *user) bool {
 }
 
 // try places a task of a job in one class.
-func (k *clerk) try(w *work, class guideline.Class) bool {
+func (k *schedulingPass) try(w *work, class guideline.Class) bool {
 	reduces := class == guideline.ScheduledReduce || class == guideline.LightReduce || class == guideline.AnyReduce
 	for s := range w.open {
 		if w.open[s] == 0 || w.source(s) == reduces {
 			continue
 		}
-		if reduces && (!w.parentsEnded(s) || !k.mayGather(w)) {
+		if reduces && (!w.parentsEnded(s) || !k.mayPlaceReduces(w)) {
 			continue
 		}
 		if k.tryStage(w, s, class) {
@@ -190,7 +191,7 @@ func (k *clerk) try(w *work, class guideline.Class) bool {
 	return false
 }
 
-func (k *clerk) tryStage(w *work, stage int, class guideline.Class) bool {
+func (k *schedulingPass) tryStage(w *work, stage int, class guideline.Class) bool {
 	p := k.plan(w)
 	switch class {
 	case guideline.ScheduledReduce:
@@ -202,7 +203,8 @@ func (k *clerk) tryStage(w *work, stage int, class guideline.Class) bool {
 			return false
 		}
 	default:
-		if !p.heavy || k.Patient && (class == guideline.AnyMap && !k.astray(w, p, stage) || class == guideline.AnyReduce && p.left != nil) {
+		if !p.heavy || k.Strict && (class == guideline.AnyMap && !k.astray(w, p, stage) || class == guideline.AnyReduce &&
+			p.left != nil) {
 			return false
 		}
 	}
@@ -220,10 +222,12 @@ func (k *clerk) tryStage(w *work, stage int, class guideline.Class) bool {
 
 // astray says whether the next map of a stage has its data on no rack that the guideline leaves it: its job had taken
 // others before it was known to be shuffle-heavy, the racks have failed, or it reads nothing.
-func (k *clerk) astray(w *work, p *planned, stage int) bool {
+func (k *schedulingPass) astray(w *work, p *planned, stage int) bool {
 	task, ok := w.task(stage)
 	more := p.taken() < p.racks
-	return ok && !slices.ContainsFunc(w.copies(task), func(r southbound.RackID) bool { return k.standing[r] && (more || p.used[r] > 0) })
+	return ok && !slices.ContainsFunc(w.copies(task), func(r southbound.RackID) bool {
+		return k.standing[r] && (more || p.used[r] > 0)
+	})
 }
 
 // taken is how many racks a job's maps use.
@@ -238,7 +242,7 @@ func (p *planned) taken() int {
 }
 
 // anyMap is line 9: any slot, near the data where one is free there.
-func (k *clerk) anyMap(w *work, p *planned, stage, task int) bool {
+func (k *schedulingPass) anyMap(w *work, p *planned, stage, task int) bool {
 	best := -1
 	for _, r := range w.copies(task) {
 		if k.rack[r] > 0 && (best < 0 || k.rack[r] > k.rack[best]) {
@@ -259,7 +263,7 @@ func (k *clerk) anyMap(w *work, p *planned, stage, task int) bool {
 }
 
 // guidedMap is line 5: a map whose data are on a rack that the job's maps use, or may use as one of R_map.
-func (k *clerk) guidedMap(w *work, p *planned, stage int) bool {
+func (k *schedulingPass) guidedMap(w *work, p *planned, stage int) bool {
 	if _, ok := w.task(stage); p.full || !ok || k.total() == 0 { // which also passes over those that have a host
 		return false
 	}
@@ -275,7 +279,8 @@ func (k *clerk) guidedMap(w *work, p *planned, stage int) bool {
 				continue
 			}
 			// A rack that is used already comes first: R_map is the most, not the aim.
-			if best < 0 || (p.used[r] > 0) != (p.used[best] > 0) && p.used[r] > 0 || (p.used[r] > 0) == (p.used[best] > 0) && k.rack[r] > k.rack[best] {
+			if best < 0 || (p.used[r] > 0) != (p.used[best] > 0) && p.used[r] > 0 || (p.used[r] > 0) == (p.used[best] > 0) &&
+				k.rack[r] > k.rack[best] {
 				best = r
 			}
 		}
@@ -293,12 +298,12 @@ func (k *clerk) guidedMap(w *work, p *planned, stage int) bool {
 }
 
 // scheduled is line 4: a reduce on a rack of the job's best schedule.
-func (k *clerk) scheduled(w *work, p *planned, stage int) bool {
+func (k *schedulingPass) scheduled(w *work, p *planned, stage int) bool {
 	if k.NoReduces {
 		return false
 	}
 	k.settle(w, p, stage)
-	if p.left == nil || k.Patient && !w.begun && !k.room(p.left) {
+	if p.left == nil || k.Strict && !w.begun && !k.room(p.left) {
 		return false
 	}
 	task, ok := w.task(stage)
@@ -319,11 +324,11 @@ func (k *clerk) scheduled(w *work, p *planned, stage int) bool {
 }
 
 // room says whether the racks of a schedule could hold it together with all schedules whose reduces have begun to take
-// slots: patient jobs that each held a part of what another needs on one rack would wait for each other for ever.
-func (k *clerk) room(left []int) bool {
+// slots: strict jobs that each held a part of what another needs on one rack would wait for each other for ever.
+func (k *schedulingPass) room(left []int) bool {
 	need := slices.Clone(left)
 	for _, w := range k.works {
-		if m := w.memo; w.begun && len(m) > 0 && w.waits[m[0]] {
+		if m := w.policyState; w.begun && len(m) > 0 && w.waits[m[0]] {
 			for i := 1; i+1 < len(m); i += 2 {
 				need[m[i]] += int(m[i+1])
 			}
@@ -337,14 +342,14 @@ func (k *clerk) room(left []int) bool {
 	return true
 }
 
-// settle finds the best schedule of the reduces of a stage: the one that was found when the first of them was placed, or
-// now (sections IV-E.2 and IV-F). The memo holds the stage, and then racks and how many reduces each is to have.
-func (k *clerk) settle(w *work, p *planned, stage int) {
+// settle finds the best schedule of the reduces of a stage: the one that was found when the first of them was placed,
+// or now (sections IV-E.2 and IV-F). The memo holds the stage, and then racks and how many reduces each is to have.
+func (k *schedulingPass) settle(w *work, p *planned, stage int) {
 	if p.settled {
 		return
 	}
 	p.settled = true
-	if m := w.memo; w.kept && len(m) > 0 && m[0] == int32(stage) {
+	if m := w.policyState; w.kept && len(m) > 0 && m[0] == int32(stage) {
 		p.left = make([]int, k.v.Fabric.Racks)
 		for i := 1; i+1 < len(m); i += 2 {
 			p.left[m[i]] = int(m[i+1])
@@ -360,7 +365,8 @@ func (k *clerk) settle(w *work, p *planned, stage int) {
 	sm := output(k.v.Fabric, w.job, stage, w.hosts)
 	var allowed func(int) bool
 	if q := w.job.Predicted; q != nil {
-		zone := k.cluster.Zone(k.Form, &guideline.Job{Input: q.Input, Shuffle: q.Shuffle, Maps: q.Maps, Reduces: q.Reduces, MapTime: q.MapTime, RedTime: q.RedTime}, k.cluster.Racks)
+		zone := k.cluster.Zone(k.Form, &guideline.Job{Input: q.Input, Shuffle: q.Shuffle, Maps: q.Maps, Reduces: q.Reduces,
+			MapTime: q.MapTime, RedTime: q.RedTime}, k.cluster.Racks)
 		if len(zone) > 0 {
 			allowed = func(racks int) bool {
 				return slices.ContainsFunc(zone, func(s guideline.Shape) bool { return s.Reduces == racks })
@@ -383,10 +389,10 @@ func (k *clerk) settle(w *work, p *planned, stage int) {
 		return
 	}
 	p.left = make([]int, k.v.Fabric.Racks)
-	w.memo, w.kept = []int32{int32(stage)}, false
+	w.policyState, w.kept = []int32{int32(stage)}, false
 	for i, r := range best.Racks {
 		p.left[r] = best.Tasks[i]
-		w.memo = append(w.memo, int32(r), int32(best.Tasks[i]))
+		w.policyState = append(w.policyState, int32(r), int32(best.Tasks[i]))
 	}
 }
 
@@ -415,7 +421,7 @@ func output(f *topo.Fabric, j *controller.Job, stage int, hosts []southbound.Hos
 }
 
 // estimated is releases with the error of T_rem.
-func (k *clerk) estimated() guideline.Releases {
+func (k *schedulingPass) estimated() guideline.Releases {
 	free := k.releases()
 	if k.Error == 0 {
 		return free

@@ -19,9 +19,9 @@ const Delay = 5 * time.Second
 // while a task of the job that could run waits for a slot.
 const SlowStart = 0.05
 
-// sourceTask places a task that receives nothing: in a rack with a copy of its block, the one of them with the most free
-// slots; once the job has waited for Delay, or where it reads nothing, in the rack with the most free slots.
-func (y *yard) sourceTask(w *work, stage int) bool {
+// sourceTask places a task that receives nothing: in a rack with a copy of its block, the one of them with the most
+// free slots; once the job has waited for Delay, or where it reads nothing, in the rack with the most free slots.
+func (y *slotAllocator) sourceTask(w *work, stage int) bool {
 	task, ok := w.task(stage)
 	if !ok || y.total() == 0 {
 		return false
@@ -65,7 +65,7 @@ func (w *work) copies(task int) []southbound.RackID {
 }
 
 // widest places a task in the rack with the most free slots.
-func (y *yard) widest(w *work, stage, task int) bool {
+func (y *slotAllocator) widest(w *work, stage, task int) bool {
 	best := 0
 	for r := range y.rack {
 		if y.rack[r] > y.rack[best] {
@@ -80,7 +80,7 @@ func (y *yard) widest(w *work, stage, task int) bool {
 }
 
 // anywhere places a task on a slot drawn from all free ones: Hadoop gives a reduce to whichever machine asks first.
-func (y *yard) anywhere(w *work, stage, task int) bool {
+func (y *slotAllocator) anywhere(w *work, stage, task int) bool {
 	sum := y.total()
 	if sum == 0 {
 		return false
@@ -107,7 +107,7 @@ func (w *work) reads() bool {
 }
 
 // wake is when the next job has waited long enough to read from afar.
-func (y *yard) wake() time.Duration {
+func (y *slotAllocator) wake() time.Duration {
 	at := southbound.Never
 	for _, w := range y.works {
 		for k := range w.open {
@@ -135,7 +135,7 @@ func (w *work) early(stage int) bool {
 
 // hadoop places a task of a user as Hadoop's fair scheduler does: of the jobs in order of arrival, first what could run
 // at once, then what receives.
-func (y *yard) hadoop(u *user) bool {
+func (y *slotAllocator) hadoop(u *user) bool {
 	for _, w := range u.works {
 		if y.hadoopJob(w) {
 			return true
@@ -144,14 +144,14 @@ func (y *yard) hadoop(u *user) bool {
 	return false
 }
 
-func (y *yard) hadoopJob(w *work) bool {
+func (y *slotAllocator) hadoopJob(w *work) bool {
 	for k := range w.open {
 		if w.open[k] > 0 && w.source(k) && y.sourceTask(w, k) {
 			return true
 		}
 	}
 	for k := range w.open {
-		if w.open[k] == 0 || w.source(k) || !w.early(k) || !y.mayGather(w) {
+		if w.open[k] == 0 || w.source(k) || !w.early(k) || !y.mayPlaceReduces(w) {
 			continue
 		}
 		if task, ok := w.task(k); ok && y.anywhere(w, k, task) {
@@ -161,10 +161,11 @@ func (y *yard) hadoopJob(w *work) bool {
 	return false
 }
 
-// piecemeal places the tasks of piecemeal jobs with serve, the blocks of each job being where data says, and returns the
-// view that is left for the others.
-func piecemeal(v *controller.View, p *controller.Plan, data func(y *yard, w *work) []southbound.RackID, serve func(y *yard)) *controller.View {
-	y := newYard(v)
+// incremental places the tasks of incremental jobs with serve, the blocks of each job being where data says, and
+// returns the view that is left for the others.
+func incremental(v *controller.View, p *controller.Plan, data func(y *slotAllocator, w *work) []southbound.RackID,
+	serve func(y *slotAllocator)) *controller.View {
+	y := newSlotAllocator(v)
 	if y == nil {
 		return v
 	}

@@ -5,38 +5,40 @@ import (
 	"lightloom/southbound"
 )
 
-// Fair gives piecemeal jobs their slots as Hadoop's fair scheduler does, with delay scheduling: users run as much as each
-// other, a user's jobs go in order of arrival, maps near their blocks, reduces anywhere. Blocks stand on racks drawn at
-// random.
+// Fair gives incremental jobs their slots as Hadoop's fair scheduler does, with delay scheduling: users run as much as
+// each other, a user's jobs go in order of arrival, maps near their blocks, reduces anywhere. Blocks stand on racks
+// drawn at random.
 //
 // Whole jobs it spreads: each task goes to the host with the most free slots, among equals to the rack with the most,
 // among those to the first host from a start drawn for the job.
 type Fair struct{ cache blockCache }
 
 // Wants implements the part's list of events.
-func (*Fair) Wants() controller.KindSet { return pieces() }
+func (*Fair) Wants() controller.KindSet { return incrementalWants() }
 
 // Fill places jobs.
 func (f *Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	spread(piecemeal(v, p, f.data, (*yard).fair), p)
+	spread(incremental(v, p, f.data, (*slotAllocator).fair), p)
 }
 
-func (f *Fair) data(y *yard, w *work) []southbound.RackID {
+func (f *Fair) data(y *slotAllocator, w *work) []southbound.RackID {
 	return f.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 }
 
-func (y *yard) fair() { y.serve(y.hadoop) }
+func (y *slotAllocator) fair() { y.serve(y.hadoop) }
 
-// pieces are the events after which a piecemeal job may be placed further: also when one has waited long enough.
-func pieces() controller.KindSet { return Wants() | controller.Kinds(controller.WakeReached) }
+// incrementalWants are the events after which an incremental job may be placed further: also when one has waited long
+// enough.
+func incrementalWants() controller.KindSet { return Wants() | controller.Kinds(controller.WakeReached) }
 
-// spread places whole jobs.
+// spread places jobs all at once (gang scheduling).
 func spread(v *controller.View, p *controller.Plan) { fill(v, p, leastLoaded(v)) }
 
 // leastLoaded makes the chooser of a job.
 func leastLoaded(v *controller.View) func(j *controller.Job) chooser {
 	return func(j *controller.Job) chooser {
-		return &least{v: v, start: v.Rand("place", uint64(j.ID)).IntN(max(len(v.Free), 1)), rack: make([]int32, v.Fabric.Racks)}
+		return &least{v: v, start: v.Rand("place", uint64(j.ID)).IntN(max(len(v.Free), 1)),
+			rack: make([]int32, v.Fabric.Racks)}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound"
 )
 
-// What odd jobs mean is in docs/decisions/odd-jobs-have-a-meaning.md; each has its test here.
+// What odd jobs mean is in docs/decisions/0039-define-unusual-jobs.md; each has its test here.
 
 // see tells the state that the hosts of some racks have failed, or are back.
 func (c *cluster) see(up bool, racks ...int) {
@@ -33,14 +33,14 @@ func (c *cluster) see(up bool, racks ...int) {
 // heavyJob shuffles 4400 bytes, where 1000 are an elephant: Co-scheduler keeps its maps to two racks.
 func heavyJob(maps, reduces int) *controller.Job { return mapReduce("a", 0, maps, reduces, 4400) }
 
-// TestDataOnFailedRacks: of four racks three have failed when the job comes, among them, for one of the four that is left,
-// all that hold its data. What lies nowhere else is read from afar, after Delay.
+// TestDataOnFailedRacks: of four racks three have failed when the job comes, among them, for one of the four that is
+// left, all that hold its data. What lies nowhere else is read from afar, after Delay.
 func TestDataOnFailedRacks(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
 			lost := false
 			for alive := range 4 {
-				c := &cluster{t: t, s: state.New(yardFabric(t, 4, 4)), make: make}
+				c := &cluster{t: t, s: state.New(allocatorFabric(t, 4, 4)), make: make}
 				for r := range 4 {
 					if r != alive {
 						c.see(false, r)
@@ -52,7 +52,7 @@ func TestDataOnFailedRacks(t *testing.T) {
 					if int(c.s.Fabric().HostRack[task.Host]) != alive {
 						t.Fatalf("a map ran on rack %d, which has failed", c.s.Fabric().HostRack[task.Host])
 					}
-					if task.Far {
+					if task.NonLocal {
 						far++
 					}
 				}
@@ -65,13 +65,14 @@ func TestDataOnFailedRacks(t *testing.T) {
 	}
 }
 
-// TestRackFailsAndComesBack: racks fail while jobs run and gather; those that then are too few for a job's reduces hold it
-// up until racks are back, and no longer.
+// TestRackFailsAndComesBack: racks fail while jobs run and gather; those that then are too few for a job's reduces hold
+// it up until racks are back, and no longer.
 func TestRackFailsAndComesBack(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
-			for _, at := range []time.Duration{time.Second, 9 * time.Second, 10 * time.Second, 10500 * time.Millisecond, 11 * time.Second, 13 * time.Second} {
-				c := &cluster{t: t, s: state.New(yardFabric(t, 4, 2)), make: make, heed: []time.Duration{at, time.Minute}}
+			for _, at := range []time.Duration{time.Second, 9 * time.Second, 10 * time.Second, 10500 * time.Millisecond,
+				11 * time.Second, 13 * time.Second} {
+				c := &cluster{t: t, s: state.New(allocatorFabric(t, 4, 2)), make: make, heed: []time.Duration{at, time.Minute}}
 				c.each = func() {
 					switch c.now {
 					case at:
@@ -93,12 +94,12 @@ func TestRackFailsAndComesBack(t *testing.T) {
 	}
 }
 
-// TestMoreTasksThanSlots: maps come in waves. A stage that receives needs all of its slots at once, and where the fabric
-// has fewer the job is refused with what to do.
+// TestMoreTasksThanSlots: maps come in waves. A stage that receives needs all of its slots at once, and where the
+// fabric has fewer the job is refused with what to do.
 func TestMoreTasksThanSlots(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
-			c := &cluster{t: t, s: state.New(yardFabric(t, 4, 2)), make: make}
+			c := &cluster{t: t, s: state.New(allocatorFabric(t, 4, 2)), make: make}
 			c.run([]*controller.Job{heavyJob(160, 16)})
 			if end := c.s.Data().Jobs[0].Ended; end < 100*time.Second { // ten waves of 10 s
 				t.Errorf("160 maps of 10 s in 16 slots, and reduces, end at %v", end)
@@ -106,7 +107,8 @@ func TestMoreTasksThanSlots(t *testing.T) {
 		})
 	}
 	err := heavyJob(160, 17).Check(8, 16)
-	if err == nil || !strings.Contains(err.Error(), `stage 1 ("reduce") receives, and its 17 tasks must all have a slot for that; the fabric has 16: make fewer`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`stage 1 ("reduce") receives, and its 17 tasks must all have a slot for that; the fabric has 16: make fewer`) {
 		t.Errorf("17 reduces in 16 slots: %v", err)
 	}
 }
@@ -115,16 +117,17 @@ func TestMoreTasksThanSlots(t *testing.T) {
 func TestNoInput(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
-			for _, p := range []*controller.Prediction{nil, {Shuffle: 4400, Maps: 6, Reduces: 4, MapTime: 10 * time.Second, RedTime: 5 * time.Second}} {
+			for _, p := range []*controller.Prediction{nil, {Shuffle: 4400, Maps: 6, Reduces: 4, MapTime: 10 * time.Second,
+				RedTime: 5 * time.Second}} {
 				j := heavyJob(6, 4)
 				j.Predicted = p
 				for i := range j.Stages[0].Tasks {
 					j.Stages[0].Tasks[i].Input = 0
 				}
-				c := &cluster{t: t, s: state.New(yardFabric(t, 4, 4)), make: make}
+				c := &cluster{t: t, s: state.New(allocatorFabric(t, 4, 4)), make: make}
 				c.run([]*controller.Job{j})
 				for i, task := range c.s.Data().Tasks {
-					if task.Far {
+					if task.NonLocal {
 						t.Errorf("task %d reads from afar, and reads nothing", i)
 					}
 				}
@@ -144,9 +147,10 @@ func TestShufflesOfAByteAndOf30TB(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					j := mapReduce("a", 0, 40, 12, shuffle)
 					if predicted {
-						j.Predicted = &controller.Prediction{Input: 4000, Shuffle: shuffle, Maps: 40, Reduces: 12, MapTime: 10 * time.Second, RedTime: 5 * time.Second}
+						j.Predicted = &controller.Prediction{Input: 4000, Shuffle: shuffle, Maps: 40, Reduces: 12,
+							MapTime: 10 * time.Second, RedTime: 5 * time.Second}
 					}
-					c := &cluster{t: t, s: state.New(yardFabric(t, 12, 4)), make: make}
+					c := &cluster{t: t, s: state.New(allocatorFabric(t, 12, 4)), make: make}
 					c.run([]*controller.Job{j})
 					if end := c.s.Data().Jobs[0].Ended; end > 40*time.Second {
 						t.Errorf("%d bytes: ends at %v", shuffle, end)
@@ -155,7 +159,8 @@ func TestShufflesOfAByteAndOf30TB(t *testing.T) {
 			}
 		}
 	}
-	c := &guideline.Cluster{Racks: 60, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps, Elephant: 1_125_000_000, Delta: 20 * time.Millisecond}
+	c := &guideline.Cluster{Racks: 60, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps,
+		Elephant: 1_125_000_000, Delta: 20 * time.Millisecond}
 	if got := c.DataRacks(30e12, 1); got != 20 {
 		t.Errorf("30 TB stand on %d racks, want the most that three disjoint sets have", got)
 	}
@@ -169,7 +174,7 @@ func TestShufflesOfAByteAndOf30TB(t *testing.T) {
 func TestUserWithoutShare(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
-			c := &cluster{t: t, s: state.New(yardFabric(t, 2, 1)), make: make} // four slots
+			c := &cluster{t: t, s: state.New(allocatorFabric(t, 2, 1)), make: make} // four slots
 			var jobs []*controller.Job
 			for _, user := range []string{"", "a", "b", "c", "d", "e", "z"} {
 				jobs = append(jobs, mapReduce(user, 0, 12, 0, 0))
@@ -189,10 +194,11 @@ func TestUserWithoutShare(t *testing.T) {
 	}
 }
 
-// TestPredictionsWrongByAHundred: a job whose figures are off by a factor of a hundred, either way, is placed worse, and
-// nothing else: it ends, and so do those beside it.
+// TestPredictionsWrongByAHundred: a job whose figures are off by a factor of a hundred, either way, is placed worse,
+// and nothing else: it ends, and so do those beside it.
 func TestPredictionsWrongByAHundred(t *testing.T) {
-	right := controller.Prediction{Input: 4000, Shuffle: 4400, Maps: 40, Reduces: 8, MapTime: 10 * time.Second, RedTime: 5 * time.Second}
+	right := controller.Prediction{Input: 4000, Shuffle: 4400, Maps: 40, Reduces: 8, MapTime: 10 * time.Second,
+		RedTime: 5 * time.Second}
 	for name, make := range parts() {
 		for what, wrong := range map[string]func(p *controller.Prediction, by float64){
 			"input":   func(p *controller.Prediction, by float64) { p.Input = pathmap.Bytes(float64(p.Input) * by) },
@@ -211,7 +217,7 @@ func TestPredictionsWrongByAHundred(t *testing.T) {
 					wrong(&p, by)
 					first.Predicted = &p
 					second.User = "b"
-					c := &cluster{t: t, s: state.New(yardFabric(t, 12, 4)), make: make}
+					c := &cluster{t: t, s: state.New(allocatorFabric(t, 12, 4)), make: make}
 					c.run([]*controller.Job{first, second})
 					for _, j := range c.s.Data().Jobs {
 						// Right predictions end both within 40 s; kept to one rack of eight slots, forty maps are five waves.
@@ -223,7 +229,8 @@ func TestPredictionsWrongByAHundred(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []controller.Prediction{{Input: -1}, {Shuffle: -1}, {Maps: -1}, {Reduces: -1}, {MapTime: -1}, {RedTime: -1}, {Shuffle: controller.MaxBytes + 1}, {Maps: controller.MaxTasks + 1}} {
+	for _, p := range []controller.Prediction{{Input: -1}, {Shuffle: -1}, {Maps: -1}, {Reduces: -1}, {MapTime: -1},
+		{RedTime: -1}, {Shuffle: controller.MaxBytes + 1}, {Maps: controller.MaxTasks + 1}} {
 		j := heavyJob(4, 2)
 		j.Predicted = &p
 		if err := j.Check(8, 16); err == nil || !strings.Contains(err.Error(), "is predicted") {
@@ -234,7 +241,8 @@ func TestPredictionsWrongByAHundred(t *testing.T) {
 
 // TestSlotsInTurn: of users who run as much, the one who has waited longest is served where slots are scarce.
 func TestSlotsInTurn(t *testing.T) {
-	y := &yard{rack: []int32{1}, users: []*user{{name: "a", last: 3}, {name: "b", last: 2}, {name: "c", running: 1}}}
+	y := &slotAllocator{rack: []int32{1}, users: []*user{{name: "a", last: 3}, {name: "b", last: 2},
+		{name: "c", running: 1}}}
 	var asked []string
 	y.serve(func(u *user) bool { asked = append(asked, u.name); return false })
 	if !slices.Equal(asked, []string{"b", "a", "c"}) {

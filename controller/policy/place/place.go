@@ -13,13 +13,13 @@ import (
 )
 
 // Patience is how long after its arrival a job that does not fit may still be overtaken. Jobs go in the order of
-// acceptance, and a later, smaller one may use slots that are too few for the one before: they would stand idle. Without
-// a bound a wide job could wait for ever; after Patience nobody behind it is placed before it is, so that slots gather
-// as tasks end. Jobs without tasks (bare coflows) need no slot and never wait.
+// acceptance, and a later, smaller one may use slots that are too few for the one before: they would stand idle.
+// Without a bound a wide job could wait for ever; after Patience nobody behind it is placed before it is, so that slots
+// gather as tasks end. Jobs without tasks (bare coflows) need no slot and never wait.
 const Patience = 30 * time.Second
 
-// Admit returns the waiting jobs that are to be placed now, in order of acceptance: a job is among them if its tasks fit
-// into the slots that those before it leave.
+// Admit returns the waiting jobs that are to be placed now, in order of acceptance: a job is among them if its tasks
+// fit into the slots that those before it leave.
 func Admit(v *controller.View) []*controller.Job {
 	waiting := slices.Clone(v.Waiting)
 	slices.SortFunc(waiting, func(a, b *controller.Job) int { return cmp.Compare(a.ID, b.ID) })
@@ -60,7 +60,7 @@ type chooser interface {
 
 // fill places every job that Admit lets in, task by task.
 func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job) chooser) {
-	v = rehouse(v, p, choose)
+	v = reschedule(v, p, choose)
 	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID { return spreadJob(choose(j), j, free) })
 }
 

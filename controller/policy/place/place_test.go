@@ -28,9 +28,11 @@ func TestAdmit(t *testing.T) {
 	}{
 		{"all fit", []int32{2, 2}, 0, []*controller.Job{job(0, 2, 0), job(1, 2, 0)}, []controller.JobID{0, 1}},
 		{"the second does not", []int32{2, 1}, 0, []*controller.Job{job(0, 2, 0), job(1, 2, 0)}, []controller.JobID{0}},
-		{"a smaller one overtakes", []int32{2, 1}, 0, []*controller.Job{job(0, 4, 0), job(1, 2, 0), job(2, 1, 0)}, []controller.JobID{1, 2}},
+		{"a smaller one overtakes", []int32{2, 1}, 0, []*controller.Job{job(0, 4, 0), job(1, 2, 0), job(2, 1, 0)},
+			[]controller.JobID{1, 2}},
 		{"not for ever", []int32{2, 1}, Patience, []*controller.Job{job(0, 4, 0), job(1, 2, 0), job(2, 1, 0)}, nil},
-		{"bare coflows need no slot", []int32{0, 0}, time.Hour, []*controller.Job{job(0, 4, 0), job(1, 0, 0)}, []controller.JobID{1}},
+		{"bare coflows need no slot", []int32{0, 0}, time.Hour, []*controller.Job{job(0, 4, 0), job(1, 0, 0)},
+			[]controller.JobID{1}},
 		{"order of acceptance", []int32{2}, 0, []*controller.Job{job(7, 2, 0), job(3, 2, 0)}, []controller.JobID{3}},
 		{"a host in debt", []int32{-3, 2}, 0, []*controller.Job{job(0, 2, 0)}, []controller.JobID{0}},
 	} {

@@ -11,14 +11,14 @@ import (
 	"lightloom/southbound"
 )
 
-func byInput(a, b controller.Reservation) int {
+func byInput(a, b controller.CircuitReservation) int {
 	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.NotBefore, b.NotBefore))
 }
 
-// Check says what is wrong with a plan for a view, or nil: tasks without slots, bundles without a tag that names a path,
-// ports reserved twice, links above capacity. It takes the plan for a fresh instance's, whose rates are complete.
+// Check says what is wrong with a plan for a view, or nil: tasks without slots, host flows without a tag that names a
+// path, ports reserved twice, links above capacity. It takes the plan for a fresh instance's, whose rates are complete.
 func Check(v *controller.View, p *controller.Plan) error {
-	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkLight(v, p), checkShare(v, p), checkWake(v, p))
+	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkCircuits(v, p), checkShare(v, p), checkWake(v, p))
 }
 
 func checkWake(v *controller.View, p *controller.Plan) error {
@@ -32,9 +32,11 @@ func checkPlace(v *controller.View, p *controller.Plan) error {
 	free := slices.Clone(v.Free)
 	done := map[controller.JobID]bool{}
 	for _, pl := range p.Place {
-		if i := slices.IndexFunc(v.Homeless, func(h controller.Homeless) bool { return h.Job.ID == pl.Job }); i >= 0 && !done[pl.Job] {
+		if i := slices.IndexFunc(v.Evicted, func(h controller.Evicted) bool {
+			return h.Job.ID == pl.Job
+		}); i >= 0 && !done[pl.Job] {
 			done[pl.Job] = true
-			if err := checkHomeless(v, &v.Homeless[i], pl.Hosts, free); err != nil {
+			if err := checkEvicted(v, &v.Evicted[i], pl.Hosts, free); err != nil {
 				return fmt.Errorf("place job %d again: %w", pl.Job, err)
 			}
 			continue
@@ -70,10 +72,10 @@ func checkPlace(v *controller.View, p *controller.Plan) error {
 
 // checkRescued wants the first job that has lost hosts to be placed again where there are slots: no part may forget it.
 func checkRescued(v *controller.View, done map[controller.JobID]bool) error {
-	if len(v.Homeless) == 0 || len(v.Lost) == len(v.Free) {
+	if len(v.Evicted) == 0 || len(v.Lost) == len(v.Free) {
 		return nil
 	}
-	first := slices.MinFunc(v.Homeless, func(a, b controller.Homeless) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+	first := slices.MinFunc(v.Evicted, func(a, b controller.Evicted) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
 	var need []int32
 	for t, at := range first.Hosts {
 		if at == controller.NoHost && !first.Ended[t] {
@@ -81,13 +83,14 @@ func checkRescued(v *controller.View, done map[controller.JobID]bool) error {
 		}
 	}
 	if controller.Pack(need, slices.Clone(v.Free)) != nil && !done[first.Job.ID] {
-		return fmt.Errorf("job %d has lost hosts, slots %v have room for its tasks of %v, and it is not placed again", first.Job.ID, v.Free, need)
+		return fmt.Errorf("job %d has lost hosts, slots %v have room for its tasks of %v, and it is not placed again",
+			first.Job.ID, v.Free, need)
 	}
 	return nil
 }
 
-// checkHomeless checks the new hosts of a job that has lost some, and takes its slots.
-func checkHomeless(v *controller.View, h *controller.Homeless, hosts []southbound.HostID, free []int32) error {
+// checkEvicted checks the new hosts of a job that has lost some, and takes its slots.
+func checkEvicted(v *controller.View, h *controller.Evicted, hosts []southbound.HostID, free []int32) error {
 	if len(hosts) != len(h.Hosts) {
 		return fmt.Errorf("%d hosts for %d tasks", len(hosts), len(h.Hosts))
 	}
@@ -115,7 +118,7 @@ func size(j *controller.Job, t int) int32 {
 	return 1
 }
 
-// checkRoute wants one tag a bundle for every coflow that lacks them, and none that leads nowhere if another leads.
+// checkRoute wants one tag a host flow for every coflow that lacks them, and none that leads nowhere if another leads.
 func checkRoute(v *controller.View, p *controller.Plan) error {
 	tags := map[southbound.CoflowID][]southbound.Tag{}
 	for i, r := range p.Route {
@@ -131,11 +134,11 @@ func checkRoute(v *controller.View, p *controller.Plan) error {
 			known++
 		}
 		if !ok && must || ok && len(t) != len(src) {
-			return fmt.Errorf("route coflow %d: %d tags for %d bundles", id, len(t), len(src))
+			return fmt.Errorf("route coflow %d: %d tags for %d host flows", id, len(t), len(src))
 		}
 		for r := range t {
 			if !leads(v, src[r], dst[r], t[r]) {
-				return fmt.Errorf("route coflow %d: tag %d of bundle %d (%d→%d) leads nowhere", id, t[r], r, src[r], dst[r])
+				return fmt.Errorf("route coflow %d: tag %d of host flow %d (%d→%d) leads nowhere", id, t[r], r, src[r], dst[r])
 			}
 		}
 		return nil
@@ -185,9 +188,9 @@ func leads(v *controller.View, src, dst southbound.HostID, t southbound.Tag) boo
 	return packets && (!any || i < n && lit(i))
 }
 
-// checkLight carries out Withdraw, Preempt and Reserve as Apply does and wants no port reserved twice.
-func checkLight(v *controller.View, p *controller.Plan) error {
-	var ledger []controller.Reservation
+// checkCircuits carries out Withdraw, Preempt and Reserve as Apply does and wants no port reserved twice.
+func checkCircuits(v *controller.View, p *controller.Plan) error {
+	var ledger []controller.CircuitReservation
 	for _, r := range v.Reserved {
 		begun := r.NotBefore <= v.Now && v.Circuits[r.In].Held && v.Circuits[r.In].Until == r.NotAfter
 		if begun && slices.Contains(p.Preempt, r.In) || !begun && slices.Contains(p.Withdraw, r.Coflow) {

@@ -33,7 +33,8 @@ func TestCheckSees(t *testing.T) {
 		return len(v.Coflows) > 0 && v.Coflows[0].Started && v.Coflows[0].Routed && !v.Coflows[0].Ended[0] &&
 			v.HostRack(v.Coflows[0].Src[0]) == v.HostRack(v.Coflows[0].Dst[0]) && len(v.Reserved) == 0
 	})
-	r := controller.Reservation{NotBefore: lit.Now, NotAfter: lit.Now + time.Hour, In: lit.Reserved[0].In, Out: lit.Reserved[0].Out}
+	r := controller.CircuitReservation{NotBefore: lit.Now, NotAfter: lit.Now + time.Hour, In: lit.Reserved[0].In,
+		Out: lit.Reserved[0].Out}
 	nic := sending.Fabric.Topology.Link(sending.Fabric.Topology.Out(sending.Fabric.HostNode[0])[0]).Capacity
 	c := &sending.Coflows[0]
 	rate := func(bps pathmap.BitsPerSecond) *southbound.Rates {
@@ -51,9 +52,11 @@ func TestCheckSees(t *testing.T) {
 		{"no such host", tasks, controller.Plan{Place: []controller.Placement{{Job: tasks.Waiting[0].ID,
 			Hosts: append(make([]southbound.HostID, tasks.Waiting[0].Tasks()-1), 99)}}}, "no host 99"},
 		{"unrouted", unrouted, controller.Plan{}, "0 tags"},
-		{"port reserved twice", lit, controller.Plan{Reserve: []controller.Reservation{r}}, "holds a port"},
-		{"unsorted", lit, controller.Plan{Reserve: []controller.Reservation{{In: 1}, {In: 0}}}, "not sorted"},
-		{"to itself", lit, controller.Plan{Reserve: []controller.Reservation{{NotBefore: r.NotBefore, NotAfter: r.NotAfter}}}, "no such circuit"},
+		{"port reserved twice", lit, controller.Plan{Reserve: []controller.CircuitReservation{r}}, "holds a port"},
+		{"unsorted", lit, controller.Plan{Reserve: []controller.CircuitReservation{{In: 1}, {In: 0}}}, "not sorted"},
+		{"to itself", lit, controller.Plan{Reserve: []controller.CircuitReservation{{NotBefore: r.NotBefore,
+			NotAfter: r.NotAfter}}},
+			"no such circuit"},
 		{"link above capacity", sending, controller.Plan{Share: rate(nic + 1)}, "is given"},
 		{"fair and rates", sending, controller.Plan{Share: &southbound.Rates{Fair: true, Pairs: rate(1).Pairs}}, "rates too"},
 	} {

@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// checkShare adds up what the plan lets every live bundle send, link by link. Rates left to the hosts are not a plan's.
+// checkShare adds up what the plan lets every live host flow send, link by link. Rates left to the hosts are not a
+// plan's.
 func checkShare(v *controller.View, p *controller.Plan) error {
 	if p.Share == nil || p.Share.Fair {
 		if p.Share != nil && len(p.Share.Pace)+len(p.Share.Spread)+len(p.Share.Extra)+len(p.Share.Pairs) > 0 {
@@ -45,17 +46,17 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
 		for r := range c.Src {
-			tag, links := bundle(v, p, c, r)
+			tag, links := hostFlow(v, p, c, r)
 			if links == nil {
 				continue
 			}
 			x := float64(rate[southbound.PairRate{Src: c.Src[r], Dst: c.Dst[r], Tag: tag}])
 			if pace, ok := until[c.ID]; ok && pace.Until > v.Now && tag != southbound.TagCircuit {
-				x = c.Left.Row(int32(r)) * wire(v) * 8e9 / float64(pace.Until-v.Now)
+				x = c.Remaining.Row(int32(r)) * wire(v) * 8e9 / float64(pace.Until-v.Now)
 			}
 			if tag != southbound.TagCircuit {
 				x += spreadTo(spread[c.ID], c.Src[r], c.Dst[r])
-				x += float64(extra[southbound.BundleKey{Coflow: c.ID, Row: int32(r)}])
+				x += float64(extra[southbound.HostFlowKey{Coflow: c.ID, Row: int32(r)}])
 			}
 			for _, l := range links {
 				sum[l] += x
@@ -71,8 +72,9 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 	return nil
 }
 
-// bundle returns the tag with which a row sends now and the links it takes; nil if it sends nothing.
-func bundle(v *controller.View, p *controller.Plan, c *controller.CoflowView, r int) (southbound.Tag, []pathmap.LinkID) {
+// hostFlow returns the tag with which a row sends now and the links it takes; nil if it sends nothing.
+func hostFlow(v *controller.View, p *controller.Plan, c *controller.CoflowView, r int) (southbound.Tag,
+	[]pathmap.LinkID) {
 	tag := c.Tag[r]
 	for _, route := range p.Route {
 		if route.Coflow == c.ID {
@@ -83,19 +85,21 @@ func bundle(v *controller.View, p *controller.Plan, c *controller.CoflowView, r 
 		return tag, nil
 	}
 	t, s, d := v.Fabric.Topology, v.HostRack(c.Src[r]), v.HostRack(c.Dst[r])
-	links := []pathmap.LinkID{t.Out(v.Fabric.HostNode[c.Src[r]])[0], pathmap.Reverse(t.Out(v.Fabric.HostNode[c.Dst[r]])[0])}
+	links := []pathmap.LinkID{t.Out(v.Fabric.HostNode[c.Src[r]])[0],
+		pathmap.Reverse(t.Out(v.Fabric.HostNode[c.Dst[r]])[0])}
 	if s == d {
 		return tag, links
 	}
 	if int(s) < len(v.Circuits) {
 		at := v.Circuits[s]
-		if at.Phase == controller.Usable && at.Held && at.Out == southbound.Port(d) && (at.Coflow == c.ID || at.Coflow == controller.AnyCoflow) {
+		if at.Phase == controller.InService && at.Held && at.Out == southbound.Port(d) &&
+			(at.Coflow == c.ID || at.Coflow == controller.AnyCoflow) {
 			return southbound.TagCircuit, append(links, t.OutPort(v.Fabric.ToRNode[s], v.Fabric.OCSUplink[s]),
 				pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], v.Fabric.OCSUplink[d])))
 		}
 	}
 	for _, res := range v.Reserved {
-		if res.Meanwhile == controller.Hold && (res.Coflow == c.ID || res.Coflow == controller.AnyCoflow) &&
+		if res.Fallback == controller.Hold && (res.Coflow == c.ID || res.Coflow == controller.AnyCoflow) &&
 			res.In == southbound.Port(s) && res.Out == southbound.Port(d) {
 			return southbound.TagHold, nil
 		}
@@ -104,25 +108,25 @@ func bundle(v *controller.View, p *controller.Plan, c *controller.CoflowView, r 
 	return tag, v.Paths.AppendPath(links, int(s), int(d), path)
 }
 
-// extras returns the extras of rates by bundle.
-func extras(r *southbound.Rates) (map[southbound.BundleKey]pathmap.BitsPerSecond, error) {
-	all := map[southbound.BundleKey]pathmap.BitsPerSecond{}
+// extras returns the extras of rates by host flow.
+func extras(r *southbound.Rates) (map[southbound.HostFlowKey]pathmap.BitsPerSecond, error) {
+	all := map[southbound.HostFlowKey]pathmap.BitsPerSecond{}
 	for i, x := range r.Extra {
 		if i > 0 {
-			last := r.Extra[i-1].BundleKey
+			last := r.Extra[i-1].HostFlowKey
 			if last.Coflow > x.Coflow || last.Coflow == x.Coflow && last.Row >= x.Row {
-				return nil, fmt.Errorf("share: extra of %+v after %+v", x.BundleKey, last)
+				return nil, fmt.Errorf("share: extra of %+v after %+v", x.HostFlowKey, last)
 			}
 		}
 		if x.Rate <= 0 {
-			return nil, fmt.Errorf("share: extra of %+v is %d", x.BundleKey, x.Rate)
+			return nil, fmt.Errorf("share: extra of %+v is %d", x.HostFlowKey, x.Rate)
 		}
-		all[x.BundleKey] = x.Rate
+		all[x.HostFlowKey] = x.Rate
 	}
 	return all, nil
 }
 
-// spreadTo returns what a spread gives a bundle between two hosts.
+// spreadTo returns what a spread gives a host flow between two hosts.
 func spreadTo(s southbound.Spread, src, dst southbound.HostID) float64 {
 	of := func(rates []southbound.HostRate, h southbound.HostID) pathmap.BitsPerSecond {
 		for _, r := range rates {

@@ -63,7 +63,9 @@ func laws(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh f
 	}{
 		{"a second fresh instance", func() *controller.Plan { return fresh().Decide(v, nil) }},
 		{"events at random", func() *controller.Plan { return fresh().Decide(v, events(rng, v)) }},
-		{"another order of jobs, coflows and reservations", func() *controller.Plan { return fresh().Decide(shuffled(rng, v), nil) }},
+		{"another order of jobs, coflows and reservations", func() *controller.Plan {
+			return fresh().Decide(shuffled(rng, v), nil)
+		}},
 	} {
 		if got := text(try.decide()); !same(want, got, true) {
 			t.Fatalf("view %d: %s gives\n%s\nfor\n%s", seed, try.name, got, want)
@@ -72,6 +74,37 @@ func laws(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh f
 	if err := Check(v, fresh().Decide(v, nil)); err != nil {
 		t.Fatalf("view %d: %v", seed, err)
 	}
+	capable(t, seed, v, want, fresh)
+}
+
+// capable wants a policy to do nothing that it says it cannot, and to read nothing that it says it does not.
+func capable(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy) {
+	t.Helper()
+	p := fresh()
+	can, plan := p.Capabilities(), p.Decide(v, nil)
+	if !can.Circuits && len(plan.Reserve)+len(plan.Withdraw)+len(plan.Preempt) > 0 {
+		t.Fatalf("view %d: %+v sets up circuits", seed, can)
+	}
+	moves := slices.ContainsFunc(plan.Place, func(pl controller.Placement) bool { return len(pl.Move) > 0 })
+	if !can.Migrates && moves {
+		t.Fatalf("view %d: %+v moves tasks", seed, can)
+	}
+	if !can.Blind {
+		return
+	}
+	if got := text(fresh().Decide(blinded(v), nil)); !same(want, got, true) {
+		t.Fatalf("view %d: decides\n%s\nwhere it is not told what is left, else\n%s", seed, got, want)
+	}
+}
+
+// blinded returns a view that tells nothing of what coflows have left but how many rows.
+func blinded(v *controller.View) *controller.View {
+	c := *v
+	c.Coflows = slices.Clone(v.Coflows)
+	for i := range c.Coflows {
+		c.Coflows[i].Remaining = southbound.Remaining{Live: c.Coflows[i].Remaining.Live}
+	}
+	return &c
 }
 
 // text writes a plan down, rates apart: they are deltas on what an instance has said.
@@ -94,8 +127,8 @@ func events(rng *rand.Rand, v *controller.View) []controller.Event {
 
 func shuffled(rng *rand.Rand, v *controller.View) *controller.View {
 	c := *v
-	c.Homeless = slices.Clone(v.Homeless)
-	slices.Reverse(c.Homeless)
+	c.Evicted = slices.Clone(v.Evicted)
+	slices.Reverse(c.Evicted)
 	c.Waiting, c.Coflows, c.Reserved = slices.Clone(v.Waiting), slices.Clone(v.Coflows), slices.Clone(v.Reserved)
 	rng.Shuffle(len(c.Waiting), func(i, j int) { c.Waiting[i], c.Waiting[j] = c.Waiting[j], c.Waiting[i] })
 	rng.Shuffle(len(c.Coflows), func(i, j int) { c.Coflows[i], c.Coflows[j] = c.Coflows[j], c.Coflows[i] })

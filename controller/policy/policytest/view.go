@@ -15,14 +15,14 @@ import (
 	"lightloom/southbound"
 )
 
-// View returns a random view of a small fabric with jobs waiting and coflows in all phases. The same seed gives the same
-// view.
+// View returns a random view of a small fabric with jobs waiting and coflows in all phases. The same seed gives the
+// same view.
 func View(seed uint64) *controller.View {
 	g := &generator{rng: rand.New(rand.NewPCG(seed, 0x11)), v: &controller.View{Seed: seed}}
 	g.fabric()
 	g.v.Now = time.Duration(g.rng.Int64N(int64(time.Minute)))
 	g.v.Delta = time.Duration(1+g.rng.IntN(20)) * time.Millisecond
-	g.v.Elephants = pathmap.Bytes(g.rng.Int64N(4e6))
+	g.v.ElephantThreshold = pathmap.Bytes(g.rng.Int64N(4e6))
 	g.free()
 	for range g.rng.IntN(6) {
 		g.coflowsOf(g.job())
@@ -119,7 +119,8 @@ func (g *generator) job() *controller.Job {
 		j.Stages = append(j.Stages, controller.Stage{Tasks: make([]controller.Task, 1+g.rng.IntN(4))})
 	}
 	for to := 1; to < len(j.Stages); to++ {
-		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: to - 1, To: to, Bytes: pathmap.Bytes(g.rng.Int64N(2e7))})
+		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: to - 1, To: to,
+			Bytes: pathmap.Bytes(g.rng.Int64N(2e7))})
 	}
 	g.jobs++
 	g.tasks += southbound.TaskID(j.Tasks())
@@ -127,7 +128,7 @@ func (g *generator) job() *controller.Job {
 	return j
 }
 
-// coflowsOf puts a job on hosts and its coflows into the view: routed or not, started or not, some bundles ended.
+// coflowsOf puts a job on hosts and its coflows into the view: routed or not, started or not, some host flows ended.
 func (g *generator) coflowsOf(j *controller.Job) {
 	hosts := make([]southbound.HostID, j.Tasks())
 	for i := range hosts {
@@ -139,9 +140,10 @@ func (g *generator) coflowsOf(j *controller.Job) {
 			continue
 		}
 		n := len(c.Src)
-		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Edge: int32(k), Arrival: j.Arrival, Weight: 1, Flows: c.Flows,
+		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Edge: int32(k), Arrival: j.Arrival,
+			Weight: 1, Generation: g.v.Seed + 1, Flows: c.Flows,
 			Src: c.Src, Dst: c.Dst, Size: c.Size, Ended: make([]bool, n), Tag: make([]southbound.Tag, n),
-			Routed: g.rng.IntN(3) > 0, Left: southbound.Left{F: 1, Base: make([]float64, n), At: g.v.Now}}
+			Routed: g.rng.IntN(3) > 0, Remaining: southbound.Remaining{F: 1, Base: make([]float64, n), At: g.v.Now}}
 		if cv.Routed && g.rng.IntN(3) > 0 {
 			cv.Started, cv.Start = true, j.Arrival
 		}
@@ -158,15 +160,15 @@ func (g *generator) coflowsOf(j *controller.Job) {
 }
 
 func (g *generator) row(c *controller.CoflowView, r int) {
-	c.Left.Base[r] = float64(c.Size[r])
+	c.Remaining.Base[r] = float64(c.Size[r])
 	if c.Routed && g.v.HostRack(c.Src[r]) != g.v.HostRack(c.Dst[r]) {
 		n := g.v.Paths.Paths(int(g.v.HostRack(c.Src[r])), int(g.v.HostRack(c.Dst[r])))
 		c.Tag[r] = southbound.PathTag(g.rng.IntN(min(n, southbound.MaxPaths)))
 	}
 	if c.Started {
-		c.Left.Base[r] *= g.rng.Float64()
+		c.Remaining.Base[r] *= g.rng.Float64()
 		if c.Ended[r] = g.rng.IntN(4) == 0; c.Ended[r] {
-			c.Left.Base[r] = 0
+			c.Remaining.Base[r] = 0
 		}
 	}
 }
@@ -188,7 +190,9 @@ func (g *generator) ledger() {
 		c.Out, c.Phase, c.Since = southbound.Port(out[in]), controller.CircuitPhase(1+g.rng.IntN(2)), v.Now
 		if id, ok := g.started(); ok && g.rng.IntN(3) > 0 {
 			c.Held, c.Coflow, c.Until = true, id, v.Now+1+time.Duration(g.rng.Int64N(int64(time.Second)))
-			v.Reserved = append(v.Reserved, controller.Reservation{NotBefore: v.Now - time.Duration(g.rng.Int64N(int64(v.Now)+1)),
+			v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: v.Now - time.Duration(
+				g.rng.Int64N(int64(v.Now)+
+					1)),
 				NotAfter: c.Until, In: southbound.Port(in), Out: c.Out, Coflow: id})
 			inFree[in], outFree[out[in]] = c.Until, c.Until
 		}
@@ -205,8 +209,8 @@ func (g *generator) ledger() {
 		}
 		to := from + v.Delta + time.Duration(g.rng.Int64N(int64(time.Second)))
 		inFree[in], outFree[o] = to, to
-		v.Reserved = append(v.Reserved, controller.Reservation{NotBefore: from, NotAfter: to, In: southbound.Port(in),
-			Out: southbound.Port(o), Coflow: id, Meanwhile: controller.Way(g.rng.IntN(2))})
+		v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from, NotAfter: to, In: southbound.Port(in),
+			Out: southbound.Port(o), Coflow: id, Fallback: controller.Fallback(g.rng.IntN(2))})
 	}
 	slices.SortFunc(v.Reserved, byInput)
 }
@@ -225,7 +229,7 @@ func (g *generator) started() (southbound.CoflowID, bool) {
 	return ids[g.rng.IntN(len(ids))], true
 }
 
-// streams makes streams of some waiting jobs' edges, with groupings of theirs, and pledges a part of some links.
+// streams makes streams of some waiting jobs' edges, with groupings of theirs, and reserves a part of some links.
 func (g *generator) streams() {
 	rng := rand.New(rand.NewPCG(g.v.Seed, 0x13))
 	for _, j := range g.v.Waiting {
@@ -241,9 +245,10 @@ func (g *generator) streams() {
 		}
 	}
 	if rng.IntN(4) == 0 {
-		g.v.Pledged = make([]pathmap.BitsPerSecond, len(g.v.Fabric.Topology.Links()))
+		g.v.ReservedBandwidth = make([]pathmap.BitsPerSecond, len(g.v.Fabric.Topology.Links()))
 		for l, link := range g.v.Fabric.Topology.Links() {
-			g.v.Pledged[l] = pathmap.BitsPerSecond(rng.Int64N(int64(controller.Pledgeable(link.Capacity)) + 1))
+			g.v.ReservedBandwidth[l] = pathmap.BitsPerSecond(rng.Int64N(int64(controller.ReservableBandwidth(link.Capacity)) +
+				1))
 		}
 	}
 }
@@ -273,19 +278,21 @@ func (g *generator) lost() {
 	}
 	for range rng.IntN(3) {
 		n := 1 + rng.IntN(4)
-		j := &controller.Job{ID: g.jobs, FirstTask: g.tasks, FirstCoflow: g.coflow, Name: fmt.Sprint("job", g.jobs), Weight: 1,
+		j := &controller.Job{ID: g.jobs, FirstTask: g.tasks, FirstCoflow: g.coflow, Name: fmt.Sprint("job", g.jobs),
+			Weight: 1,
 			Stages: []controller.Stage{{Tasks: make([]controller.Task, n)}, {Tasks: make([]controller.Task, 1)}},
 			Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e6}}}
 		g.jobs, g.tasks, g.coflow = g.jobs+1, g.tasks+southbound.TaskID(n+1), g.coflow+1
-		h := controller.Homeless{Job: j, Hosts: make([]southbound.HostID, n+1), Ended: make([]bool, n+1)}
+		h := controller.Evicted{Job: j, Hosts: make([]southbound.HostID, n+1), Ended: make([]bool, n+1)}
 		for t := range h.Hosts {
 			h.Ended[t] = t < n && rng.IntN(2) == 0
-			if h.Hosts[t] = southbound.HostID(rng.IntN(len(g.v.Free))); slices.Contains(g.v.Lost, h.Hosts[t]) || rng.IntN(4) == 0 {
+			if h.Hosts[t] = southbound.HostID(rng.IntN(len(g.v.Free))); slices.Contains(g.v.Lost, h.Hosts[t]) ||
+				rng.IntN(4) == 0 {
 				h.Hosts[t] = controller.NoHost
 			}
 		}
 		if slices.Contains(h.Hosts, controller.NoHost) {
-			g.v.Homeless = append(g.v.Homeless, h)
+			g.v.Evicted = append(g.v.Evicted, h)
 		}
 	}
 }
@@ -306,8 +313,8 @@ func (g *generator) sizes() {
 	for _, j := range g.v.Waiting {
 		grow(j)
 	}
-	for i := range g.v.Homeless {
-		grow(g.v.Homeless[i].Job)
+	for i := range g.v.Evicted {
+		grow(g.v.Evicted[i].Job)
 	}
 }
 

@@ -9,10 +9,11 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLinkBack: a link is back between rack 0 and a spine. Bundles of rack 0 are routed once more and use it; those of
-// racks that have no path over it are left as they are, and without any change nobody is moved.
+// TestLinkBack: a link is back between rack 0 and a spine. Host flows of rack 0 are routed once more and use it; those
+// of racks that have no path over it are left as they are, and without any change nobody is moved.
 func TestLinkBack(t *testing.T) {
-	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 4, Spines: 2, NIC: pathmap.Gbps, EPS: pathmap.Gbps})
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 4, Spines: 2, NIC: pathmap.Gbps,
+		EPS: pathmap.Gbps})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,11 +22,13 @@ func TestLinkBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	coflow := func(id southbound.CoflowID, from, to int) controller.CoflowView {
-		c := controller.CoflowView{ID: id, Job: controller.JobID(id), Routed: true, Started: true, Left: southbound.Left{F: 1}}
+		c := controller.CoflowView{ID: id, Job: controller.JobID(id), Routed: true, Started: true,
+			Remaining: southbound.Remaining{F: 1}}
 		for h := range 4 {
 			c.Src, c.Dst = append(c.Src, southbound.HostID(4*from+h)), append(c.Dst, southbound.HostID(4*to+h))
-			c.Size, c.Tag = append(c.Size, 1e6), append(c.Tag, southbound.PathTag(0)) // all on one spine, as while the other was away
-			c.Ended, c.Left.Base = append(c.Ended, false), append(c.Left.Base, 1e6)
+			// all on one spine, as while the other was away
+			c.Size, c.Tag = append(c.Size, 1e6), append(c.Tag, southbound.PathTag(0))
+			c.Ended, c.Remaining.Base = append(c.Ended, false), append(c.Remaining.Base, 1e6)
 		}
 		return c
 	}
@@ -35,10 +38,11 @@ func TestLinkBack(t *testing.T) {
 	for name, part := range map[string]interface {
 		Fill(*controller.View, []controller.Event, *controller.Plan)
 	}{"ecmp": ECMP{}, "anneal": &Annealed{}} {
-		v := &controller.View{Seed: 1, Now: 1, Fabric: f, Paths: m, Coflows: []controller.CoflowView{coflow(0, 0, 1), coflow(1, 2, 3)}}
+		v := &controller.View{Seed: 1, Now: 1, Fabric: f, Paths: m, Coflows: []controller.CoflowView{coflow(0, 0, 1),
+			coflow(1, 2, 3)}}
 		var p controller.Plan
 		if part.Fill(v, nil, &p); len(p.Route) != 0 {
-			t.Errorf("%s moves bundles for nothing: %+v", name, p.Route)
+			t.Errorf("%s moves host flows for nothing: %+v", name, p.Route)
 		}
 		v.Changed = changed
 		p = controller.Plan{}
@@ -50,7 +54,8 @@ func TestLinkBack(t *testing.T) {
 		for _, tag := range p.Route[0].Tags {
 			used[tag]++
 		}
-		if used[southbound.PathTag(0)] == 0 || used[southbound.PathTag(1)] == 0 || name == "anneal" && used[southbound.PathTag(0)] != 2 {
+		if used[southbound.PathTag(0)] == 0 || used[southbound.PathTag(1)] == 0 || name == "anneal" &&
+			used[southbound.PathTag(0)] != 2 {
 			t.Errorf("%s spreads %v", name, used)
 		}
 	}

@@ -11,15 +11,15 @@ import (
 )
 
 // Annealed chooses the paths of new coflows by the routing level of the annealer alone, for the sum over all receivers
-// of the least rate from any of their senders, running coflows included. Bundles that a reservation carries over a
+// of the least rate from any of their senders, running coflows included. Host flows that a reservation carries over a
 // circuit come last and take what is widest then: they are on packets only until they are lit. Where a link has come or
-// gone, the bundles of racks with a path over it are routed once more, together with what is new, and no others.
+// gone, the host flows of racks with a path over it are routed once more, together with what is new, and no others.
 type Annealed struct {
 	Options anneal.Options
 	// Hint returns a path to begin with for a row of a coflow that the plan creates; below zero: none. May be nil.
 	Hint func(c southbound.CoflowID, src, dst southbound.HostID) int
-	// Atlas may be shared with another part of the same policy.
-	Atlas anneal.Atlas
+	// Cache may be shared with another part of the same policy.
+	Cache anneal.PathCache
 
 	tell Teller // nil: nobody wants to know
 }
@@ -33,16 +33,16 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 	if len(todo) == 0 {
 		return
 	}
-	scene := NewScene(lift(v, todo), a.Options, &a.Atlas)
+	network := NewNetworkState(lift(v, todo), a.Options, &a.Cache)
 	rng := v.Rand("route", uint64(todo[0].id))
-	scene.enter(v, p)
-	ways, count := scene.Route(scene.split(todo, false), rng)
-	a.told(v, todo, scene.Why())
-	later := scene.Spread(scene.split(todo, true), rng)
+	network.enter(v, p)
+	paths, count := network.Route(network.split(todo, false), rng)
+	a.told(v, todo, network.Why())
+	later := network.Spread(network.split(todo, true), rng)
 	p.Anneal.Route.Evaluated += count.Evaluated
 	p.Anneal.Route.Accepted += count.Accepted
 	for i := range todo {
-		if r := todo[i].routing(v, ways[i], later[i]); todo[i].again == nil || !slices.Equal(r.Tags, todo[i].again.Tag) {
+		if r := todo[i].routing(v, paths[i], later[i]); todo[i].again == nil || !slices.Equal(r.Tags, todo[i].again.Tag) {
 			p.Route = append(p.Route, r)
 		}
 	}
@@ -54,7 +54,7 @@ type coflow struct {
 	id    southbound.CoflowID
 	job   controller.JobID
 	edge  int
-	rows  []anneal.Bundle
+	rows  []anneal.HostFlow
 	hints []int  // by row
 	lit   []bool // by row: a reservation carries it
 
@@ -65,10 +65,12 @@ type coflow struct {
 func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
 	reserved := carried(v, p)
 	var todo []coflow
-	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID, flows []int32, hint bool) {
-		c := coflow{id: id, job: job, edge: edge, rows: make([]anneal.Bundle, len(src)), hints: make([]int, len(src)), lit: make([]bool, len(src))}
+	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID, flows []int32,
+		hint bool) {
+		c := coflow{id: id, job: job, edge: edge, rows: make([]anneal.HostFlow, len(src)), hints: make([]int, len(src)),
+			lit: make([]bool, len(src))}
 		for r := range src {
-			c.rows[r] = anneal.Bundle{Src: src[r], Dst: dst[r]}
+			c.rows[r] = anneal.HostFlow{Src: src[r], Dst: dst[r]}
 			if flows != nil {
 				c.rows[r].Flows = flows[r]
 			}
@@ -113,9 +115,10 @@ type carry struct {
 // carried returns what reservations carry, standing and new.
 func carried(v *controller.View, p *controller.Plan) map[carry]bool {
 	all := map[carry]bool{}
-	for _, rs := range [2][]controller.Reservation{v.Reserved, p.Reserve} {
+	for _, rs := range [2][]controller.CircuitReservation{v.Reserved, p.Reserve} {
 		for _, r := range rs {
-			all[carry{r.Coflow, southbound.RackID(v.Fabric.OCSRack(int32(r.In))), southbound.RackID(v.Fabric.OCSRack(int32(r.Out)))}] = true
+			all[carry{r.Coflow, southbound.RackID(v.Fabric.OCSRack(int32(r.In))),
+				southbound.RackID(v.Fabric.OCSRack(int32(r.Out)))}] = true
 		}
 	}
 	return all
@@ -123,7 +126,7 @@ func carried(v *controller.View, p *controller.Plan) map[carry]bool {
 
 // split returns the rows of each coflow that are carried by a reservation, or those that are not. What is lit needs no
 // hint.
-func (s *Scene) split(todo []coflow, lit bool) []anneal.Coflow {
+func (s *NetworkState) split(todo []coflow, lit bool) []anneal.Coflow {
 	out := make([]anneal.Coflow, len(todo))
 	for i := range todo {
 		c := anneal.Coflow{Of: s.flows[todo[i].job], Edge: todo[i].edge, Hints: []int{}}

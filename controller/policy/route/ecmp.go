@@ -5,8 +5,9 @@ import (
 	"lightloom/southbound"
 )
 
-// ECMP spreads bundles over the equal-cost shortest paths by a seeded hash of (coflow, source, destination), as switches
-// do by a hash of the 5-tuple. Among paths with light the shortest count, so a failure may leave one that is longer.
+// ECMP spreads host flows over the equal-cost shortest paths by a seeded hash of (coflow, source, destination), as
+// switches do by a hash of the 5-tuple. Among paths with light the shortest count, so a failure may leave one that is
+// longer.
 type ECMP struct{}
 
 // Wants implements the part's list of events.
@@ -23,8 +24,8 @@ func (ECMP) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	})
 }
 
-// hash mixes a bundle's key with the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
-// Generators, 2014).
+// hash mixes a host flow's key with the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom
+// Number Generators, 2014).
 func hash(seed uint64, c southbound.CoflowID, src, dst southbound.HostID) uint64 {
 	h := seed
 	for _, x := range [...]int32{int32(c), int32(src), int32(dst)} {

@@ -1,6 +1,7 @@
-// Package route holds the parts of a policy that say which way bundles go over the packet network, as one tag a bundle.
+// Package route holds the parts of a policy that say which paths host flows take over the packet network, as one tag a
+// host flow.
 //
-// Circuits are not its business: a bundle on a circuit leaves its tag aside and comes back to it.
+// Circuits are not its business: a host flow on a circuit leaves its tag aside and comes back to it.
 package route
 
 import (
@@ -21,11 +22,11 @@ func Wants() controller.KindSet {
 // option is a path between two racks that a tag can name and that has light.
 type option struct{ path, hops int }
 
-// picker chooses among the options of a bundle; there is at least one.
+// picker chooses among the options of a host flow; there is at least one.
 type picker func(c southbound.CoflowID, src, dst southbound.HostID, opts []option) southbound.Tag
 
-// finder answers for the paths of one view. Lookups cost microseconds and coflows hold thousands of bundles, so that it
-// keeps what it has found.
+// finder answers for the paths of one view. Lookups cost microseconds and coflows hold thousands of host flows, so that
+// it keeps what it has found.
 type finder struct {
 	v    *controller.View
 	buf  []pathmap.LinkID
@@ -53,8 +54,8 @@ func (f *finder) options(s, d southbound.RackID) []option {
 	return opts
 }
 
-// changed says whether a path between two racks has a link that came or went since the last decision: then their bundles
-// are routed once more, those on it because they must, the others because there is room again, or less.
+// changed says whether a path between two racks has a link that came or went since the last decision: then their
+// host flows are routed once more, those on it because they must, the others because there is room again, or less.
 func (f *finder) changed(s, d southbound.RackID) bool {
 	switch {
 	case f.v.Changed == nil:
@@ -76,7 +77,7 @@ func (f *finder) changed(s, d southbound.RackID) bool {
 	return over
 }
 
-// stale says whether a bundle of a routed coflow is to be routed once more.
+// stale says whether a host flow of a routed coflow is to be routed once more.
 func (f *finder) stale(c *controller.CoflowView, row int) bool {
 	s, d := f.v.HostRack(c.Src[row]), f.v.HostRack(c.Dst[row])
 	if c.Ended[row] || s == d || len(f.options(s, d)) == 0 {
@@ -94,7 +95,7 @@ func (f *finder) leads(s, d southbound.RackID, t southbound.Tag) bool {
 	return slices.ContainsFunc(f.options(s, d), func(o option) bool { return o.path == PathOf(t) })
 }
 
-// tag chooses for one bundle. Between hosts of one rack there is nothing to choose; where nothing leads, the default
+// tag chooses for one host flow. Between hosts of one rack there is nothing to choose; where nothing leads, the default
 // goes as far as the switches' own backups carry it.
 func (f *finder) tag(pick picker, c southbound.CoflowID, src, dst southbound.HostID) southbound.Tag {
 	s, d := f.v.HostRack(src), f.v.HostRack(dst)

@@ -21,7 +21,7 @@ func view(t *testing.T, seed uint64) *controller.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := controller.CoflowView{ID: 5, Left: southbound.Left{F: 1}}
+	c := controller.CoflowView{ID: 5, Remaining: southbound.Remaining{F: 1}}
 	for d := range southbound.HostID(8) {
 		for s := range southbound.HostID(8) {
 			if s != d {
@@ -29,7 +29,8 @@ func view(t *testing.T, seed uint64) *controller.View {
 			}
 		}
 	}
-	c.Ended, c.Tag, c.Left.Base = make([]bool, len(c.Src)), make([]southbound.Tag, len(c.Src)), make([]float64, len(c.Src))
+	c.Ended, c.Tag, c.Remaining.Base = make([]bool, len(c.Src)), make([]southbound.Tag, len(c.Src)),
+		make([]float64, len(c.Src))
 	return &controller.View{Seed: seed, Fabric: f, Paths: m, Coflows: []controller.CoflowView{c}}
 }
 
@@ -56,10 +57,10 @@ func TestECMPSpreads(t *testing.T) {
 		differ = differ || !slices.Equal(tags, fillOf(view(t, seed+1), ECMP{}).Route[0].Tags)
 	}
 	if count[southbound.TagDefault] != 20*8 { // within racks
-		t.Errorf("%d default tags, want those of the bundles within racks, %d", count[southbound.TagDefault], 20*8)
+		t.Errorf("%d default tags, want those of the host flows within racks, %d", count[southbound.TagDefault], 20*8)
 	}
 	for i := range 3 {
-		if n := count[southbound.PathTag(i)]; n < 250 || n > 390 { // 48 × 20 bundles ÷ 3 paths = 320
+		if n := count[southbound.PathTag(i)]; n < 250 || n > 390 { // 48 × 20 host flows ÷ 3 paths = 320
 			t.Errorf("path %d is used %d times, want about 320", i, n)
 		}
 	}
@@ -71,12 +72,12 @@ func TestECMPSpreads(t *testing.T) {
 func TestShortestTakesDefault(t *testing.T) {
 	for r, tag := range fillOf(view(t, 1), Shortest{}).Route[0].Tags {
 		if tag != southbound.TagDefault {
-			t.Fatalf("bundle %d has tag %d", r, tag)
+			t.Fatalf("host flow %d has tag %d", r, tag)
 		}
 	}
 }
 
-// TestMends: once a path goes dark, just the bundles on it move, and nothing moves when all is lit.
+// TestMends: once a path goes dark, just the host flows on it move, and nothing moves when all is lit.
 func TestMends(t *testing.T) {
 	for name, p := range map[string]part{"ecmp": ECMP{}, "shortest": Shortest{}, "anneal": &Annealed{}} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestMends(t *testing.T) {
 				s, d := v.HostRack(c.Src[r]), v.HostRack(c.Dst[r])
 				led := s == d || c.Ended[r] || f.leads(s, d, before[r])
 				if led && tag != before[r] || s != d && !c.Ended[r] && !f.leads(s, d, tag) {
-					t.Errorf("bundle %d of racks %d→%d: tag %d, was %d", r, s, d, tag, before[r])
+					t.Errorf("host flow %d of racks %d→%d: tag %d, was %d", r, s, d, tag, before[r])
 				}
 			}
 		})
@@ -122,18 +123,18 @@ func TestDarkEverywhere(t *testing.T) {
 		}
 		v.Coflows[0].Routed = true
 		if r := fillOf(v, p).Route; len(r) > 0 {
-			t.Errorf("%s: moves bundles from nowhere to nowhere: %+v", name, r)
+			t.Errorf("%s: moves host flows from nowhere to nowhere: %+v", name, r)
 		}
 	}
 }
 
-// TestAnnealLeavesCircuitsOut: bundles that a reservation carries do not take a path from those on packets.
+// TestAnnealLeavesCircuitsOut: host flows that a reservation carries do not take a path from those on packets.
 func TestAnnealLeavesCircuitsOut(t *testing.T) {
 	v := view(t, 1)
 	c := &v.Coflows[0]
 	c.Src, c.Dst, c.Size = []southbound.HostID{0, 1, 2}, []southbound.HostID{2, 3, 4}, []pathmap.Bytes{1, 1, 1}
-	c.Ended, c.Tag, c.Left.Base = make([]bool, 3), make([]southbound.Tag, 3), make([]float64, 3)
-	plan := controller.Plan{Wake: southbound.Never, Reserve: []controller.Reservation{{In: 0, Out: 1, Coflow: 5}}}
+	c.Ended, c.Tag, c.Remaining.Base = make([]bool, 3), make([]southbound.Tag, 3), make([]float64, 3)
+	plan := controller.Plan{Wake: southbound.Never, Reserve: []controller.CircuitReservation{{In: 0, Out: 1, Coflow: 5}}}
 	(&Annealed{}).Fill(v, nil, &plan)
 	tags := plan.Route[0].Tags
 	if len(tags) != 3 || tags[0] == tags[1] {
@@ -164,5 +165,5 @@ func BenchmarkECMP(b *testing.B) {
 		p.Reset()
 		ECMP{}.Fill(v, nil, &p)
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.Src)), "ns/bundle")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.Src)), "ns/hostflow")
 }

@@ -9,22 +9,24 @@ import (
 	"lightloom/southbound"
 )
 
-// NewScene returns the network of a view with what runs on it: every bundle of a routed coflow that has not ended,
-// started or still waiting for its stage, on the path of its tag or, where its circuit is lit, on the circuit.
-func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scene {
-	c := &carrier{v: v, ground: anneal.NewGround(v.Fabric, v.Paths, v.Down, atlas)}
-	c.ground.Withhold(v.Pledged)
-	s := &Scene{anneal.NewScene(c.ground, opt), make(map[controller.JobID]*anneal.Dataflow, len(v.Running)), make([][]int32, len(v.Coflows))}
+// NewNetworkState returns the network of a view with what runs on it: every host flow of a routed coflow that has not
+// ended, started or still waiting for its stage, on the path of its tag or, where its circuit is lit, on the circuit.
+func NewNetworkState(v *controller.View, opt anneal.Options, cache *anneal.PathCache) *NetworkState {
+	c := &carrier{v: v, topology: anneal.NewTopologyContext(v.Fabric, v.Paths, v.Down, cache)}
+	c.topology.Withhold(v.ReservedBandwidth)
+	s := &NetworkState{anneal.NewNetworkState(c.topology, opt),
+		make(map[controller.JobID]*anneal.Dataflow, len(v.Running)),
+		make([][]int32, len(v.Coflows))}
 	for _, r := range v.Running {
 		s.flows[r.Job.ID] = s.Dataflow(r.Job, r.Hosts)
 	}
-	s.Expect(bundles(v))
+	s.Expect(hostFlows(v))
 	for i := range v.Coflows {
 		if cf := &v.Coflows[i]; cf.Routed {
 			c.room = c.room[:0]
-			rows, links := make([]anneal.Bundle, len(cf.Src)), make([][]pathmap.LinkID, len(cf.Src))
+			rows, links := make([]anneal.HostFlow, len(cf.Src)), make([][]pathmap.LinkID, len(cf.Src))
 			for r := range rows {
-				rows[r] = anneal.Bundle{Src: cf.Src[r], Dst: cf.Dst[r]}
+				rows[r] = anneal.HostFlow{Src: cf.Src[r], Dst: cf.Dst[r]}
 				if cf.Flows != nil {
 					rows[r].Flows = cf.Flows[r]
 				}
@@ -38,8 +40,8 @@ func NewScene(v *controller.View, opt anneal.Options, atlas *anneal.Atlas) *Scen
 	return s
 }
 
-// bundles counts those on the network.
-func bundles(v *controller.View) int {
+// hostFlows counts those on the network.
+func hostFlows(v *controller.View) int {
 	n := 0
 	for i := range v.Coflows {
 		if v.Coflows[i].Routed {
@@ -49,18 +51,19 @@ func bundles(v *controller.View) int {
 	return n
 }
 
-// Scene is the annealer's network of a view, and the jobs on it.
-type Scene struct {
-	*anneal.Scene
+// NetworkState is the annealer's network of a view, and the jobs on it.
+type NetworkState struct {
+	*anneal.NetworkState
 	flows map[controller.JobID]*anneal.Dataflow // those with stages
 	rows  [][]int32                             // by coflow of the view and row: its flow; nil where it has no routes
 }
 
-// FlowsOf returns the flows of a coflow of the view by row, -1 for those that have ended; nil where it has no routes yet.
-func (s *Scene) FlowsOf(coflow int) []int32 { return s.rows[coflow] }
+// FlowsOf returns the flows of a coflow of the view by row, -1 for those that have ended; nil where it has no routes
+// yet.
+func (s *NetworkState) FlowsOf(coflow int) []int32 { return s.rows[coflow] }
 
 // enter brings in the jobs that a plan places, without their flows.
-func (s *Scene) enter(v *controller.View, p *controller.Plan) {
+func (s *NetworkState) enter(v *controller.View, p *controller.Plan) {
 	for _, pl := range p.Place {
 		i := slices.IndexFunc(v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })
 		if i >= 0 && len(v.Waiting[i].Stages) > 0 {
@@ -69,11 +72,11 @@ func (s *Scene) enter(v *controller.View, p *controller.Plan) {
 	}
 }
 
-// carrier finds the links that a bundle is on.
+// carrier finds the links that a host flow is on.
 type carrier struct {
-	v      *controller.View
-	ground *anneal.Ground
-	room   []pathmap.LinkID // for the links of one coflow
+	v        *controller.View
+	topology *anneal.TopologyContext
+	room     []pathmap.LinkID // for the links of one coflow
 }
 
 func (c *carrier) links(cf *controller.CoflowView, row int) []pathmap.LinkID {
@@ -88,7 +91,7 @@ func (c *carrier) links(cf *controller.CoflowView, row int) []pathmap.LinkID {
 		in, out := CircuitLinks(c.v, s, d)
 		links = append(links, in, out)
 	default:
-		if all, i := c.ground.All(src, dst), PathOf(cf.Tag[row]); i < len(all) {
+		if all, i := c.topology.All(src, dst), PathOf(cf.Tag[row]); i < len(all) {
 			links = append(links, all[i].Links...)
 		}
 	}
@@ -102,12 +105,14 @@ func PathOf(t southbound.Tag) int {
 	return i
 }
 
-// OnCircuit says whether the bundles of a coflow between two racks are on a circuit now: it is lit, and a begun
+// OnCircuit says whether the host flows of a coflow between two racks are on a circuit now: it is lit, and a begun
 // reservation for them holds it.
 func OnCircuit(v *controller.View, c southbound.CoflowID, s, d southbound.RackID) bool {
-	for in, out := int(s), southbound.Port(d); in < len(v.Circuits); in, out = in+v.Fabric.Racks, out+southbound.Port(v.Fabric.Racks) {
+	for in, out := int(s), southbound.Port(d); in < len(v.Circuits); in, out = in+v.Fabric.Racks,
+		out+southbound.Port(v.Fabric.Racks) {
 		at := &v.Circuits[in]
-		if at.Phase == controller.Usable && at.Held && at.Out == out && (at.Coflow == c || at.Coflow == controller.AnyCoflow) {
+		if at.Phase == controller.InService && at.Held && at.Out == out &&
+			(at.Coflow == c || at.Coflow == controller.AnyCoflow) {
 			return true
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Shortest sends every bundle the default way: the first path of the map, and the next with light where that has none.
+// Shortest sends every host flow the default path: the first path of the map, and the next with light where that has
+// none.
 type Shortest struct{}
 
 // Wants implements the part's list of events.
@@ -29,7 +30,7 @@ func (Shortest) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	})
 }
 
-// fillDefault gives the default tag to all bundles that have no route yet.
+// fillDefault gives the default tag to all host flows that have no route yet.
 func fillDefault(v *controller.View, p *controller.Plan) {
 	for _, c := range pending.Placed(v, p) {
 		p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: make([]southbound.Tag, len(c.Src))})

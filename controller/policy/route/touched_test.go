@@ -12,9 +12,10 @@ import (
 )
 
 // TestTouchedIsWhatPathsSay: the index from links to pairs of racks finds for every set of links that came or went the
-// bundles that looking at all paths finds, on all kinds of fabrics.
+// host flows that looking at all paths finds, on all kinds of fabrics.
 func TestTouchedIsWhatPathsSay(t *testing.T) {
-	for _, text := range []string{"leafspine:racks=6,hosts=1,spines=3", "fattree:k=4", "jellyfish:switches=14,degree=4,hosts=14", "hybrid:racks=5,hosts=2,spines=2,dark=10ms"} {
+	for _, text := range []string{"leafspine:racks=6,hosts=1,spines=3", "fattree:k=4",
+		"jellyfish:switches=14,degree=4,hosts=14", "hybrid:racks=5,hosts=2,spines=2,dark=10ms"} {
 		spec, err := topo.ParseSpec(text)
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +51,8 @@ func TestTouchedIsWhatPathsSay(t *testing.T) {
 					want := slow.changed(a, b)
 					seen[want]++
 					if fast.changed(a, b) != want {
-						t.Fatalf("%s, seed %d: racks %d and %d have a path over a changed link: the index says %v, the paths %v", text, seed, a, b, !want, want)
+						t.Fatalf("%s, seed %d: racks %d and %d have a path over a changed link: the index says %v, the paths %v", text,
+							seed, a, b, !want, want)
 					}
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Why is why one task or one bundle went where it did; the other of the two is nil.
+// Why is why one task or one host flow went where it did; the other of the two is nil.
 type Why struct {
 	Job  *controller.Job // of the task, or nil
 	Task *anneal.TaskWhy
@@ -22,7 +22,7 @@ type Teller func(v *controller.View, w Why)
 // Tell has every decision explained from now on, which makes each take about twice as long.
 func (a *Annealed) Tell(to Teller) { a.tell, a.Options.Explain = to, to != nil }
 
-// told hands on why bundles go the way they do.
+// told hands on why host flows take the paths they do.
 func (a *Annealed) told(v *controller.View, todo []coflow, why []anneal.FlowWhy) {
 	if a.tell == nil {
 		return

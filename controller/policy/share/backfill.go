@@ -13,9 +13,9 @@ type ends struct {
 	up, down []uint64
 }
 
-// backfillAll gives what is left to single bundles of coflows, in their order.
+// backfillAll gives what is left to single host flows of coflows, in their order.
 func (o *Ordered) backfillAll(v *controller.View, all []demand) {
-	g := &o.ground
+	g := &o.topologyContext
 	if !g.plain || o.books.all == nil || len(v.Circuits) > 0 || len(g.held) > 0 {
 		for i := range all {
 			o.backfill(v, &all[i])
@@ -29,7 +29,7 @@ func (o *Ordered) backfillAll(v *controller.View, all []demand) {
 }
 
 // look finds the links that have something left.
-func (e *ends) look(g *ground) {
+func (e *ends) look(g *topologyContext) {
 	n := (len(g.up) + 63) / 64
 	e.up, e.down = resize(e.up, n), resize(e.down, n)
 	for w := range n {
@@ -38,7 +38,7 @@ func (e *ends) look(g *ground) {
 }
 
 // something returns which of the first links, 64 at most, have something left, as a set.
-func (g *ground) something(links []pathmap.LinkID) (set uint64) {
+func (g *topologyContext) something(links []pathmap.LinkID) (set uint64) {
 	for k, l := range links[:min(len(links), 64)] {
 		if !g.empty(l) {
 			set |= 1 << k
@@ -49,7 +49,7 @@ func (g *ground) something(links []pathmap.LinkID) (set uint64) {
 
 // fillPorts is backfill where only the links of hosts bind, and few: it looks at no destination that has nothing left.
 func (o *Ordered) fillPorts(d *demand) {
-	b, tags := d.b, o.ground.tags(d.c)
+	b, tags := d.b, o.topologyContext.tags(d.c)
 	before := 0 // runs of destinations in earlier words
 	for w, dsts := range b.dsts {
 		for word := dsts & o.left.down[w]; word != 0; word &= word - 1 {
@@ -72,12 +72,12 @@ func (b *book) meets(i int, from []uint64) bool {
 	return false
 }
 
-// fillPort gives what the host of a run can still take to the bundles of a coflow that end there.
+// fillPort gives what the host of a run can still take to the host flows of a coflow that end there.
 func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i int) {
-	g, b, up := &o.ground, d.b, o.left.up
+	g, b, up := &o.topologyContext, d.b, o.left.up
 	dst := b.runs[i].dst
 	down := g.down[dst]
-	room, crumb := g.free[down], g.crumb[down] // of the host
+	room, residual := g.free[down], g.residual[down] // of the host
 	for w, set := range b.live[i*b.words : (i+1)*b.words] {
 		has := b.has[i*b.words+w]
 		for word := set & up[w]; word != 0; word &= word - 1 {
@@ -96,11 +96,12 @@ func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i int) {
 			if room -= float64(whole); room < 0 {
 				room = 0
 			}
-			o.rates.Extra = append(o.rates.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: d.c.ID, Row: row}, Rate: whole})
+			o.rates.Extra = append(o.rates.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row},
+				Rate: whole})
 			if g.empty(out) {
 				up[w] &^= low
 			}
-			if room < crumb {
+			if room < residual {
 				g.free[down] = room
 				o.left.down[dst/64] &^= 1 << (dst % 64)
 				return

@@ -5,17 +5,17 @@ import (
 	"slices"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/internal/coflowindex"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
-// book is what a part remembers of one coflow, so that it need not look at thousands of rows at each decision: where the
-// rows of each destination are, and which of them have not ended, as bit sets over the coflow's sources. All of it
+// book is what a part remembers of one coflow, so that it need not look at thousands of rows at each decision: where
+// the rows of each destination are, and which of them have not ended, as bit sets over the coflow's sources. All of it
 // follows from the view.
 type book struct {
-	first *southbound.HostID // of the rows that it is about: others are another coflow's of the same id
-	rows  int
-	seen  uint64 // the decision that last met it
+	coflowindex.Entry
+	rows int
 
 	src     []southbound.HostID // sources, ascending; on fabrics of few hosts all hosts, so that sets are of hosts
 	senders int                 // sources that it has
@@ -48,9 +48,8 @@ type run struct {
 
 // books are the books of all coflows of a view.
 type books struct {
-	byID map[southbound.CoflowID]*book
-	tick uint64
-	all  []southbound.HostID // every host, where they are few
+	coflowindex.Index[*book]
+	all []southbound.HostID // every host, where they are few
 }
 
 // fewSources is up to how many hosts sets are of hosts.
@@ -59,37 +58,29 @@ const fewSources = 512
 // open returns the books of a view's coflows, in the view's order, brought up to date. Events are hints: where they do
 // not account for all rows that ended, the rows are looked at.
 func (s *books) open(v *controller.View, ev []controller.Event, buf []*book) []*book {
-	if s.byID == nil {
-		s.byID = map[southbound.CoflowID]*book{}
-	}
 	if n := v.Fabric.Hosts(); n <= fewSources && len(s.all) != n {
 		s.all = make([]southbound.HostID, n)
 		for h := range s.all {
 			s.all[h] = southbound.HostID(h)
 		}
 	}
-	s.tick++
+	s.Begin()
 	buf = buf[:0]
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
-		b := s.byID[c.ID]
-		if b == nil || !b.about(c) {
+		b, known := s.Get(c)
+		if !known {
 			b = newBook(c, s.all)
-			s.byID[c.ID] = b
+			s.Put(c, b)
 		}
-		b.seen = s.tick
 		buf = append(buf, b)
 	}
 	s.hint(v, ev)
 	for i, b := range buf {
 		b.check(&v.Coflows[i])
 	}
-	if len(s.byID) > 2*len(v.Coflows)+16 {
-		for id, b := range s.byID {
-			if b.seen != s.tick {
-				delete(s.byID, id)
-			}
-		}
+	if s.Len() > 2*len(v.Coflows)+16 {
+		s.Forget()
 	}
 	return buf
 }
@@ -98,7 +89,7 @@ func (s *books) open(v *controller.View, ev []controller.Event, buf []*book) []*
 func (s *books) hint(v *controller.View, ev []controller.Event) {
 	last := -1 // events of one coflow come together
 	for _, e := range ev {
-		if e.Kind != controller.BundleEnded {
+		if e.Kind != controller.HostFlowEnded {
 			continue
 		}
 		if last < 0 || v.Coflows[last].ID != e.Coflow {
@@ -108,13 +99,9 @@ func (s *books) hint(v *controller.View, ev []controller.Event) {
 		}
 		c := &v.Coflows[last]
 		if e.Row >= 0 && int(e.Row) < len(c.Ended) && c.Ended[e.Row] {
-			s.byID[e.Coflow].end(c, e.Row)
+			s.At(e.Coflow).end(c, e.Row)
 		}
 	}
-}
-
-func (b *book) about(c *controller.CoflowView) bool {
-	return b.rows == len(c.Src) && (b.rows == 0 || b.first == &c.Src[0])
 }
 
 // newBook opens the book of a coflow. all is every host, nil where they are too many to be a set.
@@ -123,7 +110,6 @@ func newBook(c *controller.CoflowView, all []southbound.HostID) *book {
 	if b.rows == 0 {
 		return b
 	}
-	b.first = &c.Src[0]
 	b.src = slices.Clone(c.Src)
 	slices.Sort(b.src)
 	b.src = slices.Compact(b.src)
@@ -174,7 +160,7 @@ func newBook(c *controller.CoflowView, all []southbound.HostID) *book {
 
 // check looks at every row unless the view says how many are left and that is what the book holds.
 func (b *book) check(c *controller.CoflowView) {
-	if c.Left.Live > 0 && c.Left.Live == b.left {
+	if c.Remaining.Live > 0 && c.Remaining.Live == b.left {
 		return
 	}
 	copy(b.live, b.has)

@@ -8,10 +8,10 @@ import (
 	"lightloom/pathmap"
 )
 
-// NewBSSI returns Sincronia: coflows in the order of bottleneck, select, scale, iterate (Agarwal, Rajakrishnan, Narayan,
-// Agarwal, Shmoys and Vahdat, "Sincronia: near-optimal network design for coflows", SIGCOMM 2018, algorithm 1), which is
-// within four times the optimal weighted completion time where all arrive together. Its theorem holds for any rates that
-// keep the order; here they are MADD's with back-filling, and the order is found anew at each decision.
+// NewBSSI returns Sincronia: coflows in the order of bottleneck, select, scale, iterate (Agarwal, Rajakrishnan,
+// Narayan, Agarwal, Shmoys and Vahdat, "Sincronia: near-optimal network design for coflows", SIGCOMM 2018, algorithm
+// 1), which is within four times the optimal weighted completion time where all arrive together. Its theorem holds for
+// any rates that keep the order; here they are MADD's with back-filling, and the order is found anew at each decision.
 func NewBSSI() *Ordered { return &Ordered{order: &bssi{}} }
 
 // bssi fills the order from its end: on the most loaded link, the coflow with the least weight for what it has there

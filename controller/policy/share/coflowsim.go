@@ -14,14 +14,20 @@ import (
 // not the paper's:
 //
 //   - a coflow gets its place in the order when it starts, before the first that its key is smaller than, and keeps it;
-//   - a coflow that finds a port taken does not hold: all such coflows together share what is left equally, bundle by
-//     bundle, each having the lesser of the shares of its two ports;
-//   - what is left then goes to bundles in the order of the deadlines that coflows would have had, whole milliseconds,
-//     the deadline being start + bottleneck × a random factor of 1 to 2 that is drawn although no deadlines are kept.
+//   - a coflow that finds a port taken does not hold: all such coflows together share what is left equally, host flow
 //
-// Its keys, all of what was declared but LCF's: SCF largest receiver ÷ senders, NCF the lesser number of hosts on either
-// side, LCF bytes left, SEBF the largest of bytes ÷ senders and the largest receiver. Rates change when a coflow starts
-// or ends. The order is memory: an instance that is made in mid-run puts the coflows that it finds in by id.
+// by
+//
+//	  host flow, each having the lesser of the shares of its two ports;
+//	- what is left then goes to host flows in the order of the deadlines that coflows would have had, whole
+//
+// milliseconds,
+//
+//	the deadline being start + bottleneck × a random factor of 1 to 2 that is drawn although no deadlines are kept.
+//
+// Its keys, all of what was declared but LCF's: SCF largest receiver ÷ senders, NCF the lesser number of hosts on
+// either side, LCF bytes left, SEBF the largest of bytes ÷ senders and the largest receiver. Rates change when a coflow
+// starts or ends. The order is memory: an instance that is made in mid-run puts the coflows that it finds in by id.
 type Coflowsim struct {
 	Ordered
 	key    byKey
@@ -76,7 +82,7 @@ func (p *Coflowsim) Fill(v *controller.View, ev []controller.Event, plan *contro
 
 // blocked says whether a link of a coflow has nothing left.
 func (o *Ordered) blocked(d *demand) bool {
-	return slices.ContainsFunc(d.loads, func(l load) bool { return o.ground.empty(l.link) })
+	return slices.ContainsFunc(d.loads, func(l load) bool { return o.topologyContext.empty(l.link) })
 }
 
 // arrange sorts demands into the order that is kept, having put in what is new and forgotten what is over.
@@ -121,7 +127,7 @@ func (p *Coflowsim) due(now time.Duration, v *controller.View, d *demand) int64 
 	for len(p.mult) <= int(d.c.Job) {
 		p.mult = append(p.mult, 1+p.draws.float())
 	}
-	quantum := megabyte.Over(v.Fabric.Topology.Link(p.ground.up[0]).Capacity).Seconds() * 1e3
+	quantum := megabyte.Over(v.Fabric.Topology.Link(p.topologyContext.up[0]).Capacity).Seconds() * 1e3
 	took := d.alpha() / float64(megabyte) * quantum * 1000 / 1024 * p.mult[d.c.Job]
 	return int64(float64(d.c.Start.Milliseconds()) + took - float64(now.Milliseconds()))
 }

@@ -35,7 +35,9 @@ func (p *CoflowsimDark) Fill(v *controller.View, ev []controller.Event, plan *co
 
 // at returns the place of a coflow among demands sorted by id, -1 if it is not there.
 func at(all []demand, id southbound.CoflowID) int {
-	i, ok := slices.BinarySearchFunc(all, id, func(d demand, id southbound.CoflowID) int { return cmp.Compare(d.c.ID, id) })
+	i, ok := slices.BinarySearchFunc(all, id, func(d demand, id southbound.CoflowID) int {
+		return cmp.Compare(d.c.ID, id)
+	})
 	if !ok {
 		return -1
 	}

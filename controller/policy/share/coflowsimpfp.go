@@ -5,30 +5,32 @@ import (
 	"slices"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/internal/coflowindex"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
-// CoflowsimPFP is coflowsim's PFP, prioritised flows as pFabric has them (Alizadeh et al., "pFabric: minimal near-optimal
-// datacenter transport", SIGCOMM 2013), coflows being unknown to it: each receiver keeps its flows in a list, a new one
-// before the first that has more left than it. Receivers by number, each takes the first of its list whose sender no
-// receiver before it has taken, and that flow has both ports whole. It is set anew at the end of every bundle.
+// CoflowsimPFP is coflowsim's PFP, prioritised flows as pFabric has them (Alizadeh et al., "pFabric: minimal
+// near-optimal datacenter transport", SIGCOMM 2013), coflows being unknown to it: each receiver keeps its flows in a
+// list, a new one before the first that has more left than it. Receivers by number, each takes the first of its list
+// whose sender no receiver before it has taken, and that flow has both ports whole. It is set anew at the end of every
+// host flow.
 //
-// The lists are memory: an instance that is made in mid-run puts the bundles that it finds in by coflow and row.
+// The lists are memory: an instance that is made in mid-run puts the host flows that it finds in by coflow and row.
 type CoflowsimPFP struct {
 	Ordered
-	lists [][]southbound.BundleKey                   // by receiver
-	known map[southbound.CoflowID]*southbound.HostID // the first of its sources: others are another coflow's of the same id
+	lists [][]southbound.HostFlowKey // by receiver
+	known coflowindex.Index[*coflowindex.Entry]
 }
 
 // NewCoflowsimPFP returns coflowsim's PFP.
 func NewCoflowsimPFP() *CoflowsimPFP {
-	return &CoflowsimPFP{known: map[southbound.CoflowID]*southbound.HostID{}}
+	return new(CoflowsimPFP)
 }
 
 // Wants implements the part's list of events.
 func (*CoflowsimPFP) Wants() controller.KindSet {
-	return ofCoflows() | controller.Kinds(controller.BundleEnded)
+	return ofCoflows() | controller.Kinds(controller.HostFlowEnded)
 }
 
 // Fill sets the rates of all coflows.
@@ -61,9 +63,9 @@ func (p *CoflowsimPFP) Fill(v *controller.View, ev []controller.Event, plan *con
 	o.finish(plan)
 }
 
-// whole gives a bundle all that its links have left.
-func (p *CoflowsimPFP) whole(v *controller.View, c *controller.CoflowView, k southbound.BundleKey) {
-	g := &p.ground
+// whole gives a host flow all that its links have left.
+func (p *CoflowsimPFP) whole(v *controller.View, c *controller.CoflowView, k southbound.HostFlowKey) {
+	g := &p.topologyContext
 	tags := g.tags(c)
 	links := g.links(v, c.Src[k.Row], c.Dst[k.Row], tags[k.Row])
 	rate := math.Inf(1)
@@ -76,30 +78,31 @@ func (p *CoflowsimPFP) whole(v *controller.View, c *controller.CoflowView, k sou
 	for _, l := range links {
 		g.take(l, math.Floor(rate))
 	}
-	p.rates.Extra = append(p.rates.Extra, southbound.Extra{BundleKey: k, Rate: pathmap.BitsPerSecond(rate)})
+	p.rates.Extra = append(p.rates.Extra, southbound.Extra{HostFlowKey: k, Rate: pathmap.BitsPerSecond(rate)})
 }
 
 // arrange forgets what has ended and puts in what is new.
-func (p *CoflowsimPFP) arrange(v *controller.View, ids []southbound.CoflowID, byID map[southbound.CoflowID]*controller.CoflowView) {
+func (p *CoflowsimPFP) arrange(v *controller.View, ids []southbound.CoflowID,
+	byID map[southbound.CoflowID]*controller.CoflowView) {
 	for len(p.lists) < v.Fabric.Hosts() {
 		p.lists = append(p.lists, nil)
 	}
-	for id, first := range p.known { // which of them are forgotten first decides nothing
-		if c := byID[id]; c == nil || &c.Src[0] != first {
-			delete(p.known, id)
-		}
+	p.known.Begin()
+	for _, id := range ids {
+		p.known.Get(byID[id])
 	}
+	p.known.Forget()
 	for r := range p.lists {
-		p.lists[r] = slices.DeleteFunc(p.lists[r], func(k southbound.BundleKey) bool {
-			return p.known[k.Coflow] == nil || byID[k.Coflow].Ended[k.Row]
+		p.lists[r] = slices.DeleteFunc(p.lists[r], func(k southbound.HostFlowKey) bool {
+			return p.known.At(k.Coflow) == nil || byID[k.Coflow].Ended[k.Row]
 		})
 	}
 	for _, id := range ids {
-		if p.known[id] != nil {
+		if p.known.At(id) != nil {
 			continue
 		}
 		c := byID[id]
-		p.known[id] = &c.Src[0]
+		p.known.Put(c, new(coflowindex.Entry))
 		for r := range c.Src {
 			if !c.Ended[r] {
 				p.insert(byID, c, int32(r))
@@ -108,17 +111,18 @@ func (p *CoflowsimPFP) arrange(v *controller.View, ids []southbound.CoflowID, by
 	}
 }
 
-// insert puts a bundle before the first of its receiver's list that has more left.
-func (p *CoflowsimPFP) insert(byID map[southbound.CoflowID]*controller.CoflowView, c *controller.CoflowView, row int32) {
+// insert puts a host flow before the first of its receiver's list that has more left.
+func (p *CoflowsimPFP) insert(byID map[southbound.CoflowID]*controller.CoflowView, c *controller.CoflowView,
+	row int32) {
 	list := p.lists[c.Dst[row]]
-	size := c.Left.Row(row)
-	at := slices.IndexFunc(list, func(k southbound.BundleKey) bool {
-		return byID[k.Coflow].Left.Row(k.Row) > size*(1+tie)
+	size := c.Remaining.Row(row)
+	at := slices.IndexFunc(list, func(k southbound.HostFlowKey) bool {
+		return byID[k.Coflow].Remaining.Row(k.Row) > size*(1+tie)
 	})
 	if at < 0 {
 		at = len(list)
 	}
-	p.lists[c.Dst[row]] = slices.Insert(list, at, southbound.BundleKey{Coflow: c.ID, Row: row})
+	p.lists[c.Dst[row]] = slices.Insert(list, at, southbound.HostFlowKey{Coflow: c.ID, Row: row})
 }
 
 // tie is by how little, in proportion, two amounts may differ that are equal in exact arithmetic.

@@ -19,9 +19,9 @@ const (
 )
 
 // DCLAS is Aalo: discretized coflow-aware least-attained service (Chowdhury and Stoica, "Efficient coflow scheduling
-// without prior knowledge", SIGCOMM 2015). It knows of a coflow only how much it has sent. Coflows sink through queues as
-// they do so; a higher queue goes before a lower one, within a queue they go in order of arrival, and the bundles of one
-// share its ports equally. What is left after all of them goes to single bundles in the same order.
+// without prior knowledge", SIGCOMM 2015). It knows of a coflow only how much it has sent. Coflows sink through queues
+// as they do so; a higher queue goes before a lower one, within a queue they go in order of arrival, and the host flows
+// of one share its ports equally. What is left after all of them goes to single host flows in the same order.
 //
 // Queues have strict priority, as in the authors' simulator; their system weights them. A coflow changes its queue the
 // instant it has sent enough, but not sooner than a coordination interval after the last change of rates.
@@ -44,14 +44,15 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 	o.start(v, plan)
 	all := o.demands(v, ev)
 	slices.SortFunc(all, func(a, b demand) int {
-		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())), cmp.Compare(a.c.Arrival, b.c.Arrival), cmp.Compare(a.c.ID, b.c.ID))
+		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())), cmp.Compare(a.c.Arrival, b.c.Arrival),
+			cmp.Compare(a.c.ID, b.c.ID))
 	})
 	wake := southbound.Never
 	for i := range all {
 		before := o.given(&all[i])
 		from, to := o.spread(v, all[i:i+1])
 		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: all[i].c.ID, From: from, To: to})
-		wake = min(wake, sinks(v.Now, &all[i], o.given(&all[i])-before, o.ground.bits))
+		wake = min(wake, sinks(v.Now, &all[i], o.given(&all[i])-before, o.topologyContext.bits))
 	}
 	o.backfillAll(v, all)
 	plan.Wake = min(plan.Wake, wake)
@@ -77,7 +78,7 @@ func (o *Ordered) given(d *demand) float64 {
 		if !d.b.sends(h) {
 			continue
 		}
-		sum += o.ground.capacity[o.ground.up[h]] - o.ground.free[o.ground.up[h]]
+		sum += o.topologyContext.capacity[o.topologyContext.up[h]] - o.topologyContext.free[o.topologyContext.up[h]]
 	}
 	return sum
 }

@@ -9,27 +9,28 @@ import (
 	"lightloom/southbound"
 )
 
-// Deadline is Varys with deadlines (Chowdhury, Zhong and Stoica, "Efficient coflow scheduling with Varys", SIGCOMM 2014,
-// section 5.4, guaranteed completion). A coflow that has one is admitted when it starts if the least rates that end it
-// in time, what each link carries for it divided by the time that is left (MADD with the deadline in the place of the
-// bottleneck), fit beside those of the coflows admitted before; it keeps them, whoever comes later. What they leave goes
-// to the others as under SEBF, and then to single bundles, of those admitted too, who may so end earlier.
+// Deadline is Varys with deadlines (Chowdhury, Zhong and Stoica, "Efficient coflow scheduling with Varys", SIGCOMM
+// 2014, section 5.4, guaranteed completion). A coflow that has one is admitted when it starts if the least rates that
+// end it in time, what each link carries for it divided by the time that is left (MADD with the deadline in the place
+// of the bottleneck), fit beside those of the coflows admitted before; it keeps them, whoever comes later. What they
+// leave goes to the others as under SEBF, and then to single host flows, of those admitted too, who may so end earlier.
 //
 // One that does not fit is rejected. Varys leaves it to its user to come again; here it has been accepted already, and
-// goes on as if it had no deadline. The verdict is committed with the plan, and a promise outlives the controller that
+// goes on as if it had no deadline. The decision is committed with the plan, and a promise outlives the controller that
 // made it. It is broken by what the policy cannot know: a link that fails, a circuit that takes a host's link.
 type Deadline struct{ Ordered }
 
 // NewDeadline returns Varys with deadlines.
 func NewDeadline() *Deadline { return &Deadline{*NewSEBF()} }
 
-// Fill sets the rates of all coflows, and judges those that have just started.
+// Fill sets the rates of all coflows, and decides on the admission of those that have just started.
 func (p *Deadline) Fill(v *controller.View, ev []controller.Event, plan *controller.Plan) {
 	o := &p.Ordered
 	o.start(v, plan)
 	all := o.demands(v, ev)
 	slices.SortFunc(all, func(a, b demand) int {
-		return cmp.Or(cmp.Compare(standing(a.c), standing(b.c)), cmp.Compare(a.c.Start, b.c.Start), cmp.Compare(a.c.ID, b.c.ID))
+		return cmp.Or(cmp.Compare(standing(a.c), standing(b.c)), cmp.Compare(a.c.Start, b.c.Start),
+			cmp.Compare(a.c.ID, b.c.ID))
 	})
 	rest := all[:0:0]
 	for i := range all {
@@ -38,9 +39,9 @@ func (p *Deadline) Fill(v *controller.View, ev []controller.Event, plan *control
 		case promised:
 			o.keep(v, d)
 			continue
-		case unjudged:
+		case undecided:
 			ok := o.fits(v, d)
-			plan.Judge = append(plan.Judge, controller.Judgement{Coflow: d.c.ID, Admitted: ok})
+			plan.Admissions = append(plan.Admissions, controller.AdmissionDecision{Coflow: d.c.ID, Admitted: ok})
 			if ok {
 				o.keep(v, d)
 				continue
@@ -48,7 +49,9 @@ func (p *Deadline) Fill(v *controller.View, ev []controller.Event, plan *control
 		}
 		rest = append(rest, *d)
 	}
-	slices.SortFunc(plan.Judge, func(a, b controller.Judgement) int { return cmp.Compare(a.Coflow, b.Coflow) })
+	slices.SortFunc(plan.Admissions, func(a, b controller.AdmissionDecision) int {
+		return cmp.Compare(a.Coflow, b.Coflow)
+	})
 	o.order.rank(v, rest)
 	for i := range rest {
 		o.madd(v, &rest[i])
@@ -61,18 +64,18 @@ func (p *Deadline) Fill(v *controller.View, ev []controller.Event, plan *control
 // The classes of coflows, in the order in which they are asked.
 const (
 	promised = iota
-	unjudged
+	undecided
 	besteffort
 )
 
 func standing(c *controller.CoflowView) int {
 	switch {
-	case c.Deadline == 0 || c.Verdict == controller.Rejected:
+	case c.Deadline == 0 || c.Admission == controller.Rejected:
 		return besteffort
-	case c.Verdict == controller.Admitted:
+	case c.Admission == controller.Admitted:
 		return promised
 	}
-	return unjudged
+	return undecided
 }
 
 // early is how much before its deadline a coflow is to end: what rounding rates and instants may cost.
@@ -85,7 +88,7 @@ func (o *Ordered) fits(v *controller.View, d *demand) bool {
 		return false
 	}
 	for _, l := range d.loads {
-		if l.bits*1e9/float64(left) > o.ground.free[l.link] {
+		if l.bits*1e9/float64(left) > o.topologyContext.free[l.link] {
 			return false
 		}
 	}
@@ -104,14 +107,14 @@ func (o *Ordered) keep(v *controller.View, d *demand) {
 	}
 	o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID, Until: until})
 	for _, l := range d.loads {
-		o.ground.take(l.link, l.bits*1e9/float64(until-v.Now))
+		o.topologyContext.take(l.link, l.bits*1e9/float64(until-v.Now))
 	}
 }
 
 // nearlyFits allows for what is left of a coflow that was paced by another's figures: a billionth of a link.
 func (o *Ordered) nearlyFits(d *demand, left time.Duration) bool {
 	for _, l := range d.loads {
-		if l.bits*1e9/float64(left) > o.ground.free[l.link]+1e-9*o.ground.capacity[l.link] {
+		if l.bits*1e9/float64(left) > o.topologyContext.free[l.link]+1e-9*o.topologyContext.capacity[l.link] {
 			return false
 		}
 	}

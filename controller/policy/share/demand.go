@@ -29,27 +29,29 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 	loads := o.loads[:0]
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
-		tags := o.ground.tags(c)
+		tags := o.topologyContext.tags(c)
 		if !c.Started || tags == nil {
 			continue
 		}
 		first := len(loads)
 		d := demand{c: c, b: o.open[i]}
-		if c.Left.Version != 0 && c.Left.Load != nil && len(v.Circuits) == 0 && o.ground.routed[c.ID] == nil && len(o.ground.capacity) <= manyLinks {
+		if c.Remaining.Version != 0 && c.Remaining.Load != nil && len(v.Circuits) == 0 &&
+			o.topologyContext.routed[c.ID] == nil &&
+			len(o.topologyContext.capacity) <= manyLinks {
 			o.addKnown(v, &d)
 			o.all = append(o.all, d)
 			continue
 		}
-		if c.Left.Load != nil && len(v.Circuits) == 0 && o.ground.routed[c.ID] == nil {
+		if c.Remaining.Load != nil && len(v.Circuits) == 0 && o.topologyContext.routed[c.ID] == nil {
 			loads = o.addTold(v, loads, &d)
 		} else {
 			loads = o.addRows(v, loads, &d)
 		}
 		for k := range loads[first:] {
 			l := &loads[first+k]
-			l.ns = l.bits / o.ground.capacity[l.link] * 1e9
-			if o.ground.isUp[l.link] {
-				d.left += l.bits / o.ground.bits
+			l.ns = l.bits / o.topologyContext.capacity[l.link] * 1e9
+			if o.topologyContext.isUp[l.link] {
+				d.left += l.bits / o.topologyContext.bits
 			}
 			d.gamma = max(d.gamma, l.ns)
 		}
@@ -58,7 +60,7 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 			d.remains = 0
 			for r := range c.Src {
 				if !c.Ended[r] {
-					d.remains += c.Left.Row(int32(r))
+					d.remains += c.Remaining.Row(int32(r))
 				}
 			}
 		}
@@ -70,11 +72,11 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 
 // addTold takes the sums that the fabric has.
 func (o *Ordered) addTold(v *controller.View, loads []load, d *demand) []load {
-	left := &d.c.Left
+	left := &d.c.Remaining
 	o.begin()
 	for _, u := range left.Load {
-		if u.Rows > 0 && o.ground.binds[u.Link] {
-			loads = o.add(loads, u.Link, u.Base*left.F*o.ground.bits)
+		if u.Rows > 0 && o.topologyContext.binds[u.Link] {
+			loads = o.add(loads, u.Link, u.Base*left.F*o.topologyContext.bits)
 		}
 	}
 	for _, r := range left.Off {
@@ -88,9 +90,9 @@ func (o *Ordered) addTold(v *controller.View, loads []load, d *demand) []load {
 // addRows adds up row by row.
 func (o *Ordered) addRows(v *controller.View, loads []load, d *demand) []load {
 	o.begin()
-	tags := o.ground.tags(d.c)
+	tags := o.topologyContext.tags(d.c)
 	for r := range d.c.Src {
-		if !d.c.Ended[r] && o.ground.onPackets(v, d.c, int32(r), tags[r]) {
+		if !d.c.Ended[r] && o.topologyContext.onPackets(v, d.c, int32(r), tags[r]) {
 			loads = o.addRow(v, loads, d.c, int32(r))
 		}
 	}
@@ -98,8 +100,8 @@ func (o *Ordered) addRows(v *controller.View, loads []load, d *demand) []load {
 }
 
 func (o *Ordered) addRow(v *controller.View, loads []load, c *controller.CoflowView, r int32) []load {
-	bits := c.Left.Row(r) * o.ground.bits
-	for _, l := range o.ground.links(v, c.Src[r], c.Dst[r], o.ground.tags(c)[r]) {
+	bits := c.Remaining.Row(r) * o.topologyContext.bits
+	for _, l := range o.topologyContext.links(v, c.Src[r], c.Dst[r], o.topologyContext.tags(c)[r]) {
 		loads = o.add(loads, l, bits)
 	}
 	return loads
@@ -108,7 +110,7 @@ func (o *Ordered) addRow(v *controller.View, loads []load, c *controller.CoflowV
 // begin starts another sum: what was noted of links so far is void.
 func (o *Ordered) begin() {
 	o.epoch++
-	if n := len(o.ground.capacity); len(o.at) < n {
+	if n := len(o.topologyContext.capacity); len(o.at) < n {
 		o.at, o.when = make([]int32, n), make([]uint64, n)
 	}
 }

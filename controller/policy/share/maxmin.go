@@ -12,27 +12,27 @@ import (
 	"lightloom/southbound"
 )
 
-// MaxMin gives every bundle its max-min fair rate, by class (source, destination, tag), counted at layer 2. Bundles on a
-// lit circuit use the optical links. Rates are rounded down to whole bits a second, and lowered further where rounding
-// in the solver would still put a link above its capacity. Only classes whose rate differs from what was said last are
-// named; a class without live bundles keeps what it was given, for it sends nothing.
+// MaxMin gives every host flow its max-min fair rate, by class (source, destination, tag), counted at layer 2. Host
+// flows on a lit circuit use the optical links. Rates are rounded down to whole bits a second, and lowered further
+// where rounding in the solver would still put a link above its capacity. Only classes whose rate differs from what was
+// said last are named; a class without live host flows keeps what it was given, for it sends nothing.
 //
-// On one big switch without circuits every coflow is told the same rates of ports instead: a bundle is held back by one of
-// its two ports, and all that the same port holds back have the same rate.
+// On one big switch without circuits every coflow is told the same rates of ports instead: a host flow is held back by
+// one of its two ports, and all that the same port holds back have the same rate.
 type MaxMin struct {
 	ports  ports
 	solver maxmin.Solver
 	said   map[class]pathmap.BitsPerSecond
 
-	fabric *topo.Fabric // that ways are of
-	paths  *pathmap.Map
-	ways   map[class][]pathmap.LinkID
+	fabric  *topo.Fabric // that links are of
+	paths   *pathmap.Map
+	linksOf map[class][]pathmap.LinkID
 }
 
 // Wants implements the part's list of events.
 func (*MaxMin) Wants() controller.KindSet {
-	return controller.Kinds(controller.CoflowStarted, controller.BundleEnded, controller.CoflowEnded,
-		controller.ReservationEnded, controller.CircuitUsable, controller.FabricChanged)
+	return controller.Kinds(controller.CoflowStarted, controller.HostFlowEnded, controller.CoflowEnded,
+		controller.CircuitReservationEnded, controller.CircuitInService, controller.FabricChanged)
 }
 
 type class struct {
@@ -66,7 +66,7 @@ type granted struct {
 	say     []southbound.PairRate // those whose rate is not what was said last
 }
 
-// onCircuits gives bundles on circuits their max-min fair rates, as if nobody else were there.
+// onCircuits gives host flows on circuits their max-min fair rates, as if nobody else were there.
 func (m *MaxMin) onCircuits(v *controller.View, p *controller.Plan) granted {
 	var g granted
 	classes, flows := live(v, p)
@@ -97,7 +97,7 @@ func (m *MaxMin) news(classes []class, rates []pathmap.BitsPerSecond) []southbou
 	return pairs
 }
 
-// live returns the classes of the bundles that may send, sorted, with how many bundles each has.
+// live returns the classes of the host flows that may send, sorted, with how many host flows each has.
 func live(v *controller.View, p *controller.Plan) ([]class, []int64) {
 	routed := map[southbound.CoflowID][]southbound.Tag{}
 	for _, r := range p.Route {
@@ -144,7 +144,7 @@ func live(v *controller.View, p *controller.Plan) ([]class, []int64) {
 // fewHosts is up to how many hosts there are tables of all pairs: a megabyte a tag.
 const fewHosts = 512
 
-// counted sorts classes of bundles and counts how many are alike, by tables of all pairs of hosts.
+// counted sorts classes of host flows and counts how many are alike, by tables of all pairs of hosts.
 func counted(all []class, hosts int) ([]class, []int64) {
 	var count [256][]int32 // by tag
 	var tags []southbound.Tag
@@ -178,12 +178,13 @@ type hold struct {
 	s, d   southbound.RackID
 }
 
-// holds returns whose bundles send nothing until their circuit is lit.
+// holds returns whose host flows send nothing until their circuit is lit.
 func holds(v *controller.View) map[hold]bool {
 	all := map[hold]bool{}
 	for _, r := range v.Reserved {
-		if r.Meanwhile == controller.Hold {
-			all[hold{r.Coflow, southbound.RackID(v.Fabric.OCSRack(int32(r.In))), southbound.RackID(v.Fabric.OCSRack(int32(r.Out)))}] = true
+		if r.Fallback == controller.Hold {
+			all[hold{r.Coflow, southbound.RackID(v.Fabric.OCSRack(int32(r.In))),
+				southbound.RackID(v.Fabric.OCSRack(int32(r.Out)))}] = true
 		}
 	}
 	return all
@@ -212,17 +213,17 @@ func (m *MaxMin) rates(v *controller.View, classes []class, flows []int64) []pat
 // links is links with a memory: paths over packets stay.
 func (m *MaxMin) links(v *controller.View, c class) []pathmap.LinkID {
 	if m.fabric != v.Fabric || m.paths != v.Paths {
-		m.fabric, m.paths, m.ways = v.Fabric, v.Paths, map[class][]pathmap.LinkID{}
+		m.fabric, m.paths, m.linksOf = v.Fabric, v.Paths, map[class][]pathmap.LinkID{}
 	}
 	if c.tag == southbound.TagCircuit {
 		return links(v, c)
 	}
-	way, ok := m.ways[c]
+	over, ok := m.linksOf[c]
 	if !ok {
-		way = links(v, c)
-		m.ways[c] = way
+		over = links(v, c)
+		m.linksOf[c] = over
 	}
-	return way
+	return over
 }
 
 // links returns the links of a class. A tag that the path map does not know takes the default.
@@ -247,8 +248,8 @@ func links(v *controller.View, c class) []pathmap.LinkID {
 	return append(out, down)
 }
 
-// trim lowers rates, a bit a second at a time, until no link is above its capacity. The solver's rounding is a few units
-// in the last place, so that one pass is nearly always enough and mostly none is needed.
+// trim lowers rates, a bit a second at a time, until no link is above its capacity. The solver's rounding is a few
+// units in the last place, so that one pass is nearly always enough and mostly none is needed.
 func trim(v *controller.View, in []maxmin.Class, flows []int64, rate []pathmap.BitsPerSecond) {
 	sum := make([]int64, len(v.Fabric.Topology.Links()))
 	for i := range in {

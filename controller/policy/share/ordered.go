@@ -12,36 +12,37 @@ import (
 	"lightloom/southbound"
 )
 
-// Ordered serves coflows in an order: each in turn gets what it needs of the links that are left for all of its bundles
-// to end together, and no more (MADD, minimum allocation for desired duration: Chowdhury, Zhong and Stoica, "Efficient
-// coflow scheduling with Varys", SIGCOMM 2014, algorithm 1); one that finds a link of its taken holds. What is left then
-// goes to single bundles in the same order (back-filling), so that no link idles that somebody could use.
+// Ordered serves coflows in an order: each in turn gets what it needs of the links that are left for all of its host
+// flows to end together, and no more (MADD, minimum allocation for desired duration: Chowdhury, Zhong and Stoica,
+// "Efficient coflow scheduling with Varys", SIGCOMM 2014, algorithm 1); one that finds a link of its taken holds. What
+// is left then goes to single host flows in the same order (back-filling), so that no link idles that somebody could
+// use.
 //
-// Which order is all that fifo, scf, ncf, lcf, sebf and bssi differ in. Bundles on circuits come before all coflows and
-// share their hosts' links max-min fairly. Headers are charged, but on a crossbar.
+// Which order is all that fifo, scf, ncf, lcf, sebf and bssi differ in. Host flows on circuits come before all coflows
+// and share their hosts' links max-min fairly. Headers are charged, but on a crossbar.
 //
-// Between two decisions rates stay as they are, so what a bundle frees by ending early is idle until the next coflow
-// starts or ends, unless the policy is asked again at the end of every bundle.
+// Between two decisions rates stay as they are, so what a host flow frees by ending early is idle until the next coflow
+// starts or ends, unless the policy is asked again at the end of every host flow.
 type Ordered struct {
 	order ranking
 	lean  bool // the order does not go by bytes left
 
-	ground   ground
-	books    books
-	circuits MaxMin
-	open     []*book
-	all      []demand
-	loads    []load
-	at       []int32
-	when     []uint64
-	epoch    uint64
-	mask     []uint64
-	left     ends
-	allot    allot
-	taken    []float64 // by link; zero between calls
-	rates    southbound.Rates
-	groups   [][]southbound.Extra
-	spare    []southbound.Extra
+	topologyContext topologyContext
+	books           books
+	circuits        MaxMin
+	open            []*book
+	all             []demand
+	loads           []load
+	at              []int32
+	when            []uint64
+	epoch           uint64
+	mask            []uint64
+	left            ends
+	allot           allot
+	taken           []float64 // by link; zero between calls
+	rates           southbound.Rates
+	groups          [][]southbound.Extra
+	spare           []southbound.Extra
 }
 
 // ranking sorts demands into the order in which they are served. Ties end with the id.
@@ -63,8 +64,8 @@ func (*Ordered) Wants() controller.KindSet { return ofCoflows() }
 
 // ofCoflows are the events after which rates by coflow may change.
 func ofCoflows() controller.KindSet {
-	return controller.Kinds(controller.CoflowStarted, controller.CoflowEnded, controller.ReservationEnded,
-		controller.CircuitUsable, controller.FabricChanged)
+	return controller.Kinds(controller.CoflowStarted, controller.CoflowEnded, controller.CircuitReservationEnded,
+		controller.CircuitInService, controller.FabricChanged)
 }
 
 // Fill sets the rates of all coflows.
@@ -81,8 +82,9 @@ func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.
 
 // start empties the answer and gives circuits what they take.
 func (o *Ordered) start(v *controller.View, p *controller.Plan) {
-	o.rates = southbound.Rates{Pace: o.rates.Pace[:0], Spread: o.rates.Spread[:0], Extra: o.rates.Extra[:0], Pairs: o.rates.Pairs[:0]}
-	o.ground.look(v, p)
+	o.rates = southbound.Rates{Pace: o.rates.Pace[:0], Spread: o.rates.Spread[:0], Extra: o.rates.Extra[:0],
+		Pairs: o.rates.Pairs[:0]}
+	o.topologyContext.look(v, p)
 	if len(v.Circuits) == 0 {
 		return
 	}
@@ -90,14 +92,14 @@ func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 	o.rates.Pairs = append(o.rates.Pairs, given.say...)
 	for i, c := range given.classes {
 		for _, l := range links(v, c) {
-			o.ground.take(l, float64(given.rate[i])*float64(given.flows[i]))
+			o.topologyContext.take(l, float64(given.rate[i])*float64(given.flows[i]))
 		}
 	}
 }
 
 // madd gives a coflow the finish instant that the links have left for it, and takes that from them.
 func (o *Ordered) madd(v *controller.View, d *demand) {
-	g := &o.ground
+	g := &o.topologyContext
 	if o.stuck(d) {
 		o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
 		return
@@ -125,7 +127,7 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 
 // stuck says whether some link of a coflow has nothing left. What it was last is looked at first: mostly it is still.
 func (o *Ordered) stuck(d *demand) bool {
-	g := &o.ground
+	g := &o.topologyContext
 	if at := int(d.b.stuck); at < len(d.loads) && g.gone(d.loads[at].link) {
 		return true
 	}
@@ -148,9 +150,9 @@ func instant(now time.Duration, ns float64) (time.Duration, bool) {
 	return now + max(time.Duration(ns), 1), true
 }
 
-// backfill gives what is left to bundles of a coflow, in the order of its rows.
+// backfill gives what is left to host flows of a coflow, in the order of its rows.
 func (o *Ordered) backfill(v *controller.View, d *demand) {
-	g, b := &o.ground, d.b
+	g, b := &o.topologyContext, d.b
 	o.free(b)
 	tags := g.tags(d.c)
 	for i := range b.runs {
@@ -174,7 +176,7 @@ func (o *Ordered) backfill(v *controller.View, d *demand) {
 
 // extra gives a row all that its links have left, and says whether that was anything.
 func (o *Ordered) extra(v *controller.View, c *controller.CoflowView, row int32, tag southbound.Tag) bool {
-	g := &o.ground
+	g := &o.topologyContext
 	if g.plain {
 		return o.extraPlain(c, row)
 	}
@@ -192,14 +194,14 @@ func (o *Ordered) extra(v *controller.View, c *controller.CoflowView, row int32,
 	for _, l := range links {
 		g.take(l, math.Floor(rate))
 	}
-	o.rates.Extra = append(o.rates.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: c.ID, Row: row},
+	o.rates.Extra = append(o.rates.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: c.ID, Row: row},
 		Rate: pathmap.BitsPerSecond(rate)})
 	return true
 }
 
 // extraPlain is extra where only the links of hosts can bind.
 func (o *Ordered) extraPlain(c *controller.CoflowView, row int32) bool {
-	g := &o.ground
+	g := &o.topologyContext
 	up, down := g.up[c.Src[row]], g.down[c.Dst[row]]
 	if g.empty(up) || g.empty(down) {
 		return false
@@ -210,7 +212,7 @@ func (o *Ordered) extraPlain(c *controller.CoflowView, row int32) bool {
 	}
 	g.take(up, math.Floor(rate))
 	g.take(down, math.Floor(rate))
-	o.rates.Extra = append(o.rates.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: c.ID, Row: row},
+	o.rates.Extra = append(o.rates.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: c.ID, Row: row},
 		Rate: pathmap.BitsPerSecond(rate)})
 	return true
 }

@@ -12,8 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// ports counts the live bundles of started coflows between the ports of one big switch, where only ports hold bundles back:
-// then a rate for each port says it all, and every coflow is told the same. It is scratch: it follows from the view.
+// ports counts the live host flows of started coflows between the ports of one big switch, where only ports hold host
+// flows back: then a rate for each port says it all, and every coflow is told the same. It is scratch: it follows from
+// the view.
 type ports struct {
 	fabric *topo.Fabric
 	books  books
@@ -35,7 +36,7 @@ const manyPorts = 512
 // serves says whether rates of ports are all that this view needs.
 func (p *ports) serves(v *controller.View) bool {
 	return v.Fabric.Spec.Kind == topo.Crossbar && !v.Fabric.HasOCS() && v.Fabric.Hosts() <= manyPorts &&
-		len(v.Circuits) == 0 && len(v.Reserved) == 0 && len(v.Pledged) == 0
+		len(v.Circuits) == 0 && len(v.Reserved) == 0 && len(v.ReservedBandwidth) == 0
 }
 
 // look brings the counts up to date with a view.
@@ -62,7 +63,7 @@ func (p *ports) look(v *controller.View, ev []controller.Event, levels bool) {
 		}
 	}
 	p.known = slices.DeleteFunc(p.known, func(b *book) bool {
-		over := b.seen != p.books.tick
+		over := !p.books.Met(b)
 		if over {
 			p.count(b, nil, 0)
 			b.counted = nil
@@ -98,7 +99,7 @@ func (p *ports) count(b *book, live []uint64, left int32) {
 	}
 }
 
-// change counts bundles between two hosts.
+// change counts host flows between two hosts.
 func (p *ports) change(src, dst southbound.HostID, n int32) {
 	at := int32(src)*int32(p.hosts) + int32(dst)
 	p.flows[at] += n
@@ -109,8 +110,8 @@ func (p *ports) change(src, dst southbound.HostID, n int32) {
 	}
 }
 
-// say tells every started coflow the rate of each bundle at each host: of those that it sends, and of those that it takes.
-// Borrowed until the next call.
+// say tells every started coflow the rate of each host flow at each host: of those that it sends, and of those that it
+// takes. Borrowed until the next call.
 func (p *ports) say(v *controller.View, rate func(host int, out bool) pathmap.BitsPerSecond) *southbound.Rates {
 	p.from, p.to = p.from[:0], p.to[:0]
 	for h := range p.hosts {
@@ -139,7 +140,7 @@ func (p *ports) room(v *controller.View, h int, out bool) pathmap.BitsPerSecond 
 	return v.Room(pathmap.Reverse(p.up(h)))
 }
 
-// fair gives every bundle the max-min fair rate.
+// fair gives every host flow the max-min fair rate.
 func (p *ports) fair(v *controller.View, ev []controller.Event) *southbound.Rates {
 	p.look(v, ev, true)
 	p.levels.Solve(func(class, from, to int32) {})
@@ -151,11 +152,11 @@ func (p *ports) fair(v *controller.View, ev []controller.Event) *southbound.Rate
 		if rate, ok := p.levels.Whole(l); ok {
 			return rate
 		}
-		return p.room(v, h, out) // its bundles are held back at their other ends
+		return p.room(v, h, out) // its host flows are held back at their other ends
 	})
 }
 
-// equal gives every bundle an equal part of each of its ports.
+// equal gives every host flow an equal part of each of its ports.
 func (p *ports) equal(v *controller.View, ev []controller.Event) *southbound.Rates {
 	p.look(v, ev, false)
 	return p.say(v, func(h int, out bool) pathmap.BitsPerSecond {

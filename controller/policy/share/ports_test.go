@@ -47,7 +47,7 @@ func goOn(r *rand.Rand, t *testing.T, v *controller.View, next *southbound.Coflo
 		}
 		c := crossbar(t, flows).Coflows[0]
 		c.ID, c.Started = *next, r.IntN(3) > 0
-		c.Left.Live = int32(len(flows))
+		c.Remaining.Live = int32(len(flows))
 		*next++
 		v.Coflows = append(v.Coflows, c)
 	}
@@ -59,13 +59,13 @@ func goOn(r *rand.Rand, t *testing.T, v *controller.View, next *southbound.Coflo
 		for row := range c.Ended {
 			if c.Started && !c.Ended[row] && r.IntN(6) == 0 {
 				c.Ended[row] = true
-				c.Left.Live--
+				c.Remaining.Live--
 				if !quiet {
-					ev = append(ev, controller.Event{Kind: controller.BundleEnded, Coflow: c.ID, Row: int32(row)})
+					ev = append(ev, controller.Event{Kind: controller.HostFlowEnded, Coflow: c.ID, Row: int32(row)})
 				}
 			}
 		}
-		if c.Left.Live > 0 {
+		if c.Remaining.Live > 0 {
 			kept = append(kept, *c)
 		}
 	}
@@ -73,8 +73,8 @@ func goOn(r *rand.Rand, t *testing.T, v *controller.View, next *southbound.Coflo
 	return ev
 }
 
-// TestPortsMaxMin holds rates of ports against the solver, flow by flow, through coflows that come and go, and against an
-// instance that sees the last view only: these must say the same to the bit.
+// TestPortsMaxMin holds rates of ports against the solver, flow by flow, through coflows that come and go, and against
+// an instance that sees the last view only: these must say the same to the bit.
 func TestPortsMaxMin(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 51))
@@ -110,7 +110,8 @@ func likeSolver(v *controller.View, rates *southbound.Rates) error {
 		c := &v.Coflows[i]
 		for r := range c.Src {
 			if c.Started && !c.Ended[r] {
-				classes = append(classes, maxmin.Class{Flows: 1, Links: []pathmap.LinkID{pathmap.LinkID(c.Src[r]), pathmap.LinkID(hosts + c.Dst[r])}})
+				classes = append(classes, maxmin.Class{Flows: 1, Links: []pathmap.LinkID{pathmap.LinkID(c.Src[r]),
+					pathmap.LinkID(hosts + c.Dst[r])}})
 				rows = append(rows, row{i, r})
 			}
 		}

@@ -33,11 +33,12 @@ func crossbar(t testing.TB, coflows ...[]flow) *controller.View {
 	v := &controller.View{Fabric: f, Paths: m, Now: time.Second}
 	for i, flows := range coflows {
 		n := len(flows)
-		c := controller.CoflowView{ID: southbound.CoflowID(i), Job: controller.JobID(i), Arrival: time.Duration(i), Start: time.Duration(i), Weight: 1, Started: true,
-			Routed: true, Ended: make([]bool, n), Tag: make([]southbound.Tag, n), Left: southbound.Left{F: 1}}
+		c := controller.CoflowView{ID: southbound.CoflowID(i), Job: controller.JobID(i), Arrival: time.Duration(i),
+			Generation: 1, Start: time.Duration(i), Weight: 1, Started: true,
+			Routed: true, Ended: make([]bool, n), Tag: make([]southbound.Tag, n), Remaining: southbound.Remaining{F: 1}}
 		for _, x := range flows { // rows are given sorted by destination, then source
 			c.Src, c.Dst, c.Size = append(c.Src, x.src), append(c.Dst, x.dst), append(c.Size, x.mb*1e6)
-			c.Left.Base = append(c.Left.Base, float64(x.mb)*1e6)
+			c.Remaining.Base = append(c.Remaining.Base, float64(x.mb)*1e6)
 		}
 		v.Coflows = append(v.Coflows, c)
 	}
@@ -49,7 +50,8 @@ type part interface {
 	Fill(*controller.View, []controller.Event, *controller.Plan)
 }
 
-// say returns what a part says, in words: each coflow's finish in ms from now or its hold, its spread, its extras in Mb/s.
+// say returns what a part says, in words: each coflow's finish in ms from now or its hold, its spread, its extras in
+// Mb/s.
 func say(t testing.TB, p part, v *controller.View) []string {
 	t.Helper()
 	plan := controller.Plan{Wake: southbound.Never}
@@ -80,16 +82,20 @@ func say(t testing.TB, p part, v *controller.View) []string {
 // goes first ends as if alone, while the other holds or has what is left.
 func TestScenarios(t *testing.T) {
 	parts := map[string]func() part{
-		"fifo": func() part { return NewFIFO() }, "scf": func() part { return NewSCF() }, "ncf": func() part { return NewNCF() },
-		"lcf": func() part { return NewLCF() }, "sebf": func() part { return NewSEBF() }, "bssi": func() part { return NewBSSI() },
+		"fifo": func() part {
+			return NewFIFO()
+		}, "scf": func() part { return NewSCF() }, "ncf": func() part { return NewNCF() },
+		"lcf": func() part {
+			return NewLCF()
+		}, "sebf": func() part { return NewSEBF() }, "bssi": func() part { return NewBSSI() },
 		"dclas": func() part { return NewDCLAS() },
 	}
-	// Three bundles into port 5, 6 MB together, against one of 4 MB into it.
+	// Three host flows into port 5, 6 MB together, against one of 4 MB into it.
 	incast := [][]flow{{{0, 5, 2}, {1, 5, 2}, {2, 5, 2}}, {{3, 5, 4}}}
 	// Four ports of 3 MB each, 12 MB together, against one of 5 MB: the heavy one has the smaller bottleneck.
 	wide := [][]flow{{{0, 1, 5}}, {{0, 1, 3}, {1, 2, 3}, {2, 3, 3}, {3, 4, 3}}}
 	// The first has sent 30 of its 31 MB, so Aalo has it in the second queue.
-	sent := func(v *controller.View) { v.Coflows[0].Left.Base[0] = 1e6 }
+	sent := func(v *controller.View) { v.Coflows[0].Remaining.Base[0] = 1e6 }
 	for _, tc := range []struct {
 		part    string
 		flows   [][]flow
@@ -98,18 +104,24 @@ func TestScenarios(t *testing.T) {
 		because string
 	}{
 		{"fifo", incast, nil, [2]string{"48 ms", "holds"}, "the first came first"},
-		{"scf", incast, nil, [2]string{"48 ms", "holds"}, "its largest bundle has 2 MB, the other's 4"},
-		{"ncf", incast, nil, [2]string{"holds", "32 ms"}, "one bundle is narrower than three"},
+		{"scf", incast, nil, [2]string{"48 ms", "holds"}, "its largest host flow has 2 MB, the other's 4"},
+		{"ncf", incast, nil, [2]string{"holds", "32 ms"}, "one host flow is narrower than three"},
 		{"lcf", incast, nil, [2]string{"holds", "32 ms"}, "4 MB are lighter than 6"},
 		{"sebf", incast, nil, [2]string{"holds", "32 ms"}, "port 5 takes 4 MB sooner than 6"},
-		{"fifo", wide, nil, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"}, "the first came first; three bundles find idle ports"},
+		{"fifo", wide, nil, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"},
+			"the first came first; three host flows find idle ports"},
 		{"lcf", wide, nil, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"}, "5 MB are lighter than 12"},
 		{"sebf", wide, nil, [2]string{"holds", "24 ms"}, "3 MB at any port are sooner than 5"},
-		{"bssi", wide, nil, [2]string{"holds", "24 ms"}, "on the bottleneck the first has 5 MB for the same weight, so it comes last"},
-		{"bssi", wide, func(v *controller.View) { v.Coflows[0].Weight = 2 }, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"},
+		{"bssi", wide, nil, [2]string{"holds", "24 ms"}, "on the bottleneck the first has 5 MB for the same weight, so it " +
+			"comes last"},
+		{"bssi", wide, func(v *controller.View) {
+			v.Coflows[0].Weight = 2
+		}, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"},
 			"with twice the weight it has 2.5 MB for one, the other 3"},
-		{"dclas", [][]flow{{{0, 1, 31}}, {{0, 1, 5}}}, nil, [2]string{"spread 0:1000", "spread"}, "none has sent anything, and the first came first"},
-		{"dclas", [][]flow{{{0, 1, 31}}, {{0, 1, 5}}}, sent, [2]string{"spread", "spread 0:1000"}, "the first has sent 30 MB and sinks, though 1 MB is left"},
+		{"dclas", [][]flow{{{0, 1, 31}}, {{0, 1, 5}}}, nil, [2]string{"spread 0:1000", "spread"},
+			"none has sent anything, and the first came first"},
+		{"dclas", [][]flow{{{0, 1, 31}}, {{0, 1, 5}}}, sent, [2]string{"spread", "spread 0:1000"},
+			"the first has sent 30 MB and sinks, though 1 MB is left"},
 	} {
 		t.Run(tc.part+": "+tc.because, func(t *testing.T) {
 			v := crossbar(t, tc.flows...)
@@ -132,7 +144,7 @@ func TestCoflowsimShares(t *testing.T) {
 	if got, want := say(t, p, v), [2]string{"24 ms", "spread 3:1000"}; [2]string(got) != want {
 		t.Errorf("says %q, want %q: port 0 is taken, ports 3 and 2 are not", got, want)
 	}
-	v.Coflows[1].Left.Base = []float64{1, 1, 1}
+	v.Coflows[1].Remaining.Base = []float64{1, 1, 1}
 	if got := say(t, p, v); got[0] != "24 ms" {
 		t.Errorf("says %q: an order once made is kept", got)
 	}
@@ -141,7 +153,7 @@ func TestCoflowsimShares(t *testing.T) {
 	}
 }
 
-// TestFair: port 5 has three bundles, so each has a third, and what port 0 could give its one more is idle.
+// TestFair: port 5 has three host flows, so each has a third, and what port 0 could give its one more is idle.
 func TestFair(t *testing.T) {
 	v := crossbar(t, []flow{{0, 4, 1}, {0, 5, 1}, {1, 5, 1}, {2, 5, 1}})
 	var plan controller.Plan
@@ -175,8 +187,8 @@ func TestJavaRandom(t *testing.T) {
 	}
 }
 
-// TestBookTwin holds the books against counting, through ends that events tell of, and ends that they do not.
-func TestBookTwin(t *testing.T) {
+// TestBookReference holds the books against counting, through ends that events tell of, and ends that they do not.
+func TestBookReference(t *testing.T) {
 	for seed := range uint64(300) {
 		v := policytest.View(seed)
 		var s books
@@ -189,13 +201,13 @@ func TestBookTwin(t *testing.T) {
 				for r := range c.Ended {
 					if !c.Ended[r] && (uint64(r)+seed+uint64(round))%4 == 0 {
 						c.Ended[r] = true
-						ev = append(ev, controller.Event{Kind: controller.BundleEnded, Coflow: c.ID, Row: int32(r)})
+						ev = append(ev, controller.Event{Kind: controller.HostFlowEnded, Coflow: c.ID, Row: int32(r)})
 					}
 					if !c.Ended[r] {
 						left++
 					}
 				}
-				c.Left.Live = left
+				c.Remaining.Live = left
 			}
 			if seed%2 == 0 {
 				ev = nil

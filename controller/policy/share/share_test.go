@@ -13,7 +13,8 @@ import (
 
 func view(t *testing.T) *controller.View {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 2, Spines: 1, NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps, OCS: pathmap.Gbps})
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 2, Spines: 1, NIC: 500 * pathmap.Mbps,
+		EPS: 50 * pathmap.Mbps, OCS: pathmap.Gbps})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,10 +22,11 @@ func view(t *testing.T) *controller.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Three bundles leave rack 0 over one uplink of 50 Mb/s, one stays within it.
-	c := controller.CoflowView{ID: 1, Started: true, Routed: true,
+	// Three host flows leave rack 0 over one uplink of 50 Mb/s, one stays within it.
+	c := controller.CoflowView{ID: 1, Generation: 1, Started: true, Routed: true,
 		Src: []southbound.HostID{0, 0, 1, 0}, Dst: []southbound.HostID{1, 2, 2, 4}, Size: []pathmap.Bytes{9, 9, 9, 9},
-		Tag: []southbound.Tag{0, 1, 1, 1}, Ended: make([]bool, 4), Left: southbound.Left{F: 1, Base: []float64{9, 9, 9, 9}}}
+		Tag: []southbound.Tag{0, 1, 1, 1}, Ended: make([]bool, 4),
+		Remaining: southbound.Remaining{F: 1, Base: []float64{9, 9, 9, 9}}}
 	return &controller.View{Fabric: f, Paths: m, Coflows: []controller.CoflowView{c},
 		Circuits: make([]controller.CircuitView, 3)}
 }
@@ -54,17 +56,19 @@ func TestMaxMin(t *testing.T) {
 		change func()
 		want   map[class]pathmap.BitsPerSecond // what is said
 	}{
-		{"all on packets", func() {}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: local, {0, 2, 1}: third, {1, 2, 1}: third, {0, 4, 1}: third}},
+		{"all on packets", func() {}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: local, {0, 2, 1}: third, {1, 2, 1}: third,
+			{0, 4, 1}: third}},
 		{"nothing new", func() {}, nil},
 		{"one ends", func() { v.Coflows[0].Ended[2] = true }, map[class]pathmap.BitsPerSecond{{0, 1, 0}: 450 * pathmap.Mbps,
 			{0, 2, 1}: 25 * pathmap.Mbps, {0, 4, 1}: 25 * pathmap.Mbps}},
 		{"one moves to a circuit", func() {
-			v.Circuits[0] = controller.CircuitView{Out: 1, Phase: controller.Usable, Held: true, Coflow: 1}
-		}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: 225 * pathmap.Mbps, {0, 2, southbound.TagCircuit}: 225 * pathmap.Mbps, {0, 4, 1}: 50 * pathmap.Mbps}},
+			v.Circuits[0] = controller.CircuitView{Out: 1, Phase: controller.InService, Held: true, Coflow: 1}
+		}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: 225 * pathmap.Mbps, {0, 2, southbound.TagCircuit}: 225 * pathmap.Mbps,
+			{0, 4, 1}: 50 * pathmap.Mbps}},
 		{"a circuit of another coflow carries none", func() { v.Circuits[0].Coflow = 2 }, map[class]pathmap.BitsPerSecond{
 			{0, 1, 0}: 450 * pathmap.Mbps, {0, 4, 1}: 25 * pathmap.Mbps}},
 		{"one is held for its circuit", func() {
-			v.Reserved = []controller.Reservation{{In: 0, Out: 1, Coflow: 1, NotAfter: 1, Meanwhile: controller.Hold}}
+			v.Reserved = []controller.CircuitReservation{{In: 0, Out: 1, Coflow: 1, NotAfter: 1, Fallback: controller.Hold}}
 		}, map[class]pathmap.BitsPerSecond{{0, 4, 1}: 50 * pathmap.Mbps}},
 	}
 	for _, s := range steps {
@@ -85,8 +89,8 @@ func TestMaxMin(t *testing.T) {
 	}
 }
 
-// TestMaxMinCountsBundles: two bundles of a class have each half of what one has.
-func TestMaxMinCountsBundles(t *testing.T) {
+// TestMaxMinCountsHostFlows: two host flows of a class have each half of what one has.
+func TestMaxMinCountsHostFlows(t *testing.T) {
 	v := view(t)
 	c := v.Coflows[0]
 	c.ID = 2
@@ -117,7 +121,8 @@ func TestCounted(t *testing.T) {
 		hosts := 2 + r.IntN(9)
 		var all []class
 		for range r.IntN(200) {
-			all = append(all, class{southbound.HostID(r.IntN(hosts)), southbound.HostID(r.IntN(hosts)), southbound.Tag(r.IntN(4) * 2)})
+			all = append(all, class{southbound.HostID(r.IntN(hosts)), southbound.HostID(r.IntN(hosts)),
+				southbound.Tag(r.IntN(4) * 2)})
 		}
 		classes, flows := counted(all, hosts)
 		slices.SortFunc(all, class.compare)

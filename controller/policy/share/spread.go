@@ -8,21 +8,21 @@ import (
 	"lightloom/southbound"
 )
 
-// allot is equal shares of what links have left, for all live bundles of some coflows together: each bundle has at most
-// what each of its links has left, divided by how many of the bundles take the link.
+// allot is equal shares of what links have left, for all live host flows of some coflows together: each host flow has
+// at most what each of its links has left, divided by how many of the host flows take the link.
 type allot struct {
 	count    []int32 // by link; zero between calls
 	used     []pathmap.LinkID
 	from, to []southbound.HostRate
-	out      []float64 // by host, +Inf where none of its bundles may send
+	out      []float64 // by host, +Inf where none of its host flows may send
 }
 
 // spread shares what is left among coflows, takes it, and returns the rates by host, in fresh memory.
 func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
 	a := &o.allot
-	a.open(v, &o.ground)
-	if len(o.taken) < len(o.ground.capacity) {
-		o.taken = make([]float64, len(o.ground.capacity))
+	a.open(v, &o.topologyContext)
+	if len(o.taken) < len(o.topologyContext.capacity) {
+		o.taken = make([]float64, len(o.topologyContext.capacity))
 	}
 	if o.ofPorts(v, ds) {
 		o.spreadPorts(v, ds)
@@ -42,20 +42,20 @@ func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound
 	for i := range ds {
 		d := &ds[i]
 		o.eachLive(v, d, func(r int32, links []pathmap.LinkID) {
-			rate := math.Floor(min(a.out[d.c.Src[r]], o.ground.share(links[len(links)-1], a)))
+			rate := math.Floor(min(a.out[d.c.Src[r]], o.topologyContext.share(links[len(links)-1], a)))
 			for _, l := range links {
 				o.taken[l] += rate
 			}
 		})
 	}
 	for _, l := range a.used {
-		o.ground.take(l, o.taken[l])
+		o.topologyContext.take(l, o.taken[l])
 		o.taken[l], a.count[l] = 0, 0
 	}
 	return a.from, a.to
 }
 
-func (a *allot) open(v *controller.View, g *ground) {
+func (a *allot) open(v *controller.View, g *topologyContext) {
 	if len(a.count) < len(g.capacity) {
 		a.count = make([]int32, len(g.capacity))
 	}
@@ -68,9 +68,9 @@ func (a *allot) open(v *controller.View, g *ground) {
 	a.used, a.from, a.to = a.used[:0], nil, nil
 }
 
-// rates finds each host's rates: a source is as slow as the most crowded link that any bundle of it takes.
+// rates finds each host's rates: a source is as slow as the most crowded link that any host flow of it takes.
 func (a *allot) rates(o *Ordered, v *controller.View, ds []demand) {
-	g := &o.ground
+	g := &o.topologyContext
 	for i := range ds {
 		d := &ds[i]
 		o.eachLive(v, d, func(r int32, links []pathmap.LinkID) {
@@ -84,7 +84,7 @@ func (a *allot) rates(o *Ordered, v *controller.View, ds []demand) {
 }
 
 // list writes down the hosts' rates.
-func (a *allot) list(v *controller.View, g *ground) {
+func (a *allot) list(v *controller.View, g *topologyContext) {
 	for h := range southbound.HostID(v.Fabric.Hosts()) {
 		if x := a.out[h]; !math.IsInf(x, 1) && x >= 1 {
 			a.from = append(a.from, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(x)})
@@ -96,12 +96,14 @@ func (a *allot) list(v *controller.View, g *ground) {
 }
 
 // share is what each of those counted gets of what a link has left.
-func (g *ground) share(l pathmap.LinkID, a *allot) float64 { return g.free[l] / float64(a.count[l]) }
+func (g *topologyContext) share(l pathmap.LinkID, a *allot) float64 {
+	return g.free[l] / float64(a.count[l])
+}
 
-// eachLive calls f with every row of a coflow that has not ended, sends over packets, and finds something left on all of
-// its links. The links are borrowed.
+// eachLive calls f with every row of a coflow that has not ended, sends over packets, and finds something left on all
+// of its links. The links are borrowed.
 func (o *Ordered) eachLive(v *controller.View, d *demand, f func(r int32, links []pathmap.LinkID)) {
-	g, b, tags := &o.ground, d.b, o.ground.tags(d.c)
+	g, b, tags := &o.topologyContext, d.b, o.topologyContext.tags(d.c)
 	o.free(b)
 	for i := range b.runs {
 		if g.empty(g.down[b.runs[i].dst]) {
@@ -122,7 +124,7 @@ func (o *Ordered) eachLive(v *controller.View, d *demand, f func(r int32, links 
 
 // eachBlocked calls f with every live row that only a link between switches keeps from sending.
 func (o *Ordered) eachBlocked(v *controller.View, d *demand, f func(r int32)) {
-	g, b, tags := &o.ground, d.b, o.ground.tags(d.c)
+	g, b, tags := &o.topologyContext, d.b, o.topologyContext.tags(d.c)
 	if g.plain {
 		return
 	}
@@ -140,7 +142,7 @@ func (o *Ordered) eachBlocked(v *controller.View, d *demand, f func(r int32)) {
 	}
 }
 
-func (g *ground) anyEmpty(links []pathmap.LinkID) bool {
+func (g *topologyContext) anyEmpty(links []pathmap.LinkID) bool {
 	for _, l := range links {
 		if g.empty(l) {
 			return true
@@ -153,7 +155,7 @@ func (g *ground) anyEmpty(links []pathmap.LinkID) bool {
 func (o *Ordered) free(b *book) {
 	o.mask = resize(o.mask, b.words)
 	for at, h := range b.src {
-		if !o.ground.empty(o.ground.up[h]) {
+		if !o.topologyContext.empty(o.topologyContext.up[h]) {
 			o.mask[at/64] |= 1 << (at % 64)
 		}
 	}

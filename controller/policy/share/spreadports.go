@@ -11,7 +11,7 @@ import (
 
 // ofPorts says whether only the links of hosts bind the coflows, and sets of rows are by host.
 func (o *Ordered) ofPorts(v *controller.View, ds []demand) bool {
-	g := &o.ground
+	g := &o.topologyContext
 	if !g.plain || o.books.all == nil || len(v.Circuits) > 0 || len(g.held) > 0 {
 		return false
 	}
@@ -23,10 +23,10 @@ func (o *Ordered) ofPorts(v *controller.View, ds []demand) bool {
 	return true
 }
 
-// spreadPorts is what spread does for each row, done for the rows of each destination together. Rates are whole, so that
-// the order of sums is all the same.
+// spreadPorts is what spread does for each row, done for the rows of each destination together. Rates are whole, so
+// that the order of sums is all the same.
 func (o *Ordered) spreadPorts(v *controller.View, ds []demand) {
-	a, g := &o.allot, &o.ground
+	a, g := &o.allot, &o.topologyContext
 	o.eachPort(ds, func(dst southbound.HostID, w int, word uint64) {
 		a.count[g.down[dst]] += int32(bits.OnesCount64(word))
 		for ; word != 0; word &= word - 1 {
@@ -59,14 +59,14 @@ func (o *Ordered) spreadPorts(v *controller.View, ds []demand) {
 	}
 }
 
-// eachPort calls f with the live rows of coflows by destination, as words of sets of sources, both of which have something
-// left.
+// eachPort calls f with the live rows of coflows by destination, as words of sets of sources, both of which have
+// something left.
 func (o *Ordered) eachPort(ds []demand, f func(dst southbound.HostID, w int, word uint64)) {
 	for k := range ds {
 		b := ds[k].b
 		o.free(b)
 		for i := range b.runs {
-			if o.ground.empty(o.ground.down[b.runs[i].dst]) {
+			if o.topologyContext.empty(o.topologyContext.down[b.runs[i].dst]) {
 				continue
 			}
 			for w, live := range b.live[i*b.words : (i+1)*b.words] {

@@ -11,7 +11,7 @@ import (
 // those that are paced, mostly the factor is another, and all links have that much less.
 type sums struct {
 	version uint64    // of Left.Load
-	survey  uint64    // of the ground
+	survey  uint64    // of the topology context
 	f       float64   // of Left
 	base    []float64 // of the first of loads: what Left.Load has, per unit of f
 	most    float64   // of base
@@ -26,7 +26,7 @@ const manyLinks = 1 << 12
 
 // addKnown is addTold with a memory. The loads stay as they are until the next call for the coflow.
 func (o *Ordered) addKnown(v *controller.View, d *demand) {
-	g, s, left := &o.ground, &d.b.sums, &d.c.Left
+	g, s, left := &o.topologyContext, &d.b.sums, &d.c.Remaining
 	switch {
 	case s.version != left.Version || s.survey != g.surveys || len(s.where) != len(g.capacity):
 		s.told(g, left)
@@ -49,7 +49,7 @@ func (o *Ordered) addKnown(v *controller.View, d *demand) {
 }
 
 // weigh finds what only orders need that do not go by the bottleneck alone.
-func (d *demand) weigh(g *ground) {
+func (d *demand) weigh(g *topologyContext) {
 	for i := range d.loads {
 		l := &d.loads[i]
 		l.ns = l.bits / g.capacity[l.link] * 1e9
@@ -61,7 +61,7 @@ func (d *demand) weigh(g *ground) {
 }
 
 // told takes over what the fabric tells of links.
-func (s *sums) told(g *ground, left *southbound.Left) {
+func (s *sums) told(g *topologyContext, left *southbound.Remaining) {
 	if len(s.where) != len(g.capacity) {
 		s.where = make([]int32, len(g.capacity))
 	} else {
@@ -88,9 +88,9 @@ func (s *sums) told(g *ground, left *southbound.Left) {
 }
 
 // scale finds what links have to carry by the factor. Where all links are alike, the one with the most takes longest,
-// and no other need be asked: each step from a base to its nanoseconds multiplies or divides by what is the same for all,
-// and rounding never lets the larger of two come out as the smaller.
-func (s *sums) scale(g *ground, f float64) {
+// and no other need be asked: each step from a base to its nanoseconds multiplies or divides by what is the same for
+// all, and rounding never lets the larger of two come out as the smaller.
+func (s *sums) scale(g *topologyContext, f float64) {
 	s.f, s.gamma = f, 0
 	loads := s.loads[:len(s.base)]
 	for i, base := range s.base {
@@ -108,7 +108,7 @@ func (s *sums) scale(g *ground, f float64) {
 }
 
 // restore takes rows off the pace off the sums.
-func (s *sums) restore(g *ground) {
+func (s *sums) restore(g *topologyContext) {
 	for _, at := range s.touched {
 		s.loads[at].bits = s.base[at] * s.f * g.bits
 	}
@@ -120,8 +120,8 @@ func (s *sums) restore(g *ground) {
 
 // addPorts puts rows off the pace on top where only links of hosts bind, which are alike, and returns how long the
 // most loaded one takes. A link that gets more has more than before, so the most that any was seen to have is the most.
-func (s *sums) addPorts(g *ground, c *controller.CoflowView) float64 {
-	left, most := &c.Left, 0.0
+func (s *sums) addPorts(g *topologyContext, c *controller.CoflowView) float64 {
+	left, most := &c.Remaining, 0.0
 	for _, r := range left.Off {
 		if c.Ended[r] {
 			continue
@@ -139,7 +139,7 @@ func (s *sums) addPorts(g *ground, c *controller.CoflowView) float64 {
 
 // addOff puts rows off the pace on top, and returns how long the most loaded link takes.
 func (o *Ordered) addOff(v *controller.View, d *demand) float64 {
-	g, s, left, tags := &o.ground, &d.b.sums, &d.c.Left, o.ground.tags(d.c)
+	g, s, left, tags := &o.topologyContext, &d.b.sums, &d.c.Remaining, o.topologyContext.tags(d.c)
 	for _, r := range left.Off {
 		if d.c.Ended[r] {
 			continue
@@ -176,7 +176,7 @@ func (s *sums) add(l pathmap.LinkID, bits float64) float64 {
 }
 
 // ns returns how long a link takes for what it has now.
-func (s *sums) ns(g *ground, at int32) float64 {
+func (s *sums) ns(g *topologyContext, at int32) float64 {
 	l := &s.loads[at]
 	return l.bits / g.capacity[l.link] * 1e9
 }

@@ -1,4 +1,4 @@
-// Package share holds the parts of a policy that say how fast bundles may send.
+// Package share holds the parts of a policy that say how fast host flows may send.
 //
 // It sets no rate itself: hosts pace, and a simulator models what they do.
 package share

@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Transport is one end of a Network: a raft.Transport that asks before elections and has no pipelines, as replica's own.
+// Transport is one end of a Network: a raft.Transport that asks before elections and has no pipelines, as replica's
+// own.
 type Transport struct {
 	net   *Network
 	addr  raft.ServerAddress
@@ -64,7 +65,8 @@ func (t *Transport) SetHeartbeatHandler(beat func(raft.RPC)) {
 }
 
 // AppendEntries implements raft.Transport.
-func (t *Transport) AppendEntries(_ raft.ServerID, to raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+func (t *Transport) AppendEntries(_ raft.ServerID, to raft.ServerAddress, args *raft.AppendEntriesRequest,
+	resp *raft.AppendEntriesResponse) error {
 	return call(t, to, args, resp, copyAppend)
 }
 
@@ -74,22 +76,26 @@ func (t *Transport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (ra
 }
 
 // RequestVote implements raft.Transport.
-func (t *Transport) RequestVote(_ raft.ServerID, to raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+func (t *Transport) RequestVote(_ raft.ServerID, to raft.ServerAddress, args *raft.RequestVoteRequest,
+	resp *raft.RequestVoteResponse) error {
 	return call(t, to, args, resp, shallow)
 }
 
 // RequestPreVote implements raft.WithPreVote.
-func (t *Transport) RequestPreVote(_ raft.ServerID, to raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+func (t *Transport) RequestPreVote(_ raft.ServerID, to raft.ServerAddress, args *raft.RequestPreVoteRequest,
+	resp *raft.RequestPreVoteResponse) error {
 	return call(t, to, args, resp, shallow)
 }
 
 // TimeoutNow implements raft.Transport.
-func (t *Transport) TimeoutNow(_ raft.ServerID, to raft.ServerAddress, args *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
+func (t *Transport) TimeoutNow(_ raft.ServerID, to raft.ServerAddress, args *raft.TimeoutNowRequest,
+	resp *raft.TimeoutNowResponse) error {
 	return call(t, to, args, resp, shallow)
 }
 
 // InstallSnapshot implements raft.Transport. The data is read whole before it is sent.
-func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
+func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest,
+	resp *raft.InstallSnapshotResponse, data io.Reader) error {
 	all, err := io.ReadAll(data)
 	if err != nil {
 		return fmt.Errorf("read snapshot: %w", err)

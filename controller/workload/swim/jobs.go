@@ -10,7 +10,7 @@ import (
 )
 
 // Jobs turns drawn jobs into what a controller takes: a map stage, a reduce stage where something is shuffled, and the
-// shuffle between them, all to be placed piecemeal. r draws the errors of predictions.
+// shuffle between them, all to be placed incrementally. r draws the errors of predictions.
 func (m *Model) Jobs(drawn []Job, r *rand.Rand) []controller.Job {
 	jobs := make([]controller.Job, len(drawn))
 	for i := range drawn {
@@ -20,7 +20,7 @@ func (m *Model) Jobs(drawn []Job, r *rand.Rand) []controller.Job {
 }
 
 func (m *Model) controllerJob(d *Job, r *rand.Rand) controller.Job {
-	j := controller.Job{Name: d.Name, User: fmt.Sprintf("user%02d", d.User), Arrival: d.Arrival, Piecemeal: true}
+	j := controller.Job{Name: d.Name, User: fmt.Sprintf("user%02d", d.User), Arrival: d.Arrival, Incremental: true}
 	maps := make([]controller.Task, d.Maps)
 	left := d.Input
 	for i := range maps {
@@ -30,7 +30,7 @@ func (m *Model) controllerJob(d *Job, r *rand.Rand) controller.Job {
 		if i == len(maps)-1 {
 			t = d.LastMap
 		}
-		maps[i] = controller.Task{Compute: t, Input: b, Far: seconds(float64(b) / m.FarRate)}
+		maps[i] = controller.Task{Compute: t, Input: b, NonLocal: seconds(float64(b) / m.FarRate)}
 	}
 	j.Stages = []controller.Stage{{Name: "map", Tasks: maps}}
 	if d.Reduces > 0 {
@@ -47,10 +47,12 @@ func (m *Model) controllerJob(d *Job, r *rand.Rand) controller.Job {
 	return j
 }
 
-// predict is what earlier runs let expect: each figure off by up to Error, either way, and tasks as they follow from it.
+// predict is what earlier runs let expect: each figure off by up to Error, either way, and tasks as they follow from
+// it.
 func (m *Model) predict(d *Job, r *rand.Rand) *controller.Prediction {
 	off := func() float64 { return max(0, 1+m.Error*(2*r.Float64()-1)) }
-	p := &controller.Prediction{Input: pathmap.Bytes(float64(d.Input) * off()), Shuffle: pathmap.Bytes(float64(d.Shuffle) * off())}
+	p := &controller.Prediction{Input: pathmap.Bytes(float64(d.Input) * off()),
+		Shuffle: pathmap.Bytes(float64(d.Shuffle) * off())}
 	p.Maps, p.Reduces = max(parts(p.Input, m.Block), 1), parts(p.Shuffle, m.ReduceBytes)
 	if m.MostReduces > 0 {
 		p.Reduces = min(p.Reduces, m.MostReduces)

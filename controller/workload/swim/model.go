@@ -28,11 +28,11 @@ type Model struct {
 	Load        float64       // divides the window: 3 means three times the offered load
 }
 
-// V1 is swim-v1, for a cluster of so many slots. Its rates are those that the job of Figure 4 of the Co-scheduler document
-// implies, which is all that the document tells of computing: 256 MB blocks, 83.75 s a map (3472 of them), 115.4 s a
-// reduce, 169 reduces of a shuffle of 85.5 GB. Users, window and shares are its section V-A; the error is Corral's 6.5 %,
-// which it quotes. A job has at most as many reduces as half of the slots run, since all of them hold one while they
-// receive. A block is read from another rack at the rate of a disk, 100 MB/s.
+// V1 is swim-v1, for a cluster of so many slots. Its rates are those that the job of Figure 4 of the Co-scheduler
+// document implies, which is all that the document tells of computing: 256 MB blocks, 83.75 s a map (3472 of them),
+// 115.4 s a reduce, 169 reduces of a shuffle of 85.5 GB. Users, window and shares are its section V-A; the error is
+// Corral's 6.5 %, which it quotes. A job has at most as many reduces as half of the slots run, since all of them hold
+// one while they receive. A block is read from another rack at the rate of a disk, 100 MB/s.
 func V1(slots int) Model {
 	return Model{Name: "swim-v1", Block: 256e6, MapRate: 256e6 / 83.75, ReduceBytes: 506e6, ReduceRate: 506e6 / 115.4,
 		MostReduces: max(slots/2, 1), FarRate: 100e6,
@@ -43,11 +43,16 @@ func V1(slots int) Model {
 func (m *Model) Lines() []string {
 	return []string{
 		fmt.Sprintf("%s: what a SWIM trace does not say", m.Name),
-		fmt.Sprintf("%d MB blocks, a map each, three replicas; %.4g MB/s a map, %v to start a task", m.Block/1e6, m.MapRate/1e6, m.Start),
-		fmt.Sprintf("a map without a copy of its block in its rack reads it at %g MB/s first, which the fabric does not carry", m.FarRate/1e6),
-		fmt.Sprintf("a reduce for every %d MB of shuffle begun, at most %d a job; %.4g MB/s a reduce", m.ReduceBytes/1e6, m.MostReduces, m.ReduceRate/1e6),
-		"every map leaves its share of the shuffle, every reduce reads its share of every map; the output is written where the reduce runs, and its copies are not carried",
-		fmt.Sprintf("%g %% of the jobs recur, their figures predicted to within %g %%; %d users, jobs drawn among them", 100*m.Recurring, 100*m.Error, m.Users),
+		fmt.Sprintf("%d MB blocks, a map each, three replicas; %.4g MB/s a map, %v to start a task", m.Block/1e6,
+			m.MapRate/1e6, m.Start),
+		fmt.Sprintf("a map without a copy of its block in its rack reads it at %g MB/s first, which the fabric does not "+
+			"carry", m.FarRate/1e6),
+		fmt.Sprintf("a reduce for every %d MB of shuffle begun, at most %d a job; %.4g MB/s a reduce", m.ReduceBytes/1e6,
+			m.MostReduces, m.ReduceRate/1e6),
+		"every map leaves its share of the shuffle, every reduce reads its share of every map; the output is written where " +
+			"the reduce runs, and its copies are not carried",
+		fmt.Sprintf("%g %% of the jobs recur, their figures predicted to within %g %%; %d users, jobs drawn among them",
+			100*m.Recurring, 100*m.Error, m.Users),
 		fmt.Sprintf("arrivals uniform in %v, divided by a load of %g", m.Window, m.Load),
 	}
 }
@@ -56,12 +61,15 @@ func (m *Model) Lines() []string {
 func (m *Model) Check() error {
 	switch {
 	case m.Block <= 0, m.ReduceBytes <= 0, !(m.MapRate > 0), !(m.ReduceRate > 0), !(m.FarRate > 0), m.MostReduces < 0:
-		return fmt.Errorf("job model %q: block %d, reduce %d bytes and rates %g, %g, %g must be above zero, and %d reduces not below",
+		return fmt.Errorf("job model %q: block %d, reduce %d bytes and rates %g, %g, %g must be above zero, and %d reduces "+
+			"not below",
 			m.Name, m.Block, m.ReduceBytes, m.MapRate, m.ReduceRate, m.FarRate, m.MostReduces)
 	case m.Recurring < 0, m.Recurring > 1, m.Error < 0:
-		return fmt.Errorf("job model %q: %g recurring is no share, or an error of %g is below zero", m.Name, m.Recurring, m.Error)
+		return fmt.Errorf("job model %q: %g recurring is no share, or an error of %g is below zero", m.Name, m.Recurring,
+			m.Error)
 	case m.Users < 1, m.Window < 0, m.Load <= 0:
-		return fmt.Errorf("job model %q: %d users, a window of %v or a load of %g make no workload", m.Name, m.Users, m.Window, m.Load)
+		return fmt.Errorf("job model %q: %d users, a window of %v or a load of %g make no workload", m.Name, m.Users,
+			m.Window, m.Load)
 	}
 	return nil
 }

@@ -109,7 +109,8 @@ func (p *parser) take(text []byte, long bool) error {
 	for i := 1; i < len(fields); i++ {
 		v, err := strconv.ParseInt(words[i], 10, 64)
 		if err != nil || v < 0 || v > fields[i].most {
-			return p.fail(col, fmt.Sprintf("%s: %q is not a whole number from 0 to %d", fields[i].name, clip(words[i]), fields[i].most), shape)
+			return p.fail(col, fmt.Sprintf("%s: %q is not a whole number from 0 to %d", fields[i].name, clip(words[i]),
+				fields[i].most), shape)
 		}
 		n[i] = v
 		col += len(words[i]) + 1
@@ -126,7 +127,8 @@ func (p *parser) add(r Record) error {
 		return p.fail(1, fmt.Sprintf("id %q was used in line %d", clip(r.Name), first), "give every job an id of its own")
 	}
 	if k := len(p.records); k > 0 && r.Submit < p.records[k-1].Submit {
-		return p.fail(len(r.Name)+2, fmt.Sprintf("submitted at %v, before the job of line %d at %v", r.Submit, p.records[k-1].Line, p.records[k-1].Submit),
+		return p.fail(len(r.Name)+2, fmt.Sprintf("submitted at %v, before the job of line %d at %v", r.Submit,
+			p.records[k-1].Line, p.records[k-1].Submit),
 			"sort the file by its second field")
 	}
 	p.lines[r.Name] = p.line

@@ -23,7 +23,8 @@ func TestRead(t *testing.T) {
 	if _, err := w.Write([]byte(three)); err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
-	for name, in := range map[string]string{"plain": three, "compressed": z.String(), "carriage returns": strings.ReplaceAll(three, "\n", "\r\n")} {
+	for name, in := range map[string]string{"plain": three, "compressed": z.String(),
+		"carriage returns": strings.ReplaceAll(three, "\n", "\r\n")} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Read(strings.NewReader(in), "t.tsv")
 			if err != nil || len(got) != 3 {
@@ -87,7 +88,8 @@ func TestFigure4Job(t *testing.T) {
 	if j.Maps != 3472 || j.Reduces != 169 {
 		t.Errorf("%d maps and %d reduces, want 3472 and 169", j.Maps, j.Reduces)
 	}
-	if d := j.MapTime - m.Start - 83750*time.Millisecond; d < -time.Millisecond || d > time.Millisecond || j.LastMap != j.MapTime {
+	if d := j.MapTime - m.Start - 83750*time.Millisecond; d < -time.Millisecond || d > time.Millisecond ||
+		j.LastMap != j.MapTime {
 		t.Errorf("a map takes %v and %v", j.MapTime, j.LastMap)
 	}
 	if d := j.ReduceTime - m.Start - 115400*time.Millisecond; d.Abs() > 100*time.Millisecond {
@@ -111,7 +113,8 @@ func TestEdges(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			j := m.job(&Record{Input: tc.input, Shuffle: tc.shuffle})
 			if j.Maps != tc.maps || j.Reduces != tc.reduces || (j.LastMap-tc.last).Abs() > time.Microsecond {
-				t.Errorf("%d maps, the last of %v, and %d reduces; want %d, %v, %d", j.Maps, j.LastMap, j.Reduces, tc.maps, tc.last, tc.reduces)
+				t.Errorf("%d maps, the last of %v, and %d reduces; want %d, %v, %d", j.Maps, j.LastMap, j.Reduces, tc.maps, tc.last,
+					tc.reduces)
 			}
 		})
 	}
@@ -196,7 +199,8 @@ func TestPublished(t *testing.T) {
 // TestJobs: what a controller takes holds every byte and every task, and is taken.
 func TestJobs(t *testing.T) {
 	m := V1(12_000)
-	all := []Record{{Name: "a", Input: 3*256e6 + 7, Shuffle: 600e6, Line: 1}, {Name: "b", Line: 2}, {Name: "c", Input: 9e12, Shuffle: 9e12, Line: 3}}
+	all := []Record{{Name: "a", Input: 3*256e6 + 7, Shuffle: 600e6, Line: 1}, {Name: "b", Line: 2},
+		{Name: "c", Input: 9e12, Shuffle: 9e12, Line: 3}}
 	drawn := m.Sample(all, 3, false, rand.New(rand.NewPCG(1, 1)))
 	for i := range drawn {
 		drawn[i].Recurring = true
@@ -211,7 +215,8 @@ func TestJobs(t *testing.T) {
 		for _, task := range j.Stages[0].Tasks {
 			sum += task.Input
 		}
-		if sum != d.Input || len(j.Stages[0].Tasks) != d.Maps || len(j.Edges) > 0 && (j.Edges[0].Bytes != d.Shuffle || len(j.Stages[1].Tasks) != d.Reduces) {
+		if sum != d.Input || len(j.Stages[0].Tasks) != d.Maps || len(j.Edges) > 0 &&
+			(j.Edges[0].Bytes != d.Shuffle || len(j.Stages[1].Tasks) != d.Reduces) {
 			t.Errorf("%s holds %d bytes of %d", j.Name, sum, d.Input)
 		}
 		if p := j.Predicted; p == nil || float64(p.Input-d.Input) > 0.065*float64(d.Input)+1 || p.Maps < 1 {

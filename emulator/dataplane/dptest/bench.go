@@ -39,7 +39,9 @@ func KernelBenchmarks(b *testing.B, dataplane string, needs ...string) {
 		{"one_rule", [2]func() error{set(1, false), set(1, false)}},
 		{"whole_tor_8racks", [2]func() error{set(len(one), true), set(len(one), true)}},
 		{"light", [2]func() error{
-			func() error { return tor.SetLight(southbound.Port(f.OCSUplink[0]), false) }, func() error { return tor.SetLight(southbound.Port(f.OCSUplink[0]), true) }}},
+			func() error {
+				return tor.SetLight(southbound.Port(f.OCSUplink[0]), false)
+			}, func() error { return tor.SetLight(southbound.Port(f.OCSUplink[0]), true) }}},
 		{"circuit", [2]func() error{
 			func() error { return ocs.Move([]southbound.Port{0}, nil, 0) },
 			func() error { return ocs.Move(nil, []southbound.CrossConnect{{In: 0, Out: 1}}, 0) }}},

@@ -13,11 +13,12 @@ import (
 
 // Dark is what packets say of a number of moves of one circuit.
 type Dark struct {
-	Asked     time.Duration
-	Excess    []time.Duration // by move, ascending: from the last packet of the old circuit to the first of the new, less Asked
-	Early     int             // packets of a new circuit sooner than Asked after the call of Move
-	Probe     time.Duration   // median time between two probes
-	Disturbed int             // moves that were repeated, because the prober itself was kept from its processor
+	Asked time.Duration
+	// by move, ascending: from the last packet of the old circuit to the first of the new, less Asked
+	Excess    []time.Duration
+	Early     int           // packets of a new circuit sooner than Asked after the call of Move
+	Probe     time.Duration // median time between two probes
+	Disturbed int           // moves that were repeated, because the prober itself was kept from its processor
 }
 
 // P returns the excess that a share of the moves does not exceed: the smallest with rank at least share × n.
@@ -28,7 +29,8 @@ func (d *Dark) P(share float64) time.Duration {
 
 // String is one line with the figures.
 func (d *Dark) String() string {
-	return fmt.Sprintf("asked %v: excess min %v, p50 %v, p90 %v, p99 %v, max %v over %d moves; a probe every %v; %d early; %d moves repeated",
+	return fmt.Sprintf("asked %v: excess min %v, p50 %v, p90 %v, p99 %v, max %v over %d moves; a probe every %v; %d "+
+		"early; %d moves repeated",
 		d.Asked, d.P(0), d.P(.5), d.P(.9), d.P(.99), d.P(1), len(d.Excess), d.Probe, d.Early, d.Disturbed)
 }
 
@@ -37,7 +39,8 @@ const (
 	probeEvery = 8 * time.Microsecond   // intended; what the machine made of it is Dark.Probe
 	lead       = 300 * time.Microsecond // of probes before the move
 	tail       = 4 * time.Millisecond   // of probes after the circuit should be lit
-	held       = 20 * time.Microsecond  // two gaps at 100,000 a second: a prober that waited longer beside an edge saw nothing
+	// two gaps at 100,000 a second: a prober that waited longer beside an edge saw nothing
+	held = 20 * time.Microsecond
 )
 
 // ErrBusy is the answer of a machine that does so much else that its probes say nothing.
@@ -56,7 +59,8 @@ func Darkness(f *netns.Fabric, asked time.Duration, moves int) (*Dark, error) {
 	}
 	defer p.close()
 	d := &Dark{Asked: asked}
-	if err := f.Plane(f.Spec().OCSNode).Move([]southbound.Port{0, 1, 2}, []southbound.CrossConnect{{In: 0, Out: 1}}, 0); err != nil {
+	if err := f.Plane(f.Spec().OCSNode).Move([]southbound.Port{0, 1, 2}, []southbound.CrossConnect{{In: 0, Out: 1}},
+		0); err != nil {
 		return nil, err
 	}
 	var gaps []time.Duration
@@ -71,7 +75,8 @@ func Darkness(f *netns.Fabric, asked time.Duration, moves int) (*Dark, error) {
 		gaps = append(gaps, m.gap)
 		if m.disturbed {
 			if d.Disturbed++; d.Disturbed > patienceFactor*moves {
-				return nil, fmt.Errorf("measure darkness: %d of %d moves are unreadable: %w", d.Disturbed, d.Disturbed+len(d.Excess), ErrBusy)
+				return nil, fmt.Errorf("measure darkness: %d of %d moves are unreadable: %w", d.Disturbed, d.Disturbed+
+					len(d.Excess), ErrBusy)
 			}
 			continue
 		}

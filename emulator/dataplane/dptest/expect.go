@@ -45,7 +45,8 @@ func leavesBy(t *testing.T, n Network, src, dst southbound.HostID, tag southboun
 			want = packets
 		}
 		if got := after[l] - before[l]; got != want {
-			t.Errorf("host %d to %d with tag %d: %d packets left the ToR by port %d, want %d", src, dst, tag, got, f.Topology.Link(l).FromPort, want)
+			t.Errorf("host %d to %d with tag %d: %d packets left the ToR by port %d, want %d", src, dst, tag, got,
+				f.Topology.Link(l).FromPort, want)
 		}
 	}
 }

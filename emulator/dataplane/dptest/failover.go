@@ -34,7 +34,8 @@ func (f *Failover) String() string {
 	p := func(d []time.Duration) string {
 		return fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", Share(d, .5), Share(d, .9), Share(d, .99), Share(d, 1))
 	}
-	return fmt.Sprintf("from the cut to the first packet by the backup %s; without packets %s; %.1f of the probes lost a cut, one every %v; %d cuts, %d repeated",
+	return fmt.Sprintf("from the cut to the first packet by the backup %s; without packets %s; %.1f of the probes lost "+
+		"a cut, one every %v; %d cuts, %d repeated",
 		p(f.Since), p(f.Gap), float64(f.Lost)/float64(len(f.Since)), f.Probe, len(f.Since), f.Disturbed)
 }
 
@@ -42,8 +43,8 @@ func (f *Failover) String() string {
 const noticeWithin = 2 * time.Second
 
 // CutCables cuts the cable from ToR 0 to the first spine of a leaf-spine that Program has programmed, and mends it, so
-// many times, while probes go from host 0 to the next rack. A switch is told of the cut by whoever cuts, as its own port
-// would tell it; or, if notice, by the kernel, which notices that the other end of the cable has gone down.
+// many times, while probes go from host 0 to the next rack. A switch is told of the cut by whoever cuts, as its own
+// port would tell it; or, if notice, by the kernel, which notices that the other end of the cable has gone down.
 func CutCables(f *netns.Fabric, cuts int, notice bool) (*Failover, error) {
 	c, err := newCutter(f, notice)
 	if err != nil {
@@ -60,7 +61,8 @@ func CutCables(f *netns.Fabric, cuts int, notice bool) (*Failover, error) {
 		gaps = append(gaps, m.probe)
 		if m.disturbed {
 			if out.Disturbed++; out.Disturbed > patienceFactor*cuts {
-				return nil, fmt.Errorf("measure failover: %d of %d cuts are unreadable: %w", out.Disturbed, out.Disturbed+len(out.Since), ErrBusy)
+				return nil, fmt.Errorf("measure failover: %d of %d cuts are unreadable: %w", out.Disturbed, out.Disturbed+
+					len(out.Since), ErrBusy)
 			}
 			continue
 		}

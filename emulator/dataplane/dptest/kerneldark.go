@@ -10,8 +10,8 @@ import (
 	"lightloom/emulator/netns/netnstest"
 )
 
-// FullEnv, set to anything, makes KernelDarkness measure at least 200 moves of each dark time and judge them by the
-// bounds of a quiet machine: a serial step of its own.
+// FullEnv is an environment variable that, set to anything, makes KernelDarkness measure at least 200 moves of each
+// dark time and judge them by the bounds of a quiet machine: a serial step of its own.
 const FullEnv = "LIGHTLOOM_DARKNESS"
 
 // Bound is what the excess of a dataplane's dark times must keep to on a quiet machine, one probe gap apart.
@@ -47,7 +47,8 @@ func KernelDarkness(t *testing.T, dataplane string, asked []time.Duration, bound
 			continue
 		}
 		if got := d.P(bound.Share); got < bound.Min || got > bound.Max+d.Probe {
-			t.Errorf("%v: excess is %v at %.0f %%, want %v to %v beyond one probe gap of %v", a, got, 100*bound.Share, bound.Min, bound.Max, d.Probe)
+			t.Errorf("%v: excess is %v at %.0f %%, want %v to %v beyond one probe gap of %v", a, got, 100*bound.Share, bound.Min,
+				bound.Max, d.Probe)
 		}
 		if d.Probe > 10*time.Microsecond {
 			t.Errorf("%v: a probe every %v is less than 100,000 a second", a, d.Probe)

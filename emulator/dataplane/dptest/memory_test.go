@@ -12,7 +12,8 @@ func TestMemory(t *testing.T) {
 }
 
 func TestMemorySources(t *testing.T) {
-	for _, text := range []string{"jellyfish:switches=6,degree=3,hosts=7", "fattree:k=4,hosts=10", "jellyfish:switches=12,degree=3,hosts=20,seed=4"} {
+	for _, text := range []string{"jellyfish:switches=6,degree=3,hosts=7", "fattree:k=4,hosts=10",
+		"jellyfish:switches=12,degree=3,hosts=20,seed=4"} {
 		t.Run(text, func(t *testing.T) { dptest.RunSources(t, memory(text)) })
 	}
 }

@@ -111,7 +111,8 @@ func (p *Packets) Send(src, dst southbound.HostID, tag southbound.Tag, n int) (i
 		}
 	}
 	now, err := p.dropped()
-	return arrived, errors.Join(err, fmt.Errorf("send %d packets from host %d to %d with tag %d: %d arrived and %d were counted as dropped", n, src, dst, tag, arrived, now-before))
+	return arrived, errors.Join(err, fmt.Errorf("send %d packets from host %d to %d with tag %d: %d arrived and %d were "+
+		"counted as dropped", n, src, dst, tag, arrived, now-before))
 }
 
 // window bounds the packets under way, so that no queue ever fills; after silence those that have not come are lost.

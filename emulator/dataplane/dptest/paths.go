@@ -30,8 +30,8 @@ func RunSources(t *testing.T, make func(t *testing.T) Network) {
 	}
 }
 
-// ProgramPaths puts rules for every two racks and every path between them into the switches along it; any other tag goes
-// down to its rack by the lowest port.
+// ProgramPaths puts rules for every two racks and every path between them into the switches along it; any other tag
+// goes down to its rack by the lowest port.
 func ProgramPaths(n Network, seed uint64) error {
 	tables, err := PathRules(n, seed)
 	if err != nil {
@@ -57,7 +57,8 @@ func PathRules(n Network, seed uint64) ([][]southbound.Rule, error) {
 	}
 	tables := make([][]southbound.Rule, len(f.Topology.Nodes()))
 	add := func(at pathmap.NodeID, match southbound.Match, port int32) {
-		tables[at] = append(tables[at], southbound.Rule{Match: match, Primary: southbound.Port(port), Backup: southbound.NoPort})
+		tables[at] = append(tables[at], southbound.Rule{Match: match, Primary: southbound.Port(port),
+			Backup: southbound.NoPort})
 	}
 	for d := range f.Racks {
 		for at, l := range down(n, f.ToRNode[d]) {
@@ -72,7 +73,8 @@ func PathRules(n Network, seed uint64) ([][]southbound.Rule, error) {
 				}
 				for _, l := range m.AppendPath(nil, s, d, i) {
 					link := f.Topology.Link(l)
-					add(link.From, southbound.Match{Dst: southbound.RackID(d), Tag: southbound.PathTag(i), Src: southbound.RackID(s)}, link.FromPort)
+					add(link.From, southbound.Match{Dst: southbound.RackID(d), Tag: southbound.PathTag(i), Src: southbound.RackID(s)},
+						link.FromPort)
 				}
 			}
 		}
@@ -90,7 +92,8 @@ func down(n Network, to pathmap.NodeID) []pathmap.LinkID {
 	for queue := []pathmap.NodeID{to}; len(queue) > 0; queue = queue[1:] {
 		for _, l := range t.Out(queue[0]) {
 			next := t.Link(l).To
-			if role := t.Node(next).Role; next != to && via[next] == pathmap.None && (role == pathmap.Switch || role == pathmap.ToR) {
+			if role := t.Node(next).Role; next != to && via[next] == pathmap.None &&
+				(role == pathmap.Switch || role == pathmap.ToR) {
 				via[next] = pathmap.Reverse(l)
 				queue = append(queue, next)
 			}
@@ -166,7 +169,8 @@ func sourceFirst(t *testing.T, n Network) {
 	a, b := elsewhere(t, n, d)
 	tor := n.Plane(f.ToRNode[0])
 	rule := func(src southbound.RackID, tag southbound.Tag, port southbound.Port) southbound.Rule {
-		return southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(d), Tag: tag, Src: src}, Primary: port, Backup: southbound.NoPort}
+		return southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(d), Tag: tag, Src: src}, Primary: port,
+			Backup: southbound.NoPort}
 	}
 	const any, tag = southbound.AnyRack, southbound.TagCircuit // which no other switch has a rule for
 	steps := []struct {

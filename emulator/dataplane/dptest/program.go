@@ -49,12 +49,15 @@ func ToRRules(n Network, rack southbound.RackID) []southbound.Rule {
 		if dst == rack {
 			continue
 		}
-		rules = append(rules, southbound.Rule{Match: match(dst, southbound.AnyTag), Primary: spine(0), Backup: spine(f.Spec.Spines - 1)})
+		rules = append(rules, southbound.Rule{Match: match(dst, southbound.AnyTag), Primary: spine(0),
+			Backup: spine(f.Spec.Spines - 1)})
 		for i := range min(f.Spec.Spines, southbound.MaxPaths) {
-			rules = append(rules, southbound.Rule{Match: match(dst, southbound.PathTag(i)), Primary: spine(i), Backup: southbound.NoPort})
+			rules = append(rules, southbound.Rule{Match: match(dst, southbound.PathTag(i)), Primary: spine(i),
+				Backup: southbound.NoPort})
 		}
 		if f.HasOCS() && int(dst) == (int(rack)+1)%f.Spec.Ports {
-			rules = append(rules, southbound.Rule{Match: match(dst, southbound.TagCircuit), Primary: southbound.Port(f.OCSUplink[rack]), Backup: spine(0)})
+			rules = append(rules, southbound.Rule{Match: match(dst, southbound.TagCircuit),
+				Primary: southbound.Port(f.OCSUplink[rack]), Backup: spine(0)})
 		}
 	}
 	return rules
@@ -64,7 +67,8 @@ func ToRRules(n Network, rack southbound.RackID) []southbound.Rule {
 func SpineRules(n Network) []southbound.Rule {
 	var rules []southbound.Rule
 	for dst := range southbound.RackID(n.Spec().Racks) {
-		rules = append(rules, southbound.Rule{Match: match(dst, southbound.AnyTag), Primary: southbound.Port(dst), Backup: southbound.NoPort})
+		rules = append(rules, southbound.Rule{Match: match(dst, southbound.AnyTag), Primary: southbound.Port(dst),
+			Backup: southbound.NoPort})
 	}
 	return rules
 }

@@ -159,12 +159,14 @@ func moves(t *testing.T, n Network) {
 	ocs := n.Plane(f.OCSNode)
 	// 0→1, 1→2 become 0→2, 1→1; 2→3 stays and loses nothing.
 	two, three := southbound.HostID(2*f.HostsPerRack), southbound.HostID(3*f.HostsPerRack)
-	circuit := southbound.Rule{Match: match(2, southbound.TagCircuit), Primary: southbound.Port(f.OCSUplink[0]), Backup: southbound.NoPort}
+	circuit := southbound.Rule{Match: match(2, southbound.TagCircuit), Primary: southbound.Port(f.OCSUplink[0]),
+		Backup: southbound.NoPort}
 	set(t, n.Plane(f.ToRNode[0]).SetRules([]southbound.Rule{circuit}, nil, false))
 	there := []southbound.CrossConnect{{In: 0, Out: 2}, {In: 1, Out: 1}}
 	flow, err := n.Load(two, three, southbound.TagCircuit, func() error {
 		back := []southbound.CrossConnect{{In: 0, Out: 1}, {In: 1, Out: 2}}
-		return errors.Join(ocs.Move([]southbound.Port{0, 1}, there, time.Millisecond), ocs.Move([]southbound.Port{0, 1}, back, 0))
+		return errors.Join(ocs.Move([]southbound.Port{0, 1}, there, time.Millisecond),
+			ocs.Move([]southbound.Port{0, 1}, back, 0))
 	})
 	whole(t, flow, err)
 	if flow.Reordered > 0 {
@@ -202,7 +204,8 @@ func circuitGoes(t *testing.T, n Network) {
 func refused(t *testing.T, n Network) {
 	f := n.Spec()
 	tor, ocs := n.Plane(f.ToRNode[0]), n.Plane(f.OCSNode)
-	good := southbound.Rule{Match: match(1, southbound.AnyTag), Primary: southbound.Port(f.OCSUplink[0]), Backup: southbound.NoPort}
+	good := southbound.Rule{Match: match(1, southbound.AnyTag), Primary: southbound.Port(f.OCSUplink[0]),
+		Backup: southbound.NoPort}
 	bad := good
 	bad.Match = match(2, southbound.AnyTag)
 	bad.Primary = 99
@@ -213,7 +216,8 @@ func refused(t *testing.T, n Network) {
 		{"a rule to a port that is not there", tor.SetRules([]southbound.Rule{good, bad}, nil, false)},
 		{"light of a port that is not there", tor.SetLight(99, false)},
 		{"a circuit of an input that is not there", ocs.Move(nil, []southbound.CrossConnect{{In: 99, Out: 1}}, 0)},
-		{"a circuit to an output that is not there", ocs.Move([]southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: -1}}, 0)},
+		{"a circuit to an output that is not there",
+			ocs.Move([]southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: -1}}, 0)},
 	} {
 		if c.err == nil {
 			t.Errorf("%s was accepted", c.name)

@@ -18,8 +18,8 @@ import (
 // probeType is an EtherType for local experiments (IEEE 802): an OCS carries it, and nothing else answers to it.
 const probeType = 0x88b5
 
-// tap is a packet socket on one interface for probes: sends them past the queues, or takes those that come in, each with
-// the kernel's time of arrival.
+// tap is a packet socket on one interface for probes: sends them past the queues, or takes those that come in, each
+// with the kernel's time of arrival.
 type tap struct {
 	fd    int
 	seqAt int // where a probe's number is in its frame
@@ -100,7 +100,8 @@ func (t *tap) close() error { return unix.Close(t.fd) }
 func (t *tap) send(seq uint32) error {
 	binary.BigEndian.PutUint32(t.frame[t.seqAt:], seq)
 	for {
-		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(t.fd), uintptr(unsafe.Pointer(&t.frame)), uintptr(len(t.frame)), unix.MSG_DONTWAIT, 0, 0)
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(t.fd), uintptr(unsafe.Pointer(&t.frame)),
+			uintptr(len(t.frame)), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
 		case 0, unix.ENOBUFS, unix.EAGAIN: // a probe that could not be sent is a probe that did not come
 			return nil
@@ -149,7 +150,8 @@ func stamp(oob []byte) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("read time of arrival: %w", err)
 	}
 	for _, m := range msgs {
-		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS && len(m.Data) >= int(unsafe.Sizeof(unix.Timespec{})) {
+		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS &&
+			len(m.Data) >= int(unsafe.Sizeof(unix.Timespec{})) {
 			ts := *(*unix.Timespec)(unsafe.Pointer(&m.Data[0]))
 			return time.Unix(ts.Unix()), nil
 		}

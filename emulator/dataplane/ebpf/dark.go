@@ -5,29 +5,30 @@ import (
 
 	"github.com/cilium/ebpf/asm"
 
-	"lightloom/emulator/dataplane/park"
+	"lightloom/emulator/dataplane/voq"
 	"lightloom/southbound"
 )
 
-// dark is what keeps packets of a ToR while its fibre is. A packet whose rule leads to the fibre looks at the word of its
-// destination rack first: twice the packets that are parked for it, plus one while there is no light. It goes straight on
-// only where the word is zero. So light and an empty queue let packets by at one and the same instant, the last one's
-// leaving, and none overtakes another.
+// dark is what keeps packets of a ToR while its fibre is. A packet whose rule leads to the fibre looks at the word of
+// its destination rack first: twice the packets that are queued for it, plus one while there is no light. It goes
+// straight on only where the word is zero. So light and an empty queue let packets by at one and the same instant, the
+// last one's leaving, and none overtakes another.
 type dark struct {
-	p   *Plane
-	at  packetLayout
-	lot *park.Lot
+	p    *Plane
+	at   packetLayout
+	voqs *voq.Queues
 }
 
-var _ park.Gate = (*dark)(nil)
+var _ voq.Gate = (*dark)(nil)
 
 func newDark(p *Plane, l packetLayout) (*dark, error) {
-	if _, err := p.sw.Link(p.sw.Dark.Fibre); err != nil {
+	if _, err := p.Switch.Link(p.Switch.Dark.Fibre); err != nil {
 		return nil, fmt.Errorf("fibre: %w", err)
 	}
 	d := &dark{p: p, at: l}
 	var err error
-	d.lot, err = park.Open(park.Config{Link: p.sw.Dark.Park[1], Racks: l.racks, Limit: p.sw.Dark.Limit, Room: p.sw.Dark.Room, Gate: d})
+	d.voqs, err = voq.Open(voq.Config{Link: p.Switch.Dark.Queue[1], Racks: l.racks, Limit: p.Switch.Dark.Limit,
+		Room: p.Switch.Dark.Room, Gate: d})
 	if err != nil {
 		return nil, err
 	}
@@ -50,21 +51,21 @@ func (d *dark) light(lit bool, store func()) {
 	if !lit {
 		store()
 	}
-	d.lot.Wake()
+	d.voqs.Wake()
 }
 
-// Pass implements park.Gate: a parked packet goes where the table of this moment leads it. Its rule may lead elsewhere by
-// now, or to a backup; only the fibre is worth waiting for.
-func (d *dark) Pass(f park.Frame, send func(link int) park.Verdict) park.Verdict {
+// Pass implements voq.Gate: a queued packet goes where the table of this moment leads it. Its rule may lead elsewhere
+// by now, or to a backup; only the fibre is worth waiting for.
+func (d *dark) Pass(f voq.Frame, send func(link int) voq.Verdict) voq.Verdict {
 	dst, src, tag, ok := f.Route()
-	d.p.mu.Lock()
-	defer d.p.mu.Unlock()
-	if d.p.closed || !ok {
-		return park.Lost
+	d.p.Mu.Lock()
+	defer d.p.Mu.Unlock()
+	if d.p.Closed || !ok {
+		return voq.Lost
 	}
 	r, ok := d.p.rules.table.Lookup(dst, src, tag)
 	if !ok {
-		return park.Lost
+		return voq.Lost
 	}
 	for _, port := range []southbound.Port{r.Primary, r.Backup} {
 		if port == southbound.NoPort {
@@ -74,18 +75,18 @@ func (d *dark) Pass(f park.Frame, send func(link int) park.Verdict) park.Verdict
 			return send(int(link))
 		}
 		if code(port) == d.at.fibre && port == r.Primary {
-			return park.Held
+			return voq.Held
 		}
 	}
-	return park.Lost
+	return voq.Lost
 }
 
-// Parked implements park.Gate.
-func (d *dark) Parked(rack southbound.RackID) int {
+// Queued implements voq.Gate.
+func (d *dark) Queued(rack southbound.RackID) int {
 	return int(d.p.mem.u64(d.at.waits+8*int(rack)).Load() >> 1)
 }
 
-// Left implements park.Gate. A packet that comes after it was given up has left already.
+// Left implements voq.Gate. A packet that comes after it was given up has left already.
 func (d *dark) Left(rack southbound.RackID, n int) {
 	w := d.p.mem.u64(d.at.waits + 8*int(rack))
 	for {
@@ -96,14 +97,14 @@ func (d *dark) Left(rack southbound.RackID, n int) {
 	}
 }
 
-// Parked returns what became of packets that met a dark circuit, by destination rack; nil where they are not parked.
-func (p *Plane) Parked() []park.Count {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || p.dark == nil {
+// Queued returns what became of packets that met a dark circuit, by destination rack; nil where they are not queued.
+func (p *Plane) Queued() []voq.Count {
+	p.Mu.Lock()
+	defer p.Mu.Unlock()
+	if p.Closed || p.dark == nil {
 		return nil
 	}
-	return p.dark.lot.Counts()
+	return p.dark.voqs.Counts()
 }
 
 // wait parks a packet that the rule word in R0, whose primary is in R1, sends to the fibre while its rack's word is not
@@ -125,11 +126,11 @@ func wait(l packetLayout) asm.Instructions {
 		asm.JEq.Imm(asm.R2, 0, "straight"),
 		asm.Mov.Imm(asm.R2, 2),
 		asm.FetchAdd.Mem(asm.R3, asm.R2, asm.DWord, 0),
-		asm.JNE.Imm(asm.R2, 0, "park"),
+		asm.JNE.Imm(asm.R2, 0, "queue"),
 		asm.Mov.Imm(asm.R2, -2),
 		asm.AddAtomic.Mem(asm.R3, asm.R2, asm.DWord, 0),
 		asm.Ja.Label("straight"),
-		asm.Mov.Imm(asm.R1, int32(l.park)).WithSymbol("park"),
+		asm.Mov.Imm(asm.R1, int32(l.queue)).WithSymbol("queue"),
 		asm.Ja.Label("send"),
 		asm.Mov.Reg(asm.R1, asm.R1).WithSymbol("straight"),
 	)

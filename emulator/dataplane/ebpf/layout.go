@@ -24,9 +24,9 @@ type packetLayout struct {
 	homes               int    // u32 by rack: 256 × the place of the rack among those with hosts here plus one, 0: none
 	locals              int    // u32 by (place, last byte): a code
 	rules               int    // u64 by (bank, source, rack, tag): primary code | backup code << 32
-	fibre               uint32 // code of the port whose packets are parked while it is dark; 0: none are
-	park                int    // interface that they are sent to
-	waits               int    // u64 by rack: 2 × the packets that are parked, plus one while the fibre is dark
+	fibre               uint32 // code of the port whose packets are queued while it is dark; 0: none are
+	queue               int    // interface that they are sent to
+	waits               int    // u64 by rack: 2 × the packets that are queued, plus one while the fibre is dark
 	size                int
 }
 
@@ -41,7 +41,7 @@ func newPacketLayout(sw *dataplane.Switch) packetLayout {
 	l.rules = (l.locals + 4*256*(l.homed+1) + 7) &^ 7
 	l.size = l.rules + 8*banks*l.cells()
 	if sw.Dark.Limit > 0 {
-		l.fibre, l.park, l.waits = code(sw.Dark.Fibre), sw.Dark.Park[0], l.size
+		l.fibre, l.queue, l.waits = code(sw.Dark.Fibre), sw.Dark.Queue[0], l.size
 		l.size += 8 * l.racks
 	}
 	return l

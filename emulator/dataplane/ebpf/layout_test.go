@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestExpandTwin: the word of (source, rack, tag) is what a lookup in the table finds.
-func TestExpandTwin(t *testing.T) {
+// TestExpandReference: the word of (source, rack, tag) is what a lookup in the table finds.
+func TestExpandReference(t *testing.T) {
 	const racks = 3
 	tags := []southbound.Tag{0, 1, 2, 7, southbound.AnyTag}
 	for seed := range uint64(2000) {
@@ -24,7 +24,8 @@ func TestExpandTwin(t *testing.T) {
 			if l.sources > 1 {
 				m.Src = southbound.RackID(r.IntN(racks+1) - 1)
 			}
-			table, _ = table.Change([]southbound.Rule{{Match: m, Primary: southbound.Port(r.IntN(4)), Backup: southbound.Port(r.IntN(4) - 1)}}, nil, false)
+			table, _ = table.Change([]southbound.Rule{{Match: m, Primary: southbound.Port(r.IntN(4)),
+				Backup: southbound.Port(r.IntN(4) - 1)}}, nil, false)
 		}
 		cells := expand(table, l)
 		for i, got := range cells {

@@ -23,7 +23,7 @@ type circuit struct {
 
 func newCircuit(p *Plane, l opticalLayout) (*circuit, error) {
 	c := &circuit{p: p, at: l, bar: dataplane.NewCrossbar(l.ports), offset: clockOffset()}
-	for in, link := range p.sw.Ports {
+	for in, link := range p.Switch.Ports {
 		if link != 0 {
 			p.mem.u32(l.inputs + 4*link).Store(code(southbound.Port(in)))
 		}
@@ -32,17 +32,10 @@ func newCircuit(p *Plane, l opticalLayout) (*circuit, error) {
 	return c, err
 }
 
-// move takes the output away from every moved input, then reads the clock, then writes when each is lit and, last, where
-// it leads. A packet of the old circuit is before the clock's reading and one of the new circuit dark after it, so no
-// dark time is ever short, whenever this thread is interrupted.
-func (c *circuit) move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
-	for _, x := range on {
-		for _, port := range []southbound.Port{x.In, x.Out} {
-			if _, err := c.p.sw.Link(port); err != nil && !x.Off {
-				return fmt.Errorf("circuit %d→%d: %w", x.In, x.Out, err)
-			}
-		}
-	}
+// Move takes the output away from every moved input, then reads the clock, then writes when each is lit and, last,
+// where it leads. A packet of the old circuit is before the clock's reading and one of the new circuit dark after it,
+// so no dark time is ever short, whenever this thread is interrupted.
+func (c *circuit) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
 	next, gone, made, err := c.bar.Move(off, on)
 	if err != nil {
 		return err
@@ -58,7 +51,7 @@ func (c *circuit) move(off []southbound.Port, on []southbound.CrossConnect, dark
 	lit := uint64(now) + uint64(max(dark, 0))
 	for _, x := range made {
 		c.p.mem.u64(c.at.litAfter(x.In)).Store(lit)
-		c.p.mem.u64(c.at.output(x.In)).Store(uint64(c.p.sw.Ports[x.Out]))
+		c.p.mem.u64(c.at.output(x.In)).Store(uint64(c.p.Switch.Ports[x.Out]))
 	}
 	return nil
 }

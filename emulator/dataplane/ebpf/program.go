@@ -102,8 +102,8 @@ func packetProgram(l packetLayout, m *memory) asm.Instructions {
 	return append(p, drop()...)
 }
 
-// row makes R5 the row of the rule table: the rack's, or where rules name sources, that of the rack of address R4 to the
-// rack.
+// row makes R5 the row of the rule table: the rack's, or where rules name sources, that of the rack of address R4 to
+// the rack.
 func row(l packetLayout) asm.Instructions {
 	if l.sources == 1 {
 		return nil
@@ -207,7 +207,8 @@ func opticalProgram(l opticalLayout, m *memory) asm.Instructions {
 }
 
 func load(name string, p asm.Instructions) (*ebpf.Program, error) {
-	prog, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: name, Type: ebpf.SchedCLS, Instructions: p, License: "Apache-2.0"})
+	prog, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: name, Type: ebpf.SchedCLS, Instructions: p,
+		License: "Apache-2.0"})
 	if err != nil {
 		return nil, fmt.Errorf("load program %q: %w", name, err)
 	}

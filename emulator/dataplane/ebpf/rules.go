@@ -15,37 +15,31 @@ type rules struct {
 
 func newRules(p *Plane, l packetLayout) *rules {
 	r := &rules{p: p, at: l, cells: make([]uint64, l.cells())}
-	for i, rack := range p.sw.Homed() {
+	for i, rack := range p.Switch.Homed() {
 		p.mem.u32(l.homes + 4*int(rack)).Store(uint32(256 * (i + 1)))
-		for _, h := range p.sw.Locals {
+		for _, h := range p.Switch.Locals {
 			if h.Rack() == rack {
 				p.mem.u32(l.locals + 4*(256*(i+1)+int(h.Addr.As4()[3]))).Store(code(h.Port))
 			}
 		}
 	}
-	for port, link := range p.sw.Ports {
+	for port, link := range p.Switch.Ports {
 		p.mem.u32(l.links + 4*int(code(southbound.Port(port)))).Store(uint32(link))
 	}
 	return r
 }
 
-func (r *rules) set(set []southbound.Rule, drop []southbound.Match, replace bool) error {
-	for _, s := range set {
-		if err := r.p.sw.CheckRule(s); err != nil {
-			return err
-		}
-	}
-	for _, m := range drop {
-		if err := r.p.sw.CheckMatch(m); err != nil {
-			return err
-		}
-	}
+// Set is dataplane.Rules'.
+func (r *rules) Set(set []southbound.Rule, drop []southbound.Match, replace bool) error {
 	next, err := r.table.Change(set, drop, replace)
 	if err != nil {
 		return err
 	}
 	r.table = next
 	r.store(expand(next, r.at))
+	if d := r.p.dark; d != nil {
+		d.voqs.Wake() // what is queued may have another way now
+	}
 	return nil
 }
 
@@ -72,9 +66,9 @@ func (r *rules) store(cells []uint64) {
 	}
 }
 
-// light is one store, which every rule sees.
-func (r *rules) light(port southbound.Port, lit bool) error {
-	link, err := r.p.sw.Link(port)
+// Light is one store, which every rule sees.
+func (r *rules) Light(port southbound.Port, lit bool) error {
+	link, err := r.p.Switch.Link(port)
 	if err != nil {
 		return err
 	}

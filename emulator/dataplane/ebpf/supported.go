@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"lightloom/emulator/dataplane"
@@ -13,21 +12,10 @@ import (
 // Supported says why this process cannot use the package, or nil. It asks for root outside of user namespaces, or
 // CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN.
 func Supported() error {
-	err := dataplane.Probe(func(nl *netlink.Handle, packet, optical dataplane.Switch) error {
-		p, err := New(nl, packet)
-		if err != nil {
-			return err
-		}
-		if err := dataplane.Exercise(p); err != nil {
-			return err
-		}
-		if p, err = New(nl, optical); err != nil {
-			return err
-		}
-		return p.Close()
-	})
+	err := dataplane.ProbePlanes(New)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return fmt.Errorf("probe ebpf dataplane: needs CAP_BPF and CAP_NET_ADMIN outside of user namespaces; run as root: %w", err)
+		return fmt.Errorf("probe ebpf dataplane: needs CAP_BPF and CAP_NET_ADMIN outside of user namespaces; run as root: "+
+			"%w", err)
 	}
 	if err != nil {
 		return fmt.Errorf("probe ebpf dataplane: %w", err)

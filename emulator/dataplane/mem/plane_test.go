@@ -61,8 +61,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestLookupLikeTwin holds lookups against a search of all rules, while rules come, go and are replaced.
-func TestLookupLikeTwin(t *testing.T) {
+// TestLookupLikeReference holds lookups against a search of all rules, while rules come, go and are replaced.
+func TestLookupLikeReference(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		p := mem.New(8, func() time.Duration { return 0 })
@@ -95,7 +95,8 @@ func TestLookupLikeTwin(t *testing.T) {
 			must(t, p.SetRules(set, drop, replace))
 			dst, src, tag := southbound.RackID(r.IntN(3)), southbound.RackID(r.IntN(3)), southbound.Tag(r.IntN(2))
 			want := southbound.NoPort
-			for _, m := range []southbound.Match{{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack}, {Dst: dst, Tag: tag, Src: southbound.AnyRack},
+			for _, m := range []southbound.Match{{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+				{Dst: dst, Tag: tag, Src: southbound.AnyRack},
 				{Dst: dst, Tag: southbound.AnyTag, Src: src}, {Dst: dst, Tag: tag, Src: src}} {
 				if port, ok := table[m]; ok {
 					want = port
@@ -117,7 +118,8 @@ func TestMove(t *testing.T) {
 		in   southbound.Port
 		at   time.Duration
 		want southbound.Port
-	}{{0, 15*time.Millisecond - 1, southbound.NoPort}, {0, 15 * time.Millisecond, 1}, {2, time.Second, 3}, {1, time.Second, southbound.NoPort}, {9, 0, southbound.NoPort}} {
+	}{{0, 15*time.Millisecond - 1, southbound.NoPort}, {0, 15 * time.Millisecond, 1}, {2, time.Second, 3},
+		{1, time.Second, southbound.NoPort}, {9, 0, southbound.NoPort}} {
 		if got := at(tt.in, tt.at); got != tt.want {
 			t.Errorf("input %d at %v: %d, want %d", tt.in, tt.at, got, tt.want)
 		}
@@ -128,7 +130,8 @@ func TestMove(t *testing.T) {
 	if p.Generation() == gen {
 		t.Error("the generation did not change")
 	}
-	if at(0, now) != southbound.NoPort || at(3, now) != southbound.NoPort || at(3, 21*time.Millisecond) != 1 || at(2, now) != 3 {
+	if at(0, now) != southbound.NoPort || at(3, now) != southbound.NoPort || at(3, 21*time.Millisecond) != 1 ||
+		at(2, now) != 3 {
 		t.Error("the move is wrong, or 2→3 was touched")
 	}
 	if out, lit, ok := p.LitAfter(3); !ok || out != 1 || lit != 21*time.Millisecond {
@@ -144,7 +147,8 @@ func TestRefusesWhole(t *testing.T) {
 	p := mem.New(2, func() time.Duration { return 0 })
 	gen := p.Generation()
 	bad := []error{
-		p.SetRules([]southbound.Rule{{Primary: 0, Backup: southbound.NoPort}, {Primary: 2, Backup: southbound.NoPort}}, nil, true),
+		p.SetRules([]southbound.Rule{{Primary: 0, Backup: southbound.NoPort}, {Primary: 2, Backup: southbound.NoPort}}, nil,
+			true),
 		p.SetRules([]southbound.Rule{{Primary: 0, Backup: 7}}, nil, false),
 		p.SetLight(2, false),
 		p.SetLight(-1, false),

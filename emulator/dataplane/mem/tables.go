@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"lightloom/emulator/keyed"
+	"lightloom/emulator/hashtable"
 	"lightloom/southbound"
 )
 
@@ -12,22 +12,22 @@ import (
 type Tables struct {
 	clock func() time.Duration
 
-	rules   keyed.Map[way] // by the match's key
+	rules   hashtable.Map[ports] // by the match's key
 	dark    []bool
 	cross   []crossing
 	dropped uint64
 	gen     uint64
 }
 
-type way struct{ primary, backup southbound.Port }
+type ports struct{ primary, backup southbound.Port }
 
 type crossing struct {
 	out      southbound.Port
 	litAfter time.Duration
 }
 
-// NewTables makes the plane of a switch with that many ports: no rules, no circuits, light on every port. clock gives the
-// fabric's instant.
+// NewTables makes the plane of a switch with that many ports: no rules, no circuits, light on every port. clock gives
+// the fabric's instant.
 func NewTables(ports int32, clock func() time.Duration) *Tables {
 	t := &Tables{clock: clock, dark: make([]bool, ports), cross: make([]crossing, ports)}
 	for i := range t.cross {
@@ -40,7 +40,8 @@ func NewTables(ports int32, clock func() time.Duration) *Tables {
 func (t *Tables) SetRules(set []southbound.Rule, drop []southbound.Match, replace bool) error {
 	for _, r := range set {
 		if !t.has(r.Primary) || r.Backup != southbound.NoPort && !t.has(r.Backup) {
-			return fmt.Errorf("set rule for rack %d: ports %d and %d: ports are 0 to %d", r.Dst, r.Primary, r.Backup, len(t.dark)-1)
+			return fmt.Errorf("set rule for rack %d: ports %d and %d: ports are 0 to %d", r.Dst, r.Primary, r.Backup,
+				len(t.dark)-1)
 		}
 	}
 	t.gen++
@@ -51,7 +52,7 @@ func (t *Tables) SetRules(set []southbound.Rule, drop []southbound.Match, replac
 		t.rules.Delete(m.Key())
 	}
 	for _, r := range set {
-		t.rules.Set(r.Key(), way{r.Primary, r.Backup})
+		t.rules.Set(r.Key(), ports{r.Primary, r.Backup})
 	}
 	return nil
 }
@@ -123,8 +124,8 @@ func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbo
 	return southbound.NoPort, false
 }
 
-// Foresee reads where a Lookup will look first, and returns whatever is there. It does not wait for what it reads, so that
-// who asks for several waits once.
+// Foresee reads where a Lookup will look first, and returns whatever is there. It does not wait for what it reads, so
+// that who asks for several waits once.
 func (t *Tables) Foresee(dst, src southbound.RackID, tag southbound.Tag) uint32 {
 	return uint32(t.rules.Foresee(southbound.Match{Dst: dst, Src: src, Tag: tag}.Key()))
 }

@@ -45,14 +45,15 @@ func (c *circuit) run() {
 // shortSlice asks the scheduler for short turns, so that this thread gets its turn sooner among others that compute.
 // Kernels before 6.12 take no notice, and nothing depends on it.
 func shortSlice() {
-	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Runtime: uint64(spin)}, 0)
+	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Runtime: uint64(spin)},
+		0)
 }
 
 // fire makes what is due, spinning through the last moments, and returns how long it is to the next.
 func (c *circuit) fire() (left time.Duration, any bool) {
-	c.p.mu.Lock()
-	defer c.p.mu.Unlock()
-	for len(c.due) > 0 && !c.p.closed {
+	c.p.Mu.Lock()
+	defer c.p.Mu.Unlock()
+	for len(c.due) > 0 && !c.p.Closed {
 		d := c.due[0]
 		left = time.Until(d.at)
 		if left > spin {

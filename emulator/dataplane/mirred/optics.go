@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vishvananda/netlink"
+
 	"lightloom/emulator/dataplane"
 	"lightloom/southbound"
-
-	"github.com/vishvananda/netlink"
 )
 
 // circuit is the filters of one OCS. Its caller holds the plane's lock.
@@ -33,14 +33,14 @@ type due struct {
 const circuitNode, sinkNode = 1, 2
 
 func newCircuit(p *Plane) (*circuit, error) {
-	n := len(p.sw.Ports)
+	n := len(p.Switch.Ports)
 	c := &circuit{p: p, bar: dataplane.NewCrossbar(n), lit: make([]bool, n),
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), ended: make(chan struct{})}
-	for _, link := range p.sw.Ports {
+	for _, link := range p.Switch.Ports {
 		if link == 0 {
 			continue
 		}
-		if err := clsact(p.nl, link, nil); err != nil {
+		if err := dataplane.Hook(p.nl, link, nil); err != nil {
 			return nil, err
 		}
 		if err := at(p, link).put(node{handle: knode(rootTable, 0, sinkNode), action: p.sink.action()}); err != nil {
@@ -55,14 +55,9 @@ func at(p *Plane, link int) *block {
 	return &block{nl: p.nl, link: link, parent: netlink.HANDLE_MIN_INGRESS, protocol: anyEth}
 }
 
-func (c *circuit) move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
-	for _, x := range on {
-		for _, port := range []southbound.Port{x.In, x.Out} {
-			if _, err := c.p.sw.Link(port); err != nil && !x.Off {
-				return fmt.Errorf("circuit %d→%d: %w", x.In, x.Out, err)
-			}
-		}
-	}
+// Move returns once the moved ports are dark; a thread of the plane's own makes the circuits. If the kernel refuses one
+// then, Plane.Err tells.
+func (c *circuit) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
 	next, gone, made, err := c.bar.Move(off, on)
 	if err != nil {
 		return err
@@ -73,7 +68,7 @@ func (c *circuit) move(off []southbound.Port, on []southbound.CrossConnect, dark
 		if !c.lit[in] {
 			continue
 		}
-		if err := at(c.p, c.p.sw.Ports[in]).del(knode(rootTable, 0, circuitNode)); err != nil {
+		if err := at(c.p, c.p.Switch.Ports[in]).del(knode(rootTable, 0, circuitNode)); err != nil {
 			return fmt.Errorf("darken input %d: %w", in, err)
 		}
 		c.lit[in] = false
@@ -103,8 +98,8 @@ func (c *circuit) move(off []southbound.Port, on []southbound.CrossConnect, dark
 }
 
 func (c *circuit) light(in, to southbound.Port) error {
-	n := node{handle: knode(rootTable, 0, circuitNode), action: out(c.p.sw.Ports[to])}
-	if err := at(c.p, c.p.sw.Ports[in]).put(n); err != nil {
+	n := node{handle: knode(rootTable, 0, circuitNode), action: out(c.p.Switch.Ports[to])}
+	if err := at(c.p, c.p.Switch.Ports[in]).put(n); err != nil {
 		return fmt.Errorf("light circuit %d→%d: %w", in, to, err)
 	}
 	c.lit[in] = true

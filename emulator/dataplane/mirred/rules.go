@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sys/unix"
-
 	"lightloom/emulator/dataplane"
 	"lightloom/southbound"
 )
@@ -24,31 +22,33 @@ type rules struct {
 }
 
 func newRules(p *Plane) (*rules, error) {
-	r := &rules{p: p, lit: make([]bool, len(p.sw.Ports)), fan: fan(p.sw.Racks),
-		at: block{nl: p.nl, link: -1, parent: p.sw.Block, protocol: ipv4}}
-	homed := p.sw.Homed()
-	if p.sw.Sources && p.sw.Racks > maxFrom {
-		return nil, fmt.Errorf("rules that name sources, for %d racks: u32 holds those for %d: %w", p.sw.Racks, maxFrom, southbound.ErrUnsupported)
+	r := &rules{p: p, lit: make([]bool, len(p.Switch.Ports)), fan: fan(p.Switch.Racks),
+		at: block{nl: p.nl, link: -1, parent: p.Switch.Block, protocol: ipv4}}
+	homed := p.Switch.Homed()
+	if p.Switch.Sources && p.Switch.Racks > maxFrom {
+		return nil, fmt.Errorf("rules that name sources, for %d racks: u32 holds those for %d: %w", p.Switch.Racks, maxFrom,
+			southbound.ErrUnsupported)
 	}
-	if len(p.sw.Ports) > maxPorts || len(homed) > maxHomed {
-		return nil, fmt.Errorf("%d ports and %d racks: u32 holds %d and %d: %w", len(p.sw.Ports), len(homed), maxPorts, maxHomed, southbound.ErrUnsupported)
+	if len(p.Switch.Ports) > maxPorts || len(homed) > maxHomed {
+		return nil, fmt.Errorf("%d ports and %d racks: u32 holds %d and %d: %w", len(p.Switch.Ports), len(homed), maxPorts,
+			maxHomed, southbound.ErrUnsupported)
 	}
-	for _, link := range p.sw.Ports {
+	for _, link := range p.Switch.Ports {
 		if link == 0 {
 			continue
 		}
-		if err := clsact(p.nl, link, &p.sw.Block); err != nil {
+		if err := dataplane.Hook(p.nl, link, &p.Switch.Block); err != nil {
 			return nil, err
 		}
 	}
-	for port, link := range p.sw.Ports {
+	for port, link := range p.Switch.Ports {
 		if link == 0 {
 			continue
 		}
 		if err := r.at.addTable(lightTable+uint32(port), 1); err != nil {
 			return nil, err
 		}
-		if err := r.light(southbound.Port(port), true); err != nil {
+		if err := r.Light(southbound.Port(port), true); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func newRules(p *Plane) (*rules, error) {
 		if err := r.at.addTable(bankTable+uint32(i), 256); err != nil {
 			return nil, err
 		}
-		r.from[i] = make([]bool, p.sw.Racks)
+		r.from[i] = make([]bool, p.Switch.Racks)
 	}
 	return r, r.link(r.bank)
 }
@@ -73,7 +73,7 @@ func (r *rules) home(i int, rack southbound.RackID) error {
 	if err := r.at.addTable(id, 256); err != nil {
 		return err
 	}
-	for _, l := range r.p.sw.Locals {
+	for _, l := range r.p.Switch.Locals {
 		if l.Rack() != rack {
 			continue
 		}
@@ -91,20 +91,13 @@ func (r *rules) home(i int, rack southbound.RackID) error {
 
 // link swaps a bank in for every packet that is not for a host here: one store in the kernel.
 func (r *rules) link(bank int) error {
-	return r.at.put(node{handle: knode(rootTable, 0, 0xfff), link: bankTable + uint32(bank), hash: 0xff00, hashAt: offDst, action: r.p.sink.action()})
+	return r.at.put(node{handle: knode(rootTable, 0, 0xfff), link: bankTable + uint32(bank), hash: 0xff00, hashAt: offDst,
+		action: r.p.sink.action()})
 }
 
-func (r *rules) set(set []southbound.Rule, drop []southbound.Match, replace bool) error {
-	for _, s := range set {
-		if err := r.p.sw.CheckRule(s); err != nil {
-			return err
-		}
-	}
-	for _, m := range drop {
-		if err := r.p.sw.CheckMatch(m); err != nil {
-			return err
-		}
-	}
+// Set is dataplane.Rules'. One rule that changes is one store in the kernel; more are a bank that is filled, then
+// swapped in.
+func (r *rules) Set(set []southbound.Rule, drop []southbound.Match, replace bool) error {
 	next, err := r.table.Change(set, drop, replace)
 	if err != nil {
 		return err
@@ -189,19 +182,20 @@ func (r *rules) node(bank int, rule southbound.Rule) node {
 	}
 	id, bucket, slot, key := bankTable+uint32(bank), uint32(rule.Dst)&0xff, uint32(rule.Dst)>>8, toRack(int32(rule.Dst))
 	if rule.Src != southbound.AnyRack {
-		id, bucket, slot, key = fromID(bank, rule.Dst), uint32(rule.Src)%r.fan, uint32(rule.Src)/r.fan, fromRack(int32(rule.Src))
+		id, bucket, slot, key = fromID(bank, rule.Dst), uint32(rule.Src)%r.fan, uint32(rule.Src)/r.fan,
+			fromRack(int32(rule.Src))
 	}
 	n := node{handle: knode(id, bucket, slot*slots+tag+2),
 		link: lightTable + uint32(rule.Primary), action: r.p.sink.action()}
 	n.keys = append(n.keys, key, withTag(uint8(rule.Tag)))[:keys]
 	if rule.Backup != southbound.NoPort {
-		n.action = out(r.p.sw.Ports[rule.Backup])
+		n.action = out(r.p.Switch.Ports[rule.Backup])
 	}
 	return n
 }
 
-// open makes the table of the rules of a match's rack that name a source, empty, and links it in before the rack's other
-// rules, if the match is the first of its kind.
+// open makes the table of the rules of a match's rack that name a source, empty, and links it in before the rack's
+// other rules, if the match is the first of its kind.
 func (r *rules) open(bank int, m southbound.Match) error {
 	if m.Src == southbound.AnyRack || r.from[bank][m.Dst] {
 		return nil
@@ -211,7 +205,8 @@ func (r *rules) open(bank int, m southbound.Match) error {
 		return err
 	}
 	// Without an action of its own: what finds nothing there goes on to the rack's other rules.
-	n := node{handle: knode(bankTable+uint32(bank), uint32(m.Dst)&0xff, uint32(m.Dst)>>8*slots+1), link: id, hash: 0xff00, hashAt: offSrc}
+	n := node{handle: knode(bankTable+uint32(bank), uint32(m.Dst)&0xff, uint32(m.Dst)>>8*slots+1), link: id, hash: 0xff00,
+		hashAt: offSrc}
 	n.keys = append(n.keys, toRack(int32(m.Dst)))
 	if err := r.at.put(n); err != nil {
 		return errors.Join(err, r.at.del(table(id)))
@@ -233,10 +228,10 @@ func fromID(bank int, dst southbound.RackID) uint32 {
 	return fromTable + 2*uint32(dst) + uint32(bank)
 }
 
-// light fills or empties the light table of a port: one store for all rules with that primary. The rules that have it
+// Light fills or empties the light table of a port: one store for all rules with that primary. The rules that have it
 // as backup follow one by one.
-func (r *rules) light(port southbound.Port, lit bool) error {
-	link, err := r.p.sw.Link(port)
+func (r *rules) Light(port southbound.Port, lit bool) error {
+	link, err := r.p.Switch.Link(port)
 	if err != nil || r.lit[port] == lit {
 		return err
 	}
@@ -251,12 +246,4 @@ func (r *rules) light(port southbound.Port, lit bool) error {
 	}
 	r.lit[port] = lit
 	return r.write(r.bank, r.banks[r.bank].Edits(r.effective(r.table)))
-}
-
-// gone forgets the errors that say a thing is not there.
-func gone(err error) error {
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EINVAL) {
-		return nil
-	}
-	return err
 }

@@ -16,8 +16,8 @@ type sink struct {
 	index int // of the action: the switch's own
 }
 
-// firstSink is the index of the action of switch 0, far above what the kernel hands out by itself, from 1: an index that
-// is in use would be bound as it is, and drops would go out of whatever port that action names.
+// firstSink is the index of the action of switch 0, far above what the kernel hands out by itself, from 1: an index
+// that is in use would be bound as it is, and drops would go out of whatever port that action names.
 const firstSink = 1 << 30
 
 func (s sink) action() netlink.Action {

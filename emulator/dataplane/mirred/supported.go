@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"lightloom/emulator/dataplane"
@@ -13,24 +12,14 @@ import (
 // Supported says why this process cannot use the package, or nil. It asks for CAP_NET_ADMIN over its own network
 // namespace, which the root of a user namespace has, and for three kernel modules.
 func Supported() error {
-	err := dataplane.Probe(func(nl *netlink.Handle, packet, optical dataplane.Switch) error {
-		p, err := New(nl, packet)
-		if err != nil {
-			return err
-		}
-		if err := dataplane.Exercise(p); err != nil {
-			return err
-		}
-		if p, err = New(nl, optical); err != nil {
-			return err
-		}
-		return p.Close()
-	})
+	err := dataplane.ProbePlanes(New)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return fmt.Errorf("probe mirred dataplane: no right to make network namespaces here; inside a user namespace there is: %w", err)
+		return fmt.Errorf("probe mirred dataplane: no right to make network namespaces here; inside a user namespace there "+
+			"is: %w", err)
 	}
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EOPNOTSUPP) {
-		return fmt.Errorf("probe mirred dataplane: the kernel lacks sch_ingress, cls_u32 or act_mirred (modprobe them): %w", err)
+		return fmt.Errorf("probe mirred dataplane: the kernel lacks sch_ingress, cls_u32 or act_mirred (modprobe them): %w",
+			err)
 	}
 	if err != nil {
 		return fmt.Errorf("probe mirred dataplane: %w", err)

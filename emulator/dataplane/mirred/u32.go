@@ -119,21 +119,6 @@ func toHost(addr [4]byte) netlink.TcU32Key {
 		Val: uint32(addr[0])<<24 | uint32(addr[1])<<16 | uint32(addr[2])<<8 | uint32(addr[3])}
 }
 
-// clsact gives an interface its ingress hook; with a block, one that it shares.
-func clsact(nl *netlink.Handle, link int, shared *uint32) error {
-	q := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(0xffff, 0),
-		Parent: netlink.HANDLE_CLSACT, IngressBlock: shared}}
-	if err := nl.QdiscAdd(q); err != nil {
-		return fmt.Errorf("add clsact to interface %d: %w", link, err)
-	}
-	return nil
-}
-
-func unclsact(nl *netlink.Handle, link int) error {
-	q := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT}}
-	return nl.QdiscDel(q)
-}
-
 func out(link int) netlink.Action { return netlink.NewMirredAction(link) }
 
 const (

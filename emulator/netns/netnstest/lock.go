@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,7 @@ func Lock(t testing.TB) {
 	if err != nil {
 		t.Fatalf("open lock: %v", err)
 	}
+	began := time.Now()
 	for {
 		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
 			break
@@ -25,6 +27,9 @@ func Lock(t testing.TB) {
 	}
 	if err != nil {
 		t.Fatalf("lock %q: %v", f.Name(), err)
+	}
+	if waited := time.Since(began); waited > time.Second {
+		t.Logf("waited %v for the namespaces of other tests", waited.Round(100*time.Millisecond))
 	}
 	t.Cleanup(func() { _ = f.Close() }) // which unlocks
 }

@@ -12,11 +12,12 @@
 package agentpb
 
 import (
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
+
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 )
 
 const (
@@ -33,8 +34,8 @@ const (
 	StartStatus_START_STATUS_UNSPECIFIED StartStatus = 0
 	StartStatus_START_STATUS_PARTIAL     StartStatus = 1 // rows are missing yet
 	StartStatus_START_STATUS_STARTED     StartStatus = 2 // now, by this chunk
-	StartStatus_START_STATUS_KNOWN       StartStatus = 3 // before, and bundles are live
-	StartStatus_START_STATUS_ENDED       StartStatus = 4 // before, and every bundle has been received
+	StartStatus_START_STATUS_KNOWN       StartStatus = 3 // before, and host flows are live
+	StartStatus_START_STATUS_ENDED       StartStatus = 4 // before, and every host flow has been received
 )
 
 // Enum value maps for StartStatus.
@@ -135,11 +136,12 @@ func (x *Election) GetLow() uint64 {
 }
 
 type Task struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Task          int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"`
-	Host          int32                  `protobuf:"varint,2,opt,name=host,proto3" json:"host,omitempty"`
-	ComputeNs     int64                  `protobuf:"varint,3,opt,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
-	TaskTry       int32                  `protobuf:"varint,4,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"` // how often it was begun before; a later try voids the one before
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Task      int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"`
+	Host      int32                  `protobuf:"varint,2,opt,name=host,proto3" json:"host,omitempty"`
+	ComputeNs int64                  `protobuf:"varint,3,opt,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
+	// how often it was begun before; a later try voids the one before
+	TaskTry       int32 `protobuf:"varint,4,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -293,15 +295,16 @@ func (*RunReply) Descriptor() ([]byte, []int) {
 // Chunk is the rows [first, first + len(src)) of a coflow of `rows` rows. The four columns have equal length. Chunks of
 // a coflow come in ascending order.
 type Chunk struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Coflow        int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
-	Rows          int32                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`
-	First         int32                  `protobuf:"varint,3,opt,name=first,proto3" json:"first,omitempty"`
-	Src           []int32                `protobuf:"varint,4,rep,packed,name=src,proto3" json:"src,omitempty"`
-	Dst           []int32                `protobuf:"varint,5,rep,packed,name=dst,proto3" json:"dst,omitempty"`
-	Size          []int64                `protobuf:"varint,6,rep,packed,name=size,proto3" json:"size,omitempty"`
-	Tag           []byte                 `protobuf:"bytes,7,opt,name=tag,proto3" json:"tag,omitempty"`
-	Cap           []int64                `protobuf:"varint,8,rep,packed,name=cap,proto3" json:"cap,omitempty"` // bits of layer 2 a second that a row sends at most, 0 for none; empty where no row has one
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Coflow int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	Rows   int32                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`
+	First  int32                  `protobuf:"varint,3,opt,name=first,proto3" json:"first,omitempty"`
+	Src    []int32                `protobuf:"varint,4,rep,packed,name=src,proto3" json:"src,omitempty"`
+	Dst    []int32                `protobuf:"varint,5,rep,packed,name=dst,proto3" json:"dst,omitempty"`
+	Size   []int64                `protobuf:"varint,6,rep,packed,name=size,proto3" json:"size,omitempty"`
+	Tag    []byte                 `protobuf:"bytes,7,opt,name=tag,proto3" json:"tag,omitempty"`
+	// bits of layer 2 a second that a row sends at most, 0 for none; empty where no row has one
+	Cap           []int64 `protobuf:"varint,8,rep,packed,name=cap,proto3" json:"cap,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -756,7 +759,7 @@ func (x *PairRate) GetBitsPerSecond() int64 {
 	return 0
 }
 
-// HostRate is a layer-2 rate of each bundle at one host.
+// HostRate is a layer-2 rate of each host flow at one host.
 type HostRate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Host          int32                  `protobuf:"varint,1,opt,name=host,proto3" json:"host,omitempty"`
@@ -809,7 +812,7 @@ func (x *HostRate) GetBitsPerSecond() int64 {
 	return 0
 }
 
-// Spread gives every live bundle of a coflow on packets the smaller of its source's rate and its destination's; both
+// Spread gives every live host flow of a coflow on packets the smaller of its source's rate and its destination's; both
 // are sorted by host, and a host that is not named has none.
 type Spread struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -871,7 +874,7 @@ func (x *Spread) GetTo() []*HostRate {
 	return nil
 }
 
-// Extra is what one bundle has on top of its coflow's pace or spread.
+// Extra is what one host flow has on top of its coflow's pace or spread.
 type Extra struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Coflow        int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
@@ -1160,11 +1163,12 @@ func (x *TrafficRequest) GetElection() *Election {
 // TrafficReply is payload that hosts of the agent have sent each other by TCP and that has been received, whoever sent
 // it, since the agent began: three columns of equal length, sorted by source, then destination.
 type TrafficReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AtNs          int64                  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"` // instant of the run
-	Src           []int32                `protobuf:"varint,2,rep,packed,name=src,proto3" json:"src,omitempty"`
-	Dst           []int32                `protobuf:"varint,3,rep,packed,name=dst,proto3" json:"dst,omitempty"`
-	Bytes         []int64                `protobuf:"varint,4,rep,packed,name=bytes,proto3" json:"bytes,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// instant of the run
+	AtNs          int64   `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"`
+	Src           []int32 `protobuf:"varint,2,rep,packed,name=src,proto3" json:"src,omitempty"`
+	Dst           []int32 `protobuf:"varint,3,rep,packed,name=dst,proto3" json:"dst,omitempty"`
+	Bytes         []int64 `protobuf:"varint,4,rep,packed,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1229,12 +1233,14 @@ func (x *TrafficReply) GetBytes() []int64 {
 
 // Backlog is what some rows of a coflow have left, in bytes of payload.
 type Backlog struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Coflow        int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
-	Rows          int32                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"` // of the whole coflow
-	Row           []int32                `protobuf:"varint,3,rep,packed,name=row,proto3" json:"row,omitempty"`
-	Left          []int64                `protobuf:"varint,4,rep,packed,name=left,proto3" json:"left,omitempty"`
-	Ended         bool                   `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"` // no row has anything left; row and left are empty
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Coflow int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	// of the whole coflow
+	Rows int32   `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`
+	Row  []int32 `protobuf:"varint,3,rep,packed,name=row,proto3" json:"row,omitempty"`
+	Left []int64 `protobuf:"varint,4,rep,packed,name=left,proto3" json:"left,omitempty"`
+	// no row has anything left; row and left are empty
+	Ended         bool `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1305,9 +1311,10 @@ func (x *Backlog) GetEnded() bool {
 }
 
 type ProgressReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AtNs          int64                  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"` // instant of the run
-	Backlogs      []*Backlog             `protobuf:"bytes,2,rep,name=backlogs,proto3" json:"backlogs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// instant of the run
+	AtNs          int64      `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"`
+	Backlogs      []*Backlog `protobuf:"bytes,2,rep,name=backlogs,proto3" json:"backlogs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1410,14 +1417,15 @@ func (x *WatchRequest) GetFrom() uint64 {
 }
 
 type Event struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AtNs          int64                  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"` // instant of the run
-	Kind          uint32                 `protobuf:"varint,2,opt,name=kind,proto3" json:"kind,omitempty"`
-	Coflow        int32                  `protobuf:"varint,3,opt,name=coflow,proto3" json:"coflow,omitempty"`
-	Row           int32                  `protobuf:"varint,4,opt,name=row,proto3" json:"row,omitempty"`
-	Task          int32                  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"`
-	Host          int32                  `protobuf:"varint,6,opt,name=host,proto3" json:"host,omitempty"`
-	TaskTry       int32                  `protobuf:"varint,7,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// instant of the run
+	AtNs          int64  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"`
+	Kind          uint32 `protobuf:"varint,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	Coflow        int32  `protobuf:"varint,3,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	Row           int32  `protobuf:"varint,4,opt,name=row,proto3" json:"row,omitempty"`
+	Task          int32  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"`
+	Host          int32  `protobuf:"varint,6,opt,name=host,proto3" json:"host,omitempty"`
+	TaskTry       int32  `protobuf:"varint,7,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1502,10 +1510,12 @@ func (x *Event) GetTaskTry() int32 {
 }
 
 type WatchReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	First         uint64                 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"` // number of events[0]; the others follow
-	Events        []*Event               `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	Incarnation   uint64                 `protobuf:"fixed64,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // as in the status
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// number of events[0]; the others follow
+	First  uint64   `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	Events []*Event `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	// as in the status
+	Incarnation   uint64 `protobuf:"fixed64,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1790,14 +1800,18 @@ func (x *StatusRequest) GetElection() *Election {
 }
 
 type StatusReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Incarnation   uint64                 `protobuf:"fixed64,1,opt,name=incarnation,proto3" json:"incarnation,omitempty"`                // drawn when the agent's process began
-	NowNs         int64                  `protobuf:"varint,2,opt,name=now_ns,json=nowNs,proto3" json:"now_ns,omitempty"`                // instant of the run
-	FirstEvent    uint64                 `protobuf:"varint,3,opt,name=first_event,json=firstEvent,proto3" json:"first_event,omitempty"` // oldest kept
-	NextEvent     uint64                 `protobuf:"varint,4,opt,name=next_event,json=nextEvent,proto3" json:"next_event,omitempty"`    // number of the next
-	LiveBundles   int64                  `protobuf:"varint,5,opt,name=live_bundles,json=liveBundles,proto3" json:"live_bundles,omitempty"`
-	LiveTasks     int64                  `protobuf:"varint,6,opt,name=live_tasks,json=liveTasks,proto3" json:"live_tasks,omitempty"`
-	Stats         *Stats                 `protobuf:"bytes,7,opt,name=stats,proto3" json:"stats,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// drawn when the agent's process began
+	Incarnation uint64 `protobuf:"fixed64,1,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	// instant of the run
+	NowNs int64 `protobuf:"varint,2,opt,name=now_ns,json=nowNs,proto3" json:"now_ns,omitempty"`
+	// oldest kept
+	FirstEvent uint64 `protobuf:"varint,3,opt,name=first_event,json=firstEvent,proto3" json:"first_event,omitempty"`
+	// number of the next
+	NextEvent     uint64 `protobuf:"varint,4,opt,name=next_event,json=nextEvent,proto3" json:"next_event,omitempty"`
+	LiveBundles   int64  `protobuf:"varint,5,opt,name=live_bundles,json=liveBundles,proto3" json:"live_bundles,omitempty"`
+	LiveTasks     int64  `protobuf:"varint,6,opt,name=live_tasks,json=liveTasks,proto3" json:"live_tasks,omitempty"`
+	Stats         *Stats `protobuf:"bytes,7,opt,name=stats,proto3" json:"stats,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1882,19 +1896,24 @@ func (x *StatusReply) GetStats() *Stats {
 }
 
 type Stats struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	BundlesEnded    int64                  `protobuf:"varint,1,opt,name=bundles_ended,json=bundlesEnded,proto3" json:"bundles_ended,omitempty"`
-	BytesReceived   int64                  `protobuf:"varint,2,opt,name=bytes_received,json=bytesReceived,proto3" json:"bytes_received,omitempty"`
-	Connections     int64                  `protobuf:"varint,3,opt,name=connections,proto3" json:"connections,omitempty"`
-	Redials         int64                  `protobuf:"varint,4,opt,name=redials,proto3" json:"redials,omitempty"`
-	Refused         int64                  `protobuf:"varint,5,opt,name=refused,proto3" json:"refused,omitempty"`                 // connections with a wrong header
-	Corrupt         int64                  `protobuf:"varint,6,opt,name=corrupt,proto3" json:"corrupt,omitempty"`                 // connections closed because bytes differed
-	Retransmissions int64                  `protobuf:"varint,7,opt,name=retransmissions,proto3" json:"retransmissions,omitempty"` // segments, by TCP's own count, of ended bundles
-	TasksEnded      int64                  `protobuf:"varint,8,opt,name=tasks_ended,json=tasksEnded,proto3" json:"tasks_ended,omitempty"`
-	Reordered       int64                  `protobuf:"varint,9,opt,name=reordered,proto3" json:"reordered,omitempty"` // times that TCP saw reordering, of ended bundles
-	Marked          int64                  `protobuf:"varint,10,opt,name=marked,proto3" json:"marked,omitempty"`      // segments that a queue marked (ECN), likewise
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	BundlesEnded  int64                  `protobuf:"varint,1,opt,name=bundles_ended,json=bundlesEnded,proto3" json:"bundles_ended,omitempty"`
+	BytesReceived int64                  `protobuf:"varint,2,opt,name=bytes_received,json=bytesReceived,proto3" json:"bytes_received,omitempty"`
+	Connections   int64                  `protobuf:"varint,3,opt,name=connections,proto3" json:"connections,omitempty"`
+	Redials       int64                  `protobuf:"varint,4,opt,name=redials,proto3" json:"redials,omitempty"`
+	// connections with a wrong header
+	Refused int64 `protobuf:"varint,5,opt,name=refused,proto3" json:"refused,omitempty"`
+	// connections closed because bytes differed
+	Corrupt int64 `protobuf:"varint,6,opt,name=corrupt,proto3" json:"corrupt,omitempty"`
+	// segments, by TCP's own count, of ended host flows
+	Retransmissions int64 `protobuf:"varint,7,opt,name=retransmissions,proto3" json:"retransmissions,omitempty"`
+	TasksEnded      int64 `protobuf:"varint,8,opt,name=tasks_ended,json=tasksEnded,proto3" json:"tasks_ended,omitempty"`
+	// times that TCP saw reordering, of ended host flows
+	Reordered int64 `protobuf:"varint,9,opt,name=reordered,proto3" json:"reordered,omitempty"`
+	// segments that a queue marked (ECN), likewise
+	Marked        int64 `protobuf:"varint,10,opt,name=marked,proto3" json:"marked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Stats) Reset() {
@@ -2168,7 +2187,8 @@ var (
 
 func file_agent_proto_rawDescGZIP() []byte {
 	file_agent_proto_rawDescOnce.Do(func() {
-		file_agent_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)))
+		file_agent_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc),
+			len(file_agent_proto_rawDesc)))
 	})
 	return file_agent_proto_rawDescData
 }

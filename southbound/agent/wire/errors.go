@@ -10,10 +10,11 @@ import (
 	"lightloom/southbound"
 )
 
-// ErrRestarted: the agent does not know the events that are asked for. It has begun anew, or they were acknowledged.
+// ErrRestarted says that the agent does not know the events that are asked for. It has begun anew, or they were
+// acknowledged.
 var ErrRestarted = errors.New("the agent does not have these events")
 
-// ErrUnavailable: no answer came; the same call again may have one.
+// ErrUnavailable says that no answer came; the same call again may have one.
 var ErrUnavailable = errors.New("agent does not answer")
 
 // codes of the errors that have a meaning of their own at the other end.

@@ -21,11 +21,11 @@ func EventOf(m *agentpb.Event) (southbound.Event, error) {
 		return southbound.Event{}, fmt.Errorf("read event: kind %d is unknown", k)
 	}
 	return southbound.Event{
-		At:        time.Duration(m.GetAtNs()),
-		Kind:      southbound.EventKind(k),
-		BundleKey: southbound.BundleKey{Coflow: southbound.CoflowID(m.GetCoflow()), Row: m.GetRow()},
-		Task:      southbound.TaskID(m.GetTask()),
-		Try:       m.GetTaskTry(),
-		Host:      southbound.HostID(m.GetHost()),
+		At:          time.Duration(m.GetAtNs()),
+		Kind:        southbound.EventKind(k),
+		HostFlowKey: southbound.HostFlowKey{Coflow: southbound.CoflowID(m.GetCoflow()), Row: m.GetRow()},
+		Task:        southbound.TaskID(m.GetTask()),
+		Try:         m.GetTaskTry(),
+		Host:        southbound.HostID(m.GetHost()),
 	}, nil
 }

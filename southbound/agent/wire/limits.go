@@ -10,13 +10,12 @@ const (
 	MaxRows = 1 << 20
 	// MaxPaces bounds the coflows of one SetRates: at most 19 bytes each on the wire.
 	MaxPaces = 1 << 14
-	// MaxHostRates bounds the rates of hosts in all spreads of one SetRates together, MaxExtras its extras: at most 18 and
-	// 24 bytes each on the wire.
-	MaxHostRates, MaxExtras = 1 << 13, 1 << 13
+	// MaxHostRates bounds the rates of hosts in all spreads of one SetRates together: at most 18 bytes each on the wire.
+	MaxHostRates = 1 << 13
+	// MaxExtras bounds the extras of one SetRates: at most 24 bytes each.
+	MaxExtras = 1 << 13
 	// MaxMoved bounds the pairs of hosts whose traffic one answer tells: at most 20 bytes each.
 	MaxMoved = 1 << 15
 	// EventBatch is how many events go into one message.
 	EventBatch = 2048
-	// MaxSize bounds the payload of one bundle: 1 PiB.
-	MaxSize = 1 << 50
 )

@@ -13,7 +13,8 @@ import (
 func spreadMessages(all []southbound.Spread) []*agentpb.Spread {
 	var out []*agentpb.Spread
 	for _, s := range all {
-		out = append(out, &agentpb.Spread{Coflow: int32(s.Coflow), From: hostRateMessages(s.From), To: hostRateMessages(s.To)})
+		out = append(out, &agentpb.Spread{Coflow: int32(s.Coflow), From: hostRateMessages(s.From),
+			To: hostRateMessages(s.To)})
 	}
 	return out
 }
@@ -37,7 +38,8 @@ func extraMessages(all []southbound.Extra) []*agentpb.Extra {
 func spreads(all []*agentpb.Spread) []southbound.Spread {
 	var out []southbound.Spread
 	for _, s := range all {
-		out = append(out, southbound.Spread{Coflow: southbound.CoflowID(s.GetCoflow()), From: hostRates(s.GetFrom()), To: hostRates(s.GetTo())})
+		out = append(out, southbound.Spread{Coflow: southbound.CoflowID(s.GetCoflow()), From: hostRates(s.GetFrom()),
+			To: hostRates(s.GetTo())})
 	}
 	return out
 }
@@ -45,7 +47,8 @@ func spreads(all []*agentpb.Spread) []southbound.Spread {
 func hostRates(all []*agentpb.HostRate) []southbound.HostRate {
 	var out []southbound.HostRate
 	for _, r := range all {
-		out = append(out, southbound.HostRate{Host: southbound.HostID(r.GetHost()), Rate: pathmap.BitsPerSecond(r.GetBitsPerSecond())})
+		out = append(out, southbound.HostRate{Host: southbound.HostID(r.GetHost()),
+			Rate: pathmap.BitsPerSecond(r.GetBitsPerSecond())})
 	}
 	return out
 }
@@ -53,7 +56,8 @@ func hostRates(all []*agentpb.HostRate) []southbound.HostRate {
 func extras(all []*agentpb.Extra) []southbound.Extra {
 	var out []southbound.Extra
 	for _, e := range all {
-		out = append(out, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: southbound.CoflowID(e.GetCoflow()), Row: e.GetRow()},
+		out = append(out, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: southbound.CoflowID(e.GetCoflow()),
+			Row: e.GetRow()},
 			Rate: pathmap.BitsPerSecond(e.GetBitsPerSecond())})
 	}
 	return out
@@ -103,7 +107,8 @@ func checkSpreads(all []southbound.Spread, named map[southbound.CoflowID]bool) e
 		for _, side := range [2][]southbound.HostRate{s.From, s.To} {
 			for i, h := range side {
 				if h.Host < 0 || h.Rate < 0 || i > 0 && side[i-1].Host >= h.Host {
-					return refuse("spread of coflow %d: host %d at %v: hosts are sorted, each once, with rates of zero or more", s.Coflow, h.Host, h.Rate)
+					return refuse("spread of coflow %d: host %d at %v: hosts are sorted, each once, with rates of zero or more",
+						s.Coflow, h.Host, h.Rate)
 				}
 			}
 		}
@@ -124,7 +129,7 @@ func checkExtras(all []southbound.Extra, named map[southbound.CoflowID]bool) err
 			return refuse("extra of row %d of coflow %d is %v", e.Row, e.Coflow, e.Rate)
 		case !named[e.Coflow]:
 			return refuse("extra of coflow %d, which has neither pace nor spread", e.Coflow)
-		case !sorted || i > 0 && all[i-1].BundleKey == e.BundleKey:
+		case !sorted || i > 0 && all[i-1].HostFlowKey == e.HostFlowKey:
 			return refuse("extras are sorted by coflow and row, each once")
 		}
 	}

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 
 	"lightloom/pathmap"
@@ -50,18 +50,17 @@ func chunk(s *southbound.Start, first, n int) *agentpb.Chunk {
 
 // CheckColumns says whether a start can be sent at all: some rows, not too many, and columns of equal length.
 func CheckColumns(s *southbound.Start) error {
-	n := len(s.Src)
-	switch {
-	case len(s.Dst) != n || len(s.Size) != n || len(s.Tag) != n || s.Cap != nil && len(s.Cap) != n:
-		return fmt.Errorf("start coflow %d: columns of %d, %d, %d and %d rows differ: %w", s.Coflow, n, len(s.Dst),
-			len(s.Size), len(s.Tag), southbound.ErrRefused)
+	err := s.CheckColumns()
+	switch n := len(s.Src); {
+	case err != nil:
 	case n == 0:
-		return fmt.Errorf("start coflow %d: has no rows: %w", s.Coflow, southbound.ErrRefused)
+		err = errors.New("has no rows")
 	case n > MaxRows:
-		return fmt.Errorf("start coflow %d: has %d rows, at most %d are taken: %w", s.Coflow, n, MaxRows,
-			southbound.ErrRefused)
+		err = fmt.Errorf("has %d rows, at most %d are taken", n, MaxRows)
+	default:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("start coflow %d: %w: %w", s.Coflow, err, southbound.ErrRefused)
 }
 
 // CheckStart says what is wrong with a start on a fabric of that many hosts.
@@ -69,34 +68,13 @@ func CheckStart(s *southbound.Start, hosts int) error {
 	if err := CheckColumns(s); err != nil {
 		return err
 	}
-	for i := range s.Src {
-		if err := checkRow(s, i, hosts); err != nil {
-			return fmt.Errorf("start coflow %d: row %d: %w: %w", s.Coflow, i, err, southbound.ErrRefused)
-		}
+	if err := s.Check(southbound.Addresses{Hosts: hosts, Tags: southbound.Tags}); err != nil {
+		return fmt.Errorf("start coflow %d: %w: %w", s.Coflow, err, southbound.ErrRefused)
 	}
 	return nil
 }
 
-func checkRow(s *southbound.Start, i, hosts int) error {
-	src, dst, size := s.Src[i], s.Dst[i], s.Size[i]
-	switch {
-	case src < 0 || int(src) >= hosts || dst < 0 || int(dst) >= hosts:
-		return fmt.Errorf("hosts %d to %d: the fabric's are 0 to %d", src, dst, hosts-1)
-	case src == dst:
-		return fmt.Errorf("goes from host %d to itself", src)
-	case size <= 0 || size > MaxSize:
-		return fmt.Errorf("carries %d bytes; take 1 to %d", size, int64(MaxSize))
-	case s.Cap != nil && s.Cap[i] < 0:
-		return fmt.Errorf("has a cap of %d; take one above zero, or 0 for none", s.Cap[i])
-	case !ValidTag(s.Tag[i]):
-		return fmt.Errorf("tag %d: take 0 to %d, or %d to hold", s.Tag[i], southbound.Tags-1, southbound.TagHold)
-	case i > 0 && cmp.Or(cmp.Compare(s.Dst[i-1], dst), cmp.Compare(s.Src[i-1], src)) >= 0:
-		return fmt.Errorf("is not sorted by destination and source, or comes twice")
-	}
-	return nil
-}
-
-// ValidTag says whether a bundle can be steered to t.
+// ValidTag says whether a host flow can be steered to t.
 func ValidTag(t southbound.Tag) bool { return t < southbound.Tags || t == southbound.TagHold }
 
 // Assembler puts the chunks of coflows together again. A sender finishes one coflow before it begins the next, so one
@@ -140,7 +118,8 @@ func (a *Assembler) Add(c *agentpb.Chunk) (*southbound.Start, error) {
 func (a *Assembler) check(c *agentpb.Chunk) error {
 	first, rows, n := int64(c.GetFirst()), int64(c.GetRows()), int64(len(c.GetSrc()))
 	switch {
-	case len(c.GetCap()) > 0 && int64(len(c.GetCap())) != n, first > 0 && first <= int64(len(a.open.Src)) && (len(c.GetCap()) > 0) != (a.open.Cap != nil):
+	case len(c.GetCap()) > 0 && int64(len(c.GetCap())) != n, first > 0 && first <= int64(len(a.open.Src)) &&
+		(len(c.GetCap()) > 0) != (a.open.Cap != nil):
 		return fmt.Errorf("a chunk's caps are not as many as its rows, or the coflow's other rows have none")
 	case int64(len(c.GetDst())) != n || int64(len(c.GetSize())) != n || int64(len(c.GetTag())) != n:
 		return fmt.Errorf("a chunk's columns differ in length")

@@ -27,7 +27,7 @@ func draw(rng *rand.Rand, id southbound.CoflowID, n int) southbound.Start {
 			tag = southbound.TagHold
 		}
 		s.Src, s.Dst = append(s.Src, src), append(s.Dst, dst)
-		s.Size, s.Tag = append(s.Size, 1+pathmap.Bytes(rng.Int64N(MaxSize))), append(s.Tag, tag)
+		s.Size, s.Tag = append(s.Size, 1+pathmap.Bytes(rng.Int64N(int64(southbound.MaxSize)))), append(s.Tag, tag)
 	}
 	return s
 }
@@ -125,7 +125,8 @@ func TestAssemblerRefuses(t *testing.T) {
 
 // FuzzAssembler feeds chunks made of bytes: whatever comes out is whole, and what is held stays bounded.
 func FuzzAssembler(f *testing.F) {
-	reqs, err := Starts([]southbound.Start{draw(rand.New(rand.NewPCG(1, 5)), 1, 4), draw(rand.New(rand.NewPCG(1, 6)), 2, 2)})
+	reqs, err := Starts([]southbound.Start{draw(rand.New(rand.NewPCG(1, 5)), 1, 4),
+		draw(rand.New(rand.NewPCG(1, 6)), 2, 2)})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -9,21 +9,21 @@ import (
 
 // Status is how an agent is.
 type Status struct {
-	Incarnation uint64        // drawn when the agent's process began: another one means that everything was lost
-	Now         time.Duration // instant of the run, by the agent's clock
-	FirstEvent  uint64        // oldest kept
-	NextEvent   uint64        // number that the next event gets
-	LiveBundles int64
-	LiveTasks   int64
-	Stats       Stats
+	Incarnation   uint64        // drawn when the agent's process began: another one means that everything was lost
+	Now           time.Duration // instant of the run, by the agent's clock
+	FirstEvent    uint64        // oldest kept
+	NextEvent     uint64        // number that the next event gets
+	LiveHostFlows int64
+	LiveTasks     int64
+	Stats         Stats
 }
 
 // Stats are counts since the agent began.
 type Stats struct {
-	BundlesEnded    int64
+	HostFlowsEnded  int64
 	BytesReceived   pathmap.Bytes // payload, each byte once
 	Connections     int64         // made by senders
-	Redials         int64         // of these, after an earlier one of the same bundle
+	Redials         int64         // of these, after an earlier one of the same host flow
 	Refused         int64         // incoming connections with a wrong header
 	Corrupt         int64         // incoming connections closed because a byte differed
 	Retransmissions int64         // TCP segments, over all connections that ended
@@ -35,18 +35,20 @@ type Stats struct {
 // Message returns s as it travels.
 func (s Status) Message() *agentpb.StatusReply {
 	return &agentpb.StatusReply{Incarnation: s.Incarnation, NowNs: int64(s.Now), FirstEvent: s.FirstEvent,
-		NextEvent: s.NextEvent, LiveBundles: s.LiveBundles, LiveTasks: s.LiveTasks,
-		Stats: &agentpb.Stats{BundlesEnded: s.Stats.BundlesEnded, BytesReceived: int64(s.Stats.BytesReceived),
+		NextEvent: s.NextEvent, LiveBundles: s.LiveHostFlows, LiveTasks: s.LiveTasks,
+		Stats: &agentpb.Stats{BundlesEnded: s.Stats.HostFlowsEnded, BytesReceived: int64(s.Stats.BytesReceived),
 			Connections: s.Stats.Connections, Redials: s.Stats.Redials, Refused: s.Stats.Refused, Corrupt: s.Stats.Corrupt,
-			Retransmissions: s.Stats.Retransmissions, Reordered: s.Stats.Reordered, Marked: s.Stats.Marked, TasksEnded: s.Stats.TasksEnded}}
+			Retransmissions: s.Stats.Retransmissions, Reordered: s.Stats.Reordered, Marked: s.Stats.Marked,
+			TasksEnded: s.Stats.TasksEnded}}
 }
 
 // StatusOf reads a status.
 func StatusOf(m *agentpb.StatusReply) Status {
 	st := m.GetStats()
 	return Status{Incarnation: m.GetIncarnation(), Now: time.Duration(m.GetNowNs()), FirstEvent: m.GetFirstEvent(),
-		NextEvent: m.GetNextEvent(), LiveBundles: m.GetLiveBundles(), LiveTasks: m.GetLiveTasks(),
-		Stats: Stats{BundlesEnded: st.GetBundlesEnded(), BytesReceived: pathmap.Bytes(st.GetBytesReceived()),
+		NextEvent: m.GetNextEvent(), LiveHostFlows: m.GetLiveBundles(), LiveTasks: m.GetLiveTasks(),
+		Stats: Stats{HostFlowsEnded: st.GetBundlesEnded(), BytesReceived: pathmap.Bytes(st.GetBytesReceived()),
 			Connections: st.GetConnections(), Redials: st.GetRedials(), Refused: st.GetRefused(), Corrupt: st.GetCorrupt(),
-			Retransmissions: st.GetRetransmissions(), Reordered: st.GetReordered(), Marked: st.GetMarked(), TasksEnded: st.GetTasksEnded()}}
+			Retransmissions: st.GetRetransmissions(), Reordered: st.GetReordered(), Marked: st.GetMarked(),
+			TasksEnded: st.GetTasksEnded()}}
 }

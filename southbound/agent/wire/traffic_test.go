@@ -35,7 +35,8 @@ func TestTrafficRoundTrip(t *testing.T) {
 }
 
 func FuzzTraffic(f *testing.F) {
-	for _, m := range []*agentpb.TrafficReply{{}, {Src: []int32{1}}, {AtNs: -1}, {Src: []int32{1, 1}, Dst: []int32{2, 2}, Bytes: []int64{1, 1}},
+	for _, m := range []*agentpb.TrafficReply{{}, {Src: []int32{1}}, {AtNs: -1},
+		{Src: []int32{1, 1}, Dst: []int32{2, 2}, Bytes: []int64{1, 1}},
 		{Src: []int32{1, 2}, Dst: []int32{2, 1}, Bytes: []int64{1, 1}}} {
 		b, err := proto.Marshal(m)
 		if err != nil {
@@ -53,7 +54,8 @@ func FuzzTraffic(f *testing.F) {
 			return
 		}
 		for i, x := range got.Moved {
-			if x.Bytes < 0 || i > 0 && (x.Src < got.Moved[i-1].Src || x.Src == got.Moved[i-1].Src && x.Dst <= got.Moved[i-1].Dst) {
+			if x.Bytes < 0 || i > 0 && (x.Src < got.Moved[i-1].Src || x.Src == got.Moved[i-1].Src &&
+				x.Dst <= got.Moved[i-1].Dst) {
 				t.Errorf("row %d: %+v", i, x)
 			}
 		}

@@ -37,7 +37,8 @@ func Tasks(m *agentpb.RunRequest) []southbound.Task {
 func CheckTask(t southbound.Task, hosts int) error {
 	switch {
 	case t.Host < 0 || int(t.Host) >= hosts:
-		return fmt.Errorf("run task %d: host %d: the fabric's are 0 to %d: %w", t.Task, t.Host, hosts-1, southbound.ErrRefused)
+		return fmt.Errorf("run task %d: host %d: the fabric's are 0 to %d: %w", t.Task, t.Host, hosts-1,
+			southbound.ErrRefused)
 	case t.Try < 0:
 		return fmt.Errorf("run task %d: try %d: count from 0: %w", t.Task, t.Try, southbound.ErrRefused)
 	case t.Compute < 0:
@@ -68,7 +69,7 @@ func Steerings(m *agentpb.SteerRequest) ([]southbound.Steer, error) {
 			return nil, fmt.Errorf("steer row %d of coflow %d: %w", s.GetRow(), s.GetCoflow(), err)
 		}
 		out[i] = southbound.Steer{Tag: tag,
-			BundleKey: southbound.BundleKey{Coflow: southbound.CoflowID(s.GetCoflow()), Row: s.GetRow()}}
+			HostFlowKey: southbound.HostFlowKey{Coflow: southbound.CoflowID(s.GetCoflow()), Row: s.GetRow()}}
 	}
 	return out, nil
 }
@@ -111,7 +112,8 @@ func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 func Rates(m *agentpb.SetRatesRequest) (r *southbound.Rates, onlyPairs bool, err error) {
 	r = &southbound.Rates{Fair: m.GetFair()}
 	for _, p := range m.GetPace() {
-		r.Pace = append(r.Pace, southbound.Pace{Coflow: southbound.CoflowID(p.GetCoflow()), Until: time.Duration(p.GetUntilNs())})
+		r.Pace = append(r.Pace, southbound.Pace{Coflow: southbound.CoflowID(p.GetCoflow()),
+			Until: time.Duration(p.GetUntilNs())})
 	}
 	r.Spread, r.Extra = spreads(m.GetSpread()), extras(m.GetExtra())
 	for _, p := range m.GetPairs() {

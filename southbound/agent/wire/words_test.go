@@ -27,11 +27,13 @@ func TestRatesRoundTrip(t *testing.T) {
 			r.Fair = true
 		} else {
 			for range rng.IntN(3) * rng.IntN(ChunkRows) / 2 {
-				r.Pace = append(r.Pace, southbound.Pace{Coflow: southbound.CoflowID(rng.Int32()), Until: time.Duration(rng.Int64())})
+				r.Pace = append(r.Pace, southbound.Pace{Coflow: southbound.CoflowID(rng.Int32()),
+					Until: time.Duration(rng.Int64())})
 			}
 			fan(rng, &r)
 			for range rng.IntN(3) * rng.IntN(ChunkRows) {
-				r.Pairs = append(r.Pairs, southbound.PairRate{Src: southbound.HostID(rng.Int32()), Dst: southbound.HostID(rng.Int32()),
+				r.Pairs = append(r.Pairs, southbound.PairRate{Src: southbound.HostID(rng.Int32()),
+					Dst: southbound.HostID(rng.Int32()),
 					Tag: southbound.Tag(rng.IntN(8)), Rate: pathmap.BitsPerSecond(rng.Int64())})
 			}
 		}
@@ -70,7 +72,8 @@ func fan(rng *rand.Rand, r *southbound.Rates) {
 		}
 		r.Spread = append(r.Spread, s)
 		for row := range int32(rng.IntN(30)) {
-			r.Extra = append(r.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: -1 - c, Row: row}, Rate: 1 + pathmap.BitsPerSecond(rng.IntN(1e9))})
+			r.Extra = append(r.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: -1 - c, Row: row}, Rate: 1 +
+				pathmap.BitsPerSecond(rng.IntN(1e9))})
 		}
 	}
 	slices.SortFunc(r.Extra, func(a, b southbound.Extra) int {
@@ -88,7 +91,8 @@ func TestLargestRatesFit(t *testing.T) {
 		t.Errorf("%d requests, the first of %d bytes, %v", len(reqs), proto.Size(reqs[0]), err)
 	}
 	for i := range int32(MaxExtras) {
-		r.Extra = append(r.Extra, southbound.Extra{BundleKey: southbound.BundleKey{Coflow: 1<<31 - 1, Row: 1<<31 - 1 - MaxExtras + i}, Rate: 1<<63 - 1})
+		r.Extra = append(r.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: 1<<31 - 1,
+			Row: 1<<31 - 1 - MaxExtras + i}, Rate: 1<<63 - 1})
 	}
 	s := southbound.Spread{Coflow: 1<<31 - 2}
 	for i := range southbound.HostID(MaxHostRates - 1) {
@@ -96,7 +100,8 @@ func TestLargestRatesFit(t *testing.T) {
 	}
 	r.Spread = []southbound.Spread{s}
 	for range ChunkRows {
-		r.Pairs = append(r.Pairs, southbound.PairRate{Src: 1<<31 - 1, Dst: 1<<31 - 1, Tag: southbound.TagHold, Rate: 1<<63 - 1})
+		r.Pairs = append(r.Pairs, southbound.PairRate{Src: 1<<31 - 1, Dst: 1<<31 - 1, Tag: southbound.TagHold,
+			Rate: 1<<63 - 1})
 	}
 	if reqs, err := SetRates(&r); err != nil || len(reqs) != 2 || proto.Size(reqs[0]) > MaxMessage {
 		t.Errorf("with spreads and extras: %d requests, the first of %d bytes, %v", len(reqs), proto.Size(reqs[0]), err)
@@ -111,8 +116,10 @@ func TestTasksAndSteersRoundTrip(t *testing.T) {
 	var tasks []southbound.Task
 	var steers []southbound.Steer
 	for i := range int32(2*ChunkRows + 1) {
-		tasks = append(tasks, southbound.Task{Task: southbound.TaskID(i), Host: southbound.HostID(i % 7), Compute: time.Duration(i)})
-		steers = append(steers, southbound.Steer{BundleKey: southbound.BundleKey{Coflow: southbound.CoflowID(i), Row: i}, Tag: southbound.Tag(i % 8)})
+		tasks = append(tasks, southbound.Task{Task: southbound.TaskID(i), Host: southbound.HostID(i % 7),
+			Compute: time.Duration(i)})
+		steers = append(steers, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Coflow: southbound.CoflowID(i), Row: i},
+			Tag: southbound.Tag(i % 8)})
 	}
 	var gotTasks []southbound.Task
 	for _, m := range Runs(tasks) {
@@ -129,13 +136,16 @@ func TestTasksAndSteersRoundTrip(t *testing.T) {
 	if !reflect.DeepEqual(gotTasks, tasks) || !reflect.DeepEqual(gotSteers, steers) {
 		t.Error("tasks or steers came out changed")
 	}
-	if _, err := Steerings(&agentpb.SteerRequest{Steers: []*agentpb.Steering{{Tag: 300}}}); !errors.Is(err, southbound.ErrRefused) {
+	if _, err := Steerings(&agentpb.SteerRequest{Steers: []*agentpb.Steering{{Tag: 300}}}); !errors.Is(err,
+		southbound.ErrRefused) {
 		t.Errorf("tag 300: %v", err)
 	}
 }
 
 func TestEventAndStatusRoundTrip(t *testing.T) {
-	e := southbound.Event{At: 5, Kind: southbound.BundleEnded, BundleKey: southbound.BundleKey{Coflow: 1, Row: 2}, Task: 3, Try: 5, Host: 4}
+	e := southbound.Event{At: 5, Kind: southbound.HostFlowEnded, HostFlowKey: southbound.HostFlowKey{Coflow: 1, Row: 2},
+		Task: 3,
+		Try:  5, Host: 4}
 	if got, err := EventOf(EventMessage(e)); err != nil || got != e {
 		t.Errorf("event %+v, %v", got, err)
 	}
@@ -144,15 +154,18 @@ func TestEventAndStatusRoundTrip(t *testing.T) {
 			t.Errorf("kind %d was read", kind)
 		}
 	}
-	s := Status{Incarnation: 1, Now: 2, FirstEvent: 3, NextEvent: 4, LiveBundles: 5, LiveTasks: 6, Stats: Stats{BundlesEnded: 7,
-		BytesReceived: 8, Connections: 9, Redials: 10, Refused: 11, Corrupt: 12, Retransmissions: 13, TasksEnded: 14, Reordered: 15, Marked: 16}}
+	s := Status{Incarnation: 1, Now: 2, FirstEvent: 3, NextEvent: 4, LiveHostFlows: 5, LiveTasks: 6,
+		Stats: Stats{HostFlowsEnded: 7,
+			BytesReceived: 8, Connections: 9, Redials: 10, Refused: 11, Corrupt: 12, Retransmissions: 13, TasksEnded: 14,
+			Reordered: 15, Marked: 16}}
 	if got := StatusOf(s.Message()); got != s {
 		t.Errorf("status %+v", got)
 	}
 }
 
 func TestErrorsKeepTheirMeaning(t *testing.T) {
-	for _, sentinel := range []error{southbound.ErrNotLeader, southbound.ErrRefused, southbound.ErrUnsupported, ErrRestarted, ErrUnavailable} {
+	for _, sentinel := range []error{southbound.ErrNotLeader, southbound.ErrRefused, southbound.ErrUnsupported,
+		ErrRestarted, ErrUnavailable} {
 		if err := FromStatus(ToStatus(fmt.Errorf("do it: %w", sentinel))); !errors.Is(err, sentinel) {
 			t.Errorf("%v became %v", sentinel, err)
 		}
@@ -173,9 +186,10 @@ func TestErrorsKeepTheirMeaning(t *testing.T) {
 // FuzzRates reads requests made of bytes: what is let in obeys the rules of rates.
 func FuzzRates(f *testing.F) {
 	b, err := proto.Marshal(&agentpb.SetRatesRequest{Pace: []*agentpb.Pace{{Coflow: 1, UntilNs: 2}},
-		Pairs:  []*agentpb.PairRate{{Src: 1, Dst: 2, Tag: 7, BitsPerSecond: 5}},
-		Spread: []*agentpb.Spread{{Coflow: 2, From: []*agentpb.HostRate{{Host: 1, BitsPerSecond: 3}}, To: []*agentpb.HostRate{{Host: 2, BitsPerSecond: 3}}}},
-		Extra:  []*agentpb.Extra{{Coflow: 2, Row: 1, BitsPerSecond: 9}}})
+		Pairs: []*agentpb.PairRate{{Src: 1, Dst: 2, Tag: 7, BitsPerSecond: 5}},
+		Spread: []*agentpb.Spread{{Coflow: 2, From: []*agentpb.HostRate{{Host: 1, BitsPerSecond: 3}},
+			To: []*agentpb.HostRate{{Host: 2, BitsPerSecond: 3}}}},
+		Extra: []*agentpb.Extra{{Coflow: 2, Row: 1, BitsPerSecond: 9}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -200,24 +214,29 @@ func FuzzRates(f *testing.F) {
 
 // TestBadRates: what cannot be meant is refused in both directions.
 func TestBadRates(t *testing.T) {
-	row := func(c southbound.CoflowID, r int32) southbound.BundleKey {
-		return southbound.BundleKey{Coflow: c, Row: r}
+	row := func(c southbound.CoflowID, r int32) southbound.HostFlowKey {
+		return southbound.HostFlowKey{Coflow: c, Row: r}
 	}
 	for _, tc := range []struct {
 		name string
 		r    southbound.Rates
 	}{
 		{"fair and a spread", southbound.Rates{Fair: true, Spread: []southbound.Spread{{}}}},
-		{"a pace and a spread", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}}, Spread: []southbound.Spread{{Coflow: 1}}}},
+		{"a pace and a spread", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}},
+			Spread: []southbound.Spread{{Coflow: 1}}}},
 		{"two spreads", southbound.Rates{Spread: []southbound.Spread{{Coflow: 1}, {Coflow: 1}}}},
 		{"a host twice", southbound.Rates{Spread: []southbound.Spread{{From: []southbound.HostRate{{Host: 1}, {Host: 1}}}}}},
-		{"a rate below zero", southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: 1, Rate: -1}}}}}},
+		{"a rate below zero", southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: 1,
+			Rate: -1}}}}}},
 		{"a host below zero", southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: -1}}}}}},
 		{"too many hosts", southbound.Rates{Spread: []southbound.Spread{{To: manyHosts()}}}},
-		{"an extra of nobody", southbound.Rates{Extra: []southbound.Extra{{BundleKey: row(1, 0), Rate: 1}}}},
-		{"an extra of nothing", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}}, Extra: []southbound.Extra{{BundleKey: row(1, 0)}}}},
-		{"extras unsorted", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}}, Extra: []southbound.Extra{{BundleKey: row(1, 1), Rate: 1}, {BundleKey: row(1, 0), Rate: 1}}}},
-		{"an extra twice", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}}, Extra: []southbound.Extra{{BundleKey: row(1, 1), Rate: 1}, {BundleKey: row(1, 1), Rate: 1}}}},
+		{"an extra of nobody", southbound.Rates{Extra: []southbound.Extra{{HostFlowKey: row(1, 0), Rate: 1}}}},
+		{"an extra of nothing", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}},
+			Extra: []southbound.Extra{{HostFlowKey: row(1, 0)}}}},
+		{"extras unsorted", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}},
+			Extra: []southbound.Extra{{HostFlowKey: row(1, 1), Rate: 1}, {HostFlowKey: row(1, 0), Rate: 1}}}},
+		{"an extra twice", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}},
+			Extra: []southbound.Extra{{HostFlowKey: row(1, 1), Rate: 1}, {HostFlowKey: row(1, 1), Rate: 1}}}},
 	} {
 		if _, err := SetRates(&tc.r); !errors.Is(err, southbound.ErrRefused) {
 			t.Errorf("%s: %v, want %v", tc.name, err, southbound.ErrRefused)

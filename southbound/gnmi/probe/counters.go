@@ -33,7 +33,8 @@ type Counters struct {
 // ReadCounters reads the counters of a packet switch. A switch that has none gives none.
 func ReadCounters(ctx context.Context, c gpb.GNMIClient) (Counters, error) {
 	out := Counters{Ports: map[southbound.Port]PortCounters{}}
-	leaves, err := Get(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("interfaces"), schema.Path(nil).With("components")})
+	leaves, err := Get(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("interfaces"), schema.Path(nil).
+		With("components")})
 	if err != nil {
 		return out, fmt.Errorf("read counters: %w", err)
 	}

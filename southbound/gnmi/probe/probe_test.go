@@ -28,7 +28,8 @@ type stranger struct {
 func (s stranger) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.CapabilityResponse, error) {
 	c := &gpb.CapabilityResponse{GNMIVersion: "0.10.0"}
 	for _, m := range s.models {
-		c.SupportedModels = append(c.SupportedModels, &gpb.ModelData{Name: m.Name, Organization: m.Organization, Version: m.Version})
+		c.SupportedModels = append(c.SupportedModels, &gpb.ModelData{Name: m.Name, Organization: m.Organization,
+			Version: m.Version})
 	}
 	return c, nil
 }
@@ -42,8 +43,8 @@ func (s stranger) Get(ctx context.Context, req *gpb.GetRequest) (*gpb.GetRespons
 		Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(s.value)}}}}}}}, nil
 }
 
-// TestStrangers: a device that fits no profile is told with what it speaks; one that fits and whose state is nonsense, or
-// never comes, is told to fit, and why its state is not known.
+// TestStrangers: a device that fits no profile is told with what it speaks; one that fits and whose state is nonsense,
+// or never comes, is told to fit, and why its state is not known.
 func TestStrangers(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -88,7 +89,8 @@ func serve(t *testing.T, v gpb.GNMIServer) *grpc.ClientConn {
 	gpb.RegisterGNMIServer(s, v)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
-	conn, err := grpc.NewClient("passthrough:///"+l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("passthrough:///"+l.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}

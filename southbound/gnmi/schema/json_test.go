@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// slowJSON is readJSON with encoding/json: the twin. It knows no bound of depth.
+// slowJSON is readJSON with encoding/json: the reference implementation. It knows no bound of depth.
 func slowJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -43,7 +43,7 @@ func asMaps(v any) any {
 	return v
 }
 
-// compareJSON holds readJSON against its twin.
+// compareJSON holds readJSON against its reference implementation.
 func compareJSON(t *testing.T, data []byte) {
 	t.Helper()
 	got, err := readJSON(data)
@@ -60,9 +60,12 @@ func compareJSON(t *testing.T, data []byte) {
 }
 
 func TestReadJSON(t *testing.T) {
-	for _, text := range []string{``, ` `, `{}`, `[]`, ` { } `, `[1,2]`, `{"a":1}`, `{"a":1,"a":2}`, `{"a":{"b":[true,false,null]}}`, `{"a":1,}`, `[1,]`,
-		`{,}`, `{"a"}`, `{"a" 1}`, `{a:1}`, `[1 2]`, `{"a":1 "b":2}`, `{}{}`, `{} x`, `nul`, `nulll`, `truefalse`, `"`, `"a`, `"\"`, `"\u00e9"`, `"\ud83d\ude00"`,
-		`"\ud83d"`, `"\x"`, `"é"`, "\"\xff\"", "\"a\nb\"", "\"\\\n\"", "\"\\u12\"", `0`, `-0`, `01`, `-`, `1.`, `.5`, `1.5`, `1e5`, `1e`, `1E+07`, `1e+`, `+1`, `--1`, `1.5.5`,
+	for _, text := range []string{``, ` `, `{}`, `[]`, ` { } `, `[1,2]`, `{"a":1}`, `{"a":1,"a":2}`,
+		`{"a":{"b":[true,false,null]}}`, `{"a":1,}`, `[1,]`,
+		`{,}`, `{"a"}`, `{"a" 1}`, `{a:1}`, `[1 2]`, `{"a":1 "b":2}`, `{}{}`, `{} x`, `nul`, `nulll`, `truefalse`, `"`, `"a`,
+		`"\"`, `"\u00e9"`, `"\ud83d\ude00"`,
+		`"\ud83d"`, `"\x"`, `"é"`, "\"\xff\"", "\"a\nb\"", "\"\\\n\"", "\"\\u12\"", `0`, `-0`, `01`, `-`, `1.`, `.5`, `1.5`,
+		`1e5`, `1e`, `1E+07`, `1e+`, `+1`, `--1`, `1.5.5`,
 		`0x1`, `NaN`, `"\\"`, "\t[\r\n]", "\v[]", `{"":""}`, `[[[[]]]]`, `{"a":"<&>"}`, `{"é":1}`} {
 		compareJSON(t, []byte(text))
 	}
@@ -73,7 +76,8 @@ func TestReadJSON(t *testing.T) {
 
 // TestReadJSONMutants: texts of good and of slightly wrong form, many of them.
 func TestReadJSONMutants(t *testing.T) {
-	const good = `{"sequence-id":5,"config":{"sequence-id":5,"x":[1,-2.5e3,"a\n\u00e9é",true,null]},"ipv4":{"config":{"dscp-set":[7,15]}}, "e":[],"o":{} }`
+	const good = `{"sequence-id":5,"config":{"sequence-id":5,"x":[1,-2.5e3,"a\n\u00e9é",true,null]},` +
+		`"ipv4":{"config":{"dscp-set":[7,15]}}, "e":[],"o":{} }`
 	for seed := range uint64(20_000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		text := []byte(good)
@@ -109,7 +113,8 @@ func TestAppendJSON(t *testing.T) {
 		for range r.IntN(40) {
 			name := []string{"Ethernet1", "Ethernet2", `a"b\c`, "<é>", "\x01\u2028"}[r.IntN(5)]
 			at := Path{{Name: "interfaces"}}.Entry("interface", "name", name).With("state")
-			leaves = append(leaves, []Leaf{{at.With("name"), name}, {at.With("oper-status"), "UP"}, {at.With("last-change"), r.Uint64()},
+			leaves = append(leaves, []Leaf{{at.With("name"), name}, {at.With("oper-status"), "UP"},
+				{at.With("last-change"), r.Uint64()},
 				{at.With("counters", "in-octets"), r.Uint64()}}[r.IntN(4)])
 		}
 		v, err := m.Nest(nil, leaves)

@@ -27,8 +27,8 @@ type form struct {
 // at a container holds the container's children, unwrapped. Encodings: JSON_IETF, JSON and, for leaves, PROTO.
 func (m *Model) Decode(p Path, tv *gpb.TypedValue) ([]Leaf, error) { return m.decode(p, tv, false) }
 
-// DecodeKnown is Decode of what a device says of itself: devices know more than a model of ours, and strip or add module
-// prefixes. What is unknown is passed over; what is known must still be of its type.
+// DecodeKnown is Decode of what a device says of itself: devices know more than a model of ours, and strip or add
+// module prefixes. What is unknown is passed over; what is known must still be of its type.
 func (m *Model) DecodeKnown(p Path, tv *gpb.TypedValue) ([]Leaf, error) {
 	leaves, err := m.decode(p, tv, true)
 	if errors.Is(err, ErrUnknown) {
@@ -128,8 +128,8 @@ func (n *Node) named(name string) string {
 	return strings.Clone(name) // the field "*" of a table
 }
 
-// known returns what of an object's members the model has, without module prefixes, in the order of the model; what only
-// stands under "*" comes last. It reuses the object's memory.
+// known returns what of an object's members the model has, without module prefixes, in the order of the model; what
+// only stands under "*" comes last. It reuses the object's memory.
 func (n *Node) known(p Path, obj members, f form) (members, error) {
 	out := obj[:0]
 	for _, m := range obj {

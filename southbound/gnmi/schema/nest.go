@@ -45,8 +45,8 @@ func (m *Model) Nest(at Path, leaves []Leaf) (any, error) {
 	return root, nil
 }
 
-// object is a JSON object whose members, and lists whose entries, are found by name. Leaves come sorted, mostly: what is
-// looked for is the last one, or one of few.
+// object is a JSON object whose members, and lists whose entries, are found by name. Leaves come sorted, mostly: what
+// is looked for is the last one, or one of few.
 type object struct {
 	members []member
 	at      map[string]int // of members; nil while they are few

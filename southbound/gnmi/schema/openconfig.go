@@ -14,7 +14,8 @@ func OpenConfig() *Model {
 	rows := append(append(interfaceRows(), counterRows()...), queueRows()...)
 	rows = append(rows, []Row{
 		{Path: "/components/component[name]/state/name", Type: String()},
-		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64), Counter: true},
+		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64),
+			Counter: true},
 	}...)
 	rows = append(rows, lldpRows()...)
 	twin := func(at, leaf string, t Type) {
@@ -47,11 +48,12 @@ func OpenConfig() *Model {
 	}, rows)
 }
 
-// queueRows are how full openconfig-qos says that the queues of a port were, in bytes. Both change all the time, so that
-// nobody is told by himself.
+// queueRows are how full openconfig-qos says that the queues of a port were, in bytes. Both change all the time, so
+// that nobody is told by himself.
 func queueRows() (rows []Row) {
 	for _, name := range []string{"max-queue-len", "avg-queue-len"} {
-		rows = append(rows, Row{Path: "/qos/interfaces/interface[interface-id]/output/queues/queue[name]/state/" + name, Type: Uint(64), Counter: true})
+		rows = append(rows, Row{Path: "/qos/interfaces/interface[interface-id]/output/queues/queue[name]/state/" + name,
+			Type: Uint(64), Counter: true})
 	}
 	return rows
 }
@@ -72,7 +74,8 @@ func interfaceRows() []Row {
 	return []Row{
 		{Path: interfacePath + "/state/name", Type: String()},
 		{Path: interfacePath + "/state/admin-status", Type: Enum("UP", "DOWN", "TESTING")},
-		{Path: interfacePath + "/state/oper-status", Type: Enum("UP", "DOWN", "TESTING", "UNKNOWN", "DORMANT", "NOT_PRESENT", "LOWER_LAYER_DOWN")},
+		{Path: interfacePath + "/state/oper-status", Type: Enum("UP", "DOWN", "TESTING", "UNKNOWN", "DORMANT", "NOT_PRESENT",
+			"LOWER_LAYER_DOWN")},
 		{Path: interfacePath + "/state/last-change", Type: Uint(64)},
 	}
 }

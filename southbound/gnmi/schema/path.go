@@ -64,7 +64,8 @@ func (e Elem) AppendText(b []byte) []byte {
 	return b
 }
 
-// String is the usual text form, "/interfaces/interface[name=Ethernet3]/state/oper-status". Equal paths have equal text.
+// String is the usual text form, "/interfaces/interface[name=Ethernet3]/state/oper-status". Equal paths have equal
+// text.
 func (p Path) String() string {
 	var room [256]byte
 	return string(p.AppendText(room[:0]))
@@ -176,12 +177,13 @@ func FromProto(prefix, path *gpb.Path) (Path, error) { return fromProto(nil, pre
 func fromProto(at *Node, prefix, path *gpb.Path) (Path, error) {
 	var p Path
 	for _, part := range []*gpb.Path{prefix, path} {
-		//lint:ignore SA1019 the old form is refused by name
+		//nolint:staticcheck // deprecated: the old form is refused by name
 		if len(part.GetElement()) > 0 {
 			return nil, fmt.Errorf("read path: the old string form is not taken, use elem: %w", ErrMalformed)
 		}
 		for _, pe := range part.GetElem() {
-			if at != nil && at.Table && len(p[len(p)-1].Keys) == 0 && len(pe.GetKey()) == 0 && pe.GetName() != "" && len(pe.GetName()) <= maxText {
+			if at != nil && at.Table && len(p[len(p)-1].Keys) == 0 && len(pe.GetKey()) == 0 && pe.GetName() != "" &&
+				len(pe.GetName()) <= maxText {
 				p[len(p)-1].Keys = []Key{{at.Keys[0], pe.GetName()}}
 				continue
 			}
@@ -197,7 +199,8 @@ func fromProto(at *Node, prefix, path *gpb.Path) (Path, error) {
 			}
 			sortKeys(e.Keys)
 			if p = append(p, e); len(p) > maxElems || len(e.Name) > maxText || e.Name == "" {
-				return nil, fmt.Errorf("read path: more than %d elements, or a name that is empty or too long: %w", maxElems, ErrMalformed)
+				return nil, fmt.Errorf("read path: more than %d elements, or a name that is empty or too long: %w", maxElems,
+					ErrMalformed)
 			}
 		}
 	}

@@ -39,16 +39,18 @@ func TestPath(t *testing.T) {
 	if p := parse(t, "/a[k=2][j=1]"); p.String() != "/a[j=1][k=2]" {
 		t.Errorf("keys are not sorted: %v", p)
 	}
-	for _, s := range []string{"", "a", "//", "/a[", "/a[k]", "/a[k=v", "/a[=v]", "/a[k=1][k=2]", "/a]b[k=v]x", strings.Repeat("/a", 40)} {
+	for _, s := range []string{"", "a", "//", "/a[", "/a[k]", "/a[k=v", "/a[=v]", "/a[k=1][k=2]", "/a]b[k=v]x",
+		strings.Repeat("/a", 40)} {
 		if p, err := schema.Parse(s); err == nil || !errors.Is(err, schema.ErrMalformed) {
 			t.Errorf("%q was taken as %v (%v)", s, p, err)
 		}
 	}
-	//lint:ignore SA1019 the old form
+	//nolint:staticcheck // deprecated: the old form
 	if _, err := schema.FromProto(nil, &gpb.Path{Element: []string{"a"}}); err == nil {
 		t.Error("the old string form was taken")
 	}
-	p, err := schema.FromProto(&gpb.Path{Elem: []*gpb.PathElem{{Name: "oc-if:interfaces"}}}, &gpb.Path{Elem: []*gpb.PathElem{{Name: "interface", Key: map[string]string{"name": "e"}}}})
+	p, err := schema.FromProto(&gpb.Path{Elem: []*gpb.PathElem{{Name: "oc-if:interfaces"}}},
+		&gpb.Path{Elem: []*gpb.PathElem{{Name: "interface", Key: map[string]string{"name": "e"}}}})
 	if err != nil || p.String() != "/interfaces/interface[name=e]" {
 		t.Errorf("prefix and path: %v, %v", p, err)
 	}
@@ -74,7 +76,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-const rule = "/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=p]/rules/rule[sequence-id=5]"
+const rule = "/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=p]/" +
+	"rules/rule[sequence-id=5]"
 
 func TestDecode(t *testing.T) {
 	tests := []struct {
@@ -83,11 +86,15 @@ func TestDecode(t *testing.T) {
 		err              error
 	}{
 		{name: "leaf", path: rule + "/config/sequence-id", json: `5`, want: []string{"config/sequence-id=5"}},
-		{name: "entry", path: rule, json: `{"sequence-id":5,"config":{"sequence-id":5},"ipv4":{"config":{"dscp-set":[7,15]}}}`,
+		{name: "entry", path: rule,
+			json: `{"sequence-id":5,"config":{"sequence-id":5},"ipv4":{"config":{"dscp-set":[7,15]}}}`,
 			want: []string{"config/sequence-id=5", "ipv4/config/dscp-set=[7 15]"}},
-		{name: "module prefixes", path: rule, json: `{"openconfig-policy-forwarding:config":{"sequence-id":5}}`, want: []string{"config/sequence-id=5"}},
-		{name: "identity", path: "/network-instances/network-instance[name=DEFAULT]/config/type", json: `"openconfig-network-instance-types:L3VRF"`, want: []string{"type=L3VRF"}},
-		{name: "uint64 as text", path: "/interfaces/interface[name=e]/state/last-change", json: `"17"`, want: []string{"last-change=17"}},
+		{name: "module prefixes", path: rule, json: `{"openconfig-policy-forwarding:config":{"sequence-id":5}}`,
+			want: []string{"config/sequence-id=5"}},
+		{name: "identity", path: "/network-instances/network-instance[name=DEFAULT]/config/type",
+			json: `"openconfig-network-instance-types:L3VRF"`, want: []string{"type=L3VRF"}},
+		{name: "uint64 as text", path: "/interfaces/interface[name=e]/state/last-change", json: `"17"`,
+			want: []string{"last-change=17"}},
 
 		{name: "wrapped in its own name", path: rule, json: `{"rule":{"config":{"sequence-id":5}}}`, err: schema.ErrUnknown},
 		{name: "unknown path", path: "/nothing", json: `{}`, err: schema.ErrUnknown},
@@ -95,14 +102,19 @@ func TestDecode(t *testing.T) {
 		{name: "no key", path: "/interfaces/interface/state/name", json: `"e"`, err: schema.ErrMalformed},
 		{name: "wrong key", path: "/interfaces/interface[id=e]/state/name", json: `"e"`, err: schema.ErrMalformed},
 		{name: "another key in the value", path: rule, json: `{"sequence-id":6}`, err: schema.ErrMalformed},
-		{name: "entry without key", path: strings.TrimSuffix(rule, "/rule[sequence-id=5]"), json: `{"rule":[{"config":{"sequence-id":5}}]}`, err: schema.ErrMalformed},
-		{name: "no array", path: strings.TrimSuffix(rule, "/rule[sequence-id=5]"), json: `{"rule":{"sequence-id":5}}`, err: schema.ErrMalformed},
+		{name: "entry without key", path: strings.TrimSuffix(rule, "/rule[sequence-id=5]"),
+			json: `{"rule":[{"config":{"sequence-id":5}}]}`, err: schema.ErrMalformed},
+		{name: "no array", path: strings.TrimSuffix(rule, "/rule[sequence-id=5]"), json: `{"rule":{"sequence-id":5}}`,
+			err: schema.ErrMalformed},
 		{name: "type", path: rule + "/config/sequence-id", json: `"five"`, err: schema.ErrMalformed},
 		{name: "range", path: rule + "/config/sequence-id", json: `4294967296`, err: schema.ErrMalformed},
 		{name: "fraction", path: rule + "/config/sequence-id", json: `1.5`, err: schema.ErrMalformed},
-		{name: "uint64 as number", path: "/interfaces/interface[name=e]/state/last-change", json: `17`, err: schema.ErrMalformed},
-		{name: "identity without module", path: "/network-instances/network-instance[name=DEFAULT]/config/type", json: `"L3VRF"`, err: schema.ErrMalformed},
-		{name: "enumeration", path: "/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=p]/config/type", json: `"ACL"`, err: schema.ErrMalformed},
+		{name: "uint64 as number", path: "/interfaces/interface[name=e]/state/last-change", json: `17`,
+			err: schema.ErrMalformed},
+		{name: "identity without module", path: "/network-instances/network-instance[name=DEFAULT]/config/type",
+			json: `"L3VRF"`, err: schema.ErrMalformed},
+		{name: "enumeration", path: "/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/" +
+			"policy[policy-id=p]/config/type", json: `"ACL"`, err: schema.ErrMalformed},
 		{name: "host bits", path: rule + "/ipv4/config/destination-address", json: `"10.0.0.1/24"`, err: schema.ErrMalformed},
 		{name: "twice in a leaf-list", path: rule + "/ipv4/config/dscp-set", json: `[1,1]`, err: schema.ErrMalformed},
 		{name: "number of eight bits", path: rule + "/ipv4/config/dscp-set", json: `[256]`, err: schema.ErrMalformed},
@@ -135,14 +147,16 @@ func TestDecode(t *testing.T) {
 
 func TestDecodeKnown(t *testing.T) {
 	m := schema.OpenConfig()
-	got, err := m.DecodeKnown(parse(t, rule), ietf(`{"vendor:extra":{"x":[1]},"config":{"sequence-id":5,"description":"d"}}`))
+	got, err := m.DecodeKnown(parse(t, rule),
+		ietf(`{"vendor:extra":{"x":[1]},"config":{"sequence-id":5,"description":"d"}}`))
 	if err != nil || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if got, err := m.DecodeKnown(parse(t, "/nothing"), ietf(`1`)); err != nil || got != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if _, err := m.DecodeKnown(parse(t, rule), ietf(`{"config":{"sequence-id":"x"}}`)); !errors.Is(err, schema.ErrMalformed) {
+	if _, err := m.DecodeKnown(parse(t, rule), ietf(`{"config":{"sequence-id":"x"}}`)); !errors.Is(err,
+		schema.ErrMalformed) {
 		t.Errorf("a wrong type: %v", err)
 	}
 }
@@ -168,7 +182,8 @@ func TestEncodings(t *testing.T) {
 	if _, err := n.Encode(v, gpb.Encoding_ASCII); !errors.Is(err, schema.ErrEncoding) {
 		t.Errorf("ASCII: %v", err)
 	}
-	if _, err := m.Decode(p, &gpb.TypedValue{Value: &gpb.TypedValue_AsciiVal{AsciiVal: "7"}}); !errors.Is(err, schema.ErrEncoding) {
+	if _, err := m.Decode(p, &gpb.TypedValue{Value: &gpb.TypedValue_AsciiVal{AsciiVal: "7"}}); !errors.Is(err,
+		schema.ErrEncoding) {
 		t.Errorf("ASCII: %v", err)
 	}
 }
@@ -202,7 +217,8 @@ func TestNest(t *testing.T) {
 				t.Fatal(err)
 			}
 			var v schema.Value
-			for _, try := range []string{`"x"`, `true`, `"DOWN"`, `"REMOVE"`, `["REMOVE"]`, `7`, `"7"`, `[7]`, `"1.50"`, `"10.0.0.0/24"`, `"10.0.0.1"`,
+			for _, try := range []string{`"x"`, `true`, `"DOWN"`, `"REMOVE"`, `["REMOVE"]`, `7`, `"7"`, `[7]`, `"1.50"`,
+				`"10.0.0.0/24"`, `"10.0.0.1"`,
 				`"PBR_POLICY"`, `"INPUT-ONLY"`, `"CONNECTED"`, `"TUNED"`, `"openconfig-network-instance-types:L3VRF"`, `"LOCAL"`} {
 				if got, err := m.Decode(p, ietf(try)); err == nil {
 					v = got[0].Value

@@ -14,8 +14,8 @@ type OCSTables struct {
 	ConnectStatus           string // the field of a cross-connect's state
 }
 
-// DefaultOCSTables are the names of the community's design document (revision 0.1.0) and of what fills the tables of the
-// state: ocs_port_attrs.lua and ocs_cross_connect_attrs.lua of github.com/sonic-ocs/sonic-swss, branch ocs-dev. The
+// DefaultOCSTables are the names of the community's design document (revision 0.1.0) and of what fills the tables of
+// the state: ocs_port_attrs.lua and ocs_cross_connect_attrs.lua of github.com/sonic-ocs/sonic-swss, branch ocs-dev. The
 // module sonic-ocs-states of the same project's sonic-buildimage (2024-11-21) calls the tables OCS_PORT and
 // OCS_CROSS_CONNECT, and a port's field "status".
 func DefaultOCSTables() OCSTables {
@@ -28,25 +28,27 @@ func DefaultOCSTables() OCSTables {
 func SONiCOCS(t OCSTables) *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
 	status := Enum("blocked", "tuning", "tuned", "failed")
-	return withOrigin(newModel("sonic-ocs", []Module{{SONiCModule, "SONiC", "0.1.0"}, {"sonic-ocs", "SONiC", "0.1.0"}}, []Row{
-		{Path: config + t.Ports + "{key}/label", Type: String()},
-		{Path: config + t.Ports + "{key}/config_status", Type: Enum("normal", "force-blocked", "powered-off")},
-		{Path: config + t.Connects + "{key}/a_side", Type: String()},
-		{Path: config + t.Connects + "{key}/b_side", Type: String()},
-		{Path: state + t.PortState + "{key}/target_simplex_port_id", Type: String(), State: true},
-		{Path: state + t.PortState + "{key}/" + t.PortStatus, Type: status, State: true},
-		{Path: state + t.ConnectState + "{key}/" + t.ConnectStatus, Type: status, State: true},
-		{Path: state + t.ConnectState + "{key}/insertion_loss_dB", Type: String(), State: true},
-	}), SONiCOrigin)
+	return withOrigin(newModel("sonic-ocs", []Module{{SONiCModule, "SONiC", "0.1.0"}, {"sonic-ocs", "SONiC", "0.1.0"}},
+		[]Row{
+			{Path: config + t.Ports + "{key}/label", Type: String()},
+			{Path: config + t.Ports + "{key}/config_status", Type: Enum("normal", "force-blocked", "powered-off")},
+			{Path: config + t.Connects + "{key}/a_side", Type: String()},
+			{Path: config + t.Connects + "{key}/b_side", Type: String()},
+			{Path: state + t.PortState + "{key}/target_simplex_port_id", Type: String(), State: true},
+			{Path: state + t.PortState + "{key}/" + t.PortStatus, Type: status, State: true},
+			{Path: state + t.ConnectState + "{key}/" + t.ConnectStatus, Type: status, State: true},
+			{Path: state + t.ConnectState + "{key}/insertion_loss_dB", Type: String(), State: true},
+		}), SONiCOrigin)
 }
 
 // SONiC returns the model of packet switches that run SONiC: access control lists that redirect, static routes, and the
 // state of ports.
 //
-// Counters of ports are those of SAI, under the ports' names. Tables, keys and fields are those of sonic-acl.yang.j2 and sonic-static-route.yang of github.com/sonic-net/
-// sonic-buildimage, but for two that its module sonic-acl does not have and orchagent/aclorch.cpp of sonic-swss reads:
-// REDIRECT_ACTION, and a DSCP with a mask ("7/7"), where the module has a plain number. A device that holds what it is
-// sent against that module refuses both, and needs a module that was extended.
+// Counters of ports are those of SAI, under the ports' names. Tables, keys and fields are those of sonic-acl.yang.j2
+// and sonic-static-route.yang of github.com/sonic-net/ sonic-buildimage, but for two that its module sonic-acl does not
+// have and orchagent/aclorch.cpp of sonic-swss reads: REDIRECT_ACTION, and a DSCP with a mask ("7/7"), where the module
+// has a plain number. A device that holds what it is sent against that module refuses both, and needs a module that was
+// extended.
 func SONiC() *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
 	const rule = config + "ACL_RULE{key}/"
@@ -68,7 +70,8 @@ func SONiC() *Model {
 		{Path: state + "PORT_TABLE{key}/netdev_oper_status", Type: Enum("up", "down"), State: true},
 	}
 	for _, name := range []string{"IN_OCTETS", "IN_UCAST_PKTS", "OUT_OCTETS", "OUT_UCAST_PKTS", "OUT_DISCARDS"} {
-		rows = append(rows, Row{Path: "/COUNTERS_DB/localhost/COUNTERS{key}/SAI_PORT_STAT_IF_" + name, Type: Uint(64), State: true, Counter: true})
+		rows = append(rows, Row{Path: "/COUNTERS_DB/localhost/COUNTERS{key}/SAI_PORT_STAT_IF_" + name, Type: Uint(64),
+			State: true, Counter: true})
 	}
 	return withOrigin(newModel("sonic", []Module{{SONiCModule, "SONiC", "0.1.0"}}, rows), SONiCOrigin)
 }

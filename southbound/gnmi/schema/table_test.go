@@ -47,7 +47,8 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", tt.at, got, err, tt.value)
 		}
 		wire := m.Proto(at)
-		if flat, err := schema.FromProto(nil, wire); err != nil && flat.String() != tt.wire || wire.GetOrigin() != schema.SONiCOrigin {
+		if flat, err := schema.FromProto(nil, wire); err != nil && flat.String() != tt.wire ||
+			wire.GetOrigin() != schema.SONiCOrigin {
 			t.Errorf("%s travels as %v", tt.at, wire)
 		}
 		if back, err := m.FromProto(nil, wire); err != nil || back.String() != at.String() {
@@ -87,7 +88,8 @@ func TestBadTables(t *testing.T) {
 // TestJoin: paths of both models, with the origin of each.
 func TestJoin(t *testing.T) {
 	m := schema.Join("both", schema.OCP(), schema.SONiCOCS(schema.DefaultOCSTables()))
-	for path, origin := range map[string]string{"/connections/port-connection[name=a]/config/name": "", "/CONFIG_DB/localhost/OCS_PORT[key=1A]/label": schema.SONiCOrigin} {
+	for path, origin := range map[string]string{"/connections/port-connection[name=a]/config/name": "",
+		"/CONFIG_DB/localhost/OCS_PORT[key=1A]/label": schema.SONiCOrigin} {
 		p := mustParse(t, path)
 		if _, err := m.Lookup(p, true); err != nil {
 			t.Error(err)

@@ -55,24 +55,34 @@ type Type struct {
 	of     *Type    // of leaf-lists
 }
 
-// The plain types.
-func String() Type  { return Type{base: baseString} }
-func Bool() Type    { return Type{base: baseBool} }
-func Address() Type { return Type{base: baseAddress} } // an IPv4 address
-func Prefix() Type  { return Type{base: basePrefix} }  // an IPv4 prefix without host bits
+// String is any text.
+func String() Type { return Type{base: baseString} }
+
+// Bool is true or false.
+func Bool() Type { return Type{base: baseBool} }
+
+// Address is an IPv4 address.
+func Address() Type { return Type{base: baseAddress} }
+
+// Prefix is an IPv4 prefix without host bits.
+func Prefix() Type { return Type{base: basePrefix} }
 
 // Loose is a string or a list of strings: what is only carried along.
 func Loose() Type { return Type{base: baseLoose, of: &Type{}} }
 
-// Uint is an unsigned integer of 8, 16, 32 or 64 bits; Int a signed one.
+// Uint is an unsigned integer of 8, 16, 32 or 64 bits.
 func Uint(bits int) Type { return Type{base: baseUint, bits: bits} }
-func Int(bits int) Type  { return Type{base: baseInt, bits: bits} }
+
+// Int is a signed integer of as many bits.
+func Int(bits int) Type { return Type{base: baseInt, bits: bits} }
 
 // Decimal is a decimal64 with that many digits after the point.
 func Decimal(digits int) Type { return Type{base: baseDecimal, digits: digits} }
 
-// Enum is one of the names; Identity too, which JSON_IETF writes with its module.
+// Enum is one of the names.
 func Enum(names ...string) Type { return Type{base: baseEnum, names: names} }
+
+// Identity is one of the names too, which JSON_IETF writes with its module.
 func Identity(module string, names ...string) Type {
 	return Type{base: baseIdentity, module: module, names: names}
 }

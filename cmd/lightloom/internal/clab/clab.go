@@ -22,8 +22,8 @@ type Node struct {
 	As   string // what runs in its place: "host", "bridge", or the profile that its switch speaks; "" where nothing does
 }
 
-// twins are the kinds that we run, by what runs in their place. Names are containerlab's (docs, "Kinds"), with their short
-// and older forms.
+// twins are the kinds that we run, by what runs in their place. Names are containerlab's (docs, "Kinds"), with their
+// short and older forms.
 func twins() map[string]string {
 	return map[string]string{
 		"linux": "host", "host": "host", "ext-container": "host",
@@ -91,7 +91,7 @@ func parse(name string, data []byte) ([]Node, error) {
 	return nodes, nil
 }
 
-// ErrForeign: there are nodes in whose place nothing runs.
+// ErrForeign says that there are nodes in whose place nothing runs.
 var ErrForeign = errors.New("no emulated twin")
 
 // Check names the kinds that we have no twin for, each with its nodes.

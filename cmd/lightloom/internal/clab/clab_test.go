@@ -28,11 +28,13 @@ topology:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Node{{"h1", "linux", "host"}, {"leaf1", "nokia_srlinux", "srl-native"}, {"leaf2", "ceos", "openconfig"}, {"v1", "vr-veos", ""}, {"x1", "cisco_xrd", ""}, {"x2", "cisco_xrd", ""}}
+	want := []Node{{"h1", "linux", "host"}, {"leaf1", "nokia_srlinux", "srl-native"}, {"leaf2", "ceos", "openconfig"},
+		{"v1", "vr-veos", ""}, {"x1", "cisco_xrd", ""}, {"x2", "cisco_xrd", ""}}
 	if !slices.Equal(nodes, want) {
 		t.Errorf("%+v", nodes)
 	}
-	if err := Check(nodes); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), `kind "cisco_xrd" (x1, x2), kind "vr-veos" (v1)`) {
+	if err := Check(nodes); !errors.Is(err, ErrForeign) ||
+		!strings.Contains(err.Error(), `kind "cisco_xrd" (x1, x2), kind "vr-veos" (v1)`) {
 		t.Errorf("%v", err)
 	}
 	if err := Check(nodes[:3]); err != nil {

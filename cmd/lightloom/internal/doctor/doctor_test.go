@@ -40,22 +40,26 @@ func TestRun(t *testing.T) {
 		if f.Name == "" || f.Detail == "" {
 			t.Errorf("%+v says nothing", f)
 		}
-		if slices.Contains([]string{"kernel", "user namespaces", "htb", "u32 and mirred", "congestion control"}, f.Name) && !f.OK {
+		if slices.Contains([]string{"kernel", "user namespaces", "htb", "u32 and mirred", "congestion control"}, f.Name) &&
+			!f.OK {
 			t.Errorf("%s is not ok: %s", f.Name, f.Detail)
 		}
 	}
 	for _, lacking := range []struct{ name, says, fix string }{
-		{"netem", "there is no propagation delay, and reports say so", "sudo modprobe sch_netem"}, {"red", "--ecn-bytes is refused", "sudo modprobe sch_red"},
+		{"netem", "there is no propagation delay, and reports say so", "sudo modprobe sch_netem"},
+		{"red", "--ecn-bytes is refused", "sudo modprobe sch_red"},
 	} {
 		i := slices.Index(names, lacking.name)
 		if i < 0 || all[i].OK {
 			continue
 		}
-		if !strings.Contains(all[i].Detail, lacking.says) || !strings.Contains(all[i].Detail, "this kernel") || all[i].Fix != lacking.fix {
+		if !strings.Contains(all[i].Detail, lacking.says) || !strings.Contains(all[i].Detail, "this kernel") ||
+			all[i].Fix != lacking.fix {
 			t.Errorf("what is said of %s is %+v, want %q and %q", lacking.name, all[i], lacking.says, lacking.fix)
 		}
 	}
-	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "bpf", "htb", "u32 and mirred", "netem", "red", "dark queues",
+	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "bpf", "htb", "u32 and mirred", "netem",
+		"red", "VOQs",
 		"congestion control", "tcp_tso_rtt_log", "mounts"}
 	if !slices.Equal(names, want) {
 		t.Errorf("findings are %q, want %q", names, want)
@@ -96,7 +100,8 @@ func TestLine(t *testing.T) {
 	}{
 		{"ok", Finding{Name: "a", OK: true, Detail: "fine", Fix: "nothing"}, "ok  a                    fine\n"},
 		{"not ok", Finding{Name: "a", Detail: "bad"}, "no  a                    bad\n"},
-		{"with a fix", wrong("a", fmt.Errorf("ask: %w", hinted{})), "no  a                    ask: no\n                         fix: do it\n"},
+		{"with a fix", wrong("a", fmt.Errorf("ask: %w", hinted{})), "no  a                    ask: no\n                    " +
+			"     fix: do it\n"},
 	} {
 		var b bytes.Buffer
 		if err := line(&b, c.f); err != nil || b.String() != c.want {

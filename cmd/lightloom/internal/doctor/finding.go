@@ -3,12 +3,12 @@ package doctor
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
 	"lightloom/emulator/netns"
 	"lightloom/pathmap"
+	"lightloom/southbound/hint"
 )
 
 // Finding is the answer to one question.
@@ -55,7 +55,8 @@ func Print(ctx context.Context, calibrate bool, stdout io.Writer) error {
 		return err
 	}
 	return line(stdout, Finding{Name: "carries", OK: true, Detail: fmt.Sprintf(
-		"%.1f Gb/s through ToR, spine and ToR; --scale auto keeps the sum of port rates below %.1f Gb/s", gbps(rate), gbps(rate)/4)})
+		"%.1f Gb/s through ToR, spine and ToR; --scale auto keeps the sum of port rates below %.1f Gb/s", gbps(rate),
+		gbps(rate)/4)})
 }
 
 func gbps(r pathmap.BitsPerSecond) float64 { return float64(r) / 1e9 }
@@ -77,12 +78,7 @@ func line(w io.Writer, f Finding) error {
 
 // wrong makes a finding of an error, with its hint if it has one.
 func wrong(name string, err error) Finding {
-	f := Finding{Name: name, Detail: err.Error()}
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		f.Fix = h.Hint()
-	}
-	return f
+	return Finding{Name: name, Detail: err.Error(), Fix: hint.Of(err)}
 }
 
 func answer(ctx context.Context, calibrate bool, stdout io.Writer) error {

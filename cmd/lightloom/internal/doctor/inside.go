@@ -19,7 +19,8 @@ import (
 // inside asks what only a namespace of our own can tell.
 func inside(room netns.Room) []Finding {
 	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
-		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), parking(), congestion(), tsoLog(), mounts(room)}
+		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), voqs(), congestion(),
+		tsoLog(), mounts(room)}
 	return all
 }
 
@@ -38,16 +39,20 @@ func module(name string, err error) Finding {
 }
 
 func htb(link int) netlink.Qdisc {
-	return netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT})
+	return netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(1, 0),
+		Parent: netlink.HANDLE_ROOT})
 }
 
 func netem(link int) netlink.Qdisc {
-	return netlink.NewNetem(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: 1000})
+	return netlink.NewNetem(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(1, 0),
+		Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: 1000})
 }
 
 // qdisc tries a queueing discipline on an interface of a namespace that is gone afterwards.
 func qdisc(name, without string, of func(link int) netlink.Qdisc) Finding {
-	err := dataplane.Probe(func(nl *netlink.Handle, packet, _ dataplane.Switch) error { return nl.QdiscAdd(of(packet.Ports[0])) })
+	err := dataplane.Probe(func(nl *netlink.Handle, packet, _ dataplane.Switch) error {
+		return nl.QdiscAdd(of(packet.Ports[0]))
+	})
 	switch {
 	case err == nil:
 		return Finding{Name: name, OK: true, Detail: "in the kernel"}
@@ -65,14 +70,14 @@ func marking() Finding {
 	return Finding{Name: "red", OK: true, Detail: "in the kernel: queues can mark (ECN)"}
 }
 
-// parking asks for what --dark-queues needs.
-func parking() Finding {
-	err := netns.DarkQueuesSupported()
+// voqs asks for what --voq-bytes needs.
+func voqs() Finding {
+	err := netns.VOQsSupported()
 	if err == nil {
-		return Finding{Name: "dark queues", OK: true, Detail: "a packet was parked and sent on: --dark-queues works"}
+		return Finding{Name: "VOQs", OK: true, Detail: "a packet was queued and sent on: --voq-bytes works"}
 	}
-	f := wrong("dark queues", err)
-	f.Detail += ": --dark-queues is refused"
+	f := wrong("VOQs", err)
+	f.Detail += ": --voq-bytes is refused"
 	return f
 }
 

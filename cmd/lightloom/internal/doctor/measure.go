@@ -51,7 +51,8 @@ func measure(ctx context.Context) (rate pathmap.BitsPerSecond, err error) {
 func program(f *netns.Fabric) error {
 	spec := f.Spec()
 	rule := func(dst southbound.RackID, port southbound.Port) []southbound.Rule {
-		return []southbound.Rule{{Match: southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: port, Backup: southbound.NoPort}}
+		return []southbound.Rule{{Match: southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+			Primary: port, Backup: southbound.NoPort}}
 	}
 	for rack := range southbound.RackID(2) {
 		if err := f.Plane(spec.ToRNode[rack]).SetRules(rule(1-rack, 1), nil, true); err != nil {

@@ -40,7 +40,8 @@ func root() Finding {
 	if os.Geteuid() == 0 {
 		return Finding{Name: "root", OK: true, Detail: "uid 0"}
 	}
-	return Finding{Name: "root", Detail: fmt.Sprintf("uid %d: the mirred dataplane instead of eBPF", os.Geteuid()), Fix: "sudo lightloom doctor"}
+	return Finding{Name: "root", Detail: fmt.Sprintf("uid %d: the mirred dataplane instead of eBPF", os.Geteuid()),
+		Fix: "sudo lightloom doctor"}
 }
 
 func cores() Finding {
@@ -70,7 +71,8 @@ func stolen(ctx context.Context) Finding {
 	}
 	ticks := time.Since(began).Seconds() * 100 // USER_HZ, which is 100 on every Linux that Go runs on
 	steal, busy := float64(after.steal-before.steal)/ticks, float64(after.busy-before.busy)/ticks
-	f := Finding{Name: "stolen CPU", OK: steal+busy <= bound, Detail: fmt.Sprintf("%.2f cores by the hypervisor, %.2f busy with other work", steal, busy)}
+	f := Finding{Name: "stolen CPU", OK: steal+busy <= bound,
+		Detail: fmt.Sprintf("%.2f cores by the hypervisor, %.2f busy with other work", steal, busy)}
 	if !f.OK {
 		f.Fix = "stop other work: runs with more than 0.3 core taken by others are repeated"
 	}

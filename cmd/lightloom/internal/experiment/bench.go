@@ -64,10 +64,11 @@ func (b *Bench) Each(ctx context.Context, n int, do func(ctx context.Context, i 
 
 // Grid runs every setting with every seed and returns figures by (setting, seed), in that order whatever ended first.
 //
-// On packets runs come in an order drawn at random, so that no setting has the machine's better hour, after one that warms
-// the machine and is thrown away. There a run may fail and be kept: Grid leaves its seed out under all settings, since
-// differences are paired, and b tells of it; that all seeds are left out is an error.
-func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) string, run func(context.Context, S, uint64) (F, error)) ([][]F, error) {
+// On packets runs come in an order drawn at random, so that no setting has the machine's better hour, after one that
+// warms the machine and is thrown away. There a run may fail and be kept: Grid leaves its seed out under all settings,
+// since differences are paired, and b tells of it; that all seeds are left out is an error.
+func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) string,
+	run func(context.Context, S, uint64) (F, error)) ([][]F, error) {
 	out := make([][]F, len(settings))
 	for i := range out {
 		out[i] = make([]F, b.Seeds)
@@ -142,7 +143,8 @@ func (b *Bench) failures() []string {
 	if b.On != OnNetns {
 		return nil
 	}
-	return append([]string{fmt.Sprintf("%d runs on packets failed; the seed of one is left out under all settings", len(b.failed))}, b.failed...)
+	return append([]string{fmt.Sprintf("%d runs on packets failed; the seed of one is left out under all settings",
+		len(b.failed))}, b.failed...)
 }
 
 func (b *Bench) more(n int) {

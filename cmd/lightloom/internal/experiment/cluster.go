@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/workload/swim"
 	"lightloom/pathmap/topo"
@@ -24,10 +24,11 @@ type cluster struct {
 
 // clusterFabric is 60 racks of 200 slots, 10 Gb/s from a rack to the packet core and 100 Gb/s to the optical switch,
 // mirrors dark for 10 ms. The ten servers of a rack are one host of 200 slots and 100 Gb/s here: their network cards
-// together carry what the rack can send, and bytes that stay in a rack are free. oversubscribed divides the 100 Gb/s of a
-// rack's servers.
+// together carry what the rack can send, and bytes that stay in a rack are free. oversubscribed divides the 100 Gb/s of
+// a rack's servers.
 func clusterFabric(oversubscribed float64) string {
-	return fmt.Sprintf("hybrid:racks=60,hosts=1,slots=200,spines=1,nic=100Gbps,eps=%dMbps,ocs=100Gbps,dark=10ms", int(100_000/oversubscribed+0.5))
+	return fmt.Sprintf("hybrid:racks=60,hosts=1,slots=200,spines=1,nic=100Gbps,eps=%dMbps,ocs=100Gbps,dark=10ms",
+		int(100_000/oversubscribed+0.5))
 }
 
 // sectionVA is the setting as published.
@@ -80,7 +81,8 @@ func (c *cluster) published() bool { return c.Model.Load == 1 && !c.Without }
 // records reads the trace that the document takes its jobs from.
 func records(b *Bench) ([]swim.Record, error) {
 	if b.Data == "" {
-		return nil, fmt.Errorf("find trace: no folder of traces: name one that holds swim/%s with --data, or in LIGHTLOOM_DATA", fb2009)
+		return nil, fmt.Errorf("find trace: no folder of traces: name one that holds swim/%s with --data, or in "+
+			"LIGHTLOOM_DATA", fb2009)
 	}
 	name := filepath.Join(b.Data, "swim", fb2009)
 	f, err := os.Open(name)
@@ -113,7 +115,8 @@ type figures struct {
 	Crossed            float64 // bytes between racks, TB
 }
 
-func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, with func() controller.Policy, seed uint64) (*figures, error) {
+func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, with func() controller.Policy,
+	seed uint64) (*figures, error) {
 	jobs, err := c.jobs(all, seed)
 	if err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, wit
 	if err != nil {
 		return nil, err
 	}
-	one := run.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed, With: with}
+	one := replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed, With: with}
 	ran, err := one.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -149,7 +152,7 @@ func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, wit
 	for i := range ran.State.Tasks {
 		if t := &ran.State.Tasks[i]; t.Stage == 0 {
 			maps++
-			if t.Far {
+			if t.NonLocal {
 				far++
 			}
 		}

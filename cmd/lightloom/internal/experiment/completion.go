@@ -4,11 +4,12 @@ import (
 	"context"
 	"slices"
 
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/run"
 )
 
-// runCompletion is Figures 12 and 13: improvements of job completion times, job by job, over random placement and paths.
+// runCompletion is Figures 12 and 13: improvements of job completion times, job by job, over random placement and
+// paths.
 func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 	type at struct {
 		e    engine
@@ -17,7 +18,8 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 		sys  system
 	}
 	fabrics := []struct{ name, spec string }{
-		{"Fat-tree", "fattree:k=16,hosts=1000,rate=800Mbps,slots=4,paths=10"}, {"Jellyfish", "jellyfish:switches=200,degree=10,hosts=1000,rate=800Mbps,slots=4,paths=10"}}
+		{"Fat-tree", "fattree:k=16,hosts=1000,rate=800Mbps,slots=4,paths=10"},
+		{"Jellyfish", "jellyfish:switches=200,degree=10,hosts=1000,rate=800Mbps,slots=4,paths=10"}}
 	jobs := map[string]int{"Storm": 60, "Hadoop": 120}
 	var settings []at
 	for _, e := range []engine{hadoop(), storm()} {
@@ -27,7 +29,9 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 			}
 		}
 	}
-	got, err := Grid(ctx, b, settings, func(s at) string { return s.e.name + " on " + s.net + ", " + s.sys.name }, func(ctx context.Context, s at, seed uint64) (*gauge, error) {
+	got, err := Grid(ctx, b, settings, func(s at) string {
+		return s.e.name + " on " + s.net + ", " + s.sys.name
+	}, func(ctx context.Context, s at, seed uint64) (*gauge, error) {
 		n := jobs[s.e.name]
 		if b.Quick {
 			n = 5
@@ -36,7 +40,7 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := run.Case{On: OnFlowsim, Fabric: s.spec, Policy: s.sys.policy, Jobs: drawn, Seed: seed}
+		c := replay.Case{On: OnFlowsim, Fabric: s.spec, Policy: s.sys.policy, Jobs: drawn, Seed: seed}
 		ran, err := c.Run(ctx)
 		if err != nil {
 			return nil, err
@@ -55,7 +59,8 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 		"arrivals are not published: Storm a topology every 600 ms, Hadoop a job every 100 ms with 20 maps and 10 reduces",
 		"improvement of a job: 1 − its time ÷ its time under random, the run with the same seed")}
 	paper := map[string][4]float64{ // p50, p75, share worse, worst
-		"Hadoop, Fat-tree": {34, 38, 27, 20}, "Hadoop, Jellyfish": {34, 38, 18, 20}, "Storm, Fat-tree": {34, 41, 24, 30}, "Storm, Jellyfish": {34, 41, 16, 30}}
+		"Hadoop, Fat-tree": {34, 38, 27, 20}, "Hadoop, Jellyfish": {34, 38, 18, 20}, "Storm, Fat-tree": {34, 41, 24, 30},
+		"Storm, Jellyfish": {34, 41, 16, 30}}
 	for i := 0; i < len(settings); i += 2 {
 		s := settings[i]
 		figure := map[string]string{"Hadoop": "Figure 12", "Storm": "Figure 13"}[s.e.name]
@@ -77,16 +82,21 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 		q := paper[name]
 		const why = "arrivals, slots and the seed of the network are not published"
 		out.Rows = append(out.Rows,
-			Row{Figure: figure, Setting: name, Metric: "improvement, median job", Unit: "%", Paper: Number(q[0])}.Measure(p50, b.First).Judge(3, why),
-			Row{Figure: figure, Setting: name, Metric: "improvement, 75th percentile", Unit: "%", Paper: Number(q[1])}.Measure(p75, b.First).Judge(3, why),
-			Row{Figure: figure, Setting: name, Metric: "jobs made worse", Unit: "%", Paper: Number(q[2])}.Measure(worse, b.First).Judge(3, why+"; worse by more than half a percent is counted"),
-			Row{Figure: figure, Setting: name, Metric: "worst job slower by", Unit: "%", Paper: Number(q[3])}.Measure(worst, b.First).JudgeAtMost(why))
+			Row{Figure: figure, Setting: name, Metric: "improvement, median job", Unit: "%", Paper: Number(q[0])}.Measure(p50,
+				b.First).Judge(3, why),
+			Row{Figure: figure, Setting: name, Metric: "improvement, 75th percentile", Unit: "%",
+				Paper: Number(q[1])}.Measure(p75, b.First).Judge(3, why),
+			Row{Figure: figure, Setting: name, Metric: "jobs made worse", Unit: "%", Paper: Number(q[2])}.Measure(worse,
+				b.First).Judge(3, why+"; worse by more than half a percent is counted"),
+			Row{Figure: figure, Setting: name, Metric: "worst job slower by", Unit: "%", Paper: Number(q[3])}.Measure(worst,
+				b.First).JudgeAtMost(why))
 		slices.Sort(all)
 		l := Line{Name: name, StepFunction: true}
 		for k, x := range all {
 			l.X, l.Y = append(l.X, max(x, -100)), append(l.Y, float64(k+1)/float64(len(all)))
 		}
-		out.Pictures = append(out.Pictures, Picture{Name: "crosslayer-completion-" + s.e.name + "-" + s.net, Title: figure + ": " + name, X: "improvement of a job, %", Y: "share of jobs", Lines: []Line{l}})
+		out.Pictures = append(out.Pictures, Picture{Name: "crosslayer-completion-" + s.e.name + "-" + s.net, Title: figure +
+			": " + name, X: "improvement of a job, %", Y: "share of jobs", Lines: []Line{l}})
 	}
 	out.Notes = []string{holmNote(out.Rows)}
 	return out, nil
@@ -94,7 +104,8 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 
 // crowded is an engine with arrivals that keep a thousand hosts busy.
 func crowded(e engine) *engine {
-	e.text = map[string]string{"Storm": "storm:rate=100/min", "Hadoop": "hadoop:rate=10/s,maps=20,reduces=10,bytes=100B-10GB"}[e.name]
+	e.text = map[string]string{"Storm": "storm:rate=100/min",
+		"Hadoop": "hadoop:rate=10/s,maps=20,reduces=10,bytes=100B-10GB"}[e.name]
 	return &e
 }
 

@@ -8,27 +8,35 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller"
 	"lightloom/controller/policy"
-	"lightloom/controller/policy/light"
+	"lightloom/controller/policy/circuits"
 	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload/swim"
 )
 
-// The evaluation of the Co-scheduler document (sections V-B to V-D). Jobs, when they come and whose they are is swim-v1's
-// and the seed's; all schedulers see the same. Sunflow sets the circuits under every scheduler, as in the document.
+// The evaluation of the Co-scheduler document (sections V-B to V-D). Jobs, when they come and whose they are is
+// swim-v1's and the seed's; all schedulers see the same. Sunflow sets the circuits under every scheduler, as in the
+// document.
 
 func coschedulerExperiments() []Experiment {
 	on := []string{OnFlowsim}
 	const source = "Co-scheduler, section V"
 	return []Experiment{
-		{Name: "coscheduler-figure-4", Doc: "the latency matrix of the example job, in both forms", Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 20, On: on, Run: runFigure4},
-		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load", Source: source + "-B, Figures 5 and 6", Seeds: 20, On: on, Loads: true, Run: runCoscheduler},
-		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms", Source: source + "-C, Figure 7", Seeds: 20, On: on, Loads: true, Run: runMechanisms},
-		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core", Source: source + "-D, Figure 8", Seeds: 20, On: on, Loads: true, Run: runOversubscription},
-		{Name: "coscheduler-recurring", Doc: "0 to 100 % recurring jobs", Source: source + "-D, Figure 9", Seeds: 20, On: on, Loads: true, Run: runRecurring},
-		{Name: "coscheduler-estimation", Doc: "errors of the remaining time up to 50 %", Source: source + "-D, Figure 10", Seeds: 20, On: on, Loads: true, Run: runEstimation},
-		{Name: "coscheduler-assumptions", Doc: "each assumption of the job model halved and doubled", Source: "swim-v1 itself", Seeds: 20, On: on, Run: runAssumptions},
+		{Name: "coscheduler-figure-4", Doc: "the latency matrix of the example job, in both forms",
+			Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 20, On: on, Run: runFigure4},
+		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load",
+			Source: source + "-B, Figures 5 and 6", Seeds: 20, On: on, Loads: true, Run: runCoscheduler},
+		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms", Source: source + "-C, Figure 7",
+			Seeds: 20, On: on, Loads: true, Run: runMechanisms},
+		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core", Source: source + "-D, Figure 8",
+			Seeds: 20, On: on, Loads: true, Run: runOversubscription},
+		{Name: "coscheduler-recurring", Doc: "0 to 100 % recurring jobs", Source: source + "-D, Figure 9", Seeds: 20, On: on,
+			Loads: true, Run: runRecurring},
+		{Name: "coscheduler-estimation", Doc: "errors of the remaining time up to 50 %", Source: source + "-D, Figure 10",
+			Seeds: 20, On: on, Loads: true, Run: runEstimation},
+		{Name: "coscheduler-assumptions", Doc: "each assumption of the job model halved and doubled",
+			Source: "swim-v1 itself", Seeds: 20, On: on, Run: runAssumptions},
 		packetsExperiment(),
 	}
 }
@@ -41,13 +49,14 @@ type scheduler struct {
 }
 
 func schedulers() []scheduler {
-	return []scheduler{{"Fair", "fair+sunflow", nil}, {"Corral", "corral+sunflow", nil}, {"Co-scheduler", "coscheduler+sunflow", nil}}
+	return []scheduler{{"Fair", "fair+sunflow", nil}, {"Corral", "corral+sunflow", nil},
+		{"Co-scheduler", "coscheduler+sunflow", nil}}
 }
 
 // variant is a Co-scheduler with something left out or added.
 func variant(name string, part func() *place.CoScheduler) scheduler {
 	return scheduler{name, "coscheduler+sunflow", func() controller.Policy {
-		return policy.Compose(part(), light.Sunflow{}, route.Shortest{}, new(share.TCP))
+		return policy.Compose(part(), circuits.Sunflow{}, route.Shortest{}, new(share.TCP))
 	}}
 }
 
@@ -120,9 +129,13 @@ func asked(r Row) string {
 func assumed(m swim.Model) []string {
 	return append(m.Lines(),
 		"60 racks of 200 slots; the ten servers of a rack are one host of 100 Gb/s, so that bytes within a rack are free",
-		"T_e = 1.125 GB = 9 × 10 ms × 100 Gb/s; the outage of a move is the 10 ms of the mirrors and another 10 ms of control",
-		"packets share links max-min; a shuffle starts once all of its reduces have a slot; CCT is from its start to its last byte",
-		"Fair: delay scheduling of 5 s by rack, reduces anywhere; Corral: planned at arrival; Co-scheduler: Figure 4's form of the shuffle, lines 8 and 9 of Algorithm 2 taken literally",
+		"T_e = 1.125 GB = 9 × 10 ms × 100 Gb/s; the reconfiguration delay of a move is the 10 ms of the mirrors and "+
+			"another 10 ms of "+
+			"control",
+		"packets share links max-min; a shuffle starts once all of its reduces have a slot; CCT is from its start to its "+
+			"last byte",
+		"Fair: delay scheduling of 5 s by rack, reduces anywhere; Corral: planned at arrival; Co-scheduler: Figure 4's "+
+			"form of the shuffle, lines 8 and 9 of Algorithm 2 taken literally",
 	)
 }
 
@@ -142,14 +155,16 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	const why = "the public trace offers little shuffle for 90 minutes: arrivals, and one job in a thousand, set these figures"
+	const why = "the public trace offers little shuffle for 90 minutes: arrivals, and one job in a thousand, set these " +
+		"figures"
 	paper := map[string][2]float64{"makespan": {56, 44}, "mean JCT": {61, 43}, "mean CCT": {79, 63}}
 	for i := 0; i < len(settings); i += 3 {
 		name := settings[i].cluster.Name
 		published := settings[i].cluster.published()
 		for k, base := range []string{"Fair", "Corral"} {
 			for _, m := range metrics() {
-				r := Row{Figure: "Figure 5(a)", Setting: name + ", Co-scheduler against " + base, Metric: m.name + " smaller by", Unit: "%"}
+				r := Row{Figure: "Figure 5(a)", Setting: name + ", Co-scheduler against " + base, Metric: m.name + " smaller by",
+					Unit: "%"}
 				if published {
 					r.Paper = Number(paper[m.name][k])
 				}
@@ -158,17 +173,23 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 			}
 		}
 		for k, s := range schedulers() {
-			r := Row{Figure: "Figure 5(b)", Setting: name + ", " + s.name, Metric: "bytes between racks over circuits", Unit: "%"}
+			r := Row{Figure: "Figure 5(b)", Setting: name + ", " + s.name, Metric: "bytes between racks over circuits",
+				Unit: "%"}
 			if published {
 				r.Paper = Number([]float64{2.2, 33, 95.2}[k])
 			}
 			r = r.Measure(scaled(column(got[i+k], func(f *figures) float64 { return f.OCS }), 100), b.First)
-			out.Rows = append(out.Rows, r.Judge(3, "depends on how many jobs shuffle more than 1.125 GB between two racks, which the model decides"))
+			out.Rows = append(out.Rows, r.Judge(3, "depends on how many jobs shuffle more than 1.125 GB between two racks, "+
+				"which the model decides"))
 		}
 		for k, base := range []string{"Fair", "Corral"} {
-			for _, kind := range []metric{{"JCT of shuffle-heavy jobs", "", func(f *figures) float64 { return f.HeavyJCT }}, {"JCT of other jobs", "", func(f *figures) float64 { return f.LightJCT }}} {
-				r := Row{Figure: "Figure 6", Setting: name + ", Co-scheduler against " + base, Metric: kind.name + " smaller by", Unit: "%"}
-				out.Rows = append(out.Rows, r.Measure(reduction(got[i+2], got[i+k], kind.of), b.First).Judge(0, "the figure is a picture without numbers"))
+			for _, kind := range []metric{{"JCT of shuffle-heavy jobs", "", func(f *figures) float64 {
+				return f.HeavyJCT
+			}}, {"JCT of other jobs", "", func(f *figures) float64 { return f.LightJCT }}} {
+				r := Row{Figure: "Figure 6", Setting: name + ", Co-scheduler against " + base, Metric: kind.name + " smaller by",
+					Unit: "%"}
+				out.Rows = append(out.Rows, r.Measure(reduction(got[i+2], got[i+k], kind.of), b.First).
+					Judge(0, "the figure is a picture without numbers"))
 			}
 		}
 		out.Rows = append(out.Rows, orderings("Figure 5(a)", name, got[i:i+3], b.First)...)
@@ -185,7 +206,8 @@ func scaled(v []float64, by float64) []float64 {
 	return v
 }
 
-// orderings says of each figure whether the document's order, Co-scheduler before Corral before Fair, holds in each run.
+// orderings says of each figure whether the document's order, Co-scheduler before Corral before Fair, holds in each
+// run.
 func orderings(figure, name string, got [][]*figures, seed uint64) []Row {
 	var rows []Row
 	for _, m := range metrics() {
@@ -197,7 +219,8 @@ func orderings(figure, name string, got [][]*figures, seed uint64) []Row {
 					holds[i] = 100
 				}
 			}
-			r := Row{Figure: figure + ", order", Setting: name, Metric: m.name + ": " + pair[2].(string), Unit: "% of runs"}.Measure(holds, seed)
+			r := Row{Figure: figure + ", order", Setting: name, Metric: m.name + ": " + pair[2].(string),
+				Unit: "% of runs"}.Measure(holds, seed)
 			switch d := report.Bootstrap(reduction(ours, theirs, m.of), seed); {
 			case d.Low > 0:
 				r.Verdict, r.Note = Reproduced, fmt.Sprintf("smaller by %.3g %% (%.3g to %.3g)", d.Mean, d.Low, d.High)
@@ -220,7 +243,8 @@ func holmNote(rows []Row) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%d comparisons: at 95 %% each, about %.0f intervals miss by chance; by Holm's rule single ones need %.2g %%", n, float64(n)/20, 5/float64(max(n, 1)))
+	return fmt.Sprintf("%d comparisons: at 95 %% each, about %.0f intervals miss by chance; by Holm's rule single ones "+
+		"need %.2g %%", n, float64(n)/20, 5/float64(max(n, 1)))
 }
 
 // loadPictures draws each figure over offered load, with the largest job and without.

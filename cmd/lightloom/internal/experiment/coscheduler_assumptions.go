@@ -58,8 +58,10 @@ func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
 		for i, c := range points {
 			for k, base := range []string{"Fair", "Corral"} {
 				for _, m := range metrics() {
-					r := Row{Figure: "sensitivity", Setting: fmt.Sprintf("load ×%g, %s, Co-scheduler against %s", load, c.Name, base), Metric: m.name + " smaller by", Unit: "%"}
-					out.Rows = append(out.Rows, r.Measure(reduction(got[3*i+2], got[3*i+k], m.of), b.First).Judge(0, "how much the conclusion hangs on the assumption"))
+					r := Row{Figure: "sensitivity", Setting: fmt.Sprintf("load ×%g, %s, Co-scheduler against %s", load, c.Name, base),
+						Metric: m.name + " smaller by", Unit: "%"}
+					out.Rows = append(out.Rows, r.Measure(reduction(got[3*i+2], got[3*i+k], m.of), b.First).
+						Judge(0, "how much the conclusion hangs on the assumption"))
 				}
 			}
 		}

@@ -10,14 +10,14 @@ import (
 	"sync"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/run"
 	"lightloom/controller/workload/swim"
 	"lightloom/pathmap"
 )
 
-// The schedulers of the Co-scheduler document on real packets: a cluster of a tenth of the racks, the same jobs and seeds at
-// flow level beside it, and the two held against each other job by job.
+// The schedulers of the Co-scheduler document on real packets: a cluster of a tenth of the racks, the same jobs and
+// seeds at flow level beside it, and the two held against each other job by job.
 
 // The cluster of section V-A with six racks in place of sixty and two hosts of eight slots in place of ten servers of
 // twenty. Rates stand to each other as there: the servers of a rack have 100 Gb/s together, the packet core gives it 10
@@ -30,8 +30,8 @@ const (
 	packetsWindow = 8 * time.Second
 )
 
-// The slice of the trace, by shuffle and input: heavy jobs that packets carry in seconds, and others whose shuffle is not
-// lost in what a decision takes in real time.
+// The slice of the trace, by shuffle and input: heavy jobs that packets carry in seconds, and others whose shuffle is
+// not lost in what a decision takes in real time.
 const (
 	packetsHeavy, packetsLight = 6, 10
 	packetsLeast               = 1_125_000_000 // T_e
@@ -67,7 +67,8 @@ func packetsSlice(all []swim.Record, heavy, light int) ([]swim.Record, error) {
 		}
 	}
 	if heavy > 0 || light > 0 {
-		return nil, fmt.Errorf("draw jobs for packets: the trace lacks %d jobs with a shuffle of %d to %d bytes and %d with one of at least %d, of at most %.0f GB of input",
+		return nil, fmt.Errorf("draw jobs for packets: the trace lacks %d jobs with a shuffle of %d to %d bytes and %d "+
+			"with one of at least %d, of at most %.0f GB of input",
 			heavy, packetsLeast, packetsMost, light, packetsSmall, packetsInput/1e9)
 	}
 	return out, nil
@@ -89,7 +90,8 @@ type twin struct {
 }
 
 func packetsExperiment() Experiment {
-	return Experiment{Name: "coscheduler-packets", Doc: "Fair, Corral and Co-scheduler on real packets, job by job beside the simulator", Source: "Co-scheduler, section V, scaled down",
+	return Experiment{Name: "coscheduler-packets", Doc: "Fair, Corral and Co-scheduler on real packets, job by job " +
+		"beside the simulator", Source: "Co-scheduler, section V, scaled down",
 		Seeds: 10, On: []string{OnNetns}, Run: runPackets}
 }
 
@@ -106,14 +108,16 @@ func runPackets(ctx context.Context, b *Bench) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := packetsRuns(ctx, b, slice)
+	runs, err := packetsRuns(ctx, b, slice, schedulers())
 	if err != nil {
 		return nil, err
 	}
 	m := packetsModel()
 	out := &Result{Assumptions: append(m.Lines(),
-		"fabric "+packetsFabric+fmt.Sprintf(", run at a hundredth of its rates with a hundredth of all bytes: T_e is %.4g MB as run", packetsLeast/packetsScale/1e6),
-		fmt.Sprintf("%d jobs of the trace with a shuffle of 1.125 to %.4g GB and %d with one of 0.1 to 1.125 GB, none with more than %.0f GB of input, the same in all runs; arrivals, users, predictions and blocks by seed",
+		"fabric "+packetsFabric+fmt.Sprintf(", run at a hundredth of its rates with a hundredth of all bytes: T_e is %.4g "+
+			"MB as run", packetsLeast/packetsScale/1e6),
+		fmt.Sprintf("%d jobs of the trace with a shuffle of 1.125 to %.4g GB and %d with one of 0.1 to 1.125 GB, none with "+
+			"more than %.0f GB of input, the same in all runs; arrivals, users, predictions and blocks by seed",
 			heavy, float64(packetsMost)/1e9, light, packetsInput/1e9),
 		"runs on packets in random order, one thrown away before them; runs that fail are kept and counted",
 		"delay scheduling waits its 5 s, however fast tasks compute",
@@ -123,10 +127,9 @@ func runPackets(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// packetsRuns runs every scheduler with every seed, in an order drawn at random, and one more before them that warms the
-// machine.
-func packetsRuns(ctx context.Context, b *Bench, slice []swim.Record) ([]packetsRun, error) {
-	who := schedulers()
+// packetsRuns runs every one of these schedulers with every seed, in an order drawn at random, and one more before them
+// that warms the machine.
+func packetsRuns(ctx context.Context, b *Bench, slice []swim.Record, who []scheduler) ([]packetsRun, error) {
 	runs := make([]packetsRun, len(who)*b.Seeds)
 	for i := range runs {
 		runs[i].policy, runs[i].seed = i/b.Seeds, i%b.Seeds
@@ -165,7 +168,7 @@ func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, po
 	}
 	drawn := m.Sample(slice, len(slice), false, rand.New(rand.NewPCG(seed, 0x73776d)))
 	jobs := m.Jobs(drawn, rand.New(rand.NewPCG(seed, 0x707265)))
-	c := run.Case{Fabric: packetsFabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed, Scale: packetsScale}
+	c := replay.Case{Fabric: packetsFabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed, Scale: packetsScale}
 	fluid, err := c.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("run %s with seed %d at flow level: %w", policy, seed, err)
@@ -184,7 +187,7 @@ func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, po
 	return nil
 }
 
-func newTwin(ran *run.Ran) *twin {
+func newTwin(ran *replay.Ran) *twin {
 	t := &twin{jct: map[string]float64{}, cct: map[string]float64{}, places: map[string][]int32{}}
 	for _, j := range ran.Jobs {
 		t.jct[j.Name] = (j.End - j.Arrival).Seconds()
@@ -206,7 +209,8 @@ func newTwin(ran *run.Ran) *twin {
 	return t
 }
 
-// packetsRows says how packets and simulator compare: over all jobs of a run, by scheduler, and job by job over the seeds.
+// packetsRows says how packets and simulator compare: over all jobs of a run, by scheduler, and job by job over the
+// seeds.
 func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench) []Row {
 	who := schedulers()
 	by := make([][]packetsRun, len(who))
@@ -223,7 +227,8 @@ func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench) []Row {
 			}
 		}
 		n := float64(len(lost))
-		rows = append(rows, Row{Figure: "runs", Setting: s.name, Metric: "failed on packets", Measured: &n, Low: &n, High: &n, N: b.Seeds, Verdict: NoClaim, Note: strings.Join(lost, "; ")})
+		rows = append(rows, Row{Figure: "runs", Setting: s.name, Metric: "failed on packets", Measured: &n, Low: &n, High: &n,
+			N: b.Seeds, Verdict: NoClaim, Note: strings.Join(lost, "; ")})
 		rows = append(rows, packetsOf(s.name, by[k], b.First)...)
 	}
 	rows = append(rows, packetsOrder(by, b.First)...)
@@ -256,7 +261,8 @@ func packetsOf(name string, runs []packetsRun, seed uint64) []Row {
 	jct := func(t *twin) map[string]float64 { return t.jct }
 	cct := func(t *twin) map[string]float64 { return t.cct }
 	return []Row{
-		figure("JCT, median job", "", at(0.5, jct)), figure("JCT, least", "", at(0, jct)), figure("JCT, most", "", at(1, jct)),
+		figure("JCT, median job", "", at(0.5, jct)), figure("JCT, least", "", at(0, jct)),
+		figure("JCT, most", "", at(1, jct)),
 		figure("jobs whose JCT is within 10 %", "%", func(r *packetsRun) float64 {
 			near, v := 0, ratios(r.packets.jct, r.fluid.jct)
 			for _, x := range v {
@@ -266,11 +272,16 @@ func packetsOf(name string, runs []packetsRun, seed uint64) []Row {
 			}
 			return 100 * float64(near) / float64(len(v))
 		}),
-		figure("CCT, median shuffle between racks", "", at(0.5, cct)), figure("CCT, least", "", at(0, cct)), figure("CCT, most", "", at(1, cct)),
+		figure("CCT, median shuffle between racks", "", at(0.5, cct)), figure("CCT, least", "", at(0, cct)),
+		figure("CCT, most", "", at(1, cct)),
 		figure("makespan", "", func(r *packetsRun) float64 { return r.packets.end / r.fluid.end }),
 		figure("tasks on the same host", "%", func(r *packetsRun) float64 { return 100 * sameHosts(r.packets, r.fluid) }),
-		figure("bytes between racks over circuits, on packets", "%", func(r *packetsRun) float64 { return 100 * r.packets.circuits }),
-		figure("bytes between racks over circuits, at flow level", "%", func(r *packetsRun) float64 { return 100 * r.fluid.circuits }),
+		figure("bytes between racks over circuits, on packets", "%", func(r *packetsRun) float64 {
+			return 100 * r.packets.circuits
+		}),
+		figure("bytes between racks over circuits, at flow level", "%", func(r *packetsRun) float64 {
+			return 100 * r.fluid.circuits
+		}),
 	}
 }
 
@@ -315,11 +326,15 @@ func packetsOrder(by [][]packetsRun, seed uint64) []Row {
 		for _, m := range []struct {
 			name string
 			of   func(*twin) float64
-		}{{"mean JCT", func(t *twin) float64 { return mean(t.jct) }}, {"mean CCT", func(t *twin) float64 { return mean(t.cct) }}} {
+		}{{"mean JCT", func(t *twin) float64 {
+			return mean(t.jct)
+		}}, {"mean CCT", func(t *twin) float64 { return mean(t.cct) }}} {
 			for _, side := range []struct {
 				name string
 				of   func(*packetsRun) *twin
-			}{{"on packets", func(r *packetsRun) *twin { return r.packets }}, {"at flow level", func(r *packetsRun) *twin { return r.fluid }}} {
+			}{{"on packets", func(r *packetsRun) *twin {
+				return r.packets
+			}}, {"at flow level", func(r *packetsRun) *twin { return r.fluid }}} {
 				var v []float64
 				for i := range by[2] {
 					for n := range by[k] {
@@ -329,7 +344,8 @@ func packetsOrder(by [][]packetsRun, seed uint64) []Row {
 						}
 					}
 				}
-				rows = append(rows, Row{Figure: "order", Setting: "Co-scheduler against " + base + ", " + side.name, Metric: m.name + " smaller by", Unit: "%"}.Measure(v, seed).Judge(0, ""))
+				rows = append(rows, Row{Figure: "order", Setting: "Co-scheduler against " + base + ", " + side.name,
+					Metric: m.name + " smaller by", Unit: "%"}.Measure(v, seed).Judge(0, ""))
 			}
 		}
 	}
@@ -360,8 +376,10 @@ func packetsJobs(name string, runs []packetsRun, slice []swim.Record, seed uint6
 		if len(v) == 0 {
 			continue
 		}
-		note := fmt.Sprintf("shuffle %.4g GB, input %.4g GB; least %.3f, most %.3f", gigabytes(rec.Shuffle), gigabytes(rec.Input), least, most)
-		rows = append(rows, Row{Figure: "by job", Setting: name + ", " + rec.Name, Metric: "JCT, packets ÷ flow level"}.Measure(v, seed).Judge(0, note))
+		note := fmt.Sprintf("shuffle %.4g GB, input %.4g GB; least %.3f, most %.3f", gigabytes(rec.Shuffle),
+			gigabytes(rec.Input), least, most)
+		rows = append(rows, Row{Figure: "by job", Setting: name + ", " + rec.Name,
+			Metric: "JCT, packets ÷ flow level"}.Measure(v, seed).Judge(0, note))
 	}
 	return rows
 }

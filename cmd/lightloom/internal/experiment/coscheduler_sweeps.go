@@ -16,7 +16,7 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 		variant("OCAS", func() *place.CoScheduler { return &place.CoScheduler{NoData: true} }),
 		variant("DP + OCAS", func() *place.CoScheduler { return &place.CoScheduler{NoReduces: true} }),
 		variant("DP + TP + BSS + OCAS", func() *place.CoScheduler { return new(place.CoScheduler) }),
-		variant("all, patient", func() *place.CoScheduler { return &place.CoScheduler{Patient: true} }),
+		variant("all, strict", func() *place.CoScheduler { return &place.CoScheduler{Strict: true} }),
 		variant("all, by Equation 10", func() *place.CoScheduler { return &place.CoScheduler{Form: guideline.Equation10} }),
 	}
 	out := &Result{Assumptions: assumed(swim.V1(12_000))}
@@ -24,7 +24,8 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 	err := measureOffers(ctx, b, steps, func(c *cluster, got [][]*figures) {
 		for k := 1; k < len(steps); k++ {
 			for _, m := range metrics() {
-				r := Row{Figure: "Figure 7", Setting: c.Name + ", " + steps[k].name + " against OCAS", Metric: m.name + " smaller by", Unit: "%"}
+				r := Row{Figure: "Figure 7", Setting: c.Name + ", " + steps[k].name + " against OCAS", Metric: m.name +
+					" smaller by", Unit: "%"}
 				if k == 1 && c.published() {
 					r.Paper = Number(paper[m.name])
 				}
@@ -77,7 +78,8 @@ func sweep(ctx context.Context, b *Bench, f series) (*Result, error) {
 func (f *series) rows(out *Result, o offer, got [][]*figures, seed uint64) {
 	who := schedulers()
 	for _, m := range metrics() {
-		p := Picture{Name: f.name + o.suffix() + "-" + m.file, Title: f.figure + ", " + o.String() + ": " + m.name, X: f.axis, Y: m.name + " ÷ Fair's"}
+		p := Picture{Name: f.name + o.suffix() + "-" + m.file, Title: f.figure + ", " + o.String() + ": " + m.name, X: f.axis,
+			Y: m.name + " ÷ Fair's"}
 		for k, s := range who {
 			l := Line{Name: s.name}
 			for i, x := range f.x {
@@ -87,7 +89,8 @@ func (f *series) rows(out *Result, o offer, got [][]*figures, seed uint64) {
 						ratio = append(ratio, m.of(got[i*len(who)+k][run])/fair)
 					}
 				}
-				r := Row{Figure: f.figure, Setting: fmt.Sprintf("%v, %s %g, %s", o, f.axis, x, s.name), Metric: fmt.Sprintf("%s ÷ Fair's at %g", m.name, f.x[f.base])}.
+				r := Row{Figure: f.figure, Setting: fmt.Sprintf("%v, %s %g, %s", o, f.axis, x, s.name),
+					Metric: fmt.Sprintf("%s ÷ Fair's at %g", m.name, f.x[f.base])}.
 					Measure(ratio, seed).Judge(0, "the figure is a picture without numbers")
 				out.Rows = append(out.Rows, r)
 				if r.Measured != nil {
@@ -99,28 +102,31 @@ func (f *series) rows(out *Result, o offer, got [][]*figures, seed uint64) {
 		out.Pictures = append(out.Pictures, p)
 	}
 	for i, x := range f.x {
-		out.Rows = append(out.Rows, orderings(f.figure, fmt.Sprintf("%v, %s %g", o, f.axis, x), got[i*len(who):(i+1)*len(who)], seed)...)
+		out.Rows = append(out.Rows, orderings(f.figure, fmt.Sprintf("%v, %s %g", o, f.axis, x),
+			got[i*len(who):(i+1)*len(who)], seed)...)
 	}
 }
 
 func runOversubscription(ctx context.Context, b *Bench) (*Result, error) {
-	return sweep(ctx, b, series{"Figure 8", "oversubscription", "oversubscription", []float64{3, 5, 10, 15, 20}, 2, func(x float64) cluster {
-		c := sectionVA()
-		c.Fabric = clusterFabric(x)
-		return c
-	}})
+	return sweep(ctx, b, series{"Figure 8", "oversubscription", "oversubscription", []float64{3, 5, 10, 15, 20}, 2,
+		func(x float64) cluster {
+			c := sectionVA()
+			c.Fabric = clusterFabric(x)
+			return c
+		}})
 }
 
 func runRecurring(ctx context.Context, b *Bench) (*Result, error) {
-	return sweep(ctx, b, series{"Figure 9", "% recurring", "recurring", []float64{0, 25, 50, 75, 100}, 2, func(x float64) cluster {
-		c := sectionVA()
-		c.Model.Recurring = x / 100
-		return c
-	}})
+	return sweep(ctx, b, series{"Figure 9", "% recurring", "recurring", []float64{0, 25, 50, 75, 100}, 2,
+		func(x float64) cluster {
+			c := sectionVA()
+			c.Model.Recurring = x / 100
+			return c
+		}})
 }
 
-// measureOffers runs some schedulers on the cluster of section V-A under each offered load, and hands over what they did,
-// by scheduler and seed.
+// measureOffers runs some schedulers on the cluster of section V-A under each offered load, and hands over what they
+// did, by scheduler and seed.
 func measureOffers(ctx context.Context, b *Bench, who []scheduler, rows func(c *cluster, got [][]*figures)) error {
 	for _, o := range offers(b) {
 		c := sectionVA()
@@ -144,7 +150,9 @@ func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
 	x := []float64{0, 10, 20, 30, 40, 50}
 	who := schedulers()[:2]
 	for _, e := range x {
-		who = append(who, variant(fmt.Sprintf("Co-scheduler, T_rem off by up to %g %%", e), func() *place.CoScheduler { return &place.CoScheduler{Error: e / 100} }))
+		who = append(who, variant(fmt.Sprintf("Co-scheduler, T_rem off by up to %g %%", e), func() *place.CoScheduler {
+			return &place.CoScheduler{Error: e / 100}
+		}))
 	}
 	out := &Result{Assumptions: assumed(sectionVA().Model)}
 	err := measureOffers(ctx, b, who, func(c *cluster, got [][]*figures) {
@@ -167,7 +175,8 @@ func estimationRows(c *cluster, x []float64, got [][]*figures, seed uint64) []Ro
 				continue
 			}
 			for _, m := range metrics() {
-				r := Row{Figure: "Figure 10", Setting: fmt.Sprintf("%s, error up to %g %%, Co-scheduler against %s", c.Name, e, base), Metric: m.name + " smaller by", Unit: "%"}
+				r := Row{Figure: "Figure 10", Setting: fmt.Sprintf("%s, error up to %g %%, Co-scheduler against %s", c.Name, e,
+					base), Metric: m.name + " smaller by", Unit: "%"}
 				if k < 2 && e == 50 && c.published() {
 					if v, ok := paper[k][m.name]; ok {
 						r.Paper = Number(v)

@@ -24,7 +24,8 @@ func TestOffers(t *testing.T) {
 			t.Errorf("%v: %+v", o, c)
 		}
 	}
-	const want = "load ×1|load ×3|load ×10|load ×30|load ×1, without the largest job|load ×3, without the largest job|load ×10, without the largest job|load ×30, without the largest job"
+	const want = "load ×1|load ×3|load ×10|load ×30|load ×1, without the largest job|load ×3, without the largest " +
+		"job|load ×10, without the largest job|load ×30, without the largest job"
 	if strings.Join(got, "|") != want {
 		t.Errorf("%q", got)
 	}
@@ -68,9 +69,9 @@ func TestEstimationRows(t *testing.T) {
 // TestFactorialPlaces: with circuits, Co-scheduler places jobs of the factorial experiment, which are placed whole, as
 // Fair does not; without any it is Fair.
 func TestFactorialPlaces(t *testing.T) {
-	differs := [len(factorLight)]bool{}
+	differs := [len(factorCircuits)]bool{}
 	for seed := range uint64(3) {
-		for l := range factorLight {
+		for l := range factorCircuits {
 			var cct [2]float64
 			for i, place := range []int{0, 2} {
 				f, err := cell{place, 0, l}.run(t.Context(), 40, 4e9, seed+1)
@@ -82,7 +83,7 @@ func TestFactorialPlaces(t *testing.T) {
 			differs[l] = differs[l] || cct[0] != cct[1]
 		}
 	}
-	for l, name := range factorLight {
+	for l, name := range factorCircuits {
 		if want := name != "packets"; differs[l] != want {
 			t.Errorf("%s: Co-scheduler differs from Fair: %v, want %v", name, differs[l], want)
 		}
@@ -95,10 +96,12 @@ func TestPacketsModel(t *testing.T) {
 	if err := m.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if m.Block != v1.Block || m.ReduceBytes != v1.ReduceBytes || m.Users != v1.Users || m.Recurring != v1.Recurring || m.Error != v1.Error {
+	if m.Block != v1.Block || m.ReduceBytes != v1.ReduceBytes || m.Users != v1.Users || m.Recurring != v1.Recurring ||
+		m.Error != v1.Error {
 		t.Errorf("%+v", m)
 	}
-	if m.MapRate != 60*v1.MapRate || m.ReduceRate != 60*v1.ReduceRate || m.FarRate != 60*v1.FarRate || m.Start*60 > v1.Start || m.Name == v1.Name {
+	if m.MapRate != 60*v1.MapRate || m.ReduceRate != 60*v1.ReduceRate || m.FarRate != 60*v1.FarRate ||
+		m.Start*60 > v1.Start || m.Name == v1.Name {
 		t.Errorf("%+v", m)
 	}
 }

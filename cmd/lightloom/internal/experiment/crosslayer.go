@@ -10,20 +10,25 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// The evaluation of the cross-layer document (section 4): streams and batch jobs on fat-trees and Jellyfishes under four
-// systems, random, routing only, application only, and both.
+// The evaluation of the cross-layer document (section 4): streams and batch jobs on fat-trees and Jellyfishes under
+// four systems, random, routing only, application only, and both.
 
 func crosslayerExperiments() []Experiment {
 	const source = "Cross-Layer Scheduling in Cloud Computing Systems, section 4"
 	both := []string{OnFlowsim, OnNetns}
 	return []Experiment{
-		{Name: "crosslayer-storm", Doc: "throughput of streams at 10 to 30 hosts", Source: source + ".1, Figures 4 and 5", Seeds: 20, OnPackets: 10, On: both,
+		{Name: "crosslayer-storm", Doc: "throughput of streams at 10 to 30 hosts", Source: source + ".1, Figures 4 and 5",
+			Seeds: 20, OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, storm()) }},
-		{Name: "crosslayer-hadoop", Doc: "throughput of batch jobs at 10 to 30 hosts", Source: source + ".2, Figures 7 and 8", Seeds: 20, OnPackets: 10, On: both,
+		{Name: "crosslayer-hadoop", Doc: "throughput of batch jobs at 10 to 30 hosts", Source: source + ".2, Figures 7 and 8",
+			Seeds: 20, OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, hadoop()) }},
-		{Name: "crosslayer-failure", Doc: "10 % of the links fail at 500 s and come back", Source: source + ".1 and 4.2, Figures 6 and 9", Seeds: 20, OnPackets: 10, On: both, Run: runFailure},
-		{Name: "crosslayer-decision", Doc: "time to schedule a new job at 200 to 1,000 hosts", Source: source + ".3, Figures 10 and 11", Seeds: 20, On: []string{OnFlowsim}, Run: runDecision},
-		{Name: "crosslayer-completion", Doc: "job completion times at 1,000 hosts", Source: source + ".3, Figures 12 and 13", Seeds: 20, On: []string{OnFlowsim}, Run: runCompletion},
+		{Name: "crosslayer-failure", Doc: "10 % of the links fail at 500 s and come back", Source: source +
+			".1 and 4.2, Figures 6 and 9", Seeds: 20, OnPackets: 10, On: both, Run: runFailure},
+		{Name: "crosslayer-decision", Doc: "time to schedule a new job at 200 to 1,000 hosts", Source: source +
+			".3, Figures 10 and 11", Seeds: 20, On: []string{OnFlowsim}, Run: runDecision},
+		{Name: "crosslayer-completion", Doc: "job completion times at 1,000 hosts", Source: source + ".3, Figures 12 and 13",
+			Seeds: 20, On: []string{OnFlowsim}, Run: runCompletion},
 	}
 }
 
@@ -40,20 +45,22 @@ type engine struct {
 }
 
 func storm() engine {
-	return engine{name: "Storm", text: "storm:rate=10/min", figures: [2]string{"Figure 4", "Figure 5"}, jobs: 100, packets: 20, speedup: 10, paper: map[string]float64{
-		"Fat-tree, 10 hosts, application": 7.5, "Fat-tree, 10 hosts, routing": 9.1, "Fat-tree, 10 hosts, both": 13.0,
-		"Fat-tree, 30 hosts, application": 21.1, "Fat-tree, 30 hosts, routing": 22.7, "Fat-tree, 30 hosts, both": 30.0,
-		"Jellyfish, 10 hosts, application": 10.9, "Jellyfish, 10 hosts, routing": 14.5, "Jellyfish, 10 hosts, both": 18.1,
-		"Jellyfish, 30 hosts, application": 21.2, "Jellyfish, 30 hosts, routing": 23.1, "Jellyfish, 30 hosts, both": 34.1,
-	}}
+	return engine{name: "Storm", text: "storm:rate=10/min", figures: [2]string{"Figure 4", "Figure 5"}, jobs: 100,
+		packets: 20, speedup: 10, paper: map[string]float64{
+			"Fat-tree, 10 hosts, application": 7.5, "Fat-tree, 10 hosts, routing": 9.1, "Fat-tree, 10 hosts, both": 13.0,
+			"Fat-tree, 30 hosts, application": 21.1, "Fat-tree, 30 hosts, routing": 22.7, "Fat-tree, 30 hosts, both": 30.0,
+			"Jellyfish, 10 hosts, application": 10.9, "Jellyfish, 10 hosts, routing": 14.5, "Jellyfish, 10 hosts, both": 18.1,
+			"Jellyfish, 30 hosts, application": 21.2, "Jellyfish, 30 hosts, routing": 23.1, "Jellyfish, 30 hosts, both": 34.1,
+		}}
 }
 
 func hadoop() engine {
-	return engine{name: "Hadoop", text: "hadoop:rate=1/s,bytes=100B-10GB", figures: [2]string{"Figure 7", "Figure 8"}, jobs: 300, packets: 100, speedup: 20, swim: true, paper: map[string]float64{
-		"Fat-tree, 10 hosts, application": 7.5, "Fat-tree, 10 hosts, routing": 9.0, "Fat-tree, 10 hosts, both": 22.3,
-		"Fat-tree, 30 hosts, both":         26.0,
-		"Jellyfish, 30 hosts, application": 18.8, "Jellyfish, 30 hosts, routing": 25.5, "Jellyfish, 30 hosts, both": 31.9,
-	}}
+	return engine{name: "Hadoop", text: "hadoop:rate=1/s,bytes=100B-10GB", figures: [2]string{"Figure 7", "Figure 8"},
+		jobs: 300, packets: 100, speedup: 20, swim: true, paper: map[string]float64{
+			"Fat-tree, 10 hosts, application": 7.5, "Fat-tree, 10 hosts, routing": 9.0, "Fat-tree, 10 hosts, both": 22.3,
+			"Fat-tree, 30 hosts, both":         26.0,
+			"Jellyfish, 30 hosts, application": 18.8, "Jellyfish, 30 hosts, routing": 25.5, "Jellyfish, 30 hosts, both": 31.9,
+		}}
 }
 
 // draw makes the jobs of one run.
@@ -87,7 +94,8 @@ func shuffled(all []swim.Record, seed uint64) []workload.Size {
 type system struct{ name, policy string }
 
 func systems() []system {
-	return []system{{"random", "random+anypath"}, {"routing", "random+anneal"}, {"application", "application"}, {"both", "crosslayer"},
+	return []system{{"random", "random+anypath"}, {"routing", "random+anneal"}, {"application", "application"},
+		{"both", "crosslayer"},
 		{"both, as printed", "crosslayer-paper"}}
 }
 
@@ -97,15 +105,16 @@ type network struct {
 	fabric func(hosts int, rate string, slots int, paths int) string
 }
 
-// networks are a fat-tree of 6-port switches, since 5-port ones cannot make one, pruned to the hosts, and a Jellyfish with
-// a switch for each host and four links to others, as many as a 5-port router has left.
+// networks are a fat-tree of 6-port switches, since 5-port ones cannot make one, pruned to the hosts, and a Jellyfish
+// with a switch for each host and four links to others, as many as a 5-port router has left.
 func networks() []network {
 	return []network{
 		{"Fat-tree", func(hosts int, rate string, slots, paths int) string {
 			return fmt.Sprintf("fattree:k=6,hosts=%d,rate=%s,slots=%d,paths=%d", hosts, rate, slots, paths)
 		}},
 		{"Jellyfish", func(hosts int, rate string, slots, paths int) string {
-			return fmt.Sprintf("jellyfish:switches=%d,degree=4,hosts=%d,rate=%s,slots=%d,paths=%d", hosts, hosts, rate, slots, paths)
+			return fmt.Sprintf("jellyfish:switches=%d,degree=4,hosts=%d,rate=%s,slots=%d,paths=%d", hosts, hosts, rate, slots,
+				paths)
 		}},
 	}
 }
@@ -118,15 +127,20 @@ const (
 
 func assumedCrosslayer(b *Bench) []string {
 	out := []string{
-		"fat-trees of 5-port routers do not exist: k = 6, pruned to the hosts; Jellyfish: a switch a host, four links to others",
+		"fat-trees of 5-port routers do not exist: k = 6, pruned to the hosts; Jellyfish: a switch a host, four links to " +
+			"others",
 		"“100 MBps” is read as 100 MB/s (800 Mb/s), and as 100 Mb/s beside it",
-		fmt.Sprintf("%d slots a server, which the document does not give: fewer spread tasks more; bytes between tasks of one server are free, at the rate of its link", slotsEach),
+		fmt.Sprintf("%d slots a server, which the document does not give: fewer spread tasks more; bytes between tasks of "+
+			"one server are free, at the rate of its link", slotsEach),
 		"throughput of a job: bytes received by its sinks ÷ the time it ran; of a run: the mean over jobs",
-		"random: uniform slots, and paths uniform among the k shortest; ours anneals by the default mode, “as printed” by the document's own",
+		"random: uniform slots, and paths uniform among the k shortest; ours anneals by the default mode, “as printed” by " +
+			"the document's own",
 		"flows share links max-min, as many TCP connections do roughly",
 	}
 	if b.On == OnNetns {
-		out = append(out, fmt.Sprintf("on packets, and at flow level beside them: rates and sizes divided so that two cores carry them, and times too; fewer jobs; %d paths, as many as tags name; MB/s are of the fabric before that", tagPaths))
+		out = append(out, fmt.Sprintf("on packets, and at flow level beside them: rates and sizes divided so that two "+
+			"cores carry them, and times too; fewer jobs; %d paths, as many as tags name; MB/s are of the fabric before that",
+			tagPaths))
 	}
 	return out
 }

@@ -3,19 +3,20 @@ package experiment
 import (
 	"context"
 	"fmt"
-
-	"lightloom/cmd/lightloom/internal/run"
 )
 
 // runDecision is Figures 10 and 11. The document's seconds are of another machine: they are shown, and judged against.
 func runDecision(ctx context.Context, b *Bench) (*Result, error) {
 	out := &Result{Assumptions: []string{
-		"wall time of one decision on the machine to itself, the 21st on a fabric: 20 jobs run and have warmed what the policy keeps",
+		"wall time of one decision on the machine to itself, the 21st on a fabric: 20 jobs run and have warmed what the " +
+			"policy keeps",
 		"fat-tree of 16-port switches and Jellyfish with ten links a switch and five hosts, pruned or built for the hosts",
 		"the document's times are of a 4-core machine of 2014: a ratio to them is no gain of the algorithm",
 	}}
-	paper := map[string]float64{"Storm, Jellyfish, 200": 0.28, "Storm, Jellyfish, 1000": 0.74, "Storm, Fat-tree, 200": 0.20, "Storm, Fat-tree, 1000": 0.53,
-		"Hadoop, Jellyfish, 200": 0.23, "Hadoop, Jellyfish, 1000": 0.67, "Hadoop, Fat-tree, 200": 0.17, "Hadoop, Fat-tree, 1000": 0.48}
+	paper := map[string]float64{"Storm, Jellyfish, 200": 0.28, "Storm, Jellyfish, 1000": 0.74,
+		"Storm, Fat-tree, 200": 0.20, "Storm, Fat-tree, 1000": 0.53,
+		"Hadoop, Jellyfish, 200": 0.23, "Hadoop, Jellyfish, 1000": 0.67, "Hadoop, Fat-tree, 200": 0.17,
+		"Hadoop, Fat-tree, 1000": 0.48}
 	for _, e := range []engine{storm(), hadoop()} {
 		for _, net := range []string{"Fat-tree", "Jellyfish"} {
 			for _, policy := range []string{"crosslayer", "crosslayer-paper"} {
@@ -25,11 +26,13 @@ func runDecision(ctx context.Context, b *Bench) (*Result, error) {
 						return nil, err
 					}
 					name := fmt.Sprintf("%s, %s, %d", e.name, net, hosts)
-					r := Row{Figure: map[string]string{"Storm": "Figure 10", "Hadoop": "Figure 11"}[e.name], Setting: name + " hosts, " + policy, Metric: "time of a decision", Unit: "s"}
+					r := Row{Figure: map[string]string{"Storm": "Figure 10", "Hadoop": "Figure 11"}[e.name], Setting: name +
+						" hosts, " + policy, Metric: "time of a decision", Unit: "s"}
 					if p, ok := paper[name]; ok {
 						r.Paper = Number(p)
 					}
-					out.Rows = append(out.Rows, r.Measure(v, b.First).Judge(0, "another machine, and moves are valued by what they change"))
+					out.Rows = append(out.Rows, r.Measure(v, b.First).Judge(0, "another machine, and moves are valued by what they "+
+						"change"))
 				}
 			}
 		}
@@ -52,7 +55,7 @@ func decisionTimes(ctx context.Context, b *Bench, e engine, net string, hosts in
 		if err != nil {
 			return nil, err
 		}
-		took, err := run.DecisionTime(ctx, spec, policy, jobs, b.Seed(i))
+		took, err := DecisionTime(ctx, spec, policy, jobs, b.Seed(i))
 		if err != nil {
 			return nil, err
 		}

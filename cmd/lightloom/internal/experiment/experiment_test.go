@@ -75,7 +75,9 @@ func TestGridOnPackets(t *testing.T) {
 	b := &Bench{Seeds: 4, First: 10, On: OnNetns}
 	var order []float64
 	grid := func(fails float64) ([][]float64, error) {
-		return Grid(t.Context(), b, []float64{1, 2}, func(s float64) string { return "setting " + strconv.Itoa(int(s)) }, func(_ context.Context, s float64, seed uint64) (float64, error) {
+		return Grid(t.Context(), b, []float64{1, 2}, func(s float64) string {
+			return "setting " + strconv.Itoa(int(s))
+		}, func(_ context.Context, s float64, seed uint64) (float64, error) {
 			order = append(order, 100*s+float64(seed))
 			if order[len(order)-1] == fails || fails < 0 {
 				return 0, errors.New("no packets")
@@ -112,7 +114,8 @@ func TestImprovement(t *testing.T) {
 // TestPage: the three forms of one page hold the same rows.
 func TestPage(t *testing.T) {
 	r := &Result{Rows: []Row{
-		Row{Figure: "Figure 1", Setting: "a, b", Metric: "m", Unit: "s", Paper: Number(1)}.Measure([]float64{1, 2}, 1).Judge(0, "x"),
+		Row{Figure: "Figure 1", Setting: "a, b", Metric: "m", Unit: "s", Paper: Number(1)}.Measure([]float64{1, 2}, 1).
+			Judge(0, "x"),
 		{Figure: "Figure 2", Verdict: NotReproducible, Note: "a picture only"},
 	}}
 	p := NewPage(Experiment{Name: "e", Source: "s"}, &Bench{Seeds: 2, First: 1}, r)
@@ -128,7 +131,8 @@ func TestPage(t *testing.T) {
 	if err := json.Unmarshal(j.Bytes(), &back); err != nil || len(back.Rows) != 2 {
 		t.Fatalf("%v, %v", back, err)
 	}
-	for _, key := range []string{"figure", "setting", "metric", "unit", "paper", "measured", "low", "high", "n", "verdict", "note"} {
+	for _, key := range []string{"figure", "setting", "metric", "unit", "paper", "measured", "low", "high", "n", "verdict",
+		"note"} {
 		if _, ok := back.Rows[1][key]; !ok {
 			t.Errorf("a row has no %q", key)
 		}

@@ -6,20 +6,20 @@ import (
 	"math"
 	"time"
 
-	"lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/anneal"
 	"lightloom/controller/policy"
+	"lightloom/controller/policy/circuits"
 	"lightloom/controller/policy/joint"
-	"lightloom/controller/policy/light"
 	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
 )
 
-// The factorial experiment asks what deciding together is worth: every placement with every routing and every way to set
-// circuits, and beside them joint, which decides the three at once. It is of no document: every row makes no claim.
+// The factorial experiment asks what deciding together is worth: every placement with every routing and every way to
+// set circuits, and beside them joint, which decides the three at once. It is of no document: every row makes no claim.
 
 const (
 	factorialFabric = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps,dark=10ms"
@@ -28,32 +28,34 @@ const (
 )
 
 func factorial() Experiment {
-	return Experiment{Name: "factorial", Doc: "place × route × light, and joint, which decides all three at once", Source: "the synthetic workload",
-		Seeds: 20, On: []string{OnFlowsim}, Run: runFactorial}
+	return Experiment{Name: "factorial", Doc: "place × route × circuits, and joint, which decides all three at once",
+		Source: "the synthetic workload",
+		Seeds:  20, On: []string{OnFlowsim}, Run: runFactorial}
 }
 
 // The levels of the three factors; the first of each is what effects are measured against. Packets is none on a packet
-// network that has the circuits' capacity as well; sunflow-all is sunflow without the threshold of elephants, as joint is.
+// network that has the circuits' capacity as well; sunflow-te0 is sunflow without the threshold of elephants, as joint
+// is.
 var (
-	factorPlace = [...]string{"fair", "crosslayer", "coscheduler"}
-	factorRoute = [...]string{"ecmp", "anneal"}
-	factorLight = [...]string{"none", "packets", "edmonds", "sunflow", "sunflow-all"}
+	factorPlace    = [...]string{"fair", "crosslayer", "coscheduler"}
+	factorRoute    = [...]string{"ecmp", "anneal"}
+	factorCircuits = [...]string{"none", "packets", "edmonds", "sunflow", "sunflow-te0"}
 )
 
 // cell is one combination of levels. Joint and two halves of it are none of them: its placements with every pair lit,
 // and crosslayer's placements with its circuits.
-type cell struct{ place, route, light int }
+type cell struct{ place, route, circuits int }
 
 var (
-	jointly     = cell{-1, -1, -1}
-	jointPlaces = cell{-1, -1, -2}
-	jointLights = cell{-1, -1, -3}
+	jointly       = cell{-1, -1, -1}
+	jointPlaces   = cell{-1, -1, -2}
+	jointCircuits = cell{-1, -1, -3}
 )
 
-// lightElephants and lightAll are the cells of the design that joint is taken apart against.
+// circuitsElephants and circuitsAll are the cells of the design that joint is taken apart against.
 var (
-	lightElephants = cell{1, 1, 3}
-	lightAll       = cell{1, 1, 4}
+	circuitsElephants = cell{1, 1, 3}
+	circuitsAll       = cell{1, 1, 4}
 )
 
 // beside says that a cell is none of the factorial design.
@@ -61,9 +63,9 @@ func (c cell) beside() bool { return c.place < 0 }
 
 func (c cell) String() string {
 	if c.beside() {
-		return [...]string{"joint", "joint's places+anneal+sunflow-all", "crosslayer+anneal+joint's circuits"}[-c.light-1]
+		return [...]string{"joint", "joint's places+anneal+sunflow-te0", "crosslayer+anneal+joint's circuits"}[-c.circuits-1]
 	}
-	return factorPlace[c.place] + "+" + factorRoute[c.route] + "+" + factorLight[c.light]
+	return factorPlace[c.place] + "+" + factorRoute[c.route] + "+" + factorCircuits[c.circuits]
 }
 
 // make returns a fresh policy of the cell.
@@ -84,13 +86,13 @@ func (c cell) make() controller.Policy {
 	if which = annealed; factorRoute[c.route] == "ecmp" {
 		which = route.ECMP{}
 	}
-	switch factorLight[c.light] {
+	switch factorCircuits[c.circuits] {
 	case "edmonds":
-		lit = light.Edmonds()
+		lit = circuits.Edmonds()
 	case "sunflow":
-		lit = light.Sunflow{}.Remembering()
-	case "sunflow-all":
-		lit = everyPair{light.Sunflow{}.Remembering()}
+		lit = circuits.Sunflow{}.Remembering()
+	case "sunflow-te0":
+		lit = everyPair{circuits.Sunflow{}.Remembering()}
 	}
 	return policy.Compose(where, lit, which, new(share.TCP))
 }
@@ -100,8 +102,8 @@ func (c cell) half() controller.Policy {
 	p, l, r := joint.NewJoint(anneal.Options{})
 	switch c {
 	case jointPlaces:
-		return policy.Compose(p, everyPair{light.Sunflow{}.Remembering()}, r, new(share.TCP))
-	case jointLights:
+		return policy.Compose(p, everyPair{circuits.Sunflow{}.Remembering()}, r, new(share.TCP))
+	case jointCircuits:
 		p, r := joint.NewCrossLayer(anneal.Options{})
 		return policy.Compose(p, l, r, new(share.TCP))
 	}
@@ -109,39 +111,41 @@ func (c cell) half() controller.Policy {
 }
 
 // everyPair is Sunflow for whom every byte between racks is an elephant's.
-type everyPair struct{ light.Sunflow }
+type everyPair struct{ circuits.Sunflow }
 
 // Fill implements policy.Part.
 func (e everyPair) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
 	every := *v
-	every.Elephants = 1
+	every.ElephantThreshold = 1
 	e.Sunflow.Fill(&every, ev, p)
 }
 
-// ground is where cells are compared.
-type ground struct {
+// studySetting is where cells are compared.
+type studySetting struct {
 	fabric  string
 	packets string // fabric of the level packets
 	jobs    workload.SyntheticOptions
 }
 
-// run measures one run of the cell on the ground of the factorial experiment.
+// run measures one run of the cell in the setting of the factorial experiment.
 func (c cell) run(ctx context.Context, jobs int, window time.Duration, seed uint64) (*figures, error) {
-	return c.on(ctx, ground{factorialFabric, factorialPackets, workload.SyntheticOptions{Jobs: jobs, Window: window}}, seed)
+	return c.on(ctx, studySetting{factorialFabric, factorialPackets,
+		workload.SyntheticOptions{Jobs: jobs, Window: window}},
+		seed)
 }
 
 // on measures one run of the cell. The name that the run is told says only whether there are circuits.
-func (c cell) on(ctx context.Context, g ground, seed uint64) (*figures, error) {
+func (c cell) on(ctx context.Context, g studySetting, seed uint64) (*figures, error) {
 	g.jobs.Seed = seed
 	all, err := workload.Synthetic(g.jobs)
 	if err != nil {
 		return nil, err
 	}
-	one := run.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed, With: c.make}
-	if !c.beside() && factorLight[c.light] == "none" {
+	one := replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed, With: c.make}
+	if !c.beside() && factorCircuits[c.circuits] == "none" {
 		one.Policy = "random+ecmp"
 	}
-	if !c.beside() && factorLight[c.light] == "packets" {
+	if !c.beside() && factorCircuits[c.circuits] == "packets" {
 		one.Policy, one.Fabric = "random+ecmp", g.packets
 	}
 	ran, err := one.Run(ctx)
@@ -167,12 +171,12 @@ func cells() []cell {
 	var all []cell
 	for p := range factorPlace {
 		for r := range factorRoute {
-			for l := range factorLight {
+			for l := range factorCircuits {
 				all = append(all, cell{p, r, l})
 			}
 		}
 	}
-	return append(all, jointly, jointPlaces, jointLights)
+	return append(all, jointly, jointPlaces, jointCircuits)
 }
 
 func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
@@ -182,11 +186,17 @@ func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
 	}
 	all := cells()
 	out := &Result{Assumptions: []string{
-		"fabric " + factorialFabric + ": 2 × 50 Mb/s of packets and 1 Gb/s of circuit a rack; outage as the fabric's preset has it",
+		"fabric " + factorialFabric + ": 2 × 50 Mb/s of packets and 1 Gb/s of circuit a rack; reconfiguration delay as the " +
+			"fabric's " +
+			"preset has it",
 		"packets: " + factorialPackets + ", the capacity of both on packets alone",
-		fmt.Sprintf("%d jobs of the synthetic workload within 4 s, and the same jobs within 1 s; packets share links max-min", jobs),
-		"edmonds and sunflow carry elephants (9 outages at the circuit's rate), sunflow-all every pair; joint weighs each pair against its outage instead",
-		"effects are of the logarithm, told as per cent of change: main ones the mean over all levels of the other factors, interactions the difference of differences, both against " + cell{}.String(),
+		fmt.Sprintf("%d jobs of the synthetic workload within 4 s, and the same jobs within 1 s; packets share links "+
+			"max-min", jobs),
+		"edmonds and sunflow carry elephants (9 reconfiguration delays at the circuit's rate), sunflow-te0 every pair; " +
+			"joint weighs each " +
+			"pair against its reconfiguration delay instead",
+		"effects are of the logarithm, told as per cent of change: main ones the mean over all levels of the other " +
+			"factors, interactions the difference of differences, both against " + cell{}.String(),
 	}}
 	for _, window := range [...]time.Duration{4 * time.Second, time.Second} {
 		got, err := Grid(ctx, b, all, cell.String, func(ctx context.Context, c cell, seed uint64) (*figures, error) {
@@ -197,7 +207,8 @@ func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
 		}
 		out.Rows = append(out.Rows, factorialRows(b, all, got, fmt.Sprintf("within %v: ", window))...)
 	}
-	out.Notes = []string{fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(out.Rows), float64(len(out.Rows))/20)}
+	out.Notes = []string{fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(out.Rows),
+		float64(len(out.Rows))/20)}
 	return out, nil
 }
 
@@ -212,9 +223,11 @@ func factorialRows(b *Bench, all []cell, got [][]*figures, prefix string) []Row 
 		rows = append(rows, e.steps()...)
 	}
 	for k, c := range all {
-		if c.beside() || c.light > 1 {
+		if c.beside() || c.circuits > 1 {
 			r := Row{Figure: "share of circuits", Setting: c.String(), Metric: "bytes between racks over circuits", Unit: "%"}
-			rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 { return f.OCS }), 100), b.First).Judge(0, ""))
+			rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 {
+				return f.OCS
+			}), 100), b.First).Judge(0, ""))
 		}
 	}
 	for i := range rows {
@@ -270,7 +283,7 @@ func factors() []struct {
 	}{
 		{factorPlace[:], func(c cell, l int) cell { c.place = l; return c }},
 		{factorRoute[:], func(c cell, l int) cell { c.route = l; return c }},
-		{factorLight[:], func(c cell, l int) cell { c.light = l; return c }},
+		{factorCircuits[:], func(c cell, l int) cell { c.circuits = l; return c }},
 	}
 }
 
@@ -323,24 +336,26 @@ func (e *effects) joint() []Row {
 	var rows []Row
 	for _, c := range e.cells {
 		if c != jointly {
-			rows = append(rows, e.row("joint", "joint against "+c.String(), func(run int) float64 { return e.of(jointly, run) - e.of(c, run) }))
+			rows = append(rows, e.row("joint", "joint against "+c.String(), func(run int) float64 {
+				return e.of(jointly, run) - e.of(c, run)
+			}))
 		}
 	}
 	return rows
 }
 
-// steps takes joint's distance from crosslayer+anneal+sunflow apart: one thing after the other is decided its way. Below
-// zero where a step saves time; the steps multiply to the whole.
+// steps takes joint's distance from crosslayer+anneal+sunflow apart: one thing after the other is decided its way.
+// Below zero where a step saves time; the steps multiply to the whole.
 func (e *effects) steps() []Row {
 	var rows []Row
 	for _, s := range []struct {
 		name     string
 		ours, to cell
 	}{
-		{"1. no threshold of elephants", lightAll, lightElephants},
-		{"2. circuits weighed one by one", jointLights, lightAll},
-		{"3. places for them", jointly, jointLights},
-		{"all of joint", jointly, lightElephants},
+		{"1. no threshold of elephants", circuitsAll, circuitsElephants},
+		{"2. circuits weighed one by one", jointCircuits, circuitsAll},
+		{"3. places for them", jointly, jointCircuits},
+		{"all of joint", jointly, circuitsElephants},
 	} {
 		rows = append(rows, e.row("step", s.name, func(run int) float64 { return e.of(s.ours, run) - e.of(s.to, run) }))
 	}

@@ -8,16 +8,18 @@ import (
 )
 
 // The experiment joint-swim sets joint beside the schedulers of the Co-scheduler document, on its cluster: maps go near
-// their blocks as Fair has it, what joint decides is where reduces run, which pairs of racks get circuits, and paths. It
-// is of no document: every row makes no claim.
+// their blocks as Fair has it, what joint decides is where reduces run, which pairs of racks get circuits, and paths.
+// It is of no document: every row makes no claim.
 
 func jointSwim() Experiment {
-	return Experiment{Name: "joint-swim", Doc: "joint on Co-scheduler's cluster, beside its schedulers", Source: "SWIM jobs, section V-A",
-		Seeds: 20, On: []string{OnFlowsim}, Run: runJointSwim}
+	return Experiment{Name: "joint-swim", Doc: "joint on Co-scheduler's cluster, beside its schedulers",
+		Source: "SWIM jobs, section V-A",
+		Seeds:  20, On: []string{OnFlowsim}, Run: runJointSwim}
 }
 
 func runJointSwim(ctx context.Context, b *Bench) (*Result, error) {
-	who := append(schedulers(), scheduler{"crosslayer with Sunflow", "crosslayer+sunflow", nil}, scheduler{"joint", "joint", nil})
+	who := append(schedulers(), scheduler{"crosslayer with Sunflow", "crosslayer+sunflow", nil},
+		scheduler{"joint", "joint", nil})
 	loads := []float64{1, 10}
 	var settings []setting
 	for _, load := range loads {
@@ -32,11 +34,13 @@ func runJointSwim(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	out := &Result{Assumptions: append(assumed(swim.V1(12_000)),
-		"joint, crosslayer: reduces take slots once all maps have ended, all of a job's at once, where the annealer says; maps as Fair's")}
+		"joint, crosslayer: reduces take slots once all maps have ended, all of a job's at once, where the annealer says; "+
+			"maps as Fair's")}
 	for i := range loads {
 		out.Rows = append(out.Rows, swimRows(b, settings[i*len(who)].cluster.Name, who, got[i*len(who):(i+1)*len(who)])...)
 	}
-	out.Notes = []string{fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(out.Rows), float64(len(out.Rows))/20)}
+	out.Notes = []string{fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(out.Rows),
+		float64(len(out.Rows))/20)}
 	return out, nil
 }
 
@@ -53,8 +57,11 @@ func swimRows(b *Bench, name string, who []scheduler, got [][]*figures) []Row {
 				rows = append(rows, r.Measure(reduction(got[last], got[k], m.of), b.First).Judge(0, ""))
 			}
 		}
-		r := Row{Figure: "share of circuits", Setting: name + ", " + s.name, Metric: "bytes between racks over circuits", Unit: "%"}
-		rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 { return f.OCS }), 100), b.First).Judge(0, ""))
+		r := Row{Figure: "share of circuits", Setting: name + ", " + s.name, Metric: "bytes between racks over circuits",
+			Unit: "%"}
+		rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 {
+			return f.OCS
+		}), 100), b.First).Judge(0, ""))
 	}
 	return rows
 }

@@ -25,10 +25,10 @@ func TestFactorialEffects(t *testing.T) {
 			if c.place == 1 {
 				x *= 0.8
 			}
-			if c.light == 3 {
+			if c.circuits == 3 {
 				x *= 0.5
 			}
-			if c.place == 1 && c.light == 3 {
+			if c.place == 1 && c.circuits == 3 {
 				x *= 1.1
 			}
 			got[k] = append(got[k], &figures{CCT: x})
@@ -86,14 +86,16 @@ func TestFactorialRuns(t *testing.T) {
 }
 
 // TestJointRunsWaves: jobs of SWIM's model, with more maps than there are slots, run to their end under joint and
-// crosslayer: maps in waves and near their data where that can be, reduces where the annealer says. Circuits carry bytes
-// for the one and never for the other.
+// crosslayer: maps in waves and near their data where that can be, reduces where the annealer says. Circuits carry
+// bytes for the one and never for the other.
 func TestJointRunsWaves(t *testing.T) {
 	var all []swim.Record
 	for k := range 6 {
-		all = append(all, swim.Record{Name: fmt.Sprint("job", k), Submit: time.Duration(k) * time.Second, Input: 10 << 30, Shuffle: 4 << 30, Output: 1 << 30})
+		all = append(all, swim.Record{Name: fmt.Sprint("job", k), Submit: time.Duration(k) * time.Second, Input: 10 << 30,
+			Shuffle: 4 << 30, Output: 1 << 30})
 	}
-	c := cluster{Name: "waves", Fabric: "hybrid:racks=6,hosts=1,slots=5,spines=1,nic=100Gbps,eps=10Gbps,ocs=100Gbps,dark=10ms", Jobs: 6, Model: swim.V1(30)}
+	c := cluster{Name: "waves", Fabric: "hybrid:racks=6,hosts=1,slots=5,spines=1,nic=100Gbps,eps=10Gbps,ocs=100Gbps," +
+		"dark=10ms", Jobs: 6, Model: swim.V1(30)}
 	c.Model.Window = time.Minute
 	for name, circuits := range map[string]bool{"joint": true, "crosslayer": false} {
 		f, err := c.run(context.Background(), all, name, nil, 1)

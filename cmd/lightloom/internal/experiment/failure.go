@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/run"
 	"lightloom/controller"
 	"lightloom/emulator/fault"
 	"lightloom/pathmap"
@@ -54,14 +54,18 @@ func failings() []failing {
 	wordCount := hadoop()
 	wordCount.text = "hadoop:maps=4,reduces=4,jobs=5"
 	return []failing{
-		{"Figure 6", storm(), 800 * time.Second, [2]float64{6.8, 2}, 0.4, func(seed uint64) ([]controller.Job, error) { return lasting(storm(), 5, seed) }},
-		{"Figure 9", wordCount, 810 * time.Second, [2]float64{4.7, 1.5}, 0.35, func(seed uint64) ([]controller.Job, error) { return lasting(wordCount, 5, seed) }},
+		{"Figure 6", storm(), 800 * time.Second, [2]float64{6.8, 2}, 0.4, func(seed uint64) ([]controller.Job, error) {
+			return lasting(storm(), 5, seed)
+		}},
+		{"Figure 9", wordCount, 810 * time.Second, [2]float64{4.7, 1.5}, 0.35, func(seed uint64) ([]controller.Job, error) {
+			return lasting(wordCount, 5, seed)
+		}},
 	}
 }
 
-// broken are a tenth of the links between switches that the jobs of a case use when they fail, drawn from the seed; they
-// fail and come back. Which those are is the simulator's word, also for packets.
-func (f *failing) broken(ctx context.Context, c run.Case) ([]fault.Event, error) {
+// broken are a tenth of the links between switches that the jobs of a case use when they fail, drawn from the seed;
+// they fail and come back. Which those are is the simulator's word, also for packets.
+func (f *failing) broken(ctx context.Context, c replay.Case) ([]fault.Event, error) {
 	c.On, c.Until = OnFlowsim, failAt
 	ran, err := c.Run(ctx)
 	if err != nil {
@@ -83,7 +87,8 @@ func (f *failing) broken(ctx context.Context, c run.Case) ([]fault.Event, error)
 		heal bool
 	}{{failAt, false}, {f.heal, true}} {
 		for _, l := range cables[:(len(cables)+9)/10] {
-			events = append(events, fault.Event{At: at.at, Fault: fault.Fault{Kind: fault.Link, Name: names.Cable(l)}, Heal: at.heal})
+			events = append(events, fault.Event{At: at.at, Fault: fault.Fault{Kind: fault.Link, Name: names.Cable(l)},
+				Heal: at.heal})
 		}
 	}
 	return events, nil
@@ -125,10 +130,11 @@ func sufferers(b *Bench) []who {
 	return out
 }
 
-// failureDivided is what the runs of an experiment on packets are divided by; those of the simulator beside them are not:
-// who sends all the time gets the same at any scale. Rates are divided so far that traffic leaves most of two cores to the
-// 30 switches: when links come back, some 6,000 rules are set and read back, and at four times the traffic that took as long
-// as what is measured afterwards.
+// failureDivided is what the runs of an experiment on packets are divided by; those of the simulator beside them are
+// not: who sends all the time gets the same at any scale. Rates are divided so far that traffic leaves most of two
+// cores to the
+// 30 switches: when links come back, some 6,000 rules are set and read back, and at four times the traffic that took as
+// long as what is measured afterwards.
 func failureDivided(b *Bench, on string) divided {
 	switch {
 	case on != OnNetns:
@@ -141,22 +147,28 @@ func failureDivided(b *Bench, on string) divided {
 
 func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	out := &Result{Assumptions: append(assumedCrosslayer(b),
-		"30 servers and 30 routers, Jellyfish; of the links between switches that a system uses at 500 s a tenth fails, drawn from the seed",
+		"30 servers and 30 routers, Jellyfish; of the links between switches that a system uses at 500 s a tenth fails, "+
+			"drawn from the seed",
 		"five jobs that send all the time; throughput is what all hosts receive",
-		fmt.Sprintf("before: 100 s to 500 s; after failure: from %v after it to the recovery; after recovery: from %v after it to %v", settle, settle, stopAt))}
+		fmt.Sprintf("before: 100 s to 500 s; after failure: from %v after it to the recovery; after recovery: from %v "+
+			"after it to %v", settle, settle, stopAt))}
 	if b.On == OnNetns {
-		out.Assumptions = append(out.Assumptions, fmt.Sprintf("on packets, times are divided by %v, and a cable that fails is an interface that goes down", failureDivided(b, OnNetns).speedup))
+		out.Assumptions = append(out.Assumptions, fmt.Sprintf("on packets, times are divided by %v, and a cable that fails "+
+			"is an interface that goes down", failureDivided(b, OnNetns).speedup))
 	}
 	spec := networks()[1].fabric(30, "800Mbps", slotsEach, pathsOn(b))
 	for _, f := range failings() {
 		all := sufferers(b)
-		got, err := Grid(ctx, b, all, func(w who) string { return f.figure + ", " + w.String() }, func(ctx context.Context, w who, seed uint64) (*mended, error) {
+		got, err := Grid(ctx, b, all, func(w who) string {
+			return f.figure + ", " + w.String()
+		}, func(ctx context.Context, w who, seed uint64) (*mended, error) {
 			return f.run(ctx, b, spec, w, seed)
 		})
 		if err != nil {
 			return nil, err
 		}
-		picture := Picture{Name: "crosslayer-failure-" + f.engine.name, Title: f.figure + ": one run, " + f.engine.name, X: "time, s", Y: "received, MB/s"}
+		picture := Picture{Name: "crosslayer-failure-" + f.engine.name, Title: f.figure + ": one run, " + f.engine.name,
+			X: "time, s", Y: "received, MB/s"}
 		for k, w := range all {
 			out.Rows = append(out.Rows, f.rows(w, got[k], b)...)
 			l := got[k][0].Line
@@ -182,9 +194,11 @@ func (f *failing) rows(w who, got []*mended, b *Bench) []Row {
 		}
 		return r.Measure(v, b.First).Judge(margin, why)
 	}
-	took := "the document's controller took its time to anneal; here backup rules, and the simulator's model of a call: 2 ms"
+	took := "the document's controller took its time to anneal; here backup rules, and the simulator's model of a call: " +
+		"2 ms"
 	if w.on == OnNetns {
-		took = "the document's controller took its time to anneal; here backup rules, and tables that the controller changes at once"
+		took = "the document's controller took its time to anneal; here backup rules, and tables that the controller " +
+			"changes at once"
 	}
 	const why = "the document shows one run, and does not say how near its servers' links are to being full"
 	return []Row{
@@ -201,7 +215,7 @@ func (f *failing) run(ctx context.Context, b *Bench, spec string, w who, seed ui
 		return nil, err
 	}
 	by := failureDivided(b, w.on)
-	c := run.Case{On: w.on, Fabric: spec, Policy: w.policy, Jobs: jobs, Seed: seed, Until: stopAt}
+	c := replay.Case{On: w.on, Fabric: spec, Policy: w.policy, Jobs: jobs, Seed: seed, Until: stopAt}
 	if c.Faults, err = f.broken(ctx, c); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"lightloom/cmd/lightloom/internal/run"
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/workload/swim"
 	"lightloom/emulator/fault"
@@ -21,8 +21,9 @@ func odd(rec swim.Record) []controller.Job {
 	return m.Jobs(m.Sample([]swim.Record{rec}, 1, false, r), r)
 }
 
-// TestOddShuffles runs jobs of one byte and of 30 TB of shuffle, and one without input, on the cluster of section V-A: the
-// smallest costs nothing, and the largest takes no less than its racks' ports need for it. Fair's and Corral's 30 TB have
+// TestOddShuffles runs jobs of one byte and of 30 TB of shuffle, and one without input, on the cluster of section V-A:
+// the smallest costs nothing, and the largest takes no less than its racks' ports need for it. Fair's and Corral's 30
+// TB have
 // 3,540 pairs of racks to plan circuits for, which takes seconds: package place has them without a network.
 func TestOddShuffles(t *testing.T) {
 	for _, s := range schedulers() {
@@ -34,13 +35,14 @@ func TestOddShuffles(t *testing.T) {
 			{"a byte", swim.Record{Name: "byte", Input: 256e6, Shuffle: 1}, 84 * time.Second, 90 * time.Second},
 			{"no input", swim.Record{Name: "none", Shuffle: 5e9}, 100 * time.Second, 130 * time.Second},
 			// A rack sends 110 Gb/s at most: 36 s for a sixtieth. 6,000 reduces compute on 5 GB each for 1,140 s.
-			{"30 TB", swim.Record{Name: "much", Input: 256e9, Shuffle: 30e12}, 1140*time.Second + 36*time.Second, 24 * time.Hour},
+			{"30 TB", swim.Record{Name: "much", Input: 256e9, Shuffle: 30e12}, 1140*time.Second + 36*time.Second,
+				24 * time.Hour},
 		} {
 			if tc.name == "30 TB" && s.name != "Co-scheduler" {
 				continue
 			}
 			t.Run(s.name+"/"+tc.name, func(t *testing.T) {
-				c := run.Case{Fabric: clusterFabric(10), On: OnFlowsim, Policy: s.policy, Jobs: odd(tc.rec), Seed: 1}
+				c := replay.Case{Fabric: clusterFabric(10), On: OnFlowsim, Policy: s.policy, Jobs: odd(tc.rec), Seed: 1}
 				ran, err := c.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -64,26 +66,31 @@ func TestOddShuffles(t *testing.T) {
 	}
 }
 
-// TestStarvingIsTold: a job that hosts which do not come back have left too few slots for does not end, and the report says
-// so and why, under every scheduler.
+// TestStarvingIsTold: a job that hosts which do not come back have left too few slots for does not end, and the report
+// says so and why, under every scheduler.
 func TestStarvingIsTold(t *testing.T) {
-	job := controller.Job{Name: "wide", User: "a", Piecemeal: true,
-		Stages: []controller.Stage{{Name: "map", Tasks: make([]controller.Task, 4)}, {Name: "reduce", Tasks: make([]controller.Task, 12)}},
-		Edges:  []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 1e6}}}
+	job := controller.Job{Name: "wide", User: "a", Incremental: true,
+		Stages: []controller.Stage{{Name: "map", Tasks: make([]controller.Task, 4)},
+			{Name: "reduce", Tasks: make([]controller.Task, 12)}},
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 1e6}}}
 	for i := range job.Stages[0].Tasks {
 		job.Stages[0].Tasks[i] = controller.Task{Compute: 10 * time.Second, Input: 1e6}
 	}
 	var lost []fault.Event
 	for r := 1; r < 4; r++ {
-		lost = append(lost, fault.Event{At: 5 * time.Second, Fault: fault.Fault{Kind: fault.Host, Name: fmt.Sprintf("h%d-0", r)}})
+		lost = append(lost, fault.Event{At: 5 * time.Second,
+			Fault: fault.Fault{Kind: fault.Host, Name: fmt.Sprintf("h%d-0", r)}})
 	}
 	for _, s := range schedulers() {
-		c := run.Case{Fabric: "hybrid:racks=4,hosts=1,slots=4", On: OnFlowsim, Policy: s.policy, Jobs: []controller.Job{job}, Seed: 1, Faults: lost}
+		c := replay.Case{Fabric: "hybrid:racks=4,hosts=1,slots=4", On: OnFlowsim, Policy: s.policy,
+			Jobs: []controller.Job{job},
+			Seed: 1, Faults: lost}
 		ran, err := c.Run(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
-		const want = `1 of 1 jobs had not ended when the run did, and are left out of all figures; the first is job 0 ("wide"): stage "reduce" receives, and its 12 tasks must all have a slot for that: hosts with 4 are left.`
+		const want = `1 of 1 jobs had not ended when the run did, and are left out of all figures; the first is job 0 ` +
+			`("wide"): stage "reduce" receives, and its 12 tasks must all have a slot for that: hosts with 4 are left.`
 		if !strings.Contains(strings.Join(ran.Notes, "\n"), want) {
 			t.Errorf("%s: the report says %q", s.name, ran.Notes)
 		}

@@ -9,6 +9,7 @@ import (
 // Verdict is what a row says of the document.
 type Verdict string
 
+// The verdicts.
 const (
 	Reproduced      Verdict = "reproduced"
 	Differs         Verdict = "differs"          // the note says why, as far as is known

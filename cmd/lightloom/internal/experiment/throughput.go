@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/run"
 )
 
 // point is one setting of the throughput figures.
@@ -46,7 +46,8 @@ func runPoint(ctx context.Context, b *Bench, e engine, p point, jobs int, seed u
 		return nil, err
 	}
 	by := e.divided(b)
-	c := run.Case{On: p.on, Fabric: p.net.fabric(p.hosts, p.rate, slotsEach, pathsOn(b)), Policy: p.sys.policy, Jobs: drawn, Seed: seed,
+	c := replay.Case{On: p.on, Fabric: p.net.fabric(p.hosts, p.rate, slotsEach, pathsOn(b)), Policy: p.sys.policy,
+		Jobs: drawn, Seed: seed,
 		Scale: by.scale, Speedup: by.speedup}
 	ran, err := c.Run(ctx)
 	if err != nil {
@@ -65,8 +66,8 @@ func runPoint(ctx context.Context, b *Bench, e engine, p point, jobs int, seed u
 	return g, nil
 }
 
-// throughputPoints are the settings of the figures: on packets those at 30 hosts, each beside the same on the simulator.
-// The four systems of one network are next to each other.
+// throughputPoints are the settings of the figures: on packets those at 30 hosts, each beside the same on the
+// simulator. The four systems of one network are next to each other.
 func throughputPoints(b *Bench) []point {
 	hosts, fabrics, who := []int{10, 20, 30}, []string{OnFlowsim}, systems()
 	if b.On == OnNetns {
@@ -129,7 +130,8 @@ func (p point) setting() string {
 
 const (
 	whyThroughput  = "offered load, slots and what shares a server are not published"
-	whyImprovement = "slots, arrivals and the annealer's steps are not published; a server that takes several tasks of a job gains more by placement"
+	whyImprovement = "slots, arrivals and the annealer's steps are not published; a server that takes several tasks of " +
+		"a job gains more by placement"
 )
 
 // throughputRow is the throughput of a point.
@@ -165,8 +167,8 @@ func throughputRows(e engine, points []point, got [][]*gauge, b *Bench) (out []R
 	return out
 }
 
-// besideRows are the rows of both fabrics side by side: each figure at flow level and on packets, then what packets give
-// more or less.
+// besideRows are the rows of both fabrics side by side: each figure at flow level and on packets, then what packets
+// give more or less.
 func besideRows(e engine, points []point, got [][]*gauge, b *Bench) (out []Row) {
 	per := len(systems()) - 1
 	word := map[string]string{OnFlowsim: ", flow level", OnNetns: ", packets"}
@@ -178,7 +180,8 @@ func besideRows(e engine, points []point, got [][]*gauge, b *Bench) (out []Row) 
 				r.Setting += word[points[at+k].on]
 				out = append(out, r)
 			}
-			r := Row{Figure: e.figures[points[i].net2], Setting: points[i+k].setting(), Metric: "throughput on packets above flow level", Unit: "%"}
+			r := Row{Figure: e.figures[points[i].net2], Setting: points[i+k].setting(),
+				Metric: "throughput on packets above flow level", Unit: "%"}
 			out = append(out, r.Measure(Improvement(column2(got[packets+k]), column2(got[flow+k])), b.First).Judge(0, "by seed"))
 		}
 		for k := 1; k < per; k++ {
@@ -203,7 +206,8 @@ func column2(g []*gauge) []float64 {
 func throughputPictures(e engine, points []point, got [][]*gauge) []Picture {
 	var out []Picture
 	for ni, n := range networks() {
-		p := Picture{Name: "crosslayer-" + e.name + "-" + n.name, Title: e.figures[ni] + ": " + e.name + ", " + n.name, X: "hosts", Y: "throughput, MB/s"}
+		p := Picture{Name: "crosslayer-" + e.name + "-" + n.name, Title: e.figures[ni] + ": " + e.name + ", " + n.name,
+			X: "hosts", Y: "throughput, MB/s"}
 		lines := map[string]int{}
 		for i, at := range points {
 			if at.net2 != ni || at.rate != "800Mbps" {
@@ -219,7 +223,8 @@ func throughputPictures(e engine, points []point, got [][]*gauge) []Picture {
 				p.Lines = append(p.Lines, Line{Name: name})
 			}
 			l, ci := &p.Lines[k], report.Bootstrap(column2(got[i]), 1)
-			l.X, l.Y, l.Low, l.High = append(l.X, float64(at.hosts)), append(l.Y, ci.Mean), append(l.Low, ci.Low), append(l.High, ci.High)
+			l.X, l.Y, l.Low, l.High = append(l.X, float64(at.hosts)), append(l.Y, ci.Mean), append(l.Low, ci.Low),
+				append(l.High, ci.High)
 		}
 		out = append(out, p)
 	}

@@ -26,7 +26,9 @@ func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 		{"Jellyfish, 200 switches × 10 links, 1,000 hosts", func(seed uint64) (*pathmap.Topology, error) {
 			return topo.Jellyfish(200, 10, 5, pathmap.Gbps, rand.New(rand.NewPCG(seed, 1)))
 		}},
-		{"fat-tree, k = 16, 1,024 hosts", func(uint64) (*pathmap.Topology, error) { return topo.FatTree(16, 0, pathmap.Gbps) }},
+		{"fat-tree, k = 16, 1,024 hosts", func(uint64) (*pathmap.Topology, error) {
+			return topo.FatTree(16, 0, pathmap.Gbps)
+		}},
 	}
 	out := &Result{Assumptions: []string{
 		"paths between the switches that hold hosts: all hosts of a switch share them",
@@ -52,11 +54,15 @@ func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 			b.step()
 		}
 		out.Rows = append(out.Rows,
-			Row{Figure: "Section 2", Setting: s.name, Metric: "time to build", Unit: "s", Paper: Number(180)}.Measure(took, b.First).
-				Judge(18, "another machine and another algorithm: a search between switches in place of Floyd and Warshall's between hosts; no gain of the algorithm alone is claimed"),
-			Row{Figure: "Section 2", Setting: s.name, Metric: "map in memory", Unit: "MB", Paper: Number(6)}.Measure(bytes, b.First).
+			Row{Figure: "Section 2", Setting: s.name, Metric: "time to build", Unit: "s", Paper: Number(180)}.Measure(took,
+				b.First).
+				Judge(18, "another machine and another algorithm: a search between switches in place of Floyd and Warshall's "+
+					"between hosts; no gain of the algorithm alone is claimed"),
+			Row{Figure: "Section 2", Setting: s.name, Metric: "map in memory", Unit: "MB", Paper: Number(6)}.Measure(bytes,
+				b.First).
 				Judge(0.6, "paths are kept between switches, not between hosts, and as port numbers"),
-			Row{Figure: "Section 2", Setting: s.name, Metric: "longest of the k paths, host to host", Unit: "hops", Paper: Number(10)}.
+			Row{Figure: "Section 2", Setting: s.name, Metric: "longest of the k paths, host to host", Unit: "hops",
+				Paper: Number(10)}.
 				Measure([]float64{float64(hops + 2)}, b.First).JudgeAtMost("the document does not give its topologies"))
 	}
 	return out, nil

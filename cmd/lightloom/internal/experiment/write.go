@@ -31,7 +31,8 @@ type Page struct {
 
 // NewPage joins a result with the experiment and the bench it came from.
 func NewPage(e Experiment, b *Bench, r *Result) *Page {
-	p := &Page{Name: e.Name, Source: e.Source, Version: version.This(), On: b.On, Seeds: b.Seeds, FirstSeed: b.First, Quick: b.Quick,
+	p := &Page{Name: e.Name, Source: e.Source, Version: version.This(), On: b.On, Seeds: b.Seeds, FirstSeed: b.First,
+		Quick:       b.Quick,
 		Assumptions: orEmpty(r.Assumptions), Rows: r.Rows, Notes: orEmpty(r.Notes)}
 	if p.Rows == nil {
 		p.Rows = []Row{}
@@ -77,7 +78,8 @@ func (p *Page) Table(w io.Writer) error {
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"figure", "setting", "metric", "document", "measured", "95 %", "n", "verdict", "note"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
-		{Number: 2, WidthMax: 42, WidthMaxEnforcer: text.WrapSoft}, {Number: 9, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}})
+		{Number: 2, WidthMax: 42, WidthMaxEnforcer: text.WrapSoft},
+		{Number: 9, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}})
 	for _, r := range p.Rows {
 		metric := r.Metric
 		if r.Unit != "" {
@@ -87,9 +89,11 @@ func (p *Page) Table(w io.Writer) error {
 		if r.Low != nil && r.High != nil {
 			interval = short(r.Low) + " – " + short(r.High)
 		}
-		t.AppendRow(table.Row{r.Figure, r.Setting, metric, short(r.Paper), short(r.Measured), interval, r.N, string(r.Verdict), r.Note})
+		t.AppendRow(table.Row{r.Figure, r.Setting, metric, short(r.Paper), short(r.Measured), interval, r.N,
+			string(r.Verdict), r.Note})
 	}
-	head := fmt.Sprintf("%s: %s\n%s, seeds %d to %d, %d comparisons with the document\n", p.Name, p.Source, p.On, p.FirstSeed,
+	head := fmt.Sprintf("%s: %s\n%s, seeds %d to %d, %d comparisons with the document\n", p.Name, p.Source, p.On,
+		p.FirstSeed,
 		p.FirstSeed+uint64(p.Seeds)-1, p.Comparisons)
 	if p.Quick {
 		head += "a quick try: these rows prove nothing\n"

@@ -23,7 +23,8 @@ func bytesPicture(policies []Policy) string {
 		if p.BytesEPS > 0 {
 			s.rect("bytes-eps", left+o, y, e, lane-8, fmt.Sprintf("%s: %s over packets", p.Name, megabytes(p.BytesEPS)))
 		}
-		s.text("tick", "start", left+o+e+8, y+16, fmt.Sprintf("%s, %s optical", megabytes(p.BytesOCS+p.BytesEPS), percent(p.OCSShare)))
+		s.text("tick", "start", left+o+e+8, y+16, fmt.Sprintf("%s, %s optical", megabytes(p.BytesOCS+p.BytesEPS),
+			percent(p.OCSShare)))
 	}
 	return s.end()
 }

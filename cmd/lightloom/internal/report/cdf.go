@@ -38,7 +38,8 @@ func cdf(title string, all []series) string {
 	}
 	for i, one := range all {
 		s.path(fmt.Sprintf("curve s%d", 1+i%colours), steps(one.sorted, x, y),
-			fmt.Sprintf("%s: p50 %s s, p95 %s s, n %d", one.name, sig(Percentile(one.sorted, .5)), sig(Percentile(one.sorted, .95)), len(one.sorted)))
+			fmt.Sprintf("%s: p50 %s s, p95 %s s, n %d", one.name, sig(Percentile(one.sorted, .5)),
+				sig(Percentile(one.sorted, .95)), len(one.sorted)))
 	}
 	s.text("tick", "middle", (left+w-right)/2, h-6, "completion time")
 	return s.end()

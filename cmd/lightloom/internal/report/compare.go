@@ -49,11 +49,13 @@ func (e *UnlikeError) Hint() string { return e.Mend }
 // seeds: what differs between such would be said of policies.
 func CompareReports(names []string, reps []*Report, opt CompareOptions) (*Comparison, error) {
 	if len(reps) < 2 || len(names) != len(reps) {
-		return nil, &UnlikeError{fmt.Sprintf("%d reports: a comparison needs two", len(reps)), "lightloom compare A/report.json B/report.json"}
+		return nil, &UnlikeError{fmt.Sprintf("%d reports: a comparison needs two", len(reps)),
+			"lightloom compare A/report.json B/report.json"}
 	}
 	c := &Comparison{Margin: opt.Margin, Differs: settingsThatDiffer(reps)}
 	for i, r := range reps {
-		c.Reports = append(c.Reports, Compared{Name: names[i], Version: r.Version, On: r.Fabric.On, Seeds: r.seeds(), Policies: r.names()})
+		c.Reports = append(c.Reports, Compared{Name: names[i], Version: r.Version, On: r.Fabric.On, Seeds: r.seeds(),
+			Policies: r.names()})
 		if i > 0 {
 			if err := like(names, reps, i, opt); err != nil {
 				return nil, err
@@ -107,13 +109,15 @@ func like(names []string, reps []*Report, i int, opt CompareOptions) error {
 	}
 	const again = "repeat one of them with the settings of the other: lightloom rerun says how"
 	if x, y := a.input("trace"), b.input("trace"); x != nil && y != nil && x.SHA256 != y.SHA256 {
-		return unlike("traces", fmt.Sprintf("%q (SHA-256 %.12s…)", x.Name, x.SHA256), fmt.Sprintf("%q (%.12s…)", y.Name, y.SHA256), "replay the same trace twice")
+		return unlike("traces", fmt.Sprintf("%q (SHA-256 %.12s…)", x.Name, x.SHA256),
+			fmt.Sprintf("%q (%.12s…)", y.Name, y.SHA256), "replay the same trace twice")
 	}
 	if x, y := a.seeds(), b.seeds(); !slices.Equal(x, y) {
 		return unlike("seeds", fmt.Sprint(x), fmt.Sprint(y), again)
 	}
 	if x, y := a.Workload.Digest, b.Workload.Digest; x != y {
-		return unlike("jobs", x+" of "+a.Workload.Source, y+" of "+b.Workload.Source+blame(settingsThatDiffer([]*Report{a, b}), jobFlags()), again)
+		return unlike("jobs", x+" of "+a.Workload.Source, y+" of "+b.Workload.Source+
+			blame(settingsThatDiffer([]*Report{a, b}), jobFlags()), again)
 	}
 	if x, y := a.Fabric.Spec, b.Fabric.Spec; x != y {
 		return unlike("fabrics", x, y, again)
@@ -122,7 +126,8 @@ func like(names []string, reps []*Report, i int, opt CompareOptions) error {
 	case !opt.Across && a.Fabric.On != b.Fabric.On:
 		return unlike("worlds", a.Fabric.On, b.Fabric.On, "add --across fabrics to hold one against the other")
 	case opt.Across && a.Fabric.On == b.Fabric.On:
-		return &UnlikeError{fmt.Sprintf("%s and %s both ran on %s: --across fabrics is for the same run on two", names[0], names[i], a.Fabric.On), "leave --across away"}
+		return &UnlikeError{fmt.Sprintf("%s and %s both ran on %s: --across fabrics is for the same run on two", names[0],
+			names[i], a.Fabric.On), "leave --across away"}
 	}
 	return nil
 }
@@ -141,7 +146,8 @@ func (r *Report) input(flag string) *Input {
 
 // jobFlags are the flags that decide which jobs there are.
 func jobFlags() []string {
-	return []string{"all-at-zero", "attributes", "background", "coflows", "fabric", "local-flows", "max-width", "scale", "seed", "speedup", "trace", "warmup", "workload"}
+	return []string{"all-at-zero", "attributes", "background", "coflows", "fabric", "local-flows", "max-width", "scale",
+		"seed", "speedup", "trace", "warmup", "workload"}
 }
 
 // blame names the settings that may be why jobs differ.
@@ -158,8 +164,8 @@ func blame(all []Differs, flags []string) string {
 	return "; what differs: " + strings.Join(out, ", ")
 }
 
-// settingsThatDiffer lists flags by name whose values are not the same in all reports that have a manifest. Where reports
-// are of unlike commands, a flag that only some of these have says nothing.
+// settingsThatDiffer lists flags by name whose values are not the same in all reports that have a manifest. Where
+// reports are of unlike commands, a flag that only some of these have says nothing.
 func settingsThatDiffer(reps []*Report) []Differs {
 	values := make([]map[string]string, len(reps))
 	var flags []string
@@ -218,7 +224,8 @@ func match(a, b *Report, nameA, nameB string) ([][2]int, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, &UnlikeError{fmt.Sprintf("%s and %s have no policy in common: %s, and %s", nameA, nameB, strings.Join(a.names(), ", "), strings.Join(b.names(), ", ")),
+		return nil, &UnlikeError{fmt.Sprintf("%s and %s have no policy in common: %s, and %s", nameA, nameB,
+			strings.Join(a.names(), ", "), strings.Join(b.names(), ", ")),
 			"replay a policy of one in the other, or one policy alone in each"}
 	}
 	return out, nil
@@ -254,25 +261,32 @@ func (r *Report) runsOf(policy int) []SeedRun {
 
 // words say what a reader must know.
 func (c *Comparison) words(reps []*Report) []string {
-	out := []string{fmt.Sprintf("Ratio: geometric mean over runs of policy ÷ other, below 1 where the policy takes less; intervals: paired bootstrap over runs, 95 %%; p: flips of the signs of log-ratios, corrected for %d comparisons after Holm.", len(c.Pairs))}
+	out := []string{fmt.Sprintf("Ratio: geometric mean over runs of policy ÷ other, below 1 where the policy takes "+
+		"less; intervals: paired bootstrap over runs, 95 %%; p: flips of the signs of log-ratios, corrected for %d "+
+		"comparisons after Holm.", len(c.Pairs))}
 	runs := len(reps[0].seeds())
 	switch least := enough(len(c.Pairs)); {
 	case runs == 1:
-		out = append(out, "Each report is of one run, which says nothing about another seed: replay --repeat 20 gives intervals.")
+		out = append(out, "Each report is of one run, which says nothing about another seed: replay --repeat 20 gives "+
+			"intervals.")
 	case runs < least:
-		out = append(out, fmt.Sprintf("So few runs decide nothing at 95 %% in %d comparisons: that takes %d.", len(c.Pairs), least))
+		out = append(out, fmt.Sprintf("So few runs decide nothing at 95 %% in %d comparisons: that takes %d.", len(c.Pairs),
+			least))
 	}
 	if c.Margin > 0 {
-		out = append(out, fmt.Sprintf("Equal: the interval of the ratio lies within 1/%s to %s.", plain(1+c.Margin), plain(1+c.Margin)))
+		out = append(out, fmt.Sprintf("Equal: the interval of the ratio lies within 1/%s to %s.", plain(1+c.Margin),
+			plain(1+c.Margin)))
 	}
 	for i, r := range reps {
 		if r.Repeat != nil {
 			if f := r.Repeat.Failures(); len(f) > 0 {
-				out = append(out, fmt.Sprintf("%s: %d runs failed and are left out: %s.", c.Reports[i].Name, len(f), strings.Join(f, "; ")))
+				out = append(out, fmt.Sprintf("%s: %d runs failed and are left out: %s.", c.Reports[i].Name, len(f),
+					strings.Join(f, "; ")))
 			}
 		}
 		if r.Version != reps[0].Version {
-			out = append(out, fmt.Sprintf("%s is by version %s, %s by %s.", c.Reports[0].Name, reps[0].Version, c.Reports[i].Name, r.Version))
+			out = append(out, fmt.Sprintf("%s is by version %s, %s by %s.", c.Reports[0].Name, reps[0].Version,
+				c.Reports[i].Name, r.Version))
 		}
 	}
 	return out

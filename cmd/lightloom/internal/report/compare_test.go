@@ -22,8 +22,9 @@ func small(factor float64, seeds ...uint64) *Report {
 		return p
 	}
 	results := []PolicyResult{of("a", 1), of("b", 2)}
-	rep := Summarise(Meta{Version: "v", Seed: seeds[0], Workload: Workload{Digest: "d", Source: "t.txt"}, Fabric: Fabric{Spec: "crossbar:ports=4", On: "flowsim"},
-		Manifest: &Manifest{Format: ManifestFormat, Seeds: seeds, Settings: []Setting{{"coflows", "3"}, {"seed", "1"}},
+	rep := Summarise(Meta{Version: "v", Seed: seeds[0], Workload: Workload{Digest: "d", Source: "t.txt"},
+		Fabric: Fabric{Spec: "crossbar:ports=4", On: "flowsim"},
+		Manifest: &Manifest{Format: Format, Seeds: seeds, Settings: []Setting{{"coflows", "3"}, {"seed", "1"}},
 			Inputs: []Input{{"trace", "t.txt", 1, strings.Repeat("0", 64)}}}}, results)
 	if len(seeds) > 1 {
 		r := &Repeat{Seeds: seeds, Shown: seeds[0]}
@@ -52,11 +53,13 @@ func TestCompareReports(t *testing.T) {
 	if len(c.Coflows) != 2 || len(c.Pairs) != 12 {
 		t.Fatalf("%d pairs, %d by coflow", len(c.Pairs), len(c.Coflows))
 	}
-	if p := c.Pairs[1]; p.Policy != "a (B)" || p.Against != "a (A)" || p.Figure != "mean CCT" || math.Abs(p.Ratio.Mean-3) > 1e-9 || p.Verdict != OneRun || p.Equal {
+	if p := c.Pairs[1]; p.Policy != "a (B)" || p.Against != "a (A)" || p.Figure != "mean CCT" ||
+		math.Abs(p.Ratio.Mean-3) > 1e-9 || p.Verdict != OneRun || p.Equal {
 		t.Errorf("%+v", p)
 	}
 	e := c.Coflows[1]
-	if e.Policy != "b (B)" || e.Coflows != 3 || math.Abs(e.P50-3) > 1e-9 || e.Higher != 3 || e.Lower != 0 || e.Beyond != 0 || e.Runs != 1 {
+	if e.Policy != "b (B)" || e.Coflows != 3 || math.Abs(e.P50-3) > 1e-9 || e.Higher != 3 || e.Lower != 0 ||
+		e.Beyond != 0 || e.Runs != 1 {
 		t.Errorf("%+v", e)
 	}
 	if text := strings.Join(c.Words, " "); !strings.Contains(text, "Each report is of one run") {
@@ -70,21 +73,24 @@ func TestCompareRepeated(t *testing.T) {
 	for s := range uint64(14) {
 		seeds = append(seeds, s+1)
 	}
-	c, err := CompareReports([]string{"A", "B", "C"}, []*Report{small(1, seeds...), small(3, seeds...), small(1.001, seeds...)}, CompareOptions{Margin: .02})
+	c, err := CompareReports([]string{"A", "B", "C"}, []*Report{small(1, seeds...), small(3, seeds...),
+		small(1.001, seeds...)}, CompareOptions{Margin: .02})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := c.Pairs[1]; p.Verdict != Higher || p.Runs != 14 || p.Equal {
 		t.Errorf("%+v", p)
 	}
-	if p := c.Pairs[13]; p.Policy != "a (C)" || p.Verdict != Higher || !p.Equal || p.words(.02) != "higher, equal within 2.0 %" {
+	if p := c.Pairs[13]; p.Policy != "a (C)" || p.Verdict != Higher || !p.Equal ||
+		p.words(.02) != "higher, equal within 2.0 %" {
 		t.Errorf("%+v: %s", p, p.words(.02))
 	}
 	if e := c.Coflows[0]; e.Runs != 14 || e.Sure != [2]int{0, 3} {
 		t.Errorf("%+v", e)
 	}
 	var b bytes.Buffer
-	if err := c.Table(&b); err != nil || !strings.Contains(b.String(), "14 seeds, 1 to 14") || !strings.Contains(b.String(), "equal within 2.0 %") {
+	if err := c.Table(&b); err != nil || !strings.Contains(b.String(), "14 seeds, 1 to 14") ||
+		!strings.Contains(b.String(), "equal within 2.0 %") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	if _, err := c.JSON(); err != nil {
@@ -104,11 +110,13 @@ func TestOutliers(t *testing.T) {
 	}
 	// Two have a ratio: 1.05 and 1.5. The median by nearest rank is the first, and the second is 43 % beyond it.
 	e := c.Coflows[0]
-	if e.Without != 1 || e.Coflows != 2 || e.Beyond != 1 || e.Outliers[0].Name != "coflow-z" || math.Abs(e.Outliers[0].Ratio.Mean-1.5) > 1e-9 {
+	if e.Without != 1 || e.Coflows != 2 || e.Beyond != 1 || e.Outliers[0].Name != "coflow-z" ||
+		math.Abs(e.Outliers[0].Ratio.Mean-1.5) > 1e-9 {
 		t.Errorf("%+v", e)
 	}
 	var out bytes.Buffer
-	if err := c.Table(&out); err != nil || !strings.Contains(out.String(), "coflow-z: 6.00 s, against 4.00 s, ratio 1.50") {
+	if err := c.Table(&out); err != nil || !strings.Contains(out.String(),
+		"coflow-z: 6.00 s, against 4.00 s, ratio 1.50") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
@@ -120,14 +128,25 @@ func TestUnlikeReports(t *testing.T) {
 		opt    CompareOptions
 		want   string
 	}{
-		{"traces", func(r *Report) { r.Manifest.Inputs[0].SHA256 = strings.Repeat("f", 64) }, CompareOptions{}, `unlike traces: "t.txt" (SHA-256 000000000000…) and "t.txt" (ffffffffffff…)`},
+		{"traces", func(r *Report) {
+			r.Manifest.Inputs[0].SHA256 = strings.Repeat("f", 64)
+		}, CompareOptions{}, `unlike traces: "t.txt" (SHA-256 000000000000…) and "t.txt" (ffffffffffff…)`},
 		{"seeds", func(r *Report) { r.Manifest.Seeds = []uint64{2} }, CompareOptions{}, "unlike seeds: [1] and [2]"},
-		{"jobs", func(r *Report) { r.Workload.Digest = "e"; r.Manifest.Settings[0].Value = "9" }, CompareOptions{}, "unlike jobs: d of t.txt and e of t.txt; what differs: --coflows 3 and 9"},
-		{"jobs, without manifests", func(r *Report) { r.Workload.Digest, r.Manifest = "e", nil }, CompareOptions{}, "unlike jobs"},
-		{"fabrics", func(r *Report) { r.Fabric.Spec = "crossbar:ports=8" }, CompareOptions{}, "unlike fabrics: crossbar:ports=4 and crossbar:ports=8"},
+		{"jobs", func(r *Report) {
+			r.Workload.Digest = "e"
+			r.Manifest.Settings[0].Value = "9"
+		}, CompareOptions{}, "unlike jobs: d of t.txt and e of t.txt; what differs: --coflows 3 and 9"},
+		{"jobs, without manifests", func(r *Report) {
+			r.Workload.Digest, r.Manifest = "e", nil
+		}, CompareOptions{}, "unlike jobs"},
+		{"fabrics", func(r *Report) {
+			r.Fabric.Spec = "crossbar:ports=8"
+		}, CompareOptions{}, "unlike fabrics: crossbar:ports=4 and crossbar:ports=8"},
 		{"worlds", func(r *Report) { r.Fabric.On = "netns" }, CompareOptions{}, "unlike worlds: flowsim and netns"},
 		{"one world", func(*Report) {}, CompareOptions{Across: true}, "both ran on flowsim"},
-		{"no policy in common", func(r *Report) { r.Policies[0].Name, r.Policies[1].Name = "c", "d" }, CompareOptions{}, "no policy in common: a, b, and c, d"},
+		{"no policy in common", func(r *Report) {
+			r.Policies[0].Name, r.Policies[1].Name = "c", "d"
+		}, CompareOptions{}, "no policy in common: a, b, and c, d"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := small(1, 1)
@@ -156,7 +175,8 @@ func TestCompareAcross(t *testing.T) {
 	one := small(1, 1)
 	one.Policies = one.Policies[:1]
 	one.Policies[0].Name = "z"
-	if c, err = CompareReports([]string{"A", "B"}, []*Report{one, small(2, 1)}, CompareOptions{}); err != nil || len(c.Coflows) != 2 || c.Coflows[1].Policy != "b (B)" {
+	if c, err = CompareReports([]string{"A", "B"}, []*Report{one, small(2, 1)}, CompareOptions{}); err != nil ||
+		len(c.Coflows) != 2 || c.Coflows[1].Policy != "b (B)" {
 		t.Errorf("%v, %+v", err, c)
 	}
 }

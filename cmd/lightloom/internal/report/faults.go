@@ -28,12 +28,13 @@ type Received struct {
 
 // FaultRow is a fault in report.json.
 type FaultRow struct {
-	Kind     string   `json:"kind"` // link, port, switch, host, controller or fibre
-	Name     string   `json:"name"`
-	From     float64  `json:"from_seconds"`
-	To       float64  `json:"to_seconds"`                      // the run's end where it lasted
-	Lasts    bool     `json:"lasts,omitempty"`                 // it was never healed
-	Rerouted *float64 `json:"rerouted_milliseconds,omitempty"` // from its beginning until the last table changed for it was effective
+	Kind  string  `json:"kind"` // link, port, switch, host, controller or fibre
+	Name  string  `json:"name"`
+	From  float64 `json:"from_seconds"`
+	To    float64 `json:"to_seconds"`      // the run's end where it lasted
+	Lasts bool    `json:"lasts,omitempty"` // it was never healed
+	// from its beginning until the last table changed for it was effective
+	Rerouted *float64 `json:"rerouted_milliseconds,omitempty"`
 	Restored *float64 `json:"restored_milliseconds,omitempty"` // from its end likewise
 }
 
@@ -115,7 +116,8 @@ func faultPicture(p *PolicyResult, span time.Duration) string {
 		}
 	}
 	p.throughput(s, x, top+lane*float64(len(rows))+8, high)
-	s.text("tick", "start", left, h-4, "time since the run began; bars: what had failed; line: payload that all hosts received")
+	s.text("tick", "start", left, h-4, "time since the run began; bars: what had failed; line: payload that all hosts "+
+		"received")
 	return s.end()
 }
 
@@ -169,5 +171,6 @@ func faultWords(p *PolicyResult) string {
 	if n == 0 {
 		return fmt.Sprintf("%d faults; no table had to be changed for them.", len(p.Faults))
 	}
-	return fmt.Sprintf("%d faults; for %d of them tables were changed, at the latest %v after the fault.", len(p.Faults), n, worst.Round(time.Microsecond))
+	return fmt.Sprintf("%d faults; for %d of them tables were changed, at the latest %v after the fault.", len(p.Faults),
+		n, worst.Round(time.Microsecond))
 }

@@ -14,12 +14,13 @@ import (
 const drawnCircuits = 4000
 
 func compareCircuits(a, b CircuitInterval) int {
-	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Moving, b.Moving), cmp.Compare(a.Usable, b.Usable),
+	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Moving, b.Moving), cmp.Compare(a.InService, b.InService),
 		cmp.Compare(a.End, b.End), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Coflow, b.Coflow))
 }
 
 // gantt draws the circuits of one row: a lane an input, a bar a circuit, its colour the output, its first, hatched part
-// the outage. span is the time of the whole axis, the same for all rows, so that pictures can be compared.
+// the reconfiguration delay. span is the time of the whole axis, the same for all rows, so that pictures can be
+// compared.
 func gantt(p *PolicyResult, span time.Duration, racks int) string {
 	circuits := sortedCircuits(p.Circuits)
 	const w, left, right, top, lane = 1120.0, 64.0, 16.0, 8.0, 18.0
@@ -52,9 +53,11 @@ func gantt(p *PolicyResult, span time.Duration, racks int) string {
 		bar(s, c, racks, x, top+lane*float64(c.In)+2, lane-4)
 	}
 	if all > drawnCircuits {
-		s.text("tick", "end", w-right, h-4, fmt.Sprintf("the first %d of %d circuits are drawn, by input", drawnCircuits, all))
+		s.text("tick", "end", w-right, h-4, fmt.Sprintf("the first %d of %d circuits are drawn, by input", drawnCircuits,
+			all))
 	}
-	s.text("tick", "start", left, h-4, "time since the run began; a bar's colour and number: the rack it leads to; hatched: being set up")
+	s.text("tick", "start", left, h-4, "time since the run began; a bar's colour and number: the rack it leads to; "+
+		"hatched: being set up")
 	return s.end()
 }
 
@@ -67,26 +70,26 @@ func end(port, racks int) string {
 }
 
 func bar(s *svg, c CircuitInterval, racks int, x func(time.Duration) float64, y, h float64) {
-	usable := min(max(c.Usable, c.Moving), c.End)
+	inService := min(max(c.InService, c.Moving), c.End)
 	served := fmt.Sprintf("coflow %d", c.Coflow)
 	if c.Coflow == controller.AnyCoflow {
 		served = "every coflow"
 	}
 	from, to := end(int(c.In), racks), end(int(c.Out), racks)
-	title := fmt.Sprintf("rack %s → rack %s for %s: asked at %v, usable at %v, ended at %v", from, to, served,
-		c.Moving.Round(time.Microsecond), usable.Round(time.Microsecond), c.End.Round(time.Microsecond))
-	if usable == c.End {
+	title := fmt.Sprintf("rack %s → rack %s for %s: asked at %v, in service at %v, ended at %v", from, to, served,
+		c.Moving.Round(time.Microsecond), inService.Round(time.Microsecond), c.End.Round(time.Microsecond))
+	if inService == c.End {
 		title = fmt.Sprintf("rack %s → rack %s for %s: asked at %v, never used, ended at %v", from, to, served,
 			c.Moving.Round(time.Microsecond), c.End.Round(time.Microsecond))
 	}
 	class := fmt.Sprintf("bar s%d", 1+int(c.Out)%colours)
-	if usable > c.Moving {
-		s.rect("moving", x(c.Moving), y, max(x(usable)-x(c.Moving), 0.5), h, title)
+	if inService > c.Moving {
+		s.rect("moving", x(c.Moving), y, max(x(inService)-x(c.Moving), 0.5), h, title)
 	}
-	if wide := x(c.End) - x(usable); usable < c.End {
-		s.rect(class, x(usable), y, max(wide, 0.5), h, title)
+	if wide := x(c.End) - x(inService); inService < c.End {
+		s.rect(class, x(inService), y, max(wide, 0.5), h, title)
 		if wide > 16 {
-			s.text("on", "middle", x(usable)+wide/2, y+h-3, to)
+			s.text("on", "middle", x(inService)+wide/2, y+h-3, to)
 		}
 	}
 }

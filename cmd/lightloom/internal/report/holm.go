@@ -13,10 +13,10 @@ const (
 	signings = 20_000
 )
 
-// SignFlip returns the two-sided p-value of the mean of v being zero, by flipping signs: which share of all ways to sign
-// the values gives a sum at least as far from zero. It asks of the values only that they would lie alike on both sides.
-// Up to 14 values all ways are tried; beyond, 20,000 are drawn from the seed and the one at hand counts as one of them.
-// With five values nothing is below 0.0625.
+// SignFlip returns the two-sided p-value of the mean of v being zero, by flipping signs: which share of all ways to
+// sign the values gives a sum at least as far from zero. It asks of the values only that they would lie alike on both
+// sides. Up to 14 values all ways are tried; beyond, 20,000 are drawn from the seed and the one at hand counts as one
+// of them. With five values nothing is below 0.0625.
 func SignFlip(v []float64, seed uint64) float64 {
 	if len(v) == 0 {
 		return 1

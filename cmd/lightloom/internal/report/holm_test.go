@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// signTwin tries all signs by recursion.
-func signTwin(v []float64, sum, far float64) (hits, ways int) {
+// signReference tries all signs by recursion.
+func signReference(v []float64, sum, far float64) (hits, ways int) {
 	if len(v) == 0 {
 		if math.Abs(sum) >= far {
 			return 1, 1
 		}
 		return 0, 1
 	}
-	h1, w1 := signTwin(v[1:], sum+v[0], far)
-	h2, w2 := signTwin(v[1:], sum-v[0], far)
+	h1, w1 := signReference(v[1:], sum+v[0], far)
+	h2, w2 := signReference(v[1:], sum-v[0], far)
 	return h1 + h2, w1 + w2
 }
 
@@ -44,7 +44,7 @@ func TestSignFlip(t *testing.T) {
 			v[i] = float64(r.IntN(21) - 10) // whole numbers, so that no order of adding matters
 			sum += v[i]
 		}
-		hits, ways := signTwin(v, 0, math.Abs(sum))
+		hits, ways := signReference(v, 0, math.Abs(sum))
 		if got := SignFlip(v, seed); got != float64(hits)/float64(ways) {
 			t.Fatalf("seed %d: %v has p %v, want %d of %d", seed, v, got, hits, ways)
 		}
@@ -60,7 +60,7 @@ func TestSignFlipDrawn(t *testing.T) {
 			v[i] = float64(r.IntN(21) - 8)
 			sum += v[i]
 		}
-		hits, ways := signTwin(v, 0, math.Abs(sum))
+		hits, ways := signReference(v, 0, math.Abs(sum))
 		if got, want := SignFlip(v, 3), float64(hits)/float64(ways); math.Abs(got-want) > .02 {
 			t.Errorf("%v has p %v, all signs give %v", v, got, want)
 		}
@@ -116,7 +116,8 @@ func TestPairs(t *testing.T) {
 			t.Errorf("%s: %+v", tc.name, q)
 		}
 	}
-	// Of twenty pairs with a p of 2 ÷ 64 each, none is decided: 20 × 2 ÷ 64 is above 0.05. Eleven runs decide: 20 × 2 ÷ 2048.
+	// Of twenty pairs with a p of 2 ÷ 64 each, none is decided: 20 × 2 ÷ 64 is above 0.05. Eleven runs decide: 20 × 2 ÷
+	// 2048.
 	for runs, want := range map[int]string{6: Undecided, 11: Lower} {
 		var all []Pair
 		for range 20 {
@@ -138,11 +139,13 @@ func TestRepeatWords(t *testing.T) {
 			{Name: "a", Makespan: a, CCT: Seconds{Mean: a}}, {Name: "b", Error: fails, Makespan: b, CCT: Seconds{Mean: b}}}}
 	}
 	r := &Report{Seed: 1}
-	r.Add(&Repeat{Seeds: []uint64{1, 2, 3}, Interleaved: true, Shown: 1, Runs: []SeedRun{run(1, 1, 2, ""), run(2, 2, 4, ""), run(3, 3, 0, "it stood still")}})
+	r.Add(&Repeat{Seeds: []uint64{1, 2, 3}, Interleaved: true, Shown: 1,
+		Runs: []SeedRun{run(1, 1, 2, ""), run(2, 2, 4, ""), run(3, 3, 0, "it stood still")}})
 	if !r.Repeat.Alike || r.Repeat.Pairs[0].Runs != 2 || r.Repeat.Figures[0].Runs != 3 || r.Repeat.Figures[6].Runs != 2 {
 		t.Errorf("%+v", r.Repeat)
 	}
-	if got := r.Repeat.Words(); !containsAll(got, "3 runs, seeds 1 to 3", "an order drawn from its seed", "1 failed and are left out of pairs: seed 3, b: it stood still",
+	if got := r.Repeat.Words(); !containsAll(got, "3 runs, seeds 1 to 3", "an order drawn from its seed",
+		"1 failed and are left out of pairs: seed 3, b: it stood still",
 		"So few runs decide nothing", "corrected for 6 comparisons") {
 		t.Error(got)
 	}

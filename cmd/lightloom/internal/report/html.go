@@ -84,18 +84,21 @@ func (r *Report) page() *page {
 		Facts:    r.facts(),
 	}
 	if r.Repeat != nil && len(r.Repeat.Pairs) > 0 {
-		p.Forests = append(p.Forests, forestPicture{"Over several runs", r.Repeat.Pairs[0].Against, "each other policy against it",
+		p.Forests = append(p.Forests, forestPicture{"Over several runs", r.Repeat.Pairs[0].Against,
+			"each other policy against it",
 			template.HTML(forest(r.Repeat.paired())), r.Repeat.Words()})
 	}
 	if len(r.Seeds) > 0 {
 		p.Forests = append(p.Forests, forestPicture{"Over several seeds, on the simulator", r.Seeds[0].Policy,
-			fmt.Sprintf("against each other row, %d seeds", r.Seeds[0].Runs), template.HTML(forest(r.Seeds)), versusWords(r.Seeds)})
+			fmt.Sprintf("against each other row, %d seeds", r.Seeds[0].Runs), template.HTML(forest(r.Seeds)),
+			versusWords(r.Seeds)})
 	}
 	for i := range r.results {
 		one := &r.results[i]
 		p.Legend = append(p.Legend, legend{one.Name, fmt.Sprintf("key s%d", 1+i%colours)})
 		if len(one.Circuits) > 0 {
-			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]), template.HTML(gantt(one, r.span(), r.Fabric.Racks))})
+			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]),
+				template.HTML(gantt(one, r.span(), r.Fabric.Racks))})
 		}
 	}
 	for i := range r.results {
@@ -123,7 +126,8 @@ func (p *page) table() {
 
 func (r *Report) subtitle() string {
 	f := r.Fabric
-	s := fmt.Sprintf("%d jobs, %d coflows, %s, on %d racks", r.Workload.Jobs, r.Workload.Coflows, megabytes(r.Workload.BytesTotal), f.Racks)
+	s := fmt.Sprintf("%d jobs, %d coflows, %s, on %d racks", r.Workload.Jobs, r.Workload.Coflows,
+		megabytes(r.Workload.BytesTotal), f.Racks)
 	switch f.On {
 	case "netns":
 		s += ": real packets between Linux network namespaces"
@@ -134,9 +138,12 @@ func (r *Report) subtitle() string {
 }
 
 func ganttWords(p *Policy) string {
-	s := fmt.Sprintf("%s reconfigurations, %s of the bytes between racks.", thousands(p.Reconfigurations), percent(p.OCSShare))
-	if p.Outage.Count > 0 {
-		s += fmt.Sprintf(" Outage of a move: %s assumed, %s p50, %s p99.", micros(p.Outage.Assumed), micros(p.Outage.P50), micros(p.Outage.P99))
+	s := fmt.Sprintf("%s reconfigurations, %s of the bytes between racks.", thousands(p.Reconfigurations),
+		percent(p.OCSShare))
+	if p.ReconfigurationDelay.Count > 0 {
+		s += fmt.Sprintf(" Reconfiguration delay of a move: %s assumed, %s p50, %s p99.",
+			micros(p.ReconfigurationDelay.Assumed), micros(p.ReconfigurationDelay.P50),
+			micros(p.ReconfigurationDelay.P99))
 	}
 	return s
 }
@@ -158,7 +165,7 @@ func (r *Report) facts() []fact {
 	add("scale, speedup", "%s, %s", plain(w.Scale), plain(w.Speedup))
 	add("folding", "%s", w.Fold)
 	add("model", "%s", w.Model)
-	add("elephants", "circuits from %s of a rack pair and coflow", plain(float64(w.Elephants)/1e6)+" MB")
+	add("elephants", "circuits from %s of a rack pair and coflow", plain(float64(w.ElephantThreshold)/1e6)+" MB")
 	add("fabric", "%s", f.Spec)
 	add("runs on", "%s, dataplane %s, privilege %s", f.On, f.Dataplane, f.Privilege)
 	add("transport", "%s", f.Congestion)
@@ -169,7 +176,8 @@ func (r *Report) facts() []fact {
 		add("queue of a ToR–spine link", "%s bytes", thousands(f.QueueBytes))
 	}
 	add("queues", "%s", f.Queues)
-	add("controller", "%d replicas, %d leader changes, longest leader outage %s s", c.Replicas, c.LeaderChanges, sig(c.LeaderOutageSeconds))
+	add("controller", "%d replicas, %d leader changes, longest leader outage %s s", c.Replicas, c.LeaderChanges,
+		sig(c.LeaderOutageSeconds))
 	add("percentiles", "%s", r.Percentile)
 	return out
 }

@@ -13,7 +13,7 @@ import (
 // Manifest says what made a report, so that `lightloom rerun` can make it again. It holds nothing of the machine: where
 // files were found is in run.json.
 type Manifest struct {
-	Format   int       `json:"format"` // ManifestFormat
+	Format   int       `json:"format"` // Format
 	Version  string    `json:"version"`
 	Commit   string    `json:"commit,omitempty"` // that the binary was built from; empty where the build does not say
 	Changed  bool      `json:"work_tree_changed,omitempty"`
@@ -25,8 +25,11 @@ type Manifest struct {
 	Jobs     string    `json:"jobs_digest,omitempty"` // of the jobs as submitted under the first seed
 }
 
-// ManifestFormat is the number of this form of a manifest. A reader refuses others.
-const ManifestFormat = 1
+// Format is the number of this form of reports and manifests. A reader refuses others.
+const Format = 2
+
+// lastOfFormat1 is the version to read reports of format 1 with; they did not say their format.
+const lastOfFormat1 = "0.1.1"
 
 // Setting is a flag and its value.
 type Setting struct {
@@ -58,8 +61,8 @@ const (
 // maxReport bounds a report that is read, in bytes: 2000 coflows of a hundred runs under ten policies stay below it.
 const maxReport = 1 << 30
 
-// Read reads a report: a report.json, or the directory that holds one. What it does not know it passes over: reports of
-// later versions may hold more.
+// Read reads a report: a report.json, or the directory that holds one. Reports of another format are refused, with the
+// version to take.
 func Read(path string) (*Report, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, reportFile)
@@ -68,14 +71,35 @@ func Read(path string) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
-	var r Report
-	if err := decode(b, &r); err != nil {
+	r, err := parse(b)
+	if err != nil {
 		return nil, fmt.Errorf("read report %q: %w", path, err)
 	}
 	if len(r.Policies) == 0 {
 		return nil, fmt.Errorf("read report %q: it holds no policies: name a report.json that replay or demo wrote", path)
 	}
-	return &r, nil
+	return r, nil
+}
+
+// parse reads what stands in a report.json.
+func parse(b []byte) (*Report, error) {
+	var head struct {
+		Format  int    `json:"format"`
+		Version string `json:"version"`
+	}
+	if err := decode(b, &head, false); err != nil {
+		return nil, err
+	}
+	if head.Format != Format {
+		take := "take the version that wrote it"
+		if head.Format < Format {
+			take = "take version " + lastOfFormat1 + ", or run it again"
+		}
+		return nil, fmt.Errorf("it is of format %d, written by version %q, and this lightloom reads format %d: %s",
+			max(head.Format, 1), head.Version, Format, take)
+	}
+	var r Report
+	return &r, decode(b, &r, true)
 }
 
 // ReadRun reads the run.json of a report's directory.
@@ -86,7 +110,7 @@ func ReadRun(dir string) (*Run, error) {
 		return nil, fmt.Errorf("read run: %w", err)
 	}
 	var r Run
-	if err := decode(b, &r); err != nil {
+	if err := decode(b, &r, false); err != nil {
 		return nil, fmt.Errorf("read run %q: %w", path, err)
 	}
 	return &r, nil
@@ -105,9 +129,12 @@ func readBounded(path string) ([]byte, error) {
 	return b, err
 }
 
-// decode reads one JSON value and says in which line it goes wrong.
-func decode(b []byte, v any) error {
+// decode reads one JSON value and says in which line it goes wrong. strict refuses keys that v has not.
+func decode(b []byte, v any, strict bool) error {
 	d := json.NewDecoder(bytes.NewReader(b))
+	if strict {
+		d.DisallowUnknownFields()
+	}
 	err := d.Decode(v)
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -138,8 +165,9 @@ func (m *Manifest) Check() error {
 	switch {
 	case m == nil:
 		return errors.New("the report has no manifest: it was written before reports had one")
-	case m.Format != ManifestFormat:
-		return fmt.Errorf("the manifest is of format %d, and this lightloom reads %d: take the version that wrote it (%q)", m.Format, ManifestFormat, m.Version)
+	case m.Format != Format:
+		return fmt.Errorf("the manifest is of format %d, and this lightloom reads %d: take the version that wrote it (%q)",
+			m.Format, Format, m.Version)
 	case m.Command == "":
 		return errors.New("the manifest names no command")
 	}

@@ -10,7 +10,7 @@ import (
 func TestReadWhatIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	rep := sample(1)
-	rep.Manifest = &Manifest{Format: ManifestFormat, Version: "v", Command: "replay", Settings: []Setting{{"seed", "1"}},
+	rep.Manifest = &Manifest{Format: Format, Version: "v", Command: "replay", Settings: []Setting{{"seed", "1"}},
 		Inputs: []Input{{"trace", "t.txt", 3, "00ff"}}, Seeds: []uint64{1}, Fabric: "crossbar:ports=4"}
 	if err := rep.WriteDir(dir, &Run{Version: "v", Inputs: []Place{{"t.txt", "/t.txt"}}}); err != nil {
 		t.Fatal(err)
@@ -42,9 +42,13 @@ func TestReadBadReports(t *testing.T) {
 		{"empty", "", "it is empty"},
 		{"cut short", `{"policies": [`, "it ends in the middle"},
 		{"no JSON", "{\n x", "line 2: invalid character 'x'"},
-		{"another kind", "{\"seed\":\n\"one\"}", "line 2: json: cannot unmarshal"},
+		{"another kind", "{\"format\":2,\"seed\":\n\"one\"}", "line 2: json: cannot unmarshal"},
+		{"no format", `{"version":"0.1.1","policies":[{"name":"a"}]}`, `of format 1, written by version "0.1.1", and this ` +
+			"lightloom reads format 2: take version 0.1.1"},
+		{"a later format", `{"format":3,"version":"9"}`, `take the version that wrote it`},
+		{"a key of no report", `{"format":2,"polices":[]}`, `unknown field "polices"`},
 		{"two reports", `{"policies":[{"name":"a"}]} {}`, "line 1: more follows"},
-		{"no policies", `{}`, "holds no policies"},
+		{"no policies", `{"format":2}`, "holds no policies"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "report.json")
@@ -77,11 +81,11 @@ func TestDifferences(t *testing.T) {
 
 // FuzzDecode: whatever a report.json holds, reading it ends in a report or in an error.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"policies":[{"name":"a","cct_seconds":{"mean":1}}],"manifest":{"format":1}}`))
+	f.Add([]byte(`{"format":2,"policies":[{"name":"a","cct_seconds":{"mean":1}}],"manifest":{"format":2}}`))
 	f.Add([]byte("{\n\"seed\": -1}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r Report
-		if decode(b, &r) == nil {
+		if decode(b, &r, true) == nil {
 			_ = r.Manifest.Check()
 		}
 	})

@@ -56,17 +56,18 @@ func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
 	return out
 }
 
-// Moved sums up the moves of a run that were too many to be listed: in the place of a result's Outages, Darks and Stages,
-// and with the first of its Circuits only.
+// Moved sums up the moves of a run that were too many to be listed: in the place of a result's ReconfigurationDelays,
+// Darks and Stages, and with the first of its Circuits only.
 type Moved struct {
-	Outages  Times
-	Darks    Times
-	Circuits int           // how many there were
-	Ports    int           // one more than the highest input or output among them
-	Last     time.Duration // when the last of them ended
-	stages   []timesOf     // a handful: they are found by looking, which is what a run does for each stage of each move
-	first    []CircuitInterval
-	last     *CircuitInterval // none that is drawn comes after it; nil: not known yet
+	ReconfigurationDelays Times
+	Darks                 Times
+	Circuits              int           // how many there were
+	Ports                 int           // one more than the highest input or output among them
+	Last                  time.Duration // when the last of them ended
+	// a handful: they are found by looking, which is what a run does for each stage of each move
+	stages []timesOf
+	first  []CircuitInterval
+	last   *CircuitInterval // none that is drawn comes after it; nil: not known yet
 }
 
 // timesOf is how long one of StageNames took.
@@ -121,7 +122,8 @@ func (m *Moved) First() []CircuitInterval {
 	return m.first
 }
 
-// times returns how many times there are, and percentiles in microseconds: of the sums, or of a list where there are none.
+// times returns how many times there are, and percentiles in microseconds: of the sums, or of a list where there are
+// none.
 func times(sums *Times, list []time.Duration, p ...float64) (int, []float64) {
 	if sums != nil {
 		return sums.Count(), sums.Percentiles(time.Microsecond, p...)

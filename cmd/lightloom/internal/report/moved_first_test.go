@@ -19,7 +19,8 @@ func TestFirstCircuits(t *testing.T) {
 			if seed%2 == 0 {
 				at = i // as they come of a run
 			}
-			all[i] = CircuitInterval{In: southbound.Port(rng.IntN(9)), Out: southbound.Port(rng.IntN(9)), Moving: time.Duration(at)}
+			all[i] = CircuitInterval{In: southbound.Port(rng.IntN(9)), Out: southbound.Port(rng.IntN(9)),
+				Moving: time.Duration(at)}
 			m.Circuit(all[i])
 		}
 		slices.SortFunc(all, compareCircuits)

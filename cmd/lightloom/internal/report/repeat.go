@@ -9,8 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Repeat is what several runs of the same policies gave, one under each seed. A run is what is counted: how many coflows
-// it has says nothing about how the next run goes.
+// Repeat is what several runs of the same policies gave, one under each seed. A run is what is counted: how many
+// coflows it has says nothing about how the next run goes.
 type Repeat struct {
 	Seeds       []uint64   `json:"seeds"`
 	Interleaved bool       `json:"interleaved"`
@@ -59,7 +59,8 @@ func Measure(p *Policy) Measured {
 
 // policy returns a Measured as the row that figures are taken of.
 func (m *Measured) policy() *Policy {
-	return &Policy{Name: m.Name, Makespan: m.Makespan, CCT: m.CCT, JCT: m.JCT, OverBound: Ratios{Mean: m.OverBound}}
+	return &Policy{Name: m.Name, Completion: Completion{Makespan: m.Makespan, CCT: m.CCT, JCT: m.JCT,
+		OverBound: Ratios{Mean: m.OverBound}}}
 }
 
 // Add fills a repetition's figures and pairs from its runs, and puts it into the report.
@@ -109,7 +110,8 @@ func (r *Repeat) values(policy int, f figure) []float64 {
 	return out
 }
 
-// both are a figure of two policies in the runs that both ended: of runs of one repetition, or of two over the same seeds.
+// both are a figure of two policies in the runs that both ended: of runs of one repetition, or of two over the same
+// seeds.
 func both(a, b []SeedRun, i, k int, f figure) (ours, theirs []float64) {
 	for n := range min(len(a), len(b)) {
 		x, y := &a[n].Policies[i], &b[n].Policies[k]
@@ -136,7 +138,8 @@ func (r *Repeat) Failures() []string {
 // Words say how the runs were made, which failed, and how the tables are read.
 func (r *Repeat) Words() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d runs, seeds %d to %d; all else in this report is of seed %d.", len(r.Runs), r.Seeds[0], r.Seeds[len(r.Seeds)-1], r.Shown)
+	fmt.Fprintf(&b, "%d runs, seeds %d to %d; all else in this report is of seed %d.", len(r.Runs), r.Seeds[0],
+		r.Seeds[len(r.Seeds)-1], r.Shown)
 	if r.Interleaved {
 		b.WriteString(" Within each run policies took turns in an order drawn from its seed.")
 	}
@@ -149,7 +152,9 @@ func (r *Repeat) Words() string {
 	if r.Alike && r.allExact() {
 		b.WriteString(" Every run gives the same figures: nothing in them depends on the seed, and intervals have no width.")
 	}
-	fmt.Fprintf(&b, " Ratio: geometric mean over runs of policy ÷ other, below 1 where the policy takes less; intervals: paired bootstrap, 95 %%; p: flips of the signs of log-ratios, corrected for %d comparisons after Holm.", len(r.Pairs))
+	fmt.Fprintf(&b, " Ratio: geometric mean over runs of policy ÷ other, below 1 where the policy takes less; "+
+		"intervals: paired bootstrap, 95 %%; p: flips of the signs of log-ratios, corrected for %d comparisons after Holm.",
+		len(r.Pairs))
 	return b.String()
 }
 
@@ -170,7 +175,8 @@ func (r *Repeat) paired() []Paired {
 		if sign != Lower && sign != Higher {
 			sign = Undecided
 		}
-		out = append(out, Paired{Policy: p.Policy, Against: p.Against, Figure: p.Policy + ": " + p.Figure, Runs: p.Runs, Ratio: p.Ratio, Sign: sign})
+		out = append(out, Paired{Policy: p.Policy, Against: p.Against, Figure: p.Policy + ": " + p.Figure, Runs: p.Runs,
+			Ratio: p.Ratio, Sign: sign})
 	}
 	return out
 }
@@ -211,7 +217,8 @@ func (r *Repeat) table(w io.Writer) error {
 
 // pairTable writes pairs, a line each.
 func pairTable(w io.Writer, pairs []Pair, margin float64) error {
-	t := plainTable(table.Row{"policy", "against", "figure", "runs", "mean", "other", "ratio", "95 % interval", "difference, s", "95 % interval", "p (Holm)", "verdict"}, 4, 5, 6, 7, 8, 9, 10, 11)
+	t := plainTable(table.Row{"policy", "against", "figure", "runs", "mean", "other", "ratio", "95 % interval",
+		"difference, s", "95 % interval", "p (Holm)", "verdict"}, 4, 5, 6, 7, 8, 9, 10, 11)
 	for i := range pairs {
 		p := &pairs[i]
 		ratio, differ, holm := p.Ratio.interval(), p.Differ.interval(), sig(p.Holm)

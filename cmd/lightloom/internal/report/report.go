@@ -8,6 +8,7 @@ import (
 
 // Report is report.json. Names of fields carry their units; seconds and microseconds are decimal.
 type Report struct {
+	Format     int        `json:"format"` // Format
 	Version    string     `json:"version"`
 	Title      string     `json:"title"`
 	Seed       uint64     `json:"seed"`
@@ -39,19 +40,19 @@ type Meta struct {
 
 // Workload says what was replayed.
 type Workload struct {
-	Source     string  `json:"source"` // "synthetic", or the trace's file name
-	Jobs       int     `json:"jobs"`
-	Coflows    int     `json:"coflows"`
-	Flows      int64   `json:"flows"`
-	BytesTotal int64   `json:"bytes_total"`      // payload as replayed, after scaling
-	BytesTrace int64   `json:"bytes_unscaled"`   // payload before scaling: the trace's own
-	Scale      float64 `json:"scale"`            // bytes and rates were divided by this
-	Speedup    float64 `json:"speedup"`          // arrivals, sizes and compute times were divided by this
-	Elephants  int64   `json:"elephant_bytes"`   // of a rack pair and coflow, from which a circuit is worth it
-	Arrivals   float64 `json:"arrivals_seconds"` // from the first arrival to the last
-	Fold       string  `json:"fold,omitempty"`   // how racks of the trace became racks of the fabric
-	Model      string  `json:"model,omitempty"`  // assumptions on what the trace does not hold
-	Digest     string  `json:"digest,omitempty"` // of the jobs as submitted
+	Source            string  `json:"source"` // "synthetic", or the trace's file name
+	Jobs              int     `json:"jobs"`
+	Coflows           int     `json:"coflows"`
+	Flows             int64   `json:"flows"`
+	BytesTotal        int64   `json:"bytes_total"`      // payload as replayed, after scaling
+	BytesTrace        int64   `json:"bytes_unscaled"`   // payload before scaling: the trace's own
+	Scale             float64 `json:"scale"`            // bytes and rates were divided by this
+	Speedup           float64 `json:"speedup"`          // arrivals, sizes and compute times were divided by this
+	ElephantThreshold int64   `json:"elephant_bytes"`   // of a rack pair and coflow, from which a circuit is worth it
+	Arrivals          float64 `json:"arrivals_seconds"` // from the first arrival to the last
+	Fold              string  `json:"fold,omitempty"`   // how racks of the trace became racks of the fabric
+	Model             string  `json:"model,omitempty"`  // assumptions on what the trace does not hold
+	Digest            string  `json:"digest,omitempty"` // of the jobs as submitted
 
 	Background *Background `json:"background,omitempty"` // other traffic; no other figure of the workload counts it
 }
@@ -101,9 +102,25 @@ type Controller struct {
 	Digest              string  `json:"state_digest,omitempty"`
 }
 
-// Policy is one row.
+// Policy is one row. Its parts are flat in JSON.
 type Policy struct {
-	Name        string      `json:"name"`
+	Name string `json:"name"`
+	Completion
+	Traffic
+	Reconfiguration
+	Packets
+	Work
+	Slower  Slower   `json:"slower_coflows"`
+	Jobs    []Row    `json:"jobs,omitempty"`
+	Coflows []Row    `json:"coflows,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+
+	Faults   []FaultRow    `json:"faults,omitempty"`
+	Received []ReceivedRow `json:"received,omitempty"` // payload that all hosts received, where something failed
+}
+
+// Completion is how long jobs and coflows took.
+type Completion struct {
 	Makespan    float64     `json:"makespan_seconds"`
 	CCT         Seconds     `json:"cct_seconds"`
 	JCT         Seconds     `json:"jct_seconds"`
@@ -113,49 +130,56 @@ type Policy struct {
 	Bins        []Bin       `json:"bins,omitempty"`
 	WeightedCCT float64     `json:"cct_seconds_weighted_mean,omitempty"` // by the coflows' weights, where these differ
 	Deadlines   *Deadlines  `json:"deadlines,omitempty"`
-
-	BytesTotal       int64    `json:"bytes_total"` // payload of all coflows
-	BytesLocal       int64    `json:"bytes_local"` // of these, within a host: they never enter the network
-	BytesRack        int64    `json:"bytes_rack"`  // of these, between two hosts of one rack
-	BytesInter       int64    `json:"bytes_inter_rack"`
-	BytesOCS         int64    `json:"bytes_ocs"`
-	BytesEPS         int64    `json:"bytes_eps"`
-	BytesBasis       string   `json:"bytes_basis"` // what bytes_ocs and bytes_eps count
-	OCSShare         float64  `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
-	Reconfigurations int64    `json:"reconfigurations"`
-	Outage           Outage   `json:"outage_microseconds"`
-	Stages           []Stage  `json:"outage_stages_microseconds,omitempty"`
-	Dark             Dark     `json:"dark_time_microseconds"`
-	DroppedDark      int64    `json:"packets_dropped_dark"`
-	DroppedQueue     int64    `json:"packets_dropped_queue"`
-	Retransmissions  int64    `json:"retransmissions"`
-	Reordered        int64    `json:"reorderings,omitempty"`     // times that TCP saw it
-	Marked           int64    `json:"segments_marked,omitempty"` // by queues (ECN)
-	Anneal           Anneal   `json:"anneal"`
-	Decisions        int64    `json:"decisions"`
-	LeaderOutage     float64  `json:"leader_outage_seconds"`
-	Slower           Slower   `json:"slower_coflows"`
-	Jobs             []Row    `json:"jobs,omitempty"`
-	Coflows          []Row    `json:"coflows,omitempty"`
-	Notes            []string `json:"notes,omitempty"`
-
-	DarkQueues *DarkQueues `json:"dark_queues,omitempty"`
-	QueueDepth *QueueDepth `json:"queue_depth,omitempty"` // of real packets
-
-	Faults   []FaultRow    `json:"faults,omitempty"`
-	Received []ReceivedRow `json:"received,omitempty"` // payload that all hosts received, where something failed
 }
 
-// DarkQueues are the queues at ToRs, one for each destination rack, where packets wait while their circuit is dark.
-type DarkQueues struct {
+// Traffic is what was carried, and over what.
+type Traffic struct {
+	BytesTotal int64   `json:"bytes_total"` // payload of all coflows
+	BytesLocal int64   `json:"bytes_local"` // of these, within a host: they never enter the network
+	BytesRack  int64   `json:"bytes_rack"`  // of these, between two hosts of one rack
+	BytesInter int64   `json:"bytes_inter_rack"`
+	BytesOCS   int64   `json:"bytes_ocs"`
+	BytesEPS   int64   `json:"bytes_eps"`
+	BytesBasis string  `json:"bytes_basis"` // what bytes_ocs and bytes_eps count
+	OCSShare   float64 `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
+}
+
+// Reconfiguration is what moves of circuits took.
+type Reconfiguration struct {
+	Reconfigurations     int64                `json:"reconfigurations"`
+	ReconfigurationDelay ReconfigurationDelay `json:"reconfiguration_delay_microseconds"`
+	Stages               []Stage              `json:"reconfiguration_stages_microseconds,omitempty"`
+	Dark                 Dark                 `json:"dark_time_microseconds"`
+}
+
+// Packets are what became of packets: on the simulator, which has none, of host flows that met a dark port.
+type Packets struct {
+	DroppedDark     int64       `json:"packets_dropped_dark"` // at dark or unmatched ports
+	DroppedQueue    int64       `json:"packets_dropped_queue"`
+	Retransmissions int64       `json:"retransmissions"`           // TCP segments
+	Reordered       int64       `json:"reorderings,omitempty"`     // times that TCP saw it
+	Marked          int64       `json:"segments_marked,omitempty"` // by queues (ECN)
+	VOQs            *VOQs       `json:"voqs,omitempty"`
+	QueueDepth      *QueueDepth `json:"queue_depth,omitempty"` // of real packets
+}
+
+// Work is what deciding took, and who decided.
+type Work struct {
+	Anneal       Anneal  `json:"anneal"`
+	Decisions    int64   `json:"decisions"`
+	LeaderOutage float64 `json:"leader_outage_seconds"`
+}
+
+// VOQs are the queues at ToRs, one for each destination rack, where packets wait while their circuit is dark.
+type VOQs struct {
 	Limit   int64  `json:"bytes_limit"` // of each
-	Parked  uint64 `json:"packets_parked"`
+	Queued  uint64 `json:"packets_queued"`
 	Dropped uint64 `json:"packets_dropped"` // at full queues; packets_dropped_dark counts these, too
 	Most    int64  `json:"bytes_most"`      // of the fullest
 }
 
-// QueueDepth is of the switch port whose queue was seen fullest, in looks that are 50 ms apart, or more where a look takes
-// long.
+// QueueDepth is of the switch port whose queue was seen fullest, in looks that are 50 ms apart, or more where a look
+// takes long.
 type QueueDepth struct {
 	Port string  `json:"port"`
 	Most float64 `json:"bytes_most"`
@@ -192,8 +216,8 @@ type Bin struct {
 	OverBound Ratios  `json:"cct_over_bound"`
 }
 
-// Outage compares what circuit schedules assumed with what was measured.
-type Outage struct {
+// ReconfigurationDelay compares what circuit schedules assumed with what was measured.
+type ReconfigurationDelay struct {
 	Assumed float64 `json:"assumed"`
 	Count   int     `json:"count"`
 	P50     float64 `json:"p50"`
@@ -202,7 +226,7 @@ type Outage struct {
 	Marked  bool    `json:"exceeds_twice_assumed"` // p90 above 2 × assumed: read the row's circuits with care
 }
 
-// Stage is one stage of the outages.
+// Stage is one stage of the reconfiguration delays.
 type Stage struct {
 	Name  string  `json:"name"`
 	Count int     `json:"count"`
@@ -250,7 +274,7 @@ type Row struct {
 	Throughput float64 `json:"throughput_bits_per_second,omitempty"`
 	Cancelled  bool    `json:"cancelled,omitempty"` // of a job: took_seconds is how long it was there
 	Local      int64   `json:"bytes_local,omitempty"`
-	Bundles    int32   `json:"bundles,omitempty"`
+	HostFlows  int32   `json:"host_flows,omitempty"`
 	Flows      int64   `json:"flows,omitempty"`
 }
 

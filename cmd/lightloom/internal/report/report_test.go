@@ -27,17 +27,20 @@ func two() []PolicyResult {
 	ms := time.Millisecond
 	return []PolicyResult{
 		{
-			Name:     "a",
-			Jobs:     []JobResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms}, {ID: 0, Arrival: 50 * ms, End: 150 * ms}},
-			Coflows:  []CoflowResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms, Bytes: 90, Local: 10, Rack: 20}, {ID: 0, Arrival: 50 * ms, End: 150 * ms, Bytes: 10}},
+			Name: "a",
+			Jobs: []JobResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms}, {ID: 0, Arrival: 50 * ms, End: 150 * ms}},
+			Coflows: []CoflowResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms, Bytes: 90, Local: 10, Rack: 20},
+				{ID: 0, Arrival: 50 * ms, End: 150 * ms, Bytes: 10}},
 			BytesEPS: 70, BytesBasis: "payload",
 		},
 		{
-			Name:     "b",
-			Jobs:     []JobResult{{ID: 0, Arrival: 50 * ms, End: 250 * ms}, {ID: 1, Arrival: 100 * ms, End: 200 * ms}},
-			Coflows:  []CoflowResult{{ID: 0, Name: "slow", Arrival: 50 * ms, End: 250 * ms, Bytes: 10}, {ID: 1, Arrival: 100 * ms, End: 200 * ms, Bytes: 90, Local: 10, Rack: 20}},
-			BytesOCS: 35, BytesEPS: 35, Reconfigurations: 1, OutageAssumed: 5 * ms, Outages: []time.Duration{11 * ms},
-			DarkAsked: 4 * ms, Darks: []time.Duration{4100 * time.Microsecond}, DarkSource: "device",
+			Name: "b",
+			Jobs: []JobResult{{ID: 0, Arrival: 50 * ms, End: 250 * ms}, {ID: 1, Arrival: 100 * ms, End: 200 * ms}},
+			Coflows: []CoflowResult{{ID: 0, Name: "slow", Arrival: 50 * ms, End: 250 * ms, Bytes: 10},
+				{ID: 1, Arrival: 100 * ms, End: 200 * ms, Bytes: 90, Local: 10, Rack: 20}},
+			BytesOCS: 35, BytesEPS: 35, MoveTimes: MoveTimes{Reconfigurations: 1, ReconfigurationDelayAssumed: 5 * ms,
+				ReconfigurationDelays: []time.Duration{11 * ms}, DarkAsked: 4 * ms, Darks: []time.Duration{4100 * time.Microsecond},
+				DarkSource: "device"},
 		},
 	}
 }
@@ -54,20 +57,24 @@ func TestSummarise(t *testing.T) {
 	if a.Makespan != .35 || a.CCT != (Seconds{Count: 2, Mean: .2, P50: .1, P90: .3, P95: .3, P99: .3, Max: .3}) {
 		t.Errorf("a: %+v", a)
 	}
-	if a.BytesTotal != 100 || a.BytesLocal != 10 || a.BytesRack != 20 || a.BytesInter != 70 || a.OCSShare != 0 || b.OCSShare != .5 {
+	if a.BytesTotal != 100 || a.BytesLocal != 10 || a.BytesRack != 20 || a.BytesInter != 70 || a.OCSShare != 0 ||
+		b.OCSShare != .5 {
 		t.Errorf("bytes: %+v, share %v", a, b.OCSShare)
 	}
 	if a.Coflows[0].ID != 0 || a.Jobs[0].ID != 0 {
 		t.Error("rows are not by id")
 	}
-	if b.Outage != (Outage{Assumed: 5000, Count: 1, P50: 11000, P90: 11000, P99: 11000, Marked: true}) || b.Dark != (Dark{Asked: 4000, Count: 1, P50: 4100, P99: 4100, Source: "device"}) {
-		t.Errorf("outage %+v, dark %+v", b.Outage, b.Dark)
+	if b.ReconfigurationDelay != (ReconfigurationDelay{Assumed: 5000, Count: 1, P50: 11000, P90: 11000, P99: 11000,
+		Marked: true}) ||
+		b.Dark != (Dark{Asked: 4000, Count: 1, P50: 4100, P99: 4100, Source: "device"}) {
+		t.Errorf("reconfiguration delay %+v, dark %+v", b.ReconfigurationDelay, b.Dark)
 	}
 	if b.Slower != (Slower{Count: 1, Of: 2, Worst: "slow", Ratio: 2}) {
 		t.Errorf("slower %+v", b.Slower)
 	}
 	text := strings.Join(r.Losses, "\n")
-	for _, part := range []string{"b makes 1 of 2 coflows slower than a does; the worst, slow, takes 2.00 times as long.", "b assumed an outage of 5.00 ms a move and had 11.0 ms (p90)"} {
+	for _, part := range []string{"b makes 1 of 2 coflows slower than a does; the worst, slow, takes 2.00 times as long.",
+		"b assumed a reconfiguration delay of 5.00 ms a move and had 11.0 ms (p90)"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("losses do not say %q:\n%s", part, text)
 		}
@@ -76,11 +83,13 @@ func TestSummarise(t *testing.T) {
 		t.Errorf("b has no greater figure than a:\n%s", text)
 	}
 	three := Summarise(Meta{}, append(two(), two()[0]))
-	if text := strings.Join(three.Losses, "\n"); !strings.Contains(text, "a is beaten by b in makespan (+75.0 %), mean CCT (+33.3 %)") {
+	if text := strings.Join(three.Losses, "\n"); !strings.Contains(text, "a is beaten by b in makespan (+75.0 %), mean "+
+		"CCT (+33.3 %)") {
 		t.Errorf("losses: %s", text)
 	}
 	back := Summarise(Meta{}, []PolicyResult{two()[1], two()[0]})
-	if text := strings.Join(back.Losses, "\n"); !strings.Contains(text, "a loses to b in makespan (0.350 s against 0.200 s, +75.0 %)") {
+	if text := strings.Join(back.Losses, "\n"); !strings.Contains(text, "a loses to b in makespan (0.350 s against "+
+		"0.200 s, +75.0 %)") {
 		t.Errorf("losses: %s", text)
 	}
 }
@@ -104,16 +113,21 @@ func TestFields(t *testing.T) {
 		}
 		return true
 	}
-	for _, path := range strings.Fields("fabric.kind fabric.dataplane fabric.privilege fabric.racks fabric.hosts controller.replicas controller.leader_changes seed version") {
+	for _, path := range strings.Fields("fabric.kind fabric.dataplane fabric.privilege fabric.racks fabric.hosts " +
+		"controller.replicas controller.leader_changes seed version") {
 		if !has(v, path) {
 			t.Errorf("report.json has no %s", path)
 		}
 	}
 	for i, p := range v.(map[string]any)["policies"].([]any) {
-		for _, path := range strings.Fields(`name makespan_seconds cct_seconds.mean cct_seconds.p50 cct_seconds.p95 jct_seconds.mean jct_seconds.p50
-			jct_seconds.p95 bytes_total bytes_ocs ocs_share reconfigurations outage_microseconds.assumed outage_microseconds.p50
-			outage_microseconds.p99 dark_time_microseconds.asked dark_time_microseconds.p50 dark_time_microseconds.p99 dark_time_microseconds.source
-			packets_dropped_dark retransmissions anneal.place.evaluated anneal.place.accepted anneal.route.evaluated anneal.route.accepted`) {
+		for _, path := range strings.Fields(`name makespan_seconds cct_seconds.mean cct_seconds.p50 cct_seconds.p95
+			jct_seconds.mean jct_seconds.p50
+			jct_seconds.p95 bytes_total bytes_ocs ocs_share reconfigurations reconfiguration_delay_microseconds.assumed
+			reconfiguration_delay_microseconds.p50 reconfiguration_delay_microseconds.p99 dark_time_microseconds.asked
+			dark_time_microseconds.p50 dark_time_microseconds.p99
+			dark_time_microseconds.source
+			packets_dropped_dark retransmissions anneal.place.evaluated anneal.place.accepted
+			anneal.route.evaluated anneal.route.accepted`) {
 			if !has(p, path) {
 				t.Errorf("policy %d has no %s", i, path)
 			}
@@ -128,10 +142,11 @@ func TestSameBytes(t *testing.T) {
 		slices.Reverse(b.results[i].Circuits)
 		slices.Reverse(b.results[i].Coflows)
 		slices.Reverse(b.results[i].Jobs)
-		slices.Reverse(b.results[i].Outages)
+		slices.Reverse(b.results[i].ReconfigurationDelays)
 	}
 	seeds := b.Seeds
-	b = Summarise(Meta{Version: b.Version, Title: b.Title, Seed: b.Seed, Workload: b.Workload, Fabric: b.Fabric, Controller: b.Controller, Notes: b.Notes}, b.results)
+	b = Summarise(Meta{Version: b.Version, Title: b.Title, Seed: b.Seed, Workload: b.Workload, Fabric: b.Fabric,
+		Controller: b.Controller, Notes: b.Notes}, b.results)
 	b.Seeds = seeds
 	fa, errA := a.files(&Run{})
 	fb, errB := b.files(&Run{})
@@ -148,7 +163,8 @@ func TestSameBytes(t *testing.T) {
 func TestHTML(t *testing.T) {
 	bad := two()
 	bad[1].Name = `<script>"&'`
-	bad[1].Circuits = []CircuitInterval{{In: 0, Out: 1, Coflow: -1, Moving: 1e6, Usable: 5e6, End: 9e8}, {In: 1, Out: 0, Moving: 1e6, Usable: 1e9, End: 9e8}}
+	bad[1].Circuits = []CircuitInterval{{In: 0, Out: 1, Coflow: -1, Moving: 1e6, InService: 5e6, End: 9e8},
+		{In: 1, Out: 0, Moving: 1e6, InService: 1e9, End: 9e8}}
 	for name, r := range map[string]*Report{
 		"sample": sample(1), "hostile names": Summarise(Meta{Title: "</title><b>"}, bad), "nothing": Summarise(Meta{}, nil),
 		"no circuits": Summarise(Meta{Fabric: Fabric{Racks: 100, Hosts: 2000, Spines: 40}}, two()[:1]),
@@ -218,7 +234,8 @@ func TestWriteDirErrors(t *testing.T) {
 	if err := os.WriteFile(occupied, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, dir := range map[string]string{"a file": occupied, "below a file": filepath.Join(occupied, "x"), "no such device": "/proc/lightloom/x"} {
+	for name, dir := range map[string]string{"a file": occupied, "below a file": filepath.Join(occupied, "x"),
+		"no such device": "/proc/lightloom/x"} {
 		for what, err := range map[string]error{"check": CheckDir(dir), "write": sample(1).WriteDir(dir, &Run{})} {
 			var disk *DiskError
 			if !errors.As(err, &disk) || !strings.Contains(disk.Hint(), "--report-dir DIR") {
@@ -229,7 +246,8 @@ func TestWriteDirErrors(t *testing.T) {
 	if got := names(t, parent); !slices.Equal(got, []string{"file"}) {
 		t.Errorf("left behind: %q", got)
 	}
-	for err, hint := range map[error]string{syscall.ENOSPC: "full", syscall.EDQUOT: "full", fs.ErrPermission: "may write", syscall.EROFS: "may write", syscall.EIO: "another directory"} {
+	for err, hint := range map[error]string{syscall.ENOSPC: "full", syscall.EDQUOT: "full", fs.ErrPermission: "may write",
+		syscall.EROFS: "may write", syscall.EIO: "another directory"} {
 		if h := (&DiskError{"d", err}).Hint(); !strings.Contains(h, hint) {
 			t.Errorf("%v: hint %q", err, h)
 		}
@@ -266,12 +284,15 @@ func TestBusy(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 1234567: "1,234,567", 99.96: "100", 12.34: "12.3", 9.996: "10.0", 1.236: "1.24", 0.1234: "0.123", 0.00001234: "1.2e-05", -3.456: "-3.46"} {
+	for v, want := range map[float64]string{0: "0", 1234567: "1,234,567", 99.96: "100", 12.34: "12.3", 9.996: "10.0",
+		1.236: "1.24", 0.1234: "0.123", 0.00001234: "1.2e-05", -3.456: "-3.46"} {
 		if got := sig(v); got != want {
 			t.Errorf("sig(%v) = %q, want %q", v, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]time.Duration{10 * time.Second: time.Second, time.Second: 100 * time.Millisecond, 7 * time.Second: time.Second, 0: time.Second, 60 * time.Second: 10 * time.Second} {
+	for d, want := range map[time.Duration]time.Duration{10 * time.Second: time.Second,
+		time.Second: 100 * time.Millisecond, 7 * time.Second: time.Second, 0: time.Second,
+		60 * time.Second: 10 * time.Second} {
 		if got := tick(d); got != want {
 			t.Errorf("tick(%v) = %v, want %v", d, got, want)
 		}

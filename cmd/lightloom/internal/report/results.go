@@ -19,30 +19,29 @@ type PolicyResult struct {
 	BytesEPS   pathmap.Bytes // between racks over packets
 	BytesBasis string        // how the two were counted: "payload", or "layer 2" where they include headers
 
-	Reconfigurations int64 // circuits made
-	OutageAssumed    time.Duration
-	Outages          []time.Duration // of each move: drain start to usable
-	Stages           []StageTimes    // the parts of the outages, in order
-	DarkAsked        time.Duration
-	Darks            []time.Duration // of each move: without light
-	DarkSource       string          // who measured: "probe", "device", "model"
-	Moved            *Moved          // sums in the place of Outages, Stages and Darks; nil: these hold all
-
-	DroppedDark     int64 // packets at dark or unmatched ports
-	DroppedQueue    int64 // packets at full queues
-	Retransmissions int64 // TCP segments
-	Reordered       int64 // times that TCP saw reordering
-	Marked          int64 // TCP segments that a queue marked (ECN)
-	DarkQueues      *DarkQueues
-	QueueDepth      *QueueDepth
-	Anneal          controller.AnnealCounts
-	Decisions       int64 // calls of the policy
-	LeaderOutage    time.Duration
+	MoveTimes
+	Packets
+	Anneal       controller.AnnealCounts
+	Decisions    int64 // calls of the policy
+	LeaderOutage time.Duration
 
 	Faults   []FaultInterval // in the order in which they began
 	Received []Received      // in the order of time; none where nothing failed
 
 	Notes []string // what a reader of this row must know
+}
+
+// MoveTimes are how long moves of circuits took.
+type MoveTimes struct {
+	Reconfigurations            int64 // circuits made
+	ReconfigurationDelayAssumed time.Duration
+	ReconfigurationDelays       []time.Duration // of each move: drain start to in service
+	Stages                      []StageTimes    // the parts of the reconfiguration delays, in order
+	DarkAsked                   time.Duration
+	Darks                       []time.Duration // of each move: without light
+	DarkSource                  string          // who measured: "probe", "device", "model"
+	// sums in the place of ReconfigurationDelays, Stages and Darks; nil: these hold all
+	Moved *Moved
 }
 
 // StageTimes are the times one stage of a circuit's move took, by one of StageNames.
@@ -57,8 +56,8 @@ type JobResult struct {
 	Name    string
 	User    string
 	Arrival time.Duration
-	Start   time.Duration // its first task or bundle began
-	End     time.Duration // its last task or bundle ended
+	Start   time.Duration // its first task or host flow began
+	End     time.Duration // its last task or host flow ended
 
 	Delivered pathmap.Bytes // at its sinks: the stages that send nothing on; 0 for bare coflows
 	Least     time.Duration // what the links of the sinks' hosts take for it
@@ -70,15 +69,15 @@ type CoflowResult struct {
 	ID      southbound.CoflowID
 	Job     controller.JobID
 	Name    string        // of its job
-	Arrival time.Duration // its bundles might start: the job's arrival, or the end of the stage before
+	Arrival time.Duration // its host flows might start: the job's arrival, or the end of the stage before
 	Start   time.Duration
 	End     time.Duration // the last receiver had its last byte
 
-	Bytes   pathmap.Bytes // payload, all of it
-	Local   pathmap.Bytes // of these, between tasks on one host
-	Rack    pathmap.Bytes // of these, between two hosts of one rack
-	Bundles int32
-	Flows   int64
+	Bytes     pathmap.Bytes // payload, all of it
+	Local     pathmap.Bytes // of these, between tasks on one host
+	Rack      pathmap.Bytes // of these, between two hosts of one rack
+	HostFlows int32
+	Flows     int64
 
 	Weight   float64
 	Deadline time.Duration // the instant by which it was to end; 0: none
@@ -94,10 +93,10 @@ func (c *CoflowResult) CCT() time.Duration { return c.End - c.Arrival }
 // JCT returns the job completion time.
 func (j *JobResult) JCT() time.Duration { return j.End - j.Arrival }
 
-// CircuitInterval is one circuit from the start of its move to its end. Usable is at or after End where the circuit
+// CircuitInterval is one circuit from the start of its move to its end. InService is at or after End where the circuit
 // was never used.
 type CircuitInterval struct {
-	In, Out             southbound.Port
-	Coflow              southbound.CoflowID // controller.AnyCoflow where it served all
-	Moving, Usable, End time.Duration
+	In, Out                southbound.Port
+	Coflow                 southbound.CoflowID // controller.AnyCoflow where it served all
+	Moving, InService, End time.Duration
 }

@@ -20,16 +20,19 @@ func sample(seed uint64) *Report {
 	}
 	rep := Summarise(Meta{
 		Version: "v0.1.0", Title: "demo", Seed: seed,
-		Workload: Workload{Source: "synthetic", Jobs: 40, Coflows: 40, Flows: 412, BytesTotal: 232_000_000, BytesTrace: 232_000_000,
-			Scale: 1, Speedup: 1, Elephants: 11_250_000, Arrivals: 3.9},
-		Fabric: Fabric{Kind: "hybrid", Spec: "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps,dark=10ms", On: "netns",
+		Workload: Workload{Source: "synthetic", Jobs: 40, Coflows: 40, Flows: 412, BytesTotal: 232_000_000,
+			BytesTrace: 232_000_000,
+			Scale:      1, Speedup: 1, ElephantThreshold: 11_250_000, Arrivals: 3.9},
+		Fabric: Fabric{Kind: "hybrid", Spec: "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps,dark=10ms",
+			On:        "netns",
 			Dataplane: "mirred", Privilege: "user", Racks: 8, Hosts: 16, Spines: 2, OCSPorts: 8, NIC: 500e6, EPS: 50e6, OCS: 1e9,
 			Congestion: "cubic", MTU: 1500, QueueBytes: 65536, Queues: "64 kB up to 100 Mb/s, else 5 ms of the link's rate"},
 		Controller: Controller{Replicas: 3, Log: "raft"},
 		Notes:      []string{"There is no propagation delay: this kernel has no netem."},
 	}, results)
 	for _, against := range names[:3] {
-		rep.Seeds = append(rep.Seeds, Compare("crosslayer+sunflow", against, "mean CCT", []float64{1, 2, 3}, []float64{2, 3, 4}, seed),
+		rep.Seeds = append(rep.Seeds, Compare("crosslayer+sunflow", against, "mean CCT", []float64{1, 2, 3},
+			[]float64{2, 3, 4}, seed),
 			Compare("crosslayer+sunflow", against, "makespan", []float64{1, 2, 3}, []float64{2, 1, 4}, seed))
 	}
 	return rep
@@ -37,21 +40,26 @@ func sample(seed uint64) *Report {
 
 func sampleResult(r *rand.Rand, row int, name string) PolicyResult {
 	speed := []float64{1, .55, .8, .45, .5}[row]
-	p := PolicyResult{Name: name, OutageAssumed: 15 * time.Millisecond, DarkAsked: 10 * time.Millisecond, Decisions: 300}
+	p := PolicyResult{Name: name, Decisions: 300,
+		MoveTimes: MoveTimes{ReconfigurationDelayAssumed: 15 * time.Millisecond, DarkAsked: 10 * time.Millisecond}}
 	for i := range 40 {
 		at := time.Duration(i) * 100 * time.Millisecond
-		took := time.Duration(float64(20*time.Millisecond) * speed * (1 + 300*r.Float64()*r.Float64()*r.Float64()*r.Float64()))
+		took := time.Duration(float64(20*time.Millisecond) * speed * (1 +
+			300*r.Float64()*r.Float64()*r.Float64()*r.Float64()))
 		name := fmt.Sprintf("%03d-coflow", i)
-		p.Jobs = append(p.Jobs, JobResult{ID: controller.JobID(i), Name: name, Arrival: at, Start: at, End: at + took + 30*time.Millisecond})
-		p.Coflows = append(p.Coflows, CoflowResult{ID: southbound.CoflowID(i), Job: controller.JobID(i), Name: name, Arrival: at, Start: at,
-			End: at + took, Bytes: 5_800_000, Local: 100_000, Rack: 50_000, Bundles: 4, Flows: 10})
+		p.Jobs = append(p.Jobs, JobResult{ID: controller.JobID(i), Name: name, Arrival: at, Start: at, End: at + took +
+			30*time.Millisecond})
+		p.Coflows = append(p.Coflows, CoflowResult{ID: southbound.CoflowID(i), Job: controller.JobID(i), Name: name,
+			Arrival: at, Start: at,
+			End: at + took, Bytes: 5_800_000, Local: 100_000, Rack: 50_000, HostFlows: 4, Flows: 10})
 	}
 	p.BytesEPS = pathmap.Bytes(226_000_000)
 	if row == 1 || row == 3 {
 		p.circuits(r)
 	}
 	if row >= 2 && row <= 3 {
-		p.Anneal = controller.AnnealCounts{Place: controller.MoveCounts{Evaluated: 12000, Accepted: 900}, Route: controller.MoveCounts{Evaluated: 40000, Accepted: 5100}}
+		p.Anneal = controller.AnnealCounts{Place: controller.MoveCounts{Evaluated: 12000, Accepted: 900},
+			Route: controller.MoveCounts{Evaluated: 40000, Accepted: 5100}}
 	}
 	return p
 }
@@ -62,15 +70,16 @@ func (p *PolicyResult) circuits(r *rand.Rand) {
 	for in := range southbound.Port(8) {
 		for t := time.Duration(r.IntN(800)) * time.Millisecond; t < 5*time.Second; {
 			out := (in + 1 + southbound.Port(r.IntN(7))) % 8
-			usable := t + time.Duration(12+r.IntN(5))*time.Millisecond
-			end := usable + time.Duration(100+r.IntN(600))*time.Millisecond
-			p.Circuits = append(p.Circuits, CircuitInterval{In: in, Out: out, Coflow: southbound.CoflowID(r.IntN(40)), Moving: t, Usable: usable, End: end})
-			p.Outages = append(p.Outages, usable-t)
+			inService := t + time.Duration(12+r.IntN(5))*time.Millisecond
+			end := inService + time.Duration(100+r.IntN(600))*time.Millisecond
+			p.Circuits = append(p.Circuits, CircuitInterval{In: in, Out: out, Coflow: southbound.CoflowID(r.IntN(40)), Moving: t,
+				InService: inService, End: end})
+			p.ReconfigurationDelays = append(p.ReconfigurationDelays, inService-t)
 			p.Darks = append(p.Darks, 10*time.Millisecond+time.Duration(r.IntN(90))*time.Microsecond)
 			t = end + time.Duration(r.IntN(900))*time.Millisecond
 		}
 	}
 	p.Reconfigurations = int64(len(p.Circuits))
-	p.Stages = []StageTimes{{"commit", slices.Clone(p.Outages[:3])}, {"dark", p.Darks}}
+	p.Stages = []StageTimes{{"commit", slices.Clone(p.ReconfigurationDelays[:3])}, {"dark", p.Darks}}
 	p.DroppedDark, p.Retransmissions = 3, 214
 }

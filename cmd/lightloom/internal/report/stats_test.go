@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// percentileTwin is nearest rank by counting: the least value with at least p of all values at or below it.
-func percentileTwin(v []float64, hundredths int) float64 {
+// percentileReference is nearest rank by counting: the least value with at least p of all values at or below it.
+func percentileReference(v []float64, hundredths int) float64 {
 	best := math.Inf(1)
 	for _, x := range v {
 		below := 0
@@ -33,7 +33,7 @@ func TestPercentile(t *testing.T) {
 		}
 		slices.Sort(v)
 		for _, h := range []int{1, 5, 25, 50, 90, 95, 99, 100} {
-			if got, want := Percentile(v, float64(h)/100), percentileTwin(v, h); got != want {
+			if got, want := Percentile(v, float64(h)/100), percentileReference(v, h); got != want {
 				t.Fatalf("seed %d: p%d of %v is %v, want %v", seed, h, v, got, want)
 			}
 		}

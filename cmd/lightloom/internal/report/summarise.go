@@ -18,8 +18,9 @@ const MaxRows = 2000
 // are kept, not copied, for the pictures.
 func Summarise(m Meta, results []PolicyResult) *Report {
 	r := &Report{
-		Version: m.Version, Title: m.Title, Seed: m.Seed, Manifest: m.Manifest, Percentile: PercentileDefinition,
-		Workload: m.Workload, Fabric: m.Fabric, Controller: m.Controller, Notes: m.Notes,
+		Format: Format, Version: m.Version, Title: m.Title, Seed: m.Seed, Manifest: m.Manifest,
+		Percentile: PercentileDefinition,
+		Workload:   m.Workload, Fabric: m.Fabric, Controller: m.Controller, Notes: m.Notes,
 		Losses: []string{}, Policies: []Policy{}, results: results,
 	}
 	for i := range results {
@@ -31,8 +32,10 @@ func Summarise(m Meta, results []PolicyResult) *Report {
 	for i := range r.Policies {
 		r.Losses = append(r.Losses, losses(&r.Policies[0], &r.Policies[i])...)
 		r.Losses = append(r.Losses, beaten(r.Policies, i)...)
-		if o := r.Policies[i].Outage; o.Marked {
-			r.Losses = append(r.Losses, fmt.Sprintf("%s assumed an outage of %s a move and had %s (p90): more than twice as much, so its circuit schedules were made on a wrong figure.",
+		if o := r.Policies[i].ReconfigurationDelay; o.Marked {
+			r.Losses = append(r.Losses, fmt.Sprintf("%s assumed a reconfiguration delay of %s a move and had %s (p90): more "+
+				"than twice as "+
+				"much, so its circuit schedules were made on a wrong figure.",
 				r.Policies[i].Name, micros(o.Assumed), micros(o.P90)))
 		}
 	}
@@ -40,13 +43,14 @@ func Summarise(m Meta, results []PolicyResult) *Report {
 }
 
 func summary(p *PolicyResult) Policy {
-	out := Policy{
-		Name: p.Name, Makespan: p.makespan().Seconds(), Decisions: p.Decisions, LeaderOutage: p.LeaderOutage.Seconds(),
-		BytesOCS: int64(p.BytesOCS), BytesEPS: int64(p.BytesEPS), BytesBasis: cmp.Or(p.BytesBasis, "payload"),
-		Reconfigurations: p.Reconfigurations, Outage: outage(p), Dark: dark(p),
-		DroppedDark: p.DroppedDark, DroppedQueue: p.DroppedQueue, Retransmissions: p.Retransmissions, Reordered: p.Reordered, Marked: p.Marked, DarkQueues: p.DarkQueues, QueueDepth: p.QueueDepth,
-		Anneal: Anneal{Place: Moves(p.Anneal.Place), Route: Moves(p.Anneal.Route)}, Notes: p.Notes,
-	}
+	out := Policy{Name: p.Name, Notes: p.Notes, Packets: p.Packets,
+		Traffic: Traffic{BytesOCS: int64(p.BytesOCS), BytesEPS: int64(p.BytesEPS),
+			BytesBasis: cmp.Or(p.BytesBasis, "payload")},
+		Reconfiguration: Reconfiguration{Reconfigurations: p.Reconfigurations, ReconfigurationDelay: reconfigurationDelay(p),
+			Dark: dark(p)},
+		Work: Work{Decisions: p.Decisions, LeaderOutage: p.LeaderOutage.Seconds(),
+			Anneal: Anneal{Place: Moves(p.Anneal.Place), Route: Moves(p.Anneal.Route)}}}
+	out.Makespan = p.makespan().Seconds()
 	var cct, jct []time.Duration
 	for i := range p.Coflows {
 		c := &p.Coflows[i]
@@ -98,7 +102,7 @@ func (p *PolicyResult) rows() (jobs, coflows []Row) {
 		for i := range p.Coflows {
 			c := &p.Coflows[i]
 			coflows = append(coflows, Row{ID: int32(c.ID), Name: c.Name, Arrival: c.Arrival.Seconds(), Took: c.CCT().Seconds(),
-				Bytes: int64(c.Bytes), Local: int64(c.Local), Bundles: c.Bundles, Flows: c.Flows})
+				Bytes: int64(c.Bytes), Local: int64(c.Local), HostFlows: c.HostFlows, Flows: c.Flows})
 		}
 	}
 	byID := func(a, b Row) int { return cmp.Compare(a.ID, b.ID) }
@@ -109,20 +113,22 @@ func (p *PolicyResult) rows() (jobs, coflows []Row) {
 
 func seconds(d []time.Duration) Seconds {
 	v := sortedIn(time.Second, d)
-	s := Seconds{Count: len(v), Mean: Mean(v), P50: Percentile(v, .5), P90: Percentile(v, .9), P95: Percentile(v, .95), P99: Percentile(v, .99)}
+	s := Seconds{Count: len(v), Mean: Mean(v), P50: Percentile(v, .5), P90: Percentile(v, .9), P95: Percentile(v, .95),
+		P99: Percentile(v, .99)}
 	if len(v) > 0 {
 		s.Max = v[len(v)-1]
 	}
 	return s
 }
 
-func outage(p *PolicyResult) Outage {
+func reconfigurationDelay(p *PolicyResult) ReconfigurationDelay {
 	var sums *Times
 	if p.Moved != nil {
-		sums = &p.Moved.Outages
+		sums = &p.Moved.ReconfigurationDelays
 	}
-	n, v := times(sums, p.Outages, .5, .9, .99)
-	o := Outage{Assumed: float64(p.OutageAssumed) / 1e3, Count: n, P50: v[0], P90: v[1], P99: v[2]}
+	n, v := times(sums, p.ReconfigurationDelays, .5, .9, .99)
+	o := ReconfigurationDelay{Assumed: float64(p.ReconfigurationDelayAssumed) / 1e3, Count: n, P50: v[0], P90: v[1],
+		P99: v[2]}
 	o.Marked = o.Count > 0 && o.P90 > 2*o.Assumed
 	return o
 }
@@ -172,7 +178,8 @@ func slower(base, p *PolicyResult) Slower {
 			continue
 		}
 		s.Count++
-		if ratio := float64(c.CCT()) / float64(max(was, time.Millisecond)); ratio > s.Ratio || ratio == s.Ratio && c.ID < worst {
+		if ratio := float64(c.CCT()) / float64(max(was, time.Millisecond)); ratio > s.Ratio || ratio == s.Ratio &&
+			c.ID < worst {
 			s.Ratio, s.Worst, worst = ratio, cmp.Or(c.Name, fmt.Sprintf("coflow %d", c.ID)), c.ID
 		}
 	}

@@ -42,7 +42,8 @@ func (s *svg) box(class string, x, y, w, h float64, title string) {
 
 // text writes at a point; anchor is start, middle or end.
 func (s *svg) text(class, anchor string, x, y float64, text string) {
-	fmt.Fprintf(&s.b, `<text class="%s" text-anchor="%s" x="%s" y="%s">%s</text>`+"\n", class, anchor, num(x), num(y), html.EscapeString(text))
+	fmt.Fprintf(&s.b, `<text class="%s" text-anchor="%s" x="%s" y="%s">%s</text>`+"\n", class, anchor, num(x), num(y),
+		html.EscapeString(text))
 }
 
 func (s *svg) path(class, d, title string) {

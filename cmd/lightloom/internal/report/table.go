@@ -32,14 +32,20 @@ func (r *Report) lines() []line {
 			least(t.name+" p95, s", func(p *Policy) float64 { return t.of(p).P95 }))
 	}
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Throughput != nil }) {
-		out = append(out, line{name: "job throughput mean, Mb/s", of: func(p *Policy) string { return megabits(p, func(t *Throughput) float64 { return t.Mean }) }})
+		out = append(out, line{name: "job throughput mean, Mb/s", of: func(p *Policy) string {
+			return megabits(p, func(t *Throughput) float64 { return t.Mean })
+		}})
 	}
 	out = append(append(out, r.promised()...),
 		line{name: "between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
 		line{name: "of it over circuits", of: func(p *Policy) string { return percent(p.OCSShare) }},
 		line{name: "reconfigurations", of: func(p *Policy) string { return thousands(p.Reconfigurations) }},
-		line{name: "outage assumed", of: func(p *Policy) string { return orDash(p.Outage.Count, p.Outage.Assumed) }},
-		line{name: "outage p50, p99", of: func(p *Policy) string { return orDash(p.Outage.Count, p.Outage.P50, p.Outage.P99) }})
+		line{name: "reconfiguration delay assumed", of: func(p *Policy) string {
+			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.Assumed)
+		}},
+		line{name: "reconfiguration delay p50, p99", of: func(p *Policy) string {
+			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.P50, p.ReconfigurationDelay.P99)
+		}})
 	return append(append(out, r.staged()...),
 		line{name: "dark time asked", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }},
 		line{name: "dark time p50, p99", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }},
@@ -171,7 +177,8 @@ func (r *Report) words() string {
 		b.WriteString(w.Fold + "\n")
 	}
 	if w.Scale > 0 && w.Speedup > 0 && (w.Scale != 1 || w.Speedup != 1) {
-		fmt.Fprintf(&b, "scale %s (bytes and rates divided), speedup %s (arrivals, sizes and compute times divided): %s bytes stand for %s\n",
+		fmt.Fprintf(&b, "scale %s (bytes and rates divided), speedup %s (arrivals, sizes and compute times divided): %s "+
+			"bytes stand for %s\n",
 			plain(w.Scale), plain(w.Speedup), thousands(w.BytesTotal), thousands(w.BytesTrace))
 	}
 	for _, s := range r.Notes {

@@ -10,7 +10,8 @@ import (
 
 // versusWords says how comparisons over seeds are read.
 func versusWords(pairs []Paired) string {
-	return fmt.Sprintf("Ratio: geometric mean over seeds of policy ÷ other, below 1 where the policy takes less. Interval: paired bootstrap, 95 %%, %d comparisons, not corrected for their number.", len(pairs))
+	return fmt.Sprintf("Ratio: geometric mean over seeds of policy ÷ other, below 1 where the policy takes less. "+
+		"Interval: paired bootstrap, 95 %%, %d comparisons, not corrected for their number.", len(pairs))
 }
 
 // versus writes a table of paired comparisons over seeds, and says how to read it.
@@ -19,7 +20,8 @@ func versus(w io.Writer, pairs []Paired) error {
 	t.SetStyle(table.StyleRounded)
 	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(table.Row{"policy", "against", "figure", "runs", "ratio", "95 % interval", "sign"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight}, {Number: 6, Align: text.AlignRight}})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
+		{Number: 6, Align: text.AlignRight}})
 	for _, p := range pairs {
 		t.AppendRow(table.Row{p.Policy, p.Against, p.Figure, p.Runs, sig(p.Ratio.Mean), p.Ratio.interval(), p.Sign})
 	}

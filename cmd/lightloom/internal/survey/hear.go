@@ -65,5 +65,6 @@ func fresh(h lldp.Heard, since time.Duration) (bool, string) {
 	if h.Said.TTL < since {
 		return true, "" // what is old has gone by itself
 	}
-	return false, fmt.Sprintf("it does not tell when it last heard %s, and forgets it only after %v: wait longer with --settle, or announce with a shorter time to live", h.Said.Chassis, h.Said.TTL)
+	return false, fmt.Sprintf("it does not tell when it last heard %s, and forgets it only after %v: wait longer with "+
+		"--settle, or announce with a shorter time to live", h.Said.Chassis, h.Said.TTL)
 }

@@ -46,7 +46,7 @@ type Port struct {
 	OutFound    string `json:"out_found"`
 }
 
-// ErrCircuits: circuits stand, and the survey was not told to interrupt them.
+// ErrCircuits says that circuits stand, and the survey was not told to interrupt them.
 var ErrCircuits = errors.New("circuits stand")
 
 // Run surveys. Circuits that stood before stand again afterwards, also after an error, if the switch still answers.
@@ -128,7 +128,8 @@ const (
 )
 
 // connected waits until every circuit of a round stands, has failed, or is late, and returns those that do not stand.
-func (s *Site) connected(ctx context.Context, round []southbound.CrossConnect) (missing []southbound.CrossConnect, err error) {
+func (s *Site) connected(ctx context.Context, round []southbound.CrossConnect) (missing []southbound.CrossConnect,
+	err error) {
 	for waited := time.Duration(0); ; waited += connectPoll {
 		seen, err := s.OCS.Read(ctx)
 		if err != nil {
@@ -171,6 +172,7 @@ func (r *Result) conclude(w *audit.Walk) {
 	r.Found, _, _ = w.Found()
 	r.Rounds, r.Findings = w.Rounds(), audit.Judge(r.Expected, w)
 	for p := range r.Expected.In {
-		r.Ports = append(r.Ports, Port{p, r.Expected.In[p].String(), r.Found.In[p].String(), r.Expected.Out[p].String(), r.Found.Out[p].String()})
+		r.Ports = append(r.Ports, Port{p, r.Expected.In[p].String(), r.Found.In[p].String(), r.Expected.Out[p].String(),
+			r.Found.Out[p].String()})
 	}
 }

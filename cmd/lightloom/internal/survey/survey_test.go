@@ -42,7 +42,8 @@ func newBench(t *testing.T, racks int, delays device.Delays) *bench {
 	clock := func() time.Duration { return b.now }
 	b.plane = mem.New(int32(racks), clock)
 	b.panel = cabling.New(b.plane, int32(racks), nil)
-	b.door = device.NewDoor(device.New(device.Config{Name: "ocs", Kind: device.Optical, Ports: int32(racks), Plane: b.panel, Delays: delays, Seed: 1,
+	b.door = device.NewDoor(device.New(device.Config{Name: "ocs", Kind: device.Optical, Ports: int32(racks),
+		Plane: b.panel, Delays: delays, Seed: 1,
 		OnLight: func(_ time.Duration, in southbound.Port, lit bool) { b.panel.Light(in, lit) }}), clock, nil)
 	expected := Expected(f)
 	var names []string
@@ -62,10 +63,12 @@ func newBench(t *testing.T, racks int, delays device.Delays) *bench {
 
 // hears: the ToR of a rack hears its spine, and whoever's light falls on its fibre.
 func (b *bench) hears(rack int, expected audit.Map) []lldp.Heard {
-	heard := []lldp.Heard{{Port: 1, ID: 1, Said: lldp.Announcement{Chassis: "spine0", Port: fmt.Sprintf("Ethernet%d", rack)}}}
+	heard := []lldp.Heard{{Port: 1, ID: 1, Said: lldp.Announcement{Chassis: "spine0",
+		Port: fmt.Sprintf("Ethernet%d", rack)}}}
 	for in := range expected.In {
 		if out, lit := b.plane.Cross(b.now, southbound.Port(in)); lit && int(out) == rack {
-			heard = append(heard, lldp.Heard{Port: 2, ID: 2, Said: lldp.Announcement{Chassis: expected.In[in].Chassis, Port: expected.In[in].Port}})
+			heard = append(heard, lldp.Heard{Port: 2, ID: 2, Said: lldp.Announcement{Chassis: expected.In[in].Chassis,
+				Port: expected.In[in].Port}})
 		}
 	}
 	return heard
@@ -76,7 +79,8 @@ func TestCablings(t *testing.T) {
 	const n = 64
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 64))
-		b := newBench(t, n, device.Delays{Apply: device.Fixed(time.Millisecond), Dark: device.Fixed(10 * time.Millisecond), Lock: device.Fixed(time.Millisecond)})
+		b := newBench(t, n, device.Delays{Apply: device.Fixed(time.Millisecond), Dark: device.Fixed(10 * time.Millisecond),
+			Lock: device.Fixed(time.Millisecond)})
 		for range 1 + r.IntN(10) {
 			which := cabling.Fibre(1 + r.IntN(3))
 			a, c := southbound.Port(r.IntN(n)), southbound.Port(r.IntN(n))
@@ -119,7 +123,8 @@ func TestCablings(t *testing.T) {
 			named += k
 		}
 		if named != wrong || res.Rounds > 14 {
-			t.Errorf("seed %d: %d fibres are wrong, %d are named, in %d rounds: %v", seed, wrong, named, res.Rounds, res.Findings)
+			t.Errorf("seed %d: %d fibres are wrong, %d are named, in %d rounds: %v", seed, wrong, named, res.Rounds,
+				res.Findings)
 		}
 		if seen, err := b.door.Read(t.Context()); err != nil || len(restorable(seen)) != 0 {
 			t.Errorf("seed %d: %v is left", seed, seen.Connections)
@@ -134,15 +139,16 @@ func at(ends []audit.End, fibre southbound.Port) audit.End {
 	return ends[fibre]
 }
 
-// TestRefuses: circuits that stand are neither touched nor lost, a switch that does not answer is told of, one that never
-// forgets is refused, and a mirror that sticks is a doubt.
+// TestRefuses: circuits that stand are neither touched nor lost, a switch that does not answer is told of, one that
+// never forgets is refused, and a mirror that sticks is a doubt.
 func TestRefuses(t *testing.T) {
 	b := newBench(t, 4, device.Delays{})
 	stand := []southbound.CrossConnect{{In: 0, Out: 3}, {In: 2, Out: 2}}
 	if err := b.door.SetNow(&southbound.Change{Connect: stand}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), b.site); !errors.Is(err, ErrCircuits) || !strings.Contains(err.Error(), "2 circuits stand") {
+	if _, err := Run(t.Context(), b.site); !errors.Is(err, ErrCircuits) ||
+		!strings.Contains(err.Error(), "2 circuits stand") {
 		t.Errorf("%v", err)
 	}
 	b.site.Interrupt = true
@@ -166,7 +172,8 @@ func TestRefuses(t *testing.T) {
 
 	dead := errors.New("no route")
 	b.site.Hear = Ears([]string{"tor0"}, []Neighbors{func(context.Context) ([]lldp.Heard, error) { return nil, dead }})
-	if res, err := Run(t.Context(), b.site); err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "tor0 cannot be asked") || len(res.Findings) != 4 {
+	if res, err := Run(t.Context(), b.site); err != nil || len(res.Notes) != 1 ||
+		!strings.Contains(res.Notes[0], "tor0 cannot be asked") || len(res.Findings) != 4 {
 		t.Errorf("%+v, %v", res, err)
 	}
 	b.site.Hear = Ears([]string{"tor0"}, []Neighbors{func(context.Context) ([]lldp.Heard, error) {

@@ -1,0 +1,35 @@
+# What one types. Everything runs in the module's root; tests that need root, Mininet or data say what they skip.
+GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.PHONY: help build test lint race ci long bench cover fmt
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+
+build: ## build ./lightloom
+	go build -o lightloom ./cmd/lightloom
+
+test: ## run all tests
+	go test ./...
+
+lint: ## check go.mod, format, imports, comments and likely mistakes
+	go mod tidy -diff
+	$(GOLANGCI) run ./...
+
+race: ## run the short tests of what is concurrent under the race detector (needs cgo)
+	CGO_ENABLED=1 go test -race -short ./controller/... ./southbound/... ./emulator/...
+
+ci: ## run all that CI does, on a machine with nothing but Go and root
+	.ci/run
+
+long: ## run what takes longer than CI: all random cases, everything under the race detector, all measurements
+	.ci/long
+
+bench: ## run the benchmarks of one package: make bench PKG=./pathmap/live
+	go test -run '^$$' -bench . -benchmem $(PKG)
+
+cover: ## write the statement coverage of all tests to cover.html
+	go test -coverpkg=./... -coverprofile=cover.out ./... && go tool cover -html=cover.out -o cover.html
+
+fmt: ## format all Go files
+	$(GOLANGCI) fmt ./...

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExamples runs the commands at the head of each file of docs/examples in that folder's copy, as its reader would.
+func TestExamples(t *testing.T) {
+	examples := filepath.Join(repository(t), "docs", "examples")
+	says := map[string]string{ // what the commands of a file print, among other things
+		"attributes.csv":    "deadlines met",
+		"compare.sh":        "byte for byte",
+		"devices.yaml":      "ocp",
+		"fabric.yaml":       "of it over circuits",
+		"faults.txt":        "CCT mean",
+		"lab.clab.yml":      "nokia_srlinux",
+		"mapreduce.yaml":    "JCT mean",
+		"pairs.txt":         "edge0-0 → agg0 → edge0-1",
+		"pod1.circuits":     "one Set: 0>1 1>0 2>3",
+		"rotation.schedule": "reconfigurations",
+		"stream.yaml":       "1 of them at the end of their lifetime",
+		"topology.yaml":     "7 nodes (3 hosts, 3 ToRs, 0 switches, 1 OCS)",
+		"tor.rules":         "dst=2 tag=7",
+		"trace.txt":         "", // its format has no comments: others use it
+	}
+	index := read(t, filepath.Join(examples, "README.md"))
+	entries, err := os.ReadDir(examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() == "README.md" {
+			continue
+		}
+		want, ok := says[e.Name()]
+		delete(says, e.Name())
+		if !ok || !strings.Contains(index, "("+e.Name()+")") {
+			t.Errorf("%s is missing in this test or in the index", e.Name())
+		}
+		text := read(t, filepath.Join(examples, e.Name()))
+		if n := strings.Count(text, "\n"); n > 30 {
+			t.Errorf("%s has %d lines", e.Name(), n)
+		}
+		if e.Name() == "trace.txt" {
+			continue
+		}
+		t.Run(e.Name(), func(t *testing.T) {
+			if out := runExample(t, examples, exampleCommands(text)); !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		})
+	}
+	for name := range says {
+		t.Errorf("%s is not there", name)
+	}
+}
+
+// exampleCommands are the lightloom lines of a script, or of the comment at the head of a file; "  #" ends a command.
+func exampleCommands(text string) (all [][]string) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {
+		line, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "# $ "), "  #")
+		if command, ok := strings.CutPrefix(line, "lightloom "); ok {
+			all = append(all, strings.Fields(command))
+		}
+	}
+	return all
+}
+
+// runExample runs commands in a copy of the folder and returns what they print. A target gets a port of its own.
+func runExample(t *testing.T, examples string, commands [][]string) string {
+	if len(commands) == 0 {
+		t.Fatal("no command at its head")
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(examples)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	const listen = "127.0.0.1:9339"
+	addr := listen
+	var out bytes.Buffer
+	for _, args := range commands {
+		if args[0] == "target" && args[1] == "run" {
+			addr = startTarget(t, args[2:]...)
+			devices := strings.ReplaceAll(read(t, "devices.yaml"), listen, addr)
+			if err := os.WriteFile("devices.yaml", []byte(devices), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], listen, addr)
+		}
+		if err := run(t.Context(), args, strings.NewReader(""), &out, io.Discard); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out.String())
+		}
+	}
+	return out.String()
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

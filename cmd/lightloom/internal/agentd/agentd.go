@@ -1,0 +1,164 @@
+package agentd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"lightloom/emulator/switchd/standalone"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/hostagent"
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/lldpd"
+	"lightloom/southbound/pki"
+	"lightloom/southbound/socket"
+)
+
+// AgentOptions are what the command agent run asks for: an agent for hosts of this machine.
+type AgentOptions struct {
+	Fabric  string                // a spec, or the path of a YAML file
+	Devices string                // the controller's file; empty: hosts have the addresses of the address plan
+	Keys    string                // directory with the first host's keys and data.key
+	Hosts   []string              // that this machine is
+	Listen  string                // host:port or unix:PATH of the controller's calls
+	MaxRate pathmap.BitsPerSecond // of all that this machine sends; 0: no bound
+	// MaxRequests bounds the calls a second of each replica of the controller; 0: no bound.
+	MaxRequests int
+	LLDP        []string // interfaces to announce the first host at; it needs CAP_NET_RAW
+
+	Congestion string // of TCP; empty: cubic
+	// command line of a process that removes a Unix socket of Listen when this one is killed; nil: it stays
+	Guard  []string
+	Stdout io.Writer
+}
+
+// here is the machine itself: its sockets are made where the process is.
+type here struct{}
+
+func (here) InHost(_ southbound.HostID, do func() error) error { return do() }
+
+// RunAgent serves hosts of this machine until ctx ends (nil).
+func RunAgent(ctx context.Context, opt AgentOptions) error {
+	if err := runAgent(ctx, opt); err != nil {
+		return fmt.Errorf("run agent of %s: %w", strings.Join(opt.Hosts, ", "), err)
+	}
+	return nil
+}
+
+func runAgent(ctx context.Context, opt AgentOptions) (err error) {
+	f, p, err := agentPlaces(opt)
+	if err != nil {
+		return err
+	}
+	mine, err := hostIDs(f, opt.Hosts)
+	if err != nil {
+		return err
+	}
+	name := f.Topology.Node(f.HostNode[mine[0]]).Name
+	id, err := pki.ReadFile(inventory.KeyFile(opt.Keys, name))
+	if err != nil {
+		return err
+	}
+	if id.Role() != pki.Agent || id.Name() != name {
+		return fmt.Errorf("keys %q are of %s, not of the agent of host %q", inventory.KeyFile(opt.Keys, name), id, name)
+	}
+	conf := hostagent.ForFabric(f)
+	if conf.Key, err = inventory.ReadDataKey(opt.Keys); err != nil {
+		return err
+	}
+	p.Readdress(f, &conf)
+	conf.Net, conf.Congestion, conf.MaxRate, conf.MaxRequests = here{}, opt.Congestion, opt.MaxRate, opt.MaxRequests
+	conf.Local = func(h southbound.HostID) bool { return slices.Contains(mine, h) }
+	var d *lldpd.Daemon
+	if len(opt.LLDP) > 0 {
+		if d, err = announceHost(name, opt.LLDP); err != nil {
+			return err
+		}
+		defer d.Close() // closed already where it has been running
+	}
+	ln, err := socket.Listen(ctx, opt.Listen)
+	if err != nil {
+		return err
+	}
+	guard, err := opt.guard()
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer func() { err = errors.Join(err, guard()) }()
+	a, err := hostagent.New(conf)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	if d != nil {
+		g.Go(func() error { return d.Run(ctx) })
+	}
+	fmt.Fprintf(opt.Stdout, "agent of %s listens at %s\n", strings.Join(opt.Hosts, ", "), opt.Listen)
+	g.Go(func() error { return a.Serve(ctx, ln, id.Server(pki.Controller)) })
+	return errors.Join(g.Wait(), a.Close())
+}
+
+// guard starts the guard of a Unix socket. The function that it returns ends it.
+func (o *AgentOptions) guard() (end func() error, err error) {
+	path, ok := socket.Path(o.Listen)
+	if !ok || len(o.Guard) == 0 {
+		return func() error { return nil }, nil
+	}
+	g, err := standalone.GuardSocket(o.Guard, path)
+	if err != nil {
+		return nil, err
+	}
+	return g.Close, nil
+}
+
+// announceHost opens LLDP at interfaces of this machine.
+func announceHost(name string, interfaces []string) (*lldpd.Daemon, error) {
+	st := lldpd.Station{Name: name}
+	for _, i := range interfaces {
+		nic, err := net.InterfaceByName(i)
+		if err != nil {
+			return nil, fmt.Errorf("announce %s at %q: %w", name, i, err)
+		}
+		st.Ports = append(st.Ports, lldpd.Port{Interface: nic.Index, Name: i})
+	}
+	return lldpd.Open(lldpd.Config{Stations: []lldpd.Station{st}})
+}
+
+// agentPlaces reads the fabric, and where its hosts are if a file says so.
+func agentPlaces(opt AgentOptions) (*topo.Fabric, *inventory.Inventory, error) {
+	spec, err := topo.FromArgument(opt.Fabric)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := topo.New(spec.WithDefaults())
+	if err != nil || opt.Devices == "" {
+		return f, &inventory.Inventory{}, err
+	}
+	p, err := inventory.Read(opt.Devices, f)
+	return f, p, err
+}
+
+// hostIDs finds hosts by their names, in the order of their ids.
+func hostIDs(f *topo.Fabric, names []string) (ids []southbound.HostID, err error) {
+	for _, name := range names {
+		h := slices.IndexFunc(f.HostNode, func(n pathmap.NodeID) bool { return f.Topology.Node(n).Name == name })
+		if h < 0 {
+			return nil, fmt.Errorf("host %q: the fabric has none of that name; the first is %q, the last %q", name,
+				f.Topology.Node(f.HostNode[0]).Name, f.Topology.Node(f.HostNode[len(f.HostNode)-1]).Name)
+		}
+		ids = append(ids, southbound.HostID(h))
+	}
+	slices.Sort(ids)
+	if len(slices.Compact(slices.Clone(ids))) < len(ids) {
+		return nil, fmt.Errorf("hosts %s: one is named twice", strings.Join(names, ", "))
+	}
+	return ids, nil
+}

@@ -1,0 +1,154 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"lightloom/controller"
+	"lightloom/controller/replica/chaos"
+	"lightloom/controller/state"
+	"lightloom/emulator/device"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// agree waits until all replicas have applied the same entries and compares their states.
+func (c *chaosCluster) agree() {
+	c.t.Helper()
+	c.net.SetFaults(chaos.Faults{})
+	c.await("the replicas to apply the same entries", func() bool {
+		first, digest := c.members[0].node.Digest()
+		return c.each(func(m *member) bool {
+			at, d := m.node.Digest()
+			if at == first && d != digest {
+				c.t.Fatalf("replicas 0 and %d hold different states after entry %d", m.place, at)
+			}
+			return at == first
+		})
+	})
+}
+
+// check holds what must be true of the run as a whole.
+func (c *chaosCluster) check(jobs []controller.Job) {
+	c.t.Helper()
+	var want pathmap.Bytes
+	for i := range jobs {
+		for _, e := range jobs[i].Edges {
+			want += e.Bytes
+			for _, f := range e.Flows {
+				want += f.Bytes
+			}
+		}
+	}
+	c.lab.mu.Lock()
+	defer c.lab.mu.Unlock()
+	if c.lab.err != nil {
+		c.t.Errorf("the fabric found: %v", c.lab.err)
+	}
+	m := c.members[0]
+	if c.lost {
+		c.ledgerHolds(want)
+	} else {
+		m.node.View(func(uint64) { c.checkLedger(m.state.Data(), len(jobs), want) })
+	}
+	counts := c.lab.sim.Counters()
+	if err := device.CheckLit(counts.Lit); err != nil || counts.LitDropped > 0 {
+		c.t.Errorf("light: %v, %d intervals forgotten", err, counts.LitDropped)
+	}
+	for _, what := range c.rejects.all() {
+		c.t.Error(what)
+	}
+}
+
+// checkLedger compares the transfer ledger with what hosts have received by their own count.
+func (c *chaosCluster) checkLedger(d *state.Data, jobs int, want pathmap.Bytes) {
+	c.t.Helper()
+	if len(d.Jobs) != jobs {
+		c.t.Errorf("%d jobs were taken, %d were submitted", len(d.Jobs), jobs)
+	}
+	var network, local pathmap.Bytes
+	hostFlows := int64(0)
+	for i, co := range d.Coflows {
+		network, local, hostFlows = network+co.Bytes, local+co.Local, hostFlows+co.HostFlows
+		for row := range co.HostFlows {
+			if n := c.lab.ended[southbound.HostFlowKey{Coflow: southbound.CoflowID(i), Row: int32(row)}]; n != 1 {
+				c.t.Errorf("host flow %d of coflow %d was received %d times", row, i, n)
+			}
+		}
+	}
+	for id := range d.Tasks {
+		if n := c.lab.tasks[southbound.TaskID(id)]; n != 1 {
+			c.t.Errorf("task %d ended %d times", id, n)
+		}
+	}
+	if got := c.lab.sim.Counters().Delivered; network+local != want || got != network ||
+		int64(len(c.lab.ended)) != hostFlows {
+		c.t.Errorf("hosts received %d bytes in %d host flows; the ledger has %d in %d and %d within hosts, submitted were %d",
+			got, len(c.lab.ended), network, hostFlows, local, want)
+	}
+}
+
+// rejects keeps what a controller says that it should never have to: an entry that the state refuses, or tables that
+// lead packets astray.
+type rejects struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (r *rejects) Enabled(context.Context, slog.Level) bool { return true }
+func (r *rejects) WithAttrs([]slog.Attr) slog.Handler       { return r }
+func (r *rejects) WithGroup(string) slog.Handler            { return r }
+
+func (r *rejects) Handle(_ context.Context, rec slog.Record) error {
+	text := rec.Message
+	rec.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
+	if strings.Contains(text, "apply entr") || strings.Contains(text, "verify tables") ||
+		strings.Contains(text, "plan at") {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.said = append(r.said, text)
+	}
+	return nil
+}
+
+func (r *rejects) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.said)
+}
+
+// unfinished says what a state waits for.
+func unfinished(s *state.State) string {
+	d := s.Data()
+	out := fmt.Sprintf("%d of %d jobs ended; ledger %+v", s.Finished(), len(d.Jobs), d.Ledger)
+	for _, id := range s.Active() {
+		co := s.Coflow(id)
+		out += fmt.Sprintf("\n\tcoflow %d started %v, %d host flows left, tags %v", id, co.Started, co.Remaining,
+			s.AppendTags(nil, id))
+	}
+	out += fmt.Sprintf("\n\tlost hosts %v, ports down %v, stages ready %v, coflows ready %v", d.Lost, d.Down,
+		s.ReadyStages(), s.ReadyCoflows())
+	for _, j := range d.Jobs {
+		if j.Ended != state.Unset {
+			continue
+		}
+		out += fmt.Sprintf("\n\tjob %d placed %v on %v, open %d, stages %+v, tasks", j.ID, j.Placed, j.Hosts, j.Open,
+			j.Stages)
+		for i := range j.Hosts {
+			out += fmt.Sprintf(" %+v", d.Tasks[int(j.FirstTask)+i])
+		}
+		for _, id := range j.Redo {
+			c := s.Coflow(id)
+			out += fmt.Sprintf("\n\t\tagain %d of %d: waits %v, started %v, ended %v, pairs %v", id, c.Of, c.Waits, c.Started,
+				c.Ended, c.Pairs)
+		}
+	}
+	for in, c := range d.Circuits {
+		out += fmt.Sprintf("\n\tinput %d: %+v", in, c)
+	}
+	return out
+}

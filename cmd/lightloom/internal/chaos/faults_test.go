@@ -1,0 +1,124 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lightloom/emulator/fault"
+	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
+)
+
+// TestLeaderLostAmongFaults is TestLeaderLost while links, ports and switches fail and come back, and always with a
+// link down at the moment that a leader is lost: every byte arrives once all the same. In a second row hosts fail as
+// well: then what was on its way to one begins again, and the ledger still has every byte once.
+func TestLeaderLostAmongFaults(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+maxmin", "crosslayer"}
+	seeds := tries.Of[uint64](4, 12)
+	for seed := range seeds {
+		name := policies[seed%uint64(len(policies))]
+		kinds := []fault.Kind{fault.Link, fault.Port, fault.Switch}
+		word := "network"
+		if seed%3 == 2 {
+			kinds, word = append(kinds, fault.Host, fault.Host), "hosts too"
+		}
+		t.Run(fmt.Sprintf("seed_%d/%s/%s", seed, name, word), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { loseLeadersAmong(t, seed, name, seed%4 == 1, kinds) })
+		})
+	}
+}
+
+// breaker lets things of a lab fail.
+type breaker struct {
+	lab    *lab
+	names  *fault.Names
+	damage *fault.Damage
+}
+
+func newBreaker(l *lab, c *chaosCluster) *breaker {
+	n := fault.NewNames(c.fabric, len(c.peers))
+	return &breaker{lab: l, names: n, damage: fault.NewDamage(n)}
+}
+
+func (b *breaker) strike(f fault.Fault, heal bool) {
+	b.lab.mu.Lock()
+	defer b.lab.mu.Unlock()
+	b.lab.pass()
+	changes, _, err := b.damage.Strike(fault.Event{Fault: f, Heal: heal})
+	for _, c := range changes {
+		switch c.Kind {
+		case fault.Link:
+			b.lab.sim.Cable(c.Cable, c.Up)
+		case fault.Switch:
+			b.lab.sim.Power(c.Device, c.Up, 30*time.Millisecond)
+		case fault.Host:
+			err = errors.Join(err, b.lab.sim.Fail(c.Host, c.Up))
+		}
+	}
+	b.lab.err = errors.Join(b.lab.err, err)
+	b.lab.pass()
+	select {
+	case b.lab.poke <- struct{}{}:
+	default:
+	}
+}
+
+// run has one thing after the other fail and come back. It leaves everything whole.
+func (b *breaker) run(ctx context.Context, r *rand.Rand, kinds []fault.Kind, times int) {
+	for range times {
+		kind := kinds[r.IntN(len(kinds))]
+		all := b.names.Known(kind)
+		f := fault.Fault{Kind: kind, Name: all[r.IntN(len(all))]}
+		if !pauseFor(ctx, time.Duration(r.IntN(400))*time.Millisecond) {
+			return
+		}
+		b.strike(f, false)
+		pauseFor(ctx, time.Duration(1+r.IntN(900))*time.Millisecond)
+		b.strike(f, true)
+	}
+}
+
+// downLink is a cable between a ToR and a spine.
+func (b *breaker) downLink(r *rand.Rand) fault.Fault {
+	var all []string
+	for _, name := range b.names.Known(fault.Link) {
+		var rack, spine int
+		if n, _ := fmt.Sscanf(name, "tor%d-spine%d", &rack, &spine); n == 2 {
+			all = append(all, name)
+		}
+	}
+	return fault.Fault{Kind: fault.Link, Name: all[r.IntN(len(all))]}
+}
+
+// hostsLost says whether hosts are among what fails: then more may have been received than the ledger holds.
+func hostsLost(kinds []fault.Kind) bool {
+	for _, k := range kinds {
+		if k == fault.Host {
+			return true
+		}
+	}
+	return false
+}
+
+// ledgerHolds checks that what was submitted is in the ledger once, where hosts have failed meanwhile.
+func (c *chaosCluster) ledgerHolds(want pathmap.Bytes) {
+	m := c.members[0]
+	m.node.View(func(uint64) {
+		sum, hostFlows := pathmap.Bytes(0), int64(0)
+		for _, co := range m.state.Data().Coflows {
+			sum, hostFlows = sum+co.Bytes+co.Local, hostFlows+co.HostFlows
+		}
+		if sum != want || int64(len(c.lab.ended)) < hostFlows {
+			c.t.Errorf("the ledger has %d bytes of %d, and %d host flows, of which %d have been received", sum, want, hostFlows,
+				len(c.lab.ended))
+		}
+	})
+}

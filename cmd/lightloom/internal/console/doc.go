@@ -1,0 +1,2 @@
+// Package console holds what commands share that talk to a user: output formats, exit statuses, terminals.
+package console

@@ -1,0 +1,78 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/loop"
+	"lightloom/controller/policy"
+	"lightloom/controller/state"
+	"lightloom/pathmap/topo"
+)
+
+// DecisionTime is how long a policy takes, by the clock, to decide on the last of some jobs while the others run: it
+// places the others one after the other, lets all that may start do so, and measures the decision for the last. The
+// first decisions warm what the policy keeps. Devices are never heard of, so that no time goes into what they hold.
+func DecisionTime(ctx context.Context, spec, name string, jobs []controller.Job, seed uint64) (time.Duration, error) {
+	parsed, err := topo.FromArgument(spec)
+	if err != nil {
+		return 0, err
+	}
+	f, err := topo.New(parsed.WithDefaults())
+	if err != nil {
+		return 0, err
+	}
+	paths, err := f.PathMap(parsed.WithDefaults().PathsKept(), seed)
+	if err != nil {
+		return 0, err
+	}
+	p, err := policy.New(name, policy.Options{})
+	if err != nil {
+		return 0, err
+	}
+	timed := &timedPolicy{Policy: p}
+	s := state.New(f)
+	l := loop.New(f, loop.Config{Policy: timed, Paths: paths, Seed: seed})
+	for i := range jobs {
+		in := loop.Inputs{Jobs: []controller.Offer{{Job: &jobs[i]}}}
+		for {
+			if err := context.Cause(ctx); err != nil {
+				return 0, err
+			}
+			entries, act, wake := l.Step(s, 0, in)
+			in = loop.Inputs{}
+			if err := s.ApplyAll(entries); err != nil {
+				return 0, fmt.Errorf("time decision: %w", err)
+			}
+			for _, set := range act.Sets {
+				in.Done = append(in.Done, loop.SetDone{Device: set.Device, Token: set.Token})
+			}
+			if wake > 0 && len(in.Done) == 0 {
+				break
+			}
+		}
+	}
+	if timed.decisions < len(jobs) {
+		return 0, fmt.Errorf("time decision: %d decisions for %d jobs", timed.decisions, len(jobs))
+	}
+	return timed.last, nil
+}
+
+// timedPolicy measures decisions that place something.
+type timedPolicy struct {
+	controller.Policy
+	last      time.Duration
+	decisions int
+}
+
+func (t *timedPolicy) Decide(v *controller.View, ev []controller.Event) *controller.Plan {
+	began := time.Now()
+	p := t.Policy.Decide(v, ev)
+	if took := time.Since(began); len(p.Place) > 0 {
+		t.last = took
+		t.decisions++
+	}
+	return p
+}

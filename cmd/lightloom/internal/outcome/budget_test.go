@@ -1,0 +1,50 @@
+package outcome
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"lightloom/controller/state"
+	"lightloom/emulator/device"
+)
+
+// TestBudget: stages come in their order and under the names of the metrics; what nobody told has none.
+func TestBudget(t *testing.T) {
+	const ms = time.Millisecond
+	told := device.Took{Known: true, Apply: 1 * ms, Dark: 10 * ms, Lock: 2 * ms}
+	for _, tt := range []struct {
+		name    string
+		lit     []device.LitInterval
+		cleared time.Duration
+		want    []string
+	}{
+		{"emulated", []device.LitInterval{{Took: told}, {Took: told}}, 102 * ms,
+			[]string{"commit [2ms]", "drain [3ms]", "rpc [3ms]", "apply [1ms 1ms]", "dark [10ms 10ms]", "lock [2ms 2ms]",
+				"settle [13ms]", "in-service [0s]"}},
+		{"a switch of a lab", []device.LitInterval{{From: ms}}, 104 * ms, []string{"commit [4ms]", "drain [1ms]", "rpc [3ms]",
+			"settle [13ms]", "in-service [0s]"}},
+		{"a log of before", []device.LitInterval{{From: ms}}, 0, []string{"commit [5ms]", "rpc [3ms]", "settle [13ms]",
+			"in-service [0s]"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := (&Outcome{Circuits: Circuits{Lit: tt.lit}}).drawn()
+			// clocks of two machines
+			b.note(100*ms, state.Stages{Cleared: tt.cleared, Drained: 105 * ms, Accepted: 108 * ms, Connected: 121 * ms}, 120*ms)
+			var got []string
+			for _, s := range b.known() {
+				text := s.Name + " ["
+				for i, d := range s.Took {
+					if i > 0 {
+						text += " "
+					}
+					text += d.String()
+				}
+				got = append(got, text+"]")
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package outcome
+
+import (
+	"fmt"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// fold makes one coflow of each edge again: what was lost with a host and carried once more counts where it was lost
+// from, so that coflows have the same numbers under every policy, whatever failed. It changes nothing that others hold.
+func (o *Outcome) fold() {
+	number := make([]southbound.CoflowID, len(o.State.Coflows))
+	again := false
+	var edges []*state.Coflow
+	for i, c := range o.State.Coflows {
+		if c.Resent {
+			again = true
+			number[i] = number[c.Of] // which comes before it
+			continue
+		}
+		number[i] = southbound.CoflowID(len(edges))
+		copied := *c
+		edges = append(edges, &copied)
+	}
+	if !again {
+		return
+	}
+	for i, c := range o.State.Coflows {
+		if c.Resent {
+			join(edges[number[i]], c)
+		}
+	}
+	folded := *o.State
+	folded.Coflows = edges
+	folded.Jobs = make([]*state.Job, len(o.State.Jobs))
+	for i, j := range o.State.Jobs {
+		copied := *j
+		if int(j.FirstCoflow) < len(number) {
+			copied.FirstCoflow = number[j.FirstCoflow]
+		}
+		copied.Redo = nil
+		folded.Jobs[i] = &copied
+	}
+	folded.Moves = append([]state.Move(nil), o.State.Moves...)
+	for i := range folded.Moves {
+		if m := &folded.Moves[i]; m.Coflow != controller.AnyCoflow {
+			m.Coflow = number[m.Coflow]
+		}
+	}
+	o.State = &folded
+}
+
+func join(to, c *state.Coflow) {
+	to.Bytes += c.Bytes
+	to.Local += c.Local
+	to.Rack += c.Rack
+	to.HostFlows += c.HostFlows
+	to.Flows += c.Flows
+	if c.Ended == state.Unset || to.Ended == state.Unset {
+		to.Ended = state.Unset
+	} else {
+		to.Ended = max(to.Ended, c.Ended)
+	}
+}
+
+// Unfinished says which jobs had not ended when the run did, for the report.
+func (o *Outcome) Unfinished() []string {
+	n, first := 0, ""
+	for i, j := range o.State.Jobs {
+		if j.Ended != state.Unset {
+			continue
+		}
+		if n++; n == 1 {
+			first = fmt.Sprintf("job %d (%q)", i, j.Name)
+			if why := o.Reasons[controller.JobID(i)]; why != "" {
+				first += ": " + why
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d jobs had not ended when the run did, and are left out of all figures; the "+
+		"first is %s.", n, len(o.State.Jobs), first)}
+}
+
+// cancelled says in a note how many jobs did not end by themselves, and what they delivered.
+func (o *Outcome) cancelled() []string {
+	n, expired, sum := 0, 0, pathmap.Bytes(0)
+	for _, j := range o.State.Jobs {
+		if !j.Cancelled {
+			continue
+		}
+		if n++; j.Expired {
+			expired++
+		}
+		b, _ := Delivered(o.State, j, 0)
+		sum += b
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d jobs were cancelled, %d of them at the end of their lifetime: their sinks had "+
+		"received %d bytes (as run). They count for throughput, and for no completion time of jobs or coflows", n, expired,
+		sum)}
+}

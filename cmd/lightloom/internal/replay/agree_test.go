@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/outcome"
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/controller/workload/workloadtest"
+	"lightloom/southbound/noise"
+)
+
+// The two named cuts: coflows whose busiest link between switches is loaded at most 30 % and 70 %.
+var cuts = []struct {
+	name    string
+	load    float64 // at most
+	coflows int
+	window  time.Duration
+	seed    uint64
+	median  float64            // of |netns ÷ flowsim − 1|, at most
+	p90     map[string]float64 // by policy
+}{
+	{"load30", 0.30, 40, 12500 * time.Millisecond, 4, 0.05,
+		map[string]float64{"random+ecmp+maxmin": 0.05, "random+ecmp": 0.15}},
+	{"load70", 0.70, 60, 8 * time.Second, 4, 0.10, map[string]float64{"random+ecmp+maxmin": 0.10, "random+ecmp": 0.30}},
+}
+
+const cutFabric = "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8"
+
+func cutSetup(t *testing.T, i int, policy string) *scenario.Prepared {
+	t.Helper()
+	c := cuts[i]
+	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: c.seed, Policies: []string{policy}, Fabric: cutFabric,
+		Scale:   1,
+		Speedup: 1, Coflows: 1, Replicas: 3}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Jobs, err = workloadtest.Load(workloadtest.Options{Seed: c.seed, Coflows: c.coflows, Racks: s.Spec.Racks,
+		HostsPerRack: s.Spec.Hosts, Link: s.Spec.EPS, Window: c.window})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// isolated returns the completion times of the jobs' coflows, each alone on the fabric.
+func isolated(t *testing.T, s *scenario.Prepared) []time.Duration {
+	t.Helper()
+	var out []time.Duration
+	for i := range s.Jobs {
+		one := *s
+		one.Jobs = []controller.Job{s.Jobs[i]}
+		one.Jobs[0].Arrival = 0
+		o, err := simulate(context.Background(), &one, s.Rows[0], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, o.State.Coflows[0].Ended)
+	}
+	return out
+}
+
+// overlapping counts the coflows during which another one was sending.
+func overlapping(d *state.Data) (n int) {
+	for _, a := range d.Coflows {
+		if slices.ContainsFunc(d.Coflows, func(b *state.Coflow) bool {
+			return a != b && b.Started < a.Ended && a.Started < b.Ended
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCuts checks that the cuts are what their names say, on the simulator.
+func TestCuts(t *testing.T) {
+	for i, c := range cuts {
+		t.Run(c.name, func(t *testing.T) {
+			for policy := range c.p90 {
+				s := cutSetup(t, i, policy)
+				o, err := simulate(context.Background(), s, s.Rows[0], nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if o.Busiest > c.load || o.Busiest < 0.7*c.load {
+					t.Errorf("%s: the busiest link is loaded %.3f, want at most %.2f, and not far below", policy, o.Busiest, c.load)
+				}
+				if n := overlapping(o.State); n < 20 {
+					t.Errorf("%s: %d coflows overlap, want at least 20", policy, n)
+				}
+				t.Logf("%s: load %.3f, %d overlap, end %v", policy, o.Busiest, overlapping(o.State), o.End)
+			}
+		})
+	}
+}
+
+// TestAgreement holds packets against the fluid model: for coflows that take at least 200 ms alone, completion times on
+// netns and on flowsim are alike. It measures, so it wants the machine for itself: LIGHTLOOM_MEASURE=agreement runs it.
+func TestAgreement(t *testing.T) {
+	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
+		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
+	}
+	for i, c := range cuts {
+		for _, policy := range []string{"random+ecmp+maxmin", "random+ecmp"} {
+			t.Run(c.name+"/"+policy, func(t *testing.T) {
+				needNetns(t, "netns", false)
+				s := cutSetup(t, i, policy)
+				alone := isolated(t, s)
+				sim, err := simulate(context.Background(), s, s.Rows[0], nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Options.Demo = false // a run that others disturb is made again
+				noise.Measure(t, 3, func() error { return agrees(t, s, sim, alone, c.median, c.p90[policy]) })
+			})
+		}
+	}
+}
+
+// agrees runs a cut on packets and says by how much it misses its bounds.
+func agrees(t *testing.T, s *scenario.Prepared, sim *outcome.Outcome, alone []time.Duration, mostMedian,
+	mostP90 float64) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), hanging)
+	defer cancel()
+	var cost report.PolicyRun
+	real, err := running(s).onPackets(ctx, s.Rows[0], nil, &cost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPackets(t, s, real)
+	if cost.Repeated > 0 {
+		t.Logf("%d runs were thrown away because others took more than %.1f core", cost.Repeated, tolerated)
+	}
+	var off []float64
+	worst := 0
+	for k := range sim.State.Coflows {
+		if alone[k] >= 200*time.Millisecond {
+			a, b := real.State.Coflows[k], sim.State.Coflows[k]
+			off = append(off, math.Abs(float64(a.Ended-a.Ready)/float64(b.Ended-b.Ready)-1))
+			if off[len(off)-1] == slices.Max(off) {
+				worst = k
+			}
+		}
+	}
+	t.Logf("the worst is coflow %d: ready at %v, started at %v, ended at %v on packets; %v, %v, %v on the simulator",
+		worst,
+		real.State.Coflows[worst].Ready, real.State.Coflows[worst].Started, real.State.Coflows[worst].Ended,
+		sim.State.Coflows[worst].Ready, sim.State.Coflows[worst].Started, sim.State.Coflows[worst].Ended)
+	slices.Sort(off)
+	median, p90 := report.Percentile(off, 0.5), report.Percentile(off, 0.9)
+	t.Logf("%d coflows, load %.2f, |netns ÷ flowsim − 1|: median %.4f, p90 %.4f, worst %.4f; stolen %.2f core; first "+
+		"difference of plans: %q",
+		len(off), sim.Busiest, median, p90, off[len(off)-1], cost.StolenCores, firstDifference(sim.State, real.State))
+	if median > mostMedian || p90 > mostP90 {
+		return fmt.Errorf("median %.4f (at most %.2f), p90 %.4f (at most %.2f)", median, mostMedian, p90, mostP90)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/outcome"
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/testbed"
+	"lightloom/cmd/lightloom/internal/testbed/lab"
+	"lightloom/cmd/lightloom/internal/version"
+	"lightloom/controller/server"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+)
+
+// AttachOptions are what the command controller run asks for: a controller for switches that run elsewhere, and jobs to
+// run under it.
+type AttachOptions struct {
+	server.DaemonOptions
+
+	// Jobs, if above zero, is how many are submitted once the fabric is ready: the first of Trace, a coflow-benchmark
+	// file, or synthetic ones where that is empty. What came of them is said in a line that begins with "replayed".
+	Jobs    int
+	Trace   string
+	Scale   float64 // divides bytes: the fabric's rates are what they are; 0: 1
+	Speedup float64 // divides arrivals, sizes and compute times; 0: 1
+
+	// ReportDir, if any, is where the report of the jobs goes, and On what it says that they ran on.
+	ReportDir string
+	On        string
+	Args      []string         // of the process, after its name
+	Settings  []report.Setting // all flags with their values, but for those of the place: for the manifest
+}
+
+// attached is a controller for switches that run elsewhere, and what is to run there.
+type attached struct {
+	*server.Daemon
+	opt AttachOptions
+}
+
+// Attach runs the controller until ctx ends, and the jobs once it is ready.
+func Attach(ctx context.Context, opt AttachOptions) error {
+	var ready func(context.Context, *server.Daemon) error
+	if opt.Jobs > 0 {
+		ready = func(ctx context.Context, d *server.Daemon) error { return (&attached{d, opt}).replay(ctx) }
+	}
+	return server.RunDaemon(ctx, opt.DaemonOptions, ready)
+}
+
+// jobs makes what is to be replayed. The fabric is as it is: its rates are not scaled.
+func (a *attached) jobs() (*scenario.Prepared, error) {
+	s := &scenario.Prepared{Options: scenario.Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed,
+		Settings: a.opt.Settings, Scale: cmp.Or(a.opt.Scale, 1), Speedup: cmp.Or(a.opt.Speedup, 1)},
+		Spec: a.Fabric.Spec, Fabric: a.Fabric}
+	return s, s.Load()
+}
+
+// row is what the report calls the run.
+func (a *attached) row() scenario.Row {
+	return scenario.Row{Name: a.opt.Policy, Policy: a.opt.Policy, Spec: a.Config.Spec, Demand: a.opt.Demand}
+}
+
+// replay runs the jobs and says what came of them. ctx's end is no error.
+func (a *attached) replay(ctx context.Context) (err error) {
+	began, cpu := time.Now(), report.CPUSeconds()
+	if a.Agent == nil && len(a.Config.Agents) == 0 {
+		return server.ErrNoAgent
+	}
+	s, err := a.jobs()
+	if err != nil {
+		return err
+	}
+	tb, err := lab.New(ctx, a.Daemon, a.row(), a.opt.ReportDir != "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tb.Close()) }()
+	o, err := testbed.Run(ctx, tb, &scenario.Scenario{Row: a.row(), Seed: a.opt.Seed, Jobs: s.Jobs,
+		Replicas: a.opt.Replicas}, nil)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("replay %d jobs: %w", len(s.Jobs), err)
+	}
+	sum := a.sum(o)
+	if a.opt.ReportDir != "" {
+		if err := a.write(s, o, began, cpu); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(a.opt.Stdout, sum)
+	return nil
+}
+
+// sum says in one line what came of a replay.
+func (a *attached) sum(o *outcome.Outcome) string {
+	var bytes pathmap.Bytes
+	var cct, end time.Duration
+	inService := 0
+	d := o.State
+	for i := range d.Coflows {
+		c := d.Coflows[i]
+		bytes += c.Bytes
+		cct += c.Ended - c.Ready
+		end = max(end, c.Ended)
+	}
+	for i := range d.Moves {
+		if d.Moves[i].InService != state.Unset {
+			inService++
+		}
+	}
+	n := max(len(d.Coflows), 1)
+	return fmt.Sprintf("replayed: %d jobs, %d coflows, %d bytes of which %d received, in %.3f s; mean coflow %.3f s; %d "+
+		"circuits", len(d.Jobs), len(d.Coflows), bytes, o.Received, end.Seconds(), cct.Seconds()/float64(n), inService)
+}
+
+// AttachCommand is what a manifest calls a run on switches that ran by themselves, as in Mininet. It names what was
+// replayed and how; the testbed has to be made again by who made it.
+const AttachCommand = "controller run"
+
+// write writes the report of a run that began at an instant, with so many CPU seconds used before: report.json is of
+// the same form as that of lightloom replay.
+func (a *attached) write(s *scenario.Prepared, o *outcome.Outcome, began time.Time, cpu float64) error {
+	dir, err := reportDir(a.opt.ReportDir)
+	if err != nil {
+		return err
+	}
+	s.Options.On = cmp.Or(a.opt.On, "elsewhere")
+	s.Rows, s.ElephantThreshold = []scenario.Row{o.Row}, a.Config.ElephantThreshold
+	rep, _ := (&runner{Prepared: s}).report([]*outcome.Outcome{o})
+	manifest, inputs, err := s.Manifest()
+	if err != nil {
+		return err
+	}
+	manifest.Command, rep.Manifest = AttachCommand, manifest
+	rep.Fabric.Privilege, rep.Fabric.Dataplane = "root", "of switches run by themselves"
+	rep.Fabric.Congestion = "cubic"
+	rep.Controller.Replicas, rep.Controller.Log, rep.Controller.Digest = a.opt.Replicas, "raft", o.Digest
+	now := time.Now()
+	run := &report.Run{Version: version.This(), Command: a.opt.Args, Started: began, Ended: now,
+		Host: report.ThisHost(),
+		Wall: now.Sub(began).Seconds(), CPU: report.CPUSeconds() - cpu, Inputs: inputs}
+	run.Policies = append(run.Policies, report.PolicyRun{Name: o.Row.Name, Wall: run.Wall, CPU: run.CPU})
+	if err := rep.WriteDir(dir, run); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.opt.Stdout, "report: %s\n", filepath.Join(dir, "report.html"))
+	return nil
+}

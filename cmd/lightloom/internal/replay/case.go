@@ -1,0 +1,89 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/controller/state"
+	"lightloom/emulator/fault"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+)
+
+// Case is one run of an experiment: jobs that the experiment has made itself, under one policy, on one fabric.
+type Case struct {
+	Fabric string // a spec, as of Options
+	On     string // OnFlowsim or OnNetns
+	Policy string // a name, as of Options
+	Parts  policy.Overrides
+	Rules  scenario.Rules
+	Jobs   []controller.Job // for this fabric; they are not scaled
+	Seed   uint64
+
+	// With makes the policy, where no name says what an experiment varies; Policy names it in errors then, and is the
+	// name of a policy that sets up circuits if and only if this one does. On the simulator alone.
+	With func() controller.Policy
+
+	Faults []fault.Event // by time
+	Until  time.Duration // stop then, whatever still runs; 0: at the end of all jobs
+
+	Scale, Speedup float64 // as of Options; 0: 1. Jobs, faults and Until are scaled with them
+
+	Replicas int // of the controller on packets; 0: three
+	Stderr   io.Writer
+}
+
+// Ran is what a case came to.
+type Ran struct {
+	report.PolicyResult
+	State   *state.Data
+	End     time.Duration
+	Busiest float64 // load of the busiest link between switches; the simulator alone knows it
+	EPS     pathmap.Bytes
+	OCS     pathmap.Bytes
+
+	fabric *topo.Fabric
+	seed   uint64
+}
+
+// Run runs a case to its end.
+func (c *Case) Run(ctx context.Context) (*Ran, error) {
+	opt := scenario.Options{Fabric: c.Fabric, On: c.On, Policies: []string{c.Policy}, Parts: c.Parts, Rules: c.Rules,
+		Speedup: cmp.Or(c.Speedup, 1), Seed: c.Seed, Replicas: max(c.Replicas, 1), Given: c.Jobs}
+	opt.StopAt = time.Duration(float64(c.Until) / opt.Speedup)
+	if c.On == scenario.OnNetns {
+		if c.With != nil {
+			return nil, fmt.Errorf("run case %s on packets: its policy has no name that a controller's process could be given",
+				c.Policy)
+		}
+		if c.Replicas == 0 {
+			opt.Replicas = 3
+		}
+	}
+	if c.Jobs == nil {
+		return nil, fmt.Errorf("run case %s: it has no jobs", c.Policy)
+	}
+	p, err := scenario.Prepare(opt, cmp.Or(c.Scale, 1))
+	if err != nil {
+		return nil, err
+	}
+	s := &runner{Prepared: p, Console: Console{Stderr: cmp.Or(c.Stderr, io.Discard)}, with: c.With}
+	for _, e := range c.Faults {
+		e.At = time.Duration(float64(e.At) / opt.Speedup)
+		s.Faults = append(s.Faults, e)
+	}
+	o, _, err := s.row(ctx, s.Rows[0], nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Ran{PolicyResult: o.ResultOf(s.Prepared), State: o.State, End: o.End, Busiest: o.Busiest, EPS: o.EPS,
+		OCS:    o.OCS,
+		fabric: s.Fabric, seed: c.Seed}, nil
+}

@@ -1,0 +1,69 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/outcome"
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
+)
+
+// tolerated is how much of a core others may steal from a run before it is thrown away and made again, and retries how
+// often that is done: a machine that is always busy gets its result, and the report says so.
+const (
+	tolerated = 0.3
+	retries   = 1
+)
+
+// onPackets runs a row in namespaces of its own.
+func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(int),
+	cost *report.PolicyRun) (*outcome.Outcome, error) {
+	if err := s.Delays.OnPackets(); err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		began, cpu := time.Now(), report.CPUSeconds()
+		busy, busyErr := report.MachineBusy()
+		o, why, err := emulated.Run(ctx, s.Scenario(r),
+			emulated.Options{Rootless: s.rootless, Kill: s.kill, Stderr: s.Stderr}, progress)
+		if err != nil {
+			return nil, fmt.Errorf("run %s on packets: %w", r.Name, err)
+		}
+		after, err := report.MachineBusy()
+		if busyErr != nil || err != nil {
+			s.explain.Add(why)
+			return o, nil // this kernel does not say
+		}
+		wall := time.Since(began).Seconds()
+		cost.StolenCores = max(0, ((after-busy).Seconds()-(report.CPUSeconds()-cpu))/wall)
+		if cost.StolenCores <= tolerated || try == retries || s.Options.Demo {
+			if cost.StolenCores > tolerated {
+				o.Notes = append(o.Notes, fmt.Sprintf("others used %.1f of this machine's cores during this run: times may be "+
+					"theirs as well", cost.StolenCores))
+			}
+			s.explain.Add(why)
+			return o, nil
+		}
+		cost.Repeated++
+	}
+}
+
+// describePackets adds what only a fabric of packets has.
+func (s *runner) describePackets(m *report.Meta, outcomes []*outcome.Outcome) {
+	o := outcomes[0]
+	m.Fabric.Privilege = "user"
+	if os.Geteuid() == 0 {
+		m.Fabric.Privilege = "root"
+	}
+	m.Fabric.Congestion, m.Fabric.MTU = o.Net.Congestion, o.Net.MTU
+	m.Fabric.ECNBytes = int64(o.Net.ECNBytes)
+	m.Fabric.QueueBytes = int64(o.Net.MinQueueBytes) // ToR–spine links are the slowest of a hybrid
+	m.Fabric.Queues = fmt.Sprintf("bfifo of %d to %d bytes a switch port, %d a host; HTB burst at most %d bytes",
+		o.Net.MinQueueBytes, o.Net.MaxQueueBytes, o.Net.NICQueueBytes, o.Net.MaxBurst)
+	m.Controller = report.Controller{Replicas: s.Options.Replicas, Log: "raft", Digest: o.Digest}
+	m.Notes = append(m.Notes, o.Net.Notes...)
+}

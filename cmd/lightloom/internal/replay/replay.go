@@ -1,0 +1,353 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/outcome"
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/testbed"
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
+	"lightloom/cmd/lightloom/internal/testbed/simulated"
+	"lightloom/cmd/lightloom/internal/version"
+	"lightloom/controller"
+	"lightloom/controller/explain"
+	"lightloom/controller/workload"
+	"lightloom/emulator/netns"
+	"lightloom/southbound/hint"
+)
+
+// runner runs what was prepared, and tells what came of it.
+type runner struct {
+	*scenario.Prepared
+	Console
+
+	explain  *explain.Writer          // nil disables explanations
+	memory   *simulated.MemoryLimit   // nil: nobody bounds it
+	with     func() controller.Policy // in place of what rows name, on the simulator; nil: what they name
+	rootless bool                     // as an ordinary user, whoever this is
+	kill     []emulated.Killing       // leaders to be killed on packets
+}
+
+// Replay runs every row of what opt asks for, prints the comparison and writes the report.
+func Replay(ctx context.Context, opt Options) error {
+	on, why, err := where(opt.On)
+	if err != nil {
+		return err
+	}
+	opt.On = on
+	scale, note, err := chooseScale(ctx, opt.Options)
+	if err != nil {
+		return err
+	}
+	p, err := scenario.Prepare(opt.Options, scale)
+	if err != nil {
+		return err
+	}
+	s := &runner{Prepared: p, Console: opt.Console}
+	for _, n := range p.Warnings {
+		fmt.Fprintln(opt.Stderr, n)
+	}
+	for _, n := range []string{why, note} {
+		if n != "" {
+			s.Notes = append(s.Notes, n)
+			fmt.Fprintln(opt.Stderr, n)
+		}
+	}
+	dir, err := reportDir(opt.ReportDir)
+	if err != nil {
+		return err
+	}
+	if s.Options.On == scenario.OnFlowsim {
+		s.memory = simulated.LimitMemory(s.Spec.HasOCS())
+	}
+	if err := s.replay(ctx, dir); err != nil {
+		_ = os.Remove(dir) // made by us and still empty, or somebody's and not: then it stays
+		return err
+	}
+	return nil
+}
+
+// where decides on which fabric a run happens; why is the reason if it is not what was hoped for.
+func where(asked string) (on, why string, err error) {
+	if asked == scenario.OnFlowsim {
+		return scenario.OnFlowsim, "", nil
+	}
+	err = netns.Supported(false)
+	switch {
+	case err == nil:
+		return scenario.OnNetns, "", nil
+	case asked == scenario.OnNetns:
+		return "", "", fmt.Errorf("run on netns: %w", err)
+	}
+	why = fmt.Sprintf("this machine cannot build the fabric of real packets (%v), so this runs on the simulator.", err)
+	if mend := hint.Of(err); mend != "" {
+		why += " To change that: " + mend
+	}
+	return scenario.OnFlowsim, why, nil
+}
+
+// reportDir makes sure that a report can be written, before anything is run for it.
+func reportDir(dir string) (string, error) {
+	if dir == "" {
+		for i := 0; ; i++ {
+			dir = "lightloom-report"
+			if i > 0 {
+				dir = fmt.Sprintf("lightloom-report-%d", i)
+			}
+			if _, err := os.Lstat(dir); os.IsNotExist(err) {
+				break
+			}
+		}
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find report directory: %w", err)
+	}
+	return dir, report.CheckDir(dir)
+}
+
+// replay runs the rows and writes the report.
+func (s *runner) replay(ctx context.Context, dir string) error {
+	began := time.Now()
+	run := &report.Run{Version: version.This(), Command: s.Args, Started: began, Host: report.ThisHost()}
+	predicted, err := s.predict(ctx)
+	if err != nil {
+		return err
+	}
+	run.Predicted = predicted.Seconds()
+	times := ""
+	if s.Options.Repeat > 1 {
+		times = fmt.Sprintf(", %d times", s.Options.Repeat)
+	}
+	fmt.Fprintf(s.Stderr, "%d jobs, %d policies%s %s: about %v\n", len(s.Jobs), len(s.Rows), times,
+		map[string]string{scenario.OnNetns: "on real packets", scenario.OnFlowsim: "on the simulator"}[s.Options.On],
+		predicted.Round(time.Second))
+	if s.explain, err = explain.Create(s.Options.Rules.Explain); err != nil {
+		return err
+	}
+	shown, repeated, err := s.runs(ctx, run)
+	if err := errors.Join(err, s.explain.Close()); err != nil {
+		return err
+	}
+	manifest, places, err := s.Manifest()
+	if err != nil {
+		return err
+	}
+	run.Inputs = places
+	rep, results := shown.report()
+	if rep.Manifest = manifest; repeated != nil {
+		rep.Add(repeated)
+	}
+	if err := s.write(results, shown); err != nil {
+		return err
+	}
+	if s.Options.Demo && len(s.Options.Policies) == 0 {
+		if err := s.compareSeeds(ctx, rep); err != nil {
+			return err
+		}
+	}
+	run.Ended = time.Now()
+	run.Wall, run.CPU = run.Ended.Sub(began).Seconds(), report.CPUSeconds()
+	if err := rep.WriteDir(dir, run); err != nil {
+		return err
+	}
+	return s.show(rep, dir)
+}
+
+// write writes the files that were asked for, of the run that is shown.
+func (s *runner) write(results []report.PolicyResult, shown *attempt) error {
+	outcomes := slices.DeleteFunc(slices.Clone(shown.outcomes), func(o *outcome.Outcome) bool { return o == nil })
+	var errs []error
+	if name := s.Options.Rules.PerCoflow; name != "" {
+		errs = append(errs, outcome.WritePerCoflow(name, results))
+	}
+	if name := s.Options.Rules.PerCircuit; name != "" {
+		errs = append(errs, outcome.WritePerCircuit(name, outcomes))
+	}
+	if name := s.Options.Rules.PerQueue; name != "" {
+		errs = append(errs, outcome.WritePerQueue(name, outcomes))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *runner) show(rep *report.Report, dir string) error {
+	if s.Output == console.OutputJSON {
+		b, err := rep.JSON()
+		if err != nil {
+			return err
+		}
+		_, err = s.Stdout.Write(b)
+		return err
+	}
+	if err := rep.Table(s.Stdout); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Stdout, "\nreport: %s\n", filepath.Join(dir, "report.html"))
+	return nil
+}
+
+func (s *runner) bar() *progressbar.ProgressBar {
+	return progressbar.NewOptions(max(1, s.Options.Repeat)*len(s.Rows)*len(s.Jobs), progressbar.OptionSetWriter(s.Stderr),
+		progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(console.IsTerminal(s.Stderr)), progressbar.OptionThrottle(100*time.Millisecond))
+}
+
+// predict says how long the rows will take: on real packets what the simulator makes of them, and starting and ending;
+// on the simulator what so many host flows take on one core.
+func (s *runner) predict(ctx context.Context) (time.Duration, error) {
+	const around = 1500 * time.Millisecond
+	if s.Options.On == scenario.OnFlowsim {
+		once := time.Duration(0)
+		for _, r := range s.Rows {
+			each := simulatorHostFlow
+			if anneals(r.Policy) {
+				each = annealedHostFlow
+			}
+			once += simulatorStart + time.Duration(s.hostFlows())*each
+		}
+		return time.Duration(max(1, s.Options.Repeat)) * once, nil
+	}
+	sum := time.Duration(0)
+	for _, r := range s.Rows {
+		o, err := s.simulate(ctx, r, nil)
+		if err != nil {
+			return 0, err
+		}
+		sum += o.End + around
+	}
+	return sum * time.Duration(max(1, s.Options.Repeat)), nil
+}
+
+// What the simulator takes to begin, and for each host flow: the 8,000 host flows of FB2010's first 100 coflows on 16
+// racks take 0.1 s under random+ecmp and 1.9 s under crosslayer+sunflow; the 706,000 of all of it on one switch take
+// one second under sebf and some under tcp.
+const (
+	simulatorStart    = 50 * time.Millisecond
+	annealedHostFlow  = 120 * time.Microsecond
+	simulatorHostFlow = 5 * time.Microsecond
+)
+
+// anneals says whether a policy looks for its answers by annealing.
+func anneals(policy string) bool {
+	return strings.Contains(policy, "crosslayer") || strings.Contains(policy, "anneal") ||
+		strings.Contains(policy, "application")
+}
+
+// hostFlows is at most how many host flows the jobs can hold.
+func (s *runner) hostFlows() (n int) {
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
+		for _, e := range j.Edges {
+			if e.Kind == controller.Fixed {
+				n += len(e.Flows)
+			} else {
+				n += len(j.Stages[e.From].Tasks) * len(j.Stages[e.To].Tasks)
+			}
+		}
+	}
+	return n
+}
+
+// simulate runs a row on the simulator. progress, which may be nil, is told how many jobs have ended.
+func (s *runner) simulate(ctx context.Context, r scenario.Row, progress func(ended int)) (*outcome.Outcome, error) {
+	sc := s.Scenario(r)
+	tb, err := simulated.New(sc, simulated.Options{Policy: s.with, Why: s.explain, Memory: s.memory})
+	if err != nil {
+		return nil, err
+	}
+	o, err := testbed.Run(ctx, tb, sc, progress)
+	if err != nil {
+		return nil, fmt.Errorf("simulate %s: %w", r.Name, err)
+	}
+	return o, nil
+}
+
+// row runs one row on the fabric that was chosen.
+func (s *runner) row(ctx context.Context, r scenario.Row, progress func(int)) (*outcome.Outcome, report.PolicyRun,
+	error) {
+	cost := report.PolicyRun{Name: r.Name}
+	began, cpu := time.Now(), report.CPUSeconds()
+	var o *outcome.Outcome
+	var err error
+	if s.Options.On == scenario.OnNetns {
+		o, err = s.onPackets(ctx, r, progress, &cost)
+	} else {
+		o, err = s.simulate(ctx, r, progress)
+	}
+	if err != nil {
+		return nil, cost, err
+	}
+	cost.Wall, cost.CPU = time.Since(began).Seconds(), report.CPUSeconds()-cpu
+	if s.Options.On == scenario.OnFlowsim && cost.Wall > 0 {
+		cost.EventsPerSecond = float64(o.Steps) / cost.Wall
+	}
+	return o, cost, nil
+}
+
+// report joins what is known beforehand with what the rows left behind.
+func (s *runner) report(outcomes []*outcome.Outcome) (*report.Report, []report.PolicyResult) {
+	spec := s.Rows[0].Spec
+	m := report.Meta{Version: version.This(), Title: "replay", Seed: s.Options.Seed, Notes: s.Notes,
+		Workload: s.workload(),
+		Fabric: report.Fabric{Kind: spec.Kind, Spec: scenario.SpecText(spec), On: s.Options.On,
+			Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
+			Privilege: "none", Racks: spec.Racks, Hosts: s.Fabric.Hosts(), Spines: spec.Spines, OCSPorts: spec.Ports,
+			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS), Waves: spec.Waves},
+		Controller: report.Controller{Replicas: 1, Log: "local"},
+	}
+	if s.Options.Demo {
+		m.Title = "demo"
+	}
+	if s.Options.On == scenario.OnNetns {
+		s.describePackets(&m, outcomes)
+	}
+	var results []report.PolicyResult
+	for _, o := range outcomes {
+		results = append(results, o.ResultOf(s.Prepared))
+		m.Controller.LeaderChanges += o.LeaderChanges
+		m.Controller.LeaderOutageSeconds = max(m.Controller.LeaderOutageSeconds, o.LeaderOutage.Seconds())
+	}
+	return report.Summarise(m, s.settled(results)), results
+}
+
+func (s *runner) workload() report.Workload {
+	jobs := s.Foreground()
+	sum := workload.Sum(jobs)
+	w := report.Workload{Source: filepath.Base(s.Source), Jobs: len(jobs), Coflows: sum.Coflows, Flows: sum.Flows,
+		BytesTotal: int64(sum.Bytes),
+		BytesTrace: int64(s.Unscaled), Scale: s.Options.Scale, Speedup: s.Options.Speedup,
+		ElephantThreshold: int64(s.ElephantThreshold),
+		Arrivals:          s.Last().Seconds(), Digest: scenario.Digest(s.Jobs)}
+	if s.Background != nil {
+		w.Background = &report.Background{Share: s.Options.Rules.Background, Model: workload.BackgroundModel,
+			Flows: s.Background.Flows, Bytes: int64(s.Background.Bytes)}
+	}
+	if s.Options.Workload != "" {
+		w.Source, w.Model = s.Source, s.Model // a rate has a slash in it
+	} else if s.Options.Trace != "" {
+		w.Fold = s.Fold.String()
+	} else {
+		w.Model = "synthetic-v1"
+	}
+	return w
+}
+
+// chooseScale resolves --scale: as it was given, or the smallest round number that this machine carries.
+func chooseScale(ctx context.Context, opt scenario.Options) (float64, string, error) {
+	if opt.On == scenario.OnFlowsim {
+		return cmp.Or(opt.Scale, 1), "", nil
+	}
+	return scenario.PacketScale(ctx, opt)
+}

@@ -1,0 +1,120 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/session"
+)
+
+// TestUp keeps a fabric up as a user would: status, commands in hosts with their streams, statuses and signals, a
+// second fabric that is refused, and Ctrl-C that leaves nothing.
+func TestUp(t *testing.T) {
+	needNetns(t, "netns", false)
+	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=up-%d-%d", os.Getpid(), time.Now().UnixNano())
+	up := exec.Command("/proc/self/exe", upCommand)
+	up.Env, up.Stderr = append(os.Environ(), mark), os.Stderr
+	out, err := up.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := up.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer up.Process.Kill()
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: ") {
+		t.Fatalf("up says %q, want that it is up", lines.Text())
+	}
+
+	var b bytes.Buffer
+	if err := session.ShowStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
+		Stdout: &b}); err != nil {
+		t.Fatal(err)
+	}
+	var st session.Status
+	if err := json.Unmarshal(b.Bytes(), &st); err != nil {
+		t.Fatal(err)
+	}
+	if len(st.Switches) != 6 || len(st.Replicas) != 3 || st.Leader == "" || len(st.Routes) != 6 {
+		t.Errorf("status %+v: want 6 switches, 3 replicas, a leader, 6 routes", st)
+	}
+	t.Run("streams", func(t *testing.T) {
+		cmd := exec.Command("/proc/self/exe", execCommand, "h1-0", "cat")
+		cmd.Stdin = strings.NewReader("through the fabric's host\n")
+		if got, err := cmd.Output(); err != nil || string(got) != "through the fabric's host\n" {
+			t.Errorf("cat says %q, %v", got, err)
+		}
+	})
+	t.Run("host", func(t *testing.T) {
+		got, err := exec.Command("/proc/self/exe", execCommand, "h1-0", "cat", "/proc/net/fib_trie").Output()
+		if err != nil || !strings.Contains(string(got), "10.0.1.1") || strings.Contains(string(got), "10.0.1.2\n") {
+			t.Errorf("the host's addresses are %q, %v; want 10.0.1.1", got, err)
+		}
+	})
+	t.Run("status", func(t *testing.T) {
+		var exit *exec.ExitError
+		if err := exec.Command("/proc/self/exe", execCommand, "h0-0", "sh", "-c", "exit 7").Run(); !errors.As(err, &exit) ||
+			exit.ExitCode() != 7 {
+			t.Errorf("exit 7 gives %v", err)
+		}
+	})
+	t.Run("signal", func(t *testing.T) {
+		cmd := exec.Command("/proc/self/exe", execCommand, "h0-0", "sh", "-c",
+			"trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done")
+		p, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer cmd.Process.Kill()
+		if s := bufio.NewScanner(p); !s.Scan() {
+			t.Fatal("the command says nothing")
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 9 {
+			t.Errorf("SIGTERM gives %v, want status 9", err)
+		}
+	})
+	t.Run("no such host", func(t *testing.T) {
+		got, err := exec.Command("/proc/self/exe", execCommand, "h9-9", "true").CombinedOutput()
+		if err == nil || !strings.Contains(string(got), "h0-0 to h2-1") {
+			t.Errorf("%q, %v: want an error that names the hosts", got, err)
+		}
+	})
+	t.Run("second fabric", func(t *testing.T) {
+		got, err := exec.Command("/proc/self/exe", upCommand).CombinedOutput()
+		if err == nil || !strings.Contains(string(got), "another lightloom up") {
+			t.Errorf("%q, %v: want an error that says another one runs", got, err)
+		}
+	})
+
+	if err := up.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := up.Wait(); err != nil {
+		t.Errorf("Ctrl-C: %v", err)
+	}
+	await(t, "all processes to be gone", func() bool { return len(marked(mark)) == 0 })
+	if err := session.ShowStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
+		Stdout: &b}); err == nil ||
+		!strings.Contains(err.Error(), "no fabric") {
+		t.Errorf("status of nothing: %v", err)
+	}
+}

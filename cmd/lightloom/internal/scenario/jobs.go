@@ -1,0 +1,108 @@
+package scenario
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lightloom/controller"
+	"lightloom/controller/workload"
+	"lightloom/controller/workload/swim"
+)
+
+// modelled makes the jobs of --workload: a file of jobs, or what a generator draws.
+func (s *Prepared) modelled() ([]controller.Job, error) {
+	if strings.HasSuffix(s.Options.Workload, ".yaml") || strings.HasSuffix(s.Options.Workload, ".yml") {
+		s.Source = filepath.Base(s.Options.Workload)
+		return s.ownJobs()
+	}
+	d, err := workload.ParseDrawn(s.Options.Workload)
+	if err != nil {
+		return nil, err
+	}
+	kind, _, _ := strings.Cut(d.Text, ":")
+	s.Source, s.Model = d.Text, kind+"-v1"
+	var sizes []workload.Size
+	if d.Trace() != "" {
+		s.Source = strings.ReplaceAll(d.Text, swimPart+d.Trace(), swimPart+filepath.Base(d.Trace()))
+		if sizes, err = swimSizes(d.Trace()); err != nil {
+			return nil, err
+		}
+	}
+	jobs, err := d.Jobs(s.Options.Seed, s.Options.Coflows, sizes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range jobs {
+		if err := s.fits(&jobs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+func swimSizes(path string) ([]workload.Size, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read trace: %w", err)
+	}
+	defer f.Close()
+	records, err := swim.Read(f, path)
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]workload.Size, len(records))
+	for i, r := range records {
+		sizes[i] = workload.Size{Shuffle: r.Shuffle, Output: r.Output}
+	}
+	return sizes, nil
+}
+
+// ownJobs reads a file of jobs. A job that cannot be is left out and said so; the others do not suffer.
+func (s *Prepared) ownJobs() ([]controller.Job, error) {
+	all, err := workload.ReadJobFile(s.Options.Workload)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []controller.Job
+	var wrong []error
+	for i := range all {
+		j := &all[i]
+		err := j.Problem
+		if err == nil {
+			if err = s.fits(&j.Job); err != nil {
+				err = j.At(err)
+			}
+		}
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		if s.Options.Coflows == 0 || len(jobs) < s.Options.Coflows {
+			jobs = append(jobs, j.Job)
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("read jobs: none can be run: %w", errors.Join(wrong...))
+	}
+	for _, err := range wrong {
+		note := "left out: " + err.Error()
+		s.Notes = append(s.Notes, strings.ReplaceAll(note, s.Options.Workload, s.Source))
+		s.Warnings = append(s.Warnings, note)
+	}
+	sortByArrival(jobs)
+	return jobs, nil
+}
+
+func (s *Prepared) fits(j *controller.Job) error {
+	return j.Check(s.Fabric.Hosts(), s.Fabric.Hosts()*s.Fabric.Spec.Slots)
+}
+
+// sortByArrival keeps the order of those that arrive together.
+func sortByArrival(jobs []controller.Job) {
+	slices.SortStableFunc(jobs, func(a, b controller.Job) int { return cmp.Compare(a.Arrival, b.Arrival) })
+}

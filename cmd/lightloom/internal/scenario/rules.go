@@ -1,0 +1,214 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/controller/workload"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/hint"
+)
+
+// Rules say how a trace is replayed: which of its coflows, when they start, what becomes of local bytes, and when rates
+// are decided anew. All but the first two are the simulator's.
+type Rules struct {
+	MaxWidth  int  // leave out coflows of more flows; 0: none
+	AllAtZero bool // all arrive together, when the run begins
+
+	OneAtATime bool          // each arrives when the one before has ended
+	CarryLocal bool          // bytes between a host and itself take both directions of its port; else they take no time
+	Epoch      time.Duration // jobs are admitted at its multiples; 0: when they arrive
+	EveryFlow  bool          // rates are decided at the end of every host flow too
+	Compat     string        // CompatCoflowsim, or none
+
+	AllStop    bool    // every circuit goes dark when one moves
+	Background float64 // share of each link that other traffic fills; 0: none
+	Attributes string  // file of weights and deadlines; empty: none
+
+	Explain    string // file that says why tasks and host flows went where they did, .jsonl, or .txt to read; empty: none
+	PerCoflow  string // file that gets a line a coflow, .csv or .jsonl; empty: none
+	PerCircuit string // likewise, a line a circuit
+	PerQueue   string // likewise, a line a port
+}
+
+// CompatCoflowsim names the rules of coflowsim, the simulator of Varys.
+const CompatCoflowsim = "coflowsim"
+
+// wants says which of the rules ask for the simulator, by their flags.
+func (r *Rules) wants() []string {
+	var all []string
+	for _, f := range []struct {
+		flag string
+		set  bool
+	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried", r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
+		{"--redecide flow", r.EveryFlow}, {"--compat", r.Compat != ""}} {
+		if f.set {
+			all = append(all, f.flag)
+		}
+	}
+	return all
+}
+
+// checkRules refuses what the chosen fabric cannot do.
+func (s *Prepared) checkRules() error {
+	r := &s.Options.Rules
+	if words := r.wants(); s.Options.On == OnNetns && len(words) > 0 {
+		return fmt.Errorf("replay on netns: %s is the simulator's alone: add --on flowsim", strings.Join(words, ", "))
+	}
+	if r.AllStop && !s.Spec.HasOCS() {
+		return hint.New("--all-stop: this fabric has no circuits that could stop",
+			"leave it away, or take a fabric with an OCS, such as hybrid:racks=16,hosts=2")
+	}
+	if r.Background > 0 && (r.Compat != "" || r.OneAtATime) {
+		return hint.New("--background: --compat and --one-at-a-time leave no room for other traffic",
+			"leave --background away")
+	}
+	if r.Compat != "" && (s.Spec.Kind != topo.Crossbar || s.Spec.HasOCS() || s.Spec.Own != "") {
+		return fmt.Errorf("replay with --compat %s: its fabric is one big switch: write --fabric "+
+			"crossbar:ports=150,rate=1Gbps", r.Compat)
+	}
+	if s.Options.On != OnNetns {
+		return s.checkWavelengths()
+	}
+	if err := southbound.CheckPackets(s.Spec); err != nil {
+		return err
+	}
+	for _, row := range s.Rows {
+		if err := s.CheckSimulated(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckSimulated refuses a row whose policy can do with the simulator only.
+func (s *Prepared) CheckSimulated(r Row) error {
+	p, err := s.NewPolicy(r.Policy)
+	switch {
+	case err != nil:
+		return err
+	case p.Capabilities().Relays:
+		return hint.New(fmt.Sprintf("replay on netns: policy %q: %v", r.Policy, policy.ErrKeepsOwn),
+			"add --on flowsim, or take rotor, which sends all directly")
+	case p.Capabilities().Simulated:
+		return fmt.Errorf("replay on netns: policy %q goes by steps of time that only the simulator has: add --on flowsim, "+
+			"or take the policy without coflowsim- before its name", r.Name)
+	}
+	return nil
+}
+
+// named returns the policy that a name stands for under the rules.
+func (r *Rules) named(name string) (string, error) {
+	if r.Compat == "" {
+		return name, nil
+	}
+	const prefix = CompatCoflowsim + "-"
+	full := prefix + strings.TrimPrefix(name, prefix)
+	var known []string
+	for _, p := range policy.Parts() {
+		if p.Name == full {
+			return full, nil
+		}
+		if strings.HasPrefix(p.Name, prefix) {
+			known = append(known, strings.TrimPrefix(p.Name, prefix))
+		}
+	}
+	return "", fmt.Errorf("policy %q has no rules of %s: write --policy %s", name, r.Compat,
+		strings.Join(known, " or --policy "))
+}
+
+// quantum is the time step of the compatible mode: what a megabyte takes at a port. 0 where time has no steps.
+func (s *Prepared) quantum() time.Duration {
+	if s.Options.Rules.Compat == "" {
+		return 0
+	}
+	return workload.Megabyte.Over(s.Spec.NIC)
+}
+
+// rule changes jobs as the rules have it. coflowsim admits at the beginning of an epoch what arrives until its end, and
+// counts a coflow's time from there.
+func (s *Prepared) rule(jobs []controller.Job) {
+	r := &s.Options.Rules
+	for i := range jobs {
+		j := &jobs[i]
+		if r.AllAtZero {
+			j.Arrival = 0
+		}
+		if e := s.epoch(); r.Compat != "" {
+			j.Arrival = max(0, NextMultiple(j.Arrival, e)-e)
+		}
+		for k := range j.Edges {
+			j.Edges[k].KeepLocal = r.CarryLocal && j.Edges[k].Kind == controller.Fixed
+		}
+	}
+}
+
+func (s *Prepared) epoch() time.Duration { return max(s.Options.Rules.Epoch, s.quantum()) }
+
+// NextMultiple returns the first multiple of a step at or after an instant.
+func NextMultiple(at, step time.Duration) time.Duration { return (at + step - 1) / step * step }
+
+// described says in words what the rules change, for the report.
+func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
+	var out []string
+	if spec.Kind == topo.Crossbar {
+		out = append(out, "crossbar: payload uses the ports whole, headers are not charged, so that figures compare with "+
+			"other simulators'.")
+	}
+	if r.AllAtZero {
+		out = append(out, "all coflows arrive when the run begins.")
+	}
+	if r.OneAtATime {
+		out = append(out, "each coflow arrives when the one before has ended.")
+	}
+	if r.CarryLocal {
+		out = append(out, "bytes between a rack's host and itself take both directions of its port.")
+	}
+	if r.Epoch > 0 {
+		out = append(out, fmt.Sprintf("coflows are admitted at multiples of %v.", r.Epoch))
+	}
+	if r.AllStop {
+		out = append(out, "all-stop: every circuit goes dark when one moves.")
+	}
+	if r.EveryFlow {
+		out = append(out, "rates are decided anew at the end of every host flow.")
+	}
+	if r.Compat != "" {
+		out = append(out, fmt.Sprintf("rules of %s: time goes by steps of %v; a coflow is admitted at the beginning of the "+
+			"epoch that it arrives in, up to one epoch before, and its time counts from there.", r.Compat, quantum))
+	}
+	return out
+}
+
+// Bound is the shortest time that a coflow's bytes take with the fabric to itself: the longest that the port of one of
+// its hosts takes for what it has to carry, headers charged as on the fabric. 0 where its flows depend on placement or
+// are all local.
+func (s *Prepared) Bound(j *controller.Job, e *controller.Edge) time.Duration {
+	if e.Kind != controller.Fixed {
+		return 0
+	}
+	c := controller.Expand(j, e, nil)
+	hosts := 0
+	for r := range c.Src {
+		hosts = max(hosts, int(c.Src[r])+1, int(c.Dst[r])+1)
+	}
+	port := make([]pathmap.Bytes, 2*hosts) // by host, as a sender and then as a receiver
+	for r := range c.Src {
+		b := c.Size[r]
+		if s.Spec.Kind != topo.Crossbar {
+			b = controller.Wire(b)
+		}
+		port[c.Src[r]] += b
+		port[hosts+int(c.Dst[r])] += b
+	}
+	most := time.Duration(0)
+	for h := range hosts {
+		most = max(most, max(port[h], port[hosts+h]).Over(s.hostRate(h)))
+	}
+	return most
+}

@@ -1,0 +1,108 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"lightloom/pathmap"
+	"lightloom/southbound/hint"
+)
+
+// LoadShare is the part that a fabric of packets may at most ask of what the machine was measured to carry (all ports
+// at once), so that queues and not cores decide what flows get.
+const LoadShare = 4
+
+// assumedCapacity is what two cores carry through a few switches where nobody has calibrated this machine: the lowest
+// figure of the dataplanes measured, for three switches on the way.
+const assumedCapacity = 10 * pathmap.Gbps
+
+// PacketScale resolves --scale for real packets: auto is the smallest of 1, 2, 5, 10, 20, … that fits, and a scale that
+// does not fit is refused with one that does. The demo's fabric fits every machine that can build it.
+func PacketScale(_ context.Context, opt Options) (float64, string, error) {
+	if opt.Demo && opt.Fabric == "" {
+		return 1, "", nil
+	}
+	probe, err := Prepare(withoutJobs(opt), 1)
+	if err != nil {
+		return 0, "", err
+	}
+	capacity, measured := Capacity()
+	how := "assumed; measure it with lightloom doctor --calibrate"
+	if measured {
+		how = "as measured by lightloom doctor --calibrate"
+	}
+	need := float64(PortRates(probe)) * LoadShare / float64(capacity)
+	fits := roundScale(need)
+	switch {
+	case opt.Scale == 0:
+		note := ""
+		if fits > 1 {
+			note = fmt.Sprintf("scale %g: the ports of this fabric sum to %v, and a quarter of this machine's %v is what it "+
+				"may ask (%s)",
+				fits, PortRates(probe), capacity, how)
+		}
+		return fits, note, nil
+	case opt.Scale < need:
+		return 0, "", hint.New(fmt.Sprintf("scale %g: the fabric's ports sum to %v then, more than a quarter of this "+
+			"machine's %v (%s)",
+			opt.Scale, pathmap.BitsPerSecond(float64(PortRates(probe))/opt.Scale), capacity, how),
+			"--scale "+strconv.FormatFloat(fits, 'g', -1, 64)+", or --scale auto")
+	}
+	return opt.Scale, "", nil
+}
+
+// withoutJobs keeps the fabric of opt and leaves the trace away, which is read once, later.
+func withoutJobs(opt Options) Options {
+	opt.Trace, opt.Workload, opt.Coflows, opt.Policies = "", "", 1, []string{"random+ecmp"}
+	opt.Parts.Migrate = 0 // the trial has one job, and nobody to make room
+	opt.Warmup, opt.Until, opt.Rules.Attributes, opt.Rules.Background = 0, 0, "", 0
+	return opt
+}
+
+// roundScale returns the smallest of 1, 2, 5, 10, 20, … that is not below v.
+func roundScale(v float64) float64 {
+	for unit := 1.0; ; unit *= 10 {
+		for _, step := range []float64{1, 2, 5} {
+			if unit*step >= v {
+				return unit * step
+			}
+		}
+	}
+}
+
+// Capacity returns what doctor --calibrate wrote down for this machine and user, or what is assumed.
+func Capacity() (pathmap.BitsPerSecond, bool) {
+	b, err := os.ReadFile(capacityFile())
+	if err != nil {
+		return assumedCapacity, false
+	}
+	v, err := pathmap.ParseRate(strings.TrimSpace(string(b)))
+	if err != nil || v <= 0 {
+		return assumedCapacity, false
+	}
+	return v, true
+}
+
+// KeepCapacity writes a measured capacity down for later runs.
+func KeepCapacity(v pathmap.BitsPerSecond) error {
+	name := capacityFile()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("keep calibration: %w", err)
+	}
+	if err := os.WriteFile(name, []byte(v.String()+"\n"), 0o644); err != nil {
+		return fmt.Errorf("keep calibration: %w", err)
+	}
+	return nil
+}
+
+func capacityFile() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "lightloom", "capacity")
+}

@@ -1,0 +1,29 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+
+	"lightloom/southbound/hint"
+)
+
+// checkWavelengths refuses what has one circuit a rack in mind, where racks have several wavelengths: most of them
+// would stay dark, and figures would not tell why.
+func (s *Prepared) checkWavelengths() error {
+	w := s.Spec.Wavelengths()
+	if w == 1 {
+		return nil
+	}
+	for _, r := range s.Rows {
+		p, err := s.NewPolicy(r.Policy)
+		if err != nil {
+			return err
+		}
+		if can := p.Capabilities(); can.Circuits && !can.Wavelengths {
+			return hint.New(fmt.Sprintf("policy %q: %s sets up one circuit a rack, and on this fabric a rack has %d "+
+				"wavelengths", r.Name, cmp.Or(s.Options.Parts.Circuits, r.Policy), w),
+				"take sunflow, sunflow-preempt or sunflow-turning for circuits, or leave wavelengths away")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
+	"lightloom/emulator/cabling"
+	"lightloom/emulator/device"
+	"lightloom/southbound"
+	"lightloom/southbound/hint"
+)
+
+// FibreOptions are what the command fibre asks for: to plug fibres of the emulated optical switch in elsewhere.
+type FibreOptions struct {
+	Do    string // swap, pull or mend
+	Ports []int  // two to swap, one to pull
+	Which string // in, out or both
+
+	Stdout io.Writer
+}
+
+type fibreRequest struct {
+	Do    string `json:"do"`
+	Ports []int  `json:"ports"`
+	Which string `json:"which"`
+}
+
+// serveFibre plugs fibres in elsewhere.
+func (s *keeper) serveFibre(r fibreRequest) error {
+	if !s.Topo.HasOCS() {
+		return emulated.ErrNoOCS
+	}
+	ocs := s.Packets.Switches[s.Topo.OCSNode]
+	which := map[string]cabling.Fibre{"in": cabling.In, "out": cabling.Out, "both": cabling.Both}[r.Which]
+	var err error
+	ocs.Door.Do(func(time.Duration, *device.Device) {
+		switch {
+		case which == 0:
+			err = fmt.Errorf("fibre %q: write in, out or both", r.Which)
+		case r.Do == "swap" && len(r.Ports) == 2:
+			err = ocs.Panel.Swap(southbound.Port(r.Ports[0]), southbound.Port(r.Ports[1]), which)
+		case r.Do == "pull" && len(r.Ports) == 1:
+			err = ocs.Panel.Pull(southbound.Port(r.Ports[0]), which)
+		case r.Do == "mend" && len(r.Ports) == 0:
+			err = ocs.Panel.Mend()
+		default:
+			err = fmt.Errorf("%s %d fibres: write swap A B, pull A, or mend", r.Do, len(r.Ports))
+		}
+	})
+	return err
+}
+
+// Fibre exchanges, pulls or mends fibres of the fabric that this user's `up` keeps.
+func Fibre(_ context.Context, opt FibreOptions) error {
+	c, err := dialControl()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := sendRequest(c, request{Fibre: &fibreRequest{opt.Do, opt.Ports, opt.Which}}); err != nil {
+		return err
+	}
+	var r reply
+	if err := json.NewDecoder(c).Decode(&r); err != nil {
+		return fmt.Errorf("fibre: the fabric went down: %w", err)
+	}
+	if r.Error != "" {
+		return hint.New(r.Error, r.Hint)
+	}
+	_, err = fmt.Fprintln(opt.Stdout, "done")
+	return err
+}

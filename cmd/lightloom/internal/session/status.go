@@ -1,0 +1,281 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/testbed"
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/state"
+	"lightloom/emulator/device"
+	"lightloom/emulator/fault"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+	"lightloom/southbound/hint"
+)
+
+// Status is what the command status shows.
+type Status struct {
+	Fabric    string                `json:"fabric"`
+	Dataplane string                `json:"dataplane"`
+	Policy    string                `json:"policy"`
+	Up        float64               `json:"up_seconds"`
+	Leader    string                `json:"leader"`
+	Term      uint64                `json:"term"`
+	Replicas  []ReplicaStatus       `json:"replicas"`
+	Switches  []SwitchStatus        `json:"switches"`
+	Circuits  []CircuitStatus       `json:"circuits"`
+	Routes    []RouteStatus         `json:"routes"` // default routes between racks, at their first switch
+	Jobs      int                   `json:"jobs"`
+	JobsEnded int                   `json:"jobs_ended"`
+	Links     []string              `json:"links"`   // names of all cables
+	Failed    []fault.Fault         `json:"failed"`  // what has failed and is not whole again
+	Waiting   []WaitingStatus       `json:"waiting"` // jobs that wait for something that has failed
+	Streams   []StreamStatus        `json:"streams"` // jobs that go on until somebody cancels them
+	Rates     []emulated.LinkStatus `json:"rates"`   // what passes links, as the ports count it
+	// and as the controller's policies see it; links of which they know nothing are left out
+	View      []emulated.LinkStatus `json:"view"`
+	ViewError string                `json:"view_error,omitempty"`
+}
+
+// WaitingStatus is a job that does not go on.
+type WaitingStatus struct {
+	Job  controller.JobID `json:"job"`
+	Name string           `json:"name"`
+	Why  string           `json:"why"`
+}
+
+// ReplicaStatus is one replica of the controller.
+type ReplicaStatus struct {
+	ID      string `json:"id"`
+	Applied uint64 `json:"applied"`
+	Digest  string `json:"digest"`
+	Error   string `json:"error,omitempty"`
+}
+
+// SwitchStatus is one switch as its device sees itself.
+type SwitchStatus struct {
+	Name        string `json:"name"`
+	Kind        string `json:"kind"`
+	Ports       int32  `json:"ports"`
+	Rules       int    `json:"rules"`
+	Connections int    `json:"connections"`
+	Down        []int  `json:"down"`
+}
+
+// CircuitStatus is one circuit of the ledger.
+type CircuitStatus struct {
+	In     southbound.Port     `json:"in"`
+	Out    southbound.Port     `json:"out"`
+	Phase  string              `json:"phase"`
+	Coflow southbound.CoflowID `json:"coflow"`
+	Since  float64             `json:"since_seconds"`
+}
+
+// RouteStatus is the default route from a rack to another.
+type RouteStatus struct {
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Via    string `json:"via"`
+	Backup string `json:"backup,omitempty"`
+}
+
+// status gathers what stands.
+func (s *keeper) status(ctx context.Context) (*Status, error) {
+	st, err := s.Client.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the controller: %w", err)
+	}
+	out := &Status{Fabric: s.Config.Row.Spec.String(), Dataplane: s.Packets.Net.Settings().Dataplane,
+		Policy: s.Config.Row.Policy,
+		Up:     s.Clock().Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs, JobsEnded: st.JobsEnded,
+		Circuits: []CircuitStatus{}, Routes: []RouteStatus{}}
+	for i, id := range s.Cluster.IDs {
+		r := ReplicaStatus{ID: id}
+		if one, err := s.Client.DigestOf(ctx, i); err != nil {
+			r.Error = err.Error()
+		} else {
+			r.Applied, r.Digest = one.Index, fmt.Sprintf("%x", one.Digest[:6])
+		}
+		out.Replicas = append(out.Replicas, r)
+	}
+	out.Links, out.Failed = s.Faults.Names.Known(fault.Link), s.Faults.Failed()
+	if out.Failed == nil {
+		out.Failed = []fault.Fault{}
+	}
+	s.switches(out)
+	if out.Rates, err = s.Counters.Links(); err != nil {
+		return nil, err
+	}
+	if out.View, err = view(ctx, s.Client, s.Topo.Topology); err != nil {
+		out.View, out.ViewError = []emulated.LinkStatus{}, err.Error()
+	}
+	return out, s.circuits(ctx, s.Client, out)
+}
+
+func (s *keeper) switches(out *Status) {
+	for i, node := range s.Topo.Topology.Nodes() {
+		if node.Role == pathmap.Host {
+			continue
+		}
+		id := southbound.DeviceID(i)
+		var seen southbound.Seen
+		s.Packets.Switches[id].Door.Do(func(now time.Duration, d *device.Device) { seen = d.Seen(now) })
+		sw := SwitchStatus{Name: node.Name, Kind: node.Role.String(), Ports: s.Topo.Topology.Ports(id),
+			Rules: len(seen.Rules), Connections: len(seen.Connections), Down: []int{}}
+		for _, p := range seen.Down {
+			sw.Down = append(sw.Down, int(p))
+		}
+		out.Switches = append(out.Switches, sw)
+		for _, r := range seen.Rules {
+			if node.Role == pathmap.ToR && r.Tag == southbound.AnyTag && r.Src == southbound.AnyRack {
+				out.Routes = append(out.Routes, RouteStatus{From: node.Name, To: s.Topo.Topology.Node(s.Topo.ToRNode[r.Dst]).
+					Name,
+					Via: s.behind(id, r.Primary), Backup: s.behind(id, r.Backup)})
+			}
+		}
+	}
+}
+
+// behind names what is at the other end of a port.
+func (s *keeper) behind(id southbound.DeviceID, p southbound.Port) string {
+	if l := s.Topo.Topology.OutPort(id, int32(p)); p != southbound.NoPort && l != pathmap.None {
+		return s.Topo.Topology.Node(s.Topo.Topology.Link(l).To).Name
+	}
+	return ""
+}
+
+func (s *keeper) circuits(ctx context.Context, client *api.Client, out *Status) error {
+	d, err := testbed.StateOf(ctx, client)
+	if err != nil {
+		return err
+	}
+	s.waiting(d, out)
+	out.Streams = streams(d, s.Clock(), s.Packets.Agent.Remaining)
+	for in, c := range d.Circuits {
+		if c.Phase != controller.NoCircuit {
+			phase := map[controller.CircuitPhase]string{controller.Reconfiguring: "reconfiguring",
+				controller.InService: "in-service"}[c.Phase]
+			out.Circuits = append(out.Circuits, CircuitStatus{In: southbound.Port(in), Out: c.Out, Phase: phase,
+				Coflow: c.Coflow, Since: c.Since.Seconds()})
+		}
+	}
+	return nil
+}
+
+// waiting lists the jobs that wait for what has failed.
+func (s *keeper) waiting(d *state.Data, out *Status) {
+	out.Waiting = []WaitingStatus{}
+	whole := state.New(s.Topo)
+	snap, err := json.Marshal(d)
+	if err != nil || whole.Restore(snap) != nil {
+		return // of another fabric, which cannot be
+	}
+	why := whole.Reasons()
+	for _, j := range d.Jobs {
+		if text := why[j.ID]; text != "" {
+			out.Waiting = append(out.Waiting, WaitingStatus{j.ID, j.Name, text})
+		}
+	}
+}
+
+// ShowStatus asks this user's `up` how it stands and prints it.
+func ShowStatus(_ context.Context, opt StatusOptions) error {
+	c, err := dialControl()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := sendRequest(c, request{Status: true}); err != nil {
+		return err
+	}
+	var r reply
+	if err := json.NewDecoder(c).Decode(&r); err != nil {
+		return fmt.Errorf("read status: %w", err)
+	}
+	switch {
+	case r.Error != "" || r.Status == nil:
+		return hint.New(r.Error, r.Hint)
+	case opt.Output == console.OutputJSON:
+		e := json.NewEncoder(opt.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(r.Status)
+	}
+	r.Status.print(opt.Stdout)
+	return nil
+}
+
+func (s *Status) print(w io.Writer) {
+	fmt.Fprintf(w, "%s on %s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.Fabric, s.Dataplane, s.Policy, s.Up,
+		s.Jobs, s.JobsEnded)
+	fmt.Fprintf(w, "leader %s in term %d\n", s.Leader, s.Term)
+	t := newTable(w, "replica", "applied", "state")
+	for _, r := range s.Replicas {
+		t.AppendRow(table.Row{r.ID, r.Applied, r.Digest + r.Error})
+	}
+	t.Render()
+	t = newTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports")
+	for _, x := range s.Switches {
+		t.AppendRow(table.Row{x.Name, x.Kind, x.Ports, x.Rules, x.Connections, strings.Trim(fmt.Sprint(x.Down), "[]")})
+	}
+	t.Render()
+	if len(s.Failed) > 0 {
+		t = newTable(w, "failed", "name")
+		for _, f := range s.Failed {
+			t.AppendRow(table.Row{f.Kind, f.Name})
+		}
+		t.Render()
+	}
+	if len(s.Waiting) > 0 {
+		t = newTable(w, "job", "name", "waits")
+		for _, x := range s.Waiting {
+			t.AppendRow(table.Row{x.Job, x.Name, x.Why})
+		}
+		t.Render()
+	}
+	if len(s.Streams) > 0 {
+		t = newTable(w, "stream", "name", "runs, s", "ends in, s", "delivered, bytes")
+		for _, x := range s.Streams {
+			ends := "lightloom cancel"
+			if x.Left > 0 {
+				ends = fmt.Sprintf("%.1f", x.Left)
+			}
+			t.AppendRow(table.Row{x.Job, x.Name, fmt.Sprintf("%.1f", x.Running), ends, x.Delivered})
+		}
+		t.Render()
+	}
+	t = newTable(w, "circuit", "phase", "coflow", "since, s")
+	for _, c := range s.Circuits {
+		t.AppendRow(table.Row{fmt.Sprintf("%d→%d", c.In, c.Out), c.Phase, c.Coflow, fmt.Sprintf("%.2f", c.Since)})
+	}
+	t.Render()
+	s.printRates(w)
+	t = newTable(w, "from", "to", "via", "backup")
+	for _, r := range s.Routes {
+		t.AppendRow(table.Row{r.From, r.To, r.Via, r.Backup})
+	}
+	t.Render()
+}
+
+func newTable(w io.Writer, header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(header)
+	return t
+}
+
+// StatusOptions are what the command status asks for.
+type StatusOptions struct {
+	Output string // OutputTable or OutputJSON
+	Stdout io.Writer
+}

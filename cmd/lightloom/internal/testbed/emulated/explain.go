@@ -1,0 +1,49 @@
+package emulated
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"lightloom/cmd/lightloom/internal/outcome"
+	"lightloom/controller/explain"
+)
+
+// On packets decisions are taken in the replicas of the controller, by whichever leads. Where a run is to be explained,
+// each of them writes a line the moment that it decides, at the end of one file that all share; the process inside
+// reads the file when all jobs have ended. A leader that is killed leaves what it has said until then.
+
+// WhyName is the name of that file in the directory of the replicas.
+const WhyName = "why.jsonl"
+
+// whyChunk is how many lines a word of the process inside holds at most.
+const whyChunk = 256
+
+// whyFile returns where replicas with their disks in dir say why, if they are to.
+func (o *ChildConfig) whyFile(dir string) string {
+	if !o.Record.Explain {
+		return ""
+	}
+	return filepath.Join(dir, WhyName)
+}
+
+// explain tells what the replicas have said.
+func (s *Testbed) explain(out *speaker, o *outcome.Outcome) error {
+	name := s.Config.whyFile(s.Cluster.Dir)
+	if name == "" {
+		return nil
+	}
+	why, cut, err := explain.Read(name, s.Remote.Begin)
+	if err != nil {
+		return err
+	}
+	if cut > 0 {
+		o.Notes = append(o.Notes, fmt.Sprintf("%d lines of --explain were cut off by the end of the leader that wrote them",
+			cut))
+	}
+	for len(why) > 0 {
+		n := min(len(why), whyChunk)
+		out.say(Event{Why: why[:n]})
+		why = why[n:]
+	}
+	return nil
+}

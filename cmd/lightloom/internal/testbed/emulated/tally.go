@@ -1,0 +1,87 @@
+package emulated
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"lightloom/emulator/netns"
+	"lightloom/emulator/target"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// PortCounters is what the ports of an emulated fabric count. One reading serves all switches: it goes through every
+// namespace, so that another one is made no sooner than keeps readings to a fiftieth of one processor's time.
+type PortCounters struct {
+	fabric *pathmap.Topology
+	read   func() (netns.Counters, error)
+	clock  func() time.Duration
+
+	mu    sync.Mutex
+	last  netns.Counters
+	next  time.Duration      // when last is too old
+	rates []southbound.Rater // by link
+}
+
+// Readings are at least tallyGap apart, and tallyShare times as far as one takes.
+const (
+	tallyGap   = 20 * time.Millisecond
+	tallyShare = 50
+)
+
+func newTally(t *pathmap.Topology, read func() (netns.Counters, error), clock func() time.Duration) *PortCounters {
+	return &PortCounters{fabric: t, read: read, clock: clock, rates: make([]southbound.Rater, len(t.Links()))}
+}
+
+// refresh reads anew if it is time to. The lock is held.
+func (t *PortCounters) refresh() error {
+	began := t.clock()
+	if t.last.Links != nil && began < t.next {
+		return nil
+	}
+	c, err := t.read()
+	if err != nil {
+		return fmt.Errorf("count at ports: %w", err)
+	}
+	t.last = c
+	t.next = began + max(tallyGap, tallyShare*(t.clock()-began))
+	for l, n := range c.Links {
+		t.rates[l].Add(southbound.PortCounters{At: began, OutOctets: uint64(n.Bytes), OutDiscards: n.QueueDrops})
+	}
+	return nil
+}
+
+// ports returns what has passed the ports of a switch. What comes in is what the other end has sent.
+func (t *PortCounters) ports(id southbound.DeviceID) ([]target.PortCount, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.refresh(); err != nil {
+		return nil, err
+	}
+	out := make([]target.PortCount, t.fabric.Ports(id))
+	for _, l := range t.fabric.Out(id) {
+		sent, got := t.last.Links[l], t.last.Links[pathmap.Reverse(l)]
+		out[t.fabric.Link(l).FromPort] = target.PortCount{InOctets: uint64(got.Bytes), InPkts: got.Packets,
+			OutOctets: uint64(sent.Bytes), OutPkts: sent.Packets, OutDiscards: sent.QueueDrops,
+			Queue: uint64(max(sent.Backlog, 0))}
+	}
+	return out, nil
+}
+
+// Links returns every link, by id.
+func (t *PortCounters) Links() ([]LinkStatus, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.refresh(); err != nil {
+		return nil, err
+	}
+	out := make([]LinkStatus, len(t.rates))
+	for i, l := range t.fabric.Links() {
+		r := t.rates[i].Rate()
+		out[i] = LinkStatus{Link: pathmap.LinkID(i), From: t.fabric.Node(l.From).Name, To: t.fabric.Node(l.To).Name,
+			Capacity: l.Capacity,
+			Rate:     r.Out, Drops: r.Drops, Span: r.Span.Seconds()}
+	}
+	return out, nil
+}

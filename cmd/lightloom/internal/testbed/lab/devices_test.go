@@ -1,0 +1,165 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller/server"
+	"lightloom/emulator/device"
+	"lightloom/emulator/switchd/targetd"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
+)
+
+const smallFabric = "hybrid:racks=2,hosts=1,spines=1"
+
+// start runs a target until the test ends, and returns its address.
+func start(t *testing.T, c targetd.Config) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Racks, c.Strict = 2, true
+	c.Delays = device.Delays{Dark: device.Fixed(time.Millisecond)}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- targetd.Run(ctx, l, c) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// mixedLab starts switches of four kinds and writes where they are: tor0 and the optical switch have certificates of
+// their own, tor1 and spine0 those of the run in dir.
+func mixedLab(t *testing.T, dir string) (path string) {
+	t.Helper()
+	if err := inventory.WriteKeys(dir, smallFabric, 1, false); err != nil {
+		t.Fatal(err)
+	}
+	own := func(name string) pki.Identity {
+		id, _, err := targetd.Keys(filepath.Join(dir, name), name)
+		return must(t, id, err)
+	}
+	ofRun := func(name string) pki.Identity {
+		id, err := inventory.ReadKeys(dir, name)
+		return must(t, id, err)
+	}
+	text := fmt.Sprintf(`devices:
+- name: tor0
+  address: %s
+  profile: srl-native
+  ports: 4 # more than the fabric uses
+  tls: {ca: tor0/ca.pem, cert: tor0/client.pem, key: tor0/client.pem, server-name: tor0}
+  credentials: {username: env:LAB_USER, password: file:password}
+  flags: {controller-backup: true, instance: default}
+- {name: tor1, address: "%s", profile: sonic, flags: {controller-backup: true}}
+- {name: spine0, address: "%s"}
+- name: ocs
+  address: %s
+  profile: polatis
+  ports: 4
+  tls: {ca: ocs/ca.pem, cert: ocs/client.pem, key: ocs/client.pem, server-name: ocs}
+`, start(t, targetd.Config{Config: device.Config{Name: "tor0", Ports: 4}, Profile: "srl-native",
+		Identity: own("tor0")}),
+		start(t, targetd.Config{Config: device.Config{Name: "tor1", Ports: 3}, Profile: "sonic", Identity: ofRun("tor1")}),
+		start(t, targetd.Config{Config: device.Config{Name: "spine0", Ports: 2}, Profile: "openconfig",
+			Identity: ofRun("spine0")}),
+		start(t, targetd.Config{Config: device.Config{Name: "ocs", Ports: 4}, Profile: "polatis", Identity: own("ocs")}))
+	path = filepath.Join(dir, "devices.yaml")
+	err := errors.Join(os.WriteFile(path, []byte(text), 0o600),
+		os.WriteFile(filepath.Join(dir, "password"), []byte("secret\n"), 0o600))
+	return must(t, path, err)
+}
+
+// TestDialDevices: a controller speaks to each switch as the inventory says.
+func TestDialDevices(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	path := mixedLab(t, dir)
+	spec, err := topo.ParseSpec(smallFabric)
+	f, ferr := topo.New(must(t, spec, err))
+	must(t, f, ferr)
+	named, err := inventory.Read(path, f)
+	must(t, named, err)
+	id, err := inventory.ReadKeys(dir, "controller0")
+	must(t, id, err)
+	charge, err := json.Marshal(server.ReplicaConfig{Devices: named.Devices})
+	if must(t, charge, err); strings.Contains(string(charge), "secret") {
+		t.Error("the password stands in what replicas are told")
+	}
+	var c server.ReplicaConfig // as a replica has it
+	if err := json.Unmarshal(charge, &c); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := server.DialDevices(f, &c, id, 1, nil); err == nil || !strings.Contains(err.Error(),
+		`open device "tor0": username: the environment variable "LAB_USER" is not set`) {
+		t.Errorf("without a user: %v", err)
+	}
+	t.Setenv("LAB_USER", "ada")
+	devices, closeAll, err := server.DialDevices(f, &c, id, 1, nil)
+	must(t, devices, err)
+	defer closeAll()
+	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0,
+		Backup: 1}
+	for n, d := range devices {
+		name := f.Topology.Node(n).Name
+		change := &southbound.Change{Rules: []southbound.Rule{rule}}
+		if n == f.OCSNode {
+			change = &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}
+		}
+		if err := d.Set(t.Context(), change); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := stands(t.Context(), d, change); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// stands waits until a device says that it has the one rule or circuit of a change.
+func stands(ctx context.Context, d southbound.Device, c *southbound.Change) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		seen, err := d.Read(ctx)
+		switch {
+		case err != nil:
+			return err
+		case len(c.Rules) > 0 && len(seen.Rules) == 1 && seen.Rules[0] == c.Rules[0]:
+			return nil
+		case len(c.Connect) > 0 && len(seen.Connections) == 1 && seen.Connections[0].Status == southbound.Connected &&
+			seen.Connections[0].In == c.Connect[0].In && seen.Connections[0].Out == c.Connect[0].Out:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("it has %+v", seen)
+		case <-tick.C:
+		}
+	}
+}
+
+func must[T any](t *testing.T, v T, err error) T {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -1,0 +1,234 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc"
+
+	"lightloom/cmd/lightloom/internal/outcome"
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/controller/api"
+	"lightloom/controller/server"
+	"lightloom/emulator/device"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/pki"
+)
+
+// gauge measures a run of jobs on switches that run elsewhere, by what they tell over gNMI.
+type gauge struct {
+	a     *server.Daemon
+	names []string // of the ToRs, then of other packet switches
+	nodes []pathmap.NodeID
+	conns []*grpc.ClientConn
+	since []probe.Counters
+	ocs   *gnmi.Session
+	stop  context.CancelFunc
+	ended chan struct{}
+
+	mu  sync.Mutex
+	lit []device.LitInterval // those that last have no end yet
+}
+
+// askWithin bounds one question to one switch.
+const askWithin = 5 * time.Second
+
+const unended = time.Duration(-1)
+
+// measure begins to measure. The caller closes it.
+func measure(ctx context.Context, a *server.Daemon) (*gauge, error) {
+	g := &gauge{a: a, ended: make(chan struct{}), stop: func() {}}
+	id, err := a.Identity(pki.Controller, "controller0")
+	if err != nil {
+		return nil, err
+	}
+	nodes := slices.Clone(a.Fabric.ToRNode)
+	for n, node := range a.Fabric.Topology.Nodes() {
+		if node.Role == pathmap.Switch {
+			nodes = append(nodes, pathmap.NodeID(n))
+		}
+	}
+	for _, n := range nodes {
+		cfg, err := a.Inventory.Devices.Config(a.Fabric, n, id, os.Getenv)
+		if err != nil {
+			return nil, errors.Join(err, g.close())
+		}
+		conn, err := gnmi.Connect(cfg)
+		if err != nil {
+			return nil, errors.Join(err, g.close())
+		}
+		g.names, g.nodes, g.conns = append(g.names, cfg.Name), append(g.nodes, n), append(g.conns, conn)
+	}
+	if g.since, err = g.counters(ctx); err != nil {
+		return nil, errors.Join(err, g.close())
+	}
+	if err := g.watch(ctx, id); err != nil {
+		return nil, errors.Join(err, g.close())
+	}
+	return g, nil
+}
+
+func (g *gauge) close() error {
+	g.stop()
+	var errs []error
+	for _, c := range g.conns {
+		errs = append(errs, c.Close())
+	}
+	if g.ocs != nil {
+		<-g.ended
+		errs = append(errs, g.ocs.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (g *gauge) counters(ctx context.Context) (all []probe.Counters, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	for i, c := range g.conns {
+		n, err := probe.ReadCounters(ctx, gpb.NewGNMIClient(c))
+		if err != nil {
+			return nil, fmt.Errorf("switch %s: %w", g.names[i], err)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// watch follows what circuits the optical switch says to have, where there is one.
+func (g *gauge) watch(ctx context.Context, id pki.Identity) (err error) {
+	f := g.a.Fabric
+	if !f.HasOCS() {
+		return nil
+	}
+	cfg, err := g.a.Inventory.Devices.Config(f, f.OCSNode, id, os.Getenv)
+	if err != nil {
+		return err
+	}
+	cfg.Start, cfg.Timeout = g.a.Epoch, askWithin
+	if g.ocs, err = gnmi.Dial(ctx, cfg); err != nil {
+		return err
+	}
+	ctx, g.stop = context.WithCancel(ctx)
+	synced := make(chan struct{})
+	var once sync.Once
+	go func() {
+		defer close(g.ended)
+		_ = g.ocs.Watch(ctx, func(e southbound.DeviceEvent) { // a stream that breaks leaves what it told
+			if e.Kind == southbound.Synced {
+				once.Do(func() { close(synced) })
+			}
+			g.circuit(e)
+		})
+		once.Do(func() { close(synced) })
+	}()
+	<-synced
+	return nil
+}
+
+func (g *gauge) circuit(e southbound.DeviceEvent) {
+	if e.Kind != southbound.ConnectionStatus {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.IndexFunc(g.lit, func(l device.LitInterval) bool {
+		return l.In == e.In && l.Out == e.Out && l.To == unended
+	})
+	switch {
+	case e.Status == southbound.Connected && i < 0:
+		g.lit = append(g.lit, device.LitInterval{In: e.In, Out: e.Out, From: e.At, To: unended})
+	case e.Status != southbound.Connected && i >= 0:
+		g.lit[i].To = e.At
+	}
+}
+
+// into adds what was measured to an outcome.
+func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome) error {
+	now, err := g.counters(ctx)
+	if err != nil {
+		return err
+	}
+	a := g.a
+	o.Basis, o.DarkSource, o.Dataplane = "layer 2", "device", "gnmi"
+	t := a.Fabric.Topology
+	for rack, node := range a.Fabric.ToRNode {
+		for _, l := range t.Out(node) {
+			link := t.Link(l)
+			p := southbound.Port(link.FromPort)
+			n := pathmap.Bytes(now[rack].Ports[p].OutOctets - g.since[rack].Ports[p].OutOctets)
+			switch t.Node(link.To).Role {
+			case pathmap.OCS:
+				o.OCS += n
+			case pathmap.Switch:
+				o.EPS += n
+			}
+			o.DroppedQueue += int64(now[rack].Ports[p].OutDiscards - g.since[rack].Ports[p].OutDiscards)
+		}
+		o.DroppedDark += int64(now[rack].NoRoute - g.since[rack].NoRoute)
+	}
+	o.QueueDepth, o.Notes = g.depth(now)
+	if a.Agent != nil {
+		s := a.Agent.Stats()
+		o.Retransmissions, o.HostFlowsEnded = s.Retransmissions, s.HostFlowsEnded
+		o.Reordered, o.Marked = s.Reordered, s.Marked
+	}
+	if st, err := client.Status(ctx); err == nil {
+		o.LeaderChanges = int64(st.LeaderChanges)
+	}
+	if o.Digest, err = a.Cluster.Agree(ctx, client); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, l := range g.lit {
+		if l.To == unended {
+			l.To = o.End
+		}
+		o.Lit = append(o.Lit, l)
+	}
+	slices.SortFunc(o.Lit, func(x, y device.LitInterval) int {
+		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.In, y.In), cmp.Compare(x.Out, y.Out))
+	})
+	return nil
+}
+
+// depth is the port whose queue was fullest during the run, as the packet switches tell. They tell of the longest since
+// they began, so that a queue counts where it has grown longer than it ever was before the run. Notes say why there is
+// none.
+func (g *gauge) depth(now []probe.Counters) (*report.QueueDepth, []string) {
+	t := g.a.Fabric.Topology
+	d, told := &report.QueueDepth{}, false
+	for i, n := range g.nodes {
+		for _, l := range t.Out(n) {
+			link := t.Link(l)
+			port := southbound.Port(link.FromPort)
+			q, before := now[i].Ports[port].Queue, g.since[i].Ports[port].Queue
+			if q == nil {
+				continue
+			}
+			told = true
+			if before != nil && q.Most <= before.Most || float64(q.Most) <= d.Most {
+				continue
+			}
+			d.Most, d.Mean = float64(q.Most), float64(q.Mean)
+			d.Port = fmt.Sprintf("%s:%d to %s", g.names[i], port, t.Node(link.To).Name)
+		}
+	}
+	switch {
+	case !told:
+		return nil, []string{"queue depth: not told by these switches"}
+	case d.Port == "":
+		return nil, []string{"queue depth: no queue was seen fuller than before the run"}
+	}
+	return d, nil
+}

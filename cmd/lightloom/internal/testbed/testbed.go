@@ -1,0 +1,172 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/outcome"
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/controller"
+	"lightloom/emulator/device"
+	"lightloom/emulator/fault"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+)
+
+// Testbed is a fabric with its controller, on which a scenario runs: the simulator, namespaces, or a lab. Instants
+// count from the run's begin: when the testbed was made on the simulator, when the controller was ready elsewhere.
+type Testbed interface {
+	Fabric() *topo.Fabric
+	Now() time.Duration
+	// At calls f at an instant, or at once where that has passed: from within Wait on the simulator, where calls of one
+	// instant come in the order planned, and from a goroutine of its own elsewhere. An error of f ends a later Wait.
+	At(t time.Duration, f func(context.Context) error)
+	// Submit hands the i-th job of the scenario to the controller.
+	Submit(ctx context.Context, i int, j *controller.Job) error
+	// CancelAll cancels every job that has not ended. false: nobody leads, so that it is to be asked again.
+	CancelAll(ctx context.Context) (bool, error)
+	// Apply does to the fabric, or to a replica of the controller, what a fault asks for.
+	Apply(ctx context.Context, c fault.Change) error
+	// OnTables has f called whenever a packet switch's rules have become effective, until the testbed is closed.
+	OnTables(f func(at time.Duration, a device.Applied))
+	// Wait returns once something may have changed. ErrStill: nothing will by itself.
+	Wait(ctx context.Context) error
+	// Jobs is how many jobs the controller has accepted, and how many of them have ended.
+	Jobs() (accepted, ended int)
+	// Received is how many bytes of payload hosts have received.
+	Received() pathmap.Bytes
+	// Measure ends what is still planned and returns what the run left behind.
+	Measure(ctx context.Context) (*outcome.Outcome, error)
+	Close() error
+}
+
+// ErrStill says that nothing will happen on a testbed any more by itself.
+var ErrStill = errors.New("stands still")
+
+// Run runs a scenario on a testbed: it submits the jobs when they arrive, lets faults come and go, and measures once
+// all jobs have ended or the scenario's time is over. progress, which may be nil, is told how many jobs have ended. A
+// run that stands still because something has failed has an outcome, too.
+func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(ended int)) (*outcome.Outcome, error) {
+	r := &run{tb: tb, s: s}
+	r.schedule()
+	for told := -1; ; {
+		still := tb.Wait(ctx)
+		if still != nil && !(errors.Is(still, ErrStill) && r.faults != nil) {
+			return nil, still
+		}
+		accepted, ended := tb.Jobs()
+		if progress != nil && ended != told {
+			told = ended
+			progress(ended)
+		}
+		if still != nil || r.over(accepted, ended) {
+			break
+		}
+		if err := r.goOn(ctx, ended); err != nil {
+			return nil, err
+		}
+	}
+	o, err := tb.Measure(ctx)
+	if err == nil && r.faults != nil {
+		r.faults.sample(tb.Now(), tb.Received())
+		r.faults.into(o, s)
+	}
+	return o, err
+}
+
+// run is a scenario that runs.
+type run struct {
+	tb     Testbed
+	s      *scenario.Scenario
+	faults *FaultLog // nil: nothing fails
+
+	planned   int          // jobs whose submission is planned
+	submitted atomic.Int64 // jobs
+	timeIsUp  atomic.Bool  // jobs are to be cancelled
+	cancelled bool         // they have been
+}
+
+// schedule plans what the scenario says beforehand.
+func (r *run) schedule() {
+	s := r.s
+	if len(s.Faults) > 0 {
+		r.faults = NewFaultLog(r.tb.Fabric(), s.Replicas)
+		r.tb.OnTables(r.faults.Applied)
+		for _, e := range s.Faults {
+			if r.faults.Names.Check(e.Fault) == nil { // else this row's fabric has no such thing, and the outcome says so
+				r.tb.At(e.At, func(ctx context.Context) error {
+					_, err := r.faults.Strike(ctx, r.tb, e)
+					return err
+				})
+			}
+		}
+		_ = r.sample(context.Background())
+	}
+	for !s.OneAtATime && r.planned < len(s.Jobs) {
+		r.submitNext(s.Jobs[r.planned].Arrival)
+	}
+	if s.Until > 0 {
+		r.tb.At(s.Until, func(context.Context) error {
+			r.timeIsUp.Store(true)
+			return nil
+		})
+	}
+}
+
+// submitNext plans the submission of the next job.
+func (r *run) submitNext(at time.Duration) {
+	i := r.planned
+	r.planned++
+	if step := r.s.Admission; step > 0 {
+		at = scenario.NextMultiple(at, step)
+	}
+	r.tb.At(at, func(ctx context.Context) error {
+		if r.timeIsUp.Load() {
+			return nil
+		}
+		j := r.s.Jobs[i]
+		if r.s.OneAtATime {
+			j.Arrival = r.tb.Now()
+		}
+		if err := r.tb.Submit(ctx, i, &j); err != nil {
+			return fmt.Errorf("submit job %d (%q): %w", i, j.Name, err)
+		}
+		r.submitted.Add(1)
+		return nil
+	})
+}
+
+// sample notes what has been received, now and some 200 times until the last arrival or fault, and goes on so.
+func (r *run) sample(context.Context) error {
+	now := r.tb.Now()
+	r.faults.sample(now, r.tb.Received())
+	last := r.s.LastFault()
+	every := max((r.s.LastArrival()+last)/200, 10*time.Millisecond)
+	_, ended := r.tb.Jobs()
+	if ended < len(r.s.Jobs) && !r.faults.idle(now, max(last, r.s.LastArrival())) {
+		r.tb.At(now+every, r.sample)
+	}
+	return nil
+}
+
+// over says whether nothing is left to wait for.
+func (r *run) over(accepted, ended int) bool {
+	all := int(r.submitted.Load()) == len(r.s.Jobs) || r.cancelled
+	return all && ended >= accepted || r.s.StopAt > 0 && r.tb.Now() >= r.s.StopAt
+}
+
+// goOn does what is due after something has changed.
+func (r *run) goOn(ctx context.Context, ended int) (err error) {
+	if r.s.OneAtATime && ended >= r.planned && r.planned < len(r.s.Jobs) {
+		r.submitNext(r.tb.Now())
+	}
+	if r.timeIsUp.Load() && !r.cancelled {
+		if r.cancelled, err = r.tb.CancelAll(ctx); err != nil {
+			return fmt.Errorf("end the run at %v: %w", r.s.Until, err)
+		}
+	}
+	return nil
+}

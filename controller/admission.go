@@ -1,0 +1,22 @@
+package controller
+
+import "lightloom/southbound"
+
+// Admission says whether a coflow with a deadline has been promised to meet it. A promise is kept by all that is
+// decided later, so that it is committed.
+type Admission uint8
+
+// The admissions.
+const (
+	Undecided Admission = iota
+	Admitted            // it ends in time, unless the fabric loses capacity
+	Rejected            // it could not be promised: it is served as if it had no deadline
+)
+
+func (v Admission) String() string { return [...]string{"undecided", "admitted", "rejected"}[v] }
+
+// AdmissionDecision gives a started coflow its admission, once and for all.
+type AdmissionDecision struct {
+	Coflow   southbound.CoflowID
+	Admitted bool
+}

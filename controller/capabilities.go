@@ -1,0 +1,24 @@
+package controller
+
+// Capabilities are what a policy can do, and what it needs of whoever runs it. The zero value is a policy of packets
+// that reads all of its view.
+type Capabilities struct {
+	Circuits    bool // it sets up circuits
+	Wavelengths bool // it gives a rack as many circuits as it has wavelengths, not one
+	Migrates    bool // it can move tasks of running jobs
+	Relays      bool // it needs racks that keep bytes for each other (southbound.Relayer)
+	Simulated   bool // its rules are those of a simulator's steps of time: only ours has them
+	Blind       bool // it reads nothing of what coflows have left
+}
+
+// With returns the capabilities of two parts together.
+func (c Capabilities) With(o Capabilities) Capabilities {
+	return Capabilities{
+		Circuits:    c.Circuits || o.Circuits,
+		Wavelengths: c.Wavelengths || o.Wavelengths,
+		Migrates:    c.Migrates || o.Migrates,
+		Relays:      c.Relays || o.Relays,
+		Simulated:   c.Simulated || o.Simulated,
+		Blind:       c.Blind && o.Blind,
+	}
+}

@@ -1,0 +1,254 @@
+// Package explain writes why tasks and flows went where they did: on the simulator into the file that was asked for, on
+// packets into one file that all replicas of the controller share.
+package explain
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/controller/policy/route"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Writer writes why tasks and host flows went where they did: a line of JSON each, or where the file's name ends in
+// .txt a line to read.
+type Writer struct {
+	file  *os.File
+	out   *bufio.Writer // nil: every line goes out at once
+	lines bool          // of JSON
+	by    Leadership
+	err   error
+}
+
+// Leadership is who has decided, where that is a replica of a controller.
+type Leadership struct {
+	Leader string `json:"leader,omitempty"`
+	Term   uint64 `json:"term,omitempty"`
+}
+
+// Create makes the file; an empty name makes none.
+func Create(name string) (*Writer, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, fmt.Errorf("explain decisions: %w", err)
+	}
+	return &Writer{file: f, out: bufio.NewWriter(f), lines: strings.ToLower(filepath.Ext(name)) != ".txt"}, nil
+}
+
+// Close writes what is left; nothing where there is no explainer.
+func (x *Writer) Close() error {
+	if x == nil {
+		return nil
+	}
+	if x.out != nil {
+		x.err = errors.Join(x.err, x.out.Flush())
+	}
+	if err := errors.Join(x.err, x.file.Close()); err != nil {
+		return fmt.Errorf("explain decisions: %w", err)
+	}
+	return nil
+}
+
+// Teller returns who is told by a policy; nil disables explanations.
+func (x *Writer) Teller(name string) route.Teller {
+	if x == nil {
+		return nil
+	}
+	return func(v *controller.View, w route.Why) {
+		line := Line{At: v.Now.Seconds(), Policy: policy.Shown(name), Leadership: x.by}
+		if w.Task != nil {
+			line.task(v, w)
+		} else {
+			line.flow(v, w)
+		}
+		x.Say(&line)
+	}
+}
+
+// Say writes a line. The first error is kept for close.
+func (x *Writer) Say(l *Line) {
+	w := io.Writer(x.file)
+	if x.out != nil {
+		w = x.out
+	}
+	if err := l.write(w, x.lines); err != nil && x.err == nil {
+		x.err = err
+	}
+}
+
+// Line is one line. What the next best would have cost is utility: bits a second over all sinks of all jobs.
+type Line struct {
+	At     float64 `json:"at_seconds"`
+	Policy string  `json:"policy"`
+	Leadership
+	What string `json:"what"` // task or flow
+
+	Job    string  `json:"job,omitempty"`
+	Stage  string  `json:"stage,omitempty"`
+	Task   *int    `json:"task,omitempty"` // of the job
+	Host   string  `json:"host,omitempty"`
+	Here   int     `json:"partners_on_host,omitempty"`
+	Rack   int     `json:"partners_in_rack,omitempty"`
+	Apart  int     `json:"partners_elsewhere,omitempty"`
+	Gained float64 `json:"job_gains_bits_per_second,omitempty"` // utility with the job less that without
+
+	Coflow     *int32   `json:"coflow,omitempty"`
+	From       string   `json:"from,omitempty"`
+	To         string   `json:"to,omitempty"`
+	Path       []string `json:"path,omitempty"` // switches
+	Rate       float64  `json:"rate_bits_per_second,omitempty"`
+	Bottleneck string   `json:"bottleneck,omitempty"`
+	Others     int      `json:"others_at_bottleneck,omitempty"`
+
+	Tried    int      `json:"tried"` // other places, or other paths
+	Equal    int      `json:"as_good"`
+	Next     string   `json:"next_best,omitempty"` // a host
+	NextPath []string `json:"next_best_path,omitempty"`
+	Cost     float64  `json:"next_best_costs_bits_per_second"`
+}
+
+func (l *Line) task(v *controller.View, w route.Why) {
+	t := w.Task
+	l.What, l.Job, l.Stage, l.Task = "task", w.Job.Name, w.Job.Stages[t.Stage].Name, &t.Task
+	l.Host, l.Here, l.Rack, l.Apart = hostName(v, t.Host), t.Here, t.Rack, t.Apart
+	l.Gained, l.Tried, l.Equal, l.Cost = float64(t.Objective-t.Before), t.Tried, t.Equal, float64(t.Cost)
+	if t.Next >= 0 {
+		l.Next = hostName(v, t.Next)
+	}
+}
+
+func (l *Line) flow(v *controller.View, w route.Why) {
+	f := w.Flow
+	id := int32(w.Coflow)
+	l.What, l.Coflow, l.From, l.To = "flow", &id, hostName(v, w.Src), hostName(v, w.Dst)
+	l.Rate, l.Others, l.Tried, l.Equal, l.Cost = float64(f.Rate), f.Others, f.Tried, f.Equal, float64(f.Cost)
+	s, d := v.HostRack(w.Src), v.HostRack(w.Dst)
+	l.Path = switches(v, s, d, f.Path)
+	if f.Next >= 0 {
+		l.NextPath = switches(v, s, d, f.Next)
+	}
+	if f.Bottleneck != pathmap.None {
+		t := v.Fabric.Topology
+		link := t.Link(f.Bottleneck)
+		l.Bottleneck = t.Node(link.From).Name + "→" + t.Node(link.To).Name
+	}
+}
+
+func hostName(v *controller.View, h southbound.HostID) string {
+	return v.Fabric.Topology.Node(v.Fabric.HostNode[h]).Name
+}
+
+// switches names those on a path of the map.
+func switches(v *controller.View, s, d southbound.RackID, path int) []string {
+	t := v.Fabric.Topology
+	if s == d {
+		return []string{t.Node(v.Fabric.ToRNode[s]).Name}
+	}
+	return t.NodeNames(v.Paths.AppendPath(nil, int(s), int(d), path))
+}
+
+func (l *Line) write(w io.Writer, lines bool) error {
+	if lines {
+		b, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(append(b, '\n'))
+		return err
+	}
+	_, err := io.WriteString(w, l.text())
+	return err
+}
+
+func (l *Line) text() string {
+	head := fmt.Sprintf("%10.3f s  %-20s", l.At, l.Policy)
+	if l.Leader != "" {
+		head += fmt.Sprintf("  %s in term %d", l.Leader, l.Term)
+	}
+	rest := fmt.Sprintf("%d of %d others as good", l.Equal, l.Tried)
+	if l.What == "task" {
+		if l.Next != "" {
+			rest += fmt.Sprintf("; the best of them, %s, costs %s", l.Next, mbps(l.Cost))
+		}
+		return fmt.Sprintf("%s  task %d of %s (%s) on %s: partners %d on it, %d in its rack, %d elsewhere; the job brings "+
+			"%s; %s\n",
+			head, *l.Task, l.Job, l.Stage, l.Host, l.Here, l.Rack, l.Apart, mbps(l.Gained), rest)
+	}
+	at := "held back by nothing"
+	if l.Bottleneck != "" {
+		at = fmt.Sprintf("held back at %s by %d others", l.Bottleneck, l.Others)
+	}
+	if len(l.NextPath) > 0 {
+		rest += fmt.Sprintf("; the best of them, %s, costs %s", strings.Join(l.NextPath, " "), mbps(l.Cost))
+	}
+	return fmt.Sprintf("%s  flow of coflow %d, %s to %s, by %s: %s, %s; %s\n", head, *l.Coflow, l.From, l.To,
+		strings.Join(l.Path, " "), mbps(l.Rate), at, rest)
+}
+
+func mbps(bits float64) string { return fmt.Sprintf("%.4g Mb/s", bits/1e6) }
+
+// Join opens the file that replicas share, for what one of them decides in a term; an empty name opens none.
+func Join(name string, by Leadership) (*Writer, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("explain decisions: %w", err)
+	}
+	x := &Writer{file: f, lines: true, by: by}
+	if _, err := f.WriteString("\n"); err != nil { // ends the line in which a leader before was killed
+		x.err = err
+	}
+	return x, nil
+}
+
+// Read returns what replicas have said, begin being the instant 0 of the run, and how many lines their writers have
+// not ended.
+func Read(name string, begin time.Duration) (why []Line, cut int, err error) {
+	all, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil // nobody has led
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read why tasks and flows went where they did: %w", err)
+	}
+	for line := range bytes.Lines(all) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var l Line
+		if json.Unmarshal(line, &l) != nil {
+			cut++
+			continue
+		}
+		l.At = max(0, l.At-begin.Seconds())
+		why = append(why, l)
+	}
+	return why, cut, nil
+}
+
+// Add writes what replicas have said.
+func (x *Writer) Add(why []Line) {
+	if x == nil {
+		return
+	}
+	for i := range why {
+		x.Say(&why[i])
+	}
+}

@@ -1,0 +1,153 @@
+package loop
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/live"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// cables is which ports have light, and what has changed since the policy was asked last.
+type cables struct {
+	uplinks [][]int32              // by device: its ports that face the OCS, of a ToR
+	dark    map[state.PortRef]bool // ports that the devices' streams have told to be down, beside those to the OCS
+	avoided []state.PortRef        // ports that the base's tables keep clear of
+	cut     []bool                 // by link: what they are, with the other direction; nil before the first
+	changed []bool                 // by link: came or went since the last decision; nil: none
+	pairs   []pathmap.Pair         // of racks with a path over one of them; nil: none, or there is no index
+}
+
+func newCables(f *topo.Fabric) cables {
+	c := cables{uplinks: make([][]int32, len(f.Topology.Nodes())), dark: map[state.PortRef]bool{}}
+	for p := range f.OCSPorts() {
+		tor := f.ToRNode[f.OCSRack(int32(p))]
+		c.uplinks[tor] = append(c.uplinks[tor], f.OCSUplink[p])
+	}
+	return c
+}
+
+// followsCircuits says whether a port of a ToR faces the OCS: that it is dark follows from the circuits, and is no
+// failure.
+func (c *cables) followsCircuits(e *southbound.DeviceEvent) bool {
+	return slices.Contains(c.uplinks[e.Device], int32(e.In))
+}
+
+// told notes what a stream says of a port.
+func (c *cables) told(p state.PortRef, up bool) {
+	if up {
+		delete(c.dark, p)
+	} else {
+		c.dark[p] = true
+	}
+}
+
+// forget drops what a device's stream has told: it has ended.
+func (c *cables) forget(d southbound.DeviceID) {
+	maps.DeleteFunc(c.dark, func(p state.PortRef, _ bool) bool { return p.Device == d })
+}
+
+// avoid notes which ports are down, and says whether that changes which links may be used.
+func (c *cables) avoid(t *pathmap.Topology, down []state.PortRef) bool {
+	if slices.Equal(c.avoided, down) {
+		return false
+	}
+	c.avoided = slices.Clone(down)
+	cut := make([]bool, len(t.Links()))
+	for _, p := range c.avoided {
+		if id := t.OutPort(p.Device, int32(p.Port)); id != pathmap.None {
+			cut[id], cut[pathmap.Reverse(id)] = true, true
+		}
+	}
+	if slices.Equal(cut, c.cut) {
+		return false // the other end of a cable that is known to be dark
+	}
+	if c.changed == nil {
+		c.changed = make([]bool, len(cut))
+	}
+	for id := range cut {
+		if was := c.cut != nil && c.cut[id]; was != cut[id] {
+			c.changed[id] = true
+		}
+	}
+	c.cut = cut
+	return true
+}
+
+// findPairs looks up in the index which racks have a path over a link that has changed.
+func (c *cables) findPairs(index *live.Paths) {
+	if index == nil {
+		return
+	}
+	c.pairs = []pathmap.Pair{}
+	for id := 0; id < len(c.changed); id += 2 { // both directions of a cable change together
+		if c.changed[id] || c.changed[id+1] {
+			c.pairs = append(c.pairs, index.Users(pathmap.LinkID(id))...)
+		}
+	}
+	slices.SortFunc(c.pairs, pathmap.ComparePairs)
+	c.pairs = slices.Compact(c.pairs)
+}
+
+// avoid makes the tables keep clear of the ports that are down. A switch that is known to hold what it should gets what
+// changes for it at once, and is read back afterwards: asking it first would cost a round trip with packets lost in it.
+// Any other is read, and brought to it.
+//
+// It goes by what this pass has heard, before that is committed: which ports have light is no decision, and a leader
+// that dies before the entry is committed leaves tables that its successor makes anew of what the switches then tell.
+func (l *Loop) avoid(s *state.State, now time.Duration) {
+	c, act := &l.cables, &l.pass.act
+	if !c.avoid(l.fabric.Topology, l.pass.downPorts(s)) {
+		return
+	}
+	c.findPairs(l.cfg.Index)
+	steered := l.wantedCircuits(s)
+	before := make(map[southbound.DeviceID][]southbound.Rule)
+	for _, d := range l.base.Devices() {
+		if d != l.fabric.OCSNode && l.devices.known(d) {
+			before[d] = l.base.Rules(d, steered)
+		}
+	}
+	l.base.Avoid(func(id pathmap.LinkID) bool { return c.cut[id] })
+	others := act.Sets
+	act.Sets = nil
+	for _, d := range l.base.Devices() {
+		rules, sure := before[d]
+		switch {
+		case d == l.fabric.OCSNode || l.devices.away[d]:
+		case !sure:
+			l.pass.read(d)
+		default:
+			l.tell(d, l.base.Rules(d, steered), rules)
+		}
+	}
+	act.Urgent, act.Sets = act.Sets, others
+	l.devices.fastReroute.begin(now, act.Urgent)
+}
+
+// port notes that a port has light, or none.
+func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool) {
+	l.cables.told(p, up)
+	if l.pass.portUp(s, p) != up {
+		l.pass.add(state.Entry{Kind: state.PortSeen, At: now, Device: p.Device, Port: p.Port, OK: up})
+		if !up && p.Device == l.fabric.OCSNode {
+			l.darkPort(s, now, p.Port)
+		}
+		l.pending.changed(now)
+	}
+}
+
+// synced takes up a device whose stream has begun or is back after a break: nothing that was known of it can be relied
+// on, and a port that it has not just told to be down is up.
+func (l *Loop) synced(s *state.State, now time.Duration, d southbound.DeviceID) {
+	for _, p := range s.Live().Down {
+		if p.Device == d && !l.cables.dark[p] {
+			l.port(s, now, p, true)
+		}
+	}
+	l.pass.read(d)
+}

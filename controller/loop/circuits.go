@@ -1,0 +1,199 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/rollout"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// circuits is the circuits being moved, and those that ToRs steer to.
+type circuits struct {
+	mover   *rollout.Mover
+	steered []bool                    // by OCS input: its ToR may hold the circuit's rule
+	gone    []southbound.CrossConnect // memory of displaced
+}
+
+// displaced returns the circuits that ToRs may steer to and that hold one of the ports. Borrowed until the next call.
+func (c *circuits) displaced(s *state.State, in, out southbound.Port) []southbound.CrossConnect {
+	gone := c.gone[:0]
+	other := s.Leading(out)
+	for _, k := range [2]southbound.Port{min(in, other), max(in, other)} {
+		if k == southbound.NoPort || !c.steered[k] || len(gone) > 0 && gone[0].In == k {
+			continue
+		}
+		if at := s.Circuit(k); at.Phase == controller.InService {
+			gone = append(gone, southbound.CrossConnect{In: k, Out: at.Out})
+			c.steered[k] = false
+		}
+	}
+	c.gone = gone
+	return gone
+}
+
+// move sends the next steps of the moves in progress and records those that have settled.
+func (l *Loop) move(s *state.State, now time.Duration) {
+	sets, settled := l.circuits.mover.Next(now)
+	l.pass.act.Sets = append(l.pass.act.Sets, sets...)
+	if l.circuits.mover.Doubt() {
+		l.pass.read(l.fabric.OCSNode)
+	}
+	for i := range settled {
+		m := &settled[i]
+		l.pass.stages = append(l.pass.stages, m.Stages)
+		e := l.pass.put(state.CircuitSettled, now)
+		e.Port, e.Out, e.OK, e.Stages = m.In, m.Out, m.OK, &l.pass.stages[len(l.pass.stages)-1]
+		r, held := l.reservations.holding(s, m.In)
+		held = held && r.Out == m.Out
+		switch {
+		case m.OK:
+			l.circuits.steered[m.In] = true
+			if l.cfg.Demand.Oracle() { // else one that no reservation holds is to go
+				l.pass.lit++
+			}
+			if held {
+				l.steerToCircuit(s, &r.CircuitReservation)
+				l.pending.note(controller.CircuitInService, now, -1, r.Coflow, 0)
+			}
+			continue
+		case held && !l.reservations.began.has(m.In): // else it is found astray in the next pass
+			l.endReservation(now, &r, state.Broken)
+		}
+		l.reservations.astray.add(m.In) // what has come to be in service leads where it did
+	}
+	if l.cfg.Verify && len(settled) > 0 {
+		l.verify(s)
+	}
+}
+
+// steerToCircuit steers the rows of a reservation to its circuit, which is in service once this pass's entries are
+// applied. Where the state may see it otherwise by then, or rows are declared in this very pass, the next one steers.
+func (l *Loop) steerToCircuit(s *state.State, r *controller.CircuitReservation) {
+	if c := s.Circuit(r.In); c.Out != r.Out || c.Phase != controller.Reconfiguring || len(l.pass.act.Start) > 0 {
+		l.steering.changed(r)
+		return
+	}
+	l.steering.pair(s, &l.pass, pairOf{r.Coflow, r.In, r.Out}, true)
+}
+
+// verify walks the tables as they are wanted.
+func (l *Loop) verify(s *state.State) {
+	f := rollout.Fabric{Fabric: l.fabric, Circuits: l.wantedCircuits(s),
+		Rules: make([][]southbound.Rule, len(l.fabric.Topology.Nodes()))}
+	for _, d := range l.base.Devices() {
+		if d != l.fabric.OCSNode {
+			f.Rules[d] = l.base.Rules(d, f.Circuits)
+		}
+	}
+	if err := rollout.Check(&f); err != nil {
+		l.pass.fail(fmt.Errorf("verify tables: %w", err))
+	}
+}
+
+// lost notes that a circuit in use is not what the device says, which is not that it stands.
+func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
+	if e.Device != l.fabric.OCSNode || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() {
+		return
+	}
+	c := s.Circuit(e.In)
+	if c.Phase != controller.InService || c.Out != e.Out || !l.circuits.steered[e.In] {
+		return // another, or lost already in this very pass
+	}
+	l.reservations.astray.add(e.In)
+	l.pass.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: e.In, Out: e.Out})
+	if r, ok := s.Holding(e.In); ok {
+		l.endReservation(now, &r, state.Broken)
+	}
+	l.circuits.steered[e.In] = false
+	if gone := l.base.CircuitMatches(e.In, e.Out); len(gone) > 0 {
+		l.pass.act.Sets = append(l.pass.act.Sets, rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(e.In))],
+			Token:  l.circuits.mover.Token(),
+			Change: southbound.Change{Drop: gone}})
+	}
+}
+
+// wantedCircuits are the circuits that ToRs should steer to, by input.
+func (l *Loop) wantedCircuits(s *state.State) []southbound.Port {
+	out := make([]southbound.Port, l.fabric.OCSPorts())
+	for in := range out {
+		out[in] = southbound.NoPort
+		if s.Circuit(southbound.Port(in)).Phase == controller.InService {
+			out[in] = s.Circuit(southbound.Port(in)).Out
+		}
+	}
+	return out
+}
+
+// seenCircuits tells the mover what stands, gives up circuits that should stand and do not, and returns the change that
+// removes those that nobody wants.
+func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.Seen) (c southbound.Change) {
+	found := make(map[southbound.Port]southbound.Port, len(seen.Connections))
+	for _, x := range seen.Connections {
+		if x.In < 0 || int(x.In) >= l.fabric.OCSPorts() {
+			continue
+		}
+		if x.Status == southbound.Connected {
+			found[x.In] = x.Out
+		}
+		l.circuits.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode, Kind: southbound.ConnectionStatus,
+			In: x.In, Out: x.Out, Status: x.Status})
+		// Where the input is wanted for another circuit, the move displaces this one; to take it away by itself could
+		// come after the move and take that away.
+		if want := s.Circuit(x.In); want.Out == southbound.NoPort && x.Status != southbound.PendingDeletion &&
+			!l.circuits.mover.Moving(x.In, x.Out) {
+			c.Connect = append(c.Connect, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
+		}
+	}
+	for in := range l.fabric.OCSPorts() {
+		want := s.Circuit(southbound.Port(in))
+		if out, ok := found[southbound.Port(in)]; want.Phase == controller.InService && (!ok || out != want.Out) {
+			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: want.Out,
+				Status: southbound.Disconnected})
+		}
+	}
+	return c
+}
+
+// darkPort gives up the circuits over an OCS port whose cable has no light. Their host flows are on packets already:
+// the switch that sent them there has seen its light go.
+func (l *Loop) darkPort(s *state.State, now time.Duration, p southbound.Port) {
+	for in := range l.fabric.OCSPorts() {
+		c := s.Circuit(southbound.Port(in))
+		if c.Phase == controller.InService && (southbound.Port(in) == p || c.Out == p) {
+			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: c.Out,
+				Status: southbound.Disconnected})
+		}
+	}
+}
+
+// portDown says whether the cable of an OCS port has no light.
+func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
+	return slices.Contains(s.Live().Down, state.PortRef{Device: l.fabric.OCSNode, Port: p})
+}
+
+// dropUnused takes away the circuits that no reservation holds, where packets without a tag follow circuits: else these
+// would go on over one that is nobody's. Where host flows are steered one by one, light does no harm, and stays.
+func (l *Loop) dropUnused(s *state.State, now time.Duration) {
+	if l.cfg.Demand.Oracle() {
+		return
+	}
+	for in := range southbound.Port(l.fabric.OCSPorts()) {
+		if !l.circuits.steered[in] || s.Circuit(in).Phase != controller.InService {
+			continue
+		}
+		_, held := s.Holding(in)
+		begins := l.pass.has(func(e *state.Entry) bool { return e.Kind == state.CircuitReservationBegun && e.Port == in })
+		if held || begins {
+			continue
+		}
+		out := s.Circuit(in).Out
+		l.reservations.astray.add(in)
+		l.pass.add(state.Entry{Kind: state.CircuitDropped, At: now, Port: in, Out: out})
+		l.circuits.steered[in] = false
+		l.circuits.mover.Remove(in, out)
+	}
+}

@@ -1,0 +1,136 @@
+package loop
+
+import (
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// steering is what hosts were told of the paths of rows, and whose rows are to be looked at again.
+type steering struct {
+	sent    sent
+	coflows []southbound.CoflowID // whose rows are to be sent over another path, perhaps
+	pairs   []pairOf              // of racks between which rows are, of one coflow or all
+	tags    []southbound.Tag      // memory of coflow
+}
+
+// pairOf is the rows of a coflow, or of every coflow, between two racks.
+type pairOf struct {
+	coflow  southbound.CoflowID
+	in, out southbound.Port
+}
+
+// sent is what the hosts of coflows were told last of their rows, by id.
+type sent [][]southbound.Tag
+
+// of returns the tags by row; nil where nothing was told, or the coflow is over.
+func (t sent) of(id southbound.CoflowID) []southbound.Tag {
+	if int(id) >= len(t) {
+		return nil
+	}
+	return t[id]
+}
+
+func (t *sent) set(id southbound.CoflowID, tags []southbound.Tag) {
+	for len(*t) <= int(id) {
+		*t = append(*t, nil)
+	}
+	(*t)[id] = tags
+}
+
+// unsent is no tag that a row is ever sent with.
+const unsent = southbound.AnyTag
+
+// repeat has every row of a coflow told its path once more.
+func (t *steering) repeat(id southbound.CoflowID, rows int) {
+	t.sent.set(id, slices.Repeat([]southbound.Tag{unsent}, rows))
+	t.again(id)
+}
+
+// again notes that rows of a coflow may have another path.
+func (t *steering) again(id southbound.CoflowID) { t.coflows = append(t.coflows, id) }
+
+// changed notes that the circuit of a reservation has changed, and what that does to the rows that it carries.
+func (t *steering) changed(r *controller.CircuitReservation) {
+	t.pairs = append(t.pairs, pairOf{r.Coflow, r.In, r.Out})
+}
+
+// none says that no rows are to be looked at.
+func (t *steering) none() bool { return len(t.coflows)+len(t.pairs) == 0 }
+
+// flush steers all rows that may have another path.
+func (t *steering) flush(s *state.State, p *pass) {
+	for i, id := range t.coflows {
+		if slices.Contains(t.coflows[:i], id) {
+			continue // many circuits of one coflow change at one instant, and steering looks at all of its rows
+		}
+		if id == controller.AnyCoflow {
+			for _, a := range s.Active() {
+				t.coflow(s, p, a)
+			}
+			continue
+		}
+		t.coflow(s, p, id)
+	}
+	t.coflows = t.coflows[:0]
+	for i := range t.pairs {
+		if !slices.Contains(t.pairs[:i], t.pairs[i]) {
+			t.pair(s, p, t.pairs[i], false)
+		}
+	}
+	t.pairs = t.pairs[:0]
+}
+
+// told returns what the hosts of a coflow were told last of its rows, and whether it sends.
+func (t *steering) told(id southbound.CoflowID, c *state.Coflow) (sent []southbound.Tag, sends bool) {
+	sent = t.sent.of(id)
+	return sent, c.Started != state.Unset && c.Ended == state.Unset && len(sent) == len(c.Tag)
+}
+
+// coflow sends the tags of a started coflow that are not what its hosts were told last.
+func (t *steering) coflow(s *state.State, p *pass, id southbound.CoflowID) {
+	c := s.Coflow(id)
+	sent, sends := t.told(id, c)
+	if !sends {
+		return
+	}
+	t.tags = s.AppendTags(t.tags[:0], id)
+	for row, tag := range t.tags {
+		if tag != sent[row] && !c.Done[row] {
+			sent[row] = tag
+			p.steer(id, int32(row), tag)
+		}
+	}
+}
+
+// pair sends the tags of rows between two racks that are not what their hosts were told last. lit says that a circuit
+// carries them once this pass's entries are applied.
+func (t *steering) pair(s *state.State, p *pass, of pairOf, lit bool) {
+	if of.coflow != controller.AnyCoflow {
+		t.rows(s, p, of.coflow, &of, lit)
+		return
+	}
+	for _, id := range s.Active() {
+		t.rows(s, p, id, &of, lit)
+	}
+}
+
+func (t *steering) rows(s *state.State, p *pass, id southbound.CoflowID, of *pairOf, lit bool) {
+	c := s.Coflow(id)
+	sent, sends := t.told(id, c)
+	if !sends {
+		return
+	}
+	s.Rows(c, of.in, of.out, func(row int32) {
+		tag := southbound.TagCircuit
+		if !lit {
+			tag = s.TagOf(id, c, row)
+		}
+		if tag != sent[row] {
+			sent[row] = tag
+			p.steer(id, row, tag)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package circuits
+
+import (
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/demand"
+	"lightloom/controller/policy/circuits/schedule"
+	"lightloom/southbound"
+)
+
+// Epochs plays port schedules: it sums what all elephants have left, makes a schedule for it, reserves that for whoever
+// has bytes between the racks, and looks again when it is over. What arrives meanwhile waits, on packets where there
+// are any: algorithms that plan matchings know no other way.
+type Epochs struct {
+	make func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule
+	// Delays is how many reconfiguration delays long an epoch is at most.
+	Delays int
+	// Known is what is known of demand; nil: all that started coflows have left, as the trace says.
+	Known func(v *controller.View) demand.Matrix
+}
+
+// FromBacklog has an algorithm know what waits in hosts' sockets and nothing else, as c-Through does, at the instant at
+// which it is asked. (View.Traffic is for all algorithms, and read once a period.)
+func (e Epochs) FromBacklog() Epochs {
+	e.Known = func(v *controller.View) demand.Matrix { return demand.Backlog(v, demand.SocketBuffer) }
+	return e
+}
+
+// epoch is what an algorithm may look at besides the demand.
+type epoch struct {
+	delta, window time.Duration
+	packets       float64 // rate of a rack's packet uplinks ÷ rate of its circuit
+}
+
+// epochDelays is the length of an epoch in reconfiguration delays: Eclipse's evaluation has 100 (20 µs of 2 ms, and 3
+// ms).
+const epochDelays = 100
+
+// slotDelays is the length of a slot in reconfiguration delays where an algorithm leaves it open: a duty cycle of 0.9,
+// as RotorNet's.
+const slotDelays = 10
+
+// shortest is a reconfiguration delay that stands in for none at all, so that an epoch has a length.
+const shortest = 100 * time.Microsecond
+
+// BvN is Birkhoff and von Neumann's decomposition, Inukai's clearance (IEEE Trans. Commun. 27(10), 1979).
+func BvN() Epochs {
+	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		return schedule.BvN(m, lit, e.delta)
+	}, Delays: epochDelays}
+}
+
+// Solstice (CoNEXT 2015) leaves to packets what they carry anyway. No slice of it is shorter than a reconfiguration
+// delay: where circuits carry all, demands are rounded up to multiples of one.
+func Solstice() Epochs {
+	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		m.RoundUp(max(e.delta, 1))
+		return schedule.Solstice(m, lit, e.delta, e.packets)
+	}, Delays: epochDelays}
+}
+
+// Eclipse carries the most that fits the epoch (Costly circuits, submodular schedules, SIGMETRICS 2016).
+func Eclipse() Epochs {
+	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		return schedule.Eclipse(m, lit, e.delta, e.window)
+	}, Delays: epochDelays}
+}
+
+// Edmonds looks at the demand anew before every slot, as c-Through and Helios (both SIGCOMM 2010) do.
+func Edmonds() Epochs {
+	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
+		return schedule.Edmonds(m, lit, e.delta, e.window, 1)
+	}, Delays: slotDelays}
+}
+
+// Wants implements the part's list of events. The end of an epoch wakes it.
+func (Epochs) Wants() controller.KindSet {
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.FabricChanged,
+		controller.WakeReached, controller.TrafficRead)
+}
+
+// Fill reserves the next epoch when the one before is over.
+func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	if !v.Fabric.HasOCS() || worthless(v) {
+		return
+	}
+	if end := booked(v); end > v.Now {
+		p.Wake = min(p.Wake, end)
+		return
+	}
+	t := e.sum(v, p)
+	if t.matrix.Empty() {
+		return
+	}
+	t.matrix.RoundUp(max(v.Delta/8, 1))
+	x := epoch{delta: v.Delta, window: e.window(v), packets: packets(v)}
+	s := e.make(t.matrix, t.lit(v), x)
+	s.Cut(x.window, x.delta)
+	for _, c := range s.Circuits(x.delta) {
+		p.Reserve = append(p.Reserve, controller.CircuitReservation{NotBefore: v.Now + c.From, NotAfter: v.Now + c.To,
+			In: t.port[c.In], Out: t.port[c.Out], Coflow: controller.AnyCoflow})
+	}
+	if long := s.Long(); long > 0 {
+		p.Wake = min(p.Wake, v.Now+long)
+	}
+}
+
+// window is how long an epoch is at most; one that goes by what waits lasts until the next reading at least, as
+// c-Through's do: nobody knows better before.
+func (e Epochs) window(v *controller.View) time.Duration {
+	long := time.Duration(e.Delays) * max(v.Delta, shortest)
+	if v.Traffic != nil && v.Traffic.Ahead == 0 {
+		long = max(long, v.Traffic.Next-v.Now)
+	}
+	return long
+}
+
+// sum is what is known to be left.
+func (e Epochs) sum(v *controller.View, p *controller.Plan) total {
+	if e.Known == nil || v.Traffic != nil {
+		return sum(v, p)
+	}
+	ends, m := ports(v), schedule.New(v.Fabric.Racks)
+	for i, row := range e.Known(v) {
+		for j, b := range row {
+			if b > 0 && ends[i].ok && ends[j].ok {
+				m[i][j] = min(v.Wire(b).Over(min(ends[i].up, ends[j].down)), longest)
+			}
+		}
+	}
+	return compact(v, m)
+}
+
+// packets returns what part of a circuit's rate the packet network gives a rack.
+func packets(v *controller.View) float64 {
+	s := v.Fabric.Spec
+	if controller.CircuitsOnly(v.Fabric) || s.OCS <= 0 {
+		return 0
+	}
+	return float64(s.EPS) * float64(s.Spines) / float64(s.OCS)
+}

@@ -1,0 +1,229 @@
+package circuits
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/circuits/schedule"
+	"lightloom/controller/policy/policytest"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/pathmap/tries"
+	"lightloom/southbound"
+)
+
+type filler interface {
+	Fill(*controller.View, []controller.Event, *controller.Plan)
+}
+
+// parts are all that this package has but Sunflow, by name.
+func parts(t testing.TB) map[string]filler {
+	t.Helper()
+	s, err := schedule.Parse(strings.NewReader("ports 4\nnight 10ms\nday 90ms 0>1 1>0 2>3\nnight 10ms\nday 90ms 0>2 2>0 "+
+		"3>1\n"), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]filler{"bvn": BvN(), "solstice": Solstice(), "eclipse": Eclipse(), "edmonds": Edmonds(),
+		"edmonds-backlog": Edmonds().FromBacklog(),
+		"rotor":           Rotor(), "rotor-vlb": RotorVLB{}, "static": Static{}, "schedule": FromFile(s)}
+}
+
+func ask(f filler, v *controller.View) *controller.Plan {
+	var p controller.Plan
+	p.Reset()
+	f.Fill(v, nil, &p)
+	return &p
+}
+
+// circuits writes reservations down, from now on, in milliseconds.
+func circuits(v *controller.View, p *controller.Plan) string {
+	all := slices.Clone(p.Reserve)
+	slices.SortFunc(all, func(a, b controller.CircuitReservation) int {
+		return cmp.Or(cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
+	})
+	var out []string
+	for _, r := range all {
+		out = append(out, fmt.Sprintf("%d>%d %d-%d", r.In, r.Out, (r.NotBefore-v.Now).Milliseconds(), (r.NotAfter-v.Now).
+			Milliseconds()))
+	}
+	return strings.Join(out, ", ")
+}
+
+// crossbar is a view of four ports of 1 Gb/s at δ 10 ms and instant 0, one coflow with these milliseconds to send.
+func crossbar(t testing.TB, ms [4][4]int) *controller.View {
+	t.Helper()
+	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: pathmap.Gbps, Dark: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := controller.CoflowView{ID: 0, Generation: 1, Started: true, Routed: true, Remaining: southbound.Remaining{F: 1}}
+	for dst := range 4 {
+		for src := range 4 {
+			if d := ms[src][dst]; d > 0 {
+				size := pathmap.Gbps.In(time.Duration(d) * time.Millisecond)
+				c.Src, c.Dst, c.Size = append(c.Src, southbound.HostID(src)), append(c.Dst, southbound.HostID(dst)),
+					append(c.Size, size)
+				c.Remaining.Base, c.Ended, c.Tag = append(c.Remaining.Base, float64(size)), append(c.Ended, false), append(c.Tag, 0)
+			}
+		}
+	}
+	return &controller.View{Fabric: f, Delta: 10 * time.Millisecond, Coflows: []controller.CoflowView{c}}
+}
+
+// TestSameDemand shows what each makes of one demand: 0 has 40 ms for 1 and 80 ms for 2, 1 has 80 ms for 2. T(C) is 180
+// ms, at output 2.
+func TestSameDemand(t *testing.T) {
+	demand := [4][4]int{{0, 40, 80, 0}, {0, 0, 80, 0}}
+	for name, want := range map[string]string{
+		// No pair is taken from its ports before the matching's shortest is done, and stuffing has made that 80 ms.
+		"bvn": "0>1 0-90, 1>2 0-90, 0>2 90-180",
+		// One slice of eight reconfiguration delays, twice: all that is stuffed is a multiple of it.
+		"solstice": "0>1 0-90, 1>2 0-90, 0>2 90-180",
+		// 40 ms each in a slot of 50 are more a time than 120 in 90; then 0>2 has most, and 1>2 is taken up again.
+		"eclipse": "0>1 0-50, 1>2 0-50, 0>2 50-140, 1>2 140-190",
+		// The heaviest matching, for a slot of ten reconfiguration delays, then it looks again.
+		"edmonds": "0>1 0-100, 1>2 0-100",
+		// By one, by two, by three, ten reconfiguration delays each, as often as it takes.
+		"rotor": "0>1 0-100, 1>2 0-100, 0>2 100-200",
+		// The heaviest matching, for an hour.
+		"static": "0>1 0-3600000, 1>2 0-3600000",
+		// 1>2 is never due.
+		"schedule": "0>1 0-100, 0>2 100-200",
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := crossbar(t, demand)
+			p := ask(parts(t)[name], v)
+			if got := circuits(v, p); got != want {
+				t.Errorf("reserves %s\nwant %s", got, want)
+			}
+			for _, r := range p.Reserve {
+				if r.Coflow != controller.AnyCoflow {
+					t.Errorf("%+v is for one coflow", r)
+				}
+			}
+		})
+	}
+}
+
+// TestEpochsWait: what arrives during an epoch waits for its end, and a circuit that is lit goes on without
+// reconfiguration delay.
+func TestEpochsWait(t *testing.T) {
+	for _, name := range []string{"bvn", "solstice", "eclipse", "edmonds"} {
+		v := crossbar(t, [4][4]int{{0, 40}})
+		v.Reserved = []controller.CircuitReservation{{NotAfter: 50 * time.Millisecond, In: 2, Out: 3,
+			Coflow: controller.AnyCoflow}}
+		if p := ask(parts(t)[name], v); len(p.Reserve) > 0 || p.Wake != 50*time.Millisecond {
+			t.Errorf("%s reserves %s in an epoch that is on, and wakes at %v", name, circuits(v, p), p.Wake)
+		}
+		v.Reserved = nil
+		v.Circuits = slices.Repeat([]controller.CircuitView{{Out: southbound.NoPort}}, 4)
+		v.Circuits[0] = controller.CircuitView{Out: 1, Phase: controller.InService}
+		want := "0>1 0-40"
+		if name == "edmonds" {
+			want = "0>1 0-100"
+		}
+		if got := circuits(v, ask(parts(t)[name], v)); got != want {
+			t.Errorf("%s reserves %s for a circuit that is lit, want %s", name, got, want)
+		}
+	}
+}
+
+// TestEpochEnds: an epoch is a hundred reconfiguration delays at most, however much there is.
+func TestEpochEnds(t *testing.T) {
+	v := crossbar(t, [4][4]int{{0, 50_000, 9}, {7, 0, 300, 2000}, {50, 0, 0, 1}})
+	for _, name := range []string{"bvn", "solstice", "eclipse", "edmonds"} {
+		p := ask(parts(t)[name], v)
+		if len(p.Reserve) == 0 || p.Wake > time.Second {
+			t.Errorf("%s: %s until %v", name, circuits(v, p), p.Wake)
+		}
+	}
+}
+
+// TestTurnsKeepTime: a cycle is bound to instants: late in a turn what is left of it is used, unless it is no longer
+// than its reconfiguration delay.
+func TestTurnsKeepTime(t *testing.T) {
+	for _, tc := range []struct {
+		now  time.Duration
+		want string
+	}{
+		{40 * time.Millisecond, "0>1 0-60"},
+		{95 * time.Millisecond, "0>1 205-305"},
+		{12*300*time.Millisecond + 150*time.Millisecond, "0>1 150-250"},
+	} {
+		v := crossbar(t, [4][4]int{{0, 40}})
+		v.Now = tc.now
+		if got := circuits(v, ask(Rotor(), v)); got != tc.want {
+			t.Errorf("at %v rotor reserves %s, want %s", tc.now, got, tc.want)
+		}
+	}
+}
+
+// TestStaticStays: later demands get what is left of the ports.
+func TestStaticStays(t *testing.T) {
+	v := crossbar(t, [4][4]int{{0, 0, 90}, {0, 0, 0, 20}, {0, 0, 0, 90}})
+	v.Reserved = []controller.CircuitReservation{{NotAfter: time.Hour, In: 0, Out: 1, Coflow: controller.AnyCoflow},
+		{NotAfter: time.Minute, In: 2, Out: 0, Coflow: controller.AnyCoflow}}
+	p := ask(Static{}, v)
+	if got := circuits(v, p); got != "1>3 0-3600000" || p.Wake != time.Minute {
+		t.Errorf("reserves %s and wakes at %v", got, p.Wake)
+	}
+}
+
+// TestSolsticeTrustsPackets: beside a packet network half as fast as its circuits the small change stays there.
+func TestSolsticeTrustsPackets(t *testing.T) {
+	v := view(t, []southbound.HostID{0, 0}, []southbound.HostID{2, 4}, []pathmap.Bytes{50e6, 3e6}, func(s *topo.Spec) {
+		s.EPS = 250 * pathmap.Mbps
+	})
+	if got := ask(Solstice(), v); len(got.Reserve) != 1 || got.Reserve[0].Out != 1 {
+		t.Errorf("solstice reserves %s, want 0>1 alone", circuits(v, got))
+	}
+	if got := ask(BvN(), v); len(got.Reserve) < 2 {
+		t.Errorf("bvn reserves %s, want both", circuits(v, got))
+	}
+}
+
+// TestAskedAgain: once its plan stands, no part has anything to add.
+func TestAskedAgain(t *testing.T) {
+	for name, part := range parts(t) {
+		tried := 0
+		for seed := range tries.Of[uint64](600, 2000) {
+			v := policytest.View(seed)
+			v.Reserved, v.Waiting = nil, nil
+			for i := range v.Circuits {
+				v.Circuits[i].Held = false
+			}
+			p := ask(part, v)
+			if v.Reserved = p.Reserve; len(p.Reserve) > 0 {
+				tried++
+			}
+			if again := ask(part, v); len(again.Reserve) > 0 {
+				t.Errorf("%s, view %d: reserves %s and then %s", name, seed, circuits(v, p), circuits(v, again))
+			}
+		}
+		if tried < 50 {
+			t.Errorf("%s: only %d views had anything to reserve", name, tried)
+		}
+	}
+}
+
+// TestBacklogIsBlind: of two host flows with more to send than a socket holds, the larger is not known to be so; the
+// oracle goes for it.
+func TestBacklogIsBlind(t *testing.T) {
+	v := crossbar(t, [4][4]int{{0, 100, 900}})
+	if got := circuits(v, ask(Edmonds(), v)); got != "0>2 0-100" {
+		t.Errorf("with the oracle edmonds reserves %s", got)
+	}
+	if got := circuits(v, ask(Edmonds().FromBacklog(), v)); got != "0>1 0-100" && got != "0>2 0-100" {
+		t.Errorf("from backlog edmonds reserves %s", got)
+	}
+	v.Coflows[0].Remaining.Base[0], v.Coflows[0].Remaining.Base[1] = 11e6, 9e6
+	if got := circuits(v, ask(Edmonds().FromBacklog(), v)); got != "0>1 0-100" {
+		t.Errorf("from backlog edmonds reserves %s, want the fuller socket's", got)
+	}
+}

@@ -1,0 +1,128 @@
+package circuits
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// wavelengthAssignment gives pairs of racks wavelengths, so that a rack has as many circuits at once as it has
+// wavelengths (section VI of co-scheduler; its authors leave the schedule open). Port r + w·Racks is wavelength w of
+// rack r. Light keeps its wavelength through the switch, so that a pair takes the ports of one wavelength at both
+// racks, and the schedule of ports is Sunflow's on a switch with as many more of them.
+//
+// All that goes from one rack to another takes one wavelength, whichever the coflow: a ToR tells packets for a circuit
+// by the rack that they go to. Where a circuit of two racks stands or is reserved, that is their wavelength; the others
+// get the one whose two ports have least to carry so far, coflows by rank and the longest pairs of each first. So W
+// shrinks a coflow to T(C)/W where its pairs can be dealt out evenly; a single pair is as long as ever.
+type wavelengthAssignment struct {
+	racks, waves southbound.Port
+	ends         []port // by port of the switch
+	fixed        map[[2]southbound.Port]southbound.Port
+	load         [2][]time.Duration // by input, by output
+	delta        time.Duration
+}
+
+// newWavelengthAssignment reads which pairs of racks have their wavelength; nil where there is only one.
+func newWavelengthAssignment(v *controller.View) *wavelengthAssignment {
+	waves := v.Fabric.Spec.Wavelengths()
+	if waves == 1 {
+		return nil
+	}
+	ends := opticalPorts(v)
+	c := &wavelengthAssignment{racks: southbound.Port(v.Fabric.Racks), waves: southbound.Port(waves), ends: ends,
+		delta: v.Delta,
+		fixed: map[[2]southbound.Port]southbound.Port{}, load: [2][]time.Duration{make([]time.Duration, len(ends)),
+			make([]time.Duration, len(ends))}}
+	for in, at := range v.Circuits {
+		if at.Out != southbound.NoPort {
+			c.fix(southbound.Port(in), at.Out)
+		}
+	}
+	for i := range v.Reserved {
+		c.fix(v.Reserved[i].In, v.Reserved[i].Out)
+	}
+	return c
+}
+
+func (c *wavelengthAssignment) fix(in, out southbound.Port) {
+	c.fixed[[2]southbound.Port{in % c.racks, out % c.racks}] = in / c.racks
+}
+
+// paint puts the ports of wavelengths in the place of racks. Pairs without a wavelength that is lit at both racks are
+// left out: they go over packets. Slices of pairs are made anew, as others keep those that came.
+func (c *wavelengthAssignment) paint(all []coflowDemand) {
+	if c == nil {
+		return
+	}
+	for i := range all { // what has its wavelength loads it before anybody chooses
+		for k := range all[i].pairs {
+			if p := &all[i].pairs[k]; c.has(p) {
+				c.carry(p.in+c.wave(p)*c.racks, p.out+c.wave(p)*c.racks, p.need)
+			}
+		}
+	}
+	for i := range all {
+		all[i].pairs, all[i].book = c.choose(all[i].pairs), nil // a book's pairs are of racks
+	}
+}
+
+func (c *wavelengthAssignment) has(p *pair) bool {
+	_, ok := c.fixed[[2]southbound.Port{p.in, p.out}]
+	return ok
+}
+
+func (c *wavelengthAssignment) wave(p *pair) southbound.Port {
+	return c.fixed[[2]southbound.Port{p.in, p.out}]
+}
+
+func (c *wavelengthAssignment) carry(in, out southbound.Port, need time.Duration) {
+	c.load[0][in] += c.delta + need
+	c.load[1][out] += c.delta + need
+}
+
+// choose returns the pairs of one coflow with their ports, by (in, out).
+func (c *wavelengthAssignment) choose(pairs []pair) []pair {
+	order := slices.Clone(pairs)
+	slices.SortFunc(order, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
+	})
+	painted := order[:0]
+	for _, p := range order {
+		if !c.has(&p) && !c.pick(&p) {
+			continue
+		}
+		w := c.wave(&p)
+		p.in, p.out = p.in+w*c.racks, p.out+w*c.racks
+		if c.ends[p.in].ok && c.ends[p.out].ok {
+			painted = append(painted, p)
+		}
+	}
+	slices.SortFunc(painted, byPorts)
+	return painted
+}
+
+// pick gives a pair the wavelength that has least to carry, the first of equals; false where none is lit at both racks.
+func (c *wavelengthAssignment) pick(p *pair) bool {
+	best := southbound.NoPort
+	least := [2]time.Duration{}
+	for w := range c.waves {
+		in, out := p.in+w*c.racks, p.out+w*c.racks
+		if !c.ends[in].ok || !c.ends[out].ok {
+			continue
+		}
+		a, b := c.load[0][in], c.load[1][out]
+		if load := [2]time.Duration{max(a, b), a + b}; best == southbound.NoPort || slices.Compare(load[:], least[:]) < 0 {
+			best, least = w, load
+		}
+	}
+	if best == southbound.NoPort {
+		return false
+	}
+	c.fixed[[2]southbound.Port{p.in, p.out}] = best
+	c.carry(p.in+best*c.racks, p.out+best*c.racks, p.need)
+	return true
+}

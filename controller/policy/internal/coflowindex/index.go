@@ -1,0 +1,74 @@
+// Package coflowindex keeps what a part of a policy remembers of each coflow from one decision to the next, and tells
+// when a coflow's rows are others than those that were read. It knows nothing of what is remembered.
+package coflowindex
+
+import (
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Entry is embedded in what an Index remembers of a coflow.
+type Entry struct {
+	generation uint64 // of the rows that were read; 0: they are to be read anew
+	met        uint64 // the decision that last met it
+}
+
+func (e *Entry) entry() *Entry { return e }
+
+// Index is by coflow. The zero value is empty.
+type Index[B interface {
+	comparable
+	entry() *Entry
+}] struct {
+	byID     map[southbound.CoflowID]B
+	decision uint64
+}
+
+// Begin begins a decision: no coflow has been met in it.
+func (x *Index[B]) Begin() {
+	if x.byID == nil {
+		x.byID = map[southbound.CoflowID]B{}
+	}
+	x.decision++
+}
+
+// Get meets a coflow and returns what is remembered of its rows; false where nothing is, or other rows were read.
+func (x *Index[B]) Get(c *controller.CoflowView) (b B, known bool) {
+	b, known = x.byID[c.ID]
+	if !known || c.Generation == 0 || b.entry().generation != c.Generation {
+		return b, false
+	}
+	b.entry().met = x.decision
+	return b, true
+}
+
+// Put meets a coflow and remembers b of its rows, in the place of what was remembered before.
+func (x *Index[B]) Put(c *controller.CoflowView, b B) {
+	*b.entry() = Entry{c.Generation, x.decision}
+	x.byID[c.ID] = b
+}
+
+// At returns what is remembered of a coflow of that id, of whatever rows; nil: nothing.
+func (x *Index[B]) At(id southbound.CoflowID) B { return x.byID[id] }
+
+// Met says whether b has been met in this decision.
+func (x *Index[B]) Met(b B) bool { return b.entry().met == x.decision }
+
+// Len returns how many coflows are remembered.
+func (x *Index[B]) Len() int { return len(x.byID) }
+
+// Each calls f with all that is remembered, in no order.
+func (x *Index[B]) Each(f func(B)) {
+	for _, b := range x.byID {
+		f(b)
+	}
+}
+
+// Forget drops the coflows that have not been met in this decision: what is remembered of giants is not small.
+func (x *Index[B]) Forget() {
+	for id, b := range x.byID {
+		if !x.Met(b) {
+			delete(x.byID, id)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package place
+
+import (
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Incremental places incremental jobs for a policy that otherwise places jobs all at once (gang scheduling). Tasks that
+// read go near their blocks, users running as much as each other, as Fair has it. Tasks that receive wait until all
+// that they receive from has ended, and are then placed as many at once as have slots, where somebody finds: only
+// together do their places mean anything to a network.
+type Incremental struct{ cache blockCache }
+
+// Finder returns hosts for tasks of one stage of a job, in their order. hosts is by task of the job; that of every task
+// which the stage receives from is known. There are slots enough.
+type Finder func(j *controller.Job, hosts []southbound.HostID, tasks []int, free []int32) []southbound.HostID
+
+// Fill places the incremental jobs of a view, and returns the view that is left for gang-scheduled ones.
+func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder) *controller.View {
+	data := func(y *slotAllocator, w *work) []southbound.RackID {
+		return x.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
+	}
+	return incremental(v, p, data, func(y *slotAllocator) {
+		y.serve(func(u *user) bool {
+			return slices.ContainsFunc(u.works, func(w *work) bool { return y.piece(w, find) })
+		})
+	})
+}
+
+// IncrementalWants are the events after which Incremental may place more.
+func IncrementalWants() controller.KindSet { return incrementalWants() }
+
+// piece places one task of a job that reads, or all that it can of a stage that receives.
+func (y *slotAllocator) piece(w *work, find Finder) bool {
+	for s := range w.open {
+		if w.open[s] > 0 && w.source(s) && y.sourceTask(w, s) {
+			return true
+		}
+	}
+	for s := range w.open {
+		if w.open[s] == 0 || w.source(s) || !w.parentsEnded(s) || !y.mayPlaceReduces(w) {
+			continue
+		}
+		tasks := w.without(s, y.total())
+		if len(tasks) == 0 {
+			continue
+		}
+		for i, h := range find(w.job, w.hosts, tasks, slices.Clone(y.free)) {
+			y.put(w, s, tasks[i], h)
+		}
+		return true
+	}
+	return false
+}
+
+// without returns the first tasks of a stage that have no host, at most so many.
+func (w *work) without(stage, most int) []int {
+	var out []int
+	for t := w.first[stage]; t < w.first[stage+1] && len(out) < most; t++ {
+		if w.hosts == nil || w.hosts[t] == controller.NoHost {
+			out = append(out, t)
+		}
+	}
+	return out
+}

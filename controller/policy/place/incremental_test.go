@@ -1,0 +1,317 @@
+package place
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/guideline"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/pathmap/tries"
+	"lightloom/southbound"
+)
+
+// filler is a part.
+type filler interface {
+	Fill(*controller.View, []controller.Event, *controller.Plan)
+}
+
+func parts() map[string]func() filler {
+	return map[string]func() filler{
+		"fair":            func() filler { return new(Fair) },
+		"corral":          func() filler { return new(Corral) },
+		"coscheduler":     func() filler { return new(CoScheduler) },
+		"strict":          func() filler { return &CoScheduler{Strict: true} },
+		"without reduces": func() filler { return &CoScheduler{NoReduces: true} },
+		"without data":    func() filler { return &CoScheduler{NoData: true, Error: 0.5} },
+	}
+}
+
+// allocatorFabric has racks of two hosts.
+func allocatorFabric(t testing.TB, racks, slots int) *topo.Fabric {
+	t.Helper()
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: racks, Hosts: 2, Slots: slots, EPS: pathmap.Gbps,
+		OCS: 10 * pathmap.Gbps, Dark: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+const block = pathmap.Bytes(100)
+
+// mapReduce is an incremental job.
+func mapReduce(user string, arrival time.Duration, maps, reduces int, shuffle pathmap.Bytes) *controller.Job {
+	j := &controller.Job{Name: fmt.Sprintf("%d×%d", maps, reduces), User: user, Arrival: arrival, Incremental: true}
+	j.Stages = []controller.Stage{{Name: "map", Tasks: make([]controller.Task, maps)}}
+	for i := range maps {
+		j.Stages[0].Tasks[i] = controller.Task{Compute: 10 * time.Second, Input: block, NonLocal: 7 * time.Second}
+	}
+	if reduces > 0 {
+		j.Stages = append(j.Stages, controller.Stage{Name: "reduce", Tasks: make([]controller.Task, reduces)})
+		for i := range reduces {
+			j.Stages[1].Tasks[i] = controller.Task{Compute: 5 * time.Second}
+		}
+		j.Edges = []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: shuffle}}
+	}
+	return j
+}
+
+// cluster runs jobs in virtual time: shuffles take a second, whatever they hold.
+type cluster struct {
+	t     testing.TB
+	s     *state.State
+	make  func() filler
+	now   time.Duration
+	ends  map[southbound.TaskID]time.Duration
+	after func(v *controller.View, p *controller.Plan) // of each decision
+	each  func()                                       // before each decision; may be nil
+	heed  []time.Duration                              // instants at which something is to be done by each, ascending
+}
+
+// run lets jobs arrive and goes on until all have ended.
+func (c *cluster) run(jobs []*controller.Job) {
+	c.t.Helper()
+	c.ends = map[southbound.TaskID]time.Duration{}
+	part, next := c.make(), 0
+	for steps := 0; c.s.Finished() < len(jobs); steps++ {
+		for next < len(jobs) && jobs[next].Arrival <= c.now {
+			c.apply(state.Entry{Kind: state.JobAccepted, Job: jobs[next]})
+			next++
+		}
+		if c.each != nil {
+			c.each()
+		}
+		wake := c.decide(part)
+		for len(c.s.ReadyStages())+len(c.s.ReadyCoflows()) > 0 {
+			c.start()
+		}
+		at := wake
+		if next < len(jobs) {
+			at = min(at, jobs[next].Arrival)
+		}
+		for _, end := range c.ends {
+			at = min(at, end)
+		}
+		for _, t := range c.heed {
+			if t > c.now {
+				at = min(at, t)
+			}
+		}
+		for _, id := range c.s.Active() {
+			if x := c.s.Coflow(id); x.Started != state.Unset {
+				at = min(at, x.Started+time.Second)
+			}
+		}
+		if at == southbound.Never || steps > 100_000 {
+			c.t.Fatalf("stands still at %v with %d of %d jobs ended", c.now, c.s.Finished(), len(jobs))
+		}
+		c.now = at
+		c.end()
+	}
+}
+
+func (c *cluster) apply(e state.Entry) {
+	c.t.Helper()
+	e.At = c.now
+	if err := c.s.Apply(&e); err != nil {
+		c.t.Fatalf("at %v: %+v: %v", c.now, e, err)
+	}
+}
+
+func (c *cluster) decide(part filler) time.Duration {
+	c.t.Helper()
+	v := controller.View{Now: c.now, Seed: 7, Delta: 20 * time.Millisecond, ElephantThreshold: 1000}
+	c.s.FillView(&v, nil)
+	p := controller.Plan{Wake: southbound.Never}
+	part.Fill(&v, nil, &p)
+	again := controller.Plan{Wake: southbound.Never}
+	c.make().Fill(&v, nil, &again)
+	if !reflect.DeepEqual(p, again) {
+		c.t.Fatalf("at %v: %+v, and a fresh part says %+v", c.now, p, again)
+	}
+	if c.after != nil {
+		c.after(&v, &p)
+	}
+	for i := range p.Place {
+		c.apply(state.Entry{Kind: state.Placed, Placement: &p.Place[i]})
+	}
+	return p.Wake
+}
+
+func (c *cluster) start() {
+	for _, ref := range slices.Clone(c.s.ReadyStages()) {
+		c.apply(state.Entry{Kind: state.StageStarted, JobID: ref.Job, Stage: ref.Stage})
+		j := c.s.Job(ref.Job)
+		first, end := j.StageTasks(int(ref.Stage))
+		for i := first; i < end; i++ {
+			id := j.FirstTask + southbound.TaskID(i)
+			if t := &c.s.Data().Tasks[id]; t.Started == c.now && t.Ended == state.Unset {
+				c.ends[id] = c.now + j.Job.Stages[ref.Stage].Tasks[i-first].Takes(t.NonLocal)
+			}
+		}
+	}
+	for _, id := range slices.Clone(c.s.ReadyCoflows()) {
+		c.apply(state.Entry{Kind: state.CoflowStarted, Coflow: id})
+	}
+}
+
+func (c *cluster) end() {
+	for _, id := range slices.Clone(c.s.Active()) {
+		if x := c.s.Coflow(id); x.Started != state.Unset && x.Started+time.Second <= c.now {
+			for row := range int32(len(x.Done)) {
+				if !x.Done[row] {
+					c.apply(state.Entry{Kind: state.HostFlowEnded, Coflow: id, Row: row})
+				}
+			}
+		}
+	}
+	var over []southbound.TaskID
+	for id, end := range c.ends {
+		if end <= c.now {
+			over = append(over, id)
+		}
+	}
+	slices.Sort(over)
+	for _, id := range over {
+		delete(c.ends, id)
+		c.apply(state.Entry{Kind: state.TaskEnded, Task: id})
+	}
+}
+
+// TestEveryJobEnds: whatever comes, nothing waits for ever, no slot is given twice (Apply would refuse), and a fresh
+// part decides as the old one.
+func TestEveryJobEnds(t *testing.T) {
+	seeds := tries.Of[uint64](8, 40)
+	for name, make := range parts() {
+		t.Run(name, func(t *testing.T) {
+			for seed := range seeds {
+				r := rand.New(rand.NewPCG(seed, 5))
+				f := allocatorFabric(t, 2+r.IntN(5), 1+r.IntN(3))
+				slots := f.Hosts() * f.Spec.Slots
+				var jobs []*controller.Job
+				for i := range 2 + r.IntN(12) {
+					maps, reduces := 1+r.IntN(2*slots), r.IntN(slots+1)
+					j := mapReduce(fmt.Sprint("u", r.IntN(3)), time.Duration(i)*time.Duration(r.IntN(9))*time.Second, maps, reduces,
+						pathmap.Bytes(1+r.IntN(40_000)))
+					if r.IntN(2) == 0 {
+						wrong := 0.01 + 10*r.Float64() // a prediction may be wrong by any factor
+						j.Predicted = &controller.Prediction{Input: block * pathmap.Bytes(maps),
+							Shuffle: pathmap.Bytes(float64(20_000) * wrong), Maps: maps,
+							Reduces: reduces, MapTime: 10 * time.Second, RedTime: 5 * time.Second}
+					}
+					jobs = append(jobs, j)
+				}
+				slices.SortStableFunc(jobs, func(a, b *controller.Job) int { return int(a.Arrival - b.Arrival) })
+				c := &cluster{t: t, s: state.New(f), make: make}
+				c.run(jobs)
+			}
+		})
+	}
+}
+
+// TestNearTheData: with slots to spare every map reads from its own rack; without, one waits for Delay and then does
+// not.
+func TestNearTheData(t *testing.T) {
+	for name, make := range parts() {
+		t.Run(name, func(t *testing.T) {
+			c := &cluster{t: t, s: state.New(allocatorFabric(t, 8, 8)), make: make}
+			c.run([]*controller.Job{mapReduce("a", 0, 6, 2, 10)})
+			for i, task := range c.s.Data().Tasks {
+				if task.NonLocal {
+					t.Errorf("task %d reads from afar", i)
+				}
+			}
+		})
+	}
+	// Thirty maps on eight slots in four racks: whoever finds none near takes one elsewhere, but not before Delay.
+	c := &cluster{t: t, s: state.New(allocatorFabric(t, 8, 1)), make: func() filler { return new(Fair) }}
+	c.run([]*controller.Job{mapReduce("a", 0, 60, 0, 0)})
+	far := 0
+	for _, task := range c.s.Data().Tasks {
+		if task.NonLocal {
+			far++
+		}
+	}
+	if far > 15 {
+		t.Errorf("%d of 60 maps read from afar", far)
+	}
+}
+
+// TestUsersShare: of two users, one with ten times the work, each has half of the slots while both want them.
+func TestUsersShare(t *testing.T) {
+	for _, name := range []string{"fair", "corral", "coscheduler"} {
+		t.Run(name, func(t *testing.T) {
+			c := &cluster{t: t, s: state.New(allocatorFabric(t, 4, 4)), make: parts()[name]}
+			running := map[string]int{}
+			c.after = func(v *controller.View, p *controller.Plan) {
+				if v.Now > 0 {
+					return
+				}
+				for _, pl := range p.Place {
+					for _, h := range pl.Hosts {
+						if h != controller.NoHost {
+							running[v.Waiting[pl.Job].User]++
+						}
+					}
+				}
+			}
+			c.run([]*controller.Job{mapReduce("many", 0, 200, 0, 0), mapReduce("few", 0, 20, 0, 0)})
+			if running["many"] != 16 || running["few"] != 16 {
+				t.Errorf("slots at first: %v, want 16 each", running)
+			}
+		})
+	}
+}
+
+// TestTogether is the point of Co-scheduler: a shuffle-heavy job's maps stand on R_map racks and its reduces on few, so
+// that every pair of racks has an elephant; Fair spreads the same job until none has.
+func TestTogether(t *testing.T) {
+	racksOf := func(c *cluster, first, end int) int {
+		seen := map[int32]bool{}
+		for _, task := range c.s.Data().Tasks[first:end] {
+			seen[c.s.Fabric().HostRack[task.Host]] = true
+		}
+		return len(seen)
+	}
+	// input 4000, T_e 1000: R_map 2, then R_red 2
+	heavy := func() *controller.Job { return mapReduce("a", 0, 40, 8, 4400) }
+	var got [2][2]int
+	for i, name := range []string{"coscheduler", "fair"} {
+		c := &cluster{t: t, s: state.New(allocatorFabric(t, 12, 20)), make: parts()[name]}
+		c.run([]*controller.Job{heavy()})
+		got[i] = [2]int{racksOf(c, 0, 40), racksOf(c, 40, 48)}
+	}
+	if got[0] != [2]int{2, 2} && got[0] != [2]int{1, 2} && got[0] != [2]int{2, 1} {
+		t.Errorf("coscheduler: maps on %d racks, reduces on %d", got[0][0], got[0][1])
+	}
+	if got[1][0] < 5 || got[1][1] < 4 {
+		t.Errorf("fair: maps on %d racks, reduces on %d", got[1][0], got[1][1])
+	}
+	if guideline.Replicas != 3 {
+		t.Error("three copies")
+	}
+}
+
+// TestCorralStays: a recurring job's maps and reduces share their racks.
+func TestCorralStays(t *testing.T) {
+	j := mapReduce("a", 0, 40, 10, 1_000_000_000)
+	j.Predicted = &controller.Prediction{Input: 4000, Shuffle: 1_000_000_000, Maps: 40, Reduces: 10,
+		MapTime: 10 * time.Second, RedTime: 5 * time.Second}
+	c := &cluster{t: t, s: state.New(allocatorFabric(t, 12, 30)), make: parts()["corral"]}
+	c.run([]*controller.Job{j})
+	seen := map[int32]bool{}
+	for _, task := range c.s.Data().Tasks {
+		seen[c.s.Fabric().HostRack[task.Host]] = true
+	}
+	// One rack has 60 slots: one wave, and nothing crosses.
+	if len(seen) != 1 {
+		t.Errorf("on %d racks", len(seen))
+	}
+}

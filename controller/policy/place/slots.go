@@ -1,0 +1,314 @@
+package place
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/guideline"
+	"lightloom/southbound"
+)
+
+// slotAllocator is what the placement of incremental jobs works on for the length of one decision: the slots that are
+// left, and the jobs with their users.
+type slotAllocator struct {
+	v     *controller.View
+	free  []int32 // slots, by host
+	rack  []int32 // slots, by rack
+	works []*work // by id
+	users []*user // by name
+
+	receiving int // tasks of all stages that receive and have begun to take slots, but not to run
+	slots     int // of the whole fabric that is alive
+	alive     []southbound.HostID
+	standing  []bool // by rack: one of its hosts is alive
+
+	order []int32         // of soonest
+	half  []time.Duration // of soonest
+}
+
+// user is who jobs belong to. Fair shares are equal: whoever runs least is served next.
+type user struct {
+	name    string
+	running int
+	works   []*work       // by id
+	last    time.Duration // when a task of theirs last began; 0 before one has
+}
+
+// work is an incremental job with what this decision has placed of it so far.
+type work struct {
+	job         *controller.Job
+	user        *user
+	hosts       []southbound.HostID    // by task; ours once own is set
+	tasks       []controller.TaskState // by task; nil before any is placed
+	waits       []bool                 // by stage
+	own         bool
+	first       []int // by stage: its first task, and one more
+	next        []int // by stage: no task before it is without a host
+	open        []int // by stage: tasks without a host
+	ended       []int // by stage
+	begun       bool  // its receiving stages have been counted among the receiving
+	policyState []int32
+	kept        bool // memo stands in the state
+	far         []int32
+	blocks      []southbound.RackID // guideline.Replicas of each task; nil until asked for
+	away        bool                // no slot is left in a rack with data of a task without a host: slots only go
+	last        time.Duration       // when a task of it last began, or it arrived
+}
+
+// newSlotAllocator looks at the incremental jobs of a view; nil where there is none.
+func newSlotAllocator(v *controller.View) *slotAllocator {
+	y := &slotAllocator{v: v}
+	for i := range v.Partial {
+		y.add(v.Partial[i].Job, &v.Partial[i])
+	}
+	for _, j := range v.Waiting {
+		if j.Incremental {
+			y.add(j, nil)
+		}
+	}
+	if len(y.works) == 0 {
+		return nil
+	}
+	slices.SortFunc(y.works, func(a, b *work) int { return cmp.Compare(a.job.ID, b.job.ID) })
+	y.alive, y.standing = alive(v), make([]bool, v.Fabric.Racks)
+	for _, h := range y.alive {
+		y.standing[v.Fabric.HostRack[h]] = true
+	}
+	for _, w := range y.works {
+		y.reread(w)
+		y.own(w)
+	}
+	y.free, y.rack = slices.Clone(v.Free), make([]int32, v.Fabric.Racks)
+	for h := range y.free {
+		y.free[h] = max(y.free[h], 0)
+		y.rack[v.Fabric.HostRack[h]] += y.free[h]
+	}
+	y.slots = len(y.alive) * v.Fabric.Spec.Slots
+	return y
+}
+
+func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
+	n := len(j.Stages)
+	w := &work{job: j, first: make([]int, n+1), next: make([]int, n), open: make([]int, n), ended: make([]int, n),
+		last: j.Arrival}
+	for k := range j.Stages {
+		w.first[k+1] = w.first[k] + len(j.Stages[k].Tasks)
+		w.next[k] = w.first[k]
+		w.open[k] = len(j.Stages[k].Tasks)
+	}
+	w.waits = make([]bool, n)
+	if p == nil {
+		for i := range j.Edges {
+			if e := &j.Edges[i]; e.Kind != controller.Fixed {
+				w.waits[e.To] = true
+			}
+		}
+		y.works = append(y.works, w)
+		return
+	}
+	w.hosts, w.tasks, w.policyState, w.kept = p.Hosts, p.Tasks, p.PolicyState, p.PolicyState != nil
+	copy(w.waits, p.Waits)
+	for k := range j.Stages {
+		for i := w.first[k]; i < w.first[k+1]; i++ {
+			t := &p.Tasks[i]
+			if t.Host != controller.NoHost {
+				w.open[k]--
+				w.last = max(w.last, t.Started)
+			}
+			if t.Ended >= 0 {
+				w.ended[k]++
+			}
+		}
+	}
+	y.works = append(y.works, w)
+}
+
+// reread chooses where the output of ended tasks is read from whose host is lost: it takes no slot there. See copies.
+func (y *slotAllocator) reread(w *work) {
+	for i := range w.tasks {
+		if w.hosts[i] != controller.NoHost || w.tasks[i].Ended < 0 || len(y.alive) == 0 {
+			continue
+		}
+		if !w.own {
+			w.own, w.hosts = true, slices.Clone(w.hosts)
+		}
+		w.hosts[i] = y.alive[y.v.Rand("copies", uint64(w.job.FirstTask)+uint64(i)).IntN(len(y.alive))]
+		w.open[w.tasks[i].Stage]--
+	}
+}
+
+// own finds a job's user, and counts what it runs.
+func (y *slotAllocator) own(w *work) {
+	i, found := slices.BinarySearchFunc(y.users, w.job.User, func(u *user, name string) int {
+		return cmp.Compare(u.name, name)
+	})
+	if !found {
+		y.users = slices.Insert(y.users, i, &user{name: w.job.User})
+	}
+	w.user = y.users[i]
+	w.user.works = append(w.user.works, w)
+	for k := range w.open {
+		w.user.running += w.size(k) - w.open[k] - w.ended[k]
+		for i := w.first[k]; i < w.first[k+1] && w.tasks != nil; i++ {
+			w.user.last = max(w.user.last, w.tasks[i].Started)
+		}
+		if w.waits[k] && w.open[k] < w.size(k) {
+			w.begun = true
+		}
+	}
+	if w.begun {
+		y.receiving += w.receivers()
+	}
+}
+
+func (w *work) size(stage int) int { return w.first[stage+1] - w.first[stage] }
+
+// receivers is how many tasks the job's receiving stages have that wait for what they receive.
+func (w *work) receivers() int {
+	n := 0
+	for k, waits := range w.waits {
+		if waits {
+			n += w.size(k)
+		}
+	}
+	return n
+}
+
+// parentsEnded says whether all tasks that a stage receives from have ended.
+func (w *work) parentsEnded(stage int) bool {
+	for i := range w.job.Edges {
+		if e := &w.job.Edges[i]; e.Kind != controller.Fixed && e.To == stage && w.ended[e.From] < w.size(e.From) {
+			return false
+		}
+	}
+	return true
+}
+
+// source says whether a stage receives nothing.
+func (w *work) source(stage int) bool {
+	return !slices.ContainsFunc(w.job.Edges, func(e controller.Edge) bool {
+		return e.Kind != controller.Fixed && e.To == stage
+	})
+}
+
+// mayPlaceReduces says whether tasks of a receiving stage may take slots. What receives takes its slots before it can
+// run, and two jobs that each held half of what both need would wait for each other for ever. So a job begins to take
+// such slots only if all that have begun could hold all that they need at once: every other task ends by itself.
+func (y *slotAllocator) mayPlaceReduces(w *work) bool {
+	return w.begun || y.receiving+w.receivers() <= y.slots
+}
+
+// task returns the first task of a stage without a host; false where all have one.
+func (w *work) task(stage int) (int, bool) {
+	for ; w.next[stage] < w.first[stage+1]; w.next[stage]++ {
+		if w.hosts == nil || w.hosts[w.next[stage]] == controller.NoHost {
+			return w.next[stage], true
+		}
+	}
+	return 0, false
+}
+
+// put places a task.
+func (y *slotAllocator) put(w *work, stage, task int, h southbound.HostID) {
+	if !w.own {
+		w.own = true
+		if w.hosts == nil {
+			w.hosts = slices.Repeat([]southbound.HostID{controller.NoHost}, w.job.Tasks())
+		} else {
+			w.hosts = slices.Clone(w.hosts)
+		}
+	}
+	if !w.begun && w.waits[stage] {
+		w.begun = true
+		y.receiving += w.receivers()
+	}
+	w.hosts[task] = h
+	w.open[stage]--
+	w.user.running++
+	y.free[h]--
+	y.rack[y.v.Fabric.HostRack[h]]--
+	if w.job.Stages[stage].Tasks[task-w.first[stage]].Input > 0 &&
+		!w.near(task, southbound.RackID(y.v.Fabric.HostRack[h])) {
+		w.far = append(w.far, int32(task))
+	}
+}
+
+// near says whether a rack holds a copy of a task's block.
+func (w *work) near(task int, rack southbound.RackID) bool {
+	const n = guideline.Replicas
+	return len(w.blocks) >= n*(task+1) && slices.Contains(w.blocks[n*task:n*task+n], rack)
+}
+
+// total is how many slots are free.
+func (y *slotAllocator) total() int {
+	sum := 0
+	for _, n := range y.rack {
+		sum += int(n)
+	}
+	return sum
+}
+
+// host returns the host of a rack with the most free slots, the first among equals; false where none is free.
+func (y *slotAllocator) host(rack int) (southbound.HostID, bool) {
+	f := y.v.Fabric
+	best := f.FirstHost[rack]
+	for h := best; h < f.FirstHost[rack+1]; h++ {
+		if y.free[h] > y.free[best] {
+			best = h
+		}
+	}
+	if y.rack[rack] <= 0 || best == f.FirstHost[rack+1] || y.free[best] <= 0 {
+		return 0, false
+	}
+	return southbound.HostID(best), true
+}
+
+// places adds what was placed to the plan.
+func (y *slotAllocator) places(p *controller.Plan) {
+	for _, w := range y.works {
+		if !w.own {
+			continue
+		}
+		slices.Sort(w.far)
+		place := controller.Placement{Job: w.job.ID, Hosts: w.hosts, NonLocal: w.far}
+		if !w.kept {
+			place.PolicyState = w.policyState
+		}
+		p.Place = append(p.Place, place)
+	}
+}
+
+// rest returns the view with the slots that are left and without incremental jobs: what the placement of gang-scheduled
+// jobs sees.
+func (y *slotAllocator) rest() *controller.View {
+	v := *y.v
+	v.Free = y.free
+	v.Waiting = nil
+	for _, j := range y.v.Waiting {
+		if !j.Incremental {
+			v.Waiting = append(v.Waiting, j)
+		}
+	}
+	return &v
+}
+
+// serve gives slots away, a task at a time, to the user who runs least, until nobody takes one more; among those who
+// run as much, to the first by name. Where fewer slots are free than users wait for one, that would never be the turn
+// of some: there it is theirs whose last task began the longest ago. next places one task of a user, if it can.
+func (y *slotAllocator) serve(next func(u *user) bool) {
+	waiting := slices.Clone(y.users)
+	scarce := y.total() < len(waiting)
+	for len(waiting) > 0 {
+		least := 0
+		for i, u := range waiting {
+			if x := waiting[least]; u.running < x.running || scarce && u.running == x.running && u.last < x.last {
+				least = i
+			}
+		}
+		if !next(waiting[least]) {
+			waiting = slices.Delete(waiting, least, least+1)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package policy
+
+import (
+	"errors"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/circuits"
+	"lightloom/southbound"
+)
+
+// ErrKeepsOwn says that the policy wants racks to keep bytes for each other, and those of this fabric cannot.
+var ErrKeepsOwn = errors.New("it wants racks that keep bytes for each other, and hosts here keep only their own")
+
+// Prepare has the racks of a fabric keep bytes for each other, where a policy needs that. The error is ErrKeepsOwn
+// where they cannot.
+func Prepare(p controller.Policy, h southbound.Hosts, delta time.Duration) error {
+	if !p.Capabilities().Relays {
+		return nil
+	}
+	racks, can := h.(southbound.Relayer)
+	if !can {
+		return ErrKeepsOwn
+	}
+	return racks.Relay(circuits.RotorRelay(delta))
+}

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/leader"
+	"lightloom/controller/loop"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// host returns the host of that name.
+func (p *replicaProcess) host(name string) (southbound.HostID, error) {
+	t := p.fabric.Topology
+	for h, n := range p.fabric.HostNode {
+		if t.Node(n).Name == name {
+			return southbound.HostID(h), nil
+		}
+	}
+	return 0, &api.Error{Code: api.Invalid, Err: fmt.Errorf("no host is called %q: the first is %q, the last %q", name,
+		t.Node(p.fabric.HostNode[0]).Name, t.Node(p.fabric.HostNode[p.fabric.Hosts()-1]).Name)}
+}
+
+func (p *replicaProcess) pair(h api.HostPair) (src, dst southbound.HostID, err error) {
+	if src, err = p.host(h.Src); err != nil {
+		return 0, 0, err
+	}
+	if dst, err = p.host(h.Dst); err != nil {
+		return 0, 0, err
+	}
+	if src == dst {
+		return 0, 0, &api.Error{Code: api.Invalid, Err: fmt.Errorf("%q and %q are one host: take two", h.Src, h.Dst)}
+	}
+	return src, dst, nil
+}
+
+// Bandwidths implements api.Pledger.
+func (p *replicaProcess) Bandwidths(_ context.Context, pairs []api.HostPair) ([]api.Bandwidth, error) {
+	paths, err := p.paths()
+	if err != nil {
+		return nil, err
+	}
+	ask := make([]loop.Pair, len(pairs))
+	for i, h := range pairs {
+		if ask[i].Src, ask[i].Dst, err = p.pair(h); err != nil {
+			return nil, err
+		}
+	}
+	var got []loop.Bandwidth
+	p.node.View(func(uint64) { got, err = loop.Bandwidths(p.state, paths, ask) })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Bandwidth, len(got))
+	for i, b := range got {
+		out[i] = api.Bandwidth{HostPair: pairs[i], Unreserved: b.Unreserved, Fair: b.Fair, Paths: b.Paths}
+	}
+	return out, nil
+}
+
+// Reserve implements api.Pledger.
+func (p *replicaProcess) Reserve(ctx context.Context, w api.BandwidthRequest) (api.BandwidthReservation, error) {
+	src, dst, err := p.pair(w.Pair)
+	if err != nil {
+		return api.BandwidthReservation{}, err
+	}
+	got, err := p.current.Leader().Reserve(ctx, loop.BandwidthRequest{Request: w.Request, Owner: w.Owner, Src: src,
+		Dst:      dst,
+		Rate:     w.Rate,
+		Lifetime: w.Lifetime})
+	if err := bandwidthError(ctx, err); err != nil {
+		return api.BandwidthReservation{}, fmt.Errorf("from %s to %s: %w", w.Pair.Src, w.Pair.Dst, err)
+	}
+	out := api.BandwidthReservation{ID: int64(got.ID), DSCP: uint32(southbound.TOS(0, got.Tag) >> 2)}
+	if got.Until != southbound.Never {
+		out.Until = got.Until
+	}
+	out.Path = p.fabric.Topology.NodeNames(got.Links)
+	return out, nil
+}
+
+// Release implements api.Pledger.
+func (p *replicaProcess) Release(ctx context.Context, id int64) error {
+	return bandwidthError(ctx, p.current.Leader().Release(ctx, controller.BandwidthReservationID(id)))
+}
+
+// bandwidthError gives an error of a leadership the form that the northbound knows.
+func bandwidthError(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, leader.ErrVacant):
+		return fmt.Errorf("%w: %w", api.ErrNotLeader, err)
+	case errors.Is(err, leader.ErrStopped), ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
+	case errors.Is(err, state.ErrNoRoom):
+		return fmt.Errorf("%w: %w", api.ErrNoRoom, err)
+	case errors.Is(err, loop.ErrNoBandwidthReservation):
+		return &api.Error{Code: api.Invalid, Err: err}
+	}
+	return err
+}
+
+// paths returns the path map of the fabric, which every replica makes once and alike.
+func (p *replicaProcess) paths() (*pathmap.Map, error) {
+	p.mapped.Do(func() {
+		p.pathMap, p.index, p.pathsErr = p.fabric.Indexed(p.charge.Spec.PathsKept(), p.charge.Seed)
+	})
+	return p.pathMap, p.pathsErr
+}

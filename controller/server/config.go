@@ -1,0 +1,56 @@
+package server
+
+import (
+	"time"
+
+	"lightloom/controller/demand"
+	"lightloom/controller/policy"
+	"lightloom/controller/replica"
+	"lightloom/controller/rollout"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound/inventory"
+)
+
+// ReplicaCommand is the command that a controller starts its replicas with.
+const ReplicaCommand = "replica"
+
+// ReplicaConfig is what a replica's process is told, as one JSON object on its standard input: it holds a private key,
+// so it is neither an argument nor a file.
+type ReplicaConfig struct {
+	ID                string                `json:"id"`
+	Peers             []replica.Peer        `json:"peers"`
+	API               map[string]string     `json:"api"` // northbound addresses, by id
+	Dir               string                `json:"dir"`
+	Epoch             time.Time             `json:"epoch"` // instant 0 of the run
+	Spec              topo.Spec             `json:"spec"`
+	Policy            string                `json:"policy"`
+	Overrides         policy.Overrides      `json:"overrides"`
+	Demand            demand.Options        `json:"demand"`
+	Rollout           rollout.Options       `json:"rollout"`
+	Seed              uint64                `json:"seed"`
+	ElephantThreshold pathmap.Bytes         `json:"elephant_threshold"`
+	Delta             time.Duration         `json:"delta"`
+	Agent             string                `json:"agent"`            // address of one for all hosts; or
+	Agents            []inventory.AgentSite `json:"agents,omitempty"` // several
+	// secrets and certificates in them are named, not written
+	Devices inventory.Devices `json:"devices"`
+	// clusters that have programmed the same devices before
+	Earlier  uint64 `json:"earlier,omitempty"`
+	Identity []byte `json:"identity"`
+	Verbose  bool   `json:"verbose,omitempty"`
+	Metrics  string `json:"metrics,omitempty"` // address
+	// how far apart switches tell what passed their ports; 0: never
+	Sample  time.Duration `json:"sample,omitempty"`
+	Explain string        `json:"explain,omitempty"` // file that all replicas share, which says why; empty: none
+	// directory to remove when whoever started the replica is gone
+	Leave string `json:"leave,omitempty"`
+}
+
+// ElectionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs
+// the same devices larger still. A run has devices of its own, and is the first.
+func (c *ReplicaConfig) ElectionHigh(term uint64) uint64 { return (c.Earlier+1)<<48 | term }
+
+// DefaultSamplePeriod is how far apart switches tell their counters where nobody says otherwise. It is the same on
+// emulated fabrics, whose switches and hosts share the machine's processors.
+const DefaultSamplePeriod = time.Second

@@ -1,0 +1,320 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"lightloom/controller/demand"
+	"lightloom/controller/policy"
+	"lightloom/controller/rollout"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/hostagent"
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
+	"lightloom/southbound/socket"
+)
+
+// DaemonOptions say what a controller is for switches that run elsewhere.
+type DaemonOptions struct {
+	Fabric  string // a spec, or the path of a YAML file
+	Devices string // path of an inventory: where switches and hosts are
+	Keys    string // directory that WriteKeys has filled
+	// Ephemeral: the keys were for this run, and replicas remove them when the controller is killed. Else the caller does.
+	Ephemeral bool
+	Policy    string
+	Parts     policy.Overrides
+	Replicas  int
+	Seed      uint64
+	Demand    demand.Options // what circuits go by; zero: the oracle
+
+	// SamplePeriod is how far apart switches are asked to tell what passed their ports; 0: they are not asked.
+	SamplePeriod time.Duration
+	// Metrics, if any, is where the first replica serves what it does for Prometheus; the others take the ports after it.
+	Metrics string
+
+	Stdout, Stderr io.Writer
+}
+
+// Daemon is a controller with what it is attached to.
+type Daemon struct {
+	Options   DaemonOptions
+	Fabric    *topo.Fabric
+	Inventory *inventory.Inventory
+	Epoch     time.Time
+	Clock     func() time.Duration
+	Agent     *hostagent.Agent // nil: the hosts have none
+	agentLn   net.Listener
+	Config    ReplicaConfig
+	Cluster   *Cluster
+	devices   map[southbound.DeviceID]southbound.Device // lines of our own
+	hangUp    func()
+	held      *os.File       // the directory of keys, locked
+	ports     []func() error // give back what replicas listen at
+}
+
+// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil) or one of
+// them ends by itself. It says "programming" once what it was told is found to be right, whether the switches answer or
+// not, and "ready" once every packet switch has its rules; then it calls ready, which may be nil.
+func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Context, *Daemon) error) (err error) {
+	a := &Daemon{Options: opt, Epoch: time.Now()}
+	a.Clock = ClockFrom(a.Epoch)
+	defer func() { err = errors.Join(err, a.close()) }()
+	if err := a.open(); err != nil {
+		return fmt.Errorf("run controller: %w", err)
+	}
+	fmt.Fprintf(opt.Stdout, "programming %d switches\n", len(a.Inventory.Devices))
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return a.Cluster.Run(ctx) })
+	if a.Agent != nil {
+		g.Go(func() error {
+			id, err := a.Identity(pki.Agent, inventory.AgentName)
+			if err != nil {
+				return err
+			}
+			return a.Agent.Serve(ctx, a.agentLn, id.Server(pki.Controller))
+		})
+	}
+	g.Go(func() error {
+		if err := a.greet(ctx); err != nil || ctx.Err() != nil || ready == nil {
+			return err
+		}
+		return ready(ctx, a)
+	})
+	return g.Wait()
+}
+
+func (a *Daemon) open() error {
+	spec, err := topo.FromArgument(a.Options.Fabric)
+	if err != nil {
+		return err
+	}
+	spec = spec.WithDefaults()
+	if err := southbound.CheckPackets(spec); err != nil {
+		return err
+	}
+	if a.Fabric, err = topo.New(spec); err != nil {
+		return err
+	}
+	if a.Inventory, err = inventory.Read(a.Options.Devices, a.Fabric); err != nil {
+		return err
+	}
+	if _, err := policy.New(a.Options.Policy, policy.Options{Overrides: a.Options.Parts}); err != nil {
+		return err
+	}
+	if err := a.holdKeys(); err != nil {
+		return err
+	}
+	earlier, err := countCluster(a.Options.Keys)
+	if err != nil {
+		return err
+	}
+	delta := rollout.DefaultControl().Delta(spec.Dark)
+	a.Config = ReplicaConfig{Metrics: a.Options.Metrics, Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
+		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
+		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.Dark), Delta: delta, Rollout: rollout.DefaultControl().
+					Options(delta),
+		Devices: a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	if len(a.Inventory.Agents) > 0 {
+		a.Config.Agents = a.Inventory.Sites(a.Fabric)
+	}
+	if len(a.Inventory.Hosts) > 0 {
+		if err := a.openAgent(); err != nil {
+			return err
+		}
+		a.Config.Agent = a.agentLn.Addr().String()
+	}
+	id, err := a.Identity(pki.Controller, "controller0")
+	if err != nil {
+		return err
+	}
+	if a.devices, a.hangUp, err = DialDevices(a.Fabric, &a.Config, id, 0, nil); err != nil {
+		return err
+	}
+	dir, err := clusterDir(a.Options.Keys, earlier)
+	if err != nil {
+		return err
+	}
+	if a.Config.Leave = dir; a.Options.Ephemeral {
+		a.Config.Leave = a.Options.Keys
+	}
+	a.Cluster, err = NewCluster(a.Options.Replicas, a.Config, a.Identity, a.freePorts, dir, a.Options.Stderr)
+	return err
+}
+
+// clusterDir makes a directory for the replicas beside their keys, and removes those of earlier clusters. It is this
+// cluster's alone: its replicas remove it when the controller is killed, which may be when the next has begun already.
+func clusterDir(keys string, number uint64) (string, error) {
+	old, err := filepath.Glob(filepath.Join(keys, "replicas*"))
+	for _, dir := range old {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	dir := filepath.Join(keys, fmt.Sprintf("replicas-%d", number))
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make directory for replicas: %w", err)
+	}
+	return dir, nil
+}
+
+// holdKeys makes sure that no other controller runs with these keys, as long as the process lives.
+func (a *Daemon) holdKeys() error {
+	dir, err := os.Open(a.Options.Keys)
+	if err != nil {
+		return fmt.Errorf("hold keys: %w", err)
+	}
+	a.held = dir
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("hold keys: another controller runs with those in %q: end it, or make others: %w", a.Options.Keys,
+			err)
+	}
+	return nil
+}
+
+// openAgent makes one agent for all hosts, inside their namespaces.
+func (a *Daemon) openAgent() (err error) {
+	conf := hostagent.ForFabric(a.Fabric)
+	conf.Now = a.Clock
+	if conf.Net, err = a.Inventory.Network(a.Fabric); err != nil {
+		return err
+	}
+	if a.agentLn, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return fmt.Errorf("listen for the agent: %w", err)
+	}
+	a.Agent, err = hostagent.New(conf)
+	return err
+}
+
+// Identity reads the keys of one of the parties.
+func (a *Daemon) Identity(role pki.Role, name string) (pki.Identity, error) {
+	id, err := pki.ReadFile(inventory.KeyFile(a.Options.Keys, name))
+	if err != nil {
+		return id, err
+	}
+	if id.Role() != role || id.Name() != name {
+		return id, fmt.Errorf("read keys of %s %q: the file %q is of %s", role, name, inventory.KeyFile(a.Options.Keys, name),
+			id)
+	}
+	return id, nil
+}
+
+// freePorts draws two loopback addresses that nobody listens at, and keeps them for a replica until the controller
+// ends.
+func (a *Daemon) freePorts(int) (raft, api string, err error) {
+	var addr [2]string
+	for i := range addr {
+		at, release, err := socket.Hold()
+		if err != nil {
+			return "", "", err
+		}
+		a.ports, addr[i] = append(a.ports, release), at.String()
+	}
+	return addr[0], addr[1], nil
+}
+
+// greet waits until the packet switches have their rules, then says so.
+func (a *Daemon) greet(ctx context.Context) error {
+	for n, node := range a.Fabric.Topology.Nodes() {
+		if d := a.devices[southbound.DeviceID(n)]; d != nil && node.Role != pathmap.OCS && a.Fabric.Racks > 1 {
+			if err := a.programmed(ctx, node.Name, d); err != nil {
+				return err
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	fmt.Fprintf(a.Options.Stdout, "ready: %s, %d controllers at %s, policy %s\n", a.Fabric.Spec, a.Options.Replicas,
+		strings.Join(a.Cluster.Addrs(), ","), a.Options.Policy)
+	return nil
+}
+
+// waitsLong is after how long it is said what is waited for.
+const waitsLong = 10 * time.Second
+
+// programmed waits for a switch's rules, however long that takes, and says what it waits for when that is long.
+func (a *Daemon) programmed(ctx context.Context, name string, d southbound.Device) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	told := time.Now()
+	for {
+		seen, err := d.Read(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil && len(seen.Rules) > 0:
+			return nil
+		case time.Since(told) > waitsLong:
+			told = time.Now()
+			if err == nil {
+				err = errors.New("it has no rules yet")
+			}
+			fmt.Fprintf(a.Options.Stderr, "waiting for switch %s: %v\n", name, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (a *Daemon) close() error {
+	var errs []error
+	if a.Agent != nil {
+		errs = append(errs, a.Agent.Close())
+	}
+	if a.agentLn != nil {
+		_ = a.agentLn.Close() // closed already where it has been serving
+	}
+	if a.hangUp != nil {
+		a.hangUp()
+	}
+	if a.Cluster != nil {
+		errs = append(errs, a.Cluster.Close())
+	}
+	if a.Inventory != nil {
+		errs = append(errs, a.Inventory.Close())
+	}
+	if a.held != nil {
+		errs = append(errs, a.held.Close())
+	}
+	for _, release := range a.ports {
+		errs = append(errs, release())
+	}
+	return errors.Join(errs...)
+}
+
+// countCluster returns how many clusters have programmed the devices of these keys before, and counts one more: a new
+// cluster's terms begin again, and switches obey the larger election id.
+func countCluster(dir string) (uint64, error) {
+	file := filepath.Join(dir, "clusters")
+	b, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 0, fmt.Errorf("count clusters: %w", err)
+	}
+	earlier := uint64(0)
+	if err == nil {
+		if earlier, err = strconv.ParseUint(strings.TrimSpace(string(b)), 10, 15); err != nil {
+			return 0, fmt.Errorf("count clusters: %q holds no number below 32768: make new keys: %w", file, err)
+		}
+	}
+	if err := os.WriteFile(file, []byte(strconv.FormatUint(earlier+1, 10)+"\n"), 0o600); err != nil {
+		return 0, fmt.Errorf("count clusters: %w", err)
+	}
+	return earlier, nil
+}

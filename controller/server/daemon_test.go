@@ -1,0 +1,59 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
+)
+
+// TestKeys writes the keys of a fabric and reads them as their owners do; nobody reads another's, and what is there is
+// not overwritten.
+func TestKeys(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	const fabric = "hybrid:racks=2,hosts=1,spines=1"
+	if err := inventory.WriteKeys(dir, fabric, 3, false); err != nil {
+		t.Fatal(err)
+	}
+	a := &Daemon{Options: DaemonOptions{Keys: dir}}
+	for _, tt := range []struct {
+		role pki.Role
+		name string
+	}{{pki.Switch, "tor1"}, {pki.Switch, "spine0"}, {pki.Switch, "ocs"}, {pki.Controller, "controller2"},
+		{pki.Agent, inventory.AgentName}, {pki.Client, "client"}} {
+		if _, err := a.Identity(tt.role, tt.name); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := a.Identity(pki.Controller, "tor1"); err == nil {
+		t.Error("a switch's keys were taken for a controller's")
+	}
+	if err := inventory.WriteKeys(dir, fabric, 3, false); err == nil {
+		t.Error("keys were overwritten")
+	}
+}
+
+// TestClusters: each cluster is told how many there have been, and its election ids are above all of theirs.
+func TestClusters(t *testing.T) {
+	dir := t.TempDir()
+	var last uint64
+	for want := range uint64(3) {
+		n, err := countCluster(dir)
+		if err != nil || n != want {
+			t.Fatalf("cluster %d was told %d, %v", want, n, err)
+		}
+		c := ReplicaConfig{Earlier: n}
+		if id := c.ElectionHigh(1); id <= last {
+			t.Errorf("election id %x is not above %x", id, last)
+		}
+		last = c.ElectionHigh(1<<48 - 1)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "clusters"), []byte("99999"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := countCluster(dir); err == nil {
+		t.Error("a number beyond all was taken")
+	}
+}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/leader"
+	"lightloom/controller/loop"
+	"lightloom/controller/state"
+)
+
+// Cancel implements api.Canceller.
+func (p *replicaProcess) Cancel(ctx context.Context, id controller.JobID) (e api.Ended, err error) {
+	err = p.current.Leader().Cancel(ctx, id)
+	switch {
+	case errors.Is(err, loop.ErrNoJob):
+		return e, &api.Error{Code: api.Invalid, Err: err}
+	case errors.Is(err, leader.ErrVacant):
+		return e, fmt.Errorf("%w: %w", api.ErrNotLeader, err)
+	case errors.Is(err, leader.ErrStopped), err != nil && ctx.Err() != nil:
+		return e, fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
+	case err != nil:
+		return e, err
+	}
+	p.node.View(func(uint64) {
+		j := p.state.Job(id)
+		e = api.Ended{At: j.Ended, Cancelled: j.Cancelled}
+	})
+	return e, nil
+}
+
+// check says what is wrong with a job on this fabric, or nil.
+func (p *replicaProcess) check(j *controller.Job) error {
+	if p.charge.Agent == "" && len(p.charge.Agents) == 0 {
+		return ErrNoAgent
+	}
+	return j.Check(p.fabric.Hosts(), p.fabric.Hosts()*p.fabric.Spec.Slots)
+}
+
+// Submit implements api.Submitter.
+func (p *replicaProcess) Submit(ctx context.Context, offers []controller.Offer) ([]controller.JobID, error) {
+	switch err := p.current.Leader().Submit(ctx, offers); {
+	case errors.Is(err, leader.ErrVacant):
+		return nil, fmt.Errorf("%w: %w", api.ErrNotLeader, err)
+	case errors.Is(err, leader.ErrStopped), ctx.Err() != nil:
+		return nil, fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
+	case err != nil:
+		return nil, err
+	}
+	var ids []controller.JobID
+	p.node.View(func(uint64) { ids = leader.JobIDs(p.state, offers) })
+	return ids, nil
+}
+
+// Counts implements api.Stater.
+func (p *replicaProcess) Counts() api.Counts {
+	var c api.Counts
+	p.node.View(func(index uint64) {
+		d := p.state.Live()
+		c = api.Counts{Index: index, Jobs: len(d.Jobs), JobsEnded: p.state.Finished(),
+			Coflows: len(d.Coflows)}
+		for _, co := range d.Coflows {
+			if co.Ended != state.Unset {
+				c.CoflowEnded++
+			}
+		}
+	})
+	return c
+}
+
+// Digest implements api.Stater.
+func (p *replicaProcess) Digest() (uint64, [32]byte) { return p.node.Digest() }
+
+// State implements api.Stater.
+func (p *replicaProcess) State(context.Context) (api.Snapshot, error) {
+	var s api.Snapshot
+	var err error
+	p.node.View(func(index uint64) {
+		s.Index, s.Digest = index, p.state.Digest()
+		s.JSON, err = p.state.Snapshot()
+	})
+	return s, err
+}

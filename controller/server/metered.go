@@ -1,0 +1,34 @@
+package server
+
+import (
+	"context"
+
+	"lightloom/controller"
+	"lightloom/controller/demand"
+	"lightloom/controller/leader"
+	"lightloom/southbound/agent/wire"
+)
+
+// metered is hosts that tell what they have sent, in the words of estimates: layer-2 bytes by pair of hosts.
+type metered struct{ talker }
+
+// talker is one agent, or several.
+type talker interface {
+	leader.Hosts
+	Traffic(ctx context.Context) (wire.Traffic, error)
+}
+
+var _ leader.Meter = metered{}
+
+// Traffic implements leader.Meter.
+func (m metered) Traffic(ctx context.Context) (demand.Sample, error) {
+	t, err := m.talker.Traffic(ctx)
+	if err != nil {
+		return demand.Sample{}, err
+	}
+	s := demand.Sample{At: t.At}
+	for _, x := range t.Moved {
+		s.Counters = append(s.Counters, demand.Counter{Src: x.Src, Dst: x.Dst, Bytes: controller.Wire(x.Bytes)})
+	}
+	return s, nil
+}

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"lightloom/controller/replica"
+	"lightloom/controller/state"
+	"lightloom/southbound/meter"
+	"lightloom/southbound/pki"
+)
+
+// MetricsAddress is where replica i of a controller serves its metrics: the port that was named, and those after it.
+// Port 0 stays 0.
+func MetricsAddress(addr string, i int) (string, error) {
+	if addr == "" {
+		return "", nil
+	}
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", fmt.Errorf("metrics: %q is no host:port", addr)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || port != 0 && port+uint64(i) > 65535 {
+		return "", fmt.Errorf("metrics: %q: port %q is not within 0 to 65535 for every replica", addr, text)
+	}
+	if port != 0 {
+		port += uint64(i)
+	}
+	return net.JoinHostPort(host, strconv.FormatUint(port, 10)), nil
+}
+
+// exporter is what a replica serves of what it does; nil serves nothing.
+type exporter struct {
+	meter    *meter.Meter
+	registry *prometheus.Registry
+	ln       net.Listener
+}
+
+// newExporter opens the address: in plaintext on loopback, and for clients of the run's authority elsewhere.
+func newExporter(addr string, id pki.Identity) (*exporter, error) {
+	if addr == "" {
+		return nil, nil
+	}
+	x := &exporter{registry: prometheus.NewRegistry()}
+	var err error
+	if x.meter, err = meter.New(x.registry); err != nil {
+		return nil, err
+	}
+	x.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	host, _, _ := net.SplitHostPort(addr)
+	var config *tls.Config
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		config = id.Server(pki.Client, pki.Controller)
+	}
+	x.ln, err = meter.Listen(addr, config)
+	return x, err
+}
+
+// machine is the replicated state, watched where metrics are served.
+func (p *replicaProcess) machine() replica.Machine {
+	m := state.Machine{State: p.state}
+	if p.export == nil {
+		return m
+	}
+	name := "ocs"
+	if p.fabric.HasOCS() {
+		name = p.fabric.Topology.Nodes()[p.fabric.OCSNode].Name
+	}
+	return watched{m, p.export.meter, name}
+}
+
+// watched notes the stages of the delay budget that only the controller knows: from a circuit's intent, by way of the
+// log, to nothing being steered to its ports and these being empty, and from the OCS's report to its being steered to.
+// Every replica notes them.
+type watched struct {
+	state.Machine
+	meter *meter.Meter
+	ocs   string
+}
+
+// Apply implements replica.Machine.
+func (w watched) Apply(entry []byte) error {
+	if err := w.Machine.Apply(entry); err != nil {
+		return err
+	}
+	batch, err := state.Decode(entry)
+	if err != nil {
+		return nil // it was applied
+	}
+	moves := w.Live().Moves
+	for _, e := range batch {
+		if e.Kind != state.CircuitSettled || !e.OK || e.Stages == nil || e.Stages.Drained == 0 || e.Stages.Connected == 0 {
+			continue
+		}
+		w.meter.Stage(w.ocs, meter.StageInService, max(e.At-e.Stages.Connected, 0))
+		for i := len(moves) - 1; i >= 0; i-- {
+			if m := &moves[i]; m.In == e.Port && m.Out == e.Out {
+				commit, drain := e.Stages.BeforeRPC(m.Intent)
+				w.meter.Stage(w.ocs, meter.StageCommit, commit)
+				w.meter.Stage(w.ocs, meter.StageDrain, drain)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exporter) run(ctx context.Context) error {
+	if x == nil {
+		return nil
+	}
+	return meter.Serve(ctx, x.ln, x.registry)
+}

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller/state"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/pki"
+)
+
+func TestMetricsAddress(t *testing.T) {
+	for _, tt := range []struct {
+		addr string
+		i    int
+		want string
+	}{{"", 2, ""}, {"127.0.0.1:9101", 0, "127.0.0.1:9101"}, {"127.0.0.1:9101", 2, "127.0.0.1:9103"},
+		{"[::1]:0", 4, "[::1]:0"},
+		{"9101", 0, "!"}, {"127.0.0.1:65535", 1, "!"}, {"127.0.0.1:http", 0, "!"}} {
+		got, err := MetricsAddress(tt.addr, tt.i)
+		if err != nil {
+			got = "!"
+		}
+		if got != tt.want {
+			t.Errorf("%q, %d: %q, want %q", tt.addr, tt.i, got, tt.want)
+		}
+	}
+}
+
+// quiet is a device that takes everything.
+type quiet struct{}
+
+func (quiet) Set(context.Context, *southbound.Change) error                   { return nil }
+func (quiet) Read(context.Context) (southbound.Seen, error)                   { return southbound.Seen{}, nil }
+func (quiet) Watch(context.Context, func(southbound.DeviceEvent)) (err error) { return nil }
+
+// TestExporter: what a replica's devices do is served; without an address nothing is.
+func TestExporter(t *testing.T) {
+	if x, err := newExporter("", pki.Identity{}); x != nil || err != nil {
+		t.Errorf("%v, %v", x, err)
+	}
+	x, err := newExporter("127.0.0.1:0", pki.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- x.run(ctx) }()
+	began := time.Now()
+	d := x.meter.Device("ocs", quiet{}, func() time.Duration { return time.Since(began) })
+	if err := d.Set(ctx, &southbound.Change{}); err != nil {
+		t.Error(err)
+	}
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := c.Get("http://" + x.ln.Addr().String() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err = errors.Join(err, resp.Body.Close()); err != nil ||
+		!strings.Contains(string(text), `lightloom_device_sets_total{device="ocs",result="accepted"} 1`) ||
+		!strings.Contains(string(text), "go_goroutines") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStagesOfMoves: what the log tells of a move's stages is served.
+func TestStagesOfMoves(t *testing.T) {
+	spec, err := topo.ParseSpec("hybrid:racks=4,hosts=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := newExporter("127.0.0.1:0", pki.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.ln.Close()
+	p := &replicaProcess{fabric: f, state: state.New(f), export: x}
+	const ms = time.Millisecond
+	b, err := state.Encode([]state.Entry{
+		{Kind: state.CircuitIntended, At: 10 * ms, Port: 0, Out: 1},
+		{Kind: state.CircuitSettled, At: 40 * ms, Port: 0, Out: 1, OK: true,
+			Stages: &state.Stages{Cleared: 12 * ms, Drained: 15 * ms, Accepted: 18 * ms, Connected: 37 * ms}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.machine().Apply(b); err != nil {
+		t.Fatal(err)
+	}
+	families, err := x.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == "lightloom_circuit_stage_seconds" {
+				got[m.GetLabel()[1].GetValue()] = m.GetHistogram().GetSampleSum()
+			}
+		}
+	}
+	if got["commit"] != .002 || got["drain"] != .003 || got["in-service"] != .003 {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,189 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lightloom/controller/api"
+	"lightloom/controller/explain"
+	"lightloom/controller/leader"
+	"lightloom/controller/loop"
+	"lightloom/controller/policy"
+	"lightloom/controller/replica"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/live"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/pki"
+)
+
+// replicaProcess is one replica of the controller.
+type replicaProcess struct {
+	charge  ReplicaConfig
+	fabric  *topo.Fabric
+	id      pki.Identity
+	state   *state.State
+	node    *replica.Node
+	current leader.Current
+	clock   func() time.Duration
+	log     *slog.Logger
+	export  *exporter
+
+	mapped   sync.Once
+	pathMap  *pathmap.Map
+	index    *live.Paths
+	pathsErr error
+}
+
+// RunReplica is the process of one replica of the controller. It reads its charge from stdin and runs until ctx ends,
+// or stdin: then whoever started it was killed, and it takes along what that one would have removed.
+func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
+	var c ReplicaConfig
+	if err := json.NewDecoder(stdin).Decode(&c); err != nil {
+		return fmt.Errorf("read charge: %w", err)
+	}
+	p, err := newControllerProcess(c, stderr)
+	if err != nil {
+		return fmt.Errorf("start replica %q: %w", c.ID, err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		_, _ = io.Copy(io.Discard, stdin)
+		cancel(errAlone)
+	}()
+	err = p.run(ctx)
+	if context.Cause(ctx) == errAlone && c.Leave != "" {
+		err = errors.Join(err, os.RemoveAll(c.Leave))
+	}
+	return err
+}
+
+var errAlone = errors.New("whoever started the replica has gone")
+
+func newControllerProcess(c ReplicaConfig, stderr io.Writer) (*replicaProcess, error) {
+	level := slog.LevelError
+	if c.Verbose {
+		level = slog.LevelInfo
+	}
+	p := &replicaProcess{charge: c, clock: ClockFrom(c.Epoch),
+		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})).With("replica", c.ID)}
+	var err error
+	if p.fabric, err = topo.New(c.Spec); err != nil {
+		return nil, err
+	}
+	if p.id, err = pki.ParseIdentity(c.Identity); err != nil {
+		return nil, err
+	}
+	p.state = state.New(p.fabric)
+	if p.export, err = newExporter(c.Metrics, p.id); err != nil {
+		return nil, err
+	}
+	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Dir: c.Dir,
+		ServerTLS: p.id.Server(pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
+		Machine: p.machine(), Logger: p.log, Timeouts: patient()})
+	return p, err
+}
+
+// patient are raft's timeouts for replicas that share two cores with the fabric that they control: a leader may be kept
+// off the processor for some 0.3 s without being voted out.
+func patient() replica.Timeouts {
+	t := replica.DefaultTimeouts()
+	t.Heartbeat, t.Election, t.Lease = 400*time.Millisecond, 400*time.Millisecond, 300*time.Millisecond
+	return t
+}
+
+// ClockFrom returns the time since epoch. It reads the wall clock once, so it never jumps; processes of one machine
+// agree to within the time between two of its readings.
+func ClockFrom(epoch time.Time) func() time.Duration {
+	began := time.Now()
+	offset := began.Sub(epoch)
+	return func() time.Duration { return offset + time.Since(began) }
+}
+
+func (p *replicaProcess) run(ctx context.Context) error {
+	srv, err := p.server()
+	if err != nil {
+		return errors.Join(err, p.node.Close())
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return srv.Run(ctx) })
+	g.Go(func() error { return p.export.run(ctx) })
+	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
+	return errors.Join(g.Wait(), p.node.Close())
+}
+
+func (p *replicaProcess) server() (*api.Server, error) {
+	ln, err := net.Listen("tcp", p.charge.API[p.charge.ID])
+	if err != nil {
+		return nil, fmt.Errorf("listen for the northbound: %w", err)
+	}
+	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
+		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
+		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Now: p.clock, Logger: p.log,
+		Check:   p.check,
+		Ready:   p.current.Ready,
+		Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
+		Changes: func() int { return p.node.Stats().LeaderChanges }})
+}
+
+// lead runs one leadership: it makes its election id known to every device and to the agent, and steps.
+func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
+	why, err := explain.Join(p.charge.Explain, explain.Leadership{Leader: p.charge.ID, Term: term})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := why.Close(); err != nil {
+			p.log.Warn("why", "error", err)
+		}
+	}()
+	policy, err := policy.New(p.charge.Policy, policy.Options{Overrides: p.charge.Overrides,
+		Explain: why.Teller(p.charge.Policy)})
+	if err != nil {
+		return err
+	}
+	paths, err := p.paths()
+	if err != nil {
+		return err
+	}
+	hosts, hangUp, err := p.hosts(ctx, term)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = hangUp() }() // nothing is left to lose
+	devices, closeAll, err := p.dial(term)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock,
+		Logger: p.log, Sample: p.charge.Sample,
+		Loop: loop.Config{Policy: policy, Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
+			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
+			Patience: 3 * time.Second, Verify: true}})
+	p.log.Info("leading", "term", term)
+	return p.current.Run(ctx, term, l)
+}
+
+// dial makes a line to every switch, metered where metrics are served.
+func (p *replicaProcess) dial(term uint64) (map[southbound.DeviceID]southbound.Device, func(), error) {
+	var wrap func(string, southbound.Device) southbound.Device
+	if p.export != nil {
+		wrap = func(name string, d southbound.Device) southbound.Device {
+			return p.export.meter.Device(name, d, p.clock)
+		}
+	}
+	return DialDevices(p.fabric, &p.charge, p.id, term, wrap)
+}

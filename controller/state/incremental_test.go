@@ -1,0 +1,167 @@
+package state_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// waves is an incremental job of three maps and two reduces.
+func waves() *controller.Job {
+	return &controller.Job{Name: "waves", Incremental: true,
+		Stages: []controller.Stage{
+			{Name: "map", Tasks: []controller.Task{{Compute: 10, NonLocal: 5}, {Compute: 10, NonLocal: 5},
+				{Compute: 10, NonLocal: 5}}},
+			{Name: "reduce", Tasks: make([]controller.Task, 2)},
+		},
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 600}}}
+}
+
+// TestIncremental places a job of five tasks on a fabric with two slots.
+func TestIncremental(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Slots: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := state.New(f)
+	now := time.Duration(0)
+	do := func(e state.Entry) {
+		t.Helper()
+		e.At = now
+		if err := s.Apply(&e); err != nil {
+			t.Fatalf("%+v: %v", e, err)
+		}
+		b, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := state.New(f)
+		if err := again.Restore(b); err != nil {
+			t.Fatal(err)
+		}
+		if len(again.ReadyStages()) != len(s.ReadyStages()) || len(again.ReadyCoflows()) != len(s.ReadyCoflows()) ||
+			len(again.Active()) != len(s.Active()) {
+			t.Fatalf("after %+v: a restored state has other work to do", e)
+		}
+	}
+	const no = controller.NoHost
+	place := func(far []int32, hosts ...southbound.HostID) {
+		t.Helper()
+		do(state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: hosts, NonLocal: far}})
+	}
+	start := func(stage int32) { t.Helper(); do(state.Entry{Kind: state.StageStarted, Stage: stage}) }
+	end := func(task southbound.TaskID) {
+		t.Helper()
+		now += 10
+		do(state.Entry{Kind: state.TaskEnded, Task: task})
+	}
+	refuse := func(want string, p controller.Placement) {
+		t.Helper()
+		before := s.Digest()
+		err := s.Apply(&state.Entry{Kind: state.Placed, At: now, Placement: &p})
+		if err == nil || want != "" && !strings.Contains(err.Error(), want) || want == "" &&
+			!errors.Is(err, state.ErrStale) || s.Digest() != before {
+			t.Fatalf("%+v: %v, want %q and nothing changed", p, err, want)
+		}
+	}
+
+	do(state.Entry{Kind: state.JobAccepted, Job: waves()})
+	refuse("", controller.Placement{Hosts: []southbound.HostID{no, no, no, no, no}})
+	refuse("has no slot left", controller.Placement{Hosts: []southbound.HostID{0, 0, no, no, no}})
+	refuse("read from afar", controller.Placement{Hosts: []southbound.HostID{0, no, no, no, no}, NonLocal: []int32{1}})
+	place([]int32{1}, 0, 1, no, no, no)
+	start(0)
+	if d := s.Data(); d.Tasks[0].NonLocal || !d.Tasks[1].NonLocal || !d.Tasks[1].Running() || d.Tasks[2].Running() {
+		t.Fatalf("%+v", d.Tasks)
+	}
+	refuse("has no slot left", controller.Placement{Hosts: []southbound.HostID{0, 1, 1, no, no}})
+	end(0)
+	refuse("is not moved", controller.Placement{Hosts: []southbound.HostID{1, 1, 0, no, no}})
+	var v controller.View
+	s.FillView(&v, nil)
+	if len(v.Partial) != 1 || v.Partial[0].Hosts[2] != no || !v.Partial[0].Waits[1] || v.Partial[0].Waits[0] ||
+		len(v.Waiting) != 0 {
+		t.Fatalf("%+v", v.Partial)
+	}
+	place(nil, 0, 1, 0, no, no)
+	start(0)
+	end(1)
+	place(nil, 0, 1, 0, 1, no) // a reduce, before the last map has ended
+	if len(s.Active()) != 0 {
+		t.Fatal("a shuffle is active whose reduces have no hosts")
+	}
+	end(2)
+	if len(s.ReadyCoflows()) != 0 {
+		t.Fatal("a shuffle is ready whose reduces have no hosts")
+	}
+	place(nil, 0, 1, 0, 1, 0)
+	if c := s.Coflow(0); len(s.ReadyCoflows()) != 1 || c.Bytes+c.Local != 600 || c.Bytes != 300 {
+		t.Fatalf("%v ready, %+v", s.ReadyCoflows(), c)
+	}
+	do(state.Entry{Kind: state.CoflowStarted})
+	for row := range s.Coflow(0).Remaining {
+		do(state.Entry{Kind: state.HostFlowEnded, Row: row})
+	}
+	start(1)
+	end(3)
+	end(4)
+	if s.Finished() != 1 {
+		t.Fatal("the job has not ended")
+	}
+	s.FillView(&v, nil)
+	if len(v.Partial) != 0 || v.Free[0] != 1 || v.Free[1] != 1 {
+		t.Fatalf("%+v, free %v", v.Partial, v.Free)
+	}
+}
+
+func TestGangJobsStayWhole(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Slots: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := state.New(f)
+	j := waves()
+	j.Incremental = false
+	if err := s.Apply(&state.Entry{Kind: state.JobAccepted, Job: j}); err != nil {
+		t.Fatal(err)
+	}
+	err = s.Apply(&state.Entry{Kind: state.Placed,
+		Placement: &controller.Placement{Hosts: []southbound.HostID{0, 0, 0, 1, controller.NoHost}}})
+	if err == nil || !strings.Contains(err.Error(), "task 4 has no host") {
+		t.Fatal(err)
+	}
+}
+
+// TestShuffleByHost: host flows made host by host hold what those made pair by pair do, to a byte for each pair, and
+// their sum is exact.
+func TestShuffleByHost(t *testing.T) {
+	j := &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 7)},
+		{Tasks: make([]controller.Task, 5)}}}
+	e := &controller.Edge{Kind: controller.ScatterGather, To: 1, Bytes: 1_000_003}
+	hosts := []southbound.HostID{3, 1, 3, 0, 2, 2, 3, 1, 4, 1, 0, 4}
+	want := controller.Expand(j, e, hosts)
+	j.Incremental = true
+	got := controller.Expand(j, e, hosts)
+	sum := got.Local
+	if len(got.Src) != len(want.Src) {
+		t.Fatalf("%d host flows, want %d", len(got.Src), len(want.Src))
+	}
+	for i := range got.Src {
+		sum += got.Size[i]
+		if got.Src[i] != want.Src[i] || got.Dst[i] != want.Dst[i] || got.Flows[i] != want.Flows[i] ||
+			(got.Size[i]-want.Size[i]).Over(8*pathmap.Gbps).Abs() > 35 {
+			t.Errorf("host flow %d: %d→%d of %d bytes, want %d→%d of %d", i, got.Src[i], got.Dst[i], got.Size[i], want.Src[i],
+				want.Dst[i], want.Size[i])
+		}
+	}
+	if sum != 1_000_003 {
+		t.Errorf("%d bytes", sum)
+	}
+}

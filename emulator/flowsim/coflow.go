@@ -1,0 +1,125 @@
+package flowsim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/emulator/flowsim/internal/index"
+	"lightloom/southbound"
+)
+
+// coflow is the rows that were declared together.
+type coflow struct {
+	id         southbound.CoflowID
+	rows       int32
+	first, end int32 // rows among the host flows; once all have ended, these may be another's
+	live       int32 // rows that have not ended
+	pos        int32 // in coflowTable.live
+
+	pace
+	order        // the one in force
+	want  order  // what setRates of epoch named asks for
+	named uint64 //
+	heard uint64 // the check of rates that last met it
+
+	caps []ceiling // by row; nil: none has one
+	leg  int32     // its row is this leg, and one; 0: it is a coflow
+	legs []int32   // legs of its rows that are under way
+
+	linkLoads
+	lent
+}
+
+// kind says what rates were last set for a coflow.
+type kind uint8
+
+const (
+	free    kind = iota // its host flows have the rates of their pairs
+	paced               // they end together
+	spread              // they have rates by their two hosts
+	leveled             // likewise, and all others have the same
+)
+
+// order is what rates ask of one coflow. One in force owns its slices, another borrows them.
+type order struct {
+	kind  kind
+	until time.Duration         // the finish instant; 0 holds
+	extra []southbound.Extra    // by row
+	from  []southbound.HostRate // of a spread, by host
+	to    []southbound.HostRate
+}
+
+// take makes an order the one in force.
+func (co *coflow) take(o *order) {
+	co.kind, co.until = o.kind, o.until
+	co.extra = append(co.extra[:0], o.extra...)
+	co.from, co.to = append(co.from[:0], o.from...), append(co.to[:0], o.to...)
+}
+
+// extraOf returns the extra of a row in bits a second.
+func (o *order) extraOf(row int32) float64 {
+	if len(o.extra) == 0 {
+		return 0
+	}
+	first, end := 0, len(o.extra)
+	for first < end {
+		if mid := (first + end) / 2; o.extra[mid].Row < row {
+			first = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	if first == len(o.extra) || o.extra[first].Row != row {
+		return 0
+	}
+	return float64(o.extra[first].Rate)
+}
+
+// spreadOf returns what a spread gives a host flow between two hosts, in bits a second.
+func (o *order) spreadOf(p *pair) float64 {
+	return min(hostRate(o.from, p.src), hostRate(o.to, p.dst))
+}
+
+func hostRate(rates []southbound.HostRate, h southbound.HostID) float64 {
+	i, ok := slices.BinarySearchFunc(rates, h, func(r southbound.HostRate, h southbound.HostID) int {
+		return cmp.Compare(r.Host, h)
+	})
+	if !ok {
+		return 0
+	}
+	return float64(rates[i].Rate)
+}
+
+// coflowTable is all coflows, and who of them is live.
+type coflowTable struct {
+	coflows []coflow
+	byID    map[southbound.CoflowID]int32
+	live    []int32 // coflows with host flows that have not ended
+	over    []int32 // coflows whose places are to be spare, once nobody can be looking at them
+	spare   index.Spans
+}
+
+// reuse returns places for n host flows that were another coflow's, false where there are none.
+func (ct *coflowTable) reuse(n int32) (first int32, ok bool) {
+	for _, i := range ct.over {
+		co := &ct.coflows[i]
+		ct.spare.Give(index.Span{First: co.first, End: co.end})
+		co.first, co.end = 0, 0
+	}
+	ct.over = ct.over[:0]
+	return ct.spare.Take(n)
+}
+
+// revive puts a coflow of so many rows on the list of those with live host flows.
+func (ct *coflowTable) revive(index, rows int32) {
+	ct.coflows[index].pos, ct.coflows[index].live = int32(len(ct.live)), rows
+	ct.live = append(ct.live, index)
+}
+
+// unlive takes a coflow off it.
+func (ct *coflowTable) unlive(index int32) {
+	co := &ct.coflows[index]
+	ct.coflows[takeOut(&ct.live, co.pos)].pos = co.pos
+	co.live = 0
+}

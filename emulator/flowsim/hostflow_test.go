@@ -1,0 +1,33 @@
+package flowsim
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// checkHostFlows holds what host flows keep for themselves against what it is told from.
+func checkHostFlows(t testing.TB, f *fluid) {
+	t.Helper()
+	for _, i := range f.live {
+		co := &f.coflows[i]
+		for b := co.first; b < co.end; b++ {
+			bu := &f.hostFlows[b]
+			if got := f.routes[bu.route].pair; got != bu.pair {
+				t.Fatalf("host flow %d of %v is on the route of %v", b, bu.pair, got)
+			}
+			if away, ok := f.awayOf(bu, bu.awayTag); ok && away != f.routeAt(pair{bu.src, bu.dst, bu.awayTag}) {
+				t.Fatalf("host flow %d of %v: it was away on route %d of %v", b, bu.pair, away, f.routes[away].pair)
+			}
+			if bu.class != onPace && bu.class != onIndividual && f.parts[b] != 0 {
+				t.Fatalf("host flow %d of %v has part %v of a pace that it does not follow", b, bu.pair, f.parts[b])
+			}
+		}
+	}
+}
+
+// TestHostFlowSize: a host flow is in one line of a cache, which whoever changes it must weigh.
+func TestHostFlowSize(t *testing.T) {
+	if n := unsafe.Sizeof(hostFlow{}); n != 64 {
+		t.Errorf("a host flow takes %d bytes, want 64", n)
+	}
+}

@@ -1,0 +1,370 @@
+package flowsim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/emulator/des"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// individualRates is the host flows that have a rate of their own until rates are set again: those of a spread, and
+// those with an extra or a cap. They share one event, for the first to end.
+type individualRates struct {
+	*state
+	rows  []individualRate
+	heap  []int32 // rows that move, by (end, host flow), unless it is loose
+	next  des.Event
+	stale bool // the first to end may be another
+
+	// Where many rows get another rate at once, and will soon again, the heap is left in disorder, and the first end found
+	// by looking at all rows, which is faster than to build it; but so often only, lest that be done at each of many ends.
+	loose bool
+	looks int           // how often it may still be found so
+	known bool          // first is the first end
+	first time.Duration // of all rows; southbound.Never where none moves
+
+	buf []int32 // of rows; nothing in it outlives a call
+}
+
+// looksMost is how often the first end is found by looking at all rows before the heap is built after all. Between two
+// decisions that is once: after the first end, which calls for the next decision.
+const looksMost = 1
+
+// individualRate is one of these host flows.
+type individualRate struct {
+	hostFlow int32
+	pos      int32         // in the heap, any number while that is loose; none where it stands still
+	wish     float64       // bits a second at layer 2
+	rate     float64       // payload bytes a nanosecond
+	left     float64       // bytes, at instant at
+	at       time.Duration //
+	end      time.Duration // of the last byte; southbound.Never where it stands still
+	src      southbound.HostID
+	dst      southbound.HostID
+	ends     [2]pathmap.LinkID // of its route, the first two links that can hold it back, or pathmap.None
+	tight    []pathmap.LinkID  // all of them: borrowed, for who is on a route that changes is put here anew
+	stands   bool              // its route leads nowhere
+}
+
+// asks returns what a row asks for, in bits a second at layer 2.
+func (r *individualRate) asks() float64 {
+	if r.stands {
+		return 0
+	}
+	return r.wish
+}
+
+func (r *individualRate) leftAt(now time.Duration) float64 {
+	return max(r.left-r.rate*float64(now-r.at), 0)
+}
+
+// add gives a host flow with so many bytes left a rate of its own.
+func (ir *individualRates) add(b int32, left, wish float64) {
+	ir.hostFlows[b].class, ir.hostFlows[b].pos = onIndividual, int32(len(ir.rows))
+	r := &ir.routes[ir.hostFlows[b].route]
+	tight := ir.tight(r)
+	ir.rows = append(ir.rows, individualRate{hostFlow: b, pos: none, wish: wish, left: left, at: ir.clock.Now(),
+		end: southbound.Never, src: r.src, dst: r.dst, ends: firstTwo(tight), tight: tight, stands: r.fate != arrives})
+	ir.disturb()
+}
+
+func firstTwo(links []pathmap.LinkID) (two [2]pathmap.LinkID) {
+	two = [2]pathmap.LinkID{pathmap.None, pathmap.None}
+	copy(two[:], links)
+	return two
+}
+
+// remove takes a host flow out again and returns what is left of it.
+func (ir *individualRates) remove(b int32) float64 {
+	i := ir.hostFlows[b].pos
+	r := ir.rows[i]
+	ir.halt(i)
+	last := int32(len(ir.rows) - 1)
+	if i != last {
+		ir.rows[i] = ir.rows[last]
+		ir.hostFlows[ir.rows[i].hostFlow].pos = i
+		if p := ir.rows[i].pos; p != none && !ir.loose {
+			ir.heap[p] = i
+		}
+	}
+	ir.rows = ir.rows[:last]
+	ir.parts[b] = 0
+	ir.relax()
+	return r.leftAt(ir.clock.Now())
+}
+
+// ask gives a host flow another wish.
+func (ir *individualRates) ask(b int32, wish float64) {
+	if r := &ir.rows[ir.hostFlows[b].pos]; r.wish != wish {
+		r.wish = wish
+		ir.disturb()
+	}
+}
+
+// set gives a row a rate in bits a second at layer 2.
+func (ir *individualRates) set(i int32, bits float64) {
+	if ir.change(i, bits) {
+		ir.reorder(i)
+	}
+}
+
+// change is set but for the heap, which is out of order then; it says whether the rate is another.
+func (ir *individualRates) change(i int32, bits float64) bool {
+	r := &ir.rows[i]
+	rate := bits * ir.perBit
+	if rate == r.rate {
+		return false
+	}
+	now := ir.clock.Now()
+	r.left, r.at, r.rate, r.end = r.leftAt(now), now, rate, southbound.Never
+	if d, ok := until(r.left, rate); rate > 0 && ok {
+		r.end = ir.grid(now + d)
+	}
+	return true
+}
+
+// reorder puts a row to where it belongs in the heap.
+func (ir *individualRates) reorder(i int32) {
+	r := &ir.rows[i]
+	if r.end == southbound.Never {
+		ir.halt(i)
+		return
+	}
+	ir.stale, ir.known = true, false
+	if ir.loose {
+		r.pos = 0
+		return
+	}
+	if r.pos == none {
+		ir.heap = append(ir.heap, i)
+		ir.rise(len(ir.heap)-1, i)
+		return
+	}
+	ir.settle(int(r.pos), i)
+}
+
+// grant gives every row what it asks for. Where many get another rate, nothing is moved in the heap.
+func (ir *individualRates) grant() {
+	changed, first := ir.buf[:0], southbound.Never
+	for i := range ir.rows {
+		if r := &ir.rows[i]; r.asks()*ir.perBit != r.rate {
+			changed = append(changed, int32(i))
+		} else if r.end < first {
+			first = r.end
+		}
+	}
+	ir.buf = changed
+	if len(changed) <= len(ir.rows)/8 {
+		for _, i := range changed {
+			ir.set(i, ir.rows[i].asks())
+		}
+		return
+	}
+	for _, i := range changed {
+		r := &ir.rows[i]
+		ir.change(i, r.asks())
+		if r.pos = none; r.end != southbound.Never {
+			r.pos = 0
+		}
+		first = min(first, r.end)
+	}
+	ir.loosen(first)
+}
+
+// loosen leaves the heap in disorder; first is the first end.
+func (ir *individualRates) loosen(first time.Duration) {
+	ir.heap, ir.stale = ir.heap[:0], true
+	ir.loose, ir.looks = true, looksMost
+	ir.first, ir.known = first, true
+}
+
+// look finds the first end among all rows.
+func (ir *individualRates) look() {
+	first := southbound.Never
+	for i := range ir.rows {
+		if end := ir.rows[i].end; end < first {
+			first = end
+		}
+	}
+	ir.first, ir.known, ir.looks = first, true, ir.looks-1
+}
+
+// build makes the heap anew.
+func (ir *individualRates) build() {
+	ir.heap, ir.loose = ir.heap[:0], false
+	for i := range ir.rows {
+		if ir.rows[i].pos = none; ir.rows[i].end != southbound.Never {
+			ir.heap = append(ir.heap, int32(i))
+		}
+	}
+	for i := (len(ir.heap)+2)/arity - 1; i >= 0; i-- { // the last that has children, and those before
+		ir.sink(i, ir.heap[i])
+	}
+	for i, row := range ir.heap {
+		ir.rows[row].pos = int32(i)
+	}
+}
+
+// halt takes a row out of the heap.
+func (ir *individualRates) halt(i int32) {
+	pos := ir.rows[i].pos
+	if pos == none {
+		return
+	}
+	ir.rows[i].pos = none
+	ir.stale, ir.known = true, false
+	if ir.loose {
+		return
+	}
+	last := len(ir.heap) - 1
+	moved := ir.heap[last]
+	ir.heap = ir.heap[:last]
+	if int(pos) < last {
+		ir.settle(int(pos), moved)
+	}
+}
+
+// end ends the host flows that have nothing left, by (end, host flow).
+func (ir *individualRates) end() {
+	if ir.loose {
+		for _, b := range ir.due(ir.clock.Now(), ir.buf[:0]) {
+			ir.remove(b)
+			ir.finish(b, ir.hostFlows[b].route)
+		}
+		return
+	}
+	for len(ir.heap) > 0 && ir.rows[ir.heap[0]].end <= ir.clock.Now() {
+		b := ir.rows[ir.heap[0]].hostFlow
+		ir.remove(b)
+		ir.finish(b, ir.hostFlows[b].route)
+	}
+}
+
+// due appends the host flows that end at an instant at the latest, in the order of the heap.
+func (ir *individualRates) due(at time.Duration, buf []int32) []int32 {
+	for i := range ir.rows {
+		if ir.rows[i].end <= at {
+			buf = append(buf, int32(i))
+		}
+	}
+	slices.SortFunc(buf, func(a, b int32) int {
+		x, y := &ir.rows[a], &ir.rows[b]
+		return cmp.Or(cmp.Compare(x.end, y.end), cmp.Compare(x.hostFlow, y.hostFlow))
+	})
+	for k, i := range buf {
+		buf[k] = ir.rows[i].hostFlow
+	}
+	return buf
+}
+
+// reschedule moves the event to the next end.
+func (ir *individualRates) reschedule() {
+	if !ir.stale {
+		return
+	}
+	ir.stale = false
+	if end := ir.soonest(); end != southbound.Never {
+		ir.schedule(&ir.next, end, event{kind: individualEnds})
+		return
+	}
+	ir.clock.Cancel(ir.next)
+}
+
+// soonest returns the first end, southbound.Never where no row moves.
+func (ir *individualRates) soonest() time.Duration {
+	if ir.loose && !ir.known && ir.looks > 0 {
+		ir.look()
+	}
+	if ir.loose && ir.known {
+		return ir.first
+	}
+	if ir.loose {
+		ir.build()
+	}
+	if len(ir.heap) == 0 {
+		return southbound.Never
+	}
+	return ir.rows[ir.heap[0]].end
+}
+
+func (ir *individualRates) earlier(a, b int32) bool {
+	x, y := &ir.rows[a], &ir.rows[b]
+	return x.end < y.end || x.end == y.end && x.hostFlow < y.hostFlow
+}
+
+func (ir *individualRates) put(i int, row int32) {
+	ir.heap[i] = row
+	ir.rows[row].pos = int32(i)
+}
+
+// settle puts a row into the hole at i, whichever way it must go.
+func (ir *individualRates) settle(i int, row int32) {
+	if i > 0 && ir.earlier(row, ir.heap[(i-1)/arity]) {
+		ir.rise(i, row)
+		return
+	}
+	ir.sink(i, row)
+}
+
+func (ir *individualRates) rise(i int, row int32) {
+	for i > 0 && ir.earlier(row, ir.heap[(i-1)/arity]) {
+		ir.put(i, ir.heap[(i-1)/arity])
+		i = (i - 1) / arity
+	}
+	ir.put(i, row)
+}
+
+func (ir *individualRates) sink(i int, row int32) {
+	for first := arity*i + 1; first < len(ir.heap); first = arity*i + 1 {
+		least := first
+		for k := first + 1; k < min(first+arity, len(ir.heap)); k++ {
+			if ir.earlier(ir.heap[k], ir.heap[least]) {
+				least = k
+			}
+		}
+		if !ir.earlier(ir.heap[least], row) {
+			break
+		}
+		ir.put(i, ir.heap[least])
+		i = least
+	}
+	ir.put(i, row)
+}
+
+// addTo adds what the rows ask for to the loads of links.
+func (ir *individualRates) addTo(d *demand) {
+	for i := range ir.rows {
+		r := &ir.rows[i]
+		each := r.asks()
+		if each == 0 {
+			continue
+		}
+		if len(r.tight) == 2 { // as on every flat fabric: no need to follow the route
+			d.put(r.ends[0], each)
+			d.put(r.ends[1], each)
+			continue
+		}
+		for _, l := range r.tight {
+			d.put(l, each)
+		}
+	}
+}
+
+// fill tells the solver of every row.
+func (ir *individualRates) fill(d *demand) {
+	for i := range ir.rows {
+		r := &ir.rows[i]
+		d.add(r.tight, 1, r.asks())
+	}
+}
+
+// take gives every row its part of what was shared.
+func (ir *individualRates) take(rates []float64) {
+	for i, rate := range rates {
+		ir.strained = ir.strained || short(rate, ir.rows[i].asks())
+		ir.set(int32(i), rate)
+	}
+}

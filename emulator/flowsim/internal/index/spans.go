@@ -1,0 +1,46 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Span is places that follow each other, [First, End).
+type Span struct{ First, End int32 }
+
+// Spans are free places, ascending and apart from each other. A run of many coflows needs no more places than are taken
+// at once.
+type Spans []Span
+
+// Give adds places, and joins them to those that they touch.
+func (s *Spans) Give(p Span) {
+	if p.First == p.End {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(*s, p.First, func(a Span, first int32) int { return cmp.Compare(a.First, first) })
+	if i < len(*s) && (*s)[i].First == p.End {
+		p.End = (*s)[i].End
+		*s = slices.Delete(*s, i, i+1)
+	}
+	if i > 0 && (*s)[i-1].End == p.First {
+		(*s)[i-1].End = p.End
+		return
+	}
+	*s = slices.Insert(*s, i, p)
+}
+
+// Take returns the first of n free places that follow each other, false where there are none.
+func (s *Spans) Take(n int32) (int32, bool) {
+	for i := range *s {
+		p := &(*s)[i]
+		if p.End-p.First < n {
+			continue
+		}
+		first := p.First
+		if p.First += n; p.First == p.End {
+			*s = slices.Delete(*s, i, i+1)
+		}
+		return first, true
+	}
+	return 0, false
+}

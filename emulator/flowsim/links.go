@@ -1,0 +1,84 @@
+package flowsim
+
+import "lightloom/pathmap"
+
+// linkTable is the links of the fabric and, behind them, the doors of host flows with caps (see ceiling).
+type linkTable struct {
+	capacity []float64        // by link, bits a second
+	payload  []pathmap.Bytes  // by link of the fabric, of what has been posted
+	wide     []bool           // by link of the fabric: it carries all that the hosts behind it can, and so binds nobody
+	narrow   bool             // no link is wide
+	flat     bool             // only links of hosts bind
+	up       []pathmap.LinkID // by host
+	doors    []pathmap.LinkID // which nobody has now
+}
+
+func newLinkTable(links []pathmap.Link) linkTable {
+	lt := linkTable{capacity: make([]float64, len(links)), payload: make([]pathmap.Bytes, len(links)),
+		wide: make([]bool, len(links))}
+	for l := range links {
+		lt.capacity[l] = float64(links[l].Capacity)
+	}
+	return lt
+}
+
+// capped says whether there are doors besides the links of the fabric.
+func (lt *linkTable) capped() bool { return len(lt.capacity) > len(lt.wide) }
+
+// tighten finds which links of a route can hold a host flow back.
+func (lt *linkTable) tighten(r *route) {
+	if lt.narrow && !r.capped {
+		return // all can
+	}
+	r.tight = r.tight[:0]
+	for _, l := range r.links() {
+		if !lt.wide[l] {
+			r.tight = append(r.tight, l)
+		}
+	}
+	if r.capped {
+		r.tight = append(r.tight, r.door)
+	}
+}
+
+// tight returns the links of a route that can hold a host flow back. Borrowed until it is led elsewhere.
+func (lt *linkTable) tight(r *route) []pathmap.LinkID {
+	if lt.narrow && !r.capped {
+		return r.links()
+	}
+	return r.tight
+}
+
+// post adds what has been received over a route to its links.
+func (lt *linkTable) post(r *route) {
+	if r.unposted == 0 {
+		return
+	}
+	for _, l := range r.links() {
+		lt.payload[l] += r.unposted
+	}
+	r.posted += r.unposted
+	r.unposted = 0
+}
+
+// makeDoor returns a door of a capacity.
+func (lt *linkTable) makeDoor(capacity float64) pathmap.LinkID {
+	if n := len(lt.doors); n > 0 {
+		door := lt.doors[n-1]
+		lt.doors = lt.doors[:n-1]
+		lt.capacity[door] = capacity
+		return door
+	}
+	lt.capacity = append(lt.capacity, capacity)
+	return pathmap.LinkID(len(lt.capacity) - 1)
+}
+
+// dropCaps lets the doors of a coflow that is over be others'.
+func (lt *linkTable) dropCaps(co *coflow) {
+	for _, c := range co.caps {
+		if c.rate > 0 {
+			lt.doors = append(lt.doors, c.door)
+		}
+	}
+	co.caps = nil
+}

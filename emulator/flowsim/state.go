@@ -1,0 +1,163 @@
+package flowsim
+
+import (
+	"time"
+
+	"lightloom/emulator/des"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// state is what all regimes of rates share: the host flows with their coflows and routes, the links, and what is to be
+// told. Regimes point to it, so a fluid is never copied.
+type state struct {
+	clock   *des.Clock[event]
+	perBit  float64       // payload bytes a nanosecond that one bit a second at layer 2 carries
+	quantum time.Duration // ends are told at its multiples; 0: when they come
+
+	fair     bool // hosts share by themselves
+	strained bool // some host flow was given less than was asked for, at the last sharing
+	dirty    bool // rates are to be shared anew
+
+	hostFlows []hostFlow
+	parts     []float64 // by host flow: see host flow
+	coflowTable
+	routeTable
+	linkTable
+	relay *relay // nil: racks keep nothing for each other
+
+	events []southbound.Event
+	errs   []error
+	ends   int64 // host flows that have ended
+	solves int64 // times that rates were shared by water-filling
+}
+
+// disturb notes that every rate may have to change.
+func (st *state) disturb() { st.dirty = true }
+
+// relax notes that somebody sends less: others may have more, if they share or were given less than they asked for.
+func (st *state) relax() { st.dirty = st.dirty || st.fair || st.strained }
+
+// finish ends a host flow on a route that has been taken from its class or pace.
+func (st *state) finish(b, route int32) {
+	bu, r := &st.hostFlows[b], &st.routes[route]
+	r.unposted += bu.size - bu.counted
+	bu.counted = bu.size
+	bu.class = gone
+	st.exit(route)
+	if st.relay == nil || !st.relay.keeps(b) {
+		st.report(b)
+	}
+}
+
+// report tells that a host flow's last byte has been received.
+func (st *state) report(b int32) {
+	bu := &st.hostFlows[b]
+	co, r := &st.coflows[bu.coflow], &st.routes[bu.route]
+	st.ends++
+	st.events = append(st.events, southbound.Event{
+		At: st.clock.Now(), Kind: southbound.HostFlowEnded, Host: r.dst,
+		HostFlowKey: southbound.HostFlowKey{Coflow: co.id, Row: b - co.first},
+	})
+	st.lessLive(b)
+}
+
+// lessLive counts one live host flow of a coflow less.
+func (st *state) lessLive(b int32) {
+	index := st.hostFlows[b].coflow
+	co := &st.coflows[index]
+	if co.lefts != nil {
+		st.cool(co, b, 0)
+	}
+	if co.live--; co.live == 0 {
+		st.dropCaps(co)
+		co.lent, co.linkLoads = lent{}, linkLoads{}
+		co.extra, co.from, co.to = nil, nil, nil
+		st.unlive(index)
+		st.over = append(st.over, index)
+	}
+}
+
+// exit counts one host flow of a route less. All that routes without host flows have received is posted.
+func (st *state) exit(index int32) {
+	r := &st.routes[index]
+	if r.holds() {
+		return
+	}
+	r.live--
+	r.stuck = min(r.stuck, r.live)
+	if r.live > 0 {
+		return
+	}
+	st.post(r)
+	st.deactivate(r)
+}
+
+// walk appends the links of a route as the tables stand.
+func (st *state) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, fate fate) {
+	r.walked = st.tables
+	var err error
+	links, st.asked, fate, err = st.find.find(r.pair, buf, st.asked[:0])
+	r.ask(st.asked)
+	if err != nil && fate != r.fate { // told once, however long it stands
+		st.errs = append(st.errs, err)
+	}
+	if r.hop != whole && fate == arrives {
+		return st.relay.trim(r, links, len(buf))
+	}
+	return links, fate
+}
+
+// takeOut removes what is at a place of an unordered list, and returns who has that place instead.
+func takeOut(list *[]int32, pos int32) (moved int32) {
+	all := *list
+	moved = all[len(all)-1]
+	all[pos] = moved
+	*list = all[:len(all)-1]
+	return moved
+}
+
+// makeRows returns places for n host flows of a new coflow.
+func (st *state) makeRows(n int32) (first int32) {
+	if first, ok := st.reuse(n); ok {
+		return first
+	}
+	first = int32(len(st.hostFlows))
+	st.hostFlows = append(st.hostFlows, make([]hostFlow, n)...)
+	st.parts = append(st.parts, make([]float64, n)...)
+	return first
+}
+
+// slackness is by how much an end may miss the grid.
+const slackness = 20 * time.Microsecond
+
+// grid returns the instant at which an end is told. What misses an instant of the grid by less than slackness meets it:
+// rates are whole bits a second, and a host flow that was to end there in exact arithmetic ends a little later.
+func (st *state) grid(at time.Duration) time.Duration {
+	if st.quantum <= 0 {
+		return at
+	}
+	return max((at-slackness+st.quantum-1)/st.quantum*st.quantum, st.clock.Now())
+}
+
+// until is how long n bytes take at a rate in bytes a nanosecond, rounded up: a host flow never ends before its last
+// byte. A ten-billionth of a millionth less counts as whole, so that a quotient that is integral in exact arithmetic
+// stays so.
+func until(n, rate float64) (time.Duration, bool) {
+	ns := n / rate * (1 - 1e-14)
+	if !(ns < float64(southbound.Never/2)) {
+		return 0, false
+	}
+	d := time.Duration(ns)
+	if float64(d) < ns {
+		d++
+	}
+	return d, true
+}
+
+// schedule moves an event, or adds it where it is not pending.
+func (st *state) schedule(e *des.Event, at time.Duration, ev event) {
+	if !st.clock.Move(*e, at) {
+		*e = st.clock.At(at, ev)
+	}
+}

@@ -1,0 +1,134 @@
+package switchd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"lightloom/emulator/device"
+	"lightloom/emulator/target"
+	"lightloom/southbound/pki"
+)
+
+// server is the gNMI server of the switch from one powering on to the next powering off. Whoever takes it out of
+// Switch.waiting ends it.
+type server struct {
+	target *target.Target
+	ln     net.Listener
+	off    chan struct{} // closed: the power goes
+	gone   chan struct{} // closed: nobody answers any more
+}
+
+// Open puts a gNMI target in front of the switch, once. It owns l from now on. With an identity it serves controllers
+// over TLS, with the zero one in plaintext. Of c the switch, TLS and the logger are filled in.
+func (s *Switch) Open(l net.Listener, id pki.Identity, c target.Config) error {
+	c.Door, c.Remote, c.Log, c.Plaintext = s.Door, s.backend, s.cfg.Log, id.IsZero()
+	if !id.IsZero() {
+		c.TLS = id.Server(pki.Controller)
+	}
+	s.target, s.addr = c, l.Addr()
+	return s.open(l)
+}
+
+func (s *Switch) open(l net.Listener) error {
+	t, err := target.New(s.target)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	v := &server{target: t, ln: l, off: make(chan struct{}), gone: make(chan struct{})}
+	s.current.Store(v)
+	s.waiting <- v
+	return nil
+}
+
+// serve serves whatever is opened until ctx ends.
+func (s *Switch) serve(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case v := <-s.waiting:
+			if err := v.serve(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (v *server) serve(ctx context.Context) error {
+	defer close(v.gone)
+	defer v.target.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-v.off:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return v.target.Serve(ctx, v.ln)
+}
+
+// Power takes the switch's power away or gives it back. Without it connections break and nobody answers at its address;
+// with it the switch listens there again, and takes boot to start.
+func (s *Switch) Power(ctx context.Context, on bool, boot time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Door.Do(func(now time.Duration, d *device.Device) { d.Power(now, on, boot) })
+	if !on {
+		return s.end(ctx)
+	}
+	l, err := net.Listen(s.addr.Network(), s.addr.String())
+	if err != nil {
+		return fmt.Errorf("listen for %s again: %w", s.Name(), err)
+	}
+	return s.open(l)
+}
+
+// end ends the server, if one runs, and waits until it is gone.
+func (s *Switch) end(ctx context.Context) error {
+	v := s.current.Swap(nil)
+	if v == nil || s.discard() {
+		return nil
+	}
+	close(v.off)
+	select {
+	case <-v.gone:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Close closes what Open has opened and Run has not served.
+func (s *Switch) Close() { s.discard() }
+
+// discard closes a server that waits for Run. It says whether one did.
+func (s *Switch) discard() bool {
+	select {
+	case v := <-s.waiting:
+		v.target.Close()
+		_ = v.ln.Close()
+		return true
+	default:
+		return false
+	}
+}
+
+// Refresh tells subscribers of neighbours that have come or gone.
+func (s *Switch) Refresh() {
+	if v := s.current.Load(); v != nil {
+		v.target.Refresh()
+	}
+}
+
+// Lag is how many streams the target serves, and by how many leaves they lag behind.
+func (s *Switch) Lag() (streams, leaves int) {
+	if v := s.current.Load(); v != nil {
+		return v.target.Lag()
+	}
+	return 0, 0
+}

@@ -1,0 +1,286 @@
+package standalone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"lightloom/emulator/dataplane"
+	"lightloom/emulator/dataplane/ebpf"
+	"lightloom/emulator/device"
+	"lightloom/emulator/fefi"
+	"lightloom/emulator/netns"
+	"lightloom/emulator/switchd"
+	"lightloom/emulator/target"
+	"lightloom/southbound"
+	"lightloom/southbound/lldp"
+	"lightloom/southbound/lldpd"
+	"lightloom/southbound/socket"
+)
+
+// Run runs the switch until ctx ends (nil) or something breaks, and gives its interfaces back.
+func Run(ctx context.Context, cfg Config) (err error) {
+	if err := cfg.Check(); err != nil {
+		return fmt.Errorf("run switch: %w", err)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &station{cfg: cfg}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.open(ctx); err != nil {
+		return fmt.Errorf("run switch %q: %w", cfg.Name, err)
+	}
+	if err := s.serve(ctx); err != nil {
+		return fmt.Errorf("run switch %q: %w", cfg.Name, err)
+	}
+	return nil
+}
+
+// station is the switch with what it stands on.
+type station struct {
+	cfg     Config
+	nl      *netlink.Handle
+	ports   *ports
+	plane   netns.Plane
+	sw      *switchd.Switch
+	fibre   *fefi.Port     // of a ToR
+	tellers []*fefi.Teller // of an OCS, by port
+	fibres  []*fefi.Port
+	lldp    *lldpd.Daemon // nil: nobody speaks
+	looks   looks         // at what waits at the ports
+	guard   *guard        // nil: nobody gives the ports back when the switch is killed
+
+	mu    sync.Mutex
+	cable bool // the ToR's port to the OCS is plugged in
+	light bool // and its light arrives
+}
+
+// open makes everything and starts nothing.
+func (s *station) open(ctx context.Context) (err error) {
+	if s.nl, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
+		return fmt.Errorf("open netlink: %w", err)
+	}
+	if s.ports, err = takePorts(s.nl, s.cfg.Ports); err != nil {
+		return err
+	}
+	if len(s.cfg.Guard) > 0 {
+		e := estate{Ports: s.cfg.Ports, Sinks: s.ports.sinks, Parks: s.ports.parks, IPv6: s.ports.ipv6}
+		if path, ok := socket.Path(s.cfg.Listen); ok {
+			e.Socket = path
+		}
+		if s.guard, err = openGuard(s.cfg.Guard, e); err != nil {
+			return err
+		}
+	}
+	if err := s.openPlane(); err != nil {
+		return err
+	}
+	if err := s.openFibres(); err != nil {
+		return err
+	}
+	start := time.Now()
+	c := device.Config{Name: s.cfg.Name, ID: s.id(), Kind: device.Packet, Ports: int32(len(s.cfg.Ports)),
+		Racks: int32(s.cfg.Racks), Plane: s.plane, Clock: func() time.Duration { return time.Since(start) }}
+	if s.cfg.Role == OCS {
+		c.Kind, c.Delays.Dark, c.OnLight = device.Optical, device.Fixed(s.cfg.Dark), s.tell
+	}
+	s.sw = switchd.New(switchd.Config{Device: c, Log: s.cfg.Log})
+	if err := s.openLLDP(); err != nil {
+		return err
+	}
+	ln, err := socket.Listen(ctx, s.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	tc := target.Config{Start: start, Counts: s.counts}
+	if s.lldp != nil {
+		tc.Neighbors = func() []lldp.Heard { return s.lldp.Heard(0) }
+	}
+	return s.sw.Open(ln, s.cfg.Identity, tc)
+}
+
+// openLLDP opens what announces a packet switch. An optical one looks at no packet, and says nothing.
+func (s *station) openLLDP() (err error) {
+	if s.cfg.LLDP == 0 || s.cfg.Role == OCS {
+		return nil
+	}
+	st := switchd.Station(s.cfg.Name, s.ports.index)
+	s.lldp, err = lldpd.Open(lldpd.Config{Stations: []lldpd.Station{st}, Interval: s.cfg.LLDP,
+		Changed: func(int) { s.sw.Refresh() },
+		Warn:    func(msg string, err error) { s.cfg.Log.Warn(msg, "error", err) }})
+	return err
+}
+
+// id tells the switches of one network namespace apart: by their first interface, which no two have.
+func (s *station) id() southbound.DeviceID { return southbound.DeviceID(s.ports.index[0]) }
+
+// maxSources is up to how many racks a switch by itself tells apart as sources: rules then take 0.8 MB in the eBPF
+// dataplane.
+const maxSources = 64
+
+func (s *station) openPlane() error {
+	sink, err := s.ports.sink()
+	if err != nil {
+		return err
+	}
+	sw := dataplane.Switch{ID: s.id(), Name: s.cfg.Name, Optical: s.cfg.Role == OCS, Ports: s.ports.index,
+		Racks: s.cfg.Racks, Sources: s.cfg.Racks <= maxSources,
+		Block: uint32(s.id()) + 1, Sink: sink}
+	for i := range s.cfg.Hosts {
+		sw.Locals = append(sw.Locals, dataplane.Local{Addr: southbound.Addr(southbound.RackID(s.cfg.Rack), i),
+			Port: southbound.Port(i)})
+	}
+	name, err := netns.ChooseDataplane(s.cfg.Dataplane)
+	if err == nil && s.cfg.VOQBytes > 0 {
+		sw.Dark, err = s.darkQueues(name)
+	}
+	if err != nil {
+		return err
+	}
+	s.cfg.Log.Info("dataplane", "switch", s.cfg.Name, "is", name)
+	s.plane, err = netns.NewPlane(s.nl, sw, name)
+	return err
+}
+
+// unknownRoom is what is presumed to fit the queue of a fibre's port: half of the shortest of ours.
+const unknownRoom = 32_000
+
+// darkQueues makes what packets wait in while the fibre is dark.
+func (s *station) darkQueues(plane string) (d dataplane.Dark, err error) {
+	if plane != netns.EBPF {
+		return d, netns.ErrNoVOQs
+	}
+	d = dataplane.Dark{Limit: s.cfg.VOQBytes, Fibre: southbound.Port(slices.Index(s.cfg.Ports, s.cfg.Fibre)),
+		Room: unknownRoom}
+	d.Queue, err = s.ports.addPark()
+	return d, err
+}
+
+// counts adds to what the ports count what waits for the fibre's light, and what found no room there.
+func (s *station) counts() ([]target.PortCount, error) {
+	out, err := s.ports.counts()
+	if err == nil {
+		s.looks.put(out)
+	}
+	if p, ok := s.plane.(*ebpf.Plane); ok && err == nil && s.cfg.VOQBytes > 0 {
+		fibre := &out[slices.Index(s.cfg.Ports, s.cfg.Fibre)]
+		for _, c := range p.Queued() {
+			fibre.Queue += uint64(c.Bytes)
+			fibre.OutDiscards += c.Dropped
+		}
+	}
+	return out, err
+}
+
+// openFibres opens what tells of light: every port of an OCS, the one fibre of a ToR.
+func (s *station) openFibres() error {
+	for i, name := range s.cfg.Ports {
+		if s.cfg.Role != OCS && name != s.cfg.Fibre {
+			continue
+		}
+		p, err := fefi.Open(s.ports.index[i], name)
+		if err != nil {
+			return err
+		}
+		if s.cfg.Role == OCS {
+			s.fibres, s.tellers = append(s.fibres, p), append(s.tellers, fefi.NewTeller(p))
+		} else {
+			s.fibre = p
+		}
+	}
+	return nil
+}
+
+// tell is device.Config's OnLight.
+func (s *station) tell(_ time.Duration, input southbound.Port, lit bool) {
+	if err := s.tellers[input].Set(lit); err != nil {
+		s.cfg.Log.Warn("tell light", "port", input, "error", err) // it is told again in a moment
+	}
+}
+
+// close takes everything away, in reverse.
+func (s *station) close() error {
+	var errs []error
+	if s.sw != nil {
+		s.sw.Close()
+		s.sw.Door.Do(func(_ time.Duration, d *device.Device) { errs = append(errs, d.Err()) })
+	}
+	if s.lldp != nil {
+		_ = s.lldp.Close() // closed already where it has been running
+	}
+	for _, p := range append(s.fibres, s.fibre) {
+		if p != nil {
+			_ = p.Close() // closed already where it has been listened at
+		}
+	}
+	if s.plane != nil {
+		errs = append(errs, s.plane.Close())
+	}
+	if s.ports != nil {
+		errs = append(errs, s.ports.give())
+	}
+	if s.nl != nil {
+		s.nl.Close()
+	}
+	if s.guard != nil {
+		errs = append(errs, s.guard.close())
+	}
+	return errors.Join(errs...)
+}
+
+// serve runs the switch.
+func (s *station) serve(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.sw.Run(ctx) })
+	g.Go(func() error { return s.ports.cables(ctx, s.carrier) })
+	if s.lldp != nil {
+		g.Go(func() error { return s.lldp.Run(ctx) })
+	}
+	if s.cfg.Role != OCS { // which has no queues
+		g.Go(func() error { return s.look(ctx) })
+	}
+	for _, t := range s.tellers {
+		g.Go(func() error { return t.Run(ctx) })
+	}
+	if s.fibre != nil {
+		s.cable = true
+		g.Go(func() error { return fefi.Listen(ctx, s.fibre, s.shine) })
+	}
+	if s.cfg.Listening != nil {
+		s.cfg.Listening(s.sw.Addr().String())
+	}
+	return g.Wait()
+}
+
+// carrier tells the device what is plugged in. The fibre has light only with both its cable and its circuit.
+func (s *station) carrier(port southbound.Port, up bool) {
+	if s.cfg.Ports[port] != s.cfg.Fibre {
+		s.sw.Door.Light(port, up)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cable = up
+	s.sw.Door.Light(port, s.cable && s.light)
+}
+
+// shine tells the device of its fibre's light.
+func (s *station) shine(lit bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.light = lit
+	for i, name := range s.cfg.Ports {
+		if name == s.cfg.Fibre {
+			s.sw.Door.Light(southbound.Port(i), s.cable && s.light)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+// Package targetd is the target daemon: one emulated switch with its dataplane in memory and a gNMI target in front of
+// it, so that controllers of all kinds can be tried against it, with faults from a file or while it runs.
+//
+// It moves no packets.
+package targetd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lightloom/emulator/dataplane/mem"
+	"lightloom/emulator/device"
+	"lightloom/emulator/switchd"
+	"lightloom/emulator/target"
+	"lightloom/southbound"
+	"lightloom/southbound/pki"
+)
+
+// Config says what is run.
+type Config struct {
+	device.Config        // its kind is the profile's; Plane and Clock are filled in
+	Profile       string // of Profiles
+	Strict        bool   // refuse a Set without an election id
+
+	// OnLag is told, once a target is made, how to ask how many streams there are and how many leaves they lag behind.
+	OnLag func(lag func() (streams, leaves int))
+
+	Identity     pki.Identity // the zero value: plaintext, on a loopback address only
+	ElectionFile string
+
+	// Backend is an optical switch that stands elsewhere: the target fronts it. It takes no faults.
+	Backend southbound.Device
+	Settle  time.Duration // from a circuit's acceptance there to its failure; 0 means 5 s
+
+	Steps []device.Step // faults, sorted by instant
+	Live  io.Reader     // lines as ParseStep reads them, done when they come; nil: none
+	Tell  io.Writer     // what came of them
+	Log   *slog.Logger
+}
+
+// Profiles are the models that a target speaks. One that speaks sonic-ocs speaks ocp too, on the same store.
+func Profiles() []string {
+	return slices.Concat(target.Profiles(device.Optical), target.Profiles(device.Packet))
+}
+
+// kind is what a device of that profile switches.
+func kind(profile string) device.Kind {
+	if slices.Contains(target.Profiles(device.Optical), profile) {
+		return device.Optical
+	}
+	return device.Packet
+}
+
+// Run serves on l until ctx ends, then returns nil. It closes l. A Live that blocks is left behind to its reader. A
+// Backend that cannot be reached is Unavailable, and the target serves on.
+func Run(ctx context.Context, l net.Listener, c Config) error {
+	start := time.Now()
+	c.Kind, c.Clock = kind(c.Profile), func() time.Duration { return time.Since(start) }
+	c.Plane = mem.New(c.Ports, c.Clock)
+	s := switchd.New(switchd.Config{Device: c.Config, Backend: c.Backend, Settle: c.Settle, Log: c.Log})
+	tc := target.Config{Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile}
+	if err := s.Open(l, c.Identity, tc); err != nil {
+		return fmt.Errorf("run target %q: %w", c.Name, err)
+	}
+	defer s.Close()
+	if c.OnLag != nil {
+		c.OnLag(s.Lag)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.Run(ctx) })
+	if c.Backend != nil {
+		return g.Wait()
+	}
+	g.Go(func() error { return play(ctx, c.Clock, s.Door, c.Steps) })
+	if c.Live != nil {
+		lines := make(chan string)
+		go read(ctx, c.Live, lines) // ends with its reader: reading cannot be interrupted
+		g.Go(func() error { return obey(ctx, s.Door, lines, c.Tell) })
+	}
+	return g.Wait()
+}
+
+// play does the steps at their instants.
+func play(ctx context.Context, clock func() time.Duration, door *device.Door, steps []device.Step) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for _, s := range steps {
+		timer.Reset(max(s.At-clock(), 0))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+			door.Do(s.Do)
+		}
+	}
+	return nil
+}
+
+func read(ctx context.Context, r io.Reader, lines chan<- string) {
+	defer close(lines)
+	for s := bufio.NewScanner(r); s.Scan(); {
+		select {
+		case lines <- s.Text():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// obey does what lines say, at once. "show" prints the circuits or how many rules there are.
+func obey(ctx context.Context, door *device.Door, lines <-chan string, tell io.Writer) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case line, ok := <-lines:
+			if !ok {
+				return nil
+			}
+			if err := one(door, strings.TrimSpace(line), tell); err != nil {
+				return fmt.Errorf("answer: %w", err)
+			}
+		}
+	}
+}
+
+func one(door *device.Door, line string, tell io.Writer) error {
+	switch line {
+	case "":
+		return nil
+	case "show":
+		var seen southbound.Seen
+		door.Do(func(now time.Duration, d *device.Device) { seen = d.Seen(now) })
+		for _, c := range seen.Connections {
+			if _, err := fmt.Fprintf(tell, "%d -> %d %v\n", c.In, c.Out, c.Status); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprintf(tell, "%d circuits, %d rules, ports down: %v\n", len(seen.Connections), len(seen.Rules),
+			seen.Down)
+		return err
+	}
+	s, err := device.ParseStep(line)
+	if err != nil {
+		_, err = fmt.Fprintln(tell, err)
+		return err
+	}
+	door.Do(s.Do)
+	_, err = fmt.Fprintln(tell, "done")
+	return err
+}

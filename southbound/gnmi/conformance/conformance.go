@@ -1,0 +1,135 @@
+// Package conformance holds the behavioural rules of a gNMI target against one: any vendor's, any emulator's. It
+// reports which hold; a rule that cannot be tried says why.
+//
+// Rules that write are tried only when asked for. They use ports without a circuit, or the last rack's rules, under an
+// election role of their own, and take away what they have made.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc"
+
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// Result is what came of a rule.
+type Result string
+
+// The results.
+const (
+	Held    Result = "held"
+	Broken  Result = "broken"
+	Skipped Result = "skipped"
+)
+
+// Finding is one rule's outcome.
+type Finding struct {
+	Rule   string `json:"rule"`
+	Says   string `json:"says"`
+	Result Result `json:"result"`
+	Why    string `json:"why,omitempty"`
+}
+
+// Options say what may be done.
+type Options struct {
+	Write   bool          // also try the rules that write
+	Timeout time.Duration // of one rule; 0 means 10 s
+}
+
+const defaultTimeout = 10 * time.Second
+
+// rule is one thing that a target does.
+type rule struct {
+	name, says string
+	writes     bool
+	run        func(ctx context.Context, b *bench) error
+}
+
+// rules is the list, in the order in which they are tried.
+func rules() []rule {
+	return []rule{
+		{"capabilities", "Capabilities names JSON_IETF and the models", false, capabilities},
+		{"get-typed", "Get answers in the model's types", false, getTyped},
+		{"get-unknown", "Get of an unknown path is NOT_FOUND", false, getUnknown},
+		{"get-encoding", "an encoding that is not offered is UNIMPLEMENTED", false, getEncoding},
+		{"once", "Subscribe ONCE sends what stands, sync_response, and ends", false, once},
+		{"poll", "every poll is answered up to a sync_response", false, poll},
+		{"stream", "a STREAM sends what stands and then one sync_response", false, stream},
+		{"sample", "SAMPLE repeats at its interval", false, sample},
+		{"set-unknown", "Set of an unknown path is NOT_FOUND", true, setUnknown},
+		{"set-malformed", "a value that is no JSON is INVALID_ARGUMENT", true, setMalformed},
+		{"set-wrapped", "a value wrapped in its own name is refused", true, setWrapped},
+		{"set-read-only", "Set of state is refused", true, setReadOnly},
+		{"set-whole", "a request of which a part is wrong changes nothing", true, setWhole},
+		{"delete-absent", "deleting what is not there is silent", true, deleteAbsent},
+		{"arbitration", "a smaller election id is PERMISSION_DENIED, an equal one is taken", true, arbitration},
+		{"rule-made", "a rule that was set is read back, and goes when it is deleted", true, ruleMade},
+		{"circuit-made", "a circuit is pending, then connected, and told on change", true, circuitMade},
+		{"circuit-again", "asking again for what stands does nothing", true, circuitAgain},
+		{"circuit-undisturbed", "another circuit is not disturbed by a change that does not name it", true,
+			circuitUndisturbed},
+		{"circuit-busy", "a second circuit for a port that is taken is refused", true, circuitBusy},
+	}
+}
+
+// bench is the target under test.
+type bench struct {
+	c       gpb.GNMIClient
+	profile gnmi.Profile
+	model   *schema.Model
+	ports   int32
+}
+
+// errSkip is wrapped by a rule that cannot be tried here.
+var errSkip = errors.New("not tried")
+
+// Run tries the rules. ports is how many the target has; the profile must be made for as many. ctx bounds it all.
+func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, ports int32, o Options) []Finding {
+	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	var out []Finding
+	for _, r := range rules() {
+		f := Finding{Rule: r.name, Says: r.says, Result: Held}
+		err := error(nil)
+		if r.writes && !o.Write {
+			err = fmt.Errorf("%w: it writes", errSkip)
+		} else {
+			err = b.try(ctx, r, o.Timeout)
+		}
+		switch {
+		case errors.Is(err, errSkip):
+			f.Result, f.Why = Skipped, err.Error()
+		case err != nil:
+			f.Result, f.Why = Broken, err.Error()
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (b *bench) try(ctx context.Context, r rule, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return r.run(ctx, b)
+}
+
+func (b *bench) optical() bool {
+	switch b.profile.(type) {
+	case gnmi.OCP, gnmi.SONiCOCS, gnmi.Polatis:
+		return true
+	}
+	return false
+}
+
+func (b *bench) config(ctx context.Context) ([]schema.Leaf, error) {
+	return probe.Get(ctx, b.c, b.model, b.profile.ConfigPaths())
+}

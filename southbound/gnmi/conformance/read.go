@@ -1,0 +1,174 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/gnmi/schema"
+)
+
+// wantCode checks an answer that must be an error.
+func wantCode(err error, want ...codes.Code) error {
+	if got := status.Code(err); !slices.Contains(want, got) {
+		return fmt.Errorf("the answer is %v (%v), want %v", got, err, want)
+	}
+	return nil
+}
+
+func capabilities(ctx context.Context, b *bench) error {
+	caps, err := b.c.Capabilities(ctx, &gpb.CapabilityRequest{})
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(caps.GetSupportedEncodings(), gpb.Encoding_JSON_IETF):
+		return fmt.Errorf("the encodings are %v", caps.GetSupportedEncodings())
+	case caps.GetGNMIVersion() == "":
+		return errors.New("no gNMI version is named")
+	}
+	return b.profile.Check(caps)
+}
+
+func getTyped(ctx context.Context, b *bench) error {
+	_, err := probe.Read(ctx, b.c, b.profile)
+	return err
+}
+
+func nowhere() *gpb.Path { return schema.Path(nil).With("no-such-thing").Proto() }
+
+func getUnknown(ctx context.Context, b *bench) error {
+	_, err := b.c.Get(ctx, &gpb.GetRequest{Path: []*gpb.Path{nowhere()}, Encoding: gpb.Encoding_JSON_IETF})
+	return wantCode(err, codes.NotFound)
+}
+
+func getEncoding(ctx context.Context, b *bench) error {
+	caps, err := b.c.Capabilities(ctx, &gpb.CapabilityRequest{})
+	if err != nil {
+		return err
+	}
+	if slices.Contains(caps.GetSupportedEncodings(), gpb.Encoding_BYTES) {
+		return fmt.Errorf("%w: the target offers every encoding that there is", errSkip)
+	}
+	_, err = b.c.Get(ctx, &gpb.GetRequest{Path: []*gpb.Path{b.model.Proto(b.profile.StatePaths()[0])},
+		Encoding: gpb.Encoding_BYTES})
+	return wantCode(err, codes.Unimplemented)
+}
+
+// subscription is a list of all that the profile reads.
+func (b *bench) subscription(mode gpb.SubscriptionList_Mode, sub gpb.SubscriptionMode,
+	every time.Duration) *gpb.SubscribeRequest {
+	list := &gpb.SubscriptionList{Mode: mode, Encoding: gpb.Encoding_JSON_IETF}
+	for _, p := range b.profile.WatchPaths() {
+		list.Subscription = append(list.Subscription, &gpb.Subscription{Path: b.model.Proto(p), Mode: sub,
+			SampleInterval: uint64(every)})
+	}
+	return &gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: list}}
+}
+
+// subscribe opens a stream; the caller cancels ctx.
+func (b *bench) subscribe(ctx context.Context, req *gpb.SubscribeRequest) (gpb.GNMI_SubscribeClient, error) {
+	s, err := b.c.Subscribe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Send(req)
+}
+
+// untilSync takes messages up to a sync_response. What they hold must be of the model.
+func (b *bench) untilSync(s gpb.GNMI_SubscribeClient) error {
+	for {
+		m, err := s.Recv()
+		if err != nil {
+			return fmt.Errorf("before sync_response: %w", err)
+		}
+		if m.GetSyncResponse() {
+			return nil
+		}
+		if _, err := probe.Leaves(b.model, []*gpb.Notification{m.GetUpdate()}); err != nil {
+			return err
+		}
+	}
+}
+
+func once(ctx context.Context, b *bench) error {
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_ONCE, gpb.SubscriptionMode_TARGET_DEFINED, 0))
+	if err != nil {
+		return err
+	}
+	if err := b.untilSync(s); err != nil {
+		return err
+	}
+	if m, err := s.Recv(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("after sync_response came %v, %v, want the end", m, err)
+	}
+	return nil
+}
+
+func poll(ctx context.Context, b *bench) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_POLL, gpb.SubscriptionMode_TARGET_DEFINED, 0))
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		if err := s.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Poll{Poll: &gpb.Poll{}}}); err != nil &&
+			!errors.Is(err, io.EOF) {
+			return err
+		}
+		if err := b.untilSync(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stream(ctx context.Context, b *bench) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE, 0))
+	if err != nil {
+		return err
+	}
+	return b.untilSync(s)
+}
+
+// sampleEvery is the interval that is asked for: one that real devices keep.
+const sampleEvery = time.Second
+
+func sample(ctx context.Context, b *bench) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_SAMPLE, sampleEvery))
+	if err != nil {
+		return err
+	}
+	if err := b.untilSync(s); err != nil {
+		return err
+	}
+	seen, err := probe.Read(ctx, b.c, b.profile)
+	if err != nil {
+		return err
+	}
+	if b.optical() && len(seen.Connections) == 0 {
+		return fmt.Errorf("%w: no circuit stands, so there is nothing to sample", errSkip)
+	}
+	begin := time.Now()
+	for range 2 {
+		if _, err := s.Recv(); err != nil {
+			return fmt.Errorf("after %v: %w", time.Since(begin), err)
+		}
+	}
+	if took := time.Since(begin); took > 5*sampleEvery {
+		return fmt.Errorf("two samples came after %v, %v were asked for", took, sampleEvery)
+	}
+	return nil
+}

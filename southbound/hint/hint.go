@@ -1,0 +1,32 @@
+// Package hint is for errors that say how to mend what they tell of. Whoever prints an error adds the hint as a line of
+// its own. Any error with a method Hint takes part; this package has the plain one.
+package hint
+
+import "errors"
+
+// Error is an error with its hint.
+type Error struct {
+	err  error
+	mend string
+}
+
+// New returns an error of that text whose hint says what to do, such as "add --until 60s".
+func New(text, mend string) *Error { return Wrap(errors.New(text), mend) }
+
+// Wrap adds a hint to an error.
+func Wrap(err error, mend string) *Error { return &Error{err, mend} }
+
+func (e *Error) Error() string { return e.err.Error() }
+func (e *Error) Unwrap() error { return e.err }
+
+// Hint says what to do.
+func (e *Error) Hint() string { return e.mend }
+
+// Of returns the hint of an error or of one that it wraps; "" where none has any.
+func Of(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}

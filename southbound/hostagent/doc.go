@@ -1,0 +1,10 @@
+// Package hostagent is the hosts' side of an emulated (or real) fabric: one process runs the tasks and moves the bytes
+// of as many hosts as it is given, as a leader tells it over the protocol of southbound/agent, or as a caller in the
+// same process tells it directly.
+//
+// Every host flow is one TCP connection from its source to its destination. It carries a fixed pattern, and the
+// receiver compares every byte with what must stand there, counts it once whatever happens to connections or leaders,
+// and reports the end of the host flow. A sender follows its tag and its rate within about 10 ms.
+//
+// It is not the network: namespaces, links and switches are made by others, and Network is all that is asked of them.
+package hostagent

@@ -1,0 +1,157 @@
+package hostagent
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+func TestGrant(t *testing.T) {
+	const ms = time.Millisecond
+	cl := func(tag southbound.Tag) class { return class{0, 1, tag} }
+	rates := func(tag southbound.Tag, r pathmap.BitsPerSecond, pace ...southbound.Pace) *southbound.Rates {
+		return &southbound.Rates{Pace: pace, Pairs: []southbound.PairRate{{Src: 0, Dst: 1, Tag: tag, Rate: r}}}
+	}
+	mbps := payload(pathmap.Mbps) // 1e6/8*1448/1514 = 119,550.9 bytes a second
+	for _, tc := range []struct {
+		name string
+		said []*southbound.Rates
+		tag  southbound.Tag
+		line float64
+		want float64
+	}{
+		{"nothing said", nil, 0, 0, 0},
+		{"fair", []*southbound.Rates{{Fair: true}}, 0, 7, 7},
+		{"fair, no line known", []*southbound.Rates{{Fair: true}}, 0, 0, math.Inf(1)},
+		{"fair, held by its tag", []*southbound.Rates{{Fair: true}}, southbound.TagHold, 7, 0},
+		{"class", []*southbound.Rates{rates(3, 5*pathmap.Mbps)}, 3, 0, 5 * mbps},
+		{"class above the line", []*southbound.Rates{rates(3, 5*pathmap.Mbps)}, 3, 7, 7},
+		{"another class", []*southbound.Rates{rates(3, 5*pathmap.Mbps)}, 2, 0, 0},
+		{"pairs merge", []*southbound.Rates{rates(3, 5*pathmap.Mbps), rates(2, pathmap.Mbps)}, 3, 0, 5 * mbps},
+		{"pairs outlive fair", []*southbound.Rates{rates(3, 5*pathmap.Mbps), {Fair: true}, {}}, 3, 0, 5 * mbps},
+		// now is 100 ms
+		{"pace", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9, Until: 600 * ms}}}}, 0, 0, 1e6 / 0.5},
+		{"pace of another", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 8, Until: 600 * ms}}}}, 0, 0, 0},
+		{"pace 0 holds", []*southbound.Rates{rates(0, pathmap.Mbps, southbound.Pace{Coflow: 9})}, 0, 0, 0},
+		{"pace before class", []*southbound.Rates{rates(0, pathmap.Mbps, southbound.Pace{Coflow: 9, Until: 600 * ms})}, 0, 0,
+			2e6},
+		{"a circuit is not paced", []*southbound.Rates{rates(7, pathmap.Mbps, southbound.Pace{Coflow: 9, Until: 600 * ms})},
+			7, 0, mbps},
+		{"late: at the line", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9, Until: 50 * ms}}}}, 0, 1e8, 1e8},
+		{"spread: the slower end", []*southbound.Rates{spreading(5, 3)}, 0, 0, 3 * mbps},
+		{"spread: a host that is not named", []*southbound.Rates{spreading(5, 0)}, 0, 0, 0},
+		{"spread and extra", []*southbound.Rates{topped(spreading(5, 3), 4)}, 0, 0, 7 * mbps},
+		{"spread and extra above the line", []*southbound.Rates{topped(spreading(5, 3), 4)}, 0, 9, 9},
+		{"extra of another row", []*southbound.Rates{{Spread: spreading(5, 3).Spread,
+			Extra: []southbound.Extra{{HostFlowKey: southbound.HostFlowKey{Coflow: 9, Row: 1}, Rate: 1}}}}, 0, 0, 3 * mbps},
+		{"a circuit has no extra", []*southbound.Rates{topped(rates(7, pathmap.Mbps,
+			southbound.Pace{Coflow: 9, Until: 600 * ms}), 4)}, 7, 0, mbps},
+		{"pace and extra", []*southbound.Rates{topped(
+			&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9, Until: 600 * ms}}}, 4)}, 0, 0, 2e6 + 4*mbps},
+		{"held, but for its extra", []*southbound.Rates{topped(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9}}}, 4)},
+			0, 0, 4 * mbps},
+		{"spreads and extras are replaced", []*southbound.Rates{topped(spreading(5, 3), 4), {}}, 0, 0, 0},
+		{"paces are replaced", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9, Until: 600 * ms}}}, {}}, 0, 0, 0},
+	} {
+		table := newRateTable()
+		for _, r := range tc.said {
+			table.set(r, false)
+		}
+		if got := table.grant(southbound.HostFlowKey{Coflow: 9}, cl(tc.tag), 1e6, 100*ms, tc.line).
+			rate; math.Abs(got-tc.want) > 1e-6 && got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestPaceEndsInTime lets a host flow follow its pace by steps, with a path that sometimes carries less than asked: it
+// ends at the instant, or late by what the path refused, and never asks more than catchUp allows.
+func TestPaceEndsInTime(t *testing.T) {
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		left := 1e3 + rng.Float64()*1e7
+		until := time.Duration(50+rng.IntN(1000)) * time.Millisecond
+		table := newRateTable()
+		table.set(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: until}}}, false)
+		g := table.grant(southbound.HostFlowKey{Coflow: 1}, class{}, left, 0, 0)
+		refused := rng.IntN(2) == 0
+		now, lost := time.Duration(0), 0.0
+		for rate := g.rate; left > 0 && now < 10*until; rate = g.follow(left, now) {
+			if rate > g.rate*catchUp*(1+1e-9) {
+				t.Fatalf("seed %d: asks %v, granted %v", seed, rate, g.rate)
+			}
+			sent := rate * defaultTick.Seconds()
+			if refused && rng.IntN(10) == 0 {
+				lost += sent / 2
+				sent /= 2
+			}
+			left -= sent
+			now += defaultTick
+		}
+		allowed := until + 2*defaultTick + time.Duration(lost/(g.rate*(catchUp-1))*1e9)
+		if left > 0 || now < until-2*defaultTick || now > allowed {
+			t.Fatalf("seed %d: %v bytes left at %v, until %v, allowed %v", seed, left, now, until, allowed)
+		}
+	}
+}
+
+func TestGateSizes(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		w        want
+		measured float64
+		check    func(g gate) bool
+	}{
+		{"hold", want{}, 0, func(g gate) bool { return !g.open }},
+		{"10 Mb/s", want{rate: 1.25e6}, 0, func(g gate) bool {
+			return g.pacing == 1.25e6 && !g.gap && g.unsent == 15_000 && g.chunk == 5_000
+		}},
+		{"80 kb/s by the loop", want{rate: 1e4}, 0, func(g gate) bool {
+			return g.gap && g.rate == 1e4 && g.chunk == framePayload && g.pacing == slowest
+		}},
+		{"fair and unlimited", want{rate: math.Inf(1), fair: true}, 0, func(g gate) bool {
+			return math.IsInf(g.pacing, 1) && g.unsent == leastFair && !g.gap
+		}},
+		{"fair and fast", want{rate: 1e9, fair: true}, 1e12, func(g gate) bool {
+			return g.unsent == mostUnsent && g.chunk == maxChunk
+		}},
+		{"fair on a slow line", want{rate: 1e5, fair: true}, 0, func(g gate) bool {
+			return g.pacing == 1e5 && g.unsent == 2*framePayload
+		}},
+	} {
+		if g := gateFor(tc.w, tc.measured); !tc.check(g) {
+			t.Errorf("%s: %+v", tc.name, g)
+		}
+	}
+}
+
+// spreading is a spread of coflow 9 from host 0 to host 1, in Mb/s; 0 leaves the destination out.
+func spreading(from, to pathmap.BitsPerSecond) *southbound.Rates {
+	s := southbound.Spread{Coflow: 9, From: []southbound.HostRate{{Host: 0, Rate: from * pathmap.Mbps}}}
+	if to > 0 {
+		s.To = []southbound.HostRate{{Host: 1, Rate: to * pathmap.Mbps}}
+	}
+	return &southbound.Rates{Spread: []southbound.Spread{s}}
+}
+
+// topped adds an extra of row 0 of coflow 9, in Mb/s.
+func topped(r *southbound.Rates, extra pathmap.BitsPerSecond) *southbound.Rates {
+	r.Extra = append(r.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: 9}, Rate: extra * pathmap.Mbps})
+	return r
+}
+
+// TestExtraFixesPace: a host flow with an extra does not follow its pace, so that it keeps what it was given on top.
+func TestExtraFixesPace(t *testing.T) {
+	table := newRateTable()
+	table.set(topped(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9, Until: time.Second}}}, 4), false)
+	if g := table.grant(southbound.HostFlowKey{Coflow: 9}, class{0, 1, 0}, 1e6, 0, 0); g.until != 0 {
+		t.Errorf("%+v follows", g)
+	}
+	if g := table.grant(southbound.HostFlowKey{Coflow: 9, Row: 1}, class{0, 1, 0}, 1e6, 0, 0); g.until != time.Second {
+		t.Errorf("%+v does not follow", g)
+	}
+}

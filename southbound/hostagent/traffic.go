@@ -1,0 +1,137 @@
+package hostagent
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"lightloom/pathmap"
+	"lightloom/southbound"
+	"lightloom/southbound/agent/wire"
+)
+
+// odometer counts what hosts have sent each other by TCP, whoever sent it: their kernels keep a count for each
+// connection, and tell (INET_DIAG). A connection that begins and ends between two readings is missed, and so is what
+// others than TCP send. Those who read hold the lock.
+type odometer struct {
+	mu    sync.Mutex
+	doors []*netlink.Handle // by host; nil: not opened yet
+	host  map[netip.Addr]southbound.HostID
+	conns map[connection]reading
+	total map[[2]southbound.HostID]pathmap.Bytes
+	beat  uint64
+}
+
+// connection is a socket of a host; the kernel's cookie tells it from an earlier one with the same ports.
+type connection struct {
+	host   southbound.HostID
+	cookie [2]uint32
+}
+
+type reading struct {
+	acked uint64
+	beat  uint64 // when it was last met
+}
+
+func newOdometer(a *Agent) *odometer {
+	o := &odometer{doors: make([]*netlink.Handle, a.cfg.Hosts), host: map[netip.Addr]southbound.HostID{},
+		conns: map[connection]reading{}, total: map[[2]southbound.HostID]pathmap.Bytes{}}
+	for h := range southbound.HostID(a.cfg.Hosts) {
+		o.host[a.cfg.Addr(h).Addr().Unmap()] = h
+	}
+	return o
+}
+
+// Traffic returns what the hosts here have sent to each other host by TCP so far, received payload, sorted by source
+// and destination: of jobs, and of whatever else runs there.
+func (a *Agent) Traffic() ([]wire.Moved, error) {
+	o := a.odometer
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if a.ctx.Err() != nil {
+		return nil, fmt.Errorf("count traffic: %w", errClosed)
+	}
+	o.beat++
+	for h := range southbound.HostID(a.cfg.Hosts) {
+		if !a.cfg.Local(h) {
+			continue
+		}
+		if err := o.read(a, h); err != nil {
+			return nil, fmt.Errorf("count traffic of host %d: %w", h, err)
+		}
+	}
+	for c, r := range o.conns { // each for itself
+		if r.beat != o.beat {
+			delete(o.conns, c)
+		}
+	}
+	return o.sorted(), nil
+}
+
+// read adds up what a host's connections have sent since the last reading.
+func (o *odometer) read(a *Agent, h southbound.HostID) error {
+	if o.doors[h] == nil {
+		if err := a.cfg.Net.InHost(h, func() (err error) {
+			o.doors[h], err = netlink.NewHandle(unix.NETLINK_INET_DIAG)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	for _, family := range [2]uint8{unix.AF_INET, unix.AF_INET6} {
+		socks, err := o.doors[h].SocketDiagTCPInfo(family)
+		if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) && !errors.Is(err, unix.ENOENT) {
+			return fmt.Errorf("list connections: %w", err)
+		}
+		for _, s := range socks {
+			if s.InetDiagMsg != nil && s.TCPInfo != nil {
+				o.add(h, s.InetDiagMsg.ID, s.TCPInfo.Bytes_acked)
+			}
+		}
+	}
+	return nil
+}
+
+// add counts one connection of a host, if the other end is a host too.
+func (o *odometer) add(h southbound.HostID, id netlink.SocketID, acked uint64) {
+	to, ok := o.host[address(id.Destination)]
+	if from, mine := o.host[address(id.Source)]; !ok || !mine || from != h || to == h {
+		return
+	}
+	c := connection{h, id.Cookie}
+	if was := o.conns[c].acked; acked > was {
+		o.total[[2]southbound.HostID{h, to}] += pathmap.Bytes(acked - was)
+	}
+	o.conns[c] = reading{max(acked, o.conns[c].acked), o.beat}
+}
+
+func address(ip net.IP) netip.Addr {
+	a, _ := netip.AddrFromSlice(ip)
+	return a.Unmap()
+}
+
+func (o *odometer) sorted() []wire.Moved {
+	all := make([]wire.Moved, 0, len(o.total))
+	for pair, b := range o.total {
+		all = append(all, wire.Moved{Src: pair[0], Dst: pair[1], Bytes: b})
+	}
+	slices.SortFunc(all, func(a, b wire.Moved) int { return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Dst, b.Dst)) })
+	return all
+}
+
+func (o *odometer) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, d := range o.doors {
+		if d != nil {
+			d.Close()
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound/gnmi"
+)
+
+// check says what is wrong with an inventory, and where. It fills in what devices leave to the fabric.
+func (p *Inventory) check(f *topo.Fabric) (keys, error) {
+	if len(p.Devices) == 0 {
+		return keys{"devices"}, errors.New("no devices: write them under the key devices, as NAME: ADDRESS lines or as a " +
+			"list of records")
+	}
+	for i := range p.Devices {
+		d := &p.Devices[i]
+		key, err := d.fill(f)
+		if err == nil {
+			key, err = d.check(p.Devices[:i])
+		}
+		if err != nil {
+			return p.at(i, key), fmt.Errorf("device %q: %s: %w", d.Name, key, err)
+		}
+	}
+	if f == nil {
+		return nil, nil
+	}
+	for _, node := range f.Topology.Nodes() {
+		if node.Role != pathmap.Host && !slices.ContainsFunc(p.Devices, func(d Device) bool { return d.Name == node.Name }) {
+			return keys{"devices"}, fmt.Errorf("switch %q of the fabric has no address under devices", node.Name)
+		}
+	}
+	return p.checkHosts(f)
+}
+
+// at leads to a key of a device.
+func (p *Inventory) at(i int, key string) keys {
+	if p.Devices[i].short {
+		return keys{"devices", p.Devices[i].Name}
+	}
+	at := keys{"devices", i}
+	for k := range strings.SplitSeq(key, ".") {
+		at = append(at, k)
+	}
+	return at
+}
+
+// fill gives a device what it leaves out, if there is a fabric. What it does say must fit the fabric.
+func (d *Device) fill(f *topo.Fabric) (key string, err error) {
+	if f == nil {
+		return "", nil
+	}
+	n := pathmap.NodeID(slices.IndexFunc(f.Topology.Nodes(), func(n pathmap.Node) bool { return n.Name == d.Name }))
+	if n < 0 || f.Topology.Node(n).Role == pathmap.Host {
+		return "name", errors.New("the fabric has no such switch")
+	}
+	said, uses := *d, f.Topology.Ports(n)
+	*d = d.within(f, n)
+	p, err := gnmi.Named(d.Profile, d.Ports, d.Racks)
+	switch {
+	case err != nil:
+		return "profile", err
+	case optical(p) != (f.Topology.Node(n).Role == pathmap.OCS):
+		return "profile", fmt.Errorf("%s is not for this switch: write one of optical switches at an optical switch of the "+
+			"fabric, and else one of packet switches", d.Profile)
+	case said.ID != 0 && said.ID != d.ID:
+		return "id", fmt.Errorf("it is node %d of the fabric: leave it out", d.ID)
+	case d.Racks != int32(f.Racks):
+		return "racks", fmt.Errorf("the fabric has %d: leave it out", f.Racks)
+	case d.Ports < uses:
+		return "ports", fmt.Errorf("the fabric uses %d of this switch: leave it out", uses)
+	}
+	return "", nil
+}
+
+// check says what is wrong with a device, and at which of its keys.
+func (d *Device) check(before Devices) (key string, err error) {
+	p, perr := gnmi.Named(d.Profile, d.Ports, d.Racks)
+	switch {
+	case d.Name == "":
+		return "name", errors.New("it is missing")
+	case slices.ContainsFunc(before, func(o Device) bool { return o.Name == d.Name }):
+		return "name", errors.New("another device has it")
+	case !isAddress(d.Address):
+		return "address", fmt.Errorf("%q is no host:port, such as 192.0.2.7:9339, and no unix:PATH", d.Address)
+	case slices.ContainsFunc(before, func(o Device) bool { return o.ID == d.ID }):
+		return "id", errors.New("another device has it: write the node's id in the topology")
+	case d.ID < 0:
+		return "id", errors.New("it is below zero")
+	case d.Profile == "":
+		return "profile", errors.New("it is missing: where no fabric is named, write devices as a list of records with " +
+			"name, address, profile and ports")
+	case perr != nil:
+		return "profile", perr
+	case d.Ports < 1 || d.Ports > gnmi.MaxPorts:
+		return "ports", fmt.Errorf("write 1 to %d; only commands with a --fabric do without", gnmi.MaxPorts)
+	case !optical(p) && (d.Racks < 1 || d.Racks > gnmi.MaxSequenceRacks):
+		return "racks", fmt.Errorf("a packet switch needs them: write 1 to %d", gnmi.MaxSequenceRacks)
+	}
+	if key, err := d.checkAccess(); err != nil {
+		return key, err
+	}
+	return d.checkFlags()
+}
+
+// isAddress says whether a switch can be at an address.
+func isAddress(at string) bool {
+	if path, ok := strings.CutPrefix(at, "unix:"); ok {
+		return path != ""
+	}
+	host, port, err := net.SplitHostPort(at)
+	n, nerr := strconv.ParseUint(port, 10, 16)
+	return err == nil && nerr == nil && host != "" && n != 0
+}
+
+func (d *Device) checkAccess() (string, error) {
+	switch {
+	case (d.TLS.Cert == "") != (d.TLS.Key == ""):
+		return "tls", errors.New("write both cert and key, or neither")
+	case d.TLS.Plaintext && d.TLS != (TLS{Plaintext: true}):
+		return "tls", errors.New("plaintext takes no certificates")
+	case (d.Credentials.Username == "") != (d.Credentials.Password == ""):
+		return "credentials", errors.New("write both username and password, or neither")
+	case d.TLS.Plaintext && d.Credentials.Username != "":
+		return "credentials", errors.New("they are not sent in plaintext")
+	}
+	for _, c := range [][2]string{{"username", d.Credentials.Username}, {"password", d.Credentials.Password}} {
+		if c[1] != "" && !isReference(c[1]) {
+			return "credentials." + c[0], errors.New("write env:NAME or file:PATH: secrets do not stand in this file")
+		}
+	}
+	return "", nil
+}
+
+func (d *Device) checkFlags() (string, error) {
+	f := d.Flags
+	packet := d.Profile == "srl-native" || d.Profile == "sonic"
+	switch {
+	case f.ControllerBackup && !packet:
+		return "flags.controller-backup", errors.New("it is of srl-native and sonic")
+	case (f.Instance != "" || f.Interface != "") && d.Profile != "srl-native":
+		return "flags", errors.New("instance and interface are of srl-native")
+	case f.Interface != "" && strings.Count(f.Interface, "%") != 1 || f.Interface != "" &&
+		!strings.Contains(f.Interface, "%d"):
+		return "flags.interface", errors.New("write one %d where the number stands, such as ethernet-1/%d")
+	case f.Lanes != 0 && d.Profile != "sonic":
+		return "flags.lanes", errors.New("it is of sonic")
+	case f.ReadConfig && d.Profile != "openconfig-plain":
+		return "flags.read-config", errors.New("it is of openconfig-plain")
+	case f.Lanes < 0 || f.Lanes > 16:
+		return "flags.lanes", errors.New("write 1 to 16")
+	}
+	return "", nil
+}
+
+// checkHosts checks what is said of hosts.
+func (p *Inventory) checkHosts(f *topo.Fabric) (keys, error) {
+	if len(p.Agents) > 0 && len(p.Hosts) > 0 {
+		return keys{"agents"}, errors.New("hosts and agents are both named: hosts are namespaces of this machine, agents " +
+			"run elsewhere")
+	}
+	known := map[string]bool{}
+	for _, n := range f.HostNode {
+		name := f.Topology.Node(n).Name
+		known[name] = true
+		switch {
+		case len(p.Hosts) > 0 && p.Hosts[name] == "":
+			return keys{"hosts"}, fmt.Errorf("host %q of the fabric has no namespace under hosts: name all, or none", name)
+		case len(p.Agents) > 0 && p.Agents[name] == "":
+			return keys{"agents"}, fmt.Errorf("host %q of the fabric has no address under agents: name all, or none", name)
+		}
+	}
+	for _, list := range []struct {
+		key string
+		of  map[string]string
+	}{{"hosts", p.Hosts}, {"agents", p.Agents}, {"addresses", p.Addresses}} {
+		for _, name := range slices.Sorted(maps.Keys(list.of)) {
+			if !known[name] {
+				return keys{list.key, name}, fmt.Errorf("the fabric has no host %q", name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Addresses)) {
+		if ip, err := netip.ParseAddr(p.Addresses[name]); err != nil || !ip.Is4() {
+			return keys{"addresses", name}, fmt.Errorf("address %q of host %q: write an IPv4 address such as 192.0.2.7",
+				p.Addresses[name], name)
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,127 @@
+package inventory
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound/gnmi"
+)
+
+// Devices are the switches of an inventory: in the file a mapping of names to addresses, or a list of records.
+type Devices []Device
+
+// Device is one switch.
+type Device struct {
+	Name        string      `yaml:"name"`    // of the switch, as the fabric has it
+	Address     string      `yaml:"address"` // host:port or unix:PATH
+	ID          int32       `yaml:"id"`      // the node in the fabric's topology
+	Profile     string      `yaml:"profile"`
+	Ports       int32       `yaml:"ports"`
+	Racks       int32       `yaml:"racks"` // of the fabric; packet switches only
+	TLS         TLS         `yaml:"tls"`
+	Credentials Credentials `yaml:"credentials"`
+	Flags       Flags       `yaml:"flags"`
+
+	short bool // it stands in the file as a name and an address
+}
+
+// TLS says which certificates are used. Without any, they are the run's, and where there is none the machine's
+// authorities are trusted.
+type TLS struct {
+	CA         string `yaml:"ca"`          // PEM file of the authority
+	Cert       string `yaml:"cert"`        // PEM files of our own certificate and key, both or neither
+	Key        string `yaml:"key"`         //
+	ServerName string `yaml:"server-name"` // in the device's certificate, where it is not the address
+	Plaintext  bool   `yaml:"plaintext"`   // no TLS: on loopback addresses only
+}
+
+// Credentials name a user and a password: "env:NAME" or "file:PATH".
+type Credentials struct {
+	Username string `yaml:"username"`
+	Password string `yaml:"password"`
+}
+
+// Flags are what differs between vendors and sites; the zero value is each profile's default.
+type Flags struct {
+	SendRole         bool   `yaml:"send-role"`         // an empty role in the election id
+	ControllerBackup bool   `yaml:"controller-backup"` // srl-native, sonic: backups are the controller's to use
+	Instance         string `yaml:"instance"`          // srl-native: network-instance
+	Interface        string `yaml:"interface"`         // srl-native: format of interface names
+	Lanes            int32  `yaml:"lanes"`             // sonic: port p is Ethernet<p·lanes>
+	// the device implements no Capabilities: take the profile as it stands here
+	TrustProfile bool `yaml:"trust-profile"`
+	ReadConfig   bool `yaml:"read-config"` // openconfig-plain: the device keeps no state of rules
+}
+
+// UnmarshalYAML takes both forms of a list of devices; those of a mapping are sorted by name.
+func (all *Devices) UnmarshalYAML(decode func(any) error) error {
+	var form any
+	if err := decode(&form); err != nil {
+		return err
+	}
+	if _, long := form.([]any); long {
+		return decode((*[]Device)(all))
+	}
+	var short map[string]string
+	if err := decode(&short); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(short)) {
+		*all = append(*all, Device{Name: name, Address: short[name], short: true})
+	}
+	return nil
+}
+
+// Find returns the device of that name; an unknown one lists the known.
+func (all Devices) Find(name string) (*Device, error) {
+	var known []string
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i], nil
+		}
+		known = append(known, all[i].Name)
+	}
+	return nil, fmt.Errorf("device %q is not in the file: it has %s", name, strings.Join(known, ", "))
+}
+
+// within returns d as node n of a fabric: what it leaves out is the fabric's, and without a profile it is a switch of
+// ours.
+func (d Device) within(f *topo.Fabric, n pathmap.NodeID) Device {
+	ours := gnmi.OpenConfig{}.Name()
+	if f.Topology.Node(n).Role == pathmap.OCS {
+		ours = gnmi.OCP{}.Name()
+	}
+	d.ID, d.Profile = int32(n), cmp.Or(d.Profile, ours)
+	d.Ports, d.Racks = cmp.Or(d.Ports, f.Topology.Ports(n)), cmp.Or(d.Racks, int32(f.Racks))
+	return d
+}
+
+// profile returns the device's profile with its flags.
+func (d *Device) profile() (gnmi.Profile, error) {
+	p, err := gnmi.Named(d.Profile, d.Ports, d.Racks)
+	switch x := p.(type) {
+	case gnmi.SRLinux:
+		x.InstanceName, x.Interface, x.ControllerBackup = d.Flags.Instance, d.Flags.Interface, d.Flags.ControllerBackup
+		return x, nil
+	case gnmi.OpenConfigPlain:
+		x.ReadConfig = d.Flags.ReadConfig
+		return x, nil
+	case gnmi.SONiC:
+		x.Lanes, x.ControllerBackup = d.Flags.Lanes, d.Flags.ControllerBackup
+		return x, nil
+	}
+	return p, err
+}
+
+func optical(p gnmi.Profile) bool {
+	switch p.(type) {
+	case gnmi.OCP, gnmi.SONiCOCS, gnmi.Polatis:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,115 @@
+package inventory
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound/pki"
+)
+
+// DataKeyFile holds what agents of one fabric know each other's connections by.
+const DataKeyFile = "data.key"
+
+// dataKeyBytes is the length of what agents authenticate their connections by.
+const dataKeyBytes = 32
+
+// ReadDataKey reads what agents of one fabric authenticate their connections by.
+func ReadDataKey(dir string) ([]byte, error) {
+	path := filepath.Join(dir, DataKeyFile)
+	st, err := os.Stat(path)
+	if err == nil && st.Mode().Perm()&0o077 != 0 {
+		err = fmt.Errorf("others may read %q: chmod 600 it", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read data key: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read data key: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != dataKeyBytes {
+		return nil, fmt.Errorf("read data key: %q does not hold %d hexadecimal digits", path, 2*dataKeyBytes)
+	}
+	return key, nil
+}
+
+// writeAgentKeys issues an identity to the agent of every host, and the key by which agents know each other. It comes
+// with WriteKeys, whose authority signs.
+func writeAgentKeys(dir string, f *topo.Fabric, write func(pki.Role, string) error) error {
+	var errs []error
+	for _, n := range f.HostNode {
+		errs = append(errs, write(pki.Agent, f.Topology.Node(n).Name))
+	}
+	key := make([]byte, dataKeyBytes)
+	if _, err := rand.Read(key); err != nil {
+		return fmt.Errorf("draw data key: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, DataKeyFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(file, hex.EncodeToString(key))
+		err = errors.Join(err, file.Close())
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// WriteKeys issues an identity to everyone that a fabric under n replicas needs: its switches, the replicas, the agent
+// and one client, each in a file of its own, signed by an authority that nobody keeps; with agents also to one for
+// every host.
+func WriteKeys(dir, fabric string, n int, agents bool) error {
+	spec, err := topo.FromArgument(fabric)
+	if err != nil {
+		return err
+	}
+	f, err := topo.New(spec)
+	if err != nil {
+		return err
+	}
+	ca, err := pki.New(keyLife)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write keys: %w", err)
+	}
+	write := func(role pki.Role, name string) error {
+		id, err := ca.Issue(role, name)
+		if err != nil {
+			return err
+		}
+		return id.WriteFile(KeyFile(dir, name))
+	}
+	errs := []error{write(pki.Agent, AgentName), write(pki.Client, "client")}
+	for i := range n {
+		errs = append(errs, write(pki.Controller, fmt.Sprintf("controller%d", i)))
+	}
+	for _, node := range f.Topology.Nodes() {
+		if node.Role != pathmap.Host {
+			errs = append(errs, write(pki.Switch, node.Name))
+		}
+	}
+	if agents {
+		errs = append(errs, writeAgentKeys(dir, f, write))
+	}
+	return errors.Join(errs...)
+}
+
+// keyLife is how long keys on disk are good for.
+const keyLife = 365 * 24 * time.Hour
+
+// KeyFile is where a directory of keys holds those of a name.
+func KeyFile(dir, name string) string { return filepath.Join(dir, name+".pem") }
+
+// ReadKeys reads what WriteKeys wrote for one of them.
+func ReadKeys(dir, name string) (pki.Identity, error) { return pki.ReadFile(KeyFile(dir, name)) }
+
+// AgentName is the name in the agent's certificate.
+const AgentName = "agent"

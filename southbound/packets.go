@@ -1,0 +1,25 @@
+package southbound
+
+import (
+	"fmt"
+
+	"lightloom/pathmap/topo"
+	"lightloom/southbound/hint"
+)
+
+// CheckPackets refuses a fabric that real packets cannot have: one that keeps more paths than three bits name, or one
+// of several wavelengths, as a ToR has one interface to the optical switch there, with one queue, one counter and one
+// light.
+func CheckPackets(s topo.Spec) error {
+	if w := s.Wavelengths(); w > 1 {
+		return hint.New(fmt.Sprintf("a rack has %d wavelengths: with real packets a ToR has one interface to the "+
+			"optical switch, and so one", w),
+			"leave wavelengths away, or add --on flowsim")
+	}
+	if kept := s.PathsKept(); kept > MaxPaths {
+		return hint.New(fmt.Sprintf("%s keeps %d paths between two racks: packets carry a tag of three bits, which "+
+			"names %d", s.Kind, kept, MaxPaths),
+			fmt.Sprintf("write paths=%d or fewer, or --on flowsim", MaxPaths))
+	}
+	return nil
+}
