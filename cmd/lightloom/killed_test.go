@@ -49,7 +49,7 @@ func newRoom(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	copyProgram(t, dir)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	return dir
 }
 

@@ -13,13 +13,14 @@ import (
 	"testing"
 
 	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/emulator/netns/netnstest"
 	"lightloom/southbound/noise"
 )
 
 // TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet,
 // and holds the three reports against each other with one command.
 func TestMininetCompare(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Lock)
 	noise.Measure(t, 4, func() error { return compareMininet(t, l) })
 }
 
@@ -122,7 +123,7 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 
 // TestMininetAudit finds fibres in each other's place under Mininet.
 func TestMininetAudit(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Lock)
 	noise.Measure(t, 4, func() error { // neighbours that have not heard each other within 2 s are not found
 		out := l.mn("--custom lightloom.py --topo hybrid,3,1,swap=0-2 --switch loom --controller loom,replicas=1 --test "+
 			"none --post script", "py net.get('c0').audit('--settle', '2s')")
@@ -142,7 +143,7 @@ func TestMininetAudit(t *testing.T) {
 
 // TestMininetAgents runs jobs on agents that every host runs for itself.
 func TestMininetAgents(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller "+
 		"loom,jobs=12,speedup=2,agents=1 --test none --post script",
 		"py net.get('c0').replayed()", "sh echo $(ls lightloom-mn-*/agent-*.sock | wc -l) agents")
@@ -162,7 +163,7 @@ func TestMininetAgents(t *testing.T) {
 
 // TestMininetParts: whichever part is killed, the others go on, Mininet ends in order, and nothing is left.
 func TestMininetParts(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	for _, tt := range []struct{ name, kill, dead string }{
 		{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
 		{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs']"},
@@ -189,7 +190,7 @@ func TestMininetParts(t *testing.T) {
 
 // TestMininetOwn takes a topology of a user's own to YAML and back, and runs what came of it.
 func TestMininetOwn(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	const own = `
 from mininet.topo import Topo
 class Mine(Topo):

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"lightloom/emulator/netns/netnstest"
 )
 
 // inContainers are commands for a network whose hosts are containers: what h0_0 is called and what it sees of this
@@ -39,7 +41,7 @@ const containerRun = "--switch loom --controller loom,jobs=12,speedup=2,agents=1
 // TestMininetContainers runs jobs on hosts that are containers of their own: the agent is started inside, from what it
 // was given there, and reached over TLS.
 func TestMininetContainers(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	checkContainers(t, l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --host container "+
 		containerRun, inContainers...))
 }
@@ -98,7 +100,7 @@ func file(name, text string) string {
 
 // TestMininetDocker does the same on hosts that are made as Containernet's are, from an image.
 func TestMininetDocker(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	prepare := "--version; mkdir bin; " + file("bin/docker", dockerCommand) + file("docker_twin.py", dockerTwin) +
 		"chmod +x bin/docker; export PATH=/run/bin:$PATH PYTHONPATH=/run PYTHONDONTWRITEBYTECODE=1; "
 	out := l.mn(prepare+"mn --custom lightloom.py,docker_twin.py --topo "+
@@ -129,7 +131,7 @@ func TestMininetContainernet(t *testing.T) {
 	if dir == "" {
 		t.Skip("needs a checkout of Containernet: set " + containernetEnv + " to its directory")
 	}
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	if _, err := os.Stat(filepath.Join(dir, "mininet", "node.py")); err != nil {
 		t.Fatalf("%s: %v", containernetEnv, err)
 	}

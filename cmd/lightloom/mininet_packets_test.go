@@ -4,12 +4,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"lightloom/emulator/netns/netnstest"
 )
 
 // TestMininetPackets: without an optical switch the network is a leaf-spine one under our controller, whose jobs go
 // over packets alone. What is only of optical switches is refused.
 func TestMininetPackets(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	out := l.mn("--custom lightloom.py --topo hybrid,2,2,nic=200,eps=50,ocs=0 --switch loom --controller "+
 		"loom,jobs=6,speedup=4,report=rep --test none --post script",
 		"py net.get('c0').replayed()", "py 'switches ' + ' '.join(sorted(s.name for s in net.switches))", "pingall",

@@ -54,7 +54,8 @@ type laboratory struct {
 	dir string
 }
 
-func newLaboratory(t *testing.T) *laboratory {
+// newLaboratory makes one, with other tests' namespaces beside it or not: lock is Share or Lock of netnstest.
+func newLaboratory(t *testing.T, lock func(testing.TB)) *laboratory {
 	t.Helper()
 	needMininet(t)
 	if testing.Short() {
@@ -62,7 +63,7 @@ func newLaboratory(t *testing.T) *laboratory {
 	}
 	l := &laboratory{t, t.TempDir()}
 	copyProgram(t, l.dir)
-	netnstest.Lock(t)
+	lock(t)
 	if err := os.WriteFile(filepath.Join(l.dir, mininet.Name), []byte(mininet.Source()), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func (l *laboratory) mn(args string, commands ...string) string {
 
 // TestMininetReadme runs what mininet/README.md shows.
 func TestMininetReadme(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Lock)
 	text, err := os.ReadFile(filepath.Join(repository(t), "mininet", "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +230,7 @@ func iperfs(out string) []float64 {
 
 // TestMininetRefusals: what cannot be is said, and what to do instead.
 func TestMininetRefusals(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	own := `
 from mininet.topo import Topo
 class Two(Topo):
@@ -282,7 +283,7 @@ topos = {'slow': Slow}
 
 // TestMininetKilled: when Mininet is killed, its switches and controllers end.
 func TestMininetKilled(t *testing.T) {
-	l := newLaboratory(t)
+	l := newLaboratory(t, netnstest.Share)
 	for _, tt := range []struct{ name, words string }{
 		{"hosts of Mininet", "--controller loom"},
 		{"containers with agents", "--host container --controller loom,agents=1"},

@@ -11,9 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock makes all tests that build namespaces run one after the other, also those of other packages, processes and
-// users, until t ends: two fabrics at a time share the processors and spoil each other's figures.
+// Lock keeps all other tests that build namespaces from running, also those of other packages, processes and users,
+// until t ends: two fabrics at a time share the processors and spoil each other's figures.
 func Lock(t testing.TB) {
+	t.Helper()
+	lock(t, unix.LOCK_EX)
+}
+
+// Share is Lock for tests that measure nothing: they run beside each other, but never beside one that holds Lock.
+func Share(t testing.TB) {
+	t.Helper()
+	lock(t, unix.LOCK_SH)
+}
+
+func lock(t testing.TB, how int) {
 	t.Helper()
 	f, err := open(filepath.Join(os.TempDir(), "lightloom-netns.lock"))
 	if err != nil {
@@ -21,7 +32,7 @@ func Lock(t testing.TB) {
 	}
 	began := time.Now()
 	for {
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+		if err = unix.Flock(int(f.Fd()), how); !errors.Is(err, unix.EINTR) {
 			break
 		}
 	}

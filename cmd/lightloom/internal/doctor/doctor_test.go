@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 func TestRun(t *testing.T) {
 	netnstest.Need(t, netnstest.Userns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	var names []string
 	all := Run(t.Context())
 	for _, f := range all {
@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 
 func TestCalibrate(t *testing.T) {
 	netnstest.Need(t, netnstest.Userns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	rate, err := Calibrate(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // TestECNRefused: where the kernel has no queue that marks, a run with --ecn-bytes is refused by who builds the fabric,
 // and the user is told why, and what to do.
 func TestECNRefused(t *testing.T) {
-	needNetns(t, "netns", false)
+	shareNetns(t, "netns", false)
 	if netns.ECNSupported() == nil {
 		t.Skip("this kernel marks packets: there is nothing to refuse")
 	}

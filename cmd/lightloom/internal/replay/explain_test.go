@@ -67,7 +67,7 @@ func TestExplainEverywhere(t *testing.T) {
 	}[:tries.Of(2, 3)] {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.on == scenario.OnNetns {
-				needNetns(t, "netns", false)
+				shareNetns(t, "netns", false)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 			defer cancel()

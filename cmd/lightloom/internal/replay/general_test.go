@@ -269,7 +269,7 @@ func TestGeneralOnPackets(t *testing.T) {
 		{"fat-tree", "netns", "fattree:k=4,hosts=9,rate=50Mbps,slots=8", false}, // TestUpGeneral has one, too
 	}[:tries.Of(2, 3)] {
 		t.Run(tt.name, func(t *testing.T) {
-			needNetns(t, tt.ability, tt.rootless)
+			shareNetns(t, tt.ability, tt.rootless)
 			s := general(t, tt.spec, "random+ecmp+maxmin", 6, time.Second)
 			ctx, cancel := context.WithTimeout(context.Background(), hanging)
 			defer cancel()
@@ -325,7 +325,7 @@ func TestGeneralAgreement(t *testing.T) {
 
 // TestUpGeneral keeps a fat-tree of 30 hosts up, and pings from every host to every other.
 func TestUpGeneral(t *testing.T) {
-	needNetns(t, "netns", false)
+	shareNetns(t, "netns", false)
 	if _, err := exec.LookPath("ping"); err != nil {
 		t.Skipf("needs ping: %v", err)
 	}

@@ -93,8 +93,22 @@ func liveOptions(dir string, policies ...string) Options {
 		Stderr: io.Discard}}
 }
 
-// needNetns skips with the reason, or fails where LIGHTLOOM_MUST says that this machine must be able to.
+// needNetns skips with the reason, or fails where LIGHTLOOM_MUST says that this machine must be able to. Then it keeps
+// other tests' namespaces away, for tests that measure.
 func needNetns(t *testing.T, ability string, rootless bool) {
+	t.Helper()
+	canNetns(t, ability, rootless)
+	netnstest.Lock(t)
+}
+
+// shareNetns is needNetns for tests that measure nothing.
+func shareNetns(t *testing.T, ability string, rootless bool) {
+	t.Helper()
+	canNetns(t, ability, rootless)
+	netnstest.Share(t)
+}
+
+func canNetns(t *testing.T, ability string, rootless bool) {
 	t.Helper()
 	if err := netns.Supported(rootless); err != nil {
 		if slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), ability) {
@@ -102,7 +116,6 @@ func needNetns(t *testing.T, ability string, rootless bool) {
 		}
 		t.Skipf("needs %s: %v", ability, err)
 	}
-	netnstest.Lock(t)
 }
 
 func liveSetup(t *testing.T, seed uint64, policies ...string) *scenario.Prepared {
@@ -147,7 +160,7 @@ func TestPackets(t *testing.T) {
 		{"rates", "netns", false, "random+ecmp+maxmin"}, // which TestGeneralOnPackets has, too
 	}[:tries.Of(2, 3)] {
 		t.Run(tt.name, func(t *testing.T) {
-			needNetns(t, tt.ability, tt.rootless)
+			shareNetns(t, tt.ability, tt.rootless)
 			s := liveSetup(t, 2, tt.policy)
 			ctx, cancel := context.WithTimeout(context.Background(), hanging)
 			defer cancel()
@@ -168,7 +181,7 @@ func TestPackets(t *testing.T) {
 // TestTrace replays a cut of the real trace on packets, in real time: what arrives is the trace's bytes, divided.
 func TestTrace(t *testing.T) {
 	name := facebookTrace(t)
-	needNetns(t, "netns", false)
+	shareNetns(t, "netns", false)
 	const scale, speedup = 20, 60
 	s, err := scenario.Prepare(scenario.Options{Trace: name,
 		Fabric: "hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=1ms", Seed: 1,
@@ -204,7 +217,7 @@ func TestLeaderKilled(t *testing.T) {
 	seeds := tries.Of[uint64](2, 10)
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			needNetns(t, "netns", false)
+			shareNetns(t, "netns", false)
 			s := liveSetup(t, seed, []string{"random+ecmp+sunflow", "crosslayer+sunflow"}[seed%2])
 			r := rand.New(rand.NewPCG(seed, 11))
 			at := 10 + r.Uint64N(80)
@@ -225,7 +238,7 @@ func TestLeaderKilled(t *testing.T) {
 
 // TestParentKilled kills a replay's parent without warning: no process of it is left.
 func TestParentKilled(t *testing.T) {
-	needNetns(t, "netns", false)
+	shareNetns(t, "netns", false)
 	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=%d-%d", os.Getpid(), time.Now().UnixNano())
 	cmd := exec.Command("/proc/self/exe", replayCommand, t.TempDir())
 	cmd.Env = append(os.Environ(), mark)
@@ -244,7 +257,7 @@ func TestParentKilled(t *testing.T) {
 
 // TestInterrupted ends a replay as Ctrl-C does: it returns, says so, and leaves neither processes nor a report.
 func TestInterrupted(t *testing.T) {
-	needNetns(t, "netns", false)
+	shareNetns(t, "netns", false)
 	dir := filepath.Join(t.TempDir(), "report")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

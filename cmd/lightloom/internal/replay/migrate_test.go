@@ -179,7 +179,7 @@ func TestMigrateRefused(t *testing.T) {
 // TestMigrateOnPackets moves tasks under real packets: every job ends with all its bytes, and the hosts have received
 // at least those of the ledger: what was on its way is beside it.
 func TestMigrateOnPackets(t *testing.T) {
-	needNetns(t, "netns", false)
+	shareNetns(t, "netns", false)
 	s := migrating(t, 1, 1, func(o *scenario.Options) {
 		o.On, o.Workload = scenario.OnNetns, "storm:jobs=5,rate=60/min"
 	})

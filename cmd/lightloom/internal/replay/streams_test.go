@@ -34,7 +34,7 @@ func TestStreamsOnBoth(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkStreams(t, s, sim)
-	needNetns(t, "netns", false)
+	shareNetns(t, "netns", false)
 	ctx, cancel := context.WithTimeout(context.Background(), hanging)
 	defer cancel()
 	real, err := enter(ctx, s, s.Rows[0], emulated.Options{})

@@ -225,7 +225,7 @@ func lit(t *testing.T, in, out southbound.Port) bool {
 func TestDemandOnPackets(t *testing.T) {
 	for _, from := range []demand.Source{demand.FromBacklog, demand.FromCounters}[:tries.Of(1, 2)] {
 		t.Run(string(from), func(t *testing.T) {
-			needNetns(t, "netns", false)
+			shareNetns(t, "netns", false)
 			opt := liveOptions(t.TempDir(), "random+ecmp+sunflow")
 			opt.Seed, opt.Stderr, opt.Speedup, opt.Coflows, opt.Replicas = 2, os.Stderr, 1, 12, 1
 			opt.Demand = []demand.Options{{Source: from, Period: 100 * time.Millisecond}}

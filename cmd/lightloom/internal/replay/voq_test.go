@@ -20,7 +20,7 @@ import (
 // TestVOQsReported cuts the fibres of all racks while elephants are on their circuits: what waits at the ToRs
 // meanwhile is in the report, in its JSON, and said in a note.
 func TestVOQsReported(t *testing.T) {
-	needNetns(t, "netns", false)
+	shareNetns(t, "netns", false)
 	if err := netns.VOQsSupported(); err != nil {
 		if strings.Contains(os.Getenv("LIGHTLOOM_MUST"), "bpf") {
 			t.Fatalf("LIGHTLOOM_MUST names bpf: %v", err)
