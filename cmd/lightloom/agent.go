@@ -18,7 +18,7 @@ import (
 var agentUnit string
 
 func newAgent() *cobra.Command {
-	c := &cobra.Command{Use: "agent", Short: "Run tasks and transfers of a controller on this machine",
+	c := &cobra.Command{Use: "agent", Short: "Run a fabric's hosts on this machine",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newAgentRun(), newAgentUnit())
@@ -34,34 +34,34 @@ func newAgentRun() *cobra.Command {
 	rate, withStdin := "", false
 	c := &cobra.Command{
 		Use:   "run --fabric FABRIC --host HOST --listen ADDR --tls-dir DIR",
-		Short: "Be one or more hosts of a fabric, until Ctrl-C",
-		Long: "Waits for a controller, whose certificate must be of the same authority and of a controller, and does what " +
-			"it says:\n" +
-			"tasks are timers, transfers are TCP connections to the agents of other hosts (port 7471) of a fixed pattern that " +
-			"the\n" +
-			"receiver checks. DIR needs HOST.pem and data.key of what lightloom controller keys --agents has written. Clocks " +
-			"of\n" +
-			"machines need not agree: the controller measures how far they are apart.",
+		Short: "Act as one or more hosts of a fabric until Ctrl-C",
+		Long: "Waits for a controller with a certificate of the same authority, and runs the tasks and transfers\n" +
+			"that it orders. Tasks are timers. Transfers are TCP connections to the agents of other hosts (port\n" +
+			"7471); the receiver checks every byte. DIR must hold HOST.pem and data.key, which lightloom\n" +
+			"controller keys --agents writes. Clocks of machines may differ: the controller measures the\n" +
+			"difference.",
 		Example: "  lightloom agent run --fabric hybrid:racks=4,hosts=2 --host h0-0 --listen 192.0.2.11:7470 --tls-dir " +
 			"keys --max-rate 500Mbps",
 		Args: noArgs,
 	}
 	fl := c.Flags()
-	fl.StringVar(&opt.Fabric, "fabric", "", "as the controller has it: such as hybrid:racks=4,hosts=2, or a YAML file")
-	fl.StringSliceVar(&opt.Hosts, "host", nil, "name of the host that this machine is; several, separated by commas, of "+
-		"several addresses")
+	fl.StringVar(&opt.Fabric, "fabric", "", "fabric, as given to the controller: such as "+
+		"hybrid:racks=4,hosts=2, or a YAML file")
+	fl.StringSliceVar(&opt.Hosts, "host", nil, "name of the host that this machine acts as; several, separated "+
+		"by commas, if it has several addresses")
 	fl.StringVar(&opt.Listen, "listen", "127.0.0.1:7470", "address for the controller: host:port or unix:PATH")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory with HOST.pem and data.key")
-	fl.StringVar(&opt.Devices, "devices", "", "the controller's file, where hosts have other addresses than "+
-		"10.(r/256).(r%256).(i+1)")
-	fl.StringVar(&rate, "max-rate", "", "all transfers of this machine together send no faster, whatever the controller "+
-		"says; such as 500Mbps")
-	fl.IntVar(&opt.MaxRequests, "max-requests", defaultRequests, "calls a second that each replica of the controller "+
-		"may make: more wait, and are refused after a second; 0: no bound")
-	fl.StringSliceVar(&opt.LLDP, "lldp", nil, "interfaces at which to announce the host by LLDP, for switches to know "+
-		"who is there; needs CAP_NET_RAW")
+	fl.StringVar(&opt.Devices, "devices", "", "the controller's inventory; needed if hosts have other addresses "+
+		"than 10.(r/256).(r%256).(i+1)")
+	fl.StringVar(&rate, "max-rate", "", "limit of the sum of all transfers of this machine, whatever the "+
+		"controller orders; such as 500Mbps")
+	fl.IntVar(&opt.MaxRequests, "max-requests", defaultRequests, "calls per second that each controller replica "+
+		"may make; more wait, and are refused after a second; 0: no limit")
+	fl.StringSliceVar(&opt.LLDP, "lldp", nil, "interfaces on which to announce the host by LLDP, so that "+
+		"switches know their neighbour; needs CAP_NET_RAW")
 	fl.StringVar(&opt.Congestion, "congestion", "cubic", "congestion control of TCP")
-	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
+	fl.BoolVar(&withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
+		"parent process ends")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"host", strings.Join(opt.Hosts, ",")},
 			{"tls-dir", opt.Keys}} {

@@ -10,7 +10,7 @@ import (
 )
 
 func newAudit() *cobra.Command {
-	c := &cobra.Command{Use: "audit", Short: "Find out whether a fabric is as it should be", Args: unknownCommand,
+	c := &cobra.Command{Use: "audit", Short: "Check whether a fabric is cabled as described", Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newAuditCabling())
 	return c
@@ -20,28 +20,27 @@ func newAuditCabling() *cobra.Command {
 	var opt session.AuditOptions
 	c := &cobra.Command{
 		Use:   "cabling",
-		Short: "Walk circuits and print which fibre leads where: swapped, dead and unexpected ones",
-		Long: "An optical switch speaks no LLDP, but it carries it: the audit sets up circuits round by round and asks the " +
-			"switches\n" +
-			"behind the fibres whom they hear (openconfig-lldp, over gNMI). It takes about log2(ports) + 4 rounds, each of " +
-			"--settle.\n" +
-			"Without --devices it audits the fabric that `lightloom up` keeps. Circuits that stand are not touched: the audit " +
-			"then\n" +
-			"refuses, or with --interrupt puts them back when it is done. A switch that does not tell when it last heard a\n" +
-			"neighbour needs a --settle above its announcements' time to live. Ends with status 1 if anything is not as " +
-			"expected.",
+		Short: "Find swapped, dead and unexpected fibres by setting up circuits",
+		Long: "Optical switches speak no LLDP, but carry it. The audit sets up circuits in rounds and asks the\n" +
+			"packet switches at the fibres which neighbours they hear (openconfig-lldp, over gNMI). It takes\n" +
+			"about log2(ports) + 4 rounds, each of --settle. Without --devices it audits the fabric of `lightloom\n" +
+			"up`. If circuits are up, the audit refuses to run; with --interrupt it removes them and restores\n" +
+			"them afterwards. A switch that does not report when it last heard a neighbour needs a --settle above\n" +
+			"its LLDP hold time. Exits with status 1 if it finds anything unexpected.",
 		Example: "  lightloom audit cabling\n  lightloom audit cabling --fabric hybrid:racks=4,hosts=2 --devices " +
 			"devices.yaml --tls-dir keys",
 		Args: noArgs,
 	}
 	fl := c.Flags()
-	fl.StringVar(&opt.Fabric, "fabric", "", "with --devices: such as hybrid:racks=4,hosts=2, or a YAML file")
-	fl.StringVar(&opt.Devices, "devices", "", "inventory of switches that run elsewhere, as controller run takes it")
-	fl.StringVar(&opt.Keys, "tls-dir", "", "with --devices: directory that lightloom controller keys has filled")
+	fl.StringVar(&opt.Fabric, "fabric", "", "with --devices: fabric, such as hybrid:racks=4,hosts=2, or a YAML "+
+		"file")
+	fl.StringVar(&opt.Devices, "devices", "", "inventory of the switches, as for controller run")
+	fl.StringVar(&opt.Keys, "tls-dir", "", "with --devices: directory written by lightloom controller keys")
 	fl.DurationVar(&opt.Settle, "settle", 2500*time.Millisecond,
-		"how long neighbours get to hear each other in every round")
-	fl.BoolVar(&opt.Interrupt, "interrupt", false, "go on although circuits stand; they are dark meanwhile")
-	fl.StringVarP(&opt.Output, "output", "o", console.OutputTable, "what to print: table or json")
+		"time for neighbours to hear each other in each round")
+	fl.BoolVar(&opt.Interrupt, "interrupt", false, "remove circuits that are up during the audit, and restore "+
+		"them afterwards")
+	fl.StringVarP(&opt.Output, "output", "o", console.OutputTable, "output format: table or json")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := oneOf(c, "output", opt.Output, console.OutputTable, console.OutputJSON); err != nil {
 			return err

@@ -24,14 +24,16 @@ type backend struct {
 }
 
 func (b *backend) flags(c *cobra.Command) {
-	c.Flags().StringVar(&b.kind, "backend", "", "restconf: front the optical switch at the RESTCONF root URL")
-	c.Flags().StringVar(&b.user, "backend-user", "", "its user, env:NAME or file:PATH")
-	c.Flags().StringVar(&b.password, "backend-password", "", "its password, env:NAME or file:PATH")
-	c.Flags().StringVar(&b.tls.CA, "backend-ca", "", "PEM file of the authority of its certificate; without it the "+
-		"machine's are trusted")
-	c.Flags().StringVar(&b.tls.ServerName, "backend-server-name", "", "the name in its certificate, where it is not the "+
-		"URL's host")
-	c.Flags().BoolVar(&b.plaintext, "backend-plaintext", false, "http to it; on loopback addresses only")
+	c.Flags().StringVar(&b.kind, "backend", "", "forward to another device: restconf URL is the RESTCONF root "+
+		"of an optical switch")
+	c.Flags().StringVar(&b.user, "backend-user", "", "user name at the backend: env:NAME or file:PATH")
+	c.Flags().StringVar(&b.password, "backend-password", "", "password at the backend: env:NAME or file:PATH")
+	c.Flags().StringVar(&b.tls.CA, "backend-ca", "", "PEM file with the certificate authority of the backend; "+
+		"default: the machine's authorities")
+	c.Flags().StringVar(&b.tls.ServerName, "backend-server-name", "", "name in the backend's certificate, if it "+
+		"differs from the URL's host")
+	c.Flags().BoolVar(&b.plaintext, "backend-plaintext", false, "use http to the backend; loopback addresses "+
+		"only")
 }
 
 // open returns the driver of the switch elsewhere, or nil where an emulated one is asked for.

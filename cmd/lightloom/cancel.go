@@ -11,14 +11,13 @@ func newCancel() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "cancel JOB",
-		Short: "End a job of the fabric that `lightloom up` keeps, as it stands",
-		Long: "Ends a job by its number or name: its tasks leave their slots, its host flows send nothing more, and what " +
-			"its " +
-			"sinks\n" +
-			"have received is told. It is how a stream ends that goes on and on. To cancel what has ended changes nothing.",
+		Short: "Cancel a job on the running fabric",
+		Long: "Cancels a job, given by number or name. Its tasks free their slots and its host flows stop sending;\n" +
+			"the command prints what the receivers have got. Endless streams end this way. Cancelling a job that\n" +
+			"has ended changes nothing.",
 		Example: "  lightloom cancel 3\n  lightloom cancel wordcount",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
@@ -35,12 +34,12 @@ func newSubmit() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "submit FILE",
-		Short: "Hand jobs to the controller of the fabric that `lightloom up` keeps",
-		Long: "Hands over the jobs of a YAML file, as --workload of lightloom replay reads it. They arrive now, " +
-			"whatever the file says.",
+		Short: "Submit jobs to the running fabric",
+		Long: "Submits the jobs of a YAML file, in the format of replay --workload. All of them arrive now: " +
+			"arrival times in the file are ignored.",
 		Example: "  lightloom submit jobs.yaml",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err

@@ -46,15 +46,16 @@ func (f *circuitFlags) device(c *cobra.Command) {
 func (f *circuitFlags) wish(c *cobra.Command) {
 	f.device(c)
 	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
-	c.Flags().StringVar(&f.group, "group", "", "the group whose lease it is done under")
-	c.Flags().StringVar(&f.file, "circuits", "", "file of all circuits of the group that shall stand, one a line: in=0 "+
-		"out=3")
-	c.Flags().BoolVar(&f.caps.CreateFirst, "create-first", false, "the device makes circuits before it removes others")
-	c.Flags().BoolVar(&f.caps.Single, "single", false, "the device takes one circuit at a time")
+	c.Flags().StringVar(&f.group, "group", "", "group that holds the lease")
+	c.Flags().StringVar(&f.file, "circuits", "", "file with all circuits that the group wants, one per line: "+
+		"in=0 out=3")
+	c.Flags().BoolVar(&f.caps.CreateFirst, "create-first", false, "the device creates new circuits before it "+
+		"removes old ones")
+	c.Flags().BoolVar(&f.caps.Single, "single", false, "the device accepts one circuit per request")
 }
 
 func newCircuit() *cobra.Command {
-	c := &cobra.Command{Use: "circuit", Short: "Look at, lease and move circuits of an optical switch that others use too",
+	c := &cobra.Command{Use: "circuit", Short: "Show, lease and move circuits of a shared optical switch",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newCircuitImport(), newCircuitLease(), newCircuitDiff(), newCircuitPlan(), newCircuitApply())
 	return c
@@ -62,8 +63,8 @@ func newCircuit() *cobra.Command {
 
 func newCircuitImport() *cobra.Command {
 	var f circuitFlags
-	c := &cobra.Command{Use: "import ADDR", Short: "Print the circuits that a switch has, as a file of circuits; it " +
-		"writes nothing"}
+	c := &cobra.Command{Use: "import ADDR", Short: "Print the circuits of a switch in the format of --circuits " +
+		"(read-only)"}
 	f.device(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, _ string) error {
@@ -97,18 +98,18 @@ func newCircuitLease() *cobra.Command {
 	var f circuitFlags
 	c := &cobra.Command{
 		Use:   "lease [DEVICE]",
-		Short: "List leases, or take, renew or release the ports of a group",
-		Long: "Circuits are moved under a lease only: it names the inputs and outputs of one device that a group may use, " +
-			"until when,\n" +
-			"and who holds it. Circuits with a port that is not leased are never touched. Without DEVICE it lists.",
+		Short: "List leases; take, renew or release the ports of a group",
+		Long: "Circuits may be moved only under a lease. A lease names the inputs and outputs of one device that a\n" +
+			"group may use, until when, and who holds it. Circuits with a port outside the lease are never\n" +
+			"changed. Without DEVICE the command lists the leases.",
 	}
 	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
 	c.Flags().StringVar(&f.group, "group", "", "name of the group")
-	c.Flags().StringVar(&f.inputs, "inputs", "", "its inputs, such as 0-7,9")
-	c.Flags().StringVar(&f.outputs, "outputs", "", "its outputs")
-	c.Flags().StringVar(&f.holder, "holder", os.Getenv("USER"), "who holds it")
-	c.Flags().DurationVar(&f.life, "for", 24*time.Hour, "how long")
-	c.Flags().BoolVar(&f.release, "release", false, "end it")
+	c.Flags().StringVar(&f.inputs, "inputs", "", "input ports of the group, such as 0-7,9")
+	c.Flags().StringVar(&f.outputs, "outputs", "", "output ports of the group, such as 0-7,9")
+	c.Flags().StringVar(&f.holder, "holder", os.Getenv("USER"), "person who holds the lease")
+	c.Flags().DurationVar(&f.life, "for", 24*time.Hour, "how long the lease lasts")
+	c.Flags().BoolVar(&f.release, "release", false, "release the lease")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
@@ -176,8 +177,8 @@ func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name strin
 
 func newCircuitDiff() *cobra.Command {
 	var f circuitFlags
-	c := &cobra.Command{Use: "diff ADDR", Short: "Print how the circuits of a lease differ from those of a file; it " +
-		"writes nothing"}
+	c := &cobra.Command{Use: "diff ADDR", Short: "Compare the circuits of a lease with those of a file " +
+		"(read-only)"}
 	f.wish(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
@@ -212,8 +213,8 @@ func printDiff(w io.Writer, p *circuit.Plan) error {
 
 func newCircuitPlan() *cobra.Command {
 	var f circuitFlags
-	c := &cobra.Command{Use: "plan ADDR", Short: "Print the steps that lead to the circuits of a file, every state " +
-		"checked; it writes nothing"}
+	c := &cobra.Command{Use: "plan ADDR", Short: "Print the checked steps that lead to the circuits of a file " +
+		"(read-only)"}
 	f.wish(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
@@ -266,20 +267,20 @@ func newCircuitApply() *cobra.Command {
 	var f circuitFlags
 	c := &cobra.Command{
 		Use:   "apply ADDR --yes",
-		Short: "Move circuits to those of a file: drain, move, verify, steer; back to what stood if a step fails",
-		Long: "Without --yes it is plan: it prints what it would do. What stands already is left alone, so that a second " +
-			"apply does\n" +
-			"nothing. With --steer, a file with a line \"input=0 device=tor0 port=5 rack=0\" for each input, packet switches " +
-			"of --devices\n" +
-			"send packets to a circuit's rack only while its light is there.",
+		Short: "Move circuits to those of a file: drain, move, verify, steer; roll back if a step fails",
+		Long: "Without --yes the command only prints its plan. Circuits that are right already are left alone, so\n" +
+			"a second apply changes nothing. With --steer FILE, which has a line \"input=0 device=tor0 port=5\n" +
+			"rack=0\" for each input, the packet switches of --devices send packets to a circuit only while it is\n" +
+			"in service.",
 	}
 	f.wish(c)
-	c.Flags().BoolVar(&f.yes, "yes", false, "do it")
-	c.Flags().StringVar(&f.steer, "steer", "", "file that says which packet switch sends into which input; of --devices")
-	c.Flags().DurationVar(&f.drain, "drain", 10*time.Millisecond, "with --steer: from the last rule gone to the circuit "+
-		"empty")
-	c.Flags().DurationVar(&f.opt.Settle, "settle", 10*time.Second, "how long a step may take until the device says that "+
-		"it is done")
+	c.Flags().BoolVar(&f.yes, "yes", false, "carry out the plan")
+	c.Flags().StringVar(&f.steer, "steer", "", "file that names the packet switch and port behind each input; "+
+		"the switches are those of --devices")
+	c.Flags().DurationVar(&f.drain, "drain", 10*time.Millisecond, "with --steer: time from removing the last "+
+		"rule until the circuit is empty")
+	c.Flags().DurationVar(&f.opt.Settle, "settle", 10*time.Second, "time limit for a step until the device "+
+		"confirms it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
 			p, err := f.plan(c.Context(), d, name)

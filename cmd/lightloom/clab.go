@@ -13,13 +13,11 @@ import (
 func newClab() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clab FILE.clab.yml",
-		Short: "Say what the nodes of a containerlab topology are run as",
-		Long: "A topology of containerlab runs as a fabric (lightloom up or replay, --fabric file:FILE.clab.yml) if every " +
-			"switch in it\n" +
-			"is of a kind that has a twin among the emulated ones: " + strings.Join(clab.Kinds(), ", ") + ".\n" +
-			"Others are named, and the command fails, as up and replay do. Within a fabric every packet switch speaks " +
-			"openconfig,\n" +
-			"whatever its kind; the table names the profile of the kind's own models, which lightloom target --profile speaks.",
+		Short: "Show how the nodes of a containerlab topology would be emulated",
+		Long: "A containerlab topology runs as a fabric (lightloom up or replay, --fabric file:FILE.clab.yml) if the\n" +
+			"emulator has a switch for every kind in it: " + strings.Join(clab.Kinds(), ", ") + ".\n" +
+			"If not, clab, up and replay name the other nodes and fail. In a fabric every packet switch speaks openconfig,\n" +
+			"whatever its kind; the table shows the profile of the kind's own models, for lightloom target run --profile.",
 		Example: "  lightloom clab lab.clab.yml",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -18,21 +18,20 @@ func newCompare() *cobra.Command {
 	var output, across, margin string
 	c := &cobra.Command{
 		Use:   "compare A/report.json B/report.json [C/report.json …]",
-		Short: "Hold reports against each other: paired over runs, and coflow by coflow",
-		Long: "Compares every further report with the first, policy by policy of the same name (or the only one of a " +
-			"report with each). Reports\n" +
-			"of other jobs, another fabric or other seeds are refused, with the reason. With --across fabrics the same jobs " +
-			"and\n" +
-			"policies on the simulator, on real packets and on Mininet are held against each other. What is said to be lower " +
-			"or\n" +
-			"higher is so over runs (replay --repeat), at 95 % after Holm's correction; equal is said within --margin alone.",
+		Short: "Compare reports, paired over runs and coflow by coflow",
+		Long: "Compares each further report with the first, policy by policy (policies of the same name, or the\n" +
+			"only one of each report). Reports with other jobs, another fabric or other seeds are refused with\n" +
+			"the reason. With --across fabrics it compares the same jobs and policies on the simulator, on real\n" +
+			"packets and on Mininet. \"Lower\" and \"higher\" hold over runs (replay --repeat) at 95 % after Holm's\n" +
+			"correction; \"equal\" holds within --margin.",
 		Example: "  lightloom compare sebf/report.json fifo/report.json\n  lightloom compare --across fabrics " +
 			"flowsim/report.json netns/report.json -o json",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
-	c.Flags().StringVar(&across, "across", "", "fabrics: the same run on the simulator, on packets and on Mininet")
-	c.Flags().StringVar(&margin, "margin", "2%", "two figures are equal where the whole interval of their ratio is "+
-		"within this of 1; 0: nothing is called equal")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	c.Flags().StringVar(&across, "across", "", "fabrics: compare the same run on the simulator, on packets and "+
+		"on Mininet")
+	c.Flags().StringVar(&margin, "margin", "2%", "figures are called equal if the whole interval of their ratio "+
+		"is within this of 1; 0: never")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		opt, err := compareOptions(c, output, across, margin)
 		if err != nil {

@@ -18,7 +18,8 @@ import (
 )
 
 func newController() *cobra.Command {
-	c := &cobra.Command{Use: "controller", Short: "Run a controller for switches that run elsewhere", Args: unknownCommand,
+	c := &cobra.Command{Use: "controller", Short: "Run a controller for switches of a lab or of another " +
+		"emulator", Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newControllerRun(), newControllerKeys())
 	return c
@@ -33,44 +34,45 @@ func newControllerRun() *cobra.Command {
 	from, period := "", time.Duration(0)
 	c := &cobra.Command{
 		Use:   "run --fabric FABRIC --devices FILE --tls-dir DIR",
-		Short: "Replicas of a controller for given gNMI addresses, until Ctrl-C",
-		Long: "FILE is an inventory in YAML. Under devices: it has every switch of the fabric, as NAME: ADDRESS lines " +
-			"(host:port or\n" +
-			"unix:PATH) or as a list of records with name, address, profile, tls, credentials and flags; lightloom device " +
-			"schema\n" +
-			"prints its JSON schema. A switch without profile speaks ocp or openconfig, and one without tls has certificates " +
-			"of\n" +
-			"--tls-dir. If jobs are to run, it has under hosts: the network namespace of every host (/proc/PID/ns/net), or " +
-			"under\n" +
-			"agents: the address of the agent that every host runs (lightloom agent). Says \"ready\" once every packet switch " +
-			"has\n" +
-			"its rules.",
+		Short: "Run a replicated controller for switches at given gNMI addresses until Ctrl-C",
+		Long: "FILE is an inventory in YAML. Its devices: are all switches of the fabric, as NAME: ADDRESS lines\n" +
+			"(host:port or unix:PATH) or as a list of records with name, address, profile, tls, credentials and\n" +
+			"flags; lightloom device schema prints its JSON schema. A switch without a profile must speak ocp or\n" +
+			"openconfig; one without tls uses the certificates of --tls-dir. To run jobs, the inventory also\n" +
+			"needs hosts: (the network namespace of every host, /proc/PID/ns/net) or agents: (the address of the\n" +
+			"lightloom agent of every host). The command prints \"ready\" once every packet switch has its rules.",
 		Example: "  lightloom controller run --fabric hybrid:racks=4,hosts=2 --devices devices.yaml --tls-dir keys",
 		Args:    noArgs,
 	}
 	fl := c.Flags()
-	fl.StringVar(&opt.Fabric, "fabric", "", "such as hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or "+
-		"a YAML file")
-	fl.StringVar(&opt.Devices, "devices", "", "inventory: says where switches and hosts are, and what switches speak")
-	fl.StringVar(&opt.Keys, "tls-dir", "", "directory that lightloom controller keys has filled")
-	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "of the controller")
-	fl.StringVar(&from, "demand", string(demand.FromOracle), "what circuit policies know of traffic: oracle, counters "+
-		"or backlog")
-	fl.DurationVar(&period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
-	fl.IntVar(&opt.Replicas, "replicas", 3, "1, 3, 5 or 7")
-	fl.Uint64Var(&opt.Seed, "seed", 1, "of policies")
-	fl.IntVar(&opt.Jobs, "jobs", 0, "submit so many jobs once the switches are ready, and say what came of them")
-	fl.StringVar(&opt.Trace, "trace", "", "coflow-benchmark file that --jobs takes the first of; default: synthetic ones")
-	fl.Float64Var(&opt.Scale, "scale", 1, "with --jobs: divides bytes; the fabric's rates are what they are")
-	fl.Float64Var(&opt.Speedup, "speedup", 1, "with --jobs: divides arrivals, sizes and compute times")
+	fl.StringVar(&opt.Fabric, "fabric", "", "fabric, such as "+
+		"hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
+	fl.StringVar(&opt.Devices, "devices", "", "inventory with the addresses of switches and hosts, and the "+
+		"profiles of switches")
+	fl.StringVar(&opt.Keys, "tls-dir", "", "directory written by lightloom controller keys")
+	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "policy of the controller")
+	fl.StringVar(&from, "demand", string(demand.FromOracle), "what circuit policies know about traffic: oracle, "+
+		"counters or backlog")
+	fl.DurationVar(&period, "demand-period", demand.DefaultPeriod, "interval at which counters or backlog are "+
+		"read")
+	fl.IntVar(&opt.Replicas, "replicas", 3, "controller replicas: 1, 3, 5 or 7")
+	fl.Uint64Var(&opt.Seed, "seed", 1, "seed of the policies")
+	fl.IntVar(&opt.Jobs, "jobs", 0, "submit this many jobs once the switches are ready, and report how they "+
+		"ended")
+	fl.StringVar(&opt.Trace, "trace", "", "coflow-benchmark file whose first coflows --jobs submits; default: "+
+		"synthetic ones")
+	fl.Float64Var(&opt.Scale, "scale", 1, "with --jobs: divide sizes in bytes by this; the fabric's rates stay")
+	fl.Float64Var(&opt.Speedup, "speedup", 1, "with --jobs: divide arrival times, sizes and compute times by "+
+		"this")
 	fl.StringVar(&opt.ReportDir, "report-dir", "", "with --jobs: directory for report.json, run.json and report.html")
-	fl.StringVar(&opt.On, "on", "elsewhere", "what the report says that the jobs ran on, such as mininet")
-	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics: on loopback, or with TLS to clients of the "+
-		"run; replicas take this port and those after it")
+	fl.StringVar(&opt.On, "on", "elsewhere", "testbed that the report names, such as mininet")
+	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics at this address, without TLS on "+
+		"loopback addresses only; replicas use this port and those after it")
 	fl.DurationVar(&opt.SamplePeriod, "sample-period", server.DefaultSamplePeriod,
-		"how far apart switches tell what passed their ports; 0: never")
-	fl.BoolVar(&withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
-	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys were for this run")
+		"interval at which switches report the counters of their ports; 0: never")
+	fl.BoolVar(&withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
+		"parent process ends")
+	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys are for this run only")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"devices", opt.Devices},
 			{"tls-dir", opt.Keys}} {
@@ -137,10 +139,9 @@ func typed(c *cobra.Command) []string {
 func newControllerKeys() *cobra.Command {
 	fabric, replicas, agents := "", 3, false
 	c := &cobra.Command{
-		Use:   "keys DIR --fabric FABRIC",
-		Short: "Issue certificates to the switches, replicas, agent and client of a fabric",
-		Long: "Writes a file for each to DIR, which only its owner can read. The authority that signs them is kept " +
-			"nowhere.",
+		Use:     "keys DIR --fabric FABRIC",
+		Short:   "Issue certificates for the switches, replicas, agents and clients of a fabric",
+		Long:    "Writes one file each to DIR, readable by its owner only. The authority that signs them is not kept.",
 		Example: "  lightloom controller keys keys --fabric hybrid:racks=4,hosts=2",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -155,9 +156,10 @@ func newControllerKeys() *cobra.Command {
 			return inventory.WriteKeys(args[0], fabric, replicas, agents)
 		},
 	}
-	c.Flags().StringVar(&fabric, "fabric", "", "such as hybrid:racks=4,hosts=2, or a YAML file")
-	c.Flags().IntVar(&replicas, "replicas", replicas, "of the controller: 1, 3, 5 or 7")
-	c.Flags().BoolVar(&agents, "agents", false, "also to an agent of every host, for machines that run lightloom agent")
+	c.Flags().StringVar(&fabric, "fabric", "", "fabric, such as hybrid:racks=4,hosts=2, or a YAML file")
+	c.Flags().IntVar(&replicas, "replicas", replicas, "controller replicas: 1, 3, 5 or 7")
+	c.Flags().BoolVar(&agents, "agents", false, "also issue certificates for the agents of all hosts, for "+
+		"machines that run lightloom agent")
 	return c
 }
 

@@ -6,7 +6,7 @@ func newDemo(a actions, argv []string) *cobra.Command {
 	f := newRunFlags(argv)
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Replay a built-in workload over a built-in hybrid fabric, under five policies, and compare them",
+		Short: "Compare five policies on a built-in workload and fabric",
 		Long: "Builds 8 racks of 2 hosts with a packet network of two spines and an optical circuit switch out of Linux\n" +
 			"interfaces, starts a replicated controller, sends real TCP bytes under each policy, and compares. It needs " +
 			"neither\n" +
@@ -17,8 +17,10 @@ func newDemo(a actions, argv []string) *cobra.Command {
 	f.reporting(c)
 	f.faults(c)
 	explain(c, &f.opt.Rules)
-	c.Flags().StringVar(&f.opt.On, "on", "", "netns or flowsim; default: netns where this machine allows it")
-	c.Flags().StringVar(&f.policies, "policy", "", "these policies instead of the five, separated by commas")
+	c.Flags().StringVar(&f.opt.On, "on", "", "testbed: netns (real packets) or flowsim (simulator); default: "+
+		"netns if this machine allows it")
+	c.Flags().StringVar(&f.policies, "policy", "", "policies to compare instead of the five, separated by "+
+		"commas")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		opt, err := f.check(c)
 		if err != nil {

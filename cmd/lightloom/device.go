@@ -31,10 +31,10 @@ type reach struct {
 }
 
 func (r *reach) flags(c *cobra.Command) {
-	c.Flags().StringVar(&r.dir, "tls-dir", "", "directory with client.pem, as target run makes it")
-	c.Flags().StringVar(&r.name, "server-name", "localhost", "with --tls-dir: the name in the target's certificate")
-	c.Flags().StringVar(&r.file, "devices", "", "inventory, with devices as a list of "+
-		"records: ADDR is then the name of one of them")
+	c.Flags().StringVar(&r.dir, "tls-dir", "", "directory with client.pem, as target run writes it")
+	c.Flags().StringVar(&r.name, "server-name", "localhost", "with --tls-dir: name in the target's certificate")
+	c.Flags().StringVar(&r.file, "devices", "", "inventory with devices as a list of records; ADDR is then the "+
+		"name of one of them")
 	c.Flags().BoolVar(&r.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
 }
 
@@ -74,7 +74,7 @@ func (r *reach) config(c *cobra.Command, args []string) (gnmi.Config, error) {
 }
 
 func newDevice() *cobra.Command {
-	c := &cobra.Command{Use: "device", Short: "Ask switches of a lab what they are, and set their rules",
+	c := &cobra.Command{Use: "device", Short: "Probe, watch and program switches of a lab",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newDeviceProbe(), newDeviceRules(), newDeviceWatch(), newDeviceModel(), &cobra.Command{
 		Use: "schema", Short: "Print the JSON schema of an inventory", Args: noArgs,
@@ -89,10 +89,10 @@ func newDevice() *cobra.Command {
 func newDeviceProbe() *cobra.Command {
 	var r reach
 	var output string
-	c := &cobra.Command{Use: "probe ADDR", Short: "Read a device's Capabilities and state, and say which profile and " +
-		"flags fit"}
+	c := &cobra.Command{Use: "probe ADDR", Short: "Read a device's Capabilities and state, and find the profile " +
+		"and flags that fit"}
 	r.flags(c)
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err

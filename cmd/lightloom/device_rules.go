@@ -23,9 +23,9 @@ type speaker struct {
 }
 
 func (s *speaker) flags(c *cobra.Command) {
-	c.Flags().StringVar(&s.profile, "profile", "", "without --devices: the profile that the device speaks")
-	c.Flags().Int32Var(&s.ports, "ports", 0, "without --devices: ports of the device")
-	c.Flags().Int32Var(&s.racks, "racks", 8, "without --devices: racks that rules may name")
+	c.Flags().StringVar(&s.profile, "profile", "", "without --devices: profile of the device")
+	c.Flags().Int32Var(&s.ports, "ports", 0, "without --devices: number of ports of the device")
+	c.Flags().Int32Var(&s.racks, "racks", 8, "without --devices: number of racks that rules may name")
 }
 
 // dial opens a session with the device that args name. close ends it.
@@ -57,16 +57,16 @@ func newDeviceRules() *cobra.Command {
 	var replace, dry bool
 	c := &cobra.Command{
 		Use:   "rules ADDR",
-		Short: "Print the rules of a packet switch, or bring it to those of a file",
-		Long: "Prints rules one a line, as --apply reads them: \"dst=2 tag=7 src=any primary=1 backup=0\". With --apply it " +
-			"prints what\n" +
-			"differs, sends that as one Set, and waits until the device says that it stands.",
+		Short: "Show the rules of a packet switch, or install those of a file",
+		Long: "Prints one rule per line in the format of --apply: \"dst=2 tag=7 src=any primary=1 backup=0\". With\n" +
+			"--apply it prints the differences, sends them as one Set, and waits until the device reports the new\n" +
+			"rules.",
 	}
 	r.flags(c)
 	s.flags(c)
-	c.Flags().StringVar(&file, "apply", "", "file of rules that shall stand")
-	c.Flags().BoolVar(&replace, "replace", false, "with --apply: no others shall")
-	c.Flags().BoolVar(&dry, "dry-run", false, "with --apply: send nothing")
+	c.Flags().StringVar(&file, "apply", "", "file of rules to install")
+	c.Flags().BoolVar(&replace, "replace", false, "with --apply: remove all other rules")
+	c.Flags().BoolVar(&dry, "dry-run", false, "with --apply: print the changes, send nothing")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if file == "" && (replace || dry) {
 			return usage("write --apply FILE", "rules: --replace and --dry-run are of --apply")
@@ -193,10 +193,10 @@ func newDeviceWatch() *cobra.Command {
 	var r reach
 	var s speaker
 	var synced bool
-	c := &cobra.Command{Use: "watch ADDR", Short: "Print what a device tells as it happens, until Ctrl-C"}
+	c := &cobra.Command{Use: "watch ADDR", Short: "Print the events of a device until Ctrl-C"}
 	r.flags(c)
 	s.flags(c)
-	c.Flags().BoolVar(&synced, "until-synced", false, "end once everything that stands has been told")
+	c.Flags().BoolVar(&synced, "until-synced", false, "end once the device has sent its present state")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		d, _, err := s.dial(c, &r, args)
 		if err != nil {

@@ -16,11 +16,11 @@ func newDoctor(a actions) *cobra.Command {
 	var calibrate bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine allows, one line each, with the fix",
+		Short: "Check what this machine supports, and how to fix what is missing",
 		Args:  noArgs,
 	}
-	c.Flags().BoolVar(&calibrate, "calibrate", false, "also measure how much traffic this machine carries, and keep it "+
-		"for --scale auto")
+	c.Flags().BoolVar(&calibrate, "calibrate", false, "also measure how much traffic this machine can carry, "+
+		"and keep the result for --scale auto")
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), calibrate, c.OutOrStdout()) }
 	return c
 }

@@ -8,9 +8,10 @@ import (
 
 func newExec(a actions) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "exec HOST -- COMMAND [ARG…]",
-		Short:   "Run a command in a host of the fabric that `lightloom up` keeps",
-		Long:    "Passes stdin, stdout, stderr, signals and the exit status. Hosts are named h<rack>-<number>.",
+		Use:   "exec HOST -- COMMAND [ARG…]",
+		Short: "Run a command in a host of the running fabric",
+		Long: "Passes on standard input, output and error, signals and the exit status. Hosts are named " +
+			"h<rack>-<number>.",
 		Example: "  lightloom exec h0-0 -- ping -c 3 10.0.1.1",
 	}
 	c.Flags().SetInterspersed(false)

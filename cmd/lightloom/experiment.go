@@ -33,10 +33,9 @@ const outputCSV = "csv"
 func newExperiment(a actions) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "experiment",
-		Short: "Run the evaluations of the documents again",
-		Long: "Runs an evaluation of one of the documents that Lightloom implements, and says row by row what is " +
-			"reproduced, what\n" +
-			"differs and why. The folder docs/bench holds what they printed.",
+		Short: "Repeat the evaluations of published papers",
+		Long: "Repeats an evaluation of one of the papers that Lightloom implements, and says row by row what is\n" +
+			"reproduced, what differs and why. The folder docs/bench has the results.",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -68,18 +67,19 @@ func newExperimentRun(a actions) *cobra.Command {
 			"  lightloom experiment run topology-map --seeds 5 -o json --plot figures",
 		Args: cobra.MaximumNArgs(1),
 	}
-	c.Flags().IntVar(&f.seeds, "seeds", 0, "runs of each setting; default: what the experiment's pilot asked for")
-	c.Flags().Uint64Var(&f.first, "seed", 1, "the first seed; the others follow it")
+	c.Flags().IntVar(&f.seeds, "seeds", 0, "runs per setting; default: as many as the experiment's pilot found "+
+		"necessary")
+	c.Flags().Uint64Var(&f.first, "seed", 1, "first seed; further runs use the seeds after it")
 	c.Flags().StringVarP(&f.output, "output", "o", console.OutputTable, "what to print: table, json or csv")
-	c.Flags().StringVar(&f.plot, "plot", "", "folder to draw the figures in, as SVG")
+	c.Flags().StringVar(&f.plot, "plot", "", "folder for the figures, as SVG")
 	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+
 		"; default: the first that the experiment names")
 	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"),
-		"folder of the real traces; default: $LIGHTLOOM_DATA")
-	c.Flags().BoolVar(&f.quick, "quick", false, "a small part of the work, to try the command; its rows prove nothing, "+
-		"and say so")
-	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads, as multiples of the published, of experiments "+
-		"that are curves over it; default: 1,3,10,30")
+		"folder with the real traces; default: $LIGHTLOOM_DATA")
+	c.Flags().BoolVar(&f.quick, "quick", false, "run a small part only, to try the command; its rows prove "+
+		"nothing, and say so")
+	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads as multiples of the paper's, for "+
+		"experiments that sweep the load; default: 1,3,10,30")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return usage("lightloom experiment list names them", "experiment run: there is no experiment to run")

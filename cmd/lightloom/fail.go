@@ -9,12 +9,11 @@ import (
 
 // newFail and newHeal let parts of the fabric that is up fail and come back.
 func newFail() *cobra.Command {
-	return newBreak("fail", "Let a link, port, switch, host, controller or fibre of the fabric that `lightloom up` "+
-		"keeps fail", false)
+	return newBreak("fail", "Make a link, port, switch, host, controller or fibre of the running fabric fail", false)
 }
 
 func newHeal() *cobra.Command {
-	return newBreak("heal", "Let what has failed come back", true)
+	return newBreak("heal", "Restore what has failed on the running fabric", true)
 }
 
 func newBreak(verb, short string, heal bool) *cobra.Command {

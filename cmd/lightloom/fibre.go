@@ -12,14 +12,14 @@ func newFibre() *cobra.Command {
 	opt := session.FibreOptions{Which: "both"}
 	c := &cobra.Command{
 		Use:   "fibre swap A B | pull A | mend",
-		Short: "Plug fibres of the emulated optical switch in elsewhere, for an audit to find",
-		Long: "A and B are ports of the optical switch of the fabric that `lightloom up` keeps. swap exchanges their " +
-			"fibres, pull\n" +
-			"unplugs one, mend plugs every fibre in where it belongs. Light follows at once; the controller is not told.",
+		Short: "Swap or unplug fibres of the emulated optical switch",
+		Long: "A and B are ports of the optical switch of the running fabric. swap exchanges their fibres, pull\n" +
+			"unplugs one, mend restores all. The light changes at once; the controller is not told, so an audit\n" +
+			"can find it.",
 		Example: "  lightloom fibre swap 0 2\n  lightloom fibre pull 1 --which in\n  lightloom audit cabling\n  lightloom " +
 			"fibre mend",
 	}
-	c.Flags().StringVar(&opt.Which, "which", opt.Which, "fibres that lead in to the optical switch, out of it, or both")
+	c.Flags().StringVar(&opt.Which, "which", opt.Which, "direction: in (into the optical switch), out or both")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		const hint = "write lightloom fibre swap 0 2, lightloom fibre pull 1, or lightloom fibre mend"
 		if len(args) == 0 {

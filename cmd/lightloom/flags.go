@@ -35,19 +35,20 @@ func newRunFlags(argv []string) *runFlags {
 
 // common adds the flags of every command that runs something.
 func (f *runFlags) common(c *cobra.Command) {
-	c.Flags().Uint64Var(&f.opt.Seed, "seed", 1, "seed of the workload, of policies and of the fabric's chances")
-	c.Flags().StringVar(&f.opt.Net.Dataplane, "dataplane", "auto", "of netns: auto, ebpf (needs root) or mirred")
-	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "replicas of the controller on netns: 1, 3, 5 or 7")
-	c.Flags().StringVar(&f.opt.Net.Congestion, "congestion", "cubic", "congestion control of the hosts' connections on "+
+	c.Flags().Uint64Var(&f.opt.Seed, "seed", 1, "seed of the workload, of the policies and of random delays")
+	c.Flags().StringVar(&f.opt.Net.Dataplane, "dataplane", "auto", "dataplane on netns: auto, ebpf (needs root) "+
+		"or mirred")
+	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "controller replicas on netns: 1, 3, 5 or 7")
+	c.Flags().StringVar(&f.opt.Net.Congestion, "congestion", "cubic", "TCP congestion control of the hosts on "+
 		"netns")
-	c.Flags().IntVar(&f.opt.Net.MTU, "mtu", 1500, "bytes of a frame's payload on netns")
+	c.Flags().IntVar(&f.opt.Net.MTU, "mtu", 1500, "MTU in bytes on netns")
 	c.Flags().StringVar(&f.demand, "demand", f.demand, "what circuit policies know of traffic: oracle (all), counters "+
 		"(what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the "+
 		"report each")
-	c.Flags().DurationVar(&f.period, "demand-period", demand.DefaultPeriod, "how far apart counters or backlog are read")
-	c.Flags().IntVar(&f.opt.Net.ECNBytes, "ecn-bytes", 0, "bytes in a switch port's queue from which on packets are "+
-		"marked (ECN) "+
-		"on netns, where the kernel has sch_red; 0: none")
+	c.Flags().DurationVar(&f.period, "demand-period", demand.DefaultPeriod, "interval at which counters or "+
+		"backlog are read")
+	c.Flags().IntVar(&f.opt.Net.ECNBytes, "ecn-bytes", 0, "queue length in bytes from which switch ports mark "+
+		"packets (ECN) on netns, if the kernel has sch_red; 0: never")
 	c.Flags().IntVar(&f.opt.Net.VOQBytes, "voq-bytes", 0, "bytes of a queue at the ToR for each rack, where packets "+
 		"wait while their circuit is dark, on netns with --dataplane ebpf\n(lightloom doctor says whether it can be); 0: "+
 		"there is none, and they take their backup")
@@ -55,20 +56,21 @@ func (f *runFlags) common(c *cobra.Command) {
 		"apply=exp(1ms,2ms),dark=normal(10ms,1ms),lock=2ms, in place of the fabric's\ndark=, or a preset: "+presetNames()+
 		"; detect= is how long packet switches take to know\nof lost light; on flowsim also commit= and rpc=, what the "+
 		"controller takes before")
-	c.Flags().IntVar(&f.opt.Net.QueueBytes, "queue-bytes", 0, "bytes a switch port queues on netns; 0: by the link's rate")
+	c.Flags().IntVar(&f.opt.Net.QueueBytes, "queue-bytes", 0, "queue of each switch port on netns, in bytes; 0: "+
+		"by the link's rate")
 }
 
 // reporting adds the flags of commands that write a report.
 func (f *runFlags) reporting(c *cobra.Command) {
-	c.Flags().StringVarP(&f.opt.Output, "output", "o", console.OutputTable, "what to print: table or json")
-	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and report.html; "+
-		"default: a new one")
+	c.Flags().StringVarP(&f.opt.Output, "output", "o", console.OutputTable, "output format: table or json")
+	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and "+
+		"report.html; default: a new one")
 }
 
 // faults adds the flag of a file of faults.
 func (f *runFlags) faults(c *cobra.Command) {
-	c.Flags().StringVar(&f.opt.Faults, "faults", "", "file of faults: a line each, such as 2s fail link tor0-spine1; "+
-		"heal for the end of it")
+	c.Flags().StringVar(&f.opt.Faults, "faults", "", "file of faults, one per line, such as 2s fail link "+
+		"tor0-spine1; heal ends a fault")
 	c.Long += "\n\n" + fault.Format
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func newMininet() *cobra.Command {
-	c := &cobra.Command{Use: "mininet", Short: "What makes Mininet run our switches", Args: unknownCommand,
+	c := &cobra.Command{Use: "mininet", Short: "Use Lightloom's switches in Mininet", Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newMininetInstall(), newMininetExport())
 	return c
@@ -47,10 +47,9 @@ const python = "/usr/bin/python3"
 func newMininetExport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "export CUSTOM.py TOPO[,ARG…] FILE",
-		Short: "Write a topology of yours for Mininet as our YAML",
-		Long: "Reads CUSTOM.py as mn --custom does, builds TOPO, and writes FILE, whose name tells the format (lightloom " +
-			"topology -h).\n" +
-			"The way back is mn --custom " + mininet.Name + " --topo file,FILE.",
+		Short: "Convert a custom Mininet topology to YAML",
+		Long: "Loads CUSTOM.py as mn --custom does, builds TOPO, and writes it to FILE, whose name tells the format\n" +
+			"(lightloom topology -h). To use it in Mininet again: mn --custom " + mininet.Name + " --topo file,FILE.",
 		Example: "  lightloom mininet export mine.py mine,3 mine.yaml\n  lightloom topology show mine.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 3 {

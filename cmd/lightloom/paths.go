@@ -39,12 +39,12 @@ func newPaths() *cobra.Command {
 			"pairs.txt -o json",
 		Args: noArgs,
 	}
-	c.Flags().StringVar(&f.topology, "topology", "", "a file, or a line of text: see above")
+	c.Flags().StringVar(&f.topology, "topology", "", "file or description: see above")
 	c.Flags().IntVarP(&f.k, "k", "k", 10, fmt.Sprintf("paths for each pair, 1 to %d", pathmap.MaxK))
-	c.Flags().StringVar(&f.pairs, "pairs", "", "file of two node names a line, names with blanks in quotes; default: "+
-		"see above")
-	c.Flags().Uint64Var(&f.seed, "seed", 1, "of the order of ties")
-	c.Flags().StringVarP(&f.output, "output", "o", console.OutputTable, "what to print: table or json")
+	c.Flags().StringVar(&f.pairs, "pairs", "", "file with two node names per line, names with blanks in quotes; "+
+		"default: see above")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the order of paths of equal length")
+	c.Flags().StringVarP(&f.output, "output", "o", console.OutputTable, "output format: table or json")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case f.topology == "":

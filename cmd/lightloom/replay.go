@@ -10,7 +10,7 @@ func newReplay(a actions, argv []string) *cobra.Command {
 	f := newRunFlags(argv)
 	c := &cobra.Command{
 		Use:   "replay --trace FILE --fabric FABRIC",
-		Short: "Replay your trace over your fabric",
+		Short: "Replay a trace or workload over a fabric and compare policies",
 		Long:  "Replays a trace over a fabric, once under each policy, and compares.\n\n" + policyHelp(),
 		Example: "  lightloom replay --trace FB2010-1Hr-150-0.txt --coflows 100 --fabric hybrid:racks=16,hosts=2 --policy " +
 			"random+ecmp,crosslayer+sunflow\n" +

@@ -25,12 +25,10 @@ func newRerun(a actions) *cobra.Command {
 	r := rerun{actions: a}
 	c := &cobra.Command{
 		Use:   "rerun DIR",
-		Short: "Repeat the run that a report is of, and say what differs",
-		Long: "Reads the manifest of DIR/report.json, finds the files that the run read, refuses those whose content is " +
-			"another\n" +
-			"than it was, and runs the same command again. On the simulator the new report.json is the same, byte for byte, " +
-			"as\n" +
-			"long as the binary is; what differs is listed, and the exit status is 1.",
+		Short: "Repeat the run of a report and compare the results",
+		Long: "Reads the manifest of DIR/report.json, finds its input files, refuses any whose content has\n" +
+			"changed, and runs the same command again. On the simulator the same binary gives the same\n" +
+			"report.json, byte for byte. Differences are listed, and the exit status is then 1.",
 		Example: "  lightloom rerun lightloom-report\n  lightloom rerun lightloom-report --input FB2010-1Hr-150-0.txt " +
 			"--report-dir again",
 		Args: func(c *cobra.Command, args []string) error {
@@ -40,8 +38,8 @@ func newRerun(a actions) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringArrayVar(&r.inputs, "input", nil, "file to take for the input of the same content; default: where "+
-		"run.json says it lay, here, or in DIR")
+	c.Flags().StringArrayVar(&r.inputs, "input", nil, "input file to use, recognised by its content; default: "+
+		"the path in run.json, this folder, or DIR")
 	c.Flags().StringVar(&r.dir, "report-dir", "", "directory for the new report; default: DIR-again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()

@@ -25,14 +25,13 @@ func newBandwidth() *cobra.Command {
 	var output, file string
 	c := &cobra.Command{
 		Use:   "bandwidth HOST HOST [HOST HOST…]",
-		Short: "Show what hosts of the fabric that `lightloom up` keeps may send each other",
-		Long: "Shows for each pair of hosts, on the best of the paths between them, what could be reserved now and what " +
-			"one flow\n" +
-			"more would get beside the host flows that jobs send. --pairs FILE takes two names a line.",
+		Short: "Show the bandwidth between hosts of the running fabric",
+		Long: "Shows for each pair of hosts, on the best path, how much can be reserved now and how much one more\n" +
+			"flow would get beside the host flows of jobs. --pairs FILE has two names per line.",
 		Example: "  lightloom bandwidth h0-0 h1-0\n  lightloom bandwidth --pairs pairs.txt -o json",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
-	c.Flags().StringVar(&file, "pairs", "", "file of two host names a line")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	c.Flags().StringVar(&file, "pairs", "", "file with two host names per line")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err
@@ -90,17 +89,16 @@ func newReserve() *cobra.Command {
 	var lifetime time.Duration
 	c := &cobra.Command{
 		Use:   "reserve HOST HOST --rate RATE",
-		Short: "Reserve bandwidth between two hosts of the fabric that `lightloom up` keeps, on one path",
-		Long: "Holds bandwidth for traffic of your own on the path that has most left. Jobs are placed, routed and paced " +
-			"beside\n" +
-			"it; a tenth of each link stays with them. What you send takes the path if it is marked with the DSCP that is " +
-			"printed.",
+		Short: "Reserve bandwidth between two hosts of the running fabric",
+		Long: "Reserves bandwidth for your own traffic on the path with the most left. Jobs are placed, routed and\n" +
+			"paced around it; they keep a tenth of each link. Your packets take the path if they carry the DSCP\n" +
+			"that is printed.",
 		Example: "  lightloom reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m\n  lightloom release 1",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
-	c.Flags().StringVar(&rate, "rate", "", "how much, at layer 2, such as 20Mbps")
-	c.Flags().StringVar(&owner, "owner", "", "who asks, for people to read")
-	c.Flags().DurationVar(&lifetime, "lifetime", 0, "how long; 0: until it is released")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	c.Flags().StringVar(&rate, "rate", "", "rate at layer 2, such as 20Mbps")
+	c.Flags().StringVar(&owner, "owner", "", "name of the owner, for display only")
+	c.Flags().DurationVar(&lifetime, "lifetime", 0, "lifetime of the reservation; 0: until it is released")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		const hint = "write lightloom reserve h0-0 h1-0 --rate 20Mbps"
 		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
@@ -129,7 +127,7 @@ func newReserve() *cobra.Command {
 func newRelease() *cobra.Command {
 	return &cobra.Command{
 		Use:     "release NUMBER",
-		Short:   "Give a reservation of bandwidth back",
+		Short:   "Release a bandwidth reservation",
 		Example: "  lightloom release 1",
 		RunE: func(c *cobra.Command, args []string) error {
 			const hint = "write lightloom release 1, the number that reserve has printed"

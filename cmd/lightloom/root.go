@@ -30,10 +30,10 @@ func usage(hint, format string, args ...any) error {
 func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lightloom",
-		Short: "A controller for fabrics of packets and light, and the fabric to try it on",
-		Long: "Lightloom decides where tasks run, which paths flows take, how fast they send and which circuits are set " +
-			"up,\n" +
-			"and programs the answer into switches. This binary emulates the fabric, too.",
+		Short: "SDN controller for hybrid electrical and optical data centers",
+		Long: "Lightloom places tasks, routes flows, sets their rates and schedules optical circuits, and programs\n" +
+			"the switches to match. The same binary simulates and emulates the fabric. Where a command speaks of\n" +
+			"the running fabric, it means the one that lightloom up runs.",
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,

@@ -28,8 +28,7 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 	c.Flags().StringVar(&f.redecide, "redecide", "coflow", "when rates are decided anew: at the start and end of a "+
 		"coflow, or of every flow")
 	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim")
-	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of "+
-		"the ports that move")
+	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "all-stop: every circuit goes dark when one moves")
 	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with "+
 		"seeded flows to other racks")
 	c.Flags().StringVar(&r.Attributes, "attributes", "", "CSV file with the head id,weight,deadline: what the trace "+

@@ -11,10 +11,10 @@ func newStatus(a actions) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Show switches, leader, circuits and routes of the fabric that `lightloom up` keeps",
+		Short: "Show the leader, switches, circuits and routes of the running fabric",
 		Args:  noArgs,
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err

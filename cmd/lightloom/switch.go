@@ -15,7 +15,7 @@ import (
 )
 
 func newSwitch() *cobra.Command {
-	c := &cobra.Command{Use: "switch", Short: "Run one switch by itself, on interfaces that are there",
+	c := &cobra.Command{Use: "switch", Short: "Run one switch on existing network interfaces",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newSwitchRun())
@@ -35,14 +35,11 @@ func newSwitchRun() *cobra.Command {
 	f := &switchFlags{}
 	c := &cobra.Command{
 		Use:   "run --name NAME --role tor|eps|ocs --ports IF,… --racks N --listen ADDR",
-		Short: "Model, dataplane and gNMI target of one switch, until Ctrl-C",
-		Long: "Runs a switch on interfaces of the present network namespace and gives them back when it ends. Port numbers " +
-			"are\n" +
-			"places in --ports. Hosts of rack r have the addresses 10.(r/256).(r%256).1 and up, and all the hardware address " +
-			"of\n" +
-			"their gateway; a ToR's first --hosts ports lead to them. Any testbed can start it; lightloom mininet install " +
-			"has\n" +
-			"the file for Mininet.",
+		Short: "Run the model, dataplane and gNMI target of one switch until Ctrl-C",
+		Long: "Runs a switch on interfaces of the current network namespace, and restores them when it ends. Port\n" +
+			"numbers are positions in --ports. Hosts of rack r have the addresses 10.(r/256).(r%256).1 and up,\n" +
+			"and all of them the hardware address of their gateway. The first --hosts ports of a ToR lead to\n" +
+			"hosts. Any testbed can start it; lightloom mininet install writes the file for Mininet.",
 		Example: "  lightloom switch run --name tor0 --role tor --rack 0 --hosts 2 --racks 4 --ports " +
 			"eth1,eth2,eth3,eth4,eth5 --fibre eth5 --listen 0.0.0.0:9339 --tls-dir keys\n" +
 			"  lightloom switch run --name ocs --role ocs --racks 4 --ports eth1,eth2,eth3,eth4 --dark 10ms --listen " +
@@ -50,24 +47,26 @@ func newSwitchRun() *cobra.Command {
 		Args: noArgs,
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.cfg.Name, "name", "", "as the fabric calls it: tor0, spine1, ocs")
+	fl.StringVar(&f.cfg.Name, "name", "", "name of the switch in the fabric: tor0, spine1, ocs")
 	fl.StringVar(&f.role, "role", "", "tor, eps (any other packet switch) or ocs (the optical circuit switch)")
-	fl.StringSliceVar(&f.cfg.Ports, "ports", nil, "interfaces by port number: of a ToR hosts, then uplinks, then the "+
-		"fibre; of others one a rack")
-	fl.IntVar(&f.cfg.Racks, "racks", 0, "racks of the whole fabric")
-	fl.IntVar(&f.cfg.Rack, "rack", 0, "of a ToR: its own rack")
-	fl.IntVar(&f.cfg.Hosts, "hosts", 0, "of a ToR: how many of its first ports lead to hosts")
-	fl.StringVar(&f.cfg.Fibre, "fibre", "", "of a ToR: the interface to the optical switch; it is dark until light is "+
-		"told of")
+	fl.StringSliceVar(&f.cfg.Ports, "ports", nil, "interfaces in order of port numbers; ToR: hosts, then "+
+		"uplinks, then the fibre; others: one per rack")
+	fl.IntVar(&f.cfg.Racks, "racks", 0, "number of racks of the fabric")
+	fl.IntVar(&f.cfg.Rack, "rack", 0, "ToR only: number of its rack")
+	fl.IntVar(&f.cfg.Hosts, "hosts", 0, "ToR only: number of first ports that lead to hosts")
+	fl.StringVar(&f.cfg.Fibre, "fibre", "", "ToR only: the interface to the optical switch; it stays dark until "+
+		"light is reported")
 	fl.StringVar(&f.cfg.Listen, "listen", "127.0.0.1:9339", "address of the gNMI target: host:port or unix:PATH")
 	fl.StringVar(&f.keys, "tls-dir", "", "directory with NAME.pem, as lightloom controller keys writes it")
 	fl.BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses and Unix sockets only")
-	fl.DurationVar(&f.cfg.Dark, "dark", 10*time.Millisecond, "of an OCS: how long a moved port is dark")
-	fl.IntVar(&f.cfg.VOQBytes, "voq-bytes", 0, "of a ToR with a fibre: bytes of a queue for each rack, where packets "+
-		"wait while the fibre is dark (ebpf); 0: none")
+	fl.DurationVar(&f.cfg.Dark, "dark", 10*time.Millisecond, "OCS only: time that a moved port is dark")
+	fl.IntVar(&f.cfg.VOQBytes, "voq-bytes", 0, "ToR with a fibre only: bytes of the virtual output queue of "+
+		"each rack, where packets wait while the fibre is dark (ebpf); 0: none")
 	fl.StringVar(&f.cfg.Dataplane, "dataplane", "auto", "auto, ebpf (needs root) or mirred")
-	fl.DurationVar(&f.cfg.LLDP, "lldp", time.Second, "of a packet switch: how often it announces itself; 0: never")
-	fl.BoolVar(&f.withStdin, "with-stdin", false, "end, too, when standard input does: when whoever started it is gone")
+	fl.DurationVar(&f.cfg.LLDP, "lldp", time.Second, "packet switches only: interval of LLDP announcements; 0: "+
+		"never")
+	fl.BoolVar(&f.withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
+		"parent process ends")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	return c
 }

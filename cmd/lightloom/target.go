@@ -23,8 +23,7 @@ import (
 )
 
 func newTarget() *cobra.Command {
-	c := &cobra.Command{Use: "target", Short: "Run an emulated switch by itself, or hold any gNMI target against the " +
-		"rules",
+	c := &cobra.Command{Use: "target", Short: "Run an emulated switch alone, or check any gNMI target",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newTargetRun(), newTargetCheck())
 	return c
@@ -44,7 +43,7 @@ func newTargetRun() *cobra.Command {
 	var f targetFlags
 	c := &cobra.Command{
 		Use:   "run [--backend restconf URL]",
-		Short: "Run one emulated switch with a gNMI target in front of it, until Ctrl-C",
+		Short: "Run one emulated switch with its gNMI target until Ctrl-C",
 		Long: "Runs one emulated switch, without packets, so that controllers can be tried against it.\n\n" +
 			"Faults come from a file or are typed while it runs, one a line: stick, fail, spoil (port=, times=), slow " +
 			"(delay=, times=),\n" +
@@ -62,23 +61,24 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.c.Profile, "profile", "ocp", strings.Join(targetd.Profiles(), ", ")+"; sonic-ocs speaks ocp "+
 		"too")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:9339", "address to listen on")
-	c.Flags().Int32Var(&f.c.Ports, "ports", 32, "ports; of an optical switch inputs, and as many outputs")
-	c.Flags().Int32Var(&f.c.Racks, "racks", 64, "racks that rules can name")
-	c.Flags().StringVar(&f.dark, "dark", "10ms", "how long mirrors move")
+	c.Flags().Int32Var(&f.c.Ports, "ports", 32, "number of ports; an optical switch has as many inputs as "+
+		"outputs")
+	c.Flags().Int32Var(&f.c.Racks, "racks", 64, "number of racks that rules may name")
+	c.Flags().StringVar(&f.dark, "dark", "10ms", "reconfiguration delay: time that a moved port is dark")
 	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms, or a "+
 		"preset: "+presetNames()+"; instead of --dark")
 	c.Flags().StringVar(&f.recovery, "recovery", "remove",
-		"what a restart does to what stands: remove, restore or maintain")
-	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "every circuit goes dark when one moves")
+		"what a restart does to circuits and rules: remove, restore or maintain")
+	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "all-stop: every circuit goes dark when one moves")
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
-	c.Flags().Uint64Var(&f.c.Seed, "seed", 1, "of the draws from --delays")
+	c.Flags().Uint64Var(&f.c.Seed, "seed", 1, "seed of random delays")
 	c.Flags().StringVar(&f.faults, "faults", "", "file of faults")
-	c.Flags().StringVar(&f.dir, "tls-dir", "", "directory of server.pem; made there, with client.pem and ca.pem, if it "+
-		"has none")
+	c.Flags().StringVar(&f.dir, "tls-dir", "", "directory with server.pem; the command creates it, client.pem "+
+		"and ca.pem there if missing")
 	c.Flags().BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
-	c.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics at that address: on loopback, or with the "+
-		"target's TLS")
-	c.Flags().StringVar(&f.c.Name, "name", "switch", "the target's name, also in its certificate")
+	c.Flags().StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics at this address, without TLS on "+
+		"loopback addresses only")
+	c.Flags().StringVar(&f.c.Name, "name", "switch", "name of the target, also in its certificate")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.check(c); err != nil {
 			return err
@@ -167,18 +167,18 @@ func newTargetCheck() *cobra.Command {
 	var ports, racks int32
 	c := &cobra.Command{
 		Use:   "check ADDR",
-		Short: "Hold a gNMI target against the behavioural rules, and say which hold",
-		Long: "Holds any gNMI target against the rules that a controller relies on. Without --write it only reads. With " +
-			"it, it makes\n" +
-			"and removes circuits of free ports, or one rule, under an election role of its own.",
+		Short: "Check a gNMI target against the rules that a controller relies on",
+		Long: "Checks any gNMI target against the rules that a controller relies on. By default it only reads.\n" +
+			"With --write it creates and removes circuits on free ports, or one rule, under an election role of\n" +
+			"its own.",
 	}
 	r.flags(c)
-	c.Flags().StringVar(&profile, "profile", "", "the profile to check; default: the first that the target's "+
-		"Capabilities fit")
-	c.Flags().Int32Var(&ports, "ports", 0, "ports of the target; default: as many as it lists")
-	c.Flags().Int32Var(&racks, "racks", 8, "racks that rules may name")
-	c.Flags().BoolVar(&write, "write", false, "also try the rules that write")
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
+	c.Flags().StringVar(&profile, "profile", "", "profile to check; default: the first that fits the target's "+
+		"Capabilities")
+	c.Flags().Int32Var(&ports, "ports", 0, "number of ports of the target; default: as many as it lists")
+	c.Flags().Int32Var(&racks, "racks", 8, "number of racks that rules may name")
+	c.Flags().BoolVar(&write, "write", false, "also check the rules that need writing")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err

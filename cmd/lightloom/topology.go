@@ -242,7 +242,7 @@ func newTopologyValidate() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table or json")
+	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 			return err

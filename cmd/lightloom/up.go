@@ -11,15 +11,15 @@ func newUp(a actions, argv []string) *cobra.Command {
 	f := newRunFlags(argv)
 	c := &cobra.Command{
 		Use:     "up --fabric FABRIC",
-		Short:   "Keep a fabric and its controller running until Ctrl-C",
+		Short:   "Run a fabric and its controller until Ctrl-C",
 		Example: "  lightloom up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms",
 		Args:    noArgs,
 	}
 	f.demand = string(demand.FromCounters) // nobody announces what exec runs
 	f.common(c)
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
-		"such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
-	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "of the controller")
+		"fabric, such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
+	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "policy of the controller")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		opt, err := f.check(c)
 		switch {

@@ -12,7 +12,7 @@ import (
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Say which Lightloom this is",
+		Short: "Print the version",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(c.OutOrStdout(), "lightloom %s %s %s/%s\n", version.This(), runtime.Version(), runtime.GOOS,
