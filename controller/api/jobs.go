@@ -33,7 +33,7 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 	}
 	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight,
 		Deadline: time.Duration(m.DeadlineNs),
-		Lifetime: time.Duration(m.LifetimeNs), Incremental: m.Piecemeal, Predicted: predictionFromWire(m.Predicted)}
+		Lifetime: time.Duration(m.LifetimeNs), Incremental: m.Incremental, Predicted: predictionFromWire(m.Predicted)}
 	for i, s := range m.Stages {
 		stage, err := stageFromWire(s)
 		if err != nil {
@@ -145,7 +145,7 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 func jobToWire(j *controller.Job) *apiv1.Job {
 	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight,
 		DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime),
-		Piecemeal: j.Incremental, Predicted: predictionToWire(j.Predicted)}
+		Incremental: j.Incremental, Predicted: predictionToWire(j.Predicted)}
 	for i := range j.Stages {
 		m.Stages = append(m.Stages, stageToWire(&j.Stages[i]))
 	}

@@ -11,12 +11,11 @@
 package apiv1
 
 import (
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
-
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 )
 
 const (
@@ -196,7 +195,7 @@ type Job struct {
 	// After its start, of a job with a stream that has a rate: it is cancelled then; 0 for never.
 	LifetimeNs int64 `protobuf:"varint,8,opt,name=lifetime_ns,json=lifetimeNs,proto3" json:"lifetime_ns,omitempty"`
 	// Its tasks may be placed one by one, as slots come free, in place of all at once.
-	Piecemeal bool `protobuf:"varint,9,opt,name=piecemeal,proto3" json:"piecemeal,omitempty"`
+	Incremental bool `protobuf:"varint,9,opt,name=incremental,proto3" json:"incremental,omitempty"`
 	// Of a job that recurs: what its earlier runs let expect.
 	Predicted     *Prediction `protobuf:"bytes,10,opt,name=predicted,proto3" json:"predicted,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -289,9 +288,9 @@ func (x *Job) GetLifetimeNs() int64 {
 	return 0
 }
 
-func (x *Job) GetPiecemeal() bool {
+func (x *Job) GetIncremental() bool {
 	if x != nil {
-		return x.Piecemeal
+		return x.Incremental
 	}
 	return false
 }
@@ -396,8 +395,8 @@ type Stage struct {
 	ComputeNs []int64 `protobuf:"varint,2,rep,packed,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
 	// How many slots each task takes; 0 means 1.
 	Slots int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
-	// The block that each task reads from the file system, and how much longer the task takes where no copy is in its
-	// rack. Both empty, or of all tasks.
+	// The block that each task reads from the file system, and how much longer the task takes where no copy is in its rack.
+	// Both empty, or of all tasks.
 	InputBytes    []int64 `protobuf:"varint,4,rep,packed,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
 	FarNs         []int64 `protobuf:"varint,5,rep,packed,name=far_ns,json=farNs,proto3" json:"far_ns,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -713,11 +712,9 @@ type StatusResponse struct {
 	JobsEnded     int64  `protobuf:"varint,10,opt,name=jobs_ended,json=jobsEnded,proto3" json:"jobs_ended,omitempty"`
 	Coflows       int64  `protobuf:"varint,11,opt,name=coflows,proto3" json:"coflows,omitempty"`
 	CoflowsEnded  int64  `protobuf:"varint,12,opt,name=coflows_ended,json=coflowsEnded,proto3" json:"coflows_ended,omitempty"`
-	// This replica leads, and has brought every device into its state or waited for it long enough: jobs are decided at
-	// once.
+	// This replica leads, and has brought every device into its state or waited for it long enough: jobs are decided at once.
 	Ready bool `protobuf:"varint,13,opt,name=ready,proto3" json:"ready,omitempty"`
-	// Where they were asked for and switches count: what the leader's policies see of the links of which anything is
-	// known.
+	// Where they were asked for and switches count: what the leader's policies see of the links of which anything is known.
 	Links         []*LinkRate `protobuf:"bytes,14,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1323,7 +1320,7 @@ type Bandwidth struct {
 	Unreserved int64 `protobuf:"varint,1,opt,name=unreserved,proto3" json:"unreserved,omitempty"`
 	// What one connection more would have at least beside the host flows that jobs send now.
 	Fair int64 `protobuf:"varint,2,opt,name=fair,proto3" json:"fair,omitempty"`
-	// Those with light.
+	// The paths that are up.
 	Paths         int32 `protobuf:"varint,3,opt,name=paths,proto3" json:"paths,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1763,7 +1760,7 @@ const file_api_proto_rawDesc = "" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12%\n" +
 	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"-\n" +
 	"\x12SubmitJobsResponse\x12\x17\n" +
-	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xd3\x02\n" +
+	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xd7\x02\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x1d\n" +
@@ -1775,8 +1772,8 @@ const file_api_proto_rawDesc = "" +
 	"\vdeadline_ns\x18\a \x01(\x03R\n" +
 	"deadlineNs\x12\x1f\n" +
 	"\vlifetime_ns\x18\b \x01(\x03R\n" +
-	"lifetimeNs\x12\x1c\n" +
-	"\tpiecemeal\x18\t \x01(\bR\tpiecemeal\x126\n" +
+	"lifetimeNs\x12 \n" +
+	"\vincremental\x18\t \x01(\bR\vincremental\x126\n" +
 	"\tpredicted\x18\n" +
 	" \x01(\v2\x18.lightloom.v1.PredictionR\tpredicted\"\x9e\x01\n" +
 	"\n" +
@@ -1914,8 +1911,7 @@ var (
 
 func file_api_proto_rawDescGZIP() []byte {
 	file_api_proto_rawDescOnce.Do(func() {
-		file_api_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc),
-			len(file_api_proto_rawDesc)))
+		file_api_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)))
 	})
 	return file_api_proto_rawDescData
 }

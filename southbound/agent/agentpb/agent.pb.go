@@ -12,12 +12,11 @@
 package agentpb
 
 import (
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
-
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 )
 
 const (
@@ -136,12 +135,11 @@ func (x *Election) GetLow() uint64 {
 }
 
 type Task struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Task      int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"`
-	Host      int32                  `protobuf:"varint,2,opt,name=host,proto3" json:"host,omitempty"`
-	ComputeNs int64                  `protobuf:"varint,3,opt,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
-	// how often it was begun before; a later try voids the one before
-	TaskTry       int32 `protobuf:"varint,4,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Task          int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"`
+	Host          int32                  `protobuf:"varint,2,opt,name=host,proto3" json:"host,omitempty"`
+	ComputeNs     int64                  `protobuf:"varint,3,opt,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
+	TaskTry       int32                  `protobuf:"varint,4,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"` // how often it was begun before; a later try voids the one before
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -295,16 +293,15 @@ func (*RunReply) Descriptor() ([]byte, []int) {
 // Chunk is the rows [first, first + len(src)) of a coflow of `rows` rows. The four columns have equal length. Chunks of
 // a coflow come in ascending order.
 type Chunk struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Coflow int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
-	Rows   int32                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`
-	First  int32                  `protobuf:"varint,3,opt,name=first,proto3" json:"first,omitempty"`
-	Src    []int32                `protobuf:"varint,4,rep,packed,name=src,proto3" json:"src,omitempty"`
-	Dst    []int32                `protobuf:"varint,5,rep,packed,name=dst,proto3" json:"dst,omitempty"`
-	Size   []int64                `protobuf:"varint,6,rep,packed,name=size,proto3" json:"size,omitempty"`
-	Tag    []byte                 `protobuf:"bytes,7,opt,name=tag,proto3" json:"tag,omitempty"`
-	// bits of layer 2 a second that a row sends at most, 0 for none; empty where no row has one
-	Cap           []int64 `protobuf:"varint,8,rep,packed,name=cap,proto3" json:"cap,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Coflow        int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	Rows          int32                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`
+	First         int32                  `protobuf:"varint,3,opt,name=first,proto3" json:"first,omitempty"`
+	Src           []int32                `protobuf:"varint,4,rep,packed,name=src,proto3" json:"src,omitempty"`
+	Dst           []int32                `protobuf:"varint,5,rep,packed,name=dst,proto3" json:"dst,omitempty"`
+	Size          []int64                `protobuf:"varint,6,rep,packed,name=size,proto3" json:"size,omitempty"`
+	Tag           []byte                 `protobuf:"bytes,7,opt,name=tag,proto3" json:"tag,omitempty"`
+	Cap           []int64                `protobuf:"varint,8,rep,packed,name=cap,proto3" json:"cap,omitempty"` // bits of layer 2 a second that a row sends at most, 0 for none; empty where no row has one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1163,12 +1160,11 @@ func (x *TrafficRequest) GetElection() *Election {
 // TrafficReply is payload that hosts of the agent have sent each other by TCP and that has been received, whoever sent
 // it, since the agent began: three columns of equal length, sorted by source, then destination.
 type TrafficReply struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// instant of the run
-	AtNs          int64   `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"`
-	Src           []int32 `protobuf:"varint,2,rep,packed,name=src,proto3" json:"src,omitempty"`
-	Dst           []int32 `protobuf:"varint,3,rep,packed,name=dst,proto3" json:"dst,omitempty"`
-	Bytes         []int64 `protobuf:"varint,4,rep,packed,name=bytes,proto3" json:"bytes,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AtNs          int64                  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"` // instant of the run
+	Src           []int32                `protobuf:"varint,2,rep,packed,name=src,proto3" json:"src,omitempty"`
+	Dst           []int32                `protobuf:"varint,3,rep,packed,name=dst,proto3" json:"dst,omitempty"`
+	Bytes         []int64                `protobuf:"varint,4,rep,packed,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1233,14 +1229,12 @@ func (x *TrafficReply) GetBytes() []int64 {
 
 // Backlog is what some rows of a coflow have left, in bytes of payload.
 type Backlog struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Coflow int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
-	// of the whole coflow
-	Rows int32   `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"`
-	Row  []int32 `protobuf:"varint,3,rep,packed,name=row,proto3" json:"row,omitempty"`
-	Left []int64 `protobuf:"varint,4,rep,packed,name=left,proto3" json:"left,omitempty"`
-	// no row has anything left; row and left are empty
-	Ended         bool `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Coflow        int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	Rows          int32                  `protobuf:"varint,2,opt,name=rows,proto3" json:"rows,omitempty"` // of the whole coflow
+	Row           []int32                `protobuf:"varint,3,rep,packed,name=row,proto3" json:"row,omitempty"`
+	Left          []int64                `protobuf:"varint,4,rep,packed,name=left,proto3" json:"left,omitempty"`
+	Ended         bool                   `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"` // no row has anything left; row and left are empty
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1311,10 +1305,9 @@ func (x *Backlog) GetEnded() bool {
 }
 
 type ProgressReply struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// instant of the run
-	AtNs          int64      `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"`
-	Backlogs      []*Backlog `protobuf:"bytes,2,rep,name=backlogs,proto3" json:"backlogs,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AtNs          int64                  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"` // instant of the run
+	Backlogs      []*Backlog             `protobuf:"bytes,2,rep,name=backlogs,proto3" json:"backlogs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1417,15 +1410,14 @@ func (x *WatchRequest) GetFrom() uint64 {
 }
 
 type Event struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// instant of the run
-	AtNs          int64  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"`
-	Kind          uint32 `protobuf:"varint,2,opt,name=kind,proto3" json:"kind,omitempty"`
-	Coflow        int32  `protobuf:"varint,3,opt,name=coflow,proto3" json:"coflow,omitempty"`
-	Row           int32  `protobuf:"varint,4,opt,name=row,proto3" json:"row,omitempty"`
-	Task          int32  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"`
-	Host          int32  `protobuf:"varint,6,opt,name=host,proto3" json:"host,omitempty"`
-	TaskTry       int32  `protobuf:"varint,7,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AtNs          int64                  `protobuf:"varint,1,opt,name=at_ns,json=atNs,proto3" json:"at_ns,omitempty"` // instant of the run
+	Kind          uint32                 `protobuf:"varint,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	Coflow        int32                  `protobuf:"varint,3,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	Row           int32                  `protobuf:"varint,4,opt,name=row,proto3" json:"row,omitempty"`
+	Task          int32                  `protobuf:"varint,5,opt,name=task,proto3" json:"task,omitempty"`
+	Host          int32                  `protobuf:"varint,6,opt,name=host,proto3" json:"host,omitempty"`
+	TaskTry       int32                  `protobuf:"varint,7,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1510,12 +1502,10 @@ func (x *Event) GetTaskTry() int32 {
 }
 
 type WatchReply struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// number of events[0]; the others follow
-	First  uint64   `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
-	Events []*Event `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// as in the status
-	Incarnation   uint64 `protobuf:"fixed64,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	First         uint64                 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"` // number of events[0]; the others follow
+	Events        []*Event               `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	Incarnation   uint64                 `protobuf:"fixed64,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // as in the status
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1800,18 +1790,14 @@ func (x *StatusRequest) GetElection() *Election {
 }
 
 type StatusReply struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// drawn when the agent's process began
-	Incarnation uint64 `protobuf:"fixed64,1,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	// instant of the run
-	NowNs int64 `protobuf:"varint,2,opt,name=now_ns,json=nowNs,proto3" json:"now_ns,omitempty"`
-	// oldest kept
-	FirstEvent uint64 `protobuf:"varint,3,opt,name=first_event,json=firstEvent,proto3" json:"first_event,omitempty"`
-	// number of the next
-	NextEvent     uint64 `protobuf:"varint,4,opt,name=next_event,json=nextEvent,proto3" json:"next_event,omitempty"`
-	LiveBundles   int64  `protobuf:"varint,5,opt,name=live_bundles,json=liveBundles,proto3" json:"live_bundles,omitempty"`
-	LiveTasks     int64  `protobuf:"varint,6,opt,name=live_tasks,json=liveTasks,proto3" json:"live_tasks,omitempty"`
-	Stats         *Stats `protobuf:"bytes,7,opt,name=stats,proto3" json:"stats,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Incarnation   uint64                 `protobuf:"fixed64,1,opt,name=incarnation,proto3" json:"incarnation,omitempty"`                // drawn when the agent's process began
+	NowNs         int64                  `protobuf:"varint,2,opt,name=now_ns,json=nowNs,proto3" json:"now_ns,omitempty"`                // instant of the run
+	FirstEvent    uint64                 `protobuf:"varint,3,opt,name=first_event,json=firstEvent,proto3" json:"first_event,omitempty"` // oldest kept
+	NextEvent     uint64                 `protobuf:"varint,4,opt,name=next_event,json=nextEvent,proto3" json:"next_event,omitempty"`    // number of the next
+	LiveHostFlows int64                  `protobuf:"varint,5,opt,name=live_host_flows,json=liveHostFlows,proto3" json:"live_host_flows,omitempty"`
+	LiveTasks     int64                  `protobuf:"varint,6,opt,name=live_tasks,json=liveTasks,proto3" json:"live_tasks,omitempty"`
+	Stats         *Stats                 `protobuf:"bytes,7,opt,name=stats,proto3" json:"stats,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1874,9 +1860,9 @@ func (x *StatusReply) GetNextEvent() uint64 {
 	return 0
 }
 
-func (x *StatusReply) GetLiveBundles() int64 {
+func (x *StatusReply) GetLiveHostFlows() int64 {
 	if x != nil {
-		return x.LiveBundles
+		return x.LiveHostFlows
 	}
 	return 0
 }
@@ -1896,24 +1882,19 @@ func (x *StatusReply) GetStats() *Stats {
 }
 
 type Stats struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	BundlesEnded  int64                  `protobuf:"varint,1,opt,name=bundles_ended,json=bundlesEnded,proto3" json:"bundles_ended,omitempty"`
-	BytesReceived int64                  `protobuf:"varint,2,opt,name=bytes_received,json=bytesReceived,proto3" json:"bytes_received,omitempty"`
-	Connections   int64                  `protobuf:"varint,3,opt,name=connections,proto3" json:"connections,omitempty"`
-	Redials       int64                  `protobuf:"varint,4,opt,name=redials,proto3" json:"redials,omitempty"`
-	// connections with a wrong header
-	Refused int64 `protobuf:"varint,5,opt,name=refused,proto3" json:"refused,omitempty"`
-	// connections closed because bytes differed
-	Corrupt int64 `protobuf:"varint,6,opt,name=corrupt,proto3" json:"corrupt,omitempty"`
-	// segments, by TCP's own count, of ended host flows
-	Retransmissions int64 `protobuf:"varint,7,opt,name=retransmissions,proto3" json:"retransmissions,omitempty"`
-	TasksEnded      int64 `protobuf:"varint,8,opt,name=tasks_ended,json=tasksEnded,proto3" json:"tasks_ended,omitempty"`
-	// times that TCP saw reordering, of ended host flows
-	Reordered int64 `protobuf:"varint,9,opt,name=reordered,proto3" json:"reordered,omitempty"`
-	// segments that a queue marked (ECN), likewise
-	Marked        int64 `protobuf:"varint,10,opt,name=marked,proto3" json:"marked,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	HostFlowsEnded  int64                  `protobuf:"varint,1,opt,name=host_flows_ended,json=hostFlowsEnded,proto3" json:"host_flows_ended,omitempty"`
+	BytesReceived   int64                  `protobuf:"varint,2,opt,name=bytes_received,json=bytesReceived,proto3" json:"bytes_received,omitempty"`
+	Connections     int64                  `protobuf:"varint,3,opt,name=connections,proto3" json:"connections,omitempty"`
+	Redials         int64                  `protobuf:"varint,4,opt,name=redials,proto3" json:"redials,omitempty"`
+	Refused         int64                  `protobuf:"varint,5,opt,name=refused,proto3" json:"refused,omitempty"`                 // connections with a wrong header
+	Corrupt         int64                  `protobuf:"varint,6,opt,name=corrupt,proto3" json:"corrupt,omitempty"`                 // connections closed because bytes differed
+	Retransmissions int64                  `protobuf:"varint,7,opt,name=retransmissions,proto3" json:"retransmissions,omitempty"` // segments, by TCP's own count, of ended host flows
+	TasksEnded      int64                  `protobuf:"varint,8,opt,name=tasks_ended,json=tasksEnded,proto3" json:"tasks_ended,omitempty"`
+	Reordered       int64                  `protobuf:"varint,9,opt,name=reordered,proto3" json:"reordered,omitempty"` // times that TCP saw reordering, of ended host flows
+	Marked          int64                  `protobuf:"varint,10,opt,name=marked,proto3" json:"marked,omitempty"`      // segments that a queue marked (ECN), likewise
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Stats) Reset() {
@@ -1946,9 +1927,9 @@ func (*Stats) Descriptor() ([]byte, []int) {
 	return file_agent_proto_rawDescGZIP(), []int{31}
 }
 
-func (x *Stats) GetBundlesEnded() int64 {
+func (x *Stats) GetHostFlowsEnded() int64 {
 	if x != nil {
-		return x.BundlesEnded
+		return x.HostFlowsEnded
 	}
 	return 0
 }
@@ -2137,20 +2118,20 @@ const file_agent_proto_rawDesc = "" +
 	"\n" +
 	"\bAckReply\"I\n" +
 	"\rStatusRequest\x128\n" +
-	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\"\xf9\x01\n" +
+	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\"\xfe\x01\n" +
 	"\vStatusReply\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x06R\vincarnation\x12\x15\n" +
 	"\x06now_ns\x18\x02 \x01(\x03R\x05nowNs\x12\x1f\n" +
 	"\vfirst_event\x18\x03 \x01(\x04R\n" +
 	"firstEvent\x12\x1d\n" +
 	"\n" +
-	"next_event\x18\x04 \x01(\x04R\tnextEvent\x12!\n" +
-	"\flive_bundles\x18\x05 \x01(\x03R\vliveBundles\x12\x1d\n" +
+	"next_event\x18\x04 \x01(\x04R\tnextEvent\x12&\n" +
+	"\x0flive_host_flows\x18\x05 \x01(\x03R\rliveHostFlows\x12\x1d\n" +
 	"\n" +
 	"live_tasks\x18\x06 \x01(\x03R\tliveTasks\x12/\n" +
-	"\x05stats\x18\a \x01(\v2\x19.lightloom.agent.v1.StatsR\x05stats\"\xc4\x02\n" +
-	"\x05Stats\x12#\n" +
-	"\rbundles_ended\x18\x01 \x01(\x03R\fbundlesEnded\x12%\n" +
+	"\x05stats\x18\a \x01(\v2\x19.lightloom.agent.v1.StatsR\x05stats\"\xc9\x02\n" +
+	"\x05Stats\x12(\n" +
+	"\x10host_flows_ended\x18\x01 \x01(\x03R\x0ehostFlowsEnded\x12%\n" +
 	"\x0ebytes_received\x18\x02 \x01(\x03R\rbytesReceived\x12 \n" +
 	"\vconnections\x18\x03 \x01(\x03R\vconnections\x12\x18\n" +
 	"\aredials\x18\x04 \x01(\x03R\aredials\x12\x18\n" +
@@ -2187,8 +2168,7 @@ var (
 
 func file_agent_proto_rawDescGZIP() []byte {
 	file_agent_proto_rawDescOnce.Do(func() {
-		file_agent_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc),
-			len(file_agent_proto_rawDesc)))
+		file_agent_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)))
 	})
 	return file_agent_proto_rawDescData
 }

@@ -13,7 +13,6 @@ package agentpb
 
 import (
 	context "context"
-
 	grpc "google.golang.org/grpc"
 	codes "google.golang.org/grpc/codes"
 	status "google.golang.org/grpc/status"
@@ -39,8 +38,7 @@ const (
 
 // AgentClient is the client API for Agent service.
 //
-// For semantics around ctx use and closing/ending streaming RPCs, please refer to
-// https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type AgentClient interface {
 	// Run starts tasks; known ones are left alone.
 	Run(ctx context.Context, in *RunRequest, opts ...grpc.CallOption) (*RunReply, error)
@@ -51,14 +49,13 @@ type AgentClient interface {
 	// SetRates replaces what was said of rates before, except pairs, which merge.
 	SetRates(ctx context.Context, in *SetRatesRequest, opts ...grpc.CallOption) (*SetRatesReply, error)
 	// Progress tells what is left: everything that stands first, then what has moved, once an interval.
-	Progress(ctx context.Context, in *ProgressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProgressReply],
-		error)
+	Progress(ctx context.Context, in *ProgressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProgressReply], error)
 	// Watch tells the events from a number on, in their order, without a gap, until the stream ends.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchReply], error)
 	// Traffic tells what hosts have sent each other, announced or not.
 	Traffic(ctx context.Context, in *TrafficRequest, opts ...grpc.CallOption) (*TrafficReply, error)
-	// Regard says of hosts, the agent's own or others', that they have failed or are back: host flows from them and to
-	// them are void, and nothing is told of that.
+	// Regard says of hosts, the agent's own or others', that they have failed or are back: host flows from them and to them
+	// are void, and nothing is told of that.
 	Regard(ctx context.Context, in *RegardRequest, opts ...grpc.CallOption) (*RegardReply, error)
 	// Ack lets the agent forget the events up to a number.
 	Ack(ctx context.Context, in *AckRequest, opts ...grpc.CallOption) (*AckReply, error)
@@ -104,8 +101,7 @@ func (c *agentClient) Steer(ctx context.Context, in *SteerRequest, opts ...grpc.
 	return out, nil
 }
 
-func (c *agentClient) SetRates(ctx context.Context, in *SetRatesRequest, opts ...grpc.CallOption) (*SetRatesReply,
-	error) {
+func (c *agentClient) SetRates(ctx context.Context, in *SetRatesRequest, opts ...grpc.CallOption) (*SetRatesReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SetRatesReply)
 	err := c.cc.Invoke(ctx, Agent_SetRates_FullMethodName, in, out, cOpts...)
@@ -115,8 +111,7 @@ func (c *agentClient) SetRates(ctx context.Context, in *SetRatesRequest, opts ..
 	return out, nil
 }
 
-func (c *agentClient) Progress(ctx context.Context, in *ProgressRequest,
-	opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProgressReply], error) {
+func (c *agentClient) Progress(ctx context.Context, in *ProgressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProgressReply], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &Agent_ServiceDesc.Streams[0], Agent_Progress_FullMethodName, cOpts...)
 	if err != nil {
@@ -132,12 +127,10 @@ func (c *agentClient) Progress(ctx context.Context, in *ProgressRequest,
 	return x, nil
 }
 
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic
-// stream type by name.
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Agent_ProgressClient = grpc.ServerStreamingClient[ProgressReply]
 
-func (c *agentClient) Watch(ctx context.Context, in *WatchRequest,
-	opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchReply], error) {
+func (c *agentClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchReply], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &Agent_ServiceDesc.Streams[1], Agent_Watch_FullMethodName, cOpts...)
 	if err != nil {
@@ -153,8 +146,7 @@ func (c *agentClient) Watch(ctx context.Context, in *WatchRequest,
 	return x, nil
 }
 
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic
-// stream type by name.
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Agent_WatchClient = grpc.ServerStreamingClient[WatchReply]
 
 func (c *agentClient) Traffic(ctx context.Context, in *TrafficRequest, opts ...grpc.CallOption) (*TrafficReply, error) {
@@ -215,8 +207,8 @@ type AgentServer interface {
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchReply]) error
 	// Traffic tells what hosts have sent each other, announced or not.
 	Traffic(context.Context, *TrafficRequest) (*TrafficReply, error)
-	// Regard says of hosts, the agent's own or others', that they have failed or are back: host flows from them and to
-	// them are void, and nothing is told of that.
+	// Regard says of hosts, the agent's own or others', that they have failed or are back: host flows from them and to them
+	// are void, and nothing is told of that.
 	Regard(context.Context, *RegardRequest) (*RegardReply, error)
 	// Ack lets the agent forget the events up to a number.
 	Ack(context.Context, *AckRequest) (*AckReply, error)
@@ -283,8 +275,7 @@ func RegisterAgentServer(s grpc.ServiceRegistrar, srv AgentServer) {
 	s.RegisterService(&Agent_ServiceDesc, srv)
 }
 
-func _Agent_Run_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Agent_Run_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RunRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -302,8 +293,7 @@ func _Agent_Run_Handler(srv interface{}, ctx context.Context, dec func(interface
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Agent_Start_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Agent_Start_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(StartRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -321,8 +311,7 @@ func _Agent_Start_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Agent_Steer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Agent_Steer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SteerRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -340,8 +329,7 @@ func _Agent_Steer_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Agent_SetRates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Agent_SetRates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SetRatesRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -367,8 +355,7 @@ func _Agent_Progress_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(AgentServer).Progress(m, &grpc.GenericServerStream[ProgressRequest, ProgressReply]{ServerStream: stream})
 }
 
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic
-// stream type by name.
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Agent_ProgressServer = grpc.ServerStreamingServer[ProgressReply]
 
 func _Agent_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
@@ -379,12 +366,10 @@ func _Agent_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(AgentServer).Watch(m, &grpc.GenericServerStream[WatchRequest, WatchReply]{ServerStream: stream})
 }
 
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic
-// stream type by name.
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Agent_WatchServer = grpc.ServerStreamingServer[WatchReply]
 
-func _Agent_Traffic_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Agent_Traffic_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(TrafficRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -402,8 +387,7 @@ func _Agent_Traffic_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Agent_Regard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Agent_Regard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RegardRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -421,8 +405,7 @@ func _Agent_Regard_Handler(srv interface{}, ctx context.Context, dec func(interf
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Agent_Ack_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Agent_Ack_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AckRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -440,8 +423,7 @@ func _Agent_Ack_Handler(srv interface{}, ctx context.Context, dec func(interface
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Agent_Status_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Agent_Status_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(StatusRequest)
 	if err := dec(in); err != nil {
 		return nil, err
