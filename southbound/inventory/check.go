@@ -13,12 +13,13 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/yamlfile"
 )
 
 // check says what is wrong with an inventory, and where. It fills in what devices leave to the fabric.
-func (p *Inventory) check(f *topo.Fabric) (keys, error) {
+func (p *Inventory) check(f *topo.Fabric) (yamlfile.Keys, error) {
 	if len(p.Devices) == 0 {
-		return keys{"devices"}, errors.New("no devices: write them under the key devices, as NAME: ADDRESS lines or as a " +
+		return yamlfile.Keys{"devices"}, errors.New("no devices: write them under the key devices, as NAME: ADDRESS lines or as a " +
 			"list of records")
 	}
 	for i := range p.Devices {
@@ -36,18 +37,18 @@ func (p *Inventory) check(f *topo.Fabric) (keys, error) {
 	}
 	for _, node := range f.Topology.Nodes() {
 		if node.Role != pathmap.Host && !slices.ContainsFunc(p.Devices, func(d Device) bool { return d.Name == node.Name }) {
-			return keys{"devices"}, fmt.Errorf("switch %q of the fabric has no address under devices", node.Name)
+			return yamlfile.Keys{"devices"}, fmt.Errorf("switch %q of the fabric has no address under devices", node.Name)
 		}
 	}
 	return p.checkHosts(f)
 }
 
 // at leads to a key of a device.
-func (p *Inventory) at(i int, key string) keys {
+func (p *Inventory) at(i int, key string) yamlfile.Keys {
 	if p.Devices[i].short {
-		return keys{"devices", p.Devices[i].Name}
+		return yamlfile.Keys{"devices", p.Devices[i].Name}
 	}
-	at := keys{"devices", i}
+	at := yamlfile.Keys{"devices", i}
 	for k := range strings.SplitSeq(key, ".") {
 		at = append(at, k)
 	}
@@ -163,9 +164,9 @@ func (d *Device) checkFlags() (string, error) {
 }
 
 // checkHosts checks what is said of hosts.
-func (p *Inventory) checkHosts(f *topo.Fabric) (keys, error) {
+func (p *Inventory) checkHosts(f *topo.Fabric) (yamlfile.Keys, error) {
 	if len(p.Agents) > 0 && len(p.Hosts) > 0 {
-		return keys{"agents"}, errors.New("hosts and agents are both named: hosts are namespaces of this machine, agents " +
+		return yamlfile.Keys{"agents"}, errors.New("hosts and agents are both named: hosts are namespaces of this machine, agents " +
 			"run elsewhere")
 	}
 	known := map[string]bool{}
@@ -174,9 +175,9 @@ func (p *Inventory) checkHosts(f *topo.Fabric) (keys, error) {
 		known[name] = true
 		switch {
 		case len(p.Hosts) > 0 && p.Hosts[name] == "":
-			return keys{"hosts"}, fmt.Errorf("host %q of the fabric has no namespace under hosts: name all, or none", name)
+			return yamlfile.Keys{"hosts"}, fmt.Errorf("host %q of the fabric has no namespace under hosts: name all, or none", name)
 		case len(p.Agents) > 0 && p.Agents[name] == "":
-			return keys{"agents"}, fmt.Errorf("host %q of the fabric has no address under agents: name all, or none", name)
+			return yamlfile.Keys{"agents"}, fmt.Errorf("host %q of the fabric has no address under agents: name all, or none", name)
 		}
 	}
 	for _, list := range []struct {
@@ -185,13 +186,13 @@ func (p *Inventory) checkHosts(f *topo.Fabric) (keys, error) {
 	}{{"hosts", p.Hosts}, {"agents", p.Agents}, {"addresses", p.Addresses}} {
 		for _, name := range slices.Sorted(maps.Keys(list.of)) {
 			if !known[name] {
-				return keys{list.key, name}, fmt.Errorf("the fabric has no host %q", name)
+				return yamlfile.Keys{list.key, name}, fmt.Errorf("the fabric has no host %q", name)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Addresses)) {
 		if ip, err := netip.ParseAddr(p.Addresses[name]); err != nil || !ip.Is4() {
-			return keys{"addresses", name}, fmt.Errorf("address %q of host %q: write an IPv4 address such as 192.0.2.7",
+			return yamlfile.Keys{"addresses", name}, fmt.Errorf("address %q of host %q: write an IPv4 address such as 192.0.2.7",
 				p.Addresses[name], name)
 		}
 	}

@@ -50,7 +50,7 @@ func TestPlaces(t *testing.T) {
 		{"empty", "", "no devices: write them under the key devices"},
 		{"word", devices + "routers:\n", "devices.yaml:6:1: "},
 		{"list of words", "devices: [a]\n", "devices.yaml:1:"},
-		{"too long", strings.Repeat("#", maxFile+1), "at most"},
+		{"too long", strings.Repeat("#", 1<<20+1), "at most"},
 		{"list", list, ""},
 		{"list and hosts", list + "hosts:\n  h0-0: /proc/1/ns/net\n  h1-0: /proc/1/ns/net\n", ""},
 		{"short list", list[:strings.Index(list, "- {name: ocs")], `:2:1: switch "ocs" of the fabric has no address`},
