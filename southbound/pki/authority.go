@@ -59,15 +59,31 @@ func newAuthority(notBefore, notAfter time.Time) (*Authority, error) {
 // Issue makes an identity. Its certificate is good for the names name and localhost and the loopback addresses, for as
 // long as the authority is.
 func (a *Authority) Issue(role Role, name string) (Identity, error) {
-	return a.issue(role, name, a.cert.NotBefore, a.cert.NotAfter)
+	return a.IssueFor(role, name, "localhost", "127.0.0.1", "::1")
 }
 
-func (a *Authority) issue(role Role, name string, notBefore, notAfter time.Time) (Identity, error) {
+// IssueFor makes an identity whose certificate is good for its name and these hosts, each a DNS name or an IP address,
+// for as long as the authority is.
+func (a *Authority) IssueFor(role Role, name string, hosts ...string) (Identity, error) {
+	return a.issue(role, name, hosts, a.cert.NotBefore, a.cert.NotAfter)
+}
+
+func (a *Authority) issue(role Role, name string, hosts []string, notBefore, notAfter time.Time) (Identity, error) {
 	fail := func(err error) (Identity, error) {
 		return Identity{}, fmt.Errorf("issue %s certificate: %w", role, err)
 	}
 	if err := checkName(name); err != nil {
 		return fail(err)
+	}
+	names, addresses := []string{name}, []net.IP(nil)
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			addresses = append(addresses, ip)
+		} else if err := checkName(h); err != nil {
+			return fail(err)
+		} else if h != name {
+			names = append(names, h)
+		}
 	}
 	key, serial, err := keyAndSerial()
 	if err != nil {
@@ -80,8 +96,8 @@ func (a *Authority) issue(role Role, name string, notBefore, notAfter time.Time)
 		NotAfter:     notAfter,
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		DNSNames:     []string{name, "localhost"},
-		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		DNSNames:     names,
+		IPAddresses:  addresses,
 		URIs:         []*url.URL{roleURI(role, name)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &key.PublicKey, a.key)

@@ -1,6 +1,6 @@
-// Package pki makes the certificates of one run: an authority that lives in memory, and identities whose role is
-// written in the certificate, so that a switch cannot pass for a controller. Both sides of every connection show one.
+// Package pki makes certificates: an authority, and identities whose role is written in the certificate, so that a
+// switch cannot pass for a controller. Both sides of every connection show one.
 //
-// It is not a certificate store: nothing outlives the run, nothing is revoked, and the authority's key never leaves the
-// process that made it.
+// It is not a certificate store: nothing is revoked or renewed. The authority of a run lives in memory; that of a
+// cluster on several machines is a file, which whoever founded the cluster keeps.
 package pki

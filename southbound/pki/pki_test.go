@@ -60,7 +60,7 @@ func TestHandshake(t *testing.T) {
 	now := time.Now()
 	sw, ctl := issue(t, ours, Switch, "tor3"), issue(t, ours, Controller, "c1")
 	expired := func(r Role, name string) Identity {
-		id, err := ours.issue(r, name, now.Add(-time.Hour), now.Add(-time.Minute))
+		id, err := ours.issue(r, name, []string{"localhost", "127.0.0.1", "::1"}, now.Add(-time.Hour), now.Add(-time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
