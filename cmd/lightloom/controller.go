@@ -14,6 +14,7 @@ import (
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller/demand"
 	"lightloom/controller/server"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound/inventory"
 )
 
@@ -72,7 +73,10 @@ func newControllerRun() *cobra.Command {
 		"interval at which switches report the counters of their ports; 0: never")
 	fl.BoolVar(&withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
-	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir at the end: its keys are for this run only")
+	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir and the replicas' logs at the end: both are "+
+		"for this run only")
+	fl.StringVar(&opt.State, "state", "", "directory of the replicas' logs, made by lightloom cluster init; "+
+		"default: replicas in --tls-dir")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"devices", opt.Devices},
 			{"tls-dir", opt.Keys}} {
@@ -94,6 +98,9 @@ func newControllerRun() *cobra.Command {
 		if opt.SamplePeriod != 0 && opt.SamplePeriod < minSamplePeriod {
 			return usage("write --sample-period 1s, or 0 for none", "run: --sample-period %v is below %v", opt.SamplePeriod,
 				minSamplePeriod)
+		}
+		if opt.State != "" && opt.Ephemeral {
+			return usage("leave one of them away", "run: --state keeps the replicas' logs, and --ephemeral removes them")
 		}
 		if opt.Jobs < 0 || opt.Trace != "" && opt.Jobs == 0 {
 			return usage("write --jobs 20", "run: --jobs %d: nothing is replayed", opt.Jobs)
@@ -139,9 +146,10 @@ func typed(c *cobra.Command) []string {
 func newControllerKeys() *cobra.Command {
 	fabric, replicas, agents := "", 3, false
 	c := &cobra.Command{
-		Use:     "keys DIR --fabric FABRIC",
-		Short:   "Issue certificates for the switches, replicas, agents and clients of a fabric",
-		Long:    "Writes one file each to DIR, readable by its owner only. The authority that signs them is not kept.",
+		Use:   "keys DIR --fabric FABRIC",
+		Short: "Issue certificates for the switches, replicas, agents and clients of a fabric",
+		Long: "Writes one file each to DIR, readable by its owner only. The authority that signs them is not kept.\n" +
+			"Also founds a cluster with its logs in DIR/replicas, as lightloom cluster init does.",
 		Example: "  lightloom controller keys keys --fabric hybrid:racks=4,hosts=2",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -153,7 +161,14 @@ func newControllerKeys() *cobra.Command {
 			if err := checkReplicas(replicas); err != nil {
 				return err
 			}
-			return inventory.WriteKeys(args[0], fabric, replicas, agents)
+			if err := inventory.WriteKeys(args[0], fabric, replicas, agents); err != nil {
+				return err
+			}
+			spec, err := topo.FromArgument(fabric)
+			if err != nil {
+				return err
+			}
+			return server.InitState(server.KeptState(args[0]), replicas, spec.String())
 		},
 	}
 	c.Flags().StringVar(&fabric, "fabric", "", "fabric, such as hybrid:racks=4,hosts=2, or a YAML file")

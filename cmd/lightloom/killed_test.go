@@ -171,12 +171,14 @@ ls keys > before
 ip addr add 10.0.0.1/32 dev lo
 things() { ls -d /run/lightloom?* /tmp/* 2>/dev/null | wc -l; }
 more() { ls keys | grep -v '^clusters$' | comm -13 before - | wc -l; }
+where=replicas
+logs() { ls keys/$where/*/raft.db 2>/dev/null | wc -l; }
 controller() {
   rm -f controller.log
   ./lightloom controller run --fabric $fabric --devices devices.yaml --tls-dir keys $1 > controller.log 2>&1 &
   controller=$!
   until_ "grep -q programming controller.log && [ \$(left lightloom) = 4 ] && \
-    [ \$(ls keys/replicas-*/*/* 2>/dev/null | wc -l) -ge 3 ]"
+    [ \$(logs) = 3 ]"
 }
 agent() {
   rm -f agent.log
@@ -188,38 +190,50 @@ gone() { wait $1; echo "$2: status $?"; until_ "[ \$(left lightloom) = 0 ]"; }
 `
 
 // TestControllerKilled kills a controller that runs by itself, one of its replicas, and all of them at once. Replicas
-// do not outlive it, take their disks along, and nothing stops the next.
+// do not outlive it, and start again while it lives; their logs stay for the next, until they are destroyed.
 func TestControllerKilled(t *testing.T) {
 	out := inRoom(t, newRoom(t), parts+`
 controller
 kill -9 $controller
 gone $controller "the controller"
-echo "of it $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
+echo "of it $(left lightloom) processes, $(logs) logs, $(more) more files, $(things) elsewhere"
 controller
 for p in $(pids lightloom); do [ $p = $controller ] || replica=$p; done
 kill -9 $replica
-gone $controller "without a replica"
-grep -o 'has ended by itself' controller.log
-echo "of a replica $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
-controller
+until_ "! [ -e /proc/$replica ] && [ \$(left lightloom) = 4 ]"
+kill -0 $controller && grep -o 'has ended: it is started again' controller.log
+./lightloom cluster destroy keys/replicas --yes 2>&1 | grep -o 'another process uses it'
 killall_ lightloom
 gone $controller "all at once"
-echo "of all $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
+echo "of all $(left lightloom) processes, $(logs) logs, $(more) more files, $(things) elsewhere"
 controller
-echo "of those before $(ls -d keys/replicas-* | wc -l) directory is there"
 kill $controller
 gone $controller "in order"
-echo "in order $(left lightloom) processes, $(more) files in the keys, $(things) elsewhere"
+echo "in order $(left lightloom) processes, $(logs) logs, $(more) more files, $(things) elsewhere"
+rm keys/replicas/controller1/raft.db
+./lightloom controller run --fabric $fabric --devices devices.yaml --tls-dir keys 2>&1 | grep -o 'has lost its log'
+./lightloom cluster destroy keys/replicas > destroy.log 2>&1
+echo "without --yes: status $?, $(logs) logs, $(grep -c 'would delete' destroy.log) lines"
+./lightloom cluster destroy keys/replicas --yes > /dev/null
+echo "destroyed: status $?, $(ls -d keys/replicas 2>/dev/null | wc -l) directories"
+./lightloom controller run --fabric $fabric --devices devices.yaml --tls-dir keys 2>&1 |
+  grep -o 'lightloom cluster init keys/replicas'
+./lightloom cluster init keys/replicas --fabric $fabric
+controller
+kill $controller
+gone $controller "on a new cluster"
+where=lightloom-*
 controller --ephemeral
 kill -9 $controller
 gone $controller "with keys of its own"
 echo "of these $(ls -d keys 2>/dev/null | wc -l) directories"
 `)
-	wantAll(t, out, "the controller: status 137", "of it 0 processes, 0 files in the keys, 0 elsewhere",
-		"without a replica: status 1", "has ended by itself", "of a replica 0 processes, 0 files in the keys, 0 elsewhere",
-		"all at once: status 137", "of all 0 processes, 1 files in the keys, 0 elsewhere",
-		"of those before 1 directory is there",
-		"in order: status 0", "in order 0 processes, 0 files in the keys, 0 elsewhere", "with keys of its own: status 137",
+	wantAll(t, out, "the controller: status 137", "of it 0 processes, 3 logs, 0 more files, 0 elsewhere",
+		"has ended: it is started again", "another process uses it",
+		"all at once: status 137", "of all 0 processes, 3 logs, 0 more files, 0 elsewhere",
+		"in order: status 0", "in order 0 processes, 3 logs, 0 more files, 0 elsewhere", "has lost its log",
+		"without --yes: status 2, 2 logs, 3 lines", "destroyed: status 0, 0 directories",
+		"lightloom cluster init keys/replicas", "on a new cluster: status 0", "with keys of its own: status 137",
 		"of these 0 directories")
 	if strings.Contains(out, "never: ") {
 		t.Error(out)

@@ -12,7 +12,7 @@ import (
 // resultFlags say how and where results are shown, and change nothing of them: no manifest holds them.
 func resultFlags() []string {
 	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "explain",
-		"devices", "tls-dir", "with-stdin", "ephemeral", "metrics"} // of controller run: where the testbed is
+		"devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state"} // of controller run: where the testbed is
 }
 
 // settings are all flags of a command with their values, given or not, by name.

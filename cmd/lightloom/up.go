@@ -20,6 +20,8 @@ func newUp(a actions, argv []string) *cobra.Command {
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
 		"fabric, such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "policy of the controller")
+	c.Flags().StringVar(&f.opt.State, "state", "", "directory for the replicas' logs, made by lightloom cluster "+
+		"init; default: logs end with the fabric")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		opt, err := f.check(c)
 		switch {

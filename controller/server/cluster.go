@@ -7,37 +7,32 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"lightloom/controller/api"
 	"lightloom/controller/replica"
 	"lightloom/southbound/pki"
 )
 
-// Cluster are the processes of the controller. They listen on loopback.
+// Cluster are the processes of a controller's replicas on this machine, which listen on loopback. One that ends is
+// started again, and the others go on.
 type Cluster struct {
-	charge ReplicaConfig // of every one, but for who it is
-	issue  func(role pki.Role, name string) (pki.Identity, error)
-	stderr io.Writer
-	Dir    string
-	IDs    []string
-	raft   map[string]string
-	api    map[string]string
-
-	mu      sync.Mutex
-	procs   map[string]*exec.Cmd
-	left    map[string]chan struct{} // closed once its last process is gone
-	killed  map[string]bool
-	ended   chan error // of those that ended by themselves
-	waits   sync.WaitGroup
-	stopped bool
+	charge  ReplicaConfig // of every one, but for who it is
+	issue   func(role pki.Role, name string) (pki.Identity, error)
+	stderr  io.Writer
+	State   *State
+	IDs     []string
+	raft    map[string]string
+	api     map[string]string
+	replica map[string]*supervisor
 }
 
 // The ports of replica i of a run, which shares its loopback with nobody, are these plus i.
@@ -52,34 +47,23 @@ func PrivatePorts(i int) (raft, api string, err error) {
 }
 
 // NewCluster makes n replicas that are told c, under identities from issue, at the addresses that ports names, with
-// their disks in dir.
+// their logs in st, which the cluster closes.
 func NewCluster(n int, c ReplicaConfig, issue func(pki.Role, string) (pki.Identity, error),
-	ports func(i int) (raft, api string, err error), dir string, stderr io.Writer) (*Cluster, error) {
-	r := &Cluster{charge: c, issue: issue, stderr: stderr, Dir: dir, raft: map[string]string{}, api: map[string]string{},
-		procs: map[string]*exec.Cmd{},
-		left:  map[string]chan struct{}{}, killed: map[string]bool{}, ended: make(chan error, 1)}
-	for i := range n {
-		id := fmt.Sprintf("controller%d", i)
+	ports func(i int) (raft, api string, err error), st *State, stderr io.Writer) (*Cluster, error) {
+	r := &Cluster{charge: c, issue: issue, stderr: stderr, State: st, IDs: ReplicaNames(n), raft: map[string]string{},
+		api: map[string]string{}, replica: map[string]*supervisor{}}
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	for i, id := range r.IDs {
 		raft, api, err := ports(i)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, st.Close())
 		}
-		r.IDs, r.raft[id], r.api[id] = append(r.IDs, id), raft, api
+		r.raft[id], r.api[id] = raft, api
+		r.replica[id] = newSupervisor(id, uint64(i), log, func(restarts int) (*exec.Cmd, error) {
+			return r.start(id, restarts)
+		})
 	}
 	return r, nil
-}
-
-// PrivateDir makes a directory for replicas of a run in namespaces of its own. /run is memory of these alone where it
-// could be mounted; elsewhere close removes the directory.
-func PrivateDir() (string, error) {
-	dir, err := os.MkdirTemp("/run", "lightloom-")
-	if err != nil {
-		dir, err = os.MkdirTemp("", "lightloom-")
-	}
-	if err != nil {
-		return "", fmt.Errorf("make directory for replicas: %w", err)
-	}
-	return dir, nil
 }
 
 // Addrs are the northbound addresses of the replicas.
@@ -91,87 +75,24 @@ func (r *Cluster) Addrs() []string {
 	return out
 }
 
-// Close removes the replicas' directory.
-func (r *Cluster) Close() error { return os.RemoveAll(r.Dir) }
+// Close gives back what the logs are kept in.
+func (r *Cluster) Close() error { return r.State.Close() }
 
-// Run starts every replica and waits for them until ctx ends. One that ends without being told to is an error.
+// Run keeps every replica running until ctx ends. Only one that cannot be started at all is an error.
 func (r *Cluster) Run(ctx context.Context) error {
-	var err error
+	g, ctx := errgroup.WithContext(ctx)
 	for _, id := range r.IDs {
-		if err = r.begin(id); err != nil {
-			break
-		}
+		g.Go(func() error { return r.replica[id].run(ctx) })
 	}
-	if err == nil {
-		select {
-		case err = <-r.ended:
-		case <-ctx.Done():
-		}
-	}
-	return errors.Join(err, r.stop())
+	return g.Wait()
 }
 
-// begin starts a replica, and a goroutine that waits for its end.
-func (r *Cluster) begin(id string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stopped {
-		return nil
-	}
-	cmd, err := r.start(id)
+// Kill kills a replica's process and waits until it is gone. It stays dead until it is revived, and what its disk holds
+// stays.
+func (r *Cluster) Kill(ctx context.Context, id string) error {
+	gone, err := r.replica[id].kill()
 	if err != nil {
 		return err
-	}
-	gone := make(chan struct{})
-	r.procs[id], r.left[id], r.killed[id] = cmd, gone, false
-	r.waits.Go(func() {
-		defer close(gone)
-		if err := r.wait(id, cmd); err != nil {
-			select {
-			case r.ended <- err:
-			default: // one is enough to end them all
-			}
-		}
-	})
-	return nil
-}
-
-func (r *Cluster) wait(id string, cmd *exec.Cmd) error {
-	err := cmd.Wait()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.killed[id] {
-		return nil
-	}
-	return fmt.Errorf("replica %q has ended by itself: %w", id, errors.Join(err))
-}
-
-// stop ends the replicas that run and waits for them; none begins any more.
-func (r *Cluster) stop() error {
-	r.mu.Lock()
-	r.stopped = true
-	for id, cmd := range r.procs {
-		r.killed[id] = true
-		_ = cmd.Process.Kill() // it keeps nothing that the run's end does not take away
-	}
-	r.mu.Unlock()
-	r.waits.Wait()
-	return nil
-}
-
-// Kill kills a replica's process and waits until it is gone. What its disk holds stays.
-func (r *Cluster) Kill(ctx context.Context, id string) error {
-	r.mu.Lock()
-	cmd, gone := r.procs[id], r.left[id]
-	if cmd == nil {
-		r.mu.Unlock()
-		return fmt.Errorf("kill %s: it has not begun", id)
-	}
-	r.killed[id] = true
-	err := cmd.Process.Signal(syscall.SIGKILL)
-	r.mu.Unlock()
-	if err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("kill %s: %w", id, err)
 	}
 	select {
 	case <-gone:
@@ -183,29 +104,20 @@ func (r *Cluster) Kill(ctx context.Context, id string) error {
 
 // Revive starts a replica again that has been killed, on what its disk holds.
 func (r *Cluster) Revive(id string) error {
-	r.mu.Lock()
-	dead := r.killed[id]
-	r.mu.Unlock()
-	if !dead {
-		return nil
-	}
-	return r.begin(id)
+	r.replica[id].revive()
+	return nil
 }
 
-// Gone says whether no replica runs.
+// Restarts says how often a replica has ended by itself and was started again.
+func (r *Cluster) Restarts(id string) int { return r.replica[id].count() }
+
+// Gone says whether every replica has been killed.
 func (r *Cluster) Gone() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, id := range r.IDs {
-		if r.procs[id] != nil && !r.killed[id] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.IDs, func(id string) bool { return !r.replica[id].isDead() })
 }
 
 // start starts a replica and gives it its charge.
-func (r *Cluster) start(id string) (*exec.Cmd, error) {
+func (r *Cluster) start(id string, restarts int) (*exec.Cmd, error) {
 	identity, err := r.issue(pki.Controller, id)
 	if err != nil {
 		return nil, err
@@ -215,7 +127,8 @@ func (r *Cluster) start(id string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	c := r.charge
-	c.ID, c.API, c.Dir, c.Identity = id, r.api, filepath.Join(r.Dir, id), pem
+	c.ID, c.API, c.Identity, c.Restarts = id, r.api, pem, restarts
+	c.Dir, c.Cluster, c.Epoch = filepath.Join(r.State.Dir, id), r.State.cluster, r.State.Epoch
 	if c.Metrics, err = MetricsAddress(r.charge.Metrics, slices.Index(r.IDs, id)); err != nil {
 		return nil, err
 	}
@@ -245,21 +158,16 @@ func (r *Cluster) start(id string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// KillLeader kills the leader's process at once and returns how long it took until another leader had an entry of its
-// own in the log.
+// KillLeader kills the leader's process at once, for good, and returns how long it took until another leader had an
+// entry of its own in the log.
 func (r *Cluster) KillLeader(ctx context.Context, client *api.Client, st api.Status) (time.Duration, error) {
-	r.mu.Lock()
-	cmd := r.procs[st.Leader]
-	if cmd == nil || r.killed[st.Leader] {
-		r.mu.Unlock()
+	leader := r.replica[st.Leader]
+	if leader == nil || leader.pid() == 0 {
 		return 0, fmt.Errorf("kill leader %q: it does not run", st.Leader)
 	}
-	r.killed[st.Leader] = true
 	began := time.Now()
-	err := cmd.Process.Signal(syscall.SIGKILL)
-	r.mu.Unlock()
-	if err != nil {
-		return 0, fmt.Errorf("kill leader %q: %w", st.Leader, err)
+	if _, err := leader.kill(); err != nil {
+		return 0, err
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -297,29 +205,30 @@ func (r *Cluster) Agree(ctx context.Context, client *api.Client) (string, error)
 	defer tick.Stop()
 	for {
 		digest, same, err := r.compare(ctx, client)
-		if err != nil || same {
+		if errors.Is(err, errDiffer) || same {
 			return digest, err
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("compare replicas: they have not applied the same entries in time: %w", context.Cause(ctx))
+			return "", fmt.Errorf("compare replicas: they have not applied the same entries in time: %w",
+				errors.Join(context.Cause(ctx), err))
 		case <-tick.C:
 		}
 	}
 }
 
+var errDiffer = errors.New("they hold different states after the same entry")
+
+// compare asks every replica that was not killed. One that does not answer may be starting again.
 func (r *Cluster) compare(ctx context.Context, client *api.Client) (digest string, same bool, err error) {
 	var first *api.Status
 	for i, id := range r.IDs {
-		r.mu.Lock()
-		dead := r.killed[id]
-		r.mu.Unlock()
-		if dead {
+		if r.replica[id].isDead() {
 			continue
 		}
 		st, err := client.DigestOf(ctx, i)
 		if err != nil {
-			return "", false, fmt.Errorf("compare replicas: %w", err)
+			return "", false, err
 		}
 		switch {
 		case first == nil:
@@ -327,8 +236,8 @@ func (r *Cluster) compare(ctx context.Context, client *api.Client) (digest strin
 		case st.Index != first.Index:
 			return "", false, nil
 		case st.Digest != first.Digest:
-			return "", false, fmt.Errorf("replicas %q and %q hold different states after entry %d", first.Replica, st.Replica,
-				st.Index)
+			return "", false, fmt.Errorf("compare replicas %q and %q at entry %d: %w", first.Replica, st.Replica, st.Index,
+				errDiffer)
 		}
 	}
 	if first == nil {

@@ -12,17 +12,18 @@ import (
 	"lightloom/southbound/inventory"
 )
 
-// ReplicaCommand is the command that a controller starts its replicas with.
-const ReplicaCommand = "replica"
+// ReplicaCommand is the command that a controller starts its replicas with. Users do not type it.
+const ReplicaCommand = "replica-process"
 
 // ReplicaConfig is what a replica's process is told, as one JSON object on its standard input: it holds a private key,
 // so it is neither an argument nor a file.
 type ReplicaConfig struct {
 	ID                string                `json:"id"`
 	Peers             []replica.Peer        `json:"peers"`
-	API               map[string]string     `json:"api"` // northbound addresses, by id
-	Dir               string                `json:"dir"`
-	Epoch             time.Time             `json:"epoch"` // instant 0 of the run
+	API               map[string]string     `json:"api"`     // northbound addresses, by id
+	Dir               string                `json:"dir"`     // its state directory
+	Cluster           string                `json:"cluster"` // that the state directory is of
+	Epoch             time.Time             `json:"epoch"`   // instant 0 of the run
 	Spec              topo.Spec             `json:"spec"`
 	Policy            string                `json:"policy"`
 	Overrides         policy.Overrides      `json:"overrides"`
@@ -43,8 +44,9 @@ type ReplicaConfig struct {
 	// how far apart switches tell what passed their ports; 0: never
 	Sample  time.Duration `json:"sample,omitempty"`
 	Explain string        `json:"explain,omitempty"` // file that all replicas share, which says why; empty: none
-	// directory to remove when whoever started the replica is gone
-	Leave string `json:"leave,omitempty"`
+	// directory of this run alone, to remove when whoever started the replica is gone
+	Leave    string `json:"leave,omitempty"`
+	Restarts int    `json:"restarts,omitempty"` // how often its process has ended and was started again
 }
 
 // ElectionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs

@@ -32,7 +32,10 @@ type DaemonOptions struct {
 	Fabric  string // a spec, or the path of a YAML file
 	Devices string // path of an inventory: where switches and hosts are
 	Keys    string // directory that WriteKeys has filled
-	// Ephemeral: the keys were for this run, and replicas remove them when the controller is killed. Else the caller does.
+	// State is the directory of the replicas' logs, which InitState has made; empty: KeptState of Keys.
+	State string
+	// Ephemeral: keys and logs are for this run, and replicas remove both when the controller is killed. Else the caller
+	// removes the keys.
 	Ephemeral bool
 	Policy    string
 	Parts     policy.Overrides
@@ -65,12 +68,11 @@ type Daemon struct {
 	ports     []func() error // give back what replicas listen at
 }
 
-// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil) or one of
-// them ends by itself. It says "programming" once what it was told is found to be right, whether the switches answer or
+// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil). One that ends
+// by itself is started again. It says "programming" once what it was told is found to be right, whether the switches answer or
 // not, and "ready" once every packet switch has its rules; then it calls ready, which may be nil.
 func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Context, *Daemon) error) (err error) {
-	a := &Daemon{Options: opt, Epoch: time.Now()}
-	a.Clock = ClockFrom(a.Epoch)
+	a := &Daemon{Options: opt}
 	defer func() { err = errors.Join(err, a.close()) }()
 	if err := a.open(); err != nil {
 		return fmt.Errorf("run controller: %w", err)
@@ -117,7 +119,17 @@ func (a *Daemon) open() error {
 	if err := a.holdKeys(); err != nil {
 		return err
 	}
-	earlier, err := countCluster(a.Options.Keys)
+	st, err := a.state(spec.String())
+	if err != nil {
+		return err
+	}
+	if a.Cluster, err = NewCluster(a.Options.Replicas, ReplicaConfig{}, a.Identity, a.freePorts, st,
+		a.Options.Stderr); err != nil {
+		return err
+	}
+	a.Epoch = st.Epoch
+	a.Clock = ClockFrom(a.Epoch)
+	earlier, err := countCluster(a.Options.Keys, st.cluster)
 	if err != nil {
 		return err
 	}
@@ -143,32 +155,22 @@ func (a *Daemon) open() error {
 	if a.devices, a.hangUp, err = DialDevices(a.Fabric, &a.Config, id, 0, nil); err != nil {
 		return err
 	}
-	dir, err := clusterDir(a.Options.Keys, earlier)
-	if err != nil {
-		return err
-	}
-	if a.Config.Leave = dir; a.Options.Ephemeral {
+	if a.Options.Ephemeral {
 		a.Config.Leave = a.Options.Keys
 	}
-	a.Cluster, err = NewCluster(a.Options.Replicas, a.Config, a.Identity, a.freePorts, dir, a.Options.Stderr)
-	return err
+	a.Cluster.charge = a.Config
+	return nil
 }
 
-// clusterDir makes a directory for the replicas beside their keys, and removes those of earlier clusters. It is this
-// cluster's alone: its replicas remove it when the controller is killed, which may be when the next has begun already.
-func clusterDir(keys string, number uint64) (string, error) {
-	old, err := filepath.Glob(filepath.Join(keys, "replicas*"))
-	for _, dir := range old {
-		err = errors.Join(err, os.RemoveAll(dir))
+// state opens the logs of the replicas, or makes them for this run alone.
+func (a *Daemon) state(fabric string) (*State, error) {
+	switch {
+	case a.Options.State != "":
+		return OpenState(a.Options.State, a.Options.Replicas, fabric)
+	case a.Options.Ephemeral:
+		return PrivateState(a.Options.Keys, a.Options.Replicas, fabric, time.Now())
 	}
-	dir := filepath.Join(keys, fmt.Sprintf("replicas-%d", number))
-	if err == nil {
-		err = os.Mkdir(dir, 0o700)
-	}
-	if err != nil {
-		return "", fmt.Errorf("make directory for replicas: %w", err)
-	}
-	return dir, nil
+	return OpenState(KeptState(a.Options.Keys), a.Options.Replicas, fabric)
 }
 
 // holdKeys makes sure that no other controller runs with these keys, as long as the process lives.
@@ -299,21 +301,26 @@ func (a *Daemon) close() error {
 	return errors.Join(errs...)
 }
 
-// countCluster returns how many clusters have programmed the devices of these keys before, and counts one more: a new
-// cluster's terms begin again, and switches obey the larger election id.
-func countCluster(dir string) (uint64, error) {
+// countCluster returns how many clusters have programmed the devices of these keys before this one: a new cluster's
+// terms begin again, and switches obey the larger election id. One that comes back after another counts anew.
+func countCluster(dir, cluster string) (earlier uint64, err error) {
 	file := filepath.Join(dir, "clusters")
 	b, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return 0, fmt.Errorf("count clusters: %w", err)
 	}
-	earlier := uint64(0)
 	if err == nil {
-		if earlier, err = strconv.ParseUint(strings.TrimSpace(string(b)), 10, 15); err != nil {
+		number, last, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
+		n, err := strconv.ParseUint(number, 10, 15)
+		switch {
+		case err != nil:
 			return 0, fmt.Errorf("count clusters: %q holds no number below 32768: make new keys: %w", file, err)
+		case n > 0 && last == cluster:
+			return n - 1, nil
 		}
+		earlier = n
 	}
-	if err := os.WriteFile(file, []byte(strconv.FormatUint(earlier+1, 10)+"\n"), 0o600); err != nil {
+	if err := writeDurably(file, fmt.Appendf(nil, "%d %s\n", earlier+1, cluster)); err != nil {
 		return 0, fmt.Errorf("count clusters: %w", err)
 	}
 	return earlier, nil

@@ -35,25 +35,34 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestClusters: each cluster is told how many there have been, and its election ids are above all of theirs.
+// TestClusters: each cluster is told how many there have been, as often as it starts, and its election ids are above
+// all of theirs.
 func TestClusters(t *testing.T) {
 	dir := t.TempDir()
 	var last uint64
-	for want := range uint64(3) {
-		n, err := countCluster(dir)
-		if err != nil || n != want {
-			t.Fatalf("cluster %d was told %d, %v", want, n, err)
+	for want, cluster := range []string{"a", "b", "a"} {
+		for range 2 {
+			n, err := countCluster(dir, cluster)
+			if err != nil || n != uint64(want) {
+				t.Fatalf("cluster %d was told %d, %v", want, n, err)
+			}
 		}
-		c := ReplicaConfig{Earlier: n}
+		c := ReplicaConfig{Earlier: uint64(want)}
 		if id := c.ElectionHigh(1); id <= last {
 			t.Errorf("election id %x is not above %x", id, last)
 		}
 		last = c.ElectionHigh(1<<48 - 1)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "clusters"), []byte("7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := countCluster(dir, "a"); err != nil || n != 7 {
+		t.Errorf("a file of an earlier version, which counts 7: %d, %v", n, err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "clusters"), []byte("99999"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := countCluster(dir); err == nil {
+	if _, err := countCluster(dir, "a"); err == nil {
 		t.Error("a number beyond all was taken")
 	}
 }

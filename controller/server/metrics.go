@@ -43,8 +43,9 @@ type exporter struct {
 	ln       net.Listener
 }
 
-// newExporter opens the address: in plaintext on loopback, and for clients of the run's authority elsewhere.
-func newExporter(addr string, id pki.Identity) (*exporter, error) {
+// newExporter opens the address: in plaintext on loopback, and for clients of the run's authority elsewhere. restarts is
+// how often the process of this replica has ended before.
+func newExporter(addr string, id pki.Identity, restarts int) (*exporter, error) {
 	if addr == "" {
 		return nil, nil
 	}
@@ -54,6 +55,9 @@ func newExporter(addr string, id pki.Identity) (*exporter, error) {
 		return nil, err
 	}
 	x.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	x.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "lightloom_replica_restarts_total",
+		Help: "How often this replica's process has ended and its supervisor started it again."},
+		func() float64 { return float64(restarts) }))
 	host, _, _ := net.SplitHostPort(addr)
 	var config *tls.Config
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {

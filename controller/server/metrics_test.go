@@ -42,10 +42,10 @@ func (quiet) Watch(context.Context, func(southbound.DeviceEvent)) (err error) { 
 
 // TestExporter: what a replica's devices do is served; without an address nothing is.
 func TestExporter(t *testing.T) {
-	if x, err := newExporter("", pki.Identity{}); x != nil || err != nil {
+	if x, err := newExporter("", pki.Identity{}, 0); x != nil || err != nil {
 		t.Errorf("%v, %v", x, err)
 	}
-	x, err := newExporter("127.0.0.1:0", pki.Identity{})
+	x, err := newExporter("127.0.0.1:0", pki.Identity{}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +65,7 @@ func TestExporter(t *testing.T) {
 	text, err := io.ReadAll(resp.Body)
 	if err = errors.Join(err, resp.Body.Close()); err != nil ||
 		!strings.Contains(string(text), `lightloom_device_sets_total{device="ocs",result="accepted"} 1`) ||
+		!strings.Contains(string(text), "lightloom_replica_restarts_total 2") ||
 		!strings.Contains(string(text), "go_goroutines") {
 		t.Errorf("%v\n%s", err, text)
 	}
@@ -84,7 +85,7 @@ func TestStagesOfMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := newExporter("127.0.0.1:0", pki.Identity{})
+	x, err := newExporter("127.0.0.1:0", pki.Identity{}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,16 +46,12 @@ type replicaProcess struct {
 	pathsErr error
 }
 
-// RunReplica is the process of one replica of the controller. It reads its charge from stdin and runs until ctx ends,
-// or stdin: then whoever started it was killed, and it takes along what that one would have removed.
+// RunReplica is the process of a replica that has a parent. It reads its charge from stdin and runs until ctx ends, or
+// stdin: then whoever started it was killed, and it takes along what was for that one's run alone.
 func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 	var c ReplicaConfig
 	if err := json.NewDecoder(stdin).Decode(&c); err != nil {
 		return fmt.Errorf("read charge: %w", err)
-	}
-	p, err := newControllerProcess(c, stderr)
-	if err != nil {
-		return fmt.Errorf("start replica %q: %w", c.ID, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -63,7 +59,7 @@ func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 		_, _ = io.Copy(io.Discard, stdin)
 		cancel(errAlone)
 	}()
-	err = p.run(ctx)
+	err := runReplica(ctx, c, stderr)
 	if context.Cause(ctx) == errAlone && c.Leave != "" {
 		err = errors.Join(err, os.RemoveAll(c.Leave))
 	}
@@ -72,7 +68,36 @@ func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 
 var errAlone = errors.New("whoever started the replica has gone")
 
-func newControllerProcess(c ReplicaConfig, stderr io.Writer) (*replicaProcess, error) {
+// runReplica runs a replica on its state directory, which nobody else may use meanwhile, until ctx ends.
+func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer) (err error) {
+	fail := func(err error) error { return fmt.Errorf("start replica %q: %w", c.ID, err) }
+	node, err := ReadNode(c.Dir)
+	if err != nil {
+		return fail(missing(c.Dir, "if its cluster is new, lightloom cluster init has made its directory: put that here; "+
+			"else type: lightloom cluster join", err))
+	}
+	release, err := hold(c.Dir, holdTries)
+	if err != nil {
+		return fail(err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if err := node.check(c.Dir, Node{Replica: c.ID, Cluster: c.Cluster, Fabric: c.Spec.String()}); err != nil {
+		return fail(err)
+	}
+	p, err := newReplicaProcess(c, stderr)
+	if err != nil {
+		return fail(err)
+	}
+	if !node.Begun {
+		node.Begun = true
+		if err := node.write(c.Dir); err != nil {
+			return errors.Join(fail(err), p.node.Close())
+		}
+	}
+	return p.run(ctx)
+}
+
+func newReplicaProcess(c ReplicaConfig, stderr io.Writer) (*replicaProcess, error) {
 	level := slog.LevelError
 	if c.Verbose {
 		level = slog.LevelInfo
@@ -87,7 +112,7 @@ func newControllerProcess(c ReplicaConfig, stderr io.Writer) (*replicaProcess, e
 		return nil, err
 	}
 	p.state = state.New(p.fabric)
-	if p.export, err = newExporter(c.Metrics, p.id); err != nil {
+	if p.export, err = newExporter(c.Metrics, p.id, c.Restarts); err != nil {
 		return nil, err
 	}
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Dir: c.Dir,

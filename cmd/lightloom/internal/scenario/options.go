@@ -39,6 +39,7 @@ type Options struct {
 	Coflows int           // the first so many; 0: all
 
 	Replicas int           // of the controller; 1 to 7, odd
+	State    string        // directory of the replicas' logs, for a fabric that is kept up; empty: they go with it
 	Net      netns.Options // of real packets
 
 	// Settings are all flags with their values, by name, but for those that say where results go: for the manifest.

@@ -56,10 +56,11 @@ type WaitingStatus struct {
 
 // ReplicaStatus is one replica of the controller.
 type ReplicaStatus struct {
-	ID      string `json:"id"`
-	Applied uint64 `json:"applied"`
-	Digest  string `json:"digest"`
-	Error   string `json:"error,omitempty"`
+	ID       string `json:"id"`
+	Applied  uint64 `json:"applied"`
+	Digest   string `json:"digest"`
+	Restarts int    `json:"restarts"` // how often it has ended by itself
+	Error    string `json:"error,omitempty"`
 }
 
 // SwitchStatus is one switch as its device sees itself.
@@ -97,10 +98,10 @@ func (s *keeper) status(ctx context.Context) (*Status, error) {
 	}
 	out := &Status{Fabric: s.Config.Row.Spec.String(), Dataplane: s.Packets.Net.Settings().Dataplane,
 		Policy: s.Config.Row.Policy,
-		Up:     s.Clock().Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs, JobsEnded: st.JobsEnded,
+		Up:     time.Since(s.Began).Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs, JobsEnded: st.JobsEnded,
 		Circuits: []CircuitStatus{}, Routes: []RouteStatus{}}
 	for i, id := range s.Cluster.IDs {
-		r := ReplicaStatus{ID: id}
+		r := ReplicaStatus{ID: id, Restarts: s.Cluster.Restarts(id)}
 		if one, err := s.Client.DigestOf(ctx, i); err != nil {
 			r.Error = err.Error()
 		} else {
@@ -218,9 +219,9 @@ func (s *Status) print(w io.Writer) {
 	fmt.Fprintf(w, "%s on %s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.Fabric, s.Dataplane, s.Policy, s.Up,
 		s.Jobs, s.JobsEnded)
 	fmt.Fprintf(w, "leader %s in term %d\n", s.Leader, s.Term)
-	t := newTable(w, "replica", "applied", "state")
+	t := newTable(w, "replica", "applied", "restarts", "state")
 	for _, r := range s.Replicas {
-		t.AppendRow(table.Row{r.ID, r.Applied, r.Digest + r.Error})
+		t.AppendRow(table.Row{r.ID, r.Applied, r.Restarts, r.Digest + r.Error})
 	}
 	t.Render()
 	t = newTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports")

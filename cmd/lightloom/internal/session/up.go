@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -46,6 +49,11 @@ func Up(ctx context.Context, opt scenario.Options, stdout, stderr io.Writer) err
 	defer control.Close()
 	o := emulated.ChildConfig{Scenario: *s.Scenario(s.Rows[0]), Stay: true}
 	o.Jobs = nil
+	if opt.State != "" {
+		if o.State, err = stateSeenInside(opt.State); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
 	err = emulated.InNamespaces(ctx, o, emulated.Options{Stderr: stderr}, control, func(w *emulated.Event) {
 		if w.Ready {
@@ -62,10 +70,33 @@ func Up(ctx context.Context, opt scenario.Options, stdout, stderr io.Writer) err
 		}
 	})
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stdout, "down: nothing is left behind")
+		left := "nothing is left behind"
+		if opt.State != "" {
+			left = "the replicas' logs are left in " + opt.State
+		}
+		fmt.Fprintln(stdout, "down:", left)
 		return nil
 	}
 	return err
+}
+
+// stateSeenInside is the path of a state directory for the process inside, which has a /run of its own.
+func stateSeenInside(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", hint.New(fmt.Sprintf("open state: %q is not there", dir), "found a cluster: lightloom cluster init "+dir+
+			" --fabric FABRIC")
+	case err != nil:
+		return "", fmt.Errorf("open state: %w", err)
+	case strings.HasPrefix(path+"/", "/run/"):
+		return "", hint.New(fmt.Sprintf("open state: %q is below /run, which the fabric has one of its own of", dir),
+			"name a directory elsewhere, such as /var/lib/lightloom")
+	}
+	return path, nil
 }
 
 // withoutTrace is for a fabric that waits for jobs: one synthetic job stands for those that will come.

@@ -99,8 +99,10 @@ type Testbed struct {
 	Topo      *topo.Fabric
 	Packets   *PacketFabric
 	Authority *pki.Authority
-	Epoch     time.Time
+	Began     time.Time
+	Epoch     time.Time // instant 0: Began, or that of the first start on the same state
 	delta     time.Duration
+	state     *server.State
 
 	discovery *discovery // nil: nobody speaks LLDP
 	Counters  *PortCounters
@@ -129,7 +131,7 @@ type stageRun struct {
 var _ testbed.Testbed = (*Testbed)(nil)
 
 // newStage builds the fabric and opens every listener. It starts nothing.
-func newStage(o ChildConfig, stderr io.Writer) (*Testbed, error) {
+func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	f, err := topo.New(o.Row.Spec)
 	if err != nil {
 		return nil, err
@@ -138,8 +140,17 @@ func newStage(o ChildConfig, stderr io.Writer) (*Testbed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Testbed{Config: o, Topo: f, Epoch: time.Now(), stderr: stderr, delta: rollout.DefaultControl().
+	s := &Testbed{Config: o, Topo: f, Began: time.Now(), stderr: stderr, delta: rollout.DefaultControl().
 		Delta(budget.Optical().Quantile(0.9))}
+	if s.state, err = s.openState(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if s.Cluster == nil {
+			err = errors.Join(err, s.state.Close())
+		}
+	}()
+	s.Epoch = s.state.Epoch
 	s.Clock = server.ClockFrom(s.Epoch)
 	s.Faults = testbed.NewFaultLog(f, o.Replicas)
 	if s.Authority, err = pki.New(24 * time.Hour); err != nil {
@@ -155,6 +166,15 @@ func newStage(o ChildConfig, stderr io.Writer) (*Testbed, error) {
 	return s, nil
 }
 
+// openState opens the logs that the replicas are to go on with, or makes some that end with the run.
+func (s *Testbed) openState() (*server.State, error) {
+	fabric := s.Config.Row.Spec.String()
+	if s.Config.State != "" {
+		return server.OpenState(s.Config.State, s.Config.Replicas, fabric)
+	}
+	return server.PrivateState("", s.Config.Replicas, fabric, s.Began)
+}
+
 func (s *Testbed) listen() (err error) {
 	if s.Config.Stay {
 		if s.discovery, err = s.openDiscovery(); err != nil {
@@ -167,15 +187,11 @@ func (s *Testbed) listen() (err error) {
 	if s.agent, err = s.newEndpoint(pki.Agent, inventory.AgentName); err != nil {
 		return err
 	}
-	dir, err := server.PrivateDir()
-	if err != nil {
-		return err
-	}
 	c := s.replicaConfig()
-	c.Explain = s.Config.whyFile(dir)
-	if s.Cluster, err = server.NewCluster(s.Config.Replicas, c, s.Authority.Issue, server.PrivatePorts, dir,
+	c.Explain = s.Config.whyFile(s.state.Dir)
+	if s.Cluster, err = server.NewCluster(s.Config.Replicas, c, s.Authority.Issue, server.PrivatePorts, s.state,
 		s.stderr); err != nil {
-		return errors.Join(err, os.RemoveAll(dir))
+		return err
 	}
 	id, err := s.Authority.Issue(pki.Client, "replay")
 	if err != nil {
@@ -188,7 +204,7 @@ func (s *Testbed) listen() (err error) {
 // replicaConfig is what every replica is told.
 func (s *Testbed) replicaConfig() server.ReplicaConfig {
 	r := s.Config.Row
-	return server.ReplicaConfig{Epoch: s.Epoch, Spec: r.Spec, Policy: r.Policy, Overrides: s.Config.Overrides,
+	return server.ReplicaConfig{Spec: r.Spec, Policy: r.Policy, Overrides: s.Config.Overrides,
 		Demand:  r.Demand,
 		Rollout: rollout.DefaultControl().Options(s.delta), Seed: s.Config.Seed,
 		ElephantThreshold: s.Config.ElephantThreshold,

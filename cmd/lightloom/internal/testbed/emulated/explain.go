@@ -28,7 +28,7 @@ func (o *ChildConfig) whyFile(dir string) string {
 
 // explain tells what the replicas have said.
 func (s *Testbed) explain(out *speaker, o *outcome.Outcome) error {
-	name := s.Config.whyFile(s.Cluster.Dir)
+	name := s.Config.whyFile(s.Cluster.State.Dir)
 	if name == "" {
 		return nil
 	}

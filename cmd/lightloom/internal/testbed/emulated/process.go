@@ -24,6 +24,7 @@ type ChildConfig struct {
 	Kill     []Killing        `json:"kill,omitempty"`
 	Failover *FailoverOptions `json:"failover,omitempty"` // measure this and no jobs
 	Stay     bool             `json:"stay,omitempty"`     // keep the fabric until told to end, and answer on descriptor 5
+	State    string           `json:"state,omitempty"`    // directory of the replicas' logs; empty: they end with the run
 }
 
 // Killing is a leader to be killed once the log has that many entries.

@@ -1,0 +1,193 @@
+package server
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lightloom/southbound/hint"
+)
+
+// Node says whose a replica's state directory is. It stands in the directory as node.json, beside the log. Only cluster
+// init and cluster join write one: a directory without it is not started on, because a replica whose disk was emptied
+// has forgotten what it acknowledged and whom it voted for.
+type Node struct {
+	Format  int       `json:"format"`
+	Cluster string    `json:"cluster"` // drawn when the cluster was founded
+	Replica string    `json:"replica"`
+	Fabric  string    `json:"fabric"` // spec: the log's numbers are those of its hosts, links and ports
+	Epoch   time.Time `json:"epoch"`  // instant 0 of all that the log tells of
+	Begun   bool      `json:"begun"`  // it has a log, which must be there from now on
+}
+
+// What a state directory holds.
+const (
+	nodeFile    = "node.json"
+	nodeFormat  = 1
+	logFile     = "raft.db"
+	snapshotDir = "snapshots"
+)
+
+// maxNode bounds node.json, in bytes.
+const maxNode = 64 << 10
+
+// NewClusterID draws the id of a cluster.
+func NewClusterID() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
+}
+
+// ReadNode reads whose a state directory is. The error wraps fs.ErrNotExist where it is nobody's.
+func ReadNode(dir string) (*Node, error) {
+	path := filepath.Join(dir, nodeFile)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read state directory: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxNode+1))
+	if err != nil {
+		return nil, fmt.Errorf("read state directory: %w", err)
+	}
+	n, err := parseNode(data)
+	if err != nil {
+		return nil, fmt.Errorf("read state directory: %q: %w", path, err)
+	}
+	return n, nil
+}
+
+func parseNode(data []byte) (*Node, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	n := &Node{}
+	switch err := d.Decode(n); {
+	case len(data) > maxNode:
+		return nil, fmt.Errorf("longer than %d bytes", maxNode)
+	case err != nil:
+		return nil, err
+	case d.More():
+		return nil, errors.New("more than one JSON object")
+	case n.Format != nodeFormat:
+		return nil, fmt.Errorf("format %d: this version reads format %d", n.Format, nodeFormat)
+	case n.Cluster == "" || n.Replica == "" || n.Fabric == "" || n.Epoch.IsZero():
+		return nil, errors.New("cluster, replica, fabric and epoch are not all there")
+	}
+	return n, nil
+}
+
+// write makes a directory n's, durably: after a crash it holds the old content of node.json or the new.
+func (n *Node) write(dir string) error {
+	text, err := json.MarshalIndent(n, "", "  ")
+	if err == nil {
+		err = writeDurably(filepath.Join(dir, nodeFile), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write state directory: %w", err)
+	}
+	return nil
+}
+
+// writeDurably replaces a file as a whole and waits until it is on the disk.
+func writeDurably(path string, data []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// Found makes a directory the state directory of a new cluster's replica. One that holds anything is refused.
+func (n Node) Found(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write state directory: %w", err)
+	}
+	old, err := os.ReadDir(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("write state directory: %w", err)
+	case len(old) > 0:
+		return hint.New(fmt.Sprintf("write state directory: %q is not empty: it has %q", dir, old[0].Name()),
+			"name another directory, or type: lightloom cluster destroy "+dir)
+	}
+	n.Format = nodeFormat
+	return n.write(dir)
+}
+
+// check says why a replica must not start on the directory that is n's. Empty fields of want are not compared.
+func (n *Node) check(dir string, want Node) error {
+	switch {
+	case n.Replica != want.Replica:
+		return hint.New(fmt.Sprintf("the state directory %q is replica %q's, not %q's", dir, n.Replica, want.Replica),
+			"name the directory of "+want.Replica)
+	case want.Cluster != "" && n.Cluster != want.Cluster:
+		return hint.New(fmt.Sprintf("the state directory %q is of cluster %s, not %s", dir, n.Cluster, want.Cluster),
+			"name the directory of this cluster")
+	case want.Fabric != "" && n.Fabric != want.Fabric:
+		return hint.New(fmt.Sprintf("the state directory %q is of the fabric %s, not %s", dir, n.Fabric, want.Fabric),
+			"name that fabric, or another directory")
+	}
+	if !n.Begun {
+		return nil
+	}
+	if st, err := os.Stat(filepath.Join(dir, logFile)); err != nil || st.Size() == 0 {
+		return hint.New(fmt.Sprintf("the state directory %q has lost its log %s: to begin anew would forget what the "+
+			"replica has acknowledged", dir, logFile), "restore it, or type: lightloom cluster destroy "+dir+
+			" and then lightloom cluster join")
+	}
+	return nil
+}
+
+// missing says of a directory that is nobody's what to type.
+func missing(dir, what string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return hint.New(fmt.Sprintf("the state directory %q is of no cluster: it has no %s", dir, nodeFile), what)
+	}
+	return err
+}
+
+// holdPause is how far apart hold tries, and holdTries how often for a replica: one whose parent was killed ends in a
+// moment.
+const (
+	holdPause = 50 * time.Millisecond
+	holdTries = 60
+)
+
+// hold keeps other processes from using a directory, until release or the end of this process. It tries so often.
+func hold(dir string, tries int) (release func() error, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("hold directory: %w", err)
+	}
+	for try := 1; ; try++ {
+		switch err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+		case err == nil:
+			return f.Close, nil
+		case !errors.Is(err, unix.EWOULDBLOCK) || try == tries:
+			return nil, errors.Join(hint.Wrap(fmt.Errorf("hold directory %q: another process uses it: %w", dir, err),
+				"end the controller that runs there"), f.Close())
+		}
+		time.Sleep(holdPause)
+	}
+}

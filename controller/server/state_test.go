@@ -1,0 +1,139 @@
+package server
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/southbound/hint"
+)
+
+const someFabric = "hybrid:racks=2,hosts=1"
+
+// TestState: a cluster is founded once, opened by one process at a time and only as what it is, and destroyed by a word
+// of its own alone. What is refused says what to type.
+func TestState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	refused := func(what string, err error, says, hinted string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(hint.Of(err), hinted) {
+			t.Errorf("%s: %v, hint %q; want %q, hint %q", what, err, hint.Of(err), says, hinted)
+		}
+	}
+	_, err := OpenState(dir, 3, someFabric)
+	refused("nothing there", err, "is of no cluster", "lightloom cluster init "+dir)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err = OpenState(dir, 3, someFabric)
+	refused("empty", err, "is of no cluster", "lightloom cluster init "+dir)
+	if err := InitState(dir, 3, someFabric); err != nil {
+		t.Fatal(err)
+	}
+	refused("founded twice", InitState(dir, 3, someFabric), "already", "cluster destroy "+dir)
+	_, err = OpenState(dir, 5, someFabric)
+	refused("other number", err, "of 3 replicas, not 5", "--replicas 3")
+	_, err = OpenState(dir, 3, "leafspine:racks=2,hosts=1")
+	refused("other fabric", err, "is of the fabric "+someFabric, "")
+	s, err := OpenState(dir, 3, someFabric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if since := time.Since(s.Epoch); since < 0 || since > time.Minute {
+		t.Errorf("it began %v ago", since)
+	}
+	_, err = DestroyState(dir, true)
+	refused("in use", err, "another process uses it", "end the controller")
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+	stranger := filepath.Join(dir, "controller1", "letters")
+	if err := os.WriteFile(stranger, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = DestroyState(dir, true)
+	refused("with a stranger's file", err, "letters", "move it")
+	if err := os.Remove(stranger); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := DestroyState(dir, false); err != nil || len(d.Dirs) != 3 || d.Bytes == 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "controller0", nodeFile)); err != nil {
+		t.Error(err)
+	}
+	if _, err := DestroyState(filepath.Join(dir, "controller0"), true); err != nil {
+		t.Error(err)
+	}
+	if d, err := DestroyState(dir, true); err != nil || len(d.Dirs) != 2 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%q is left: %v", dir, err)
+	}
+	_, err = DestroyState(t.TempDir(), true)
+	refused("no log", err, "is no state directory", "")
+}
+
+// TestNode: a state directory is used by the replica, cluster and fabric that it was made for, and with the log that it
+// had.
+func TestNode(t *testing.T) {
+	dir := t.TempDir()
+	n := Node{Cluster: "c1", Replica: "controller0", Fabric: someFabric, Epoch: time.Now()}
+	if err := n.Found(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Found(dir); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("founded twice: %v", err)
+	}
+	got, err := ReadNode(dir)
+	if err != nil || got.Cluster != n.Cluster || !got.Epoch.Equal(n.Epoch) || got.Begun {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, tt := range []struct {
+		want Node
+		says string
+	}{
+		{Node{Replica: "controller0"}, ""},
+		{n, ""},
+		{Node{Replica: "controller1"}, "is replica \"controller0\"'s"},
+		{Node{Replica: "controller0", Cluster: "c2"}, "is of cluster c1, not c2"},
+		{Node{Replica: "controller0", Fabric: "crossbar:ports=2"}, "is of the fabric"},
+	} {
+		if err := got.check(dir, tt.want); tt.says == "" && err != nil ||
+			tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%+v: %v, want %q", tt.want, err, tt.says)
+		}
+	}
+	got.Begun = true
+	for _, log := range []func() error{
+		func() error { return nil },
+		func() error { return os.WriteFile(filepath.Join(dir, logFile), nil, 0o600) },
+	} {
+		if err := log(); err != nil {
+			t.Fatal(err)
+		}
+		if err := got.check(dir, n); err == nil || !strings.Contains(err.Error(), "has lost its log") {
+			t.Errorf("without its log: %v", err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, logFile), []byte("log"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := got.check(dir, n); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzNode(f *testing.F) {
+	f.Add([]byte(`{"format":1,"cluster":"c","replica":"r","fabric":"f","epoch":"2026-01-02T03:04:05Z","begun":true}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if n, err := parseNode(data); (err == nil) != (n != nil) {
+			t.Error(n, err)
+		}
+	})
+}
