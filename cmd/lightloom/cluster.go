@@ -17,31 +17,67 @@ func newCluster() *cobra.Command {
 }
 
 func newClusterInit() *cobra.Command {
-	fabric, replicas := "", 3
+	opt, replicas := server.FoundOptions{}, 3
 	c := &cobra.Command{
-		Use:   "init DIR --fabric FABRIC",
+		Use:   "init DIR --fabric FABRIC [--replica NAME=HOST… --devices FILE]",
 		Short: "Found a cluster of replicas",
-		Long: "Makes a state directory for each replica in DIR, for lightloom up --state DIR and lightloom controller run " +
-			"--state DIR.",
-		Example: "  lightloom cluster init state --fabric hybrid:racks=4,hosts=2",
-		Args:    oneDirectory("lightloom cluster init DIR --fabric FABRIC"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if fabric == "" {
-				return usage("add --fabric hybrid:racks=4,hosts=2", "init: there is no fabric")
-			}
-			spec, err := topo.FromArgument(fabric)
-			if err != nil {
-				return err
-			}
-			if err := checkReplicas(replicas); err != nil {
-				return err
-			}
-			return server.InitState(args[0], replicas, spec.String())
-		},
+		Long: "Without --replica it makes a state directory for each replica of this machine in DIR, for lightloom up " +
+			"--state DIR\n" +
+			"and lightloom controller run --state DIR.\n\n" +
+			"With --replica, once for each, it founds a cluster on machines of their own. It makes an authority " +
+			"(DIR/authority.pem: it\n" +
+			"signs for everybody, so keep it in a safe place), keys of switches, agents and a client, and for each replica " +
+			"NAME a\n" +
+			"directory DIR/NAME/etc with replica.yaml and its keys, for /etc/lightloom of its machine, and DIR/NAME/state " +
+			"for --state-dir there.",
+		Example: "  lightloom cluster init state --fabric hybrid:racks=4,hosts=2\n" +
+			"  lightloom cluster init prod --fabric hybrid:racks=4,hosts=2 --devices devices.yaml --replica c0=192.0.2.11 " +
+			"--replica c1=192.0.2.12 --replica c2=192.0.2.13",
+		Args: oneDirectory("lightloom cluster init DIR --fabric FABRIC"),
 	}
-	c.Flags().StringVar(&fabric, "fabric", "", "such as hybrid:racks=4,hosts=2, or a YAML file")
-	c.Flags().IntVar(&replicas, "replicas", replicas, "on this machine: 1, 3, 5 or 7")
+	fl := c.Flags()
+	fl.StringVar(&opt.Fabric, "fabric", "", "such as hybrid:racks=4,hosts=2, or a YAML file")
+	fl.IntVar(&replicas, "replicas", replicas, "on this machine: 1, 3, 5 or 7")
+	fl.StringArrayVar(&opt.Replicas, "replica", nil, "NAME=HOST or NAME=HOST:PORT of a replica on a machine of its own: "+
+		"raft's port, by default 7400; the northbound's is 20 above")
+	fl.StringVar(&opt.Devices, "devices", "", "with --replica: inventory, which says where switches and agents are")
+	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "with --replica: of the controller")
+	fl.StringVar(&opt.State, "state-dir", "/var/lib/lightloom", "with --replica: directory of the log on each machine")
+	fl.BoolVar(&opt.Agents, "agents", false, "with --replica: issue keys to an agent of every host, too")
+	fl.Uint64Var(&opt.Earlier, "earlier", 0, "with --replica: how many clusters have programmed these switches before")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if opt.Fabric == "" {
+			return usage("add --fabric hybrid:racks=4,hosts=2", "init: there is no fabric")
+		}
+		if len(opt.Replicas) > 0 {
+			return foundMachines(c, args[0], opt)
+		}
+		spec, err := topo.FromArgument(opt.Fabric)
+		if err != nil {
+			return err
+		}
+		if err := checkReplicas(replicas); err != nil {
+			return err
+		}
+		return server.InitState(args[0], replicas, spec)
+	}
 	return c
+}
+
+func foundMachines(c *cobra.Command, dir string, opt server.FoundOptions) error {
+	switch {
+	case c.Flags().Changed("replicas"):
+		return usage("leave --replicas away", "init: --replicas is for one machine, and --replica names machines")
+	case opt.Devices == "":
+		return usage("add --devices devices.yaml; lightloom device schema prints its JSON schema", "init: --devices is "+
+			"missing")
+	}
+	if err := server.FoundCluster(dir, opt); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "founded: bring etc and state below %s/NAME to the machine of each replica NAME, once, "+
+		"and keep %s/%s safe\n", dir, dir, server.AuthorityFile)
+	return nil
 }
 
 func newClusterDestroy() *cobra.Command {

@@ -26,9 +26,6 @@ func newController() *cobra.Command {
 	return c
 }
 
-// minSamplePeriod is the shortest interval that switches are asked for: many refuse less.
-const minSamplePeriod = 10 * time.Millisecond
-
 func newControllerRun() *cobra.Command {
 	var opt replay.AttachOptions
 	withStdin := false
@@ -95,9 +92,9 @@ func newControllerRun() *cobra.Command {
 		case len(known) == 1:
 			opt.Demand = known[0]
 		}
-		if opt.SamplePeriod != 0 && opt.SamplePeriod < minSamplePeriod {
+		if opt.SamplePeriod != 0 && opt.SamplePeriod < server.MinSamplePeriod {
 			return usage("write --sample-period 1s, or 0 for none", "run: --sample-period %v is below %v", opt.SamplePeriod,
-				minSamplePeriod)
+				server.MinSamplePeriod)
 		}
 		if opt.State != "" && opt.Ephemeral {
 			return usage("leave one of them away", "run: --state keeps the replicas' logs, and --ephemeral removes them")
@@ -168,7 +165,7 @@ func newControllerKeys() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return server.InitState(server.KeptState(args[0]), replicas, spec.String())
+			return server.InitState(server.KeptState(args[0]), replicas, spec)
 		},
 	}
 	c.Flags().StringVar(&fabric, "fabric", "", "fabric, such as hybrid:racks=4,hosts=2, or a YAML file")

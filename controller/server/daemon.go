@@ -119,7 +119,7 @@ func (a *Daemon) open() error {
 	if err := a.holdKeys(); err != nil {
 		return err
 	}
-	st, err := a.state(spec.String())
+	st, err := a.state(spec)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (a *Daemon) open() error {
 }
 
 // state opens the logs of the replicas, or makes them for this run alone.
-func (a *Daemon) state(fabric string) (*State, error) {
+func (a *Daemon) state(fabric topo.Spec) (*State, error) {
 	switch {
 	case a.Options.State != "":
 		return OpenState(a.Options.State, a.Options.Replicas, fabric)

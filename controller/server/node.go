@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 )
 
@@ -41,8 +42,21 @@ const (
 // maxNode bounds node.json, in bytes.
 const maxNode = 64 << 10
 
-// NewClusterID draws the id of a cluster.
-func NewClusterID() string {
+// newNode is what the replicas of a cluster that is founded now have in common.
+func newNode(fabric topo.Spec) Node {
+	return Node{Cluster: newClusterID(), Fabric: fabricName(fabric), Epoch: time.Now().UTC().Truncate(time.Second)}
+}
+
+// fabricName is what a fabric is called in a state directory: of one from a file the path is each machine's own.
+func fabricName(spec topo.Spec) string {
+	if spec.File != "" {
+		spec.File = filepath.Base(spec.File)
+	}
+	return spec.String()
+}
+
+// newClusterID draws the id of a cluster.
+func newClusterID() string {
 	b := make([]byte, 8)
 	_, _ = rand.Read(b) // it never fails
 	return hex.EncodeToString(b)

@@ -81,7 +81,7 @@ func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer) (err err
 		return fail(err)
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err := node.check(c.Dir, Node{Replica: c.ID, Cluster: c.Cluster, Fabric: c.Spec.String()}); err != nil {
+	if err := node.check(c.Dir, Node{Replica: c.ID, Cluster: c.Cluster, Fabric: fabricName(c.Spec)}); err != nil {
 		return fail(err)
 	}
 	p, err := newReplicaProcess(c, stderr)

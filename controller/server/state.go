@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 )
 
@@ -33,7 +34,7 @@ func ReplicaNames(n int) (ids []string) {
 }
 
 // InitState founds a cluster of n replicas of one machine for the fabric of that spec, with their logs in dir.
-func InitState(dir string, n int, fabric string) error {
+func InitState(dir string, n int, fabric topo.Spec) error {
 	old, err := nodesIn(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -42,7 +43,7 @@ func InitState(dir string, n int, fabric string) error {
 		return hint.New(fmt.Sprintf("found cluster: %q holds the state of cluster %s already", dir, old[0].node.Cluster),
 			"name another directory, or type: lightloom cluster destroy "+dir)
 	}
-	all := Node{Cluster: NewClusterID(), Fabric: fabric, Epoch: time.Now().UTC().Round(0)}
+	all := newNode(fabric)
 	for _, id := range ReplicaNames(n) {
 		all.Replica = id
 		if err := all.Found(filepath.Join(dir, id)); err != nil {
@@ -56,7 +57,7 @@ func InitState(dir string, n int, fabric string) error {
 func KeptState(keys string) string { return filepath.Join(keys, "replicas") }
 
 // OpenState opens what InitState made, for as many replicas and the same fabric, and keeps others from it.
-func OpenState(dir string, n int, fabric string) (s *State, err error) {
+func OpenState(dir string, n int, fabric topo.Spec) (s *State, err error) {
 	init := fmt.Sprintf("lightloom cluster init %s --fabric %s --replicas %d", dir, fabric, n)
 	nodes, err := nodesIn(dir)
 	switch {
@@ -69,9 +70,9 @@ func OpenState(dir string, n int, fabric string) (s *State, err error) {
 			fmt.Sprintf("write --replicas %d, or name another directory", len(nodes)))
 	}
 	first := nodes[0].node
-	s = &State{Dir: dir, Epoch: first.Epoch, cluster: first.Cluster, fabric: fabric}
+	s = &State{Dir: dir, Epoch: first.Epoch, cluster: first.Cluster, fabric: fabricName(fabric)}
 	for i, id := range ReplicaNames(n) {
-		want := Node{Replica: id, Cluster: first.Cluster, Fabric: fabric}
+		want := Node{Replica: id, Cluster: first.Cluster, Fabric: s.fabric}
 		if err := nodes[i].node.check(nodes[i].dir, want); err != nil {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func OpenState(dir string, n int, fabric string) (s *State, err error) {
 
 // PrivateState makes a cluster of n replicas for one run, whose logs go with it, in a new directory within the one
 // given. The empty one stands for /run, which is memory of the run's namespaces alone where it could be mounted.
-func PrivateState(within string, n int, fabric string, epoch time.Time) (*State, error) {
+func PrivateState(within string, n int, fabric topo.Spec, epoch time.Time) (*State, error) {
 	dir, err := os.MkdirTemp(cmp.Or(within, "/run"), "lightloom-")
 	if err != nil && within == "" {
 		dir, err = os.MkdirTemp("", "lightloom-")
@@ -90,7 +91,7 @@ func PrivateState(within string, n int, fabric string, epoch time.Time) (*State,
 	if err != nil {
 		return nil, fmt.Errorf("make directory for replicas: %w", err)
 	}
-	s := &State{Dir: dir, Epoch: epoch, cluster: NewClusterID(), fabric: fabric, own: true}
+	s := &State{Dir: dir, Epoch: epoch, cluster: newClusterID(), fabric: fabricName(fabric), own: true}
 	for _, id := range ReplicaNames(n) {
 		if err := s.node(id).Found(filepath.Join(dir, id)); err != nil {
 			return nil, errors.Join(err, s.Close())

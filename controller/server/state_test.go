@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 )
 
@@ -18,28 +19,36 @@ const someFabric = "hybrid:racks=2,hosts=1"
 // of its own alone. What is refused says what to type.
 func TestState(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
+	spec, err := topo.ParseSpec(someFabric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := topo.ParseSpec("leafspine:racks=2,hosts=1")
+	if err != nil {
+		t.Fatal(err)
+	}
 	refused := func(what string, err error, says, hinted string) {
 		t.Helper()
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(hint.Of(err), hinted) {
 			t.Errorf("%s: %v, hint %q; want %q, hint %q", what, err, hint.Of(err), says, hinted)
 		}
 	}
-	_, err := OpenState(dir, 3, someFabric)
+	_, err = OpenState(dir, 3, spec)
 	refused("nothing there", err, "is of no cluster", "lightloom cluster init "+dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err = OpenState(dir, 3, someFabric)
+	_, err = OpenState(dir, 3, spec)
 	refused("empty", err, "is of no cluster", "lightloom cluster init "+dir)
-	if err := InitState(dir, 3, someFabric); err != nil {
+	if err := InitState(dir, 3, spec); err != nil {
 		t.Fatal(err)
 	}
-	refused("founded twice", InitState(dir, 3, someFabric), "already", "cluster destroy "+dir)
-	_, err = OpenState(dir, 5, someFabric)
+	refused("founded twice", InitState(dir, 3, spec), "already", "cluster destroy "+dir)
+	_, err = OpenState(dir, 5, spec)
 	refused("other number", err, "of 3 replicas, not 5", "--replicas 3")
-	_, err = OpenState(dir, 3, "leafspine:racks=2,hosts=1")
-	refused("other fabric", err, "is of the fabric "+someFabric, "")
-	s, err := OpenState(dir, 3, someFabric)
+	_, err = OpenState(dir, 3, other)
+	refused("other fabric", err, "is of the fabric "+spec.String(), "")
+	s, err := OpenState(dir, 3, spec)
 	if err != nil {
 		t.Fatal(err)
 	}

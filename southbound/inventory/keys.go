@@ -73,10 +73,19 @@ func WriteKeys(dir, fabric string, n int, agents bool) error {
 	if err != nil {
 		return err
 	}
-	ca, err := pki.New(keyLife)
+	ca, err := pki.New(KeyLife)
 	if err != nil {
 		return err
 	}
+	var replicas []string
+	for i := range n {
+		replicas = append(replicas, fmt.Sprintf("controller%d", i))
+	}
+	return IssueKeys(ca, dir, f, replicas, agents)
+}
+
+// IssueKeys is WriteKeys with an authority, a fabric and replicas that the caller has.
+func IssueKeys(ca *pki.Authority, dir string, f *topo.Fabric, replicas []string, agents bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write keys: %w", err)
 	}
@@ -88,8 +97,8 @@ func WriteKeys(dir, fabric string, n int, agents bool) error {
 		return id.WriteFile(KeyFile(dir, name))
 	}
 	errs := []error{write(pki.Agent, AgentName), write(pki.Client, "client")}
-	for i := range n {
-		errs = append(errs, write(pki.Controller, fmt.Sprintf("controller%d", i)))
+	for _, id := range replicas {
+		errs = append(errs, write(pki.Controller, id))
 	}
 	for _, node := range f.Topology.Nodes() {
 		if node.Role != pathmap.Host {
@@ -102,8 +111,8 @@ func WriteKeys(dir, fabric string, n int, agents bool) error {
 	return errors.Join(errs...)
 }
 
-// keyLife is how long keys on disk are good for.
-const keyLife = 365 * 24 * time.Hour
+// KeyLife is how long keys on disk are good for.
+const KeyLife = 365 * 24 * time.Hour
 
 // KeyFile is where a directory of keys holds those of a name.
 func KeyFile(dir, name string) string { return filepath.Join(dir, name+".pem") }

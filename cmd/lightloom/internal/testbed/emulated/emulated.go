@@ -168,7 +168,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 
 // openState opens the logs that the replicas are to go on with, or makes some that end with the run.
 func (s *Testbed) openState() (*server.State, error) {
-	fabric := s.Config.Row.Spec.String()
+	fabric := s.Config.Row.Spec
 	if s.Config.State != "" {
 		return server.OpenState(s.Config.State, s.Config.Replicas, fabric)
 	}

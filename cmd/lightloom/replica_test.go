@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/server"
+	"lightloom/southbound/hint"
+	"lightloom/southbound/pki"
+)
+
+// machines are replicas as services of machines of their own: each has its own loopback address, directory and process.
+type machines struct {
+	t       *testing.T
+	dir     string
+	names   []string
+	client  *api.Client
+	running map[string]*exec.Cmd
+	said    map[string]*bytes.Buffer
+}
+
+// founded founds a cluster of three whose switches and agents do not answer: jobs are taken and wait.
+func founded(t *testing.T) *machines {
+	t.Helper()
+	dir := t.TempDir()
+	copyProgram(t, dir)
+	m := &machines{t: t, dir: filepath.Join(dir, "prod"), running: map[string]*exec.Cmd{}, said: map[string]*bytes.Buffer{}}
+	inventory := "devices:\n  tor0: unix:/nowhere/a\n  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n" +
+		"  ocs: unix:/nowhere/d\nagents:\n  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n"
+	devices := filepath.Join(dir, "devices.yaml")
+	if err := os.WriteFile(devices, []byte(inventory), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"cluster", "init", m.dir, "--fabric", "hybrid:racks=2,hosts=1,spines=1", "--devices", devices,
+		"--state-dir", "../state"}
+	var addrs []string
+	for i := range 3 { // the addresses 127.0.0.0/8 are this machine's: a process takes some of its own
+		name, pid := fmt.Sprintf("c%d", i), os.Getpid()
+		host := fmt.Sprintf("127.%d.%d.%d", 1+pid>>16&0x7f, pid>>8&0xff, 1+(pid&0x3f)*4+i)
+		m.names, addrs = append(m.names, name), append(addrs, host+":7420")
+		args = append(args, "--replica", name+"="+host)
+	}
+	m.must(args...)
+	for _, name := range m.names { // of three replicas on one machine only one could have the port
+		text := strings.Replace(read(t, m.config(name)), "127.0.0.1:9101", "127.0.0.1:0", 1)
+		if err := os.WriteFile(m.config(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := pki.ReadFile(filepath.Join(m.dir, "client.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.client, err = api.Dial(addrs, id.Client("", pki.Controller)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		m.client.Close()
+		for _, name := range m.names {
+			m.kill(name, syscall.SIGKILL)
+		}
+	})
+	return m
+}
+
+func (m *machines) must(args ...string) string {
+	m.t.Helper()
+	out, err := m.try(args...)
+	if err != nil {
+		m.t.Fatalf("%v: %v", args, err)
+	}
+	return out
+}
+
+func (m *machines) try(args ...string) (string, error) {
+	var out bytes.Buffer
+	err := run(m.t.Context(), args, strings.NewReader(""), &out, io.Discard)
+	return out.String(), err
+}
+
+func (m *machines) config(name string) string {
+	return filepath.Join(m.dir, name, "etc", server.ReplicaFile)
+}
+
+func (m *machines) start(name string) {
+	m.t.Helper()
+	out := &bytes.Buffer{}
+	cmd := exec.Command(filepath.Join(filepath.Dir(m.dir), "lightloom"), "replica", "run", "--config", m.config(name))
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	m.running[name], m.said[name] = cmd, out
+}
+
+// kill ends a replica and waits for its end, which it returns.
+func (m *machines) kill(name string, sig syscall.Signal) error {
+	cmd := m.running[name]
+	if cmd == nil {
+		return nil
+	}
+	delete(m.running, name)
+	_ = cmd.Process.Signal(sig)
+	return cmd.Wait()
+}
+
+// submit hands a job over under a request id, and returns its number.
+func (m *machines) submit(request string) controller.JobID {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), 30*time.Second)
+	defer cancel()
+	ids, err := m.client.Submit(ctx, request, []*controller.Job{{Name: request,
+		Stages: []controller.Stage{{Name: "s", Tasks: []controller.Task{{Compute: time.Hour}}}}}})
+	if err != nil {
+		m.t.Fatalf("submit %s: %v\n%s", request, err, m.all())
+	}
+	return ids[0]
+}
+
+func (m *machines) all() string {
+	var b strings.Builder
+	for name, out := range m.said {
+		if m.running[name] == nil {
+			fmt.Fprintf(&b, "--- %s\n%s", name, out)
+		}
+	}
+	return b.String()
+}
+
+// agree waits until the three replicas hold the same.
+func (m *machines) agree() {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		digests, failed := map[string]bool{}, error(nil)
+		for i := range m.names {
+			st, err := m.client.DigestOf(ctx, i)
+			if err != nil {
+				failed = err
+			}
+			digests[fmt.Sprint(st.Index, st.Digest)] = true
+		}
+		if failed == nil && len(digests) == 1 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			m.t.Fatalf("the replicas do not agree: %v, %v", digests, failed)
+		case <-tick.C:
+		}
+	}
+}
+
+// TestReplicaService runs a cluster as three machines would. One replica after the other is killed while jobs are
+// submitted, then all at once; what was acknowledged is there, under the number that it was given, and once.
+func TestReplicaService(t *testing.T) {
+	m := founded(t)
+	acknowledged := map[string]controller.JobID{}
+	n := 0
+	submit := func(some int) {
+		t.Helper()
+		for range some {
+			request := fmt.Sprint("job-", n)
+			acknowledged[request] = m.submit(request)
+			n++
+		}
+	}
+	kept := func() {
+		t.Helper()
+		for request, id := range acknowledged {
+			if got := m.submit(request); got != id {
+				t.Fatalf("%s was job %d, and is job %d", request, id, got)
+			}
+		}
+		if st, err := m.client.Status(t.Context()); err != nil || st.Jobs != len(acknowledged) {
+			t.Fatalf("%d jobs, want %d: %v", st.Jobs, len(acknowledged), err)
+		}
+	}
+	for _, name := range m.names {
+		m.start(name)
+	}
+	submit(5)
+	for _, name := range m.names {
+		m.kill(name, syscall.SIGKILL)
+		submit(5)
+		m.start(name)
+		submit(5)
+		m.agree()
+	}
+	kept()
+	if _, err := m.try("cluster", "destroy", filepath.Join(m.dir, "c0", "state"), "--yes"); err == nil ||
+		!strings.Contains(err.Error(), "another process uses it") {
+		t.Errorf("destroyed while in use: %v", err)
+	}
+	var all sync.WaitGroup
+	for _, name := range m.names {
+		cmd := m.running[name]
+		all.Go(func() { _ = cmd.Process.Kill() })
+	}
+	all.Wait()
+	for _, name := range m.names {
+		m.kill(name, syscall.SIGKILL)
+		m.start(name)
+	}
+	m.agree()
+	kept()
+	for _, name := range m.names {
+		if err := m.kill(name, syscall.SIGTERM); err != nil {
+			t.Errorf("%s told to end: %v\n%s", name, err, m.said[name])
+		}
+	}
+	m.must("cluster", "destroy", filepath.Join(m.dir, "c0", "state"), "--yes")
+	m.start("c0")
+	if err := m.kill("c0", 0); err == nil || !strings.Contains(m.said["c0"].String(), "lightloom cluster join") {
+		t.Errorf("without its log: %v\n%s", err, m.said["c0"])
+	}
+}
+
+// TestReplicaFile: what is wrong with a replica's file is said with its place, and what is wrong with its directory with
+// what to type.
+func TestReplicaFile(t *testing.T) {
+	m := founded(t)
+	good := read(t, m.config("c0"))
+	host := strings.TrimSuffix(strings.Split(strings.SplitN(good, "raft: \"", 2)[1], "\"")[0], ":7400")
+	for _, tt := range []struct{ name, old, with, says string }{
+		{"unknown key", "id: ", "idd: ", ":2:1: "},
+		{"no id", "id: \"c0\"\ncluster", "cluster", "id is missing: write"},
+		{"stranger", "id: \"c0\"\ncluster", "id: \"c9\"\ncluster", `:2:5: "c9" is not among the peers`},
+		{"another's keys", "id: \"c0\"\ncluster", "id: \"c1\"\ncluster", "the certificate is of controller/c0, not of"},
+		{"two peers", "  - {id: \"c2\"", "# ", "2 peers: name all replicas"},
+		{"no port", host + ":7400", host, "is no host:port that others reach"},
+		{"anywhere", host + ":7400", "0.0.0.0:7400", "is no host:port that others reach"},
+		{"address not in its certificate", host + ":7400", "192.0.2.1:7400", "not for \"192.0.2.1\": issue another"},
+		{"address twice", host + ":7420", host + ":7400", "each peer has one of its own"},
+		{"no key", "key: key.pem", "key: other.pem", ":10:13: read identity"},
+		{"no fabric", "racks=2", "racks=-2", "racks"},
+		{"another fabric", "racks=2", "racks=3", `switch "tor2" of the fabric has no address`},
+		{"no policy", "crosslayer+sunflow", "moonflow", ":14:9: "},
+		{"no time", "policy: ", "sample-period: 1ms\npolicy: ", "at least 10ms"},
+		{"no source", "policy: ", "demand: rumour\npolicy: ", `"rumour" is unknown: write one of`},
+		{"no metrics", "127.0.0.1:0", "9101", "is no host:port"},
+		{"another cluster", "cluster: \"", "cluster: \"f", "is of cluster"},
+		{"another's directory", "../state", "../../c1/state", "is replica \"c1\"'s, not \"c0\"'s"},
+		{"no directory", "../state", "../nowhere", "is of no cluster"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(good, tt.old, tt.with, 1)
+			if text == good {
+				t.Fatalf("no %q in\n%s", tt.old, good)
+			}
+			if err := os.WriteFile(m.config("c0"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := m.try("replica", "run", "--config", m.config("c0"))
+			if err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%v, want %q (hint %q)", err, tt.says, hint.Of(err))
+			}
+		})
+	}
+}

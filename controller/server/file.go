@@ -1,0 +1,303 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lightloom/controller/demand"
+	"lightloom/controller/policy"
+	"lightloom/controller/replica"
+	"lightloom/controller/rollout"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
+	"lightloom/southbound/yamlfile"
+)
+
+// replicaFile is what a replica on a machine of its own is told, in YAML. But for id, state, tls and metrics it is the
+// same for all replicas of a cluster. Relative paths start where the file is.
+type replicaFile struct {
+	ID      string     `yaml:"id"`
+	Cluster string     `yaml:"cluster"` // of cluster init, as is the next
+	Epoch   string     `yaml:"epoch"`   // instant 0 of all that the log tells of, in RFC 3339
+	Peers   []peerSite `yaml:"peers"`   // the whole cluster
+	State   string     `yaml:"state"`   // directory of the log
+	TLS     tlsFiles   `yaml:"tls"`     // of this replica
+	Metrics string     `yaml:"metrics"` // address; empty: none are served
+
+	Fabric       string `yaml:"fabric"`  // a spec, or the path of a file
+	Devices      string `yaml:"devices"` // path of the inventory
+	Policy       string `yaml:"policy"`
+	Seed         uint64 `yaml:"seed"`
+	Demand       string `yaml:"demand"` // what circuit policies know of traffic; empty: the oracle
+	DemandPeriod string `yaml:"demand-period"`
+	SamplePeriod string `yaml:"sample-period"` // of the switches' counters; 0s: never
+	Earlier      uint64 `yaml:"earlier"`       // clusters that have programmed the same devices before
+	Verbose      bool   `yaml:"verbose"`
+}
+
+// peerSite is a replica as its peers and its clients reach it.
+type peerSite struct {
+	ID   string `yaml:"id"`
+	Raft string `yaml:"raft"` // host:port
+	API  string `yaml:"api"`  // host:port of the northbound
+}
+
+// tlsFiles are PEM files.
+type tlsFiles struct {
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
+	CA   string `yaml:"ca"`
+}
+
+// Service says what runs once a replica of a machine of its own does.
+type Service struct{ Replica, Cluster, Raft, API string }
+
+// RunService runs the replica that a file describes until ctx ends (nil). It calls began once it knows that the file
+// is right, before it reads the log. Errors of the file name line and column.
+func RunService(ctx context.Context, path string, stderr io.Writer, began func(Service)) error {
+	c, err := ReadReplicaFile(path)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(c.Peers, func(p replica.Peer) bool { return p.ID == c.ID })
+	began(Service{Replica: c.ID, Cluster: c.Cluster, Raft: c.Peers[i].Addr, API: c.API[c.ID]})
+	return runReplica(ctx, *c, stderr)
+}
+
+// ReadReplicaFile reads and checks a replica's file, its keys and its inventory.
+func ReadReplicaFile(path string) (*ReplicaConfig, error) {
+	data, err := yamlfile.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("read replica's file: %w", err)
+	}
+	x, file, err := parseReplicaFile(path, data)
+	if err != nil {
+		return nil, err
+	}
+	at := func(p string) string {
+		if filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(filepath.Dir(path), p)
+	}
+	c := &ReplicaConfig{ID: x.ID, API: map[string]string{}, Dir: at(x.State), Cluster: x.Cluster, Policy: x.Policy,
+		Seed: x.Seed, Metrics: x.Metrics, Earlier: x.Earlier, Verbose: x.Verbose}
+	for _, p := range x.Peers {
+		c.Peers = append(c.Peers, replica.Peer{ID: p.ID, Addr: p.Raft})
+		c.API[p.ID] = p.API
+	}
+	c.Epoch, _ = time.Parse(time.RFC3339, x.Epoch) // it was checked, as were the next
+	c.Demand, _ = x.demand()
+	c.Sample, _ = x.sample()
+	if err := c.fabric(fabricFrom(filepath.Dir(path), x.Fabric), at(x.Devices)); err != nil {
+		return nil, file.At(yamlfile.Keys{"fabric"}, err)
+	}
+	id, err := pki.Files{Cert: at(x.TLS.Cert), Key: at(x.TLS.Key), CA: at(x.TLS.CA)}.Read()
+	if err == nil {
+		err = x.checkIdentity(id, time.Now())
+	}
+	if err != nil {
+		return nil, file.At(yamlfile.Keys{"tls", "cert"}, err)
+	}
+	c.Identity, err = id.MarshalPEM()
+	return c, err
+}
+
+// fabricFrom is a fabric as a command line has it, for one that stands in a file of that directory.
+func fabricFrom(dir, fabric string) string {
+	at := filepath.Join(dir, fabric)
+	if st, err := os.Stat(at); err == nil && st.Mode().IsRegular() {
+		return at
+	}
+	return fabric
+}
+
+// fabric fills in what follows from the fabric and from the inventory of its switches and agents.
+func (c *ReplicaConfig) fabric(arg, devices string) error {
+	spec, err := topo.FromArgument(arg)
+	if err != nil {
+		return err
+	}
+	c.Spec = spec.WithDefaults()
+	if err := southbound.CheckPackets(c.Spec); err != nil {
+		return err
+	}
+	f, err := topo.New(c.Spec)
+	if err != nil {
+		return err
+	}
+	inv, err := inventory.Read(devices, f)
+	if err != nil {
+		return err
+	}
+	if len(inv.Hosts) > 0 {
+		return fmt.Errorf("%s: hosts are namespaces of one machine: run agents in them and name these under agents", devices)
+	}
+	c.Delta = rollout.DefaultControl().Delta(c.Spec.Dark)
+	c.Rollout = rollout.DefaultControl().Options(c.Delta)
+	c.ElephantThreshold = policy.ElephantFactor * c.Spec.OCS.In(c.Spec.Dark)
+	c.Devices = inv.Devices
+	if len(inv.Agents) > 0 {
+		c.Agents = inv.Sites(f)
+	}
+	return nil
+}
+
+// parseReplicaFile reads a replica's file and checks all that can be told from it alone.
+func parseReplicaFile(name string, data []byte) (*replicaFile, *yamlfile.File, error) {
+	x := &replicaFile{Policy: "crosslayer+sunflow", Seed: 1}
+	file, err := yamlfile.Decode(name, data, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, check := range []func() (yamlfile.Keys, error){x.checkThere, x.checkPeers, x.checkValues} {
+		if at, err := check(); err != nil {
+			return nil, nil, file.At(at, err)
+		}
+	}
+	return x, file, nil
+}
+
+func (x *replicaFile) checkThere() (yamlfile.Keys, error) {
+	for _, need := range []struct{ key, value, write string }{
+		{"id", x.ID, "the name of this replica, such as controller0"},
+		{"cluster", x.Cluster, "the id that lightloom cluster init has drawn"},
+		{"epoch", x.Epoch, "the time that lightloom cluster init has written"},
+		{"state", x.State, "the directory of the log, such as /var/lib/lightloom"},
+		{"tls.cert", x.TLS.Cert, "the PEM file of this replica's certificate"},
+		{"tls.key", x.TLS.Key, "the PEM file of its key"},
+		{"tls.ca", x.TLS.CA, "the PEM file of the authority's certificate"},
+		{"fabric", x.Fabric, "such as hybrid:racks=4,hosts=2, or a YAML file"},
+		{"devices", x.Devices, "the inventory's file, such as devices.yaml"},
+	} {
+		if need.value == "" {
+			return keysOf(need.key), fmt.Errorf("%s is missing: write %s", need.key, need.write)
+		}
+	}
+	return nil, nil
+}
+
+// keysOf are the keys that a dotted path names.
+func keysOf(path string) (all yamlfile.Keys) {
+	for key := range strings.SplitSeq(path, ".") {
+		all = append(all, key)
+	}
+	return all
+}
+
+func (x *replicaFile) checkPeers() (yamlfile.Keys, error) {
+	if !slices.Contains([]int{1, 3, 5, 7}, len(x.Peers)) {
+		return yamlfile.Keys{"peers"}, fmt.Errorf("%d peers: name all replicas of the cluster, this one too: 1, 3, 5 or 7",
+			len(x.Peers))
+	}
+	used := map[string]bool{}
+	for i, p := range x.Peers {
+		for _, v := range []struct{ key, value string }{{"id", p.ID}, {"raft", p.Raft}, {"api", p.API}} {
+			at := yamlfile.Keys{"peers", i, v.key}
+			if v.key != "id" {
+				if err := checkAddress(v.value); err != nil {
+					return at, err
+				}
+			}
+			if v.value == "" || used[v.value] {
+				return at, fmt.Errorf("%s %q: each peer has one of its own", v.key, v.value)
+			}
+			used[v.value] = true
+		}
+	}
+	if x.self() < 0 {
+		return yamlfile.Keys{"id"}, fmt.Errorf("%q is not among the peers", x.ID)
+	}
+	return nil, nil
+}
+
+// self is this replica's place among its peers; below 0: none.
+func (x *replicaFile) self() int {
+	return slices.IndexFunc(x.Peers, func(p peerSite) bool { return p.ID == x.ID })
+}
+
+// checkAddress says whether others can reach an address.
+func checkAddress(at string) error {
+	host, port, err := net.SplitHostPort(at)
+	n, perr := strconv.ParseUint(port, 10, 16)
+	if ip := net.ParseIP(host); err != nil || perr != nil || n == 0 || host == "" || ip != nil && ip.IsUnspecified() {
+		return fmt.Errorf("%q is no host:port that others reach, such as 192.0.2.11:%d", at, raftPort)
+	}
+	return nil
+}
+
+func (x *replicaFile) checkValues() (yamlfile.Keys, error) {
+	if _, err := time.Parse(time.RFC3339, x.Epoch); err != nil {
+		return yamlfile.Keys{"epoch"}, fmt.Errorf("%q is no time such as 2026-11-23T06:00:00Z: copy what cluster init wrote",
+			x.Epoch)
+	}
+	if _, err := policy.New(x.Policy, policy.Options{}); err != nil {
+		return yamlfile.Keys{"policy"}, err
+	}
+	if _, err := x.demand(); err != nil {
+		return yamlfile.Keys{"demand"}, err
+	}
+	if _, err := x.sample(); err != nil {
+		return yamlfile.Keys{"sample-period"}, err
+	}
+	if _, err := MetricsAddress(x.Metrics, 0); err != nil {
+		return yamlfile.Keys{"metrics"}, err
+	}
+	if x.Earlier >= 1<<15 {
+		return yamlfile.Keys{"earlier"}, fmt.Errorf("%d is not below 32768", x.Earlier)
+	}
+	return nil, nil
+}
+
+func (x *replicaFile) demand() (demand.Options, error) {
+	s := demand.Source(x.Demand)
+	if s != "" && !slices.Contains(demand.Sources(), s) {
+		return demand.Options{}, fmt.Errorf("%q is unknown: write one of %v", x.Demand, demand.Sources())
+	}
+	period, err := time.ParseDuration(cmp.Or(x.DemandPeriod, demand.DefaultPeriod.String()))
+	if err != nil || period < demand.MinPeriod || period > demand.MaxPeriod {
+		return demand.Options{}, fmt.Errorf("demand-period %q is no time within %v to %v", x.DemandPeriod, demand.MinPeriod,
+			demand.MaxPeriod)
+	}
+	if o := (demand.Options{Source: s, Period: period}); !o.Oracle() {
+		return o, nil
+	}
+	return demand.Options{}, nil // whatever the period
+}
+
+// MinSamplePeriod is the shortest interval that switches are asked for: many refuse less.
+const MinSamplePeriod = 10 * time.Millisecond
+
+func (x *replicaFile) sample() (time.Duration, error) {
+	d, err := time.ParseDuration(cmp.Or(x.SamplePeriod, DefaultSamplePeriod.String()))
+	if err != nil || d != 0 && d < MinSamplePeriod {
+		return 0, fmt.Errorf("sample-period %q: write 0s, or a time of at least %v", x.SamplePeriod, MinSamplePeriod)
+	}
+	return d, nil
+}
+
+// checkIdentity says whether keys are this replica's, at its addresses and now.
+func (x *replicaFile) checkIdentity(id pki.Identity, now time.Time) error {
+	if id.Role() != pki.Controller || id.Name() != x.ID {
+		return fmt.Errorf("the certificate is of %s, not of controller/%s", id, x.ID)
+	}
+	self := x.Peers[x.self()]
+	var errs []error
+	for _, at := range []string{self.Raft, self.API} {
+		host, _, _ := net.SplitHostPort(at)
+		errs = append(errs, id.Check(host, now))
+	}
+	return errors.Join(errs...)
+}
