@@ -54,6 +54,9 @@ func TestMain(m *testing.M) {
 		if len(os.Args) > 3 {
 			opt.Demand = []demand.Options{{Source: demand.Source(os.Args[3])}}
 		}
+		if len(os.Args) > 4 {
+			opt.State = os.Args[4]
+		}
 		err = session.Up(ctx, opt.Options, os.Stdout, os.Stderr)
 	case execCommand:
 		err = session.Exec(ctx, session.ExecOptions{Host: os.Args[2], Command: os.Args[3:], Stdin: os.Stdin,
