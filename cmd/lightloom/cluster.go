@@ -12,7 +12,7 @@ import (
 func newCluster() *cobra.Command {
 	c := &cobra.Command{Use: "cluster", Short: "Found a controller's cluster, take a replica in, and destroy its logs",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newClusterInit(), newClusterDestroy())
+	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterDestroy())
 	return c
 }
 
@@ -78,6 +78,32 @@ func foundMachines(c *cobra.Command, dir string, opt server.FoundOptions) error 
 	fmt.Fprintf(c.OutOrStdout(), "founded: bring etc and state below %s/NAME to the machine of each replica NAME, once, "+
 		"and keep %s/%s safe\n", dir, dir, server.AuthorityFile)
 	return nil
+}
+
+func newClusterJoin() *cobra.Command {
+	config := ""
+	c := &cobra.Command{
+		Use:   "join DIR | --config FILE",
+		Short: "Take a replica in whose log is lost, or that is on a new machine",
+		Long: "Makes its empty state directory one that it may start on: the one that its file names, or DIR, which stands " +
+			"beside\n" +
+			"those of the other replicas of this machine. When it starts it has no vote until it has asked so many others " +
+			"for their\n" +
+			"terms as a majority is, and holds all that the cluster has committed.",
+		Example: "  lightloom cluster join --config /etc/lightloom/replica.yaml\n  lightloom cluster join state/controller1",
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case config != "" && len(args) == 0:
+				return server.JoinService(config)
+			case config == "" && len(args) == 1:
+				return server.JoinState(args[0])
+			}
+			return usage("write lightloom cluster join --config FILE, or lightloom cluster join DIR", "join: %d directories "+
+				"are named", len(args))
+		},
+	}
+	c.Flags().StringVar(&config, "config", "", "the file of a replica of a machine of its own")
+	return c
 }
 
 func newClusterDestroy() *cobra.Command {

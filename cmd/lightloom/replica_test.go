@@ -36,7 +36,8 @@ func founded(t *testing.T) *machines {
 	t.Helper()
 	dir := t.TempDir()
 	copyProgram(t, dir)
-	m := &machines{t: t, dir: filepath.Join(dir, "prod"), running: map[string]*exec.Cmd{}, said: map[string]*bytes.Buffer{}}
+	m := &machines{t: t, dir: filepath.Join(dir, "prod"), running: map[string]*exec.Cmd{},
+		said: map[string]*bytes.Buffer{}}
 	inventory := "devices:\n  tor0: unix:/nowhere/a\n  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n" +
 		"  ocs: unix:/nowhere/d\nagents:\n  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n"
 	devices := filepath.Join(dir, "devices.yaml")
@@ -229,10 +230,22 @@ func TestReplicaService(t *testing.T) {
 	if err := m.kill("c0", 0); err == nil || !strings.Contains(m.said["c0"].String(), "lightloom cluster join") {
 		t.Errorf("without its log: %v\n%s", err, m.said["c0"])
 	}
+	m.must("cluster", "join", "--config", m.config("c0"))
+	if _, err := m.try("cluster", "join", "--config", m.config("c0")); err == nil {
+		t.Error("it joined twice")
+	}
+	for _, name := range m.names {
+		m.start(name)
+	}
+	m.agree()
+	kept()
+	m.kill("c1", syscall.SIGKILL) // from now on the vote of the one that has joined counts
+	submit(5)
+	kept()
 }
 
-// TestReplicaFile: what is wrong with a replica's file is said with its place, and what is wrong with its directory with
-// what to type.
+// TestReplicaFile: what is wrong with a replica's file is said with its place, and what is wrong with its directory
+// with what to type.
 func TestReplicaFile(t *testing.T) {
 	m := founded(t)
 	good := read(t, m.config("c0"))

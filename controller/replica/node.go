@@ -21,6 +21,7 @@ type Node struct {
 	store *store
 	net   *raft.NetworkTransport // nil with a transport of the caller's
 	wire  *stream                // nil likewise
+	join  *joining               // nil unless the node joins
 
 	wg     sync.WaitGroup // appends under way
 	mu     sync.Mutex     // guards closed against wg
@@ -48,7 +49,12 @@ func New(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, errors.Join(err, n.store.close())
 	}
+	if cfg.Join != nil {
+		n.join = newJoining(t, *cfg.Join)
+		t = n.join
+	}
 	if err := n.start(t, cfg.raft(log)); err != nil {
+		n.join.close()
 		return nil, errors.Join(err, n.hangUp(), n.store.close())
 	}
 	return n, nil
@@ -94,8 +100,10 @@ func (b book) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
 }
 
 func (n *Node) start(t raft.Transport, rc *raft.Config) error {
-	if err := n.store.bootstrap(&n.cfg, rc, t); err != nil {
-		return err
+	if n.join == nil {
+		if err := n.store.bootstrap(&n.cfg, rc, t); err != nil {
+			return err
+		}
 	}
 	r, err := raft.NewRaft(rc, n.fsm, n.store.logs, n.store.stable, n.store.snaps, t)
 	if err != nil {
@@ -105,12 +113,15 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 	r.RegisterObserver(raft.NewObserver(nil, false, n.track.observe))
 	n.track.adopt(r)
 	f := r.GetConfiguration()
-	if err = f.Error(); err == nil {
+	if err = f.Error(); err == nil && (n.join == nil || len(f.Configuration().Servers) > 0) {
 		err = checkCluster(&n.cfg, f.Configuration())
 	}
 	if err != nil {
 		n.track.close()
 		return errors.Join(err, r.Shutdown().Error())
+	}
+	if n.join != nil {
+		n.join.follow(r.AppliedIndex, func(err error) { n.cfg.Logger.Error("join", "replica", n.cfg.ID, "error", err) })
 	}
 	return nil
 }
@@ -180,6 +191,7 @@ func (n *Node) Close() error {
 		return nil
 	}
 	n.track.close()
+	n.join.close()
 	n.drain()
 	stopping := n.raft.Shutdown()
 	err := n.hangUp() // before waiting: a peer that no longer answers would hold raft for one RPC timeout

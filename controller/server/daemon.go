@@ -68,9 +68,9 @@ type Daemon struct {
 	ports     []func() error // give back what replicas listen at
 }
 
-// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil). One that ends
-// by itself is started again. It says "programming" once what it was told is found to be right, whether the switches answer or
-// not, and "ready" once every packet switch has its rules; then it calls ready, which may be nil.
+// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil). One that
+// ends by itself is started again. It says "programming" once what it was told is found to be right, whether the
+// switches answer or not, and "ready" once every packet switch has its rules; then it calls ready, which may be nil.
 func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Context, *Daemon) error) (err error) {
 	a := &Daemon{Options: opt}
 	defer func() { err = errors.Join(err, a.close()) }()

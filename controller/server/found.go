@@ -69,7 +69,7 @@ func FoundCluster(dir string, opt FoundOptions) error {
 	if err := authority.WriteFile(filepath.Join(dir, AuthorityFile)); err != nil {
 		return fail(err)
 	}
-	node := newNode(spec)
+	node := newNode(len(peers), spec)
 	for _, p := range peers {
 		node.Replica = p.ID
 		if err := node.Found(filepath.Join(dir, p.ID, foundState)); err != nil {
@@ -114,7 +114,8 @@ func firstID(all []peerSite) string {
 }
 
 // writeEtc writes what a replica reads: its file, its keys, the inventory, and the fabric where that is a file.
-func writeEtc(dir string, authority *pki.Authority, self peerSite, peers []peerSite, node Node, opt FoundOptions) error {
+func writeEtc(dir string, authority *pki.Authority, self peerSite, peers []peerSite, node Node,
+	opt FoundOptions) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

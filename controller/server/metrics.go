@@ -43,8 +43,8 @@ type exporter struct {
 	ln       net.Listener
 }
 
-// newExporter opens the address: in plaintext on loopback, and for clients of the run's authority elsewhere. restarts is
-// how often the process of this replica has ended before.
+// newExporter opens the address: in plaintext on loopback, and for clients of the run's authority elsewhere. restarts
+// is how often the process of this replica has ended before.
 func newExporter(addr string, id pki.Identity, restarts int) (*exporter, error) {
 	if addr == "" {
 		return nil, nil

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,12 +24,14 @@ import (
 // init and cluster join write one: a directory without it is not started on, because a replica whose disk was emptied
 // has forgotten what it acknowledged and whom it voted for.
 type Node struct {
-	Format  int       `json:"format"`
-	Cluster string    `json:"cluster"` // drawn when the cluster was founded
-	Replica string    `json:"replica"`
-	Fabric  string    `json:"fabric"` // spec: the log's numbers are those of its hosts, links and ports
-	Epoch   time.Time `json:"epoch"`  // instant 0 of all that the log tells of
-	Begun   bool      `json:"begun"`  // it has a log, which must be there from now on
+	Format   int       `json:"format"`
+	Cluster  string    `json:"cluster"` // drawn when the cluster was founded
+	Replica  string    `json:"replica"`
+	Replicas int       `json:"replicas"`          // of the cluster
+	Fabric   string    `json:"fabric"`            // spec: the log's numbers are those of its hosts, links and ports
+	Epoch    time.Time `json:"epoch"`             // instant 0 of all that the log tells of
+	Begun    bool      `json:"begun"`             // it has a log, which must be there from now on
+	Joining  bool      `json:"joining,omitempty"` // it has no vote before it holds what the others do
 }
 
 // What a state directory holds.
@@ -42,9 +45,10 @@ const (
 // maxNode bounds node.json, in bytes.
 const maxNode = 64 << 10
 
-// newNode is what the replicas of a cluster that is founded now have in common.
-func newNode(fabric topo.Spec) Node {
-	return Node{Cluster: newClusterID(), Fabric: fabricName(fabric), Epoch: time.Now().UTC().Truncate(time.Second)}
+// newNode is what the n replicas of a cluster that is founded now have in common.
+func newNode(n int, fabric topo.Spec) Node {
+	return Node{Cluster: newClusterID(), Replicas: n, Fabric: fabricName(fabric),
+		Epoch: time.Now().UTC().Truncate(time.Second)}
 }
 
 // fabricName is what a fabric is called in a state directory: of one from a file the path is each machine's own.
@@ -94,8 +98,8 @@ func parseNode(data []byte) (*Node, error) {
 		return nil, errors.New("more than one JSON object")
 	case n.Format != nodeFormat:
 		return nil, fmt.Errorf("format %d: this version reads format %d", n.Format, nodeFormat)
-	case n.Cluster == "" || n.Replica == "" || n.Fabric == "" || n.Epoch.IsZero():
-		return nil, errors.New("cluster, replica, fabric and epoch are not all there")
+	case n.Cluster == "" || n.Replica == "" || n.Replicas < 1 || n.Fabric == "" || n.Epoch.IsZero():
+		return nil, errors.New("cluster, replica, replicas, fabric and epoch are not all there")
 	}
 	return n, nil
 }
@@ -167,10 +171,26 @@ func (n *Node) check(dir string, want Node) error {
 	}
 	if st, err := os.Stat(filepath.Join(dir, logFile)); err != nil || st.Size() == 0 {
 		return hint.New(fmt.Sprintf("the state directory %q has lost its log %s: to begin anew would forget what the "+
-			"replica has acknowledged", dir, logFile), "restore it, or type: lightloom cluster destroy "+dir+
-			" and then lightloom cluster join")
+			"replica has acknowledged", dir, logFile), "put it back; or type: lightloom cluster destroy "+dir+
+			" --yes, and then: lightloom cluster join "+dir)
 	}
 	return nil
+}
+
+// home is the state directory of a replica that runs.
+type home struct {
+	dir string
+
+	mu   sync.Mutex
+	node Node
+}
+
+// note changes what the directory says of itself.
+func (h *home) note(change func(*Node)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(&h.node)
+	return h.node.write(h.dir)
 }
 
 // missing says of a directory that is nobody's what to type.

@@ -31,6 +31,7 @@ import (
 // replicaProcess is one replica of the controller.
 type replicaProcess struct {
 	charge  ReplicaConfig
+	home    *home
 	fabric  *topo.Fabric
 	id      pki.Identity
 	state   *state.State
@@ -74,7 +75,7 @@ func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer) (err err
 	node, err := ReadNode(c.Dir)
 	if err != nil {
 		return fail(missing(c.Dir, "if its cluster is new, lightloom cluster init has made its directory: put that here; "+
-			"else type: lightloom cluster join", err))
+			"else type: lightloom cluster join --config FILE", err))
 	}
 	release, err := hold(c.Dir, holdTries)
 	if err != nil {
@@ -84,25 +85,24 @@ func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer) (err err
 	if err := node.check(c.Dir, Node{Replica: c.ID, Cluster: c.Cluster, Fabric: fabricName(c.Spec)}); err != nil {
 		return fail(err)
 	}
-	p, err := newReplicaProcess(c, stderr)
+	p, err := newReplicaProcess(c, &home{dir: c.Dir, node: *node}, stderr)
 	if err != nil {
 		return fail(err)
 	}
 	if !node.Begun {
-		node.Begun = true
-		if err := node.write(c.Dir); err != nil {
+		if err := p.home.note(func(n *Node) { n.Begun = true }); err != nil {
 			return errors.Join(fail(err), p.node.Close())
 		}
 	}
 	return p.run(ctx)
 }
 
-func newReplicaProcess(c ReplicaConfig, stderr io.Writer) (*replicaProcess, error) {
+func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProcess, error) {
 	level := slog.LevelError
 	if c.Verbose {
 		level = slog.LevelInfo
 	}
-	p := &replicaProcess{charge: c, clock: ClockFrom(c.Epoch),
+	p := &replicaProcess{charge: c, home: h, clock: ClockFrom(c.Epoch),
 		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})).With("replica", c.ID)}
 	var err error
 	if p.fabric, err = topo.New(c.Spec); err != nil {
@@ -117,7 +117,7 @@ func newReplicaProcess(c ReplicaConfig, stderr io.Writer) (*replicaProcess, erro
 	}
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Dir: c.Dir,
 		ServerTLS: p.id.Server(pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Machine: p.machine(), Logger: p.log, Timeouts: patient()})
+		Join: p.join(), Machine: p.machine(), Logger: p.log, Timeouts: patient()})
 	return p, err
 }
 

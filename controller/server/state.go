@@ -20,6 +20,7 @@ type State struct {
 	Epoch time.Time // instant 0 of the cluster
 
 	cluster string
+	size    int // replicas
 	fabric  string
 	release func() error // nil: nobody else knows of it
 	own     bool         // it goes when it is closed
@@ -43,7 +44,7 @@ func InitState(dir string, n int, fabric topo.Spec) error {
 		return hint.New(fmt.Sprintf("found cluster: %q holds the state of cluster %s already", dir, old[0].node.Cluster),
 			"name another directory, or type: lightloom cluster destroy "+dir)
 	}
-	all := newNode(fabric)
+	all := newNode(n, fabric)
 	for _, id := range ReplicaNames(n) {
 		all.Replica = id
 		if err := all.Found(filepath.Join(dir, id)); err != nil {
@@ -65,15 +66,20 @@ func OpenState(dir string, n int, fabric topo.Spec) (s *State, err error) {
 		return nil, hint.New(fmt.Sprintf("open state: %q is of no cluster", dir), "found one: "+init)
 	case err != nil:
 		return nil, err
-	case len(nodes) != n:
-		return nil, hint.New(fmt.Sprintf("open state: %q is of a cluster of %d replicas, not %d", dir, len(nodes), n),
-			fmt.Sprintf("write --replicas %d, or name another directory", len(nodes)))
 	}
 	first := nodes[0].node
-	s = &State{Dir: dir, Epoch: first.Epoch, cluster: first.Cluster, fabric: fabricName(fabric)}
-	for i, id := range ReplicaNames(n) {
-		want := Node{Replica: id, Cluster: first.Cluster, Fabric: s.fabric}
-		if err := nodes[i].node.check(nodes[i].dir, want); err != nil {
+	if first.Replicas != n {
+		return nil, hint.New(fmt.Sprintf("open state: %q is of a cluster of %d replicas, not %d", dir, first.Replicas, n),
+			fmt.Sprintf("write --replicas %d, or name another directory", first.Replicas))
+	}
+	s = &State{Dir: dir, Epoch: first.Epoch, size: n, cluster: first.Cluster, fabric: fabricName(fabric)}
+	for _, id := range ReplicaNames(n) {
+		at := filepath.Join(dir, id)
+		i := slices.IndexFunc(nodes, func(x found) bool { return x.dir == at })
+		if i < 0 {
+			return nil, missing(at, "lightloom cluster join "+at, fs.ErrNotExist)
+		}
+		if err := nodes[i].node.check(at, Node{Replica: id, Cluster: first.Cluster, Fabric: s.fabric}); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +97,7 @@ func PrivateState(within string, n int, fabric topo.Spec, epoch time.Time) (*Sta
 	if err != nil {
 		return nil, fmt.Errorf("make directory for replicas: %w", err)
 	}
-	s := &State{Dir: dir, Epoch: epoch, cluster: newClusterID(), fabric: fabricName(fabric), own: true}
+	s := &State{Dir: dir, Epoch: epoch, size: n, cluster: newClusterID(), fabric: fabricName(fabric), own: true}
 	for _, id := range ReplicaNames(n) {
 		if err := s.node(id).Found(filepath.Join(dir, id)); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -101,7 +107,7 @@ func PrivateState(within string, n int, fabric topo.Spec, epoch time.Time) (*Sta
 }
 
 func (s *State) node(id string) Node {
-	return Node{Cluster: s.cluster, Replica: id, Fabric: s.fabric, Epoch: s.Epoch}
+	return Node{Cluster: s.cluster, Replica: id, Replicas: s.size, Fabric: s.fabric, Epoch: s.Epoch}
 }
 
 // Close gives the directory back, and removes it if it was for one run. A second call does nothing.

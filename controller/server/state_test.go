@@ -92,7 +92,7 @@ func TestState(t *testing.T) {
 // had.
 func TestNode(t *testing.T) {
 	dir := t.TempDir()
-	n := Node{Cluster: "c1", Replica: "controller0", Fabric: someFabric, Epoch: time.Now()}
+	n := Node{Cluster: "c1", Replica: "controller0", Replicas: 3, Fabric: someFabric, Epoch: time.Now()}
 	if err := n.Found(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,8 @@ func TestNode(t *testing.T) {
 }
 
 func FuzzNode(f *testing.F) {
-	f.Add([]byte(`{"format":1,"cluster":"c","replica":"r","fabric":"f","epoch":"2026-01-02T03:04:05Z","begun":true}`))
+	f.Add([]byte(`{"format":1,"cluster":"c","replica":"r","replicas":3,"fabric":"f",` +
+		`"epoch":"2026-01-02T03:04:05Z","begun":true}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if n, err := parseNode(data); (err == nil) != (n != nil) {
 			t.Error(n, err)

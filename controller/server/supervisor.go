@@ -29,7 +29,8 @@ type supervisor struct {
 	pauses   backoff
 }
 
-func newSupervisor(name string, seed uint64, log *slog.Logger, start func(restarts int) (*exec.Cmd, error)) *supervisor {
+func newSupervisor(name string, seed uint64, log *slog.Logger,
+	start func(restarts int) (*exec.Cmd, error)) *supervisor {
 	return &supervisor{name: name, start: start, log: log, revived: make(chan struct{}, 1), pauses: backoff{seed: seed}}
 }
 

@@ -19,8 +19,8 @@ import (
 // check says what is wrong with an inventory, and where. It fills in what devices leave to the fabric.
 func (p *Inventory) check(f *topo.Fabric) (yamlfile.Keys, error) {
 	if len(p.Devices) == 0 {
-		return yamlfile.Keys{"devices"}, errors.New("no devices: write them under the key devices, as NAME: ADDRESS lines or as a " +
-			"list of records")
+		return yamlfile.Keys{"devices"}, errors.New("no devices: write them under the key devices, as NAME: ADDRESS lines " +
+			"or as a list of records")
 	}
 	for i := range p.Devices {
 		d := &p.Devices[i]
@@ -166,8 +166,8 @@ func (d *Device) checkFlags() (string, error) {
 // checkHosts checks what is said of hosts.
 func (p *Inventory) checkHosts(f *topo.Fabric) (yamlfile.Keys, error) {
 	if len(p.Agents) > 0 && len(p.Hosts) > 0 {
-		return yamlfile.Keys{"agents"}, errors.New("hosts and agents are both named: hosts are namespaces of this machine, agents " +
-			"run elsewhere")
+		return yamlfile.Keys{"agents"}, errors.New("hosts and agents are both named: hosts are namespaces of this " +
+			"machine, agents run elsewhere")
 	}
 	known := map[string]bool{}
 	for _, n := range f.HostNode {
@@ -175,9 +175,11 @@ func (p *Inventory) checkHosts(f *topo.Fabric) (yamlfile.Keys, error) {
 		known[name] = true
 		switch {
 		case len(p.Hosts) > 0 && p.Hosts[name] == "":
-			return yamlfile.Keys{"hosts"}, fmt.Errorf("host %q of the fabric has no namespace under hosts: name all, or none", name)
+			return yamlfile.Keys{"hosts"}, fmt.Errorf("host %q of the fabric has no namespace under hosts: name all, or "+
+				"none", name)
 		case len(p.Agents) > 0 && p.Agents[name] == "":
-			return yamlfile.Keys{"agents"}, fmt.Errorf("host %q of the fabric has no address under agents: name all, or none", name)
+			return yamlfile.Keys{"agents"}, fmt.Errorf("host %q of the fabric has no address under agents: name all, or "+
+				"none", name)
 		}
 	}
 	for _, list := range []struct {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Files are where an identity stands whose three parts are apart, as other tools write them. A file that WriteFile wrote
-// holds all three, and may be named three times.
+// Files are where an identity stands whose three parts are apart, as other tools write them. A file that WriteFile
+// wrote holds all three, and may be named three times.
 type Files struct {
 	Cert, Key, CA string
 }

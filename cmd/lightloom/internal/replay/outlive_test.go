@@ -77,12 +77,12 @@ func (k *kept) kill(pids ...int) {
 	}
 }
 
-// submit hands over a job that takes a moment, and returns how many the controller has taken.
+// submit hands over the job of a file, and sees it taken.
 func (k *kept) submit(file string) {
 	k.t.Helper()
 	var b bytes.Buffer
-	if err := session.Submit(context.Background(), session.SubmitOptions{File: file, Output: console.OutputJSON, Stdout: &b,
-		Stderr: os.Stderr}); err != nil {
+	if err := session.Submit(context.Background(), session.SubmitOptions{File: file, Output: console.OutputJSON,
+		Stdout: &b, Stderr: os.Stderr}); err != nil {
 		k.t.Fatal(err)
 	}
 	var jobs []session.Submitted
@@ -154,8 +154,8 @@ func TestReplicasOutliveEachOther(t *testing.T) {
 	}
 }
 
-// TestUpGoesOn kills a whole fabric that is kept up on a directory of logs, which are there for the next: no job is lost,
-// and those under way are done again on the new hosts.
+// TestUpGoesOn kills a whole fabric that is kept up on a directory of logs, which are there for the next: no job is
+// lost, and those under way are done again on the new hosts.
 func TestUpGoesOn(t *testing.T) {
 	needNetns(t, "netns", false)
 	dir := filepath.Join(t.TempDir(), "state")
