@@ -22,6 +22,7 @@ func TestExamples(t *testing.T) {
 		"mapreduce.yaml":    "JCT mean",
 		"pairs.txt":         "edge0-0 → agg0 → edge0-1",
 		"pod1.circuits":     "one Set: 0>1 1>0 2>3",
+		"replica.yaml":      "lightloom replica run --config /etc/lightloom/replica.yaml",
 		"rotation.schedule": "reconfigurations",
 		"stream.yaml":       "1 of them at the end of their lifetime",
 		"topology.yaml":     "7 nodes (3 hosts, 3 ToRs, 0 switches, 1 OCS)",

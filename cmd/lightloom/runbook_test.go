@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -94,6 +95,73 @@ func TestAdoptRunbook(t *testing.T) {
 			t.Errorf("%q: %v, want %q", tt.lease, err, tt.says)
 		}
 	}
+}
+
+// TestClusterRunbook runs the commands of docs/runbooks/run-a-cluster.md, in their order, as far as one machine of the
+// three can: its directories stand elsewhere, and its address is on loopback.
+func TestClusterRunbook(t *testing.T) {
+	text := read(t, filepath.Join(repository(t), "docs", "runbooks", "run-a-cluster.md"))
+	dir := t.TempDir()
+	t.Chdir(dir)
+	inventory := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)[1]
+	if err := os.WriteFile("devices.yaml", []byte(inventory), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host := fmt.Sprintf("127.200.%d.%d", os.Getpid()>>8&0xff, os.Getpid()&0xff)
+	places := strings.NewReplacer("/etc/lightloom", filepath.Join(dir, "etc"), "/var/lib/lightloom",
+		filepath.Join(dir, "state"), "192.0.2.11", host, "127.0.0.1:9101", "127.0.0.1:0")
+	runs := 0
+	for line := range strings.Lines(text) {
+		command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ lightloom ")
+		if !ok {
+			continue
+		}
+		command, _, _ = strings.Cut(command, " > ")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		out := &untilSaid{what: "northbound at", then: cancel}
+		err := run(ctx, strings.Fields(places.Replace(command)), strings.NewReader(""), out, io.Discard)
+		cancel()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out.said.String())
+		}
+		switch {
+		case strings.HasPrefix(command, "cluster init"):
+			for _, part := range []string{"etc", "state"} {
+				if err := os.CopyFS(part, os.DirFS(filepath.Join("prod", "c0", part))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Chmod(filepath.Join("etc", "key.pem"), 0o600); err != nil { // CopyFS keeps no modes
+				t.Fatal(err)
+			}
+			config := filepath.Join("etc", "replica.yaml")
+			if err := os.WriteFile(config, []byte(places.Replace(read(t, config))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case strings.HasPrefix(command, "replica run"):
+			if runs++; !strings.Contains(out.said.String(), "replica c0 of cluster") {
+				t.Errorf("%s said %q", command, out.said.String())
+			}
+		}
+	}
+	if runs != 2 {
+		t.Errorf("a replica was run %d times, want 2", runs)
+	}
+}
+
+// untilSaid collects what is said, and does something once it has a word in it.
+type untilSaid struct {
+	said bytes.Buffer
+	what string
+	then func()
+}
+
+func (u *untilSaid) Write(b []byte) (int, error) {
+	n, err := u.said.Write(b)
+	if strings.Contains(u.said.String(), u.what) {
+		u.then()
+	}
+	return n, err
 }
 
 // stand makes circuits, as somebody else would, and waits for them.

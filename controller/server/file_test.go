@@ -1,0 +1,59 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestExampleFile: the annotated file of the documents is right, and shows every key that there is.
+func TestExampleFile(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "examples", ReplicaFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _, err := parseReplicaFile(ReplicaFile, text)
+	if err != nil || len(x.Peers) != 3 || x.ID != "c0" {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	for _, typ := range []reflect.Type{reflect.TypeFor[replicaFile](), reflect.TypeFor[peerSite](),
+		reflect.TypeFor[tlsFiles]()} {
+		for i := range typ.NumField() {
+			if key := typ.Field(i).Tag.Get("yaml"); !strings.Contains(string(text), key+": ") {
+				t.Errorf("it lacks %q", key)
+			}
+		}
+	}
+}
+
+// TestPeers: replicas are named with the hosts that others reach them at.
+func TestPeers(t *testing.T) {
+	all, err := parsePeers([]string{"c0=192.0.2.1", "c1=ctl1.example.net:7000", "c2=[2001:db8::1]:9"})
+	want := []peerSite{{"c0", "192.0.2.1:7400", "192.0.2.1:7420"},
+		{"c1", "ctl1.example.net:7000", "ctl1.example.net:7020"}, {"c2", "[2001:db8::1]:9", "[2001:db8::1]:29"}}
+	if err != nil || !reflect.DeepEqual(all, want) {
+		t.Errorf("%v, %v", all, err)
+	}
+	for _, words := range [][]string{{"c0"}, {"=192.0.2.1"}, {"c0="}, {"c0=h:x"}, {"c0=h:65530"}, {"c0=h", "c1=i"},
+		{"c0=0.0.0.0"}, {"c0=h", "c0=i", "c1=j"}, {"c0=h", "c1=h", "c2=i"}} {
+		if got, err := parsePeers(words); err == nil {
+			t.Errorf("%q was read as %v", words, got)
+		}
+	}
+}
+
+func FuzzReplicaFile(f *testing.F) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "examples", ReplicaFile))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		x, file, err := parseReplicaFile("f.yaml", text)
+		if err == nil && (file == nil || x.self() < 0) || err != nil && x != nil {
+			t.Error(x, err)
+		}
+	})
+}
