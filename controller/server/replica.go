@@ -146,7 +146,11 @@ func (p *replicaProcess) run(ctx context.Context) error {
 	g.Go(func() error { return srv.Run(ctx) })
 	g.Go(func() error { return p.export.run(ctx) })
 	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
-	return errors.Join(g.Wait(), p.node.Close())
+	err = g.Wait()
+	if err == nil && context.Cause(ctx) != errAlone { // told to end: the others need not find out that nobody leads
+		_ = p.node.StepDown() // best effort: they elect one anyway
+	}
+	return errors.Join(err, p.node.Close())
 }
 
 func (p *replicaProcess) server() (*api.Server, error) {

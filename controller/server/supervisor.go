@@ -41,14 +41,16 @@ func (s *supervisor) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		began := time.Now()
 		cmd, gone, err := s.begin()
+		killed := false
 		switch {
 		case err != nil && first:
 			return err
 		case cmd != nil:
 			err = cmd.Wait()
-			s.ended(gone)
+			killed = s.ended(gone)
 		}
-		if !s.again(ctx, cmd != nil || err != nil, time.Since(began), err) {
+		tried := cmd != nil || err != nil
+		if !s.again(ctx, tried && !killed, killed, time.Since(began), err) {
 			return nil
 		}
 	}
@@ -70,20 +72,22 @@ func (s *supervisor) begin() (*exec.Cmd, chan struct{}, error) {
 	return cmd, s.gone, nil
 }
 
-func (s *supervisor) ended(gone chan struct{}) {
+// ended notes the end of the process, and says whether it was killed by kill.
+func (s *supervisor) ended(gone chan struct{}) (killed bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.cmd = nil
-	s.mu.Unlock()
 	close(gone)
+	return s.dead
 }
 
-// again waits until it is time for the next start; false when there is none. tried says whether there was a start that
-// has ended after a time, and why.
-func (s *supervisor) again(ctx context.Context, tried bool, lived time.Duration, why error) bool {
+// again waits until it is time for the next start; false when there is none. failed says whether the process has ended
+// by itself after a time, and why; killed, that it was killed, and perhaps revived since.
+func (s *supervisor) again(ctx context.Context, failed, killed bool, lived time.Duration, why error) bool {
 	s.mu.Lock()
-	dead := s.dead
+	dead := s.dead || killed
 	var pause time.Duration
-	if tried && !dead && !s.over {
+	if failed && !dead && !s.over {
 		s.restarts++
 		pause = s.pauses.next(lived)
 		s.log.Warn("replica has ended: it is started again", "replica", s.name, "error", why, "lived",
