@@ -20,6 +20,7 @@ import (
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/server"
+	"lightloom/emulator/fault"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/noise"
 )
@@ -178,6 +179,14 @@ func TestUpGoesOn(t *testing.T) {
 		}
 		if _, err := server.DestroyState(dir, true); err == nil || !strings.Contains(err.Error(), "another process uses") {
 			t.Errorf("destroyed while in use: %v", err)
+		}
+		if round == 0 { // the hosts of the next fabric have not failed
+			for _, host := range []string{"h0-0", "h1-0"} {
+				if err := session.Break(context.Background(), session.BreakOptions{Fault: fault.Fault{Kind: fault.Host,
+					Name: host}, Stdout: &bytes.Buffer{}}); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 		for range 4 {
 			k.submit(job)

@@ -159,11 +159,29 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if s.Packets, err = newPlant(f, o.Net, o.Seed, o.Row.AllStop, budget, s.Clock); err != nil {
 		return nil, err
 	}
+	if o.State != "" {
+		if err := s.forgetHosts(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
 	s.Counters = newTally(f.Topology, s.Packets.Net.Counters, s.Clock)
 	if err := s.listen(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// forgetHosts tells the controller, whose log may know hosts of an earlier fabric, that all were lost and are back: what
+// these did is done again, and those that had failed have not.
+func (s *Testbed) forgetHosts() error {
+	for h := range s.Topo.HostNode {
+		for _, up := range []bool{false, true} {
+			if err := s.Packets.Agent.Fail(southbound.HostID(h), up); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // openState opens the logs that the replicas are to go on with, or makes some that end with the run.
