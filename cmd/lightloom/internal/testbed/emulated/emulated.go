@@ -171,8 +171,8 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	return s, nil
 }
 
-// forgetHosts tells the controller, whose log may know hosts of an earlier fabric, that all were lost and are back: what
-// these did is done again, and those that had failed have not.
+// forgetHosts tells the controller, whose log may know hosts of an earlier fabric, that all were lost and are back:
+// what these did is done again, and those that had failed have not.
 func (s *Testbed) forgetHosts() error {
 	for h := range s.Topo.HostNode {
 		for _, up := range []bool{false, true} {
