@@ -71,7 +71,7 @@ type Config struct {
 	Authorize func(tls.ConnectionState) error // may refuse a peer after its handshake; nil: any verified one is let in
 	Transport raft.Transport                  // replaces all of the above in tests
 
-	Join *Join // the log is empty, and the cluster has begun long ago; nil: the node founds it, or has its log
+	Newcomer *Newcomer // the log is empty, and the cluster has begun long ago; nil: the node founds it, or has its log
 
 	Machine  Machine
 	Timeouts Timeouts

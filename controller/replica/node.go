@@ -49,8 +49,8 @@ func New(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, errors.Join(err, n.store.close())
 	}
-	if cfg.Join != nil {
-		n.join = newJoining(t, *cfg.Join)
+	if cfg.Newcomer != nil {
+		n.join = newJoining(t, *cfg.Newcomer)
 		t = n.join
 	}
 	if err := n.start(t, cfg.raft(log)); err != nil {

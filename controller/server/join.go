@@ -52,12 +52,12 @@ func join(dir string, n Node) error {
 	return nil
 }
 
-// join says how this replica joins; nil if it does not.
-func (p *replicaProcess) join() *replica.Join {
+// newcomer says how this replica joins; nil if it does not.
+func (p *replicaProcess) newcomer() *replica.Newcomer {
 	if !p.home.node.Joining {
 		return nil
 	}
-	return &replica.Join{Term: p.newestTerm, Done: func() error {
+	return &replica.Newcomer{Term: p.newestTerm, Done: func() error {
 		return p.home.note(func(n *Node) { n.Joining = false })
 	}}
 }

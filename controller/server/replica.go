@@ -117,7 +117,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	}
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Dir: c.Dir,
 		ServerTLS: p.id.Server(pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Join: p.join(), Machine: p.machine(), Logger: p.log, Timeouts: patient()})
+		Newcomer: p.newcomer(), Machine: p.machine(), Logger: p.log, Timeouts: patient()})
 	return p, err
 }
 

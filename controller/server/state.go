@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,12 +86,27 @@ func OpenState(dir string, n int, fabric topo.Spec) (s *State, err error) {
 	return s, err
 }
 
-// PrivateState makes a cluster of n replicas for one run, whose logs go with it, in a new directory within the one
-// given. The empty one stands for /run, which is memory of the run's namespaces alone where it could be mounted.
-func PrivateState(within string, n int, fabric topo.Spec, epoch time.Time) (*State, error) {
-	dir, err := os.MkdirTemp(cmp.Or(within, "/run"), "lightloom-")
-	if err != nil && within == "" {
+// PrivateDir makes a directory for a run in namespaces of its own. /run is memory of these alone where it could be
+// mounted; elsewhere whoever made the directory removes it.
+func PrivateDir() (string, error) {
+	dir, err := os.MkdirTemp("/run", "lightloom-")
+	if err != nil {
 		dir, err = os.MkdirTemp("", "lightloom-")
+	}
+	if err != nil {
+		return "", fmt.Errorf("make directory for replicas: %w", err)
+	}
+	return dir, nil
+}
+
+// PrivateState makes a cluster of n replicas for one run, whose logs go with it, in a new directory within the one
+// given. The empty one stands for PrivateDir.
+func PrivateState(within string, n int, fabric topo.Spec, epoch time.Time) (*State, error) {
+	dir, err := "", error(nil)
+	if within == "" {
+		dir, err = PrivateDir()
+	} else {
+		dir, err = os.MkdirTemp(within, "lightloom-")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make directory for replicas: %w", err)
@@ -191,7 +205,7 @@ func DestroyState(dir string, really bool) (d Destroyed, err error) {
 		if err != nil {
 			return fail(err)
 		}
-		defer release()
+		defer func() { _ = release() }() // it is closed either way
 	}
 	if !really {
 		return d, nil

@@ -10,11 +10,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Join says that a node takes its place in a cluster that has begun long ago, with an empty log: its disk was lost, or
-// it is a new machine under an old name. What its predecessor acknowledged and whom it voted for it does not know, so
+// Newcomer says that a node takes its place in a cluster that has begun long ago, with an empty log: its disk was lost,
+// or it is a new machine under an old name. What its predecessor acknowledged and whom it voted for it does not know, so
 // it neither votes nor stands until it holds all that the cluster had committed, and listens to no leader before it
 // knows how far the others' terms have come.
-type Join struct {
+type Newcomer struct {
 	// Term asks other replicas, as many as a majority of the whole cluster has, for their terms, and returns the newest.
 	// It waits until so many have answered: every leader that the predecessor helped to elect is known to one of them.
 	Term func(context.Context) (uint64, error)
@@ -27,7 +27,7 @@ var errJoining = errors.New("this replica joins: it has no vote yet")
 // joining stands between raft and its transport until the node has joined.
 type joining struct {
 	raft.Transport
-	how   Join
+	how   Newcomer
 	out   chan raft.RPC
 	stop  context.CancelFunc
 	ended sync.WaitGroup
@@ -39,7 +39,7 @@ type joining struct {
 	target uint64 // index that it must have applied; 0: no leader has spoken
 }
 
-func newJoining(t raft.Transport, how Join) *joining {
+func newJoining(t raft.Transport, how Newcomer) *joining {
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &joining{Transport: t, how: how, out: make(chan raft.RPC), stop: cancel}
 	j.ended.Go(func() { j.forward(ctx) })

@@ -17,7 +17,7 @@ func (c *cluster) rejoin(i int, known <-chan uint64) (joined chan struct{}) {
 	c.disks[i] = NewMemory()
 	n, err := New(Config{ID: c.peers[i].ID, Peers: c.peers, Memory: c.disks[i], Machine: &ledger{}, Limits: c.limit,
 		Transport: c.net.Transport(raft.ServerAddress(c.peers[i].Addr)),
-		Join: &Join{Term: func(ctx context.Context) (uint64, error) {
+		Newcomer: &Newcomer{Term: func(ctx context.Context) (uint64, error) {
 			select {
 			case term := <-known:
 				return term, nil
@@ -32,9 +32,9 @@ func (c *cluster) rejoin(i int, known <-chan uint64) (joined chan struct{}) {
 	return joined
 }
 
-// TestJoin: a node whose disk was lost helps to elect nobody before it holds all that was acknowledged, and then does.
-// Without that, the entry would be lost: two of three had acknowledged it, one of them forgot it, the other is gone.
-func TestJoin(t *testing.T) {
+// TestNewcomer: a node whose disk was lost helps to elect nobody before it holds all that was acknowledged, and then
+// does. Without that, the entry would be lost: two of three had acknowledged it, one of them forgot it, the other is gone.
+func TestNewcomer(t *testing.T) {
 	c := newCluster(t, 1, Limits{})
 	defer c.close()
 	ctx := within(t, time.Minute)
@@ -80,9 +80,9 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestJoinHearsNobodyBefore: a node that does not know the others' terms takes no entry from anybody, and none from a
-// leader of an older term later; it can be closed meanwhile.
-func TestJoinHearsNobodyBefore(t *testing.T) {
+// TestNewcomerHearsNobodyBefore: a node that does not know the others' terms takes no entry from anybody, and none from
+// a leader of an older term later; it can be closed meanwhile.
+func TestNewcomerHearsNobodyBefore(t *testing.T) {
 	c := newCluster(t, 2, Limits{})
 	defer c.close()
 	ctx := within(t, time.Minute)
