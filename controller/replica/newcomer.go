@@ -10,10 +10,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Newcomer says that a node takes its place in a cluster that has begun long ago, with an empty log: its disk was lost,
-// or it is a new machine under an old name. What its predecessor acknowledged and whom it voted for it does not know, so
-// it neither votes nor stands until it holds all that the cluster had committed, and listens to no leader before it
-// knows how far the others' terms have come.
+// Newcomer says that a node takes its place in a cluster that has begun long ago, with an empty log: its disk was
+// lost, or it is a new machine under an old name. What its predecessor acknowledged and whom it voted for it does not
+// know, so it neither votes nor stands until it holds all that the cluster had committed, and listens to no leader
+// before it knows how far the others' terms have come.
 type Newcomer struct {
 	// Term asks other replicas, as many as a majority of the whole cluster has, for their terms, and returns the newest.
 	// It waits until so many have answered: every leader that the predecessor helped to elect is known to one of them.

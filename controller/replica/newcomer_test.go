@@ -33,7 +33,8 @@ func (c *cluster) rejoin(i int, known <-chan uint64) (joined chan struct{}) {
 }
 
 // TestNewcomer: a node whose disk was lost helps to elect nobody before it holds all that was acknowledged, and then
-// does. Without that, the entry would be lost: two of three had acknowledged it, one of them forgot it, the other is gone.
+// does. Without that, the entry would be lost: two of three had acknowledged it, one of them forgot it, the other is
+// gone.
 func TestNewcomer(t *testing.T) {
 	c := newCluster(t, 1, Limits{})
 	defer c.close()
