@@ -147,3 +147,51 @@ func FuzzNode(f *testing.F) {
 		}
 	})
 }
+
+// TestJoinState: a replica whose directory is gone is taken in beside the others, by a word of its own alone.
+func TestJoinState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	spec, err := topo.ParseSpec(someFabric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := InitState(dir, 3, spec); err != nil {
+		t.Fatal(err)
+	}
+	one := filepath.Join(dir, "controller1")
+	if err := JoinState(one); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("over a log: %v", err)
+	}
+	if err := os.RemoveAll(one); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenState(dir, 3, spec); err == nil || !strings.Contains(hint.Of(err), "lightloom cluster join "+one) {
+		t.Errorf("with one directory gone: %v, hint %q", err, hint.Of(err))
+	}
+	if err := JoinState(one); err != nil {
+		t.Fatal(err)
+	}
+	n, err := ReadNode(one)
+	if err != nil || !n.Joining || n.Begun || n.Replica != "controller1" || n.Replicas != 3 {
+		t.Errorf("%+v, %v", n, err)
+	}
+	s, err := OpenState(dir, 3, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := JoinState(filepath.Join(t.TempDir(), "controller1")); err == nil ||
+		!strings.Contains(err.Error(), "stands beside") {
+		t.Errorf("beside nobody: %v", err)
+	}
+	alone := filepath.Join(t.TempDir(), "alone")
+	if err := InitState(alone, 1, spec); err != nil {
+		t.Fatal(err)
+	}
+	if err := JoinState(filepath.Join(alone, "controller1")); err == nil ||
+		!strings.Contains(err.Error(), "nobody to learn from") {
+		t.Errorf("a cluster of one: %v", err)
+	}
+}
