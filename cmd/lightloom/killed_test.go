@@ -215,7 +215,7 @@ rm keys/replicas/controller1/raft.db
 ./lightloom cluster destroy keys/replicas > destroy.log 2>&1
 echo "without --yes: status $?, $(logs) logs, $(grep -c 'would delete' destroy.log) lines"
 ./lightloom cluster destroy keys/replicas --yes > /dev/null
-echo "destroyed: status $?, $(ls -d keys/replicas 2>/dev/null | wc -l) directories"
+echo "destroyed: status $?, $(ls keys/replicas | wc -l) directories"
 ./lightloom controller run --fabric $fabric --devices devices.yaml --tls-dir keys 2>&1 |
   grep -o 'lightloom cluster init keys/replicas'
 ./lightloom cluster init keys/replicas --fabric $fabric

@@ -211,14 +211,23 @@ func DestroyState(dir string, really bool) (d Destroyed, err error) {
 		return d, nil
 	}
 	for _, at := range d.Dirs {
-		if err := os.RemoveAll(at); err != nil {
+		if err := empty(at); err != nil {
 			return fail(err)
 		}
-	}
-	if rest, err := os.ReadDir(dir); err == nil && len(rest) == 0 {
-		_ = os.Remove(dir) // it may be a mount point
+		if at != dir {
+			_ = os.Remove(at) // it is empty; a mount point stays
+		}
 	}
 	return d, nil
+}
+
+// empty removes what a directory holds. It stays: its owner may have no right to make it again.
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return err
 }
 
 // sizeOf sums the files of a state directory, and refuses one with a file that no replica has written.

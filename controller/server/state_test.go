@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,14 +74,18 @@ func TestState(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "controller0", nodeFile)); err != nil {
 		t.Error(err)
 	}
-	if _, err := DestroyState(filepath.Join(dir, "controller0"), true); err != nil {
+	one := filepath.Join(dir, "controller0")
+	if _, err := DestroyState(one, true); err != nil {
 		t.Error(err)
+	}
+	if rest, err := os.ReadDir(one); err != nil || len(rest) != 0 {
+		t.Errorf("%v, %v: want an empty directory", rest, err)
 	}
 	if d, err := DestroyState(dir, true); err != nil || len(d.Dirs) != 2 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%q is left: %v", dir, err)
+	if rest, err := os.ReadDir(dir); err != nil || len(rest) != 1 {
+		t.Errorf("%v are left, %v: want the one that was destroyed before", rest, err)
 	}
 	_, err = DestroyState(t.TempDir(), true)
 	refused("no log", err, "is no state directory", "")
