@@ -94,6 +94,8 @@ func (f *runFlags) jobs(c *cobra.Command) {
 		"gains more than FACTOR times its cost: bytes sent again and\ncomputing repeated; --migrate alone is --migrate=1. "+
 		"Default: what runs is never moved")
 	c.Flags().Lookup("migrate").NoOptDefVal = "1"
+	c.Flags().DurationVar(&f.opt.Parts.EdmondsSlot, "edmonds-slot", 0, "how long a slot of edmonds lasts after its "+
+		"reconfiguration delay; default: ten delays in all")
 	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as "+
 		"this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
@@ -135,6 +137,9 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	case c.Flags().Changed("migrate") && !(factor > 0 && factor <= 1e6):
 		return o, usage("write --migrate, or --migrate=2 for twice the cost; leave it away to move nothing",
 			"%s: --migrate=%v is no factor above 0, up to 1000000", c.Name(), factor)
+	case c.Flags().Changed("edmonds-slot") && (o.Parts.EdmondsSlot <= 0 || o.Parts.EdmondsSlot > time.Hour):
+		return o, usage("write --edmonds-slot 20ms, or leave it away", "%s: --edmonds-slot %v is no time above zero, up to "+
+			"an hour", c.Name(), o.Parts.EdmondsSlot)
 	case math.IsNaN(o.Speedup) || o.Speedup < 1e-3 || o.Speedup > 1e6:
 		return o, usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000",
 			c.Name(), o.Speedup)

@@ -102,13 +102,9 @@ func list() []entry {
 		one("bvn", Circuits, "port schedules by Birkhoff and von Neumann's decomposition, an epoch at a time", func() Part {
 			return circuits.BvN()
 		}),
-		one("edmonds", Circuits, "the matching of the most demand, slot by slot, as c-Through and Helios", func() Part {
-			return circuits.Edmonds()
-		}),
-		one("edmonds-backlog", Circuits, "edmonds that knows of each host flow what its socket holds, as c-Through",
-			func() Part {
-				return circuits.Edmonds().FromBacklog()
-			}),
+		edmonds("edmonds", "the matching of the most demand, slot by slot, as c-Through and Helios", circuits.Edmonds()),
+		edmonds("edmonds-backlog", "edmonds that knows of each host flow what its socket holds, as c-Through",
+			circuits.Edmonds().FromBacklog()),
 		one("rotor", Circuits, "all matchings in turn, whatever the demand, as RotorNet without detours", func() Part {
 			return circuits.Rotor()
 		}),
@@ -182,6 +178,16 @@ func list() []entry {
 			}},
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
 	}
+}
+
+// edmonds is an entry whose slots are as long as one asks.
+func edmonds(name, doc string, part circuits.Epochs) entry {
+	return entry{PartInfo{name, []Question{Circuits}, doc, controller.Capabilities{Circuits: true}},
+		func(o Options) []Part {
+			own := part
+			own.Slot = o.EdmondsSlot
+			return []Part{own}
+		}}
 }
 
 // annealed is an entry that routes.

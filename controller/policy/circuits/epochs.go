@@ -16,6 +16,10 @@ type Epochs struct {
 	make func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule
 	// Delays is how many reconfiguration delays long an epoch is at most.
 	Delays int
+	// Slot is how long an epoch is in place of that, the delay not counted; 0: as Delays says.
+	Slot time.Duration
+	// unit is what demands are rounded up to multiples of, so that a schedule does not end in slivers; nil: δ/8.
+	unit func(v *controller.View) time.Duration
 	// Known is what is known of demand; nil: all that started coflows have left, as the trace says.
 	Known func(v *controller.View) demand.Matrix
 }
@@ -51,13 +55,17 @@ func BvN() Epochs {
 	}, Delays: epochDelays}
 }
 
-// Solstice (CoNEXT 2015) leaves to packets what they carry anyway. No slice of it is shorter than a reconfiguration
-// delay: where circuits carry all, demands are rounded up to multiples of one.
+// Solstice (CoNEXT 2015) leaves to packets what they carry anyway. Beside a packet network no slot of it is shorter
+// than a reconfiguration delay: demands are rounded up to multiples of one. Where circuits carry all, they are exact.
 func Solstice() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
-		m.RoundUp(max(e.delta, 1))
 		return schedule.Solstice(m, lit, e.delta, e.packets)
-	}, Delays: epochDelays}
+	}, Delays: epochDelays, unit: func(v *controller.View) time.Duration {
+		if controller.CircuitsOnly(v.Fabric) {
+			return 1
+		}
+		return v.Delta
+	}}
 }
 
 // Eclipse carries the most that fits the epoch (Costly circuits, submodular schedules, SIGMETRICS 2016).
@@ -67,7 +75,8 @@ func Eclipse() Epochs {
 	}, Delays: epochDelays}
 }
 
-// Edmonds looks at the demand anew before every slot, as c-Through and Helios (both SIGCOMM 2010) do.
+// Edmonds looks at the demand anew before every slot, as c-Through and Helios (both SIGCOMM 2010) do. How long a slot
+// is they leave open: ten reconfiguration delays, or what Slot says.
 func Edmonds() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Edmonds(m, lit, e.delta, e.window, 1)
@@ -93,7 +102,11 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	if t.matrix.Empty() {
 		return
 	}
-	t.matrix.RoundUp(max(v.Delta/8, 1))
+	unit := v.Delta / 8
+	if e.unit != nil {
+		unit = e.unit(v)
+	}
+	t.matrix.RoundUp(max(unit, 1))
 	x := epoch{delta: v.Delta, window: e.window(v), packets: packets(v)}
 	s := e.make(t.matrix, t.lit(v), x)
 	s.Cut(x.window, x.delta)
@@ -110,6 +123,9 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 // c-Through's do: nobody knows better before.
 func (e Epochs) window(v *controller.View) time.Duration {
 	long := time.Duration(e.Delays) * max(v.Delta, shortest)
+	if e.Slot > 0 {
+		long = v.Delta + e.Slot
+	}
 	if v.Traffic != nil && v.Traffic.Ahead == 0 {
 		long = max(long, v.Traffic.Next-v.Now)
 	}

@@ -83,7 +83,7 @@ func TestSameDemand(t *testing.T) {
 	for name, want := range map[string]string{
 		// No pair is taken from its ports before the matching's shortest is done, and stuffing has made that 80 ms.
 		"bvn": "0>1 0-90, 1>2 0-90, 0>2 90-180",
-		// One slice of eight reconfiguration delays, twice: all that is stuffed is a multiple of it.
+		// Stuffing has made every entry 80 ms or 40 ms on the diagonal, and a slot lasts the least of its matching.
 		"solstice": "0>1 0-90, 1>2 0-90, 0>2 90-180",
 		// 40 ms each in a slot of 50 are more a time than 120 in 90; then 0>2 has most, and 1>2 is taken up again.
 		"eclipse": "0>1 0-50, 1>2 0-50, 0>2 50-140, 1>2 140-190",
