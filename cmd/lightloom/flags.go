@@ -95,7 +95,7 @@ func (f *runFlags) jobs(c *cobra.Command) {
 		"Default: what runs is never moved")
 	c.Flags().Lookup("migrate").NoOptDefVal = "1"
 	c.Flags().DurationVar(&f.opt.Parts.EdmondsSlot, "edmonds-slot", 0, "how long a slot of edmonds lasts after its "+
-		"reconfiguration delay; default: ten delays in all")
+		"reconfiguration delay; default: ten delays in all, or 20ms with --compat sunflow")
 	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as "+
 		"this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")

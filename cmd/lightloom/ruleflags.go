@@ -27,8 +27,10 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"of a time")
 	c.Flags().StringVar(&f.redecide, "redecide", "coflow", "when rates are decided anew: at the start and end of a "+
 		"coflow, or of every flow")
-	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim")
-	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "all-stop: every circuit goes dark when one moves")
+	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim (Varys'), or sunflow "+
+		"(Sunflow's own)")
+	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of "+
+		"the ports that move")
 	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with "+
 		"seeded flows to other racks")
 	c.Flags().StringVar(&r.Attributes, "attributes", "", "CSV file with the head id,weight,deadline: what the trace "+
@@ -69,7 +71,7 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 		return usage("leave one of them away", "%s: --all-at-zero and --one-at-a-time exclude each other", c.Name())
 	}
 	if r.Compat != "" {
-		if err := oneOf(c, "compat", r.Compat, scenario.CompatCoflowsim); err != nil {
+		if err := oneOf(c, "compat", r.Compat, scenario.Compats()...); err != nil {
 			return err
 		}
 		if c.Flags().Changed("redecide") {
@@ -82,7 +84,7 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 	r.EveryFlow = f.redecide == "flow"
 	switch f.local {
 	case "":
-		r.CarryLocal = r.Compat != "" // coflowsim carries them
+		r.CarryLocal = r.Compat == scenario.CompatCoflowsim // coflowsim carries them
 	default:
 		if err := oneOf(c, "local-flows", f.local, "free", "carried"); err != nil {
 			return err

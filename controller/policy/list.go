@@ -61,7 +61,7 @@ func list() []entry {
 		e.Wavelengths = true
 		return e
 	}
-	return []entry{
+	return append([]entry{
 		blind(one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part {
 			return place.Random{}
 		})),
@@ -177,7 +177,7 @@ func list() []entry {
 				return []Part{p, l, r}
 			}},
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
-	}
+	}, sunflowSim()...)
 }
 
 // edmonds is an entry whose slots are as long as one asks.

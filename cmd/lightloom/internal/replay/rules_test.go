@@ -11,6 +11,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/outcome"
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/controller/demand"
 	"lightloom/controller/state"
 )
 
@@ -84,13 +85,23 @@ func TestRulesRefused(t *testing.T) {
 			Rules: scenario.Rules{OneAtATime: true}},
 			"--one-at-a-time is the simulator's alone"},
 		{"a policy of the simulator", scenario.Options{On: scenario.OnNetns, Policies: []string{"ecmp+coflowsim-sebf"}},
-			"steps of time that only the simulator has"},
+			"goes by another simulator's rules"},
 		{"compat on a hybrid", scenario.Options{On: scenario.OnFlowsim, Policies: []string{"sebf"},
 			Rules: scenario.Rules{Compat: scenario.CompatCoflowsim}},
 			"one big switch"},
 		{"compat of what is not there", scenario.Options{On: scenario.OnFlowsim, Fabric: "crossbar:ports=4",
 			Policies: []string{"bssi"},
 			Rules:    scenario.Rules{Compat: scenario.CompatCoflowsim}}, "has no rules of coflowsim"},
+		{"circuits where there are none", scenario.Options{On: scenario.OnFlowsim, Fabric: "crossbar:ports=4",
+			Policies: []string{"sunflow"}, Rules: scenario.Rules{Compat: scenario.CompatSunflow}},
+			"needs a fabric of circuits alone"},
+		{"circuits beside packets", scenario.Options{On: scenario.OnFlowsim, Fabric: "hybrid:racks=4,hosts=2",
+			Policies: []string{"random+ecmp+sunflowsim-edmonds"}}, "needs a fabric of circuits alone"},
+		{"packets that are circuits", scenario.Options{On: scenario.OnFlowsim, Fabric: "crossbar:ports=4,dark=1ms",
+			Policies: []string{"sebf"}, Rules: scenario.Rules{Compat: scenario.CompatSunflow}}, "sets up no circuits"},
+		{"estimates", scenario.Options{On: scenario.OnFlowsim, Fabric: "crossbar:ports=4,dark=1ms",
+			Policies: []string{"sunflowsim-solstice"}, Demand: []demand.Options{{Source: demand.FromBacklog}}},
+			"knows all traffic"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.opt.Speedup = 1

@@ -213,7 +213,7 @@ func (s *Prepared) trace() ([]controller.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Options.Rules.Compat != "" {
+	if s.Options.Rules.Compat == CompatCoflowsim {
 		if n := t.AsCoflowsim(); n > 0 {
 			s.Notes = append(s.Notes, fmt.Sprintf("%d coflows have several mappers or reducers in a rack, or bytes that do "+
 				"not divide among mappers: they are joined, and bytes rounded up to whole megabytes a flow.", n))

@@ -24,7 +24,7 @@ type Rules struct {
 	CarryLocal bool          // bytes between a host and itself take both directions of its port; else they take no time
 	Epoch      time.Duration // jobs are admitted at its multiples; 0: when they arrive
 	EveryFlow  bool          // rates are decided at the end of every host flow too
-	Compat     string        // CompatCoflowsim, or none
+	Compat     string        // one of Compats, or none
 
 	AllStop    bool    // every circuit goes dark when one moves
 	Background float64 // share of each link that other traffic fills; 0: none
@@ -36,8 +36,22 @@ type Rules struct {
 	PerQueue   string // likewise, a line a port
 }
 
-// CompatCoflowsim names the rules of coflowsim, the simulator of Varys.
-const CompatCoflowsim = "coflowsim"
+// The simulators whose rules may be asked for: Varys' (coflowsim) and Sunflow's own.
+const (
+	CompatCoflowsim = "coflowsim"
+	CompatSunflow   = "sunflow"
+)
+
+// Compats are all of them.
+func Compats() []string { return []string{CompatCoflowsim, CompatSunflow} }
+
+// compatPrefix begins the names of the policies that have the rules of a simulator.
+func compatPrefix(compat string) string {
+	if compat == CompatSunflow {
+		return "sunflowsim-" // sunflow- is that of policies of our own
+	}
+	return compat + "-"
+}
 
 // wants says which of the rules ask for the simulator, by their flags.
 func (r *Rules) wants() []string {
@@ -68,9 +82,8 @@ func (s *Prepared) checkRules() error {
 		return hint.New("--background: --compat and --one-at-a-time leave no room for other traffic",
 			"leave --background away")
 	}
-	if r.Compat != "" && (s.Spec.Kind != topo.Crossbar || s.Spec.HasOCS() || s.Spec.Own != "") {
-		return fmt.Errorf("replay with --compat %s: its fabric is one big switch: write --fabric "+
-			"crossbar:ports=150,rate=1Gbps", r.Compat)
+	if err := s.checkCompat(); err != nil {
+		return err
 	}
 	if s.Options.On != OnNetns {
 		return s.checkWavelengths()
@@ -86,6 +99,33 @@ func (s *Prepared) checkRules() error {
 	return nil
 }
 
+// checkCompat refuses fabrics that the simulator whose rules are asked for does not have.
+func (s *Prepared) checkCompat() error {
+	compat, spec := s.Options.Rules.Compat, &s.Spec
+	crossbar := spec.Kind == topo.Crossbar && spec.Own == ""
+	if compat != "" && (!crossbar || spec.HasOCS() && compat != CompatSunflow) {
+		return fmt.Errorf("replay with --compat %s: its fabric is one big switch: write --fabric "+
+			"crossbar:ports=150,rate=1Gbps", compat)
+	}
+	for _, row := range s.Rows {
+		if !strings.Contains(row.Policy, compatPrefix(CompatSunflow)) {
+			continue
+		}
+		switch circuits := s.UsesCircuits(row.Policy); {
+		case circuits && !(crossbar && spec.HasOCS()):
+			return hint.New(fmt.Sprintf("policy %q needs a fabric of circuits alone, as Sunflow's simulator has it", row.Name),
+				"write --fabric crossbar:ports=150,rate=1Gbps,dark=10ms")
+		case !circuits && (!crossbar || spec.HasOCS()):
+			return hint.New(fmt.Sprintf("policy %q is for packets on one big switch", row.Name),
+				"write --fabric crossbar:ports=150,rate=1Gbps")
+		case !row.Demand.Oracle():
+			return hint.New(fmt.Sprintf("policy %q knows all traffic, as Sunflow's simulator does", row.Name),
+				"leave --demand away")
+		}
+	}
+	return nil
+}
+
 // CheckSimulated refuses a row whose policy can do with the simulator only.
 func (s *Prepared) CheckSimulated(r Row) error {
 	p, err := s.NewPolicy(r.Policy)
@@ -96,8 +136,8 @@ func (s *Prepared) CheckSimulated(r Row) error {
 		return hint.New(fmt.Sprintf("replay on netns: policy %q: %v", r.Policy, policy.ErrKeepsOwn),
 			"add --on flowsim, or take rotor, which sends all directly")
 	case p.Capabilities().Simulated:
-		return fmt.Errorf("replay on netns: policy %q goes by steps of time that only the simulator has: add --on flowsim, "+
-			"or take the policy without coflowsim- before its name", r.Name)
+		return fmt.Errorf("replay on netns: policy %q goes by another simulator's rules: add --on flowsim, or take the "+
+			"policy without that simulator's name before its own", r.Name)
 	}
 	return nil
 }
@@ -107,7 +147,7 @@ func (r *Rules) named(name string) (string, error) {
 	if r.Compat == "" {
 		return name, nil
 	}
-	const prefix = CompatCoflowsim + "-"
+	prefix := compatPrefix(r.Compat)
 	full := prefix + strings.TrimPrefix(name, prefix)
 	var known []string
 	for _, p := range policy.Parts() {
@@ -124,7 +164,7 @@ func (r *Rules) named(name string) (string, error) {
 
 // quantum is the time step of the compatible mode: what a megabyte takes at a port. 0 where time has no steps.
 func (s *Prepared) quantum() time.Duration {
-	if s.Options.Rules.Compat == "" {
+	if s.Options.Rules.Compat != CompatCoflowsim {
 		return 0
 	}
 	return workload.Megabyte.Over(s.Spec.NIC)
@@ -139,7 +179,7 @@ func (s *Prepared) rule(jobs []controller.Job) {
 		if r.AllAtZero {
 			j.Arrival = 0
 		}
-		if e := s.epoch(); r.Compat != "" {
+		if e := s.epoch(); r.Compat == CompatCoflowsim {
 			j.Arrival = max(0, NextMultiple(j.Arrival, e)-e)
 		}
 		for k := range j.Edges {
@@ -178,7 +218,11 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	if r.EveryFlow {
 		out = append(out, "rates are decided anew at the end of every host flow.")
 	}
-	if r.Compat != "" {
+	switch r.Compat {
+	case CompatSunflow:
+		out = append(out, "rules of Sunflow's own simulator: exact times, not all stop; circuits are planned and rates set "+
+			"when that simulator does.")
+	case CompatCoflowsim:
 		out = append(out, fmt.Sprintf("rules of %s: time goes by steps of %v; a coflow is admitted at the beginning of the "+
 			"epoch that it arrives in, up to one epoch before, and its time counts from there.", r.Compat, quantum))
 	}

@@ -68,7 +68,7 @@ func (s *Prepared) Scenario(r Row) *Scenario {
 		OneAtATime: rules.OneAtATime, CarryLocal: rules.CarryLocal, Quantum: s.quantum(),
 		Net:    o.Net,
 		Record: Record{Queues: rules.PerQueue != "", Circuits: rules.PerCircuit != "", Explain: rules.Explain != ""}}
-	if rules.Compat == "" {
+	if rules.Compat != CompatCoflowsim {
 		x.Admission = rules.Epoch
 	}
 	return x

@@ -1,0 +1,9 @@
+// Package sunflowsim schedules circuits by the rules of Sunflow's own simulator (Huang, Sun, Ng: Sunflow: efficient
+// optical circuit scheduling for coflows, CoNEXT 2016; github.com/sunnyxhuang/sunflow), and sets rates by them, so that
+// figures compare with that simulator's coflow by coflow: of Sunflow, Solstice and Edmonds' matching on circuits, and
+// of Varys and Aalo on packets. Each algorithm says what its rules are. Where these are not the papers', packages
+// circuits and share are what to use.
+//
+// Parts remember what was ordered, as that simulator does: one that is made in mid-run takes no circuit for lit. They
+// are for the simulator alone, on a crossbar.
+package sunflowsim
