@@ -3,6 +3,7 @@ package sunflowsim
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -37,9 +38,33 @@ type problem struct {
 	coflows    []*coflow // in order
 }
 
+// longest bounds how long a transfer is planned, so that sums cannot overflow: about 104 days.
+const longest = time.Duration(1 << 53)
+
 // over returns how long bits take on a circuit, in whole nanoseconds, rounded up.
-func (p *problem) over(bits int64) time.Duration {
-	return time.Duration(math.Ceil(float64(bits) * 1e9 / float64(p.rate)))
+func (p *problem) over(amount int64) time.Duration {
+	ns, rest := mulDiv(amount, 1e9, int64(p.rate))
+	if rest > 0 {
+		ns++
+	}
+	return min(time.Duration(ns), longest)
+}
+
+// in returns how many whole bits a circuit carries in a time.
+func (p *problem) in(d time.Duration) int64 {
+	n, _ := mulDiv(int64(d), int64(p.rate), 1e9)
+	return n
+}
+
+// mulDiv returns a·b ÷ c and what is left, where none is below zero: doubles would lose bits. What is too large is as
+// large as can be.
+func mulDiv(a, b, c int64) (q, rest int64) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi >= uint64(c)/2 {
+		return math.MaxInt64, 0
+	}
+	n, r := bits.Div64(hi, lo, uint64(c))
+	return int64(n), int64(r)
 }
 
 // Wants implements the part's list of events.

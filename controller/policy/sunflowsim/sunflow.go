@@ -136,7 +136,7 @@ func (b *booking) other(todo []demand) {
 			for _, p := range at {
 				releases = addRelease(releases, release{to, p})
 			}
-			if d.bits = int64(float64(want-to) * float64(b.rate) / 1e9); d.bits > 0 {
+			if d.bits = b.in(want - to); d.bits > 0 {
 				i++
 				continue
 			}
