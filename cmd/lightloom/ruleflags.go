@@ -78,6 +78,10 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 			return usage("leave --redecide away", "%s: --compat %s has its own rule for --redecide", c.Name(), r.Compat)
 		}
 	}
+	if r.Compat == scenario.CompatSunflow && (f.local == "carried" || r.AllStop) {
+		return usage("leave --local-flows and --all-stop away",
+			"%s: with --compat sunflow local flows are free, and only circuits that move are dark", c.Name())
+	}
 	if err := oneOf(c, "redecide", f.redecide, "coflow", "flow"); err != nil {
 		return err
 	}
