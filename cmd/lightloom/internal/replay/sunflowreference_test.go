@@ -13,13 +13,13 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// twinCoflow is a coflow of the reference implementation. At 1 Gb/s a bit takes a nanosecond.
-type twinCoflow struct {
+// queuedCoflow is a coflow of the reference implementation. At 1 Gb/s a bit takes a nanosecond.
+type queuedCoflow struct {
 	arrival, end time.Duration
 	left         map[[2]int]time.Duration
 }
 
-func (c *twinCoflow) alpha(ports int) (most time.Duration) {
+func (c *queuedCoflow) alpha(ports int) (most time.Duration) {
 	in, out := make([]time.Duration, ports), make([]time.Duration, ports)
 	for l, left := range c.left {
 		in[l[0]] += left
@@ -29,7 +29,7 @@ func (c *twinCoflow) alpha(ports int) (most time.Duration) {
 	return most
 }
 
-func (c *twinCoflow) pairs() [][2]int {
+func (c *queuedCoflow) pairs() [][2]int {
 	var all [][2]int
 	for l := range c.left {
 		all = append(all, l)
@@ -38,25 +38,25 @@ func (c *twinCoflow) pairs() [][2]int {
 	return all
 }
 
-// twinSlot is a circuit from an instant to another.
-type twinSlot struct {
+// circuitSlot is a circuit from an instant to another.
+type circuitSlot struct {
 	pair     [2]int
 	from, to time.Duration
 }
 
-// sunflowTwin goes through time event by event and does literally what Sunflow's simulator does with Sunflow: which
-// circuits are lit, which are ordered and when they come, and who sends.
-type sunflowTwin struct {
+// sunflowReference goes through time event by event and does literally what Sunflow's simulator does with Sunflow:
+// which circuits are lit, which are ordered and when they come, and who sends.
+type sunflowReference struct {
 	ports   int
 	delta   time.Duration
-	coming  []*twinCoflow
-	order   []*twinCoflow
+	coming  []*queuedCoflow
+	order   []*queuedCoflow
 	lit     map[[2]int]bool
-	applies []twinSlot // lit at to
-	plan    []twinSlot // to be ordered, by beginning
+	applies []circuitSlot // lit at to
+	plan    []circuitSlot // to be ordered, by beginning
 }
 
-func (s *sunflowTwin) run() {
+func (s *sunflowReference) run() {
 	s.lit = map[[2]int]bool{}
 	for now := time.Duration(0); len(s.coming)+len(s.order) > 0; {
 		next := time.Duration(1 << 62)
@@ -84,8 +84,8 @@ func (s *sunflowTwin) run() {
 }
 
 // senders are who sends over each lit circuit.
-func (s *sunflowTwin) senders() map[[2]int]*twinCoflow {
-	all := map[[2]int]*twinCoflow{}
+func (s *sunflowReference) senders() map[[2]int]*queuedCoflow {
+	all := map[[2]int]*queuedCoflow{}
 	for l := range s.lit {
 		for _, c := range s.order {
 			if c.left[l] > 0 {
@@ -97,15 +97,15 @@ func (s *sunflowTwin) senders() map[[2]int]*twinCoflow {
 	return all
 }
 
-func (s *sunflowTwin) happen(now time.Duration) {
-	s.applies = slices.DeleteFunc(s.applies, func(a twinSlot) bool {
+func (s *sunflowReference) happen(now time.Duration) {
+	s.applies = slices.DeleteFunc(s.applies, func(a circuitSlot) bool {
 		if a.to == now {
 			s.lit[a.pair] = true
 		}
 		return a.to == now
 	})
 	n := len(s.order)
-	s.order = slices.DeleteFunc(s.order, func(c *twinCoflow) bool {
+	s.order = slices.DeleteFunc(s.order, func(c *queuedCoflow) bool {
 		if len(c.left) == 0 {
 			c.end = now
 		}
@@ -130,7 +130,7 @@ func (s *sunflowTwin) happen(now time.Duration) {
 		s.reserve(now)
 	}
 	var due [][2]int
-	s.plan = slices.DeleteFunc(s.plan, func(p twinSlot) bool {
+	s.plan = slices.DeleteFunc(s.plan, func(p circuitSlot) bool {
 		if p.from == now {
 			due = append(due, p.pair)
 		}
@@ -143,26 +143,28 @@ func (s *sunflowTwin) happen(now time.Duration) {
 	}
 	for _, d := range due {
 		if !s.lit[d] {
-			s.applies = append(s.applies, twinSlot{d, now, now + s.delta})
+			s.applies = append(s.applies, circuitSlot{d, now, now + s.delta})
 		}
 	}
 }
 
-func (s *sunflowTwin) sort() {
+func (s *sunflowReference) sort() {
 	slices.Reverse(s.order)
-	slices.SortStableFunc(s.order, func(a, b *twinCoflow) int { return cmp.Compare(a.alpha(s.ports), b.alpha(s.ports)) })
+	slices.SortStableFunc(s.order, func(a, b *queuedCoflow) int {
+		return cmp.Compare(a.alpha(s.ports), b.alpha(s.ports))
+	})
 }
 
 // reserve makes the plan anew.
-func (s *sunflowTwin) reserve(now time.Duration) {
+func (s *sunflowReference) reserve(now time.Duration) {
 	s.plan = nil
 	taken, end := map[[2]int]bool{}, time.Duration(0)
 	for i, c := range s.order {
-		var todo []twinSlot // to is what is left
+		var todo []circuitSlot // to is what is left
 		for _, l := range c.pairs() {
 			if !taken[l] {
 				taken[l] = true
-				todo = append(todo, twinSlot{pair: l, to: c.left[l]})
+				todo = append(todo, circuitSlot{pair: l, to: c.left[l]})
 			}
 		}
 		if i == 0 {
@@ -173,16 +175,16 @@ func (s *sunflowTwin) reserve(now time.Duration) {
 	}
 }
 
-func (s *sunflowTwin) reserveFirst(at time.Duration, todo []twinSlot) (end time.Duration) {
-	var held []twinSlot
+func (s *sunflowReference) reserveFirst(at time.Duration, todo []circuitSlot) (end time.Duration) {
+	var held []circuitSlot
 	for {
-		var rest []twinSlot
+		var rest []circuitSlot
 		for _, x := range todo {
-			if slices.ContainsFunc(held, func(h twinSlot) bool { return h.pair[0] == x.pair[0] || h.pair[1] == x.pair[1] }) {
+			if slices.ContainsFunc(held, func(h circuitSlot) bool { return h.pair[0] == x.pair[0] || h.pair[1] == x.pair[1] }) {
 				rest = append(rest, x)
 				continue
 			}
-			p := twinSlot{x.pair, at, at + s.delta + x.to}
+			p := circuitSlot{x.pair, at, at + s.delta + x.to}
 			s.plan, held, end = append(s.plan, p), append(held, p), max(end, p.to)
 		}
 		if todo = rest; len(todo) == 0 {
@@ -200,7 +202,7 @@ func (s *sunflowTwin) reserveFirst(at time.Duration, todo []twinSlot) (end time.
 }
 
 // reserveOther looks at every instant at which something ends.
-func (s *sunflowTwin) reserveOther(at, end time.Duration, todo []twinSlot) {
+func (s *sunflowReference) reserveOther(at, end time.Duration, todo []circuitSlot) {
 	for {
 		for i := range todo {
 			x := &todo[i]
@@ -218,7 +220,7 @@ func (s *sunflowTwin) reserveOther(at, end time.Duration, todo []twinSlot) {
 			if x.to == 0 || to <= at+s.delta {
 				continue
 			}
-			s.plan = append(s.plan, twinSlot{x.pair, at, to})
+			s.plan = append(s.plan, circuitSlot{x.pair, at, to})
 			x.to -= to - at - s.delta
 		}
 		next := end
@@ -233,19 +235,19 @@ func (s *sunflowTwin) reserveOther(at, end time.Duration, todo []twinSlot) {
 	}
 }
 
-// TestSunflowTwin holds sunflow in the compatible mode, on the whole controller and fabric, against the reference
+// TestSunflowReference holds sunflow in the compatible mode, on the whole controller and fabric, against the reference
 // implementation: every coflow of small random traces takes the same time to the nanosecond.
-func TestSunflowTwin(t *testing.T) {
+func TestSunflowReference(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(tries.Of(150, 3000)) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		ports, n := 3+rng.IntN(4), 2+rng.IntN(6)
-		twin := &sunflowTwin{ports: ports, delta: []time.Duration{7_300_001, 31_000_003, 100_003}[rng.IntN(3)]}
+		reference := &sunflowReference{ports: ports, delta: []time.Duration{7_300_001, 31_000_003, 100_003}[rng.IntN(3)]}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%d %d\n", ports, n)
 		at := 0
 		for i := range n {
-			c := &twinCoflow{arrival: time.Duration(at) * time.Millisecond, left: map[[2]int]time.Duration{}}
+			c := &queuedCoflow{arrival: time.Duration(at) * time.Millisecond, left: map[[2]int]time.Duration{}}
 			from, to := rng.Perm(ports)[:1+rng.IntN(ports)], rng.Perm(ports)[:1+rng.IntN(ports)]
 			fmt.Fprintf(&b, "%d %d %d", i+1, at, len(from))
 			for _, m := range from {
@@ -262,13 +264,13 @@ func TestSunflowTwin(t *testing.T) {
 				}
 			}
 			b.WriteString("\n")
-			twin.coming = append(twin.coming, c)
+			reference.coming = append(reference.coming, c)
 			at += 1 + rng.IntN(100)
 		}
-		all := slices.Clone(twin.coming)
-		twin.run()
+		all := slices.Clone(reference.coming)
+		reference.run()
 		_, _, took := replayText(t, b.String(), scenario.Options{
-			Fabric:   fmt.Sprintf("crossbar:ports=%d,rate=1Gbps,dark=%v", ports, twin.delta),
+			Fabric:   fmt.Sprintf("crossbar:ports=%d,rate=1Gbps,dark=%v", ports, reference.delta),
 			Policies: []string{"sunflow"}, Rules: scenario.Rules{Compat: scenario.CompatSunflow}})
 		for i, c := range all {
 			if want := c.end - c.arrival; took[i] != want {
