@@ -201,8 +201,8 @@ func missing(dir, what string, err error) error {
 	return err
 }
 
-// holdPause is how far apart hold tries, and holdTries how often for a replica: one whose parent was killed ends in a
-// moment.
+// holdPause is how far apart hold tries, and holdTries how often for whoever starts on a directory: a predecessor that
+// was killed, or whose parent was, ends in a moment.
 const (
 	holdPause = 50 * time.Millisecond
 	holdTries = 60

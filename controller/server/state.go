@@ -82,7 +82,7 @@ func OpenState(dir string, n int, fabric topo.Spec) (s *State, err error) {
 			return nil, err
 		}
 	}
-	s.release, err = hold(dir, 1)
+	s.release, err = hold(dir, holdTries)
 	return s, err
 }
 
