@@ -127,8 +127,27 @@ type Device interface {
 	Watch(ctx context.Context, sink func(DeviceEvent)) error
 }
 
+// Claiming is what a Device may also be: it arbitrates between callers by their election ids. One that is not takes Sets
+// whoever sends them.
+type Claiming interface {
+	// Claim makes the caller's election id known to the device and changes nothing else. nil: the device has answered, and
+	// refuses every Set of a smaller id from then on. The error wraps ErrNotLeader where the device knows a larger one, and
+	// ErrUnfenced where it takes Sets of any. Any other leaves open what the device knows: claim again.
+	Claim(ctx context.Context) error
+}
+
+// Claim claims a device, as Claiming says.
+func Claim(ctx context.Context, d Device) error {
+	if c, ok := d.(Claiming); ok {
+		return c.Claim(ctx)
+	}
+	return ErrUnfenced
+}
+
 // Errors that drivers wrap, so that callers tell what to do next.
 var (
+	// ErrUnfenced: the device arbitrates between nobody, so that a leader of the past can still write to it.
+	ErrUnfenced = errors.New("the device takes Sets of any election id")
 	// ErrNotLeader: the device knows a larger election id. The caller steps down for this device.
 	ErrNotLeader = errors.New("a larger election id is known")
 	// ErrRefused: the request is wrong, and would be wrong again.

@@ -193,22 +193,27 @@ func (s *Session) bounded(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, s.cfg.Timeout)
 }
 
-// Set implements southbound.Device. An empty change claims the device: it carries the election id and nothing else. An
-// error that wraps none of southbound's sentinels leaves it open whether the change was accepted; the next Set reads
+// Set implements southbound.Device. An empty change carries the election id and nothing else; see Claim. An error that
+// wraps none of southbound's sentinels leaves it open whether the change was accepted; the next Set reads
 // the device's configuration first.
 func (s *Session) Set(ctx context.Context, c *southbound.Change) error {
+	if err := s.inTurn(ctx, func(ctx context.Context) error { return s.set(ctx, c) }); err != nil {
+		return fmt.Errorf("set device %q: %w", s.cfg.Name, explain(err))
+	}
+	return nil
+}
+
+// inTurn makes a Set once those called before have been answered.
+func (s *Session) inTurn(ctx context.Context, set func(context.Context) error) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return fmt.Errorf("set device %q: wait for earlier changes: %w", s.cfg.Name, ctx.Err())
+		return fmt.Errorf("wait for earlier changes: %w", ctx.Err())
 	}
-	if err := s.set(ctx, c); err != nil {
-		return fmt.Errorf("set device %q: %w", s.cfg.Name, explain(err))
-	}
-	return nil
+	return set(ctx)
 }
 
 // set holds the turn. A change that is refused may be so because somebody else has written: then the device's
@@ -234,7 +239,7 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 		return err
 	}
 	if s.cfg.Election != nil {
-		req.Extension = append(req.Extension, s.arbitration())
+		req.Extension = append(req.Extension, s.arbitration(s.cfg.Election()))
 	}
 	resp, err := s.client.Set(ctx, req)
 	if err == nil {
@@ -304,8 +309,7 @@ func (s *Session) distrust() {
 	s.stale = true
 }
 
-func (s *Session) arbitration() *gnmi_ext.Extension {
-	e := s.cfg.Election()
+func (s *Session) arbitration(e Election) *gnmi_ext.Extension {
 	m := &gnmi_ext.MasterArbitration{ElectionId: &gnmi_ext.Uint128{High: e.High, Low: e.Low}}
 	if s.cfg.SendRole {
 		m.Role = &gnmi_ext.Role{}

@@ -39,6 +39,7 @@ type Meter struct {
 	stages   *prometheus.HistogramVec
 	rates    *prometheus.GaugeVec
 	drops    *prometheus.GaugeVec
+	claims   *prometheus.GaugeVec
 }
 
 // buckets reach from a loopback Set to a switch that validates for 20 s.
@@ -76,9 +77,11 @@ func New(reg prometheus.Registerer) (*Meter, error) {
 			"port", "direction"),
 		drops: gauge("port_drops_per_second", "Packets that found a port's queue full, between its last two samples.",
 			"device", "port"),
+		claims: gauge("device_claim", "1 for how far a leader's claim of a device has come: unclaimed (nothing is written to "+
+			"it), fenced (it refuses leaders of the past), or unfenced (it knows no arbitration).", "device", "state"),
 	}
 	for _, c := range []prometheus.Collector{m.sets, m.setTime, m.waiting, m.reads, m.streams, m.lost, m.events,
-		m.circuits, m.stages, m.rates, m.drops} {
+		m.circuits, m.stages, m.rates, m.drops, m.claims} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -93,6 +96,7 @@ func (m *Meter) Stage(device, stage string, took time.Duration) {
 
 // Device returns d, metered under that name. clock gives any monotonic time.
 func (m *Meter) Device(name string, d southbound.Device, clock func() time.Duration) southbound.Device {
+	m.claim(name, "unclaimed")
 	return &metered{m: m, name: name, d: d, clock: clock, status: map[pair]southbound.Status{},
 		asked: map[pair]time.Duration{}}
 }
