@@ -13,8 +13,8 @@ import (
 // TestBusy holds that a Set which finds no place in its device's queue, or no driver, is told to the loop as one that
 // did not get through: a move that waited for it for ever would hold its ports.
 func TestBusy(t *testing.T) {
-	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler)}, inbox: newInbox()}
-	w := &worker{leader: l, jobs: make(chan func(context.Context), 1)}
+	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler)}, inbox: newInbox(1, 1)}
+	w := &worker{leader: l, jobs: make(chan func(context.Context), 1), open: true}
 	l.set(w, rollout.Set{Device: 3, Token: 1})
 	l.set(w, rollout.Set{Device: 3, Token: 2})
 	l.set(nil, rollout.Set{Device: 4, Token: 3})

@@ -3,6 +3,7 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -18,6 +19,13 @@ type memLog struct {
 	m     state.Machine
 	index uint64
 	gate  func(ctx context.Context) error // asked before an entry is committed; nil: none
+	most  int                             // bytes of an entry; 0: any number
+}
+
+func (l *memLog) setGate(gate func(ctx context.Context) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gate = gate
 }
 
 func (l *memLog) View(fn func(uint64)) {
@@ -37,6 +45,9 @@ func (l *memLog) AppendIn(ctx context.Context, _ uint64, entry []byte) (uint64, 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.most > 0 && len(entry) > l.most {
+		return 0, fmt.Errorf("an entry of %d bytes, at most %d are taken", len(entry), l.most)
+	}
 	l.index++
 	return l.index, l.m.Apply(entry)
 }
@@ -54,6 +65,7 @@ type memHosts struct {
 	acked   uint64
 	more    chan struct{}
 	broken  error // of the stream of events
+	streams int   // times that the stream was looked at
 }
 
 func newHosts(clock func() time.Duration, takes time.Duration) *memHosts {
@@ -121,6 +133,7 @@ func (h *memHosts) Events(ctx context.Context, from uint64, sink func(uint64, so
 		h.mu.Lock()
 		from = max(from, h.acked+1)
 		news, more, broken := slices.Clone(h.events[from-1:]), h.more, h.broken
+		h.streams++
 		h.mu.Unlock()
 		for _, e := range news {
 			sink(from, e)
@@ -179,6 +192,54 @@ type memDevice struct {
 	calls   int // that were answered
 	changed chan struct{}
 	counter *memCounter // nil: it counts nothing
+
+	fence  uint64   // largest election id known: that of the term
+	reader uint64   // newest term in which it was read
+	broken []string // what no leader may do
+	sets   []uint64 // terms of the Sets that were accepted
+}
+
+// door is a device as the leader of a term reaches it. It fences on Claim and Set, and on nothing else.
+type door struct {
+	*memDevice
+	term uint64
+}
+
+var _ southbound.Claiming = door{}
+
+// Claim implements southbound.Claiming.
+func (d door) Claim(ctx context.Context) error { return d.admit(ctx, func() {}) }
+
+func (d door) admit(ctx context.Context, f func()) (err error) {
+	cerr := d.call(ctx, func() {
+		if d.term < d.fence {
+			err = southbound.ErrNotLeader
+			return
+		}
+		d.fence = d.term
+		f()
+	})
+	return errors.Join(err, cerr)
+}
+
+func (d door) Set(ctx context.Context, c *southbound.Change) error {
+	return d.admit(ctx, func() {
+		if d.reader != d.term {
+			d.broken = append(d.broken, fmt.Sprintf("a Set of term %d, last read in term %d", d.term, d.reader))
+		}
+		d.sets = append(d.sets, d.term)
+		d.set(c)
+	})
+}
+
+func (d door) Read(ctx context.Context) (seen southbound.Seen, err error) {
+	err = d.call(ctx, func() {
+		if d.fence != d.term {
+			d.broken = append(d.broken, fmt.Sprintf("a read of term %d, claimed in term %d", d.term, d.fence))
+		}
+		seen, d.reader = d.seen(), max(d.reader, d.term)
+	})
+	return seen, err
 }
 
 type sink struct{ tell func(southbound.DeviceEvent) }
@@ -233,16 +294,15 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (d *memDevice) Set(ctx context.Context, c *southbound.Change) error {
-	return d.call(ctx, func() {
-		if !d.optical {
-			d.rules = merge(d.rules, c)
-			return
-		}
-		for _, x := range c.Connect {
-			d.connect(x)
-		}
-	})
+// set does what a Set asks for. The lock is held.
+func (d *memDevice) set(c *southbound.Change) {
+	if !d.optical {
+		d.rules = merge(d.rules, c)
+		return
+	}
+	for _, x := range c.Connect {
+		d.connect(x)
+	}
 }
 
 func (d *memDevice) connect(x southbound.CrossConnect) {
@@ -277,11 +337,6 @@ func (d *memDevice) tell(c southbound.Connection) {
 	for _, s := range d.sinks {
 		s.tell(southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: c.Status})
 	}
-}
-
-func (d *memDevice) Read(ctx context.Context) (seen southbound.Seen, err error) {
-	err = d.call(ctx, func() { seen = d.seen() })
-	return seen, err
 }
 
 // seen is what stands. The lock is held.

@@ -5,57 +5,129 @@ import (
 	"sync"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/controller/loop"
 	"lightloom/southbound"
 )
 
 // inbox gathers what comes in between two steps.
 type inbox struct {
-	mu      *sync.Mutex
-	in      *loop.Inputs
-	through *uint64       // number of the last host event in it
+	mu      sync.Mutex
+	in      loop.Inputs
+	through uint64        // number of the last host event in it
+	jobs    backlog       // not in it yet
+	claims  []opening     // devices whose read-back is in it
 	ready   chan struct{} // holds one token while something may be in it
 }
 
-func newInbox() inbox {
-	return inbox{mu: &sync.Mutex{}, in: &loop.Inputs{}, through: new(uint64), ready: make(chan struct{}, 1)}
+// backlog is the batches of offers that wait for a step, in their order. They are what callers can fill memory with.
+type backlog struct {
+	step, most int // bytes that one step takes, and that wait at most
+	batches    []batch
+	bytes      int
 }
 
-func (b inbox) put(add func(*loop.Inputs)) {
+// batch is offers that came together, and what they take in the log at most.
+type batch struct {
+	offers []controller.Offer
+	bytes  int
+}
+
+// opening is a device that may be written to once the loop has what was read back in that life.
+type opening struct {
+	worker *worker
+	life   int
+}
+
+func newInbox(step, most int) *inbox {
+	return &inbox{jobs: backlog{step: step, most: most}, ready: make(chan struct{}, 1)}
+}
+
+func (b *inbox) put(add func(*loop.Inputs)) {
 	b.offer(func(in *loop.Inputs) bool { add(in); return true })
 }
 
 // offer is put for what may come to nothing: add says whether there is something to wake for.
-func (b inbox) offer(add func(*loop.Inputs) bool) {
+func (b *inbox) offer(add func(*loop.Inputs) bool) {
 	b.mu.Lock()
-	any := add(b.in)
+	any := add(&b.in)
 	b.mu.Unlock()
-	if !any {
-		return
+	if any {
+		b.wake()
 	}
+}
+
+func (b *inbox) wake() {
 	select {
 	case b.ready <- struct{}{}:
 	default:
 	}
 }
 
-func (b inbox) event(num uint64, e southbound.Event) {
+// submit adds a batch to the backlog, or says that this is full.
+func (b *inbox) submit(offers []controller.Offer, bytes int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	j := &b.jobs
+	if j.bytes+bytes > j.most {
+		return false
+	}
+	j.batches, j.bytes = append(j.batches, batch{offers, bytes}), j.bytes+bytes
+	b.wake()
+	return true
+}
+
+func (b *inbox) event(num uint64, e southbound.Event) {
 	b.put(func(in *loop.Inputs) {
 		in.Events = append(in.Events, e)
-		*b.through = num
+		b.through = max(b.through, num)
 	})
 }
 
-// take empties the mailbox. through is the number of the last host event taken, 0 if there is none.
-func (b inbox) take() (loop.Inputs, uint64) {
+// renumber forgets the numbers of a stream of events that has ended: the next one has its own.
+func (b *inbox) renumber() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	in, through := *b.in, *b.through
-	*b.in, *b.through = loop.Inputs{}, 0
+	b.through = 0
+}
+
+// claimed notes that a device has been claimed and read back.
+func (b *inbox) claimed(w *worker, life int, s loop.DeviceSeen) {
+	b.put(func(in *loop.Inputs) {
+		in.Seen = append(in.Seen, s)
+		b.claims = append(b.claims, opening{w, life})
+	})
+}
+
+// take empties the inbox but for offers that one step does not take. through is the number of the last host event
+// taken, 0 if there is none. Workers whose read-back is taken may write from here on.
+func (b *inbox) take() (loop.Inputs, uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	in, through := b.in, b.through
+	b.in, b.through = loop.Inputs{}, 0
+	for _, o := range b.claims {
+		o.worker.opened(o.life)
+	}
+	b.claims = nil
+	if in.Jobs = b.jobs.take(); len(b.jobs.batches) > 0 {
+		b.wake()
+	}
 	slices.SortStableFunc(in.Events, func(x, y southbound.Event) int {
 		return compareTime(x.At, y.At)
 	})
 	return in, through
+}
+
+// take returns the offers of the first batches that fit one step.
+func (j *backlog) take() (out []controller.Offer) {
+	n, bytes := 0, 0
+	for n < len(j.batches) && (n == 0 || bytes+j.batches[n].bytes <= j.step) {
+		out, bytes = append(out, j.batches[n].offers...), bytes+j.batches[n].bytes
+		n++
+	}
+	j.batches, j.bytes = slices.Delete(j.batches, 0, n), j.bytes-bytes
+	return out
 }
 
 func compareTime(a, b time.Duration) int {

@@ -5,6 +5,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,17 +54,28 @@ type Config struct {
 	SetTimeout, Retry time.Duration
 	// Sample is how far apart devices that count are asked to tell what passed their ports; 0: they are not asked.
 	Sample time.Duration
+	// Entry is how many bytes one entry of the log may have, and Backlog how many offers that wait for one may take; 0:
+	// state.MaxBatch, and twice Entry.
+	Entry, Backlog int
 }
 
-// ErrStopped means that the leadership a job was handed to has ended; nobody knows whether the job was taken.
-var ErrStopped = errors.New("the leadership has ended")
+// Errors of callers' requests.
+var (
+	// ErrStopped: the leadership a job was handed to has ended; nobody knows whether the job was taken.
+	ErrStopped = errors.New("the leadership has ended")
+	// ErrTooLarge: a batch of offers does not fit one entry of the log, and never will.
+	ErrTooLarge = errors.New("too large for one entry of the log")
+	// ErrBusy: what others have handed over fills the memory that is kept for it. Nothing was taken: try again later.
+	ErrBusy = errors.New("too much waits for the log already")
+)
 
 // Leader is one leadership.
 type Leader struct {
 	cfg   Config
 	loop  *loop.Loop
-	inbox inbox
+	inbox *inbox
 
+	claims      *claims
 	counters    *counters
 	countBuffer countBuffer
 	metered     bool // rates of links are known: it has been said
@@ -92,16 +104,20 @@ func New(cfg Config) *Leader {
 	if cfg.Retry == 0 {
 		cfg.Retry = 200 * time.Millisecond
 	}
-	return &Leader{cfg: cfg, loop: loop.New(cfg.State.Fabric(), cfg.Loop), inbox: newInbox(), counters: newCounters(),
-		ready: make(chan struct{})}
+	cfg.Entry = cmp.Or(cfg.Entry, state.MaxBatch)
+	cfg.Backlog = cmp.Or(cfg.Backlog, 2*cfg.Entry)
+	return &Leader{cfg: cfg, loop: loop.New(cfg.State.Fabric(), cfg.Loop), inbox: newInbox(cfg.Entry, cfg.Backlog),
+		claims: newClaims(cfg.Logger, cfg.Devices), counters: newCounters(), ready: make(chan struct{})}
 }
 
-// Ready is closed once every device holds what it should.
+// Ready is closed once every device has been claimed, read back and brought to hold what it should, or has been waited
+// for as long as loop.Config.Patience says. A device that cannot be claimed keeps nobody else from being ready: nothing
+// is written to it, Claims lists it, and it is brought into its state once it has been claimed.
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
 // Submit hands jobs over and returns once they are in the log. Every offer needs a Request of its own; one that is
-// known already is not taken twice. A job that cannot be is refused with all that came with it. A nil Leader returns
-// ErrVacant.
+// known already is not taken twice. A job that cannot be is refused with all that came with it, also with ErrTooLarge or
+// ErrBusy. A nil Leader returns ErrVacant.
 func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	if l == nil {
 		return ErrVacant
@@ -111,7 +127,11 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	}
 	f := l.cfg.State.Fabric()
 	w := waiter{done: make(chan struct{})}
-	for _, o := range offers {
+	bytes := 0
+	for i, o := range offers {
+		if bytes += state.OfferSize(&offers[i]); bytes > l.cfg.Entry {
+			return fmt.Errorf("submit %d jobs: they take more than %d bytes: %w", len(offers), l.cfg.Entry, ErrTooLarge)
+		}
 		if err := o.Job.Check(f.Hosts(), f.Hosts()*f.Spec.Slots); err != nil {
 			return fmt.Errorf("submit %w", err)
 		}
@@ -125,9 +145,12 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 		l.mu.Unlock()
 		return ErrStopped
 	}
+	if !l.inbox.submit(offers, bytes) {
+		l.mu.Unlock()
+		return fmt.Errorf("submit %d jobs of up to %d bytes: %w", len(offers), bytes, ErrBusy)
+	}
 	l.waiters = append(l.waiters, w)
 	l.mu.Unlock()
-	l.inbox.put(func(in *loop.Inputs) { in.Jobs = append(in.Jobs, offers...) })
 	select {
 	case <-w.done:
 		if l.taken(w.requests) {
@@ -167,7 +190,9 @@ func (l *Leader) tell(all bool) {
 	})
 }
 
-// Run leads until ctx ends (nil) or the log refuses (the error). It returns when everything it began has ended.
+// Run leads until ctx ends (nil), the log refuses (the error), or the policy does not suit the hosts. It returns when
+// everything it began has ended. What devices, hosts and callers do wrong ends no leadership: it is logged, and tried
+// again.
 func (l *Leader) Run(ctx context.Context, term uint64) error {
 	if err := policy.Prepare(l.cfg.Loop.Policy, l.cfg.Hosts, l.cfg.Loop.Delta); err != nil {
 		return fmt.Errorf("lead: policy: %w", err)
@@ -180,7 +205,7 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 
 	workers := make(map[southbound.DeviceID]*worker, len(l.cfg.Devices))
 	for id, d := range l.cfg.Devices {
-		w := &worker{id: id, dev: d, leader: l, jobs: make(chan func(context.Context), 1024)}
+		w := newWorker(l, id, d)
 		workers[id] = w
 		wg.Go(func() { w.run(ctx) })
 		wg.Go(func() { w.watch(ctx) })
@@ -194,20 +219,24 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 	if m, ok := l.cfg.Hosts.(Meter); ok && l.cfg.Loop.Demand.Source == demand.FromCounters {
 		wg.Go(func() { l.poll(ctx, m) })
 	}
-	failed := make(chan error, 1)
-	wg.Go(func() {
-		err := l.cfg.Hosts.Events(ctx, 0, func(num uint64, e southbound.Event) {
-			l.inbox.event(num, e)
-		})
-		if err != nil && ctx.Err() == nil {
-			failed <- err
-		}
-	})
-	return l.lead(ctx, term, workers, failed)
+	wg.Go(func() { l.listen(ctx) })
+	return l.lead(ctx, term, workers)
 }
 
-func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.DeviceID]*worker,
-	failed <-chan error) error {
+// listen keeps the stream of the hosts' events open.
+func (l *Leader) listen(ctx context.Context) {
+	for wait := l.cfg.Retry; ; wait = min(2*wait, mostWaits*l.cfg.Retry) {
+		err := l.cfg.Hosts.Events(ctx, 0, l.inbox.event)
+		if ctx.Err() != nil {
+			return
+		}
+		l.cfg.Logger.Warn("stream of host events ended", "error", err)
+		l.inbox.renumber()
+		pause(ctx, wait)
+	}
+}
+
+func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.DeviceID]*worker) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -251,30 +280,31 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-failed:
-			return err
 		case <-l.inbox.ready:
 		case <-timer.C:
 		}
 	}
 }
 
-// commit appends entries and waits until they are applied. A refusal by the state machine is the same on every
-// replica: it is logged, and the leadership goes on.
+// commit appends entries, as many to an entry of the log as it may have bytes, and waits until they are applied. Who
+// leads next may find some of them only, as it may between two steps. A refusal by the state machine is the same on
+// every replica: it is logged, and the leadership goes on; so it does without an entry that is too large by itself.
 func (l *Leader) commit(ctx context.Context, term uint64, entries []state.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	b, err := state.Encode(entries)
+	batches, err := state.EncodeWithin(entries, l.cfg.Entry)
 	if err != nil {
-		return err
+		l.cfg.Logger.Error("leave out entries", "error", err)
 	}
-	index, err := l.cfg.Log.AppendIn(ctx, term, b)
-	if err != nil && index == 0 {
-		return err
-	}
-	if err != nil {
-		l.cfg.Logger.Error("apply entries", "index", index, "error", err)
+	for _, b := range batches {
+		index, err := l.cfg.Log.AppendIn(ctx, term, b)
+		if err != nil && index == 0 {
+			return err
+		}
+		if err != nil {
+			l.cfg.Logger.Error("apply entries", "index", index, "error", err)
+		}
 	}
 	l.cfg.Log.View(func(uint64) { l.tell(false) })
 	return nil
@@ -307,9 +337,13 @@ func (l *Leader) do(a *loop.Actions, workers map[southbound.DeviceID]*worker) {
 		l.set(workers[a.Sets[i].Device], a.Sets[i])
 	}
 	for _, d := range a.Reads {
-		if w := workers[d]; w != nil && !w.push(w.read) {
+		w := workers[d]
+		if w == nil || !w.holds(w.current()) {
+			continue // it is read back once it has been claimed
+		}
+		if !w.push(w.read) {
 			// The Sets in the queue will fail or not; the loop reads the device again after the first that does.
-			l.cfg.Logger.Warn("read device", "device", d, "error", errBusy)
+			l.cfg.Logger.Warn("read device", "device", d, "error", errCrowded)
 		}
 	}
 }
@@ -321,24 +355,29 @@ func (l *Leader) set(w *worker, s rollout.Set) { l.setThen(w, s, func() {}) }
 func (l *Leader) setThen(w *worker, s rollout.Set, answered func()) {
 	done := func(err error) {
 		answered()
-		if err != nil {
+		if err != nil && !errors.Is(err, errUnclaimed) { // Claims tells of these
 			l.cfg.Logger.Warn("set device", "device", s.Device, "error", err)
 		}
 		l.inbox.put(func(in *loop.Inputs) {
 			in.Done = append(in.Done, loop.SetDone{Device: s.Device, Token: s.Token, Err: err})
 		})
 	}
-	switch {
-	case w == nil:
+	if w == nil {
 		done(errNoDriver)
-	case !w.push(func(ctx context.Context) { done(w.dev.Set(ctx, &s.Change)) }):
-		done(errBusy)
+		return
+	}
+	switch life := w.current(); {
+	case !w.holds(life):
+		done(errUnclaimed)
+	case !w.push(func(ctx context.Context) { done(w.set(ctx, life, &s.Change)) }):
+		done(errCrowded)
 	}
 }
 
 var (
-	errNoDriver = fmt.Errorf("no driver for this device: %w", southbound.ErrRefused)
-	errBusy     = errors.New("too many calls wait for the device")
+	errNoDriver  = fmt.Errorf("no driver for this device: %w", southbound.ErrRefused)
+	errCrowded   = errors.New("too many calls wait for the device")
+	errUnclaimed = errors.New("the device has not been claimed in this term")
 )
 
 // JobIDs returns the jobs of offers, for callers that ask after Submit, inside Log.View.

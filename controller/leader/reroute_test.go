@@ -24,11 +24,11 @@ func TestFastReroute(t *testing.T) {
 	var log bytes.Buffer
 	l := &Leader{cfg: Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), Clock: func() time.Duration {
 		return now
-	}}, inbox: newInbox()}
+	}}, inbox: newInbox(1, 1)}
 	workers := map[southbound.DeviceID]*worker{}
 	var sets []rollout.Set
 	for id := range southbound.DeviceID(2) {
-		workers[id] = &worker{id: id, dev: acceptor{}, leader: l, jobs: make(chan func(context.Context), 1)}
+		workers[id] = &worker{id: id, dev: acceptor{}, leader: l, jobs: make(chan func(context.Context), 1), open: true}
 		sets = append(sets, rollout.Set{Device: id, Token: uint64(id) + 1})
 	}
 	told := []southbound.DeviceEvent{{Kind: southbound.Synced, At: time.Millisecond},

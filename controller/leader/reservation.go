@@ -71,6 +71,10 @@ func (l *Leader) await(ctx context.Context, w watcher, hand func(*loop.Inputs)) 
 		l.mu.Unlock()
 		return ErrStopped
 	}
+	if len(l.watchers) >= maxWatchers {
+		l.mu.Unlock()
+		return fmt.Errorf("%d requests wait: %w", maxWatchers, ErrBusy)
+	}
 	l.watchers = append(l.watchers, w)
 	l.mu.Unlock()
 	l.inbox.put(hand)
@@ -81,6 +85,9 @@ func (l *Leader) await(ctx context.Context, w watcher, hand func(*loop.Inputs)) 
 		return ctx.Err()
 	}
 }
+
+// maxWatchers bounds the requests beside jobs that wait for the log.
+const maxWatchers = 1 << 12
 
 // tell answers once; who has been answered hears no more.
 func (w *watcher) tell(err error) {

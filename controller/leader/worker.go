@@ -2,18 +2,31 @@ package leader
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"lightloom/controller/loop"
 	"lightloom/southbound"
 )
 
-// worker is the one queue of Sets and reads of a device.
+// worker is the one queue of Sets and reads of a device. It begins with a claim: nothing is written before the device
+// has taken this leadership's election id, has been read back, and the loop knows what was read. When the device's stream
+// breaks, this begins anew, for a device that has restarted may have forgotten who leads.
 type worker struct {
 	id     southbound.DeviceID
 	dev    southbound.Device
 	leader *Leader
 	jobs   chan func(context.Context)
+	broken chan struct{} // holds one token while the device is to be claimed anew
+
+	mu   sync.Mutex
+	life int  // how often it was to be claimed anew
+	open bool // Sets may go
+}
+
+func newWorker(l *Leader, id southbound.DeviceID, d southbound.Device) *worker {
+	return &worker{id: id, dev: d, leader: l, jobs: make(chan func(context.Context), 1024), broken: make(chan struct{}, 1)}
 }
 
 // push queues a call, or says that it cannot: a queue that is full means a device that has not answered for very long.
@@ -26,17 +39,115 @@ func (w *worker) push(f func(context.Context)) bool {
 	}
 }
 
+// run claims the device and makes the calls of the queue, until ctx ends.
 func (w *worker) run(ctx context.Context) {
+	for w.claim(ctx) {
+		w.serve(ctx)
+	}
+}
+
+// serve makes the calls of the queue until the device is to be claimed anew.
+func (w *worker) serve(ctx context.Context) {
 	for {
 		select {
 		case f := <-w.jobs:
-			c, cancel := context.WithTimeout(ctx, w.leader.cfg.SetTimeout)
-			f(c)
-			cancel()
+			w.call(ctx, f)
+		case <-w.broken:
+			return
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// claim claims the device and reads it back, as often as it takes; false once ctx has ended.
+func (w *worker) claim(ctx context.Context) bool {
+	for wait := w.leader.cfg.Retry; ; wait = min(2*wait, mostWaits*w.leader.cfg.Retry) {
+		life := w.current()
+		seen, state, err := w.takeOver(ctx)
+		if ctx.Err() != nil {
+			return false
+		}
+		w.leader.claims.note(w.id, state, err)
+		if state != Unclaimed {
+			w.leader.inbox.claimed(w, life, loop.DeviceSeen{Device: w.id, Seen: seen})
+			return true
+		}
+		pause(ctx, wait)
+	}
+}
+
+// mostWaits is how many times Retry the pause between two tries grows to.
+const mostWaits = 16
+
+// takeOver claims the device and reads it back. With a state other than Unclaimed the error says why it is unfenced.
+func (w *worker) takeOver(ctx context.Context) (seen southbound.Seen, s ClaimState, err error) {
+	s = Fenced
+	w.call(ctx, func(ctx context.Context) { err = southbound.Claim(ctx, w.dev) })
+	if errors.Is(err, southbound.ErrUnfenced) {
+		s = Unfenced
+	} else if err != nil {
+		return seen, Unclaimed, err
+	}
+	var unread error
+	w.call(ctx, func(ctx context.Context) { seen, unread = w.dev.Read(ctx) })
+	if unread != nil {
+		return seen, Unclaimed, unread
+	}
+	return seen, s, err
+}
+
+// call makes one call within the time that it may take.
+func (w *worker) call(ctx context.Context, f func(context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, w.leader.cfg.SetTimeout)
+	defer cancel()
+	f(ctx)
+}
+
+// current returns the worker's life, to be handed to opened and holds.
+func (w *worker) current() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.life
+}
+
+// opened lets Sets go, if the device has not been given up since that life.
+func (w *worker) opened(life int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open = w.open || life == w.life
+}
+
+// holds says whether Sets may go, and have been let go ever since that life.
+func (w *worker) holds(life int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.open && life == w.life
+}
+
+// giveUp has the device claimed anew before anything else is written to it.
+func (w *worker) giveUp() {
+	w.mu.Lock()
+	w.open = false
+	w.life++
+	w.mu.Unlock()
+	select {
+	case w.broken <- struct{}{}:
+	default:
+	}
+}
+
+// set makes a Set that was queued in that life.
+func (w *worker) set(ctx context.Context, life int, c *southbound.Change) error {
+	if !w.holds(life) {
+		return errUnclaimed
+	}
+	err := w.dev.Set(ctx, c)
+	if errors.Is(err, southbound.ErrNotLeader) {
+		w.leader.claims.note(w.id, Unclaimed, err)
+		w.giveUp()
+	}
+	return err
 }
 
 // read asks the device for its whole state; a failure is told after a pause, so that the next try is not at once.
@@ -53,12 +164,17 @@ func (w *worker) read(ctx context.Context) {
 // watch keeps the device's stream open.
 func (w *worker) watch(ctx context.Context) {
 	for ctx.Err() == nil {
+		synced := false
 		err := w.dev.Watch(ctx, func(e southbound.DeviceEvent) {
 			e.Device = w.id
+			synced = synced || e.Kind == southbound.Synced
 			w.leader.inbox.put(func(in *loop.Inputs) { in.Devices = append(in.Devices, e) })
 		})
 		if ctx.Err() != nil {
 			return
+		}
+		if synced { // else it is no news
+			w.giveUp()
 		}
 		w.leader.cfg.Logger.Warn("device stream ended", "device", w.id, "error", err)
 		w.leader.inbox.put(func(in *loop.Inputs) {

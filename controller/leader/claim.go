@@ -1,0 +1,79 @@
+package leader
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"lightloom/southbound"
+)
+
+// ClaimState is how far a leadership has come with a device.
+type ClaimState uint8
+
+// The states. Nothing is written to a device that is Unclaimed. One that is Fenced refuses leaders of the past. One that
+// is Unfenced arbitrates between nobody: it is written to, and so it is by whoever led before and has not noticed.
+const (
+	Unclaimed ClaimState = iota
+	Fenced
+	Unfenced
+)
+
+func (s ClaimState) String() string { return [...]string{"unclaimed", "fenced", "unfenced"}[s] }
+
+// Claim is how far the leadership has come with one device.
+type Claim struct {
+	Device southbound.DeviceID
+	State  ClaimState
+	Err    error // what keeps it from being claimed, or from being fenced; nil: nothing, or nobody has answered yet
+}
+
+// claims is how far the leadership has come with every device.
+type claims struct {
+	log *slog.Logger
+
+	mu sync.Mutex
+	by map[southbound.DeviceID]Claim
+}
+
+func newClaims(log *slog.Logger, devices map[southbound.DeviceID]southbound.Device) *claims {
+	c := &claims{log: log, by: map[southbound.DeviceID]Claim{}}
+	for id := range devices {
+		c.by[id] = Claim{Device: id}
+	}
+	return c
+}
+
+// note keeps what came of a claim, and logs it where it is news.
+func (c *claims) note(d southbound.DeviceID, s ClaimState, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.by[d]
+	c.by[d] = Claim{d, s, err}
+	known := old.State == s && (old.Err == nil) == (err == nil)
+	switch {
+	case known && (err == nil || old.Err.Error() == err.Error()):
+	case s == Unclaimed:
+		c.log.Warn("device is not claimed: nothing is written to it", "device", d, "error", err)
+	case s == Unfenced:
+		c.log.Warn("device is unfenced: leaders of the past can write to it", "device", d, "error", err)
+	default:
+		c.log.Info("device is claimed", "device", d)
+	}
+}
+
+// Claims returns how far this leadership has come with every device, by id; nil of a nil Leader.
+func (l *Leader) Claims() []Claim {
+	if l == nil {
+		return nil
+	}
+	l.claims.mu.Lock()
+	defer l.claims.mu.Unlock()
+	var out []Claim
+	for _, c := range l.claims.by { // sorted below
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b Claim) int { return cmp.Compare(a.Device, b.Device) })
+	return out
+}

@@ -1,0 +1,200 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/leader"
+	"lightloom/southbound"
+)
+
+// unfenced is a device that arbitrates between nobody.
+type unfenced struct{ *memDevice }
+
+func (d unfenced) Set(ctx context.Context, c *southbound.Change) error {
+	return d.call(ctx, func() { d.set(c) })
+}
+
+func (d unfenced) Read(ctx context.Context) (seen southbound.Seen, err error) {
+	err = d.call(ctx, func() { seen = d.seen() })
+	return seen, err
+}
+
+// TestClaims: every device is claimed. One that knows a larger election id is listed with the reason, is not written to
+// and keeps nobody else; once it can be claimed it is, and is brought into its state. One that knows no arbitration is
+// listed and written to.
+func TestClaims(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{time.Second})
+		foreign, _ := l.fabric.Topology.Named("tor3")
+		open, _ := l.fabric.Topology.Named("spine1")
+		l.devices[foreign].fence = 9
+		l.doors[open] = unfenced{l.devices[open]}
+		l.leader = leader.New(l.config(greedy{time.Second}, 1))
+		if got := l.leader.Claims(); len(got) != len(l.devices) || got[0].State != leader.Unclaimed || got[0].Err != nil {
+			t.Errorf("before it begins: %+v", got)
+		}
+		l.run()
+		<-l.leader.Ready()
+		if got := l.clock(); got != 50*time.Millisecond {
+			t.Errorf("ready after %v, want the patience of 50ms", got)
+		}
+		job := bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10})
+		if err := l.leader.Submit(t.Context(), offer(job)); err != nil {
+			t.Fatal(err)
+		}
+		l.until(100*time.Millisecond, "a circuit of other switches", l.inService(0))
+		l.until(time.Second, "the job to end", l.finished(1))
+		for _, c := range l.leader.Claims() {
+			want, why := leader.Fenced, error(nil)
+			switch c.Device {
+			case foreign:
+				want, why = leader.Unclaimed, southbound.ErrNotLeader
+			case open:
+				want, why = leader.Unfenced, southbound.ErrUnfenced
+			}
+			if c.State != want || !errors.Is(c.Err, why) {
+				t.Errorf("device %d is %v (%v), want %v (%v)", c.Device, c.State, c.Err, want, why)
+			}
+		}
+		d := l.devices[foreign]
+		d.mu.Lock()
+		if len(d.sets) > 0 || len(d.rules) > 0 {
+			t.Errorf("a device of another controller took %d Sets and has %d rules", len(d.sets), len(d.rules))
+		}
+		d.fence = 0
+		d.mu.Unlock()
+		l.until(time.Second, "the device to hold what it should", func() bool { return l.astray() == "" })
+		if i := slices.IndexFunc(l.leader.Claims(), func(c leader.Claim) bool { return c.State == leader.Unclaimed }); i >= 0 {
+			t.Errorf("still unclaimed: %+v", l.leader.Claims()[i])
+		}
+		l.end()
+	})
+}
+
+// TestDeposed: a device that learns of a larger election id in mid-term is listed, and nothing more is written to it.
+func TestDeposed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{20 * time.Millisecond})
+		l.run()
+		<-l.leader.Ready()
+		d := l.devices[l.fabric.OCSNode]
+		d.mu.Lock()
+		d.fence = 2
+		d.mu.Unlock()
+		if err := l.leader.Submit(t.Context(), offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+			t.Fatal(err)
+		}
+		l.until(time.Second, "the job to end", l.finished(1))
+		d.mu.Lock()
+		if len(d.sets) > 0 {
+			t.Errorf("a leader that is deposed there had %d Sets accepted", len(d.sets))
+		}
+		d.mu.Unlock()
+		all := l.leader.Claims()
+		i := slices.IndexFunc(all, func(c leader.Claim) bool { return c.Device == l.fabric.OCSNode })
+		if all[i].State != leader.Unclaimed || !errors.Is(all[i].Err, southbound.ErrNotLeader) {
+			t.Errorf("it is listed as %+v", all[i])
+		}
+		l.end()
+	})
+}
+
+// TestReclaim: a device that restarts and has forgotten who leads is claimed once more before it is written to.
+func TestReclaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{time.Second})
+		for _, d := range l.devices {
+			d.become(mood{breaks: 30 * time.Millisecond})
+		}
+		l.run()
+		<-l.leader.Ready()
+		for range 20 {
+			wait(t.Context(), 50*time.Millisecond)
+			for _, d := range l.devices {
+				d.mu.Lock()
+				d.fence, d.reader, d.rules = 0, 0, nil // its stream breaks within 30 ms
+				d.mu.Unlock()
+			}
+			l.until(200*time.Millisecond, "every device to be claimed and restored", func() bool {
+				for _, d := range l.devices {
+					d.mu.Lock()
+					fence := d.fence
+					d.broken = slices.DeleteFunc(d.broken, func(string) bool { return fence == 0 }) // before the break
+					d.mu.Unlock()
+					if fence != 1 {
+						return false
+					}
+				}
+				return l.astray() == ""
+			})
+		}
+		for _, d := range l.devices {
+			d.broken = nil
+		}
+		l.end()
+	})
+}
+
+// TestTooMuch: a batch that cannot fit an entry of the log is refused at once, one beyond the backlog as one that may
+// come again, and all that was taken is committed in entries of the log that are no larger than they may be.
+func TestTooMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{time.Second})
+		cfg := l.config(greedy{time.Second}, 1)
+		cfg.Entry, cfg.Backlog = 1<<14, 30_000
+		l.leader = leader.New(cfg)
+		l.log.most = cfg.Entry
+		l.run()
+		<-l.leader.Ready()
+		large := func(name string, flows int) *controller.Job {
+			return bare(name, slices.Repeat([]controller.Flow{{Src: 0, Dst: 1, Bytes: 10}}, flows)...)
+		}
+		if err := l.leader.Submit(t.Context(), offer(large("whale", 1000))); !errors.Is(err, leader.ErrTooLarge) {
+			t.Errorf("a job of 30 kB: %v", err)
+		}
+		two := append(offer(large("a", 300)), offer(large("b", 300))...)
+		if err := l.leader.Submit(t.Context(), two); !errors.Is(err, leader.ErrTooLarge) {
+			t.Errorf("two jobs of 10 kB in one batch: %v", err)
+		}
+		pass := make(chan struct{})
+		l.log.setGate(func(ctx context.Context) error { <-pass; return nil })
+		var done []chan error
+		submit := func(name string) {
+			c := make(chan error, 1)
+			done = append(done, c)
+			go func() { c <- l.leader.Submit(t.Context(), offer(large(name, 300))) }()
+			synctest.Wait()
+		}
+		for _, name := range []string{"0", "1", "2", "3", "4"} { // one is on its way, two of 10 kB wait, and two more do not fit
+			submit(name)
+		}
+		for i, c := range done {
+			select {
+			case err := <-c:
+				if i < 3 || !errors.Is(err, leader.ErrBusy) {
+					t.Errorf("job %d: %v", i, err)
+				}
+			default:
+				if i >= 3 {
+					t.Errorf("job %d waits", i)
+				}
+			}
+		}
+		close(pass)
+		for _, c := range done[:3] {
+			if err := <-c; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := l.leader.Submit(t.Context(), offer(large("4", 300))); err != nil {
+			t.Errorf("once there is room: %v", err)
+		}
+		l.end()
+	})
+}

@@ -1,0 +1,117 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"lightloom/controller"
+)
+
+// EncodeWithin writes entries for the log, in their order, as batches of at most that many bytes each. Entries that are
+// too large by themselves or cannot be written are left out; the error names them, and the batches hold the rest.
+func EncodeWithin(entries []Entry, most int) (batches [][]byte, err error) {
+	var out, one bytes.Buffer
+	enc := json.NewEncoder(&one)
+	var errs []error
+	flush := func() {
+		if out.Len() > 0 {
+			out.WriteByte(']')
+			batches = append(batches, bytes.Clone(out.Bytes()))
+			out.Reset()
+		}
+	}
+	for i := range entries {
+		one.Reset()
+		if err := enc.Encode(&entries[i]); err != nil {
+			errs = append(errs, fmt.Errorf("encode %v: %w", entries[i].Kind, err))
+			continue
+		}
+		one.Truncate(one.Len() - 1) // a line's end
+		if one.Len()+2 > most {
+			errs = append(errs, fmt.Errorf("encode %v: %d bytes, at most %d are taken", entries[i].Kind, one.Len(), most))
+			continue
+		}
+		if out.Len()+one.Len()+2 > most {
+			flush()
+		}
+		sep := byte(',')
+		if out.Len() == 0 {
+			sep = '['
+		}
+		out.WriteByte(sep)
+		out.Write(one.Bytes())
+	}
+	flush()
+	return batches, errors.Join(errs...)
+}
+
+// OfferSize returns how many bytes the entry of an offer takes in the log: exact for flows and tasks, which are what
+// there may be many of, and at most so many for the rest. It allocates nothing.
+func OfferSize(o *controller.Offer) int {
+	j := o.Job
+	n := sizeEntry + textSize(o.Request)
+	if j == nil {
+		return n
+	}
+	n += sizeJob + textSize(j.Name) + textSize(j.User)
+	for i := range j.Stages {
+		s := &j.Stages[i]
+		n += sizeStage + textSize(s.Name)
+		for k := range s.Tasks {
+			n += taskSize(&s.Tasks[k])
+		}
+	}
+	for i := range j.Edges {
+		e := &j.Edges[i]
+		n += sizeEdge
+		for k := range e.Flows {
+			n += flowSize(&e.Flows[k])
+		}
+	}
+	return n
+}
+
+// What an entry, a job, a stage and an edge take at most beside their texts, tasks and flows: all keys, and the longest
+// numbers.
+const (
+	sizeEntry = 512
+	sizeJob   = 1024
+	sizeStage = 32
+	sizeEdge  = 320
+)
+
+func flowSize(f *controller.Flow) int {
+	const keys = `{"src":,"dst":,"bytes":},`
+	return len(keys) + digits(int64(f.Src)) + digits(int64(f.Dst)) + digits(int64(f.Bytes)) +
+		optional(`,"count":`, int64(f.Count))
+}
+
+func taskSize(t *controller.Task) int {
+	const keys = `{"compute_ns":},`
+	return len(keys) + digits(int64(t.Compute)) + optional(`,"slots":`, int64(t.Slots)) +
+		optional(`,"input":`, int64(t.Input)) + optional(`,"non_local_ns":`, int64(t.NonLocal))
+}
+
+func optional(key string, v int64) int {
+	if v == 0 {
+		return 0
+	}
+	return len(key) + digits(v)
+}
+
+// digits returns how long a number is, its sign included.
+func digits(v int64) int {
+	n, u := 1, uint64(v)
+	if v < 0 {
+		n, u = 2, -u
+	}
+	for ; u >= 10; u /= 10 {
+		n++
+	}
+	return n
+}
+
+// textSize returns how long a text is at most: each byte may be written as six.
+func textSize(s string) int { return 6*len(s) + 2 }
