@@ -51,6 +51,8 @@ func newAgentRun() *cobra.Command {
 		"by commas, if it has several addresses")
 	fl.StringVar(&opt.Listen, "listen", "127.0.0.1:7470", "address for the controller: host:port or unix:PATH")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory with HOST.pem and data.key")
+	fl.StringVar(&opt.State, "state", "", "directory that keeps the largest election id in HOST.election, so that former "+
+		"leaders are refused after a restart too; default: --tls-dir")
 	fl.StringVar(&opt.Devices, "devices", "", "the controller's inventory; needed if hosts have other addresses "+
 		"than 10.(r/256).(r%256).(i+1)")
 	fl.StringVar(&rate, "max-rate", "", "limit of the sum of all transfers of this machine, whatever the "+

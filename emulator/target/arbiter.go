@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/openconfig/gnmi/proto/gnmi_ext"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"lightloom/southbound/durable"
 	"lightloom/southbound/gnmi"
 )
 
@@ -101,19 +101,5 @@ func (a *arbiter) save(force bool) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(a.file), filepath.Base(a.file)+".new")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if force && err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), a.file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return durable.Replace(a.file, data, force)
 }

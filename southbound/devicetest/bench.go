@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) *Bench) {
 		{"watch ends with its context", true, true, watchEnds},
 		{"refuses whole", true, true, refusesWhole},
 		{"arbitration", true, true, arbitration},
+		{"claim", true, true, claim},
 		{"concurrent sets", true, true, concurrentSets},
 
 		{"rules are read back", false, true, rulesReadBack},

@@ -137,6 +137,41 @@ func arbitration(t *testing.T, b *Bench) {
 	b.settle(t, "the new leader's", func(s southbound.Seen) error { return errors.Join(rulesAre()(s), circuitsAre()(s)) })
 }
 
+// claim: who has claimed a device holds it against smaller ids and loses it to larger ones, and a claim changes nothing,
+// also where it is the first that a driver sends.
+func claim(t *testing.T, b *Bench) {
+	d, ok := b.Device.(southbound.Claiming)
+	if !ok || b.Rival == nil {
+		t.Skip("this driver knows no arbitration")
+	}
+	if err := d.Claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	smaller, larger := b.Rival(t, false), b.Rival(t, true)
+	if err := southbound.Claim(t.Context(), smaller); !errors.Is(err, southbound.ErrNotLeader) {
+		t.Errorf("a smaller id claims it: %v", err)
+	}
+	if err := smaller.Set(t.Context(), b.good()); !errors.Is(err, southbound.ErrNotLeader) {
+		t.Errorf("a smaller id sets it: %v", err)
+	}
+	b.set(t, b.good())
+	b.settle(t, "the first leader's", b.goodStands)
+	if err := southbound.Claim(t.Context(), larger); err != nil {
+		t.Fatalf("claim with a larger id: %v", err)
+	}
+	if err := b.Device.Set(t.Context(), &southbound.Change{Replace: true}); !errors.Is(err, southbound.ErrNotLeader) {
+		t.Errorf("the deposed leader sets it: %v", err)
+	}
+	if err := d.Claim(t.Context()); !errors.Is(err, southbound.ErrNotLeader) {
+		t.Errorf("the deposed leader claims it: %v", err)
+	}
+	b.settle(t, "what nobody has changed", b.goodStands)
+	if err := larger.Set(t.Context(), &southbound.Change{Replace: true}); err != nil {
+		t.Errorf("the new leader: %v", err)
+	}
+	b.settle(t, "the new leader's", func(s southbound.Seen) error { return errors.Join(rulesAre()(s), circuitsAre()(s)) })
+}
+
 func concurrentSets(t *testing.T, b *Bench) {
 	var wg sync.WaitGroup
 	n := southbound.Port(b.Ports / 2)

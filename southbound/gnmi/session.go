@@ -44,6 +44,8 @@ type Config struct {
 	Election func() Election
 	// SendRole adds an empty role to the id: required by the specification's text and refused by SONiC.
 	SendRole bool
+	// Role is the role whose id it is, of those that a device arbitrates between one by one; empty: the controller's.
+	Role string
 
 	// Trust takes the profile as fitting where the device does not implement Capabilities.
 	Trust bool
@@ -311,8 +313,8 @@ func (s *Session) distrust() {
 
 func (s *Session) arbitration(e Election) *gnmi_ext.Extension {
 	m := &gnmi_ext.MasterArbitration{ElectionId: &gnmi_ext.Uint128{High: e.High, Low: e.Low}}
-	if s.cfg.SendRole {
-		m.Role = &gnmi_ext.Role{}
+	if s.cfg.SendRole || s.cfg.Role != "" {
+		m.Role = &gnmi_ext.Role{Id: s.cfg.Role}
 	}
 	return &gnmi_ext.Extension{Ext: &gnmi_ext.Extension_MasterArbitration{MasterArbitration: m}}
 }

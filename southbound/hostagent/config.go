@@ -49,7 +49,10 @@ type Config struct {
 	Tick time.Duration
 	// Key authenticates the connections between agents of one run; nil: drawn, which suits one agent for all hosts.
 	Key []byte
-	Log *slog.Logger // nil: discard
+	// FenceFile keeps the largest election id over a restart of the agent; empty: it is kept in memory only. Two agents
+	// need two files.
+	FenceFile string
+	Log       *slog.Logger // nil: discard
 }
 
 const (

@@ -63,12 +63,13 @@ func TestEventLog(t *testing.T) {
 }
 
 func TestFence(t *testing.T) {
-	f := newFence()
+	f, _ := newFence("")
 	for i, step := range []struct {
 		e       wire.Election
 		ok, new bool
 	}{
-		{wire.Election{}, true, false},
+		{wire.Election{}, false, false},
+		{wire.Election{Low: 1}, true, false},
 		{wire.Election{High: 2, Low: 5}, true, true},
 		{wire.Election{High: 2, Low: 4}, false, false},
 		{wire.Election{High: 2, Low: 6}, true, false},

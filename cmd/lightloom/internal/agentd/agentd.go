@@ -1,11 +1,13 @@
 package agentd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,6 +29,7 @@ type AgentOptions struct {
 	Fabric  string                // a spec, or the path of a YAML file
 	Devices string                // the controller's file; empty: hosts have the addresses of the address plan
 	Keys    string                // directory with the first host's keys and data.key
+	State   string                // directory that keeps the largest election id; empty: Keys
 	Hosts   []string              // that this machine is
 	Listen  string                // host:port or unix:PATH of the controller's calls
 	MaxRate pathmap.BitsPerSecond // of all that this machine sends; 0: no bound
@@ -76,6 +79,7 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	}
 	p.Readdress(f, &conf)
 	conf.Net, conf.Congestion, conf.MaxRate, conf.MaxRequests = here{}, opt.Congestion, opt.MaxRate, opt.MaxRequests
+	conf.FenceFile = filepath.Join(cmp.Or(opt.State, opt.Keys), name+".election")
 	conf.Local = func(h southbound.HostID) bool { return slices.Contains(mine, h) }
 	var d *lldpd.Daemon
 	if len(opt.LLDP) > 0 {

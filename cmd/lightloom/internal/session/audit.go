@@ -67,6 +67,8 @@ func (c *cablingSite) survey(ctx context.Context, r auditRequest, progress func(
 		return nil, err
 	}
 	cfg.Start, cfg.Timeout = c.epoch, auditTimeout
+	// Switches take no Set without an election id; an audit has a role of its own, beside the controller that leads.
+	cfg.Role, cfg.Election = "audit", func() gnmi.Election { return gnmi.Election{High: 1} }
 	ocs, err := gnmi.Dial(ctx, cfg)
 	if err != nil {
 		return nil, err

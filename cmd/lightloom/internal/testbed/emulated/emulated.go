@@ -103,6 +103,7 @@ type Testbed struct {
 	Epoch     time.Time // instant 0: Began, or that of the first start on the same state
 	delta     time.Duration
 	state     *server.State
+	fences    string // directory of the largest election ids that switches and the agent know
 
 	discovery *discovery // nil: nobody speaks LLDP
 	Counters  *PortCounters
@@ -156,8 +157,11 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if s.Authority, err = pki.New(24 * time.Hour); err != nil {
 		return nil, err
 	}
-	if s.Packets, err = newPlant(f, o.Net, o.Seed, o.Row.AllStop, budget, s.Clock); err != nil {
+	if s.fences, err = server.PrivateDir(); err != nil {
 		return nil, err
+	}
+	if s.Packets, err = newPlant(f, o.Net, o.Seed, o.Row.AllStop, budget, s.fences, s.Clock); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.fences))
 	}
 	if o.State != "" {
 		if err := s.forgetHosts(); err != nil {
@@ -410,5 +414,5 @@ func (s *Testbed) Close() error {
 	if s.agent != nil {
 		_ = s.agent.ln.Close() // closed already where it has been serving
 	}
-	return errors.Join(append(errs, s.discovery.close(), s.Packets.close())...)
+	return errors.Join(append(errs, s.discovery.close(), s.Packets.close(), os.RemoveAll(s.fences))...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,6 +19,7 @@ import (
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/hostagent"
+	"lightloom/southbound/inventory"
 )
 
 // PacketFabric is an emulated fabric of real packets in this process's namespaces: interfaces, the models of its
@@ -32,8 +34,9 @@ type PacketFabric struct {
 	links    linkState
 }
 
-// newPlant builds the fabric. allStop has every circuit go dark when one moves. The caller closes it.
-func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, budget scenario.Delays,
+// newPlant builds the fabric. allStop has every circuit go dark when one moves; fences is a directory that keeps
+// election ids. The caller closes it.
+func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, budget scenario.Delays, fences string,
 	clock func() time.Duration) (*PacketFabric, error) {
 	n, err := netns.Build(f, opt)
 	if err != nil {
@@ -49,6 +52,7 @@ func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, budg
 	p.darkUplinks()
 	conf := hostagent.ForFabric(f)
 	conf.Net, conf.Now, conf.Congestion = n, clock, n.Settings().Congestion
+	conf.FenceFile = filepath.Join(fences, inventory.AgentName)
 	if p.Agent, err = hostagent.New(conf); err != nil {
 		return nil, fmt.Errorf("%w (and %v)", err, n.Close())
 	}

@@ -3,6 +3,7 @@ package emulated
 import (
 	"fmt"
 	"net"
+	"path/filepath"
 
 	"lightloom/emulator/target"
 	"lightloom/pathmap"
@@ -41,6 +42,7 @@ func (s *Testbed) openTargets() error {
 		}
 		id := southbound.DeviceID(i)
 		if err := s.Packets.Switches[id].Open(e.ln, e.id, target.Config{Start: s.Epoch, Neighbors: s.discovery.heard(id),
+			Strict: true, ElectionFile: filepath.Join(s.fences, node.Name),
 			Counts: func() ([]target.PortCount, error) { return s.Counters.ports(id) }}); err != nil {
 			return err
 		}
