@@ -16,6 +16,10 @@ var (
 	ErrNotLeader = errors.New("this replica does not lead")
 	// ErrUncertain: leadership ended meanwhile. The same request id again settles it.
 	ErrUncertain = errors.New("leadership ended while the jobs were under way")
+	// ErrTooLarge: the batch can never be taken as it is.
+	ErrTooLarge = errors.New("the batch is too large")
+	// ErrBusy: too much is under way, and nothing was taken.
+	ErrBusy = errors.New("the controller is busy")
 )
 
 // Code says what kind of error it is, and thereby what to do about it.
@@ -24,7 +28,8 @@ type Code string
 // The codes.
 const (
 	Invalid   Code = "invalid"    // the request is wrong, and would be wrong again
-	TooLarge  Code = "too_large"  // it is above a limit
+	TooLarge  Code = "too_large"  // it is above a limit, and would be again: make it smaller
+	Busy      Code = "busy"       // others' requests fill what there is room for, and nothing was taken: ask again later
 	Denied    Code = "denied"     // this certificate may not do that
 	NotLeader Code = "not_leader" // it was sent to the leader, who is none any more: ask again
 	NoLeader  Code = "no_leader"  // no leader is known or can be reached: ask again
@@ -50,6 +55,7 @@ func answers() []answer {
 	return []answer{
 		{Invalid, connect.CodeInvalidArgument, http.StatusBadRequest, 2, false},
 		{TooLarge, connect.CodeResourceExhausted, http.StatusTooManyRequests, 2, false},
+		{Busy, connect.CodeUnavailable, http.StatusServiceUnavailable, 3, true},
 		{Denied, connect.CodePermissionDenied, http.StatusForbidden, 6, false},
 		{NotLeader, connect.CodeUnavailable, http.StatusServiceUnavailable, 3, true},
 		{NoLeader, connect.CodeUnavailable, http.StatusServiceUnavailable, 3, true},
@@ -106,6 +112,10 @@ func classify(err error) *Error {
 		return &Error{e.Code, err}
 	case errors.Is(err, ErrNotLeader):
 		return &Error{NotLeader, err}
+	case errors.Is(err, ErrTooLarge):
+		return &Error{TooLarge, err}
+	case errors.Is(err, ErrBusy):
+		return &Error{Busy, err}
 	case errors.Is(err, ErrNoRoom):
 		return &Error{NoRoom, err}
 	case errors.Is(err, ErrUncertain):

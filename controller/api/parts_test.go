@@ -72,6 +72,8 @@ func TestClassify(t *testing.T) {
 	}{
 		{fmt.Errorf("x: %w", ErrNotLeader), NotLeader},
 		{fmt.Errorf("x: %w", ErrUncertain), Uncertain},
+		{fmt.Errorf("x: %w", ErrTooLarge), TooLarge},
+		{fmt.Errorf("x: %w", ErrBusy), Busy},
 		{fmt.Errorf("x: %w", context.DeadlineExceeded), Late},
 		{context.Canceled, Canceled},
 		{fmt.Errorf("x: %w", &Error{Denied, errors.New("y")}), Denied},

@@ -177,7 +177,7 @@ func (s *Server) few(next http.Handler) http.Handler {
 			defer func() { <-s.batches }()
 			next.ServeHTTP(w, r)
 		case <-wait.Done():
-			http.Error(w, "too many batches at once", http.StatusServiceUnavailable)
+			_ = connect.NewErrorWriter().Write(w, r, encode(&Error{Busy, errors.New("too many batches at once")}))
 		}
 	})
 }

@@ -198,3 +198,24 @@ func TestTooMuch(t *testing.T) {
 		l.end()
 	})
 }
+
+// TestPoison: three jobs of 2^20 flows, which is what an API call of 32 MiB holds and is more than an entry of the log
+// does, are refused within a second, and the leadership goes on.
+func TestPoison(t *testing.T) {
+	l := newLab(t, 1, greedy{time.Second})
+	l.run()
+	<-l.leader.Ready()
+	flows := slices.Repeat([]controller.Flow{{Src: 0, Dst: 1, Bytes: 10}}, controller.MaxFlows)
+	poison := append(append(offer(bare("a", flows...)), offer(bare("b", flows...))...), offer(bare("c", flows...))...)
+	began := time.Now()
+	if err := l.leader.Submit(t.Context(), poison); !errors.Is(err, leader.ErrTooLarge) {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("refused after %v", took)
+	}
+	if err := l.leader.Submit(t.Context(), offer(bare("d", flows[:1]...))); err != nil {
+		t.Error(err)
+	}
+	l.end()
+}

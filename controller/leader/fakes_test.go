@@ -107,7 +107,10 @@ func (h *memHosts) Start(starts []southbound.Start) error {
 		for row := range s.Size {
 			key := southbound.HostFlowKey{Coflow: s.Coflow, Row: int32(row)}
 			h.tags[key] = s.Tag[row]
-			time.AfterFunc(h.takes, func() { h.report(southbound.Event{Kind: southbound.HostFlowEnded, HostFlowKey: key}) })
+			dst := s.Dst[row]
+			time.AfterFunc(h.takes, func() {
+				h.report(southbound.Event{Kind: southbound.HostFlowEnded, HostFlowKey: key, Host: dst})
+			})
 		}
 	}
 	return nil

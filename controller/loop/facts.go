@@ -86,6 +86,11 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 		if c.Done[e.Row] {
 			return
 		}
+		if dst := c.Columns.Dst[e.Row]; e.Host != dst {
+			l.pass.fail(fmt.Errorf("host %d reports the end of host flow %d of coflow %d: host %d receives it", e.Host, e.Row,
+				e.Coflow, dst))
+			return
+		}
 		at := within(e.At, c.Started, now)
 		x := l.pass.put(state.HostFlowEnded, at)
 		x.Coflow, x.Row = e.Coflow, e.Row
@@ -106,6 +111,8 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 		switch t := &d.Tasks[e.Task]; {
 		case t.Try != e.Try:
 			return // it ended on a host that was lost before anybody heard
+		case t.Ended == state.Unset && t.Host != e.Host:
+			l.pass.fail(fmt.Errorf("host %d reports the end of task %d: it is on host %d", e.Host, e.Task, t.Host))
 		case t.Ended == state.Unset && s.Held(t.Job, t.Stage):
 			l.pass.fail(fmt.Errorf("host reports the end of task %d: streams hold it", e.Task))
 		case t.Started == state.Unset:

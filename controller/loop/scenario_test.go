@@ -34,7 +34,8 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	bare NAME FLOW...                a bare coflow arrives; a flow is SRC>DST:BYTES
 //	shuffle NAME MAPS REDUCES BYTES  a map-reduce job arrives; every task computes for 10 ms
 //	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
-//	ended COFLOW/ROW[@D]...          hosts report host flows, by their clock at D; task ID... reports tasks
+//	ended COFLOW/ROW[!HOST][@D]...   hosts report host flows, by their clock at D; task ID[~TRY][!HOST]... reports tasks;
+//	                                 with !HOST another host does than the one that may
 //	ok|refuse|unreachable [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
@@ -152,8 +153,17 @@ func (s *scenario) command(f []string) (err error) {
 					return err
 				}
 			}
+			a, by, other := strings.Cut(a, "!")
 			if _, err := fmt.Sscan(a, &e.Task); err != nil {
 				return err
+			}
+			if d := s.state.Live(); e.Task >= 0 && int(e.Task) < len(d.Tasks) {
+				e.Host = d.Tasks[e.Task].Host
+			}
+			if other {
+				if _, err := fmt.Sscan(by, &e.Host); err != nil {
+					return err
+				}
 			}
 			s.in.Events = append(s.in.Events, e)
 		}
@@ -287,6 +297,16 @@ func (s *scenario) ended(rows []string) error {
 		}
 		if _, err := fmt.Sscanf(text, "%d/%d", &e.Coflow, &e.Row); err != nil {
 			return err
+		}
+		if d := s.state.Live(); e.Coflow >= 0 && int(e.Coflow) < len(d.Coflows) {
+			if dst := d.Coflows[e.Coflow].Columns.Dst; e.Row >= 0 && int(e.Row) < len(dst) {
+				e.Host = dst[e.Row]
+			}
+		}
+		if _, by, other := strings.Cut(text, "!"); other {
+			if _, err := fmt.Sscan(by, &e.Host); err != nil {
+				return err
+			}
 		}
 		s.in.Events = append(s.in.Events, e)
 	}

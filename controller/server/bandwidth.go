@@ -96,6 +96,8 @@ func bandwidthError(ctx context.Context, err error) error {
 		return nil
 	case errors.Is(err, leader.ErrVacant):
 		return fmt.Errorf("%w: %w", api.ErrNotLeader, err)
+	case errors.Is(err, leader.ErrBusy):
+		return fmt.Errorf("%w: %w", api.ErrBusy, err)
 	case errors.Is(err, leader.ErrStopped), ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
 	case errors.Is(err, state.ErrNoRoom):

@@ -21,6 +21,7 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/durable"
 	"lightloom/southbound/hostagent"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
@@ -152,9 +153,10 @@ func (a *Daemon) open() error {
 	if err != nil {
 		return err
 	}
-	if a.devices, a.hangUp, err = DialDevices(a.Fabric, &a.Config, id, 0, nil); err != nil {
+	if err := CheckDevices(a.Fabric, &a.Config, id); err != nil {
 		return err
 	}
+	a.devices, a.hangUp = DialDevices(a.Fabric, &a.Config, id, 0, nil)
 	if a.Options.Ephemeral {
 		a.Config.Leave = a.Options.Keys
 	}
@@ -320,7 +322,7 @@ func countCluster(dir, cluster string) (earlier uint64, err error) {
 		}
 		earlier = n
 	}
-	if err := writeDurably(file, fmt.Appendf(nil, "%d %s\n", earlier+1, cluster)); err != nil {
+	if err := durable.Replace(file, fmt.Appendf(nil, "%d %s\n", earlier+1, cluster), true); err != nil {
 		return 0, fmt.Errorf("count clusters: %w", err)
 	}
 	return earlier, nil

@@ -16,11 +16,12 @@ var (
 	_ southbound.Counting = (*gnmi.Lazy)(nil)
 )
 
-// DialDevices makes a line to every switch as its record says, with the election id of a term. It reads the secrets and
-// certificates that records name. wrap, where it is not nil, is put around each.
+// DialDevices makes a line to every switch as its record says, with the election id of a term. The secrets and
+// certificates that a record names are read when the switch is dialled, so that one whose are missing is a switch that
+// does not answer; CheckDevices reads them at once. wrap, where it is not nil, is put around each line.
 func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity, term uint64,
 	wrap func(name string, d southbound.Device) southbound.Device) (devices map[southbound.DeviceID]southbound.Device,
-	closeAll func(), err error) {
+	closeAll func()) {
 	out := map[southbound.DeviceID]southbound.Device{}
 	var lines []*gnmi.Lazy
 	for i, node := range f.Topology.Nodes() {
@@ -28,13 +29,12 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity, term uint64,
 			continue
 		}
 		id := southbound.DeviceID(i)
-		cfg, err := c.Devices.Config(f, id, by, os.Getenv)
-		if err != nil {
-			return nil, nil, err
-		}
-		cfg.Start, cfg.Timeout = c.Epoch, 5*time.Second
-		cfg.Election = func() gnmi.Election { return gnmi.Election{High: c.ElectionHigh(term), Low: 1} }
-		l := gnmi.NewLazy(cfg)
+		l := gnmi.NewLazy(func() (gnmi.Config, error) {
+			cfg, err := c.Devices.Config(f, id, by, os.Getenv)
+			cfg.Start, cfg.Timeout = c.Epoch, 5*time.Second
+			cfg.Election = func() gnmi.Election { return gnmi.Election{High: c.ElectionHigh(term), Low: 1} }
+			return cfg, err
+		})
 		lines = append(lines, l)
 		out[id] = l
 		if wrap != nil {
@@ -45,5 +45,18 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity, term uint64,
 		for _, l := range lines {
 			l.Close()
 		}
-	}, nil
+	}
+}
+
+// CheckDevices says what is wrong with the secrets and certificates that records of switches name, or nil.
+func CheckDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity) error {
+	for i, node := range f.Topology.Nodes() {
+		if node.Role == pathmap.Host {
+			continue
+		}
+		if _, err := c.Devices.Config(f, southbound.DeviceID(i), by, os.Getenv); err != nil {
+			return err
+		}
+	}
+	return nil
 }

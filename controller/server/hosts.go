@@ -16,6 +16,9 @@ import (
 func (p *replicaProcess) fleet(ctx context.Context, term uint64) (leader.Hosts, func() error, error) {
 	cfg := agent.FleetConfig{Clock: p.clock, Election: func() (uint64, uint64) { return p.charge.ElectionHigh(term), 1 },
 		OnError: func(err error) { p.log.Warn("agent", "error", err) }}
+	if p.export != nil {
+		cfg.OnForeign = p.export.meter.Foreign
+	}
 	for _, s := range p.charge.Agents {
 		one := agent.Config{Addr: s.Addr, TLS: p.id.Client(s.Name, pki.Agent)}
 		if path, ok := strings.CutPrefix(s.Addr, "unix:"); ok {

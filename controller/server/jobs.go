@@ -20,6 +20,8 @@ func (p *replicaProcess) Cancel(ctx context.Context, id controller.JobID) (e api
 		return e, &api.Error{Code: api.Invalid, Err: err}
 	case errors.Is(err, leader.ErrVacant):
 		return e, fmt.Errorf("%w: %w", api.ErrNotLeader, err)
+	case errors.Is(err, leader.ErrBusy):
+		return e, fmt.Errorf("%w: %w", api.ErrBusy, err)
 	case errors.Is(err, leader.ErrStopped), err != nil && ctx.Err() != nil:
 		return e, fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
 	case err != nil:
@@ -45,6 +47,10 @@ func (p *replicaProcess) Submit(ctx context.Context, offers []controller.Offer) 
 	switch err := p.current.Leader().Submit(ctx, offers); {
 	case errors.Is(err, leader.ErrVacant):
 		return nil, fmt.Errorf("%w: %w", api.ErrNotLeader, err)
+	case errors.Is(err, leader.ErrTooLarge):
+		return nil, fmt.Errorf("%w: %w", api.ErrTooLarge, err)
+	case errors.Is(err, leader.ErrBusy):
+		return nil, fmt.Errorf("%w: %w", api.ErrBusy, err)
 	case errors.Is(err, leader.ErrStopped), ctx.Err() != nil:
 		return nil, fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
 	case err != nil:

@@ -144,7 +144,12 @@ func (p *replicaProcess) run(ctx context.Context) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return srv.Run(ctx) })
-	g.Go(func() error { return p.export.run(ctx) })
+	g.Go(func() error {
+		if err := p.export.run(ctx); err != nil { // it tells of the controller, and is no part of it
+			p.log.Error("metrics", "error", err)
+		}
+		return nil
+	})
 	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
 	err = g.Wait()
 	if err == nil && context.Cause(ctx) != errAlone { // told to end: the others need not find out that nobody leads
@@ -171,7 +176,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	why, err := explain.Join(p.charge.Explain, explain.Leadership{Leader: p.charge.ID, Term: term})
 	if err != nil {
-		return err
+		p.log.Error("why", "error", err)
 	}
 	defer func() {
 		if err := why.Close(); err != nil {
@@ -192,10 +197,7 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 		return err
 	}
 	defer func() { _ = hangUp() }() // nothing is left to lose
-	devices, closeAll, err := p.dial(term)
-	if err != nil {
-		return err
-	}
+	devices, closeAll := p.dial(term)
 	defer closeAll()
 	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock,
 		Logger: p.log, Sample: p.charge.Sample,
@@ -207,12 +209,14 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 }
 
 // dial makes a line to every switch, metered where metrics are served.
-func (p *replicaProcess) dial(term uint64) (map[southbound.DeviceID]southbound.Device, func(), error) {
-	var wrap func(string, southbound.Device) southbound.Device
-	if p.export != nil {
-		wrap = func(name string, d southbound.Device) southbound.Device {
-			return p.export.meter.Device(name, d, p.clock)
-		}
+func (p *replicaProcess) dial(term uint64) (map[southbound.DeviceID]southbound.Device, func()) {
+	if p.export == nil {
+		return DialDevices(p.fabric, &p.charge, p.id, term, nil)
 	}
-	return DialDevices(p.fabric, &p.charge, p.id, term, wrap)
+	wrap := func(name string, d southbound.Device) southbound.Device { return p.export.meter.Device(name, d, p.clock) }
+	devices, closeAll := DialDevices(p.fabric, &p.charge, p.id, term, wrap)
+	return devices, func() {
+		closeAll()
+		p.export.meter.Release()
+	}
 }

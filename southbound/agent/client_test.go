@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -73,7 +74,18 @@ func (p *peer) SetRates(context.Context, *agentpb.SetRatesRequest) (*agentpb.Set
 	return &agentpb.SetRatesReply{}, p.note("rates")
 }
 
+func (p *peer) Status(context.Context, *agentpb.StatusRequest) (*agentpb.StatusReply, error) {
+	return &agentpb.StatusReply{Incarnation: 1, NowNs: 1, FirstEvent: 1, NextEvent: 1}, p.note("status")
+}
+
+func (p *peer) Regard(_ context.Context, m *agentpb.RegardRequest) (*agentpb.RegardReply, error) {
+	return &agentpb.RegardReply{}, p.note(fmt.Sprintf("regard%v%v", m.GetHost(), m.GetUp()))
+}
+
 func (p *peer) Watch(_ *agentpb.WatchRequest, stream grpc.ServerStreamingServer[agentpb.WatchReply]) error {
+	if err := p.note("watch"); err != nil {
+		return err
+	}
 	for _, m := range p.watch {
 		if err := stream.Send(m); err != nil {
 			return err
@@ -99,6 +111,21 @@ func (p *peer) Progress(_ *agentpb.ProgressRequest, stream grpc.ServerStreamingS
 // start serves p and returns a client of it and what it was told of errors.
 func start(t *testing.T, p *peer, change func(*Config)) (*Client, chan error) {
 	t.Helper()
+	cfg := serve(t, p)
+	errs := make(chan error, 100)
+	cfg.OnError = func(err error) { errs <- err }
+	if change != nil {
+		change(&cfg)
+	}
+	c, err := Dial(context.Background(), cfg)
+	must(t, err)
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c, errs
+}
+
+// serve serves p until the test ends, and returns how to reach it.
+func serve(t *testing.T, p *peer) Config {
+	t.Helper()
 	ca, err := pki.New(time.Hour)
 	must(t, err)
 	server, err := ca.Issue(pki.Agent, "agent")
@@ -111,21 +138,12 @@ func start(t *testing.T, p *peer, change func(*Config)) (*Client, chan error) {
 	agentpb.RegisterAgentServer(srv, p)
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = srv.Serve(lis) })
-	errs := make(chan error, 100)
-	cfg := Config{Addr: lis.Addr().String(), TLS: leader.Client("agent", pki.Agent),
-		OnError:  func(err error) { errs <- err },
-		Election: func() (uint64, uint64) { return 1, 1 }}
-	if change != nil {
-		change(&cfg)
-	}
-	c, err := Dial(context.Background(), cfg)
-	must(t, err)
 	t.Cleanup(func() {
-		must(t, c.Close())
 		srv.Stop()
 		wg.Wait()
 	})
-	return c, errs
+	return Config{Addr: lis.Addr().String(), TLS: leader.Client("agent", pki.Agent),
+		Election: func() (uint64, uint64) { return 1, 1 }}
 }
 
 func must(t testing.TB, err error) {

@@ -25,6 +25,9 @@ type FleetConfig struct {
 	// Election and OnError are as in Config, for all members.
 	Election func() (high, low uint64)
 	OnError  func(error)
+	// OnForeign is told of every event that an agent, named by its address, tells of a host that is not its own; it is
+	// dropped. nil: nobody is.
+	OnForeign func(addr string)
 	// Probe is how often a member's clock is read; Patience, after how long without an answer its hosts count as lost.
 	Probe, Patience time.Duration // 0: 1 s and 10 s
 }
@@ -38,8 +41,9 @@ const (
 // southbound.Hosts: every word goes to the agents that it concerns, instants are turned from the run's clock into the
 // agent's and back, and the host flows of a coflow end where they are received, by that agent's clock alone.
 //
-// An agent that has begun anew, or has not answered for a while, counts as lost with all its hosts until it answers
-// (again): the others are told to let go of what they send to it and expect from it.
+// An agent that has begun anew, has not answered for a while or answers what makes no sense counts as lost with all its
+// hosts until it answers (again): the others are told to let go of what they send to it and expect from it. Nothing that
+// one agent does keeps the others from being told something.
 type Fleet struct {
 	cfg     FleetConfig
 	members []*member
@@ -71,6 +75,9 @@ func DialFleet(ctx context.Context, cfg FleetConfig) (*Fleet, error) {
 	}
 	if cfg.OnError == nil {
 		cfg.OnError = func(error) {}
+	}
+	if cfg.OnForeign == nil {
+		cfg.OnForeign = func(string) {}
 	}
 	f := &Fleet{cfg: cfg, of: map[southbound.HostID]*member{}, coflow: map[southbound.CoflowID]*share{},
 		rates: newStanding()}
@@ -104,6 +111,7 @@ func (f *Fleet) Close() error {
 
 // Run hands tasks to the agents of their hosts.
 func (f *Fleet) Run(tasks []southbound.Task) error {
+	var errs []error
 	for _, m := range f.members {
 		var mine []southbound.Task
 		for _, t := range tasks {
@@ -112,12 +120,10 @@ func (f *Fleet) Run(tasks []southbound.Task) error {
 			}
 		}
 		if len(mine) > 0 && !m.isLost() {
-			if err := m.client.Run(mine); err != nil {
-				return err
-			}
+			errs = append(errs, m.client.Run(mine))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Start hands each coflow to the agents that send or receive some of it.
@@ -148,14 +154,13 @@ func (f *Fleet) Start(starts []southbound.Start) error {
 		}
 	}
 	f.mu.Unlock()
+	var errs []error
 	for i, mine := range per {
 		if len(mine) > 0 && !f.members[i].isLost() {
-			if err := f.members[i].client.Start(mine); err != nil {
-				return err
-			}
+			errs = append(errs, f.members[i].client.Start(mine))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Steer tells every agent; those that do not send a host flow pass it over.
@@ -173,15 +178,13 @@ func (f *Fleet) SetRates(r *southbound.Rates) error {
 
 // each does something with every agent that is not lost: what one that is back must know is told then.
 func (f *Fleet) each(do func(*member) error) error {
+	var errs []error
 	for _, m := range f.members {
-		if m.isLost() {
-			continue
-		}
-		if err := do(m); err != nil {
-			return err
+		if !m.isLost() {
+			errs = append(errs, do(m))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Remaining joins what senders have told of a coflow. It is valid until the next call for the same one.
@@ -216,18 +219,17 @@ func (f *Fleet) Remaining(id southbound.CoflowID) (southbound.Remaining, bool) {
 	return out, true
 }
 
-// Traffic joins what all agents have counted.
+// Traffic joins what all agents have counted; of one that does not answer, what it told last.
 func (f *Fleet) Traffic(ctx context.Context) (wire.Traffic, error) {
 	all := wire.Traffic{At: f.cfg.Clock()}
-	for _, m := range f.members {
-		if m.isLost() {
-			continue
-		}
-		t, err := m.client.Traffic(ctx)
-		if err != nil {
-			return all, err
-		}
-		all.Moved = append(all.Moved, t.Moved...)
+	told := make([][]wire.Moved, len(f.members))
+	var wg sync.WaitGroup
+	for i, m := range f.members {
+		wg.Go(func() { told[i] = m.traffic(ctx) })
+	}
+	wg.Wait()
+	for _, moved := range told {
+		all.Moved = append(all.Moved, moved...)
 	}
 	return all, nil
 }

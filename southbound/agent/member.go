@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lightloom/southbound"
+	"lightloom/southbound/agent/wire"
 )
 
 // member is one agent of a fleet, followed.
@@ -17,11 +18,15 @@ type member struct {
 	client *Client
 	hosts  []southbound.HostID
 
-	mu      sync.Mutex
-	clock   clockOffset
-	number  uint64 // its incarnation; 0: not known
-	lost    bool
-	heardAt time.Duration // when it answered last, by the run's clock
+	mu       sync.Mutex
+	clock    clockOffset
+	number   uint64 // its incarnation; 0: not known
+	lost     bool
+	heardAt  time.Duration // when it answered last, by the run's clock
+	next     uint64        // of its events
+	refusals int           // in a row, of a larger election id
+	foreign  uint64        // events of hosts that are not its own
+	moved    []wire.Moved  // what it told last of traffic
 }
 
 // translated is r with instants by the agent's clock. The rest is shared.
@@ -47,39 +52,61 @@ func (m *member) runInstant(t time.Duration) time.Duration {
 	return m.clock.toRun(t)
 }
 
-// run follows a member until ctx ends (nil), or a larger election id is known.
-func (m *member) run(ctx context.Context) error {
-	first, err := m.meet(ctx)
-	if err != nil || ctx.Err() != nil {
-		return err
-	}
+// run follows a member until ctx ends. Whatever it answers is the affair of its own hosts: they are lost, and found
+// again once it answers as it should.
+func (m *member) run(ctx context.Context) {
+	next, ok := m.meet(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	for ctx.Err() == nil {
+	for wait := time.Duration(0); ok; {
+		m.mu.Lock()
+		m.next = next
+		m.mu.Unlock()
+		began := m.fleet.cfg.Clock()
 		life, end := context.WithCancel(ctx)
 		wg.Go(func() { m.probe(life, end) })
-		err := m.client.Events(life, first, m.event)
+		err := m.client.Events(life, next, m.event)
 		end()
 		wg.Wait()
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, southbound.ErrNotLeader):
-			return err
-		case err != nil && !errors.Is(err, ErrRestarted):
-			return err
+		if ctx.Err() != nil {
+			return
 		}
-		// It has begun anew, or has been silent for too long.
+		if m.spared(err) {
+			pause(ctx, m.fleet.cfg.Probe)
+			m.mu.Lock()
+			next = m.next
+			m.mu.Unlock()
+			continue
+		}
 		m.lose(err)
-		if first, err = m.find(ctx); err != nil {
-			return err
+		if m.fleet.cfg.Clock()-began > m.fleet.cfg.Patience {
+			wait = 0 // it did well for a while
 		}
+		pause(ctx, wait)
+		wait = min(max(2*wait, m.fleet.cfg.Probe), mostProbes*m.fleet.cfg.Probe)
+		next, ok = m.find(ctx)
 	}
-	return nil
 }
 
-// meet waits for a member's first answer, and returns which of its events comes next: all that it keeps.
-func (m *member) meet(ctx context.Context) (first uint64, err error) {
+// mostProbes is how many times Probe the pause grows to after which a member is believed that answers and then fails.
+const mostProbes = 64
+
+// spared says whether a member that knows a larger election id is not lost yet: most likely there is a new leader, who
+// has not been heard of here, and whose hosts nobody may call lost. One that goes on saying so while this leadership
+// lasts is out of order.
+func (m *member) spared(err error) bool {
+	if !errors.Is(err, southbound.ErrNotLeader) {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refusals++
+	return time.Duration(m.refusals)*m.fleet.cfg.Probe < m.fleet.cfg.Patience
+}
+
+// meet waits for a member's first answer, and returns which of its events comes next: all that it keeps. false: ctx has
+// ended.
+func (m *member) meet(ctx context.Context) (first uint64, ok bool) {
 	for ctx.Err() == nil {
 		st, err := m.ask(ctx)
 		switch {
@@ -87,18 +114,14 @@ func (m *member) meet(ctx context.Context) (first uint64, err error) {
 			m.mu.Lock()
 			m.number = st.Incarnation
 			m.mu.Unlock()
-			return st.FirstEvent, nil
-		case errors.Is(err, southbound.ErrNotLeader):
-			return 0, err
-		case m.silentFor() > m.fleet.cfg.Patience && !m.isLost():
+			return st.FirstEvent, true
+		case m.silentFor() > m.fleet.cfg.Patience && !m.spared(err):
 			m.lose(err)
-		}
-		pause(ctx, m.fleet.cfg.Probe)
-		if m.isLost() {
 			return m.find(ctx)
 		}
+		pause(ctx, m.fleet.cfg.Probe)
 	}
-	return 0, nil
+	return 0, false
 }
 
 // ask reads a member's status and clock.
@@ -114,7 +137,7 @@ func (m *member) ask(ctx context.Context) (Status, error) {
 	got := clock()
 	m.mu.Lock()
 	jumped := m.clock.take(sent, got, st.Now)
-	m.heardAt = got
+	m.heardAt, m.refusals = got, 0
 	offset := m.clock.offset
 	m.mu.Unlock()
 	if jumped {
@@ -175,35 +198,33 @@ func (m *member) lose(why error) {
 var errSilent = errors.New("it does not answer, or has begun anew")
 
 // find waits until a lost member answers, lets it forget what it did for its hosts, and tells that they are back. It
-// returns which of its events comes next: those from before are void.
-func (m *member) find(ctx context.Context) (next uint64, err error) {
+// returns which of its events comes next: those from before are void. false: ctx has ended.
+func (m *member) find(ctx context.Context) (next uint64, ok bool) {
 	for ctx.Err() == nil {
 		st, err := m.ask(ctx)
-		if errors.Is(err, southbound.ErrNotLeader) {
-			return 0, err
-		}
 		if err == nil {
 			err = m.renew(ctx, st)
 		}
 		if err == nil {
 			st, err = m.ask(ctx)
 		}
-		if err == nil {
-			m.mu.Lock()
-			m.number, m.lost = st.Incarnation, false
-			m.mu.Unlock()
-			if err := m.client.SetRates(m.translated(m.fleet.standing())); err != nil {
-				return 0, err
-			}
-			m.fleet.regard(m, true)
-			for _, h := range m.hosts {
-				m.fleet.emit(m, 0, southbound.Event{At: m.fleet.cfg.Clock(), Kind: southbound.HostFound, Host: h})
-			}
-			return st.NextEvent, nil
+		if err != nil {
+			pause(ctx, m.fleet.cfg.Probe)
+			continue
 		}
-		pause(ctx, m.fleet.cfg.Probe)
+		m.mu.Lock()
+		m.number, m.lost = st.Incarnation, false
+		m.mu.Unlock()
+		if err := m.client.SetRates(m.translated(m.fleet.standing())); err != nil {
+			m.fleet.cfg.OnError(err)
+		}
+		m.fleet.regard(m, true)
+		for _, h := range m.hosts {
+			m.fleet.emit(m, 0, southbound.Event{At: m.fleet.cfg.Clock(), Kind: southbound.HostFound, Host: h})
+		}
+		return st.NextEvent, true
 	}
-	return 0, nil
+	return 0, false
 }
 
 // renew makes a member that was only out of reach what one is that has begun anew.
@@ -220,8 +241,38 @@ func (m *member) renew(ctx context.Context, st Status) error {
 	return m.client.Regard(ctx, m.hosts, true)
 }
 
-// event takes one event of a member.
+// event takes one event of a member. What it says of hosts that are not its own is dropped.
 func (m *member) event(num uint64, e southbound.Event) {
+	m.mu.Lock()
+	m.next = num + 1
+	mine := m.fleet.of[e.Host] == m
+	if !mine {
+		m.foreign++
+	}
+	n := m.foreign
+	m.mu.Unlock()
+	if !mine {
+		m.fleet.cfg.OnForeign(m.client.cfg.Addr)
+		if n&(n-1) == 0 { // one that does it at length is named now and then
+			m.fleet.cfg.OnError(fmt.Errorf("agent %q tells of host %d, which is not its own (%d such events): it is dropped",
+				m.client.cfg.Addr, e.Host, n))
+		}
+		return
+	}
 	e.At = m.runInstant(e.At)
 	m.fleet.emit(m, num, e)
+}
+
+// traffic is what the member has counted, or told last. One that begins anew counts from zero.
+func (m *member) traffic(ctx context.Context) []wire.Moved {
+	if m.isLost() {
+		return nil
+	}
+	t, err := m.client.Traffic(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		m.moved = t.Moved
+	}
+	return m.moved
 }

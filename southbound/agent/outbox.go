@@ -2,12 +2,11 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"lightloom/southbound"
 )
@@ -44,7 +43,7 @@ func (f *Fleet) emit(m *member, num uint64, e southbound.Event) {
 }
 
 // Events calls sink with every event of every agent, in an order in which none comes before what it depends on, until
-// ctx ends (nil). Numbers are of this call: from must be 0. It returns an error once a larger election id is known.
+// ctx ends (nil). Numbers are of this call: from must be 0. Nothing that agents do ends it.
 func (f *Fleet) Events(ctx context.Context, from uint64, sink func(num uint64, e southbound.Event)) error {
 	if from != 0 {
 		return fmt.Errorf("watch events of agents from number %d: only all of them can be watched: %w", from,
@@ -59,14 +58,15 @@ func (f *Fleet) Events(ctx context.Context, from uint64, sink func(num uint64, e
 		f.out.mu.Unlock()
 	}()
 	now := f.cfg.Clock()
-	g, ctx := errgroup.WithContext(ctx)
+	var wg sync.WaitGroup
 	for _, m := range f.members {
 		m.mu.Lock()
 		m.heardAt = now
 		m.mu.Unlock()
-		g.Go(func() error { return m.run(ctx) })
+		wg.Go(func() { m.run(ctx) })
 	}
-	return g.Wait()
+	wg.Wait()
+	return nil
 }
 
 // Ack lets every agent forget its events up to that number of the row.
@@ -85,15 +85,13 @@ func (f *Fleet) Ack(through uint64) error {
 	}
 	o.sent = slices.Clip(o.sent)
 	o.mu.Unlock()
+	var errs []error
 	for i, num := range reached {
-		if num == 0 || f.members[i].isLost() {
-			continue
-		}
-		if err := f.members[i].client.Ack(num); err != nil {
-			return err
+		if num > 0 && !f.members[i].isLost() {
+			errs = append(errs, f.members[i].client.Ack(num))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // regard tells all members but one that its hosts have failed, or are back. One that does not answer is told nothing:

@@ -83,7 +83,7 @@ func TestClaim(t *testing.T) {
 			if tt.id != nil {
 				cfg.Election = func() gnmi.Election { return *tt.id }
 			}
-			l := gnmi.NewLazy(cfg)
+			l := gnmi.NewLazy(func() (gnmi.Config, error) { return cfg, nil })
 			defer l.Close()
 			err := l.Claim(t.Context())
 			switch {

@@ -11,20 +11,24 @@ import (
 // Lazy is a device that is dialled when it is first asked for something, and again if that failed, so that one which
 // does not answer keeps nobody from the others.
 type Lazy struct {
-	cfg Config
+	cfg func() (Config, error)
 
 	mu      sync.Mutex
 	session *Session
 }
 
-// NewLazy returns a device that is dialled when it is first asked for something.
-func NewLazy(c Config) *Lazy { return &Lazy{cfg: c} }
+// NewLazy returns a device that is dialled when it is first asked for something. How is asked for before each try.
+func NewLazy(c func() (Config, error)) *Lazy { return &Lazy{cfg: c} }
 
 func (l *Lazy) get(ctx context.Context) (*Session, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.session == nil {
-		s, err := Dial(ctx, l.cfg)
+		cfg, err := l.cfg()
+		if err != nil {
+			return nil, err
+		}
+		s, err := Dial(ctx, cfg)
 		if err != nil {
 			return nil, err
 		}

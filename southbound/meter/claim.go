@@ -36,3 +36,6 @@ func (m *Meter) claim(device, state string) {
 
 // Release forgets all claims: the leadership that made them has ended.
 func (m *Meter) Release() { m.claims.Reset() }
+
+// Foreign notes an event of a host that is not the agent's own.
+func (m *Meter) Foreign(agent string) { m.foreign.WithLabelValues(agent).Inc() }

@@ -40,6 +40,7 @@ type Meter struct {
 	rates    *prometheus.GaugeVec
 	drops    *prometheus.GaugeVec
 	claims   *prometheus.GaugeVec
+	foreign  *prometheus.CounterVec
 }
 
 // buckets reach from a loopback Set to a switch that validates for 20 s.
@@ -79,9 +80,11 @@ func New(reg prometheus.Registerer) (*Meter, error) {
 			"device", "port"),
 		claims: gauge("device_claim", "1 for how far a leader's claim of a device has come: unclaimed (nothing is written to "+
 			"it), fenced (it refuses leaders of the past), or unfenced (it knows no arbitration).", "device", "state"),
+		foreign: counter("agent_foreign_events_total", "Events of hosts that are not the agent's own: they are dropped.",
+			"agent"),
 	}
 	for _, c := range []prometheus.Collector{m.sets, m.setTime, m.waiting, m.reads, m.streams, m.lost, m.events,
-		m.circuits, m.stages, m.rates, m.drops, m.claims} {
+		m.circuits, m.stages, m.rates, m.drops, m.claims, m.foreign} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}

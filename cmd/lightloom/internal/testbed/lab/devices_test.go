@@ -105,14 +105,19 @@ func TestDialDevices(t *testing.T) {
 	if err := json.Unmarshal(charge, &c); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := server.DialDevices(f, &c, id, 1, nil); err == nil || !strings.Contains(err.Error(),
-		`open device "tor0": username: the environment variable "LAB_USER" is not set`) {
-		t.Errorf("without a user: %v", err)
+	devices, closeAll := server.DialDevices(f, &c, id, 1, nil)
+	defer closeAll()
+	tor0, _ := f.Topology.Named("tor0")
+	for _, err := range []error{server.CheckDevices(f, &c, id), southbound.Claim(t.Context(), devices[tor0])} {
+		if err == nil || !strings.Contains(err.Error(),
+			`open device "tor0": username: the environment variable "LAB_USER" is not set`) {
+			t.Errorf("without a user: %v", err)
+		}
 	}
 	t.Setenv("LAB_USER", "ada")
-	devices, closeAll, err := server.DialDevices(f, &c, id, 1, nil)
-	must(t, devices, err)
-	defer closeAll()
+	if err := server.CheckDevices(f, &c, id); err != nil {
+		t.Fatal(err)
+	}
 	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0,
 		Backup: 1}
 	for n, d := range devices {

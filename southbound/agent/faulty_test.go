@@ -1,0 +1,194 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"lightloom/southbound"
+	"lightloom/southbound/agent/agentpb"
+	"lightloom/southbound/agent/wire"
+)
+
+// pair is a fleet of an agent of hosts 0 and 1, which does as it should, and one of hosts 2 and 3, which may not.
+type pair struct {
+	t       *testing.T
+	fleet   *Fleet
+	events  chan southbound.Event
+	foreign atomic.Int64
+}
+
+func newPair(t *testing.T, good, bad *peer) *pair {
+	p := &pair{t: t, events: make(chan southbound.Event, 1000)}
+	began := time.Now()
+	cfg := FleetConfig{Clock: func() time.Duration { return time.Since(began) }, Probe: 2 * time.Millisecond,
+		Patience: 100 * time.Millisecond, Election: func() (uint64, uint64) { return 1, 1 },
+		OnForeign: func(string) { p.foreign.Add(1) },
+		Members:   []Member{{serve(t, good), []southbound.HostID{0, 1}}, {serve(t, bad), []southbound.HostID{2, 3}}}}
+	var err error
+	p.fleet, err = DialFleet(context.Background(), cfg)
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := p.fleet.Events(ctx, 0, func(_ uint64, e southbound.Event) { p.events <- e }); err != nil {
+			t.Errorf("the fleet's events ended: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+		must(t, p.fleet.Close())
+	})
+	return p
+}
+
+// take waits for the next event.
+func (p *pair) take() southbound.Event {
+	p.t.Helper()
+	select {
+	case e := <-p.events:
+		return e
+	case <-time.After(deadline):
+		p.t.Fatal("no event came")
+		return southbound.Event{}
+	}
+}
+
+// both waits for one event of a kind from each of the faulty agent's hosts, and for no others.
+func (p *pair) both(kind southbound.EventKind) {
+	p.t.Helper()
+	for h := range southbound.HostID(2) {
+		if e := p.take(); e.Kind != kind || e.Host != h+2 {
+			p.t.Fatalf("%+v, want kind %d of host %d", e, kind, h+2)
+		}
+	}
+}
+
+// TestFaultyAgent: whatever one agent answers, its own hosts alone are lost, the others' go on, and its own are back
+// once it answers as it should.
+func TestFaultyAgent(t *testing.T) {
+	event := func(first uint64, kind uint32, host int32) *agentpb.WatchReply {
+		return &agentpb.WatchReply{First: first, Incarnation: 1, Events: []*agentpb.Event{{Kind: kind, Host: host}}}
+	}
+	for _, tt := range []struct {
+		name  string
+		err   error // of its Watch
+		watch []*agentpb.WatchReply
+	}{
+		{"Internal", errors.New("out of order"), nil},
+		{"PermissionDenied", southbound.ErrNotLeader, nil},
+		{"InvalidArgument", southbound.ErrRefused, nil},
+		{"Unimplemented", southbound.ErrUnsupported, nil},
+		{"OutOfRange", wire.ErrRestarted, nil},
+		{"ResourceExhausted", status.Error(codes.DataLoss, "lost"), nil},
+		{"a gap", nil, []*agentpb.WatchReply{event(7, uint32(southbound.TaskEnded), 2)}},
+		{"number 0", nil, []*agentpb.WatchReply{event(0, uint32(southbound.TaskEnded), 2)}},
+		{"a kind that is none", nil, []*agentpb.WatchReply{event(1, 99, 2)}},
+		{"another incarnation", nil, []*agentpb.WatchReply{{First: 1, Incarnation: 1}, {First: 1, Incarnation: 2}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			good := &peer{watch: []*agentpb.WatchReply{event(1, uint32(southbound.TaskEnded), 1)}}
+			bad := &peer{watch: tt.watch, answer: func(name string) error {
+				if name == "watch" {
+					return tt.err
+				}
+				return nil
+			}}
+			p := newPair(t, good, bad)
+			for lost := 0; lost < 2; {
+				switch e := p.take(); {
+				case e.Kind == southbound.TaskEnded && e.Host == 1:
+				case e.Kind == southbound.HostLost && e.Host >= 2:
+					lost++
+				default:
+					t.Fatalf("%+v", e)
+				}
+			}
+			must(t, p.fleet.Run([]southbound.Task{{Task: 1, Host: 0}, {Task: 2, Host: 2}}))
+			until(t, "the good agent to be told", func() bool { return strings.Contains(good.noted(), "run") })
+			until(t, "the good agent to let go of the others", func() bool {
+				return strings.Contains(good.noted(), "regard[2 3]false")
+			})
+			if strings.Contains(bad.noted(), "regard[0") {
+				t.Errorf("the others are called lost: %s", bad.noted())
+			}
+			bad.mu.Lock()
+			bad.watch, bad.answer = nil, nil
+			bad.mu.Unlock()
+			for found := 0; found < 2; { // it may be believed, and fail, a few times before
+				e := p.take()
+				if e.Host < 2 && e.Kind != southbound.TaskEnded {
+					t.Fatalf("%+v", e)
+				}
+				if found++; e.Kind != southbound.HostFound {
+					found = 0
+				}
+			}
+			until(t, "a stream that stays", func() bool { return !p.fleet.members[1].isLost() })
+			must(t, p.fleet.Run([]southbound.Task{{Task: 3, Host: 3}}))
+			until(t, "it to be told again", func() bool { return strings.Contains(bad.noted(), "run") })
+		})
+	}
+}
+
+// TestFlapping: an agent that answers every question and fails every stream is believed less and less often.
+func TestFlapping(t *testing.T) {
+	bad := &peer{answer: func(name string) error {
+		if name == "watch" {
+			return errors.New("out of order")
+		}
+		return nil
+	}}
+	p := newPair(t, &peer{}, bad)
+	// Once at once, then after 2, 4, 8, 16, 32, 64 and each 128 ms: ten streams take 2+4+…+128+128 ms at least.
+	began := time.Now()
+	until(t, "ten streams", func() bool { return strings.Count(bad.noted(), "watch") >= 10 })
+	if took := time.Since(began); took < 250*time.Millisecond {
+		t.Errorf("ten streams within %v", took)
+	}
+	for len(p.events) > 0 {
+		if e := p.take(); e.Host < 2 {
+			t.Fatalf("%+v", e)
+		}
+	}
+}
+
+// TestForeignHosts: what an agent tells of hosts that are not its own is dropped and counted; what comes between is not.
+func TestForeignHosts(t *testing.T) {
+	tell := &agentpb.WatchReply{First: 1, Incarnation: 1}
+	for host := range int32(5) {
+		for _, kind := range []southbound.EventKind{southbound.TaskEnded, southbound.HostFlowEnded, southbound.HostLost,
+			southbound.HostFound} {
+			tell.Events = append(tell.Events, &agentpb.Event{Kind: uint32(kind), Host: host})
+		}
+	}
+	p := newPair(t, &peer{}, &peer{watch: []*agentpb.WatchReply{tell}})
+	for i := range 8 {
+		if e := p.take(); e.Host != southbound.HostID(2+i/4) {
+			t.Fatalf("%+v", e)
+		}
+	}
+	until(t, "the others to be counted", func() bool { return p.foreign.Load() == 12 })
+}
+
+// until polls what nothing announces.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(deadline); !ok(); {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("waited too long for %s", what)
+		}
+	}
+}
