@@ -97,6 +97,7 @@ type member struct {
 	state   *state.State
 	current leader.Current
 	dead    atomic.Bool
+	stop    *stop
 }
 
 func newChaosCluster(ctx context.Context, t *testing.T, seed uint64, policy string, hold bool) *chaosCluster {
@@ -132,7 +133,7 @@ func newChaosCluster(ctx context.Context, t *testing.T, seed uint64, policy stri
 
 // start begins a life of a replica on what its disk holds.
 func (c *chaosCluster) start(i int) {
-	m := &member{place: i, state: state.New(c.fabric)}
+	m := &member{place: i, state: state.New(c.fabric), stop: newStop()}
 	var err error
 	m.node, err = replica.New(replica.Config{ID: c.peers[i].ID, Peers: c.peers, Memory: c.disks[i],
 		Machine: state.Machine{State: m.state}, Transport: c.net.Transport(raft.ServerAddress(c.peers[i].Addr)),
@@ -159,13 +160,13 @@ func (c *chaosCluster) lead(ctx context.Context, m *member, term uint64) error {
 	if c.hold {
 		p = holding{p}
 	}
-	g := &grip{lab: c.lab, term: term, dead: &m.dead}
+	g := &grip{lab: c.lab, term: term, dead: &m.dead, stop: m.stop}
 	devices := map[southbound.DeviceID]southbound.Device{}
 	for _, id := range c.lab.sim.Devices() {
 		devices[id] = labDevice{g, id}
 	}
 	ctl := rollout.DefaultControl()
-	return m.current.Run(ctx, term, leader.New(leader.Config{State: m.state, Log: trap{m.node, c, m}, Devices: devices,
+	return m.current.Run(ctx, term, leader.New(leader.Config{State: m.state, Log: trap{stopLog{m.node, g}, c, m}, Devices: devices,
 		Hosts: g,
 		Clock: c.lab.now, Logger: slog.New(c.rejects), Retry: 20 * time.Millisecond,
 		Loop: loop.Config{Policy: p, Paths: c.paths, Seed: c.seed,
@@ -356,6 +357,10 @@ func loseLeadersAmong(t *testing.T, seed uint64, name string, hold bool, kinds [
 // close ends everything, also after a failure.
 func (c *chaosCluster) close(cancel context.CancelFunc) {
 	cancel()
+	for _, m := range c.members {
+		m.stop.disarm()
+		m.stop.goOn()
+	}
 	for _, m := range c.members {
 		if err := m.node.Close(); err != nil {
 			c.t.Errorf("close replica %d: %v", m.place, err)

@@ -46,6 +46,9 @@ func (c *chaosCluster) check(jobs []controller.Job) {
 	}
 	c.lab.mu.Lock()
 	defer c.lab.mu.Unlock()
+	for _, what := range c.lab.stale {
+		c.t.Error(what)
+	}
 	if c.lab.err != nil {
 		c.t.Errorf("the fabric found: %v", c.lab.err)
 	}

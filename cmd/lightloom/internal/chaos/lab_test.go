@@ -17,7 +17,8 @@ import (
 )
 
 // lab is a simulated fabric that several controllers reach at once: its clock is the wall's (in a test the bubble's),
-// its hosts keep their events until they are acknowledged, and every door refuses a leader of the past.
+// its hosts keep their events until they are acknowledged. Switches refuse leaders of the past as gNMI targets do: they
+// know those that have claimed or set them, and no others; hosts know all that have called.
 type lab struct {
 	sim   *flowsim.Sim
 	began time.Time
@@ -30,7 +31,9 @@ type lab struct {
 	base    uint64 // number of events[0]; numbers begin at 1
 	more    chan struct{}
 	fences  map[southbound.DeviceID]uint64 // largest term known to each device; to the hosts under hostsDoor
+	readers map[southbound.DeviceID]uint64 // latest term in which a leader has read each device back
 	refused int                            // calls of leaders of the past
+	stale   []string                       // Sets accepted that no device should have
 	ended   map[southbound.HostFlowKey]int
 	tasks   map[southbound.TaskID]int
 	err     error
@@ -47,7 +50,8 @@ func newLab(sim *flowsim.Sim, seed uint64) *lab {
 	return &lab{sim: sim, began: time.Now(), poke: make(chan struct{}, 1), r: rand.New(rand.NewPCG(seed, 31)),
 		faults: true,
 		base:   1, more: make(chan struct{}), fences: map[southbound.DeviceID]uint64{},
-		ended: map[southbound.HostFlowKey]int{}, tasks: map[southbound.TaskID]int{}}
+		readers: map[southbound.DeviceID]uint64{},
+		ended:   map[southbound.HostFlowKey]int{}, tasks: map[southbound.TaskID]int{}}
 }
 
 func (l *lab) now() time.Duration { return time.Since(l.began) }
@@ -95,16 +99,35 @@ func (l *lab) pass() {
 
 // do admits a leader at a door and calls f at this instant.
 func (l *lab) do(g *grip, door southbound.DeviceID, f func() error) error {
+	return l.fenced(g, door, func() error {
+		if door != hostsDoor && g.term != l.readers[door] {
+			l.stale = append(l.stale, fmt.Sprintf("%v: a Set of term %d to device %d, which was read back in term %d", l.now(),
+				g.term, door, l.readers[door]))
+		}
+		return f()
+	})
+}
+
+// fenced refuses a leader of the past, remembers any other, and calls f at this instant.
+func (l *lab) fenced(g *grip, door southbound.DeviceID, f func() error) error {
+	return l.at(g, func() error {
+		if g.term < l.fences[door] {
+			l.refused++
+			return fmt.Errorf("term %d: %w", g.term, southbound.ErrNotLeader)
+		}
+		l.fences[door] = g.term
+		return f()
+	})
+}
+
+// at calls f at this instant, for a leader whose process is there and runs.
+func (l *lab) at(g *grip, f func() error) error {
+	g.stop.wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case g.dead.Load():
+	if g.dead.Load() {
 		return errGone
-	case g.term < l.fences[door]:
-		l.refused++
-		return fmt.Errorf("term %d: %w", g.term, southbound.ErrNotLeader)
 	}
-	l.fences[door] = g.term
 	l.pass()
 	err := f()
 	l.pass()
@@ -151,22 +174,32 @@ type grip struct {
 	lab  *lab
 	term uint64
 	dead *atomic.Bool // the replica's process is gone: nothing of it gets out any more
+	stop *stop
+}
+
+// tell calls the hosts.
+func (g *grip) tell(f func() error) error {
+	g.stop.reach(queued, hostsDoor)
+	g.stop.reach(sent, hostsDoor)
+	err := g.lab.do(g, hostsDoor, f)
+	g.stop.reach(acknowledged, hostsDoor)
+	return err
 }
 
 func (g *grip) Run(tasks []southbound.Task) error {
-	return g.lab.do(g, hostsDoor, func() error { return g.lab.sim.Host().Run(tasks) })
+	return g.tell(func() error { return g.lab.sim.Host().Run(tasks) })
 }
 
 func (g *grip) Start(starts []southbound.Start) error {
-	return g.lab.do(g, hostsDoor, func() error { return g.lab.sim.Host().Start(starts) })
+	return g.tell(func() error { return g.lab.sim.Host().Start(starts) })
 }
 
 func (g *grip) Steer(steers []southbound.Steer) error {
-	return g.lab.do(g, hostsDoor, func() error { return g.lab.sim.Host().Steer(steers) })
+	return g.tell(func() error { return g.lab.sim.Host().Steer(steers) })
 }
 
 func (g *grip) SetRates(r *southbound.Rates) error {
-	return g.lab.do(g, hostsDoor, func() error { return g.lab.sim.Host().SetRates(r) })
+	return g.tell(func() error { return g.lab.sim.Host().SetRates(r) })
 }
 
 func (g *grip) Remaining(c southbound.CoflowID) (left southbound.Remaining, ok bool) {
@@ -198,7 +231,7 @@ func (g *grip) Events(ctx context.Context, from uint64, sink func(uint64, southb
 
 // Ack implements leader.Hosts.
 func (g *grip) Ack(through uint64) error {
-	return g.lab.do(g, hostsDoor, func() error {
+	return g.tell(func() error {
 		if n := through + 1 - g.lab.base; through >= g.lab.base && n <= uint64(len(g.lab.events)) {
 			g.lab.events, g.lab.base = g.lab.events[n:], through+1
 		}
@@ -212,15 +245,17 @@ type labDevice struct {
 	id southbound.DeviceID
 }
 
-func (d labDevice) call(ctx context.Context, f func() error) error {
+// call has do called after a while, unless the call gets lost. What a stopped process has sent arrives once it runs
+// again, whether anybody waits for the answer or not.
+func (d labDevice) call(ctx context.Context, do func() error) error {
 	under, lost, answerLost := d.lab.draw()
-	if !pauseFor(ctx, under) {
+	if !pauseFor(ctx, under) && !d.stop.is() {
 		return context.Cause(ctx)
 	}
 	if lost {
 		return errUnreachable
 	}
-	err := d.lab.do(d.grip, d.id, f)
+	err := do()
 	if err == nil && answerLost {
 		return errUnreachable
 	}
@@ -229,14 +264,28 @@ func (d labDevice) call(ctx context.Context, f func() error) error {
 
 // Set implements southbound.Device.
 func (d labDevice) Set(ctx context.Context, c *southbound.Change) error {
-	return d.call(ctx, func() error { return d.lab.sim.Device(d.id).Set(ctx, c) })
+	d.stop.reach(queued, d.id)
+	return d.call(ctx, func() error {
+		d.stop.reach(sent, d.id)
+		err := d.lab.do(d.grip, d.id, func() error { return d.lab.sim.Device(d.id).Set(context.WithoutCancel(ctx), c) })
+		d.stop.reach(acknowledged, d.id)
+		return err
+	})
+}
+
+// Claim implements southbound.Claiming.
+func (d labDevice) Claim(ctx context.Context) error {
+	return d.call(ctx, func() error { return d.lab.fenced(d.grip, d.id, func() error { return nil }) })
 }
 
 // Read implements southbound.Device.
 func (d labDevice) Read(ctx context.Context) (seen southbound.Seen, err error) {
-	err = d.call(ctx, func() (err error) {
-		seen, err = d.lab.sim.Device(d.id).Read(ctx)
-		return err
+	err = d.call(ctx, func() error {
+		return d.lab.at(d.grip, func() (err error) {
+			d.lab.readers[d.id] = max(d.lab.readers[d.id], d.term)
+			seen, err = d.lab.sim.Device(d.id).Read(ctx)
+			return err
+		})
 	})
 	return seen, err
 }

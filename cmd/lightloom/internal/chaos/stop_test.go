@@ -1,0 +1,231 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"go.uber.org/goleak"
+
+	"lightloom/controller/leader"
+	"lightloom/controller/workload"
+	"lightloom/emulator/fault"
+	"lightloom/pathmap/tries"
+	"lightloom/southbound"
+)
+
+// point is where a leader is stopped: the decision is made, is in the log, its call is queued for the device, has left,
+// has left ahead of the log because a port went dark, or has been answered.
+type point int32
+
+const (
+	stepped point = iota
+	committed
+	queued
+	sent
+	urgent
+	acknowledged
+	points
+)
+
+func (p point) String() string {
+	return [...]string{"stepped", "committed", "queued", "sent", "urgent", "acknowledged"}[p]
+}
+
+// stop stops the process of a leader, as SIGSTOP does, when it comes to a point: from then on nothing of it gets out and
+// nobody is heard. When it is let go on, what it had on its way arrives first.
+type stop struct {
+	mu      sync.Mutex
+	at      point
+	doors   []southbound.DeviceID // one of them, where it is at a door
+	armed   bool
+	stopped chan struct{} // closed once it is
+	running chan struct{} // closed while it runs
+}
+
+// wait returns at once, or when the process runs again.
+func (s *stop) wait() {
+	s.mu.Lock()
+	running := s.running
+	s.mu.Unlock()
+	<-running
+}
+
+// reachAny is reach where no door is gone to.
+func (s *stop) reachAny(at point) {
+	s.stopIf(func() bool { return at == s.at })
+}
+
+// reach stops the process if this is where it is to be, and waits while it is.
+func (s *stop) reach(at point, door southbound.DeviceID) {
+	s.stopIf(func() bool { return at == s.at && slices.Contains(s.doors, door) })
+}
+
+// stopIf stops the process where it is to be stopped. here is called with the lock held.
+func (s *stop) stopIf(here func() bool) {
+	s.mu.Lock()
+	if s.armed && here() {
+		s.armed, s.running = false, make(chan struct{})
+		close(s.stopped)
+	}
+	s.mu.Unlock()
+	s.wait()
+}
+
+// arm has the process stopped when it comes to a point next.
+func (s *stop) arm(at point, doors []southbound.DeviceID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at, s.doors, s.armed = at, doors, true
+	if at == urgent { // what leaves next, for a port of the ToR has just gone dark
+		s.at = sent
+	}
+}
+
+// disarm lets the process pass.
+func (s *stop) disarm() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armed = false
+}
+
+// goOn lets the process run again.
+func (s *stop) goOn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.running:
+	default:
+		close(s.running)
+	}
+}
+
+// is says whether the process is stopped, or has been: what it had sent before is on its way.
+func (s *stop) is() bool {
+	select {
+	case <-s.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+func newStop() *stop {
+	s := &stop{stopped: make(chan struct{}), running: make(chan struct{})}
+	close(s.running)
+	return s
+}
+
+// TestLeaderStopped stops the process of a leader at every point of what it does to a ToR, the optical switch and the
+// hosts, lets another one rise and take over, and lets the first go on: then what it had on its way arrives, and no
+// device takes a Set that its leader did not read it back for. Devices lose calls, break streams and restart meanwhile.
+// In the end every byte has arrived once and the replicas agree.
+func TestLeaderStopped(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	doors := [...]string{"tor", "ocs", "hosts"}
+	combinations := uint64(points) * uint64(len(doors))
+	for seed := range combinations * tries.Of[uint64](1, 20) {
+		at, door := point(seed%uint64(points)), doors[seed/uint64(points)%uint64(len(doors))]
+		t.Run(fmt.Sprintf("seed_%d/%v/%s", seed, at, door), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { stopLeader(t, seed, at, door) })
+		})
+	}
+}
+
+func stopLeader(t *testing.T, seed uint64, at point, name string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	jobs, err := workload.Synthetic(workload.SyntheticOptions{Seed: seed, Jobs: 20, Racks: 4, HostsPerRack: 2,
+		Window: 3 * time.Second, Elephant: 2 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newChaosCluster(ctx, t, seed, "random+ecmp+sunflow", seed%2 == 0)
+	defer c.close(cancel)
+	c.wg.Go(func() { c.lab.run(ctx) })
+	c.wg.Go(func() { c.lab.trouble(ctx, rand.New(rand.NewPCG(seed, 23)), 4) })
+	var arrivals sync.WaitGroup
+	for i := range jobs {
+		arrivals.Go(func() {
+			pauseFor(ctx, jobs[i].Arrival)
+			c.submit(&jobs[i], fmt.Sprintf("job-%d", i), rand.New(rand.NewPCG(seed, uint64(1000+i))))
+		})
+	}
+	doors, r := []southbound.DeviceID{hostsDoor}, rand.New(rand.NewPCG(seed, 61))
+	switch name {
+	case "tor":
+		doors = c.fabric.ToRNode
+	case "ocs":
+		doors = []southbound.DeviceID{c.fabric.OCSNode}
+	}
+	c.await("a leader that is ready", func() bool { return c.leads(nil) != nil })
+	pauseFor(ctx, time.Duration(r.IntN(500))*time.Millisecond)
+	breaks, link := newBreaker(c.lab, c), fault.Fault{Kind: fault.Link, Name: "tor0-spine0"}
+	if at == urgent {
+		breaks.strike(link, false)
+	}
+	for _, m := range c.members {
+		m.stop.arm(at, doors)
+	}
+	var old *member
+	c.await("a leader to be stopped", func() bool {
+		for _, m := range c.members {
+			if m.stop.is() {
+				old = m
+			}
+		}
+		return old != nil
+	})
+	c.net.Isolate(raft.ServerAddress(c.peers[old.place].Addr))
+	for _, m := range c.members {
+		m.stop.disarm()
+	}
+	if at == urgent {
+		breaks.strike(link, true)
+	}
+	c.await("another leader to take over", func() bool { return c.leads(old) != nil })
+	pauseFor(ctx, time.Duration(r.IntN(300))*time.Millisecond)
+	old.stop.goOn()
+	pauseFor(ctx, time.Duration(r.IntN(20))*time.Millisecond)
+	c.net.Heal()
+	arrivals.Wait()
+	c.await("all jobs to end", func() bool {
+		return c.each(func(m *member) (ok bool) {
+			m.node.View(func(uint64) { ok = m.state.Finished() == len(jobs) })
+			return ok
+		})
+	})
+	c.agree()
+	c.check(jobs)
+	t.Logf("ended after %v; %d calls of leaders of the past refused", c.lab.now(), c.lab.refused)
+}
+
+// leads returns a member that leads and is ready, other than one; nil where none is.
+func (c *chaosCluster) leads(but *member) *member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if m != but && m.current.Ready() {
+			return m
+		}
+	}
+	return nil
+}
+
+// stopLog is the log of a replica that may be stopped before an entry is appended, or once it is committed.
+type stopLog struct {
+	leader.Log
+	g *grip
+}
+
+func (x stopLog) AppendIn(ctx context.Context, term uint64, entry []byte) (uint64, error) {
+	x.g.stop.reachAny(stepped)
+	index, err := x.Log.AppendIn(ctx, term, entry)
+	x.g.stop.reachAny(committed)
+	return index, err
+}
