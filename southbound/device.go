@@ -127,12 +127,12 @@ type Device interface {
 	Watch(ctx context.Context, sink func(DeviceEvent)) error
 }
 
-// Claiming is what a Device may also be: it arbitrates between callers by their election ids. One that is not takes Sets
-// whoever sends them.
+// Claiming is what a Device may also be: it arbitrates between callers by their election ids. One that is not takes
+// Sets whoever sends them.
 type Claiming interface {
-	// Claim makes the caller's election id known to the device and changes nothing else. nil: the device has answered, and
-	// refuses every Set of a smaller id from then on. The error wraps ErrNotLeader where the device knows a larger one, and
-	// ErrUnfenced where it takes Sets of any. Any other leaves open what the device knows: claim again.
+	// Claim makes the caller's election id known to the device and changes nothing else. nil: the device has answered,
+	// and refuses every Set of a smaller id from then on. The error wraps ErrNotLeader where the device knows a larger
+	// one, and ErrUnfenced where it takes Sets of any. Any other leaves open what the device knows: claim again.
 	Claim(ctx context.Context) error
 }
 

@@ -241,7 +241,7 @@ echo "of these $(ls -d keys 2>/dev/null | wc -l) directories"
 }
 
 // TestAgentKilled kills an agent that runs by itself: its socket goes, and where its guard was killed with it the next
-// agent takes its place.
+// agent takes its place. Who has led stays in a file beside its keys.
 func TestAgentKilled(t *testing.T) {
 	out := inRoom(t, newRoom(t), parts+`
 sockets() { ls agent.sock 2>/dev/null | wc -l; }
@@ -262,9 +262,9 @@ gone $agent "in order"
 echo "in order $(left lightloom) processes, $(sockets) sockets, $(more) files in the keys, $(things) elsewhere"
 `)
 	wantAll(t, out, "address already in use", "it runs in 2 processes, 1 socket", "the agent: status 137",
-		"of it 0 processes, 0 sockets, 0 files in the keys, 0 elsewhere",
+		"of it 0 processes, 0 sockets, 1 files in the keys, 0 elsewhere",
 		"with its guard: status 137", "with its guard 0 processes, 1 sockets",
-		"in order: status 0", "in order 0 processes, 0 sockets, 0 files in the keys, 0 elsewhere")
+		"in order: status 0", "in order 0 processes, 0 sockets, 1 files in the keys, 0 elsewhere")
 	if strings.Contains(out, "never: ") {
 		t.Error(out)
 	}

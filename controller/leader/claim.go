@@ -12,8 +12,9 @@ import (
 // ClaimState is how far a leadership has come with a device.
 type ClaimState uint8
 
-// The states. Nothing is written to a device that is Unclaimed. One that is Fenced refuses leaders of the past. One that
-// is Unfenced arbitrates between nobody: it is written to, and so it is by whoever led before and has not noticed.
+// The states. Nothing is written to a device that is Unclaimed. One that is Fenced refuses leaders of the past. One
+// that is Unfenced arbitrates between nobody: it is written to, and so it is by whoever led before and has not
+// noticed.
 const (
 	Unclaimed ClaimState = iota
 	Fenced

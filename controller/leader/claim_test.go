@@ -70,8 +70,10 @@ func TestClaims(t *testing.T) {
 		d.fence = 0
 		d.mu.Unlock()
 		l.until(time.Second, "the device to hold what it should", func() bool { return l.astray() == "" })
-		if i := slices.IndexFunc(l.leader.Claims(), func(c leader.Claim) bool { return c.State == leader.Unclaimed }); i >= 0 {
-			t.Errorf("still unclaimed: %+v", l.leader.Claims()[i])
+		for _, c := range l.leader.Claims() {
+			if c.State == leader.Unclaimed {
+				t.Errorf("still unclaimed: %+v", c)
+			}
 		}
 		l.end()
 	})
@@ -171,7 +173,8 @@ func TestTooMuch(t *testing.T) {
 			go func() { c <- l.leader.Submit(t.Context(), offer(large(name, 300))) }()
 			synctest.Wait()
 		}
-		for _, name := range []string{"0", "1", "2", "3", "4"} { // one is on its way, two of 10 kB wait, and two more do not fit
+		// One is on its way, two of 10 kB wait, and two more do not fit.
+		for _, name := range []string{"0", "1", "2", "3", "4"} {
 			submit(name)
 		}
 		for i, c := range done {

@@ -116,8 +116,8 @@ func New(cfg Config) *Leader {
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
 // Submit hands jobs over and returns once they are in the log. Every offer needs a Request of its own; one that is
-// known already is not taken twice. A job that cannot be is refused with all that came with it, also with ErrTooLarge or
-// ErrBusy. A nil Leader returns ErrVacant.
+// known already is not taken twice. A job that cannot be is refused with all that came with it, also with ErrTooLarge
+// or ErrBusy. A nil Leader returns ErrVacant.
 func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	if l == nil {
 		return ErrVacant

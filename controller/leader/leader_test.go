@@ -341,8 +341,8 @@ func TestAckAfterCommit(t *testing.T) {
 	})
 }
 
-// TestEventsFail: a stream of host events that breaks, with whatever error, ends no leadership. It is opened again, less
-// and less often, and what was reported meanwhile is heard.
+// TestEventsFail: a stream of host events that breaks, with whatever error, ends no leadership. It is opened again,
+// less and less often, and what was reported meanwhile is heard.
 func TestEventsFail(t *testing.T) {
 	for _, broken := range []error{errors.New("the agent is gone"), southbound.ErrNotLeader, southbound.ErrRefused} {
 		t.Run(broken.Error(), func(t *testing.T) {

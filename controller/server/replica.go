@@ -213,7 +213,9 @@ func (p *replicaProcess) dial(term uint64) (map[southbound.DeviceID]southbound.D
 	if p.export == nil {
 		return DialDevices(p.fabric, &p.charge, p.id, term, nil)
 	}
-	wrap := func(name string, d southbound.Device) southbound.Device { return p.export.meter.Device(name, d, p.clock) }
+	wrap := func(name string, d southbound.Device) southbound.Device {
+		return p.export.meter.Device(name, d, p.clock)
+	}
 	devices, closeAll := DialDevices(p.fabric, &p.charge, p.id, term, wrap)
 	return devices, func() {
 		closeAll()

@@ -161,7 +161,8 @@ func TestFlapping(t *testing.T) {
 	}
 }
 
-// TestForeignHosts: what an agent tells of hosts that are not its own is dropped and counted; what comes between is not.
+// TestForeignHosts: what an agent tells of hosts that are not its own is dropped and counted; what comes between is
+// not.
 func TestForeignHosts(t *testing.T) {
 	tell := &agentpb.WatchReply{First: 1, Incarnation: 1}
 	for host := range int32(5) {

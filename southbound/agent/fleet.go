@@ -41,9 +41,9 @@ const (
 // southbound.Hosts: every word goes to the agents that it concerns, instants are turned from the run's clock into the
 // agent's and back, and the host flows of a coflow end where they are received, by that agent's clock alone.
 //
-// An agent that has begun anew, has not answered for a while or answers what makes no sense counts as lost with all its
-// hosts until it answers (again): the others are told to let go of what they send to it and expect from it. Nothing that
-// one agent does keeps the others from being told something.
+// An agent that has begun anew, has not answered for a while or answers what makes no sense counts as lost with all
+// its hosts until it answers (again): the others are told to let go of what they send to it and expect from it.
+// Nothing that one agent does keeps the others from being told something.
 type Fleet struct {
 	cfg     FleetConfig
 	members []*member

@@ -78,8 +78,8 @@ func New(reg prometheus.Registerer) (*Meter, error) {
 			"port", "direction"),
 		drops: gauge("port_drops_per_second", "Packets that found a port's queue full, between its last two samples.",
 			"device", "port"),
-		claims: gauge("device_claim", "1 for how far a leader's claim of a device has come: unclaimed (nothing is written to "+
-			"it), fenced (it refuses leaders of the past), or unfenced (it knows no arbitration).", "device", "state"),
+		claims: gauge("device_claim", "1 for how far a leader's claim of a device has come: unclaimed (nothing is written "+
+			"to it), fenced (it refuses leaders of the past), or unfenced (it knows no arbitration).", "device", "state"),
 		foreign: counter("agent_foreign_events_total", "Events of hosts that are not the agent's own: they are dropped.",
 			"agent"),
 	}

@@ -166,8 +166,8 @@ func (c *chaosCluster) lead(ctx context.Context, m *member, term uint64) error {
 		devices[id] = labDevice{g, id}
 	}
 	ctl := rollout.DefaultControl()
-	return m.current.Run(ctx, term, leader.New(leader.Config{State: m.state, Log: trap{stopLog{m.node, g}, c, m}, Devices: devices,
-		Hosts: g,
+	return m.current.Run(ctx, term, leader.New(leader.Config{State: m.state, Log: trap{stopLog{m.node, g}, c, m},
+		Devices: devices, Hosts: g,
 		Clock: c.lab.now, Logger: slog.New(c.rejects), Retry: 20 * time.Millisecond,
 		Loop: loop.Config{Policy: p, Paths: c.paths, Seed: c.seed,
 			Delta:             ctl.Delta(c.fabric.Spec.Dark),

@@ -38,8 +38,8 @@ func (p point) String() string {
 	return [...]string{"stepped", "committed", "queued", "sent", "urgent", "acknowledged"}[p]
 }
 
-// stop stops the process of a leader, as SIGSTOP does, when it comes to a point: from then on nothing of it gets out and
-// nobody is heard. When it is let go on, what it had on its way arrives first.
+// stop stops the process of a leader, as SIGSTOP does, when it comes to a point: from then on nothing of it gets out
+// and nobody is heard. When it is let go on, what it had on its way arrives first.
 type stop struct {
 	mu      sync.Mutex
 	at      point
