@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -33,18 +32,11 @@ func (s *service) links(ctx context.Context, leader string, asked bool) ([]*apiv
 		}
 		return out, nil
 	}
-	peer := s.peers[leader]
-	if peer == nil {
-		return nil, &Error{NoLeader, errors.New("read links: no leader is known")}
-	}
-	ask := connect.NewRequest(&apiv1.StatusRequest{Links: true})
-	ask.Header().Set(forwarded, s.cfg.ID)
-	resp, err := peer.Status(ctx, ask)
+	resp, err := s.askLeader(ctx, leader, &apiv1.StatusRequest{Links: true})
 	if err != nil {
-		err = decode(err)
-		return nil, &Error{CodeOf(err), fmt.Errorf("read links of leader %q: %w", leader, err)}
+		return nil, fmt.Errorf("read links: %w", err)
 	}
-	return resp.Msg.Links, nil
+	return resp.Links, nil
 }
 
 // Links asks for what passes links: those of which the leader knows something, by id. Where switches do not count,

@@ -36,7 +36,9 @@ type Config struct {
 	Changes           func() int                  // leader changes seen so far; nil: not told
 	Ready             func() bool                 // this replica leads, and decides on jobs at once; nil: not told
 	// what passes links, as far as this replica's leadership knows; nil: not told
-	Links  func() []Link
+	Links func() []Link
+	// how far this replica's leadership has come with devices; nil: not told
+	Claims func() []Claim
 	Logger *slog.Logger // nil discards
 
 	Limits Limits

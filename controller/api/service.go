@@ -102,6 +102,13 @@ func (s *service) Status(ctx context.Context,
 		}
 		out.Links = links
 	}
+	if r.Msg.Claims {
+		claims, err := s.claims(ctx, leader, r.Header().Get(forwarded) != "")
+		if err != nil {
+			return nil, encode(err)
+		}
+		out.Claims = claims
+	}
 	return connect.NewResponse(out), nil
 }
 

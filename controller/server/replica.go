@@ -169,6 +169,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 		Check:   p.check,
 		Ready:   p.current.Ready,
 		Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
+		Claims:  func() []api.Claim { return namedClaims(p.fabric.Topology, p.current.Leader().Claims()) },
 		Changes: func() int { return p.node.Stats().LeaderChanges }})
 }
 

@@ -647,7 +647,9 @@ type StatusRequest struct {
 	// Tell what passes links, too: the leader is asked for it.
 	Links bool `protobuf:"varint,1,opt,name=links,proto3" json:"links,omitempty"`
 	// Tell the digest, too: the replica makes a snapshot for it.
-	Digest        bool `protobuf:"varint,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	Digest bool `protobuf:"varint,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Tell how far the leader has come with every device, too: the leader is asked for it.
+	Claims        bool `protobuf:"varint,3,opt,name=claims,proto3" json:"claims,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -696,6 +698,13 @@ func (x *StatusRequest) GetDigest() bool {
 	return false
 }
 
+func (x *StatusRequest) GetClaims() bool {
+	if x != nil {
+		return x.Claims
+	}
+	return false
+}
+
 type StatusResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Replica string                 `protobuf:"bytes,1,opt,name=replica,proto3" json:"replica,omitempty"`
@@ -715,7 +724,9 @@ type StatusResponse struct {
 	// This replica leads, and has brought every device into its state or waited for it long enough: jobs are decided at once.
 	Ready bool `protobuf:"varint,13,opt,name=ready,proto3" json:"ready,omitempty"`
 	// Where they were asked for and switches count: what the leader's policies see of the links of which anything is known.
-	Links         []*LinkRate `protobuf:"bytes,14,rep,name=links,proto3" json:"links,omitempty"`
+	Links []*LinkRate `protobuf:"bytes,14,rep,name=links,proto3" json:"links,omitempty"`
+	// Where they were asked for: how far the leader has come with every device.
+	Claims        []*DeviceClaim `protobuf:"bytes,15,rep,name=claims,proto3" json:"claims,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -848,6 +859,77 @@ func (x *StatusResponse) GetLinks() []*LinkRate {
 	return nil
 }
 
+func (x *StatusResponse) GetClaims() []*DeviceClaim {
+	if x != nil {
+		return x.Claims
+	}
+	return nil
+}
+
+// How far a leader has come with a device. Nothing is written to one that is unclaimed; one that is fenced refuses leaders
+// of the past; one that is unfenced knows no arbitration, and takes Sets of whoever sends them.
+type DeviceClaim struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Device string                 `protobuf:"bytes,1,opt,name=device,proto3" json:"device,omitempty"`
+	// unclaimed, fenced or unfenced
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// What keeps it from being claimed, or fenced; empty: nothing, or it has not answered yet.
+	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeviceClaim) Reset() {
+	*x = DeviceClaim{}
+	mi := &file_api_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeviceClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeviceClaim) ProtoMessage() {}
+
+func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
+func (*DeviceClaim) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *DeviceClaim) GetDevice() string {
+	if x != nil {
+		return x.Device
+	}
+	return ""
+}
+
+func (x *DeviceClaim) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *DeviceClaim) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 // What passes a link, from one node to another, at layer 2.
 type LinkRate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -867,7 +949,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -879,7 +961,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -892,7 +974,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{9}
+	return file_api_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -952,7 +1034,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -964,7 +1046,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -977,7 +1059,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{10}
+	return file_api_proto_rawDescGZIP(), []int{11}
 }
 
 // The first chunk carries index, digest and size; all carry data.
@@ -993,7 +1075,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1005,7 +1087,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1018,7 +1100,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{11}
+	return file_api_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -1059,7 +1141,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1153,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1166,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{12}
+	return file_api_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -1109,7 +1191,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1203,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1216,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{13}
+	return file_api_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -1183,7 +1265,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1195,7 +1277,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1208,7 +1290,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{14}
+	return file_api_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -1234,7 +1316,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1246,7 +1328,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1259,7 +1341,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{15}
+	return file_api_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -1279,7 +1361,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1291,7 +1373,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1304,7 +1386,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{16}
+	return file_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -1328,7 +1410,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1340,7 +1422,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1353,7 +1435,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{17}
+	return file_api_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -1394,7 +1476,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1488,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1501,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{18}
+	return file_api_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -1472,7 +1554,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1484,7 +1566,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1497,7 +1579,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{19}
+	return file_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -1537,7 +1619,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +1631,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +1644,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -1580,7 +1662,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1592,7 +1674,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1605,7 +1687,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 type CancelRequest struct {
@@ -1617,7 +1699,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1629,7 +1711,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1642,7 +1724,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -1663,7 +1745,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1675,7 +1757,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +1770,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -1715,7 +1797,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1727,7 +1809,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1740,7 +1822,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -1805,10 +1887,11 @@ const file_api_proto_rawDesc = "" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
-	"\x05count\x18\x04 \x01(\x05R\x05count\"=\n" +
+	"\x05count\x18\x04 \x01(\x05R\x05count\"U\n" +
 	"\rStatusRequest\x12\x14\n" +
 	"\x05links\x18\x01 \x01(\bR\x05links\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\bR\x06digest\"\xae\x03\n" +
+	"\x06digest\x18\x02 \x01(\bR\x06digest\x12\x16\n" +
+	"\x06claims\x18\x03 \x01(\bR\x06claims\"\xe1\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x16\n" +
 	"\x06leader\x18\x02 \x01(\tR\x06leader\x12%\n" +
@@ -1825,7 +1908,12 @@ const file_api_proto_rawDesc = "" +
 	"\acoflows\x18\v \x01(\x03R\acoflows\x12#\n" +
 	"\rcoflows_ended\x18\f \x01(\x03R\fcoflowsEnded\x12\x14\n" +
 	"\x05ready\x18\r \x01(\bR\x05ready\x12,\n" +
-	"\x05links\x18\x0e \x03(\v2\x16.lightloom.v1.LinkRateR\x05links\"\xc2\x01\n" +
+	"\x05links\x18\x0e \x03(\v2\x16.lightloom.v1.LinkRateR\x05links\x121\n" +
+	"\x06claims\x18\x0f \x03(\v2\x19.lightloom.v1.DeviceClaimR\x06claims\"Q\n" +
+	"\vDeviceClaim\x12\x16\n" +
+	"\x06device\x18\x01 \x01(\tR\x06device\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\"\xc2\x01\n" +
 	"\bLinkRate\x12\x12\n" +
 	"\x04link\x18\x01 \x01(\x05R\x04link\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
@@ -1917,7 +2005,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_api_proto_goTypes = []any{
 	(EdgeKind)(0),              // 0: lightloom.v1.EdgeKind
 	(*SubmitJobsRequest)(nil),  // 1: lightloom.v1.SubmitJobsRequest
@@ -1929,22 +2017,23 @@ var file_api_proto_goTypes = []any{
 	(*Flow)(nil),               // 7: lightloom.v1.Flow
 	(*StatusRequest)(nil),      // 8: lightloom.v1.StatusRequest
 	(*StatusResponse)(nil),     // 9: lightloom.v1.StatusResponse
-	(*LinkRate)(nil),           // 10: lightloom.v1.LinkRate
-	(*StateRequest)(nil),       // 11: lightloom.v1.StateRequest
-	(*StateChunk)(nil),         // 12: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),      // 13: lightloom.v1.EventsRequest
-	(*Event)(nil),              // 14: lightloom.v1.Event
-	(*HostPair)(nil),           // 15: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),   // 16: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),  // 17: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),          // 18: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),     // 19: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),    // 20: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),     // 21: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),    // 22: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),      // 23: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),     // 24: lightloom.v1.CancelResponse
-	(*ErrorDetail)(nil),        // 25: lightloom.v1.ErrorDetail
+	(*DeviceClaim)(nil),        // 10: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),           // 11: lightloom.v1.LinkRate
+	(*StateRequest)(nil),       // 12: lightloom.v1.StateRequest
+	(*StateChunk)(nil),         // 13: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),      // 14: lightloom.v1.EventsRequest
+	(*Event)(nil),              // 15: lightloom.v1.Event
+	(*HostPair)(nil),           // 16: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),   // 17: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),  // 18: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),          // 19: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),     // 20: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),    // 21: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),     // 22: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),    // 23: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),      // 24: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),     // 25: lightloom.v1.CancelResponse
+	(*ErrorDetail)(nil),        // 26: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
 	3,  // 0: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
@@ -1953,31 +2042,32 @@ var file_api_proto_depIdxs = []int32{
 	4,  // 3: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
 	0,  // 4: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
 	7,  // 5: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	10, // 6: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	15, // 7: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	18, // 8: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	15, // 9: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	1,  // 10: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	8,  // 11: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	11, // 12: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	13, // 13: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	16, // 14: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	19, // 15: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	21, // 16: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	23, // 17: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	2,  // 18: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	9,  // 19: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	12, // 20: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	14, // 21: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	17, // 22: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	20, // 23: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	22, // 24: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	24, // 25: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	18, // [18:26] is the sub-list for method output_type
-	10, // [10:18] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	11, // 6: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	10, // 7: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	16, // 8: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	19, // 9: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	16, // 10: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	1,  // 11: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	8,  // 12: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	12, // 13: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	14, // 14: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	17, // 15: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	20, // 16: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	22, // 17: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	24, // 18: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	2,  // 19: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	9,  // 20: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	13, // 21: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	15, // 22: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	18, // 23: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	21, // 24: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	23, // 25: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	25, // 26: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	19, // [19:27] is the sub-list for method output_type
+	11, // [11:19] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -1991,7 +2081,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

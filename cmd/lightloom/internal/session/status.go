@@ -71,6 +71,9 @@ type SwitchStatus struct {
 	Rules       int    `json:"rules"`
 	Connections int    `json:"connections"`
 	Down        []int  `json:"down"`
+	// how far the leader has come with it: unclaimed, fenced or unfenced, and why no further
+	Claim      string `json:"claim,omitempty"`
+	ClaimError string `json:"claim_error,omitempty"`
 }
 
 // CircuitStatus is one circuit of the ledger.
@@ -119,6 +122,8 @@ func (s *keeper) status(ctx context.Context) (*Status, error) {
 	}
 	if out.View, err = view(ctx, s.Client, s.Topo.Topology); err != nil {
 		out.View, out.ViewError = []emulated.LinkStatus{}, err.Error()
+	} else {
+		s.claims(ctx, out) // else nobody leads, and has claimed any
 	}
 	return out, s.circuits(ctx, s.Client, out)
 }
@@ -142,6 +147,24 @@ func (s *keeper) switches(out *Status) {
 				out.Routes = append(out.Routes, RouteStatus{From: node.Name, To: s.Topo.Topology.Node(s.Topo.ToRNode[r.Dst]).
 					Name,
 					Via: s.behind(id, r.Primary), Backup: s.behind(id, r.Backup)})
+			}
+		}
+	}
+}
+
+// claims tells how far the leader has come with every switch.
+func (s *keeper) claims(ctx context.Context, out *Status) {
+	ctx, cancel := context.WithTimeout(ctx, viewWithin)
+	defer cancel()
+	all, err := s.Client.Claims(ctx)
+	if err != nil {
+		return
+	}
+	for i := range out.Switches {
+		sw := &out.Switches[i]
+		for _, c := range all {
+			if c.Device == sw.Name {
+				sw.Claim, sw.ClaimError = c.State, c.Error
 			}
 		}
 	}
@@ -224,9 +247,10 @@ func (s *Status) print(w io.Writer) {
 		t.AppendRow(table.Row{r.ID, r.Applied, r.Restarts, r.Digest + r.Error})
 	}
 	t.Render()
-	t = newTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports")
+	t = newTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports", "leader")
 	for _, x := range s.Switches {
-		t.AppendRow(table.Row{x.Name, x.Kind, x.Ports, x.Rules, x.Connections, strings.Trim(fmt.Sprint(x.Down), "[]")})
+		t.AppendRow(table.Row{x.Name, x.Kind, x.Ports, x.Rules, x.Connections, strings.Trim(fmt.Sprint(x.Down), "[]"),
+			x.Claim})
 	}
 	t.Render()
 	if len(s.Failed) > 0 {

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"connectrpc.com/connect"
+
+	apiv1 "lightloom/controller/api/v1"
+	"lightloom/controller/api/v1/apiv1connect"
+)
+
+// Claim is how far the leader has come with a device. Nothing is written to one that is unclaimed.
+type Claim struct {
+	Device string
+	State  string // unclaimed, fenced or unfenced
+	Error  string // what keeps it from being fenced; "": nothing, or nobody knows yet
+}
+
+// claims returns how far the leader has come with devices: it is asked, unless this replica leads or has been asked by
+// another.
+func (s *service) claims(ctx context.Context, leader string, asked bool) (out []*apiv1.DeviceClaim, err error) {
+	if leader == s.cfg.ID || asked {
+		if s.cfg.Claims != nil {
+			for _, c := range s.cfg.Claims() {
+				out = append(out, &apiv1.DeviceClaim{Device: c.Device, State: c.State, Error: c.Error})
+			}
+		}
+		return out, nil
+	}
+	resp, err := s.askLeader(ctx, leader, &apiv1.StatusRequest{Claims: true})
+	if err != nil {
+		return nil, fmt.Errorf("read claims: %w", err)
+	}
+	return resp.Claims, nil
+}
+
+// askLeader asks another replica, which leads, for its status.
+func (s *service) askLeader(ctx context.Context, leader string, m *apiv1.StatusRequest) (*apiv1.StatusResponse, error) {
+	peer := s.peers[leader]
+	if peer == nil {
+		return nil, &Error{NoLeader, errors.New("no leader is known")}
+	}
+	ask := connect.NewRequest(m)
+	ask.Header().Set(forwarded, s.cfg.ID)
+	resp, err := peer.Status(ctx, ask)
+	if err != nil {
+		err = decode(err)
+		return nil, &Error{CodeOf(err), fmt.Errorf("ask leader %q: %w", leader, err)}
+	}
+	return resp.Msg, nil
+}
+
+// Claims asks for how far the leader has come with every device.
+func (c *Client) Claims(ctx context.Context) (out []Claim, err error) {
+	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
+		r, err := to.Status(ctx, connect.NewRequest(&apiv1.StatusRequest{Claims: true}))
+		if err != nil {
+			return err
+		}
+		out = out[:0]
+		for _, m := range r.Msg.Claims {
+			out = append(out, Claim{Device: m.Device, State: m.State, Error: m.Error})
+		}
+		return nil
+	})
+	return out, err
+}
