@@ -160,6 +160,15 @@ func jobToWire(j *controller.Job) *apiv1.Job {
 	return m
 }
 
+func countFlows(jobs []*apiv1.Job) (n int) {
+	for _, j := range jobs {
+		for _, e := range j.GetEdges() {
+			n += len(e.GetFlows())
+		}
+	}
+	return n
+}
+
 // offers checks a whole batch. Each job gets a request of its own: the batch's and its place in it.
 func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]controller.Offer, error) {
 	fail := func(format string, args ...any) ([]controller.Offer, error) {
@@ -174,6 +183,10 @@ func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]co
 		return fail("no jobs")
 	case len(m.Jobs) > MaxJobs:
 		return fail("%d jobs, at most %d are taken at once", len(m.Jobs), MaxJobs)
+	}
+	if n := countFlows(m.Jobs); n > controller.MaxFlows { // before anything is made of them
+		return nil, &Error{TooLarge, fmt.Errorf("submit jobs: %d flows, at most %d are taken at once: submit fewer jobs "+
+			"at a time", n, controller.MaxFlows)}
 	}
 	out := make([]controller.Offer, 0, len(m.Jobs))
 	for i, w := range m.Jobs {
