@@ -65,12 +65,13 @@ func TestPoisonousBatch(t *testing.T) {
 	must(t, err)
 	defer client.Close()
 
-	small := &controller.Job{Name: "small", Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1}}}}}
+	small := &controller.Job{Name: "small",
+		Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1}}}}}
 	if _, err := client.Submit(ctx, "before", []*controller.Job{small}); err != nil {
 		t.Fatal(err)
 	}
-	flow := &apiv1.Flow{Src: 0, Dst: 1, Bytes: 1}
-	large := &apiv1.Job{Name: "large", Edges: []*apiv1.Edge{{Flows: slices.Repeat([]*apiv1.Flow{flow}, controller.MaxFlows)}}}
+	flows := slices.Repeat([]*apiv1.Flow{{Src: 0, Dst: 1, Bytes: 1}}, controller.MaxFlows)
+	large := &apiv1.Job{Name: "large", Edges: []*apiv1.Edge{{Flows: flows}}}
 	body, err := proto.Marshal(&apiv1.SubmitJobsRequest{RequestId: "poison", Jobs: []*apiv1.Job{large, large, large}})
 	must(t, err)
 	browser := &http.Client{Transport: &http.Transport{TLSClientConfig: user.Client("", pki.Controller),
