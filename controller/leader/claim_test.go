@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,4 +222,42 @@ func TestPoison(t *testing.T) {
 		t.Error(err)
 	}
 	l.end()
+}
+
+// chatty is a device whose first stream never ends to tell.
+type chatty struct {
+	door
+	told *atomic.Int64
+}
+
+func (d chatty) Watch(ctx context.Context, tell func(southbound.DeviceEvent)) error {
+	tell(southbound.DeviceEvent{Kind: southbound.Synced})
+	for first := d.told.Load() == 0; first && ctx.Err() == nil; {
+		d.told.Add(1)
+		tell(southbound.DeviceEvent{Kind: southbound.PortDown, In: 0})
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// TestFlood: a device that tells without end, while a step waits for the log, is cut off when it has filled its share.
+func TestFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{time.Second})
+		pass, told := make(chan struct{}), new(atomic.Int64)
+		l.log.setGate(func(ctx context.Context) error { <-pass; return nil })
+		tor, _ := l.fabric.Topology.Named("tor3")
+		l.doors[tor] = chatty{door{l.devices[tor], 1}, told}
+		l.leader = leader.New(l.config(greedy{time.Second}, 1))
+		l.run()
+		job := bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10})
+		go func() { _ = l.leader.Submit(t.Context(), offer(job)) }() // its step waits for the log
+		wait(t.Context(), time.Second)
+		if n := told.Load(); n < 1<<16 || n > 1<<17 {
+			t.Errorf("it told %d events while nobody took any", n)
+		}
+		close(pass)
+		l.until(2*time.Second, "the job to end", l.finished(1))
+		l.end()
+	})
 }

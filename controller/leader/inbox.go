@@ -14,10 +14,11 @@ import (
 type inbox struct {
 	mu      sync.Mutex
 	in      loop.Inputs
-	through uint64        // number of the last host event in it
-	jobs    backlog       // not in it yet
-	claims  []opening     // devices whose read-back is in it
-	ready   chan struct{} // holds one token while something may be in it
+	through uint64                      // number of the last host event in it
+	jobs    backlog                     // not in it yet
+	claims  []opening                   // devices whose read-back is in it
+	told    map[southbound.DeviceID]int // events of each device in it
+	ready   chan struct{}               // holds one token while something may be in it
 }
 
 // backlog is the batches of offers that wait for a step, in their order. They are what callers can fill memory with.
@@ -40,7 +41,8 @@ type opening struct {
 }
 
 func newInbox(step, most int) *inbox {
-	return &inbox{jobs: backlog{step: step, most: most}, ready: make(chan struct{}, 1)}
+	return &inbox{jobs: backlog{step: step, most: most}, told: map[southbound.DeviceID]int{},
+		ready: make(chan struct{}, 1)}
 }
 
 func (b *inbox) put(add func(*loop.Inputs)) {
@@ -84,6 +86,21 @@ func (b *inbox) event(num uint64, e southbound.Event) {
 	})
 }
 
+// maxTold bounds the events of one device that wait for a step: several for each port of the largest.
+const maxTold = 1 << 16
+
+// device adds an event of a device, or says that too many of its events wait already.
+func (b *inbox) device(e southbound.DeviceEvent) (fits bool) {
+	b.offer(func(in *loop.Inputs) bool {
+		if fits = b.told[e.Device] < maxTold; fits {
+			in.Devices = append(in.Devices, e)
+			b.told[e.Device]++
+		}
+		return fits
+	})
+	return fits
+}
+
 // renumber forgets the numbers of a stream of events that has ended: the next one has its own.
 func (b *inbox) renumber() {
 	b.mu.Lock()
@@ -110,6 +127,7 @@ func (b *inbox) take() (loop.Inputs, uint64) {
 		o.worker.opened(o.life)
 	}
 	b.claims = nil
+	clear(b.told)
 	if in.Jobs = b.jobs.take(); len(b.jobs.batches) > 0 {
 		b.wake()
 	}

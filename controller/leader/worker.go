@@ -165,14 +165,23 @@ func (w *worker) read(ctx context.Context) {
 func (w *worker) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		synced := false
-		err := w.dev.Watch(ctx, func(e southbound.DeviceEvent) {
+		stream, end := context.WithCancelCause(ctx)
+		err := w.dev.Watch(stream, func(e southbound.DeviceEvent) {
 			e.Device = w.id
 			synced = synced || e.Kind == southbound.Synced
-			w.leader.inbox.put(func(in *loop.Inputs) { in.Devices = append(in.Devices, e) })
+			if !w.leader.inbox.device(e) {
+				end(errFlood) // it begins anew with what stands
+			}
 		})
 		if ctx.Err() != nil {
+			end(nil)
 			return
 		}
+		wait := w.leader.cfg.Retry
+		if context.Cause(stream) != nil {
+			err, wait = errFlood, mostWaits*wait
+		}
+		end(nil)
 		if synced { // else it is no news
 			w.giveUp()
 		}
@@ -180,9 +189,11 @@ func (w *worker) watch(ctx context.Context) {
 		w.leader.inbox.put(func(in *loop.Inputs) {
 			in.Devices = append(in.Devices, southbound.DeviceEvent{Device: w.id, Kind: southbound.Lost})
 		})
-		pause(ctx, w.leader.cfg.Retry)
+		pause(ctx, wait)
 	}
 }
+
+var errFlood = errors.New("the device tells more than can be taken up")
 
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)

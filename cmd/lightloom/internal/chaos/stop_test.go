@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -228,4 +229,45 @@ func (x stopLog) AppendIn(ctx context.Context, term uint64, entry []byte) (uint6
 	index, err := x.Log.AppendIn(ctx, term, entry)
 	x.g.stop.reachAny(committed)
 	return index, err
+}
+
+// TestAllLost kills every replica at one moment and starts them on what their disks hold: the next leader's election id
+// is larger than all before, so that devices that remember take it.
+func TestAllLost(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		c := newChaosCluster(ctx, t, 1, "random+ecmp+sunflow", true)
+		defer c.close(cancel)
+		c.wg.Go(func() { c.lab.run(ctx) })
+		for range 5 {
+			c.await("a leader that is ready", func() bool { return c.leads(nil) != nil })
+			before := c.known()
+			for i, m := range c.members {
+				m.dead.Store(true)
+				if err := m.node.Close(); err != nil {
+					t.Fatal(err)
+				}
+				c.start(i)
+			}
+			c.await("the next leader", func() bool { return c.leads(nil) != nil })
+			claims := c.leads(nil).current.Leader().Claims()
+			if len(claims) != len(c.lab.sim.Devices()) {
+				t.Errorf("%d claims of %d devices", len(claims), len(c.lab.sim.Devices()))
+			}
+			for _, x := range claims {
+				if after := c.known(); x.State != leader.Fenced || after[x.Device] <= before[x.Device] {
+					t.Errorf("device %d is %v (%v), with term %d after %d", x.Device, x.State, x.Err, after[x.Device],
+						before[x.Device])
+				}
+			}
+		}
+	})
+}
+
+// known returns the largest term that each device knows.
+func (c *chaosCluster) known() map[southbound.DeviceID]uint64 {
+	c.lab.mu.Lock()
+	defer c.lab.mu.Unlock()
+	return maps.Clone(c.lab.fences)
 }
