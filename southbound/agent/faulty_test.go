@@ -62,16 +62,6 @@ func (p *pair) take() southbound.Event {
 	}
 }
 
-// both waits for one event of a kind from each of the faulty agent's hosts, and for no others.
-func (p *pair) both(kind southbound.EventKind) {
-	p.t.Helper()
-	for h := range southbound.HostID(2) {
-		if e := p.take(); e.Kind != kind || e.Host != h+2 {
-			p.t.Fatalf("%+v, want kind %d of host %d", e, kind, h+2)
-		}
-	}
-}
-
 // TestFaultyAgent: whatever one agent answers, its own hosts alone are lost, the others' go on, and its own are back
 // once it answers as it should.
 func TestFaultyAgent(t *testing.T) {
