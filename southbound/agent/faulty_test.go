@@ -28,8 +28,9 @@ type pair struct {
 func newPair(t *testing.T, good, bad *peer) *pair {
 	p := &pair{t: t, events: make(chan southbound.Event, 1000)}
 	began := time.Now()
-	cfg := FleetConfig{Clock: func() time.Duration { return time.Since(began) }, Probe: 2 * time.Millisecond,
-		Patience: 100 * time.Millisecond, Election: func() (uint64, uint64) { return 1, 1 },
+	cfg := FleetConfig{Clock: func() time.Duration { return time.Since(began) }, Probe: 5 * time.Millisecond,
+		Patience:  2 * time.Second, // a machine that is busy is not lost
+		Election:  func() (uint64, uint64) { return 1, 1 },
 		OnForeign: func(string) { p.foreign.Add(1) },
 		Members:   []Member{{serve(t, good), []southbound.HostID{0, 1}}, {serve(t, bad), []southbound.HostID{2, 3}}}}
 	var err error
@@ -139,10 +140,10 @@ func TestFlapping(t *testing.T) {
 		return nil
 	}}
 	p := newPair(t, &peer{}, bad)
-	// Once at once, then after 2, 4, 8, 16, 32, 64 and each 128 ms: ten streams take 2+4+…+128+128 ms at least.
+	// Twice at once, then after 5, 10, 20, 40, 80, 160 and each 320 ms: ten streams take 955 ms at least.
 	began := time.Now()
 	until(t, "ten streams", func() bool { return strings.Count(bad.noted(), "watch") >= 10 })
-	if took := time.Since(began); took < 250*time.Millisecond {
+	if took := time.Since(began); took < 955*time.Millisecond {
 		t.Errorf("ten streams within %v", took)
 	}
 	for len(p.events) > 0 {
