@@ -54,7 +54,7 @@ func TestPoisonousBatch(t *testing.T) {
 			c.Devices = append(c.Devices, inventory.Device{Name: n.Name, Address: at[2]})
 		}
 	}
-	p, err := newControllerProcess(c, io.Discard)
+	p, err := newReplicaProcess(c, &home{dir: c.Dir}, io.Discard)
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
