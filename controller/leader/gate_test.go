@@ -1,0 +1,78 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"lightloom/controller/loop"
+	"lightloom/controller/rollout"
+	"lightloom/southbound"
+)
+
+// counter counts the Sets that it takes.
+type counter struct {
+	southbound.Device
+	sets int
+}
+
+func (c *counter) Set(context.Context, *southbound.Change) error { c.sets++; return nil }
+
+// TestGate: no Set goes to a device that has not been claimed, ahead of the log or after it, nor one that was queued
+// before the device had to be claimed anew; the loop is told of each. A device may be written to from the step on that
+// takes what was read back, unless its stream has broken since.
+func TestGate(t *testing.T) {
+	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler), Clock: func() time.Duration { return 0 }},
+		inbox: newInbox(1, 1)}
+	d := &counter{}
+	w := newWorker(l, 3, d)
+	set := rollout.Set{Device: 3, Token: 1}
+	told := func(unclaimed, accepted int) {
+		t.Helper()
+		in, _ := l.inbox.take()
+		var n [2]int
+		for _, x := range in.Done {
+			switch {
+			case x.Err == nil:
+				n[1]++
+			case errors.Is(x.Err, errUnclaimed) && !errors.Is(x.Err, southbound.ErrRefused):
+				n[0]++
+			}
+		}
+		if n != [2]int{unclaimed, accepted} || d.sets != accepted {
+			t.Fatalf("told %d unclaimed and %d accepted, want %d and %d; the device took %d", n[0], n[1], unclaimed, accepted,
+				d.sets)
+		}
+		d.sets = 0
+	}
+	call := func() { (<-w.jobs)(t.Context()) }
+
+	l.set(w, set)
+	l.reroute([]rollout.Set{set}, nil, 0, map[southbound.DeviceID]*worker{3: w})
+	if len(w.jobs) > 0 {
+		t.Fatal("a Set waits for the claim")
+	}
+	told(2, 0)
+	l.inbox.claimed(w, w.current(), loop.DeviceSeen{Device: 3})
+	if l.set(w, set); len(w.jobs) > 0 {
+		t.Fatal("a Set is queued before the loop knows what was read back")
+	}
+	l.inbox.take()
+	l.set(w, set)
+	call()
+	told(0, 1)
+	l.set(w, set)
+	l.set(w, set)
+	w.giveUp()
+	call()
+	call()
+	told(2, 0)
+	before := w.current()
+	w.giveUp()
+	l.inbox.claimed(w, before, loop.DeviceSeen{Device: 3}) // read before the stream broke again
+	l.inbox.take()
+	l.set(w, set)
+	told(1, 0)
+}
