@@ -14,10 +14,15 @@ import (
 	"go.uber.org/goleak"
 
 	"lightloom/controller"
+	"lightloom/southbound/guard/guardtest"
 	"lightloom/southbound/pki"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if !guardtest.Main() {
+		goleak.VerifyTestMain(m)
+	}
+}
 
 // shared is what a replicated state would hold: one for all replicas of a test, so that it shows what got through.
 type shared struct {

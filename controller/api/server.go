@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"golang.org/x/net/netutil"
-
 	"lightloom/controller"
 	"lightloom/controller/api/v1/apiv1connect"
+	"lightloom/southbound/guard"
+	"lightloom/southbound/pki"
 )
 
 // Config says how a Server is made.
@@ -47,7 +47,8 @@ type Config struct {
 // Limits bound what callers can use up. Zero fields take the defaults of DefaultLimits.
 type Limits struct {
 	Body    int           // bytes of one request, uncompressed
-	Conns   int           // connections at once
+	Conns   int           // connections at once of authenticated callers; replicas have their own besides
+	Open    int           // TLS handshakes under way at once
 	Streams int           // calls at once on one connection
 	Batches int           // batches of jobs in memory at once; others wait
 	Call    time.Duration // of one call that is no stream, reading it included
@@ -56,13 +57,14 @@ type Limits struct {
 
 // DefaultLimits hold the largest job that is accepted.
 func DefaultLimits() Limits {
-	return Limits{Body: 32 << 20, Conns: 128, Streams: 32, Batches: 8, Call: 30 * time.Second, Write: 10 * time.Second}
+	return Limits{Body: 32 << 20, Conns: guard.DefaultShared, Open: guard.DefaultOpen, Streams: 32, Batches: 8, Call: 30 * time.Second, Write: 10 * time.Second}
 }
 
 func (l *Limits) fill() {
 	d := DefaultLimits()
 	l.Body = or(l.Body, d.Body)
 	l.Conns = or(l.Conns, d.Conns)
+	l.Open = or(l.Open, d.Open)
 	l.Streams = or(l.Streams, d.Streams)
 	l.Batches = or(l.Batches, d.Batches)
 	l.Call = or(l.Call, d.Call)
@@ -128,7 +130,6 @@ func (s *Server) Run(ctx context.Context) error {
 	l := s.cfg.Limits
 	srv := &http.Server{
 		Handler:           s.handler(),
-		TLSConfig:         s.cfg.ServerTLS.Clone(),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       l.Call,
 		IdleTimeout:       2 * time.Minute,
@@ -138,7 +139,7 @@ func (s *Server) Run(ctx context.Context) error {
 		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.ServeTLS(netutil.LimitListener(s.cfg.Listener, l.Conns), "", "") }()
+	go func() { served <- srv.Serve(s.guard()) }()
 	var err error
 	select {
 	case err = <-served:
@@ -150,6 +151,18 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = <-served           // that it was shut down
 	}
 	return errors.Join(err, ignoreClosed(srv.Close()))
+}
+
+// guard lets callers in once they are authenticated, and replicas in slots of their own.
+func (s *Server) guard() *guard.Guard {
+	c := guard.GRPC(s.cfg.ServerTLS) // HTTP/2 first
+	c.NextProtos = append(c.NextProtos, "http/1.1")
+	var replicas []string
+	for id := range s.cfg.Peers {
+		replicas = append(replicas, guard.NameOf(pki.Controller, id))
+	}
+	return guard.New(s.cfg.Listener, guard.Config{TLS: c, Reserved: replicas, Shared: s.cfg.Limits.Conns,
+		Open: s.cfg.Limits.Open, Logger: s.cfg.Logger})
 }
 
 func ignoreClosed(err error) error {

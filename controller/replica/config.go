@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"lightloom/southbound/guard"
 )
 
 // Peer is one replica of the cluster.
@@ -23,7 +25,8 @@ type Timeouts struct {
 	Election  time.Duration // a candidate tries again after this, to twice this; at least Heartbeat
 	Lease     time.Duration // a leader without a majority steps down after this; at most Heartbeat
 	Commit    time.Duration // an idle leader tells followers its commit index after this, to twice this
-	RPC       time.Duration // deadline of one message to a peer, and of a TLS handshake
+	RPC       time.Duration // deadline of one message to a peer
+	Handshake time.Duration // of a TLS handshake with whoever connects
 }
 
 // DefaultTimeouts suit a LAN or loopback: a leader that dies is replaced after 200–400 ms of silence and a round of
@@ -35,6 +38,7 @@ func DefaultTimeouts() Timeouts {
 		Lease:     150 * time.Millisecond,
 		Commit:    20 * time.Millisecond,
 		RPC:       5 * time.Second,
+		Handshake: guard.DefaultWithin,
 	}
 }
 
@@ -44,12 +48,14 @@ type Limits struct {
 	Snapshot      int64  // bytes of one snapshot, its own header included
 	SnapshotEvery uint64 // entries between snapshots
 	Trailing      uint64 // entries kept behind a snapshot for followers that lag
-	Conns         int    // connections taken from peers at once
+	Conns         int    // connections at once of those who are no peers by name, once they are authenticated
+	Handshakes    int    // TLS handshakes under way at once
 }
 
 // DefaultLimits hold the largest job that is accepted (2^20 flows) in one entry.
 func DefaultLimits() Limits {
-	return Limits{Entry: 64 << 20, Snapshot: 1 << 30, SnapshotEvery: 4096, Trailing: 1024, Conns: 64}
+	return Limits{Entry: 64 << 20, Snapshot: 1 << 30, SnapshotEvery: 4096, Trailing: 1024, Conns: 64,
+		Handshakes: guard.DefaultOpen}
 }
 
 // appendBatch is how many entries one message to a follower may hold: with Limits.Entry it bounds the message.
@@ -167,6 +173,7 @@ func (t *Timeouts) fill() {
 	t.Lease = or(t.Lease, min(d.Lease, t.Heartbeat))
 	t.Commit = or(t.Commit, d.Commit)
 	t.RPC = or(t.RPC, d.RPC)
+	t.Handshake = or(t.Handshake, d.Handshake)
 }
 
 func (l *Limits) fill() {
@@ -176,6 +183,7 @@ func (l *Limits) fill() {
 	l.SnapshotEvery = or(l.SnapshotEvery, d.SnapshotEvery)
 	l.Trailing = or(l.Trailing, d.Trailing)
 	l.Conns = or(l.Conns, d.Conns)
+	l.Handshakes = or(l.Handshakes, d.Handshakes)
 }
 
 func or[T comparable](v, otherwise T) T {

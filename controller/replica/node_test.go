@@ -17,12 +17,16 @@ import (
 	"go.uber.org/goleak"
 
 	"lightloom/controller/replica/chaos"
+	"lightloom/southbound/guard/guardtest"
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		appendUntilKilled(dir) // this process is the one that TestKilledProcess kills
 		os.Exit(1)
+	}
+	if guardtest.Main() {
+		return
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -3,7 +3,6 @@ package replica
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,26 +10,24 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"lightloom/southbound/guard"
+	"lightloom/southbound/pki"
 )
 
-// stream is raft's way to its peers: TLS in both directions. Handshakes run beside Accept, under a deadline, so that a
-// stranger who connects and says nothing delays nobody; connections are counted and all end with the stream.
+// stream is raft's way to its peers: TLS in both directions, through a guard that keeps slots for every peer by its name,
+// so that strangers delay nobody. All connections end with the stream.
 type stream struct {
-	ln     net.Listener
+	guard  *guard.Guard
 	self   address
-	server *tls.Config
 	client *tls.Config
 	allow  func(tls.ConnectionState) error
-	within time.Duration // of a handshake
-	log    *slog.Logger
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	ready  chan net.Conn
-	slots  chan struct{} // one for each connection taken
-	wg     sync.WaitGroup
 
 	mu   sync.Mutex
+	sick bool                  // peers are hung up on
 	open map[net.Conn]struct{} // nil once closed
 }
 
@@ -44,14 +41,16 @@ func (a address) String() string { return string(a) }
 
 func newStream(c *Config, ln net.Listener, log *slog.Logger) *stream {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &stream{
-		ln: ln, self: address(c.addr(c.ID)), allow: c.Authorize, within: c.Timeouts.RPC, log: log,
-		server: modern(c.ServerTLS), client: modern(c.ClientTLS),
-		ctx: ctx, cancel: cancel, ready: make(chan net.Conn), slots: make(chan struct{}, c.Limits.Conns),
-		open: map[net.Conn]struct{}{},
+	var peers []string
+	for _, p := range c.Peers {
+		peers = append(peers, guard.NameOf(pki.Controller, p.ID))
 	}
-	s.wg.Go(s.listen)
-	return s
+	return &stream{
+		guard: guard.New(ln, guard.Config{TLS: modern(c.ServerTLS), Admit: c.Authorize, Reserved: peers,
+			Shared: c.Limits.Conns, Open: c.Limits.Handshakes, Within: c.Timeouts.Handshake, Logger: log}),
+		self: address(c.addr(c.ID)), allow: c.Authorize, client: modern(c.ClientTLS),
+		ctx: ctx, cancel: cancel, open: map[net.Conn]struct{}{},
+	}
 }
 
 func modern(c *tls.Config) *tls.Config {
@@ -60,60 +59,8 @@ func modern(c *tls.Config) *tls.Config {
 	return c
 }
 
-func (s *stream) listen() {
-	const first, last = 5 * time.Millisecond, time.Second // between tries when the machine is out of descriptors
-	for pause := first; ; {
-		c, err := s.ln.Accept()
-		if err == nil {
-			pause = first
-			s.take(c)
-			continue
-		}
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		s.log.Warn("accept connection", "err", err)
-		select {
-		case <-s.ctx.Done():
-			return
-		case <-time.After(pause):
-			pause = min(2*pause, last)
-		}
-	}
-}
-
-// take starts the handshake of an accepted connection, or drops it if too many stand.
-func (s *stream) take(c net.Conn) {
-	select {
-	case s.slots <- struct{}{}:
-	default:
-		s.log.Warn("connection dropped: too many stand", "from", c.RemoteAddr(), "limit", cap(s.slots))
-		c.Close()
-		return
-	}
-	t := &tracked{Conn: tls.Server(c, s.server), gone: sync.OnceFunc(func() { <-s.slots }), of: s}
-	if !s.add(t) {
-		return
-	}
-	s.wg.Go(func() {
-		if err := s.greet(s.ctx, t); err != nil {
-			s.log.Warn("peer refused", "from", c.RemoteAddr(), "err", err)
-			t.Close()
-			return
-		}
-		select {
-		case s.ready <- t:
-		case <-s.ctx.Done():
-			t.Close()
-		}
-	})
-}
-
-// greet runs the handshake and asks whether the peer is welcome.
-func (s *stream) greet(ctx context.Context, t *tracked) error {
-	ctx, cancel := context.WithTimeout(ctx, s.within)
-	defer cancel()
-	c := t.Conn.(*tls.Conn)
+// greet runs the handshake with a peer that was dialled and asks whether it is welcome.
+func (s *stream) greet(ctx context.Context, c *tls.Conn) error {
 	if err := c.HandshakeContext(ctx); err != nil {
 		return fmt.Errorf("handshake: %w", err)
 	}
@@ -125,11 +72,31 @@ func (s *stream) greet(ctx context.Context, t *tracked) error {
 
 // Accept implements net.Listener: the next peer whose handshake has succeeded.
 func (s *stream) Accept() (net.Conn, error) {
-	select {
-	case c := <-s.ready:
-		return c, nil
-	case <-s.ctx.Done():
-		return nil, net.ErrClosed
+	for {
+		c, err := s.guard.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if t := (&tracked{c.(*tls.Conn), s}); s.add(t) {
+			return t, nil
+		}
+	}
+}
+
+// hangUp ends what peers have opened and takes nothing more from them, until it is called with false: they take this
+// node for dead.
+func (s *stream) hangUp(sick bool) {
+	s.mu.Lock()
+	s.sick = sick
+	var open []net.Conn
+	for c := range s.open {
+		open = append(open, c)
+	}
+	s.mu.Unlock()
+	for _, c := range open {
+		if sick {
+			c.Close()
+		}
 	}
 }
 
@@ -147,11 +114,11 @@ func (s *stream) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, e
 		cfg = cfg.Clone()
 		cfg.ServerName, _, _ = net.SplitHostPort(string(to)) // it was dialled, so it splits
 	}
-	t := &tracked{Conn: tls.Client(c, cfg), gone: func() {}, of: s}
+	t := &tracked{tls.Client(c, cfg), s}
 	if !s.add(t) {
-		return nil, net.ErrClosed
+		return nil, fmt.Errorf("dial replica at %q: %w", to, net.ErrClosed)
 	}
-	if err := s.greet(ctx, t); err != nil {
+	if err := s.greet(ctx, t.Conn); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("dial replica at %q: %w", to, err)
 	}
@@ -161,7 +128,7 @@ func (s *stream) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, e
 // Addr implements net.Listener: the address that peers know, which a wildcard or a forwarded listener does not show.
 func (s *stream) Addr() net.Addr { return s.self }
 
-// Close implements net.Listener. It ends every connection and waits for the handshakes.
+// Close implements net.Listener. It ends every connection and handshake.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	open := s.open
@@ -171,18 +138,16 @@ func (s *stream) Close() error {
 		return nil
 	}
 	s.cancel()
-	err := s.ln.Close()
 	for c := range open {
 		c.Close()
 	}
-	s.wg.Wait()
-	return err
+	return s.guard.Close()
 }
 
-// add counts a connection in, or closes it if the stream has been.
+// add counts a connection in, or closes it if nobody is to be spoken with.
 func (s *stream) add(t *tracked) bool {
 	s.mu.Lock()
-	closed := s.open == nil
+	closed := s.open == nil || s.sick
 	if !closed {
 		s.open[t] = struct{}{}
 	}
@@ -195,9 +160,8 @@ func (s *stream) add(t *tracked) bool {
 
 // tracked is a connection that its stream knows of.
 type tracked struct {
-	net.Conn
-	gone func()
-	of   *stream
+	*tls.Conn
+	of *stream
 }
 
 // Close ends the connection and counts it out. The TCP connection goes first: a TLS farewell to a peer that no longer
@@ -206,6 +170,5 @@ func (t *tracked) Close() error {
 	t.of.mu.Lock()
 	delete(t.of.open, t)
 	t.of.mu.Unlock()
-	t.gone()
-	return t.Conn.(*tls.Conn).NetConn().Close()
+	return t.NetConn().Close()
 }

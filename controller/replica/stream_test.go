@@ -85,7 +85,7 @@ func TestStreamCarriesBothWays(t *testing.T) {
 // Whoever is not a controller of this run is refused, and delays nobody who is.
 func TestStreamRefusesStrangers(t *testing.T) {
 	w := newWire(t, func(c *Config) {
-		c.Timeouts.RPC = 200 * time.Millisecond
+		c.Timeouts.Handshake = 200 * time.Millisecond
 		c.Authorize = func(s tls.ConnectionState) error {
 			if _, name, err := pki.Peer(s); err != nil || name == "impostor" {
 				return errors.New("not one of us")
@@ -134,45 +134,39 @@ func TestStreamRefusesStrangers(t *testing.T) {
 			}
 		})
 	}
-	select {
-	case <-w.ready:
-		t.Error("a stranger was let in")
-	default:
+	w.Close()
+	if c, err := w.Accept(); err == nil {
+		t.Errorf("a stranger was let in: %v", c)
 	}
 }
 
-func TestStreamLimitsConnections(t *testing.T) {
-	w := newWire(t, func(c *Config) { c.Limits.Conns = 2 })
-	var held []net.Conn
-	for range 3 {
-		c, err := net.Dial("tcp", w.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		held = append(held, c)
+// A replica whose disk fails is dead to its peers until it says otherwise.
+func TestStreamHangsUp(t *testing.T) {
+	w := newWire(t, func(*Config) {})
+	to := raft.ServerAddress(w.Addr().String())
+	c, err := w.Dial(to, hanging)
+	if err != nil {
+		t.Fatal(err)
 	}
-	held[2].SetDeadline(time.Now().Add(hanging))
-	if _, err := held[2].Read(make([]byte, 1)); !isGone(err) {
-		t.Errorf("the third of two connections: %v", err)
+	if _, err := w.Accept(); err != nil {
+		t.Fatal(err)
 	}
-	held[0].Close()
-	deadline := time.Now().Add(hanging)
-	for { // its place becomes free once the server has noticed
-		c, err := w.Dial(raft.ServerAddress(w.Addr().String()), hanging)
-		if err == nil {
-			peer, err := w.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			peer.Close()
-			c.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no place after one was given back: %v", err)
-		}
+	w.hangUp(true)
+	c.SetDeadline(time.Now().Add(hanging))
+	if _, err := c.Read(make([]byte, 1)); !isGone(err) && !errors.Is(err, net.ErrClosed) {
+		t.Errorf("a peer of a sick replica reads %v", err)
 	}
+	if _, err := w.Dial(to, hanging); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("a sick replica dials: %v", err)
+	}
+	w.hangUp(false)
+	if c, err = w.Dial(to, hanging); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
 }
 
 func isGone(err error) bool {

@@ -27,6 +27,8 @@ import (
 	"lightloom/emulator/target"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/guard"
+	"lightloom/southbound/guard/guardtest"
 	"lightloom/southbound/pki"
 )
 
@@ -214,5 +216,15 @@ func TestHalfOpenSubscriber(t *testing.T) {
 			t.Fatal("the half-open stream is still served")
 		case <-tick.C:
 		}
+	}
+}
+
+// TestSilentSockets: connections that say nothing stand at the target, more than it lets into handshakes, and a
+// controller that comes after them is served.
+func TestSilentSockets(t *testing.T) {
+	r := newRig(t, device.Packet, nil)
+	guardtest.Hold(t, r.addr, 2*guard.DefaultOpen, time.Minute)
+	if err := r.dial(t, r.config(t)).Set(t.Context(), &southbound.Change{Rules: tor(8)[:1]}); err != nil {
+		t.Error(err)
 	}
 }

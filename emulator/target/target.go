@@ -14,13 +14,13 @@ import (
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
 	"lightloom/emulator/device"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/guard"
 	"lightloom/southbound/lldp"
 )
 
@@ -161,6 +161,9 @@ func (t *Target) Serve(ctx context.Context, l net.Listener) error {
 		<-ctx.Done()
 		s.Stop()
 	})
+	if t.cfg.TLS != nil {
+		l = guard.New(l, guard.Config{TLS: guard.GRPC(t.cfg.TLS), Logger: t.cfg.Log})
+	}
 	err = s.Serve(l)
 	stopped := ctx.Err() != nil
 	cancel()
@@ -186,7 +189,7 @@ func (t *Target) options(l net.Listener) ([]grpc.ServerOption, error) {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 	}
 	if t.cfg.TLS != nil {
-		return append(opts, grpc.Creds(credentials.NewTLS(t.cfg.TLS))), nil
+		return append(opts, grpc.Creds(guard.Credentials())), nil
 	}
 	if !t.cfg.Plaintext {
 		return nil, errors.New("no TLS configuration, and plaintext is not asked for")

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
 	"lightloom/southbound"
 	"lightloom/southbound/agent/agentpb"
 	"lightloom/southbound/agent/wire"
+	"lightloom/southbound/guard"
 )
 
 // Limits of a leader's connections: enough for a handful of replicas, each with its calls and two streams.
@@ -36,7 +36,7 @@ func (a *Agent) Serve(ctx context.Context, lis net.Listener, conf *tls.Config) e
 	}
 	calls := newLimit(a.cfg.MaxRequests)
 	srv := grpc.NewServer(
-		grpc.Creds(credentials.NewTLS(conf)), grpc.UnaryInterceptor(calls.unary), grpc.StreamInterceptor(calls.stream),
+		grpc.Creds(guard.Credentials()), grpc.UnaryInterceptor(calls.unary), grpc.StreamInterceptor(calls.stream),
 		grpc.MaxRecvMsgSize(wire.MaxMessage), grpc.MaxSendMsgSize(wire.MaxMessage),
 		grpc.MaxConcurrentStreams(maxStreams), grpc.ConnectionTimeout(handshake), grpc.MaxHeaderListSize(maxHeaders),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
@@ -53,7 +53,7 @@ func (a *Agent) Serve(ctx context.Context, lis net.Listener, conf *tls.Config) e
 		<-life.Done()
 		srv.Stop()
 	}()
-	err := srv.Serve(lis)
+	err := srv.Serve(guard.New(lis, guard.Config{TLS: guard.GRPC(conf), Logger: a.cfg.Log}))
 	broken := life.Err() == nil
 	end()
 	<-stopped

@@ -13,6 +13,8 @@ import (
 	"lightloom/pathmap"
 	"lightloom/southbound"
 	"lightloom/southbound/agent"
+	"lightloom/southbound/guard"
+	"lightloom/southbound/guard/guardtest"
 	"lightloom/southbound/pki"
 )
 
@@ -196,6 +198,15 @@ func TestLeaderDrivesAgent(t *testing.T) {
 
 // TestNewLeader cuts a leader off in mid-flow. Another one with a larger id repeats what the log holds and goes on:
 // every host flow arrives once, the events are complete, and the old leader is kept out.
+// TestSilentSockets: connections that say nothing stand at the agent, more than it lets into handshakes, and a leader
+// that comes after them drives it.
+func TestSilentSockets(t *testing.T) {
+	s := newSite(t, 2)
+	guardtest.Hold(t, s.addr, 2*guard.DefaultOpen, time.Minute)
+	must(t, s.lead(t, 1).Start([]southbound.Start{mesh(0, 2, 1000, 0)}))
+	until(t, "the coflow's host flows", func() bool { return s.Agent.Status().LiveHostFlows == 2 })
+}
+
 func TestNewLeader(t *testing.T) {
 	const hosts, size, coflows = 5, 500_000, 3
 	s := newSite(t, hosts)

@@ -1,0 +1,317 @@
+// Package guard lets connections in to a server once their TLS handshake has succeeded, so that strangers cost little:
+// handshakes have slots and a deadline apart from those of authenticated peers, and peers that are named have slots
+// that nobody else can take.
+//
+// It opens no listener and speaks no protocol above TLS: it wraps a net.Listener, and whoever serves on it gets
+// connections whose handshake is over.
+package guard
+
+import (
+	"container/list"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lightloom/southbound/pki"
+)
+
+// Config says what a Guard lets in. Zero numbers take the defaults.
+type Config struct {
+	TLS      *tls.Config                     // of the server; needed
+	Admit    func(tls.ConnectionState) error // may refuse a peer after its handshake; nil: whoever TLS lets in
+	Reserved []string                        // peers with slots of their own, as Name writes them
+	Each     int                             // connections of one reserved peer; one more ends its oldest
+	Shared   int                             // connections of all others; one more is refused
+	Open     int                             // handshakes under way; one more ends the oldest that is silent, or the oldest
+	Within   time.Duration                   // of a handshake
+	Logger   *slog.Logger                    // nil discards
+}
+
+// The defaults. A handshake takes some milliseconds, so 256 slots outlast a flood of 10,000 connections a second, also
+// where all of them speak; one under way costs some 20 kB.
+const (
+	DefaultEach   = 16
+	DefaultShared = 128
+	DefaultOpen   = 256
+	DefaultWithin = time.Second
+)
+
+// Name returns how a peer's slots are called: the role and name in its certificate, or "" if it has none of ours.
+func Name(s tls.ConnectionState) string {
+	role, name, err := pki.Peer(s)
+	if err != nil {
+		return ""
+	}
+	return NameOf(role, name)
+}
+
+// NameOf is Name of the holder of a certificate with that role and name.
+func NameOf(role pki.Role, name string) string { return string(role) + "/" + name }
+
+// Guard is a net.Listener whose Accept returns *tls.Conn with the handshake done.
+type Guard struct {
+	ln     net.Listener
+	cfg    Config
+	ctx    context.Context // ends with the guard
+	cancel context.CancelFunc
+	ready  chan *tls.Conn
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	open   list.List             // of *conn: handshakes under way, oldest first
+	seats  map[string]*list.List // of *conn: authenticated, oldest first, by reserved name; "" for all others
+	lost   int                   // handshakes ended, for others or late, since told
+	told   time.Time
+}
+
+var _ net.Listener = (*Guard)(nil)
+
+// New returns a guard in front of ln, which is the guard's from then on. It accepts from ln at once.
+func New(ln net.Listener, c Config) *Guard {
+	c.Each, c.Shared = or(c.Each, DefaultEach), or(c.Shared, DefaultShared)
+	c.Open, c.Within = or(c.Open, DefaultOpen), or(c.Within, DefaultWithin)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn), seats: map[string]*list.List{"": {}}}
+	for _, name := range c.Reserved {
+		g.seats[name] = &list.List{}
+	}
+	g.wg.Go(g.listen)
+	return g
+}
+
+func or[T int | time.Duration](v, otherwise T) T {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+func (g *Guard) listen() {
+	defer g.cancel()
+	const first, last = 5 * time.Millisecond, time.Second // between tries when the machine is out of descriptors
+	for pause := first; ; {
+		c, err := g.ln.Accept()
+		if err == nil {
+			pause = first
+			g.take(c)
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		g.cfg.Logger.Warn("accept connection", "err", err)
+		select {
+		case <-g.ctx.Done():
+			return
+		case <-time.After(pause):
+			pause = min(2*pause, last)
+		}
+	}
+}
+
+// take starts the handshake of an accepted connection, in the slot of another if none is free.
+func (g *Guard) take(c net.Conn) {
+	t := &conn{Conn: c, guard: g}
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		_ = c.Close() // it has been told nothing yet
+		return
+	}
+	var out *conn
+	if g.open.Len() >= g.cfg.Open {
+		out = g.loser()
+		out.leave()
+	}
+	t.in, t.at = &g.open, g.open.PushBack(t)
+	g.wg.Go(func() { g.greet(t) })
+	g.mu.Unlock()
+	if out != nil {
+		out.abort()
+	}
+}
+
+// loser is the handshake that ends for another: the oldest that has sent nothing, else the oldest.
+func (g *Guard) loser() *conn {
+	for e := g.open.Front(); e != nil; e = e.Next() {
+		if t := e.Value.(*conn); !t.spoken.Load() {
+			g.count()
+			return t
+		}
+	}
+	g.count()
+	return g.open.Front().Value.(*conn)
+}
+
+// count tells at most once a second how many handshakes came to nothing: a flood must not fill a disk with its log.
+func (g *Guard) count() {
+	g.lost++
+	if now := time.Now(); now.Sub(g.told) >= time.Second {
+		g.cfg.Logger.Warn("handshakes ended: they were late, or all slots taken", "ended", g.lost, "slots", g.cfg.Open)
+		g.told, g.lost = now, 0
+	}
+}
+
+// greet runs a handshake and hands the connection to Accept.
+func (g *Guard) greet(t *conn) {
+	c := tls.Server(t, g.cfg.TLS)
+	err := g.check(t, c)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		g.mu.Lock()
+		g.count()
+		g.mu.Unlock()
+		t.abort()
+		return
+	case err != nil:
+		if !t.gone.Load() && g.ctx.Err() == nil {
+			g.cfg.Logger.Info("connection refused", "from", t.RemoteAddr(), "err", err)
+		}
+		_ = t.Close() // why it is refused matters more
+		return
+	}
+	select {
+	case g.ready <- c:
+	case <-g.ctx.Done():
+		_ = t.Close() // nobody serves it any more
+	}
+}
+
+func (g *Guard) check(t *conn, c *tls.Conn) error {
+	if err := t.SetDeadline(time.Now().Add(g.cfg.Within)); err != nil {
+		return fmt.Errorf("handshake: %w", err)
+	}
+	if err := c.HandshakeContext(g.ctx); err != nil {
+		return fmt.Errorf("handshake: %w", err)
+	}
+	s := c.ConnectionState()
+	if g.cfg.Admit != nil {
+		if err := g.cfg.Admit(s); err != nil {
+			return err
+		}
+	}
+	if err := g.seat(t, Name(s)); err != nil {
+		return err
+	}
+	return t.SetDeadline(time.Time{})
+}
+
+// seat moves a connection from its handshake's slot to its peer's.
+func (g *Guard) seat(t *conn, name string) error {
+	g.mu.Lock()
+	if g.closed || t.gone.Load() {
+		g.mu.Unlock()
+		return net.ErrClosed
+	}
+	seats, reserved := g.seats[name]
+	if name == "" || !reserved {
+		seats, reserved = g.seats[""], false
+	}
+	var out *conn
+	switch {
+	case reserved && seats.Len() >= g.cfg.Each: // what a peer lost when its machine died is its oldest
+		out = seats.Front().Value.(*conn)
+		out.leave()
+	case !reserved && seats.Len() >= g.cfg.Shared:
+		g.mu.Unlock()
+		return fmt.Errorf("all %d connections are taken", g.cfg.Shared)
+	}
+	t.leave()
+	t.in, t.at = seats, seats.PushBack(t)
+	g.mu.Unlock()
+	if out != nil {
+		out.abort()
+	}
+	return nil
+}
+
+// Accept returns the next connection whose handshake has succeeded, a *tls.Conn.
+func (g *Guard) Accept() (net.Conn, error) {
+	select {
+	case c := <-g.ready:
+		return c, nil
+	case <-g.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// Addr returns the listener's address.
+func (g *Guard) Addr() net.Addr { return g.ln.Addr() }
+
+// Close closes the listener and ends every handshake. Connections that Accept has returned stay.
+func (g *Guard) Close() error {
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return nil
+	}
+	g.closed = true
+	var open []*conn
+	for e := g.open.Front(); e != nil; e = e.Next() {
+		open = append(open, e.Value.(*conn))
+	}
+	g.mu.Unlock()
+	g.cancel()
+	err := g.ln.Close()
+	for _, t := range open {
+		_ = t.Close() // its handshake fails
+	}
+	g.wg.Wait()
+	return err
+}
+
+// conn is a connection below TLS that gives its slot back when it is closed.
+type conn struct {
+	net.Conn
+	guard  *Guard
+	spoken atomic.Bool // it has sent something
+	gone   atomic.Bool
+
+	in *list.List // where it holds a slot, at which element; nil: nowhere. Guarded by the guard
+	at *list.Element
+}
+
+// Read implements net.Conn.
+func (t *conn) Read(b []byte) (int, error) {
+	n, err := t.Conn.Read(b)
+	if n > 0 && !t.spoken.Load() {
+		t.spoken.Store(true)
+	}
+	return n, err
+}
+
+// leave gives the slot back. The guard's lock is held.
+func (t *conn) leave() {
+	if t.in != nil {
+		t.in.Remove(t.at)
+		t.in = nil
+	}
+}
+
+// abort closes a connection without a farewell: the kernel keeps nothing of it.
+func (t *conn) abort() {
+	if tcp, ok := t.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // then it says farewell, and no more
+	}
+	_ = t.Close() // nobody waits for it
+}
+
+// Close implements net.Conn.
+func (t *conn) Close() error {
+	t.gone.Store(true)
+	t.guard.mu.Lock()
+	t.leave()
+	t.guard.mu.Unlock()
+	return t.Conn.Close()
+}

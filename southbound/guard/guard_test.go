@@ -1,0 +1,311 @@
+package guard_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lightloom/southbound/guard"
+	"lightloom/southbound/pki"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// hanging is how long these tests wait for what must come; nothing takes a tenth of it.
+const hanging = time.Minute
+
+// rig is a guard on loopback whose callers are echoed.
+type rig struct {
+	*testing.T
+	*guard.Guard
+	ca *pki.Authority
+}
+
+func newRig(t *testing.T, c guard.Config) rig {
+	t.Helper()
+	ca, err := pki.New(time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rig{T: t, ca: ca}
+	c.TLS = r.identity(pki.Controller, "server").Server(pki.Controller, pki.Client)
+	r.Guard = guard.New(ln, c)
+	served := make(chan struct{})
+	var held []net.Conn
+	go func() {
+		defer close(served)
+		for {
+			c, err := r.Accept()
+			if err != nil {
+				return
+			}
+			held = append(held, c)
+			go func() {
+				defer c.Close()
+				_, _ = io.Copy(c, c) // until either side ends
+			}()
+		}
+	}()
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		<-served
+		for _, c := range held {
+			c.Close()
+		}
+	})
+	return r
+}
+
+func (r rig) identity(role pki.Role, name string) pki.Identity {
+	r.Helper()
+	id, err := r.ca.Issue(role, name)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return id
+}
+
+// silent connects and says nothing.
+func (r rig) silent() net.Conn {
+	r.Helper()
+	c, err := net.Dial("tcp", r.Addr().String())
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(hanging))
+	return c
+}
+
+// call connects as somebody and waits for an echo.
+func (r rig) call(id pki.Identity) (net.Conn, error) {
+	c, err := tls.Dial("tcp", r.Addr().String(), id.Client("localhost", pki.Controller))
+	if err != nil {
+		return nil, err
+	}
+	r.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(hanging))
+	return c, echo(c)
+}
+
+func echo(c net.Conn) error {
+	if _, err := c.Write([]byte("x")); err != nil {
+		return err
+	}
+	_, err := io.ReadFull(c, make([]byte, 1))
+	return err
+}
+
+// gone waits for the end of a connection; false if it is still there.
+func gone(c net.Conn) bool {
+	_, err := c.Read(make([]byte, 1))
+	var late net.Error
+	return err != nil && !(errors.As(err, &late) && late.Timeout())
+}
+
+// TestHonestAmongSilent: whoever speaks gets in, however many others hold their connections open and say nothing.
+func TestHonestAmongSilent(t *testing.T) {
+	r := newRig(t, guard.Config{Open: 16, Within: hanging})
+	who := r.identity(pki.Client, "honest")
+	var all []net.Conn
+	for i := range 600 {
+		all = append(all, r.silent())
+		if i%60 == 59 {
+			begun := time.Now()
+			if _, err := r.call(who); err != nil {
+				t.Fatalf("behind %d silent connections: %v", i+1, err)
+			}
+			t.Logf("behind %d silent connections: %v", i+1, time.Since(begun))
+		}
+	}
+	for i, c := range all[:600-16] {
+		if !gone(c) {
+			t.Fatalf("silent connection %d has a slot still", i)
+		}
+	}
+}
+
+// TestOldestSilentLosesFirst: one that has spoken outlasts older and younger ones that have not; among those that have
+// it is the oldest that goes.
+func TestOldestSilentLosesFirst(t *testing.T) {
+	r := newRig(t, guard.Config{Open: 3, Within: hanging})
+	half := func() net.Conn {
+		c := r.silent()
+		if err := tls.Client(mute{c}, r.identity(pki.Client, "a").Client("localhost", pki.Controller)).Handshake(); !errors.Is(
+			err, errMute) {
+			t.Fatal(err)
+		}
+		return c
+	}
+	spoken := half()
+	for i := range 20 {
+		if c := r.silent(); i < 18 && !gone2(c, func() { r.silent() }) {
+			t.Fatalf("silent connection %d outlasts those after it", i)
+		}
+	}
+	spoken.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	if rest(spoken) {
+		t.Error("one that has spoken went before silent ones")
+	}
+	spoken.SetReadDeadline(time.Now().Add(hanging))
+	for range 3 {
+		half()
+	}
+	if !rest(spoken) {
+		t.Error("the oldest of those that have spoken has its slot still")
+	}
+}
+
+// mute hears the answer to its hello and falls silent.
+type mute struct{ net.Conn }
+
+var errMute = errors.New("says no more")
+
+func (m mute) Read(b []byte) (int, error) {
+	if _, err := m.Conn.Read(b[:1]); err != nil {
+		return 0, err
+	}
+	return 0, errMute
+}
+
+// rest is gone for a connection that has something to read first.
+func rest(c net.Conn) bool {
+	_, err := io.Copy(io.Discard, c)
+	var late net.Error
+	return !(errors.As(err, &late) && late.Timeout())
+}
+
+// gone2 is gone, with more callers until it is so.
+func gone2(c net.Conn, more func()) bool {
+	for range 10 {
+		more()
+		c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		if gone(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestDeadline: a handshake that does not end is ended.
+func TestDeadline(t *testing.T) {
+	r := newRig(t, guard.Config{Within: 20 * time.Millisecond})
+	if !gone(r.silent()) {
+		t.Error("a silent connection outlasts the deadline")
+	}
+	c, err := r.call(r.identity(pki.Client, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(60 * time.Millisecond) // thrice as long
+	if err := echo(c); err != nil {
+		t.Errorf("an authenticated connection, idle for longer than a handshake may take: %v", err)
+	}
+}
+
+// TestReserved: strangers and other peers cannot take what is reserved; a peer that comes once too often loses its
+// oldest connection, which is the one that may be dead.
+func TestReserved(t *testing.T) {
+	r := newRig(t, guard.Config{Reserved: []string{guard.NameOf(pki.Controller, "r1")}, Each: 2, Shared: 3})
+	other := r.identity(pki.Client, "r1") // the name alone is not enough
+	for range 3 {
+		if _, err := r.call(other); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.call(other); err == nil {
+		t.Error("a fourth of three shared connections was let in")
+	}
+	peer := r.identity(pki.Controller, "r1")
+	var held []net.Conn
+	for range 5 {
+		c, err := r.call(peer)
+		if err != nil {
+			t.Fatalf("a peer with slots of its own: %v", err)
+		}
+		held = append(held, c)
+	}
+	for i, c := range held {
+		if want := i < 3; want && !gone(c) {
+			t.Errorf("connection %d of a peer with two slots is there still", i)
+		} else if !want && echo(c) != nil {
+			t.Errorf("connection %d of a peer with two slots was ended", i)
+		}
+	}
+	held[4].Close()
+	if _, err := r.call(peer); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSlotsComeBack: every connection that ends gives its slot back, whoever ends it.
+func TestSlotsComeBack(t *testing.T) {
+	r := newRig(t, guard.Config{Shared: 1})
+	who := r.identity(pki.Client, "a")
+	for i := range 20 {
+		deadline := time.Now().Add(hanging)
+		for { // until the server has noticed that the one before has gone
+			c, err := r.call(who)
+			if err == nil {
+				c.Close()
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("round %d: %v", i, err)
+			}
+		}
+	}
+}
+
+// TestRefusals: whoever is not welcome after the handshake is refused, and is told in TLS why before.
+func TestRefusals(t *testing.T) {
+	r := newRig(t, guard.Config{Admit: func(s tls.ConnectionState) error {
+		if strings.HasSuffix(guard.Name(s), "/impostor") {
+			return errors.New("not one of us")
+		}
+		return nil
+	}})
+	if _, err := r.call(r.identity(pki.Client, "impostor")); err == nil {
+		t.Error("who is not admitted was let in")
+	}
+	if _, err := r.call(r.identity(pki.Agent, "a")); err == nil || !strings.Contains(err.Error(), "bad certificate") {
+		t.Errorf("an agent: %v, want to be told of its certificate", err)
+	}
+	if _, err := r.call(r.identity(pki.Client, "a")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClose: handshakes end, connections that were let in stay, and Accept says why there are no more.
+func TestClose(t *testing.T) {
+	r := newRig(t, guard.Config{Within: hanging})
+	in, err := r.call(r.identity(pki.Client, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := r.silent()
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if !gone(idle) {
+		t.Error("a handshake outlives the guard")
+	}
+	if err := echo(in); err != nil {
+		t.Errorf("who was let in: %v", err)
+	}
+	if _, err := r.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("accept after close: %v", err)
+	}
+}
