@@ -31,13 +31,14 @@ func atPorts(r *southbound.Rates, c *controller.CoflowView, row int) pathmap.Bit
 }
 
 // goOn lets coflows of a crossbar come, start and lose rows, and returns what events tell of it: all, some, or nothing.
-func goOn(r *rand.Rand, t *testing.T, v *controller.View, next *southbound.CoflowID) []controller.Event {
+func goOn(r *rand.Rand, v *controller.View, next *southbound.CoflowID) []controller.Event {
 	var ev []controller.Event
 	if r.IntN(3) == 0 || *next == 0 {
 		var flows []flow
-		for dst := range southbound.HostID(6) {
-			for src := range southbound.HostID(6) {
-				if r.IntN(4) == 0 {
+		hosts := southbound.HostID(v.Fabric.Hosts())
+		for dst := range hosts {
+			for src := range hosts {
+				if r.IntN(max(4, int(hosts*hosts)/60)) == 0 {
 					flows = append(flows, flow{src, dst, 1})
 				}
 			}
@@ -45,7 +46,7 @@ func goOn(r *rand.Rand, t *testing.T, v *controller.View, next *southbound.Coflo
 		if len(flows) == 0 {
 			flows = []flow{{0, 1, 1}}
 		}
-		c := crossbar(t, flows).Coflows[0]
+		c := coflowOf(0, flows)
 		c.ID, c.Started = *next, r.IntN(3) > 0
 		c.Remaining.Live = int32(len(flows))
 		*next++
@@ -73,16 +74,22 @@ func goOn(r *rand.Rand, t *testing.T, v *controller.View, next *southbound.Coflo
 	return ev
 }
 
+// fewOfMany is how many seeds are played on many hosts.
+const fewOfMany = 6
+
 // TestPortsMaxMin holds rates of ports against the solver, flow by flow, through coflows that come and go, and against
 // an instance that sees the last view only: these must say the same to the bit.
 func TestPortsMaxMin(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 51))
 		v := crossbar(t)
+		if seed < fewOfMany {
+			v = crossbarOf(t, manyHosts)
+		}
 		used, next := new(MaxMin), southbound.CoflowID(0)
 		for step := range 25 {
 			p, q := controller.Plan{Wake: southbound.Never}, controller.Plan{Wake: southbound.Never}
-			used.Fill(v, goOn(r, t, v, &next), &p)
+			used.Fill(v, goOn(r, v, &next), &p)
 			new(MaxMin).Fill(v, nil, &q)
 			if a, b := fmt.Sprint(p.Share), fmt.Sprint(q.Share); a != b {
 				t.Fatalf("seed %d step %d: says\n%s\na new instance\n%s", seed, step, a, b)
@@ -98,7 +105,7 @@ func TestPortsMaxMin(t *testing.T) {
 }
 
 func likeSolver(v *controller.View, rates *southbound.Rates) error {
-	const hosts = 6
+	hosts := southbound.HostID(v.Fabric.Hosts())
 	capacity := make([]float64, 2*hosts)
 	for l := range capacity {
 		capacity[l] = float64(pathmap.Gbps)
@@ -132,14 +139,17 @@ func TestPortsFair(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 52))
 		v := crossbar(t)
+		if seed < fewOfMany {
+			v = crossbarOf(t, manyHosts)
+		}
 		used, next := new(Fair), southbound.CoflowID(0)
 		for step := range 25 {
 			p := controller.Plan{Wake: southbound.Never}
-			used.Fill(v, goOn(r, t, v, &next), &p)
+			used.Fill(v, goOn(r, v, &next), &p)
 			if err := policytest.Check(v, &p); err != nil {
 				t.Fatalf("seed %d step %d: %v", seed, step, err)
 			}
-			out, in := [6]pathmap.BitsPerSecond{}, [6]pathmap.BitsPerSecond{}
+			out, in := [manyHosts]pathmap.BitsPerSecond{}, [manyHosts]pathmap.BitsPerSecond{}
 			each := func(f func(c *controller.CoflowView, row int)) {
 				for i := range v.Coflows {
 					for row := range v.Coflows[i].Src {

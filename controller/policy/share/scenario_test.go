@@ -22,7 +22,15 @@ type flow struct {
 // crossbar returns a view of a crossbar of six ports with coflows that started at the instants of their places.
 func crossbar(t testing.TB, coflows ...[]flow) *controller.View {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 6})
+	return crossbarOf(t, 6, coflows...)
+}
+
+// manyHosts is enough ports for sets of hosts of three words, the last of them not full.
+const manyHosts = 131
+
+func crossbarOf(t testing.TB, ports int, coflows ...[]flow) *controller.View {
+	t.Helper()
+	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: ports})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,17 +40,21 @@ func crossbar(t testing.TB, coflows ...[]flow) *controller.View {
 	}
 	v := &controller.View{Fabric: f, Paths: m, Now: time.Second}
 	for i, flows := range coflows {
-		n := len(flows)
-		c := controller.CoflowView{ID: southbound.CoflowID(i), Job: controller.JobID(i), Arrival: time.Duration(i),
-			Generation: 1, Start: time.Duration(i), Weight: 1, Started: true,
-			Routed: true, Ended: make([]bool, n), Tag: make([]southbound.Tag, n), Remaining: southbound.Remaining{F: 1}}
-		for _, x := range flows { // rows are given sorted by destination, then source
-			c.Src, c.Dst, c.Size = append(c.Src, x.src), append(c.Dst, x.dst), append(c.Size, x.mb*1e6)
-			c.Remaining.Base = append(c.Remaining.Base, float64(x.mb)*1e6)
-		}
-		v.Coflows = append(v.Coflows, c)
+		v.Coflows = append(v.Coflows, coflowOf(i, flows))
 	}
 	return v
+}
+
+func coflowOf(i int, flows []flow) controller.CoflowView {
+	n := len(flows)
+	c := controller.CoflowView{ID: southbound.CoflowID(i), Job: controller.JobID(i), Arrival: time.Duration(i),
+		Generation: 1, Start: time.Duration(i), Weight: 1, Started: true,
+		Routed: true, Ended: make([]bool, n), Tag: make([]southbound.Tag, n), Remaining: southbound.Remaining{F: 1}}
+	for _, x := range flows { // rows are given sorted by destination, then source
+		c.Src, c.Dst, c.Size = append(c.Src, x.src), append(c.Dst, x.dst), append(c.Size, x.mb*1e6)
+		c.Remaining.Base = append(c.Remaining.Base, float64(x.mb)*1e6)
+	}
+	return c
 }
 
 // part is what every part of this package is.

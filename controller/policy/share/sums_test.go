@@ -74,6 +74,9 @@ func TestSumsReference(t *testing.T) {
 		for seed := range tries.Of[uint64](150, 500) {
 			r := rand.New(rand.NewPCG(seed, 61))
 			v := crossbar(t)
+			if seed < fewOfMany {
+				v = crossbarOf(t, manyHosts)
+			}
 			used, next := orders[name](), southbound.CoflowID(0)
 			for step := range 20 {
 				if seed%2 == 1 && (step == 0 || r.IntN(8) == 0) {
@@ -83,7 +86,7 @@ func TestSumsReference(t *testing.T) {
 				for i := range v.Coflows {
 					ended[v.Coflows[i].ID] = v.Coflows[i].Remaining.Live
 				}
-				ev := goOn(r, t, v, &next)
+				ev := goOn(r, v, &next)
 				for i := range v.Coflows {
 					if c := &v.Coflows[i]; ended[c.ID] != c.Remaining.Live {
 						c.Remaining.Version++ // a row has left the pace, or the lane
