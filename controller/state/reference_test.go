@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/state"
@@ -88,6 +89,8 @@ func derived(s *state.State) error {
 		return fmt.Errorf("coflows %v may start, want %v", s.ReadyCoflows(), ready)
 	case s.Finished() != finished:
 		return fmt.Errorf("%d jobs have finished, want %d", s.Finished(), finished)
+	case v.Turnover != turnover(d):
+		return fmt.Errorf("jobs with tasks were placed or ended last at %v, want %v", v.Turnover, turnover(d))
 	}
 	for _, id := range active {
 		if got, want := s.AppendTags(nil, id), tags(s, id); !slices.Equal(got, want) {
@@ -95,6 +98,16 @@ func derived(s *state.State) error {
 		}
 	}
 	return nil
+}
+
+// turnover is when a job with tasks was placed, or one ended, last: standalone coflows hold no slots.
+func turnover(d *state.Data) (last time.Duration) {
+	for _, j := range d.Jobs {
+		if len(j.Job.Stages) > 0 {
+			last = max(last, j.Placed, j.Ended)
+		}
+	}
+	return last
 }
 
 // sizeOf is how many slots a task takes.
