@@ -164,6 +164,33 @@ func TestTurnsKeepTime(t *testing.T) {
 	}
 }
 
+// TestTurnsCountWhatStands: only what is reserved for everybody on the very pair counts as its turns.
+func TestTurnsCountWhatStands(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tc := range []struct {
+		name  string
+		needs int // ms
+		in    southbound.Port
+		out   southbound.Port
+		of    southbound.CoflowID
+		want  string
+	}{
+		{"the pair", 40, 0, 1, controller.AnyCoflow, ""},
+		{"the pair, for as long as it carries", 90, 0, 1, controller.AnyCoflow, ""},
+		{"the pair, a little too short", 91, 0, 1, controller.AnyCoflow, "0>1 0-100"},
+		{"the pair, for one coflow", 40, 0, 1, 0, "0>1 0-100"},
+		{"the same input", 40, 0, 2, controller.AnyCoflow, "0>1 0-100"},
+		{"the same output", 40, 3, 1, controller.AnyCoflow, "0>1 0-100"},
+	} {
+		v := crossbar(t, [4][4]int{{0, tc.needs}})
+		v.Reserved = []controller.CircuitReservation{{NotBefore: 300 * ms, NotAfter: 400 * ms, In: tc.in, Out: tc.out,
+			Coflow: tc.of}}
+		if got := circuits(v, ask(Rotor(), v)); got != tc.want {
+			t.Errorf("%s: reserves %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
 // TestStaticStays: later demands get what is left of the ports.
 func TestStaticStays(t *testing.T) {
 	v := crossbar(t, [4][4]int{{0, 0, 90}, {0, 0, 0, 20}, {0, 0, 0, 90}})

@@ -110,6 +110,41 @@ func TestReserves(t *testing.T) {
 	}
 }
 
+// TestOwnReservationsCarry: what stands for a coflow counts for as long as it carries bytes, which is its length but for
+// the reconfiguration delay of each; where that is all, nothing is added.
+func TestOwnReservationsCarry(t *testing.T) {
+	const ms = time.Millisecond
+	need := controller.Wire(4e6).Over(500 * pathmap.Mbps)
+	for _, tc := range []struct {
+		name  string
+		long  []time.Duration // of the reservations that stand, one every second
+		added int
+	}{
+		{"one", []time.Duration{need + 10*ms}, 0},
+		{"one, but for less than a reconfiguration delay", []time.Duration{need + 1*ms}, 0},
+		{"two", []time.Duration{need/2 + 10*ms, need/2 + 10*ms}, 0},
+		{"two that forget the delay", []time.Duration{need/2 - 1*ms, need/2 - 1*ms}, 1},
+		{"three that forget the delay", []time.Duration{need / 3, need / 3, need / 3}, 1},
+		{"three that are mostly delay", []time.Duration{10 * ms, 9 * ms, need}, 0},
+	} {
+		v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4e6}, nil)
+		// The ports are another's until the first: nothing could begin earlier.
+		v.Reserved = []controller.CircuitReservation{{NotAfter: 2 * time.Second, In: 0, Out: 2,
+			Coflow: controller.AnyCoflow}}
+		for i, long := range tc.long {
+			from := 2*time.Second + time.Duration(i)*long
+			if i > 0 {
+				from = v.Reserved[i].NotAfter + 5*ms // not the same circuit going on
+			}
+			v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from, NotAfter: from + long, In: 0, Out: 1,
+				Coflow: 3})
+		}
+		if p := reserve(v); len(p.Reserve) != tc.added || len(p.Withdraw) > 0 {
+			t.Errorf("%s: reserves %s and withdraws %v; want %d more", tc.name, circuits(v, p), p.Withdraw, tc.added)
+		}
+	}
+}
+
 // TestBareCoflowThatArrives: fixed flows that are placed in the same plan are planned for; a stage's edge is not.
 func TestBareCoflowThatArrives(t *testing.T) {
 	v := view(t, nil, nil, nil, nil)
