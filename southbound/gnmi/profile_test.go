@@ -182,6 +182,7 @@ func TestDecoders(t *testing.T) {
 	conn := func(in, out southbound.Port, s southbound.Status) southbound.DeviceEvent {
 		return southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s}
 	}
+	pairs := gnmi.Polatis{Ports: 4}
 	tests := []struct {
 		name    string
 		profile gnmi.Profile
@@ -209,6 +210,26 @@ func TestDecoders(t *testing.T) {
 				want: []southbound.DeviceEvent{conn(4, 5, southbound.Disconnected)}},
 			{leaves: []schema.Leaf{status("unknown", "CONNECTED")}, err: true},
 			{leaves: []schema.Leaf{status("in0-out1", "SHINING")}, err: true},
+		}},
+		{"pairs", gnmi.Polatis{Ports: 4}, []step{
+			{leaves: slices.Concat(pairs.PairLeaves(0, 1), pairs.PairLeaves(2, 3)),
+				want: []southbound.DeviceEvent{conn(0, 1, southbound.Connected), conn(2, 3, southbound.Connected)}},
+			{leaves: pairs.PairLeaves(0, 1)},                                       // said again
+			{gone: []schema.Path{path("/cross-connects/pair[ingress=1]/ingress")}}, // not where it leads
+			{gone: []schema.Path{path("/cross-connects/pair[ingress=2]")}},         // never stood
+			{leaves: pairs.PairLeaves(0, 2),
+				want: []southbound.DeviceEvent{conn(0, 1, southbound.Disconnected), conn(0, 2, southbound.Connected)}},
+			{gone: []schema.Path{path("/cross-connects/pair[ingress=1]")}, leaves: pairs.PairLeaves(3, 2),
+				want: []southbound.DeviceEvent{conn(0, 2, southbound.Disconnected), conn(3, 2, southbound.Connected)}},
+			{gone: []schema.Path{path("/cross-connects/pair[ingress=1]")}}, // gone already
+			{leaves: pairs.PairLeaves(0, 0), want: []southbound.DeviceEvent{conn(0, 0, southbound.Connected)}},
+			{gone: []schema.Path{path("/cross-connects")}, want: []southbound.DeviceEvent{
+				conn(0, 0, southbound.Disconnected), conn(2, 3, southbound.Disconnected), conn(3, 2, southbound.Disconnected)}},
+			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=1]/egress"), Value: uint64(4)}}, err: true},
+			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=1]/egress"), Value: uint64(9)}}, err: true},
+			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=5]/egress"), Value: uint64(5)}}, err: true},
+			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=0]/egress"), Value: uint64(5)}}, err: true},
+			{leaves: pairs.PairLeaves(3, 3), want: []southbound.DeviceEvent{conn(3, 3, southbound.Connected)}},
 		}},
 	}
 	for _, tt := range tests {

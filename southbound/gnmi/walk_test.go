@@ -166,16 +166,27 @@ func randomRules(r *rand.Rand) *southbound.Change {
 	return c
 }
 
-// TestCircuitWalks: the same for circuits. Where state stands beside the configuration, every circuit is tuned.
+// TestCircuitWalks: the same for circuits. Where state stands beside the configuration, every circuit is tuned. Some
+// changes are refused, and some say nothing: what stands is neither forgotten nor taken away by the next.
 func TestCircuitWalks(t *testing.T) {
-	sonic := gnmi.SONiCOCS{Ports: 6}
-	for _, p := range []gnmi.Profile{gnmi.Polatis{Ports: 6}, sonic} {
+	ocp, sonic := gnmi.OCP{Ports: 6}, gnmi.SONiCOCS{Ports: 6}
+	state := map[string]func(in, out southbound.Port) schema.Leaf{
+		ocp.Name(): func(in, out southbound.Port) schema.Leaf {
+			return schema.Leaf{Path: gnmi.ConnectionPath(gnmi.ConnectionName(in, out)).With("state", "status"),
+				Value: southbound.Connected.String()}
+		},
+		sonic.Name(): func(in, out southbound.Port) schema.Leaf {
+			return schema.Leaf{Path: sonic.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key",
+				gnmi.CrossConnectID(in, out)).With("status"), Value: "tuned"}
+		},
+	}
+	for _, p := range []gnmi.Profile{gnmi.Polatis{Ports: 6}, ocp, sonic} {
 		t.Run(p.Name(), func(t *testing.T) {
 			for seed := range uint64(300) {
 				r := rand.New(rand.NewPCG(seed, 4))
 				s, reference := newStore(p), map[southbound.Port]southbound.Port{}
 				w := p.NewWriter(nil)
-				for range 6 {
+				for range 12 {
 					if r.IntN(3) == 0 {
 						w = p.NewWriter(s.under(t, p.ConfigPaths()))
 					}
@@ -184,14 +195,15 @@ func TestCircuitWalks(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					s.set(t, req)
-					w.Accepted()
-					applyConnects(reference, c)
+					if r.IntN(4) > 0 {
+						s.set(t, req)
+						w.Accepted()
+						applyConnects(reference, c)
+					}
 					leaves := s.under(t, p.StatePaths())
-					if p.Name() == sonic.Name() {
-						for in, out := range reference {
-							leaves = append(leaves, schema.Leaf{Path: sonic.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key",
-								gnmi.CrossConnectID(in, out)).With("status"), Value: "tuned"})
+					for in, out := range reference {
+						if of := state[p.Name()]; of != nil {
+							leaves = append(leaves, of(in, out))
 						}
 					}
 					seen, err := p.Seen(leaves)
@@ -206,7 +218,114 @@ func TestCircuitWalks(t *testing.T) {
 							t.Fatalf("seed %d: %+v, want %v", seed, seen.Connections, reference)
 						}
 					}
+					if held := configured(s, p); held != len(reference) {
+						t.Fatalf("seed %d: %d circuits are configured, want %v", seed, held, reference)
+					}
 				}
+			}
+		})
+	}
+}
+
+// configured counts the circuits that a device holds as configured.
+func configured(s *store, p gnmi.Profile) (n int) {
+	last := map[string]string{"polatis": "egress", "ocp": "output-port-name", "sonic-ocs": "b_side"}[p.Name()]
+	for _, l := range s.leaves {
+		if l.Path[len(l.Path)-1].Name == last {
+			n++
+		}
+	}
+	return n
+}
+
+// TestNothingFirst: a first change that says nothing is accepted, and the writer still knows what stands: what replaces
+// everything takes it away, and what moves one circuit leaves the others.
+func TestNothingFirst(t *testing.T) {
+	sonic := gnmi.SONiCOCS{Ports: 8}
+	for _, tt := range []struct {
+		profile gnmi.Profile
+		config  []schema.Leaf
+	}{
+		{gnmi.OCP{Ports: 8}, slices.Concat(gnmi.ConnectionLeaves("in0-out1", 0, 1), gnmi.ConnectionLeaves("b", 2, 3))},
+		{gnmi.Polatis{Ports: 8}, slices.Concat(gnmi.Polatis{Ports: 8}.PairLeaves(0, 1),
+			gnmi.Polatis{Ports: 8}.PairLeaves(2, 3))},
+		{sonic, slices.Concat(sonic.ConnectLeaves(0, 1), sonic.ConnectLeaves(2, 3))},
+	} {
+		t.Run(tt.profile.Name(), func(t *testing.T) {
+			for refused := range 2 {
+				s, w := newStore(tt.profile), tt.profile.NewWriter(tt.config)
+				for _, l := range tt.config {
+					s.leaves[l.Path.String()] = l
+				}
+				encode := func(c *southbound.Change, accepted bool) {
+					t.Helper()
+					req, err := w.Encode(c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if accepted {
+						s.set(t, req)
+						w.Accepted()
+					}
+				}
+				if refused == 1 { // what was refused before is not what stands, either
+					encode(connect(0, southbound.NoPort, 2, southbound.NoPort), false)
+				}
+				encode(&southbound.Change{}, true)
+				if n := configured(s, tt.profile); n != 2 {
+					t.Fatalf("%d circuits are configured after nothing was asked for, want 2", n)
+				}
+				encode(connect(4, 3), true)
+				if n := configured(s, tt.profile); n != 2 {
+					t.Errorf("%d circuits are configured once one has been displaced, want 2", n)
+				}
+				encode(&southbound.Change{Replace: true, Connect: connect(5, 6).Connect}, true)
+				if n := configured(s, tt.profile); n != 1 {
+					t.Errorf("%d circuits are configured after a replacement by one", n)
+				}
+			}
+		})
+	}
+}
+
+// TestHidden: a connection that has a state and no configuration holds its ports: what takes one of them deletes it.
+// One that is going already, or has a name that tells no ports, is not deleted.
+func TestHidden(t *testing.T) {
+	leaf := func(name, field, value string) schema.Leaf {
+		return schema.Leaf{Path: gnmi.ConnectionPath(name).With("state", field), Value: value}
+	}
+	config := gnmi.ConnectionLeaves("in6-out6", 6, 6)
+	for _, tt := range []struct {
+		name string
+		says []schema.Leaf
+		ask  *southbound.Change
+		want []string // what is deleted
+	}{
+		{"its input", []schema.Leaf{leaf("in0-out1", "status", "CONNECTED")}, connect(0, 2), []string{"in0-out1"}},
+		{"its output", []schema.Leaf{leaf("in0-out1", "status", "FAILED")}, connect(3, 1), []string{"in0-out1"}},
+		{"other ports", []schema.Leaf{leaf("in0-out1", "status", "CONNECTED")}, connect(3, 4), nil},
+		{"everything", []schema.Leaf{leaf("in0-out1", "status", "CONNECTED")}, &southbound.Change{Replace: true},
+			[]string{"in6-out6", "in0-out1"}},
+		{"going", []schema.Leaf{leaf("in0-out1", "status", "PENDING_DELETION")}, connect(0, 2), nil},
+		{"another leaf", []schema.Leaf{leaf("in0-out1", "name", "in0-out1")}, connect(0, 2), nil},
+		{"no ports", []schema.Leaf{leaf("by-hand", "status", "CONNECTED")}, connect(0, 2), nil},
+		{"configured, too", []schema.Leaf{leaf("in6-out6", "status", "CONNECTED")}, connect(6, 2), []string{"in6-out6"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req, err := gnmi.OCP{Ports: 8}.NewWriter(append(slices.Clone(config), tt.says...)).Encode(tt.ask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, d := range req.GetDelete() {
+				p, err := schema.OCP().FromProto(req.GetPrefix(), d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, p[1].Key("name"))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("deletes %v, want %v", got, tt.want)
 			}
 		})
 	}
