@@ -189,6 +189,9 @@ func TestCheckFinds(t *testing.T) {
 		"not drained":     func(p *Plan) { p.Steps[0].Drain = nil },
 		"not verified":    func(p *Plan) { p.Steps[0].Verify = p.Steps[0].Verify[:1] },
 		"replaces":        func(p *Plan) { p.Steps[0].Change.Replace = true },
+		"sets a rule":     func(p *Plan) { p.Steps[0].Change.Rules = make([]southbound.Rule, 1) },
+		"drops a rule":    func(p *Plan) { p.Steps[0].Change.Drop = make([]southbound.Match, 1) },
+		"takes an output": func(p *Plan) { p.Steps[0].Change.Connect[0].Out = 6 },
 		"touches others":  func(p *Plan) { p.Steps[0].Change.Connect[0].In = 6 },
 		"a port twice":    func(p *Plan) { p.Steps[0].Change.Connect[1].Out = p.Steps[0].Change.Connect[0].Out },
 		"ends elsewhere":  func(p *Plan) { p.After = want(0, 2) },
@@ -198,6 +201,34 @@ func TestCheckFinds(t *testing.T) {
 		spoil(p)
 		if err := p.Check(); err == nil {
 			t.Errorf("%s: not found", name)
+		}
+	}
+}
+
+// TestPlansNameInputsOnce: in one change an input is named once, by the circuit that comes. A device that takes what goes
+// after what comes would else be left dark.
+func TestPlansNameInputsOnce(t *testing.T) {
+	l := leaseOf(ports(6), ports(6))
+	off := func(in, out southbound.Port) southbound.CrossConnect {
+		return southbound.CrossConnect{In: in, Out: out, Off: true}
+	}
+	broken := southbound.Connection{In: 5, Out: 5, Status: southbound.Failed}
+	for _, tt := range []struct {
+		name   string
+		seen   []southbound.Connection
+		wanted []southbound.CrossConnect
+		change []southbound.CrossConnect
+	}{
+		{"made again", connected(0, 1), want(0, 2), want(0, 2)},
+		{"gone", connected(0, 1), nil, []southbound.CrossConnect{off(0, 1)}},
+		{"made again and gone", connected(0, 1, 1, 2, 3, 3), want(0, 2, 3, 3),
+			[]southbound.CrossConnect{want(0, 2)[0], off(1, 2)}},
+		{"swapped", connected(0, 1, 1, 0), want(0, 0, 1, 1), want(0, 0, 1, 1)},
+		{"broken", []southbound.Connection{broken}, want(5, 5), want(5, 5)},
+	} {
+		p, err := Make(tt.seen, tt.wanted, l, Caps{})
+		if err != nil || len(p.Steps) != 1 || !slices.Equal(p.Steps[0].Change.Connect, tt.change) {
+			t.Errorf("%s: %+v, %v; want one change %v", tt.name, p, err, tt.change)
 		}
 	}
 }
