@@ -416,6 +416,44 @@ func TestPlaneFails(t *testing.T) {
 	}
 }
 
+// stuck is a plane whose next move of mirrors fails.
+type stuck struct {
+	*mem.Plane
+	err error
+}
+
+func (f *stuck) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
+	if err := f.err; err != nil {
+		f.err = nil
+		return err
+	}
+	return f.Plane.Move(off, on, dark)
+}
+
+// TestMirrorsFail: where mirrors do not move, the circuits that should come have failed, what they displaced is gone,
+// the error is kept, and asking again makes them.
+func TestMirrorsFail(t *testing.T) {
+	f := &stuck{}
+	b := newBench(device.Optical, func(c *device.Config) {
+		f.Plane = c.Plane.(*mem.Plane)
+		c.Plane = f
+	})
+	b.set(t, connect(0, 1, 4, 5))
+	b.until(20 * ms)
+	f.err = southbound.ErrUnsupported
+	b.set(t, connect(0, 2, 3, 1))
+	want(t, "events", b.until(40*ms), []string{"20ms 0→1 PENDING_DELETION", "20ms 0→2 PENDING_CONNECTION",
+		"20ms 3→1 PENDING_CONNECTION", "21ms 0→1 DISCONNECTED", "21ms 0→2 FAILED", "21ms 3→1 FAILED"})
+	if err := b.Err(); !errors.Is(err, southbound.ErrUnsupported) || !strings.Contains(err.Error(), "move mirrors") {
+		t.Errorf("error %v", err)
+	}
+	want(t, "seen", b.Seen(b.now).Connections, []southbound.Connection{{In: 0, Out: 2, Status: southbound.Failed},
+		{In: 3, Out: 1, Status: southbound.Failed}, {In: 4, Out: 5, Status: southbound.Connected}})
+	b.set(t, connect(0, 2))
+	want(t, "events", b.until(60*ms), []string{"40ms 0→2 DISCONNECTED", "40ms 0→2 PENDING_CONNECTION",
+		"53ms 0→2 CONNECTED"})
+}
+
 func TestNewPanics(t *testing.T) {
 	for _, c := range []device.Config{{}, {Kind: device.Packet}, {Kind: device.Optical, Ports: 1}} {
 		func() {

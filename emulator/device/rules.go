@@ -86,6 +86,9 @@ type Checker interface {
 }
 
 func (d *Device) checkRules(c *southbound.Change) error {
+	if overfull(c, d.rules.accepted.Len()) {
+		return fmt.Errorf("the table holds at most %d rules", maxRules)
+	}
 	var seen map[southbound.Match]bool // of more than one
 	if len(c.Rules) > 1 {
 		seen = make(map[southbound.Match]bool, len(c.Rules))
@@ -106,13 +109,18 @@ func (d *Device) checkRules(c *southbound.Change) error {
 			return fmt.Errorf("drop of rule for %s: %w", matchText(m), err)
 		}
 	}
-	if n := len(c.Rules); n > maxRules || !c.Replace && n+d.rules.accepted.Len() > maxRules {
-		return fmt.Errorf("the table holds at most %d rules", maxRules)
-	}
 	if ch, ok := d.cfg.Plane.(Checker); ok {
 		return ch.CheckRules(c.Rules)
 	}
 	return nil
+}
+
+// overfull says whether a table that holds so many rules has no room for a change.
+func overfull(c *southbound.Change, held int) bool {
+	if c.Replace {
+		held = 0
+	}
+	return held+len(c.Rules) > maxRules
 }
 
 func (d *Device) checkRule(r southbound.Rule) error {
