@@ -2,6 +2,7 @@ package target_test
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -78,6 +79,41 @@ func apply(reference map[southbound.Port]southbound.Port, c *southbound.Change) 
 	for _, x := range c.Connect {
 		if !x.Off {
 			reference[x.In] = x.Out
+		}
+	}
+}
+
+// TestSONiCRowsGo: once a circuit is gone nothing of it is left in the tables, neither as configured nor as it is.
+func TestSONiCRowsGo(t *testing.T) {
+	r := newRig(t, device.Optical, instant)
+	s, client := r.dial(t, r.config(t)), r.raw(t)
+	rows := func() (out []string) {
+		t.Helper()
+		resp, err := client.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/")},
+			Encoding: gpb.Encoding_JSON_IETF})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range resp.GetNotification()[0].GetUpdate() {
+			out = append(out, regexp.MustCompile(`"\d+A-\d+B"`).FindAllString(string(u.GetVal().GetJsonIetfVal()), -1)...)
+		}
+		slices.Sort(out)
+		return out
+	}
+	for _, step := range []struct {
+		connect southbound.CrossConnect
+		want    []string // a row in each table
+	}{
+		{southbound.CrossConnect{In: 0, Out: 1}, []string{`"1A-2B"`, `"1A-2B"`}},
+		{southbound.CrossConnect{In: 2, Out: 1}, []string{`"3A-2B"`, `"3A-2B"`}},
+		{southbound.CrossConnect{In: 2, Out: 5}, []string{`"3A-6B"`, `"3A-6B"`}},
+		{southbound.CrossConnect{In: 2, Off: true}, nil},
+	} {
+		if err := s.Set(t.Context(), &southbound.Change{Connect: []southbound.CrossConnect{step.connect}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(); !slices.Equal(got, step.want) {
+			t.Errorf("after %+v the tables have the rows %v, want %v", step.connect, got, step.want)
 		}
 	}
 }

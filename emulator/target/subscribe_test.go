@@ -201,6 +201,12 @@ func TestSample(t *testing.T) {
 	quiet := open(t, c, l)
 	recv(t, quiet)
 	recv(t, quiet)
+	l.Subscription[0].SuppressRedundant = false
+	loud := open(t, c, l)
+	for range 5 { // what is sampled as often has been sampled several times: quiet has had nothing to say
+		recv(t, loud)
+	}
+	l.Subscription[0].SuppressRedundant = true
 	r.plane.Drop(5)
 	if got := recv(t, quiet); got[0] != drops+`="5"` {
 		t.Errorf("got %v, want the change only", got)
