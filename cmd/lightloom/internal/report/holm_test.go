@@ -1,8 +1,11 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -148,5 +151,32 @@ func TestRepeatWords(t *testing.T) {
 		"1 failed and are left out of pairs: seed 3, b: it stood still",
 		"So few runs decide nothing", "corrected for 6 comparisons") {
 		t.Error(got)
+	}
+}
+
+// TestPairTable: one run has no interval and no p, two have.
+func TestPairTable(t *testing.T) {
+	cells := func(runs int) []string {
+		ours, theirs := []float64{2, 4.5}[:runs], []float64{1, 2}[:runs]
+		pairs := []Pair{pair("a", "b", "mean CCT", ours, theirs, 1)}
+		judge(pairs, 0)
+		var b strings.Builder
+		if err := pairTable(&b, pairs, 0); err != nil {
+			t.Fatal(err)
+		}
+		row := strings.Split(strings.Split(b.String(), "\n")[3], "│")
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		if len(row) != 14 || row[1] != "a" || row[4] != fmt.Sprint(runs) {
+			t.Fatalf("%d runs:\n%s", runs, &b)
+		}
+		return []string{row[8], row[10], row[11]}
+	}
+	if got := cells(1); !slices.Equal(got, []string{"–", "–", "–"}) {
+		t.Errorf("one run: %q", got)
+	}
+	if got := cells(2); slices.Contains(got, "–") || slices.Contains(got, "") {
+		t.Errorf("two runs: %q", got)
 	}
 }
