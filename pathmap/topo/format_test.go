@@ -457,6 +457,45 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
+// TestClabPorts: containerlab's interfaces are eth1 to eth65535, for ports from 0. The last one is written and read
+// back, and one more is refused, at either end of a link.
+func TestClabPorts(t *testing.T) {
+	f, err := FormatNamed("clab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		ports string
+		ok    bool
+	}{{"65534, 0", true}, {"0, 65534", true}, {"65535, 0", false}, {"0, 65535", false}} {
+		topology, err := readTopology("yaml", "kind: "+KindTopology+`
+nodes: [{name: a, role: tor, rack: 0}, {name: b, role: tor, rack: 1}]
+links: [{ends: [a, b], capacity: 1Gbps, ports: [`+tt.ports+`]}]
+`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		err = f.Write(&out, topology)
+		if !tt.ok {
+			if err == nil || !strings.Contains(err.Error(), "port 65535 has no interface: take ports below 65535") {
+				t.Errorf("ports %s: %v", tt.ports, err)
+			}
+			continue
+		}
+		if err != nil || !strings.Contains(out.String(), ":eth65535") {
+			t.Fatalf("ports %s: %v:\n%s", tt.ports, err, &out)
+		}
+		back, err := readTopology("clab", out.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := same(topology, back); err != nil {
+			t.Errorf("ports %s: %v", tt.ports, err)
+		}
+	}
+}
+
 // full is a disk without room.
 type full struct{}
 
