@@ -36,7 +36,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
 //	ended COFLOW/ROW[!HOST][@D]...   hosts report host flows, by their clock at D; task ID[~TRY][!HOST]... reports tasks;
 //	                                 with !HOST another host does than the one that may
-//	ok|refuse|unreachable [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
+//	ok|refuse|unreachable|deposed [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
 //	stand IN>OUT                     the OCS has made a circuit that nobody asked for
@@ -184,6 +184,8 @@ func (s *scenario) command(f []string) (err error) {
 		s.answer(fmt.Errorf("no such thing: %w", southbound.ErrRefused), args...)
 	case "unreachable":
 		s.answer(errors.New("no answer in time"), args...)
+	case "deposed":
+		s.answer(fmt.Errorf("another leads: %w", southbound.ErrNotLeader), args...)
 	case "light", "fail", "stand":
 		err = s.light(f[0], args[0])
 	case "port", "lost", "synced", "reboot":

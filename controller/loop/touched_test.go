@@ -64,6 +64,13 @@ func TestTouchedPairs(t *testing.T) {
 		if len(w.touched) != 1 || !slices.Equal(w.touched[0], want) {
 			t.Errorf("after event %v decisions see %v, want %v once", kind, w.touched, want)
 		}
+		w.touched, w.changed = nil, nil
+		for _, of := range []southbound.EventKind{southbound.HostLost, southbound.HostFound} { // another change
+			step(loop.Inputs{Events: []southbound.Event{{Kind: of, Host: 3}}})
+		}
+		if len(w.touched) != 2 || w.touched[0] != nil || w.touched[1] != nil || w.changed[0] != nil || w.changed[1] != nil {
+			t.Errorf("decisions after event %v has been seen see %v and %v", kind, w.touched, w.changed)
+		}
 		w.touched = nil
 	}
 }

@@ -51,3 +51,41 @@ func TestEventsOfOddPorts(t *testing.T) {
 		}
 	}
 }
+
+// TestMoving: a circuit is being moved to from its begin to its end, by both its ports, and not while it is taken away
+// or after its move has failed.
+func TestMoving(t *testing.T) {
+	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)
+	m := rollout.NewMover(f, b, rollout.Options{})
+	moving := func(when string, want ...southbound.CrossConnect) {
+		t.Helper()
+		for in := range southbound.Port(4) {
+			for out := range southbound.Port(4) {
+				if got := m.Moving(in, out); got != slices.Contains(want, southbound.CrossConnect{In: in, Out: out}) {
+					t.Errorf("%s: %d→%d is being moved to: %v", when, in, out, got)
+				}
+			}
+		}
+	}
+	tell := func(in, out southbound.Port, s southbound.Status) {
+		m.Event(1, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s})
+	}
+	moving("at first")
+	m.Begin(0, 0, 1, nil)
+	m.Begin(0, 2, 3, nil)
+	moving("begun", southbound.CrossConnect{In: 0, Out: 1}, southbound.CrossConnect{In: 2, Out: 3})
+	sets, _ := m.Next(0)
+	m.Done(1, sets[0].Token, nil)
+	tell(0, 1, southbound.Failed)
+	moving("one has failed", southbound.CrossConnect{In: 2, Out: 3})
+	tell(2, 3, southbound.Connected)
+	sets, _ = m.Next(1)
+	moving("its ToR is being told", southbound.CrossConnect{In: 2, Out: 3})
+	for _, s := range sets {
+		m.Done(2, s.Token, nil)
+	}
+	moving("over")
+	m.Next(2)
+	m.Remove(2, 3)
+	moving("being taken away")
+}

@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,5 +164,34 @@ func TestShuffleByHost(t *testing.T) {
 	}
 	if sum != 1_000_003 {
 		t.Errorf("%d bytes", sum)
+	}
+}
+
+// TestPolicyStateIsKept: what a policy leaves with a placement is shown to it until it leaves something else, also by a
+// state that was restored.
+func TestPolicyStateIsKept(t *testing.T) {
+	f := fabric(t)
+	s := state.New(f)
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: waves()})
+	hosts := slices.Repeat([]southbound.HostID{controller.NoHost}, waves().Tasks())
+	for i, left := range [][]int32{{4, 5}, nil, {6}, {}} {
+		hosts = slices.Clone(hosts)
+		hosts[i] = southbound.HostID(i)
+		apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: hosts, PolicyState: left}})
+		want := [][]int32{{4, 5}, {4, 5}, {6}, {}}[i]
+		b, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := state.New(f)
+		if err := again.Restore(b); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*state.State{s, again} {
+			var v controller.View
+			if s.FillView(&v, nil); len(v.Partial) != 1 || !slices.Equal(v.Partial[0].PolicyState, want) {
+				t.Errorf("placement %d: %+v, want %v", i, v.Partial, want)
+			}
+		}
 	}
 }

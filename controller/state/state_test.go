@@ -76,6 +76,10 @@ func TestOneJob(t *testing.T) {
 		state.Entry{Kind: state.HostFlowEnded, At: 7, Coflow: 0,
 			Row: 0},
 		state.Entry{Kind: state.StageStarted, At: 7, JobID: 0, Stage: 1}, state.Entry{Kind: state.TaskEnded, At: 9, Task: 2})
+	if c := s.Coflow(0); len(c.Columns.Src)+len(c.Columns.Dst)+len(c.Columns.Size)+len(c.Columns.Flows)+len(c.Tag)+
+		len(c.Done) > 0 {
+		t.Errorf("a coflow that has ended holds its rows: %+v", c)
+	}
 	if j := s.Job(0); j.Ended != 9 || s.Finished() != 1 || s.Coflow(0).Ended != 7 {
 		t.Errorf("job ended %v, coflow %v, finished %d; want 9 ns, 7 ns, 1", j.Ended, s.Coflow(0).Ended, s.Finished())
 	}
@@ -105,6 +109,8 @@ func TestRefusals(t *testing.T) {
 		{"coflow not ready", state.Entry{Kind: state.CoflowStarted, Coflow: 0}},
 		{"stage not placed", state.Entry{Kind: state.StageStarted}},
 		{"unknown kind", state.Entry{Kind: 200}},
+		{"host below the first", state.Entry{Kind: state.HostSeen, Host: -1}},
+		{"host beyond the last", state.Entry{Kind: state.HostSeen, Host: 8}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := s.Digest()

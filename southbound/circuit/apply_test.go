@@ -249,6 +249,20 @@ func TestBookFile(t *testing.T) {
 	if err != nil || len(b.Leases) != 1 || !b.Leases[0].Until.Equal(l.Until) {
 		t.Errorf("%+v, %v", b, err)
 	}
+	for _, tt := range []struct{ text, says string }{
+		{`{"leases":[]}` + strings.Repeat(" ", maxBook), "longer than 1048576 bytes"},
+		{`{"leases":[]}` + strings.Repeat(" ", maxBook-13), ""},
+		{"{", "unexpected end"},
+	} {
+		other := filepath.Join(t.TempDir(), "leases.json")
+		if err := os.WriteFile(other, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := ReadBook(other); (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(),
+			tt.says) || err == nil && len(b.Leases) > 0 {
+			t.Errorf("a file of %d bytes: %+v, %v; want %q", len(tt.text), b, err, tt.says)
+		}
+	}
 	if err := os.WriteFile(file+".lock", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

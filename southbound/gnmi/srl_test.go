@@ -66,7 +66,8 @@ func TestSRLFull(t *testing.T) {
 	for dst := range southbound.RackID(schema.SRLRules) {
 		c.Rules = append(c.Rules, rule(dst, southbound.AnyTag, 0, southbound.NoPort))
 	}
-	if _, err := w.Encode(c); err != nil {
+	first, err := w.Encode(c)
+	if err != nil {
 		t.Fatal(err)
 	}
 	w.Accepted()
@@ -77,7 +78,19 @@ func TestSRLFull(t *testing.T) {
 	more.Drop = []southbound.Match{c.Rules[5].Match}
 	req, err := w.Encode(more)
 	if err != nil || len(req.GetReplace()) < 100 {
-		t.Errorf("a rule that must come before 127 others: %d replaced, %v", len(req.GetReplace()), err)
+		t.Fatalf("a rule that must come before 127 others: %d replaced, %v", len(req.GetReplace()), err)
+	}
+	s := newStore(p)
+	s.set(t, first)
+	s.set(t, req)
+	rules, err := p.Rules(s.under(t, p.ConfigPaths()))
+	if err != nil || len(rules) != schema.SRLRules || rules[1].Match != more.Rules[0].Match {
+		t.Errorf("numbered anew: %d rules, the first %+v, %v", len(rules), rules[1], err)
+	}
+	for n := range rules {
+		if n < 1 || n > schema.SRLRules {
+			t.Errorf("a rule has the number %d", n)
+		}
 	}
 }
 

@@ -315,3 +315,63 @@ func TestCorralStays(t *testing.T) {
 		t.Errorf("on %d racks", len(seen))
 	}
 }
+
+// TestMapsByTheirOwnData: where no slot is left in a rack with a map's block, the map waits, and no reduce is placed in
+// its stead by where blocks would lie that it does not have.
+func TestMapsByTheirOwnData(t *testing.T) {
+	for _, name := range []string{"fair", "corral"} {
+		tried := 0
+		for seed := range uint64(20) {
+			f := allocatorFabric(t, 8, 1)
+			j := mapReduce("a", 0, 1, 30, 1000)
+			v := &controller.View{Fabric: f, Seed: seed, Delta: 20 * time.Millisecond, Waiting: []*controller.Job{j}}
+			blocks := scatter(v, j)
+			v.Free = make([]int32, f.Hosts())
+			for h := range v.Free {
+				if !slices.Contains(blocks[:guideline.Replicas], southbound.RackID(f.RackOf(int32(h)))) {
+					v.Free[h] = 1
+					tried++
+				}
+			}
+			p := controller.Plan{Wake: southbound.Never}
+			parts()[name]().Fill(v, nil, &p)
+			if len(p.Place) > 0 {
+				t.Errorf("%s, seed %d: places %+v", name, seed, p.Place)
+			}
+			v.Now = Delay
+			p = controller.Plan{Wake: southbound.Never}
+			parts()[name]().Fill(v, nil, &p)
+			if len(p.Place) != 1 || p.Place[0].Hosts[0] == controller.NoHost {
+				t.Errorf("%s, seed %d: after the delay it places %+v", name, seed, p.Place)
+			}
+		}
+		if tried == 0 {
+			t.Error("no slot was free")
+		}
+	}
+}
+
+// TestGangBesideIncremental: whole jobs get the slots that incremental ones have left, and no slot twice.
+func TestGangBesideIncremental(t *testing.T) {
+	for name, part := range parts() {
+		f := allocatorFabric(t, 3, 2) // twelve slots
+		whole := mapReduce("b", 0, 6, 0, 0)
+		whole.ID, whole.Incremental = 1, false
+		v := &controller.View{Fabric: f, Seed: 3, Now: time.Minute, Delta: 20 * time.Millisecond, ElephantThreshold: 1000,
+			Free: slices.Repeat([]int32{2}, f.Hosts()), Waiting: []*controller.Job{mapReduce("a", 0, 6, 0, 0), whole}}
+		p := controller.Plan{Wake: southbound.Never}
+		part().Fill(v, nil, &p)
+		taken, placed := make([]int32, f.Hosts()), 0
+		for _, at := range p.Place {
+			for _, h := range at.Hosts {
+				if h != controller.NoHost {
+					taken[h]++
+					placed++
+				}
+			}
+		}
+		if slices.Max(taken) > 2 || placed != 12 {
+			t.Errorf("%s: %d tasks are placed, %v by host, of %v free", name, placed, taken, v.Free)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 )
 
 func job(id controller.JobID, tasks int, arrival time.Duration) *controller.Job {
@@ -106,6 +107,90 @@ func TestSlotsRunOut(t *testing.T) {
 		}
 		if fmt.Sprint(left) != "[0 0 0 0]" || len(p.Place) != 3 {
 			t.Errorf("%s: %+v leaves %v", name, p.Place, left)
+		}
+	}
+}
+
+// TestFairBreaksTies: of hosts with as many free slots the next task goes to one whose rack has the most, as they are
+// once the tasks before it have their slots.
+func TestFairBreaksTies(t *testing.T) {
+	for seed := range uint64(20) {
+		// Five tasks go to host 2; then hosts 0, 1 and 2 have two slots each, and rack 0 has four, rack 1 has two.
+		v := view(t, seed, []int32{2, 2, 7, 0}, job(0, 6, 0))
+		p := controller.Plan{}
+		new(Fair).Fill(v, nil, &p)
+		if len(p.Place) != 1 {
+			t.Fatalf("seed %d: %+v", seed, p.Place)
+		}
+		on := map[southbound.HostID]int{}
+		for _, h := range p.Place[0].Hosts {
+			on[h]++
+		}
+		if on[2] != 5 || on[0]+on[1] != 1 {
+			t.Errorf("seed %d: on hosts %v, want five tasks on host 2 and one in rack 0", seed, p.Place[0].Hosts)
+		}
+	}
+}
+
+// TestLostTasksAlone: of a job that has lost hosts only tasks that have not ended get a slot, each a free one; what has
+// ended is read from some host that is alive, and what has a host stays there.
+func TestLostTasksAlone(t *testing.T) {
+	const no = controller.NoHost
+	for name, part := range parts() {
+		for seed := range uint64(20) {
+			v := view(t, seed, []int32{0, 0, 0, 1, 0, 0})
+			v.Lost = []southbound.HostID{4, 5}
+			v.Evicted = []controller.Evicted{{Job: job(0, 5, 0), Hosts: []southbound.HostID{0, no, no, 1, no},
+				Ended: []bool{false, false, true, true, true}}}
+			p := controller.Plan{Wake: southbound.Never}
+			part().Fill(v, nil, &p)
+			if len(p.Place) != 1 {
+				t.Fatalf("%s, seed %d: %+v", name, seed, p.Place)
+			}
+			got := p.Place[0].Hosts
+			read := func(h southbound.HostID) bool { return h >= 0 && h < 4 }
+			if got[0] != 0 || got[1] != 3 || !read(got[2]) || got[3] != 1 || !read(got[4]) {
+				t.Errorf("%s, seed %d: on hosts %v, want 0, 3, one alive, 1, one alive", name, seed, got)
+			}
+		}
+	}
+}
+
+// TestLostTasksShareSlots: jobs that have lost hosts get different slots, by the sizes of their tasks, and what comes
+// after them gets what they leave.
+func TestLostTasksShareSlots(t *testing.T) {
+	const no = controller.NoHost
+	for name, part := range parts() {
+		for seed := range uint64(10) {
+			big := job(1, 1, 0)
+			big.Stages[0].Tasks[0].Slots = 2
+			v := view(t, seed, []int32{0, 1, 2, 0}, job(2, 1, 0))
+			v.Now = time.Minute
+			v.Evicted = []controller.Evicted{{Job: big, Hosts: []southbound.HostID{no}, Ended: make([]bool, 1)},
+				{Job: job(0, 2, 0), Hosts: []southbound.HostID{0, no}, Ended: make([]bool, 2)}}
+			taken, jobs := make([]int32, 4), 0
+			p := controller.Plan{Wake: southbound.Never}
+			part().Fill(v, nil, &p)
+			for _, at := range p.Place {
+				jobs++
+				switch at.Job {
+				case 0:
+					taken[at.Hosts[1]]++
+				case 1:
+					taken[at.Hosts[0]] += 2
+				case 2:
+					taken[at.Hosts[0]]++
+				}
+			}
+			for h := range taken {
+				if taken[h] > v.Free[h] {
+					t.Errorf("%s, seed %d: %v slots are taken of %v: %+v", name, seed, taken, v.Free, p.Place)
+					break
+				}
+			}
+			if jobs != 2 {
+				t.Errorf("%s, seed %d: %d of three jobs have slots, and there are slots for two: %+v", name, seed, jobs, p.Place)
+			}
 		}
 	}
 }

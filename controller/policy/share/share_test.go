@@ -137,3 +137,48 @@ func TestCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksFollowCircuits: what is remembered of paths over packets is not what a circuit takes, which may move to
+// another wavelength.
+func TestLinksFollowCircuits(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 2, Spines: 2, EPS: 50 * pathmap.Mbps,
+		OCS: pathmap.Gbps, Waves: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.PathMap(southbound.MaxPaths, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &controller.View{Fabric: f, Paths: m, Circuits: make([]controller.CircuitView, f.OCSPorts())}
+	used := &MaxMin{}
+	for _, ports := range [][2]southbound.Port{{0, 1}, {3, 4}, {0, 1}} {
+		for in := range v.Circuits {
+			v.Circuits[in] = controller.CircuitView{Out: southbound.NoPort}
+		}
+		v.Circuits[ports[0]] = controller.CircuitView{Out: ports[1], Phase: controller.InService}
+		for _, tag := range []southbound.Tag{southbound.TagCircuit, southbound.PathTag(0), southbound.PathTag(1)} {
+			c := class{0, 2, tag}
+			got, want := used.links(v, c), links(v, c)
+			if !slices.Equal(got, want) {
+				t.Errorf("circuit %v: tag %d takes links %v, want %v", ports, tag, got, want)
+			}
+			if tag == southbound.TagCircuit && (len(got) != 4 || f.Topology.Link(got[1]).ToPort != int32(ports[0]) ||
+				f.Topology.Link(got[2]).FromPort != int32(ports[1])) {
+				t.Errorf("circuit %v takes links %v", ports, got)
+			}
+		}
+	}
+}
+
+// TestSpreadNamesBothEnds: whoever is told of a spread finds the rate of a lone host flow at both its ends.
+func TestSpreadNamesBothEnds(t *testing.T) {
+	v := crossbar(t, []flow{{0, 1, 5}, {2, 3, 5}, {4, 3, 5}})
+	p := controller.Plan{Wake: southbound.Never}
+	NewDCLAS().Fill(v, nil, &p)
+	for row, want := range []pathmap.BitsPerSecond{pathmap.Gbps, pathmap.Gbps / 2, pathmap.Gbps / 2} {
+		if got := atPorts(p.Share, &v.Coflows[0], row); got != want {
+			t.Errorf("row %d has %v, want %v: %+v", row, got, want, p.Share.Spread)
+		}
+	}
+}
