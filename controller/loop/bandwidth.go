@@ -77,7 +77,11 @@ func sending(s *state.State, m *pathmap.Map) []pathmap.BitsPerSecond {
 			up, down := f.Topology.Out(f.HostNode[src])[0], pathmap.Reverse(f.Topology.Out(f.HostNode[dst])[0])
 			buf = append(buf[:0], up, down)
 			a, b := int(s.RackOf(src)), int(s.RackOf(dst))
-			if i, _ := tag.Path(); a != b && i < m.Paths(a, b) {
+			if n := m.Paths(a, b); a != b && n > 0 {
+				i, _ := tag.Path()
+				if i >= n {
+					i = 0 // switches send what they do not know by the default way
+				}
 				buf = m.AppendPath(buf, a, b, i)
 			}
 			for _, l := range buf {

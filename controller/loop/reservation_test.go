@@ -113,6 +113,43 @@ func TestBandwidthReservations(t *testing.T) {
 	}
 }
 
+// TestFairBesideHostFlows: what one connection more would have is an even part of the best path, beside the host flows
+// that send there: those of a tag that no path has go by the default one, and those on circuits, held, over or within a
+// rack by none.
+func TestFairBesideHostFlows(t *testing.T) {
+	one, two := southbound.PathTag(0), southbound.PathTag(1)
+	for _, tc := range []struct {
+		name string
+		tags [3]southbound.Tag // of 0→2, 0→3 and, within a rack, 0→1
+		over int               // how many of them have ended
+		want pathmap.BitsPerSecond
+	}{
+		{"both on one path", [3]southbound.Tag{one, one, one}, 0, pathmap.Gbps},
+		{"one on each", [3]southbound.Tag{one, two, one}, 0, pathmap.Gbps / 2},
+		{"on the second and by default", [3]southbound.Tag{two, southbound.TagDefault, two}, 0, pathmap.Gbps / 2},
+		{"on a path that there is none", [3]southbound.Tag{southbound.PathTag(2), two, one}, 0, pathmap.Gbps / 2},
+		{"far beyond", [3]southbound.Tag{two, southbound.PathTag(5), one}, 0, pathmap.Gbps / 2},
+		{"one has ended", [3]southbound.Tag{one, two, one}, 1, pathmap.Gbps},
+	} {
+		p := newPledging(t)
+		job := &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed, Flows: []controller.Flow{
+			{Src: 0, Dst: 1, Bytes: 9}, {Src: 0, Dst: 2, Bytes: 9}, {Src: 0, Dst: 3, Bytes: 9}}}}}
+		entries := []state.Entry{{Kind: state.JobAccepted, Job: job}, {Kind: state.Placed, Placement: &controller.Placement{}},
+			{Kind: state.Routed, Routing: &controller.Routing{Tags: []southbound.Tag{tc.tags[2], tc.tags[0], tc.tags[1]}}},
+			{Kind: state.CoflowStarted}}
+		for row := range tc.over {
+			entries = append(entries, state.Entry{Kind: state.HostFlowEnded, Row: int32(row + 1)})
+		}
+		if err := p.s.ApplyAll(entries); err != nil {
+			t.Fatal(err)
+		}
+		b, err := loop.Bandwidths(p.s, p.m, []loop.Pair{{Src: 1, Dst: 3}})
+		if err != nil || b[0].Fair != tc.want || b[0].Paths != 2 {
+			t.Errorf("%s: %+v, %v; want %v", tc.name, b, err, tc.want)
+		}
+	}
+}
+
 // TestBandwidthReservationsNeverExceed: whatever is asked and given back, no link carries more reservations than it
 // may, a restored replica agrees, and the sums are those of the list.
 func TestBandwidthReservationsNeverExceed(t *testing.T) {

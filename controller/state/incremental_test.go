@@ -195,3 +195,49 @@ func TestPolicyStateIsKept(t *testing.T) {
 		}
 	}
 }
+
+// TestNonLocal: of the tasks that a placement gives hosts it says which read from afar, in order, the first one too.
+func TestNonLocal(t *testing.T) {
+	no := controller.NoHost
+	for _, tc := range []struct {
+		far []int32
+		ok  bool
+	}{{nil, true}, {[]int32{0}, true}, {[]int32{0, 2}, true}, {[]int32{2}, true}, {[]int32{-1}, false},
+		{[]int32{1}, false}, {[]int32{5}, false}, {[]int32{2, 0}, false}, {[]int32{0, 0}, false}} {
+		s := state.New(fabric(t))
+		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: waves()})
+		err := s.Apply(&state.Entry{Kind: state.Placed, Placement: &controller.Placement{
+			Hosts: []southbound.HostID{0, no, 1, no, no}, NonLocal: tc.far}})
+		if (err == nil) != tc.ok {
+			t.Errorf("from afar %v: %v", tc.far, err)
+		}
+		for i, task := range s.Data().Tasks {
+			if want := tc.ok && slices.Contains(tc.far, int32(i)); task.NonLocal != want {
+				t.Errorf("from afar %v: task %d: %v", tc.far, i, task.NonLocal)
+			}
+		}
+	}
+}
+
+// TestReasons: what has not ended has a reason only where something is amiss, or it waits for slots.
+func TestReasons(t *testing.T) {
+	f := fabric(t)
+	s := state.New(f)
+	now := func() map[controller.JobID]string { return s.Reasons() }
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle()})
+	if got := now(); len(got) != 1 || got[0] != "it waits for slots" {
+		t.Errorf("not placed: %q", got)
+	}
+	apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 2, 4}}})
+	if got := now(); len(got) > 0 {
+		t.Errorf("placed: %q", got)
+	}
+	apply(t, s, state.Entry{Kind: state.PortSeen, Device: f.ToRNode[0], Port: 2})
+	if got := now(); len(got) != 1 || !strings.HasPrefix(got[0], "no path is whole") {
+		t.Errorf("a port is dark: %q", got)
+	}
+	apply(t, s, state.Entry{Kind: state.JobCancelled, JobID: 0})
+	if got := now(); len(got) > 0 {
+		t.Errorf("cancelled: %q", got)
+	}
+}

@@ -96,6 +96,14 @@ func derived(s *state.State) error {
 		if got, want := s.AppendTags(nil, id), tags(s, id); !slices.Equal(got, want) {
 			return fmt.Errorf("coflow %d is sent with tags %v, want %v", id, got, want)
 		}
+		for in := range southbound.Port(s.Fabric().OCSPorts()) {
+			for out := range southbound.Port(s.Fabric().OCSPorts()) {
+				r := controller.CircuitReservation{Coflow: id, In: in, Out: out}
+				if in != out && s.Idle(&r) != idle(s, &r) {
+					return fmt.Errorf("reservation %d→%d for coflow %d is idle: %v", in, out, id, s.Idle(&r))
+				}
+			}
+		}
 	}
 	return nil
 }
@@ -108,6 +116,18 @@ func turnover(d *state.Data) (last time.Duration) {
 		}
 	}
 	return last
+}
+
+// idle says whether no row of a reservation's coflow that has not ended goes from its one rack to the other.
+func idle(s *state.State, r *controller.CircuitReservation) bool {
+	f, c := s.Fabric(), s.Coflow(r.Coflow)
+	for row, done := range c.Done {
+		if !done && f.HostRack[c.Columns.Src[row]] == f.OCSRack(int32(r.In)) &&
+			f.HostRack[c.Columns.Dst[row]] == f.OCSRack(int32(r.Out)) {
+			return false
+		}
+	}
+	return true
 }
 
 // sizeOf is how many slots a task takes.

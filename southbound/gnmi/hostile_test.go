@@ -149,6 +149,35 @@ func dial(t *testing.T, addr string, change func(*gnmi.Config)) *gnmi.Session {
 	return s
 }
 
+// older is a target that says inside a response what went wrong.
+type older struct {
+	villain
+	answer *gpb.SetResponse
+}
+
+func (o older) Set(context.Context, *gpb.SetRequest) (*gpb.SetResponse, error) { return o.answer, nil }
+
+// TestFailureWithin: older devices say inside a response that is no error that a change failed, of all of it or of a
+// part; whatever the code, it is one.
+func TestFailureWithin(t *testing.T) {
+	change := &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}
+	for code := codes.OK; code <= codes.Unauthenticated; code++ {
+		m := &gpb.Error{Code: uint32(code), Message: "no light"}
+		for name, answer := range map[string]*gpb.SetResponse{"all": {Message: m},
+			"a part": {Response: []*gpb.UpdateResult{{}, {Message: m}}}} {
+			v := villain{get: func(context.Context) (*gpb.GetResponse, error) { return &gpb.GetResponse{}, nil }}
+			err := dial(t, serve(t, older{v, answer}), nil).Set(t.Context(), change)
+			if (err == nil) != (code == codes.OK) || err != nil && !strings.Contains(err.Error(), "no light") {
+				t.Errorf("%s, %v: %v", name, code, err)
+			}
+			if refused := code == codes.InvalidArgument || code == codes.NotFound || code == codes.Aborted ||
+				code == codes.Unimplemented; errors.Is(err, southbound.ErrRefused) != refused {
+				t.Errorf("%s, %v: refused for good: %v", name, code, err)
+			}
+		}
+	}
+}
+
 // TestSilence: a device that never answers costs one timeout and nobody else's; one that sends too much is cut off.
 func TestSilence(t *testing.T) {
 	wait := func(ctx context.Context) (*gpb.GetResponse, error) {

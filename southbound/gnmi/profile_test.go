@@ -182,6 +182,9 @@ func TestDecoders(t *testing.T) {
 	conn := func(in, out southbound.Port, s southbound.Status) southbound.DeviceEvent {
 		return southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s}
 	}
+	sonicPort := func(name, oper string) schema.Leaf {
+		return schema.Leaf{Path: path("/STATE_DB/localhost/PORT_TABLE[key=" + name + "]/netdev_oper_status"), Value: oper}
+	}
 	pairs := gnmi.Polatis{Ports: 4}
 	tests := []struct {
 		name    string
@@ -210,6 +213,15 @@ func TestDecoders(t *testing.T) {
 				want: []southbound.DeviceEvent{conn(4, 5, southbound.Disconnected)}},
 			{leaves: []schema.Leaf{status("unknown", "CONNECTED")}, err: true},
 			{leaves: []schema.Leaf{status("in0-out1", "SHINING")}, err: true},
+		}},
+		{"ports of SONiC", gnmi.SONiC{Ports: 4, Lanes: 8}, []step{
+			{leaves: []schema.Leaf{sonicPort("Ethernet0", "up"), sonicPort("Ethernet8", "down"), sonicPort("Ethernet4", "down"),
+				sonicPort("Ethernet32", "down")}, want: []southbound.DeviceEvent{port(southbound.PortDown, 1)}},
+			{leaves: []schema.Leaf{sonicPort("Ethernet8", "up")}, want: []southbound.DeviceEvent{port(southbound.PortUp, 1)}},
+			{gone: []schema.Path{path("/STATE_DB/localhost/PORT_TABLE[key=Ethernet16]")},
+				want: []southbound.DeviceEvent{port(southbound.PortDown, 2)}},
+			{gone: []schema.Path{path("/STATE_DB/localhost/PORT_TABLE[key=Ethernet4]")}}, // a name of no port
+			{leaves: []schema.Leaf{sonicPort("Ethernet16", "up")}, want: []southbound.DeviceEvent{port(southbound.PortUp, 2)}},
 		}},
 		{"pairs", gnmi.Polatis{Ports: 4}, []step{
 			{leaves: slices.Concat(pairs.PairLeaves(0, 1), pairs.PairLeaves(2, 3)),

@@ -26,11 +26,30 @@ func parts() map[string]func() filler {
 	return map[string]func() filler{
 		"fair":            func() filler { return new(Fair) },
 		"corral":          func() filler { return new(Corral) },
+		"finder":          func() filler { return new(found) },
 		"coscheduler":     func() filler { return new(CoScheduler) },
 		"strict":          func() filler { return &CoScheduler{Strict: true} },
 		"without reduces": func() filler { return &CoScheduler{NoReduces: true} },
 		"without data":    func() filler { return &CoScheduler{NoData: true, Error: 0.5} },
 	}
+}
+
+// found has a finder that takes the first free slots, for whoever reads nothing.
+type found struct{ Incremental }
+
+func (x *found) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	spread(x.Incremental.Fill(v, p, func(_ *controller.Job, _ []southbound.HostID, tasks []int,
+		free []int32) (out []southbound.HostID) {
+		for h := 0; len(out) < len(tasks); {
+			if free[h] == 0 {
+				h++
+				continue
+			}
+			free[h]--
+			out = append(out, southbound.HostID(h))
+		}
+		return out
+	}), p)
 }
 
 // allocatorFabric has racks of two hosts.
@@ -319,7 +338,7 @@ func TestCorralStays(t *testing.T) {
 // TestMapsByTheirOwnData: where no slot is left in a rack with a map's block, the map waits, and no reduce is placed in
 // its stead by where blocks would lie that it does not have.
 func TestMapsByTheirOwnData(t *testing.T) {
-	for _, name := range []string{"fair", "corral"} {
+	for _, name := range []string{"fair", "corral", "finder", "coscheduler", "without data"} {
 		tried := 0
 		for seed := range uint64(20) {
 			f := allocatorFabric(t, 8, 1)
@@ -372,6 +391,135 @@ func TestGangBesideIncremental(t *testing.T) {
 		}
 		if slices.Max(taken) > 2 || placed != 12 {
 			t.Errorf("%s: %d tasks are placed, %v by host, of %v free", name, placed, taken, v.Free)
+		}
+	}
+}
+
+// TestStrictKeepsGuideline: where all slots of six racks are free, twelve maps of a shuffle-heavy job take those of as
+// many racks as its guideline has under Strict, and all of them by Algorithm 2.
+func TestStrictKeepsGuideline(t *testing.T) {
+	for _, part := range []*CoScheduler{{}, {Strict: true}} {
+		f := allocatorFabric(t, 6, 1)
+		v := &controller.View{Fabric: f, Seed: 7, Delta: 20 * time.Millisecond, ElephantThreshold: 1000,
+			Free: slices.Repeat([]int32{1}, f.Hosts()), Waiting: []*controller.Job{heavyJob(12, 8)}}
+		k := &schedulingPass{CoScheduler: part, cluster: part.cluster(v)}
+		want := 6
+		if part.Strict {
+			if want = k.mapRacks(v.Waiting[0]); want >= 6 {
+				t.Fatalf("the guideline has %d racks", want)
+			}
+		}
+		p := controller.Plan{Wake: southbound.Never}
+		part.Fill(v, nil, &p)
+		maps, racks := 0, map[int32]bool{}
+		for _, at := range p.Place {
+			for _, h := range at.Hosts[:12] {
+				if h != controller.NoHost {
+					maps++
+					racks[f.HostRack[h]] = true
+				}
+			}
+		}
+		if maps != 2*want || len(racks) != want {
+			t.Errorf("strict %v: %d maps on %d racks, want two on each of %d", part.Strict, maps, len(racks), want)
+		}
+	}
+}
+
+// TestRoom: a job may begin to take slots for its reduces where every rack holds, beside them, all that other jobs which
+// have begun are still to have there.
+func TestRoom(t *testing.T) {
+	f := allocatorFabric(t, 4, 2) // four slots a rack
+	k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: &slotAllocator{v: &controller.View{Fabric: f}}}
+	k.works = []*work{
+		{begun: true, waits: []bool{false, true}, policyState: []int32{1, 0, 2, 3, 3}},
+		{begun: true, waits: []bool{false, true}, policyState: []int32{1, 0, 1}},
+		{begun: true, waits: []bool{false, false}, policyState: []int32{1, 1, 4}}, // its reduces run
+		{begun: false, waits: []bool{false, true}, policyState: []int32{1, 2, 4}},
+		{begun: true, waits: []bool{false, true}},
+	}
+	for _, tc := range []struct {
+		left []int
+		want bool
+	}{
+		{[]int{0, 0, 0, 0}, true}, {[]int{1, 4, 4, 1}, true}, {[]int{2, 0, 0, 0}, false}, {[]int{0, 5, 0, 0}, false},
+		{[]int{0, 0, 5, 0}, false}, {[]int{0, 0, 0, 2}, false},
+	} {
+		if got := k.room(tc.left); got != tc.want {
+			t.Errorf("room for %v: %v", tc.left, got)
+		}
+	}
+}
+
+// TestGuidedMap: of the racks with a copy of a map's block one that the job uses already comes first, then the one with
+// the most free slots, then the first; a further one only as long as R_map is not reached.
+func TestGuidedMap(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		copies     []southbound.RackID
+		used, free []int
+		racks      int
+		want       int // -1: none
+	}{
+		{"the first rack is used", []southbound.RackID{0, 1, 2}, []int{1, 0, 0, 0}, []int{1, 4, 4, 4}, 2, 0},
+		{"a later one is", []southbound.RackID{0, 1, 2}, []int{0, 0, 1, 0}, []int{4, 4, 1, 4}, 2, 2},
+		{"two are used", []southbound.RackID{0, 1, 2}, []int{1, 0, 1, 0}, []int{2, 4, 3, 4}, 2, 2},
+		{"two are used, and alike", []southbound.RackID{2, 1, 0}, []int{1, 0, 1, 0}, []int{3, 4, 3, 4}, 2, 2},
+		{"none is", []southbound.RackID{0, 1, 2}, []int{0, 0, 0, 1}, []int{2, 3, 1, 4}, 2, 1},
+		{"none is, and all are alike", []southbound.RackID{0, 1, 2}, []int{0, 0, 0, 0}, []int{2, 2, 2, 2}, 2, 0},
+		{"the used one has no slot", []southbound.RackID{0, 1, 2}, []int{1, 0, 0, 0}, []int{0, 2, 1, 4}, 2, 1},
+		{"as many as it may have", []southbound.RackID{0, 1, 2}, []int{0, 0, 0, 1}, []int{4, 4, 4, 4}, 1, -1},
+		{"none of them has a slot", []southbound.RackID{0, 1, 2}, []int{0, 0, 0, 0}, []int{0, 0, 0, 4}, 2, -1},
+	} {
+		f := allocatorFabric(t, 4, 2)
+		v := &controller.View{Fabric: f, Free: make([]int32, f.Hosts()), Waiting: []*controller.Job{heavyJob(1, 0)}}
+		for r, n := range tc.free {
+			v.Free[2*r], v.Free[2*r+1] = int32(n/2), int32(n-n/2)
+		}
+		k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: newSlotAllocator(v)}
+		w := k.works[0]
+		w.blocks = tc.copies
+		p := &planned{racks: tc.racks, used: slices.Clone(tc.used)}
+		got := -1
+		if k.guidedMap(w, p, 0) {
+			if got = int(f.HostRack[w.hosts[0]]); p.used[got] != tc.used[got]+1 {
+				t.Errorf("%s: uses %v after %v", tc.name, p.used, tc.used)
+			}
+		}
+		if got != tc.want || p.full != (tc.want < 0) {
+			t.Errorf("%s: on rack %d, want %d; full %v", tc.name, got, tc.want, p.full)
+		}
+	}
+}
+
+// TestHeavyByWhatMapsShow: once maps have ended, a job's shuffle is what they have left of it for what they read: one
+// of ten that left a tenth stands for all.
+func TestHeavyByWhatMapsShow(t *testing.T) {
+	for _, tc := range []struct {
+		shuffle pathmap.Bytes
+		ended   int
+		want    bool
+	}{{2000, 1, true}, {1990, 1, false}, {2000, 5, true}, {1990, 5, false}, {2000, 10, true}, {1990, 10, false}} {
+		f := allocatorFabric(t, 4, 2)
+		j := mapReduce("a", 0, 10, 2, tc.shuffle)
+		hosts := slices.Repeat([]southbound.HostID{controller.NoHost}, 12)
+		tasks := make([]controller.TaskState, 12)
+		for i := range tasks {
+			tasks[i] = controller.TaskState{Host: controller.NoHost, Started: -1, Ended: -1}
+			if i >= 10 {
+				tasks[i].Stage = 1
+			}
+			if i < tc.ended {
+				hosts[i], tasks[i].Host, tasks[i].Started, tasks[i].Ended = 0, 0, 0, 1
+			}
+		}
+		v := &controller.View{Fabric: f, Now: time.Minute, Delta: 20 * time.Millisecond, ElephantThreshold: 2000,
+			Free: make([]int32, f.Hosts()), Partial: []controller.Partial{{Job: j, Hosts: hosts, Tasks: tasks,
+				Waits: []bool{false, true}}}}
+		c := &CoScheduler{}
+		k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), slotAllocator: newSlotAllocator(v)}
+		if got := k.heavy(k.works[0]); got != tc.want {
+			t.Errorf("a shuffle of %d bytes, %d of 10 maps ended: heavy %v", tc.shuffle, tc.ended, got)
 		}
 	}
 }

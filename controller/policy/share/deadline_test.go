@@ -15,6 +15,7 @@ import (
 func TestDeadlines(t *testing.T) {
 	two := [][]flow{{{0, 1, 10}}, {{0, 2, 5}}} // 80 ms and 40 ms of port 0
 	ms := func(n int) time.Duration { return time.Second + time.Duration(n)*time.Millisecond }
+	sure := []controller.AdmissionDecision{{Coflow: 0, Admitted: true}}
 	for _, tc := range []struct {
 		name      string
 		flows     [][]flow
@@ -33,6 +34,10 @@ func TestDeadlines(t *testing.T) {
 			[]controller.AdmissionDecision{{Coflow: 0, Admitted: true}}},
 		{"not to be had", two, [2]time.Duration{ms(79), 0}, [2]controller.Admission{}, [2]string{"holds", "40 ms"},
 			[]controller.AdmissionDecision{{Coflow: 0}}},
+		{"to the very instant, which rounding may miss", two[:1], [2]time.Duration{ms(80)}, [2]controller.Admission{},
+			[2]string{"80 ms"}, []controller.AdmissionDecision{{Coflow: 0}}},
+		{"a microsecond to spare", two[:1], [2]time.Duration{ms(80) + early}, [2]controller.Admission{},
+			[2]string{"80 ms"}, sure},
 		// Both want 80 of 100 ms and 40 of 100 ms.
 		{"the first comes first", two, [2]time.Duration{ms(100), ms(100)}, [2]controller.Admission{},
 			[2]string{"100 ms", "200 ms"},

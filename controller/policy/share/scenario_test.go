@@ -148,6 +148,35 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// TestDCLASWakes: Aalo asks to be called when the first coflow has sent enough for the next queue, by what it is given,
+// and not sooner than a coordination interval from now.
+func TestDCLASWakes(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tc := range []struct {
+		name  string
+		flows [][]flow
+		sent  float64 // bytes of the first coflow
+		want  time.Duration
+	}{
+		{"10 MB at 1 Gb/s", [][]flow{{{0, 1, 31}}}, 0, 80 * ms},
+		{"10 MB at 2 Gb/s", [][]flow{{{0, 1, 31}, {2, 3, 31}}}, 0, 40 * ms},
+		{"half are sent", [][]flow{{{0, 1, 31}}}, 5e6, 40 * ms},
+		{"the second queue ends at 100 MB", [][]flow{{{0, 1, 310}}}, 10e6, 720 * ms},
+		{"nearly there", [][]flow{{{0, 1, 31}}}, 9.9e6, coordination},
+		{"the second has nothing", [][]flow{{{0, 1, 31}}, {{0, 1, 31}}}, 5e6, 40 * ms},
+		{"the second is slower", [][]flow{{{0, 1, 31}, {0, 2, 31}}, {{0, 3, 31}, {4, 5, 31}}}, 0, 80 * ms},
+		{"the last queue", [][]flow{{{0, 1, 3e9}}}, 2e15, southbound.Never - time.Second},
+	} {
+		v := crossbar(t, tc.flows...)
+		v.Coflows[0].Remaining.Base[0] -= tc.sent
+		p := controller.Plan{Wake: southbound.Never}
+		NewDCLAS().Fill(v, nil, &p)
+		if got := p.Wake - v.Now; got != tc.want {
+			t.Errorf("%s: wakes in %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
 // TestCoflowsimShares shows coflowsim's own rules: a coflow that finds a port taken shares what is left instead of
 // holding, and the order is kept from the start although less is left now.
 func TestCoflowsimShares(t *testing.T) {
