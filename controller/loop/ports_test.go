@@ -17,6 +17,15 @@ func TestPortsBits(t *testing.T) {
 			t.Errorf("has input %d: %v", in, p.has(in))
 		}
 	}
+	for one := range southbound.Port(200) {
+		var q ports
+		q.add(one)
+		for in := range southbound.Port(200) {
+			if q.has(in) != (in == one) || q.word(int(in/64))>>(in%64)&1 == 1 != (in == one) {
+				t.Errorf("of input %d alone, has input %d: %v", one, in, q.has(in))
+			}
+		}
+	}
 	if p.clear(); p.any || p.has(21) {
 		t.Error("it is not empty once cleared")
 	}

@@ -3,6 +3,8 @@ package loop_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,8 +93,21 @@ func TestBandwidthReservations(t *testing.T) {
 		b[1].Unreserved != 9*pathmap.Gbps-1700*pathmap.Mbps {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if _, err := loop.Bandwidths(p.s, p.m, []loop.Pair{{Src: 1, Dst: 4}}); err == nil {
-		t.Error("a host that is none has bandwidth")
+	for src := southbound.HostID(-1); src <= 4; src++ {
+		for dst := southbound.HostID(-1); dst <= 4; dst++ {
+			ok := src != dst && min(src, dst) >= 0 && max(src, dst) < 4
+			_, err := loop.Bandwidths(p.s, p.m, []loop.Pair{{Src: 0, Dst: 1}, {Src: src, Dst: dst}})
+			if _, found := loop.Widest(p.s, p.m, src, dst, nil); (err == nil) != ok || (found == nil) != ok {
+				t.Errorf("from host %d to %d of four: %v, %v", src, dst, err, found)
+			}
+		}
+	}
+	if _, err := loop.Bandwidths(p.s, p.m, make([]loop.Pair, loop.MaxPairs+1)); err == nil ||
+		!strings.Contains(err.Error(), "65537 pairs") {
+		t.Errorf("too many pairs: %v", err)
+	}
+	if _, err := loop.Bandwidths(p.s, p.m, slices.Repeat([]loop.Pair{{Src: 0, Dst: 1}}, loop.MaxPairs)); err != nil {
+		t.Errorf("as many pairs as may be: %v", err)
 	}
 	p.now = time.Second
 	if got := p.ask(t, request("d", 800*pathmap.Mbps, 0)); len(p.s.BandwidthReservations()) != 1 || got[0] == nil {

@@ -36,6 +36,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
 //	ended COFLOW/ROW[!HOST][@D]...   hosts report host flows, by their clock at D; task ID[~TRY][!HOST]... reports tasks;
 //	                                 with !HOST another host does than the one that may
+//	cancel JOB [quiet]               somebody cancels a job, and wants to know why it cannot be, or not
 //	ok|refuse|unreachable|deposed [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
@@ -144,6 +145,13 @@ func (s *scenario) command(f []string) (err error) {
 		err = s.plan(args)
 	case "ended":
 		err = s.ended(args)
+	case "cancel":
+		c := loop.Cancel{}
+		_, err = fmt.Sscan(args[0], &c.Job)
+		if len(args) == 1 {
+			c.Refused = func(err error) { fmt.Fprintf(&s.out, "%v refused: %v\n", s.now, err) }
+		}
+		s.in.Cancels = append(s.in.Cancels, c)
 	case "task":
 		for _, a := range args {
 			e := southbound.Event{At: s.now, Kind: southbound.TaskEnded}

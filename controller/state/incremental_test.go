@@ -219,6 +219,33 @@ func TestNonLocal(t *testing.T) {
 	}
 }
 
+// TestReasonOfIncremental: only a stage that receives waits for more slots than there are.
+func TestReasonOfIncremental(t *testing.T) {
+	for _, tc := range []struct {
+		maps, reduces int
+		lost          southbound.HostID // so many hosts of eight have failed, which have two slots each
+		want          string
+	}{
+		{40, 2, 0, "some of its tasks wait for slots"},
+		{2, 16, 0, "some of its tasks wait for slots"},
+		{2, 16, 1, `stage "reduce" receives, and its 16 tasks must all have a slot for that: hosts with 14 are left`},
+	} {
+		s := state.New(fabric(t))
+		j := waves()
+		j.Stages[0].Tasks, j.Stages[1].Tasks = make([]controller.Task, tc.maps), make([]controller.Task, tc.reduces)
+		hosts := slices.Repeat([]southbound.HostID{controller.NoHost}, tc.maps+tc.reduces)
+		hosts[0] = 7
+		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: j},
+			state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: hosts}})
+		for h := range tc.lost {
+			apply(t, s, state.Entry{Kind: state.HostSeen, Host: h})
+		}
+		if got := s.Reasons()[0]; got != tc.want {
+			t.Errorf("%d maps, %d reduces, %d hosts lost: %q, want %q", tc.maps, tc.reduces, tc.lost, got, tc.want)
+		}
+	}
+}
+
 // TestReasons: what has not ended has a reason only where something is amiss, or it waits for slots.
 func TestReasons(t *testing.T) {
 	f := fabric(t)

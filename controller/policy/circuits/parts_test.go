@@ -191,6 +191,30 @@ func TestTurnsCountWhatStands(t *testing.T) {
 	}
 }
 
+// TestVLBOfTwoRacks: two racks have one matching, which stands in every slot; one rack has none.
+func TestVLBOfTwoRacks(t *testing.T) {
+	for racks, want := range map[int]int{1: 0, 2: rotorAhead} {
+		f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: racks, EPS: pathmap.Gbps, Dark: 10 * time.Millisecond})
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		c := controller.CoflowView{Generation: 1, Started: true, Routed: true, Src: []southbound.HostID{0},
+			Dst: []southbound.HostID{southbound.HostID(racks - 1)}, Size: []pathmap.Bytes{1e9}, Ended: make([]bool, 1),
+			Tag: make([]southbound.Tag, 1), Remaining: southbound.Remaining{F: 1, Base: []float64{1e9}, Live: 1}}
+		v := &controller.View{Fabric: f, Delta: 10 * time.Millisecond, Coflows: []controller.CoflowView{c}}
+		n := 0
+		for _, r := range ask(RotorVLB{}, v).Reserve {
+			if r.In == 0 && r.Out == 1 {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d racks: 0>1 has %d slots, want %d", racks, n, want)
+		}
+	}
+}
+
 // TestStaticStays: later demands get what is left of the ports.
 func TestStaticStays(t *testing.T) {
 	v := crossbar(t, [4][4]int{{0, 0, 90}, {0, 0, 0, 20}, {0, 0, 0, 90}})

@@ -145,6 +145,19 @@ func TestOwnReservationsCarry(t *testing.T) {
 	}
 }
 
+// TestWithdrawsOnce: of coflows that are in demand no more each is named once, in order, however much stands for it.
+func TestWithdrawsOnce(t *testing.T) {
+	v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4e6}, nil)
+	for k, c := range []southbound.CoflowID{9, 7, 9, 7, 7} {
+		from := time.Duration(5+k) * time.Second
+		v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from, NotAfter: from + time.Second, In: 2,
+			Out: 3, Coflow: c})
+	}
+	if p := reserve(v); !slices.Equal(p.Withdraw, []southbound.CoflowID{7, 9}) || len(p.Reserve) != 1 {
+		t.Errorf("withdraws %v and reserves %s", p.Withdraw, circuits(v, p))
+	}
+}
+
 // TestBareCoflowThatArrives: fixed flows that are placed in the same plan are planned for; a stage's edge is not.
 func TestBareCoflowThatArrives(t *testing.T) {
 	v := view(t, nil, nil, nil, nil)

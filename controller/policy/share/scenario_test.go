@@ -177,6 +177,30 @@ func TestDCLASWakes(t *testing.T) {
 	}
 }
 
+// TestRoutesOfThePlan: a coflow that this very plan routes is served by the tags that it will have, be it the only one;
+// one that nobody has routed is not served.
+func TestRoutesOfThePlan(t *testing.T) {
+	for routed := range 3 {
+		v := crossbar(t, []flow{{0, 1, 10}}, []flow{{2, 3, 10}})
+		p := controller.Plan{Wake: southbound.Never}
+		for i := range v.Coflows {
+			v.Coflows[i].Tag = nil
+			if i < routed {
+				p.Route = append(p.Route, controller.Routing{Coflow: v.Coflows[i].ID, Tags: make([]southbound.Tag, 1)})
+			}
+		}
+		NewSEBF().Fill(v, nil, &p)
+		if len(p.Share.Pace) != routed {
+			t.Errorf("%d coflows are routed: %+v", routed, p.Share.Pace)
+		}
+		for _, x := range p.Share.Pace {
+			if x.Until != v.Now+80*time.Millisecond {
+				t.Errorf("%d coflows are routed: %+v, want it to end in 80 ms", routed, x)
+			}
+		}
+	}
+}
+
 // TestCoflowsimShares shows coflowsim's own rules: a coflow that finds a port taken shares what is left instead of
 // holding, and the order is kept from the start although less is left now.
 func TestCoflowsimShares(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/policytest"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -168,6 +169,47 @@ func TestLinksFollowCircuits(t *testing.T) {
 				t.Errorf("circuit %v takes links %v", ports, got)
 			}
 		}
+	}
+}
+
+// TestUnknownPathsAreDefault: a tag that the path map does not know, from the first one on, takes the default way.
+func TestUnknownPathsAreDefault(t *testing.T) {
+	v := view(t)
+	n := v.Paths.Paths(0, 1)
+	want := links(v, class{0, 2, southbound.PathTag(0)})
+	if len(want) < 4 {
+		t.Fatalf("path 0 takes links %v", want)
+	}
+	for _, tag := range []southbound.Tag{southbound.TagDefault, southbound.PathTag(n), southbound.PathTag(n + 1)} {
+		if got := links(v, class{0, 2, tag}); !slices.Equal(got, want) {
+			t.Errorf("%d paths, tag %d: takes links %v, want %v", n, tag, got, want)
+		}
+	}
+}
+
+// TestBlockedHostHolds: Aalo lets a host of a coflow send nothing, also within its rack, where one of its host flows
+// finds the link out of the rack taken: host flows of one host share its rate.
+func TestBlockedHostHolds(t *testing.T) {
+	v := view(t)
+	first, second := v.Coflows[0], v.Coflows[0]
+	first.Src, first.Dst = []southbound.HostID{1}, []southbound.HostID{2}
+	first.Size, first.Tag, first.Ended = first.Size[:1], []southbound.Tag{1}, make([]bool, 1)
+	first.Remaining.Base = first.Remaining.Base[:1]
+	second.ID, second.Arrival = 2, 1
+	second.Src, second.Dst = []southbound.HostID{0, 0}, []southbound.HostID{1, 2}
+	second.Size, second.Tag, second.Ended = second.Size[:2], []southbound.Tag{0, 1}, make([]bool, 2)
+	second.Remaining.Base = second.Remaining.Base[:2]
+	v.Coflows = []controller.CoflowView{first, second}
+	p := controller.Plan{Wake: southbound.Never}
+	NewDCLAS().Fill(v, nil, &p)
+	if err := policytest.Check(v, &p); err != nil {
+		t.Error(err)
+	}
+	if got := atPorts(p.Share, &v.Coflows[0], 0); got != 50*pathmap.Mbps {
+		t.Errorf("the first has %v, want all of the uplink", got)
+	}
+	if from := p.Share.Spread[1].From; p.Share.Spread[1].Coflow != 2 || len(from) > 0 {
+		t.Errorf("the second is told %+v, want nothing of host 0", p.Share.Spread[1])
 	}
 }
 
