@@ -165,6 +165,50 @@ func TestFairBesideHostFlows(t *testing.T) {
 	}
 }
 
+// TestFairBesideCircuits: host flows that wait for a circuit, or are on it, take nothing of the one path over packets.
+func TestFairBesideCircuits(t *testing.T) {
+	begun := []state.Entry{{Kind: state.CircuitReservationBegun}, {Kind: state.CircuitIntended, Out: 1}}
+	for _, tc := range []struct {
+		name     string
+		fallback controller.Fallback
+		entries  []state.Entry
+		want     pathmap.BitsPerSecond
+	}{
+		{"over packets meanwhile", controller.Packets, begun, pathmap.Gbps / 2},
+		{"held", controller.Hold, begun, pathmap.Gbps},
+		{"on the circuit", controller.Packets, append(slices.Clone(begun), state.Entry{Kind: state.CircuitSettled, Out: 1,
+			OK: true}), pathmap.Gbps},
+	} {
+		spec, err := topo.ParseSpec("hybrid:racks=2,hosts=2,spines=1,eps=1Gbps,nic=10Gbps,ocs=10Gbps,dark=10ms")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := topo.New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := f.PathMap(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := state.New(f)
+		job := &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed, Flows: []controller.Flow{
+			{Src: 0, Dst: 2, Bytes: 9}}}}}
+		entries := append([]state.Entry{{Kind: state.JobAccepted, Job: job},
+			{Kind: state.Placed, Placement: &controller.Placement{}},
+			{Kind: state.Routed, Routing: &controller.Routing{Tags: []southbound.Tag{southbound.PathTag(0)}}},
+			{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 1, NotAfter: time.Hour,
+				Fallback: tc.fallback}}, {Kind: state.CoflowStarted}}, tc.entries...)
+		if err := s.ApplyAll(entries); err != nil {
+			t.Fatal(err)
+		}
+		b, err := loop.Bandwidths(s, m, []loop.Pair{{Src: 1, Dst: 3}})
+		if err != nil || b[0].Fair != tc.want || b[0].Paths != 1 {
+			t.Errorf("%s: %+v, %v; want %v", tc.name, b, err, tc.want)
+		}
+	}
+}
+
 // TestBandwidthReservationsNeverExceed: whatever is asked and given back, no link carries more reservations than it
 // may, a restored replica agrees, and the sums are those of the list.
 func TestBandwidthReservationsNeverExceed(t *testing.T) {

@@ -1,9 +1,11 @@
 package rollout
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -50,6 +52,43 @@ func TestAskedLikeScan(t *testing.T) {
 		}
 		if !slices.Equal(m.lit, want) {
 			t.Fatalf("step %d: lit %v, want %v", step, m.lit, want)
+		}
+	}
+}
+
+// TestAsksEnd: a Set of the OCS that has been answered is forgotten, and one that failed makes doubtful what stands only
+// once, and not where it was refused.
+func TestAsksEnd(t *testing.T) {
+	spec, err := topo.FromArgument("crossbar:ports=5,rate=1Gbps,dark=10ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(spec.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := f.PathMap(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name  string
+		err   error
+		doubt bool
+	}{{"taken", nil, false}, {"refused", southbound.ErrRefused, false}, {"lost", errors.New("no answer"), true}} {
+		m := NewMover(f, NewBase(f, paths), Options{Retry: time.Second})
+		m.Begin(0, 0, 1, nil)
+		sets, _ := m.Next(0)
+		if len(sets) != 1 || len(m.asks) != 1 {
+			t.Fatalf("%s: %+v, %v", tc.name, sets, m.asks)
+		}
+		m.Done(1, sets[0].Token+1, tc.err) // another's
+		if len(m.asks) != 1 || m.Doubt() {
+			t.Errorf("%s: another's answer is taken", tc.name)
+		}
+		m.Done(1, sets[0].Token, tc.err)
+		if first, again := m.Doubt(), m.Doubt(); slices.Contains(m.asks, sets[0].Token) || first != tc.doubt || again {
+			t.Errorf("%s: Sets %d are awaited, in doubt %v and then %v", tc.name, m.asks, first, again)
 		}
 	}
 }

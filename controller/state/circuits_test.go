@@ -56,6 +56,11 @@ func TestTags(t *testing.T) {
 			if got, want := s.AppendTags(nil, 0), []southbound.Tag{tt.want, packets}; !slices.Equal(got, want) {
 				t.Errorf("tags %v, want %v: the second host flow goes to rack 2 and is nobody's", got, want)
 			}
+			for row, want := range s.AppendTags(nil, 0) {
+				if got := s.TagOf(0, s.Coflow(0), int32(row)); got != want {
+					t.Errorf("row %d alone has tag %v, want %v", row, got, want)
+				}
+			}
 		})
 	}
 }

@@ -96,6 +96,11 @@ func derived(s *state.State) error {
 		if got, want := s.AppendTags(nil, id), tags(s, id); !slices.Equal(got, want) {
 			return fmt.Errorf("coflow %d is sent with tags %v, want %v", id, got, want)
 		}
+		for row, want := range tags(s, id) {
+			if got := s.TagOf(id, s.Coflow(id), int32(row)); got != want {
+				return fmt.Errorf("row %d of coflow %d is sent with tag %v, want %v", row, id, got, want)
+			}
+		}
 		for in := range southbound.Port(s.Fabric().OCSPorts()) {
 			for out := range southbound.Port(s.Fabric().OCSPorts()) {
 				r := controller.CircuitReservation{Coflow: id, In: in, Out: out}

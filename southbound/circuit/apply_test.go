@@ -148,6 +148,9 @@ func TestApply(t *testing.T) {
 				if err != nil {
 					end = want(before...)
 				}
+				if err != nil && !strings.Contains(err.Error(), "step 1: ") && tt.name == "refused" {
+					t.Errorf("%v, want it to name step 1", err)
+				}
 				if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("%v, want %q", err, tt.says)
 				}
@@ -209,6 +212,23 @@ func TestLeases(t *testing.T) {
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%+v: %v", tt, err)
 		}
+	}
+	shared := &Book{}
+	for _, x := range []struct{ device, group string }{{"ocs2", "a"}, {"ocs", "b"}, {"ocs1", "c"}, {"ocs", "a"}} {
+		l := Lease{Device: x.device, Group: x.group, Holder: "me", Inputs: ports(1), Outputs: ports(1), Until: now.Add(1)}
+		if x.group == "b" {
+			l.Inputs, l.Outputs = []southbound.Port{1}, []southbound.Port{1}
+		}
+		if err := shared.Take(l, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var order []string
+	for _, l := range shared.Leases {
+		order = append(order, l.Device+" "+l.Group)
+	}
+	if want := []string{"ocs a", "ocs b", "ocs1 c", "ocs2 a"}; !slices.Equal(order, want) {
+		t.Errorf("leases are kept as %v, want %v", order, want)
 	}
 	now = now.Add(2 * time.Minute)
 	if _, err := b.Find("ocs", "b", now); !errors.Is(err, ErrNoLease) {

@@ -212,6 +212,10 @@ func TestVLBOfTwoRacks(t *testing.T) {
 		if n != want {
 			t.Errorf("%d racks: 0>1 has %d slots, want %d", racks, n, want)
 		}
+		v.Traffic = &controller.Traffic{} // who sends is not known: racks could not keep bytes for each other
+		if got := circuits(v, ask(RotorVLB{}, v)); got != "" {
+			t.Errorf("%d racks, by an estimate: reserves %s", racks, got)
+		}
 	}
 }
 

@@ -145,6 +145,35 @@ func TestOwnReservationsCarry(t *testing.T) {
 	}
 }
 
+// TestEstimatedElephants: of estimated traffic only elephants between different racks get circuits, and nothing gets
+// none, whatever counts as an elephant.
+func TestEstimatedElephants(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		in, out   int
+		bytes     pathmap.Bytes
+		threshold pathmap.Bytes
+		want      int
+	}{
+		{"an elephant", 0, 1, 1e6, 1e6, 1}, {"a mouse", 0, 1, 1e6 - 1, 1e6, 0}, {"nothing", 0, 1, 0, 0, 0},
+		{"a byte, where each counts", 0, 1, 1, 0, 1}, {"within a rack", 2, 2, 1e9, 1e6, 0},
+		{"from the last rack", 3, 0, 2e6, 1e6, 1},
+	} {
+		v := view(t, nil, nil, nil, nil)
+		v.Coflows, v.ElephantThreshold = nil, tc.threshold
+		v.Traffic = &controller.Traffic{At: v.Now, Next: v.Now + time.Second, Bytes: make([][]pathmap.Bytes, 4)}
+		for i := range v.Traffic.Bytes {
+			v.Traffic.Bytes[i] = make([]pathmap.Bytes, 4)
+		}
+		v.Traffic.Bytes[tc.in][tc.out] = tc.bytes
+		p := reserve(v)
+		if len(p.Reserve) != tc.want || tc.want == 1 && (int(p.Reserve[0].In) != tc.in || int(p.Reserve[0].Out) != tc.out ||
+			p.Reserve[0].Coflow != controller.AnyCoflow) {
+			t.Errorf("%s: reserves %s", tc.name, circuits(v, p))
+		}
+	}
+}
+
 // TestWithdrawsOnce: of coflows that are in demand no more each is named once, in order, however much stands for it.
 func TestWithdrawsOnce(t *testing.T) {
 	v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4e6}, nil)
