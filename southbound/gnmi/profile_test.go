@@ -128,10 +128,10 @@ func TestRulesThereAndBack(t *testing.T) {
 
 func TestSeenRefuses(t *testing.T) {
 	p := gnmi.OpenConfig{Ports: 4, Racks: 4}
-	base := func(drop string) []schema.Leaf {
+	of := func(policy, drop string) []schema.Leaf {
 		var out []schema.Leaf
 		at, err := schema.Parse("/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/" +
-			"policy[policy-id=lightloom]/rules/rule[sequence-id=9]")
+			"policy[policy-id=" + policy + "]/rules/rule[sequence-id=9]")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,8 +143,11 @@ func TestSeenRefuses(t *testing.T) {
 		return out
 	}
 	for _, drop := range []string{"destination-address", "next-hop-group", "nothing"} {
-		if s, err := p.Seen(base(drop)); err == nil {
+		if s, err := p.Seen(of("lightloom", drop)); err == nil {
 			t.Errorf("without %s: %+v", drop, s)
+		}
+		if s, err := p.Seen(of("somebodys", drop)); err != nil || len(s.Rules) > 0 {
+			t.Errorf("another's policy, without %s: %+v, %v", drop, s, err)
 		}
 	}
 }

@@ -373,24 +373,27 @@ func TestMapsByTheirOwnData(t *testing.T) {
 // TestGangBesideIncremental: whole jobs get the slots that incremental ones have left, and no slot twice.
 func TestGangBesideIncremental(t *testing.T) {
 	for name, part := range parts() {
-		f := allocatorFabric(t, 3, 2) // twelve slots
-		whole := mapReduce("b", 0, 6, 0, 0)
-		whole.ID, whole.Incremental = 1, false
-		v := &controller.View{Fabric: f, Seed: 3, Now: time.Minute, Delta: 20 * time.Millisecond, ElephantThreshold: 1000,
-			Free: slices.Repeat([]int32{2}, f.Hosts()), Waiting: []*controller.Job{mapReduce("a", 0, 6, 0, 0), whole}}
-		p := controller.Plan{Wake: southbound.Never}
-		part().Fill(v, nil, &p)
-		taken, placed := make([]int32, f.Hosts()), 0
-		for _, at := range p.Place {
-			for _, h := range at.Hosts {
-				if h != controller.NoHost {
-					taken[h]++
-					placed++
+		for tasks, want := range map[int]int{4: 12, 5: 8} { // twelve slots, eight of which the maps take
+			f := allocatorFabric(t, 3, 2)
+			whole := mapReduce("b", 0, tasks, 0, 0)
+			whole.ID, whole.Incremental = 1, false
+			v := &controller.View{Fabric: f, Seed: 3, Now: time.Minute, Delta: 20 * time.Millisecond, ElephantThreshold: 1000,
+				Free: slices.Repeat([]int32{2}, f.Hosts()), Waiting: []*controller.Job{mapReduce("a", 0, 8, 0, 0), whole}}
+			p := controller.Plan{Wake: southbound.Never}
+			part().Fill(v, nil, &p)
+			taken, placed := make([]int32, f.Hosts()), 0
+			for _, at := range p.Place {
+				for _, h := range at.Hosts {
+					if h != controller.NoHost {
+						taken[h]++
+						placed++
+					}
 				}
 			}
-		}
-		if slices.Max(taken) > 2 || placed != 12 {
-			t.Errorf("%s: %d tasks are placed, %v by host, of %v free", name, placed, taken, v.Free)
+			if slices.Max(taken) > 2 || placed != want {
+				t.Errorf("%s: %d tasks are placed beside %d, want %d: %v by host, of %v free", name, placed, tasks, want, taken,
+					v.Free)
+			}
 		}
 	}
 }
