@@ -1,8 +1,10 @@
 package rollout_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"lightloom/controller/rollout"
 	"lightloom/southbound"
@@ -88,4 +90,56 @@ func TestMoving(t *testing.T) {
 	m.Next(2)
 	m.Remove(2, 3)
 	moving("being taken away")
+}
+
+// TestClearedAgain: of the Sets that have ToRs forget what a move displaces, one or two, those that did not get through
+// have all of them sent once more, after Retry and no sooner, and nothing is sent a third time.
+func TestClearedAgain(t *testing.T) {
+	const ms = time.Millisecond
+	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)
+	lost := errors.New("no answer")
+	one := []southbound.CrossConnect{{In: 0, Out: 2}}
+	two := []southbound.CrossConnect{{In: 0, Out: 2}, {In: 3, Out: 1}}
+	for _, tc := range []struct {
+		name      string
+		displaced []southbound.CrossConnect
+		fail      []bool // by Set of the first round
+	}{
+		{"one", one, []bool{true}}, {"the first", two, []bool{true, false}}, {"the second", two, []bool{false, true}},
+		{"both", two, []bool{true, true}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := rollout.NewMover(f, b, rollout.Options{Drain: 3 * ms, Retry: 5 * ms})
+			m.Begin(0, 0, 1, tc.displaced)
+			sets, _ := m.Next(0)
+			if len(sets) != len(tc.fail) {
+				t.Fatalf("%d Sets, want %d", len(sets), len(tc.fail))
+			}
+			sets = slices.Clone(sets)
+			for i, s := range sets {
+				var err error
+				if tc.fail[i] {
+					err = lost
+				}
+				m.Done(ms, s.Token, err)
+			}
+			if early, _ := m.Next(5 * ms); len(early) > 0 {
+				t.Errorf("before the retry: %+v", early)
+			}
+			again, _ := m.Next(6 * ms)
+			if again = slices.Clone(again); len(again) != len(tc.fail) {
+				t.Fatalf("at the retry: %+v", again)
+			}
+			for _, s := range again {
+				m.Done(7*ms, s.Token, nil)
+			}
+			if more, _ := m.Next(9 * ms); len(more) > 0 {
+				t.Errorf("while the ports drain: %+v", more)
+			}
+			last, _ := m.Next(10 * ms)
+			if len(last) != 1 || last[0].Device != f.OCSNode {
+				t.Errorf("once they are empty: %+v", last)
+			}
+		})
+	}
 }

@@ -2,6 +2,7 @@ package circuit
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -199,8 +200,13 @@ func TestCheckFinds(t *testing.T) {
 	} {
 		p := good()
 		spoil(p)
-		if err := p.Check(); err == nil {
+		err := p.Check()
+		if err == nil {
 			t.Errorf("%s: not found", name)
+		}
+		if whole := name == "ends elsewhere" || name == "not verified"; !whole && !strings.Contains(fmt.Sprint(err),
+			"step 1:") {
+			t.Errorf("%s: %v, want it to name step 1", name, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,7 +156,7 @@ func TestEstimatedElephants(t *testing.T) {
 		threshold pathmap.Bytes
 		want      int
 	}{
-		{"an elephant", 0, 1, 1e6, 1e6, 1}, {"a mouse", 0, 1, 1e6 - 1, 1e6, 0}, {"nothing", 0, 1, 0, 0, 0},
+		{"an elephant", 0, 1, 1e7, 1e7, 1}, {"a mouse", 0, 1, 1e7 - 1, 1e7, 0}, {"nothing", 0, 1, 0, 0, 0},
 		{"a byte, where each counts", 0, 1, 1, 0, 1}, {"within a rack", 2, 2, 1e9, 1e6, 0},
 		{"from the last rack", 3, 0, 2e6, 1e6, 1},
 	} {
@@ -171,6 +172,15 @@ func TestEstimatedElephants(t *testing.T) {
 			p.Reserve[0].Coflow != controller.AnyCoflow) {
 			t.Errorf("%s: reserves %s", tc.name, circuits(v, p))
 		}
+	}
+}
+
+// TestFirstOfEqualWavelengths: with nothing to carry yet a pair is given the first wavelength.
+func TestFirstOfEqualWavelengths(t *testing.T) {
+	v := view(t, []southbound.HostID{0, 2}, []southbound.HostID{2, 4}, []pathmap.Bytes{9e6, 9e6},
+		func(s *topo.Spec) { s.Waves = 3 })
+	if got := circuits(v, reserve(v)); !strings.HasPrefix(got, "0>1 ") || !strings.Contains(got, ", 1>2 ") {
+		t.Errorf("reserves %s, want 0>1 and 1>2 of the first wavelength", got)
 	}
 }
 

@@ -357,6 +357,9 @@ func TestMapsByTheirOwnData(t *testing.T) {
 			if len(p.Place) > 0 {
 				t.Errorf("%s, seed %d: places %+v", name, seed, p.Place)
 			}
+			if p.Wake != Delay {
+				t.Errorf("%s, seed %d: wants to be asked again at %v, want %v", name, seed, p.Wake, Delay)
+			}
 			v.Now = Delay
 			p = controller.Plan{Wake: southbound.Never}
 			parts()[name]().Fill(v, nil, &p)
@@ -491,6 +494,35 @@ func TestGuidedMap(t *testing.T) {
 		}
 		if got != tc.want || p.full != (tc.want < 0) {
 			t.Errorf("%s: on rack %d, want %d; full %v", tc.name, got, tc.want, p.full)
+		}
+	}
+}
+
+// TestAnyMap: a map that may run anywhere goes to the rack with a copy of its block that has the most free slots, the
+// first of equals, and where none has any to the rack that has the most.
+func TestAnyMap(t *testing.T) {
+	for _, tc := range []struct {
+		free []int
+		want int // -1: none
+	}{
+		{[]int{3, 1, 2, 4}, 0}, {[]int{1, 3, 2, 4}, 1}, {[]int{1, 2, 3, 4}, 2}, {[]int{2, 2, 2, 4}, 0}, {[]int{0, 1, 1, 4}, 1},
+		{[]int{0, 0, 0, 4}, 3}, {[]int{0, 0, 0, 0}, -1},
+	} {
+		f := allocatorFabric(t, 4, 2)
+		v := &controller.View{Fabric: f, Free: make([]int32, f.Hosts()), Waiting: []*controller.Job{heavyJob(1, 0)}}
+		for r, n := range tc.free {
+			v.Free[2*r], v.Free[2*r+1] = int32(n/2), int32(n-n/2)
+		}
+		k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: newSlotAllocator(v)}
+		w, p, got := k.works[0], &planned{used: make([]int, 4)}, -1
+		w.blocks = []southbound.RackID{0, 1, 2}
+		if k.anyMap(w, p, 0, 0) {
+			if got = int(f.HostRack[w.hosts[0]]); p.used[got] != 1 {
+				t.Errorf("of free slots %v: uses %v", tc.free, p.used)
+			}
+		}
+		if got != tc.want {
+			t.Errorf("of free slots %v: on rack %d, want %d", tc.free, got, tc.want)
 		}
 	}
 }

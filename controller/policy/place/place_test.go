@@ -194,3 +194,16 @@ func TestLostTasksShareSlots(t *testing.T) {
 		}
 	}
 }
+
+// TestFairStartsWhereDrawn: where hosts and racks are alike, the first host from the start that is drawn for the job has
+// its first task.
+func TestFairStartsWhereDrawn(t *testing.T) {
+	for seed := range uint64(30) {
+		v := view(t, seed, []int32{1, 1, 1, 1, 1, 1}, job(0, 1, 0))
+		p := controller.Plan{}
+		new(Fair).Fill(v, nil, &p)
+		if want := southbound.HostID(v.Rand("place", 0).IntN(6)); len(p.Place) != 1 || p.Place[0].Hosts[0] != want {
+			t.Errorf("seed %d: %+v, want host %d", seed, p.Place, want)
+		}
+	}
+}
