@@ -143,3 +143,31 @@ func TestClearedAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestSteeredAgain: a ToR that could not be told of its new circuit is told again, at the very instant that Wake says.
+func TestSteeredAgain(t *testing.T) {
+	const ms = time.Millisecond
+	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)
+	m := rollout.NewMover(f, b, rollout.Options{Retry: 5 * ms})
+	m.Begin(0, 0, 1, nil)
+	sets, _ := m.Next(0)
+	m.Done(ms, sets[0].Token, nil)
+	m.Event(10*ms, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: 0, Out: 1,
+		Status: southbound.Connected})
+	for try := range time.Duration(3) {
+		now := (10 + 7*try) * ms
+		sets, settled := m.Next(now)
+		if len(sets) != 1 || sets[0].Device != f.ToRNode[0] || len(settled) > 0 {
+			t.Fatalf("at %v: %+v, %+v", now, sets, settled)
+		}
+		m.Done(now+2*ms, sets[0].Token, errors.New("no answer"))
+		if early, _ := m.Next(now + 7*ms - 1); len(early) > 0 || m.Wake() != now+7*ms {
+			t.Errorf("at %v: %+v, and wakes at %v", now+7*ms-1, early, m.Wake())
+		}
+	}
+	sets, _ = m.Next(31 * ms)
+	m.Done(32*ms, sets[0].Token, nil)
+	if _, settled := m.Next(32 * ms); len(settled) != 1 || !settled[0].OK || m.Busy() {
+		t.Errorf("in the end: %+v", settled)
+	}
+}

@@ -178,6 +178,64 @@ func TestFailureWithin(t *testing.T) {
 	}
 }
 
+// counted is a target that answers each Set, and each Get from the second on, with the next code that it is given.
+type counted struct {
+	villain
+	sets, gets chan codes.Code
+}
+
+func (c counted) Set(context.Context, *gpb.SetRequest) (*gpb.SetResponse, error) {
+	if code := <-c.sets; code != codes.OK {
+		return nil, status.Error(code, "set")
+	}
+	return &gpb.SetResponse{}, nil
+}
+
+// TestSetReadsAgain: a change that is refused on a configuration that was read earlier is sent once more after reading
+// it anew, for somebody else may have written; one that is refused on what was just read is not.
+func TestSetReadsAgain(t *testing.T) {
+	change := &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}
+	const ok, aborted, away = codes.OK, codes.Aborted, codes.Unavailable
+	for _, tt := range []struct {
+		name       string
+		sets, gets []codes.Code
+		says       string
+	}{
+		{"taken", []codes.Code{ok, ok}, []codes.Code{ok}, ""},
+		{"taken after reading", []codes.Code{ok, aborted, ok}, []codes.Code{ok, ok}, ""},
+		{"refused again", []codes.Code{ok, aborted, aborted}, []codes.Code{ok, ok}, "set"},
+		{"not to be read", []codes.Code{ok, aborted}, []codes.Code{ok, away}, "get"},
+		{"refused for another reason", []codes.Code{ok, codes.InvalidArgument}, []codes.Code{ok}, "set"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := counted{sets: make(chan codes.Code, 9), gets: make(chan codes.Code, 9)}
+			c.get = func(context.Context) (*gpb.GetResponse, error) {
+				if code := <-c.gets; code != ok {
+					return nil, status.Error(code, "get")
+				}
+				return &gpb.GetResponse{}, nil
+			}
+			for _, code := range tt.sets {
+				c.sets <- code
+			}
+			for _, code := range tt.gets {
+				c.gets <- code
+			}
+			d := dial(t, serve(t, c), nil)
+			if err := d.Set(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+			err := d.Set(t.Context(), change)
+			if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), "desc = "+tt.says) {
+				t.Errorf("%v, want %q", err, tt.says)
+			}
+			if len(c.sets)+len(c.gets) > 0 {
+				t.Errorf("%d Sets and %d Gets too few", len(c.sets), len(c.gets))
+			}
+		})
+	}
+}
+
 // TestSilence: a device that never answers costs one timeout and nobody else's; one that sends too much is cut off.
 func TestSilence(t *testing.T) {
 	wait := func(ctx context.Context) (*gpb.GetResponse, error) {

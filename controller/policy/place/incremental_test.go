@@ -498,6 +498,48 @@ func TestGuidedMap(t *testing.T) {
 	}
 }
 
+// TestSettledScheduleStays: the schedule of a stage's reduces that was found when the first of them was placed holds for
+// the others; what another stage was given does not.
+func TestSettledScheduleStays(t *testing.T) {
+	f := allocatorFabric(t, 4, 2)
+	j := heavyJob(2, 6)
+	hosts := slices.Repeat([]southbound.HostID{controller.NoHost}, 8)
+	tasks := make([]controller.TaskState, 8)
+	for i := range tasks {
+		tasks[i] = controller.TaskState{Host: controller.NoHost, Started: -1, Ended: -1}
+		if i >= 2 {
+			tasks[i].Stage = 1
+		} else {
+			hosts[i], tasks[i] = 0, controller.TaskState{Started: 0, Ended: 1}
+		}
+	}
+	hosts[2], tasks[2].Host = 2, 2 // a reduce in rack 1
+	hosts[3], tasks[3].Host = 7, 7 // one in rack 3
+	for _, tc := range []struct {
+		name string
+		kept []int32
+		want []int // nil: found anew
+	}{
+		{"of this stage", []int32{1, 1, 4, 3, 2}, []int{0, 3, 0, 1}},
+		{"more than it names have begun there", []int32{1, 0, 6}, []int{6, 0, 0, 0}},
+		{"of another stage", []int32{0, 1, 4, 3, 2}, nil},
+	} {
+		v := &controller.View{Fabric: f, Now: time.Minute, Delta: 20 * time.Millisecond, ElephantThreshold: 1000,
+			Free: slices.Repeat([]int32{2}, f.Hosts()), Partial: []controller.Partial{{Job: j, Hosts: hosts, Tasks: tasks,
+				Waits: []bool{false, true}, PolicyState: tc.kept}}}
+		c := &CoScheduler{}
+		k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), slotAllocator: newSlotAllocator(v)}
+		p := &planned{}
+		k.settle(k.works[0], p, 1)
+		if tc.want != nil && (!slices.Equal(p.left, tc.want) || !slices.Equal(k.works[0].policyState, tc.kept)) {
+			t.Errorf("%s: left are %v, want %v", tc.name, p.left, tc.want)
+		}
+		if tc.want == nil && (k.works[0].kept || len(k.works[0].policyState) == 0 || k.works[0].policyState[0] != 1) {
+			t.Errorf("%s: %v stays", tc.name, k.works[0].policyState)
+		}
+	}
+}
+
 // TestAnyMap: a map that may run anywhere goes to the rack with a copy of its block that has the most free slots, the
 // first of equals, and where none has any to the rack that has the most.
 func TestAnyMap(t *testing.T) {

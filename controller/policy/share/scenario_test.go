@@ -218,6 +218,29 @@ func TestCoflowsimShares(t *testing.T) {
 	}
 }
 
+// TestCoflowsimDark: by coflowsim's Aalo a coflow sinks once it has sent more than its queue holds, to the end of the
+// next one, and only when it is asked.
+func TestCoflowsimDark(t *testing.T) {
+	v := crossbar(t, []flow{{0, 1, 31}}, []flow{{0, 2, 31}, {3, 4, 31}})
+	p := new(CoflowsimDark)
+	for i, step := range []struct {
+		sent [2]float64 // of each coflow
+		want [2]string
+	}{
+		{[2]float64{0, 0}, [2]string{"spread 0:1000", "spread 3:1000"}},
+		{[2]float64{10e6, 5e6}, [2]string{"spread 0:1000", "spread 3:1000"}},
+		{[2]float64{10.1e6, 5e6}, [2]string{"spread", "spread 0:1000 3:1000"}},
+		{[2]float64{10.1e6, 9e6}, [2]string{"spread", "spread 0:1000 3:1000"}},
+		{[2]float64{10.1e6, 10.1e6}, [2]string{"spread 0:1000", "spread 3:1000"}}, // behind the first, in its queue
+	} {
+		v.Coflows[0].Remaining.Base[0] = 31e6 - step.sent[0]
+		v.Coflows[1].Remaining.Base[0], v.Coflows[1].Remaining.Base[1] = 31e6-step.sent[1]/2, 31e6-step.sent[1]/2
+		if got := say(t, p, v); [2]string(got) != step.want {
+			t.Errorf("step %d: says %q, want %q", i+1, got, step.want)
+		}
+	}
+}
+
 // TestFair: port 5 has three host flows, so each has a third, and what port 0 could give its one more is idle.
 func TestFair(t *testing.T) {
 	v := crossbar(t, []flow{{0, 4, 1}, {0, 5, 1}, {1, 5, 1}, {2, 5, 1}})
