@@ -40,6 +40,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	ok|refuse|unreachable|deposed [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
+//	gone IN>OUT                      the OCS reports a circuit as disconnected, whatever stands
 //	stand IN>OUT                     the OCS has made a circuit that nobody asked for
 //	port NAME PORT up|down, lost NAME, synced NAME
 //	reboot NAME                      a switch loses what it held; its stream breaks and comes back
@@ -196,6 +197,12 @@ func (s *scenario) command(f []string) (err error) {
 		s.answer(fmt.Errorf("another leads: %w", southbound.ErrNotLeader), args...)
 	case "light", "fail", "stand":
 		err = s.light(f[0], args[0])
+	case "gone":
+		var in, out southbound.Port
+		if _, err := fmt.Sscanf(args[0], "%d>%d", &in, &out); err != nil {
+			return err
+		}
+		s.tell(in, out, southbound.Disconnected)
 	case "port", "lost", "synced", "reboot":
 		err = s.device(f)
 	case "step":

@@ -350,3 +350,14 @@ func TestParseSequence(t *testing.T) {
 		}
 	}
 }
+
+func TestElections(t *testing.T) {
+	order := []gnmi.Election{{}, {Low: 1}, {Low: 1<<64 - 1}, {High: 1}, {High: 1, Low: 1}, {High: 2}, {High: 1<<64 - 1}}
+	for i, a := range order {
+		for k, b := range order {
+			if a.Less(b) != (i < k) {
+				t.Errorf("%+v is less than %+v: %v", a, b, a.Less(b))
+			}
+		}
+	}
+}
