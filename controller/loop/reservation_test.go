@@ -149,7 +149,8 @@ func TestFairBesideHostFlows(t *testing.T) {
 		p := newPledging(t)
 		job := &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed, Flows: []controller.Flow{
 			{Src: 0, Dst: 1, Bytes: 9}, {Src: 0, Dst: 2, Bytes: 9}, {Src: 0, Dst: 3, Bytes: 9}}}}}
-		entries := []state.Entry{{Kind: state.JobAccepted, Job: job}, {Kind: state.Placed, Placement: &controller.Placement{}},
+		entries := []state.Entry{{Kind: state.JobAccepted, Job: job},
+			{Kind: state.Placed, Placement: &controller.Placement{}},
 			{Kind: state.Routed, Routing: &controller.Routing{Tags: []southbound.Tag{tc.tags[2], tc.tags[0], tc.tags[1]}}},
 			{Kind: state.CoflowStarted}}
 		for row := range tc.over {

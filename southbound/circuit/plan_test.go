@@ -211,8 +211,8 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// TestPlansNameInputsOnce: in one change an input is named once, by the circuit that comes. A device that takes what goes
-// after what comes would else be left dark.
+// TestPlansNameInputsOnce: in one change an input is named once, by the circuit that comes. A device that takes what
+// goes after what comes would else be left dark.
 func TestPlansNameInputsOnce(t *testing.T) {
 	l := leaseOf(ports(6), ports(6))
 	off := func(in, out southbound.Port) southbound.CrossConnect {

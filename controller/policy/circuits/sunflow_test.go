@@ -111,8 +111,8 @@ func TestReserves(t *testing.T) {
 	}
 }
 
-// TestOwnReservationsCarry: what stands for a coflow counts for as long as it carries bytes, which is its length but for
-// the reconfiguration delay of each; where that is all, nothing is added.
+// TestOwnReservationsCarry: what stands for a coflow counts for as long as it carries bytes, which is its length but
+// for the reconfiguration delay of each; where that is all, nothing is added.
 func TestOwnReservationsCarry(t *testing.T) {
 	const ms = time.Millisecond
 	need := controller.Wire(4e6).Over(500 * pathmap.Mbps)

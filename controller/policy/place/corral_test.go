@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCorralRacks chooses among four racks of 2 hosts × 2 slots with an uplink of 1 Gb/s. Of a shuffle of S bytes, which
-// take s seconds of one uplink, s·(r − 1)/r² are added on r racks; waves of 10 s are ⌈tasks ÷ 4r⌉.
+// TestCorralRacks chooses among four racks of 2 hosts × 2 slots with an uplink of 1 Gb/s. Of a shuffle of S bytes,
+// which take s seconds of one uplink, s·(r − 1)/r² are added on r racks; waves of 10 s are ⌈tasks ÷ 4r⌉.
 func TestCorralRacks(t *testing.T) {
 	const second = pathmap.Bytes(1e9 / 8)
 	for _, tc := range []struct {

@@ -432,8 +432,8 @@ func TestStrictKeepsGuideline(t *testing.T) {
 	}
 }
 
-// TestRoom: a job may begin to take slots for its reduces where every rack holds, beside them, all that other jobs which
-// have begun are still to have there.
+// TestRoom: a job may begin to take slots for its reduces where every rack holds, beside them, all that other jobs
+// which have begun are still to have there.
 func TestRoom(t *testing.T) {
 	f := allocatorFabric(t, 4, 2) // four slots a rack
 	k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: &slotAllocator{v: &controller.View{Fabric: f}}}
@@ -498,8 +498,8 @@ func TestGuidedMap(t *testing.T) {
 	}
 }
 
-// TestSettledScheduleStays: the schedule of a stage's reduces that was found when the first of them was placed holds for
-// the others; what another stage was given does not.
+// TestSettledScheduleStays: the schedule of a stage's reduces that was found when the first of them was placed holds
+// for the others; what another stage was given does not.
 func TestSettledScheduleStays(t *testing.T) {
 	f := allocatorFabric(t, 4, 2)
 	j := heavyJob(2, 6)
@@ -547,7 +547,8 @@ func TestAnyMap(t *testing.T) {
 		free []int
 		want int // -1: none
 	}{
-		{[]int{3, 1, 2, 4}, 0}, {[]int{1, 3, 2, 4}, 1}, {[]int{1, 2, 3, 4}, 2}, {[]int{2, 2, 2, 4}, 0}, {[]int{0, 1, 1, 4}, 1},
+		{[]int{3, 1, 2, 4}, 0}, {[]int{1, 3, 2, 4}, 1}, {[]int{1, 2, 3, 4}, 2}, {[]int{2, 2, 2, 4}, 0},
+		{[]int{0, 1, 1, 4}, 1},
 		{[]int{0, 0, 0, 4}, 3}, {[]int{0, 0, 0, 0}, -1},
 	} {
 		f := allocatorFabric(t, 4, 2)

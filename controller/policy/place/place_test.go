@@ -195,8 +195,8 @@ func TestLostTasksShareSlots(t *testing.T) {
 	}
 }
 
-// TestFairStartsWhereDrawn: where hosts and racks are alike, the first host from the start that is drawn for the job has
-// its first task.
+// TestFairStartsWhereDrawn: where hosts and racks are alike, the first host from the start that is drawn for the job
+// has its first task.
 func TestFairStartsWhereDrawn(t *testing.T) {
 	for seed := range uint64(30) {
 		v := view(t, seed, []int32{1, 1, 1, 1, 1, 1}, job(0, 1, 0))

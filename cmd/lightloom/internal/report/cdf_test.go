@@ -17,8 +17,9 @@ func TestCDF(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := all(`class="curve[^"]*" d="([^"]*)"`), []string{"M44 260H44V136H546V12", "M0 0"}; !slices.Equal(got, want) {
-		t.Errorf("curves %q, want %q in\n%s", got, want, svg)
+	curves := []string{"M44 260H44V136H546V12", "M0 0"}
+	if got := all(`class="curve[^"]*" d="([^"]*)"`); !slices.Equal(got, curves) {
+		t.Errorf("curves %q, want %q in\n%s", got, curves, svg)
 	}
 	heights := []string{"260 260", "198 198", "136 136", "74 74", "24.4 24.4", "12 12"} // 0, 25, 50, 75, 95, 100 %
 	if got := all(`<line class="grid" x1="44" y1="([^"]*)" x2="546" y2="([^"]*)"`); !slices.Equal(got, heights) {
