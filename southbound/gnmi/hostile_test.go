@@ -162,7 +162,7 @@ func (o older) Set(context.Context, *gpb.SetRequest) (*gpb.SetResponse, error) {
 func TestFailureWithin(t *testing.T) {
 	change := &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}
 	for code := codes.OK; code <= codes.Unauthenticated; code++ {
-		m := &gpb.Error{Code: uint32(code), Message: "no light"}
+		m := &gpb.Error{Code: uint32(code), Message: "no light"} //nolint:staticcheck // deprecated, and still sent
 		for name, answer := range map[string]*gpb.SetResponse{"all": {Message: m},
 			"a part": {Response: []*gpb.UpdateResult{{}, {Message: m}}}} {
 			v := villain{get: func(context.Context) (*gpb.GetResponse, error) { return &gpb.GetResponse{}, nil }}
