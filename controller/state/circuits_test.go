@@ -139,3 +139,20 @@ func TestNames(t *testing.T) {
 		t.Errorf("names: %v", seen)
 	}
 }
+
+// TestRoutedInView: a policy sees of a coflow whether it has been routed, and by which tags.
+func TestRoutedInView(t *testing.T) {
+	s := state.New(fabric(t))
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed,
+		Flows: []controller.Flow{{Src: 0, Dst: 2, Bytes: 5}}}}}},
+		state.Entry{Kind: state.Placed, Placement: &controller.Placement{}})
+	var v controller.View
+	if s.FillView(&v, nil); len(v.Coflows) != 1 || v.Coflows[0].Routed {
+		t.Fatalf("before: %+v", v.Coflows)
+	}
+	tags := []southbound.Tag{southbound.PathTag(1)}
+	apply(t, s, state.Entry{Kind: state.Routed, Routing: &controller.Routing{Tags: tags}})
+	if s.FillView(&v, nil); !v.Coflows[0].Routed || !slices.Equal(v.Coflows[0].Tag, tags) {
+		t.Errorf("after: %+v", v.Coflows)
+	}
+}
