@@ -65,8 +65,8 @@ func TestDefaultPorts(t *testing.T) {
 	}
 }
 
-// TestBackupsOfUplinks: with two spines or more a dark uplink of a ToR loses no packet of whatever tag, before any table
-// is changed.
+// TestBackupsOfUplinks: where there are other spines a dark uplink of a ToR loses no packet of whatever tag, before any
+// table is changed.
 func TestBackupsOfUplinks(t *testing.T) {
 	for _, spec := range []string{"leafspine:racks=4,hosts=1,spines=3", "hybrid:racks=5,hosts=2,spines=4"} {
 		f, b := fabric(t, spec, 3)
