@@ -35,6 +35,8 @@ type scratch struct {
 	reroutes []reroute
 	from     []float64 // by host
 	to       []float64
+	wasFrom  []float64
+	wasTo    []float64
 }
 
 // nothing is how many bytes are as good as none: a host flow with less left ends with its class's next end.

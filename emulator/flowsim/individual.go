@@ -26,6 +26,12 @@ type individualRates struct {
 	known bool          // first is the first end
 	first time.Duration // of all rows; southbound.Never where none moves
 
+	// What rows ask for stays as it is for most of them, so who asks for something else is noted, and sums are kept.
+	asked   []float64 // by link, bits a second: what rows ask for there
+	askers  []int32   // by link: rows that ask for anything
+	fresh   []int32   // host flows that have asked for another rate since all were granted theirs
+	granted bool      // all rows have what they asked for but for those
+
 	buf []int32 // of rows; nothing in it outlives a call
 }
 
@@ -42,15 +48,17 @@ type individualRate struct {
 	left     float64       // bytes, at instant at
 	at       time.Duration //
 	end      time.Duration // of the last byte; southbound.Never where it stands still
+	bits     float64       // the rate again, in bits a second at layer 2
+	coflow   int32
 	src      southbound.HostID
 	dst      southbound.HostID
-	ends     [2]pathmap.LinkID // of its route, the first two links that can hold it back, or pathmap.None
-	tight    []pathmap.LinkID  // all of them: borrowed, for who is on a route that changes is put here anew
-	stands   bool              // its route leads nowhere
+	tight    []pathmap.LinkID // of its route, borrowed: who is on a route that changes is put here anew
+	stands   bool             // its route leads nowhere
+	noted    bool             // its host flow is among the fresh
 }
 
-// asks returns what a row asks for, in bits a second at layer 2.
-func (r *individualRate) asks() float64 {
+// demand returns what a row asks for, in bits a second at layer 2.
+func (r *individualRate) demand() float64 {
 	if r.stands {
 		return 0
 	}
@@ -64,23 +72,23 @@ func (r *individualRate) leftAt(now time.Duration) float64 {
 // add gives a host flow with so many bytes left a rate of its own.
 func (ir *individualRates) add(b int32, left, wish float64) {
 	ir.hostFlows[b].class, ir.hostFlows[b].pos = onIndividual, int32(len(ir.rows))
+	co := &ir.coflows[ir.hostFlows[b].coflow]
+	co.apart.rows++
+	co.apart.left += left
 	r := &ir.routes[ir.hostFlows[b].route]
-	tight := ir.tight(r)
 	ir.rows = append(ir.rows, individualRate{hostFlow: b, pos: none, wish: wish, left: left, at: ir.clock.Now(),
-		end: southbound.Never, src: r.src, dst: r.dst, ends: firstTwo(tight), tight: tight, stands: r.fate != arrives})
+		end: southbound.Never, coflow: ir.hostFlows[b].coflow, src: r.src, dst: r.dst, tight: ir.tight(r),
+		stands: r.fate != arrives})
+	ir.asks(&ir.rows[len(ir.rows)-1], 0, wish)
 	ir.disturb()
-}
-
-func firstTwo(links []pathmap.LinkID) (two [2]pathmap.LinkID) {
-	two = [2]pathmap.LinkID{pathmap.None, pathmap.None}
-	copy(two[:], links)
-	return two
 }
 
 // remove takes a host flow out again and returns what is left of it.
 func (ir *individualRates) remove(b int32) float64 {
 	i := ir.hostFlows[b].pos
 	r := ir.rows[i]
+	ir.coflows[r.coflow].apart.lose(&r, ir.perBit, ir.clock.Now())
+	ir.asks(&ir.rows[i], r.wish, 0)
 	ir.halt(i)
 	last := int32(len(ir.rows) - 1)
 	if i != last {
@@ -99,8 +107,37 @@ func (ir *individualRates) remove(b int32) float64 {
 // ask gives a host flow another wish.
 func (ir *individualRates) ask(b int32, wish float64) {
 	if r := &ir.rows[ir.hostFlows[b].pos]; r.wish != wish {
+		ir.asks(r, r.wish, wish)
 		r.wish = wish
 		ir.disturb()
+	}
+}
+
+// asks notes that a row asks for another rate than before, in bits a second; 0 is nothing.
+func (ir *individualRates) asks(r *individualRate, before, now float64) {
+	if !r.noted {
+		r.noted = true
+		ir.fresh = append(ir.fresh, r.hostFlow)
+	}
+	if r.stands {
+		return
+	}
+	if n := len(ir.capacity); len(ir.asked) < n {
+		ir.asked, ir.askers = append(ir.asked, make([]float64, n-len(ir.asked))...), append(ir.askers,
+			make([]int32, n-len(ir.askers))...)
+	}
+	more := int32(0)
+	switch {
+	case before == 0 && now > 0:
+		more = 1
+	case before > 0 && now == 0:
+		more = -1
+	}
+	for _, l := range r.tight {
+		ir.asked[l] += now - before
+		if ir.askers[l] += more; ir.askers[l] == 0 {
+			ir.asked[l] = 0 // what rounding has left
+		}
 	}
 }
 
@@ -119,7 +156,8 @@ func (ir *individualRates) change(i int32, bits float64) bool {
 		return false
 	}
 	now := ir.clock.Now()
-	r.left, r.at, r.rate, r.end = r.leftAt(now), now, rate, southbound.Never
+	ir.coflows[r.coflow].apart.change(r, bits, ir.perBit, now)
+	r.left, r.at, r.rate, r.bits, r.end = r.leftAt(now), now, rate, bits, southbound.Never
 	if d, ok := until(r.left, rate); rate > 0 && ok {
 		r.end = ir.grid(now + d)
 	}
@@ -146,26 +184,62 @@ func (ir *individualRates) reorder(i int32) {
 	ir.settle(int(r.pos), i)
 }
 
+// recount adds up anew what rows ask for: routes have changed.
+func (ir *individualRates) recount() {
+	clear(ir.asked)
+	clear(ir.askers)
+	for i := range ir.rows {
+		ir.asks(&ir.rows[i], 0, ir.rows[i].wish)
+	}
+}
+
 // grant gives every row what it asks for. Where many get another rate, nothing is moved in the heap.
 func (ir *individualRates) grant() {
+	if !ir.granted {
+		ir.grantAll()
+		return
+	}
+	changed := ir.buf[:0]
+	for _, b := range ir.fresh {
+		if bu := &ir.hostFlows[b]; bu.class == onIndividual {
+			r := &ir.rows[bu.pos]
+			if r.noted = false; r.demand()*ir.perBit != r.rate {
+				changed = append(changed, bu.pos)
+			}
+		}
+	}
+	ir.buf = changed
+	if len(changed) > len(ir.rows)/8 {
+		ir.grantAll()
+		return
+	}
+	ir.fresh = ir.fresh[:0]
+	for _, i := range changed {
+		ir.set(i, ir.rows[i].demand())
+	}
+}
+
+// grantAll is grant that looks at every row.
+func (ir *individualRates) grantAll() {
 	changed, first := ir.buf[:0], southbound.Never
 	for i := range ir.rows {
-		if r := &ir.rows[i]; r.asks()*ir.perBit != r.rate {
+		r := &ir.rows[i]
+		if r.noted = false; r.demand()*ir.perBit != r.rate {
 			changed = append(changed, int32(i))
 		} else if r.end < first {
 			first = r.end
 		}
 	}
-	ir.buf = changed
+	ir.buf, ir.fresh, ir.granted = changed, ir.fresh[:0], true
 	if len(changed) <= len(ir.rows)/8 {
 		for _, i := range changed {
-			ir.set(i, ir.rows[i].asks())
+			ir.set(i, ir.rows[i].demand())
 		}
 		return
 	}
 	for _, i := range changed {
 		r := &ir.rows[i]
-		ir.change(i, r.asks())
+		ir.change(i, r.demand())
 		if r.pos = none; r.end != southbound.Never {
 			r.pos = 0
 		}
@@ -336,19 +410,12 @@ func (ir *individualRates) sink(i int, row int32) {
 
 // addTo adds what the rows ask for to the loads of links.
 func (ir *individualRates) addTo(d *demand) {
-	for i := range ir.rows {
-		r := &ir.rows[i]
-		each := r.asks()
-		if each == 0 {
-			continue
-		}
-		if len(r.tight) == 2 { // as on every flat fabric: no need to follow the route
-			d.put(r.ends[0], each)
-			d.put(r.ends[1], each)
-			continue
-		}
-		for _, l := range r.tight {
-			d.put(l, each)
+	if len(ir.rows) == 0 {
+		return
+	}
+	for l, bits := range ir.asked {
+		if bits > 0 {
+			d.put(pathmap.LinkID(l), bits)
 		}
 	}
 }
@@ -357,14 +424,15 @@ func (ir *individualRates) addTo(d *demand) {
 func (ir *individualRates) fill(d *demand) {
 	for i := range ir.rows {
 		r := &ir.rows[i]
-		d.add(r.tight, 1, r.asks())
+		d.add(r.tight, 1, r.demand())
 	}
 }
 
 // take gives every row its part of what was shared.
 func (ir *individualRates) take(rates []float64) {
+	ir.granted = false
 	for i, rate := range rates {
-		ir.strained = ir.strained || short(rate, ir.rows[i].asks())
+		ir.strained = ir.strained || short(rate, ir.rows[i].demand())
 		ir.set(int32(i), rate)
 	}
 }

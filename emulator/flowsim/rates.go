@@ -1,7 +1,6 @@
 package flowsim
 
 import (
-	"slices"
 	"time"
 
 	"lightloom/southbound"
@@ -113,42 +112,6 @@ func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
 	default:
 		f.again(b)
 	}
-}
-
-// spreadAgain gives the host flows of a spread coflow their rates anew.
-func (f *fluid) spreadAgain(co *coflow, o *order) {
-	if slices.Equal(co.from, o.from) && slices.Equal(co.to, o.to) && slices.Equal(co.extra, o.extra) {
-		return
-	}
-	co.take(o)
-	t := &f.tmp
-	t.from, t.to = byHost(t.from, co.from, len(f.up)), byHost(t.to, co.to, len(f.up))
-	extra := co.extra
-	for b := co.first; b < co.end; b++ {
-		bu := &f.hostFlows[b]
-		if bu.class != onIndividual {
-			continue
-		}
-		r := &f.individual.rows[bu.pos]
-		wish := min(t.from[r.src], t.to[r.dst])
-		for len(extra) > 0 && extra[0].Row < b-co.first {
-			extra = extra[1:]
-		}
-		if len(extra) > 0 && extra[0].Row == b-co.first {
-			wish += float64(extra[0].Rate)
-		}
-		f.individual.ask(b, wish)
-	}
-}
-
-// byHost makes a table of rates.
-func byHost(buf []float64, rates []southbound.HostRate, hosts int) []float64 {
-	buf = slices.Grow(buf[:0], hosts)[:hosts]
-	clear(buf)
-	for _, r := range rates {
-		buf[r.Host] = float64(r.Rate)
-	}
-	return buf
 }
 
 // pace gives a paced coflow another finish instant, and sets in again what had fallen out.

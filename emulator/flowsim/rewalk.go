@@ -83,6 +83,7 @@ func (f *fluid) rewalk() {
 	f.disturb()
 	if w.apart {
 		f.rejoin()
+		f.individual.recount()
 	}
 	for _, c := range w.changed {
 		f.routes[c.route].moved = false
