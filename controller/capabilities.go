@@ -9,6 +9,7 @@ type Capabilities struct {
 	Relays      bool // it needs racks that keep bytes for each other (southbound.Relayer)
 	Simulated   bool // its rules are those of a simulator's steps of time: only ours has them
 	Blind       bool // it reads nothing of what coflows have left
+	Totals      bool // of what coflows have left, it reads only how much that is together
 }
 
 // With returns the capabilities of two parts together.
@@ -20,5 +21,6 @@ func (c Capabilities) With(o Capabilities) Capabilities {
 		Relays:      c.Relays || o.Relays,
 		Simulated:   c.Simulated || o.Simulated,
 		Blind:       c.Blind && o.Blind,
+		Totals:      (c.Blind || c.Totals) && (o.Blind || o.Totals) && !(c.Blind && o.Blind),
 	}
 }

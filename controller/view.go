@@ -138,6 +138,20 @@ type CoflowView struct {
 	Remaining  southbound.Remaining // payload; before the start, the sizes
 }
 
+// LeftTotal returns the payload left of all rows together, in bytes.
+func (c *CoflowView) LeftTotal() float64 {
+	if c.Remaining.Base == nil {
+		return c.Remaining.Total
+	}
+	sum := 0.0
+	for r, over := range c.Ended {
+		if !over {
+			sum += c.Remaining.Row(int32(r))
+		}
+	}
+	return sum
+}
+
 // LeftBytes returns the payload left of a row, zero once it has ended, rounded up.
 func (c *CoflowView) LeftBytes(row int) pathmap.Bytes {
 	if c.Ended[row] {

@@ -89,6 +89,8 @@ type Remaining struct {
 	Live int32
 	Load []LinkLoad
 	Off  []int32 // rows, ascending
+	// Total is what all rows have left together: told where Base is nil, to who reads nothing else.
+	Total float64
 	// Version is another whenever Load is, so that who has added it up need not do so again; 0 where that is not told.
 	Version uint64
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/controller/policy"
 )
 
 // ruleFlags are the flags that say by which rules a trace is replayed, where a word must be read first.
@@ -25,8 +26,8 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"they take both directions of its port")
 	c.Flags().StringVar(&f.admission, "admission", "arrival", "when coflows start: arrival, or epoch:8ms for multiples "+
 		"of a time")
-	c.Flags().StringVar(&f.redecide, "redecide", "coflow", "when rates are decided anew: at the start and end of a "+
-		"coflow, or of every flow")
+	c.Flags().StringVar(&f.redecide, "redecide", "policy", "when rates are decided anew: coflow (at the start and end of "+
+		"coflows), flow (at the end of every flow, too) or policy (as the policy does by itself)")
 	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim (Varys'), or sunflow "+
 		"(Sunflow's own)")
 	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of "+
@@ -82,10 +83,12 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 		return usage("leave --local-flows and --all-stop away",
 			"%s: with --compat sunflow local flows are free, and only circuits that move are dark", c.Name())
 	}
-	if err := oneOf(c, "redecide", f.redecide, "coflow", "flow"); err != nil {
+	if err := oneOf(c, "redecide", f.redecide, "policy", string(policy.AtCoflows), string(policy.AtFlows)); err != nil {
 		return err
 	}
-	r.EveryFlow = f.redecide == "flow"
+	if r.Redecide = policy.Redecide(f.redecide); f.redecide == "policy" {
+		r.Redecide = ""
+	}
 	switch f.local {
 	case "":
 		r.CarryLocal = r.Compat == scenario.CompatCoflowsim // coflowsim carries them

@@ -16,6 +16,7 @@ type decider struct {
 	policy  controller.Policy
 	view    controller.View
 	blind   bool // the policy reads nothing of what coflows have left
+	totals  bool // it reads only how much that is together
 	traffic *demand.Estimator
 	meters  meters
 	asked   int64
@@ -51,11 +52,14 @@ func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
 	v.Now, v.Seed, v.Paths = now, l.cfg.Seed, l.cfg.Paths
 	v.Delta, v.ElephantThreshold = s.ReconfigurationDelay(l.cfg.Delta), l.cfg.ElephantThreshold
 	v.Traffic = d.traffic.Traffic(l.fabric.Racks)
-	if d.blind {
+	switch {
+	case d.blind:
 		s.FillBlindView(v)
-		return
+	case d.totals && in.Total != nil:
+		s.FillTotalsView(v, in.Total)
+	default:
+		s.FillView(v, in.Remaining)
 	}
-	s.FillView(v, in.Remaining)
 }
 
 // commit writes the entries of a plan, in the order of their effect.

@@ -63,6 +63,8 @@ type Inputs struct {
 	Counts            []DeviceCounts // what passed the ports of devices, in the order in which it came
 	// Remaining tells what is left of a coflow; asked during the call only.
 	Remaining func(southbound.CoflowID) (southbound.Remaining, bool)
+	// Total tells how many bytes are left of a coflow's rows together, likewise; nil where only Remaining tells.
+	Total func(southbound.CoflowID) (float64, bool)
 	// Counters tells what hosts have sent so far; asked during the call only, where demand comes from counters. It may
 	// tell what was read a while ago, but not wait.
 	Counters func() (demand.Sample, error)
@@ -117,7 +119,8 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	l := &Loop{cfg: cfg, fabric: f, base: base,
 		pending: pending{wants: cfg.Policy.Wants()},
 		decider: decider{policy: cfg.Policy, traffic: demand.NewEstimator(cfg.Demand), meters: meters{topology: f.Topology},
-			held: map[southbound.HostID]int32{}, blind: can.Blind && cfg.Demand.Oracle()},
+			held: map[southbound.HostID]int32{}, blind: can.Blind && cfg.Demand.Oracle(),
+			totals: can.Totals && cfg.Demand.Oracle()},
 		devices:      newDevices(),
 		cables:       newCables(f),
 		circuits:     circuits{mover: rollout.NewMover(f, base, cfg.Rollout), steered: make([]bool, ports)},

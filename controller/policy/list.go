@@ -53,6 +53,10 @@ func list() []entry {
 		e.Blind = true
 		return e
 	}
+	totals := func(e entry) entry {
+		e.Totals = true
+		return e
+	}
 	relays := func(e entry) entry {
 		e.Relays = true
 		return e
@@ -144,15 +148,13 @@ func list() []entry {
 			func() Part {
 				return share.NewBSSI()
 			}),
-		one("dclas", Share, "Aalo: by bytes sent so far in ten queues, in order of arrival within one", func() Part {
+		totals(one("dclas", Share, "Aalo: by bytes sent so far in ten queues, in order of arrival within one", func() Part {
 			return share.NewDCLAS()
-		}),
+		})),
 		blind(one("fairport", Share, "an equal part of each port for every host flow that takes it", func() Part {
 			return new(share.Fair)
 		})),
-		one("coflowsim-fair", Share, "fairport, set again at the end of every host flow, as coflowsim's FAIR", func() Part {
-			return &share.Fair{Always: true}
-		}),
+		one("coflowsim-fair", Share, "fairport, which is coflowsim's FAIR", func() Part { return new(share.Fair) }),
 		steps("coflowsim-fifo", "fifo by the rules of coflowsim, the simulator of Varys", func() Part {
 			return share.NewCoflowsim("fifo")
 		}),
@@ -164,6 +166,10 @@ func list() []entry {
 			return share.NewCoflowsimPFP()
 		}),
 		steps("coflowsim-dclas", "dclas by the rules of coflowsim's DARK", func() Part { return new(share.CoflowsimDark) }),
+		one("sincronia-bssi", Share, "bssi by the rules of Sincronia's simulator: its order found once, greedy rates",
+			func() Part {
+				return share.NewSincronia()
+			}),
 		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
 		cross("application", "the upper level of crosslayer alone: places by annealing, for paths drawn at random",
 			anneal.Options{Blind: true}),

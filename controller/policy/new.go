@@ -22,11 +22,20 @@ type Info struct {
 // Options change what a name says.
 type Options struct {
 	Overrides
-	// EveryHostFlow has the policy asked at the end of every host flow too, whatever its parts want.
-	EveryHostFlow bool
+	// Redecide says when rates are decided anew; empty: when the policy's parts want.
+	Redecide Redecide
 	// Explain is told why tasks and host flows go where they do, by the parts that can say; nil disables explanations.
 	Explain route.Teller
 }
+
+// Redecide is how often rates are decided anew.
+type Redecide string
+
+// AtCoflows is at the start and end of coflows, AtFlows also at the end of every host flow.
+const (
+	AtCoflows Redecide = "coflow"
+	AtFlows   Redecide = "flow"
+)
 
 // All returns the presets. Any other + list of parts is a name too, if no two of them answer the same question.
 func All() []Info {
@@ -78,9 +87,13 @@ func New(name string, opt Options) (controller.Policy, error) {
 	if opt.Migrate > 0 && !can.Migrates {
 		return nil, fmt.Errorf("make policy %q: %w", name, ErrStays)
 	}
-	p := compose(c.parts(opt), can)
-	if opt.EveryHostFlow {
-		p.wants |= controller.Kinds(controller.HostFlowEnded)
+	parts := c.parts(opt)
+	p := compose(parts, can)
+	switch ended := controller.Kinds(controller.HostFlowEnded); opt.Redecide {
+	case AtFlows:
+		p.wants |= ended
+	case AtCoflows:
+		p.wants = wants(parts[Place]) | wants(parts[Circuits]) | wants(parts[Route]) | wants(parts[Share])&^ended
 	}
 	return p, nil
 }

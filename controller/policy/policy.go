@@ -34,13 +34,20 @@ func compose(parts [questions]Part, can controller.Capabilities) *composed {
 			continue
 		}
 		c.parts = append(c.parts, p)
-		if w, ok := p.(wanting); ok {
-			c.wants |= w.Wants()
-		} else {
-			c.wants = ^controller.KindSet(0)
-		}
+		c.wants |= wants(p)
 	}
 	return c
+}
+
+// wants are the events at which a part is asked; nil: none.
+func wants(p Part) controller.KindSet {
+	if p == nil {
+		return 0
+	}
+	if w, ok := p.(wanting); ok {
+		return w.Wants()
+	}
+	return ^controller.KindSet(0)
 }
 
 type composed struct {

@@ -205,7 +205,7 @@ func TestCapabilities(t *testing.T) {
 			controller.Capabilities{Blind: true}},
 		{"random+ecmp+sunflow", policy.Options{Overrides: policy.Overrides{Circuits: "rotor"}},
 			controller.Capabilities{Circuits: true}},
-		{"rotor-vlb", policy.Options{EveryHostFlow: true}, controller.Capabilities{Circuits: true, Relays: true,
+		{"rotor-vlb", policy.Options{Redecide: policy.AtFlows}, controller.Capabilities{Circuits: true, Relays: true,
 			Blind: true}},
 		{"crosslayer+sunflow", policy.Options{}, controller.Capabilities{Circuits: true, Wavelengths: true, Migrates: true}},
 		{"crosslayer-paper", policy.Options{}, controller.Capabilities{}},

@@ -22,6 +22,22 @@ func (s *State) FillBlindView(v *controller.View) {
 	})
 }
 
+// FillTotalsView is FillView for who reads only how much coflows have left together, which total tells in bytes.
+func (s *State) FillTotalsView(v *controller.View, total func(southbound.CoflowID) (float64, bool)) {
+	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining {
+		if c.Started != Unset {
+			if left, ok := total(id); ok {
+				return southbound.Remaining{Live: c.Remaining, Total: left}
+			}
+		}
+		sum := 0.0
+		for _, b := range c.Columns.Size {
+			sum += float64(b)
+		}
+		return southbound.Remaining{Live: c.Remaining, Total: sum}
+	})
+}
+
 func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Coflow) southbound.Remaining) {
 	v.Fabric = s.fabric
 	v.Free = s.free

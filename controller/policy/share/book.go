@@ -33,8 +33,9 @@ type book struct {
 	total   pathmap.Bytes // of all rows, at the start
 	ranks   measures
 
-	sums  sums
-	stuck int32 // place among its loads of the link that had nothing left for it last
+	sums   sums
+	spread *spreadMemory // nil: it was never spread alone
+	stuck  int32         // place among its loads of the link that had nothing left for it last
 
 	counted     []uint64 // what ports has counted of live; nil: it is not counted
 	countedLeft int32

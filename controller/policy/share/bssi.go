@@ -11,49 +11,36 @@ import (
 // NewBSSI returns Sincronia: coflows in the order of bottleneck, select, scale, iterate (Agarwal, Rajakrishnan,
 // Narayan, Agarwal, Shmoys and Vahdat, "Sincronia: near-optimal network design for coflows", SIGCOMM 2018, algorithm
 // 1), which is within four times the optimal weighted completion time where all arrive together. Its theorem holds for
-// any rates that keep the order; here they are MADD's with back-filling, and the order is found anew at each decision.
-func NewBSSI() *Ordered { return &Ordered{order: &bssi{}} }
+// any rates that keep the order; here they are MADD's with back-filling, and order and rates are found anew at the end
+// of every host flow.
+func NewBSSI() *Ordered { return &Ordered{order: &bssi{}, lean: true, prompt: true} }
 
 // bssi fills the order from its end: on the most loaded link, the coflow with the least weight for what it has there
 // comes last, and the others of that link pay it off their weights.
 type bssi struct {
 	sum    []float64 // by link, nanoseconds of the coflows not yet placed; zero between calls
 	used   []pathmap.LinkID
+	on     []float64 // by coflow and link, nanoseconds; zero between calls
+	links  int
 	weight []float64
+	open   []int
 	out    []demand
 }
 
-func (o *bssi) rank(_ *controller.View, all []demand) {
+func (o *bssi) rank(g *topologyContext, all []demand) {
 	slices.SortFunc(all, func(a, b demand) int { return cmp.Compare(a.c.ID, b.c.ID) })
-	o.weight, o.used = o.weight[:0], o.used[:0]
-	for i := range all {
-		w := all[i].c.Weight
-		if !(w > 0) {
-			w = 1
-		}
-		o.weight = append(o.weight, w)
-		for _, l := range all[i].loads {
-			o.sum = grow(o.sum, int(l.link)+1)
-			if o.sum[l.link] == 0 {
-				o.used = append(o.used, l.link)
-			}
-			o.sum[l.link] += l.ns
-		}
-	}
-	slices.Sort(o.used)
-	o.used = slices.Compact(o.used)
+	o.read(g, all)
 	o.out = slices.Grow(o.out[:0], len(all))[:len(all)]
-	open := make([]int, len(all))
-	for i := range open {
-		open[i] = i
-	}
 	for at := len(all) - 1; at >= 0; at-- {
-		k := o.last(all, open, o.bottleneck())
-		o.out[at] = all[open[k]]
-		for _, l := range all[open[k]].loads {
-			o.sum[l.link] -= l.ns
+		k := o.last(o.bottleneck())
+		i := o.open[k]
+		o.out[at] = all[i]
+		mine := o.of(i)
+		for _, l := range all[i].loads {
+			o.sum[l.link] -= mine[l.link]
+			mine[l.link] = 0
 		}
-		open = slices.Delete(open, k, k+1)
+		o.open = slices.Delete(o.open, k, k+1)
 	}
 	copy(all, o.out)
 	for _, l := range o.used {
@@ -61,12 +48,45 @@ func (o *bssi) rank(_ *controller.View, all []demand) {
 	}
 }
 
+// read takes over how long coflows take links.
+func (o *bssi) read(g *topologyContext, all []demand) {
+	o.links = len(g.capacity)
+	o.sum, o.on = grow(o.sum, o.links), grow(o.on, o.links*len(all))
+	o.weight, o.used, o.open = o.weight[:0], o.used[:0], o.open[:0]
+	for i := range all {
+		o.weight, o.open = append(o.weight, weightOf(all[i].c)), append(o.open, i)
+		mine := o.of(i)
+		for k := range all[i].loads {
+			l := &all[i].loads[k]
+			ns := l.bits / g.capacity[l.link] * 1e9
+			mine[l.link] = ns
+			o.sum[l.link] += ns
+		}
+	}
+	for l, x := range o.sum[:o.links] {
+		if x > 0 {
+			o.used = append(o.used, pathmap.LinkID(l))
+		}
+	}
+}
+
+// of returns what a coflow has, by link.
+func (o *bssi) of(i int) []float64 { return o.on[i*o.links : (i+1)*o.links] }
+
+// weightOf returns the weight of a coflow, one where it has none.
+func weightOf(c *controller.CoflowView) float64 {
+	if !(c.Weight > 0) {
+		return 1
+	}
+	return c.Weight
+}
+
 // bottleneck returns the link that what is open takes longest, the first where several do.
 func (o *bssi) bottleneck() pathmap.LinkID {
-	b := pathmap.LinkID(pathmap.None)
+	b, most := pathmap.LinkID(pathmap.None), 0.0
 	for _, l := range o.used {
-		if b == pathmap.None || o.sum[l] > o.sum[b] {
-			b = l
+		if x := o.sum[l]; b == pathmap.None || x > most {
+			b, most = l, x
 		}
 	}
 	return b
@@ -74,34 +94,26 @@ func (o *bssi) bottleneck() pathmap.LinkID {
 
 // last returns which of the open coflows comes last on a link, and takes its price off the weights of the others there.
 // One that is not on the link is not asked; where none is, the one with the largest id comes last.
-func (o *bssi) last(all []demand, open []int, b pathmap.LinkID) int {
+func (o *bssi) last(b pathmap.LinkID) int {
 	best, price := -1, 0.0
-	for k, i := range open {
-		if n := all[i].on(b); n > 0 {
-			if p := o.weight[i] / n; best < 0 || p <= price {
-				best, price = k, p
+	if b != pathmap.None {
+		for k, i := range o.open {
+			if n := o.on[i*o.links+int(b)]; n > 0 {
+				if p := o.weight[i] / n; best < 0 || p <= price {
+					best, price = k, p
+				}
 			}
 		}
 	}
 	if best < 0 {
-		return len(open) - 1
+		return len(o.open) - 1
 	}
-	for k, i := range open {
+	for k, i := range o.open {
 		if k != best {
-			o.weight[i] = max(o.weight[i]-price*all[i].on(b), 0)
+			o.weight[i] = max(o.weight[i]-price*o.on[i*o.links+int(b)], 0)
 		}
 	}
 	return best
-}
-
-// on returns how long a coflow takes a link.
-func (d *demand) on(link pathmap.LinkID) float64 {
-	for _, l := range d.loads {
-		if l.link == link {
-			return l.ns
-		}
-	}
-	return 0
 }
 
 // grow returns s with at least n elements, those added zero.

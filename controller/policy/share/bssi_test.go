@@ -59,7 +59,7 @@ func TestBSSIWithinTwice(t *testing.T) {
 			v.Coflows[i].Weight, v.Coflows[i].Start = float64(1+r.IntN(9)), time.Duration(0)
 		}
 		all := slices.Clone(o.demands(v, nil))
-		o.order.rank(v, all)
+		o.order.rank(&o.topologyContext, all)
 		got := weighed(all)
 		best := math.Inf(1)
 		permute(slices.Clone(all), 0, func(p []demand) { best = min(best, weighed(p)) })
@@ -71,7 +71,7 @@ func TestBSSIWithinTwice(t *testing.T) {
 		for i := range v.Coflows {
 			weights[i], v.Coflows[i].Weight = v.Coflows[i].Weight, 1
 		}
-		o.order.rank(v, all)
+		o.order.rank(&o.topologyContext, all)
 		for i := range v.Coflows {
 			v.Coflows[i].Weight = weights[i]
 		}

@@ -30,7 +30,7 @@ func NewCoflowsimPFP() *CoflowsimPFP {
 
 // Wants implements the part's list of events.
 func (*CoflowsimPFP) Wants() controller.KindSet {
-	return ofCoflows() | controller.Kinds(controller.HostFlowEnded)
+	return ofFlows()
 }
 
 // Fill sets the rates of all coflows.

@@ -35,14 +35,17 @@ const coordination = 10 * time.Millisecond
 
 // Wants implements the part's list of events.
 func (*DCLAS) Wants() controller.KindSet {
-	return ofCoflows() | controller.Kinds(controller.WakeReached)
+	return ofFlows() | controller.Kinds(controller.WakeReached)
 }
 
 // Fill sets the rates of all coflows.
 func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller.Plan) {
 	o := &p.Ordered
 	o.start(v, plan)
-	all := o.demands(v, ev)
+	all := o.started(v, ev)
+	for i := range all {
+		all[i].remains = all[i].c.LeftTotal()
+	}
 	slices.SortFunc(all, func(a, b demand) int {
 		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())), cmp.Compare(a.c.Arrival, b.c.Arrival),
 			cmp.Compare(a.c.ID, b.c.ID))

@@ -52,11 +52,11 @@ func (p *Deadline) Fill(v *controller.View, ev []controller.Event, plan *control
 	slices.SortFunc(plan.Admissions, func(a, b controller.AdmissionDecision) int {
 		return cmp.Compare(a.Coflow, b.Coflow)
 	})
-	o.order.rank(v, rest)
+	o.order.rank(&o.topologyContext, rest)
 	for i := range rest {
 		o.madd(v, &rest[i])
 	}
-	o.order.rank(v, all)
+	o.order.rank(&o.topologyContext, all)
 	o.backfillAll(v, all)
 	o.finish(plan)
 }

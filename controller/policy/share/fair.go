@@ -10,23 +10,11 @@ import (
 // Fair gives every host flow an equal part of each of its links, and so the least of these parts: what a link's host
 // flows leave because they are held back elsewhere stays idle. That is per-port fairness as coflowsim has it under FAIR
 // (Varys' baseline of per-flow fairness), and less than max-min fairness, which maxmin gives.
-type Fair struct {
-	MaxMin
-	// Always has rates set again at the end of every host flow, not only of coflows.
-	Always bool
-}
-
-// Wants implements the part's list of events.
-func (f *Fair) Wants() controller.KindSet {
-	if f.Always {
-		return f.MaxMin.Wants()
-	}
-	return ofCoflows()
-}
+type Fair struct{ MaxMin }
 
 // Fill says the rates that have changed.
 func (f *Fair) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
-	if !f.Always && f.ports.serves(v) {
+	if f.ports.serves(v) {
 		p.Share = f.ports.equal(v, ev)
 		return
 	}

@@ -30,10 +30,7 @@ type MaxMin struct {
 }
 
 // Wants implements the part's list of events.
-func (*MaxMin) Wants() controller.KindSet {
-	return controller.Kinds(controller.CoflowStarted, controller.HostFlowEnded, controller.CoflowEnded,
-		controller.CircuitReservationEnded, controller.CircuitInService, controller.FabricChanged)
-}
+func (*MaxMin) Wants() controller.KindSet { return ofFlows() }
 
 type class struct {
 	src, dst southbound.HostID

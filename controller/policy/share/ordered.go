@@ -24,8 +24,9 @@ import (
 // Between two decisions rates stay as they are, so what a host flow frees by ending early is idle until the next coflow
 // starts or ends, unless the policy is asked again at the end of every host flow.
 type Ordered struct {
-	order ranking
-	lean  bool // the order does not go by bytes left
+	order  ranking
+	lean   bool // the order does not go by bytes left
+	prompt bool // rates are decided at the end of host flows, too
 
 	topologyContext topologyContext
 	books           books
@@ -47,20 +48,25 @@ type Ordered struct {
 
 // ranking sorts demands into the order in which they are served. Ties end with the id.
 type ranking interface {
-	rank(v *controller.View, all []demand)
+	rank(g *topologyContext, all []demand)
 }
 
 // byKey ranks by one figure, the smallest first.
 type byKey func(d *demand) float64
 
-func (key byKey) rank(_ *controller.View, all []demand) {
+func (key byKey) rank(_ *topologyContext, all []demand) {
 	slices.SortFunc(all, func(a, b demand) int {
 		return cmp.Or(cmp.Compare(key(&a), key(&b)), cmp.Compare(a.c.ID, b.c.ID))
 	})
 }
 
 // Wants implements the part's list of events.
-func (*Ordered) Wants() controller.KindSet { return ofCoflows() }
+func (o *Ordered) Wants() controller.KindSet {
+	if o.prompt {
+		return ofFlows()
+	}
+	return ofCoflows()
+}
 
 // ofCoflows are the events after which rates by coflow may change.
 func ofCoflows() controller.KindSet {
@@ -68,11 +74,14 @@ func ofCoflows() controller.KindSet {
 		controller.CircuitInService, controller.FabricChanged)
 }
 
+// ofFlows adds the end of each host flow.
+func ofFlows() controller.KindSet { return ofCoflows() | controller.Kinds(controller.HostFlowEnded) }
+
 // Fill sets the rates of all coflows.
 func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
 	o.start(v, p)
 	all := o.demands(v, ev)
-	o.order.rank(v, all)
+	o.order.rank(&o.topologyContext, all)
 	for i := range all {
 		o.madd(v, &all[i])
 	}

@@ -19,15 +19,19 @@ type allot struct {
 
 // spread shares what is left among coflows, takes it, and returns the rates by host, in fresh memory.
 func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
+	switch ports := o.ofPorts(v); {
+	case ports && len(ds) == 1:
+		return o.spreadOne(v, &ds[0])
+	case ports:
+		return o.spreadPorts(v, ds)
+	}
+	return o.spreadRows(v, ds)
+}
+
+// spreadRows is spread on any fabric, row by row.
+func (o *Ordered) spreadRows(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
 	a := &o.allot
-	a.open(v, &o.topologyContext)
-	if len(o.taken) < len(o.topologyContext.capacity) {
-		o.taken = make([]float64, len(o.topologyContext.capacity))
-	}
-	if o.ofPorts(v, ds) {
-		o.spreadPorts(v, ds)
-		return a.from, a.to
-	}
+	a.open(v, o)
 	for i := range ds {
 		o.eachLive(v, &ds[i], func(r int32, links []pathmap.LinkID) {
 			for _, l := range links {
@@ -55,9 +59,9 @@ func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound
 	return a.from, a.to
 }
 
-func (a *allot) open(v *controller.View, g *topologyContext) {
-	if len(a.count) < len(g.capacity) {
-		a.count = make([]int32, len(g.capacity))
+func (a *allot) open(v *controller.View, o *Ordered) {
+	if n := len(o.topologyContext.capacity); len(a.count) < n || len(o.taken) < n {
+		a.count, o.taken = make([]int32, n), make([]float64, n)
 	}
 	if len(a.out) < v.Fabric.Hosts() {
 		a.out = make([]float64, v.Fabric.Hosts())

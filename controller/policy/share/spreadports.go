@@ -3,30 +3,23 @@ package share
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"lightloom/controller"
 	"lightloom/southbound"
 )
 
-// ofPorts says whether only the links of hosts bind the coflows, and sets of rows are by host.
-func (o *Ordered) ofPorts(v *controller.View, ds []demand) bool {
+// ofPorts says whether only the links of hosts bind the coflows, and sets of rows are by host. No row of a view is
+// held by its tag: routes are paths over packets.
+func (o *Ordered) ofPorts(v *controller.View) bool {
 	g := &o.topologyContext
-	if !g.plain || o.books.all == nil || len(v.Circuits) > 0 || len(g.held) > 0 {
-		return false
-	}
-	for i := range ds {
-		if slices.Contains(g.tags(ds[i].c), southbound.TagHold) {
-			return false
-		}
-	}
-	return true
+	return g.plain && o.books.all != nil && len(v.Circuits) == 0 && len(g.held) == 0
 }
 
 // spreadPorts is what spread does for each row, done for the rows of each destination together. Rates are whole, so
 // that the order of sums is all the same.
-func (o *Ordered) spreadPorts(v *controller.View, ds []demand) {
+func (o *Ordered) spreadPorts(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
 	a, g := &o.allot, &o.topologyContext
+	a.open(v, o)
 	o.eachPort(ds, func(dst southbound.HostID, w int, word uint64) {
 		a.count[g.down[dst]] += int32(bits.OnesCount64(word))
 		for ; word != 0; word &= word - 1 {
@@ -57,6 +50,7 @@ func (o *Ordered) spreadPorts(v *controller.View, ds []demand) {
 		g.take(l, o.taken[l])
 		o.taken[l], a.count[l] = 0, 0
 	}
+	return a.from, a.to
 }
 
 // eachPort calls f with the live rows of coflows by destination, as words of sets of sources, both of which have

@@ -147,7 +147,7 @@ func slowly(o *Ordered, v *controller.View) string {
 	var p controller.Plan
 	o.start(&w, &p)
 	all := o.demands(&w, nil)
-	o.order.rank(&w, all)
+	o.order.rank(&o.topologyContext, all)
 	for i := range all {
 		o.maddSlowly(&w, &all[i])
 	}

@@ -14,6 +14,7 @@ import (
 	"lightloom/cmd/lightloom/internal/outcome"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/controller/policy"
 )
 
 const (
@@ -98,7 +99,7 @@ func TestCoflowsimFigures(t *testing.T) {
 
 // TestSunflowsVarys holds sebf against the figure of Sunflow's simulator for Varys: exact times, local flows free.
 func TestSunflowsVarys(t *testing.T) {
-	p, _ := replayFacebook(t, "sebf", 0, scenario.Rules{MaxWidth: 400, EveryFlow: true})
+	p, _ := replayFacebook(t, "sebf", 0, scenario.Rules{MaxWidth: 400, Redecide: policy.AtFlows})
 	near(t, "mean", p.CCT.Mean, .85813, .01)
 }
 
@@ -135,7 +136,7 @@ func BenchmarkFacebook(b *testing.B) {
 		name, policy string
 		rules        scenario.Rules
 	}
-	runs := []run{{"sebf every flow", "sebf", scenario.Rules{EveryFlow: true}}}
+	runs := []run{{"sebf every flow", "sebf", scenario.Rules{Redecide: policy.AtFlows}}}
 	for _, policy := range []string{"sebf", "fifo", "scf", "ncf", "lcf", "bssi", "dclas", "fair", "tcp", "maxmin"} {
 		runs = append(runs, run{policy, policy, scenario.Rules{}})
 	}

@@ -154,7 +154,7 @@ func (s *Prepared) UsesCircuits(name string) bool {
 
 // NewPolicy makes the policy of that name, with the overrides that were asked for.
 func (s *Prepared) NewPolicy(name string) (controller.Policy, error) {
-	return policy.New(name, policy.Options{Overrides: s.Options.Parts, EveryHostFlow: s.Options.Rules.EveryFlow})
+	return policy.New(name, policy.Options{Overrides: s.Options.Parts, Redecide: s.Options.Rules.Redecide})
 }
 
 // Load makes the jobs: of the trace, or synthetic ones.

@@ -20,11 +20,11 @@ type Rules struct {
 	MaxWidth  int  // leave out coflows of more flows; 0: none
 	AllAtZero bool // all arrive together, when the run begins
 
-	OneAtATime bool          // each arrives when the one before has ended
-	CarryLocal bool          // bytes between a host and itself take both directions of its port; else they take no time
-	Epoch      time.Duration // jobs are admitted at its multiples; 0: when they arrive
-	EveryFlow  bool          // rates are decided at the end of every host flow too
-	Compat     string        // one of Compats, or none
+	OneAtATime bool            // each arrives when the one before has ended
+	CarryLocal bool            // bytes between a host and itself take both directions of its port; else they take no time
+	Epoch      time.Duration   // jobs are admitted at its multiples; 0: when they arrive
+	Redecide   policy.Redecide // when rates are decided anew; empty: when the policy wants
+	Compat     string          // one of Compats, or none
 
 	AllStop    bool    // every circuit goes dark when one moves
 	Background float64 // share of each link that other traffic fills; 0: none
@@ -60,7 +60,7 @@ func (r *Rules) wants() []string {
 		flag string
 		set  bool
 	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried", r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
-		{"--redecide flow", r.EveryFlow}, {"--compat", r.Compat != ""}} {
+		{"--redecide", r.Redecide != ""}, {"--compat", r.Compat != ""}} {
 		if f.set {
 			all = append(all, f.flag)
 		}
@@ -215,8 +215,11 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	if r.AllStop {
 		out = append(out, "all-stop: every circuit goes dark when one moves.")
 	}
-	if r.EveryFlow {
+	switch r.Redecide {
+	case policy.AtFlows:
 		out = append(out, "rates are decided anew at the end of every host flow.")
+	case policy.AtCoflows:
+		out = append(out, "rates are decided anew at the start and end of coflows only.")
 	}
 	switch r.Compat {
 	case CompatSunflow:

@@ -16,7 +16,7 @@ type Scenario struct {
 	Row               Row              `json:"row"`
 	Seed              uint64           `json:"seed"`
 	Overrides         policy.Overrides `json:"overrides"`
-	EveryFlow         bool             `json:"every_flow,omitempty"` // rates are decided at the end of every host flow too
+	Redecide          policy.Redecide  `json:"redecide,omitempty"` // when rates are decided anew; empty: when the policy wants
 	ElephantThreshold pathmap.Bytes    `json:"elephant_threshold"`
 	Replicas          int              `json:"replicas"`
 	Delays            string           `json:"delays,omitempty"` // the delay budget, as --delays
@@ -62,7 +62,7 @@ func (s *Scenario) LastFault() time.Duration {
 // Scenario is what a row runs.
 func (s *Prepared) Scenario(r Row) *Scenario {
 	o, rules := &s.Options, &s.Options.Rules
-	x := &Scenario{Row: r, Seed: o.Seed, Overrides: o.Parts, EveryFlow: rules.EveryFlow,
+	x := &Scenario{Row: r, Seed: o.Seed, Overrides: o.Parts, Redecide: rules.Redecide,
 		ElephantThreshold: s.ElephantThreshold,
 		Replicas:          o.Replicas, Delays: o.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
 		OneAtATime: rules.OneAtATime, CarryLocal: rules.CarryLocal, Quantum: s.quantum(),

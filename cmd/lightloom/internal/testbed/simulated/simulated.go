@@ -262,7 +262,7 @@ func (x *Testbed) policy() (controller.Policy, error) {
 		return x.Env.Policy(), nil
 	}
 	s := x.s
-	return policy.New(s.Row.Policy, policy.Options{Overrides: s.Overrides, EveryHostFlow: s.EveryFlow,
+	return policy.New(s.Row.Policy, policy.Options{Overrides: s.Overrides, Redecide: s.Redecide,
 		Explain: x.Env.Why.Teller(s.Row.Policy)})
 }
 
@@ -321,7 +321,7 @@ func (x *Testbed) settle() (time.Duration, error) {
 			return southbound.Never, nil
 		}
 		in := &x.in
-		in.Remaining, in.Counters = x.notes.left, x.notes.counters
+		in.Remaining, in.Total, in.Counters = x.notes.left, x.Sim.Total, x.notes.counters
 		entries, act, wake := x.loop.Step(x.State, now, *in)
 		in.Jobs, in.Cancels, in.BandwidthRequests, in.Counts = in.Jobs[:0], in.Cancels[:0], in.BandwidthRequests[:0],
 			in.Counts[:0]

@@ -1,0 +1,159 @@
+package share
+
+import (
+	"math"
+	"math/bits"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// spreadMemory is how a coflow was spread last, where only the links of hosts bind: from one decision to the next few
+// rows end and few hosts have another rate, and what is taken is brought up to date by these. Rates are whole, so
+// sums are exact, and the memory changes nothing: all of it follows from the view.
+type spreadMemory struct {
+	surveys  uint64   // of the topology context
+	rows     []uint64 // by run, as a book's live: rows both of whose links had something left
+	out, in  spreadEnd
+	from, to []southbound.HostRate
+}
+
+// spreadEnd is the links of hosts out, or in, by host.
+type spreadEnd struct {
+	count   []int32   // rows
+	counted []int32   // rows when rate was found
+	free    []float64 // what the link had left when rate was found
+	rate    []float64 // of each row, whole bits a second; 0 where there are no rows
+	was     []float64 // rate before this decision
+	taken   []float64 // what rows get together
+	changed []uint64  // the hosts whose rate is another in this decision
+}
+
+// spreadOne is spread for one coflow where ofPorts holds.
+func (o *Ordered) spreadOne(v *controller.View, d *demand) (from, to []southbound.HostRate) {
+	g, b := &o.topologyContext, d.b
+	m := b.spread
+	if m == nil || m.surveys != g.surveys {
+		m = newSpreadMemory(g, b)
+		b.spread = m
+	}
+	m.count(o, b)
+	out, in := m.out.divide(g, g.up), m.in.divide(g, g.down)
+	if out || in {
+		m.add(b)
+		m.list()
+	}
+	m.out.take(g, g.up)
+	m.in.take(g, g.down)
+	return m.from, m.to
+}
+
+func newSpreadMemory(g *topologyContext, b *book) *spreadMemory {
+	end := func() spreadEnd {
+		n := len(g.up)
+		return spreadEnd{make([]int32, n), make([]int32, n), make([]float64, n), make([]float64, n), make([]float64, n),
+			make([]float64, n), make([]uint64, b.words)}
+	}
+	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), out: end(), in: end()}
+}
+
+// count brings rows up to date. Those that come and go count with the rates of before.
+func (m *spreadMemory) count(o *Ordered, b *book) {
+	g := &o.topologyContext
+	o.free(b)
+	for i := range b.runs {
+		dst := b.runs[i].dst
+		open := !g.empty(g.down[dst])
+		for w := range b.words {
+			at, now := i*b.words+w, uint64(0)
+			if open {
+				now = b.live[at] & o.mask[w]
+			}
+			for diff := now ^ m.rows[at]; diff != 0; diff &= diff - 1 {
+				src := w*64 + bits.TrailingZeros64(diff)
+				n := int32(-1)
+				if now&(diff&-diff) != 0 {
+					n = 1
+				}
+				m.out.count[src] += n
+				m.in.count[dst] += n
+				rate := min(m.out.rate[src], m.in.rate[dst]) * float64(n)
+				m.out.taken[src] += rate
+				m.in.taken[dst] += rate
+			}
+			m.rows[at] = now
+		}
+	}
+}
+
+// divide finds the rates of hosts, and says whether any is another.
+func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool) {
+	clear(e.changed)
+	for h, l := range links {
+		free, n := g.free[l], e.count[h]
+		if n == e.counted[h] && (n == 0 || free == e.free[h]) {
+			continue
+		}
+		rate := 0.0
+		if n > 0 {
+			rate = math.Floor(free / float64(n))
+		}
+		e.counted[h], e.free[h], e.was[h] = n, free, e.rate[h]
+		if rate != e.rate[h] {
+			e.rate[h], any = rate, true
+			e.changed[h/64] |= 1 << (h % 64)
+		}
+	}
+	return any
+}
+
+// add brings what rows get together up to date.
+func (m *spreadMemory) add(b *book) {
+	for i := range b.runs {
+		dst := b.runs[i].dst
+		now, sum := m.in.rate[dst], 0.0
+		all, was := uint64(0), now
+		if m.in.changed[dst/64]>>(dst%64)&1 != 0 {
+			all, was = ^uint64(0), m.in.was[dst]
+		}
+		for w, rows := range m.rows[i*b.words : (i+1)*b.words] {
+			changed := m.out.changed[w]
+			for word := rows & (changed | all); word != 0; word &= word - 1 {
+				src := w*64 + bits.TrailingZeros64(word)
+				rate := m.out.rate[src]
+				before := rate
+				if changed&(word&-word) != 0 {
+					before = m.out.was[src]
+				}
+				if more := min(rate, now) - min(before, was); more != 0 {
+					m.out.taken[src] += more
+					sum += more
+				}
+			}
+		}
+		m.in.taken[dst] += sum
+	}
+}
+
+// list writes down the hosts' rates.
+func (m *spreadMemory) list() {
+	m.from, m.to = m.from[:0], m.to[:0]
+	for h := range m.out.rate {
+		if x := m.out.rate[h]; x >= 1 {
+			m.from = append(m.from, southbound.HostRate{Host: southbound.HostID(h), Rate: pathmap.BitsPerSecond(x)})
+		}
+		if x := m.in.rate[h]; x >= 1 {
+			m.to = append(m.to, southbound.HostRate{Host: southbound.HostID(h), Rate: pathmap.BitsPerSecond(x)})
+		}
+	}
+}
+
+// take takes what rows get from the links.
+func (e *spreadEnd) take(g *topologyContext, links []pathmap.LinkID) {
+	for h, x := range e.taken {
+		if x > 0 {
+			g.take(links[h], x)
+		}
+	}
+}
