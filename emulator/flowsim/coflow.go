@@ -29,8 +29,8 @@ type coflow struct {
 
 	linkLoads
 	lent
-	apart  apart
-	byEnds *byEnds // nil: nobody has asked
+	apart apart
+	table *spreadTable // nil: nobody has asked
 }
 
 // kind says what rates were last set for a coflow.

@@ -37,6 +37,7 @@ type scratch struct {
 	to       []float64
 	wasFrom  []float64
 	wasTo    []float64
+	changed  []uint64 // likewise, a set
 }
 
 // nothing is how many bytes are as good as none: a host flow with less left ends with its class's next end.

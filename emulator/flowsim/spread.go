@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"math/bits"
 	"slices"
 
 	"lightloom/southbound"
@@ -9,37 +10,43 @@ import (
 // Rates of a spread coflow are told by host, and told again at each decision, where most hosts have what they had. So
 // only the host flows of those are looked at that have another.
 
-// byEnds is the rows of a coflow by source and by destination.
-type byEnds struct {
-	src, dst map[southbound.HostID][]endRow
+// spreadTable finds the rows of a coflow by their hosts. Rows are sorted by destination, then source.
+type spreadTable struct {
+	words  int // of a set of hosts
+	dsts   []southbound.HostID
+	has    []uint64 // by destination, a set: the sources of rows
+	live   []uint64 // likewise, without those that were seen to have ended
+	firsts []int32  // by destination and word: the row of the first of those sources, or where it would be
 }
 
-// endRow is a host flow at one host, and its host at the other end.
-type endRow struct {
-	hostFlow int32
-	peer     southbound.HostID
-}
-
-// rowsByEnds lists the rows of a coflow by their hosts.
-func (f *fluid) rowsByEnds(co *coflow) *byEnds {
-	if co.byEnds == nil {
-		e := &byEnds{src: map[southbound.HostID][]endRow{}, dst: map[southbound.HostID][]endRow{}}
-		for b := co.first; b < co.end; b++ {
-			if bu := &f.hostFlows[b]; bu.class != gone {
-				e.src[bu.src] = append(e.src[bu.src], endRow{b, bu.dst})
-				e.dst[bu.dst] = append(e.dst[bu.dst], endRow{b, bu.src})
-			}
-		}
-		co.byEnds = e
+// tableOf returns the table of a coflow.
+func (f *fluid) tableOf(co *coflow) *spreadTable {
+	if co.table != nil {
+		return co.table
 	}
-	return co.byEnds
+	t := &spreadTable{words: (len(f.up) + 63) / 64}
+	for b := co.first; b < co.end; b++ {
+		bu := &f.hostFlows[b]
+		if n := len(t.dsts); n == 0 || t.dsts[n-1] != bu.dst {
+			t.dsts, t.has = append(t.dsts, bu.dst), append(t.has, make([]uint64, t.words)...)
+		}
+		t.has[len(t.has)-t.words+int(bu.src/64)] |= 1 << (bu.src % 64)
+	}
+	row := int32(0)
+	for _, set := range t.has {
+		t.firsts = append(t.firsts, row)
+		row += int32(bits.OnesCount64(set))
+	}
+	t.live = slices.Clone(t.has)
+	co.table = t
+	return t
 }
 
 // spreadAgain gives the host flows of a spread coflow their rates anew.
 func (f *fluid) spreadAgain(co *coflow, o *order) {
 	t, hosts := &f.tmp, len(f.up)
-	from, to, extra := slices.Equal(co.from, o.from), slices.Equal(co.to, o.to), slices.Equal(co.extra, o.extra)
-	if from && to && extra {
+	even, extra := slices.Equal(co.from, o.from) && slices.Equal(co.to, o.to), slices.Equal(co.extra, o.extra)
+	if even && extra {
 		return
 	}
 	t.wasFrom, t.wasTo = byHost(t.wasFrom, co.from, hosts), byHost(t.wasTo, co.to, hosts)
@@ -47,12 +54,8 @@ func (f *fluid) spreadAgain(co *coflow, o *order) {
 	old := append(t.extra[:0], co.extra...)
 	t.extra = old
 	co.take(o)
-	e := f.rowsByEnds(co)
-	if !from {
-		f.spreadHosts(co, e.src, t.wasFrom, t.from, t.wasTo, t.to)
-	}
-	if !to {
-		f.spreadHosts(co, e.dst, t.wasTo, t.to, t.wasFrom, t.from)
+	if !even {
+		f.spreadHosts(co)
 	}
 	if !extra {
 		f.spreadExtras(co, old)
@@ -60,29 +63,35 @@ func (f *fluid) spreadAgain(co *coflow, o *order) {
 }
 
 // spreadHosts gives the host flows at hosts that have another rate theirs anew, unless their other ends hold them back
-// before and now. Tables are of what hosts had and have, and of the same at the other ends.
-func (f *fluid) spreadHosts(co *coflow, rows map[southbound.HostID][]endRow, was, now, wasPeer, nowPeer []float64) {
-	for h, rate := range now {
-		old := was[h]
-		if rate == old {
-			continue
+// before and now.
+func (f *fluid) spreadHosts(co *coflow) {
+	t, table := &f.tmp, f.tableOf(co)
+	t.changed = append(t.changed[:0], make([]uint64, table.words)...)
+	for h, rate := range t.from {
+		if rate != t.wasFrom[h] {
+			t.changed[h/64] |= 1 << (h % 64)
 		}
-		all, ended := rows[southbound.HostID(h)], 0
-		for _, x := range all {
-			before, after := wasPeer[x.peer], nowPeer[x.peer]
-			if before == after && after <= old && after <= rate {
-				continue
-			}
-			if f.hostFlows[x.hostFlow].class == gone {
-				ended++
-				continue
-			}
-			f.spreadRow(co, x.hostFlow)
+	}
+	for i, dst := range table.dsts {
+		was, now, all := t.wasTo[dst], t.to[dst], uint64(0)
+		if was != now {
+			all = ^uint64(0)
 		}
-		if ended > len(all)/2 {
-			rows[southbound.HostID(h)] = slices.DeleteFunc(all, func(x endRow) bool {
-				return f.hostFlows[x.hostFlow].class == gone
-			})
+		for w, changed := range t.changed {
+			at := i*table.words + w
+			for word := table.live[at] & (changed | all); word != 0; word &= word - 1 {
+				src := w*64 + bits.TrailingZeros64(word)
+				if min(t.wasFrom[src], was) == min(t.from[src], now) {
+					continue
+				}
+				low := word & -word
+				b := co.first + table.firsts[at] + int32(bits.OnesCount64(table.has[at]&(low-1)))
+				if f.hostFlows[b].class == gone {
+					table.live[at] &^= low
+					continue
+				}
+				f.spreadRow(co, b)
+			}
 		}
 	}
 }

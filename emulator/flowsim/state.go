@@ -72,7 +72,7 @@ func (st *state) lessLive(b int32) {
 	if co.live--; co.live == 0 {
 		st.dropCaps(co)
 		co.lent, co.linkLoads = lent{}, linkLoads{}
-		co.extra, co.from, co.to, co.byEnds = nil, nil, nil, nil
+		co.extra, co.from, co.to, co.table = nil, nil, nil, nil
 		st.unlive(index)
 		st.over = append(st.over, index)
 	}
