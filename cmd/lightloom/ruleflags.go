@@ -28,8 +28,8 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"of a time")
 	c.Flags().StringVar(&f.redecide, "redecide", "policy", "when rates are decided anew: coflow (at the start and end of "+
 		"coflows), flow (at the end of every flow, too) or policy (as the policy does by itself)")
-	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim (Varys'), or sunflow "+
-		"(Sunflow's own)")
+	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim (Varys'), sunflow (Sunflow's own) "+
+		"or sincronia (Sincronia's offline one)")
 	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of "+
 		"the ports that move")
 	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with "+
@@ -71,6 +71,10 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 	if r.AllAtZero && r.OneAtATime {
 		return usage("leave one of them away", "%s: --all-at-zero and --one-at-a-time exclude each other", c.Name())
 	}
+	if r.Compat == scenario.CompatSincronia && r.OneAtATime {
+		return usage("leave one of them away", "%s: --compat %s has all coflows arrive at once, --one-at-a-time does not",
+			c.Name(), r.Compat)
+	}
 	if r.Compat != "" {
 		if err := oneOf(c, "compat", r.Compat, scenario.Compats()...); err != nil {
 			return err
@@ -91,7 +95,7 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 	}
 	switch f.local {
 	case "":
-		r.CarryLocal = r.Compat == scenario.CompatCoflowsim // coflowsim carries them
+		r.CarryLocal = r.Compat == scenario.CompatCoflowsim || r.Compat == scenario.CompatSincronia // they carry them
 	default:
 		if err := oneOf(c, "local-flows", f.local, "free", "carried"); err != nil {
 			return err

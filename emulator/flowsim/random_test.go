@@ -182,6 +182,8 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 	for _, a := range sc.actions {
 		run(a.at)
 		checkHostFlows(t, s.fluid)
+		checkAsked(t, &s.fluid.individual)
+		checkTotals(t, s)
 		if len(lefts)%7 == 6 { // seldom, since it closes the books that the next look is to find open
 			checkInto(t, s)
 		}
@@ -218,6 +220,38 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 	}
 	run(time.Hour)
 	return s, ev, lefts
+}
+
+// checkAsked holds the sums of what rows ask for, which are kept, against adding up.
+func checkAsked(t testing.TB, ir *individualRates) {
+	t.Helper()
+	want := make([]float64, len(ir.asked))
+	for i := range ir.rows {
+		for _, l := range ir.rows[i].tight {
+			if r := &ir.rows[i]; r.demand() > 0 {
+				want[l] += r.demand()
+			}
+		}
+	}
+	for l, sum := range want {
+		if math.Abs(ir.asked[l]-sum) > 1e-3 {
+			t.Fatalf("%v: rows ask link %d for %f bits a second, by the books %f", ir.clock.Now(), l, sum, ir.asked[l])
+		}
+	}
+}
+
+// checkTotals holds what coflows have left together against their rows.
+func checkTotals(t testing.TB, s *Sim) {
+	t.Helper()
+	for i := range s.fluid.coflows {
+		co, sum := &s.fluid.coflows[i], 0.0
+		for b := co.first; b < co.end; b++ {
+			sum += s.fluid.leftOf(b)
+		}
+		if got, ok := s.Total(co.id); !ok || math.Abs(got-sum) > 1e-3+1e-9*sum {
+			t.Fatalf("%v: coflow %d has %f bytes left, its rows %f", s.Now(), co.id, got, sum)
+		}
+	}
 }
 
 // checkInto holds what is counted into each input of the optical switch against the books of all links, closed

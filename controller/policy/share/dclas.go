@@ -46,10 +46,7 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 	for i := range all {
 		all[i].remains = all[i].c.LeftTotal()
 	}
-	slices.SortFunc(all, func(a, b demand) int {
-		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())), cmp.Compare(a.c.Arrival, b.c.Arrival),
-			cmp.Compare(a.c.ID, b.c.ID))
-	})
+	p.sort(all)
 	wake := southbound.Never
 	for i := range all {
 		before := o.given(&all[i])
@@ -60,6 +57,14 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 	o.backfillAll(v, all)
 	plan.Wake = min(plan.Wake, wake)
 	o.finish(plan)
+}
+
+// sort puts coflows into the order in which they are served.
+func (*DCLAS) sort(all []demand) {
+	slices.SortFunc(all, func(a, b demand) int {
+		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())), cmp.Compare(a.c.Arrival, b.c.Arrival),
+			cmp.Compare(a.c.ID, b.c.ID))
+	})
 }
 
 // attained is how many bytes a coflow has sent so far.

@@ -93,7 +93,7 @@ func (a *allot) list(v *controller.View, g *topologyContext) {
 		if x := a.out[h]; !math.IsInf(x, 1) && x >= 1 {
 			a.from = append(a.from, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(x)})
 		}
-		if l := g.down[h]; a.count[l] > 0 {
+		if l := g.down[h]; a.count[l] > 0 && g.share(l, a) >= 1 {
 			a.to = append(a.to, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(g.share(l, a))})
 		}
 	}

@@ -103,6 +103,19 @@ func TestSunflowsVarys(t *testing.T) {
 	near(t, "mean", p.CCT.Mean, .85813, .01)
 }
 
+// TestAtFlowEnds holds policies that decide at the end of flows against figures: Aalo's of Sunflow's simulator asked
+// every 10 ms (0.887 s), and for the others what they gave when they were first asked so.
+func TestAtFlowEnds(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		policy string
+		mean   float64
+	}{{"dclas", .887}, {"fair", .8994}, {"bssi", .8574}} {
+		p, _ := replayFacebook(t, tc.policy, 0, scenario.Rules{MaxWidth: 400})
+		near(t, tc.policy, p.CCT.Mean, tc.mean, .003)
+	}
+}
+
 // TestIsolatedBounds holds the parser and the bounds against the sums of the trace.
 func TestIsolatedBounds(t *testing.T) {
 	for _, tc := range []struct {

@@ -36,14 +36,15 @@ type Rules struct {
 	PerQueue   string // likewise, a line a port
 }
 
-// The simulators whose rules may be asked for: Varys' (coflowsim) and Sunflow's own.
+// The simulators whose rules may be asked for: Varys' (coflowsim), Sunflow's own and Sincronia's own.
 const (
 	CompatCoflowsim = "coflowsim"
 	CompatSunflow   = "sunflow"
+	CompatSincronia = "sincronia"
 )
 
 // Compats are all of them.
-func Compats() []string { return []string{CompatCoflowsim, CompatSunflow} }
+func Compats() []string { return []string{CompatCoflowsim, CompatSunflow, CompatSincronia} }
 
 // compatPrefix begins the names of the policies that have the rules of a simulator.
 func compatPrefix(compat string) string {
@@ -176,7 +177,7 @@ func (s *Prepared) rule(jobs []controller.Job) {
 	r := &s.Options.Rules
 	for i := range jobs {
 		j := &jobs[i]
-		if r.AllAtZero {
+		if r.AllAtZero || r.Compat == CompatSincronia {
 			j.Arrival = 0
 		}
 		if e := s.epoch(); r.Compat == CompatCoflowsim {
@@ -225,6 +226,9 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	case CompatSunflow:
 		out = append(out, "rules of Sunflow's own simulator: exact times, not all stop; circuits are planned and rates set "+
 			"when that simulator does.")
+	case CompatSincronia:
+		out = append(out, "rules of Sincronia's offline simulator: all coflows arrive when the run begins; their order is "+
+			"found once, and in it each flow gets all that its two ports have left.")
 	case CompatCoflowsim:
 		out = append(out, fmt.Sprintf("rules of %s: time goes by steps of %v; a coflow is admitted at the beginning of the "+
 			"epoch that it arrives in, up to one epoch before, and its time counts from there.", r.Compat, quantum))
