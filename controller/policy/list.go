@@ -166,7 +166,7 @@ func list() []entry {
 			return share.NewCoflowsimPFP()
 		}),
 		steps("coflowsim-dclas", "dclas by the rules of coflowsim's DARK", func() Part { return new(share.CoflowsimDark) }),
-		one("sincronia-bssi", Share, "bssi by the rules of Sincronia's simulator: its order found once, greedy rates",
+		steps("sincronia-bssi", "bssi by the rules of Sincronia's simulator: its order found once, greedy rates",
 			func() Part {
 				return share.NewSincronia()
 			}),

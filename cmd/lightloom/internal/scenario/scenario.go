@@ -16,7 +16,7 @@ type Scenario struct {
 	Row               Row              `json:"row"`
 	Seed              uint64           `json:"seed"`
 	Overrides         policy.Overrides `json:"overrides"`
-	Redecide          policy.Redecide  `json:"redecide,omitempty"` // when rates are decided anew; empty: when the policy wants
+	Redecide          policy.Redecide  `json:"redecide,omitempty"` // empty: when the policy wants
 	ElephantThreshold pathmap.Bytes    `json:"elephant_threshold"`
 	Replicas          int              `json:"replicas"`
 	Delays            string           `json:"delays,omitempty"` // the delay budget, as --delays
