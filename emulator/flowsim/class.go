@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap"
 )
 
@@ -259,7 +260,7 @@ func (cs *classes) unplan(index int32) {
 }
 
 // addTo adds what classes ask for to the loads of links, and says whether all ask for something that has a bound.
-func (cs *classes) addTo(d *demand) (bounded bool) {
+func (cs *classes) addTo(d *demand.Demand) (bounded bool) {
 	bounded = true
 	for _, i := range cs.busy {
 		c := &cs.list[i]
@@ -269,17 +270,17 @@ func (cs *classes) addTo(d *demand) (bounded bool) {
 		}
 		bounded = bounded && !math.IsInf(each, 1)
 		for _, l := range cs.tight(&cs.routes[c.route]) {
-			d.put(l, each*float64(c.size))
+			d.Put(l, each*float64(c.size))
 		}
 	}
 	return bounded
 }
 
 // fill tells the solver of the busy classes.
-func (cs *classes) fill(d *demand) {
+func (cs *classes) fill(d *demand.Demand) {
 	for _, i := range cs.busy {
 		c := &cs.list[i]
-		d.add(cs.tight(&cs.routes[c.route]), int(c.size), cs.wish(i))
+		d.Add(cs.tight(&cs.routes[c.route]), int(c.size), cs.wish(i))
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/emulator/flowsim/internal/byhost"
 	"lightloom/emulator/flowsim/internal/index"
+	"lightloom/emulator/flowsim/internal/loads"
 	"lightloom/southbound"
 )
 
@@ -27,10 +29,10 @@ type coflow struct {
 	leg  int32     // its row is this leg, and one; 0: it is a coflow
 	legs []int32   // legs of its rows that are under way
 
-	linkLoads
+	loads.Sums
 	lent
-	apart apart
-	table *spreadTable // nil: nobody has asked
+	apart byhost.Sum    // rows that have rates of their own
+	table *byhost.Table // nil: nobody has asked
 }
 
 // kind says what rates were last set for a coflow.

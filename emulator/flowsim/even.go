@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -69,7 +70,7 @@ func (lv *levels) shareEvenly(individual bool) bool {
 		}
 	}
 	lv.tell = tell
-	changed, fits := lv.solver.Follow(tell, slack, lv.regroup)
+	changed, fits := lv.solver.Follow(tell, demand.Slack, lv.regroup)
 	if !fits {
 		lv.disband()
 		return false

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/emulator/flowsim/internal/index"
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -19,7 +20,7 @@ type fluid struct {
 	levels     levels  // rates of classes while hosts share by themselves, or all have what their ports were told
 	paces      paces   // host flows that end together with their coflow
 	individual individualRates
-	demand     demand // what all of them ask of links
+	demand     demand.Demand // what all of them ask of links
 
 	epoch  uint64 // counts calls of setRates
 	checks uint64 // counts checks of rates
@@ -37,7 +38,6 @@ type scratch struct {
 	to       []float64
 	wasFrom  []float64
 	wasTo    []float64
-	changed  []uint64 // likewise, a set
 }
 
 // nothing is how many bytes are as good as none: a host flow with less left ends with its class's next end.
@@ -199,8 +199,8 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 		}
 	}
 	f.paces.loads(co)
-	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Live: co.live, Load: co.load,
-		Off: co.off, Version: co.sums}, true
+	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Live: co.live, Load: co.Load,
+		Off: co.off, Version: co.Version}, true
 }
 
 // settle brings routes and rates up to date with everything that was done at this instant. It costs nothing where

@@ -252,3 +252,26 @@ func (s *Sim) checkHostRates(rates []southbound.HostRate) error {
 	}
 	return nil
 }
+
+// Total returns how many bytes a coflow has left, all rows together; false where it is not known.
+func (s *Sim) Total(c southbound.CoflowID) (float64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.fluid.byID[c]
+	if !ok {
+		return 0, false
+	}
+	return s.fluid.total(&s.fluid.coflows[i]), true
+}
+
+// total adds up what is left of a coflow.
+func (f *fluid) total(co *coflow) float64 {
+	if co.apart.Rows == co.live && len(co.legs) == 0 {
+		return co.apart.Left(f.perBit, f.clock.Now())
+	}
+	sum := 0.0
+	for b := co.first; b < co.end; b++ {
+		sum += f.leftOf(b)
+	}
+	return sum
+}

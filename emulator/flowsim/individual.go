@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/emulator/flowsim/internal/byhost"
+	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -27,12 +29,10 @@ type individualRates struct {
 	first time.Duration // of all rows; southbound.Never where none moves
 
 	// What rows ask for stays as it is for most of them, so who asks for something else is noted, and sums are kept.
-	asked   []float64 // by link, bits a second: what rows ask for there
-	askers  []int32   // by link: rows that ask for anything
-	fresh   []int32   // host flows that have asked for another rate since all were granted theirs
-	granted bool      // all rows have what they asked for but for those
-
-	buf []int32 // of rows; nothing in it outlives a call
+	asked   demand.Kept
+	fresh   []int32 // host flows that have asked for another rate since all were granted theirs
+	granted bool    // all rows have what they asked for but for those
+	buf     []int32 // of rows; nothing in it outlives a call
 }
 
 // looksMost is how often the first end is found by looking at all rows before the heap is built after all. Between two
@@ -65,6 +65,11 @@ func (r *individualRate) demand() float64 {
 	return r.wish
 }
 
+// sent is what a coflow's sum is told of a row.
+func (r *individualRate) sent() byhost.Row {
+	return byhost.Row{Left: r.left, Bits: r.bits, Rate: r.rate, At: r.at}
+}
+
 func (r *individualRate) leftAt(now time.Duration) float64 {
 	return max(r.left-r.rate*float64(now-r.at), 0)
 }
@@ -72,9 +77,7 @@ func (r *individualRate) leftAt(now time.Duration) float64 {
 // add gives a host flow with so many bytes left a rate of its own.
 func (ir *individualRates) add(b int32, left, wish float64) {
 	ir.hostFlows[b].class, ir.hostFlows[b].pos = onIndividual, int32(len(ir.rows))
-	co := &ir.coflows[ir.hostFlows[b].coflow]
-	co.apart.rows++
-	co.apart.left += left
+	ir.coflows[ir.hostFlows[b].coflow].apart.Add(left)
 	r := &ir.routes[ir.hostFlows[b].route]
 	ir.rows = append(ir.rows, individualRate{hostFlow: b, pos: none, wish: wish, left: left, at: ir.clock.Now(),
 		end: southbound.Never, coflow: ir.hostFlows[b].coflow, src: r.src, dst: r.dst, tight: ir.tight(r),
@@ -87,7 +90,7 @@ func (ir *individualRates) add(b int32, left, wish float64) {
 func (ir *individualRates) remove(b int32) float64 {
 	i := ir.hostFlows[b].pos
 	r := ir.rows[i]
-	ir.coflows[r.coflow].apart.lose(&r, ir.perBit, ir.clock.Now())
+	ir.coflows[r.coflow].apart.Lose(r.sent(), ir.perBit, ir.clock.Now())
 	ir.asks(&ir.rows[i], r.wish, 0)
 	ir.halt(i)
 	last := int32(len(ir.rows) - 1)
@@ -122,23 +125,7 @@ func (ir *individualRates) asks(r *individualRate, before, now float64) {
 	if r.stands {
 		return
 	}
-	if n := len(ir.capacity); len(ir.asked) < n {
-		ir.asked, ir.askers = append(ir.asked, make([]float64, n-len(ir.asked))...), append(ir.askers,
-			make([]int32, n-len(ir.askers))...)
-	}
-	more := int32(0)
-	switch {
-	case before == 0 && now > 0:
-		more = 1
-	case before > 0 && now == 0:
-		more = -1
-	}
-	for _, l := range r.tight {
-		ir.asked[l] += now - before
-		if ir.askers[l] += more; ir.askers[l] == 0 {
-			ir.asked[l] = 0 // what rounding has left
-		}
-	}
+	ir.asked.Change(r.tight, len(ir.capacity), before, now)
 }
 
 // set gives a row a rate in bits a second at layer 2.
@@ -156,7 +143,7 @@ func (ir *individualRates) change(i int32, bits float64) bool {
 		return false
 	}
 	now := ir.clock.Now()
-	ir.coflows[r.coflow].apart.change(r, bits, ir.perBit, now)
+	ir.coflows[r.coflow].apart.Change(r.sent(), bits, ir.perBit, now)
 	r.left, r.at, r.rate, r.bits, r.end = r.leftAt(now), now, rate, bits, southbound.Never
 	if d, ok := until(r.left, rate); rate > 0 && ok {
 		r.end = ir.grid(now + d)
@@ -186,8 +173,7 @@ func (ir *individualRates) reorder(i int32) {
 
 // recount adds up anew what rows ask for: routes have changed.
 func (ir *individualRates) recount() {
-	clear(ir.asked)
-	clear(ir.askers)
+	ir.asked.Clear()
 	for i := range ir.rows {
 		ir.asks(&ir.rows[i], 0, ir.rows[i].wish)
 	}
@@ -209,11 +195,10 @@ func (ir *individualRates) grant() {
 		}
 	}
 	ir.buf = changed
-	if len(changed) > len(ir.rows)/8 {
+	if ir.fresh = ir.fresh[:0]; len(changed) > len(ir.rows)/8 {
 		ir.grantAll()
 		return
 	}
-	ir.fresh = ir.fresh[:0]
 	for _, i := range changed {
 		ir.set(i, ir.rows[i].demand())
 	}
@@ -409,22 +394,17 @@ func (ir *individualRates) sink(i int, row int32) {
 }
 
 // addTo adds what the rows ask for to the loads of links.
-func (ir *individualRates) addTo(d *demand) {
-	if len(ir.rows) == 0 {
-		return
-	}
-	for l, bits := range ir.asked {
-		if bits > 0 {
-			d.put(pathmap.LinkID(l), bits)
-		}
+func (ir *individualRates) addTo(d *demand.Demand) {
+	if len(ir.rows) > 0 {
+		d.PutKept(&ir.asked)
 	}
 }
 
 // fill tells the solver of every row.
-func (ir *individualRates) fill(d *demand) {
+func (ir *individualRates) fill(d *demand.Demand) {
 	for i := range ir.rows {
 		r := &ir.rows[i]
-		d.add(r.tight, 1, r.demand())
+		d.Add(r.tight, 1, r.demand())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/southbound"
 )
 
@@ -60,7 +61,7 @@ func (ps *paces) join(co *coflow, b int32, left float64) {
 	ps.hostFlows[b].class = onPace
 	ps.parts[b] = left / co.factor
 	co.on++
-	co.addLoad(&ps.routes[ps.hostFlows[b].route], ps.parts[b])
+	co.Add(ps.routes[ps.hostFlows[b].route].links(), ps.parts[b])
 	if co.on == 1 && co.running(now) {
 		ps.schedule(&co.finish, ps.grid(co.until), event{kind: paceEnds, index: ps.hostFlows[b].coflow})
 	}
@@ -70,7 +71,7 @@ func (ps *paces) join(co *coflow, b int32, left float64) {
 // leave takes a host flow off its coflow's pace and returns what is left of it.
 func (ps *paces) leave(co *coflow, b int32) float64 {
 	left := ps.parts[b] * co.factorAt(ps.clock.Now())
-	co.addLoad(&ps.routes[ps.hostFlows[b].route], -ps.parts[b])
+	co.Add(ps.routes[ps.hostFlows[b].route].links(), -ps.parts[b])
 	ps.parts[b] = 0
 	if co.on--; co.on == 0 {
 		ps.clock.Cancel(co.finish)
@@ -93,7 +94,7 @@ func (ps *paces) rebase(co *coflow) {
 				ps.parts[b] *= co.factor
 			}
 		}
-		co.stale = true
+		co.Stale = true
 	}
 	co.factor = 1
 }
@@ -116,7 +117,7 @@ func (ps *paces) set(index int32, until time.Duration) {
 // end ends the rows of a coflow that follow its pace: their finish instant has come.
 func (ps *paces) end(index int32) {
 	co := &ps.coflows[index]
-	co.on, co.stale = 0, true
+	co.on, co.Stale = 0, true
 	for b := co.first; b < co.end; b++ {
 		if ps.hostFlows[b].class == onPace {
 			ps.parts[b] = 0
@@ -127,7 +128,7 @@ func (ps *paces) end(index int32) {
 }
 
 // addTo adds what paces ask for to the loads of links.
-func (ps *paces) addTo(d *demand) {
+func (ps *paces) addTo(d *demand.Demand) {
 	for _, i := range ps.live {
 		co := &ps.coflows[i]
 		if co.on == 0 {
@@ -137,18 +138,18 @@ func (ps *paces) addTo(d *demand) {
 		if slope == 0 {
 			continue
 		}
-		for i := range co.load {
-			u := &co.load[i]
+		for i := range co.Load {
+			u := &co.Load[i]
 			if ps.wide[u.Link] {
 				continue // what it carries, hosts' links carry that bind: it is overfull only where one of them is
 			}
-			d.put(u.Link, u.Base*slope)
+			d.Put(u.Link, u.Base*slope)
 		}
 	}
 }
 
 // fill tells the solver of the host flows that follow paces, one by one.
-func (ps *paces) fill(d *demand) {
+func (ps *paces) fill(d *demand.Demand) {
 	ps.members = ps.members[:0]
 	for _, i := range ps.live {
 		co := &ps.coflows[i]
@@ -159,8 +160,22 @@ func (ps *paces) fill(d *demand) {
 		for b := co.first; b < co.end; b++ {
 			if ps.hostFlows[b].class == onPace {
 				ps.members = append(ps.members, b)
-				d.add(ps.tight(&ps.routes[ps.hostFlows[b].route]), 1, ps.parts[b]*slope)
+				d.Add(ps.tight(&ps.routes[ps.hostFlows[b].route]), 1, ps.parts[b]*slope)
 			}
 		}
 	}
+}
+
+// loads brings up to date what each unit of a coflow's factor puts on each link, in payload bytes.
+func (ps *paces) loads(co *coflow) {
+	if !co.Stale {
+		return
+	}
+	where := co.Begin(len(ps.capacity), &ps.where)
+	for b := co.first; b < co.end; b++ {
+		if ps.hostFlows[b].class == onPace {
+			co.Put(where, ps.routes[ps.hostFlows[b].route].links(), ps.parts[b])
+		}
+	}
+	co.End(where)
 }

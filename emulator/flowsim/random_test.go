@@ -225,7 +225,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 // checkAsked holds the sums of what rows ask for, which are kept, against adding up.
 func checkAsked(t testing.TB, ir *individualRates) {
 	t.Helper()
-	want := make([]float64, len(ir.asked))
+	want := make([]float64, len(ir.asked.Of()))
 	for i := range ir.rows {
 		for _, l := range ir.rows[i].tight {
 			if r := &ir.rows[i]; r.demand() > 0 {
@@ -234,8 +234,8 @@ func checkAsked(t testing.TB, ir *individualRates) {
 		}
 	}
 	for l, sum := range want {
-		if math.Abs(ir.asked[l]-sum) > 1e-3 {
-			t.Fatalf("%v: rows ask link %d for %f bits a second, by the books %f", ir.clock.Now(), l, sum, ir.asked[l])
+		if math.Abs(ir.asked.Of()[l]-sum) > 1e-3 {
+			t.Fatalf("%v: rows ask link %d for %f bits a second, by the books %f", ir.clock.Now(), l, sum, ir.asked.Of()[l])
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -171,7 +172,7 @@ func (w *reference) decide() {
 		over = over || math.IsInf(fl.wish, 1)
 		for _, l := range fl.links {
 			load[l] += fl.wish
-			over = over || load[l] > float64(w.f.Topology.Link(l).Capacity)*(1+slack)
+			over = over || load[l] > float64(w.f.Topology.Link(l).Capacity)*(1+demand.Slack)
 		}
 	}
 	for _, fl := range w.flows {

@@ -119,7 +119,7 @@ func (f *fluid) walkAgain(w *rewalker, i int32) {
 func (f *fluid) rejoin() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
-		co.stale = true
+		co.Stale = true
 		if co.kind == free || co.kind == leveled || co.kind == paced && co.until == 0 && len(co.extra) == 0 &&
 			co.caps == nil {
 			continue

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/emulator/flowsim/internal/loads"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -71,7 +72,7 @@ func (st *state) lessLive(b int32) {
 	}
 	if co.live--; co.live == 0 {
 		st.dropCaps(co)
-		co.lent, co.linkLoads = lent{}, linkLoads{}
+		co.lent, co.Sums = lent{}, loads.Sums{}
 		co.extra, co.from, co.to, co.table = nil, nil, nil, nil
 		st.unlive(index)
 		st.over = append(st.over, index)

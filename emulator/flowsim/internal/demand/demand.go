@@ -1,0 +1,71 @@
+// Package demand adds up what host flows ask of links, and shares links where that is too much.
+package demand
+
+import (
+	"math"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/maxmin"
+)
+
+// Slack is by how much a link may be asked for more than it has before that counts: a millionth, so that the rounding
+// of finish instants and integer rates never makes one who planned to the brim fall short.
+const Slack = 1e-6
+
+// Demand is what all host flows ask of links, and who shares where that is too much. Each regime adds its own.
+type Demand struct {
+	load    []float64        // by link, zero between calls
+	touched []pathmap.LinkID // those with a load
+
+	solver  maxmin.Solver
+	Classes []maxmin.Class // what the solver has been told of
+	rates   []float64      // by class
+}
+
+// Begin makes room for the loads of so many links.
+func (d *Demand) Begin(links int) {
+	d.touched = d.touched[:0]
+	if n := links - len(d.load); n > 0 {
+		d.load = append(d.load, make([]float64, n)...)
+	}
+}
+
+// Put adds to the load of a link.
+func (d *Demand) Put(l pathmap.LinkID, bits float64) {
+	if d.load[l] == 0 {
+		d.touched = append(d.touched, l)
+	}
+	d.load[l] += bits
+}
+
+// Fits says whether links can carry their loads, and clears these.
+func (d *Demand) Fits(capacity []float64) bool {
+	fits := true
+	for _, l := range d.touched {
+		fits = fits && d.load[l] <= capacity[l]*(1+Slack)
+		d.load[l] = 0
+	}
+	return fits
+}
+
+// Add tells the solver of n host flows that ask for the same.
+func (d *Demand) Add(links []pathmap.LinkID, n int, wish float64) {
+	c := maxmin.Class{Links: links, Flows: float64(n), Max: wish}
+	switch {
+	case wish == 0:
+		c = maxmin.Class{}
+	case math.IsInf(wish, 1):
+		c.Max = 0 // the solver's word for no bound
+	}
+	d.Classes = append(d.Classes, c)
+}
+
+// Solve returns the rate of each class. Borrowed until the next call.
+func (d *Demand) Solve(capacity []float64) []float64 {
+	if cap(d.rates) < len(d.Classes) {
+		d.rates = make([]float64, 2*len(d.Classes))
+	}
+	d.rates = d.rates[:len(d.Classes)]
+	d.solver.Solve(capacity, d.Classes, d.rates)
+	return d.rates
+}

@@ -1,0 +1,47 @@
+package demand
+
+import "lightloom/pathmap"
+
+// Kept is what many ask of links, kept as each asks for something else.
+type Kept struct {
+	bits   []float64 // by link, a second
+	askers []int32   // by link
+}
+
+// Change has one ask for another rate than before on links of a fabric of so many, in bits a second; 0 is nothing.
+func (k *Kept) Change(links []pathmap.LinkID, all int, before, now float64) {
+	if more := all - len(k.bits); more > 0 {
+		k.bits, k.askers = append(k.bits, make([]float64, more)...), append(k.askers, make([]int32, more)...)
+	}
+	more := int32(0)
+	switch {
+	case before == 0 && now > 0:
+		more = 1
+	case before > 0 && now == 0:
+		more = -1
+	}
+	for _, l := range links {
+		k.bits[l] += now - before
+		if k.askers[l] += more; k.askers[l] == 0 {
+			k.bits[l] = 0 // what rounding has left
+		}
+	}
+}
+
+// Clear forgets all.
+func (k *Kept) Clear() {
+	clear(k.bits)
+	clear(k.askers)
+}
+
+// Of returns what is asked of each link, in bits a second. Borrowed until the next Change.
+func (k *Kept) Of() []float64 { return k.bits }
+
+// PutKept adds what is kept to the loads of links.
+func (d *Demand) PutKept(k *Kept) {
+	for l, bits := range k.bits {
+		if bits > 0 {
+			d.Put(pathmap.LinkID(l), bits)
+		}
+	}
+}
