@@ -221,3 +221,28 @@ func TestCapabilities(t *testing.T) {
 		}
 	}
 }
+
+// TestRedecide: by themselves some policies decide at the end of host flows and some do not; both can be had of all,
+// and what other parts want stays.
+func TestRedecide(t *testing.T) {
+	for _, tc := range []struct {
+		policy   string
+		redecide policy.Redecide
+		want     bool
+	}{
+		{"dclas", "", true}, {"fair", "", true}, {"bssi", "", true}, {"sebf", "", false}, {"tcp", "", false},
+		{"dclas", policy.AtCoflows, false}, {"fair", policy.AtCoflows, false}, {"bssi", policy.AtCoflows, false},
+		{"sebf", policy.AtFlows, true}, {"bssi", policy.AtFlows, true},
+	} {
+		p, err := policy.New(tc.policy, policy.Options{Redecide: tc.redecide})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Wants().Has(controller.HostFlowEnded); got != tc.want {
+			t.Errorf("%s, --redecide %q: asked at the end of flows: %v", tc.policy, tc.redecide, got)
+		}
+		if !p.Wants().Has(controller.CoflowEnded) && tc.policy != "tcp" {
+			t.Errorf("%s, --redecide %q: not asked at the end of coflows", tc.policy, tc.redecide)
+		}
+	}
+}
