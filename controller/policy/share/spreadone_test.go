@@ -24,7 +24,7 @@ func TestSpreadReference(t *testing.T) {
 			if seed%2 == 1 && (step == 0 || r.IntN(8) == 0) {
 				v.ReservedBandwidth = reserveBandwidth(r, v)
 			}
-			ev := goOn(r, t, v, &next)
+			ev := goOn(r, v, &next)
 			for i := range v.Coflows {
 				c := &v.Coflows[i]
 				for row := range c.Size {
