@@ -22,6 +22,7 @@ import (
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
+	"lightloom/controller/replica"
 	"lightloom/emulator/netns"
 )
 
@@ -240,6 +241,7 @@ func TestTell(t *testing.T) {
 		{"a status with a word", &console.ExitError{Code: 7, Err: errors.New("why")}, 7, "lightloom: why\n"},
 		{"an error with a hint", fmt.Errorf("demo: %w", disk), 1, "hint: name a directory"},
 		{"a plain error", errors.New("no"), 1, "lightloom: no\n"},
+		{"a damaged log", fmt.Errorf("lead: %w", &replica.Damage{File: "f", Cause: errors.New("c")}), 9, "join again"},
 		{"usage", usage("h", "p"), 2, "lightloom: p\nhint: h\n"},
 	} {
 		var b strings.Builder

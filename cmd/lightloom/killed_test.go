@@ -172,7 +172,7 @@ ip addr add 10.0.0.1/32 dev lo
 things() { ls -d /run/lightloom?* /tmp/* 2>/dev/null | wc -l; }
 more() { ls keys | grep -v '^clusters$' | comm -13 before - | wc -l; }
 where=replicas
-logs() { ls keys/$where/*/raft.db 2>/dev/null | wc -l; }
+logs() { ls -d keys/$where/*/log 2>/dev/null | wc -l; }
 controller() {
   rm -f controller.log
   ./lightloom controller run --fabric $fabric --devices devices.yaml --tls-dir keys $1 > controller.log 2>&1 &
@@ -210,7 +210,7 @@ controller
 kill $controller
 gone $controller "in order"
 echo "in order $(left lightloom) processes, $(logs) logs, $(more) more files, $(things) elsewhere"
-rm keys/replicas/controller1/raft.db
+rm -r keys/replicas/controller1/log keys/replicas/controller1/vote
 ./lightloom controller run --fabric $fabric --devices devices.yaml --tls-dir keys 2>&1 | grep -o 'has lost its log'
 ./lightloom cluster destroy keys/replicas > destroy.log 2>&1
 echo "without --yes: status $?, $(logs) logs, $(grep -c 'would delete' destroy.log) lines"

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/controller/replica"
 	"lightloom/southbound/hint"
 )
 
@@ -15,6 +16,7 @@ const (
 	statusOK          = 0
 	statusFailed      = 1   // what was asked for could not be done
 	statusUsage       = 2   // the command line says nothing that could be done
+	statusDamaged     = 9   // a replica's disk holds something else than was written: starting it again does not help
 	statusInterrupted = 130 // Ctrl-C or SIGTERM, after cleaning up
 )
 
@@ -40,6 +42,8 @@ func tell(w io.Writer, err error) int {
 		return exit.Code
 	case errors.As(err, &wrong):
 		return statusUsage
+	case errors.Is(err, replica.ErrDamaged):
+		return statusDamaged
 	}
 	return statusFailed
 }

@@ -34,6 +34,7 @@ const (
 	NotLeader Code = "not_leader" // it was sent to the leader, who is none any more: ask again
 	NoLeader  Code = "no_leader"  // no leader is known or can be reached: ask again
 	Uncertain Code = "uncertain"  // it may have happened: ask again with the same id
+	Disk      Code = "disk"       // a replica's disk takes nothing; it may have happened: ask again with the same id
 	Late      Code = "late"       // the deadline has passed; it may have happened
 	Canceled  Code = "canceled"   // the caller went away
 	NoRoom    Code = "no_room"    // it cannot be granted now: others have it
@@ -60,6 +61,7 @@ func answers() []answer {
 		{NotLeader, connect.CodeUnavailable, http.StatusServiceUnavailable, 3, true},
 		{NoLeader, connect.CodeUnavailable, http.StatusServiceUnavailable, 3, true},
 		{Uncertain, connect.CodeAborted, http.StatusConflict, 3, true},
+		{Disk, connect.CodeUnavailable, http.StatusServiceUnavailable, 8, true},
 		{Late, connect.CodeDeadlineExceeded, http.StatusGatewayTimeout, 4, false},
 		{Canceled, connect.CodeCanceled, 499, 5, false},
 		{NoRoom, connect.CodeAborted, http.StatusConflict, 7, false},

@@ -150,8 +150,12 @@ func (c *controllers) start(t *testing.T, i int) {
 		t.Fatal(err)
 	}
 	b := &brain{book: &book{Known: map[string]int{}}}
+	as := replica.Existing
+	if c.brains[i] == nil {
+		as = replica.Bootstrap
+	}
 	b.node, err = replica.New(replica.Config{
-		ID: id, Peers: c.raft, Memory: c.disks[i], Machine: b.book,
+		ID: id, Start: as, Peers: c.raft, Memory: c.disks[i], Machine: b.book,
 		ServerTLS: who.Server(pki.Controller), ClientTLS: who.Client("", pki.Controller),
 	})
 	if err != nil {

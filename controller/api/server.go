@@ -34,6 +34,7 @@ type Config struct {
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
 	Now               func() time.Duration        // of the run; nil: not told
 	Changes           func() int                  // leader changes seen so far; nil: not told
+	Disk              func() error                // why this replica's disk takes nothing; nil: not told
 	Ready             func() bool                 // this replica leads, and decides on jobs at once; nil: not told
 	// what passes links, as far as this replica's leadership knows; nil: not told
 	Links func() []Link
@@ -57,7 +58,8 @@ type Limits struct {
 
 // DefaultLimits hold the largest job that is accepted.
 func DefaultLimits() Limits {
-	return Limits{Body: 32 << 20, Conns: guard.DefaultShared, Open: guard.DefaultOpen, Streams: 32, Batches: 8, Call: 30 * time.Second, Write: 10 * time.Second}
+	return Limits{Body: 32 << 20, Conns: guard.DefaultShared, Open: guard.DefaultOpen, Streams: 32,
+		Batches: 8, Call: 30 * time.Second, Write: 10 * time.Second}
 }
 
 func (l *Limits) fill() {
@@ -175,7 +177,7 @@ func ignoreClosed(err error) error {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	path, calls := apiv1connect.NewControllerHandler(&service{s},
-		connect.WithReadMaxBytes(s.cfg.Limits.Body), connect.WithInterceptors(deadline(s.cfg.Limits.Call)))
+		connect.WithReadMaxBytes(s.cfg.Limits.Body), connect.WithInterceptors(s.blameDisk(), deadline(s.cfg.Limits.Call)))
 	mux.Handle(path, calls)
 	mux.Handle(apiv1connect.ControllerSubmitJobsProcedure, s.few(calls))
 	mux.HandleFunc("GET /v1/events", s.serveEvents)
@@ -195,6 +197,26 @@ func (s *Server) few(next http.Handler) http.Handler {
 			_ = connect.NewErrorWriter().Write(w, r, encode(&Error{Busy, errors.New("too many batches at once")}))
 		}
 	})
+}
+
+// blameDisk answers with the code of a disk that takes nothing where a call failed for want of a leader, or of
+// knowledge what became of it: such a replica neither leads nor follows.
+func (s *Server) blameDisk() connect.UnaryInterceptorFunc {
+	return func(next connect.UnaryFunc) connect.UnaryFunc {
+		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+			out, err := next(ctx, r)
+			if err == nil || s.cfg.Disk == nil {
+				return out, err
+			}
+			switch err := decode(err); CodeOf(err) {
+			case NotLeader, NoLeader, Uncertain, Late:
+				if why := s.cfg.Disk(); why != nil {
+					return nil, encode(&Error{Disk, fmt.Errorf("%w: %w", err, why)})
+				}
+			}
+			return out, err
+		}
+	}
 }
 
 // deadline bounds every call that is no stream, whatever the caller asks for.

@@ -10,8 +10,8 @@ import (
 )
 
 // TestStatusAmongSilentSockets: connections that say nothing stand on every northbound port, more than there are slots,
-// and an honest caller who connects anew each time is answered by each. LIGHTLOOM_MEASURE=sockets holds 10,000 a port;
-// it wants the machine for itself.
+// and an honest caller who connects anew each time is answered by each. LIGHTLOOM_MEASURE=sockets holds 10,000 a port,
+// each of which comes again 3 s after it was ended; it wants the machine for itself.
 func TestStatusAmongSilentSockets(t *testing.T) {
 	full := os.Getenv("LIGHTLOOM_MEASURE") == "sockets"
 	tc := newTestCluster(t, func(_ int, c *Config) {
@@ -25,7 +25,7 @@ func TestStatusAmongSilentSockets(t *testing.T) {
 	}
 	for _, addr := range tc.addrs {
 		if full {
-			guardtest.Process(t, addr, 10_000, time.Second)
+			guardtest.Process(t, addr, 10_000, 3*time.Second)
 		} else {
 			guardtest.Hold(t, addr, 300, time.Second)
 		}

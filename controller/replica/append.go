@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 // the leader can. The entry is borrowed for the call.
 //
 // The error is the machine's own if it refused the entry (which then holds its index); it wraps ErrNotLeader if the
-// entry has no effect and ErrUncertain if nobody knows yet.
+// entry has no effect and ErrUncertain if nobody knows yet, and ErrDisk besides if it is the disk that keeps it out.
 func (n *Node) Append(ctx context.Context, entry []byte) (index uint64, err error) {
 	return n.append(ctx, 0, entry)
 }
@@ -35,6 +36,9 @@ func (n *Node) append(ctx context.Context, term uint64, entry []byte) (uint64, e
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, fmt.Errorf("append entry: %w (%w)", ErrNotLeader, context.Cause(ctx))
+	}
+	if sick, dead, _ := n.store.health.state(); sick != nil || dead != nil {
+		return 0, fmt.Errorf("append entry: %w: %w", ErrNotLeader, cmp.Or(dead, sick))
 	}
 	log := raft.Log{Data: bytes.Clone(entry), Extensions: fence(term)} // raft keeps it for followers that lag
 	begun := time.Now()

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,6 +19,8 @@ type cluster struct {
 	peers []Peer
 	disks []*Memory
 	nodes []*Node // nil while killed
+	begun [3]bool
+	dir   string // of directories by id, instead of disks
 	limit Limits
 }
 
@@ -38,8 +41,22 @@ func newCluster(t *testing.T, seed uint64, limit Limits) *cluster {
 
 func (c *cluster) start(i int) {
 	c.t.Helper()
+	as := Existing
+	if !c.begun[i] {
+		as = Bootstrap
+	}
+	c.startAs(i, as)
+}
+
+func (c *cluster) startAs(i int, as Start) {
+	c.t.Helper()
+	c.begun[i] = true
+	dir := ""
+	if c.disks[i] == nil {
+		dir = filepath.Join(c.dir, c.peers[i].ID)
+	}
 	n, err := New(Config{
-		ID: c.peers[i].ID, Peers: c.peers, Memory: c.disks[i], Machine: &ledger{}, Limits: c.limit,
+		ID: c.peers[i].ID, Start: as, Peers: c.peers, Memory: c.disks[i], Dir: dir, Machine: &ledger{}, Limits: c.limit,
 		Transport: c.net.Transport(raft.ServerAddress(c.peers[i].Addr)),
 	})
 	if err != nil {

@@ -66,6 +66,7 @@ type Config struct {
 	ID    string
 	Peers []Peer // the whole cluster, this node too; the same on every node, in any order
 
+	Start  Start   // what is expected of Dir or Memory
 	Dir    string  // where log and snapshots are kept; created if missing
 	NoSync bool    // no fsync: survives the death of the process, not of the machine
 	Memory *Memory // keeps them in memory instead of Dir
@@ -83,6 +84,8 @@ type Config struct {
 	Timeouts Timeouts
 	Limits   Limits
 	Logger   *slog.Logger // nil discards
+
+	fault func(op string) error // tests only: see disk
 }
 
 // complete checks c and fills in defaults.
@@ -101,6 +104,8 @@ func (c Config) complete() (Config, error) {
 	switch {
 	case c.Machine == nil:
 		return fail("has no machine")
+	case c.Start != Existing && c.Start != Bootstrap:
+		return fail("starts %q: known are %q and %q (a directory that exists)", c.Start, Bootstrap, Existing)
 	case c.Memory == nil && c.Dir == "":
 		return fail("has neither a directory nor a memory to keep its log in")
 	case c.Memory != nil && c.Dir != "":

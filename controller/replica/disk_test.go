@@ -16,13 +16,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-	"go.etcd.io/bbolt"
 
 	"lightloom/southbound/pki"
 )
 
-// realCluster makes the configurations of three replicas over TLS on loopback, with boltdb under dir. Listeners are
-// open, so that no port is guessed.
+// realCluster makes the configurations of three replicas over TLS on loopback, with directories under dir. Listeners
+// are open, so that no port is guessed.
 func realCluster(dir string) ([]Config, error) {
 	ca, err := pki.New(time.Hour)
 	if err != nil {
@@ -41,8 +40,11 @@ func realCluster(dir string) ([]Config, error) {
 			return nil, err
 		}
 		cfgs[i] = Config{
-			ID: id, Dir: filepath.Join(dir, id), Listener: ln, Machine: &ledger{},
+			ID: id, Dir: filepath.Join(dir, id), Start: Existing, Listener: ln, Machine: &ledger{},
 			ServerTLS: who.Server(pki.Controller), ClientTLS: who.Client("", pki.Controller),
+		}
+		if _, err := os.Stat(cfgs[i].Dir); errors.Is(err, os.ErrNotExist) {
+			cfgs[i].Start = Bootstrap
 		}
 		peers = append(peers, Peer{ID: id, Addr: ln.Addr().String()})
 	}
@@ -138,7 +140,7 @@ func TestClusterOverTLSAndDisk(t *testing.T) {
 		if got := n.ledger(); len(got) != 101 || got[100] != "after" {
 			t.Errorf("%s holds %d entries", n.ID(), len(got))
 		}
-		if _, err := os.Stat(filepath.Join(n.cfg.Dir, "raft.db")); err != nil {
+		if _, err := os.Stat(filepath.Join(n.cfg.Dir, "vote")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -362,7 +364,7 @@ func TestNewRefusesAnotherLog(t *testing.T) {
 			t.Errorf("%s: error %v, want it to say %q", tc.name, err, tc.want)
 		}
 	}
-	held, err := bbolt.Open(filepath.Join(dir, "r0", "raft.db"), 0o600, nil)
+	held, err := (&disk{dir: filepath.Join(dir, "r0")}).lock()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package replica keeps one state machine the same on several controllers: hashicorp/raft around a Machine, over mutual
-// TLS, with boltdb on disk.
+// TLS, with files of its own on disk.
 //
 // A Node appends entries while it leads, applies every committed entry exactly once in the order of the log, and runs
 // its caller's leading function for as long as it leads. It knows nothing of what an entry says, forwards nothing (the

@@ -18,7 +18,37 @@ var (
 	ErrTooLarge = errors.New("entry too large")
 	// ErrClosed: the node has been closed.
 	ErrClosed = errors.New("the replica is closed")
+	// ErrDisk: the node's disk is full, or a write or fsync has failed. The node has stepped down, and comes back when
+	// the disk takes something again.
+	ErrDisk = errors.New("the disk of this replica takes nothing")
+	// ErrDamaged: what the disk holds is not what was written. The process must end; its errors are Damage.
+	ErrDamaged = errors.New("the log on disk is damaged")
+	// ErrEmpty: a replica of a cluster that exists has an empty directory.
+	ErrEmpty = errors.New("its directory holds nothing")
 )
+
+// Damage is a place on disk that does not hold what was written there.
+type Damage struct {
+	File   string
+	Offset int64  // in bytes
+	Index  uint64 // of the log's entry; 0: it is none
+	Cause  error
+}
+
+func (d *Damage) Error() string {
+	entry := ""
+	if d.Index > 0 {
+		entry = fmt.Sprintf(", entry %d", d.Index)
+	}
+	return fmt.Sprintf("read %q at offset %d%s: %v: %v: move the replica's directory away and have it join again; "+
+		"the other replicas hold its entries", d.File, d.Offset, entry, ErrDamaged, d.Cause)
+}
+
+// Is lets errors.Is find ErrDamaged.
+func (d *Damage) Is(err error) bool { return err == ErrDamaged }
+
+// Unwrap returns the cause.
+func (d *Damage) Unwrap() error { return d.Cause }
 
 // appendError says what became of an entry that raft answered with err.
 func appendError(err error) error {

@@ -15,16 +15,18 @@ import (
 type fsm struct {
 	limit int64 // of a snapshot, in bytes
 	log   *slog.Logger
+	die   func(error) // ends the node: its machine holds no state that anyone has agreed on
 
 	mu      sync.Mutex
 	machine Machine
+	failed  error  // why the last snapshot was not restored
 	index   uint64 // of the last entry applied or refused; no-ops and barriers do not count
 	term    uint64 // of that entry
 	advance chan struct{}
 }
 
 func newFSM(m Machine, limit int64, log *slog.Logger) *fsm {
-	return &fsm{machine: m, limit: limit, log: log, advance: make(chan struct{})}
+	return &fsm{machine: m, limit: limit, log: log, die: func(error) {}, advance: make(chan struct{})}
 }
 
 // applied is what Apply answers to who appended the entry.
@@ -86,20 +88,29 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 }
 
 // Restore implements raft.FSM.
-func (f *fsm) Restore(r io.ReadCloser) error {
+func (f *fsm) Restore(r io.ReadCloser) (err error) {
 	defer r.Close()
+	defer func() {
+		f.mu.Lock()
+		f.failed = err
+		f.mu.Unlock()
+	}()
 	h, state, err := readSnapshot(r, f.limit)
 	if err != nil {
 		return fmt.Errorf("restore snapshot: %w", err)
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.machine.Restore(state); err != nil {
-		return fmt.Errorf("restore snapshot of index %d: %w", h.index, err)
+	defer f.mu.Unlock() // before the one above
+	err = f.machine.Restore(state)
+	if err == nil {
+		if got := f.machine.Digest(); got != h.digest {
+			err = fmt.Errorf("state has digest %x, snapshot says %x", got[:6], h.digest[:6])
+		}
 	}
-	if got := f.machine.Digest(); got != h.digest {
-		return fmt.Errorf("restore snapshot of index %d: state has digest %x, snapshot says %x", h.index, got[:6],
-			h.digest[:6])
+	if err != nil {
+		err = fmt.Errorf("restore snapshot of index %d: %w", h.index, err)
+		f.die(err)
+		return err
 	}
 	f.moved(h.index, h.term)
 	return nil

@@ -18,8 +18,9 @@ const barrierRetry = 20 * time.Millisecond
 // return before it runs it for a later term. lead appends with AppendIn and its term.
 //
 // lead returning nil has nothing more to do in its term. An error from lead while it still leads ends Leadership, which
-// returns it after handing leadership on: a leader that cannot work must not hold the place. Leadership returns nil
-// when ctx ends and ErrClosed when the node is closed.
+// returns it after handing leadership on: a leader that cannot work must not hold the place. ErrDisk is no such error:
+// raft steps down by itself, and the node leads again when its disk is well. Leadership returns nil when ctx ends,
+// ErrClosed when the node is closed and Failed when it has ended by itself.
 func (n *Node) Leadership(ctx context.Context, lead func(ctx context.Context, term uint64) error) error {
 	for last := uint64(0); ; {
 		t, err := n.track.next(ctx, last)
@@ -32,6 +33,7 @@ func (n *Node) Leadership(ctx context.Context, lead func(ctx context.Context, te
 		last = t.term
 		err = n.reign(ctx, t, lead)
 		switch {
+		case errors.Is(err, ErrDisk): // raft gives the place up
 		case errors.Is(err, ErrNotLeader):
 			last-- // the place was being handed on; should that come to nothing, the same term goes on
 		case err != nil:

@@ -23,15 +23,16 @@ type Node struct {
 	wire  *stream                // nil likewise
 	join  *joining               // nil unless the node joins
 
+	nursed chan struct{}  // closed once the nurse has ended
 	wg     sync.WaitGroup // appends under way
 	mu     sync.Mutex     // guards closed against wg
 	closed bool
 	done   chan struct{}
 }
 
-// New starts a replica: it opens its log, restores what it holds and joins the elections. A fresh log is bootstrapped
-// with the whole cluster of cfg.Peers, so there is no first node. The listener is the node's from here on, also when
-// New fails.
+// New starts a replica: it checks its whole log, restores what it holds and joins the elections. What cfg.Start expects
+// of the directory decides how an empty one is taken; a cluster that begins has no first node. The listener is the
+// node's from here on, also when New fails. The error wraps ErrDamaged or ErrEmpty where the directory is to blame.
 func New(cfg Config) (*Node, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -40,11 +41,12 @@ func New(cfg Config) (*Node, error) {
 	log := cfg.Logger.With("replica", cfg.ID)
 	n := &Node{
 		cfg: cfg, fsm: newFSM(cfg.Machine, cfg.Limits.Snapshot, log), track: newTracker(time.Now),
-		times: newLatencies(), done: make(chan struct{}),
+		times: newLatencies(), nursed: make(chan struct{}), done: make(chan struct{}),
 	}
-	if n.store, err = openStore(&cfg, log); err != nil {
+	if n.store, err = openStore(&cfg); err != nil {
 		return nil, errors.Join(err, closeListener(cfg.Listener))
 	}
+	n.fsm.die = n.store.health.die
 	t, err := n.transport()
 	if err != nil {
 		return nil, errors.Join(err, n.store.close())
@@ -100,28 +102,53 @@ func (b book) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
 }
 
 func (n *Node) start(t raft.Transport, rc *raft.Config) error {
-	if n.join == nil {
-		if err := n.store.bootstrap(&n.cfg, rc, t); err != nil {
-			return err
-		}
+	if err := n.launch(t, rc); err != nil {
+		return err
 	}
-	r, err := raft.NewRaft(rc, n.fsm, n.store.logs, n.store.stable, n.store.snaps, t)
-	if err != nil {
-		return fmt.Errorf("start replica %q: %w", n.cfg.ID, err)
-	}
-	n.raft = r
+	n.store.begin()
+	r := n.raft
 	r.RegisterObserver(raft.NewObserver(nil, false, n.track.observe))
 	n.track.adopt(r)
 	f := r.GetConfiguration()
-	if err = f.Error(); err == nil && (n.join == nil || len(f.Configuration().Servers) > 0) {
+	err := f.Error()
+	if err == nil && (n.join == nil || len(f.Configuration().Servers) > 0) {
 		err = checkCluster(&n.cfg, f.Configuration())
 	}
 	if err != nil {
 		n.track.close()
+		close(n.store.health.closed)
 		return errors.Join(err, r.Shutdown().Error())
 	}
 	if n.join != nil {
 		n.join.follow(r.AppliedIndex, func(err error) { n.cfg.Logger.Error("join", "replica", n.cfg.ID, "error", err) })
+	}
+	go func() {
+		defer close(n.nursed)
+		n.nurse()
+	}()
+	return nil
+}
+
+// launch starts raft from a goroutine of its own, which ends where the disk does not hold what raft asks it for.
+func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err = n.store.prepare(&n.cfg, rc, t); err == nil {
+			n.raft, err = raft.NewRaft(rc, n.fsm, n.store.logs, n.store.stable, n.store.snaps, t)
+		}
+	}()
+	<-ended
+	if _, dead, _ := n.store.health.state(); dead != nil {
+		err = dead // what raft says of it is less
+	} else if err != nil && n.fsm.failed != nil {
+		err = n.fsm.failed
+	}
+	if err != nil && n.raft != nil {
+		err = errors.Join(err, n.raft.Shutdown().Error())
+	}
+	if err != nil {
+		return fmt.Errorf("start replica %q: %w", n.cfg.ID, err)
 	}
 	return nil
 }
@@ -179,6 +206,13 @@ func (n *Node) Snapshot() error {
 	return nil
 }
 
+// Failed returns why the node has ended by itself, an error that wraps ErrDamaged, ErrDisk or what the machine said, or
+// nil. Leadership returns it too. The process that holds such a node ends, to be started again by its supervisor.
+func (n *Node) Failed() error {
+	_, dead, _ := n.store.health.state()
+	return dead
+}
+
 // Close stops the node without handing leadership on, ends what Leadership runs, and waits for all of it. Appends under
 // way get their answers first. A second call does nothing but wait for the first.
 func (n *Node) Close() error {
@@ -193,6 +227,8 @@ func (n *Node) Close() error {
 	n.track.close()
 	n.join.close()
 	n.drain()
+	close(n.store.health.closed)
+	<-n.nursed
 	stopping := n.raft.Shutdown()
 	err := n.hangUp() // before waiting: a peer that no longer answers would hold raft for one RPC timeout
 	err = errors.Join(err, stopping.Error())

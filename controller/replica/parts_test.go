@@ -63,8 +63,13 @@ func TestRestoreChecksTheDigest(t *testing.T) {
 	restore := func(h header) error {
 		return f.Restore(io.NopCloser(bytes.NewReader(append(h.encode(), state...))))
 	}
+	var died error
+	f.die = func(err error) { died = err }
 	if err := restore(bad); err == nil || !strings.Contains(err.Error(), "digest") {
 		t.Errorf("a wrong digest: %v", err)
+	}
+	if died == nil {
+		t.Error("a node goes on with a machine that holds something else than its snapshot says")
 	}
 	if err := restore(good); err != nil || f.index != 4 {
 		t.Errorf("restore: %v, at %d", err, f.index)

@@ -39,7 +39,7 @@ func TestElectionAmongSilentSockets(t *testing.T) {
 	}()
 	for _, c := range cfgs {
 		if full {
-			guardtest.Process(t, c.Bind, 10_000, time.Second)
+			guardtest.Process(t, c.Bind, 10_000, 3*time.Second)
 		} else {
 			guardtest.Hold(t, c.Bind, among, time.Second)
 		}
@@ -65,7 +65,7 @@ func TestElectionAmongSilentSockets(t *testing.T) {
 		}
 		took = append(took, time.Since(begun))
 		c := cfgs[k]
-		c.Listener, c.Machine = nil, &ledger{}
+		c.Listener, c.Machine, c.Start = nil, &ledger{}, Existing
 		if nodes[k], err = New(c); err != nil {
 			t.Fatal(err)
 		}

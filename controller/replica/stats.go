@@ -20,6 +20,8 @@ type Stats struct {
 	Appends       uint64 // successful ones of this node
 	CommitP50     time.Duration
 	CommitP99     time.Duration
+	DiskFailing   bool   // the disk takes nothing at the moment: Disk says why
+	DiskFailures  uint64 // operations on the disk that failed
 }
 
 // Stats returns the figures as they stand.
@@ -27,6 +29,8 @@ func (n *Node) Stats() Stats {
 	s := Stats{Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), LastIndex: n.raft.LastIndex()}
 	n.fsm.view(func(at uint64) { s.Applied = at })
 	s.Appends, s.CommitP50, s.CommitP99 = n.times.figures()
+	sick, _, failures := n.store.health.state()
+	s.DiskFailing, s.DiskFailures = sick != nil, failures
 	t := n.track
 	t.mu.Lock()
 	defer t.mu.Unlock()

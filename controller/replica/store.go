@@ -3,15 +3,11 @@ package replica
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
-	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // Memory keeps a node's log and snapshots in memory. It outlives its node, as a disk does: a new node on the same
@@ -26,62 +22,142 @@ func NewMemory() *Memory {
 	return &Memory{logs: raft.NewInmemStore(), snaps: raft.NewInmemSnapshotStore()}
 }
 
+// Start says what a node that is no Newcomer expects of an empty directory. It goes on with one that holds something.
+type Start string
+
+// What a node may expect.
+const (
+	// Existing: the node belongs to a cluster, and has been started before. An empty directory is refused: it has lost
+	// what the node has promised.
+	Existing Start = ""
+	// Bootstrap: the cluster is new, and its whole membership known. Every node begins so, until it holds something.
+	Bootstrap Start = "bootstrap"
+)
+
 // store is where a node keeps what must survive it.
 type store struct {
 	logs   raft.LogStore
 	stable raft.StableStore
 	snaps  raft.SnapshotStore
+	health *health
+	probe  func() error // says whether a disk that was sick takes something again
+	begin  func()       // raft has been started
 	close  func() error
 }
 
 const (
 	lockWait    = time.Second // for a predecessor that is just dying
-	retainSnaps = 2           // the newest, and one to fall back to
-	logCache    = 256         // recent entries kept in memory for followers
+	retainSnaps = 2           // the newest, and one to look at
 )
 
-func openStore(c *Config, log *slog.Logger) (*store, error) {
+func openStore(c *Config) (*store, error) {
+	s := &store{health: newHealth(), probe: func() error { return nil }, begin: func() {},
+		close: func() error { return nil }}
 	if m := c.Memory; m != nil {
-		return &store{logs: m.logs, stable: m.logs, snaps: m.snaps, close: func() error { return nil }}, nil
+		s.logs, s.stable, s.snaps = m.logs, m.logs, m.snaps
+		return s, nil
 	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
+	d := &disk{dir: c.Dir, noSync: c.NoSync, health: s.health, fault: c.fault}
+	for _, sub := range []string{"log", "snapshots"} {
+		if err := os.MkdirAll(filepath.Join(c.Dir, sub), 0o700); err != nil {
+			return nil, fmt.Errorf("open log: %w", err)
+		}
 	}
-	path := filepath.Join(c.Dir, "raft.db")
-	bolt, err := raftboltdb.New(raftboltdb.Options{
-		Path: path, NoSync: c.NoSync, BoltOptions: &bbolt.Options{Timeout: lockWait, NoFreelistSync: true},
-	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("open log %q: another process holds it: %w", path, err)
-	}
+	lock, err := d.lock()
 	if err != nil {
-		return nil, fmt.Errorf("open log %q: %w", path, err)
+		return nil, err
 	}
-	snaps, err := raft.NewFileSnapshotStoreWithLogger(c.Dir, retainSnaps, bridge(log.With("part", "snapshots")))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open snapshots in %q: %w", c.Dir, err), bolt.Close())
+	s.close = lock.Close
+	if err := s.open(d); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
-	cached, err := raft.NewLogCache(logCache, bolt)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open log %q: %w", path, err), bolt.Close())
-	}
-	return &store{logs: cached, stable: bolt, snaps: snaps, close: bolt.Close}, nil
+	return s, nil
 }
 
-// bootstrap writes the fixed cluster into an empty store. Every node writes the same, so it does not matter who is
-// first. A store that knows another cluster is refused: its log is not this cluster's.
-func (s *store) bootstrap(c *Config, rc *raft.Config, t raft.Transport) error {
-	known, err := raft.HasExistingState(s.logs, s.stable, s.snaps)
+// open checks all that a directory holds, whole and against each other.
+func (s *store) open(d *disk) error {
+	logs, err := d.list(filepath.Join(d.dir, "log"), segmentSuffix)
+	if err != nil {
+		return err
+	}
+	snaps, err := d.list(filepath.Join(d.dir, "snapshots"), snapshotSuffix)
+	if err != nil {
+		return err
+	}
+	b, err := openBallot(d, len(logs)+len(snaps) == 0)
+	if err != nil {
+		return err
+	}
+	s.closeToo(b.close)
+	s.stable, s.begin = b, func() { b.running.Store(true) }
+	files := &snapshots{disk: d, ballot: b, dir: filepath.Join(d.dir, "snapshots")}
+	newest, err := files.newest()
+	if err != nil {
+		return err
+	}
+	w, err := openWAL(d, b)
+	if err != nil {
+		return err
+	}
+	s.closeToo(w.close)
+	s.logs, s.snaps, s.probe = w, files, d.probe
+	reached := uint64(0)
+	if newest != nil {
+		reached = newest.Index
+	}
+	switch {
+	case len(w.places) > 0 && w.last() < reached: // a crash left entries that a peer's snapshot had replaced
+		return w.reset()
+	case len(w.places) > 0 && w.first > reached+1:
+		return &Damage{File: w.segs[0].f.Name(), Index: reached + 1,
+			Cause: fmt.Errorf("entries %d to %d are in neither log nor snapshot", reached+1, w.first-1)}
+	}
+	return nil
+}
+
+// closeToo has close end f before what is there already.
+func (s *store) closeToo(f func() error) {
+	before := s.close
+	s.close = func() error { return errors.Join(f(), before()) }
+}
+
+const keyTerm, keyVote = "CurrentTerm", "LastVoteTerm"
+
+// prepare brings an empty store into the state that start asks for, and refuses one that does not fit it.
+func (s *store) prepare(c *Config, rc *raft.Config, t raft.Transport) error {
+	empty, err := s.empty()
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
-	if known {
-		return nil
-	}
-	if err := raft.BootstrapCluster(rc, s.logs, s.stable, s.snaps, t, configuration(c.Peers)); err != nil {
-		return fmt.Errorf("bootstrap cluster: %w", err)
+	switch {
+	case c.Newcomer != nil || !empty:
+	case c.Start == Bootstrap:
+		if err := raft.BootstrapCluster(rc, s.logs, s.stable, s.snaps, t, configuration(c.Peers)); err != nil {
+			return fmt.Errorf("bootstrap cluster: %w", err)
+		}
+	default:
+		return fmt.Errorf("open log: %w, and the replica has been in its cluster before: bring the directory back, or "+
+			"have the replica join again", ErrEmpty)
 	}
 	return nil
+}
+
+// empty says whether a store holds nothing that anyone relies on. A term alone is left by a bootstrap that a crash has
+// cut short.
+func (s *store) empty() (bool, error) {
+	last, err := s.logs.LastIndex()
+	if err != nil {
+		return false, err
+	}
+	snaps, err := s.snaps.List()
+	if err != nil {
+		return false, err
+	}
+	vote, err := s.stable.GetUint64([]byte(keyVote))
+	if err != nil && err.Error() != errNotFound.Error() {
+		return false, err
+	}
+	return last == 0 && len(snaps) == 0 && vote == 0, nil
 }
 
 // checkCluster refuses a log whose members are not c's. Addresses may differ: they are looked up in c.

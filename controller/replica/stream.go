@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// stream is raft's way to its peers: TLS in both directions, through a guard that keeps slots for every peer by its name,
-// so that strangers delay nobody. All connections end with the stream.
+// stream is raft's way to its peers: TLS in both directions, through a guard that keeps slots for every peer by its
+// name, so that strangers delay nobody. All connections end with the stream.
 type stream struct {
 	guard  *guard.Guard
 	self   address

@@ -20,8 +20,8 @@ type tracker struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	cur     *tenure // nil while this node does not lead
-	closed  bool
+	cur     *tenure       // nil while this node does not lead
+	closed  error         // why nothing is followed any more
 	changed chan struct{} // closed and replaced at every change
 
 	leader  string // empty while unknown
@@ -67,7 +67,7 @@ func (t *tracker) lead(yes bool, term uint64) {
 }
 
 func (t *tracker) leadLocked(yes bool, term uint64) {
-	if t.closed || yes && t.cur != nil && t.cur.term == term {
+	if t.closed != nil || yes && t.cur != nil && t.cur.term == term {
 		return
 	}
 	if t.cur != nil {
@@ -88,7 +88,7 @@ func (t *tracker) heard(leader string, term uint64, contact time.Time) {
 }
 
 func (t *tracker) heardLocked(leader string, term uint64, contact time.Time) {
-	if t.closed || leader == t.leader && (leader == "" || term == t.term) {
+	if t.closed != nil || leader == t.leader && (leader == "" || term == t.term) {
 		return
 	}
 	switch {
@@ -119,14 +119,17 @@ func (t *tracker) broadcast() {
 }
 
 // close ends the tenure and ignores all that comes after.
-func (t *tracker) close() {
+func (t *tracker) close() { t.fail(ErrClosed) }
+
+// fail is close for a reason, which all who wait are told.
+func (t *tracker) fail(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	if t.closed != nil {
 		return
 	}
 	t.leadLocked(false, 0)
-	t.closed = true
+	t.closed = why
 	t.leader = ""
 	t.broadcast()
 }
@@ -138,8 +141,8 @@ func (t *tracker) next(ctx context.Context, after uint64) (*tenure, error) {
 		cur, changed, closed := t.cur, t.changed, t.closed
 		t.mu.Unlock()
 		switch {
-		case closed:
-			return nil, ErrClosed
+		case closed != nil:
+			return nil, closed
 		case cur != nil && cur.term > after:
 			return cur, nil
 		}
@@ -158,8 +161,8 @@ func (t *tracker) known(ctx context.Context) (string, uint64, error) {
 		leader, term, changed, closed := t.leader, t.term, t.changed, t.closed
 		t.mu.Unlock()
 		switch {
-		case closed:
-			return "", 0, ErrClosed
+		case closed != nil:
+			return "", 0, closed
 		case leader != "":
 			return leader, term, nil
 		}

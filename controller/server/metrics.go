@@ -116,6 +116,23 @@ func (w watched) Apply(entry []byte) error {
 	return nil
 }
 
+// disk serves how the disk of the replica does.
+func (x *exporter) disk(stats func() replica.Stats) {
+	if x == nil {
+		return
+	}
+	x.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "lightloom",
+		Name: "replica_disk_failing", Help: "1 while the replica's disk takes nothing and it stands back."},
+		func() float64 {
+			if stats().DiskFailing {
+				return 1
+			}
+			return 0
+		}), prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "lightloom",
+		Name: "replica_disk_failures_total", Help: "Operations on the replica's disk that failed."},
+		func() float64 { return float64(stats().DiskFailures) }))
+}
+
 func (x *exporter) run(ctx context.Context) error {
 	if x == nil {
 		return nil

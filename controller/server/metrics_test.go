@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller/replica"
 	"lightloom/controller/state"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -52,6 +53,7 @@ func TestExporter(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- x.run(ctx) }()
+	x.disk(func() replica.Stats { return replica.Stats{DiskFailing: true, DiskFailures: 3} })
 	began := time.Now()
 	d := x.meter.Device("ocs", quiet{}, func() time.Duration { return time.Since(began) })
 	if err := d.Set(ctx, &southbound.Change{}); err != nil {
@@ -66,6 +68,8 @@ func TestExporter(t *testing.T) {
 	if err = errors.Join(err, resp.Body.Close()); err != nil ||
 		!strings.Contains(string(text), `lightloom_device_sets_total{device="ocs",result="accepted"} 1`) ||
 		!strings.Contains(string(text), "lightloom_replica_restarts_total 2") ||
+		!strings.Contains(string(text), "lightloom_replica_disk_failing 1") ||
+		!strings.Contains(string(text), "lightloom_replica_disk_failures_total 3") ||
 		!strings.Contains(string(text), "go_goroutines") {
 		t.Errorf("%v\n%s", err, text)
 	}

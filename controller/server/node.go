@@ -16,7 +16,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lightloom/controller/replica"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound/durable"
 	"lightloom/southbound/hint"
 )
 
@@ -34,12 +36,10 @@ type Node struct {
 	Joining  bool      `json:"joining,omitempty"` // it has no vote before it holds what the others do
 }
 
-// What a state directory holds.
+// What a state directory holds beside the log.
 const (
-	nodeFile    = "node.json"
-	nodeFormat  = 1
-	logFile     = "raft.db"
-	snapshotDir = "snapshots"
+	nodeFile   = "node.json"
+	nodeFormat = 1
 )
 
 // maxNode bounds node.json, in bytes.
@@ -108,32 +108,12 @@ func parseNode(data []byte) (*Node, error) {
 func (n *Node) write(dir string) error {
 	text, err := json.MarshalIndent(n, "", "  ")
 	if err == nil {
-		err = writeDurably(filepath.Join(dir, nodeFile), append(text, '\n'))
+		err = durable.Replace(filepath.Join(dir, nodeFile), append(text, '\n'), true)
 	}
 	if err != nil {
 		return fmt.Errorf("write state directory: %w", err)
 	}
 	return nil
-}
-
-// writeDurably replaces a file as a whole and waits until it is on the disk.
-func writeDurably(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // Found makes a directory the state directory of a new cluster's replica. One that holds anything is refused.
@@ -169,9 +149,9 @@ func (n *Node) check(dir string, want Node) error {
 	if !n.Begun {
 		return nil
 	}
-	if st, err := os.Stat(filepath.Join(dir, logFile)); err != nil || st.Size() == 0 {
-		return hint.New(fmt.Sprintf("the state directory %q has lost its log %s: to begin anew would forget what the "+
-			"replica has acknowledged", dir, logFile), "put it back; or type: lightloom cluster destroy "+dir+
+	if st, err := os.Stat(filepath.Join(dir, replica.VoteFile)); err != nil || st.Size() == 0 {
+		return hint.New(fmt.Sprintf("the state directory %q has lost its log: to begin anew would forget what the replica "+
+			"has acknowledged", dir), "put it back; or type: lightloom cluster destroy "+dir+
 			" --yes, and then: lightloom cluster join "+dir)
 	}
 	return nil
@@ -191,6 +171,14 @@ func (h *home) note(change func(*Node)) error {
 	defer h.mu.Unlock()
 	change(&h.node)
 	return h.node.write(h.dir)
+}
+
+// start is what the replica may expect of its log.
+func (h *home) start() replica.Start {
+	if h.node.Begun {
+		return replica.Existing
+	}
+	return replica.Bootstrap
 }
 
 // missing says of a directory that is nobody's what to type.

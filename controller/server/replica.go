@@ -115,9 +115,12 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if p.export, err = newExporter(c.Metrics, p.id, c.Restarts); err != nil {
 		return nil, err
 	}
-	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Dir: c.Dir,
+	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
 		ServerTLS: p.id.Server(pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
 		Newcomer: p.newcomer(), Machine: p.machine(), Logger: p.log, Timeouts: patient()})
+	if err == nil {
+		p.export.disk(p.node.Stats)
+	}
 	return p, err
 }
 
@@ -167,6 +170,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
 		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Now: p.clock, Logger: p.log,
 		Check:   p.check,
+		Disk:    p.node.Disk,
 		Ready:   p.current.Ready,
 		Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
 		Claims:  func() []api.Claim { return namedClaims(p.fabric.Topology, p.current.Leader().Claims()) },

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"lightloom/controller/replica"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 )
@@ -237,7 +239,8 @@ func sizeOf(dir string) (sum int64, err error) {
 		return 0, err
 	}
 	for _, e := range entries {
-		if !slices.Contains([]string{nodeFile, nodeFile + ".new", logFile, snapshotDir}, e.Name()) {
+		if e.Name() != nodeFile && !strings.HasPrefix(e.Name(), "."+nodeFile+".new") && // what a crash left half written
+			!slices.Contains(replica.Files(), e.Name()) {
 			return 0, hint.New(fmt.Sprintf("%q holds %q, which is no part of a log", dir, e.Name()), "move it elsewhere")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller/replica"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 )
@@ -124,7 +125,7 @@ func TestNode(t *testing.T) {
 	got.Begun = true
 	for _, log := range []func() error{
 		func() error { return nil },
-		func() error { return os.WriteFile(filepath.Join(dir, logFile), nil, 0o600) },
+		func() error { return os.WriteFile(filepath.Join(dir, replica.VoteFile), nil, 0o600) },
 	} {
 		if err := log(); err != nil {
 			t.Fatal(err)
@@ -133,7 +134,7 @@ func TestNode(t *testing.T) {
 			t.Errorf("without its log: %v", err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, logFile), []byte("log"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, replica.VoteFile), []byte("log"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := got.check(dir, n); err != nil {

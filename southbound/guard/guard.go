@@ -17,7 +17,10 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lightloom/southbound/pki"
 )
@@ -29,7 +32,7 @@ type Config struct {
 	Reserved []string                        // peers with slots of their own, as Name writes them
 	Each     int                             // connections of one reserved peer; one more ends its oldest
 	Shared   int                             // connections of all others; one more is refused
-	Open     int                             // handshakes under way; one more ends the oldest that is silent, or the oldest
+	Open     int                             // handshakes under way; one more ends the oldest silent one
 	Within   time.Duration                   // of a handshake
 	Logger   *slog.Logger                    // nil discards
 }
@@ -82,7 +85,8 @@ func New(ln net.Listener, c Config) *Guard {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn), seats: map[string]*list.List{"": {}}}
+	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn),
+		seats: map[string]*list.List{"": {}}}
 	for _, name := range c.Reserved {
 		g.seats[name] = &list.List{}
 	}
@@ -144,13 +148,12 @@ func (g *Guard) take(c net.Conn) {
 
 // loser is the handshake that ends for another: the oldest that has sent nothing, else the oldest.
 func (g *Guard) loser() *conn {
+	g.count()
 	for e := g.open.Front(); e != nil; e = e.Next() {
-		if t := e.Value.(*conn); !t.spoken.Load() {
-			g.count()
+		if t := e.Value.(*conn); !t.spoken.Load() && !t.waiting() {
 			return t
 		}
 	}
-	g.count()
 	return g.open.Front().Value.(*conn)
 }
 
@@ -280,6 +283,29 @@ type conn struct {
 
 	in *list.List // where it holds a slot, at which element; nil: nowhere. Guarded by the guard
 	at *list.Element
+}
+
+// waiting says whether something has come that nobody has read yet: on a busy machine hundreds of connections may be
+// accepted before the handshake of one goes on.
+func (t *conn) waiting() (yes bool) {
+	c, ok := t.Conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return false
+	}
+	if err := raw.Control(func(fd uintptr) {
+		n, _, err := unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		yes = n > 0 && err == nil
+	}); err != nil {
+		return false
+	}
+	if yes {
+		t.spoken.Store(true)
+	}
+	return yes
 }
 
 // Read implements net.Conn.

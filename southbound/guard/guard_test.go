@@ -29,6 +29,11 @@ type rig struct {
 
 func newRig(t *testing.T, c guard.Config) rig {
 	t.Helper()
+	return newRigBehind(t, c, func(l net.Listener) net.Listener { return l })
+}
+
+func newRigBehind(t *testing.T, c guard.Config, wrap func(net.Listener) net.Listener) rig {
+	t.Helper()
 	ca, err := pki.New(time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +44,7 @@ func newRig(t *testing.T, c guard.Config) rig {
 	}
 	r := rig{T: t, ca: ca}
 	c.TLS = r.identity(pki.Controller, "server").Server(pki.Controller, pki.Client)
-	r.Guard = guard.New(ln, c)
+	r.Guard = guard.New(wrap(ln), c)
 	served := make(chan struct{})
 	var held []net.Conn
 	go func() {
@@ -143,8 +148,8 @@ func TestOldestSilentLosesFirst(t *testing.T) {
 	r := newRig(t, guard.Config{Open: 3, Within: hanging})
 	half := func() net.Conn {
 		c := r.silent()
-		if err := tls.Client(mute{c}, r.identity(pki.Client, "a").Client("localhost", pki.Controller)).Handshake(); !errors.Is(
-			err, errMute) {
+		cfg := r.identity(pki.Client, "a").Client("localhost", pki.Controller)
+		if err := tls.Client(mute{c}, cfg).Handshake(); !errors.Is(err, errMute) {
 			t.Fatal(err)
 		}
 		return c
@@ -197,6 +202,67 @@ func gone2(c net.Conn, more func()) bool {
 		}
 	}
 	return false
+}
+
+// busy is a listener at whose first connection nobody gets to read until it is let.
+type busy struct {
+	net.Listener
+	let   chan struct{}
+	taken bool
+}
+
+func (b *busy) Accept() (net.Conn, error) {
+	c, err := b.Listener.Accept()
+	if err != nil || b.taken {
+		return c, err
+	}
+	b.taken = true
+	return late{c.(*net.TCPConn), b.let}, nil
+}
+
+type late struct {
+	*net.TCPConn
+	let chan struct{}
+}
+
+func (l late) Read(b []byte) (int, error) {
+	<-l.let
+	return l.TCPConn.Read(b)
+}
+
+// told tells when something has been written.
+type told struct {
+	net.Conn
+	wrote chan struct{}
+}
+
+func (c told) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.wrote <- struct{}{}
+	return n, err
+}
+
+// TestUnreadWordsCount: on a busy machine one that has spoken is not taken for silent because nobody has listened yet.
+func TestUnreadWordsCount(t *testing.T) {
+	b := &busy{let: make(chan struct{})}
+	r := newRigBehind(t, guard.Config{Open: 3, Within: hanging}, func(l net.Listener) net.Listener {
+		b.Listener = l
+		return b
+	})
+	c := told{r.silent(), make(chan struct{}, 10)}
+	honest := tls.Client(c, r.identity(pki.Client, "a").Client("localhost", pki.Controller))
+	said := make(chan error, 1)
+	go func() { said <- echo(honest) }()
+	<-c.wrote
+	for i := range 20 {
+		if c := r.silent(); i < 16 && !gone2(c, func() { r.silent() }) {
+			t.Fatalf("silent connection %d outlasts those after it", i)
+		}
+	}
+	close(b.let)
+	if err := <-said; err != nil {
+		t.Errorf("one that had spoken: %v", err)
+	}
 }
 
 // TestDeadline: a handshake that does not end is ended.

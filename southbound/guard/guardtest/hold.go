@@ -16,7 +16,7 @@ import (
 )
 
 // Hold keeps n silent connections to a loopback address until the test ends: each that is closed is opened again after
-// pause. It returns once all have been open.
+// half to one and a half of pause. It returns once all have been open.
 func Hold(t testing.TB, addr string, n int, pause time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -37,7 +37,8 @@ func hold(ctx context.Context, addr string, n int, pause time.Duration) (wait fu
 	}
 	var all, first sync.WaitGroup
 	first.Add(n)
-	for range n {
+	for i := range n {
+		own := pause/2 + pause*time.Duration(i)/time.Duration(n) // so that they do not all come at once
 		all.Go(func() {
 			opened := sync.OnceFunc(first.Done)
 			defer opened()
@@ -52,7 +53,7 @@ func hold(ctx context.Context, addr string, n int, pause time.Duration) (wait fu
 				}
 				select {
 				case <-ctx.Done():
-				case <-time.After(pause):
+				case <-time.After(own):
 				}
 			}
 		})

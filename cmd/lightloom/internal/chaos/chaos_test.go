@@ -135,7 +135,11 @@ func newChaosCluster(ctx context.Context, t *testing.T, seed uint64, policy stri
 func (c *chaosCluster) start(i int) {
 	m := &member{place: i, state: state.New(c.fabric), stop: newStop()}
 	var err error
-	m.node, err = replica.New(replica.Config{ID: c.peers[i].ID, Peers: c.peers, Memory: c.disks[i],
+	as := replica.Existing
+	if c.members[i] == nil {
+		as = replica.Bootstrap
+	}
+	m.node, err = replica.New(replica.Config{ID: c.peers[i].ID, Start: as, Peers: c.peers, Memory: c.disks[i],
 		Machine: state.Machine{State: m.state}, Transport: c.net.Transport(raft.ServerAddress(c.peers[i].Addr)),
 		Limits: replica.Limits{SnapshotEvery: 40, Trailing: 8}})
 	if err != nil {

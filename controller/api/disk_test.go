@@ -1,0 +1,53 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+)
+
+// TestDiskHasACodeOfItsOwn: a replica whose disk takes nothing says so where it can neither do nor forward a call, and
+// where nobody knows what became of one; while another leads it forwards as ever.
+func TestDiskHasACodeOfItsOwn(t *testing.T) {
+	var full atomic.Bool
+	tc := newTestCluster(t, func(_ int, c *Config) {
+		c.Disk = func() error {
+			if full.Load() {
+				return errors.New("no space left on device")
+			}
+			return nil
+		}
+	})
+	c := tc.dial(t, 0)
+	submit := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.Submit(ctx, NewRequestID(), []*controller.Job{coflow("a")})
+		return err
+	}
+	tc.lead(-1)
+	if err := submit(); CodeOf(err) != NoLeader {
+		t.Errorf("without a leader: %v", err)
+	}
+	full.Store(true)
+	if err := submit(); CodeOf(err) != Disk || Disk.ExitStatus() != 8 || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("without room: code %q, %v", CodeOf(err), err)
+	}
+	tc.lead(1)
+	if err := submit(); err != nil {
+		t.Errorf("while another leads: %v", err)
+	}
+	tc.lead(0)
+	tc.mu.Lock()
+	tc.fate = []error{ErrUncertain}
+	tc.mu.Unlock()
+	if err := submit(); err != nil {
+		t.Errorf("a second attempt at what was uncertain: %v", err)
+	}
+	full.Store(false)
+}

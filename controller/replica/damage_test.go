@@ -1,0 +1,640 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"lightloom/controller/replica/chaos"
+	"lightloom/pathmap/tries"
+)
+
+// smallSegments makes logs of several segments cheap.
+func smallSegments(t *testing.T) {
+	old := segmentBytes
+	segmentBytes = 2 << 10
+	t.Cleanup(func() { segmentBytes = old })
+}
+
+// alone is the configuration of a cluster of one on a directory; its network is the bubble's.
+func alone(dir string, as Start) Config {
+	return Config{ID: "r0", Start: as, Peers: []Peer{{"r0", "r0:1"}}, Dir: dir, Machine: &ledger{},
+		Limits: Limits{Trailing: 15}, Transport: chaos.NewNetwork(1, time.Second).Transport("r0:1")}
+}
+
+// written makes a directory with entries in several segments, two snapshots and a vote, and returns what it holds.
+func written(t *testing.T, dir string) []string {
+	t.Helper()
+	n, err := New(alone(dir, Bootstrap))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := within(t, time.Minute)
+	if _, _, _, err := n.AwaitLeader(ctx); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 120 {
+		if _, err := n.Append(ctx, fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", rng.IntN(300)))); err != nil {
+			t.Fatal(err)
+		}
+		if i == 30 || i == 70 {
+			if err := n.Snapshot(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	holds := n.ledger()
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return holds
+}
+
+// damage flips a bit of one file, or cuts one short, and says which.
+func damage(t *testing.T, dir string, rng *rand.Rand) (file, what string) {
+	t.Helper()
+	var files []string
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != "lock" {
+			files = append(files, path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	file = files[rng.IntN(len(files))]
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := rng.IntN(len(b))
+	switch rng.IntN(4) {
+	case 0:
+		what, b = fmt.Sprintf("cut at %d", at), b[:at]
+	case 1:
+		n := min(1+rng.IntN(600), len(b)-at)
+		what = fmt.Sprintf("%d bytes of zeros at %d", n, at)
+		clear(b[at : at+n])
+	default:
+		bit := rng.IntN(8)
+		what = fmt.Sprintf("bit %d of byte %d", bit, at)
+		b[at] ^= 1 << bit
+	}
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file, what
+}
+
+// TestDamageIsToldOrHarmless: whatever is changed or missing in a directory, a replica either does not start, and says
+// which file is to blame, or holds all that was ever acknowledged.
+func TestDamageIsToldOrHarmless(t *testing.T) {
+	smallSegments(t)
+	whole := t.TempDir()
+	var holds []string
+	synctest.Test(t, func(t *testing.T) { holds = written(t, whole) })
+	var told, harmless int
+	for seed := range tries.Of(300, 1000) {
+		dir := filepath.Join(t.TempDir(), "r0")
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		file, what := damage(t, dir, rand.New(rand.NewPCG(uint64(seed), 3)))
+		synctest.Test(t, func(t *testing.T) {
+			n, err := New(alone(dir, Existing))
+			if err != nil {
+				told++
+				if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), filepath.Dir(file)) {
+					t.Errorf("seed %d: %s: %s: %v", seed, file, what, err)
+				}
+				return
+			}
+			harmless++
+			ctx := within(t, time.Minute)
+			if _, _, _, err := n.AwaitLeader(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if err := n.Barrier(ctx); err != nil {
+				t.Errorf("seed %d: %s: %s: %v", seed, file, what, err)
+			}
+			if got := n.ledger(); !slices.Equal(got, holds) {
+				t.Errorf("seed %d: %s: %s: %d entries instead of %d", seed, file, what, len(got), len(holds))
+			}
+			if err := n.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		os.RemoveAll(dir)
+	}
+	t.Logf("%d damages told, %d harmless: in an older snapshot, unused bytes, or one of two slots", told, harmless)
+	if told == 0 || harmless == 0 {
+		t.Error("the test damages nothing, or everything")
+	}
+}
+
+// TestMissingFiles: a file that is gone is damage too, whichever it is.
+func TestMissingFiles(t *testing.T) {
+	smallSegments(t)
+	whole := t.TempDir()
+	synctest.Test(t, func(t *testing.T) { written(t, whole) })
+	for _, tc := range []struct{ name, glob, want string }{
+		{"vote", "vote", "vote"},
+		{"a segment", "log/*.log", "are missing before it"},
+		{"newest snapshot", "snapshots/*", "is gone"},
+		{"whole log", "log", "the log ends here"},
+		{"all snapshots", "snapshots", "is gone"},
+	} {
+		dir := filepath.Join(t.TempDir(), "r0")
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		found, err := filepath.Glob(filepath.Join(dir, tc.glob))
+		if err != nil || len(found) == 0 {
+			t.Fatal(found, err)
+		}
+		gone := found[0]
+		switch tc.name {
+		case "newest snapshot":
+			gone = found[len(found)-1]
+		case "a segment": // the first may hold nothing that is not in the snapshot
+			gone = found[1]
+		}
+		if err := os.RemoveAll(gone); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			if n, err := New(alone(dir, Existing)); err == nil || !errors.Is(err, ErrDamaged) ||
+				!strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %v, want it to say %q", tc.name, err, tc.want)
+				if err == nil {
+					n.Close()
+				}
+			}
+		})
+	}
+}
+
+// onDisk puts a cluster's replicas into directories.
+func onDisk(t *testing.T, seed uint64, limit Limits) *cluster {
+	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond), limit: limit, dir: t.TempDir()}
+	for i := range 3 {
+		id := fmt.Sprintf("r%d", i)
+		c.peers = append(c.peers, Peer{ID: id, Addr: id + ":1"})
+		c.disks, c.nodes = append(c.disks, nil), append(c.nodes, nil)
+	}
+	for i := range c.nodes {
+		c.start(i)
+	}
+	return c
+}
+
+// TestDamageWhileLeading: a leader that reads something else than it wrote ends, its caller is told and Close returns;
+// the others go on without what it read.
+func TestDamageWhileLeading(t *testing.T) {
+	smallSegments(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := onDisk(t, 1, Limits{})
+		defer c.close()
+		ctx := within(t, 10*time.Minute)
+		i := c.leader(ctx)
+		lead, lagging := c.nodes[i], (i+1)%3
+		if _, err := lead.Append(ctx, []byte("first")); err != nil {
+			t.Fatal(err)
+		}
+		c.agree(ctx)
+		c.kill(lagging)
+		for k := range 2 * recentEntries {
+			if _, err := lead.Append(ctx, fmt.Appendf(nil, "e%d", k)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var led error
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			led = lead.Leadership(ctx, func(ctx context.Context, _ uint64) error { <-ctx.Done(); return nil })
+		}()
+		path := filepath.Join(c.dir, lead.ID(), "log", segmentName(1))
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.start(lagging)
+		<-ended
+		var d *Damage
+		if !errors.Is(led, ErrDamaged) || !errors.As(led, &d) || d.File != path || d.Index == 0 ||
+			!errors.Is(lead.Failed(), ErrDamaged) {
+			t.Errorf("the leader ended with %v", led)
+		}
+		if _, err := lead.Append(ctx, []byte("x")); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrNotLeader) {
+			t.Errorf("append to a dead node: %v", err)
+		}
+		c.kill(i)
+		if _, err := c.nodes[c.leader(ctx)].Append(ctx, []byte("after")); err != nil {
+			t.Error(err)
+		}
+		for k, n := range c.nodes {
+			if k == i {
+				continue
+			}
+			at, _ := c.nodes[c.leader(ctx)].Digest()
+			if err := n.WaitApplied(ctx, at); err != nil {
+				t.Fatal(err)
+			}
+			if got := n.ledger(); len(got) != 2*recentEntries+2 || got[len(got)-1] != "after" {
+				t.Errorf("%s holds %d entries", n.ID(), len(got))
+			}
+		}
+	})
+}
+
+// TestDamageBeforeUse: a file changes after the node has checked it, and before its entries are applied.
+func TestDamageBeforeUse(t *testing.T) {
+	smallSegments(t)
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		written(t, dir)
+		n, err := New(alone(dir, Existing))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := filepath.Glob(filepath.Join(dir, "log", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := names[len(names)-2] // behind the snapshot
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)-1] ^= 4
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err = n.Leadership(within(t, time.Minute), func(context.Context, uint64) error { return nil })
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
+			t.Errorf("it ended with %v", err)
+		}
+		if _, _, _, err := n.AwaitLeader(within(t, time.Minute)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("who waits for a leader is told %v", err)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// model is a log as raft.InmemStore keeps it, and what of it was acknowledged.
+type model struct {
+	t    *testing.T
+	twin *raft.InmemStore
+	w    *wal
+	b    *ballot
+	d    *disk
+	// what the step that failed leaves alone
+	from, to uint64
+	why      error
+	fail     int // operations of the next append that fail, one after the other
+}
+
+func (m *model) open(dir string, fault func(string) error) error {
+	m.d = &disk{dir: dir, noSync: true, health: newHealth()}
+	if err := os.MkdirAll(filepath.Join(dir, "log"), 0o700); err != nil {
+		return err
+	}
+	names, err := m.d.list(filepath.Join(dir, "log"), segmentSuffix)
+	if err != nil {
+		return err
+	}
+	if m.b, err = openBallot(m.d, len(names) == 0); err != nil {
+		return err
+	}
+	m.w, err = openWAL(m.d, m.b)
+	m.d.fault = fault
+	return err
+}
+
+func (m *model) close() {
+	if err := errors.Join(m.w.close(), m.b.close()); err != nil {
+		m.t.Error(err)
+	}
+}
+
+// same compares every entry; beyond says that the log may hold more than the twin: what was never acknowledged.
+func (m *model) same(beyond bool) {
+	m.t.Helper()
+	first, _ := m.twin.FirstIndex()
+	last, _ := m.twin.LastIndex()
+	gotFirst, _ := m.w.FirstIndex()
+	gotLast, _ := m.w.LastIndex()
+	if last == 0 && (gotLast == 0 || beyond) {
+		return
+	}
+	if gotLast < last || gotLast > last && !beyond || gotFirst > first || gotFirst < first && !beyond {
+		m.t.Fatalf("the log holds %d to %d, want %d to %d", gotFirst, gotLast, first, last)
+	}
+	for i := first; i <= last; i++ {
+		m.equal(i)
+	}
+}
+
+// adopt gives the twin what the log holds beyond it.
+func (m *model) adopt() {
+	m.t.Helper()
+	last, _ := m.twin.LastIndex()
+	for at, _ := m.w.LastIndex(); last < at; last++ {
+		l := new(raft.Log)
+		if last == 0 {
+			last, _ = m.w.FirstIndex()
+			last--
+		}
+		if err := errors.Join(m.w.GetLog(last+1, l), m.twin.StoreLog(l)); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+func (m *model) equal(i uint64) {
+	m.t.Helper()
+	var got, want raft.Log
+	if err := errors.Join(m.w.GetLog(i, &got), m.twin.GetLog(i, &want)); err != nil {
+		m.t.Fatalf("entry %d: %v", i, err)
+	}
+	if got.Term != want.Term || got.Type != want.Type || string(got.Data) != string(want.Data) ||
+		string(got.Extensions) != string(want.Extensions) || !got.AppendedAt.Equal(want.AppendedAt) {
+		m.t.Fatalf("entry %d is %+v, want %+v", i, got, want)
+	}
+}
+
+// step does something random to both; false if it failed, and the twin is as before.
+func (m *model) step(rng *rand.Rand) (ok bool) {
+	first, _ := m.twin.FirstIndex()
+	last, _ := m.twin.LastIndex()
+	m.from, m.to = first, last
+	do := func(f func(raft.LogStore) error) bool {
+		err, ended := errors.New("it ended"), make(chan struct{})
+		go func() { // it may end its goroutine
+			defer close(ended)
+			err = f(m.w)
+		}()
+		<-ended
+		if m.why = err; err != nil {
+			return false
+		}
+		if err := f(m.twin); err != nil {
+			m.t.Fatal(err)
+		}
+		return true
+	}
+	switch k := rng.IntN(10); {
+	case k == 0 && last > first: // a snapshot makes old ones superfluous
+		to := first + rng.Uint64N(last-first)
+		m.from = to + 1
+		return do(func(s raft.LogStore) error { return s.DeleteRange(first, to) })
+	case k == 1 && last > first: // another leader's entries take the place of some
+		from := first + 1 + rng.Uint64N(last-first)
+		logs := someLogs(rng, from)
+		m.to = from - 1
+		return do(func(s raft.LogStore) error { return errors.Join(s.DeleteRange(from, last), s.StoreLogs(logs)) })
+	case k == 2 && rng.IntN(10) == 0 && last > 0: // a peer's snapshot
+		m.from, m.to = 1, 0
+		return do(func(s raft.LogStore) error { return s.DeleteRange(first, last) })
+	}
+	logs := someLogs(rng, last+1)
+	if m.fail > 0 {
+		ok, left := m.d.fault, rng.IntN(4)
+		m.d.fault = func(string) error {
+			if left--; left < 0 && left >= -m.fail {
+				return errors.New("fails for a moment")
+			}
+			return nil
+		}
+		defer func() { m.d.fault, m.fail = ok, 0 }()
+	}
+	return do(func(s raft.LogStore) error { return s.StoreLogs(logs) })
+}
+
+func someLogs(rng *rand.Rand, from uint64) (logs []*raft.Log) {
+	for i := range 1 + rng.Uint64N(4) {
+		l := &raft.Log{Index: from + i, Term: 1 + rng.Uint64N(9), Type: raft.LogType(rng.IntN(6)),
+			Data: make([]byte, rng.IntN(400)), AppendedAt: time.Unix(0, rng.Int64())}
+		for k := range l.Data {
+			l.Data[k] = byte(rng.Uint32())
+		}
+		if rng.IntN(2) == 0 {
+			l.Extensions = fence(rng.Uint64())
+		}
+		logs = append(logs, l)
+	}
+	return logs
+}
+
+// TestLogAgainstTwin: the log holds what raft's own log in memory holds, whatever is done to it, and also once it has
+// been closed and opened again.
+func TestLogAgainstTwin(t *testing.T) {
+	smallSegments(t)
+	for seed := range tries.Of(30, 1000) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 4))
+		m := &model{t: t, twin: raft.NewInmemStore()}
+		dir := t.TempDir()
+		if err := m.open(dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 150 {
+			if rng.IntN(8) == 0 {
+				m.fail = 1 + rng.IntN(4)
+			}
+			if faulty := m.fail > 0; !m.step(rng) && !faulty {
+				t.Fatalf("seed %d: step %d: %v", seed, i, m.why)
+			}
+			m.fail = 0
+			if i%10 == 0 {
+				m.same(false)
+			}
+			if rng.IntN(20) == 0 {
+				m.close()
+				if err := m.open(dir, nil); err != nil {
+					t.Fatalf("seed %d: open after step %d: %v", seed, i, err)
+				}
+				m.same(true) // a segment's older entries come back with it, and what was written and not acknowledged
+				m.adopt()
+				first, _ := m.twin.FirstIndex()
+				if err := m.w.DeleteRange(0, first-1); err != nil && first > 0 {
+					t.Fatal(err)
+				}
+			}
+		}
+		m.same(false)
+		m.close()
+	}
+}
+
+// TestLogAfterCrash: from some operation on nothing reaches the disk any more, in the middle of a write perhaps. What
+// was acknowledged is there when the directory is opened again, and nothing is called damaged.
+func TestLogAfterCrash(t *testing.T) {
+	smallSegments(t)
+	errCrash := errors.New("crash")
+	for seed := range tries.Of(200, 5000) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 5))
+		m := &model{t: t, twin: raft.NewInmemStore()}
+		dir := t.TempDir()
+		left := rng.IntN(300)
+		if err := m.open(dir, func(string) error {
+			if left--; left < 0 {
+				return errCrash
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for m.step(rng) {
+		}
+		m.close()
+		if rng.IntN(2) == 0 { // a write that was under way has come half
+			tear(t, filepath.Join(dir, "log"), rng)
+		}
+		if err := m.open(dir, nil); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for i := max(m.from, 1); i <= m.to; i++ {
+			m.equal(i)
+		}
+		m.close()
+	}
+}
+
+// segments makes a directory of small segments of entries that a seed draws.
+func segments(t *testing.T, seed uint64) (dir string, names []string) {
+	t.Helper()
+	m := &model{t: t, twin: raft.NewInmemStore()}
+	dir = t.TempDir()
+	if err := m.open(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(seed, 6))
+	for i := range uint64(60) {
+		data := make([]byte, 200)
+		for k := range data {
+			data[k] = byte(rng.Uint32())
+		}
+		if err := m.w.StoreLog(&raft.Log{Index: 1 + i, Term: 1, Data: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.close()
+	names, err := filepath.Glob(filepath.Join(dir, "log", "*"))
+	if err != nil || len(names) < 4 {
+		t.Fatal(names, err)
+	}
+	return dir, names
+}
+
+// TestSegmentsBelongTogether: a segment of the same entries of another history, whole in itself, is told; so is the
+// want of the first ones where no snapshot stands for them.
+func TestSegmentsBelongTogether(t *testing.T) {
+	smallSegments(t)
+	open := func(dir string) error {
+		s, err := openStore(&Config{Dir: dir})
+		if err == nil {
+			s.close()
+		}
+		return err
+	}
+	dir, names := segments(t, 1)
+	if err := open(dir); err != nil {
+		t.Fatal(err)
+	}
+	_, others := segments(t, 2)
+	other, err := os.ReadFile(others[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(names[2], other, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "does not follow") {
+		t.Errorf("a segment of another history: %v", err)
+	}
+	dir, names = segments(t, 3)
+	if err := os.Remove(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "in neither log nor snapshot") {
+		t.Errorf("without the first segment: %v", err)
+	}
+}
+
+// tear appends the beginning of a record to the newest segment.
+func tear(t *testing.T, dir string, rng *rand.Rand) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) == 0 {
+		return
+	}
+	f, err := os.OpenFile(names[len(names)-1], os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b, _ := appendRecord(nil, someLogs(rng, 1)[0], rng.Uint32())
+	if _, err := f.Write(b[:1+rng.IntN(len(b)-1)]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func FuzzDecodeEntry(f *testing.F) {
+	b, _ := appendRecord(nil, &raft.Log{Index: 1, Term: 2, Data: []byte("data"), Extensions: []byte("ext")}, 7)
+	f.Add(b[recordHead:])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var l raft.Log
+		if decodeEntry(b, &l) != nil {
+			return
+		}
+		if again, _ := appendRecord(nil, &l, 0); string(again[recordHead:]) != string(b) {
+			t.Errorf("%x is read as %+v", b, l)
+		}
+	})
+}
+
+func FuzzDecodeSlot(f *testing.F) {
+	b, err := encodeSlot(kept{Values: map[string][]byte{"a": {1}}, Last: 3, Snapshot: 2}, 9)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if k, seq, err := decodeSlot(b); err == nil {
+			if _, err := encodeSlot(k, seq); err != nil && len(k.Values) == 0 {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func FuzzReadAbout(f *testing.F) {
+	f.Add([]byte(snapshotMagic+"\x00\x00\x00\x02\x00\x00\x00\x00{}"), int64(100))
+	f.Fuzz(func(t *testing.T, b []byte, size int64) {
+		if m, begin, err := readAbout(strings.NewReader(string(b)), size); err == nil && (m == nil || begin > size) {
+			t.Errorf("%x: %+v, %d", b, m, begin)
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package replica
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// health is how a node's disk does. A sick one takes nothing at the moment: it is full, or writing fails. A dead one
+// has answered something else than was written, and the process must end.
+type health struct {
+	mu       sync.Mutex
+	sick     error
+	dead     error
+	failures uint64
+	changed  chan struct{} // holds one at most: look again
+	closed   chan struct{}
+}
+
+func newHealth() *health {
+	return &health{changed: make(chan struct{}, 1), closed: make(chan struct{})}
+}
+
+func (h *health) tell() {
+	select {
+	case h.changed <- struct{}{}:
+	default:
+	}
+}
+
+// fail notes a failure that keeps the node from doing its part.
+func (h *health) fail(err error) {
+	h.mu.Lock()
+	h.failures++
+	h.sick = err
+	h.mu.Unlock()
+	h.tell()
+}
+
+// note notes a failure that the node can do without.
+func (h *health) note() {
+	h.mu.Lock()
+	h.failures++
+	h.mu.Unlock()
+}
+
+func (h *health) recover() {
+	h.mu.Lock()
+	h.sick = nil
+	h.mu.Unlock()
+	h.tell()
+}
+
+// die notes the first damage.
+func (h *health) die(err error) {
+	h.mu.Lock()
+	if h.dead == nil {
+		h.dead = err
+	}
+	h.mu.Unlock()
+	h.tell()
+}
+
+func (h *health) state() (sick, dead error, failures uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sick, h.dead, h.failures
+}
+
+// quit ends the calling goroutine, which is one of raft's, after what its defers do: raft panics where its log or its
+// term cannot be read or written, and a panic would take down the process without a word of ours. Node.Close still
+// finds all of raft's goroutines ended.
+func (h *health) quit(err error) {
+	if err != nil {
+		h.die(err)
+	}
+	runtime.Goexit()
+}
+
+// Disk returns why the node's disk takes nothing at the moment, an error that wraps ErrDisk, or nil. A replica whose
+// disk is sick neither leads nor follows.
+func (n *Node) Disk() error {
+	sick, _, _ := n.store.health.state()
+	return sick
+}
+
+// probeEvery is how often a sick disk is tried.
+const probeEvery = 100 * time.Millisecond
+
+// never is a timeout that does not pass: raft has no other way to keep a follower from standing.
+const never = 1000 * time.Hour
+
+// nurse keeps a node with a sick disk out of the cluster until the disk is well, and ends one whose disk is dead.
+func (n *Node) nurse() {
+	h := n.store.health
+	out := false
+	for {
+		sick, dead, _ := h.state()
+		if dead != nil {
+			n.cfg.Logger.Error("the replica ends", "replica", n.cfg.ID, "err", dead)
+			n.hold(true)
+			n.track.fail(dead)
+			return
+		}
+		if (sick != nil) != out {
+			out = sick != nil
+			n.hold(out)
+			if out {
+				n.cfg.Logger.Error("the replica stands back", "replica", n.cfg.ID, "err", sick)
+			} else {
+				n.cfg.Logger.Info("the disk is well again", "replica", n.cfg.ID)
+			}
+		}
+		var retry <-chan time.Time
+		if out {
+			if n.store.probe() == nil {
+				h.recover()
+				continue
+			}
+			retry = time.After(probeEvery)
+		}
+		select {
+		case <-h.changed:
+		case <-retry:
+		case <-h.closed:
+			return
+		}
+	}
+}
+
+// hold keeps a node out of the cluster: its peers are hung up on, and it does not stand. False lets it in again.
+func (n *Node) hold(out bool) {
+	if n.wire != nil {
+		n.wire.hangUp(out)
+	}
+	if err := n.stand(!out); err != nil {
+		n.cfg.Logger.Error("change election timeouts", "replica", n.cfg.ID, "err", err)
+	}
+}
+
+// stand says whether a follower that hears of no leader stands for election.
+func (n *Node) stand(yes bool) error {
+	c := n.raft.ReloadableConfig()
+	c.HeartbeatTimeout, c.ElectionTimeout = n.cfg.Timeouts.Heartbeat, n.cfg.Timeouts.Election
+	if !yes {
+		c.HeartbeatTimeout, c.ElectionTimeout = never, never
+	}
+	return errors.Join(n.raft.ReloadConfig(c))
+}

@@ -1,0 +1,134 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestAmnesia: an entry is on two replicas; one of these loses its log, the other is away. The first does not start by
+// itself. As a newcomer it gives nobody a vote who lacks the entry; when the other is back, it joins, and the entry is on
+// all.
+func TestAmnesia(t *testing.T) {
+	for seed := range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t, uint64(seed), Limits{})
+			defer c.close()
+			ctx := within(t, time.Hour)
+			a := c.leader(ctx)
+			b, behind := (a+1)%3, (a+2)%3
+			c.kill(behind)
+			if _, err := c.nodes[a].Append(ctx, []byte("acknowledged")); err != nil {
+				t.Fatal(err)
+			}
+			term := c.nodes[a].raft.CurrentTerm()
+			c.kill(b)
+			c.kill(a)
+			cfg := Config{ID: c.peers[b].ID, Peers: c.peers, Memory: NewMemory(), Machine: &ledger{},
+				Transport: c.net.Transport("nowhere:1")}
+			if n, err := New(cfg); !errors.Is(err, ErrEmpty) {
+				t.Fatalf("seed %d: an empty directory: %v %v", seed, n, err)
+			}
+			known := make(chan uint64, 1)
+			joined := c.rejoin(b, known)
+			known <- term
+			c.start(behind)
+			short, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			if id, _, _, err := c.nodes[behind].AwaitLeader(short); err == nil {
+				t.Fatalf("seed %d: %s leads by the vote of one that has forgotten", seed, id)
+			}
+			c.start(a)
+			<-joined
+			if _, err := c.nodes[c.leader(ctx)].Append(ctx, []byte("later")); err != nil {
+				t.Fatal(err)
+			}
+			c.agree(ctx)
+			for _, n := range c.nodes {
+				if got := n.ledger(); !slices.Equal(got, []string{"acknowledged", "later"}) {
+					t.Errorf("seed %d: %s holds %q", seed, n.ID(), got)
+				}
+			}
+			// It votes again: with it the cluster outlives the other two in turn.
+			for _, i := range []int{a, behind} {
+				c.kill(i)
+				if _, err := c.nodes[c.leader(ctx)].Append(ctx, []byte("without one")); err != nil {
+					t.Errorf("seed %d: %v", seed, err)
+				}
+				c.start(i)
+				c.agree(ctx)
+			}
+		})
+	}
+}
+
+// TestStart: what a node is told of its directory must be so.
+func TestStart(t *testing.T) {
+	smallSegments(t)
+	dir := t.TempDir()
+	for _, tc := range []struct {
+		as   Start
+		want string // in the error; empty: none
+	}{
+		{Existing, "its directory holds nothing"},
+		{"new", `starts "new": known are`},
+		{Bootstrap, ""},
+		{Bootstrap, ""}, // it holds something: as Existing
+		{Existing, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n, err := New(alone(dir, tc.as))
+			if tc.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("start as %q: %v, want it to say %q", tc.as, err, tc.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, _, err := n.AwaitLeader(within(t, time.Minute)); err != nil {
+				t.Errorf("start as %q: %v", tc.as, err)
+			}
+			if err := n.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestTrackerCountsSilence: a follower notices late, so an outage begins with the last word of the old leader; one that
+// led itself knows at once; without a contact, or with one to come, it begins when it is noticed.
+func TestTrackerCountsSilence(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	for _, tc := range []struct {
+		name    string
+		led     bool
+		contact time.Time
+		want    time.Duration
+	}{
+		{"follower", false, begin.Add(-3 * time.Second), 5 * time.Second},
+		{"leader", true, begin.Add(-3 * time.Second), 2 * time.Second},
+		{"no contact", false, time.Time{}, 2 * time.Second},
+		{"at this instant", false, begin, 2 * time.Second},
+		{"a contact to come", false, begin.Add(time.Second), 2 * time.Second},
+	} {
+		now := begin
+		tr := newTracker(func() time.Time { return now })
+		tr.heard("a", 1, time.Time{})
+		if tc.led {
+			tr.lead(true, 1)
+		}
+		tr.heard("", 1, tc.contact)
+		now = begin.Add(2 * time.Second)
+		tr.heard("b", 2, time.Time{})
+		if tr.longest != tc.want || tr.total != tc.want || tr.changes != 1 {
+			t.Errorf("%s: longest %v, total %v, %d changes; want %v", tc.name, tr.longest, tr.total, tr.changes, tc.want)
+		}
+		tr.close()
+	}
+}

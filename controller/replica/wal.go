@@ -1,0 +1,519 @@
+package replica
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// wal is raft's log: segments, files of records, each named for its first entry. An entry counts once it is synced and
+// the ballot says that the log reaches that far; what stands behind that, and is not whole, is what a crash cut short.
+// It is a raft.LogStore for one writer beside one who forgets old entries.
+type wal struct {
+	disk   *disk
+	ballot *ballot
+	dir    string
+
+	write sync.Mutex // held by who changes files
+	cut   uint64     // entries from here on give way to those that are stored next; 0: none
+	dirty bool       // something may stand behind the end
+	doubt bool       // the ballot may say on disk that the log reaches farther than it does
+	stray string     // a segment that was begun and does not count
+
+	mu     sync.RWMutex
+	segs   []*segment
+	first  uint64 // index of places[0]
+	places []place
+	recent [recentEntries]*raft.Log // by index
+}
+
+var _ raft.MonotonicLogStore = (*wal)(nil)
+
+type segment struct {
+	f     *os.File
+	first uint64
+	seed  uint32 // checksum of the record before its first
+}
+
+// place is where a record stands.
+type place struct {
+	seg       *segment
+	at        int64
+	size      uint32 // of the entry
+	seed, sum uint32
+}
+
+func (p place) end() int64 { return p.at + recordHead + int64(p.size) }
+
+const (
+	segmentMagic  = "LLLOG\x00\x00\x01"
+	segmentHead   = len(segmentMagic) + 8 + 4 + 4
+	segmentSuffix = ".log"
+	recentEntries = 256      // kept in memory for followers
+	recentBytes   = 64 << 10 // the largest of them
+)
+
+// segmentBytes is the size from which on another segment is begun. It is a variable for tests.
+var segmentBytes int64 = 8 << 20
+
+func segmentName(first uint64) string { return fmt.Sprintf("%020d%s", first, segmentSuffix) }
+
+func (s *segment) head() []byte {
+	b := make([]byte, 0, segmentHead)
+	b = append(b, segmentMagic...)
+	b = binary.BigEndian.AppendUint64(b, s.first)
+	b = binary.BigEndian.AppendUint32(b, s.seed)
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func (s *segment) decodeHead(b []byte) error {
+	n := segmentHead - 4
+	if len(b) != segmentHead || string(b[:len(segmentMagic)]) != segmentMagic {
+		return errors.New("is no log of this version")
+	}
+	if binary.BigEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
+		return errSum
+	}
+	s.first, s.seed = binary.BigEndian.Uint64(b[len(segmentMagic):]), binary.BigEndian.Uint32(b[len(segmentMagic)+8:])
+	return nil
+}
+
+// openWAL reads the whole log and checks every record.
+func openWAL(d *disk, b *ballot) (*wal, error) {
+	w := &wal{disk: d, ballot: b, dir: filepath.Join(d.dir, "log")}
+	names, err := d.list(w.dir, segmentSuffix)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		if err := w.load(filepath.Join(w.dir, name), i == len(names)-1); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+	}
+	if last := b.known().Last; w.last() < last {
+		at, file := int64(0), w.dir
+		if len(w.segs) > 0 {
+			file, at = w.segs[len(w.segs)-1].f.Name(), w.end()
+		}
+		return nil, errors.Join(&Damage{File: file, Offset: at, Index: w.last() + 1,
+			Cause: fmt.Errorf("the log ends here, and was written up to entry %d", last)}, w.close())
+	}
+	return w, nil
+}
+
+// load reads one segment. What is not whole in the newest one is dropped, if nothing of it was ever synced.
+func (w *wal) load(path string, newest bool) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	s := &segment{f: f}
+	at, err := w.scan(s)
+	next := w.last() + 1
+	empty := len(w.places) == 0 || w.places[len(w.places)-1].seg != s
+	if err == nil && empty {
+		err = errShort // it was begun for an entry
+	}
+	if err == nil {
+		w.segs = append(w.segs, s)
+		return nil
+	}
+	if !newest || next <= w.ballot.known().Last {
+		return errors.Join(&Damage{File: path, Offset: at, Index: next, Cause: err}, f.Close())
+	}
+	if empty {
+		return errors.Join(f.Close(), w.disk.do("remove", path, func() error { return os.Remove(path) }))
+	}
+	w.segs = append(w.segs, s)
+	return w.disk.truncate(f, at)
+}
+
+// scan reads the records of a segment and returns where it stopped: at the end, or at what is not whole.
+func (w *wal) scan(s *segment) (at int64, err error) {
+	info, err := s.f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	in := bufio.NewReaderSize(s.f, 1<<20)
+	head := make([]byte, segmentHead)
+	if _, err := io.ReadFull(in, head); err != nil {
+		return 0, errShort
+	}
+	if err := s.decodeHead(head); err != nil {
+		return 0, err
+	}
+	if filepath.Base(s.f.Name()) != segmentName(s.first) {
+		return 0, fmt.Errorf("it begins with entry %d", s.first)
+	}
+	sum := s.seed
+	switch n := len(w.places); {
+	case n == 0:
+		w.first = s.first
+	case s.first != w.last()+1:
+		return 0, fmt.Errorf("entries %d to %d are missing before it", w.last()+1, s.first-1)
+	case s.seed != w.places[n-1].sum:
+		return 0, errors.New("it does not follow the segment before it")
+	}
+	var body []byte
+	for at = int64(segmentHead); at < info.Size(); {
+		p := place{seg: s, at: at, seed: sum}
+		if body, err = readRecord(in, body, info.Size()-at, &p); err != nil {
+			return at, err
+		}
+		var l raft.Log
+		if err := decodeEntry(body, &l); err != nil {
+			return at, err
+		}
+		if want := w.first + uint64(len(w.places)); l.Index != want {
+			return at, fmt.Errorf("it holds entry %d, not %d", l.Index, want)
+		}
+		w.places = append(w.places, p)
+		at, sum = p.end(), p.sum
+	}
+	return at, nil
+}
+
+var errShort = errors.New("it is cut short")
+
+// readRecord reads the record at p, which ends within room bytes, into b, which may be made anew.
+func readRecord(in io.Reader, b []byte, room int64, p *place) ([]byte, error) {
+	var head [recordHead]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return b, errShort
+	}
+	p.size, p.sum = binary.BigEndian.Uint32(head[:]), binary.BigEndian.Uint32(head[4:])
+	if int64(p.size) > room-recordHead {
+		return b, fmt.Errorf("%w: a record of %d bytes has %d", errShort, p.size, room-recordHead)
+	}
+	if cap(b) < int(p.size) {
+		b = make([]byte, p.size)
+	}
+	b = b[:p.size]
+	if _, err := io.ReadFull(in, b); err != nil {
+		return b, errShort
+	}
+	if recordSum(head[:4], b, p.seed) != p.sum {
+		return b, errSum
+	}
+	return b, nil
+}
+
+// last is the index of the last record, one below the first where there is none. The lock is held, or not needed yet.
+func (w *wal) last() uint64 {
+	if len(w.places) == 0 {
+		return 0
+	}
+	return w.first + uint64(len(w.places)) - 1
+}
+
+// end is where the next record stands in the last segment.
+func (w *wal) end() int64 {
+	s := w.segs[len(w.segs)-1]
+	if n := len(w.places); n > 0 && w.places[n-1].seg == s {
+		return w.places[n-1].end()
+	}
+	return int64(segmentHead)
+}
+
+// IsMonotonic implements raft.MonotonicLogStore: after a snapshot of a peer raft removes what was there before.
+func (w *wal) IsMonotonic() bool { return true }
+
+// FirstIndex implements raft.LogStore.
+func (w *wal) FirstIndex() (uint64, error) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if len(w.places) == 0 {
+		return 0, nil
+	}
+	return w.first, nil
+}
+
+// LastIndex implements raft.LogStore.
+func (w *wal) LastIndex() (uint64, error) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.cut != 0 {
+		return w.cut - 1, nil
+	}
+	return w.last(), nil
+}
+
+// GetLog implements raft.LogStore. A record that is not what was written ends the node.
+func (w *wal) GetLog(index uint64, l *raft.Log) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if len(w.places) == 0 || index < w.first || index > w.last() || w.cut != 0 && index >= w.cut {
+		return raft.ErrLogNotFound
+	}
+	if c := w.recent[index%recentEntries]; c != nil && c.Index == index {
+		*l = *c
+		return nil
+	}
+	p := w.places[index-w.first]
+	got := p
+	body, err := readRecord(io.NewSectionReader(p.seg.f, p.at, p.end()-p.at), nil, p.end()-p.at, &got)
+	if err == nil && got != p {
+		err = errSum
+	}
+	if err == nil {
+		err = decodeEntry(body, l)
+	}
+	if err != nil {
+		w.disk.health.quit(&Damage{File: p.seg.f.Name(), Offset: p.at, Index: index, Cause: err})
+	}
+	return nil
+}
+
+// StoreLog implements raft.LogStore.
+func (w *wal) StoreLog(l *raft.Log) error { return w.StoreLogs([]*raft.Log{l}) }
+
+// StoreLogs implements raft.LogStore. After an error nothing has changed, as far as raft can see.
+func (w *wal) StoreLogs(logs []*raft.Log) error {
+	w.write.Lock()
+	defer w.write.Unlock()
+	if len(logs) == 0 {
+		return nil
+	}
+	from := logs[0].Index
+	w.setCut(0)
+	if len(w.places) > 0 && from > w.last()+1 && w.ballot.known().Snapshot >= from-1 { // raft could not remove them
+		if err := w.reset(); err != nil {
+			return err
+		}
+	}
+	if len(w.places) > 0 && (from > w.last()+1 || from < w.first) {
+		return fmt.Errorf("store entry %d: the log holds %d to %d", from, w.first, w.last())
+	}
+	replaced := len(w.places) > 0 && from <= w.last()
+	if replaced {
+		if err := w.drop(from); err != nil {
+			w.disk.health.quit(fmt.Errorf("replace entries from %d on: %w", from, err))
+		}
+	}
+	err := w.append(logs)
+	if err == nil {
+		return nil
+	}
+	w.disk.health.fail(err)
+	if replaced { // raft believes that what was replaced is there still
+		w.disk.health.quit(fmt.Errorf("replace entries from %d on: %w", from, err))
+	}
+	return err
+}
+
+func (w *wal) setCut(at uint64) {
+	w.mu.Lock()
+	w.cut = at
+	w.mu.Unlock()
+}
+
+// append writes entries behind the last.
+func (w *wal) append(logs []*raft.Log) error {
+	seg, at, sum := (*segment)(nil), int64(segmentHead), uint32(0)
+	if n := len(w.segs); n > 0 {
+		seg, at, sum = w.segs[n-1], w.end(), w.segs[n-1].seed
+	}
+	if n := len(w.places); n > 0 {
+		sum = w.places[n-1].sum
+	}
+	var b []byte
+	from, fresh := at, seg == nil || at >= segmentBytes
+	if fresh {
+		seg, from, at = &segment{first: logs[0].Index, seed: sum}, 0, int64(segmentHead)
+		b = seg.head()
+	}
+	places := make([]place, 0, len(logs))
+	for k, l := range logs {
+		if want := logs[0].Index + uint64(k); l.Index != want {
+			return fmt.Errorf("store entry %d: entry %d comes first", l.Index, want)
+		}
+		p := place{seg: seg, at: at, seed: sum}
+		begin := len(b)
+		b, sum = appendRecord(b, l, sum)
+		p.size, p.sum = uint32(len(b)-begin-recordHead), sum
+		places, at = append(places, p), p.end()
+	}
+	if err := w.put(seg, fresh, b, from, logs[len(logs)-1].Index); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if fresh {
+		w.segs = append(w.segs, seg)
+	}
+	if len(w.places) == 0 {
+		w.first = logs[0].Index
+	}
+	w.places = append(w.places, places...)
+	for _, l := range logs {
+		if w.recent[l.Index%recentEntries] = nil; len(l.Data) <= recentBytes {
+			w.recent[l.Index%recentEntries] = l
+		}
+	}
+	return nil
+}
+
+// put writes and syncs what append has made, and then has the ballot say so.
+func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64) (err error) {
+	if err := w.settle(); err != nil {
+		return err
+	}
+	if fresh {
+		path := filepath.Join(w.dir, segmentName(s.first))
+		if s.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+			return fmt.Errorf("write %q: %w: %w", path, ErrDisk, err)
+		}
+		defer func() {
+			if err == nil {
+				return
+			}
+			w.stray = path
+			if err = errors.Join(err, s.f.Close()); !w.doubt {
+				_ = w.settle() // gives the room back; if not, the next write does
+			}
+		}()
+	} else {
+		if w.dirty {
+			if err := w.disk.truncate(s.f, at); err != nil {
+				return err
+			}
+		}
+		w.dirty = true
+	}
+	if err = w.disk.write(s.f, b, at); err == nil {
+		err = w.disk.sync(s.f)
+	}
+	if err == nil && fresh {
+		err = w.disk.syncDir(w.dir)
+	}
+	if err == nil {
+		err = w.ballot.mark(func(k *kept) { k.Last = last })
+		w.doubt = err != nil
+	}
+	if err == nil {
+		w.dirty = false
+	} else if !fresh && !w.doubt {
+		_ = w.disk.truncate(s.f, at) // gives the room back; if not, the next write does
+	}
+	return err
+}
+
+// settle makes good what a write that failed has left on disk: first what the ballot says there, then what it says it
+// of.
+func (w *wal) settle() error {
+	if w.doubt {
+		if err := w.ballot.mark(func(*kept) {}); err != nil {
+			return err
+		}
+		w.doubt = false
+	}
+	if w.stray != "" {
+		if err := w.disk.do("remove", w.stray, func() error { return os.Remove(w.stray) }); err != nil {
+			return err
+		}
+		w.stray = ""
+	}
+	return nil
+}
+
+// DeleteRange implements raft.LogStore. Old entries go with the segments that hold no others. New ones, which give way
+// to those of another leader, go when these are stored: until then a full disk loses none, and raft, which believes
+// that it still holds them after it could not store the others, is right.
+func (w *wal) DeleteRange(from, to uint64) error {
+	w.write.Lock()
+	defer w.write.Unlock()
+	switch {
+	case len(w.places) == 0 || to < w.first || from > w.last():
+		return nil
+	case from > w.first && to < w.last():
+		return fmt.Errorf("delete entries %d to %d: the log holds %d to %d", from, to, w.first, w.last())
+	case from > w.first:
+		w.setCut(from)
+		return nil
+	case to >= w.last():
+		return w.reset()
+	}
+	var old []*segment
+	w.mu.Lock()
+	w.places = append([]place(nil), w.places[to+1-w.first:]...)
+	w.first = to + 1
+	for len(w.segs) > 1 && w.segs[1].first <= w.first {
+		old, w.segs = append(old, w.segs[0]), w.segs[1:]
+	}
+	w.mu.Unlock()
+	return w.remove(old)
+}
+
+// remove removes segments, in that order: after a crash what is left has no gap.
+func (w *wal) remove(old []*segment) error {
+	for _, s := range old {
+		err := w.disk.do("remove", s.f.Name(), func() error { return os.Remove(s.f.Name()) })
+		if err := errors.Join(err, s.f.Close()); err != nil {
+			return err
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	return w.disk.syncDir(w.dir)
+}
+
+// reset removes everything.
+func (w *wal) reset() error {
+	if err := w.settle(); err != nil {
+		w.disk.health.fail(err)
+		return err
+	}
+	if err := w.ballot.mark(func(k *kept) { k.Last = 0 }); err != nil {
+		w.disk.health.fail(err)
+		return err
+	}
+	w.mu.Lock()
+	old := w.segs
+	w.segs, w.places, w.first, w.cut, w.dirty = nil, nil, 0, 0, false
+	clear(w.recent[:])
+	w.mu.Unlock()
+	return w.remove(old)
+}
+
+// drop removes entries from an index on, which the log holds. First the ballot stops promising them.
+func (w *wal) drop(from uint64) error {
+	if from == w.first {
+		return w.reset()
+	}
+	if err := w.settle(); err != nil {
+		return err
+	}
+	if err := w.ballot.mark(func(k *kept) { k.Last = min(k.Last, from-1) }); err != nil {
+		return err
+	}
+	var old []*segment
+	w.mu.Lock()
+	w.places = w.places[:from-w.first]
+	keep := w.places[len(w.places)-1].seg
+	for w.segs[len(w.segs)-1] != keep {
+		n := len(w.segs) - 1
+		old, w.segs = append(old, w.segs[n]), w.segs[:n]
+	}
+	clear(w.recent[:])
+	w.mu.Unlock()
+	if err := w.remove(old); err != nil {
+		return err
+	}
+	return w.disk.truncate(keep.f, w.end())
+}
+
+func (w *wal) close() (err error) {
+	for _, s := range w.segs {
+		err = errors.Join(err, s.f.Close())
+	}
+	return err
+}
