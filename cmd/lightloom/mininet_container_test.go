@@ -25,7 +25,7 @@ func checkContainers(t *testing.T, out string) {
 		t.Errorf("want all bytes received once, got %q", m)
 	}
 	for _, want := range []string{"\nh0_0", "cannot access '/run/lightloom.py'", "1 inside",
-		"agent.sock data.key h0-0.pem lightloom", "root holds bin dev etc",
+		"agent.sock data.key h0-0.election h0-0.pem lightloom", "root holds bin dev etc",
 		"0% dropped (56/56 received)", "status 0", "left 0 processes, 0 directories"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q", want)

@@ -28,8 +28,8 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"of a time")
 	c.Flags().StringVar(&f.redecide, "redecide", "policy", "when rates are decided anew: coflow (at the start and end of "+
 		"coflows), flow (at the end of every flow, too) or policy (as the policy does by itself)")
-	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim (Varys'), sunflow (Sunflow's own) "+
-		"or sincronia (Sincronia's offline one)")
+	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim (Varys'), sunflow (Sunflow's "+
+		"own) or sincronia (Sincronia's offline one)")
 	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of "+
 		"the ports that move")
 	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with "+

@@ -42,8 +42,10 @@ func TestLazy(t *testing.T) {
 			return s.Send(&gpb.SubscribeResponse{Response: &gpb.SubscribeResponse_Update{Update: good}})
 		},
 	}, ready, asked})
-	l := gnmi.NewLazy(gnmi.Config{Name: "late", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 8},
-		Timeout: 5 * time.Second})
+	l := gnmi.NewLazy(func() (gnmi.Config, error) {
+		return gnmi.Config{Name: "late", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 8},
+			Timeout: 5 * time.Second}, nil
+	})
 	defer l.Close()
 	told, seen := 0, southbound.Seen{}
 	calls := map[string]func() error{
