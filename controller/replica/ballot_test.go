@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -96,7 +95,7 @@ func TestBallotFails(t *testing.T) {
 					left--
 				}
 				if left < 0 {
-					return syscall.Errno(unix.EIO)
+					return unix.EIO
 				}
 				return nil
 			}
