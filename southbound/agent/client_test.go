@@ -86,7 +86,10 @@ func (p *peer) Watch(_ *agentpb.WatchRequest, stream grpc.ServerStreamingServer[
 	if err := p.note("watch"); err != nil {
 		return err
 	}
-	for _, m := range p.watch {
+	p.mu.Lock()
+	watch := p.watch
+	p.mu.Unlock()
+	for _, m := range watch {
 		if err := stream.Send(m); err != nil {
 			return err
 		}
