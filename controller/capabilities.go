@@ -1,6 +1,6 @@
 package controller
 
-// Capabilities are what a policy can do, and what it needs of whoever runs it. The zero value is a policy of packets
+// Capabilities are what a policy can do, and what it requires of its caller. The zero value describes a packet policy
 // that reads all of its view.
 type Capabilities struct {
 	Circuits    bool // it sets up circuits

@@ -82,7 +82,8 @@ func (j *Job) Check(hosts, slots int) error {
 	return nil
 }
 
-// possible says whether a prediction is of a job that could be; none is. That it is wrong is nobody's business here.
+// possible reports whether a job with this prediction could exist; nil is possible. A wrong prediction is no error
+// here.
 func (p *Prediction) possible() bool {
 	return p == nil || p.Input >= 0 && p.Input <= MaxBytes && p.Shuffle >= 0 && p.Shuffle <= MaxBytes && p.Maps >= 0 &&
 		p.Maps <= MaxTasks &&

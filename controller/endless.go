@@ -8,7 +8,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Endless is how long a stream with a rate goes on in a job without a lifetime that nobody cancels. No run is as long.
+// Endless is how long a stream with a rate lasts in a job that has no lifetime and is never cancelled. No run is as
+// long.
 const Endless = 30 * 24 * time.Hour
 
 // GoesOn says whether a job has a stream that goes on until the job is cancelled.

@@ -29,8 +29,8 @@ type Job struct {
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
 	Stages   []Stage       `json:"stages,omitempty"`
 	Edges    []Edge        `json:"edges,omitempty"`
-	// Lifetime is how long after its start a job with a stream that has a rate is cancelled; 0: somebody cancels it, or
-	// nobody does. Of other jobs it is 0.
+	// Lifetime is how long after its start a job with a rated stream is cancelled; 0 means that only a user cancels it. It
+	// is 0 for jobs without such a stream.
 	Lifetime time.Duration `json:"lifetime_ns,omitempty"`
 
 	// Incremental lets tasks be placed one by one, as slots come free, in place of all at once: the waves of MapReduce.

@@ -21,8 +21,8 @@ type Placement struct {
 	// not ended, and begin again there. Of all others Hosts is as it was. Not of an incremental job, nor of one that has
 	// lost hosts.
 	Move []int32 `json:"move,omitempty"`
-	// Resent is what has been sent of the host flows that begin again for it. Whoever commits the placement says it; a
-	// policy leaves it at zero.
+	// Resent is how much of the restarted host flows had been sent before. The loop sets it when it commits the placement;
+	// a policy leaves it at zero.
 	Resent pathmap.Bytes `json:"resent,omitempty"`
 }
 

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// View is what a policy sees: a read-only window on the state. All slices are borrowed for the call of Decide; nobody
-// writes to them (the conformance suite hashes a view before and after).
+// View is what a policy sees: a read-only window on the state. All slices are borrowed for the call of Decide and must
+// not be written to (the conformance suite hashes a view before and after).
 type View struct {
 	Now               time.Duration
 	Seed              uint64 // of the run; a policy draws from Rand
@@ -22,12 +22,12 @@ type View struct {
 	// Changed says which links have come or gone since the last decision: host flows whose racks have a path over one of
 	// them may find a better path now. nil: none.
 	Changed []bool
-	// Touched are the pairs of racks, by the path map's index from links to pairs, that have a path over a Changed link,
-	// sorted. nil where nobody keeps the index: then a policy looks at the paths themselves.
+	// Touched are the rack pairs that have a path over a Changed link, sorted; they come from the path map's index from
+	// links to pairs. Without that index Touched is nil, and a policy inspects the paths themselves.
 	Touched []pathmap.Pair
 
-	// Links is what passes each link, as its switches have counted lately; nil where nobody counts. It is no part of the
-	// replicated state: two leaderships may know different things.
+	// Links are the recent link rates from the switches' counters; nil if switches do not count. They are not replicated:
+	// two leaders can have different values.
 	Links []LinkRate `json:",omitempty"`
 
 	Waiting []*Job              // accepted and not placed, in order of acceptance
@@ -126,7 +126,7 @@ type CoflowView struct {
 	Started   bool      // its host flows may send
 	Start     time.Duration
 	// Generation is raised by who makes the views when a coflow gets other rows: in two views, a coflow of the same id and
-	// generation has the same Src, Dst, Size and Flows. 0: nobody says, and they are to be read anew.
+	// generation has the same Src, Dst, Size and Flows. 0 means unknown: read them again.
 	Generation uint64
 	Src        []southbound.HostID // by row, sorted by (Dst, Src)
 	Dst        []southbound.HostID

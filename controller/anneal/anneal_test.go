@@ -199,8 +199,8 @@ func TestSameSeedSamePlace(t *testing.T) {
 	}
 }
 
-// TestExplain: trying what might have been changes nothing; where four tasks fill one rack every other place costs, and
-// a host flow's other path is as good while nobody else is there.
+// TestExplain: evaluating alternatives changes nothing. Where four tasks fill one rack every other place costs more,
+// and a host flow's other path is equally good while no other flow uses it.
 func TestExplain(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, blind := range []bool{false, true} {

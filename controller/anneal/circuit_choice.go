@@ -283,8 +283,8 @@ func (l *circuitSearch) try(demands []int32, on bool, count *Count) bool {
 	return true
 }
 
-// idle turns on what gains by it itself and costs nobody: a receiver's utility is that of its slowest sender, but the
-// others' bytes are off the packet network sooner.
+// idle assigns circuits to flows that gain by them alone and cost no other flow: a receiver's utility is that of its
+// slowest sender, but the other senders' bytes leave the packet network sooner.
 func (l *circuitSearch) idle() {
 	for _, k := range l.able {
 		if l.on[k] || l.Spent() {

@@ -16,7 +16,7 @@ type graph struct {
 	edges []controller.Edge
 	index []int   // by edge: its place in the job
 	draw  []int64 // running sums of the de-allocation weights, by task
-	sink  []int32 // by stage: its number among those that read and send to nobody; -1 for the others
+	sink  []int32 // by stage: its number among the stages that read and do not send; -1 for the others
 	sinks int     // how many
 	sizes []int32 // by task: the slots that it takes; nil where each takes one
 }

@@ -5,8 +5,8 @@ import "lightloom/pathmap"
 // The host flows of one rack pair go over its circuit together. They come and go at once: what else is on the two ports
 // is visited once for all of them.
 
-// batch is changes that are reckoned with once all of them are made: whoever turns a whole coflow would else give each
-// flow a new rate for every other that comes or goes.
+// batch collects changes and updates rates once at the end. Without it, moving a whole coflow would recompute each
+// flow's rate for every other flow that comes or goes.
 type batch struct {
 	open    bool
 	number  int32
@@ -14,7 +14,8 @@ type batch struct {
 	last    []int32 // by link: the batch that touched it last
 }
 
-// together makes changes, and then gives all flows on the links touched their rates. Nobody asks for rates meanwhile.
+// together makes changes, and then updates the rates of all flows on the links touched. Rates must not be read
+// meanwhile.
 func (n *network) together(change func()) {
 	n.open = true
 	n.number++

@@ -74,7 +74,7 @@ func TestSubmitWaitsForALeader(t *testing.T) {
 	if err := <-got; err != nil {
 		t.Error(err)
 	}
-	// Nobody is ever elected: the deadline ends it, and the error says why.
+	// No leader is ever elected: the deadline ends the call, and the error names the reason.
 	tc.lead(-1)
 	_, err := c.Submit(within(t, 100*time.Millisecond), "y", []*controller.Job{coflow("b")})
 	if code := CodeOf(err); code != NoLeader && code != Late {
@@ -283,7 +283,7 @@ func readFrame(r *bufio.Reader) (string, error) {
 	}
 }
 
-// The API is plain HTTP and JSON to whoever wants it so.
+// The API accepts plain HTTP and JSON.
 func TestJSONOverHTTP(t *testing.T) {
 	tc := newTestCluster(t, nil)
 	h := httpClient(tc.tls(t))

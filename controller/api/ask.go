@@ -11,7 +11,7 @@ import (
 type Submitter interface {
 	// Submit returns the jobs' ids, in order, once all are in the log. A known Request is not taken twice: it is
 	// answered with the id it got. The error wraps ErrNotLeader if nothing was taken because this replica does not
-	// lead, ErrTooLarge or ErrBusy if nothing was for these reasons, and ErrUncertain if nobody knows what was.
+	// lead, ErrTooLarge or ErrBusy if nothing was for these reasons, and ErrUncertain if the outcome is not known.
 	Submit(ctx context.Context, offers []controller.Offer) ([]controller.JobID, error)
 }
 

@@ -13,7 +13,7 @@ import (
 	"lightloom/controller/api/v1/apiv1connect"
 )
 
-// Ended is when a job ended, and whether somebody ended it, or its lifetime did.
+// Ended is when a job ended, and whether a user or its lifetime ended it.
 type Ended struct {
 	At        time.Duration `json:"at_ns"` // of the run
 	Cancelled bool          `json:"cancelled"`

@@ -15,7 +15,7 @@ import (
 type Claim struct {
 	Device string
 	State  string // unclaimed, fenced or unfenced
-	Error  string // what keeps it from being fenced; "": nothing, or nobody knows yet
+	Error  string // why it is not fenced; "": no error, or not known yet
 }
 
 // claims returns how far the leader has come with devices: it is asked, unless this replica leads or has been asked by

@@ -90,7 +90,7 @@ func newCaller(h *http.Client, addr string) apiv1connect.ControllerClient {
 // Close ends idle connections. The client is not used afterwards.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// NewRequestID returns an id that nobody else has chosen.
+// NewRequestID returns a random id that no other request has.
 func NewRequestID() string { return rand.Text() }
 
 // Submit hands a batch of jobs over and returns their ids once all are in the replicated log. It asks again, across
@@ -306,7 +306,7 @@ func (c *Client) tryFor(ctx context.Context, attempt time.Duration, do call) err
 	}
 }
 
-// patience bounds a call that nobody else bounds.
+// patience sets a deadline on a call that has none.
 func (c *Client) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}

@@ -11,8 +11,8 @@ import (
 	"lightloom/controller"
 )
 
-// TestDiskHasACodeOfItsOwn: a replica whose disk takes nothing says so where it can neither do nor forward a call, and
-// where nobody knows what became of one; while another leads it forwards as ever.
+// TestDiskHasACodeOfItsOwn: a replica whose disk takes no writes reports so if it can neither execute nor forward a
+// call, and if a call's outcome is not known. While another replica leads it forwards calls as before.
 func TestDiskHasACodeOfItsOwn(t *testing.T) {
 	var full atomic.Bool
 	tc := newTestCluster(t, func(_ int, c *Config) {

@@ -153,7 +153,7 @@ func decode(err error) error {
 			}
 		}
 	}
-	// Nobody there, or a connection that broke in the middle: our servers give every error of theirs a detail.
+	// The server is unreachable, or the connection broke: our servers attach a detail to each of their errors.
 	if ce.Code() == connect.CodeUnavailable || ce.Code() == connect.CodeUnknown {
 		return &Error{NoLeader, errors.New(ce.Message())}
 	}

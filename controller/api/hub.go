@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Hub keeps the last events and tells them to any number of listeners. A slow listener delays nobody: what it misses
-// is told as a gap.
+// Hub keeps the last events and sends them to any number of listeners. A slow listener delays no other: it gets a gap
+// event for what it misses.
 type Hub struct {
 	keep int
 

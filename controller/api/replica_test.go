@@ -122,8 +122,8 @@ func newControllers(t *testing.T) *controllers {
 	return c
 }
 
-// freePort is free now, and still when it is listened on again and again: a socket that is bound to it and does not
-// listen keeps it from whoever asks for any port, and from nobody who asks for this one.
+// freePort returns a port that stays free for repeated use: a socket bound to it that does not listen keeps the kernel
+// from assigning it to other sockets, and does not keep a server from listening on it.
 func freePort(t *testing.T) string {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

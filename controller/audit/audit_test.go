@@ -138,7 +138,7 @@ func TestShuffled(t *testing.T) {
 		}
 		self := seed%2 == 0
 		if live(truth.In) == 0 || live(truth.Out) == 0 || !self && (live(truth.In) < 3 || live(truth.Out) < 3) {
-			continue // nothing can be told of a fibre that nobody else's light or ear reaches
+			continue // a fibre cannot be judged without another live input or output
 		}
 		l := lab{truth: truth, selfOK: self}
 		holds(t, fmt.Sprintf("seed %d", seed), expected, truth, l.walk(t))

@@ -2,5 +2,5 @@
 // which circuits to set up round by round, takes what the switches behind the fibres have heard of each other by LLDP,
 // and compares what it found with what was to be expected.
 //
-// It sets nothing and hears nothing itself: whoever calls it does, and time is not its concern.
+// It sets no circuits and receives no LLDP itself: its caller does both, and keeps the time.
 package audit

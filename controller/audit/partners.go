@@ -68,8 +68,8 @@ func (w *Walk) partnerOf(s side, known []End, used []bool) int {
 	return -1
 }
 
-// match takes a round of partners: whoever hears a known end is behind the output that it was lit to, and the other way
-// round.
+// match evaluates a round of partners: an end that hears a known end is behind the output lit to that end, and vice
+// versa.
 func (w *Walk) match(lit []southbound.CrossConnect, heard []Heard) {
 	round := w.round
 	for _, c := range round {

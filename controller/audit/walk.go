@@ -9,16 +9,15 @@ import (
 )
 
 // Walk goes through circuits until it is known who is behind every fibre. Ask Next for the circuits of a round, make
-// them (all others off), wait until everybody has had time to hear, and tell Hear. At n ports with most fibres alive it
+// them (all others off), wait until all ends have had time to hear, and tell Hear. At n ports with most fibres alive it
 // takes about log2(n) + 4 rounds.
 //
-//  1. Nothing is lit. Who hears somebody now does not hear through the optical switch.
+//  1. Nothing is lit. An end that hears another now does so past the optical switch.
 //  2. Inputs are paired with outputs, each with its neighbour, because many a switch ignores what it hears of itself.
-//     Each pair is lit in the rounds that its number's binary digits name: who heard whom in which rounds tells where.
+//     Each pair is lit in the rounds that its number's binary digits name: who heard whom in which rounds shows where.
 //  3. Fibres that were silent are tried against ends that are known by then, two different ones before they count as
-//
-// dead.
-//  4. All pairs are lit once more, differently, and everybody must hear whom the map predicts.
+//     dead.
+//  4. All pairs are lit once more, differently, and every end must hear the one that the map predicts.
 type Walk struct {
 	n      int
 	found  Map
@@ -145,7 +144,7 @@ func (w *Walk) doubt(d Doubt) {
 	}
 }
 
-// begin tries a pairing, or gives up once all have been tried: then nobody hears anybody, whatever is lit. The pairing
+// begin tries a pairing, or gives up once all have been tried: then no end hears another, whatever is lit. The pairing
 // of every port with itself comes last.
 func (w *Walk) begin(shift int) {
 	if w.shift = shift; shift > w.n || w.n == 1 && shift > 0 {

@@ -76,7 +76,7 @@ func (e *Estimator) count(v *controller.View, counters func() (Sample, error)) e
 		e.last = &now
 	}
 	if v.Now-e.fresh > stale*e.opt.Period {
-		e.traffic = controller.Traffic{At: v.Now, Next: e.due, Bytes: New(v.Fabric.Racks)} // nobody knows any more
+		e.traffic = controller.Traffic{At: v.Now, Next: e.due, Bytes: New(v.Fabric.Racks)} // the last sample is too old
 	}
 	return err
 }

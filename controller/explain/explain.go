@@ -223,7 +223,7 @@ func Join(name string, by Leadership) (*Writer, error) {
 func Read(name string, begin time.Duration) (why []Line, cut int, err error) {
 	all, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil // nobody has led
+		return nil, 0, nil // no replica has led yet
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("read why tasks and flows went where they did: %w", err)

@@ -12,9 +12,8 @@ import (
 // ClaimState is how far a leadership has come with a device.
 type ClaimState uint8
 
-// The states. Nothing is written to a device that is Unclaimed. One that is Fenced refuses leaders of the past. One
-// that is Unfenced arbitrates between nobody: it is written to, and so it is by whoever led before and has not
-// noticed.
+// The states. Nothing is written to an Unclaimed device. A Fenced device refuses past leaders. An Unfenced device does
+// not arbitrate: it accepts writes from this leader, and also from a past leader that has not noticed its loss.
 const (
 	Unclaimed ClaimState = iota
 	Fenced
@@ -27,7 +26,7 @@ func (s ClaimState) String() string { return [...]string{"unclaimed", "fenced", 
 type Claim struct {
 	Device southbound.DeviceID
 	State  ClaimState
-	Err    error // what keeps it from being claimed, or from being fenced; nil: nothing, or nobody has answered yet
+	Err    error // why it is not claimed or not fenced; nil: no error, or no answer yet
 }
 
 // claims is how far the leadership has come with every device.

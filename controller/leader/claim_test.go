@@ -14,7 +14,7 @@ import (
 	"lightloom/southbound"
 )
 
-// unfenced is a device that arbitrates between nobody.
+// unfenced is a device without arbitration.
 type unfenced struct{ *memDevice }
 
 func (d unfenced) Set(ctx context.Context, c *southbound.Change) error {
@@ -26,9 +26,9 @@ func (d unfenced) Read(ctx context.Context) (seen southbound.Seen, err error) {
 	return seen, err
 }
 
-// TestClaims: every device is claimed. One that knows a larger election id is listed with the reason, is not written to
-// and keeps nobody else; once it can be claimed it is, and is brought into its state. One that knows no arbitration is
-// listed and written to.
+// TestClaims: every device is claimed. A device that knows a larger election id is listed with the reason, gets no
+// writes and blocks no other device; once it can be claimed, it is claimed and configured. A device without arbitration
+// is listed and written to.
 func TestClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

@@ -76,8 +76,8 @@ func (l *Leader) hand(ctx context.Context) {
 	}
 }
 
-// Links returns what policies see of links, by id; nil before switches have counted, and of a nil Leader. Nobody writes
-// to it.
+// Links returns the link rates that policies see, by id; nil before switches have counted, and of a nil Leader. Callers
+// must not write to it.
 func (l *Leader) Links() []controller.LinkRate {
 	if l == nil {
 		return nil

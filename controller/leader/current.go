@@ -9,8 +9,8 @@ import (
 // ErrVacant means that this replica does not lead.
 var ErrVacant = errors.New("this replica does not lead")
 
-// Current is a replica's leadership while it lasts, so that whoever takes jobs from users finds it. The zero value is
-// that of a replica that does not lead.
+// Current is a replica's leadership while it lasts; the API uses it to hand over jobs. The zero value is that of a
+// replica that does not lead.
 type Current struct{ now atomic.Pointer[Leader] }
 
 // Run runs a leadership, which is the current one meanwhile.

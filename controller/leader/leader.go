@@ -61,7 +61,7 @@ type Config struct {
 
 // Errors of callers' requests.
 var (
-	// ErrStopped: the leadership a job was handed to has ended; nobody knows whether the job was taken.
+	// ErrStopped: the leadership that a job was handed to has ended; it is not known whether the job was accepted.
 	ErrStopped = errors.New("the leadership has ended")
 	// ErrTooLarge: a batch of offers does not fit one entry of the log, and never will.
 	ErrTooLarge = errors.New("too large for one entry of the log")
@@ -110,9 +110,9 @@ func New(cfg Config) *Leader {
 		claims: newClaims(cfg.Logger, cfg.Devices), counters: newCounters(), ready: make(chan struct{})}
 }
 
-// Ready is closed once every device has been claimed, read back and brought to hold what it should, or has been waited
-// for as long as loop.Config.Patience says. A device that cannot be claimed keeps nobody else from being ready: nothing
-// is written to it, Claims lists it, and it is brought into its state once it has been claimed.
+// Ready is closed once every device has been claimed, read back and brought into its state, or loop.Config.Patience has
+// passed. A device that cannot be claimed does not delay Ready: nothing is written to it, Claims lists it, and it is
+// brought into its state once it has been claimed.
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
 // Submit hands jobs over and returns once they are in the log. Every offer needs a Request of its own; one that is

@@ -201,8 +201,8 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// TestSilentDevice holds that a device which never answers keeps nobody from the others, and is brought into its state
-// once it does.
+// TestSilentDevice holds that a device that never answers does not delay the others, and is brought into its state once
+// it answers.
 func TestSilentDevice(t *testing.T) {
 	for _, name := range []string{"tor3", "spine1", "ocs"} {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"lightloom/controller/policy"
 )
 
-// TestNoRelay: nobody leads by a policy that wants of hosts what they cannot do.
+// TestNoRelay: no replica leads by a policy that requires what hosts cannot do.
 func TestNoRelay(t *testing.T) {
 	p, err := policy.New("rotor-vlb", policy.Options{})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestReserve: what fits is granted once it is in the log, what does not is refused with the reason, what is given back
-// may be had again, and nobody waits for ever when the leadership ends.
+// TestReserve: a request that fits is granted once it is in the log; one that does not fit is refused with the reason.
+// Bandwidth given back can be granted again, and no caller waits for ever when the leadership ends.
 func TestReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

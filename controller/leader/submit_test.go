@@ -73,8 +73,8 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// TestLeadershipLost loses the leadership while jobs are being submitted: whoever waits is told that nobody knows,
-// unless its jobs are in the log, and nobody waits for ever.
+// TestLeadershipLost loses the leadership while jobs are being submitted: a caller whose jobs are not in the log gets
+// an error of unknown outcome, and no caller waits for ever.
 func TestLeadershipLost(t *testing.T) {
 	refusal := errors.New("this replica does not lead")
 	for _, tt := range []struct {

@@ -182,7 +182,7 @@ func (w *worker) watch(ctx context.Context) {
 			err, wait = errFlood, mostWaits*wait
 		}
 		end(nil)
-		if synced { // else it is no news
+		if synced { // else the loop knows already
 			w.giveUp()
 		}
 		w.leader.cfg.Logger.Warn("device stream ended", "device", w.id, "error", err)

@@ -16,8 +16,8 @@ import (
 // Cancel is a request to end a job as it stands. To end one that has ended changes nothing.
 type Cancel struct {
 	Job controller.JobID
-	// Refused tells why it cannot be. That it has been is in the state. It is called during Step and must not wait; nil:
-	// nobody wants to know.
+	// Refused gets the reason why the job cannot be cancelled; success shows in the state. Step calls it, so it must not
+	// block; nil disables it.
 	Refused func(error)
 }
 
@@ -57,7 +57,7 @@ func (l *Loop) cancel(s *state.State, now time.Duration, id controller.JobID, ex
 	l.pending.note(controller.FabricChanged, now, id, -1, 0) // others have its bandwidth
 }
 
-// leftOf is what hosts say that a coflow has left; all of it where nobody knows.
+// leftOf is what a coflow has left by the hosts' reports; all of it if there are none.
 func (l *Loop) leftOf(id southbound.CoflowID, c *state.Coflow) *southbound.Remaining {
 	if l.pass.left != nil {
 		if left, ok := l.pass.left(id); ok && len(left.Base) == len(c.Done) {
@@ -78,8 +78,8 @@ func (l *Loop) hold(id southbound.CoflowID, c *state.Coflow) {
 	}
 }
 
-// holdCancelled has the host flows of cancelled jobs send nothing: whoever led may have died before it said so, and
-// even before it said that they begin.
+// holdCancelled has the host flows of cancelled jobs send nothing: the previous leader may have died before it told the
+// hosts, or even before it started the flows.
 func (l *Loop) holdCancelled(s *state.State) {
 	for _, j := range s.Live().Jobs {
 		if !j.Cancelled {

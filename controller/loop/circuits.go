@@ -128,8 +128,8 @@ func (l *Loop) wantedCircuits(s *state.State) []southbound.Port {
 	return out
 }
 
-// seenCircuits tells the mover what stands, gives up circuits that should stand and do not, and returns the change that
-// removes those that nobody wants.
+// seenCircuits passes the OCS's circuits to the mover, gives up expected circuits that are missing, and returns the
+// change that removes unwanted ones.
 func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.Seen) (c southbound.Change) {
 	found := make(map[southbound.Port]southbound.Port, len(seen.Connections))
 	for _, x := range seen.Connections {
@@ -175,8 +175,8 @@ func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
 	return slices.Contains(s.Live().Down, state.PortRef{Device: l.fabric.OCSNode, Port: p})
 }
 
-// dropUnused takes away the circuits that no reservation holds, where packets without a tag follow circuits: else these
-// would go on over one that is nobody's. Where host flows are steered one by one, light does no harm, and stays.
+// dropUnused removes the circuits without a reservation where untagged packets follow circuits: they would go on using
+// such a circuit. Where host flows are steered one by one, an unused circuit does no harm, and stays.
 func (l *Loop) dropUnused(s *state.State, now time.Duration) {
 	if l.cfg.Demand.Oracle() {
 		return

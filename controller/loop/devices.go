@@ -14,7 +14,7 @@ type devices struct {
 	later       []laterRead
 	away        map[southbound.DeviceID]bool // their stream has ended and has not begun again
 	giveUp      time.Duration                // when to go on without those that do not answer
-	fastReroute fastReroute                  // the urgent Sets that nobody has answered yet
+	fastReroute fastReroute                  // the urgent Sets without an answer yet
 }
 
 // repair is how far a device is on its way to what it should hold.
@@ -39,7 +39,8 @@ func newDevices() devices {
 // ready says whether every device holds what it should, or has been waited for long enough.
 func (d *devices) ready(now time.Duration) bool { return len(d.unread) == 0 || now >= d.giveUp }
 
-// answered notes the answer to a Set: whether somebody waits for it, and what had been known of the device until then.
+// answered notes the answer to a Set. It returns whether a caller waits for it, and what was known of the device
+// before.
 func (d *devices) answered(done *SetDone) (r repair, awaited bool) {
 	r, unread := d.unread[done.Device]
 	if awaited = unread && r.token == done.Token; awaited {

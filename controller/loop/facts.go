@@ -43,9 +43,9 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	l.devices.readDue(now, &l.pass)
 }
 
-// done notes what came of a Set. After one that did not get through nobody knows what the device holds: it is read in a
-// while. After one that was to bring a device into its state it is read as well, since acceptance is only a word. One
-// that refuses would refuse again, and one that knows a later leader is not ours any more.
+// done handles the result of a Set. After a Set that failed in transit the device's contents are unknown: it is read
+// after a while. A device is also read after the Set that should bring it into its state, since an acceptance proves
+// nothing. A device that refused a Set would refuse it again, and a device that knows a later leader is no longer ours.
 func (l *Loop) done(now time.Duration, d *SetDone) {
 	l.circuits.mover.Done(now, d.Token, d.Err)
 	rerouted := l.devices.fastReroute.done(d.Token)

@@ -24,7 +24,8 @@ type meters struct {
 	links    []controller.LinkRate                      // by link; nil before the first sample
 }
 
-// Links returns what the next view shows of links, by id; nil where nobody counts. It is borrowed until the next Step.
+// Links returns the link rates for the next view, by id; nil if switches do not count. It is borrowed until the next
+// Step.
 func (l *Loop) Links() []controller.LinkRate { return l.decider.meters.links }
 
 // add takes what a switch has counted. Ports that it does not have are passed over.
@@ -55,8 +56,8 @@ func (m *meters) add(now time.Duration, c *DeviceCounts) {
 	}
 }
 
-// put notes the rate of a port for the link that leaves it, and, where a host is at the other end and nobody else
-// counts, for the one that enters it; what that one drops is the host's own affair.
+// put notes the rate of a port for the link that leaves it. If a host without counters is at the other end, put also
+// sets the link that enters the port; drops on that link are the host's own.
 func (m *meters) put(now time.Duration, out pathmap.LinkID, r southbound.PortRate) {
 	if r.Span == 0 {
 		now = 0

@@ -1,6 +1,6 @@
-// Package loop is the controller's one step: from what is known and what came in to what is committed and what is done
-// about it. It owns no timer and no goroutine; whoever runs it hands it the time, appends its entries to the log,
-// applies them, and then sends its actions.
+// Package loop is one step of the controller: from the state and the inputs to the entries and actions. It owns no
+// timer and no goroutine: its caller passes the time, appends its entries to the log, applies them, and then sends its
+// actions.
 //
 // It decides nothing about jobs (a controller.Policy does) and knows no device (package rollout orders the steps).
 package loop
@@ -24,7 +24,7 @@ import (
 type Config struct {
 	Policy controller.Policy
 	Paths  *pathmap.Map
-	Index  *live.Paths // of Paths, as nothing had failed: which racks use a link; nil: nobody tells policies
+	Index  *live.Paths // of Paths, as nothing had failed: which racks use a link; nil disables it for policies
 	Seed   uint64
 	// the model's p90 of a circuit's reconfiguration delay; corrected by what the moves of the log took
 	Delta             time.Duration
@@ -70,12 +70,12 @@ type Inputs struct {
 	Counters func() (demand.Sample, error)
 }
 
-var errNoCounters = errors.New("nobody has told what hosts have sent")
+var errNoCounters = errors.New("no demand estimate: hosts have not reported their counters")
 
 // Actions are what to do once the entries have been applied, in the order of the fields. Borrowed until the next Step.
 type Actions struct {
-	// Urgent waits for no entry: it follows from what devices have told, and whoever leads next hears the same of them.
-	// Whoever can sends it before appending any.
+	// Urgent waits for no entry: it follows from what devices report, and the next leader gets the same reports. Callers
+	// should send it before they append entries.
 	Urgent []rollout.Set
 
 	Start []southbound.Start
@@ -187,12 +187,12 @@ func (l *Loop) still(s *state.State, now time.Duration) bool {
 		l.circuits.mover.Wake() > now
 }
 
-// begin takes over from whoever led before: it repeats what stands (hosts know it already and pass it over), reads
-// every device, and makes the moves whose outcome is not known once more.
+// begin takes over from the previous leader: it repeats what is in effect (hosts ignore what they know), reads every
+// device, and repeats the moves whose outcome is not known.
 func (l *Loop) begin(s *state.State, now time.Duration) {
 	l.begun, l.devices.giveUp = true, now+l.cfg.Patience
 	l.reservations.astray.fill()
-	l.reservations.idle.fill() // whoever led before may have died before it skipped what had ended early
+	l.reservations.idle.fill() // the previous leader may have died before it skipped what had ended early
 	for _, d := range l.base.Devices() {
 		l.devices.unread[d] = repair{}
 		l.pass.read(d)
@@ -206,7 +206,7 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 	for _, id := range s.Active() {
 		if c := s.Coflow(id); c.Started != state.Unset {
 			l.start(s, id)
-			// Hosts that know it pass the start over, and whoever led may have died before it steered: say it again.
+			// Hosts that know the start ignore it. The previous leader may have died before it steered: repeat it.
 			l.steering.repeat(id, len(c.Tag))
 			l.holdLost(id, c)
 		}

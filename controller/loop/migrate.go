@@ -39,8 +39,8 @@ func (l *Loop) leave(keys []southbound.HostFlowKey) {
 	}
 }
 
-// holdLost has the rows of a coflow that are not waited for send nothing any more, where a part of it has begun again
-// elsewhere: whoever led may have died before it said so.
+// holdLost stops the abandoned rows of a coflow, part of which has restarted elsewhere: the previous leader may have
+// died before it told the hosts.
 func (l *Loop) holdLost(id southbound.CoflowID, c *state.Coflow) {
 	if c.Laid == nil {
 		return

@@ -22,8 +22,8 @@ type BandwidthRequest struct {
 	Rate     pathmap.BitsPerSecond             // layer 2
 	Lifetime time.Duration                     // 0: until it is given back
 	Release  controller.BandwidthReservationID // above zero: give this one back, and nothing else of the above holds
-	// Refused tells why the request is not granted. What is granted is in the state. It is called during Step and must not
-	// wait; nil: nobody wants to know.
+	// Refused gets the reason why the request is not granted; a grant shows in the state. Step calls it, so it must not
+	// block; nil disables it.
 	Refused func(error)
 }
 

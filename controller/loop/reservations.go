@@ -131,8 +131,8 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	return len(l.pass.entries) > 0
 }
 
-// goesOn says whether what begins next may begin in the pass in which reservations end: nobody is to be asked or told
-// before, and nothing else ends once these are gone, so that the next pass would do no more than begin.
+// goesOn reports whether the next circuits can begin in the pass in which reservations end: no call or message must
+// come first, and nothing else ends once these are gone, so that the next pass would only begin them.
 func (l *Loop) goesOn(s *state.State, now time.Duration) bool {
 	if len(l.pending.events)+len(l.steering.pairs) > 0 || !l.cfg.Demand.Oracle() {
 		return false

@@ -36,12 +36,12 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
 //	ended COFLOW/ROW[!HOST][@D]...   hosts report host flows, by their clock at D; task ID[~TRY][!HOST]... reports tasks;
 //	                                 with !HOST another host does than the one that may
-//	cancel JOB [quiet]               somebody cancels a job, and wants to know why it cannot be, or not
+//	cancel JOB [quiet]               a user cancels a job; quiet: without the reason of a refusal
 //	ok|refuse|unreachable|deposed [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
 //	gone IN>OUT                      the OCS reports a circuit as disconnected, whatever stands
-//	stand IN>OUT                     the OCS has made a circuit that nobody asked for
+//	stand IN>OUT                     the OCS has made a circuit that was not requested
 //	port NAME PORT up|down, lost NAME, synced NAME
 //	reboot NAME                      a switch loses what it held; its stream breaks and comes back
 //	step                             passes until nothing more is due now
