@@ -219,7 +219,7 @@ func cross(name, doc string, opt anneal.Options) entry {
 // telling is a Part that can say why tasks and host flows go where they do.
 type telling interface{ Tell(route.Teller) }
 
-// explain has parts say so, where somebody wants to know.
+// explain has parts report their reasons to o.Explain; nil disables explanations.
 func explain(o Options, parts ...telling) {
 	for _, p := range parts {
 		p.Tell(o.Explain)

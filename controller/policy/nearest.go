@@ -2,8 +2,8 @@ package policy
 
 import "lightloom/pathmap/topo"
 
-// nearest returns the known name with the smallest edit distance to name, the first among equals; "" where none is
-// nearer than half of the longer one's length, for a wild guess helps nobody.
+// nearest returns the known name with the smallest edit distance to name, the first among equals. It returns "" if none
+// is nearer than half of the longer name's length, since a wild guess does not help.
 func nearest(name string, known []string) string {
 	best, near := "", 0
 	for _, k := range known {

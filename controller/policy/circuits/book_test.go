@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestBookAsListed: what is laid from a book, whose pairs nobody lists, is what is laid of a list of those that are not
-// covered: whatever has ended, been thinned out, is held, or was laid for coflows before.
+// TestBookAsListed: reserving from a book, which lists no pairs, gives the same reservations as from a list of the
+// uncovered pairs, whatever has ended, been thinned out, is held, or was reserved for earlier coflows.
 func TestBookAsListed(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 11))

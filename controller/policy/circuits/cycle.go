@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Cycle plays one schedule over and over, whatever is in demand: at every instant it is known which circuits are due. A
-// circuit that no elephant waits for is not asked for, since nobody would see its light.
+// Cycle repeats one schedule, whatever the demand: at every instant it is known which circuits are due. It skips a
+// circuit that no elephant waits for, since no flow would use it.
 type Cycle struct {
 	// of returns when a pair of ports is joined in one cycle, by beginning, and how long a cycle is. It begins at instant
 	// 0.

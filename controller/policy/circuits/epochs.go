@@ -9,9 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Epochs plays port schedules: it sums what all elephants have left, makes a schedule for it, reserves that for whoever
-// has bytes between the racks, and looks again when it is over. What arrives meanwhile waits, on packets where there
-// are any: algorithms that plan matchings know no other way.
+// Epochs plays port schedules: it sums what all elephants have left, makes a schedule for it, reserves the circuits for
+// any flow between the racks, and repeats when the schedule is over. New flows wait meanwhile, or use the packet
+// network if there is one: algorithms that plan matchings require this.
 type Epochs struct {
 	make func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule
 	// Delays is how many reconfiguration delays long an epoch is at most.
@@ -119,8 +119,8 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	}
 }
 
-// window is how long an epoch is at most; one that goes by what waits lasts until the next reading at least, as
-// c-Through's do: nobody knows better before.
+// window is the longest duration of an epoch. An epoch planned from waiting bytes lasts at least until the next
+// reading, as c-Through's do: before it there is no newer estimate.
 func (e Epochs) window(v *controller.View) time.Duration {
 	long := time.Duration(e.Delays) * max(v.Delta, shortest)
 	if e.Slot > 0 {

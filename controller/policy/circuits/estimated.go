@@ -8,9 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// estimated returns the demand of a view whose traffic is an estimate: pairs of racks and no coflows, so that all of it
-// is one demand, of AnyCoflow, and what is reserved for it carries whoever sends between the two racks. A pair counts
-// from the elephant threshold on, as that of a coflow does.
+// estimated returns the demand of a view whose traffic is an estimate: pairs of racks without coflows. All of it is one
+// demand, of AnyCoflow, and its circuits carry any flow between the two racks. A pair counts from the elephant
+// threshold on, as a coflow's does.
 func estimated(v *controller.View, ends []port) []coflowDemand {
 	nic := nics(v)
 	d := coflowDemand{id: controller.AnyCoflow}
@@ -31,8 +31,8 @@ func estimated(v *controller.View, ends []port) []coflowDemand {
 	return []coflowDemand{d}
 }
 
-// worthless says whether there is nothing to be planned from: bytes that waited at the last reading have been planned
-// for then, and what of them is left nobody knows before the next one. Rates last.
+// worthless reports whether the estimate cannot be planned from: bytes that waited at the last reading have been
+// planned for then, and what is left of them is unknown before the next reading. Rates stay valid.
 func worthless(v *controller.View) bool {
 	return v.Traffic != nil && v.Traffic.Ahead == 0 && v.Now != v.Traffic.At
 }

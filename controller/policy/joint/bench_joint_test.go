@@ -10,8 +10,8 @@ import (
 	"lightloom/controller/policy"
 )
 
-// moments are when a decision is made: a wide job waits for its places, its shuffle may start, or has started and
-// nothing has changed but that somebody asks again.
+// moments are when a decision is made: a wide job waits for its places, its shuffle is ready to start, or it has
+// started and a decision is requested again without any change.
 const (
 	waits  = "waits"
 	starts = "starts"

@@ -20,7 +20,7 @@ type CrossLayer struct {
 	opt   anneal.Options
 	cache *anneal.PathCache // the other part's
 	found map[southbound.CoflowID]placedEdge
-	tell  route.Teller // nil: nobody wants to know
+	tell  route.Teller // nil disables explanations
 
 	incremental place.Incremental
 

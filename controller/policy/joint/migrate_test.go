@@ -109,7 +109,7 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// TestMigrateNotFor: parts with another idea of what a placement is worth move nobody.
+// TestMigrateNotFor: policies with another objective refuse the Migrate option.
 func TestMigrateNotFor(t *testing.T) {
 	for _, name := range []string{"random+ecmp", "application", "crosslayer-paper", "joint"} {
 		if _, err := policy.New(name, policy.Options{Overrides: policy.Overrides{Migrate: 1}}); err == nil {

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Where the blocks of a job's input stand is drawn from the seed and the job alone: it was decided before the job came,
-// and whoever asks again gets the same answer.
+// The places of a job's input blocks are drawn from the seed and the job alone: they were fixed before the job came,
+// and every call returns the same ones.
 
 // blockCache keeps what has been drawn, since a job is asked about many times. It is scratch: what it holds would be
 // drawn again.
@@ -37,8 +37,8 @@ func (c *blockCache) of(id controller.JobID, draw func() []southbound.RackID) []
 	return c.drawn[id]
 }
 
-// scatter puts the copies of each block on racks drawn at random, all different where there are racks enough: what a
-// file system does that nobody guides.
+// scatter puts the copies of each block on racks drawn at random, all different if there are enough racks, as a file
+// system without placement hints does.
 func scatter(v *controller.View, j *controller.Job) []southbound.RackID {
 	r := v.Rand("blocks", uint64(j.ID))
 	blocks := make([]southbound.RackID, 0, guideline.Replicas*j.Tasks())

@@ -26,8 +26,8 @@ type CoScheduler struct {
 
 	// Mechanisms of Figure 7 to leave out. Without data placement nothing guides reduces either.
 	NoData, NoReduces bool
-	// Strict keeps tasks of shuffle-heavy jobs to their guideline, where there is one. Algorithm 2 gives them any slot
-	// that nobody else wants (lines 8 and 9), and so scatters a wide job as soon as the cluster has slots to spare.
+	// Strict keeps tasks of shuffle-heavy jobs to their guideline, if there is one. Algorithm 2 gives them any slot that
+	// no other job wants (lines 8 and 9), and so scatters a wide job as soon as the cluster has slots to spare.
 	Strict bool
 
 	cache blockCache

@@ -7,10 +7,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Incremental places incremental jobs for a policy that otherwise places jobs all at once (gang scheduling). Tasks that
-// read go near their blocks, users running as much as each other, as Fair has it. Tasks that receive wait until all
-// that they receive from has ended, and are then placed as many at once as have slots, where somebody finds: only
-// together do their places mean anything to a network.
+// Incremental places incremental jobs for a policy that otherwise uses gang scheduling. Tasks that read go near their
+// blocks, with equal shares for users, as in Fair. Tasks that receive wait until all their senders have ended. If there
+// is a Finder, as many of them as have slots are then placed at once, because a network policy must see their places
+// together.
 type Incremental struct{ cache blockCache }
 
 // Finder returns hosts for tasks of one stage of a job, in their order. hosts is by task of the job; that of every task

@@ -34,7 +34,7 @@ func parts() map[string]func() filler {
 	}
 }
 
-// found has a finder that takes the first free slots, for whoever reads nothing.
+// found has a finder that takes the first free slots for tasks that read nothing.
 type found struct{ Incremental }
 
 func (x *found) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
@@ -249,7 +249,7 @@ func TestNearTheData(t *testing.T) {
 			}
 		})
 	}
-	// Thirty maps on eight slots in four racks: whoever finds none near takes one elsewhere, but not before Delay.
+	// Thirty maps on eight slots in four racks: a map that finds no slot nearby takes one elsewhere, but not before Delay.
 	c := &cluster{t: t, s: state.New(allocatorFabric(t, 8, 1)), make: func() filler { return new(Fair) }}
 	c.run([]*controller.Job{mapReduce("a", 0, 60, 0, 0)})
 	far := 0

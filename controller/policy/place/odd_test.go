@@ -170,8 +170,8 @@ func TestShufflesOfAByteAndOf30TB(t *testing.T) {
 	}
 }
 
-// TestUserWithoutShare: shares are equal and nobody has to be given one. Jobs that name no user are one user's; where
-// there are more users than slots, they take turns, and the last by name is not passed over for as long as others want.
+// TestUserWithoutShare: shares are equal, and no user has to be assigned one. Jobs that name no user belong to one
+// user; where there are more users than slots, users take turns, and the last by name is not starved.
 func TestUserWithoutShare(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {

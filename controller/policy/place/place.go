@@ -12,10 +12,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Patience is how long after its arrival a job that does not fit may still be overtaken. Jobs go in the order of
-// acceptance, and a later, smaller one may use slots that are too few for the one before: they would stand idle.
-// Without a bound a wide job could wait for ever; after Patience nobody behind it is placed before it is, so that slots
-// gather as tasks end. Jobs without tasks (bare coflows) need no slot and never wait.
+// Patience is how long after its arrival a job that does not fit can still be overtaken. Jobs go in the order of
+// acceptance, and a later, smaller job can use slots that are too few for the one before and would stand idle. Without
+// a bound a wide job could wait for ever; after Patience no later job is placed before it, so that slots become free as
+// tasks end. Jobs without tasks (bare coflows) need no slot and never wait.
 const Patience = 30 * time.Second
 
 // Admit returns the waiting jobs that are to be placed now, in order of acceptance: a job is among them if its tasks

@@ -9,8 +9,9 @@ import (
 )
 
 // Reschedule places the tasks that have lost their host, jobs in the order of their ids, and returns the slots that are
-// left. A job whose tasks do not all fit waits for slots; nothing else of it waits, and nobody for it. find returns the
-// hosts of all of a job's tasks: given ones stay, those of ended tasks have been chosen, and there are slots enough.
+// left. A job whose lost tasks do not all fit waits for slots; its other tasks go on, and no other job waits for it.
+// find returns the hosts of all of a job's tasks: given ones stay, those of ended tasks have been chosen, and there are
+// slots enough.
 func Reschedule(v *controller.View, p *controller.Plan,
 	find func(h *controller.Evicted, free []int32) []southbound.HostID) []int32 {
 	free := slices.Clone(v.Free)
@@ -71,8 +72,8 @@ func alive(v *controller.View) []southbound.HostID {
 	return out
 }
 
-// copies chooses where the output of ended tasks is read from: a file system holds copies of it elsewhere, on hosts
-// that nobody who schedules tasks has chosen.
+// copies chooses where the output of ended tasks is read from: a file system holds copies of it on other hosts, which
+// the scheduler has not chosen.
 func copies(v *controller.View, h *controller.Evicted, alive []southbound.HostID) {
 	rng := v.Rand("copies", uint64(h.Job.ID))
 	for t, at := range h.Hosts {

@@ -28,7 +28,7 @@ type slotAllocator struct {
 	half  []time.Duration // of soonest
 }
 
-// user is who jobs belong to. Fair shares are equal: whoever runs least is served next.
+// user is the owner of jobs. Fair shares are equal: the user with the fewest running tasks is served next.
 type user struct {
 	name    string
 	running int
@@ -294,9 +294,9 @@ func (y *slotAllocator) rest() *controller.View {
 	return &v
 }
 
-// serve gives slots away, a task at a time, to the user who runs least, until nobody takes one more; among those who
-// run as much, to the first by name. Where fewer slots are free than users wait for one, that would never be the turn
-// of some: there it is theirs whose last task began the longest ago. next places one task of a user, if it can.
+// serve gives slots away, a task at a time, to the user with the fewest running tasks, until no user takes one more;
+// among equals, to the first by name. Where fewer slots are free than users wait, some users would never get one: there
+// the slot goes to the user whose last task began the longest ago. next places one task of a user, if it can.
 func (y *slotAllocator) serve(next func(u *user) bool) {
 	waiting := slices.Clone(y.users)
 	scarce := y.total() < len(waiting)

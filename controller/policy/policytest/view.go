@@ -58,7 +58,7 @@ func Estimated(seed uint64) *controller.View {
 			}
 		}
 	}
-	for i := range v.Reserved { // whoever planned for estimates knew no coflows
+	for i := range v.Reserved { // a plan from estimates knows no coflows
 		v.Reserved[i].Coflow = controller.AnyCoflow
 	}
 	for i := range v.Circuits {

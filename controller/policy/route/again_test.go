@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLinkBack: a link is back between rack 0 and a spine. Host flows of rack 0 are routed once more and use it; those
-// of racks that have no path over it are left as they are, and without any change nobody is moved.
+// TestLinkBack: a link between rack 0 and a spine is back. Host flows of rack 0 are routed again and use it; flows of
+// racks without a path over it keep their paths, and without any change no flow moves.
 func TestLinkBack(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 4, Spines: 2, NIC: pathmap.Gbps,
 		EPS: pathmap.Gbps})
@@ -32,7 +32,7 @@ func TestLinkBack(t *testing.T) {
 		}
 		return c
 	}
-	path := m.AppendPath(nil, 0, 1, 1) // the path that nobody takes
+	path := m.AppendPath(nil, 0, 1, 1) // the path without flows
 	changed := make([]bool, len(f.Topology.Links()))
 	changed[path[0]], changed[pathmap.Reverse(path[0])] = true, true
 	for name, part := range map[string]interface {

@@ -21,7 +21,7 @@ type Annealed struct {
 	// Cache may be shared with another part of the same policy.
 	Cache anneal.PathCache
 
-	tell Teller // nil: nobody wants to know
+	tell Teller // nil disables explanations
 }
 
 // Wants implements the part's list of events.

@@ -63,7 +63,7 @@ type granted struct {
 	say     []southbound.PairRate // those whose rate is not what was said last
 }
 
-// onCircuits gives host flows on circuits their max-min fair rates, as if nobody else were there.
+// onCircuits gives host flows on circuits their max-min fair rates, as if there were no other flows.
 func (m *MaxMin) onCircuits(v *controller.View, p *controller.Plan) granted {
 	var g granted
 	classes, flows := live(v, p)

@@ -12,17 +12,16 @@ import (
 	"lightloom/southbound"
 )
 
-// Ordered serves coflows in an order: each in turn gets what it needs of the links that are left for all of its host
-// flows to end together, and no more (MADD, minimum allocation for desired duration: Chowdhury, Zhong and Stoica,
-// "Efficient coflow scheduling with Varys", SIGCOMM 2014, algorithm 1); one that finds a link of its taken holds. What
-// is left then goes to single host flows in the same order (back-filling), so that no link idles that somebody could
-// use.
+// Ordered serves coflows in an order. Each coflow gets the rates at which all its host flows end together on the links
+// that are left, and no more (MADD, minimum allocation for desired duration: Chowdhury, Zhong and Stoica, "Efficient
+// coflow scheduling with Varys", SIGCOMM 2014, algorithm 1); a coflow that finds one of its links taken gets rate zero.
+// The remaining capacity goes to single host flows in the same order (back-filling), so that no usable link idles.
 //
-// Which order is all that fifo, scf, ncf, lcf, sebf and bssi differ in. Host flows on circuits come before all coflows
-// and share their hosts' links max-min fairly. Headers are charged, but on a crossbar.
+// fifo, scf, ncf, lcf, sebf and bssi differ only in the order. Host flows on circuits come before all coflows and share
+// their hosts' links max-min fairly. Headers are charged, but not on a crossbar.
 //
-// Between two decisions rates stay as they are, so what a host flow frees by ending early is idle until the next coflow
-// starts or ends, unless the policy is asked again at the end of every host flow.
+// Between two decisions rates do not change: the rate of a host flow that ends early is idle until the next coflow
+// starts or ends, unless the policy is called again at the end of every host flow.
 type Ordered struct {
 	order  ranking
 	lean   bool // the order does not go by bytes left

@@ -24,7 +24,7 @@ type ports struct {
 	flows  []int32        // by source and destination
 	out    []int32        // by host, that it sends
 	in     []int32        // by host, that it takes
-	levels *maxmin.Levels // of the hosts' links out, then of those in; nil: nobody asks for levels
+	levels *maxmin.Levels // of the hosts' links out, then of those in; nil disables levels
 	rates  southbound.Rates
 	from   []southbound.HostRate
 	to     []southbound.HostRate

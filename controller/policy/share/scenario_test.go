@@ -90,8 +90,8 @@ func say(t testing.TB, p part, v *controller.View) []string {
 	return out
 }
 
-// TestScenarios shows what makes the orders different: each scenario has two coflows that meet at a port, and whoever
-// goes first ends as if alone, while the other holds or has what is left.
+// TestScenarios shows how the orders differ: each scenario has two coflows that meet at a port. The first to be served
+// ends as if alone, while the other holds or gets what is left.
 func TestScenarios(t *testing.T) {
 	parts := map[string]func() part{
 		"fifo": func() part {
@@ -177,8 +177,8 @@ func TestDCLASWakes(t *testing.T) {
 	}
 }
 
-// TestRoutesOfThePlan: a coflow that this very plan routes is served by the tags that it will have, be it the only one;
-// one that nobody has routed is not served.
+// TestRoutesOfThePlan: a coflow that this very plan routes is served by its planned tags, even if it is the only one; a
+// coflow without a route is not served.
 func TestRoutesOfThePlan(t *testing.T) {
 	for routed := range 3 {
 		v := crossbar(t, []flow{{0, 1, 10}}, []flow{{2, 3, 10}})

@@ -213,7 +213,7 @@ func TestBlockedHostHolds(t *testing.T) {
 	}
 }
 
-// TestSpreadNamesBothEnds: whoever is told of a spread finds the rate of a lone host flow at both its ends.
+// TestSpreadNamesBothEnds: a spread names the rate of a lone host flow at both its ends.
 func TestSpreadNamesBothEnds(t *testing.T) {
 	v := crossbar(t, []flow{{0, 1, 5}, {2, 3, 5}, {4, 3, 5}})
 	p := controller.Plan{Wake: southbound.Never}

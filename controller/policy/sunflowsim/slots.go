@@ -9,9 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// slotted plays matchings, each for a time that begins when all its circuits are lit: a slot costs a delay more than it
-// lasts. Circuits that the slot before had carry on during the delay. A circuit carries whoever has bytes for it, host
-// flows sharing it equally.
+// slotted plays matchings, each for a time that begins when all its circuits are lit: a slot takes its duration plus a
+// delay. Circuits of the slot before carry on during the delay. A circuit serves all host flows that have bytes for it,
+// in equal shares.
 type slotted struct {
 	make   func(p *problem, left map[link]int64) []slot
 	onEnds bool          // plans when a coflow ends, too

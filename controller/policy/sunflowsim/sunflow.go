@@ -74,7 +74,7 @@ func (b *booking) book(l link, s span) {
 // ports are a pair's input and output.
 func (l link) ports() [2]int { return [2]int{2 * int(l.in), 2*int(l.out) + 1} }
 
-// first books the first coflow, whom nobody is in the way of.
+// first books the first coflow, which no earlier coflow blocks.
 func (b *booking) first(todo []demand) {
 	busy := make([]bool, len(b.spans))
 	var releases []booked // by end; of equals the one that was booked first

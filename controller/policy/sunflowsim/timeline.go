@@ -24,7 +24,7 @@ type order struct {
 type window struct {
 	link
 	from, lit, until time.Duration
-	coflow           southbound.CoflowID // that it was reserved for last; none for nobody
+	coflow           southbound.CoflowID // that it was reserved for last; none if unused
 }
 
 // none is no coflow, and not every coflow.
@@ -33,8 +33,8 @@ const none southbound.CoflowID = -2
 // far is the end of what nothing is known to end.
 const far = southbound.Never / 2
 
-// active returns the windows that are lit at an instant. Those that are still dark are not among them: whoever plans
-// anew orders them anew, and their delay begins again. What is ordered at that very instant has not been yet.
+// active returns the windows that are lit at an instant. Dark ones are not included: a new plan requests them again,
+// and their delay begins again. Windows requested at that very instant are not included either.
 func active(all []window, now time.Duration) []window {
 	var out []window
 	for _, w := range all {

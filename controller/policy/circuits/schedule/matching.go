@@ -79,8 +79,8 @@ func (k *kuhn) find(i int) bool {
 	return false
 }
 
-// stuff adds demand that nobody has until every row and column sums to the largest sum, first to pairs that have demand
-// already (Solstice's QuickStuff), then to any. The diagonal may be stuffed: a port that faces itself is idle.
+// stuff adds dummy demand until every row and column sums to the largest sum, first to pairs that have demand already
+// (Solstice's QuickStuff), then to any. The diagonal can be stuffed: a port that faces itself is idle.
 func stuff(m Matrix) Matrix {
 	s := m.Clone()
 	rows, cols := m.Sums()

@@ -247,7 +247,7 @@ func TestEclipseBound(t *testing.T) {
 	t.Logf("worst over the best two slots: %.3f", worst)
 }
 
-// TestStaticAndEdmondsBound: nobody's one matching carries more than static's, nor any slot more than edmonds' first.
+// TestStaticAndEdmondsBound: no algorithm's matching carries more than static's, and no slot more than edmonds' first.
 func TestStaticAndEdmondsBound(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 6))

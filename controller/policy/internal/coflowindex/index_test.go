@@ -42,7 +42,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexUnsaid: where nobody says of what generation rows are, they are never known.
+// TestIndexUnsaid: rows without a generation are never taken as known.
 func TestIndexUnsaid(t *testing.T) {
 	var x Index[*note]
 	c := controller.CoflowView{ID: 1}
