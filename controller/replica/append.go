@@ -14,8 +14,8 @@ import (
 // Append adds an entry to the log and returns its index once a majority holds it and this replica has applied it. Only
 // the leader can. The entry is borrowed for the call.
 //
-// The error is the machine's own if it refused the entry (which then holds its index); it wraps ErrNotLeader if the
-// entry has no effect and ErrUncertain if nobody knows yet, and ErrDisk besides if it is the disk that keeps it out.
+// The error is the machine's own if it refused the entry (which then holds its index). It wraps ErrNotLeader if the
+// entry has no effect, ErrUncertain if the outcome is unknown, and also ErrDisk if the disk is the cause.
 func (n *Node) Append(ctx context.Context, entry []byte) (index uint64, err error) {
 	return n.append(ctx, 0, entry)
 }

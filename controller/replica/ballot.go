@@ -129,8 +129,8 @@ func openBallot(d *disk, fresh bool) (*ballot, error) {
 	return b, nil
 }
 
-// save writes k to the slot that holds less, and to the other too where both is set. The lock is held, or nobody else
-// knows b.
+// save writes k to the slot with the older ballot, and also to the other slot if both is set. The caller holds the
+// lock, or is the only user of b.
 func (b *ballot) save(k kept, both bool) error {
 	slot := 1 - b.newv
 	for range 1 + btoi(both) {

@@ -26,7 +26,7 @@ type Timeouts struct {
 	Lease     time.Duration // a leader without a majority steps down after this; at most Heartbeat
 	Commit    time.Duration // an idle leader tells followers its commit index after this, to twice this
 	RPC       time.Duration // deadline of one message to a peer
-	Handshake time.Duration // of a TLS handshake with whoever connects
+	Handshake time.Duration // of a TLS handshake with a peer
 }
 
 // DefaultTimeouts suit a LAN or loopback: a leader that dies is replaced after 200–400 ms of silence and a round of

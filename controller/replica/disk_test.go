@@ -81,16 +81,15 @@ func leading(ctx context.Context, nodes []*Node) (*Node, error) {
 	}
 }
 
-// appended appends an entry, once, through whoever leads: on a busy machine heartbeats come late, and others are
-// elected. It returns who led, and the index at which the entry stands, or a later one.
+// appended appends an entry once, through the current leader: on a busy machine heartbeats come late, and another
+// leader is elected. It returns that leader, and the index of the entry or a later one.
 func appended(ctx context.Context, nodes []*Node, e string) (*Node, uint64, error) {
 	for {
 		lead, err := leading(ctx, nodes)
 		if err != nil {
 			return nil, 0, err
 		}
-		// What nobody knew of is decided now: a leader holds all that was committed before its barrier, and adds nothing
-		// else.
+		// An uncertain entry is decided now: a leader holds all that was committed before its barrier, and adds nothing else.
 		if slices.Contains(lead.ledger(), e) {
 			at, _ := lead.Digest()
 			return lead, at, nil

@@ -28,8 +28,8 @@ func (e *errno) fault(ops ...string) func(string) error {
 	}
 }
 
-// recovers appends through whoever leads while nodes have no room, gives it back, and wants all to agree again: a
-// leader without room steps down within 2 s, and takes part again within 5 s.
+// recovers appends through the current leader while nodes have no room, gives the room back, and wants all nodes to
+// agree again: a leader without room steps down within 2 s, and takes part again within 5 s.
 func recovers(t *testing.T, nodes []*Node, lead *Node, fill, empty func()) {
 	t.Helper()
 	ctx := within(t, hanging)

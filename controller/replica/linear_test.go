@@ -57,8 +57,8 @@ func (h *history) count() int {
 	return len(h.ops)
 }
 
-// write appends a new value. One that certainly had no effect is left out; one that nobody knows of may take effect at
-// any time after its call.
+// write appends a new value. A value that certainly had no effect is left out; one of unknown outcome can take effect
+// at any time after its call.
 func (h *history) write(ctx context.Context, client int, n *Node) {
 	v := int(h.value.Add(1))
 	op := porcupine.Operation{ClientId: client, Input: step{write: v}, Output: step{}, Call: h.clock.Add(1)}

@@ -32,9 +32,8 @@ func (c *cluster) rejoin(i int, known <-chan uint64) (joined chan struct{}) {
 	return joined
 }
 
-// TestNewcomer: a node whose disk was lost helps to elect nobody before it holds all that was acknowledged, and then
-// does. Without that, the entry would be lost: two of three had acknowledged it, one of them forgot it, the other is
-// gone.
+// TestNewcomer: a node whose disk was lost gives no vote before it holds all that was acknowledged, and votes then.
+// Otherwise the entry would be lost: two of three nodes had acknowledged it, one of them forgot it, the other is down.
 func TestNewcomer(t *testing.T) {
 	c := newCluster(t, 1, Limits{})
 	defer c.close()

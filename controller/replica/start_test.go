@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestAmnesia: an entry is on two replicas; one of these loses its log, the other is away. The first does not start by
-// itself. As a newcomer it gives nobody a vote who lacks the entry; when the other is back, it joins, and the entry is
-// on all.
+// TestAmnesia: an entry is on two replicas; one of these loses its log, the other is down. The first does not start by
+// itself. As a newcomer it gives no vote to a candidate without the entry; when the other is back, it joins, and the
+// entry is on all.
 func TestAmnesia(t *testing.T) {
 	for seed := range 100 {
 		synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// stream is raft's way to its peers: TLS in both directions, through a guard that keeps slots for every peer by its
-// name, so that strangers delay nobody. All connections end with the stream.
+// stream is raft's connection to its peers: mutual TLS, through a guard that reserves slots for every peer by its name,
+// so that strangers cannot delay peers. All connections end with the stream.
 type stream struct {
 	guard  *guard.Guard
 	self   address
@@ -144,7 +144,7 @@ func (s *stream) Close() error {
 	return s.guard.Close()
 }
 
-// add counts a connection in, or closes it if nobody is to be spoken with.
+// add counts a connection in, or closes it if the stream is closed or sick.
 func (s *stream) add(t *tracked) bool {
 	s.mu.Lock()
 	closed := s.open == nil || s.sick

@@ -82,7 +82,7 @@ func TestStreamCarriesBothWays(t *testing.T) {
 	}
 }
 
-// Whoever is not a controller of this run is refused, and delays nobody who is.
+// A client that is not a controller of this run is refused, and does not delay the controllers.
 func TestStreamRefusesStrangers(t *testing.T) {
 	w := newWire(t, func(c *Config) {
 		c.Timeouts.Handshake = 200 * time.Millisecond

@@ -1,5 +1,5 @@
 // Package chaos is a network for raft inside one process that loses, delays and doubles messages and can be cut, all
-// drawn from a seed. It is for tests, ours and those of whoever builds on replica; nothing of it runs in production.
+// drawn from a seed. It is for tests only, of this module and of users of package replica.
 package chaos
 
 import (

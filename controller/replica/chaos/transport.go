@@ -212,7 +212,7 @@ func (t *Transport) deliver(ctx context.Context, rpc raft.RPC) bool {
 	}
 }
 
-// redeliver is the second arrival of a doubled request: late, and nobody hears the answer.
+// redeliver delivers a doubled request for the second time: late, and without an answer to the sender.
 func (t *Transport) redeliver(peer *Transport, rpc raft.RPC, after time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), t.net.timeout)
 	defer cancel()
