@@ -162,8 +162,8 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 	return out
 }
 
-// SteerAll has circuits take what carries no tag as well: packets of whoever knows nothing of the controller. It is
-// called before anything is told to a switch.
+// SteerAll has circuits carry untagged packets too: those of senders that do not know the controller. It must be called
+// before anything is sent to a switch.
 func (b *Base) SteerAll() { b.all = true }
 
 // Stand has each ToR send the circuit's tag of its own rack's packets into the OCS, for every other rack and whichever

@@ -8,7 +8,7 @@ type Control struct {
 	Commit, RPC, Drain time.Duration
 }
 
-// DefaultControl is what control takes where nobody has measured it.
+// DefaultControl is the time that control takes if it was not measured.
 func DefaultControl() Control {
 	return Control{Commit: 2 * time.Millisecond, RPC: time.Millisecond, Drain: 3 * time.Millisecond}
 }

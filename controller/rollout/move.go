@@ -51,12 +51,12 @@ type Mover struct {
 	ready     []*move // memory of Next, as are spare and told
 	spare     []Set
 	told      []Settled
-	free      []*move                   // that are over
-	room      []southbound.CrossConnect // that nobody has been given
+	free      []*move                   // finished moves, for reuse
+	room      []southbound.CrossConnect // not handed out yet
 	// tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
 	asks    []uint64
-	stirred bool          // something was told since Next
-	due     time.Duration // where it is not stirred: when Next has something to do; unknown: nobody has asked
+	stirred bool          // something was reported since Next
+	due     time.Duration // if not stirred: when Next has something to do; unknown: not computed
 }
 
 // Doubt says, once, that a Set of the OCS did not get through, so that it is not known what stands: the caller reads
@@ -129,7 +129,7 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 	if m.busy[0][in]+m.busy[1][out]+m.drops[in] > 0 {
 		displaced = m.giveUp(in, out, displaced)
 	}
-	for _, s := range m.out { // settled, and nobody has been told yet
+	for _, s := range m.out { // settled, but not reported yet
 		if s.OK && (s.In == in || s.Out == out) {
 			displaced = append(displaced, southbound.CrossConnect{In: s.In, Out: s.Out})
 		}
@@ -374,8 +374,8 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	return sets, out
 }
 
-// darken asks the OCS to let go of a drained circuit. A Set that does not get through is not tried again: the device is
-// read then, and what stands and nobody wants is taken away.
+// darken asks the OCS to remove a drained circuit. A Set that fails in transit is not repeated: the device is then
+// read, and unwanted circuits are removed.
 func (m *Mover) darken(o *move) {
 	o.phase = abandoned
 	if m.lit[o.in] == o.out {

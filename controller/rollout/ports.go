@@ -7,7 +7,7 @@ import "lightloom/southbound"
 // Lit returns the output that an input was last reported to be connected to, or NoPort.
 func (m *Mover) Lit(in southbound.Port) southbound.Port { return m.lit[in] }
 
-// noteCircuit notes where an input leads. What is no port of the OCS is nowhere, whoever says so.
+// noteCircuit notes where an input leads. An output that is no port of the OCS is ignored.
 func (m *Mover) noteCircuit(in, out southbound.Port) {
 	if out < 0 || int(out) >= len(m.lit) {
 		out = southbound.NoPort
@@ -29,7 +29,7 @@ func (m *Mover) asked(in, out southbound.Port) {
 	if k := m.into[out]; k != southbound.NoPort && k != in && m.lit[k] == out {
 		m.noteCircuit(k, southbound.NoPort)
 	}
-	// others of which nobody has heard that they went
+	// others whose removal has not been reported
 	for k := 0; m.inputsLit[out] > 1 || m.inputsLit[out] == 1 && m.lit[in] != out; k++ {
 		if m.lit[k] == out && southbound.Port(k) != in {
 			m.noteCircuit(southbound.Port(k), southbound.NoPort)

@@ -281,8 +281,8 @@ func (w *world) connect(c southbound.CrossConnect) {
 	}
 }
 
-// TestMoves throws overlapping moves at slow and failing devices: every table on the way is free of loops, black holes
-// and wrong racks, and once nobody asks for anything new every circuit stands as it was asked for last.
+// TestMoves throws overlapping moves at slow and failing devices: every intermediate table is free of loops, black
+// holes and wrong racks, and once requests stop every circuit is as it was last requested.
 func TestMoves(t *testing.T) {
 	removed := 0
 	for seed := range tries.Of[uint64](100, 400) {

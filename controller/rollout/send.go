@@ -35,7 +35,7 @@ func (o *move) await(token uint64) {
 	}
 }
 
-// join appends b, which nobody else holds, to a.
+// join appends b to a; b must have no other holder.
 func join[T any](a, b []T) []T {
 	if len(a) == 0 {
 		return b
@@ -43,7 +43,7 @@ func join[T any](a, b []T) []T {
 	return append(a, b...)
 }
 
-// connections returns room for some, which whoever is sent them may keep: they are never written again.
+// connections returns room for n; the receiver can keep it, as it is never written again.
 func (m *Mover) connections(n int) []southbound.CrossConnect {
 	if n > len(m.room) {
 		m.room = make([]southbound.CrossConnect, max(n, roomFor))

@@ -104,8 +104,8 @@ func (w *writer) tag(any southbound.Rule, hops []hop, own []hop) {
 	}
 }
 
-// tree says whether one rule may serve all sources: all leave by one port, which leads down, so that it does no harm to
-// a packet that has left its path, either. At a ToR through which nobody passes, all are the ToR's own.
+// tree reports whether one rule can serve all sources: all leave by one port, which leads down, so that it does no harm
+// to a packet that has left its path, either. At a ToR without transit flows, all are the ToR's own.
 func (w *writer) tree(d southbound.RackID, hops []hop) (bool, int32) {
 	bound := hops[0].bound
 	for _, h := range hops {
