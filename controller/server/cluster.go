@@ -35,7 +35,7 @@ type Cluster struct {
 	replica map[string]*supervisor
 }
 
-// The ports of replica i of a run, which shares its loopback with nobody, are these plus i.
+// The ports of replica i are these plus i, in a run whose loopback is its own.
 const (
 	raftPort = 7400
 	apiPort  = 7420

@@ -44,7 +44,7 @@ type ReplicaConfig struct {
 	// how far apart switches tell what passed their ports; 0: never
 	Sample  time.Duration `json:"sample,omitempty"`
 	Explain string        `json:"explain,omitempty"` // file that all replicas share, which says why; empty: none
-	// directory of this run alone, to remove when whoever started the replica is gone
+	// directory of this run alone, to remove when the parent process has exited
 	Leave    string `json:"leave,omitempty"`
 	Restarts int    `json:"restarts,omitempty"` // how often its process has ended and was started again
 }
@@ -53,6 +53,6 @@ type ReplicaConfig struct {
 // the same devices larger still. A run has devices of its own, and is the first.
 func (c *ReplicaConfig) ElectionHigh(term uint64) uint64 { return (c.Earlier+1)<<48 | term }
 
-// DefaultSamplePeriod is how far apart switches tell their counters where nobody says otherwise. It is the same on
-// emulated fabrics, whose switches and hosts share the machine's processors.
+// DefaultSamplePeriod is the default interval between the switches' counter reports. It is the same on emulated
+// fabrics, whose switches and hosts share the machine's processors.
 const DefaultSamplePeriod = time.Second

@@ -216,8 +216,7 @@ func (a *Daemon) Identity(role pki.Role, name string) (pki.Identity, error) {
 	return id, nil
 }
 
-// freePorts draws two loopback addresses that nobody listens at, and keeps them for a replica until the controller
-// ends.
+// freePorts draws two unused loopback addresses, and reserves them for a replica until the controller ends.
 func (a *Daemon) freePorts(int) (raft, api string, err error) {
 	var addr [2]string
 	for i := range addr {

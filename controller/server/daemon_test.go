@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// TestKeys writes the keys of a fabric and reads them as their owners do; nobody reads another's, and what is there is
-// not overwritten.
+// TestKeys writes the keys of a fabric and reads them as their owners do. No owner can read another's, and existing
+// keys are not overwritten.
 func TestKeys(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	const fabric = "hybrid:racks=2,hosts=1,spines=1"

@@ -66,7 +66,7 @@ func newClusterID() string {
 	return hex.EncodeToString(b)
 }
 
-// ReadNode reads whose a state directory is. The error wraps fs.ErrNotExist where it is nobody's.
+// ReadNode reads which node owns a state directory. The error wraps fs.ErrNotExist if the directory has no owner.
 func ReadNode(dir string) (*Node, error) {
 	path := filepath.Join(dir, nodeFile)
 	f, err := os.Open(path)
@@ -181,7 +181,7 @@ func (h *home) start() replica.Start {
 	return replica.Bootstrap
 }
 
-// missing says of a directory that is nobody's what to type.
+// missing returns an error that names the command for a state directory without an owner.
 func missing(dir, what string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return hint.New(fmt.Sprintf("the state directory %q is of no cluster: it has no %s", dir, nodeFile), what)
@@ -189,8 +189,8 @@ func missing(dir, what string, err error) error {
 	return err
 }
 
-// holdPause is how far apart hold tries, and holdTries how often for whoever starts on a directory: a predecessor that
-// was killed, or whose parent was, ends in a moment.
+// holdPause is the interval between the attempts of hold, and holdTries their number at the start on a directory: a
+// predecessor that was killed, or whose parent was, ends in a moment.
 const (
 	holdPause = 50 * time.Millisecond
 	holdTries = 60

@@ -47,8 +47,9 @@ type replicaProcess struct {
 	pathsErr error
 }
 
-// RunReplica is the process of a replica that has a parent. It reads its charge from stdin and runs until ctx ends, or
-// stdin: then whoever started it was killed, and it takes along what was for that one's run alone.
+// RunReplica is the process of a replica that has a parent. It reads its configuration from stdin and runs until ctx
+// ends or stdin is closed. The latter means that the parent was killed: RunReplica then removes the run's own
+// directory.
 func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 	var c ReplicaConfig
 	if err := json.NewDecoder(stdin).Decode(&c); err != nil {
@@ -67,9 +68,9 @@ func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 	return err
 }
 
-var errAlone = errors.New("whoever started the replica has gone")
+var errAlone = errors.New("the parent process has exited")
 
-// runReplica runs a replica on its state directory, which nobody else may use meanwhile, until ctx ends.
+// runReplica runs a replica until ctx ends. No other process can use its state directory meanwhile.
 func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer) (err error) {
 	fail := func(err error) error { return fmt.Errorf("start replica %q: %w", c.ID, err) }
 	node, err := ReadNode(c.Dir)
@@ -155,7 +156,7 @@ func (p *replicaProcess) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
 	err = g.Wait()
-	if err == nil && context.Cause(ctx) != errAlone { // told to end: the others need not find out that nobody leads
+	if err == nil && context.Cause(ctx) != errAlone { // a regular stop: hand over at once, before the others time out
 		_ = p.node.StepDown() // best effort: they elect one anyway
 	}
 	return errors.Join(err, p.node.Close())

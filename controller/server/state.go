@@ -23,7 +23,7 @@ type State struct {
 	cluster string
 	size    int // replicas
 	fabric  string
-	release func() error // nil: nobody else knows of it
+	release func() error // nil: no lock to release
 	own     bool         // it goes when it is closed
 }
 
@@ -88,8 +88,8 @@ func OpenState(dir string, n int, fabric topo.Spec) (s *State, err error) {
 	return s, err
 }
 
-// PrivateDir makes a directory for a run in namespaces of its own. /run is memory of these alone where it could be
-// mounted; elsewhere whoever made the directory removes it.
+// PrivateDir makes a directory for a run in namespaces of its own. If /run could be mounted, it is in the memory of
+// these namespaces alone; otherwise the caller removes it.
 func PrivateDir() (string, error) {
 	dir, err := os.MkdirTemp("/run", "lightloom-")
 	if err != nil {
@@ -176,9 +176,9 @@ type Destroyed struct {
 	Bytes   int64    // of all their files
 }
 
-// DestroyState deletes the log of the replica whose state directory dir is, or of those whose directories it holds, if
-// really is true, and says what that is. A directory that somebody uses is refused, and so is one that holds anything
-// else than a log.
+// DestroyState deletes the log of the replica whose state directory dir is, or of all replicas whose directories it
+// holds, if really is true, and returns what it deletes. It refuses a directory in use, and one that holds anything but
+// a log.
 func DestroyState(dir string, really bool) (d Destroyed, err error) {
 	fail := func(err error) (Destroyed, error) { return d, fmt.Errorf("destroy state: %w", err) }
 	nodes, err := nodesIn(dir)
