@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// cancel ends a job as it stands: its tasks, its coflows with what they have carried, and what is reserved for them.
-// Coflows that had started keep their columns: whoever comes to lead has their hosts send nothing more.
+// cancel ends a job at once: its tasks, its coflows with the bytes that they have carried, and their reservations.
+// Coflows that had started keep their columns: the next leader has their hosts send nothing more.
 func (s *State) cancel(e *Entry) error {
 	j := s.Job(e.JobID)
 	switch {
@@ -52,7 +52,7 @@ func (s *State) cancel(e *Entry) error {
 // cut ends a coflow that has not ended.
 func (s *State) cut(j *Job, id southbound.CoflowID, e *Entry) {
 	c := s.d.Coflows[id]
-	s.ledger.withdraw(id) // whoever leads ends those that have begun: they have nothing left to carry
+	s.ledger.withdraw(id) // the leader ends the circuits that have begun: they have nothing left to carry
 	if c.Ended != Unset {
 		return
 	}

@@ -52,7 +52,7 @@ func (e *edges) due(now time.Duration, f func(first southbound.Port, bits uint64
 		}
 		bits := uint64(0)
 		for i, at := range e.at[b*block : min((b+1)*block, len(e.at))] {
-			bits |= uint64(at-now-1) >> 63 << i // the sign, which asks nobody to guess
+			bits |= uint64(at-now-1) >> 63 << i // the sign bit: there is no branch to predict
 		}
 		f(southbound.Port(b*block), bits)
 	}

@@ -81,7 +81,7 @@ type Stages struct {
 	Connected time.Duration `json:"connected_ns,omitempty"` // the OCS reported the circuit
 }
 
-// BeforeRPC parts the time from the intent to empty ports. Where nobody noted when steering had stopped, all of it is
+// BeforeRPC splits the time from the intent to empty ports. If the end of steering was not recorded, all of it is
 // commit.
 func (s Stages) BeforeRPC(intent time.Duration) (commit, drain time.Duration) {
 	cleared := cmp.Or(s.Cleared, s.Drained)

@@ -1,7 +1,7 @@
 package state
 
-// keptMoves is of how many moves records are kept where nobody says otherwise: those of minutes of a busy fabric.
-// Records of all would have a snapshot grow for as long as a controller runs.
+// keptMoves is the default number of moves whose records are kept: those of minutes of a busy fabric. If all were kept,
+// a snapshot would grow for as long as a controller runs.
 const keptMoves = 1 << 16
 
 // KeepMoves has the records of at least half as many moves kept, and of those whose circuits stand; 0 keeps all.

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// ledger is the reservations as they are looked for: by port. It follows from Data.Ledger, which is written from it
-// when somebody asks.
+// ledger holds the reservations by port, for look-ups. It follows from Data.Ledger, which is written from it on
+// request.
 type ledger struct {
 	byIn   []queue[CircuitReservation] // by input, sorted by NotBefore
 	byOut  []queue[booking]            // by output, likewise

@@ -105,8 +105,8 @@ func rescheduled(v *controller.View, h *controller.Evicted, r *rand.Rand) ([]sou
 	return hosts, true
 }
 
-// TestLostHost follows one shuffle: a receiver's host is lost in the middle of it. What it has received is kept, what
-// was on its way begins again towards the new host, its task is tried again, and nobody else is moved.
+// TestLostHost follows one shuffle that loses a receiver's host. What the receiver got is kept, what was on its way
+// begins again towards the new host, its task is retried, and no other task moves.
 func TestLostHost(t *testing.T) {
 	s := state.New(fabric(t))
 	name := func(h southbound.HostID) string { return "the host" }

@@ -29,7 +29,7 @@ type Job struct {
 	// coflows that carry again what its edges have lost with a host
 	Redo []southbound.CoflowID `json:"redo,omitempty"`
 
-	Cancelled bool `json:"cancelled,omitempty"` // somebody has ended it, or its lifetime has
+	Cancelled bool `json:"cancelled,omitempty"` // a user or its lifetime has ended it
 	Expired   bool `json:"expired,omitempty"`   // its lifetime has
 }
 
@@ -129,7 +129,7 @@ type Data struct {
 	Requests map[string]controller.JobID `json:"requests"`
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
-	Migrated *Migrated                   `json:"migrated,omitempty"` // nil: nobody was ever moved
+	Migrated *Migrated                   `json:"migrated,omitempty"` // nil: no migration so far
 
 	// those that stand, by id
 	BandwidthReservations    []controller.BandwidthReservation            `json:"bandwidth_reservations,omitempty"`
@@ -186,7 +186,7 @@ func New(f *topo.Fabric) *State {
 // Fabric returns the fabric that the state is about.
 func (s *State) Fabric() *topo.Fabric { return s.fabric }
 
-// Data returns what is replicated. Borrowed: nobody writes to it.
+// Data returns what is replicated. It is borrowed: callers must not write to it.
 func (s *State) Data() *Data {
 	s.write()
 	return &s.d

@@ -255,7 +255,7 @@ func (w *walk) job() *controller.Job {
 		kinds = 7
 	}
 	switch w.r.IntN(kinds) {
-	case 6: // streams that go on until somebody ends them
+	case 6: // streams that go on until they are cancelled
 		return &controller.Job{Name: "endless", Lifetime: time.Duration(w.r.IntN(2) * 50),
 			Stages: []controller.Stage{stage(1), stage(n), stage(1)}, Edges: []controller.Edge{
 				{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 1e12, Stream: true},
