@@ -16,7 +16,7 @@ import (
 // BackgroundUser is the user of jobs that are background traffic: reports leave them out of their figures.
 const BackgroundUser = "background"
 
-// BackgroundModel names what Background draws: whoever changes that gives it another name.
+// BackgroundModel names what Background draws; a changed model gets another name.
 const BackgroundModel = "background-v1"
 
 // backgroundLong is how long a background flow takes at its sender's share, on average.

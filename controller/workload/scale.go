@@ -12,7 +12,7 @@ import (
 
 // ScaleOptions say by what to divide. Zero means 1.
 type ScaleOptions struct {
-	// bytes, and rates of streams. Whoever scales divides the fabric's rates alike, so that times stay true.
+	// bytes, and rates of streams. The caller divides the fabric's rates by the same number, so that times stay true.
 	Scale float64
 	// arrivals, deadlines, lifetimes, compute and reading times, and bytes: all of the run is that much shorter at the
 	// same rates
@@ -27,8 +27,8 @@ type ScaleOptions struct {
 // falls below 1 byte; what that costs is taken back from the flows before. So the sum of all flows times the divisor is
 // the original sum to within half a divisor. It is an error when there are more flows than bytes left.
 //
-// Blocks that tasks read and what is predicted of recurring jobs are divided alike, each rounded by itself: no fabric
-// carries them, and whoever decides by them compares them with what is carried.
+// Blocks that tasks read and predictions of recurring jobs are divided alike, each rounded by itself: no fabric carries
+// them, and policies compare them with what is carried.
 func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 	scale, err := divisor("scale", opt.Scale)
 	if err != nil {

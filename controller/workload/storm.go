@@ -76,11 +76,11 @@ func (o *StormOptions) check() error {
 	return nil
 }
 
-// Storm draws topologies, in order of arrival, the first at 0. Spouts come first, then bolts; each spout and bolt draws
-// its number of children from a normal distribution, rounded, at least none (a spout: one) and at most all bolts after
-// it, and then as many different ones. A bolt that nobody sends to gets an earlier sender; one without children is a
-// sink. A bolt forwards all that it receives, a copy to each child, unless Split. What is sent back in a circle is not
-// forwarded again. All groupings are shuffles.
+// Storm draws topologies in order of arrival, the first at 0. Spouts come first, then bolts. Each draws its number of
+// children from a normal distribution, rounded, at least none (a spout: one) and at most all bolts after it, and then
+// as many different bolts. A bolt without a sender gets an earlier one; one without children is a sink. A bolt forwards
+// all that it receives, a copy to each child, unless Split. What is sent back in a cycle is not forwarded again. All
+// groupings are shuffles.
 func Storm(opt StormOptions) ([]controller.Job, error) {
 	opt = opt.defaults()
 	if err := opt.check(); err != nil {
