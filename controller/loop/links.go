@@ -56,8 +56,8 @@ func (m *meters) add(now time.Duration, c *DeviceCounts) {
 	}
 }
 
-// put notes the rate of a port for the link that leaves it. If a host without counters is at the other end, put also
-// sets the link that enters the port; drops on that link are the host's own.
+// put notes the rate of a port for the link that leaves it. If a host, which does not count, is at the other end, put
+// also sets the link that enters the port, without the drops of the host itself.
 func (m *meters) put(now time.Duration, out pathmap.LinkID, r southbound.PortRate) {
 	if r.Span == 0 {
 		now = 0
