@@ -24,7 +24,8 @@ type Options struct {
 	Overrides
 	// Redecide says when rates are decided anew; empty: when the policy's parts want.
 	Redecide Redecide
-	// Explain is told why tasks and host flows go where they do, by the parts that can say; nil disables explanations.
+	// Explain gets the reasons for the places of tasks and the paths of host flows, from parts that can give them; nil
+	// disables explanations.
 	Explain route.Teller
 }
 

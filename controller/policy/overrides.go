@@ -7,8 +7,8 @@ import "time"
 type Overrides struct {
 	Place, Circuits, Route, Share string
 
-	// Migrate has tasks of running jobs moved where that gains more than so many times its cost; 0: never. An error where
-	// no part of the policy can.
+	// Migrate moves tasks of running jobs if the gain is more than Migrate times the cost; 0 disables migration. An error
+	// if no part of the policy supports it.
 	Migrate float64
 
 	// EdmondsSlot is how long a slot of edmonds lasts after its reconfiguration delay; 0: as long as the part has it.

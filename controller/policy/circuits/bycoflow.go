@@ -78,7 +78,7 @@ func (x *byCoflow) order(all []controller.CircuitReservation, first, last time.D
 	}
 }
 
-// part gathers each coflow's in that order. There are so many ids from least on.
+// part gathers each coflow's in that order. ids is the number of ids from least on.
 func (x *byCoflow) part(all []controller.CircuitReservation, least southbound.CoflowID, ids int) {
 	x.ends = slices.Grow(x.ends[:0], ids)[:ids]
 	clear(x.ends)

@@ -180,8 +180,8 @@ func (g *gatherer) bucket(in, out southbound.RackID) int32 {
 	return int32(i)
 }
 
-// sorted returns the buckets of at least so many bytes by (in, out). It parts them by output and then, without changing
-// what goes before what, by input, for comparing them would take longer. Borrowed until the next call.
+// sorted returns the buckets of at least the given bytes by (in, out). It sorts them by output and then stably by
+// input, which is faster than comparisons. Borrowed until the next call.
 func (g *gatherer) sorted(least pathmap.Bytes) []int32 {
 	kept, parted := g.order[0][:0], g.order[1]
 	for i := range g.buckets {

@@ -32,7 +32,7 @@ func (x tasks) matrix() [][]time.Duration {
 	return m
 }
 
-// bar is one bar of the Gantt chart: a circuit of a job, for so many units.
+// bar is one bar of the Gantt chart: a circuit of a job, and its length in units.
 type bar struct {
 	job   southbound.CoflowID
 	to    southbound.Port

@@ -24,7 +24,7 @@ type releases struct {
 // ports is looked through.
 const stretches = 1024
 
-// open forgets all, and readies for so many ports and the instants in [from, to).
+// open clears r, and prepares it for a number of ports and the instants in [from, to).
 func (r *releases) open(ports int, from, to time.Duration) {
 	if len(r.at) != ports {
 		r.at, r.next, r.prev = make([]time.Duration, ports), make([]int32, ports), make([]int32, ports)

@@ -103,7 +103,7 @@ func (s *scheduler) layBook(coflow southbound.CoflowID, b *book, covered []time.
 	return s.begin(coflow, left)
 }
 
-// begin lays the pairs that are pending, so many.
+// begin reserves for the pending pairs, of which left remain.
 func (s *scheduler) begin(coflow southbound.CoflowID, left int) []controller.CircuitReservation {
 	r := round{s: s, coflow: coflow, left: left, made: s.made[:0]}
 	s.open()

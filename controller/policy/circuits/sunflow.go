@@ -49,7 +49,7 @@ func (s Sunflow) Remembering() Sunflow {
 // Order is the order in which Sunflow looks at the pairs of one coflow. Each keeps the bound of 2·T(C).
 type Order uint8
 
-// The orders. The published simulator goes by port and preempts, and a crossbar is there to be compared with it; a
+// The orders. The published simulator schedules by port and preempts, and a crossbar is there for comparison with it. A
 // turning order ends a shuffle of equal parts at T(C), as the figures of co-scheduler do, and is shorter on the
 // Facebook trace too.
 const (

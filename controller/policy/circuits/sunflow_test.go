@@ -111,8 +111,8 @@ func TestReserves(t *testing.T) {
 	}
 }
 
-// TestOwnReservationsCarry: what stands for a coflow counts for as long as it carries bytes, which is its length but
-// for the reconfiguration delay of each; where that is all, nothing is added.
+// TestOwnReservationsCarry: a coflow's existing reservations count for the time in which they carry bytes, which is
+// their length without the reconfiguration delay of each; if that is enough, nothing is added.
 func TestOwnReservationsCarry(t *testing.T) {
 	const ms = time.Millisecond
 	need := controller.Wire(4e6).Over(500 * pathmap.Mbps)
@@ -269,8 +269,8 @@ func BenchmarkSunflow(b *testing.B) {
 	}
 }
 
-// TestOnly: pairs that Only does not want are left out and what stands for them is withdrawn; with all wanted the plan
-// is as without.
+// TestOnly: pairs that Only does not want are left out, and their reservations are withdrawn; if it wants all pairs,
+// the plan is the same as without Only.
 func TestOnly(t *testing.T) {
 	kept := 0
 	for seed := range uint64(300) {

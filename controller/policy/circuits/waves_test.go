@@ -77,8 +77,8 @@ func TestStandingWavelengths(t *testing.T) {
 	}
 }
 
-// TestWavelengthLaws plans random coflows twice on random fabrics: whatever is reserved keeps the laws, a fresh part
-// plans the same, and what stands is not planned anew.
+// TestWavelengthLaws plans random coflows twice on random fabrics: all reservations obey the laws, a fresh part plans
+// the same, and existing reservations are not planned again.
 func TestWavelengthLaws(t *testing.T) {
 	many := 0
 	for seed := range uint64(400) {

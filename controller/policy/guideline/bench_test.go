@@ -10,7 +10,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// benchCluster is the cluster of section V-A with so many racks, every slot of it taken for up to a minute.
+// benchCluster is the cluster of section V-A with the given number of racks; every slot is taken for up to a minute.
 func benchCluster(racks int) (*Cluster, Releases) {
 	r := rand.New(rand.NewPCG(1, 1))
 	c := &Cluster{Racks: racks, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps, Elephant: 1_125_000_000,

@@ -48,8 +48,8 @@ func (f Form) String() string {
 	return "figure-4"
 }
 
-// Optical says whether a shuffle that is spread evenly over so many map and reduce racks goes over circuits: between
-// any two of them it holds at least T_e (Equation 4).
+// Optical reports whether a shuffle that is spread evenly over the given numbers of map and reduce racks goes over
+// circuits: between any two of them it holds at least T_e (Equation 4).
 func (c *Cluster) Optical(shuffle pathmap.Bytes, maps, reduces int) bool {
 	return shuffle > 0 && shuffle/pathmap.Bytes(maps*reduces) >= c.Elephant
 }
@@ -60,7 +60,7 @@ func (c *Cluster) Latency(f Form, j *Job, maps, reduces int) time.Duration {
 		Waves(j.Reduces, c.Slots*reduces, j.RedTime+j.RedWrite)
 }
 
-// Waves is the time of so many equal tasks in so many slots, at most longest: what is predicted may be any time.
+// Waves is the time of a number of equal tasks in a number of slots, at most longest: a prediction can be any time.
 func Waves(tasks, slots int, each time.Duration) time.Duration {
 	slots = max(slots, 1)
 	n := time.Duration((tasks + slots - 1) / slots)

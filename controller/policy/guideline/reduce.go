@@ -71,7 +71,7 @@ func (c *Cluster) spread(least pathmap.Bytes, racks, reduces int) ([]int, bool) 
 }
 
 // cct is T(C) of Equations 1 and 2, over W with several wavelengths (Equation 15), of the shuffle from racks that hold
-// sm to racks with d of so many reduces. The racks are taken to be others: which ones they are is not decided yet. The
+// sm to racks with d of all reduces. The racks are taken to be others: which ones they are is not decided yet. The
 // document names Equation 15 also where it means 2.
 func (c *Cluster) cct(sm []pathmap.Bytes, d []int, reduces int) time.Duration {
 	n := max(len(sm), len(d))

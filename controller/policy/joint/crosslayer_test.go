@@ -120,7 +120,7 @@ func TestBetterThanRandom(t *testing.T) {
 	}
 }
 
-// TestCountsBothLevels: moves evaluated and accepted are told for each level.
+// TestCountsBothLevels: moves evaluated and accepted are reported for each level.
 func TestCountsBothLevels(t *testing.T) {
 	v := busy(t, topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 2, Spines: 2}, 2, 5, 4, 1)
 	c := decide(t, "crosslayer", v).Anneal

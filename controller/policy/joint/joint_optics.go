@@ -10,7 +10,7 @@ import (
 	"lightloom/southbound"
 )
 
-// gauge is the payload by which what a link carries for a byte of it is told.
+// gauge is the payload for which a link's load per byte is computed.
 const gauge = pathmap.Bytes(controller.FramePayload * 1000)
 
 // newOptics returns the optical switch as the annealer is to see it; nil where there is none, and where nothing else

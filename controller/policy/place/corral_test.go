@@ -50,7 +50,7 @@ func TestCorralRacks(t *testing.T) {
 	}
 }
 
-// busy is four racks of 2 hosts × 2 slots on each of which so many tasks run that still take 30 s.
+// busy is four racks of 2 hosts × 2 slots; running is the number of tasks of each rack that still take 30 s.
 func busy(t *testing.T, running [4]int) *slotAllocator {
 	t.Helper()
 	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 2, Slots: 2, Spines: 1, EPS: pathmap.Gbps})

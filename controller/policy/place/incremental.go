@@ -55,7 +55,7 @@ func (y *slotAllocator) piece(w *work, find Finder) bool {
 	return false
 }
 
-// without returns the first tasks of a stage that have no host, at most so many.
+// without returns the first tasks of a stage that have no host, at most the given number.
 func (w *work) without(stage, most int) []int {
 	var out []int
 	for t := w.first[stage]; t < w.first[stage+1] && len(out) < most; t++ {

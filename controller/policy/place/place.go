@@ -53,7 +53,7 @@ func Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.SlotsFreed, controller.FabricChanged)
 }
 
-// chooser picks a host with so many free slots for the next task of a job; NoHost where there is none.
+// chooser picks a host with enough free slots for the next task of a job; NoHost if there is none.
 type chooser interface {
 	pick(free []int32, need int32) southbound.HostID
 }

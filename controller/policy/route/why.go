@@ -16,7 +16,7 @@ type Why struct {
 	Flow     *anneal.FlowWhy
 }
 
-// Teller is told why, in the order of decisions, while Decide runs. It changes nothing.
+// Teller gets the reasons, in the order of decisions, while Decide runs. It changes nothing.
 type Teller func(v *controller.View, w Why)
 
 // Tell has every decision explained from now on, which makes each take about twice as long.

@@ -73,7 +73,7 @@ func (p *CoflowsimDark) arrange(all []demand) {
 	}
 }
 
-// darkQueue returns the queue of a coflow that has sent so many bytes: to have sent just the limit is not enough.
+// darkQueue returns the queue of a coflow by the bytes that it has sent: one that has sent just the limit stays.
 func darkQueue(sent float64) int {
 	q := 0
 	for limit := float64(firstQueue); limit < sent*(1-tie); limit *= queueRatio {

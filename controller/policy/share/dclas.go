@@ -70,7 +70,7 @@ func (*DCLAS) sort(all []demand) {
 // attained is how many bytes a coflow has sent so far.
 func (d *demand) attained() float64 { return float64(d.b.total) - d.remains }
 
-// queueOf returns the queue of a coflow that has sent so many bytes.
+// queueOf returns the queue of a coflow by the bytes that it has sent.
 func queueOf(sent float64) int {
 	q := 0
 	for limit := float64(firstQueue); q < queues-1 && sent >= limit; limit *= queueRatio {

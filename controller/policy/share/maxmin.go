@@ -14,11 +14,11 @@ import (
 
 // MaxMin gives every host flow its max-min fair rate, by class (source, destination, tag), counted at layer 2. Host
 // flows on a lit circuit use the optical links. Rates are rounded down to whole bits a second, and lowered further
-// where rounding in the solver would still put a link above its capacity. Only classes whose rate differs from what was
-// said last are named; a class without live host flows keeps what it was given, for it sends nothing.
+// where rounding in the solver would still put a link above its capacity. The plan names only classes whose rate has
+// changed; a class without live host flows keeps its rate, for it sends nothing.
 //
-// On one big switch without circuits every coflow is told the same rates of ports instead: a host flow is held back by
-// one of its two ports, and all that the same port holds back have the same rate.
+// On one big switch without circuits every coflow gets the same rates of ports instead: each host flow is limited by
+// one of its two ports, and all that the same port limits have the same rate.
 type MaxMin struct {
 	ports  ports
 	solver maxmin.Solver

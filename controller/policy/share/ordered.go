@@ -24,7 +24,7 @@ import (
 // starts or ends, unless the policy is called again at the end of every host flow.
 type Ordered struct {
 	order  ranking
-	lean   bool // the order does not go by bytes left
+	lean   bool // the order does not use bytes left
 	prompt bool // rates are decided at the end of host flows, too
 
 	topologyContext topologyContext

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// ports counts the live host flows of started coflows between the ports of one big switch, where only ports hold host
-// flows back: then a rate for each port says it all, and every coflow is told the same. It is scratch: it follows from
+// ports counts the live host flows of started coflows between the ports of one big switch. There only ports limit host
+// flows, so that one rate per port suffices, and every coflow gets the same rates. It is scratch memory, derived from
 // the view.
 type ports struct {
 	fabric *topo.Fabric

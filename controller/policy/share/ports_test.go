@@ -12,7 +12,7 @@ import (
 	"lightloom/southbound"
 )
 
-// atPorts returns the rate that a row has by what its coflow is told of its ports.
+// atPorts returns the rate of a row by the rates of ports that its coflow gets.
 func atPorts(r *southbound.Rates, c *controller.CoflowView, row int) pathmap.BitsPerSecond {
 	at := func(rates []southbound.HostRate, h southbound.HostID) pathmap.BitsPerSecond {
 		for _, x := range rates {

@@ -11,9 +11,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestSpreadPortsReference holds equal shares by sets of ports, and what is filled behind them, against the same part
-// made to look up the links of every row: what they say must be the same to the bit, on few hosts and on so many that
-// a set of them has several words.
+// TestSpreadPortsReference compares equal shares by sets of ports, and what is back-filled behind them, with the same
+// part that looks up the links of every row. The results must be equal to the bit, on few hosts and on enough for a set
+// of several words.
 func TestSpreadPortsReference(t *testing.T) {
 	filled := 0
 	for seed := range uint64(100) {

@@ -48,7 +48,7 @@ func (o *Ordered) addKnown(v *controller.View, d *demand) {
 	}
 }
 
-// weigh finds what only orders need that do not go by the bottleneck alone.
+// weigh computes what only orders other than by the bottleneck need.
 func (d *demand) weigh(g *topologyContext) {
 	for i := range d.loads {
 		l := &d.loads[i]

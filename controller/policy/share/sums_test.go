@@ -64,10 +64,10 @@ func loadOf(v *controller.View, c *controller.CoflowView) []southbound.LinkLoad 
 	return load
 }
 
-// TestSumsReference holds decisions that remember sums and what held a coflow last, find bottlenecks by the most loaded
-// of like links, and back-fill by sets of ports, against a new instance that is told no version and looks at every row
-// and link: what they say must be the same to the bit. On every other seed links differ, by what outside schedulers
-// hold of them, which changes on the way, and may be all.
+// TestSumsReference compares decisions that remember sums and what held a coflow last, find bottlenecks by the most
+// loaded of like links, and back-fill by sets of ports, with a new instance that gets no version and reads every row
+// and link. The results must be equal to the bit. On every other seed links differ, by the capacity that outside
+// schedulers hold, which changes on the way, and can be all.
 func TestSumsReference(t *testing.T) {
 	orders := map[string]func() *Ordered{"sebf": NewSEBF, "lcf": NewLCF, "fifo": NewFIFO, "bssi": NewBSSI}
 	for _, name := range []string{"sebf", "lcf", "fifo", "bssi"} {

@@ -30,7 +30,7 @@ type algorithm interface {
 	alone() bool
 }
 
-// problem is what an algorithm goes by.
+// problem is an algorithm's input.
 type problem struct {
 	now, delta time.Duration
 	rate       pathmap.BitsPerSecond
@@ -131,7 +131,7 @@ func (p *Part) handOn(now time.Duration) bool {
 	})
 }
 
-// reserve asks for the circuits of all windows, in place of what stands.
+// reserve requests the circuits of all windows, in place of the current ones.
 func (p *Part) reserve(v *controller.View, plan *controller.Plan) {
 	wanted := p.wanted(v)
 	for i := range v.Reserved {

@@ -58,8 +58,8 @@ func (s *slotted) plan(p *problem) ([]order, time.Duration) {
 	return all, at
 }
 
-// NewEdmonds returns Edmonds: the matching of the most bytes left, for as long as it is told, and then the next. It
-// plans when a slot ends, and when a coflow comes outside of a delay. That simulator's slots are EdmondsSlot.
+// NewEdmonds returns Edmonds: the matching of the most bytes left, for the given time, and then the next. It plans when
+// a slot ends, and when a coflow comes outside of a delay. That simulator's slots are EdmondsSlot.
 func NewEdmonds(long time.Duration) *Part {
 	return &Part{algorithm: &slotted{calm: true, make: func(p *problem, left map[link]int64) []slot {
 		return []slot{{heaviest(p.racks, left), long}}
