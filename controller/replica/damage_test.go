@@ -200,8 +200,8 @@ func onDisk(t *testing.T, seed uint64, limit Limits) *cluster {
 	return c
 }
 
-// TestDamageWhileLeading: a leader that reads something else than it wrote ends, its caller is told and Close returns;
-// the others go on without what it read.
+// TestDamageWhileLeading: a leader that reads back other bytes than it wrote stops, its caller gets an error and Close
+// returns; the other replicas go on without these bytes.
 func TestDamageWhileLeading(t *testing.T) {
 	smallSegments(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -545,8 +545,8 @@ func segments(t *testing.T, seed uint64) (dir string, names []string) {
 	return dir, names
 }
 
-// TestSegmentsBelongTogether: a segment of the same entries of another history, whole in itself, is told; so is the
-// want of the first ones where no snapshot stands for them.
+// TestSegmentsBelongTogether: a segment with the same entries of another history, whole in itself, is detected; so is
+// the lack of the first segments without a snapshot that covers them.
 func TestSegmentsBelongTogether(t *testing.T) {
 	smallSegments(t)
 	open := func(dir string) error {

@@ -44,7 +44,7 @@ func recordSum(size, entry []byte, seed uint32) uint32 {
 	return crc32.Update(crc32.Update(sum, castagnoli, size), castagnoli, entry)
 }
 
-// decodeEntry reads what stands between two records' heads. The entry keeps parts of b.
+// decodeEntry reads a record's body. The entry keeps parts of b.
 func decodeEntry(b []byte, l *raft.Log) error {
 	if len(b) < entryHead {
 		return errors.New("it is too short for an entry")

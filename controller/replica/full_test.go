@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errno is what a disk answers; 0: it does what it is told.
+// errno is the error that a disk returns; 0: it works.
 type errno struct{ atomic.Uintptr }
 
 func (e *errno) fault(ops ...string) func(string) error {

@@ -16,7 +16,7 @@ import (
 // before it knows how far the others' terms have come.
 type Newcomer struct {
 	// Term asks other replicas, as many as a majority of the whole cluster has, for their terms, and returns the newest.
-	// It waits until so many have answered: every leader that the predecessor helped to elect is known to one of them.
+	// It waits for all their answers: one of them knows every leader that the predecessor helped to elect.
 	Term func(context.Context) (uint64, error)
 	// Done is called once the node holds what it must; if it returns nil the node votes from then on.
 	Done func() error

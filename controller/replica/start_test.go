@@ -66,7 +66,7 @@ func TestAmnesia(t *testing.T) {
 	}
 }
 
-// TestStart: what a node is told of its directory must be so.
+// TestStart: a node's options must match its directory.
 func TestStart(t *testing.T) {
 	smallSegments(t)
 	dir := t.TempDir()

@@ -47,8 +47,8 @@ func (t *tracker) observe(o *raft.Observation) bool {
 	return false
 }
 
-// adopt takes over what happened before observe was registered. Raft changes its state before it tells, so whatever
-// ends the state read here is told after.
+// adopt takes over what happened before observe was registered. Raft changes its state before it notifies observers, so
+// that the end of the state read here is always observed.
 func (t *tracker) adopt(r *raft.Raft) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +121,7 @@ func (t *tracker) broadcast() {
 // close ends the tenure and ignores all that comes after.
 func (t *tracker) close() { t.fail(ErrClosed) }
 
-// fail is close for a reason, which all who wait are told.
+// fail closes the tracker with an error, which all waiting callers get.
 func (t *tracker) fail(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 )
 
 // wal is raft's log: segments, files of records, each named for its first entry. An entry counts once it is synced and
-// the ballot says that the log reaches that far; what stands behind that, and is not whole, is what a crash cut short.
-// It is a raft.LogStore for one writer beside one who forgets old entries.
+// the ballot says that the log reaches that far; an incomplete record behind that was cut short by a crash. It is a
+// raft.LogStore for one writer beside one who forgets old entries.
 type wal struct {
 	disk   *disk
 	ballot *ballot
