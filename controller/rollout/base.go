@@ -166,14 +166,13 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 // before anything is sent to a switch.
 func (b *Base) SteerAll() { b.all = true }
 
-// Stand has each ToR send the circuit's tag of its own rack's packets into the OCS, for every other rack and whichever
-// circuits stand, so that no move of a circuit changes a table. That is for fabrics with one OCS port a rack, whose
-// hosts send with that tag only while the circuit is in service, and nothing to other racks else: what has no light
-// takes the default way, its backup, as it does where rules come and go with circuits. A packet that was on its way
-// when its circuit moved, and comes out at another rack, finds no such rule there, for its source is not that ToR's: it
-// goes on by the default way.
+// Stand has each ToR send packets of its own rack that carry the circuit's tag into the OCS, for every other rack and
+// whatever circuits exist, so that no move of a circuit changes a table. It is for fabrics with one OCS port a rack.
+// Their hosts use that tag only while the circuit is in service, and send nothing else to other racks: without light,
+// packets take the default path as a backup, as with rules per circuit. A packet that comes out at another rack because
+// its circuit moved finds no such rule there, for its source is not that ToR's, and takes the default path.
 //
-// It is called before anything is told to a switch, and not together with SteerAll.
+// It must be called before anything is sent to a switch, and not together with SteerAll.
 func (b *Base) Stand() { b.standing = true }
 
 func (b *Base) standingRules(d southbound.DeviceID) (rules []southbound.Rule) {

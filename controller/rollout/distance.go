@@ -14,7 +14,7 @@ const unreached = math.MaxInt16
 // distances are hops to one rack's ToR over packet switches, by node.
 type distances struct {
 	up  []int16 // over links that are up
-	all []int16 // over any links; of a node without a way over those that are up, packets go by these, up to the fault
+	all []int16 // over any links; at a node without a path over links that are up, packets follow these, up to the fault
 }
 
 // measure finds the distances of every switch from every rack.

@@ -2,5 +2,5 @@
 // moves of circuits, each step safe on its own. Check walks every table that a step leaves behind and finds loops,
 // black holes and ports used twice.
 //
-// It sends nothing: steps go out as Sets, and what came of them is told back.
+// It sends nothing: the caller sends the steps as Sets, and passes their results back.
 package rollout

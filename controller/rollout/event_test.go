@@ -144,7 +144,8 @@ func TestClearedAgain(t *testing.T) {
 	}
 }
 
-// TestSteeredAgain: a ToR that could not be told of its new circuit is told again, at the very instant that Wake says.
+// TestSteeredAgain: a failed Set that steers a ToR into its new circuit is repeated at the very instant that Wake
+// returns.
 func TestSteeredAgain(t *testing.T) {
 	const ms = time.Millisecond
 	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)

@@ -10,14 +10,14 @@ import (
 	"lightloom/southbound"
 )
 
-// Set is one transaction to send. Its outcome is told to Done under the same token.
+// Set is one transaction to send. Its result goes to Done with the same token.
 type Set struct {
 	Device southbound.DeviceID
 	Token  uint64
 	Change southbound.Change
 }
 
-// Settled says what came of a move.
+// Settled is the outcome of a move.
 type Settled struct {
 	In, Out southbound.Port
 	OK      bool
@@ -59,8 +59,8 @@ type Mover struct {
 	due     time.Duration // if not stirred: when Next has something to do; unknown: not computed
 }
 
-// Doubt says, once, that a Set of the OCS did not get through, so that it is not known what stands: the caller reads
-// the OCS and tells what it finds as events.
+// Doubt reports, once, that a Set of the OCS failed in transit, so that its circuits are unknown: the caller reads the
+// OCS and passes what it finds as events.
 func (m *Mover) Doubt() bool {
 	d := m.doubt
 	m.doubt = false
@@ -70,12 +70,12 @@ func (m *Mover) Doubt() bool {
 type phase uint8
 
 const (
-	clearing phase = iota // ToRs are told to forget the circuits that go
+	clearing phase = iota // ToRs remove the rules of the circuits that go
 	draining
 	waiting   // for the OCS to take the Set
 	moving    // dark
-	steering  // the ToR is told of the circuit
-	abandoned // failed: the ToR and the OCS are being told to forget it
+	steering  // the ToR gets the rules of the circuit
+	abandoned // failed: the ToR and the OCS are being cleared of it
 )
 
 type move struct {
@@ -200,7 +200,7 @@ func (m *Mover) Token() uint64 {
 	return m.token
 }
 
-// Done tells what came of a Set; a token that is not awaited is passed over.
+// Done handles the result of a Set; a token that is not awaited is ignored.
 func (m *Mover) Done(now time.Duration, token uint64, err error) {
 	if i := slices.Index(m.asks, token); i >= 0 {
 		m.asks = slices.Delete(m.asks, i, i+1)
@@ -274,7 +274,7 @@ func (m *Mover) remove(o *move) {
 	}
 }
 
-// abandon gives a move up: its circuit is taken out of the ToR and the OCS, and the failure is told at once.
+// abandon gives a move up: its circuit is removed from the ToR and the OCS, and the failure is reported at once.
 func (m *Mover) abandon(now time.Duration, o *move) {
 	m.out = append(m.out, Settled{In: o.in, Out: o.out, Stages: o.stages})
 	o.phase, o.open = abandoned, nil
@@ -284,7 +284,7 @@ func (m *Mover) abandon(now time.Duration, o *move) {
 	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
 }
 
-// Event tells what a device reported. What a read-back finds is told as events, too.
+// Event handles what a device reported. The result of a read-back arrives as events, too.
 func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 	if e.Device != m.fabric.OCSNode || e.Kind != southbound.ConnectionStatus {
 		return

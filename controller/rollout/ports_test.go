@@ -56,8 +56,8 @@ func TestAskedLikeScan(t *testing.T) {
 	}
 }
 
-// TestAsksEnd: a Set of the OCS that has been answered is forgotten, and one that failed makes doubtful what stands
-// only once, and not where it was refused.
+// TestAsksEnd: a Set of the OCS that has been answered is forgotten. A failed one makes the OCS's circuits doubtful
+// only once, and a refused one does not.
 func TestAsksEnd(t *testing.T) {
 	spec, err := topo.FromArgument("crossbar:ports=5,rate=1Gbps,dark=10ms")
 	if err != nil {
