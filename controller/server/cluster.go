@@ -46,8 +46,8 @@ func PrivatePorts(i int) (raft, api string, err error) {
 	return net.JoinHostPort("127.0.0.1", fmt.Sprint(raftPort+i)), net.JoinHostPort("127.0.0.1", fmt.Sprint(apiPort+i)), nil
 }
 
-// NewCluster makes n replicas that are told c, under identities from issue, at the addresses that ports names, with
-// their logs in st, which the cluster closes.
+// NewCluster makes n replicas with configuration c, identities from issue and the addresses that ports returns. Their
+// logs are in st, which the cluster closes.
 func NewCluster(n int, c ReplicaConfig, issue func(pki.Role, string) (pki.Identity, error),
 	ports func(i int) (raft, api string, err error), st *State, stderr io.Writer) (*Cluster, error) {
 	r := &Cluster{charge: c, issue: issue, stderr: stderr, State: st, IDs: ReplicaNames(n), raft: map[string]string{},

@@ -15,8 +15,8 @@ import (
 // ReplicaCommand is the command that a controller starts its replicas with. Users do not type it.
 const ReplicaCommand = "replica-process"
 
-// ReplicaConfig is what a replica's process is told, as one JSON object on its standard input: it holds a private key,
-// so it is neither an argument nor a file.
+// ReplicaConfig is the configuration of a replica's process. The process reads it as one JSON object from its standard
+// input: it holds a private key, so it is neither an argument nor a file.
 type ReplicaConfig struct {
 	ID                string                `json:"id"`
 	Peers             []replica.Peer        `json:"peers"`

@@ -42,7 +42,7 @@ type DaemonOptions struct {
 	Parts     policy.Overrides
 	Replicas  int
 	Seed      uint64
-	Demand    demand.Options // what circuits go by; zero: the oracle
+	Demand    demand.Options // the demand estimate for circuits; zero: the oracle
 
 	// SamplePeriod is how far apart switches are asked to tell what passed their ports; 0: they are not asked.
 	SamplePeriod time.Duration
@@ -69,9 +69,9 @@ type Daemon struct {
 	ports     []func() error // give back what replicas listen at
 }
 
-// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil). One that
-// ends by itself is started again. It says "programming" once what it was told is found to be right, whether the
-// switches answer or not, and "ready" once every packet switch has its rules; then it calls ready, which may be nil.
+// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil). A replica
+// that exits by itself is restarted. It prints "programming" once its configuration is valid, whether the switches
+// answer or not, and "ready" once every packet switch has its rules; then it calls ready, which can be nil.
 func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Context, *Daemon) error) (err error) {
 	a := &Daemon{Options: opt}
 	defer func() { err = errors.Join(err, a.close()) }()

@@ -35,8 +35,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestClusters: each cluster is told how many there have been, as often as it starts, and its election ids are above
-// all of theirs.
+// TestClusters: each cluster gets the number of clusters before it, the same at every start, and its election ids are
+// above all of theirs.
 func TestClusters(t *testing.T) {
 	dir := t.TempDir()
 	var last uint64

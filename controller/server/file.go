@@ -25,8 +25,8 @@ import (
 	"lightloom/southbound/yamlfile"
 )
 
-// replicaFile is what a replica on a machine of its own is told, in YAML. But for id, state, tls and metrics it is the
-// same for all replicas of a cluster. Relative paths start where the file is.
+// replicaFile is the configuration of a replica on a machine of its own, in YAML. Except for id, state, tls and metrics
+// it is the same for all replicas of a cluster. Relative paths start at the file's directory.
 type replicaFile struct {
 	ID      string     `yaml:"id"`
 	Cluster string     `yaml:"cluster"` // of cluster init, as is the next
