@@ -67,8 +67,8 @@ func (d *Data) checkJobs(f *topo.Fabric) error {
 	return nil
 }
 
-// own says whether the coflows of a job's edges follow those of the jobs before, of which there are so many or more:
-// what carries again what has been lost comes in between.
+// own reports whether the coflows of a job's edges follow those of the jobs before, which have at least before coflows:
+// coflows that resend lost data come in between.
 func (d *Data) own(j *Job, before int) bool {
 	first := int(j.FirstCoflow)
 	if first < before || first > len(d.Coflows)-len(j.Edges) {

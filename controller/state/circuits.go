@@ -13,7 +13,7 @@ import (
 // ErrConflict marks a reservation that overlaps another on one of its ports.
 var ErrConflict = errors.New("the port is reserved then")
 
-// Circuit returns what stands at an OCS input.
+// Circuit returns the circuit at an OCS input.
 func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
 
 // Leads returns where the circuit of an OCS input leads, NoPort where there is none.
@@ -69,7 +69,7 @@ func (s *State) dark(in southbound.Port, at time.Duration) {
 // Leading returns the input whose circuit leads to an output, NoPort where none does.
 func (s *State) Leading(out southbound.Port) southbound.Port { return s.leads[out] }
 
-// settle records what came of a move: in service, or failed and gone.
+// settle records the outcome of a move: in service, or failed and gone.
 func (s *State) settle(e *Entry) error {
 	if !inRange(e.Port, len(s.d.Circuits)) {
 		return fmt.Errorf("settle %d→%d: no such port", e.Port, e.Out)

@@ -13,8 +13,8 @@ type edges struct {
 	least []time.Duration // of each block
 }
 
-// block is how many ports share one of least: a change looks at so many instants, and a question at as many blocks on a
-// switch of some hundred ports.
+// block is the number of ports per entry of least: a change looks at block instants, and a query at about as many
+// blocks on a switch of some hundred ports.
 const block = 16
 
 func newEdges(ports int) edges {

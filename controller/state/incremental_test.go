@@ -223,7 +223,7 @@ func TestNonLocal(t *testing.T) {
 func TestReasonOfIncremental(t *testing.T) {
 	for _, tc := range []struct {
 		maps, reduces int
-		lost          southbound.HostID // so many hosts of eight have failed, which have two slots each
+		lost          southbound.HostID // number of failed hosts, of eight with two slots each
 		want          string
 	}{
 		{40, 2, 0, "some of its tasks wait for slots"},

@@ -153,7 +153,7 @@ func TestLostHost(t *testing.T) {
 	}
 }
 
-// TestFlowsWaitForTheirHost: flows that name a lost host wait until it is back, and the reason is told.
+// TestFlowsWaitForTheirHost: flows that name a lost host wait until it is back, and the reason is reported.
 func TestFlowsWaitForTheirHost(t *testing.T) {
 	s := state.New(fabric(t))
 	name := func(h southbound.HostID) string { return "h" }

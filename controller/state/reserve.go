@@ -87,9 +87,8 @@ func (s *State) reserve(e *Entry) error {
 	return nil
 }
 
-// elsewhere returns the input of another wavelength that joins the racks of a reservation or is to, whenever; false
-// where none does. What goes from one rack to another is told by one tag, so that a ToR can send it to one wavelength
-// only.
+// elsewhere returns the input of another wavelength that joins the racks of a reservation or will, at any time; false
+// if none does. Packets from one rack to another carry one tag, so that a ToR can send them to one wavelength only.
 func (s *State) elsewhere(r *controller.CircuitReservation) (southbound.Port, bool) {
 	n := southbound.Port(s.fabric.Racks)
 	if len(s.d.Circuits) <= int(n) {

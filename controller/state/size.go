@@ -47,8 +47,8 @@ func EncodeWithin(entries []Entry, most int) (batches [][]byte, err error) {
 	return batches, errors.Join(errs...)
 }
 
-// OfferSize returns how many bytes the entry of an offer takes in the log: exact for flows and tasks, which are what
-// there may be many of, and at most so many for the rest. It allocates nothing.
+// OfferSize returns the log size of an offer's entry in bytes: exact for flows and tasks, which can be many, and an
+// upper bound for the rest. It allocates nothing.
 func OfferSize(o *controller.Offer) int {
 	j := o.Job
 	n := sizeEntry + textSize(o.Request)

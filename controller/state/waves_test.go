@@ -62,7 +62,7 @@ func TestMoreThanWavelengths(t *testing.T) {
 			}
 		})
 	}
-	s := twoWaves(t) // what stands without a reservation counts, too
+	s := twoWaves(t) // circuits without a reservation count, too
 	apply(t, s, state.Entry{Kind: state.CircuitIntended, Port: 0, Out: 1})
 	if e := reserved(4, 5); !errors.Is(s.Apply(&e), state.ErrConflict) {
 		t.Error("two wavelengths join racks 0 and 1")
