@@ -20,7 +20,8 @@ type Drawn struct {
 	swim   string // the path of a trace
 }
 
-// Jobs draws the jobs, the first so many of them unless that is 0. Sizes are what Trace's file holds; nil without one.
+// Jobs draws the jobs; first limits their number, and 0 means all. Sizes are the contents of Trace's file; nil without
+// one.
 func (d *Drawn) Jobs(seed uint64, first int, sizes []Size) ([]controller.Job, error) {
 	var jobs []controller.Job
 	var err error

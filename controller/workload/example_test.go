@@ -38,7 +38,7 @@ func Example() {
 	// coflow-1: host 1 to host 6, 1200000 bytes
 }
 
-// What is wrong with a trace is told with its place and how to mend it.
+// Errors of a trace name the place and the remedy.
 func ExampleSyntaxError() {
 	_, err := workload.ReadTrace(strings.NewReader("4 1\n7 0 1 4 1 3:4\n"), "wrong.txt")
 	fmt.Println(err)

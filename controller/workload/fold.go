@@ -16,7 +16,7 @@ import (
 type FoldOptions struct {
 	Racks        int // of the fabric
 	HostsPerRack int
-	Coflows      int // the first so many of those that MaxWidth leaves; 0: all
+	Coflows      int // the first ones within MaxWidth; 0: all
 	MaxWidth     int // leave out coflows of more flows; 0: none
 }
 

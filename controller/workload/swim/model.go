@@ -28,11 +28,11 @@ type Model struct {
 	Load        float64       // divides the window: 3 means three times the offered load
 }
 
-// V1 is swim-v1, for a cluster of so many slots. Its rates are those that the job of Figure 4 of the Co-scheduler
-// document implies, which is all that the document tells of computing: 256 MB blocks, 83.75 s a map (3472 of them),
-// 115.4 s a reduce, 169 reduces of a shuffle of 85.5 GB. Users, window and shares are its section V-A; the error is
-// Corral's 6.5 %, which it quotes. A job has at most as many reduces as half of the slots run, since all of them hold
-// one while they receive. A block is read from another rack at the rate of a disk, 100 MB/s.
+// V1 is swim-v1, for a cluster with the given number of slots. Its rates are those that the job of Figure 4 of the
+// Co-scheduler document implies, which is all that the document tells of computing: 256 MB blocks, 83.75 s a map (3472
+// of them), 115.4 s a reduce, 169 reduces of a shuffle of 85.5 GB. Users, window and shares are its section V-A; the
+// error is Corral's 6.5 %, which it quotes. A job has at most as many reduces as half of the slots run, since all of
+// them hold one while they receive. A block is read from another rack at the rate of a disk, 100 MB/s.
 func V1(slots int) Model {
 	return Model{Name: "swim-v1", Block: 256e6, MapRate: 256e6 / 83.75, ReduceBytes: 506e6, ReduceRate: 506e6 / 115.4,
 		MostReduces: max(slots/2, 1), FarRate: 100e6,
