@@ -45,7 +45,7 @@ type CircuitReservation struct {
 	Out       southbound.Port     `json:"out"`
 	Coflow    southbound.CoflowID `json:"coflow"`
 	Fallback  Fallback            `json:"fallback,omitempty"`
-	// it is not for all that its pair has: bytes left when it runs out are no news
+	// it does not cover all that its pair has: bytes left when it runs out are expected
 	Partial bool `json:"partial,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type Routing struct {
 	Tags   []southbound.Tag    `json:"tags"`
 }
 
-// Plan is a policy's answer: changes to what stands. It is borrowed until the policy's next Decide.
+// Plan is a policy's answer: changes to the current state. It is borrowed until the policy's next Decide.
 //
 // The order of effect is Withdraw, Preempt, then Reserve. A reservation never overlaps another on either port once
 // those have been taken away: Apply refuses what does.

@@ -43,8 +43,8 @@ type View struct {
 	Circuits []CircuitView        // by OCS input; nil without an OCS
 	Reserved []CircuitReservation // begun and not, sorted by (In, NotBefore)
 
-	// Traffic is what is known of bytes between racks where that is an estimate; nil: what coflows have left is known.
-	// Circuit policies go by it, and have no eyes for coflows then.
+	// Traffic is an estimate of the bytes between racks; nil if the bytes left of coflows are known. Circuit policies then
+	// use Traffic, and ignore coflows.
 	Traffic *Traffic
 
 	Delta             time.Duration // the reconfiguration delay of a circuit move that is to be reckoned with

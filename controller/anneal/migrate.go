@@ -26,7 +26,7 @@ type Moved struct {
 	Hosts        []southbound.HostID // by task
 	Tasks        []int32             // that change their hosts, ascending; none: nothing is worth its price
 	Gain, Price  int64               // bits a second
-	Remaining    float64             // seconds that the job still sends for, as it stands
+	Remaining    float64             // seconds that the job still sends for at its current rates
 	Place, Route Count
 }
 

@@ -79,8 +79,7 @@ func (n *network) addLinks(capacity []int64) {
 	}
 }
 
-// What a clone takes without asking for memory: so many flows more on a link than are there now, and so many more in
-// all.
+// The spare capacity of a clone, which avoids allocations: additional flows on a link, and in all.
 const (
 	slack = 4
 	more  = 256

@@ -144,7 +144,7 @@ func (p *placing) packed() []southbound.HostID {
 
 func (p *placing) rack(h southbound.HostID) int32 { return p.s.topology.rack[h] }
 
-// any draws a host that has so many slots left; -1 where none has.
+// any draws a host with at least need free slots; -1 if there is none.
 func (p *placing) any(need int32, rng *rand.Rand) southbound.HostID {
 	at := rng.IntN(len(p.hosts))
 	for k := range p.hosts {

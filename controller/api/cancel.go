@@ -45,7 +45,7 @@ func (s *service) Cancel(ctx context.Context,
 	return connect.NewResponse(&apiv1.CancelResponse{EndedNs: int64(e.At), Cancelled: e.Cancelled}), nil
 }
 
-// Cancel ends a job as it stands, across elections as Submit does.
+// Cancel ends a job at once, across elections as Submit does.
 func (c *Client) Cancel(ctx context.Context, id controller.JobID) (e Ended, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
 		r, err := to.Cancel(ctx, connect.NewRequest(&apiv1.CancelRequest{JobId: int32(id)}))

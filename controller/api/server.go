@@ -120,8 +120,8 @@ func NewServer(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// shutdownWait is how long calls under way may take to end once Run is told to: their contexts have ended by then.
-// Longer would be wasted on idle HTTP/2 connections, which net/http waits for too.
+// shutdownWait is how long calls in progress can take to end after Run was asked to stop: their contexts have ended by
+// then. More would be wasted on idle HTTP/2 connections, which net/http waits for too.
 const shutdownWait = 100 * time.Millisecond
 
 // Run serves until ctx ends (nil) or the listener breaks (the error), and returns when every call has ended.

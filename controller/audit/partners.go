@@ -95,7 +95,7 @@ func (w *Walk) match(lit []southbound.CrossConnect, heard []Heard) {
 	w.skip()
 }
 
-// predict pairs all ports anew: two further than they were paired before, where there are so many.
+// predict pairs all ports anew: two further than they were paired before, if there are enough ports.
 func (w *Walk) predict() (round []southbound.CrossConnect) {
 	w.verify = map[Heard]southbound.CrossConnect{}
 	by := min(w.shift+1, w.n-1)

@@ -64,7 +64,7 @@ func (x *Writer) Close() error {
 	return nil
 }
 
-// Teller returns who is told by a policy; nil disables explanations.
+// Teller returns the function that a policy reports its reasons to; nil disables explanations.
 func (x *Writer) Teller(name string) route.Teller {
 	if x == nil {
 		return nil

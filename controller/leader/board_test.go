@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// memCounter counts at every port of a device: so many bytes a second in, twice as many out, and a drop a second. Its
-// streams break when told to, and it begins at zero then.
+// memCounter counts at every port of a device: a fixed number of bytes a second in, twice as many out, and a drop a
+// second. Its streams break on request, and it restarts at zero then.
 type memCounter struct {
 	ports  int32
 	each   uint64

@@ -45,7 +45,7 @@ func newClaims(log *slog.Logger, devices map[southbound.DeviceID]southbound.Devi
 	return c
 }
 
-// note keeps what came of a claim, and logs it where it is news.
+// note keeps the result of a claim, and logs it if it is new.
 func (c *claims) note(d southbound.DeviceID, s ClaimState, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -342,7 +342,7 @@ func (d *memDevice) tell(c southbound.Connection) {
 	}
 }
 
-// seen is what stands. The lock is held.
+// seen is the device's current state. The caller holds the lock.
 func (d *memDevice) seen() southbound.Seen {
 	s := southbound.Seen{Rules: slices.Clone(d.rules)}
 	for in := range southbound.Port(8) {

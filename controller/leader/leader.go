@@ -348,10 +348,10 @@ func (l *Leader) do(a *loop.Actions, workers map[southbound.DeviceID]*worker) {
 	}
 }
 
-// set queues a Set; what comes of it, also if it cannot be queued, is told to the loop.
+// set queues a Set; the loop gets its result, also if it cannot be queued.
 func (l *Leader) set(w *worker, s rollout.Set) { l.setThen(w, s, func() {}) }
 
-// setThen is set, and calls answered before the loop is told.
+// setThen is set, and calls answered before the loop gets the result.
 func (l *Leader) setThen(w *worker, s rollout.Set, answered func()) {
 	done := func(err error) {
 		answered()

@@ -150,7 +150,7 @@ func (w *worker) set(ctx context.Context, life int, c *southbound.Change) error 
 	return err
 }
 
-// read asks the device for its whole state; a failure is told after a pause, so that the next try is not at once.
+// read asks the device for its whole state; a failure is reported after a pause, so that the next try is not at once.
 func (w *worker) read(ctx context.Context) {
 	seen, err := w.dev.Read(ctx)
 	if err != nil {
@@ -170,7 +170,7 @@ func (w *worker) watch(ctx context.Context) {
 			e.Device = w.id
 			synced = synced || e.Kind == southbound.Synced
 			if !w.leader.inbox.device(e) {
-				end(errFlood) // it begins anew with what stands
+				end(errFlood) // the next stream begins with the current state
 			}
 		})
 		if ctx.Err() != nil {

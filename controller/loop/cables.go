@@ -93,12 +93,12 @@ func (c *cables) findPairs(index *live.Paths) {
 	c.pairs = slices.Compact(c.pairs)
 }
 
-// avoid makes the tables keep clear of the ports that are down. A switch that is known to hold what it should gets what
-// changes for it at once, and is read back afterwards: asking it first would cost a round trip with packets lost in it.
-// Any other is read, and brought to it.
+// avoid makes the tables keep clear of the ports that are down. A switch whose contents are known gets its changes at
+// once, and is read back afterwards: reading it first would cost a round trip with packets lost in it. Any other switch
+// is read first, and then changed.
 //
-// It goes by what this pass has heard, before that is committed: which ports have light is no decision, and a leader
-// that dies before the entry is committed leaves tables that its successor makes anew of what the switches then tell.
+// It uses the reports of this pass before they are committed: which ports have light is no decision. If a leader dies
+// before it commits the entry, its successor makes the tables anew from what the switches then report.
 func (l *Loop) avoid(s *state.State, now time.Duration) {
 	c, act := &l.cables, &l.pass.act
 	if !c.avoid(l.fabric.Topology, l.pass.downPorts(s)) {

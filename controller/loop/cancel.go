@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Cancel is a request to end a job as it stands. To end one that has ended changes nothing.
+// Cancel is a request to end a job at once. To end one that has ended changes nothing.
 type Cancel struct {
 	Job controller.JobID
 	// Refused gets the reason why the job cannot be cancelled; success shows in the state. Step calls it, so it must not

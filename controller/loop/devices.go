@@ -104,7 +104,7 @@ func (d *devices) nextRead() time.Duration {
 	return at
 }
 
-// bring sends a change that is to bring a device into its state; what came of it is read back.
+// bring sends a change that is to bring a device into its state; the device is read back after the answer.
 func (l *Loop) bring(d southbound.DeviceID, c southbound.Change) {
 	if c.Empty() {
 		return
@@ -114,9 +114,8 @@ func (l *Loop) bring(d southbound.DeviceID, c southbound.Change) {
 	l.pass.act.Sets = append(l.pass.act.Sets, rollout.Set{Device: d, Token: token, Change: c})
 }
 
-// tell sends a device that holds what it should, or will, what changes. One that has still to answer is told
-// afterwards, in one Set for all that has failed meanwhile; but not where circuits have rules of their own, which moves
-// change.
+// tell sends changes to a device whose contents are known. A device with an unanswered Set gets them afterwards, in one
+// Set for all failures meanwhile; but not where circuits have rules of their own, which moves change.
 func (l *Loop) tell(d southbound.DeviceID, wanted, held []southbound.Rule) {
 	if !l.fabric.HasOCS() && l.devices.postpone(d, held) {
 		return

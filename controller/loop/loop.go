@@ -128,7 +128,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	if !cfg.Demand.Oracle() {
 		base.SteerAll()
 	}
-	// Racks that keep bytes for each other go by the circuits that their ToRs are told of.
+	// Racks that relay bytes for each other use per-circuit rules of their ToRs.
 	if controller.CircuitsOnly(f) && f.OCSPorts() == f.Racks && cfg.Demand.Oracle() && !can.Relays {
 		base.Stand()
 	}

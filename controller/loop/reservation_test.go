@@ -128,9 +128,8 @@ func TestBandwidthReservations(t *testing.T) {
 	}
 }
 
-// TestFairBesideHostFlows: what one connection more would have is an even part of the best path, beside the host flows
-// that send there: those of a tag that no path has go by the default one, and those on circuits, held, over or within a
-// rack by none.
+// TestFairBesideHostFlows: one more connection would get an even part of the best path, shared with the host flows
+// there. Those whose tag has no path use the default one; those on circuits, held, over or within a rack use none.
 func TestFairBesideHostFlows(t *testing.T) {
 	one, two := southbound.PathTag(0), southbound.PathTag(1)
 	for _, tc := range []struct {

@@ -25,7 +25,7 @@ type pairOf struct {
 // sent is what the hosts of coflows were told last of their rows, by id.
 type sent [][]southbound.Tag
 
-// of returns the tags by row; nil where nothing was told, or the coflow is over.
+// of returns the tags by row; nil if none were sent, or the coflow is over.
 func (t sent) of(id southbound.CoflowID) []southbound.Tag {
 	if int(id) >= len(t) {
 		return nil
