@@ -186,7 +186,7 @@ func list() []entry {
 	}, sunflowSim()...)
 }
 
-// edmonds is an entry whose slots are as long as one asks.
+// edmonds is an entry with a configurable slot duration.
 func edmonds(name, doc string, part circuits.Epochs) entry {
 	return entry{PartInfo{name, []Question{Circuits}, doc, controller.Capabilities{Circuits: true}},
 		func(o Options) []Part {

@@ -19,10 +19,10 @@ type Info struct {
 	Of    string // the + list of parts that the name stands for, where it is not one itself
 }
 
-// Options change what a name says.
+// Options change the defaults of a named policy.
 type Options struct {
 	Overrides
-	// Redecide says when rates are decided anew; empty: when the policy's parts want.
+	// Redecide is when rates are decided again; empty: when the policy's parts want.
 	Redecide Redecide
 	// Explain gets the reasons for the places of tasks and the paths of host flows, from parts that can give them; nil
 	// disables explanations.
@@ -99,7 +99,7 @@ func New(name string, opt Options) (controller.Policy, error) {
 	return p, nil
 }
 
-// ErrStays says that the policy has no rule by which it could move a running job.
+// ErrStays means that the policy has no rule by which it could move a running job.
 var ErrStays = errors.New("the policy does not support migration: use crosslayer")
 
 // choice is which entry answers which question.
@@ -183,7 +183,7 @@ func (c *choice) parts(opt Options) [questions]Part {
 	return parts
 }
 
-// find returns the entry of that name. An unknown name lists the known ones and says which is nearest.
+// find returns the entry of that name. The error for an unknown name lists the known ones and the nearest.
 func find(name string) (*entry, error) {
 	if file, ok := strings.CutPrefix(name, "schedule:"); ok {
 		return scheduled(name, file)

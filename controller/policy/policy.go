@@ -15,14 +15,13 @@ type Part interface {
 	Fill(v *controller.View, ev []controller.Event, p *controller.Plan)
 }
 
-// wanting is a Part that says which events may change its answer; one that does not is asked at every event.
+// wanting is a Part that names the events which can change its answer; other parts are called at every event.
 type wanting interface {
 	Wants() controller.KindSet
 }
 
-// Compose returns a policy that asks the parts in this order: place;
-// circuits (and the host flows that each carries); route (what is left on packets); share (both). A nil part leaves its
-// question open.
+// Compose returns a policy that calls the parts in this order: place; circuits (and the host flows that each carries);
+// route (what is left on packets); share (both). A nil part leaves its question open.
 func Compose(place, circuits, route, share Part) controller.Policy {
 	return compose([questions]Part{place, circuits, route, share}, controller.Capabilities{Circuits: circuits != nil})
 }

@@ -9,7 +9,7 @@ import (
 	"lightloom/southbound"
 )
 
-// ErrKeepsOwn says that the policy wants racks to keep bytes for each other, and those of this fabric cannot.
+// ErrKeepsOwn means that the policy wants racks to relay bytes for each other, which this fabric's cannot.
 var ErrKeepsOwn = errors.New("it wants racks that keep bytes for each other, and hosts here keep only their own")
 
 // Prepare has the racks of a fabric keep bytes for each other, where a policy needs that. The error is ErrKeepsOwn

@@ -53,7 +53,7 @@ func (x *index) at(input, output int) int {
 	return k + bits.OnesCount64(word&(bit-1))
 }
 
-// note says what a pair at a position needs.
+// note keeps what a pair at a position needs.
 func (x *index) note(k int, p *pair) {
 	in, out := int(p.in), int(p.out)
 	if x.live[2*in*x.words+out/64]>>(out%64)&1 == 1 {
@@ -66,7 +66,7 @@ func (x *index) note(k int, p *pair) {
 	mark(x.live, x.words, in, out, p.need > 0)
 }
 
-// wanted says whether a reservation is for a pair of the book with bytes left: one that needs time.
+// wanted reports whether a reservation is for a pair of the book with bytes left: one that needs time.
 func (b *book) wanted(in, out southbound.Port) bool {
 	return b.live[2*int(in)*b.words+int(out)/64]>>(out%64)&1 == 1
 }

@@ -10,9 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// byCoflow sorts reservations by (coflow, beginning, input). They come sorted by (input, beginning), so that where the
-// instants are not too far apart one number says an order: the beginning, and the place among those that came. Numbers
-// are sorted several times as fast as reservations are, and coflows are then parted without comparing.
+// byCoflow sorts reservations by (coflow, beginning, input). They come sorted by (input, beginning), so that one number
+// can encode the order, if the instants are not too far apart: the beginning, and the index in the input. Numbers sort
+// several times as fast as reservations, and are then split by coflow without comparisons.
 type byCoflow struct {
 	keys   []uint64
 	first  []int32 // by stretch of time, of the keys

@@ -90,7 +90,7 @@ func (r *round) playOne(port int) {
 	}
 }
 
-// anyFresh says whether an output that has become free in this round is still free.
+// anyFresh reports whether an output that has become free in this round is still free.
 func (s *scheduler) anyFresh() bool {
 	for w, word := range s.fresh {
 		if word&s.idle[1][w] != 0 {
@@ -100,8 +100,8 @@ func (s *scheduler) anyFresh() bool {
 	return false
 }
 
-// continueLit has an input that has become free go on with the circuit that it has, if that is one of its pairs, and
-// says whether it does. Any other input has none: it was free before.
+// continueLit has an input that has become free keep its circuit, if that is one of its pairs, and reports whether it
+// does. Any other input has no circuit: it was free before.
 func (r *round) continueLit(input int) bool {
 	s := r.s
 	a, b := s.ports[2*input].last, r.litAt(input)
@@ -120,8 +120,8 @@ func (r *round) continueLit(input int) bool {
 	return false
 }
 
-// first gives an input the first of its pairs with some outputs that may begin, and says whether there is one. What
-// costs no reconfiguration delay has been tried.
+// first gives an input the first of its pairs with the given outputs that can begin, and reports whether there is one.
+// Pairs without reconfiguration delay have been tried before.
 func (r *round) first(input int, among []uint64) bool {
 	s := r.s
 	if s.ports[2*input].until-r.now <= s.delta {
@@ -143,7 +143,7 @@ func (r *round) first(input int, among []uint64) bool {
 	return false
 }
 
-// isPending says whether a pair has something left to be given a circuit for.
+// isPending reports whether a pair still needs a circuit.
 func (s *scheduler) isPending(input, output int) bool {
 	return s.pending[2*input*s.words+output/64]>>(output%64)&1 == 1
 }

@@ -65,7 +65,7 @@ func TestByPortAsListed(t *testing.T) {
 	}
 }
 
-// TestThinned: a memory that forgets pairs which have ended tells of the rest what one does that has just begun.
+// TestThinned: a memory that drops ended pairs returns the same for the rest as a fresh one.
 func TestThinned(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 10))

@@ -16,11 +16,11 @@ type Epochs struct {
 	make func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule
 	// Delays is how many reconfiguration delays long an epoch is at most.
 	Delays int
-	// Slot is how long an epoch is in place of that, the delay not counted; 0: as Delays says.
+	// Slot is the duration of an epoch without the delay, in place of Delays; 0: use Delays.
 	Slot time.Duration
 	// unit is what demands are rounded up to multiples of, so that a schedule does not end in slivers; nil: δ/8.
 	unit func(v *controller.View) time.Duration
-	// Known is what is known of demand; nil: all that started coflows have left, as the trace says.
+	// Known is the known demand; nil: all that started coflows have left by the trace.
 	Known func(v *controller.View) demand.Matrix
 }
 
@@ -75,8 +75,8 @@ func Eclipse() Epochs {
 	}, Delays: epochDelays}
 }
 
-// Edmonds looks at the demand anew before every slot, as c-Through and Helios (both SIGCOMM 2010) do. How long a slot
-// is they leave open: ten reconfiguration delays, or what Slot says.
+// Edmonds reads the demand again before every slot, as c-Through and Helios (both SIGCOMM 2010) do. They leave the
+// duration of a slot open: it is ten reconfiguration delays, or Slot.
 func Edmonds() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Edmonds(m, lit, e.delta, e.window, 1)

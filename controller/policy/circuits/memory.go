@@ -122,8 +122,8 @@ func (m *memory) expect(c *pending.Coflow) coflowDemand {
 	return coflowDemand{id: c.ID, bound: b.bound, pairs: b.pairs, book: b}
 }
 
-// begins says whether a book was opened ahead for a coflow that has started, with the rows that were expected. It is
-// that coflow's from then on.
+// begins reports whether a book was opened ahead for a coflow that has started, with the expected rows. The book then
+// belongs to that coflow.
 func (b *book) begins(c *controller.CoflowView) bool {
 	x := b.ahead
 	b.ahead = nil

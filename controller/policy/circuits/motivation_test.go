@@ -13,8 +13,8 @@ import (
 // on three racks, one unit from each map to each reduce, circuits of one unit a second. Sunflow sends the shorter job
 // first.
 //
-// Case 2's tables follow from its prose, and TestCoSchedulerCase2 has it. Those of case 1 stand in the picture alone:
-// what is below is inferred, from the completion times and from what the text says of rack 2's circuits.
+// Case 2's tables follow from its prose, and TestCoSchedulerCase2 has it. Those of case 1 are only in the figure: what
+// is below is inferred from the completion times and from the text on rack 2's circuits.
 
 const motivationDelta = 10 * time.Millisecond
 
@@ -69,7 +69,7 @@ func motivated(t *testing.T, first, second tasks, rack southbound.Port) (ends [2
 	return [2]time.Duration{r.ended[1], r.ended[2]}, row
 }
 
-// near says whether an end is an instant but for the bytes that whole numbers leave.
+// near reports whether an end is at an instant, up to the bytes lost to rounding.
 func near(got, want time.Duration) bool { return got <= want && got > want-time.Millisecond }
 
 // rack2 is the second row of Figure 2(a) as the text reads it: three units of job 1 to rack 3, three of job 2's five,

@@ -7,9 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// releases says of each port when it may next become free. There is one instant a port at most, and none lies before
-// one that has been due, so that stretches of time hold the ports that are released in them: a calendar, which is
-// sooner kept than a heap.
+// releases holds when each port next becomes free. There is at most one instant per port, and none before one that has
+// been due, so that buckets of time hold the ports released in them: a calendar queue, which is faster than a heap.
 type releases struct {
 	at         []time.Duration // by port; southbound.Never: none
 	next, prev []int32         // by port: the others of its stretch, none (-1)

@@ -87,8 +87,8 @@ func (r *replay) run() {
 	}
 }
 
-// settle asks until nothing changes. Once is mostly enough; now and then a coflow that is planned anew is planned yet
-// again, for by then what it holds has begun. It must not go on.
+// settle calls the part until nothing changes. One call is mostly enough; now and then a coflow that was planned is
+// planned again, because its reservations have begun by then. This must end.
 func (r *replay) settle() {
 	r.t.Helper()
 	for try := 0; r.decide() > 0; try++ {
@@ -230,8 +230,8 @@ func (r *replay) begin(x controller.CircuitReservation) {
 		Until: x.NotAfter}
 }
 
-// decide asks the part and carries its plan out, checking every reservation against the ledger. It returns how many
-// changes that makes.
+// decide calls the part and carries its plan out, checking every reservation against the ledger. It returns the number
+// of changes.
 func (r *replay) decide() int {
 	r.t.Helper()
 	for in := range r.v.Circuits {

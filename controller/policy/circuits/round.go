@@ -73,8 +73,8 @@ func (r *round) litAt(input int) southbound.Port {
 	return r.s.lit[input]
 }
 
-// try gives a pair its circuit, which costs so long a reconfiguration delay, if both ports, which have been looked at,
-// are free for long enough, and says whether it did.
+// try gives a pair its circuit, with the given reconfiguration delay, if both ports are free for long enough, and
+// reports whether it did. The caller has looked at both ports.
 func (r *round) try(input, output int, setup time.Duration) bool {
 	in, out := &r.s.ports[2*input], &r.s.ports[2*output+1]
 	free := min(in.until, out.until) - r.now

@@ -249,7 +249,7 @@ func (s *scheduler) waiting(port int) []uint64 {
 	return s.pending[port*s.words : (port+1)*s.words]
 }
 
-// waits says whether any pair of a port is pending.
+// waits reports whether any pair of a port is pending.
 func (s *scheduler) waits(port int) bool {
 	for _, word := range s.waiting(port) {
 		if word != 0 {

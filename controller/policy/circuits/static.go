@@ -46,7 +46,7 @@ func (Static) Fill(v *controller.View, _ []controller.Event, p *controller.Plan)
 	p.Wake = min(p.Wake, next)
 }
 
-// taken says which inputs and outputs are reserved, and when the first of them is free again.
+// taken returns which inputs and outputs are reserved, and when the first of them is free again.
 func taken(v *controller.View) (in, out []bool, next time.Duration) {
 	in, out = make([]bool, v.Fabric.Racks), make([]bool, v.Fabric.Racks)
 	next = southbound.Never

@@ -33,8 +33,8 @@ type Sunflow struct {
 	// Order is the order of one coflow's pairs.
 	Order Order
 
-	// Only, where it is not nil, says which pairs of ports a coflow may have reservations for; those that stand for others
-	// are withdrawn unless they have begun.
+	// Only, if not nil, returns which pairs of ports a coflow may have reservations for; existing ones for other pairs are
+	// withdrawn unless they have begun.
 	Only func(c southbound.CoflowID, in, out southbound.Port) bool
 
 	memory *memory // nil: everything is read at each decision
@@ -167,13 +167,13 @@ func (l *ledger) sort(all []coflowDemand) {
 	l.memory.byCoflow.sort(l.unbegun)
 }
 
-// demands says whether a coflow is in demand.
+// demands reports whether a coflow is in demand.
 func (l *ledger) demands(c southbound.CoflowID) bool {
 	_, ok := l.planned[c]
 	return ok
 }
 
-// begun says whether a reservation holds its circuit. One that is due may still wait for the end of another.
+// begun reports whether a reservation holds its circuit. A due one can still be waiting for the end of another.
 func begun(v *controller.View, r *controller.CircuitReservation) bool {
 	if r.NotBefore > v.Now || int(r.In) >= len(v.Circuits) {
 		return false
@@ -260,7 +260,7 @@ func (l *ledger) cover(d *coflowDemand, own []controller.CircuitReservation) {
 	}
 }
 
-// sameTimes says whether made holds the same circuits at the same times as own, which is sorted by (NotBefore, In).
+// sameTimes reports whether made holds the same circuits at the same times as own, which is sorted by (NotBefore, In).
 func (l *ledger) sameTimes(own, made []controller.CircuitReservation) bool {
 	if len(own) != len(made) {
 		return false
@@ -305,7 +305,7 @@ func (l *ledger) keep(d *coflowDemand, own []controller.CircuitReservation) bool
 	return true
 }
 
-// wanted says whether a reservation is for bytes that are left.
+// wanted reports whether a reservation is for bytes that are left.
 func (l *ledger) wanted(d *coflowDemand, r *controller.CircuitReservation) bool {
 	if d.book != nil {
 		return d.book.wanted(r.In, r.Out)

@@ -47,7 +47,7 @@ func next(spans []span, t time.Duration) int {
 	return i
 }
 
-// gap says until when a port is free from t on: t itself where it is taken at t.
+// gap returns until when a port is free from t on: t itself if it is taken at t.
 func gap(spans []span, t time.Duration) time.Duration {
 	switch i := next(spans, t); {
 	case i == len(spans):
@@ -59,12 +59,12 @@ func gap(spans []span, t time.Duration) time.Duration {
 	}
 }
 
-// free says for how long both ports of a pair are free from t on.
+// free returns for how long both ports of a pair are free from t on.
 func (b *table) free(in, out southbound.Port, t time.Duration) time.Duration {
 	return min(gap(b.in(in), t), gap(b.out(out), t)) - t
 }
 
-// fits says whether both ports are free in [from, to).
+// fits reports whether both ports are free in [from, to).
 func (b *table) fits(in, out southbound.Port, from, to time.Duration) bool {
 	return b.free(in, out, from) >= to-from
 }
@@ -98,7 +98,7 @@ func (b *table) take(in, out southbound.Port, from, to time.Duration) {
 	b.put(2*int(out)+1, next(b.out(out), from), span{from, to, in})
 }
 
-// continues says whether the same two ports are joined until just that instant.
+// continues reports whether the same two ports are joined until just that instant.
 func (b *table) continues(in, out southbound.Port, at time.Duration) bool {
 	x := b.in(in)
 	i := next(x, at) - 1

@@ -72,7 +72,7 @@ func (l *turns) slot(in, out southbound.Port, from, to time.Duration) {
 		Coflow: controller.AnyCoflow, Partial: true})
 }
 
-// underway says which racks have anything to send to others, and which have anything to get.
+// underway returns which racks have anything to send to others, and which have anything to receive.
 func underway(v *controller.View) (sends, gets []bool) {
 	n := v.Fabric.Racks
 	sends, gets = make([]bool, n), make([]bool, n)

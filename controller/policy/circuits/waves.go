@@ -9,15 +9,15 @@ import (
 	"lightloom/southbound"
 )
 
-// wavelengthAssignment gives pairs of racks wavelengths, so that a rack has as many circuits at once as it has
-// wavelengths (section VI of co-scheduler; its authors leave the schedule open). Port r + w·Racks is wavelength w of
-// rack r. Light keeps its wavelength through the switch, so that a pair takes the ports of one wavelength at both
-// racks, and the schedule of ports is Sunflow's on a switch with as many more of them.
+// wavelengthAssignment gives pairs of racks wavelengths, so that a rack has as many circuits at once as wavelengths
+// (section VI of co-scheduler; its authors leave the schedule open). Port r + w·Racks is wavelength w of rack r. Light
+// keeps its wavelength through the switch: a pair takes the ports of one wavelength at both racks, and Sunflow
+// schedules the ports as on a switch with W times as many.
 //
-// All that goes from one rack to another takes one wavelength, whichever the coflow: a ToR tells packets for a circuit
-// by the rack that they go to. Where a circuit of two racks stands or is reserved, that is their wavelength; the others
-// get the one whose two ports have least to carry so far, coflows by rank and the longest pairs of each first. So W
-// shrinks a coflow to T(C)/W where its pairs can be dealt out evenly; a single pair is as long as ever.
+// All traffic from one rack to another takes one wavelength, whatever the coflow: a ToR selects a circuit by the
+// destination rack. If a circuit of two racks exists or is reserved, they keep its wavelength; the others get the one
+// whose two ports have the least load so far, coflows by rank and the longest pairs of each first. So W shrinks a
+// coflow to T(C)/W if its pairs can be dealt out evenly; a single pair takes as long as before.
 type wavelengthAssignment struct {
 	racks, waves southbound.Port
 	ends         []port // by port of the switch

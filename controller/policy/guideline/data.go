@@ -52,10 +52,10 @@ func Sets(r *rand.Rand, racks, size int) [Replicas][]int {
 	return sets
 }
 
-// Heavy says whether a job with that shuffle is shuffle-heavy (section II-B).
+// Heavy reports whether a job with that shuffle is shuffle-heavy (section II-B).
 func (c *Cluster) Heavy(shuffle pathmap.Bytes) bool { return shuffle >= c.Elephant && shuffle > 0 }
 
-// SIR is the ratio of shuffle to input by the maps that have ended, and InitialSIR before any has: known says which.
+// SIR is the ratio of shuffle to input by the maps that have ended, and InitialSIR before any has: known is false then.
 func SIR(shuffled, read pathmap.Bytes) (ratio float64, known bool) {
 	if read <= 0 {
 		return InitialSIR, false

@@ -15,9 +15,9 @@ type Schedule struct {
 	CCT   time.Duration // T(C) of the shuffle with this spread
 }
 
-// Schedules returns the possible schedules of a job with that many reduces, R_red ascending, given SM, the bytes that
-// its maps left by rack in any order. Racks with less than T_e are left out of the reckoning, as their bytes go over
-// packets whatever is done. allowed, where not nil, says which R_red a recurring job's green zone holds.
+// Schedules returns the possible schedules of a job with that many reduces, R_red ascending. SM is the bytes that its
+// maps left by rack, in any order. Racks with less than T_e are ignored, as their bytes always go over packets.
+// allowed, if not nil, reports which R_red a recurring job's green zone holds.
 //
 // Where ⌊SM_1/T_e⌋ is zero, or too few reduces exist to make an elephant from every map rack to every reduce rack,
 // there is none: the shuffle goes over packets.

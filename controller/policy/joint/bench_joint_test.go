@@ -76,7 +76,7 @@ func BenchmarkJoint(b *testing.B) {
 	}
 }
 
-// TestWideBench: what the benchmark decides on is what it says.
+// TestWideBench: the benchmark's decisions are those that its name states.
 func TestWideBench(t *testing.T) {
 	const spec = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps"
 	for _, moment := range []string{waits, starts, again} {

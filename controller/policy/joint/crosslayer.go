@@ -26,7 +26,7 @@ type CrossLayer struct {
 
 	factor float64 // what a move of a running job has to gain, of its cost; 0: none is moved
 
-	optics func(*controller.View, *route.NetworkState) // tells a network state of circuits; nil: paths are all there is
+	optics func(*controller.View, *route.NetworkState) // adds circuits to a network state; nil: there are only paths
 }
 
 // Tell has every placement explained from now on.
@@ -45,7 +45,7 @@ func NewCrossLayer(opt anneal.Options) (*Placer, *route.Annealed) {
 	return &Placer{c}, r
 }
 
-// Placer is the part that says where tasks run.
+// Placer is the part that places tasks.
 type Placer struct{ *CrossLayer }
 
 // Wants implements the part's list of events.

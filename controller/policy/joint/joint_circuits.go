@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// CircuitScheduler is the part that says which circuits are set up. It takes no notice of the threshold of elephants:
-// the reconfiguration delay that the threshold stands for is charged to each pair by itself.
+// CircuitScheduler is the part that chooses circuits. It ignores the elephant threshold: the reconfiguration delay that
+// the threshold stands for is charged to each pair by itself.
 type CircuitScheduler struct {
 	opt     anneal.Options
 	cache   *anneal.PathCache // the other part's

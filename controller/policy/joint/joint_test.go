@@ -90,8 +90,8 @@ func TestReconfigurationDelayIsWeighed(t *testing.T) {
 	}
 }
 
-// TestWhatStandsStays: a coflow that has a reservation keeps it at the next decision, although what is left would not
-// be worth a reconfiguration delay, and asks for nothing more.
+// TestWhatStandsStays: a coflow keeps its reservation at the next decision, although what is left would not be worth a
+// reconfiguration delay, and requests nothing more.
 func TestWhatStandsStays(t *testing.T) {
 	v := hybrid(t, 10e6, 10*time.Millisecond)
 	v.Reserved = append([]controller.CircuitReservation(nil), decide(t, "joint", v).Reserve...)

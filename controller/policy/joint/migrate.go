@@ -16,8 +16,8 @@ import (
 // mostJobs is how many running jobs a decision looks at: those with most left to send. They share the work of one.
 const mostJobs = 8
 
-// Migrates says whether a CrossLayer can move tasks of running jobs: not one that places as printed, nor one without
-// the lower level.
+// Migrates reports whether a CrossLayer can move tasks of running jobs: not if it places as printed, nor without the
+// lower level.
 func Migrates(opt anneal.Options) bool { return !opt.Paper && !opt.Blind }
 
 // Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost; 0: never.
@@ -103,8 +103,8 @@ type hostFlow struct {
 	src, dst southbound.HostID
 }
 
-// migrationCostOf says what moving each task of a job costs. A host flow that several pairs of tasks share begins again
-// whole, and each of them is charged for it: together they pay too much rather than too little.
+// migrationCostOf returns what moving each task of a job costs. A host flow that several pairs of tasks share restarts
+// whole, and each of them is charged for it: their sum is too high rather than too low.
 func migrationCostOf(v *controller.View, r controller.Running, edges []int) anneal.MigrationCost {
 	n := len(r.Hosts)
 	s := anneal.MigrationCost{Fixed: make([]bool, n), Resent: make([]pathmap.Bytes, n), Rerun: make([]float64, n)}

@@ -15,7 +15,7 @@ import (
 	"lightloom/southbound"
 )
 
-// running is a job of one edge between two racks, as far as a state says; left is the share of its bytes that is.
+// running is a job of one edge between two racks, as a state holds it; left is the share of its bytes that is left.
 func running(t *testing.T, stream bool, hosts []southbound.HostID, left float64,
 	extra ...state.Entry) *controller.View {
 	t.Helper()

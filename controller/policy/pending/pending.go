@@ -1,5 +1,5 @@
-// Package pending says which coflows a plan creates: those of the jobs that it has just placed. Parts that come after
-// place decide on them too, although the view cannot hold them yet. It decides nothing.
+// Package pending returns which coflows a plan creates: those of the jobs that it has just placed. Parts that come
+// after place decide on them too, although the view cannot hold them yet. It decides nothing.
 package pending
 
 import (

@@ -12,13 +12,13 @@ import (
 	"lightloom/southbound"
 )
 
-// CoScheduler places tasks so that their shuffle comes together on circuits (Li and Shen, "Co-Scheduler", ToN 2022):
-// where a job's input stands and its maps run follows the data placement guideline, its reduces wait for its maps and
-// go where the best schedule says, and slots are given in the order of Algorithm 2. Package guideline has the
-// arithmetic. The shuffle starts once all reduces have slots, as that of every incremental job does.
+// CoScheduler places tasks so that their shuffle comes together on circuits (Li and Shen, "Co-Scheduler", ToN 2022). A
+// job's input and maps follow the data placement guideline, its reduces wait for its maps and go where the best
+// schedule puts them, and slots are given in the order of Algorithm 2. Package guideline has the arithmetic. The
+// shuffle starts once all reduces have slots, as that of every incremental job does.
 //
-// Jobs of more than one shuffle are treated as section VI says: the guidelines hold between the tasks before and after
-// each. So are jobs that are placed whole, their slots all at once: see whole.
+// Jobs of more than one shuffle follow section VI: the guidelines hold between the tasks before and after each. So do
+// gang-scheduled jobs: see gang.
 type CoScheduler struct {
 	Form  guideline.Form // of the latency response model
 	Error float64        // each T_rem is off by at most this share, either way
@@ -61,7 +61,7 @@ type schedulingPass struct {
 	coming  guideline.Releases // of slots; made when first asked for
 }
 
-// guided says whether there are circuits to aggregate traffic for.
+// guided reports whether there are circuits to aggregate traffic for.
 func (k *schedulingPass) guided(v *controller.View) bool {
 	return !k.NoData && v.Fabric.HasOCS() && v.ElephantThreshold > 0
 }
@@ -131,7 +131,7 @@ func (k *schedulingPass) plan(w *work) *planned {
 	return p
 }
 
-// heavy says whether a job is shuffle-heavy as far as is known: by what is predicted, by the ratio that its maps show,
+// heavy reports whether a job is shuffle-heavy as far as is known: by its prediction, by the ratio that its maps show,
 // or by the ratio that is assumed until one has ended.
 func (k *schedulingPass) heavy(w *work) bool {
 	if w.job.Predicted != nil {
@@ -220,7 +220,7 @@ func (k *schedulingPass) tryStage(w *work, stage int, class guideline.Class) boo
 	return k.anyMap(w, p, stage, task)
 }
 
-// astray says whether the next map of a stage has its data on no rack that the guideline leaves it: its job had taken
+// astray reports whether no rack that the guideline leaves holds the data of the next map of a stage. Its job took
 // others before it was known to be shuffle-heavy, the racks have failed, or it reads nothing.
 func (k *schedulingPass) astray(w *work, p *planned, stage int) bool {
 	task, ok := w.task(stage)
@@ -323,8 +323,8 @@ func (k *schedulingPass) scheduled(w *work, p *planned, stage int) bool {
 	return false
 }
 
-// room says whether the racks of a schedule could hold it together with all schedules whose reduces have begun to take
-// slots: strict jobs that each held a part of what another needs on one rack would wait for each other for ever.
+// room reports whether the racks of a schedule could hold it together with all schedules whose reduces have begun to
+// take slots. Strict jobs that each held a part of what another needs on one rack would deadlock.
 func (k *schedulingPass) room(left []int) bool {
 	need := slices.Clone(left)
 	for _, w := range k.works {

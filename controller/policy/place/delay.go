@@ -79,7 +79,7 @@ func (y *slotAllocator) widest(w *work, stage, task int) bool {
 	return ok
 }
 
-// anywhere places a task on a slot drawn from all free ones: Hadoop gives a reduce to whichever machine asks first.
+// anywhere places a task on a slot drawn from all free ones: Hadoop gives a reduce to the machine that asks first.
 func (y *slotAllocator) anywhere(w *work, stage, task int) bool {
 	sum := y.total()
 	if sum == 0 {
@@ -96,7 +96,7 @@ func (y *slotAllocator) anywhere(w *work, stage, task int) bool {
 	panic("place: no free slot")
 }
 
-// reads says whether a task without a host reads a block.
+// reads reports whether a task without a host reads a block.
 func (w *work) reads() bool {
 	for k, n := range w.open {
 		if n > 0 && slices.ContainsFunc(w.job.Stages[k].Tasks, func(t controller.Task) bool { return t.Input > 0 }) {
@@ -119,7 +119,7 @@ func (y *slotAllocator) wake() time.Duration {
 	return at
 }
 
-// early says whether a receiving stage may take slots by SlowStart.
+// early reports whether a receiving stage can take slots by SlowStart.
 func (w *work) early(stage int) bool {
 	for i := range w.job.Edges {
 		e := &w.job.Edges[i]
@@ -161,8 +161,8 @@ func (y *slotAllocator) hadoopJob(w *work) bool {
 	return false
 }
 
-// incremental places the tasks of incremental jobs with serve, the blocks of each job being where data says, and
-// returns the view that is left for the others.
+// incremental places the tasks of incremental jobs with serve, and returns the view that is left for the others. data
+// returns the racks of a job's blocks.
 func incremental(v *controller.View, p *controller.Plan, data func(y *slotAllocator, w *work) []southbound.RackID,
 	serve func(y *slotAllocator)) *controller.View {
 	y := newSlotAllocator(v)

@@ -11,12 +11,12 @@ import (
 )
 
 // gang places jobs whose tasks all get their slots at once. Section VI gives their guidelines: those of maps and
-// reduces hold between the stages before and after each shuffle. Such a job says what its edges carry, which stands for
-// a prediction; it waits for slots enough for all of its tasks, so every slot that it may have is free now. Stages
-// without a heavy shuffle are spread as Fair does, and so are the tasks that a lost host has left.
+// reduces hold between the stages before and after each shuffle. The bytes of such a job's edges are known, in place of
+// a prediction. It waits for enough slots for all of its tasks, so every slot that it can have is free now. Stages
+// without a heavy shuffle are spread as by Fair, and so are the tasks that a lost host has left.
 //
-// Jobs with streams are Fair's: nothing of theirs waits for a stage before it. So are those with tasks of more than one
-// slot: the guidelines count tasks.
+// Fair places jobs with streams, because none of their tasks waits for an earlier stage, and jobs with tasks of more
+// than one slot, because the guidelines count tasks.
 func (k *schedulingPass) gang(v *controller.View, p *controller.Plan) {
 	v = reschedule(v, p, leastLoaded(v))
 	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID {
@@ -27,12 +27,12 @@ func (k *schedulingPass) gang(v *controller.View, p *controller.Plan) {
 	})
 }
 
-// heavyEdge says whether an edge is a shuffle that the guidelines are for.
+// heavyEdge reports whether an edge is a shuffle that the guidelines apply to.
 func (k *schedulingPass) heavyEdge(e *controller.Edge) bool {
 	return e.Kind != controller.Fixed && !e.Stream && k.cluster.Heavy(e.Bytes)
 }
 
-// shuffles says whether a job has a heavy shuffle and no stream.
+// shuffles reports whether a job has a heavy shuffle and no stream.
 func (k *schedulingPass) shuffles(j *controller.Job) bool {
 	heavy := false
 	for i := range j.Edges {
@@ -92,7 +92,7 @@ type guide struct {
 	other chooser // of tasks that nothing guides
 }
 
-// receives says whether a heavy shuffle ends at a stage.
+// receives reports whether a heavy shuffle ends at a stage.
 func (g *guide) receives(stage int) bool {
 	return slices.ContainsFunc(g.job.Edges, func(e controller.Edge) bool { return e.To == stage && g.by.heavyEdge(&e) })
 }

@@ -15,7 +15,7 @@ import (
 
 // What odd jobs mean is in docs/decisions/0039-define-unusual-jobs.md; each has its test here.
 
-// see tells the state that the hosts of some racks have failed, or are back.
+// see applies the failure or return of the hosts of some racks to the state.
 func (c *cluster) see(up bool, racks ...int) {
 	f := c.s.Fabric()
 	for _, r := range racks {
@@ -114,7 +114,7 @@ func TestMoreTasksThanSlots(t *testing.T) {
 	}
 }
 
-// TestNoInput: a job that reads nothing has its maps on any slots, and its shuffle tells how heavy it is.
+// TestNoInput: a job that reads nothing has its maps on any slots, and its shuffle decides whether it is heavy.
 func TestNoInput(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {

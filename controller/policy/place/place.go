@@ -64,7 +64,7 @@ func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job)
 	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID { return spreadJob(choose(j), j, free) })
 }
 
-// fillFree places every job that Admit lets in where find says, by the slots that are left then.
+// fillFree places every job that Admit lets in where find puts it, with the slots that are left then.
 func fillFree(v *controller.View, p *controller.Plan, find func(j *controller.Job, free []int32) []southbound.HostID) {
 	free := slices.Clone(v.Free)
 	for _, j := range Admit(v) {

@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Fits says whether tasks of those sizes (nil: they take a slot each, and have been counted) find room. Jobs that are
-// placed before them may leave too little on any one host: ask again then.
+// Fits reports whether tasks of those sizes (nil: they take a slot each, and have been counted) find room. Jobs placed
+// before them can leave too little on any one host: call it again then.
 func Fits(sizes, free []int32) bool {
 	return sizes == nil || controller.Pack(sizes, slices.Clone(free)) != nil
 }

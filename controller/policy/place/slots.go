@@ -176,7 +176,7 @@ func (w *work) receivers() int {
 	return n
 }
 
-// parentsEnded says whether all tasks that a stage receives from have ended.
+// parentsEnded reports whether all tasks that a stage receives from have ended.
 func (w *work) parentsEnded(stage int) bool {
 	for i := range w.job.Edges {
 		if e := &w.job.Edges[i]; e.Kind != controller.Fixed && e.To == stage && w.ended[e.From] < w.size(e.From) {
@@ -186,16 +186,16 @@ func (w *work) parentsEnded(stage int) bool {
 	return true
 }
 
-// source says whether a stage receives nothing.
+// source reports whether a stage receives nothing.
 func (w *work) source(stage int) bool {
 	return !slices.ContainsFunc(w.job.Edges, func(e controller.Edge) bool {
 		return e.Kind != controller.Fixed && e.To == stage
 	})
 }
 
-// mayPlaceReduces says whether tasks of a receiving stage may take slots. What receives takes its slots before it can
-// run, and two jobs that each held half of what both need would wait for each other for ever. So a job begins to take
-// such slots only if all that have begun could hold all that they need at once: every other task ends by itself.
+// mayPlaceReduces reports whether tasks of a receiving stage may take slots. A receiving task takes its slot before it
+// can run, and two jobs that each held half of what both need would deadlock. So a job begins to take such slots only
+// if all that have begun could hold all that they need at once: every other task ends by itself.
 func (y *slotAllocator) mayPlaceReduces(w *work) bool {
 	return w.begun || y.receiving+w.receivers() <= y.slots
 }
@@ -235,7 +235,7 @@ func (y *slotAllocator) put(w *work, stage, task int, h southbound.HostID) {
 	}
 }
 
-// near says whether a rack holds a copy of a task's block.
+// near reports whether a rack holds a copy of a task's block.
 func (w *work) near(task int, rack southbound.RackID) bool {
 	const n = guideline.Replicas
 	return len(w.blocks) >= n*(task+1) && slices.Contains(w.blocks[n*task:n*task+n], rack)

@@ -15,8 +15,8 @@ func byInput(a, b controller.CircuitReservation) int {
 	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.NotBefore, b.NotBefore))
 }
 
-// Check says what is wrong with a plan for a view, or nil: tasks without slots, host flows without a tag that names a
-// path, ports reserved twice, links above capacity. It takes the plan for a fresh instance's, whose rates are complete.
+// Check returns what is wrong with a plan for a view, or nil: tasks without slots, host flows without a tag that names
+// a path, ports reserved twice, links above capacity. The plan must be a fresh instance's, with complete rates.
 func Check(v *controller.View, p *controller.Plan) error {
 	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkCircuits(v, p), checkShare(v, p), checkWake(v, p))
 }
@@ -166,7 +166,7 @@ func checkRoute(v *controller.View, p *controller.Plan) error {
 	return nil
 }
 
-// leads says whether a tag names a path that has light, if any path has.
+// leads reports whether a tag names a path that is up, if any path is.
 func leads(v *controller.View, src, dst southbound.HostID, t southbound.Tag) bool {
 	s, d := v.HostRack(src), v.HostRack(dst)
 	i, packets := t.Path()

@@ -77,7 +77,7 @@ func laws(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh f
 	capable(t, seed, v, want, fresh)
 }
 
-// capable wants a policy to do nothing that it says it cannot, and to read nothing that it says it does not.
+// capable checks that a policy does nothing and reads nothing outside its Capabilities.
 func capable(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy) {
 	t.Helper()
 	p := fresh()
@@ -101,7 +101,7 @@ func capable(t *testing.T, seed uint64, v *controller.View, want [2]string, fres
 	}
 }
 
-// blinded returns a view that tells nothing of what coflows have left but how many rows, and perhaps the totals.
+// blinded returns a view without what coflows have left, except for the number of rows, and perhaps the totals.
 func blinded(v *controller.View, totals bool) *controller.View {
 	c := *v
 	c.Coflows = slices.Clone(v.Coflows)
@@ -153,7 +153,7 @@ func merge(told map[southbound.PairRate]southbound.PairRate, r *southbound.Rates
 	}
 }
 
-// covers says whether hosts have been told all that a fresh instance would tell them.
+// covers reports whether hosts have been sent all that a fresh instance would send them.
 func covers(told map[southbound.PairRate]southbound.PairRate, r *southbound.Rates) error {
 	if r == nil {
 		return nil

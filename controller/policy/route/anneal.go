@@ -162,7 +162,7 @@ func (c *coflow) routing(v *controller.View, packets, circuits []int) controller
 	return out
 }
 
-// moved says whether a plan moves tasks of a job.
+// moved reports whether a plan moves tasks of a job.
 func moved(p *controller.Plan, id controller.JobID) bool {
 	return slices.ContainsFunc(p.Place, func(pl controller.Placement) bool { return pl.Job == id && len(pl.Move) > 0 })
 }

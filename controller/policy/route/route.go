@@ -54,8 +54,8 @@ func (f *finder) options(s, d southbound.RackID) []option {
 	return opts
 }
 
-// changed says whether a path between two racks has a link that came or went since the last decision: then their
-// host flows are routed once more, those on it because they must, the others because there is room again, or less.
+// changed reports whether a path between two racks has a link that came or went since the last decision. Their host
+// flows are then routed again: those on it because they must, the others because capacity has changed.
 func (f *finder) changed(s, d southbound.RackID) bool {
 	switch {
 	case f.v.Changed == nil:
@@ -77,7 +77,7 @@ func (f *finder) changed(s, d southbound.RackID) bool {
 	return over
 }
 
-// stale says whether a host flow of a routed coflow is to be routed once more.
+// stale reports whether a host flow of a routed coflow must be routed again.
 func (f *finder) stale(c *controller.CoflowView, row int) bool {
 	s, d := f.v.HostRack(c.Src[row]), f.v.HostRack(c.Dst[row])
 	if c.Ended[row] || s == d || len(f.options(s, d)) == 0 {
@@ -90,7 +90,7 @@ func (f *finder) lit(links []pathmap.LinkID) bool {
 	return f.v.Down == nil || !slices.ContainsFunc(links, func(l pathmap.LinkID) bool { return f.v.Down[l] })
 }
 
-// leads says whether the path of a tag between two racks has light. The default is the map's first path.
+// leads reports whether the path of a tag between two racks is up. The default is the map's first path.
 func (f *finder) leads(s, d southbound.RackID, t southbound.Tag) bool {
 	return slices.ContainsFunc(f.options(s, d), func(o option) bool { return o.path == PathOf(t) })
 }

@@ -105,7 +105,7 @@ func PathOf(t southbound.Tag) int {
 	return i
 }
 
-// OnCircuit says whether the host flows of a coflow between two racks are on a circuit now: it is lit, and a begun
+// OnCircuit reports whether the host flows of a coflow between two racks are on a circuit now: it is lit, and a begun
 // reservation for them holds it.
 func OnCircuit(v *controller.View, c southbound.CoflowID, s, d southbound.RackID) bool {
 	for in, out := int(s), southbound.Port(d); in < len(v.Circuits); in, out = in+v.Fabric.Racks,

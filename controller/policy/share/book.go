@@ -159,7 +159,7 @@ func newBook(c *controller.CoflowView, all []southbound.HostID) *book {
 	return b
 }
 
-// check looks at every row unless the view says how many are left and that is what the book holds.
+// check reads every row unless the view has the number of rows left and it equals the book's.
 func (b *book) check(c *controller.CoflowView) {
 	if c.Remaining.Live > 0 && c.Remaining.Live == b.left {
 		return
@@ -219,7 +219,7 @@ func (b *book) row(i, at int) int32 {
 	return b.firsts[w] + int32(bits.OnesCount64(b.has[w]&(1<<(at%64)-1)))
 }
 
-// sends says whether a host is among the sources of a coflow, ended rows too.
+// sends reports whether a host is among the sources of a coflow, ended rows too.
 func (b *book) sends(h southbound.HostID) bool {
 	if b.dsts == nil {
 		return true

@@ -80,7 +80,7 @@ func (p *Coflowsim) Fill(v *controller.View, ev []controller.Event, plan *contro
 	o.finish(plan)
 }
 
-// blocked says whether a link of a coflow has nothing left.
+// blocked reports whether a link of a coflow has nothing left.
 func (o *Ordered) blocked(d *demand) bool {
 	return slices.ContainsFunc(d.loads, func(l load) bool { return o.topologyContext.empty(l.link) })
 }

@@ -30,7 +30,7 @@ type DCLAS struct{ Ordered }
 // NewDCLAS returns Aalo.
 func NewDCLAS() *DCLAS { return &DCLAS{} }
 
-// coordination is how far apart Aalo's coordinator tells new rates at least (Δ of section 6 of the paper).
+// coordination is the least interval between new rates of Aalo's coordinator (Δ of section 6 of the paper).
 const coordination = 10 * time.Millisecond
 
 // Wants implements the part's list of events.

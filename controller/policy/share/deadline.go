@@ -81,7 +81,7 @@ func standing(c *controller.CoflowView) int {
 // early is how much before its deadline a coflow is to end: what rounding rates and instants may cost.
 const early = time.Microsecond
 
-// fits says whether the least rates of a coflow are left on its links.
+// fits reports whether the minimum rates of a coflow are left on its links.
 func (o *Ordered) fits(v *controller.View, d *demand) bool {
 	left := d.c.Deadline - early - v.Now
 	if left <= 0 {

@@ -12,7 +12,7 @@ import (
 // (Varys' baseline of per-flow fairness), and less than max-min fairness, which maxmin gives.
 type Fair struct{ MaxMin }
 
-// Fill says the rates that have changed.
+// Fill plans the rates that have changed.
 func (f *Fair) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
 	if f.ports.serves(v) {
 		p.Share = f.ports.equal(v, ev)

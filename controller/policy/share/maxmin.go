@@ -41,7 +41,7 @@ func (c class) compare(o class) int {
 	return cmp.Or(cmp.Compare(c.src, o.src), cmp.Compare(c.dst, o.dst), cmp.Compare(c.tag, o.tag))
 }
 
-// Fill says the rates that have changed.
+// Fill plans the rates that have changed.
 func (m *MaxMin) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
 	if m.ports.serves(v) {
 		p.Share = m.ports.fair(v, ev)

@@ -133,7 +133,8 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 	}
 }
 
-// stuck says whether some link of a coflow has nothing left. What it was last is looked at first: mostly it is still.
+// stuck reports whether some link of a coflow has nothing left. It reads the last such link first: mostly it is still
+// full.
 func (o *Ordered) stuck(d *demand) bool {
 	g := &o.topologyContext
 	if at := int(d.b.stuck); at < len(d.loads) && g.gone(d.loads[at].link) {
@@ -182,7 +183,7 @@ func (o *Ordered) backfill(v *controller.View, d *demand) {
 	}
 }
 
-// extra gives a row all that its links have left, and says whether that was anything.
+// extra gives a row all that its links have left, and reports whether that was anything.
 func (o *Ordered) extra(v *controller.View, c *controller.CoflowView, row int32, tag southbound.Tag) bool {
 	g := &o.topologyContext
 	if g.plain {

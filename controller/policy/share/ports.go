@@ -33,7 +33,7 @@ type ports struct {
 // manyPorts is up to how many ports a switch may have: tables have a place for each pair.
 const manyPorts = 512
 
-// serves says whether rates of ports are all that this view needs.
+// serves reports whether rates of ports are all that this view needs.
 func (p *ports) serves(v *controller.View) bool {
 	return v.Fabric.Spec.Kind == topo.Crossbar && !v.Fabric.HasOCS() && v.Fabric.Hosts() <= manyPorts &&
 		len(v.Circuits) == 0 && len(v.Reserved) == 0 && len(v.ReservedBandwidth) == 0
@@ -110,8 +110,8 @@ func (p *ports) change(src, dst southbound.HostID, n int32) {
 	}
 }
 
-// say tells every started coflow the rate of each host flow at each host: of those that it sends, and of those that it
-// takes. Borrowed until the next call.
+// say gives every started coflow the rate of each host flow at each host: of those that it sends, and of those that it
+// receives. Borrowed until the next call.
 func (p *ports) say(v *controller.View, rate func(host int, out bool) pathmap.BitsPerSecond) *southbound.Rates {
 	p.from, p.to = p.from[:0], p.to[:0]
 	for h := range p.hosts {

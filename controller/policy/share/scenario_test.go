@@ -62,8 +62,7 @@ type part interface {
 	Fill(*controller.View, []controller.Event, *controller.Plan)
 }
 
-// say returns what a part says, in words: each coflow's finish in ms from now or its hold, its spread, its extras in
-// Mb/s.
+// say returns a part's plan in words: each coflow's finish in ms from now or its hold, its spread, its extras in Mb/s.
 func say(t testing.TB, p part, v *controller.View) []string {
 	t.Helper()
 	plan := controller.Plan{Wake: southbound.Never}
@@ -148,8 +147,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestDCLASWakes: Aalo asks to be called when the first coflow has sent enough for the next queue, by what it is given,
-// and not sooner than a coordination interval from now.
+// TestDCLASWakes: Aalo sets its wake-up for when the first coflow has sent enough for the next queue at its rate, and
+// no sooner than a coordination interval from now.
 func TestDCLASWakes(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tc := range []struct {

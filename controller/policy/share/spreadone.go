@@ -87,7 +87,7 @@ func (m *spreadMemory) count(o *Ordered, b *book) {
 	}
 }
 
-// divide finds the rates of hosts, and says whether any is another.
+// divide finds the rates of hosts, and reports whether any has changed.
 func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool) {
 	clear(e.changed)
 	for h, l := range links {

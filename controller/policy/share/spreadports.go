@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// ofPorts says whether only the links of hosts bind the coflows, and sets of rows are by host. No row of a view is
-// held by its tag: routes are paths over packets.
+// ofPorts reports whether only the links of hosts bind the coflows, and sets of rows are by host. No row of a view is
+// then limited by its tag: routes are paths over packets.
 func (o *Ordered) ofPorts(v *controller.View) bool {
 	g := &o.topologyContext
 	return g.plain && o.books.all != nil && len(v.Circuits) == 0 && len(g.held) == 0

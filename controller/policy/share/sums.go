@@ -60,7 +60,7 @@ func (d *demand) weigh(g *topologyContext) {
 	d.remains = d.left
 }
 
-// told takes over what the fabric tells of links.
+// told takes over the fabric's state of links.
 func (s *sums) told(g *topologyContext, left *southbound.Remaining) {
 	if len(s.where) != len(g.capacity) {
 		s.where = make([]int32, len(g.capacity))

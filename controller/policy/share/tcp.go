@@ -8,13 +8,13 @@ import (
 	"lightloom/southbound"
 )
 
-// TCP gives no rates: hosts share by themselves. It says so once; a new leader's instance says so again.
+// TCP gives no rates: hosts share by themselves. It plans this once; a new leader's instance plans it again.
 type TCP struct{ said bool }
 
 // Wants implements the part's list of events: none.
 func (*TCP) Wants() controller.KindSet { return 0 }
 
-// Fill says that hosts share by themselves, the first time.
+// Fill plans, the first time, that hosts share by themselves.
 func (t *TCP) Fill(_ *controller.View, _ []controller.Event, p *controller.Plan) {
 	if !t.said {
 		p.Share = &southbound.Rates{Fair: true}

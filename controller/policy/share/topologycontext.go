@@ -119,7 +119,7 @@ func (g *topologyContext) tags(c *controller.CoflowView) []southbound.Tag {
 	return c.Tag
 }
 
-// onPackets says whether a live row of a coflow sends over packets.
+// onPackets reports whether a live row of a coflow sends over packets.
 func (g *topologyContext) onPackets(v *controller.View, c *controller.CoflowView, row int32, tag southbound.Tag) bool {
 	if tag == southbound.TagHold {
 		return false
@@ -149,10 +149,10 @@ func (g *topologyContext) links(v *controller.View, src, dst southbound.HostID, 
 	return g.path
 }
 
-// empty says whether nothing worth giving is left of a link.
+// empty reports whether nothing worth giving is left of a link.
 func (g *topologyContext) empty(l pathmap.LinkID) bool { return g.free[l] < g.residual[l] }
 
-// gone says whether a link is empty, or has never had anything.
+// gone reports whether a link is empty, or never had capacity.
 func (g *topologyContext) gone(l pathmap.LinkID) bool {
 	return g.free[l] < g.residual[l] || g.free[l] == 0
 }

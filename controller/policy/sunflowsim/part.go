@@ -22,7 +22,7 @@ type Part struct {
 
 // algorithm is what the algorithms differ in.
 type algorithm interface {
-	// due says whether to plan now, knowing how many coflows have come and gone since the last plan.
+	// due reports whether to plan now, knowing how many coflows have come and gone since the last plan.
 	due(now time.Duration, came, went int) bool
 	// plan returns the orders from now on, by instant, and when to plan again at the latest.
 	plan(p *problem) ([]order, time.Duration)
@@ -120,7 +120,7 @@ func (p *Part) owner(l link) southbound.CoflowID {
 	return none
 }
 
-// handOn says whether a circuit is to carry another coflow than it was reserved for.
+// handOn reports whether a circuit is to carry another coflow than it was reserved for.
 func (p *Part) handOn(now time.Duration) bool {
 	return slices.ContainsFunc(p.windows, func(w window) bool {
 		if w.until <= now || w.coflow == controller.AnyCoflow {
@@ -158,7 +158,7 @@ func (p *Part) reserve(v *controller.View, plan *controller.Plan) {
 	})
 }
 
-// begun says whether a reservation holds its circuit.
+// begun reports whether a reservation holds its circuit.
 func begun(v *controller.View, r *controller.CircuitReservation) bool {
 	c := &v.Circuits[r.In]
 	return r.NotBefore <= v.Now && c.Held && c.Coflow == r.Coflow && c.Until == r.NotAfter

@@ -73,7 +73,7 @@ func (m Matrix) Bound(delta time.Duration) time.Duration {
 	return c.Largest()
 }
 
-// Empty says whether nothing is demanded.
+// Empty reports whether there is no demand.
 func (m Matrix) Empty() bool { return m.Largest() == 0 }
 
 // RoundUp rounds every demand up to a multiple of a unit, so that a decomposition does not end in slivers.
@@ -173,8 +173,8 @@ func (s *Schedule) Circuits(delta time.Duration) []Circuit {
 	return all
 }
 
-// Check says what is wrong with a schedule for a matrix, or nil: a port twice in a matching, a slot of no time, a
-// circuit that ends before its reconfiguration delay is over, a demand that is not met.
+// Check returns what is wrong with a schedule for a matrix, or nil: a port twice in a matching, a slot without time, a
+// circuit that ends before its reconfiguration delay is over, an unmet demand.
 func (s *Schedule) Check(m Matrix, delta time.Duration) error {
 	for k := range s.Slots {
 		if err := s.Slots[k].check(len(m)); err != nil {
@@ -199,7 +199,7 @@ func (s *Schedule) Check(m Matrix, delta time.Duration) error {
 	return nil
 }
 
-// check says what is wrong with one slot.
+// check returns what is wrong with one slot.
 func (s *Slot) check(ports int) error {
 	if s.Long <= 0 || len(s.Out) != ports {
 		return fmt.Errorf("lasts %v and matches %d inputs: take more than 0 and %d", s.Long, len(s.Out), ports)

@@ -14,8 +14,8 @@ import (
 // is the largest power of two, in nanoseconds, that is at most the largest entry, and is halved where there is no such
 // matching. It only selects: as in its authors' code, a slot lasts the smallest entry of its matching.
 //
-// packets says what part of a circuit's rate the packet network has: as in the paper it ends as soon as no port has
-// more left than packets carry during the schedule. With 0 circuits carry all, the last short slices too.
+// packets is the packet network's fraction of a circuit's rate: as in the paper the schedule ends as soon as no port
+// has more left than packets carry meanwhile. With 0 circuits carry all, the last short slices too.
 func Solstice(m Matrix, lit []southbound.Port, delta time.Duration, packets float64) Schedule {
 	s := Schedule{Lit: lit}
 	if m.Empty() {

@@ -1,5 +1,5 @@
-// Package coflowindex keeps what a part of a policy remembers of each coflow from one decision to the next, and tells
-// when a coflow's rows are others than those that were read. It knows nothing of what is remembered.
+// Package coflowindex keeps what a part of a policy remembers of each coflow from one decision to the next, and detects
+// when a coflow's rows have changed since they were read. It does not interpret what is remembered.
 package coflowindex
 
 import (
@@ -51,7 +51,7 @@ func (x *Index[B]) Put(c *controller.CoflowView, b B) {
 // At returns what is remembered of a coflow of that id, of whatever rows; nil: nothing.
 func (x *Index[B]) At(id southbound.CoflowID) B { return x.byID[id] }
 
-// Met says whether b has been met in this decision.
+// Met reports whether b has been met in this decision.
 func (x *Index[B]) Met(b B) bool { return b.entry().met == x.decision }
 
 // Len returns how many coflows are remembered.
