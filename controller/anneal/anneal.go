@@ -26,7 +26,7 @@ type Problem interface {
 	// Save remembers the present state, Restore goes back to the one remembered last.
 	Save()
 	Restore()
-	// Spent says that the work allowed is used up: the run ends where it is.
+	// Spent reports whether the allowed work is used up: the run then stops.
 	Spent() bool
 }
 
@@ -36,7 +36,7 @@ type Count struct{ Evaluated, Accepted int64 }
 // Add adds another count.
 func (c *Count) Add(o Count) { c.Evaluated += o.Evaluated; c.Accepted += o.Accepted }
 
-// Schedule says how a run cools.
+// Schedule is the cooling schedule of a run.
 type Schedule struct {
 	Restarts, Steps int
 	First           int // the number of the first restart, for one who runs some of them

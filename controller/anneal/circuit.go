@@ -18,7 +18,7 @@ type Optics struct {
 	Wire     float64       // bytes that a circuit carries for a byte of payload
 	Up, Down []int64       // bits a second of a rack's port, into the switch and out of it; 0: it has none
 	Wait     []time.Duration
-	// Lit says that the two are joined already: no reconfiguration delay comes before the first byte.
+	// Lit is whether the two are joined already: no reconfiguration delay comes before the first byte.
 	Lit []bool
 }
 

@@ -38,8 +38,8 @@ const (
 	circuitParts = 10
 )
 
-// ChooseCircuits says which demands are worth their circuits, everything else standing still; flows go on where they
-// are. The network state has optics. A demand whose racks cannot be joined stays out.
+// ChooseCircuits returns which demands are worth their circuits, with everything else fixed; flows keep their paths.
+// The network state has optics. A demand whose racks cannot be joined stays out.
 func (s *NetworkState) ChooseCircuits(demands []CircuitDemand, rng *rand.Rand) ([]bool, Count) {
 	l := newCircuitSearch(s, demands)
 	if len(l.able) == 0 {

@@ -63,7 +63,7 @@ func (g *graph) findSinks() {
 	}
 }
 
-// upstream says for each stage whether what leaves it can come to stage to.
+// upstream returns for each stage whether its output can reach stage to.
 func (g *graph) upstream(to int) []bool {
 	found := make([]bool, len(g.size))
 	stack := []int{to}

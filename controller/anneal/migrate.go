@@ -106,8 +106,8 @@ func (m *migration) remaining(left func(edge int, src, dst southbound.HostID) pa
 	return most
 }
 
-// setPrices says what each task pays. While a task computes again its job gets on by nothing: that costs what the job
-// is worth for as long.
+// setPrices sets each task's migration cost. While a task computes again its job makes no progress: that costs the
+// job's utility for this time.
 func (m *migration) setPrices(migrationCost *MigrationCost, remaining, objective float64) {
 	for _, t := range m.unplaced {
 		cost := 8*float64(migrationCost.Resent[t]) + migrationCost.Rerun[t]*objective

@@ -154,7 +154,7 @@ func (n *network) setPairs(f, pairs int32) {
 	n.setRate(f, n.flows[f].rate)
 }
 
-// setRate gives a flow its rate and tells its group.
+// setRate gives a flow its rate and updates its group.
 func (n *network) setRate(f int32, rate int64) {
 	fl := &n.flows[f]
 	was := fl.each

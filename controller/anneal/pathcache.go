@@ -8,7 +8,7 @@ import (
 )
 
 // PathCache remembers the paths of a path map between racks, from one decision to the next: a lookup on an implicit map
-// costs microseconds, and an annealer asks hundreds of times. Its zero value is ready. Several goroutines may ask it at
+// costs microseconds, and an annealing run needs hundreds. Its zero value is ready. Several goroutines can read it at
 // once, but about must not run beside them.
 type PathCache struct {
 	of         *pathmap.Map // immutable; another one empties the path cache

@@ -85,7 +85,7 @@ func reaches(j *controller.Job, from, to int, seen []int) bool {
 	return false
 }
 
-// checkIndex says whether the visits of links and the hops of flows name each other.
+// checkIndex reports whether the visits of links and the hops of flows name each other.
 func checkIndex(t *testing.T, n *network) {
 	t.Helper()
 	visits, hops := 0, 0
@@ -248,7 +248,7 @@ func TestUtilityNeverDrifts(t *testing.T) {
 	}
 }
 
-// checkFree says whether the slots left and the tasks placed add up.
+// checkFree reports whether the slots left and the tasks placed add up.
 func checkFree(t *testing.T, p *placing, f *topo.Fabric) {
 	t.Helper()
 	free := slots(f, 2)

@@ -65,7 +65,7 @@ func (p *placing) bySize(tasks []int) []int {
 	return tasks
 }
 
-// swaps says whether two tasks on different hosts find room when they change places.
+// swaps reports whether two tasks on different hosts find room when they change places.
 func (p *placing) swaps(t, u int) bool {
 	if p.g.sizes == nil {
 		return true

@@ -17,7 +17,7 @@ func grow(j *controller.Job, most int, rng *rand.Rand) {
 	}
 }
 
-// checkSized says whether the slots left are those that there were less what the tasks take, none below zero.
+// checkSized reports whether the slots left are those that there were less what the tasks take, none below zero.
 func checkSized(t *testing.T, seed uint64, p *placing, before []int32) {
 	t.Helper()
 	free := slices.Clone(before)

@@ -8,7 +8,7 @@ import (
 	"lightloom/southbound"
 )
 
-// TaskWhy says why a task went where it did: what it is near to there, and what the next best place would have cost.
+// TaskWhy is why a task went where it did: what it is near to there, and what the next best place would have cost.
 type TaskWhy struct {
 	Task      int
 	Stage     int
@@ -24,7 +24,7 @@ type TaskWhy struct {
 	Before    int64             // and without the job
 }
 
-// FlowWhy says the same of a host flow and its path.
+// FlowWhy is the same for a host flow and its path.
 type FlowWhy struct {
 	Coflow     int // of those that were to be routed
 	Row        int
