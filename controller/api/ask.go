@@ -52,7 +52,7 @@ type Event struct {
 	Text    string        `json:"text,omitempty"`
 }
 
-// Eventer tells events. A Hub does.
+// Eventer delivers events. A Hub does.
 type Eventer interface {
 	// Events calls sink with every event above after that is still kept, then with each as it happens, in order, until
 	// ctx ends (nil) or sink fails (its error).

@@ -42,7 +42,7 @@ func TestCancelThroughAnyReplica(t *testing.T) {
 	}
 }
 
-// TestNoCanceller: a controller that cancels nothing says so.
+// TestNoCanceller: a controller without cancellation returns an error.
 func TestNoCanceller(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Canceller = nil })
 	tc.lead(0)

@@ -36,7 +36,7 @@ func (s *service) claims(ctx context.Context, leader string, asked bool) (out []
 	return resp.Claims, nil
 }
 
-// askLeader asks another replica, which leads, for its status.
+// askLeader calls another replica, which leads, for its status.
 func (s *service) askLeader(ctx context.Context, leader string, m *apiv1.StatusRequest) (*apiv1.StatusResponse, error) {
 	peer := s.peers[leader]
 	if peer == nil {
@@ -52,7 +52,7 @@ func (s *service) askLeader(ctx context.Context, leader string, m *apiv1.StatusR
 	return resp.Msg, nil
 }
 
-// Claims asks for how far the leader has come with every device.
+// Claims returns the leader's claim of every device.
 func (c *Client) Claims(ctx context.Context) (out []Claim, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
 		r, err := to.Status(ctx, connect.NewRequest(&apiv1.StatusRequest{Claims: true}))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestClaims: whichever replica is asked, the leader tells how far it has come with devices.
+// TestClaims: any replica returns the leader's claims of devices.
 func TestClaims(t *testing.T) {
 	want := []Claim{{Device: "tor0", State: "fenced"}, {"ocs", "unclaimed", "a larger election id is known"}}
 	tc := newTestCluster(t, func(i int, cfg *Config) {

@@ -18,7 +18,7 @@ import (
 	"lightloom/controller/api/v1/apiv1connect"
 )
 
-// Client calls whichever replica answers and asks again while there is no leader. Its methods may be called by several
+// Client calls any replica that answers, and retries while there is no leader. Its methods can be called by several
 // goroutines.
 type Client struct {
 	Patience time.Duration // of a call whose context has no deadline
@@ -93,9 +93,9 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // NewRequestID returns a random id that no other request has.
 func NewRequestID() string { return rand.Text() }
 
-// Submit hands a batch of jobs over and returns their ids once all are in the replicated log. It asks again, across
-// elections, until ctx or its own patience ends; request keeps the batch from being taken twice. After any error the
-// same request may be submitted again.
+// Submit submits a batch of jobs and returns their ids once all are in the replicated log. It retries across elections
+// until ctx or its own patience ends; request keeps the batch from being accepted twice. After any error the same
+// request can be submitted again.
 func (c *Client) Submit(ctx context.Context, request string, jobs []*controller.Job) ([]controller.JobID, error) {
 	m := &apiv1.SubmitJobsRequest{RequestId: request}
 	for _, j := range jobs {
@@ -119,7 +119,7 @@ func (c *Client) Submit(ctx context.Context, request string, jobs []*controller.
 	return ids, err
 }
 
-// Status is what one replica says of itself.
+// Status is what one replica reports of itself.
 type Status struct {
 	Replica       string
 	Leader        string // empty while unknown
@@ -132,7 +132,7 @@ type Status struct {
 	Digest [32]byte // of the state after the entry of Index, where it was asked for
 }
 
-// Status asks the replica that answered last, or another one.
+// Status calls the replica that answered last, or another one.
 func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
 		s, err = status(ctx, to, &apiv1.StatusRequest{})
@@ -141,7 +141,7 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-// StatusOf asks the i-th of the addresses given to Dial, once.
+// StatusOf calls the i-th of the addresses given to Dial, once.
 func (c *Client) StatusOf(ctx context.Context, i int) (Status, error) {
 	return c.statusOf(ctx, i, &apiv1.StatusRequest{})
 }
@@ -244,7 +244,7 @@ func (c *Client) Events(ctx context.Context, after uint64, sink func(Event) erro
 	}
 }
 
-// sinkError tells a listener's own error from a replica's.
+// sinkError marks a listener's own error, as opposed to a replica's.
 type sinkError struct{ error }
 
 // streamEvents reads one stream to its end. A break after the first event is no error.
@@ -328,8 +328,8 @@ func (c *Client) attempt(ctx context.Context, within time.Duration, to apiv1conn
 	return decode(err)
 }
 
-// worthRetrying says whether another attempt may do better. While the caller still waits, what ran out or was given up
-// is an attempt, or a replica that is stopping.
+// worthRetrying reports whether another attempt can succeed. While the caller still waits, a timeout or cancellation is
+// that of an attempt, or of a replica that is stopping.
 func worthRetrying(ctx context.Context, err error) bool {
 	code := CodeOf(err)
 	return ctx.Err() == nil && (code.answer().again || code == Late || code == Canceled)

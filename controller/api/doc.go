@@ -1,9 +1,9 @@
 // Package api is the northbound: jobs come in, status, state and events go out, over Connect (HTTP and JSON or
 // protobuf) and mutual TLS, with the events as server-sent events besides.
 //
-// Any replica takes any call. What only the leader can do is forwarded to it, once; a client asks again until there is
-// a leader, under the same request id, so that a batch is accepted once whatever happens on the way. The package
-// decides nothing and holds no state: Submitter, Stater, Eventer and Finder are its callers'.
+// Any replica takes any call. A call that needs the leader is forwarded to it, once. A client retries until there is a
+// leader, under the same request id, so that a batch is accepted once whatever happens on the way. The package decides
+// nothing and holds no state: its callers provide Submitter, Stater, Eventer and Finder.
 //
 // The messages are in v1/api.proto. After changing it:
 //

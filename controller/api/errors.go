@@ -22,7 +22,7 @@ var (
 	ErrBusy = errors.New("the controller is busy")
 )
 
-// Code says what kind of error it is, and thereby what to do about it.
+// Code is the kind of an error, and thereby what to do about it.
 type Code string
 
 // The codes.

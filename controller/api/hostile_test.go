@@ -86,7 +86,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// shedder is a listener that tells when the server has closed a connection.
+// shedder is a listener that reports when the server has closed a connection.
 type shedder struct {
 	net.Listener
 	shed chan string // addresses of callers

@@ -17,7 +17,7 @@ type Hub struct {
 	changed chan struct{} // closed and replaced at every event
 }
 
-// Gap is the kind of the event that tells of events no longer kept.
+// Gap is the kind of the event that stands for events no longer kept.
 const Gap = "gap"
 
 // NewHub returns a hub that keeps that many events, at least one.
@@ -77,7 +77,7 @@ func (h *Hub) Events(ctx context.Context, after uint64, sink func(Event) error) 
 // batchSize bounds what is copied for a listener at once.
 const batchSize = 256
 
-// above returns the next events after a number, and what tells of more.
+// above returns the next events after a number, and a channel that signals more.
 func (h *Hub) above(after uint64) ([]Event, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

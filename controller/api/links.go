@@ -39,8 +39,7 @@ func (s *service) links(ctx context.Context, leader string, asked bool) ([]*apiv
 	return resp.Links, nil
 }
 
-// Links asks for what passes links: those of which the leader knows something, by id. Where switches do not count,
-// there are none.
+// Links returns the link rates that the leader knows, by id. If switches do not count, there are none.
 func (c *Client) Links(ctx context.Context) (out []Link, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
 		r, err := to.Status(ctx, connect.NewRequest(&apiv1.StatusRequest{Links: true}))

@@ -8,7 +8,7 @@ import (
 	"lightloom/controller"
 )
 
-// TestLinks: whichever replica is asked, the leader tells what its policies see of links.
+// TestLinks: any replica returns the link rates that the leader's policies see.
 func TestLinks(t *testing.T) {
 	tc := newTestCluster(t, func(i int, cfg *Config) {
 		if i == 1 {

@@ -31,7 +31,7 @@ func (f *failing) Status(context.Context,
 	return nil, encode(f.err)
 }
 
-// The table says what Connect really answers, and a code survives the way to the other side.
+// The table is what Connect really returns, and a code survives the way to the other side.
 func TestCodesOnTheWire(t *testing.T) {
 	seen := map[Code]bool{}
 	for _, a := range answers() {
@@ -122,7 +122,7 @@ func TestStagesReadAllOrNothing(t *testing.T) {
 	}
 }
 
-// Whatever arrives is refused or is a job that says the same when sent on.
+// Any input is refused, or is a job that stays the same when sent on.
 func FuzzJobFromWire(f *testing.F) {
 	for _, j := range []*controller.Job{coflow("a"),
 		{Name: "x", Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: 3}}}}}} {

@@ -28,7 +28,7 @@ type Bandwidth struct {
 	Paths      int                   `json:"paths"`                      // with light
 }
 
-// BandwidthRequest is bandwidth that an outside scheduler asks for, for traffic of its own.
+// BandwidthRequest is a request of an outside scheduler for bandwidth, for traffic of its own.
 type BandwidthRequest struct {
 	Request  string // chosen by the caller, new for each request
 	Owner    string
@@ -174,7 +174,7 @@ func toLeader[Q, A any](s *service, ctx context.Context, m *Q,
 	return connect.NewResponse(resp.Msg), nil
 }
 
-// Bandwidths asks what the fabric has to give between pairs of hosts.
+// Bandwidths returns the bandwidth available between pairs of hosts.
 func (c *Client) Bandwidths(ctx context.Context, pairs []HostPair) ([]Bandwidth, error) {
 	m := &apiv1.BandwidthRequest{}
 	for _, p := range pairs {
@@ -199,7 +199,7 @@ func (c *Client) Bandwidths(ctx context.Context, pairs []HostPair) ([]Bandwidth,
 	return out, err
 }
 
-// Reserve asks for bandwidth, across elections as Submit does.
+// Reserve requests bandwidth, across elections as Submit does.
 func (c *Client) Reserve(ctx context.Context, w BandwidthRequest) (p BandwidthReservation, err error) {
 	m := &apiv1.ReserveRequest{RequestId: w.Request, Owner: w.Owner,
 		Pair: &apiv1.HostPair{Src: w.Pair.Src, Dst: w.Pair.Dst},

@@ -98,7 +98,7 @@ func TestReserveThroughAnyReplica(t *testing.T) {
 	}
 }
 
-// TestNoBandwidthReserver: a controller that gives nothing away says so.
+// TestNoBandwidthReserver: a controller without bandwidth reservations returns an error.
 func TestNoBandwidthReserver(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.BandwidthReserver = nil })
 	c, ctx := tc.dial(t, 0), within(t, hanging)

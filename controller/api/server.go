@@ -17,7 +17,7 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Config says how a Server is made.
+// Config configures a Server.
 type Config struct {
 	ID        string            // of this replica
 	Peers     map[string]string // northbound address of every replica, by id
@@ -219,7 +219,7 @@ func (s *Server) blameDisk() connect.UnaryInterceptorFunc {
 	}
 }
 
-// deadline bounds every call that is no stream, whatever the caller asks for.
+// deadline bounds every unary call, whatever deadline the caller sets.
 func deadline(most time.Duration) connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
@@ -259,12 +259,12 @@ func (w *timedWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// FlushError is what http.ResponseController asks for.
+// FlushError implements what http.ResponseController calls.
 func (w *timedWriter) FlushError() error {
 	w.arm()
 	defer w.disarm()
 	return w.to.Flush()
 }
 
-// Flush implements http.Flusher, which Connect asks for.
-func (w *timedWriter) Flush() { _ = w.FlushError() } // the next write tells
+// Flush implements http.Flusher, which Connect requires.
+func (w *timedWriter) Flush() { _ = w.FlushError() } // the next write returns the error

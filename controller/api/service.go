@@ -71,7 +71,7 @@ func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*con
 	return connect.NewResponse(resp.Msg), nil
 }
 
-// Status tells how this replica stands.
+// Status returns the status of this replica.
 func (s *service) Status(ctx context.Context,
 	r *connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
 	leader, _, term := s.cfg.Finder.Leader()

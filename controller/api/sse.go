@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// breath is how often a silent event stream says that it lives, so that middle boxes keep it open.
+// breath is the interval of keep-alives on a silent event stream, so that middleboxes keep it open.
 const breath = 15 * time.Second
 
 // serveEvents is the event stream as server-sent events, for a page: GET /v1/events?after=SEQ. A browser that
-// reconnects says where it stopped by itself (Last-Event-ID).
+// reconnects sends its last position by itself (Last-Event-ID).
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if s.cfg.Eventer == nil {
 		http.Error(w, "this controller keeps no events", Missing.HTTPStatus())
