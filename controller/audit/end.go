@@ -13,7 +13,7 @@ type End struct {
 	Port    string
 }
 
-// IsZero says whether e is nothing.
+// IsZero reports whether e is empty.
 func (e End) IsZero() bool { return e == End{} }
 
 func (e End) String() string {
@@ -30,7 +30,7 @@ func (e End) compare(o End) int {
 // Heard is that one end hears another: light from From arrives at At.
 type Heard struct{ At, From End }
 
-// Map says where the fibres of an optical switch lead. Both slices are by port and of equal length.
+// Map is where the fibres of an optical switch lead. Both slices are by port and of equal length.
 type Map struct {
 	In  []End // who sends into an input
 	Out []End // who hears an output

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kind says what is wrong with a fibre.
+// Kind is what is wrong with a fibre.
 type Kind string
 
 // The kinds.
@@ -90,7 +90,7 @@ func Compare(expected, found Map) []Finding {
 	return slices.DeleteFunc(all, func(f Finding) bool { return f.Kind == Swapped && f.With < f.Port && twin(all, f) })
 }
 
-// twin says whether the other port of an exchange names it as well, for the same fibres.
+// twin reports whether the other port of an exchange names it as well, for the same fibres.
 func twin(all []Finding, f Finding) bool {
 	return slices.ContainsFunc(all, func(o Finding) bool {
 		return o.Kind == Swapped && o.Port == f.With && o.With == f.Port && o.Fibre == f.Fibre
@@ -108,7 +108,7 @@ func merge(in, out Finding) (Finding, bool) {
 	return same, true
 }
 
-// differ says what is wrong with one fibre.
+// differ returns what is wrong with one fibre.
 func differ(expected, found Map, want, got []End, p int, fibre Fibre) (Finding, bool) {
 	if want[p] == got[p] {
 		return Finding{}, false
@@ -136,7 +136,7 @@ func differ(expected, found Map, want, got []End, p int, fibre Fibre) (Finding, 
 	return f, true
 }
 
-// knows says whether an end stands anywhere in the map.
+// knows reports whether the map holds an end.
 func (m Map) knows(e End) bool { return slices.Contains(m.In, e) || slices.Contains(m.Out, e) }
 
 // Judge is Compare with what else a walk has met: doubts, and ends that should hear each other through the optical

@@ -50,7 +50,7 @@ func (w *Walk) partners() (round []southbound.CrossConnect) {
 	return round
 }
 
-// open says whether a fibre is neither known nor dead.
+// open reports whether a fibre is neither known nor dead.
 func (w *Walk) open(port int, out bool) bool {
 	if out {
 		return w.found.Out[port].IsZero() && len(w.tried[side{port, true}]) < enough

@@ -88,7 +88,7 @@ func (w *Walk) Next() (round []southbound.CrossConnect, ok bool) {
 	return slices.Clone(w.round), true
 }
 
-// pairing lights input i to output i+shift where on says so.
+// pairing lights input i to output i+shift for every i with on(i).
 func (w *Walk) pairing(on func(in int) bool) (round []southbound.CrossConnect) {
 	for in := range w.n {
 		if on(in) {
