@@ -38,8 +38,8 @@ type CounterOptions struct {
 // rates of a network in which only hosts' own links bind (the demand estimate of Al-Fares et al., Hedera, NSDI 2010,
 // section 4.2), but no pair less than it sends. The matrix is those rates for a while.
 //
-// A counter that is smaller than before was restarted and counts from zero. The error says what cannot be: an instant
-// that is not later, a host outside the fabric, a sample out of order.
+// A counter that is smaller than before was restarted and counts from zero. It is an error if now is not later than
+// last, if a host is outside the fabric, or if a sample is out of order.
 func Counters(last, now Sample, opt CounterOptions) (Matrix, error) {
 	over := now.At - last.At
 	if over <= 0 {

@@ -49,7 +49,7 @@ const (
 // aheadPeriods is for how many periods a reading of counters is taken to hold: until the next one is acted upon.
 const aheadPeriods = 2
 
-// Oracle says whether nothing is estimated.
+// Oracle reports whether demand is exact and not estimated.
 func (o *Options) Oracle() bool { return o.Source == "" || o.Source == FromOracle }
 
 // WithDefaults returns the options with every field that is left open filled in.
@@ -66,7 +66,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Check says what is wrong with the options, or nil.
+// Check returns what is wrong with the options, or nil.
 func (o Options) Check() error {
 	o = o.WithDefaults()
 	var known []string
@@ -87,7 +87,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// String says in words what is known.
+// String describes the options in words.
 func (o Options) String() string {
 	o = o.WithDefaults()
 	switch o.Source {
