@@ -240,7 +240,8 @@ func (d chatty) Watch(ctx context.Context, tell func(southbound.DeviceEvent)) er
 	return nil
 }
 
-// TestFlood: a device that tells without end, while a step waits for the log, is cut off when it has filled its share.
+// TestFlood: a device that reports without end, while a step waits for the log, is cut off when it has filled its
+// share.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

@@ -88,7 +88,7 @@ func (l *Leader) Links() []controller.LinkRate {
 	return nil
 }
 
-// noteLinks keeps the rates for Links, and says once that they are known, and of how many links.
+// noteLinks keeps the rates for Links, and logs once that they are known, and of how many links.
 func (l *Leader) noteLinks() {
 	all := slices.Clone(l.loop.Links())
 	l.links.Store(&all)

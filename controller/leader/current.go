@@ -20,10 +20,11 @@ func (c *Current) Run(ctx context.Context, term uint64, l *Leader) error {
 	return l.Run(ctx, term)
 }
 
-// Leader returns the current leadership, nil where the replica does not lead: what may be asked of a nil one says so.
+// Leader returns the current leadership, or nil if the replica does not lead: methods that accept a nil Leader document
+// it.
 func (c *Current) Leader() *Leader { return c.now.Load() }
 
-// Ready says whether the current leadership has brought every device into its state.
+// Ready reports whether the current leadership has brought every device into its state.
 func (c *Current) Ready() bool {
 	l := c.Leader()
 	if l == nil {

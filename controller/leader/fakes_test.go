@@ -297,7 +297,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// set does what a Set asks for. The lock is held.
+// set applies a Set. The caller holds the lock.
 func (d *memDevice) set(c *southbound.Change) {
 	if !d.optical {
 		d.rules = merge(d.rules, c)
@@ -335,7 +335,7 @@ func (d *memDevice) connect(x southbound.CrossConnect) {
 	})
 }
 
-// tell tells everyone who watches. The lock is held.
+// tell notifies all watchers. The caller holds the lock.
 func (d *memDevice) tell(c southbound.Connection) {
 	for _, s := range d.sinks {
 		s.tell(southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: c.Status})

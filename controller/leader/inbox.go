@@ -49,7 +49,7 @@ func (b *inbox) put(add func(*loop.Inputs)) {
 	b.offer(func(in *loop.Inputs) bool { add(in); return true })
 }
 
-// offer is put for what may come to nothing: add says whether there is something to wake for.
+// offer is put for inputs that can be without effect: add reports whether the loop must wake up.
 func (b *inbox) offer(add func(*loop.Inputs) bool) {
 	b.mu.Lock()
 	any := add(&b.in)
@@ -66,7 +66,7 @@ func (b *inbox) wake() {
 	}
 }
 
-// submit adds a batch to the backlog, or says that this is full.
+// submit adds a batch to the backlog, or reports that the backlog is full.
 func (b *inbox) submit(offers []controller.Offer, bytes int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +89,7 @@ func (b *inbox) event(num uint64, e southbound.Event) {
 // maxTold bounds the events of one device that wait for a step: several for each port of the largest.
 const maxTold = 1 << 16
 
-// device adds an event of a device, or says that too many of its events wait already.
+// device adds an event of a device, or reports that too many of its events wait already.
 func (b *inbox) device(e southbound.DeviceEvent) (fits bool) {
 	b.offer(func(in *loop.Inputs) bool {
 		if fits = b.told[e.Device] < maxTold; fits {

@@ -355,7 +355,7 @@ func (l *Leader) set(w *worker, s rollout.Set) { l.setThen(w, s, func() {}) }
 func (l *Leader) setThen(w *worker, s rollout.Set, answered func()) {
 	done := func(err error) {
 		answered()
-		if err != nil && !errors.Is(err, errUnclaimed) { // Claims tells of these
+		if err != nil && !errors.Is(err, errUnclaimed) { // Claims lists these
 			l.cfg.Logger.Warn("set device", "device", s.Device, "error", err)
 		}
 		l.inbox.put(func(in *loop.Inputs) {

@@ -231,7 +231,7 @@ func TestSilentDevice(t *testing.T) {
 	}
 }
 
-// astray says which device does not hold what the state wants, or nothing.
+// astray returns a device that does not hold what the state wants, or "".
 func (l *lab) astray() string {
 	steered := slices.Repeat([]southbound.Port{southbound.NoPort}, l.fabric.Racks)
 	moving := false

@@ -23,7 +23,7 @@ func (l *Leader) reroute(sets []rollout.Set, told []southbound.DeviceEvent, now 
 	}
 }
 
-// begun is the first instant at which a device says that a port changed, or now where none has a clock.
+// begun is the first instant at which a device reports a change of a port, or now if none has a clock.
 func begun(told []southbound.DeviceEvent, now time.Duration) time.Duration {
 	at := now
 	for _, e := range told {

@@ -16,8 +16,8 @@ type watcher struct {
 	done chan error // holds one; nil: it is so
 }
 
-// Reserve asks for bandwidth and returns what was reserved once that is in the log. Requests need a Request. A nil
-// Leader returns ErrVacant.
+// Reserve reserves bandwidth and returns the reservation once it is in the log. Requests need a Request. A nil Leader
+// returns ErrVacant.
 func (l *Leader) Reserve(ctx context.Context, a loop.BandwidthRequest) (controller.BandwidthReservation, error) {
 	got := make(chan controller.BandwidthReservation, 1)
 	err := l.requestBandwidth(ctx, a, func(s *state.State) bool {
@@ -97,8 +97,8 @@ func (w *watcher) tell(err error) {
 	}
 }
 
-// answer tells the watchers what has come to be so, and all of them that the leadership has ended. It is called with
-// l.mu held, inside Log.View.
+// answer notifies the watchers whose change is committed, or all of them if the leadership has ended. The caller holds
+// l.mu, inside Log.View.
 func (l *Leader) answer(all bool) {
 	l.watchers = slices.DeleteFunc(l.watchers, func(w watcher) bool {
 		switch {

@@ -12,7 +12,7 @@ import (
 	"lightloom/controller/loop"
 )
 
-// meter fails, hangs, or tells how often it has been asked.
+// meter fails, hangs, or counts its calls.
 type meter struct {
 	mu    sync.Mutex
 	asked int

@@ -29,7 +29,7 @@ func newWorker(l *Leader, id southbound.DeviceID, d southbound.Device) *worker {
 	return &worker{id: id, dev: d, leader: l, jobs: make(chan func(context.Context), 1024), broken: make(chan struct{}, 1)}
 }
 
-// push queues a call, or says that it cannot: a queue that is full means a device that has not answered for very long.
+// push queues a call, or reports that it cannot: a full queue means that the device has not answered for very long.
 func (w *worker) push(f func(context.Context)) bool {
 	select {
 	case w.jobs <- f:
@@ -80,7 +80,8 @@ func (w *worker) claim(ctx context.Context) bool {
 // mostWaits is how many times Retry the pause between two tries grows to.
 const mostWaits = 16
 
-// takeOver claims the device and reads it back. With a state other than Unclaimed the error says why it is unfenced.
+// takeOver claims the device and reads it back. With a state other than Unclaimed the error is the reason why it is
+// unfenced.
 func (w *worker) takeOver(ctx context.Context) (seen southbound.Seen, s ClaimState, err error) {
 	s = Fenced
 	w.call(ctx, func(ctx context.Context) { err = southbound.Claim(ctx, w.dev) })
@@ -118,7 +119,7 @@ func (w *worker) opened(life int) {
 	w.open = w.open || life == w.life
 }
 
-// holds says whether Sets may go, and have been let go ever since that life.
+// holds reports whether Sets are allowed, without interruption since that life.
 func (w *worker) holds(life int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
