@@ -31,13 +31,13 @@ func newCables(f *topo.Fabric) cables {
 	return c
 }
 
-// followsCircuits says whether a port of a ToR faces the OCS: that it is dark follows from the circuits, and is no
+// followsCircuits reports whether a port of a ToR faces the OCS: that it is dark follows from the circuits, and is no
 // failure.
 func (c *cables) followsCircuits(e *southbound.DeviceEvent) bool {
 	return slices.Contains(c.uplinks[e.Device], int32(e.In))
 }
 
-// told notes what a stream says of a port.
+// told notes what a stream reports of a port.
 func (c *cables) told(p state.PortRef, up bool) {
 	if up {
 		delete(c.dark, p)
@@ -51,7 +51,7 @@ func (c *cables) forget(d southbound.DeviceID) {
 	maps.DeleteFunc(c.dark, func(p state.PortRef, _ bool) bool { return p.Device == d })
 }
 
-// avoid notes which ports are down, and says whether that changes which links may be used.
+// avoid notes which ports are down, and reports whether that changes which links can be used.
 func (c *cables) avoid(t *pathmap.Topology, down []state.PortRef) bool {
 	if slices.Equal(c.avoided, down) {
 		return false

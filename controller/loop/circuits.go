@@ -94,7 +94,7 @@ func (l *Loop) verify(s *state.State) {
 	}
 }
 
-// lost notes that a circuit in use is not what the device says, which is not that it stands.
+// lost notes that a device reports a circuit in use as missing or failed.
 func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
 	if e.Device != l.fabric.OCSNode || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() {
 		return
@@ -170,7 +170,7 @@ func (l *Loop) darkPort(s *state.State, now time.Duration, p southbound.Port) {
 	}
 }
 
-// portDown says whether the cable of an OCS port has no light.
+// portDown reports whether the cable of an OCS port has no light.
 func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
 	return slices.Contains(s.Live().Down, state.PortRef{Device: l.fabric.OCSNode, Port: p})
 }

@@ -23,7 +23,7 @@ type decider struct {
 	held    map[southbound.HostID]int32 // slots that a plan takes
 }
 
-// decide asks the policy and turns its plan into entries.
+// decide calls the policy and turns its plan into entries.
 func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 	if s.Live().Wake <= now {
 		l.pending.note(controller.WakeReached, now, -1, -1, 0)

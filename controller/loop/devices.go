@@ -36,7 +36,7 @@ func newDevices() devices {
 	return devices{unread: map[southbound.DeviceID]repair{}, away: map[southbound.DeviceID]bool{}}
 }
 
-// ready says whether every device holds what it should, or has been waited for long enough.
+// ready reports whether every device holds what it should, or the wait for devices is over.
 func (d *devices) ready(now time.Duration) bool { return len(d.unread) == 0 || now >= d.giveUp }
 
 // answered notes the answer to a Set. It returns whether a caller waits for it, and what was known of the device
@@ -54,14 +54,14 @@ func (d *devices) answered(done *SetDone) (r repair, awaited bool) {
 	return r, awaited
 }
 
-// known says whether a device holds what it should, or will once it has answered.
+// known reports whether the contents of a device are known: it holds what it should, or will once it has answered.
 func (d *devices) known(id southbound.DeviceID) bool {
 	r, unsure := d.unread[id]
 	return (!unsure || r.told) && !d.away[id]
 }
 
-// postpone has a device that has still to answer be told afterwards, and says whether it is such a one: what it will
-// hold by then is remembered.
+// postpone defers changes for a device that has still to answer, and reports whether it does: it remembers what the
+// device will hold by then.
 func (d *devices) postpone(id southbound.DeviceID, held []southbound.Rule) bool {
 	r := d.unread[id]
 	if !r.told || r.token == 0 {
@@ -126,7 +126,7 @@ func (l *Loop) tell(d southbound.DeviceID, wanted, held []southbound.Rule) {
 	}
 }
 
-// catchUp tells a device that has answered what has changed meanwhile, and says whether anything has.
+// catchUp sends a device that has answered what has changed meanwhile, and reports whether anything has.
 func (l *Loop) catchUp(now time.Duration, d southbound.DeviceID, held []southbound.Rule) bool {
 	l.devices.unread[d] = repair{tries: l.devices.unread[d].tries, told: true}
 	act := &l.pass.act

@@ -124,7 +124,7 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 	}
 }
 
-// within is when a host's clock says that something ended, as far as that can be: not before its start nor after now.
+// within is the end of something by a host's clock, limited to the possible: not before its start nor after now.
 func within(at, start, now time.Duration) time.Duration { return min(max(at, start), now) }
 
 func (l *Loop) deviceFact(s *state.State, now time.Duration, e *southbound.DeviceEvent) {
@@ -160,7 +160,7 @@ func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
 	if r.Device == l.fabric.OCSNode {
 		c = l.seenCircuits(s, now, &r.Seen)
 	} else {
-		// A move in progress tells the switch of its circuit before that is in service: this is not for us to take away.
+		// A move in progress steers the switch before its circuit is in service: do not take that rule away.
 		rules := slices.DeleteFunc(slices.Clone(r.Seen.Rules), func(x southbound.Rule) bool {
 			return l.circuits.mover.Telling(r.Device, x.Match)
 		})

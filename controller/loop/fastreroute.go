@@ -32,7 +32,7 @@ func (h *fastReroute) begin(now time.Duration, sets []rollout.Set) {
 	h.until = now + longestReroute
 }
 
-// done notes that a Set has its answer, and says whether it was one of them.
+// done notes that a Set has its answer, and reports whether it was one of them.
 func (h *fastReroute) done(token uint64) bool {
 	was := h.waits[token]
 	delete(h.waits, token)

@@ -12,7 +12,7 @@ import (
 type DeviceCounts struct {
 	Device southbound.DeviceID
 	Ports  []southbound.PortCounters
-	// Anew says that the stream has begun again, or has ended: what was known of the device's ports holds no longer.
+	// Anew means that the stream has restarted or ended: what was known of the device's ports is no longer valid.
 	Anew bool
 }
 

@@ -61,12 +61,12 @@ type Inputs struct {
 	Seen              []DeviceSeen
 	Done              []SetDone
 	Counts            []DeviceCounts // what passed the ports of devices, in the order in which it came
-	// Remaining tells what is left of a coflow; asked during the call only.
+	// Remaining returns what is left of a coflow; it is called during Step only.
 	Remaining func(southbound.CoflowID) (southbound.Remaining, bool)
-	// Total tells how many bytes are left of a coflow's rows together, likewise; nil where only Remaining tells.
+	// Total returns how many bytes are left of a coflow's rows together, likewise; nil if there is only Remaining.
 	Total func(southbound.CoflowID) (float64, bool)
-	// Counters tells what hosts have sent so far; asked during the call only, where demand comes from counters. It may
-	// tell what was read a while ago, but not wait.
+	// Counters returns what hosts have sent so far; it is called during Step only, if demand comes from counters. It can
+	// return an older reading, but must not block.
 	Counters func() (demand.Sample, error)
 }
 
@@ -138,8 +138,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 // Base returns the tables that the loop keeps on packet switches.
 func (l *Loop) Base() *rollout.Base { return l.base }
 
-// Ready says whether decisions are being made: every device has come to hold what it should, or has been waited for
-// long enough.
+// Ready reports whether decisions are being made: every device holds what it should, or the wait for devices is over.
 func (l *Loop) Ready() bool { return l.ready }
 
 // Step makes one pass. It never writes s. When wakeAt is now, the caller applies the entries, acts, and calls again
@@ -180,8 +179,8 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(), l.nextReading())
 }
 
-// still says that a pass leaves nothing for another one at this instant, where it has no entries or only of circuits
-// that have come to be in service: these change nothing that is due, and what goes over them has been steered.
+// still reports whether a pass leaves nothing for another one at this instant. That is so if it has no entries, or only
+// of circuits that are in service now: these make nothing due, and the flows over them have been steered.
 func (l *Loop) still(s *state.State, now time.Duration) bool {
 	return l.pending.none(s) && l.steering.none() && !l.reservations.idle.any && !l.reservations.astray.any &&
 		l.circuits.mover.Wake() > now

@@ -51,7 +51,7 @@ func (p *pass) steer(id southbound.CoflowID, row int32, t southbound.Tag) {
 	p.act.Steer = append(p.act.Steer, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Coflow: id, Row: row}, Tag: t})
 }
 
-// has says whether an entry of this pass fits.
+// has reports whether an entry of this pass fits.
 func (p *pass) has(fits func(*state.Entry) bool) bool {
 	for i := range p.entries {
 		if fits(&p.entries[i]) {
@@ -61,7 +61,8 @@ func (p *pass) has(fits func(*state.Entry) bool) bool {
 	return false
 }
 
-// hostUp says whether a host is up once the entries of this pass have been applied: one may go and come within it.
+// hostUp reports whether a host is up once the entries of this pass have been applied: a host can go down and up within
+// a pass.
 func (p *pass) hostUp(s *state.State, h southbound.HostID) bool {
 	for i := len(p.entries) - 1; i >= 0; i-- {
 		if e := &p.entries[i]; e.Kind == state.HostSeen && e.Host == h {
@@ -71,7 +72,7 @@ func (p *pass) hostUp(s *state.State, h southbound.HostID) bool {
 	return !s.Lost(h)
 }
 
-// portUp says the same of a port.
+// portUp is hostUp for a port.
 func (p *pass) portUp(s *state.State, port state.PortRef) bool {
 	for i := len(p.entries) - 1; i >= 0; i-- {
 		if e := &p.entries[i]; e.Kind == state.PortSeen && e.Device == port.Device && e.Port == port.Port {

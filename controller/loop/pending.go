@@ -40,7 +40,7 @@ func (p *pending) arrivals(s *state.State, now time.Duration) {
 	}
 }
 
-// none says that nothing waits for the next pass.
+// none reports whether nothing waits for the next pass.
 func (p *pending) none(s *state.State) bool {
 	return len(p.events)+len(p.touched) == 0 && !p.freed && p.arrived == len(s.Live().Jobs)
 }

@@ -39,7 +39,7 @@ func (p *ports) word(w int) uint64 {
 	return 0
 }
 
-// has says whether an input is in the set.
+// has reports whether an input is in the set.
 func (p *ports) has(in southbound.Port) bool { return p.word(int(in/64))>>(in%64)&1 == 1 }
 
 func (p *ports) clear() {

@@ -27,7 +27,7 @@ type BandwidthRequest struct {
 	Refused func(error)
 }
 
-// ErrNoBandwidthReservation marks what asks for a bandwidth reservation that does not stand.
+// ErrNoBandwidthReservation marks requests for a bandwidth reservation that does not exist.
 var ErrNoBandwidthReservation = errors.New("no such bandwidth reservation")
 
 // grantBandwidth grants requests or refuses them. What one gets the next of the same pass does not.

@@ -30,8 +30,8 @@ func (r *reservations) reset() {
 	r.began.clear()
 }
 
-// find takes up what is to be looked at by now, and says whether that is anything. One input may have several
-// reservations that are over: each pass ends the first, and the question stays open for it.
+// find collects the ports that are due by now, and reports whether there are any. One input can have several
+// reservations that are over: each pass ends the first, and the input stays due.
 func (r *reservations) find(s *state.State, now time.Duration) bool {
 	r.idle, r.asking = r.asking, r.idle
 	r.idle.clear()
@@ -43,7 +43,7 @@ func (r *reservations) find(s *state.State, now time.Duration) bool {
 	return r.looking.any || r.asking.any || r.due.any
 }
 
-// free says whether nothing holds an output once this pass's entries are applied.
+// free reports whether an output is free once this pass's entries are applied.
 func (r *reservations) free(s *state.State, out southbound.Port) bool {
 	by := s.Taker(out)
 	return !r.taken[out] && (by == southbound.NoPort || r.ended.has(by))

@@ -57,7 +57,7 @@ func (t *steering) changed(r *controller.CircuitReservation) {
 	t.pairs = append(t.pairs, pairOf{r.Coflow, r.In, r.Out})
 }
 
-// none says that no rows are to be looked at.
+// none reports whether no rows are due.
 func (t *steering) none() bool { return len(t.coflows)+len(t.pairs) == 0 }
 
 // flush steers all rows that may have another path.
@@ -105,8 +105,8 @@ func (t *steering) coflow(s *state.State, p *pass, id southbound.CoflowID) {
 	}
 }
 
-// pair sends the tags of rows between two racks that are not what their hosts were told last. lit says that a circuit
-// carries them once this pass's entries are applied.
+// pair sends the tags of rows between two racks that differ from the last ones sent to their hosts. lit is whether a
+// circuit carries them once this pass's entries are applied.
 func (t *steering) pair(s *state.State, p *pass, of pairOf, lit bool) {
 	if of.coflow != controller.AnyCoflow {
 		t.rows(s, p, of.coflow, &of, lit)

@@ -15,7 +15,7 @@ import (
 	"lightloom/southbound"
 )
 
-// world is what a scenario plays on: the replicated state, one leadership, and devices that do what the scenario says.
+// world is what a scenario plays on: the replicated state, one leadership, and devices that follow the scenario.
 type world struct {
 	fabric *topo.Fabric
 	paths  *pathmap.Map
@@ -111,7 +111,7 @@ func (w *world) pass() (again bool, err error) {
 	return wake == w.now, w.verify()
 }
 
-// nothing asks once more at the instant of a pass that says it left nothing: there is nothing indeed.
+// nothing runs another pass at the instant of a pass that reported no more work: there must be none.
 func (w *world) nothing(wake time.Duration) error {
 	entries, act, again := w.loop.Step(w.state, w.now, loop.Inputs{})
 	n := len(act.Urgent) + len(act.Start) + len(act.Steer) + len(act.Run) + len(act.Sets) + len(act.Reads) + len(act.Errs)
@@ -220,7 +220,7 @@ func (w *world) effect(s *rollout.Set) {
 	}
 }
 
-// lose ends a circuit, and the device says so.
+// lose ends a circuit, and the device reports it.
 func (w *world) lose(in southbound.Port, s southbound.Status) {
 	w.tell(in, w.made[in], s)
 	w.made[in], w.tables.Circuits[in] = southbound.NoPort, southbound.NoPort
