@@ -80,7 +80,7 @@ func decodeSlot(b []byte) (k kept, seq uint64, err error) {
 
 var errSum = errors.New("its checksum is wrong")
 
-// openBallot opens the file, or makes it where fresh says that nothing has been kept yet.
+// openBallot opens the file, or creates it if fresh is set: nothing has been kept yet.
 func openBallot(d *disk, fresh bool) (*ballot, error) {
 	b := &ballot{disk: d, kept: kept{Values: map[string][]byte{}}}
 	path := filepath.Join(d.dir, VoteFile)

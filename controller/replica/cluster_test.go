@@ -109,7 +109,7 @@ func (c *cluster) agree(ctx context.Context) {
 	}
 }
 
-// equal says whether every replica has applied as much as the leader had; those that have must have the same state.
+// equal reports whether every replica has applied as much as the leader had; those that have must have the same state.
 func (c *cluster) equal(ctx context.Context) bool {
 	c.t.Helper()
 	at, want := c.nodes[c.leader(ctx)].Digest()

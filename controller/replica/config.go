@@ -24,7 +24,7 @@ type Timeouts struct {
 	Heartbeat time.Duration // silence of the leader after which a follower stands for election, to twice this
 	Election  time.Duration // a candidate tries again after this, to twice this; at least Heartbeat
 	Lease     time.Duration // a leader without a majority steps down after this; at most Heartbeat
-	Commit    time.Duration // an idle leader tells followers its commit index after this, to twice this
+	Commit    time.Duration // an idle leader sends followers its commit index after this, to twice this
 	RPC       time.Duration // deadline of one message to a peer
 	Handshake time.Duration // of a TLS handshake with a peer
 }
@@ -61,7 +61,7 @@ func DefaultLimits() Limits {
 // appendBatch is how many entries one message to a follower may hold: with Limits.Entry it bounds the message.
 const appendBatch = 4
 
-// Config says how a Node is made.
+// Config configures a Node.
 type Config struct {
 	ID    string
 	Peers []Peer // the whole cluster, this node too; the same on every node, in any order

@@ -62,7 +62,7 @@ func written(t *testing.T, dir string) []string {
 	return holds
 }
 
-// damage flips a bit of one file, or cuts one short, and says which.
+// damage flips a bit of one file, or cuts one short, and returns which.
 func damage(t *testing.T, dir string, rng *rand.Rand) (file, what string) {
 	t.Helper()
 	var files []string
@@ -98,8 +98,8 @@ func damage(t *testing.T, dir string, rng *rand.Rand) (file, what string) {
 	return file, what
 }
 
-// TestDamageIsToldOrHarmless: whatever is changed or missing in a directory, a replica either does not start, and says
-// which file is to blame, or holds all that was ever acknowledged.
+// TestDamageIsToldOrHarmless: whatever is changed or missing in a directory, a replica either holds all that was ever
+// acknowledged, or does not start and names the file at fault.
 func TestDamageIsToldOrHarmless(t *testing.T) {
 	smallSegments(t)
 	whole := t.TempDir()
@@ -336,7 +336,8 @@ func (m *model) close() {
 	}
 }
 
-// same compares every entry; beyond says that the log may hold more than the twin: what was never acknowledged.
+// same compares every entry; beyond allows the log to hold more than the reference: entries that were never
+// acknowledged.
 func (m *model) same(beyond bool) {
 	m.t.Helper()
 	first, _ := m.twin.FirstIndex()

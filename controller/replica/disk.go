@@ -101,7 +101,7 @@ const tmpSuffix = ".tmp"
 // that it does not come and go with each.
 const probeBytes = 1 << 20
 
-// probe says whether the disk takes something again.
+// probe checks whether the disk takes writes again.
 func (d *disk) probe() error {
 	path := filepath.Join(d.dir, "probe")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -50,7 +50,7 @@ func (d *Damage) Is(err error) bool { return err == ErrDamaged }
 // Unwrap returns the cause.
 func (d *Damage) Unwrap() error { return d.Cause }
 
-// appendError says what became of an entry that raft answered with err.
+// appendError translates the error with which raft answered an entry.
 func appendError(err error) error {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress),

@@ -130,8 +130,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullFollowers: a leader whose followers have no room loses them, steps down and says so, instead of waiting for
-// them as long as they answer.
+// TestFullFollowers: a leader whose followers have no room loses them, steps down and returns an error, instead of
+// waiting for them as long as they answer.
 func TestFullFollowers(t *testing.T) {
 	cfgs, err := realCluster(t.TempDir())
 	if err != nil {

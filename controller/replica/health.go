@@ -139,7 +139,7 @@ func (n *Node) hold(out bool) {
 	}
 }
 
-// stand says whether a follower that hears of no leader stands for election.
+// stand sets whether a follower that hears of no leader stands for election.
 func (n *Node) stand(yes bool) error {
 	c := n.raft.ReloadableConfig()
 	c.HeartbeatTimeout, c.ElectionTimeout = n.cfg.Timeouts.Heartbeat, n.cfg.Timeouts.Election

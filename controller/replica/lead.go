@@ -10,7 +10,7 @@ import (
 // ErrLost is the cause of the end of a leading function's context when leadership is lost.
 var ErrLost = errors.New("leadership is lost")
 
-// barrierRetry is how long a leader whose barrier was not taken waits before it asks again.
+// barrierRetry is the pause after which a leader retries a barrier that was not accepted.
 const barrierRetry = 20 * time.Millisecond
 
 // Leadership runs lead whenever this node leads, until ctx ends: after a barrier, so that the machine holds everything

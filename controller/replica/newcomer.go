@@ -10,12 +10,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Newcomer says that a node takes its place in a cluster that has begun long ago, with an empty log: its disk was
-// lost, or it is a new machine under an old name. What its predecessor acknowledged and whom it voted for it does not
-// know, so it neither votes nor stands until it holds all that the cluster had committed, and listens to no leader
-// before it knows how far the others' terms have come.
+// Newcomer is a node that takes its place in an existing cluster with an empty log: its disk was lost, or it is a new
+// machine under an old name. It does not know what its predecessor acknowledged and whom it voted for. So it neither
+// votes nor stands until it holds all that the cluster had committed, and follows no leader before it knows the others'
+// terms.
 type Newcomer struct {
-	// Term asks other replicas, as many as a majority of the whole cluster has, for their terms, and returns the newest.
+	// Term requests the terms of other replicas, as many as a majority of the whole cluster has, and returns the newest.
 	// It waits for all their answers: one of them knows every leader that the predecessor helped to elect.
 	Term func(context.Context) (uint64, error)
 	// Done is called once the node holds what it must; if it returns nil the node votes from then on.
@@ -174,7 +174,7 @@ func (j *joining) hear(term, index uint64) bool {
 	return true
 }
 
-// standing says why the node does not stand for election; nil once it may.
+// standing returns why the node must not stand for election; nil once it can.
 func (j *joining) standing() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -129,7 +129,7 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 	return nil
 }
 
-// launch starts raft from a goroutine of its own, which ends where the disk does not hold what raft asks it for.
+// launch starts raft from a goroutine of its own, which ends if the disk does not hold what raft reads.
 func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
 	ended := make(chan struct{})
 	go func() {
@@ -140,7 +140,7 @@ func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
 	}()
 	<-ended
 	if _, dead, _ := n.store.health.state(); dead != nil {
-		err = dead // what raft says of it is less
+		err = dead // raft's own error is less precise
 	} else if err != nil && n.fsm.failed != nil {
 		err = n.fsm.failed
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// snapshots is a raft.SnapshotStore of files that are there whole or not at all: what raft says of a snapshot, the
-// machine's bytes (see header), and checksums of either. The newest counts; one more is kept for a person to look at.
+// snapshots is a raft.SnapshotStore of files that are there whole or not at all: raft's metadata of a snapshot, the
+// machine's bytes (see header), and checksums of both. The newest counts; one more is kept for inspection.
 type snapshots struct {
 	disk   *disk
 	ballot *ballot
@@ -26,10 +26,10 @@ type snapshots struct {
 
 const (
 	snapshotMagic  = "LLRAFT\x00\x01"
-	snapshotHead   = len(snapshotMagic) + 4 + 4 // length and checksum of what raft says
+	snapshotHead   = len(snapshotMagic) + 4 + 4 // length and checksum of raft's metadata
 	snapshotTail   = 8 + 4                      // length of the machine's bytes, checksum of all that is before it
 	snapshotSuffix = ".snapshot"
-	aboutBytes     = 1 << 20 // most that raft says
+	aboutBytes     = 1 << 20 // limit of raft's metadata
 )
 
 func snapshotName(index, term uint64) string {
@@ -196,7 +196,7 @@ func (f *snapshotFile) Read(b []byte) (int, error) { return f.Reader.Read(b) }
 // WriteTo hides os.File's, which would begin where the file stands.
 func (f *snapshotFile) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, f.Reader) }
 
-// open reads what raft says of a snapshot.
+// open reads raft's metadata of a snapshot.
 func (s *snapshots) open(id string) (*raft.SnapshotMeta, *snapshotFile, error) {
 	path := filepath.Join(s.dir, id)
 	f, err := os.Open(path)
@@ -223,7 +223,7 @@ func (s *snapshots) open(id string) (*raft.SnapshotMeta, *snapshotFile, error) {
 	return m, &snapshotFile{io.NewSectionReader(f, begin, m.Size), f, begin}, nil
 }
 
-// readAbout reads the head of a file of that size: what raft says, and where the machine's bytes begin.
+// readAbout reads the head of a file of that size: raft's metadata, and the offset of the machine's bytes.
 func readAbout(in io.ReaderAt, size int64) (*raft.SnapshotMeta, int64, error) {
 	head := make([]byte, snapshotHead)
 	if _, err := in.ReadAt(head, 0); err != nil {
@@ -268,7 +268,7 @@ func (s *snapshots) check(m *raft.SnapshotMeta, f *snapshotFile) error {
 	return nil
 }
 
-// newest checks the newest snapshot whole and returns what raft says of it; nil if there is none.
+// newest checks the newest snapshot whole and returns raft's metadata of it; nil if there is none.
 func (s *snapshots) newest() (*raft.SnapshotMeta, error) {
 	names, err := s.disk.list(s.dir, snapshotSuffix)
 	if err != nil {

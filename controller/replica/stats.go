@@ -20,7 +20,7 @@ type Stats struct {
 	Appends       uint64 // successful ones of this node
 	CommitP50     time.Duration
 	CommitP99     time.Duration
-	DiskFailing   bool   // the disk takes nothing at the moment: Disk says why
+	DiskFailing   bool   // the disk takes no writes at the moment: Disk is the error
 	DiskFailures  uint64 // operations on the disk that failed
 }
 

@@ -22,7 +22,7 @@ func NewMemory() *Memory {
 	return &Memory{logs: raft.NewInmemStore(), snaps: raft.NewInmemSnapshotStore()}
 }
 
-// Start says what a node that is no Newcomer expects of an empty directory. It goes on with one that holds something.
+// Start is what a node that is no Newcomer does with an empty directory. With a used one it continues.
 type Start string
 
 // What a node may expect.
@@ -40,7 +40,7 @@ type store struct {
 	stable raft.StableStore
 	snaps  raft.SnapshotStore
 	health *health
-	probe  func() error // says whether a disk that was sick takes something again
+	probe  func() error // checks whether a sick disk takes writes again
 	begin  func()       // raft has been started
 	close  func() error
 }
@@ -123,7 +123,7 @@ func (s *store) closeToo(f func() error) {
 
 const keyTerm, keyVote = "CurrentTerm", "LastVoteTerm"
 
-// prepare brings an empty store into the state that start asks for, and refuses one that does not fit it.
+// prepare brings an empty store into the state that start requires, and refuses one that does not fit it.
 func (s *store) prepare(c *Config, rc *raft.Config, t raft.Transport) error {
 	empty, err := s.empty()
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *store) prepare(c *Config, rc *raft.Config, t raft.Transport) error {
 	return nil
 }
 
-// empty says whether a store holds nothing that anyone relies on. A term alone is left by a bootstrap that a crash has
+// empty reports whether a store holds nothing that others rely on. A term alone is left by a bootstrap that a crash has
 // cut short.
 func (s *store) empty() (bool, error) {
 	last, err := s.logs.LastIndex()

@@ -59,7 +59,7 @@ func modern(c *tls.Config) *tls.Config {
 	return c
 }
 
-// greet runs the handshake with a peer that was dialled and asks whether it is welcome.
+// greet runs the handshake with a dialled peer and checks that the peer is allowed.
 func (s *stream) greet(ctx context.Context, c *tls.Conn) error {
 	if err := c.HandshakeContext(ctx); err != nil {
 		return fmt.Errorf("handshake: %w", err)

@@ -108,7 +108,7 @@ func TestStreamRefusesStrangers(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name string
-		tls  *tls.Config // nil: says nothing at all
+		tls  *tls.Config // nil: sends nothing at all
 	}{
 		{"silent", nil},
 		{"without a certificate", &tls.Config{InsecureSkipVerify: true}},
@@ -140,7 +140,7 @@ func TestStreamRefusesStrangers(t *testing.T) {
 	}
 }
 
-// A replica whose disk fails is dead to its peers until it says otherwise.
+// A replica whose disk fails is dead to its peers until it recovers.
 func TestStreamHangsUp(t *testing.T) {
 	w := newWire(t, func(*Config) {})
 	to := raft.ServerAddress(w.Addr().String())

@@ -129,7 +129,7 @@ func (n *Network) draw(l link) (fate, *Transport) {
 	return f, n.ends[l.to]
 }
 
-// severed says whether a reply to a message of l is lost by now.
+// severed reports whether a reply to a message of l is lost by now.
 func (n *Network) severed(l link) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

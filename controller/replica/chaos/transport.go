@@ -11,8 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Transport is one end of a Network: a raft.Transport that asks before elections and has no pipelines, as replica's
-// own.
+// Transport is one end of a Network: a raft.Transport that asks for pre-votes and has no pipelines, as replica's own.
 type Transport struct {
 	net   *Network
 	addr  raft.ServerAddress
@@ -222,7 +221,7 @@ func (t *Transport) redeliver(peer *Transport, rpc raft.RPC, after time.Duration
 	}
 }
 
-// isHeartbeat tells heartbeats as raft's own network transport does.
+// isHeartbeat recognises heartbeats as raft's own network transport does.
 func isHeartbeat(command any) bool {
 	a, ok := command.(*raft.AppendEntriesRequest)
 	return ok && a.Term != 0 && len(a.RPCHeader.Addr) > 0 && a.PrevLogEntry == 0 && a.PrevLogTerm == 0 &&
