@@ -52,7 +52,7 @@ func TestAvoid(t *testing.T) {
 	}
 }
 
-// joined says whether every two racks share a spine.
+// joined reports whether every two racks share a spine.
 func joined(up [][4]bool) bool {
 	for a := range up {
 		for b := range up {

@@ -72,7 +72,7 @@ func (f *Fabric) Walk(src, dst southbound.RackID, tag southbound.Tag) ([]pathmap
 	return way, nil
 }
 
-// dark says whether a link passes nothing: it is down, or it leads into an OCS input without a circuit.
+// dark reports whether a link passes nothing: it is down, or it leads into an OCS input without a circuit.
 func (f *Fabric) dark(l pathmap.LinkID) bool {
 	link := f.Topology.Link(l)
 	return (f.Dark != nil && f.Dark[l]) || (link.To == f.OCSNode && f.Circuits[link.ToPort] == southbound.NoPort)

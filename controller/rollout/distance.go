@@ -56,7 +56,7 @@ func (b *Base) spread(to pathmap.NodeID, down func(pathmap.LinkID) bool, queue [
 	return dist, queue
 }
 
-// passes says whether packets that are on no path may go through a switch.
+// passes reports whether packets that are on no path may go through a switch.
 func (b *Base) passes(n pathmap.NodeID) bool {
 	role := b.fabric.Topology.Node(n).Role
 	return role == pathmap.Switch || role == pathmap.ToR && b.fabric.Transit

@@ -174,18 +174,18 @@ func (m *Mover) Remove(in, out southbound.Port) {
 	m.start(in, out, []southbound.CrossConnect{{In: in, Out: out}}).off = true
 }
 
-// Busy says whether a move is in progress, or one has settled and Next has not told it yet.
+// Busy reports whether a move is in progress, or one has settled and Next has not told it yet.
 func (m *Mover) Busy() bool { return len(m.moves)+len(m.out) > 0 }
 
-// Moving says whether in→out is being moved to.
+// Moving reports whether in→out is being moved to.
 func (m *Mover) Moving(in, out southbound.Port) bool {
 	return slices.ContainsFunc(m.moves, func(o *move) bool {
 		return o.in == in && o.out == out && o.phase != abandoned && !o.off
 	})
 }
 
-// Telling says whether a switch may hold a rule of that match because a move has told it of its circuit, which is not
-// known to be in service yet.
+// Telling reports whether a switch may hold a rule of that match because a move has told it of its circuit, which is
+// not known to be in service yet.
 func (m *Mover) Telling(d southbound.DeviceID, match southbound.Match) bool {
 	is := func(in, out southbound.Port) bool {
 		return m.base.tor(in) == d && slices.Contains(m.base.CircuitMatches(in, out), match)
