@@ -111,7 +111,7 @@ func (r *Cluster) Revive(id string) error {
 // Restarts says how often a replica has ended by itself and was started again.
 func (r *Cluster) Restarts(id string) int { return r.replica[id].count() }
 
-// Gone says whether every replica has been killed.
+// Gone reports whether every replica has been killed.
 func (r *Cluster) Gone() bool {
 	return !slices.ContainsFunc(r.IDs, func(id string) bool { return !r.replica[id].isDead() })
 }
@@ -187,7 +187,7 @@ func (r *Cluster) KillLeader(ctx context.Context, client *api.Client, st api.Sta
 	}
 }
 
-// Lead says whether a replica leads and decides on jobs at once. One that does not answer yet does not.
+// Lead reports whether a replica leads and decides on jobs at once. One that does not answer yet does not.
 func (r *Cluster) Lead(ctx context.Context, client *api.Client) bool {
 	for i := range r.IDs {
 		if st, err := client.StatusOf(ctx, i); err == nil && st.Ready {

@@ -48,7 +48,7 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity, term uint64,
 	}
 }
 
-// CheckDevices says what is wrong with the secrets and certificates that records of switches name, or nil.
+// CheckDevices returns what is wrong with the secrets and certificates that records of switches name, or nil.
 func CheckDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity) error {
 	for i, node := range f.Topology.Nodes() {
 		if node.Role == pathmap.Host {

@@ -228,7 +228,7 @@ func (x *replicaFile) self() int {
 	return slices.IndexFunc(x.Peers, func(p peerSite) bool { return p.ID == x.ID })
 }
 
-// checkAddress says whether others can reach an address.
+// checkAddress reports whether others can reach an address.
 func checkAddress(at string) error {
 	host, port, err := net.SplitHostPort(at)
 	n, perr := strconv.ParseUint(port, 10, 16)
@@ -288,7 +288,7 @@ func (x *replicaFile) sample() (time.Duration, error) {
 	return d, nil
 }
 
-// checkIdentity says whether keys are this replica's, at its addresses and now.
+// checkIdentity reports whether keys are this replica's, at its addresses and now.
 func (x *replicaFile) checkIdentity(id pki.Identity, now time.Time) error {
 	if id.Role() != pki.Controller || id.Name() != x.ID {
 		return fmt.Errorf("the certificate is of %s, not of controller/%s", id, x.ID)

@@ -34,7 +34,7 @@ func (p *replicaProcess) Cancel(ctx context.Context, id controller.JobID) (e api
 	return e, nil
 }
 
-// check says what is wrong with a job on this fabric, or nil.
+// check returns what is wrong with a job on this fabric, or nil.
 func (p *replicaProcess) check(j *controller.Job) error {
 	if p.charge.Agent == "" && len(p.charge.Agents) == 0 {
 		return ErrNoAgent

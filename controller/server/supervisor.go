@@ -72,7 +72,7 @@ func (s *supervisor) begin() (*exec.Cmd, chan struct{}, error) {
 	return cmd, s.gone, nil
 }
 
-// ended notes the end of the process, and says whether it was killed by kill.
+// ended notes the end of the process, and reports whether it was killed by kill.
 func (s *supervisor) ended(gone chan struct{}) (killed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,8 +81,8 @@ func (s *supervisor) ended(gone chan struct{}) (killed bool) {
 	return s.dead
 }
 
-// again waits until it is time for the next start; false when there is none. failed says whether the process has ended
-// by itself after a time, and why; killed, that it was killed, and perhaps revived since.
+// again waits until it is time for the next start; false when there is none. failed reports whether the process has
+// ended by itself after a time, and why; killed, that it was killed, and perhaps revived since.
 func (s *supervisor) again(ctx context.Context, failed, killed bool, lived time.Duration, why error) bool {
 	s.mu.Lock()
 	dead := s.dead || killed
@@ -154,7 +154,7 @@ func (s *supervisor) revive() {
 	s.revived <- struct{}{} // kill has emptied it
 }
 
-// isDead says whether the process was killed by kill.
+// isDead reports whether the process was killed by kill.
 func (s *supervisor) isDead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
