@@ -161,7 +161,7 @@ func (d *Data) checkCircuits(f *topo.Fabric) error {
 
 func inRange(p southbound.Port, n int) bool { return p >= 0 && int(p) < n }
 
-// leads says whether a link leaves at a port.
+// leads reports whether a link leaves at a port.
 func leads(f *topo.Fabric, p PortRef) bool {
 	t := f.Topology
 	return p.Device >= 0 && int(p.Device) < len(t.Nodes()) && t.OutPort(p.Device, int32(p.Port)) != pathmap.None

@@ -106,7 +106,7 @@ func (s *State) drop(e *Entry) error {
 	return nil
 }
 
-// Carries says whether a reservation carries a row of a coflow.
+// Carries reports whether a reservation carries a row of a coflow.
 func (s *State) Carries(r *controller.CircuitReservation, id southbound.CoflowID, c *Coflow, row int) bool {
 	return (r.Coflow == id || r.Coflow == controller.AnyCoflow) &&
 		s.RackOf(c.Columns.Src[row]) == s.rack(r.In) && s.RackOf(c.Columns.Dst[row]) == s.rack(r.Out)
@@ -141,7 +141,7 @@ func (s *State) rack(p southbound.Port) southbound.RackID {
 	return southbound.RackID(s.fabric.OCSRack(int32(p)))
 }
 
-// isLit says whether some wavelength of a rack leads to another, given where each input leads.
+// isLit reports whether some wavelength of a rack leads to another, given where each input leads.
 func (s *State) isLit(lit []southbound.RackID, from, to southbound.RackID) bool {
 	for in := int(from); in < len(lit); in += s.fabric.Racks {
 		if lit[in] == to {
@@ -199,8 +199,8 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 	return c.Tag[row]
 }
 
-// circuitOver says whether a circuit in service from one port to another carries a coflow, and whether a reservation of
-// it has host flows wait for that.
+// circuitOver reports whether a circuit in service from one port to another carries a coflow, and whether a reservation
+// of it has host flows wait for that.
 func (s *State) circuitOver(in, out southbound.Port, id southbound.CoflowID) (lit, held bool) {
 	all := s.ledger.byIn[in].live()
 	for i := range all {

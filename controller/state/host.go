@@ -10,13 +10,13 @@ import (
 
 // What is lost with a host, and what is not: docs/decisions/0020-restart-only-unfinished-work.md.
 
-// Lost says whether a host has failed.
+// Lost reports whether a host has failed.
 func (s *State) Lost(h southbound.HostID) bool {
 	_, lost := slices.BinarySearch(s.d.Lost, h)
 	return lost
 }
 
-// startable says whether a stage has tasks to begin.
+// startable reports whether a stage has tasks to begin.
 func (s *State) startable(j *Job, stage int32) bool {
 	first, end := j.StageTasks(int(stage))
 	for i := first; i < end; i++ {
@@ -101,7 +101,7 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 	})
 }
 
-// unread says whether something that a stage has written has not been delivered.
+// unread reports whether something that a stage has written has not been delivered.
 func (s *State) unread(j *Job, stage int) bool {
 	return slices.ContainsFunc(s.coflowsOf(j), func(id southbound.CoflowID) bool {
 		c := s.d.Coflows[id]
@@ -110,7 +110,7 @@ func (s *State) unread(j *Job, stage int) bool {
 	})
 }
 
-// housed says whether all tasks that a coflow's host flows go between have hosts.
+// housed reports whether all tasks that a coflow's host flows go between have hosts.
 func (s *State) housed(j *Job, c *Coflow) bool {
 	x := &j.Edges[c.Edge]
 	if x.Kind == controller.Fixed {
@@ -185,7 +185,7 @@ func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 	}
 }
 
-// Relays says whether placements lay a coflow out anew: its job is placed already, and the coflow has not begun.
+// Relays reports whether placements lay a coflow out anew: its job is placed already, and the coflow has not begun.
 func (s *State) Relays(id southbound.CoflowID, placing []controller.Placement) bool {
 	if id < 0 || int(id) >= len(s.d.Coflows) {
 		return false

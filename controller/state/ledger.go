@@ -177,7 +177,7 @@ func (l *ledger) removeFirst(in southbound.Port) {
 	l.look(in)
 }
 
-// withdraw takes the unbegun reservations of a coflow out, and says whether there were any.
+// withdraw takes the unbegun reservations of a coflow out, and reports whether there were any.
 func (l *ledger) withdraw(c southbound.CoflowID) bool {
 	i := int(c - controller.AnyCoflow)
 	if i < 0 || i >= len(l.opened) || l.opened[i] == 0 {
@@ -208,7 +208,7 @@ func (l *ledger) withdraw(c southbound.CoflowID) bool {
 	return true
 }
 
-// hasBegun says whether a booking of an output is of the reservation that holds it.
+// hasBegun reports whether a booking of an output is of the reservation that holds it.
 func (l *ledger) hasBegun(out int, b *booking) bool {
 	r := l.holding(l.begun[out])
 	return r != nil && b.in == r.In && b.from == r.NotBefore

@@ -123,7 +123,7 @@ func turnover(d *state.Data) (last time.Duration) {
 	return last
 }
 
-// idle says whether no row of a reservation's coflow that has not ended goes from its one rack to the other.
+// idle reports whether no row of a reservation's coflow that has not ended goes from its one rack to the other.
 func idle(s *state.State, r *controller.CircuitReservation) bool {
 	f, c := s.Fabric(), s.Coflow(r.Coflow)
 	for row, done := range c.Done {
@@ -149,7 +149,7 @@ func sizeOf(d *state.Data, id southbound.TaskID) int32 {
 	panic("no such task")
 }
 
-// cut says whether something of a cancelled job goes on.
+// cut reports whether something of a cancelled job goes on.
 func cut(d *state.Data, j *state.Job) error {
 	for i := range d.Tasks {
 		if t := &d.Tasks[i]; t.Job == j.ID && t.Ended == state.Unset {
@@ -190,7 +190,7 @@ func tags(s *state.State, id southbound.CoflowID) (out []southbound.Tag) {
 	return out
 }
 
-// fresh says whether a stage has tasks that have a host and have not begun there.
+// fresh reports whether a stage has tasks that have a host and have not begun there.
 func fresh(d *state.Data, j *state.Job, stage int) bool {
 	first, end := j.StageTasks(stage)
 	return slices.ContainsFunc(d.Tasks[int(j.FirstTask)+first:int(j.FirstTask)+end], func(t state.Task) bool {
@@ -198,7 +198,7 @@ func fresh(d *state.Data, j *state.Job, stage int) bool {
 	})
 }
 
-// settled says whether all tasks of an edge have hosts.
+// settled reports whether all tasks of an edge have hosts.
 func settled(d *state.Data, j *state.Job, e *controller.Edge) bool {
 	for i := range j.Hosts {
 		t := d.Tasks[int(j.FirstTask)+i]
@@ -209,14 +209,14 @@ func settled(d *state.Data, j *state.Job, e *controller.Edge) bool {
 	return true
 }
 
-// delivered says whether everything that an edge carries has been received.
+// delivered reports whether everything that an edge carries has been received.
 func delivered(d *state.Data, j *state.Job, edge int) bool {
 	return !slices.ContainsFunc(d.Coflows, func(c *state.Coflow) bool {
 		return c.Job == j.ID && int(c.Edge) == edge && c.Ended == state.Unset
 	})
 }
 
-// may says whether an edge's host flows may be sent.
+// may reports whether an edge's host flows may be sent.
 func may(d *state.Data, j *state.Job, e *controller.Edge) bool {
 	begun := func(stage int) bool { return j.Stages[stage].Started }
 	switch {
@@ -228,7 +228,7 @@ func may(d *state.Data, j *state.Job, e *controller.Edge) bool {
 	return done(d, j, e.From)
 }
 
-// streams says whether a stage has a stream that has not delivered.
+// streams reports whether a stage has a stream that has not delivered.
 func streams(d *state.Data, j *state.Job, stage int) bool {
 	for i := range j.Edges {
 		e := &j.Edges[i]
@@ -239,7 +239,7 @@ func streams(d *state.Data, j *state.Job, stage int) bool {
 	return false
 }
 
-// done says whether all tasks of a stage have ended.
+// done reports whether all tasks of a stage have ended.
 func done(d *state.Data, j *state.Job, stage int) bool {
 	first, end := j.StageTasks(stage)
 	for i := first; i < end; i++ {
@@ -250,7 +250,7 @@ func done(d *state.Data, j *state.Job, stage int) bool {
 	return true
 }
 
-// fed says whether every edge into a stage has delivered.
+// fed reports whether every edge into a stage has delivered.
 func fed(d *state.Data, j *state.Job, stage int) bool {
 	for e := range j.Edges {
 		if j.Edges[e].Kind != controller.Fixed && !j.Edges[e].Stream && j.Edges[e].To == stage && !delivered(d, j, e) {
@@ -260,7 +260,7 @@ func fed(d *state.Data, j *state.Job, stage int) bool {
 	return true
 }
 
-// over says whether all of a job has ended.
+// over reports whether all of a job has ended.
 func over(d *state.Data, j *state.Job) bool {
 	for k := range j.Stages {
 		if !done(d, j, k) {

@@ -48,7 +48,7 @@ func (s *State) Second(in southbound.Port) *CircuitReservation {
 // Taker returns the input whose begun reservation holds an output, NoPort where none does.
 func (s *State) Taker(out southbound.Port) southbound.Port { return s.ledger.begun[out] }
 
-// Holds says whether any reservation has its host flows wait for it.
+// Holds reports whether any reservation has its host flows wait for it.
 func (s *State) Holds() bool { return s.ledger.waits > 0 }
 
 // Holding returns the begun reservation of an input, if there is one.

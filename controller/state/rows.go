@@ -139,8 +139,8 @@ func (c *Coflow) seek(row int32, dst, src southbound.HostID) int32 {
 	return int32(first)
 }
 
-// Idle says whether a reservation has nothing left to carry: its coflow is over, or all its rows between the two racks
-// are. One for any coflow is never idle.
+// Idle reports whether a reservation has nothing left to carry: its coflow is over, or all its rows between the two
+// racks are. One for any coflow is never idle.
 func (s *State) Idle(r *controller.CircuitReservation) bool {
 	if r.Coflow == controller.AnyCoflow {
 		return false

@@ -325,7 +325,7 @@ func (s *State) noteCoflow(j *Job, id southbound.CoflowID) {
 	}
 }
 
-// mayStart says whether the host flows of an edge may send: its tasks have produced them, or run beside them.
+// mayStart reports whether the host flows of an edge may send: its tasks have produced them, or run beside them.
 func (j *Job) mayStart(e *controller.Edge) bool {
 	switch {
 	case e.Kind == controller.Fixed:

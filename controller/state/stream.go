@@ -5,7 +5,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Held says whether a stage's tasks run no computation but last as long as the streams to and from them.
+// Held reports whether a stage's tasks run no computation but last as long as the streams to and from them.
 func (s *State) Held(job controller.JobID, stage int32) bool {
 	j := s.Job(job)
 	return j != nil && stage >= 0 && int(stage) < len(j.Stages) && j.Stages[stage].Streams > 0
@@ -24,7 +24,7 @@ func (s *State) openStreams(j *Job, stage int, e *Entry) {
 	}
 }
 
-// spent says whether a started coflow has nothing left to carry. A stream with a rate goes on within hosts, where it
+// spent reports whether a started coflow has nothing left to carry. A stream with a rate goes on within hosts, where it
 // has no host flows.
 func (j *Job) spent(c *Coflow) bool {
 	return c.Remaining == 0 && (j.Edges[c.Edge].Rate == 0 || c.Local == 0)
