@@ -57,7 +57,7 @@ func (m *Model) Lines() []string {
 	}
 }
 
-// Check says what is wrong with a model.
+// Check returns what is wrong with a model.
 func (m *Model) Check() error {
 	switch {
 	case m.Block <= 0, m.ReduceBytes <= 0, !(m.MapRate > 0), !(m.ReduceRate > 0), !(m.FarRate > 0), m.MostReduces < 0:
