@@ -20,8 +20,8 @@ const (
 	MaxRate        = pathmap.BitsPerSecond(1e15)
 )
 
-// Check says what is wrong with a job on a fabric of that many hosts and slots (all hosts together, each as many), or
-// nil.
+// Check returns what is wrong with a job on a fabric of the given numbers of hosts and slots (of all hosts, which have
+// equally many), or nil.
 func (j *Job) Check(hosts, slots int) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("job %q: %w", j.Name, fmt.Errorf(format, args...))
@@ -152,7 +152,7 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 	return nil
 }
 
-// receives says whether some edge ends at a stage.
+// receives reports whether some edge ends at a stage.
 func (j *Job) receives(stage int) bool {
 	return slices.ContainsFunc(j.Edges, func(e Edge) bool { return e.Kind != Fixed && e.To == stage })
 }

@@ -12,7 +12,7 @@ import (
 // long.
 const Endless = 30 * 24 * time.Hour
 
-// GoesOn says whether a job has a stream that goes on until the job is cancelled.
+// GoesOn reports whether a job has a stream that goes on until the job is cancelled.
 func (j *Job) GoesOn() bool {
 	for i := range j.Edges {
 		if j.Edges[i].Rate > 0 {

@@ -65,9 +65,9 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 	return gather(flows, false)
 }
 
-// byHost makes the flows of a shuffle between hosts at once, where tasks are too many to look at every two of them.
-// Each two hosts have the part of the bytes that their tasks have of all pairs of tasks; what rounding leaves goes
-// along, so that the sum is the edge's.
+// byHost makes the flows of a shuffle between hosts at once, where tasks are too many to read every two of them. Each
+// two hosts have the part of the bytes that their tasks have of all pairs of tasks; what rounding leaves goes along, so
+// that the sum is the edge's.
 func (e *Edge) byHost(from, to []southbound.HostID) []Flow {
 	a, b := tally(from), tally(to)
 	pairs := uint64(len(from)) * uint64(len(to))
@@ -105,7 +105,7 @@ func tally(hosts []southbound.HostID) []manned {
 	return out
 }
 
-// DefaultKeys is how many keys a fields grouping has that says nothing of them.
+// DefaultKeys is the number of keys of a fields grouping that does not specify it.
 const DefaultKeys = 1024
 
 // byKey splits each sender's bytes over the receivers as its keys fall to them. All keys are alike, so that what makes
@@ -186,7 +186,7 @@ func gather(flows []Flow, local bool) Columns {
 	return c
 }
 
-// inOrder says whether flows are sorted by (Dst, Src).
+// inOrder reports whether flows are sorted by (Dst, Src).
 func inOrder(flows []Flow) bool {
 	for i := 1; i < len(flows); i++ {
 		if a, b := &flows[i-1], &flows[i]; b.Dst < a.Dst || b.Dst == a.Dst && b.Src < a.Src {

@@ -40,7 +40,7 @@ type Job struct {
 	Predicted *Prediction `json:"predicted,omitempty"`
 }
 
-// Offer is a job that asks to be taken. Request is its own and stays the same however often it is offered; "": it is
+// Offer is a submitted job. Request is its request id, which stays the same however often the job is offered; "": it is
 // offered once.
 type Offer struct {
 	Job     *Job
@@ -83,7 +83,7 @@ func (t *Task) Takes(far bool) time.Duration {
 	return t.Compute
 }
 
-// EdgeKind says which tasks of an edge's stages talk.
+// EdgeKind is which tasks of an edge's stages exchange data.
 type EdgeKind uint8
 
 // The kinds of edges.

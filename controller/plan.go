@@ -26,7 +26,7 @@ type Placement struct {
 	Resent pathmap.Bytes `json:"resent,omitempty"`
 }
 
-// Fallback says what the host flows of a reservation do while its circuit is not in service.
+// Fallback is what the host flows of a reservation do while its circuit is not in service.
 type Fallback uint8
 
 // The fallbacks.
@@ -35,7 +35,7 @@ const (
 	Hold                    // send nothing
 )
 
-// CircuitReservation asks for the circuit In→Out for [NotBefore, NotAfter), the reconfiguration delay of setting it up
+// CircuitReservation requests the circuit In→Out for [NotBefore, NotAfter), the reconfiguration delay of setting it up
 // included. It carries the host flows of Coflow from rack In to rack Out; AnyCoflow carries every host flow between the
 // two.
 type CircuitReservation struct {
@@ -127,10 +127,10 @@ func Kinds(kinds ...Kind) KindSet {
 	return s
 }
 
-// Has says whether k is in s.
+// Has reports whether k is in s.
 func (s KindSet) Has(k Kind) bool { return s&(1<<k) != 0 }
 
-// Event tells a policy what happened since its last decision. A hint only: the View holds all there is to know.
+// Event is what happened since the policy's last decision. It is only a hint: the View holds all there is to know.
 type Event struct {
 	At     time.Duration
 	Kind   Kind
@@ -141,9 +141,9 @@ type Event struct {
 
 // Policy decides. The same view gives the same plan, also from a fresh instance, whatever the events were.
 type Policy interface {
-	// Wants says which events are worth a Decide.
+	// Wants returns the events that require a Decide.
 	Wants() KindSet
-	// Capabilities says what it can do and what it needs. It never changes.
+	// Capabilities returns what the policy can do and what it requires. It never changes.
 	Capabilities() Capabilities
 	// Decide answers for the view. Neither v nor anything it holds is written to or kept.
 	Decide(v *View, ev []Event) *Plan

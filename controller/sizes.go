@@ -7,7 +7,7 @@ import (
 	"lightloom/southbound"
 )
 
-// checkSizes says what is wrong with how many slots the tasks of a stage take, on hosts of that many each.
+// checkSizes returns what is wrong with how many slots the tasks of a stage take, on hosts of that many each.
 func (s *Stage) checkSizes(j *Job, slots int) error {
 	for k := range s.Tasks {
 		switch t := &s.Tasks[k]; {
@@ -23,7 +23,7 @@ func (s *Stage) checkSizes(j *Job, slots int) error {
 	return nil
 }
 
-// fits says whether the tasks of a job can all have a host of an empty fabric at once.
+// fits reports whether the tasks of a job can all have a host of an empty fabric at once.
 func (j *Job) fits(slots, hosts int) bool {
 	sizes := j.Sizes()
 	if sizes == nil {

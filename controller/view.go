@@ -107,10 +107,10 @@ type TaskState struct {
 	Moved    time.Duration `json:"moved_ns,omitempty"`  // when a plan had it leave its host last; 0: never
 }
 
-// MayStart says whether a task has a host and is to begin there.
+// MayStart reports whether a task has a host and is to begin there.
 func (t *TaskState) MayStart() bool { return t.Host >= 0 && t.Started < 0 && t.Ended < 0 }
 
-// Running says whether a task has begun and not ended.
+// Running reports whether a task has begun and not ended.
 func (t *TaskState) Running() bool { return t.Started >= 0 && t.Ended < 0 }
 
 // CoflowView is a coflow as a policy sees it.
@@ -194,7 +194,7 @@ func (v *View) Wire(b pathmap.Bytes) pathmap.Bytes {
 	return Wire(b)
 }
 
-// CircuitsOnly says whether every byte between racks goes over circuits: on a crossbar with an OCS. What has none is
+// CircuitsOnly reports whether every byte between racks goes over circuits: on a crossbar with an OCS. What has none is
 // held.
 func CircuitsOnly(f *topo.Fabric) bool { return f.Spec.Kind == topo.Crossbar && f.HasOCS() }
 
