@@ -31,8 +31,8 @@ func (b *Base) measure() {
 	}
 }
 
-// spread is a breadth-first search from a ToR against the direction of packets. Other ToRs are passed only where the
-// fabric says so.
+// spread is a breadth-first search from a ToR against the direction of packets. It passes other ToRs only if the fabric
+// allows transit.
 func (b *Base) spread(to pathmap.NodeID, down func(pathmap.LinkID) bool, queue []pathmap.NodeID) ([]int16,
 	[]pathmap.NodeID) {
 	t := b.fabric.Topology

@@ -163,7 +163,7 @@ func TestGeneralAvoid(t *testing.T) {
 	}
 }
 
-// reached says which nodes there are ways to over packet switches.
+// reached returns which nodes can be reached over packet switches.
 func reached(f *topo.Fabric, down []bool, from pathmap.NodeID) []bool {
 	seen := make([]bool, len(f.Topology.Nodes()))
 	seen[from] = true

@@ -87,7 +87,7 @@ type move struct {
 	missed  bool          // one of the Sets awaited did not get through
 	off     bool          // the circuit is to go, and none comes
 	until   time.Duration // end of draining, next try, or when to give up
-	retry   time.Duration // next try to tell the ToR
+	retry   time.Duration // next try to update the ToR
 	open    []uint64      // tokens awaited
 	drop    []southbound.CrossConnect
 	stages  state.Stages
@@ -221,7 +221,7 @@ func (m *Mover) Done(now time.Duration, token uint64, err error) {
 		case err != nil && o.phase != abandoned: // one that is gone is read back when it returns
 			m.again(now, o)
 		case len(o.open) == 0 && o.missed:
-			o.missed = false // clear tells all of them again
+			o.missed = false // clear sends all of them again
 		case len(o.open) == 0:
 			m.advance(now, o)
 		}
@@ -374,8 +374,8 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	return sets, out
 }
 
-// darken asks the OCS to remove a drained circuit. A Set that fails in transit is not repeated: the device is then
-// read, and unwanted circuits are removed.
+// darken has the OCS remove a drained circuit. A Set that fails in transit is not repeated: the device is then read,
+// and unwanted circuits are removed.
 func (m *Mover) darken(o *move) {
 	o.phase = abandoned
 	if m.lit[o.in] == o.out {

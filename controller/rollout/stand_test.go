@@ -63,7 +63,7 @@ func TestStand(t *testing.T) {
 	}
 }
 
-// TestStandingMoves: no move tells a ToR anything, and the tables are right at every moment of any moves.
+// TestStandingMoves: no move sends a ToR anything, and the tables are right at every moment of any moves.
 func TestStandingMoves(t *testing.T) {
 	for seed := range tries.Of[uint64](60, 200) {
 		f, b := fabric(t, bigSwitch, 1)
