@@ -108,7 +108,7 @@ func (r *Cluster) Revive(id string) error {
 	return nil
 }
 
-// Restarts says how often a replica has ended by itself and was started again.
+// Restarts returns how often a replica has exited by itself and was restarted.
 func (r *Cluster) Restarts(id string) int { return r.replica[id].count() }
 
 // Gone reports whether every replica has been killed.
@@ -219,7 +219,7 @@ func (r *Cluster) Agree(ctx context.Context, client *api.Client) (string, error)
 
 var errDiffer = errors.New("they hold different states after the same entry")
 
-// compare asks every replica that was not killed. One that does not answer may be starting again.
+// compare calls every replica that was not killed. One that does not answer can be restarting.
 func (r *Cluster) compare(ctx context.Context, client *api.Client) (digest string, same bool, err error) {
 	var first *api.Status
 	for i, id := range r.IDs {

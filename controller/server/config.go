@@ -41,9 +41,9 @@ type ReplicaConfig struct {
 	Identity []byte `json:"identity"`
 	Verbose  bool   `json:"verbose,omitempty"`
 	Metrics  string `json:"metrics,omitempty"` // address
-	// how far apart switches tell what passed their ports; 0: never
+	// interval between the switches' counter reports; 0: none
 	Sample  time.Duration `json:"sample,omitempty"`
-	Explain string        `json:"explain,omitempty"` // file that all replicas share, which says why; empty: none
+	Explain string        `json:"explain,omitempty"` // file with explanations that all replicas share; empty disables them
 	// directory of this run alone, to remove when the parent process has exited
 	Leave    string `json:"leave,omitempty"`
 	Restarts int    `json:"restarts,omitempty"` // how often its process has ended and was started again

@@ -28,7 +28,7 @@ import (
 	"lightloom/southbound/socket"
 )
 
-// DaemonOptions say what a controller is for switches that run elsewhere.
+// DaemonOptions configure a controller for switches that run elsewhere.
 type DaemonOptions struct {
 	Fabric  string // a spec, or the path of a YAML file
 	Devices string // path of an inventory: where switches and hosts are
@@ -44,7 +44,7 @@ type DaemonOptions struct {
 	Seed      uint64
 	Demand    demand.Options // the demand estimate for circuits; zero: the oracle
 
-	// SamplePeriod is how far apart switches are asked to tell what passed their ports; 0: they are not asked.
+	// SamplePeriod is the interval between the switches' counter reports; 0 disables them.
 	SamplePeriod time.Duration
 	// Metrics, if any, is where the first replica serves what it does for Prometheus; the others take the ports after it.
 	Metrics string
@@ -229,7 +229,7 @@ func (a *Daemon) freePorts(int) (raft, api string, err error) {
 	return addr[0], addr[1], nil
 }
 
-// greet waits until the packet switches have their rules, then says so.
+// greet waits until the packet switches have their rules, then prints "ready".
 func (a *Daemon) greet(ctx context.Context) error {
 	for n, node := range a.Fabric.Topology.Nodes() {
 		if d := a.devices[southbound.DeviceID(n)]; d != nil && node.Role != pathmap.OCS && a.Fabric.Racks > 1 {
@@ -249,7 +249,7 @@ func (a *Daemon) greet(ctx context.Context) error {
 // waitsLong is after how long it is said what is waited for.
 const waitsLong = 10 * time.Second
 
-// programmed waits for a switch's rules, however long that takes, and says what it waits for when that is long.
+// programmed waits for a switch's rules without limit, and logs what it waits for after a while.
 func (a *Daemon) programmed(ctx context.Context, name string, d southbound.Device) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -16,9 +16,9 @@ var (
 	_ southbound.Counting = (*gnmi.Lazy)(nil)
 )
 
-// DialDevices makes a line to every switch as its record says, with the election id of a term. The secrets and
-// certificates that a record names are read when the switch is dialled, so that one whose are missing is a switch that
-// does not answer; CheckDevices reads them at once. wrap, where it is not nil, is put around each line.
+// DialDevices returns a connection to every switch by its record, with the election id of a term. It reads the secrets
+// and certificates that a record names only when it dials the switch: if they are missing, the switch counts as not
+// answering. CheckDevices reads them at once. wrap, if not nil, wraps each connection.
 func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity, term uint64,
 	wrap func(name string, d southbound.Device) southbound.Device) (devices map[southbound.DeviceID]southbound.Device,
 	closeAll func()) {

@@ -30,7 +30,7 @@ import (
 type replicaFile struct {
 	ID      string     `yaml:"id"`
 	Cluster string     `yaml:"cluster"` // of cluster init, as is the next
-	Epoch   string     `yaml:"epoch"`   // instant 0 of all that the log tells of, in RFC 3339
+	Epoch   string     `yaml:"epoch"`   // instant 0 of the log, in RFC 3339
 	Peers   []peerSite `yaml:"peers"`   // the whole cluster
 	State   string     `yaml:"state"`   // directory of the log
 	TLS     tlsFiles   `yaml:"tls"`     // of this replica
@@ -61,7 +61,7 @@ type tlsFiles struct {
 	CA   string `yaml:"ca"`
 }
 
-// Service says what runs once a replica of a machine of its own does.
+// Service describes a running replica on a machine of its own.
 type Service struct{ Replica, Cluster, Raft, API string }
 
 // RunService runs the replica that a file describes until ctx ends (nil). It calls began once it knows that the file

@@ -17,7 +17,7 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// FoundOptions say what cluster is founded on machines of their own.
+// FoundOptions configure a new cluster on machines of their own.
 type FoundOptions struct {
 	Fabric   string // a spec, or the path of a file, which is copied
 	Devices  string // path of the inventory, which is copied

@@ -52,7 +52,7 @@ func join(dir string, n Node) error {
 	return nil
 }
 
-// newcomer says how this replica joins; nil if it does not.
+// newcomer returns how this replica joins; nil if it does not.
 func (p *replicaProcess) newcomer() *replica.Newcomer {
 	if !p.home.node.Joining {
 		return nil
@@ -68,7 +68,7 @@ const (
 	tellEach = 10 * time.Second
 )
 
-// newestTerm asks the other replicas for their terms until as many have answered as a majority of all is.
+// newestTerm requests the terms of the other replicas until a majority of all has answered.
 func (p *replicaProcess) newestTerm(ctx context.Context) (uint64, error) {
 	terms := map[string]uint64{}
 	tick := time.NewTicker(askAgain)

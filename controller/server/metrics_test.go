@@ -79,7 +79,7 @@ func TestExporter(t *testing.T) {
 	}
 }
 
-// TestStagesOfMoves: what the log tells of a move's stages is served.
+// TestStagesOfMoves: the stages of moves in the log are served as metrics.
 func TestStagesOfMoves(t *testing.T) {
 	spec, err := topo.ParseSpec("hybrid:racks=4,hosts=1")
 	if err != nil {

@@ -22,16 +22,16 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Node says whose a replica's state directory is. It stands in the directory as node.json, beside the log. Only cluster
-// init and cluster join write one: a directory without it is not started on, because a replica whose disk was emptied
-// has forgotten what it acknowledged and whom it voted for.
+// Node is the owner of a replica's state directory, in node.json beside the log. Only cluster init and cluster join
+// write it. A replica does not start on a directory without it, because a replica whose disk was emptied has forgotten
+// what it acknowledged and whom it voted for.
 type Node struct {
 	Format   int       `json:"format"`
 	Cluster  string    `json:"cluster"` // drawn when the cluster was founded
 	Replica  string    `json:"replica"`
 	Replicas int       `json:"replicas"`          // of the cluster
 	Fabric   string    `json:"fabric"`            // spec: the log's numbers are those of its hosts, links and ports
-	Epoch    time.Time `json:"epoch"`             // instant 0 of all that the log tells of
+	Epoch    time.Time `json:"epoch"`             // instant 0 of the log
 	Begun    bool      `json:"begun"`             // it has a log, which must be there from now on
 	Joining  bool      `json:"joining,omitempty"` // it has no vote before it holds what the others do
 }
@@ -133,7 +133,7 @@ func (n Node) Found(dir string) error {
 	return n.write(dir)
 }
 
-// check says why a replica must not start on the directory that is n's. Empty fields of want are not compared.
+// check returns why a replica must not start on the directory that is n's. Empty fields of want are not compared.
 func (n *Node) check(dir string, want Node) error {
 	switch {
 	case n.Replica != want.Replica:
@@ -165,7 +165,7 @@ type home struct {
 	node Node
 }
 
-// note changes what the directory says of itself.
+// note changes the directory's node.json.
 func (h *home) note(change func(*Node)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 // noAgent is a fabric whose hosts have no agent: switches are programmed, and no job can be run.
 type noAgent struct{}
 
-// ErrNoAgent says that jobs need hosts with an agent.
+// ErrNoAgent means that jobs need hosts with an agent.
 var ErrNoAgent = errors.New("the hosts of this fabric have no agent, so that no job can be run: list the namespaces " +
 	"of hosts beside the devices")
 

@@ -149,7 +149,7 @@ func (p *replicaProcess) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return srv.Run(ctx) })
 	g.Go(func() error {
-		if err := p.export.run(ctx); err != nil { // it tells of the controller, and is no part of it
+		if err := p.export.run(ctx); err != nil { // metrics are not essential to the controller
 			p.log.Error("metrics", "error", err)
 		}
 		return nil

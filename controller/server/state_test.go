@@ -15,8 +15,8 @@ import (
 
 const someFabric = "hybrid:racks=2,hosts=1"
 
-// TestState: a cluster is founded once, opened by one process at a time and only as what it is, and destroyed by a word
-// of its own alone. What is refused says what to type.
+// TestState: a cluster is founded once, opened by one process at a time and only under its own names, and destroyed by
+// an explicit command alone. Each refusal names the command to type.
 func TestState(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	spec, err := topo.ParseSpec(someFabric)

@@ -34,7 +34,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// supervised runs a supervisor over a shell script, and tells of every start. Its pauses are those of a process that
+// supervised runs a supervisor over a shell script, and reports every start. Its pauses are those of a process that
 // lives long: short ones would make the test wait.
 func supervised(t *testing.T, script string) (s *supervisor, starts chan int, end func() error) {
 	t.Helper()
