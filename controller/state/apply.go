@@ -143,7 +143,7 @@ func (s *State) Job(id controller.JobID) *Job {
 	return s.d.Jobs[id]
 }
 
-// CheckPlacement says why a placement cannot be, or nil. held is what earlier placements of the same plan took, by
+// CheckPlacement returns why a placement is invalid, or nil. held is what earlier placements of the same plan took, by
 // host, and grows by this one's.
 func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.HostID]int32) error {
 	j := s.Job(p.Job)
@@ -258,8 +258,8 @@ func (s *State) coflow(id southbound.CoflowID) (*Coflow, error) {
 	return s.d.Coflows[id], nil
 }
 
-// CheckRouting says why a routing cannot be, or nil. The coflow's job may be placed by one of placing, which come
-// before.
+// CheckRouting returns why a routing is invalid, or nil. The coflow's job can be placed by one of placing, which come
+// first.
 func (s *State) CheckRouting(r *controller.Routing, placing []controller.Placement) error {
 	c, err := s.coflow(r.Coflow)
 	switch {

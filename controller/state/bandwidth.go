@@ -55,8 +55,8 @@ func (s *State) NextBandwidthExpiry() time.Duration {
 	return at
 }
 
-// CheckBandwidthReservation says why a bandwidth reservation cannot stand, or nil. already is what others of the same
-// batch take, by link; it may be nil.
+// CheckBandwidthReservation returns why a bandwidth reservation is invalid, or nil. already is what others of the same
+// batch take, by link; it can be nil.
 func (s *State) CheckBandwidthReservation(p *controller.BandwidthReservation,
 	already map[pathmap.LinkID]pathmap.BitsPerSecond) error {
 	if err := checkBandwidthReservation(s.fabric, p); err != nil {

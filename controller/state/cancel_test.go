@@ -50,7 +50,7 @@ func TestCancelWalks(t *testing.T) {
 	}
 }
 
-// cancel ends a job, and says that its coflows have carried something, not always what could be.
+// cancel ends a job, and sets what its coflows have carried, not always to possible values.
 func (w *walk) cancel() state.Entry {
 	d := w.s.Data()
 	id := controller.JobID(w.r.IntN(len(d.Jobs)))

@@ -19,7 +19,7 @@ func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
 // Leads returns where the circuit of an OCS input leads, NoPort where there is none.
 func (s *State) Leads(in southbound.Port) southbound.Port { return s.d.Circuits[in].Out }
 
-// CheckCircuitReservation says why a reservation cannot stand on this fabric, or nil. It does not look at the ledger.
+// CheckCircuitReservation returns why a reservation is invalid on this fabric, or nil. It does not use the ledger.
 func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error {
 	n := len(s.d.Circuits)
 	switch {
@@ -112,9 +112,9 @@ func (s *State) Carries(r *controller.CircuitReservation, id southbound.CoflowID
 		s.RackOf(c.Columns.Src[row]) == s.rack(r.In) && s.RackOf(c.Columns.Dst[row]) == s.rack(r.Out)
 }
 
-// AppendTags appends the tag that each row of a coflow should be sent with now: the circuit's where a begun
-// reservation carries it and the circuit is in service, TagHold where a reservation says so meanwhile or the fabric
-// carries bytes between racks over circuits only, else its route's.
+// AppendTags appends the current tag of each row of a coflow. It is the circuit's if a begun reservation carries the
+// row and the circuit is in service; TagHold if the reservation's Fallback requires it meanwhile, or if the fabric
+// carries bytes between racks over circuits only; otherwise the route's.
 func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []southbound.Tag {
 	c := s.d.Coflows[id]
 	base := len(buf)

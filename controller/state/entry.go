@@ -11,7 +11,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Kind says what an Entry records.
+// Kind is what an Entry records.
 type Kind uint8
 
 // Facts, commitments and outcomes. Which fields of an Entry each uses is said beside it.
@@ -54,7 +54,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// Cause says why a reservation ended.
+// Cause is why a reservation ended.
 type Cause uint8
 
 // The causes.

@@ -125,8 +125,8 @@ func (s *State) housed(j *Job, c *Coflow) bool {
 	return true
 }
 
-// checkMoving says why a placement of a job that is placed already cannot be, or nil: it gives hosts to the tasks that
-// have lost theirs, and to no other.
+// checkMoving returns why a placement of a placed job is invalid, or nil: it must give hosts to the tasks that have
+// lost theirs, and to no other.
 func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
 	if j.Ended != Unset || !slices.Contains(j.Hosts, controller.NoHost) {
 		return ErrStale

@@ -42,8 +42,8 @@ func (j *Job) hosts() []southbound.HostID {
 	return slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks())
 }
 
-// awaits says what an incremental job with tasks without a host waits for. What a stage receives waits until all of its
-// tasks have slots, and hosts that have failed may have left too few for that.
+// awaits returns what an incremental job with unplaced tasks waits for. A receiving stage waits until all of its tasks
+// have slots, and failed hosts can have left too few for that.
 func (s *State) awaits(j *Job) string {
 	slots := (s.fabric.Hosts() - len(s.d.Lost)) * s.fabric.Spec.Slots
 	for k := range j.Job.Stages {

@@ -196,7 +196,7 @@ func TestPolicyStateIsKept(t *testing.T) {
 	}
 }
 
-// TestNonLocal: of the tasks that a placement gives hosts it says which read from afar, in order, the first one too.
+// TestNonLocal: a placement's NonLocal lists the tasks that read from afar, in order, the first one too.
 func TestNonLocal(t *testing.T) {
 	no := controller.NoHost
 	for _, tc := range []struct {

@@ -102,7 +102,7 @@ func seekBooking(all []booking, at time.Duration) int {
 	return first
 }
 
-// add puts a reservation in that conflicts with none, to where place says.
+// add inserts a reservation, which must conflict with none, at the positions from place.
 func (l *ledger) add(r *CircuitReservation, in, out int) {
 	l.byIn[r.In].insert(in, *r)
 	l.byOut[r.Out].insert(out, booking{r.NotBefore, r.NotAfter, r.In, r.Coflow})

@@ -20,8 +20,8 @@ type Migrated struct {
 	Compute time.Duration `json:"compute_ns"` // begun before, and begun again
 }
 
-// checkMigration says why tasks of a running job cannot be moved so, or nil. held is as CheckPlacement has it; slots
-// that the tasks leave are free for whatever comes after.
+// checkMigration returns why a migration of tasks of a running job is invalid, or nil. held is that of CheckPlacement;
+// slots that the tasks leave are free for what comes after.
 func (s *State) checkMigration(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
 	switch {
 	case j.Incremental:

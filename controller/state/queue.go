@@ -37,8 +37,8 @@ func (q *queue[T]) remove(i int) {
 	q.all = slices.Delete(q.all, q.gone+i, q.gone+i+1)
 }
 
-// drop takes the elements out that go says, which is asked of each once and in order, and reports whether there were
-// any.
+// drop removes the elements for which goes is true, and reports whether there were any. It calls goes once for each
+// element, in order.
 func (q *queue[T]) drop(goes func(*T) bool) bool {
 	i := q.gone
 	for i < len(q.all) && !goes(&q.all[i]) {

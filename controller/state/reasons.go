@@ -5,7 +5,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Reasons says of the jobs that have not ended what they wait for, as far as it has failed.
+// Reasons returns what the jobs that have not ended wait for, as far as failures are the reason.
 func (s *State) Reasons() map[controller.JobID]string {
 	f := s.Fabric()
 	out := map[controller.JobID]string{}

@@ -155,8 +155,8 @@ func (s *State) expandWaiting() {
 	}
 }
 
-// Reason says why a job that has not ended does not go on, as far as hosts that have failed are why; "" where they are
-// not. name is what a host is called.
+// Reason returns why a job that has not ended does not go on, if failed hosts are the reason; otherwise "". name
+// returns a host's name.
 func (s *State) Reason(j *Job, name func(southbound.HostID) string) string {
 	if j.Ended != Unset || j.Placed == Unset {
 		return ""

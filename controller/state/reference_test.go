@@ -11,7 +11,7 @@ import (
 	"lightloom/southbound"
 )
 
-// derived compares everything that a state derives step by step with what looking at all jobs, tasks and coflows says.
+// derived compares everything that a state derives step by step with a computation from all jobs, tasks and coflows.
 func derived(s *state.State) error {
 	d := s.Data()
 	var v controller.View

@@ -192,8 +192,8 @@ func (s *State) Data() *Data {
 	return &s.d
 }
 
-// Live returns what Data does, but for its Ledger, which may be of an earlier instant: who asks at every step need not
-// have it written each time.
+// Live returns what Data does, except that its Ledger can be out of date: callers at every step avoid the cost of
+// writing it each time.
 func (s *State) Live() *Data { return &s.d }
 
 // Active returns the coflows that are expanded and have not ended, by id. Borrowed.

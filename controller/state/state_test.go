@@ -250,7 +250,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// look asks a state everything that a loop asks.
+// look calls every method of a state that a loop calls.
 func look(s *state.State) {
 	s.Digest()
 	s.Boundary()
