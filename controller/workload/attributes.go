@@ -138,7 +138,7 @@ func seconds(s string) (time.Duration, bool) {
 	return max(1, time.Duration(n.Int64())), true
 }
 
-// Apply gives jobs what the file says of them and returns how many it names. That it names none is an error.
+// Apply sets the attributes of jobs from the file and returns how many jobs it names. It is an error if it names none.
 func (a *Attributes) Apply(jobs []controller.Job) (int, error) {
 	named := 0
 	for i := range jobs {

@@ -12,7 +12,7 @@ import (
 	"lightloom/southbound"
 )
 
-// FoldOptions say which coflows of a trace to take, and onto which fabric.
+// FoldOptions select the coflows of a trace, and the fabric.
 type FoldOptions struct {
 	Racks        int // of the fabric
 	HostsPerRack int
@@ -20,7 +20,7 @@ type FoldOptions struct {
 	MaxWidth     int // leave out coflows of more flows; 0: none
 }
 
-// Fold says what became of a trace on its way to a fabric: for the report.
+// Fold is what was done to a trace for a fabric: for the report.
 type Fold struct {
 	Trace        string `json:"trace"`
 	TraceRacks   int    `json:"trace_racks"`
@@ -35,7 +35,7 @@ type Fold struct {
 	SameRack     Totals `json:"same_rack"`     // flows between two hosts of one rack
 }
 
-// String says it in a sentence or two.
+// String describes it in a sentence or two.
 func (f Fold) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d coflows, %d flows, %d MB", f.Trace, f.Taken.Coflows, f.Taken.Flows, f.Taken.Bytes/Megabyte)

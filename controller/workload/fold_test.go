@@ -159,7 +159,7 @@ func TestJobsReference(t *testing.T) {
 }
 
 func TestFoldSpreadsOverHosts(t *testing.T) {
-	// 32 racks onto 4 × 2: each host stands for 4 of them, whichever coflow asks.
+	// 32 racks onto 4 × 2: each host stands for 4 of them, for every coflow.
 	opt := FoldOptions{Racks: 4, HostsPerRack: 2}
 	for c := range 5 {
 		count := make([]int, 8)

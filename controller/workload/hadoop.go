@@ -10,8 +10,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// HadoopOptions say which map-reduce jobs to draw: those of section 4.2 of Alkaff and Gupta, Cross-Layer Scheduling in
-// Cloud Computing Systems. Zero values take the default in brackets.
+// HadoopOptions configure the map-reduce jobs to draw: those of section 4.2 of Alkaff and Gupta, Cross-Layer Scheduling
+// in Cloud Computing Systems. Zero values take the default in brackets.
 type HadoopOptions struct {
 	Seed     uint64
 	Jobs     int           // [600, or as many as Sizes holds]
@@ -27,7 +27,7 @@ type HadoopOptions struct {
 	Sizes    []Size        // shuffles in their place, those outside Least to Most left out; arrivals stay Every apart
 }
 
-// Size is what one round of a map-reduce job moves, as a trace says.
+// Size is what one round of a map-reduce job moves, from a trace.
 type Size struct{ Shuffle, Output pathmap.Bytes }
 
 func (o HadoopOptions) defaults() HadoopOptions {
@@ -64,10 +64,10 @@ func (o *HadoopOptions) check() error {
 	return nil
 }
 
-// Hadoop draws map-reduce jobs, in order of arrival, the first at 0. A job of several rounds writes what its reduces
-// made into the file system (a stage for each copy, of as many tasks as there are reduces: the hosts of the blocks) and
-// reads the first copy back into the next maps, as Hive and Pig do. Every round carries as many
-// bytes as the first, or with Sizes what the trace says that its reduces wrote.
+// Hadoop draws map-reduce jobs, in order of arrival, the first at 0. A job of several rounds writes the output of its
+// reduces into the file system (a stage for each copy, of as many tasks as there are reduces: the hosts of the blocks)
+// and reads the first copy back into the next maps, as Hive and Pig do. Every round carries as many bytes as the first,
+// or with Sizes the trace's bytes of its reduces.
 func Hadoop(opt HadoopOptions) ([]controller.Job, error) {
 	limited := opt.Jobs > 0
 	opt = opt.defaults()

@@ -33,8 +33,8 @@ type FileJob struct {
 	File string
 	Line int
 	Col  int
-	// Problem says what the file has wrong within this job, with the place; nil for nothing. Such a job is left out and
-	// no other suffers from it.
+	// Problem is what is wrong within this job, with the place; nil for nothing. Such a job is left out, without effect on
+	// others.
 	Problem error
 }
 
@@ -57,8 +57,8 @@ func ReadJobFile(path string) ([]FileJob, error) {
 
 // ReadJobs reads a job file: one mapping with the key jobs, a list. Each job has a name, an arrival, stages, and edges
 // (what waits for the stage before) or streams (what flows beside it) between them by name; see JobSchema. Its form is
-// all or nothing: an error names file, line and column. What a well-formed job says wrongly is that job's Problem.
-// Whether it fits a fabric is controller.Job.Check's to say.
+// all or nothing: an error names file, line and column. An error within a well-formed job is that job's Problem.
+// controller.Job.Check decides whether the job fits a fabric.
 func ReadJobs(name string, data []byte) ([]FileJob, error) {
 	if len(data) > maxJobFile {
 		return nil, fmt.Errorf("read jobs: %s: longer than %d bytes: cut it in parts", name, maxJobFile)

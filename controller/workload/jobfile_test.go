@@ -54,7 +54,7 @@ func TestReadJobs(t *testing.T) {
 	}
 }
 
-// TestJobProblems: each says where and what, and the job beside it stands.
+// TestJobProblems: each problem names the place and the error, and does not affect the job beside it.
 func TestJobProblems(t *testing.T) {
 	const good = "  - {name: good, stages: [{name: a}]}\n"
 	for _, tc := range []struct{ name, job, want string }{

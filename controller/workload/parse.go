@@ -24,7 +24,7 @@ const (
 	maxMB        = int64(controller.MaxBytes / Megabyte)
 )
 
-// SyntaxError says where a trace is wrong, and how to mend it.
+// SyntaxError is where a trace is wrong, and how to correct it.
 type SyntaxError struct {
 	File      string
 	Line, Col int // from 1; columns count bytes

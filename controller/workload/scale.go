@@ -10,7 +10,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// ScaleOptions say by what to divide. Zero means 1.
+// ScaleOptions are the divisors. Zero means 1.
 type ScaleOptions struct {
 	// bytes, and rates of streams. The caller divides the fabric's rates by the same number, so that times stay true.
 	Scale float64

@@ -10,8 +10,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// StormOptions say which stream topologies to draw: those of section 4.1 of Alkaff and Gupta, Cross-Layer Scheduling in
-// Cloud Computing Systems. Zero values take the default in brackets, which is the document's where it has one.
+// StormOptions configure the stream topologies to draw: those of section 4.1 of Alkaff and Gupta, Cross-Layer
+// Scheduling in Cloud Computing Systems. Zero values take the default in brackets, which is the document's where it has
+// one.
 type StormOptions struct {
 	Seed     uint64
 	Jobs     int           // [100]

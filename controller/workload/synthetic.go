@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound"
 )
 
-// SyntheticOptions say what to draw. Zero values take the default in brackets.
+// SyntheticOptions configure the drawn coflows. Zero values take the default in brackets.
 type SyntheticOptions struct {
 	Seed         uint64
 	Jobs         int           // [40]
@@ -42,7 +42,7 @@ func (o SyntheticOptions) defaults() SyntheticOptions {
 	return o
 }
 
-// check says what is out of range.
+// check returns an error for an option out of range.
 func (o SyntheticOptions) check() error {
 	switch {
 	case o.Jobs < 1 || o.Jobs > MaxCoflows:

@@ -12,7 +12,7 @@ const Megabyte pathmap.Bytes = 1e6
 // Trace is a coflow-benchmark trace: coflows between racks, in the order of the file.
 type Trace struct {
 	Name    string // of the file, for messages
-	Racks   int    // as the header says; not all of them need to occur
+	Racks   int    // as in the header; not all of them need to occur
 	Coflows []TraceCoflow
 }
 

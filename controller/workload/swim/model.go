@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Model are the assumptions by which a record becomes a job. V1 is the model of that name; an experiment that changes a
-// number says so by Name.
+// Model is the assumptions by which a record becomes a job. V1 is the model of that name; an experiment that changes a
+// number must change Name.
 type Model struct {
 	Name string
 
