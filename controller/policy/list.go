@@ -216,7 +216,7 @@ func cross(name, doc string, opt anneal.Options) entry {
 	}}
 }
 
-// telling is a Part that can say why tasks and host flows go where they do.
+// telling is a Part that can explain where tasks and host flows go.
 type telling interface{ Tell(route.Teller) }
 
 // explain has parts report their reasons to o.Explain; nil disables explanations.

@@ -171,8 +171,8 @@ func FuzzNew(f *testing.F) {
 	})
 }
 
-// TestBlind: some policies read nothing of what coflows have left (that they decide the same without it is a law of
-// policytest), and one that reads it does not say so.
+// TestBlind: some policies read nothing of what coflows have left (policytest checks that they decide the same without
+// it), and a policy that reads it does not claim to be blind.
 func TestBlind(t *testing.T) {
 	blind := 0
 	for _, name := range append(names(), "sebf") {

@@ -21,7 +21,7 @@ type byCoflow struct {
 }
 
 const (
-	places    = 20      // how many bits of a key say the place
+	places    = 20      // bits of a key for the place
 	farCoflow = 1 << 16 // ids this far apart are compared instead
 )
 

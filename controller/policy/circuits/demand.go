@@ -225,7 +225,7 @@ func (g *gatherer) pair(r *rows, b *bucket) pair {
 	return p
 }
 
-// remains reckons what is left of a pair.
+// remains computes what is left of a pair.
 func (g *gatherer) remains(r *rows, b *bucket, p *pair) {
 	p.left, p.need = 0, 0
 	for _, row := range b.rows {

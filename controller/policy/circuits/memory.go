@@ -49,7 +49,7 @@ type book struct {
 	start  []int32   // by pair: where its rows begin in row
 	left   []float64 // by row
 	awake  []int32   // the rows of pairs that had not ended when they were last looked at: no other will change
-	marked []bool    // by pair: to be reckoned anew
+	marked []bool    // by pair: must be recomputed
 }
 
 // remember brings a memory up to date with a view, but for its coflows: what other ports or thresholds gave is void.
@@ -220,7 +220,7 @@ func leftOf(c *controller.CoflowView, row int) float64 {
 	return c.Remaining.Base[row] * c.Remaining.F
 }
 
-// renew reckons anew the pairs of which rows have less left.
+// renew recomputes the pairs whose rows have less left.
 func (m *memory) renew(c *controller.CoflowView, b *book) {
 	m.dirty = m.dirty[:0]
 	n, f, awake := len(b.left), c.Remaining.F, b.awake[:0]

@@ -1,6 +1,6 @@
-// Package circuits holds the parts of a policy that say which circuits are set up, when and for whom.
+// Package circuits holds the parts of a policy that decide which circuits are set up, when and for which flows.
 //
-// It answers with reservations and touches no switch: the ledger begins and ends them, and rollout moves mirrors.
+// It returns reservations and touches no switch: the ledger begins and ends them, and rollout moves mirrors.
 package circuits
 
 import (

@@ -7,7 +7,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// InitialSIR is the ratio of shuffle to input that a job is taken to have until its maps tell (section IV-D.1).
+// InitialSIR is the assumed ratio of shuffle to input of a job until its maps show it (section IV-D.1).
 const InitialSIR = 1.0
 
 // DataRacks is R_data = R_map of a job of which only the input is known: ⌊√(Input·SIR / T_e)⌋ (section IV-D.1).

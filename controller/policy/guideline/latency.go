@@ -15,7 +15,7 @@ type Job struct {
 	MapDisk, RedWrite time.Duration // beside them, of every wave of maps and of reduces: zero unless a model has them
 }
 
-// Cluster is what guidelines are reckoned for.
+// Cluster is the cluster that guidelines are computed for.
 type Cluster struct {
 	Racks    int
 	Slots    int                   // tasks that a rack runs at once
@@ -70,7 +70,7 @@ func Waves(tasks, slots int, each time.Duration) time.Duration {
 	return n * each
 }
 
-// longest bounds a time that is reckoned with, so that a few of them add up without overflow: 73 years.
+// longest bounds a time, so that sums of a few do not overflow: 73 years.
 const longest = time.Duration(math.MaxInt64 / 4)
 
 // shuffle is l^shu(R_map, R_red) of Equation 9, in the form asked for.

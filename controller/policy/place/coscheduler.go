@@ -22,7 +22,7 @@ import (
 type CoScheduler struct {
 	Form  guideline.Form // of the latency response model
 	Error float64        // each T_rem is off by at most this share, either way
-	Waves int            // wavelengths a rack that are reckoned with (section VI); 0: the fabric's
+	Waves int            // wavelengths a rack in the guidelines (section VI); 0: the fabric's
 
 	// Mechanisms of Figure 7 to leave out. Without data placement nothing guides reduces either.
 	NoData, NoReduces bool
@@ -46,7 +46,7 @@ func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controll
 	k.gang(rest, p)
 }
 
-// cluster is what guidelines are reckoned for.
+// cluster is the cluster that guidelines are computed for.
 func (c *CoScheduler) cluster(v *controller.View) guideline.Cluster {
 	return guideline.Cluster{Racks: v.Fabric.Racks, Slots: rackSlots(v), EPS: rackUplink(v), OCS: v.Fabric.Spec.OCS,
 		Delta: v.Delta, Elephant: v.ElephantThreshold, Waves: cmp.Or(c.Waves, v.Fabric.Spec.Wavelengths())}

@@ -1,6 +1,7 @@
-// Package place holds the parts of a policy that say where tasks run. All tasks of a job are placed at once, or none.
+// Package place holds the parts of a policy that decide where tasks run. All tasks of a job are placed at once, or
+// none.
 //
-// It knows slots and nothing of the network: what weighs both is in package joint.
+// It uses slots and not the network: package joint weighs both.
 package place
 
 import (

@@ -7,7 +7,7 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// TestGuidelineOfWavelengths: the guidelines reckon with the fabric's wavelengths, where nothing else is said.
+// TestGuidelineOfWavelengths: the guidelines use the fabric's wavelengths by default.
 func TestGuidelineOfWavelengths(t *testing.T) {
 	for _, tc := range []struct{ fabric, said, want int }{{0, 0, 1}, {1, 0, 1}, {4, 0, 4}, {4, 2, 2}} {
 		f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Waves: tc.fabric})

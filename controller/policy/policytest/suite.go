@@ -143,7 +143,7 @@ func shuffled(rng *rand.Rand, v *controller.View) *controller.View {
 	return &c
 }
 
-// merge adds an answer to what hosts have been told.
+// merge adds an answer to what hosts have been sent.
 func merge(told map[southbound.PairRate]southbound.PairRate, r *southbound.Rates) {
 	if r == nil {
 		return

@@ -1,7 +1,7 @@
-// Package route holds the parts of a policy that say which paths host flows take over the packet network, as one tag a
-// host flow.
+// Package route holds the parts of a policy that decide which paths host flows take over the packet network, as one tag
+// a host flow.
 //
-// Circuits are not its business: a host flow on a circuit leaves its tag aside and comes back to it.
+// It ignores circuits: a host flow on a circuit leaves its tag aside and comes back to it.
 package route
 
 import (

@@ -22,7 +22,7 @@ type Teller func(v *controller.View, w Why)
 // Tell has every decision explained from now on, which makes each take about twice as long.
 func (a *Annealed) Tell(to Teller) { a.tell, a.Options.Explain = to, to != nil }
 
-// told hands on why host flows take the paths they do.
+// told passes on why host flows take the paths they do.
 func (a *Annealed) told(v *controller.View, todo []coflow, why []anneal.FlowWhy) {
 	if a.tell == nil {
 		return

@@ -86,7 +86,7 @@ func (s *books) open(v *controller.View, ev []controller.Event, buf []*book) []*
 	return buf
 }
 
-// hint takes rows out that events say have ended, if they have.
+// hint removes the rows that events report as ended, if they have ended.
 func (s *books) hint(v *controller.View, ev []controller.Event) {
 	last := -1 // events of one coflow come together
 	for _, e := range ev {

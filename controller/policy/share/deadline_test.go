@@ -68,8 +68,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestPromisesHold: on random views, after all admission decisions, those who were admitted are all paced to their
-// deadlines, and no link is given away twice (which say's check sees to).
+// TestPromisesHold: on random views, after all admission decisions, all admitted coflows are paced to their deadlines,
+// and no link is given away twice (say checks this).
 func TestPromisesHold(t *testing.T) {
 	admitted, rejected := 0, 0
 	for seed := range uint64(1000) {

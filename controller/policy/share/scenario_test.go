@@ -274,7 +274,7 @@ func TestJavaRandom(t *testing.T) {
 	}
 }
 
-// TestBookReference holds the books against counting, through ends that events tell of, and ends that they do not.
+// TestBookReference compares the books with a count, through ends with events and ends without.
 func TestBookReference(t *testing.T) {
 	for seed := range uint64(300) {
 		v := policytest.View(seed)

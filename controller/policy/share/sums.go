@@ -6,9 +6,9 @@ import (
 	"lightloom/southbound"
 )
 
-// sums are what the fabric has told of a coflow's links, added up. Most coflows hold most of the time, and of them only
-// what some rows off the pace have left is another at the next decision: these are put on top, and taken off again. Of
-// those that are paced, mostly the factor is another, and all links have that much less.
+// sums are the fabric's reports of a coflow's links, added up. Most coflows hold most of the time, and only their few
+// rows off the pace differ at the next decision: these are added on top, and removed again. For paced coflows mostly
+// the factor changes, and all links have that much less.
 type sums struct {
 	version uint64    // of Left.Load
 	survey  uint64    // of the topology context

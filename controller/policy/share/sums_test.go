@@ -12,9 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// tell lends what is left of a view's coflows as a fabric does that has added it up: a factor, sums by link for the
-// rows on the pace, and some rows off it. A version stays where nothing but the factor and the rows off it have
-// changed.
+// tell provides what is left of a view's coflows as a fabric does that has added it up: a factor, sums by link for the
+// rows on the pace, and some rows off it. The version stays if only the factor and the rows off the pace have changed.
 func tell(r *rand.Rand, v *controller.View) {
 	for i := range v.Coflows {
 		c := &v.Coflows[i]

@@ -1,6 +1,6 @@
-// Package share holds the parts of a policy that say how fast host flows may send.
+// Package share holds the parts of a policy that decide how fast host flows may send.
 //
-// It sets no rate itself: hosts pace, and a simulator models what they do.
+// It sets no rate itself: hosts pace, and a simulator models them.
 package share
 
 import (

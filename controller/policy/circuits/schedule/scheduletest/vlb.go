@@ -10,11 +10,11 @@ import (
 	"lightloom/southbound"
 )
 
-// Rotor is one turn of the matchings that join every input to every output but its own, in an order that no demand
-// changes: input i leads to i+1 in the first slot, to i+2 in the second (Mellette, McGuinness, Roy, Forencich, Papen,
+// Rotor is one cycle of the matchings that join every input to every output but its own, in an order independent of
+// demand: input i leads to i+1 in the first slot, to i+2 in the second (Mellette, McGuinness, Roy, Forencich, Papen,
 // Snoeren, Porter: RotorNet: a scalable, low-complexity, optical datacenter network, SIGCOMM 2017). slot is the whole
-// length of each, reconfiguration delay included. Bytes go straight to their rack, unless racks keep some for each
-// other (Valiant's detours): RotorLB reckons that.
+// length of each, reconfiguration delay included. Bytes go straight to their rack, unless racks relay some for each
+// other (Valiant load balancing): RotorLB computes that.
 func Rotor(ports int, slot time.Duration) schedule.Schedule {
 	var s schedule.Schedule
 	for by := 1; by < ports; by++ {

@@ -113,7 +113,7 @@ func TestDetoursDeliver(t *testing.T) {
 	}
 }
 
-// BenchmarkDetours reckons what detours gain on 32 ports, for demands of three kinds of the same sum.
+// BenchmarkDetours computes what detours gain on 32 ports, for demands of three kinds of the same sum.
 func BenchmarkDetours(b *testing.B) {
 	const n, delta, slot = 32, 10 * time.Millisecond, 100 * time.Millisecond
 	rng := rand.New(rand.NewPCG(1, 7))
