@@ -343,7 +343,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// A caller that sends many batches, or one that never ends, holds no more than the limits say.
+// A caller that sends many batches, or an endless one, cannot hold more than the limits.
 func TestBatchesWaitForEachOther(t *testing.T) {
 	block := make(chan struct{})
 	tc := newTestCluster(t, func(i int, c *Config) {

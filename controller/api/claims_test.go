@@ -20,7 +20,7 @@ func TestClaims(t *testing.T) {
 			t.Errorf("replica %d: %+v, %v", i, got, err)
 		}
 	}
-	tc.lead(2) // which does not tell
+	tc.lead(2) // which does not report claims
 	if got, err := tc.dial(t, 0).Claims(ctx); err != nil || len(got) > 0 {
 		t.Errorf("a leader that knows nothing: %+v, %v", got, err)
 	}

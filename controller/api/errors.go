@@ -140,7 +140,7 @@ func encode(err error) error {
 	return out
 }
 
-// decode makes an Error of what a call returned: the code the other side gave, or what can be told from Connect's own.
+// decode converts the result of a call to an Error: by the server's code, or by Connect's own.
 func decode(err error) error {
 	var ce *connect.Error
 	if !errors.As(err, &ce) {

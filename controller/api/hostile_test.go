@@ -125,7 +125,7 @@ func (w *watched) Close() error {
 	return w.Conn.Close()
 }
 
-// Callers that say nothing, never finish or never read are shed, and others are served meanwhile.
+// Callers that send nothing, never finish or never read are shed, and others are served meanwhile.
 func TestSlowCallersAreShed(t *testing.T) {
 	var shed *shedder
 	tc := newTestCluster(t, func(i int, c *Config) {

@@ -32,13 +32,13 @@ type Config struct {
 	Canceller         Canceller         // nil: jobs are not cancelled
 	Finder            Finder
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
-	Now               func() time.Duration        // of the run; nil: not told
-	Changes           func() int                  // leader changes seen so far; nil: not told
-	Disk              func() error                // why this replica's disk takes nothing; nil: not told
-	Ready             func() bool                 // this replica leads, and decides on jobs at once; nil: not told
-	// what passes links, as far as this replica's leadership knows; nil: not told
+	Now               func() time.Duration        // of the run; nil: not reported
+	Changes           func() int                  // leader changes seen so far; nil: not reported
+	Disk              func() error                // why this replica's disk takes no writes; nil: not reported
+	Ready             func() bool                 // this replica leads, and decides on jobs at once; nil: not reported
+	// link rates known to this replica's leadership; nil: not reported
 	Links func() []Link
-	// how far this replica's leadership has come with devices; nil: not told
+	// this replica's claims of devices; nil: not reported
 	Claims func() []Claim
 	Logger *slog.Logger // nil discards
 
@@ -199,8 +199,8 @@ func (s *Server) few(next http.Handler) http.Handler {
 	})
 }
 
-// blameDisk answers with the code of a disk that takes nothing where a call failed for want of a leader, or of
-// knowledge what became of it: such a replica neither leads nor follows.
+// blameDisk returns the code of a failed disk for a call that failed for lack of a leader or with an unknown outcome,
+// if the disk takes no writes: such a replica neither leads nor follows.
 func (s *Server) blameDisk() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
