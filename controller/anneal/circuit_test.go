@@ -339,8 +339,8 @@ func demands(s *NetworkState, rng *rand.Rand, hosts int) []CircuitDemand {
 	return all
 }
 
-// TestTogetherIsOneByOne: demands turned in one batch leave every flow with what it has where they are turned one after
-// the other, and one that is turned alone after a batch is reckoned with at once.
+// TestTogetherIsOneByOne: demands turned in one batch give every flow the same rate as demands turned one by one, and
+// one that is turned alone after a batch takes effect at once.
 func TestTogetherIsOneByOne(t *testing.T) {
 	f, m := fabric(t, "hybrid:racks=6,hosts=2,spines=2,eps=60Mbps,ocs=600Mbps,nic=400Mbps")
 	for seed := range uint64(500) {

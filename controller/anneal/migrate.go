@@ -92,8 +92,8 @@ type migration struct {
 	unplaced []int   // tasks that may be moved
 }
 
-// remaining returns how long the job still sends for, in seconds: as long as the slowest of its host flows takes at the
-// rate that it has. Edges that follow one another take longer, and a move gains more than is reckoned with.
+// remaining returns how long the job still sends for, in seconds: the time of its slowest host flow at its current
+// rate. Consecutive edges take longer, so that a move gains more than estimated.
 func (m *migration) remaining(left func(edge int, src, dst southbound.HostID) pathmap.Bytes) float64 {
 	most := 0.0
 	for i := range m.live {

@@ -16,7 +16,7 @@ type Options struct {
 	// tasks share it. What the document leaves out is as by default: steps, slots, and changing places on full hosts.
 	Paper bool
 
-	// Explain has Place and Route say why, which takes about as long again as deciding.
+	// Explain has Place and Route keep their reasons, which takes about as long again as deciding.
 	Explain bool
 
 	// Blind leaves the lower level away: every host flow takes a path drawn at random and stays there.
@@ -166,7 +166,7 @@ func (s *NetworkState) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) 
 	return r.answer(coflows), count
 }
 
-// tell keeps why host flows take the paths they do, if anybody wants to know.
+// tell keeps why host flows take the paths they do, if Explain is set.
 func (s *NetworkState) tell(r *routing, coflows []Coflow) {
 	if s.opt.Explain {
 		s.why = r.explain(coflows)

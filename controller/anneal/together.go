@@ -37,7 +37,7 @@ func (n *network) touch(l pathmap.LinkID) {
 	}
 }
 
-// reckon gives the flows on a link their rates, those that have not got theirs in this batch.
+// reckon sets the rates of the flows on a link that have no rate yet in this batch.
 func (n *network) reckon(l pathmap.LinkID) {
 	most := int64(0)
 	for _, o := range n.on[l] {

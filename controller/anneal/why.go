@@ -48,7 +48,7 @@ func (p *placing) explain(before int64, rng *rand.Rand) []TaskWhy {
 		best := int64(-1)
 		for _, h := range p.candidates(t, rng) {
 			if h == p.host[t] || p.free[h] < p.g.need(t) {
-				continue // a change of places would say something of two tasks
+				continue // an exchange would be about two tasks
 			}
 			p.shift(t, h, 0, rng)
 			u := p.Utility()
