@@ -23,10 +23,10 @@ func straight(n int) audit.Map {
 	return m
 }
 
-// lab is what really is plugged in where, and who hears what.
+// lab is the true cabling, and which end hears which.
 type lab struct {
 	truth  audit.Map
-	selfOK bool // switches tell of what they hear of themselves
+	selfOK bool // switches report what they hear of themselves
 	always []audit.Heard
 	broken []southbound.CrossConnect // circuits that cannot be made
 }

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Walk goes through circuits until it is known who is behind every fibre. Ask Next for the circuits of a round, make
-// them (all others off), wait until all ends have had time to hear, and tell Hear. At n ports with most fibres alive it
+// Walk goes through circuits until it is known who is behind every fibre. Call Next for the circuits of a round, make
+// them (all others off), wait until all ends have had time to hear, and call Hear. At n ports with most fibres alive it
 // takes about log2(n) + 4 rounds.
 //
 //  1. Nothing is lit. An end that hears another now does so past the optical switch.
@@ -236,6 +236,6 @@ func sideName(port int, out bool) string {
 // Rounds returns how many rounds have been asked for.
 func (w *Walk) Rounds() int { return w.rounds }
 
-// Found returns what is known once the walk is over: the map, who hears whom past the optical switch, and what cannot
-// be.
+// Found returns the result of the walk: the map, which ends hear each other past the optical switch, and
+// contradictions.
 func (w *Walk) Found() (m Map, direct []Heard, doubts []Doubt) { return w.found, w.direct, w.doubts }
