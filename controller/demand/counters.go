@@ -23,7 +23,7 @@ type Sample struct {
 	Counters []Counter
 }
 
-// CounterOptions say how two samples become an estimate.
+// CounterOptions configure how two samples become an estimate.
 type CounterOptions struct {
 	Racks, HostsPerRack int
 	HostRack            []int32               // by host, where racks differ; nil: HostsPerRack in each

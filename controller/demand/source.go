@@ -21,7 +21,7 @@ const (
 // Sources returns all of them, the default first.
 func Sources() []Source { return []Source{FromOracle, FromCounters, FromBacklog} }
 
-// Options say how an estimate is made. The zero value is the oracle.
+// Options configure an estimate. The zero value is the oracle.
 type Options struct {
 	Source Source        `json:"source,omitempty"`
 	Period time.Duration `json:"period_ns,omitempty"` // between two readings; 0: DefaultPeriod
