@@ -61,8 +61,8 @@ func (s *spy) Decide(v *controller.View, ev []controller.Event) *controller.Plan
 	return s.greedy.Decide(v, ev)
 }
 
-// TestLinksReachPolicies: what one device counts is the rates of its links in the view, and of no others; a device that
-// has broken off is not known until it has told twice again.
+// TestLinksReachPolicies: the counts of one device become the rates of its links in the view, and of no others. The
+// rates of a device whose stream broke are unknown until it has reported twice again.
 func TestLinksReachPolicies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &spy{greedy: greedy{lasts: time.Second}}
@@ -106,7 +106,7 @@ func TestLinksReachPolicies(t *testing.T) {
 			}
 		}
 		c.breaks <- struct{}{}
-		wait(t.Context(), 22*time.Millisecond) // the stream is back after 5 ms, and has told once
+		wait(t.Context(), 22*time.Millisecond) // the stream is back after 5 ms, and has reported once
 		if i := slices.IndexFunc(see("b"), func(r controller.LinkRate) bool { return r.Span > 0 }); i >= 0 {
 			t.Errorf("link %d is known after one sample", i)
 		}

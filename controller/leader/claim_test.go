@@ -108,7 +108,7 @@ func TestDeposed(t *testing.T) {
 	})
 }
 
-// TestReclaim: a device that restarts and has forgotten who leads is claimed once more before it is written to.
+// TestReclaim: a device that restarts and has forgotten the leader is claimed again before it is written to.
 func TestReclaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})
@@ -224,7 +224,7 @@ func TestPoison(t *testing.T) {
 	l.end()
 }
 
-// chatty is a device whose first stream never ends to tell.
+// chatty is a device whose first stream reports without end.
 type chatty struct {
 	door
 	told *atomic.Int64

@@ -52,7 +52,7 @@ type Config struct {
 	Logger  *slog.Logger         // nil discards
 	// SetTimeout bounds one Set or Read; Retry is the pause before a stream or a read is tried again.
 	SetTimeout, Retry time.Duration
-	// Sample is how far apart devices that count are asked to tell what passed their ports; 0: they are not asked.
+	// Sample is the interval between the devices' counter reports; 0 disables them.
 	Sample time.Duration
 	// Entry is how many bytes one entry of the log may have, and Backlog how many offers that wait for one may take; 0:
 	// state.MaxBatch, and twice Entry.

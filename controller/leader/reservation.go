@@ -89,7 +89,7 @@ func (l *Leader) await(ctx context.Context, w watcher, hand func(*loop.Inputs)) 
 // maxWatchers bounds the requests beside jobs that wait for the log.
 const maxWatchers = 1 << 12
 
-// tell answers once; who has been answered hears no more.
+// tell answers a watcher once.
 func (w *watcher) tell(err error) {
 	select {
 	case w.done <- err:

@@ -11,8 +11,8 @@ import (
 )
 
 // worker is the one queue of Sets and reads of a device. It begins with a claim: nothing is written before the device
-// has taken this leadership's election id, has been read back, and the loop knows what was read. When the device's
-// stream breaks, this begins anew, for a device that has restarted may have forgotten who leads.
+// has accepted this leadership's election id, has been read back, and the loop has the result. When the device's stream
+// breaks, the worker claims it again, as a restarted device can have forgotten the leader.
 type worker struct {
 	id     southbound.DeviceID
 	dev    southbound.Device
