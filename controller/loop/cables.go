@@ -15,7 +15,7 @@ import (
 // cables is which ports have light, and what has changed since the policy was asked last.
 type cables struct {
 	uplinks [][]int32              // by device: its ports that face the OCS, of a ToR
-	dark    map[state.PortRef]bool // ports that the devices' streams have told to be down, beside those to the OCS
+	dark    map[state.PortRef]bool // ports that the devices' streams reported down, except those to the OCS
 	avoided []state.PortRef        // ports that the base's tables keep clear of
 	cut     []bool                 // by link: what they are, with the other direction; nil before the first
 	changed []bool                 // by link: came or went since the last decision; nil: none
@@ -46,7 +46,7 @@ func (c *cables) told(p state.PortRef, up bool) {
 	}
 }
 
-// forget drops what a device's stream has told: it has ended.
+// forget drops what a device's stream has reported: it has ended.
 func (c *cables) forget(d southbound.DeviceID) {
 	maps.DeleteFunc(c.dark, func(p state.PortRef, _ bool) bool { return p.Device == d })
 }
@@ -141,8 +141,8 @@ func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool)
 	}
 }
 
-// synced takes up a device whose stream has begun or is back after a break: nothing that was known of it can be relied
-// on, and a port that it has not just told to be down is up.
+// synced handles a device whose stream has begun or is back after a break: earlier knowledge of it is invalid, and a
+// port that it has not just reported down is up.
 func (l *Loop) synced(s *state.State, now time.Duration, d southbound.DeviceID) {
 	for _, p := range s.Live().Down {
 		if p.Device == d && !l.cables.dark[p] {

@@ -34,7 +34,8 @@ func (l *Loop) cancelled(s *state.State, now time.Duration, c Cancel) {
 	l.cancel(s, now, c.Job, false)
 }
 
-// cancel ends a job once in a pass. What its coflows have carried is what hosts tell; they send nothing more of them.
+// cancel ends a job once in a pass. What its coflows have carried is by the hosts' reports; hosts send nothing more of
+// them.
 func (l *Loop) cancel(s *state.State, now time.Duration, id controller.JobID, expired bool) {
 	j := s.Job(id)
 	known := l.pass.has(func(e *state.Entry) bool { return e.Kind == state.JobCancelled && e.JobID == id })

@@ -10,7 +10,7 @@ import (
 	"lightloom/southbound"
 )
 
-// sentOf returns what has been sent of rows that begin again, as far as hosts have told.
+// sentOf returns what has been sent of rows that restart, by the hosts' reports.
 func (l *Loop) sentOf(keys []southbound.HostFlowKey) (sum pathmap.Bytes) {
 	for _, k := range keys {
 		i, found := slices.BinarySearchFunc(l.decider.view.Coflows, k.Coflow,

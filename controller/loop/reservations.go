@@ -108,7 +108,7 @@ func (l *Loop) endReservation(now time.Duration, r *state.CircuitReservation, wh
 		l.pending.note(controller.CircuitReservationEnded, now, -1, r.Coflow, 0)
 	}
 	if why == state.RanOut && !r.Partial || why == state.Broken || why == state.Delivered && r.NotAfter-now > l.cfg.Delta {
-		l.pending.note(controller.PortsFreed, now, -1, r.Coflow, 0) // what a plan did not reckon with
+		l.pending.note(controller.PortsFreed, now, -1, r.Coflow, 0) // the plan did not expect it
 	}
 }
 

@@ -29,18 +29,18 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //
 //	fabric SPEC                      an empty state; switches without rules
 //	lead [patience=D] [backlog=D] [calm]  a new leadership on the state, as after a start or a takeover; the second has
-//	                                 demand estimated, every D; a calm policy wants to be asked about new jobs only
+//	                                 demand estimated, every D; a calm policy is called for new jobs only
 //	at D                             the time
 //	bare NAME FLOW...                a bare coflow arrives; a flow is SRC>DST:BYTES
 //	shuffle NAME MAPS REDUCES BYTES  a map-reduce job arrives; every task computes for 10 ms
-//	plan CLAUSE...                   what the policy answers when it is next asked; clauses as in scenario.plan
+//	plan CLAUSE...                   what the policy answers at its next call; clauses as in scenario.plan
 //	ended COFLOW/ROW[!HOST][@D]...   hosts report host flows, by their clock at D; task ID[~TRY][!HOST]... reports tasks;
 //	                                 with !HOST another host does than the one that may
 //	cancel JOB [quiet]               a user cancels a job; quiet: without the reason of a refusal
 //	ok|refuse|unreachable|deposed [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect
 //	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
-//	gone IN>OUT                      the OCS reports a circuit as disconnected, whatever stands
+//	gone IN>OUT                      the OCS reports a circuit as disconnected, true or not
 //	stand IN>OUT                     the OCS has made a circuit that was not requested
 //	port NAME PORT up|down, lost NAME, synced NAME
 //	reboot NAME                      a switch loses what it held; its stream breaks and comes back
@@ -48,7 +48,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	one                              one pass
 //	pass                             one pass, then the controller dies: its actions are lost
 //	hush                             forget the output so far
-//	show                             the ledger, the circuits, and the tags that hosts were told
+//	show                             the ledger, the circuits, and the tags sent to hosts
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

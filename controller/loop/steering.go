@@ -8,7 +8,7 @@ import (
 	"lightloom/southbound"
 )
 
-// steering is what hosts were told of the paths of rows, and whose rows are to be looked at again.
+// steering is the tags that hosts were sent for rows, and whose rows must be looked at again.
 type steering struct {
 	sent    sent
 	coflows []southbound.CoflowID // whose rows are to be sent over another path, perhaps
@@ -22,7 +22,7 @@ type pairOf struct {
 	in, out southbound.Port
 }
 
-// sent is what the hosts of coflows were told last of their rows, by id.
+// sent is the last tags sent to the hosts of coflows, by id and row.
 type sent [][]southbound.Tag
 
 // of returns the tags by row; nil if none were sent, or the coflow is over.
@@ -43,7 +43,7 @@ func (t *sent) set(id southbound.CoflowID, tags []southbound.Tag) {
 // unsent is no tag that a row is ever sent with.
 const unsent = southbound.AnyTag
 
-// repeat has every row of a coflow told its path once more.
+// repeat sends every row of a coflow its tag again.
 func (t *steering) repeat(id southbound.CoflowID, rows int) {
 	t.sent.set(id, slices.Repeat([]southbound.Tag{unsent}, rows))
 	t.again(id)
@@ -83,13 +83,13 @@ func (t *steering) flush(s *state.State, p *pass) {
 	t.pairs = t.pairs[:0]
 }
 
-// told returns what the hosts of a coflow were told last of its rows, and whether it sends.
+// told returns the last tags sent for a coflow's rows, and whether it sends.
 func (t *steering) told(id southbound.CoflowID, c *state.Coflow) (sent []southbound.Tag, sends bool) {
 	sent = t.sent.of(id)
 	return sent, c.Started != state.Unset && c.Ended == state.Unset && len(sent) == len(c.Tag)
 }
 
-// coflow sends the tags of a started coflow that are not what its hosts were told last.
+// coflow sends the tags of a started coflow that differ from the last ones sent.
 func (t *steering) coflow(s *state.State, p *pass, id southbound.CoflowID) {
 	c := s.Coflow(id)
 	sent, sends := t.told(id, c)

@@ -12,7 +12,7 @@ import (
 	"lightloom/southbound"
 )
 
-// watching is a policy that keeps what its views say of links.
+// watching is a policy that keeps the links of its views.
 type watching struct {
 	changed [][]bool
 	touched [][]pathmap.Pair
