@@ -24,8 +24,8 @@ type attempt struct {
 	err   error
 }
 
-// client appends numbered entries, each until it is acknowledged, at whichever replica leads. Every attempt has an
-// entry of its own, so that the history shows what became of each.
+// client appends numbered entries, each until it is acknowledged, at the current leader. Every attempt has an entry of
+// its own, so that the history shows the outcome of each.
 type client struct {
 	name    string
 	history []attempt

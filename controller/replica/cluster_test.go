@@ -85,7 +85,7 @@ func (c *cluster) close() {
 	}
 }
 
-// leader waits until a living node leads and has been told so by its barrier.
+// leader waits until a living node leads and has passed its barrier.
 func (c *cluster) leader(ctx context.Context) int {
 	c.t.Helper()
 	for {

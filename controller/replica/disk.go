@@ -19,7 +19,7 @@ func Files() []string {
 	return []string{"log", "snapshots", VoteFile, VoteFile + tmpSuffix, "lock", "probe"}
 }
 
-// disk is the directory of a node. Whatever changes it goes through these methods, which say where it failed.
+// disk is the directory of a node. All changes go through these methods, which report where they failed.
 type disk struct {
 	dir    string
 	noSync bool

@@ -7,8 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Errors to tell apart. After ErrNotLeader the entry is certainly not in the log and never will be. After ErrUncertain
-// it may be or not: only who can recognise its own entry in the state may append it again.
+// Errors for callers to distinguish. After ErrNotLeader the entry is certainly not in the log and never will be. After
+// ErrUncertain it can be in the log or not: a caller must only append it again if it can recognise its own entry in the
+// state.
 var (
 	// ErrNotLeader: this node does not lead, or not in the term that was asked for.
 	ErrNotLeader = errors.New("this replica does not lead")

@@ -149,7 +149,7 @@ type frozen struct{ head, state []byte }
 func (s *frozen) Persist(sink raft.SnapshotSink) error {
 	for _, b := range [][]byte{s.head, s.state} {
 		if _, err := sink.Write(b); err != nil {
-			_ = sink.Cancel() // the first error is the one to tell
+			_ = sink.Cancel() // the first error is the one to return
 			return fmt.Errorf("write snapshot: %w", err)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // step is one operation on a register: the replicated machine's last entry. A write of 0 is a read.
 type step struct{ write, read int }
 
-// register is the sequential specification that the replicas together must not be told from.
+// register is the sequential specification that the replicas together must match.
 func register() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return 0 },

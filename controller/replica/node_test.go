@@ -121,7 +121,7 @@ func TestAppendKeepsNoReference(t *testing.T) {
 	})
 }
 
-// A leader without a majority leaves an entry undecided, and must say so.
+// A leader without a majority leaves an entry undecided, and must report that.
 func TestIsolatedLeaderIsUncertain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 4, Limits{})

@@ -15,7 +15,8 @@ type tenure struct {
 	cancel context.CancelFunc
 }
 
-// tracker follows who leads. Raft calls observe from its own threads in the order of events, before it goes on.
+// tracker follows the current leader. Raft calls observe from its own threads in the order of events, before it goes
+// on.
 type tracker struct {
 	now func() time.Time
 

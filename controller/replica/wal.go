@@ -24,8 +24,8 @@ type wal struct {
 
 	write sync.Mutex // held by who changes files
 	cut   uint64     // entries from here on give way to those that are stored next; 0: none
-	dirty bool       // something may stand behind the end
-	doubt bool       // the ballot may say on disk that the log reaches farther than it does
+	dirty bool       // there can be bytes behind the end
+	doubt bool       // the ballot on disk can claim a longer log than there is
 	stray string     // a segment that was begun and does not count
 
 	mu     sync.RWMutex
@@ -361,7 +361,7 @@ func (w *wal) append(logs []*raft.Log) error {
 	return nil
 }
 
-// put writes and syncs what append has made, and then has the ballot say so.
+// put writes and syncs what append has made, and then extends the ballot's end of the log.
 func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64) (err error) {
 	if err := w.settle(); err != nil {
 		return err

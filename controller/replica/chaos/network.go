@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Faults say what befalls messages. Chances are 0 to 1; every message is drawn for on its own.
+// Faults are the faults of messages. Chances are 0 to 1; every message is drawn for on its own.
 type Faults struct {
 	Drop      float64 // the request is lost
 	DropReply float64 // the request arrives, its reply is lost
