@@ -174,7 +174,7 @@ func (m *Mover) Remove(in, out southbound.Port) {
 	m.start(in, out, []southbound.CrossConnect{{In: in, Out: out}}).off = true
 }
 
-// Busy reports whether a move is in progress, or one has settled and Next has not told it yet.
+// Busy reports whether a move is in progress, or has settled without a report by Next yet.
 func (m *Mover) Busy() bool { return len(m.moves)+len(m.out) > 0 }
 
 // Moving reports whether in→out is being moved to.
@@ -184,8 +184,8 @@ func (m *Mover) Moving(in, out southbound.Port) bool {
 	})
 }
 
-// Telling reports whether a switch may hold a rule of that match because a move has told it of its circuit, which is
-// not known to be in service yet.
+// Telling reports whether a switch can hold a rule of that match because a move has sent it its circuit, which is not
+// known to be in service yet.
 func (m *Mover) Telling(d southbound.DeviceID, match southbound.Match) bool {
 	is := func(in, out southbound.Port) bool {
 		return m.base.tor(in) == d && slices.Contains(m.base.CircuitMatches(in, out), match)
@@ -400,7 +400,7 @@ func (m *Mover) clear(now time.Duration, o *move) {
 	}
 }
 
-// Wake returns when Next has something to do without being told anything, southbound.Never if not.
+// Wake returns when Next has something to do without new input, southbound.Never if not.
 func (m *Mover) Wake() time.Duration {
 	if m.stirred || m.due == unknown {
 		m.due = m.wake()

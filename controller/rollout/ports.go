@@ -21,7 +21,7 @@ func (m *Mover) noteCircuit(in, out southbound.Port) {
 	}
 }
 
-// asked notes that the OCS has been told to make in→out: whatever else held the ports is dark from now on.
+// asked notes that the OCS was sent in→out: other circuits of these ports are dark from now on.
 func (m *Mover) asked(in, out southbound.Port) {
 	if m.lit[in] != out {
 		m.noteCircuit(in, southbound.NoPort)
