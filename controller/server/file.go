@@ -155,7 +155,7 @@ func (c *ReplicaConfig) fabric(arg, devices string) error {
 	return nil
 }
 
-// parseReplicaFile reads a replica's file and checks all that can be told from it alone.
+// parseReplicaFile reads a replica's file and checks all that needs no other source.
 func parseReplicaFile(name string, data []byte) (*replicaFile, *yamlfile.File, error) {
 	x := &replicaFile{Policy: "crosslayer+sunflow", Seed: 1}
 	file, err := yamlfile.Decode(name, data, x)
