@@ -65,7 +65,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestReconfigurationDelay compares the reconfiguration delay to be reckoned with against sorting all moves.
+// TestReconfigurationDelay compares the expected reconfiguration delay with sorting all moves.
 func TestReconfigurationDelay(t *testing.T) {
 	const model = 77 * time.Millisecond
 	for seed := range uint64(100) {

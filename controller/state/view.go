@@ -15,7 +15,7 @@ func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (sou
 	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining { return s.leftOf(id, c, left) })
 }
 
-// FillBlindView is FillView for who reads nothing of what coflows have left but how many rows.
+// FillBlindView is FillView for callers that read only the number of rows that coflows have left.
 func (s *State) FillBlindView(v *controller.View) {
 	s.fillView(v, func(_ southbound.CoflowID, c *Coflow) southbound.Remaining {
 		return southbound.Remaining{Live: c.Remaining}
