@@ -47,11 +47,11 @@ type View struct {
 	// use Traffic, and ignore coflows.
 	Traffic *Traffic
 
-	Delta             time.Duration // the reconfiguration delay of a circuit move that is to be reckoned with
+	Delta             time.Duration // the expected reconfiguration delay of a circuit move
 	ElephantThreshold pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
 }
 
-// Traffic is an estimate of what racks have for each other, by whatever counters or hosts have told.
+// Traffic is an estimate of what racks have for each other, by counters or hosts' reports.
 type Traffic struct {
 	At    time.Duration     // when it was made
 	Next  time.Duration     // when it will be made anew
@@ -131,7 +131,7 @@ type CoflowView struct {
 	Src        []southbound.HostID // by row, sorted by (Dst, Src)
 	Dst        []southbound.HostID
 	Size       []pathmap.Bytes
-	Flows      []int32 // by row: pairs of tasks, or flows of the trace, that it holds; nil where that is not told
+	Flows      []int32 // by row: pairs of tasks, or flows of the trace, that it holds; nil if unknown
 	Ended      []bool
 	Routed     bool                 // Tag has been decided
 	Tag        []southbound.Tag     // by row: while on packets
