@@ -17,9 +17,8 @@ type Placement struct {
 	// of an incremental job: what the policy wants to find again; nil: as it was
 	PolicyState []int32 `json:"policy_state,omitempty"`
 
-	// Move names tasks of a job that is placed already which leave their hosts for those in Hosts, ascending: they have
-	// not ended, and begin again there. Of all others Hosts is as it was. Not of an incremental job, nor of one that has
-	// lost hosts.
+	// Move names the tasks of a placed job which move to their hosts in Hosts, ascending: they have not ended, and restart
+	// there. Hosts is unchanged for all others. Move is empty for an incremental job, and for a job that has lost hosts.
 	Move []int32 `json:"move,omitempty"`
 	// Resent is how much of the restarted host flows had been sent before. The loop sets it when it commits the placement;
 	// a policy leaves it at zero.

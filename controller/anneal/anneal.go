@@ -39,7 +39,7 @@ func (c *Count) Add(o Count) { c.Evaluated += o.Evaluated; c.Accepted += o.Accep
 // Schedule is the cooling schedule of a run.
 type Schedule struct {
 	Restarts, Steps int
-	First           int // the number of the first restart, for one who runs some of them
+	First           int // the number of the first restart, for a caller that runs some of them
 	// Start and End are the temperatures of the first and last step, as fractions of the range between the least and the
 	// best utility seen; between them it falls by a constant factor. A fraction of the best alone would depend on how
 	// much runs beside the job: the more, the smaller what a move changes.

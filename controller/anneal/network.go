@@ -7,12 +7,12 @@ import (
 	"lightloom/pathmap"
 )
 
-// network is links and the flows on them. It keeps what the flows are worth up to date flow by flow: adding or removing
-// one visits only the flows that a link of it holds back, and of those only the sinks of the ones whose rate changes
-// are valued again (objective.go).
+// network is links and the flows on them. It updates the flows' objective flow by flow: adding or removing a flow
+// visits only the flows that one of its links limits, and re-values only the sinks of those whose rate changes
+// (objective.go).
 //
-// The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second. What there is
-// much of holds no pointers: every restart of a run works on a copy.
+// The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second. Large arrays hold
+// no pointers: every restart of a run works on a copy.
 type network struct {
 	links  []link
 	on     [][]visit // by link

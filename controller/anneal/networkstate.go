@@ -98,8 +98,8 @@ type Coflow struct {
 	Hints []int
 }
 
-// Run adds host flows of one coflow that go fixed links (host links included) and are not to be moved; links[i] nil
-// leaves row i out. It returns the flows by row, -1 for one that is left out.
+// Run adds host flows of one coflow on fixed links (host links included), which are not to be moved; a nil links[i]
+// leaves row i out. It returns the flows by row, -1 for a row that is left out.
 func (s *NetworkState) Run(c Coflow, links [][]pathmap.LinkID) []int32 {
 	if c.Of == nil {
 		c.Of, c.Edge = s.bare(lit(c.Rows, links)), 0

@@ -11,7 +11,7 @@ import (
 	"lightloom/controller/api/v1/apiv1connect"
 )
 
-// Claim is how far the leader has come with a device. Nothing is written to one that is unclaimed.
+// Claim is the state of the leader's claim of a device. Nothing is written to an unclaimed device.
 type Claim struct {
 	Device string
 	State  string // unclaimed, fenced or unfenced

@@ -25,8 +25,8 @@ func NewHub(keep int) *Hub {
 	return &Hub{keep: max(keep, 1), changed: make(chan struct{})}
 }
 
-// Publish adds an event. One whose Seq is not above every earlier one is known already and ignored, so a log may be
-// applied again.
+// Publish adds an event. It ignores an event whose Seq is not above all earlier ones, so that a log can be applied
+// again.
 func (h *Hub) Publish(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -115,9 +115,9 @@ func New(cfg Config) *Leader {
 // brought into its state once it has been claimed.
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
-// Submit hands jobs over and returns once they are in the log. Every offer needs a Request of its own; one that is
-// known already is not taken twice. A job that cannot be is refused with all that came with it, also with ErrTooLarge
-// or ErrBusy. A nil Leader returns ErrVacant.
+// Submit submits jobs and returns once they are in the log. Every offer needs a Request of its own; a known Request is
+// not accepted twice. An invalid job is refused with its whole batch, also with ErrTooLarge or ErrBusy. A nil Leader
+// returns ErrVacant.
 func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	if l == nil {
 		return ErrVacant
@@ -257,7 +257,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 			}
 			return err
 		}
-		if len(in.BandwidthRequests)+len(in.Cancels) > 0 { // one that had been granted before makes no entry
+		if len(in.BandwidthRequests)+len(in.Cancels) > 0 { // a request that was granted before makes no entry
 			l.cfg.Log.View(func(uint64) { l.tell(false) })
 		}
 		if through > 0 {

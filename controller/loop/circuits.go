@@ -52,7 +52,7 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 		switch {
 		case m.OK:
 			l.circuits.steered[m.In] = true
-			if l.cfg.Demand.Oracle() { // else one that no reservation holds is to go
+			if l.cfg.Demand.Oracle() { // otherwise circuits without a reservation are removed
 				l.pass.lit++
 			}
 			if held {

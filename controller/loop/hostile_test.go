@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestHostileInputs: no answer of a device, an agent or a caller, however odd, ends Step, and every entry that it makes
-// of them is one that the state takes.
+// TestHostileInputs: no answer of a device, an agent or a caller, however odd, stops Step, and the state accepts every
+// entry that results.
 func TestHostileInputs(t *testing.T) {
 	for seed := range tries.Of[uint64](60, 2000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { hostile(t, seed) })

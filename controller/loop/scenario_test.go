@@ -35,7 +35,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	shuffle NAME MAPS REDUCES BYTES  a map-reduce job arrives; every task computes for 10 ms
 //	plan CLAUSE...                   what the policy answers at its next call; clauses as in scenario.plan
 //	ended COFLOW/ROW[!HOST][@D]...   hosts report host flows, by their clock at D; task ID[~TRY][!HOST]... reports tasks;
-//	                                 with !HOST another host does than the one that may
+//	                                 with !HOST from another host than the rightful one
 //	cancel JOB [quiet]               a user cancels a job; quiet: without the reason of a refusal
 //	ok|refuse|unreachable|deposed [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect

@@ -101,8 +101,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestTrackerCountsSilence: a follower notices late, so an outage begins with the last word of the old leader; one that
-// led itself knows at once; without a contact, or with one to come, it begins when it is noticed.
+// TestTrackerCountsSilence: a follower notices late, so an outage begins with the last contact of the old leader. A
+// replica that led itself knows at once; without a contact, or with a future one, the outage begins when it is noticed.
 func TestTrackerCountsSilence(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	for _, tc := range []struct {

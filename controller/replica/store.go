@@ -123,7 +123,7 @@ func (s *store) closeToo(f func() error) {
 
 const keyTerm, keyVote = "CurrentTerm", "LastVoteTerm"
 
-// prepare brings an empty store into the state that start requires, and refuses one that does not fit it.
+// prepare brings an empty store into the state that start requires, and refuses a store that does not fit it.
 func (s *store) prepare(c *Config, rc *raft.Config, t raft.Transport) error {
 	empty, err := s.empty()
 	if err != nil {

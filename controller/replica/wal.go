@@ -16,7 +16,7 @@ import (
 
 // wal is raft's log: segments, files of records, each named for its first entry. An entry counts once it is synced and
 // the ballot says that the log reaches that far; an incomplete record behind that was cut short by a crash. It is a
-// raft.LogStore for one writer beside one who forgets old entries.
+// raft.LogStore for one writer beside one goroutine that drops old entries.
 type wal struct {
 	disk   *disk
 	ballot *ballot

@@ -11,7 +11,7 @@ import (
 // Base is what every packet switch holds whatever the circuits: rules by device, sorted by match.
 //
 // A packet of tag PathTag(i) follows path i of its two racks, one of TagDefault path 0. Any other packet, and one that
-// has left its path by a backup, goes down to its destination: every switch sends it to one that is a hop closer.
+// has left its path by a backup, goes down to its destination: every switch sends it to a switch that is a hop closer.
 //
 // A backup is another port that leads, over whatever else may be dark, to no switch that the packet has met: the switch
 // behind it is closer to the destination than every switch on the packet's path so far, and from there it gets closer

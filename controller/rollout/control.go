@@ -20,8 +20,8 @@ func (c Control) Delta(device time.Duration) time.Duration {
 	return 2*c.Commit + 3*c.RPC + c.Drain + device
 }
 
-// Options is how moves are rolled out where their reconfiguration delay should be delta: one that takes thrice as long,
-// and at least 5 s, is given up.
+// Options returns the options of moves with a target reconfiguration delay of delta: a move is given up after three
+// times as long, and at least 5 s.
 func (c Control) Options(delta time.Duration) Options {
 	return Options{Drain: c.Drain, Timeout: max(5*time.Second, 3*delta), Retry: 50 * time.Millisecond}
 }

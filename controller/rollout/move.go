@@ -218,7 +218,7 @@ func (m *Mover) Done(now time.Duration, token uint64, err error) {
 		switch {
 		case errors.Is(err, southbound.ErrRefused) && o.phase != abandoned:
 			m.abandon(now, o)
-		case err != nil && o.phase != abandoned: // one that is gone is read back when it returns
+		case err != nil && o.phase != abandoned: // a device that is gone is read back when it returns
 			m.again(now, o)
 		case len(o.open) == 0 && o.missed:
 			o.missed = false // clear sends all of them again

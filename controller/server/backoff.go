@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// backoff decides how long a process that has ended waits for its next start: exponentially longer while it lives but
-// shortly, so that one that cannot start does not take the processor from the others. It decides purely.
+// backoff decides how long a process that has exited waits for its next start: exponentially longer while its runs are
+// short, so that a process that cannot start does not take the processor from the others. It is pure.
 type backoff struct {
 	seed  uint64 // of the jitter: replicas that ended together do not begin together
 	short uint   // lives in a row that were too short

@@ -22,8 +22,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Cluster are the processes of a controller's replicas on this machine, which listen on loopback. One that ends is
-// started again, and the others go on.
+// Cluster is the processes of a controller's replicas on this machine, which listen on loopback. A process that exits
+// is restarted, and the others go on.
 type Cluster struct {
 	charge  ReplicaConfig // of every one, but for who it is
 	issue   func(role pki.Role, name string) (pki.Identity, error)
@@ -78,7 +78,7 @@ func (r *Cluster) Addrs() []string {
 // Close gives back what the logs are kept in.
 func (r *Cluster) Close() error { return r.State.Close() }
 
-// Run keeps every replica running until ctx ends. Only one that cannot be started at all is an error.
+// Run keeps every replica running until ctx ends. It returns an error only if a replica cannot be started at all.
 func (r *Cluster) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, id := range r.IDs {
@@ -187,7 +187,7 @@ func (r *Cluster) KillLeader(ctx context.Context, client *api.Client, st api.Sta
 	}
 }
 
-// Lead reports whether a replica leads and decides on jobs at once. One that does not answer yet does not.
+// Lead reports whether a replica leads and decides on jobs at once. A replica that does not answer yet does not.
 func (r *Cluster) Lead(ctx context.Context, client *api.Client) bool {
 	for i := range r.IDs {
 		if st, err := client.StatusOf(ctx, i); err == nil && st.Ready {
@@ -219,7 +219,7 @@ func (r *Cluster) Agree(ctx context.Context, client *api.Client) (string, error)
 
 var errDiffer = errors.New("they hold different states after the same entry")
 
-// compare calls every replica that was not killed. One that does not answer can be restarting.
+// compare calls every replica that was not killed. A replica that does not answer can be restarting.
 func (r *Cluster) compare(ctx context.Context, client *api.Client) (digest string, same bool, err error) {
 	var first *api.Status
 	for i, id := range r.IDs {

@@ -303,7 +303,7 @@ func (a *Daemon) close() error {
 }
 
 // countCluster returns how many clusters have programmed the devices of these keys before this one: a new cluster's
-// terms begin again, and switches obey the larger election id. One that comes back after another counts anew.
+// terms restart, and switches obey the larger election id. A cluster that returns after another gets a new number.
 func countCluster(dir, cluster string) (earlier uint64, err error) {
 	file := filepath.Join(dir, "clusters")
 	b, err := os.ReadFile(file)

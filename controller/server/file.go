@@ -115,7 +115,7 @@ func ReadReplicaFile(path string) (*ReplicaConfig, error) {
 	return c, err
 }
 
-// fabricFrom is a fabric as a command line has it, for one that stands in a file of that directory.
+// fabricFrom returns a fabric's command-line form for a fabric in a file of that directory.
 func fabricFrom(dir, fabric string) string {
 	at := filepath.Join(dir, fabric)
 	if st, err := os.Stat(at); err == nil && st.Mode().IsRegular() {

@@ -116,7 +116,7 @@ func (n *Node) write(dir string) error {
 	return nil
 }
 
-// Found makes a directory the state directory of a new cluster's replica. One that holds anything is refused.
+// Found makes a directory the state directory of a new cluster's replica. It refuses a directory that is not empty.
 func (n Node) Found(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write state directory: %w", err)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// supervisor keeps one process running: it starts it again whenever it ends, after a pause, but for one that was killed
-// by kill, which stays dead until revive. All methods may be called by several goroutines.
+// supervisor keeps one process running: it restarts it after a pause whenever it exits. A process stopped by kill stays
+// dead until revive. All methods can be called by several goroutines.
 type supervisor struct {
 	name  string
 	start func(restarts int) (*exec.Cmd, error) // starts the process

@@ -184,7 +184,7 @@ func (e *Entry) wellFormed() error {
 	return nil
 }
 
-// lacks returns the name of a part that is not there, "" of one that is.
+// lacks returns the name of a missing part, and "" for one that is there.
 func lacks[T any](part *T, name string) string {
 	if part == nil {
 		return name

@@ -52,8 +52,8 @@ func ledgerOf(all []CircuitReservation, ports int) (ledger, error) {
 	return l, nil
 }
 
-// place returns where a reservation belongs among those of its input and of its output, and one that it overlaps there;
-// nil for none.
+// place returns where a reservation belongs among those of its input and of its output, and a reservation that it
+// overlaps there; nil for none.
 func (l *ledger) place(r *controller.CircuitReservation) (in, out int, clash *CircuitReservation) {
 	mine := l.byIn[r.In].live()
 	if in = len(mine); in > 0 && mine[in-1].NotAfter > r.NotBefore { // else it comes last, as most do

@@ -131,7 +131,7 @@ func (s *State) begin(e *Entry) error {
 	return nil
 }
 
-// end takes the first reservation of an input out of the ledger: the begun one, or one that is skipped.
+// end removes the first reservation of an input from the ledger: the begun one, or a skipped one.
 func (s *State) end(e *Entry) error {
 	if !inRange(e.Port, len(s.ledger.byIn)) || s.First(e.Port) == nil {
 		return ErrStale

@@ -141,7 +141,7 @@ func (w *walk) restore() {
 	}
 }
 
-// entry is one that could be now, or is harmless.
+// entry returns an entry that is possible now, or harmless.
 func (w *walk) entry() state.Entry {
 	d, r := w.s.Data(), w.r
 	port := func() southbound.Port { return southbound.Port(r.IntN(len(d.Circuits))) }

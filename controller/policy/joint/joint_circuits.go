@@ -47,7 +47,7 @@ type carry struct {
 	src, dst southbound.RackID
 }
 
-// candidate is one that may be given a circuit.
+// candidate is a pair of a coflow that can get a circuit.
 type candidate struct {
 	carry
 	rows []int // of the coflow

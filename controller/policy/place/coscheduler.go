@@ -342,8 +342,8 @@ func (k *schedulingPass) room(left []int) bool {
 	return true
 }
 
-// settle finds the best schedule of the reduces of a stage: the one that was found when the first of them was placed,
-// or now (sections IV-E.2 and IV-F). The memo holds the stage, and then racks and how many reduces each is to have.
+// settle finds the best schedule of the reduces of a stage: the one found when the first of them was placed, or a new
+// one (sections IV-E.2 and IV-F). The memo holds the stage, and then racks and their numbers of reduces.
 func (k *schedulingPass) settle(w *work, p *planned, stage int) {
 	if p.settled {
 		return

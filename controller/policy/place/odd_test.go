@@ -240,7 +240,7 @@ func TestPredictionsWrongByAHundred(t *testing.T) {
 	}
 }
 
-// TestSlotsInTurn: of users who run as much, the one who has waited longest is served where slots are scarce.
+// TestSlotsInTurn: among users with equally many running tasks, the one that has waited longest is served first.
 func TestSlotsInTurn(t *testing.T) {
 	y := &slotAllocator{rack: []int32{1}, users: []*user{{name: "a", last: 3}, {name: "b", last: 2},
 		{name: "c", running: 1}}}

@@ -49,7 +49,7 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 	slices.SortFunc(p.Route, func(a, b controller.Routing) int { return cmp.Compare(a.Coflow, b.Coflow) })
 }
 
-// coflow is one that lacks routes.
+// coflow is a coflow that lacks routes.
 type coflow struct {
 	id    southbound.CoflowID
 	job   controller.JobID
@@ -58,7 +58,7 @@ type coflow struct {
 	hints []int  // by row
 	lit   []bool // by row: a reservation carries it
 
-	again *controller.CoflowView // one that has routes already; nil else
+	again *controller.CoflowView // a coflow that has routes already; otherwise nil
 	at    []int                  // by row: which one of its rows
 }
 

@@ -6,8 +6,8 @@ import (
 )
 
 // ECMP spreads host flows over the equal-cost shortest paths by a seeded hash of (coflow, source, destination), as
-// switches do by a hash of the 5-tuple. Among paths with light the shortest count, so a failure may leave one that is
-// longer.
+// switches do by a hash of the 5-tuple. It uses the shortest paths that are up, so after a failure a longer one can
+// remain.
 type ECMP struct{}
 
 // Wants implements the part's list of events.

@@ -14,7 +14,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Wants are the events after which a coflow may lack routes, or hold one that leads nowhere.
+// Wants are the events after which a coflow can lack routes, or hold a broken one.
 func Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.FabricChanged)
 }

@@ -126,7 +126,8 @@ func HostLinks(v *controller.View, src, dst southbound.HostID) (up, down pathmap
 }
 
 // CircuitLinks returns the links between two racks and the optical switch: into it and out of it. With several
-// wavelengths they are those of the one whose circuit leads from one rack to the other, of the first where none does.
+// wavelengths they are those of the wavelength whose circuit leads from one rack to the other, or of the first if none
+// does.
 func CircuitLinks(v *controller.View, s, d southbound.RackID) (in, out pathmap.LinkID) {
 	t, n := v.Fabric.Topology, v.Fabric.Racks
 	w := 0 // of the wavelength's first port

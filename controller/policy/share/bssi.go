@@ -92,8 +92,8 @@ func (o *bssi) bottleneck() pathmap.LinkID {
 	return b
 }
 
-// last returns which of the open coflows comes last on a link, and takes its price off the weights of the others there.
-// One that is not on the link is not asked; where none is, the one with the largest id comes last.
+// last returns which of the open coflows comes last on a link, and subtracts its price from the weights of the others
+// there. It skips coflows that are not on the link; if there is none, the one with the largest id comes last.
 func (o *bssi) last(b pathmap.LinkID) int {
 	best, price := -1, 0.0
 	if b != pathmap.None {

@@ -44,9 +44,9 @@ func at(all []demand, id southbound.CoflowID) int {
 	return i
 }
 
-// arrange forgets what is over, puts what is new at the end of the first queue, and moves coflows that have sent more
-// than their queue holds to the end of the next. One that has just been moved is looked at again there: only its being
-// below its due queue moves it on.
+// arrange drops coflows that are over, puts new ones at the end of the first queue, and moves coflows that have sent
+// more than their queue holds to the end of the next. A coflow that was just moved is checked again there: it moves on
+// only if it is below its due queue.
 func (p *CoflowsimDark) arrange(all []demand) {
 	known := map[southbound.CoflowID]bool{}
 	for q := range p.queue {

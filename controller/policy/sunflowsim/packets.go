@@ -154,7 +154,7 @@ func (p *Packets) requeue() {
 	}
 }
 
-// queue is the one that a coflow is due for.
+// queue returns the queue that a coflow is due for.
 func (c *coflow) queue() int {
 	q := 0
 	for limit := firstQueue; q < queues-1 && limit < float64(c.size-c.left)/8; limit *= queueRatio {

@@ -143,7 +143,7 @@ type Circuit struct {
 	Carry    time.Duration // To − From without the reconfiguration delay, where it has one
 }
 
-// Circuits returns the circuits by (In, From): one that stands in slots that follow each other is one circuit.
+// Circuits returns the circuits by (In, From): a circuit of consecutive slots is returned as one.
 func (s *Schedule) Circuits(delta time.Duration) []Circuit {
 	if len(s.Slots) == 0 {
 		return nil
