@@ -27,8 +27,8 @@ type BandwidthReservation struct {
 // MaxBandwidthReservations bounds the active bandwidth reservations at once.
 const MaxBandwidthReservations = 1 << 16
 
-// ReservableBandwidth is how much of a link may be reserved: a tenth stays with everybody else, who would stand still
-// for ever.
+// ReservableBandwidth is how much of a link can be reserved: a tenth remains for all other traffic, which would
+// otherwise starve.
 func ReservableBandwidth(capacity pathmap.BitsPerSecond) pathmap.BitsPerSecond {
 	return capacity - capacity/10
 }

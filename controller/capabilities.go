@@ -6,10 +6,10 @@ type Capabilities struct {
 	Circuits    bool // it sets up circuits
 	Wavelengths bool // it gives a rack as many circuits as it has wavelengths, not one
 	Migrates    bool // it can move tasks of running jobs
-	Relays      bool // it needs racks that keep bytes for each other (southbound.Relayer)
-	Simulated   bool // its rules are those of a simulator's steps of time: only ours has them
+	Relays      bool // it needs racks that relay bytes for each other (southbound.Relayer)
+	Simulated   bool // its rules need a simulator's time steps: only ours has them
 	Blind       bool // it reads nothing of what coflows have left
-	Totals      bool // of what coflows have left, it reads only how much that is together
+	Totals      bool // of what coflows have left, it reads only the total
 }
 
 // With returns the capabilities of two parts together.

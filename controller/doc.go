@@ -1,5 +1,5 @@
-// Package controller holds the words of what is decided: jobs and their coflows, placements, routes, circuits,
-// reservations, the View a policy sees and the Plan it answers with.
+// Package controller defines the controller's data types: jobs and their coflows, placements, routes, circuits,
+// reservations, the View that a policy sees and the Plan that it returns.
 //
-// It decides nothing itself (package policy does), stores nothing (package state does) and touches nothing.
+// It decides nothing (package policy does), stores nothing (package state does) and touches no device.
 package controller

@@ -47,7 +47,7 @@ type Offer struct {
 	Request string
 }
 
-// Prediction is what is expected of a recurring job of one map and one reduce stage. It may be wrong.
+// Prediction is what is expected of a recurring job of one map and one reduce stage. It can be wrong.
 type Prediction struct {
 	Input   pathmap.Bytes `json:"input"`
 	Shuffle pathmap.Bytes `json:"shuffle"`

@@ -7,14 +7,14 @@ import (
 	"lightloom/southbound"
 )
 
-// Placement gives every task of a job a host, by task of the job. Tasks of an incremental job may have NoHost still,
-// and those that have one keep it.
+// Placement gives every task of a job a host, by task of the job. Tasks of an incremental job can still have NoHost,
+// and placed ones keep their host.
 type Placement struct {
 	Job   JobID               `json:"job"`
 	Hosts []southbound.HostID `json:"hosts"`
 	// tasks placed here whose rack has no copy of their block, ascending
 	NonLocal []int32 `json:"non_local,omitempty"`
-	// of an incremental job: what the policy wants to find again; nil: as it was
+	// of an incremental job: state that the policy gets back; nil: unchanged
 	PolicyState []int32 `json:"policy_state,omitempty"`
 
 	// Move names the tasks of a placed job which move to their hosts in Hosts, ascending: they have not ended, and restart
@@ -59,8 +59,8 @@ type Routing struct {
 
 // Plan is a policy's answer: changes to the current state. It is borrowed until the policy's next Decide.
 //
-// The order of effect is Withdraw, Preempt, then Reserve. A reservation never overlaps another on either port once
-// those have been taken away: Apply refuses what does.
+// The order of effect is Withdraw, Preempt, then Reserve. A new reservation must not overlap another on either port
+// after the first two: Apply refuses it.
 type Plan struct {
 	Place      []Placement
 	Withdraw   []southbound.CoflowID // unbegun reservations of these coflows go
@@ -111,7 +111,7 @@ const (
 	WakeReached                             // the instant that the last plan asked for
 	// a reservation ended early by more than a reconfiguration delay, with bytes left, or for its circuit failed
 	PortsFreed
-	TrafficRead // an estimate of traffic has been made anew, and it is not nothing as it was
+	TrafficRead // there is a new estimate of traffic; not if it was empty and still is
 )
 
 // KindSet is a set of kinds.

@@ -17,7 +17,7 @@ type View struct {
 	Fabric            *topo.Fabric
 	Paths             *pathmap.Map            // between racks, over packets
 	ReservedBandwidth []pathmap.BitsPerSecond // by link, layer 2: what outside schedulers hold; nil: nothing. See Room
-	Down              []bool                  // by link: no light, or a dead end. nil: all are up
+	Down              []bool                  // by link: no light, or a dead end; nil: all are up
 
 	// Changed says which links have come or gone since the last decision: host flows whose racks have a path over one of
 	// them may find a better path now. nil: none.
@@ -125,7 +125,7 @@ type CoflowView struct {
 	Admission Admission // on its deadline
 	Started   bool      // its host flows may send
 	Start     time.Duration
-	// Generation is raised by who makes the views when a coflow gets other rows: in two views, a coflow of the same id and
+	// Generation is raised by the maker of views when a coflow gets other rows: in two views, a coflow of the same id and
 	// generation has the same Src, Dst, Size and Flows. 0 means unknown: read them again.
 	Generation uint64
 	Src        []southbound.HostID // by row, sorted by (Dst, Src)

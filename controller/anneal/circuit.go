@@ -25,9 +25,8 @@ type Optics struct {
 // OnCircuit is the Path of a path that is a circuit.
 const OnCircuit = -1
 
-// SetOptics gives the network state an optical switch, beside which what was put on real circuits before goes on as it
-// was: a decision's own circuits come after those that stand, and Wait is where they pay for it. It is called at most
-// once, before anything is decided.
+// SetOptics gives the network state an optical switch. Flows on existing circuits stay there: a decision's own circuits
+// come after the existing ones, and Wait charges them for it. It must be called at most once, before any decision.
 func (s *NetworkState) SetOptics(o *Optics) { s.net.addPorts(o) }
 
 // dark is the circuits that flows of a network would go over, and what is lost before their first byte.
@@ -121,7 +120,7 @@ func (n *network) part(fl *flow) {
 	}
 }
 
-// retoll values anew what shares a port with a circuit that has come (less 1: ports had one less) or gone (0: one more
+// retoll re-values what shares a port with a circuit that has come (less 1: ports had one less) or gone (0: one more
 // than now). A pair whose other port has more circuits than that pays as before.
 func (n *network) retoll(pair, less int32) {
 	d := n.dark

@@ -7,7 +7,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// CircuitDemand is what a coflow has left between two racks, and may be given a circuit.
+// CircuitDemand is what a coflow has left between two racks, for which it can get a circuit.
 type CircuitDemand struct {
 	Coflow  int // demands of one coflow follow each other
 	In, Out int32
@@ -29,7 +29,7 @@ func (s *NetworkState) Lay(c Coflow) []int32 {
 	return flows
 }
 
-// How much work the choice of circuits may do, in flows and links visited: so much for each flow that might be on a
+// The limits on the work of choosing circuits, in flows and links visited: a number for each flow that might be on a
 // circuit, but not less than the least nor more than this part of a decision's. Circuits are decided far more often
 // than places.
 const (

@@ -214,7 +214,7 @@ func (w *objective) upstream(st *sinkStage) int64 {
 	return st.least
 }
 
-// appraise values sinks anew.
+// appraise re-values sinks.
 func (w *objective) appraise(k int32) {
 	s := &w.sinks[k]
 	j := &w.jobs[w.groups[s.group].job]

@@ -225,7 +225,7 @@ func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 	}
 }
 
-// redraw puts all other host flows under choice too, each on a random path: as printed, the lower level begins anew for
+// redraw also puts all other host flows up for choice, each on a random path: as printed, the lower level restarts for
 // all pairs of hosts at every step of the upper one.
 func (p *placing) redraw(r *routing, at []int32, rng *rand.Rand) []int32 {
 	taken := make([]bool, len(p.live))

@@ -20,8 +20,8 @@ type TopologyContext struct {
 	lit      candidateTable   // where links are down: the paths that have light
 }
 
-// NewTopologyContext returns the topology context of a fabric; down, by link, may be nil, and so may the path cache.
-// All are borrowed.
+// NewTopologyContext returns the topology context of a fabric. down (by link) and cache can be nil. All arguments are
+// borrowed.
 func NewTopologyContext(f *topo.Fabric, m *pathmap.Map, down []bool, cache *PathCache) *TopologyContext {
 	if cache == nil {
 		cache = &PathCache{}

@@ -223,7 +223,7 @@ func readState(ctx context.Context, from apiv1connect.ControllerClient) (Snapsho
 }
 
 // Events calls sink with every event above after, in order and each once, until ctx ends (nil), sink fails or no
-// replica can be reached for as long as the client's patience. When a replica goes it goes on with another.
+// replica can be reached for as long as the client's patience. If a replica fails, it continues with another.
 func (c *Client) Events(ctx context.Context, after uint64, sink func(Event) error) error {
 	for {
 		last := after

@@ -1,5 +1,5 @@
-// Package api is the northbound: jobs come in, status, state and events go out, over Connect (HTTP and JSON or
-// protobuf) and mutual TLS, with the events as server-sent events besides.
+// Package api is the northbound API: it takes jobs, and returns status, state and events, over Connect (HTTP and JSON
+// or protobuf) and mutual TLS. Events are also available as server-sent events.
 //
 // Any replica takes any call. A call that needs the leader is forwarded to it, once. A client retries until there is a
 // leader, under the same request id, so that a batch is accepted once whatever happens on the way. The package decides

@@ -19,7 +19,7 @@ type countBuffer struct {
 	fresh map[southbound.DeviceID]*loop.DeviceCounts
 }
 
-// put notes what a device has counted; with anew, what was noted before holds no longer. The ports are sorted.
+// put notes what a device has counted; anew invalidates earlier counts. The ports are sorted.
 func (b *countBuffer) put(d southbound.DeviceID, ports []southbound.PortCounters, anew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

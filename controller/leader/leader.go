@@ -1,7 +1,7 @@
-// Package leader runs one leadership in real time: it hands inputs and the time to loop.Step, appends the entries to
-// the replicated log, and sends the actions to devices and hosts once they have been applied.
+// Package leader runs one leadership in real time: it passes inputs and the time to loop.Step, appends the entries to
+// the replicated log, and sends the actions to devices and hosts once the entries have been applied.
 //
-// It decides nothing and knows no protocol: devices and hosts are southbound's interfaces, the log is Log.
+// It decides nothing and implements no protocol: devices and hosts are southbound's interfaces, the log is Log.
 package leader
 
 import (
@@ -54,7 +54,7 @@ type Config struct {
 	SetTimeout, Retry time.Duration
 	// Sample is the interval between the devices' counter reports; 0 disables them.
 	Sample time.Duration
-	// Entry is how many bytes one entry of the log may have, and Backlog how many offers that wait for one may take; 0:
+	// Entry is the size limit of one log entry in bytes, and Backlog that of the offers that wait for one; 0:
 	// state.MaxBatch, and twice Entry.
 	Entry, Backlog int
 }
@@ -65,7 +65,7 @@ var (
 	ErrStopped = errors.New("the leadership has ended")
 	// ErrTooLarge: a batch of offers does not fit one entry of the log, and never will.
 	ErrTooLarge = errors.New("too large for one entry of the log")
-	// ErrBusy: what others have handed over fills the memory that is kept for it. Nothing was taken: try again later.
+	// ErrBusy: the offers of other callers fill the backlog. Nothing was accepted: try again later.
 	ErrBusy = errors.New("too much waits for the log already")
 )
 
@@ -78,7 +78,7 @@ type Leader struct {
 	claims      *claims
 	counters    *counters
 	countBuffer countBuffer
-	metered     bool // rates of links are known: it has been said
+	metered     bool // link rates are known, and that has been logged
 	links       atomic.Pointer[[]controller.LinkRate]
 	mu          sync.Mutex
 	waiters     []waiter
@@ -286,9 +286,9 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 	}
 }
 
-// commit appends entries, as many to an entry of the log as it may have bytes, and waits until they are applied. Who
-// leads next may find some of them only, as it may between two steps. A refusal by the state machine is the same on
-// every replica: it is logged, and the leadership goes on; so it does without an entry that is too large by itself.
+// commit appends entries, as many to an entry of the log as its size limit allows, and waits until they are applied.
+// The next leader can find only some of them, as between two steps. A refusal by the state machine is the same on every
+// replica: it is logged, and the leadership goes on. It also goes on without an entry that is too large by itself.
 func (l *Leader) commit(ctx context.Context, term uint64, entries []state.Entry) error {
 	if len(entries) == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"lightloom/controller/leader"
 )
 
-// TestSubmit hands jobs over in all the ways that users may.
+// TestSubmit submits jobs in all the ways that users can.
 func TestSubmit(t *testing.T) {
 	good := func(name string) *controller.Job {
 		return bare(name, controller.Flow{Src: 0, Dst: 1, Bytes: 10})

@@ -46,7 +46,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// serve makes the calls of the queue until the device is to be claimed anew.
+// serve makes the calls of the queue until the device must be claimed again.
 func (w *worker) serve(ctx context.Context) {
 	for {
 		select {
@@ -126,7 +126,7 @@ func (w *worker) holds(life int) bool {
 	return w.open && life == w.life
 }
 
-// giveUp has the device claimed anew before anything else is written to it.
+// giveUp has the device claimed again before anything else is written to it.
 func (w *worker) giveUp() {
 	w.mu.Lock()
 	w.open = false

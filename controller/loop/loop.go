@@ -31,9 +31,9 @@ type Config struct {
 	ElephantThreshold pathmap.Bytes
 	Demand            demand.Options // what circuit policies know of traffic
 	Rollout           rollout.Options
-	// Patience is how long after a start it waits for devices that do not answer, before it goes on without them.
+	// Patience is how long the loop waits after a start for devices that do not answer, before it goes on without them.
 	Patience time.Duration
-	// Verify has every change to the tables walked for loops and black holes. What it finds comes out as an error.
+	// Verify has every change to the tables checked for loops and black holes. Findings are returned as errors.
 	Verify bool
 }
 
@@ -84,14 +84,14 @@ type Actions struct {
 	Run   []southbound.Task
 	Sets  []rollout.Set
 	Reads []southbound.DeviceID
-	Errs  []error // what was refused or found wrong; nothing else suffers from it
+	Errs  []error // refusals and findings; the rest of the step is unaffected
 }
 
 func (a *Actions) empty() bool {
 	return len(a.Urgent)+len(a.Start)+len(a.Steer)+len(a.Run)+len(a.Sets)+len(a.Reads)+len(a.Errs) == 0 && a.Rates == nil
 }
 
-// Loop runs one leadership over one state. Everything in it is volatile: a new one on the same state goes on.
+// Loop runs one leadership over one state. All of it is volatile: a new Loop on the same state continues.
 type Loop struct {
 	cfg    Config
 	fabric *topo.Fabric
@@ -109,7 +109,7 @@ type Loop struct {
 	steering     steering
 }
 
-// Decisions returns how often the policy has been asked.
+// Decisions returns how often the policy has been called.
 func (l *Loop) Decisions() int64 { return l.decider.asked }
 
 // New returns a loop for one leadership.

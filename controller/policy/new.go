@@ -29,7 +29,7 @@ type Options struct {
 	Explain route.Teller
 }
 
-// Redecide is how often rates are decided anew.
+// Redecide is how often rates are decided again.
 type Redecide string
 
 // AtCoflows is at the start and end of coflows, AtFlows also at the end of every host flow.

@@ -199,8 +199,8 @@ func (b *ballot) GetUint64(key []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(v), nil
 }
 
-// Set implements raft.StableStore. Raft does without a vote that cannot be kept; without a term it cannot go on, so it
-// waits until the disk takes it.
+// Set implements raft.StableStore. Raft goes on without a vote that cannot be kept, but not without a term, so Set
+// waits for the disk then.
 func (b *ballot) Set(key, v []byte) error {
 	for {
 		err := b.set(key, v)

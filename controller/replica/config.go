@@ -75,7 +75,7 @@ type Config struct {
 	Bind      string                          // host:port; empty: this node's address among Peers
 	ServerTLS *tls.Config                     // must demand and verify client certificates
 	ClientTLS *tls.Config                     // must carry a certificate and verify the server's
-	Authorize func(tls.ConnectionState) error // may refuse a peer after its handshake; nil: any verified one is let in
+	Authorize func(tls.ConnectionState) error // can refuse a peer after its handshake; nil: accept all verified peers
 	Transport raft.Transport                  // replaces all of the above in tests
 
 	Newcomer *Newcomer // the log is empty, and the cluster has begun long ago; nil: the node founds it, or has its log

@@ -14,7 +14,7 @@ import (
 // VoteFile is written when a node starts for the first time: a directory without it has held no log, or lost it.
 const VoteFile = "vote"
 
-// Files are the names that the directory of a node may hold.
+// Files are the names that the directory of a node can hold.
 func Files() []string {
 	return []string{"log", "snapshots", VoteFile, VoteFile + tmpSuffix, "lock", "probe"}
 }

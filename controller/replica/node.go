@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Node is one replica. All methods may be called by several goroutines.
+// Node is one replica. All methods can be called by several goroutines.
 type Node struct {
 	cfg   Config
 	raft  *raft.Raft
@@ -187,7 +187,7 @@ func (n *Node) Digest() (index uint64, digest [32]byte) {
 	return index, digest
 }
 
-// View calls fn between two entries; index is that of the last one applied. While fn runs nothing is applied, so it may
+// View calls fn between two entries; index is that of the last one applied. While fn runs nothing is applied, so it can
 // read the machine; it must not wait for the node.
 func (n *Node) View(fn func(index uint64)) { n.fsm.view(fn) }
 

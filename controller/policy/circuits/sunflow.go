@@ -16,10 +16,10 @@ import (
 // the ports that it names (Huang, Sun, Ng: Sunflow: efficient optical circuit scheduling for coflows, CoNEXT 2016).
 // Host flows go on over packets until their circuit is in service.
 //
-// It is asked at many instants and answers with what changes. A coflow's reservations stand as long as nothing that
-// ranks above it wants their ports and no earlier time has come free; otherwise the unbegun ones are withdrawn and made
-// anew. Begun ones run to their end, whatever arrives: keeping them costs about 1 % of completion time and spares a
-// dark time each; Preempt turns that around.
+// The policy is called at many instants and returns what changes. A coflow's reservations stay as long as no
+// higher-ranked coflow wants their ports and no earlier time has become free; otherwise the unbegun ones are withdrawn
+// and made again. Begun ones run to their end, whatever arrives: keeping them costs about 1 % of completion time and
+// saves a dark time each; Preempt turns that around.
 //
 // With several wavelengths a rack, each pair of racks is given one of them before ports are reserved: see
 // wavelengthAssignment.

@@ -48,9 +48,9 @@ func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
 	}
 }
 
-// movable returns the running jobs that are looked at: placed at once, on hosts that stand, not moved since a job was
-// placed or ended last, for who has just moved has nothing to lose and would go on moving; those with most left to
-// send, by the first id among equals.
+// movable returns the running jobs that can be moved: placed at once, on hosts that are up, and not moved since a job
+// was last placed or ended, because a job that has just moved has nothing to lose and would go on moving. It returns
+// those with most left to send, by the first id among equals.
 func (c *Placer) movable(v *controller.View) []controller.Running {
 	left := map[controller.JobID]pathmap.Bytes{}
 	for i := range v.Coflows {

@@ -14,9 +14,9 @@ import (
 // job has begun, or from its arrival.
 const Delay = 5 * time.Second
 
-// SlowStart is the share of the tasks that a stage receives from which have to have ended before its own may take slots
-// (Hadoop's mapreduce.job.reduce.slowstart.completedmaps). They then wait in their slots, as Hadoop's do; none does
-// while a task of the job that could run waits for a slot.
+// SlowStart is the share of a stage's senders that must have ended before its own tasks may take slots (Hadoop's
+// mapreduce.job.reduce.slowstart.completedmaps). They then wait in their slots, as Hadoop's do; none does while a task
+// of the job that could run waits for a slot.
 const SlowStart = 0.05
 
 // sourceTask places a task that receives nothing: in a rack with a copy of its block, the one of them with the most

@@ -29,7 +29,7 @@ func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder) 
 	})
 }
 
-// IncrementalWants are the events after which Incremental may place more.
+// IncrementalWants are the events after which Incremental can place more.
 func IncrementalWants() controller.KindSet { return incrementalWants() }
 
 // piece places one task of a job that reads, or all that it can of a stage that receives.

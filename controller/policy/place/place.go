@@ -49,7 +49,7 @@ func Slots(free []int32) int {
 	return n
 }
 
-// Wants are the events after which a job may be placed that was not before.
+// Wants are the events after which a job can be placed that could not be before.
 func Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.SlotsFreed, controller.FabricChanged)
 }

@@ -12,7 +12,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Part is one of the algorithms that schedule circuits. Nothing of it may be copied once it has been asked.
+// Part is one of the algorithms that schedule circuits. It must not be copied after its first call.
 type Part struct {
 	roster
 	algorithm algorithm
@@ -94,7 +94,7 @@ func (p *Part) Fill(v *controller.View, _ []controller.Event, plan *controller.P
 	}
 }
 
-// schedule plans anew.
+// schedule makes a new plan.
 func (p *Part) schedule(v *controller.View) {
 	x := &problem{now: v.Now, delta: v.Delta, rate: min(v.Fabric.Spec.OCS, v.Fabric.Spec.NIC), racks: v.Fabric.Racks}
 	for _, id := range p.order {
