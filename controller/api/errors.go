@@ -31,8 +31,8 @@ const (
 	TooLarge  Code = "too_large"  // it is above a limit, and would be again: make it smaller
 	Busy      Code = "busy"       // others' requests fill what there is room for, and nothing was taken: ask again later
 	Denied    Code = "denied"     // this certificate may not do that
-	NotLeader Code = "not_leader" // it was sent to the leader, who is none any more: ask again
-	NoLeader  Code = "no_leader"  // no leader is known or can be reached: ask again
+	NotLeader Code = "not_leader" // the replica that it was forwarded to leads no more: retry
+	NoLeader  Code = "no_leader"  // no leader is known or can be reached: retry
 	Uncertain Code = "uncertain"  // it may have happened: ask again with the same id
 	Disk      Code = "disk"       // a replica's disk takes nothing; it may have happened: ask again with the same id
 	Late      Code = "late"       // the deadline has passed; it may have happened

@@ -14,7 +14,7 @@ const (
 	Misplaced  Kind = "misplaced"  // another end than expected is behind it, and there is no simple exchange
 	Dead       Kind = "dead"       // an end should be behind it, and none is
 	Unexpected Kind = "unexpected" // no end should be behind it, and one is
-	Stranger   Kind = "stranger"   // who is behind it is at no port of the fabric's switches
+	Stranger   Kind = "stranger"   // the end behind it is at no port of the fabric's switches
 	Bypass     Kind = "bypass"     // two ends hear each other without the optical switch
 	Doubtful   Kind = "doubtful"   // what was observed cannot be
 )

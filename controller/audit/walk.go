@@ -212,7 +212,7 @@ func (w *Walk) decode() {
 	}
 }
 
-// learn notes who is behind a fibre. Two answers for one fibre are a doubt, and the first stays.
+// learn notes which end is behind a fibre. Two answers for one fibre are a doubt, and the first stays.
 func (w *Walk) learn(port int, out bool, e End) {
 	at := &w.found.In[port]
 	if out {

@@ -32,7 +32,7 @@ type Writer struct {
 	err   error
 }
 
-// Leadership is who has decided, where that is a replica of a controller.
+// Leadership is the leadership that has decided, if a controller's replica did.
 type Leadership struct {
 	Leader string `json:"leader,omitempty"`
 	Term   uint64 `json:"term,omitempty"`

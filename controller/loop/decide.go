@@ -101,7 +101,7 @@ func (l *Loop) commitPlacements(s *state.State, now time.Duration,
 			return nil, err
 		}
 		if j := s.Live().Jobs[p.Job]; j.Placed != state.Unset && !j.Incremental {
-			// what was lost with a host is laid out anew, and has no routes
+			// what a lost host held is laid out again, and has no routes
 			l.pending.note(controller.FabricChanged, now, p.Job, -1, 0)
 		}
 		own := controller.Placement{Job: p.Job, Hosts: slices.Clone(p.Hosts), NonLocal: slices.Clone(p.NonLocal),
@@ -117,7 +117,7 @@ func (l *Loop) commitPlacements(s *state.State, now time.Duration,
 func (l *Loop) commitRoutes(s *state.State, now time.Duration, p *controller.Plan) error {
 	for i := range p.Route {
 		if s.Relays(p.Route[i].Coflow, p.Place) {
-			continue // it has no routes once it is laid out anew: the policy is asked again
+			continue // it has no routes once it is laid out again: the policy is then called again
 		}
 		if err := s.CheckRouting(&p.Route[i], p.Place); err != nil {
 			return err

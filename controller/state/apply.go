@@ -27,8 +27,8 @@ func (s *State) Apply(e *Entry) error {
 	return nil
 }
 
-// ApplyAll applies a batch. Stale entries are passed over; the first other error is returned, and the rest of the batch
-// is applied all the same, as it is on every replica.
+// ApplyAll applies a batch. It ignores stale entries; the first other error is returned, and the rest of the batch is
+// still applied, as on every replica.
 func (s *State) ApplyAll(batch []Entry) error {
 	var first error
 	for i := range batch {

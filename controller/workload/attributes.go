@@ -35,7 +35,7 @@ const MaxAttributes = MaxCoflows
 
 // ReadAttributes reads a CSV file: the header `id,weight,deadline`, then a line a coflow. The id is the trace's, or the
 // name of a job; the weight a number from 0, 1 where it is empty; the deadline seconds after the arrival, above 0, none
-// where it is empty. Lines that are empty or begin with # are passed over. Anything else is a *SyntaxError.
+// where it is empty. Lines that are empty or begin with # are ignored. Anything else is a *SyntaxError.
 func ReadAttributes(r io.Reader, name string) (*Attributes, error) {
 	a := &Attributes{Name: name, ByID: map[string]Attribute{}}
 	in := bufio.NewScanner(r)

@@ -28,8 +28,8 @@ func Rotor() Cycle {
 	}}
 }
 
-// FromFile plays a schedule that schedule.Parse has read, for ever from the beginning of the run. Circuits of ports
-// that the fabric does not have are passed over.
+// FromFile repeats a schedule that schedule.Parse has read, from the beginning of the run. It ignores circuits of ports
+// that the fabric does not have.
 func FromFile(s *schedule.Schedule) Cycle {
 	turns := map[[2]southbound.Port][]schedule.Circuit{}
 	for _, c := range s.Circuits(0) {

@@ -22,9 +22,9 @@ type Coflow struct {
 	Starts bool // fixed flows, or streams of a job that consists of them: they may send as soon as the plan is committed
 }
 
-// Placed returns the coflows of the plan's placements that have host flows, by id. A placement of a job that the view
-// does not hold is passed over, and so is one of an incremental job: its coflows come once all tasks have hosts, and
-// are in the view then.
+// Placed returns the coflows of the plan's placements that have host flows, by id. It ignores a placement of a job that
+// is not in the view, and one of an incremental job: its coflows come once all tasks have hosts, and are in the view
+// then.
 func Placed(v *controller.View, p *controller.Plan) []Coflow {
 	var all []Coflow
 	for _, pl := range p.Place {

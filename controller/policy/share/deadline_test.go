@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestDeadlines shows what makes Varys with deadlines different from SEBF: who was promised keeps its least rate,
-// though others would be done sooner, and who cannot be promised is served after.
+// TestDeadlines shows how Varys with deadlines differs from SEBF: admitted coflows keep their minimum rates, though
+// others would end sooner, and rejected ones are served after them.
 func TestDeadlines(t *testing.T) {
 	two := [][]flow{{{0, 1, 10}}, {{0, 2, 5}}} // 80 ms and 40 ms of port 0
 	ms := func(n int) time.Duration { return time.Second + time.Duration(n)*time.Millisecond }

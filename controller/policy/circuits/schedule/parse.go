@@ -19,7 +19,7 @@ const (
 	MaxTime  = 24 * time.Hour
 )
 
-// Parse reads a schedule that repeats for ever:
+// Parse reads a schedule that is repeated without end:
 //
 //	# a comment
 //	ports 4
@@ -29,8 +29,8 @@ const (
 //	day 40ms 0>2 2>0
 //
 // A day has a length and its circuits, input>output; no port is lit twice in it. A night is the time before a day in
-// which mirrors move: it belongs to the day after it, a last one to the first. A circuit of two days that follow each
-// other stays lit through the night between. Errors name file, line and column.
+// which mirrors move: it belongs to the day after it, a last one to the first. A circuit of two consecutive days stays
+// lit through the night between. Errors name file, line and column.
 func Parse(r io.Reader, name string) (*Schedule, error) {
 	p := parser{name: name, slots: &Schedule{}}
 	in := bufio.NewScanner(r)

@@ -60,7 +60,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := Parse(strings.NewReader(s.String()), "f")
 		if s.Long() > MaxTime || s.Slots[0].Long > MaxTime {
-			return // a slot and its delay together can exceed what one line allows
+			return // a night and a day together can exceed what one line allows
 		}
 		if err != nil || again.String() != s.String() {
 			t.Errorf("%q reads as %q, and that as %v, %v", text, s, again, err)
