@@ -110,7 +110,7 @@ func (k EdgeKind) String() string {
 // Edge is one coflow: it starts when all tasks of From have ended, and To starts when all of its edges have delivered.
 //
 // A stream knows no such barrier: it starts once the tasks of both of its stages have, and they hold their slots until
-// every stream to or from their stage has delivered. Streams may lead in circles.
+// every stream to or from their stage has delivered. Streams can lead in circles.
 type Edge struct {
 	Kind  EdgeKind      `json:"kind"`
 	From  int           `json:"from"`            // index of a stage; unused where Fixed

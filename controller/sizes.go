@@ -45,7 +45,7 @@ func Pack(sizes, free []int32) []southbound.HostID {
 	h, last := 0, int32(0)
 	for _, i := range order {
 		if sizes[i] != last {
-			h, last = 0, sizes[i] // a host that was too full for a larger one may take this
+			h, last = 0, sizes[i] // a host that was too full for a larger one can take this
 		}
 		for h < len(free) && free[h] < sizes[i] {
 			h++

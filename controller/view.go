@@ -20,7 +20,7 @@ type View struct {
 	Down              []bool                  // by link: no light, or a dead end; nil: all are up
 
 	// Changed says which links have come or gone since the last decision: host flows whose racks have a path over one of
-	// them may find a better path now. nil: none.
+	// them can find a better path now. nil: none.
 	Changed []bool
 	// Touched are the rack pairs that have a path over a Changed link, sorted; they come from the path map's index from
 	// links to pairs. Without that index Touched is nil, and a policy inspects the paths themselves.

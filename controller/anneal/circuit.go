@@ -11,7 +11,7 @@ import (
 )
 
 // Optics is the optical circuit switch at one decision. On a network state that has it, two racks with ports have one
-// candidate path more: a circuit, which may still be dark. Slices are by rack, or by pair of racks (input times racks
+// candidate path more: a circuit, which can still be dark. Slices are by rack, or by pair of racks (input times racks
 // plus output).
 type Optics struct {
 	Delta    time.Duration // the reconfiguration delay of a move

@@ -89,7 +89,7 @@ type migration struct {
 	*placing
 	home     []southbound.HostID
 	price    []int64 // by task, bits a second
-	unplaced []int   // tasks that may be moved
+	unplaced []int   // tasks that can be moved
 }
 
 // remaining returns how long the job still sends for, in seconds: the time of its slowest host flow at its current

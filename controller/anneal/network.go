@@ -170,7 +170,7 @@ func (n *network) setRate(f int32, rate int64) {
 	}
 }
 
-// raise notes on a flow's links that it may have as much.
+// raise notes on a flow's links that it can have as much.
 func (n *network) raise(f int32, rate int64) {
 	for _, h := range n.hopsOf(f) {
 		l := &n.links[h.link]

@@ -15,7 +15,7 @@ type objective struct {
 	groups  []group
 	sinks   []sinks
 	jobs    []job
-	dirty   []int32 // jobs of whose edges upstream the least rate may be another
+	dirty   []int32 // jobs of whose edges upstream the least rate has possibly changed
 	late    []int32 // sinks to be valued again
 	utility int64
 }

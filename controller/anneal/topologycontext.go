@@ -9,7 +9,7 @@ import (
 )
 
 // TopologyContext is what does not change during a decision: links, the hosts' own links, and the paths between racks
-// that a tag can name. Several goroutines may ask it at once.
+// that a tag can name. Several goroutines can ask it at once.
 type TopologyContext struct {
 	fabric   *topo.Fabric
 	cache    *PathCache

@@ -230,7 +230,7 @@ func deadline(most time.Duration) connect.UnaryInterceptorFunc {
 	}
 }
 
-// patient gives every write a deadline of its own, so that a stream may last for hours and a caller that stopped
+// patient gives every write a deadline of its own, so that a stream can last for hours and a caller that stopped
 // reading may not.
 func patient(next http.Handler, most time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

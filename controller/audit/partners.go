@@ -7,7 +7,7 @@ import (
 	"lightloom/southbound"
 )
 
-// enough is how many different switches a fibre must be silent against before it counts as dead: one may ignore it,
+// enough is how many different switches a fibre must be silent against before it counts as dead: one can ignore it,
 // because it is its own.
 const enough = 2
 

@@ -14,11 +14,11 @@ import (
 // circuits is the circuits being moved, and those that ToRs steer to.
 type circuits struct {
 	mover   *rollout.Mover
-	steered []bool                    // by OCS input: its ToR may hold the circuit's rule
+	steered []bool                    // by OCS input: its ToR possibly holds the circuit's rule
 	gone    []southbound.CrossConnect // memory of displaced
 }
 
-// displaced returns the circuits that ToRs may steer to and that hold one of the ports. Borrowed until the next call.
+// displaced returns the circuits that ToRs can steer to and that hold one of the ports. Borrowed until the next call.
 func (c *circuits) displaced(s *state.State, in, out southbound.Port) []southbound.CrossConnect {
 	gone := c.gone[:0]
 	other := s.Leading(out)

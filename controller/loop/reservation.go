@@ -100,11 +100,11 @@ func (l *Loop) expire(s *state.State, now time.Duration) {
 type Path struct {
 	Links      []pathmap.LinkID // the hosts' own included
 	Tag        southbound.Tag
-	Unreserved pathmap.BitsPerSecond // what may still be reserved on it
+	Unreserved pathmap.BitsPerSecond // what can still be reserved on it
 }
 
 // Widest returns the path of the map between two hosts that has light and most to reserve, among equals the shortest.
-// taken, by link, is not to be had; it may be nil.
+// taken, by link, is not available; it can be nil.
 func Widest(s *state.State, m *pathmap.Map, src, dst southbound.HostID,
 	taken map[pathmap.LinkID]pathmap.BitsPerSecond) (Path, error) {
 	f := s.Fabric()

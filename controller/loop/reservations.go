@@ -14,9 +14,9 @@ type reservations struct {
 	ended   ports             // inputs whose first reservation ends in this pass
 	began   ports             // inputs of which a reservation begins in this pass
 	due     ports             // inputs whose first reservation is to begin or end in this pass
-	idle    ports             // inputs whose first reservation may have nothing left to carry
+	idle    ports             // inputs whose first reservation possibly has nothing left to carry
 	asking  ports             // those of which it is being asked
-	astray  ports             // inputs whose begun reservation may have lost its circuit since it was last looked at
+	astray  ports             // inputs whose begun reservation possibly lost its circuit since it was last looked at
 	looking ports             // those that are being looked at
 	taken   []bool            // by OCS output: of what begins in this pass
 	outs    []southbound.Port // those outputs

@@ -49,7 +49,7 @@ func (t *steering) repeat(id southbound.CoflowID, rows int) {
 	t.again(id)
 }
 
-// again notes that rows of a coflow may have another path.
+// again notes that rows of a coflow possibly have another path.
 func (t *steering) again(id southbound.CoflowID) { t.coflows = append(t.coflows, id) }
 
 // changed notes that the circuit of a reservation has changed, and what that does to the rows that it carries.
@@ -60,7 +60,7 @@ func (t *steering) changed(r *controller.CircuitReservation) {
 // none reports whether no rows are due.
 func (t *steering) none() bool { return len(t.coflows)+len(t.pairs) == 0 }
 
-// flush steers all rows that may have another path.
+// flush steers all rows that possibly have another path.
 func (t *steering) flush(s *state.State, p *pass) {
 	for i, id := range t.coflows {
 		if slices.Contains(t.coflows[:i], id) {

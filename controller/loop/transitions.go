@@ -44,7 +44,7 @@ func (l *Loop) transitions(s *state.State, now time.Duration) {
 		l.pass.add(state.Entry{Kind: state.CoflowStarted, At: now, Coflow: id})
 		l.pending.note(controller.CoflowStarted, now, s.Coflow(id).Job, id, 0)
 		l.start(s, id)
-		if s.Coflow(id).Remaining == 0 || len(s.Live().Lost) > 0 { // it may end at once
+		if s.Coflow(id).Remaining == 0 || len(s.Live().Lost) > 0 { // it can end at once
 			l.pending.touch(id)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // Peer is one replica of the cluster.
 type Peer struct {
 	ID   string // unique and stable for the life of the log
-	Addr string // host:port where its raft transport listens; may change between starts
+	Addr string // host:port where its raft transport listens; can change between starts
 }
 
 // Timeouts set how soon a dead leader is noticed. Zero fields take the defaults of DefaultTimeouts.
@@ -58,7 +58,7 @@ func DefaultLimits() Limits {
 		Handshakes: guard.DefaultOpen}
 }
 
-// appendBatch is how many entries one message to a follower may hold: with Limits.Entry it bounds the message.
+// appendBatch is how many entries one message to a follower can hold: with Limits.Entry it bounds the message.
 const appendBatch = 4
 
 // Config configures a Node.

@@ -56,7 +56,7 @@ func (f *fsm) moved(index, term uint64) {
 	f.advance = make(chan struct{})
 }
 
-// fence encodes the only term in which an entry may take effect; 0 is any.
+// fence encodes the only term in which an entry can take effect; 0 is any.
 func fence(term uint64) []byte {
 	if term == 0 {
 		return nil

@@ -90,7 +90,7 @@ func (n *Node) transport() (raft.Transport, error) {
 	return n.net, nil
 }
 
-// book finds a peer by its id in the configuration, so that a cluster may come back on other ports.
+// book finds a peer by its id in the configuration, so that a cluster can come back on other ports.
 type book struct{ cfg *Config }
 
 // ServerAddr implements raft.ServerAddressProvider.
@@ -165,7 +165,7 @@ func configuration(peers []Peer) raft.Configuration {
 func (n *Node) ID() string { return n.cfg.ID }
 
 // Leader returns the leader's id, its raft address and the term in which it was elected; empty strings while none is
-// known. What is known may be out of date.
+// known. What is known can be out of date.
 func (n *Node) Leader() (id, addr string, term uint64) {
 	n.track.mu.Lock()
 	defer n.track.mu.Unlock()

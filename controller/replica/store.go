@@ -25,7 +25,7 @@ func NewMemory() *Memory {
 // Start is what a node that is no Newcomer does with an empty directory. With a used one it continues.
 type Start string
 
-// What a node may expect.
+// What a node can expect.
 const (
 	// Existing: the node belongs to a cluster, and has been started before. An empty directory is refused: it has lost
 	// what the node has promised.
@@ -160,7 +160,7 @@ func (s *store) empty() (bool, error) {
 	return last == 0 && len(snaps) == 0 && vote == 0, nil
 }
 
-// checkCluster refuses a log whose members are not c's. Addresses may differ: they are looked up in c.
+// checkCluster refuses a log whose members are not c's. Addresses can differ: they are looked up in c.
 func checkCluster(c *Config, known raft.Configuration) error {
 	if len(known.Servers) != len(c.Peers) {
 		return fmt.Errorf("open log: it belongs to a cluster of %d, not %d: start with the same peers or an empty directory",

@@ -183,7 +183,7 @@ func (w *wal) scan(s *segment) (at int64, err error) {
 
 var errShort = errors.New("it is cut short")
 
-// readRecord reads the record at p, which ends within room bytes, into b, which may be made anew.
+// readRecord reads the record at p, which ends within room bytes, into b, which can be made anew.
 func readRecord(in io.Reader, b []byte, room int64, p *place) ([]byte, error) {
 	var head [recordHead]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {

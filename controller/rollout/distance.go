@@ -62,7 +62,7 @@ func (b *Base) passes(n pathmap.NodeID) bool {
 	return role == pathmap.Switch || role == pathmap.ToR && b.fabric.Transit
 }
 
-// behind returns the distance from a rack of the switch that a link leads to, if a packet may be sent there, or
+// behind returns the distance from a rack of the switch that a link leads to, if a packet can be sent there, or
 // unreached.
 func (b *Base) behind(l pathmap.LinkID, d southbound.RackID) int16 {
 	to := b.fabric.Topology.Link(l).To

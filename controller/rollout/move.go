@@ -83,7 +83,7 @@ type move struct {
 	in, out southbound.Port
 	phase   phase
 	connect bool          // reported before the Set's answer came
-	told    bool          // the ToR may hold the new circuit's rule
+	told    bool          // the ToR possibly holds the new circuit's rule
 	missed  bool          // one of the Sets awaited did not get through
 	off     bool          // the circuit is to go, and none comes
 	until   time.Duration // end of draining, next try, or when to give up
@@ -122,7 +122,7 @@ func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
 	return m
 }
 
-// Begin starts a move to in→out. displaced are the circuits that may be steered to and that hold one of the ports,
+// Begin starts a move to in→out. displaced are the circuits that can be steered to and that hold one of the ports,
 // borrowed for the call. A move in progress that holds one of the ports is given up.
 func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []southbound.CrossConnect) {
 	m.stirred = true
@@ -204,7 +204,7 @@ func (m *Mover) Token() uint64 {
 func (m *Mover) Done(now time.Duration, token uint64, err error) {
 	if i := slices.Index(m.asks, token); i >= 0 {
 		m.asks = slices.Delete(m.asks, i, i+1)
-		// what was to go may stand, and would not be reported as new
+		// the old circuit possibly remains, and would not be reported as new
 		m.doubt = m.doubt || err != nil && !errors.Is(err, southbound.ErrRefused)
 	}
 	for k := 0; k < len(m.moves); k++ {

@@ -124,7 +124,7 @@ func (w *writer) rule(m southbound.Match, port southbound.Port, bound int32, own
 	return southbound.Rule{Match: m, Primary: port, Backup: w.backup(port, bound, own)}
 }
 
-// does reports whether the rule for any tag does what r would: the same port, and a backup that r's packets may take.
+// does reports whether the rule for any tag does what r would: the same port, and a backup that r's packets can take.
 func (w *writer) does(any, r southbound.Rule, bound int32) bool {
 	return any.Primary == r.Primary && (any.Backup == r.Backup || any.Backup == southbound.NoPort ||
 		int32(w.near[any.Backup]) < bound)

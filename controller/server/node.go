@@ -173,7 +173,7 @@ func (h *home) note(change func(*Node)) error {
 	return h.node.write(h.dir)
 }
 
-// start is what the replica may expect of its log.
+// start is what the replica can expect of its log.
 func (h *home) start() replica.Start {
 	if h.node.Begun {
 		return replica.Existing

@@ -381,7 +381,7 @@ func (s *State) endTask(e *Entry) error {
 func (s *State) closeTask(j *Job, i int, e *Entry) {
 	t := s.task(j, i)
 	t.Ended = e.At
-	if t.Host >= 0 { // streams may end while one of their tasks has no host
+	if t.Host >= 0 { // streams can end while one of their tasks has no host
 		s.free[t.Host] += s.size(j, i)
 	}
 	st := &j.Stages[t.Stage]

@@ -130,7 +130,7 @@ func (s *State) releaseBandwidth(e *Entry) error {
 
 // deriveReservedBandwidth sums up by link; nil where nothing is reserved.
 func (s *State) deriveReservedBandwidth() {
-	s.reservedBandwidth = nil // a view may hold the sums of before
+	s.reservedBandwidth = nil // a view possibly holds the old sums
 	for i := range s.d.BandwidthReservations {
 		if s.reservedBandwidth == nil {
 			s.reservedBandwidth = make([]pathmap.BitsPerSecond, len(s.fabric.Topology.Links()))

@@ -129,7 +129,7 @@ type Sent struct {
 	Rack   pathmap.Bytes       `json:"r,omitempty"` // of these, between two hosts of one rack
 }
 
-// MaxBatch bounds an encoded batch of entries, and is what one entry of the log may have at most.
+// MaxBatch bounds an encoded batch of entries, and is what one entry of the log can have at most.
 const MaxBatch = 64 << 20
 
 // Encode writes a batch for the log.

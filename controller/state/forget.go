@@ -5,7 +5,7 @@ package state
 const keptMoves = 1 << 16
 
 // KeepMoves has the records of at least half as many moves kept, and of those whose circuits stand; 0 keeps all.
-// forgotten, which may be nil, is shown those that go, in the order of their intents, borrowed for the call. It is
+// forgotten, which can be nil, is shown those that go, in the order of their intents, borrowed for the call. It is
 // called before the first entry, and alike on every replica: what is kept is part of the state.
 func (s *State) KeepMoves(n int, forgotten func([]Move)) { s.keep, s.onForget = n, forgotten }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // checkIncremental returns what is wrong with a placement as far as it is incremental, or nil: only an incremental job
-// may be placed in part, some task gets a host, and tasks that read from afar are tasks that get one, in order.
+// can be placed in part, some task gets a host, and tasks that read from afar are tasks that get one, in order.
 func (s *State) checkIncremental(j *Job, p *controller.Placement) error {
 	if len(p.Hosts) != j.Tasks() {
 		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())

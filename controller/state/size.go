@@ -113,5 +113,5 @@ func digits(v int64) int {
 	return n
 }
 
-// textSize returns how long a text is at most: each byte may be written as six.
+// textSize returns how long a text is at most: each byte can be written as six.
 func textSize(s string) int { return 6*len(s) + 2 }

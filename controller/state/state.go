@@ -148,7 +148,7 @@ type State struct {
 	spare             [2][]Move               // memory of forget
 	found             []found                 // by OCS input, or rack: of Rows
 	rows              uint64                  // the latest generation of rows
-	onForget          func([]Move)            // of KeepMoves; may be nil
+	onForget          func([]Move)            // of KeepMoves; can be nil
 	leads             []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
 	reservedBandwidth []pathmap.BitsPerSecond // by link; nil: nothing is
 	free              []int32                 // free slots by host
@@ -202,10 +202,10 @@ func (s *State) Active() []southbound.CoflowID { return s.active }
 // Coflow returns a coflow. Borrowed.
 func (s *State) Coflow(c southbound.CoflowID) *Coflow { return s.d.Coflows[c] }
 
-// ReadyStages returns the stages that may start: placed, with every edge into them delivered. Borrowed.
+// ReadyStages returns the stages that can start: placed, with every edge into them delivered. Borrowed.
 func (s *State) ReadyStages() []StageRef { return s.stages }
 
-// ReadyCoflows returns the coflows that may start: expanded, and their stage has ended. Borrowed.
+// ReadyCoflows returns the coflows that can start: expanded, and their stage has ended. Borrowed.
 func (s *State) ReadyCoflows() []southbound.CoflowID { return s.ready }
 
 // Finished returns how many jobs have ended.
@@ -303,7 +303,7 @@ func (s *State) derive() {
 	}
 }
 
-// noteStage queues a stage that may start.
+// noteStage queues a stage that can start.
 func (s *State) noteStage(j *Job, stage int32) {
 	ref := StageRef{j.ID, stage}
 	if j.Stages[stage].Waits == 0 && s.startable(j, stage) && !slices.Contains(s.stages, ref) {

@@ -46,8 +46,8 @@ func (e *SyntaxError) Hint() string { return e.Mend }
 //
 // Fields are separated by spaces or tabs, racks count from 0, megabytes are decimal numbers of at most six places, so
 // to the byte: 0.000001 is one byte. Whole megabytes ("48" or "48.0") are split into whole megabytes, at least one for
-// every mapper; an amount with a fraction is split to the byte. Lines may be in any order of ids and of arrivals:
-// coflows of one arrival keep the order of the file. The last line may lack its newline. Anything else is a
+// every mapper; an amount with a fraction is split to the byte. Lines can be in any order of ids and of arrivals:
+// coflows of one arrival keep the order of the file. The last line can lack its newline. Anything else is a
 // *SyntaxError.
 func ReadTrace(r io.Reader, name string) (*Trace, error) {
 	p := &parser{name: name, ids: map[int]int{}, in: bufio.NewReaderSize(r, 1<<16)}

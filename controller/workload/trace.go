@@ -20,7 +20,7 @@ type Trace struct {
 type TraceCoflow struct {
 	ID       int
 	Arrival  time.Duration
-	Mappers  []int32 // racks; one may occur twice
+	Mappers  []int32 // racks; one can occur twice
 	Reducers []Reducer
 	Line     int // of the file, from 1
 }

@@ -112,7 +112,7 @@ func (r *round) continueLit(input int) bool {
 		if lit == southbound.NoPort || !s.isPending(input, int(lit)) {
 			continue
 		}
-		// The output need not be touched: a gap that is too short for others may do for this.
+		// The output need not be touched: a gap that is too short for others can do for this.
 		if s.look(2*int(lit)+1, r.now); r.try(input, int(lit), 0) {
 			return true
 		}

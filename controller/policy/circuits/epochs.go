@@ -31,7 +31,7 @@ func (e Epochs) FromBacklog() Epochs {
 	return e
 }
 
-// epoch is what an algorithm may look at besides the demand.
+// epoch is what an algorithm can look at besides the demand.
 type epoch struct {
 	delta, window time.Duration
 	packets       float64 // rate of a rack's packet uplinks ÷ rate of its circuit

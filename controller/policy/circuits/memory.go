@@ -39,7 +39,7 @@ type book struct {
 	coflowindex.Entry
 	ahead *columns // the rows that it was opened for before its coflow had started; nil: it has
 
-	pairs  []pair // by (in, out); those that have ended may be gone
+	pairs  []pair // by (in, out); those that have ended are possibly gone
 	index         // of pairs
 	sums   sums   // of all its pairs
 	ended  int    // of pairs: with nothing left

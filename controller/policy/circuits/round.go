@@ -43,7 +43,7 @@ func (r *round) play() {
 	}
 }
 
-// playListed goes through the pairs that may begin in the order of todo.
+// playListed goes through the pairs that can begin in the order of todo.
 func (r *round) playListed() {
 	s := r.s
 	r.candidates()
@@ -133,7 +133,7 @@ func (r *round) candidates() {
 	s.among = slices.Compact(s.among)
 }
 
-// list adds the pairs of a port that is free to those that may begin.
+// list adds the pairs of a port that is free to those that can begin.
 func (r *round) list(port int) {
 	s := r.s
 	for w, word := range s.waiting(port) {

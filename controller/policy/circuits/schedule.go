@@ -38,14 +38,14 @@ type scheduler struct {
 	where    []int32         // by input and output: the position of their pair
 	turned   []uint64        // inputs that have become idle in this round
 	fresh    []uint64        // outputs that have
-	mayBegin []uint64        // inputs with pairs that may begin in this round
+	mayBegin []uint64        // inputs with pairs that can begin in this round
 	own      []pair          // memory of lay
 	todo     []pair          // borrowed
 	book     *book           // nil: the pairs are todo
 	covered  []time.Duration // by input and output: what the book's pair need not be given any more
 	made     []controller.CircuitReservation
 	among    []int32
-	listed   bool // by port as well, the pairs that may begin are listed and sorted before any does
+	listed   bool // by port as well, the pairs that can begin are listed and sorted before any does
 }
 
 // setup is the reconfiguration delay that a circuit costs when it begins at that instant: none where it is lit already,
@@ -172,7 +172,7 @@ func (s *scheduler) look(port int, now time.Duration) *portState {
 // nextRelease returns when a port is next released, after it has been looked at, southbound.Never if no pair waits for
 // it, it is free for ever, or that is beyond the horizon. It passes over spans that follow each other without a gap,
 // and by port over gaps in which nothing can begin: those that are no longer than a reconfiguration delay, but for an
-// input that may go on with the circuit that it has.
+// input that can go on with the circuit that it has.
 func (s *scheduler) nextRelease(port int) time.Duration {
 	spans, k := s.table.ports[port], s.ports[port].cursor
 	if k == len(spans) || !s.waits(port) {

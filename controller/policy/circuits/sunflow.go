@@ -24,7 +24,7 @@ import (
 // With several wavelengths a rack, each pair of racks is given one of them before ports are reserved: see
 // wavelengthAssignment.
 type Sunflow struct {
-	// Horizon bounds how far ahead a reservation may begin; 0 is DefaultHorizon. Beyond it plans are likely to be
+	// Horizon bounds how far ahead a reservation can begin; 0 is DefaultHorizon. Beyond it plans are likely to be
 	// overtaken, and all that is planned goes through the log. It is reached at its multiples and halfway between them;
 	// from one of these instants to the next no plan reaches further.
 	Horizon time.Duration
@@ -129,7 +129,7 @@ type ledger struct {
 	ends    []port
 	sched   *scheduler
 
-	begun   []controller.CircuitReservation // of coflows in demand, where they may be preempted
+	begun   []controller.CircuitReservation // of coflows in demand, where they can be preempted
 	unbegun []controller.CircuitReservation // sorted by (Coflow, NotBefore, In)
 	held    []controller.CircuitReservation // begun ones that stay
 	planned map[southbound.CoflowID]bool
@@ -146,7 +146,7 @@ func (m *memory) ledger(v *controller.View) *ledger {
 		planned: m.planned}
 }
 
-// sort takes the view's reservations apart. Begun ones take their ports at once unless they may be preempted. Unbegun
+// sort takes the view's reservations apart. Begun ones take their ports at once unless they can be preempted. Unbegun
 // ones of coflows that are not in demand any more would only be in the way: finish withdraws them.
 func (l *ledger) sort(all []coflowDemand) {
 	for i := range all {

@@ -93,7 +93,7 @@ func (c *Cluster) shuffle(f Form, bytes pathmap.Bytes, maps, reduces int) time.D
 // Shape is on how many racks a job's maps and reduces stand.
 type Shape struct{ Maps, Reduces int }
 
-// slack is how far above the least latency a shape may be and still be in the green zone.
+// slack is how far above the least latency a shape in the green zone can be.
 const slack = 0.05
 
 // Zone returns the green zone of Figure 4 in order of (Maps, Reduces), Reduces up to most racks: the shapes whose

@@ -262,7 +262,7 @@ func (k *schedulingPass) anyMap(w *work, p *planned, stage, task int) bool {
 	return true
 }
 
-// guidedMap is line 5: a map whose data are on a rack that the job's maps use, or may use as one of R_map.
+// guidedMap is line 5: a map whose data are on a rack that the job's maps use, or can use as one of R_map.
 func (k *schedulingPass) guidedMap(w *work, p *planned, stage int) bool {
 	if _, ok := w.task(stage); p.full || !ok || k.total() == 0 { // which also passes over those that have a host
 		return false

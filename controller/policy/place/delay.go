@@ -29,7 +29,7 @@ func (y *slotAllocator) sourceTask(w *work, stage int) bool {
 	if w.job.Stages[stage].Tasks[task-w.first[stage]].Input == 0 {
 		return y.widest(w, stage, task)
 	}
-	// The first task may find no slot by its data where a later one does.
+	// The first task can find no slot by its data where a later one does.
 	for i := task; i < w.first[stage+1] && !w.away; i++ {
 		if w.hosts != nil && w.hosts[i] != controller.NoHost {
 			continue

@@ -27,7 +27,7 @@ func (f *Fair) data(y *slotAllocator, w *work) []southbound.RackID {
 
 func (y *slotAllocator) fair() { y.serve(y.hadoop) }
 
-// incrementalWants are the events after which an incremental job may be placed further: also when one has waited long
+// incrementalWants are the events after which an incremental job can be placed further: also when one has waited long
 // enough.
 func incrementalWants() controller.KindSet { return Wants() | controller.Kinds(controller.WakeReached) }
 

@@ -18,7 +18,7 @@ type Annealed struct {
 	Options anneal.Options
 	// Hint returns a path to begin with for a row of a coflow that the plan creates; below zero: none. May be nil.
 	Hint func(c southbound.CoflowID, src, dst southbound.HostID) int
-	// Cache may be shared with another part of the same policy.
+	// Cache can be shared with another part of the same policy.
 	Cache anneal.PathCache
 
 	tell Teller // nil disables explanations

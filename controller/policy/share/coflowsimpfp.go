@@ -125,5 +125,5 @@ func (p *CoflowsimPFP) insert(byID map[southbound.CoflowID]*controller.CoflowVie
 	p.lists[c.Dst[row]] = slices.Insert(list, at, southbound.HostFlowKey{Coflow: c.ID, Row: row})
 }
 
-// tie is by how little, in proportion, two amounts may differ that are equal in exact arithmetic.
+// tie is by how little, in proportion, two amounts can differ that are equal in exact arithmetic.
 const tie = 1e-7

@@ -78,7 +78,7 @@ func standing(c *controller.CoflowView) int {
 	return undecided
 }
 
-// early is how much before its deadline a coflow is to end: what rounding rates and instants may cost.
+// early is how much before its deadline a coflow is to end: what rounding rates and instants can cost.
 const early = time.Microsecond
 
 // fits reports whether the minimum rates of a coflow are left on its links.

@@ -67,7 +67,7 @@ func (o *Ordered) Wants() controller.KindSet {
 	return ofCoflows()
 }
 
-// ofCoflows are the events after which rates by coflow may change.
+// ofCoflows are the events after which rates by coflow can change.
 func ofCoflows() controller.KindSet {
 	return controller.Kinds(controller.CoflowStarted, controller.CoflowEnded, controller.CircuitReservationEnded,
 		controller.CircuitInService, controller.FabricChanged)

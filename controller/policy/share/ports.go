@@ -30,7 +30,7 @@ type ports struct {
 	to     []southbound.HostRate
 }
 
-// manyPorts is up to how many ports a switch may have: tables have a place for each pair.
+// manyPorts is up to how many ports a switch can have: tables have a place for each pair.
 const manyPorts = 512
 
 // serves reports whether rates of ports are all that this view needs.

@@ -45,7 +45,7 @@ func (m *stuffed) match(threshold int64) []link {
 }
 
 type matcher struct {
-	to    [][]southbound.Port // by input: outputs that it may be joined with
+	to    [][]southbound.Port // by input: outputs that it can be joined with
 	by    []southbound.Port   // by output: its input
 	done  []bool              // by input
 	depth []int               // by input: steps from one that has no output, -1 where there is no way

@@ -81,7 +81,7 @@ type Job struct {
 	User          int
 	Maps, Reduces int
 	MapTime       time.Duration // of each map but perhaps the last
-	LastMap       time.Duration // of the last, whose block may be short
+	LastMap       time.Duration // of the last, whose block can be short
 	ReduceTime    time.Duration // of each reduce
 	Recurring     bool
 }

@@ -26,9 +26,9 @@ func heaviest(m Matrix, weight func(time.Duration) time.Duration) (out []southbo
 	return out, sum
 }
 
-// Perfect finds a matching that gives every input an output over the pairs that may be joined, false if there is none:
+// Perfect finds a matching that gives every input an output over the pairs that can be joined, false if there is none:
 // augmenting paths, one depth-first search an input. match is by input, -1 for none; what it holds on entry is kept
-// where it may be joined still, so that asking again after a small change is cheap.
+// where it can be joined still, so that asking again after a small change is cheap.
 func Perfect(n int, may func(in, out int) bool, match []int32) bool {
 	k := kuhn{n: n, may: may, match: match, by: fill(n, -1), seen: make([]int, n)}
 	for i, j := range match {
