@@ -9,8 +9,8 @@ import (
 	"lightloom/cmd/lightloom/internal/session"
 )
 
-// actions are what commands do once their flags are parsed and checked. Tests hand in their own; a command whose action
-// is nil is not offered.
+// actions are the functions that commands call once their flags are checked. Tests pass their own; a command whose
+// action is nil is left out.
 type actions struct {
 	replay func(context.Context, replay.Options) error // demo too: Options.Demo
 	up     func(context.Context, replay.Options) error

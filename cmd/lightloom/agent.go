@@ -86,7 +86,7 @@ func newAgentRun() *cobra.Command {
 			ctx, cancel = context.WithCancel(ctx)
 			defer cancel()
 			go untilEOF(c.InOrStdin(), cancel)
-		} else { // otherwise whoever started it removes its socket
+		} else { // otherwise the parent process removes its socket
 			var err error
 			if opt.Guard, err = guardProgram(); err != nil {
 				return err

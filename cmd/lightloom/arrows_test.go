@@ -14,14 +14,14 @@ import (
 
 const module = "lightloom"
 
-// arrow says which rooms a room may import, beside itself, and why not the others.
+// arrow lists the packages that a package can import beside itself, and the reason why no others.
 type arrow struct {
 	room string
 	may  []string
 	why  string
 }
 
-// arrows are DESIGN's: cmd introduces controller and emulator, who meet in southbound's words alone.
+// arrows are DESIGN's: cmd joins controller and emulator, which share only southbound's types.
 func arrows() []arrow {
 	return []arrow{
 		{"pathmap", nil, "paths and units are the ground floor: everything stands on them, so they stand on nothing of ours"},
@@ -36,7 +36,7 @@ func arrows() []arrow {
 	}
 }
 
-// TestArrows reads the imports of every package in this process, so that its result is never a cached one of a tool.
+// TestArrows reads the imports of every package in this process, so that no tool's cached result is used.
 func TestArrows(t *testing.T) {
 	root := repository(t)
 	seen := map[string]bool{}
@@ -66,7 +66,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestNoInit: nothing happens before main. Generated code cannot help it.
+// TestNoInit: nothing runs before main. Generated code is exempt.
 func TestNoInit(t *testing.T) {
 	root := repository(t)
 	for _, f := range goFiles(t, root) {

@@ -15,7 +15,7 @@ import (
 	"lightloom/southbound/restconf"
 )
 
-// backend says what target run fronts instead of an emulated switch.
+// backend is the switch that target run fronts instead of an emulated one.
 type backend struct {
 	kind           string
 	user, password string

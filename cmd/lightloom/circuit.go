@@ -19,7 +19,7 @@ import (
 	"lightloom/southbound/circuit"
 )
 
-// circuitFlags are those of the commands that look at a device and a file of circuits.
+// circuitFlags are the flags of the commands that take a device and a file of circuits.
 type circuitFlags struct {
 	r       reach
 	s       speaker
@@ -148,7 +148,7 @@ func (f *circuitFlags) list(w io.Writer) error {
 	return nil
 }
 
-// plan reads lease, wishes and device, and plans. It writes nothing.
+// plan reads the lease, the requested circuits and the device, and plans. It writes nothing.
 func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name string) (*circuit.Plan, error) {
 	if f.group == "" || f.file == "" {
 		return nil, usage("write --group pod1 --circuits FILE", "circuit: a group and a file of its circuits are needed")
@@ -319,7 +319,7 @@ func readCircuits(name string) ([]southbound.CrossConnect, error) {
 	return out, errors.Join(err, file.Close())
 }
 
-// parseCircuits reads lines "in=0 out=3"; what follows # is a comment. Each port stands once.
+// parseCircuits reads lines "in=0 out=3"; what follows # is a comment. Each port occurs once.
 func parseCircuits(name string, r io.Reader) ([]southbound.CrossConnect, error) {
 	var out []southbound.CrossConnect
 	ins, outs := map[southbound.Port]int{}, map[southbound.Port]int{}

@@ -25,14 +25,14 @@ type end struct {
 	rack   southbound.RackID // behind the input; an output of the same number leads to it
 }
 
-// steering has packet switches of a lab send to circuits: the rule for a circuit is that of its rack and TagCircuit.
+// steering makes packet switches of a lab send to circuits. A circuit's rule matches its rack and TagCircuit.
 type steering struct {
 	ends  map[southbound.Port]end
 	open  map[string]southbound.Device
 	drain time.Duration
 }
 
-// steering opens the packet switches that --steer names; without it nobody is told.
+// steering opens the packet switches that --steer names. Without the flag it changes no switch.
 func (f *circuitFlags) steering(c *cobra.Command) (circuit.Steering, func() error, error) {
 	nothing := func() error { return nil }
 	if f.steer == "" {
@@ -106,7 +106,7 @@ func (s *steering) dial(ctx context.Context, file string) ([]*gnmi.Session, erro
 	return sessions, nil
 }
 
-// rule is what has packets take a circuit; false where nobody is known at its input.
+// rule returns the switch and the rule that send packets into a circuit; false if no switch is known at its input.
 func (s *steering) rule(x southbound.CrossConnect) (string, southbound.Rule, bool) {
 	e, known := s.ends[x.In]
 	rack := southbound.RackID(x.Out)
@@ -118,7 +118,7 @@ func (s *steering) rule(x southbound.CrossConnect) (string, southbound.Rule, boo
 		Primary: e.port, Backup: southbound.NoPort}, known
 }
 
-// changes are one a device, by name.
+// changes groups the rules by device: one change each, and the devices' names.
 func (s *steering) changes(all []southbound.CrossConnect,
 	add func(*southbound.Change, southbound.Rule)) (map[string]*southbound.Change, []string) {
 	by := map[string]*southbound.Change{}
@@ -170,7 +170,7 @@ func (s *steering) On(ctx context.Context, all []southbound.CrossConnect) error 
 	return nil
 }
 
-// set sends a change and waits until the device says that it stands.
+// set sends a change and waits until the device reports it in effect.
 func (s *steering) set(ctx context.Context, name string, c *southbound.Change) error {
 	if err := s.open[name].Set(ctx, c); err != nil {
 		return err

@@ -44,7 +44,7 @@ func newClab() *cobra.Command {
 	}
 }
 
-// clabError says what to do about kinds that have no twin.
+// clabError explains what to do about kinds that have no twin.
 func clabError(nodes []clab.Node) error {
 	if err := clab.Check(nodes); err != nil {
 		return usage("put a kind that has one in its place ("+strings.Join(clab.Kinds(), ", ")+

@@ -26,7 +26,7 @@ import (
 	"lightloom/emulator/netns"
 )
 
-// TestMain lets a copy of the test binary that is called lightloom be the program, and what the program starts.
+// TestMain runs a copy of the test binary that is called lightloom as the program and as its children.
 func TestMain(m *testing.M) {
 	if self, err := os.Executable(); err == nil && filepath.Base(self) == "lightloom" {
 		main()
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"lightloom": main})
 }
 
-// TestScripts runs the binary as users do. A script may ask [has:COMMAND].
+// TestScripts runs the binary as users do. A script can test [has:COMMAND].
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -53,7 +53,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// recorder is a set of actions that write down what they were asked.
+// recorder is a set of actions that record their arguments.
 type recorder struct {
 	opt    replay.Options
 	exec   session.ExecOptions
@@ -86,7 +86,7 @@ func (r *recorder) run(args ...string) (status int, stdout, stderr string) {
 	return status, out.String(), errs.String()
 }
 
-// defaults are the options that no flag has changed.
+// defaults returns the options when no flag is set, changed by change.
 func defaults(change func(*replay.Options)) replay.Options {
 	o := replay.Options{Options: scenario.Options{Scale: 1, Speedup: 1, Seed: 1, Replicas: 3,
 		Net: netns.Options{Dataplane: "auto", Congestion: "cubic", MTU: 1500}}}

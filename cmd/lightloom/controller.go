@@ -133,7 +133,7 @@ func newControllerRun() *cobra.Command {
 	return c
 }
 
-// typed is a command line as it might have been typed: the command's words and the flags that were set, by name.
+// typed rebuilds a command line: the command's words and the flags that were set, by name.
 func typed(c *cobra.Command) []string {
 	words := strings.Fields(c.CommandPath())[1:]
 	c.Flags().Visit(func(f *pflag.Flag) { words = append(words, "--"+f.Name+"="+f.Value.String()) })

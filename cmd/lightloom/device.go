@@ -21,7 +21,7 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// connection is what tools ask a device through.
+// connection is the gRPC connection that tools use to reach a device.
 type connection = grpc.ClientConnInterface
 
 // reach says how a command reaches one device.

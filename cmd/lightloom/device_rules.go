@@ -16,7 +16,7 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// speaker says which profile a command speaks with a device that is in no inventory.
+// speaker names the profile that a command speaks with a device that is in no inventory.
 type speaker struct {
 	profile      string
 	ports, racks int32
@@ -123,7 +123,7 @@ func printDifference(w io.Writer, c *southbound.Change) error {
 	return printRules(w, "+ ", c.Rules)
 }
 
-// ruleDifference is what must be sent so that want stands, and with replace nothing else.
+// ruleDifference returns the change that brings the rules in want into effect, and with replace removes all others.
 func ruleDifference(have, want []southbound.Rule, replace bool) *southbound.Change {
 	c := &southbound.Change{}
 	for _, r := range want {
@@ -139,7 +139,7 @@ func ruleDifference(have, want []southbound.Rule, replace bool) *southbound.Chan
 	return c
 }
 
-// awaitRules reads until the device says that a change stands.
+// awaitRules reads until the device reports a change in effect.
 func awaitRules(ctx context.Context, d southbound.Device, c *southbound.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()

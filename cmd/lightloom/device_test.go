@@ -53,7 +53,7 @@ func TestDeviceRules(t *testing.T) {
 	}
 }
 
-// TestRuleFiles: errors name file and line, and what to type.
+// TestRuleFiles: errors name file, line and what to type.
 func TestRuleFiles(t *testing.T) {
 	for text, says := range map[string]string{
 		"\ndst=1":                             "f:2: a rule needs dst and primary",
@@ -92,8 +92,8 @@ func TestDeviceModel(t *testing.T) {
 	}
 }
 
-// TestTargetBackend: target run fronts a switch that has RESTCONF only, over TLS and with a password by reference; what
-// cannot be is said before anything is served.
+// TestTargetBackend: target run fronts a switch that has RESTCONF only, over TLS and with a password by reference. It
+// refuses impossible options before it serves.
 func TestTargetBackend(t *testing.T) {
 	h := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, pass, _ := r.BasicAuth(); user != "admin" || pass != "sesame" ||

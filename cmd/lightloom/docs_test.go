@@ -14,8 +14,7 @@ func documents() []string {
 	return []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md", "docs/reference.md"}
 }
 
-// TestDocumentedCommands gives every lightloom command line of the documents to the parser: what a reader types is
-// understood.
+// TestDocumentedCommands parses every lightloom command line of the documents, so that what a reader types is accepted.
 func TestDocumentedCommands(t *testing.T) {
 	root := repository(t)
 	for _, doc := range documents() {
@@ -42,7 +41,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// TestDocumentedPaths: what the documents point at is there.
+// TestDocumentedPaths: every path that the documents name exists.
 func TestDocumentedPaths(t *testing.T) {
 	root := repository(t)
 	ours := regexp.MustCompile("`((?:pathmap|southbound|controller|emulator|cmd|docs)/[a-z0-9_/.]*)`|\\]\\(([^)#:]+)\\)")
@@ -86,7 +85,7 @@ func TestDocumentedNames(t *testing.T) {
 	}
 }
 
-// TestDocumentLinks: what a page of docs, or one at the top, links to is there.
+// TestDocumentLinks: every link of a page of docs, or of one at the top, leads to a file.
 func TestDocumentLinks(t *testing.T) {
 	root := repository(t)
 	pages, err := filepath.Glob(filepath.Join(root, "*.md"))
@@ -114,7 +113,7 @@ func TestDocumentLinks(t *testing.T) {
 	}
 }
 
-// TestPolicyHelp: -h lists what package policy has.
+// TestPolicyHelp: -h lists the policies of package policy.
 func TestPolicyHelp(t *testing.T) {
 	r := &recorder{}
 	_, help, _ := r.run("replay", "-h")

@@ -25,7 +25,7 @@ func newDoctor(a actions) *cobra.Command {
 	return c
 }
 
-// examine prints what the machine allows. What it carries is kept, for --scale auto to reckon with.
+// examine prints what the machine allows. It stores the measured capacity for --scale auto.
 func examine(ctx context.Context, calibrate bool, stdout io.Writer) error {
 	if !calibrate || netns.Inside() { // from inside namespaces it answers its own parent
 		return doctor.Print(ctx, calibrate, stdout)

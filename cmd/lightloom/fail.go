@@ -7,7 +7,7 @@ import (
 	"lightloom/emulator/fault"
 )
 
-// newFail and newHeal let parts of the fabric that is up fail and come back.
+// newFail and newHeal return the commands that make parts of the running fabric fail and recover.
 func newFail() *cobra.Command {
 	return newBreak("fail", "Make a link, port, switch, host, controller or fibre of the running fabric fail", false)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFailRefuses: what cannot be asked of fail and heal is said, with what to type instead.
+// TestFailRefuses: fail and heal refuse impossible requests, and print what to type instead.
 func TestFailRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"fail":                      "fail: 0 words where a kind and a name are due",

@@ -74,7 +74,7 @@ func (f *runFlags) faults(c *cobra.Command) {
 	c.Long += "\n\n" + fault.Format
 }
 
-// jobs adds the flags that say what is replayed, where and how.
+// jobs adds the flags that choose what is replayed, where and how.
 func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, or \"synthetic\" for the demo's kind of jobs")
 	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… "+
@@ -111,7 +111,7 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	f.rules.add(c, &f.opt.Rules)
 }
 
-// check turns the flags into options, or says which is wrong. It asks nothing of the machine.
+// check turns the flags into options, or returns which one is wrong. It does not look at the machine.
 func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	o := f.opt
 	if err := f.checkWords(c); err != nil {
@@ -173,7 +173,7 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	return o, nil
 }
 
-// checkWords checks the flags that take one of a few words, as far as this command has them.
+// checkWords checks the flags of this command that take one of a few words.
 func (f *runFlags) checkWords(c *cobra.Command) error {
 	for _, w := range []struct {
 		flag  string
@@ -207,7 +207,7 @@ func parseScale(c *cobra.Command, s string) (float64, error) {
 	return v, nil
 }
 
-// parsePolicies splits a list of names. Which names there are is package policy's to say.
+// parsePolicies splits a list of names. Package policy checks that they exist.
 func parsePolicies(c *cobra.Command, s string) ([]string, error) {
 	if s == "" && !c.Flags().Changed("policy") {
 		return nil, nil

@@ -13,7 +13,8 @@ import (
 	"lightloom/emulator/switchd/standalone"
 )
 
-// guardCommand gives back the interfaces and the socket of a switch, or the socket of an agent, that was killed.
+// guardCommand starts the guard of a switch or an agent: if that is killed, the guard restores the switch's interfaces
+// and removes the socket.
 const guardCommand = "switch-guard"
 
 // guardProgram is the command line of a guard.
@@ -25,7 +26,7 @@ func guardProgram() ([]string, error) {
 	return []string{exe, guardCommand}, nil
 }
 
-// addHidden adds the commands that lightloom starts itself with: the process inside new namespaces, a replica of the
+// addHidden adds the commands that lightloom uses to start itself: the process inside new namespaces, a replica of the
 // controller, and the guard of a switch or of an agent.
 func addHidden(root *cobra.Command) {
 	root.AddCommand(

@@ -14,14 +14,15 @@ import (
 	"unicode/utf8"
 )
 
-// What a package, a struct and a line may hold, so that a reader can keep the whole in mind.
+// Sizes of packages, structs and lines that a reader can still keep in mind.
 const (
 	mostLines   = 5000 // of a package, tests aside
 	mostFields  = 25   // of a struct that does things
 	mostColumns = 120
 )
 
-// TestInnerArrows holds the arrows within cmd: a scenario is data that knows no testbed, and no testbed knows another.
+// TestInnerArrows checks the imports within cmd: a scenario is plain data and imports no testbed, and no testbed
+// imports another.
 func TestInnerArrows(t *testing.T) {
 	root := repository(t)
 	const inner = "cmd/lightloom/internal/"
@@ -44,7 +45,7 @@ func TestInnerArrows(t *testing.T) {
 	}
 }
 
-// TestOwnNames: a package has one name everywhere, its own. Generated code cannot help it.
+// TestOwnNames: every import uses the package's own name. Generated code is exempt.
 func TestOwnNames(t *testing.T) {
 	root := repository(t)
 	for _, name := range goFiles(t, root) {
@@ -97,7 +98,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// columns counts a file's lines, and reports those that are too wide. Outputs of examples cannot be broken.
+// columns counts a file's lines, and reports those that are too wide.
 func columns(t *testing.T, root, name string) (n int) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(root, name))

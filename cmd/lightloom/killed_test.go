@@ -14,8 +14,8 @@ import (
 	"lightloom/emulator/netns/netnstest"
 )
 
-// room is run by a shell that is the first process of namespaces of its own. until waits for something that nobody
-// announces; pids finds the processes of a program, by what they run: a replica is not called lightloom.
+// room is run by a shell that is the first process of namespaces of its own. The function until polls for what no event
+// announces; pids finds a program's processes by what they run, since a replica is not called lightloom.
 const room = `
 mount -t tmpfs tmpfs /run && cp lightloom /run && mount -t tmpfs tmpfs /tmp && cd /run || exit 9
 ip link set lo up
@@ -81,8 +81,8 @@ func wantAll(t *testing.T, out string, want ...string) {
 	}
 }
 
-// TestUpPartsKilled: whoever captures, runs a command in a host, or keeps the fabric up is killed without warning: the
-// rest goes on, and of what was killed nothing is left.
+// TestUpPartsKilled kills a capture, a command in a host, and the fabric's own process without warning: everything else
+// continues, and nothing is left of the killed one.
 func TestUpPartsKilled(t *testing.T) {
 	out := inRoom(t, newRoom(t), `
 ./lightloom up --fabric hybrid:racks=2,hosts=1,spines=1 > up.log 2>&1 &

@@ -1,5 +1,5 @@
 // Command lightloom replays jobs over emulated hybrid fabrics under a replicated controller, keeps such a fabric
-// running, and says what a machine allows. One file a command.
+// running, and reports what a machine allows. It has one file a command.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 	os.Exit(tell(os.Stderr, err))
 }
 
-// run runs one command line. It neither exits nor prints its own error: tell does.
+// run runs one command line. It neither exits nor prints its own error; tell does that.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return newRoot(wired(), args, stdin, stdout, stderr).ExecuteContext(ctx)
 }

@@ -41,7 +41,7 @@ func newMininetInstall() *cobra.Command {
 	}
 }
 
-// python is Debian's: Mininet is installed for no other.
+// python is Debian's interpreter, the only one for which Mininet is installed.
 const python = "/usr/bin/python3"
 
 func newMininetExport() *cobra.Command {
@@ -78,7 +78,7 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
-// install writes the file; one that somebody has changed is not overwritten.
+// install writes the file, but does not overwrite one that the user has changed.
 func install(path string) error {
 	old, err := os.ReadFile(path)
 	switch {

@@ -188,7 +188,7 @@ func TestMininetParts(t *testing.T) {
 	}
 }
 
-// TestMininetOwn takes a topology of a user's own to YAML and back, and runs what came of it.
+// TestMininetOwn converts a user's own topology to YAML and back, and runs the result.
 func TestMininetOwn(t *testing.T) {
 	l := newLaboratory(t, netnstest.Share)
 	const own = `

@@ -100,7 +100,7 @@ func (f *pathFlags) pairsOf(t *pathmap.Topology) ([]topo.Pair, error) {
 	return topo.ReadPairs(f.pairs, file, t)
 }
 
-// mostPairs bounds what is listed unasked.
+// mostPairs bounds the pairs that are listed without a request for them.
 const mostPairs = 1 << 22
 
 // everyTwo returns every two ToRs, or hosts, or switches.
@@ -151,7 +151,7 @@ type lister struct {
 	place map[pathmap.NodeID]int
 }
 
-// jsonPath is a path as JSON has it.
+// jsonPath is a path in JSON.
 type jsonPath struct {
 	Nodes    []string               `json:"nodes"`
 	Ports    []int32                `json:"ports"` // by which each node but the last is left
@@ -208,7 +208,7 @@ func (l *lister) json(w io.Writer, f *pathFlags, pairs []topo.Pair) error {
 	return out.Flush()
 }
 
-// tableRows is how many rows are laid out together: tables of millions of rows come in pieces.
+// tableRows is how many rows are laid out together; a table of millions of rows is printed in pieces.
 const tableRows = 10_000
 
 func (l *lister) table(w io.Writer, pairs []topo.Pair) error {

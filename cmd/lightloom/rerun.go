@@ -102,7 +102,7 @@ func (r *rerun) run(ctx context.Context, dir string) error {
 	return r.verdict(rep, dir)
 }
 
-// fresh returns a name that nothing has: the one given, or that with a number.
+// fresh returns an unused name: the one given, or that with a number.
 func fresh(name string) string {
 	for i, next := 1, name; ; i++ {
 		if _, err := os.Lstat(next); errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +112,7 @@ func fresh(name string) string {
 	}
 }
 
-// sayBuild says what is not as it was: the binary, and the architecture, which may round otherwise.
+// sayBuild prints what has changed since: the binary, and the architecture, which can round differently.
 func (r *rerun) sayBuild(m *report.Manifest, old *report.Run) {
 	if this := version.This(); m.Version != this {
 		fmt.Fprintf(r.stderr, "the report is by version %s, and this is %s: figures may differ\n", m.Version, this)
@@ -123,8 +123,7 @@ func (r *rerun) sayBuild(m *report.Manifest, old *report.Run) {
 	}
 }
 
-// find returns the path of every input, by its place in the manifest: the first file whose content is the one that was
-// read.
+// find returns the path of every input, in the order of the manifest: the first file with the content that was read.
 func (r *rerun) find(m *report.Manifest, old *report.Run, dir string) ([]string, error) {
 	paths := make([]string, len(m.Inputs))
 	for i, in := range m.Inputs {
@@ -158,8 +157,8 @@ func (r *rerun) find(m *report.Manifest, old *report.Run, dir string) ([]string,
 	return paths, nil
 }
 
-// rename gives inputs that now have other names the old ones, by links in a directory of their own, for reports tell
-// the names of files. forget takes the links away.
+// rename restores the old names of inputs that were renamed, by links in a temporary directory, because reports contain
+// file names. forget removes the links.
 func rename(m *report.Manifest, paths []string) (forget func(), err error) {
 	var made []string
 	forget = func() {
@@ -188,7 +187,8 @@ func rename(m *report.Manifest, paths []string) (forget func(), err error) {
 	return forget, nil
 }
 
-// candidates are where an input may be, the likeliest first. Files that the user names come first, and only by content.
+// candidates lists where an input can be, the likeliest first. Files that the user names come first, and match by
+// content only.
 func (r *rerun) candidates(in report.Input, old *report.Run, dir string) []string {
 	out := slices.Clone(r.inputs)
 	if old != nil {
@@ -201,8 +201,8 @@ func (r *rerun) candidates(in report.Input, old *report.Run, dir string) []strin
 	return append(out, in.Name, filepath.Join(dir, in.Name))
 }
 
-// args is the command line that the manifest stands for. What is as by default is left out: some flags exclude others
-// only where they are given.
+// args returns the manifest's command line. Flags at their defaults are left out, since some flags exclude others only
+// when given.
 func (r *rerun) args(m *report.Manifest, paths []string) ([]string, error) {
 	c, _, err := newRoot(r.actions, nil, bytes.NewReader(nil), io.Discard, io.Discard).Find([]string{m.Command})
 	if err != nil || c.Name() != m.Command {
@@ -228,7 +228,7 @@ func (r *rerun) args(m *report.Manifest, paths []string) ([]string, error) {
 	return args, nil
 }
 
-// verdict holds the new report against the old one.
+// verdict compares the new report with the old one.
 func (r *rerun) verdict(was *report.Report, dir string) error {
 	a, err := os.ReadFile(filepath.Join(dir, "report.json"))
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// newReserving are the commands of an outside scheduler: what is there between hosts, hold some, give it back.
+// newReserving returns the commands of an outside scheduler: list the bandwidth between hosts, reserve some, release
+// it.
 func newReserving() []*cobra.Command {
 	return []*cobra.Command{newBandwidth(), newReserve(), newRelease()}
 }

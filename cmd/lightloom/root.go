@@ -12,7 +12,7 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// usageError is a command line that says nothing that could be done.
+// usageError is a command line that cannot be carried out.
 type usageError struct {
 	err  error
 	hint string

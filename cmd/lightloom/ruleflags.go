@@ -13,7 +13,7 @@ import (
 	"lightloom/controller/policy"
 )
 
-// ruleFlags are the flags that say by which rules a trace is replayed, where a word must be read first.
+// ruleFlags are the flags that choose the rules of a replay and whose words must be parsed first.
 type ruleFlags struct {
 	local, admission, redecide string
 }
@@ -45,13 +45,13 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"the simulator what waits for the port); .csv or .jsonl")
 }
 
-// explain adds the flag of the file that says why.
+// explain adds the flag of the file of explanations.
 func explain(c *cobra.Command, r *scenario.Rules) {
 	c.Flags().StringVar(&r.Explain, "explain", "", "file that says for every decision of the annealer why each task and "+
 		"flow went where it did and what the next best\nwould have cost; .jsonl, or .txt to read")
 }
 
-// check reads the words into rules, or says which is wrong. Commands without these flags pass.
+// check parses the words into rules, or returns which one is wrong. Commands without these flags pass.
 func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 	if name := r.Explain; name != "" && !slices.Contains([]string{".txt", ".jsonl", ".ndjson", ".json"},
 		strings.ToLower(filepath.Ext(name))) {

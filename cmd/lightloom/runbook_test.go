@@ -39,7 +39,7 @@ func TestAdoptRunbook(t *testing.T) {
 	put("lab.yaml", lab)
 	put("pod1.circuits", "in=0 out=1\nin=1 out=0 # ours\n")
 	put("steer.txt", "input=0 device=tor0 port=3 rack=0\n")
-	stand(t, "lab.yaml", "ocs", 0, 0, 2, 2, 6, 7) // 6→7 is somebody else's
+	stand(t, "lab.yaml", "ocs", 0, 0, 2, 2, 6, 7) // 6→7 belongs to another user
 
 	outputs := map[string]string{}
 	for _, line := range strings.Split(string(text), "\n") {
@@ -164,7 +164,7 @@ func (u *untilSaid) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// stand makes circuits, as somebody else would, and waits for them.
+// stand makes circuits, as another user would, and waits for them.
 func stand(t *testing.T, file, name string, pairs ...southbound.Port) {
 	t.Helper()
 	r := reach{file: file}

@@ -9,7 +9,8 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 )
 
-// resultFlags say how and where results are shown, and change nothing of them: no manifest holds them.
+// resultFlags name the flags that choose how and where results are shown. They do not change results, so no manifest
+// holds them.
 func resultFlags() []string {
 	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "explain",
 		"devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state"} // of controller run: where the testbed is

@@ -22,7 +22,7 @@ func newSwitch() *cobra.Command {
 	return c
 }
 
-// switchFlags are the flags of switch run that are no field of its Config as they stand.
+// switchFlags are the flags of switch run that are not themselves fields of its Config.
 type switchFlags struct {
 	cfg       standalone.Config
 	role      string
@@ -82,7 +82,7 @@ func (f *switchFlags) run(c *cobra.Command) error {
 		defer cancel()
 		go untilEOF(c.InOrStdin(), cancel)
 	}
-	if !f.withStdin { // whoever started it takes the namespace away
+	if !f.withStdin { // otherwise the parent process removes the namespace
 		var err error
 		if f.cfg.Guard, err = guardProgram(); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (f *switchFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// untilEOF reads and forgets until there is nothing more to come.
+// untilEOF reads and discards until EOF, then calls done.
 func untilEOF(r io.Reader, done func()) {
 	_, _ = io.Copy(io.Discard, r)
 	done()

@@ -233,7 +233,7 @@ func check(ctx context.Context, conn connection, profile string, ports, racks in
 	return conformance.Run(ctx, conn, p, ports, conformance.Options{Write: write}), nil
 }
 
-// tellFindings prints, and is an error where a rule is broken.
+// tellFindings prints the findings. It returns an error if a rule is broken.
 func tellFindings(w io.Writer, findings []conformance.Finding, output string) error {
 	broken := 0
 	for _, f := range findings {

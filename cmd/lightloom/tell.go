@@ -11,7 +11,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// The exit statuses. A command run by exec hands on its own.
+// The exit statuses. exec returns the status of its command instead.
 const (
 	statusOK          = 0
 	statusFailed      = 1   // what was asked for could not be done

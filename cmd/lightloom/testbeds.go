@@ -2,7 +2,7 @@ package main
 
 import "github.com/spf13/cobra"
 
-// newTestbeds are the commands about a fabric that stands: what passes its ports, and what is plugged in where.
+// newTestbeds returns the commands around a fabric: capture, audit, fibre, agent and clab.
 func newTestbeds() []*cobra.Command {
 	return []*cobra.Command{newCapture(), newAudit(), newFibre(), newAgent(), newClab()}
 }

@@ -17,7 +17,7 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// topologyHelp says what a topology may be.
+// topologyHelp lists the forms of a topology.
 func topologyHelp() string {
 	var b strings.Builder
 	b.WriteString("A TOPOLOGY is a file, whose name tells its format:\n")
@@ -206,7 +206,7 @@ func showTopology(w io.Writer, t *pathmap.Topology) error {
 	return err
 }
 
-// surveyed is a topology in one line.
+// surveyed describes a topology in one line.
 func surveyed(s topo.Survey) string {
 	parts := "connected"
 	if s.Parts != 1 {
@@ -252,7 +252,7 @@ func newTopologyValidate() *cobra.Command {
 	return c
 }
 
-// verdict is what validate says of a topology, as JSON has it.
+// verdict is the result of validate in JSON.
 type verdict struct {
 	Topology string   `json:"topology"`
 	Valid    bool     `json:"valid"`
@@ -317,7 +317,7 @@ func cmpFirst(first, err error) error {
 	return err
 }
 
-// apart names parts that no path joins with the largest.
+// apart names the parts that no path connects to the largest.
 func apart(s topo.Survey, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -15,7 +15,7 @@ func newUp(a actions, argv []string) *cobra.Command {
 		Example: "  lightloom up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms",
 		Args:    noArgs,
 	}
-	f.demand = string(demand.FromCounters) // nobody announces what exec runs
+	f.demand = string(demand.FromCounters) // traffic of exec is not announced
 	f.common(c)
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
 		"fabric, such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
