@@ -24,7 +24,7 @@ import (
 	"lightloom/southbound/socket"
 )
 
-// AgentOptions are what the command agent run asks for: an agent for hosts of this machine.
+// AgentOptions are the options of the command agent run, an agent for hosts of this machine.
 type AgentOptions struct {
 	Fabric  string                // a spec, or the path of a YAML file
 	Devices string                // the controller's file; empty: hosts have the addresses of the address plan
@@ -43,12 +43,12 @@ type AgentOptions struct {
 	Stdout io.Writer
 }
 
-// here is the machine itself: its sockets are made where the process is.
+// here is this machine: sockets are made in the process's own namespace.
 type here struct{}
 
 func (here) InHost(_ southbound.HostID, do func() error) error { return do() }
 
-// RunAgent serves hosts of this machine until ctx ends (nil).
+// RunAgent serves hosts of this machine until ctx ends; then it returns nil.
 func RunAgent(ctx context.Context, opt AgentOptions) error {
 	if err := runAgent(ctx, opt); err != nil {
 		return fmt.Errorf("run agent of %s: %w", strings.Join(opt.Hosts, ", "), err)
@@ -110,7 +110,7 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	return errors.Join(g.Wait(), a.Close())
 }
 
-// guard starts the guard of a Unix socket. The function that it returns ends it.
+// guard starts the guard of a Unix socket. end stops it.
 func (o *AgentOptions) guard() (end func() error, err error) {
 	path, ok := socket.Path(o.Listen)
 	if !ok || len(o.Guard) == 0 {
@@ -136,7 +136,7 @@ func announceHost(name string, interfaces []string) (*lldpd.Daemon, error) {
 	return lldpd.Open(lldpd.Config{Stations: []lldpd.Station{st}})
 }
 
-// agentPlaces reads the fabric, and where its hosts are if a file says so.
+// agentPlaces reads the fabric, and the hosts' addresses if a file holds them.
 func agentPlaces(opt AgentOptions) (*topo.Fabric, *inventory.Inventory, error) {
 	spec, err := topo.FromArgument(opt.Fabric)
 	if err != nil {

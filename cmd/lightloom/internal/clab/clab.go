@@ -1,7 +1,7 @@
-// Package clab says what the nodes of a containerlab topology (*.clab.yml) are run as: which kinds of switches have a
-// twin among our emulated ones, and which have not.
+// Package clab maps the nodes of a containerlab topology (*.clab.yml) to our emulated switches, and names the kinds
+// that have no emulated twin.
 //
-// It is not the reader of the topology, which is pathmap/topo's.
+// Package pathmap/topo reads the topology itself.
 package clab
 
 import (
@@ -22,8 +22,8 @@ type Node struct {
 	As   string // what runs in its place: "host", "bridge", or the profile that its switch speaks; "" where nothing does
 }
 
-// twins are the kinds that we run, by what runs in their place. Names are containerlab's (docs, "Kinds"), with their
-// short and older forms.
+// twins maps the kinds that we run to the switches that run in their place. Names are containerlab's (docs, "Kinds"),
+// with their short and older forms.
 func twins() map[string]string {
 	return map[string]string{
 		"linux": "host", "host": "host", "ext-container": "host",
@@ -34,7 +34,7 @@ func twins() map[string]string {
 	}
 }
 
-// file is what of a topology is read here. Everything else is another reader's.
+// file is the part of a topology that is read here.
 type file struct {
 	Topology struct {
 		Defaults struct {
@@ -53,7 +53,7 @@ type file struct {
 // maxFile bounds a file, in bytes.
 const maxFile = 16 << 20
 
-// IsFile says whether a path is named as containerlab names its topologies.
+// IsFile reports whether a path is named as containerlab names its topologies.
 func IsFile(path string) bool {
 	return strings.HasSuffix(path, ".clab.yml") || strings.HasSuffix(path, ".clab.yaml")
 }
@@ -91,10 +91,10 @@ func parse(name string, data []byte) ([]Node, error) {
 	return nodes, nil
 }
 
-// ErrForeign says that there are nodes in whose place nothing runs.
+// ErrForeign means that some nodes have no emulated twin.
 var ErrForeign = errors.New("no emulated twin")
 
-// Check names the kinds that we have no twin for, each with its nodes.
+// Check returns an error that names the kinds without a twin, each with its nodes.
 func Check(nodes []Node) error {
 	var kinds []string
 	of := map[string][]string{}

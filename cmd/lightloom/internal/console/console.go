@@ -8,7 +8,7 @@ const (
 	OutputJSON  = "json"
 )
 
-// ExitError says with which status the process is to end; a command run in a host hands its own on.
+// ExitError sets the exit status of the process; exec passes on the status of its command.
 type ExitError struct {
 	Code int
 	Err  error // nil: say nothing, the command has spoken for itself

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal says whether what is written to w is read by a person at once: progress is shown there alone.
+// IsTerminal reports whether w is a terminal. Progress is shown on terminals only.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

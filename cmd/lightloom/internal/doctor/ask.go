@@ -12,7 +12,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// maxAnswer bounds what the process inside may say, on either stream.
+// maxAnswer bounds the output of the process inside, on either stream.
 const maxAnswer = 1 << 20
 
 // ask starts this program inside namespaces and returns what it answers.

@@ -19,14 +19,14 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"` // what to type or do, where OK is false and something helps
 }
 
-// answers are what the process inside says.
+// answers are the output of the process inside.
 type answers struct {
 	Findings []Finding             `json:"findings"`
 	Carried  pathmap.BitsPerSecond `json:"carried,omitempty"`
 	Failed   string                `json:"failed,omitempty"` // why Carried is not known
 }
 
-// Run asks everything but how much the machine carries. It takes under a second.
+// Run makes all findings except the machine's capacity. It takes under a second.
 func Run(ctx context.Context) []Finding {
 	all := outside(ctx)
 	in, err := ask(ctx, false)
@@ -36,8 +36,8 @@ func Run(ctx context.Context) []Finding {
 	return append(all, in.Findings...)
 }
 
-// Print is the command: findings on stdout, a line each; with calibrate also what Calibrate measures. Inside namespaces
-// it is the half of itself that answers from there.
+// Print is the command doctor: it prints findings on stdout, a line each, and with calibrate the result of Calibrate.
+// Inside namespaces it writes the answers that the process outside reads.
 func Print(ctx context.Context, calibrate bool, stdout io.Writer) error {
 	if netns.Inside() {
 		return answer(ctx, calibrate, stdout)

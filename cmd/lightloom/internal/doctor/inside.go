@@ -16,7 +16,7 @@ import (
 	"lightloom/emulator/netns"
 )
 
-// inside asks what only a namespace of our own can tell.
+// inside makes the findings that need a namespace of our own.
 func inside(room netns.Room) []Finding {
 	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
 		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), voqs(), congestion(),
@@ -48,7 +48,7 @@ func netem(link int) netlink.Qdisc {
 		Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: 1000})
 }
 
-// qdisc tries a queueing discipline on an interface of a namespace that is gone afterwards.
+// qdisc tries a queueing discipline on an interface of a temporary namespace.
 func qdisc(name, without string, of func(link int) netlink.Qdisc) Finding {
 	err := dataplane.Probe(func(nl *netlink.Handle, packet, _ dataplane.Switch) error {
 		return nl.QdiscAdd(of(packet.Ports[0]))
@@ -62,7 +62,7 @@ func qdisc(name, without string, of func(link int) netlink.Qdisc) Finding {
 	return wrong(name, err)
 }
 
-// marking asks for the queue that --ecn-bytes needs.
+// marking tries the queue that --ecn-bytes needs.
 func marking() Finding {
 	if err := netns.ECNSupported(); err != nil {
 		return Finding{Name: "red", Detail: err.Error() + ": --ecn-bytes is refused", Fix: "sudo modprobe sch_red"}
@@ -70,7 +70,7 @@ func marking() Finding {
 	return Finding{Name: "red", OK: true, Detail: "in the kernel: queues can mark (ECN)"}
 }
 
-// voqs asks for what --voq-bytes needs.
+// voqs tries what --voq-bytes needs.
 func voqs() Finding {
 	err := netns.VOQsSupported()
 	if err == nil {

@@ -14,17 +14,17 @@ import (
 	"lightloom/southbound"
 )
 
-// How long measure lets TCP find its rate, and how long it counts.
+// How long measure waits for TCP to find its rate, and how long it counts.
 const (
 	warmUp = 300 * time.Millisecond
 	count  = 1500 * time.Millisecond
 	port   = 4748
 )
 
-// fastest is a rate that no machine of today carries through three emulated switches.
+// fastest is a rate that no present machine carries through three emulated switches.
 const fastest = 100 * pathmap.Gbps
 
-// measure builds two racks and a spine without a bound worth the name, and sends as fast as one connection can.
+// measure builds two racks and a spine with practically unlimited rates, and sends as fast as one connection can.
 func measure(ctx context.Context) (rate pathmap.BitsPerSecond, err error) {
 	spec, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, NIC: fastest, EPS: fastest})
 	if err != nil {
@@ -47,7 +47,7 @@ func measure(ctx context.Context) (rate pathmap.BitsPerSecond, err error) {
 	return carry(ctx, from, to)
 }
 
-// program leads packets for each rack to it.
+// program sets the rules that lead packets to each rack.
 func program(f *netns.Fabric) error {
 	spec := f.Spec()
 	rule := func(dst southbound.RackID, port southbound.Port) []southbound.Rule {
@@ -90,7 +90,7 @@ func connect(ctx context.Context, f *netns.Fabric) (from, to net.Conn, err error
 	return from, to, nil
 }
 
-// carry sends until the count is over and closes both ends.
+// carry sends until the time is over, then closes both ends.
 func carry(ctx context.Context, from, to net.Conn) (pathmap.BitsPerSecond, error) {
 	stop := context.AfterFunc(ctx, func() { _ = from.Close(); _ = to.Close() })
 	defer stop()

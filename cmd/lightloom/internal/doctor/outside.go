@@ -15,7 +15,7 @@ import (
 	"lightloom/emulator/netns"
 )
 
-// outside asks what needs no namespaces.
+// outside makes the findings that need no namespaces.
 func outside(ctx context.Context) []Finding {
 	return []Finding{kernel(), userNamespaces(), root(), cores(), stolen(ctx)}
 }
@@ -53,7 +53,7 @@ func cores() Finding {
 	return f
 }
 
-// stolen looks for a moment at how much of the machine others use: the hypervisor's steal, and processes beside ours.
+// stolen measures briefly how much of the machine others use: the hypervisor's steal, and processes beside ours.
 func stolen(ctx context.Context) Finding {
 	const look, bound = 300 * time.Millisecond, 0.3
 	before, err := readCPU()

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Bench is what an experiment is run with.
+// Bench holds the settings of an experiment's runs.
 type Bench struct {
 	Seeds int       // runs of each setting, at least 1
 	First uint64    // the first seed; the others follow it
@@ -36,9 +36,9 @@ func (b *Bench) loads() []float64 {
 // Seed returns the seed of run i.
 func (b *Bench) Seed(i int) uint64 { return b.First + uint64(i) }
 
-// Each calls do for the numbers below n, several at a time on the simulator and one after the other on packets, where a
-// run that shares the processor with another measures the other. What do writes is its own: results go into slots by
-// number, so that no order of ending shows. The first error ends the rest.
+// Each calls do for the numbers below n: several at a time on the simulator, one after the other on packets, where runs
+// that share the processor disturb each other. do must write only to its own slot, so that the order of ending does not
+// show. The first error ends the rest.
 func (b *Bench) Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	b.more(n)
 	g, ctx := errgroup.WithContext(ctx)
@@ -62,11 +62,11 @@ func (b *Bench) Each(ctx context.Context, n int, do func(ctx context.Context, i 
 	return g.Wait()
 }
 
-// Grid runs every setting with every seed and returns figures by (setting, seed), in that order whatever ended first.
+// Grid runs every setting with every seed and returns figures by (setting, seed), whatever the order of the runs.
 //
-// On packets runs come in an order drawn at random, so that no setting has the machine's better hour, after one that
-// warms the machine and is thrown away. There a run may fail and be kept: Grid leaves its seed out under all settings,
-// since differences are paired, and b tells of it; that all seeds are left out is an error.
+// On packets runs come in random order, so that no setting gets the machine's better hour; a first run warms the
+// machine and is discarded. There a run can fail: Grid then leaves its seed out under all settings, since differences
+// are paired, and b reports it. If all seeds are left out, Grid returns an error.
 func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) string,
 	run func(context.Context, S, uint64) (F, error)) ([][]F, error) {
 	out := make([][]F, len(settings))
@@ -98,7 +98,7 @@ func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) st
 	return paired(out, lost)
 }
 
-// order is in which Grid makes n runs.
+// order is the order in which Grid makes n runs.
 func (b *Bench) order(n int) []int {
 	if b.On == OnNetns {
 		order := rand.New(rand.NewPCG(b.First, 0x6f72646572)).Perm(n)
@@ -114,7 +114,7 @@ func (b *Bench) order(n int) []int {
 	return order
 }
 
-// paired leaves out the seeds that were lost under some setting.
+// paired leaves out the seeds that failed under some setting.
 func paired[F any](all [][]F, lost []error) ([][]F, error) {
 	for i := range all {
 		var kept []F
@@ -138,7 +138,7 @@ func (b *Bench) fail(err error) {
 	b.failed = append(b.failed, err.Error())
 }
 
-// failures says how many runs on packets failed, and how; nothing of an experiment without packets.
+// failures reports how many runs on packets failed, and how; nil for an experiment without packets.
 func (b *Bench) failures() []string {
 	if b.On != OnNetns {
 		return nil

@@ -23,9 +23,8 @@ type cluster struct {
 }
 
 // clusterFabric is 60 racks of 200 slots, 10 Gb/s from a rack to the packet core and 100 Gb/s to the optical switch,
-// mirrors dark for 10 ms. The ten servers of a rack are one host of 200 slots and 100 Gb/s here: their network cards
-// together carry what the rack can send, and bytes that stay in a rack are free. oversubscribed divides the 100 Gb/s of
-// a rack's servers.
+// with mirrors dark for 10 ms. A rack's ten servers are one host here, with 200 slots and 100 Gb/s: their network cards
+// together carry what the rack can send, and bytes within a rack are free. oversubscribed divides those 100 Gb/s.
 func clusterFabric(oversubscribed float64) string {
 	return fmt.Sprintf("hybrid:racks=60,hosts=1,slots=200,spines=1,nic=100Gbps,eps=%dMbps,ocs=100Gbps,dark=10ms",
 		int(100_000/oversubscribed+0.5))
@@ -60,7 +59,7 @@ func (o offer) String() string {
 	return fmt.Sprintf("load ×%g", o.load)
 }
 
-// suffix is the offer in the name of a picture; nothing where it is as published.
+// suffix names the offer in the name of a picture; empty for the published offer.
 func (o offer) suffix() string {
 	s := ""
 	if o.load != 1 {
@@ -72,10 +71,10 @@ func (o offer) suffix() string {
 	return s
 }
 
-// offer sets what the cluster's jobs are drawn from and how closely they come.
+// offer sets the records that jobs are drawn from, and the load.
 func (c *cluster) offer(o offer) { c.Model.Load, c.Without = o.load, o.without }
 
-// published says whether the cluster is offered what the document's is.
+// published reports whether the offered load is the document's.
 func (c *cluster) published() bool { return c.Model.Load == 1 && !c.Without }
 
 // records reads the trace that the document takes its jobs from.
@@ -95,8 +94,8 @@ func records(b *Bench) ([]swim.Record, error) {
 
 const fb2009 = "FB-2009_samples_24_times_1hr_0.tsv.gz"
 
-// jobs draws the jobs of one run. Which records, when and whose is drawn from the seed alone, so that settings that
-// differ in something else see the same jobs.
+// jobs draws the jobs of one run. The seed alone decides records, arrivals and owners, so settings that differ in
+// something else see the same jobs.
 func (c *cluster) jobs(all []swim.Record, seed uint64) ([]controller.Job, error) {
 	if err := c.Model.Check(); err != nil {
 		return nil, err
@@ -106,7 +105,7 @@ func (c *cluster) jobs(all []swim.Record, seed uint64) ([]controller.Job, error)
 	return jobs, nil
 }
 
-// figures are what the document reports of one run.
+// figures are the document's figures of one run.
 type figures struct {
 	Makespan, JCT, CCT float64 // seconds; means over jobs, and over shuffles from the first byte to the last
 	OCS                float64 // share of the bytes between racks

@@ -41,7 +41,7 @@ func coschedulerExperiments() []Experiment {
 	}
 }
 
-// scheduler is one that is compared.
+// scheduler is one of the schedulers under comparison.
 type scheduler struct {
 	name   string
 	policy string
@@ -117,7 +117,7 @@ func reduction(ours, theirs []*figures, of func(*figures) float64) []float64 {
 	return out
 }
 
-// asked says how wide the interval of a row is against its effect: 5 % was asked for, and n was set before.
+// asked describes how wide a row's interval is against its effect. The target was 5 %, and n was fixed beforehand.
 func asked(r Row) string {
 	if r.Measured == nil || *r.Measured == 0 {
 		return ""
@@ -206,7 +206,7 @@ func scaled(v []float64, by float64) []float64 {
 	return v
 }
 
-// orderings says of each figure whether the document's order, Co-scheduler before Corral before Fair, holds in each
+// orderings reports for each figure whether the document's order (Co-scheduler before Corral before Fair) holds in each
 // run.
 func orderings(figure, name string, got [][]*figures, seed uint64) []Row {
 	var rows []Row
@@ -235,7 +235,7 @@ func orderings(figure, name string, got [][]*figures, seed uint64) []Row {
 	return rows
 }
 
-// holmNote says how many comparisons a page makes: at 95 % each, one in twenty goes astray by chance.
+// holmNote states how many comparisons a page makes: at 95 % each, one in twenty is wrong by chance.
 func holmNote(rows []Row) string {
 	n := 0
 	for _, r := range rows {

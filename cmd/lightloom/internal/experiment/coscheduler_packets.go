@@ -40,7 +40,7 @@ const (
 	packetsInput               = 20e9        // bytes: at most 79 maps
 )
 
-// packetsModel is swim-v1 in haste.
+// packetsModel is swim-v1 with computing sped up by packetsHaste.
 func packetsModel() swim.Model {
 	m := swim.V1(packetsSlots)
 	m.Name = fmt.Sprintf("swim-v1, computing %d times as fast", packetsHaste)
@@ -159,7 +159,7 @@ func packetsRuns(ctx context.Context, b *Bench, slice []swim.Record, who []sched
 	return runs, nil
 }
 
-// make runs the two. What fails on packets is noted; that the simulator fails, or that time is up, is an error.
+// make runs both twins. A failure on packets is noted; a failure of the simulator, or the end of ctx, is an error.
 func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, policy string) error {
 	seed := b.Seed(r.seed)
 	m := packetsModel()

@@ -125,8 +125,8 @@ func runRecurring(ctx context.Context, b *Bench) (*Result, error) {
 		}})
 }
 
-// measureOffers runs some schedulers on the cluster of section V-A under each offered load, and hands over what they
-// did, by scheduler and seed.
+// measureOffers runs schedulers on the cluster of section V-A under each offered load, and passes their figures to
+// rows, by scheduler and seed.
 func measureOffers(ctx context.Context, b *Bench, who []scheduler, rows func(c *cluster, got [][]*figures)) error {
 	for _, o := range offers(b) {
 		c := sectionVA()
@@ -145,7 +145,7 @@ func measureOffers(ctx context.Context, b *Bench, who []scheduler, rows func(c *
 	return nil
 }
 
-// runEstimation is Figure 10. Fair and Corral do not ask for remaining times.
+// runEstimation is Figure 10. Fair and Corral do not use remaining times.
 func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
 	x := []float64{0, 10, 20, 30, 40, 50}
 	who := schedulers()[:2]

@@ -80,7 +80,7 @@ func (e *engine) draw(b *Bench, n int, seed uint64) ([]controller.Job, error) {
 	return d.Jobs(seed, n, sizes)
 }
 
-// shuffled are the shuffles of a SWIM trace in an order drawn from the seed.
+// shuffled returns the shuffles of a SWIM trace in an order drawn from the seed.
 func shuffled(all []swim.Record, seed uint64) []workload.Size {
 	sizes := make([]workload.Size, 0, len(all))
 	for _, r := range all {

@@ -12,9 +12,9 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// DecisionTime is how long a policy takes, by the clock, to decide on the last of some jobs while the others run: it
-// places the others one after the other, lets all that may start do so, and measures the decision for the last. The
-// first decisions warm what the policy keeps. Devices are never heard of, so that no time goes into what they hold.
+// DecisionTime measures, in wall time, how long a policy takes to decide on the last of some jobs while the others run.
+// It places the others one by one, which warms the policy's caches, and starts all that can start. Devices never
+// report, so no time is spent on their state.
 func DecisionTime(ctx context.Context, spec, name string, jobs []controller.Job, seed uint64) (time.Duration, error) {
 	parsed, err := topo.FromArgument(spec)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// runDecision is Figures 10 and 11. The document's seconds are of another machine: they are shown, and judged against.
+// runDecision is Figures 10 and 11. The document's seconds are from another machine; they are shown and used for the
+// verdict.
 func runDecision(ctx context.Context, b *Bench) (*Result, error) {
 	out := &Result{Assumptions: []string{
 		"wall time of one decision on the machine to itself, the 21st on a fabric: 20 jobs run and have warmed what the " +

@@ -1,6 +1,6 @@
-// Package experiment runs the evaluations of the source documents again and says, row by row, what holds and what does
-// not. An experiment is a list of runs, the figures that they are read for, and one judgement a row. It is not a
-// simulator, a policy or a statistic of one run: those are of flowsim, of policy and of report.
+// Package experiment repeats the evaluations of the source documents and reports, row by row, what holds and what does
+// not. An experiment is a list of runs, the figures read from them, and a verdict for each row. The simulator, the
+// policies and the statistics of one run are in flowsim, policy and report.
 //
 // The unit of replication is the run, that is one seed. All systems see the same seeds, so differences are paired.
 package experiment

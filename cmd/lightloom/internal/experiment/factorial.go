@@ -33,17 +33,17 @@ func factorial() Experiment {
 		Seeds:  20, On: []string{OnFlowsim}, Run: runFactorial}
 }
 
-// The levels of the three factors; the first of each is what effects are measured against. Packets is none on a packet
-// network that has the circuits' capacity as well; sunflow-te0 is sunflow without the threshold of elephants, as joint
-// is.
+// The levels of the three factors; effects are measured against the first of each. Packets is the level none on a
+// packet network that also has the circuits' capacity; sunflow-te0 is sunflow without the elephant threshold, as in
+// joint.
 var (
 	factorPlace    = [...]string{"fair", "crosslayer", "coscheduler"}
 	factorRoute    = [...]string{"ecmp", "anneal"}
 	factorCircuits = [...]string{"none", "packets", "edmonds", "sunflow", "sunflow-te0"}
 )
 
-// cell is one combination of levels. Joint and two halves of it are none of them: its placements with every pair lit,
-// and crosslayer's placements with its circuits.
+// cell is one combination of levels. Three cells are outside the design: joint, joint's placements with every pair lit,
+// and crosslayer's placements with joint's circuits.
 type cell struct{ place, route, circuits int }
 
 var (
@@ -52,13 +52,13 @@ var (
 	jointCircuits = cell{-1, -1, -3}
 )
 
-// circuitsElephants and circuitsAll are the cells of the design that joint is taken apart against.
+// circuitsElephants and circuitsAll are the cells of the design that joint is decomposed against.
 var (
 	circuitsElephants = cell{1, 1, 3}
 	circuitsAll       = cell{1, 1, 4}
 )
 
-// beside says that a cell is none of the factorial design.
+// beside reports whether a cell is outside the factorial design.
 func (c cell) beside() bool { return c.place < 0 }
 
 func (c cell) String() string {
@@ -110,7 +110,7 @@ func (c cell) half() controller.Policy {
 	return policy.Compose(p, l, r, new(share.TCP))
 }
 
-// everyPair is Sunflow for whom every byte between racks is an elephant's.
+// everyPair is Sunflow that treats all bytes between racks as elephants.
 type everyPair struct{ circuits.Sunflow }
 
 // Fill implements policy.Part.
@@ -134,7 +134,7 @@ func (c cell) run(ctx context.Context, jobs int, window time.Duration, seed uint
 		seed)
 }
 
-// on measures one run of the cell. The name that the run is told says only whether there are circuits.
+// on measures one run of the cell. The policy name of the run shows only whether there are circuits.
 func (c cell) on(ctx context.Context, g studySetting, seed uint64) (*figures, error) {
 	g.jobs.Seed = seed
 	all, err := workload.Synthetic(g.jobs)
@@ -244,7 +244,7 @@ type effects struct {
 	seed  uint64
 }
 
-// of returns the logarithm of the metric in a cell at a run.
+// of returns the logarithm of a cell's metric in a run.
 func (e *effects) of(c cell, run int) float64 {
 	for k := range e.cells {
 		if e.cells[k] == c {
@@ -344,8 +344,8 @@ func (e *effects) joint() []Row {
 	return rows
 }
 
-// steps takes joint's distance from crosslayer+anneal+sunflow apart: one thing after the other is decided its way.
-// Below zero where a step saves time; the steps multiply to the whole.
+// steps decomposes joint's distance from crosslayer+anneal+sunflow: it switches one decision after the other to
+// joint's. Below zero a step saves time; the steps multiply to the whole.
 func (e *effects) steps() []Row {
 	var rows []Row
 	for _, s := range []struct {

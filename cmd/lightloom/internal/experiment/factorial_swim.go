@@ -44,7 +44,7 @@ func runJointSwim(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// swimRows sets the last scheduler, joint, against each of the others.
+// swimRows compares the last scheduler, joint, with each of the others.
 func swimRows(b *Bench, name string, who []scheduler, got [][]*figures) []Row {
 	var rows []Row
 	last := len(who) - 1

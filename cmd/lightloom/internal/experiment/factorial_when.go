@@ -20,13 +20,13 @@ func jointWhen() Experiment {
 		Seeds:  20, On: []string{OnFlowsim}, Run: runJointWhen}
 }
 
-// variation is the factorial setting with something else.
+// variation is the factorial setting with one change.
 type variation struct {
 	name string
 	studySetting
 }
 
-// variations are all that were run. They were chosen before the first of them was, and none was left out after.
+// variations are all variations that were run. They were chosen before the first run, and none was left out afterwards.
 func variations(jobs int) []variation {
 	base := func() studySetting {
 		return studySetting{fabric: factorialFabric, jobs: workload.SyntheticOptions{Jobs: jobs, Window: 4 * time.Second}}

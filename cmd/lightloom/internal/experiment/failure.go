@@ -24,17 +24,17 @@ type failing struct {
 	jobs   func(seed uint64) ([]controller.Job, error)
 }
 
-// The instants of the document, and the intervals that are compared: from when the dust has settled to what comes next.
+// The instants of the document, and the intervals that are compared: from when traffic has settled to the next event.
 const (
 	failAt = 500 * time.Second
 	stopAt = 1100 * time.Second
 	settle = 20 * time.Second
 )
 
-// Jobs of the failure experiments arrive so far apart, that they are placed one after the other on every fabric.
+// Arrivals of the failure experiments are this far apart, so that jobs are placed one by one on every fabric.
 const apart = 5 * time.Second
 
-// lasting makes jobs that send for the whole run, whatever they get: what they carry is more than a host's link does.
+// lasting makes jobs that send for the whole run at any rate: each has more bytes than a host's link can carry.
 func lasting(e engine, n int, seed uint64) ([]controller.Job, error) {
 	jobs, err := e.draw(&Bench{}, n, seed)
 	if err != nil {
@@ -63,8 +63,8 @@ func failings() []failing {
 	}
 }
 
-// broken are a tenth of the links between switches that the jobs of a case use when they fail, drawn from the seed;
-// they fail and come back. Which those are is the simulator's word, also for packets.
+// broken returns the failures: a tenth of the links between switches that the jobs of a case use at that instant, drawn
+// from the seed; they fail and recover. The simulator decides which links are in use, also for packets.
 func (f *failing) broken(ctx context.Context, c replay.Case) ([]fault.Event, error) {
 	c.On, c.Until = OnFlowsim, failAt
 	ran, err := c.Run(ctx)
@@ -94,7 +94,7 @@ func (f *failing) broken(ctx context.Context, c replay.Case) ([]fault.Event, err
 	return events, nil
 }
 
-// mended is what one run came to.
+// mended is the result of one run.
 type mended struct {
 	Missing, Left float64 // percent of the throughput before, after failure and after recovery
 	Broken        float64 // links
@@ -115,7 +115,7 @@ func (w who) String() string {
 	return w.name
 }
 
-// sufferers are the systems whose links fail: on packets each beside the same on the simulator.
+// sufferers are the systems whose links fail; on packets each has its twin on the simulator.
 func sufferers(b *Bench) []who {
 	fabrics := []string{OnFlowsim}
 	if b.On == OnNetns {
@@ -130,11 +130,10 @@ func sufferers(b *Bench) []who {
 	return out
 }
 
-// failureDivided is what the runs of an experiment on packets are divided by; those of the simulator beside them are
-// not: who sends all the time gets the same at any scale. Rates are divided so far that traffic leaves most of two
-// cores to the
-// 30 switches: when links come back, some 6,000 rules are set and read back, and at four times the traffic that took as
-// long as what is measured afterwards.
+// failureDivided returns the divisors of runs on packets; runs on the simulator beside them are not divided, since a
+// sender without pauses gets the same share at any scale. Rates are divided until traffic leaves most of two cores to
+// the 30 switches: when links return, some 6,000 rules are set and read back, and at four times the traffic that took
+// as long as the interval measured afterwards.
 func failureDivided(b *Bench, on string) divided {
 	switch {
 	case on != OnNetns:
@@ -181,7 +180,7 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// rows are what is read of the runs of one line.
+// rows returns the rows of one line of the table.
 func (f *failing) rows(w who, got []*mended, b *Bench) []Row {
 	row := func(metric, unit string, paper, margin float64, why string, of func(*mended) float64) Row {
 		r := Row{Figure: f.figure, Setting: w.String(), Metric: metric, Unit: unit}
@@ -248,12 +247,12 @@ func (f *failing) run(ctx context.Context, b *Bench, spec string, w who, seed ui
 	return m, nil
 }
 
-// instant is when something of the document's clock happens in a run.
+// instant converts an instant of the document's clock to one of the run.
 func (d divided) instant(at time.Duration) time.Duration {
 	return time.Duration(float64(at) / d.speedup)
 }
 
-// received is the mean of what was received in an interval, in bytes a second.
+// received is the mean rate of reception in an interval, in bytes a second.
 func received(all []report.Received, from, to time.Duration) float64 {
 	sum, long := pathmap.Bytes(0), time.Duration(0)
 	for _, r := range all {

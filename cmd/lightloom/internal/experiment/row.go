@@ -6,7 +6,7 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 )
 
-// Verdict is what a row says of the document.
+// Verdict is a row's judgement of the document's figure.
 type Verdict string
 
 // The verdicts.
@@ -17,7 +17,7 @@ const (
 	NoClaim         Verdict = "no claim"         // the document gives no such figure; the row is ours
 )
 
-// Row is one figure of a document and what was measured. A nil number is one that does not exist.
+// Row is one figure of a document and our measurement. A nil number does not exist.
 type Row struct {
 	Figure   string   `json:"figure"`  // such as "Figure 4"
 	Setting  string   `json:"setting"` // such as "Fat-tree, 30 hosts, both"
@@ -69,9 +69,9 @@ func (r Row) Measure(v []float64, seed uint64) Row {
 	return r
 }
 
-// Judge sets the verdict: reproduced if the document's figure lies in the interval, or within margin of it (in the
-// figure's unit, stated in the note); else it differs, because of why. A row without a figure of the document makes no
-// claim. Nothing else may be reckoned in: a verdict never depends on which side is the better one.
+// Judge sets the verdict: reproduced if the document's figure lies in the interval or within margin of it (in the
+// figure's unit, stated in the note), else differs, with why as the reason. A row without a document's figure makes no
+// claim. The verdict never depends on which side is better.
 func (r Row) Judge(margin float64, why string) Row {
 	switch {
 	case r.Measured == nil:
@@ -102,7 +102,7 @@ func (r Row) JudgeAtMost(why string) Row {
 	return r
 }
 
-// Improvement returns, run by run, by how many percent ours is above theirs; both by seed.
+// Improvement returns, run by run, how many percent ours is above theirs; both are by seed.
 func Improvement(ours, theirs []float64) []float64 {
 	var out []float64
 	for i := range min(len(ours), len(theirs)) {

@@ -23,14 +23,14 @@ func (p point) String() string {
 	return fmt.Sprintf("%s, %d hosts, %s, on %s", p.net.name, p.hosts, p.sys.name, p.on)
 }
 
-// gauge is what is read of a run.
+// gauge holds the figures read from a run.
 type gauge struct {
 	Throughput float64 // mean of jobs, MB/s of the fabric before it was scaled
 	JCT        []float64
 }
 
-// divided is what a run on packets is divided by, and the run on the simulator beside it: rates and sizes, so that two
-// cores carry them; and arrivals and sizes, so that it is over in seconds.
+// divided holds the divisors of a run on packets and of its twin on the simulator: scale for rates and sizes, so that
+// two cores carry them, and speedup for arrivals and sizes, so that the run ends in seconds.
 type divided struct{ scale, speedup float64 }
 
 func (e *engine) divided(b *Bench) divided {
@@ -119,7 +119,7 @@ func runThroughput(ctx context.Context, b *Bench, e engine) (*Result, error) {
 	return out, nil
 }
 
-// setting is what a row says of a point.
+// setting describes a point in its row.
 func (p point) setting() string {
 	at := fmt.Sprintf("%s, %d hosts", p.net.name, p.hosts)
 	if p.rate == "100Mbps" {
@@ -231,5 +231,5 @@ func throughputPictures(e engine, points []point, got [][]*gauge) []Picture {
 	return out
 }
 
-// pathsOn is how many paths between two racks are known: those of the document, and on packets as many as tags name.
+// pathsOn is how many paths between two racks are known: the document's number, or on packets as many as tags can name.
 func pathsOn(b *Bench) int { return cmp.Or(map[string]int{OnNetns: tagPaths}[b.On], kPaths) }

@@ -14,7 +14,7 @@ import (
 	"lightloom/cmd/lightloom/internal/version"
 )
 
-// Page is a result with what names it: the JSON form of an experiment.
+// Page is a result with its experiment and settings: the JSON form of an experiment.
 type Page struct {
 	Name        string   `json:"name"`
 	Source      string   `json:"source"`
