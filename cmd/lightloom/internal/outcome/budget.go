@@ -13,7 +13,7 @@ import (
 // have none.
 type budget map[string][]time.Duration
 
-// drawn begins a budget with what the device knows of the circuits that it lit.
+// drawn starts a budget with the device's own times of the circuits that it lit.
 func (o *Outcome) drawn() budget {
 	b := budget{}
 	for _, l := range o.Lit {
@@ -28,7 +28,7 @@ func (o *Outcome) drawn() budget {
 
 func (b budget) add(stage string, took time.Duration) { b[stage] = append(b[stage], max(took, 0)) }
 
-// note adds what the controller knows of a move.
+// note adds the stages of a move that the controller knows.
 func (b budget) note(intent time.Duration, s state.Stages, inService time.Duration) {
 	for k, took := range stagesOf(intent, s, inService) {
 		if took != unnoted {
@@ -42,7 +42,7 @@ func (b budget) note(intent time.Duration, s state.Stages, inService time.Durati
 var seenStages = [...]string{meter.StageCommit, meter.StageDrain, meter.StageRPC, meter.StageSettle,
 	meter.StageInService}
 
-// unnoted is how long a stage took of which nobody knows.
+// unnoted marks a stage of unknown length.
 const unnoted = time.Duration(math.MinInt64)
 
 // stagesOf returns how long seenStages took.

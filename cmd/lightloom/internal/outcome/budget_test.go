@@ -9,7 +9,7 @@ import (
 	"lightloom/emulator/device"
 )
 
-// TestBudget: stages come in their order and under the names of the metrics; what nobody told has none.
+// TestBudget: stages have their order and the metrics' names; a stage without a report has no times.
 func TestBudget(t *testing.T) {
 	const ms = time.Millisecond
 	told := device.Took{Known: true, Apply: 1 * ms, Dark: 10 * ms, Lock: 2 * ms}

@@ -10,8 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Delivered is what a job's sinks received, the stages that send nothing to another, and how long the links of their
-// hosts take for it at least, by the rate nic: what a host sends to itself is taken to move no faster.
+// Delivered returns the bytes that a job's sinks received (stages that send nothing to another), and the least time
+// that their hosts' links take for them at the rate nic. Bytes that a host sends to itself are assumed to move no
+// faster.
 func Delivered(d *state.Data, j *state.Job, nic pathmap.BitsPerSecond) (sum pathmap.Bytes, least time.Duration) {
 	hosts := map[southbound.HostID]bool{}
 	for i := range j.Edges {
@@ -32,7 +33,7 @@ func Delivered(d *state.Data, j *state.Job, nic pathmap.BitsPerSecond) (sum path
 	return sum, least
 }
 
-// ToSink says whether an edge leads to a stage that sends nothing to another.
+// ToSink reports whether an edge leads to a stage that sends nothing to another.
 func ToSink(j *state.Job, e *controller.Edge) bool {
 	return e.Kind != controller.Fixed && e.From != e.To && !slices.ContainsFunc(j.Edges, func(x controller.Edge) bool {
 		return x.Kind != controller.Fixed && x.From == e.To && x.To != e.To

@@ -1,5 +1,5 @@
-// Package outcome is what a run left behind, on whichever testbed, and how it becomes figures: rows of a report, and
-// files with a line for each coflow, circuit or queue.
+// Package outcome holds the results of a run, on any testbed, and turns them into figures: rows of a report, and files
+// with a line for each coflow, circuit or queue.
 //
-// It measures nothing: testbeds fill an Outcome. It draws nothing: package report does.
+// Testbeds measure and fill an Outcome; package report draws.
 package outcome

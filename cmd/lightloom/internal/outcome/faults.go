@@ -26,7 +26,7 @@ type Sample struct {
 	Bytes pathmap.Bytes `json:"bytes"`
 }
 
-// intervals are the faults as the report shows them.
+// intervals returns the faults in the report's form.
 func intervals(spans []FaultSpan, end time.Duration) []report.FaultInterval {
 	var out []report.FaultInterval
 	for _, s := range spans {
@@ -45,10 +45,10 @@ func intervals(spans []FaultSpan, end time.Duration) []report.FaultInterval {
 	return out
 }
 
-// drawnLevels is how many intervals a timeline of received bytes has at most.
+// drawnLevels is the most intervals that a timeline of received bytes has.
 const drawnLevels = 240
 
-// received thins levels out to at most so many, evenly over time, and returns what came in between.
+// received thins levels out to at most most samples, evenly over time, and returns the bytes received in between.
 func received(levels []Sample, most int) []report.Received {
 	if len(levels) < 2 {
 		return nil

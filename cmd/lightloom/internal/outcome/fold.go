@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// fold makes one coflow of each edge again: what was lost with a host and carried once more counts where it was lost
-// from, so that coflows have the same numbers under every policy, whatever failed. It changes nothing that others hold.
+// fold merges the coflows of each edge into one: bytes that were lost with a host and sent again count for the coflow
+// that lost them. So coflows have the same numbers under every policy, whatever failed. fold changes no shared data.
 func (o *Outcome) fold() {
 	number := make([]southbound.CoflowID, len(o.State.Coflows))
 	again := false
@@ -66,7 +66,7 @@ func join(to, c *state.Coflow) {
 	}
 }
 
-// Unfinished says which jobs had not ended when the run did, for the report.
+// Unfinished lists, for the report, the jobs that had not ended when the run did.
 func (o *Outcome) Unfinished() []string {
 	n, first := 0, ""
 	for i, j := range o.State.Jobs {
@@ -87,7 +87,7 @@ func (o *Outcome) Unfinished() []string {
 		"first is %s.", n, len(o.State.Jobs), first)}
 }
 
-// cancelled says in a note how many jobs did not end by themselves, and what they delivered.
+// cancelled returns a note on the jobs that were cancelled, and what they delivered.
 func (o *Outcome) cancelled() []string {
 	n, expired, sum := 0, 0, pathmap.Bytes(0)
 	for _, j := range o.State.Jobs {

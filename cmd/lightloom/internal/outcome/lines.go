@@ -17,8 +17,8 @@ import (
 // record is a line of a file of results: JSON by its tags, CSV by its fields.
 type record interface{ fields() []string }
 
-// writeLines writes a file of lines, CSV with a head where its name ends in .csv, else a JSON object a line. What is
-// left of a file that could not be written is removed.
+// writeLines writes a file of lines: CSV with a head if its name ends in .csv, else a JSON object a line. On an error
+// it removes the partial file.
 func writeLines[L record](name, what string, head []string, each func(emit func(L) error) error) (err error) {
 	fail := func(err error) error { return fmt.Errorf("write %s file: %w", what, err) }
 	f, err := os.Create(name)
@@ -65,7 +65,7 @@ func jsonLines[L record](w io.Writer, _ []string, each func(func(L) error) error
 // decimal writes a number with as many digits as it has.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// optional is decimal, or nothing.
+// optional is decimal, or the empty string for nil.
 func optional(v *float64) string {
 	if v == nil {
 		return ""
@@ -76,7 +76,7 @@ func optional(v *float64) string {
 // inSeconds are the seconds of an instant.
 func inSeconds(d time.Duration) float64 { return float64(d) / 1e9 }
 
-// known is an instant that is known, in seconds; nil where it is not.
+// known converts an instant to seconds; nil if it is unknown.
 func known(d time.Duration) *float64 {
 	if d <= 0 {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// listed gives jobs and coflows of a result the numbers of the list of jobs. Ids are given at acceptance, and on real
-// packets jobs of one arrival are accepted as they come: their ids would name another coflow in each run. Where two
-// jobs have one name, ids stay as they are.
+// listed renumbers a result's jobs and coflows by the list of jobs. Ids are assigned at acceptance, and on real packets
+// jobs of one arrival are accepted in any order, so an id would name another coflow in each run. If two jobs have the
+// same name, ids stay.
 func (o *Outcome) listed(s *scenario.Prepared, r *report.PolicyResult) {
 	index, ok := byName(s.Jobs)
 	if !ok || len(o.State.Jobs) > len(s.Jobs) {
@@ -55,7 +55,7 @@ func (o *Outcome) listed(s *scenario.Prepared, r *report.PolicyResult) {
 	slices.SortFunc(r.Coflows, func(a, b report.CoflowResult) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// byName returns where each job stands in the list; false where two have one name.
+// byName returns each job's position in the list; false if two jobs have the same name.
 func byName(jobs []controller.Job) (map[string]int, bool) {
 	index := make(map[string]int, len(jobs))
 	for i := range jobs {

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/meter"
 )
 
-// MoveSums sums up the moves of a simulated run while it goes on, so that neither the state nor the switch's log of
-// light need hold a million of them at its end.
+// MoveSums sums up the moves of a simulated run as it goes, so that neither the state nor the switch's log of light has
+// to hold a million of them.
 type MoveSums struct {
 	ports   int
 	seen    int64              // moves that step has met
@@ -28,7 +28,7 @@ type MoveSums struct {
 
 const unintended = time.Duration(-1)
 
-// NewMoveSums are of an optical switch of so many ports, before any move.
+// NewMoveSums returns empty sums for an optical switch with that many ports.
 func NewMoveSums(ports int) *MoveSums {
 	return &MoveSums{ports: ports, intents: slices.Repeat([][2]time.Duration{{unintended, unintended}}, ports*ports),
 		last: [2][]time.Duration{make([]time.Duration, ports), make([]time.Duration, ports)}}
@@ -47,8 +47,8 @@ func (x *MoveSums) Step(d *state.Data) {
 	}
 }
 
-// Lit takes an interval of light; those of one port come in the order of time. A port that had light before was dark
-// until it came, if this very move took its light away: what ended before it was intended left the port idle.
+// Lit adds an interval of light; those of one port must come in order of time. It counts a port as dark since its last
+// light only if this move ended that light: light that ended before the move was intended left the port idle.
 func (x *MoveSums) Lit(l device.LitInterval) {
 	if l.Took.Known {
 		if x.took[0] == nil {
@@ -72,14 +72,14 @@ func (x *MoveSums) Lit(l device.LitInterval) {
 	*in, *out = max(*in, l.To), max(*out, l.To)
 }
 
-// Forgotten takes moves whose circuits have ended.
+// Forgotten adds moves whose circuits have ended.
 func (x *MoveSums) Forgotten(moves []state.Move) {
 	for i := range moves {
 		x.move(&moves[i], moves[i].Ended)
 	}
 }
 
-// move takes a move whose circuit stood until end.
+// move adds a move whose circuit was up until end.
 func (x *MoveSums) move(m *state.Move, end time.Duration) {
 	x.All++
 	x.Sums.Circuit(interval(m, end))
@@ -101,7 +101,7 @@ func (x *MoveSums) move(m *state.Move, end time.Duration) {
 	}
 }
 
-// Close adds the moves that are in the state and the light that still shines, at the end of the run.
+// Close adds, at the end of the run, the moves that are in the state and the light that is still on.
 func (x *MoveSums) Close(d *state.Data, log []device.LitInterval, end time.Duration) {
 	if x == nil {
 		return
@@ -129,7 +129,7 @@ func (x *MoveSums) into(r *report.PolicyResult) {
 	r.Moved, r.Circuits, r.Reconfigurations = &x.Sums, x.Sums.First(), x.made
 }
 
-// interval is a move as a picture has it, its circuit having stood until end.
+// interval returns a move for a picture; its circuit was up until end.
 func interval(m *state.Move, end time.Duration) report.CircuitInterval {
 	inService := m.InService
 	if inService == state.Unset {

@@ -17,7 +17,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Outcome is what one row left behind, on whichever fabric.
+// Outcome is the result of one row, on any fabric.
 type Outcome struct {
 	Row       scenario.Row   `json:"row"`
 	State     *state.Data    `json:"state"`
@@ -28,7 +28,7 @@ type Outcome struct {
 	End       time.Duration  `json:"end_ns"`
 	Dataplane string         `json:"dataplane"`
 	Net       netns.Settings `json:"net"`
-	Queues    []PortLoad     `json:"queues,omitempty"` // by link; empty where nobody has asked
+	Queues    []PortLoad     `json:"queues,omitempty"` // by link; empty if not requested
 	Notes     []string       `json:"notes"`
 
 	Traffic
@@ -54,27 +54,27 @@ type Circuits struct {
 	Lit        []device.LitInterval `json:"lit"`
 	Dark       []time.Duration      `json:"dark_ns"`           // measured by the device; empty: taken from Lit
 	DarkSource string               `json:"dark_source"`       // who measured: model, device or probe
-	Carried    []pathmap.Bytes      `json:"carried,omitempty"` // payload by move; empty where nobody has measured it
+	Carried    []pathmap.Bytes      `json:"carried,omitempty"` // payload by move; empty if not measured
 
-	// Sums stand in the place of all but the last of State.Moves and Lit, of a simulated run; nil: these hold all.
+	// Sums replaces all but the last of State.Moves and Lit in a simulated run; nil: these hold all.
 	Sums *MoveSums `json:"-"`
 }
 
-// Leaders is what became of the controller's leaders.
+// Leaders counts the changes of the controller's leader.
 type Leaders struct {
 	LeaderChanges int64         `json:"leader_changes"`
 	LeaderOutage  time.Duration `json:"leader_outage_ns"`
 	Digest        string        `json:"digest"` // of the replicas' state
 }
 
-// Failures are what failed, and what came of it.
+// Failures holds the faults of a run and their effects.
 type Failures struct {
 	Faults  []FaultSpan                 `json:"faults,omitempty"`
 	Levels  []Sample                    `json:"levels,omitempty"`
 	Reasons map[controller.JobID]string `json:"reasons,omitempty"` // why jobs have not ended
 }
 
-// ResultOf turns an outcome of what was prepared into a row of the report.
+// ResultOf turns the outcome of a prepared run into a row of the report.
 func (o *Outcome) ResultOf(s *scenario.Prepared) report.PolicyResult {
 	r := o.Result()
 	o.listed(s, &r)
@@ -110,7 +110,7 @@ func (o *Outcome) ResultOf(s *scenario.Prepared) report.PolicyResult {
 	return r
 }
 
-// leaveBackground takes jobs and coflows of background traffic out of a result.
+// leaveBackground removes jobs and coflows of background traffic from a result.
 func leaveBackground(r *report.PolicyResult) {
 	is := map[controller.JobID]bool{}
 	for i := range r.Jobs {
@@ -120,7 +120,7 @@ func leaveBackground(r *report.PolicyResult) {
 	r.Coflows = slices.DeleteFunc(r.Coflows, func(c report.CoflowResult) bool { return is[c.Job] })
 }
 
-// Result turns an outcome into a row of a report, by what the outcome alone knows.
+// Result turns an outcome into a row of a report, from the outcome alone.
 func (o *Outcome) Result() report.PolicyResult {
 	o.fold()
 	r := report.PolicyResult{Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, Packets: o.Packets,
@@ -171,7 +171,7 @@ func (o *Outcome) Result() report.PolicyResult {
 	return r
 }
 
-// circuits adds the moves: how long each stage took, and when each circuit stood.
+// circuits adds the moves: the length of each stage, and when each circuit was up.
 func (o *Outcome) circuits(r *report.PolicyResult) {
 	all := int64(len(o.State.Moves))
 	if o.Sums != nil {
@@ -214,8 +214,8 @@ func (o *Outcome) listCircuits(r *report.PolicyResult) {
 	}
 }
 
-// darks are the times without light of the moves that took a port from another circuit, by the OCS's own log: from the
-// end of the light that the port had to the first of the new. A port that was dark before has no such time.
+// darks returns the dark times of moves that took a port from another circuit, by the OCS's own log: from the end of
+// the port's old light to the start of the new. A port that was dark before has none.
 func darks(o *Outcome) []time.Duration {
 	lit := slices.Clone(o.Lit)
 	slices.SortFunc(lit, func(a, b device.LitInterval) int {

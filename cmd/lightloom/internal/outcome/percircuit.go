@@ -11,7 +11,7 @@ import (
 )
 
 // circuitLine is a line of the file of --per-circuit: one circuit, from the intent to make it to its end. Times are
-// seconds of the run; what did not come, or nobody measured, is left out.
+// seconds of the run; events that did not happen or were not measured are left out.
 type circuitLine struct {
 	In        int32    `json:"in"`
 	Out       int32    `json:"out"`

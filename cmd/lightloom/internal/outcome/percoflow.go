@@ -47,7 +47,7 @@ func WritePerCoflow(name string, results []report.PolicyResult) error {
 	})
 }
 
-// traceID is the id that a trace gave a coflow, by the name of its job; the run's where there was none.
+// traceID is the trace's id of a coflow, taken from the name of its job; the run's id if there is none.
 func traceID(job string, id int) string {
 	if of, ok := strings.CutPrefix(job, "coflow-"); ok {
 		return of

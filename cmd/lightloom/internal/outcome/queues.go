@@ -8,8 +8,7 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// Depth is the fullest queue of a switch that was seen on real packets, the first of those that were as full; nil where
-// nobody has looked.
+// Depth returns the fullest queue of a switch on real packets, the first among equals; nil if queues were not sampled.
 func (o *Outcome) Depth() *report.QueueDepth {
 	if o.QueueDepth != nil {
 		return o.QueueDepth
@@ -34,7 +33,7 @@ func (o *Outcome) Depth() *report.QueueDepth {
 	return d
 }
 
-// PortLoad is what one link, the port that sends into it, had to do in a run.
+// PortLoad is the load of one link, that is of the port that sends into it.
 type PortLoad struct {
 	Bytes pathmap.Bytes `json:"bytes"` // layer 2
 	Drops int64         `json:"drops"`

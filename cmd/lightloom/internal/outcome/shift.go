@@ -6,7 +6,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Shift makes begin the instant 0 of everything in the outcome.
+// Shift moves all instants of the outcome so that begin becomes 0.
 func (o *Outcome) Shift(begin time.Duration) {
 	back := func(ts ...*time.Duration) {
 		for _, t := range ts {

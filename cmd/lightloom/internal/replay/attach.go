@@ -19,8 +19,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// AttachOptions are what the command controller run asks for: a controller for switches that run elsewhere, and jobs to
-// run under it.
+// AttachOptions are the options of the command controller run: a controller for switches that run elsewhere, and jobs
+// to run under it.
 type AttachOptions struct {
 	server.DaemonOptions
 
@@ -38,7 +38,7 @@ type AttachOptions struct {
 	Settings  []report.Setting // all flags with their values, but for those of the place: for the manifest
 }
 
-// attached is a controller for switches that run elsewhere, and what is to run there.
+// attached is a controller for switches that run elsewhere, with its jobs.
 type attached struct {
 	*server.Daemon
 	opt AttachOptions
@@ -53,7 +53,7 @@ func Attach(ctx context.Context, opt AttachOptions) error {
 	return server.RunDaemon(ctx, opt.DaemonOptions, ready)
 }
 
-// jobs makes what is to be replayed. The fabric is as it is: its rates are not scaled.
+// jobs makes the jobs to replay. It does not scale the fabric's rates.
 func (a *attached) jobs() (*scenario.Prepared, error) {
 	s := &scenario.Prepared{Options: scenario.Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed,
 		Settings: a.opt.Settings, Scale: cmp.Or(a.opt.Scale, 1), Speedup: cmp.Or(a.opt.Speedup, 1)},
@@ -61,12 +61,12 @@ func (a *attached) jobs() (*scenario.Prepared, error) {
 	return s, s.Load()
 }
 
-// row is what the report calls the run.
+// row is the report's row for the run.
 func (a *attached) row() scenario.Row {
 	return scenario.Row{Name: a.opt.Policy, Policy: a.opt.Policy, Spec: a.Config.Spec, Demand: a.opt.Demand}
 }
 
-// replay runs the jobs and says what came of them. ctx's end is no error.
+// replay runs the jobs and reports the results. The end of ctx is not an error.
 func (a *attached) replay(ctx context.Context) (err error) {
 	began, cpu := time.Now(), report.CPUSeconds()
 	if a.Agent == nil && len(a.Config.Agents) == 0 {
@@ -99,7 +99,7 @@ func (a *attached) replay(ctx context.Context) (err error) {
 	return nil
 }
 
-// sum says in one line what came of a replay.
+// sum returns the results of a replay in one line.
 func (a *attached) sum(o *outcome.Outcome) string {
 	var bytes pathmap.Bytes
 	var cct, end time.Duration
@@ -121,12 +121,12 @@ func (a *attached) sum(o *outcome.Outcome) string {
 		"circuits", len(d.Jobs), len(d.Coflows), bytes, o.Received, end.Seconds(), cct.Seconds()/float64(n), inService)
 }
 
-// AttachCommand is what a manifest calls a run on switches that ran by themselves, as in Mininet. It names what was
-// replayed and how; the testbed has to be made again by who made it.
+// AttachCommand is the command in the manifest of a run on switches of another program, such as Mininet. The manifest
+// names what was replayed and how; the user has to start the testbed again.
 const AttachCommand = "controller run"
 
-// write writes the report of a run that began at an instant, with so many CPU seconds used before: report.json is of
-// the same form as that of lightloom replay.
+// write writes the report of a run that began at that instant, when the process had used cpu seconds. report.json has
+// the form of lightloom replay's.
 func (a *attached) write(s *scenario.Prepared, o *outcome.Outcome, began time.Time, cpu float64) error {
 	dir, err := reportDir(a.opt.ReportDir)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// Case is one run of an experiment: jobs that the experiment has made itself, under one policy, on one fabric.
+// Case is one run of an experiment: the experiment's own jobs, under one policy, on one fabric.
 type Case struct {
 	Fabric string // a spec, as of Options
 	On     string // OnFlowsim or OnNetns
@@ -40,7 +40,7 @@ type Case struct {
 	Stderr   io.Writer
 }
 
-// Ran is what a case came to.
+// Ran is the result of a case.
 type Ran struct {
 	report.PolicyResult
 	State   *state.Data

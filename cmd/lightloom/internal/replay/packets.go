@@ -12,8 +12,8 @@ import (
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 )
 
-// tolerated is how much of a core others may steal from a run before it is thrown away and made again, and retries how
-// often that is done: a machine that is always busy gets its result, and the report says so.
+// tolerated is how much of a core others can take from a run before the run is discarded and repeated; retries is how
+// often it is repeated. On a machine that is always busy the last run counts, and the report notes it.
 const (
 	tolerated = 0.3
 	retries   = 1
@@ -52,7 +52,7 @@ func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(in
 	}
 }
 
-// describePackets adds what only a fabric of packets has.
+// describePackets adds the properties that only a fabric of packets has.
 func (s *runner) describePackets(m *report.Meta, outcomes []*outcome.Outcome) {
 	o := outcomes[0]
 	m.Fabric.Privilege = "user"

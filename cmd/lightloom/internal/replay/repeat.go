@@ -22,7 +22,7 @@ type attempt struct {
 	costs    []report.PolicyRun
 }
 
-// attempt runs every row. It ends early only with the context.
+// attempt runs every row. Only the end of ctx stops it early.
 func (s *runner) attempt(ctx context.Context, describe func(name string), progress func(done int)) *attempt {
 	a := &attempt{runner: s, order: s.sequence(), outcomes: make([]*outcome.Outcome, len(s.Rows)),
 		errs: make([]error, len(s.Rows))}
@@ -43,7 +43,7 @@ func (s *runner) attempt(ctx context.Context, describe func(name string), progre
 	return a
 }
 
-// sequence is in which order the rows run: as listed, or drawn from the seed.
+// sequence is the order in which the rows run: as listed, or drawn from the seed.
 func (s *runner) sequence() []int {
 	if s.Interleave {
 		return rand.New(rand.NewPCG(s.Options.Seed, 0x6f72646572)).Perm(len(s.Rows))
@@ -76,7 +76,7 @@ func (a *attempt) report() (*report.Report, []report.PolicyResult) {
 	return a.runner.report(all)
 }
 
-// run is what a repetition keeps of an attempt.
+// run is the part of an attempt that a repetition keeps.
 func (a *attempt) run() report.SeedRun {
 	run := report.SeedRun{Seed: a.runner.Options.Seed, Jobs: scenario.Digest(a.runner.Jobs)}
 	for _, i := range a.order {
@@ -98,7 +98,7 @@ func (a *attempt) run() report.SeedRun {
 	return run
 }
 
-// seeded returns the same setup under another seed, with the jobs that this gives.
+// seeded returns the same setup under another seed, with that seed's jobs.
 func (s *runner) seeded(seed uint64) (*runner, error) {
 	if seed == s.Options.Seed {
 		return s, nil
@@ -115,9 +115,8 @@ func (s *runner) seeded(seed uint64) (*runner, error) {
 	return &other, nil
 }
 
-// runs makes every run and returns the one to show, the first of those in which most rows ended, and what is kept of
-// all, which is nil where there is one. A single run that fails is an error; so are several of which none gave
-// anything.
+// runs makes every run. It returns the one to show, the first of those with the most rows ended, and the record of all
+// runs, which is nil for a single run. A single run that fails is an error; so are several that all fail.
 func (s *runner) runs(ctx context.Context, run *report.Run) (*attempt, *report.Repeat, error) {
 	bar := s.bar()
 	var shown *attempt
@@ -161,7 +160,7 @@ func firstError(errs []error) error {
 	return nil
 }
 
-// settled leaves out of results what arrives during the warm-up: jobs by their arrival, coflows by their job's.
+// settled removes from results what arrives during the warm-up: jobs by their own arrival, coflows by their job's.
 func (s *runner) settled(results []report.PolicyResult) []report.PolicyResult {
 	from := s.Options.Warmup
 	if from == 0 {

@@ -28,15 +28,15 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// runner runs what was prepared, and tells what came of it.
+// runner runs a prepared scenario and reports its results.
 type runner struct {
 	*scenario.Prepared
 	Console
 
 	explain  *explain.Writer          // nil disables explanations
-	memory   *simulated.MemoryLimit   // nil: nobody bounds it
-	with     func() controller.Policy // in place of what rows name, on the simulator; nil: what they name
-	rootless bool                     // as an ordinary user, whoever this is
+	memory   *simulated.MemoryLimit   // nil: no bound
+	with     func() controller.Policy // replaces the rows' policies on the simulator; nil: the rows' own
+	rootless bool                     // run as an ordinary user, even if this one is root
 	kill     []emulated.Killing       // leaders to be killed on packets
 }
 
@@ -73,13 +73,13 @@ func Replay(ctx context.Context, opt Options) error {
 		s.memory = simulated.LimitMemory(s.Spec.HasOCS())
 	}
 	if err := s.replay(ctx, dir); err != nil {
-		_ = os.Remove(dir) // made by us and still empty, or somebody's and not: then it stays
+		_ = os.Remove(dir) // removes only an empty directory, such as our own; one with files stays
 		return err
 	}
 	return nil
 }
 
-// where decides on which fabric a run happens; why is the reason if it is not what was hoped for.
+// where decides on which fabric a run happens; why is the reason if it is not the preferred one.
 func where(asked string) (on, why string, err error) {
 	if asked == scenario.OnFlowsim {
 		return scenario.OnFlowsim, "", nil
@@ -98,7 +98,7 @@ func where(asked string) (on, why string, err error) {
 	return scenario.OnFlowsim, why, nil
 }
 
-// reportDir makes sure that a report can be written, before anything is run for it.
+// reportDir checks, before anything runs, that a report can be written.
 func reportDir(dir string) (string, error) {
 	if dir == "" {
 		for i := 0; ; i++ {
@@ -166,7 +166,7 @@ func (s *runner) replay(ctx context.Context, dir string) error {
 	return s.show(rep, dir)
 }
 
-// write writes the files that were asked for, of the run that is shown.
+// write writes the requested files of the run that is shown.
 func (s *runner) write(results []report.PolicyResult, shown *attempt) error {
 	outcomes := slices.DeleteFunc(slices.Clone(shown.outcomes), func(o *outcome.Outcome) bool { return o == nil })
 	var errs []error
@@ -204,8 +204,8 @@ func (s *runner) bar() *progressbar.ProgressBar {
 		progressbar.OptionSetVisibility(console.IsTerminal(s.Stderr)), progressbar.OptionThrottle(100*time.Millisecond))
 }
 
-// predict says how long the rows will take: on real packets what the simulator makes of them, and starting and ending;
-// on the simulator what so many host flows take on one core.
+// predict returns how long the rows will take: on real packets the simulator's result plus start and end; on the
+// simulator the time for that many host flows on one core.
 func (s *runner) predict(ctx context.Context) (time.Duration, error) {
 	const around = 1500 * time.Millisecond
 	if s.Options.On == scenario.OnFlowsim {
@@ -230,22 +230,22 @@ func (s *runner) predict(ctx context.Context) (time.Duration, error) {
 	return sum * time.Duration(max(1, s.Options.Repeat)), nil
 }
 
-// What the simulator takes to begin, and for each host flow: the 8,000 host flows of FB2010's first 100 coflows on 16
-// racks take 0.1 s under random+ecmp and 1.9 s under crosslayer+sunflow; the 706,000 of all of it on one switch take
-// one second under sebf and some under tcp.
+// What the simulator takes to start, and for each host flow: the 8,000 host flows of FB2010's first 100 coflows on 16
+// racks take 0.1 s under random+ecmp and 1.9 s under crosslayer+sunflow; the 706,000 of the whole trace on one switch
+// take one second under sebf and some under tcp.
 const (
 	simulatorStart    = 50 * time.Millisecond
 	annealedHostFlow  = 120 * time.Microsecond
 	simulatorHostFlow = 5 * time.Microsecond
 )
 
-// anneals says whether a policy looks for its answers by annealing.
+// anneals reports whether a policy decides by annealing.
 func anneals(policy string) bool {
 	return strings.Contains(policy, "crosslayer") || strings.Contains(policy, "anneal") ||
 		strings.Contains(policy, "application")
 }
 
-// hostFlows is at most how many host flows the jobs can hold.
+// hostFlows is the most host flows that the jobs can have.
 func (s *runner) hostFlows() (n int) {
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
@@ -260,7 +260,7 @@ func (s *runner) hostFlows() (n int) {
 	return n
 }
 
-// simulate runs a row on the simulator. progress, which may be nil, is told how many jobs have ended.
+// simulate runs a row on the simulator. progress, which can be nil, gets the number of jobs that have ended.
 func (s *runner) simulate(ctx context.Context, r scenario.Row, progress func(ended int)) (*outcome.Outcome, error) {
 	sc := s.Scenario(r)
 	tb, err := simulated.New(sc, simulated.Options{Policy: s.with, Why: s.explain, Memory: s.memory})
@@ -274,7 +274,7 @@ func (s *runner) simulate(ctx context.Context, r scenario.Row, progress func(end
 	return o, nil
 }
 
-// row runs one row on the fabric that was chosen.
+// row runs one row on the chosen fabric.
 func (s *runner) row(ctx context.Context, r scenario.Row, progress func(int)) (*outcome.Outcome, report.PolicyRun,
 	error) {
 	cost := report.PolicyRun{Name: r.Name}
@@ -296,7 +296,7 @@ func (s *runner) row(ctx context.Context, r scenario.Row, progress func(int)) (*
 	return o, cost, nil
 }
 
-// report joins what is known beforehand with what the rows left behind.
+// report combines the facts known beforehand with the rows' results.
 func (s *runner) report(outcomes []*outcome.Outcome) (*report.Report, []report.PolicyResult) {
 	spec := s.Rows[0].Spec
 	m := report.Meta{Version: version.This(), Title: "replay", Seed: s.Options.Seed, Notes: s.Notes,
@@ -344,7 +344,7 @@ func (s *runner) workload() report.Workload {
 	return w
 }
 
-// chooseScale resolves --scale: as it was given, or the smallest round number that this machine carries.
+// chooseScale resolves --scale: the given number, or the smallest round one that this machine can carry.
 func chooseScale(ctx context.Context, opt scenario.Options) (float64, string, error) {
 	if opt.On == scenario.OnFlowsim {
 		return cmp.Or(opt.Scale, 1), "", nil

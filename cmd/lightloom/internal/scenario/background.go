@@ -12,7 +12,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// attributed gives jobs the weights and deadlines of the file that was named.
+// attributed gives jobs the weights and deadlines of the --attributes file.
 func (s *Prepared) attributed(jobs []controller.Job) error {
 	name := s.Options.Rules.Attributes
 	if name == "" {
@@ -36,8 +36,8 @@ func (s *Prepared) attributed(jobs []controller.Job) error {
 	return nil
 }
 
-// mixed puts background traffic among jobs, where some was asked for. It lasts until the last arrival, or until the
-// busiest port could have sent all that jobs hold, whichever is later.
+// mixed adds the requested background traffic to jobs. It lasts until the last arrival, or until the busiest port could
+// have sent all bytes of the jobs, whichever is later.
 func (s *Prepared) mixed(jobs []controller.Job) ([]controller.Job, error) {
 	share := s.Options.Rules.Background
 	if share == 0 {
@@ -74,14 +74,14 @@ func (s *Prepared) mixed(jobs []controller.Job) ([]controller.Job, error) {
 	return workload.Mix(jobs, flows), nil
 }
 
-// backgroundTraffic is how much of it there is, before scaling.
+// backgroundTraffic is the amount of background traffic, before scaling.
 type backgroundTraffic struct {
 	Flows int
 	Bytes pathmap.Bytes
 }
 
-// shares are what each host can send, before scaling, while all of its rack's hosts send: its link's rate, or its part
-// of what the rack's links to other switches carry, if that is less.
+// shares returns the rate of each host, before scaling, while all hosts of its rack send: its link's rate, or its part
+// of the rack's links to other switches, if that is less.
 func (s *Prepared) shares() []pathmap.BitsPerSecond {
 	f := s.Fabric
 	up := make([]float64, f.Racks)
@@ -105,7 +105,7 @@ func (s *Prepared) hostRate(h int) pathmap.BitsPerSecond {
 	return t.Link(t.OutPort(s.Fabric.HostNode[h], 0)).Capacity
 }
 
-// isBackground says whether a job is background traffic.
+// isBackground reports whether a job is background traffic.
 func isBackground(j *controller.Job) bool { return j.User == workload.BackgroundUser }
 
 // Foreground are the jobs that are not background traffic.

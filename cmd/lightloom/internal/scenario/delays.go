@@ -11,18 +11,18 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Delays are the stages of the delay budget as a user asked for them: what the optical switch takes, what every packet
-// switch takes to know of lost light, and, on the simulator, what the controller takes before.
+// Delays are the stages of the delay budget that the user set: those of the optical switch, the time in which a packet
+// switch detects lost light, and, on the simulator, those of the controller.
 type Delays struct {
 	switches    device.Delays
 	commit, rpc device.Dist
 	controls    bool // commit or rpc were named
 }
 
-// ControlStream is the purpose of the random stream that what the controller takes is drawn from.
+// ControlStream is the purpose of the random stream that draws the controller's delays.
 const ControlStream = 0x636f6e74726f6c
 
-// ParseDelays reads the text of --delays. Stages that it does not name are what they are without it.
+// ParseDelays reads the text of --delays. Stages that it does not name keep their defaults.
 func ParseDelays(text string, spec topo.Spec) (Delays, error) {
 	ctl := controlOf(spec)
 	out := Delays{commit: device.Fixed(ctl.Commit), rpc: device.Fixed(ctl.RPC)}
@@ -39,13 +39,13 @@ func ParseDelays(text string, spec topo.Spec) (Delays, error) {
 	return out, nil
 }
 
-// CheckDelays says what is wrong with the text of --delays, or nil.
+// CheckDelays returns what is wrong with the text of --delays, or nil.
 func CheckDelays(text string) error {
 	_, err := ParseDelays(text, topo.Spec{})
 	return err
 }
 
-// budgetOf reads what was asked for, and has the spec's dark time be the median of what mirrors take.
+// budgetOf reads the text and sets the spec's dark time to the median of the mirrors' time.
 func budgetOf(text string, spec *topo.Spec) (Delays, error) {
 	if text != "" && !spec.HasOCS() {
 		return Delays{}, hint.New("--delays: this fabric has no optical switch",
@@ -61,17 +61,17 @@ func budgetOf(text string, spec *topo.Spec) (Delays, error) {
 	return d, nil
 }
 
-// Optical is what the optical switch takes, packet what every other does.
+// Optical returns the delays of the optical switch.
 func (d Delays) Optical() device.Delays {
 	o := d.switches
 	o.Detect = device.Dist{}
 	return o
 }
 
-// Packet is what every packet switch takes.
+// Packet returns the delays of every packet switch.
 func (d Delays) Packet() device.Delays { return device.Delays{Detect: d.switches.Detect} }
 
-// Control is what the controller takes at the p90 of its stages.
+// Control returns the controller's delays, each stage at its p90.
 func (d Delays) Control(spec topo.Spec) rollout.Control {
 	ctl := controlOf(spec)
 	p90 := func(x device.Dist) time.Duration { return device.Delays{Apply: x}.Quantile(0.9) }
@@ -79,10 +79,11 @@ func (d Delays) Control(spec topo.Spec) rollout.Control {
 	return ctl
 }
 
-// Draw returns how long after a decision its Set reaches its device: half of the commits of a move come before Sets.
+// Draw returns the time from a decision to the arrival of its Set at the device. Half of a move's commits come before
+// Sets.
 func (d Delays) Draw(r *rand.Rand) time.Duration { return d.commit.Draw(r)/2 + d.rpc.Draw(r) }
 
-// OnPackets refuses what real packets do not let one choose.
+// OnPackets refuses delays that cannot be chosen on real packets.
 func (d Delays) OnPackets() error {
 	if d.controls {
 		return hint.New(fmt.Sprintf("--delays: commit and rpc take what they take on real packets, not %v and %v",

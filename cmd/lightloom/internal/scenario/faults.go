@@ -10,7 +10,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// readFaults reads the file of faults, whose instants are divided as arrivals are.
+// readFaults reads the file of faults. Its instants are divided as arrivals are.
 func (s *Prepared) readFaults() error {
 	if s.Options.Faults == "" {
 		return nil

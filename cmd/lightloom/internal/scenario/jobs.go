@@ -62,7 +62,7 @@ func swimSizes(path string) ([]workload.Size, error) {
 	return sizes, nil
 }
 
-// ownJobs reads a file of jobs. A job that cannot be is left out and said so; the others do not suffer.
+// ownJobs reads a file of jobs. It leaves out impossible jobs and reports them; the others are not affected.
 func (s *Prepared) ownJobs() ([]controller.Job, error) {
 	all, err := workload.ReadJobFile(s.Options.Workload)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Prepared) fits(j *controller.Job) error {
 	return j.Check(s.Fabric.Hosts(), s.Fabric.Hosts()*s.Fabric.Spec.Slots)
 }
 
-// sortByArrival keeps the order of those that arrive together.
+// sortByArrival sorts by arrival and keeps the order of equal arrivals.
 func sortByArrival(jobs []controller.Job) {
 	slices.SortStableFunc(jobs, func(a, b controller.Job) int { return cmp.Compare(a.Arrival, b.Arrival) })
 }

@@ -27,14 +27,14 @@ const schedulePart = "schedule:"
 // swimPart begins the part of a workload's text that is a file.
 const swimPart = "swim="
 
-// ReadsFile says whether the value of a flag of replay or demo may be a file that the run reads. Every such flag is
-// listed here, or its file would be in no manifest.
+// ReadsFile reports whether the value of a flag of replay or demo can be a file that the run reads. Every such flag
+// must be listed here, or its file is missing from manifests.
 func ReadsFile(flag string) bool {
 	return slices.Contains([]string{"trace", "fabric", "faults", "workload", "attributes", "rates"}, flag)
 }
 
-// Inputs returns the files that settings name: values of flags that may be files, and schedules within lists of
-// policies. The names that it returns are the paths as they were typed.
+// Inputs returns the files that settings name: values of flags that can be files, and schedules within lists of
+// policies. The names are the paths as typed.
 func Inputs(settings []report.Setting) []report.Setting {
 	var out []report.Setting
 	add := func(flag, path string) {
@@ -69,7 +69,7 @@ func filePart(value string) string {
 	return strings.TrimPrefix(path, "path=")
 }
 
-// Substitute puts another path in the place of an input in the value of its flag.
+// Substitute replaces the path of an input in the value of its flag.
 func Substitute(value, from, to string) string {
 	switch {
 	case value == from:
@@ -81,7 +81,7 @@ func Substitute(value, from, to string) string {
 	return strings.ReplaceAll(value, schedulePart+from, schedulePart+to)
 }
 
-// SpecText is a fabric's text as reports have it: a file without its directories.
+// SpecText is a fabric's text in reports: files without their directories.
 func SpecText(s topo.Spec) string {
 	if s.File != "" {
 		s.File = filepath.Base(s.File)
@@ -89,7 +89,7 @@ func SpecText(s topo.Spec) string {
 	return s.String()
 }
 
-// Manifest says what makes this run, and where its files are.
+// Manifest returns what made this run, and where its files are.
 func (s *Prepared) Manifest() (*report.Manifest, []report.Place, error) {
 	m := &report.Manifest{Format: report.Format, Version: version.This(), Command: "replay", Seeds: s.Seeds(),
 		Fabric: SpecText(s.Spec), Jobs: Digest(s.Jobs)}

@@ -10,8 +10,8 @@ import (
 	"lightloom/emulator/netns"
 )
 
-// Options say what runs, checked as far as flags alone can be: names of policies, fabrics and files are read by
-// Prepare.
+// Options describe a run. They are checked as far as flags alone allow; Prepare reads the policies, fabrics and files
+// that they name.
 type Options struct {
 	Demo bool // the built-in workload on the built-in fabric; else what the fields below name
 
@@ -36,7 +36,7 @@ type Options struct {
 	// what has not ended then is cancelled, and what arrives later never comes; 0: the run ends with the last job
 	Until   time.Duration
 	StopAt  time.Duration // the run stops then, whatever still runs; 0: when all jobs have ended
-	Coflows int           // the first so many; 0: all
+	Coflows int           // how many, from the first; 0: all
 
 	Replicas int           // of the controller; 1 to 7, odd
 	State    string        // directory of the replicas' logs, for a fabric that is kept up; empty: they go with it

@@ -31,8 +31,8 @@ type Row struct {
 	AllStop bool // every circuit goes dark when one moves
 }
 
-// Prepared is what Prepare makes of options: jobs and faults on a fabric, and a row for each policy. All of it is
-// decided before anything is touched.
+// Prepared is the result of Prepare: jobs and faults on a fabric, and a row for each policy. It is complete before
+// anything runs.
 type Prepared struct {
 	Options           Options
 	Spec              topo.Spec // as asked, before scaling
@@ -53,7 +53,7 @@ type Prepared struct {
 	Delays     Delays             // of circuits, in stages
 }
 
-// Prepare reads everything that a run needs and refuses what cannot be. scale is opt.Scale with "auto" resolved.
+// Prepare reads everything that a run needs and refuses impossible input. scale is opt.Scale with "auto" resolved.
 func Prepare(opt Options, scale float64) (*Prepared, error) {
 	s := &Prepared{Options: opt}
 	s.Options.Scale = scale
@@ -106,7 +106,7 @@ func scaleSpec(s topo.Spec, by float64) (topo.Spec, error) {
 	return s, nil
 }
 
-// Choose names the rows: the policies asked for, or the demo's five.
+// Choose sets the rows: the requested policies, or the demo's five.
 func (s *Prepared) Choose(spec topo.Spec) error {
 	names := s.Options.Policies
 	if len(names) == 0 {
@@ -146,13 +146,13 @@ func (s *Prepared) Choose(spec topo.Spec) error {
 	return nil
 }
 
-// UsesCircuits says whether some part of a policy sets up circuits.
+// UsesCircuits reports whether some part of a policy sets up circuits.
 func (s *Prepared) UsesCircuits(name string) bool {
 	p, err := s.NewPolicy(name)
 	return err == nil && p.Capabilities().Circuits
 }
 
-// NewPolicy makes the policy of that name, with the overrides that were asked for.
+// NewPolicy makes the policy of that name, with the overrides of the options.
 func (s *Prepared) NewPolicy(name string) (controller.Policy, error) {
 	return policy.New(name, policy.Options{Overrides: s.Options.Parts, Redecide: s.Options.Rules.Redecide})
 }
@@ -235,8 +235,7 @@ func (s *Prepared) Last() time.Duration {
 	return at
 }
 
-// controlOf returns what control takes on a fabric in the simulator: nothing on a crossbar, where δ is the dark time
-// and nothing else.
+// controlOf returns the controller's delays on a simulated fabric: none on a crossbar, where δ is the dark time alone.
 func controlOf(s topo.Spec) rollout.Control {
 	if s.Kind == topo.Crossbar {
 		return rollout.Control{}

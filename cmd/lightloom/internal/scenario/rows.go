@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// addRows adds the rows of one policy: one for each source of demand, or one alone where it sets up no circuits, for it
-// asks nobody.
+// addRows adds the rows of one policy: one for each source of demand, or a single one if the policy sets up no circuits
+// and so uses no source.
 func (s *Prepared) addRows(r Row, usesCircuits bool) error {
 	known := s.Options.Demand
 	if len(known) == 0 || !usesCircuits || !r.Spec.HasOCS() {

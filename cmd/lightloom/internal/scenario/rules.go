@@ -14,8 +14,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Rules say how a trace is replayed: which of its coflows, when they start, what becomes of local bytes, and when rates
-// are decided anew. All but the first two are the simulator's.
+// Rules choose how a trace is replayed: which coflows, when they start, what happens to local bytes, and when rates are
+// decided. All but the first two are for the simulator only.
 type Rules struct {
 	MaxWidth  int  // leave out coflows of more flows; 0: none
 	AllAtZero bool // all arrive together, when the run begins
@@ -36,7 +36,7 @@ type Rules struct {
 	PerQueue   string // likewise, a line a port
 }
 
-// The simulators whose rules may be asked for: Varys' (coflowsim), Sunflow's own and Sincronia's own.
+// The simulators whose rules --compat can select: Varys' (coflowsim), Sunflow's own and Sincronia's own.
 const (
 	CompatCoflowsim = "coflowsim"
 	CompatSunflow   = "sunflow"
@@ -54,7 +54,7 @@ func compatPrefix(compat string) string {
 	return compat + "-"
 }
 
-// wants says which of the rules ask for the simulator, by their flags.
+// wants lists, by their flags, the rules that need the simulator.
 func (r *Rules) wants() []string {
 	var all []string
 	for _, f := range []struct {
@@ -69,7 +69,7 @@ func (r *Rules) wants() []string {
 	return all
 }
 
-// checkRules refuses what the chosen fabric cannot do.
+// checkRules refuses rules that the chosen fabric cannot follow.
 func (s *Prepared) checkRules() error {
 	r := &s.Options.Rules
 	if words := r.wants(); s.Options.On == OnNetns && len(words) > 0 {
@@ -100,7 +100,7 @@ func (s *Prepared) checkRules() error {
 	return nil
 }
 
-// checkCompat refuses fabrics that the simulator whose rules are asked for does not have.
+// checkCompat refuses fabrics that the imitated simulator does not have.
 func (s *Prepared) checkCompat() error {
 	compat, spec := s.Options.Rules.Compat, &s.Spec
 	crossbar := spec.Kind == topo.Crossbar && spec.Own == ""
@@ -127,7 +127,7 @@ func (s *Prepared) checkCompat() error {
 	return nil
 }
 
-// CheckSimulated refuses a row whose policy can do with the simulator only.
+// CheckSimulated refuses a row whose policy needs the simulator.
 func (s *Prepared) CheckSimulated(r Row) error {
 	p, err := s.NewPolicy(r.Policy)
 	switch {
@@ -143,7 +143,7 @@ func (s *Prepared) CheckSimulated(r Row) error {
 	return nil
 }
 
-// named returns the policy that a name stands for under the rules.
+// named returns the policy of a name under the rules.
 func (r *Rules) named(name string) (string, error) {
 	if r.Compat == "" {
 		return name, nil
@@ -163,7 +163,7 @@ func (r *Rules) named(name string) (string, error) {
 		strings.Join(known, " or --policy "))
 }
 
-// quantum is the time step of the compatible mode: what a megabyte takes at a port. 0 where time has no steps.
+// quantum is the time step of the compatible mode: the time of a megabyte at a port. 0 if time has no steps.
 func (s *Prepared) quantum() time.Duration {
 	if s.Options.Rules.Compat != CompatCoflowsim {
 		return 0
@@ -171,7 +171,7 @@ func (s *Prepared) quantum() time.Duration {
 	return workload.Megabyte.Over(s.Spec.NIC)
 }
 
-// rule changes jobs as the rules have it. coflowsim admits at the beginning of an epoch what arrives until its end, and
+// rule changes jobs to follow the rules. coflowsim admits at the beginning of an epoch what arrives until its end, and
 // counts a coflow's time from there.
 func (s *Prepared) rule(jobs []controller.Job) {
 	r := &s.Options.Rules
@@ -194,7 +194,7 @@ func (s *Prepared) epoch() time.Duration { return max(s.Options.Rules.Epoch, s.q
 // NextMultiple returns the first multiple of a step at or after an instant.
 func NextMultiple(at, step time.Duration) time.Duration { return (at + step - 1) / step * step }
 
-// described says in words what the rules change, for the report.
+// described returns, for the report, what the rules change.
 func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	var out []string
 	if spec.Kind == topo.Crossbar {
@@ -237,8 +237,7 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 }
 
 // Bound is the shortest time that a coflow's bytes take with the fabric to itself: the longest that the port of one of
-// its hosts takes for what it has to carry, headers charged as on the fabric. 0 where its flows depend on placement or
-// are all local.
+// its hosts takes, with headers as on the fabric. 0 if its flows depend on placement or are all local.
 func (s *Prepared) Bound(j *controller.Job, e *controller.Edge) time.Duration {
 	if e.Kind != controller.Fixed {
 		return 0

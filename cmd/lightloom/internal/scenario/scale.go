@@ -12,16 +12,16 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// LoadShare is the part that a fabric of packets may at most ask of what the machine was measured to carry (all ports
-// at once), so that queues and not cores decide what flows get.
+// LoadShare bounds the load of a fabric of packets: the rates of all ports sum to at most 1/LoadShare of the machine's
+// measured capacity, so that queues and not cores limit flows.
 const LoadShare = 4
 
-// assumedCapacity is what two cores carry through a few switches where nobody has calibrated this machine: the lowest
-// figure of the dataplanes measured, for three switches on the way.
+// assumedCapacity is the assumed capacity of a machine without calibration: what two cores carry through three switches
+// with the slowest of the dataplanes measured.
 const assumedCapacity = 10 * pathmap.Gbps
 
-// PacketScale resolves --scale for real packets: auto is the smallest of 1, 2, 5, 10, 20, … that fits, and a scale that
-// does not fit is refused with one that does. The demo's fabric fits every machine that can build it.
+// PacketScale resolves --scale for real packets: auto is the smallest of 1, 2, 5, 10, 20, … that fits. A scale that
+// does not fit is refused, and the error names one that does. The demo's fabric fits every machine that can build it.
 func PacketScale(_ context.Context, opt Options) (float64, string, error) {
 	if opt.Demo && opt.Fabric == "" {
 		return 1, "", nil
@@ -55,10 +55,10 @@ func PacketScale(_ context.Context, opt Options) (float64, string, error) {
 	return opt.Scale, "", nil
 }
 
-// withoutJobs keeps the fabric of opt and leaves the trace away, which is read once, later.
+// withoutJobs returns opt with its fabric but without the trace, which is read once, later.
 func withoutJobs(opt Options) Options {
 	opt.Trace, opt.Workload, opt.Coflows, opt.Policies = "", "", 1, []string{"random+ecmp"}
-	opt.Parts.Migrate = 0 // the trial has one job, and nobody to make room
+	opt.Parts.Migrate = 0 // the trial has one job, so none can move
 	opt.Warmup, opt.Until, opt.Rules.Attributes, opt.Rules.Background = 0, 0, "", 0
 	return opt
 }
@@ -74,7 +74,7 @@ func roundScale(v float64) float64 {
 	}
 }
 
-// Capacity returns what doctor --calibrate wrote down for this machine and user, or what is assumed.
+// Capacity returns the capacity that doctor --calibrate stored for this machine and user, or the assumed one.
 func Capacity() (pathmap.BitsPerSecond, bool) {
 	b, err := os.ReadFile(capacityFile())
 	if err != nil {
@@ -87,7 +87,7 @@ func Capacity() (pathmap.BitsPerSecond, bool) {
 	return v, true
 }
 
-// KeepCapacity writes a measured capacity down for later runs.
+// KeepCapacity stores a measured capacity for later runs.
 func KeepCapacity(v pathmap.BitsPerSecond) error {
 	name := capacityFile()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

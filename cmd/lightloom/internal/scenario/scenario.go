@@ -10,7 +10,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// Scenario is what one row of a report runs: jobs and faults on a fabric, under one policy and one seed. It is plain
+// Scenario is the input of one row of a report: jobs and faults on a fabric, under one policy and one seed. It is plain
 // data, and crosses to the process in the namespaces as JSON. Instants count from the run's begin.
 type Scenario struct {
 	Row               Row              `json:"row"`
@@ -36,7 +36,7 @@ type Scenario struct {
 	Record Record        `json:"record"`
 }
 
-// Record says what a run notes beside what it always does.
+// Record selects what a run records in addition.
 type Record struct {
 	Queues   bool `json:"queues,omitempty"`   // what waits at every port
 	Circuits bool `json:"circuits,omitempty"` // what every circuit carries

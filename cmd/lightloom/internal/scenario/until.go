@@ -9,7 +9,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// ending leaves out what arrives after the run, and refuses what would keep it from ever ending.
+// ending removes jobs that arrive after the run's end, and refuses jobs that would keep the run from ending.
 func (s *Prepared) ending(jobs []controller.Job) ([]controller.Job, error) {
 	if s.Options.Until == 0 {
 		for i := range jobs {

@@ -16,7 +16,7 @@ func (s *Prepared) Seeds() []uint64 {
 	return out
 }
 
-// warm says what a warm-up leaves out, and refuses one that leaves nothing.
+// warm notes what a warm-up leaves out, and refuses one that leaves nothing.
 func (s *Prepared) warm() error {
 	if s.Options.Warmup == 0 {
 		return nil
