@@ -29,7 +29,7 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// AuditOptions are what the command audit cabling asks for.
+// AuditOptions are the options of the command audit cabling.
 type AuditOptions struct {
 	// Fabric, Devices and Keys name switches that run elsewhere, as AttachOptions do; all empty: this user's `up`.
 	Fabric, Devices, Keys string
@@ -41,13 +41,13 @@ type AuditOptions struct {
 	Stdout, Stderr io.Writer
 }
 
-// auditRequest is an audit as the control socket carries it.
+// auditRequest is an audit on the control socket.
 type auditRequest struct {
 	Settle    time.Duration `json:"settle"`
 	Interrupt bool          `json:"interrupt"`
 }
 
-// cablingSite is what an audit needs to know of where switches are.
+// cablingSite holds an audit's connections to switches.
 type cablingSite struct {
 	fabric  *topo.Fabric
 	devices inventory.Devices
@@ -96,7 +96,7 @@ func (c *cablingSite) survey(ctx context.Context, r auditRequest, progress func(
 		Settle: r.Settle, Interrupt: r.Interrupt, Progress: progress})
 }
 
-// auditTimeout bounds one question to one switch.
+// auditTimeout bounds one call to one switch.
 const auditTimeout = 5 * time.Second
 
 func neighbors(conn grpc.ClientConnInterface) survey.Neighbors {
@@ -107,7 +107,7 @@ func neighbors(conn grpc.ClientConnInterface) survey.Neighbors {
 	}
 }
 
-// serveAudit audits the fabric that is kept up, for a client that is told how it goes.
+// serveAudit audits the running fabric and sends the client its progress.
 func (s *keeper) serveAudit(ctx context.Context, c *net.UnixConn, r auditRequest) (*survey.Result, error) {
 	id, err := s.Authority.Issue(pki.Controller, "audit")
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *keeper) serveAudit(ctx context.Context, c *net.UnixConn, r auditRequest
 	return site.survey(ctx, r, func(round, circuits int) { _ = enc.Encode(reply{Round: round, Circuits: circuits}) })
 }
 
-// AuditCabling finds out which fibre is plugged in where and prints it. What is not as it should be is an ExitError of
-// status 1, after it has been printed.
+// AuditCabling finds where each fibre is plugged in, and prints it. Deviations are printed and then returned as an
+// ExitError with status 1.
 func AuditCabling(ctx context.Context, opt AuditOptions) error {
 	progress := func(round, circuits int) {
 		fmt.Fprintf(opt.Stderr, "round %d: %d circuits, then %v to hear\n", round, circuits, opt.Settle)
@@ -174,7 +174,7 @@ func auditElsewhere(ctx context.Context, opt AuditOptions, progress func(int, in
 	return site.survey(ctx, auditRequest{opt.Settle, opt.Interrupt}, progress)
 }
 
-// auditUp asks this user's `up`.
+// auditUp audits the fabric of this user's `up`.
 func auditUp(ctx context.Context, opt AuditOptions, progress func(int, int)) (*survey.Result, error) {
 	c, err := dialControl()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// BreakOptions are what the commands fail and heal ask for.
+// BreakOptions are the options of the commands fail and heal.
 type BreakOptions struct {
 	Fault fault.Fault
 	Heal  bool
@@ -18,7 +18,7 @@ type BreakOptions struct {
 	Stdout io.Writer
 }
 
-// serveBreak has something fail or come back, and says whether that changed anything.
+// serveBreak makes something fail or recover, and returns whether that changed anything.
 func (s *keeper) serveBreak(ctx context.Context, e fault.Event) reply {
 	changed, err := s.Faults.Strike(ctx, s, e)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *keeper) serveBreak(ctx context.Context, e fault.Event) reply {
 	return reply{Changed: changed}
 }
 
-// Break lets something of the fabric that this user's `up` keeps fail, or come back.
+// Break makes a part of this user's running fabric fail or recover.
 func Break(_ context.Context, opt BreakOptions) error {
 	c, err := dialControl()
 	if err != nil {

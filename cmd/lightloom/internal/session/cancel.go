@@ -20,14 +20,14 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// CancelOptions are what the command cancel asks for.
+// CancelOptions are the options of the command cancel.
 type CancelOptions struct {
 	Job    string // its number or its name; of several of one name the one that was accepted last and has not ended
 	Output string // OutputTable or OutputJSON
 	Stdout io.Writer
 }
 
-// CancelledJob is what a job had come to when it ended.
+// CancelledJob is the result of a cancelled job at its end.
 type CancelledJob struct {
 	Job       controller.JobID `json:"job"`
 	Name      string           `json:"name"`
@@ -37,7 +37,7 @@ type CancelledJob struct {
 	Delivered pathmap.Bytes    `json:"bytes_delivered"` // at its sinks
 }
 
-// serveCancel cancels a job in the caller's name, and tells what it had come to.
+// serveCancel cancels a job in the caller's name, and returns its result.
 func (s *keeper) serveCancel(ctx context.Context, name string) reply {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *keeper) serveCancel(ctx context.Context, name string) reply {
 	if _, err := s.Client.Cancel(ctx, id); err != nil {
 		return fail(err)
 	}
-	// The leader has committed it; whoever is asked for the state may not have applied it yet.
+	// The leader has committed it, but the replica that returns the state can be behind.
 	for d.Jobs[id].Ended == state.Unset {
 		if d, err = testbed.StateOf(ctx, s.Client); err != nil {
 			return fail(err)
@@ -70,7 +70,8 @@ func (s *keeper) serveCancel(ctx context.Context, name string) reply {
 	return reply{Cancel: out}
 }
 
-// jobNamed finds a job by its number, or by its name the last one that has not ended, or has.
+// jobNamed finds a job by its number or its name. Of several with one name it takes the last that has not ended, else
+// the last.
 func jobNamed(d *state.Data, name string) (controller.JobID, bool) {
 	if n, err := strconv.ParseInt(name, 10, 32); err == nil {
 		return controller.JobID(n), n >= 0 && int(n) < len(d.Jobs)
@@ -84,7 +85,7 @@ func jobNamed(d *state.Data, name string) (controller.JobID, bool) {
 	return found, found >= 0
 }
 
-// CancelJob ends a job of the fabric that this user's `up` keeps.
+// CancelJob ends a job of this user's running fabric.
 func CancelJob(_ context.Context, opt CancelOptions) error {
 	c, err := dialControl()
 	if err != nil {
@@ -125,7 +126,7 @@ func (j *CancelledJob) print(w io.Writer) error {
 	return err
 }
 
-// StreamStatus is a job that goes on until somebody cancels it, or its lifetime does.
+// StreamStatus is a job that runs until it is cancelled or its lifetime ends.
 type StreamStatus struct {
 	Job       controller.JobID `json:"job"`
 	Name      string           `json:"name"`
@@ -134,7 +135,7 @@ type StreamStatus struct {
 	Delivered pathmap.Bytes    `json:"bytes_delivered"`        // at its sinks so far
 }
 
-// streams lists the jobs that go on and on. left tells what is left of a coflow.
+// streams lists the jobs without an end of their own. left returns what a coflow still has to send.
 func streams(d *state.Data, now time.Duration, left func(southbound.CoflowID) (southbound.Remaining,
 	bool)) []StreamStatus {
 	out := []StreamStatus{}

@@ -19,7 +19,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// CaptureOptions are what the command capture asks for.
+// CaptureOptions are the options of the command capture.
 type CaptureOptions struct {
 	Port     string // tor0-3 for port 3 of a switch, h0-1 for a host's interface
 	File     string // where the pcapng goes; "-" is Stdout
@@ -30,7 +30,7 @@ type CaptureOptions struct {
 	Stdout, Stderr io.Writer
 }
 
-// captureRequest is a capture as the control socket carries it, with one descriptor to write to.
+// captureRequest is a capture on the control socket, with one descriptor to write to.
 type captureRequest struct {
 	Port     string        `json:"port"`
 	SnapLen  int           `json:"snap_len"`
@@ -38,7 +38,7 @@ type captureRequest struct {
 	Duration time.Duration `json:"duration"`
 }
 
-// serveCapture captures into a client's file until its bounds are reached, it sends a signal, or it is gone.
+// serveCapture captures into a client's file until its bounds are reached, or the client sends a signal or disconnects.
 func (s *keeper) serveCapture(ctx context.Context, c *net.UnixConn, r captureRequest, w *os.File) (*capture.Result,
 	error) {
 	node, port, err := portNamed(s.Topo.Topology, r.Port)
@@ -100,7 +100,7 @@ func (s *keeper) openCapture(node pathmap.NodeID, port int32, r captureRequest) 
 	return src, err
 }
 
-// annotate notes what circuits do, and when the captured port itself goes dark or is lit again.
+// annotate records changes of circuits, and when the captured port goes dark or is lit again.
 func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int32) (stop func()) {
 	var detach []func()
 	tap := func(id southbound.DeviceID, text func(southbound.DeviceEvent) string) {
@@ -146,8 +146,8 @@ func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int3
 	}
 }
 
-// Capture writes what passes a port of the fabric that this user's `up` keeps to a file, until a bound is reached or
-// the process is told to end.
+// Capture writes the packets of a port of this user's running fabric to a file, until a bound is reached or the process
+// is told to end.
 func Capture(ctx context.Context, opt CaptureOptions) (err error) {
 	check := capture.Options{SnapLen: opt.SnapLen, Duration: opt.Duration}
 	if err := check.Check(); err != nil {
@@ -197,7 +197,7 @@ func captureFile(opt CaptureOptions) (*os.File, error) {
 	return f, nil
 }
 
-// hearCapture says how a capture goes and what it came to.
+// hearCapture prints the progress and the result of a capture.
 func hearCapture(c net.Conn, file *os.File, opt CaptureOptions) error {
 	d := json.NewDecoder(c)
 	began := false

@@ -22,7 +22,7 @@ import (
 // left behind: one request, one answer, and for exec signals in between. Both sides check that the other is the same
 // user.
 
-// request is what a client asks, one JSON object. The three descriptors of exec's standard streams come with it.
+// request is a client's request, one JSON object. The three descriptors of exec's standard streams come with it.
 type request struct {
 	Status bool     `json:"status,omitempty"`
 	Host   string   `json:"host,omitempty"` // of exec
@@ -67,7 +67,7 @@ const maxRequest = 4 << 20
 // controlName is the socket of this user's `up`.
 func controlName() string { return "@lightloom-" + strconv.Itoa(os.Getuid()) }
 
-// listenControl opens the socket. It is passed to the process inside, where names of the outer world mean nothing.
+// listenControl opens the socket. It is passed to the process inside, which cannot open names of the outer namespaces.
 func listenControl() (*os.File, error) {
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: controlName(), Net: "unix"})
 	if errors.Is(err, unix.EADDRINUSE) {
@@ -143,7 +143,7 @@ func sendRequest(c *net.UnixConn, r request, files ...*os.File) error {
 	return nil
 }
 
-// requestWithin bounds how long a client may take to say what it wants.
+// requestWithin bounds how long a client can take to send its request.
 const requestWithin = 5 * time.Second
 
 // receiveRequest reads what sendRequest wrote. The caller closes the files.

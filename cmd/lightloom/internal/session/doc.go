@@ -1,5 +1,5 @@
-// Package session is a fabric that is kept up for its user: the command up, and the commands that ask it for something
-// over a socket in the abstract namespace (exec, status, capture, audit, fail, heal, fibre, reserve, submit, cancel).
+// Package session keeps a fabric up for its user: the command up, and the commands that use that fabric over a socket
+// in the abstract namespace (exec, status, capture, audit, fail, heal, fibre, reserve, submit, cancel).
 //
-// Each file holds one of them, what the user's process does and what the process in the namespaces answers.
+// Each file holds one command: the part of the user's process and the part of the process in the namespaces.
 package session

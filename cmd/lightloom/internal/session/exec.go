@@ -22,7 +22,7 @@ func hostNamed(f *topo.Fabric, name string) (southbound.HostID, error) {
 	return 0, fmt.Errorf("host %q: the fabric's %d hosts are %s to %s", name, f.Hosts(), node(0), node(f.Hosts()-1))
 }
 
-// ExecOptions are what the command exec asks for.
+// ExecOptions are the options of the command exec.
 type ExecOptions struct {
 	Host    string   // a name such as h3-1
 	Command []string // at least one word

@@ -14,7 +14,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// FibreOptions are what the command fibre asks for: to plug fibres of the emulated optical switch in elsewhere.
+// FibreOptions are the options of the command fibre, which moves fibres of the emulated optical switch to other ports.
 type FibreOptions struct {
 	Do    string // swap, pull or mend
 	Ports []int  // two to swap, one to pull
@@ -29,7 +29,7 @@ type fibreRequest struct {
 	Which string `json:"which"`
 }
 
-// serveFibre plugs fibres in elsewhere.
+// serveFibre moves fibres to other ports.
 func (s *keeper) serveFibre(r fibreRequest) error {
 	if !s.Topo.HasOCS() {
 		return emulated.ErrNoOCS
@@ -54,7 +54,7 @@ func (s *keeper) serveFibre(r fibreRequest) error {
 	return err
 }
 
-// Fibre exchanges, pulls or mends fibres of the fabric that this user's `up` keeps.
+// Fibre exchanges, pulls or mends fibres of this user's running fabric.
 func Fibre(_ context.Context, opt FibreOptions) error {
 	c, err := dialControl()
 	if err != nil {

@@ -33,7 +33,7 @@ func portNamed(t *pathmap.Topology, name string) (pathmap.NodeID, int32, error) 
 	return n, int32(port), nil
 }
 
-// cabled tells which port of a node to write: the first one that has a cable, and the last.
+// cabled names, for an error, the ports of a node that can be given: the first with a cable, and the last.
 func cabled(t *pathmap.Topology, n pathmap.NodeID) string {
 	var with []int32
 	for p := range t.Ports(n) {
@@ -52,7 +52,7 @@ func cabled(t *pathmap.Topology, n pathmap.NodeID) string {
 		with[len(with)-1])
 }
 
-// noPort names the first host and the first switch, so that the form is seen.
+// noPort returns an error that shows the form of a port by the first host and the first switch.
 func noPort(t *pathmap.Topology, name string) error {
 	like := []string{}
 	seen := map[pathmap.Role]bool{}

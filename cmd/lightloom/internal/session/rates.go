@@ -13,10 +13,10 @@ import (
 	"lightloom/pathmap"
 )
 
-// viewWithin bounds how long the leader is asked: while there is none, everything else is shown all the same.
+// viewWithin bounds the call to the leader. Without a leader, status still shows everything else.
 const viewWithin = 2 * time.Second
 
-// view returns what the controller's policies see of links.
+// view returns the controller's view of links.
 func view(ctx context.Context, client *api.Client, t *pathmap.Topology) ([]emulated.LinkStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()
@@ -35,8 +35,8 @@ func view(ctx context.Context, client *api.Client, t *pathmap.Topology) ([]emula
 	return out, nil
 }
 
-// printRates shows the links that drop something, or carry a thousandth of what they could, and beside it what the
-// controller's policies see of them.
+// printRates prints the links that drop packets or carry at least a thousandth of their capacity, beside the
+// controller's view of them.
 func (s *Status) printRates(w io.Writer) {
 	seen := map[pathmap.LinkID]emulated.LinkStatus{}
 	for _, l := range s.View {

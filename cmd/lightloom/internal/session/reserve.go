@@ -16,8 +16,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// ReserveOptions are what the commands bandwidth, reserve and release ask of the fabric that is up: one of Pairs,
-// Request and Release is set.
+// ReserveOptions are the options of the commands bandwidth, reserve and release. One of Pairs, Request and Release is
+// set.
 type ReserveOptions struct {
 	Pairs   []api.HostPair
 	Request *api.BandwidthRequest // its Request is chosen here
@@ -27,7 +27,7 @@ type ReserveOptions struct {
 	Stdout io.Writer
 }
 
-// reserveRequest and reserveReply are what passes the control socket.
+// reserveRequest and ReserveReply are the messages on the control socket.
 type reserveRequest struct {
 	Pairs   []api.HostPair        `json:"pairs,omitempty"`
 	Request *api.BandwidthRequest `json:"request,omitempty"`
@@ -40,7 +40,7 @@ type ReserveReply struct {
 	Reservation *api.BandwidthReservation `json:"reservation,omitempty"`
 }
 
-// serveReserve asks the controller in the caller's name.
+// serveReserve calls the controller in the caller's name.
 func (s *keeper) serveReserve(ctx context.Context, r *reserveRequest) reply {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -62,7 +62,7 @@ func (s *keeper) serveReserve(ctx context.Context, r *reserveRequest) reply {
 	return reply{Reserve: &out}
 }
 
-// Reserve asks for bandwidth between hosts of the fabric that this user's `up` keeps, or gives some back.
+// Reserve lists, reserves or releases bandwidth between hosts of this user's running fabric.
 func Reserve(_ context.Context, opt ReserveOptions) error {
 	c, err := dialControl()
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *ReserveReply) print(w io.Writer, released int64) (err error) {
 	return err
 }
 
-// rateText writes a rate in Mb/s, as whole as it is.
+// rateText writes a rate in Mb/s, with as few digits as it needs.
 func rateText(r pathmap.BitsPerSecond) string {
 	return fmt.Sprintf("%.4g Mb/s", float64(r)/float64(pathmap.Mbps))
 }

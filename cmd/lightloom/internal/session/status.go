@@ -23,7 +23,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Status is what the command status shows.
+// Status is the output of the command status.
 type Status struct {
 	Fabric    string                `json:"fabric"`
 	Dataplane string                `json:"dataplane"`
@@ -38,16 +38,16 @@ type Status struct {
 	Jobs      int                   `json:"jobs"`
 	JobsEnded int                   `json:"jobs_ended"`
 	Links     []string              `json:"links"`   // names of all cables
-	Failed    []fault.Fault         `json:"failed"`  // what has failed and is not whole again
+	Failed    []fault.Fault         `json:"failed"`  // what has failed and has not recovered
 	Waiting   []WaitingStatus       `json:"waiting"` // jobs that wait for something that has failed
-	Streams   []StreamStatus        `json:"streams"` // jobs that go on until somebody cancels them
+	Streams   []StreamStatus        `json:"streams"` // jobs that run until they are cancelled
 	Rates     []emulated.LinkStatus `json:"rates"`   // what passes links, as the ports count it
 	// and as the controller's policies see it; links of which they know nothing are left out
 	View      []emulated.LinkStatus `json:"view"`
 	ViewError string                `json:"view_error,omitempty"`
 }
 
-// WaitingStatus is a job that does not go on.
+// WaitingStatus is a job that cannot continue.
 type WaitingStatus struct {
 	Job  controller.JobID `json:"job"`
 	Name string           `json:"name"`
@@ -63,7 +63,7 @@ type ReplicaStatus struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// SwitchStatus is one switch as its device sees itself.
+// SwitchStatus is one switch as its device reports it.
 type SwitchStatus struct {
 	Name        string `json:"name"`
 	Kind        string `json:"kind"`
@@ -93,7 +93,7 @@ type RouteStatus struct {
 	Backup string `json:"backup,omitempty"`
 }
 
-// status gathers what stands.
+// status gathers the present state.
 func (s *keeper) status(ctx context.Context) (*Status, error) {
 	st, err := s.Client.Status(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *keeper) status(ctx context.Context) (*Status, error) {
 	if out.View, err = view(ctx, s.Client, s.Topo.Topology); err != nil {
 		out.View, out.ViewError = []emulated.LinkStatus{}, err.Error()
 	} else {
-		s.claims(ctx, out) // else nobody leads, and has claimed any
+		s.claims(ctx, out) // without a leader there are no claims
 	}
 	return out, s.circuits(ctx, s.Client, out)
 }
@@ -152,7 +152,7 @@ func (s *keeper) switches(out *Status) {
 	}
 }
 
-// claims tells how far the leader has come with every switch.
+// claims adds the state of the leader's claim on each switch.
 func (s *keeper) claims(ctx context.Context, out *Status) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()
@@ -170,7 +170,7 @@ func (s *keeper) claims(ctx context.Context, out *Status) {
 	}
 }
 
-// behind names what is at the other end of a port.
+// behind names the node at the other end of a port.
 func (s *keeper) behind(id southbound.DeviceID, p southbound.Port) string {
 	if l := s.Topo.Topology.OutPort(id, int32(p)); p != southbound.NoPort && l != pathmap.None {
 		return s.Topo.Topology.Node(s.Topo.Topology.Link(l).To).Name
@@ -196,7 +196,7 @@ func (s *keeper) circuits(ctx context.Context, client *api.Client, out *Status) 
 	return nil
 }
 
-// waiting lists the jobs that wait for what has failed.
+// waiting lists the jobs that wait for a failed part.
 func (s *keeper) waiting(d *state.Data, out *Status) {
 	out.Waiting = []WaitingStatus{}
 	whole := state.New(s.Topo)
@@ -212,7 +212,7 @@ func (s *keeper) waiting(d *state.Data, out *Status) {
 	}
 }
 
-// ShowStatus asks this user's `up` how it stands and prints it.
+// ShowStatus prints the status of this user's `up`.
 func ShowStatus(_ context.Context, opt StatusOptions) error {
 	c, err := dialControl()
 	if err != nil {
@@ -299,7 +299,7 @@ func newTable(w io.Writer, header ...any) table.Writer {
 	return t
 }
 
-// StatusOptions are what the command status asks for.
+// StatusOptions are the options of the command status.
 type StatusOptions struct {
 	Output string // OutputTable or OutputJSON
 	Stdout io.Writer

@@ -15,7 +15,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// SubmitOptions are what the command submit asks for.
+// SubmitOptions are the options of the command submit.
 type SubmitOptions struct {
 	File   string // of jobs
 	Output string // OutputTable or OutputJSON
@@ -23,14 +23,14 @@ type SubmitOptions struct {
 	Stdout, Stderr io.Writer
 }
 
-// Submitted is what became of a job that was handed over.
+// Submitted is the result of submitting one job.
 type Submitted struct {
 	Job   controller.JobID `json:"job"` // -1 where it was refused
 	Name  string           `json:"name"`
 	Error string           `json:"error,omitempty"`
 }
 
-// serveSubmit hands jobs to the controller as of now, each by itself: one that is refused keeps out no other.
+// serveSubmit submits jobs to the controller as of now, one by one: a refused job does not stop the others.
 func (s *keeper) serveSubmit(ctx context.Context, jobs []controller.Job) []Submitted {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -49,8 +49,8 @@ func (s *keeper) serveSubmit(ctx context.Context, jobs []controller.Job) []Submi
 	return out
 }
 
-// Submit hands the jobs of a file to the controller of the fabric that this user's `up` keeps. They arrive now,
-// whatever the file says. The first that is refused is the error, once all have been handed over.
+// Submit submits the jobs of a file to the controller of this user's running fabric. They arrive now, whatever the file
+// says. After all have been submitted, it returns the first refusal as the error.
 func Submit(_ context.Context, opt SubmitOptions) error {
 	all, err := workload.ReadJobFile(opt.File)
 	if err != nil {

@@ -80,7 +80,7 @@ func Up(ctx context.Context, opt scenario.Options, stdout, stderr io.Writer) err
 	return err
 }
 
-// stateSeenInside is the path of a state directory for the process inside, which has a /run of its own.
+// stateSeenInside is the path of a state directory in the process inside, which has a /run of its own.
 func stateSeenInside(dir string) (string, error) {
 	path, err := filepath.Abs(dir)
 	if err == nil {
@@ -99,16 +99,16 @@ func stateSeenInside(dir string) (string, error) {
 	return path, nil
 }
 
-// withoutTrace is for a fabric that waits for jobs: one synthetic job stands for those that will come.
+// withoutTrace prepares options for a fabric that waits for jobs: one synthetic job takes the place of those to come.
 func withoutTrace(opt scenario.Options) scenario.Options {
 	opt.Trace, opt.Workload, opt.Coflows = "", "", 1
 	return opt
 }
 
-// keeper answers the commands of a user whose fabric is kept up.
+// keeper serves the commands of a user whose fabric is up.
 type keeper struct{ *emulated.Testbed }
 
-// Keep answers exec, status and the like on a listening socket until ctx ends.
+// Keep serves exec, status and the like on a listening socket until ctx ends.
 func Keep(ctx context.Context, s *emulated.Testbed, control *os.File) error {
 	ln, err := net.FileListener(control)
 	control.Close()
@@ -193,7 +193,7 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 	}
 }
 
-// exec runs a command in a host, passes on the signals that the client sends, and returns its exit status.
+// exec runs a command in a host, forwards the client's signals, and returns the command's exit status.
 func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (int, error) {
 	h, err := hostNamed(s.Topo, r.Host)
 	if err != nil {
@@ -233,11 +233,11 @@ func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// statusNotFound is what shells answer for a command that does not exist.
+// statusNotFound is the shells' exit status for a command that does not exist.
 const statusNotFound = 127
 
-// Exec runs a command in a host of the fabric that this user's `up` keeps. Its error is an ExitError with the command's
-// status, or says why there was none.
+// Exec runs a command in a host of this user's running fabric. Its error is an ExitError with the command's status, or
+// the reason why there is none.
 func Exec(ctx context.Context, opt ExecOptions) error {
 	var files []*os.File
 	for _, x := range []any{opt.Stdin, opt.Stdout, opt.Stderr} {

@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// Expected is how a fabric is meant to be cabled: by port of its optical switch, the port of the switch behind it.
+// Expected is the planned cabling of a fabric: for each port of its optical switch, the port of the switch behind it.
 func Expected(f *topo.Fabric) audit.Map {
 	t := f.Topology
 	m := audit.NewMap(int(t.Ports(f.OCSNode)))
@@ -26,10 +26,10 @@ func Expected(f *topo.Fabric) audit.Map {
 	return m
 }
 
-// Neighbors asks one switch whom it hears.
+// Neighbors returns the neighbours that one switch hears.
 type Neighbors func(ctx context.Context) ([]lldp.Heard, error)
 
-// Ears makes a Site's Hear of the switches behind its optical one. names and ask are of equal length.
+// Ears makes the Hear of a Site from the switches behind the optical one. names and ask have equal length.
 func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) ([]audit.Heard, []string, error) {
 	return func(ctx context.Context, since time.Duration) (heard []audit.Heard, notes []string, err error) {
 		for i, name := range names {
@@ -56,8 +56,8 @@ func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) 
 	}
 }
 
-// fresh says whether a neighbour has been heard since the present circuits stand. Switches tell whole seconds, rounded
-// down.
+// fresh reports whether a neighbour has been heard since the present circuits were made. Switches report whole seconds,
+// rounded down.
 func fresh(h lldp.Heard, since time.Duration) (bool, string) {
 	if h.Silent >= 0 {
 		return h.Silent+time.Second <= since, ""

@@ -11,7 +11,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Site is what is surveyed.
+// Site is the fabric that a survey examines.
 type Site struct {
 	OCS      southbound.Device
 	Expected audit.Map // by port of the optical switch
@@ -24,10 +24,10 @@ type Site struct {
 	Interrupt bool          // go on although circuits stand, which are dark meanwhile
 
 	Wait     func(ctx context.Context, d time.Duration) error // nil: real time
-	Progress func(round, circuits int)                        // nil: nobody is told
+	Progress func(round, circuits int)                        // nil: not reported
 }
 
-// Result is what a survey has found.
+// Result is the result of a survey.
 type Result struct {
 	Expected audit.Map       `json:"-"`
 	Found    audit.Map       `json:"-"`
@@ -46,10 +46,10 @@ type Port struct {
 	OutFound    string `json:"out_found"`
 }
 
-// ErrCircuits says that circuits stand, and the survey was not told to interrupt them.
+// ErrCircuits means that circuits are up, and the survey is not allowed to interrupt them.
 var ErrCircuits = errors.New("circuits stand")
 
-// Run surveys. Circuits that stood before stand again afterwards, also after an error, if the switch still answers.
+// Run surveys. It restores the earlier circuits afterwards, also after an error, if the switch still answers.
 func Run(ctx context.Context, s Site) (r *Result, err error) {
 	if s.Wait == nil {
 		s.Wait = wait
@@ -83,10 +83,10 @@ func Run(ctx context.Context, s Site) (r *Result, err error) {
 	return r, nil
 }
 
-// restoreWithin bounds how long it may take to put circuits back.
+// restoreWithin bounds the time to restore circuits.
 const restoreWithin = 10 * time.Second
 
-// restorable are the circuits of a reading, as they are set again.
+// restorable returns the circuits of a reading in the form in which they are set again.
 func restorable(seen southbound.Seen) (all []southbound.CrossConnect) {
 	for _, c := range seen.Connections {
 		if c.Status == southbound.Connected || c.Status == southbound.PendingConnection {
@@ -96,7 +96,7 @@ func restorable(seen southbound.Seen) (all []southbound.CrossConnect) {
 	return all
 }
 
-// round makes the circuits, waits and asks.
+// round makes the circuits of one round, waits, and reads what the switches heard.
 func (s *Site) round(ctx context.Context, w *audit.Walk, round []southbound.CrossConnect, r *Result) error {
 	if err := s.OCS.Set(ctx, &southbound.Change{Replace: true, Connect: round}); err != nil {
 		return fmt.Errorf("set %d circuits: %w", len(round), err)
@@ -121,13 +121,13 @@ func (s *Site) round(ctx context.Context, w *audit.Walk, round []southbound.Cros
 	return nil
 }
 
-// How circuits are waited for.
+// How the survey waits for circuits.
 const (
 	connectWithin = 10 * time.Second
 	connectPoll   = 20 * time.Millisecond
 )
 
-// connected waits until every circuit of a round stands, has failed, or is late, and returns those that do not stand.
+// connected waits until every circuit of a round is up, has failed, or is late, and returns those that are not up.
 func (s *Site) connected(ctx context.Context, round []southbound.CrossConnect) (missing []southbound.CrossConnect,
 	err error) {
 	for waited := time.Duration(0); ; waited += connectPoll {

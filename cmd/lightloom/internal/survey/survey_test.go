@@ -61,7 +61,7 @@ func newBench(t *testing.T, racks int, delays device.Delays) *bench {
 	return b
 }
 
-// hears: the ToR of a rack hears its spine, and whoever's light falls on its fibre.
+// hears returns what a rack's ToR hears: its spine, and the sender of the light on its fibre.
 func (b *bench) hears(rack int, expected audit.Map) []lldp.Heard {
 	heard := []lldp.Heard{{Port: 1, ID: 1, Said: lldp.Announcement{Chassis: "spine0",
 		Port: fmt.Sprintf("Ethernet%d", rack)}}}
