@@ -1,6 +1,6 @@
-// Package testbed runs scenarios. A Testbed is a fabric with its controller; Run submits a scenario's jobs, lets its
-// faults come and go, and measures, in the same way on all of them. FaultLog keeps what failed, and Remote is the part
-// of a testbed whose controller is reached through its northbound API.
+// Package testbed runs scenarios. A Testbed is a fabric with its controller; Run submits a scenario's jobs, applies its
+// faults, and measures, in the same way on all testbeds. FaultLog records failures, and Remote is the common part of
+// testbeds whose controller is reached through its northbound API.
 //
-// The testbeds are packages below it, which do not know each other: simulated, emulated and lab.
+// The testbeds are the packages simulated, emulated and lab below it, which do not import each other.
 package testbed

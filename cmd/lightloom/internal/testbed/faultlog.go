@@ -18,7 +18,7 @@ import (
 	"lightloom/southbound"
 )
 
-// FaultLog keeps what has failed of a running fabric, and when. It is safe for several goroutines.
+// FaultLog records what has failed in a running fabric, and when. It is safe for several goroutines.
 type FaultLog struct {
 	Names    *fault.Names
 	striking sync.Mutex // one event at a time
@@ -30,19 +30,19 @@ type FaultLog struct {
 	levels []outcome.Sample // what had been received
 }
 
-// NewFaultLog is of a fabric under so many replicas of a controller, with nothing failed.
+// NewFaultLog returns the log of a fabric with that many replicas of a controller, with nothing failed.
 func NewFaultLog(f *topo.Fabric, replicas int) *FaultLog {
 	n := fault.NewNames(f, max(1, replicas))
 	return &FaultLog{Names: n, damage: fault.NewDamage(n)}
 }
 
-// faulty is what a fault is applied to.
+// faulty is a testbed that faults can be applied to.
 type faulty interface {
 	Now() time.Duration
 	Apply(ctx context.Context, c fault.Change) error
 }
 
-// Strike has something fail, or come back. changed is false where that stood already.
+// Strike makes something fail or recover. changed is false if it was already so.
 func (l *FaultLog) Strike(ctx context.Context, tb faulty, e fault.Event) (changed bool, err error) {
 	l.striking.Lock()
 	defer l.striking.Unlock()
@@ -56,7 +56,7 @@ func (l *FaultLog) Strike(ctx context.Context, tb faulty, e fault.Event) (change
 	return changed, err
 }
 
-// note enters an event and returns what is to be done.
+// note records an event and returns the changes to apply.
 func (l *FaultLog) note(e fault.Event, now time.Duration) ([]fault.Change, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *FaultLog) note(e fault.Event, now time.Duration) ([]fault.Change, bool,
 	return changes, true, nil
 }
 
-// Failed is what has failed and is not whole again.
+// Failed returns what has failed and has not recovered.
 func (l *FaultLog) Failed() []fault.Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *FaultLog) Applied(at time.Duration, a device.Applied) {
 	l.tables = append(l.tables, at)
 }
 
-// TablesSince is how many tables have changed since an instant, and when the last of them did.
+// TablesSince returns how many tables have changed since an instant, and when the last did.
 func (l *FaultLog) TablesSince(from time.Duration) (n int, last time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,15 +109,15 @@ func (l *FaultLog) TablesSince(from time.Duration) (n int, last time.Duration) {
 	return n, last
 }
 
-// sample notes what has been received.
+// sample records the bytes received.
 func (l *FaultLog) sample(at time.Duration, received pathmap.Bytes) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.levels = append(l.levels, outcome.Sample{At: at, Bytes: received})
 }
 
-// idle says whether nothing has been received for many samples after an instant: sampling must not keep a run alive
-// that stands still, and a very long run has samples enough.
+// idle reports whether to stop sampling: no bytes were received for many samples after an instant, so that sampling
+// does not keep a stalled run alive, or there are samples enough.
 func (l *FaultLog) idle(now, after time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,10 +126,10 @@ func (l *FaultLog) idle(now, after time.Duration) bool {
 	return n >= enough || n > many && now > after && l.levels[n-1].Bytes == l.levels[n-many].Bytes
 }
 
-// reaction is how long after an event the controller's answer to it may come.
+// reaction is the longest time after an event in which a change counts as the controller's answer.
 const reaction = 2 * time.Second
 
-// settle finds when tables had been changed for each fault: the last change before the next event, and not long after.
+// settle finds for each fault when the tables had settled: the last change within reaction and before the next event.
 func (l *FaultLog) settle() []outcome.FaultSpan {
 	var events []time.Duration
 	for _, s := range l.spans {
@@ -161,7 +161,7 @@ func (l *FaultLog) settle() []outcome.FaultSpan {
 	return l.spans
 }
 
-// into adds to an outcome what failed.
+// into adds the faults to an outcome.
 func (l *FaultLog) into(o *outcome.Outcome, s *scenario.Scenario) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,5 +173,5 @@ func (l *FaultLog) into(o *outcome.Outcome, s *scenario.Scenario) {
 	}
 }
 
-// ColdBoot is how long a switch takes to come back once it has power again, on every fabric of ours.
+// ColdBoot is how long a switch takes to boot after power returns, on all of our fabrics.
 const ColdBoot = 500 * time.Millisecond

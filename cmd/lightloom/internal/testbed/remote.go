@@ -29,7 +29,7 @@ type Remote struct {
 	errs    chan error      // the first of calls
 }
 
-// pollEvery is how far apart the controller is asked how far jobs have come.
+// pollEvery is the interval between polls of the jobs' progress.
 const pollEvery = 50 * time.Millisecond
 
 // Start makes now the run's begin.
@@ -61,7 +61,7 @@ func (r *Remote) At(t time.Duration, f func(context.Context) error) {
 	})
 }
 
-// Submit implements Testbed: whichever replica answers takes the job.
+// Submit implements Testbed. Any replica can take the job.
 func (r *Remote) Submit(ctx context.Context, i int, j *controller.Job) error {
 	j.Arrival += r.Begin
 	if _, err := r.Client.Submit(ctx, fmt.Sprintf("job-%d", i), []*controller.Job{j}); err != nil {
@@ -91,7 +91,7 @@ func (r *Remote) CancelAll(ctx context.Context) (bool, error) {
 // Jobs implements Testbed.
 func (r *Remote) Jobs() (accepted, ended int) { return int(r.accepted.Load()), int(r.ended.Load()) }
 
-// pause waits until it is time to ask the controller again.
+// pause waits until the next poll of the controller.
 func (r *Remote) pause(ctx context.Context) error {
 	timer := time.NewTimer(pollEvery)
 	defer timer.Stop()
@@ -117,7 +117,7 @@ func (r *Remote) Wait(ctx context.Context) (err error) {
 	return nil
 }
 
-// End ends what is still planned. An error of it counts no more.
+// End cancels what is still planned. Later errors of it are ignored.
 func (r *Remote) End() {
 	r.stop()
 	r.calls.Wait()

@@ -21,34 +21,34 @@ import (
 type Testbed interface {
 	Fabric() *topo.Fabric
 	Now() time.Duration
-	// At calls f at an instant, or at once where that has passed: from within Wait on the simulator, where calls of one
-	// instant come in the order planned, and from a goroutine of its own elsewhere. An error of f ends a later Wait.
+	// At calls f at an instant, or at once if that has passed. The simulator calls it from within Wait, in the order
+	// planned; other testbeds call it in a goroutine of its own. If f returns an error, a later Wait fails.
 	At(t time.Duration, f func(context.Context) error)
 	// Submit hands the i-th job of the scenario to the controller.
 	Submit(ctx context.Context, i int, j *controller.Job) error
-	// CancelAll cancels every job that has not ended. false: nobody leads, so that it is to be asked again.
+	// CancelAll cancels every job that has not ended. It returns false if no leader is known; then call it again.
 	CancelAll(ctx context.Context) (bool, error)
-	// Apply does to the fabric, or to a replica of the controller, what a fault asks for.
+	// Apply applies a fault's change to the fabric, or to a replica of the controller.
 	Apply(ctx context.Context, c fault.Change) error
-	// OnTables has f called whenever a packet switch's rules have become effective, until the testbed is closed.
+	// OnTables makes the testbed call f whenever a packet switch's rules have become effective, until it is closed.
 	OnTables(f func(at time.Duration, a device.Applied))
-	// Wait returns once something may have changed. ErrStill: nothing will by itself.
+	// Wait returns once something can have changed. ErrStill: nothing more will change by itself.
 	Wait(ctx context.Context) error
-	// Jobs is how many jobs the controller has accepted, and how many of them have ended.
+	// Jobs returns how many jobs the controller has accepted, and how many of them have ended.
 	Jobs() (accepted, ended int)
-	// Received is how many bytes of payload hosts have received.
+	// Received returns how many bytes of payload hosts have received.
 	Received() pathmap.Bytes
-	// Measure ends what is still planned and returns what the run left behind.
+	// Measure cancels what is still planned and returns the results of the run.
 	Measure(ctx context.Context) (*outcome.Outcome, error)
 	Close() error
 }
 
-// ErrStill says that nothing will happen on a testbed any more by itself.
+// ErrStill means that nothing more will happen on a testbed by itself.
 var ErrStill = errors.New("stands still")
 
-// Run runs a scenario on a testbed: it submits the jobs when they arrive, lets faults come and go, and measures once
-// all jobs have ended or the scenario's time is over. progress, which may be nil, is told how many jobs have ended. A
-// run that stands still because something has failed has an outcome, too.
+// Run runs a scenario on a testbed: it submits the jobs when they arrive, applies faults, and measures once all jobs
+// have ended or the scenario's time is over. progress, which can be nil, gets the number of ended jobs. A run that
+// stalls because of a fault also has an outcome.
 func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(ended int)) (*outcome.Outcome, error) {
 	r := &run{tb: tb, s: s}
 	r.schedule()
@@ -77,7 +77,7 @@ func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(en
 	return o, err
 }
 
-// run is a scenario that runs.
+// run is the state of a running scenario.
 type run struct {
 	tb     Testbed
 	s      *scenario.Scenario
@@ -89,7 +89,7 @@ type run struct {
 	cancelled bool         // they have been
 }
 
-// schedule plans what the scenario says beforehand.
+// schedule plans the events that the scenario fixes beforehand.
 func (r *run) schedule() {
 	s := r.s
 	if len(s.Faults) > 0 {
@@ -139,7 +139,8 @@ func (r *run) submitNext(at time.Duration) {
 	})
 }
 
-// sample notes what has been received, now and some 200 times until the last arrival or fault, and goes on so.
+// sample records the bytes received now, and plans the next sample: some 200 until the last arrival or fault, and more
+// at that distance.
 func (r *run) sample(context.Context) error {
 	now := r.tb.Now()
 	r.faults.sample(now, r.tb.Received())
@@ -152,13 +153,13 @@ func (r *run) sample(context.Context) error {
 	return nil
 }
 
-// over says whether nothing is left to wait for.
+// over reports whether the run is over.
 func (r *run) over(accepted, ended int) bool {
 	all := int(r.submitted.Load()) == len(r.s.Jobs) || r.cancelled
 	return all && ended >= accepted || r.s.StopAt > 0 && r.tb.Now() >= r.s.StopAt
 }
 
-// goOn does what is due after something has changed.
+// goOn does what is due after a change.
 func (r *run) goOn(ctx context.Context, ended int) (err error) {
 	if r.s.OneAtATime && ended >= r.planned && r.planned < len(r.s.Jobs) {
 		r.submitNext(r.tb.Now())

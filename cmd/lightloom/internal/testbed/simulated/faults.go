@@ -13,20 +13,20 @@ import (
 	"lightloom/southbound"
 )
 
-// seats are the replicas of the controller as the simulator has them: they share one state, for a log that has been
-// applied everywhere is nothing but that, and the one that leads is a number.
+// seats are the controller's replicas on the simulator. They share one state, since all would apply the same log, and
+// the leader is a number.
 type seats struct {
 	dead    []bool
 	leader  int
-	vacant  bool // nobody leads
+	vacant  bool // there is no leader
 	changes int64
 	outage  time.Duration // the longest
 	since   time.Duration // vacant since then
 	Lives   int           // leaderships so far: what an earlier one asked for is not told to a later one
 }
 
-// electing is how long a cluster takes to find a leader again and to program a first change: what three replicas on two
-// cores with raft's timeouts of 400 ms take on packets.
+// electing is how long a cluster takes to elect a leader and program a first change: the time of three replicas on two
+// cores with raft's timeouts of 400 ms, measured on packets.
 const electing = 600 * time.Millisecond
 
 // Apply implements Testbed.
@@ -46,8 +46,8 @@ func (x *Testbed) Apply(_ context.Context, c fault.Change) error {
 	return nil
 }
 
-// reseat kills a replica or starts it again. Without its leader or without a majority the cluster has no leader; with a
-// majority it finds one after a while.
+// reseat kills a replica or starts it again. The cluster has no leader once the leader or the majority is gone; with a
+// majority it elects one after a while.
 func (x *Testbed) reseat(i int, up bool) {
 	s := &x.Seats
 	s.dead[i] = !up
@@ -70,7 +70,7 @@ func (x *Testbed) reseat(i int, up bool) {
 	}
 }
 
-// seat makes a replica that is alive the leader, if there is none and a majority is alive still.
+// seat makes a live replica the leader, if there is none and a majority is alive.
 func (x *Testbed) seat() {
 	s := &x.Seats
 	alive, first := 0, -1
@@ -87,14 +87,14 @@ func (x *Testbed) seat() {
 	s.vacant, s.leader = false, first
 	s.changes++
 	s.outage = max(s.outage, x.Sim.Now()-s.since)
-	x.in = loop.Inputs{Jobs: x.in.Jobs, Events: x.in.Events} // hosts keep their events until somebody has heard
+	x.in = loop.Inputs{Jobs: x.in.Jobs, Events: x.in.Events} // hosts keep events until they are acknowledged
 	for _, id := range x.Sim.Devices() {
 		x.in.Devices = append(x.in.Devices, x.watch(id)...)
 	}
 	x.err = errors.Join(x.err, x.elect())
 }
 
-// watch is what a new watch of a device begins with.
+// watch returns the events that a new watch of a device begins with.
 func (x *Testbed) watch(id southbound.DeviceID) (out []southbound.DeviceEvent) {
 	seen, err := x.Sim.Device(id).Read(context.Background())
 	e := southbound.DeviceEvent{At: x.Sim.Now(), Device: id, Kind: southbound.Lost, In: southbound.NoPort,
@@ -110,7 +110,7 @@ func (x *Testbed) watch(id southbound.DeviceID) (out []southbound.DeviceEvent) {
 	return append(out, e)
 }
 
-// realErrors returns those errors of the controller that are no consequence of a fault.
+// realErrors returns the controller's errors that are not consequences of a fault.
 func (x *Testbed) realErrors(errs []error) error {
 	if len(x.s.Faults) > 0 {
 		errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return errors.Is(err, device.ErrDown) })

@@ -8,21 +8,20 @@ import (
 	"sync"
 )
 
-// MemoryLimit keeps the memory of a simulation small: as long as little lives, garbage is collected before all of it
-// together takes more than a bound, and once more lives, when there is half as much garbage. GOGC and GOMEMLIMIT
-// overrule it.
+// MemoryLimit keeps the memory of a simulation small. While little memory is live, the collector runs before the total
+// exceeds a bound; once more is live, it runs when garbage reaches half of it. GOGC and GOMEMLIMIT overrule it.
 type MemoryLimit struct{ lift sync.Once }
 
 const (
-	// boundedMemory is what the Go runtime may take, with which the whole Facebook trace stays below 200 MB under every
-	// policy.
+	// boundedMemory is the bound on the Go runtime's memory. With it the whole Facebook trace stays below 200 MB under
+	// every policy.
 	boundedMemory = 154 << 20
-	// boundedLive is up to how much may live for that: collecting must free enough to be worth its while.
+	// boundedLive is the most live memory for which the limit holds: above it a collection frees too little.
 	boundedLive = 112 << 20
 )
 
-// LimitMemory is called before simulations; nil: it is overruled. Those of circuits leave little behind that lives, and
-// much that does not.
+// LimitMemory is called before simulations. It returns nil if the environment overrules it. Simulations of circuits
+// keep little memory live and make much garbage.
 func LimitMemory(circuits bool) *MemoryLimit {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return nil
@@ -34,7 +33,7 @@ func LimitMemory(circuits bool) *MemoryLimit {
 	return new(MemoryLimit)
 }
 
-// look lifts the bound where too much lives for it. It is called now and then.
+// look removes the limit once too much memory is live. It is called now and then.
 func (t *MemoryLimit) look() {
 	if t == nil {
 		return

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestThrift: memory is bounded for a simulation until too much lives, then no more; and not at all where somebody has
-// said how it is to be.
+// TestThrift: a simulation's memory is bounded until too much is live, then no more; it is not bounded at all if the
+// environment sets GOGC or GOMEMLIMIT.
 func TestThrift(t *testing.T) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	t.Cleanup(func() {
@@ -30,7 +30,7 @@ func TestThrift(t *testing.T) {
 	}
 	t.Setenv("GOMEMLIMIT", "1GiB")
 	if x = LimitMemory(false); x != nil {
-		t.Error("bounded, though somebody has said how")
+		t.Error("bounded, though GOMEMLIMIT is set")
 	}
 	x.look()
 }

@@ -27,8 +27,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Testbed is a testbed: a scenario's fabric on the flow-level simulator. The controller is the same Step as
-// everywhere, its log an unserialised call, and devices and hosts have the direct door.
+// Testbed is a scenario's fabric on the flow-level simulator. The controller is the same Step as everywhere; its log
+// entries are applied without serialising, and devices and hosts are called directly.
 type Testbed struct {
 	s     *scenario.Scenario
 	Env   Options
@@ -50,18 +50,18 @@ type Testbed struct {
 	err    error // of what happened within Advance
 }
 
-// Options is what a simulation takes beside its scenario. All may be nil.
+// Options are the options of a simulation beside its scenario. All can be nil.
 type Options struct {
 	Policy func() controller.Policy // in place of what the scenario names
 	Why    *explain.Writer
 	Memory *MemoryLimit
 
-	// Crash is asked after entries have been applied: true kills the controller before it acts, and a new one takes over
-	// on a copy of the state.
+	// Crash is called after entries have been applied. If it returns true, the controller dies before it acts, and a new
+	// one takes over on a copy of the state.
 	Crash func() bool
 }
 
-// control is what the controller takes, and what it has sent.
+// control holds the controller's delays, and what it has sent.
 type control struct {
 	rollout.Control
 	delta   time.Duration // the reconfiguration delay that schedules reckon with
@@ -70,11 +70,11 @@ type control struct {
 	arrived map[southbound.DeviceID]time.Duration // when the last Set reaches its device: none overtakes another
 }
 
-// notes is what is noted of a simulation while it goes on.
+// notes holds the records of a simulation while it runs.
 type notes struct {
 	meter    *meter
-	queues   *queueWatch       // nil: nobody asked
-	circuits *circuitWatch     // nil: nobody asked, or there are none
+	queues   *queueWatch       // nil: not requested
+	circuits *circuitWatch     // nil: not requested, or no circuits
 	moved    *outcome.MoveSums // nil: there are no circuits
 	left     func(southbound.CoflowID) (southbound.Remaining, bool)
 	counters func() (demand.Sample, error)
@@ -118,7 +118,7 @@ func New(s *scenario.Scenario, env Options) (*Testbed, error) {
 	return x, x.elect()
 }
 
-// mapPaths maps the fabric: with the index that follows links, where something is to fail.
+// mapPaths maps the fabric, and adds the index that follows links if the scenario has faults.
 func (x *Testbed) mapPaths(f *topo.Fabric) (err error) {
 	k := x.s.Row.Spec.PathsKept()
 	if len(x.s.Faults) == 0 {
@@ -129,7 +129,7 @@ func (x *Testbed) mapPaths(f *topo.Fabric) (err error) {
 	return err
 }
 
-// note begins to note what the scenario asks for.
+// note starts the records that the scenario requests.
 func (x *Testbed) note(sums *outcome.MoveSums) {
 	n := &x.notes
 	n.moved, n.meter, n.left = sums, newMeter(x.Sim), x.Sim.Host().Remaining
@@ -199,7 +199,7 @@ func (x *Testbed) Received() pathmap.Bytes { return x.Sim.Counters().Delivered }
 // Close implements Testbed.
 func (x *Testbed) Close() error { return nil }
 
-// Wait implements Testbed: it moves the fabric to the next instant at which something happens, and steps there.
+// Wait implements Testbed. It moves the fabric to the next event and steps there.
 func (x *Testbed) Wait(ctx context.Context) error {
 	if x.begun {
 		wake := x.due
@@ -233,11 +233,11 @@ func (x *Testbed) Wait(ctx context.Context) error {
 	return nil
 }
 
-// verifyRacks is up to how many racks every change to the tables is walked for loops: it takes the cube of their
-// number.
+// verifyRacks is the most racks for which every change to the tables is checked for loops. The check takes the cube of
+// their number.
 const verifyRacks = 32
 
-// elect makes a new controller on the state, with a fresh policy.
+// elect starts a new controller on the state, with a fresh policy.
 func (x *Testbed) elect() error {
 	s := x.s
 	p, err := x.policy()
@@ -256,7 +256,7 @@ func (x *Testbed) elect() error {
 	return nil
 }
 
-// policy makes the policy anew.
+// policy makes a fresh policy.
 func (x *Testbed) policy() (controller.Policy, error) {
 	if x.Env.Policy != nil {
 		return x.Env.Policy(), nil
@@ -266,7 +266,7 @@ func (x *Testbed) policy() (controller.Policy, error) {
 		Explain: x.Env.Why.Teller(s.Row.Policy)})
 }
 
-// keep has the state forget old moves once they have been summed up; a file of all circuits wants all.
+// keep makes the state forget old moves once they have been summed up; a file of all circuits needs all.
 func (x *Testbed) keep() {
 	switch {
 	case x.notes.circuits != nil:
@@ -276,11 +276,11 @@ func (x *Testbed) keep() {
 	}
 }
 
-// simulatedMoves is of how many moves a simulation keeps the records: few enough to stay near the processor. A large
-// switch keeps several for each port, lest the records of circuits that stand fill the room.
+// simulatedMoves is how many moves a simulation keeps records of: few enough for the processor's caches. A large switch
+// keeps several for each port, so that records of present circuits do not fill them.
 const simulatedMoves = 1 << 10
 
-// die loses everything that is not replicated.
+// die replaces the controller, which loses everything that is not replicated.
 func (x *Testbed) die() error {
 	snap, err := x.State.Snapshot()
 	if err != nil {
@@ -295,8 +295,8 @@ func (x *Testbed) die() error {
 	return x.elect()
 }
 
-// heard says whether anything has come in that the controller has not been told of. What fails is no input: it may have
-// another controller lead, whom nobody has asked when it is to be called.
+// heard reports whether the controller has new input. Faults are not inputs, but can elect a leader that has no wake-up
+// scheduled, so it is always true in a run with faults.
 func (x *Testbed) heard() bool {
 	in := &x.in
 	return len(x.s.Faults) > 0 || len(in.Jobs)+len(in.Cancels)+len(in.BandwidthRequests)+len(in.Events)+len(in.Devices)+
@@ -304,7 +304,7 @@ func (x *Testbed) heard() bool {
 		len(in.Done) > 0
 }
 
-// Advance moves the fabric to an instant and gathers what came of it.
+// Advance moves the fabric to an instant and gathers the events until then.
 func (x *Testbed) Advance(to time.Duration) (err error) {
 	x.events++
 	x.now = max(to, x.now)
@@ -313,7 +313,7 @@ func (x *Testbed) Advance(to time.Duration) (err error) {
 	return errors.Join(err, x.err)
 }
 
-// settle steps until nothing more happens at this instant, and returns when to step again.
+// settle steps until nothing more happens at this instant, and returns when to step next.
 func (x *Testbed) settle() (time.Duration, error) {
 	for {
 		now := x.now
@@ -357,7 +357,7 @@ func (x *Testbed) settle() (time.Duration, error) {
 	}
 }
 
-// acts says whether any of some actions is for the fabric: else it is as it was left.
+// acts reports whether any of the actions changes or reads the fabric.
 func acts(a *loop.Actions) bool {
 	return a.Rates != nil || len(a.Start)+len(a.Steer)+len(a.Run)+len(a.Urgent)+len(a.Sets)+len(a.Reads) > 0
 }
@@ -386,8 +386,8 @@ func (x *Testbed) act(a *loop.Actions) error {
 	return errors.Join(errs...)
 }
 
-// send has Sets reach their devices when they would: at once where that takes no time and nobody reads a device that
-// they have not reached yet.
+// send delivers Sets to their devices after the control delay. It delivers at once if that is zero and no device is
+// read in this step.
 func (x *Testbed) send(sets []rollout.Set, reads bool) {
 	life := x.Seats.Lives
 	for i := range sets {
@@ -404,7 +404,7 @@ func (x *Testbed) send(sets []rollout.Set, reads bool) {
 	}
 }
 
-// set sets a device on behalf of a controller, and tells it what came of it unless it has died.
+// set applies a Set to a device and passes the result to the controller, unless that has died.
 func (x *Testbed) set(s *rollout.Set, life int) {
 	err := x.Sim.Device(s.Device).Set(context.Background(), &s.Change)
 	if life == x.Seats.Lives {
@@ -429,8 +429,8 @@ func (x *Testbed) Measure(context.Context) (*outcome.Outcome, error) {
 	return o, nil
 }
 
-// busiest is the load of the busiest link between switches over a run: bytes of layer 2 over what it could have
-// carried.
+// busiest is the load of the busiest link between switches: its layer-2 bytes over what it could have carried in that
+// time.
 func busiest(f *topo.Fabric, wire []pathmap.Bytes, over time.Duration) float64 {
 	most := 0.0
 	for l, link := range f.Topology.Links() {

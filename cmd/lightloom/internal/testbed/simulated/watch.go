@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// queueWatch sums up on the simulator what waits for each link, from looks at it: what waits is linear in time between
-// two events, so that looks before and after each event miss nothing. In long runs looks are spread out.
+// queueWatch sums up on the simulator the bytes that wait for each link. They are linear in time between two events, so
+// samples before and after each event miss nothing. In long runs samples are spread out.
 type queueWatch struct {
 	sim       *flowsim.Sim
 	last      []float64 // at the last look
@@ -29,10 +29,10 @@ func newQueueWatch(sim *flowsim.Sim, links int) *queueWatch {
 		area: make([]float64, links), due: true}
 }
 
-// manyLooks is after how many looks they are spread out to twice as far.
+// manyLooks is the number of samples after which their distance doubles.
 const manyLooks = 1 << 13
 
-// arrive looks before an event has any effect, step after.
+// arrive samples before an event has any effect, step after it.
 func (w *queueWatch) arrive(at time.Duration) {
 	if w == nil {
 		return
@@ -77,8 +77,8 @@ func (w *queueWatch) loads(end time.Duration, wire []pathmap.Bytes) []outcome.Po
 	return out
 }
 
-// circuitWatch counts the bytes that each circuit carries: what goes over its input's link from when it is in service
-// until the next one of that input is, or the run ends.
+// circuitWatch counts the bytes that each circuit carries: those on its input's link from when it is in service until
+// the next circuit of that input is, or the run ends.
 type circuitWatch struct {
 	sim   *flowsim.Sim
 	on    []int32         // by input: the move whose circuit it carries, -1 for none
@@ -117,7 +117,7 @@ func (w *circuitWatch) step(d *state.Data) {
 	w.open = keep
 }
 
-// turn ends what an input has carried so far and begins with a move, or with none.
+// turn closes an input's present count and starts one for a move, or for none.
 func (w *circuitWatch) turn(in southbound.Port, m int32) {
 	n := w.sim.Into(in)
 	if old := w.on[in]; old >= 0 {
