@@ -7,13 +7,13 @@ import (
 	"lightloom/pathmap"
 )
 
-// Where coflows are told apart: Varys, SIGCOMM 2014, section 7.1.
+// The bounds between classes of coflows: Varys, SIGCOMM 2014, section 7.1.
 const (
 	shortBelow = 5 * pathmap.Bytes(1e6) // of the longest flow
 	narrowTo   = 50                     // flows
 )
 
-// bins tells coflows apart by length and width; none where the lengths are not known.
+// bins classifies coflows by length and width; nil if the lengths are unknown.
 func bins(all []CoflowResult) []Bin {
 	names := []string{"short-narrow", "long-narrow", "short-wide", "long-wide"}
 	by := make([][]CoflowResult, len(names))
@@ -50,7 +50,7 @@ func bins(all []CoflowResult) []Bin {
 	return out
 }
 
-// weighted is the mean completion time in seconds by weight; 0 where all weights are the same.
+// weighted is the mean completion time in seconds by weight; 0 if all weights are equal.
 func weighted(all []CoflowResult) float64 {
 	sum, weights, same := 0.0, 0.0, true
 	for i := range all {
@@ -64,7 +64,7 @@ func weighted(all []CoflowResult) float64 {
 	return sum / weights
 }
 
-// deadlines counts the coflows that have a deadline and those that met it; nil where none has.
+// deadlines counts the coflows that have a deadline and those that met it; nil if none has one.
 func deadlines(all []CoflowResult) *Deadlines {
 	var d Deadlines
 	for i := range all {

@@ -14,11 +14,11 @@ type series struct {
 	sorted []float64 // seconds
 }
 
-// drawn bounds the points of a curve: more cannot be told apart on a screen.
+// drawn bounds the points of a curve; more cannot be distinguished on a screen.
 const drawn = 400
 
-// cdf draws the share of completion times at or below each time, over a logarithmic axis. Times below the axis begin at
-// its left end.
+// cdf draws the share of completion times at or below each time, over a logarithmic axis. Times below the axis are
+// drawn at its left end.
 func cdf(title string, all []series) string {
 	const w, h, left, right, top, bottom = 560.0, 300.0, 44.0, 14.0, 12.0, 40.0
 	low, high := axis(all)
@@ -45,8 +45,8 @@ func cdf(title string, all []series) string {
 	return s.end()
 }
 
-// axis returns whole decades around all values above zero; values below a ten-thousandth of the largest share the left
-// end, so that one local coflow does not squeeze the rest.
+// axis returns the whole decades around all values above zero. Values below a ten-thousandth of the largest are drawn
+// at the left end, so that one local coflow does not squeeze the rest.
 func axis(all []series) (low, high float64) {
 	low, high = math.Inf(1), 0
 	for _, one := range all {
@@ -77,7 +77,7 @@ func secondsTick(v float64) string {
 	return fmt.Sprintf("%.0f µs", v*1e6)
 }
 
-// steps is the staircase of an empirical distribution, thinned to what can be seen.
+// steps returns the steps of an empirical distribution, thinned to what is visible.
 func steps(sorted []float64, x, y func(float64) float64) string {
 	if len(sorted) == 0 {
 		return "M0 0"
@@ -95,7 +95,7 @@ func steps(sorted []float64, x, y func(float64) float64) string {
 	return b.String()
 }
 
-// curves takes the times of every row.
+// curves returns a curve for every row.
 func (r *Report) curves(times func(*PolicyResult) []time.Duration) []series {
 	var out []series
 	for i := range r.results {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// CompareOptions say how reports are held against each other.
+// CompareOptions choose how reports are compared.
 type CompareOptions struct {
 	Across bool    // over fabrics: the same jobs and policy, flowsim, netns and Mininet
 	Margin float64 // within which part figures are called equal; 0: nothing is
 }
 
-// Comparison is what compare says of two reports or more: each against the first.
+// Comparison is the result of comparing reports, each with the first.
 type Comparison struct {
 	Reports []Compared `json:"reports"`
 	Differs []Differs  `json:"settings_that_differ,omitempty"`
@@ -31,13 +31,13 @@ type Compared struct {
 	Policies []string `json:"policies"`
 }
 
-// Differs is a setting that the reports do not share.
+// Differs is a setting with different values in the reports.
 type Differs struct {
 	Flag   string   `json:"flag"`
 	Values []string `json:"values"` // by report; "–" where one has no such flag
 }
 
-// UnlikeError says why reports cannot be compared, and what to type instead.
+// UnlikeError holds the reason why reports cannot be compared, and what to type instead.
 type UnlikeError struct{ Reason, Mend string }
 
 func (e *UnlikeError) Error() string { return e.Reason }
@@ -45,8 +45,8 @@ func (e *UnlikeError) Error() string { return e.Reason }
 // Hint returns what to type instead.
 func (e *UnlikeError) Hint() string { return e.Mend }
 
-// CompareReports holds every further report against the first. It refuses those of other jobs, another fabric or other
-// seeds: what differs between such would be said of policies.
+// CompareReports compares every further report with the first. It refuses reports of other jobs, fabrics or seeds,
+// because their differences would be attributed to policies.
 func CompareReports(names []string, reps []*Report, opt CompareOptions) (*Comparison, error) {
 	if len(reps) < 2 || len(names) != len(reps) {
 		return nil, &UnlikeError{fmt.Sprintf("%d reports: a comparison needs two", len(reps)),
@@ -76,7 +76,7 @@ func CompareReports(names []string, reps []*Report, opt CompareOptions) (*Compar
 	return c, nil
 }
 
-// label is how a report is called beside a policy: its fabric, or its name.
+// label names a report beside a policy: its fabric, or its file name.
 func (c *Compared) label(opt CompareOptions) string {
 	if opt.Across {
 		return c.On
@@ -101,7 +101,7 @@ func (r *Report) names() (all []string) {
 	return all
 }
 
-// like refuses a report that is of something else than the first.
+// like refuses a report with other jobs, another fabric or other seeds than the first.
 func like(names []string, reps []*Report, i int, opt CompareOptions) error {
 	a, b := reps[0], reps[i]
 	unlike := func(what, x, y, mend string) error {
@@ -144,13 +144,13 @@ func (r *Report) input(flag string) *Input {
 	return nil
 }
 
-// jobFlags are the flags that decide which jobs there are.
+// jobFlags returns the flags that determine the jobs.
 func jobFlags() []string {
 	return []string{"all-at-zero", "attributes", "background", "coflows", "fabric", "local-flows", "max-width", "scale",
 		"seed", "speedup", "trace", "warmup", "workload"}
 }
 
-// blame names the settings that may be why jobs differ.
+// blame names the settings that can explain different jobs.
 func blame(all []Differs, flags []string) string {
 	var out []string
 	for _, d := range all {
@@ -164,8 +164,8 @@ func blame(all []Differs, flags []string) string {
 	return "; what differs: " + strings.Join(out, ", ")
 }
 
-// settingsThatDiffer lists flags by name whose values are not the same in all reports that have a manifest. Where
-// reports are of unlike commands, a flag that only some of these have says nothing.
+// settingsThatDiffer lists, by name, the flags whose values differ between reports with a manifest. If reports are of
+// different commands, it ignores flags that only some of these have.
 func settingsThatDiffer(reps []*Report) []Differs {
 	values := make([]map[string]string, len(reps))
 	var flags []string
@@ -206,7 +206,8 @@ func settingsThatDiffer(reps []*Report) []Differs {
 	return out
 }
 
-// match pairs policies by name; where no name is in both and one report holds one policy alone, that one with each.
+// match pairs policies by name. If no name is in both reports and one has a single policy, that one is paired with each
+// of the other.
 func match(a, b *Report, nameA, nameB string) ([][2]int, error) {
 	var out [][2]int
 	for i := range a.Policies {
@@ -242,7 +243,7 @@ func (c *Comparison) add(a, b *Report, m [2]int, labelA, labelB string) {
 	c.Coflows = append(c.Coflows, each(policy, against, &a.Policies[m[0]], &b.Policies[m[1]], x, y, c.Margin))
 }
 
-// runsOf are the runs of a row, each with that row alone; the report's own where it is not repeated.
+// runsOf returns the runs of a row, each with that row alone; for a report without repetition, the report itself.
 func (r *Report) runsOf(policy int) []SeedRun {
 	p := &r.Policies[policy]
 	if r.Repeat == nil {
@@ -259,7 +260,7 @@ func (r *Report) runsOf(policy int) []SeedRun {
 	return out
 }
 
-// words say what a reader must know.
+// words returns the notes that a reader needs.
 func (c *Comparison) words(reps []*Report) []string {
 	out := []string{fmt.Sprintf("Ratio: geometric mean over runs of policy ÷ other, below 1 where the policy takes "+
 		"less; intervals: paired bootstrap over runs, 95 %%; p: flips of the signs of log-ratios, corrected for %d "+

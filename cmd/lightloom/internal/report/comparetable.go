@@ -11,7 +11,7 @@ import (
 // JSON returns the comparison as JSON.
 func (c *Comparison) JSON() ([]byte, error) { return encode("comparison", c) }
 
-// Table writes the comparison: what differs, the pairs of runs, the coflows, and who is far from the rest.
+// Table writes the comparison: different settings, the pairs of runs, the coflows, and outliers.
 func (c *Comparison) Table(w io.Writer) error {
 	var b strings.Builder
 	for _, r := range c.Reports {

@@ -4,7 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPUSeconds is what this process and its children that have ended have used.
+// CPUSeconds returns the CPU time of this process and of its children that have ended.
 func CPUSeconds() float64 {
 	sum := 0.0
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Each is two policies coflow by coflow: the ratio of each coflow's time under one to its time under the other, over
-// runs the geometric mean. It describes; what is sure is said by the pairs of whole runs.
+// Each compares two policies coflow by coflow: the ratio of each coflow's time under one to its time under the other,
+// as the geometric mean over runs. It is descriptive only; significance is tested on pairs of whole runs.
 type Each struct {
 	Policy   string    `json:"policy"`
 	Against  string    `json:"against"`
@@ -37,14 +37,14 @@ type Outlier struct {
 	Holm   float64  `json:"p_holm"` // among all coflows; 1 with one run
 }
 
-// outlying is by which part a ratio must differ from the median of all to be an outlier, and outliersNamed how many are
-// named.
+// outlying is the part by which an outlier's ratio differs at least from the median of all; outliersNamed is how many
+// are named.
 const (
 	outlying      = 0.10
 	outliersNamed = 10
 )
 
-// one is a coflow in the making of an Each.
+// one is a coflow's ratio while an Each is computed.
 type one struct {
 	Outlier
 	p float64
@@ -84,7 +84,7 @@ func sameRows(a, b []Row) bool {
 	return slices.EqualFunc(a, b, func(x, y Row) bool { return x.ID == y.ID && x.Name == y.Name })
 }
 
-// ratioOf compares coflow i over the runs that both ended.
+// ratioOf compares coflow i over the runs in which both ended.
 func ratioOf(i int, row *Row, x, y []SeedRun) (one, int) {
 	o := one{Outlier: Outlier{ID: row.ID, Name: row.Name}, p: 1}
 	var logs []float64
@@ -110,7 +110,7 @@ func ratioOf(i int, row *Row, x, y []SeedRun) (one, int) {
 	return o, len(logs)
 }
 
-// fill sums up: percentiles, how many are sure, and who is farthest from the median.
+// fill computes percentiles, the number of certain differences, and the outliers.
 func (e *Each) fill(all []one, beyond float64) {
 	if e.Coflows = len(all); e.Coflows == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// FaultInterval is something that had failed.
+// FaultInterval is a fault and its duration.
 type FaultInterval struct {
 	Kind, Name string
 	From, To   time.Duration
@@ -74,7 +74,7 @@ func receivedRows(p *PolicyResult) []ReceivedRow {
 
 func (r *Received) rate() float64 { return float64(r.Bytes) * 8 / max(r.To-r.From, 1).Seconds() }
 
-// lanes gives every thing that failed a lane, in the order of kinds, then names.
+// lanes gives every failed part a lane, in the order of kinds, then names.
 func lanes(faults []FaultInterval) []FaultInterval {
 	var out []FaultInterval
 	for _, f := range faults {
@@ -91,7 +91,7 @@ func lanes(faults []FaultInterval) []FaultInterval {
 	return out
 }
 
-// faultPicture draws what had failed, a lane each, over what all hosts received in the same time.
+// faultPicture draws the faults, a lane each, above the bytes that all hosts received in the same time.
 func faultPicture(p *PolicyResult, span time.Duration) string {
 	const w, left, right, top, lane, high = 1120.0, 150.0, 16.0, 8.0, 18.0, 120.0
 	rows := lanes(p.Faults)
@@ -160,7 +160,7 @@ func (p *PolicyResult) throughput(s *svg, x func(time.Duration) float64, top, hi
 	s.text("tick", "end", x(0)-6, top+high, "0")
 }
 
-// faultWords says in a line how quickly the network was put right.
+// faultWords describes in a line how quickly the network recovered.
 func faultWords(p *PolicyResult) string {
 	n, worst := 0, time.Duration(0)
 	for _, f := range p.Faults {

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// flips is up to how many values all signs are tried, and signings is how many are drawn beyond.
+// flips is the most values for which all signs are tried; signings is how many are drawn for more.
 const (
 	flips    = 14
 	signings = 20_000
 )
 
-// SignFlip returns the two-sided p-value of the mean of v being zero, by flipping signs: which share of all ways to
-// sign the values gives a sum at least as far from zero. It asks of the values only that they would lie alike on both
-// sides. Up to 14 values all ways are tried; beyond, 20,000 are drawn from the seed and the one at hand counts as one
-// of them. With five values nothing is below 0.0625.
+// SignFlip returns the two-sided p-value of the hypothesis that the mean of v is zero, by sign flipping: the share of
+// all sign assignments whose sum is at least as far from zero. It assumes only that values are distributed
+// symmetrically around zero. Up to 14 values all assignments are tried; for more, 20,000 are drawn from the seed, and
+// the observed one counts as one of them. With five values p is never below 0.0625.
 func SignFlip(v []float64, seed uint64) float64 {
 	if len(v) == 0 {
 		return 1
@@ -67,7 +67,7 @@ func flipAll(v []float64, far float64) float64 {
 }
 
 // Holm corrects p-values for their number (Holm, A simple sequentially rejective multiple test procedure, Scandinavian
-// Journal of Statistics 6, 1979): of all that are at most 0.05 afterwards, none is wrong with probability 95 %.
+// Journal of Statistics 6, 1979): with probability 95 %, no true hypothesis gets a corrected p of at most 0.05.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

@@ -14,10 +14,10 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-// colours is how many series have a colour of their own, in page.css; more begin again.
+// colours is how many series have a colour of their own in page.css; further ones reuse them.
 const colours = 8
 
-// page is what page.html is filled with. Pictures are made here, of numbers and escaped names.
+// page is the data of page.html. Pictures are made here, of numbers and escaped names.
 type page struct {
 	*Report
 	Style    template.CSS
@@ -61,7 +61,7 @@ type cell struct {
 
 type fact struct{ Name, Value string }
 
-// HTML returns report.html: one file without scripts, that needs nothing else.
+// HTML returns report.html: one file without scripts, which needs no other file.
 func (r *Report) HTML() ([]byte, error) {
 	t, err := template.New("report.html").Parse(pageText)
 	if err != nil {
@@ -148,7 +148,7 @@ func ganttWords(p *Policy) string {
 	return s
 }
 
-// facts lists what a reader needs to judge or repeat the run.
+// facts lists the facts that a reader needs to judge or repeat the run.
 func (r *Report) facts() []fact {
 	w, f, c := r.Workload, r.Fabric, r.Controller
 	var out []fact

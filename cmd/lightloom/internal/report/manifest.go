@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Manifest says what made a report, so that `lightloom rerun` can make it again. It holds nothing of the machine: where
-// files were found is in run.json.
+// Manifest records what made a report, so that `lightloom rerun` can repeat it. It holds nothing of the machine; the
+// places of files are in run.json.
 type Manifest struct {
 	Format   int       `json:"format"` // Format
 	Version  string    `json:"version"`
@@ -25,10 +25,10 @@ type Manifest struct {
 	Jobs     string    `json:"jobs_digest,omitempty"` // of the jobs as submitted under the first seed
 }
 
-// Format is the number of this form of reports and manifests. A reader refuses others.
+// Format is the version of the format of reports and manifests. Readers refuse others.
 const Format = 2
 
-// lastOfFormat1 is the version to read reports of format 1 with; they did not say their format.
+// lastOfFormat1 is the last version that reads reports of format 1, which have no format key.
 const lastOfFormat1 = "0.1.1"
 
 // Setting is a flag and its value.
@@ -37,7 +37,7 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Input is a file that a run read, by content: the setting of its flag holds the name alone.
+// Input is a file that a run read, identified by its content; the flag's setting holds only the name.
 type Input struct {
 	Flag   string `json:"flag"`
 	Name   string `json:"name"` // without directories
@@ -45,7 +45,7 @@ type Input struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Place is where an input was found: for run.json.
+// Place is where an input was found, for run.json.
 type Place struct {
 	Name string `json:"name"`
 	Path string `json:"path"` // absolute
@@ -61,8 +61,8 @@ const (
 // maxReport bounds a report that is read, in bytes: 2000 coflows of a hundred runs under ten policies stay below it.
 const maxReport = 1 << 30
 
-// Read reads a report: a report.json, or the directory that holds one. Reports of another format are refused, with the
-// version to take.
+// Read reads a report: a report.json, or its directory. It refuses reports of another format and names the version that
+// reads them.
 func Read(path string) (*Report, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, reportFile)
@@ -81,7 +81,7 @@ func Read(path string) (*Report, error) {
 	return r, nil
 }
 
-// parse reads what stands in a report.json.
+// parse parses a report.json.
 func parse(b []byte) (*Report, error) {
 	var head struct {
 		Format  int    `json:"format"`
@@ -129,7 +129,7 @@ func readBounded(path string) ([]byte, error) {
 	return b, err
 }
 
-// decode reads one JSON value and says in which line it goes wrong. strict refuses keys that v has not.
+// decode reads one JSON value; errors name the line. strict refuses keys that v does not have.
 func decode(b []byte, v any, strict bool) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if strict {
@@ -160,7 +160,7 @@ func lineOf(b []byte, offset int64) int {
 	return 1 + bytes.Count(b[:min(int64(len(b)), max(0, offset))], []byte{'\n'})
 }
 
-// Check says why a manifest cannot be run again, or nil.
+// Check returns why a manifest cannot be run again, or nil.
 func (m *Manifest) Check() error {
 	switch {
 	case m == nil:

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Times are how often each of some times was taken: of a million moves of circuits most take the same.
+// Times counts how often each duration occurred; of a million moves of circuits most take the same.
 type Times struct {
 	n     map[time.Duration]int64 // but for the last ones
 	last  time.Duration
@@ -56,8 +56,8 @@ func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
 	return out
 }
 
-// Moved sums up the moves of a run that were too many to be listed: in the place of a result's ReconfigurationDelays,
-// Darks and Stages, and with the first of its Circuits only.
+// Moved sums up the moves of a run that has too many to list. It replaces a result's ReconfigurationDelays, Darks and
+// Stages, and the result's Circuits then hold only the first ones.
 type Moved struct {
 	ReconfigurationDelays Times
 	Darks                 Times
@@ -85,7 +85,7 @@ func (m *Moved) Stage(name string) *Times {
 	return m.stages[len(m.stages)-1].took
 }
 
-// known returns what Stage does, nil where nobody has asked for that.
+// known returns the times of a stage; nil if Stage was not called for it.
 func (m *Moved) known(name string) *Times {
 	for i := range m.stages {
 		if m.stages[i].name == name {
@@ -110,7 +110,7 @@ func (m *Moved) Circuit(c CircuitInterval) {
 	}
 }
 
-// thin keeps those circuits that can be drawn.
+// thin keeps the circuits that can be drawn.
 func (m *Moved) thin() {
 	slices.SortFunc(m.first, compareCircuits)
 	m.first = m.first[:min(len(m.first), drawnCircuits)]
@@ -122,8 +122,7 @@ func (m *Moved) First() []CircuitInterval {
 	return m.first
 }
 
-// times returns how many times there are, and percentiles in microseconds: of the sums, or of a list where there are
-// none.
+// times returns the number of times and their percentiles in microseconds, from the sums or, without sums, from a list.
 func times(sums *Times, list []time.Duration, p ...float64) (int, []float64) {
 	if sums != nil {
 		return sums.Count(), sums.Percentiles(time.Microsecond, p...)

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// level is what a corrected p-value may be at most for a difference to be called one.
+// level is the largest corrected p-value at which a difference is reported.
 const level = 0.05
 
 // The verdicts of a Pair.
@@ -17,8 +17,8 @@ const (
 	OneRun    = "one run" // which says nothing about another
 )
 
-// Pair is one figure of two policies, or of one policy in two reports, over the same runs. Ratio below 1: the policy
-// takes less than the other.
+// Pair compares one figure of two policies, or of one policy in two reports, over the same runs. Ratio below 1: the
+// policy takes less than the other.
 type Pair struct {
 	Policy  string   `json:"policy"`
 	Against string   `json:"against"`
@@ -35,8 +35,8 @@ type Pair struct {
 	Verdict string   `json:"verdict"`
 }
 
-// pair makes a Pair of figures by run. Runs of which one is zero or below have no ratio and are left out, but for those
-// where both are zero: there the ratio is 1.
+// pair makes a Pair of figures by run. Runs with a value of zero or below are left out, except that two zeros have the
+// ratio 1.
 func pair(policy, against, figure string, ours, theirs []float64, seed uint64) Pair {
 	p := Pair{Policy: policy, Against: against, Figure: figure, P: 1, Holm: 1, Verdict: Undecided}
 	var logs, diffs []float64
@@ -77,8 +77,8 @@ func alike(v []float64) bool {
 	return true
 }
 
-// judge corrects the p-values of a table for their number and says what each pair comes to. margin above 0 is within
-// which part two figures are called equal.
+// judge corrects the p-values of a table for their number and sets each verdict. A margin above 0 is the part within
+// which two figures count as equal.
 func judge(all []Pair, margin float64) {
 	p := make([]float64, len(all))
 	for i := range all {
@@ -103,7 +103,7 @@ func judge(all []Pair, margin float64) {
 	}
 }
 
-// words says a verdict as a table has it.
+// words returns a verdict as a table shows it.
 func (p *Pair) words(margin float64) string {
 	out := p.Verdict
 	switch {

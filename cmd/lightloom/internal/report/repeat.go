@@ -9,8 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Repeat is what several runs of the same policies gave, one under each seed. A run is what is counted: how many
-// coflows it has says nothing about how the next run goes.
+// Repeat holds the results of several runs of the same policies, one under each seed. The run is the unit of
+// replication: the number of its coflows says nothing about the next run.
 type Repeat struct {
 	Seeds       []uint64   `json:"seeds"`
 	Interleaved bool       `json:"interleaved"`
@@ -29,7 +29,7 @@ type SeedRun struct {
 	Policies []Measured `json:"policies"` // in the order of the report
 }
 
-// Measured is what one run measured under one policy.
+// Measured is one run's measurements under one policy.
 type Measured struct {
 	Name      string    `json:"name"`
 	Error     string    `json:"error,omitempty"` // it failed, and measured nothing
@@ -48,7 +48,7 @@ type Estimate struct {
 	Mean   Interval `json:"mean"` // with its bootstrap interval of 95 %
 }
 
-// Measure takes from a row what a repetition keeps of it.
+// Measure returns the part of a row that a repetition keeps.
 func Measure(p *Policy) Measured {
 	m := Measured{Name: p.Name, Makespan: p.Makespan, CCT: p.CCT, JCT: p.JCT, OverBound: p.OverBound.Mean}
 	for i := range p.Coflows {
@@ -99,7 +99,7 @@ func repeated() []figure {
 	}
 }
 
-// values are a policy's figure in every run that did not fail.
+// values returns a policy's figure in every run that did not fail.
 func (r *Repeat) values(policy int, f figure) []float64 {
 	var out []float64
 	for i := range r.Runs {
@@ -110,7 +110,7 @@ func (r *Repeat) values(policy int, f figure) []float64 {
 	return out
 }
 
-// both are a figure of two policies in the runs that both ended: of runs of one repetition, or of two over the same
+// both returns a figure of two policies in the runs in which both ended, of one repetition or of two over the same
 // seeds.
 func both(a, b []SeedRun, i, k int, f figure) (ours, theirs []float64) {
 	for n := range min(len(a), len(b)) {
@@ -122,7 +122,7 @@ func both(a, b []SeedRun, i, k int, f figure) (ours, theirs []float64) {
 	return ours, theirs
 }
 
-// Failures are the runs that failed, in words.
+// Failures describes the runs that failed.
 func (r *Repeat) Failures() []string {
 	var out []string
 	for i := range r.Runs {
@@ -135,7 +135,7 @@ func (r *Repeat) Failures() []string {
 	return out
 }
 
-// Words say how the runs were made, which failed, and how the tables are read.
+// Words describes how the runs were made, which failed, and how to read the tables.
 func (r *Repeat) Words() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d runs, seeds %d to %d; all else in this report is of seed %d.", len(r.Runs), r.Seeds[0],
@@ -158,7 +158,7 @@ func (r *Repeat) Words() string {
 	return b.String()
 }
 
-// enough is the least number of runs in which as many comparisons can be decided: all signs alike have a p of 2 ÷ 2ⁿ.
+// enough is the least number of runs that can decide that many comparisons: n runs with equal signs have p = 2 ÷ 2ⁿ.
 func enough(pairs int) int {
 	n := 2
 	for p := 0.5; pairs > 0 && p*float64(pairs) > level; p /= 2 {
@@ -167,7 +167,7 @@ func enough(pairs int) int {
 	return n
 }
 
-// paired are the pairs as a forest draws them.
+// paired returns the pairs in the form that a forest plot needs.
 func (r *Repeat) paired() []Paired {
 	var out []Paired
 	for _, p := range r.Pairs {

@@ -26,7 +26,7 @@ type Report struct {
 	results []PolicyResult // what the pictures are drawn from
 }
 
-// Meta is what is known of a run before it.
+// Meta holds the facts of a run that are known before it.
 type Meta struct {
 	Version    string
 	Title      string // "demo", or what was replayed
@@ -38,7 +38,7 @@ type Meta struct {
 	Notes      []string
 }
 
-// Workload says what was replayed.
+// Workload describes what was replayed.
 type Workload struct {
 	Source            string  `json:"source"` // "synthetic", or the trace's file name
 	Jobs              int     `json:"jobs"`
@@ -65,13 +65,13 @@ type Background struct {
 	Bytes int64   `json:"bytes_unscaled"`
 }
 
-// Deadlines are of the coflows that have one.
+// Deadlines counts coflows with a deadline.
 type Deadlines struct {
 	Of  int `json:"of"`
 	Met int `json:"met"`
 }
 
-// Fabric says what it ran on.
+// Fabric describes the fabric of the run.
 type Fabric struct {
 	Kind       string `json:"kind"` // hybrid, leafspine, crossbar, fattree, jellyfish, file
 	Spec       string `json:"spec"`
@@ -93,7 +93,7 @@ type Fabric struct {
 	Queues     string `json:"queues,omitempty"`      // the rule of all queues, in words
 }
 
-// Controller says who decided.
+// Controller describes the controller.
 type Controller struct {
 	Replicas            int     `json:"replicas"`
 	LeaderChanges       int64   `json:"leader_changes"`
@@ -119,7 +119,7 @@ type Policy struct {
 	Received []ReceivedRow `json:"received,omitempty"` // payload that all hosts received, where something failed
 }
 
-// Completion is how long jobs and coflows took.
+// Completion holds the completion times of jobs and coflows.
 type Completion struct {
 	Makespan    float64     `json:"makespan_seconds"`
 	CCT         Seconds     `json:"cct_seconds"`
@@ -132,7 +132,7 @@ type Completion struct {
 	Deadlines   *Deadlines  `json:"deadlines,omitempty"`
 }
 
-// Traffic is what was carried, and over what.
+// Traffic holds the bytes carried, by network.
 type Traffic struct {
 	BytesTotal int64   `json:"bytes_total"` // payload of all coflows
 	BytesLocal int64   `json:"bytes_local"` // of these, within a host: they never enter the network
@@ -144,7 +144,7 @@ type Traffic struct {
 	OCSShare   float64 `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
 }
 
-// Reconfiguration is what moves of circuits took.
+// Reconfiguration holds the times that moves of circuits took.
 type Reconfiguration struct {
 	Reconfigurations     int64                `json:"reconfigurations"`
 	ReconfigurationDelay ReconfigurationDelay `json:"reconfiguration_delay_microseconds"`
@@ -152,7 +152,7 @@ type Reconfiguration struct {
 	Dark                 Dark                 `json:"dark_time_microseconds"`
 }
 
-// Packets are what became of packets: on the simulator, which has none, of host flows that met a dark port.
+// Packets counts the fate of packets: on the simulator, which has none, of host flows that met a dark port.
 type Packets struct {
 	DroppedDark     int64       `json:"packets_dropped_dark"` // at dark or unmatched ports
 	DroppedQueue    int64       `json:"packets_dropped_queue"`
@@ -163,7 +163,7 @@ type Packets struct {
 	QueueDepth      *QueueDepth `json:"queue_depth,omitempty"` // of real packets
 }
 
-// Work is what deciding took, and who decided.
+// Work holds the cost of deciding, and the leaders' changes.
 type Work struct {
 	Anneal       Anneal  `json:"anneal"`
 	Decisions    int64   `json:"decisions"`
@@ -178,8 +178,7 @@ type VOQs struct {
 	Most    int64  `json:"bytes_most"`      // of the fullest
 }
 
-// QueueDepth is of the switch port whose queue was seen fullest, in looks that are 50 ms apart, or more where a look
-// takes long.
+// QueueDepth is the fullest queue seen at a switch port. Samples are 50 ms apart, or more if a sample takes long.
 type QueueDepth struct {
 	Port string  `json:"port"`
 	Most float64 `json:"bytes_most"`
@@ -206,8 +205,8 @@ type Ratios struct {
 	Max   float64 `json:"max"`
 }
 
-// Bin is the coflows of one kind, by Varys' classes (SIGCOMM 2014, section 7.1): short where the longest flow is below
-// 5 MB of the trace, narrow where there are at most 50 flows.
+// Bin is one of Varys' classes of coflows (SIGCOMM 2014, section 7.1): short if the longest flow is below 5 MB of the
+// trace, narrow if there are at most 50 flows.
 type Bin struct {
 	Name      string  `json:"name"` // short-narrow, long-narrow, short-wide, long-wide
 	Coflows   float64 `json:"coflows_share"`
@@ -216,7 +215,7 @@ type Bin struct {
 	OverBound Ratios  `json:"cct_over_bound"`
 }
 
-// ReconfigurationDelay compares what circuit schedules assumed with what was measured.
+// ReconfigurationDelay compares the delay that circuit schedules assumed with the measured one.
 type ReconfigurationDelay struct {
 	Assumed float64 `json:"assumed"`
 	Count   int     `json:"count"`
@@ -234,7 +233,7 @@ type Stage struct {
 	P99   float64 `json:"p99"`
 }
 
-// Dark compares the dark time that was asked for with what was measured.
+// Dark compares the configured dark time with the measured one.
 type Dark struct {
 	Asked  float64 `json:"asked"`
 	Count  int     `json:"count"`
@@ -255,7 +254,7 @@ type Moves struct {
 	Accepted  int64 `json:"accepted"`
 }
 
-// Slower says how many coflows took longer than under the first row's policy, by more than 1 % and 1 ms.
+// Slower counts the coflows that took longer than under the first row's policy, by more than 1 % and 1 ms.
 type Slower struct {
 	Count int     `json:"count"`
 	Of    int     `json:"of"`

@@ -8,7 +8,7 @@ import (
 	"lightloom/southbound"
 )
 
-// PolicyResult is what one run under one policy measured. Instants are of the run.
+// PolicyResult holds the measurements of one run under one policy. Instants are of the run.
 type PolicyResult struct {
 	Name     string
 	Jobs     []JobResult

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Run is run.json: what differs between machines, and between two runs of the same thing.
+// Run is run.json: the values that differ between machines, and between two runs of the same thing.
 type Run struct {
 	Version   string      `json:"version"`
 	Command   []string    `json:"command"`
@@ -49,7 +49,7 @@ type Host struct {
 	Go     string `json:"go"`
 }
 
-// ThisHost describes the machine that this process runs on; what cannot be read is empty.
+// ThisHost describes this machine; fields that cannot be read are empty.
 func ThisHost() Host {
 	h := Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version()}
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
@@ -70,8 +70,8 @@ func modelName(cpuinfo []byte) string {
 	return ""
 }
 
-// MachineBusy returns the CPU time that all processes of the machine have used so far, the time that its host kept from
-// it (steal) included. The difference of two readings, less what the run itself used, is what others took.
+// MachineBusy returns the CPU time that all processes of the machine have used so far, including time that its host
+// took from it (steal). The difference of two readings, less the run's own use, is the use by others.
 func MachineBusy() (time.Duration, error) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {

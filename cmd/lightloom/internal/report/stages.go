@@ -6,15 +6,15 @@ import (
 	"lightloom/southbound/meter"
 )
 
-// StageNames are the stages of the delay budget, in their order, by the names that metrics have. Commit reaches from
-// the intent to nothing being steered to the ports, drain to these being empty; settle is what the controller sees of
-// apply, dark and lock together.
+// StageNames returns the stages of the delay budget, in order, with the metrics' names. Commit reaches from the intent
+// until no traffic is steered to the ports, drain until these are empty; settle is the controller's view of apply, dark
+// and lock together.
 func StageNames() []string {
 	return []string{meter.StageCommit, meter.StageDrain, meter.StageRPC, meter.StageApply, meter.StageDark,
 		meter.StageLock, meter.StageSettle, meter.StageInService}
 }
 
-// staged are the lines of the stages, where a row knows any.
+// staged returns the lines of the stages, if a row has any.
 func (r *Report) staged() (out []line) {
 	if !slices.ContainsFunc(r.Policies, func(p Policy) bool { return len(p.Stages) > 0 }) {
 		return nil

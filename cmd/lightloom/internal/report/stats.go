@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// PercentileDefinition names the one used everywhere here: definitions differ by more than policies do on short,
-// heavy-tailed samples.
+// PercentileDefinition is the definition used everywhere here. On short, heavy-tailed samples definitions differ by
+// more than policies do.
 const PercentileDefinition = "nearest rank: the ceil(p·n)-th smallest of n, no interpolation"
 
-// Percentile returns the p-quantile (0 < p ≤ 1) of sorted values by nearest rank; 0 of none.
+// Percentile returns the p-quantile (0 < p ≤ 1) of sorted values by nearest rank; 0 if there are none.
 func Percentile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -21,7 +21,7 @@ func Percentile(sorted []float64, p float64) float64 {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// Mean returns the arithmetic mean; 0 of none. Values are added in the order given.
+// Mean returns the arithmetic mean; 0 if there are no values. Values are added in the order given.
 func Mean(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -50,8 +50,8 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Bootstrap returns the mean of v and the percentile interval of resampled means, 10,000 resamples from that seed. With
-// one value the interval is the value, and says nothing.
+// Bootstrap returns the mean of v and the percentile interval of resampled means, from 10,000 resamples drawn from that
+// seed. The interval of a single value is the value itself, and carries no information.
 func Bootstrap(v []float64, seed uint64) Interval {
 	out := Interval{Mean: Mean(v)}
 	out.Low, out.High = out.Mean, out.Mean
@@ -84,8 +84,8 @@ type Paired struct {
 	Sign    string   `json:"sign"`  // "lower", "higher", or "undecided" where the interval holds 1
 }
 
-// Compare makes a Paired of figures by seed, ours[i] and theirs[i] being of one seed. Pairs of which one is zero or
-// below have no ratio and are left out of Runs.
+// Compare makes a Paired of figures by seed; ours[i] and theirs[i] are of one seed. Pairs with a value of zero or below
+// are left out of Runs.
 func Compare(policy, against, figure string, ours, theirs []float64, seed uint64) Paired {
 	var logs []float64
 	for i := range min(len(ours), len(theirs)) {

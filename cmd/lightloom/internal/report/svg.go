@@ -25,7 +25,7 @@ func (s *svg) line(class string, x1, y1, x2, y2 float64) {
 	fmt.Fprintf(&s.b, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`+"\n", class, num(x1), num(y1), num(x2), num(y2))
 }
 
-// rect draws a rectangle; a title, where there is one, is shown by the pointer.
+// rect draws a rectangle; its title, if any, is shown under the pointer.
 func (s *svg) rect(class string, x, y, w, h float64, title string) {
 	fmt.Fprintf(&s.b, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"`, class, num(x), num(y), num(w), num(h))
 	if title == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// line is one line of the comparison: a figure and what a row has of it. The table and the page show the same lines.
+// line is one line of the comparison: a figure and each row's value. The table and the page show the same lines.
 type line struct {
 	name string
 	of   func(*Policy) string
@@ -56,7 +56,7 @@ func (r *Report) lines() []line {
 	)
 }
 
-// promised are the lines of weights and deadlines, where some coflow has one.
+// promised returns the lines of weights and deadlines, if some coflow has one.
 func (r *Report) promised() (out []line) {
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Deadlines != nil }) {
 		out = append(out, line{name: "deadlines met", of: func(p *Policy) string {
@@ -72,7 +72,7 @@ func (r *Report) promised() (out []line) {
 	return out
 }
 
-// least is a line of a time, of which less is better.
+// least is a line with a time, of which less is better.
 func least(name string, of func(*Policy) float64) line {
 	return line{name: name, of: func(p *Policy) string { return sig(of(p)) }, less: of}
 }
@@ -95,7 +95,7 @@ func orDash(n int, us ...float64) string {
 	return strings.Join(s, ", ")
 }
 
-// best returns the row that has least of a line; -1 where there is no such thing or several have it.
+// best returns the row with the least value of a line; -1 if there is none or several have it.
 func best(policies []Policy, l line) int {
 	if l.less == nil || len(policies) < 2 {
 		return -1
@@ -115,7 +115,7 @@ func best(policies []Policy, l line) int {
 	return at
 }
 
-// Table writes the comparison, a column a policy, then where policies lose, then what a comparison over seeds gave.
+// Table writes the comparison, a column a policy, then where policies lose, then the comparison over seeds.
 func (r *Report) Table(w io.Writer) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleRounded)
@@ -158,7 +158,7 @@ func (r *Report) Table(w io.Writer) error {
 	return nil
 }
 
-// words are what stands under the table.
+// words returns the text under the table.
 func (r *Report) words() string {
 	var b strings.Builder
 	if len(r.Policies) > 1 {

@@ -7,8 +7,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Throughput is statistics of jobs' throughput, in bits of payload a second: what each delivered at its sinks ÷ the
-// time that it ran.
+// Throughput is the statistics of jobs' throughput, in bits of payload a second: the bytes that each delivered at its
+// sinks ÷ the time that it ran.
 type Throughput struct {
 	Count int     `json:"count"`
 	Mean  float64 `json:"mean"`
@@ -19,9 +19,9 @@ type Throughput struct {
 	All float64 `json:"all"`
 }
 
-// Throughput returns what the job delivered at its sinks ÷ the time from its start to its end, in bits a second. Time
-// is at least what the sinks' hosts take: what never left a host took none, and nothing is promised beyond a host's
-// link. Zero where the job delivers nothing.
+// Throughput returns the bytes that the job delivered at its sinks ÷ the time from its start to its end, in bits a
+// second. The time is at least what the links of the sinks' hosts take, so that bytes within a host cannot give a rate
+// above the link's. Zero if the job delivers nothing.
 func (j *JobResult) Throughput() float64 {
 	took := max(j.End-j.Start, j.Least)
 	if j.Delivered <= 0 || took <= 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// drawnRacks bounds the picture: a fabric of more racks is drawn by its first ones.
+// drawnRacks bounds the picture; of a larger fabric only the first racks are drawn.
 const drawnRacks = 20
 
 // topology draws spines, ToRs with their hosts, and the OCS, from the figures of the fabric.
@@ -52,7 +52,7 @@ func topology(f Fabric) string {
 	return s.end()
 }
 
-// captions says what the picture cannot show.
+// captions returns what the picture cannot show.
 func captions(f Fabric, racks int) string {
 	var parts []string
 	if f.Spines > 0 && f.EPS > 0 {

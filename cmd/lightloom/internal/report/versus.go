@@ -8,13 +8,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// versusWords says how comparisons over seeds are read.
+// versusWords explains how to read comparisons over seeds.
 func versusWords(pairs []Paired) string {
 	return fmt.Sprintf("Ratio: geometric mean over seeds of policy ÷ other, below 1 where the policy takes less. "+
 		"Interval: paired bootstrap, 95 %%, %d comparisons, not corrected for their number.", len(pairs))
 }
 
-// versus writes a table of paired comparisons over seeds, and says how to read it.
+// versus writes a table of paired comparisons over seeds, and how to read it.
 func versus(w io.Writer, pairs []Paired) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleRounded)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// DiskError says that a report could not be written, and what to do.
+// DiskError means that a report could not be written; its hint tells what to do.
 type DiskError struct {
 	Dir string
 	Err error
@@ -31,8 +31,8 @@ func (e *DiskError) Hint() string {
 	return "name another directory with --report-dir DIR"
 }
 
-// CheckDir finds out before a run whether a report can be written to dir afterwards: it makes the directory and writes
-// a byte. It leaves nothing behind when that fails, nor any file when it succeeds.
+// CheckDir checks before a run that a report can be written to dir afterwards: it makes the directory and writes a
+// byte. It leaves nothing behind if that fails, and no file if it succeeds.
 func CheckDir(dir string) error {
 	made, err := makeDir(dir)
 	if err != nil {
@@ -49,8 +49,8 @@ func CheckDir(dir string) error {
 	return nil
 }
 
-// WriteDir writes report.json, run.json and report.html to dir, which is made if need be. Each file appears whole or
-// not at all, and none does before all three are on the disk; what was there before is replaced.
+// WriteDir writes report.json, run.json and report.html to dir, which it makes if necessary. It replaces earlier files
+// only after all three are on the disk; each file appears whole or not at all.
 func (r *Report) WriteDir(dir string, run *Run) error {
 	files, err := r.files(run)
 	if err != nil {
@@ -145,5 +145,5 @@ func removeAll(names []string) {
 	}
 }
 
-// removeDirs removes directories that are empty; others stay, having been used meanwhile.
+// removeDirs removes directories that are empty; others have been used meanwhile and stay.
 func removeDirs(dirs []string) { removeAll(dirs) }

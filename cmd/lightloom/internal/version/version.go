@@ -1,4 +1,4 @@
-// Package version says which Lightloom this binary is. It is not a place to write versions: the go command does.
+// Package version returns the version of this binary, as the go command recorded it.
 package version
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// String returns the module's version, or "devel" with the commit it was built from, and a mark where the work tree had
-// been changed.
+// String returns the module's version, or "devel" with the commit that was built, and a mark if the work tree had
+// changes.
 func String(b *debug.BuildInfo) string {
 	if b == nil {
 		return "unknown"
