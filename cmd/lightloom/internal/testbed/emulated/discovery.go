@@ -17,11 +17,11 @@ import (
 	"lightloom/southbound/lldpd"
 )
 
-// speakEvery is how often switches and hosts of a fabric that is kept up announce themselves.
+// speakEvery is the interval between announcements of switches and hosts of a fabric that is kept up.
 const speakEvery = 250 * time.Millisecond
 
-// discovery is LLDP at every packet switch and host of an emulated fabric. A fabric that is up for one run of jobs
-// alone has none: its links are measured.
+// discovery is LLDP at every packet switch and host of an emulated fabric. A fabric for one run of jobs has none,
+// because its links are measured.
 type discovery struct {
 	daemons []*lldpd.Daemon
 	station map[southbound.DeviceID]int // in daemons[0]
@@ -89,7 +89,7 @@ func (s *Testbed) openHostDiscovery(h southbound.HostID) (d *lldpd.Daemon, err e
 	return d, err
 }
 
-// heard returns what a target is to ask for its switch's neighbours; nil where nobody listens.
+// heard returns the function that lists a switch's neighbours for its target; nil without LLDP.
 func (d *discovery) heard(id southbound.DeviceID) func() []lldp.Heard {
 	if d == nil {
 		return nil
@@ -101,7 +101,7 @@ func (d *discovery) heard(id southbound.DeviceID) func() []lldp.Heard {
 	return func() []lldp.Heard { return d.daemons[0].Heard(i) }
 }
 
-// run speaks and listens until ctx ends.
+// run sends and receives announcements until ctx ends.
 func (d *discovery) run(ctx context.Context) error {
 	if d == nil {
 		return nil

@@ -39,9 +39,9 @@ const (
 )
 
 // Inside is the process in the new namespaces: it builds the fabric, puts a gNMI target in front of every switch,
-// starts the replicas of the controller as processes of their own, replays the jobs, and tells what came of it.
+// starts the replicas of the controller as processes of their own, replays the jobs, and reports the results.
 //
-// keep keeps the fabric up until ctx ends, where the order says so: it answers on the socket that it is handed.
+// keep keeps the fabric up until ctx ends, if the configuration says Stay. It serves the socket that it gets.
 func Inside(ctx context.Context, stderr io.Writer, keep func(context.Context, *Testbed, *os.File) error) error {
 	orders, words := os.NewFile(ordersFD, "orders"), os.NewFile(wordsFD, "words")
 	if orders == nil || words == nil {
@@ -55,13 +55,13 @@ func Inside(ctx context.Context, stderr io.Writer, keep func(context.Context, *T
 	return err
 }
 
-// speaker writes words, one at a time.
+// speaker writes events, one at a time.
 type speaker struct {
 	mu  sync.Mutex
 	enc *json.Encoder
 }
 
-// say tells the parent. If it is gone, so is this process in a moment.
+// say sends an event to the parent. If the parent is gone, this process ends soon as well.
 func (s *speaker) say(w Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func inside(ctx context.Context, orders io.Reader, out *speaker, stderr io.Write
 	return g.Wait()
 }
 
-// Testbed is everything inside: the fabric, the servers in front of it, and the controller.
+// Testbed is the testbed inside: the fabric, the servers in front of it, and the controller.
 type Testbed struct {
 	testbed.Remote
 	Config    ChildConfig
@@ -105,10 +105,10 @@ type Testbed struct {
 	state     *server.State
 	fences    string // directory of the largest election ids that switches and the agent know
 
-	discovery *discovery // nil: nobody speaks LLDP
+	discovery *discovery // nil: no LLDP
 	Counters  *PortCounters
 
-	Faults  *testbed.FaultLog // of what users had fail
+	Faults  *testbed.FaultLog // faults that users caused
 	agent   *endpoint
 	Cluster *server.Cluster
 	stderr  io.Writer
@@ -116,7 +116,7 @@ type Testbed struct {
 	run stageRun
 }
 
-// stageRun is what a stage keeps of a scenario that runs.
+// stageRun is the testbed's state of a running scenario.
 type stageRun struct {
 	since  netns.Counters // when it began
 	looks  func(since netns.Counters) ([]outcome.PortLoad, error)
@@ -175,8 +175,8 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	return s, nil
 }
 
-// forgetHosts tells the controller, whose log may know hosts of an earlier fabric, that all were lost and are back:
-// what these did is done again, and those that had failed have not.
+// forgetHosts reports all hosts to the controller as lost and back, since its log can know hosts of an earlier fabric.
+// Work of those hosts is done again, and none counts as failed.
 func (s *Testbed) forgetHosts() error {
 	for h := range s.Topo.HostNode {
 		for _, up := range []bool{false, true} {
@@ -188,7 +188,7 @@ func (s *Testbed) forgetHosts() error {
 	return nil
 }
 
-// openState opens the logs that the replicas are to go on with, or makes some that end with the run.
+// openState opens the logs that the replicas continue, or makes temporary ones that end with the run.
 func (s *Testbed) openState() (*server.State, error) {
 	fabric := s.Config.Row.Spec
 	if s.Config.State != "" {
@@ -223,7 +223,7 @@ func (s *Testbed) listen() (err error) {
 	return err
 }
 
-// replicaConfig is what every replica is told.
+// replicaConfig is the configuration of every replica.
 func (s *Testbed) replicaConfig() server.ReplicaConfig {
 	r := s.Config.Row
 	return server.ReplicaConfig{Spec: r.Spec, Policy: r.Policy, Overrides: s.Config.Overrides,
@@ -235,7 +235,7 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
 }
 
-// Devices says where the switches are.
+// Devices returns the addresses of the switches.
 func (s *Testbed) Devices() (all inventory.Devices) {
 	for _, id := range slices.Sorted(maps.Keys(s.Packets.Switches)) {
 		sw := s.Packets.Switches[id]
@@ -254,7 +254,7 @@ func (s *Testbed) serve(ctx context.Context) error {
 	return g.Wait()
 }
 
-// play waits for the controller, runs the scenario, and tells the outcome.
+// play waits for the controller, runs the scenario, and reports the outcome.
 func (s *Testbed) play(ctx context.Context, out *speaker,
 	keep func(context.Context, *Testbed, *os.File) error) error {
 	if err := s.ready(ctx); err != nil {
@@ -281,15 +281,15 @@ func (s *Testbed) play(ctx context.Context, out *speaker,
 	return nil
 }
 
-// readyWithin bounds how long the controller may take to elect a leader and to program the switches; a fabric of many
-// is given readyPerSwitch for each beside.
+// readyWithin bounds the time in which the controller must elect a leader and program the switches; a large fabric gets
+// readyPerSwitch more for each switch.
 const (
 	readyWithin    = 20 * time.Second
 	readyPerSwitch = 200 * time.Millisecond
 )
 
-// ready waits until a replica leads that has brought every switch into its state and read it back. On a busy machine
-// the controller begins before that, so the switches are asked, too.
+// ready waits until a leader has programmed every switch and read it back. On a busy machine the controller starts
+// before that, so the switches are checked as well.
 func (s *Testbed) ready(ctx context.Context) error {
 	var left []southbound.DeviceID
 	if s.Topo.Racks > 1 {
@@ -317,7 +317,7 @@ func (s *Testbed) ready(ctx context.Context) error {
 	}
 }
 
-// beginRun makes now the instant at which the scenario begins.
+// beginRun makes this instant the begin of the scenario.
 func (s *Testbed) beginRun(ctx context.Context) (err error) {
 	if s.run.since, err = s.Packets.Net.Counters(); err != nil {
 		return err
@@ -334,7 +334,7 @@ func (s *Testbed) Fabric() *topo.Fabric { return s.Topo }
 // Received implements Testbed.
 func (s *Testbed) Received() pathmap.Bytes { return s.Packets.Agent.Stats().BytesReceived }
 
-// Wait implements Testbed. It kills leaders where the order says so.
+// Wait implements Testbed. It kills leaders when the configuration says so.
 func (s *Testbed) Wait(ctx context.Context) error {
 	r := &s.run
 	err := s.Remote.Wait(ctx)
@@ -358,8 +358,8 @@ func (s *Testbed) Wait(ctx context.Context) error {
 	return nil
 }
 
-// stuck says whether nothing will happen any more: the last fault has come or gone, no bytes have been received and no
-// task has run for a while, and still something has failed.
+// stuck reports whether nothing more will happen: a fault remains, the last fault event has passed, and for a while no
+// bytes were received and no task ran.
 func (s *Testbed) stuck() bool {
 	const idle = 5 * time.Second
 	r, now := &s.run, s.Now()

@@ -12,13 +12,13 @@ import (
 // each of them writes a line the moment that it decides, at the end of one file that all share; the process inside
 // reads the file when all jobs have ended. A leader that is killed leaves what it has said until then.
 
-// WhyName is the name of that file in the directory of the replicas.
+// WhyName is the name of the file of explanations in the directory of the replicas.
 const WhyName = "why.jsonl"
 
-// whyChunk is how many lines a word of the process inside holds at most.
+// whyChunk is the most lines in one event of the process inside.
 const whyChunk = 256
 
-// whyFile returns where replicas with their disks in dir say why, if they are to.
+// whyFile returns the file of explanations of replicas with their disks in dir; empty if there are to be none.
 func (o *ChildConfig) whyFile(dir string) string {
 	if !o.Record.Explain {
 		return ""
@@ -26,7 +26,7 @@ func (o *ChildConfig) whyFile(dir string) string {
 	return filepath.Join(dir, WhyName)
 }
 
-// explain tells what the replicas have said.
+// explain sends the replicas' explanations to the parent.
 func (s *Testbed) explain(out *speaker, o *outcome.Outcome) error {
 	name := s.Config.whyFile(s.Cluster.State.Dir)
 	if name == "" {

@@ -17,7 +17,7 @@ import (
 	"lightloom/southbound"
 )
 
-// FailoverOptions say what MeasureFailover does.
+// FailoverOptions are the options of MeasureFailover.
 type FailoverOptions struct {
 	Fabric   string
 	Policy   string
@@ -28,7 +28,7 @@ type FailoverOptions struct {
 	Stderr   io.Writer `json:"-"`
 }
 
-// Failover is what came of one failed link: the times are counted from the moment that it failed.
+// Failover is the result of one failed link. Times count from the failure.
 type Failover struct {
 	Link    string        `json:"link"`
 	Gap     time.Duration `json:"gap_ns"`    // until the first packet arrived on another path
@@ -48,9 +48,9 @@ const (
 	heldTries = 60
 )
 
-// MeasureFailover builds a fabric of real packets, has that many host flows under way over it, and lets one link after
-// another fail that packets of a probe stream cross where no switch has a backup: the way to the new path leads through
-// the controller. It returns one result a failure.
+// MeasureFailover builds a fabric of real packets with that many host flows under way. It then fails one link after
+// another that a probe stream crosses where no switch has a backup, so that only the controller can restore the path.
+// It returns one result a failure.
 func MeasureFailover(ctx context.Context, opt FailoverOptions) ([]Failover, error) {
 	s, err := scenario.Prepare(scenario.Options{Fabric: opt.Fabric, Policies: []string{opt.Policy}, Seed: opt.Seed,
 		Coflows:  1,
@@ -69,7 +69,7 @@ func MeasureFailover(ctx context.Context, opt FailoverOptions) ([]Failover, erro
 	return out, err
 }
 
-// failover plays the part of MeasureFailover that is inside.
+// failover is the part of MeasureFailover in the process inside.
 func (s *Testbed) failover(ctx context.Context, out *speaker) error {
 	m := s.Config.Failover
 	if err := s.underWay(ctx, m.Flows); err != nil {
@@ -89,7 +89,7 @@ func (s *Testbed) failover(ctx context.Context, out *speaker) error {
 	return nil
 }
 
-// failUndisturbed is failOnce until the prober has not been kept from its processor meanwhile.
+// failUndisturbed repeats failOnce until the prober was not kept from its processor meanwhile.
 func (s *Testbed) failUndisturbed(ctx context.Context, n int) (*Failover, error) {
 	for try := range heldTries {
 		r, held, err := s.failOnce(ctx, n)
@@ -105,8 +105,8 @@ func (s *Testbed) failUndisturbed(ctx context.Context, n int) (*Failover, error)
 		"is too busy", heldAtMost, heldTries)
 }
 
-// underWay starts host flows that do not end while the measurement lasts, from every host to hosts of other racks, some
-// pairs twice if they must, and waits until bytes of them arrive.
+// underWay starts host flows that outlast the measurement, from every host to hosts of other racks, some pairs twice if
+// necessary, and waits until their bytes arrive.
 func (s *Testbed) underWay(ctx context.Context, flows int) error {
 	f := s.Topo
 	var all []controller.Flow
@@ -133,7 +133,7 @@ func (s *Testbed) underWay(ctx context.Context, flows int) error {
 	})
 }
 
-// until waits for something that nothing announces.
+// until polls for a condition that no event announces.
 func (s *Testbed) until(ctx context.Context, most time.Duration, ok func() bool) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -151,8 +151,8 @@ func (s *Testbed) until(ctx context.Context, most time.Duration, ok func() bool)
 	return nil
 }
 
-// failOnce measures the failure of the n-th link, counted round and round over pairs of racks. held is how long no
-// probe was sent until the first that came.
+// failOnce measures the failure of the n-th link, going round the pairs of racks. held is how long no probe was sent
+// before the first that arrived.
 func (s *Testbed) failOnce(ctx context.Context, n int) (r *Failover, held time.Duration, err error) {
 	src, dst, l, err := s.victim(n)
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Testbed) failOnce(ctx context.Context, n int) (r *Failover, held time.D
 	return r, held, s.rest(ctx, 500*time.Millisecond)
 }
 
-// rest lets the controller finish what it is about: the next failure is to find it idle.
+// rest lets the controller finish its work, so that the next failure finds it idle.
 func (s *Testbed) rest(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -204,8 +204,8 @@ func (s *Testbed) rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// victim returns two hosts of different racks, and the cable into the destination's ToR that packets without a tag of
-// their own cross on their way: the switch before it has no other.
+// victim returns two hosts of different racks, and the cable into the destination's ToR that untagged packets cross on
+// their way. The switch before it has no other cable there.
 func (s *Testbed) victim(n int) (src, dst southbound.HostID, l pathmap.LinkID, err error) {
 	f := s.Topo
 	pairs := f.Racks * (f.Racks - 1)
@@ -222,8 +222,7 @@ func (s *Testbed) victim(n int) (src, dst southbound.HostID, l pathmap.LinkID, e
 	return 0, 0, 0, errors.New("no two racks have a switch between them")
 }
 
-// lastHop follows the rules of the switches from one rack to another and returns the last link, if there is more than
-// one.
+// lastHop follows the switches' rules from one rack to another and returns the last link, if there is more than one.
 func (s *Testbed) lastHop(a, b southbound.RackID) pathmap.LinkID {
 	t := s.Topo.Topology
 	at, last := s.Topo.ToRNode[a], pathmap.LinkID(pathmap.None)
@@ -241,7 +240,7 @@ func (s *Testbed) lastHop(a, b southbound.RackID) pathmap.LinkID {
 	return last
 }
 
-// ruleFor is the port by which a switch sends packets without a tag from one rack to another.
+// ruleFor returns the port by which a switch sends untagged packets from one rack to another.
 func (s *Testbed) ruleFor(at pathmap.NodeID, a, b southbound.RackID) southbound.Port {
 	seen, err := s.Packets.Switches[at].Door.Read(context.Background())
 	if err != nil {

@@ -2,7 +2,7 @@ package emulated
 
 import "lightloom/pathmap"
 
-// LinkStatus is what passed a link lately.
+// LinkStatus is the recent traffic of a link.
 type LinkStatus struct {
 	Link     pathmap.LinkID        `json:"link"`
 	From     string                `json:"from"`
@@ -13,10 +13,10 @@ type LinkStatus struct {
 	Span     float64               `json:"span_seconds"` // what rate and drops are the means of; 0: not known yet
 }
 
-// idleShare is the part of a link's capacity below which it is left out of a table: announcements of neighbours alone.
+// idleShare is the part (1/idleShare) of a link's capacity below which a table omits it: it carries only LLDP.
 const idleShare = 1000
 
-// Busy says whether a link is worth a line of a table.
+// Busy reports whether a table shows the link.
 func (l LinkStatus) Busy() bool {
 	return l.Span > 0 && l.Rate >= l.Capacity/idleShare || l.Drops > 0
 }

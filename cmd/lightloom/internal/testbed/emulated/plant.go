@@ -23,8 +23,8 @@ import (
 )
 
 // PacketFabric is an emulated fabric of real packets in this process's namespaces: interfaces, the models of its
-// switches, and the agent of its hosts. It is not programmed from here: package target puts gNMI in front of each
-// switch.
+// switches, and the agent of its hosts. Package target puts gNMI in front of each switch, through which it is
+// programmed.
 type PacketFabric struct {
 	fabric   *topo.Fabric
 	Net      *netns.Fabric
@@ -34,7 +34,7 @@ type PacketFabric struct {
 	links    linkState
 }
 
-// newPlant builds the fabric. allStop has every circuit go dark when one moves; fences is a directory that keeps
+// newPlant builds the fabric. allStop makes every circuit dark when one moves; fences is a directory that keeps
 // election ids. The caller closes it.
 func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, budget scenario.Delays, fences string,
 	clock func() time.Duration) (*PacketFabric, error) {
@@ -71,7 +71,7 @@ func (p *PacketFabric) addSwitch(id southbound.DeviceID, node pathmap.Node, seed
 	p.Switches[id] = switchd.New(c)
 }
 
-// queued sums up what became of packets that met a dark circuit; nil where none may wait.
+// queued sums up the packets that met a dark circuit; nil if packets cannot wait for one.
 func (p *PacketFabric) queued() *report.VOQs {
 	limit := p.Net.Settings().VOQBytes
 	if limit == 0 {
@@ -88,8 +88,8 @@ func (p *PacketFabric) queued() *report.VOQs {
 	return sum
 }
 
-// setCircuitLit tells the ToR that sends into an OCS input whether its circuit carries light, as far-end fault
-// signalling does.
+// setCircuitLit sets whether the circuit of the ToR that sends into an OCS input carries light, and signals that to the
+// ToR, like far-end fault signalling.
 func (p *PacketFabric) setCircuitLit(rack int, lit bool) {
 	p.links.mu.Lock()
 	p.links.lit[rack] = lit
@@ -97,7 +97,7 @@ func (p *PacketFabric) setCircuitLit(rack int, lit bool) {
 	p.updateLinkState(rack)
 }
 
-// darkUplinks begins with what is true of a fabric without circuits: no ToR has light on its port to the OCS.
+// darkUplinks sets the initial state, without circuits: no ToR has light on its port to the OCS.
 func (p *PacketFabric) darkUplinks() {
 	for r := range p.fabric.OCSUplink {
 		p.setCircuitLit(r, false)
@@ -156,11 +156,11 @@ func (p *PacketFabric) count(o *outcome.Outcome, since netns.Counters) error {
 	return nil
 }
 
-// ErrNoOCS says that a fabric has no optical switch.
+// ErrNoOCS means that a fabric has no optical switch.
 var ErrNoOCS = errors.New("the fabric has no optical switch, whose fibres could be audited")
 
-// unprogrammed returns the first of some packet switches that has no rule yet, and those that follow it: a switch gets
-// its first table in one transaction.
+// unprogrammed returns the first packet switch that has no rule yet, and those that follow it. A switch gets its first
+// table in one transaction.
 func (p *PacketFabric) unprogrammed(of []southbound.DeviceID) []southbound.DeviceID {
 	for i, id := range of {
 		var rules int

@@ -13,15 +13,15 @@ import (
 	"lightloom/southbound"
 )
 
-// linkState is what a plant knows of light that its devices do not: which cables are cut, and whether the circuit that
-// a rack sends into carries any.
+// linkState is the state of light that devices cannot see: which cables are cut, and whether the circuit that a rack
+// sends into carries light.
 type linkState struct {
 	mu  sync.Mutex
 	cut map[pathmap.LinkID]bool // by the even direction
 	lit []bool                  // by rack
 }
 
-// updateLinkState tells the ToR that sends into an OCS input whether light arrives where its fibre ends.
+// updateLinkState signals to the ToR that sends into an OCS input whether its light reaches the far end.
 func (p *PacketFabric) updateLinkState(rack int) {
 	port := p.fabric.OCSUplink[rack]
 	if port == pathmap.None {
@@ -35,7 +35,7 @@ func (p *PacketFabric) updateLinkState(rack int) {
 	p.Switches[tor].Door.Light(southbound.Port(port), lit)
 }
 
-// strike does to the fabric what a fault asks for. Replicas of the controller are not the fabric's.
+// strike applies a fault to the fabric. It ignores faults of the controller's replicas.
 func (p *PacketFabric) strike(ctx context.Context, c fault.Change) error {
 	switch c.Kind {
 	case fault.Link:
@@ -50,7 +50,7 @@ func (p *PacketFabric) strike(ctx context.Context, c fault.Change) error {
 	return nil
 }
 
-// replug plugs the fibres of the optical switch in as a fault says.
+// replug moves the fibres of the optical switch as a fault says.
 func (p *PacketFabric) replug(c fault.Change) (err error) {
 	if !p.fabric.HasOCS() {
 		return fmt.Errorf("strike fibre: %w", ErrNoOCS)
@@ -60,8 +60,8 @@ func (p *PacketFabric) replug(c fault.Change) (err error) {
 	return err
 }
 
-// cable cuts a cable or mends it. Both its ends see that at once, as loss of light: then the interfaces go down. A
-// cable that is mended carries packets before anybody sees its light.
+// cable cuts a cable or mends it. Both ends first see a loss of light, then the interfaces go down. A mended cable
+// carries packets before its ends see light.
 func (p *PacketFabric) cable(l pathmap.LinkID, up bool) error {
 	p.links.mu.Lock()
 	p.links.cut[l&^1] = !up
@@ -89,7 +89,7 @@ func (p *PacketFabric) cable(l pathmap.LinkID, up bool) error {
 	return nil
 }
 
-// watchTables has told told of rules that become effective at a packet switch. It returns what ends that.
+// watchTables calls told when rules become effective at a packet switch. end stops that.
 func (p *PacketFabric) watchTables(told func(device.Applied)) (end func()) {
 	var ends []func()
 	for _, node := range p.packetSwitches() {

@@ -15,7 +15,7 @@ import (
 	"lightloom/southbound"
 )
 
-// prober is a stream of small numbered packets without a tag from one host to another, and what arrived of it when.
+// prober sends a stream of small numbered untagged packets from one host to another, and records when each arrived.
 type prober struct {
 	clock func() time.Duration
 	out   *net.UDPConn
@@ -33,10 +33,10 @@ type arrival struct {
 	seq uint64
 }
 
-// probePort is where probes are sent: nobody else uses it.
+// probePort is the port of probes. Nothing else uses it.
 const probePort = 7472
 
-// newProbe begins to send.
+// newProbe starts to send.
 func (s *Testbed) newProbe(src, dst southbound.HostID) (*prober, error) {
 	p := &prober{clock: s.Now, stop: make(chan struct{})}
 	at := netip.AddrPortFrom(s.Packets.Net.Addr(dst), probePort)
@@ -61,7 +61,7 @@ func (s *Testbed) newProbe(src, dst southbound.HostID) (*prober, error) {
 		})
 	}
 	raw, err := p.in.SyscallConn()
-	if err == nil { // when the kernel saw it come, not when somebody reads it
+	if err == nil { // the time of arrival in the kernel, not of reading
 		_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) })
 	}
 	p.done.Go(p.send)
@@ -69,8 +69,8 @@ func (s *Testbed) newProbe(src, dst southbound.HostID) (*prober, error) {
 	return p, nil
 }
 
-// send sends at a fixed beat from a thread of its own, before all others where that is allowed: the runtime's timers
-// are too coarse for it. The thread ends with the goroutine.
+// send sends at a fixed interval from a thread of its own, with the highest priority where that is allowed, because the
+// runtime's timers are too coarse. The thread ends with the goroutine.
 func (p *prober) send() {
 	runtime.LockOSThread()
 	// else held tells
@@ -126,7 +126,7 @@ func stamped(oob []byte) time.Time {
 	return time.Now()
 }
 
-// held is the longest time without a probe being sent between two instants: what the prober was kept from its
+// held is the longest time without a probe being sent between two instants, while the prober was kept from its
 // processor.
 func (p *prober) held(from, to time.Duration) (most time.Duration) {
 	p.mu.Lock()
@@ -152,7 +152,7 @@ func (p *prober) seen() int {
 	return len(p.came)
 }
 
-// since says whether so many probes have come after an instant without one missing between them.
+// since reports whether n probes in a row have arrived after an instant, with none missing between them.
 func (p *prober) since(from time.Duration, n int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,11 +160,11 @@ func (p *prober) since(from time.Duration, n int) bool {
 	return last >= n && p.came[last-n].at > from && p.came[last].seq-p.came[last-n].seq == uint64(n)
 }
 
-// silence is how many probes in a row must be missing for a silence that a failed link made: a full queue takes fewer.
+// silence is how many probes in a row must be missing to count as a failed link; a full queue drops fewer.
 const silence = 5
 
-// gap returns how long after an instant the first probe came that followed a silence since, and how many were lost in
-// it: the first silence, or the longest where all are short. Without any it is the time to the next probe.
+// gap returns the time from an instant to the first probe after a silence, and how many probes were lost in it: the
+// first silence, or the longest if all are short. Without a silence it is the time to the next probe.
 func (p *prober) gap(from time.Duration) (time.Duration, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,10 +15,10 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// InsideCommand is the command of this binary, which users do not type, that runs Inside in new namespaces.
+// InsideCommand is the hidden command of this binary that runs Inside in new namespaces.
 const InsideCommand = "inside"
 
-// ChildConfig is what the process inside is told, as one JSON object on descriptor 3.
+// ChildConfig is the configuration of the process inside, one JSON object on descriptor 3.
 type ChildConfig struct {
 	scenario.Scenario
 	Kill     []Killing        `json:"kill,omitempty"`
@@ -27,12 +27,12 @@ type ChildConfig struct {
 	State    string           `json:"state,omitempty"`    // directory of the replicas' logs; empty: they end with the run
 }
 
-// Killing is a leader to be killed once the log has that many entries.
+// Killing kills the leader once the log has that many entries.
 type Killing struct {
 	Applied uint64 `json:"applied"`
 }
 
-// Event is what the process inside tells, one JSON object a line on descriptor 4.
+// Event is a report of the process inside, one JSON object a line on descriptor 4.
 type Event struct {
 	Ready bool `json:"ready,omitempty"`
 	Done  int  `json:"done,omitempty"` // jobs that have ended
@@ -45,8 +45,8 @@ type Event struct {
 	Hint    string           `json:"hint,omitempty"`
 }
 
-// Run runs a scenario on real packets, in namespaces of its own, and listens to the process inside until it
-// ends. The lines why say why tasks and flows went where they did, where the scenario asks for them.
+// Run runs a scenario on real packets, in namespaces of its own, and reads the events of the process inside until it
+// ends. why holds the explanations of placements and paths, if the scenario requests them.
 func Run(ctx context.Context, s *scenario.Scenario, opt Options, progress func(int)) (result *outcome.Outcome,
 	why []explain.Line, err error) {
 	err = InNamespaces(ctx, ChildConfig{Scenario: *s, Kill: opt.Kill}, opt, nil, func(w *Event) {
@@ -65,14 +65,14 @@ func Run(ctx context.Context, s *scenario.Scenario, opt Options, progress func(i
 	return result, why, err
 }
 
-// Options say how a process is run in namespaces of its own.
+// Options are the options of a process in namespaces of its own.
 type Options struct {
-	Rootless bool // as an ordinary user, whoever this is
+	Rootless bool // run as an ordinary user, even if this one is root
 	Kill     []Killing
 	Stderr   io.Writer
 }
 
-// InNamespaces runs the process inside to its end, and hands each of its words to listen. extra is its descriptor 5.
+// InNamespaces runs the process inside to its end, and passes each of its events to listen. extra is its descriptor 5.
 func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.File, listen func(*Event)) error {
 	orders, ordersW, err := os.Pipe()
 	if err != nil {
@@ -116,7 +116,7 @@ func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.Fil
 	return nil
 }
 
-// hear reads words until the pipe ends, and returns the error that one of them tells.
+// hear reads events until the pipe ends, and returns the error that an event reports.
 func hear(r io.Reader, listen func(*Event)) error {
 	d := json.NewDecoder(r)
 	var first error

@@ -9,12 +9,12 @@ import (
 	"lightloom/emulator/netns"
 )
 
-// lookEvery is how far apart looks at the queues of real packets are: each reads the counters of the switches'
-// namespace, and of every host's too where a line a port was asked for.
+// lookEvery is the interval between samples of the queues of real packets. A sample reads the counters of the switches'
+// namespace, and with --per-queue those of every host's.
 const lookEvery = 50 * time.Millisecond
 
-// lookAtQueues looks at what waits at every port until the function that it returns is called, which returns what came
-// of it, bytes and drops counted from the counters given. What waits in hosts is 0 where no line a port was asked for.
+// lookAtQueues samples every port's queue until the returned function is called. That returns the loads, with bytes and
+// drops counted from the counters given. Queues in hosts are 0 without --per-queue.
 func (s *Testbed) lookAtQueues(ctx context.Context) func(since netns.Counters) ([]outcome.PortLoad, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	type result struct {
@@ -41,7 +41,7 @@ func (s *Testbed) lookAtQueues(ctx context.Context) func(since netns.Counters) (
 	}
 }
 
-// backlogs reads what waits now, by link.
+// backlogs returns the present queue length of every link.
 func (s *Testbed) backlogs() ([]int64, error) {
 	if !s.Config.Record.Queues {
 		return s.Packets.Net.Backlogs()
@@ -54,11 +54,10 @@ func (s *Testbed) backlogs() ([]int64, error) {
 	return waits, err
 }
 
-// lookShare bounds the time that looks take where nobody has asked for them: a look at 8 racks takes 1.5 ms of a
-// processor, one at 32 racks 6 ms.
+// lookShare bounds the processor time of samples without --per-queue: one sample takes 1.5 ms at 8 racks, 6 ms at 32.
 const lookShare = 0.01
 
-// look sums up what waits by link until ctx ends: the largest, and the mean of all looks.
+// look samples the queues until ctx ends: by link, the largest and the mean of all samples.
 func (s *Testbed) look(ctx context.Context) ([]outcome.PortLoad, error) {
 	timer := time.NewTimer(lookEvery)
 	defer timer.Stop()

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// PortCounters is what the ports of an emulated fabric count. One reading serves all switches: it goes through every
-// namespace, so that another one is made no sooner than keeps readings to a fiftieth of one processor's time.
+// PortCounters holds the counters of an emulated fabric's ports. One reading serves all switches. It visits every
+// namespace, so readings are spaced to take at most a fiftieth of one processor's time.
 type PortCounters struct {
 	fabric *pathmap.Topology
 	read   func() (netns.Counters, error)
@@ -24,7 +24,7 @@ type PortCounters struct {
 	rates []southbound.Rater // by link
 }
 
-// Readings are at least tallyGap apart, and tallyShare times as far as one takes.
+// Readings are at least tallyGap apart, and at least tallyShare times the duration of one.
 const (
 	tallyGap   = 20 * time.Millisecond
 	tallyShare = 50
@@ -34,7 +34,7 @@ func newTally(t *pathmap.Topology, read func() (netns.Counters, error), clock fu
 	return &PortCounters{fabric: t, read: read, clock: clock, rates: make([]southbound.Rater, len(t.Links()))}
 }
 
-// refresh reads anew if it is time to. The lock is held.
+// refresh reads the counters again if the last reading is too old. The lock is held.
 func (t *PortCounters) refresh() error {
 	began := t.clock()
 	if t.last.Links != nil && began < t.next {
@@ -52,7 +52,7 @@ func (t *PortCounters) refresh() error {
 	return nil
 }
 
-// ports returns what has passed the ports of a switch. What comes in is what the other end has sent.
+// ports returns the counters of a switch's ports. A port's received bytes are those that the other end has sent.
 func (t *PortCounters) ports(id southbound.DeviceID) ([]target.PortCount, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// endpoint is a listener with who it is.
+// endpoint is a listener with its identity.
 type endpoint struct {
 	ln net.Listener
 	id pki.Identity
 }
 
-// newEndpoint opens a loopback listener on any port and issues a certificate for who listens there.
+// newEndpoint opens a loopback listener on any port and issues its certificate.
 func (s *Testbed) newEndpoint(role pki.Role, name string) (*endpoint, error) {
 	id, err := s.Authority.Issue(role, name)
 	if err != nil {

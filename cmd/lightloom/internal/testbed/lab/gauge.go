@@ -25,7 +25,7 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// gauge measures a run of jobs on switches that run elsewhere, by what they tell over gNMI.
+// gauge measures a run of jobs on switches that run elsewhere, by their reports over gNMI.
 type gauge struct {
 	a     *server.Daemon
 	names []string // of the ToRs, then of other packet switches
@@ -40,12 +40,12 @@ type gauge struct {
 	lit []device.LitInterval // those that last have no end yet
 }
 
-// askWithin bounds one question to one switch.
+// askWithin bounds one call to one switch.
 const askWithin = 5 * time.Second
 
 const unended = time.Duration(-1)
 
-// measure begins to measure. The caller closes it.
+// measure starts to measure. The caller closes the gauge.
 func measure(ctx context.Context, a *server.Daemon) (*gauge, error) {
 	g := &gauge{a: a, ended: make(chan struct{}), stop: func() {}}
 	id, err := a.Identity(pki.Controller, "controller0")
@@ -104,7 +104,7 @@ func (g *gauge) counters(ctx context.Context) (all []probe.Counters, err error) 
 	return all, nil
 }
 
-// watch follows what circuits the optical switch says to have, where there is one.
+// watch follows the circuits that the optical switch reports, if there is one.
 func (g *gauge) watch(ctx context.Context, id pki.Identity) (err error) {
 	f := g.a.Fabric
 	if !f.HasOCS() {
@@ -152,7 +152,7 @@ func (g *gauge) circuit(e southbound.DeviceEvent) {
 	}
 }
 
-// into adds what was measured to an outcome.
+// into adds the measurements to an outcome.
 func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome) error {
 	now, err := g.counters(ctx)
 	if err != nil {
@@ -202,9 +202,9 @@ func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome
 	return nil
 }
 
-// depth is the port whose queue was fullest during the run, as the packet switches tell. They tell of the longest since
-// they began, so that a queue counts where it has grown longer than it ever was before the run. Notes say why there is
-// none.
+// depth returns the port whose queue was fullest during the run, as the packet switches report. They report the longest
+// queue since they started, so a queue counts only if it exceeded its maximum from before the run. Notes give the
+// reason if there is none.
 func (g *gauge) depth(now []probe.Counters) (*report.QueueDepth, []string) {
 	t := g.a.Fabric.Topology
 	d, told := &report.QueueDepth{}, false

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/gnmi/probe"
 )
 
-// TestGaugeDepth: of what switches tell since they began, what has grown during a run is the run's; where nothing has,
-// or nobody tells, a note says so.
+// TestGaugeDepth: of the maxima that switches report, only those that grew during a run count for it. If none grew, or
+// no switch reports any, a note says so.
 func TestGaugeDepth(t *testing.T) {
 	f := oneHostEach(t) // a ToR's ports: its host, the spine, the OCS
 	g := &gauge{a: &server.Daemon{Fabric: f}, names: []string{"tor0", "tor1"}, nodes: f.ToRNode}

@@ -18,7 +18,7 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Testbed is a testbed: switches that run elsewhere, under this controller.
+// Testbed is the testbed of switches that run elsewhere, under this controller.
 type Testbed struct {
 	testbed.Remote
 	d   *server.Daemon
@@ -28,7 +28,8 @@ type Testbed struct {
 
 var _ testbed.Testbed = (*Testbed)(nil)
 
-// New opens what a run needs beside the controller; measured: by what switches tell, too. Its run begins now.
+// New opens the connections of a run beside the controller's; measured adds those that measure by the switches'
+// reports. The run begins now.
 func New(ctx context.Context, d *server.Daemon, r scenario.Row, measured bool) (*Testbed, error) {
 	id, err := d.Identity(pki.Client, "client")
 	if err != nil {
@@ -51,7 +52,7 @@ func New(ctx context.Context, d *server.Daemon, r scenario.Row, measured bool) (
 // Fabric implements Testbed.
 func (l *Testbed) Fabric() *topo.Fabric { return l.d.Fabric }
 
-// Received implements Testbed: by the agent's own count, where it is this process's.
+// Received implements Testbed, by the agent's own count if the agent is in this process.
 func (l *Testbed) Received() pathmap.Bytes {
 	if l.d.Agent != nil {
 		return l.d.Agent.Stats().BytesReceived
@@ -64,7 +65,7 @@ func (l *Testbed) Apply(context.Context, fault.Change) error {
 	return errors.New("apply fault: switches that run elsewhere are not this program's to break")
 }
 
-// OnTables implements Testbed: switches that run elsewhere do not tell.
+// OnTables implements Testbed. It does nothing, since switches that run elsewhere do not report their tables.
 func (l *Testbed) OnTables(func(time.Duration, device.Applied)) {}
 
 // Measure implements Testbed.
