@@ -33,11 +33,11 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLeaderLost kills the leader twice at random committed indexes in mid-replay, over a network that loses, doubles,
-// delays and reorders, between three replicas in one process with one simulated fabric under them. A leader dies with
-// an entry committed and nothing of it done, dies in the midst, or is cut off and acts on while another one rises.
-// Arrivals go on, and devices lose calls, break streams, restart empty, lie and fail to make circuits meanwhile. In the
-// end every byte has arrived once, the replicas agree, and no port was lit twice.
+// TestLeaderLost kills the leader twice at random committed indexes in mid-replay. Three replicas in one process share
+// a simulated fabric, over a network that loses, doubles, delays and reorders. A leader dies with an entry committed
+// and nothing of it done, dies halfway, or is cut off and acts on while another is elected. Jobs still arrive, and
+// devices lose calls, break streams, restart empty, report false state and fail to make circuits. In the end every byte
+// has arrived once, the replicas agree, and no port was lit twice.
 func TestLeaderLost(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt", "random+ecmp+maxmin"}
@@ -52,11 +52,11 @@ func TestLeaderLost(t *testing.T) {
 
 const chaosFabric = "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms,nic=500Mbps,slots=8"
 
-// ways to lose a leader.
+// The ways to lose a leader.
 const (
 	deadBeforeActing = iota // its entry is committed, and it does nothing of what follows
 	deadInTheMidst
-	cutOff // it lives on, and nobody of the cluster hears it
+	cutOff // it runs on, and its messages do not reach the cluster
 	waysToLose
 )
 
@@ -84,7 +84,7 @@ type chaosCluster struct {
 	wg      sync.WaitGroup
 }
 
-// loss is a leader that is to be lost at this moment.
+// loss is a leader that is to be lost at this point.
 type loss struct {
 	m     *member
 	index uint64
@@ -131,7 +131,7 @@ func newChaosCluster(ctx context.Context, t *testing.T, seed uint64, policy stri
 	return c
 }
 
-// start begins a life of a replica on what its disk holds.
+// start starts a replica from the contents of its disk.
 func (c *chaosCluster) start(i int) {
 	m := &member{place: i, state: state.New(c.fabric), stop: newStop()}
 	var err error
@@ -178,7 +178,7 @@ func (c *chaosCluster) lead(ctx context.Context, m *member, term uint64) error {
 			ElephantThreshold: 1 << 20, Rollout: ctl.Options(0), Patience: time.Second, Verify: true}}))
 }
 
-// holding has host flows wait for their circuit instead of going on over packets.
+// holding makes host flows wait for their circuit instead of using packets.
 type holding struct{ controller.Policy }
 
 func (h holding) Decide(v *controller.View, ev []controller.Event) *controller.Plan {
@@ -189,7 +189,7 @@ func (h holding) Decide(v *controller.View, ev []controller.Event) *controller.P
 	return p
 }
 
-// trap is the log of a replica that may die as soon as an entry is committed.
+// trap is the log of a replica that can die as soon as an entry is committed.
 type trap struct {
 	leader.Log
 	c *chaosCluster
@@ -211,7 +211,7 @@ func (x trap) AppendIn(ctx context.Context, term uint64, entry []byte) (uint64, 
 	return 0, ctx.Err()
 }
 
-// lose has the leader of that moment lost, and whoever died come back later with what is on its disk.
+// lose loses the present leader. A replica that died restarts later with the contents of its disk.
 func (c *chaosCluster) lose(l loss, r *rand.Rand) {
 	addr := raft.ServerAddress(c.peers[l.m.place].Addr)
 	way := c.way.Load()
@@ -233,7 +233,7 @@ func (c *chaosCluster) lose(l loss, r *rand.Rand) {
 	c.start(l.m.place)
 }
 
-// submit hands a job to whichever replica takes it, as often as it must, under one request.
+// submit submits a job to any replica that takes it, and repeats that under one request id until one does.
 func (c *chaosCluster) submit(j *controller.Job, request string, r *rand.Rand) (tries int) {
 	for c.ctx.Err() == nil {
 		tries++
@@ -251,7 +251,7 @@ func (c *chaosCluster) submit(j *controller.Job, request string, r *rand.Rand) (
 	return tries
 }
 
-// await polls a condition that nothing announces.
+// await polls a condition that no event announces.
 func (c *chaosCluster) await(what string, ok func() bool) {
 	c.t.Helper()
 	for !ok() {
@@ -268,7 +268,7 @@ func (c *chaosCluster) await(what string, ok func() bool) {
 	}
 }
 
-// each says whether ok holds of every replica.
+// each reports whether ok holds for every replica.
 func (c *chaosCluster) each(ok func(m *member) bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -279,7 +279,7 @@ func loseLeaders(t *testing.T, seed uint64, name string, hold bool) {
 	loseLeadersAmong(t, seed, name, hold, nil)
 }
 
-// loseLeadersAmong loses leaders while things of these kinds fail and come back.
+// loseLeadersAmong loses leaders while parts of these kinds fail and recover.
 func loseLeadersAmong(t *testing.T, seed uint64, name string, hold bool, kinds []fault.Kind) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	jobs, err := workload.Synthetic(workload.SyntheticOptions{Seed: seed, Jobs: 30, Racks: 4, HostsPerRack: 2,

@@ -32,7 +32,7 @@ func (c *chaosCluster) agree() {
 	})
 }
 
-// check holds what must be true of the run as a whole.
+// check checks the invariants of the run as a whole.
 func (c *chaosCluster) check(jobs []controller.Job) {
 	c.t.Helper()
 	var want pathmap.Bytes
@@ -67,7 +67,7 @@ func (c *chaosCluster) check(jobs []controller.Job) {
 	}
 }
 
-// checkLedger compares the transfer ledger with what hosts have received by their own count.
+// checkLedger compares the transfer ledger with the hosts' own counts.
 func (c *chaosCluster) checkLedger(d *state.Data, jobs int, want pathmap.Bytes) {
 	c.t.Helper()
 	if len(d.Jobs) != jobs {
@@ -95,8 +95,8 @@ func (c *chaosCluster) checkLedger(d *state.Data, jobs int, want pathmap.Bytes) 
 	}
 }
 
-// rejects keeps what a controller says that it should never have to: an entry that the state refuses, or tables that
-// lead packets astray.
+// rejects records logged errors that must never occur: an entry that the state refuses, or tables that misroute
+// packets.
 type rejects struct {
 	mu   sync.Mutex
 	said []string
@@ -124,7 +124,7 @@ func (r *rejects) all() []string {
 	return slices.Clone(r.said)
 }
 
-// unfinished says what a state waits for.
+// unfinished describes what a state waits for.
 func unfinished(s *state.State) string {
 	d := s.Data()
 	out := fmt.Sprintf("%d of %d jobs ended; ledger %+v", s.Finished(), len(d.Jobs), d.Ledger)

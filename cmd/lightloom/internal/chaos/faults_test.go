@@ -16,9 +16,9 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestLeaderLostAmongFaults is TestLeaderLost while links, ports and switches fail and come back, and always with a
-// link down at the moment that a leader is lost: every byte arrives once all the same. In a second row hosts fail as
-// well: then what was on its way to one begins again, and the ledger still has every byte once.
+// TestLeaderLostAmongFaults is TestLeaderLost while links, ports and switches fail and recover, with a link down
+// whenever a leader is lost: every byte still arrives once. In a second row hosts fail as well: transfers to a failed
+// host begin again, and the ledger still has every byte once.
 func TestLeaderLostAmongFaults(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+maxmin", "crosslayer"}
@@ -36,7 +36,7 @@ func TestLeaderLostAmongFaults(t *testing.T) {
 	}
 }
 
-// breaker lets things of a lab fail.
+// breaker makes parts of a lab fail.
 type breaker struct {
 	lab    *lab
 	names  *fault.Names
@@ -71,7 +71,7 @@ func (b *breaker) strike(f fault.Fault, heal bool) {
 	}
 }
 
-// run has one thing after the other fail and come back. It leaves everything whole.
+// run makes one part after another fail and recover. In the end all are repaired.
 func (b *breaker) run(ctx context.Context, r *rand.Rand, kinds []fault.Kind, times int) {
 	for range times {
 		kind := kinds[r.IntN(len(kinds))]
@@ -98,7 +98,7 @@ func (b *breaker) downLink(r *rand.Rand) fault.Fault {
 	return fault.Fault{Kind: fault.Link, Name: all[r.IntN(len(all))]}
 }
 
-// hostsLost says whether hosts are among what fails: then more may have been received than the ledger holds.
+// hostsLost reports whether hosts are among the failing parts; then hosts can have received more than the ledger holds.
 func hostsLost(kinds []fault.Kind) bool {
 	for _, k := range kinds {
 		if k == fault.Host {
@@ -108,7 +108,7 @@ func hostsLost(kinds []fault.Kind) bool {
 	return false
 }
 
-// ledgerHolds checks that what was submitted is in the ledger once, where hosts have failed meanwhile.
+// ledgerHolds checks that the ledger has every submitted byte once, although hosts have failed.
 func (c *chaosCluster) ledgerHolds(want pathmap.Bytes) {
 	m := c.members[0]
 	m.node.View(func(uint64) {

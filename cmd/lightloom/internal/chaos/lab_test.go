@@ -16,9 +16,9 @@ import (
 	"lightloom/southbound"
 )
 
-// lab is a simulated fabric that several controllers reach at once: its clock is the wall's (in a test the bubble's),
-// its hosts keep their events until they are acknowledged. Switches refuse leaders of the past as gNMI targets do: they
-// know those that have claimed or set them, and no others; hosts know all that have called.
+// lab is a simulated fabric that several controllers reach at once. Its clock is the wall's (in a test the bubble's),
+// and its hosts keep their events until they are acknowledged. Switches refuse former leaders as gNMI targets do: a
+// switch knows the leaders that have claimed or set it, a host all that have called.
 type lab struct {
 	sim   *flowsim.Sim
 	began time.Time
@@ -78,7 +78,7 @@ func (l *lab) run(ctx context.Context) {
 	}
 }
 
-// pass brings the fabric to this instant and files what its hosts report. The lock is held.
+// pass advances the fabric to this instant and stores what its hosts report. The lock is held.
 func (l *lab) pass() {
 	ev, _, err := l.sim.Advance(max(l.now(), l.sim.Now()), nil, nil)
 	l.err = errors.Join(l.err, err)
@@ -97,7 +97,7 @@ func (l *lab) pass() {
 	}
 }
 
-// do admits a leader at a door and calls f at this instant.
+// do admits a leader at a device or host and calls f at this instant.
 func (l *lab) do(g *grip, door southbound.DeviceID, f func() error) error {
 	return l.fenced(g, door, func() error {
 		if door != hostsDoor && g.term != l.readers[door] {
@@ -108,7 +108,7 @@ func (l *lab) do(g *grip, door southbound.DeviceID, f func() error) error {
 	})
 }
 
-// fenced refuses a leader of the past, remembers any other, and calls f at this instant.
+// fenced refuses a former leader, remembers any other, and calls f at this instant.
 func (l *lab) fenced(g *grip, door southbound.DeviceID, f func() error) error {
 	return l.at(g, func() error {
 		if g.term < l.fences[door] {
@@ -120,7 +120,7 @@ func (l *lab) fenced(g *grip, door southbound.DeviceID, f func() error) error {
 	})
 }
 
-// at calls f at this instant, for a leader whose process is there and runs.
+// at calls f at this instant, if the leader's process exists and runs.
 func (l *lab) at(g *grip, f func() error) error {
 	g.stop.wait()
 	l.mu.Lock()
@@ -138,7 +138,7 @@ func (l *lab) at(g *grip, f func() error) error {
 	return err
 }
 
-// draw returns how long a call is under way, and whether it or its answer gets lost.
+// draw returns how long a call is under way, and whether it or its answer is lost.
 func (l *lab) draw() (under time.Duration, lost, answerLost bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,7 +146,8 @@ func (l *lab) draw() (under time.Duration, lost, answerLost bool) {
 	return under, l.faults && l.r.IntN(30) == 0, l.faults && l.r.IntN(30) == 0
 }
 
-// trouble has switches restart empty, change slowly, lie and fail to make circuits, until ctx ends or so many times.
+// trouble makes switches restart empty, change slowly, report false state and fail to make circuits, until ctx ends or
+// that many times.
 func (l *lab) trouble(ctx context.Context, r *rand.Rand, times int) {
 	all := l.sim.Devices()
 	for range times {
@@ -169,7 +170,7 @@ func (l *lab) trouble(ctx context.Context, r *rand.Rand, times int) {
 	}
 }
 
-// grip is what one leadership of one replica has of the lab: its hosts.
+// grip is the connection of one term of one leader to the lab's hosts.
 type grip struct {
 	lab  *lab
 	term uint64
@@ -239,14 +240,14 @@ func (g *grip) Ack(through uint64) error {
 	})
 }
 
-// labDevice is one switch, as far away as the fabric's network makes it.
+// labDevice is one switch, reached over the fabric's network with its delays and losses.
 type labDevice struct {
 	*grip
 	id southbound.DeviceID
 }
 
-// call has do called after a while, unless the call gets lost. What a stopped process has sent arrives once it runs
-// again, whether anybody waits for the answer or not.
+// call calls do after a delay, unless the call is lost. What a stopped process has sent arrives once it runs again,
+// even if no caller waits for the answer.
 func (d labDevice) call(ctx context.Context, do func() error) error {
 	under, lost, answerLost := d.lab.draw()
 	if !pauseFor(ctx, under) && !d.stop.is() {
@@ -290,7 +291,7 @@ func (d labDevice) Read(ctx context.Context) (seen southbound.Seen, err error) {
 	return seen, err
 }
 
-// Watch implements southbound.Device: now and then the stream breaks.
+// Watch implements southbound.Device. Now and then the stream breaks.
 func (d labDevice) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) error {
 	under, breaks, _ := d.lab.draw()
 	life := time.Hour
@@ -306,7 +307,7 @@ func (d labDevice) Watch(ctx context.Context, sink func(southbound.DeviceEvent))
 	return err
 }
 
-// pauseFor waits, and says whether ctx lasted that long.
+// pauseFor waits, and reports whether ctx lasted that long.
 func pauseFor(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

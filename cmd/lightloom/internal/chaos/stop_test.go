@@ -21,8 +21,8 @@ import (
 	"lightloom/southbound"
 )
 
-// point is where a leader is stopped: the decision is made, is in the log, its call is queued for the device, has left,
-// has left ahead of the log because a port went dark, or has been answered.
+// point is where a leader is stopped: the decision is made; it is in the log; its call is queued for the device, has
+// left, has left ahead of the log because a port went dark, or has been answered.
 type point int32
 
 const (
@@ -39,8 +39,8 @@ func (p point) String() string {
 	return [...]string{"stepped", "committed", "queued", "sent", "urgent", "acknowledged"}[p]
 }
 
-// stop stops the process of a leader, as SIGSTOP does, when it comes to a point: from then on nothing of it gets out
-// and nobody is heard. When it is let go on, what it had on its way arrives first.
+// stop stops the process of a leader, as SIGSTOP does, when it reaches a point: from then on it sends and receives
+// nothing. When it continues, messages under way arrive first.
 type stop struct {
 	mu      sync.Mutex
 	at      point
@@ -63,7 +63,7 @@ func (s *stop) reachAny(at point) {
 	s.stopIf(func() bool { return at == s.at })
 }
 
-// reach stops the process if this is where it is to be, and waits while it is.
+// reach stops the process if this is the chosen point, and waits while it is stopped.
 func (s *stop) reach(at point, door southbound.DeviceID) {
 	s.stopIf(func() bool { return at == s.at && slices.Contains(s.doors, door) })
 }
@@ -79,7 +79,7 @@ func (s *stop) stopIf(here func() bool) {
 	s.wait()
 }
 
-// arm has the process stopped when it comes to a point next.
+// arm stops the process when it next reaches a point.
 func (s *stop) arm(at point, doors []southbound.DeviceID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *stop) goOn() {
 	}
 }
 
-// is says whether the process is stopped, or has been: what it had sent before is on its way.
+// is reports whether the process is stopped or has been; messages from before are then under way.
 func (s *stop) is() bool {
 	select {
 	case <-s.stopped:
@@ -123,10 +123,10 @@ func newStop() *stop {
 	return s
 }
 
-// TestLeaderStopped stops the process of a leader at every point of what it does to a ToR, the optical switch and the
-// hosts, lets another one rise and take over, and lets the first go on: then what it had on its way arrives, and no
-// device takes a Set that its leader did not read it back for. Devices lose calls, break streams and restart meanwhile.
-// In the end every byte has arrived once and the replicas agree.
+// TestLeaderStopped stops the process of a leader at every point of its work on a ToR, the optical switch and the
+// hosts. Another leader takes over, then the first continues: its delayed calls arrive, and no device takes a Set that
+// its leader did not read it back for. Devices lose calls, break streams and restart meanwhile. In the end every byte
+// has arrived once and the replicas agree.
 func TestLeaderStopped(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	doors := [...]string{"tor", "ocs", "hosts"}
@@ -209,7 +209,7 @@ func stopLeader(t *testing.T, seed uint64, at point, name string) {
 	t.Logf("ended after %v; %d calls of leaders of the past refused", c.lab.now(), c.lab.refused)
 }
 
-// finished says whether so many jobs have ended on every replica.
+// finished reports whether n jobs have ended on every replica.
 func (c *chaosCluster) finished(n int) bool {
 	return c.each(func(m *member) (ok bool) {
 		m.node.View(func(uint64) { ok = m.state.Finished() == n })
@@ -217,7 +217,7 @@ func (c *chaosCluster) finished(n int) bool {
 	})
 }
 
-// leads returns a member that leads and is ready, other than one; nil where none is.
+// leads returns a member, other than but, that leads and is ready; nil if there is none.
 func (c *chaosCluster) leads(but *member) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +229,7 @@ func (c *chaosCluster) leads(but *member) *member {
 	return nil
 }
 
-// stopLog is the log of a replica that may be stopped before an entry is appended, or once it is committed.
+// stopLog is the log of a replica that can be stopped before an entry is appended, or once it is committed.
 type stopLog struct {
 	leader.Log
 	g *grip
@@ -242,8 +242,8 @@ func (x stopLog) AppendIn(ctx context.Context, term uint64, entry []byte) (uint6
 	return index, err
 }
 
-// TestAllLost kills every replica at one moment and starts them on what their disks hold: the next leader's election id
-// is larger than all before, so that devices that remember take it.
+// TestAllLost kills all replicas at one instant and restarts them from their disks. The next leader's election id is
+// larger than all before, so devices that remember ids accept it.
 func TestAllLost(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	synctest.Test(t, func(t *testing.T) {

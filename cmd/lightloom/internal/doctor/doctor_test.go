@@ -17,7 +17,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestMain is also the process that answers from inside, as the command doctor is.
+// TestMain is also the process that answers from inside, like the command doctor.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "doctor" {
 		if err := Print(context.Background(), slices.Contains(os.Args, "--calibrate"), os.Stdout); err != nil {

@@ -34,7 +34,8 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// TestEstimationRows: rows of Figure 10 name the offer, and the document's figures stand at the published one alone.
+// TestEstimationRows: rows of Figure 10 name the offered load, and only those at the published load have the document's
+// figures.
 func TestEstimationRows(t *testing.T) {
 	fair, corral := []*figures{{Makespan: 10, JCT: 10, CCT: 10}}, []*figures{{Makespan: 8, JCT: 8, CCT: 8}}
 	got := [][]*figures{fair, corral, {{Makespan: 5, JCT: 5, CCT: 5}}, {{Makespan: 6, JCT: 6, CCT: 6}}}
@@ -66,8 +67,8 @@ func TestEstimationRows(t *testing.T) {
 	}
 }
 
-// TestFactorialPlaces: with circuits, Co-scheduler places jobs of the factorial experiment, which are placed whole, as
-// Fair does not; without any it is Fair.
+// TestFactorialPlaces: with circuits, Co-scheduler places the factorial experiment's jobs, each as a whole, differently
+// from Fair; without circuits it places like Fair.
 func TestFactorialPlaces(t *testing.T) {
 	differs := [len(factorCircuits)]bool{}
 	for seed := range uint64(3) {
@@ -90,7 +91,7 @@ func TestFactorialPlaces(t *testing.T) {
 	}
 }
 
-// TestPacketsModel: what is sped up for packets is computing alone.
+// TestPacketsModel: only computing is sped up for packets.
 func TestPacketsModel(t *testing.T) {
 	m, v1 := packetsModel(), swim.V1(packetsSlots)
 	if err := m.Check(); err != nil {

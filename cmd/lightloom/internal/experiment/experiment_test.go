@@ -30,7 +30,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestJudge: the verdict is a function of the document's figure and the interval alone.
+// TestJudge: the verdict depends only on the document's figure and the interval.
 func TestJudge(t *testing.T) {
 	three := []float64{9, 10, 11} // resampled means lie within 9 and 11
 	for _, tc := range []struct {
@@ -70,7 +70,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestGridOnPackets: in whatever order, each figure lands in its place; what fails is told, and its seed is left out.
+// TestGridOnPackets: whatever the order of runs, each figure is in its place; failures are reported, and their seeds
+// left out.
 func TestGridOnPackets(t *testing.T) {
 	b := &Bench{Seeds: 4, First: 10, On: OnNetns}
 	var order []float64

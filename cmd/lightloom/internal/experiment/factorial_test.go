@@ -11,7 +11,7 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// TestFactorialEffects: on a grid made of known factors, main effects and interactions are those put in.
+// TestFactorialEffects: on a grid made of known effects, the computed main effects and interactions are the same.
 func TestFactorialEffects(t *testing.T) {
 	all := cells()
 	got := make([][]*figures, len(all))
@@ -85,9 +85,9 @@ func TestFactorialRuns(t *testing.T) {
 	}
 }
 
-// TestJointRunsWaves: jobs of SWIM's model, with more maps than there are slots, run to their end under joint and
-// crosslayer: maps in waves and near their data where that can be, reduces where the annealer says. Circuits carry
-// bytes for the one and never for the other.
+// TestJointRunsWaves: jobs of SWIM's model with more maps than slots run to their end under joint and crosslayer. Maps
+// run in waves and near their data where possible, reduces where the annealer places them. Circuits carry bytes under
+// joint and none under crosslayer.
 func TestJointRunsWaves(t *testing.T) {
 	var all []swim.Record
 	for k := range 6 {

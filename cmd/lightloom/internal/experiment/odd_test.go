@@ -21,10 +21,9 @@ func odd(rec swim.Record) []controller.Job {
 	return m.Jobs(m.Sample([]swim.Record{rec}, 1, false, r), r)
 }
 
-// TestOddShuffles runs jobs of one byte and of 30 TB of shuffle, and one without input, on the cluster of section V-A:
-// the smallest costs nothing, and the largest takes no less than its racks' ports need for it. Fair's and Corral's 30
-// TB have
-// 3,540 pairs of racks to plan circuits for, which takes seconds: package place has them without a network.
+// TestOddShuffles runs jobs with shuffles of one byte and of 30 TB, and one without input, on the cluster of section
+// V-A: the smallest takes no time, the largest at least the time of its racks' ports. Under Fair and Corral the 30 TB
+// job has 3,540 pairs of racks to plan circuits for, which takes seconds; package place tests that without a network.
 func TestOddShuffles(t *testing.T) {
 	for _, s := range schedulers() {
 		for _, tc := range []struct {
@@ -66,8 +65,8 @@ func TestOddShuffles(t *testing.T) {
 	}
 }
 
-// TestStarvingIsTold: a job that hosts which do not come back have left too few slots for does not end, and the report
-// says so and why, under every scheduler.
+// TestStarvingIsTold: a job does not end if hosts that stay failed leave too few slots for it. The report says so and
+// why, under every scheduler.
 func TestStarvingIsTold(t *testing.T) {
 	job := controller.Job{Name: "wide", User: "a", Incremental: true,
 		Stages: []controller.Stage{{Name: "map", Tasks: make([]controller.Task, 4)},

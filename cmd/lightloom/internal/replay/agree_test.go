@@ -81,7 +81,7 @@ func overlapping(d *state.Data) (n int) {
 	return n
 }
 
-// TestCuts checks that the cuts are what their names say, on the simulator.
+// TestCuts checks on the simulator that the cuts have the loads that their names state.
 func TestCuts(t *testing.T) {
 	for i, c := range cuts {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,8 +103,8 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestAgreement holds packets against the fluid model: for coflows that take at least 200 ms alone, completion times on
-// netns and on flowsim are alike. It measures, so it wants the machine for itself: LIGHTLOOM_MEASURE=agreement runs it.
+// TestAgreement compares packets with the fluid model: for coflows that take at least 200 ms alone, completion times on
+// netns and on flowsim are alike. It measures, so it needs the whole machine: LIGHTLOOM_MEASURE=agreement runs it.
 func TestAgreement(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
@@ -126,7 +126,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// agrees runs a cut on packets and says by how much it misses its bounds.
+// agrees runs a cut on packets and returns by how much it misses its bounds.
 func agrees(t *testing.T, s *scenario.Prepared, sim *outcome.Outcome, alone []time.Duration, mostMedian,
 	mostP90 float64) error {
 	t.Helper()

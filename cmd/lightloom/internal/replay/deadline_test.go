@@ -14,8 +14,8 @@ import (
 	"lightloom/southbound"
 )
 
-// hurried is random coflows on a crossbar of eight ports, each with a deadline of its time alone on the fabric and up
-// to twice as much on top, as Varys' evaluation draws them.
+// hurried returns random coflows on a crossbar of eight ports. A coflow's deadline is one to three times its time alone
+// on the fabric, as in Varys' evaluation.
 func hurried(t *testing.T, seed uint64, policy, fabric string) *scenario.Prepared {
 	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: seed, Policies: []string{policy}, Speedup: 1, Coflows: 1,
@@ -43,8 +43,8 @@ func hurried(t *testing.T, seed uint64, policy, fabric string) *scenario.Prepare
 	return s
 }
 
-// TestPromisesAreKept: whoever was admitted ends in time, on every run; and more end in time than under SEBF or fair
-// shares, which know of no deadline.
+// TestPromisesAreKept: admitted coflows end in time, on every run; and more end in time than under SEBF or fair shares,
+// which ignore deadlines.
 func TestPromisesAreKept(t *testing.T) {
 	met := map[string]int{}
 	admitted, rejected := 0, 0
@@ -70,7 +70,7 @@ func TestPromisesAreKept(t *testing.T) {
 	}
 }
 
-// judge counts who met its deadline, and who was promised to.
+// judge counts the coflows that met their deadline, and those that were admitted.
 func judge(t *testing.T, d *state.Data, met map[string]int, policy string, seed uint64) (admitted, rejected int) {
 	for i, c := range d.Coflows {
 		j := d.Jobs[c.Job]
@@ -95,7 +95,7 @@ func judge(t *testing.T, d *state.Data, met map[string]int, policy string, seed 
 	return admitted, rejected
 }
 
-// TestPromisesOutliveControllers: a controller that takes over keeps what the one before has promised.
+// TestPromisesOutliveControllers: a new controller keeps the promises of the one before.
 func TestPromisesOutliveControllers(t *testing.T) {
 	for seed := range uint64(8) {
 		s := hurried(t, seed, "sebf-deadline", "crossbar:ports=8,rate=1Gbps")

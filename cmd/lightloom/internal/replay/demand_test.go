@@ -32,8 +32,8 @@ func meanCCT(o *outcome.Outcome) (sum time.Duration) {
 	return sum / time.Duration(len(o.State.Coflows))
 }
 
-// TestDemandSources runs every circuit policy on what each source tells. All bytes arrive, whatever is known; who does
-// not estimate is faster over all of them.
+// TestDemandSources runs every circuit policy with each source of demand. All bytes arrive under any source; on the sum
+// of all policies the oracle is faster.
 func TestDemandSources(t *testing.T) {
 	sum := map[demand.Source]time.Duration{}
 	var table strings.Builder
@@ -88,8 +88,8 @@ func elephant(t *testing.T, source demand.Options) (*scenario.Prepared, *outcome
 	return s, o
 }
 
-// TestElephantIsSeen: the oracle lights at once. Counters need two readings, a whole period of which is full; then the
-// circuit stands, with no dark time between readings, and goes when its last estimate has run out.
+// TestElephantIsSeen: the oracle lights at once. Counters need two readings a full period apart; then the circuit is
+// up, with no dark time between readings, and is removed when its last estimate has expired.
 func TestElephantIsSeen(t *testing.T) {
 	const period = 100 * time.Millisecond
 	for _, tc := range []struct {
@@ -119,9 +119,9 @@ func TestElephantIsSeen(t *testing.T) {
 	}
 }
 
-// TestCountersKnowRatesAlone is why estimating costs: three host flows that share a host are taken for a third of what
-// its link carries each, which is no elephant's rate, however much they have left. Only when two of them have ended
-// over packets is the third seen to be one. The oracle lights for each in turn.
+// TestCountersKnowRatesAlone shows why estimating costs: each of three host flows that share a host gets a third of the
+// link's rate, which is below an elephant's, whatever it has left. Only when two have ended over packets is the third
+// seen as an elephant. The oracle lights for each in turn.
 func TestCountersKnowRatesAlone(t *testing.T) {
 	cct := func(source demand.Options) time.Duration {
 		s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{"edmonds"}, Speedup: 1,
@@ -151,7 +151,8 @@ func TestCountersKnowRatesAlone(t *testing.T) {
 	}
 }
 
-// TestDemandRefused: where every byte waits for a circuit, counters would see nothing for ever. Backlog is seen.
+// TestDemandRefused: where every byte waits for a circuit, counters would never see any, so they are refused. Backlog
+// works.
 func TestDemandRefused(t *testing.T) {
 	t.Parallel()
 	opt := scenario.Options{Demo: true, Seed: 1, Policies: []string{"sunflow"}, Speedup: 1,
@@ -178,7 +179,7 @@ func TestDemandRefused(t *testing.T) {
 	}
 }
 
-// TestDemandNeedsCircuits: who sets up none asks nobody, and has one row.
+// TestDemandNeedsCircuits: a policy without circuits uses no source of demand, and has one row.
 func TestDemandNeedsCircuits(t *testing.T) {
 	s, err := scenario.Prepare(scenario.Options{Demo: true, Policies: []string{"random+ecmp", "random+ecmp+sunflow"},
 		Speedup: 1,
@@ -196,7 +197,7 @@ func TestDemandNeedsCircuits(t *testing.T) {
 	}
 }
 
-// TestCrashesWithEstimates: a new controller knows nothing of traffic, and learns it again.
+// TestCrashesWithEstimates: a new controller has no estimates, and makes them again.
 func TestCrashesWithEstimates(t *testing.T) {
 	t.Parallel()
 	for _, source := range sources()[1:] {

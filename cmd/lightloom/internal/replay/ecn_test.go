@@ -10,8 +10,8 @@ import (
 	"lightloom/emulator/netns"
 )
 
-// TestECNRefused: where the kernel has no queue that marks, a run with --ecn-bytes is refused by who builds the fabric,
-// and the user is told why, and what to do.
+// TestECNRefused: if the kernel has no queue that marks, building the fabric of a run with --ecn-bytes fails, and the
+// error says why and what to do.
 func TestECNRefused(t *testing.T) {
 	shareNetns(t, "netns", false)
 	if netns.ECNSupported() == nil {

@@ -46,8 +46,8 @@ func withFaults(t *testing.T, fabric, policy, faults string, change func(*scenar
 
 const faultFabric = "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms,nic=500Mbps,slots=8"
 
-// TestFaultsOnSimulator: whatever fails and comes back, every job ends with all its bytes, each received once, and what
-// failed is in the outcome with its times.
+// TestFaultsOnSimulator: under any fault every job ends with all its bytes, each received once, and the outcome lists
+// the faults with their times.
 func TestFaultsOnSimulator(t *testing.T) {
 	for _, tc := range []struct {
 		name, faults, policy string
@@ -163,8 +163,8 @@ func TestFaultsAreDivided(t *testing.T) {
 	}
 }
 
-// TestFaultsOfRandomSeeds: random faults on random things, on four fabrics, under bare coflows, map-reduce jobs and
-// streams, and four policies. Everything is healed in the end, so every job ends, with all its bytes.
+// TestFaultsOfRandomSeeds: random faults on four fabrics, with standalone coflows, map-reduce jobs and streams, under
+// four policies. Everything is repaired in the end, so every job ends with all its bytes.
 func TestFaultsOfRandomSeeds(t *testing.T) {
 	t.Parallel()
 	seeds := tries.Of[uint64](16, 48)
@@ -231,7 +231,7 @@ func randomFaults(rng *rand.Rand, names *fault.Names, span time.Duration) string
 	return text.String()
 }
 
-// checkEdges holds the ledger of every edge against what the job asked for.
+// checkEdges compares the ledger of every edge with the job's request.
 func checkEdges(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 	t.Helper()
 	got := map[[2]int]pathmap.Bytes{}
@@ -257,8 +257,8 @@ func checkEdges(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 	}
 }
 
-// TestFaultsOnPackets lets a link, a spine, a host and the leader fail and come back under real packets: every job
-// ends, the hosts have received each byte of the ledger, replicas agree, and what failed is told by the run's clock.
+// TestFaultsOnPackets makes a link, a spine, a host and the leader fail and recover under real packets: every job ends,
+// the hosts have received each byte of the ledger, replicas agree, and the outcome lists the faults by the run's clock.
 func TestFaultsOnPackets(t *testing.T) {
 	needNetns(t, "netns", false)
 	s := withFaults(t, "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=500Mbps,dark=10ms,nic=200Mbps,slots=8",
@@ -275,7 +275,7 @@ func TestFaultsOnPackets(t *testing.T) {
 	noise.Measure(t, 4, func() error { return faultsOnPackets(t, scaled) })
 }
 
-// faultsOnPackets returns what was struck late, as on a machine that is busy with other things.
+// faultsOnPackets returns the faults that came late, as on a busy machine.
 func faultsOnPackets(t *testing.T, scaled *scenario.Prepared) (late error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), hanging)

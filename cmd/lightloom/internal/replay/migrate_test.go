@@ -19,7 +19,7 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// migrating prepares storms on a fabric with slots to move to; factor 0 moves nobody.
+// migrating prepares storms on a fabric with free slots; factor 0 disables migration.
 func migrating(t *testing.T, seed uint64, factor float64, change func(*scenario.Options)) *scenario.Prepared {
 	t.Helper()
 	opt := scenario.Options{Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8",
@@ -35,7 +35,7 @@ func migrating(t *testing.T, seed uint64, factor float64, change func(*scenario.
 	return s
 }
 
-// meanJCT runs a setup, holds what must be true of it, and returns the mean of its jobs' times in seconds.
+// meanJCT runs a setup, checks its invariants, and returns the mean of its jobs' times in seconds.
 func meanJCT(t *testing.T, s *scenario.Prepared) (float64, *state.Migrated) {
 	t.Helper()
 	o, err := simulate(context.Background(), s, s.Rows[0], nil)
@@ -57,8 +57,8 @@ func meanJCT(t *testing.T, s *scenario.Prepared) (float64, *state.Migrated) {
 	return sum / float64(len(o.State.Jobs)), o.State.Migrated
 }
 
-// TestMigrateHelps: over some storms jobs end sooner, each byte of an edge is received once, and what begins
-// again is counted. Where a factor makes every move that costs anything too dear, less is sent again.
+// TestMigrateHelps: over some storms jobs end sooner, each byte of an edge is received once, and restarts are counted.
+// With a factor that makes every costly move too expensive, fewer bytes are sent again.
 func TestMigrateHelps(t *testing.T) {
 	t.Parallel()
 	still, moved, again, dearer := 0.0, 0.0, int64(0), int64(0)
@@ -116,8 +116,8 @@ func TestMigrateAmongFaults(t *testing.T) {
 	}
 }
 
-// TestMigrateCrashes kills leaderships again and again, between a move's entry and what it has hosts do too: every job
-// ends, and each byte is received once.
+// TestMigrateCrashes kills leaders again and again, also between a move's entry and its calls to hosts: every job ends,
+// and each byte is received once.
 func TestMigrateCrashes(t *testing.T) {
 	t.Parallel()
 	moved, killed := int64(0), 0
@@ -141,7 +141,7 @@ func TestMigrateCrashes(t *testing.T) {
 	}
 }
 
-// TestMigrateDeterministic: a run that moves tasks is a function of its arguments, on one processor and on all.
+// TestMigrateDeterministic: a run that moves tasks depends only on its arguments, on one processor and on all.
 func TestMigrateDeterministic(t *testing.T) {
 	file := func(procs int) []byte {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
@@ -164,7 +164,7 @@ func TestMigrateDeterministic(t *testing.T) {
 	}
 }
 
-// TestMigrateRefused: whoever never moves what runs says so, and what to do.
+// TestMigrateRefused: a policy without support for migration refuses it, and names what to do.
 func TestMigrateRefused(t *testing.T) {
 	for _, name := range []string{"random+ecmp", "random+anneal", "application", "crosslayer-paper"} {
 		_, err := scenario.Prepare(scenario.Options{Demo: true, Policies: []string{name}, Parts: policy.Overrides{Migrate: 1},
@@ -176,8 +176,8 @@ func TestMigrateRefused(t *testing.T) {
 	}
 }
 
-// TestMigrateOnPackets moves tasks under real packets: every job ends with all its bytes, and the hosts have received
-// at least those of the ledger: what was on its way is beside it.
+// TestMigrateOnPackets moves tasks under real packets: every job ends with all its bytes. Hosts have received at least
+// the ledger's bytes, since bytes under way at a move come on top.
 func TestMigrateOnPackets(t *testing.T) {
 	shareNetns(t, "netns", false)
 	s := migrating(t, 1, 1, func(o *scenario.Options) {

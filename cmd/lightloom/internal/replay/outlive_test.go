@@ -34,7 +34,7 @@ type kept struct {
 	mark string
 }
 
-// upOn starts one, on the logs of a directory if that is not empty, and waits until it is up.
+// upOn starts one, with the logs of a directory if given, and waits until it is up.
 func upOn(t *testing.T, state string) *kept {
 	t.Helper()
 	k := &kept{t: t, mark: fmt.Sprintf("LIGHTLOOM_TEST_MARK=outlive-%d-%d", os.Getpid(), time.Now().UnixNano())}
@@ -68,7 +68,7 @@ func (k *kept) replicas() (pids []int) {
 	return pids
 }
 
-// kill kills processes without a word.
+// kill kills processes without warning.
 func (k *kept) kill(pids ...int) {
 	k.t.Helper()
 	for _, pid := range pids {
@@ -78,7 +78,7 @@ func (k *kept) kill(pids ...int) {
 	}
 }
 
-// submit hands over the job of a file, and sees it taken.
+// submit submits the job of a file and checks that it is accepted.
 func (k *kept) submit(file string) {
 	k.t.Helper()
 	var b bytes.Buffer
@@ -92,7 +92,7 @@ func (k *kept) submit(file string) {
 	}
 }
 
-// whole waits until all replicas run and hold the same, and so many jobs are there and have ended.
+// whole waits until all replicas run and hold the same state, in which that many jobs exist and have ended.
 func (k *kept) whole(jobs int) *session.Status {
 	k.t.Helper()
 	for deadline := time.Now().Add(hanging); ; {
@@ -122,7 +122,7 @@ func smallJob(t *testing.T) string {
 }
 
 // TestReplicasOutliveEachOther kills the replicas of a fabric that is kept up, one by one and then all at once, while
-// jobs are submitted: it stays up, they come back, and every job that was taken is done.
+// jobs are submitted: the fabric stays up, the replicas restart, and every accepted job is done.
 func TestReplicasOutliveEachOther(t *testing.T) {
 	needNetns(t, "netns", false)
 	k, job := upOn(t, ""), smallJob(t)
@@ -155,8 +155,8 @@ func TestReplicasOutliveEachOther(t *testing.T) {
 	}
 }
 
-// TestUpGoesOn kills a whole fabric that is kept up on a directory of logs, which are there for the next: no job is
-// lost, and those under way are done again on the new hosts.
+// TestUpGoesOn kills a whole fabric that is kept up with a directory of logs, and starts another on the same logs: no
+// job is lost, and those under way are done again on the new hosts.
 func TestUpGoesOn(t *testing.T) {
 	needNetns(t, "netns", false)
 	dir := filepath.Join(t.TempDir(), "state")
@@ -204,9 +204,9 @@ func TestUpGoesOn(t *testing.T) {
 	})
 }
 
-// TestKillsUnderLoad kills one of three replicas at random, again and again, while jobs are submitted one after the
-// other, and says how long each took to be acknowledged. LIGHTLOOM_MEASURE=kills does so 200 times and wants no outage
-// above 2 s, else it is tried with few.
+// TestKillsUnderLoad kills one of three replicas at random, again and again, while jobs are submitted one by one, and
+// logs how long each took to be acknowledged. LIGHTLOOM_MEASURE=kills makes 200 kills and allows no outage above 2 s;
+// otherwise there are few.
 func TestKillsUnderLoad(t *testing.T) {
 	needNetns(t, "netns", false)
 	kills, measure := 3, os.Getenv("LIGHTLOOM_MEASURE") == "kills"

@@ -22,7 +22,7 @@ const (
 	bigSwitch    = "crossbar:ports=150,rate=1Gbps"
 )
 
-// facebookTrace returns the path of the Facebook trace, or skips: it is nobody's to ship.
+// facebookTrace returns the path of the Facebook trace, or skips the test: the trace may not be distributed.
 func facebookTrace(t testing.TB) string {
 	t.Helper()
 	dir := cmp.Or(os.Getenv("LIGHTLOOM_DATA"), "../../../../../shared/data") // beside the repository's root
@@ -60,7 +60,7 @@ func near(t *testing.T, what string, got, want, part float64) {
 	}
 }
 
-// TestCoflowsimFigures holds the compatible mode against what coflowsim itself gave, to the digits that were noted.
+// TestCoflowsimFigures compares the compatible mode with coflowsim's own results, to the digits that were noted.
 func TestCoflowsimFigures(t *testing.T) {
 	t.Parallel()
 	compat := scenario.Rules{Compat: scenario.CompatCoflowsim, CarryLocal: true}
@@ -103,8 +103,8 @@ func TestSunflowsVarys(t *testing.T) {
 	near(t, "mean", p.CCT.Mean, .85813, .01)
 }
 
-// TestAtFlowEnds holds policies that decide at the end of flows against figures: Aalo's of Sunflow's simulator asked
-// every 10 ms (0.887 s), and for the others what they gave when they were first asked so.
+// TestAtFlowEnds compares policies that decide at the end of flows with reference figures: dclas with Aalo in Sunflow's
+// simulator, which decides every 10 ms (0.887 s), and the others with their first results.
 func TestAtFlowEnds(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -57,8 +57,8 @@ func rotorSetup(t testing.TB, demand [][]pathmap.Bytes, name string) *scenario.P
 	return s
 }
 
-// turned runs a demand and returns what came of it, having checked that all of it came, once: a byte that went over a
-// third rack is counted twice on circuits, and no other one.
+// turned runs a demand, checks that every byte arrived once, and returns the outcome. twice is the bytes that went over
+// a third rack, which circuits count twice.
 func turned(t testing.TB, demand [][]pathmap.Bytes, name string) (o *outcome.Outcome, twice pathmap.Bytes) {
 	t.Helper()
 	s := rotorSetup(t, demand, name)
@@ -107,9 +107,9 @@ func square(n int) [][]pathmap.Bytes {
 	return m
 }
 
-// TestDetoursWhereTheyHelp plays what TestDetours of package schedule reckons: one pair of eight racks sends in every
-// slot where it may go over the others, and in one of seven where it may not; where all have a slot for all there is
-// nothing to be gained, and nothing is lost.
+// TestDetoursWhereTheyHelp runs the cases that TestDetours of package schedule computes: one pair of eight racks sends
+// in every slot with detours, and in one of seven without. If all pairs fill their own slots, detours gain and lose
+// nothing.
 func TestDetoursWhereTheyHelp(t *testing.T) {
 	hot, even := square(8), square(8)
 	hot[0][1] = 70 * 90e6
@@ -126,9 +126,8 @@ func TestDetoursWhereTheyHelp(t *testing.T) {
 		direct, detour int
 		detours        bool
 	}{
-		// Where nobody displaces it, rotor's one circuit stays lit from turn to turn: its first slot carries 90 ms, 62 more
-		// 100 each, and the 64th what is left. With detours all circuits of the two racks turn, and it is as the model has
-		// it.
+		// Without competition rotor's one circuit stays lit from turn to turn: its first slot carries 90 ms, 62 more 100
+		// each, and the 64th the rest. With detours all circuits of the two racks turn, and the result is the model's.
 		{"one hot pair", hot, 63*7 + 1, 74, true},
 		{"all to all", even, 7, 7, false},
 	} {
@@ -143,8 +142,8 @@ func TestDetoursWhereTheyHelp(t *testing.T) {
 	}
 }
 
-// TestDetoursConserve plays random demands against the slow reference implementation that goes slot by slot
-// (scheduletest.RotorLB): every byte comes once, as many of them by a third rack as there, and in the same slot.
+// TestDetoursConserve compares random demands with the slow reference implementation that goes slot by slot
+// (scheduletest.RotorLB): every byte arrives once and in the same slot, with as many bytes over a third rack.
 func TestDetoursConserve(t *testing.T) {
 	t.Parallel()
 	moved := 0
@@ -175,7 +174,7 @@ func TestDetoursConserve(t *testing.T) {
 	}
 }
 
-// TestDetoursUnderRates: every byte comes once where the policy paces host flows, too.
+// TestDetoursUnderRates: every byte arrives once when the policy also paces host flows.
 func TestDetoursUnderRates(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 12))
@@ -194,7 +193,7 @@ func TestDetoursUnderRates(t *testing.T) {
 	}
 }
 
-// TestDetoursSurvive kills controllers while racks keep bytes for each other: they go on, and all comes.
+// TestDetoursSurvive kills controllers while racks keep bytes for each other: they continue, and all bytes arrive.
 func TestDetoursSurvive(t *testing.T) {
 	demand := square(5)
 	demand[0][1], demand[2][1], demand[3][4] = 900e6, 400e6, 700e6
@@ -210,8 +209,7 @@ func TestDetoursSurvive(t *testing.T) {
 	}
 }
 
-// TestDetoursWantRacks: on real packets no rack keeps what is another's, and whoever asks is told so before anything
-// runs.
+// TestDetoursWantRacks: on real packets no rack keeps bytes for another, so the policy is refused before anything runs.
 func TestDetoursWantRacks(t *testing.T) {
 	s := rotorSetup(t, square(3), "rotor-vlb")
 	s.Options.On = scenario.OnNetns

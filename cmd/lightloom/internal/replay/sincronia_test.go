@@ -12,8 +12,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestSincroniaFigures holds the compatible mode against what Sincronia's offline simulator gave, in its unit of 8 ms
-// and to the digits that it prints. In both runs every coflow ended in the same unit.
+// TestSincroniaFigures compares the compatible mode with the results of Sincronia's offline simulator, in its unit of 8
+// ms and to the digits that it prints. In both runs every coflow ended in the same unit.
 func TestSincroniaFigures(t *testing.T) {
 	t.Parallel()
 	rules := scenario.Rules{Compat: scenario.CompatSincronia, CarryLocal: true}
@@ -34,7 +34,7 @@ func TestSincroniaFigures(t *testing.T) {
 	}
 }
 
-// unitFlow is so many megabytes, or units of time, from one port to another.
+// unitFlow is a flow between two ports; left is in megabytes, or units of time.
 type unitFlow struct{ src, dst, left int }
 
 // sincroniaReference goes from one end of a flow to the next: flows in the coflows' order get whole ports. It returns
@@ -113,7 +113,7 @@ func sincroniaOrder(ports int, coflows [][]unitFlow) []int {
 	return order
 }
 
-// TestSincroniaReference holds the compatible mode against the reference implementation: every coflow of random traces
+// TestSincroniaReference compares the compatible mode with the reference implementation: every coflow of random traces
 // ends in the same unit.
 func TestSincroniaReference(t *testing.T) {
 	t.Parallel()

@@ -68,8 +68,8 @@ func receiveUnannounced() error {
 	return err
 }
 
-// TestUnannouncedGetsACircuit is the promise of lightloom up: two programs that nobody has announced send from rack 0
-// to rack 1, and their racks get a circuit, which they are led over without knowing; when they stop, it goes.
+// TestUnannouncedGetsACircuit tests the promise of lightloom up: two programs send unannounced from rack 0 to rack 1,
+// and their racks get a circuit, which carries their packets without any change to them. When they stop, it is removed.
 func TestUnannouncedGetsACircuit(t *testing.T) {
 	const long = 4 * time.Second
 	seconds := fmt.Sprint(int(long.Seconds()))

@@ -12,8 +12,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// whole replays the Facebook trace from its first coflow to its last and returns what came of it, with every coflow
-// ended and every byte counted once: over circuits where the fabric has some, else over packets.
+// whole replays the whole Facebook trace and returns the outcome, after checking that every coflow has ended and every
+// byte is counted once: over circuits if the fabric has some, else over packets.
 func whole(t *testing.T, fabric, policy string, rules scenario.Rules) (*scenario.Prepared, *outcome.Outcome) {
 	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Trace: facebookTrace(t), Fabric: fabric, On: scenario.OnFlowsim,
