@@ -36,7 +36,7 @@ import mininet.net
 TOPOS = {'minimal': MinimalTopo, 'linear': LinearTopo, 'reversed': SingleSwitchReversedTopo, 'single': SingleSwitchTopo,
          'tree': TreeTopo, 'torus': TorusTopo}
 
-# The hardware address of every host and of the gateway that is nobody. The route leads everywhere.
+# The hardware address of every host and of a gateway that does not exist. The route leads everywhere.
 LOOM_MAC = '02:00:00:00:00:01'
 LOOM_GATEWAY = '10.255.255.254'
 LOOM_NET = '10.0.0.0/8'
@@ -78,7 +78,7 @@ class LoomProcess:
         return self.popen.poll() is None
 
     def wait_for(self, word, within=LOOM_START):
-        "Wait until it has printed a line that holds word, for so many seconds."
+        "Wait until it has printed a line that contains word, for at most within seconds."
         deadline = monotonic() + within
         out = self.popen.stdout.fileno()
         while word.encode() not in self.text:
@@ -669,7 +669,7 @@ class LoomController(Controller):
         info('(%s) ' % self.fabric.spec())
 
     def replayed(self, within=600):
-        "Wait for the end of the jobs, and return what came of them. In the command line: py net.get('c0').replayed()"
+        "Wait for the end of the jobs, and return their results. In the command line: py net.get('c0').replayed()"
         if not self.jobs:
             raise LoomError('no jobs were asked for: write --controller loom,jobs=20')
         self.process.wait_for('replayed: ', within)
