@@ -87,9 +87,8 @@ func newClusterJoin() *cobra.Command {
 		Short: "Take a replica in whose log is lost, or that is on a new machine",
 		Long: "Makes its empty state directory one that it may start on: the one that its file names, or DIR, which stands " +
 			"beside\n" +
-			"those of the other replicas of this machine. When it starts it has no vote until it has asked so many others " +
-			"for their\n" +
-			"terms as a majority is, and holds all that the cluster has committed.",
+			"those of the other replicas of this machine. When it starts it cannot vote until it has read the terms of as\n" +
+			"many other replicas as a majority is, and holds all that the cluster has committed.",
 		Example: "  lightloom cluster join --config /etc/lightloom/replica.yaml\n  lightloom cluster join state/controller1",
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {

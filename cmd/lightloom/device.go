@@ -24,7 +24,7 @@ import (
 // connection is the gRPC connection that tools use to reach a device.
 type connection = grpc.ClientConnInterface
 
-// reach says how a command reaches one device.
+// reach holds how a command reaches one device.
 type reach struct {
 	dir, file, name string
 	plaintext       bool

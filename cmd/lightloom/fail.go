@@ -24,7 +24,7 @@ func newBreak(verb, short string, heal bool) *cobra.Command {
 			"  link        tor0-spine1   both directions of a cable; either end first, ~1 after it for the second of parallel " +
 			"ones\n" +
 			"  port        tor0:2        one end of a cable, which darkens both of its directions\n" +
-			"  switch      spine0        it forwards nothing and answers nobody; when healed it boots, and its table is " +
+			"  switch      spine0        it forwards and answers nothing; when healed it boots, and its table is " +
 			"empty\n" +
 			"  host        h0-1          its tasks and transfers are void; tasks run again elsewhere\n" +
 			"  controller  controller2   one replica is killed, or started again\n" +

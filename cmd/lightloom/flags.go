@@ -99,8 +99,8 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.scale, "scale", "auto", "divides bytes and rates alike, so that times stay true; auto: as "+
 		"this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
-	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only the first so many; 0: all")
-	c.Flags().IntVar(&f.opt.Repeat, "repeat", 1, "so many runs, under seeds from --seed on: policies are compared over "+
+	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only that many coflows, from the first; 0: all")
+	c.Flags().IntVar(&f.opt.Repeat, "repeat", 1, "number of runs, under seeds from --seed on: policies are compared over "+
 		"runs, in pairs")
 	c.Flags().BoolVar(&f.opt.Interleave, "interleave", false, "within each run policies take turns in an order drawn "+
 		"from its seed")

@@ -33,7 +33,7 @@ func addHidden(root *cobra.Command) {
 		&cobra.Command{Use: emulated.InsideCommand, Hidden: true, Args: noArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
 				if err := emulated.Inside(c.Context(), c.ErrOrStderr(), session.Keep); err != nil {
-					return &console.ExitError{Code: statusFailed} // the parent has been told, and tells
+					return &console.ExitError{Code: statusFailed} // the parent has the error, and prints it
 				}
 				return nil
 			}},

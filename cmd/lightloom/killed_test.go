@@ -53,7 +53,7 @@ func newRoom(t *testing.T) string {
 	return dir
 }
 
-// inRoom runs a script in a room, and returns what it says.
+// inRoom runs a script in a room, and returns its output.
 func inRoom(t *testing.T, dir, script string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -116,7 +116,7 @@ echo "left $(left lightloom) processes, $(ip -o link | grep -vc ': lo:') interfa
 	}
 }
 
-// TestSwitchKilled kills a switch that runs by itself: its guard gives the interfaces back as they were, and ends.
+// TestSwitchKilled kills a switch that runs by itself: its guard restores the interfaces, and ends.
 func TestSwitchKilled(t *testing.T) {
 	dir := newRoom(t)
 	for _, dataplane := range []string{"mirred", "ebpf --voq-bytes 1000000"} {
@@ -190,7 +190,8 @@ gone() { wait $1; echo "$2: status $?"; until_ "[ \$(left lightloom) = 0 ]"; }
 `
 
 // TestControllerKilled kills a controller that runs by itself, one of its replicas, and all of them at once. Replicas
-// do not outlive it, and start again while it lives; their logs stay for the next, until they are destroyed.
+// end with the controller, and are started again while it lives; their logs stay for the next controller, until they
+// are destroyed.
 func TestControllerKilled(t *testing.T) {
 	out := inRoom(t, newRoom(t), parts+`
 controller
@@ -240,8 +241,8 @@ echo "of these $(ls -d keys 2>/dev/null | wc -l) directories"
 	}
 }
 
-// TestAgentKilled kills an agent that runs by itself: its socket goes, and where its guard was killed with it the next
-// agent takes its place. Who has led stays in a file beside its keys.
+// TestAgentKilled kills an agent that runs by itself: its guard removes its socket; if the guard was killed too, the
+// next agent replaces the socket. The last leader's election id stays in a file beside its keys.
 func TestAgentKilled(t *testing.T) {
 	out := inRoom(t, newRoom(t), parts+`
 sockets() { ls agent.sock 2>/dev/null | wc -l; }

@@ -18,14 +18,14 @@ import (
 )
 
 // TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet,
-// and holds the three reports against each other with one command.
+// and compares the three reports with one command.
 func TestMininetCompare(t *testing.T) {
 	l := newLaboratory(t, netnstest.Lock)
 	noise.Measure(t, 4, func() error { return compareMininet(t, l) })
 }
 
-// compareMininet returns by how much the longest coflow took longer than on the simulator, which others on the machine
-// may be the cause of.
+// compareMininet returns by how much the longest coflow took longer than on the simulator; other work on the machine
+// can cause this.
 func compareMininet(t *testing.T, l *laboratory) (slow error) {
 	t.Helper()
 	const fabric = "hybrid:racks=4,hosts=2,spines=2,nic=200Mbps,eps=50Mbps,ocs=200Mbps,dark=10ms"
@@ -121,7 +121,7 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 	return slow
 }
 
-// TestMininetAudit finds fibres in each other's place under Mininet.
+// TestMininetAudit finds exchanged fibres under Mininet.
 func TestMininetAudit(t *testing.T) {
 	l := newLaboratory(t, netnstest.Lock)
 	noise.Measure(t, 4, func() error { // neighbours that have not heard each other within 2 s are not found
@@ -141,7 +141,7 @@ func TestMininetAudit(t *testing.T) {
 	})
 }
 
-// TestMininetAgents runs jobs on agents that every host runs for itself.
+// TestMininetAgents runs jobs with an agent of its own on every host.
 func TestMininetAgents(t *testing.T) {
 	l := newLaboratory(t, netnstest.Share)
 	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller "+
@@ -161,7 +161,7 @@ func TestMininetAgents(t *testing.T) {
 	}
 }
 
-// TestMininetParts: whichever part is killed, the others go on, Mininet ends in order, and nothing is left.
+// TestMininetParts: whichever part is killed, the others continue, Mininet ends cleanly, and nothing is left.
 func TestMininetParts(t *testing.T) {
 	l := newLaboratory(t, netnstest.Share)
 	for _, tt := range []struct{ name, kill, dead string }{

@@ -17,7 +17,7 @@ var inContainers = []string{"py net.get('c0').replayed()", "h0_0 hostname", "h0_
 	"h0_0 echo $(cat /proc/[0-9]*/comm | grep -c lightloom) inside",
 	"h0_0 echo root holds $(ls /)", "h0_0 echo $(ls /run/lightloom-*)", "pingall"}
 
-// checkContainers wants that the jobs ran on agents inside, each with its own keys alone, and that nothing is left.
+// checkContainers checks that the jobs ran on agents inside, each with only its own keys, and that nothing is left.
 func checkContainers(t *testing.T, out string) {
 	t.Helper()
 	m := regexp.MustCompile(`replayed: 12 jobs, 12 coflows, (\d+) bytes of which (\d+) received`).FindStringSubmatch(out)
@@ -38,8 +38,8 @@ func checkContainers(t *testing.T, out string) {
 
 const containerRun = "--switch loom --controller loom,jobs=12,speedup=2,agents=1 --test none --post script"
 
-// TestMininetContainers runs jobs on hosts that are containers of their own: the agent is started inside, from what it
-// was given there, and reached over TLS.
+// TestMininetContainers runs jobs on hosts that are containers of their own: the agent starts inside, from the files
+// placed there, and is reached over TLS.
 func TestMininetContainers(t *testing.T) {
 	l := newLaboratory(t, netnstest.Share)
 	checkContainers(t, l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --host container "+
@@ -98,7 +98,7 @@ func file(name, text string) string {
 	return "echo " + base64.StdEncoding.EncodeToString([]byte(text)) + " | base64 -d > " + name + "; "
 }
 
-// TestMininetDocker does the same on hosts that are made as Containernet's are, from an image.
+// TestMininetDocker runs the same jobs on hosts that are made from an image, like Containernet's.
 func TestMininetDocker(t *testing.T) {
 	l := newLaboratory(t, netnstest.Share)
 	prepare := "--version; mkdir bin; " + file("bin/docker", dockerCommand) + file("docker_twin.py", dockerTwin) +
@@ -124,8 +124,8 @@ func TestMininetDocker(t *testing.T) {
 // containernetEnv names a checkout of Containernet, for TestMininetContainernet.
 const containernetEnv = "LIGHTLOOM_CONTAINERNET"
 
-// TestMininetContainernet does the same with Containernet's own Mininet and its own Docker class, over a module docker
-// that answers as docker-py does and makes our containers, where no engine is.
+// TestMininetContainernet runs the same jobs with Containernet's own Mininet and Docker class. In place of an engine, a
+// module docker answers as docker-py does and makes our containers.
 func TestMininetContainernet(t *testing.T) {
 	dir := os.Getenv(containernetEnv)
 	if dir == "" {

@@ -8,8 +8,8 @@ import (
 	"lightloom/emulator/netns/netnstest"
 )
 
-// TestMininetPackets: without an optical switch the network is a leaf-spine one under our controller, whose jobs go
-// over packets alone. What is only of optical switches is refused.
+// TestMininetPackets: without an optical switch the network is a leaf-spine one under our controller, whose jobs use
+// packets alone. Options of optical switches are refused.
 func TestMininetPackets(t *testing.T) {
 	l := newLaboratory(t, netnstest.Share)
 	out := l.mn("--custom lightloom.py --topo hybrid,2,2,nic=200,eps=50,ocs=0 --switch loom --controller "+

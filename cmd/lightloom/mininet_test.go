@@ -48,7 +48,7 @@ func mininetHere() error {
 	return nil
 }
 
-// laboratory is a place where Mininet can be run, and even clean up in its way, without anybody else being hit.
+// laboratory is a place in which Mininet can run, and clean up after itself, without effects on other programs.
 type laboratory struct {
 	t   *testing.T
 	dir string
@@ -82,8 +82,8 @@ func (l *laboratory) sub(t *testing.T) *laboratory {
 	return s
 }
 
-// inside is run by a shell that is the first process of namespaces of its own: /run and /tmp are theirs, too, because
-// Mininet's cleaning up removes what others have in /tmp. What is left afterwards is told.
+// inside is run by a shell that is the first process of namespaces of its own, with its own /run and /tmp, because
+// Mininet's cleanup removes files of others in /tmp. It prints what is left afterwards.
 const inside = `
 mount -t tmpfs tmpfs /run && cp lightloom lightloom.py script /run && cd /run && mount -t tmpfs tmpfs /tmp || exit 9
 ip link set lo up
@@ -98,7 +98,7 @@ done
 echo "left $left processes, $(ls -d /run/lightloom-* /tmp/lightloom-* 2>/dev/null | wc -l) directories"
 `
 
-// mn runs a command line of Mininet, with the commands given, and returns what it says.
+// mn runs a command line of Mininet with the commands given, and returns its output.
 func (l *laboratory) mn(args string, commands ...string) string {
 	l.t.Helper()
 	if err := os.WriteFile(filepath.Join(l.dir, "script"), []byte(strings.Join(commands, "\n")+"\n"), 0o644); err != nil {
@@ -135,7 +135,7 @@ func TestMininetReadme(t *testing.T) {
 	t.Run("containers", func(t *testing.T) { jobs(t, l, shown[2]) })
 }
 
-// mininetSession is what a document shows of Mininet: how it is started, and what is typed.
+// mininetSession is a document's session with Mininet: the command line, and the commands typed.
 type mininetSession struct {
 	args     string
 	commands []string
@@ -155,13 +155,13 @@ func sessions(text string) []mininetSession {
 	return all
 }
 
-// jobs runs what every byte of is received once, and whose large transfers go over circuits.
+// jobs runs a session and checks that every byte is received once, and that large transfers use circuits.
 func jobs(t *testing.T, l *laboratory, s mininetSession) {
 	noise.Measure(t, 3, func() error { return jobsOnce(t, l, s) })
 }
 
-// jobsOnce returns by how much less has gone over circuits than large transfers hold: where others keep the controller
-// from its processor, packets have carried them before their circuits are in service.
+// jobsOnce returns by how much the bytes over circuits fall short of the large transfers. If others keep the controller
+// from its processor, packets carry them before their circuits are in service.
 func jobsOnce(t *testing.T, l *laboratory, s mininetSession) (few error) {
 	t.Helper()
 	out := l.sub(t).mn(s.args+" --test none --post script", append(s.commands, "ocs cat /proc/net/dev")...)
@@ -187,12 +187,12 @@ func jobsOnce(t *testing.T, l *laboratory, s mininetSession) (few error) {
 	return few
 }
 
-// network: pings reach everybody, also around a link that is down, and bandwidths are those of the links.
+// network: pings reach all hosts, also around a link that is down, and bandwidths are those of the links.
 func network(t *testing.T, l *laboratory, s mininetSession) {
 	noise.Measure(t, 3, func() error { return networkOnce(t, l, s) })
 }
 
-// networkOnce returns by how much a bandwidth is below its link's, which others on the machine may be the cause of.
+// networkOnce returns by how much a bandwidth is below its link's; other work on the machine can cause this.
 func networkOnce(t *testing.T, l *laboratory, s mininetSession) (slow error) {
 	t.Helper()
 	out := l.sub(t).mn(s.args+" --test none --post script", s.commands...)
@@ -228,7 +228,7 @@ func iperfs(out string) []float64 {
 	return rates
 }
 
-// TestMininetRefusals: what cannot be is said, and what to do instead.
+// TestMininetRefusals: impossible requests are refused, with what to do instead.
 func TestMininetRefusals(t *testing.T) {
 	l := newLaboratory(t, netnstest.Share)
 	own := `

@@ -76,7 +76,7 @@ func (f *pathFlags) run(w io.Writer) error {
 	ends, place := endsOf(pairs)
 	m, err := pathmap.Build(t, ends, pathmap.Options{K: f.k, Seed: f.seed,
 		Avoid:  func(n pathmap.NodeID) bool { return t.Node(n).Role == pathmap.OCS },
-		Packed: len(pairs) > len(ends)*len(ends)/8}) // else most of what would be stored is never asked for
+		Packed: len(pairs) > len(ends)*len(ends)/8}) // else most of the stored paths are never read
 	if err != nil {
 		return err
 	}

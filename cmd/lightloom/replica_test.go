@@ -31,7 +31,7 @@ type machines struct {
 	said    map[string]*bytes.Buffer
 }
 
-// founded founds a cluster of three whose switches and agents do not answer: jobs are taken and wait.
+// founded founds a cluster of three whose switches and agents do not answer: jobs are accepted and wait.
 func founded(t *testing.T) *machines {
 	t.Helper()
 	dir := t.TempDir()
@@ -117,7 +117,7 @@ func (m *machines) kill(name string, sig syscall.Signal) error {
 	return cmd.Wait()
 }
 
-// submit hands a job over under a request id, and returns its number.
+// submit submits a job under a request id, and returns its number.
 func (m *machines) submit(request string) controller.JobID {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 30*time.Second)
@@ -140,7 +140,7 @@ func (m *machines) all() string {
 	return b.String()
 }
 
-// agree waits until the three replicas hold the same.
+// agree waits until the three replicas hold the same state.
 func (m *machines) agree() {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 30*time.Second)
@@ -167,8 +167,8 @@ func (m *machines) agree() {
 	}
 }
 
-// TestReplicaService runs a cluster as three machines would. One replica after the other is killed while jobs are
-// submitted, then all at once; what was acknowledged is there, under the number that it was given, and once.
+// TestReplicaService runs a cluster as three machines would. Replicas are killed one by one while jobs are submitted,
+// then all at once; every acknowledged job is there once, under the number that it got.
 func TestReplicaService(t *testing.T) {
 	m := founded(t)
 	acknowledged := map[string]controller.JobID{}
@@ -244,8 +244,7 @@ func TestReplicaService(t *testing.T) {
 	kept()
 }
 
-// TestReplicaFile: what is wrong with a replica's file is said with its place, and what is wrong with its directory
-// with what to type.
+// TestReplicaFile: an error in a replica's file names its place, and one in its directory what to type.
 func TestReplicaFile(t *testing.T) {
 	m := founded(t)
 	good := read(t, m.config("c0"))

@@ -97,8 +97,8 @@ func TestAdoptRunbook(t *testing.T) {
 	}
 }
 
-// TestClusterRunbook runs the commands of docs/runbooks/run-a-cluster.md, in their order, as far as one machine of the
-// three can: its directories stand elsewhere, and its address is on loopback.
+// TestClusterRunbook runs the commands of docs/runbooks/run-a-cluster.md, in their order, as far as one of the three
+// machines can: its directories are elsewhere, and its address is on loopback.
 func TestClusterRunbook(t *testing.T) {
 	text := read(t, filepath.Join(repository(t), "docs", "runbooks", "run-a-cluster.md"))
 	dir := t.TempDir()
@@ -149,7 +149,7 @@ func TestClusterRunbook(t *testing.T) {
 	}
 }
 
-// untilSaid collects what is said, and does something once it has a word in it.
+// untilSaid collects output, and calls a function once a word occurs in it.
 type untilSaid struct {
 	said bytes.Buffer
 	what string

@@ -11,8 +11,8 @@ import (
 	"lightloom/cmd/lightloom/internal/scenario"
 )
 
-// TestFilesAreKnown: a flag of replay or demo that names a file is either one that a manifest hashes, or one that says
-// where results go. One that is neither would make a rerun of other jobs.
+// TestFilesAreKnown: a flag of replay or demo that names a file is either hashed by manifests, or names where results
+// go. With any other, rerun would run other jobs.
 func TestFilesAreKnown(t *testing.T) {
 	root := newRoot(wired(), nil, strings.NewReader(""), io.Discard, io.Discard)
 	for _, name := range []string{"replay", "demo"} {

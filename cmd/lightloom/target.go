@@ -49,7 +49,7 @@ func newTargetRun() *cobra.Command {
 			"(delay=, times=),\n" +
 			"lie, deny (times=), loss (port=, db=), restart (boot=), clear; in a file perhaps after +DURATION, since the " +
 			"start.\n" +
-			"\"show\" prints what stands.\n\n" +
+			"\"show\" prints the present state.\n\n" +
 			"With --backend restconf URL it emulates nothing: it fronts the optical switch at that RESTCONF root, which " +
 			"knows\n" +
 			"Polatis' model and no gNMI, in whichever optical --profile is asked for.",

@@ -14,7 +14,7 @@ import (
 // The exit statuses. exec returns the status of its command instead.
 const (
 	statusOK          = 0
-	statusFailed      = 1   // what was asked for could not be done
+	statusFailed      = 1   // the command failed
 	statusUsage       = 2   // the command line says nothing that could be done
 	statusDamaged     = 9   // a replica's disk holds something else than was written: starting it again does not help
 	statusInterrupted = 130 // Ctrl-C or SIGTERM, after cleaning up

@@ -19,9 +19,9 @@ import (
 // The schedulers of the Co-scheduler document on real packets: a cluster of a tenth of the racks, the same jobs and
 // seeds at flow level beside it, and the two held against each other job by job.
 
-// The cluster of section V-A with six racks in place of sixty and two hosts of eight slots in place of ten servers of
-// twenty. Rates stand to each other as there: the servers of a rack have 100 Gb/s together, the packet core gives it 10
-// and the optical switch 100. As run all of them are a hundredth, and so are sizes; times are what they were.
+// The cluster of section V-A with six racks instead of sixty, and two hosts of eight slots instead of ten servers of
+// twenty. Rates have the document's proportions: a rack's servers have 100 Gb/s together, its link to the packet core
+// 10, that to the optical switch 100. The run divides rates and sizes by packetsScale, and leaves times.
 const (
 	packetsFabric = "hybrid:racks=6,hosts=2,slots=8,spines=1,nic=50Gbps,eps=10Gbps,ocs=100Gbps,dark=10ms"
 	packetsSlots  = 6 * 2 * 8
@@ -77,7 +77,7 @@ func packetsSlice(all []swim.Record, heavy, light int) ([]swim.Record, error) {
 // packetsRun is one scheduler with one seed, on packets and at flow level.
 type packetsRun struct {
 	policy, seed   int
-	failed         error // on packets: it is kept, and told
+	failed         error // on packets; reported, and the run is kept
 	packets, fluid *twin
 }
 
@@ -209,8 +209,7 @@ func newTwin(ran *replay.Ran) *twin {
 	return t
 }
 
-// packetsRows says how packets and simulator compare: over all jobs of a run, by scheduler, and job by job over the
-// seeds.
+// packetsRows compares packets with the simulator: over all jobs of a run, by scheduler, and job by job over the seeds.
 func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench) []Row {
 	who := schedulers()
 	by := make([][]packetsRun, len(who))
@@ -312,7 +311,7 @@ func sameHosts(a, b *twin) float64 {
 	return float64(same) / float64(max(all, 1))
 }
 
-// packetsOrder says how Co-scheduler compares with the others, on each of the two.
+// packetsOrder compares Co-scheduler with the others, on packets and on the simulator.
 func packetsOrder(by [][]packetsRun, seed uint64) []Row {
 	mean := func(v map[string]float64) float64 {
 		var all []float64

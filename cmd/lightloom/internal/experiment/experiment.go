@@ -22,7 +22,7 @@ type Experiment struct {
 	Name   string // as it is typed
 	Doc    string // one line
 	Source string // document, section and figures
-	Seeds  int    // runs of each setting, as a pilot of five seeds asked for, set before the first comparison
+	Seeds  int    // runs of each setting: from a pilot of five seeds, fixed before the first comparison
 	// OnPackets is how many runs of each setting are made on packets, where they take as long as they take. 0: as many as
 	// Seeds.
 	OnPackets int

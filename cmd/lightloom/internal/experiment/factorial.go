@@ -18,8 +18,9 @@ import (
 	"lightloom/controller/workload"
 )
 
-// The factorial experiment asks what deciding together is worth: every placement with every routing and every way to
-// set circuits, and beside them joint, which decides the three at once. It is of no document: every row makes no claim.
+// The factorial experiment measures the value of deciding together: every placement with every routing and every way to
+// set circuits, and beside them joint, which decides all three at once. It repeats no document, so no row makes a
+// claim.
 
 const (
 	factorialFabric = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps,dark=10ms"

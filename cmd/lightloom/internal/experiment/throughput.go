@@ -143,7 +143,7 @@ func throughputRow(e engine, p point, got []*gauge, b *Bench) Row {
 	return r.Measure(column2(got), b.First).Judge(2, whyThroughput)
 }
 
-// improvementRow is what a point gains over random.
+// improvementRow is a point's gain over random.
 func improvementRow(e engine, p point, got, base []*gauge, b *Bench) Row {
 	r := Row{Figure: e.figures[p.net2], Setting: p.setting(), Metric: "improvement over random", Unit: "%"}
 	if v, ok := e.paper[r.Setting]; ok {

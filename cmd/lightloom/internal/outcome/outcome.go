@@ -38,7 +38,7 @@ type Outcome struct {
 	Failures
 }
 
-// Traffic is what was carried.
+// Traffic holds the bytes carried.
 type Traffic struct {
 	OCS            pathmap.Bytes `json:"ocs"` // between racks over circuits
 	EPS            pathmap.Bytes `json:"eps"` // and over packets
@@ -49,7 +49,7 @@ type Traffic struct {
 	Busiest float64 `json:"busiest"`
 }
 
-// Circuits is what the optical switch did.
+// Circuits holds the actions of the optical switch.
 type Circuits struct {
 	Lit        []device.LitInterval `json:"lit"`
 	Dark       []time.Duration      `json:"dark_ns"`           // measured by the device; empty: taken from Lit

@@ -151,7 +151,7 @@ func TestAuditCabling(t *testing.T) {
 	}
 }
 
-// audited audits the fabric that is up, and says how what it finds differs from what is wanted.
+// audited audits the running fabric, and returns how the findings differ from those wanted.
 func audited(t *testing.T, want []audit.Finding) error {
 	t.Helper()
 	var out bytes.Buffer

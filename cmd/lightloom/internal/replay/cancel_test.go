@@ -78,9 +78,8 @@ func endlessSetup(t *testing.T, until time.Duration, policies ...string) (*scena
 		1)
 }
 
-// checkEndless says whether the streams had their rates for as long as they were there, but for a share that others or
-// a busy machine may have taken, and the batch job ended by itself. What a busy machine may be the cause of is
-// returned.
+// checkEndless checks that the streams had their rates throughout, except for a share that other jobs or a busy machine
+// can take, and that the batch job ended by itself. It returns deviations that a busy machine can cause.
 func checkEndless(t *testing.T, s *scenario.Prepared, o *outcome.Outcome, share float64) error {
 	t.Helper()
 	var late []error
@@ -110,8 +109,8 @@ func checkEndless(t *testing.T, s *scenario.Prepared, o *outcome.Outcome, share 
 	return errors.Join(late...)
 }
 
-// TestEndlessStreams: streams with a rate go on until the run ends, or their lifetime, on the simulator shared fairly,
-// paced, and by rates of pairs, and on packets.
+// TestEndlessStreams: streams with a rate run until the run or their lifetime ends: on the simulator under fair shares,
+// paces and rates of pairs, and on packets.
 func TestEndlessStreams(t *testing.T) {
 	if _, err := endlessSetup(t, 0, "crosslayer"); err == nil ||
 		!strings.Contains(err.Error(), `"wordcount" has a stream that goes on and on`) {
@@ -146,7 +145,7 @@ func TestEndlessStreams(t *testing.T) {
 }
 
 // TestCancelledInCrashes: controllers die at random after they have committed and before they act, around the ends of
-// streams. The next has hosts send nothing of what was cancelled, and all jobs come to what they come to without.
+// streams. The next one stops hosts from sending bytes of cancelled jobs, and all jobs end as they do without crashes.
 func TestCancelledInCrashes(t *testing.T) {
 	s, err := endlessSetup(t, 3*time.Second, "random+ecmp")
 	if err != nil {
@@ -167,8 +166,8 @@ func TestCancelledInCrashes(t *testing.T) {
 	}
 }
 
-// TestCancelledIsSilent: a controller dies as it cancels; after the next has taken over, nothing of the job is on its
-// way.
+// TestCancelledIsSilent: a controller dies while it cancels a job; after the next has taken over, no bytes of the job
+// are sent.
 func TestCancelledIsSilent(t *testing.T) {
 	s, err := endlessSetup(t, 3*time.Second, "random+ecmp")
 	if err != nil {
@@ -213,7 +212,7 @@ func TestCancelledIsSilent(t *testing.T) {
 	}
 }
 
-// submitAndCancel hands jobs to the fabric that is up, finds the endless ones in its status, and cancels one, twice.
+// submitAndCancel submits jobs to the running fabric, finds the endless ones in its status, and cancels one, twice.
 func submitAndCancel(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "jobs.yaml")
@@ -244,8 +243,8 @@ func submitAndCancel(t *testing.T) {
 		return st
 	}
 	st := running()
-	// Hosts are asked for what status shows; the leader, who says what a cancelled job has delivered, is told every so
-	// often. By a sixth of a second it has been told.
+	// status reads delivered bytes from the hosts; the leader, which reports those of a cancelled job, gets them
+	// periodically, after at most a sixth of a second.
 	for end := time.Now().Add(hanging); len(st.Streams) == 0 || st.Streams[0].Delivered < 125_000; st = running() {
 		if time.Now().After(end) {
 			t.Fatalf("streams %+v are shown", st.Streams)

@@ -27,8 +27,8 @@ type Case struct {
 	Jobs   []controller.Job // for this fabric; they are not scaled
 	Seed   uint64
 
-	// With makes the policy, where no name says what an experiment varies; Policy names it in errors then, and is the
-	// name of a policy that sets up circuits if and only if this one does. On the simulator alone.
+	// With makes the policy, if no name expresses what an experiment varies. Policy then names it in errors, and must name
+	// a policy that sets up circuits if and only if this one does. On the simulator only.
 	With func() controller.Policy
 
 	Faults []fault.Event // by time

@@ -17,7 +17,7 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// endless are streams that send as long as anybody looks.
+// endless returns streams that send until the case stops.
 func endless(t *testing.T, n int) []controller.Job {
 	t.Helper()
 	d, err := workload.ParseDrawn("storm:bolts=4,spouts=1")

@@ -36,8 +36,8 @@ type stepCoflow struct {
 	queue     int
 }
 
-// stepReference goes through time step by step of 8 ms and does literally what coflowsim's rules say: whom it admits at
-// the beginning of each epoch, in which order it serves, and what moves in each step.
+// stepReference goes through time in steps of 8 ms and does literally what coflowsim's rules state: which coflows it
+// admits at the beginning of each epoch, in which order it serves them, and what moves in each step.
 type stepReference struct {
 	rule   string
 	ports  int
@@ -111,8 +111,8 @@ func (s *stepReference) key(c *stepCoflow) float64 {
 	return 0
 }
 
-// tinyStep is what of a port is as good as none. slackStep is of a step how much longer a flow may take than it: ours
-// takes an end that misses a step by 20 µs for one that meets it, for its rates are whole bits a second.
+// tinyStep is the part of a port that counts as none. slackStep is the part of a step by which a flow can exceed it:
+// our rates are whole bits a second, so an end that misses a step by 20 µs counts as meeting it.
 const (
 	tinyStep  = 1e-6
 	slackStep = .020 / stepMS
@@ -357,9 +357,9 @@ func drawSteps(r *rand.Rand, rule string, epoch int64) (string, *stepReference) 
 	return b.String(), s
 }
 
-// TestCoflowsimReference holds the compatible mode against the reference implementation that goes step by step, under
-// every rule and two epochs: every coflow ends in the same step, but for two in a hundred and thirty at most, which end
-// one step apart.
+// TestCoflowsimReference compares the compatible mode with the step-by-step reference implementation, under every rule
+// and two epochs: every coflow ends in the same step, except that at most two in a hundred and thirty end one step
+// apart.
 func TestCoflowsimReference(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{"fair", "pfp", "fifo", "scf", "ncf", "lcf", "sebf", "dclas"} {
@@ -385,7 +385,7 @@ func TestCoflowsimReference(t *testing.T) {
 						if took[i] == want {
 							continue
 						}
-						// An end within rounding of a step's may be told a step apart, seldom.
+						// An end within rounding of a step's end can rarely fall into the next step.
 						if off++; (took[i]-want).Abs() > stepMS*time.Millisecond || off > 2 {
 							t.Errorf("seed %d: coflow %d takes %v, the reference's %v\n%s", seed, i+1, took[i], want, text)
 						}

@@ -106,7 +106,7 @@ func TestHybridSplit(t *testing.T) {
 	golden(t, filepath.Join(filepath.Dir(bench("hybrid")), "table.txt"), "## Mean completion times", table.String())
 }
 
-// relays says whether racks keep bytes for each other under a part.
+// relays reports whether racks keep bytes for each other under a part.
 func relays(part string) bool {
 	return slices.ContainsFunc(policy.Parts(), func(p policy.PartInfo) bool { return p.Name == part && p.Relays })
 }
@@ -135,7 +135,8 @@ func bench(name string) string {
 	return filepath.Join("..", "..", "..", "..", "docs", "bench", name, "README.md")
 }
 
-// golden holds a table against the page that shows it between two blank lines after a heading, which -update rewrites.
+// golden compares a table with the page that shows it between two blank lines after a heading; -update rewrites the
+// page.
 func golden(t *testing.T, page, heading, got string) {
 	t.Helper()
 	b, err := os.ReadFile(page)
@@ -158,8 +159,8 @@ func golden(t *testing.T, page, heading, got string) {
 	}
 }
 
-// alike says whether two tables have the same words, and numbers that differ by a tenth at most, or by a few: a rule of
-// rounding somewhere is not to rewrite a page.
+// alike reports whether two tables have the same words, and numbers that differ by at most a tenth, or by a few, so
+// that a change of rounding does not rewrite a page.
 func alike(a, b string) bool {
 	number := regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 	x, y := number.FindAllString(a, -1), number.FindAllString(b, -1)

@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestLostHost: when a host fails, the tasks that it held are placed again, by the application level, and begin again;
-// no other task is moved or begun again, and every job ends. On both fabrics, where hosts fail for good.
+// TestLostHost: when a host fails for good, the application level places its tasks again, and they restart; no other
+// task is moved or restarted, and every job ends. On both fabrics.
 func TestLostHost(t *testing.T) {
 	for _, on := range []string{scenario.OnFlowsim, scenario.OnNetns} {
 		t.Run(on, func(t *testing.T) {
@@ -70,7 +70,7 @@ func placedAgain(t *testing.T, before, ran *Ran, lost southbound.HostID) error {
 	return errors.Join(differ...)
 }
 
-// computing are jobs that have all been placed, and whose first tasks compute, when a host fails.
+// computing returns jobs that have all been placed, and whose first tasks compute, when a host fails.
 func computing(t *testing.T) []controller.Job {
 	t.Helper()
 	d, err := workload.ParseDrawn("hadoop:maps=4,reduces=3,bytes=1MB-2MB,compute=1s")
@@ -87,7 +87,7 @@ func computing(t *testing.T) []controller.Job {
 	return jobs
 }
 
-// forecast is what a case has come to on the simulator at an instant.
+// forecast returns the simulator's state of a case at an instant.
 func forecast(t *testing.T, c Case, at time.Duration) *Ran {
 	t.Helper()
 	c.On, c.Until = scenario.OnFlowsim, at

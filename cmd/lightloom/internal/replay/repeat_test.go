@@ -28,7 +28,8 @@ func repeated(t *testing.T, change func(*scenario.Options)) *scenario.Prepared {
 	return s
 }
 
-// TestRepeatKeepsFailures: a row that fails is told, the others go on, and the report shows a run that lacks least.
+// TestRepeatKeepsFailures: a row that fails is reported, the others continue, and the report shows a run with the most
+// rows.
 func TestRepeatKeepsFailures(t *testing.T) {
 	s := repeated(t, func(*scenario.Options) {})
 	s.Rows[1].Policy = "nonsense" // fails under the first seed alone: the others are prepared anew
@@ -74,7 +75,8 @@ func TestRepeatAllFail(t *testing.T) {
 	}
 }
 
-// TestInterleave: each run has an order of its own, which its seed alone decides, and results do not depend on it.
+// TestInterleave: each run has an order of its own, which depends on its seed alone, and results do not depend on the
+// order.
 func TestInterleave(t *testing.T) {
 	var reports [2]report.Report
 	for i := range reports {
@@ -110,7 +112,7 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// TestWarmup: what arrives early runs, and counts nowhere.
+// TestWarmup: jobs that arrive during the warm-up run, but count in no figure.
 func TestWarmup(t *testing.T) {
 	all := repeated(t, func(o *scenario.Options) { o.Repeat = 1 })
 	from := all.Jobs[3].Arrival

@@ -40,7 +40,7 @@ type runner struct {
 	kill     []emulated.Killing       // leaders to be killed on packets
 }
 
-// Replay runs every row of what opt asks for, prints the comparison and writes the report.
+// Replay runs every row of the options, prints the comparison and writes the report.
 func Replay(ctx context.Context, opt Options) error {
 	on, why, err := where(opt.On)
 	if err != nil {

@@ -30,7 +30,7 @@ func demoSetup(t testing.TB, seed uint64, policies ...string) *scenario.Prepared
 	return s
 }
 
-// running is what runs what was prepared, and prints nothing.
+// running returns a runner of a prepared scenario that prints nothing.
 func running(s *scenario.Prepared) *runner {
 	return &runner{Prepared: s, Console: Console{Stdout: io.Discard, Stderr: io.Discard}}
 }
@@ -47,7 +47,8 @@ func enter(ctx context.Context, s *scenario.Prepared, r scenario.Row, opt emulat
 	return o, err
 }
 
-// simulateCrashes is simulate with a controller that dies whenever crash says so; it says how many there were.
+// simulateCrashes is simulate with a controller that dies whenever crash returns true; it returns the number of
+// crashes.
 func simulateCrashes(s *scenario.Prepared, crash func() bool) (*outcome.Outcome, int, error) {
 	sc := s.Scenario(s.Rows[0])
 	x, err := simulated.New(sc, simulated.Options{Crash: crash})
@@ -58,7 +59,7 @@ func simulateCrashes(s *scenario.Prepared, crash func() bool) (*outcome.Outcome,
 	return o, x.Seats.Lives, err
 }
 
-// checkOutcome holds what must be true of any run: every job ended, every byte arrived once, no OCS port was ever lit
+// checkOutcome checks the invariants of any run: every job ended, every byte arrived once, no OCS port was ever lit
 // twice at a time.
 func checkOutcome(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 	t.Helper()
@@ -134,7 +135,7 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestDeterministic holds that a run on the simulator is a function of its arguments: report.json and report.html are
+// TestDeterministic checks that a run on the simulator depends only on its arguments: report.json and report.html are
 // the same byte for byte, on one processor and on all.
 func TestDeterministic(t *testing.T) {
 	files := func(procs int) []byte {

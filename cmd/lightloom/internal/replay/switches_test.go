@@ -178,7 +178,7 @@ func TestPerCircuit(t *testing.T) {
 	}
 }
 
-// TestPerCircuitSums: over many circuits, what they carried is what went over the OCS.
+// TestPerCircuitSums: the bytes of all circuits add up to the bytes over the OCS.
 func TestPerCircuitSums(t *testing.T) {
 	s, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=6,hosts=2,eps=100Mbps,ocs=1Gbps",
 		On:       scenario.OnFlowsim,

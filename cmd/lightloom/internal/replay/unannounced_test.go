@@ -104,8 +104,8 @@ func TestUnannouncedGetsACircuit(t *testing.T) {
 	}
 }
 
-// unannounced runs a client in host h0-0 that sends to rack 1, and returns the number that it says first. The error
-// says how late its circuit came or went, or that it never did while the client ran.
+// unannounced runs a client in host h0-0 that sends to rack 1, and returns the number that it prints first. The error
+// reports how late its circuit came or went, or that it never did while the client ran.
 func unannounced(t *testing.T, argv []string) (number int, late error) {
 	t.Helper()
 	began := time.Now()
@@ -176,7 +176,7 @@ func keepUp(t *testing.T, fabric string, from demand.Source) {
 	}
 }
 
-// listen runs a command in a host that says something once it listens.
+// listen runs a command in a host and waits for its first output, which means that it listens.
 func listen(t *testing.T, host string, argv []string) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", append([]string{execCommand, host}, argv...)...)
@@ -203,7 +203,7 @@ func listen(t *testing.T, host string, argv []string) {
 	t.Cleanup(func() { <-done })
 }
 
-// lit says whether a circuit is in service, by what status shows.
+// lit reports whether status shows a circuit as in service.
 func lit(t *testing.T, in, out southbound.Port) bool {
 	t.Helper()
 	var b bytes.Buffer
@@ -220,8 +220,8 @@ func lit(t *testing.T, in, out southbound.Port) bool {
 	})
 }
 
-// TestDemandOnPackets replays on packets what backlog tells, and counters, which TestUnannouncedGetsACircuit has, too:
-// every byte arrives, and some over circuits.
+// TestDemandOnPackets replays on packets with demand from backlog and from counters: every byte arrives, and some over
+// circuits.
 func TestDemandOnPackets(t *testing.T) {
 	for _, from := range []demand.Source{demand.FromBacklog, demand.FromCounters}[:tries.Of(1, 2)] {
 		t.Run(string(from), func(t *testing.T) {

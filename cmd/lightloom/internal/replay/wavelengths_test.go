@@ -120,7 +120,7 @@ func mostCircuits(moves []state.Move, end time.Duration, racks southbound.Port) 
 	return most
 }
 
-// TestWavelengthsRefused: what has one circuit a rack in mind is refused, and so are real packets.
+// TestWavelengthsRefused: policies that assume one circuit a rack are refused, and so are real packets.
 func TestWavelengthsRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name, on, policy, light, want string

@@ -64,7 +64,7 @@ type Moved struct {
 	Circuits              int           // how many there were
 	Ports                 int           // one more than the highest input or output among them
 	Last                  time.Duration // when the last of them ended
-	// a handful: they are found by looking, which is what a run does for each stage of each move
+	// few, so they are found by a linear search, for each stage of each move
 	stages []timesOf
 	first  []CircuitInterval
 	last   *CircuitInterval // none that is drawn comes after it; nil: not known yet

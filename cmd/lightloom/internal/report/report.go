@@ -77,7 +77,7 @@ type Fabric struct {
 	Spec       string `json:"spec"`
 	On         string `json:"on"`        // netns or flowsim
 	Dataplane  string `json:"dataplane"` // ebpf, mirred, mem
-	Privilege  string `json:"privilege"` // root, user, or none where nothing is asked of the kernel
+	Privilege  string `json:"privilege"` // root, user, or none if the run does not use the kernel
 	Racks      int    `json:"racks"`
 	Hosts      int    `json:"hosts"` // of all racks
 	Spines     int    `json:"spines"`

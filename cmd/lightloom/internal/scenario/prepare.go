@@ -35,7 +35,7 @@ type Row struct {
 // anything runs.
 type Prepared struct {
 	Options           Options
-	Spec              topo.Spec // as asked, before scaling
+	Spec              topo.Spec // as given, before scaling
 	Rows              []Row
 	Jobs              []controller.Job // as submitted, after scaling
 	Unscaled          pathmap.Bytes
@@ -44,7 +44,7 @@ type Prepared struct {
 	Model             string        // assumptions on what the workload's text leaves open; empty: none
 	ElephantThreshold pathmap.Bytes // as run
 	Notes             []string
-	Warnings          []string // of what was left out, to be told at once
+	Warnings          []string // about input that was left out, to print at once
 
 	Faults []fault.Event // in the order of their instants
 	Fabric *topo.Fabric  // of the first row, as run

@@ -29,7 +29,7 @@ func (s *Prepared) addRows(r Row, usesCircuits bool) error {
 			return err
 		} else if p.Capabilities().Relays && !d.Oracle() {
 			return hint.New(fmt.Sprintf("policy %q with demand from %s: its racks keep bytes for each other, which "+
-				"nobody's estimate knows", r.Policy, d.Source),
+				"no estimate knows", r.Policy, d.Source),
 				"leave --demand away, or take rotor, which sends all directly")
 		}
 		with := r

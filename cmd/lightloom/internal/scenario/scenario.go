@@ -59,7 +59,7 @@ func (s *Scenario) LastFault() time.Duration {
 	return s.Faults[len(s.Faults)-1].At
 }
 
-// Scenario is what a row runs.
+// Scenario returns the scenario of a row.
 func (s *Prepared) Scenario(r Row) *Scenario {
 	o, rules := &s.Options, &s.Options.Rules
 	x := &Scenario{Row: r, Seed: o.Seed, Overrides: o.Parts, Redecide: rules.Redecide,

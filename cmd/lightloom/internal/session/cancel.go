@@ -153,7 +153,7 @@ func streams(d *state.Data, now time.Duration, left func(southbound.CoflowID) (s
 	return out
 }
 
-// soFar is what the sinks of a running job have received.
+// soFar returns the bytes that the sinks of a running job have received.
 func soFar(d *state.Data, j *state.Job, now time.Duration,
 	left func(southbound.CoflowID) (southbound.Remaining, bool)) (sum pathmap.Bytes) {
 	for i := range j.Edges {

@@ -19,7 +19,8 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// bench is an emulated optical switch with a patch panel in virtual time, and ToRs that hear what light brings.
+// bench is an emulated optical switch with a patch panel in virtual time, and ToRs that hear the sender of the light on
+// their fibre.
 type bench struct {
 	now   time.Duration
 	plane *mem.Plane
@@ -139,8 +140,8 @@ func at(ends []audit.End, fibre southbound.Port) audit.End {
 	return ends[fibre]
 }
 
-// TestRefuses: circuits that stand are neither touched nor lost, a switch that does not answer is told of, one that
-// never forgets is refused, and a mirror that sticks is a doubt.
+// TestRefuses: existing circuits are neither touched nor lost, a switch that does not answer is reported, one that
+// never forgets neighbours is refused, and a stuck mirror is reported as a doubt.
 func TestRefuses(t *testing.T) {
 	b := newBench(t, 4, device.Delays{})
 	stand := []southbound.CrossConnect{{In: 0, Out: 3}, {In: 2, Out: 2}}

@@ -20,8 +20,8 @@ type Remote struct {
 	Begin  time.Duration        // of the run
 
 	accepted atomic.Int64
-	ended    atomic.Int64 // jobs, as the controller last told: calls of At ask for it, too
-	Last     api.Status   // as the controller last told
+	ended    atomic.Int64 // jobs, as the controller last reported; calls of At read it, too
+	Last     api.Status   // as the controller last reported
 
 	calls   sync.WaitGroup // of At
 	stop    context.CancelFunc

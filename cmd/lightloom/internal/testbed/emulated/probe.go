@@ -73,7 +73,7 @@ func (s *Testbed) newProbe(src, dst southbound.HostID) (*prober, error) {
 // runtime's timers are too coarse. The thread ends with the goroutine.
 func (p *prober) send() {
 	runtime.LockOSThread()
-	// else held tells
+	// Without this priority, held reports delays.
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}, 0)
 	var b [8]byte
 	var next unix.Timespec

@@ -83,7 +83,7 @@ func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.Fil
 		return errors.Join(fmt.Errorf("make pipe: %w", err), orders.Close(), ordersW.Close())
 	}
 	go func() {
-		// The process may end before it has read all; Enter says why it did.
+		// The process can end before it has read all; Enter reports why it did.
 		_ = json.NewEncoder(ordersW).Encode(o)
 		ordersW.Close()
 	}()

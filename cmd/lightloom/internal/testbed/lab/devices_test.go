@@ -44,7 +44,7 @@ func start(t *testing.T, c targetd.Config) string {
 	return l.Addr().String()
 }
 
-// mixedLab starts switches of four kinds and writes where they are: tor0 and the optical switch have certificates of
+// mixedLab starts switches of four kinds and writes their inventory: tor0 and the optical switch have certificates of
 // their own, tor1 and spine0 those of the run in dir.
 func mixedLab(t *testing.T, dir string) (path string) {
 	t.Helper()
@@ -86,7 +86,7 @@ func mixedLab(t *testing.T, dir string) (path string) {
 	return must(t, path, err)
 }
 
-// TestDialDevices: a controller speaks to each switch as the inventory says.
+// TestDialDevices: a controller speaks to each switch with the profile and keys of the inventory.
 func TestDialDevices(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	path := mixedLab(t, dir)
@@ -136,7 +136,7 @@ func TestDialDevices(t *testing.T) {
 	}
 }
 
-// stands waits until a device says that it has the one rule or circuit of a change.
+// stands waits until a device reports the one rule or circuit of a change.
 func stands(ctx context.Context, d southbound.Device, c *southbound.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -123,7 +123,7 @@ func (g *gauge) watch(ctx context.Context, id pki.Identity) (err error) {
 	var once sync.Once
 	go func() {
 		defer close(g.ended)
-		_ = g.ocs.Watch(ctx, func(e southbound.DeviceEvent) { // a stream that breaks leaves what it told
+		_ = g.ocs.Watch(ctx, func(e southbound.DeviceEvent) { // after a broken stream the earlier events stay
 			if e.Kind == southbound.Synced {
 				once.Do(func() { close(synced) })
 			}

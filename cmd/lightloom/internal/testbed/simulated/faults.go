@@ -22,7 +22,7 @@ type seats struct {
 	changes int64
 	outage  time.Duration // the longest
 	since   time.Duration // vacant since then
-	Lives   int           // leaderships so far: what an earlier one asked for is not told to a later one
+	Lives   int           // leaderships so far: results of an earlier one's calls are not passed to a later one
 }
 
 // electing is how long a cluster takes to elect a leader and program a first change: the time of three replicas on two
@@ -61,7 +61,7 @@ func (x *Testbed) reseat(i int, up bool) {
 	switch {
 	case !s.vacant && (s.dead[s.leader] || !most):
 		s.vacant, s.since = true, x.Sim.Now()
-		s.Lives++ // what it has asked for and not heard of is lost
+		s.Lives++ // results of its pending calls are lost
 	case !s.vacant || !most:
 		return
 	}
