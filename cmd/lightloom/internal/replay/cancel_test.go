@@ -158,7 +158,7 @@ func TestCancelledInCrashes(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		if lives < 2 {
-			t.Errorf("seed %d: nobody died", seed)
+			t.Errorf("seed %d: no controller died", seed)
 		}
 		if err := checkEndless(t, s, o, 0); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -191,7 +191,7 @@ func TestCancelledIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !died {
-		t.Fatal("nobody died")
+		t.Fatal("no controller died")
 	}
 	left := func() (sum pathmap.Bytes) {
 		for id := range x.State.Live().Coflows {
@@ -208,7 +208,7 @@ func TestCancelledIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := left(); before == 0 || after != before {
-		t.Errorf("a second after the end of all jobs %d bytes are left of %d: somebody sends", after, before)
+		t.Errorf("a second after the end of all jobs %d bytes are left of %d: a host still sends", after, before)
 	}
 }
 

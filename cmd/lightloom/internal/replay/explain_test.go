@@ -50,7 +50,7 @@ func TestSharedExplanation(t *testing.T) {
 		t.Errorf("%d lines cut off, read %+v", cut, why)
 	}
 	if why, cut, err := explain.Read(filepath.Join(t.TempDir(), "none"), 0); err != nil || cut != 0 || why != nil {
-		t.Errorf("where nobody has led: %v, %d, %v", why, cut, err)
+		t.Errorf("without a leader so far: %v, %d, %v", why, cut, err)
 	}
 }
 

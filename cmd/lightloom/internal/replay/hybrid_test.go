@@ -86,7 +86,7 @@ func TestHybridSplit(t *testing.T) {
 			fmt.Fprintf(&table, " %.2f / %.0f (%.0f %%) |", elephants.Seconds(), mice.Seconds()*1e3, 100*float64(o.OCS)/60e6)
 			if part == "none" {
 				if without = elephants; o.OCS > 0 {
-					t.Errorf("%s: %d bytes over circuits that nobody sets up", name, o.OCS)
+					t.Errorf("%s: %d bytes over circuits without a circuit policy", name, o.OCS)
 				}
 				continue
 			}

@@ -160,7 +160,7 @@ func TestMigrateDeterministic(t *testing.T) {
 		return b
 	}
 	if one, all := file(1), file(0); !bytes.Equal(one, all) || !bytes.Contains(one, []byte("were moved")) {
-		t.Error("two runs with the same arguments differ, or nobody was moved")
+		t.Error("two runs with the same arguments differ, or no task was moved")
 	}
 }
 
@@ -192,7 +192,7 @@ func TestMigrateOnPackets(t *testing.T) {
 	checkOutcome(t, s, o)
 	checkEdges(t, s, o)
 	if o.State.Migrated == nil {
-		t.Fatal("nobody was moved")
+		t.Fatal("no task was moved")
 	}
 	t.Logf("end %v, %+v", o.End, *o.State.Migrated)
 }

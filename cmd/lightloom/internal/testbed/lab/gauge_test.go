@@ -29,7 +29,7 @@ func TestGaugeDepth(t *testing.T) {
 		want       *report.QueueDepth
 		note       []string
 	}{
-		{"nobody tells", []probe.Counters{{}, {}}, []probe.Counters{{}, {}}, nil,
+		{"no reports", []probe.Counters{{}, {}}, []probe.Counters{{}, {}}, nil,
 			[]string{"queue depth: not told by these switches"}},
 		{"longest before the run", []probe.Counters{told(0, 900, 0), told(0, 50)},
 			[]probe.Counters{told(0, 900, 0), told(0, 300)},
