@@ -15,7 +15,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestOddTraces: what is unusual in a trace and allowed has a stated meaning, under every kind of scheduling.
+// TestOddTraces: unusual but allowed traces have a stated meaning, under every kind of scheduling.
 func TestOddTraces(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
 	for _, tc := range []struct {
@@ -61,7 +61,7 @@ func TestOddTraces(t *testing.T) {
 					}
 					// Rates are whole bits a second: a part in 10⁹ of the longest.
 					if (took[i] - want).Abs() > max(time.Microsecond, want/1e9) {
-						// An hour's circuit that stands from the coflow before is not dark again.
+						// A static circuit that is still up from the coflow before is not dark again.
 						if run.dark < time.Hour || (took[i]-want+run.dark).Abs() > time.Microsecond {
 							t.Errorf("coflow %d takes %v, want %v", i, took[i], want)
 						}
@@ -84,7 +84,7 @@ func TestTiesKeepTheFile(t *testing.T) {
 	}
 }
 
-// TestRefusedInput: what cannot be is refused before anything runs, with its place.
+// TestRefusedInput: impossible input is refused before anything runs, and the error names its place.
 func TestRefusedInput(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -126,7 +126,7 @@ func TestRefusedInput(t *testing.T) {
 	}
 }
 
-// TestTimeBeyondAllRuns: what would take longer than instants reach is an error, never a time that has wrapped around.
+// TestTimeBeyondAllRuns: a run longer than instants can represent is an error, never a time that has wrapped around.
 func TestTimeBeyondAllRuns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.txt")
 	if err := os.WriteFile(file, []byte("4 2\n1 0 1 0 1 1:900000000\n2 3153600000000 1 0 1 1:900000000\n"),

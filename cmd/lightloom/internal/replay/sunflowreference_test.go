@@ -44,8 +44,8 @@ type circuitSlot struct {
 	from, to time.Duration
 }
 
-// sunflowReference goes through time event by event and does literally what Sunflow's simulator does with Sunflow:
-// which circuits are lit, which are ordered and when they come, and who sends.
+// sunflowReference goes through time event by event and does literally what Sunflow's simulator does: which circuits
+// are lit, which are ordered and when they come, and which coflows send.
 type sunflowReference struct {
 	ports   int
 	delta   time.Duration
@@ -83,7 +83,7 @@ func (s *sunflowReference) run() {
 	}
 }
 
-// senders are who sends over each lit circuit.
+// senders returns the coflow that sends over each lit circuit.
 func (s *sunflowReference) senders() map[[2]int]*queuedCoflow {
 	all := map[[2]int]*queuedCoflow{}
 	for l := range s.lit {
@@ -235,7 +235,7 @@ func (s *sunflowReference) reserveOther(at, end time.Duration, todo []circuitSlo
 	}
 }
 
-// TestSunflowReference holds sunflow in the compatible mode, on the whole controller and fabric, against the reference
+// TestSunflowReference compares sunflow in the compatible mode, on the whole controller and fabric, with the reference
 // implementation: every coflow of small random traces takes the same time to the nanosecond.
 func TestSunflowReference(t *testing.T) {
 	t.Parallel()

@@ -98,7 +98,7 @@ func TestCompareRepeated(t *testing.T) {
 	}
 }
 
-// TestOutliers: who is far from the median is named, the farthest first.
+// TestOutliers: coflows far from the median are named, the farthest first.
 func TestOutliers(t *testing.T) {
 	a, b := small(1, 1), small(1, 1)
 	b.Policies[0].Coflows[2].Took *= 1.5

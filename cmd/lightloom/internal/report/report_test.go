@@ -94,7 +94,7 @@ func TestSummarise(t *testing.T) {
 	}
 }
 
-// TestFields holds report.json against the names that tools rely on.
+// TestFields compares report.json's keys with the names that tools rely on.
 func TestFields(t *testing.T) {
 	b, err := sample(1).JSON()
 	if err != nil {
