@@ -61,7 +61,7 @@ func TestOddTraces(t *testing.T) {
 					}
 					// Rates are whole bits a second: a part in 10⁹ of the longest.
 					if (took[i] - want).Abs() > max(time.Microsecond, want/1e9) {
-						// A static circuit that is still up from the coflow before is not dark again.
+						// A circuit with an hour of dark time that is still up from the coflow before is not dark again.
 						if run.dark < time.Hour || (took[i]-want+run.dark).Abs() > time.Microsecond {
 							t.Errorf("coflow %d takes %v, want %v", i, took[i], want)
 						}

@@ -16,12 +16,12 @@ type Site struct {
 	OCS      southbound.Device
 	Expected audit.Map // by port of the optical switch
 
-	// Hear returns who hears whom now, no matter through what; since is how long the present circuits have stood: what
-	// was heard before does not count. What a switch could not be asked is in notes.
+	// Hear returns the neighbours that each switch hears now, over any cable. since is the age of the present circuits:
+	// earlier announcements do not count. notes lists the switches that could not be read.
 	Hear func(ctx context.Context, since time.Duration) (heard []audit.Heard, notes []string, err error)
 
-	Settle    time.Duration // from circuits that stand to neighbours that have heard
-	Interrupt bool          // go on although circuits stand, which are dark meanwhile
+	Settle    time.Duration // from circuits that are up to neighbours that have heard
+	Interrupt bool          // survey although circuits are up; they are dark meanwhile
 
 	Wait     func(ctx context.Context, d time.Duration) error // nil: real time
 	Progress func(round, circuits int)                        // nil: not reported
