@@ -127,8 +127,8 @@ type Device interface {
 	Watch(ctx context.Context, sink func(DeviceEvent)) error
 }
 
-// Claiming is what a Device may also be: it arbitrates between callers by their election ids. One that is not takes
-// Sets whoever sends them.
+// Claiming is an optional interface of a Device that arbitrates between callers by their election ids. A Device without
+// it accepts Sets from any caller.
 type Claiming interface {
 	// Claim makes the caller's election id known to the device and changes nothing else. nil: the device has answered,
 	// and refuses every Set of a smaller id from then on. The error wraps ErrNotLeader where the device knows a larger
@@ -146,7 +146,7 @@ func Claim(ctx context.Context, d Device) error {
 
 // Errors that drivers wrap, so that callers tell what to do next.
 var (
-	// ErrUnfenced: the device arbitrates between nobody, so that a leader of the past can still write to it.
+	// ErrUnfenced means that the device does not arbitrate between callers, so that a former leader can still write to it.
 	ErrUnfenced = errors.New("the device takes Sets of any election id")
 	// ErrNotLeader: the device knows a larger election id. The caller steps down for this device.
 	ErrNotLeader = errors.New("a larger election id is known")

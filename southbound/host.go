@@ -67,7 +67,7 @@ type Extra struct {
 	Rate pathmap.BitsPerSecond // above zero
 }
 
-// Rates says how fast host flows may send, as of now. It replaces what was said before, except Pairs, which merge. No
+// Rates holds the rates at which host flows send from now on. It replaces earlier Rates, except Pairs, which merge. No
 // link is ever given more than its capacity.
 type Rates struct {
 	Fair   bool       // hosts share by themselves (TCP; the simulator models max-min); the rest must be empty
@@ -83,15 +83,15 @@ type Remaining struct {
 	Base []float64 // borrowed until the next call on the same source
 	At   time.Duration
 
-	// What a source may know besides, so that nobody needs to add up thousands of rows; borrowed likewise. Live is how
-	// many rows have not ended, 0 where that is not told. Load sums up Base by link for the live rows on packets, but for
-	// those in Off, as the fabric routes them now; nil where nobody has summed.
+	// Optional sums, which save readers from adding up thousands of rows; borrowed likewise. Live is the number of rows
+	// that have not ended, 0 if unknown. Load is the sum of Base by link over the live rows on packets, except those in
+	// Off, as the fabric routes them now; nil if it was not computed.
 	Live int32
 	Load []LinkLoad
 	Off  []int32 // rows, ascending
-	// Total is what all rows have left together: told where Base is nil, to who reads nothing else.
+	// Total is the bytes that all rows have left together; set where Base is nil, for callers that read nothing else.
 	Total float64
-	// Version is another whenever Load is, so that who has added it up need not do so again; 0 where that is not told.
+	// Version changes whenever Load does, so that a caller need not add it up again; 0 if unknown.
 	Version uint64
 }
 
@@ -127,10 +127,10 @@ type Event struct {
 	Host HostID
 }
 
-// Hosts is all the hosts of a fabric behind one door: a driver sends each word to the agent it concerns. Every call is
-// idempotent: a known task or coflow is left as it is, so a new leader repeats what stands in its log.
+// Hosts is all the hosts of a fabric behind one interface: a driver sends each call to the agent that it concerns.
+// Every call is idempotent: a known task or coflow is left as it is, so a new leader repeats the entries of its log.
 //
-// Calls return when they are handed over; what came of them is told by events.
+// Calls return when they are queued; events report their results.
 type Hosts interface {
 	Run(tasks []Task) error
 	Start(starts []Start) error

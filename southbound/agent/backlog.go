@@ -58,7 +58,7 @@ func (b *backlog) started(req *agentpb.StartRequest, reply *agentpb.StartReply) 
 	}
 }
 
-// tell takes a report. Rows that a coflow does not have are ignored.
+// tell merges a report. It ignores rows that a coflow does not have.
 func (b *backlog) tell(m *agentpb.ProgressReply) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,7 +76,7 @@ func (b *backlog) merge(log *agentpb.Backlog, at time.Duration) {
 	r := b.coflows[id]
 	switch {
 	case r == nil && log.GetEnded():
-		return // whoever starts it is told then
+		return // the coflow has ended before it was started here
 	case r == nil:
 		r = &remains{told: make([]int64, rows)}
 		b.coflows[id] = r

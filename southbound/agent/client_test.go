@@ -385,7 +385,7 @@ func TestDialRefuses(t *testing.T) {
 
 // TestNobodyThere: a status of an agent that is not there ends with its context and says why.
 func TestNobodyThere(t *testing.T) {
-	c, _ := start(t, &peer{}, func(c *Config) { c.Addr = "127.0.0.1:1" }) // a port that nobody is given
+	c, _ := start(t, &peer{}, func(c *Config) { c.Addr = "127.0.0.1:1" }) // no agent listens on this port
 	for long := 100 * time.Millisecond; ; long *= 2 {                     // a busy machine may not have asked in that time
 		ctx, cancel := context.WithTimeout(context.Background(), long)
 		_, err := c.Status(ctx)

@@ -26,8 +26,8 @@ type Config struct {
 	TLS *tls.Config
 	// Election returns the leader's election id; it is asked before every call and must not block.
 	Election func() (high, low uint64)
-	// OnError is told of every call that was given up, from the queue's own goroutine; nil: nobody is. An error that
-	// wraps southbound.ErrNotLeader means that what was queued behind the call has been dropped too.
+	// OnError is called from the queue's own goroutine with the error of every abandoned call; nil ignores them. An error
+	// that wraps southbound.ErrNotLeader means that the calls queued behind it were dropped too.
 	OnError func(error)
 	// Interval is how often the agent tells what has moved; 0 means 10 ms.
 	Interval time.Duration

@@ -25,8 +25,8 @@ type FleetConfig struct {
 	// Election and OnError are as in Config, for all members.
 	Election func() (high, low uint64)
 	OnError  func(error)
-	// OnForeign is told of every event that an agent, named by its address, tells of a host that is not its own; it is
-	// dropped. nil: nobody is.
+	// OnForeign is called with the address of an agent that reports an event of a host that it does not own; the event is
+	// dropped. nil ignores such events.
 	OnForeign func(addr string)
 	// Probe is how often a member's clock is read; Patience, after how long without an answer its hosts count as lost.
 	Probe, Patience time.Duration // 0: 1 s and 10 s
@@ -64,8 +64,8 @@ type share struct {
 
 var _ southbound.Hosts = (*Fleet)(nil)
 
-// DialFleet returns the fleet. It waits for nobody. Events must run for anything but calls to happen: it follows clocks
-// and losses as well.
+// DialFleet returns the fleet without waiting for any agent. The caller must run Events, which also follows clocks and
+// losses; without it only calls are sent.
 func DialFleet(ctx context.Context, cfg FleetConfig) (*Fleet, error) {
 	if cfg.Probe <= 0 {
 		cfg.Probe = defaultProbe

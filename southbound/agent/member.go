@@ -91,9 +91,9 @@ func (m *member) run(ctx context.Context) {
 // mostProbes is how many times Probe the pause grows to after which a member is believed that answers and then fails.
 const mostProbes = 64
 
-// spared says whether a member that knows a larger election id is not lost yet: most likely there is a new leader, who
-// has not been heard of here, and whose hosts nobody may call lost. One that goes on saying so while this leadership
-// lasts is out of order.
+// spared reports whether a member that knows a larger election id is not lost yet: most likely a new leader has taken
+// over, and this one must not report its hosts as lost. A member that keeps reporting a larger id while this leadership
+// lasts is faulty.
 func (m *member) spared(err error) bool {
 	if !errors.Is(err, southbound.ErrNotLeader) {
 		return false

@@ -70,7 +70,7 @@ func (q *queue) take() (call, bool) {
 	return c, true
 }
 
-// drop empties the queue of everything but flushes, which are for somebody who waits.
+// drop removes all calls but flushes from the queue: a caller waits for each flush.
 func (q *queue) drop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

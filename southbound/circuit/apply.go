@@ -17,7 +17,7 @@ type Steering interface {
 	On(ctx context.Context, circuits []southbound.CrossConnect) error
 }
 
-// Unsteered is the Steering of circuits that nobody steers to.
+// Unsteered is the Steering of circuits to which no traffic is steered.
 type Unsteered struct{}
 
 // Off implements Steering.
@@ -46,9 +46,9 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// Apply does a plan: for each step drain, move, verify, steer. Where a step fails, what stood before the plan is made
-// again, and the error says whether that went well. Done twice it does nothing the second time, for a plan of what
-// stands has no steps.
+// Apply carries out a plan: for each step it drains, moves, verifies and steers. If a step fails, it restores the
+// circuits from before the plan, and the error reports whether that succeeded. A plan for circuits that exist already
+// has no steps.
 func Apply(ctx context.Context, d southbound.Device, st Steering, p *Plan, caps Caps, o Options) error {
 	o = o.defaults()
 	err := run(ctx, d, st, p, o)

@@ -1,7 +1,6 @@
-// Package circuit changes the circuits of an optical switch that others use too: leases say whose ports are whose, a
-// plan is made of what stands and what shall stand, checked state by state, and done step by step with a way back.
-// Planning is pure; what acts is a southbound.Device and a Steering.
+// Package circuit changes the circuits of an optical switch that others use too: leases record who owns which ports; a
+// plan leads from the existing circuits to the wanted ones, is checked state by state, and is applied step by step with
+// rollback. Planning is pure; a southbound.Device and a Steering carry it out.
 //
-// It is not the controller's roll-out, which decides for a whole fabric: it is the hand of somebody who adopts a
-// switch.
+// It is for an operator who adopts one switch. The controller's own roll-out, for a whole fabric, does not use it.
 package circuit

@@ -158,8 +158,8 @@ func ReadBook(path string) (*Book, error) {
 	return b, nil
 }
 
-// ChangeBook reads a file of leases, has f change it, and replaces the file as a whole. Nobody else changes it
-// meanwhile: a lock file beside it sees to that.
+// ChangeBook reads a file of leases, calls f to change them, and replaces the whole file. A lock file beside it keeps
+// other processes from changing it meanwhile.
 func ChangeBook(path string, f func(*Book) error) error {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

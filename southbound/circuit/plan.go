@@ -163,8 +163,8 @@ func create(x southbound.CrossConnect) Step {
 	return Step{Change: southbound.Change{Connect: []southbound.CrossConnect{x}}, Verify: []southbound.CrossConnect{x}}
 }
 
-// createFirst makes, in rounds, what finds its ports free, and removes before each round only what stands in somebody's
-// way: a circuit that nothing displaces goes last, and light that need not go is never taken.
+// createFirst creates circuits in rounds, once their ports are free, and removes before each round only the circuits
+// that block it. A circuit that nothing displaces is removed last, and no circuit goes dark needlessly.
 func createFirst(gone, made []southbound.CrossConnect, single bool) []Step {
 	inBusy, outBusy := map[southbound.Port]bool{}, map[southbound.Port]bool{}
 	for _, x := range gone {

@@ -25,7 +25,7 @@ func circuitMade(t *testing.T, b *Bench) {
 	w.expect(t, status, 0, 1, southbound.Connected)
 }
 
-// sameCircuit asks for what stands and then for another circuit: the first event must be the other's.
+// sameCircuit requests an existing circuit and then another one: the first event must be of the other one.
 func sameCircuit(t *testing.T, b *Bench) {
 	b.set(t, connect(0, 1, 2, 2))
 	b.settle(t, "made", circuitsAre(0, 1, 2, 2))

@@ -20,7 +20,7 @@ func rulesReadBack(t *testing.T, b *Bench) {
 	}
 	b.set(t, &southbound.Change{Rules: rules})
 	b.settle(t, "rules", rulesAre(rules...))
-	b.set(t, &southbound.Change{Rules: rules[2:4]}) // what stands may be asked for again
+	b.set(t, &southbound.Change{Rules: rules[2:4]}) // rules that exist already can be set again
 	b.settle(t, "the same", rulesAre(rules...))
 	rules[1].Primary, rules[1].Backup = 4, southbound.NoPort
 	b.set(t, &southbound.Change{Rules: rules[1:2]})

@@ -90,8 +90,8 @@ func (s *Session) sampled(unixNanos int64) time.Duration {
 	return time.Unix(0, unixNanos).Sub(s.cfg.Start)
 }
 
-// desk holds the newest counters of every port between a stream and whoever takes them. It never grows beyond the
-// device's ports.
+// desk holds the newest counters of every port between a stream and its reader. It holds at most one entry for each
+// port of the device.
 type desk struct {
 	mu    sync.Mutex
 	ports map[southbound.Port]*southbound.PortCounters

@@ -48,7 +48,7 @@ func dialCounter(t *testing.T, subscribe func(gpb.GNMI_SubscribeServer) error) *
 
 // TestCountersBackPressure: who takes samples slowly loses the old ones, keeps the newest, and never stops the stream.
 func TestCountersBackPressure(t *testing.T) {
-	const rounds = 20_000 // more than flow control lets a stream hold that nobody reads
+	const rounds = 20_000 // more than flow control lets an unread stream hold
 	sent, first := make(chan struct{}), make(chan struct{})
 	s := dialCounter(t, func(srv gpb.GNMI_SubscribeServer) error {
 		if err := srv.Send(octets(1, 2, 1)); err != nil {

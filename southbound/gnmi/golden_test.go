@@ -97,7 +97,7 @@ var goldens = []struct {
 		}},
 }
 
-// foreign is a row of a table that somebody else has written.
+// foreign is a row of a table that another client has written.
 func foreign(table, key, field, value string) []schema.Leaf {
 	return []schema.Leaf{{Path: schema.Path{{Name: "CONFIG_DB"}, {Name: "localhost"}}.Entry(table, "key", key).With(field),
 		Value: value}}

@@ -191,8 +191,8 @@ func (c counted) Set(context.Context, *gpb.SetRequest) (*gpb.SetResponse, error)
 	return &gpb.SetResponse{}, nil
 }
 
-// TestSetReadsAgain: a change that is refused on a configuration that was read earlier is sent once more after reading
-// it anew, for somebody else may have written; one that is refused on what was just read is not.
+// TestSetReadsAgain: a change that is refused on a configuration read earlier is sent once more after reading it anew,
+// because another client may have written. A change that is refused on a freshly read configuration is not sent again.
 func TestSetReadsAgain(t *testing.T) {
 	change := &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}
 	const ok, aborted, away = codes.OK, codes.Aborted, codes.Unavailable
@@ -236,7 +236,8 @@ func TestSetReadsAgain(t *testing.T) {
 	}
 }
 
-// TestSilence: a device that never answers costs one timeout and nobody else's; one that sends too much is cut off.
+// TestSilence: a device that never answers costs one timeout and delays no other device; a device that sends too much
+// is cut off.
 func TestSilence(t *testing.T) {
 	wait := func(ctx context.Context) (*gpb.GetResponse, error) {
 		<-ctx.Done()
@@ -329,7 +330,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestHalfOpen: a connection behind which nobody is any more ends by its keepalive, and the watch says Lost.
+// TestHalfOpen: the keepalive ends a connection whose peer is gone, and the watch reports Lost.
 func TestHalfOpen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("gRPC's shortest keepalive is 10 s")

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Lazy is a device that is dialled when it is first asked for something, and again if that failed, so that one which
-// does not answer keeps nobody from the others.
+// Lazy is a device that is dialled on the first call, and again on the next if that failed, so that a device that does
+// not answer does not hold up the others.
 type Lazy struct {
 	cfg func() (Config, error)
 

@@ -184,8 +184,9 @@ func (w *circuitWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, nil
 }
 
-// retain splits what stands into what a change leaves as it is, which it may write to, and the names of what it takes
-// away: circuits whose ports it gives to others and, where it replaces everything, all it does not name.
+// retain splits the existing circuits into those that a change keeps, in a map that the caller can write to, and the
+// names of those that it removes: circuits whose ports it gives to others and, where it replaces everything, all that
+// it does not name.
 func retain(have map[string]pair, c *southbound.Change) (kept map[string]pair, gone []string) {
 	onIn, outTaken := map[southbound.Port]southbound.CrossConnect{}, map[southbound.Port]bool{}
 	for _, x := range c.Connect {

@@ -225,7 +225,7 @@ func readStatic(l schema.Leaf, where string) (southbound.Rule, bool, error) {
 	}
 	dst, err := rackOf(prefix)
 	if err != nil {
-		return southbound.Rule{}, false, nil // somebody else's
+		return southbound.Rule{}, false, nil // another client's
 	}
 	port, err := portOfHop(text)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// ruleWriter encodes changes of rules. What rules stand on is sent with the first change of a session, and a group with
-// the first that names it: the writer need not know what the device holds. A change that replaces everything, and the
-// first after the device has been read back, name their groups again: somebody else may have changed them.
+// ruleWriter encodes changes of rules. The objects that rules depend on are sent with the first change of a session,
+// and a group with the first change that names it: the writer need not know what the device holds. A change that
+// replaces everything, and the first after the device has been read back, send their groups again, because another
+// client may have changed them.
 type ruleWriter struct {
 	p     OpenConfig
 	model *schema.Model

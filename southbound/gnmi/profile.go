@@ -66,14 +66,15 @@ type Writer interface {
 
 // Rereader is what a Writer may also be: it trusts that what it has sent once still stands.
 type Rereader interface {
-	// Reread says that the device has been read back, by somebody who doubted it. false: a new writer must take over.
+	// Reread tells the writer that a caller in doubt has read the device back. It returns false if a new writer must take
+	// over.
 	Reread() bool
 }
 
 // Decoder turns the notifications of one stream into events, in their order. At and Device are left to the caller.
 type Decoder interface {
-	// Decode takes one notification: first what is gone, then what is new. Events of what stands at the beginning of a
-	// stream and is as it should be (a port that is up) are left out.
+	// Decode takes one notification: first the deleted paths, then the new leaves. At the beginning of a stream it omits
+	// events of a normal state (a port that is up).
 	Decode(gone []schema.Path, leaves []schema.Leaf) ([]southbound.DeviceEvent, error)
 }
 

@@ -58,9 +58,9 @@ type Config struct {
 	MaxBytes  int           // of one message; 0 means 16 MiB
 }
 
-// StreamWindow and ConnWindow are how many bytes may be under way unread, of a stream and of all streams of a
-// connection together. They do not adapt to the connection: it is within a building, where so many bytes are more than
-// its delay asks for, and adapting costs a ping and its answer for every request on an idle connection.
+// StreamWindow and ConnWindow are the HTTP/2 flow-control windows, in bytes, of a stream and of a connection. They are
+// fixed: within a building they exceed the bandwidth-delay product, and adapting them costs a ping and its answer for
+// every request on an idle connection.
 const (
 	StreamWindow = 256 << 10
 	ConnWindow   = 1 << 20
@@ -218,8 +218,8 @@ func (s *Session) inTurn(ctx context.Context, set func(context.Context) error) e
 	return set(ctx)
 }
 
-// set holds the turn. A change that is refused may be so because somebody else has written: then the device's
-// configuration is read and the change sent once more.
+// set runs while its caller holds the turn. A change can be refused because another client has written: then set reads
+// the device's configuration and sends the change once more.
 func (s *Session) set(ctx context.Context, c *southbound.Change) error {
 	fresh, err := s.readConfig(ctx)
 	if err != nil {
@@ -260,7 +260,8 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 	return nil
 }
 
-// compare finds a circuit that the writer does not know: somebody else has made it, and what is known holds no longer.
+// compare looks for a circuit that the writer does not know: another client has made it, and the writer's state is
+// stale.
 func (s *Session) compare(seen southbound.Seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

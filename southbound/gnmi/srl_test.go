@@ -94,8 +94,8 @@ func TestSRLFull(t *testing.T) {
 	}
 }
 
-// TestSRLForeign: a forwarding policy of our name that somebody has filled with other rules is not patched, but may be
-// replaced.
+// TestSRLForeign: a forwarding policy of our name that another client has filled with other rules is not patched, but
+// can be replaced.
 func TestSRLForeign(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 4, Racks: 4}
 	at := p.ConfigPaths()[0].Entry("rule", "sequence-id", "7").With("action", "next-hop")

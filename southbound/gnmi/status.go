@@ -18,7 +18,7 @@ type statusDecoder struct {
 	port  func(gone schema.Path) (southbound.Port, bool)
 }
 
-// newStatusDecoder returns a decoder for a device of so many ports.
+// newStatusDecoder returns a decoder for a device with d.ports ports.
 func newStatusDecoder(d statusDecoder) Decoder {
 	d.down, d.told = map[southbound.Port]bool{}, map[southbound.Port]bool{}
 	return &d

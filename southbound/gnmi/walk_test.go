@@ -166,8 +166,9 @@ func randomRules(r *rand.Rand) *southbound.Change {
 	return c
 }
 
-// TestCircuitWalks: the same for circuits. Where state stands beside the configuration, every circuit is tuned. Some
-// changes are refused, and some say nothing: what stands is neither forgotten nor taken away by the next.
+// TestCircuitWalks: the same for circuits. Where a profile has state beside the configuration, every circuit is tuned.
+// Some changes are refused, and some are empty: neither makes the writer forget or the next change remove existing
+// circuits.
 func TestCircuitWalks(t *testing.T) {
 	ocp, sonic := gnmi.OCP{Ports: 6}, gnmi.SONiCOCS{Ports: 6}
 	state := map[string]func(in, out southbound.Port) schema.Leaf{
@@ -238,8 +239,8 @@ func configured(s *store, p gnmi.Profile) (n int) {
 	return n
 }
 
-// TestNothingFirst: a first change that says nothing is accepted, and the writer still knows what stands: what replaces
-// everything takes it away, and what moves one circuit leaves the others.
+// TestNothingFirst: an empty first change is accepted, and the writer still knows the existing circuits: a change that
+// replaces everything removes them, and a change that moves one circuit leaves the others.
 func TestNothingFirst(t *testing.T) {
 	sonic := gnmi.SONiCOCS{Ports: 8}
 	for _, tt := range []struct {
@@ -268,7 +269,7 @@ func TestNothingFirst(t *testing.T) {
 						w.Accepted()
 					}
 				}
-				if refused == 1 { // what was refused before is not what stands, either
+				if refused == 1 { // the configuration does not hold what was refused before, either
 					encode(connect(0, southbound.NoPort, 2, southbound.NoPort), false)
 				}
 				encode(&southbound.Change{}, true)
@@ -392,7 +393,7 @@ func TestCrossDecoder(t *testing.T) {
 		{nil, p.ConnectLeaves(0, 1), event(0, 1, southbound.Connected)},
 		{gone(p.ConnectTable()), nil, event(0, 1, southbound.PendingDeletion)},
 		{gone(p.ConnectStateTable()), nil, event(0, 1, southbound.Disconnected)},
-		{nil, state(2, 2, "failed"), event(2, 2, southbound.PendingDeletion)}, // nobody has configured it
+		{nil, state(2, 2, "failed"), event(2, 2, southbound.PendingDeletion)}, // it is not configured
 		{nil, p.ConnectLeaves(2, 2), event(2, 2, southbound.Failed)},
 	} {
 		got, err := d.Decode(step.gone, step.leaves)

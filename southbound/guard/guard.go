@@ -1,9 +1,9 @@
 // Package guard lets connections in to a server once their TLS handshake has succeeded, so that strangers cost little:
-// handshakes have slots and a deadline apart from those of authenticated peers, and peers that are named have slots
-// that nobody else can take.
+// handshakes have a deadline and slots apart from those of authenticated peers, and named peers have slots that no
+// other peer can take.
 //
-// It opens no listener and speaks no protocol above TLS: it wraps a net.Listener, and whoever serves on it gets
-// connections whose handshake is over.
+// It opens no listener and speaks no protocol above TLS: it wraps a net.Listener, whose Accept then returns connections
+// that have completed their handshake.
 package guard
 
 import (
@@ -28,7 +28,7 @@ import (
 // Config says what a Guard lets in. Zero numbers take the defaults.
 type Config struct {
 	TLS      *tls.Config                     // of the server; needed
-	Admit    func(tls.ConnectionState) error // may refuse a peer after its handshake; nil: whoever TLS lets in
+	Admit    func(tls.ConnectionState) error // can refuse a peer after its handshake; nil admits all
 	Reserved []string                        // peers with slots of their own, as Name writes them
 	Each     int                             // connections of one reserved peer; one more ends its oldest
 	Shared   int                             // connections of all others; one more is refused
@@ -187,7 +187,7 @@ func (g *Guard) greet(t *conn) {
 	select {
 	case g.ready <- c:
 	case <-g.ctx.Done():
-		_ = t.Close() // nobody serves it any more
+		_ = t.Close() // the server has stopped
 	}
 }
 
@@ -285,8 +285,8 @@ type conn struct {
 	at *list.Element
 }
 
-// waiting says whether something has come that nobody has read yet: on a busy machine hundreds of connections may be
-// accepted before the handshake of one goes on.
+// waiting reports whether the connection has unread bytes: a busy machine can accept hundreds of connections before the
+// handshake of one goes on.
 func (t *conn) waiting() (yes bool) {
 	c, ok := t.Conn.(syscall.Conn)
 	if !ok {
@@ -325,12 +325,12 @@ func (t *conn) leave() {
 	}
 }
 
-// abort closes a connection without a farewell: the kernel keeps nothing of it.
+// abort resets a connection: the kernel keeps no state of it.
 func (t *conn) abort() {
 	if tcp, ok := t.Conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // then it says farewell, and no more
+		_ = tcp.SetLinger(0) // if this fails, Close sends a FIN instead
 	}
-	_ = t.Close() // nobody waits for it
+	_ = t.Close() // its error does not matter
 }
 
 // Close implements net.Conn.

@@ -94,7 +94,7 @@ func (r rig) silent() net.Conn {
 	return c
 }
 
-// call connects as somebody and waits for an echo.
+// call connects with an identity and waits for an echo.
 func (r rig) call(id pki.Identity) (net.Conn, error) {
 	c, err := tls.Dial("tcp", r.Addr().String(), id.Client("localhost", pki.Controller))
 	if err != nil {
@@ -120,7 +120,7 @@ func gone(c net.Conn) bool {
 	return err != nil && !(errors.As(err, &late) && late.Timeout())
 }
 
-// TestHonestAmongSilent: whoever speaks gets in, however many others hold their connections open and say nothing.
+// TestHonestAmongSilent: a peer that completes its handshake gets in, however many others hold silent connections open.
 func TestHonestAmongSilent(t *testing.T) {
 	r := newRig(t, guard.Config{Open: 16, Within: hanging})
 	who := r.identity(pki.Client, "honest")
@@ -204,7 +204,7 @@ func gone2(c net.Conn, more func()) bool {
 	return false
 }
 
-// busy is a listener at whose first connection nobody gets to read until it is let.
+// busy is a listener that delays reads of its first connection until the test allows them.
 type busy struct {
 	net.Listener
 	let   chan struct{}
@@ -242,7 +242,7 @@ func (c told) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// TestUnreadWordsCount: on a busy machine one that has spoken is not taken for silent because nobody has listened yet.
+// TestUnreadWordsCount: on a busy machine a peer whose bytes have not been read yet does not count as silent.
 func TestUnreadWordsCount(t *testing.T) {
 	b := &busy{let: make(chan struct{})}
 	r := newRigBehind(t, guard.Config{Open: 3, Within: hanging}, func(l net.Listener) net.Listener {
@@ -316,7 +316,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// TestSlotsComeBack: every connection that ends gives its slot back, whoever ends it.
+// TestSlotsComeBack: every connection that ends gives its slot back, whichever side ends it.
 func TestSlotsComeBack(t *testing.T) {
 	r := newRig(t, guard.Config{Shared: 1})
 	who := r.identity(pki.Client, "a")
@@ -335,7 +335,7 @@ func TestSlotsComeBack(t *testing.T) {
 	}
 }
 
-// TestRefusals: whoever is not welcome after the handshake is refused, and is told in TLS why before.
+// TestRefusals: a peer that is not admitted after its handshake is refused; before that, a TLS alert gives the reason.
 func TestRefusals(t *testing.T) {
 	r := newRig(t, guard.Config{Admit: func(s tls.ConnectionState) error {
 		if strings.HasSuffix(guard.Name(s), "/impostor") {

@@ -23,8 +23,8 @@ func newBucket(rate float64, saved time.Duration) *bucket {
 	return &bucket{each: 1e9 / rate, saved: saved}
 }
 
-// spend takes n units, whatever others have taken, and returns when they are paid for: whoever took them waits until
-// then before taking more. The zero time: at once.
+// spend takes n units, even if the bucket is empty, and returns the time at which they are paid for: the caller waits
+// until then before taking more. The zero time means at once.
 func (b *bucket) spend(n float64, now time.Time) time.Time {
 	if b == nil {
 		return time.Time{}

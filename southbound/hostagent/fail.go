@@ -32,7 +32,7 @@ func (a *Agent) Fail(h southbound.HostID, up bool) error {
 	return nil
 }
 
-// Regard is Fail without an event, of any host of the fabric: whoever tells has told the controller as well.
+// Regard is Fail without an event, for any host of the fabric: its caller reports the failure to the controller itself.
 func (a *Agent) Regard(h southbound.HostID, up bool) error {
 	if h < 0 || int(h) >= a.cfg.Hosts {
 		return fmt.Errorf("regard host %d: the fabric's hosts are 0 to %d: %w", h, a.cfg.Hosts-1, southbound.ErrRefused)

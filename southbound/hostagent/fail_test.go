@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestHostFails: in the midst of transfers and tasks a host fails. What was its is void and nobody hears of it; the
-// others go on; what it is told meanwhile comes to nothing; and when it is back it takes new work and the next try.
+// TestHostFails: a host fails during transfers and tasks. Its transfers and tasks are void, without events; the other
+// hosts go on. Calls to it meanwhile have no effect; once back, it takes new work and the next try.
 func TestHostFails(t *testing.T) {
 	const hosts = 4
 	a := newTestAgent(t, hosts, nil)

@@ -68,8 +68,8 @@ func (f *fence) save(e wire.Election) error {
 	return durable.Replace(f.file, data, e.High > f.leader.High)
 }
 
-// admit lets e in, or says that a larger election is known. A larger High is a new leader. Where its id cannot be kept
-// nobody is let in, and asking again may help.
+// admit lets e in, or returns an error if a larger election is known. A larger High is a new leader. If its id cannot
+// be stored, admit refuses it, and a retry can succeed.
 func (f *fence) admit(e wire.Election) error {
 	switch order := e.Compare(f.leader); {
 	case order < 0:

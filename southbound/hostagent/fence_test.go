@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// TestFenceOnDisk: the largest election id outlives the agent, whatever came in which order; a file that holds anything
-// else is an error that names it, and where an id cannot be kept nobody is let in.
+// TestFenceOnDisk: the largest election id outlives the agent, in whatever order ids came. A file that holds anything
+// else is an error that names it, and an id that cannot be stored is refused.
 func TestFenceOnDisk(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "h0.election")
 	r := rand.New(rand.NewPCG(1, 47))

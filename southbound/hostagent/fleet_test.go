@@ -267,8 +267,8 @@ func TestFleetFenced(t *testing.T) {
 	}
 }
 
-// TestFleetForeign: an agent with a certificate of somebody else's authority, and one of another role, are not spoken
-// to; the rest goes on, and its hosts count as lost.
+// TestFleetForeign: the fleet does not talk to an agent with a certificate of another authority or role; its hosts
+// count as lost, and the rest goes on.
 func TestFleetForeign(t *testing.T) {
 	m := newMachines(t, 2)
 	m.patience = 2 * time.Second

@@ -110,8 +110,8 @@ func boundCalls(t *testing.T) error {
 	return nil
 }
 
-// flood makes so many calls at once, and one of another leader among them. It returns how many were refused, and how
-// long the other leader waited.
+// flood makes the given number of calls at once, and one of another leader among them. It returns how many were
+// refused, and how long the other leader waited.
 func flood(t *testing.T, s *site, l *leader, calls int) (refused int, took time.Duration) {
 	t.Helper()
 	answers := make(chan error, calls)
@@ -145,7 +145,7 @@ func flood(t *testing.T, s *site, l *leader, calls int) (refused int, took time.
 	return refused, took
 }
 
-// TestManyLeaders: names beyond those that are kept share a bucket, so that nobody fills the memory with names.
+// TestManyLeaders: names beyond those that are kept share a bucket, so that a caller cannot fill the memory with names.
 func TestManyLeaders(t *testing.T) {
 	l := newLimit(1)
 	for i := range 10 * maxLeaders {

@@ -41,7 +41,7 @@ func salt(k southbound.HostFlowKey) int64 {
 	return int64(h % period)
 }
 
-// at returns n ≤ maxChunk bytes of a host flow from its byte o on. Nobody writes to them.
+// at returns n ≤ maxChunk bytes of a host flow from its byte o on. They must not be written to.
 func (p *pattern) at(salt, o int64, n int) []byte {
 	i := (salt + o) % period
 	return p.data[i : i+int64(n)]

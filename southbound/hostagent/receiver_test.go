@@ -63,7 +63,7 @@ func stranger(t *testing.T, a *Agent, to southbound.HostID, b []byte) net.Conn {
 	return conn
 }
 
-// TestStrangers: whoever connects without being a sender of this run is refused, and disturbs nobody.
+// TestStrangers: a peer that is not a sender of this run is refused, and disturbs no transfer.
 func TestStrangers(t *testing.T) {
 	const size = 1000
 	a := newTestAgent(t, 3, nil)
@@ -99,7 +99,7 @@ func TestStrangers(t *testing.T) {
 	must(t, a.SetRates(&southbound.Rates{Fair: true}))
 	take(t, a, 1)
 	until(t, "the sender hears of the end", func() bool { return a.Status().LiveHostFlows == 0 })
-	// The host flow is over: whoever asks is told so, and nothing is counted again.
+	// The host flow is over: the receiver answers a query with that, and counts nothing again.
 	conn := stranger(t, a, 1, change(func(h *header) { h.ask = true }))
 	var b [replyBytes]byte
 	_, err := io.ReadFull(conn, b[:])
@@ -112,7 +112,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestSilentStranger: a connection that says nothing is closed after a while and holds up nobody meanwhile.
+// TestSilentStranger: a silent connection is closed after a while, and delays no other one meanwhile.
 func TestSilentStranger(t *testing.T) {
 	a := newTestAgent(t, 2, nil)
 	conn := stranger(t, a, 1, nil)

@@ -40,7 +40,8 @@ func setWake(fd, n int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, n)
 }
 
-// userTimeout ends a connection whose bytes nobody acknowledges, so that it is made anew; far above any dark time.
+// userTimeout ends a connection whose bytes are not acknowledged, so that it is made anew; it is far above any dark
+// time.
 const userTimeout = 20 * time.Second
 
 // prepareSender sets what a sender's socket has from the start.

@@ -44,7 +44,7 @@ func (ts *tasks) end(t southbound.Task) bool {
 	return true
 }
 
-// void ends a task of which nobody will hear any more.
+// void ends a task without an event.
 func (ts *tasks) void(id southbound.TaskID) {
 	t := ts.last[id]
 	if t.timer == nil {

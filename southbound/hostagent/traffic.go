@@ -17,9 +17,9 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// odometer counts what hosts have sent each other by TCP, whoever sent it: their kernels keep a count for each
-// connection, and tell (INET_DIAG). A connection that begins and ends between two readings is missed, and so is what
-// others than TCP send. Those who read hold the lock.
+// odometer counts the bytes that hosts have sent each other by TCP, from any program: their kernels count them for each
+// connection, and report them by INET_DIAG. It misses connections that begin and end between two readings, and all
+// other protocols. Readers hold the lock.
 type odometer struct {
 	mu    sync.Mutex
 	doors []*netlink.Handle // by host; nil: not opened yet

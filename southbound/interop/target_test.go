@@ -93,7 +93,7 @@ func startTarget(t *testing.T, profile string) targetAt {
 	p := start(t, lightloom(t), "target", "run", "--profile", profile, "--ports", "4", "--racks", "8",
 		"--listen", "127.0.0.1:0", "--tls-dir", x.keys, "--name", "sw", "--dark", "1ms")
 	x.addr = p.until(t, listening)[1]
-	go func() { // what it prints later is nobody's business
+	go func() { // drain and ignore what it prints later
 		for range p.lines {
 		}
 	}()

@@ -53,7 +53,7 @@ type Flags struct {
 	Instance         string `yaml:"instance"`          // srl-native: network-instance
 	Interface        string `yaml:"interface"`         // srl-native: format of interface names
 	Lanes            int32  `yaml:"lanes"`             // sonic: port p is Ethernet<p·lanes>
-	// the device implements no Capabilities: take the profile as it stands here
+	// the device implements no Capabilities: use the profile given here
 	TrustProfile bool `yaml:"trust-profile"`
 	ReadConfig   bool `yaml:"read-config"` // openconfig-plain: the device keeps no state of rules
 }

@@ -46,7 +46,8 @@ func Read(path string, f *topo.Fabric) (*Inventory, error) {
 	return Parse(path, data, f)
 }
 
-// Parse is Read of what stands in a file of that name. Relative paths in it start in the file's directory.
+// Parse is Read for data, the content of a file of that name. Relative paths in it are relative to the file's
+// directory.
 func Parse(name string, data []byte, f *topo.Fabric) (*Inventory, error) {
 	p := &Inventory{}
 	file, err := yamlfile.Decode(name, data, p)

@@ -61,9 +61,9 @@ func writeAgentKeys(dir string, f *topo.Fabric, write func(pki.Role, string) err
 	return errors.Join(append(errs, err)...)
 }
 
-// WriteKeys issues an identity to everyone that a fabric under n replicas needs: its switches, the replicas, the agent
-// and one client, each in a file of its own, signed by an authority that nobody keeps; with agents also to one for
-// every host.
+// WriteKeys issues the identities that a fabric under n replicas needs: of its switches, the replicas, the agent and
+// one client, and with agents also of one agent for every host. Each is a file of its own, signed by an authority whose
+// key is not kept.
 func WriteKeys(dir, fabric string, n int, agents bool) error {
 	spec, err := topo.FromArgument(fabric)
 	if err != nil {

@@ -33,8 +33,8 @@ type Config struct {
 	Stations []Station
 	Interval time.Duration               // 0: Interval
 	Now      func() time.Duration        // nil: time since Open
-	Changed  func(station int)           // somebody came or went at one of its ports; nil: nobody is told
-	Warn     func(msg string, err error) // what does not end the daemon; nil: nobody is told
+	Changed  func(station int)           // called when a neighbour appears or goes at a port of it; nil: no call
+	Warn     func(msg string, err error) // called with errors that do not end the daemon; nil: no call
 }
 
 // Interval is how often is spoken where nothing else is said. Real switches take 30 s.
@@ -146,7 +146,7 @@ func (d *Daemon) receive(fd int) error {
 	}
 	at, ok := d.places[ll.Ifindex]
 	if !ok {
-		return nil // of an interface that is nobody's
+		return nil // the interface belongs to no station
 	}
 	a, err := lldp.Unmarshal(b[:n])
 	if err != nil {
@@ -227,7 +227,7 @@ func (d *Daemon) announce(ttl time.Duration) {
 	}
 }
 
-// unplugged says that nobody is there to be told.
+// unplugged reports whether err means that no neighbour can receive the frame.
 func unplugged(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENETDOWN, unix.ENXIO, unix.ENODEV, unix.ENOBUFS, unix.EAGAIN},
 		func(e error) bool {

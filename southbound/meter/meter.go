@@ -118,7 +118,7 @@ type metered struct {
 	asked  map[pair]time.Duration     // when a Set of a circuit was accepted that is not connected yet
 }
 
-// result is what came of a Set, in a word.
+// result returns the outcome of a Set as a metric label.
 func result(err error) string {
 	switch {
 	case err == nil:

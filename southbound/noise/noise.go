@@ -79,8 +79,9 @@ func probe(stop <-chan struct{}) (s Span) {
 	}
 }
 
-// Measure takes a measurement, whose error says which bound it missed. One that was disturbed and missed a bound is
-// taken again, up to so many times in all, and the log says why; the last one counts whatever the machine did.
+// Measure takes a measurement, whose error reports the bound that it missed. A disturbed measurement that missed a
+// bound is repeated, up to the given number of times in all, and the log gives the reason; the last one counts even if
+// it was disturbed.
 func Measure(t testing.TB, times int, measure func() error) {
 	t.Helper()
 	measureWith(t, times, Watch, measure)

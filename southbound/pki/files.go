@@ -119,7 +119,8 @@ func addressTexts(all []net.IP) (out []string) {
 	return out
 }
 
-// WriteFile writes an authority with its key to a new file that only its owner may read. Whoever has it can be anybody.
+// WriteFile writes an authority with its key to a new file that only its owner can read. With this file one can issue
+// any identity.
 func (a *Authority) WriteFile(path string) error {
 	key, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err == nil {

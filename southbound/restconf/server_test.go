@@ -28,7 +28,7 @@ type server struct {
 	pass    string
 	etags   bool
 	hook    func(w http.ResponseWriter, r *http.Request) bool // true: it has answered
-	sneak   func(pairs map[uint16]uint16)                     // somebody else, between a GET and what follows
+	sneak   func(pairs map[uint16]uint16)                     // another client, between a GET and the next request
 	puts    int
 }
 

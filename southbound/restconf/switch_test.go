@@ -81,7 +81,7 @@ func follow(reference map[southbound.Port]southbound.Port, c *southbound.Change)
 	}
 }
 
-// TestMeanwhile: what somebody else makes between reading and writing is not lost.
+// TestMeanwhile: cross-connects that another client makes between a read and a write are not lost.
 func TestMeanwhile(t *testing.T) {
 	s, h := newServer(t, 8)
 	d := open(t, config(s, h))
@@ -95,7 +95,8 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
-// TestWatch: what stands, then changes, also those of others, then the end of the connection.
+// TestWatch: Watch reports the existing cross-connects, then changes, also those of other clients, then the end of the
+// connection.
 func TestWatch(t *testing.T) {
 	s, h := newServer(t, 8)
 	s.pairs[1] = 9
@@ -140,7 +141,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestHostile: answers that are wrong, huge, slow or of somebody else.
+// TestHostile: answers that are wrong, huge, slow or from another server.
 func TestHostile(t *testing.T) {
 	say := func(code int, kind, body string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {

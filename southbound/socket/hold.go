@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hold draws a free TCP port of 127.0.0.1 for somebody who will listen there later, and again after a crash: a socket
-// that is bound to it and does not listen keeps the port from whoever asks for any port or connects to anywhere, and
-// from nobody who listens at this very one with SO_REUSEADDR, as package net does. release gives it back; a second call
-// does nothing.
+// Hold reserves a free TCP port of 127.0.0.1 for a process that will listen there later, and again after a crash. It
+// binds a socket to the port without listening: the kernel then assigns the port to no other socket, but a process can
+// still listen there with SO_REUSEADDR, as package net does. release frees the port; a second call does nothing.
 func Hold() (at netip.AddrPort, release func() error, err error) {
 	fail := func(err error) (netip.AddrPort, func() error, error) {
 		return netip.AddrPort{}, nil, fmt.Errorf("hold a free port: %w", err)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHold: a port that is held can be listened at, left and listened at again, and is drawn by nobody else, nor used
-// by whoever connects.
+// TestHold: a process can listen at a held port, stop and listen again; the kernel assigns the port to no other
+// listener or outgoing connection.
 func TestHold(t *testing.T) {
 	at, release, err := Hold()
 	if err != nil {

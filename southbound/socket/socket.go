@@ -17,8 +17,8 @@ import (
 // Path returns the path of an address that is a Unix socket's.
 func Path(at string) (path string, ok bool) { return strings.CutPrefix(at, "unix:") }
 
-// Listen opens a listener at host:port or unix:PATH. A socket at whose path nobody listens any more was that of a
-// process that was killed, and is replaced; another file, and a socket that is in use, are not.
+// Listen opens a listener at host:port or unix:PATH. It replaces a socket file without a listener, which a killed
+// process has left; it does not replace another file or a socket in use.
 func Listen(ctx context.Context, at string) (net.Listener, error) {
 	network, addr := "tcp", at
 	if path, ok := Path(at); ok {
@@ -44,7 +44,7 @@ func stale(ctx context.Context, path string) bool {
 	}
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err == nil {
-		_ = c.Close() // somebody listens, and is not to be disturbed
+		_ = c.Close() // another process listens here
 		return false
 	}
 	return errors.Is(err, unix.ECONNREFUSED)

@@ -23,7 +23,7 @@ func leave(t *testing.T, path string) {
 	}
 }
 
-// TestListen: what a killed process has left is replaced, what is somebody's is not.
+// TestListen: a socket left by a killed process is replaced, a socket in use is not.
 func TestListen(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -35,8 +35,8 @@ func Read(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
-// Decode fills into from what stands in a file of that name. Unknown keys are errors, and so is a file above 1 MiB;
-// an empty one leaves into as it is.
+// Decode decodes data, the content of a file of that name, into into. Unknown keys and a file above 1 MiB are errors;
+// an empty file leaves into unchanged.
 func Decode(name string, data []byte, into any) (*File, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%s: longer than %d bytes: at most that many are taken", name, maxFile)

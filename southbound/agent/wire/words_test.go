@@ -62,7 +62,7 @@ func TestRatesRoundTrip(t *testing.T) {
 	}
 }
 
-// fan adds spreads and extras, of coflows that nobody else names.
+// fan adds spreads and extras of coflows that occur nowhere else in r.
 func fan(rng *rand.Rand, r *southbound.Rates) {
 	for c := range southbound.CoflowID(rng.IntN(20)) {
 		s := southbound.Spread{Coflow: -1 - c}

@@ -19,7 +19,7 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// Result is what came of a rule.
+// Result is the outcome of checking a rule.
 type Result string
 
 // The results.

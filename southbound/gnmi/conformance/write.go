@@ -184,7 +184,7 @@ func firstRule(us []*gpb.Update) *gpb.Path {
 	return us[0].GetPath()
 }
 
-// checkRole is the election role of the kit: what it claims locks nobody out.
+// checkRole is the election role of the conformance checks: claiming it locks no other client out.
 const checkRole = "lightloom-check"
 
 func arbitration(ctx context.Context, b *bench) error {

@@ -50,7 +50,7 @@ func (r *jsonReader) space() {
 	}
 }
 
-// wrong says what stands where something else is wanted.
+// wrong returns an error with what was found and what was wanted.
 func (r *jsonReader) wrong(want string) error {
 	if r.at >= len(r.text) {
 		return malformed("the JSON text ends where %s is wanted", want)

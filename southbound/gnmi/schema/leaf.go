@@ -280,5 +280,5 @@ func JSON(v any, enc gpb.Encoding) (*gpb.TypedValue, error) {
 	return &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: b}}, nil
 }
 
-// Text returns a value as it stands in a key.
+// Text returns a value as it is written in a key.
 func Text(v Value) string { return strings.TrimSpace(fmt.Sprint(v)) }

@@ -48,8 +48,8 @@ func OpenConfig() *Model {
 	}, rows)
 }
 
-// queueRows are how full openconfig-qos says that the queues of a port were, in bytes. Both change all the time, so
-// that nobody is told by himself.
+// queueRows are the openconfig-qos leaves for the lengths of a port's queues, in bytes. Both change all the time, so
+// they are counters, for which no update is sent on each change.
 func queueRows() (rows []Row) {
 	for _, name := range []string{"max-queue-len", "avg-queue-len"} {
 		rows = append(rows, Row{Path: "/qos/interfaces/interface[interface-id]/output/queues/queue[name]/state/" + name,

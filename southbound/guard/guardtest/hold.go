@@ -82,7 +82,7 @@ func Main() bool {
 		return true
 	}
 	fmt.Println("standing")
-	_, _ = os.Stdin.Read(make([]byte, 1)) // until whoever started it ends
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until the parent process ends
 	return true
 }
 
