@@ -75,7 +75,7 @@ func Build(t *Topology, ends []NodeID, opt Options) (*Map, error) {
 // Table returns what m is made of, for those who repair it.
 func (m *Map) Table() *ksp.Table { return m.t }
 
-// MapOf returns the map made of t, which nobody changes any more.
+// MapOf returns the map of t, which must not change any more.
 func MapOf(t *ksp.Table) *Map { return &Map{t} }
 
 // K returns the number of paths kept for each pair at most.

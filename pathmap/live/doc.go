@@ -2,5 +2,5 @@
 // anew only what the change touches: distances (repair.go, drift.go), then the paths of the pairs concerned (renew.go).
 // An index (users.go) and, where links come back, an estimate (gate.go, passage.go) name these pairs.
 //
-// It detects no failures: somebody tells it.
+// It detects no failures: its caller reports them.
 package live

@@ -9,8 +9,8 @@ import (
 )
 
 // Paths is a map that follows its network: links and nodes that go down and come back, and capacities that change.
-// After each change it is what pathmap.Build would make of the network as it stands then, path for path; only what the
-// change touches is computed anew.
+// After each change it equals the result of pathmap.Build for the current network, path for path; only what the change
+// affects is computed anew.
 //
 // A link is usable while neither it nor a node it joins has failed and both its directions have a capacity above zero.
 // Down links keep their place in the order of ties (Options.Down).

@@ -34,7 +34,7 @@ func newPassage(g *ksp.Graph, t *gate) *passage {
 	return &passage{g: g, gate: t, cross: [2]int32{t.entry[2*c], t.entry[2*c+1]}}
 }
 
-// run finds the paths of a pair over the cable that have so many links at most, in no order, and says whether these are
+// run finds the paths of a pair over the cable with at most longest links, in no order, and reports whether these are
 // all.
 func (p *passage) run(source, target int32, dist ksp.Row, longest int32) bool {
 	p.dist, p.target, p.longest, p.steps = dist, target, longest, passageSteps

@@ -41,7 +41,7 @@ func (u *users) bytes() int64 {
 	return n
 }
 
-// newUsers indexes a packed map of a topology with so many cables; back is Graph.Backs.
+// newUsers indexes a packed map of a topology with the given number of cables; back is Graph.Backs.
 func newUsers(m *ksp.Table, cables int, back []int32) (*users, error) {
 	ends := int64(len(m.Node))
 	all := ends * (ends - 1) / 2
@@ -131,7 +131,7 @@ func (u *users) mark(cable int32, pair uint32, uses bool) bool {
 	return true
 }
 
-// change notes the same, whatever the form; nobody else may do so with the same cable at that time.
+// change records the same in either form; callers must not change the same cable concurrently.
 func (u *users) change(use usePair) {
 	if u.set != nil && u.set[use.cable] == nil {
 		u.set[use.cable] = make([]uint64, (len(u.last)+63)/64)

@@ -2,11 +2,11 @@ package maxmin
 
 import "math"
 
-// Where circuits carry everything, a class is by itself on all of its links: its level is what the least of them has
-// for each flow, and nobody else has to be asked.
+// Where circuits carry everything, a class is alone on all of its links: its level is the smallest capacity per flow
+// among them, and no other class matters.
 
-// apart says whether whoever was brought up to date is by itself, on links that nobody else is on, and whoever has
-// left, left nobody behind.
+// apart reports whether every class that has changed is alone on its links, and whether the links of every class that
+// has left are empty now.
 func (s *Levels) apart() bool {
 	seats := 0
 	for _, i := range s.pending {

@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// circuits is the same changes twice: to levels as they are, and to levels in which two more classes that share a link
-// are changed each time, so that nobody is ever apart.
+// circuits applies the same changes twice: to plain levels, and to levels in which two more classes that share a link
+// change each time, so that apart is never true.
 type circuits struct {
 	n        int
 	flows    map[int32]int32

@@ -8,7 +8,7 @@ type asks struct {
 	all   []ask
 	links []pathmap.LinkID
 	of    []int32 // by class: its place in all, and one; 0 where nothing is asked
-	seen  int32   // what was read of classes ahead of their turn, for somebody must want it
+	seen  int32   // sum over classes read ahead of their turn; a use of it keeps the compiler from dropping the reads
 }
 
 // ask is what one class is to be, on links[first:end] of asks.

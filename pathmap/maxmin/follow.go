@@ -6,10 +6,10 @@ import (
 	"lightloom/pathmap"
 )
 
-// Follow takes levels that somebody else has found instead of solving for them: level[l], in bits a second, is the rate
-// of the flows that a link holds back, and a flow is held back by that of its links whose level is lowest. It tells
-// moved as Solve does, returns the links whose level is another, borrowed, and whether no link is given more than its
-// capacity and a part slack of it. It panics where CanFollow is false, and one instance either solves or follows.
+// Follow takes given levels instead of solving for them: level[l], in bits a second, is the rate of the flows whose
+// bottleneck is link l, and a flow's bottleneck is the link of its path with the lowest level. It calls moved as Solve
+// does. It returns the links whose level has changed, borrowed, and whether every link stays within its capacity times
+// 1+slack. It panics where CanFollow is false, and one instance either solves or follows.
 func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64,
 	moved func(class, from, to int32)) ([]pathmap.LinkID, bool) {
 	p := s.pairs
@@ -39,7 +39,7 @@ func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64,
 // thousand links, and their capacities are whole numbers not too far apart.
 func (s *Levels) CanFollow() bool { return s.pairs != nil }
 
-// coarsen makes levels whole bits a second, as they are told. Nobody has had anything yet.
+// coarsen makes levels whole bits a second, as Follow receives them. It runs before any class has a rate.
 func (s *pairs) coarsen() {
 	for l := range s.links {
 		x := &s.links[l]

@@ -23,7 +23,7 @@ type Levels struct {
 
 	// By link. What a solution looks at for every class of a link lies together.
 	on      [][]seat  // the classes on it
-	level   []float64 // at which it is full; +Inf where nobody is held back here
+	level   []float64 // at which it is full; +Inf where the link is no bottleneck
 	reached []uint32  // the last solution that reached it
 	full    []uint32  // the last solution that found its level
 	was     []float64 // its level before that
@@ -115,7 +115,7 @@ func ends(a, b int32) []pathmap.LinkID {
 	return []pathmap.LinkID{pathmap.LinkID(a), pathmap.LinkID(b)}
 }
 
-// Level returns the rate of the flows whose bottleneck a link is, +Inf where nobody is held back.
+// Level returns the rate of the flows whose bottleneck is link l, +Inf if it is the bottleneck of none.
 func (s *Levels) Level(l pathmap.LinkID) float64 {
 	if s.pairs != nil {
 		return s.pairs.level(l)
@@ -123,8 +123,8 @@ func (s *Levels) Level(l pathmap.LinkID) float64 {
 	return s.level[l]
 }
 
-// Whole returns that rate rounded down to whole bits a second, false where nobody is held back. Where CanFollow is
-// true, no link is given more than its capacity then, not even a bit.
+// Whole returns that rate rounded down to whole bits a second, false if the link is no bottleneck. Where CanFollow is
+// true, no link is then given more than its capacity, not even by a bit.
 func (s *Levels) Whole(l pathmap.LinkID) (pathmap.BitsPerSecond, bool) {
 	if s.pairs != nil {
 		return s.pairs.whole(l)
@@ -227,7 +227,7 @@ func (s *Levels) reach() {
 		if s.open[l] > 0 {
 			s.heap.items = append(s.heap.items, item[float64]{s.share(l), l})
 		} else {
-			s.full[l], s.level[l] = s.epoch, math.Inf(1) // nobody is left whom it could hold back
+			s.full[l], s.level[l] = s.epoch, math.Inf(1) // no class is left on it
 		}
 	}
 	s.heap.build()

@@ -40,7 +40,7 @@ type pairs struct {
 type pairLink struct {
 	left  int64 // capacity that settled flows do not use
 	open  int64 // flows that are not settled
-	level int64 // unheld where nobody is held back here
+	level int64 // unheld where the link is no bottleneck
 	was   int64
 	cap   int64
 	total int64 // flows
@@ -112,7 +112,7 @@ func (s *pairs) level(l pathmap.LinkID) float64 {
 	return math.Inf(1)
 }
 
-// whole returns a link's level rounded down to whole bits a second, false where nobody is held back there.
+// whole returns a link's level rounded down to whole bits a second, false if the link is no bottleneck.
 func (s *pairs) whole(l pathmap.LinkID) (pathmap.BitsPerSecond, bool) {
 	x := s.links[l].level
 	return pathmap.BitsPerSecond(x >> s.shift), x != unheld
@@ -187,7 +187,7 @@ func (s *pairs) count(c *pairClass, n int32) {
 
 func (s *pairs) head(a, b int32) *int32 { return &s.first[int(min(a, b))*s.n+int(max(a, b))] }
 
-// seat puts a class on the links that it asked for. Whoever holds back the pair is to be told of it once more.
+// seat puts a class on the links that it requested. The pair's bottleneck is to be reported once more.
 func (s *pairs) seat(i int32) {
 	c := &s.classes[i]
 	c.a, c.b = c.askedA, c.askedB
@@ -282,7 +282,7 @@ func (s *pairs) reach() {
 			s.heap.items = append(s.heap.items, item[int64]{x.left / x.open, l})
 		} else {
 			drop(s.open, l)
-			x.level = unheld // nobody is left whom it could hold back
+			x.level = unheld // no class is left on it
 		}
 	}
 	s.heap.build()

@@ -55,8 +55,8 @@ func Random(r *rand.Rand, most int) (*pathmap.Topology, []pathmap.NodeID) {
 	return t, ends
 }
 
-// Down returns, by link, whether it is down: so many links, drawn with repetition, one direction of a cable being
-// enough.
+// Down returns, by link, whether it is down. It draws the given number of links with repetition; one direction of a
+// cable is enough.
 func Down(r *rand.Rand, t *pathmap.Topology, links int) []bool {
 	down := make([]bool, len(t.Links()))
 	for range links {

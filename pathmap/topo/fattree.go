@@ -9,10 +9,9 @@ import (
 // MaxK bounds the ports of a fat-tree's switches.
 const MaxK = 128
 
-// FatTree returns the fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008) with so many hosts, all
-// k³/4 for 0, every link with that rate. Hosts fill edge switch after edge switch; as in the cross-layer document,
-// switches other than core without a server are left out: edge switches without a host, and aggregation switches of
-// pods without one.
+// FatTree returns the fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008) with the given number of
+// hosts (0: all k³/4) and one rate for every link. Hosts fill edge switch after edge switch. As in the cross-layer
+// document, edge switches without a host and aggregation switches of pods without one are left out.
 //
 // An edge switch has its hosts at ports 0 to k/2−1 and the aggregation switches above; an aggregation switch has the
 // edges at its lower half and cores at its upper; port p of a core goes to pod p. Edge switches come first and are the
@@ -62,7 +61,7 @@ func addSwitches(b *pathmap.Builder, name string, n int) pathmap.NodeID {
 	return first
 }
 
-// addHosts adds n hosts to the first nodes, each a rack, so many to a rack, at its first ports.
+// addHosts adds n hosts to the first nodes, each a rack: each hosts per rack, at its first ports.
 func addHosts(b *pathmap.Builder, n, each int, rate pathmap.BitsPerSecond) {
 	for h := range n {
 		addHost(b, h/each, h%each, rate)

@@ -8,8 +8,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Jellyfish returns a random regular graph of switches (Singla, Hong, Popa, Godfrey: NSDI 2012): each has so many
-// hosts, at its first ports, and degree links to other switches; one switch has a link fewer where switches × degree is
+// Jellyfish returns a random regular graph of switches (Singla, Hong, Popa, Godfrey: NSDI 2012): each switch has hosts
+// hosts, at its first ports, and degree links to other switches; one switch has a link fewer if switches × degree is
 // odd. Every link has that rate. All switches are racks and come first. The graph is connected, and depends on r alone.
 func Jellyfish(switches, degree, hosts int, rate pathmap.BitsPerSecond, r *rand.Rand) (*pathmap.Topology, error) {
 	switch {

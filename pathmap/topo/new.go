@@ -52,7 +52,7 @@ func (f *Fabric) addNodes(b *pathmap.Builder) {
 	}
 }
 
-// number numbers the hosts of racks that have so many each.
+// number numbers the hosts, given the number of hosts of each rack.
 func (f *Fabric) number(hosts []int32) {
 	f.FirstHost = make([]int32, len(hosts)+1)
 	for r, n := range hosts {

@@ -199,7 +199,7 @@ func writeOurs(w io.Writer, t *pathmap.Topology) error {
 	return p.flush()
 }
 
-// yamlWord writes a name as a YAML scalar: bare where nobody could misread it, else in quotes.
+// yamlWord writes a name as a YAML scalar: plain if that is unambiguous, else in quotes.
 func yamlWord(name string) string {
 	bare := name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" &&
 		(name[0] >= 'a' && name[0] <= 'z' || name[0] >= 'A' && name[0] <= 'Z')

@@ -201,8 +201,8 @@ func (d *draft) setOversub(value string) error {
 	return nil
 }
 
-// applyOversub makes the uplinks' rate of a ratio: a rack's hosts can send so many times what its uplinks carry. Where
-// the NIC's rate is left out it is its default beside an OCS, else 1 Gb/s.
+// applyOversub derives the uplinks' rate from the oversubscription ratio: the rate of a rack's hosts over that of its
+// uplinks. A missing NIC rate is its default beside an OCS, else 1 Gb/s.
 func (d *draft) applyOversub() error {
 	switch {
 	case d.oversub == 0:

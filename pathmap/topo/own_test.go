@@ -90,7 +90,7 @@ func TestOwnRateErrors(t *testing.T) {
 	}
 }
 
-// TestOversub: a rack's hosts can send so many times what its uplinks carry.
+// TestOversub: the rate of a rack's hosts over that of its uplinks is the given ratio.
 func TestOversub(t *testing.T) {
 	for _, c := range []struct {
 		text     string

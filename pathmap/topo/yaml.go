@@ -52,7 +52,7 @@ func ReadSpec(path string) (Spec, error) {
 	return s.read()
 }
 
-// readAll reads a file of at most so many bytes, and one byte of what is longer.
+// readAll reads a file of at most most bytes, and of a longer one most+1 bytes.
 func readAll(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package tries says how many random cases a test tries: few while somebody waits for it, all of them in .ci/long.
+// Package tries sets how many random cases a test tries: few in a normal run, all of them in .ci/long.
 //
 // It is for tests only. A count is not a skip: few cases run the same code, and each of them must hold.
 package tries

@@ -17,7 +17,7 @@ func (r Row) Set(n int32, code uint8) {
 	r[n>>2] = r[n>>2]&^(3<<shift) | code<<shift
 }
 
-// NewRow returns the row of so many nodes, all at distance 0.
+// NewRow returns a row for the given number of nodes, all at distance 0.
 func NewRow(nodes int) Row { return make(Row, (nodes+3)/4) }
 
 // Detour returns what going from a node to its neighbour adds to the length of a way to the target, by their codes: 0

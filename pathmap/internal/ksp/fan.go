@@ -15,7 +15,7 @@ type Fan struct {
 // few is how many entries a fan keeps for a node.
 const few = 4
 
-// NewFan returns room for a fan of so many nodes.
+// NewFan returns an empty fan for the given number of nodes.
 func NewFan(nodes int) *Fan {
 	return &Fan{row: NewRow(nodes), level: make([]int32, nodes), count: make([]uint8, nodes),
 		near:  make([]int32, few*nodes),
@@ -37,7 +37,7 @@ func (f *Fan) Fill(g *Graph, target int32, back []int32) {
 		next := f.level[n] + 1
 		f.row.Set(n, uint8((next-1)%3))
 		if f.same && len(f.queue) == len(f.level) && f.level[f.queue[len(f.queue)-1]] < next {
-			continue // all are reached, and these are the farthest: they lead nobody nearer
+			continue // all are reached, and these are the farthest: no path gets shorter through them
 		}
 		for e := g.Start[n]; e < g.Start[n+1]; e++ {
 			to := g.To[e]

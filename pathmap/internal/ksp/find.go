@@ -158,7 +158,7 @@ func (f *finder) last(n int32, depth int) bool {
 	return f.found(depth)
 }
 
-// found keeps a path of so many links and one, and says whether there are enough.
+// found keeps a path of depth+1 links, and reports whether there are enough paths.
 func (f *finder) found(depth int) bool {
 	f.via = append(f.via, f.cur[:depth+1]...)
 	f.end = append(f.end, int32(len(f.via)))

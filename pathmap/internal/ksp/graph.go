@@ -115,7 +115,7 @@ func (g *Graph) Cut(down func(link int32) bool) {
 	}
 }
 
-// Entries returns the entry of each of so many links, none for those that paths never use.
+// Entries returns the entry of each link, none for links that no path uses; links is their number.
 func (g *Graph) Entries(links int) []int32 {
 	entry := make([]int32, links)
 	for l := range entry {

@@ -203,8 +203,8 @@ func (r PackedRow) own(s int32, f Form) BitReader {
 	return in
 }
 
-// Via appends the entries of a path of so many links from a node, which come next; last is, of each neighbour of the
-// target, the entry that leads there.
+// Via reads the next path from a node and appends its entries; length is its number of links. last is, for each
+// neighbour of the target, the entry that leads there.
 func (r *BitReader) Via(buf []int32, g *Graph, f Form, node int32, last []int32, length int) []int32 {
 	mask := uint64(1)<<f.Entry - 1
 	for told := length - f.Last; told > 0; {

@@ -21,12 +21,12 @@ func (p *patch) bytes() int64 {
 	return int64(4*cap(p.source)+16*cap(p.at)+cap(p.bits)) + 72
 }
 
-// patchShare is the part of a row's blocks, one in so many, that may be patched before the row is written whole, and of
-// its bits that patches may take, those included that later ones replaced.
+// patchShare bounds patches: a row is written whole once more than 1/patchShare of its blocks are patched, or patches
+// take more than 1/patchShare of its bits, counting patches that later ones have replaced.
 const patchShare = 3
 
-// Patched returns r with blocks in place of its own: of sources, ascending, at these places in what out holds. The row
-// has so many blocks in all.
+// Patched returns r with some blocks replaced: those of the sources, ascending, are at the given spans of out. blocks
+// is the number of blocks of the row.
 func (r PackedRow) Patched(source []int32, at []Span, out *BitWriter, blocks int, f Form) PackedRow {
 	p := &patch{}
 	if r.patch != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// newCables returns the graph of so many switches and of cables between two of them, each.
+// newCables returns the graph of len(leaf) switches and of cables, each between two of them.
 func newCables(leaf []bool, cables [][2]int32) *Graph {
 	to, link := make([][]int32, len(leaf)), make([][]int32, len(leaf))
 	for c, cable := range cables {
