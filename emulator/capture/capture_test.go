@@ -251,7 +251,7 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("drops are counted", func(t *testing.T) {
 		src := open(4096)
-		fromB(2000, 1000) // nobody reads meanwhile
+		fromB(2000, 1000) // sent while no reader reads
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		var file bytes.Buffer

@@ -22,7 +22,7 @@ type Options struct {
 	About    string        // comment on the whole file
 	Program  string        // who wrote it
 	SnapLen  int           // bytes kept of a packet
-	Count    uint64        // end after so many packets; 0: no bound
+	Count    uint64        // end after this number of packets; 0: no bound
 	Duration time.Duration // end after so long; 0: no bound
 	Began    func()        // called once nothing more is missed; nil: not
 }

@@ -34,8 +34,8 @@ func scratch(f func(nl *netlink.Handle) error) error {
 	return f(nl)
 }
 
-// Probe makes the smallest switches there are with a dataplane, in a namespace that is gone afterwards, and returns
-// what stands in the way. try calls New and uses what it made.
+// Probe makes the smallest possible switches with a dataplane in a temporary namespace, and returns why that failed.
+// try calls New and uses its result.
 func Probe(try func(nl *netlink.Handle, packet, optical Switch) error) error {
 	return Scratch(func(nl *netlink.Handle) error {
 		names := [][2]string{{"a0", "a1"}, {"b0", "b1"}, {"s0", "s1"}}

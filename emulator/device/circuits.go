@@ -31,7 +31,7 @@ type crossbar struct {
 	log         litLog
 	used        []bool    // memory of checks
 	kept        []bool    // memory of diff
-	blank       []circuit // that nobody has had
+	blank       []circuit // not used yet
 	op          circuitChange
 	ins         []southbound.Port // memory of move
 	conns       []southbound.CrossConnect
@@ -167,9 +167,9 @@ func (op *circuitChange) clone() *circuitChange {
 	return &circuitChange{off: slices.Clone(op.off), on: slices.Clone(op.on)}
 }
 
-// resurrect takes a circuit of the same pair, whose deletion has not been applied, back among the wanted in c's place:
-// what stands and is asked for again never goes dark. Whatever was to displace it is void by now, or c could not be
-// wanted.
+// resurrect looks for a circuit of the same pair whose deletion has not been applied, and makes it wanted again in c's
+// place: an existing circuit that is requested again never goes dark. A circuit that was to displace it is void by now,
+// or c could not be wanted.
 func (x *crossbar) resurrect(c *circuit) *circuit {
 	i := slices.IndexFunc(x.leaving, func(o *circuit) bool { return o.made && o.in == c.in && o.out == c.out })
 	if i < 0 {
@@ -230,8 +230,8 @@ func (x *crossbar) diff(c *southbound.Change) *circuitChange {
 	return op
 }
 
-// newCircuit returns a circuit that nobody has had: what was planned for those that are gone may still name them. They
-// are made by the slab, since each move takes one.
+// newCircuit returns a circuit that was never used: the agenda can still refer to deleted ones. Circuits are allocated
+// in slabs, since each move takes one.
 func (x *crossbar) newCircuit() *circuit {
 	if len(x.blank) == 0 {
 		x.blank = make([]circuit, 32)

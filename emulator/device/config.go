@@ -26,7 +26,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// Recovery says what a restart does to what stands (the words of the Open Compute model).
+// Recovery is what a restart does to the existing circuits, in the terms of the Open Compute model.
 type Recovery uint8
 
 // The cold-boot modes.
@@ -66,8 +66,8 @@ type Config struct {
 	// called from within Set, Advance and Restart, and must not call the device.
 	OnLight func(now time.Duration, input southbound.Port, lit bool)
 
-	// OnLit is called with each interval of light as it ends, those that the log drops later too; nil: nobody wants to
-	// know. It must not call the device.
+	// OnLit is called with each interval of light as it ends, also those that the log drops later; nil disables it. It
+	// must not call the device.
 	OnLit func(LitInterval)
 
 	// OnStage is told what was drawn for a stage (apply, dark or lock) when it begins. It must not call the device.

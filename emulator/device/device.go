@@ -62,7 +62,7 @@ func New(c Config) *Device {
 func (d *Device) Config() Config { return d.cfg }
 
 // Set takes c as one transaction, or refuses it whole with an error that wraps southbound.ErrRefused, or ErrDown during
-// a restart. A change that asks for what stands is nothing.
+// a restart. A change that requests the present state has no effect.
 func (d *Device) Set(now time.Duration, c *southbound.Change) error {
 	d.run(now)
 	err := d.set(c)
@@ -196,7 +196,7 @@ func (d *Device) stamp(at time.Duration) time.Duration {
 // emit notes an event, written where it stays: a copy would have to wait for what was written just before.
 func (d *Device) emit(kind southbound.DeviceEventKind, in, out southbound.Port, status southbound.Status) {
 	if d.down && kind != southbound.Lost {
-		return // nobody is told while it boots; afterwards everything is told anew
+		return // no events while it boots; afterwards it reports everything anew
 	}
 	d.events = append(d.events, southbound.DeviceEvent{})
 	e := &d.events[len(d.events)-1]

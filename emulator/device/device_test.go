@@ -111,7 +111,7 @@ func TestCircuitMoves(t *testing.T) {
 	want(t, "light", b.light, []string{"13ms 0 true", "13ms 2 true"})
 	b.light = nil
 
-	b.set(t, connect(0, 1)) // what stands is not touched
+	b.set(t, connect(0, 1)) // the existing circuit is not touched
 	want(t, "same pair", b.until(40*ms), []string(nil))
 
 	b.set(t, connect(4, 3)) // takes the output of 2→3; 0→1 keeps its light

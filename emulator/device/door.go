@@ -138,14 +138,14 @@ func (d *Door) deliver(e southbound.DeviceEvent) {
 	}
 }
 
-// Tap is a watch that a restart does not end: it sees everything the device tells, and when rules become effective. Its
-// functions are called under the door's lock and must not call the door.
+// Tap is a watch that a restart does not end: it receives every event of the device, and when rules become effective.
+// Its functions are called under the door's lock and must not call the door.
 type Tap struct {
 	Event   func(southbound.DeviceEvent)
 	Applied func(Applied)
 }
 
-// Attach adds a tap and, in the same step, shows it the device as it stands. The returned function takes it away.
+// Attach adds a tap and, in the same step, calls first with the current device. The returned function removes the tap.
 func (d *Door) Attach(t Tap, first func(now time.Duration, dev *Device)) (detach func()) {
 	d.Do(func(now time.Duration, dev *Device) {
 		dev.Advance(now, d.deliver)
@@ -166,15 +166,15 @@ func (d *Door) applied(a Applied) {
 	}
 }
 
-// Do calls f with the device and the clock's instant under the door's lock, and delivers what came of it. It is how
-// faults, restarts and reports reach a device that has a door. f must not call the door.
+// Do calls f with the device and the clock's instant under the door's lock, and delivers the resulting events. Faults,
+// restarts and reports reach a device that has a door through Do. f must not call the door.
 func (d *Door) Do(f func(now time.Duration, dev *Device)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f(d.clock(), d.dev)
 	d.dev.Advance(d.clock(), d.deliver)
 	if at, ok := d.dev.Next(); !ok || at >= d.armed {
-		return // a Set whose change is effective at once, as many are, wakes nobody
+		return // nothing is due earlier: most Sets are effective at once
 	}
 	select {
 	case d.wake <- struct{}{}:

@@ -115,7 +115,7 @@ func (d *Device) checkRules(c *southbound.Change) error {
 	return nil
 }
 
-// overfull says whether a table that holds so many rules has no room for a change.
+// overfull reports whether a table that holds the given number of rules has no room for a change.
 func overfull(c *southbound.Change, held int) bool {
 	if c.Replace {
 		held = 0
@@ -221,8 +221,8 @@ func (r *rules) reduce(c *southbound.Change) *ruleChange {
 	return out
 }
 
-// applyRules tells the plane the oldest pending change. If the plane fails, what is accepted falls back to what stands
-// and what is still to come.
+// applyRules passes the oldest pending change to the plane. If the plane fails, the accepted rules fall back to the
+// applied ones and the changes still pending.
 func (d *Device) applyRules(time.Duration) {
 	change := d.rules.pending[0]
 	d.rules.pending = d.rules.pending[1:]

@@ -38,5 +38,5 @@ func TestOverfull(t *testing.T) {
 	}
 }
 
-// nothing is a plane that nobody asks.
+// nothing is a plane that is never called.
 type nothing struct{ Plane }

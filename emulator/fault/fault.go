@@ -2,8 +2,8 @@
 // controller, by the names that users see. It reads files of faults, and keeps what has failed: a cable is whole while
 // nothing that it needs has failed.
 //
-// It touches nothing: whoever runs a fabric carries out the changes that Damage tells, the simulator and real packets
-// alike. How one switch misbehaves (circuits that stick, changes that get lost) is package device's.
+// It changes no fabric itself: the simulator or the emulated network carries out the changes that Damage returns.
+// Package device models how one switch misbehaves (circuits that stick, changes that get lost).
 package fault
 
 import (
@@ -21,7 +21,7 @@ type Kind uint8
 const (
 	Link       Kind = iota + 1 // a cable: both directions are dark
 	Port                       // one end of a cable: no light leaves or comes in, so both directions are dark
-	Switch                     // it forwards nothing and answers nobody; it comes back by a cold boot
+	Switch                     // it forwards nothing and answers no call; it comes back by a cold boot
 	Host                       // its tasks and transfers are void; its cable is whole
 	Controller                 // one replica's process
 	Fibre                      // fibres at ports of the optical switch: pulled, or exchanged with another port's

@@ -40,7 +40,7 @@ func networkOrder(v uint16) uint16 {
 	return binary.NativeEndian.Uint16(b[:])
 }
 
-// Send sends one signal. A cable that is unplugged is no error: nobody is there to be told.
+// Send sends one signal. An unplugged cable is no error, since there is no receiver.
 func (p *Port) Send(s Signal) error {
 	_, err := p.f.Write(s.Marshal())
 	if unplugged(err) {

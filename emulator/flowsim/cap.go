@@ -4,8 +4,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// ceiling bounds what one host flow sends: a source that makes no more. Whoever shares finds it as a link that only
-// this host flow goes over, its door, behind those of the fabric.
+// ceiling bounds the rate of one host flow, whose source produces no more. Rate sharing sees it as a link that only
+// this host flow uses, its door, numbered after those of the fabric.
 type ceiling struct {
 	rate float64 // bits a second at layer 2; 0: none
 	door pathmap.LinkID

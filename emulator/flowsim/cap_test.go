@@ -8,7 +8,7 @@ import (
 	"lightloom/southbound"
 )
 
-// capped starts a coflow whose rows send at most so many Mb/s; 0: no cap.
+// capped starts a coflow whose rows send at most the rates of caps, in Mb/s; 0: no cap.
 func capped(t testing.TB, s *Sim, c southbound.CoflowID, caps []pathmap.BitsPerSecond, rows ...row) {
 	t.Helper()
 	st := southbound.Start{Coflow: c}

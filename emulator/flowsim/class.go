@@ -64,7 +64,7 @@ type classRest struct {
 // vAt returns the class's clock at an instant.
 func (c *class) vAt(now time.Duration) float64 { return c.v + c.rate*float64(now-c.at) }
 
-// vOf returns a class's clock as of now, whoever drives it.
+// vOf returns a class's clock as of now, whether its group or the class itself drives it.
 func (cs *classes) vOf(c *class) float64 {
 	if c.group != none {
 		return cs.groups[c.group].vAt(cs.clock.Now()) + c.v
@@ -113,7 +113,7 @@ func (cs *classes) newClass() int32 {
 	return int32(len(cs.list) - 1)
 }
 
-// join puts a host flow with so many bytes left into a class.
+// join puts a host flow with left bytes left into a class.
 func (cs *classes) join(index, b int32, left float64) {
 	c := &cs.list[index]
 	if c.pos == none {

@@ -32,7 +32,7 @@ type coflow struct {
 	loads.Sums
 	lent
 	apart byhost.Sum    // rows that have rates of their own
-	table *byhost.Table // nil: nobody has asked
+	table *byhost.Table // nil until first used
 }
 
 // kind says what rates were last set for a coflow.
@@ -100,7 +100,7 @@ type coflowTable struct {
 	coflows []coflow
 	byID    map[southbound.CoflowID]int32
 	live    []int32 // coflows with host flows that have not ended
-	over    []int32 // coflows whose places are to be spare, once nobody can be looking at them
+	over    []int32 // coflows whose places become spare once no reader can still use them
 	spare   index.Spans
 }
 
@@ -115,7 +115,7 @@ func (ct *coflowTable) reuse(n int32) (first int32, ok bool) {
 	return ct.spare.Take(n)
 }
 
-// revive puts a coflow of so many rows on the list of those with live host flows.
+// revive puts a coflow with the given number of rows on the list of those with live host flows.
 func (ct *coflowTable) revive(index, rows int32) {
 	ct.coflows[index].pos, ct.coflows[index].live = int32(len(ct.live)), rows
 	ct.live = append(ct.live, index)

@@ -235,7 +235,7 @@ func TestLoopIsTold(t *testing.T) {
 	}
 }
 
-// TestStalls: what is dark for no time stops nobody, and who stands still is counted once.
+// TestStalls: a dark time of zero stops no host flow, and a host flow that stands still is counted once.
 func TestStalls(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{NoHeaders: true})
 	rates(t, s, southbound.Rates{Fair: true})

@@ -54,7 +54,7 @@ type tried struct {
 	index int32 // in running; none once it has ended or is void
 }
 
-// forget ends a task that nobody will hear of any more.
+// forget ends a task without an event.
 func (s *Sim) forget(id southbound.TaskID) {
 	t := s.tasks[id]
 	if t.index == none {

@@ -43,7 +43,7 @@ func TestClassHeap(t *testing.T) {
 	}
 }
 
-// TestClassSize: a class is in one line of a cache, which whoever changes it must weigh.
+// TestClassSize: a class fits one cache line. A larger one costs speed.
 func TestClassSize(t *testing.T) {
 	if n := unsafe.Sizeof(class{}); n != 64 {
 		t.Errorf("a class takes %d bytes, want 64", n)

@@ -35,7 +35,7 @@ const (
 // Where every byte waits for a circuit, nearly all host flows are withheld. One that is needs no class, whose clock
 // would stand still, and no links: its mark is what is left of it.
 
-// hold puts a host flow with so many bytes left on a route that sends nothing.
+// hold puts a host flow with left bytes left on a route that sends nothing.
 func (st *state) hold(b int32, left float64) {
 	bu := &st.hostFlows[b]
 	bu.class, bu.mark = onHold, left

@@ -25,7 +25,7 @@ func checkHostFlows(t testing.TB, f *fluid) {
 	}
 }
 
-// TestHostFlowSize: a host flow is in one line of a cache, which whoever changes it must weigh.
+// TestHostFlowSize: a host flow fits one cache line. A larger one costs speed.
 func TestHostFlowSize(t *testing.T) {
 	if n := unsafe.Sizeof(hostFlow{}); n != 64 {
 		t.Errorf("a host flow takes %d bytes, want 64", n)

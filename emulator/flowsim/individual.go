@@ -74,7 +74,7 @@ func (r *individualRate) leftAt(now time.Duration) float64 {
 	return max(r.left-r.rate*float64(now-r.at), 0)
 }
 
-// add gives a host flow with so many bytes left a rate of its own.
+// add gives a host flow with left bytes left a rate of its own.
 func (ir *individualRates) add(b int32, left, wish float64) {
 	ir.hostFlows[b].class, ir.hostFlows[b].pos = onIndividual, int32(len(ir.rows))
 	ir.coflows[ir.hostFlows[b].coflow].apart.Add(left)

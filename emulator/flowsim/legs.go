@@ -43,7 +43,7 @@ func (x *relay) newLeg() int32 {
 	return l
 }
 
-// noCoflow is the id of the rows of legs, which nobody outside knows.
+// noCoflow is the coflow id of the rows of legs, which is unknown outside the package.
 const noCoflow southbound.CoflowID = -2
 
 // begin puts a leg on its hop.
@@ -93,8 +93,8 @@ func (x *relay) trim(r *route, links []pathmap.LinkID, first int) ([]pathmap.Lin
 	return links[:len(links)-1], arrives
 }
 
-// keeps takes note of a row whose last byte has come, and says whether nobody is to be told: it is a leg, or legs of it
-// are still under way.
+// keeps records that the last byte of a row has come. It returns true if no event is due yet: the row is a leg, or legs
+// of it are still under way.
 func (x *relay) keeps(b int32) bool {
 	if l := x.fluid.coflows[x.fluid.hostFlows[b].coflow].leg; l != 0 {
 		x.landed = append(x.landed, l-1)

@@ -10,12 +10,12 @@ import (
 type levels struct {
 	*classes
 	solver *maxmin.Levels // nil: links have no levels
-	number []int32        // by link: its number among those that have levels; none where it binds nobody
+	number []int32        // by link: its number among those that have levels; none if it limits no host flow
 	even   bool           // all coflows were told the same of their ports
 
 	links []pathmap.LinkID        // memory that calls reuse
 	tell  []pathmap.BitsPerSecond // likewise, by number
-	seen  uint32                  // what foresee and foreseeEnd have read, for somebody must want it
+	seen  uint32                  // sum over the reads of foresee and foreseeEnd, so that the compiler keeps them
 }
 
 // shareFairly brings levels and groups up to date with the classes that were touched.

@@ -6,11 +6,11 @@ import "lightloom/pathmap"
 type linkTable struct {
 	capacity []float64        // by link, bits a second
 	payload  []pathmap.Bytes  // by link of the fabric, of what has been posted
-	wide     []bool           // by link of the fabric: it carries all that the hosts behind it can, and so binds nobody
+	wide     []bool           // by link of the fabric: the hosts behind it cannot exceed its capacity
 	narrow   bool             // no link is wide
 	flat     bool             // only links of hosts bind
 	up       []pathmap.LinkID // by host
-	doors    []pathmap.LinkID // which nobody has now
+	doors    []pathmap.LinkID // free ones
 }
 
 func newLinkTable(links []pathmap.Link) linkTable {

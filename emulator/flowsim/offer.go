@@ -84,8 +84,8 @@ func (x *relay) stillToCome(l int32) float64 {
 	return x.fluid.leftOf(x.row(l))
 }
 
-// take cuts so many bytes out of a rack's own for another, and sends them to be kept. Every host flow keeps a byte, so
-// that it does not end before its last byte has gone. It says whether there were any to be had.
+// take cuts n bytes out of a rack's own host flows to another rack, and sends them to be kept. Every host flow keeps a
+// byte, so that it does not end before its last byte has gone. take reports whether it found any.
 func (x *relay) take(i, j, k int32, n pathmap.Bytes) (any bool) {
 	f := x.fluid
 	for _, o := range x.racks[i].own {

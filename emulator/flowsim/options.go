@@ -29,8 +29,8 @@ type Options struct {
 	// Quantum is the grid on which ends of host flows are told, as simulators that go by time steps have it: what ends
 	// between two of its multiples is told at the later one, and its rate is not free before. 0 is none.
 	Quantum time.Duration
-	// Lit is told of each interval of light through the OCS as it ends, under the simulator's lock: it must not call the
-	// Sim. The log then holds the last ones only. nil: nobody wants to know, and the log holds all that a long run has.
+	// Lit is called with each interval of light through the OCS as it ends, under the simulator's lock: it must not call
+	// the Sim. The log then holds the last intervals only; with nil it holds all intervals of a long run.
 	Lit func(device.LitInterval)
 }
 

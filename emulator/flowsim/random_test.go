@@ -68,7 +68,7 @@ func newScript(rng *rand.Rand) *script {
 	for l := range 500 { // more than any of these fabrics has
 		sc.actions = append(sc.actions, action{at: at + time.Second, cable: &cable{l, true}})
 	}
-	for in := range sc.spec.Racks { // whoever stands before a dark port or in a loop gets away
+	for in := range sc.spec.Racks { // free host flows that wait at a dark port or go in a loop
 		x := southbound.CrossConnect{In: southbound.Port(in), Off: true}
 		sc.actions = append(sc.actions, action{at: at + time.Second, connect: &x})
 	}

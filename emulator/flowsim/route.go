@@ -25,19 +25,20 @@ const (
 	loops         // at a switch where it has been before
 )
 
-// finder is what knows the tables. Generations count their changes: whoever makes adds one to routeTable.tables.
+// finder looks up routes in the tables. Generations count their changes: every change adds one to routeTable.tables.
 type finder interface {
-	// find appends the links from a pair's source to where its packets end, and to asked whatever decided the path.
+	// find appends to links the path from a pair's source to where its packets end, and to asked the switches that decided
+	// it.
 	find(p pair, links []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate, error)
-	// stands says whether none of that has changed since a generation.
+	// stands reports whether none of the switches in asked has changed since a generation.
 	stands(asked []pathmap.NodeID, since uint64) bool
-	// foresee reads what find will look at where a path begins, and returns whatever it is.
+	// foresee prefetches what find reads first for a path; its result only keeps the compiler from dropping the reads.
 	foresee(p pair) uint32
 }
 
-// route is the path of a pair's packets as the tables stand, and the host flows that go there.
+// route is the path of a pair's packets under the current tables, and the host flows that use it.
 type route struct {
-	// What every host flow that comes and goes looks at lies together, in one line of a cache.
+	// The fields that every start and end of a host flow reads are together in one cache line.
 	pair
 	fate     fate
 	hop      hop           // of a leg: the part of the path that it is for
@@ -168,7 +169,7 @@ func (rt *routeTable) suspect(index int32) {
 	}
 }
 
-// pass counts the host flows that stand still from now on: what is dark for no time stops nobody.
+// pass counts the host flows that stand still from now on. A dark time of zero stops none.
 func (rt *routeTable) pass() {
 	for _, i := range rt.suspects {
 		if r := &rt.routes[i]; r.stalls() {

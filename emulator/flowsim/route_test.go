@@ -55,7 +55,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestRouteSize: routes begin with a line of a cache, which whoever changes them must weigh.
+// TestRouteSize: the first fields of a route fill one cache line. Moving them costs speed.
 func TestRouteSize(t *testing.T) {
 	var r route
 	if n, second := unsafe.Sizeof(r), unsafe.Offsetof(r.near); n != 192 || second != 64 {

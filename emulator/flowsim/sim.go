@@ -109,8 +109,8 @@ func (s *Sim) Now() time.Duration {
 	return s.clock.Now()
 }
 
-// Next returns the instant of the next thing that will happen by itself if nobody acts: an end, a transition, a call
-// that At has planned. It may be one that nobody is told of.
+// Next returns the instant of the next thing that will happen without further calls: an end, a transition, a call
+// planned by At. It can be one without an event.
 func (s *Sim) Next() (time.Duration, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,9 +234,9 @@ func (s *Sim) happen(ev event) {
 	}
 }
 
-// widen marks the links between switches that bind nobody: those at a ToR that have the capacity of all of its hosts'
-// links together. That holds where no ToR passes on what is neither from nor for its hosts: with one spine and no OCS,
-// whatever tables say, a packet that came to the wrong ToR goes back to the spine, and there round and round.
+// widen marks the links between switches that limit no host flow: those at a ToR with at least the capacity of all of
+// its hosts' links together. This holds if no ToR forwards traffic that is neither from nor for its hosts. With one
+// spine and no OCS, a packet at the wrong ToR goes back to the spine and loops, whatever the tables hold.
 func (s *Sim) widen() {
 	if s.fabric.HasOCS() || s.fabric.Spec.Spines != 1 {
 		s.fluid.narrow = true

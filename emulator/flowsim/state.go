@@ -36,7 +36,7 @@ type state struct {
 // disturb notes that every rate may have to change.
 func (st *state) disturb() { st.dirty = true }
 
-// relax notes that somebody sends less: others may have more, if they share or were given less than they asked for.
+// relax records that a host flow sends less: others can have more, if they share or got less than they requested.
 func (st *state) relax() { st.dirty = st.dirty || st.fair || st.strained }
 
 // finish ends a host flow on a route that has been taken from its class or pace.

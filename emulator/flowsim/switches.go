@@ -71,7 +71,7 @@ func (p *plane) Dropped() (uint64, error) { return p.mem.Dropped() }
 // log takes memory only as it grows.
 const logSize = 1 << 22
 
-// shortLog is how many it keeps where somebody is told of each as it ends.
+// shortLog is how many it keeps if Options.Lit is called with each as it ends.
 const shortLog = 1 << 10
 
 // addDevices makes a device of every node that is not a host.
@@ -195,7 +195,7 @@ func (w *switchboard) Read(ctx context.Context) (southbound.Seen, error) {
 }
 
 // Watch implements southbound.Device. Events come from within Advance, under the simulator's lock: sink must not call
-// the Sim. What has happened at Now and Advance has not told yet comes twice, once within what stands.
+// the Sim. What has happened at Now and Advance has not reported yet comes twice, once as part of the current state.
 func (w *switchboard) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) error {
 	o := &watcher{sink: sink, lost: make(chan struct{})}
 	if err := w.attend(o); err != nil {
@@ -212,7 +212,7 @@ func (w *switchboard) Watch(ctx context.Context, sink func(southbound.DeviceEven
 	}
 }
 
-// attend tells a new watcher what stands, then Synced, and puts it on the list.
+// attend sends a new watcher the current state, then Synced, and adds it to the list.
 func (w *switchboard) attend(o *watcher) error {
 	w.sim.mu.Lock()
 	defer w.sim.mu.Unlock()

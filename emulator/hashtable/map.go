@@ -1,6 +1,5 @@
-// Package hashtable holds a map from 64-bit keys to small values for tables that are changed all the time, as those of
-// rules are where circuits come and go. It is not a map for keys of somebody hostile: whoever chooses them can have
-// them all collide.
+// Package hashtable holds a map from 64-bit keys to small values for tables that change all the time, such as rule
+// tables under changing circuits. It is not safe for keys from an attacker, who can make them all collide.
 package hashtable
 
 import (

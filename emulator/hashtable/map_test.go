@@ -62,7 +62,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestAllStops: whoever goes over a map may stop.
+// TestAllStops: a loop over a map can stop early.
 func TestAllStops(t *testing.T) {
 	var m hashtable.Map[int]
 	m.Delete(3)

@@ -233,7 +233,7 @@ func TestPriority(t *testing.T) {
 				place = i
 			}
 		}
-		if place > low/2 { // the low ones have gone where whoever sends was kept waiting in between
+		if place > low/2 { // the low ones can leave first if the sender is kept waiting in between
 			return fmt.Errorf("the datagram of the highest priority came as number %d of %d", place+1, low+1)
 		}
 		return nil
@@ -338,7 +338,7 @@ func describeHost() int {
 	return 0
 }
 
-// TestThreads: whatever InHost's function does, nobody else's goroutine ends up in a host.
+// TestThreads: whatever InHost's function does, no other goroutine ends up in a host.
 func TestThreads(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)

@@ -26,8 +26,8 @@ func (h *host) close() {
 // nicName is what a host calls its interface.
 const nicName = "eth0"
 
-// All hosts share one hardware address and one gateway that is nobody: N permanent neighbours instead of N². Packets
-// find their host by the address alone. 10.255.255.254 is no host's: those end at .253.
+// All hosts share one hardware address and one gateway that does not exist: N permanent neighbours instead of N².
+// Packets find their host by the IP address alone. No host has 10.255.255.254: host addresses end at .253.
 var (
 	hostMAC    = net.HardwareAddr{2, 0, 0, 0, 0, 1}
 	gateway    = netip.AddrFrom4([4]byte{10, 255, 255, 254})

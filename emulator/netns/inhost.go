@@ -32,7 +32,7 @@ func (f *Fabric) InHost(h southbound.HostID, do func() error) error {
 var errLeft = errors.New("the function did not return")
 
 // inside runs do in namespace ns and returns the thread to home. A thread that cannot return stays locked, so that it
-// ends with this goroutine and nobody else's code runs on it.
+// ends with this goroutine and runs no other goroutine.
 func inside(ns, home int, do func() error, done chan<- error) {
 	runtime.LockOSThread()
 	err := errLeft

@@ -12,7 +12,7 @@ type Options struct {
 	Congestion string // congestion control of the hosts; empty: cubic
 	MTU        int    // bytes; 0: 1500
 	QueueBytes int    // of every switch queue; 0: by the link's rate
-	ECNBytes   int    // a switch queue marks packets that find more than so many bytes before them; 0: none does
+	ECNBytes   int    // a switch queue marks packets that find more bytes than this ahead of them; 0: no marking
 	// bytes of a ToR's queue for each rack, where packets wait while the fibre is dark; 0: they take their backup
 	VOQBytes int
 }

@@ -41,8 +41,8 @@ func (w *world) spread(t *testing.T, id southbound.CoflowID, d time.Duration) er
 	return w.endTogether(t, int(id), len(co.Src), began, d)
 }
 
-// TestTrafficOnWire: what hosts have sent is counted, whoever sent it: host flows to the byte, and a program that
-// nobody has announced.
+// TestTrafficOnWire: all bytes sent by hosts are counted: those of host flows exactly, and those of a program that was
+// not announced.
 func TestTrafficOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	if got, err := w.Traffic(); err != nil || len(got) > 0 {

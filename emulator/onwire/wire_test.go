@@ -83,8 +83,8 @@ func TestPaceOnWire(t *testing.T) {
 	})
 }
 
-// endTogether waits for the n-th coflow of so many rows, and returns how late the last row is that ends after its time.
-// None may be early.
+// endTogether waits for the n-th coflow, with the given number of rows, and returns how late its latest row ends. No
+// row may end early.
 func (w *world) endTogether(t *testing.T, n, rows int, began, d time.Duration) (late error) {
 	t.Helper()
 	for _, e := range w.take(t, n*rows)[(n-1)*rows:] {
@@ -121,8 +121,7 @@ func TestSteerOnWire(t *testing.T) {
 		if st := w.Stats(); st.BytesReceived != size*pathmap.Bytes(n) || st.Redials != 0 {
 			t.Errorf("stats %+v", st)
 		}
-		// Less, where whoever waits for the moments to steer was kept from its processor, and left it on the circuit for
-		// longer.
+		// It takes less if the test got no processor when it was to steer, and left the host flow on the circuit for longer.
 		if took < 360*time.Millisecond || took > 600*time.Millisecond {
 			return fmt.Errorf("took %v, want about 400ms", took)
 		}

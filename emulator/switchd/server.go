@@ -12,13 +12,13 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// server is the gNMI server of the switch from one powering on to the next powering off. Whoever takes it out of
+// server is the gNMI server of the switch from one power-on to the next power-off. The goroutine that takes it out of
 // Switch.waiting ends it.
 type server struct {
 	target *target.Target
 	ln     net.Listener
 	off    chan struct{} // closed: the power goes
-	gone   chan struct{} // closed: nobody answers any more
+	gone   chan struct{} // closed: it answers no more
 }
 
 // Open puts a gNMI target in front of the switch, once. It owns l from now on. With an identity it serves controllers
@@ -72,8 +72,8 @@ func (v *server) serve(ctx context.Context) error {
 	return v.target.Serve(ctx, v.ln)
 }
 
-// Power takes the switch's power away or gives it back. Without it connections break and nobody answers at its address;
-// with it the switch listens there again, and takes boot to start.
+// Power turns the switch's power off or on. Without power connections break and nothing answers at its address; with
+// power the switch listens there again, and takes boot to start.
 func (s *Switch) Power(ctx context.Context, on bool, boot time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

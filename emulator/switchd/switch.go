@@ -55,7 +55,7 @@ type Switch struct {
 	waiting chan *server           // opened and not yet served
 }
 
-// New makes a switch that nobody can speak to yet but through its door.
+// New makes a switch that can be reached only through its door yet.
 func New(c Config) *Switch {
 	s := &Switch{cfg: c, waiting: make(chan *server, 1)}
 	if c.Backend != nil {

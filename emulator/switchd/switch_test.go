@@ -79,7 +79,8 @@ func within(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestPower: without power nobody answers at the switch's address; with it the switch is there again, as after a boot.
+// TestPower: without power nothing answers at the switch's address; with power the switch answers again, as after a
+// boot.
 func TestPower(t *testing.T) {
 	s := opened(t, switchd.Config{Device: device.Config{Kind: device.Packet}}, target.Config{})
 	run(t, s)

@@ -15,7 +15,7 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// tor returns the table of a ToR among so many racks: a default and seven tags for each.
+// tor returns the table of a ToR in a fabric of the given number of racks: a default and seven tags for each.
 func tor(racks int32) []southbound.Rule {
 	var out []southbound.Rule
 	for dst := range southbound.RackID(racks) {

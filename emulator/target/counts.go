@@ -12,12 +12,12 @@ type PortCount struct {
 	OutOctets, OutPkts uint64
 	OutDiscards        uint64 // found the queue full
 	Queue              uint64 // bytes that wait to go out now
-	Looks              Looks  // at Queue, of whoever counts
+	Looks              Looks  // samples of Queue
 }
 
-// Looks are what was seen of a queue, in bytes, by who looked at it again and again.
+// Looks sums up repeated samples of a queue's length, in bytes.
 type Looks struct {
-	Number     uint64 // 0: nobody has looked
+	Number     uint64 // of samples; 0: none
 	Most, Mean uint64
 }
 

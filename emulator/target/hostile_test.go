@@ -59,8 +59,8 @@ func TestHugeMessage(t *testing.T) {
 	}
 }
 
-// TestClientCertificates: clients whose certificates have expired, are of nobody the target trusts, or are none at all,
-// are turned away; the driver's error names the device.
+// TestClientCertificates: clients with an expired certificate, one of an authority that the target does not trust, or
+// none are turned away; the driver's error names the device.
 func TestClientCertificates(t *testing.T) {
 	r := newRig(t, device.Packet, nil)
 	trust := r.identity(t, pki.Controller, "c2").Client("sw", pki.Switch)
@@ -173,8 +173,8 @@ func (f *frozen) Close() error {
 	return f.Conn.Close()
 }
 
-// TestHalfOpenSubscriber: a subscriber that is there no more, and whose connection nobody has ended, is given up by the
-// keepalive; meanwhile others are served.
+// TestHalfOpenSubscriber: the keepalive drops a subscriber that is gone without closing its connection; meanwhile
+// others are served.
 func TestHalfOpenSubscriber(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, device.Packet, func(d *device.Config, c *target.Config) {

@@ -18,8 +18,7 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// TestNeighbors: who is heard by LLDP is read over gNMI as it was heard, and whoever subscribes hears of it when it
-// changes.
+// TestNeighbors: LLDP neighbours are read over gNMI as they were heard, and subscribers get an update when they change.
 func TestNeighbors(t *testing.T) {
 	start := time.Now()
 	clock := func() time.Duration { return time.Since(start) }

@@ -49,8 +49,8 @@ func (f *opticalFront) plan(t *tree, touched []schema.Path) (*southbound.Change,
 	return c, func() { f.done(t, names, next) }, nil
 }
 
-// dropHidden takes away what stands without being configured, where a request deletes it by name or, with whole, says
-// what all there is.
+// dropHidden removes circuits that exist without being configured, if a request deletes them by name or, with whole,
+// replaces everything.
 func (f *opticalFront) dropHidden(c *southbound.Change, names []string, next map[string]ends, whole bool) {
 	wanted := make(map[ends]bool, len(next))
 	for _, e := range next {

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/gnmi/probe"
 )
 
-// TestQueuesTold: who asks for a switch's counters hears how full the queues of ports were at which somebody has
-// looked, and of others that it is not known.
+// TestQueuesTold: a switch's counters include queue lengths for ports whose queues were sampled, and none for other
+// ports.
 func TestQueuesTold(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

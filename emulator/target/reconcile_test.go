@@ -94,7 +94,7 @@ func TestReconciliation(t *testing.T) {
 		{"lost session", withSONiC, func(t *testing.T, r *rig, k *keeper) {
 			k.converge(t)
 			r.stop()
-			r.door.Do(func(now time.Duration, d *device.Device) { // meanwhile somebody else has his way
+			r.door.Do(func(now time.Duration, d *device.Device) { // meanwhile another client changes it
 				if err := d.Set(now, &southbound.Change{Replace: true,
 					Connect: []southbound.CrossConnect{{In: 5, Out: 1}}}); err != nil {
 					t.Error(err)

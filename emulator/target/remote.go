@@ -30,7 +30,7 @@ type Remote struct {
 	since    map[ends]time.Duration // of those that are pending
 }
 
-// RemoteConfig says what stands elsewhere.
+// RemoteConfig configures a Remote: the remote switch and its timeouts.
 type RemoteConfig struct {
 	Name    string
 	Ports   int32 // of each side
@@ -147,7 +147,7 @@ func (r *Remote) lost() {
 	}
 }
 
-// reached takes in what stands. What the switch holds is its configuration: it keeps no other.
+// reached takes over the existing circuits as the switch's configuration: it has no other.
 func (r *Remote) reached(standing []southbound.DeviceEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

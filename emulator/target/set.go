@@ -198,7 +198,7 @@ func (t *Target) edit(ops []operation) []schema.Path {
 	}
 	for _, o := range ops {
 		if o.replace {
-			if !wild(t.tree.model, o.path) { // also where it holds no configuration: a device may have what nobody configured
+			if !wild(t.tree.model, o.path) { // also without configuration: a device can hold unconfigured state
 				touched = append(touched, o.path)
 			}
 			kept := keeper(o.leaves)

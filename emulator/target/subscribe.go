@@ -83,7 +83,7 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 	}
 }
 
-// newStream checks a subscription list and joins the subscribers, with what stands already queued.
+// newStream checks a subscription list and joins the subscribers, with the current state already queued.
 func (t *Target) newStream(list *gpb.SubscriptionList) (*stream, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

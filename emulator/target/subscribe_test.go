@@ -269,7 +269,7 @@ func TestSubscribeRefuses(t *testing.T) {
 	}
 }
 
-// TestSlowSubscriber: who does not read is cut, and nobody else waits for it.
+// TestSlowSubscriber: a subscriber that does not read is cut off, and delays no other.
 func TestSlowSubscriber(t *testing.T) {
 	r := newRig(t, device.Packet, func(d *device.Config, c *target.Config) {
 		d.Delays, c.MaxQueue, c.MaxSubscribers = device.Delays{}, 2000, 2

@@ -72,8 +72,8 @@ func (s *subscriber) push(n notice) {
 	s.put(n)
 }
 
-// all queues what stands, whatever its size, and then sync_response. A client that asks for it again before it has read
-// what it was sent is cut.
+// all queues the current state, whatever its size, and then sync_response. A client that requests it again before it
+// has read the first answer is cut off.
 func (s *subscriber) all(ns []notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

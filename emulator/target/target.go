@@ -47,9 +47,9 @@ type Config struct {
 
 	Keepalive time.Duration // of an idle connection, and half of it for an answer; 0 means 10 s, the least is 1 s
 
-	// Neighbors tells who is heard by LLDP; nil: nobody listens. It is called under the target's lock.
+	// Neighbors returns the LLDP neighbours; nil means no LLDP. It is called under the target's lock.
 	Neighbors func() []lldp.Heard
-	// Counts tells what has passed the ports of a packet switch, by port; nil: nobody counts. It is called likewise.
+	// Counts returns the counters of a packet switch, by port; nil means no counters. It is called likewise.
 	Counts func() ([]PortCount, error)
 
 	Log *slog.Logger // nil: none
@@ -256,15 +256,15 @@ type happening struct {
 	applied *device.Applied
 }
 
-// inbox takes what the device tells, under its door's lock, without waiting for the target's.
+// inbox receives the events of the device, under its door's lock, without waiting for the target's.
 type inbox struct {
 	mu   sync.Mutex
 	all  []happening
-	held bool // somebody who holds the target's lock takes it in himself
+	held bool // the holder of the target's lock reads all itself
 	kick chan struct{}
 }
 
-// hold keeps what comes from waking anybody, until release.
+// hold keeps new events from waking the target, until release.
 func (b *inbox) hold() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

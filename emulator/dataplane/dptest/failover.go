@@ -42,9 +42,9 @@ func (f *Failover) String() string {
 // noticeWithin bounds how long after a cut packets may be missing.
 const noticeWithin = 2 * time.Second
 
-// CutCables cuts the cable from ToR 0 to the first spine of a leaf-spine that Program has programmed, and mends it, so
-// many times, while probes go from host 0 to the next rack. A switch is told of the cut by whoever cuts, as its own
-// port would tell it; or, if notice, by the kernel, which notices that the other end of the cable has gone down.
+// CutCables cuts and mends the cable from ToR 0 to the first spine of a leaf-spine that Program has programmed, cuts
+// times, while probes go from host 0 to the next rack. CutCables reports each cut to the switch as its own port would;
+// with notice, the kernel does, which notices that the other end of the cable has gone down.
 func CutCables(f *netns.Fabric, cuts int, notice bool) (*Failover, error) {
 	c, err := newCutter(f, notice)
 	if err != nil {

@@ -51,7 +51,7 @@ func openRouted(link int, src, dst netip.Addr, tag southbound.Tag) (*tap, error)
 	return t, t.open(link, unix.ETH_P_ALL) // only who hears all hears what the switch takes away
 }
 
-// probePort is UDP's discard service: nobody answers.
+// probePort is UDP's discard service, which sends no answers.
 const probePort = 9
 
 // checksum is the Internet's (RFC 1071).

@@ -29,7 +29,7 @@ type Probe struct {
 	Between time.Duration // light between two darks
 }
 
-// Probed is what came of a probe.
+// Probed is the outcome of a probe.
 type Probed struct {
 	Sent, Arrived, Reordered, Twice int
 	Most                            time.Duration // the longest that a packet was on its way
@@ -86,7 +86,7 @@ func KernelVOQs(t *testing.T, needs ...string) {
 					t.Errorf("%d packets were lost, and %d counted as dropped", lost, got.Queued.Dropped)
 				case got.Queued.Most > int64(c.limit):
 					t.Errorf("%d bytes have waited, and the queue holds %d", got.Queued.Most, c.limit)
-				case got.Queued.Packets == 0 || c.loss != (lost > 0): // a dark lasts as long as whoever ends it is kept waiting
+				case got.Queued.Packets == 0 || c.loss != (lost > 0): // a busy machine can make a dark time longer
 					return fmt.Errorf("%d packets were queued and %d lost, want some: %v", got.Queued.Packets, lost, c.loss)
 				}
 				return nil
@@ -197,7 +197,7 @@ func (p *Packets) collect(dst southbound.HostID, done <-chan struct{}, out *Prob
 	}
 }
 
-// KernelVOQsTCP sends a stream through darks: large segments, whose checksums nobody has computed, are queued
+// KernelVOQsTCP sends a stream through dark times: large segments, whose checksums are not computed yet, are queued
 // whole and arrive byte for byte.
 func KernelVOQsTCP(t *testing.T, needs ...string) {
 	netnstest.Need(t, needs...)

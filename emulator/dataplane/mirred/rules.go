@@ -215,7 +215,8 @@ func (r *rules) open(bank int, m southbound.Match) error {
 	return nil
 }
 
-// fan is how many buckets the sources of so many racks are spread over: a power of two, at most 256.
+// fan returns the number of buckets over which the sources of the given number of racks are spread: a power of two, at
+// most 256.
 func fan(racks int) uint32 {
 	n := uint32(1)
 	for int(n) < racks && n < 256 {

@@ -1,6 +1,6 @@
 package voq
 
-// fifo is a queue of frames that holds at most so many bytes.
+// fifo is a queue of frames with a limit in bytes.
 type fifo struct {
 	limit, bytes int
 	frames       []Frame

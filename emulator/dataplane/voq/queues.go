@@ -24,7 +24,7 @@ type Gate interface {
 	Pass(f Frame, send func(link int) Verdict) Verdict
 	// Queued returns how many packets the switch has sent here for a rack that were not said to have left.
 	Queued(rack southbound.RackID) int
-	// Left says that so many packets for a rack wait no longer. When none does, packets go their own way again.
+	// Left reports that n packets for a rack have left the queue. Once none waits, packets bypass the queue again.
 	Left(rack southbound.RackID, n int)
 }
 

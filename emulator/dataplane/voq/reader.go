@@ -182,10 +182,10 @@ func (l *Queues) refuse() Verdict {
 	return Full
 }
 
-// How long the queues waits without being told anything.
+// How long the queues wait if no event comes.
 const (
-	retry  = 1  // ms: for a link whose queue others fill, which nobody tells of
-	astray = 50 // ms: for packets that the switch has queued and that have not come
+	retry  = 1  // ms: for a link whose queue others fill, for which there is no event
+	astray = 50 // ms: for packets that the switch has queued but that have not arrived
 )
 
 // wait waits until there is something to do.

@@ -9,7 +9,7 @@ import (
 	"lightloom/southbound"
 )
 
-// frame is a UDP packet for a host of a rack, of so many bytes at layer 2, with a number at its end.
+// frame is a UDP packet for a host of a rack, with its size in bytes at layer 2 and a number at its end.
 func frame(dst southbound.RackID, bytes, number int) Frame {
 	f := make(Frame, vnetLen+max(bytes, 46))
 	f[vnetLen+12], f[ipv4] = 8, 0x45

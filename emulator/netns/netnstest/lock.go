@@ -45,7 +45,7 @@ func lock(t testing.TB, how int) {
 	t.Cleanup(func() { _ = f.Close() }) // which unlocks
 }
 
-// open opens a file that may be another user's; only whoever makes it needs the right to.
+// open opens or creates a file, which can be another user's; only the process that creates it needs the right to do so.
 func open(name string) (*os.File, error) {
 	f, err := os.Open(name)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -91,7 +91,7 @@ func (p *ports) clear() error {
 	return nil
 }
 
-// raise sets a port up, without IPv6: a switch answers nobody.
+// raise sets a port up, without IPv6: a switch must not answer at its ports.
 func (p *ports) raise(name string) error {
 	knob := filepath.Join("/proc/sys/net/ipv6/conf", name, "disable_ipv6")
 	if old, err := os.ReadFile(knob); err == nil && strings.TrimSpace(string(old)) == "0" {

@@ -55,9 +55,9 @@ type station struct {
 	fibre   *fefi.Port     // of a ToR
 	tellers []*fefi.Teller // of an OCS, by port
 	fibres  []*fefi.Port
-	lldp    *lldpd.Daemon // nil: nobody speaks
+	lldp    *lldpd.Daemon // nil: no LLDP
 	looks   looks         // at what waits at the ports
-	guard   *guard        // nil: nobody gives the ports back when the switch is killed
+	guard   *guard        // nil: the ports are not given back if the switch is killed
 
 	mu    sync.Mutex
 	cable bool // the ToR's port to the OCS is plugged in

@@ -172,7 +172,8 @@ func TestBackendRules(t *testing.T) {
 	}
 }
 
-// TestBackend: what the switch does shows in front, whoever had it done; what it cannot do is told.
+// TestBackend: the target shows every change of the switch, whichever client made it, and reports what the switch
+// cannot do.
 func TestBackend(t *testing.T) {
 	s, cfg := fronted(t, "ocp")
 	d, err := gnmi.Dial(t.Context(), cfg)
@@ -221,7 +222,7 @@ func TestBackend(t *testing.T) {
 		t.Error("a Set of a switch that is gone was accepted")
 	}
 	s.set(func(s *switchElsewhere) { s.mute = false })
-	shows(5, 7, southbound.Connected) // it comes back, and so does what somebody has made by hand
+	shows(5, 7, southbound.Connected) // it comes back, and so does a circuit made by hand
 	if err := set(5, southbound.NoPort); err != nil {
 		t.Fatal(err)
 	}

@@ -37,13 +37,13 @@ type Config struct {
 	Identity     pki.Identity // the zero value: plaintext, on a loopback address only
 	ElectionFile string
 
-	// Backend is an optical switch that stands elsewhere: the target fronts it. It takes no faults.
+	// Backend is a remote optical switch, for which the target is a front. It takes no faults.
 	Backend southbound.Device
 	Settle  time.Duration // from a circuit's acceptance there to its failure; 0 means 5 s
 
 	Steps []device.Step // faults, sorted by instant
 	Live  io.Reader     // lines as ParseStep reads them, done when they come; nil: none
-	Tell  io.Writer     // what came of them
+	Tell  io.Writer     // their results
 	Log   *slog.Logger
 }
 

@@ -2,7 +2,7 @@ package byhost
 
 import "time"
 
-// Sum is what rows that have rates of their own have left together, so that nobody need add up thousands of rows.
+// Sum is the total left of rows with individual rates, kept so that readers need not add up thousands of rows.
 type Sum struct {
 	Rows int32
 	bits float64 // a second, of all: whole numbers mostly, so that sums are exact

@@ -19,7 +19,8 @@ type Table struct {
 	changed []uint64 // sources with another rate; nothing in it outlives a call
 }
 
-// NewTable returns the table of so many rows, none twice, sorted by destination, then source, which ends tells.
+// NewTable returns the table of the given number of rows, sorted by destination, then source, without duplicates; ends
+// returns the source and destination of a row.
 func NewTable(hosts, rows int, ends func(row int) (src, dst southbound.HostID)) *Table {
 	t := &Table{words: (hosts + 63) / 64}
 	t.changed = make([]uint64, t.words)

@@ -22,7 +22,7 @@ type Demand struct {
 	rates   []float64      // by class
 }
 
-// Begin makes room for the loads of so many links.
+// Begin makes room for the loads of the given number of links.
 func (d *Demand) Begin(links int) {
 	d.touched = d.touched[:0]
 	if n := links - len(d.load); n > 0 {

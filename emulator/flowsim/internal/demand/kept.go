@@ -2,13 +2,14 @@ package demand
 
 import "lightloom/pathmap"
 
-// Kept is what many ask of links, kept as each asks for something else.
+// Kept is the sum of what many host flows request of links, updated as each changes its request.
 type Kept struct {
 	bits   []float64 // by link, a second
 	askers []int32   // by link
 }
 
-// Change has one ask for another rate than before on links of a fabric of so many, in bits a second; 0 is nothing.
+// Change changes one request on the given links from rate before to rate now, in bits a second; 0 is no request. The
+// fabric has all links.
 func (k *Kept) Change(links []pathmap.LinkID, all int, before, now float64) {
 	if more := all - len(k.bits); more > 0 {
 		k.bits, k.askers = append(k.bits, make([]float64, more)...), append(k.askers, make([]int32, more)...)

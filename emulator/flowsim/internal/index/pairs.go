@@ -19,7 +19,7 @@ const None = -1
 // denseHosts is up to how many hosts there are tables: they take a megabyte a tag then.
 const denseHosts = 512
 
-// NewPairs is of pairs of so many hosts.
+// NewPairs returns an empty index of pairs of the given number of hosts.
 func NewPairs(hosts int) *Pairs {
 	x := &Pairs{hosts: hosts}
 	if hosts > denseHosts {

@@ -44,8 +44,8 @@ func (s *Sums) Add(links []pathmap.LinkID, mark float64) {
 	}
 }
 
-// Begin begins to add up again on a fabric of so many links. It returns an index for Put and End: its own, or where
-// links are many the one that all share, which is zero between calls.
+// Begin starts a new sum on a fabric with the given number of links. It returns an index for Put and End: its own, or
+// for many links the shared one, which is all zero between calls.
 func (s *Sums) Begin(links int, shared *[]int32) (where []int32) {
 	s.Stale = false
 	s.Version++
