@@ -66,7 +66,7 @@ func options(t *testing.T, b []byte, n int) map[uint16][]byte {
 		}
 		b = b[size:]
 	}
-	t.Fatal("there are not so many blocks")
+	t.Fatal("there are too few blocks")
 	return nil
 }
 

@@ -148,7 +148,7 @@ func TestParentKilled(t *testing.T) {
 			}
 			ns := strings.TrimSpace(line)
 			if len(holders(t, ns)) == 0 {
-				t.Fatalf("nobody is in %q although the child says it is", ns)
+				t.Fatalf("no process is in %q although the child reports that it is", ns)
 			}
 			began := time.Now()
 			if err := cmd.Process.Signal(c.sig); err != nil {

@@ -84,7 +84,7 @@ func TestTrafficOnWire(t *testing.T) {
 		return unseen
 	})
 	if _, err := exec.LookPath("iperf3"); err != nil {
-		t.Logf("no iperf3 for bytes that nobody announces: %v", err)
+		t.Logf("no iperf3 for bytes that are not announced: %v", err)
 		return
 	}
 	server, client := exec.Command("iperf3", "-s", "-1"), exec.Command("iperf3", "-c", w.net.Addr(5).String(), "-t", "1")

@@ -96,7 +96,7 @@ func TestNeighbors(t *testing.T) {
 	tg.Refresh()
 	until(func(r *gpb.SubscribeResponse) bool {
 		for _, u := range r.GetUpdate().GetUpdate() {
-			t.Errorf("%v is told, which nobody can have asked for", u)
+			t.Errorf("%v is sent, which is in no subscription", u)
 		}
 		return len(r.GetUpdate().GetDelete()) > 0
 	})

@@ -78,7 +78,7 @@ func TestNativeCodes(t *testing.T) {
 			`{"lightloom":{"type":"L3","stage":"INGRESS","ports":["Ethernet0"]}}`}}, codes.Unimplemented, "1 of 8"},
 		{"list of another type", "sonic", [][2]string{{aclTable,
 			`{"lightloom":{"type":"MIRROR","stage":"INGRESS","ports":["Ethernet0"]}}`}}, codes.Unimplemented, "MIRROR"},
-		{"list of somebody else", "sonic", [][2]string{{aclTable, `{"EDGE":{"type":"L3","stage":"INGRESS"}}`}},
+		{"list of another client", "sonic", [][2]string{{aclTable, `{"EDGE":{"type":"L3","stage":"INGRESS"}}`}},
 			codes.Unimplemented, "EDGE"},
 		{"field that it cannot do", "sonic", [][2]string{{aclTable, aclPorts},
 			{aclRule, `{"lightloom|r1":{"PRIORITY":"5","L4_DST_PORT":"22"}}`}}, codes.Unimplemented, "L4_DST_PORT"},

@@ -19,7 +19,7 @@ func TestQueuesTold(t *testing.T) {
 		looks target.Looks
 		want  *probe.Queue
 	}{
-		{"nobody has looked", target.Looks{}, nil},
+		{"no samples", target.Looks{}, nil},
 		{"looked", target.Looks{Number: 3, Most: 1 << 40, Mean: 1500}, &probe.Queue{Most: 1 << 40, Mean: 1500}},
 		{"nothing waited", target.Looks{Number: 3}, &probe.Queue{}},
 	} {

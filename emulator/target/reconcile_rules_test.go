@@ -93,7 +93,7 @@ func TestRuleReconciliation(t *testing.T) {
 			r.door.Do(func(now time.Duration, d *device.Device) { d.Restart(now, 20*ms) }) // it has forgotten all
 			r.serve(t)
 		}, false, ""},
-		{"a rule of somebody else", plain, func(t *testing.T, r *rig, k *ruleKeeper) {
+		{"a rule of another client", plain, func(t *testing.T, r *rig, k *ruleKeeper) {
 			k.converge(t)
 			byHand(t, r, k, &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, nine("10.0.7.0/24", "p2-b3"))}})
 		}, false, only},
@@ -110,7 +110,7 @@ func TestRuleReconciliation(t *testing.T) {
 		}, false, only},
 		{"applied and denied", plain, fault(device.Fault{Kind: device.Deny, Times: 2}), true, ""},
 		{"accepted and not applied", plain, fault(device.Fault{Kind: device.Lie, Times: 2}), false,
-			"rules have no state beside their configuration: nobody can see it"},
+			"rules have no state beside their configuration: it cannot be read"},
 		{"slow", plain, fault(device.Fault{Kind: device.Slow, Delay: 30 * ms, Times: 1}), false, ""},
 	} {
 		for _, p := range []gnmi.Profile{gnmi.OpenConfig{Ports: 8, Racks: 8},

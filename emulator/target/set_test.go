@@ -501,7 +501,7 @@ func TestTargetComesBack(t *testing.T) {
 	}
 	if err := s.Set(t.Context(), &southbound.Change{Rules: rules[3:5]}); err == nil ||
 		errors.Is(err, southbound.ErrRefused) {
-		t.Errorf("nobody is there: %v", err)
+		t.Errorf("no target is there: %v", err)
 	}
 	r.serve(t)
 	tick := time.NewTicker(ms)

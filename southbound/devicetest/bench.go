@@ -56,7 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) *Bench) {
 		{"same circuit is not touched", true, false, sameCircuit},
 		{"circuit displaces", true, false, circuitDisplaces},
 		{"circuits are replaced", true, false, circuitsReplaced},
-		{"watch begins with what stands", true, false, watchBegins},
+		{"watch begins with the current state", true, false, watchBegins},
 		{"random circuits", true, false, randomCircuits},
 	}
 	for _, tt := range tests {

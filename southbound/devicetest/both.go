@@ -165,7 +165,7 @@ func claim(t *testing.T, b *Bench) {
 	if err := d.Claim(t.Context()); !errors.Is(err, southbound.ErrNotLeader) {
 		t.Errorf("the deposed leader claims it: %v", err)
 	}
-	b.settle(t, "what nobody has changed", b.goodStands)
+	b.settle(t, "the unchanged state", b.goodStands)
 	if err := larger.Set(t.Context(), &southbound.Change{Replace: true}); err != nil {
 		t.Errorf("the new leader: %v", err)
 	}

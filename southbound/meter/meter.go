@@ -62,12 +62,12 @@ func New(reg prometheus.Registerer) (*Meter, error) {
 			Buckets: buckets}, labels)
 	}
 	m := &Meter{
-		sets: counter("device_sets_total", "Sets by what came of them: accepted, refused, not_leader or unknown.",
+		sets: counter("device_sets_total", "Sets by result: accepted, refused, not_leader or unknown.",
 			"device", "result"),
 		setTime: histogram("device_set_seconds", "From a Set's call to its answer, its wait in the queue included.",
 			"device"),
 		waiting: gauge("device_sets_waiting", "Sets that have been called and not been answered.", "device"),
-		reads:   counter("device_reads_total", "Reads of the whole state, by what came of them.", "device", "result"),
+		reads:   counter("device_reads_total", "Reads of the whole state, by result.", "device", "result"),
 		streams: gauge("device_stream_synced", "1 while a telemetry stream has delivered what stood when it began.",
 			"device"),
 		lost:     counter("device_streams_lost_total", "Telemetry streams that broke.", "device"),

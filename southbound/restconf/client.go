@@ -139,7 +139,7 @@ func (c *client) ask(ctx context.Context, method, below string, body []byte, mat
 }
 
 // errChanged: the resource is no longer what was read.
-var errChanged = errors.New("somebody else has changed the cross-connects meanwhile")
+var errChanged = errors.New("another client has changed the cross-connects meanwhile")
 
 // statusError is what a status means, in the words that the switch gives (RFC 8040, section 7.1).
 func statusError(code int, body []byte) error {

@@ -230,7 +230,7 @@ func TestBadRates(t *testing.T) {
 			Rate: -1}}}}}},
 		{"a host below zero", southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: -1}}}}}},
 		{"too many hosts", southbound.Rates{Spread: []southbound.Spread{{To: manyHosts()}}}},
-		{"an extra of nobody", southbound.Rates{Extra: []southbound.Extra{{HostFlowKey: row(1, 0), Rate: 1}}}},
+		{"an extra of an unknown coflow", southbound.Rates{Extra: []southbound.Extra{{HostFlowKey: row(1, 0), Rate: 1}}}},
 		{"an extra of nothing", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}},
 			Extra: []southbound.Extra{{HostFlowKey: row(1, 0)}}}},
 		{"extras unsorted", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}},
