@@ -36,7 +36,7 @@ func ParseRate(s string) (BitsPerSecond, error) {
 	return 0, fmt.Errorf("%q has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps", s)
 }
 
-// isDecimal says whether s is digits, perhaps with one point between them, and short enough to be meant.
+// isDecimal reports whether s is digits, perhaps with one point between them, and short enough to be meant.
 func isDecimal(s string) bool {
 	whole, part, point := strings.Cut(s, ".")
 	return isDigits(whole) && (!point || isDigits(part)) && len(s) <= 32

@@ -51,7 +51,7 @@ type Change struct {
 	Connect []CrossConnect
 }
 
-// Empty says whether c asks for nothing.
+// Empty reports whether c asks for nothing.
 func (c *Change) Empty() bool {
 	return !c.Replace && len(c.Rules) == 0 && len(c.Drop) == 0 && len(c.Connect) == 0
 }

@@ -64,7 +64,7 @@ func (t Tag) Path() (int, bool) {
 	return 0, false
 }
 
-// OnWire says whether packets can carry a tag.
+// OnWire reports whether packets can carry a tag.
 func (t Tag) OnWire() bool { return t < Tags }
 
 // HostFlowKey is a host flow on every wire: a coflow and a row within it. In process, rows of one coflow are

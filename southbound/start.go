@@ -17,7 +17,7 @@ type Addresses struct {
 	ToItself bool // a host may send to itself
 }
 
-// CheckHost says what is wrong with a host, or nil.
+// CheckHost returns an error if a host is invalid.
 func (a Addresses) CheckHost(h HostID) error {
 	if h < 0 || int(h) >= a.Hosts {
 		return fmt.Errorf("host %d: hosts are 0 to %d", h, a.Hosts-1)
@@ -25,7 +25,7 @@ func (a Addresses) CheckHost(h HostID) error {
 	return nil
 }
 
-// CheckTag says what is wrong with a tag that something is steered to, or nil.
+// CheckTag returns an error if a tag that something is steered to is invalid.
 func (a Addresses) CheckTag(t Tag) error {
 	if t >= a.Tags && t != TagHold {
 		return fmt.Errorf("tag %d: tags are 0 to %d, or %d to hold", t, a.Tags-1, TagHold)
@@ -33,7 +33,7 @@ func (a Addresses) CheckTag(t Tag) error {
 	return nil
 }
 
-// CheckColumns says whether all columns have a value for each row, or nil.
+// CheckColumns reports whether all columns have a value for each row, or nil.
 func (s *Start) CheckColumns() error {
 	n := len(s.Size)
 	if len(s.Src) != n || len(s.Dst) != n || len(s.Tag) != n || s.Cap != nil && len(s.Cap) != n {
@@ -43,7 +43,7 @@ func (s *Start) CheckColumns() error {
 	return nil
 }
 
-// Check says what is wrong with a start, or nil.
+// Check returns an error if a start is invalid.
 func (s *Start) Check(a Addresses) error {
 	if err := s.CheckColumns(); err != nil {
 		return err

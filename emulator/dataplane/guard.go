@@ -26,7 +26,7 @@ type Guard struct {
 type Rules interface {
 	// Set changes the rules as device.Plane says. Rules and matches have been checked by then.
 	Set(set []southbound.Rule, drop []southbound.Match, replace bool) error
-	// Light tells whether a port has light.
+	// Light reports whether a port has light.
 	Light(port southbound.Port, lit bool) error
 }
 
@@ -98,7 +98,7 @@ func (g *Guard) Move(off []southbound.Port, on []southbound.CrossConnect, dark t
 	})
 }
 
-// Shut has all later calls refused, and says whether it is the first to do so.
+// Shut has all later calls refused, and reports whether it is the first to do so.
 func (g *Guard) Shut() bool {
 	g.Mu.Lock()
 	defer g.Mu.Unlock()

@@ -66,7 +66,7 @@ func (s *Switch) Homed() []southbound.RackID {
 	return racks
 }
 
-// CheckRule says what is wrong with a rule at s, or nil.
+// CheckRule returns an error if a rule at s is invalid.
 func (s *Switch) CheckRule(r southbound.Rule) error {
 	if err := s.CheckMatch(r.Match); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Switch) CheckRule(r southbound.Rule) error {
 	return nil
 }
 
-// CheckMatch says what is wrong with a match at s, or nil.
+// CheckMatch returns an error if a match at s is invalid.
 func (s *Switch) CheckMatch(m southbound.Match) error {
 	switch {
 	case m.Src != southbound.AnyRack && !s.Sources:

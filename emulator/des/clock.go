@@ -62,7 +62,7 @@ func (c *Clock[T]) At(at time.Duration, v T) Event {
 	return Event{slot: s, gen: c.slots[s].gen}
 }
 
-// Cancel removes an event, and says whether it was still pending.
+// Cancel removes an event, and reports whether it was still pending.
 func (c *Clock[T]) Cancel(e Event) bool {
 	if !c.Pending(e) {
 		return false
@@ -72,7 +72,7 @@ func (c *Clock[T]) Cancel(e Event) bool {
 	return true
 }
 
-// Move gives a pending event another instant, as if it were added now, and says whether it was still pending.
+// Move gives a pending event another instant, as if it were added now, and reports whether it was still pending.
 func (c *Clock[T]) Move(e Event, at time.Duration) bool {
 	if !c.Pending(e) {
 		return false
@@ -86,7 +86,7 @@ func (c *Clock[T]) Move(e Event, at time.Duration) bool {
 	return true
 }
 
-// Pending says whether e has neither been taken nor cancelled.
+// Pending reports whether e has neither been taken nor cancelled.
 func (c *Clock[T]) Pending(e Event) bool {
 	return e.gen != 0 && int(e.slot) < len(c.slots) && c.slots[e.slot].gen == e.gen && c.slots[e.slot].pos != none
 }

@@ -41,7 +41,7 @@ func (a *agenda) next() (time.Duration, bool) {
 	return a.items[a.first].at, true
 }
 
-// due says whether an item is.
+// due reports whether an item is.
 func (a *agenda) due(now time.Duration) bool {
 	return a.first < len(a.items) && a.items[a.first].at <= now
 }

@@ -39,7 +39,7 @@ func (d Delays) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Check says what is wrong with d, or nil.
+// Check returns an error if d is invalid.
 func (d Delays) Check() error {
 	for _, s := range d.stages() {
 		if err := s.dist.Check(); err != nil {

@@ -138,7 +138,7 @@ func (d *Device) Accepted() *southbound.Change {
 	return &southbound.Change{Replace: true, Rules: sorted(&d.rules.accepted), Connect: d.xbar.accepted()}
 }
 
-// Down says whether the device restarts at now.
+// Down reports whether the device restarts at now.
 func (d *Device) Down(now time.Duration) bool {
 	d.run(now)
 	return d.down

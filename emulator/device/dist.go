@@ -32,7 +32,7 @@ type Dist struct {
 // Fixed returns the distribution that is always d.
 func Fixed(d time.Duration) Dist { return Dist{A: d} }
 
-// IsZero says whether every draw is zero.
+// IsZero reports whether every draw is zero.
 func (d Dist) IsZero() bool { return d.Shape == Constant && d.A == 0 }
 
 // maxDraws bounds the redraws of a truncated distribution; Check refuses those that would need more than a few.
@@ -67,7 +67,7 @@ func (d Dist) upper() time.Duration {
 	return math.MaxInt64
 }
 
-// Check says what is wrong with d, or nil.
+// Check returns an error if d is invalid.
 func (d Dist) Check() error {
 	switch {
 	case d.A < 0 || d.B < 0 || d.Min < 0 || d.Max < 0:

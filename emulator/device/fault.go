@@ -43,7 +43,7 @@ func (d *Device) Fault(f Fault) { d.faults = append(d.faults, f) }
 // ClearFaults disarms every fault. What they have done stays.
 func (d *Device) ClearFaults() { d.faults = nil }
 
-// strikes says whether a fault of that kind hits the port now, and wears it.
+// strikes reports whether a fault of that kind hits the port now, and wears it.
 func (d *Device) strikes(kind FaultKind, port southbound.Port) bool {
 	_, ok := d.strike(kind, port)
 	return ok

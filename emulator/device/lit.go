@@ -62,7 +62,7 @@ func (d *Device) Log() []LitInterval {
 // LogDropped returns how many of the oldest intervals Log no longer holds.
 func (d *Device) LogDropped() uint64 { return d.xbar.log.dropped }
 
-// CheckLit says whether any input or output was lit twice at one time.
+// CheckLit reports whether any input or output was lit twice at one time.
 func CheckLit(log []LitInterval) error {
 	if err := checkLit(log, "input", func(i LitInterval) southbound.Port { return i.In }); err != nil {
 		return err

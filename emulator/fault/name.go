@@ -69,7 +69,7 @@ func (n *Names) Known(k Kind) []string { return slices.Clone(n.list[k]) }
 // Cable is what a cable is called.
 func (n *Names) Cable(l pathmap.LinkID) string { return n.list[Link][l/2] }
 
-// Same says whether two names mean the same thing: a cable and a port have two.
+// Same reports whether two names mean the same thing: a cable and a port have two.
 func (n *Names) Same(a, b Fault) bool {
 	x, err1 := n.find(a)
 	y, err2 := n.find(b)
@@ -88,7 +88,7 @@ type target struct {
 	fibre      fibre
 }
 
-// Check says what is wrong with a name, or nil.
+// Check returns an error if a name is invalid.
 func (n *Names) Check(f Fault) error {
 	_, err := n.find(f)
 	return err

@@ -26,7 +26,7 @@ func ceil(x float64) pathmap.Bytes {
 	return n
 }
 
-// accountShared accounts for the host flows in the classes that a route's host flows share, and says whether it has
+// accountShared accounts for the host flows in the classes that a route's host flows share, and reports whether it has
 // others.
 func (f *fluid) accountShared(r *route) (others bool) {
 	live := int(r.live)

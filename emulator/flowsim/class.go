@@ -168,7 +168,8 @@ func (cs *classes) end(index int32) {
 	cs.thin(index)
 }
 
-// runsOut says whether the first host flow of a class has nothing left, the class's clock and rate being what they are.
+// runsOut reports whether the first host flow of a class has nothing left, the class's clock and rate being what they
+// are.
 func (cs *classes) runsOut(c *class, v, rate float64) bool {
 	least := float64(nothing)
 	if cs.quantum > 0 {
@@ -259,7 +260,7 @@ func (cs *classes) unplan(index int32) {
 	}
 }
 
-// addTo adds what classes ask for to the loads of links, and says whether all ask for something that has a bound.
+// addTo adds what classes ask for to the loads of links, and reports whether all ask for something that has a bound.
 func (cs *classes) addTo(d *demand.Demand) (bounded bool) {
 	bounded = true
 	for _, i := range cs.busy {

@@ -10,7 +10,7 @@ import (
 // ports, as it has where hosts share by themselves. So host flows need no individual rates: classes wait on the clocks
 // of their ports.
 
-// evenly says whether rates tell all coflows the same of their ports, and writes that down if so.
+// evenly reports whether rates tell all coflows the same of their ports, and writes that down if so.
 func (lv *levels) evenly(r *southbound.Rates) bool {
 	if !lv.flat || lv.capped() || r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0 ||
 		len(r.Spread) == 0 || len(r.Spread[0].From)+len(r.Spread[0].To) == 0 || len(r.Spread) < 2 && !lv.even {
@@ -33,7 +33,7 @@ func (lv *levels) evenly(r *southbound.Rates) bool {
 	return true
 }
 
-// sameRates says whether two lists are one in memory.
+// sameRates reports whether two lists are one in memory.
 func sameRates(a, b []southbound.HostRate) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
@@ -55,7 +55,8 @@ func (lv *levels) listen(s *southbound.Spread) {
 }
 
 // shareEvenly gives every class what its ports were told. It returns false, and leaves all classes by themselves, where
-// some link cannot carry that, or others have rates: individual says whether some host flows have rates of their own.
+// some link cannot carry that, or others have rates: individual reports whether some host flows have rates of their
+// own.
 func (lv *levels) shareEvenly(individual bool) bool {
 	lv.found()
 	if lv.others() || individual || lv.capped() || !lv.solver.CanFollow() {
@@ -81,8 +82,8 @@ func (lv *levels) shareEvenly(individual bool) bool {
 	return true
 }
 
-// others says whether some host flow sends by what was told of its pair. All that are not even stand still where none
-// does.
+// others reports whether some host flow sends by what was told of its pair. All that are not even stand still where
+// none does.
 func (lv *levels) others() bool {
 	if lv.aside == 0 {
 		return false

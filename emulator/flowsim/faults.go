@@ -17,7 +17,7 @@ func (s *Sim) Power(id southbound.DeviceID, on bool, boot time.Duration) {
 }
 
 // Fail lets a host fail, or come back: its tasks and the host flows from it and to it are void, and it says so. A host
-// that has failed runs and sends nothing that it is told to. The same again is nothing.
+// that has failed runs and sends nothing that it is told to. A repeated call has no effect.
 func (s *Sim) Fail(h southbound.HostID, up bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ func (g *group) until(due float64) (time.Duration, bool) {
 	return d, ok
 }
 
-// restless notes that a group's next end may be another.
+// restless records that a group's next end may be another.
 func (cs *classes) restless(i int32) {
 	if g := &cs.groups[i]; !g.stale {
 		g.stale = true

@@ -192,7 +192,7 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 	return nil
 }
 
-// named says whether the rates that are being checked have named a coflow.
+// named reports whether the rates that are being checked have named a coflow.
 func (s *Sim) named(i int32) bool { return s.fluid.coflows[i].heard == s.fluid.checks }
 
 // checkSpreads checks spreads and extras. Coflows that have a pace are named.

@@ -116,7 +116,7 @@ func (ir *individualRates) ask(b int32, wish float64) {
 	}
 }
 
-// asks notes that a row asks for another rate than before, in bits a second; 0 is nothing.
+// asks records that a row asks for another rate than before, in bits a second; 0 is nothing.
 func (ir *individualRates) asks(r *individualRate, before, now float64) {
 	if !r.noted {
 		r.noted = true
@@ -135,7 +135,7 @@ func (ir *individualRates) set(i int32, bits float64) {
 	}
 }
 
-// change is set but for the heap, which is out of order then; it says whether the rate is another.
+// change is set but for the heap, which is out of order then; it reports whether the rate is another.
 func (ir *individualRates) change(i int32, bits float64) bool {
 	r := &ir.rows[i]
 	rate := bits * ir.perBit

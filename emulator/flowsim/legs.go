@@ -124,7 +124,7 @@ func (x *relay) land(l int32) {
 	}
 }
 
-// delivered says whether a host flow has nothing left, itself or under way.
+// delivered reports whether a host flow has nothing left, itself or under way.
 func (x *relay) delivered(b int32) bool { return x.fluid.hostFlows[b].class == gone && x.owed[b] == 0 }
 
 // forsake gives up the legs of host flows from a host that is lost, or to it, without a word.

@@ -22,7 +22,7 @@ func newLinkTable(links []pathmap.Link) linkTable {
 	return lt
 }
 
-// capped says whether there are doors besides the links of the fabric.
+// capped reports whether there are doors besides the links of the fabric.
 func (lt *linkTable) capped() bool { return len(lt.capacity) > len(lt.wide) }
 
 // tighten finds which links of a route can hold a host flow back.

@@ -25,7 +25,7 @@ type pace struct {
 	finish des.Event
 }
 
-// followsPace says whether host flows with a tag follow the pace of their coflow: those on packets do.
+// followsPace reports whether host flows with a tag follow the pace of their coflow: those on packets do.
 func followsPace(t southbound.Tag) bool { return t != southbound.TagCircuit && t != southbound.TagHold }
 
 func (co *coflow) running(now time.Duration) bool { return co.kind == paced && co.until > now }

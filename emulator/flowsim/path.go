@@ -61,7 +61,7 @@ func (r *route) ask(nodes []pathmap.NodeID) {
 	r.asks = uint8(copy(r.few[:], nodes))
 }
 
-// enlist notes in whose list of routeTable.watch a route is, and says whether it was not there: all those asked, as
+// enlist notes in whose list of routeTable.watch a route is, and reports whether it was not there: all those asked, as
 // long as it has host flows.
 func (r *route) enlist(n pathmap.NodeID) bool {
 	if slices.Contains(r.listed[:r.lists], n) || r.spill != nil && slices.Contains(r.spill.listed, n) {
@@ -77,7 +77,7 @@ func (r *route) enlist(n pathmap.NodeID) bool {
 	return true
 }
 
-// delist notes that a route has been taken out of a list that it was in.
+// delist records that a route has been taken out of a list that it was in.
 func (r *route) delist(n pathmap.NodeID) {
 	if i := slices.Index(r.listed[:r.lists], n); i >= 0 {
 		r.lists--

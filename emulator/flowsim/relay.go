@@ -278,7 +278,8 @@ func (x *relay) rest(i, j int32) (sum float64) {
 	return sum
 }
 
-// waits says whether a leg has no circuit now: not even one that leads where it is to go, if it came in the same slot.
+// waits reports whether a leg has no circuit now: not even one that leads where it is to go, if it came in the same
+// slot.
 func (x *relay) waits(l int32) bool {
 	f := x.fluid
 	return f.hostFlows[x.row(l)].holds()

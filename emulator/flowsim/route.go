@@ -148,7 +148,7 @@ func (rt *routeTable) prune(n pathmap.NodeID) {
 
 func (r *route) stalls() bool { return r.fate != arrives && r.fate != withheld }
 
-// fresh says whether a route is as the tables have it.
+// fresh reports whether a route is as the tables have it.
 func (rt *routeTable) fresh(r *route) bool {
 	if r.fate == unwalked {
 		return false
@@ -162,7 +162,7 @@ func (rt *routeTable) fresh(r *route) bool {
 	return true
 }
 
-// suspect notes that host flows on a route may stand still, once time passes.
+// suspect records that host flows on a route may stand still, once time passes.
 func (rt *routeTable) suspect(index int32) {
 	if rt.routes[index].stalls() {
 		rt.suspects = append(rt.suspects, index)

@@ -33,7 +33,7 @@ type state struct {
 	solves int64 // times that rates were shared by water-filling
 }
 
-// disturb notes that every rate may have to change.
+// disturb records that every rate may have to change.
 func (st *state) disturb() { st.dirty = true }
 
 // relax records that a host flow sends less: others can have more, if they share or got less than they requested.

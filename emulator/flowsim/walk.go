@@ -74,14 +74,14 @@ func (s *Sim) circuitOf(in southbound.Port) pathmap.NodeID {
 	return pathmap.NodeID(len(s.switches)) + pathmap.NodeID(in)
 }
 
-// change notes that the tables of a switch, or the circuit of an input, are not what they were.
+// change records that the tables of a switch, or the circuit of an input, are not what they were.
 func (s *Sim) change(n pathmap.NodeID) {
 	s.fluid.tables++
 	s.changed[n] = s.fluid.tables
 	s.fluid.changed = append(s.fluid.changed, n)
 }
 
-// changeCircuits notes that any circuit may not be what it was.
+// changeCircuits records that any circuit may not be what it was.
 func (s *Sim) changeCircuits() {
 	for in := range southbound.Port(s.fabric.Topology.Ports(s.fabric.OCSNode)) {
 		s.change(s.circuitOf(in))

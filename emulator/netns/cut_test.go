@@ -38,7 +38,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// connects says whether a TCP handshake between two hosts ends in time.
+// connects reports whether a TCP handshake between two hosts ends in time.
 func connects(t *testing.T, f *netns.Fabric, src, dst southbound.HostID, within time.Duration) bool {
 	t.Helper()
 	at := netip.AddrPortFrom(f.Addr(dst), 5001)

@@ -16,7 +16,7 @@ import (
 var ErrNoECN = &Hinted{errors.New("this kernel has no queue that marks packets (sch_red)"),
 	"sudo modprobe sch_red, or leave --ecn-bytes away"}
 
-// ECNSupported says whether the kernel has the queue that marks at a threshold, and why not.
+// ECNSupported reports whether the kernel has the queue that marks at a threshold, and why not.
 func ECNSupported() error {
 	err := dataplane.Probe(func(nl *netlink.Handle, packet, _ dataplane.Switch) error {
 		q := &netlink.GenericQdisc{QdiscType: "red", QdiscAttrs: netlink.QdiscAttrs{LinkIndex: packet.Ports[0],

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Inside says whether this process was started by Enter and is in a network namespace of its own.
+// Inside reports whether this process was started by Enter and is in a network namespace of its own.
 func Inside() bool {
 	outer := os.Getenv(outerEnv)
 	here, err := currentNetns()

@@ -106,7 +106,7 @@ func (s *Switch) end(ctx context.Context) error {
 // Close closes what Open has opened and Run has not served.
 func (s *Switch) Close() { s.discard() }
 
-// discard closes a server that waits for Run. It says whether one did.
+// discard closes a server that waits for Run. It reports whether one did.
 func (s *Switch) discard() bool {
 	select {
 	case v := <-s.waiting:

@@ -16,7 +16,7 @@ type Switch interface {
 	Seen(now time.Duration) southbound.Seen
 	// Set takes a change whole, or refuses it, as device.Device.Set does.
 	Set(now time.Duration, c *southbound.Change) error
-	// Down says whether it cannot be spoken to.
+	// Down reports whether it cannot be spoken to.
 	Down(now time.Duration) bool
 	// Losses returns by how much more than usual circuits are weakened, by input, and Dropped how many packets were lost.
 	Losses() map[southbound.Port]device.CentiBel

@@ -202,7 +202,7 @@ func shallow(leaves []schema.Leaf, from, depth int) []schema.Leaf {
 	return out
 }
 
-// wild says whether a path names no single node.
+// wild reports whether a path names no single node.
 func wild(m *schema.Model, p schema.Path) bool {
 	_, err := m.Lookup(p, true)
 	return err != nil

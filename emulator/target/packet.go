@@ -190,8 +190,8 @@ func (f *packetFront) plan(t *tree, touched []schema.Path) (*southbound.Change, 
 	return p.change(), p.done, nil
 }
 
-// inside says whether all edits are of rules, groups and next hops: then what was accepted of names, of the forwarding
-// policy and of its ports stands.
+// inside reports whether all edits are of rules, groups and next hops: then what was accepted of names, of the
+// forwarding policy and of its ports stands.
 func (f *packetFront) inside(t *tree) bool {
 	return !slices.ContainsFunc(t.edits, func(e edit) bool { return !f.base.Match(e.path) && !f.static.Match(e.path) })
 }
@@ -218,7 +218,7 @@ func (f *packetFront) checkNames(t *tree) error {
 	return nil
 }
 
-// applies says whether the forwarding policy is applied to the ports.
+// applies reports whether the forwarding policy is applied to the ports.
 func (f *packetFront) applies(t *tree) (bool, error) {
 	n := int32(0)
 	for _, x := range t.find(bindings().With("interface")) {
@@ -243,7 +243,7 @@ func (f *packetFront) applies(t *tree) (bool, error) {
 	return n > 0, nil
 }
 
-// regrouped says whether a group or next hop that stood before has changed: then any rule may have.
+// regrouped reports whether a group or next hop that stood before has changed: then any rule may have.
 func (f *packetFront) regrouped(t *tree) bool {
 	static := f.static
 	if !slices.ContainsFunc(t.edits, func(e edit) bool { return static.Match(e.path) }) {

@@ -145,7 +145,7 @@ func (t *tree) get(p schema.Path) schema.Value {
 	return n.value
 }
 
-// exists says whether a path holds anything.
+// exists reports whether a path holds anything.
 func (t *tree) exists(p schema.Path) bool {
 	n := t.root
 	for _, e := range p {
@@ -156,7 +156,7 @@ func (t *tree) exists(p schema.Path) bool {
 	return true
 }
 
-// configured says whether there is any configuration at or below a path.
+// configured reports whether there is any configuration at or below a path.
 func (t *tree) configured(p schema.Path) bool {
 	n := t.root
 	for _, e := range p {
@@ -208,7 +208,7 @@ func (t *tree) find(pattern schema.Path) []found {
 	return at
 }
 
-// full says whether an element names one entry.
+// full reports whether an element names one entry.
 func full(e schema.Elem, n *schema.Node) bool {
 	return n != nil && len(e.Keys) == len(n.Keys) && !slices.ContainsFunc(e.Keys, func(k schema.Key) bool {
 		return k.Value == schema.Any

@@ -21,7 +21,7 @@ func (d *drift) begin(x int32) {
 	d.node, d.old, d.now = append(d.node[:0], x), append(d.old[:0], 0), d.now[:0]
 }
 
-// sink brings r in line with the loss of a cable with which x has lost its last nearer neighbour. It says whether it
+// sink brings r in line with the loss of a cable with which x has lost its last nearer neighbour. It reports whether it
 // could; if not, r is as it was.
 func (d *drift) sink(r ksp.Row, g *ksp.Graph, x int32) bool {
 	d.begin(x)
@@ -60,7 +60,7 @@ func (d *drift) sink(r ksp.Row, g *ksp.Graph, x int32) bool {
 	return true
 }
 
-// held says whether a node keeps a nearer neighbour whose distance stays.
+// held reports whether a node keeps a nearer neighbour whose distance stays.
 func (d *drift) held(r ksp.Row, g *ksp.Graph, n int32) bool {
 	code := r.Code(n)
 	for _, to := range g.To[g.Start[n]:g.Start[n+1]] {
@@ -71,7 +71,7 @@ func (d *drift) held(r ksp.Row, g *ksp.Graph, n int32) bool {
 	return false
 }
 
-// rise brings r in line with a cable between x and y which is back, and with which x is nearer by so much. It says
+// rise brings r in line with a cable between x and y which is back, and with which x is nearer by so much. It reports
 // whether it could; if not, r is as it was.
 func (d *drift) rise(r ksp.Row, g *ksp.Graph, x, y, by int32) bool {
 	d.begin(x)
@@ -101,7 +101,7 @@ func (d *drift) rise(r ksp.Row, g *ksp.Graph, x, y, by int32) bool {
 	return true
 }
 
-// write notes the new distances in r.
+// write records the new distances in r.
 func (d *drift) write(r ksp.Row) {
 	for i, n := range d.node {
 		code := uint8(ksp.Unreached)

@@ -62,7 +62,7 @@ func (t *gate) within(node []int32, last []uint16) []uint32 {
 	return pairs
 }
 
-// uses says whether one of the paths, given as entries, takes a cable that is back.
+// uses reports whether one of the paths, given as entries, takes a cable that is back.
 func (t *gate) uses(via []int32) bool {
 	for _, e := range via {
 		for _, c := range t.cables {
@@ -97,7 +97,7 @@ func (t *gate) admits(w *renewer, s, target int32) bool {
 	return false
 }
 
-// before says whether some shortest path from a node to one of the ends leaves the path last by an entry that ranks
+// before reports whether some shortest path from a node to one of the ends leaves the path last by an entry that ranks
 // before last's.
 func (t *gate) before(w *renewer, o ksp.Order, node int32, last []int32, end int) bool {
 	for depth, e := range last {
@@ -109,7 +109,7 @@ func (t *gate) before(w *renewer, o ksp.Order, node int32, last []int32, end int
 	return false
 }
 
-// parts says whether some shortest path to one of the ends leaves a path at a node by an entry that ranks before the
+// parts reports whether some shortest path to one of the ends leaves a path at a node by an entry that ranks before the
 // path's there, e; and whether e is on such a path too, so that they may part later.
 func (t *gate) parts(w *renewer, o ksp.Order, depth int, node, e int32, end int) (earlier, same bool) {
 	if node == t.ends[end] && t.extra == 0 {

@@ -86,7 +86,7 @@ func (v *Paths) Options() pathmap.Options { return v.opt }
 // Bandwidth returns the capacities as of now and what is taken of them. Capacities are changed by SetCapacity alone.
 func (v *Paths) Bandwidth() *pathmap.Bandwidth { return v.bandwidth }
 
-// Down says whether link l is not usable now.
+// Down reports whether link l is not usable now.
 func (v *Paths) Down(l pathmap.LinkID) bool { return v.out[l/2] }
 
 // Bytes returns the memory of map and index, and of repairs, the topology not counted.
@@ -126,7 +126,7 @@ func (v *Paths) Settle() []pathmap.Pair {
 	return v.pairs(changed)
 }
 
-// FailLink notes that link l is down, and with it the other direction of its cable. It returns the pairs that this
+// FailLink records that link l is down, and with it the other direction of its cable. It returns the pairs that this
 // touches, sorted: those that use the link, all of whose paths change. What brings links back returns the pairs for
 // which a path over them is short enough; Settle tells for which it counts. On an implicit map there are none. Failing
 // what has failed changes nothing; so for all that follow.
@@ -135,19 +135,20 @@ func (v *Paths) FailLink(l pathmap.LinkID) []pathmap.Pair {
 	return v.apply(l)
 }
 
-// HealLink notes that link l, having failed, is back.
+// HealLink records that link l, having failed, is back.
 func (v *Paths) HealLink(l pathmap.LinkID) []pathmap.Pair {
 	v.failed[l/2] = false
 	return v.apply(l)
 }
 
-// FailNode notes that node n is down, and all its links with it. From an end that is down no path leads anywhere else.
+// FailNode records that node n is down, and all its links with it. From an end that is down no path leads anywhere
+// else.
 func (v *Paths) FailNode(n pathmap.NodeID) []pathmap.Pair {
 	v.dead[n] = true
 	return v.apply(v.t.Out(n)...)
 }
 
-// HealNode notes that node n, having failed, is back. Links that failed by themselves stay down.
+// HealNode records that node n, having failed, is back. Links that failed by themselves stay down.
 func (v *Paths) HealNode(n pathmap.NodeID) []pathmap.Pair {
 	v.dead[n] = false
 	return v.apply(v.t.Out(n)...)

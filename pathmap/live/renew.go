@@ -184,7 +184,7 @@ func (w *renewer) keep(s, t int32) (last []int32, all bool) {
 	return w.path, paths < w.Table.K
 }
 
-// gain finds the paths of a pair to which a cable has come back, and says whether it has any over that.
+// gain finds the paths of a pair to which a cable has come back, and reports whether it has any over that.
 func (w *renewer) gain(s, t int32) bool {
 	last := int32(w.users.last[ksp.PairOf(s, t)])
 	if w.passage == nil || last == open || !w.passage.run(w.Table.Node[s], w.Table.Node[t], w.Dist, last) {
@@ -279,8 +279,8 @@ func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
 	return passed
 }
 
-// compare notes the cables that the pair with the paths found uses now and did not before, and the other way round, and
-// how its last path is.
+// compare records the cables that the pair with the paths found uses now and did not before, and the other way round,
+// and how its last path is.
 func (w *renewer) compare(n uint32) {
 	w.tally.add(w.Table.Graph, w.Via[w.counted:], 1)
 	last, first := 0, int32(0)

@@ -121,7 +121,7 @@ func (v *Paths) refill(next *ksp.Table, stale func(target int) bool, shift func(
 	})
 }
 
-// strands says whether some node has lost its last nearer neighbour with the cables, so that distances have grown. r
+// strands reports whether some node has lost its last nearer neighbour with the cables, so that distances have grown. r
 // is the row before, g the graph after: nodes that keep a nearer neighbour, and so all of them, keep their distance.
 func (v *Paths) strands(g *ksp.Graph, r ksp.Row, cables []int32) bool {
 	for _, c := range cables {
@@ -137,7 +137,7 @@ func (v *Paths) strands(g *ksp.Graph, r ksp.Row, cables []int32) bool {
 	return false
 }
 
-// leads says whether n has a neighbour that is nearer.
+// leads reports whether n has a neighbour that is nearer.
 func leads(r ksp.Row, g *ksp.Graph, n int32) bool {
 	code := r.Code(n)
 	for _, to := range g.To[g.Start[n]:g.Start[n+1]] {
@@ -152,7 +152,7 @@ func leads(r ksp.Row, g *ksp.Graph, n int32) bool {
 // of several cables, of the last that shortens a way there, or 0.
 type apart struct{ by []int32 }
 
-// stale says whether a row's distances shrink with the cables: they do where two sides are more than a link apart.
+// stale reports whether a row's distances shrink with the cables: they do where two sides are more than a link apart.
 func (a apart) stale(target int) bool { return a.by[target] < -1 || a.by[target] > 1 }
 
 // apart measures cables that come back. A row knows distances modulo 3 only, so they are measured from the cables'

@@ -116,7 +116,7 @@ func (u *users) clear(cable int32) {
 	}
 }
 
-// mark notes at once that a pair uses a cable, or does not any more, where that is a bit; several may do so. It says
+// mark notes at once that a pair uses a cable, or does not any more, where that is a bit; several may do so. It reports
 // whether it is.
 func (u *users) mark(cable int32, pair uint32, uses bool) bool {
 	if u.set == nil || u.set[cable] == nil {

@@ -196,7 +196,7 @@ func (s *Levels) spare() {
 	s.keep *= 1 - 1e-9 // rounding
 }
 
-// kept says whether a class with that bottleneck keeps its rate: then its bottleneck is not reached.
+// kept reports whether a class with that bottleneck keeps its rate: then its bottleneck is not reached.
 func (s *Levels) kept(neck int32) bool {
 	return neck != none && s.level[neck] < s.keep && s.reached[neck] != s.epoch
 }
@@ -285,8 +285,8 @@ func (s *Levels) settle(l int32, level float64, flows int32) {
 	s.open[l] -= int64(flows)
 }
 
-// settled says whether a class that sits on a link which is being filled has its rate: it keeps it, or another of its
-// links is full.
+// settled reports whether a class that sits on a link which is being filled has its rate: it keeps it, or another of
+// its links is full.
 func (s *Levels) settled(o *seat) bool {
 	if o.peer >= 0 {
 		return s.full[o.peer] == s.epoch || s.kept(o.neck)

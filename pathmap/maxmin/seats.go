@@ -166,7 +166,7 @@ func (s *Levels) seat(i, flows int32) {
 	c.flows = flows
 }
 
-// sits says whether places are on those links, in that order.
+// sits reports whether places are on those links, in that order.
 func sits(places []place, links []pathmap.LinkID) bool {
 	if len(places) != len(links) {
 		return false

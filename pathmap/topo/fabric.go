@@ -47,7 +47,7 @@ func (f *Fabric) Place(host int32) (rack int32, i int) {
 // HostsOf returns how many hosts a rack has.
 func (f *Fabric) HostsOf(rack int) int { return int(f.FirstHost[rack+1] - f.FirstHost[rack]) }
 
-// HasOCS says whether the fabric has an optical circuit switch.
+// HasOCS reports whether the fabric has an optical circuit switch.
 func (f *Fabric) HasOCS() bool { return f.OCSNode != pathmap.None }
 
 // OCSPorts returns how many ports of the OCS are numbered: one for each rack and wavelength; 0 without an OCS.
@@ -96,7 +96,8 @@ type Spec struct {
 // Wavelengths returns how many circuits a rack can have at once each way.
 func (s Spec) Wavelengths() int { return max(1, s.Waves) }
 
-// General says whether s is a fat-tree, a Jellyfish or a file: racks may differ, and paths are any between two racks.
+// General reports whether s is a fat-tree, a Jellyfish or a file: racks may differ, and paths are any between two
+// racks.
 func (s Spec) General() bool {
 	return s.Kind == FatTreeKind || s.Kind == JellyfishKind || s.Kind == FileKind
 }

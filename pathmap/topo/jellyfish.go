@@ -49,7 +49,7 @@ type jellyfish struct {
 }
 
 // join adds links: between random switches with free ports while there are two that are not joined yet, and then into
-// links that it takes out, for ports that are left. It says whether none, or a single one, is left at the end.
+// links that it takes out, for ports that are left. It reports whether none, or a single one, is left at the end.
 func (j *jellyfish) join() bool {
 	for s := range j.near {
 		j.free = append(j.free, int32(s))
@@ -81,7 +81,7 @@ func (j *jellyfish) insertAny(a int32, others []int32) bool {
 	return false
 }
 
-// pair joins two switches with free ports, and says whether it found any.
+// pair joins two switches with free ports, and reports whether it found any.
 func (j *jellyfish) pair() bool {
 	if len(j.free) < 2 {
 		return false
@@ -121,7 +121,7 @@ func (j *jellyfish) link(a, b int) bool {
 }
 
 // insert takes a link between two others out, from a random place the first that fits, and joins its ends to a and to
-// b, which may be one. It says whether there is such a link.
+// b, which may be one. It reports whether there is such a link.
 func (j *jellyfish) insert(a, b int32) bool {
 	n := len(j.near)
 	x0, i0 := j.r.IntN(n), j.r.IntN(j.degree)

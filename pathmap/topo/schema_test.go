@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// valid says whether a document meets a schema: the part of JSON Schema that ours uses, and a panic for the rest.
+// valid reports whether a document meets a schema: the part of JSON Schema that ours uses, and a panic for the rest.
 func valid(schema map[string]any, root map[string]any, v any) bool {
 	for key, want := range schema {
 		if !meets(key, want, schema, root, v) {

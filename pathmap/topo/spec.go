@@ -56,7 +56,7 @@ const (
 	MaxDark   = time.Hour
 )
 
-// HasOCS says whether the fabric has an optical circuit switch.
+// HasOCS reports whether the fabric has an optical circuit switch.
 func (s Spec) HasOCS() bool {
 	return s.Kind == Hybrid || s.Kind == Crossbar && s.Dark != 0 || s.Kind == FileKind && s.Ports > 0
 }

@@ -167,7 +167,7 @@ func text0(n any) (string, bool) {
 	return scalar(n)
 }
 
-// oneKey says whether the file's mapping has a key at its top.
+// oneKey reports whether the file's mapping has a key at its top.
 func oneKey(entries []entry, key string) (entry, bool) {
 	for _, e := range entries {
 		if e.key == key {

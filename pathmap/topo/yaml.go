@@ -62,7 +62,7 @@ func readAll(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
-// holdsTopology says whether YAML lists nodes and links, ours or containerlab's, and is no spec.
+// holdsTopology reports whether YAML lists nodes and links, ours or containerlab's, and is no spec.
 func holdsTopology(path string, data []byte) bool {
 	top, err := tree{path}.root(data)
 	if err != nil {

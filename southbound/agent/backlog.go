@@ -25,7 +25,7 @@ type remains struct {
 
 func newBacklog() *backlog { return &backlog{coflows: map[southbound.CoflowID]*remains{}} }
 
-// start notes the sizes of coflows that are not known yet.
+// start records the sizes of coflows that are not known yet.
 func (b *backlog) start(starts []southbound.Start) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -114,7 +114,7 @@ func (c *Client) followUntilFenced() error {
 	}
 }
 
-// progress follows one stream; told says whether anything came over it.
+// progress follows one stream; told reports whether anything came over it.
 func (c *Client) progress() (told bool, err error) {
 	stream, err := c.rpc.Progress(c.ctx, &agentpb.ProgressRequest{Election: c.election(),
 		IntervalNs: int64(c.cfg.Interval)}, waitReady())

@@ -25,13 +25,13 @@ type Lease struct {
 	Until   time.Time         `json:"until"`
 }
 
-// Input and Output say whether a port is leased.
+// Input and Output report whether a port is leased.
 func (l *Lease) Input(p southbound.Port) bool {
 	_, ok := slices.BinarySearch(l.Inputs, p)
 	return ok
 }
 
-// Output says whether an output is leased.
+// Output reports whether an output is leased.
 func (l *Lease) Output(p southbound.Port) bool {
 	_, ok := slices.BinarySearch(l.Outputs, p)
 	return ok

@@ -41,7 +41,7 @@ func staticPath(dst southbound.RackID) schema.Path {
 	return staticProtocol().With("static-routes").Entry("static", "prefix", southbound.RackPrefix(dst).String())
 }
 
-// isDefault says whether a match is what is left of a destination: a static route.
+// isDefault reports whether a match is what is left of a destination: a static route.
 func isDefault(m southbound.Match) bool {
 	return m.Tag == southbound.AnyTag && m.Src == southbound.AnyRack
 }

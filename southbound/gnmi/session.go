@@ -26,7 +26,7 @@ import (
 // Election is an election id: who may write. A larger one wins; see Less.
 type Election struct{ High, Low uint64 }
 
-// Less says whether e is smaller than o.
+// Less reports whether e is smaller than o.
 func (e Election) Less(o Election) bool { return e.High < o.High || e.High == o.High && e.Low < o.Low }
 
 // Config says how to reach one device.

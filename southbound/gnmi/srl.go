@@ -71,7 +71,7 @@ func (p SRLinux) StatePaths() []schema.Path {
 // bindings are the subinterfaces that forwarding policies are applied to.
 func (p SRLinux) bindings() schema.Path { return p.instance().With("policy-forwarding", "interface") }
 
-// applied says whether the forwarding policy is applied to every port: its rules are in effect only then.
+// applied reports whether the forwarding policy is applied to every port: its rules are in effect only then.
 func (p SRLinux) applied(state []schema.Leaf) bool {
 	on := map[southbound.Port]bool{}
 	for _, l := range state {

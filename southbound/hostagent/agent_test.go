@@ -52,8 +52,8 @@ const (
 	patience = 20
 )
 
-// inTime says whether something took too long. That it took less than wanted, but for a share, is the product's fault
-// however busy the machine is.
+// inTime reports whether something took too long. That it took less than wanted, but for a share, is the product's
+// fault however busy the machine is.
 func inTime(t *testing.T, took, want time.Duration, early float64) error {
 	t.Helper()
 	off := took.Seconds()/want.Seconds() - 1
@@ -172,7 +172,7 @@ func TestTasks(t *testing.T) {
 	noise.Measure(t, patience, func() error { return runTasks(t) })
 }
 
-// runTasks says whether a task of 80 ms took too long.
+// runTasks reports whether a task of 80 ms took too long.
 func runTasks(t *testing.T) error {
 	a := newTestAgent(t, 3, nil)
 	began := a.cfg.Now()

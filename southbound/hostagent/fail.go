@@ -7,7 +7,7 @@ import (
 )
 
 // Fail lets a host fail, or come back: its tasks and the host flows from it and to it are void, and an event says so. A
-// host that has failed runs and sends nothing that it is told to. The same again is nothing.
+// host that has failed runs and sends nothing that it is told to. A repeated call has no effect.
 func (a *Agent) Fail(h southbound.HostID, up bool) error {
 	if h < 0 || int(h) >= a.cfg.Hosts || !a.cfg.Local(h) {
 		return fmt.Errorf("fail host %d: it is none of this agent's", h)
@@ -80,7 +80,7 @@ func (a *Agent) voidRows(c *coflow, which func(*hostFlow) bool) {
 	}
 }
 
-// isLost says whether a host flow between two hosts could not be.
+// isLost reports whether a host flow between two hosts could not be.
 func (a *Agent) isLost(b *hostFlow) bool { return a.lost[b.src] || a.lost[b.dst] }
 
 // drop closes the connection that adds to a receiver, and lets no other begin.

@@ -92,7 +92,7 @@ func (f *fence) admit(e wire.Election) error {
 	return nil
 }
 
-// holds says whether the leader that opened a stream still leads: its own later calls do not end it.
+// holds reports whether the leader that opened a stream still leads: its own later calls do not end it.
 func (f *fence) holds(e wire.Election) error {
 	if e.High < f.leader.High {
 		return fmt.Errorf("election %v: %v is known: %w", e, f.leader, southbound.ErrNotLeader)

@@ -55,7 +55,7 @@ func clamp(v float64, low, high int) int {
 	return int(math.Min(math.Max(v, float64(low)), float64(high)))
 }
 
-// near says whether two gates differ too little to be worth a change.
+// near reports whether two gates differ too little to be worth a change.
 func (g gate) near(o gate) bool {
 	return g.open == o.open && g.pacing == o.pacing && math.Abs(float64(g.unsent-o.unsent)) < 0.25*float64(o.unsent)
 }

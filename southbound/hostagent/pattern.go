@@ -47,5 +47,5 @@ func (p *pattern) at(salt, o int64, n int) []byte {
 	return p.data[i : i+int64(n)]
 }
 
-// match says whether b is what a host flow carries from its byte o on.
+// match reports whether b is what a host flow carries from its byte o on.
 func (p *pattern) match(salt, o int64, b []byte) bool { return bytes.Equal(b, p.at(salt, o, len(b))) }

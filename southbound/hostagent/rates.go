@@ -82,7 +82,7 @@ func (t *rateTable) set(r *southbound.Rates, onlyPairs bool) {
 // forgetPairs drops what an earlier leader said: a new one derives every rate again and knows nothing of the old.
 func (t *rateTable) forgetPairs() { clear(t.pairs) }
 
-// paces says whether a coflow has a pace, so that what is left of it decides its rates.
+// paces reports whether a coflow has a pace, so that what is left of it decides its rates.
 func (t *rateTable) paces(c southbound.CoflowID) bool { return !t.fair && t.pace[c] > 0 }
 
 // grant is how a host flow may send.

@@ -55,7 +55,7 @@ func newTable() table {
 	return table{live: map[southbound.CoflowID]*coflow{}, ended: map[southbound.CoflowID]int32{}, reading: 1}
 }
 
-// known says whether a coflow has been started.
+// known reports whether a coflow has been started.
 func (t *table) known(id southbound.CoflowID) (known, ended bool) {
 	if t.live[id] != nil {
 		return true, false
@@ -97,11 +97,11 @@ func (t *table) row(k southbound.HostFlowKey) *hostFlow {
 	return &c.rows[k.Row]
 }
 
-// sent notes that a host flow's source has been told of the last byte; taken that its destination has it.
+// sent records that a host flow's source has been told of the last byte; taken that its destination has it.
 func (t *table) sent(b *hostFlow)  { t.finish(b, &b.toSend) }
 func (t *table) taken(b *hostFlow) { t.live[b.key.Coflow].takes--; t.finish(b, &b.toTake) }
 
-// void notes that a host flow will neither be sent nor taken.
+// void records that a host flow will neither be sent nor taken.
 func (t *table) void(b *hostFlow) {
 	if b.toTake {
 		t.live[b.key.Coflow].takes--

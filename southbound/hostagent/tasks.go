@@ -34,7 +34,7 @@ func (ts *tasks) begin(t southbound.Task, lost bool, ended func()) {
 	ts.last[t.Task] = now
 }
 
-// end notes that a try has ended, and says whether it has not become void meanwhile.
+// end records that a try has ended, and reports whether it has not become void meanwhile.
 func (ts *tasks) end(t southbound.Task) bool {
 	if now := ts.last[t.Task]; now.try != t.Try || now.timer == nil {
 		return false

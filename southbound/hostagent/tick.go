@@ -98,7 +98,7 @@ func (a *Agent) read(c *coflow, b *hostFlow) {
 	}
 }
 
-// sent notes that a receiver has said that it has the last byte.
+// sent records that a receiver has said that it has the last byte.
 func (a *Agent) sent(b *hostFlow) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -108,7 +108,7 @@ func (a *Agent) sent(b *hostFlow) {
 	}
 }
 
-// taken notes that a receiver here has the last byte, which is the end of a host flow.
+// taken records that a receiver here has the last byte, which is the end of a host flow.
 func (a *Agent) taken(b *hostFlow) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -92,7 +92,7 @@ func find(e *yang.Entry, path string) (_ *yang.Entry, why string) {
 
 func sorted(s []string) []string { slices.Sort(s); return s }
 
-// agree says whether a leaf of the schema takes what our type writes.
+// agree reports whether a leaf of the schema takes what our type writes.
 func agree(ours string, e *yang.Entry) bool {
 	if e.ListAttr != nil != strings.HasPrefix(ours, "list of ") {
 		return false

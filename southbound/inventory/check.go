@@ -113,7 +113,7 @@ func (d *Device) check(before Devices) (key string, err error) {
 	return d.checkFlags()
 }
 
-// isAddress says whether a switch can be at an address.
+// isAddress reports whether a switch can be at an address.
 func isAddress(at string) bool {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		return path != ""

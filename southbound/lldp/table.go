@@ -26,7 +26,7 @@ type Table struct {
 // NewTable makes the table of a switch of n ports.
 func NewTable(n int) *Table { return &Table{ports: make([][]Neighbor, n), next: 1} }
 
-// Hear takes what was heard at a port, and says whether who is there has changed.
+// Hear takes what was heard at a port, and reports whether who is there has changed.
 func (t *Table) Hear(now time.Duration, port int, a Announcement) (changed bool) {
 	if port < 0 || port >= len(t.ports) {
 		return false

@@ -30,7 +30,7 @@ type Span struct {
 	Others float64       // cores that others used; 0 where the kernel does not say
 }
 
-// Disturbed says whether times within the span may be others'.
+// Disturbed reports whether times within the span may be others'.
 func (s Span) Disturbed() bool {
 	return s.Lost.Seconds() > mostLost*s.Wall.Seconds() || s.Gap > mostGap || s.Others > mostOthers
 }

@@ -40,7 +40,7 @@ func (id Identity) Role() Role { return id.role }
 // Name returns its name, which is also its DNS name.
 func (id Identity) Name() string { return id.name }
 
-// IsZero says whether id is no identity at all.
+// IsZero reports whether id is no identity at all.
 func (id Identity) IsZero() bool { return id.cert == nil }
 
 func (id Identity) String() string {

@@ -37,7 +37,7 @@ func Listen(ctx context.Context, at string) (net.Listener, error) {
 	return ln, nil
 }
 
-// stale says whether a path is of a socket that refuses connections.
+// stale reports whether a path is of a socket that refuses connections.
 func stale(ctx context.Context, path string) bool {
 	if st, err := os.Lstat(path); err != nil || st.Mode()&fs.ModeSocket == 0 {
 		return false

@@ -198,7 +198,7 @@ func probe(t *tap, buf []time.Time, until *atomic.Int64) (sent []time.Time, err 
 	}
 }
 
-// heldAt says whether the prober was kept from sending before probe seq.
+// heldAt reports whether the prober was kept from sending before probe seq.
 func heldAt(sent []time.Time, seq uint32) bool {
 	return seq > 0 && int(seq) < len(sent) && sent[seq].Sub(sent[seq-1]) > held
 }

@@ -123,8 +123,8 @@ func (l *voqs) some(rack southbound.RackID, send func(Frame, int) Verdict) (n in
 	return n, false
 }
 
-// missing counts the packets of each rack that the switch has queued and that have not come, and says whether there are
-// any.
+// missing counts the packets of each rack that the switch has queued and that have not come, and reports whether there
+// are any.
 func (l *voqs) missing() (any bool) {
 	for rack := range l.queues {
 		l.astray[rack] = max(0, l.gate.Queued(southbound.RackID(rack))-l.queues[rack].len())

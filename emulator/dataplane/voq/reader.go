@@ -129,7 +129,7 @@ func (l *Queues) run() {
 // batch is how many frames are taken in before queues are looked at again.
 const batch = 64
 
-// drain parks what has come, and says whether anything had.
+// drain parks what has come, and reports whether anything had.
 func (l *Queues) drain() (got bool) {
 	for range batch {
 		n, _, flags, _, err := unix.Recvmsg(l.fd, l.buf, nil, 0)

@@ -56,7 +56,7 @@ func (f *Fan) Fill(g *Graph, target int32, back []int32) {
 	}
 }
 
-// nearer notes that entry e of n leads nearer.
+// nearer records that entry e of n leads nearer.
 func (f *Fan) nearer(n, e int32) {
 	if c := f.count[n]; c < few {
 		f.near[few*n+int32(c)] = e
@@ -66,8 +66,8 @@ func (f *Fan) nearer(n, e int32) {
 	}
 }
 
-// serves says whether the entries kept for n are all that a walk without slack needs to look at there, the pass after
-// this one being known to have at most so much more slack: those left out have a detour of 1 or 2, and would tell
+// serves reports whether the entries kept for n are all that a walk without slack needs to look at there, the pass
+// after this one being known to have at most so much more slack: those left out have a detour of 1 or 2, and would tell
 // nothing new of the slack to come.
 func (f *Fan) serves(n, more int32) bool {
 	least := int32(2)

@@ -22,7 +22,7 @@ type finder struct {
 	end  []int32 // of each path in via
 }
 
-// run finds the first k paths from source, and says whether that is certain: if not, the steps are spent.
+// run finds the first k paths from source, and reports whether that is certain: if not, the steps are spent.
 func (f *finder) run(source int32) bool {
 	f.via, f.end = f.via[:0], f.end[:0]
 	if f.fan.level[source] < 0 {
@@ -41,7 +41,7 @@ func (f *finder) run(source int32) bool {
 	}
 }
 
-// visit searches on from a node, which is depth links from the source, and says whether the search is over.
+// visit searches on from a node, which is depth links from the source, and reports whether the search is over.
 func (f *finder) visit(n int32, depth int, slack int32) bool {
 	if slack == 0 && f.fan.serves(n, f.next-f.slack) {
 		return f.descend(n, depth)
@@ -165,7 +165,7 @@ func (f *finder) found(depth int) bool {
 	return len(f.end) == f.k
 }
 
-// open says whether the path may go on to n: not a leaf, and not on the path.
+// open reports whether the path may go on to n: not a leaf, and not on the path.
 func (f *finder) open(n int32, depth int) bool {
 	if f.g.Leaf[n] {
 		return false

@@ -51,7 +51,7 @@ func NewGraph(id []int32, leaf []bool, start, to, link []int32) *Graph {
 	return g
 }
 
-// even says whether all circles are of an even number of links, so that no two neighbours are as far from any third
+// even reports whether all circles are of an even number of links, so that no two neighbours are as far from any third
 // node.
 func (g *Graph) even() bool {
 	side := make([]int8, g.Nodes())

@@ -142,7 +142,7 @@ func equal(paths []yenPath) int {
 	return n
 }
 
-// AppendPath appends the links of path i between ends of ranks a ≤ b, and says whether there is one.
+// AppendPath appends the links of path i between ends of ranks a ≤ b, and reports whether there is one.
 func AppendPath[Link ~int32](m *Table, buf []Link, a, b int32, i int) ([]Link, bool) {
 	switch {
 	case a == b:
@@ -158,7 +158,7 @@ func AppendPath[Link ~int32](m *Table, buf []Link, a, b int32, i int) ([]Link, b
 // PairOf numbers the pairs of ranks a < b, row by row.
 func PairOf(a, b int32) uint32 { return uint32(int64(b)*int64(b-1)/2) + uint32(a) }
 
-// stored says whether the paths of the pair with ranks a < b stand in their row.
+// stored reports whether the paths of the pair with ranks a < b stand in their row.
 func (m *Table) stored(a, b int32) bool {
 	if m.Stale == nil {
 		return m.Rows != nil

@@ -227,7 +227,7 @@ func (w *Walk) look(f *frame) (to, slack int32) {
 	return to, f.slack - int32(Detour(f.code, w.dist.Code(to)))
 }
 
-// open says whether the path may go on to n: not a leaf, and not on the path.
+// open reports whether the path may go on to n: not a leaf, and not on the path.
 func (w *Walk) open(st Stack, n int32) bool {
 	if w.g.Leaf[n] {
 		return false
@@ -307,7 +307,7 @@ func (w *Walk) nearer(all []int32, f *frame, depth int) {
 	}
 }
 
-// note notes that links which a path may take lack so much slack.
+// note records that links which a path may take lack so much slack.
 func (w *Walk) note(st Stack, to []int32, links uint64, lack int32) {
 	if w.slack+lack >= w.next {
 		return

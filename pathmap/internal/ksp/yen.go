@@ -125,7 +125,7 @@ func (y *yen) step(node int32, depth int, used []int32) (entry, rank int32) {
 	return entry, rank
 }
 
-// better says whether entry e leads on and is nearer to the target than by.
+// better reports whether entry e leads on and is nearer to the target than by.
 func (y *yen) better(e, by int32) bool {
 	to := y.g.To[e]
 	d := y.dist[to]

@@ -48,7 +48,7 @@ func chunk(s *southbound.Start, first, n int) *agentpb.Chunk {
 	return c
 }
 
-// CheckColumns says whether a start can be sent at all: some rows, not too many, and columns of equal length.
+// CheckColumns reports whether a start can be sent at all: some rows, not too many, and columns of equal length.
 func CheckColumns(s *southbound.Start) error {
 	err := s.CheckColumns()
 	switch n := len(s.Src); {
@@ -74,7 +74,7 @@ func CheckStart(s *southbound.Start, hosts int) error {
 	return nil
 }
 
-// ValidTag says whether a host flow can be steered to t.
+// ValidTag reports whether a host flow can be steered to t.
 func ValidTag(t southbound.Tag) bool { return t < southbound.Tags || t == southbound.TagHold }
 
 // Assembler puts the chunks of coflows together again. A sender finishes one coflow before it begins the next, so one

@@ -58,7 +58,7 @@ func (r *jsonReader) wrong(want string) error {
 	return malformed("byte %d of the JSON text is %q: %s is wanted", r.at+1, r.text[r.at], want)
 }
 
-// next skips space and says whether a byte comes next; it takes it then.
+// next skips space and reports whether a byte comes next; it takes it then.
 func (r *jsonReader) next(c byte) bool {
 	r.space()
 	if r.at < len(r.text) && r.text[r.at] == c {

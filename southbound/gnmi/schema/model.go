@@ -63,7 +63,7 @@ func Join(name string, all ...*Model) *Model {
 	return out
 }
 
-// Origin says whether paths of that origin are of this model.
+// Origin reports whether paths of that origin are of this model.
 func (m *Model) Origin(name string) bool {
 	if name == "" || name == m.Name {
 		return true
@@ -167,5 +167,5 @@ func (n *Node) checkKeys(e Elem, all bool) error {
 	return nil
 }
 
-// IsState says whether a row is state: below a container of that name, or said to be.
+// IsState reports whether a row is state: below a container of that name, or said to be.
 func IsState(r Row) bool { return r.State || strings.Contains(r.Path, "/state/") }

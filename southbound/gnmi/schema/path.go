@@ -223,13 +223,13 @@ func (p Path) Proto() *gpb.Path {
 	return out
 }
 
-// Match says whether a path lies at or under the pattern, in which a key value Any, or a key that is left out, stands
-// for every value.
+// Match reports whether a path lies at or under the pattern, in which a key value Any, or a key that is left out,
+// stands for every value.
 func (pattern Path) Match(p Path) bool {
 	return len(p) >= len(pattern) && pattern.Overlaps(p[:len(pattern)])
 }
 
-// Overlaps says whether one of the two may lie at or under the other.
+// Overlaps reports whether one of the two may lie at or under the other.
 func (pattern Path) Overlaps(p Path) bool {
 	for i := range min(len(pattern), len(p)) {
 		if pattern[i].Name != p[i].Name {

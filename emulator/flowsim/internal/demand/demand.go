@@ -38,7 +38,7 @@ func (d *Demand) Put(l pathmap.LinkID, bits float64) {
 	d.load[l] += bits
 }
 
-// Fits says whether links can carry their loads, and clears these.
+// Fits reports whether links can carry their loads, and clears these.
 func (d *Demand) Fits(capacity []float64) bool {
 	fits := true
 	for _, l := range d.touched {
