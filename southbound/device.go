@@ -51,7 +51,7 @@ type Change struct {
 	Connect []CrossConnect
 }
 
-// Empty reports whether c asks for nothing.
+// Empty reports whether c requests nothing.
 func (c *Change) Empty() bool {
 	return !c.Replace && len(c.Rules) == 0 && len(c.Drop) == 0 && len(c.Connect) == 0
 }
@@ -102,7 +102,7 @@ type DeviceEvent struct {
 	Status Status
 }
 
-// DeviceEventKind says what a DeviceEvent tells.
+// DeviceEventKind is the kind of a DeviceEvent.
 type DeviceEventKind uint8
 
 // The kinds. Synced comes once a stream has delivered everything that stood when it began; Lost when the stream ends.
@@ -117,7 +117,7 @@ const (
 // Device is one switch, whichever the fabric. All methods may be called by several goroutines; a driver keeps one
 // queue of Sets a device, in the order of the calls.
 type Device interface {
-	// Set asks for c as one transaction. nil means accepted: what is effective is told by Watch. A refused change
+	// Set requests c as one transaction. nil means accepted; Watch reports what becomes effective. A refused change
 	// changes nothing. The same change again is harmless.
 	Set(ctx context.Context, c *Change) error
 	// Read returns the whole state as the device reports it now.

@@ -6,7 +6,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// Task asks a host to compute for a while. A task holds one slot of its host from its placement to its end.
+// Task is a request to a host to compute for a while. A task holds one slot of its host from its placement to its end.
 type Task struct {
 	Task    TaskID
 	Host    HostID
@@ -105,14 +105,14 @@ type LinkLoad struct {
 // Row returns what is left of a row, in bytes.
 func (l *Remaining) Row(i int32) float64 { return l.Base[i] * l.F }
 
-// EventKind says what an Event tells.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 // What hosts report.
 const (
 	TaskEnded     EventKind = iota + 1
 	HostFlowEnded           // the receiver has the last byte
-	// the host has failed: its tasks, and the host flows from it and to it, are void, and nothing more is told of them
+	// the host has failed: its tasks, and the host flows from it and to it, are void, without further events
 	HostLost
 	HostFound // it is back, and does nothing yet
 )

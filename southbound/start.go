@@ -10,7 +10,7 @@ import (
 // MaxSize bounds the payload of one row: what is left of it stays exact to a byte in a float64.
 const MaxSize = pathmap.Bytes(1 << 50)
 
-// Addresses are the hosts and tags of a fabric, which what hosts are told may name.
+// Addresses are the hosts and tags of a fabric, which calls to hosts can name.
 type Addresses struct {
 	Hosts    int
 	Tags     Tag  // one more than the highest
@@ -25,7 +25,7 @@ func (a Addresses) CheckHost(h HostID) error {
 	return nil
 }
 
-// CheckTag returns an error if a tag that something is steered to is invalid.
+// CheckTag returns an error if a tag to steer to is invalid.
 func (a Addresses) CheckTag(t Tag) error {
 	if t >= a.Tags && t != TagHold {
 		return fmt.Errorf("tag %d: tags are 0 to %d, or %d to hold", t, a.Tags-1, TagHold)

@@ -140,13 +140,13 @@ func (c *Client) Ack(through uint64) error {
 	})
 }
 
-// Remaining returns what the agent last told of a coflow.
+// Remaining returns the agent's last report of a coflow.
 func (c *Client) Remaining(id southbound.CoflowID) (southbound.Remaining, bool) {
 	return c.backlog.left(id)
 }
 
-// Status asks the agent how it is, past the queue, waiting for the connection if there is none yet. It makes the
-// election id known to the agent, so an older leader can do nothing from then on.
+// Status requests the agent's status, bypassing the queue, and waits for the connection if there is none yet. It makes
+// the election id known to the agent, so an older leader can do nothing from then on.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	m, err := c.rpc.Status(ctx, &agentpb.StatusRequest{Election: c.election()}, grpc.WaitForReady(true))
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return wire.StatusOf(m), nil
 }
 
-// Traffic asks the agent what its hosts have sent each other, announced or not, past the queue.
+// Traffic requests the bytes that the agent's hosts have sent each other, announced or not, bypassing the queue.
 func (c *Client) Traffic(ctx context.Context) (wire.Traffic, error) {
 	m, err := c.rpc.Traffic(ctx, &agentpb.TrafficRequest{Election: c.election()})
 	if err != nil {
@@ -190,8 +190,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Regard tells the agent that hosts, its own or others', have failed or are back: host flows from them and to them are
-// void, and nothing is told of that. It goes past the queue.
+// Regard reports to the agent that hosts, its own or others', have failed or are back: host flows from them and to them
+// are void, without events. It bypasses the queue.
 func (c *Client) Regard(ctx context.Context, hosts []southbound.HostID, up bool) error {
 	req := &agentpb.RegardRequest{Election: c.election(), Up: up}
 	for _, h := range hosts {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const deadline = 2 * time.Minute
 
-// peer is an agent that does what a test tells it to: it notes calls, and may refuse, hang or lie.
+// peer is a fake agent under a test's control: it records calls, and can refuse, hang or lie.
 type peer struct {
 	agentpb.UnimplementedAgentServer
 	mu       sync.Mutex
@@ -111,7 +111,7 @@ func (p *peer) Progress(_ *agentpb.ProgressRequest, stream grpc.ServerStreamingS
 	return nil
 }
 
-// start serves p and returns a client of it and what it was told of errors.
+// start serves p and returns a client of it and the errors that the client reports.
 func start(t *testing.T, p *peer, change func(*Config)) (*Client, chan error) {
 	t.Helper()
 	cfg := serve(t, p)
@@ -312,7 +312,7 @@ func TestLyingWatch(t *testing.T) {
 	}
 }
 
-// TestProgress: what an agent tells of what is left is taken as far as it makes sense.
+// TestProgress: the valid parts of an agent's report of remaining bytes are used, the rest is ignored.
 func TestProgress(t *testing.T) {
 	told := make(chan struct{})
 	p := &peer{told: told, progress: []*agentpb.ProgressReply{

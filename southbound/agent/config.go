@@ -16,7 +16,7 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// Config says how to reach an agent, and as whom.
+// Config is how to reach an agent, and with which identity.
 type Config struct {
 	Addr string // host:port of the agent
 	// Dialer makes the connection; nil: TCP.
@@ -29,7 +29,7 @@ type Config struct {
 	// OnError is called from the queue's own goroutine with the error of every abandoned call; nil ignores them. An error
 	// that wraps southbound.ErrNotLeader means that the calls queued behind it were dropped too.
 	OnError func(error)
-	// Interval is how often the agent tells what has moved; 0 means 10 ms.
+	// Interval is the time between the agent's progress reports; 0 means 10 ms.
 	Interval time.Duration
 	// CallTimeout bounds one attempt of one call; 0 means 5 s.
 	CallTimeout time.Duration

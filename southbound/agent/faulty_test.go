@@ -123,7 +123,7 @@ func TestFaultyAgent(t *testing.T) {
 					found = 0
 				}
 			}
-			until(t, "it to be told again", func() bool { // what it is told between two failures is dropped
+			until(t, "it to be told again", func() bool { // calls between two failures are dropped
 				must(t, p.fleet.Run([]southbound.Task{{Task: 3, Host: 3}}))
 				return strings.Contains(bad.noted(), "run")
 			})
@@ -153,8 +153,8 @@ func TestFlapping(t *testing.T) {
 	}
 }
 
-// TestForeignHosts: what an agent tells of hosts that are not its own is dropped and counted; what comes between is
-// not.
+// TestForeignHosts: events that an agent reports of hosts that are not its own are dropped and counted; its other
+// events are not.
 func TestForeignHosts(t *testing.T) {
 	tell := &agentpb.WatchReply{First: 1, Incarnation: 1}
 	for host := range int32(5) {

@@ -18,7 +18,7 @@ type Member struct {
 	Hosts  []southbound.HostID // that it serves
 }
 
-// FleetConfig says which agents there are.
+// FleetConfig lists the agents.
 type FleetConfig struct {
 	Members []Member
 	Clock   func() time.Duration // of the run
@@ -41,9 +41,8 @@ const (
 // southbound.Hosts: every word goes to the agents that it concerns, instants are turned from the run's clock into the
 // agent's and back, and the host flows of a coflow end where they are received, by that agent's clock alone.
 //
-// An agent that has begun anew, has not answered for a while or answers what makes no sense counts as lost with all
-// its hosts until it answers (again): the others are told to let go of what they send to it and expect from it.
-// Nothing that one agent does keeps the others from being told something.
+// An agent that has restarted, has not answered for a while or sends invalid answers counts as lost with all its hosts
+// until it answers (again): the others drop their transfers to and from it. No agent can hold up calls to the others.
 type Fleet struct {
 	cfg     FleetConfig
 	members []*member
@@ -163,12 +162,12 @@ func (f *Fleet) Start(starts []southbound.Start) error {
 	return errors.Join(errs...)
 }
 
-// Steer tells every agent; those that do not send a host flow pass it over.
+// Steer calls every agent; agents that do not send a host flow ignore it.
 func (f *Fleet) Steer(steers []southbound.Steer) error {
 	return f.each(func(m *member) error { return m.client.Steer(steers) })
 }
 
-// SetRates tells every agent, instants by its own clock.
+// SetRates calls every agent, with instants by the agent's own clock.
 func (f *Fleet) SetRates(r *southbound.Rates) error {
 	f.mu.Lock()
 	f.rates.set(r)
@@ -176,7 +175,7 @@ func (f *Fleet) SetRates(r *southbound.Rates) error {
 	return f.each(func(m *member) error { return m.client.SetRates(m.translated(r)) })
 }
 
-// each does something with every agent that is not lost: what one that is back must know is told then.
+// each calls do with every agent that is not lost. An agent that comes back gets what it must know then.
 func (f *Fleet) each(do func(*member) error) error {
 	var errs []error
 	for _, m := range f.members {
@@ -187,7 +186,7 @@ func (f *Fleet) each(do func(*member) error) error {
 	return errors.Join(errs...)
 }
 
-// Remaining joins what senders have told of a coflow. It is valid until the next call for the same one.
+// Remaining joins the senders' reports of a coflow. It is valid until the next call for the same coflow.
 func (f *Fleet) Remaining(id southbound.CoflowID) (southbound.Remaining, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

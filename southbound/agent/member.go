@@ -177,7 +177,7 @@ func (m *member) probe(ctx context.Context, end func()) {
 	}
 }
 
-// lose tells of the loss of a member's hosts, and the other members to let go of them.
+// lose emits the loss of a member's hosts, and makes the other members drop their transfers with them.
 func (m *member) lose(why error) {
 	m.mu.Lock()
 	was := m.lost
@@ -197,8 +197,8 @@ func (m *member) lose(why error) {
 
 var errSilent = errors.New("it does not answer, or has begun anew")
 
-// find waits until a lost member answers, lets it forget what it did for its hosts, and tells that they are back. It
-// returns which of its events comes next: those from before are void. false: ctx has ended.
+// find waits until a lost member answers, resets its hosts, and emits that they are back. It returns the number of the
+// member's next event: earlier ones are void. It returns false if ctx has ended.
 func (m *member) find(ctx context.Context) (next uint64, ok bool) {
 	for ctx.Err() == nil {
 		st, err := m.ask(ctx)

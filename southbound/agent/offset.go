@@ -15,8 +15,8 @@ type clockOffset struct {
 // drift is how fast two clocks may part: 200 parts in a million is twice what crystals of computers do.
 const drift = 200e-6
 
-// take takes one reading: the call began at sent and ended at got by the run's clock, and the agent said there. It
-// reports whether the agent's clock has jumped: whether no drift explains what it says.
+// take takes one reading: the call began at sent and ended at got by the run's clock, and the agent's clock read there.
+// It reports whether the agent's clock has jumped by more than drift explains.
 func (c *clockOffset) take(sent, got, there time.Duration) (jumped bool) {
 	mid, half := sent+(got-sent)/2, (got-sent)/2
 	offset := there - mid

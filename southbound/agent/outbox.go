@@ -26,7 +26,7 @@ type origin struct {
 	num    uint64 // 0: the fleet's own
 }
 
-// emit numbers an event and tells it. Instants rise strictly: by different clocks they might not.
+// emit numbers an event and sends it. It makes instants rise strictly, since members have different clocks.
 func (f *Fleet) emit(m *member, num uint64, e southbound.Event) {
 	o := &f.out
 	o.mu.Lock()
@@ -94,8 +94,8 @@ func (f *Fleet) Ack(through uint64) error {
 	return errors.Join(errs...)
 }
 
-// regard tells all members but one that its hosts have failed, or are back. One that does not answer is told nothing:
-// it is lost itself, or will be.
+// regard reports to all members but one that its hosts have failed, or are back. It skips a member that does not
+// answer: that one is lost itself, or will be.
 func (f *Fleet) regard(m *member, up bool) {
 	for _, o := range f.members {
 		if o == m || o.isLost() {

@@ -123,7 +123,7 @@ func verify(ctx context.Context, d southbound.Device, s Step, o Options) error {
 
 var errFailed = errors.New("the device gave it up")
 
-// undone says what of a step the device does not show yet.
+// undone returns an error if the device does not show the whole step yet.
 func undone(seen []southbound.Connection, s Step) error {
 	status := make(map[southbound.CrossConnect]southbound.Status, len(seen))
 	for _, c := range seen {

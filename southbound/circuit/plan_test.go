@@ -42,7 +42,8 @@ func want(pairs ...southbound.Port) []southbound.CrossConnect {
 
 var allCaps = []Caps{{}, {Single: true}, {CreateFirst: true}, {CreateFirst: true, Single: true}}
 
-// strict plays a plan on a device that does exactly what it is told, in the order it is able to, and refuses the rest.
+// strict applies a plan to a device that does exactly what a change requests, in the order that it can, and refuses the
+// rest.
 func strict(t *testing.T, p *Plan, caps Caps, have map[southbound.Port]southbound.Port) {
 	t.Helper()
 	holder := func(out southbound.Port) (southbound.Port, bool) {
@@ -83,8 +84,8 @@ func strict(t *testing.T, p *Plan, caps Caps, have map[southbound.Port]southboun
 	}
 }
 
-// TestPlans: for seeded switches, leases and wishes, whatever the device can do: the plan's own check holds, a device
-// that does exactly what it is told ends where it should, what is not ours stays, and what stays is never named.
+// TestPlans: for seeded switches, leases, wishes and device capabilities, the plan's own check holds, a strict device
+// ends with the wanted circuits, circuits of others stay, and no step names a circuit that stays.
 func TestPlans(t *testing.T) {
 	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 5))

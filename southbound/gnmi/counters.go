@@ -26,8 +26,8 @@ type Counts interface {
 
 var _ southbound.Counting = (*Session)(nil)
 
-// Counters implements southbound.Counting: one SAMPLE stream, beside that of Watch. A device may send what it sampled
-// in many notifications; what comes within a quarter of the interval is told together.
+// Counters implements southbound.Counting: one SAMPLE stream, beside that of Watch. A device can send one sample in
+// many notifications; those within a quarter of the interval are reported together.
 func (s *Session) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
 	profile, ok := s.cfg.Profile.(Counts)
 	if !ok {
@@ -121,7 +121,8 @@ func (d *desk) put(profile Counts, at time.Duration, leaves []schema.Leaf) {
 	}
 }
 
-// serve tells what is fresh until ctx ends. It waits a little after the first of a sample, so that the rest is there.
+// serve reports fresh counters until ctx ends. It waits a little after the first of a sample, so that the rest has
+// come.
 func (d *desk) serve(ctx context.Context, little time.Duration, tell func([]southbound.PortCounters)) error {
 	timer := time.NewTimer(little)
 	defer timer.Stop()

@@ -14,7 +14,7 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// counter is a target that sends the octets of one port, as often as it is told to.
+// counter is a target that sends the octets of one port, as often as the test wants.
 type counter struct {
 	villain
 }

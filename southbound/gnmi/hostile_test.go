@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// villain is a target that says what it is told to.
+// villain is a target that sends what the test wants.
 type villain struct {
 	gpb.UnimplementedGNMIServer
 	get       func(ctx context.Context) (*gpb.GetResponse, error)
@@ -273,7 +273,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestCertificates: expired and foreign ones, and those of another name, are refused before anything is said.
+// TestCertificates: expired and foreign certificates, and those of another name, are refused before any message.
 func TestCertificates(t *testing.T) {
 	issue := func(name string, until time.Time) (tls.Certificate, *x509.CertPool) {
 		t.Helper()

@@ -15,7 +15,7 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// late is a target that says nothing of itself until it is ready, and counts who asks.
+// late is a target that sends no capabilities until it is ready, and counts requests.
 type late struct {
 	villain
 	ready *atomic.Bool

@@ -22,7 +22,7 @@ type Profile interface {
 	ConfigPaths() []schema.Path
 	// NewWriter returns the encoder of changes to a device that holds this configuration.
 	NewWriter(config []schema.Leaf) Writer
-	// StatePaths are what a read-back asks for, and Seen makes of the answer what the device says of itself.
+	// StatePaths are the paths that a read-back requests; Seen decodes the answer.
 	StatePaths() []schema.Path
 	Seen(state []schema.Leaf) (southbound.Seen, error)
 	// WatchPaths are subscribed to ON_CHANGE, and NewDecoder returns the decoder of one such stream.
@@ -78,7 +78,7 @@ type Decoder interface {
 	Decode(gone []schema.Path, leaves []schema.Leaf) ([]southbound.DeviceEvent, error)
 }
 
-// Completer is what a Decoder may also be: it knows what a device should have told of before it says that this was all.
+// Completer is an optional interface of a Decoder that knows what a device must report before its sync_response.
 type Completer interface {
 	// Complete returns what follows from what has not come, once. An error says that the device is not the one it should
 	// be.

@@ -326,7 +326,7 @@ func FuzzDecoders(f *testing.F) {
 	})
 }
 
-// fuzzCounts: only ports that the device has are counted at, and only what is said to be a counter.
+// fuzzCounts: counts are only of ports of the device, and only of leaves marked as counters.
 func fuzzCounts(t *testing.T, c gnmi.Counts, leaves []schema.Leaf) {
 	for _, l := range leaves {
 		asked := false

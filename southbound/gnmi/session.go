@@ -29,7 +29,7 @@ type Election struct{ High, Low uint64 }
 // Less reports whether e is smaller than o.
 func (e Election) Less(o Election) bool { return e.High < o.High || e.High == o.High && e.Low < o.Low }
 
-// Config says how to reach one device.
+// Config is how to reach one device.
 type Config struct {
 	Name    string // in errors
 	Addr    string // host:port

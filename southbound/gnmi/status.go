@@ -74,7 +74,7 @@ func (d *statusDecoder) Complete() ([]southbound.DeviceEvent, error) {
 	var out []southbound.DeviceEvent
 	switch {
 	case len(d.told) == 0 && d.other == nil:
-		return nil, nil // it tells nothing of ports
+		return nil, nil // it holds no port
 	case len(d.told) == 0:
 		return nil, fmt.Errorf("read %q: it is of no port of ours, and no other is: they are %q to %q; has the device "+
 			"renumbered its ports?",

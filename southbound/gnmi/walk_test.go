@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// store is a device that holds what it is told: configuration, by path.
+// store is a device that keeps what is set: configuration, by path.
 type store struct {
 	model  *schema.Model
 	leaves map[string]schema.Leaf
@@ -289,8 +289,8 @@ func TestNothingFirst(t *testing.T) {
 	}
 }
 
-// TestHidden: a connection that has a state and no configuration holds its ports: what takes one of them deletes it.
-// One that is going already, or has a name that tells no ports, is not deleted.
+// TestHidden: a connection with state but no configuration holds its ports: a change that takes one of them deletes it.
+// A connection that is going already, or whose name gives no ports, is not deleted.
 func TestHidden(t *testing.T) {
 	leaf := func(name, field, value string) schema.Leaf {
 		return schema.Leaf{Path: gnmi.ConnectionPath(name).With("state", field), Value: value}
@@ -364,8 +364,7 @@ func applyConnects(reference map[southbound.Port]southbound.Port, c *southbound.
 	}
 }
 
-// TestCrossDecoder tells the story of a circuit that is made, replaced before its deletion is done, and asked for
-// again.
+// TestCrossDecoder follows a circuit that is made, replaced before its deletion is done, and requested again.
 func TestCrossDecoder(t *testing.T) {
 	p := gnmi.SONiCOCS{Ports: 4}
 	state := func(in, out southbound.Port, s string) []schema.Leaf {

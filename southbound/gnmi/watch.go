@@ -64,7 +64,7 @@ func (s *Session) follow(ctx context.Context, sink func(southbound.DeviceEvent))
 	}
 }
 
-// complete tells what follows from what a device has left out.
+// complete emits the events that follow from what a device has left out.
 func (s *Session) complete(d Decoder, sink func(southbound.DeviceEvent)) error {
 	c, ok := d.(Completer)
 	if !ok {

@@ -25,7 +25,7 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Config says what a Guard lets in. Zero numbers take the defaults.
+// Config configures a Guard. Zero numbers mean the defaults.
 type Config struct {
 	TLS      *tls.Config                     // of the server; needed
 	Admit    func(tls.ConnectionState) error // can refuse a peer after its handshake; nil admits all
@@ -157,7 +157,7 @@ func (g *Guard) loser() *conn {
 	return g.open.Front().Value.(*conn)
 }
 
-// count tells at most once a second how many handshakes came to nothing: a flood must not fill a disk with its log.
+// count logs at most once a second how many handshakes failed, so that a flood does not fill the disk.
 func (g *Guard) count() {
 	g.lost++
 	if now := time.Now(); now.Sub(g.told) >= time.Second {

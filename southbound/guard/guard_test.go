@@ -173,7 +173,7 @@ func TestOldestSilentLosesFirst(t *testing.T) {
 	}
 }
 
-// mute hears the answer to its hello and falls silent.
+// mute reads the answer to its hello and then stays silent.
 type mute struct{ net.Conn }
 
 var errMute = errors.New("says no more")
@@ -230,7 +230,7 @@ func (l late) Read(b []byte) (int, error) {
 	return l.TCPConn.Read(b)
 }
 
-// told tells when something has been written.
+// told signals each write.
 type told struct {
 	net.Conn
 	wrote chan struct{}

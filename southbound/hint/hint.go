@@ -10,7 +10,7 @@ type Error struct {
 	mend string
 }
 
-// New returns an error of that text whose hint says what to do, such as "add --until 60s".
+// New returns an error with that text and a hint on what to do, such as "add --until 60s".
 func New(text, mend string) *Error { return Wrap(errors.New(text), mend) }
 
 // Wrap adds a hint to an error.
@@ -19,7 +19,7 @@ func Wrap(err error, mend string) *Error { return &Error{err, mend} }
 func (e *Error) Error() string { return e.err.Error() }
 func (e *Error) Unwrap() error { return e.err }
 
-// Hint says what to do.
+// Hint returns the hint.
 func (e *Error) Hint() string { return e.mend }
 
 // Of returns the hint of an error or of one that it wraps; "" where none has any.

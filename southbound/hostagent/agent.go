@@ -47,7 +47,7 @@ type Agent struct {
 
 // bounds is what all connections and senders share.
 type bounds struct {
-	greet chan struct{} // incoming connections that have not said what they carry
+	greet chan struct{} // incoming connections that have not sent their header
 	doors chan struct{} // threads that are inside hosts
 	sum   *bucket       // what all hosts here send, in payload bytes; nil: nothing bounds it
 }
@@ -202,7 +202,7 @@ func (a *Agent) Steer(steers []southbound.Steer) error {
 	return nil
 }
 
-// SetRates says how fast host flows may send.
+// SetRates sets the rates at which host flows send.
 func (a *Agent) SetRates(r *southbound.Rates) error { return a.setRates(r, false) }
 
 func (a *Agent) setRates(r *southbound.Rates, onlyPairs bool) error {

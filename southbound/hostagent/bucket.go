@@ -45,8 +45,8 @@ func (b *bucket) paid() time.Time {
 	return b.free
 }
 
-// admit takes one unit if it is paid for within patience, and says how long to wait for that. If it is not, nothing is
-// taken, and wait says how long it would have been.
+// admit takes one unit if it is paid for within patience, and returns the wait until then. Otherwise it takes nothing,
+// and wait is how long it would have been.
 func (b *bucket) admit(now time.Time, patience time.Duration) (wait time.Duration, ok bool) {
 	if b == nil {
 		return 0, true

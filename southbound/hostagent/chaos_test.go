@@ -58,7 +58,7 @@ func chaos(t *testing.T, rng *rand.Rand) {
 func (r *run) reign(term uint64) {
 	l := r.lead(r.t, term)
 	r.takeOver(l)
-	from := uint64(len(r.events))/2 + 1 // a leader may have committed less than it was told
+	from := uint64(len(r.events))/2 + 1 // a leader can have committed less than it received
 	got, stop := l.watch(from)
 	for range 8 {
 		r.step(l)
@@ -126,7 +126,7 @@ func (r *run) arrive(l *leader) {
 	must(r.t, l.Run([]southbound.Task{task}))
 }
 
-// note adds what a leader was told; what two of them were told must agree.
+// note adds the events that a leader received; those of two leaders must agree.
 func (r *run) note(from uint64, events []southbound.Event) {
 	for i, e := range events {
 		num := from + uint64(i)

@@ -26,7 +26,7 @@ const DataPort = 7471
 // Config describes the hosts of an agent and how they reach each other.
 type Config struct {
 	Hosts int // of the whole fabric: ids are 0 to Hosts-1
-	// Local says which of them this agent serves; nil: all.
+	// Local selects the hosts that this agent serves; nil means all.
 	Local func(southbound.HostID) bool
 	// Addr is where a host listens for host flows. Port 0 at a local host takes any free one.
 	Addr func(southbound.HostID) netip.AddrPort

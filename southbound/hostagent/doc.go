@@ -1,6 +1,6 @@
 // Package hostagent is the hosts' side of an emulated (or real) fabric: one process runs the tasks and moves the bytes
-// of as many hosts as it is given, as a leader tells it over the protocol of southbound/agent, or as a caller in the
-// same process tells it directly.
+// of the hosts that it is given. A leader controls it over the protocol of southbound/agent, or a caller in the same
+// process does directly.
 //
 // Every host flow is one TCP connection from its source to its destination. It carries a fixed pattern, and the
 // receiver compares every byte with what must stand there, counts it once whatever happens to connections or leaders,

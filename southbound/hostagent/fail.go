@@ -6,8 +6,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Fail lets a host fail, or come back: its tasks and the host flows from it and to it are void, and an event says so. A
-// host that has failed runs and sends nothing that it is told to. A repeated call has no effect.
+// Fail makes a host fail, or come back: its tasks and the host flows from it and to it are void, and an event reports
+// this. A failed host runs no tasks and sends nothing. A repeated call has no effect.
 func (a *Agent) Fail(h southbound.HostID, up bool) error {
 	if h < 0 || int(h) >= a.cfg.Hosts || !a.cfg.Local(h) {
 		return fmt.Errorf("fail host %d: it is none of this agent's", h)

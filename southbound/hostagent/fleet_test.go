@@ -252,7 +252,7 @@ func TestFleetLosesAMachine(t *testing.T) {
 	}
 }
 
-// TestFleetFenced: a newer leader takes the machines over, and hears of everything that has not been acknowledged.
+// TestFleetFenced: a newer leader takes the machines over, and receives all events that have not been acknowledged.
 func TestFleetFenced(t *testing.T) {
 	m := newMachines(t, 2)
 	f := m.lead(1)

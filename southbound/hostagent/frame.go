@@ -20,12 +20,12 @@ const (
 	replyBytes  = len(replyMagic) + 1 + 8
 )
 
-// header says which host flow a connection carries.
+// header identifies the host flow that a connection carries.
 type header struct {
 	key      southbound.HostFlowKey
 	size     int64
 	src, dst southbound.HostID
-	ask      bool // not the first connection of the host flow: wait to be told where to go on
+	ask      bool // not the first connection of the host flow: wait for the offset to resume at
 }
 
 var errHeader = errors.New("wrong header")

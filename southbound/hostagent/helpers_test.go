@@ -70,7 +70,7 @@ func take(t testing.TB, a *Agent, n int) []southbound.Event {
 	}
 }
 
-// until polls a condition that no channel tells of, each time a tick has passed.
+// until polls a condition that no channel signals, once a tick.
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)

@@ -67,7 +67,7 @@ func TestCallsAreBounded(t *testing.T) {
 	noise.Measure(t, patience, func() error { return boundCalls(t) })
 }
 
-// boundCalls says what a busy machine may be the cause of.
+// boundCalls returns errors that a busy machine can cause, and fails the test on others.
 func boundCalls(t *testing.T) error {
 	const rate, calls = 40, 4 * 40
 	s := newSiteWith(t, 2, func(c *Config) { c.MaxRequests = rate })

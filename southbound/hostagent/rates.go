@@ -8,7 +8,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Payload of a full Ethernet frame at MTU 1500 and the frame itself: rates are said at layer 2, sockets are paced by
+// Payload of a full Ethernet frame at MTU 1500 and the frame itself: rates are given at layer 2, sockets are paced by
 // payload.
 const (
 	framePayload = 1448
@@ -27,7 +27,7 @@ type class struct {
 	tag      southbound.Tag
 }
 
-// rateTable is what was last said of rates.
+// rateTable is the rates of the last call.
 type rateTable struct {
 	fair  bool
 	pace  map[southbound.CoflowID]time.Duration
@@ -79,7 +79,8 @@ func (t *rateTable) set(r *southbound.Rates, onlyPairs bool) {
 	}
 }
 
-// forgetPairs drops what an earlier leader said: a new one derives every rate again and knows nothing of the old.
+// forgetPairs drops an earlier leader's rates of pairs: a new leader derives every rate again and does not know the old
+// ones.
 func (t *rateTable) forgetPairs() { clear(t.pairs) }
 
 // paces reports whether a coflow has a pace, so that what is left of it decides its rates.
@@ -135,7 +136,7 @@ func paceRate(left float64, until, now time.Duration) float64 {
 // catchUp bounds how far a pace that lags may exceed what it was granted: other traffic was given the rest.
 const catchUp = 1.25
 
-// follow returns the rate of a pace later on, granted being its rate when it was said.
+// follow returns the present rate of a pace; granted was its rate when it was set.
 func (g grant) follow(left float64, now time.Duration) float64 {
 	return min(paceRate(left, g.until, now), catchUp*g.rate)
 }

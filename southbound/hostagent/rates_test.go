@@ -68,8 +68,8 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestPaceEndsInTime lets a host flow follow its pace by steps, with a path that sometimes carries less than asked: it
-// ends at the instant, or late by what the path refused, and never asks more than catchUp allows.
+// TestPaceEndsInTime runs a host flow by steps of its pace, on a path that sometimes carries less than requested: it
+// ends in time, or late by what the path refused, and never requests more than catchUp allows.
 func TestPaceEndsInTime(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))

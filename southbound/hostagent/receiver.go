@@ -218,7 +218,7 @@ func answer(conn net.Conn, r reply) error {
 	return err
 }
 
-// farewell tells the sender that it is over and lets it close first.
+// farewell reports the end of the host flow to the sender and lets it close first.
 func farewell(conn *net.TCPConn, size int64) error {
 	if raw, err := conn.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { _ = setWake(int(fd), 1) })

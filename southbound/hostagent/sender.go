@@ -220,7 +220,8 @@ func (s *sender) connection(again bool) error {
 	return err
 }
 
-// greet says which host flow comes, and returns from which byte on: the first time from the start, later as told.
+// greet sends the header of a host flow, and returns the offset to send from: the start at first, later the receiver's
+// answer.
 func (s *sender) greet(f *os.File, raw syscall.RawConn, ask bool) (int64, error) {
 	h := header{key: s.b.key, size: s.b.size, src: s.b.src, dst: s.b.dst, ask: ask}
 	msg := h.appendTo(nil, s.a.cfg.Key)

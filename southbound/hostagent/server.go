@@ -70,7 +70,7 @@ type server struct {
 	ctx context.Context // ends with Serve
 }
 
-// admit asks the fence.
+// admit checks the election id with the fence.
 func (s *server) admit(m *agentpb.Election) error {
 	s.a.mu.Lock()
 	defer s.a.mu.Unlock()

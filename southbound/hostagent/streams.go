@@ -11,13 +11,13 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// Bounds of how often progress is told.
+// Bounds of the interval of progress reports.
 const (
 	leastInterval = 5 * time.Millisecond
 	mostInterval  = 10 * time.Second
 )
 
-// Watch tells events until the caller leaves, the server ends, or a new leader comes.
+// Watch sends events until the caller leaves, the server ends, or a new leader comes.
 func (s *server) Watch(m *agentpb.WatchRequest, stream grpc.ServerStreamingServer[agentpb.WatchReply]) error {
 	e := wire.ElectionOf(m.GetElection())
 	if err := s.admit(m.GetElection()); err != nil {
@@ -66,7 +66,7 @@ func (a *Agent) batch(e wire.Election, from uint64) (uint64, []southbound.Event,
 	return first, events, a.events.changed, a.fence.changed, err
 }
 
-// Progress tells what is left: all that stands first, then what has moved, once an interval.
+// Progress sends the remaining bytes: of all host flows first, then of those that have moved, once an interval.
 func (s *server) Progress(m *agentpb.ProgressRequest, stream grpc.ServerStreamingServer[agentpb.ProgressReply]) error {
 	e := wire.ElectionOf(m.GetElection())
 	if err := s.admit(m.GetElection()); err != nil {

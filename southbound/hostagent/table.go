@@ -18,7 +18,7 @@ type hostFlow struct {
 	line     float64 // payload bytes a second of its path by lineTag; 0: not known
 	lineTag  southbound.Tag
 	granted  grant
-	passed   want      // what the sender was told last
+	passed   want      // the last order to the sender
 	out      *sender   // while it sends, if its source is here
 	in       *receiver // once a connection came, if its destination is here
 	toSend   bool      // its source is here and has not been told that all has been received
@@ -64,7 +64,7 @@ func (t *table) known(id southbound.CoflowID) (known, ended bool) {
 	return ended, ended
 }
 
-// start adds a coflow. local says which hosts are here.
+// start adds a coflow. local selects the hosts that are here.
 func (t *table) start(s *southbound.Start, local func(southbound.HostID) bool) *coflow {
 	c := &coflow{id: s.Coflow, rows: make([]hostFlow, len(s.Src)), moved: t.reading}
 	for i := range c.rows {
@@ -97,7 +97,8 @@ func (t *table) row(k southbound.HostFlowKey) *hostFlow {
 	return &c.rows[k.Row]
 }
 
-// sent records that a host flow's source has been told of the last byte; taken that its destination has it.
+// sent records that a host flow's source has the acknowledgement of the last byte; taken that its destination has the
+// byte.
 func (t *table) sent(b *hostFlow)  { t.finish(b, &b.toSend) }
 func (t *table) taken(b *hostFlow) { t.live[b.key.Coflow].takes--; t.finish(b, &b.toTake) }
 

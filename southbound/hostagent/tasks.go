@@ -6,7 +6,7 @@ import (
 	"lightloom/southbound"
 )
 
-// tasks is the last try of each task that the agent was told of. The agent's lock guards it.
+// tasks is the last try of each task that the agent knows. The agent's lock guards it.
 type tasks struct {
 	last map[southbound.TaskID]running
 	live int64 // those that neither have ended nor are void
@@ -34,7 +34,7 @@ func (ts *tasks) begin(t southbound.Task, lost bool, ended func()) {
 	ts.last[t.Task] = now
 }
 
-// end records that a try has ended, and reports whether it has not become void meanwhile.
+// end records that a try has ended, and reports whether it is still valid.
 func (ts *tasks) end(t southbound.Task) bool {
 	if now := ts.last[t.Task]; now.try != t.Try || now.timer == nil {
 		return false

@@ -98,7 +98,7 @@ func (a *Agent) read(c *coflow, b *hostFlow) {
 	}
 }
 
-// sent records that a receiver has said that it has the last byte.
+// sent records that a receiver has acknowledged the last byte.
 func (a *Agent) sent(b *hostFlow) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -136,7 +136,7 @@ func next(t *testing.T, responses <-chan *gpb.SubscribeResponse, ended <-chan er
 	}
 }
 
-// tells reports whether a response holds news.
+// tells reports whether a response holds an update or a delete.
 func tells(r *gpb.SubscribeResponse) bool {
 	return len(r.GetUpdate().GetUpdate())+len(r.GetUpdate().GetDelete()) > 0
 }

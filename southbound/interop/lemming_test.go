@@ -108,7 +108,7 @@ func selfSigned(t *testing.T, file string) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
-// rules asks our binary to do something with the rules of the dut.
+// rules runs our binary's rules command on the dut.
 func (x dut) rules(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := run(t, lightloom(t), append([]string{"device", "rules", "dut", "--devices", x.file}, args...)...)
@@ -171,7 +171,7 @@ func (x dut) state(t *testing.T, name, oper string) {
 	}
 }
 
-// TestLemmingRefuses: what lemming's schema does not know is refused, and said.
+// TestLemmingRefuses: a change that lemming's schema does not know is refused with an error.
 func TestLemmingRefuses(t *testing.T) {
 	x := startLemming(t)
 	text, err := os.ReadFile(x.file)

@@ -36,7 +36,7 @@ func (p *Inventory) Sites(f *topo.Fabric) (all []AgentSite) {
 	return all
 }
 
-// AgentSite is an agent as a replica is told of it.
+// AgentSite is an agent as a replica is configured with it.
 type AgentSite struct {
 	Name  string              `json:"name"` // in its certificate: that of its first host
 	Addr  string              `json:"addr"`

@@ -16,7 +16,7 @@ import (
 	"lightloom/southbound/yamlfile"
 )
 
-// check says what is wrong with an inventory, and where. It fills in what devices leave to the fabric.
+// check returns the errors of an inventory, with their places. It fills in what devices leave to the fabric.
 func (p *Inventory) check(f *topo.Fabric) (yamlfile.Keys, error) {
 	if len(p.Devices) == 0 {
 		return yamlfile.Keys{"devices"}, errors.New("no devices: write them under the key devices, as NAME: ADDRESS lines " +
@@ -83,7 +83,7 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 	return "", nil
 }
 
-// check says what is wrong with a device, and at which of its keys.
+// check returns the errors of a device, with their keys.
 func (d *Device) check(before Devices) (key string, err error) {
 	p, perr := gnmi.Named(d.Profile, d.Ports, d.Racks)
 	switch {
@@ -163,7 +163,7 @@ func (d *Device) checkFlags() (string, error) {
 	return "", nil
 }
 
-// checkHosts checks what is said of hosts.
+// checkHosts checks the hosts section.
 func (p *Inventory) checkHosts(f *topo.Fabric) (yamlfile.Keys, error) {
 	if len(p.Agents) > 0 && len(p.Hosts) > 0 {
 		return yamlfile.Keys{"agents"}, errors.New("hosts and agents are both named: hosts are namespaces of this " +

@@ -30,8 +30,8 @@ type Device struct {
 	short bool // it stands in the file as a name and an address
 }
 
-// TLS says which certificates are used. Without any, they are the run's, and where there is none the machine's
-// authorities are trusted.
+// TLS selects the certificates. Without any, they are the run's, and where there is none the machine's authorities are
+// trusted.
 type TLS struct {
 	CA         string `yaml:"ca"`          // PEM file of the authority
 	Cert       string `yaml:"cert"`        // PEM files of our own certificate and key, both or neither

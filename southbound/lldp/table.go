@@ -8,7 +8,7 @@ import (
 
 // Neighbor is who is at the other end of a port's cable, as last heard.
 type Neighbor struct {
-	ID   int // tells neighbours of one port apart; not used again
+	ID   int // distinguishes neighbours of one port; not reused
 	Said Announcement
 	At   time.Duration // when it was heard last
 	Came time.Duration // and first
@@ -52,7 +52,7 @@ func (t *Table) Hear(now time.Duration, port int, a Announcement) (changed bool)
 	return true
 }
 
-// Expire forgets who has not been heard for as long as it said that it holds.
+// Expire removes neighbours whose time to live has passed.
 func (t *Table) Expire(now time.Duration) (changed bool) {
 	for p, all := range t.ports {
 		kept := slices.DeleteFunc(all, func(n Neighbor) bool { return now >= n.At+n.Said.TTL })
@@ -69,7 +69,7 @@ func (t *Table) At(port int) []Neighbor {
 	return all
 }
 
-// Heard is a neighbour as a switch tells of it.
+// Heard is a neighbour as a switch reports it.
 type Heard struct {
 	Port   int
 	ID     int

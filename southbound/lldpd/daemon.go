@@ -25,7 +25,7 @@ type Station struct {
 // Port is one interface of a station.
 type Port struct {
 	Interface int    // index; 0: no cable is plugged in
-	Name      string // as neighbours are told
+	Name      string // as announced to neighbours
 }
 
 // Config says who speaks, and how often.
@@ -37,7 +37,7 @@ type Config struct {
 	Warn     func(msg string, err error) // called with errors that do not end the daemon; nil: no call
 }
 
-// Interval is how often is spoken where nothing else is said. Real switches take 30 s.
+// Interval is the default time between announcements. Real switches use 30 s.
 const Interval = time.Second
 
 // leastTTL is how long an announcement holds at least: a machine that is busy must not lose its neighbours.
@@ -98,7 +98,7 @@ func networkOrder(v uint16) uint16 {
 // Close gives up the socket of a daemon that is not run. Run does so itself.
 func (d *Daemon) Close() error { return d.sock.Close() }
 
-// Run speaks and listens until ctx ends (nil); then it takes back what was said, and closes the socket.
+// Run announces and listens until ctx ends (nil); then it revokes its announcements, and closes the socket.
 func (d *Daemon) Run(ctx context.Context) error {
 	defer d.sock.Close()
 	var wg sync.WaitGroup
@@ -195,7 +195,7 @@ func (d *Daemon) expire() {
 	}
 }
 
-// source is locally administered: who speaks is told inside the frame.
+// source is a locally administered address: the frame itself names the sender.
 func source() net.HardwareAddr { return net.HardwareAddr{0x02, 0x4c, 0x4c, 0x4c, 0x44, 0x01} }
 
 func (d *Daemon) announce(ttl time.Duration) {
@@ -235,7 +235,7 @@ func unplugged(err error) bool {
 		})
 }
 
-// Heard returns who is heard at the ports of a station now.
+// Heard returns the current neighbours at the ports of a station.
 func (d *Daemon) Heard(station int) []lldp.Heard {
 	d.mu.Lock()
 	defer d.mu.Unlock()

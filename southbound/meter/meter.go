@@ -12,9 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Stages of the delay budget of a circuit, in their order. Commit reaches from its intent to nothing being steered to
-// its ports any more, drain to these being empty. What a driver sees is rpc, and settle, which is apply, dark and lock
-// together: a device tells no more. A fabric that knows them tells each.
+// Stages of the delay budget of a circuit, in their order. Commit lasts from its intent until no traffic is steered to
+// its ports any more, drain until these are empty. A driver measures rpc, and settle, which is apply, dark and lock
+// together, since a device reports no more. A fabric that knows these three reports each.
 const (
 	StageCommit    = "commit"
 	StageDrain     = "drain"
@@ -114,7 +114,7 @@ type metered struct {
 	clock func() time.Duration
 
 	mu     sync.Mutex
-	status map[pair]southbound.Status // as the stream tells
+	status map[pair]southbound.Status // as the stream reports
 	asked  map[pair]time.Duration     // when a Set of a circuit was accepted that is not connected yet
 }
 

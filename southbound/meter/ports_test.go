@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound/meter"
 )
 
-// counting is a device that tells samples that are given.
+// counting is a device that reports given samples.
 type counting struct {
 	fake
 	samples [][]southbound.PortCounters

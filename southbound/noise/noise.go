@@ -1,6 +1,6 @@
-// Package noise tells a test that measures time whether the machine has let it: how long a prober of its own was kept
-// from its processor meanwhile, and how much of the machine others used. A measurement that was disturbed is made
-// again, for that stated reason; one that was not counts.
+// Package noise reports to a test that measures time whether the machine disturbed it: how long a prober of its own was
+// kept from its processor meanwhile, and how much of the machine others used. A disturbed measurement is repeated, with
+// that reason in the log; any other counts.
 //
 // It is for tests only. It says nothing of the product: a bound that must hold however late everything is, such as
 // "never early", is no business of it.

@@ -56,7 +56,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// verdicts is a test that writes down what is said of it.
+// verdicts is a fake test that records its results.
 type verdicts struct {
 	testing.TB
 	logs, errors []string

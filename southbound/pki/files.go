@@ -98,8 +98,8 @@ func writeNew(path string, data []byte, mode os.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// Check says what is wrong with an identity that is to serve at a host, now: that its certificate is not good for the
-// host, or not at this time.
+// Check returns an error if an identity cannot serve at a host now: that its certificate is not good for the host, or
+// not at this time.
 func (id Identity) Check(host string, now time.Time) error {
 	if now.Before(id.cert.NotBefore) || now.After(id.cert.NotAfter) {
 		return fmt.Errorf("certificate of %s: it is good from %s to %s: issue another, or set the clock", id,

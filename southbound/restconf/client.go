@@ -18,7 +18,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Config says how a switch is reached.
+// Config is how to reach a switch.
 type Config struct {
 	Name  string // in errors
 	URL   string // the RESTCONF root, such as https://192.0.2.9:8008/api; the resource is below its /data
@@ -39,7 +39,7 @@ const (
 	mediaType = "application/yang-data+json"
 )
 
-// check completes a configuration, or says what is wrong with it.
+// check fills in the defaults of a configuration, or returns an error.
 func (c *Config) check() error {
 	u, err := url.Parse(c.URL)
 	if err != nil {
@@ -92,13 +92,13 @@ func newClient(cfg Config) *client {
 	}}
 }
 
-// answer is what a switch said to a request that it has taken.
+// answer is a switch's answer to a request that it has accepted.
 type answer struct {
 	body []byte
 	etag string
 }
 
-// ask sends one request. match is an entity tag that the resource must still have; "" asks for none.
+// ask sends one request. match is an entity tag that the resource must still have; "" requires none.
 func (c *client) ask(ctx context.Context, method, below string, body []byte, match string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()

@@ -25,7 +25,7 @@ type Switch struct {
 
 var _ southbound.Device = (*Switch)(nil)
 
-// New makes a driver; it asks nothing yet. Close it when it is no longer used.
+// New makes a driver, without sending a request. Close it when it is no longer used.
 func New(cfg Config) (*Switch, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("open switch %q: %w", cfg.Name, err)
@@ -138,7 +138,8 @@ func (s *Switch) Read(ctx context.Context) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// Watch implements southbound.Device: it asks every Config.Every, and at once after a Set, and tells what differs.
+// Watch implements southbound.Device: it polls every Config.Every, and at once after a Set, and reports the
+// differences.
 func (s *Switch) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) error {
 	kick := s.join()
 	defer s.leave(kick)
@@ -169,7 +170,7 @@ func (s *Switch) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) e
 	}
 }
 
-// tell says what is gone and then what is new, by input.
+// tell emits events of removed pairs and then of new ones, by input.
 func (s *Switch) tell(last, pairs []Pair, sink func(southbound.DeviceEvent)) {
 	gone, made := difference(last, pairs)
 	for _, x := range []struct {

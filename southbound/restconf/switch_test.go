@@ -61,7 +61,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// follow is what a change means, said plainly.
+// follow is a plain reference for the effect of a change.
 func follow(reference map[southbound.Port]southbound.Port, c *southbound.Change) {
 	if c.Replace {
 		clear(reference)

@@ -50,7 +50,7 @@ func stale(ctx context.Context, path string) bool {
 	return errors.Is(err, unix.ECONNREFUSED)
 }
 
-// Mark tells a socket from another that has taken its path.
+// Mark distinguishes a socket from another that has taken its path.
 type Mark struct {
 	Path    string `json:"path"`
 	Device  uint64 `json:"device"`

@@ -14,7 +14,7 @@ const (
 	MaxHostRates = 1 << 13
 	// MaxExtras bounds the extras of one SetRates: at most 24 bytes each.
 	MaxExtras = 1 << 13
-	// MaxMoved bounds the pairs of hosts whose traffic one answer tells: at most 20 bytes each.
+	// MaxMoved bounds the pairs of hosts in one traffic report, at most 20 bytes each.
 	MaxMoved = 1 << 15
 	// EventBatch is how many events go into one message.
 	EventBatch = 2048

@@ -63,7 +63,7 @@ func extras(all []*agentpb.Extra) []southbound.Extra {
 	return out
 }
 
-// CheckRates returns an error if rates is invalid.
+// CheckRates returns an error if rates are invalid.
 func CheckRates(r *southbound.Rates) error {
 	switch by := len(r.Pace) + len(r.Spread) + len(r.Extra); {
 	case r.Fair && by+len(r.Pairs) > 0:

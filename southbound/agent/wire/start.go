@@ -63,7 +63,7 @@ func CheckColumns(s *southbound.Start) error {
 	return fmt.Errorf("start coflow %d: %w: %w", s.Coflow, err, southbound.ErrRefused)
 }
 
-// CheckStart says what is wrong with a start on a fabric of that many hosts.
+// CheckStart returns an error if a start is invalid on a fabric with that many hosts.
 func CheckStart(s *southbound.Start, hosts int) error {
 	if err := CheckColumns(s); err != nil {
 		return err

@@ -15,7 +15,7 @@ type Moved struct {
 	Bytes    pathmap.Bytes
 }
 
-// Traffic is what an agent tells of the bytes that its hosts have sent, sorted by (Src, Dst), each pair once.
+// Traffic is an agent's report of the bytes that its hosts have sent, sorted by (Src, Dst), each pair once.
 type Traffic struct {
 	At    time.Duration // instant of the run, by the agent's clock
 	Moved []Moved

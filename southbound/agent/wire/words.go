@@ -33,7 +33,7 @@ func Tasks(m *agentpb.RunRequest) []southbound.Task {
 	return out
 }
 
-// CheckTask says what is wrong with a task on a fabric of that many hosts.
+// CheckTask returns an error if a task is invalid on a fabric with that many hosts.
 func CheckTask(t southbound.Task, hosts int) error {
 	switch {
 	case t.Host < 0 || int(t.Host) >= hosts:

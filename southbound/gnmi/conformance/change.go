@@ -53,7 +53,7 @@ func ruleMade(ctx context.Context, b *bench) (err error) {
 	return b.until(ctx, "the rule's end", func(s southbound.Seen) bool { return !slices.Contains(s.Rules, do.Rules[0]) })
 }
 
-// watcher collects what an ON_CHANGE stream tells.
+// watcher collects the updates of an ON_CHANGE stream.
 type watcher struct {
 	b      *bench
 	stream gpb.GNMI_SubscribeClient

@@ -1,5 +1,5 @@
-// Package probe asks a device what it is: what its Capabilities say, which profiles fit it, and what of its state tells
-// how many ports it has. It never writes.
+// Package probe identifies a device: its Capabilities, the profiles that fit it, and the number of its ports, from its
+// state. It never writes.
 package probe
 
 import (
@@ -49,7 +49,7 @@ type Fit struct {
 // maxPorts is how many ports a profile is made for while the device's own number is not known.
 const maxPorts = gnmi.MaxPorts
 
-// Ask asks a device. ctx bounds it.
+// Ask probes a device. ctx bounds it.
 func Ask(ctx context.Context, conn grpc.ClientConnInterface) (*Report, error) {
 	c := gpb.NewGNMIClient(conn)
 	caps, err := c.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(true))
@@ -195,7 +195,7 @@ func Leaves(m *schema.Model, ns []*gpb.Notification) ([]schema.Leaf, error) {
 	return out, nil
 }
 
-// Best returns the first profile that fits, or says what the device speaks instead.
+// Best returns the first profile that fits, or an error that lists what the device supports instead.
 func (r *Report) Best() (Fit, error) {
 	i := slices.IndexFunc(r.Fits, func(f Fit) bool { return f.Fits })
 	if i < 0 {

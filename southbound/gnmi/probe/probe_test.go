@@ -43,8 +43,8 @@ func (s stranger) Get(ctx context.Context, req *gpb.GetRequest) (*gpb.GetRespons
 		Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(s.value)}}}}}}}, nil
 }
 
-// TestStrangers: a device that fits no profile is told with what it speaks; one that fits and whose state is nonsense,
-// or never comes, is told to fit, and why its state is not known.
+// TestStrangers: for a device that fits no profile the report lists what it supports. For one that fits and whose state
+// is nonsense, or never comes, the report gives the profile and why its state is unknown.
 func TestStrangers(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -167,5 +167,5 @@ func (n *Node) checkKeys(e Elem, all bool) error {
 	return nil
 }
 
-// IsState reports whether a row is state: below a container of that name, or said to be.
+// IsState reports whether a row is state: below a container of that name, or marked as state.
 func IsState(r Row) bool { return r.State || strings.Contains(r.Path, "/state/") }
