@@ -4,8 +4,8 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// A gate tells which pairs can gain a path when cables come back: those with a path over one of them that ranks before
-// the k-th. It never turns away a pair that does.
+// A gate returns which pairs can gain a path when cables come back: those with a path over one of them that ranks
+// before the k-th. It never misses such a pair.
 type gate struct {
 	cables []int32
 	entry  []int32    // by link

@@ -17,8 +17,8 @@ import (
 //
 // A packed map is followed by the index of the cross-layer document (section 2, Fault-tolerance and Dynamism): which
 // pairs use a link. It takes about four bytes for each link of each pair's paths, or, where many pairs share each link,
-// a bit for each link and pair. An implicit map is followed without index: its distances are repaired, and nothing is
-// said of the pairs.
+// a bit for each link and pair. An implicit map is followed without index: its distances are repaired, and no changed
+// pairs are reported.
 //
 // A change to a packed map has two halves. The first, which is what waits while packets are lost, repairs distances and
 // names the pairs that are touched: from then on their answers are searched for, as those of an implicit map are, and
@@ -127,9 +127,9 @@ func (v *Paths) Settle() []pathmap.Pair {
 }
 
 // FailLink records that link l is down, and with it the other direction of its cable. It returns the pairs that this
-// touches, sorted: those that use the link, all of whose paths change. What brings links back returns the pairs for
-// which a path over them is short enough; Settle tells for which it counts. On an implicit map there are none. Failing
-// what has failed changes nothing; so for all that follow.
+// affects, sorted: those that use the link, all of whose paths change. Calls that bring links back return the pairs for
+// which a path over them is short enough; Settle returns those whose paths change. On an implicit map there are none.
+// Repeating a call changes nothing; the same holds for the following methods.
 func (v *Paths) FailLink(l pathmap.LinkID) []pathmap.Pair {
 	v.failed[l/2] = true
 	return v.apply(l)
@@ -141,8 +141,7 @@ func (v *Paths) HealLink(l pathmap.LinkID) []pathmap.Pair {
 	return v.apply(l)
 }
 
-// FailNode records that node n is down, and all its links with it. From an end that is down no path leads anywhere
-// else.
+// FailNode records that node n is down, and all its links with it. An end that is down has no paths.
 func (v *Paths) FailNode(n pathmap.NodeID) []pathmap.Pair {
 	v.dead[n] = true
 	return v.apply(v.t.Out(n)...)

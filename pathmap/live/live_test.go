@@ -44,7 +44,7 @@ func differ(before, after [][][]pathmap.LinkID, ends int) []pathmap.Pair {
 	return pairs
 }
 
-// step does something to the network at random, and says what.
+// step makes a random change to the network, and returns its description.
 func step(r *rand.Rand, t *pathmap.Topology, followed *live.Paths) (string, []pathmap.Pair) {
 	n := pathmap.NodeID(r.IntN(len(t.Nodes())))
 	if len(t.Links()) == 0 || r.IntN(4) == 0 {
@@ -69,7 +69,7 @@ func step(r *rand.Rand, t *pathmap.Topology, followed *live.Paths) (string, []pa
 }
 
 // TestRepair follows random networks through random sequences, and compares with a rebuild after each step: every path,
-// in its order, the index, the pairs said to have changed, and that maps given out before stay as they were.
+// in its order, the index, the reported pairs, and that maps returned before stay unchanged.
 func TestRepair(t *testing.T) {
 	seeds := tries.Of[uint64](300, 2000)
 	changed := 0

@@ -2,8 +2,7 @@ package maxmin
 
 import "lightloom/pathmap"
 
-// asks is what classes are to be once they are brought up to date: the last word on each counts, in the order of the
-// first.
+// asks is the pending changes of classes: the last one for each class counts, in the order of the first.
 type asks struct {
 	all   []ask
 	links []pathmap.LinkID
@@ -11,7 +10,7 @@ type asks struct {
 	seen  int32   // sum over classes read ahead of their turn; a use of it keeps the compiler from dropping the reads
 }
 
-// ask is what one class is to be, on links[first:end] of asks.
+// ask is the pending change of one class, on links[first:end] of asks.
 type ask struct{ class, flows, first, end int32 }
 
 func (a *asks) add(class int32, links []pathmap.LinkID, flows int32) {

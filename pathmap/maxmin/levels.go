@@ -6,10 +6,10 @@ import (
 	"lightloom/pathmap"
 )
 
-// Levels shares links max-min fairly among classes of flows that come, go, grow and shrink, and does anew only what a
-// change can reach. It rests on this: a flow is held back by one of its links, its bottleneck, and all flows that have
-// the same bottleneck have the same rate, the link's level. So what is fair is told by a level for each link, however
-// many classes there are; a class has the level of that of its links whose level is lowest.
+// Levels shares links max-min fairly among classes of flows that come, go, grow and shrink, and recomputes only what a
+// change can affect. Each flow has one bottleneck among its links, and all flows with the same bottleneck have the same
+// rate, the link's level. So one level for each link describes the fair shares, however many classes there are; a class
+// has the lowest level of its links.
 //
 // A change cannot reach classes whose rate is below what it frees or takes, nor those that share no link, directly or
 // by others above that rate, with a class that changed.

@@ -63,7 +63,7 @@ func (c *crowd) change(r *rand.Rand) {
 	}
 }
 
-// check holds the levels against the solver and what it was told against the levels.
+// check compares the levels with the solver's, and the reported moves with the levels.
 func (c *crowd) check(s *Solver) error {
 	before := make([]float64, len(c.capacity))
 	for l := range before {

@@ -23,7 +23,7 @@ type pairs struct {
 	peers    []uint64 // by link, a set: links that it has flows with
 	own      []uint64 // likewise: those flows with which it holds back
 	classes  []pairClass
-	given    []float64 // by link, bits a second, while levels are told; nil: they are not
+	given    []float64 // by link, bits a second, if Follow is used; nil: it is not
 
 	pending []int32
 	keep    int64    // levels below it do not change

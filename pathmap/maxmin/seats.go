@@ -65,7 +65,7 @@ func (s *Levels) seatAll(moved func(class, from, to int32)) {
 		for len(s.classes) <= int(k.class) {
 			s.classes = append(s.classes, levelClass{few: nowhere, neck: none})
 		}
-		s.asks.seen += s.classes[k.class].flows // so that they are waited for together if they are in no cache
+		s.asks.seen += s.classes[k.class].flows // so that cache misses overlap
 	}
 	for i := range s.asks.all {
 		s.grant(&s.asks.all[i], moved)

@@ -67,7 +67,7 @@ func Down(r *rand.Rand, t *pathmap.Topology, links int) []bool {
 	return down
 }
 
-// IsOCS tells which nodes of t are optical circuit switches: what Options.Avoid takes.
+// IsOCS returns a predicate for the optical circuit switches of t, for Options.Avoid.
 func IsOCS(t *pathmap.Topology) func(pathmap.NodeID) bool {
 	return func(n pathmap.NodeID) bool { return t.Node(n).Role == pathmap.OCS }
 }

@@ -8,7 +8,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// The attributes that every format may have on nodes and links, by these names; each format says how it writes them.
+// The names of the attributes that every format can have on nodes and links; each format documents how it writes them.
 const (
 	attrRole       = "role"        // of a node: host, tor, switch (where it is left out) or ocs
 	attrRack       = "rack"        // of a node: a number from 0

@@ -7,7 +7,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// keyError says what is wrong with one key of a spec, so that a reader can point at it.
+// keyError is an error of one key of a spec, so that a reader can point at it.
 type keyError struct{ key, msg string }
 
 func (e *keyError) Error() string { return e.key + ": " + e.msg }
@@ -16,7 +16,8 @@ func wrong(key, format string, args ...any) error {
 	return &keyError{key, fmt.Sprintf(format, args...)}
 }
 
-// Check says what is wrong with s, zero fields taken as their defaults, or nil. Each error names what to write instead.
+// Check returns an error if s is invalid, with zero fields taken as their defaults. Each error names what to write
+// instead.
 func (s Spec) Check() error {
 	switch s.Kind {
 	case Hybrid, LeafSpine, Crossbar:

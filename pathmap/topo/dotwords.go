@@ -5,9 +5,8 @@ import (
 	"regexp"
 )
 
-// dotWords tells where in a DOT file something stands, for errors: the parser's tree does not. Words are looked for in
-// the file's order, each search beginning where the one before it found something, as the reader goes through the tree
-// in that order.
+// dotWords finds positions in a DOT file for errors, which the parser's tree does not have. Words are searched for in
+// the file's order, each search starting at the last hit, since the reader goes through the tree in that order.
 type dotWords struct {
 	data    []byte
 	words   [][]byte

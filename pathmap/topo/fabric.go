@@ -38,7 +38,7 @@ func (f *Fabric) Hosts() int { return len(f.HostNode) }
 // RackOf returns the rack of a host.
 func (f *Fabric) RackOf(host int32) int32 { return f.HostRack[host] }
 
-// Place returns the rack of a host and its number there, from 0: what the address plan asks.
+// Place returns the rack of a host and its number there, from 0, as the address plan needs them.
 func (f *Fabric) Place(host int32) (rack int32, i int) {
 	rack = f.HostRack[host]
 	return rack, int(host - f.FirstHost[rack])
@@ -61,11 +61,11 @@ func (f *Fabric) OCSRack(port int32) int32 {
 	return port % int32(f.Racks)
 }
 
-// Spec says what to build. The zero value of a field means its default. The text form is
+// Spec describes a fabric to build. The zero value of a field means its default. The text form is
 // "hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms"; YAML has the same keys.
 //
-// Of a general fabric, Racks, Hosts and Ports are told by the rest, or by the file, and so are a file's rates: where
-// they differ between links, NIC, EPS and OCS are those of the fastest.
+// For a general fabric, Racks, Hosts and Ports follow from the other fields or the file, and so do a file's rates: if
+// links differ, NIC, EPS and OCS are the rates of the fastest.
 type Spec struct {
 	Kind   string                // hybrid, leafspine, crossbar, fattree, jellyfish or file
 	Racks  int                   // racks

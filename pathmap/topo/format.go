@@ -65,7 +65,7 @@ func FormatNamed(name string) (Format, error) {
 	return Format{}, fmt.Errorf("format %q is unknown: write %s", name, oneOf(name, FormatNames()))
 }
 
-// FormatOf returns the format that a file's name tells.
+// FormatOf returns the format that a file's name implies.
 func FormatOf(path string) (Format, error) {
 	var ends []string
 	for _, f := range Formats() {

@@ -14,7 +14,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// same says what differs between two topologies.
+// same returns the differences between two topologies.
 func same(a, b *pathmap.Topology) error {
 	if !slices.Equal(a.Nodes(), b.Nodes()) {
 		return fmt.Errorf("nodes %v and %v", a.Nodes(), b.Nodes())

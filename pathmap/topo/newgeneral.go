@@ -288,7 +288,7 @@ func (g *plot) scaled(l pathmap.Link) (pathmap.BitsPerSecond, error) {
 	return c, nil
 }
 
-// told is the spec with what the fabric tells of itself.
+// told is the spec with the fields that follow from the fabric.
 func (g *plot) told(f *Fabric) Spec {
 	s := g.spec
 	s.Racks, s.Hosts, s.Ports = f.Racks, f.HostsPerRack, 0

@@ -27,13 +27,13 @@ type sketch struct {
 	nodes  []sketchNode
 	cables []sketchCable
 	rate   pathmap.BitsPerSecond // of cables that name none
-	derive bool                  // roles left out are to be told from the cables
+	derive bool                  // missing roles are derived from the cables
 }
 
 type sketchNode struct {
 	name string
-	role pathmap.Role // 0: not said
-	rack int32        // None: not said
+	role pathmap.Role // 0: not given
+	rack int32        // None: not given
 	leaf bool         // may be a host, if it has a single cable
 	at   place
 }

@@ -86,7 +86,7 @@ func (s Spec) read() (Spec, error) {
 	return s.take(data)
 }
 
-// take keeps what a spec's file holds and what that tells of the fabric.
+// take keeps the content of a spec's file and the fields that follow from it.
 func (s Spec) take(data []byte) (Spec, error) {
 	s.Text = string(data)
 	if err := s.Check(); err != nil {

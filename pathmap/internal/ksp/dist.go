@@ -31,7 +31,8 @@ var detours = [16]uint8{
 	0b10_00: 2, 0b10_01: 0, 0b10_10: 1,
 }
 
-// compare tells, of the neighbours of a node with that code, 64 at most, which are nearer and which as far, a bit each.
+// compare returns, for at most 64 neighbours of a node with that code, a bit each: which are nearer, and which are as
+// far.
 func (r Row) compare(to []int32, code uint8) (near, same uint64) {
 	nearer := (code + 2) % 3
 	for i, n := range to {
@@ -42,7 +43,7 @@ func (r Row) compare(to []int32, code uint8) (near, same uint64) {
 	return near, same
 }
 
-// among tells which of 64 nodes at most have a code, a bit each.
+// among returns which of at most 64 nodes have a code, a bit each.
 func (r Row) among(nodes []int32, code uint8) uint64 {
 	found := uint64(0)
 	for _, n := range nodes {

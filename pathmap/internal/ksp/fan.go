@@ -56,7 +56,7 @@ func (f *Fan) Fill(g *Graph, target int32, back []int32) {
 	}
 }
 
-// nearer records that entry e of n leads nearer.
+// nearer records that entry e of n leads closer to the target.
 func (f *Fan) nearer(n, e int32) {
 	if c := f.count[n]; c < few {
 		f.near[few*n+int32(c)] = e

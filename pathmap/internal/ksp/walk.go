@@ -34,7 +34,7 @@ type frame struct {
 	code          uint8
 }
 
-// narrow is up to how many links a node's are told apart in words, 64 in each.
+// narrow is the number of links up to which a node's links are classified in words of 64 bits.
 const (
 	words  = 2
 	narrow = 64 * words
@@ -140,7 +140,7 @@ func (w *Walk) skip(f *frame, depth int, e int32, inverse [][]uint32) {
 // unknown is a distance that no path has told yet.
 const unknown = math.MinInt32 / 2
 
-// found says what a call of advance came to.
+// found is the result of a call of advance.
 type found uint8
 
 const (
@@ -267,8 +267,8 @@ func (w *Walk) push(st Stack, n, slack int32) Stack {
 	return st
 }
 
-// survey tells apart the links of the last frame: those that its slack allows are ahead; of the others, the least slack
-// that would allow one is noted.
+// survey classifies the links of the last frame: those that its slack allows are ahead; of the others, it records the
+// least slack that would allow one.
 func (w *Walk) survey(st Stack, f *frame) {
 	all := w.g.To[f.start : f.start+f.degree]
 	if f.slack == 0 && w.next-w.slack <= w.g.least {
@@ -307,7 +307,7 @@ func (w *Walk) nearer(all []int32, f *frame, depth int) {
 	}
 }
 
-// note records that links which a path may take lack so much slack.
+// note records the slack that links lack which a path could take.
 func (w *Walk) note(st Stack, to []int32, links uint64, lack int32) {
 	if w.slack+lack >= w.next {
 		return
