@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Fibre says which fibres of a port are meant.
+// Fibre selects fibres of a port.
 type Fibre uint8
 
 // The fibres: into the switch, out of it, both.
@@ -29,7 +29,7 @@ type Panel struct {
 	in, out  []southbound.Port // the fibre that is plugged in at a port, by where it belongs; NoPort: none
 	circuits []southbound.Port // output by input, as the switch knows its ports
 	lit      []bool            // by input: the circuit carries light as far as the switch knows
-	told     []bool            // by fibre: what its sender was told
+	told     []bool            // by fibre: the last report to its sender
 	tell     func(fibre southbound.Port, lit bool)
 }
 
@@ -96,7 +96,7 @@ func (p *Panel) Light(input southbound.Port, lit bool) {
 	p.retell()
 }
 
-// retell tells every fibre's sender what has changed for it.
+// retell reports changes to the senders of all fibres.
 func (p *Panel) retell() {
 	now := make([]bool, len(p.in))
 	for i, f := range p.in {
@@ -148,8 +148,8 @@ func (p *Panel) Pull(a southbound.Port, which Fibre) error {
 // Mend plugs every fibre in where it belongs.
 func (p *Panel) Mend() error { return p.rewire(p.straighten) }
 
-// Plug plugs fibres in as it is said: at each port the fibre of that number, by where it belongs, or none (NoPort). No
-// fibre may be named twice in either direction.
+// Plug plugs in the given fibre at each port, numbered by the port to which it belongs, or none (NoPort). No fibre may
+// occur twice in either direction.
 func (p *Panel) Plug(in, out []southbound.Port) error {
 	for _, at := range [][]southbound.Port{in, out} {
 		if len(at) != len(p.in) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Limits of notes: a device that tells more than this is not followed by anybody who reads.
+// Limits of notes: a reader cannot follow a device that emits more than this.
 const (
 	maxNotes = 1 << 16 // that wait to be written
 	maxText  = 512     // bytes of one

@@ -27,7 +27,7 @@ type Options struct {
 	Began    func()        // called once nothing more is missed; nil: not
 }
 
-// Check says what cannot be.
+// Check returns an error if a configuration is invalid.
 func (o *Options) Check() error {
 	switch {
 	case o.SnapLen < MinSnap || o.SnapLen > MaxSnap:
@@ -44,7 +44,7 @@ type Result struct {
 	Notes   uint64 // in the file
 	Bytes   uint64 // of the packets, whole
 	Dropped uint64 // packets that came while the kernel's buffer was full
-	Lost    uint64 // notes that came faster than they were written
+	Lost    uint64 // notes lost because they came faster than they were written
 	Began   time.Time
 	Ended   time.Time
 }

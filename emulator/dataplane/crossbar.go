@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Crossbar is which input of an OCS goes to which output, as wanted: a circuit is in it from the call that asks for
-// it, still dark or not.
+// Crossbar maps each output of an OCS to its wanted input: a circuit is in it from the call that requests it, dark or
+// not.
 type Crossbar []southbound.Port // output by input; NoPort where there is none
 
 // NewCrossbar returns a crossbar of n ports without circuits.

@@ -26,7 +26,7 @@ type Guard struct {
 type Rules interface {
 	// Set changes the rules as device.Plane says. Rules and matches have been checked by then.
 	Set(set []southbound.Rule, drop []southbound.Match, replace bool) error
-	// Light reports whether a port has light.
+	// Light sets whether a port has light.
 	Light(port southbound.Port, lit bool) error
 }
 

@@ -22,8 +22,8 @@ type Switch struct {
 	Dark    Dark    // queues for the time that a circuit is dark
 }
 
-// Dark asks for a queue for each destination rack at a ToR: what rules send to the fibre waits there while the fibre is
-// dark, and then goes before whatever comes later.
+// Dark configures a queue for each destination rack at a ToR: packets that rules send to the fibre wait there while the
+// fibre is dark, and then leave before later ones.
 type Dark struct {
 	Limit int             // bytes of each queue; 0: there is none, and packets take their rule's backup
 	Fibre southbound.Port // the port to the optical switch

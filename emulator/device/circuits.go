@@ -16,7 +16,7 @@ type circuit struct {
 	applied   bool // the change that asked for it has been applied
 	made      bool // the plane has it: light passes from litFrom on
 	void      bool // taken back while nothing of it was lit: whatever was planned for it is off
-	told      bool // OnLight has said that it is lit
+	told      bool // OnLight has reported that it is lit
 	litFrom   time.Duration
 	connectAt time.Duration
 	took      Took
@@ -317,7 +317,8 @@ func (d *Device) stopAll(on, off []*circuit) (_, _ []*circuit) {
 	return on, off
 }
 
-// move tells the plane, which keeps what it makes dark for as long as is drawn, and plans the rest of each move.
+// move applies a change to the plane, which keeps the circuits dark for the drawn time, and plans the rest of each
+// move.
 func (d *Device) move(off, on []*circuit) error {
 	ins, conns := d.xbar.ins[:0], d.xbar.conns[:0]
 	for _, c := range off {

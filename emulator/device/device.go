@@ -144,7 +144,8 @@ func (d *Device) Down(now time.Duration) bool {
 	return d.down
 }
 
-// Err returns the first error of the plane that no caller of Set could be told, or nil. Seen shows what it left.
+// Err returns the first error of the plane that came too late for Set to return it, or nil. Seen shows the resulting
+// state.
 func (d *Device) Err() error { return d.err }
 
 // Next returns the instant of the next transition, or of events that Advance has still to emit.

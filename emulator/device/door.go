@@ -182,7 +182,8 @@ func (d *Door) Do(f func(now time.Duration, dev *Device)) {
 	}
 }
 
-// Light tells the device of light at a port, as of the clock's instant. It may be called from another device's OnLight.
+// Light reports light at a port to the device, as of the clock's instant. It may be called from another device's
+// OnLight.
 func (d *Door) Light(port southbound.Port, lit bool) {
 	d.Do(func(now time.Duration, dev *Device) { dev.Light(now, port, lit) })
 }

@@ -8,7 +8,7 @@ import (
 	"lightloom/southbound"
 )
 
-// FaultKind says what goes wrong.
+// FaultKind is the kind of a fault.
 type FaultKind uint8
 
 // The kinds of faults.

@@ -18,7 +18,7 @@ type LitInterval struct {
 }
 
 // Took is how long the stages of a circuit took until it was lit and reported: the change was applied, mirrors moved,
-// the receiver locked. It is not Known of light that another process tells of.
+// the receiver locked. It is not Known for light reported by another process.
 type Took struct {
 	Known             bool
 	Apply, Dark, Lock time.Duration

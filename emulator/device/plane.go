@@ -14,8 +14,8 @@ type Plane interface {
 	// SetRules changes the rule table at once: with replace, set is the whole table; otherwise drop goes and set is
 	// added or put in the place of rules with the same match. No packet sees a half-made table.
 	SetRules(set []southbound.Rule, drop []southbound.Match, replace bool) error
-	// SetLight tells a packet switch that a port has light or lost it: rules with that primary use their backup
-	// meanwhile, with one store for all of them.
+	// SetLight reports to a packet switch that a port has light or lost it: without light, rules with that primary use
+	// their backup. One store switches all of them.
 	SetLight(port southbound.Port, lit bool) error
 	// Move reconfigures an OCS: circuits of the inputs in off go; those in on are made and pass their first packet dark
 	// after the call, never before. Ports that are not named keep their light. Packets that meet a dark or unmatched

@@ -93,7 +93,7 @@ func (d *Device) stopCircuits() {
 	}
 }
 
-// boot ends a restart: the accepted state is made again where it does not stand, and everything is told anew.
+// boot ends a restart: it restores the accepted state where that is missing, and reports everything anew.
 func (d *Device) boot() {
 	d.down, d.applied = false, d.now
 	if d.cfg.Kind == Packet {

@@ -25,14 +25,15 @@ type rules struct {
 	now               ruleChange                     // memory of reduce
 }
 
-// ruleChange is one accepted change: what the plane will be told.
+// ruleChange is one accepted change, which the plane will get.
 type ruleChange struct {
 	set     []southbound.Rule
 	drop    []southbound.Match
 	replace bool
 }
 
-// Applied says which rules have become effective. Set is what was asked, also where it stood already.
+// Applied reports rules that have become effective. Set holds the requested rules, including those that existed
+// already.
 type Applied struct {
 	At      time.Duration
 	Set     []southbound.Rule
@@ -40,7 +41,7 @@ type Applied struct {
 	Replace bool // Set is the whole table
 }
 
-// effective does a change to the applied table and tells it.
+// effective applies a change to the applied table and reports it.
 func (d *Device) effective(c *ruleChange) {
 	c.into(&d.rules.applied)
 	if d.heard != nil {

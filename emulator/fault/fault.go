@@ -1,4 +1,4 @@
-// Package fault says what of a fabric fails and comes back: links, ports, switches, hosts and replicas of the
+// Package fault describes which parts of a fabric fail and come back: links, ports, switches, hosts and replicas of the
 // controller, by the names that users see. It reads files of faults, and keeps what has failed: a cable is whole while
 // nothing that it needs has failed.
 //

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Format says what a file of faults is.
+// Format describes the format of a fault file.
 const Format = "" +
 	`A file of faults has a line an event, in any order: when, what happens, to what kind of thing, and its name.
 

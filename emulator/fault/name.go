@@ -143,7 +143,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no %v %q; near it: %s", e.Fault.Kind, e.Fault.Name, strings.Join(e.Near, ", "))
 }
 
-// Hint says what to type instead.
+// Hint returns what to type instead.
 func (e *UnknownError) Hint() string {
 	if len(e.Near) == 0 {
 		return "lightloom status lists what there is"

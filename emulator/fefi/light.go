@@ -21,16 +21,16 @@ type Teller struct {
 	lit  atomic.Bool
 }
 
-// NewTeller tells darkness until Set says otherwise.
+// NewTeller returns a Teller that signals darkness until Set changes it.
 func NewTeller(p *Port) *Teller { return &Teller{port: p} }
 
-// Set tells at once. It does not block.
+// Set signals at once. It does not block.
 func (t *Teller) Set(lit bool) error {
 	t.lit.Store(lit)
 	return t.port.Send(Signal{lit})
 }
 
-// Run repeats what was told last until ctx ends (nil).
+// Run repeats the last signal until ctx ends (nil).
 func (t *Teller) Run(ctx context.Context) error {
 	tick := time.NewTicker(repeat)
 	defer tick.Stop()
@@ -46,8 +46,8 @@ func (t *Teller) Run(ctx context.Context) error {
 	}
 }
 
-// Listen calls light with what the other end tells, at each change and first with darkness, until ctx ends (nil). It
-// closes p.
+// Listen calls light with the other end's signals, first with darkness and then at each change, until ctx ends (nil).
+// It closes p.
 func Listen(ctx context.Context, p *Port, light func(lit bool)) error {
 	defer p.Close()
 	defer context.AfterFunc(ctx, func() { p.Close() })()

@@ -44,8 +44,8 @@ func (f *fluid) routeOf(coflow, row int32, p pair) int32 {
 	return f.addRoute(r)
 }
 
-// wishOf returns what its coflow's pace or spread asks for a host flow, in bits a second: no end of it where the pace
-// has passed.
+// wishOf returns the rate that a host flow's pace or spread requests, in bits a second: infinite if the pace has
+// passed.
 func (f *fluid) wishOf(co *coflow, b int32, left float64) float64 {
 	extra := co.extraOf(b - co.first)
 	switch {

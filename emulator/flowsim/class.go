@@ -22,7 +22,7 @@ var unbounded = math.Inf(1)
 type class struct {
 	route   int32
 	alone   bool // one host flow that has fallen out of its coflow's pace, with a wish of its own
-	even    bool // of host flows that have what their ports were told
+	even    bool // of host flows with the rates of their ports
 	planned bool // its next end has been on the clock
 
 	rate float64       // payload bytes a nanosecond, of each host flow
@@ -48,7 +48,7 @@ type classes struct {
 	busy    []int32                 // with host flows
 	touched []int32                 // whose next end may have moved
 	aside   int                     // host flows in classes that are not even
-	told    []pathmap.BitsPerSecond // by link: what all coflows were told of their ports, where they were
+	told    []pathmap.BitsPerSecond // by link: the rates of ports of all coflows, if set
 
 	groups []group // by number of levels; empty while links have no levels
 	stale  []int32 // groups whose next end may be another
@@ -84,7 +84,7 @@ func (cs *classes) shared(route int32) int32 {
 	return r.shared
 }
 
-// leveled returns the class of the host flows on a route that have what their ports were told.
+// leveled returns the class of the host flows on a route that have the rates of their ports.
 func (cs *classes) leveled(route int32) int32 {
 	r := &cs.routes[route]
 	if r.even == none {
@@ -94,7 +94,7 @@ func (cs *classes) leveled(route int32) int32 {
 	return r.even
 }
 
-// solo returns a class for one host flow that asks for a rate in bits a second.
+// solo returns a class for one host flow that requests a rate in bits a second.
 func (cs *classes) solo(route int32, wish float64) int32 {
 	i := cs.newClass()
 	cs.list[i].route, cs.list[i].alone, cs.rests[i].wish = route, true, wish
@@ -191,7 +191,7 @@ func (cs *classes) endFirst(index int32, v, rate float64) {
 	}
 }
 
-// wish returns what each host flow of a class asks for, in bits a second at layer 2.
+// wish returns the rate that each host flow of a class requests, in bits a second at layer 2.
 func (cs *classes) wish(index int32) float64 {
 	c := &cs.list[index]
 	r := &cs.routes[c.route]
@@ -277,7 +277,7 @@ func (cs *classes) addTo(d *demand.Demand) (bounded bool) {
 	return bounded
 }
 
-// fill tells the solver of the busy classes.
+// fill passes the busy classes to the solver.
 func (cs *classes) fill(d *demand.Demand) {
 	for _, i := range cs.busy {
 		c := &cs.list[i]

@@ -21,7 +21,7 @@ type coflow struct {
 
 	pace
 	order        // the one in force
-	want  order  // what setRates of epoch named asks for
+	want  order  // what setRates of epoch named requests
 	named uint64 //
 	heard uint64 // the check of rates that last met it
 
@@ -35,7 +35,7 @@ type coflow struct {
 	table *byhost.Table // nil until first used
 }
 
-// kind says what rates were last set for a coflow.
+// kind is the kind of rates last set for a coflow.
 type kind uint8
 
 const (
@@ -95,7 +95,7 @@ func hostRate(rates []southbound.HostRate, h southbound.HostID) float64 {
 	return float64(rates[i].Rate)
 }
 
-// coflowTable is all coflows, and who of them is live.
+// coflowTable is all coflows, and which of them are live.
 type coflowTable struct {
 	coflows []coflow
 	byID    map[southbound.CoflowID]int32

@@ -1,6 +1,6 @@
 // Package flowsim is a fabric at flow level in virtual time: the same device models as the emulated network has, with
-// tables in memory, and hosts whose host flows are fluids that share links max-min fairly or send at the rates they are
-// told. A host flow goes where a walk through the devices' tables leads it.
+// tables in memory, and hosts whose host flows are fluids that share links max-min fairly or send at given rates. A
+// host flow takes the path that a walk through the devices' tables finds.
 //
 // It has no packets: no queues, no slow start, no retransmission, no loss. A host flow that would meet a dark port
 // stands still instead. It decides nothing: who runs it acts through its doors between two calls of Advance.

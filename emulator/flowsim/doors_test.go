@@ -294,7 +294,7 @@ func TestJoiningALatePace(t *testing.T) {
 	wire(t, s)
 	start(t, s, 0, row{0, 2, mb, 1}, row{1, 3, 100, southbound.TagHold})
 	rates(t, s, southbound.Rates{Pace: []southbound.Pace{{Coflow: 0, Until: 100 * ms}}})
-	s.At(100*ms-10*time.Microsecond, func() { // a ten-thousandth is left: the factor is told anew
+	s.At(100*ms-10*time.Microsecond, func() { // a ten-thousandth is left: the factor is rebased
 		if err := s.Host().Steer([]southbound.Steer{{HostFlowKey: key(0, 1), Tag: 2}}); err != nil {
 			t.Error(err)
 		}

@@ -6,9 +6,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Where all coflows are told the same of their ports, and nothing else, a host flow has the rate of one of its two
-// ports, as it has where hosts share by themselves. So host flows need no individual rates: classes wait on the clocks
-// of their ports.
+// If all coflows get the same rates of ports, and no others, a host flow has the rate of one of its two ports, as it
+// has when hosts share by themselves. So host flows need no individual rates: classes wait on the clocks of their
+// ports.
 
 // evenly reports whether rates tell all coflows the same of their ports, and writes that down if so.
 func (lv *levels) evenly(r *southbound.Rates) bool {
@@ -38,7 +38,7 @@ func sameRates(a, b []southbound.HostRate) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// listen writes down what ports are told.
+// listen records the rates of ports.
 func (lv *levels) listen(s *southbound.Spread) {
 	if lv.told == nil {
 		lv.told = make([]pathmap.BitsPerSecond, len(lv.wide))
@@ -54,9 +54,8 @@ func (lv *levels) listen(s *southbound.Spread) {
 	lv.disturb()
 }
 
-// shareEvenly gives every class what its ports were told. It returns false, and leaves all classes by themselves, where
-// some link cannot carry that, or others have rates: individual reports whether some host flows have rates of their
-// own.
+// shareEvenly gives every class the rate of its ports. It returns false, and gives classes clocks of their own, if a
+// link cannot carry that, or others have rates: individual is true if some host flows have rates of their own.
 func (lv *levels) shareEvenly(individual bool) bool {
 	lv.found()
 	if lv.others() || individual || lv.capped() || !lv.solver.CanFollow() {
@@ -82,8 +81,7 @@ func (lv *levels) shareEvenly(individual bool) bool {
 	return true
 }
 
-// others reports whether some host flow sends by what was told of its pair. All that are not even stand still where
-// none does.
+// others reports whether some host flow sends at the rate of its pair. If none does, all that are not even stand still.
 func (lv *levels) others() bool {
 	if lv.aside == 0 {
 		return false

@@ -57,7 +57,7 @@ func newEvenScript(rng *rand.Rand) *script {
 	return sc
 }
 
-// evenRates tells all coflows the same of their ports, or all but a few.
+// evenRates gives all coflows the same rates of ports, or all but a few.
 func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 	rate := func() pathmap.BitsPerSecond { return pathmap.BitsPerSecond(rng.IntN(12)) * pathmap.Mbps }
 	if rng.IntN(4) == 0 {
@@ -83,7 +83,7 @@ func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 }
 
 // TestEvenLikeReference holds runs of rates that are the same for all coflows against the reference implementation, as
-// TestLikeTwin does, and says how many of them came to the clocks of ports at all.
+// TestLikeTwin does, and logs how many of them used the clocks of ports at all.
 func TestEvenLikeReference(t *testing.T) {
 	const tolerance = 20 * time.Nanosecond
 	even := 0
@@ -120,8 +120,8 @@ func TestEvenLikeReference(t *testing.T) {
 	}
 }
 
-// TestEvenNeedsNoIndividualRates: what all coflows are told of their ports makes no host flow a case of its own, and
-// what one of two is told does.
+// TestEvenNeedsNoIndividualRates: rates of ports for all coflows need no individual rates, rates of ports for one of
+// two do.
 func TestEvenNeedsNoIndividualRates(t *testing.T) {
 	s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 4}), Options{NoHeaders: true})
 	wire(t, s)
@@ -148,7 +148,7 @@ func TestEvenNeedsNoIndividualRates(t *testing.T) {
 	}
 }
 
-// TestSameExtrasAgain: a host flow that has nothing but its extra keeps it when the same is told again.
+// TestSameExtrasAgain: a host flow that has nothing but its extra keeps it when the same rates are set again.
 func TestSameExtrasAgain(t *testing.T) {
 	s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 2}), Options{NoHeaders: true})
 	wire(t, s)

@@ -16,8 +16,8 @@ func (s *Sim) Power(id southbound.DeviceID, on bool, boot time.Duration) {
 	w.plan()
 }
 
-// Fail lets a host fail, or come back: its tasks and the host flows from it and to it are void, and it says so. A host
-// that has failed runs and sends nothing that it is told to. A repeated call has no effect.
+// Fail makes a host fail, or come back: its tasks and the host flows from it and to it are void, and an event reports
+// this. A failed host runs no tasks and sends nothing. A repeated call has no effect.
 func (s *Sim) Fail(h southbound.HostID, up bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Sim) Fail(h southbound.HostID, up bool) error {
 
 func (s *Sim) isLost(h southbound.HostID) bool { return s.lost != nil && s.lost[h] }
 
-// tried is the last try of a task that a host was told of.
+// tried is the last try of a task that a host knows.
 type tried struct {
 	host  southbound.HostID
 	try   int32

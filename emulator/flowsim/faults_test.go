@@ -29,7 +29,7 @@ func (w *reference) fail(f *hostFault) {
 }
 
 // TestLikeReferenceWithLostHosts is TestLikeTwin while hosts fail and come back: the others' ends and bytes are the
-// reference implementation's, and of what is void nothing is told.
+// reference implementation's, and void transfers have no events.
 func TestLikeReferenceWithLostHosts(t *testing.T) {
 	void := 0
 	for seed := range uint64(seeds() / 2) {
@@ -64,8 +64,8 @@ func TestLikeReferenceWithLostHosts(t *testing.T) {
 	}
 }
 
-// TestLostHostRunsNothing: tasks of a host that fails never end, a later try elsewhere does, and what the host is told
-// while it is away comes to nothing.
+// TestLostHostRunsNothing: tasks of a host that fails never end, a later try elsewhere does, and calls to the host
+// while it is away have no effect.
 func TestLostHostRunsNothing(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{})
 	run := func(tasks ...southbound.Task) {

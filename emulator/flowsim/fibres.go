@@ -42,9 +42,9 @@ func (s *Sim) Patch() {
 	s.panel = cabling.New(w.plane, s.fabric.Topology.Ports(w.id), s.circuitLight)
 }
 
-// Plug plugs fibres of the optical switch in as it is said (see cabling.Panel.Plug), now: a circuit over a fibre that
-// is pulled carries nothing, though its switch calls it connected, and one over exchanged fibres leads to the other
-// rack, whose ToR sends on what is not for it.
+// Plug plugs in fibres of the optical switch now, as given (see cabling.Panel.Plug): a circuit over a pulled fibre
+// carries nothing, though its switch reports it connected. A circuit over exchanged fibres leads to the wrong rack,
+// whose ToR forwards what is not for it.
 func (s *Sim) Plug(in, out []southbound.Port) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ const none = -1
 type fluid struct {
 	state
 	classes    classes // host flows at the rate of their pair, or at what links leave them
-	levels     levels  // rates of classes while hosts share by themselves, or all have what their ports were told
+	levels     levels  // rates of classes while hosts share by themselves, or all have the rates of their ports
 	paces      paces   // host flows that end together with their coflow
 	individual individualRates
 	demand     demand.Demand // what all of them ask of links
@@ -217,7 +217,7 @@ func (f *fluid) settle() {
 		f.dirty = false
 		f.share()
 	} else if f.levels.even {
-		f.levels.update() // what has ended is no longer counted when levels are told next
+		f.levels.update() // host flows that have ended no longer count at the next update of levels
 	}
 	f.classes.reschedule()
 	f.individual.reschedule()

@@ -69,7 +69,7 @@ func (h hosts) Start(starts []southbound.Start) error {
 	return nil
 }
 
-// addresses are what the fabric's hosts may be told of.
+// addresses are the hosts and tags that calls can name.
 func (s *Sim) addresses() southbound.Addresses {
 	return southbound.Addresses{Hosts: s.fabric.Hosts(), Tags: s.tags, ToItself: s.opt.Hairpins}
 }

@@ -51,5 +51,5 @@ func newRoute(p pair) route {
 	return r
 }
 
-// holds reports whether a route sends nothing, or a host flow is to: which is told without its route.
+// holds reports whether a host flow is to send nothing, which is known without its route.
 func (p *pair) holds() bool { return p.tag == southbound.TagHold }

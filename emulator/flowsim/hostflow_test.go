@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// checkHostFlows holds what host flows keep for themselves against what it is told from.
+// checkHostFlows compares the values that host flows cache with their sources.
 func checkHostFlows(t testing.TB, f *fluid) {
 	t.Helper()
 	for _, i := range f.live {

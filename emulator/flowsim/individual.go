@@ -28,7 +28,7 @@ type individualRates struct {
 	known bool          // first is the first end
 	first time.Duration // of all rows; southbound.Never where none moves
 
-	// What rows ask for stays as it is for most of them, so who asks for something else is noted, and sums are kept.
+	// Most rows keep their requests, so only changed requests are recorded, and sums are kept.
 	asked   demand.Kept
 	fresh   []int32 // host flows that have asked for another rate since all were granted theirs
 	granted bool    // all rows have what they asked for but for those
@@ -57,7 +57,7 @@ type individualRate struct {
 	noted    bool             // its host flow is among the fresh
 }
 
-// demand returns what a row asks for, in bits a second at layer 2.
+// demand returns the rate that a row requests, in bits a second at layer 2.
 func (r *individualRate) demand() float64 {
 	if r.stands {
 		return 0
@@ -65,7 +65,7 @@ func (r *individualRate) demand() float64 {
 	return r.wish
 }
 
-// sent is what a coflow's sum is told of a row.
+// sent is a row as its coflow's sum needs it.
 func (r *individualRate) sent() byhost.Row {
 	return byhost.Row{Left: r.left, Bits: r.bits, Rate: r.rate, At: r.at}
 }
@@ -116,7 +116,7 @@ func (ir *individualRates) ask(b int32, wish float64) {
 	}
 }
 
-// asks records that a row asks for another rate than before, in bits a second; 0 is nothing.
+// asks records that a row requests another rate than before, in bits a second; 0 is no request.
 func (ir *individualRates) asks(r *individualRate, before, now float64) {
 	if !r.noted {
 		r.noted = true
@@ -179,7 +179,7 @@ func (ir *individualRates) recount() {
 	}
 }
 
-// grant gives every row what it asks for. Where many get another rate, nothing is moved in the heap.
+// grant gives every row the rate that it requests. If many get another rate, nothing is moved in the heap.
 func (ir *individualRates) grant() {
 	if !ir.granted {
 		ir.grantAll()
@@ -400,7 +400,7 @@ func (ir *individualRates) addTo(d *demand.Demand) {
 	}
 }
 
-// fill tells the solver of every row.
+// fill passes every row to the solver.
 func (ir *individualRates) fill(d *demand.Demand) {
 	for i := range ir.rows {
 		r := &ir.rows[i]

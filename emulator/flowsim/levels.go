@@ -5,13 +5,14 @@ import (
 	"lightloom/pathmap/maxmin"
 )
 
-// levels is the rates of classes where all host flows that a link holds back have the same: hosts share by themselves,
-// or all coflows were told the same of their ports. Both keep the group of each class right as levels of links change.
+// levels is the rates of classes if all host flows with the same bottleneck have the same rate: hosts share by
+// themselves, or all coflows got the same rates of ports. Both keep the group of each class right as levels of links
+// change.
 type levels struct {
 	*classes
 	solver *maxmin.Levels // nil: links have no levels
 	number []int32        // by link: its number among those that have levels; none if it limits no host flow
-	even   bool           // all coflows were told the same of their ports
+	even   bool           // all coflows got the same rates of ports
 
 	links []pathmap.LinkID        // memory that calls reuse
 	tell  []pathmap.BitsPerSecond // likewise, by number
@@ -47,7 +48,7 @@ func (lv *levels) found() {
 	}
 }
 
-// update tells levels of the classes that were touched.
+// update passes the changed classes to the solver.
 func (lv *levels) update() {
 	if lv.solver == nil {
 		return

@@ -26,8 +26,8 @@ type Options struct {
 	NoHeaders bool
 	// Hairpins lets a host flow go from a host to itself, over both directions of the host's port. The default refuses it.
 	Hairpins bool
-	// Quantum is the grid on which ends of host flows are told, as simulators that go by time steps have it: what ends
-	// between two of its multiples is told at the later one, and its rate is not free before. 0 is none.
+	// Quantum is the grid on which ends of host flows are reported, as in simulators with time steps: an end between two
+	// of its multiples is reported at the later one, and its rate is not free before. 0 means no grid.
 	Quantum time.Duration
 	// Lit is called with each interval of light through the OCS as it ends, under the simulator's lock: it must not call
 	// the Sim. The log then holds the last intervals only; with nil it holds all intervals of a long run.

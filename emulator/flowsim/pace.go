@@ -80,8 +80,8 @@ func (ps *paces) leave(co *coflow, b int32) float64 {
 	return left
 }
 
-// rebase makes now the instant that the factor is told for, and the factor 1 where it has become too small to divide
-// by or nothing hangs on it.
+// rebase makes now the instant of the factor, and makes the factor 1 if it has become too small to divide by or nothing
+// depends on it.
 func (ps *paces) rebase(co *coflow) {
 	now := ps.clock.Now()
 	co.factor, co.at = co.factorAt(now), now
@@ -148,7 +148,7 @@ func (ps *paces) addTo(d *demand.Demand) {
 	}
 }
 
-// fill tells the solver of the host flows that follow paces, one by one.
+// fill passes the host flows that follow paces to the solver, one by one.
 func (ps *paces) fill(d *demand.Demand) {
 	ps.members = ps.members[:0]
 	for _, i := range ps.live {

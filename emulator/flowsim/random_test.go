@@ -370,7 +370,7 @@ func checkBytes(t *testing.T, seed uint64, sc *script, s *Sim, w *reference) {
 	}
 }
 
-// TestSameEvents plays each script again, stopping in between: what is told must not change by a bit.
+// TestSameEvents runs each script again with stops in between: the events must be identical.
 func TestSameEvents(t *testing.T) {
 	for seed := range uint64(seeds() / 4) {
 		rng := rand.New(rand.NewPCG(seed, 8))

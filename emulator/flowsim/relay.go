@@ -42,7 +42,7 @@ type relayScratch struct {
 
 // relayRack is one rack.
 type relayRack struct {
-	told  int32         // where the circuit leads that the ToR was told of; none
+	told  int32         // where the ToR's circuit leads, by the last report to it; none
 	to    int32         // where it led when legs were last put on it
 	anew  bool          // a slot has begun, and the circuit stands as it did
 	since time.Duration // when to became what it is
@@ -58,7 +58,7 @@ type ownRow struct {
 	hostFlow, coflow, to int32
 }
 
-// hop says which part of a packet's path a route is.
+// hop is the part of a packet's path that a route is.
 type hop uint8
 
 const (
@@ -141,7 +141,7 @@ func (x *relay) started(index int32) {
 	}
 }
 
-// told hears what a ToR is told of circuits.
+// told handles a report of circuits to a ToR.
 func (x *relay) told(n pathmap.NodeID, set []southbound.Rule, drop []southbound.Match, replace bool) {
 	node := x.sim.fabric.Topology.Node(n)
 	if node.Role != pathmap.ToR {

@@ -148,8 +148,8 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// TestRelayLosesHosts: what racks keep for a host flow goes with its host, and nothing more is told of it. A rack goes
-// on keeping where its own host is lost.
+// TestRelayLosesHosts: bytes that racks keep for a host flow are dropped with its host, without events. A rack goes on
+// keeping bytes if its own host is lost.
 func TestRelayLosesHosts(t *testing.T) {
 	for _, tc := range []struct {
 		lost southbound.HostID

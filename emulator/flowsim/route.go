@@ -56,7 +56,7 @@ type route struct {
 	near   [6]pathmap.LinkID
 	listed [4]pathmap.NodeID
 	posted pathmap.Bytes // received over whatever links and in linkTable.payload
-	even   int32         // class of the host flows that have what their ports were told; none where there never was one
+	even   int32         // class of the host flows with the rates of their ports; none if there was none yet
 	hops   uint8         // how many of near are its links; many: those in spill are
 	lists  uint8         // how many of listed it is in, besides those in spill
 	moved  bool          // another path has just been found, while host flows were on theirs

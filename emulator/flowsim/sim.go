@@ -150,8 +150,8 @@ func release[T any](all []T, idle *[]int32, i int32) T {
 // Advance runs the simulation to an instant, at which it then stands, and appends what happened after the last call:
 // host events sorted by (At, Kind, Coflow, Row, Task), device events by instant, those of one device in its order.
 //
-// The error is of what the tables should never hold, such as a loop: its host flows stand still, the rest goes on, and
-// it is told once. An instant in the past is refused and changes nothing.
+// The error reports what the tables should never hold, such as a loop: its host flows stand still, the rest goes on,
+// and the error is returned once. An instant in the past is refused and changes nothing.
 func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []southbound.DeviceEvent) ([]southbound.Event,
 	[]southbound.DeviceEvent, error) {
 	s.mu.Lock()

@@ -9,12 +9,12 @@ import (
 	"lightloom/southbound"
 )
 
-// state is what all regimes of rates share: the host flows with their coflows and routes, the links, and what is to be
-// told. Regimes point to it, so a fluid is never copied.
+// state is what all regimes of rates share: the host flows with their coflows and routes, the links, and the events to
+// report. Regimes point to it, so a fluid is never copied.
 type state struct {
 	clock   *des.Clock[event]
 	perBit  float64       // payload bytes a nanosecond that one bit a second at layer 2 carries
-	quantum time.Duration // ends are told at its multiples; 0: when they come
+	quantum time.Duration // ends are reported at its multiples; 0: when they come
 
 	fair     bool // hosts share by themselves
 	strained bool // some host flow was given less than was asked for, at the last sharing
@@ -51,7 +51,7 @@ func (st *state) finish(b, route int32) {
 	}
 }
 
-// report tells that a host flow's last byte has been received.
+// report emits that a host flow's last byte has been received.
 func (st *state) report(b int32) {
 	bu := &st.hostFlows[b]
 	co, r := &st.coflows[bu.coflow], &st.routes[bu.route]
@@ -132,8 +132,9 @@ func (st *state) makeRows(n int32) (first int32) {
 // slackness is by how much an end may miss the grid.
 const slackness = 20 * time.Microsecond
 
-// grid returns the instant at which an end is told. What misses an instant of the grid by less than slackness meets it:
-// rates are whole bits a second, and a host flow that was to end there in exact arithmetic ends a little later.
+// grid returns the instant at which an end is reported. An end less than slackness after an instant of the grid counts
+// as at it: rates are whole bits a second, and a host flow that was to end there in exact arithmetic ends a little
+// later.
 func (st *state) grid(at time.Duration) time.Duration {
 	if st.quantum <= 0 {
 		return at

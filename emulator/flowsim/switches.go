@@ -28,7 +28,7 @@ type watcher struct {
 	lost chan struct{}
 }
 
-// plane is the table that walks are looked up in. It tells the simulator when they must be walked again.
+// plane is the table that walks are looked up in. It reports to the simulator when they must be walked again.
 type plane struct {
 	mem *mem.Tables
 	sim *Sim
@@ -104,7 +104,7 @@ func (s *Sim) addDevices() {
 	}
 }
 
-// circuitLight tells a ToR that the circuit it sends into carries light, or no longer does.
+// circuitLight reports to a ToR that the circuit it sends into carries light, or no longer does.
 func (s *Sim) circuitLight(input southbound.Port, lit bool) {
 	if s.linkBy(s.fabric.OCSNode, input) == pathmap.None {
 		return
@@ -113,7 +113,7 @@ func (s *Sim) circuitLight(input southbound.Port, lit bool) {
 	s.updateUplink(int32(input))
 }
 
-// updateUplink tells the ToR at an OCS port what its own end of that cable sees.
+// updateUplink reports to the ToR at an OCS port what its own end of that cable sees.
 func (s *Sim) updateUplink(at int32) {
 	port := s.fabric.OCSUplink[at]
 	if port == pathmap.None {
@@ -124,7 +124,7 @@ func (s *Sim) updateUplink(at int32) {
 	s.switches[tor].light(southbound.Port(port), s.circuit[at] && !s.cut[l])
 }
 
-// light tells the device what a port of it sees.
+// light reports to the device what a port of it sees.
 func (w *switchboard) light(port southbound.Port, lit bool) {
 	w.dev.Light(w.sim.clock.Now(), port, lit)
 	w.plan()
@@ -141,7 +141,7 @@ func (w *switchboard) plan() {
 	}
 }
 
-// advance runs what is due and tells everybody.
+// advance runs what is due and sends the events to all watchers.
 func (w *switchboard) advance() {
 	s := w.sim
 	first := len(s.emitted)

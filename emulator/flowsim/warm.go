@@ -3,7 +3,7 @@ package flowsim
 // What is left of a coflow without a pace is found row by row. Rows that are withheld do not change, and on a fabric of
 // circuits these are nearly all: so it is known which rows are warm, that is not withheld and not over.
 
-// lent is what is told of what is left of a coflow.
+// lent is the remaining bytes of a coflow as returned to callers.
 type lent struct {
 	off   []int32   // rows that left lends out as off the pace
 	lefts []float64 // what left lends out where there is no pace; nil until asked for

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outerEnv tells a re-executed process which network namespace it came from.
+// outerEnv is the variable that names the original network namespace to a re-executed process.
 const outerEnv = "LIGHTLOOM_OUTER_NETNS"
 
 // EnterOptions are what Enter passes to the process it starts.
@@ -95,7 +95,7 @@ func forward(signals <-chan os.Signal, p *os.Process, ended <-chan struct{}) {
 		case <-ended:
 			return
 		case s := <-signals:
-			_ = p.Signal(s) // it may have ended just now, which Wait tells
+			_ = p.Signal(s) // it may have ended just now, which Wait reports
 		}
 	}
 }

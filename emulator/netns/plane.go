@@ -26,7 +26,8 @@ type Plane interface {
 	io.Closer
 }
 
-// ChooseDataplane says which dataplane a name stands for on this machine, or why there is none; empty: Auto.
+// ChooseDataplane returns the dataplane that a name means on this machine, or an error if there is none; empty means
+// Auto.
 func ChooseDataplane(name string) (string, error) {
 	switch name {
 	case EBPF:

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hinted is an error with the line that a user types, or the sentence that says what to do.
+// Hinted is an error with a command to type, or a sentence on what to do.
 type Hinted struct {
 	err error
 	fix string
@@ -22,9 +22,9 @@ func (e *Hinted) Unwrap() error { return e.err }
 // Hint returns what to do.
 func (e *Hinted) Hint() string { return e.fix }
 
-// Supported says why Enter cannot work here, or nil. For root it asks without a user namespace, else with one; with
-// rootless for root too. It starts no program: it asks the kernel for the namespaces with a file to run that is not
-// there, and the error says how far the kernel came. Where there is a fix, the error is a *Hinted.
+// Supported returns an error if Enter cannot work here. For root it tries without a user namespace, else with one; with
+// rootless also for root. It starts no program: it requests the namespaces for a file that does not exist, and the
+// kernel's error shows how far it came. If there is a fix, the error is a *Hinted.
 func Supported(rootless bool) error {
 	_, err := syscall.ForkExec("/proc/self/no-such-program", []string{"probe"},
 		&syscall.ProcAttr{Sys: attributes(rootless || !privileged())})

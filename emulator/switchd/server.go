@@ -118,7 +118,7 @@ func (s *Switch) discard() bool {
 	}
 }
 
-// Refresh tells subscribers of neighbours that have come or gone.
+// Refresh reports to subscribers the neighbours that have come or gone.
 func (s *Switch) Refresh() {
 	if v := s.current.Load(); v != nil {
 		v.target.Refresh()

@@ -23,12 +23,12 @@ import (
 	"lightloom/southbound/lldpd"
 )
 
-// Config says what a switch is made of.
+// Config configures a switch.
 type Config struct {
 	Device device.Config // the model, with its plane and a clock in real time
 
-	// Fibres puts a patch panel between the plane of an optical switch and its fibres: cabling.New says when it is
-	// called. nil: fibres are where they belong, and Device.OnLight says what arrives.
+	// Fibres puts a patch panel between the plane of an optical switch and its fibres: cabling.New says when it is called.
+	// nil: fibres are where they belong, and Device.OnLight reports what arrives.
 	Fibres func(fibre southbound.Port, lit bool)
 
 	// Backend is an optical switch that stands elsewhere, instead of a model. It has neither Door, Panel nor Power. Of

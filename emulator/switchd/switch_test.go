@@ -159,7 +159,7 @@ func TestFibres(t *testing.T) {
 	}
 }
 
-// TestNeighbors: who is heard is told again by the target that comes back with the power.
+// TestNeighbors: the target that comes back with the power reports the LLDP neighbours again.
 func TestNeighbors(t *testing.T) {
 	said := lldp.Announcement{Chassis: "tor9", ChassisKind: lldp.Local, Port: "Ethernet3", PortKind: lldp.InterfaceName,
 		System: "tor9", TTL: time.Second}

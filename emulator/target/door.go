@@ -9,7 +9,7 @@ import (
 
 // Switch is what a target shows: an emulated device, or one elsewhere that Remote stands for.
 type Switch interface {
-	// Config says what it is: Name, Kind, Ports, Racks and Recovery count.
+	// Config returns its configuration: Name, Kind, Ports, Racks and Recovery count.
 	Config() device.Config
 	// Accepted returns what it has accepted, as one change that replaces everything, and Seen what it says of itself.
 	Accepted() *southbound.Change

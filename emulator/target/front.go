@@ -18,10 +18,10 @@ type front interface {
 	model() *schema.Model
 	// load fills an empty tree from the device: its configuration from what it has accepted, its state from what is seen.
 	load(t *tree, now time.Duration, dev Switch)
-	// plan says what the configuration in t, of which a request has named the leaves in touched, asks of the device. done
-	// is called once the device has accepted.
+	// plan returns the change of the device that the configuration in t requires; touched are the leaves that a request
+	// has named. done is called once the device has accepted.
 	plan(t *tree, touched []schema.Path) (c *southbound.Change, done func(), err error)
-	// event and applied bring what the device tells into the state.
+	// event and applied bring the device's reports into the state.
 	event(t *tree, e southbound.DeviceEvent)
 	applied(t *tree, a device.Applied)
 	// counters brings the counters up to date.

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// Refresh brings what the device is asked again and again up to date, so that subscribers hear of it at once: who tells
-// of neighbours calls it when they change.
+// Refresh updates the polled state at once, so that subscribers get it: the source of neighbours calls it when they
+// change.
 func (t *Target) Refresh() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -101,7 +101,7 @@ func (v *sonicView) keys(touched []schema.Path) []string {
 	return slices.Compact(out)
 }
 
-// whole reports whether a request has said what all the table holds.
+// whole reports whether a request has given the whole table.
 func (v *sonicView) whole(touched []schema.Path) bool {
 	if v == nil {
 		return false

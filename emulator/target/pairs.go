@@ -98,7 +98,7 @@ func (f *pairFront) plan(t *tree, touched []schema.Path) (*southbound.Change, fu
 		named[in] = true
 	}
 	next := maps.Clone(f.wanted)
-	if slices.ContainsFunc(touched, func(p schema.Path) bool { return len(p) == 1 }) { // the whole list was said
+	if slices.ContainsFunc(touched, func(p schema.Path) bool { return len(p) == 1 }) { // the whole list was given
 		for in := range next {
 			named[in] = true
 		}

@@ -15,10 +15,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Remote is the backend of an optical switch that stands elsewhere, behind another driver: what the target is asked is
-// asked of it, and what it tells becomes the target's state. It knows no more than the driver does: where the switch
-// has no states in between, a circuit is pending from its acceptance until it is listed, and failed if that takes
-// longer than Settle.
+// Remote is the backend of a remote optical switch behind another driver: it forwards the target's requests, and the
+// switch's events become the target's state. It knows no more than the driver does: if the switch has no intermediate
+// states, a circuit is pending from its acceptance until it is listed, and failed if that takes longer than Settle.
 type Remote struct {
 	cfg RemoteConfig
 
@@ -128,7 +127,7 @@ func (r *Remote) follow(ctx context.Context) {
 	}
 }
 
-// emit tells every tap. The lock is held.
+// emit sends an event to every tap. The lock is held.
 func (r *Remote) emit(kind southbound.DeviceEventKind, c ends, s southbound.Status) {
 	for _, t := range r.taps {
 		t.Event(southbound.DeviceEvent{At: r.cfg.Clock(), Kind: kind, In: c.in, Out: c.out, Status: s})
@@ -173,7 +172,7 @@ func (r *Remote) told(e southbound.DeviceEvent) {
 	r.set(ends{e.In, e.Out}, e.Status)
 }
 
-// set changes the status of a circuit and tells it. The lock is held.
+// set changes the status of a circuit and emits it. The lock is held.
 func (r *Remote) set(c ends, s southbound.Status) {
 	old, stands := r.status[c]
 	switch {
@@ -191,8 +190,8 @@ func (r *Remote) set(c ends, s southbound.Status) {
 	r.emit(southbound.ConnectionStatus, c, s)
 }
 
-// verify reads the switch while something is pending: a watch tells of differences only, and a circuit that was taken
-// away and made again between two looks is none. What has been pending for too long is given up.
+// verify reads the switch while something is pending: a watch reports differences only, and a circuit that was removed
+// and made again between two polls is none. A circuit that is pending for too long counts as failed.
 func (r *Remote) verify(ctx context.Context) {
 	r.mu.Lock()
 	idle := r.down || len(r.since) == 0
@@ -262,7 +261,8 @@ func (e elsewhere) Down(time.Duration) bool                     { return e.r.dow
 func (e elsewhere) Losses() map[southbound.Port]device.CentiBel { return nil }
 func (e elsewhere) Dropped() (uint64, error)                    { return 0, nil }
 
-// Set asks the switch, and waits for its answer: a Set of the target is accepted when the switch has accepted it.
+// Set forwards the change to the switch, and waits for its answer: a Set of the target is accepted when the switch has
+// accepted it.
 func (e elsewhere) Set(_ time.Duration, c *southbound.Change) error {
 	r := e.r
 	if r.down {

@@ -161,7 +161,8 @@ func (t *Target) readPath(prefix, p *gpb.Path) (schema.Path, error) {
 	return t.tree.model.FromProto(prefix, p)
 }
 
-// transact does the operations to the tree, asks the device, and tells the subscribers. On an error the caller undoes.
+// transact applies the operations to the tree, calls the device, and notifies the subscribers. On an error the caller
+// undoes them.
 func (t *Target) transact(ops []operation) (time.Duration, error) {
 	touched := t.edit(ops)
 	if err := checkKeyLeaves(t.tree, touched); err != nil {
@@ -232,7 +233,7 @@ func keeper(leaves []schema.Leaf) func(schema.Path) bool {
 	return func(p schema.Path) bool { return kept[p.String()] }
 }
 
-// statusOf gives an error the code that the specification asks for; one that has a code keeps it.
+// statusOf gives an error the code that the specification requires; an error with a code keeps it.
 func statusOf(err error) error {
 	if _, ok := status.FromError(err); ok {
 		return err

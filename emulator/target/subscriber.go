@@ -13,7 +13,7 @@ import (
 // subscriber is the queue between the target and one stream. The target fills it without ever waiting; a stream that
 // lags too far behind is cut.
 type subscriber struct {
-	onChange []schema.Path // what it wants to be told of
+	onChange []schema.Path // paths that it subscribes to
 	limit    int
 
 	mu     sync.Mutex

@@ -24,7 +24,7 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// Config says how a target serves its device.
+// Config configures how a target serves its device.
 type Config struct {
 	Door   *device.Door
 	Remote Backend   // instead of Door: a switch elsewhere
@@ -200,7 +200,7 @@ func (t *Target) options(l net.Listener) ([]grpc.ServerOption, error) {
 	return opts, nil
 }
 
-// follow brings what the device tells between requests to the subscribers.
+// follow passes the device's reports between requests to the subscribers.
 func (t *Target) follow(ctx context.Context) {
 	for {
 		select {

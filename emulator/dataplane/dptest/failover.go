@@ -82,7 +82,7 @@ type cutter struct {
 	cable  pathmap.LinkID // from the spine to the ToR
 	ends   [2]end         // the ToR's, and the spine's
 	in     *tap           // at host 0
-	outs   [2]*tap        // where the far ToR hears of the two spines
+	outs   [2]*tap        // where the far ToR receives from the two spines
 	sent   []time.Time
 
 	proberCPU, cutterCPU int

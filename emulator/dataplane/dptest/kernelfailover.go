@@ -11,8 +11,8 @@ import (
 )
 
 // KernelFailover measures how long packets are missing after a cable is cut whose port has a backup. The short form
-// only wants that they come again; LIGHTLOOM_MEASURE=failover cuts 300 times and wants 99 of 100 within a millisecond
-// where the switch is told.
+// only requires that they come again; LIGHTLOOM_MEASURE=failover cuts 300 times and requires 99 of 100 within a
+// millisecond if the cut is reported to the switch.
 func KernelFailover(t *testing.T, dataplane string, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)

@@ -48,7 +48,7 @@ func openRouted(link int, src, dst netip.Addr, tag southbound.Tag) (*tap, error)
 	binary.BigEndian.PutUint16(f[34:], probePort)
 	binary.BigEndian.PutUint16(f[36:], probePort)
 	binary.BigEndian.PutUint16(f[38:], uint16(len(f)-34))
-	return t, t.open(link, unix.ETH_P_ALL) // only who hears all hears what the switch takes away
+	return t, t.open(link, unix.ETH_P_ALL) // only a tap for all protocols sees packets that the switch takes
 }
 
 // probePort is UDP's discard service, which sends no answers.

@@ -112,7 +112,7 @@ func (p *Packets) probe(o Probe) (*Probed, error) {
 		defer close(done)
 		for range o.Darks {
 			p.Pass(o.Between)
-			// As a device does it: the switch that sends is told first, and last.
+			// As a device does it: the sending switch gets the first and the last call.
 			if err := errors.Join(tor.SetLight(uplink, false), ocs.Move([]southbound.Port{0}, circuit, o.Dark)); err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ const (
 // times as much.
 type packetLayout struct {
 	ports, racks, homed int
-	sources             int    // racks that a rule tells apart as sources; 1: none
+	sources             int    // racks that a rule can match as sources; 1: none
 	links               int    // u32 by code: the interface, 0 while dark
 	homes               int    // u32 by rack: 256 × the place of the rack among those with hosts here plus one, 0: none
 	locals              int    // u32 by (place, last byte): a code

@@ -9,7 +9,7 @@ import (
 	"lightloom/emulator/dataplane"
 )
 
-// Supported says why this process cannot use the package, or nil. It asks for root outside of user namespaces, or
+// Supported returns an error if this process cannot use the package. It requires root outside of user namespaces, or
 // CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN.
 func Supported() error {
 	err := dataplane.ProbePlanes(New)

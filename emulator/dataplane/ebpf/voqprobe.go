@@ -131,7 +131,7 @@ func openProbe(nl *netlink.Handle, name string) (int, error) {
 	return fd, nil
 }
 
-// until asks every millisecond whether something has happened, up to the deadline.
+// until polls happened every millisecond until the deadline.
 func until(deadline time.Time, happened func() bool) bool {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -124,8 +124,8 @@ func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbo
 	return southbound.NoPort, false
 }
 
-// Foresee reads where a Lookup will look first, and returns whatever is there. It does not wait for what it reads, so
-// that who asks for several waits once.
+// Foresee prefetches the memory that a Lookup reads first, and returns its content. It does not wait for the read, so
+// that cache misses of several calls overlap.
 func (t *Tables) Foresee(dst, src southbound.RackID, tag southbound.Tag) uint32 {
 	return uint32(t.rules.Foresee(southbound.Match{Dst: dst, Src: src, Tag: tag}.Key()))
 }

@@ -42,8 +42,8 @@ func (c *circuit) run() {
 	}
 }
 
-// shortSlice asks the scheduler for short turns, so that this thread gets its turn sooner among others that compute.
-// Kernels before 6.12 take no notice, and nothing depends on it.
+// shortSlice requests short time slices from the scheduler, so that this thread runs sooner among others that compute.
+// Kernels before 6.12 ignore it, and nothing depends on it.
 func shortSlice() {
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Runtime: uint64(spin)},
 		0)

@@ -56,7 +56,7 @@ func at(p *Plane, link int) *block {
 }
 
 // Move returns once the moved ports are dark; a thread of the plane's own makes the circuits. If the kernel refuses one
-// then, Plane.Err tells.
+// then, Plane.Err returns the error.
 func (c *circuit) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
 	next, gone, made, err := c.bar.Move(off, on)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 	statsBasic = 1
 )
 
-// dropped asks the kernel for the packets that have met the sink's action; segments of a large packet count each.
+// dropped returns the kernel's count of packets that have met the sink's action; each segment of a large packet counts.
 func (s sink) dropped() (uint64, error) {
 	req := nl.NewNetlinkRequest(unix.RTM_GETACTION, 0)
 	req.AddData(&tcaMsg{})

@@ -19,10 +19,10 @@ const (
 
 // Gate is the switch that packets are queued for. Its methods are called by the queues's one goroutine.
 type Gate interface {
-	// Pass has send send a frame out of the link that rules lead it to now. What it goes by stands until send has
-	// returned: light that is told to be gone by then meets no frame of the queues any more.
+	// Pass calls send to send a frame out of the link that the current rules give. These rules hold until send has
+	// returned: once Pass returns after a loss of light, no queued frame is sent into the dark.
 	Pass(f Frame, send func(link int) Verdict) Verdict
-	// Queued returns how many packets the switch has sent here for a rack that were not said to have left.
+	// Queued returns how many packets the switch has sent here for a rack and Left has not reported yet.
 	Queued(rack southbound.RackID) int
 	// Left reports that n packets for a rack have left the queue. Once none waits, packets bypass the queue again.
 	Left(rack southbound.RackID, n int)

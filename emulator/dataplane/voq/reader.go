@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Config says what is queued where.
+// Config configures the queues.
 type Config struct {
 	Link  int // interface that queued packets come in at
 	Racks int
@@ -136,7 +136,7 @@ func (l *Queues) drain() (got bool) {
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
-		case err != nil: // EAGAIN; or the interface went down, which poll tells again
+		case err != nil: // EAGAIN; or the interface went down, which poll reports again
 			return got
 		case flags&unix.MSG_TRUNC != 0:
 			continue // it is missed, and written off

@@ -130,7 +130,7 @@ func (g *gate) Left(rack southbound.RackID, n int) { g.queued[rack] -= min(n, g.
 
 // TestLotReference queues frames for some racks at random while circuits light and darken and links fill, and wants: of
 // each rack what was queued and not dropped leaves in its order, once its circuit is lit and not sooner; drops are
-// counted; and in the end the switch is told that nothing waits.
+// counted; and in the end the switch gets the report that nothing waits.
 func TestLotReference(t *testing.T) {
 	const racks = 4
 	for seed := range uint64(3000) {

@@ -48,7 +48,7 @@ func able(ability string) error {
 	return errors.New("no such ability: take netns, bpf or userns")
 }
 
-// inside asks for namespaces of our own first: without them the reason is why there are none.
+// inside first checks for namespaces of our own: without them the skip reason is their error.
 func inside(also func() error) error {
 	if !netns.Inside() {
 		if err := netns.Supported(false); err != nil {

@@ -13,8 +13,9 @@ import (
 	"lightloom/southbound"
 )
 
-// cables tells what is plugged in: it calls carrier with every port that is dark first, then at each change, until ctx
-// ends (nil). The subscription is of the namespace of the thread that begins it, which in this process they all are in.
+// cables watches what is plugged in: it calls carrier first with every port that is dark, then at each change, until
+// ctx ends (nil). It subscribes in the network namespace of its thread; all threads of this process are in the same
+// one.
 func (p *ports) cables(ctx context.Context, carrier func(port southbound.Port, up bool)) error {
 	sub, err := nl.Subscribe(unix.NETLINK_ROUTE, unix.RTNLGRP_LINK)
 	if err != nil {
@@ -39,7 +40,7 @@ func (p *ports) cables(ctx context.Context, carrier func(port southbound.Port, u
 	}
 }
 
-// look reads the ports and tells what differs from up.
+// look reads the ports and reports what differs from up.
 func (p *ports) look(up []bool, carrier func(southbound.Port, bool)) error {
 	links, err := p.nl.LinkList()
 	if err != nil {

@@ -52,7 +52,7 @@ type Config struct {
 	Listening func(addr string) // called once the target takes requests
 }
 
-// Check says what cannot be, without looking at the machine.
+// Check returns an error if a configuration is invalid, without looking at the machine.
 func (c *Config) Check() error {
 	dup := func(p string) bool {
 		return slices.Index(c.Ports, p) != len(c.Ports)-1-slices.Index(reversed(c.Ports), p)

@@ -7,8 +7,8 @@ import (
 	"lightloom/emulator/target"
 )
 
-// counts reads what has passed the ports. Where a shaper (HTB) is at a port its own count is told, for it is exact: an
-// interface takes a segment of 64 kB for one packet.
+// counts reads the counters of the ports. If a port has a shaper (HTB), it returns the shaper's count, which is exact:
+// an interface counts a segment of 64 kB as one packet.
 func (p *ports) counts() ([]target.PortCount, error) {
 	links, err := p.nl.LinkList()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"lightloom/southbound/socket"
 )
 
-// estate is what a switch that is killed leaves in the kernel, as its guard is told.
+// estate is what a killed switch leaves in the kernel, as its guard knows it.
 type estate struct {
 	Ports []string  `json:"ports"`
 	Sinks [2]string `json:"sinks"`
@@ -72,7 +72,7 @@ type closer func() error
 // Close implements io.Closer.
 func (c closer) Close() error { return c() }
 
-// close tells the guard that there is nothing to do, and waits for its end.
+// close releases the guard without work, and waits for its end.
 func (g *guard) close() error {
 	err := json.NewEncoder(g.in).Encode(estate{Done: true})
 	return errors.Join(err, g.in.Close(), g.cmd.Wait())

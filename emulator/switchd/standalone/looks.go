@@ -41,7 +41,7 @@ func (l *looks) add(waits []uint64) {
 	}
 }
 
-// put tells of the looks beside what else was counted at the ports.
+// put adds the looks to the other counters of the ports.
 func (l *looks) put(counts []target.PortCount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

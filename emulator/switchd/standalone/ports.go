@@ -67,7 +67,7 @@ func (p *ports) lock(name string, index int) error {
 	return nil
 }
 
-// clear removes what a switch on these ports that was killed has left: its sink tells.
+// clear removes what a killed switch on these ports has left, which its sink shows.
 func (p *ports) clear() error {
 	if stale, err := p.nl.LinkByName(p.parks[0]); err == nil {
 		if err := p.nl.LinkDel(stale); err != nil {

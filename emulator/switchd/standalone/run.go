@@ -120,10 +120,10 @@ func (s *station) openLLDP() (err error) {
 	return err
 }
 
-// id tells the switches of one network namespace apart: by their first interface, which no two have.
+// id distinguishes the switches of one network namespace by their first interface.
 func (s *station) id() southbound.DeviceID { return southbound.DeviceID(s.ports.index[0]) }
 
-// maxSources is up to how many racks a switch by itself tells apart as sources: rules then take 0.8 MB in the eBPF
+// maxSources is the number of racks up to which a standalone switch matches sources: rules then take 0.8 MB in the eBPF
 // dataplane.
 const maxSources = 64
 
@@ -181,7 +181,7 @@ func (s *station) counts() ([]target.PortCount, error) {
 	return out, err
 }
 
-// openFibres opens what tells of light: every port of an OCS, the one fibre of a ToR.
+// openFibres opens the signals of light: at every port of an OCS, or the one fibre of a ToR.
 func (s *station) openFibres() error {
 	for i, name := range s.cfg.Ports {
 		if s.cfg.Role != OCS && name != s.cfg.Fibre {
@@ -203,7 +203,7 @@ func (s *station) openFibres() error {
 // tell is device.Config's OnLight.
 func (s *station) tell(_ time.Duration, input southbound.Port, lit bool) {
 	if err := s.tellers[input].Set(lit); err != nil {
-		s.cfg.Log.Warn("tell light", "port", input, "error", err) // it is told again in a moment
+		s.cfg.Log.Warn("tell light", "port", input, "error", err) // it is sent again soon
 	}
 }
 
@@ -261,7 +261,7 @@ func (s *station) serve(ctx context.Context) error {
 	return g.Wait()
 }
 
-// carrier tells the device what is plugged in. The fibre has light only with both its cable and its circuit.
+// carrier reports to the device what is plugged in. The fibre has light only with both its cable and its circuit.
 func (s *station) carrier(port southbound.Port, up bool) {
 	if s.cfg.Ports[port] != s.cfg.Fibre {
 		s.sw.Door.Light(port, up)
@@ -273,7 +273,7 @@ func (s *station) carrier(port southbound.Port, up bool) {
 	s.sw.Door.Light(port, s.cable && s.light)
 }
 
-// shine tells the device of its fibre's light.
+// shine reports its fibre's light to the device.
 func (s *station) shine(lit bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ import (
 	"lightloom/southbound/restconf"
 )
 
-// switchElsewhere is a RESTCONF server that knows its list of pairs, and which it can be told to lie about.
+// switchElsewhere is a RESTCONF server with a list of pairs, about which a test can make it lie.
 type switchElsewhere struct {
 	mu    sync.Mutex
 	pairs map[uint16]uint16

@@ -25,13 +25,14 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Config says what is run.
+// Config configures a target daemon.
 type Config struct {
 	device.Config        // its kind is the profile's; Plane and Clock are filled in
 	Profile       string // of Profiles
 	Strict        bool   // refuse a Set without an election id
 
-	// OnLag is told, once a target is made, how to ask how many streams there are and how many leaves they lag behind.
+	// OnLag is called once a target is made, with a function that returns the number of streams and of leaves that they
+	// lag behind.
 	OnLag func(lag func() (streams, leaves int))
 
 	Identity     pki.Identity // the zero value: plaintext, on a loopback address only

@@ -47,7 +47,7 @@ func (s *Sum) Lose(r Row, perBit float64, now time.Duration) {
 	}
 }
 
-// settle makes now the instant that is told of, and leaves out what a row has sent beyond its last byte.
+// settle makes now the instant of the sum, and leaves out what a row has sent beyond its last byte.
 func (s *Sum) settle(r *Row, perBit float64, now time.Duration) {
 	if now != s.at {
 		s.left, s.at = s.leftAt(perBit, now), now

@@ -1,5 +1,5 @@
-// Package byhost keeps what is needed to change rates of coflows that are told by host: which rows have another rate,
-// and how many bytes all rows together have left. It knows nothing of host flows.
+// Package byhost keeps the data for changing rates of coflows that are given by host: which rows get another rate, and
+// how many bytes all rows together have left. It knows nothing of host flows.
 package byhost
 
 import (
@@ -14,7 +14,7 @@ type Table struct {
 	words   int // of a set of hosts
 	dsts    []southbound.HostID
 	has     []uint64 // by destination, a set: the sources of rows
-	live    []uint64 // likewise, without rows that were said to have ended
+	live    []uint64 // likewise, without rows reported as ended
 	firsts  []int32  // by destination and word: the row of the first of those sources, or where it would be
 	changed []uint64 // sources with another rate; nothing in it outlives a call
 }

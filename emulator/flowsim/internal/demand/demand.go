@@ -18,7 +18,7 @@ type Demand struct {
 	touched []pathmap.LinkID // those with a load
 
 	solver  maxmin.Solver
-	Classes []maxmin.Class // what the solver has been told of
+	Classes []maxmin.Class // the classes passed to the solver
 	rates   []float64      // by class
 }
 
@@ -48,7 +48,7 @@ func (d *Demand) Fits(capacity []float64) bool {
 	return fits
 }
 
-// Add tells the solver of n host flows that ask for the same.
+// Add passes n host flows with the same request to the solver.
 func (d *Demand) Add(links []pathmap.LinkID, n int, wish float64) {
 	c := maxmin.Class{Links: links, Flows: float64(n), Max: wish}
 	switch {
