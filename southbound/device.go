@@ -56,7 +56,7 @@ func (c *Change) Empty() bool {
 	return !c.Replace && len(c.Rules) == 0 && len(c.Drop) == 0 && len(c.Connect) == 0
 }
 
-// Status is the state of a cross-connect as its device reports it (the words of the Open Compute model).
+// Status is the state of a cross-connect as its device reports it (in the terms of the Open Compute model).
 type Status uint8
 
 // The statuses. Only Connected admits traffic.

@@ -11,9 +11,8 @@ type Relay struct {
 // Relayer is a Host whose racks can keep bytes for each other. Asked for by type assertion: where it is missing, every
 // byte goes from its own rack.
 type Relayer interface {
-	// Relay has racks balance load as RotorNet's do: what waits for a circuit that will take longer than one turn goes
-	// over a third rack, which keeps it until its own circuit leads there. A host flow ends when the last of its bytes has
-	// come, whichever way, and Left counts what is kept on its way. The same again is nothing; another rotation is
-	// refused.
+	// Relay makes racks balance load as RotorNet's do: bytes whose circuit is more than one turn away go over a third
+	// rack, which keeps them until its own circuit leads there. A host flow ends when the last of its bytes has come,
+	// whichever way, and Left counts bytes kept on the way. A repeated call has no effect; another rotation is refused.
 	Relay(r Relay) error
 }

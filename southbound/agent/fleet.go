@@ -55,7 +55,7 @@ type Fleet struct {
 	out outbox
 }
 
-// share is who sends the rows of a coflow.
+// share is the members that send the rows of a coflow.
 type share struct {
 	by   []int32 // member, by row
 	base []float64
@@ -218,7 +218,7 @@ func (f *Fleet) Remaining(id southbound.CoflowID) (southbound.Remaining, bool) {
 	return out, true
 }
 
-// Traffic joins what all agents have counted; of one that does not answer, what it told last.
+// Traffic joins the counts of all agents; for an agent that does not answer it uses the last report.
 func (f *Fleet) Traffic(ctx context.Context) (wire.Traffic, error) {
 	all := wire.Traffic{At: f.cfg.Clock()}
 	told := make([][]wire.Moved, len(f.members))

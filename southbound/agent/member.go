@@ -253,7 +253,7 @@ func (m *member) event(num uint64, e southbound.Event) {
 	m.mu.Unlock()
 	if !mine {
 		m.fleet.cfg.OnForeign(m.client.cfg.Addr)
-		if n&(n-1) == 0 { // one that does it at length is named now and then
+		if n&(n-1) == 0 { // a repeating agent is reported ever less often
 			m.fleet.cfg.OnError(fmt.Errorf("agent %q tells of host %d, which is not its own (%d such events): it is dropped",
 				m.client.cfg.Addr, e.Host, n))
 		}

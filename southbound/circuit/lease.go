@@ -135,7 +135,7 @@ func common(a, b []southbound.Port) (southbound.Port, bool) {
 // maxBook bounds a file of leases, in bytes.
 const maxBook = 1 << 20
 
-// ReadBook reads a file of leases; one that is not there is empty.
+// ReadBook reads a file of leases; a missing file is an empty book.
 func ReadBook(path string) (*Book, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -46,7 +46,7 @@ func dialCounter(t *testing.T, subscribe func(gpb.GNMI_SubscribeServer) error) *
 	return s
 }
 
-// TestCountersBackPressure: who takes samples slowly loses the old ones, keeps the newest, and never stops the stream.
+// TestCountersBackPressure: a slow reader loses old samples, gets the newest, and never stops the stream.
 func TestCountersBackPressure(t *testing.T) {
 	const rounds = 20_000 // more than flow control lets an unread stream hold
 	sent, first := make(chan struct{}), make(chan struct{})
@@ -90,7 +90,7 @@ func TestCountersBackPressure(t *testing.T) {
 	}
 }
 
-// TestCountersEnd: a stream that ends is an error that names the device; one that is not offered says so.
+// TestCountersEnd: a stream that ends is an error that names the device; so is a stream that the device does not offer.
 func TestCountersEnd(t *testing.T) {
 	s := dialCounter(t, func(srv gpb.GNMI_SubscribeServer) error { return srv.Send(octets(1, 9, 5)) })
 	err := s.Counters(t.Context(), time.Millisecond,

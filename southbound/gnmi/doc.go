@@ -1,6 +1,6 @@
 // Package gnmi is the driver of switches that are gNMI targets: a session with one queue of Sets, and the profiles that
-// turn Lightloom's words into paths and back. A profile is pure: a change in, a SetRequest out; notifications in,
-// events out.
+// translate between Lightloom's types and paths. A profile is pure: it maps a change to a SetRequest, and notifications
+// to events.
 //
-// It knows nothing of emulation: what it programs may as well be a switch of a lab.
+// It knows nothing of emulation: it programs emulated and lab switches alike.
 package gnmi

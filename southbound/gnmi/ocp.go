@@ -66,7 +66,7 @@ func (OCP) Name() string { return "ocp" }
 // Model implements Profile.
 func (OCP) Model() *schema.Model { return schema.OCP() }
 
-// Check implements Profile: the model is a strawman, so its version must be the one that is written here.
+// Check implements Profile: the model is a strawman, so its version must be exactly this one.
 func (OCP) Check(c *gpb.CapabilityResponse) error {
 	return hasModel(c, schema.OCPModule, schema.OCPVersion)
 }

@@ -22,8 +22,7 @@ func (OpenConfig) WatchPaths() []schema.Path {
 		With("state", "oper-status")}
 }
 
-// Seen implements Profile. A rule that is not one of ours (matches of another form) is an error: what cannot be read
-// cannot be called equal to what is wanted.
+// Seen implements Profile. A rule of another form than ours is an error: it cannot be compared with the wanted rules.
 func (p OpenConfig) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	var seen southbound.Seen
 	t := ReadTables(state, "state")

@@ -30,8 +30,8 @@ func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// get reads paths in one request. Devices say NOT_FOUND of a path that holds nothing: then each path is asked for
-// alone, and one that is not found is empty.
+// get reads paths in one request. Devices answer NOT_FOUND for a path that holds nothing: then get requests each path
+// alone, and a path that is not found is empty.
 func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
 	out, err := s.getOnce(ctx, paths, what)
 	if status.Code(err) != codes.NotFound {

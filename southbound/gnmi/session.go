@@ -23,7 +23,7 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// Election is an election id: who may write. A larger one wins; see Less.
+// Election is an election id: the client with the largest one can write; see Less.
 type Election struct{ High, Low uint64 }
 
 // Less reports whether e is smaller than o.

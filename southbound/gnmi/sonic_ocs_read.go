@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// crossDecoder joins two tables: what is configured, and what the state of it is. A row that has a state and is no
-// longer configured is pending deletion; one that is configured and has no state yet is not told.
+// crossDecoder joins two tables: the configuration and its state. A row with a state that is no longer configured is
+// pending deletion; a configured row without a state yet is not reported.
 type crossDecoder struct {
 	p      SONiCOCS
 	config map[string]bool

@@ -46,7 +46,8 @@ const (
 	DefaultWithin = time.Second
 )
 
-// Name returns how a peer's slots are called: the role and name in its certificate, or "" if it has none of ours.
+// Name returns the name of a peer's slots: the role and name in its certificate, or "" if it has no certificate of
+// ours.
 func Name(s tls.ConnectionState) string {
 	role, name, err := pki.Peer(s)
 	if err != nil {

@@ -142,8 +142,8 @@ func TestHonestAmongSilent(t *testing.T) {
 	}
 }
 
-// TestOldestSilentLosesFirst: one that has spoken outlasts older and younger ones that have not; among those that have
-// it is the oldest that goes.
+// TestOldestSilentLosesFirst: a connection that has sent bytes outlasts silent ones, older and younger; among those
+// that have, the oldest goes first.
 func TestOldestSilentLosesFirst(t *testing.T) {
 	r := newRig(t, guard.Config{Open: 3, Within: hanging})
 	half := func() net.Conn {

@@ -35,7 +35,7 @@ func (b *bucket) spend(n float64, now time.Time) time.Time {
 	return b.free
 }
 
-// paid returns when all that was taken is paid for, at which one who comes new may begin.
+// paid returns when all units taken are paid for; a new caller can begin then.
 func (b *bucket) paid() time.Time {
 	if b == nil {
 		return time.Time{}

@@ -35,8 +35,8 @@ type Config struct {
 	Line func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond
 	// MaxRate bounds what all hosts here send together, at layer 2; 0: nothing does. What TCP sends again is not counted.
 	MaxRate pathmap.BitsPerSecond
-	// MaxRequests bounds the calls a second of each leader, by the name in its certificate; 0: nothing does. One that is
-	// above waits, and is refused if it would wait for longer than a second.
+	// MaxRequests bounds the calls a second of each leader, by the name in its certificate; 0: nothing does. A call above
+	// the bound waits, and is refused if it would wait for longer than a second.
 	MaxRequests int
 	Net         Network
 	// Now is the instant of the run. It never goes back. nil: time since New.

@@ -3,8 +3,8 @@
 // process does directly.
 //
 // Every host flow is one TCP connection from its source to its destination. It carries a fixed pattern, and the
-// receiver compares every byte with what must stand there, counts it once whatever happens to connections or leaders,
-// and reports the end of the host flow. A sender follows its tag and its rate within about 10 ms.
+// receiver checks every byte, counts it once whatever happens to connections or leaders, and reports the end of the
+// host flow. A sender follows its tag and its rate within about 10 ms.
 //
-// It is not the network: namespaces, links and switches are made by others, and Network is all that is asked of them.
+// It is not the network: other packages make namespaces, links and switches, and need only implement Network.
 package hostagent

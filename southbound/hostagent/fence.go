@@ -56,7 +56,7 @@ func readElection(data []byte) (e wire.Election, err error) {
 	return e, nil
 }
 
-// save keeps an election id before anybody relies on its being known.
+// save stores an election id before any caller relies on it.
 func (f *fence) save(e wire.Election) error {
 	if f.file == "" {
 		return nil

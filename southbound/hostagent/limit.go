@@ -30,8 +30,8 @@ type limit struct {
 
 func newLimit(rate int) *limit { return &limit{rate: rate, of: map[string]*bucket{}} }
 
-// admit waits until the caller's call is due. One that would wait for too long is refused as ResourceExhausted, which
-// leaders of ours try again later.
+// admit waits until the caller's call is due. A call that would wait for too long is refused with ResourceExhausted,
+// and our leaders retry it later.
 func (l *limit) admit(ctx context.Context) error {
 	if l.rate == 0 {
 		return nil

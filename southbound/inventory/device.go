@@ -89,8 +89,8 @@ func (all Devices) Find(name string) (*Device, error) {
 	return nil, fmt.Errorf("device %q is not in the file: it has %s", name, strings.Join(known, ", "))
 }
 
-// within returns d as node n of a fabric: what it leaves out is the fabric's, and without a profile it is a switch of
-// ours.
+// within returns d as node n of a fabric: what it leaves out is the fabric's, and without a profile it is an emulated
+// switch.
 func (d Device) within(f *topo.Fabric, n pathmap.NodeID) Device {
 	ours := gnmi.OpenConfig{}.Name()
 	if f.Topology.Node(n).Role == pathmap.OCS {

@@ -1,6 +1,6 @@
-// Package lldp reads and writes the frames of the Link Layer Discovery Protocol (IEEE 802.1AB) as far as it takes to
-// know who is at the other end of a cable. gopacket knows the encoding; what is checked here is that a stranger's frame
-// holds no more than a name should.
+// Package lldp reads and writes the frames of the Link Layer Discovery Protocol (IEEE 802.1AB) as far as needed to
+// identify the other end of a cable. gopacket does the encoding; this package checks that a foreign frame holds only
+// valid names.
 //
-// It opens no socket: southbound/lldpd speaks and listens.
+// It opens no socket: southbound/lldpd sends and receives.
 package lldp

@@ -33,7 +33,7 @@ type Announcement struct {
 	TTL         time.Duration // how long this holds; 0: it goes now. Whole seconds, at most 65535
 }
 
-// The words of openconfig-lldp-types for subtypes (IEEE 802.1AB, tables 8-2 and 8-3).
+// The identifiers of openconfig-lldp-types for subtypes (IEEE 802.1AB, tables 8-2 and 8-3).
 func chassisKinds() map[layers.LLDPChassisIDSubType]string {
 	return map[layers.LLDPChassisIDSubType]string{
 		layers.LLDPChassisIDSubTypeChassisComp: "CHASSIS_COMPONENT", layers.LLDPChassisIDSubtypeIfaceAlias: "INTERFACE_ALIAS",

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Neighbor is who is at the other end of a port's cable, as last heard.
+// Neighbor is the station at the other end of a port's cable, as last heard.
 type Neighbor struct {
 	ID   int // distinguishes neighbours of one port; not reused
 	Said Announcement
@@ -14,10 +14,10 @@ type Neighbor struct {
 	Came time.Duration // and first
 }
 
-// maxNeighbors bounds those of one port: more are a stranger who makes up names.
+// maxNeighbors bounds the neighbours of one port: more are a station that makes up names.
 const maxNeighbors = 16
 
-// Table is who is heard at the ports of one switch. It has no clock and no lock: instants are handed in.
+// Table is the neighbours at the ports of one switch. It has no clock and no lock: callers pass instants.
 type Table struct {
 	ports [][]Neighbor
 	next  int
@@ -26,7 +26,7 @@ type Table struct {
 // NewTable makes the table of a switch of n ports.
 func NewTable(n int) *Table { return &Table{ports: make([][]Neighbor, n), next: 1} }
 
-// Hear takes what was heard at a port, and reports whether who is there has changed.
+// Hear takes an announcement received at a port, and reports whether the port's neighbours have changed.
 func (t *Table) Hear(now time.Duration, port int, a Announcement) (changed bool) {
 	if port < 0 || port >= len(t.ports) {
 		return false
@@ -62,7 +62,7 @@ func (t *Table) Expire(now time.Duration) (changed bool) {
 	return changed
 }
 
-// At returns who is heard at a port, by ID.
+// At returns the neighbours at a port, by ID.
 func (t *Table) At(port int) []Neighbor {
 	all := slices.Clone(t.ports[port])
 	slices.SortFunc(all, func(a, b Neighbor) int { return cmp.Compare(a.ID, b.ID) })
@@ -78,7 +78,7 @@ type Heard struct {
 	Silent time.Duration // since it was heard last; negative: not told
 }
 
-// All returns everybody who is heard now, by port and ID.
+// All returns all current neighbours, by port and ID.
 func (t *Table) All(now time.Duration) []Heard {
 	t.Expire(now)
 	var all []Heard

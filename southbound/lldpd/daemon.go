@@ -28,7 +28,7 @@ type Port struct {
 	Name      string // as announced to neighbours
 }
 
-// Config says who speaks, and how often.
+// Config configures the stations that announce themselves, and how often.
 type Config struct {
 	Stations []Station
 	Interval time.Duration               // 0: Interval
@@ -80,7 +80,7 @@ func Open(cfg Config) (*Daemon, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open LLDP socket: %w", err)
 	}
-	// Frames take the interface's queue, as everybody's do: what bypasses it is seen by no capture.
+	// Frames take the interface's queue, like all others: captures do not see frames that bypass it.
 	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1); err != nil {
 		return nil, errors.Join(fmt.Errorf("open LLDP socket: %w", err), unix.Close(fd))
 	}
@@ -168,7 +168,7 @@ func (d *Daemon) warn(msg string, err error) {
 	}
 }
 
-// speak announces everybody once an interval, and forgets who has gone silent.
+// speak announces all stations once an interval, and forgets neighbours that have gone silent.
 func (d *Daemon) speak(ctx context.Context) {
 	tick := time.NewTicker(d.cfg.Interval)
 	defer tick.Stop()

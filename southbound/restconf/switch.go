@@ -20,7 +20,7 @@ type Switch struct {
 	turn chan struct{} // one token: the queue of changes
 
 	mu    sync.Mutex
-	kicks []chan struct{} // of those who watch: ask now
+	kicks []chan struct{} // of the watchers: poll now
 }
 
 var _ southbound.Device = (*Switch)(nil)
@@ -199,7 +199,7 @@ func (s *Switch) leave(kick chan struct{}) {
 	s.kicks = slices.DeleteFunc(s.kicks, func(k chan struct{}) bool { return k == kick })
 }
 
-// kick has everyone who watches ask at once.
+// kick makes all watchers poll at once.
 func (s *Switch) kick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package wire translates between southbound's words and the messages of the agent protocol: both ends of a connection
-// use it, so that there is one rule for limits, for the splitting of large calls and for the meaning of errors.
+// Package wire translates between southbound's types and the messages of the agent protocol. Both ends of a connection
+// use it, so that limits, the splitting of large calls and the meaning of errors are defined once.
 //
-// It neither listens nor dials: package agent is the leader's end, and the emulator's agent the hosts'.
+// It neither listens nor dials: package agent is the leader's end, and package hostagent the hosts'.
 package wire

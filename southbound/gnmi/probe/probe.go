@@ -156,7 +156,7 @@ func Read(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) (southbound.See
 	return p.Seen(leaves)
 }
 
-// Get reads paths one by one; one that is not found is empty.
+// Get reads paths one by one; a path that is not found is empty.
 func Get(ctx context.Context, c gpb.GNMIClient, m *schema.Model, paths []schema.Path) ([]schema.Leaf, error) {
 	var out []schema.Leaf
 	for _, p := range paths {

@@ -27,8 +27,8 @@ type form struct {
 // at a container holds the container's children, unwrapped. Encodings: JSON_IETF, JSON and, for leaves, PROTO.
 func (m *Model) Decode(p Path, tv *gpb.TypedValue) ([]Leaf, error) { return m.decode(p, tv, false) }
 
-// DecodeKnown is Decode of what a device says of itself: devices know more than a model of ours, and strip or add
-// module prefixes. What is unknown is passed over; what is known must still be of its type.
+// DecodeKnown is Decode for state from a device: devices know more leaves than our models, and strip or add module
+// prefixes. It skips unknown leaves; known leaves must still have their type.
 func (m *Model) DecodeKnown(p Path, tv *gpb.TypedValue) ([]Leaf, error) {
 	leaves, err := m.decode(p, tv, true)
 	if errors.Is(err, ErrUnknown) {

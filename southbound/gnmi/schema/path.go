@@ -48,7 +48,7 @@ func (e Elem) String() string {
 	return string(e.AppendText(room[:0]))
 }
 
-// AppendText appends what String returns, for those who look things up by it all the time.
+// AppendText appends what String returns, for frequent lookups without an allocation.
 func (e Elem) AppendText(b []byte) []byte {
 	b = append(b, e.Name...)
 	for _, k := range e.Keys {
