@@ -72,7 +72,7 @@ func Build(t *Topology, ends []NodeID, opt Options) (*Map, error) {
 	return m, nil
 }
 
-// Table returns what m is made of, for those who repair it.
+// Table returns the table of m, for repairs.
 func (m *Map) Table() *ksp.Table { return m.t }
 
 // MapOf returns the map of t, which must not change any more.

@@ -87,7 +87,7 @@ type renewer struct {
 	before  *ksp.Table
 	gate    *gate // nil: every pair has changed
 	tally   *tally
-	users   *users   // last and first: of a row's pairs, only who repairs it reads and writes them
+	users   *users   // last and first: only the goroutine that repairs a row accesses those of its pairs
 	down    []bool   // by cable
 	spare   *ksp.Fan // room for a fan
 	passage *passage // of a gate of one cable

@@ -28,7 +28,7 @@ func newCircuits(r *rand.Rand) *circuits {
 	return c
 }
 
-// change gives one class of flows from an input to an output other flows, mostly one that is alone there.
+// change changes the number of flows of one class from an input to an output, mostly of a class that is alone there.
 func (c *circuits) change(r *rand.Rand) {
 	i, j := r.IntN(c.n), r.IntN(c.n)
 	class, want := int32(i*c.n+j), int32(r.IntN(3))

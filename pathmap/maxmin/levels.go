@@ -81,8 +81,8 @@ func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	s.asks.add(class, links, flows)
 }
 
-// Foresee reads what Set and Solve will look at of a class, and returns whatever is there. Nothing hangs on it: who
-// knows of several that will change can have all of them come from memory at once.
+// Foresee prefetches the memory of a class that Set and Solve read, and returns its content. Nothing depends on the
+// result, so that the cache misses of several classes overlap.
 func (s *Levels) Foresee(class int32) int32 {
 	if int(class) >= len(s.classes) || int(class) >= len(s.asks.of) {
 		return 0
@@ -135,7 +135,7 @@ func (s *Levels) Whole(l pathmap.LinkID) (pathmap.BitsPerSecond, bool) {
 	return 0, false
 }
 
-// Neck returns the bottleneck of a class that has flows, none (-1) of one that has none. Its rate is that link's level.
+// Neck returns the bottleneck of a class, or none (-1) if it has no flows. The class's rate is that link's level.
 func (s *Levels) Neck(class int32) int32 {
 	if s.pairs != nil {
 		return s.pairs.neck(class)
@@ -201,7 +201,7 @@ func (s *Levels) kept(neck int32) bool {
 	return neck != none && s.level[neck] < s.keep && s.reached[neck] != s.epoch
 }
 
-// reach finds the links that the change reaches, and what those who keep their rates leave of each.
+// reach finds the links that the change affects, and what classes that keep their rates leave of each.
 func (s *Levels) reach() {
 	for at := 0; at < len(s.queue); at++ {
 		l := s.queue[at]

@@ -115,7 +115,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestLevelsApart: a change is not felt by those who share nothing with it, nor by slower ones.
+// TestLevelsApart: a change affects neither classes that share no link with it, nor slower ones.
 func TestLevelsApart(t *testing.T) {
 	s := NewLevels([]float64{10, 10, 10, 10})
 	nobody := func(class, from, to int32) {}
@@ -158,7 +158,7 @@ func BenchmarkLevels(b *testing.B) {
 	b.ReportMetric(float64(s.work)/float64(b.N), "seats/op")
 }
 
-// TestForesee: who looks ahead changes nothing, and may ask for whom there is not.
+// TestForesee: Foresee changes nothing, and accepts classes that do not exist.
 func TestForesee(t *testing.T) {
 	for _, links := range [][]pathmap.LinkID{{0, 1}, {0, 1, 2}} {
 		s := NewLevels([]float64{10, 20, 30})

@@ -13,7 +13,7 @@ import (
 //
 // Levels are whole numbers of a small part of a bit a second, rounded down. So nothing is lost in sums, the order in
 // which they are made does not matter, no link is ever above its capacity, and levels are a function of the flows and
-// nothing else: an instance that has seen many changes has the same as one that is new.
+// nothing else: an instance after many changes has the same levels as a new one.
 type pairs struct {
 	n, words int
 	shift    uint // levels are bits a second times 1<<shift
@@ -254,7 +254,7 @@ func (s *pairs) bound() {
 	}
 }
 
-// reach finds the links that the change reaches, and what those who keep their rates leave of each.
+// reach finds the links that the change affects, and what classes that keep their rates leave of each.
 func (s *pairs) reach() {
 	for at := 0; at < len(s.queue); at++ {
 		l := s.queue[at]

@@ -101,7 +101,7 @@ func (r *graphML) within(read func(xml.StartElement) error) error {
 	}
 }
 
-// pass reads to the end of an element that is none of ours.
+// pass skips to the end of an unknown element.
 func (r *graphML) pass() error {
 	for depth := 1; depth > 0; {
 		t, err := r.token()

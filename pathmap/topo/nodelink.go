@@ -189,7 +189,7 @@ func (r *nodeLink) link(at place, fields map[string]json.RawMessage) error {
 	return r.s.addCable(c)
 }
 
-// fieldsOf gives fields as attributes: one that is null is not there, and one that is no scalar is its JSON.
+// fieldsOf returns fields as attributes: it leaves out null fields, and writes a field that is no scalar as JSON.
 func fieldsOf(fields map[string]json.RawMessage) attributes {
 	return func(name string) (string, bool) {
 		raw, ok := fields[name]
