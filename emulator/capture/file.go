@@ -56,7 +56,7 @@ func NewFile(w io.Writer, port, about, program string, snapLen int) (*File, erro
 	return f, nil
 }
 
-// The words of the format (draft-ietf-opsawg-pcapng, sections 3.5 and 4.3).
+// Constants of the format (draft-ietf-opsawg-pcapng, sections 3.5 and 4.3).
 const (
 	enhancedPacket = 6
 	optEnd         = 0

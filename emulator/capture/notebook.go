@@ -12,7 +12,7 @@ const (
 	maxText  = 512     // bytes of one
 )
 
-// Notebook takes notes from those who must not wait, and hands them to the file.
+// Notebook takes notes from callers that must not block, and passes them to the file.
 type Notebook struct {
 	mu      sync.Mutex
 	waiting []Note
@@ -20,7 +20,7 @@ type Notebook struct {
 	kick    chan struct{}
 }
 
-// NewNotebook makes an empty one.
+// NewNotebook makes an empty notebook.
 func NewNotebook() *Notebook { return &Notebook{kick: make(chan struct{}, 1)} }
 
 // Add takes a note. It never blocks.

@@ -20,7 +20,7 @@ const (
 type Options struct {
 	Port     string        // as the file calls it
 	About    string        // comment on the whole file
-	Program  string        // who wrote it
+	Program  string        // the program that wrote it
 	SnapLen  int           // bytes kept of a packet
 	Count    uint64        // end after this number of packets; 0: no bound
 	Duration time.Duration // end after so long; 0: no bound

@@ -165,7 +165,7 @@ func (d *Device) Advance(now time.Duration, emit func(southbound.DeviceEvent)) {
 	d.events = d.events[:0]
 }
 
-// Take is Advance for who keeps what happened in a list, and returns that with what is appended.
+// Take is Advance for callers that keep events in a list: it returns the list with new events appended.
 func (d *Device) Take(now time.Duration, to []southbound.DeviceEvent) []southbound.DeviceEvent {
 	d.run(now)
 	to = append(to, d.events...)

@@ -118,7 +118,7 @@ func (d *Door) leave(w *watcher) {
 	d.watchers = slices.DeleteFunc(d.watchers, func(o *watcher) bool { return o == w })
 }
 
-// deliver hands an event to everyone who watches. The lock is held.
+// deliver passes an event to all watchers. The lock is held.
 func (d *Door) deliver(e southbound.DeviceEvent) {
 	if d.onEvent != nil {
 		d.onEvent(e)

@@ -159,7 +159,8 @@ func holds(b *bench) error {
 	return nil
 }
 
-// TestUnnamedKeepLight moves some circuits again and again; one that is never named is lit once, for the whole run.
+// TestUnnamedKeepLight moves some circuits again and again; a circuit that no change names is lit once, for the whole
+// run.
 func TestUnnamedKeepLight(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 4))

@@ -17,7 +17,7 @@ type fibre struct {
 	in, out bool // those that lead into the switch, and out of it
 }
 
-// The words of a fibre's name.
+// Parts of a fibre's name.
 const (
 	swapped = "swap"
 	pulled  = "pull"

@@ -17,7 +17,7 @@ const Format = "" +
   # seconds since the run began, or a duration with its unit
   2s     fail  link        tor0-spine1   # both directions are dark; either end first
   2.5s   fail  port        tor3:2        # one end, which darkens the cable
-  3s     fail  switch      spine0        # forwards nothing, answers nobody
+  3s     fail  switch      spine0        # forwards nothing, answers no calls
   3s     fail  host        h2-1          # its tasks and transfers are void
   4s     fail  controller  controller0   # one replica of the controller is killed
   4s     fail  fibre       swap:0:2      # of two ports of the optical switch; :in or :out after it for one direction

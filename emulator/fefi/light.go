@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A signal is sent when light changes and again every repeat, because a frame may be lost and a switch may come later;
-// one that has not been heard for silence means darkness.
+// A signal is sent when light changes and again every repeat, because a frame can be lost and a switch can start later;
+// no signal for the time silence means darkness.
 const (
 	repeat  = 100 * time.Millisecond
 	silence = 5 * repeat

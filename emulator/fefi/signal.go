@@ -43,7 +43,7 @@ func (s Signal) Marshal() []byte {
 	return b
 }
 
-// errForeign: the frame is none of ours, and says nothing.
+// errForeign means that the frame is not a signal of this protocol.
 var errForeign = errors.New("no far-end signal")
 
 // Unmarshal reads a frame. Anything that Marshal does not write is an error.

@@ -31,7 +31,7 @@ type class struct {
 	pos  int32         // in classes.busy; none while empty
 
 	size  int32 // how many host flows it has
-	first int32 // the one that ends first, if it has any
+	first int32 // its host flow that ends first, if it has any
 
 	// While hosts share by themselves, the clock is that of a group, and v more; rate and at are not used.
 	group int32   // none: it has its own clock

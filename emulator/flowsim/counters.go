@@ -95,8 +95,8 @@ func (s *Sim) Into(input southbound.Port) pathmap.Bytes {
 }
 
 // Waiting writes into by, which has an entry for each link, the payload bytes that started host flows have still to
-// send over it: what a fluid has in the place of queues. A host flow counts at every link of its path, and one that has
-// none now at its host's. It takes time by the host flows that are under way.
+// send over it: a fluid's substitute for queues. A host flow counts at every link of its path, and at its host's link
+// if it has no path now. It takes time in proportion to the host flows under way.
 func (s *Sim) Waiting(by []float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

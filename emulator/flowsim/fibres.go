@@ -61,7 +61,7 @@ type darkTimes struct {
 	idle   []int32
 }
 
-// lightLater has the circuits of those who moved looked at again once they have light.
+// lightLater plans a check of the moved circuits for the instant at which they have light.
 func (s *Sim) lightLater(moved []southbound.CrossConnect, at time.Duration) {
 	d := &s.dark
 	if len(d.idle) == 0 {

@@ -6,7 +6,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestHeld: who is withheld is on no route and in no class, and loses nothing by it, however often.
+// TestHeld: a withheld host flow is on no route and in no class, and loses no bytes by it, however often it is
+// withheld.
 func TestHeld(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{})
 	wire(t, s)

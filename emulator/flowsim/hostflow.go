@@ -32,8 +32,8 @@ const (
 	onHold       = -4
 )
 
-// Where every byte waits for a circuit, nearly all host flows are withheld. One that is needs no class, whose clock
-// would stand still, and no links: its mark is what is left of it.
+// If every byte waits for a circuit, nearly all host flows are withheld. A withheld host flow needs no class, whose
+// clock would stand still, and no links: its mark is the bytes that it has left.
 
 // hold puts a host flow with left bytes left on a route that sends nothing.
 func (st *state) hold(b int32, left float64) {

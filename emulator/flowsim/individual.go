@@ -52,7 +52,7 @@ type individualRate struct {
 	coflow   int32
 	src      southbound.HostID
 	dst      southbound.HostID
-	tight    []pathmap.LinkID // of its route, borrowed: who is on a route that changes is put here anew
+	tight    []pathmap.LinkID // of its route, borrowed: set again when the route changes
 	stands   bool             // its route leads nowhere
 	noted    bool             // its host flow is among the fresh
 }

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestIndividualFirstEnds changes few or many individual rates at once, takes some out and puts others in, and holds
-// the first end, and who ends then, against sorting all rows.
+// TestIndividualFirstEnds changes few or many individual rates at once, removes some and adds others, and compares the
+// first end, and the rows that end then, with sorting all rows.
 func TestIndividualFirstEnds(t *testing.T) {
 	loose := 0
 	for seed := range uint64(2000) {
@@ -82,7 +82,7 @@ func (ir *individualRates) shuffle(rng *rand.Rand) {
 	}
 }
 
-// takeEnded ends what has nothing left, and says who that was.
+// takeEnded ends the rows that have nothing left, and returns them.
 func (ir *individualRates) takeEnded() (who []int32) {
 	ir.events = ir.events[:0]
 	ir.end()

@@ -81,7 +81,7 @@ func (x *relay) route(l int32, p pair) int32 {
 	return i
 }
 
-// trim takes the host that stands for a rack off a walk, and refuses one that does not go over a circuit.
+// trim removes the host that represents a rack from a walk, and refuses a walk that does not use a circuit.
 func (x *relay) trim(r *route, links []pathmap.LinkID, first int) ([]pathmap.LinkID, fate) {
 	f := x.sim.fabric
 	if n := len(links) - first; n != 4 || f.Topology.Link(links[first+1]).To != f.OCSNode {

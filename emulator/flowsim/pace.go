@@ -12,7 +12,7 @@ import (
 type paces struct {
 	*state
 	where   []int32 // by link, zero between calls
-	members []int32 // whom fill has told the solver of
+	members []int32 // host flows that fill has passed to the solver
 }
 
 // pace is how the rows of a coflow that follow it come to their end. They have part × factor bytes left; the factor

@@ -51,7 +51,7 @@ func (r *route) asked() []pathmap.NodeID {
 	return r.few[:r.asks]
 }
 
-// ask keeps who was asked.
+// ask keeps the switches that decided the path.
 func (r *route) ask(nodes []pathmap.NodeID) {
 	if len(nodes) > len(r.few) {
 		s := r.spilt()

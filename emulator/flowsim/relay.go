@@ -238,7 +238,7 @@ func (x *relay) plan(i int32) {
 	}
 	r.own = slices.DeleteFunc(r.own, func(o ownRow) bool { return !x.lives(o) })
 	now, end := x.fluid.clock.Now(), x.slotEnd()
-	if now%x.by.Slot == 0 && r.since < now { // is it about to go? Who turns it has not said so yet
+	if now%x.by.Slot == 0 && r.since < now { // it can be about to go, without a report yet
 		x.fluid.schedule(&r.next, now+max(x.by.ReconfigurationDelay, 1), event{kind: relayDue, index: i})
 		return
 	}

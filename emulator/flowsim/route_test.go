@@ -9,7 +9,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestAsked: a route keeps who was asked last, however many they are and were before.
+// TestAsked: a route keeps the switches of its last walk, however many they are and were before.
 func TestAsked(t *testing.T) {
 	all := []pathmap.NodeID{7, 3, 9, 1, 8, 2, 6}
 	r := newRoute(pair{0, 1, 0})

@@ -118,8 +118,8 @@ func (s *Sim) Next() (time.Duration, bool) {
 	return s.clock.Next()
 }
 
-// At plans a call of f at an instant of the simulation; one that has passed means now. f is called from within Advance,
-// in the order of (instant, order planned), and may use the Sim and its doors, but not Advance.
+// At plans a call of f at an instant of the simulation; a past instant means now. Advance calls f in the order of
+// (instant, order planned). f can use the Sim and its doors, but must not call Advance.
 func (s *Sim) At(t time.Duration, f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -109,7 +109,7 @@ func (st *state) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, f
 	return links, fate
 }
 
-// takeOut removes what is at a place of an unordered list, and returns who has that place instead.
+// takeOut removes the entry at a place of an unordered list, and returns the entry that moved there.
 func takeOut(list *[]int32, pos int32) (moved int32) {
 	all := *list
 	moved = all[len(all)-1]

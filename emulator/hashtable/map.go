@@ -37,8 +37,8 @@ func (m *Map[V]) Get(key uint64) (v V, ok bool) {
 	return c.value, c.mark != 0
 }
 
-// Foresee reads where Get will begin to look for a key, and returns whatever is there. Nothing hangs on what it reads:
-// who will look for several keys, none of which is in a cache, can have all of them come at once.
+// Foresee prefetches the memory at which Get starts to look for a key, and returns its content. Nothing depends on the
+// result, so that the cache misses of several keys overlap.
 func (m *Map[V]) Foresee(key uint64) uint64 {
 	if len(m.cells) == 0 {
 		return 0
@@ -61,7 +61,7 @@ func (m *Map[V]) Set(key uint64, v V) {
 	*c = cell[V]{key + 1, v}
 }
 
-// Delete takes a key out. One that is not there is passed over.
+// Delete removes a key, if it is there.
 func (m *Map[V]) Delete(key uint64) {
 	if m.count == 0 {
 		return

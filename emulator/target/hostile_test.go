@@ -32,7 +32,7 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// TestHugeMessage: a Set larger than what is taken is refused with its code, and everybody is served as before.
+// TestHugeMessage: a Set above the size limit is refused with its code, and all clients are served as before.
 func TestHugeMessage(t *testing.T) {
 	r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) { c.MaxBytes = 1 << 16 })
 	c := r.raw(t)

@@ -20,7 +20,7 @@ func (t *Target) Refresh() {
 	}
 }
 
-// neighbors puts who is heard by LLDP (openconfig-lldp) into the tree.
+// neighbors puts the LLDP neighbours (openconfig-lldp) into the tree.
 func neighbors(t *tree, all []lldp.Heard) {
 	t.remove(path("lldp", "interfaces"), isState)
 	for _, h := range all {

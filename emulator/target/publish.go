@@ -19,7 +19,7 @@ type notice struct {
 
 func (n *notice) size() int { return len(n.gone) + len(n.leaves) }
 
-// publish takes the edits of the tree and hands them to every subscriber whom they concern. The lock is held.
+// publish takes the edits of the tree and passes them to every subscriber of their paths. The lock is held.
 func (t *Target) publish(at time.Duration) {
 	all := t.notice(at, t.tree.take())
 	if all.size() == 0 {

@@ -192,7 +192,7 @@ func circuitGoes(t *testing.T, n Network) {
 	expect(t, n, 0, dst, southbound.TagCircuit, 0)
 	n.Pass(2 * dark)
 	expect(t, n, 0, dst, southbound.TagCircuit, 0)
-	// One that is taken away while dark never lights.
+	// A circuit that is removed while dark never lights.
 	set(t, ocs.Move(nil, []southbound.CrossConnect{{In: 0, Out: 1}}, dark))
 	set(t, ocs.Move([]southbound.Port{0}, nil, dark))
 	n.Pass(2 * dark)

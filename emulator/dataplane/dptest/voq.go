@@ -138,7 +138,7 @@ func (p *Packets) probe(o Probe) (*Probed, error) {
 	return out, nil
 }
 
-// pace sends numbered packets with the time in them until done. One that is late does not make the next hurry.
+// pace sends numbered packets with the time in them until done. It does not shorten the gap after a late packet.
 func (p *Packets) pace(src, dst southbound.HostID, o Probe, done <-chan struct{}) (sent int, err error) {
 	b := make([]byte, max(o.Bytes, 16))
 	to := netip.AddrPortFrom(p.fabric.Addr(dst), udpPort)

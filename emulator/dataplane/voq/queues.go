@@ -17,10 +17,10 @@ const (
 	Lost         // no rule leads it anywhere, or its link is gone
 )
 
-// Gate is the switch that packets are queued for. Its methods are called by the queues's one goroutine.
+// Gate is the switch that packets are queued for. Its methods are called by the queues' only goroutine.
 type Gate interface {
-	// Pass calls send to send a frame out of the link that the current rules give. These rules hold until send has
-	// returned: once Pass returns after a loss of light, no queued frame is sent into the dark.
+	// Pass calls send to send a frame out of the link that the current rules give. The rules and the light must not change
+	// until send has returned, so that no queued frame is sent into the dark.
 	Pass(f Frame, send func(link int) Verdict) Verdict
 	// Queued returns how many packets the switch has sent here for a rack and Left has not reported yet.
 	Queued(rack southbound.RackID) int

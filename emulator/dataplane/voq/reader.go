@@ -147,7 +147,7 @@ func (l *Queues) drain() (got bool) {
 	return got
 }
 
-// stubborn is how long a link may refuse a frame, one that is longer than its queue, say, until it is given up.
+// stubborn is how long a link can refuse a frame, such as one longer than its queue, before the frame is dropped.
 const stubborn = time.Second
 
 // send hands a frame to a link's queue. The socket lets no more than Room wait there, so that the queue does not drop.

@@ -151,7 +151,7 @@ func (s *station) openPlane() error {
 	return err
 }
 
-// unknownRoom is what is presumed to fit the queue of a fibre's port: half of the shortest of ours.
+// unknownRoom is the assumed room in the queue of a fibre's port, in bytes: half of our shortest queue.
 const unknownRoom = 32_000
 
 // darkQueues makes what packets wait in while the fibre is dark.

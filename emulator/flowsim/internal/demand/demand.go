@@ -8,11 +8,12 @@ import (
 	"lightloom/pathmap/maxmin"
 )
 
-// Slack is by how much a link may be asked for more than it has before that counts: a millionth, so that the rounding
-// of finish instants and integer rates never makes one who planned to the brim fall short.
+// Slack is the share by which requests can exceed a link's capacity before the link counts as overloaded: a millionth,
+// so that the rounding of finish instants and integer rates never cuts a plan that uses the whole link.
 const Slack = 1e-6
 
-// Demand is what all host flows ask of links, and who shares where that is too much. Each regime adds its own.
+// Demand is what all host flows request of links, and the classes that share overloaded links. Each regime adds its
+// own.
 type Demand struct {
 	load    []float64        // by link, zero between calls
 	touched []pathmap.LinkID // those with a load
