@@ -9,33 +9,33 @@ import (
 	"lightloom/pathmap"
 )
 
-// PortCounters is what has passed a port since its device began to count. A device that restarts begins at zero.
+// PortCounters is the counters of a port since its device began to count. A device that restarts begins at zero.
 type PortCounters struct {
 	Port Port
-	// At is when they were read, by the device's own clock on the fabric's scale. Where the fabric's is not known its zero
-	// is any instant: only differences count.
+	// At is when they were read, by the device's own clock on the fabric's scale. If the fabric's scale is unknown, its
+	// zero is arbitrary: only differences count.
 	At                  time.Duration
 	InOctets, OutOctets uint64 // of layer 2
 	OutDiscards         uint64 // packets that found the queue full
 }
 
-// Counting is what a Device may also be: it counts what passes its ports.
+// Counting is an optional interface of a Device that counts the traffic of its ports.
 type Counting interface {
 	// Counters calls tell with the newest counters of the ports that have any, about once in every, until ctx ends (nil)
-	// or the stream breaks (the error). Ports come sorted, each once; those of which nothing is new are left out. What
-	// tell does not take in time is replaced by what is newer: it is never the device that waits. The slice is borrowed
-	// for the call. A device that counts nothing gives ErrUnsupported at once.
+	// or the stream breaks (the error). Ports are sorted, each occurs once, and ports without news are left out. If tell
+	// is slow, newer samples replace those not yet taken: the device never waits. The slice is borrowed for the call. A
+	// device that counts nothing returns ErrUnsupported at once.
 	Counters(ctx context.Context, every time.Duration, tell func([]PortCounters)) error
 }
 
-// PortRate is what passes a port in a second.
+// PortRate is the traffic of a port in a second.
 type PortRate struct {
 	In, Out pathmap.BitsPerSecond
 	Drops   uint64        // packets a second that found the queue full, rounded up
-	Span    time.Duration // what it is the mean of; 0: nothing is known
+	Span    time.Duration // the time over which it is the mean; 0: unknown
 }
 
-// Rater makes rates of the counters of one port. Its zero value knows nothing.
+// Rater computes rates from the counters of one port. Its zero value has no samples.
 type Rater struct {
 	last  PortCounters
 	begun bool
@@ -50,9 +50,9 @@ const (
 	maxEarly = 3
 )
 
-// Add takes a sample and returns the rate since the one before. Samples that come twice, late or in too quick a
-// succession change nothing. A counter that goes backwards is a device that has restarted: nothing is known then until
-// the next sample.
+// Add takes a sample and returns the rate since the one before. Samples that come twice, late or too soon after another
+// are ignored. A counter that goes backwards means that the device has restarted: the rate is then unknown until the
+// next sample.
 func (r *Rater) Add(c PortCounters) PortRate {
 	span := c.At - r.last.At
 	if r.begun && span < 0 {
@@ -77,7 +77,7 @@ func (r *Rater) Add(c PortCounters) PortRate {
 	return r.rate
 }
 
-// Rate returns what the last Add did.
+// Rate returns the result of the last Add.
 func (r *Rater) Rate() PortRate { return r.rate }
 
 // perSecond returns n times each over a span above zero; math.MaxInt64 where the true number does not fit.

@@ -13,8 +13,7 @@ type Match struct {
 	Src RackID // AnyRack matches every source; a rule with a source wins over one without
 }
 
-// Key returns a number that no other match has, racks being below MaxRacks: a shorter word for tables to be looked up
-// by.
+// Key returns a number unique to the match, for racks below MaxRacks: a compact key for tables.
 func (m Match) Key() uint64 {
 	return uint64(uint32(m.Dst))<<32 | uint64(uint32(m.Src+1)&0xffffff)<<8 | uint64(m.Tag)
 }
@@ -35,8 +34,8 @@ type Rule struct {
 	Primary, Backup Port
 }
 
-// CrossConnect is a directed circuit from input In to output Out of an OCS. Making one displaces whatever held either
-// port; making the one that stands already is nothing at all, and no light is lost. Off removes the circuit of In.
+// CrossConnect is a directed circuit from input In to output Out of an OCS. Making one displaces circuits that hold
+// either port; making an existing one has no effect and loses no light. Off removes the circuit of In.
 type CrossConnect struct {
 	In, Out Port
 	Off     bool
@@ -45,9 +44,9 @@ type CrossConnect struct {
 // Change is one transaction to one device: all of it is accepted, or nothing. Packet switches take rules, an OCS takes
 // cross-connects; the other kind is refused.
 type Change struct {
-	Replace bool // Rules or Connects are the whole table: what is not named goes
+	Replace bool // Rules or Connects are the whole table: all else is removed
 	Rules   []Rule
-	Drop    []Match // rules to remove; an absent one is nothing
+	Drop    []Match // rules to remove; absent ones are ignored
 	Connect []CrossConnect
 }
 
@@ -79,13 +78,13 @@ func (s Status) String() string {
 	return "UNKNOWN"
 }
 
-// Connection is a cross-connect as seen.
+// Connection is a cross-connect with its status.
 type Connection struct {
 	In, Out Port
 	Status  Status
 }
 
-// Seen is what a device says of itself. Slices are sorted (rules by match, connections by input).
+// Seen is the state that a device reports. Slices are sorted (rules by match, connections by input).
 type Seen struct {
 	Rules       []Rule
 	Connections []Connection
@@ -105,7 +104,7 @@ type DeviceEvent struct {
 // DeviceEventKind is the kind of a DeviceEvent.
 type DeviceEventKind uint8
 
-// The kinds. Synced comes once a stream has delivered everything that stood when it began; Lost when the stream ends.
+// The kinds. Synced comes once a stream has delivered the state from its beginning; Lost comes when the stream ends.
 const (
 	ConnectionStatus DeviceEventKind = iota + 1
 	PortUp
@@ -114,29 +113,30 @@ const (
 	Lost
 )
 
-// Device is one switch, whichever the fabric. All methods may be called by several goroutines; a driver keeps one
-// queue of Sets a device, in the order of the calls.
+// Device is one switch of any fabric. All methods can be called by several goroutines; a driver keeps one queue of Sets
+// for each device, in the order of the calls.
 type Device interface {
 	// Set requests c as one transaction. nil means accepted; Watch reports what becomes effective. A refused change
 	// changes nothing. The same change again is harmless.
 	Set(ctx context.Context, c *Change) error
 	// Read returns the whole state as the device reports it now.
 	Read(ctx context.Context) (Seen, error)
-	// Watch calls sink with every connection and down port that stands, then Synced, then each change as it happens,
-	// in the device's order, until ctx ends (nil) or the stream breaks (the error). sink must not block for long.
+	// Watch calls sink with every existing connection and down port, then Synced, then each change as it happens, in the
+	// device's order, until ctx ends (nil) or the stream breaks (the error). sink must not block for long.
 	Watch(ctx context.Context, sink func(DeviceEvent)) error
 }
 
 // Claiming is an optional interface of a Device that arbitrates between callers by their election ids. A Device without
 // it accepts Sets from any caller.
 type Claiming interface {
-	// Claim makes the caller's election id known to the device and changes nothing else. nil: the device has answered,
-	// and refuses every Set of a smaller id from then on. The error wraps ErrNotLeader where the device knows a larger
-	// one, and ErrUnfenced where it takes Sets of any. Any other leaves open what the device knows: claim again.
+	// Claim makes the caller's election id known to the device and changes nothing else. nil means that the device has
+	// answered and refuses every Set of a smaller id from then on. The error wraps ErrNotLeader if the device knows a
+	// larger id, and ErrUnfenced if it takes Sets of any. After any other error the device's state is unknown: claim
+	// again.
 	Claim(ctx context.Context) error
 }
 
-// Claim claims a device, as Claiming says.
+// Claim claims a device (see Claiming).
 func Claim(ctx context.Context, d Device) error {
 	if c, ok := d.(Claiming); ok {
 		return c.Claim(ctx)
@@ -144,14 +144,14 @@ func Claim(ctx context.Context, d Device) error {
 	return ErrUnfenced
 }
 
-// Errors that drivers wrap, so that callers tell what to do next.
+// Errors that drivers wrap, so that callers know what to do next.
 var (
 	// ErrUnfenced means that the device does not arbitrate between callers, so that a former leader can still write to it.
 	ErrUnfenced = errors.New("the device takes Sets of any election id")
-	// ErrNotLeader: the device knows a larger election id. The caller steps down for this device.
+	// ErrNotLeader means that the device knows a larger election id. The caller steps down for this device.
 	ErrNotLeader = errors.New("a larger election id is known")
-	// ErrRefused: the request is wrong, and would be wrong again.
+	// ErrRefused means that the request is wrong; a retry would fail again.
 	ErrRefused = errors.New("refused by the device")
-	// ErrUnsupported: this device or dataplane cannot do that.
+	// ErrUnsupported means that this device or dataplane cannot do that.
 	ErrUnsupported = errors.New("not supported")
 )

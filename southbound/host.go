@@ -11,20 +11,20 @@ type Task struct {
 	Task    TaskID
 	Host    HostID
 	Compute time.Duration
-	Try     int32 // how often it was begun before, on hosts that have failed since; a later try voids the one before
+	Try     int32 // number of earlier tries, on hosts that have failed since; a later try voids the one before
 }
 
 // Start declares the host flows of a coflow: row i carries Size[i] bytes of payload from Src[i] to Dst[i]. Rows are
-// sorted by (Dst, Src) and sizes are above zero. A row with Src == Dst is refused, but by a fabric that was asked to
-// carry what is local over both directions of the host's port. The slices are borrowed for the call.
+// sorted by (Dst, Src) and sizes are above zero. A row with Src == Dst is refused, except by a fabric configured to
+// carry local traffic over both directions of the host's port. The slices are borrowed for the call.
 type Start struct {
 	Coflow CoflowID
 	Src    []HostID
 	Dst    []HostID
 	Size   []pathmap.Bytes
-	Tag    []Tag // one a row: where it goes first
-	// Cap is what a row sends at most, at layer 2, however it is paced: a source that makes no more. nil: none has one; 0:
-	// that row has none.
+	Tag    []Tag // one a row: its initial path
+	// Cap is the largest layer-2 rate of a row, however it is paced, for a source that produces no more. nil means no
+	// caps, 0 no cap for that row.
 	Cap []pathmap.BitsPerSecond
 }
 
@@ -34,7 +34,7 @@ type Steer struct {
 	Tag Tag
 }
 
-// Pace lets all host flows of a coflow that are on packets end together at Until, an instant of the run; 0 holds them.
+// Pace makes all host flows of a coflow that are on packets end together at Until, an instant of the run; 0 holds them.
 type Pace struct {
 	Coflow CoflowID
 	Until  time.Duration
@@ -60,8 +60,8 @@ type HostRate struct {
 	Rate pathmap.BitsPerSecond
 }
 
-// Extra is a layer-2 rate that one host flow on packets has on top of its coflow's pace or spread: what back-filling
-// gives. It and the rate that the pace gave the host flow at this instant hold until rates are set again.
+// Extra is a layer-2 rate that back-filling gives one host flow on packets on top of its coflow's pace or spread. It
+// and the rate that the pace gives the host flow at this instant hold until rates are set again.
 type Extra struct {
 	HostFlowKey
 	Rate pathmap.BitsPerSecond // above zero
@@ -77,7 +77,7 @@ type Rates struct {
 	Pairs  []PairRate // a delta, by class; a rate of 0 holds the class
 }
 
-// Remaining is what a coflow has still to send, as far as known: row i has Base[i]*F bytes left.
+// Remaining is the remaining bytes of a coflow, as far as known: row i has Base[i]*F bytes left.
 type Remaining struct {
 	F    float64
 	Base []float64 // borrowed until the next call on the same source
@@ -95,7 +95,7 @@ type Remaining struct {
 	Version uint64
 }
 
-// LinkLoad is how many of a coflow's host flows take a link, and their Base together.
+// LinkLoad is the number of a coflow's host flows on a link, and the sum of their Base.
 type LinkLoad struct {
 	Link pathmap.LinkID
 	Rows int32
@@ -136,6 +136,6 @@ type Hosts interface {
 	Start(starts []Start) error
 	Steer(steers []Steer) error
 	SetRates(r *Rates) error
-	// Remaining returns what is known to be left of a coflow, false if the coflow is not known.
+	// Remaining returns the known remaining bytes of a coflow, false if the coflow is unknown.
 	Remaining(c CoflowID) (Remaining, bool)
 }

@@ -8,8 +8,8 @@ type Relay struct {
 	Slot, ReconfigurationDelay time.Duration
 }
 
-// Relayer is a Host whose racks can keep bytes for each other. Asked for by type assertion: where it is missing, every
-// byte goes from its own rack.
+// Relayer is a Host whose racks can keep bytes for each other. Callers find it by type assertion: without it, every
+// byte leaves from its own rack.
 type Relayer interface {
 	// Relay makes racks balance load as RotorNet's do: bytes whose circuit is more than one turn away go over a third
 	// rack, which keeps them until its own circuit leads there. A host flow ends when the last of its bytes has come,
