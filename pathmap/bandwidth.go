@@ -2,8 +2,8 @@ package pathmap
 
 import "fmt"
 
-// Bandwidth is what the links of a topology can carry and what of it is taken: the figures that stand beside the paths
-// of a map, and never change which paths there are. Links are directed: each direction of a cable has its own.
+// Bandwidth is the capacity of the links of a topology and how much of it is taken. It never changes which paths a map
+// has. Links are directed: each direction of a cable has its own.
 //
 // A Bandwidth belongs to one goroutine.
 type Bandwidth struct {
@@ -11,7 +11,7 @@ type Bandwidth struct {
 	taken    []BitsPerSecond
 }
 
-// NewBandwidth returns the capacities of t, nothing taken.
+// NewBandwidth returns the capacities of t, with nothing taken.
 func NewBandwidth(t *Topology) *Bandwidth {
 	b := &Bandwidth{capacity: make([]BitsPerSecond, len(t.links)), taken: make([]BitsPerSecond, len(t.links))}
 	for l := range t.links {
@@ -23,15 +23,15 @@ func NewBandwidth(t *Topology) *Bandwidth {
 // Capacity returns what link l carries.
 func (b *Bandwidth) Capacity(l LinkID) BitsPerSecond { return b.capacity[l] }
 
-// SetCapacity notes what link l carries from now on; what is taken stays taken.
+// SetCapacity sets the capacity of link l; what is taken stays taken.
 func (b *Bandwidth) SetCapacity(l LinkID, c BitsPerSecond) { b.capacity[l] = c }
 
-// Available returns what is left of link l. It is below zero where more is taken than the link carries since its
-// capacity was lowered.
+// Available returns what is left of link l. It is negative if more is taken than the link carries after its capacity
+// was lowered.
 func (b *Bandwidth) Available(l LinkID) BitsPerSecond { return b.capacity[l] - b.taken[l] }
 
-// Least returns the least that is left on a path's links: what a further flow may have. An empty path, which stays in
-// one place, carries anything: the answer is false.
+// Least returns the least that is left on a path's links: what a further flow can have. It returns false for an empty
+// path, which has no limit.
 func (b *Bandwidth) Least(path []LinkID) (BitsPerSecond, bool) {
 	if len(path) == 0 {
 		return 0, false
@@ -59,7 +59,7 @@ func (b *Bandwidth) Take(path []LinkID, r BitsPerSecond) error {
 	return nil
 }
 
-// Give gives r of every link of a path back. It panics where so much was not taken.
+// Give gives back r on every link of a path. It panics if less than r was taken.
 func (b *Bandwidth) Give(path []LinkID, r BitsPerSecond) {
 	for _, l := range path {
 		if r < 0 || b.taken[l] < r {

@@ -12,7 +12,7 @@ import (
 // MaxK bounds the paths kept for one pair of ends.
 const MaxK = 1 << 12
 
-// Options say how a Map is built.
+// Options configure Build.
 type Options struct {
 	K     int               // paths kept for each pair of ends, 1 to MaxK
 	Seed  uint64            // of the rotation that breaks ties
@@ -22,20 +22,21 @@ type Options struct {
 	// in the order of ties: a pair keeps the order of the paths that it does not lose.
 	Down func(LinkID) bool
 
-	// Packed stores the paths: the same answers, faster lookups, more memory and a slower Build. It suits irregular
-	// graphs too: where paths are few and long, as in wide-area rings, a lookup that searches may take a hundred
-	// microseconds and more.
+	// Packed stores the paths: the same results, faster lookups, more memory and a slower Build. It suits irregular graphs
+	// too: if paths are few and long, as in wide-area rings, a lookup that searches can take a hundred microseconds and
+	// more.
 	Packed bool
 }
 
 // Map holds the k shortest loopless paths between ends (a fabric's ToRs), by their index in the slice given to Build.
 // Paths are exact, in order of length, ties as package ksp states (order.go). Parallel links make distinct paths. Hosts
-// forward nothing: they are on paths only as ends. A Map is immutable and may be used by several goroutines.
+// forward nothing: they are on paths only as ends. A Map is immutable and can be used by several goroutines.
 //
 // A map is implicit (the graph, and the distances to every end: a lookup searches) or packed (the paths' port choices).
 type Map struct{ t *ksp.Table }
 
-// Pair is two ends, by their index in the slice given to Build, A < B. Paths from B to A are those from A to B turned.
+// Pair is two ends, by their index in the slice given to Build, A < B. Paths from B to A are those from A to B
+// reversed.
 type Pair struct{ A, B int32 }
 
 // ComparePairs orders pairs by A, then B.
@@ -78,7 +79,7 @@ func (m *Map) Table() *ksp.Table { return m.t }
 // MapOf returns the map of t, which must not change any more.
 func MapOf(t *ksp.Table) *Map { return &Map{t} }
 
-// K returns the number of paths kept for each pair at most.
+// K returns the maximum number of paths kept for each pair.
 func (m *Map) K() int { return m.t.K }
 
 // Ends returns the number of ends.
@@ -94,15 +95,15 @@ func (m *Map) Paths(s, d int) int {
 	return m.t.Paths(a, b)
 }
 
-// Shortest returns how many of the paths from end s to end d are as short as the first: those for equal-cost routing.
+// Shortest returns how many of the paths from end s to end d are as short as the first, for equal-cost routing.
 func (m *Map) Shortest(s, d int) int {
 	a, b, _ := m.ordered(s, d)
 	return m.t.Shortest(a, b)
 }
 
 // AppendPath appends the links of path i (0 the default, in order of length) from end s to end d to buf. It allocates
-// nothing where buf has room, except on an implicit map for pairs whose search runs into long blind alleys or whose
-// paths are longer than 16 links. It panics where there is no path i.
+// nothing if buf has room, except on an implicit map for pairs whose search backtracks far or whose paths are longer
+// than 16 links. It panics if there is no path i.
 func (m *Map) AppendPath(buf []LinkID, s, d, i int) []LinkID {
 	a, b, turned := m.ordered(s, d)
 	from := len(buf)
@@ -116,13 +117,13 @@ func (m *Map) AppendPath(buf []LinkID, s, d, i int) []LinkID {
 	return buf
 }
 
-// ordered returns the ranks of two ends, the smaller first, and whether that turned them.
+// ordered returns the ranks of two ends, the smaller first, and whether it swapped them.
 func (m *Map) ordered(s, d int) (a, b int32, turned bool) {
 	a, b = m.t.Rank[s], m.t.Rank[d]
 	return min(a, b), max(a, b), a > b
 }
 
-// turn makes a path the one of the other direction.
+// turn reverses the direction of a path.
 func turn(links []LinkID) {
 	slices.Reverse(links)
 	for i := range links {

@@ -54,7 +54,7 @@ type Link struct {
 	Capacity         BitsPerSecond
 }
 
-// Topology is an immutable graph, made by a Builder. Its slices are borrowed: callers do not write to them.
+// Topology is an immutable graph, made by a Builder. Its slices are borrowed: callers must not write to them.
 type Topology struct {
 	nodes  []Node
 	links  []Link
@@ -100,8 +100,8 @@ func (t *Topology) Ports(n NodeID) int32 {
 	return 0
 }
 
-// Builder makes a Topology. Errors are kept: the first one comes out of Build, so a generator reads as a plain list of
-// what it adds.
+// Builder makes a Topology. It keeps the first error, which Build returns, so a generator reads as a plain list of what
+// it adds.
 type Builder struct {
 	t    Topology
 	used map[[2]int32]string // (node, port) → what holds it
@@ -164,7 +164,7 @@ func (b *Builder) fail(format string, args ...any) {
 	}
 }
 
-// Build returns the topology, or the first thing that was wrong with it. The Builder is spent.
+// Build returns the topology, or the first error. The Builder must not be used afterwards.
 func (b *Builder) Build() (*Topology, error) {
 	if b.err != nil {
 		return nil, b.err
