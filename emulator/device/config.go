@@ -74,8 +74,8 @@ type Config struct {
 	// device.
 	OnStage func(stage string, took time.Duration)
 
-	// Clock is nil in virtual time, where a transition happens at its very instant. In real time transitions run a
-	// little late: then Clock says when the plane was really told, so that nothing is reported lit before it is.
+	// Clock is nil in virtual time, where a transition happens at its exact instant. In real time transitions run a little
+	// late: then Clock returns when the plane was really called, so that nothing is reported lit before it is.
 	Clock func() time.Duration
 
 	// LogSize is how many ended intervals of light Log keeps; 0 means 65,536.
@@ -84,7 +84,7 @@ type Config struct {
 
 const defaultLogSize = 1 << 16
 
-// check panics: a device that cannot be is a mistake of the program, not of its input.
+// check panics: an invalid Config is an error of the program, not of its input.
 func (c *Config) check() {
 	switch {
 	case c.Kind != Packet && c.Kind != Optical:

@@ -12,8 +12,8 @@ import (
 // ErrDown is wrapped while a device restarts.
 var ErrDown = errors.New("the device is restarting")
 
-// Device is one switch. What is wanted becomes accepted by Set, and seen once its delays have passed. It is not safe
-// for several goroutines: a Door is. Instants never go back; what is due is run before anything else is done.
+// Device is one switch. Set accepts a change, which becomes visible once its delays have passed. It is not safe for
+// several goroutines: a Door is. Instants never go back; each call first runs what is due.
 type Device struct {
 	cfg    Config
 	now    time.Duration
@@ -93,7 +93,7 @@ func (d *Device) set(c *southbound.Change) error {
 	return nil
 }
 
-// Check says why the device would refuse c, whatever its state, or nil. The error wraps southbound.ErrRefused.
+// Check returns an error if the device would refuse c in any state. The error wraps southbound.ErrRefused.
 func (d *Device) Check(c *southbound.Change) error {
 	var err error
 	switch {
@@ -127,7 +127,7 @@ func (d *Device) stage(name string, took time.Duration) {
 	}
 }
 
-// Seen returns what the device says of itself at now.
+// Seen returns the state that the device reports at now.
 func (d *Device) Seen(now time.Duration) southbound.Seen {
 	d.run(now)
 	return southbound.Seen{Rules: d.rules.seen(), Connections: d.xbar.seen(), Down: d.downPorts()}
@@ -186,7 +186,7 @@ func (d *Device) run(now time.Duration) {
 	d.now = max(d.now, now)
 }
 
-// stamp returns when something that was due at at really happens.
+// stamp returns when a transition that was due at at really happens.
 func (d *Device) stamp(at time.Duration) time.Duration {
 	if d.cfg.Clock != nil {
 		at = max(at, d.cfg.Clock())
@@ -194,7 +194,7 @@ func (d *Device) stamp(at time.Duration) time.Duration {
 	return max(at, d.now)
 }
 
-// emit notes an event, written where it stays: a copy would have to wait for what was written just before.
+// emit records an event in place: a copy would have to wait for the preceding write.
 func (d *Device) emit(kind southbound.DeviceEventKind, in, out southbound.Port, status southbound.Status) {
 	if d.down && kind != southbound.Lost {
 		return // no events while it boots; afterwards it reports everything anew

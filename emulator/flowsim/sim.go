@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Sim is a simulated fabric with its hosts. Its doors (Device, Host) act at Now; nothing else moves until Advance. It
-// is safe for several goroutines, though only one can be sure of what the others see.
+// Sim is a simulated fabric with its hosts. Its interfaces (Device, Host) act at Now; nothing else moves until Advance.
+// It is safe for several goroutines, but only a single caller can rely on state not changing between its calls.
 type Sim struct {
 	mu      sync.Mutex
 	fabric  *topo.Fabric
@@ -47,7 +47,7 @@ type Sim struct {
 	emitted []southbound.DeviceEvent
 }
 
-// event is something that is due.
+// event is a planned transition.
 type event struct {
 	kind  eventKind
 	index int32
@@ -61,15 +61,15 @@ const (
 	paceEnds                            // a coflow's finish instant
 	individualEnds                      // the first host flows with rates of their own end
 	taskEnds
-	deviceDue  // a device has a transition or something to tell
+	deviceDue  // a device has a transition or events to emit
 	lightComes // the dark time of circuits that moved together is over
 	callDue    // of At
-	relayDue   // a circuit has carried what it must: its rack may fill what is left of the slot
+	relayDue   // a circuit has carried what it must: its rack can fill the rest of the slot
 	relaySlot  // a slot has begun, and the circuit may stand as it did
 )
 
-// New makes the simulator of a fabric: tables are empty, no circuit stands, and so no ToR has light on its port to the
-// OCS, where there is one.
+// New makes the simulator of a fabric: tables are empty and there are no circuits, so no ToR has light on its port to
+// an OCS.
 func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	if err := opt.check(f); err != nil {
 		return nil, fmt.Errorf("simulate fabric: %w", err)
@@ -126,7 +126,7 @@ func (s *Sim) At(t time.Duration, f func()) {
 	s.clock.At(t, event{callDue, keep(&s.calls, &s.callsIdle, f)})
 }
 
-// keep puts v into a free place and returns its index.
+// keep stores v at a free index and returns the index.
 func keep[T any](all *[]T, idle *[]int32, v T) int32 {
 	if n := len(*idle); n > 0 {
 		i := (*idle)[n-1]
@@ -138,7 +138,7 @@ func keep[T any](all *[]T, idle *[]int32, v T) int32 {
 	return int32(len(*all) - 1)
 }
 
-// release takes the value at an index out again.
+// release removes and returns the value at an index.
 func release[T any](all []T, idle *[]int32, i int32) T {
 	v := all[i]
 	var zero T
@@ -147,8 +147,8 @@ func release[T any](all []T, idle *[]int32, i int32) T {
 	return v
 }
 
-// Advance runs the simulation to an instant, at which it then stands, and appends what happened after the last call:
-// host events sorted by (At, Kind, Coflow, Row, Task), device events by instant, those of one device in its order.
+// Advance runs the simulation to an instant, and appends the events since the last call: host events sorted by (At,
+// Kind, Coflow, Row, Task), device events by instant, those of one device in its order.
 //
 // The error reports what the tables should never hold, such as a loop: its host flows stand still, the rest goes on,
 // and the error is returned once. An instant in the past is refused and changes nothing.
