@@ -10,7 +10,7 @@ import (
 	"lightloom/southbound"
 )
 
-// TestTake: Take appends what Advance would have told, behind what is there.
+// TestTake: Take appends the events that Advance would have emitted to the given list.
 func TestTake(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 29))

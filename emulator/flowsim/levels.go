@@ -76,7 +76,7 @@ func (lv *levels) update() {
 	}
 }
 
-// setLevel gives a group the rate that its link, told by its number, has come to.
+// setLevel sets a group's rate to the current level of its link.
 func (lv *levels) setLevel(l pathmap.LinkID) {
 	g := &lv.groups[l]
 	g.sync(lv.clock.Now())

@@ -162,7 +162,7 @@ func (r *Remote) reached(standing []southbound.DeviceEvent) {
 	r.emit(southbound.Synced, nowhere, 0)
 }
 
-// told takes in one event.
+// told handles one event.
 func (r *Remote) told(e southbound.DeviceEvent) {
 	if e.Kind != southbound.ConnectionStatus {
 		return

@@ -214,7 +214,7 @@ func (t *Target) follow(ctx context.Context) {
 	}
 }
 
-// catchUp takes in what the device has told. The lock is held.
+// catchUp handles the events that the device has emitted. The lock is held.
 func (t *Target) catchUp() {
 	all := t.inbox.take()
 	if len(all) > 0 {
@@ -250,7 +250,7 @@ func (t *Target) reload() {
 	t.tree.take()
 }
 
-// happening is something a device told.
+// happening is one event of a device.
 type happening struct {
 	event   *southbound.DeviceEvent
 	applied *device.Applied

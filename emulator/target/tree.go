@@ -9,7 +9,7 @@ import (
 )
 
 // tree holds the leaves of one target, configuration and state, list entries found by their keys. Every change of a
-// leaf is kept until it is committed, told, or undone.
+// leaf is kept until it is committed, reported or undone.
 type tree struct {
 	model *schema.Model
 	root  *node

@@ -15,7 +15,7 @@ type backlog struct {
 	coflows map[southbound.CoflowID]*remains
 }
 
-// remains is what is left of one coflow. told is written as reports come; shown is what a caller of left borrows.
+// remains is what is left of one coflow. Reports write told; callers of left borrow shown.
 type remains struct {
 	told  []int64
 	shown []float64

@@ -26,7 +26,7 @@ type member struct {
 	next     uint64        // of its events
 	refusals int           // in a row, of a larger election id
 	foreign  uint64        // events of hosts that are not its own
-	moved    []wire.Moved  // what it told last of traffic
+	moved    []wire.Moved  // its last report of traffic
 }
 
 // translated is r with instants by the agent's clock. The rest is shared.
@@ -263,7 +263,7 @@ func (m *member) event(num uint64, e southbound.Event) {
 	m.fleet.emit(m, num, e)
 }
 
-// traffic is what the member has counted, or told last. One that begins anew counts from zero.
+// traffic returns the member's counts, or its last report. A member that restarts counts from zero.
 func (m *member) traffic(ctx context.Context) []wire.Moved {
 	if m.isLost() {
 		return nil

@@ -62,7 +62,7 @@ func (c *Client) watch(ctx context.Context, from uint64, whose *uint64, sink fun
 		for i, me := range m.GetEvents() {
 			num := m.GetFirst() + uint64(i)
 			if num < from {
-				continue // told already, on an earlier stream
+				continue // reported already, on an earlier stream
 			}
 			e, err := wire.EventOf(me)
 			if err != nil {

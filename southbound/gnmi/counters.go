@@ -95,7 +95,7 @@ func (s *Session) sampled(unixNanos int64) time.Duration {
 type desk struct {
 	mu    sync.Mutex
 	ports map[southbound.Port]*southbound.PortCounters
-	fresh map[southbound.Port]bool // not told yet
+	fresh map[southbound.Port]bool // not reported yet
 	kick  chan struct{}            // one token while there is something fresh
 }
 

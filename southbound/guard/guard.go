@@ -72,7 +72,7 @@ type Guard struct {
 	closed bool
 	open   list.List             // of *conn: handshakes under way, oldest first
 	seats  map[string]*list.List // of *conn: authenticated, oldest first, by reserved name; "" for all others
-	lost   int                   // handshakes ended, for others or late, since told
+	lost   int                   // handshakes ended, for others or late, since the last log line
 	told   time.Time
 }
 

@@ -233,5 +233,5 @@ func farewell(conn *net.TCPConn, size int64) error {
 	if _, err := conn.Read(b[:]); err == nil {
 		return errors.New("bytes come after the last")
 	}
-	return nil // the sender closed, or reset, or takes its time: it has been told
+	return nil // the sender closed, reset or is slow: it has got the answer
 }

@@ -103,7 +103,7 @@ func (s *server) nap(ctx context.Context, tick <-chan time.Time, fenced <-chan s
 	return nil
 }
 
-// sight is how far a progress stream has told.
+// sight is how far a progress stream has reported.
 type sight struct {
 	reading uint64
 	ended   int

@@ -21,7 +21,7 @@ type hostFlow struct {
 	passed   want      // the last order to the sender
 	out      *sender   // while it sends, if its source is here
 	in       *receiver // once a connection came, if its destination is here
-	toSend   bool      // its source is here and has not been told that all has been received
+	toSend   bool      // its source is here and does not know yet that all has been received
 	toTake   bool      // its destination is here and misses bytes
 	void     bool      // one of its hosts has failed
 }

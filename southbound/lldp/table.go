@@ -75,7 +75,7 @@ type Heard struct {
 	ID     int
 	Said   Announcement
 	Age    time.Duration // since it was heard first
-	Silent time.Duration // since it was heard last; negative: not told
+	Silent time.Duration // since it was heard last; negative: unknown
 }
 
 // All returns all current neighbours, by port and ID.

@@ -96,7 +96,7 @@ func swap16(v uint16) uint16 {
 
 func (t *tap) close() error { return unix.Close(t.fd) }
 
-// send sends probe seq. The call never blocks, so it keeps its processor: the Go scheduler is not told.
+// send sends probe seq. The call never blocks, so it bypasses the Go scheduler and keeps its processor.
 func (t *tap) send(seq uint32) error {
 	binary.BigEndian.PutUint32(t.frame[t.seqAt:], seq)
 	for {

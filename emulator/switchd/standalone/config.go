@@ -36,7 +36,7 @@ type Config struct {
 	Racks int      // of the whole fabric
 	Rack  int      // of a ToR: its own
 	Hosts int      // of a ToR: its first Hosts ports go to the hosts of the rack, in the order of their addresses
-	Fibre string   // of a ToR: the port to the optical switch, which is dark until told otherwise; "" for none
+	Fibre string   // of a ToR: the port to the optical switch, which is dark until a signal comes; "" for none
 	Dark  time.Duration
 	// of a ToR: bytes of a queue for each rack, where packets wait while the fibre is dark; 0: none
 	VOQBytes  int

@@ -137,7 +137,7 @@ func (w *Walk) skip(f *frame, depth int, e int32, inverse [][]uint32) {
 	}
 }
 
-// unknown is a distance that no path has told yet.
+// unknown is a distance that no path has given yet.
 const unknown = math.MinInt32 / 2
 
 // found is the result of a call of advance.
