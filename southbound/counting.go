@@ -43,7 +43,7 @@ type Rater struct {
 	rate  PortRate
 }
 
-// minSpan is the least time between two samples that make a rate; maxEarly is how many in a row may be older than what
+// minSpan is the least time between two samples that make a rate; maxEarly is how many in a row can be older than what
 // is known before the device's clock is believed to have been set back.
 const (
 	minSpan  = time.Millisecond

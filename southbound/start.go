@@ -14,7 +14,7 @@ const MaxSize = pathmap.Bytes(1 << 50)
 type Addresses struct {
 	Hosts    int
 	Tags     Tag  // one more than the highest
-	ToItself bool // a host may send to itself
+	ToItself bool // a host can send to itself
 }
 
 // CheckHost returns an error if a host is invalid.

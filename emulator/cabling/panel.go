@@ -148,7 +148,7 @@ func (p *Panel) Pull(a southbound.Port, which Fibre) error {
 // Mend plugs every fibre in where it belongs.
 func (p *Panel) Mend() error { return p.rewire(p.straighten) }
 
-// Plug plugs in the given fibre at each port, numbered by the port to which it belongs, or none (NoPort). No fibre may
+// Plug plugs in the given fibre at each port, numbered by the port to which it belongs, or none (NoPort). No fibre must
 // occur twice in either direction.
 func (p *Panel) Plug(in, out []southbound.Port) error {
 	for _, at := range [][]southbound.Port{in, out} {

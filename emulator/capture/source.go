@@ -19,7 +19,7 @@ type Frame struct {
 	Out  bool      // it left through the interface
 }
 
-// Source is an interface that is listened at. One goroutine reads; Stop may be called by others.
+// Source is an interface to capture from. One goroutine reads; Stop can be called by others.
 type Source struct {
 	conn  *packet.Conn
 	name  string

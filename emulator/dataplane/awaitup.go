@@ -7,7 +7,7 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// upWithin is how long the kernel may take to give an interface that was set up its queue.
+// upWithin is how long the kernel can take to give an interface that was set up its queue.
 const upWithin = 5 * time.Second
 
 // AwaitUp returns once an interface whose cable has both ends up takes packets. The kernel sees to that a moment after

@@ -15,7 +15,7 @@ type Switch struct {
 	Optical bool    // an OCS: Move and no rules; else rules and no Move
 	Ports   []int   // interface index by port; 0 where no cable is plugged in
 	Racks   int     // racks of the fabric: rules are for racks 0 to Racks-1
-	Sources bool    // rules may name the rack that packets come from, which takes room
+	Sources bool    // rules can name the rack that packets come from, which takes room
 	Locals  []Local // hosts on ports of this switch, sorted by address
 	Block   uint32  // shared ingress block that is this switch's alone, above zero
 	Sink    int     // interface index of where dropped packets go, for planes that cannot drop otherwise

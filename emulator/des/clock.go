@@ -145,7 +145,7 @@ func (c *Clock[T]) key(at time.Duration, s int32) node {
 // release frees a slot whose event waits nowhere any more.
 func (c *Clock[T]) release(s int32) {
 	var zero T
-	c.slots[s].value = zero // a value may hold memory
+	c.slots[s].value = zero // a value can hold memory
 	c.slots[s].pos = none
 	c.free = append(c.free, s)
 }

@@ -49,7 +49,7 @@ func (a *agenda) due(now time.Duration) bool {
 // pop takes the first item, which there is.
 func (a *agenda) pop() item {
 	it := a.items[a.first]
-	a.items[a.first] = item{} // it may hold memory
+	a.items[a.first] = item{} // it can hold memory
 	a.first++
 	if 2*a.first >= len(a.items) { // as many steps are saved by then as this takes
 		n := copy(a.items, a.items[a.first:])

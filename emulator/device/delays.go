@@ -70,7 +70,7 @@ func Presets() []Preset {
 // "mordia,lock=2ms".
 func ParseDelays(text string) (Delays, error) { return ParseBudget(text, nil) }
 
-// ParseBudget is ParseDelays for a text that may name more stages, which are not the device's: these are changed in
+// ParseBudget is ParseDelays for a text that can name more stages, which are not the device's: these are changed in
 // more.
 func ParseBudget(text string, more map[string]*Dist) (Delays, error) {
 	var d Delays

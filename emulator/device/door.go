@@ -34,7 +34,7 @@ type watcher struct {
 
 var _ southbound.Device = (*Door)(nil)
 
-// NewDoor opens a door to dev, which from now on is only used through it. onEvent, which may be nil, is called with
+// NewDoor opens a door to dev, which from now on is only used through it. onEvent, which can be nil, is called with
 // every event in the device's order, under the door's lock: it must not call the door.
 func NewDoor(dev *Device, clock func() time.Duration, onEvent func(southbound.DeviceEvent)) *Door {
 	return &Door{dev: dev, clock: clock, onEvent: onEvent, wake: make(chan struct{}, 1), armed: math.MaxInt64}
@@ -182,7 +182,7 @@ func (d *Door) Do(f func(now time.Duration, dev *Device)) {
 	}
 }
 
-// Light reports light at a port to the device, as of the clock's instant. It may be called from another device's
+// Light reports light at a port to the device, as of the clock's instant. It can be called from another device's
 // OnLight.
 func (d *Door) Light(port southbound.Port, lit bool) {
 	d.Do(func(now time.Duration, dev *Device) { dev.Light(now, port, lit) })

@@ -80,7 +80,7 @@ func (c *ruleChange) into(table *hashtable.Map[southbound.Rule]) {
 	}
 }
 
-// Checker is what a Plane may also be: it says before acceptance which rules it cannot hold.
+// Checker is an optional interface of a Plane that refuses rules before acceptance if it cannot hold them.
 type Checker interface {
 	// CheckRules returns an error that wraps southbound.ErrUnsupported for rules that SetRules would not take.
 	CheckRules(set []southbound.Rule) error

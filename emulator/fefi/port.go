@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Port is one interface to send and receive signals at. Send and Receive may be called by several goroutines.
+// Port is one interface to send and receive signals at. Send and Receive can be called by several goroutines.
 type Port struct {
 	f    *os.File
 	name string

@@ -9,7 +9,7 @@ import (
 	"lightloom/southbound"
 )
 
-// optics is the plane of the optical switch: its own, or where fibres may be plugged in elsewhere the patch panel
+// optics is the plane of the optical switch: its own, or where fibres can be plugged in elsewhere the patch panel
 // before it.
 type optics struct{ *plane }
 

@@ -16,7 +16,7 @@ type group struct {
 	heap    []int32 // classes that have host flows, by (due, index)
 	members int32
 	next    des.Event // the next end
-	stale   bool      // which may be another
+	stale   bool      // it may be another
 }
 
 func (g *group) vAt(now time.Duration) float64 { return g.v + g.rate*float64(now-g.at) }

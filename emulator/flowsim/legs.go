@@ -113,7 +113,7 @@ func (x *relay) land(l int32) {
 		x.racks[g.from].out = without(x.racks[g.from].out, l)
 		g.hop = lastHop
 		x.begin(l, southbound.TagHold)
-		if x.racks[g.over].to == g.to { // it may stand longer than its slot
+		if x.racks[g.over].to == g.to { // it may last longer than its slot
 			x.fluid.clock.At(x.slotEnd(), event{kind: relaySlot, index: g.over})
 		}
 		return

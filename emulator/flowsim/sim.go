@@ -65,7 +65,7 @@ const (
 	lightComes // the dark time of circuits that moved together is over
 	callDue    // of At
 	relayDue   // a circuit has carried what it must: its rack can fill the rest of the slot
-	relaySlot  // a slot has begun, and the circuit may stand as it did
+	relaySlot  // a slot has begun, and the circuit may be unchanged
 )
 
 // New makes the simulator of a fabric: tables are empty and there are no circuits, so no ToR has light on its port to

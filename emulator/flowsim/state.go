@@ -100,7 +100,7 @@ func (st *state) walk(r *route, buf []pathmap.LinkID) (links []pathmap.LinkID, f
 	var err error
 	links, st.asked, fate, err = st.find.find(r.pair, buf, st.asked[:0])
 	r.ask(st.asked)
-	if err != nil && fate != r.fate { // told once, however long it stands
+	if err != nil && fate != r.fate { // reported once, however long it lasts
 		st.errs = append(st.errs, err)
 	}
 	if r.hop != whole && fate == arrives {

@@ -12,7 +12,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Fabric is a fabric that stands. All methods may be called by several goroutines; Close by one, last.
+// Fabric is a fabric of real interfaces. All methods can be called by several goroutines; Close by one, last.
 type Fabric struct {
 	spec     *topo.Fabric
 	settings Settings

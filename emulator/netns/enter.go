@@ -67,7 +67,7 @@ func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, er
 	return exitStatus(cmd, err)
 }
 
-// privileged reports whether this process may make namespaces as it is, and so may what it executes. The root of most
+// privileged reports whether this process can make namespaces as it is, and so can what it executes. The root of most
 // containers may not, and is treated as an ordinary user.
 func privileged() bool {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

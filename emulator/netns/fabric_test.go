@@ -136,7 +136,7 @@ func TestRate(t *testing.T) {
 }
 
 // rate returns by how much a transfer was too slow, or too fast for a receiver that came late to it, which others on
-// the machine may be the cause of.
+// the machine can be the cause of.
 func rate(t *testing.T, f *netns.Fabric) (off error) {
 	t.Helper()
 	const n = 6_000_000

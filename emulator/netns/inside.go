@@ -21,7 +21,7 @@ type Room struct {
 }
 
 // Prepare finishes the namespaces from within, first thing in the child: mounts that outside does not see, /run empty,
-// /proc and /sys those of the new namespaces where they may be mounted (most containers forbid it, and all works
+// /proc and /sys those of the new namespaces where they can be mounted (most containers forbid it, and all works
 // without), loopback up, IPv6 off.
 func Prepare() (Room, error) {
 	var room Room

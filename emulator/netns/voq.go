@@ -22,7 +22,7 @@ var ErrNoVOQs = &Hinted{errors.New("queues for dark circuits need the ebpf datap
 var errNoFibre = &Hinted{errors.New("queues for dark circuits: the fabric has no optical switch"),
 	"leave --voq-bytes away, or take a fabric of kind hybrid"}
 
-// MinVOQBytes is the least that a queue may hold: two segments of 64 kB, which is what TCP sends at once.
+// MinVOQBytes is the least that a queue can hold: two segments of 64 kB, which is what TCP sends at once.
 const MinVOQBytes = 128 << 10
 
 // VOQsSupported says why packets cannot be queued while a circuit is dark, or nil. It queues one, in a namespace

@@ -84,7 +84,7 @@ func TestPaceOnWire(t *testing.T) {
 }
 
 // endTogether waits for the n-th coflow, with the given number of rows, and returns how late its latest row ends. No
-// row may end early.
+// row must end early.
 func (w *world) endTogether(t *testing.T, n, rows int, began, d time.Duration) (late error) {
 	t.Helper()
 	for _, e := range w.take(t, n*rows)[(n-1)*rows:] {
@@ -145,7 +145,7 @@ func TestHoldOnWire(t *testing.T) {
 	noise.Measure(t, patience, func() error { return w.holds(t, key) })
 }
 
-// holds returns that a host flow is quiet, or moves again, too late, which others on the machine may be the cause of.
+// holds returns an error if a host flow stops or resumes too late, which other load on the machine can cause.
 func (w *world) holds(t *testing.T, key southbound.HostFlowKey) error {
 	t.Helper()
 	var quiet, again []time.Duration

@@ -56,7 +56,7 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 		return statusOf(err)
 	}
 	defer t.leave(s.sub)
-	// Sending may block for as long as the client likes, so it has a goroutine of its own, which ends with the stream:
+	// Sending can block for as long as the client likes, so it has a goroutine of its own, which ends with the stream:
 	// once this function returns, its context is cancelled and Send fails.
 	sent, asked := make(chan error, 1), make(chan error, 1)
 	ctx, cancel := context.WithCancel(srv.Context())

@@ -26,7 +26,7 @@ type passage struct {
 	end  []int32
 }
 
-// passageSteps is how many links one search may look at: with more, all paths of the pair are found anew.
+// passageSteps is how many links one search can look at: with more, all paths of the pair are found anew.
 const passageSteps = 1 << 10
 
 func newPassage(g *ksp.Graph, t *gate) *passage {

@@ -295,7 +295,7 @@ func (w *renewer) compare(n uint32) {
 		if uses == u.before || w.down[c] { // of what is down, the index has forgotten all
 			continue
 		}
-		u.before = uses // it may come again
+		u.before = uses // it may come back
 		if !w.users.mark(c, n, uses) {
 			w.changes = append(w.changes, usePair{c, n, uses})
 		}

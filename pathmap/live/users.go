@@ -24,7 +24,7 @@ type users struct {
 	first []uint16
 }
 
-// open stands for a pair that any new path may be one of, and for a number that is not known.
+// open stands for a pair that any new path can be one of, and for a number that is not known.
 const open = math.MaxUint16
 
 // setWorth is how many times the memory of lists sets may take: they are changed far sooner. Tests have lists by 0.

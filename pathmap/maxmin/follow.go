@@ -35,7 +35,7 @@ func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64,
 	return p.changed, fits
 }
 
-// CanFollow reports whether Follow may be called: no class had more than two links, there are no more than about a
+// CanFollow reports whether Follow can be called: no class had more than two links, there are no more than about a
 // thousand links, and their capacities are whole numbers not too far apart.
 func (s *Levels) CanFollow() bool { return s.pairs != nil }
 

@@ -74,7 +74,7 @@ func (b *brute) from(n pathmap.NodeID, links []pathmap.LinkID) {
 	}
 }
 
-// usable returns the links of n to nodes that paths may use, by port, those that are down too: they have a place in the
+// usable returns the links of n to nodes that paths can use, by port, those that are down too: they have a place in the
 // order of ties.
 func (b *brute) usable(n pathmap.NodeID) []pathmap.LinkID {
 	var out []pathmap.LinkID

@@ -29,7 +29,7 @@ type Fabric struct {
 	OCSNode      pathmap.NodeID   // pathmap.None without an OCS
 	// by OCS port: the port of its rack's ToR to it, pathmap.None where there is no cable; nil without an OCS
 	OCSUplink []int32
-	Transit   bool // paths may lead through the ToRs of other racks
+	Transit   bool // paths can lead through the ToRs of other racks
 }
 
 // Hosts returns the number of hosts.

@@ -121,7 +121,7 @@ func (j *jellyfish) link(a, b int) bool {
 }
 
 // insert takes a link between two others out, from a random place the first that fits, and joins its ends to a and to
-// b, which may be one. It reports whether there is such a link.
+// b, which can be one. It reports whether there is such a link.
 func (j *jellyfish) insert(a, b int32) bool {
 	n := len(j.near)
 	x0, i0 := j.r.IntN(n), j.r.IntN(j.degree)

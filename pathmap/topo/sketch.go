@@ -285,7 +285,7 @@ func (s *sketch) givePorts(index map[string]int) error {
 	return nil
 }
 
-// giveRoles fills roles that the file does not say: switches, or as the cables tell. A node that may be a host and has
+// giveRoles fills roles that the file does not say: switches, or as the cables tell. A node that can be a host and has
 // one cable is one; a switch with a host is a ToR.
 func (s *sketch) giveRoles(index map[string]int) {
 	cables := make([]int, len(s.nodes))

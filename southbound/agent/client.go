@@ -14,7 +14,7 @@ import (
 )
 
 // Client is the door to one agent. It implements southbound.Hosts: calls are queued and sent in their order, each tried
-// until the agent has answered, the client is closed, or a larger election id is known. All methods may be called by
+// until the agent has answered, the client is closed, or a larger election id is known. All methods can be called by
 // several goroutines; what Left returns is borrowed until the next call of Left for that coflow.
 type Client struct {
 	cfg  Config

@@ -114,7 +114,7 @@ func TestFaultyAgent(t *testing.T) {
 			bad.mu.Lock()
 			bad.watch, bad.answer = nil, nil
 			bad.mu.Unlock()
-			for found := 0; found < 2; { // it may be believed, and fail, a few times before
+			for found := 0; found < 2; { // it can be believed, and fail, a few times before
 				e := p.take()
 				if e.Host < 2 && e.Kind != southbound.TaskEnded {
 					t.Fatalf("%+v", e)

@@ -18,7 +18,7 @@ import (
 )
 
 // Agent runs the tasks and moves the bytes of its hosts. It implements southbound.Hosts for callers in its own process;
-// Serve lets leaders in. All methods may be called by several goroutines.
+// Serve lets leaders in. All methods can be called by several goroutines.
 type Agent struct {
 	cfg     Config
 	pattern *pattern

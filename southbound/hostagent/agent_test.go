@@ -239,8 +239,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestOneAgentAHost runs the two ends of a host flow in agents of their own, as real hosts would, and lets the sender
-// begin before the receiver has been told: it is refused, and comes again.
+// TestOneAgentAHost runs the two ends of a host flow in agents of their own, as real hosts would, and starts the sender
+// before the receiver knows the coflow: it is refused, and tries again.
 func TestOneAgentAHost(t *testing.T) {
 	only := func(mine southbound.HostID) func(*Config) {
 		return func(c *Config) {

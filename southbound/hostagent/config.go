@@ -15,7 +15,7 @@ import (
 // Network runs a function where a host's sockets are made: on netns a locked section of one thread inside the host's
 // network namespace. A socket belongs for life to where it was made, so sections are short.
 type Network interface {
-	// InHost calls f once, in h, and returns its error or the reason why h could not be entered. It may be called by
+	// InHost calls f once, in h, and returns its error or the reason why h could not be entered. It can be called by
 	// several goroutines.
 	InHost(h southbound.HostID, f func() error) error
 }

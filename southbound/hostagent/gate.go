@@ -12,7 +12,7 @@ import (
 type gate struct {
 	open   bool
 	pacing float64 // payload bytes a second, for the kernel
-	unsent int     // bytes that may wait in the socket unsent
+	unsent int     // bytes that can wait in the socket unsent
 	chunk  int     // bytes of one write
 	gap    bool    // slower than the kernel paces well: the loop waits between writes
 	rate   float64 // of a loop with gaps

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	callsSaved    = time.Second // of calls that a leader has not made it may make at once
+	callsSaved    = time.Second // of calls that a leader has not made it can make at once
 	callsPatience = time.Second // a call waits so long at most: less than its caller does
 	maxLeaders    = 64          // names that have a bucket of their own; the others share one
 )

@@ -141,7 +141,7 @@ type replies struct {
 	room int
 }
 
-// rowsPerReply keeps a message below a third of what it may have: a row takes at most 15 bytes, a coflow 20.
+// rowsPerReply keeps a message below a third of what it can have: a row takes at most 15 bytes, a coflow 20.
 const rowsPerReply = 8192
 
 func (r *replies) add(id southbound.CoflowID, rows, row int32, left int64) {

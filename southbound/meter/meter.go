@@ -217,7 +217,7 @@ func (x *metered) circuit(p pair, s southbound.Status) {
 	}
 }
 
-// forget takes back what a stream has told: the next one begins anew.
+// forget drops what a stream has reported: the next one begins anew.
 func (x *metered) forget() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

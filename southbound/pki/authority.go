@@ -16,7 +16,7 @@ import (
 // skew is how far the clocks of two machines of one lab may differ.
 const skew = time.Minute
 
-// Authority signs the certificates of one run. Its methods may be called by several goroutines.
+// Authority signs the certificates of one run. Its methods can be called by several goroutines.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey

@@ -43,7 +43,7 @@ const (
 func (c *Config) check() error {
 	u, err := url.Parse(c.URL)
 	if err != nil {
-		return errors.New("the URL cannot be read") // its text may hold a password
+		return errors.New("the URL cannot be read") // its text can hold a password
 	}
 	host := net.ParseIP(u.Hostname())
 	switch {

@@ -46,7 +46,7 @@ const (
 // ErrBusy is the answer of a machine that does so much else that its probes say nothing.
 var ErrBusy = errors.New("the machine is too busy to probe")
 
-// patienceFactor is how many moves may be repeated for each that is wanted.
+// patienceFactor is how many moves can be repeated for each that is wanted.
 const patienceFactor = 5
 
 // Darkness moves the circuit of OCS input 0 to and fro between outputs 1 and 2, and measures each dark time by probes

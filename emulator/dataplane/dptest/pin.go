@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processors returns two processors that this process may use, the same twice if there is one.
+// processors returns two processors that this process can use, the same twice if there is one.
 func processors() (a, b int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

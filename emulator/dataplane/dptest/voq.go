@@ -44,9 +44,9 @@ func (p *Probed) String() string {
 		p.Most.Round(time.Microsecond))
 }
 
-// KernelVOQs sends a probe over a circuit that goes dark for several times, through a dataplane that queues
-// packets meanwhile. Within the queues' limit none may be lost or change places; beyond it, what is missing is counted
-// as dropped.
+// KernelVOQs sends a probe over a circuit that goes dark for several times, through a dataplane that queues packets
+// meanwhile. Within the queues' limit no packet must be lost or reordered; beyond it, missing packets must count as
+// dropped.
 func KernelVOQs(t *testing.T, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)

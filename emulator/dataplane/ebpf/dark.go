@@ -54,7 +54,7 @@ func (d *dark) light(lit bool, store func()) {
 	d.voqs.Wake()
 }
 
-// Pass implements voq.Gate: a queued packet goes where the table of this moment leads it. Its rule may lead elsewhere
+// Pass implements voq.Gate: a queued packet goes where the table of this moment leads it. Its rule can lead elsewhere
 // by now, or to a backup; only the fibre is worth waiting for.
 func (d *dark) Pass(f voq.Frame, send func(link int) voq.Verdict) voq.Verdict {
 	dst, src, tag, ok := f.Route()

@@ -60,7 +60,7 @@ func joinVOQ(nl *netlink.Handle) error {
 	return nil
 }
 
-// probeWithin is how long a packet may take through a switch of the probe.
+// probeWithin is how long a packet can take through a switch of the probe.
 const probeWithin = 2 * time.Second
 
 func exerciseVOQ(nl *netlink.Handle, p *Plane) error {

@@ -12,7 +12,7 @@ import (
 const (
 	near  = 2 * time.Millisecond
 	spin  = 200 * time.Microsecond
-	chunk = 500 * time.Microsecond // longest sleep in the kernel: an earlier circuit may come meanwhile
+	chunk = 500 * time.Microsecond // longest sleep in the kernel: an earlier circuit can come meanwhile
 )
 
 // run makes circuits when they are due, on a thread of its own, until quit.

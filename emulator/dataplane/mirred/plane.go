@@ -12,7 +12,7 @@ import (
 
 var _ device.Plane = (*Plane)(nil)
 
-// Plane is one switch. All methods may be called by several goroutines.
+// Plane is one switch. All methods can be called by several goroutines.
 type Plane struct {
 	dataplane.Guard
 	nl     *netlink.Handle

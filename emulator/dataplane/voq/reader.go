@@ -15,7 +15,7 @@ type Config struct {
 	Link  int // interface that queued packets come in at
 	Racks int
 	Limit int // bytes of each rack's queue
-	Room  int // bytes that may wait in the queue of the link that packets leave by
+	Room  int // bytes that can wait in the queue of the link that packets leave by
 	Gate  Gate
 }
 
@@ -31,7 +31,7 @@ type Queues struct {
 	refusing bool
 }
 
-// Most that one read may give: a large segment, with room for the kernels that make larger ones for IPv4 (BIG TCP).
+// Most that one read can give: a large segment, with room for the kernels that make larger ones for IPv4 (BIG TCP).
 const maxFrame = vnetLen + 256<<10
 
 // received is the socket's buffer: what comes in while this process is kept from its processor.

@@ -78,7 +78,7 @@ func (g *guard) close() error {
 	return errors.Join(err, g.in.Close(), g.cmd.Wait())
 }
 
-// inheritWithin is how long the kernel may take to let go of a killed switch's locks: they are closed one by one.
+// inheritWithin is how long the kernel can take to let go of a killed switch's locks: they are closed one by one.
 const inheritWithin = time.Second
 
 // inherit locks a port that was a killed switch's, or says that another has it.

@@ -18,7 +18,7 @@ func (w *BitWriter) At() int { return 8*len(w.bytes) + w.n }
 // Reset forgets what was written, and keeps its memory.
 func (w *BitWriter) Reset() { w.bytes, w.word, w.n = w.bytes[:0], 0, 0 }
 
-// putBits is how many bits one put may write.
+// putBits is how many bits one put can write.
 const putBits = 56
 
 // put writes the low n bits of v, n at most putBits.

@@ -165,7 +165,7 @@ func (f *finder) found(depth int) bool {
 	return len(f.end) == f.k
 }
 
-// open reports whether the path may go on to n: not a leaf, and not on the path.
+// open reports whether the path can go on to n: not a leaf, and not on the path.
 func (f *finder) open(n int32, depth int) bool {
 	if f.g.Leaf[n] {
 		return false

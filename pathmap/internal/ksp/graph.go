@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Graph is the part of a topology that paths may use, as flat arrays: the nodes that forward and the ends, numbered in
+// Graph is the part of a topology that paths can use, as flat arrays: the nodes that forward and the ends, numbered in
 // the order of their ids. An entry is a position in To and Link; the entries of node n are Start[n] to Start[n+1], in
 // the order of n's ports. Cables have two directions, links 2c and 2c+1, so the graph is symmetric: distances and paths
 // are searched from either side. An entry whose link is down leads back to its own node: no search ever takes it, and

@@ -45,7 +45,7 @@ func (r PackedRow) Patched(source []int32, at []Span, out *BitWriter, blocks int
 	return patched
 }
 
-// patchRoom is what the patches of any row may take, in bytes, however short it is.
+// patchRoom is what the patches of any row can take, in bytes, however short it is.
 const patchRoom = 1 << 10
 
 // replace notes where the blocks of sources, ascending, begin, counted from a place.

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Walk gives the paths of one pair in the stated order, one a call: a depth-first search that may spend a fixed number
+// Walk gives the paths of one pair in the stated order, one a call: a depth-first search that can spend a fixed number
 // of links more than the distance (slack), repeated with the next larger slack that can give anything new. Lengths come
 // out in order because every path of a pass has the same length.
 type Walk struct {
@@ -40,7 +40,7 @@ const (
 	narrow = 64 * words
 )
 
-// A pair's walk may look at budget links, and perPath more for each path wanted, before Yen's algorithm takes over.
+// A pair's walk can look at budget links, and perPath more for each path wanted, before Yen's algorithm takes over.
 // Data-center pairs need tens to some hundreds for ten paths; blind alleys, as in long rings with trees on them, would
 // need exponentially many.
 const (
@@ -227,7 +227,7 @@ func (w *Walk) look(f *frame) (to, slack int32) {
 	return to, f.slack - int32(Detour(f.code, w.dist.Code(to)))
 }
 
-// open reports whether the path may go on to n: not a leaf, and not on the path.
+// open reports whether the path can go on to n: not a leaf, and not on the path.
 func (w *Walk) open(st Stack, n int32) bool {
 	if w.g.Leaf[n] {
 		return false

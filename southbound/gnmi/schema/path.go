@@ -24,7 +24,7 @@ type Path []Elem
 // Any is the key value that stands for every value.
 const Any = "*"
 
-// Bounds of what a path may hold: far above any real one.
+// Bounds of what a path can hold: far above any real one.
 const (
 	maxElems = 32
 	maxText  = 1024
