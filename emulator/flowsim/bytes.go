@@ -26,8 +26,7 @@ func ceil(x float64) pathmap.Bytes {
 	return n
 }
 
-// accountShared accounts for the host flows in the classes that a route's host flows share, and reports whether it has
-// others.
+// accountShared accounts for the host flows in a route's shared classes, and reports whether the route has others.
 func (f *fluid) accountShared(r *route) (others bool) {
 	live := int(r.live)
 	for _, c := range [...]int32{r.shared, r.even} {

@@ -44,8 +44,7 @@ func (f *fluid) routeOf(coflow, row int32, p pair) int32 {
 	return f.addRoute(r)
 }
 
-// wishOf returns the rate that a host flow's pace or spread requests, in bits a second: infinite if the pace has
-// passed.
+// wishOf returns the rate that a host flow's pace or spread requests, in b/s: infinite if the pace has passed.
 func (f *fluid) wishOf(co *coflow, b int32, left float64) float64 {
 	extra := co.extraOf(b - co.first)
 	switch {

@@ -168,8 +168,7 @@ func (cs *classes) end(index int32) {
 	cs.thin(index)
 }
 
-// runsOut reports whether the first host flow of a class has nothing left, the class's clock and rate being what they
-// are.
+// runsOut reports whether the first host flow of a class has nothing left, at the class's present clock and rate.
 func (cs *classes) runsOut(c *class, v, rate float64) bool {
 	least := float64(nothing)
 	if cs.quantum > 0 {

@@ -6,9 +6,8 @@ import (
 	"lightloom/southbound"
 )
 
-// If all coflows get the same rates of ports, and no others, a host flow has the rate of one of its two ports, as it
-// has when hosts share by themselves. So host flows need no individual rates: classes wait on the clocks of their
-// ports.
+// If all coflows get the same rates of ports, and no others, a host flow has the rate of one of its two ports, as when
+// hosts share by themselves. So it needs no individual rate: classes wait on the clocks of their ports.
 
 // evenly reports whether rates tell all coflows the same of their ports, and writes that down if so.
 func (lv *levels) evenly(r *southbound.Rates) bool {

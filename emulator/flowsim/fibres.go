@@ -9,8 +9,7 @@ import (
 	"lightloom/southbound"
 )
 
-// optics is the plane of the optical switch: its own, or where fibres can be plugged in elsewhere the patch panel
-// before it.
+// optics is the plane of the optical switch: its own or, if fibres can be moved, the patch panel before it.
 type optics struct{ *plane }
 
 var _ device.Plane = optics{}

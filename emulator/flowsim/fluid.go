@@ -203,8 +203,7 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 		Off: co.off, Version: co.Version}, true
 }
 
-// settle brings routes and rates up to date with everything that was done at this instant. It costs nothing where
-// nothing was.
+// settle brings routes and rates up to date with all changes at this instant. Without changes it costs nothing.
 func (f *fluid) settle() {
 	if f.walked != f.tables {
 		f.walked = f.tables

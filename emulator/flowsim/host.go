@@ -131,8 +131,7 @@ func (s *Sim) row(k southbound.HostFlowKey) (int32, error) {
 	return co.first + k.Row, nil
 }
 
-// Remaining implements southbound.Hosts: it is exact here. What one coflow lends stays as it is when others are asked
-// for.
+// Remaining implements southbound.Hosts: it is exact here. A coflow's result stays valid when others are read.
 func (h hosts) Remaining(c southbound.CoflowID) (southbound.Remaining, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

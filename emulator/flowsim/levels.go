@@ -6,8 +6,7 @@ import (
 )
 
 // levels is the rates of classes if all host flows with the same bottleneck have the same rate: hosts share by
-// themselves, or all coflows got the same rates of ports. Both keep the group of each class right as levels of links
-// change.
+// themselves, or all coflows got the same rates of ports. Both keep each class in the right group as levels change.
 type levels struct {
 	*classes
 	solver *maxmin.Levels // nil: links have no levels

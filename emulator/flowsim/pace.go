@@ -80,8 +80,7 @@ func (ps *paces) leave(co *coflow, b int32) float64 {
 	return left
 }
 
-// rebase makes now the instant of the factor, and makes the factor 1 if it has become too small to divide by or nothing
-// depends on it.
+// rebase makes now the factor's instant, and the factor 1 if it is too small to divide by or nothing depends on it.
 func (ps *paces) rebase(co *coflow) {
 	now := ps.clock.Now()
 	co.factor, co.at = co.factorAt(now), now

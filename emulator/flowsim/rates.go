@@ -99,8 +99,7 @@ func (f *fluid) paceAgain(index int32, o *order) {
 	}
 }
 
-// extraAgain sets a row of a paced coflow again that had an extra or has one now. ahead says that the pace has not
-// passed.
+// extraAgain sets a row of a paced coflow again that had an extra or has one now. ahead: the pace has not passed.
 func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
 	switch class := f.hostFlows[b].class; {
 	case class == gone:

@@ -278,8 +278,7 @@ func (x *relay) rest(i, j int32) (sum float64) {
 	return sum
 }
 
-// waits reports whether a leg has no circuit now: not even one that leads where it is to go, if it came in the same
-// slot.
+// waits reports whether a leg has no circuit now. A leg that came in the same slot cannot use one yet.
 func (x *relay) waits(l int32) bool {
 	f := x.fluid
 	return f.hostFlows[x.row(l)].holds()

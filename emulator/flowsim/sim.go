@@ -68,8 +68,7 @@ const (
 	relaySlot  // a slot has begun, and the circuit may be unchanged
 )
 
-// New makes the simulator of a fabric: tables are empty and there are no circuits, so no ToR has light on its port to
-// an OCS.
+// New makes the simulator of a fabric: tables are empty and there are no circuits, so no ToR has light from an OCS.
 func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	if err := opt.check(f); err != nil {
 		return nil, fmt.Errorf("simulate fabric: %w", err)

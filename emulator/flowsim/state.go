@@ -133,8 +133,7 @@ func (st *state) makeRows(n int32) (first int32) {
 const slackness = 20 * time.Microsecond
 
 // grid returns the instant at which an end is reported. An end less than slackness after an instant of the grid counts
-// as at it: rates are whole bits a second, and a host flow that was to end there in exact arithmetic ends a little
-// later.
+// as at it: rates are whole bits a second, and a host flow due there in exact arithmetic ends a little later.
 func (st *state) grid(at time.Duration) time.Duration {
 	if st.quantum <= 0 {
 		return at
