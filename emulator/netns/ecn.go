@@ -12,7 +12,7 @@ import (
 	"lightloom/emulator/dataplane"
 )
 
-// ErrNoECN says that the kernel cannot mark packets at a queue's threshold.
+// ErrNoECN means that the kernel cannot mark packets at a queue's threshold.
 var ErrNoECN = &Hinted{errors.New("this kernel has no queue that marks packets (sch_red)"),
 	"sudo modprobe sch_red, or leave --ecn-bytes away"}
 

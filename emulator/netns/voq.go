@@ -12,7 +12,7 @@ import (
 	"lightloom/southbound"
 )
 
-// ErrNoVOQs says that packets cannot be kept in a queue for each rack while its circuit is dark.
+// ErrNoVOQs means that packets cannot be kept in a queue for each rack while its circuit is dark.
 var ErrNoVOQs = &Hinted{errors.New("queues for dark circuits need the ebpf dataplane, which needs root " +
 	"(docs/decisions/0036-user-space-queues-for-dark-circuits.md)"),
 	"run as root with --dataplane ebpf, or leave --voq-bytes away: while a circuit is dark its host flows go on over " +
@@ -25,7 +25,7 @@ var errNoFibre = &Hinted{errors.New("queues for dark circuits: the fabric has no
 // MinVOQBytes is the least that a queue can hold: two segments of 64 kB, which is what TCP sends at once.
 const MinVOQBytes = 128 << 10
 
-// VOQsSupported says why packets cannot be queued while a circuit is dark, or nil. It queues one, in a namespace
+// VOQsSupported returns an error if packets cannot be queued while a circuit is dark. It queues one, in a namespace
 // that is gone afterwards.
 func VOQsSupported() error {
 	if err := ebpf.VOQSupported(); err != nil {

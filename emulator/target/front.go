@@ -28,7 +28,7 @@ type front interface {
 	counters(t *tree, r reading)
 }
 
-// reading is what a device is asked again and again, for it does not tell by itself.
+// reading is state that is polled, because the device does not report it by itself.
 type reading struct {
 	dropped uint64
 	losses  map[southbound.Port]device.CentiBel

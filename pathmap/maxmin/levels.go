@@ -70,8 +70,8 @@ func newLevels(capacity []float64) *Levels {
 	return s
 }
 
-// Set says that a class has that many flows, each on all of those links; none takes it away. The links are distinct,
-// at least one, and copied. It counts from the next Solve on.
+// Set gives a class that many flows, each on all of those links; zero flows remove it. The links are distinct, at least
+// one, and copied. It counts from the next Solve on.
 func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	if s.pairs != nil && (flows == 0 || len(links) <= 2) {
 		s.pairs.set(class, links, flows)

@@ -42,8 +42,8 @@ type (
 	Stats = wire.Stats
 )
 
-// ErrRestarted says that the events that are asked for are not at the agent (any more): it has begun anew, and every
-// host flow and task it held is void.
+// ErrRestarted means that the agent does not have the requested events (any more): it has restarted, and every host
+// flow and task it held is void.
 var ErrRestarted = wire.ErrRestarted
 
 const (

@@ -227,7 +227,7 @@ func (m *member) find(ctx context.Context) (next uint64, ok bool) {
 	return 0, false
 }
 
-// renew makes a member that was only out of reach what one is that has begun anew.
+// renew treats a member that was only out of reach like one that has restarted.
 func (m *member) renew(ctx context.Context, st Status) error {
 	m.mu.Lock()
 	same := st.Incarnation == m.number

@@ -32,7 +32,7 @@ type Plan struct {
 	Steps  []Step
 }
 
-// ErrNotOurs says that the plan would touch a port that is not leased.
+// ErrNotOurs means that the plan would touch a port that is not leased.
 var ErrNotOurs = errors.New("not leased")
 
 // Make plans the way from what a device shows to wanted, which is all the circuits of the lease that shall stand. What

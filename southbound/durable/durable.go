@@ -1,7 +1,7 @@
 // Package durable replaces small files so that a crash at any instant leaves the old content or the new, and never a
 // part of either.
 //
-// It is no database: each file has one writer, which keeps others away by itself.
+// It is no database: each file has one writer, which must keep others away itself.
 package durable
 
 import (

@@ -16,7 +16,7 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// Counts is what a Profile may also be: its devices tell what passes their ports.
+// Counts is an optional interface of a Profile whose devices report port counters.
 type Counts interface {
 	// CounterPaths are subscribed to with SAMPLE.
 	CounterPaths() []schema.Path

@@ -30,8 +30,8 @@ type Profile interface {
 	NewDecoder() Decoder
 }
 
-// ReadsFirst is what a Profile may also be: its requests name whole tables, so that what others have written meanwhile
-// would go. The session then reads the configuration before every Set.
+// ReadsFirst is an optional interface of a Profile: its requests name whole tables, so that what others have written
+// meanwhile would go. The session then reads the configuration before every Set.
 type ReadsFirst interface{ ReadsFirst() }
 
 // All returns the profiles there are, made for a switch of that many ports in a fabric of that many racks, in the order
@@ -64,7 +64,7 @@ type Writer interface {
 	Accepted()
 }
 
-// Rereader is what a Writer may also be: it trusts that what it has sent once still stands.
+// Rereader is an optional interface of a Writer that relies on what it has sent before.
 type Rereader interface {
 	// Reread tells the writer that a caller in doubt has read the device back. It returns false if a new writer must take
 	// over.

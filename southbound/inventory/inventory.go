@@ -22,7 +22,7 @@ import (
 //go:embed inventory.schema.json
 var Schema []byte
 
-// Inventory says where the parts of a fabric are that runs elsewhere.
+// Inventory lists where the parts of a remote fabric are.
 type Inventory struct {
 	Devices Devices           `yaml:"devices"`
 	Hosts   map[string]string `yaml:"hosts"` // network namespaces (/proc/PID/ns/net), by host; none, or all

@@ -9,10 +9,10 @@ import (
 	"lightloom/southbound"
 )
 
-// dark is what keeps packets of a ToR while its fibre is. A packet whose rule leads to the fibre looks at the word of
-// its destination rack first: twice the packets that are queued for it, plus one while there is no light. It goes
-// straight on only where the word is zero. So light and an empty queue let packets by at one and the same instant, the
-// last one's leaving, and none overtakes another.
+// dark queues packets of a ToR while its fibre is dark. A packet whose rule leads to the fibre looks at the word of its
+// destination rack first: twice the packets that are queued for it, plus one while there is no light. It goes straight
+// on only where the word is zero. So light and an empty queue let packets by at one and the same instant, the last
+// one's leaving, and none overtakes another.
 type dark struct {
 	p    *Plane
 	at   packetLayout

@@ -10,11 +10,10 @@ import (
 	"lightloom/southbound"
 )
 
-// ErrRestarted says that the agent does not know the events that are asked for. It has begun anew, or they were
-// acknowledged.
+// ErrRestarted means that the agent does not know the requested events. It has restarted, or they were acknowledged.
 var ErrRestarted = errors.New("the agent does not have these events")
 
-// ErrUnavailable says that no answer came; the same call again may have one.
+// ErrUnavailable means that no answer came; a retry can succeed.
 var ErrUnavailable = errors.New("agent does not answer")
 
 // codes of the errors that have a meaning of their own at the other end.

@@ -34,7 +34,7 @@ type Model struct {
 	Version      string `json:"version,omitempty"`
 }
 
-// Fit says of one profile whether the device speaks it, and of what the device holds in its terms.
+// Fit is whether the device supports one profile, and the device's state in the terms of that profile.
 type Fit struct {
 	Profile string            `json:"profile"`
 	Fits    bool              `json:"fits"`
