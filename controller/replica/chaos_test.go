@@ -101,7 +101,7 @@ func killLeaders(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c := newCluster(t, seed, Limits{SnapshotEvery: 50, Trailing: 8})
 	ctx := within(t, 5*time.Minute)
-	c.leader(ctx)
+	first := c.leader(ctx)
 	c.net.SetFaults(chaos.Faults{Drop: .03, DropReply: .03, Double: .05, Delay: 10 * time.Millisecond})
 
 	var mu sync.Mutex // guards living against the clients
@@ -119,6 +119,10 @@ func killLeaders(t *testing.T, seed uint64) {
 		wg.Go(func() { cl.run(arrivals, nodes, rand.New(rand.NewPCG(seed, uint64(100+i)))) })
 	}
 
+	// However short the random waits below are, enough is acknowledged for the checks to mean something.
+	if err := c.nodes[first].WaitApplied(ctx, 20); err != nil {
+		t.Fatal(err)
+	}
 	for round := range 4 {
 		i := c.leader(ctx)
 		at, _ := c.nodes[i].Digest()
