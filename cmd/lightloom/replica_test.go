@@ -140,6 +140,26 @@ func (m *machines) all() string {
 	return b.String()
 }
 
+// joined waits until a replica that joins has its vote.
+func (m *machines) joined(name string) {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		n, err := server.ReadNode(filepath.Join(m.dir, name, "state"))
+		if err == nil && !n.Joining {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			m.t.Fatalf("%s has not joined: %+v, %v", name, n, err)
+		case <-tick.C:
+		}
+	}
+}
+
 // agree waits until the three replicas hold the same state.
 func (m *machines) agree() {
 	m.t.Helper()
@@ -239,6 +259,7 @@ func TestReplicaService(t *testing.T) {
 	}
 	m.agree()
 	kept()
+	m.joined("c0")                // without its vote c1 cannot be spared
 	m.kill("c1", syscall.SIGKILL) // from now on the vote of the one that has joined counts
 	submit(5)
 	kept()
