@@ -867,7 +867,7 @@ func (x *StatusResponse) GetClaims() []*DeviceClaim {
 }
 
 // How far a leader has come with a device. Nothing is written to one that is unclaimed; one that is fenced refuses leaders
-// of the past; one that is unfenced knows no arbitration, and takes Sets of whoever sends them.
+// of the past; an unfenced one does not arbitrate, and accepts Sets from any sender.
 type DeviceClaim struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Device string                 `protobuf:"bytes,1,opt,name=device,proto3" json:"device,omitempty"`
