@@ -112,6 +112,7 @@ func killLeaders(t *testing.T, seed uint64) {
 		defer mu.Unlock()
 		living = slices.DeleteFunc(slices.Clone(c.nodes), func(n *Node) bool { return n == nil })
 	}
+	c.moved = update
 	arrivals, stop := context.WithCancel(ctx)
 	clients := []*client{{name: "a"}, {name: "b"}, {name: "c"}}
 	var wg sync.WaitGroup
@@ -150,6 +151,9 @@ func killLeaders(t *testing.T, seed uint64) {
 			update()
 		}
 	}
+	if err := c.nodes[c.leader(ctx)].WaitApplied(ctx, 150); err != nil {
+		t.Fatal(err)
+	}
 	stop()
 	wg.Wait()
 	c.net.SetFaults(chaos.Faults{})
@@ -186,6 +190,7 @@ func killLeaders(t *testing.T, seed uint64) {
 func (c *cluster) elsewhere(ctx context.Context, i int) int {
 	c.t.Helper()
 	for {
+		c.supervise()
 		for k, n := range c.nodes {
 			if k != i && n != nil && n.raft.State() == raft.Leader && n.Barrier(ctx) == nil {
 				return k

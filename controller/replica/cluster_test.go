@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -22,6 +23,7 @@ type cluster struct {
 	begun [3]bool
 	dir   string // of directories by id, instead of disks
 	limit Limits
+	moved func() // if not nil: called when nodes have been replaced
 }
 
 func newCluster(t *testing.T, seed uint64, limit Limits) *cluster {
@@ -89,6 +91,7 @@ func (c *cluster) close() {
 func (c *cluster) leader(ctx context.Context) int {
 	c.t.Helper()
 	for {
+		c.supervise()
 		for i, n := range c.nodes {
 			if n != nil && n.raft.State() == raft.Leader && n.Barrier(ctx) == nil {
 				return i
@@ -98,6 +101,21 @@ func (c *cluster) leader(ctx context.Context) int {
 		case <-ctx.Done():
 			c.t.Fatal("no leader in time")
 		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// supervise starts nodes again that have ended for that, as their supervisors do.
+func (c *cluster) supervise() {
+	c.t.Helper()
+	for i, n := range c.nodes {
+		if n == nil || !errors.Is(n.Failed(), ErrTail) {
+			continue
+		}
+		c.kill(i)
+		c.start(i)
+		if c.moved != nil {
+			c.moved()
 		}
 	}
 }
@@ -114,7 +132,9 @@ func (c *cluster) equal(ctx context.Context) bool {
 	c.t.Helper()
 	at, want := c.nodes[c.leader(ctx)].Digest()
 	for _, n := range c.nodes {
-		if err := n.WaitApplied(ctx, at); err != nil {
+		if err := n.WaitApplied(ctx, at); errors.Is(err, ErrTail) {
+			return false
+		} else if err != nil {
 			c.t.Fatal(err)
 		}
 		got, digest := n.Digest()

@@ -24,6 +24,8 @@ var (
 	ErrDisk = errors.New("the disk of this replica takes nothing")
 	// ErrDamaged: what the disk holds is not what was written. The process must end; its errors are Damage.
 	ErrDamaged = errors.New("the log on disk is damaged")
+	// ErrTail: entries that nobody else holds have given way to a peer's snapshot. The process must start again.
+	ErrTail = errors.New("the replica must start again")
 	// ErrEmpty: a replica of a cluster that exists has an empty directory.
 	ErrEmpty = errors.New("its directory holds nothing")
 )

@@ -124,7 +124,7 @@ func (f *fsm) view(fn func(index uint64)) {
 }
 
 // wait returns once an entry of at least that index has been applied.
-func (f *fsm) wait(ctx context.Context, closed <-chan struct{}, index uint64) error {
+func (f *fsm) wait(ctx context.Context, died, closed <-chan struct{}, index uint64) error {
 	for {
 		f.mu.Lock()
 		at, advance := f.index, f.advance
@@ -134,6 +134,8 @@ func (f *fsm) wait(ctx context.Context, closed <-chan struct{}, index uint64) er
 		}
 		select {
 		case <-advance:
+		case <-died:
+			return fmt.Errorf("wait for index %d: stands at %d", index, at)
 		case <-closed:
 			return fmt.Errorf("wait for index %d: stands at %d: %w", index, at, ErrClosed)
 		case <-ctx.Done():

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/raft"
 )
 
 // health is how a node's disk does. A sick one takes nothing at the moment: it is full, or writing fails. A dead one
@@ -14,12 +16,14 @@ type health struct {
 	sick     error
 	dead     error
 	failures uint64
+	wiped    bool          // a peer's snapshot has taken the place of the whole log; not yet looked at
 	changed  chan struct{} // holds one at most: look again
 	closed   chan struct{}
+	died     chan struct{} // closed with dead
 }
 
 func newHealth() *health {
-	return &health{changed: make(chan struct{}, 1), closed: make(chan struct{})}
+	return &health{changed: make(chan struct{}, 1), closed: make(chan struct{}), died: make(chan struct{})}
 }
 
 func (h *health) tell() {
@@ -52,11 +56,29 @@ func (h *health) recover() {
 	h.tell()
 }
 
+// wipe notes that the log has lost its last entry.
+func (h *health) wipe() {
+	h.mu.Lock()
+	h.wiped = true
+	h.mu.Unlock()
+	h.tell()
+}
+
+// takeWiped reports, once, whether the log has lost its last entry.
+func (h *health) takeWiped() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := h.wiped
+	h.wiped = false
+	return was
+}
+
 // die notes the first damage.
 func (h *health) die(err error) {
 	h.mu.Lock()
 	if h.dead == nil {
 		h.dead = err
+		close(h.died)
 	}
 	h.mu.Unlock()
 	h.tell()
@@ -96,10 +118,16 @@ func (n *Node) nurse() {
 	h := n.store.health
 	out := false
 	for {
+		if h.takeWiped() {
+			n.logIf("compare raft with its log", n.checkTail())
+		}
 		sick, dead, _ := h.state()
 		if dead != nil {
 			n.cfg.Logger.Error("the replica ends", "replica", n.cfg.ID, "err", dead)
 			n.hold(true)
+			if t, ok := n.cfg.Transport.(raft.WithClose); ok { // ours is hung up already
+				n.logIf("close transport", t.Close())
+			}
 			n.track.fail(dead)
 			return
 		}
@@ -134,8 +162,12 @@ func (n *Node) hold(out bool) {
 	if n.wire != nil {
 		n.wire.hangUp(out)
 	}
-	if err := n.stand(!out); err != nil {
-		n.cfg.Logger.Error("change election timeouts", "replica", n.cfg.ID, "err", err)
+	n.logIf("change election timeouts", n.stand(!out))
+}
+
+func (n *Node) logIf(doing string, err error) {
+	if err != nil {
+		n.cfg.Logger.Error(doing, "replica", n.cfg.ID, "err", err)
 	}
 }
 

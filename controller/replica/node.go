@@ -135,7 +135,8 @@ func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
 	go func() {
 		defer close(ended)
 		if err = n.store.prepare(&n.cfg, rc, t); err == nil {
-			n.raft, err = raft.NewRaft(rc, n.fsm, n.store.logs, n.store.stable, n.store.snaps, t)
+			logs := tailed{n.store.logs, n.store.health.wipe}
+			n.raft, err = raft.NewRaft(rc, n.fsm, logs, n.store.stable, n.store.snaps, t)
 		}
 	}()
 	<-ended
@@ -191,9 +192,14 @@ func (n *Node) Digest() (index uint64, digest [32]byte) {
 // read the machine; it must not wait for the node.
 func (n *Node) View(fn func(index uint64)) { n.fsm.view(fn) }
 
-// WaitApplied returns once this replica has applied an entry of at least that index, as Append returned it.
+// WaitApplied returns once this replica has applied an entry of at least that index, as Append returned it. It fails
+// with what Failed returns once the node has ended by itself.
 func (n *Node) WaitApplied(ctx context.Context, index uint64) error {
-	return n.fsm.wait(ctx, n.done, index)
+	err := n.fsm.wait(ctx, n.store.health.died, n.done, index)
+	if dead := n.Failed(); err != nil && dead != nil {
+		err = dead
+	}
+	return err
 }
 
 // Snapshot writes a snapshot now and forgets the entries it makes superfluous. Without a new entry there is nothing to
@@ -206,8 +212,8 @@ func (n *Node) Snapshot() error {
 	return nil
 }
 
-// Failed returns why the node has ended by itself, an error that wraps ErrDamaged, ErrDisk or what the machine said, or
-// nil. Leadership returns it too. The process that holds such a node ends, to be started again by its supervisor.
+// Failed returns why the node has ended by itself, an error that wraps ErrDamaged, ErrDisk, ErrTail or what the machine
+// said, or nil. Leadership returns it too. The process that holds such a node ends, to be started again by its supervisor.
 func (n *Node) Failed() error {
 	_, dead, _ := n.store.health.state()
 	return dead

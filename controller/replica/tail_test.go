@@ -1,0 +1,84 @@
+package replica
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// TestTailBehindASnapshot: all replicas hold a snapshot of index 10 and nothing before it. Behind it r0 holds entries of
+// a term whose leader nobody else heard, r1 and r2 the entry of a later leader. Whoever leads next finds no entry that
+// r0 has in common with it, and sends its snapshot.
+func TestTailBehindASnapshot(t *testing.T) {
+	for _, onDisk := range []bool{false, true} {
+		name := map[bool]string{false: "in memory", true: "on disk"}[onDisk]
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, 1, Limits{})
+				c.close()
+				for i := range c.nodes {
+					c.disks[i] = NewMemory()
+					if onDisk {
+						c.disks[i], c.dir = nil, dir
+					}
+					tail, term := 2, uint64(3)
+					if i > 0 {
+						tail, term = 1, 4
+					}
+					c.write(i, 10, tail, term)
+					c.start(i)
+				}
+				ctx := within(t, time.Minute)
+				lead := c.nodes[c.leader(ctx)]
+				index, err := lead.Append(ctx, []byte("new"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := c.nodes[0].WaitApplied(ctx, index); !errors.Is(err, ErrTail) {
+					t.Fatalf("waited for entry %d: %v", index, err)
+				}
+				c.kill(0)
+				c.start(0)
+				c.agree(ctx)
+				c.close()
+			})
+		})
+	}
+}
+
+// write fills the store of node i, which is not running, with a snapshot of an index, taken in term 2, and with so many
+// entries of a term behind it.
+func (c *cluster) write(i int, index uint64, tail int, term uint64) {
+	c.t.Helper()
+	check := func(err error) {
+		c.t.Helper()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	s, err := openStore(&Config{Memory: c.disks[i], Dir: filepath.Join(c.dir, c.peers[i].ID)})
+	check(err)
+	end := c.net.Transport(raft.ServerAddress(c.peers[i].Addr))
+	defer end.Close()
+	sink, err := s.snaps.Create(raft.SnapshotVersionMax, index, 2, configuration(c.peers), 1, end)
+	check(err)
+	l := &ledger{}
+	check(l.Apply([]byte("old")))
+	state, err := l.Snapshot()
+	check(err)
+	h := header{index: index, term: 2, digest: l.Digest(), size: uint64(len(state))}
+	check((&frozen{head: h.encode(), state: state}).Persist(sink))
+	check(s.stable.SetUint64([]byte(keyTerm), term))
+	for k := range uint64(tail) {
+		data, err := json.Marshal(k)
+		check(err)
+		check(s.logs.StoreLog(&raft.Log{Index: index + 1 + k, Term: term, Data: data}))
+	}
+	check(s.close())
+}
