@@ -213,7 +213,8 @@ func (n *Node) Snapshot() error {
 }
 
 // Failed returns why the node has ended by itself, an error that wraps ErrDamaged, ErrDisk, ErrTail or what the machine
-// said, or nil. Leadership returns it too. The process that holds such a node ends, to be started again by its supervisor.
+// said, or nil. Leadership returns it too. The process that holds such a node ends, to be started again by its
+// supervisor.
 func (n *Node) Failed() error {
 	_, dead, _ := n.store.health.state()
 	return dead

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestTailBehindASnapshot: all replicas hold a snapshot of index 10 and nothing before it. Behind it r0 holds entries of
-// a term whose leader nobody else heard, r1 and r2 the entry of a later leader. Whoever leads next finds no entry that
-// r0 has in common with it, and sends its snapshot.
+// TestTailBehindASnapshot: all replicas hold a snapshot of index 10 and nothing before it. Behind it r0 holds entries
+// of a term whose leader nobody else heard, r1 and r2 the entry of a later leader. Whoever leads next finds no entry
+// that r0 has in common with it, and sends its snapshot.
 func TestTailBehindASnapshot(t *testing.T) {
 	for _, onDisk := range []bool{false, true} {
 		name := map[bool]string{false: "in memory", true: "on disk"}[onDisk]
