@@ -24,6 +24,8 @@ type cluster struct {
 	dir   string // of directories by id, instead of disks
 	limit Limits
 	moved func() // if not nil: called when nodes have been replaced
+
+	restarts int // by supervise
 }
 
 func newCluster(t *testing.T, seed uint64, limit Limits) *cluster {
@@ -114,6 +116,7 @@ func (c *cluster) supervise() {
 		}
 		c.kill(i)
 		c.start(i)
+		c.restarts++
 		if c.moved != nil {
 			c.moved()
 		}
