@@ -13,14 +13,13 @@ import (
 	"testing"
 
 	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/emulator/netns/netnstest"
 	"lightloom/southbound/noise"
 )
 
 // TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet,
 // and compares the three reports with one command.
 func TestMininetCompare(t *testing.T) {
-	l := newLaboratory(t, netnstest.Lock)
+	l := newLaboratory(t, true)
 	noise.Measure(t, 4, func() error { return compareMininet(t, l) })
 }
 
@@ -123,7 +122,7 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 
 // TestMininetAudit finds exchanged fibres under Mininet.
 func TestMininetAudit(t *testing.T) {
-	l := newLaboratory(t, netnstest.Lock)
+	l := newLaboratory(t, true)
 	noise.Measure(t, 4, func() error { // neighbours that have not heard each other within 2 s are not found
 		out := l.mn("--custom lightloom.py --topo hybrid,3,1,swap=0-2 --switch loom --controller loom,replicas=1 --test "+
 			"none --post script", "py net.get('c0').audit('--settle', '2s')")
@@ -143,7 +142,7 @@ func TestMininetAudit(t *testing.T) {
 
 // TestMininetAgents runs jobs with an agent of its own on every host.
 func TestMininetAgents(t *testing.T) {
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller "+
 		"loom,jobs=12,speedup=2,agents=1 --test none --post script",
 		"py net.get('c0').replayed()", "sh echo $(ls lightloom-mn-*/agent-*.sock | wc -l) agents")
@@ -163,7 +162,7 @@ func TestMininetAgents(t *testing.T) {
 
 // TestMininetParts: whichever part is killed, the others continue, Mininet ends cleanly, and nothing is left.
 func TestMininetParts(t *testing.T) {
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	for _, tt := range []struct{ name, kill, dead string }{
 		{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
 		{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs']"},
@@ -190,7 +189,7 @@ func TestMininetParts(t *testing.T) {
 
 // TestMininetOwn converts a user's own topology to YAML and back, and runs the result.
 func TestMininetOwn(t *testing.T) {
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	const own = `
 from mininet.topo import Topo
 class Mine(Topo):

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"lightloom/emulator/netns/netnstest"
 )
 
 // inContainers are commands for a network whose hosts are containers: what h0_0 is called and what it sees of this
@@ -41,7 +39,7 @@ const containerRun = "--switch loom --controller loom,jobs=12,speedup=2,agents=1
 // TestMininetContainers runs jobs on hosts that are containers of their own: the agent starts inside, from the files
 // placed there, and is reached over TLS.
 func TestMininetContainers(t *testing.T) {
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	checkContainers(t, l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --host container "+
 		containerRun, inContainers...))
 }
@@ -100,7 +98,7 @@ func file(name, text string) string {
 
 // TestMininetDocker runs the same jobs on hosts that are made from an image, like Containernet's.
 func TestMininetDocker(t *testing.T) {
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	prepare := "--version; mkdir bin; " + file("bin/docker", dockerCommand) + file("docker_twin.py", dockerTwin) +
 		"chmod +x bin/docker; export PATH=/run/bin:$PATH PYTHONPATH=/run PYTHONDONTWRITEBYTECODE=1; "
 	out := l.mn(prepare+"mn --custom lightloom.py,docker_twin.py --topo "+
@@ -131,7 +129,7 @@ func TestMininetContainernet(t *testing.T) {
 	if dir == "" {
 		t.Skip("needs a checkout of Containernet: set " + containernetEnv + " to its directory")
 	}
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	if _, err := os.Stat(filepath.Join(dir, "mininet", "node.py")); err != nil {
 		t.Fatalf("%s: %v", containernetEnv, err)
 	}

@@ -4,14 +4,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"lightloom/emulator/netns/netnstest"
 )
 
 // TestMininetPackets: without an optical switch the network is a leaf-spine one under our controller, whose jobs use
 // packets alone. Options of optical switches are refused.
 func TestMininetPackets(t *testing.T) {
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	out := l.mn("--custom lightloom.py --topo hybrid,2,2,nic=200,eps=50,ocs=0 --switch loom --controller "+
 		"loom,jobs=6,speedup=4,report=rep --test none --post script",
 		"py net.get('c0').replayed()", "py 'switches ' + ' '.join(sorted(s.name for s in net.switches))", "pingall",

@@ -54,8 +54,8 @@ type laboratory struct {
 	dir string
 }
 
-// newLaboratory makes one, with other tests' namespaces beside it or not: lock is Share or Lock of netnstest.
-func newLaboratory(t *testing.T, lock func(testing.TB)) *laboratory {
+// newLaboratory makes one. While a test measures no other test has namespaces; all others run beside each other.
+func newLaboratory(t *testing.T, measures bool) *laboratory {
 	t.Helper()
 	needMininet(t)
 	if testing.Short() {
@@ -63,7 +63,12 @@ func newLaboratory(t *testing.T, lock func(testing.TB)) *laboratory {
 	}
 	l := &laboratory{t, t.TempDir()}
 	copyProgram(t, l.dir)
-	lock(t)
+	if measures {
+		netnstest.Lock(t)
+	} else {
+		t.Parallel()
+		netnstest.Share(t)
+	}
 	if err := os.WriteFile(filepath.Join(l.dir, mininet.Name), []byte(mininet.Source()), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +125,7 @@ func (l *laboratory) mn(args string, commands ...string) string {
 
 // TestMininetReadme runs what mininet/README.md shows.
 func TestMininetReadme(t *testing.T) {
-	l := newLaboratory(t, netnstest.Lock)
+	l := newLaboratory(t, true)
 	text, err := os.ReadFile(filepath.Join(repository(t), "mininet", "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +235,7 @@ func iperfs(out string) []float64 {
 
 // TestMininetRefusals: impossible requests are refused, with what to do instead.
 func TestMininetRefusals(t *testing.T) {
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	own := `
 from mininet.topo import Topo
 class Two(Topo):
@@ -283,7 +288,7 @@ topos = {'slow': Slow}
 
 // TestMininetKilled: when Mininet is killed, its switches and controllers end.
 func TestMininetKilled(t *testing.T) {
-	l := newLaboratory(t, netnstest.Share)
+	l := newLaboratory(t, false)
 	for _, tt := range []struct{ name, words string }{
 		{"hosts of Mininet", "--controller loom"},
 		{"containers with agents", "--host container --controller loom,agents=1"},

@@ -22,7 +22,7 @@ import (
 // would: pings go on over what is whole, status names what is not, and names that do not exist are answered with those
 // near.
 func TestBreakWhatIsUp(t *testing.T) {
-	shareNetns(t, "netns", false)
+	upNetns(t)
 	up := exec.Command("/proc/self/exe", upCommand)
 	up.Stderr = os.Stderr
 	out, err := up.StdoutPipe()

@@ -325,7 +325,7 @@ func TestGeneralAgreement(t *testing.T) {
 
 // TestUpGeneral keeps a fat-tree of 30 hosts up, and pings from every host to every other.
 func TestUpGeneral(t *testing.T) {
-	shareNetns(t, "netns", false)
+	upNetns(t)
 	if _, err := exec.LookPath("ping"); err != nil {
 		t.Skipf("needs ping: %v", err)
 	}

@@ -104,10 +104,18 @@ func needNetns(t *testing.T, ability string, rootless bool) {
 	netnstest.Lock(t)
 }
 
-// shareNetns is needNetns for tests that measure nothing.
+// upNetns is needNetns for tests that measure nothing and keep a fabric up, of which a user has one at a time.
+func upNetns(t *testing.T) {
+	t.Helper()
+	canNetns(t, "netns", false)
+	netnstest.Share(t)
+}
+
+// shareNetns is needNetns for all other tests that measure nothing: they run in parallel.
 func shareNetns(t *testing.T, ability string, rootless bool) {
 	t.Helper()
 	canNetns(t, ability, rootless)
+	t.Parallel()
 	netnstest.Share(t)
 }
 

@@ -21,7 +21,7 @@ import (
 // TestReserveOnWhatIsUp asks a fabric of packets and three replicas for bandwidth as an outside scheduler would: what
 // is reserved is gone from what may be, a request too large is refused with what is left, and what is released is back.
 func TestReserveOnWhatIsUp(t *testing.T) {
-	shareNetns(t, "netns", false)
+	upNetns(t)
 	up := exec.Command("/proc/self/exe", upCommand)
 	up.Stderr = os.Stderr
 	out, err := up.StdoutPipe()

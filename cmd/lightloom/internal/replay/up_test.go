@@ -21,7 +21,7 @@ import (
 // TestUp keeps a fabric up as a user would: status, commands in hosts with their streams, statuses and signals, a
 // second fabric that is refused, and Ctrl-C that leaves nothing.
 func TestUp(t *testing.T) {
-	shareNetns(t, "netns", false)
+	upNetns(t)
 	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=up-%d-%d", os.Getpid(), time.Now().UnixNano())
 	up := exec.Command("/proc/self/exe", upCommand)
 	up.Env, up.Stderr = append(os.Environ(), mark), os.Stderr
