@@ -150,7 +150,7 @@ func TestStatusAndState(t *testing.T) {
 	c := tc.dial(t, 0, 1, 2)
 	s, err := c.Status(ctx)
 	want := Status{Replica: "r0", Leader: "r1", LeaderAddress: tc.addrs[1], Term: 4, LeaderChanges: 3,
-		Now: 5 * time.Second, Counts: tc.members[0].Counts()}
+		Now: 5 * time.Second, Counts: tc.members[0].Counts(), Read: ReadAt{Kind: Local}}
 	if err != nil || s != want {
 		t.Errorf("status %+v, %v\nwant %+v", s, err, want)
 	}

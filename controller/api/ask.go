@@ -27,6 +27,7 @@ type Snapshot struct {
 	Index  uint64
 	Digest [32]byte
 	JSON   []byte
+	Read   ReadAt
 }
 
 // Stater reads the replicated state as this replica has it, leader or not.

@@ -42,7 +42,8 @@ func (s *service) Cancel(ctx context.Context,
 	if err != nil {
 		return nil, encode(err)
 	}
-	return connect.NewResponse(&apiv1.CancelResponse{EndedNs: int64(e.At), Cancelled: e.Cancelled}), nil
+	return connect.NewResponse(&apiv1.CancelResponse{EndedNs: int64(e.At), Cancelled: e.Cancelled,
+		Index: s.applied()}), nil
 }
 
 // Cancel ends a job at once, across elections as Submit does.
@@ -51,6 +52,7 @@ func (c *Client) Cancel(ctx context.Context, id controller.JobID) (e Ended, err 
 		r, err := to.Cancel(ctx, connect.NewRequest(&apiv1.CancelRequest{JobId: int32(id)}))
 		if err == nil {
 			e = Ended{time.Duration(r.Msg.EndedNs), r.Msg.Cancelled}
+			c.wrote(r.Msg.Index)
 		}
 		return err
 	})

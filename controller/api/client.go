@@ -27,8 +27,9 @@ type Client struct {
 	http    *http.Client
 	callers []apiv1connect.ControllerClient
 
-	mu   sync.Mutex
-	last int // the replica that answered last
+	mu      sync.Mutex
+	last    int    // the replica that answered last
+	written uint64 // index that holds all that was written
 }
 
 // Defaults of a Client.
@@ -110,6 +111,7 @@ func (c *Client) Submit(ctx context.Context, request string, jobs []*controller.
 		if len(r.Msg.JobIds) != len(jobs) {
 			return fmt.Errorf("submit jobs: %d ids came back for %d jobs", len(r.Msg.JobIds), len(jobs))
 		}
+		c.wrote(r.Msg.Index)
 		ids = ids[:0]
 		for _, id := range r.Msg.JobIds {
 			ids = append(ids, controller.JobID(id))
@@ -130,16 +132,11 @@ type Status struct {
 	Now           time.Duration // of the run
 	Counts
 	Digest [32]byte // of the state after the entry of Index, where it was asked for
+	Read   ReadAt
 }
 
 // Status calls the replica that answered last, or another one.
-func (c *Client) Status(ctx context.Context) (s Status, err error) {
-	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
-		s, err = status(ctx, to, &apiv1.StatusRequest{})
-		return err
-	})
-	return s, err
-}
+func (c *Client) Status(ctx context.Context) (Status, error) { return c.StatusAt(ctx, Read{}) }
 
 // StatusOf calls the i-th of the addresses given to Dial, once.
 func (c *Client) StatusOf(ctx context.Context, i int) (Status, error) {
@@ -174,6 +171,7 @@ func status(ctx context.Context, to apiv1connect.ControllerClient, ask *apiv1.St
 			Index: m.AppliedIndex, Jobs: int(m.Jobs), JobsEnded: int(m.JobsEnded),
 			Coflows: int(m.Coflows), CoflowEnded: int(m.CoflowsEnded),
 		},
+		Read: readAt(m.Read),
 	}
 	if copy(s.Digest[:], m.Digest); ask.Digest && len(m.Digest) != len(s.Digest) {
 		return s, fmt.Errorf("read status: a digest of %d bytes", len(m.Digest))
@@ -182,16 +180,10 @@ func status(ctx context.Context, to apiv1connect.ControllerClient, ask *apiv1.St
 }
 
 // State reads the whole replicated state of one replica.
-func (c *Client) State(ctx context.Context) (s Snapshot, err error) {
-	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
-		s, err = readState(ctx, to)
-		return err
-	})
-	return s, err
-}
+func (c *Client) State(ctx context.Context) (Snapshot, error) { return c.StateAt(ctx, Read{}) }
 
-func readState(ctx context.Context, from apiv1connect.ControllerClient) (Snapshot, error) {
-	in, err := from.State(ctx, connect.NewRequest(&apiv1.StateRequest{}))
+func readState(ctx context.Context, from apiv1connect.ControllerClient, ask *apiv1.StateRequest) (Snapshot, error) {
+	in, err := from.State(ctx, connect.NewRequest(ask))
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -205,7 +197,7 @@ func readState(ctx context.Context, from apiv1connect.ControllerClient) (Snapsho
 				return s, fmt.Errorf("read state: announces %d bytes and a digest of %d, at most %d bytes are taken", size,
 					len(m.Digest), maxState)
 			}
-			s.Index = m.Index
+			s.Index, s.Read = m.Index, readAt(m.Read)
 			copy(s.Digest[:], m.Digest)
 		}
 		if s.JSON = append(s.JSON, m.Data...); int64(len(s.JSON)) > size {

@@ -3,7 +3,10 @@
 //
 // Any replica takes any call. A call that needs the leader is forwarded to it, once. A client retries until there is a
 // leader, under the same request id, so that a batch is accepted once whatever happens on the way. The package decides
-// nothing and holds no state: its callers provide Submitter, Stater, Eventer and Finder.
+// nothing and holds no state: its callers provide Submitter, Stater, Eventer, Finder and Indexer.
+//
+// A read takes what the replica has that is asked, unless the call says otherwise (see Read); every answer says which
+// read it is of, and at which index of the log.
 //
 // The messages are in v1/api.proto. After changing it:
 //

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -19,10 +20,12 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// book is the smallest replicated state that takes jobs: it knows which requests it has and in which order.
+// book is the smallest replicated state that takes jobs: it knows which requests it has and in which order, and which
+// jobs were cancelled. An entry is requests, or the numbers of jobs to cancel.
 type book struct {
 	Order []string
 	Known map[string]int
+	Ended []int // jobs that were cancelled, each once
 }
 
 func (b *book) Apply(entry []byte) error {
@@ -31,6 +34,12 @@ func (b *book) Apply(entry []byte) error {
 		return err
 	}
 	for _, r := range requests {
+		if id, err := strconv.Atoi(r); err == nil {
+			if !slices.Contains(b.Ended, id) {
+				b.Ended = append(b.Ended, id)
+			}
+			continue
+		}
 		if _, known := b.Known[r]; !known {
 			b.Known[r] = len(b.Order)
 			b.Order = append(b.Order, r)
@@ -55,17 +64,7 @@ func (b *brain) Submit(ctx context.Context, batch []controller.Offer) ([]control
 	for _, o := range batch {
 		requests = append(requests, o.Request)
 	}
-	entry, err := json.Marshal(requests)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := b.node.Append(ctx, entry); err != nil {
-		switch {
-		case errors.Is(err, replica.ErrUncertain):
-			return nil, fmt.Errorf("%w: %w", ErrUncertain, err)
-		case errors.Is(err, replica.ErrNotLeader):
-			return nil, fmt.Errorf("%w: %w", ErrNotLeader, err)
-		}
+	if err := b.append(ctx, requests); err != nil {
 		return nil, err
 	}
 	var ids []controller.JobID
@@ -77,8 +76,43 @@ func (b *brain) Submit(ctx context.Context, batch []controller.Offer) ([]control
 	return ids, nil
 }
 
+func (b *brain) append(ctx context.Context, requests []string) error {
+	entry, err := json.Marshal(requests)
+	if err != nil {
+		return err
+	}
+	_, err = b.node.Append(ctx, entry)
+	return known(err)
+}
+
+// known gives an error of the log the form that the northbound knows.
+func known(err error) error {
+	switch {
+	case errors.Is(err, replica.ErrUncertain):
+		return fmt.Errorf("%w: %w", ErrUncertain, err)
+	case errors.Is(err, replica.ErrNotLeader):
+		return fmt.Errorf("%w: %w", ErrNotLeader, err)
+	}
+	return err
+}
+
+func (b *brain) Cancel(ctx context.Context, id controller.JobID) (Ended, error) {
+	return Ended{Cancelled: true}, b.append(ctx, []string{fmt.Sprint(id)})
+}
+
+func (b *brain) ReadIndex(ctx context.Context) (uint64, error) {
+	index, err := b.node.ReadIndex(ctx)
+	return index, known(err)
+}
+
+func (b *brain) WaitApplied(ctx context.Context, index uint64) error {
+	return b.node.WaitApplied(ctx, index)
+}
+
+func (b *brain) Applied() uint64 { return b.Counts().Index }
+
 func (b *brain) Counts() (c Counts) {
-	b.node.View(func(at uint64) { c = Counts{Index: at, Jobs: len(b.book.Order)} })
+	b.node.View(func(at uint64) { c = Counts{Index: at, Jobs: len(b.book.Order), JobsEnded: len(b.book.Ended)} })
 	return c
 }
 
@@ -166,7 +200,7 @@ func (c *controllers) start(t *testing.T, i int) {
 		t.Fatal(err)
 	}
 	s, err := NewServer(Config{
-		ID: id, Peers: c.north, Listener: ln, Submitter: b, Stater: b, Finder: b,
+		ID: id, Peers: c.north, Listener: ln, Submitter: b, Stater: b, Finder: b, Canceller: b, Indexer: b,
 		ServerTLS: who.Server(pki.Controller, pki.Client), ClientTLS: who.Client("", pki.Controller),
 	})
 	if err != nil {

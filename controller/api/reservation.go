@@ -87,11 +87,15 @@ func (s *service) Bandwidth(ctx context.Context,
 	for _, p := range r.Msg.Pairs {
 		pairs = append(pairs, HostPair{p.GetSrc(), p.GetDst()})
 	}
+	at, err := s.wait(ctx, r.Msg.Read, r.Header().Get(forwarded) != "")
+	if err != nil {
+		return nil, encode(err)
+	}
 	all, err := s.cfg.BandwidthReserver.Bandwidths(ctx, pairs)
 	if err != nil {
 		return nil, encode(err)
 	}
-	out := &apiv1.BandwidthResponse{}
+	out := &apiv1.BandwidthResponse{Read: at}
 	for _, b := range all {
 		out.Pairs = append(out.Pairs, &apiv1.Bandwidth{Unreserved: int64(b.Unreserved), Fair: int64(b.Fair),
 			Paths: int32(b.Paths)})
@@ -116,7 +120,8 @@ func (s *service) Reserve(ctx context.Context,
 	if err != nil {
 		return nil, encode(err)
 	}
-	return connect.NewResponse(&apiv1.ReserveResponse{Id: p.ID, Dscp: p.DSCP, Path: p.Path, UntilNs: int64(p.Until)}), nil
+	return connect.NewResponse(&apiv1.ReserveResponse{Id: p.ID, Dscp: p.DSCP, Path: p.Path, UntilNs: int64(p.Until),
+		Index: s.applied()}), nil
 }
 
 func requestFromWire(m *apiv1.ReserveRequest) (BandwidthRequest, error) {
@@ -152,7 +157,7 @@ func (s *service) Release(ctx context.Context,
 	if err != nil {
 		return nil, encode(err)
 	}
-	return connect.NewResponse(&apiv1.ReleaseResponse{}), nil
+	return connect.NewResponse(&apiv1.ReleaseResponse{Index: s.applied()}), nil
 }
 
 // toLeader hands a call to the leader as this replica knows it.
@@ -209,6 +214,7 @@ func (c *Client) Reserve(ctx context.Context, w BandwidthRequest) (p BandwidthRe
 		if err != nil {
 			return err
 		}
+		c.wrote(r.Msg.Index)
 		p = BandwidthReservation{ID: r.Msg.Id, DSCP: r.Msg.Dscp, Path: r.Msg.Path, Until: time.Duration(r.Msg.UntilNs)}
 		return nil
 	})
@@ -218,7 +224,10 @@ func (c *Client) Reserve(ctx context.Context, w BandwidthRequest) (p BandwidthRe
 // Release gives bandwidth back.
 func (c *Client) Release(ctx context.Context, id int64) error {
 	return c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
-		_, err := to.Release(ctx, connect.NewRequest(&apiv1.ReleaseRequest{Id: id}))
+		r, err := to.Release(ctx, connect.NewRequest(&apiv1.ReleaseRequest{Id: id}))
+		if err == nil {
+			c.wrote(r.Msg.Index)
+		}
 		return err
 	})
 }

@@ -31,6 +31,7 @@ type Config struct {
 	BandwidthReserver BandwidthReserver // nil: bandwidth is not given to others
 	Canceller         Canceller         // nil: jobs are not cancelled
 	Finder            Finder
+	Indexer           Indexer                     // nil: reads are local
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
 	Now               func() time.Duration        // of the run; nil: not reported
 	Changes           func() int                  // leader changes seen so far; nil: not reported

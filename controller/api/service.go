@@ -31,7 +31,7 @@ func (s *service) SubmitJobs(ctx context.Context,
 	ids, err := s.cfg.Submitter.Submit(ctx, batch)
 	switch {
 	case err == nil:
-		return answerIDs(ids, len(batch))
+		return answerIDs(ids, len(batch), s.applied())
 	case !errors.Is(err, ErrNotLeader) || r.Header().Get(forwarded) != "":
 		return nil, encode(fmt.Errorf("submit jobs: %w", err))
 	}
@@ -42,11 +42,11 @@ func (s *service) SubmitJobs(ctx context.Context,
 	return resp, nil
 }
 
-func answerIDs(ids []controller.JobID, want int) (*connect.Response[apiv1.SubmitJobsResponse], error) {
+func answerIDs(ids []controller.JobID, want int, index uint64) (*connect.Response[apiv1.SubmitJobsResponse], error) {
 	if len(ids) != want {
 		return nil, encode(fmt.Errorf("submit jobs: %d ids for %d jobs", len(ids), want))
 	}
-	out := &apiv1.SubmitJobsResponse{JobIds: make([]int32, 0, len(ids))}
+	out := &apiv1.SubmitJobsResponse{JobIds: make([]int32, 0, len(ids)), Index: index}
 	for _, id := range ids {
 		out.JobIds = append(out.JobIds, int32(id))
 	}
@@ -74,17 +74,22 @@ func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*con
 // Status returns the status of this replica.
 func (s *service) Status(ctx context.Context,
 	r *connect.Request[apiv1.StatusRequest]) (*connect.Response[apiv1.StatusResponse], error) {
+	at, err := s.wait(ctx, r.Msg.Read, r.Header().Get(forwarded) != "")
+	if err != nil {
+		return nil, encode(err)
+	}
 	leader, _, term := s.cfg.Finder.Leader()
 	c := s.cfg.Stater.Counts()
+	at.Index = c.Index
 	out := &apiv1.StatusResponse{
 		Replica: s.cfg.ID, Leader: leader, LeaderAddress: s.cfg.Peers[leader], Term: term,
 		AppliedIndex: c.Index,
 		Jobs:         int64(c.Jobs), JobsEnded: int64(c.JobsEnded), Coflows: int64(c.Coflows),
-		CoflowsEnded: int64(c.CoflowEnded),
+		CoflowsEnded: int64(c.CoflowEnded), Read: at,
 	}
 	if r.Msg.Digest {
 		index, digest := s.cfg.Stater.Digest()
-		out.AppliedIndex, out.Digest = index, digest[:]
+		out.AppliedIndex, out.Digest, at.Index = index, digest[:], min(c.Index, index)
 	}
 	if s.cfg.Now != nil {
 		out.NowNs = int64(s.cfg.Now())
@@ -116,13 +121,20 @@ func (s *service) Status(ctx context.Context,
 const chunk = 64 << 10
 
 // State streams the whole state.
-func (s *service) State(ctx context.Context, _ *connect.Request[apiv1.StateRequest],
+func (s *service) State(ctx context.Context, r *connect.Request[apiv1.StateRequest],
 	to *connect.ServerStream[apiv1.StateChunk]) error {
+	wait, cancel := context.WithTimeout(ctx, s.cfg.Limits.Call)
+	at, err := s.wait(wait, r.Msg.Read, r.Header().Get(forwarded) != "")
+	cancel()
+	if err != nil {
+		return encode(err)
+	}
 	snap, err := s.cfg.Stater.State(ctx)
 	if err != nil {
 		return encode(fmt.Errorf("read state: %w", err))
 	}
-	m := &apiv1.StateChunk{Index: snap.Index, Digest: snap.Digest[:], Size: int64(len(snap.JSON))}
+	at.Index = snap.Index
+	m := &apiv1.StateChunk{Index: snap.Index, Digest: snap.Digest[:], Size: int64(len(snap.JSON)), Read: at}
 	for rest := snap.JSON; ; {
 		n := min(chunk, len(rest))
 		m.Data, rest = rest[:n], rest[n:]

@@ -22,6 +22,7 @@ type Node struct {
 	net   *raft.NetworkTransport // nil with a transport of the caller's
 	wire  *stream                // nil likewise
 	join  *joining               // nil unless the node joins
+	reads reads
 
 	nursed chan struct{}  // closed once the nurse has ended
 	wg     sync.WaitGroup // appends under way
@@ -42,6 +43,7 @@ func New(cfg Config) (*Node, error) {
 	n := &Node{
 		cfg: cfg, fsm: newFSM(cfg.Machine, cfg.Limits.Snapshot, log), track: newTracker(time.Now),
 		times: newLatencies(), nursed: make(chan struct{}), done: make(chan struct{}),
+		reads: reads{turn: make(chan struct{}, 1)},
 	}
 	if n.store, err = openStore(&cfg); err != nil {
 		return nil, errors.Join(err, closeListener(cfg.Listener))

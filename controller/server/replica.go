@@ -169,7 +169,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Now: p.clock, Logger: p.log,
+		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Now: p.clock, Logger: p.log,
 		Check:   p.check,
 		Disk:    p.node.Disk,
 		Ready:   p.current.Ready,

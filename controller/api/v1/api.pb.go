@@ -83,6 +83,197 @@ func (EdgeKind) EnumDescriptor() ([]byte, []int) {
 	return file_api_proto_rawDescGZIP(), []int{0}
 }
 
+// How fresh what is read must be. Without it the replica that is asked answers at once, from what it has.
+type Read struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All that was acknowledged to anybody before the call is in the answer. It costs the leader an entry of its log, which
+	// calls at the same time share.
+	Linearizable bool `protobuf:"varint,1,opt,name=linearizable,proto3" json:"linearizable,omitempty"`
+	// The entry of that index is in the answer: an earlier answer's index, to read what one has written.
+	MinIndex      uint64 `protobuf:"varint,2,opt,name=min_index,json=minIndex,proto3" json:"min_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Read) Reset() {
+	*x = Read{}
+	mi := &file_api_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Read) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Read) ProtoMessage() {}
+
+func (x *Read) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Read.ProtoReflect.Descriptor instead.
+func (*Read) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *Read) GetLinearizable() bool {
+	if x != nil {
+		return x.Linearizable
+	}
+	return false
+}
+
+func (x *Read) GetMinIndex() uint64 {
+	if x != nil {
+		return x.MinIndex
+	}
+	return 0
+}
+
+// Which read an answer is of.
+type ReadAt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// local, min_index or linearizable
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// An entry that is in it, with all before; later ones can be.
+	Index         uint64 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadAt) Reset() {
+	*x = ReadAt{}
+	mi := &file_api_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadAt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadAt) ProtoMessage() {}
+
+func (x *ReadAt) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadAt.ProtoReflect.Descriptor instead.
+func (*ReadAt) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ReadAt) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ReadAt) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+type ReadIndexRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadIndexRequest) Reset() {
+	*x = ReadIndexRequest{}
+	mi := &file_api_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadIndexRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadIndexRequest) ProtoMessage() {}
+
+func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadIndexRequest.ProtoReflect.Descriptor instead.
+func (*ReadIndexRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{2}
+}
+
+type ReadIndexResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadIndexResponse) Reset() {
+	*x = ReadIndexResponse{}
+	mi := &file_api_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadIndexResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadIndexResponse) ProtoMessage() {}
+
+func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadIndexResponse.ProtoReflect.Descriptor instead.
+func (*ReadIndexResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ReadIndexResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
 type SubmitJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Chosen by the client, new for each batch. The same id again is the same batch again: it is not accepted twice, and
@@ -95,7 +286,7 @@ type SubmitJobsRequest struct {
 
 func (x *SubmitJobsRequest) Reset() {
 	*x = SubmitJobsRequest{}
-	mi := &file_api_proto_msgTypes[0]
+	mi := &file_api_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -107,7 +298,7 @@ func (x *SubmitJobsRequest) String() string {
 func (*SubmitJobsRequest) ProtoMessage() {}
 
 func (x *SubmitJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[0]
+	mi := &file_api_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -120,7 +311,7 @@ func (x *SubmitJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitJobsRequest.ProtoReflect.Descriptor instead.
 func (*SubmitJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{0}
+	return file_api_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *SubmitJobsRequest) GetRequestId() string {
@@ -140,14 +331,16 @@ func (x *SubmitJobsRequest) GetJobs() []*Job {
 type SubmitJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By position in the request.
-	JobIds        []int32 `protobuf:"varint,1,rep,packed,name=job_ids,json=jobIds,proto3" json:"job_ids,omitempty"`
+	JobIds []int32 `protobuf:"varint,1,rep,packed,name=job_ids,json=jobIds,proto3" json:"job_ids,omitempty"`
+	// An entry that holds it: the min_index of reads that are to show it.
+	Index         uint64 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SubmitJobsResponse) Reset() {
 	*x = SubmitJobsResponse{}
-	mi := &file_api_proto_msgTypes[1]
+	mi := &file_api_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -159,7 +352,7 @@ func (x *SubmitJobsResponse) String() string {
 func (*SubmitJobsResponse) ProtoMessage() {}
 
 func (x *SubmitJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[1]
+	mi := &file_api_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -172,7 +365,7 @@ func (x *SubmitJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitJobsResponse.ProtoReflect.Descriptor instead.
 func (*SubmitJobsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{1}
+	return file_api_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SubmitJobsResponse) GetJobIds() []int32 {
@@ -180,6 +373,13 @@ func (x *SubmitJobsResponse) GetJobIds() []int32 {
 		return x.JobIds
 	}
 	return nil
+}
+
+func (x *SubmitJobsResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
 }
 
 type Job struct {
@@ -204,7 +404,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_api_proto_msgTypes[2]
+	mi := &file_api_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -216,7 +416,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[2]
+	mi := &file_api_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -229,7 +429,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{2}
+	return file_api_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Job) GetName() string {
@@ -318,7 +518,7 @@ type Prediction struct {
 
 func (x *Prediction) Reset() {
 	*x = Prediction{}
-	mi := &file_api_proto_msgTypes[3]
+	mi := &file_api_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +530,7 @@ func (x *Prediction) String() string {
 func (*Prediction) ProtoMessage() {}
 
 func (x *Prediction) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[3]
+	mi := &file_api_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -343,7 +543,7 @@ func (x *Prediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prediction.ProtoReflect.Descriptor instead.
 func (*Prediction) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{3}
+	return file_api_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Prediction) GetInput() int64 {
@@ -405,7 +605,7 @@ type Stage struct {
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_proto_msgTypes[4]
+	mi := &file_api_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -417,7 +617,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[4]
+	mi := &file_api_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -430,7 +630,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{4}
+	return file_api_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Stage) GetName() string {
@@ -489,7 +689,7 @@ type Edge struct {
 
 func (x *Edge) Reset() {
 	*x = Edge{}
-	mi := &file_api_proto_msgTypes[5]
+	mi := &file_api_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -501,7 +701,7 @@ func (x *Edge) String() string {
 func (*Edge) ProtoMessage() {}
 
 func (x *Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[5]
+	mi := &file_api_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -514,7 +714,7 @@ func (x *Edge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edge.ProtoReflect.Descriptor instead.
 func (*Edge) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{5}
+	return file_api_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Edge) GetKind() EdgeKind {
@@ -586,7 +786,7 @@ type Flow struct {
 
 func (x *Flow) Reset() {
 	*x = Flow{}
-	mi := &file_api_proto_msgTypes[6]
+	mi := &file_api_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -598,7 +798,7 @@ func (x *Flow) String() string {
 func (*Flow) ProtoMessage() {}
 
 func (x *Flow) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[6]
+	mi := &file_api_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -611,7 +811,7 @@ func (x *Flow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flow.ProtoReflect.Descriptor instead.
 func (*Flow) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{6}
+	return file_api_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Flow) GetSrc() int32 {
@@ -649,14 +849,15 @@ type StatusRequest struct {
 	// Tell the digest, too: the replica makes a snapshot for it.
 	Digest bool `protobuf:"varint,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	// Tell how far the leader has come with every device, too: the leader is asked for it.
-	Claims        bool `protobuf:"varint,3,opt,name=claims,proto3" json:"claims,omitempty"`
+	Claims        bool  `protobuf:"varint,3,opt,name=claims,proto3" json:"claims,omitempty"`
+	Read          *Read `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[7]
+	mi := &file_api_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -668,7 +869,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[7]
+	mi := &file_api_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -681,7 +882,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{7}
+	return file_api_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StatusRequest) GetLinks() bool {
@@ -705,6 +906,13 @@ func (x *StatusRequest) GetClaims() bool {
 	return false
 }
 
+func (x *StatusRequest) GetRead() *Read {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
 type StatusResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Replica string                 `protobuf:"bytes,1,opt,name=replica,proto3" json:"replica,omitempty"`
@@ -726,14 +934,16 @@ type StatusResponse struct {
 	// Where they were asked for and switches count: what the leader's policies see of the links of which anything is known.
 	Links []*LinkRate `protobuf:"bytes,14,rep,name=links,proto3" json:"links,omitempty"`
 	// Where they were asked for: how far the leader has come with every device.
-	Claims        []*DeviceClaim `protobuf:"bytes,15,rep,name=claims,proto3" json:"claims,omitempty"`
+	Claims []*DeviceClaim `protobuf:"bytes,15,rep,name=claims,proto3" json:"claims,omitempty"`
+	// Of the counts and the digest.
+	Read          *ReadAt `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[8]
+	mi := &file_api_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -745,7 +955,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[8]
+	mi := &file_api_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -758,7 +968,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{8}
+	return file_api_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -866,6 +1076,13 @@ func (x *StatusResponse) GetClaims() []*DeviceClaim {
 	return nil
 }
 
+func (x *StatusResponse) GetRead() *ReadAt {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
 // How far a leader has come with a device. Nothing is written to one that is unclaimed; one that is fenced refuses leaders
 // of the past; an unfenced one does not arbitrate, and accepts Sets from any sender.
 type DeviceClaim struct {
@@ -881,7 +1098,7 @@ type DeviceClaim struct {
 
 func (x *DeviceClaim) Reset() {
 	*x = DeviceClaim{}
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -893,7 +1110,7 @@ func (x *DeviceClaim) String() string {
 func (*DeviceClaim) ProtoMessage() {}
 
 func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -906,7 +1123,7 @@ func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
 func (*DeviceClaim) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{9}
+	return file_api_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DeviceClaim) GetDevice() string {
@@ -949,7 +1166,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -961,7 +1178,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -974,7 +1191,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{10}
+	return file_api_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -1028,13 +1245,14 @@ func (x *LinkRate) GetAtNs() int64 {
 
 type StateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Read          *Read                  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1046,7 +1264,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1059,23 +1277,31 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{11}
+	return file_api_proto_rawDescGZIP(), []int{15}
 }
 
-// The first chunk carries index, digest and size; all carry data.
+func (x *StateRequest) GetRead() *Read {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+// The first chunk carries index, digest, size and read; all carry data.
 type StateChunk struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	Digest        []byte                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	Size          int64                  `protobuf:"varint,3,opt,name=size,proto3" json:"size,omitempty"`
 	Data          []byte                 `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
+	Read          *ReadAt                `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1313,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1326,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{12}
+	return file_api_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -1131,6 +1357,13 @@ func (x *StateChunk) GetData() []byte {
 	return nil
 }
 
+func (x *StateChunk) GetRead() *ReadAt {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
 type EventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Events with a larger number only.
@@ -1141,7 +1374,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1386,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1399,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{13}
+	return file_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -1191,7 +1424,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1203,7 +1436,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1216,7 +1449,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{14}
+	return file_api_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -1265,7 +1498,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1510,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1523,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{15}
+	return file_api_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -1310,13 +1543,14 @@ func (x *HostPair) GetDst() string {
 type BandwidthRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Pairs         []*HostPair            `protobuf:"bytes,1,rep,name=pairs,proto3" json:"pairs,omitempty"`
+	Read          *Read                  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +1562,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +1575,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{16}
+	return file_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -1351,17 +1585,25 @@ func (x *BandwidthRequest) GetPairs() []*HostPair {
 	return nil
 }
 
+func (x *BandwidthRequest) GetRead() *Read {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
 // By position in the request. Rates are bits of layer 2 a second, on the best of the paths between the two.
 type BandwidthResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Pairs         []*Bandwidth           `protobuf:"bytes,1,rep,name=pairs,proto3" json:"pairs,omitempty"`
+	Read          *ReadAt                `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1373,7 +1615,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1386,12 +1628,19 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{17}
+	return file_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
 	if x != nil {
 		return x.Pairs
+	}
+	return nil
+}
+
+func (x *BandwidthResponse) GetRead() *ReadAt {
+	if x != nil {
+		return x.Read
 	}
 	return nil
 }
@@ -1410,7 +1659,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1422,7 +1671,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1435,7 +1684,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{18}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -1476,7 +1725,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1488,7 +1737,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1501,7 +1750,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{19}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -1547,14 +1796,16 @@ type ReserveResponse struct {
 	// Nodes of the path, both hosts included.
 	Path []string `protobuf:"bytes,3,rep,name=path,proto3" json:"path,omitempty"`
 	// Instant of the run at which it ends by itself; 0: never.
-	UntilNs       int64 `protobuf:"varint,4,opt,name=until_ns,json=untilNs,proto3" json:"until_ns,omitempty"`
+	UntilNs int64 `protobuf:"varint,4,opt,name=until_ns,json=untilNs,proto3" json:"until_ns,omitempty"`
+	// An entry that holds it: the min_index of reads that are to show it.
+	Index         uint64 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +1817,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +1830,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -1610,6 +1861,13 @@ func (x *ReserveResponse) GetUntilNs() int64 {
 	return 0
 }
 
+func (x *ReserveResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
 type ReleaseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1619,7 +1877,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1631,7 +1889,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1644,7 +1902,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -1655,14 +1913,16 @@ func (x *ReleaseRequest) GetId() int64 {
 }
 
 type ReleaseResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// An entry that holds it: the min_index of reads that are to show it.
+	Index         uint64 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1934,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1947,14 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ReleaseResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
 }
 
 type CancelRequest struct {
@@ -1699,7 +1966,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1711,7 +1978,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1724,7 +1991,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -1738,14 +2005,16 @@ type CancelResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	EndedNs int64                  `protobuf:"varint,1,opt,name=ended_ns,json=endedNs,proto3" json:"ended_ns,omitempty"`
 	// False where it had ended by itself.
-	Cancelled     bool `protobuf:"varint,2,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
+	Cancelled bool `protobuf:"varint,2,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
+	// An entry that holds it: the min_index of reads that are to show it.
+	Index         uint64 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +2026,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +2039,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -1787,6 +2056,13 @@ func (x *CancelResponse) GetCancelled() bool {
 	return false
 }
 
+func (x *CancelResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
 // Carried with every error.
 type ErrorDetail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1797,7 +2073,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1809,7 +2085,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1822,7 +2098,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{25}
+	return file_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -1836,13 +2112,23 @@ var File_api_proto protoreflect.FileDescriptor
 
 const file_api_proto_rawDesc = "" +
 	"\n" +
-	"\tapi.proto\x12\flightloom.v1\"Y\n" +
+	"\tapi.proto\x12\flightloom.v1\"G\n" +
+	"\x04Read\x12\"\n" +
+	"\flinearizable\x18\x01 \x01(\bR\flinearizable\x12\x1b\n" +
+	"\tmin_index\x18\x02 \x01(\x04R\bminIndex\"2\n" +
+	"\x06ReadAt\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\"\x12\n" +
+	"\x10ReadIndexRequest\")\n" +
+	"\x11ReadIndexResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\"Y\n" +
 	"\x11SubmitJobsRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12%\n" +
-	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"-\n" +
+	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"C\n" +
 	"\x12SubmitJobsResponse\x12\x17\n" +
-	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\"\xd7\x02\n" +
+	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"\xd7\x02\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x1d\n" +
@@ -1887,11 +2173,12 @@ const file_api_proto_rawDesc = "" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
-	"\x05count\x18\x04 \x01(\x05R\x05count\"U\n" +
+	"\x05count\x18\x04 \x01(\x05R\x05count\"}\n" +
 	"\rStatusRequest\x12\x14\n" +
 	"\x05links\x18\x01 \x01(\bR\x05links\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\bR\x06digest\x12\x16\n" +
-	"\x06claims\x18\x03 \x01(\bR\x06claims\"\xe1\x03\n" +
+	"\x06claims\x18\x03 \x01(\bR\x06claims\x12&\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\x8b\x04\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x16\n" +
 	"\x06leader\x18\x02 \x01(\tR\x06leader\x12%\n" +
@@ -1909,7 +2196,8 @@ const file_api_proto_rawDesc = "" +
 	"\rcoflows_ended\x18\f \x01(\x03R\fcoflowsEnded\x12\x14\n" +
 	"\x05ready\x18\r \x01(\bR\x05ready\x12,\n" +
 	"\x05links\x18\x0e \x03(\v2\x16.lightloom.v1.LinkRateR\x05links\x121\n" +
-	"\x06claims\x18\x0f \x03(\v2\x19.lightloom.v1.DeviceClaimR\x06claims\"Q\n" +
+	"\x06claims\x18\x0f \x03(\v2\x19.lightloom.v1.DeviceClaimR\x06claims\x12(\n" +
+	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\"Q\n" +
 	"\vDeviceClaim\x12\x16\n" +
 	"\x06device\x18\x01 \x01(\tR\x06device\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -1921,14 +2209,16 @@ const file_api_proto_rawDesc = "" +
 	"\x0fbits_per_second\x18\x04 \x01(\x03R\rbitsPerSecond\x12(\n" +
 	"\x10drops_per_second\x18\x05 \x01(\x04R\x0edropsPerSecond\x12\x17\n" +
 	"\aspan_ns\x18\x06 \x01(\x03R\x06spanNs\x12\x13\n" +
-	"\x05at_ns\x18\a \x01(\x03R\x04atNs\"\x0e\n" +
-	"\fStateRequest\"b\n" +
+	"\x05at_ns\x18\a \x01(\x03R\x04atNs\"6\n" +
+	"\fStateRequest\x12&\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\x8c\x01\n" +
 	"\n" +
 	"StateChunk\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\fR\x06digest\x12\x12\n" +
 	"\x04size\x18\x03 \x01(\x03R\x04size\x12\x12\n" +
-	"\x04data\x18\x04 \x01(\fR\x04data\"%\n" +
+	"\x04data\x18\x04 \x01(\fR\x04data\x12(\n" +
+	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\"%\n" +
 	"\rEventsRequest\x12\x14\n" +
 	"\x05after\x18\x01 \x01(\x04R\x05after\"p\n" +
 	"\x05Event\x12\x10\n" +
@@ -1939,11 +2229,13 @@ const file_api_proto_rawDesc = "" +
 	"\x04text\x18\x05 \x01(\tR\x04text\".\n" +
 	"\bHostPair\x12\x10\n" +
 	"\x03src\x18\x01 \x01(\tR\x03src\x12\x10\n" +
-	"\x03dst\x18\x02 \x01(\tR\x03dst\"@\n" +
+	"\x03dst\x18\x02 \x01(\tR\x03dst\"h\n" +
 	"\x10BandwidthRequest\x12,\n" +
-	"\x05pairs\x18\x01 \x03(\v2\x16.lightloom.v1.HostPairR\x05pairs\"B\n" +
+	"\x05pairs\x18\x01 \x03(\v2\x16.lightloom.v1.HostPairR\x05pairs\x12&\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"l\n" +
 	"\x11BandwidthResponse\x12-\n" +
-	"\x05pairs\x18\x01 \x03(\v2\x17.lightloom.v1.BandwidthR\x05pairs\"U\n" +
+	"\x05pairs\x18\x01 \x03(\v2\x17.lightloom.v1.BandwidthR\x05pairs\x12(\n" +
+	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\"U\n" +
 	"\tBandwidth\x12\x1e\n" +
 	"\n" +
 	"unreserved\x18\x01 \x01(\x03R\n" +
@@ -1957,20 +2249,23 @@ const file_api_proto_rawDesc = "" +
 	"\x04pair\x18\x03 \x01(\v2\x16.lightloom.v1.HostPairR\x04pair\x12\x12\n" +
 	"\x04rate\x18\x04 \x01(\x03R\x04rate\x12\x1f\n" +
 	"\vlifetime_ns\x18\x05 \x01(\x03R\n" +
-	"lifetimeNs\"d\n" +
+	"lifetimeNs\"z\n" +
 	"\x0fReserveResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04dscp\x18\x02 \x01(\rR\x04dscp\x12\x12\n" +
 	"\x04path\x18\x03 \x03(\tR\x04path\x12\x19\n" +
-	"\buntil_ns\x18\x04 \x01(\x03R\auntilNs\" \n" +
+	"\buntil_ns\x18\x04 \x01(\x03R\auntilNs\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\" \n" +
 	"\x0eReleaseRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\x11\n" +
-	"\x0fReleaseResponse\"&\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"'\n" +
+	"\x0fReleaseResponse\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"&\n" +
 	"\rCancelRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\x05R\x05jobId\"I\n" +
+	"\x06job_id\x18\x01 \x01(\x05R\x05jobId\"_\n" +
 	"\x0eCancelResponse\x12\x19\n" +
 	"\bended_ns\x18\x01 \x01(\x03R\aendedNs\x12\x1c\n" +
-	"\tcancelled\x18\x02 \x01(\bR\tcancelled\"!\n" +
+	"\tcancelled\x18\x02 \x01(\bR\tcancelled\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"!\n" +
 	"\vErrorDetail\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code*\x9c\x01\n" +
 	"\bEdgeKind\x12\x13\n" +
@@ -1979,7 +2274,7 @@ const file_api_proto_rawDesc = "" +
 	"\x14EDGE_KIND_ONE_TO_ONE\x10\x02\x12\x17\n" +
 	"\x13EDGE_KIND_BROADCAST\x10\x03\x12\x14\n" +
 	"\x10EDGE_KIND_FIELDS\x10\x04\x12\x14\n" +
-	"\x10EDGE_KIND_GLOBAL\x10\x052\xce\x04\n" +
+	"\x10EDGE_KIND_GLOBAL\x10\x052\xa1\x05\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
@@ -1990,7 +2285,8 @@ const file_api_proto_rawDesc = "" +
 	"\tBandwidth\x12\x1e.lightloom.v1.BandwidthRequest\x1a\x1f.lightloom.v1.BandwidthResponse\"\x03\x90\x02\x01\x12F\n" +
 	"\aReserve\x12\x1c.lightloom.v1.ReserveRequest\x1a\x1d.lightloom.v1.ReserveResponse\x12F\n" +
 	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponse\x12C\n" +
-	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponseB#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
+	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponse\x12Q\n" +
+	"\tReadIndex\x12\x1e.lightloom.v1.ReadIndexRequest\x1a\x1f.lightloom.v1.ReadIndexResponse\"\x03\x90\x02\x01B#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
 
 var (
 	file_api_proto_rawDescOnce sync.Once
@@ -2005,69 +2301,81 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_api_proto_goTypes = []any{
 	(EdgeKind)(0),              // 0: lightloom.v1.EdgeKind
-	(*SubmitJobsRequest)(nil),  // 1: lightloom.v1.SubmitJobsRequest
-	(*SubmitJobsResponse)(nil), // 2: lightloom.v1.SubmitJobsResponse
-	(*Job)(nil),                // 3: lightloom.v1.Job
-	(*Prediction)(nil),         // 4: lightloom.v1.Prediction
-	(*Stage)(nil),              // 5: lightloom.v1.Stage
-	(*Edge)(nil),               // 6: lightloom.v1.Edge
-	(*Flow)(nil),               // 7: lightloom.v1.Flow
-	(*StatusRequest)(nil),      // 8: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),     // 9: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),        // 10: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),           // 11: lightloom.v1.LinkRate
-	(*StateRequest)(nil),       // 12: lightloom.v1.StateRequest
-	(*StateChunk)(nil),         // 13: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),      // 14: lightloom.v1.EventsRequest
-	(*Event)(nil),              // 15: lightloom.v1.Event
-	(*HostPair)(nil),           // 16: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),   // 17: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),  // 18: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),          // 19: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),     // 20: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),    // 21: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),     // 22: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),    // 23: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),      // 24: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),     // 25: lightloom.v1.CancelResponse
-	(*ErrorDetail)(nil),        // 26: lightloom.v1.ErrorDetail
+	(*Read)(nil),               // 1: lightloom.v1.Read
+	(*ReadAt)(nil),             // 2: lightloom.v1.ReadAt
+	(*ReadIndexRequest)(nil),   // 3: lightloom.v1.ReadIndexRequest
+	(*ReadIndexResponse)(nil),  // 4: lightloom.v1.ReadIndexResponse
+	(*SubmitJobsRequest)(nil),  // 5: lightloom.v1.SubmitJobsRequest
+	(*SubmitJobsResponse)(nil), // 6: lightloom.v1.SubmitJobsResponse
+	(*Job)(nil),                // 7: lightloom.v1.Job
+	(*Prediction)(nil),         // 8: lightloom.v1.Prediction
+	(*Stage)(nil),              // 9: lightloom.v1.Stage
+	(*Edge)(nil),               // 10: lightloom.v1.Edge
+	(*Flow)(nil),               // 11: lightloom.v1.Flow
+	(*StatusRequest)(nil),      // 12: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),     // 13: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),        // 14: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),           // 15: lightloom.v1.LinkRate
+	(*StateRequest)(nil),       // 16: lightloom.v1.StateRequest
+	(*StateChunk)(nil),         // 17: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),      // 18: lightloom.v1.EventsRequest
+	(*Event)(nil),              // 19: lightloom.v1.Event
+	(*HostPair)(nil),           // 20: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),   // 21: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),  // 22: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),          // 23: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),     // 24: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),    // 25: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),     // 26: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),    // 27: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),      // 28: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),     // 29: lightloom.v1.CancelResponse
+	(*ErrorDetail)(nil),        // 30: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
-	3,  // 0: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
-	5,  // 1: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
-	6,  // 2: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
-	4,  // 3: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
+	7,  // 0: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
+	9,  // 1: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
+	10, // 2: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
+	8,  // 3: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
 	0,  // 4: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
-	7,  // 5: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	11, // 6: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	10, // 7: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	16, // 8: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	19, // 9: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	16, // 10: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	1,  // 11: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	8,  // 12: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	12, // 13: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	14, // 14: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	17, // 15: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	20, // 16: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	22, // 17: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	24, // 18: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	2,  // 19: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	9,  // 20: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	13, // 21: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	15, // 22: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	18, // 23: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	21, // 24: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	23, // 25: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	25, // 26: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	19, // [19:27] is the sub-list for method output_type
-	11, // [11:19] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	11, // 5: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
+	1,  // 6: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	15, // 7: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	14, // 8: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	2,  // 9: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	1,  // 10: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	2,  // 11: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	20, // 12: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	1,  // 13: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	23, // 14: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	2,  // 15: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	20, // 16: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	5,  // 17: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	12, // 18: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	16, // 19: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	18, // 20: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	21, // 21: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	24, // 22: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	26, // 23: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	28, // 24: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	3,  // 25: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	6,  // 26: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	13, // 27: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	17, // 28: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	19, // 29: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	22, // 30: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	25, // 31: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	27, // 32: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	29, // 33: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	4,  // 34: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	26, // [26:35] is the sub-list for method output_type
+	17, // [17:26] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -2081,7 +2389,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   26,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

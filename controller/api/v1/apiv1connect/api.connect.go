@@ -53,6 +53,8 @@ const (
 	ControllerReleaseProcedure = "/lightloom.v1.Controller/Release"
 	// ControllerCancelProcedure is the fully-qualified name of the Controller's Cancel RPC.
 	ControllerCancelProcedure = "/lightloom.v1.Controller/Cancel"
+	// ControllerReadIndexProcedure is the fully-qualified name of the Controller's ReadIndex RPC.
+	ControllerReadIndexProcedure = "/lightloom.v1.Controller/ReadIndex"
 )
 
 // ControllerClient is a client for the lightloom.v1.Controller service.
@@ -76,6 +78,8 @@ type ControllerClient interface {
 	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
 	// nothing.
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
+	// ReadIndex is what a replica asks the leader for a linearizable read of its own.
+	ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error)
 }
 
 // NewControllerClient constructs a client for the lightloom.v1.Controller service. By default, it
@@ -139,6 +143,13 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithSchema(controllerMethods.ByName("Cancel")),
 			connect.WithClientOptions(opts...),
 		),
+		readIndex: connect.NewClient[v1.ReadIndexRequest, v1.ReadIndexResponse](
+			httpClient,
+			baseURL+ControllerReadIndexProcedure,
+			connect.WithSchema(controllerMethods.ByName("ReadIndex")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -152,6 +163,7 @@ type controllerClient struct {
 	reserve    *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
 	release    *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
 	cancel     *connect.Client[v1.CancelRequest, v1.CancelResponse]
+	readIndex  *connect.Client[v1.ReadIndexRequest, v1.ReadIndexResponse]
 }
 
 // SubmitJobs calls lightloom.v1.Controller.SubmitJobs.
@@ -194,6 +206,11 @@ func (c *controllerClient) Cancel(ctx context.Context, req *connect.Request[v1.C
 	return c.cancel.CallUnary(ctx, req)
 }
 
+// ReadIndex calls lightloom.v1.Controller.ReadIndex.
+func (c *controllerClient) ReadIndex(ctx context.Context, req *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error) {
+	return c.readIndex.CallUnary(ctx, req)
+}
+
 // ControllerHandler is an implementation of the lightloom.v1.Controller service.
 type ControllerHandler interface {
 	// SubmitJobs returns once every job of the batch is in the replicated log.
@@ -215,6 +232,8 @@ type ControllerHandler interface {
 	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
 	// nothing.
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
+	// ReadIndex is what a replica asks the leader for a linearizable read of its own.
+	ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error)
 }
 
 // NewControllerHandler builds an HTTP handler from the service implementation. It returns the path
@@ -274,6 +293,13 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		connect.WithSchema(controllerMethods.ByName("Cancel")),
 		connect.WithHandlerOptions(opts...),
 	)
+	controllerReadIndexHandler := connect.NewUnaryHandler(
+		ControllerReadIndexProcedure,
+		svc.ReadIndex,
+		connect.WithSchema(controllerMethods.ByName("ReadIndex")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/lightloom.v1.Controller/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ControllerSubmitJobsProcedure:
@@ -292,6 +318,8 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerReleaseHandler.ServeHTTP(w, r)
 		case ControllerCancelProcedure:
 			controllerCancelHandler.ServeHTTP(w, r)
+		case ControllerReadIndexProcedure:
+			controllerReadIndexHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -331,4 +359,8 @@ func (UnimplementedControllerHandler) Release(context.Context, *connect.Request[
 
 func (UnimplementedControllerHandler) Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Cancel is not implemented"))
+}
+
+func (UnimplementedControllerHandler) ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ReadIndex is not implemented"))
 }
