@@ -94,10 +94,7 @@ func (w watched) Apply(entry []byte) error {
 	if err := w.Machine.Apply(entry); err != nil {
 		return err
 	}
-	batch, err := state.Decode(entry)
-	if err != nil {
-		return nil // it was applied
-	}
+	batch, _ := state.Decode(entry) // it was applied, so it can be decoded
 	moves := w.Live().Moves
 	for _, e := range batch {
 		if e.Kind != state.CircuitSettled || !e.OK || e.Stages == nil || e.Stages.Drained == 0 || e.Stages.Connected == 0 {

@@ -17,7 +17,7 @@ var ErrStale = errors.New("already so")
 // Apply makes one entry part of the state. On an error nothing has changed; the same entry in the same state gives the
 // same error on every replica.
 func (s *State) Apply(e *Entry) error {
-	if err := e.wellFormed(); err != nil {
+	if err := s.admit(e); err != nil {
 		return fmt.Errorf("apply entry: %w", err)
 	}
 	if err := s.apply(e); err != nil {
@@ -89,6 +89,14 @@ func (s *State) apply(e *Entry) error {
 		return s.decideAdmission(e)
 	case JobCancelled:
 		return s.cancel(e)
+	case ClusterFounded:
+		return s.foundCluster(e)
+	case MembersSeen:
+		return s.seeMembers(e)
+	case LevelRaised:
+		return s.raiseLevel(e)
+	case MembersForgotten:
+		return s.forgetMembers(e)
 	}
 	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }

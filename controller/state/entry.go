@@ -1,9 +1,12 @@
 package state
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"lightloom/controller"
@@ -37,6 +40,10 @@ const (
 	BandwidthReleased                       // BandwidthReservationID
 	AdmissionDecided                        // Coflow, OK (admitted)
 	JobCancelled                            // JobID, Sent, OK (its lifetime was over)
+	ClusterFounded                          // Cluster: Epoch, Level
+	MembersSeen                             // Cluster: Members
+	LevelRaised                             // Cluster: Level
+	MembersForgotten                        // Cluster: Members, by ID
 	maxKind
 )
 
@@ -45,7 +52,8 @@ var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageSta
 	"Withdrawn", "CircuitReserved", "CircuitReservationBegun", "CircuitReservationEnded", "CircuitIntended",
 	"CircuitSettled", "Planned",
 	"PortSeen", "HostSeen", "CircuitDropped",
-	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled"}
+	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled",
+	"ClusterFounded", "MembersSeen", "LevelRaised", "MembersForgotten"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -120,6 +128,8 @@ type Entry struct {
 
 	Wake   time.Duration            `json:"wake,omitempty"`
 	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
+
+	Cluster *Cluster `json:"cluster,omitempty"`
 }
 
 // Sent is what the host flows of a coflow have carried so far.
@@ -144,21 +154,43 @@ func Encode(batch []Entry) ([]byte, error) {
 	return b, nil
 }
 
-// Decode reads what Encode wrote. It checks form only; Apply checks meaning.
+// Decode reads what Encode wrote; it returns nil if that is no batch. Beside an error, an entry with a key or a value
+// that this version does not know has no kind: Apply refuses it, and takes the rest of its batch. A newer version, which
+// knows the key, refuses the same entry for the cluster's level.
 func Decode(b []byte) ([]Entry, error) {
 	if len(b) > MaxBatch {
 		return nil, fmt.Errorf("decode entries: %d bytes are above %d", len(b), MaxBatch)
 	}
 	var batch []Entry
-	if err := json.Unmarshal(b, &batch); err != nil {
+	if strict(b, &batch) == nil {
+		return batch, nil
+	}
+	var parts []json.RawMessage
+	if err := json.Unmarshal(b, &parts); err != nil {
 		return nil, fmt.Errorf("decode entries: %w", err)
 	}
-	for i := range batch {
-		if err := batch[i].wellFormed(); err != nil {
-			return nil, fmt.Errorf("decode entries: entry %d: %w", i, err)
+	batch = make([]Entry, len(parts))
+	var errs []error
+	for i, part := range parts {
+		if err := strict(part, &batch[i]); err != nil {
+			batch[i] = Entry{}
+			errs = append(errs, fmt.Errorf("decode entry %d: %w", i, err))
 		}
 	}
-	return batch, nil
+	return batch, errors.Join(errs...)
+}
+
+// strict reads one JSON value that has no unknown keys.
+func strict(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows it")
+	}
+	return nil
 }
 
 func (e *Entry) wellFormed() error {
@@ -177,6 +209,8 @@ func (e *Entry) wellFormed() error {
 		missing = lacks(e.CircuitReservation, "circuit reservation")
 	case BandwidthReserved:
 		missing = lacks(e.BandwidthReservation, "bandwidth reservation")
+	case ClusterFounded, MembersSeen, LevelRaised, MembersForgotten:
+		missing = lacks(e.Cluster, "cluster")
 	}
 	if missing != "" {
 		return fmt.Errorf("%v without %s", e.Kind, missing)

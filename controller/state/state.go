@@ -130,6 +130,7 @@ type Data struct {
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
 	Migrated *Migrated                   `json:"migrated,omitempty"` // nil: no migration so far
+	Cluster  *Cluster                    `json:"cluster,omitempty"`  // nil: it has had no leader
 
 	// those that stand, by id
 	BandwidthReservations    []controller.BandwidthReservation            `json:"bandwidth_reservations,omitempty"`
@@ -140,6 +141,7 @@ type Data struct {
 // State is the state machine. The zero value is not in service; New makes one. It is not safe for concurrent use.
 type State struct {
 	fabric *topo.Fabric
+	knows  Level // of this version
 	d      Data
 
 	// Derived: rebuilt from d alone by derive.
@@ -171,8 +173,11 @@ type StageRef struct {
 }
 
 // New returns the empty state of a fabric.
-func New(f *topo.Fabric) *State {
-	s := &State{fabric: f, keep: keptMoves, d: Data{Wake: southbound.Never, Requests: map[string]controller.JobID{}}}
+func New(f *topo.Fabric) *State { return NewAs(f, Newest) }
+
+// NewAs is New as a version would do it that knows feature levels up to knows, for tests of upgrades.
+func NewAs(f *topo.Fabric, knows Level) *State {
+	s := &State{fabric: f, knows: knows, keep: keptMoves, d: Data{Wake: southbound.Never, Requests: map[string]controller.JobID{}}}
 	if f.HasOCS() {
 		s.d.Circuits = make([]Circuit, f.OCSPorts())
 		for i := range s.d.Circuits {
@@ -238,6 +243,9 @@ func (s *State) Digest() [32]byte {
 func (s *State) Restore(b []byte) error {
 	d := Data{}
 	if err := json.Unmarshal(b, &d); err != nil {
+		return fmt.Errorf("restore state: %w", err)
+	}
+	if err := d.Cluster.check(s.knows); err != nil {
 		return fmt.Errorf("restore state: %w", err)
 	}
 	if err := d.check(s.fabric); err != nil {

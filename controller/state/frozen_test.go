@@ -1,0 +1,147 @@
+package state_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"lightloom/controller/state"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestFrozen: entries and snapshots are written as level 1 wrote them, and read again. What a level adds goes into a
+// file of its own: replicas of two versions compare digests of these bytes.
+func TestFrozen(t *testing.T) {
+	n := 0
+	var whole state.Entry
+	fill(reflect.ValueOf(&whole).Elem(), &n)
+	var entries bytes.Buffer
+	all := []state.Entry{whole}
+	for k := state.JobAccepted; k.Level() <= 2; k++ {
+		all = append(all, state.Entry{Kind: k, Request: k.String()})
+	}
+	for _, e := range all {
+		b, err := state.Encode([]state.Entry{e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries.Write(append(b, '\n'))
+		back, err := state.Decode(b)
+		if err != nil || len(back) != 1 || !reflect.DeepEqual(back[0], e) {
+			t.Errorf("%v is read as %+v, %v", e.Kind, back, err)
+		}
+	}
+	golden(t, "entries.jsonl", entries.Bytes())
+
+	var d state.Data
+	fill(reflect.ValueOf(&d).Elem(), &n)
+	b, err := json.MarshalIndent(d, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "snapshot.json", append(b, '\n'))
+	empty, err := state.New(fabric(t)).Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "empty.json", append(empty, '\n'))
+}
+
+// TestFrozenLog: a log of level 1 gives the state that it gave.
+func TestFrozenLog(t *testing.T) {
+	s := state.New(fabric(t))
+	m := state.Machine{State: s}
+	if *update {
+		writeLog(t)
+	}
+	log, err := os.ReadFile(filepath.Join("testdata", "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(log) {
+		if err := m.Apply(bytes.TrimSpace(line)); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	snap, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "log-end.json", append(snap, '\n'))
+}
+
+// writeLog writes a log of a cluster that is founded and runs a job over a circuit.
+func writeLog(t *testing.T) {
+	var out bytes.Buffer
+	for _, batch := range lifeOfAJob() {
+		b, err := state.Encode(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(b, '\n'))
+	}
+	golden(t, "log.jsonl", out.Bytes())
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s has changed: give what is new a feature level and leave the rest (-update rewrites the file)\n%s", name,
+			got)
+	}
+}
+
+// fill gives every exported field a value of its own.
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(int64(*n % 100))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(uint64(*n % 100))
+	case reflect.Float64:
+		v.SetFloat(float64(*n) / 2)
+	case reflect.String:
+		v.SetString("text " + time.Duration(*n).String())
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), n)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key, n)
+		fill(value, n)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), n)
+			}
+		}
+	}
+}
