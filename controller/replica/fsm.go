@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,6 +21,7 @@ type fsm struct {
 	mu      sync.Mutex
 	machine Machine
 	failed  error  // why the last snapshot was not restored
+	unable  error  // why the machine takes no more entries
 	index   uint64 // of the last entry applied or refused; no-ops and barriers do not count
 	term    uint64 // of that entry
 	advance chan struct{}
@@ -40,11 +42,19 @@ func (f *fsm) Apply(l *raft.Log) any {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var a applied
+	if f.unable != nil {
+		return applied{err: f.unable}
+	}
 	// Both terms are in the log, so every replica fences the same entries.
 	if want := fenceTerm(l.Extensions); want != 0 && want != l.Term {
 		a.fenced = true
 	} else if a.err = f.machine.Apply(l.Data); a.err != nil {
 		f.log.Error("entry refused", "index", l.Index, "err", a.err)
+		if errors.Is(a.err, ErrUnable) {
+			f.unable = fmt.Errorf("apply entry %d: %w", l.Index, a.err)
+			f.die(f.unable)
+			return a
+		}
 	}
 	f.moved(l.Index, l.Term)
 	return a
@@ -75,6 +85,9 @@ func fenceTerm(ext []byte) uint64 {
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.unable != nil {
+		return nil, f.unable
+	}
 	state, err := f.machine.Snapshot()
 	if err != nil {
 		return nil, fmt.Errorf("take snapshot at index %d: %w", f.index, err)

@@ -3,8 +3,8 @@ package replica
 // Machine is the state that is replicated. A Node never calls two of its methods at once.
 type Machine interface {
 	// Apply applies one committed entry. It is pure: every replica that has applied the same entries holds the same state
-	// and returns the same. An error is the entry's refusal, which its appender gets; the state stays usable. The entry is
-	// borrowed for the call.
+	// and returns the same. An error is the entry's refusal, which its appender gets; the state stays usable, unless the
+	// error wraps ErrUnable. The entry is borrowed for the call.
 	Apply(entry []byte) error
 	// Snapshot returns the whole state. The slice is the Node's from then on.
 	Snapshot() ([]byte, error)
