@@ -69,7 +69,7 @@ func newExporter(addr string, id pki.Identity, restarts int) (*exporter, error) 
 
 // machine is the replicated state, watched where metrics are served.
 func (p *replicaProcess) machine() replica.Machine {
-	m := state.Machine{State: p.state}
+	m := machine{state.Machine{State: p.state}}
 	if p.export == nil {
 		return m
 	}
@@ -84,14 +84,14 @@ func (p *replicaProcess) machine() replica.Machine {
 // log, to nothing being steered to its ports and these being empty, and from the OCS's report to its being steered to.
 // Every replica notes them.
 type watched struct {
-	state.Machine
+	machine
 	meter *meter.Meter
 	ocs   string
 }
 
 // Apply implements replica.Machine.
 func (w watched) Apply(entry []byte) error {
-	if err := w.Machine.Apply(entry); err != nil {
+	if err := w.machine.Apply(entry); err != nil {
 		return err
 	}
 	batch, _ := state.Decode(entry) // it was applied, so it can be decoded

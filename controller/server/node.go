@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lightloom/controller/replica"
+	"lightloom/controller/state"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/durable"
 	"lightloom/southbound/hint"
@@ -29,11 +30,13 @@ type Node struct {
 	Format   int       `json:"format"`
 	Cluster  string    `json:"cluster"` // drawn when the cluster was founded
 	Replica  string    `json:"replica"`
-	Replicas int       `json:"replicas"`          // of the cluster
-	Fabric   string    `json:"fabric"`            // spec: the log's numbers are those of its hosts, links and ports
-	Epoch    time.Time `json:"epoch"`             // instant 0 of the log
-	Begun    bool      `json:"begun"`             // it has a log, which must be there from now on
-	Joining  bool      `json:"joining,omitempty"` // it has no vote before it holds what the others do
+	Replicas int       `json:"replicas"` // of the cluster
+	Fabric   string    `json:"fabric"`   // spec: the log's numbers are those of its hosts, links and ports
+	Epoch    time.Time `json:"epoch"`    // instant 0 of the log, which its first leader writes there
+	// feature level that the log begins with; 0: that of the first leader's version
+	Level   state.Level `json:"level,omitempty"`
+	Begun   bool        `json:"begun"`             // it has a log, which must be there from now on
+	Joining bool        `json:"joining,omitempty"` // it has no vote before it holds what the others do
 }
 
 // What a state directory holds beside the log.
@@ -48,7 +51,7 @@ const maxNode = 64 << 10
 // newNode is what the n replicas of a cluster that is founded now have in common.
 func newNode(n int, fabric topo.Spec) Node {
 	return Node{Cluster: newClusterID(), Replicas: n, Fabric: fabricName(fabric),
-		Epoch: time.Now().UTC().Truncate(time.Second)}
+		Epoch: time.Now().UTC().Truncate(time.Second), Level: state.Newest}
 }
 
 // fabricName is what a fabric is called in a state directory: of one from a file the path is each machine's own.
@@ -98,6 +101,8 @@ func parseNode(data []byte) (*Node, error) {
 		return nil, errors.New("more than one JSON object")
 	case n.Format != nodeFormat:
 		return nil, fmt.Errorf("format %d: this version reads format %d", n.Format, nodeFormat)
+	case n.Level > state.Newest:
+		return nil, fmt.Errorf("feature level %d, this version knows %d: %w", n.Level, state.Newest, state.ErrNewer)
 	case n.Cluster == "" || n.Replica == "" || n.Replicas < 1 || n.Fabric == "" || n.Epoch.IsZero():
 		return nil, errors.New("cluster, replica, replicas, fabric and epoch are not all there")
 	}

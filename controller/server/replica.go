@@ -37,7 +37,7 @@ type replicaProcess struct {
 	state   *state.State
 	node    *replica.Node
 	current leader.Current
-	clock   func() time.Duration
+	clock   *clock
 	log     *slog.Logger
 	export  *exporter
 
@@ -103,7 +103,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if c.Verbose {
 		level = slog.LevelInfo
 	}
-	p := &replicaProcess{charge: c, home: h, clock: ClockFrom(c.Epoch),
+	p := &replicaProcess{charge: c, home: h, clock: newClock(c.Epoch, time.Now),
 		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})).With("replica", c.ID)}
 	var err error
 	if p.fabric, err = topo.New(c.Spec); err != nil {
@@ -169,7 +169,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Now: p.clock, Logger: p.log,
+		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Now: p.clock.now, Logger: p.log,
 		Check:   p.check,
 		Disk:    p.node.Disk,
 		Ready:   p.current.Ready,
@@ -180,6 +180,9 @@ func (p *replicaProcess) server() (*api.Server, error) {
 
 // lead runs one leadership: it makes its election id known to every device and to the agent, and steps.
 func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
+	if err := p.found(ctx, term); err != nil {
+		return err
+	}
 	why, err := explain.Join(p.charge.Explain, explain.Leadership{Leader: p.charge.ID, Term: term})
 	if err != nil {
 		p.log.Error("why", "error", err)
@@ -205,7 +208,7 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	defer func() { _ = hangUp() }() // nothing is left to lose
 	devices, closeAll := p.dial(term)
 	defer closeAll()
-	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock,
+	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock.now,
 		Logger: p.log, Sample: p.charge.Sample,
 		Loop: loop.Config{Policy: policy, Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
@@ -220,7 +223,7 @@ func (p *replicaProcess) dial(term uint64) (map[southbound.DeviceID]southbound.D
 		return DialDevices(p.fabric, &p.charge, p.id, term, nil)
 	}
 	wrap := func(name string, d southbound.Device) southbound.Device {
-		return p.export.meter.Device(name, d, p.clock)
+		return p.export.meter.Device(name, d, p.clock.now)
 	}
 	devices, closeAll := DialDevices(p.fabric, &p.charge, p.id, term, wrap)
 	return devices, func() {

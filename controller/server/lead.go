@@ -1,0 +1,55 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lightloom/controller/replica"
+	"lightloom/controller/state"
+)
+
+// found has the log begin with the cluster's epoch and level, and sets the clock for a leadership.
+func (p *replicaProcess) found(ctx context.Context, term uint64) error {
+	var epoch time.Time
+	var last time.Duration
+	known := false
+	p.node.View(func(uint64) {
+		epoch, known = p.state.Epoch()
+		last = p.state.Live().At
+	})
+	if !known {
+		epoch = p.charge.Epoch
+		level := cmp.Or(p.home.node.Level, state.Newest)
+		if err := p.append(ctx, term, state.Entry{Kind: state.ClusterFounded,
+			Cluster: &state.Cluster{Epoch: epoch.UnixNano(), Level: level}}); err != nil {
+			return fmt.Errorf("found cluster: %w", err)
+		}
+	}
+	p.clock.begin(epoch, last)
+	return nil
+}
+
+// append adds entries that no step has decided: those of the replicas about themselves.
+func (p *replicaProcess) append(ctx context.Context, term uint64, entries ...state.Entry) error {
+	b, err := state.Encode(entries)
+	if err != nil {
+		return err
+	}
+	_, err = p.node.AppendIn(ctx, term, b)
+	return err
+}
+
+// machine is the replicated state as the log drives it.
+type machine struct{ state.Machine }
+
+// Apply implements replica.Machine. What needs a newer version ends this replica.
+func (m machine) Apply(entry []byte) error {
+	err := m.Machine.Apply(entry)
+	if errors.Is(err, state.ErrNewer) {
+		err = fmt.Errorf("%w: %w", replica.ErrUnable, err)
+	}
+	return err
+}
