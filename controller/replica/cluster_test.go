@@ -20,7 +20,7 @@ type cluster struct {
 	peers []Peer
 	disks []*Memory
 	nodes []*Node // nil while killed
-	begun [3]bool
+	begun map[int]bool
 	dir   string // of directories by id, instead of disks
 	limit Limits
 	moved func() // if not nil: called when nodes have been replaced
@@ -30,7 +30,8 @@ type cluster struct {
 
 func newCluster(t *testing.T, seed uint64, limit Limits) *cluster {
 	t.Helper()
-	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond), limit: limit}
+	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond), limit: limit,
+		begun: map[int]bool{}}
 	for i := range 3 {
 		id := fmt.Sprintf("r%d", i)
 		c.peers = append(c.peers, Peer{ID: id, Addr: id + ":1"})
@@ -135,6 +136,9 @@ func (c *cluster) equal(ctx context.Context) bool {
 	c.t.Helper()
 	at, want := c.nodes[c.leader(ctx)].Digest()
 	for _, n := range c.nodes {
+		if n == nil {
+			continue
+		}
 		if err := n.WaitApplied(ctx, at); errors.Is(err, ErrTail) {
 			return false
 		} else if err != nil {

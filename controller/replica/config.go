@@ -63,11 +63,13 @@ const appendBatch = 4
 
 // Config configures a Node.
 type Config struct {
-	ID    string
-	Peers []Peer // the whole cluster, this node too; the same on every node, in any order
+	ID string
+	// Peers are this node and others. All nodes that found the cluster name all of them, in any order; later the log says
+	// who is a member, and Peers where some are.
+	Peers []Peer
 
 	Start  Start   // what is expected of Dir or Memory
-	Dir    string  // where log and snapshots are kept; created if missing
+	Dir    string  // where log and snapshots are kept; created if missing. Its caller keeps other processes from it.
 	NoSync bool    // no fsync: survives the death of the process, not of the machine
 	Memory *Memory // keeps them in memory instead of Dir
 
@@ -211,6 +213,7 @@ func (c *Config) raft(log *slog.Logger) *raft.Config {
 	rc.SnapshotInterval = snapshotInterval
 	rc.TrailingLogs = c.Limits.Trailing
 	rc.NoLegacyTelemetry = true
+	rc.ShutdownOnRemove = false // Close ends raft
 	rc.Logger = bridge(log.With("part", "raft"))
 	return rc
 }

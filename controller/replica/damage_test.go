@@ -67,7 +67,7 @@ func damage(t *testing.T, dir string, rng *rand.Rand) (file, what string) {
 	t.Helper()
 	var files []string
 	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != "lock" {
+		if err == nil && !d.IsDir() {
 			files = append(files, path)
 		}
 		return err
@@ -188,7 +188,8 @@ func TestMissingFiles(t *testing.T) {
 
 // onDisk puts a cluster's replicas into directories.
 func onDisk(t *testing.T, seed uint64, limit Limits) *cluster {
-	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond), limit: limit, dir: t.TempDir()}
+	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond), limit: limit, dir: t.TempDir(),
+		begun: map[int]bool{}}
 	for i := range 3 {
 		id := fmt.Sprintf("r%d", i)
 		c.peers = append(c.peers, Peer{ID: id, Addr: id + ":1"})

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +13,7 @@ import (
 // VoteFile is written when a node starts for the first time: a directory without it has held no log, or lost it.
 const VoteFile = "vote"
 
-// Files are the names that the directory of a node can hold.
+// Files are the names that the directory of a node can hold. Versions of before had a lock.
 func Files() []string {
 	return []string{"log", "snapshots", VoteFile, VoteFile + tmpSuffix, "lock", "probe"}
 }
@@ -113,24 +112,6 @@ func (d *disk) probe() error {
 		err = d.sync(f)
 	}
 	return errors.Join(err, f.Close(), os.Remove(path))
-}
-
-// lock makes this process the only one in the directory. A predecessor that is just dying is waited for.
-func (d *disk) lock() (*os.File, error) {
-	path := filepath.Join(d.dir, "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
-	}
-	for until := time.Now().Add(lockWait); ; time.Sleep(lockWait / 20) {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(until) {
-			return nil, errors.Join(fmt.Errorf("open log %q: another process holds it: %w", d.dir, err), f.Close())
-		}
-	}
 }
 
 // list returns the names in a directory with that suffix, in order, and removes what a crash left half written.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -23,6 +24,8 @@ type Node struct {
 	wire  *stream                // nil likewise
 	join  *joining               // nil unless the node joins
 	reads reads
+
+	launched atomic.Bool // raft is set
 
 	nursed chan struct{}  // closed once the nurse has ended
 	wg     sync.WaitGroup // appends under way
@@ -86,21 +89,10 @@ func (n *Node) transport() (raft.Transport, error) {
 	}
 	n.wire = newStream(&n.cfg, ln, log)
 	n.net = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: n.wire, MaxPool: 3, Timeout: n.cfg.Timeouts.RPC, Logger: bridge(log), ServerAddressProvider: book{&n.cfg},
+		Stream: n.wire, MaxPool: 3, Timeout: n.cfg.Timeouts.RPC, Logger: bridge(log), ServerAddressProvider: n,
 		MaxRPCsInFlight: 1, // no pipelines: see DESIGN.md
 	})
 	return n.net, nil
-}
-
-// book finds a peer by its id in the configuration, so that a cluster can come back on other ports.
-type book struct{ cfg *Config }
-
-// ServerAddr implements raft.ServerAddressProvider.
-func (b book) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
-	if a := b.cfg.addr(string(id)); a != "" {
-		return raft.ServerAddress(a), nil
-	}
-	return "", fmt.Errorf("find replica %q: not among the peers", id)
 }
 
 func (n *Node) start(t raft.Transport, rc *raft.Config) error {
@@ -108,13 +100,14 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 		return err
 	}
 	n.store.begin()
+	n.launched.Store(true)
 	r := n.raft
 	r.RegisterObserver(raft.NewObserver(nil, false, n.track.observe))
 	n.track.adopt(r)
 	f := r.GetConfiguration()
 	err := f.Error()
 	if err == nil && (n.join == nil || len(f.Configuration().Servers) > 0) {
-		err = checkCluster(&n.cfg, f.Configuration())
+		err = checkMember(&n.cfg, f.Configuration())
 	}
 	if err != nil {
 		n.track.close()
@@ -171,8 +164,9 @@ func (n *Node) ID() string { return n.cfg.ID }
 // known. What is known can be out of date.
 func (n *Node) Leader() (id, addr string, term uint64) {
 	n.track.mu.Lock()
-	defer n.track.mu.Unlock()
-	return n.track.leader, n.cfg.addr(n.track.leader), n.track.term
+	id, term = n.track.leader, n.track.term
+	n.track.mu.Unlock()
+	return id, n.Addr(id), term
 }
 
 // AwaitLeader waits until some replica is known to lead.
@@ -180,7 +174,7 @@ func (n *Node) AwaitLeader(ctx context.Context) (id, addr string, term uint64, e
 	if id, term, err = n.track.known(ctx); err != nil {
 		return "", "", 0, fmt.Errorf("wait for a leader: %w", err)
 	}
-	return id, n.cfg.addr(id), term, nil
+	return id, n.Addr(id), term, nil
 }
 
 // Digest returns the machine's digest and the index of the last entry it holds. Two replicas that answer the same

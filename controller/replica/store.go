@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -45,10 +44,7 @@ type store struct {
 	close  func() error
 }
 
-const (
-	lockWait    = time.Second // for a predecessor that is just dying
-	retainSnaps = 2           // the newest, and one to look at
-)
+const retainSnaps = 2 // the newest, and one to look at
 
 func openStore(c *Config) (*store, error) {
 	s := &store{health: newHealth(), probe: func() error { return nil }, begin: func() {},
@@ -63,11 +59,6 @@ func openStore(c *Config) (*store, error) {
 			return nil, fmt.Errorf("open log: %w", err)
 		}
 	}
-	lock, err := d.lock()
-	if err != nil {
-		return nil, err
-	}
-	s.close = lock.Close
 	if err := s.open(d); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -158,19 +149,4 @@ func (s *store) empty() (bool, error) {
 		return false, err
 	}
 	return last == 0 && len(snaps) == 0 && vote == 0, nil
-}
-
-// checkCluster refuses a log whose members are not c's. Addresses can differ: they are looked up in c.
-func checkCluster(c *Config, known raft.Configuration) error {
-	if len(known.Servers) != len(c.Peers) {
-		return fmt.Errorf("open log: it belongs to a cluster of %d, not %d: start with the same peers or an empty directory",
-			len(known.Servers), len(c.Peers))
-	}
-	for _, s := range known.Servers {
-		if c.addr(string(s.ID)) == "" {
-			return fmt.Errorf("open log: its cluster has a replica %q that is not among the peers: start with the same peers "+
-				"or an empty directory", s.ID)
-		}
-	}
-	return nil
 }
