@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/url"
 	"time"
+
+	"lightloom/southbound/hint"
 )
 
 // skew is how far the clocks of two machines of one lab may differ.
@@ -44,7 +46,7 @@ func newAuthority(notBefore, notAfter time.Time) (*Authority, error) {
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 		MaxPathLenZero:        true,
-		KeyUsage:              x509.KeyUsageCertSign,
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	if err != nil {
@@ -66,6 +68,47 @@ func (a *Authority) Issue(role Role, name string) (Identity, error) {
 // for as long as the authority is.
 func (a *Authority) IssueFor(role Role, name string, hosts ...string) (Identity, error) {
 	return a.issue(role, name, hosts, a.cert.NotBefore, a.cert.NotAfter)
+}
+
+// IssueUntil is IssueFor with a life of its own, from now on, which ends with the authority's at the latest.
+func (a *Authority) IssueUntil(now time.Time, life time.Duration, role Role, name string, hosts ...string) (Identity,
+	error) {
+	if life <= 0 {
+		return Identity{}, fmt.Errorf("issue %s certificate: life %v: take a duration above zero", role, life)
+	}
+	from, until := now.Add(-skew), now.Add(life)
+	if from.Before(a.cert.NotBefore) {
+		from = a.cert.NotBefore
+	}
+	if until.After(a.cert.NotAfter) {
+		until = a.cert.NotAfter
+	}
+	if !now.Before(until) {
+		return Identity{}, hint.New(fmt.Sprintf("issue %s certificate: the authority's own has ended on %s", role,
+			a.cert.NotAfter.Format(time.RFC3339)), "make another authority")
+	}
+	return a.issue(role, name, hosts, from, until)
+}
+
+// Renew makes a certificate with a new key in the place of another, for the same role, name and hosts. It trusts this
+// authority beside those that the old one trusts: that lets an authority be replaced too.
+func (a *Authority) Renew(old Identity, now time.Time, life time.Duration) (Identity, error) {
+	hosts := addressTexts(old.cert.IPAddresses)
+	for _, h := range old.cert.DNSNames {
+		if h != old.name {
+			hosts = append(hosts, h)
+		}
+	}
+	id, err := a.IssueUntil(now, life, old.role, old.name, hosts...)
+	if err != nil {
+		return Identity{}, fmt.Errorf("renew %s: %w", old, err)
+	}
+	for _, ca := range old.cas {
+		if !ca.Equal(a.cert) && now.Before(ca.NotAfter) {
+			id.cas = append(id.cas, ca)
+		}
+	}
+	return id, nil
 }
 
 func (a *Authority) issue(role Role, name string, hosts []string, notBefore, notAfter time.Time) (Identity, error) {
@@ -107,7 +150,7 @@ func (a *Authority) issue(role Role, name string, hosts []string, notBefore, not
 	if c, err = x509.ParseCertificate(der); err != nil {
 		return fail(err)
 	}
-	id, err := newIdentity(c, key, a.cert)
+	id, err := newIdentity([]*x509.Certificate{c}, key, []*x509.Certificate{a.cert})
 	if err != nil {
 		return fail(err)
 	}

@@ -1,7 +1,6 @@
 package pki
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/x509"
 	"encoding/pem"
@@ -11,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"lightloom/southbound/durable"
 )
 
 // Files are where an identity stands whose three parts are apart, as other tools write them. A file that WriteFile
@@ -28,26 +29,39 @@ func (f Files) Read() (Identity, error) {
 	if err != nil {
 		return Identity{}, fmt.Errorf("read identity: %w", err)
 	}
-	var all []byte
-	for _, part := range []struct {
-		path, block string
-		last        bool
-	}{{f.Cert, certBlock, false}, {f.Key, keyBlock, false}, {f.CA, certBlock, true}} {
-		b, err := readBlock(part.path, part.block, part.last)
-		if err != nil {
+	var of [3]parts
+	for i, path := range []string{f.Cert, f.Key, f.CA} {
+		if of[i], err = readParts(path); err != nil {
 			return Identity{}, fmt.Errorf("read identity: %w", err)
 		}
-		all = append(all, b...)
 	}
-	id, err := ParseIdentity(all)
+	if of[1].key == nil {
+		return Identity{}, fmt.Errorf("read identity: %q holds no %s in PEM", f.Key, keyBlock)
+	}
+	cas := of[2].cas
+	if len(cas) == 0 {
+		cas = of[2].certs
+	}
+	id, err := newIdentity(of[0].certs, of[1].key, cas)
 	if err != nil {
 		return id, fmt.Errorf("read identity of %q: %w", f.Cert, err)
 	}
 	return id, nil
 }
 
-// readBlock reads the first PEM block of a kind that a file holds, or the last.
-func readBlock(path, kind string, last bool) (found []byte, err error) {
+// readParts reads the blocks of a PEM file.
+func readParts(path string) (p parts, err error) {
+	data, err := readBounded(path)
+	if err != nil {
+		return p, err
+	}
+	if p, err = parseParts(data); err != nil {
+		return p, fmt.Errorf("%q: %w", path, err)
+	}
+	return p, nil
+}
+
+func readBounded(path string) ([]byte, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -55,34 +69,47 @@ func readBlock(path, kind string, last bool) (found []byte, err error) {
 	if st.Size() > maxPEM {
 		return nil, fmt.Errorf("%q has %d bytes, at most %d are taken", path, st.Size(), maxPEM)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	for b, rest := pem.Decode(data); b != nil; b, rest = pem.Decode(rest) {
-		if b.Type == kind && (last || found == nil) {
-			found = pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b.Bytes})
-		}
-	}
-	if found == nil {
-		return nil, fmt.Errorf("%q holds no %s in PEM", path, kind)
-	}
-	return found, nil
+	return os.ReadFile(path)
 }
 
 // Write writes an identity to new files: the key's only its owner may read. An existing file is an error.
 func (f Files) Write(id Identity) error {
-	all, err := id.MarshalPEM()
+	return f.write(id, writeNew)
+}
+
+// Replace writes an identity in the place of another. Until all parts are replaced, readers see parts that do not fit
+// together, and refuse them.
+func (f Files) Replace(id Identity) error {
+	return f.write(id, func(path string, data []byte, mode os.FileMode) error {
+		if err := durable.Replace(path, data, true); err != nil {
+			return err
+		}
+		return os.Chmod(path, mode)
+	})
+}
+
+func (f Files) write(id Identity, put func(path string, data []byte, mode os.FileMode) error) error {
+	if id.IsZero() {
+		return errors.New("write identity: it is empty")
+	}
+	if f.Cert == f.Key {
+		all, err := id.MarshalPEM()
+		if err != nil {
+			return err
+		}
+		return put(f.Cert, all, 0o600)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(id.key)
 	if err != nil {
-		return err
+		return fmt.Errorf("write identity %s: %w", id, err)
 	}
 	for _, part := range []struct {
 		path string
+		data []byte
 		mode os.FileMode
-	}{{f.Cert, 0o644}, {f.Key, 0o600}, {f.CA, 0o644}} {
-		b, rest := pem.Decode(all)
-		all = rest
-		if err := writeNew(part.path, pem.EncodeToMemory(b), part.mode); err != nil {
+	}{{f.CA, certsPEM(id.cas), 0o644}, {f.Key, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: key}), 0o600},
+		{f.Cert, certsPEM(append([]*x509.Certificate{id.cert}, id.chain...)), 0o644}} {
+		if err := put(part.path, part.data, part.mode); err != nil {
 			return fmt.Errorf("write identity %s: %w", id, err)
 		}
 	}
@@ -138,15 +165,11 @@ func ReadAuthority(path string) (*Authority, error) {
 	fail := func(err error) (*Authority, error) {
 		return nil, fmt.Errorf("read authority %q: %w", filepath.Clean(path), err)
 	}
-	cert, err := readBlock(path, certBlock, false)
+	text, err := readBounded(path)
 	if err != nil {
 		return fail(err)
 	}
-	key, err := readBlock(path, keyBlock, false)
-	if err != nil {
-		return fail(err)
-	}
-	return parseAuthority(bytes.Join([][]byte{cert, key}, nil))
+	return parseAuthority(text)
 }
 
 func parseAuthority(text []byte) (*Authority, error) {

@@ -1,38 +1,76 @@
 package pki
 
 import (
-	"crypto/ecdsa"
+	"crypto"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 )
 
-// Identity is a certificate with its key and the authority it trusts. It prints as its role and name, never its key.
+// Identity is a certificate with its key and the authorities it trusts. It prints as its role and name, never its key.
 type Identity struct {
-	role Role
-	name string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	ca   *x509.Certificate
+	role  Role // "" in a certificate of a foreign authority, which does not name one
+	name  string
+	cert  *x509.Certificate
+	chain []*x509.Certificate // between it and an authority
+	key   crypto.Signer
+	cas   []*x509.Certificate
 }
 
-// newIdentity joins the three parts, once they are known to belong together.
-func newIdentity(cert *x509.Certificate, key *ecdsa.PrivateKey, ca *x509.Certificate) (Identity, error) {
-	if !key.PublicKey.Equal(cert.PublicKey) {
+// newIdentity joins the parts, once they are known to belong together. certs begin with the certificate itself.
+func newIdentity(certs []*x509.Certificate, key crypto.Signer, cas []*x509.Certificate) (Identity, error) {
+	if len(certs) == 0 || len(cas) == 0 {
+		return Identity{}, errors.New("a certificate or an authority is missing")
+	}
+	cert := certs[0]
+	if pub, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool }); !ok || !pub.Equal(cert.PublicKey) {
 		return Identity{}, errors.New("the key is another certificate's")
 	}
-	if err := cert.CheckSignatureFrom(ca); err != nil {
+	if err := signed(cert, certs[1:], cas); err != nil {
 		return Identity{}, fmt.Errorf("the certificate is not the authority's: %w", err)
 	}
 	role, name, err := roleOf(cert)
+	if errors.Is(err, errNoRole) {
+		name, err = foreignName(cert)
+	}
 	if err != nil {
 		return Identity{}, err
 	}
-	return Identity{role: role, name: name, cert: cert, key: key, ca: ca}, nil
+	return Identity{role: role, name: name, cert: cert, chain: certs[1:], key: key, cas: cas}, nil
 }
+
+// signed returns an error unless one of cas has signed c, itself or through certificates of chain. Times do not matter.
+func signed(c *x509.Certificate, chain, cas []*x509.Certificate) (err error) {
+	for _, ca := range cas {
+		if err = c.CheckSignatureFrom(ca); err == nil {
+			return nil
+		}
+	}
+	for i, next := range chain {
+		if c.CheckSignatureFrom(next) == nil {
+			return signed(next, chain[i+1:], cas)
+		}
+	}
+	return err
+}
+
+func poolOf(certs []*x509.Certificate) *x509.CertPool {
+	p := x509.NewCertPool()
+	for _, c := range certs {
+		p.AddCert(c)
+	}
+	return p
+}
+
+// NotAfter returns when the certificate ends.
+func (id Identity) NotAfter() time.Time { return id.cert.NotAfter }
+
+// Serial returns the certificate's number in hexadecimal digits, by which an authority revokes it.
+func (id Identity) Serial() string { return id.cert.SerialNumber.Text(16) }
 
 // Role returns what the identity may act as.
 func (id Identity) Role() Role { return id.role }
@@ -62,7 +100,7 @@ func (id Identity) Server(allow ...Role) *tls.Config {
 	allow = slices.Clone(allow)
 	c := id.config()
 	c.ClientAuth = tls.RequireAndVerifyClientCert
-	c.ClientCAs = id.pool()
+	c.ClientCAs = poolOf(id.cas)
 	c.SessionTicketsDisabled = true // every connection shows its certificate again
 	c.VerifyConnection = func(s tls.ConnectionState) error { return checkPeer(s, allow) }
 	return c
@@ -72,27 +110,23 @@ func (id Identity) Server(allow ...Role) *tls.Config {
 // loopback addresses fit any identity), which must have the role want.
 func (id Identity) Client(serverName string, want Role) *tls.Config {
 	c := id.config()
-	c.RootCAs = id.pool()
+	c.RootCAs = poolOf(id.cas)
 	c.ServerName = serverName
 	c.VerifyConnection = func(s tls.ConnectionState) error { return checkPeer(s, []Role{want}) }
 	return c
 }
 
 func (id Identity) config() *tls.Config {
-	return &tls.Config{
-		MinVersion: tls.VersionTLS13,
-		Certificates: []tls.Certificate{{
-			Certificate: [][]byte{id.cert.Raw},
-			PrivateKey:  id.key,
-			Leaf:        id.cert,
-		}},
-	}
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{id.pair()}}
 }
 
-func (id Identity) pool() *x509.CertPool {
-	p := x509.NewCertPool()
-	p.AddCert(id.ca)
-	return p
+// pair is the certificate as crypto/tls shows it.
+func (id Identity) pair() tls.Certificate {
+	c := tls.Certificate{Certificate: [][]byte{id.cert.Raw}, PrivateKey: id.key, Leaf: id.cert}
+	for _, x := range id.chain {
+		c.Certificate = append(c.Certificate, x.Raw)
+	}
+	return c
 }
 
 // Peer returns the role and name of the other side of a connection whose handshake is done.

@@ -1,7 +1,7 @@
 package pki
 
 import (
-	"crypto/ecdsa"
+	"crypto"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -15,11 +15,11 @@ const (
 	keyBlock  = "PRIVATE KEY"
 )
 
-// maxPEM bounds what ParseIdentity reads: three blocks of P-256 take under 3 kB.
+// maxPEM bounds what ParseIdentity reads: three blocks of P-256 take under 3 kB, and chains and authorities some more.
 const maxPEM = 64 << 10
 
-// MarshalPEM returns the certificate, its key (PKCS #8) and the authority's certificate, in this order. The result is a
-// secret: hand it to a child over a pipe or a file made by WriteFile, and log it nowhere.
+// MarshalPEM returns the certificate, its key (PKCS #8) and the authorities' certificates, in this order. The result is
+// a secret: hand it to a child over a pipe or a file made by WriteFile, and log it nowhere.
 func (id Identity) MarshalPEM() ([]byte, error) {
 	if id.IsZero() {
 		return nil, errors.New("marshal identity: it is empty")
@@ -28,47 +28,71 @@ func (id Identity) MarshalPEM() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("marshal identity %s: %w", id, err)
 	}
-	out := pem.EncodeToMemory(&pem.Block{Type: certBlock, Bytes: id.cert.Raw})
+	out := certsPEM(append([]*x509.Certificate{id.cert}, id.chain...))
 	out = append(out, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: key})...)
-	return append(out, pem.EncodeToMemory(&pem.Block{Type: certBlock, Bytes: id.ca.Raw})...), nil
+	return append(out, certsPEM(id.cas)...), nil
+}
+
+func certsPEM(certs []*x509.Certificate) (out []byte) {
+	for _, c := range certs {
+		out = append(out, pem.EncodeToMemory(&pem.Block{Type: certBlock, Bytes: c.Raw})...)
+	}
+	return out
 }
 
 // ParseIdentity is the inverse of MarshalPEM. Errors never show what was in the key's block.
 func ParseIdentity(data []byte) (Identity, error) {
-	fail := func(err error) (Identity, error) { return Identity{}, fmt.Errorf("parse identity: %w", err) }
-	if len(data) > maxPEM {
-		return fail(fmt.Errorf("%d bytes, at most %d are taken", len(data), maxPEM))
+	p, err := parseParts(data)
+	if err == nil && p.key == nil {
+		err = errors.New("it has no " + keyBlock)
 	}
-	want := [3]string{certBlock, keyBlock, certBlock}
-	var der [3][]byte
-	for i := range want {
-		var b *pem.Block
-		if b, data = pem.Decode(data); b == nil || b.Type != want[i] {
-			return fail(fmt.Errorf("block %d is no %s", i+1, want[i]))
-		}
-		der[i] = b.Bytes
+	var id Identity
+	if err == nil {
+		id, err = newIdentity(p.certs, p.key, p.cas)
 	}
-	cert, err := x509.ParseCertificate(der[0])
 	if err != nil {
-		return fail(fmt.Errorf("certificate: %w", err))
-	}
-	ca, err := x509.ParseCertificate(der[2])
-	if err != nil {
-		return fail(fmt.Errorf("authority: %w", err))
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(der[1])
-	if err != nil {
-		return fail(errors.New("key: it is not PKCS #8"))
-	}
-	key, ok := parsed.(*ecdsa.PrivateKey)
-	if !ok {
-		return fail(errors.New("key: it is not ECDSA"))
-	}
-	id, err := newIdentity(cert, key, ca)
-	if err != nil {
-		return fail(err)
+		return Identity{}, fmt.Errorf("parse identity: %w", err)
 	}
 	return id, nil
+}
+
+// parts are the blocks of a PEM file: certificates before its key, the key, and the authorities' certificates after it.
+type parts struct {
+	certs, cas []*x509.Certificate
+	key        crypto.Signer // nil: there is none
+}
+
+func parseParts(data []byte) (p parts, err error) {
+	if len(data) > maxPEM {
+		return p, fmt.Errorf("%d bytes, at most %d are taken", len(data), maxPEM)
+	}
+	for b, rest := pem.Decode(data); b != nil; b, rest = pem.Decode(rest) {
+		switch {
+		case b.Type == certBlock:
+			c, err := x509.ParseCertificate(b.Bytes)
+			if err != nil {
+				return p, fmt.Errorf("certificate: %w", err)
+			}
+			if p.key == nil {
+				p.certs = append(p.certs, c)
+			} else {
+				p.cas = append(p.cas, c)
+			}
+		case b.Type == keyBlock && p.key == nil:
+			parsed, err := x509.ParsePKCS8PrivateKey(b.Bytes)
+			if err != nil {
+				return p, errors.New("key: it is not PKCS #8")
+			}
+			key, ok := parsed.(crypto.Signer)
+			if !ok {
+				return p, errors.New("key: it cannot sign")
+			}
+			p.key = key
+		default:
+			return p, fmt.Errorf("a block %s is not expected here", b.Type)
+		}
+	}
+	return p, nil
 }
 
 // WriteFile writes the identity's PEM to a new file that only its owner may read. An existing file is an error.

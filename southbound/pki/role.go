@@ -2,10 +2,12 @@ package pki
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Role is what the holder of a certificate may act as.
@@ -37,6 +39,9 @@ func roleOf(c *x509.Certificate) (Role, string, error) {
 			found = append(found, u)
 		}
 	}
+	if len(found) == 0 {
+		return "", "", fmt.Errorf("certificate %q: %w", c.Subject.CommonName, errNoRole)
+	}
 	if len(found) != 1 {
 		return "", "", fmt.Errorf("read role of certificate %q: it has %d role names, want one", c.Subject.CommonName,
 			len(found))
@@ -47,6 +52,30 @@ func roleOf(c *x509.Certificate) (Role, string, error) {
 			Roles())
 	}
 	return r, strings.TrimPrefix(found[0].Path, "/"), nil
+}
+
+// errNoRole marks a certificate of an authority that does not know our roles.
+var errNoRole = errors.New("it names no role")
+
+// maxForeignName bounds a name that a foreign authority has written.
+const maxForeignName = 128
+
+// foreignName returns whom a certificate without a role of ours is of: its first DNS name, else e-mail address, else
+// common name.
+func foreignName(c *x509.Certificate) (string, error) {
+	name := c.Subject.CommonName
+	if len(c.EmailAddresses) > 0 {
+		name = c.EmailAddresses[0]
+	}
+	if len(c.DNSNames) > 0 {
+		name = c.DNSNames[0]
+	}
+	strange := func(r rune) bool { return !unicode.IsPrint(r) }
+	if name == "" || len(name) > maxForeignName || strings.ContainsFunc(name, strange) {
+		return "", fmt.Errorf("certificate %q: it has no name of 1 to %d printable bytes", c.SerialNumber.Text(16),
+			maxForeignName)
+	}
+	return name, nil
 }
 
 // checkName takes what a DNS name and a URI path can hold unescaped.
