@@ -10,6 +10,7 @@ import (
 	"container/list"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -34,6 +35,7 @@ type Config struct {
 	Shared   int                             // connections of all others; one more is refused
 	Open     int                             // handshakes under way; one more ends the oldest silent one
 	Within   time.Duration                   // of a handshake
+	Again    time.Duration                   // interval at which open connections are checked as in a handshake
 	Logger   *slog.Logger                    // nil discards
 }
 
@@ -44,6 +46,7 @@ const (
 	DefaultShared = 128
 	DefaultOpen   = 256
 	DefaultWithin = time.Second
+	DefaultAgain  = 2 * time.Second
 )
 
 // Name returns the name of a peer's slots: the role and name in its certificate, or "" if it has no certificate of
@@ -81,7 +84,7 @@ var _ net.Listener = (*Guard)(nil)
 // New returns a guard in front of ln, which is the guard's from then on. It accepts from ln at once.
 func New(ln net.Listener, c Config) *Guard {
 	c.Each, c.Shared = or(c.Each, DefaultEach), or(c.Shared, DefaultShared)
-	c.Open, c.Within = or(c.Open, DefaultOpen), or(c.Within, DefaultWithin)
+	c.Open, c.Within, c.Again = or(c.Open, DefaultOpen), or(c.Within, DefaultWithin), or(c.Again, DefaultAgain)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -92,6 +95,9 @@ func New(ln net.Listener, c Config) *Guard {
 		g.seats[name] = &list.List{}
 	}
 	g.wg.Go(g.listen)
+	if c.TLS.VerifyConnection != nil {
+		g.wg.Go(g.checkAgain)
+	}
 	return g
 }
 
@@ -205,10 +211,46 @@ func (g *Guard) check(t *conn, c *tls.Conn) error {
 			return err
 		}
 	}
+	t.state = &s
 	if err := g.seat(t, Name(s)); err != nil {
 		return err
 	}
 	return t.SetDeadline(time.Time{})
+}
+
+// checkAgain ends connections of peers that a handshake would refuse by now, since their certificate was revoked or
+// their authority is no longer trusted. One whose certificate has ended since goes on: if nobody has renewed the
+// certificates of a cluster, its replicas lose their connections one by one and not all at once.
+func (g *Guard) checkAgain() {
+	tick := time.NewTicker(g.cfg.Again)
+	defer tick.Stop()
+	for {
+		select {
+		case <-g.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, t := range g.seated() {
+			err := g.cfg.TLS.VerifyConnection(*t.state)
+			var ended x509.CertificateInvalidError
+			if err == nil || errors.As(err, &ended) && ended.Reason == x509.Expired {
+				continue
+			}
+			g.cfg.Logger.Warn("connection ended", "from", t.RemoteAddr(), "err", err)
+			t.abort()
+		}
+	}
+}
+
+func (g *Guard) seated() (all []*conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, seats := range g.seats {
+		for e := seats.Front(); e != nil; e = e.Next() {
+			all = append(all, e.Value.(*conn))
+		}
+	}
+	return all
 }
 
 // seat moves a connection from its handshake's slot to its peer's.
@@ -281,6 +323,7 @@ type conn struct {
 	guard  *Guard
 	spoken atomic.Bool // it has sent something
 	gone   atomic.Bool
+	state  *tls.ConnectionState // once its handshake is over
 
 	in *list.List // where it holds a slot, at which element; nil: nowhere. Guarded by the guard
 	at *list.Element

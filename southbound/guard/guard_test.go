@@ -2,10 +2,13 @@ package guard_test
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,7 +46,9 @@ func newRigBehind(t *testing.T, c guard.Config, wrap func(net.Listener) net.List
 		t.Fatal(err)
 	}
 	r := rig{T: t, ca: ca}
-	c.TLS = r.identity(pki.Controller, "server").Server(pki.Controller, pki.Client)
+	if c.TLS == nil {
+		c.TLS = r.identity(pki.Controller, "server").Server(pki.Controller, pki.Client)
+	}
 	r.Guard = guard.New(wrap(ln), c)
 	served := make(chan struct{})
 	var held []net.Conn
@@ -373,5 +378,45 @@ func TestClose(t *testing.T) {
 	}
 	if _, err := r.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("accept after close: %v", err)
+	}
+}
+
+// TestChecksAgain: the connection of a peer whose certificate is refused by now ends, that of one whose certificate has
+// ended goes on, and so do all others.
+func TestChecksAgain(t *testing.T) {
+	ca, err := pki.New(time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rig{T: t, ca: ca}
+	c := r.identity(pki.Controller, "server").Server(pki.Controller, pki.Client)
+	var later atomic.Bool
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		_, name, _ := pki.Peer(s)
+		switch {
+		case later.Load() && name == "revoked":
+			return pki.ErrRevoked
+		case later.Load() && name == "ended":
+			return fmt.Errorf("check peer: %w", x509.CertificateInvalidError{Reason: x509.Expired})
+		}
+		return nil
+	}
+	r.Guard = newRig(t, guard.Config{TLS: c, Again: time.Millisecond}).Guard
+	open := map[string]net.Conn{}
+	for _, name := range []string{"revoked", "ended", "good"} {
+		if open[name], err = r.call(r.identity(pki.Client, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later.Store(true)
+	if !gone(open["revoked"]) {
+		t.Error("a revoked peer stays connected")
+	}
+	for _, name := range []string{"ended", "good"} {
+		for range 20 {
+			if err := echo(open[name]); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
 	}
 }

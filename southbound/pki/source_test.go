@@ -130,7 +130,8 @@ func TestSourceKeepsWhatItHas(t *testing.T) {
 	for name, spoil := range map[string]func(*testing.T, pair){
 		"only the certificate is new": func(t *testing.T, p pair) {
 			other := Files{filepath.Join(p.dir, "x.crt"), filepath.Join(p.dir, "x.key"), filepath.Join(p.dir, "x.ca")}
-			if err := errors.Join(other.Write(issue(t, p.ca, Controller, "r0")), os.Rename(other.Cert, p.server.Cert)); err != nil {
+			err := other.Write(issue(t, p.ca, Controller, "r0"))
+			if err = errors.Join(err, os.Rename(other.Cert, p.server.Cert)); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -140,7 +141,8 @@ func TestSourceKeepsWhatItHas(t *testing.T) {
 			}
 		},
 		"ended": func(t *testing.T, p pair) {
-			id, err := p.ca.issue(Controller, "r0", []string{"localhost"}, time.Now().Add(-time.Hour), time.Now().Add(-time.Minute))
+			now := time.Now()
+			id, err := p.ca.issue(Controller, "r0", []string{"localhost"}, now.Add(-time.Hour), now.Add(-time.Minute))
 			if err == nil {
 				err = p.server.Replace(id)
 			}
