@@ -97,6 +97,8 @@ func (s *State) apply(e *Entry) error {
 		return s.raiseLevel(e)
 	case MembersForgotten:
 		return s.forgetMembers(e)
+	case GrantChanged:
+		return s.grant(e)
 	}
 	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }

@@ -29,6 +29,9 @@ func (d *Data) check(f *topo.Fabric) error {
 	if err := d.checkBandwidthReservations(f); err != nil {
 		return err
 	}
+	if err := d.checkGrants(); err != nil {
+		return err
+	}
 	return d.checkCircuits(f)
 }
 

@@ -43,6 +43,7 @@ const (
 	ClusterFounded                          // Cluster: Epoch, Level
 	MembersSeen                             // Cluster: Members
 	LevelRaised                             // Cluster: Level
+	GrantChanged                            // Grant
 	MembersForgotten                        // Cluster: Members, by ID
 	maxKind
 )
@@ -53,7 +54,8 @@ var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageSta
 	"CircuitSettled", "Planned",
 	"PortSeen", "HostSeen", "CircuitDropped",
 	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled",
-	"ClusterFounded", "MembersSeen", "LevelRaised", "MembersForgotten"}
+	"ClusterFounded", "MembersSeen", "LevelRaised", "GrantChanged",
+	"MembersForgotten"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -125,6 +127,8 @@ type Entry struct {
 	OK     bool                `json:"ok,omitempty"`
 	Cause  Cause               `json:"cause,omitempty"`
 	Stages *Stages             `json:"stages,omitempty"`
+
+	Grant *controller.Grant `json:"grant,omitempty"`
 
 	Wake   time.Duration            `json:"wake,omitempty"`
 	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
@@ -211,6 +215,8 @@ func (e *Entry) wellFormed() error {
 		missing = lacks(e.BandwidthReservation, "bandwidth reservation")
 	case ClusterFounded, MembersSeen, LevelRaised, MembersForgotten:
 		missing = lacks(e.Cluster, "cluster")
+	case GrantChanged:
+		missing = lacks(e.Grant, "grant")
 	}
 	if missing != "" {
 		return fmt.Errorf("%v without %s", e.Kind, missing)

@@ -136,6 +136,8 @@ type Data struct {
 	BandwidthReservations    []controller.BandwidthReservation            `json:"bandwidth_reservations,omitempty"`
 	LastBandwidthReservation controller.BandwidthReservationID            `json:"last_bandwidth_reservation,omitempty"`
 	BandwidthRequests        map[string]controller.BandwidthReservationID `json:"bandwidth_requests,omitempty"`
+
+	Grants []controller.Grant `json:"grants,omitempty"` // by name
 }
 
 // State is the state machine. The zero value is not in service; New makes one. It is not safe for concurrent use.
