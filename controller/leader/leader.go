@@ -257,7 +257,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 			}
 			return err
 		}
-		if len(in.BandwidthRequests)+len(in.Cancels) > 0 { // a request that was granted before makes no entry
+		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants) > 0 { // a request that was granted before makes no entry
 			l.cfg.Log.View(func(uint64) { l.tell(false) })
 		}
 		if through > 0 {

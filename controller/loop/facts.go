@@ -24,6 +24,7 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 		l.pass.add(state.Entry{Kind: state.JobAccepted, At: now, Job: o.Job, Request: o.Request})
 	}
 	l.grantBandwidth(s, now, in.BandwidthRequests)
+	l.grantAccess(s, now, in.Grants)
 	for i := range in.Events {
 		l.hostFact(s, now, &in.Events[i])
 	}

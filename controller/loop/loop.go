@@ -56,6 +56,7 @@ type Inputs struct {
 	Jobs              []controller.Offer
 	Cancels           []Cancel
 	BandwidthRequests []BandwidthRequest
+	Grants            []GrantRequest
 	Events            []southbound.Event
 	Devices           []southbound.DeviceEvent
 	Seen              []DeviceSeen
