@@ -16,9 +16,13 @@ func TestLinearAgainstGonum(t *testing.T) {
 	feasible, infeasible := 0, 0
 	for seed := range uint64(tries.Of(300, 5000)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		p := random(rng)
+		whole := seed%3 == 0
+		p := random(rng, whole)
 		a, err := p.Solve()
-		want, _, lpErr := dense(p)
+		want, lpErr := 0.0, errors.New("gonum's method cycles on programs of whole numbers")
+		if !whole {
+			want, _, lpErr = dense(p)
+		}
 		var none *InfeasibleError
 		switch {
 		case errors.As(err, &none):
@@ -54,12 +58,18 @@ func TestLinearAgainstGonum(t *testing.T) {
 	}
 }
 
-// random is a program of up to 12 rows and 20 columns, mostly bounded.
-func random(rng *rand.Rand) *Linear {
+// random is a program of up to 12 rows and 20 columns, mostly bounded, and degenerate if it is of whole numbers.
+func random(rng *rand.Rand, whole bool) *Linear {
+	round := func(x float64) float64 {
+		if whole {
+			return math.Round(x)
+		}
+		return x
+	}
 	m, n := 1+rng.IntN(12), 1+rng.IntN(20)
 	p := &Linear{Right: make([]float64, m), Sense: make([]Sense, m)}
 	for r := range m {
-		p.Right[r] = math.Round(10*rng.Float64()) - 1
+		p.Right[r] = round(10*rng.Float64()) - 1
 		p.Sense[r] = Sense(rng.IntN(3))
 	}
 	known := rng.IntN(4) > 0 // an answer
@@ -67,11 +77,11 @@ func random(rng *rand.Rand) *Linear {
 		clear(p.Right)
 	}
 	for range n {
-		x := max(0, rng.NormFloat64())
-		c := Column{Cost: math.Round(10*rng.Float64()) - 1}
+		x := round(3 * rng.Float64())
+		c := Column{Cost: round(10*rng.Float64()) - 1}
 		for r := range m {
 			if rng.IntN(3) == 0 {
-				c.Row, c.Coef = append(c.Row, int32(r)), append(c.Coef, math.Round(8*rng.Float64())-2)
+				c.Row, c.Coef = append(c.Row, int32(r)), append(c.Coef, round(8*rng.Float64())-2)
 			}
 		}
 		p.Columns = append(p.Columns, c)
