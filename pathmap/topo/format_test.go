@@ -281,8 +281,8 @@ func TestFormatErrors(t *testing.T) {
 			"0\n", `f:5:15: capacity: "0" carries nothing: write a rate above zero, such as 1Gbps, or leave the link out`},
 		{"negative capacity", "yaml", "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks:\n  - ends: [a, b]\n    " +
 			"capacity: -5Gbps\n", `f:5:15: capacity: "-5Gbps" is no rate: write a number and a unit, such as 10Gbps`},
-		{"no unit", "yaml", "kind: topology\ncapacity: 10G\nnodes: [{name: a}]\n",
-			`f:2:11: capacity: "10G" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
+		{"no unit", "yaml", "kind: topology\ncapacity: 10X\nnodes: [{name: a}]\n",
+			`f:2:11: capacity: "10X" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
 		{"unknown node", "yaml", "kind: topology\nnodes: [{name: spine0}]\nlinks: [{ends: [spine0, spien0]}]\n",
 			`f:3:10: link spine0–spien0: there is no node "spien0": did you mean "spine0"?`},
 		{"unknown key", "yaml", "kind: topology\nndoes: []\n",
