@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -158,15 +159,16 @@ func Capture(ctx context.Context, opt CaptureOptions) (err error) {
 		return err
 	}
 	defer c.Close()
-	file, err := captureFile(opt)
+	out, err := openCaptureFile(opt)
 	if err != nil {
 		return err
 	}
+	defer out.discard()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	if err := sendRequest(c, request{Capture: &captureRequest{opt.Port, opt.SnapLen, opt.Count, opt.Duration}},
-		file); err != nil {
+		out.file); err != nil {
 		return err
 	}
 	done := make(chan struct{})
@@ -180,39 +182,74 @@ func Capture(ctx context.Context, opt CaptureOptions) (err error) {
 		}
 		_, _ = c.Write([]byte{'\n'})
 	}()
-	return hearCapture(c, file, opt)
+	return hearCapture(c, out, opt)
 }
 
-func captureFile(opt CaptureOptions) (*os.File, error) {
+// captureFile is the file of a capture. Until the capture has begun it has a name of its own, so that one that cannot
+// begin leaves an older file of the wanted name as it was.
+type captureFile struct {
+	file *os.File
+	name string // wanted; empty: the file has its name already
+}
+
+func openCaptureFile(opt CaptureOptions) (*captureFile, error) {
 	if opt.File == "-" {
 		if f, ok := opt.Stdout.(*os.File); ok {
-			return f, nil
+			return &captureFile{file: f}, nil
 		}
 		return nil, fmt.Errorf("capture: the standard output is no file of the operating system")
 	}
-	f, err := os.Create(opt.File)
+	if info, err := os.Stat(opt.File); err == nil && !info.Mode().IsRegular() { // a pipe, say
+		f, err := os.OpenFile(opt.File, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, fmt.Errorf("capture: %w", err)
+		}
+		return &captureFile{file: f}, nil
+	}
+	name, err := filepath.EvalSymlinks(opt.File)
+	if err != nil {
+		name = opt.File
+	}
+	f, err := os.OpenFile(fmt.Sprintf("%s.%d.part", name, os.Getpid()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("capture: %w", err)
 	}
-	return f, nil
+	return &captureFile{file: f, name: name}, nil
+}
+
+// begun gives the file its name.
+func (o *captureFile) begun() error {
+	if o.name == "" {
+		return nil
+	}
+	if err := os.Rename(o.file.Name(), o.name); err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	o.name = ""
+	return nil
+}
+
+// discard removes a file whose capture has not begun.
+func (o *captureFile) discard() {
+	if o.name != "" {
+		_ = os.Remove(o.file.Name())
+	}
 }
 
 // hearCapture prints the progress and the result of a capture.
-func hearCapture(c net.Conn, file *os.File, opt CaptureOptions) error {
+func hearCapture(c net.Conn, out *captureFile, opt CaptureOptions) error {
 	d := json.NewDecoder(c)
-	began := false
 	for {
 		var r reply
 		switch err := d.Decode(&r); {
 		case err != nil:
 			return fmt.Errorf("capture: the fabric went down; %q holds what came before: %w", opt.File, err)
 		case r.Error != "":
-			if opt.File != "-" && !began {
-				_ = os.Remove(file.Name()) // it is empty
-			}
 			return hint.New(r.Error, r.Hint)
 		case r.Began:
-			began = true
+			if err := out.begun(); err != nil {
+				return err
+			}
 			fmt.Fprintf(opt.Stderr, "capturing at %s; Ctrl-C ends it\n", opt.Port)
 		case r.Capture != nil:
 			n := r.Capture
