@@ -78,12 +78,12 @@ func (s *steering) add(_ int, v map[string]string) error {
 	return nil
 }
 
-func (s *steering) dial(ctx context.Context, file string) ([]*gnmi.Session, error) {
+func (s *steering) dial(ctx context.Context, file string) ([]gnmi.Line, error) {
 	f, err := inventory.Read(file, nil)
 	if err != nil {
 		return nil, err
 	}
-	var sessions []*gnmi.Session
+	var sessions []gnmi.Line
 	for _, in := range slices.Sorted(maps.Keys(s.ends)) {
 		e := s.ends[in]
 		if s.open[e.device] != nil {
@@ -93,11 +93,7 @@ func (s *steering) dial(ctx context.Context, file string) ([]*gnmi.Session, erro
 		if err != nil {
 			return sessions, fmt.Errorf("%s: %w", file, err)
 		}
-		cfg, err := d.Config(os.Getenv)
-		if err != nil {
-			return sessions, err
-		}
-		session, err := gnmi.Dial(ctx, cfg)
+		session, err := d.Dial(ctx, os.Getenv)
 		if err != nil {
 			return sessions, err
 		}

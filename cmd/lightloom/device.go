@@ -40,20 +40,20 @@ func (r *reach) flags(c *cobra.Command) {
 
 // config returns how to reach the device that args name.
 func (r *reach) config(c *cobra.Command, args []string) (gnmi.Config, error) {
-	const hint = "write host:port, such as 127.0.0.1:9339, or --devices FILE and a name in it"
-	if len(args) != 1 {
-		return gnmi.Config{}, usage(hint, "%s: name one device", c.Name())
-	}
 	if r.file != "" {
-		f, err := inventory.Read(r.file, nil)
+		d, err := r.record(c, args)
 		if err != nil {
 			return gnmi.Config{}, err
 		}
-		d, err := f.Devices.Find(args[0])
-		if err != nil {
-			return gnmi.Config{}, fmt.Errorf("%s: %w", r.file, err)
+		if inventory.IsURL(d.Address) {
+			return gnmi.Config{}, usage("lightloom circuit and controller run speak RESTCONF",
+				"%s: device %q has RESTCONF only, and this command asks by gNMI", c.Name(), d.Name)
 		}
 		return d.Config(os.Getenv)
+	}
+	const hint = "write host:port, such as 127.0.0.1:9339, or --devices FILE and a name in it"
+	if len(args) != 1 {
+		return gnmi.Config{}, usage(hint, "%s: name one device", c.Name())
 	}
 	if _, _, err := net.SplitHostPort(args[0]); err != nil {
 		return gnmi.Config{}, usage(hint, "%s: %q is no host:port", c.Name(), args[0])
@@ -71,6 +71,22 @@ func (r *reach) config(c *cobra.Command, args []string) (gnmi.Config, error) {
 		cfg.TLS = id.Client(r.name, pki.Switch)
 	}
 	return cfg, nil
+}
+
+// record returns the device of the inventory that args name.
+func (r *reach) record(c *cobra.Command, args []string) (*inventory.Device, error) {
+	if len(args) != 1 {
+		return nil, usage("write a name of --devices", "%s: name one device", c.Name())
+	}
+	f, err := inventory.Read(r.file, nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := f.Devices.Find(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.file, err)
+	}
+	return d, nil
 }
 
 func newDevice() *cobra.Command {

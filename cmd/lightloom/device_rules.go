@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -29,7 +30,19 @@ func (s *speaker) flags(c *cobra.Command) {
 }
 
 // dial opens a session with the device that args name. close ends it.
-func (s *speaker) dial(c *cobra.Command, r *reach, args []string) (*gnmi.Session, gnmi.Config, error) {
+func (s *speaker) dial(c *cobra.Command, r *reach, args []string) (gnmi.Line, gnmi.Config, error) {
+	if r.file != "" {
+		d, err := r.record(c, args)
+		if err != nil {
+			return nil, gnmi.Config{}, err
+		}
+		cfg, err := d.Config(os.Getenv)
+		if err != nil {
+			return nil, cfg, err
+		}
+		line, err := d.Dial(c.Context(), os.Getenv)
+		return line, cfg, err
+	}
 	cfg, err := r.config(c, args)
 	if err != nil {
 		return nil, cfg, err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"os"
 	"time"
 
@@ -29,11 +30,11 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity, term uint64,
 			continue
 		}
 		id := southbound.DeviceID(i)
-		l := gnmi.NewLazy(func() (gnmi.Config, error) {
-			cfg, err := c.Devices.Config(f, id, by, os.Getenv)
-			cfg.Start, cfg.Timeout = c.Epoch, 5*time.Second
-			cfg.Election = func() gnmi.Election { return gnmi.Election{High: c.ElectionHigh(term), Low: 1} }
-			return cfg, err
+		l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
+			return c.Devices.Dial(ctx, f, id, by, os.Getenv, func(cfg *gnmi.Config) {
+				cfg.Start, cfg.Timeout = c.Epoch, 5*time.Second
+				cfg.Election = func() gnmi.Election { return gnmi.Election{High: c.ElectionHigh(term), Low: 1} }
+			})
 		})
 		lines = append(lines, l)
 		out[id] = l

@@ -72,12 +72,3 @@ func (e Election) before() (Election, bool) {
 	}
 	return Election{}, false
 }
-
-// Claim implements southbound.Claiming.
-func (l *Lazy) Claim(ctx context.Context) error {
-	s, err := l.get(ctx)
-	if err != nil {
-		return err
-	}
-	return s.Claim(ctx)
-}

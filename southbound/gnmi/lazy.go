@@ -8,33 +8,35 @@ import (
 	"lightloom/southbound"
 )
 
+// Line is an open connection to a device.
+type Line interface {
+	southbound.Device
+	Close() error
+}
+
 // Lazy is a device that is dialled on the first call, and again on the next if that failed, so that a device that does
 // not answer does not hold up the others.
 type Lazy struct {
-	cfg func() (Config, error)
+	dial func(context.Context) (Line, error)
 
-	mu      sync.Mutex
-	session *Session
+	mu   sync.Mutex
+	line Line
 }
 
-// NewLazy returns a device that is dialled when it is first asked for something. How is asked for before each try.
-func NewLazy(c func() (Config, error)) *Lazy { return &Lazy{cfg: c} }
+// NewLazy returns a device that is dialled when it is first asked for something.
+func NewLazy(dial func(context.Context) (Line, error)) *Lazy { return &Lazy{dial: dial} }
 
-func (l *Lazy) get(ctx context.Context) (*Session, error) {
+func (l *Lazy) get(ctx context.Context) (Line, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.session == nil {
-		cfg, err := l.cfg()
+	if l.line == nil {
+		line, err := l.dial(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s, err := Dial(ctx, cfg)
-		if err != nil {
-			return nil, err
-		}
-		l.session = s
+		l.line = line
 	}
-	return l.session, nil
+	return l.line, nil
 }
 
 // Set implements southbound.Device.
@@ -69,14 +71,27 @@ func (l *Lazy) Counters(ctx context.Context, every time.Duration, tell func([]so
 	if err != nil {
 		return err
 	}
-	return s.Counters(ctx, every, tell)
+	c, ok := s.(southbound.Counting)
+	if !ok {
+		return southbound.ErrUnsupported
+	}
+	return c.Counters(ctx, every, tell)
+}
+
+// Claim implements southbound.Claiming.
+func (l *Lazy) Claim(ctx context.Context) error {
+	s, err := l.get(ctx)
+	if err != nil {
+		return err
+	}
+	return southbound.Claim(ctx, s)
 }
 
 // Close ends the session, where there is one.
 func (l *Lazy) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.session != nil {
-		_ = l.session.Close() // nothing is left to lose
+	if l.line != nil {
+		_ = l.line.Close() // nothing is left to lose
 	}
 }

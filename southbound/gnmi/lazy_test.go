@@ -42,9 +42,9 @@ func TestLazy(t *testing.T) {
 			return s.Send(&gpb.SubscribeResponse{Response: &gpb.SubscribeResponse_Update{Update: good}})
 		},
 	}, ready, asked})
-	l := gnmi.NewLazy(func() (gnmi.Config, error) {
-		return gnmi.Config{Name: "late", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 8},
-			Timeout: 5 * time.Second}, nil
+	l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
+		return gnmi.Dial(ctx, gnmi.Config{Name: "late", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 8},
+			Timeout: 5 * time.Second})
 	})
 	defer l.Close()
 	told, seen := 0, southbound.Seen{}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +37,9 @@ type Config struct {
 	Addr    string // host:port
 	Device  southbound.DeviceID
 	Profile Profile
-	TLS     *tls.Config // nil: plaintext, and only to a loopback address with Plaintext set
+	// Choose are the profiles that the device can have, where Profile is nil: the first that fits its Capabilities is it.
+	Choose []Profile
+	TLS    *tls.Config // nil: plaintext, and only to a loopback address with Plaintext set
 
 	Plaintext bool
 	Login     *Login // sent with every call, over TLS only; nil: none
@@ -101,9 +105,11 @@ func Dial(ctx context.Context, cfg Config) (*Session, error) {
 	defer cancel()
 	caps, err := s.client.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(true))
 	switch {
+	case err == nil && cfg.Profile == nil:
+		err = s.choose(caps)
 	case err == nil:
 		err = cfg.Profile.Check(caps)
-	case cfg.Trust && status.Code(err) == codes.Unimplemented:
+	case cfg.Trust && cfg.Profile != nil && status.Code(err) == codes.Unimplemented:
 		err = nil
 	}
 	if err != nil {
@@ -113,7 +119,7 @@ func Dial(ctx context.Context, cfg Config) (*Session, error) {
 }
 
 func open(cfg Config) (*Session, error) {
-	if cfg.Profile == nil {
+	if cfg.Profile == nil && len(cfg.Choose) == 0 {
 		return nil, errors.New("no profile")
 	}
 	cfg = cfg.defaults()
@@ -121,9 +127,30 @@ func open(cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{cfg: cfg, conn: conn, client: gpb.NewGNMIClient(conn), model: cfg.Profile.Model(),
-		turn: make(chan struct{}, 1)}, nil
+	s := &Session{cfg: cfg, conn: conn, client: gpb.NewGNMIClient(conn), turn: make(chan struct{}, 1)}
+	if cfg.Profile != nil {
+		s.model = cfg.Profile.Model()
+	}
+	return s, nil
 }
+
+// choose takes the first profile that fits what a device says it is.
+func (s *Session) choose(c *gpb.CapabilityResponse) error {
+	i := slices.IndexFunc(s.cfg.Choose, func(p Profile) bool { return p.Check(c) == nil })
+	if i < 0 {
+		var names []string
+		for _, m := range c.GetSupportedModels() {
+			names = append(names, m.GetName())
+		}
+		return fmt.Errorf("no profile fits: the device speaks %s: %w", strings.Join(names, ", "), southbound.ErrUnsupported)
+	}
+	s.cfg.Profile = s.cfg.Choose[i]
+	s.model = s.cfg.Profile.Model()
+	return nil
+}
+
+// Profile returns the profile that the session speaks.
+func (s *Session) Profile() Profile { return s.cfg.Profile }
 
 // Connect opens what a Session would, without a profile: for tools that ask a device what it is. It waits for nothing.
 func Connect(cfg Config) (*grpc.ClientConn, error) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,12 @@ func (p *Inventory) check(f *topo.Fabric) (yamlfile.Keys, error) {
 	if len(p.Devices) == 0 {
 		return yamlfile.Keys{"devices"}, errors.New("no devices: write them under the key devices, as NAME: ADDRESS lines " +
 			"or as a list of records")
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Groups)) {
+		g := p.Groups[name]
+		if key, err := (&Device{TLS: g.TLS, Credentials: g.Credentials}).checkAccess(); err != nil {
+			return yamlfile.Keys{"groups", name, key}, fmt.Errorf("group %q: %w", name, err)
+		}
 	}
 	for i := range p.Devices {
 		d := &p.Devices[i]
@@ -66,11 +73,11 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 	}
 	said, uses := *d, f.Topology.Ports(n)
 	*d = d.within(f, n)
-	p, err := gnmi.Named(d.Profile, d.Ports, d.Racks)
+	all, err := d.profiles()
 	switch {
 	case err != nil:
 		return "profile", err
-	case optical(p) != (f.Topology.Node(n).Role == pathmap.OCS):
+	case optical(all[0]) != d.ocs:
 		return "profile", fmt.Errorf("%s is not for this switch: write one of optical switches at an optical switch of the "+
 			"fabric, and else one of packet switches", d.Profile)
 	case said.ID != 0 && said.ID != d.ID:
@@ -85,7 +92,8 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 
 // check returns the errors of a device, with their keys.
 func (d *Device) check(before Devices) (key string, err error) {
-	p, perr := gnmi.Named(d.Profile, d.Ports, d.Racks)
+	all, perr := d.profiles()
+	same := func(o Device) bool { return sameAddress(o.Address, d.Address) }
 	switch {
 	case d.Name == "":
 		return "name", errors.New("it is missing")
@@ -93,6 +101,8 @@ func (d *Device) check(before Devices) (key string, err error) {
 		return "name", errors.New("another device has it")
 	case !isAddress(d.Address):
 		return "address", fmt.Errorf("%q is no host:port, such as 192.0.2.7:9339, and no unix:PATH", d.Address)
+	case slices.ContainsFunc(before, same):
+		return "address", fmt.Errorf("device %q has it: one device has one name", before[slices.IndexFunc(before, same)].Name)
 	case slices.ContainsFunc(before, func(o Device) bool { return o.ID == d.ID }):
 		return "id", errors.New("another device has it: write the node's id in the topology")
 	case d.ID < 0:
@@ -104,7 +114,9 @@ func (d *Device) check(before Devices) (key string, err error) {
 		return "profile", perr
 	case d.Ports < 1 || d.Ports > gnmi.MaxPorts:
 		return "ports", fmt.Errorf("write 1 to %d; only commands with a --fabric do without", gnmi.MaxPorts)
-	case !optical(p) && (d.Racks < 1 || d.Racks > gnmi.MaxSequenceRacks):
+	case IsURL(d.Address) && d.Profile != gnmi.Polatis{}.Name():
+		return "address", errors.New("a URL is of RESTCONF, and only profile polatis has it: write host:port")
+	case !optical(all[0]) && (d.Racks < 1 || d.Racks > gnmi.MaxSequenceRacks):
 		return "racks", fmt.Errorf("a packet switch needs them: write 1 to %d", gnmi.MaxSequenceRacks)
 	}
 	if key, err := d.checkAccess(); err != nil {
@@ -113,8 +125,20 @@ func (d *Device) check(before Devices) (key string, err error) {
 	return d.checkFlags()
 }
 
+// sameAddress reports whether two addresses, in whatever case, are of one device.
+func sameAddress(a, b string) bool {
+	if strings.HasPrefix(a, "unix:") {
+		return a == b
+	}
+	return strings.EqualFold(strings.TrimSuffix(a, "/"), strings.TrimSuffix(b, "/"))
+}
+
 // isAddress reports whether a switch can be at an address.
 func isAddress(at string) bool {
+	if IsURL(at) {
+		u, err := url.Parse(at)
+		return err == nil && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	}
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		return path != ""
 	}
@@ -131,6 +155,8 @@ func (d *Device) checkAccess() (string, error) {
 		return "tls", errors.New("plaintext takes no certificates")
 	case (d.Credentials.Username == "") != (d.Credentials.Password == ""):
 		return "credentials", errors.New("write both username and password, or neither")
+	case IsURL(d.Address) && d.TLS.Plaintext != strings.HasPrefix(d.Address, "http://"):
+		return "tls", errors.New("plaintext goes with http://, and everything else with https://")
 	case d.TLS.Plaintext && d.Credentials.Username != "":
 		return "credentials", errors.New("they are not sent in plaintext")
 	}
@@ -144,21 +170,23 @@ func (d *Device) checkAccess() (string, error) {
 
 func (d *Device) checkFlags() (string, error) {
 	f := d.Flags
-	packet := d.Profile == "srl-native" || d.Profile == "sonic"
+	packet := d.Profile == "srl-native" || d.Profile == "sonic" || d.Profile == "openconfig-plain"
 	switch {
-	case f.ControllerBackup && !packet:
-		return "flags.controller-backup", errors.New("it is of srl-native and sonic")
-	case (f.Instance != "" || f.Interface != "") && d.Profile != "srl-native":
-		return "flags", errors.New("instance and interface are of srl-native")
 	case f.Interface != "" && strings.Count(f.Interface, "%") != 1 || f.Interface != "" &&
 		!strings.Contains(f.Interface, "%d"):
 		return "flags.interface", errors.New("write one %d where the number stands, such as ethernet-1/%d")
+	case f.Lanes < 0 || f.Lanes > 16:
+		return "flags.lanes", errors.New("write 1 to 16")
+	case d.Profile == AutoProfile || d.Group != "": // flags can be those of other devices
+		return "", nil
+	case f.ControllerBackup && !packet:
+		return "flags.controller-backup", errors.New("it is of srl-native, sonic and openconfig-plain")
+	case (f.Instance != "" || f.Interface != "") && d.Profile != "srl-native":
+		return "flags", errors.New("instance and interface are of srl-native")
 	case f.Lanes != 0 && d.Profile != "sonic":
 		return "flags.lanes", errors.New("it is of sonic")
 	case f.ReadConfig && d.Profile != "openconfig-plain":
 		return "flags.read-config", errors.New("it is of openconfig-plain")
-	case f.Lanes < 0 || f.Lanes > 16:
-		return "flags.lanes", errors.New("write 1 to 16")
 	}
 	return "", nil
 }

@@ -18,9 +18,10 @@ type Devices []Device
 // Device is one switch.
 type Device struct {
 	Name        string      `yaml:"name"`    // of the switch, as the fabric has it
-	Address     string      `yaml:"address"` // host:port or unix:PATH
+	Address     string      `yaml:"address"` // host:port, unix:PATH, or the URL of a RESTCONF root
+	Group       string      `yaml:"group"`   // whose record completes this one
 	ID          int32       `yaml:"id"`      // the node in the fabric's topology
-	Profile     string      `yaml:"profile"`
+	Profile     string      `yaml:"profile"` // or AutoProfile
 	Ports       int32       `yaml:"ports"`
 	Racks       int32       `yaml:"racks"` // of the fabric; packet switches only
 	TLS         TLS         `yaml:"tls"`
@@ -28,6 +29,27 @@ type Device struct {
 	Flags       Flags       `yaml:"flags"`
 
 	short bool // it stands in the file as a name and an address
+	ocs   bool // the fabric has an optical switch of that name
+}
+
+// AutoProfile is the profile of a device that is asked for it: the first that fits its Capabilities.
+const AutoProfile = "auto"
+
+// Group is what devices of a group have in common: what a device's own record leaves out.
+type Group struct {
+	Profile     string      `yaml:"profile"`
+	Ports       int32       `yaml:"ports"`
+	Racks       int32       `yaml:"racks"`
+	TLS         TLS         `yaml:"tls"`
+	Credentials Credentials `yaml:"credentials"`
+	Flags       Flags       `yaml:"flags"`
+}
+
+// join completes a record with what its group says. Sections are taken whole: a device with flags of its own has none
+// of the group's.
+func (d *Device) join(g Group) {
+	d.Profile, d.Ports, d.Racks = cmp.Or(d.Profile, g.Profile), cmp.Or(d.Ports, g.Ports), cmp.Or(d.Racks, g.Racks)
+	d.TLS, d.Credentials, d.Flags = cmp.Or(d.TLS, g.TLS), cmp.Or(d.Credentials, g.Credentials), cmp.Or(d.Flags, g.Flags)
 }
 
 // TLS selects the certificates. Without any, they are the run's, and where there is none the machine's authorities are
@@ -49,7 +71,7 @@ type Credentials struct {
 // Flags are what differs between vendors and sites; the zero value is each profile's default.
 type Flags struct {
 	SendRole         bool   `yaml:"send-role"`         // an empty role in the election id
-	ControllerBackup bool   `yaml:"controller-backup"` // srl-native, sonic: backups are the controller's to use
+	ControllerBackup bool   `yaml:"controller-backup"` // backups are the controller's to use; a controller sets it
 	Instance         string `yaml:"instance"`          // srl-native: network-instance
 	Interface        string `yaml:"interface"`         // srl-native: format of interface names
 	Lanes            int32  `yaml:"lanes"`             // sonic: port p is Ethernet<p·lanes>
@@ -93,7 +115,7 @@ func (all Devices) Find(name string) (*Device, error) {
 // switch.
 func (d Device) within(f *topo.Fabric, n pathmap.NodeID) Device {
 	ours := gnmi.OpenConfig{}.Name()
-	if f.Topology.Node(n).Role == pathmap.OCS {
+	if d.ocs = f.Topology.Node(n).Role == pathmap.OCS; d.ocs {
 		ours = gnmi.OCP{}.Name()
 	}
 	d.ID, d.Profile = int32(n), cmp.Or(d.Profile, ours)
@@ -101,21 +123,35 @@ func (d Device) within(f *topo.Fabric, n pathmap.NodeID) Device {
 	return d
 }
 
-// profile returns the device's profile with its flags.
-func (d *Device) profile() (gnmi.Profile, error) {
-	p, err := gnmi.Named(d.Profile, d.Ports, d.Racks)
+// profiles returns those that the device can have, with its flags: one, or with AutoProfile all of its kind.
+func (d *Device) profiles() ([]gnmi.Profile, error) {
+	if d.Profile != AutoProfile {
+		p, err := gnmi.Named(d.Profile, d.Ports, d.Racks)
+		return []gnmi.Profile{d.flagged(p)}, err
+	}
+	var out []gnmi.Profile
+	for _, p := range gnmi.All(d.Ports, d.Racks) {
+		if optical(p) == (d.ocs || d.Racks == 0) {
+			out = append(out, d.flagged(p))
+		}
+	}
+	return out, nil
+}
+
+// flagged returns a profile with the device's flags.
+func (d *Device) flagged(p gnmi.Profile) gnmi.Profile {
 	switch x := p.(type) {
 	case gnmi.SRLinux:
 		x.InstanceName, x.Interface, x.ControllerBackup = d.Flags.Instance, d.Flags.Interface, d.Flags.ControllerBackup
-		return x, nil
+		return x
 	case gnmi.OpenConfigPlain:
 		x.ReadConfig = d.Flags.ReadConfig
-		return x, nil
+		return x
 	case gnmi.SONiC:
 		x.Lanes, x.ControllerBackup = d.Flags.Lanes, d.Flags.ControllerBackup
-		return x, nil
+		return x
 	}
-	return p, err
+	return p
 }
 
 func optical(p gnmi.Profile) bool {

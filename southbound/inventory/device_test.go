@@ -2,6 +2,7 @@ package inventory_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -92,10 +93,44 @@ func TestBadFiles(t *testing.T) {
 		{ok + "    credentials: {username: env:A}\n", "both username and password"},
 		{ok + "    flags: {lanes: 4}\n", "it is of sonic"},
 		{ok + strings.TrimPrefix(ok, "devices:\n"), "another device has it"},
+		{ok + strings.NewReplacer("devices:\n", "", "name: a", "name: b").Replace(ok),
+			`f.yaml:7:14: device "b": address: device "a" has it: one device`},
+		{ok + "    group: edge\n", `f.yaml:6:12: device "a": group: there is no "edge" under groups`},
+		{ok + "groups: {edge: {credentials: {username: a, password: b}}}\n", `group "edge": write env:NAME or file:PATH`},
+		{strings.Replace(ok, "127.0.0.1:1", "https://192.0.2.9:8008/api", 1), "only profile polatis has it"},
+		{strings.NewReplacer("127.0.0.1:1", "http://127.0.0.1/api", "ocp", "polatis").Replace(ok), "plaintext goes with"},
+		{strings.NewReplacer("127.0.0.1:1", "https://a:b@192.0.2.9/api", "ocp", "polatis").Replace(ok), "is no host:port"},
 	} {
 		if _, err := inventory.Parse("f.yaml", []byte(tt.text), nil); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %q", tt.text, err, tt.want)
 		}
+	}
+}
+
+// TestGroups: a device has what its group says and it does not, and a profile that it is asked for.
+func TestGroups(t *testing.T) {
+	f, err := inventory.Parse("f.yaml", []byte(`devices:
+- {name: a, address: "192.0.2.1:1", group: edge}
+- {name: b, address: "192.0.2.2:1", id: 1, group: edge, profile: auto, ports: 4, flags: {lanes: 8}}
+- {name: c, address: "https://192.0.2.9/api", id: 2, profile: polatis, ports: 4}
+groups:
+  edge: {profile: sonic, ports: 32, racks: 8, tls: {server-name: lab}, flags: {send-role: true}}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := f.Devices[0].Config(nil)
+	if err != nil || a.Profile != gnmi.Profile(gnmi.SONiC{Ports: 32, Racks: 8}) || !a.SendRole ||
+		a.TLS.ServerName != "lab" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	b, err := f.Devices[1].Config(nil)
+	if err != nil || b.Profile != nil || b.SendRole || !slices.Contains(b.Choose,
+		gnmi.Profile(gnmi.SONiC{Ports: 4, Racks: 8, Lanes: 8})) || len(b.Choose) != 4 {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if c, err := f.Devices[2].Config(nil); err != nil || c.TLS.ServerName != "192.0.2.9" {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 
@@ -107,7 +142,9 @@ func TestSchema(t *testing.T) {
 				Type  string
 				Items map[string]any
 			}
+			AdditionalProperties map[string]any
 		}
+		Defs map[string]map[string]any `json:"$defs"`
 	}
 	if err := json.Unmarshal(inventory.Schema, &s); err != nil {
 		t.Fatal(err)
@@ -119,22 +156,23 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	forms := s.Properties["devices"].OneOf
-	if len(s.Properties) != 4 || len(forms) != 2 || forms[0].Type != "object" || forms[1].Type != "array" {
+	if len(s.Properties) != 5 || len(forms) != 2 || forms[0].Type != "object" || forms[1].Type != "array" {
 		t.Fatalf("%+v", s)
 	}
 	long := forms[1].Items
-	same(t, long, reflect.TypeFor[inventory.Device]())
+	same(t, s.Defs, long, reflect.TypeFor[inventory.Device]())
+	same(t, s.Defs, s.Properties["groups"].AdditionalProperties, reflect.TypeFor[inventory.Group]())
 	var names []any
 	for _, p := range gnmi.All(1, 1) {
 		names = append(names, p.Name())
 	}
-	props := long["properties"].(map[string]any)
-	if got := props["profile"].(map[string]any)["enum"]; !reflect.DeepEqual(got, names) {
+	names = append(names, inventory.AutoProfile)
+	if got := s.Defs["profile"]["enum"]; !reflect.DeepEqual(got, names) {
 		t.Errorf("the schema has profiles %v, the driver %v", got, names)
 	}
 }
 
-func same(t *testing.T, schema map[string]any, typ reflect.Type) {
+func same(t *testing.T, defs map[string]map[string]any, schema map[string]any, typ reflect.Type) {
 	t.Helper()
 	props := schema["properties"].(map[string]any)
 	var want []string
@@ -149,7 +187,10 @@ func same(t *testing.T, schema map[string]any, typ reflect.Type) {
 		if !ok {
 			t.Errorf("the schema lacks %q of %v", key, typ)
 		} else if f.Type.Kind() == reflect.Struct {
-			same(t, sub, f.Type)
+			if name, ok := strings.CutPrefix(fmt.Sprint(sub["$ref"]), "#/$defs/"); ok {
+				sub = defs[name]
+			}
+			same(t, defs, sub, f.Type)
 		}
 	}
 	for key := range props {

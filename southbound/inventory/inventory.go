@@ -2,7 +2,7 @@
 // which profile it speaks, and its hosts. Secrets are named there, never written: an environment variable or a file.
 // It also keeps the keys of those parts on disk.
 //
-// It opens no connection.
+// It opens connections in Dial only.
 package inventory
 
 import (
@@ -25,6 +25,7 @@ var Schema []byte
 // Inventory lists where the parts of a remote fabric are.
 type Inventory struct {
 	Devices Devices           `yaml:"devices"`
+	Groups  map[string]Group  `yaml:"groups"`
 	Hosts   map[string]string `yaml:"hosts"` // network namespaces (/proc/PID/ns/net), by host; none, or all
 	// Agents are addresses (host:port or unix:PATH) of agents that run elsewhere, by host, in the place of Hosts: none, or
 	// all. Hosts of one address are one agent's. Addresses are those of hosts that do not follow the address plan.
@@ -55,7 +56,13 @@ func Parse(name string, data []byte, f *topo.Fabric) (*Inventory, error) {
 		return nil, err
 	}
 	for i := range p.Devices {
-		p.Devices[i].startIn(filepath.Dir(name))
+		d := &p.Devices[i]
+		if g, ok := p.Groups[d.Group]; ok {
+			d.join(g)
+		} else if d.Group != "" {
+			return nil, file.At(p.at(i, "group"), fmt.Errorf("device %q: group: there is no %q under groups", d.Name, d.Group))
+		}
+		d.startIn(filepath.Dir(name))
 	}
 	if at, err := p.check(f); err != nil {
 		return nil, file.At(at, err)

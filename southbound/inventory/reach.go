@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +31,7 @@ func (all Devices) Config(f *topo.Fabric, n pathmap.NodeID, by pki.Identity, get
 		return gnmi.Config{}, err
 	}
 	d := found.within(f, n)
+	d.Flags.ControllerBackup = true
 	c, err := d.Config(getenv)
 	if err == nil && d.TLS == (TLS{}) {
 		c.TLS = by.Client(d.Name, pki.Switch)
@@ -42,12 +44,15 @@ func (d *Device) Config(getenv func(string) string) (gnmi.Config, error) {
 	fail := func(err error) (gnmi.Config, error) {
 		return gnmi.Config{}, fmt.Errorf("open device %q: %w", d.Name, err)
 	}
-	p, err := d.profile()
+	all, err := d.profiles()
 	if err != nil {
 		return fail(err)
 	}
-	c := gnmi.Config{Name: d.Name, Addr: d.Address, Device: southbound.DeviceID(d.ID), Profile: p,
-		SendRole: d.Flags.SendRole, Trust: d.Flags.TrustProfile, Plaintext: d.TLS.Plaintext}
+	c := gnmi.Config{Name: d.Name, Addr: d.Address, Device: southbound.DeviceID(d.ID), SendRole: d.Flags.SendRole,
+		Trust: d.Flags.TrustProfile, Plaintext: d.TLS.Plaintext}
+	if c.Choose = all; d.Profile != AutoProfile {
+		c.Profile, c.Choose = all[0], nil
+	}
 	if !d.TLS.Plaintext {
 		if c.TLS, err = d.TLS.Client(d.Address); err != nil {
 			return fail(err)
@@ -121,6 +126,10 @@ func (t TLS) Client(address string) (*tls.Config, error) {
 	case c.ServerName != "":
 	case strings.HasPrefix(address, "unix:"):
 		c.ServerName = "localhost"
+	case IsURL(address):
+		if u, err := url.Parse(address); err == nil {
+			c.ServerName = u.Hostname()
+		}
 	default:
 		c.ServerName, _, _ = net.SplitHostPort(address)
 	}

@@ -163,6 +163,6 @@ func open(t testing.TB, cfg restconf.Config) *restconf.Switch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.Close)
+	t.Cleanup(func() { _ = d.Close() })
 	return d
 }

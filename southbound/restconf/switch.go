@@ -34,7 +34,10 @@ func New(cfg Config) (*Switch, error) {
 }
 
 // Close lets go of connections.
-func (s *Switch) Close() { s.c.http.CloseIdleConnections() }
+func (s *Switch) Close() error {
+	s.c.http.CloseIdleConnections()
+	return nil
+}
 
 // Set implements southbound.Device. A change of one pair is one request for it; any other is one replacement of the
 // list, under the entity tag that was read where the switch gives one, so that it is taken whole or not at all, and

@@ -62,14 +62,11 @@ func (c *cablingSite) survey(ctx context.Context, r auditRequest, progress func(
 		return nil, emulated.ErrNoOCS
 	}
 	t := c.fabric.Topology
-	cfg, err := c.devices.Config(c.fabric, c.fabric.OCSNode, c.id, os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	cfg.Start, cfg.Timeout = c.epoch, auditTimeout
-	// Switches take no Set without an election id; an audit has a role of its own, beside the controller that leads.
-	cfg.Role, cfg.Election = "audit", func() gnmi.Election { return gnmi.Election{High: 1} }
-	ocs, err := gnmi.Dial(ctx, cfg)
+	ocs, err := c.devices.Dial(ctx, c.fabric, c.fabric.OCSNode, c.id, os.Getenv, func(cfg *gnmi.Config) {
+		cfg.Start, cfg.Timeout = c.epoch, auditTimeout
+		// Switches take no Set without an election id; an audit has a role of its own, beside the controller that leads.
+		cfg.Role, cfg.Election = "audit", func() gnmi.Election { return gnmi.Election{High: 1} }
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type gauge struct {
 	nodes []pathmap.NodeID
 	conns []*grpc.ClientConn
 	since []probe.Counters
-	ocs   *gnmi.Session
+	ocs   gnmi.Line
 	stop  context.CancelFunc
 	ended chan struct{}
 
@@ -110,12 +110,9 @@ func (g *gauge) watch(ctx context.Context, id pki.Identity) (err error) {
 	if !f.HasOCS() {
 		return nil
 	}
-	cfg, err := g.a.Inventory.Devices.Config(f, f.OCSNode, id, os.Getenv)
-	if err != nil {
-		return err
-	}
-	cfg.Start, cfg.Timeout = g.a.Epoch, askWithin
-	if g.ocs, err = gnmi.Dial(ctx, cfg); err != nil {
+	if g.ocs, err = g.a.Inventory.Devices.Dial(ctx, f, f.OCSNode, id, os.Getenv, func(cfg *gnmi.Config) {
+		cfg.Start, cfg.Timeout = g.a.Epoch, askWithin
+	}); err != nil {
 		return err
 	}
 	ctx, g.stop = context.WithCancel(ctx)
