@@ -38,7 +38,8 @@ func newControllerRun() *cobra.Command {
 			"flags; lightloom device schema prints its JSON schema. A switch without a profile must speak ocp or\n" +
 			"openconfig; one without tls uses the certificates of --tls-dir. To run jobs, the inventory also\n" +
 			"needs hosts: (the network namespace of every host, /proc/PID/ns/net) or agents: (the address of the\n" +
-			"lightloom agent of every host). The command prints \"ready\" once every packet switch has its rules.",
+			"lightloom agent of every host). The command names every switch that is ready or is not, with the\n" +
+			"reason, and prints \"ready\" once those that answer have their rules.",
 		Example: "  lightloom controller run --fabric hybrid:racks=4,hosts=2 --devices devices.yaml --tls-dir keys",
 		Args:    noArgs,
 	}

@@ -71,7 +71,8 @@ type Daemon struct {
 
 // RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil). A replica
 // that exits by itself is restarted. It prints "programming" once its configuration is valid, whether the switches
-// answer or not, and "ready" once every packet switch has its rules; then it calls ready, which can be nil.
+// answer or not, then a line for every switch that is ready or is not, with the reason, and "ready" once all switches
+// that answer have their rules; then it calls ready, which can be nil.
 func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Context, *Daemon) error) (err error) {
 	a := &Daemon{Options: opt}
 	defer func() { err = errors.Join(err, a.close()) }()
@@ -91,7 +92,7 @@ func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Contex
 		})
 	}
 	g.Go(func() error {
-		if err := a.greet(ctx); err != nil || ctx.Err() != nil || ready == nil {
+		if err := a.greet(ctx, g.Go); err != nil || ctx.Err() != nil || ready == nil {
 			return err
 		}
 		return ready(ctx, a)
@@ -229,51 +230,26 @@ func (a *Daemon) freePorts(int) (raft, api string, err error) {
 	return addr[0], addr[1], nil
 }
 
-// greet waits until the packet switches have their rules, then prints "ready".
-func (a *Daemon) greet(ctx context.Context) error {
+// greet reports every switch as it comes, and prints "ready" once all that answer are programmed. Those that come later
+// are reported until ctx ends.
+func (a *Daemon) greet(ctx context.Context, background func(func() error)) error {
+	var all []arriving
 	for n, node := range a.Fabric.Topology.Nodes() {
-		if d := a.devices[southbound.DeviceID(n)]; d != nil && node.Role != pathmap.OCS && a.Fabric.Racks > 1 {
-			if err := a.programmed(ctx, node.Name, d); err != nil {
-				return err
-			}
+		if d := a.devices[southbound.DeviceID(n)]; d != nil {
+			all = append(all, arriving{name: node.Name, dev: d, rules: node.Role != pathmap.OCS && a.Fabric.Racks > 1})
 		}
 	}
-	if ctx.Err() != nil {
+	come := newArrivals(all, a.Options.Stdout)
+	background(func() error {
+		come.follow(ctx)
 		return nil
+	})
+	missing, ok := come.settled(ctx)
+	if ok {
+		come.say("ready: %s, %d controllers at %s, policy %s, %d of %d switches%s\n", a.Fabric.Spec, a.Options.Replicas,
+			strings.Join(a.Cluster.Addrs(), ","), a.Options.Policy, len(all)-len(missing), len(all), without(missing))
 	}
-	fmt.Fprintf(a.Options.Stdout, "ready: %s, %d controllers at %s, policy %s\n", a.Fabric.Spec, a.Options.Replicas,
-		strings.Join(a.Cluster.Addrs(), ","), a.Options.Policy)
 	return nil
-}
-
-// waitsLong is after how long it is said what is waited for.
-const waitsLong = 10 * time.Second
-
-// programmed waits for a switch's rules without limit, and logs what it waits for after a while.
-func (a *Daemon) programmed(ctx context.Context, name string, d southbound.Device) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	told := time.Now()
-	for {
-		seen, err := d.Read(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err == nil && len(seen.Rules) > 0:
-			return nil
-		case time.Since(told) > waitsLong:
-			told = time.Now()
-			if err == nil {
-				err = errors.New("it has no rules yet")
-			}
-			fmt.Fprintf(a.Options.Stderr, "waiting for switch %s: %v\n", name, err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
 }
 
 func (a *Daemon) close() error {
