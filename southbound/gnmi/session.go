@@ -279,7 +279,11 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 		return err
 	}
 	s.writer.Accepted()
-	if w, ok := s.writer.(*circuitWriter); ok {
+	written := s.writer
+	if r, ok := written.(*renamedWriter); ok {
+		written = r.Writer
+	}
+	if w, ok := written.(*circuitWriter); ok {
 		s.mu.Lock()
 		s.known = w.have
 		s.mu.Unlock()
@@ -320,7 +324,7 @@ func (s *Session) readConfig(ctx context.Context) (fresh bool, err error) {
 	}
 	s.doubt = false
 	s.mu.Unlock()
-	if _, first := s.cfg.Profile.(ReadsFirst); s.writer != nil && !first {
+	if _, first := Base(s.cfg.Profile).(ReadsFirst); s.writer != nil && !first {
 		return false, nil
 	}
 	var config []schema.Leaf

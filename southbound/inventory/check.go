@@ -13,6 +13,7 @@ import (
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/yamlfile"
 )
@@ -28,6 +29,9 @@ func (p *Inventory) check(f *topo.Fabric) (yamlfile.Keys, error) {
 		if key, err := (&Device{TLS: g.TLS, Credentials: g.Credentials}).checkAccess(); err != nil {
 			return yamlfile.Keys{"groups", name, key}, fmt.Errorf("group %q: %w", name, err)
 		}
+	}
+	if at, err := p.checkPrefixes(); err != nil {
+		return at, err
 	}
 	for i := range p.Devices {
 		d := &p.Devices[i]
@@ -57,6 +61,10 @@ func (p *Inventory) at(i int, key string) yamlfile.Keys {
 	}
 	at := yamlfile.Keys{"devices", i}
 	for k := range strings.SplitSeq(key, ".") {
+		if n, err := strconv.Atoi(k); err == nil {
+			at = append(at, n)
+			continue
+		}
 		at = append(at, k)
 	}
 	return at
@@ -73,11 +81,11 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 	}
 	said, uses := *d, f.Topology.Ports(n)
 	*d = d.within(f, n)
-	all, err := d.profiles()
+	kind, err := d.isOptical()
 	switch {
 	case err != nil:
 		return "profile", err
-	case optical(all[0]) != d.ocs:
+	case d.Profile != AutoProfile && kind != d.ocs:
 		return "profile", fmt.Errorf("%s is not for this switch: write one of optical switches at an optical switch of the "+
 			"fabric, and else one of packet switches", d.Profile)
 	case said.ID != 0 && said.ID != d.ID:
@@ -92,7 +100,7 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 
 // check returns the errors of a device, with their keys.
 func (d *Device) check(before Devices) (key string, err error) {
-	all, perr := d.profiles()
+	kind, perr := d.isOptical()
 	same := func(o Device) bool { return sameAddress(o.Address, d.Address) }
 	switch {
 	case d.Name == "":
@@ -116,11 +124,17 @@ func (d *Device) check(before Devices) (key string, err error) {
 		return "ports", fmt.Errorf("write 1 to %d; only commands with a --fabric do without", gnmi.MaxPorts)
 	case IsURL(d.Address) && d.Profile != gnmi.Polatis{}.Name():
 		return "address", errors.New("a URL is of RESTCONF, and only profile polatis has it: write host:port")
-	case !optical(all[0]) && (d.Racks < 1 || d.Racks > gnmi.MaxSequenceRacks):
+	case !kind && (d.Racks < 1 || d.Racks > gnmi.MaxSequenceRacks):
 		return "racks", fmt.Errorf("a packet switch needs them: write 1 to %d", gnmi.MaxSequenceRacks)
 	}
 	if key, err := d.checkAccess(); err != nil {
 		return key, err
+	}
+	if key, err := d.checkPorts(); err != nil {
+		return key, err
+	}
+	if _, err := d.profiles(); err != nil {
+		return "port-map", err
 	}
 	return d.checkFlags()
 }
@@ -187,6 +201,51 @@ func (d *Device) checkFlags() (string, error) {
 		return "flags.lanes", errors.New("it is of sonic")
 	case f.ReadConfig && d.Profile != "openconfig-plain":
 		return "flags.read-config", errors.New("it is of openconfig-plain")
+	}
+	return "", nil
+}
+
+// checkPrefixes checks the prefixes section.
+func (p *Inventory) checkPrefixes() (yamlfile.Keys, error) {
+	by := map[netip.Prefix]southbound.RackID{}
+	for _, rack := range slices.Sorted(maps.Keys(p.Prefixes)) {
+		at := yamlfile.Keys{"prefixes", strconv.Itoa(int(rack))}
+		prefix, err := netip.ParsePrefix(p.Prefixes[rack])
+		if err != nil || !prefix.Addr().Is4() || prefix != prefix.Masked() || rack < 0 {
+			return at, fmt.Errorf("prefix %q of rack %d: write an IPv4 prefix such as 192.0.2.0/24", p.Prefixes[rack], rack)
+		}
+		if other, taken := by[prefix]; taken {
+			return at, fmt.Errorf("prefix %v of rack %d: rack %d has it", prefix, rack, other)
+		}
+		by[prefix] = rack
+	}
+	return nil, nil
+}
+
+// checkPorts checks a device's port map: each port and each of the device's names once.
+func (d *Device) checkPorts() (key string, err error) {
+	ports, names := map[int32]int{}, map[string]int{}
+	for i, x := range d.PortMap {
+		at := fmt.Sprintf("port-map.%d.", i)
+		if j, twice := ports[x.Port]; twice {
+			return at + "port", fmt.Errorf("port %d stands in entry %d too", x.Port, j+1)
+		}
+		if x.Port < 0 || d.Ports > 0 && x.Port >= d.Ports {
+			return at + "port", fmt.Errorf("ports are 0 to %d", d.Ports-1)
+		}
+		ports[x.Port] = i
+		for _, n := range [][2]string{{"name", x.Name}, {"output", x.Output}, {"next-hop", x.NextHop}} {
+			if n[1] == "" {
+				continue
+			}
+			if j, twice := names[n[1]]; twice {
+				return at + n[0], fmt.Errorf("%q stands in entry %d too: a device's port is one of the fabric's", n[1], j+1)
+			}
+			names[n[1]] = i
+		}
+		if a, err := netip.ParseAddr(x.NextHop); x.NextHop != "" && (err != nil || !a.Is4()) {
+			return at + "next-hop", fmt.Errorf("%q is no IPv4 address", x.NextHop)
+		}
 	}
 	return "", nil
 }

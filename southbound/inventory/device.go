@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 )
 
@@ -27,6 +29,9 @@ type Device struct {
 	TLS         TLS         `yaml:"tls"`
 	Credentials Credentials `yaml:"credentials"`
 	Flags       Flags       `yaml:"flags"`
+	PortMap     []Port      `yaml:"port-map"`
+	// Prefixes are those of the inventory, by rack.
+	Prefixes map[southbound.RackID]string `yaml:"-"`
 
 	short bool // it stands in the file as a name and an address
 	ocs   bool // the fabric has an optical switch of that name
@@ -50,6 +55,14 @@ type Group struct {
 func (d *Device) join(g Group) {
 	d.Profile, d.Ports, d.Racks = cmp.Or(d.Profile, g.Profile), cmp.Or(d.Ports, g.Ports), cmp.Or(d.Racks, g.Racks)
 	d.TLS, d.Credentials, d.Flags = cmp.Or(d.TLS, g.TLS), cmp.Or(d.Credentials, g.Credentials), cmp.Or(d.Flags, g.Flags)
+}
+
+// Port is what a device calls a port, and where the port leads; what is left out is as the profile has it.
+type Port struct {
+	Port    int32  `yaml:"port"`     // in the fabric
+	Name    string `yaml:"name"`     // of the interface, or of an optical switch's input
+	Output  string `yaml:"output"`   // of an optical switch's output
+	NextHop string `yaml:"next-hop"` // address at the far end, of packet switches
 }
 
 // TLS selects the certificates. Without any, they are the run's, and where there is none the machine's authorities are
@@ -123,19 +136,58 @@ func (d Device) within(f *topo.Fabric, n pathmap.NodeID) Device {
 	return d
 }
 
+// isOptical reports whether the device's profile is of optical switches; with AutoProfile, whether it lacks racks.
+func (d *Device) isOptical() (bool, error) {
+	if d.Profile == AutoProfile {
+		return d.ocs || d.Racks == 0, nil
+	}
+	p, err := gnmi.Named(d.Profile, d.Ports, d.Racks)
+	return err == nil && optical(p), err
+}
+
 // profiles returns those that the device can have, with its flags: one, or with AutoProfile all of its kind.
 func (d *Device) profiles() ([]gnmi.Profile, error) {
 	if d.Profile != AutoProfile {
 		p, err := gnmi.Named(d.Profile, d.Ports, d.Racks)
-		return []gnmi.Profile{d.flagged(p)}, err
+		if err != nil {
+			return nil, err
+		}
+		p, err = d.named(p)
+		return []gnmi.Profile{p}, err
 	}
 	var out []gnmi.Profile
 	for _, p := range gnmi.All(d.Ports, d.Racks) {
-		if optical(p) == (d.ocs || d.Racks == 0) {
-			out = append(out, d.flagged(p))
+		if optical(p) != (d.ocs || d.Racks == 0) {
+			continue
 		}
+		p, err := d.named(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
 	}
 	return out, nil
+}
+
+// named returns a profile with the device's flags and names. Optical switches have no racks' prefixes.
+func (d *Device) named(p gnmi.Profile) (gnmi.Profile, error) {
+	prefixes := map[southbound.RackID]netip.Prefix{}
+	for rack, text := range d.Prefixes {
+		if optical(p) {
+			break
+		}
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		prefixes[rack] = prefix
+	}
+	var ports []gnmi.PortName
+	for _, x := range d.PortMap {
+		hop, _ := netip.ParseAddr(x.NextHop) // it was checked
+		ports = append(ports, gnmi.PortName{Port: southbound.Port(x.Port), Name: x.Name, Output: x.Output, NextHop: hop})
+	}
+	return gnmi.Rename(d.flagged(p), ports, prefixes)
 }
 
 // flagged returns a profile with the device's flags.
@@ -155,7 +207,7 @@ func (d *Device) flagged(p gnmi.Profile) gnmi.Profile {
 }
 
 func optical(p gnmi.Profile) bool {
-	switch p.(type) {
+	switch gnmi.Base(p).(type) {
 	case gnmi.OCP, gnmi.SONiCOCS, gnmi.Polatis:
 		return true
 	}

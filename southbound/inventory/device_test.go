@@ -95,6 +95,13 @@ func TestBadFiles(t *testing.T) {
 		{ok + strings.TrimPrefix(ok, "devices:\n"), "another device has it"},
 		{ok + strings.NewReplacer("devices:\n", "", "name: a", "name: b").Replace(ok),
 			`f.yaml:7:14: device "b": address: device "a" has it: one device`},
+		{ok + "    port-map:\n    - {port: 1, name: x}\n    - {port: 1, name: y}\n",
+			`f.yaml:8:14: device "a": port-map.1.port: port 1 stands in entry 1 too`},
+		{ok + "    port-map:\n    - {port: 1, name: x}\n    - {port: 2, output: x}\n", `f.yaml:8:25: `},
+		{ok + "    port-map: [{port: 8, name: x}]\n", "ports are 0 to 7"},
+		{strings.Replace(ok, "ocp", "polatis", 1) + "    port-map: [{port: 1, name: x}]\n", `profile "polatis" numbers them`},
+		{ok + "prefixes: {0: 192.0.2.1/24}\n", "write an IPv4 prefix"},
+		{ok + "prefixes: {0: 192.0.2.0/24, 1: 192.0.2.0/24}\n", "rack 0 has it"},
 		{ok + "    group: edge\n", `f.yaml:6:12: device "a": group: there is no "edge" under groups`},
 		{ok + "groups: {edge: {credentials: {username: a, password: b}}}\n", `group "edge": write env:NAME or file:PATH`},
 		{strings.Replace(ok, "127.0.0.1:1", "https://192.0.2.9:8008/api", 1), "only profile polatis has it"},
@@ -156,7 +163,7 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	forms := s.Properties["devices"].OneOf
-	if len(s.Properties) != 5 || len(forms) != 2 || forms[0].Type != "object" || forms[1].Type != "array" {
+	if len(s.Properties) != 6 || len(forms) != 2 || forms[0].Type != "object" || forms[1].Type != "array" {
 		t.Fatalf("%+v", s)
 	}
 	long := forms[1].Items
@@ -182,6 +189,9 @@ func same(t *testing.T, defs map[string]map[string]any, schema map[string]any, t
 			continue
 		}
 		key := f.Tag.Get("yaml")
+		if key == "-" {
+			continue
+		}
 		want = append(want, key)
 		sub, ok := props[key].(map[string]any)
 		if !ok {

@@ -54,7 +54,7 @@ func (d *Device) dial(ctx context.Context, c gnmi.Config, tune func(*gnmi.Config
 	if err != nil {
 		return nil, err
 	}
-	if _, plain := s.Profile().(gnmi.OpenConfigPlain); plain && d.Flags.ControllerBackup {
+	if _, plain := gnmi.Base(s.Profile()).(gnmi.OpenConfigPlain); plain && d.Flags.ControllerBackup {
 		return gnmi.KeepBackups(s), nil
 	}
 	return s, nil

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 	"lightloom/southbound/hostagent"
 	"lightloom/southbound/yamlfile"
 )
@@ -31,6 +32,8 @@ type Inventory struct {
 	// all. Hosts of one address are one agent's. Addresses are those of hosts that do not follow the address plan.
 	Agents    map[string]string `yaml:"agents"`
 	Addresses map[string]string `yaml:"addresses"`
+	// Prefixes are those of racks that do not follow the address plan.
+	Prefixes map[southbound.RackID]string `yaml:"prefixes"`
 
 	files []*os.File
 }
@@ -63,6 +66,7 @@ func Parse(name string, data []byte, f *topo.Fabric) (*Inventory, error) {
 			return nil, file.At(p.at(i, "group"), fmt.Errorf("device %q: group: there is no %q under groups", d.Name, d.Group))
 		}
 		d.startIn(filepath.Dir(name))
+		d.Prefixes = p.Prefixes
 	}
 	if at, err := p.check(f); err != nil {
 		return nil, file.At(at, err)
