@@ -15,9 +15,9 @@ type Submitter interface {
 	Submit(ctx context.Context, offers []controller.Offer) ([]controller.JobID, error)
 }
 
-// Counts are figures of the replicated state, all of one index.
+// Counts are figures of the replicated state, as it stood after the entry of Index or a later one.
 type Counts struct {
-	Index                uint64 // of the last entry applied
+	Index                uint64
 	Jobs, JobsEnded      int
 	Coflows, CoflowEnded int
 }
@@ -33,7 +33,8 @@ type Snapshot struct {
 // Stater reads the replicated state as this replica has it, leader or not.
 type Stater interface {
 	Counts() Counts
-	// Digest is the hash of the state after the entry of that index. It costs as much as a snapshot.
+	// Digest is the hash of the state after the entry of that index. It costs more the more jobs
+	// have changed since the last call.
 	Digest() (index uint64, digest [32]byte)
 	State(ctx context.Context) (Snapshot, error)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -51,6 +52,9 @@ func (b *book) Apply(entry []byte) error {
 func (b *book) Snapshot() ([]byte, error) { return json.Marshal(b) }
 func (b *book) Restore(s []byte) error    { *b = book{}; return json.Unmarshal(s, b) }
 func (b *book) Digest() [32]byte          { return sha256.Sum256(fmt.Append(nil, b.Order)) }
+func (b *book) Freeze() replica.Frozen {
+	return &book{slices.Clone(b.Order), maps.Clone(b.Known), slices.Clone(b.Ended)}
+}
 
 // brain is one replica with its northbound, wired as a controller wires it.
 type brain struct {

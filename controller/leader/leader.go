@@ -164,10 +164,15 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 
 func (l *Leader) taken(requests []string) (ok bool) {
 	l.cfg.Log.View(func(uint64) {
-		known := l.cfg.State.Live().Requests
-		ok = !slices.ContainsFunc(requests, func(r string) bool { _, in := known[r]; return !in })
+		ok = !slices.ContainsFunc(requests, l.missing)
 	})
 	return ok
+}
+
+// missing reports whether a request is not in the log yet.
+func (l *Leader) missing(request string) bool {
+	_, known := l.cfg.State.Requested(request)
+	return !known
 }
 
 // tell wakes the submitters whose jobs are in the state; all of them when the leadership has ended.
@@ -179,10 +184,8 @@ func (l *Leader) tell(all bool) {
 	if len(l.waiters) == 0 {
 		return
 	}
-	known := l.cfg.State.Live().Requests
 	l.waiters = slices.DeleteFunc(l.waiters, func(w waiter) bool {
-		waits := slices.ContainsFunc(w.requests, func(r string) bool { _, in := known[r]; return !in })
-		if waits && !all {
+		if !all && slices.ContainsFunc(w.requests, l.missing) {
 			return false
 		}
 		close(w.done)
@@ -384,7 +387,7 @@ var (
 func JobIDs(s *state.State, offers []controller.Offer) []controller.JobID {
 	var out []controller.JobID
 	for _, o := range offers {
-		if id, ok := s.Live().Requests[o.Request]; ok {
+		if id, ok := s.Requested(o.Request); ok {
 			out = append(out, id)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 )
@@ -25,6 +26,8 @@ type fsm struct {
 	index   uint64 // of the last entry applied or refused; no-ops and barriers do not count
 	term    uint64 // of that entry
 	advance chan struct{}
+
+	at atomic.Uint64 // index, for readers that do not wait
 }
 
 func newFSM(m Machine, limit int64, log *slog.Logger) *fsm {
@@ -62,6 +65,7 @@ func (f *fsm) Apply(l *raft.Log) any {
 
 func (f *fsm) moved(index, term uint64) {
 	f.index, f.term = index, term
+	f.at.Store(index)
 	close(f.advance)
 	f.advance = make(chan struct{})
 }
@@ -88,16 +92,14 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if f.unable != nil {
 		return nil, f.unable
 	}
-	state, err := f.machine.Snapshot()
-	if err != nil {
-		return nil, fmt.Errorf("take snapshot at index %d: %w", f.index, err)
-	}
-	h := header{index: f.index, term: f.term, digest: f.machine.Digest(), size: uint64(len(state))}
-	if n := int64(headerSize + len(state)); n > f.limit {
-		return nil, fmt.Errorf("take snapshot at index %d: %d bytes, at most %d are taken: raise Limits.Snapshot", f.index, n,
-			f.limit)
-	}
-	return &frozen{head: h.encode(), state: state}, nil
+	return &captured{of: f.machine.Freeze(), index: f.index, term: f.term, limit: f.limit}, nil
+}
+
+// freeze returns the state after the last entry, for readers.
+func (f *fsm) freeze() (index uint64, state Frozen) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.index, f.machine.Freeze()
 }
 
 // Restore implements raft.FSM.
@@ -116,7 +118,7 @@ func (f *fsm) Restore(r io.ReadCloser) (err error) {
 	defer f.mu.Unlock() // before the one above
 	err = f.machine.Restore(state)
 	if err == nil {
-		if got := f.machine.Digest(); got != h.digest {
+		if got := f.machine.Freeze().Digest(); got != h.digest {
 			err = fmt.Errorf("state has digest %x, snapshot says %x", got[:6], h.digest[:6])
 		}
 	}
@@ -157,19 +159,37 @@ func (f *fsm) wait(ctx context.Context, died, closed <-chan struct{}, index uint
 	}
 }
 
-// frozen is a captured state on its way to disk or to a follower.
-type frozen struct{ head, state []byte }
+// captured is a state on its way to disk or to a follower.
+type captured struct {
+	of          Frozen
+	index, term uint64
+	limit       int64
+}
 
-// Persist implements raft.FSMSnapshot.
-func (s *frozen) Persist(sink raft.SnapshotSink) error {
-	for _, b := range [][]byte{s.head, s.state} {
-		if _, err := sink.Write(b); err != nil {
-			_ = sink.Cancel() // the first error is the one to return
-			return fmt.Errorf("write snapshot: %w", err)
-		}
+// Persist implements raft.FSMSnapshot. Entries are applied meanwhile.
+func (s *captured) Persist(sink raft.SnapshotSink) error {
+	err := s.write(sink)
+	if err != nil {
+		_ = sink.Cancel() // the first error is the one to return
+		return fmt.Errorf("write snapshot of index %d: %w", s.index, err)
 	}
 	return sink.Close()
 }
 
+func (s *captured) write(to io.Writer) error {
+	state, err := s.of.Snapshot()
+	if err != nil {
+		return err
+	}
+	if n := int64(headerSize + len(state)); n > s.limit {
+		return fmt.Errorf("%d bytes, at most %d are taken: raise Limits.Snapshot", n, s.limit)
+	}
+	h := header{index: s.index, term: s.term, digest: s.of.Digest(), size: uint64(len(state))}
+	if _, err = to.Write(h.encode()); err == nil {
+		_, err = to.Write(state)
+	}
+	return err
+}
+
 // Release implements raft.FSMSnapshot.
-func (s *frozen) Release() {}
+func (s *captured) Release() {}

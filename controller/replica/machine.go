@@ -6,10 +6,16 @@ type Machine interface {
 	// and returns the same. An error is the entry's refusal, which its appender gets; the state stays usable, unless the
 	// error wraps ErrUnable. The entry is borrowed for the call.
 	Apply(entry []byte) error
-	// Snapshot returns the whole state. The slice is the Node's from then on.
-	Snapshot() ([]byte, error)
+	// Freeze returns the state as it stands, which later entries do not change. It is quick: no entry is applied meanwhile.
+	Freeze() Frozen
 	// Restore replaces the whole state by that of a snapshot. After an error the state is not used again.
 	Restore(snapshot []byte) error
+}
+
+// Frozen is the state of a Machine at one index. Any goroutine can read it while the Machine goes on.
+type Frozen = interface {
+	// Snapshot returns the whole state. The slice is the caller's.
+	Snapshot() ([]byte, error)
 	// Digest is equal on two replicas exactly if their states are.
 	Digest() [32]byte
 }

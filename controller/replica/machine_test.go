@@ -53,6 +53,8 @@ func (l *ledger) Restore(snap []byte) error {
 
 func (l *ledger) Digest() [32]byte { return l.chain }
 
+func (l *ledger) Freeze() Frozen { return &ledger{slices.Clone(l.entries), l.chain} }
+
 func (n *Node) ledger() (entries []string) {
 	n.View(func(uint64) { entries = slices.Clone(n.cfg.Machine.(*ledger).entries) })
 	return entries

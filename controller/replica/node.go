@@ -180,9 +180,15 @@ func (n *Node) AwaitLeader(ctx context.Context) (id, addr string, term uint64, e
 // Digest returns the machine's digest and the index of the last entry it holds. Two replicas that answer the same
 // index answer the same digest.
 func (n *Node) Digest() (index uint64, digest [32]byte) {
-	n.fsm.view(func(at uint64) { index, digest = at, n.cfg.Machine.Digest() })
-	return index, digest
+	index, state := n.fsm.freeze()
+	return index, state.Digest()
 }
+
+// Applied returns the index of the last entry that the machine holds. It waits for nothing.
+func (n *Node) Applied() uint64 { return n.fsm.at.Load() }
+
+// Freeze returns the machine's state and the index of the last entry it holds.
+func (n *Node) Freeze() (index uint64, state Frozen) { return n.fsm.freeze() }
 
 // View calls fn between two entries; index is that of the last one applied. While fn runs nothing is applied, so it can
 // read the machine; it must not wait for the node.

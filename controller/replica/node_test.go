@@ -183,8 +183,13 @@ func TestSnapshotCarriesALaggingReplica(t *testing.T) {
 func TestSnapshotTooLargeIsRefused(t *testing.T) {
 	f := newFSM(&ledger{}, int64(headerSize)+3, slog.New(slog.DiscardHandler))
 	f.machine.Apply(bytes.Repeat([]byte("x"), 100))
-	if _, err := f.Snapshot(); err == nil {
-		t.Error("a snapshot above the limit is taken")
+	s, err := f.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := s.(*captured).write(&out); err == nil || out.Len() > 0 {
+		t.Errorf("a snapshot above the limit is taken: %v, %d bytes", err, out.Len())
 	}
 }
 

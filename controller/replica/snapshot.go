@@ -16,7 +16,7 @@ type header struct {
 }
 
 // magic names the format; its last byte is the version.
-const magic = "LLSNAP\x00\x01"
+const magic = "LLSNAP\x00\x02"
 
 const headerSize = len(magic) + 3*8 + 32
 

@@ -26,8 +26,8 @@ type Stats struct {
 
 // Stats returns the figures as they stand.
 func (n *Node) Stats() Stats {
-	s := Stats{Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), LastIndex: n.raft.LastIndex()}
-	n.fsm.view(func(at uint64) { s.Applied = at })
+	s := Stats{Term: n.raft.CurrentTerm(), Committed: n.raft.CommitIndex(), LastIndex: n.raft.LastIndex(),
+		Applied: n.Applied()}
 	s.Appends, s.CommitP50, s.CommitP99 = n.times.figures()
 	sick, _, failures := n.store.health.state()
 	s.DiskFailing, s.DiskFailures = sick != nil, failures

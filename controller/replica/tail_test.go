@@ -66,10 +66,7 @@ func (c *cluster) write(i int, index uint64, tail int, term uint64) {
 	check(err)
 	l := &ledger{}
 	check(l.Apply([]byte("old")))
-	state, err := l.Snapshot()
-	check(err)
-	h := header{index: index, term: 2, digest: l.Digest(), size: uint64(len(state))}
-	check((&frozen{head: h.encode(), state: state}).Persist(sink))
+	check((&captured{of: l.Freeze(), index: index, term: 2, limit: 1 << 20}).Persist(sink))
 	check(s.stable.SetUint64([]byte(keyTerm), term))
 	for k := range uint64(tail) {
 		data, err := json.Marshal(k)

@@ -9,7 +9,6 @@ import (
 	"lightloom/controller/api"
 	"lightloom/controller/leader"
 	"lightloom/controller/loop"
-	"lightloom/controller/state"
 )
 
 // Cancel implements api.Canceller.
@@ -61,32 +60,19 @@ func (p *replicaProcess) Submit(ctx context.Context, offers []controller.Offer) 
 	return ids, nil
 }
 
-// Counts implements api.Stater.
+// Counts implements api.Stater. It waits for nobody: the figures can be those of an entry later than Index.
 func (p *replicaProcess) Counts() api.Counts {
-	var c api.Counts
-	p.node.View(func(index uint64) {
-		d := p.state.Live()
-		c = api.Counts{Index: index, Jobs: len(d.Jobs), JobsEnded: p.state.Finished(),
-			Coflows: len(d.Coflows)}
-		for _, co := range d.Coflows {
-			if co.Ended != state.Unset {
-				c.CoflowEnded++
-			}
-		}
-	})
-	return c
+	at, c := p.node.Applied(), p.state.Counts()
+	return api.Counts{Index: at, Jobs: c.Jobs, JobsEnded: c.JobsEnded, Coflows: c.Coflows, CoflowEnded: c.CoflowsEnded}
 }
 
 // Digest implements api.Stater.
 func (p *replicaProcess) Digest() (uint64, [32]byte) { return p.node.Digest() }
 
 // State implements api.Stater.
-func (p *replicaProcess) State(context.Context) (api.Snapshot, error) {
-	var s api.Snapshot
-	var err error
-	p.node.View(func(index uint64) {
-		s.Index, s.Digest = index, p.state.Digest()
-		s.JSON, err = p.state.Snapshot()
-	})
+func (p *replicaProcess) State(context.Context) (s api.Snapshot, err error) {
+	at, state := p.node.Freeze()
+	s.Index, s.Digest = at, state.Digest()
+	s.JSON, err = state.Snapshot()
 	return s, err
 }

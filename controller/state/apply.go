@@ -41,6 +41,7 @@ func (s *State) ApplyAll(batch []Entry) error {
 }
 
 func (s *State) apply(e *Entry) error {
+	s.thaw(e)
 	switch e.Kind {
 	case JobAccepted:
 		return s.accept(e)
@@ -104,7 +105,7 @@ func (s *State) apply(e *Entry) error {
 }
 
 func (s *State) accept(e *Entry) error {
-	if _, dup := s.d.Requests[e.Request]; dup && e.Request != "" {
+	if _, dup := s.Requested(e.Request); dup {
 		return ErrStale
 	}
 	if err := e.Job.Check(s.fabric.Hosts(), s.fabric.Hosts()*s.fabric.Spec.Slots); err != nil {
@@ -139,9 +140,10 @@ func (s *State) accept(e *Entry) error {
 	s.d.Jobs = append(s.d.Jobs, j)
 	s.waiting = append(s.waiting, j.ID)
 	s.noteMortal(j)
-	if e.Request != "" {
-		s.d.Requests[e.Request] = j.ID
+	if s.frozen > 0 {
+		j.frozen, j.sum = s.frozen, new(sum)
 	}
+	s.d.Requests = s.requests.grant(s.d.Requests, e, j.ID)
 	return nil
 }
 
@@ -431,6 +433,7 @@ func (s *State) endHostFlow(e *Entry) error {
 
 func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 	c.Ended = e.At
+	s.ended++
 	j.keepLocal(c, e)
 	c.Columns, c.Tag, c.Done, c.Laid, c.byDst = controller.Columns{}, nil, nil, nil, byDst{}
 	if i, found := slices.BinarySearch(s.active, id); found {

@@ -24,7 +24,7 @@ func (s *State) BandwidthReservations() []controller.BandwidthReservation {
 // BandwidthReservation returns the bandwidth reservation that a request got, if it has one; stands is false once it is
 // over.
 func (s *State) BandwidthReservation(request string) (p controller.BandwidthReservation, known, stands bool) {
-	id, known := s.d.BandwidthRequests[request]
+	id, known := s.bandwidthRequests.got[request]
 	if i, ok := s.bandwidthReservationAt(id); known && ok {
 		return s.d.BandwidthReservations[i], true, true
 	}
@@ -98,7 +98,7 @@ func checkBandwidthReservation(f *topo.Fabric, p *controller.BandwidthReservatio
 }
 
 func (s *State) reserveBandwidth(e *Entry) error {
-	if _, dup := s.d.BandwidthRequests[e.Request]; dup && e.Request != "" {
+	if _, dup := s.bandwidthRequests.got[e.Request]; dup {
 		return ErrStale
 	}
 	p := *e.BandwidthReservation
@@ -108,12 +108,7 @@ func (s *State) reserveBandwidth(e *Entry) error {
 	s.d.LastBandwidthReservation++
 	p.ID, p.From, p.Links = s.d.LastBandwidthReservation, e.At, slices.Clone(p.Links)
 	s.d.BandwidthReservations = append(s.d.BandwidthReservations, p)
-	if e.Request != "" {
-		if s.d.BandwidthRequests == nil {
-			s.d.BandwidthRequests = map[string]controller.BandwidthReservationID{}
-		}
-		s.d.BandwidthRequests[e.Request] = p.ID
-	}
+	s.d.BandwidthRequests = s.bandwidthRequests.grant(s.d.BandwidthRequests, e, p.ID)
 	s.deriveReservedBandwidth()
 	return nil
 }

@@ -34,7 +34,7 @@ func (s *State) cancel(e *Entry) error {
 	for k := range j.Stages {
 		j.Stages[k].Remaining, j.Stages[k].Waits, j.Stages[k].Streams = 0, 0, 0
 	}
-	for _, id := range s.coflowsOf(j) {
+	for _, id := range coflowsOf(j) {
 		s.cut(j, id, e)
 	}
 	j.Open, j.Ended = 0, e.At
@@ -68,6 +68,7 @@ func (s *State) cut(j *Job, id southbound.CoflowID, e *Entry) {
 		c.Done[r] = true
 	}
 	c.Ended, c.Remaining = e.At, 0
+	s.ended++
 	if i, found := slices.BinarySearch(s.active, id); found {
 		s.active = slices.Delete(s.active, i, i+1)
 	}
@@ -104,7 +105,7 @@ func (s *State) Sent(id southbound.CoflowID, left *southbound.Remaining) Sent {
 }
 
 // CoflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been lost.
-func (s *State) CoflowsOf(j controller.JobID) []southbound.CoflowID { return s.coflowsOf(s.d.Jobs[j]) }
+func (s *State) CoflowsOf(j controller.JobID) []southbound.CoflowID { return coflowsOf(s.d.Jobs[j]) }
 
 // noteMortal keeps the list of jobs whose lifetime can end them.
 func (s *State) noteMortal(j *Job) {

@@ -54,7 +54,7 @@ func (s *State) seeHost(e *Entry) error {
 		if j.Placed == Unset || j.Ended != Unset {
 			continue
 		}
-		for _, id := range s.coflowsOf(j) {
+		for _, id := range coflowsOf(j) {
 			if c := s.d.Coflows[id]; c.Started != Unset && c.Ended == Unset {
 				local := s.localPairs(j, c, func(_ int, at southbound.HostID) bool { return at == e.Host })
 				if s.lose(j, id, s.lostRows(c), local); j.spent(c) {
@@ -69,7 +69,9 @@ func (s *State) seeHost(e *Entry) error {
 }
 
 // coflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been lost.
-func (s *State) coflowsOf(j *Job) []southbound.CoflowID {
+func (s *State) coflowsOf(j *Job) []southbound.CoflowID { return coflowsOf(j) }
+
+func coflowsOf(j *Job) []southbound.CoflowID {
 	out := make([]southbound.CoflowID, 0, len(j.Edges)+len(j.Redo))
 	for i := range j.Edges {
 		out = append(out, j.FirstCoflow+southbound.CoflowID(i))
@@ -103,7 +105,7 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 
 // unread reports whether something that a stage has written has not been delivered.
 func (s *State) unread(j *Job, stage int) bool {
-	return slices.ContainsFunc(s.coflowsOf(j), func(id southbound.CoflowID) bool {
+	return slices.ContainsFunc(coflowsOf(j), func(id southbound.CoflowID) bool {
 		c := s.d.Coflows[id]
 		x := &j.Edges[c.Edge]
 		return c.Ended == Unset && x.Kind != controller.Fixed && x.From == stage

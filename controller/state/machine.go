@@ -11,5 +11,35 @@ func (m Machine) Apply(entry []byte) error {
 	if batch == nil && err != nil {
 		return err
 	}
+	defer m.publish()
 	return errors.Join(err, m.ApplyAll(batch))
+}
+
+// Restore replaces the state by a snapshot.
+func (m Machine) Restore(snapshot []byte) error {
+	defer m.publish()
+	return m.State.Restore(snapshot)
+}
+
+// Freeze returns the state as it stands, for readers in other goroutines.
+func (m Machine) Freeze() interface {
+	Snapshot() ([]byte, error)
+	Digest() [32]byte
+} {
+	return m.State.Freeze()
+}
+
+// Counts are how many jobs and coflows there have been, and how many of them have ended.
+type Counts struct{ Jobs, JobsEnded, Coflows, CoflowsEnded int }
+
+func (m Machine) publish() {
+	m.counts.Store(&Counts{len(m.d.Jobs), m.finished, len(m.d.Coflows), m.ended})
+}
+
+// Counts returns the figures after the last entry that a Machine has applied. Any goroutine can call it at any time.
+func (s *State) Counts() Counts {
+	if c := s.counts.Load(); c != nil {
+		return *c
+	}
+	return Counts{}
 }

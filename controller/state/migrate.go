@@ -71,7 +71,7 @@ func (s *State) takeSlots(j *Job, p *controller.Placement, held map[southbound.H
 // begins again, together with what shares its host flow; what has been received is kept.
 func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 	s.rememberLaid(j)
-	for _, id := range s.coflowsOf(j) {
+	for _, id := range coflowsOf(j) {
 		c := s.d.Coflows[id]
 		rows := s.rowsOf(j, c, p.Move)
 		local := s.localPairs(j, c, func(t int, _ southbound.HostID) bool {
@@ -132,7 +132,7 @@ func (s *State) LeftBehind(p *controller.Placement) (keys []southbound.HostFlowK
 	if j == nil || len(p.Move) == 0 {
 		return nil
 	}
-	for _, id := range s.coflowsOf(j) {
+	for _, id := range coflowsOf(j) {
 		for _, r := range s.rowsOf(j, s.d.Coflows[id], p.Move) {
 			keys = append(keys, southbound.HostFlowKey{Coflow: id, Row: int32(r)})
 		}

@@ -96,7 +96,7 @@ func (c *Coflow) laid(j *Job) []southbound.HostID {
 // rememberLaid keeps between which hosts the started coflows of a job were laid out, before any of them changes: a pair
 // of tasks would be looked for in another pair's row else, and what has been received be carried once more.
 func (s *State) rememberLaid(j *Job) {
-	for _, id := range s.coflowsOf(j) {
+	for _, id := range coflowsOf(j) {
 		c := s.d.Coflows[id]
 		if c.Laid == nil && c.Started != Unset && c.Ended == Unset && j.Edges[c.Edge].Kind != controller.Fixed {
 			c.Laid = slices.Clone(j.Hosts)

@@ -1,10 +1,10 @@
 package state
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"lightloom/controller"
@@ -31,6 +31,9 @@ type Job struct {
 
 	Cancelled bool `json:"cancelled,omitempty"` // a user or its lifetime has ended it
 	Expired   bool `json:"expired,omitempty"`   // its lifetime has
+
+	frozen uint64 // State.frozen when this copy was made
+	sum    *sum   // nil before the first Freeze
 }
 
 // Stage is how far a stage is.
@@ -126,7 +129,7 @@ type Data struct {
 	Forgot   int64                       `json:"forgot,omitempty"` // moves before those, whose circuits have ended
 	Down     []PortRef                   `json:"down"`             // sorted
 	Lost     []southbound.HostID         `json:"lost,omitempty"`   // hosts that have failed, sorted
-	Requests map[string]controller.JobID `json:"requests"`
+	Requests []Granted[controller.JobID] `json:"requests"`
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
 	Migrated *Migrated                   `json:"migrated,omitempty"` // nil: no migration so far
@@ -135,7 +138,7 @@ type Data struct {
 	// those that stand, by id
 	BandwidthReservations    []controller.BandwidthReservation            `json:"bandwidth_reservations,omitempty"`
 	LastBandwidthReservation controller.BandwidthReservationID            `json:"last_bandwidth_reservation,omitempty"`
-	BandwidthRequests        map[string]controller.BandwidthReservationID `json:"bandwidth_requests,omitempty"`
+	BandwidthRequests        []Granted[controller.BandwidthReservationID] `json:"bandwidth_requests,omitempty"`
 
 	Grants []controller.Grant `json:"grants,omitempty"` // by name
 }
@@ -166,6 +169,15 @@ type State struct {
 	// incremental jobs that are placed in part or whole, and have not ended, sorted
 	partly []controller.JobID
 	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
+
+	requests          requests[controller.JobID]
+	bandwidthRequests requests[controller.BandwidthReservationID]
+	ended             int    // coflows
+	frozen            uint64 // how often Freeze was called
+	// a Frozen holds the same Tasks or Moves: they are copied before they are changed
+	sharedTasks, sharedMoves bool
+
+	counts atomic.Pointer[Counts]
 }
 
 // StageRef names a stage of a job.
@@ -179,7 +191,7 @@ func New(f *topo.Fabric) *State { return NewAs(f, Newest) }
 
 // NewAs is New as a version would do it that knows feature levels up to knows, for tests of upgrades.
 func NewAs(f *topo.Fabric, knows Level) *State {
-	s := &State{fabric: f, knows: knows, keep: keptMoves, d: Data{Wake: southbound.Never, Requests: map[string]controller.JobID{}}}
+	s := &State{fabric: f, knows: knows, keep: keptMoves, d: Data{Wake: southbound.Never}}
 	if f.HasOCS() {
 		s.d.Circuits = make([]Circuit, f.OCSPorts())
 		for i := range s.d.Circuits {
@@ -225,21 +237,11 @@ func (s *State) RackOf(h southbound.HostID) southbound.RackID {
 
 // Snapshot returns the state in a form that Restore reads.
 func (s *State) Snapshot() ([]byte, error) {
-	b, err := json.Marshal(s.Data())
-	if err != nil {
-		return nil, fmt.Errorf("snapshot state: %w", err)
-	}
-	return b, nil
+	return s.Data().snapshot()
 }
 
-// Digest is the hash of the snapshot: equal digests mean equal states.
-func (s *State) Digest() [32]byte {
-	b, err := s.Snapshot()
-	if err != nil {
-		panic("state: " + err.Error()) // Data holds nothing that JSON refuses
-	}
-	return sha256.Sum256(b)
-}
+// Digest is that of Freeze: equal digests mean equal states.
+func (s *State) Digest() [32]byte { return s.Freeze().Digest() }
 
 // Restore replaces the state by a snapshot of the same fabric. On an error nothing has changed.
 func (s *State) Restore(b []byte) error {
@@ -253,9 +255,6 @@ func (s *State) Restore(b []byte) error {
 	if err := d.check(s.fabric); err != nil {
 		return fmt.Errorf("restore state: %w", err)
 	}
-	if d.Requests == nil {
-		d.Requests = map[string]controller.JobID{}
-	}
 	s.d = d
 	s.derive()
 	return nil
@@ -263,6 +262,8 @@ func (s *State) Restore(b []byte) error {
 
 // derive rebuilds what follows from d.
 func (s *State) derive() {
+	s.requests, s.bandwidthRequests = index(s.d.Requests), index(s.d.BandwidthRequests)
+	s.frozen, s.sharedTasks, s.sharedMoves = 0, false, false
 	s.deriveReservedBandwidth()
 	s.free = make([]int32, s.fabric.Hosts())
 	for h := range s.free {
@@ -277,9 +278,12 @@ func (s *State) derive() {
 	s.found = make([]found, max(len(s.d.Circuits), s.fabric.Racks))
 	s.ledger, _ = ledgerOf(s.d.Ledger, len(s.d.Circuits)) // none overlap: a snapshot in which some do is refused
 	s.waiting, s.active, s.stages, s.ready, s.evicted, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
-	s.turnover, s.mortal = 0, nil
+	s.turnover, s.mortal, s.ended = 0, nil, 0
 	for _, c := range s.d.Coflows {
 		s.renew(c)
+		if c.Ended != Unset {
+			s.ended++
+		}
 	}
 	for i := range s.d.Tasks {
 		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {

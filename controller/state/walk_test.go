@@ -1,10 +1,12 @@
 package state_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,6 +56,10 @@ type walk struct {
 	jobs      []*controller.Job
 	received  map[[2]int]pathmap.Bytes         // by job and edge
 	rows      map[uint64]controller.CoflowView // by generation
+
+	frozen  *state.Frozen // some time ago
+	was     []byte        // its snapshot at that time
+	readers sync.WaitGroup
 }
 
 func (w *walk) step() {
@@ -99,6 +105,28 @@ func (w *walk) step() {
 	if w.r.IntN(40) == 0 {
 		w.restore()
 	}
+	if w.r.IntN(10) == 0 {
+		w.freeze()
+	}
+}
+
+// freeze wants what was frozen some time ago to be what it was, and what it hashes to what its snapshot does.
+func (w *walk) freeze() {
+	w.readers.Wait()
+	if w.frozen != nil {
+		now, err := w.frozen.Snapshot()
+		if err != nil || !bytes.Equal(now, w.was) {
+			w.t.Fatalf("seed %d: %v: what was frozen has changed from\n%s\nto\n%s", w.seed, err, w.was, now)
+		}
+		o := state.New(w.s.Fabric())
+		if err := o.Restore(w.was); err != nil || o.Digest() != w.frozen.Digest() {
+			w.t.Fatalf("seed %d: %v: the restored state has another digest\n%s", w.seed, err, w.was)
+		}
+	}
+	w.frozen = w.s.Freeze()
+	w.was, _ = w.frozen.Snapshot()
+	f := w.frozen
+	w.readers.Go(func() { f.Digest() }) // while entries are applied
 }
 
 // generations wants a generation to stand for the same rows of one coflow, whatever happens.

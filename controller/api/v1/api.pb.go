@@ -846,7 +846,7 @@ type StatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tell what passes links, too: the leader is asked for it.
 	Links bool `protobuf:"varint,1,opt,name=links,proto3" json:"links,omitempty"`
-	// Tell the digest, too: the replica makes a snapshot for it.
+	// Tell the digest, too: the replica hashes for it what has changed since it was last asked.
 	Digest bool `protobuf:"varint,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	// Tell how far the leader has come with every device, too: the leader is asked for it.
 	Claims        bool  `protobuf:"varint,3,opt,name=claims,proto3" json:"claims,omitempty"`

@@ -1,0 +1,161 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Frozen is the state as it stood when Freeze was called. It never changes, so that any goroutine can read it while
+// entries are applied.
+type Frozen struct {
+	d        Data
+	requests [2]tally // of d.Requests and d.BandwidthRequests
+}
+
+// Data returns what was replicated. It is borrowed: callers must not write to it.
+func (f *Frozen) Data() *Data { return &f.d }
+
+// Snapshot returns the state in a form that Restore reads.
+func (f *Frozen) Snapshot() ([]byte, error) { return f.d.snapshot() }
+
+// Freeze returns the state as it stands. It copies no job: Apply copies those that it changes afterwards. Like all
+// methods it must not be called while an entry is applied; what it returns can be used at any time.
+func (s *State) Freeze() *Frozen {
+	s.write()
+	if s.frozen++; s.frozen == 1 {
+		for _, j := range s.d.Jobs {
+			j.sum = new(sum)
+		}
+	}
+	s.sharedTasks, s.sharedMoves = true, true
+	d := s.d
+	d.Jobs, d.Coflows = slices.Clone(d.Jobs), slices.Clone(d.Coflows)
+	d.Ledger, d.Circuits = slices.Clone(d.Ledger), slices.Clone(d.Circuits)
+	d.Down, d.Lost = slices.Clone(d.Down), slices.Clone(d.Lost)
+	d.BandwidthReservations = slices.Clone(d.BandwidthReservations)
+	d.Grants = slices.Clone(d.Grants)
+	if d.Migrated != nil {
+		m := *d.Migrated
+		d.Migrated = &m
+	}
+	if d.Cluster != nil {
+		c := *d.Cluster
+		c.Members = slices.Clone(c.Members)
+		d.Cluster = &c
+	}
+	return &Frozen{d, [2]tally{s.requests.tally, s.bandwidthRequests.tally}}
+}
+
+// thaw has the jobs that an entry can change be the state's own, in place of copies that a Frozen shares.
+func (s *State) thaw(e *Entry) {
+	if s.frozen == 0 {
+		return
+	}
+	switch e.Kind {
+	case Placed:
+		s.own(e.Placement.Job)
+	case Routed:
+		s.ownCoflow(e.Routing.Coflow)
+	case StageStarted, JobCancelled:
+		s.own(e.JobID)
+	case CoflowStarted, HostFlowEnded, AdmissionDecided:
+		s.ownCoflow(e.Coflow)
+	case TaskEnded:
+		if e.Task >= 0 && int(e.Task) < len(s.d.Tasks) {
+			s.own(s.d.Tasks[e.Task].Job)
+		}
+	case HostSeen:
+		for _, j := range s.d.Jobs {
+			if j.Ended == Unset {
+				s.own(j.ID)
+			}
+		}
+	case CircuitReservationBegun, CircuitIntended, CircuitSettled, CircuitDropped:
+		if s.sharedMoves {
+			s.d.Moves, s.sharedMoves = slices.Clone(s.d.Moves), false
+		}
+	}
+}
+
+func (s *State) ownCoflow(id southbound.CoflowID) {
+	if c, err := s.coflow(id); err == nil {
+		s.own(c.Job)
+	}
+}
+
+// own replaces a job that a Frozen shares by a copy, with its tasks and coflows.
+func (s *State) own(id controller.JobID) {
+	if s.sharedTasks {
+		s.d.Tasks, s.sharedTasks = slices.Clone(s.d.Tasks), false
+	}
+	old := s.Job(id)
+	if old == nil || old.frozen == s.frozen {
+		return
+	}
+	j := *old
+	j.frozen, j.sum = s.frozen, new(sum)
+	j.Hosts, j.Stages, j.Redo = slices.Clone(j.Hosts), slices.Clone(j.Stages), slices.Clone(j.Redo)
+	j.Edges = slices.Clone(j.Edges)
+	s.d.Jobs[id] = &j
+	for _, k := range coflowsOf(&j) {
+		c := *s.d.Coflows[k]
+		c.Tag, c.Done, c.byDst = slices.Clone(c.Tag), slices.Clone(c.Done), byDst{}
+		s.d.Coflows[k] = &c
+	}
+}
+
+// sum is the digest of a job that no longer changes, once it has been asked for.
+type sum struct {
+	once sync.Once
+	of   [sha256.Size]byte
+}
+
+func (d *Data) snapshot() ([]byte, error) {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot state: %w", err)
+	}
+	return b, nil
+}
+
+// Digest is equal for two states exactly if they are. It hashes jobs only if they have changed since an earlier digest.
+func (f *Frozen) Digest() [sha256.Size]byte {
+	rest := f.d
+	rest.Jobs, rest.Tasks, rest.Coflows, rest.Requests, rest.BandwidthRequests = nil, nil, nil, nil, nil
+	h := sha256.New()
+	hash(h, &rest, f.requests)
+	for _, j := range f.d.Jobs {
+		j.sum.once.Do(func() { f.d.sum(j) })
+		h.Write(j.sum.of[:])
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// sum hashes a job with its tasks and coflows.
+func (d *Data) sum(j *Job) {
+	h := sha256.New()
+	hash(h, j)
+	for i := range j.Tasks() {
+		hash(h, &d.Tasks[int(j.FirstTask)+i])
+	}
+	for _, id := range coflowsOf(j) {
+		hash(h, d.Coflows[id])
+	}
+	h.Sum(j.sum.of[:0])
+}
+
+func hash(to io.Writer, parts ...any) {
+	enc := json.NewEncoder(to)
+	for _, p := range parts {
+		if err := enc.Encode(p); err != nil {
+			panic("state: " + err.Error()) // Data holds nothing that JSON refuses
+		}
+	}
+}

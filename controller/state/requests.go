@@ -1,0 +1,64 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"math/bits"
+	"time"
+
+	"lightloom/controller"
+)
+
+// Granted is a request and the id of what it got.
+type Granted[ID controller.JobID | controller.BandwidthReservationID] struct {
+	Request string        `json:"request"`
+	ID      ID            `json:"id"`
+	At      time.Duration `json:"at_ns"`
+}
+
+// requests finds granted requests by their ids. It follows from a list of Data, in the order of the log.
+type requests[ID controller.JobID | controller.BandwidthReservationID] struct {
+	got   map[string]ID
+	tally tally
+}
+
+func index[ID controller.JobID | controller.BandwidthReservationID](all []Granted[ID]) requests[ID] {
+	r := requests[ID]{got: map[string]ID{}}
+	for i := range all {
+		r.got[all[i].Request] = all[i].ID
+		r.tally.add(&all[i])
+	}
+	return r
+}
+
+// grant appends an entry's request to the list, if it has one.
+func (r *requests[ID]) grant(all []Granted[ID], e *Entry, id ID) []Granted[ID] {
+	if e.Request == "" {
+		return all
+	}
+	g := Granted[ID]{e.Request, id, e.At}
+	r.got[e.Request] = id
+	r.tally.add(&g)
+	return append(all, g)
+}
+
+// Requested returns the job that a request got, if it has one.
+func (s *State) Requested(request string) (controller.JobID, bool) {
+	id, known := s.requests.got[request]
+	return id, known
+}
+
+// tally is the digest of a list that grows and shrinks by one element at a time: the sum of the elements' hashes.
+type tally [4]uint64
+
+func (t *tally) add(element any) {
+	b, err := json.Marshal(element)
+	if err != nil {
+		panic("state: " + err.Error()) // Data holds nothing that JSON refuses
+	}
+	h, carry := sha256.Sum256(b), uint64(0)
+	for i := range t {
+		t[i], carry = bits.Add64(t[i], binary.LittleEndian.Uint64(h[8*i:]), carry)
+	}
+}
