@@ -38,7 +38,7 @@ func (s *service) claims(ctx context.Context, leader string, asked bool) (out []
 
 // askLeader calls another replica, which leads, for its status.
 func (s *service) askLeader(ctx context.Context, leader string, m *apiv1.StatusRequest) (*apiv1.StatusResponse, error) {
-	peer := s.peers[leader]
+	peer := s.peer(leader)
 	if peer == nil {
 		return nil, &Error{NoLeader, errors.New("no leader is known")}
 	}

@@ -79,7 +79,7 @@ func (s *service) Bandwidth(ctx context.Context,
 		return nil, encode(&Error{Invalid, fmt.Errorf("tell bandwidth: %d pairs: ask for 1 to %d at once", len(r.Msg.Pairs),
 			MaxPairs)})
 	}
-	if id, _, _ := s.cfg.Finder.Leader(); id != s.cfg.ID && s.peers[id] != nil && r.Header().Get(forwarded) == "" {
+	if id, _, _ := s.cfg.Finder.Leader(); id != s.cfg.ID && s.peer(id) != nil && r.Header().Get(forwarded) == "" {
 		if got, err := toLeader(s, ctx, r.Msg, apiv1connect.ControllerClient.Bandwidth); err == nil || ctx.Err() != nil {
 			return got, err
 		}
@@ -165,7 +165,7 @@ func toLeader[Q, A any](s *service, ctx context.Context, m *Q,
 	call func(apiv1connect.ControllerClient, context.Context, *connect.Request[Q]) (*connect.Response[A],
 		error)) (*connect.Response[A], error) {
 	id, _, _ := s.cfg.Finder.Leader()
-	to := s.peers[id]
+	to := s.peer(id)
 	if to == nil { // unknown, or it was this replica a moment ago
 		return nil, encode(&Error{NoLeader, errors.New("no leader is known")})
 	}

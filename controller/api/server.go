@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"connectrpc.com/connect"
@@ -19,11 +20,12 @@ import (
 
 // Config configures a Server.
 type Config struct {
-	ID        string            // of this replica
-	Peers     map[string]string // northbound address of every replica, by id
-	Listener  net.Listener      // taken over; closed when Run ends
-	ServerTLS *tls.Config       // must demand and verify client certificates
-	ClientTLS *tls.Config       // for forwarding to the leader
+	ID        string                 // of this replica
+	Peers     map[string]string      // northbound addresses of replicas, by id
+	Address   func(id string) string // of those that are not among Peers; nil: there are none
+	Listener  net.Listener           // taken over; closed when Run ends
+	ServerTLS *tls.Config            // must demand and verify client certificates
+	ClientTLS *tls.Config            // for forwarding to the leader
 
 	Submitter         Submitter
 	Stater            Stater
@@ -32,6 +34,7 @@ type Config struct {
 	Canceller         Canceller         // nil: jobs are not cancelled
 	Finder            Finder
 	Indexer           Indexer                     // nil: reads are local
+	Membership        Membership                  // nil: replicas stay what they are
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
 	Now               func() time.Duration        // of the run; nil: not reported
 	Changes           func() int                  // leader changes seen so far; nil: not reported
@@ -86,8 +89,10 @@ func or[T comparable](v, otherwise T) T {
 type Server struct {
 	cfg     Config
 	batches chan struct{}
-	peers   map[string]apiv1connect.ControllerClient // by replica
 	http    *http.Client
+
+	mu    sync.Mutex
+	peers map[string]apiv1connect.ControllerClient // by address
 }
 
 // NewServer returns a server that does not listen yet.
@@ -113,12 +118,29 @@ func NewServer(cfg Config) (*Server, error) {
 		cfg: cfg, batches: make(chan struct{}, cfg.Limits.Batches), http: httpClient(cfg.ClientTLS),
 		peers: map[string]apiv1connect.ControllerClient{},
 	}
-	for id, addr := range cfg.Peers {
-		if id != cfg.ID {
-			s.peers[id] = newCaller(s.http, addr)
-		}
-	}
 	return s, nil
+}
+
+// address is the northbound address of a replica; empty if it is not known.
+func (s *Server) address(id string) string {
+	if at := s.cfg.Peers[id]; at != "" || s.cfg.Address == nil {
+		return at
+	}
+	return s.cfg.Address(id)
+}
+
+// peer returns another replica to call; nil if its address is not known.
+func (s *Server) peer(id string) apiv1connect.ControllerClient {
+	at := s.address(id)
+	if at == "" || id == s.cfg.ID {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.peers[at] == nil {
+		s.peers[at] = newCaller(s.http, at)
+	}
+	return s.peers[at]
 }
 
 // shutdownWait is how long calls in progress can take to end after Run was asked to stop: their contexts have ended by
@@ -182,7 +204,7 @@ func (s *Server) handler() http.Handler {
 	mux.Handle(path, calls)
 	mux.Handle(apiv1connect.ControllerSubmitJobsProcedure, s.few(calls))
 	mux.HandleFunc("GET /v1/events", s.serveEvents)
-	return patient(mux, s.cfg.Limits.Write)
+	return patient(named(mux), s.cfg.Limits.Write)
 }
 
 // few lets a few batches into memory at a time. It stands before the body is read.

@@ -57,7 +57,7 @@ func answerIDs(ids []controller.JobID, want int, index uint64) (*connect.Respons
 func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*connect.Response[apiv1.SubmitJobsResponse],
 	error) {
 	id, _, _ := s.cfg.Finder.Leader()
-	leader := s.peers[id]
+	leader := s.peer(id)
 	if leader == nil { // unknown, or it was this replica a moment ago
 		return nil, &Error{NoLeader, errors.New("submit jobs: no leader is known")}
 	}
@@ -82,7 +82,7 @@ func (s *service) Status(ctx context.Context,
 	c := s.cfg.Stater.Counts()
 	at.Index = c.Index
 	out := &apiv1.StatusResponse{
-		Replica: s.cfg.ID, Leader: leader, LeaderAddress: s.cfg.Peers[leader], Term: term,
+		Replica: s.cfg.ID, Leader: leader, LeaderAddress: s.address(leader), Term: term,
 		AppliedIndex: c.Index,
 		Jobs:         int64(c.Jobs), JobsEnded: int64(c.JobsEnded), Coflows: int64(c.Coflows),
 		CoflowsEnded: int64(c.CoflowEnded), Read: at,

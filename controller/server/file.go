@@ -47,6 +47,9 @@ type replicaFile struct {
 	Verbose      bool   `yaml:"verbose"`
 }
 
+// maxPeers bounds the peers of a replica's file: seven, and those that take the places of others.
+const maxPeers = 15
+
 // peerSite is a replica as its peers and its clients reach it.
 type peerSite struct {
 	ID   string `yaml:"id"`
@@ -198,9 +201,9 @@ func keysOf(path string) (all yamlfile.Keys) {
 }
 
 func (x *replicaFile) checkPeers() (yamlfile.Keys, error) {
-	if !slices.Contains([]int{1, 3, 5, 7}, len(x.Peers)) {
-		return yamlfile.Keys{"peers"}, fmt.Errorf("%d peers: name all replicas of the cluster, this one too: 1, 3, 5 or 7",
-			len(x.Peers))
+	if len(x.Peers) == 0 || len(x.Peers) > maxPeers {
+		return yamlfile.Keys{"peers"}, fmt.Errorf("%d peers: name the replicas of the cluster, this one too: 1 to %d",
+			len(x.Peers), maxPeers)
 	}
 	used := map[string]bool{}
 	for i, p := range x.Peers {

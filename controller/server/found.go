@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,6 +100,9 @@ func parsePeers(words []string) (all []peerSite, err error) {
 		}
 		all = append(all, peerSite{ID: name, Raft: net.JoinHostPort(host, strconv.FormatUint(port, 10)),
 			API: net.JoinHostPort(host, strconv.FormatUint(port+apiPort-raftPort, 10))})
+	}
+	if !slices.Contains([]int{1, 3, 5, 7}, len(all)) {
+		return nil, hint.New(fmt.Sprintf("%d replicas", len(all)), "name 1, 3, 5 or 7 with --replica NAME=HOST")
 	}
 	if at, err := (&replicaFile{Peers: all, ID: firstID(all)}).checkPeers(); err != nil {
 		return nil, fmt.Errorf("%v: %w", at, err)

@@ -37,6 +37,7 @@ type Node struct {
 	Level   state.Level `json:"level,omitempty"`
 	Begun   bool        `json:"begun"`             // it has a log, which must be there from now on
 	Joining bool        `json:"joining,omitempty"` // it has no vote before it holds what the others do
+	Removed bool        `json:"removed,omitempty"` // it was taken out of the cluster
 }
 
 // What a state directory holds beside the log.
@@ -151,6 +152,9 @@ func (n *Node) check(dir string, want Node) error {
 		return hint.New(fmt.Sprintf("the state directory %q is of the fabric %s, not %s", dir, n.Fabric, want.Fabric),
 			"name that fabric, or another directory")
 	}
+	if n.Removed {
+		return removedError(dir, n.Replica)
+	}
 	if !n.Begun {
 		return nil
 	}
@@ -176,6 +180,13 @@ func (h *home) note(change func(*Node)) error {
 	defer h.mu.Unlock()
 	change(&h.node)
 	return h.node.write(h.dir)
+}
+
+// joining reports whether the replica has not joined yet.
+func (h *home) joining() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.node.Joining
 }
 
 // start is what the replica can expect of its log.

@@ -155,6 +155,7 @@ func (p *replicaProcess) run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
+	g.Go(func() error { return p.attend(ctx) })
 	err = g.Wait()
 	if err == nil && context.Cause(ctx) != errAlone { // a regular stop: hand over at once, before the others time out
 		_ = p.node.StepDown() // best effort: they elect one anyway
@@ -169,7 +170,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Now: p.clock.now, Logger: p.log,
+		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Membership: p, Address: p.address, Now: p.clock.now, Logger: p.log,
 		Check:   p.check,
 		Disk:    p.node.Disk,
 		Ready:   p.current.Ready,

@@ -39,6 +39,9 @@ func (s *State) admit(e *Entry) error {
 	return e.wellFormed()
 }
 
+// Knows returns the level that this version knows.
+func (s *State) Knows() Level { return s.knows }
+
 // Level returns the cluster's level.
 func (s *State) Level() Level {
 	if c := s.d.Cluster; c != nil {

@@ -25,6 +25,69 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type MemberChange int32
+
+const (
+	MemberChange_MEMBER_CHANGE_UNSPECIFIED MemberChange = 0
+	// member: id, raft. It takes the log from then on, and gets a vote when it asks for one.
+	MemberChange_MEMBER_CHANGE_ADD MemberChange = 1
+	// member: id.
+	MemberChange_MEMBER_CHANGE_REMOVE MemberChange = 2
+	// member: id. A replica asks this for itself, once it holds the log.
+	MemberChange_MEMBER_CHANGE_PROMOTE MemberChange = 3
+	// member: id, api, level. A replica says this of itself.
+	MemberChange_MEMBER_CHANGE_INTRODUCE MemberChange = 4
+	// level, which all members know.
+	MemberChange_MEMBER_CHANGE_RAISE_LEVEL MemberChange = 5
+)
+
+// Enum value maps for MemberChange.
+var (
+	MemberChange_name = map[int32]string{
+		0: "MEMBER_CHANGE_UNSPECIFIED",
+		1: "MEMBER_CHANGE_ADD",
+		2: "MEMBER_CHANGE_REMOVE",
+		3: "MEMBER_CHANGE_PROMOTE",
+		4: "MEMBER_CHANGE_INTRODUCE",
+		5: "MEMBER_CHANGE_RAISE_LEVEL",
+	}
+	MemberChange_value = map[string]int32{
+		"MEMBER_CHANGE_UNSPECIFIED": 0,
+		"MEMBER_CHANGE_ADD":         1,
+		"MEMBER_CHANGE_REMOVE":      2,
+		"MEMBER_CHANGE_PROMOTE":     3,
+		"MEMBER_CHANGE_INTRODUCE":   4,
+		"MEMBER_CHANGE_RAISE_LEVEL": 5,
+	}
+)
+
+func (x MemberChange) Enum() *MemberChange {
+	p := new(MemberChange)
+	*p = x
+	return p
+}
+
+func (x MemberChange) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MemberChange) Descriptor() protoreflect.EnumDescriptor {
+	return file_api_proto_enumTypes[0].Descriptor()
+}
+
+func (MemberChange) Type() protoreflect.EnumType {
+	return &file_api_proto_enumTypes[0]
+}
+
+func (x MemberChange) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use MemberChange.Descriptor instead.
+func (MemberChange) EnumDescriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{0}
+}
+
 type EdgeKind int32
 
 const (
@@ -67,11 +130,11 @@ func (x EdgeKind) String() string {
 }
 
 func (EdgeKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_proto_enumTypes[0].Descriptor()
+	return file_api_proto_enumTypes[1].Descriptor()
 }
 
 func (EdgeKind) Type() protoreflect.EnumType {
-	return &file_api_proto_enumTypes[0]
+	return &file_api_proto_enumTypes[1]
 }
 
 func (x EdgeKind) Number() protoreflect.EnumNumber {
@@ -80,7 +143,297 @@ func (x EdgeKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EdgeKind.Descriptor instead.
 func (EdgeKind) EnumDescriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{1}
+}
+
+// A replica of the cluster.
+type Member struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Where its peers reach it.
+	Raft string `protobuf:"bytes,2,opt,name=raft,proto3" json:"raft,omitempty"`
+	// Where its northbound is; empty until it has introduced itself, as the next is 0.
+	Api string `protobuf:"bytes,3,opt,name=api,proto3" json:"api,omitempty"`
+	// The feature level that its version knows.
+	Level uint32 `protobuf:"varint,4,opt,name=level,proto3" json:"level,omitempty"`
+	// It counts for majorities and can lead; others only take the log.
+	Voter         bool `protobuf:"varint,5,opt,name=voter,proto3" json:"voter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Member) Reset() {
+	*x = Member{}
+	mi := &file_api_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Member) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Member) ProtoMessage() {}
+
+func (x *Member) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Member.ProtoReflect.Descriptor instead.
+func (*Member) Descriptor() ([]byte, []int) {
 	return file_api_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *Member) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Member) GetRaft() string {
+	if x != nil {
+		return x.Raft
+	}
+	return ""
+}
+
+func (x *Member) GetApi() string {
+	if x != nil {
+		return x.Api
+	}
+	return ""
+}
+
+func (x *Member) GetLevel() uint32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *Member) GetVoter() bool {
+	if x != nil {
+		return x.Voter
+	}
+	return false
+}
+
+type MembersRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Read          *Read                  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MembersRequest) Reset() {
+	*x = MembersRequest{}
+	mi := &file_api_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MembersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MembersRequest) ProtoMessage() {}
+
+func (x *MembersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MembersRequest.ProtoReflect.Descriptor instead.
+func (*MembersRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *MembersRequest) GetRead() *Read {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+type MembersResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Members []*Member              `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
+	// The cluster's feature level: kinds of entries above it are refused.
+	Level         uint32  `protobuf:"varint,2,opt,name=level,proto3" json:"level,omitempty"`
+	Read          *ReadAt `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MembersResponse) Reset() {
+	*x = MembersResponse{}
+	mi := &file_api_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MembersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MembersResponse) ProtoMessage() {}
+
+func (x *MembersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MembersResponse.ProtoReflect.Descriptor instead.
+func (*MembersResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *MembersResponse) GetMembers() []*Member {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *MembersResponse) GetLevel() uint32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *MembersResponse) GetRead() *ReadAt {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+type ChangeMembersRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Change        MemberChange           `protobuf:"varint,1,opt,name=change,proto3,enum=lightloom.v1.MemberChange" json:"change,omitempty"`
+	Member        *Member                `protobuf:"bytes,2,opt,name=member,proto3" json:"member,omitempty"`
+	Level         uint32                 `protobuf:"varint,3,opt,name=level,proto3" json:"level,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeMembersRequest) Reset() {
+	*x = ChangeMembersRequest{}
+	mi := &file_api_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeMembersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeMembersRequest) ProtoMessage() {}
+
+func (x *ChangeMembersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeMembersRequest.ProtoReflect.Descriptor instead.
+func (*ChangeMembersRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ChangeMembersRequest) GetChange() MemberChange {
+	if x != nil {
+		return x.Change
+	}
+	return MemberChange_MEMBER_CHANGE_UNSPECIFIED
+}
+
+func (x *ChangeMembersRequest) GetMember() *Member {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+func (x *ChangeMembersRequest) GetLevel() uint32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+type ChangeMembersResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeMembersResponse) Reset() {
+	*x = ChangeMembersResponse{}
+	mi := &file_api_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeMembersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeMembersResponse) ProtoMessage() {}
+
+func (x *ChangeMembersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeMembersResponse.ProtoReflect.Descriptor instead.
+func (*ChangeMembersResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ChangeMembersResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
 }
 
 // How fresh what is read must be. Without it the replica that is asked answers at once, from what it has.
@@ -97,7 +450,7 @@ type Read struct {
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_api_proto_msgTypes[0]
+	mi := &file_api_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -109,7 +462,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[0]
+	mi := &file_api_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -122,7 +475,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{0}
+	return file_api_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Read) GetLinearizable() bool {
@@ -152,7 +505,7 @@ type ReadAt struct {
 
 func (x *ReadAt) Reset() {
 	*x = ReadAt{}
-	mi := &file_api_proto_msgTypes[1]
+	mi := &file_api_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -164,7 +517,7 @@ func (x *ReadAt) String() string {
 func (*ReadAt) ProtoMessage() {}
 
 func (x *ReadAt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[1]
+	mi := &file_api_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -177,7 +530,7 @@ func (x *ReadAt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAt.ProtoReflect.Descriptor instead.
 func (*ReadAt) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{1}
+	return file_api_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ReadAt) GetKind() string {
@@ -202,7 +555,7 @@ type ReadIndexRequest struct {
 
 func (x *ReadIndexRequest) Reset() {
 	*x = ReadIndexRequest{}
-	mi := &file_api_proto_msgTypes[2]
+	mi := &file_api_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -214,7 +567,7 @@ func (x *ReadIndexRequest) String() string {
 func (*ReadIndexRequest) ProtoMessage() {}
 
 func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[2]
+	mi := &file_api_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -227,7 +580,7 @@ func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadIndexRequest.ProtoReflect.Descriptor instead.
 func (*ReadIndexRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{2}
+	return file_api_proto_rawDescGZIP(), []int{7}
 }
 
 type ReadIndexResponse struct {
@@ -239,7 +592,7 @@ type ReadIndexResponse struct {
 
 func (x *ReadIndexResponse) Reset() {
 	*x = ReadIndexResponse{}
-	mi := &file_api_proto_msgTypes[3]
+	mi := &file_api_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -251,7 +604,7 @@ func (x *ReadIndexResponse) String() string {
 func (*ReadIndexResponse) ProtoMessage() {}
 
 func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[3]
+	mi := &file_api_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -264,7 +617,7 @@ func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadIndexResponse.ProtoReflect.Descriptor instead.
 func (*ReadIndexResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{3}
+	return file_api_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReadIndexResponse) GetIndex() uint64 {
@@ -286,7 +639,7 @@ type SubmitJobsRequest struct {
 
 func (x *SubmitJobsRequest) Reset() {
 	*x = SubmitJobsRequest{}
-	mi := &file_api_proto_msgTypes[4]
+	mi := &file_api_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -298,7 +651,7 @@ func (x *SubmitJobsRequest) String() string {
 func (*SubmitJobsRequest) ProtoMessage() {}
 
 func (x *SubmitJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[4]
+	mi := &file_api_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -311,7 +664,7 @@ func (x *SubmitJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitJobsRequest.ProtoReflect.Descriptor instead.
 func (*SubmitJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{4}
+	return file_api_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SubmitJobsRequest) GetRequestId() string {
@@ -340,7 +693,7 @@ type SubmitJobsResponse struct {
 
 func (x *SubmitJobsResponse) Reset() {
 	*x = SubmitJobsResponse{}
-	mi := &file_api_proto_msgTypes[5]
+	mi := &file_api_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -352,7 +705,7 @@ func (x *SubmitJobsResponse) String() string {
 func (*SubmitJobsResponse) ProtoMessage() {}
 
 func (x *SubmitJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[5]
+	mi := &file_api_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -365,7 +718,7 @@ func (x *SubmitJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitJobsResponse.ProtoReflect.Descriptor instead.
 func (*SubmitJobsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{5}
+	return file_api_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SubmitJobsResponse) GetJobIds() []int32 {
@@ -404,7 +757,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_api_proto_msgTypes[6]
+	mi := &file_api_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -416,7 +769,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[6]
+	mi := &file_api_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -429,7 +782,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{6}
+	return file_api_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Job) GetName() string {
@@ -518,7 +871,7 @@ type Prediction struct {
 
 func (x *Prediction) Reset() {
 	*x = Prediction{}
-	mi := &file_api_proto_msgTypes[7]
+	mi := &file_api_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -530,7 +883,7 @@ func (x *Prediction) String() string {
 func (*Prediction) ProtoMessage() {}
 
 func (x *Prediction) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[7]
+	mi := &file_api_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -543,7 +896,7 @@ func (x *Prediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prediction.ProtoReflect.Descriptor instead.
 func (*Prediction) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{7}
+	return file_api_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Prediction) GetInput() int64 {
@@ -605,7 +958,7 @@ type Stage struct {
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_proto_msgTypes[8]
+	mi := &file_api_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -617,7 +970,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[8]
+	mi := &file_api_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -630,7 +983,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{8}
+	return file_api_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Stage) GetName() string {
@@ -689,7 +1042,7 @@ type Edge struct {
 
 func (x *Edge) Reset() {
 	*x = Edge{}
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +1054,7 @@ func (x *Edge) String() string {
 func (*Edge) ProtoMessage() {}
 
 func (x *Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[9]
+	mi := &file_api_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +1067,7 @@ func (x *Edge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edge.ProtoReflect.Descriptor instead.
 func (*Edge) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{9}
+	return file_api_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Edge) GetKind() EdgeKind {
@@ -786,7 +1139,7 @@ type Flow struct {
 
 func (x *Flow) Reset() {
 	*x = Flow{}
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +1151,7 @@ func (x *Flow) String() string {
 func (*Flow) ProtoMessage() {}
 
 func (x *Flow) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[10]
+	mi := &file_api_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +1164,7 @@ func (x *Flow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flow.ProtoReflect.Descriptor instead.
 func (*Flow) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{10}
+	return file_api_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Flow) GetSrc() int32 {
@@ -857,7 +1210,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +1222,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[11]
+	mi := &file_api_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +1235,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{11}
+	return file_api_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StatusRequest) GetLinks() bool {
@@ -943,7 +1296,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -955,7 +1308,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -968,7 +1321,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{12}
+	return file_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -1098,7 +1451,7 @@ type DeviceClaim struct {
 
 func (x *DeviceClaim) Reset() {
 	*x = DeviceClaim{}
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1110,7 +1463,7 @@ func (x *DeviceClaim) String() string {
 func (*DeviceClaim) ProtoMessage() {}
 
 func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1123,7 +1476,7 @@ func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
 func (*DeviceClaim) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{13}
+	return file_api_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DeviceClaim) GetDevice() string {
@@ -1166,7 +1519,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1531,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1544,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{14}
+	return file_api_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -1252,7 +1605,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1264,7 +1617,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1277,7 +1630,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{15}
+	return file_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -1301,7 +1654,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1313,7 +1666,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1326,7 +1679,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{16}
+	return file_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -1374,7 +1727,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1739,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1752,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{17}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -1424,7 +1777,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1436,7 +1789,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1449,7 +1802,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{18}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -1498,7 +1851,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1510,7 +1863,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1523,7 +1876,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{19}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -1550,7 +1903,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1562,7 +1915,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1575,7 +1928,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -1603,7 +1956,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1615,7 +1968,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1628,7 +1981,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -1659,7 +2012,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1671,7 +2024,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1684,7 +2037,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -1725,7 +2078,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1737,7 +2090,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1750,7 +2103,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -1805,7 +2158,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1817,7 +2170,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1830,7 +2183,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -1877,7 +2230,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1889,7 +2242,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1902,7 +2255,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{25}
+	return file_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -1922,7 +2275,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2287,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2300,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{26}
+	return file_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -1966,7 +2319,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2331,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2344,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{27}
+	return file_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -2014,7 +2367,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2026,7 +2379,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2039,7 +2392,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{28}
+	return file_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -2073,7 +2426,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2438,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2451,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{29}
+	return file_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -2112,7 +2465,25 @@ var File_api_proto protoreflect.FileDescriptor
 
 const file_api_proto_rawDesc = "" +
 	"\n" +
-	"\tapi.proto\x12\flightloom.v1\"G\n" +
+	"\tapi.proto\x12\flightloom.v1\"j\n" +
+	"\x06Member\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04raft\x18\x02 \x01(\tR\x04raft\x12\x10\n" +
+	"\x03api\x18\x03 \x01(\tR\x03api\x12\x14\n" +
+	"\x05level\x18\x04 \x01(\rR\x05level\x12\x14\n" +
+	"\x05voter\x18\x05 \x01(\bR\x05voter\"8\n" +
+	"\x0eMembersRequest\x12&\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\x81\x01\n" +
+	"\x0fMembersResponse\x12.\n" +
+	"\amembers\x18\x01 \x03(\v2\x14.lightloom.v1.MemberR\amembers\x12\x14\n" +
+	"\x05level\x18\x02 \x01(\rR\x05level\x12(\n" +
+	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\"\x8e\x01\n" +
+	"\x14ChangeMembersRequest\x122\n" +
+	"\x06change\x18\x01 \x01(\x0e2\x1a.lightloom.v1.MemberChangeR\x06change\x12,\n" +
+	"\x06member\x18\x02 \x01(\v2\x14.lightloom.v1.MemberR\x06member\x12\x14\n" +
+	"\x05level\x18\x03 \x01(\rR\x05level\"-\n" +
+	"\x15ChangeMembersResponse\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"G\n" +
 	"\x04Read\x12\"\n" +
 	"\flinearizable\x18\x01 \x01(\bR\flinearizable\x12\x1b\n" +
 	"\tmin_index\x18\x02 \x01(\x04R\bminIndex\"2\n" +
@@ -2267,14 +2638,21 @@ const file_api_proto_rawDesc = "" +
 	"\tcancelled\x18\x02 \x01(\bR\tcancelled\x12\x14\n" +
 	"\x05index\x18\x14 \x01(\x04R\x05index\"!\n" +
 	"\vErrorDetail\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\tR\x04code*\x9c\x01\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code*\xb5\x01\n" +
+	"\fMemberChange\x12\x1d\n" +
+	"\x19MEMBER_CHANGE_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11MEMBER_CHANGE_ADD\x10\x01\x12\x18\n" +
+	"\x14MEMBER_CHANGE_REMOVE\x10\x02\x12\x19\n" +
+	"\x15MEMBER_CHANGE_PROMOTE\x10\x03\x12\x1b\n" +
+	"\x17MEMBER_CHANGE_INTRODUCE\x10\x04\x12\x1d\n" +
+	"\x19MEMBER_CHANGE_RAISE_LEVEL\x10\x05*\x9c\x01\n" +
 	"\bEdgeKind\x12\x13\n" +
 	"\x0fEDGE_KIND_FIXED\x10\x00\x12\x1c\n" +
 	"\x18EDGE_KIND_SCATTER_GATHER\x10\x01\x12\x18\n" +
 	"\x14EDGE_KIND_ONE_TO_ONE\x10\x02\x12\x17\n" +
 	"\x13EDGE_KIND_BROADCAST\x10\x03\x12\x14\n" +
 	"\x10EDGE_KIND_FIELDS\x10\x04\x12\x14\n" +
-	"\x10EDGE_KIND_GLOBAL\x10\x052\xa1\x05\n" +
+	"\x10EDGE_KIND_GLOBAL\x10\x052\xc8\x06\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
@@ -2286,7 +2664,9 @@ const file_api_proto_rawDesc = "" +
 	"\aReserve\x12\x1c.lightloom.v1.ReserveRequest\x1a\x1d.lightloom.v1.ReserveResponse\x12F\n" +
 	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponse\x12C\n" +
 	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponse\x12Q\n" +
-	"\tReadIndex\x12\x1e.lightloom.v1.ReadIndexRequest\x1a\x1f.lightloom.v1.ReadIndexResponse\"\x03\x90\x02\x01B#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
+	"\tReadIndex\x12\x1e.lightloom.v1.ReadIndexRequest\x1a\x1f.lightloom.v1.ReadIndexResponse\"\x03\x90\x02\x01\x12K\n" +
+	"\aMembers\x12\x1c.lightloom.v1.MembersRequest\x1a\x1d.lightloom.v1.MembersResponse\"\x03\x90\x02\x01\x12X\n" +
+	"\rChangeMembers\x12\".lightloom.v1.ChangeMembersRequest\x1a#.lightloom.v1.ChangeMembersResponseB#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
 
 var (
 	file_api_proto_rawDescOnce sync.Once
@@ -2300,82 +2680,97 @@ func file_api_proto_rawDescGZIP() []byte {
 	return file_api_proto_rawDescData
 }
 
-var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_api_proto_goTypes = []any{
-	(EdgeKind)(0),              // 0: lightloom.v1.EdgeKind
-	(*Read)(nil),               // 1: lightloom.v1.Read
-	(*ReadAt)(nil),             // 2: lightloom.v1.ReadAt
-	(*ReadIndexRequest)(nil),   // 3: lightloom.v1.ReadIndexRequest
-	(*ReadIndexResponse)(nil),  // 4: lightloom.v1.ReadIndexResponse
-	(*SubmitJobsRequest)(nil),  // 5: lightloom.v1.SubmitJobsRequest
-	(*SubmitJobsResponse)(nil), // 6: lightloom.v1.SubmitJobsResponse
-	(*Job)(nil),                // 7: lightloom.v1.Job
-	(*Prediction)(nil),         // 8: lightloom.v1.Prediction
-	(*Stage)(nil),              // 9: lightloom.v1.Stage
-	(*Edge)(nil),               // 10: lightloom.v1.Edge
-	(*Flow)(nil),               // 11: lightloom.v1.Flow
-	(*StatusRequest)(nil),      // 12: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),     // 13: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),        // 14: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),           // 15: lightloom.v1.LinkRate
-	(*StateRequest)(nil),       // 16: lightloom.v1.StateRequest
-	(*StateChunk)(nil),         // 17: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),      // 18: lightloom.v1.EventsRequest
-	(*Event)(nil),              // 19: lightloom.v1.Event
-	(*HostPair)(nil),           // 20: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),   // 21: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),  // 22: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),          // 23: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),     // 24: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),    // 25: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),     // 26: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),    // 27: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),      // 28: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),     // 29: lightloom.v1.CancelResponse
-	(*ErrorDetail)(nil),        // 30: lightloom.v1.ErrorDetail
+	(MemberChange)(0),             // 0: lightloom.v1.MemberChange
+	(EdgeKind)(0),                 // 1: lightloom.v1.EdgeKind
+	(*Member)(nil),                // 2: lightloom.v1.Member
+	(*MembersRequest)(nil),        // 3: lightloom.v1.MembersRequest
+	(*MembersResponse)(nil),       // 4: lightloom.v1.MembersResponse
+	(*ChangeMembersRequest)(nil),  // 5: lightloom.v1.ChangeMembersRequest
+	(*ChangeMembersResponse)(nil), // 6: lightloom.v1.ChangeMembersResponse
+	(*Read)(nil),                  // 7: lightloom.v1.Read
+	(*ReadAt)(nil),                // 8: lightloom.v1.ReadAt
+	(*ReadIndexRequest)(nil),      // 9: lightloom.v1.ReadIndexRequest
+	(*ReadIndexResponse)(nil),     // 10: lightloom.v1.ReadIndexResponse
+	(*SubmitJobsRequest)(nil),     // 11: lightloom.v1.SubmitJobsRequest
+	(*SubmitJobsResponse)(nil),    // 12: lightloom.v1.SubmitJobsResponse
+	(*Job)(nil),                   // 13: lightloom.v1.Job
+	(*Prediction)(nil),            // 14: lightloom.v1.Prediction
+	(*Stage)(nil),                 // 15: lightloom.v1.Stage
+	(*Edge)(nil),                  // 16: lightloom.v1.Edge
+	(*Flow)(nil),                  // 17: lightloom.v1.Flow
+	(*StatusRequest)(nil),         // 18: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),        // 19: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),           // 20: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),              // 21: lightloom.v1.LinkRate
+	(*StateRequest)(nil),          // 22: lightloom.v1.StateRequest
+	(*StateChunk)(nil),            // 23: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),         // 24: lightloom.v1.EventsRequest
+	(*Event)(nil),                 // 25: lightloom.v1.Event
+	(*HostPair)(nil),              // 26: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),      // 27: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),     // 28: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),             // 29: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),        // 30: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),       // 31: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),        // 32: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 33: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),         // 34: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),        // 35: lightloom.v1.CancelResponse
+	(*ErrorDetail)(nil),           // 36: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
-	7,  // 0: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
-	9,  // 1: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
-	10, // 2: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
-	8,  // 3: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
-	0,  // 4: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
-	11, // 5: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	1,  // 6: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	15, // 7: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	14, // 8: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	2,  // 9: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	1,  // 10: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	2,  // 11: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	20, // 12: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	1,  // 13: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	23, // 14: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	2,  // 15: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	20, // 16: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	5,  // 17: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	12, // 18: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	16, // 19: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	18, // 20: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	21, // 21: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	24, // 22: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	26, // 23: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	28, // 24: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	3,  // 25: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	6,  // 26: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	13, // 27: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	17, // 28: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	19, // 29: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	22, // 30: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	25, // 31: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	27, // 32: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	29, // 33: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	4,  // 34: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	26, // [26:35] is the sub-list for method output_type
-	17, // [17:26] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	7,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
+	2,  // 1: lightloom.v1.MembersResponse.members:type_name -> lightloom.v1.Member
+	8,  // 2: lightloom.v1.MembersResponse.read:type_name -> lightloom.v1.ReadAt
+	0,  // 3: lightloom.v1.ChangeMembersRequest.change:type_name -> lightloom.v1.MemberChange
+	2,  // 4: lightloom.v1.ChangeMembersRequest.member:type_name -> lightloom.v1.Member
+	13, // 5: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
+	15, // 6: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
+	16, // 7: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
+	14, // 8: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
+	1,  // 9: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
+	17, // 10: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
+	7,  // 11: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	21, // 12: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	20, // 13: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	8,  // 14: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	7,  // 15: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	8,  // 16: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	26, // 17: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	7,  // 18: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	29, // 19: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	8,  // 20: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	26, // 21: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	11, // 22: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	18, // 23: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	22, // 24: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	24, // 25: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	27, // 26: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	30, // 27: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	32, // 28: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	34, // 29: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	9,  // 30: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	3,  // 31: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	5,  // 32: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	12, // 33: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	19, // 34: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	23, // 35: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	25, // 36: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	28, // 37: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	31, // 38: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	33, // 39: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	35, // 40: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	10, // 41: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	4,  // 42: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	6,  // 43: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	33, // [33:44] is the sub-list for method output_type
+	22, // [22:33] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -2388,8 +2783,8 @@ func file_api_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   30,
+			NumEnums:      2,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

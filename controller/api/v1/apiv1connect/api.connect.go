@@ -55,6 +55,11 @@ const (
 	ControllerCancelProcedure = "/lightloom.v1.Controller/Cancel"
 	// ControllerReadIndexProcedure is the fully-qualified name of the Controller's ReadIndex RPC.
 	ControllerReadIndexProcedure = "/lightloom.v1.Controller/ReadIndex"
+	// ControllerMembersProcedure is the fully-qualified name of the Controller's Members RPC.
+	ControllerMembersProcedure = "/lightloom.v1.Controller/Members"
+	// ControllerChangeMembersProcedure is the fully-qualified name of the Controller's ChangeMembers
+	// RPC.
+	ControllerChangeMembersProcedure = "/lightloom.v1.Controller/ChangeMembers"
 )
 
 // ControllerClient is a client for the lightloom.v1.Controller service.
@@ -80,6 +85,11 @@ type ControllerClient interface {
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
 	// ReadIndex is what a replica asks the leader for a linearizable read of its own.
 	ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error)
+	// Members tells which replicas the cluster has.
+	Members(context.Context, *connect.Request[v1.MembersRequest]) (*connect.Response[v1.MembersResponse], error)
+	// ChangeMembers changes one replica's place in the cluster, and returns once that is in the replicated log. To change
+	// what is so already changes nothing. Only replicas may.
+	ChangeMembers(context.Context, *connect.Request[v1.ChangeMembersRequest]) (*connect.Response[v1.ChangeMembersResponse], error)
 }
 
 // NewControllerClient constructs a client for the lightloom.v1.Controller service. By default, it
@@ -150,20 +160,35 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		members: connect.NewClient[v1.MembersRequest, v1.MembersResponse](
+			httpClient,
+			baseURL+ControllerMembersProcedure,
+			connect.WithSchema(controllerMethods.ByName("Members")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		changeMembers: connect.NewClient[v1.ChangeMembersRequest, v1.ChangeMembersResponse](
+			httpClient,
+			baseURL+ControllerChangeMembersProcedure,
+			connect.WithSchema(controllerMethods.ByName("ChangeMembers")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // controllerClient implements ControllerClient.
 type controllerClient struct {
-	submitJobs *connect.Client[v1.SubmitJobsRequest, v1.SubmitJobsResponse]
-	status     *connect.Client[v1.StatusRequest, v1.StatusResponse]
-	state      *connect.Client[v1.StateRequest, v1.StateChunk]
-	events     *connect.Client[v1.EventsRequest, v1.Event]
-	bandwidth  *connect.Client[v1.BandwidthRequest, v1.BandwidthResponse]
-	reserve    *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
-	release    *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
-	cancel     *connect.Client[v1.CancelRequest, v1.CancelResponse]
-	readIndex  *connect.Client[v1.ReadIndexRequest, v1.ReadIndexResponse]
+	submitJobs    *connect.Client[v1.SubmitJobsRequest, v1.SubmitJobsResponse]
+	status        *connect.Client[v1.StatusRequest, v1.StatusResponse]
+	state         *connect.Client[v1.StateRequest, v1.StateChunk]
+	events        *connect.Client[v1.EventsRequest, v1.Event]
+	bandwidth     *connect.Client[v1.BandwidthRequest, v1.BandwidthResponse]
+	reserve       *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
+	release       *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
+	cancel        *connect.Client[v1.CancelRequest, v1.CancelResponse]
+	readIndex     *connect.Client[v1.ReadIndexRequest, v1.ReadIndexResponse]
+	members       *connect.Client[v1.MembersRequest, v1.MembersResponse]
+	changeMembers *connect.Client[v1.ChangeMembersRequest, v1.ChangeMembersResponse]
 }
 
 // SubmitJobs calls lightloom.v1.Controller.SubmitJobs.
@@ -211,6 +236,16 @@ func (c *controllerClient) ReadIndex(ctx context.Context, req *connect.Request[v
 	return c.readIndex.CallUnary(ctx, req)
 }
 
+// Members calls lightloom.v1.Controller.Members.
+func (c *controllerClient) Members(ctx context.Context, req *connect.Request[v1.MembersRequest]) (*connect.Response[v1.MembersResponse], error) {
+	return c.members.CallUnary(ctx, req)
+}
+
+// ChangeMembers calls lightloom.v1.Controller.ChangeMembers.
+func (c *controllerClient) ChangeMembers(ctx context.Context, req *connect.Request[v1.ChangeMembersRequest]) (*connect.Response[v1.ChangeMembersResponse], error) {
+	return c.changeMembers.CallUnary(ctx, req)
+}
+
 // ControllerHandler is an implementation of the lightloom.v1.Controller service.
 type ControllerHandler interface {
 	// SubmitJobs returns once every job of the batch is in the replicated log.
@@ -234,6 +269,11 @@ type ControllerHandler interface {
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
 	// ReadIndex is what a replica asks the leader for a linearizable read of its own.
 	ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error)
+	// Members tells which replicas the cluster has.
+	Members(context.Context, *connect.Request[v1.MembersRequest]) (*connect.Response[v1.MembersResponse], error)
+	// ChangeMembers changes one replica's place in the cluster, and returns once that is in the replicated log. To change
+	// what is so already changes nothing. Only replicas may.
+	ChangeMembers(context.Context, *connect.Request[v1.ChangeMembersRequest]) (*connect.Response[v1.ChangeMembersResponse], error)
 }
 
 // NewControllerHandler builds an HTTP handler from the service implementation. It returns the path
@@ -300,6 +340,19 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	controllerMembersHandler := connect.NewUnaryHandler(
+		ControllerMembersProcedure,
+		svc.Members,
+		connect.WithSchema(controllerMethods.ByName("Members")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerChangeMembersHandler := connect.NewUnaryHandler(
+		ControllerChangeMembersProcedure,
+		svc.ChangeMembers,
+		connect.WithSchema(controllerMethods.ByName("ChangeMembers")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/lightloom.v1.Controller/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ControllerSubmitJobsProcedure:
@@ -320,6 +373,10 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerCancelHandler.ServeHTTP(w, r)
 		case ControllerReadIndexProcedure:
 			controllerReadIndexHandler.ServeHTTP(w, r)
+		case ControllerMembersProcedure:
+			controllerMembersHandler.ServeHTTP(w, r)
+		case ControllerChangeMembersProcedure:
+			controllerChangeMembersHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -363,4 +420,12 @@ func (UnimplementedControllerHandler) Cancel(context.Context, *connect.Request[v
 
 func (UnimplementedControllerHandler) ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ReadIndex is not implemented"))
+}
+
+func (UnimplementedControllerHandler) Members(context.Context, *connect.Request[v1.MembersRequest]) (*connect.Response[v1.MembersResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Members is not implemented"))
+}
+
+func (UnimplementedControllerHandler) ChangeMembers(context.Context, *connect.Request[v1.ChangeMembersRequest]) (*connect.Response[v1.ChangeMembersResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ChangeMembers is not implemented"))
 }
