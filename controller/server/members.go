@@ -217,3 +217,16 @@ func removedError(dir, id string) error {
 	return hint.Wrap(fmt.Errorf("replica %q: %w", id, replica.ErrRemoved), "if it is to come back, type: lightloom cluster "+
 		"destroy "+dir+" --yes, then: lightloom cluster join, and have it added")
 }
+
+// dial returns a client of all replicas that a configuration names, with the replica's own certificate.
+func (c *ReplicaConfig) dial() (*api.Client, error) {
+	id, err := pki.ParseIdentity(c.Identity)
+	if err != nil {
+		return nil, err
+	}
+	var at []string
+	for _, p := range c.Peers {
+		at = append(at, c.API[p.ID])
+	}
+	return api.Dial(at, id.Client("", pki.Controller))
+}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,12 +118,22 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 		return nil, err
 	}
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
-		ServerTLS: p.id.Server(pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Newcomer: p.newcomer(), Machine: p.machine(), Logger: p.log, Timeouts: patient()})
+		ServerTLS: ofCluster(p.id.Server(pki.Controller), c.Cluster),
+		ClientTLS: ofCluster(p.id.Client("", pki.Controller), c.Cluster),
+		Newcomer:  p.newcomer(), Machine: p.machine(), Logger: p.log, Timeouts: patient()})
 	if err == nil {
 		p.export.disk(p.node.Stats)
 	}
 	return p, err
+}
+
+// ofCluster has a handshake between replicas of two clusters fail: one may have begun with the other's backup, under the
+// same names and keys.
+func ofCluster(c *tls.Config, cluster string) *tls.Config {
+	if cluster != "" {
+		c.NextProtos = []string{"lightloom-raft/" + cluster}
+	}
+	return c
 }
 
 // patient are raft's timeouts for replicas that share two cores with the fabric that they control: a leader may be kept
