@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"lightloom/southbound/guard"
+	"lightloom/southbound/pki"
 )
 
 // Peer is one replica of the cluster.
@@ -156,8 +157,8 @@ func checkTLS(server, client *tls.Config) error {
 	switch {
 	case server == nil || client == nil:
 		return errors.New("needs TLS for both directions")
-	case server.ClientAuth != tls.RequireAndVerifyClientCert:
-		return errors.New("server TLS does not require and verify client certificates")
+	case pki.CheckServer(server) != nil:
+		return pki.CheckServer(server)
 	case client.InsecureSkipVerify && client.VerifyConnection == nil && client.VerifyPeerCertificate == nil:
 		return errors.New("client TLS does not verify the server")
 	}

@@ -20,9 +20,9 @@ type Node struct {
 	track *tracker
 	times *latencies
 	store *store
-	net   *raft.NetworkTransport // nil with a transport of the caller's
-	wire  *stream                // nil likewise
-	join  *joining               // nil unless the node joins
+	net   *bound   // nil with a transport of the caller's
+	wire  *stream  // nil likewise
+	join  *joining // nil unless the node joins
 	reads reads
 
 	launched atomic.Bool // raft is set
@@ -88,10 +88,10 @@ func (n *Node) transport() (raft.Transport, error) {
 		}
 	}
 	n.wire = newStream(&n.cfg, ln, log)
-	n.net = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: n.wire, MaxPool: 3, Timeout: n.cfg.Timeouts.RPC, Logger: bridge(log), ServerAddressProvider: n,
+	n.net = newBound(n.wire, raft.NetworkTransportConfig{
+		MaxPool: 3, Timeout: n.cfg.Timeouts.RPC, Logger: bridge(log), ServerAddressProvider: n,
 		MaxRPCsInFlight: 1, // no pipelines: see DESIGN.md
-	})
+	}, log)
 	return n.net, nil
 }
 
@@ -266,7 +266,5 @@ func (n *Node) hangUp() error {
 	if n.net == nil {
 		return nil
 	}
-	err := n.net.Close()
-	n.net.CloseStreams()
-	return errors.Join(err, n.wire.Close())
+	return n.net.Close()
 }

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -22,6 +23,7 @@ type stream struct {
 	self   address
 	client *tls.Config
 	allow  func(tls.ConnectionState) error
+	names  map[string]string // of peers, by address
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -42,14 +44,17 @@ func (a address) String() string { return string(a) }
 func newStream(c *Config, ln net.Listener, log *slog.Logger) *stream {
 	ctx, cancel := context.WithCancel(context.Background())
 	var peers []string
+	names := map[string]string{}
 	for _, p := range c.Peers {
 		peers = append(peers, guard.NameOf(pki.Controller, p.ID))
+		names[p.Addr] = p.ID
 	}
 	return &stream{
 		guard: guard.New(ln, guard.Config{TLS: modern(c.ServerTLS), Admit: c.Authorize, Reserved: peers,
 			Shared: c.Limits.Conns, Open: c.Limits.Handshakes, Within: c.Timeouts.Handshake, Logger: log}),
 		self: address(c.addr(c.ID)), allow: c.Authorize, client: modern(c.ClientTLS),
-		ctx: ctx, cancel: cancel, open: map[net.Conn]struct{}{},
+		names: names,
+		ctx:   ctx, cancel: cancel, open: map[net.Conn]struct{}{},
 	}
 }
 
@@ -59,10 +64,17 @@ func modern(c *tls.Config) *tls.Config {
 	return c
 }
 
-// greet runs the handshake with a dialled peer and checks that the peer is allowed.
-func (s *stream) greet(ctx context.Context, c *tls.Conn) error {
+// greet runs the handshake with a dialled peer and checks that it is the peer that was dialled, and allowed.
+func (s *stream) greet(ctx context.Context, c *tls.Conn, to, host string) error {
 	if err := c.HandshakeContext(ctx); err != nil {
 		return fmt.Errorf("handshake: %w", err)
+	}
+	if err := pki.CheckHost(c.ConnectionState(), host); err != nil {
+		return err
+	}
+	want := s.names[to]
+	if _, name, err := pki.Peer(c.ConnectionState()); err != nil || want != "" && name != want {
+		return errors.Join(fmt.Errorf("its certificate is of %q, not of %q", name, want), err)
 	}
 	if s.allow == nil {
 		return nil
@@ -118,7 +130,7 @@ func (s *stream) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, e
 	if !s.add(t) {
 		return nil, fmt.Errorf("dial replica at %q: %w", to, net.ErrClosed)
 	}
-	if err := s.greet(ctx, t.Conn); err != nil {
+	if err := s.greet(ctx, t.Conn, string(to), cfg.ServerName); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("dial replica at %q: %w", to, err)
 	}

@@ -3,7 +3,6 @@ package hostagent
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"lightloom/southbound/agent/agentpb"
 	"lightloom/southbound/agent/wire"
 	"lightloom/southbound/guard"
+	"lightloom/southbound/pki"
 )
 
 // Limits of a leader's connections: enough for a handful of replicas, each with its calls and two streams.
@@ -30,9 +30,9 @@ const (
 // Serve lets leaders in at lis until ctx ends (nil) or the listener breaks. conf must ask for the leader's certificate.
 // lis is closed when Serve returns. Several Serves may run at once; ending one does not end the agent.
 func (a *Agent) Serve(ctx context.Context, lis net.Listener, conf *tls.Config) error {
-	if conf == nil || conf.ClientAuth != tls.RequireAndVerifyClientCert {
+	if err := pki.CheckServer(conf); err != nil {
 		lis.Close()
-		return errors.New("serve agent: the TLS configuration must require and verify a leader's certificate")
+		return fmt.Errorf("serve agent: %w", err)
 	}
 	calls := newLimit(a.cfg.MaxRequests)
 	srv := grpc.NewServer(

@@ -21,6 +21,11 @@ type Paths struct {
 	Trust   map[Role]string `json:"trust,omitempty"`   // authorities of one role, in place of those of Files
 }
 
+// Credentials are what a client shows: an Identity, or a Source.
+type Credentials interface {
+	Client(serverName string, want Role) *tls.Config
+}
+
 // Source is an identity and what it trusts, read again when its files change. What it gives crypto/tls uses the newest
 // for every handshake; a connection goes on with what it began with. Its methods can be called by several goroutines.
 type Source struct {
