@@ -16,6 +16,7 @@ import (
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
+	"lightloom/southbound/pki"
 )
 
 // Client calls any replica that answers, and retries while there is no leader. Its methods can be called by several
@@ -63,29 +64,73 @@ func Dial(addrs []string, cfg *tls.Config) (*Client, error) {
 		if _, _, err := net.SplitHostPort(a); err != nil {
 			return nil, &Error{Invalid, fmt.Errorf("dial controller %q: write host:port: %w", a, err)}
 		}
-		c.callers = append(c.callers, newCaller(c.http, a))
+		c.callers = append(c.callers, newCaller(c.http, "https://"+a))
 	}
 	return c, nil
 }
 
 func httpClient(cfg *tls.Config) *http.Client {
-	d := &net.Dialer{Timeout: 2 * time.Second}
-	return &http.Client{
-		Transport: &http.Transport{
-			TLSClientConfig:     cfg.Clone(),
-			DialContext:         d.DialContext,
-			TLSHandshakeTimeout: 3 * time.Second,
-			IdleConnTimeout:     time.Minute,
-			ForceAttemptHTTP2:   true,
-			// a dead peer ends a silent stream
-			HTTP2: &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 5 * time.Second},
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	t := &http.Transport{
+		IdleConnTimeout:   time.Minute,
+		ForceAttemptHTTP2: true,
+		// a dead peer ends a silent stream
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 5 * time.Second},
 	}
+	t.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c := cfg.Clone()
+		if c.NextProtos = []string{"http/1.1"}; t.ForceAttemptHTTP2 {
+			c.NextProtos = []string{"h2", "http/1.1"}
+		}
+		return dialTLS(ctx, c, network, addr)
+	}
+	return &http.Client{Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-func newCaller(h *http.Client, addr string) apiv1connect.ControllerClient {
-	return apiv1connect.NewControllerClient(h, "https://"+addr, connect.WithReadMaxBytes(maxMessage))
+// Bounds of opening a connection.
+const (
+	connectWithin   = 2 * time.Second
+	handshakeWithin = 3 * time.Second
+)
+
+// dialTLS dials a server whose certificate is good for the host that is dialled. A configuration that verifies servers
+// itself, as one of pki.Source does, cannot know the host.
+func dialTLS(ctx context.Context, cfg *tls.Config, network, addr string) (net.Conn, error) {
+	if cfg.ServerName == "" {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, err
+		}
+		cfg.ServerName = host
+	}
+	raw, err := (&net.Dialer{Timeout: connectWithin}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeWithin)
+	defer cancel()
+	c := tls.Client(raw, cfg)
+	if err = c.HandshakeContext(ctx); err == nil {
+		err = pki.CheckHost(c.ConnectionState(), cfg.ServerName)
+	}
+	if err != nil {
+		return nil, errors.Join(err, raw.Close())
+	}
+	return c, nil
+}
+
+func newCaller(h *http.Client, base string, opts ...connect.ClientOption) apiv1connect.ControllerClient {
+	return apiv1connect.NewControllerClient(h, base, append(opts, connect.WithReadMaxBytes(maxMessage))...)
+}
+
+// DialLocal returns a client of the replica of this machine that listens at a Unix socket. Its callers are admins if
+// they are the replica's user or root.
+func DialLocal(path string) *Client {
+	h := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{Timeout: connectWithin}).DialContext(ctx, "unix", path)
+	}}}
+	return &Client{Patience: DefaultPatience, Attempt: DefaultAttempt, http: h,
+		callers: []apiv1connect.ControllerClient{newCaller(h, "http://local")}}
 }
 
 // Close ends idle connections. The client is not used afterwards.

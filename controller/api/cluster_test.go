@@ -142,7 +142,7 @@ func newTestCluster(t *testing.T, change func(i int, c *Config)) *testCluster {
 		id := fmt.Sprintf("r%d", i)
 		cfg := Config{
 			ID: id, Peers: peers, Listener: ln, Submitter: m, Stater: m, Finder: m, Eventer: hub, BandwidthReserver: m,
-			Canceller: m,
+			Canceller: m, Callers: Callers{Admins: []string{"user"}},
 			ServerTLS: tc.identity(t, pki.Controller, id).Server(pki.Controller, pki.Client),
 			ClientTLS: tc.identity(t, pki.Controller, id).Client("", pki.Controller),
 			Check:     func(j *controller.Job) error { return j.Check(8, 16) },

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"connectrpc.com/connect"
 
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
-	"lightloom/southbound/pki"
 )
 
 // Member is a replica of the cluster.
@@ -94,39 +92,17 @@ func (s *service) ChangeMembers(ctx context.Context,
 	return connect.NewResponse(&apiv1.ChangeMembersResponse{Index: s.applied()}), nil
 }
 
-// allowChange lets replicas change members, and each speak for itself. The one that forwards a call has checked it.
+// allowChange has each replica introduce and promote itself alone. The replica that forwards a call has checked it.
 func allowChange(ctx context.Context, change MemberChange, id string, asked bool) error {
-	who, _ := ctx.Value(callerKey{}).(caller)
+	who := callerOf(ctx)
 	own := change == Promote || change == Introduce
 	switch {
-	case who.role != pki.Controller:
-		return &Error{Denied, fmt.Errorf("change members: %s %q may not: ask with a replica's certificate", who.role, who.name)}
-	case own && !asked && who.name != id:
-		return &Error{Denied, fmt.Errorf("change members: %q may not speak for %q", who.name, id)}
+	case own && !asked && (who.Kind != byReplica || who.Name != id):
+		return &Error{Denied, fmt.Errorf("change members: %s %q may not speak for %q", who.Kind, who.Name, id)}
 	case change != RaiseLevel && (id == "" || len(id) > maxName):
 		return &Error{Invalid, fmt.Errorf("change members: a name has 1 to %d bytes", maxName)}
 	}
 	return nil
-}
-
-// caller is who calls, by its certificate.
-type caller struct {
-	role pki.Role
-	name string
-}
-
-type callerKey struct{}
-
-// named notes the caller's certificate in the context of a call.
-func named(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.TLS != nil {
-			if role, name, err := pki.Peer(*r.TLS); err == nil {
-				r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{role, name}))
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 func (m Member) wire() *apiv1.Member {

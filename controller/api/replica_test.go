@@ -205,6 +205,7 @@ func (c *controllers) start(t *testing.T, i int) {
 	}
 	s, err := NewServer(Config{
 		ID: id, Peers: c.north, Listener: ln, Submitter: b, Stater: b, Finder: b, Canceller: b, Indexer: b,
+		Callers:   Callers{Admins: []string{"user"}},
 		ServerTLS: who.Server(pki.Controller, pki.Client), ClientTLS: who.Client("", pki.Controller),
 	})
 	if err != nil {

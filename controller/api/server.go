@@ -46,7 +46,8 @@ type Config struct {
 	Claims func() []Claim
 	Logger *slog.Logger // nil discards
 
-	Limits Limits
+	Callers Callers
+	Limits  Limits
 }
 
 // Limits bound what callers can use up. Zero fields take the defaults of DefaultLimits.
@@ -105,8 +106,8 @@ func NewServer(cfg Config) (*Server, error) {
 		return fail("needs a submitter, a stater and a finder")
 	case cfg.Listener == nil:
 		return fail("has no listener")
-	case cfg.ServerTLS == nil || cfg.ServerTLS.ClientAuth != tls.RequireAndVerifyClientCert:
-		return fail("server TLS does not require and verify client certificates")
+	case pki.CheckServer(cfg.ServerTLS) != nil:
+		return fail(pki.CheckServer(cfg.ServerTLS).Error())
 	case cfg.ClientTLS == nil:
 		return fail("has no client TLS to forward with")
 	}
@@ -115,10 +116,27 @@ func NewServer(cfg Config) (*Server, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		cfg: cfg, batches: make(chan struct{}, cfg.Limits.Batches), http: httpClient(cfg.ClientTLS),
+		batches: make(chan struct{}, cfg.Limits.Batches), http: httpClient(cfg.ClientTLS),
 		peers: map[string]apiv1connect.ControllerClient{},
 	}
+	s.cfg = s.owned(cfg)
 	return s, nil
+}
+
+// owned puts what tenants own between a server and what it calls.
+func (s *Server) owned(c Config) Config {
+	o := owning{s, c.Submitter, c.Canceller, c.BandwidthReserver}
+	c.Submitter = o
+	if c.Canceller != nil {
+		c.Canceller = o
+	}
+	if c.BandwidthReserver != nil {
+		c.BandwidthReserver = o
+	}
+	if c.Eventer != nil {
+		c.Eventer = entitled{s, c.Eventer}
+	}
+	return c
 }
 
 // address is the northbound address of a replica; empty if it is not known.
@@ -138,7 +156,7 @@ func (s *Server) peer(id string) apiv1connect.ControllerClient {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.peers[at] == nil {
-		s.peers[at] = newCaller(s.http, at)
+		s.peers[at] = newCaller(s.http, "https://"+at, connect.WithInterceptors(speakFor()))
 	}
 	return s.peers[at]
 }
@@ -161,10 +179,17 @@ func (s *Server) Run(ctx context.Context) error {
 		MaxHeaderBytes:    16 << 10,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: l.Streams},
 		BaseContext:       func(net.Listener) context.Context { return calls },
+		ConnContext:       notePeer,
 		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 	}
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(s.guard()) }()
+	served := make(chan error, 2)
+	listeners := []net.Listener{s.guard()}
+	if s.cfg.Callers.Local != nil {
+		listeners = append(listeners, s.cfg.Callers.Local)
+	}
+	for _, ln := range listeners {
+		go func() { served <- srv.Serve(ln) }()
+	}
 	var err error
 	select {
 	case err = <-served:
@@ -175,7 +200,11 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = srv.Shutdown(wait) // in time or not, Close ends the rest
 		_ = <-served           // that it was shut down
 	}
-	return errors.Join(err, ignoreClosed(srv.Close()))
+	err = errors.Join(err, ignoreClosed(srv.Close()))
+	for range listeners[1:] {
+		_ = <-served
+	}
+	return err
 }
 
 // guard lets callers in once they are authenticated, and replicas in slots of their own.
@@ -200,11 +229,12 @@ func ignoreClosed(err error) error {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	path, calls := apiv1connect.NewControllerHandler(&service{s},
-		connect.WithReadMaxBytes(s.cfg.Limits.Body), connect.WithInterceptors(s.blameDisk(), deadline(s.cfg.Limits.Call)))
+		connect.WithReadMaxBytes(s.cfg.Limits.Body),
+		connect.WithInterceptors(s.auditor(), s.blameDisk(), deadline(s.cfg.Limits.Call)))
 	mux.Handle(path, calls)
 	mux.Handle(apiv1connect.ControllerSubmitJobsProcedure, s.few(calls))
-	mux.HandleFunc("GET /v1/events", s.serveEvents)
-	return patient(named(mux), s.cfg.Limits.Write)
+	mux.HandleFunc("GET "+eventsPath, s.serveEvents)
+	return patient(s.admit(mux), s.cfg.Limits.Write)
 }
 
 // few lets a few batches into memory at a time. It stands before the body is read.

@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -40,9 +41,14 @@ func Seed(dir string, peers []Peer, index uint64, digest [32]byte, state []byte)
 	if err != nil {
 		return err
 	}
-	h := header{index: index, term: term, digest: digest, size: uint64(len(state))}
-	if err := (&frozen{head: h.encode(), state: state}).Persist(out); err != nil {
-		return err
-	}
-	return nil
+	return (&captured{of: given{state, digest}, index: index, term: term, limit: math.MaxInt64}).Persist(out)
 }
+
+// given is a state that is bytes already.
+type given struct {
+	state  []byte
+	digest [32]byte
+}
+
+func (g given) Snapshot() ([]byte, error) { return g.state, nil }
+func (g given) Digest() [32]byte          { return g.digest }

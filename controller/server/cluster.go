@@ -27,6 +27,7 @@ import (
 type Cluster struct {
 	charge  ReplicaConfig // of every one, but for who it is
 	issue   func(role pki.Role, name string) (pki.Identity, error)
+	keys    func(name string) pki.Paths // where keys are that replicas read themselves; nil: issue has them
 	stderr  io.Writer
 	State   *State
 	IDs     []string
@@ -122,12 +123,13 @@ func (r *Cluster) start(id string, restarts int) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	pem, err := identity.MarshalPEM()
-	if err != nil {
+	c := r.charge
+	if r.keys != nil {
+		c.Identity.Files = r.keys(id)
+	} else if c.Identity.PEM, err = identity.MarshalPEM(); err != nil {
 		return nil, err
 	}
-	c := r.charge
-	c.ID, c.API, c.Identity, c.Restarts = id, r.api, pem, restarts
+	c.ID, c.API, c.Restarts = id, r.api, restarts
 	c.Dir, c.Cluster, c.Epoch = filepath.Join(r.State.Dir, id), r.State.cluster, r.State.Epoch
 	if c.Metrics, err = MetricsAddress(r.charge.Metrics, slices.Index(r.IDs, id)); err != nil {
 		return nil, err

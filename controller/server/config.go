@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"time"
 
 	"lightloom/controller/demand"
@@ -10,6 +11,7 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
 )
 
 // ReplicaCommand is the command that a controller starts its replicas with. Users do not type it.
@@ -37,16 +39,45 @@ type ReplicaConfig struct {
 	// secrets and certificates in them are named, not written
 	Devices inventory.Devices `json:"devices"`
 	// clusters that have programmed the same devices before
-	Earlier  uint64 `json:"earlier,omitempty"`
-	Identity []byte `json:"identity"`
-	Verbose  bool   `json:"verbose,omitempty"`
-	Metrics  string `json:"metrics,omitempty"` // address
+	Earlier  uint64         `json:"earlier,omitempty"`
+	Identity IdentityConfig `json:"identity"`
+	Verbose  bool           `json:"verbose,omitempty"`
+	Metrics  string         `json:"metrics,omitempty"` // address
 	// interval between the switches' counter reports; 0: none
 	Sample  time.Duration `json:"sample,omitempty"`
 	Explain string        `json:"explain,omitempty"` // file with explanations that all replicas share; empty disables them
 	// directory of this run alone, to remove when the parent process has exited
 	Leave    string `json:"leave,omitempty"`
 	Restarts int    `json:"restarts,omitempty"` // how often its process has ended and was started again
+}
+
+// IdentityConfig is who a replica is, and whom it takes for admins.
+type IdentityConfig struct {
+	PEM    []byte    `json:"pem,omitempty"`    // its keys, for as long as the process lives; or
+	Files  pki.Paths `json:"files,omitzero"`   // where they are, read again when they change
+	Admins []string  `json:"admins,omitempty"` // names in client certificates that are admins, whatever is granted
+	Socket string    `json:"socket,omitempty"` // path of a Unix socket for admins of this machine; empty: none
+}
+
+// open reads a replica's keys.
+func (c *IdentityConfig) open(id string) (*pki.Source, error) {
+	var s *pki.Source
+	if c.PEM != nil {
+		who, err := pki.ParseIdentity(c.PEM)
+		if err != nil {
+			return nil, err
+		}
+		s = pki.Static(who)
+	} else {
+		var err error
+		if s, err = pki.Open(c.Files); err != nil {
+			return nil, err
+		}
+	}
+	if who := s.Identity(); who.Role() != pki.Controller || who.Name() != id {
+		return nil, fmt.Errorf("the certificate is of %s, not of %s/%s", who, pki.Controller, id)
+	}
+	return s, nil
 }
 
 // ElectionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs

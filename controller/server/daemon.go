@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -84,11 +85,15 @@ func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Contex
 	g.Go(func() error { return a.Cluster.Run(ctx) })
 	if a.Agent != nil {
 		g.Go(func() error {
-			id, err := a.Identity(pki.Agent, inventory.AgentName)
+			keys, err := pki.Open(inventory.KeyPaths(a.Options.Keys, inventory.AgentName))
 			if err != nil {
 				return err
 			}
-			return a.Agent.Serve(ctx, a.agentLn, id.Server(pki.Controller))
+			g.Go(func() error {
+				keys.Watch(ctx, pki.DefaultEvery, slog.New(slog.NewTextHandler(opt.Stderr, nil)))
+				return nil
+			})
+			return a.Agent.Serve(ctx, a.agentLn, keys.Server(pki.Controller))
 		})
 	}
 	g.Go(func() error {
@@ -129,6 +134,7 @@ func (a *Daemon) open() error {
 		a.Options.Stderr); err != nil {
 		return err
 	}
+	a.Cluster.keys = func(name string) pki.Paths { return inventory.KeyPaths(a.Options.Keys, name) }
 	a.Epoch = st.Epoch
 	a.Clock = ClockFrom(a.Epoch)
 	earlier, err := countCluster(a.Options.Keys, st.cluster)
@@ -140,7 +146,8 @@ func (a *Daemon) open() error {
 		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
 		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.Dark), Delta: delta, Rollout: rollout.DefaultControl().
 					Options(delta),
-		Devices: a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
+		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
 	if len(a.Inventory.Agents) > 0 {
 		a.Config.Agents = a.Inventory.Sites(a.Fabric)
 	}

@@ -20,7 +20,7 @@ var (
 // DialDevices returns a connection to every switch by its record, with the election id of a term. It reads the secrets
 // and certificates that a record names only when it dials the switch: if they are missing, the switch counts as not
 // answering. CheckDevices reads them at once. wrap, if not nil, wraps each connection.
-func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity, term uint64,
+func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials, term uint64,
 	wrap func(name string, d southbound.Device) southbound.Device) (devices map[southbound.DeviceID]southbound.Device,
 	closeAll func()) {
 	out := map[southbound.DeviceID]southbound.Device{}
@@ -50,7 +50,7 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity, term uint64,
 }
 
 // CheckDevices returns what is wrong with the secrets and certificates that records of switches name, or nil.
-func CheckDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Identity) error {
+func CheckDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials) error {
 	for i, node := range f.Topology.Nodes() {
 		if node.Role == pathmap.Host {
 			continue

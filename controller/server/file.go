@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/controller/demand"
 	"lightloom/controller/policy"
 	"lightloom/controller/replica"
@@ -34,6 +35,7 @@ type replicaFile struct {
 	Peers   []peerSite `yaml:"peers"`   // the whole cluster
 	State   string     `yaml:"state"`   // directory of the log
 	TLS     tlsFiles   `yaml:"tls"`     // of this replica
+	Admins  []string   `yaml:"admins"`  // names in client certificates that are admins, whatever is granted
 	Metrics string     `yaml:"metrics"` // address; empty: none are served
 
 	Fabric       string `yaml:"fabric"`  // a spec, or the path of a file
@@ -62,6 +64,32 @@ type tlsFiles struct {
 	Cert string `yaml:"cert"`
 	Key  string `yaml:"key"`
 	CA   string `yaml:"ca"`
+
+	Revoked string   `yaml:"revoked"` // revocation lists; may come later
+	Trust   trustSet `yaml:"trust"`
+}
+
+// trustSet are PEM files with the authorities of each kind of peer; empty: those of tlsFiles.CA.
+type trustSet struct {
+	Replicas string `yaml:"replicas"`
+	Clients  string `yaml:"clients"`
+	Agents   string `yaml:"agents"`
+	Switches string `yaml:"switches"`
+}
+
+// paths are the files, whose relative names start at a directory.
+func (x *tlsFiles) paths(at func(string) string) pki.Paths {
+	p := pki.Paths{Files: pki.Files{Cert: at(x.Cert), Key: at(x.Key), CA: at(x.CA)}, Trust: map[pki.Role]string{}}
+	if x.Revoked != "" {
+		p.Revoked = at(x.Revoked)
+	}
+	for role, file := range map[pki.Role]string{pki.Controller: x.Trust.Replicas, pki.Client: x.Trust.Clients,
+		pki.Agent: x.Trust.Agents, pki.Switch: x.Trust.Switches} {
+		if file != "" {
+			p.Trust[role] = at(file)
+		}
+	}
+	return p
 }
 
 // Service describes a running replica on a machine of its own.
@@ -107,15 +135,15 @@ func ReadReplicaFile(path string) (*ReplicaConfig, error) {
 	if err := c.fabric(fabricFrom(filepath.Dir(path), x.Fabric), at(x.Devices)); err != nil {
 		return nil, file.At(yamlfile.Keys{"fabric"}, err)
 	}
-	id, err := pki.Files{Cert: at(x.TLS.Cert), Key: at(x.TLS.Key), CA: at(x.TLS.CA)}.Read()
+	c.Identity = IdentityConfig{Files: x.TLS.paths(at), Admins: x.Admins, Socket: filepath.Join(c.Dir, SocketFile)}
+	keys, err := pki.Open(c.Identity.Files)
 	if err == nil {
-		err = x.checkIdentity(id, time.Now())
+		err = x.checkIdentity(keys.Identity(), time.Now())
 	}
 	if err != nil {
 		return nil, file.At(yamlfile.Keys{"tls", "cert"}, err)
 	}
-	c.Identity, err = id.MarshalPEM()
-	return c, err
+	return c, nil
 }
 
 // fabricFrom returns a fabric's command-line form for a fabric in a file of that directory.
@@ -242,6 +270,11 @@ func checkAddress(at string) error {
 }
 
 func (x *replicaFile) checkValues() (yamlfile.Keys, error) {
+	for i, name := range x.Admins {
+		if err := (controller.Grant{Name: name}).Check(); err != nil {
+			return yamlfile.Keys{"admins", i}, err
+		}
+	}
 	if _, err := time.Parse(time.RFC3339, x.Epoch); err != nil {
 		return yamlfile.Keys{"epoch"}, fmt.Errorf("%q is no time such as 2026-11-23T06:00:00Z: copy what cluster init wrote",
 			x.Epoch)

@@ -31,7 +31,7 @@ type FoundOptions struct {
 
 // What FoundCluster writes: the authority's file, and for each replica what goes to its machine.
 const (
-	AuthorityFile = "authority.pem"
+	AuthorityFile = inventory.AuthorityFile
 	ReplicaFile   = "replica.yaml"
 	foundEtc      = "etc"
 	foundState    = "state"
@@ -166,7 +166,8 @@ func replicaText(self peerSite, peers []peerSite, node Node, fabric string, opt 
 		put("  - {id: %q, raft: %q, api: %q}", p.ID, p.Raft, p.API)
 	}
 	put("state: %q", opt.State)
-	put("tls: {cert: cert.pem, key: key.pem, ca: ca.pem}")
+	put("tls: {cert: cert.pem, key: key.pem, ca: ca.pem, revoked: revoked.pem}")
+	put("admins: [%q]", inventory.ClientName)
 	put("metrics: \"127.0.0.1:9101\"")
 	put("fabric: %q", fabric)
 	put("devices: devices.yaml")

@@ -20,7 +20,7 @@ func (p *replicaProcess) fleet(ctx context.Context, term uint64) (leader.Hosts, 
 		cfg.OnForeign = p.export.meter.Foreign
 	}
 	for _, s := range p.charge.Agents {
-		one := agent.Config{Addr: s.Addr, TLS: p.id.Client(s.Name, pki.Agent)}
+		one := agent.Config{Addr: s.Addr, TLS: p.keys.Client(s.Name, pki.Agent)}
 		if path, ok := strings.CutPrefix(s.Addr, "unix:"); ok {
 			one.Dialer = func(ctx context.Context, _ string) (net.Conn, error) {
 				return (&net.Dialer{Timeout: dialAgentWithin}).DialContext(ctx, "unix", path)
@@ -45,7 +45,7 @@ func (p *replicaProcess) hosts(ctx context.Context, term uint64) (leader.Hosts, 
 	if p.charge.Agent == "" {
 		return noAgent{}, func() error { return nil }, nil
 	}
-	c, err := agent.Dial(ctx, agent.Config{Addr: p.charge.Agent, TLS: p.id.Client(inventory.AgentName, pki.Agent),
+	c, err := agent.Dial(ctx, agent.Config{Addr: p.charge.Agent, TLS: p.keys.Client(inventory.AgentName, pki.Agent),
 		Election: func() (uint64, uint64) { return p.charge.ElectionHigh(term), 1 },
 		OnError:  func(err error) { p.log.Warn("agent", "error", err) }})
 	if err != nil {

@@ -102,7 +102,7 @@ func (p *replicaProcess) newestTerm(ctx context.Context) (uint64, error) {
 }
 
 func (p *replicaProcess) termOf(ctx context.Context, addr string) (uint64, error) {
-	client, err := api.Dial([]string{addr}, p.id.Client("", pki.Controller))
+	client, err := api.Dial([]string{addr}, p.keys.Client("", pki.Controller))
 	if err != nil {
 		return 0, err
 	}

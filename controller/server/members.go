@@ -118,7 +118,7 @@ const (
 // attend has the cluster know this replica's address and version, and gives it a vote once it has joined. It returns
 // ErrRemoved if the replica is no member any more, or nil when ctx ends.
 func (p *replicaProcess) attend(ctx context.Context) error {
-	client, err := api.Dial([]string{p.charge.API[p.charge.ID]}, p.id.Client("", pki.Controller))
+	client, err := api.Dial([]string{p.charge.API[p.charge.ID]}, p.keys.Client("", pki.Controller))
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (p *replicaProcess) othersRemoved(ctx context.Context) bool {
 	if len(others) == 0 || p.home.joining() {
 		return false
 	}
-	client, err := api.Dial(others, p.id.Client("", pki.Controller))
+	client, err := api.Dial(others, p.keys.Client("", pki.Controller))
 	if err != nil {
 		return false
 	}
@@ -220,7 +220,7 @@ func removedError(dir, id string) error {
 
 // dial returns a client of all replicas that a configuration names, with the replica's own certificate.
 func (c *ReplicaConfig) dial() (*api.Client, error) {
-	id, err := pki.ParseIdentity(c.Identity)
+	keys, err := c.Identity.open(c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -228,5 +228,5 @@ func (c *ReplicaConfig) dial() (*api.Client, error) {
 	for _, p := range c.Peers {
 		at = append(at, c.API[p.ID])
 	}
-	return api.Dial(at, id.Client("", pki.Controller))
+	return api.Dial(at, keys.Client("", pki.Controller))
 }

@@ -84,7 +84,8 @@ func (p *party) run(id string, knows ...string) {
 	must(p.t, err)
 	c := p.shape
 	c.ID, c.Dir, c.API = id, filepath.Join(p.dir, id), map[string]string{}
-	c.Identity, err = who.MarshalPEM()
+	c.Identity.Admins = []string{"user"}
+	c.Identity.PEM, err = who.MarshalPEM()
 	must(p.t, err)
 	for _, other := range knows {
 		c.Peers, c.API[other] = append(c.Peers, p.peers[other]), p.api[other]

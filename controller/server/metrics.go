@@ -45,7 +45,7 @@ type exporter struct {
 
 // newExporter opens the address: in plaintext on loopback, and for clients of the run's authority elsewhere. restarts
 // is how often the process of this replica has ended before.
-func newExporter(addr string, id pki.Identity, restarts int) (*exporter, error) {
+func newExporter(addr string, keys *pki.Source, restarts int) (*exporter, error) {
 	if addr == "" {
 		return nil, nil
 	}
@@ -58,10 +58,13 @@ func newExporter(addr string, id pki.Identity, restarts int) (*exporter, error) 
 	x.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "lightloom_replica_restarts_total",
 		Help: "How often this replica's process has ended and its supervisor started it again."},
 		func() float64 { return float64(restarts) }))
+	x.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "lightloom_certificate_end_seconds",
+		Help: "When this replica's certificate ends, in seconds since 1970."},
+		func() float64 { return float64(keys.Identity().NotAfter().Unix()) }))
 	host, _, _ := net.SplitHostPort(addr)
 	var config *tls.Config
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		config = id.Server(pki.Client, pki.Controller)
+		config = keys.Server(pki.Client, pki.Controller)
 	}
 	x.ln, err = meter.Listen(addr, config)
 	return x, err

@@ -43,10 +43,14 @@ func (quiet) Watch(context.Context, func(southbound.DeviceEvent)) (err error) { 
 
 // TestExporter: what a replica's devices do is served; without an address nothing is.
 func TestExporter(t *testing.T) {
-	if x, err := newExporter("", pki.Identity{}, 0); x != nil || err != nil {
+	if x, err := newExporter("", nil, 0); x != nil || err != nil {
 		t.Errorf("%v, %v", x, err)
 	}
-	x, err := newExporter("127.0.0.1:0", pki.Identity{}, 2)
+	ca, err := pki.New(time.Hour)
+	must(t, err)
+	id, err := ca.Issue(pki.Controller, "c0")
+	must(t, err)
+	x, err := newExporter("127.0.0.1:0", pki.Static(id), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +93,11 @@ func TestStagesOfMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := newExporter("127.0.0.1:0", pki.Identity{}, 2)
+	ca, err := pki.New(time.Hour)
+	must(t, err)
+	id, err := ca.Issue(pki.Controller, "c0")
+	must(t, err)
+	x, err := newExporter("127.0.0.1:0", pki.Static(id), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,8 @@ func TestPoisonousBatch(t *testing.T) {
 	must(t, err)
 	c := ReplicaConfig{ID: "controller0", Peers: []replica.Peer{{ID: "controller0", Addr: at[0]}},
 		API: map[string]string{"controller0": at[1]}, Dir: t.TempDir(), Epoch: time.Now(), Spec: spec, Policy: "random+ecmp",
-		Demand: demand.Options{}, Agent: at[2], Identity: pem}
+		Demand: demand.Options{}, Agent: at[2],
+		Identity: IdentityConfig{PEM: pem, Admins: []string{"user"}}}
 	for _, n := range f.Topology.Nodes() {
 		if n.Role != pathmap.Host {
 			c.Devices = append(c.Devices, inventory.Device{Name: n.Name, Address: at[2]})

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -34,12 +35,14 @@ type replicaProcess struct {
 	charge  ReplicaConfig
 	home    *home
 	fabric  *topo.Fabric
-	id      pki.Identity
+	keys    *pki.Source
 	state   *state.State
 	node    *replica.Node
 	current leader.Current
 	clock   *clock
 	log     *slog.Logger
+	notice  *slog.Logger // for what its owner must know
+	audit   *auditLog
 	export  *exporter
 
 	mapped   sync.Once
@@ -105,21 +108,23 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 		level = slog.LevelInfo
 	}
 	p := &replicaProcess{charge: c, home: h, clock: newClock(c.Epoch, time.Now),
-		log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})).With("replica", c.ID)}
+		log:    slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})).With("replica", c.ID),
+		notice: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})).With("replica", c.ID)}
+	p.audit = newAuditLog(filepath.Join(c.Dir, auditFile), p.notice)
 	var err error
 	if p.fabric, err = topo.New(c.Spec); err != nil {
 		return nil, err
 	}
-	if p.id, err = pki.ParseIdentity(c.Identity); err != nil {
+	if p.keys, err = c.Identity.open(c.ID); err != nil {
 		return nil, err
 	}
 	p.state = state.New(p.fabric)
-	if p.export, err = newExporter(c.Metrics, p.id, c.Restarts); err != nil {
+	if p.export, err = newExporter(c.Metrics, p.keys, c.Restarts); err != nil {
 		return nil, err
 	}
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
-		ServerTLS: ofCluster(p.id.Server(pki.Controller), c.Cluster),
-		ClientTLS: ofCluster(p.id.Client("", pki.Controller), c.Cluster),
+		ServerTLS: ofCluster(p.keys.Server(pki.Controller), c.Cluster),
+		ClientTLS: ofCluster(p.keys.Client("", pki.Controller), c.Cluster),
 		Newcomer:  p.newcomer(), Machine: p.machine(), Logger: p.log, Timeouts: patient()})
 	if err == nil {
 		p.export.disk(p.node.Stats)
@@ -165,13 +170,17 @@ func (p *replicaProcess) run(ctx context.Context) error {
 		}
 		return nil
 	})
+	g.Go(func() error {
+		p.keys.Watch(ctx, pki.DefaultEvery, p.notice)
+		return nil
+	})
 	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
 	g.Go(func() error { return p.attend(ctx) })
 	err = g.Wait()
 	if err == nil && context.Cause(ctx) != errAlone { // a regular stop: hand over at once, before the others time out
 		_ = p.node.StepDown() // best effort: they elect one anyway
 	}
-	return errors.Join(err, p.node.Close())
+	return errors.Join(err, p.node.Close(), p.audit.close())
 }
 
 func (p *replicaProcess) server() (*api.Server, error) {
@@ -180,14 +189,16 @@ func (p *replicaProcess) server() (*api.Server, error) {
 		return nil, fmt.Errorf("listen for the northbound: %w", err)
 	}
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
-		ServerTLS: p.id.Server(pki.Client, pki.Controller), ClientTLS: p.id.Client("", pki.Controller),
-		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Membership: p, Address: p.address, Now: p.clock.now, Logger: p.log,
+		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
+		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Membership: p,
+		Address: p.address, Now: p.clock.now, Logger: p.log,
 		Check:   p.check,
 		Disk:    p.node.Disk,
 		Ready:   p.current.Ready,
 		Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
 		Claims:  func() []api.Claim { return namedClaims(p.fabric.Topology, p.current.Leader().Claims()) },
-		Changes: func() int { return p.node.Stats().LeaderChanges }})
+		Changes: func() int { return p.node.Stats().LeaderChanges },
+		Callers: p.callers()})
 }
 
 // lead runs one leadership: it makes its election id known to every device and to the agent, and steps.
@@ -232,12 +243,12 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 // dial makes a line to every switch, metered where metrics are served.
 func (p *replicaProcess) dial(term uint64) (map[southbound.DeviceID]southbound.Device, func()) {
 	if p.export == nil {
-		return DialDevices(p.fabric, &p.charge, p.id, term, nil)
+		return DialDevices(p.fabric, &p.charge, p.keys, term, nil)
 	}
 	wrap := func(name string, d southbound.Device) southbound.Device {
 		return p.export.meter.Device(name, d, p.clock.now)
 	}
-	devices, closeAll := DialDevices(p.fabric, &p.charge, p.id, term, wrap)
+	devices, closeAll := DialDevices(p.fabric, &p.charge, p.keys, term, wrap)
 	return devices, func() {
 		closeAll()
 		p.export.meter.Release()

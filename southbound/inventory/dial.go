@@ -19,7 +19,7 @@ func IsURL(address string) bool {
 
 // Dial connects to the switch that is node n of a fabric, as Config says; tune, if not nil, completes what the driver
 // gets. It is what a controller uses: rules can have backups that the device does not know.
-func (all Devices) Dial(ctx context.Context, f *topo.Fabric, n pathmap.NodeID, by pki.Identity,
+func (all Devices) Dial(ctx context.Context, f *topo.Fabric, n pathmap.NodeID, by pki.Credentials,
 	getenv func(string) string, tune func(*gnmi.Config)) (gnmi.Line, error) {
 	found, err := all.Find(f.Topology.Node(n).Name)
 	if err != nil {

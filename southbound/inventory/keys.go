@@ -96,7 +96,7 @@ func IssueKeys(ca *pki.Authority, dir string, f *topo.Fabric, replicas []string,
 		}
 		return id.WriteFile(KeyFile(dir, name))
 	}
-	errs := []error{write(pki.Agent, AgentName), write(pki.Client, "client")}
+	errs := []error{write(pki.Agent, AgentName), write(pki.Client, ClientName)}
 	for _, id := range replicas {
 		errs = append(errs, write(pki.Controller, id))
 	}
@@ -116,6 +116,21 @@ const KeyLife = 365 * 24 * time.Hour
 
 // KeyFile is where a directory of keys holds those of a name.
 func KeyFile(dir, name string) string { return filepath.Join(dir, name+".pem") }
+
+// KeyPaths is where a party of a directory of keys finds its own, and which of the others' are revoked.
+func KeyPaths(dir, name string) pki.Paths {
+	file := KeyFile(dir, name)
+	return pki.Paths{Files: pki.Files{Cert: file, Key: file, CA: file}, Revoked: filepath.Join(dir, RevokedFile)}
+}
+
+// Files of a directory of keys beside those of its parties.
+const (
+	AuthorityFile = "authority.pem" // its holder can issue keys for anybody
+	RevokedFile   = "revoked.pem"
+)
+
+// ClientName is the name in the certificate of the client that keys are issued for at first.
+const ClientName = "client"
 
 // ReadKeys reads what WriteKeys wrote for one of them.
 func ReadKeys(dir, name string) (pki.Identity, error) { return pki.ReadFile(KeyFile(dir, name)) }

@@ -2416,6 +2416,229 @@ func (x *CancelResponse) GetIndex() uint64 {
 	return 0
 }
 
+// Access by the name in a client certificate.
+type Grant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// viewer, tenant, operator or admin; empty: none any more
+	Access        string `protobuf:"bytes,2,opt,name=access,proto3" json:"access,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grant) Reset() {
+	*x = Grant{}
+	mi := &file_api_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grant) ProtoMessage() {}
+
+func (x *Grant) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grant.ProtoReflect.Descriptor instead.
+func (*Grant) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Grant) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Grant) GetAccess() string {
+	if x != nil {
+		return x.Access
+	}
+	return ""
+}
+
+type SetAccessRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Grant         *Grant                 `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetAccessRequest) Reset() {
+	*x = SetAccessRequest{}
+	mi := &file_api_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetAccessRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetAccessRequest) ProtoMessage() {}
+
+func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
+func (*SetAccessRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *SetAccessRequest) GetGrant() *Grant {
+	if x != nil {
+		return x.Grant
+	}
+	return nil
+}
+
+type SetAccessResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetAccessResponse) Reset() {
+	*x = SetAccessResponse{}
+	mi := &file_api_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetAccessResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetAccessResponse) ProtoMessage() {}
+
+func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
+func (*SetAccessResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *SetAccessResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+type ListAccessRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAccessRequest) Reset() {
+	*x = ListAccessRequest{}
+	mi := &file_api_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAccessRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAccessRequest) ProtoMessage() {}
+
+func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
+func (*ListAccessRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{37}
+}
+
+type ListAccessResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By name.
+	Grants        []*Grant `protobuf:"bytes,1,rep,name=grants,proto3" json:"grants,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAccessResponse) Reset() {
+	*x = ListAccessResponse{}
+	mi := &file_api_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAccessResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAccessResponse) ProtoMessage() {}
+
+func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
+func (*ListAccessResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *ListAccessResponse) GetGrants() []*Grant {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
 // Carried with every error.
 type ErrorDetail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2426,7 +2649,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2438,7 +2661,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2451,7 +2674,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{34}
+	return file_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -2636,7 +2859,17 @@ const file_api_proto_rawDesc = "" +
 	"\x0eCancelResponse\x12\x19\n" +
 	"\bended_ns\x18\x01 \x01(\x03R\aendedNs\x12\x1c\n" +
 	"\tcancelled\x18\x02 \x01(\bR\tcancelled\x12\x14\n" +
-	"\x05index\x18\x14 \x01(\x04R\x05index\"!\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"3\n" +
+	"\x05Grant\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06access\x18\x02 \x01(\tR\x06access\"=\n" +
+	"\x10SetAccessRequest\x12)\n" +
+	"\x05grant\x18\x01 \x01(\v2\x13.lightloom.v1.GrantR\x05grant\")\n" +
+	"\x11SetAccessResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\"\x13\n" +
+	"\x11ListAccessRequest\"A\n" +
+	"\x12ListAccessResponse\x12+\n" +
+	"\x06grants\x18\x01 \x03(\v2\x13.lightloom.v1.GrantR\x06grants\"!\n" +
 	"\vErrorDetail\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code*\xb5\x01\n" +
 	"\fMemberChange\x12\x1d\n" +
@@ -2652,7 +2885,7 @@ const file_api_proto_rawDesc = "" +
 	"\x14EDGE_KIND_ONE_TO_ONE\x10\x02\x12\x17\n" +
 	"\x13EDGE_KIND_BROADCAST\x10\x03\x12\x14\n" +
 	"\x10EDGE_KIND_FIELDS\x10\x04\x12\x14\n" +
-	"\x10EDGE_KIND_GLOBAL\x10\x052\xc8\x06\n" +
+	"\x10EDGE_KIND_GLOBAL\x10\x052\xec\a\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
@@ -2663,7 +2896,10 @@ const file_api_proto_rawDesc = "" +
 	"\tBandwidth\x12\x1e.lightloom.v1.BandwidthRequest\x1a\x1f.lightloom.v1.BandwidthResponse\"\x03\x90\x02\x01\x12F\n" +
 	"\aReserve\x12\x1c.lightloom.v1.ReserveRequest\x1a\x1d.lightloom.v1.ReserveResponse\x12F\n" +
 	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponse\x12C\n" +
-	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponse\x12Q\n" +
+	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponse\x12L\n" +
+	"\tSetAccess\x12\x1e.lightloom.v1.SetAccessRequest\x1a\x1f.lightloom.v1.SetAccessResponse\x12T\n" +
+	"\n" +
+	"ListAccess\x12\x1f.lightloom.v1.ListAccessRequest\x1a .lightloom.v1.ListAccessResponse\"\x03\x90\x02\x01\x12Q\n" +
 	"\tReadIndex\x12\x1e.lightloom.v1.ReadIndexRequest\x1a\x1f.lightloom.v1.ReadIndexResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\aMembers\x12\x1c.lightloom.v1.MembersRequest\x1a\x1d.lightloom.v1.MembersResponse\"\x03\x90\x02\x01\x12X\n" +
 	"\rChangeMembers\x12\".lightloom.v1.ChangeMembersRequest\x1a#.lightloom.v1.ChangeMembersResponseB#Z!lightloom/controller/api/v1;apiv1b\x06proto3"
@@ -2681,7 +2917,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),             // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                 // 1: lightloom.v1.EdgeKind
@@ -2719,7 +2955,12 @@ var file_api_proto_goTypes = []any{
 	(*ReleaseResponse)(nil),       // 33: lightloom.v1.ReleaseResponse
 	(*CancelRequest)(nil),         // 34: lightloom.v1.CancelRequest
 	(*CancelResponse)(nil),        // 35: lightloom.v1.CancelResponse
-	(*ErrorDetail)(nil),           // 36: lightloom.v1.ErrorDetail
+	(*Grant)(nil),                 // 36: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),      // 37: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),     // 38: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),     // 39: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),    // 40: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),           // 41: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
 	7,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -2744,33 +2985,39 @@ var file_api_proto_depIdxs = []int32{
 	29, // 19: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
 	8,  // 20: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
 	26, // 21: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	11, // 22: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	18, // 23: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	22, // 24: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	24, // 25: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	27, // 26: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	30, // 27: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	32, // 28: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	34, // 29: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	9,  // 30: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	3,  // 31: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	5,  // 32: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	12, // 33: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	19, // 34: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	23, // 35: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	25, // 36: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	28, // 37: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	31, // 38: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	33, // 39: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	35, // 40: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	10, // 41: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	4,  // 42: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	6,  // 43: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	33, // [33:44] is the sub-list for method output_type
-	22, // [22:33] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	36, // 22: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	36, // 23: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	11, // 24: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	18, // 25: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	22, // 26: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	24, // 27: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	27, // 28: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	30, // 29: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	32, // 30: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	34, // 31: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	37, // 32: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	39, // 33: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	9,  // 34: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	3,  // 35: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	5,  // 36: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	12, // 37: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	19, // 38: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	23, // 39: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	25, // 40: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	28, // 41: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	31, // 42: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	33, // 43: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	35, // 44: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	38, // 45: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	40, // 46: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	10, // 47: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	4,  // 48: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	6,  // 49: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	37, // [37:50] is the sub-list for method output_type
+	24, // [24:37] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -2784,7 +3031,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   35,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

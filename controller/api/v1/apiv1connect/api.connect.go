@@ -53,6 +53,10 @@ const (
 	ControllerReleaseProcedure = "/lightloom.v1.Controller/Release"
 	// ControllerCancelProcedure is the fully-qualified name of the Controller's Cancel RPC.
 	ControllerCancelProcedure = "/lightloom.v1.Controller/Cancel"
+	// ControllerSetAccessProcedure is the fully-qualified name of the Controller's SetAccess RPC.
+	ControllerSetAccessProcedure = "/lightloom.v1.Controller/SetAccess"
+	// ControllerListAccessProcedure is the fully-qualified name of the Controller's ListAccess RPC.
+	ControllerListAccessProcedure = "/lightloom.v1.Controller/ListAccess"
 	// ControllerReadIndexProcedure is the fully-qualified name of the Controller's ReadIndex RPC.
 	ControllerReadIndexProcedure = "/lightloom.v1.Controller/ReadIndex"
 	// ControllerMembersProcedure is the fully-qualified name of the Controller's Members RPC.
@@ -83,6 +87,11 @@ type ControllerClient interface {
 	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
 	// nothing.
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
+	// SetAccess grants access to the holder of a client certificate, or takes it back, and returns once that is in the
+	// replicated log.
+	SetAccess(context.Context, *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error)
+	// ListAccess returns what is granted, as the replica that is asked knows it.
+	ListAccess(context.Context, *connect.Request[v1.ListAccessRequest]) (*connect.Response[v1.ListAccessResponse], error)
 	// ReadIndex is what a replica asks the leader for a linearizable read of its own.
 	ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error)
 	// Members tells which replicas the cluster has.
@@ -153,6 +162,19 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithSchema(controllerMethods.ByName("Cancel")),
 			connect.WithClientOptions(opts...),
 		),
+		setAccess: connect.NewClient[v1.SetAccessRequest, v1.SetAccessResponse](
+			httpClient,
+			baseURL+ControllerSetAccessProcedure,
+			connect.WithSchema(controllerMethods.ByName("SetAccess")),
+			connect.WithClientOptions(opts...),
+		),
+		listAccess: connect.NewClient[v1.ListAccessRequest, v1.ListAccessResponse](
+			httpClient,
+			baseURL+ControllerListAccessProcedure,
+			connect.WithSchema(controllerMethods.ByName("ListAccess")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		readIndex: connect.NewClient[v1.ReadIndexRequest, v1.ReadIndexResponse](
 			httpClient,
 			baseURL+ControllerReadIndexProcedure,
@@ -186,6 +208,8 @@ type controllerClient struct {
 	reserve       *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
 	release       *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
 	cancel        *connect.Client[v1.CancelRequest, v1.CancelResponse]
+	setAccess     *connect.Client[v1.SetAccessRequest, v1.SetAccessResponse]
+	listAccess    *connect.Client[v1.ListAccessRequest, v1.ListAccessResponse]
 	readIndex     *connect.Client[v1.ReadIndexRequest, v1.ReadIndexResponse]
 	members       *connect.Client[v1.MembersRequest, v1.MembersResponse]
 	changeMembers *connect.Client[v1.ChangeMembersRequest, v1.ChangeMembersResponse]
@@ -231,6 +255,16 @@ func (c *controllerClient) Cancel(ctx context.Context, req *connect.Request[v1.C
 	return c.cancel.CallUnary(ctx, req)
 }
 
+// SetAccess calls lightloom.v1.Controller.SetAccess.
+func (c *controllerClient) SetAccess(ctx context.Context, req *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error) {
+	return c.setAccess.CallUnary(ctx, req)
+}
+
+// ListAccess calls lightloom.v1.Controller.ListAccess.
+func (c *controllerClient) ListAccess(ctx context.Context, req *connect.Request[v1.ListAccessRequest]) (*connect.Response[v1.ListAccessResponse], error) {
+	return c.listAccess.CallUnary(ctx, req)
+}
+
 // ReadIndex calls lightloom.v1.Controller.ReadIndex.
 func (c *controllerClient) ReadIndex(ctx context.Context, req *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error) {
 	return c.readIndex.CallUnary(ctx, req)
@@ -267,6 +301,11 @@ type ControllerHandler interface {
 	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
 	// nothing.
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
+	// SetAccess grants access to the holder of a client certificate, or takes it back, and returns once that is in the
+	// replicated log.
+	SetAccess(context.Context, *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error)
+	// ListAccess returns what is granted, as the replica that is asked knows it.
+	ListAccess(context.Context, *connect.Request[v1.ListAccessRequest]) (*connect.Response[v1.ListAccessResponse], error)
 	// ReadIndex is what a replica asks the leader for a linearizable read of its own.
 	ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error)
 	// Members tells which replicas the cluster has.
@@ -333,6 +372,19 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		connect.WithSchema(controllerMethods.ByName("Cancel")),
 		connect.WithHandlerOptions(opts...),
 	)
+	controllerSetAccessHandler := connect.NewUnaryHandler(
+		ControllerSetAccessProcedure,
+		svc.SetAccess,
+		connect.WithSchema(controllerMethods.ByName("SetAccess")),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerListAccessHandler := connect.NewUnaryHandler(
+		ControllerListAccessProcedure,
+		svc.ListAccess,
+		connect.WithSchema(controllerMethods.ByName("ListAccess")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	controllerReadIndexHandler := connect.NewUnaryHandler(
 		ControllerReadIndexProcedure,
 		svc.ReadIndex,
@@ -371,6 +423,10 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerReleaseHandler.ServeHTTP(w, r)
 		case ControllerCancelProcedure:
 			controllerCancelHandler.ServeHTTP(w, r)
+		case ControllerSetAccessProcedure:
+			controllerSetAccessHandler.ServeHTTP(w, r)
+		case ControllerListAccessProcedure:
+			controllerListAccessHandler.ServeHTTP(w, r)
 		case ControllerReadIndexProcedure:
 			controllerReadIndexHandler.ServeHTTP(w, r)
 		case ControllerMembersProcedure:
@@ -416,6 +472,14 @@ func (UnimplementedControllerHandler) Release(context.Context, *connect.Request[
 
 func (UnimplementedControllerHandler) Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Cancel is not implemented"))
+}
+
+func (UnimplementedControllerHandler) SetAccess(context.Context, *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.SetAccess is not implemented"))
+}
+
+func (UnimplementedControllerHandler) ListAccess(context.Context, *connect.Request[v1.ListAccessRequest]) (*connect.Response[v1.ListAccessResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ListAccess is not implemented"))
 }
 
 func (UnimplementedControllerHandler) ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error) {

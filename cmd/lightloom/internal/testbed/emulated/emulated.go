@@ -154,7 +154,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	s.Epoch = s.state.Epoch
 	s.Clock = server.ClockFrom(s.Epoch)
 	s.Faults = testbed.NewFaultLog(f, o.Replicas)
-	if s.Authority, err = pki.New(24 * time.Hour); err != nil {
+	if s.Authority, err = pki.New(runLife); err != nil {
 		return nil, err
 	}
 	if s.fences, err = server.PrivateDir(); err != nil {
@@ -215,7 +215,7 @@ func (s *Testbed) listen() (err error) {
 		s.stderr); err != nil {
 		return err
 	}
-	id, err := s.Authority.Issue(pki.Client, "replay")
+	id, err := s.Authority.Issue(pki.Client, inventory.ClientName)
 	if err != nil {
 		return err
 	}
@@ -224,11 +224,15 @@ func (s *Testbed) listen() (err error) {
 }
 
 // replicaConfig is the configuration of every replica.
+// runLife is how long the keys of a run are good for. They are in memory and on pipes alone, and go with the run.
+const runLife = 10 * 365 * 24 * time.Hour
+
 func (s *Testbed) replicaConfig() server.ReplicaConfig {
 	r := s.Config.Row
 	return server.ReplicaConfig{Spec: r.Spec, Policy: r.Policy, Overrides: s.Config.Overrides,
-		Demand:  r.Demand,
-		Rollout: rollout.DefaultControl().Options(s.delta), Seed: s.Config.Seed,
+		Identity: server.IdentityConfig{Admins: []string{inventory.ClientName}},
+		Demand:   r.Demand,
+		Rollout:  rollout.DefaultControl().Options(s.delta), Seed: s.Config.Seed,
 		ElephantThreshold: s.Config.ElephantThreshold,
 		Delta:             s.delta, Agent: s.agent.ln.Addr().String(), Devices: s.Devices(),
 		Sample:  server.DefaultSamplePeriod,

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"lightloom/controller/api"
+)
+
+// auditFile holds one line of JSON for each call that changed something or was denied, in a replica's state directory.
+const auditFile = "audit.log"
+
+// Bounds of an audit log: the file is renamed to audit.log.1 at that size, and so many old ones are kept. Callers who
+// are denied again and again fill so many lines a second at most.
+const (
+	auditBytes   = 8 << 20
+	auditOld     = 4
+	auditDenials = 10
+)
+
+// auditLog appends to a file that is rotated. A line that cannot be written is lost, and said to be.
+type auditLog struct {
+	path string
+	most int64
+	log  *slog.Logger
+	now  func() time.Time
+
+	mu      sync.Mutex
+	f       *os.File
+	size    int64
+	second  int64 // in which denials are counted
+	denials int
+	left    int // denials without a line since the last
+	failing bool
+}
+
+func newAuditLog(path string, log *slog.Logger) *auditLog {
+	return &auditLog{path: path, most: auditBytes, log: log, now: time.Now}
+}
+
+// auditLine is a record, and how many denials before it have none.
+type auditLine struct {
+	api.AuditRecord
+	Left int `json:"denials_left_out,omitempty"`
+}
+
+// note appends a record.
+func (a *auditLog) note(r api.AuditRecord) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r.Result == string(api.Denied) {
+		if s := a.now().Unix(); s != a.second {
+			a.second, a.denials = s, 0
+		}
+		if a.denials++; a.denials > auditDenials {
+			a.left++
+			return
+		}
+	}
+	line, err := json.Marshal(auditLine{r, a.left})
+	if err == nil {
+		err = a.write(append(line, '\n'))
+	}
+	if err == nil {
+		a.left = 0
+	} else if !a.failing {
+		a.log.Error("audit log", "error", err)
+	}
+	a.failing = err != nil
+}
+
+func (a *auditLog) write(line []byte) error {
+	if a.f != nil && a.size+int64(len(line)) > a.most {
+		if err := a.rotate(); err != nil {
+			return err
+		}
+	}
+	if a.f == nil {
+		f, err := os.OpenFile(a.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		st, err := f.Stat()
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
+		a.f, a.size = f, st.Size()
+	}
+	n, err := a.f.Write(line)
+	if err != nil && n > 0 { // a full disk: what is next must not begin in the middle of a line
+		err = errors.Join(err, a.f.Truncate(a.size))
+		n = 0
+	}
+	a.size += int64(n)
+	return err
+}
+
+// rotate makes the file the newest of the old ones, and forgets the oldest.
+func (a *auditLog) rotate() error {
+	err := a.f.Close()
+	a.f = nil
+	for i := auditOld; i > 0; i-- {
+		from := a.path
+		if i > 1 {
+			from = fmt.Sprintf("%s.%d", a.path, i-1)
+		}
+		if e := os.Rename(from, fmt.Sprintf("%s.%d", a.path, i)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+func (a *auditLog) close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.f == nil {
+		return nil
+	}
+	err := a.f.Close()
+	a.f = nil
+	return err
+}
