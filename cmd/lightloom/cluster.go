@@ -10,9 +10,9 @@ import (
 )
 
 func newCluster() *cobra.Command {
-	c := &cobra.Command{Use: "cluster", Short: "Found a controller's cluster, take a replica in, and destroy its logs",
+	c := &cobra.Command{Use: "cluster", Short: "Found a controller's cluster, take a replica in, say who may do what, and destroy logs",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterDestroy())
+	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterDestroy(), newAccess())
 	return c
 }
 

@@ -62,7 +62,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		root.AddCommand(newDoctor(a))
 	}
 	root.AddCommand(newCompare(), newTopology(), newPaths())
-	root.AddCommand(newSwitch(), newController(), newReplica(), newCluster(), newMininet())
+	root.AddCommand(newSwitch(), newController(), newReplica(), newCluster(), newKeys(), newMininet())
 	root.AddCommand(newTarget(), newDevice(), newCircuit())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)

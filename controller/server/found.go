@@ -60,7 +60,7 @@ func FoundCluster(dir string, opt FoundOptions) error {
 	if old, err := os.ReadDir(dir); len(old) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fail(errors.Join(hint.New(fmt.Sprintf("%q is not empty", dir), "name a directory that is not there"), err))
 	}
-	authority, err := pki.New(inventory.KeyLife)
+	authority, err := pki.New(inventory.AuthorityLife)
 	if err != nil {
 		return fail(err)
 	}
@@ -124,7 +124,7 @@ func writeEtc(dir string, authority *pki.Authority, self peerSite, peers []peerS
 		return err
 	}
 	host, _, _ := net.SplitHostPort(self.Raft)
-	id, err := authority.IssueFor(pki.Controller, self.ID, host)
+	id, err := authority.IssueUntil(time.Now(), inventory.KeyLife, pki.Controller, self.ID, host)
 	if err != nil {
 		return err
 	}

@@ -62,8 +62,8 @@ func writeAgentKeys(dir string, f *topo.Fabric, write func(pki.Role, string) err
 }
 
 // WriteKeys issues the identities that a fabric under n replicas needs: of its switches, the replicas, the agent and
-// one client, and with agents also of one agent for every host. Each is a file of its own, signed by an authority whose
-// key is not kept.
+// one client, and with agents also of one agent for every host. Each is a file of its own, signed by an authority that
+// is a file beside them.
 func WriteKeys(dir, fabric string, n int, agents bool) error {
 	spec, err := topo.FromArgument(fabric)
 	if err != nil {
@@ -73,7 +73,7 @@ func WriteKeys(dir, fabric string, n int, agents bool) error {
 	if err != nil {
 		return err
 	}
-	ca, err := pki.New(KeyLife)
+	ca, err := pki.New(AuthorityLife)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,10 @@ func WriteKeys(dir, fabric string, n int, agents bool) error {
 	for i := range n {
 		replicas = append(replicas, fmt.Sprintf("controller%d", i))
 	}
-	return IssueKeys(ca, dir, f, replicas, agents)
+	if err := IssueKeys(ca, dir, f, replicas, agents); err != nil {
+		return err
+	}
+	return ca.WriteFile(filepath.Join(dir, AuthorityFile))
 }
 
 // IssueKeys is WriteKeys with an authority, a fabric and replicas that the caller has.
@@ -90,7 +93,7 @@ func IssueKeys(ca *pki.Authority, dir string, f *topo.Fabric, replicas []string,
 		return fmt.Errorf("write keys: %w", err)
 	}
 	write := func(role pki.Role, name string) error {
-		id, err := ca.Issue(role, name)
+		id, err := ca.IssueUntil(time.Now(), KeyLife, role, name, loopback()...)
 		if err != nil {
 			return err
 		}
@@ -111,8 +114,11 @@ func IssueKeys(ca *pki.Authority, dir string, f *topo.Fabric, replicas []string,
 	return errors.Join(errs...)
 }
 
-// KeyLife is how long keys on disk are good for.
-const KeyLife = 365 * 24 * time.Hour
+// How long keys on disk are good for, and the authority that issues them.
+const (
+	KeyLife       = 365 * 24 * time.Hour
+	AuthorityLife = 10 * KeyLife
+)
 
 // KeyFile is where a directory of keys holds those of a name.
 func KeyFile(dir, name string) string { return filepath.Join(dir, name+".pem") }

@@ -122,3 +122,19 @@ func (t *Trust) withdraw(lists []*x509.RevocationList) error {
 	}
 	return nil
 }
+
+// RevokedSerials returns the numbers of revoked certificates in a file, in hexadecimal digits. Whoever signed its lists
+// is not checked.
+func RevokedSerials(path string) (map[string]bool, error) {
+	lists, err := readLists(path)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, l := range lists {
+		for _, e := range l.RevokedCertificateEntries {
+			out[e.SerialNumber.Text(16)] = true
+		}
+	}
+	return out, nil
+}
