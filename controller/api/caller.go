@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lightloom/controller"
+	"lightloom/controller/api/v1/apiv1connect"
 	"lightloom/southbound/pki"
 )
 
@@ -142,7 +143,8 @@ func callerOf(ctx context.Context) Caller {
 func speakFor() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
-			if c := callerOf(ctx); c.Kind == byClient || c.Kind == byLocal {
+			own := r.Spec().Procedure == apiv1connect.ControllerReadIndexProcedure // replicas alone ask each other for it
+			if c := callerOf(ctx); !own && (c.Kind == byClient || c.Kind == byLocal) {
 				r.Header().Set(onBehalf, c.Kind+"/"+url.PathEscape(c.Name))
 			}
 			return next(ctx, r)

@@ -186,9 +186,10 @@ func TestClusterGrowsAndShrinks(t *testing.T) {
 			}
 		}
 	})
-	if err := load.ChangeMembers(ctx, api.AddMember, api.Member{ID: "c3", Raft: p.peers["c3"].Addr}); api.CodeOf(err) !=
-		api.Denied {
-		t.Errorf("a client adds a member: %v", err)
+	stranger := p.dial(pki.Client, "stranger", "c0")
+	if err := stranger.ChangeMembers(ctx, api.AddMember, api.Member{ID: "c3", Raft: p.peers["c3"].Addr}); api.
+		CodeOf(err) != api.Denied {
+		t.Errorf("a client that nothing is granted to adds a member: %v", err)
 	}
 	if err := ops.ChangeMembers(ctx, api.Promote, api.Member{ID: "c1"}); api.CodeOf(err) != api.Denied {
 		t.Errorf("c0 speaks for c1: %v", err)
