@@ -21,7 +21,7 @@ func newKeys() *cobra.Command {
 			"DIR/authority.pem. Programs read their keys and DIR/revoked.pem again within seconds of a change, and warn of\n" +
 			"a certificate when a fifth of its life is left.",
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newKeysList(), newKeysIssue(), newKeysRenew(), newKeysRevoke())
+	c.AddCommand(newKeysList(), newKeysIssue(), newKeysRenew(), newKeysRevoke(), newKeysAuthority())
 	return c
 }
 
@@ -89,6 +89,7 @@ func newKeysIssue() *cobra.Command {
 
 func newKeysRenew() *cobra.Command {
 	var life time.Duration
+	alone := false
 	c := &cobra.Command{Use: "renew DIR [NAME…]", Short: "Put new certificates in the place of these, or of all",
 		Long: "Each gets a new key, and keeps its role, name and hosts. Bring the new files to the machines that use them:\n" +
 			"nothing is restarted. The old certificates stay good until they end, or until lightloom keys revoke.",
@@ -98,13 +99,30 @@ func newKeysRenew() *cobra.Command {
 				return usage("write lightloom keys renew DIR", "renew: no directory is named")
 			}
 			now := time.Now()
-			done, err := inventory.OpenKeyring(args[0], now).Renew(args[1:], life)
+			done, err := inventory.OpenKeyring(args[0], now).Renew(args[1:], life, alone)
 			if err != nil {
 				return err
 			}
 			return printKeys(c.OutOrStdout(), done, now)
 		}}
 	lifeFlag(c, &life)
+	c.Flags().BoolVar(&alone, "alone", false, "trust this authority and no older one")
+	return c
+}
+
+func newKeysAuthority() *cobra.Command {
+	life := inventory.AuthorityLife
+	c := &cobra.Command{Use: "authority DIR", Short: "Make another authority in the place of DIR's",
+		Long: "All parties trust both from then on, and keep their certificates. Bring the new files to their machines, then\n" +
+			"renew all certificates and bring these, and then renew all with --alone. The old authority becomes\n" +
+			"DIR/authority-old-DATE.pem; delete it in the end.",
+		Example: "  lightloom keys authority prod", Args: oneDirectory("lightloom keys authority DIR"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			now := time.Now()
+			old := "authority-old-" + now.UTC().Format("20060102T150405Z") + ".pem"
+			return inventory.OpenKeyring(args[0], now).Replace(old, life)
+		}}
+	c.Flags().DurationVar(&life, "life", life, "how long it is good for")
 	return c
 }
 

@@ -28,7 +28,25 @@ type machines struct {
 	names   []string
 	client  *api.Client
 	running map[string]*exec.Cmd
-	said    map[string]*bytes.Buffer
+	said    map[string]*heard
+}
+
+// heard is what a process has said so far.
+type heard struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said.Write(b)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said.String()
 }
 
 // founded founds a cluster of three whose switches and agents do not answer: jobs are accepted and wait.
@@ -37,7 +55,7 @@ func founded(t *testing.T) *machines {
 	dir := t.TempDir()
 	copyProgram(t, dir)
 	m := &machines{t: t, dir: filepath.Join(dir, "prod"), running: map[string]*exec.Cmd{},
-		said: map[string]*bytes.Buffer{}}
+		said: map[string]*heard{}}
 	inventory := "devices:\n  tor0: unix:/nowhere/a\n  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n" +
 		"  ocs: unix:/nowhere/d\nagents:\n  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n"
 	devices := filepath.Join(dir, "devices.yaml")
@@ -97,7 +115,7 @@ func (m *machines) config(name string) string {
 
 func (m *machines) start(name string) {
 	m.t.Helper()
-	out := &bytes.Buffer{}
+	out := &heard{}
 	cmd := exec.Command(filepath.Join(filepath.Dir(m.dir), "lightloom"), "replica", "run", "--config", m.config(name))
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
@@ -138,6 +156,21 @@ func (m *machines) all() string {
 		}
 	}
 	return b.String()
+}
+
+// until waits for something to be so.
+func (m *machines) until(what string, so func() bool) {
+	m.t.Helper()
+	late := time.After(time.Minute)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-late:
+			m.t.Fatalf("not in time: %s", what)
+		case <-tick.C:
+		}
+	}
 }
 
 // joined waits until a replica that joins has its vote.
@@ -283,7 +316,8 @@ func TestReplicaFile(t *testing.T) {
 		{"no key", "key: key.pem", "key: other.pem", ":10:13: read identity"},
 		{"no fabric", "racks=2", "racks=-2", "racks"},
 		{"another fabric", "racks=2", "racks=3", `switch "tor2" of the fabric has no address`},
-		{"no policy", "crosslayer+sunflow", "moonflow", ":14:9: "},
+		{"no policy", "crosslayer+sunflow", "moonflow", ":15:9: "},
+		{"no admin", "admins: [\"client\"]", "admins: [\"\"]", ":11:10: "},
 		{"no time", "policy: ", "sample-period: 1ms\npolicy: ", "at least 10ms"},
 		{"no source", "policy: ", "demand: rumour\npolicy: ", `"rumour" is unknown: write one of`},
 		{"no metrics", "127.0.0.1:0", "9101", "is no host:port"},

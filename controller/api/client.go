@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -70,6 +71,52 @@ func Dial(addrs []string, cfg *tls.Config) (*Client, error) {
 }
 
 func httpClient(cfg *tls.Config) *http.Client {
+	h := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if h.Transport = newTransport(cfg); cfg.GetClientCertificate != nil {
+		h.Transport = &renewing{cfg: cfg}
+	}
+	return h
+}
+
+// renewing opens new connections once the client's certificate has changed, and lets calls under way end on the old
+// ones: the old certificate may be revoked soon.
+type renewing struct {
+	cfg *tls.Config
+
+	mu    sync.Mutex
+	shown []byte // the certificate of now's connections
+	now   *http.Transport
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *renewing) RoundTrip(q *http.Request) (*http.Response, error) {
+	c, err := r.cfg.GetClientCertificate(&tls.CertificateRequestInfo{})
+	if err != nil || len(c.Certificate) == 0 {
+		return nil, errors.Join(errors.New("no certificate to show"), err)
+	}
+	r.mu.Lock()
+	old := r.now
+	if r.now == nil || !bytes.Equal(r.shown, c.Certificate[0]) {
+		r.shown, r.now = c.Certificate[0], newTransport(r.cfg)
+	}
+	now := r.now
+	r.mu.Unlock()
+	if old != nil && old != now {
+		old.CloseIdleConnections()
+	}
+	return now.RoundTrip(q)
+}
+
+// CloseIdleConnections is what http.Client calls.
+func (r *renewing) CloseIdleConnections() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now != nil {
+		r.now.CloseIdleConnections()
+	}
+}
+
+func newTransport(cfg *tls.Config) *http.Transport {
 	t := &http.Transport{
 		IdleConnTimeout:   time.Minute,
 		ForceAttemptHTTP2: true,
@@ -83,8 +130,7 @@ func httpClient(cfg *tls.Config) *http.Client {
 		}
 		return dialTLS(ctx, c, network, addr)
 	}
-	return &http.Client{Transport: t,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return t
 }
 
 // Bounds of opening a connection.

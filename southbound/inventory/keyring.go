@@ -72,7 +72,7 @@ func (k Keyring) names() (all []string, err error) {
 		switch {
 		case machine:
 			all = append(all, e.Name())
-		case isPEM && e.Name() != AuthorityFile && e.Name() != RevokedFile && !e.IsDir():
+		case isPEM && !strings.HasPrefix(name, "authority") && e.Name() != RevokedFile && !e.IsDir():
 			all = append(all, name)
 		}
 	}
@@ -141,8 +141,38 @@ func (k Keyring) Issue(role pki.Role, name string, hosts []string, life time.Dur
 // loopback are the hosts of parties whose address is not known, or does not matter.
 func loopback() []string { return []string{"localhost", "127.0.0.1", "::1"} }
 
-// Renew puts new keys in the place of those of these parties; of all where none is named.
-func (k Keyring) Renew(names []string, life time.Duration) (done []Key, err error) {
+// Replace makes another authority in the place of the keyring's, whose file it renames to old. All parties trust both
+// from then on; their certificates stay. Once all have their new files, Renew.
+func (k Keyring) Replace(old string, life time.Duration) error {
+	fail := func(err error) error { return fmt.Errorf("replace authority: %w", err) }
+	names, err := k.names()
+	if err != nil {
+		return fail(err)
+	}
+	a, err := pki.New(life)
+	if err != nil {
+		return fail(err)
+	}
+	for _, name := range names {
+		f, _ := k.files(name)
+		id, err := f.Read()
+		if err == nil {
+			err = f.Replace(a.Trusting(id))
+		}
+		if err != nil {
+			return fail(err)
+		}
+	}
+	path := filepath.Join(k.dir, AuthorityFile)
+	if err := os.Rename(path, filepath.Join(k.dir, old)); err != nil {
+		return fail(err)
+	}
+	return a.WriteFile(path)
+}
+
+// Renew puts new keys in the place of those of these parties; of all where none is named. They trust the keyring's
+// authority beside those that they trust, or alone.
+func (k Keyring) Renew(names []string, life time.Duration, alone bool) (done []Key, err error) {
 	fail := func(err error) ([]Key, error) { return done, fmt.Errorf("renew keys: %w", err) }
 	a, err := k.authority()
 	if err != nil {
@@ -159,7 +189,7 @@ func (k Keyring) Renew(names []string, life time.Duration) (done []Key, err erro
 		if err != nil {
 			return fail(err)
 		}
-		id, err := a.Renew(old, k.now, life)
+		id, err := a.Renew(old, k.now, life, alone)
 		if err == nil {
 			err = f.Replace(id)
 		}
@@ -169,7 +199,14 @@ func (k Keyring) Renew(names []string, life time.Duration) (done []Key, err erro
 		done = append(done, Key{Name: name, Role: id.Role(), Serial: id.Serial(), Until: id.NotAfter(), State: KeyGood,
 			Machine: machine})
 	}
-	return done, nil
+	list := filepath.Join(k.dir, RevokedFile)
+	if _, err := os.Stat(list); !alone || err != nil {
+		return done, nil
+	}
+	if err := a.Relist(list, k.now); err != nil { // nobody trusts who signed the others
+		return fail(err)
+	}
+	return done, k.spread()
 }
 
 // Revoke has the certificates of these parties, or with these serial numbers, refused from now on, by all who read
@@ -193,18 +230,23 @@ func (k Keyring) Revoke(whats []string) error {
 			return fail(err)
 		}
 	}
-	data, err := os.ReadFile(list)
+	return k.spread()
+}
+
+// spread puts the revocation lists beside each replica's own files.
+func (k Keyring) spread() error {
+	data, err := os.ReadFile(filepath.Join(k.dir, RevokedFile))
 	if err != nil {
-		return fail(err)
+		return fmt.Errorf("copy revocation list: %w", err)
 	}
 	names, err := k.names()
 	if err != nil {
-		return fail(err)
+		return fmt.Errorf("copy revocation list: %w", err)
 	}
 	for _, name := range names {
 		if f, machine := k.files(name); machine {
 			if err := durable.Replace(filepath.Join(filepath.Dir(f.Cert), RevokedFile), data, true); err != nil {
-				return fail(err)
+				return fmt.Errorf("copy revocation list: %w", err)
 			}
 		}
 	}

@@ -75,13 +75,13 @@ func TestKeyring(t *testing.T) {
 	if _, err := pki.Open(pki.Paths{Files: machine, Revoked: filepath.Join(etc, RevokedFile)}); err != nil {
 		t.Errorf("the list beside a replica's files: %v", err)
 	}
-	if done, err := k.Renew([]string{"c9"}, time.Hour); err != nil || len(done) != 1 || !done[0].Machine {
+	if done, err := k.Renew([]string{"c9"}, time.Hour, false); err != nil || len(done) != 1 || !done[0].Machine {
 		t.Fatal(done, err)
 	}
 	if again, err := machine.Read(); err != nil || again.Check("192.0.2.9", now) != nil || again.Serial() == id.Serial() {
 		t.Errorf("%v, %v", again, err)
 	}
-	if done, err := k.Renew(nil, 100*time.Hour); err != nil || len(done) != len(states(now)) {
+	if done, err := k.Renew(nil, 100*time.Hour, false); err != nil || len(done) != len(states(now)) {
 		t.Errorf("%d renewed, %v", len(done), err)
 	}
 	check("all renewed", now.Add(60*time.Hour), map[string]KeyState{"c9": KeyGood, "ann": KeyGood, "tor0": KeyGood})

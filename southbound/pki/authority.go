@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"net"
 	"net/url"
+	"slices"
 	"time"
 
 	"lightloom/southbound/hint"
@@ -90,9 +91,17 @@ func (a *Authority) IssueUntil(now time.Time, life time.Duration, role Role, nam
 	return a.issue(role, name, hosts, from, until)
 }
 
+// Trusting returns an identity that trusts this authority too, beside those that it trusts.
+func (a *Authority) Trusting(id Identity) Identity {
+	if !slices.ContainsFunc(id.cas, a.cert.Equal) {
+		id.cas = append(slices.Clone(id.cas), a.cert)
+	}
+	return id
+}
+
 // Renew makes a certificate with a new key in the place of another, for the same role, name and hosts. It trusts this
-// authority beside those that the old one trusts: that lets an authority be replaced too.
-func (a *Authority) Renew(old Identity, now time.Time, life time.Duration) (Identity, error) {
+// authority beside those that the old one trusts, or alone.
+func (a *Authority) Renew(old Identity, now time.Time, life time.Duration, alone bool) (Identity, error) {
 	hosts := addressTexts(old.cert.IPAddresses)
 	for _, h := range old.cert.DNSNames {
 		if h != old.name {
@@ -104,7 +113,7 @@ func (a *Authority) Renew(old Identity, now time.Time, life time.Duration) (Iden
 		return Identity{}, fmt.Errorf("renew %s: %w", old, err)
 	}
 	for _, ca := range old.cas {
-		if !ca.Equal(a.cert) && now.Before(ca.NotAfter) {
+		if !alone && !ca.Equal(a.cert) && now.Before(ca.NotAfter) {
 			id.cas = append(id.cas, ca)
 		}
 	}

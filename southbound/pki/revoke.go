@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"math/big"
 	"os"
+	"slices"
 	"time"
 
 	"lightloom/southbound/durable"
+	"lightloom/southbound/hint"
 )
 
 // crlBlock is the block type of a revocation list.
@@ -20,44 +22,58 @@ const crlBlock = "X509 CRL"
 // Revoke adds a certificate, by its serial number in hexadecimal digits, to the authority's revocation list in a file,
 // which it makes if it is not there. The file is no secret, and nobody can change it without the authority's key.
 func (a *Authority) Revoke(path, serial string, now time.Time) error {
-	fail := func(err error) error { return fmt.Errorf("revoke certificate %s: %w", serial, err) }
 	n, ok := new(big.Int).SetString(serial, 16)
 	if !ok || n.Sign() <= 0 {
-		return fail(errors.New("a serial number has hexadecimal digits"))
+		return fmt.Errorf("revoke certificate %q: a serial number has hexadecimal digits", serial)
 	}
+	if err := a.relist(path, now, true, n); err != nil {
+		return fmt.Errorf("revoke certificate %s: %w", serial, err)
+	}
+	return nil
+}
+
+// Relist leaves the authority's own revocation list in a file, and drops those of others.
+func (a *Authority) Relist(path string, now time.Time) error {
+	if err := a.relist(path, now, false); err != nil {
+		return fmt.Errorf("write revocation list: %w", err)
+	}
+	return nil
+}
+
+// relist adds numbers to the authority's list in a file, beside those of others or without them.
+func (a *Authority) relist(path string, now time.Time, beside bool, add ...*big.Int) error {
 	list := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: now, NextUpdate: a.cert.NotAfter}
 	old, err := readLists(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail(err)
+		return err
 	}
-	var others []byte
+	var text []byte
 	for _, l := range old {
-		if l.CheckSignatureFrom(a.cert) != nil {
-			others = append(others, pem.EncodeToMemory(&pem.Block{Type: crlBlock, Bytes: l.Raw})...)
-			continue
-		}
-		list.RevokedCertificateEntries = l.RevokedCertificateEntries
-		list.Number = new(big.Int).Add(l.Number, big.NewInt(1))
-	}
-	for _, e := range list.RevokedCertificateEntries {
-		if e.SerialNumber.Cmp(n) == 0 {
-			return nil
+		switch {
+		case l.CheckSignatureFrom(a.cert) == nil:
+			list.RevokedCertificateEntries = l.RevokedCertificateEntries
+			list.Number = new(big.Int).Add(l.Number, big.NewInt(1))
+		case beside:
+			text = append(text, pem.EncodeToMemory(&pem.Block{Type: crlBlock, Bytes: l.Raw})...)
 		}
 	}
-	list.RevokedCertificateEntries = append(list.RevokedCertificateEntries,
-		x509.RevocationListEntry{SerialNumber: n, RevocationTime: now})
+	for _, n := range add {
+		if !slices.ContainsFunc(list.RevokedCertificateEntries, func(e x509.RevocationListEntry) bool {
+			return e.SerialNumber.Cmp(n) == 0
+		}) {
+			list.RevokedCertificateEntries = append(list.RevokedCertificateEntries,
+				x509.RevocationListEntry{SerialNumber: n, RevocationTime: now})
+		}
+	}
 	der, err := x509.CreateRevocationList(rand.Reader, list, a.cert, a.key)
 	if err != nil {
-		return fail(fmt.Errorf("sign list (an authority of an earlier version cannot: make another): %w", err))
+		return hint.Wrap(fmt.Errorf("sign list: %w", err), "an authority of an earlier version cannot: make another")
 	}
-	text := append(others, pem.EncodeToMemory(&pem.Block{Type: crlBlock, Bytes: der})...)
+	text = append(text, pem.EncodeToMemory(&pem.Block{Type: crlBlock, Bytes: der})...)
 	if err := durable.Replace(path, text, true); err != nil {
-		return fail(err)
+		return err
 	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		return fail(err)
-	}
-	return nil
+	return os.Chmod(path, 0o644)
 }
 
 // maxLists bounds a file of revocation lists.

@@ -73,7 +73,7 @@ func (s *Source) Reload() (changed bool, err error) {
 		err = fmt.Errorf("the certificate of %s has ended on %s", next.id, next.id.cert.NotAfter.Format(time.RFC3339))
 	}
 	if err != nil {
-		return false, fmt.Errorf("read keys again: %w", err)
+		return false, err
 	}
 	next.stamp = stamp
 	s.held.Store(next)
@@ -147,7 +147,7 @@ func (s *Source) Watch(ctx context.Context, every time.Duration, log *slog.Logge
 			told = ""
 		case err != nil && err.Error() != told:
 			told = err.Error()
-			log.Error("keys", "error", err)
+			log.Error("read keys again", "error", err)
 		}
 		if now := s.now(); s.Identity().Due(now) && (changed || now.Sub(warned) >= remindEvery) {
 			warned = now

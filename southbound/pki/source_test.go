@@ -76,7 +76,7 @@ func TestSourceFollowsItsFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := ca.Renew(old, time.Now(), time.Minute)
+		id, err := ca.Renew(old, time.Now(), time.Minute, false)
 		if err == nil {
 			err = f.Replace(id)
 		}

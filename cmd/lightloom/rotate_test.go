@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/server"
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
+)
+
+// load submits jobs and reads the status through all replicas until it is stopped. It keeps the longest call.
+type load struct {
+	calls, failed atomic.Int64
+	mu            sync.Mutex
+	longest       time.Duration
+	why           error
+}
+
+func (l *load) note(began time.Time, err error) {
+	l.calls.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.longest = max(l.longest, time.Since(began))
+	if err != nil {
+		l.failed.Add(1)
+		l.why = err
+	}
+}
+
+func (l *load) run(ctx context.Context, name string, client *api.Client) {
+	for i := 0; ctx.Err() == nil; i++ {
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		began := time.Now()
+		_, err := client.Submit(call, fmt.Sprint(name, "-", i), []*controller.Job{{Name: name,
+			Stages: []controller.Stage{{Name: "s", Tasks: []controller.Task{{Compute: time.Hour}}}}}})
+		l.note(began, err)
+		began = time.Now()
+		_, err = client.Status(call)
+		l.note(began, err)
+		cancel()
+	}
+}
+
+// TestRotateUnderLoad: the certificates of all replicas and of the client are renewed, the old ones are revoked, and then
+// the authority is replaced, while jobs are submitted. No replica is restarted, and no call fails.
+func TestRotateUnderLoad(t *testing.T) {
+	m := founded(t)
+	for _, name := range m.names {
+		m.start(name)
+	}
+	m.submit("first")
+	keys, err := pki.Open(inventory.KeyPaths(m.dir, inventory.ClientName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var addrs []string
+	sources := map[string]pki.Paths{}
+	for _, name := range m.names {
+		c, err := server.ReadReplicaFile(m.config(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		addrs = append(addrs, c.API[name])
+		sources[name] = c.Identity.Files
+	}
+	if m.client, err = api.Dial(addrs, keys.Client("", pki.Controller)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	l := &load{}
+	var wg sync.WaitGroup
+	for i := range 3 {
+		client, err := api.Dial(append(addrs[i:len(addrs):len(addrs)], addrs[:i]...), keys.Client("", pki.Controller))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		wg.Go(func() { l.run(ctx, fmt.Sprint("load", i), client) })
+	}
+	old := map[string]string{}
+	serial := func(name string) string {
+		id, err := sources[name].Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id.Serial()
+	}
+	rounds := 0
+	reload := func(what string) {
+		t.Helper()
+		rounds++
+		for _, name := range m.names {
+			m.until(name+" after "+what, func() bool {
+				return strings.Count(m.said[name].String(), "keys read again") >= rounds
+			})
+		}
+		if _, err := keys.Reload(); err != nil {
+			t.Fatal(what, err)
+		}
+		before := l.calls.Load()
+		m.until("more calls after "+what, func() bool { return l.calls.Load() > before+50 })
+	}
+	for _, name := range m.names {
+		old[name] = serial(name)
+	}
+	mine := keys.Identity().Serial()
+	m.must("keys", "renew", m.dir)
+	reload("the renewal")
+	m.must("keys", "revoke", m.dir, old["c0"], old["c1"], old["c2"], mine)
+	reload("the revocation")
+	m.must("keys", "authority", m.dir)
+	reload("the second authority")
+	m.must("keys", "renew", m.dir)
+	reload("the renewal by it")
+	m.must("keys", "renew", m.dir, "--alone")
+	reload("the end of the first")
+	stop()
+	wg.Wait()
+	t.Logf("%d calls, %d failed, the longest took %v", l.calls.Load(), l.failed.Load(), l.longest)
+	if l.failed.Load() > 0 {
+		t.Errorf("%d of %d calls failed: %v", l.failed.Load(), l.calls.Load(), l.why)
+	}
+	m.agree() // all three run, and nobody would have started them again
+	if _, err := pki.ReadAuthority(filepath.Join(m.dir, inventory.AuthorityFile)); err != nil {
+		t.Error(err)
+	}
+}
