@@ -76,6 +76,9 @@ type wall struct{ start time.Time }
 
 func (w wall) nanos(t time.Duration) uint64 { return uint64(w.start.Add(t).UnixNano()) }
 
+// text turns them into what a leaf of type date-and-time holds.
+func (w wall) text(t time.Duration) string { return w.start.Add(t).UTC().Format(time.RFC3339Nano) }
+
 func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), southbound.ErrUnsupported)
 }

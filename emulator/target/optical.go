@@ -59,7 +59,7 @@ func (f *opticalFront) load(t *tree, now time.Duration, dev Switch) {
 		t.put(path("optical-switch", where, "bidirectional"), false)
 		t.put(path("optical-switch", where, "cold-boot-recovery"), f.cfg.Recovery.String())
 	}
-	t.put(path("optical-switch", "state", "connection-recovery-capability"), []schema.Value{f.cfg.Recovery.String()})
+	t.put(path("optical-switch", "state", "connection-recovery-capability"), f.cfg.Recovery.String())
 	f.ports = [2][]*shownPort{make([]*shownPort, f.cfg.Ports), make([]*shownPort, f.cfg.Ports)}
 	f.groups(t)
 	for i := range southbound.Port(f.cfg.Ports) {
@@ -77,7 +77,7 @@ func (f *opticalFront) load(t *tree, now time.Duration, dev Switch) {
 	for _, c := range dev.Seen(now).Connections {
 		f.event(t, southbound.DeviceEvent{At: now, Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: c.Status})
 	}
-	t.put(path("connections", "last-change-time"), f.nanos(now))
+	t.put(path("connections", "last-change-time"), f.text(now))
 }
 
 func (f *opticalFront) groups(t *tree) {
@@ -91,7 +91,6 @@ func (f *opticalFront) groups(t *tree) {
 func (f *opticalFront) applied(*tree, device.Applied) {}
 
 func (f *opticalFront) counters(t *tree, r reading) {
-	t.put(path("optical-switch", "state", "counters", "dropped-packets"), r.dropped)
 	old := f.losses
 	f.losses = r.losses
 	for in := range southbound.Port(f.cfg.Ports) {
@@ -116,7 +115,7 @@ func (f *opticalFront) event(t *tree, e southbound.DeviceEvent) {
 		name = gnmi.ConnectionName(e.In, e.Out)
 		f.names[c] = name
 	}
-	t.put(path("connections", "last-change-time"), f.nanos(e.At))
+	t.put(path("connections", "last-change-time"), f.text(e.At))
 	if e.Status == southbound.Disconnected {
 		f.vanish(t, c, name)
 		return
@@ -138,8 +137,11 @@ func (f *opticalFront) event(t *tree, e southbound.DeviceEvent) {
 
 func (f *opticalFront) showConnection(t *tree, at time.Duration, c ends, name string) {
 	entry := gnmi.ConnectionPath(name)
+	t.put(entry.With("state", "name"), name)
+	t.put(entry.With("state", "input-port-name"), gnmi.InputName(c.in))
+	t.put(entry.With("state", "output-port-name"), gnmi.OutputName(c.out))
 	t.put(entry.With("state", "status"), f.status[c].String())
-	t.put(entry.With("state", "last-updated"), f.nanos(at))
+	t.put(entry.With("state", "last-updated"), f.text(at))
 	switch f.status[c] {
 	case southbound.Failed:
 		t.put(entry.With("state", "status-reason"), "the mirrors did not settle")

@@ -46,7 +46,19 @@ func (f *opticalFront) plan(t *tree, touched []schema.Path) (*southbound.Change,
 	}
 	c := f.change(names, next)
 	f.dropHidden(c, names, next, f.sonic.whole(touched))
-	return c, func() { f.done(t, names, next) }, nil
+	return c, func() {
+		f.done(t, names, next)
+		showPortConfig(t)
+	}, nil
+}
+
+// showPortConfig repeats what ports were configured with in their state.
+func showPortConfig(t *tree) {
+	for _, e := range t.net() {
+		if len(e.path) == 5 && e.path[0].Name == "components" && e.path[3].Name == "config" && e.path[4].Name != "enabled" {
+			t.put(e.path[:3].With("state", e.path[4].Name), e.new)
+		}
+	}
 }
 
 // dropHidden removes circuits that exist without being configured, if a request deletes them by name or, with whole,

@@ -23,6 +23,11 @@ func (f *opticalFront) portState(t *tree, p southbound.Port, input bool) {
 		at, group, received, side = portPath(gnmi.OutputName(p)), "outputs", powerNone, 0
 	}
 	t.put(at.With("config", "enabled"), true)
+	t.put(at.With("state", "enabled"), true)
+	for _, of := range []schema.Path{at.With("state", "counters"), at.With("state", "connection", "counters")} {
+		t.put(of.With("correctable-error-count"), uint64(0)) // the switch cannot detect errors
+		t.put(of.With("total-error-count"), uint64(0))
+	}
 	t.put(at.With("state", "group"), group)
 	t.put(at.With("state", "index"), uint64(p))
 	t.put(at.With("state", "input-optical-power"), received)

@@ -38,7 +38,7 @@ type villain struct {
 }
 
 func (villain) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.CapabilityResponse, error) {
-	return &gpb.CapabilityResponse{SupportedModels: []*gpb.ModelData{{Name: schema.OCPModule,
+	return &gpb.CapabilityResponse{SupportedModels: []*gpb.ModelData{{Name: schema.OCPConnectionsModule,
 		Version: schema.OCPVersion}}}, nil
 }
 func (v villain) Get(ctx context.Context, _ *gpb.GetRequest) (*gpb.GetResponse, error) {

@@ -68,7 +68,11 @@ func (OCP) Model() *schema.Model { return schema.OCP() }
 
 // Check implements Profile: the model is a strawman, so its version must be exactly this one.
 func (OCP) Check(c *gpb.CapabilityResponse) error {
-	return hasModel(c, schema.OCPModule, schema.OCPVersion)
+	err := hasModel(c, schema.OCPConnectionsModule, schema.OCPVersion)
+	if err != nil && hasModel(c, schema.OCPConnectionsModule, schema.OCPRevision) == nil {
+		return nil
+	}
+	return err
 }
 
 func connectionsPath() []schema.Path {
@@ -88,12 +92,15 @@ func (OCP) WatchPaths() []schema.Path { return connectionsPath() }
 type pair struct{ in, out southbound.Port }
 
 // configured returns the named connections that leaves configure.
-func configured(leaves []schema.Leaf) map[string]pair {
+func configured(leaves []schema.Leaf) map[string]pair { return portsIn(leaves, "config") }
+
+// portsIn returns the ports of connections by name, as the containers of that name have them.
+func portsIn(leaves []schema.Leaf, container string) map[string]pair {
 	ins, outs := map[string]southbound.Port{}, map[string]southbound.Port{}
 	for _, l := range leaves {
 		name, where, leaf, ok := connectionLeaf(l.Path)
 		text, _ := l.Value.(string)
-		if !ok || where != "config" {
+		if !ok || where != container {
 			continue
 		}
 		if p, ok := InputNamed(text); ok && leaf == "input-port-name" {
@@ -132,13 +139,16 @@ type circuitWriter struct {
 // NewWriter implements Profile.
 func (p OCP) NewWriter(config []schema.Leaf) Writer {
 	w := &circuitWriter{p: p, model: p.Model(), have: configured(config), hidden: map[string]pair{}}
+	stands := portsIn(config, "state")
 	for _, l := range config {
 		name, where, leaf, ok := connectionLeaf(l.Path)
 		if _, named := w.have[name]; !ok || named || where != "state" || leaf != "status" ||
 			l.Value == southbound.PendingDeletion.String() {
 			continue
 		}
-		if in, out, ok := ConnectionNamed(name); ok {
+		if h, ok := stands[name]; ok {
+			w.hidden[name] = h
+		} else if in, out, ok := ConnectionNamed(name); ok {
 			w.hidden[name] = pair{in, out}
 		}
 	}

@@ -3,6 +3,7 @@ package gnmi
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"lightloom/southbound"
@@ -57,10 +58,10 @@ func (p OCP) NewDecoder() Decoder {
 	return &circuitDecoder{ports: p.Ports, names: map[string]pair{}, stand: map[string]bool{}}
 }
 
-// learn takes in names that are not of our form: their ends are in their configuration.
+// learn takes in which ports connections have. Where state and configuration differ, the state is what stands.
 func (d *circuitDecoder) learn(leaves []schema.Leaf) {
-	for name, p := range configured(leaves) {
-		d.names[name] = p
+	for _, where := range []string{"config", "state"} {
+		maps.Copy(d.names, portsIn(leaves, where))
 	}
 }
 

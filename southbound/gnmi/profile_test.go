@@ -264,10 +264,10 @@ func TestCheckCapabilities(t *testing.T) {
 	model := func(name, version string) *gpb.CapabilityResponse {
 		return &gpb.CapabilityResponse{SupportedModels: []*gpb.ModelData{{Name: name, Version: version}}}
 	}
-	if err := (gnmi.OCP{}).Check(model(schema.OCPModule, schema.OCPVersion)); err != nil {
+	if err := (gnmi.OCP{}).Check(model(schema.OCPConnectionsModule, schema.OCPVersion)); err != nil {
 		t.Error(err)
 	}
-	for _, c := range []*gpb.CapabilityResponse{{}, model(schema.OCPModule, "0.9.0"),
+	for _, c := range []*gpb.CapabilityResponse{{}, model(schema.OCPConnectionsModule, "0.9.0"),
 		model("openconfig-policy-forwarding", "0.8.0")} {
 		if err := (gnmi.OCP{}).Check(c); !errors.Is(err, southbound.ErrUnsupported) {
 			t.Errorf("%v: %v", c, err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 )
@@ -43,6 +44,7 @@ const (
 	baseAddress
 	baseList
 	baseLoose
+	baseDateTime
 )
 
 // Type is the type of a leaf.
@@ -69,6 +71,9 @@ func Prefix() Type { return Type{base: basePrefix} }
 
 // Loose is a string or a list of strings: what is only carried along.
 func Loose() Type { return Type{base: baseLoose, of: &Type{}} }
+
+// DateTime is an instant as RFC 3339 writes it (yang:date-and-time).
+func DateTime() Type { return Type{base: baseDateTime} }
 
 // Uint is an unsigned integer of 8, 16, 32 or 64 bits.
 func Uint(bits int) Type { return Type{base: baseUint, bits: bits} }
@@ -175,6 +180,10 @@ func (t Type) text(s string) (Value, error) {
 		}
 	case baseDecimal:
 		return t.decimal(s)
+	case baseDateTime:
+		if _, err := time.Parse(time.RFC3339Nano, s); err == nil {
+			return strings.Clone(s), nil
+		}
 	}
 	return nil, malformed("%q is no %v", s, t)
 }
@@ -213,6 +222,8 @@ func (t Type) String() string {
 		return "IPv4 prefix"
 	case baseAddress:
 		return "IPv4 address"
+	case baseDateTime:
+		return "date-and-time"
 	case baseLoose:
 		return "string or list of strings"
 	}
