@@ -16,6 +16,7 @@ import (
 	"lightloom/southbound"
 	"lightloom/southbound/devicetest"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/schema"
 	"lightloom/southbound/pki"
 )
 
@@ -133,6 +134,7 @@ func TestConformance(t *testing.T) {
 		{"packet", device.Packet, nil, nil},
 		{"optical", device.Optical, nil, nil},
 		{"sonic-ocs", device.Optical, gnmi.SONiCOCS{Ports: 8}, withSONiC},
+		{"sonic-ocs-hld", device.Optical, gnmi.SONiCOCS{Ports: 8, Tables: schema.HLDOCSTables()}, speaks("sonic-ocs-hld")},
 		{"ocp beside sonic-ocs", device.Optical, nil, withSONiC},
 		{"srl-native", device.Packet, gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("srl-native")},
 		{"sonic", device.Packet, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("sonic")},

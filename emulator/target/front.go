@@ -42,12 +42,12 @@ type settler interface{ settled() bool }
 // Profiles are the models that a target of this kind of switch can speak, the default first.
 func Profiles(k device.Kind) []string {
 	if k == device.Optical {
-		return []string{"ocp", "sonic-ocs", "polatis"}
+		return []string{"ocp", "sonic-ocs", "sonic-ocs-hld", "polatis"}
 	}
 	return []string{"openconfig", "srl-native", "sonic"}
 }
 
-// newFront returns the front end of a switch. sonic-ocs speaks ocp too, on the same store.
+// newFront returns the front end of a switch. Both variants of sonic-ocs speak ocp too, on the same store.
 func newFront(c device.Config, w wall, profile string) (front, error) {
 	if profile == "" {
 		profile = Profiles(c.Kind)[0]
@@ -58,9 +58,13 @@ func newFront(c device.Config, w wall, profile string) (front, error) {
 	}
 	switch profile {
 	case "ocp":
-		return newOpticalFront(c, w, false), nil
+		return newOpticalFront(c, w, nil), nil
 	case "sonic-ocs":
-		return newOpticalFront(c, w, true), nil
+		fork := schema.ForkOCSTables()
+		return newOpticalFront(c, w, &fork), nil
+	case "sonic-ocs-hld":
+		hld := schema.HLDOCSTables()
+		return newOpticalFront(c, w, &hld), nil
 	case "polatis":
 		return newPairFront(c), nil
 	case "srl-native":

@@ -33,10 +33,10 @@ const (
 	lossAlways device.CentiBel = 150
 )
 
-func newOpticalFront(c device.Config, w wall, sonic bool) *opticalFront {
+func newOpticalFront(c device.Config, w wall, sonic *schema.OCSTables) *opticalFront {
 	f := &opticalFront{wall: w, cfg: c}
-	if sonic {
-		f.sonic = newSONiCView(c.Ports)
+	if sonic != nil {
+		f.sonic = newSONiCView(c.Ports, *sonic)
 	}
 	return f
 }

@@ -9,9 +9,14 @@ import (
 )
 
 // sonicView shows the circuits of an OCS a second time, as the tables of SONiC's databases. A nil view shows nothing.
-type sonicView struct{ p gnmi.SONiCOCS }
+type sonicView struct {
+	p     gnmi.SONiCOCS
+	table schema.OCSTables
+}
 
-func newSONiCView(ports int32) *sonicView { return &sonicView{gnmi.SONiCOCS{Ports: ports}} }
+func newSONiCView(ports int32, t schema.OCSTables) *sonicView {
+	return &sonicView{p: gnmi.SONiCOCS{Ports: ports, Tables: t}, table: t}
+}
 
 // entry returns the path of a row.
 func entry(table schema.Path, key string) schema.Path {
@@ -19,17 +24,31 @@ func entry(table schema.Path, key string) schema.Path {
 	return table[:last].Entry(table[last].Name, "key", key)
 }
 
-// stateOf is SONiC's word for a status. What is about to be deleted is still tuned.
-func stateOf(s southbound.Status) string {
+// portWord is the word for the status of a port. What is about to be deleted is still tuned.
+func (v *sonicView) portWord(s southbound.Status) string {
 	switch s {
 	case southbound.PendingConnection:
 		return "tuning"
 	case southbound.Connected, southbound.PendingDeletion:
+		if v.table.Status != "" {
+			return "connected"
+		}
 		return "tuned"
 	case southbound.Failed:
 		return "failed"
 	}
 	return "blocked"
+}
+
+// rowWord is the word for the status of a cross-connect, in a variant that has one for the whole.
+func rowWord(s southbound.Status) string {
+	switch s {
+	case southbound.Connected, southbound.PendingDeletion:
+		return "enabled"
+	case southbound.Invalid:
+		return "invalid"
+	}
+	return "disabled"
 }
 
 // row writes the configuration of a circuit, or takes it away.
@@ -52,12 +71,21 @@ func (v *sonicView) connection(t *tree, c ends, s southbound.Status) {
 		return
 	}
 	at := entry(v.p.ConnectStateTable(), gnmi.CrossConnectID(c.in, c.out))
-	if s == southbound.Disconnected {
-		t.put(at.With("status"), nil)
-		t.put(at.With("insertion_loss_dB"), nil)
+	put := func(field string, x schema.Value) {
+		if s == southbound.Disconnected {
+			x = nil
+		}
+		t.put(at.With(field), x)
+	}
+	if v.table.Status != "" {
+		put(v.table.Status, rowWord(s))
+		put("insertion_loss_dB", t.get(at.With("insertion_loss_dB")))
 		return
 	}
-	t.put(at.With("status"), stateOf(s))
+	put("a_side", gnmi.ASide(c.in))
+	put("b_side", gnmi.BSide(c.out))
+	put(v.table.Sides[0], v.portWord(s))
+	put(v.table.Sides[1], v.portWord(s))
 }
 
 // port writes the state of both names of a port: peer is NoPort where it has no circuit.
@@ -70,7 +98,7 @@ func (v *sonicView) port(t *tree, input bool, p, peer southbound.Port, s southbo
 		id, peerID = gnmi.BSide(p), gnmi.ASide(peer)
 	}
 	at := entry(v.p.PortStateTable(), id)
-	t.put(at.With("oper_status"), stateOf(s))
+	t.put(at.With(v.table.PortStatus), v.portWord(s))
 	if peer == southbound.NoPort {
 		t.put(at.With("target_simplex_port_id"), nil)
 		return
@@ -80,7 +108,7 @@ func (v *sonicView) port(t *tree, input bool, p, peer southbound.Port, s southbo
 
 // loss writes a circuit's insertion loss.
 func (v *sonicView) loss(t *tree, c ends, dB string) {
-	if v != nil {
+	if v != nil && v.table.Status != "" {
 		t.put(entry(v.p.ConnectStateTable(), gnmi.CrossConnectID(c.in, c.out)).With("insertion_loss_dB"), dB)
 	}
 }
@@ -132,7 +160,7 @@ func (v *sonicView) read(t *tree, key string) (ends, bool, error) {
 
 // checkPort checks an edit of the table of ports.
 func (v *sonicView) checkPort(e edit) error {
-	if v == nil || len(e.path) < 4 || e.path[0].Name != "CONFIG_DB" || e.path[2].Name != schema.DefaultOCSTables().Ports {
+	if v == nil || len(e.path) < 4 || e.path[0].Name != "CONFIG_DB" || e.path[2].Name != v.table.Ports {
 		return nil
 	}
 	id := e.path[2].Key("key")
@@ -141,7 +169,7 @@ func (v *sonicView) checkPort(e edit) error {
 	switch {
 	case !isIn && !isOut || int32(max(in, out)) >= v.p.Ports:
 		return refused("port %q: ports are 1A to %dA and 1B to %dB", id, v.p.Ports, v.p.Ports)
-	case e.path[3].Name == "config_status" && e.new != nil && e.new != "normal":
+	case e.path[3].Name == v.table.Override && e.new != nil && e.new != "normal":
 		return unsupported("port %q: this switch's ports cannot be blocked", id)
 	}
 	return nil

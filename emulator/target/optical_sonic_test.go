@@ -147,8 +147,8 @@ func TestSONiCCodes(t *testing.T) {
 		{"busy output", table, `{"3A-2B":{"a_side":"3A","b_side":"2B"}}`, codes.Aborted},
 		{"wrapped", table, `{"OCS_CROSS_CONNECT":{}}`, codes.InvalidArgument},
 		{"a list", table, `[]`, codes.InvalidArgument},
-		{"state", "/STATE_DB/localhost/OCS_CROSS_CONNECT_TABLE[key=1A-2B]/status", `"tuned"`, codes.InvalidArgument},
-		{"blocked port", "/CONFIG_DB/localhost/OCS_PORT[key=1A]/config_status", `"force-blocked"`, codes.Unimplemented},
+		{"state", "/STATE_DB/localhost/OCS_CROSS_CONNECT_TABLE[key=1A-2B]/status", `"enabled"`, codes.InvalidArgument},
+		{"blocked port", "/CONFIG_DB/localhost/OCS_PORT[key=1A]/config_status", `"force_blocked"`, codes.Unimplemented},
 		{"unknown port", "/CONFIG_DB/localhost/OCS_PORT[key=9A]/label", `"x"`, codes.Aborted},
 	} {
 		u := &gpb.Update{Path: at(tt.path), Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(

@@ -34,13 +34,18 @@ type Profile interface {
 // meanwhile would go. The session then reads the configuration before every Set.
 type ReadsFirst interface{ ReadsFirst() }
 
+// Telling is an optional interface of a Profile that has the same models in Capabilities as another: a device that
+// holds something at this path is of this one.
+type Telling interface{ Telltale() schema.Path }
+
 // All returns the profiles there are, made for a switch of that many ports in a fabric of that many racks, in the order
 // in which a device is tried for them.
 func All(ports, racks int32) []Profile {
 	return []Profile{
 		OpenConfig{Ports: ports, Racks: racks}, OpenConfigPlain{Ports: ports, Racks: racks},
 		SRLinux{Ports: ports, Racks: racks},
-		OCP{Ports: ports}, SONiCOCS{Ports: ports}, SONiC{Ports: ports, Racks: racks}, Polatis{Ports: ports},
+		OCP{Ports: ports}, SONiCOCS{Ports: ports}, SONiCOCS{Ports: ports, Tables: schema.HLDOCSTables()},
+		SONiC{Ports: ports, Racks: racks}, Polatis{Ports: ports},
 	}
 }
 

@@ -282,7 +282,7 @@ func FuzzDecoders(f *testing.F) {
 	f.Add("/network-instances/network-instance[name=DEFAULT]/policy-forwarding/policies/policy[policy-id=lightloom]/"+
 		"rules/rule[sequence-id=9]/ipv4/state/destination-address", "10.0.1.0/24", false)
 	f.Add("/CONFIG_DB/localhost/OCS_CROSS_CONNECT[key=1A-2B]/a_side", "1A", false)
-	f.Add("/STATE_DB/localhost/OCS_CROSS_CONNECT_TABLE[key=1A-2B]/status", "tuned", false)
+	f.Add("/STATE_DB/localhost/OCS_CROSS_CONNECT_TABLE[key=1A-2B]/status", "enabled", false)
 	f.Add("/CONFIG_DB/localhost/ACL_RULE[key=lightloom|r9-b1]/REDIRECT_ACTION", "169.254.0.1", false)
 	f.Add("/network-instance[name=default]/policy-forwarding/policy[policy-id=lightloom]/rule[sequence-id=9]/match/"+
 		"ipv4/dscp-set", "7", false)

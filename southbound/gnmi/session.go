@@ -106,7 +106,7 @@ func Dial(ctx context.Context, cfg Config) (*Session, error) {
 	caps, err := s.client.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(true))
 	switch {
 	case err == nil && cfg.Profile == nil:
-		err = s.choose(caps)
+		err = s.choose(ctx, caps)
 	case err == nil:
 		err = cfg.Profile.Check(caps)
 	case cfg.Trust && cfg.Profile != nil && status.Code(err) == codes.Unimplemented:
@@ -134,18 +134,30 @@ func open(cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// choose takes the first profile that fits what a device says it is.
-func (s *Session) choose(c *gpb.CapabilityResponse) error {
-	i := slices.IndexFunc(s.cfg.Choose, func(p Profile) bool { return p.Check(c) == nil })
-	if i < 0 {
+// choose takes the first profile that fits what a device says it is and, among those of one model, what it holds.
+func (s *Session) choose(ctx context.Context, c *gpb.CapabilityResponse) error {
+	fit := slices.DeleteFunc(slices.Clone(s.cfg.Choose), func(p Profile) bool { return p.Check(c) != nil })
+	if len(fit) == 0 {
 		var names []string
 		for _, m := range c.GetSupportedModels() {
 			names = append(names, m.GetName())
 		}
 		return fmt.Errorf("no profile fits: the device speaks %s: %w", strings.Join(names, ", "), southbound.ErrUnsupported)
 	}
-	s.cfg.Profile = s.cfg.Choose[i]
-	s.model = s.cfg.Profile.Model()
+	s.cfg.Profile = fit[0]
+	s.model = fit[0].Model()
+	for _, p := range fit {
+		tell, ok := Base(p).(Telling)
+		if _, first := Base(fit[0]).(Telling); !ok || !first {
+			break
+		}
+		s.model = p.Model()
+		if leaves, err := s.getOnce(ctx, []schema.Path{tell.Telltale()}, gpb.GetRequest_ALL); err == nil && len(leaves) > 0 {
+			s.cfg.Profile = p
+			break
+		}
+		s.model = fit[0].Model()
+	}
 	return nil
 }
 

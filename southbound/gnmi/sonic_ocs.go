@@ -16,7 +16,7 @@ import (
 // is "<o+1>B", and a circuit is the row "<i+1>A-<o+1>B" of the table of cross-connects, which is written as a whole.
 type SONiCOCS struct {
 	Ports  int32
-	Tables schema.OCSTables // the zero value: DefaultOCSTables
+	Tables schema.OCSTables // the zero value: ForkOCSTables
 }
 
 var _ interface {
@@ -55,7 +55,7 @@ func CrossConnectNamed(id string) (in, out southbound.Port, ok bool) {
 
 func (p SONiCOCS) tables() schema.OCSTables {
 	if p.Tables == (schema.OCSTables{}) {
-		return schema.DefaultOCSTables()
+		return schema.ForkOCSTables()
 	}
 	return p.Tables
 }
@@ -85,8 +85,11 @@ func (p SONiCOCS) ConnectLeaves(in, out southbound.Port) []schema.Leaf {
 	return []schema.Leaf{{Path: at.With("a_side"), Value: ASide(in)}, {Path: at.With("b_side"), Value: BSide(out)}}
 }
 
-// Name implements Profile.
-func (SONiCOCS) Name() string { return "sonic-ocs" }
+// Name implements Profile: it is that of the variant.
+func (p SONiCOCS) Name() string { return p.Model().Name }
+
+// Telltale implements Telling: both variants are one model in Capabilities.
+func (p SONiCOCS) Telltale() schema.Path { return p.PortStateTable() }
 
 // ReadsFirst implements ReadsFirst: SONiC turns an update of a table into its replacement.
 func (SONiCOCS) ReadsFirst() {}
@@ -102,7 +105,7 @@ func (p SONiCOCS) ConfigPaths() []schema.Path { return []schema.Path{p.ConnectTa
 
 // StatePaths implements Profile.
 func (p SONiCOCS) StatePaths() []schema.Path {
-	return []schema.Path{p.ConnectTable(), p.ConnectStateTable()}
+	return []schema.Path{p.ConnectTable(), p.ConnectStateTable(), p.PortStateTable()}
 }
 
 // WatchPaths implements Profile.

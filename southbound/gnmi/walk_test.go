@@ -178,7 +178,7 @@ func TestCircuitWalks(t *testing.T) {
 		},
 		sonic.Name(): func(in, out southbound.Port) schema.Leaf {
 			return schema.Leaf{Path: sonic.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key",
-				gnmi.CrossConnectID(in, out)).With("status"), Value: "tuned"}
+				gnmi.CrossConnectID(in, out)).With("status"), Value: "enabled"}
 		},
 	}
 	for _, p := range []gnmi.Profile{gnmi.Polatis{Ports: 6}, ocp, sonic} {
@@ -371,6 +371,9 @@ func TestCrossDecoder(t *testing.T) {
 		return []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key",
 			gnmi.CrossConnectID(in, out)).With("status"), Value: s}}
 	}
+	port := func(id, s string) []schema.Leaf {
+		return []schema.Leaf{{Path: p.PortStateTable()[:2].Entry("OCS_PORT_TABLE", "key", id).With("oper_status"), Value: s}}
+	}
 	config := func(in, out southbound.Port) schema.Path {
 		return p.ConnectTable()[:2].Entry("OCS_CROSS_CONNECT", "key", gnmi.CrossConnectID(in, out))
 	}
@@ -385,27 +388,59 @@ func TestCrossDecoder(t *testing.T) {
 		want   []southbound.DeviceEvent
 	}{
 		{nil, p.ConnectLeaves(0, 1), nil},
-		{nil, state(0, 1, "tuning"), event(0, 1, southbound.PendingConnection)},
-		{nil, state(0, 1, "tuned"), event(0, 1, southbound.Connected)},
-		{nil, state(0, 1, "tuned"), nil},
+		{nil, state(0, 1, "disabled"), event(0, 1, southbound.PendingConnection)},
+		{nil, state(0, 1, "enabled"), event(0, 1, southbound.Connected)},
+		{nil, state(0, 1, "enabled"), nil},
 		{gone(config(0, 1)), nil, event(0, 1, southbound.PendingDeletion)},
 		{nil, p.ConnectLeaves(0, 1), event(0, 1, southbound.Connected)},
 		{gone(p.ConnectTable()), nil, event(0, 1, southbound.PendingDeletion)},
 		{gone(p.ConnectStateTable()), nil, event(0, 1, southbound.Disconnected)},
-		{nil, state(2, 2, "failed"), event(2, 2, southbound.PendingDeletion)}, // it is not configured
-		{nil, p.ConnectLeaves(2, 2), event(2, 2, southbound.Failed)},
+		{nil, state(2, 2, "invalid"), event(2, 2, southbound.PendingDeletion)}, // it is not configured
+		{nil, p.ConnectLeaves(2, 2), event(2, 2, southbound.Invalid)},
+		{nil, state(2, 2, "disabled"), event(2, 2, southbound.PendingConnection)},
+		{nil, port("3B", "failed"), event(2, 2, southbound.Failed)},
+		{nil, port("3B", "tuning"), event(2, 2, southbound.PendingConnection)},
+		{nil, port("4B", "failed"), nil},
 	} {
 		got, err := d.Decode(step.gone, step.leaves)
 		if err != nil || !slices.Equal(got, step.want) {
 			t.Fatalf("step %d: %+v, %v; want %+v", i+1, got, err, step.want)
 		}
 	}
-	if _, err := d.Decode(nil, state(0, 0, "tuned")); err != nil {
+	if _, err := d.Decode(nil, state(0, 0, "enabled")); err != nil {
 		t.Error(err)
 	}
 	bad := []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key", "left-right").
-		With("status"), Value: "tuned"}}
+		With("status"), Value: "enabled"}}
 	if _, err := d.Decode(nil, bad); err == nil {
 		t.Error("a row without ports was taken")
+	}
+}
+
+// TestCrossDecoderSides: where a cross-connect has the status of both sides, it is connected once both are tuned.
+func TestCrossDecoderSides(t *testing.T) {
+	p := gnmi.SONiCOCS{Ports: 4, Tables: schema.HLDOCSTables()}
+	side := func(field, s string) []schema.Leaf {
+		at := p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT", "key", "1A-2B")
+		return []schema.Leaf{{Path: at.With(field), Value: s}}
+	}
+	d := p.NewDecoder()
+	for i, step := range []struct {
+		leaves []schema.Leaf
+		want   southbound.Status // Disconnected: no event
+	}{
+		{p.ConnectLeaves(0, 1), southbound.Disconnected},
+		{side("a_side_status", "tuned"), southbound.PendingConnection},
+		{side("b_side_status", "tuning"), southbound.Disconnected},
+		{side("b_side_status", "tuned"), southbound.Connected},
+		{side("a_side_status", "failed"), southbound.Failed},
+		{side("a_side_status", "tuned"), southbound.Connected},
+		{side("b_side_status", "blocked"), southbound.PendingConnection},
+	} {
+		got, err := d.Decode(nil, step.leaves)
+		if err != nil || len(got) > 1 || (len(got) == 1) != (step.want != southbound.Disconnected) ||
+			len(got) == 1 && (got[0].Status != step.want || got[0].In != 0 || got[0].Out != 1) {
+			t.Fatalf("step %d: %+v, %v; want %v", i+1, got, err, step.want)
+		}
 	}
 }

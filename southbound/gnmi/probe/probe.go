@@ -133,7 +133,7 @@ func portOf(p gnmi.Profile, path schema.Path) (string, bool) {
 				if input {
 					return k.Value, e.Name == "component"
 				}
-			case "sonic-ocs":
+			case "sonic-ocs", "sonic-ocs-hld":
 				if aSide {
 					return k.Value, true
 				}

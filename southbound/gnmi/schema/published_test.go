@@ -53,6 +53,8 @@ func TestPublished(t *testing.T) {
 		whole bool
 	}{
 		{"ocp", schema.OCP(), true},
+		{"sonic-ocs", schema.SONiCOCS(schema.ForkOCSTables()), true},
+		{"sonic-ocs-hld", schema.SONiCOCS(schema.HLDOCSTables()), true},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			p := readPublished(t, tt.file)

@@ -6,39 +6,64 @@ const SONiCOrigin = "sonic-db"
 // SONiCModule is the name of SONiC's database model in Capabilities.
 const SONiCModule = "sonic-db"
 
-// OCSTables are the names in SONiC's databases that differ between forks of its optical circuit switch support.
+// OCSTables are the names in SONiC's databases that differ between the published variants of its optical circuit switch
+// support.
 type OCSTables struct {
 	Ports, Connects         string // of the configuration
+	Override                string // the field of a port's configuration that blocks it
 	PortState, ConnectState string // of the state
 	PortStatus              string // the field of a port's state
-	ConnectStatus           string // the field of a cross-connect's state
+	// Status is the field of a cross-connect's state; Sides are those of its two ends, in a variant that has no status of
+	// the whole.
+	Status string
+	Sides  [2]string
 }
 
-// DefaultOCSTables are the names of the community's design document (revision 0.1.0) and of what fills the tables of
-// the state: ocs_port_attrs.lua and ocs_cross_connect_attrs.lua of github.com/sonic-ocs/sonic-swss, branch ocs-dev. The
-// module sonic-ocs-states of the same project's sonic-buildimage (2024-11-21) calls the tables OCS_PORT and
-// OCS_CROSS_CONNECT, and a port's field "status".
-func DefaultOCSTables() OCSTables {
-	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", PortState: "OCS_PORT_TABLE",
-		ConnectState: "OCS_CROSS_CONNECT_TABLE", PortStatus: "oper_status", ConnectStatus: "status"}
+// ForkOCSTables are the names of the fork github.com/sonic-molex/sonic-buildimage, sonic-ocs.yang.
+func ForkOCSTables() OCSTables {
+	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", Override: "config_status",
+		PortState: "OCS_PORT_TABLE", ConnectState: "OCS_CROSS_CONNECT_TABLE", PortStatus: "oper_status", Status: "status"}
+}
+
+// HLDOCSTables are the names of the community's design document, github.com/sonic-net/SONiC doc/ocs/ocs_hld.md 0.5.
+func HLDOCSTables() OCSTables {
+	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", Override: "state", PortState: "OCS_PORT",
+		ConnectState: "OCS_CROSS_CONNECT", PortStatus: "status", Sides: [2]string{"a_side_status", "b_side_status"}}
 }
 
 // SONiCOCS returns the model of optical circuit switches that run SONiC: the tables of its databases. Every value of
 // theirs is a string; an insertion loss that was not measured is "N/A".
 func SONiCOCS(t OCSTables) *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
-	status := Enum("blocked", "tuning", "tuned", "failed")
-	return withOrigin(newModel("sonic-ocs", []Module{{SONiCModule, "SONiC", "0.1.0"}, {"sonic-ocs", "SONiC", "0.1.0"}},
-		[]Row{
-			{Path: config + t.Ports + "{key}/label", Type: String()},
-			{Path: config + t.Ports + "{key}/config_status", Type: Enum("normal", "force-blocked", "powered-off")},
-			{Path: config + t.Connects + "{key}/a_side", Type: String()},
-			{Path: config + t.Connects + "{key}/b_side", Type: String()},
-			{Path: state + t.PortState + "{key}/target_simplex_port_id", Type: String(), State: true},
-			{Path: state + t.PortState + "{key}/" + t.PortStatus, Type: status, State: true},
-			{Path: state + t.ConnectState + "{key}/" + t.ConnectStatus, Type: status, State: true},
-			{Path: state + t.ConnectState + "{key}/insertion_loss_dB", Type: String(), State: true},
-		}), SONiCOrigin)
+	ports, connect := state+t.PortState+"{key}/", state+t.ConnectState+"{key}/"
+	rows := []Row{
+		{Path: config + t.Ports + "{key}/label", Type: String()},
+		{Path: config + t.Connects + "{key}/a_side", Type: String()},
+		{Path: config + t.Connects + "{key}/b_side", Type: String()},
+		{Path: ports + "connector_type", Type: String(), State: true},
+		{Path: ports + "connector_pin", Type: String(), State: true},
+		{Path: ports + "target_simplex_port_id", Type: String(), State: true},
+	}
+	name := "sonic-ocs"
+	if t.Status != "" {
+		rows = append(rows, Row{Path: config + t.Ports + "{key}/" + t.Override, Type: Enum("powered_off", "normal",
+			"force_blocked")},
+			Row{Path: ports + t.PortStatus, Type: Enum("powered_off", "blocked", "tuning", "connected", "failed"), State: true},
+			Row{Path: connect + t.Status, Type: Enum("disabled", "enabled", "invalid"), State: true},
+			Row{Path: connect + "physical_path", Type: Loose(), State: true},
+			Row{Path: connect + "insertion_loss_dB", Type: String(), State: true})
+	} else {
+		name = "sonic-ocs-hld"
+		status := Enum("blocked", "tuning", "tuned", "failed")
+		rows = append(rows, Row{Path: config + t.Ports + "{key}/" + t.Override, Type: Enum("normal", "force_blocked")},
+			Row{Path: ports + t.PortStatus, Type: status, State: true},
+			Row{Path: connect + "a_side", Type: String(), State: true},
+			Row{Path: connect + "b_side", Type: String(), State: true},
+			Row{Path: connect + t.Sides[0], Type: status, State: true},
+			Row{Path: connect + t.Sides[1], Type: status, State: true})
+	}
+	modules := []Module{{SONiCModule, "SONiC", "0.1.0"}, {"sonic-ocs", "SONiC", "2024-11-21"}}
+	return withOrigin(newModel(name, modules, rows), SONiCOrigin)
 }
 
 // SONiC returns the model of packet switches that run SONiC: access control lists that redirect, static routes, and the

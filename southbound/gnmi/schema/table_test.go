@@ -63,7 +63,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestBadTables(t *testing.T) {
-	m := schema.SONiCOCS(schema.DefaultOCSTables())
+	m := schema.SONiCOCS(schema.ForkOCSTables())
 	const table = "/CONFIG_DB/localhost/OCS_CROSS_CONNECT"
 	for _, tt := range []struct {
 		at, value string
@@ -87,7 +87,7 @@ func TestBadTables(t *testing.T) {
 
 // TestJoin: paths of both models, with the origin of each.
 func TestJoin(t *testing.T) {
-	m := schema.Join("both", schema.OCP(), schema.SONiCOCS(schema.DefaultOCSTables()))
+	m := schema.Join("both", schema.OCP(), schema.SONiCOCS(schema.ForkOCSTables()))
 	for path, origin := range map[string]string{"/connections/port-connection[name=a]/config/name": "",
 		"/CONFIG_DB/localhost/OCS_PORT[key=1A]/label": schema.SONiCOrigin} {
 		p := mustParse(t, path)
