@@ -128,6 +128,46 @@ func (p *Concave) Bound(paths []Path, y []float64) float64 {
 	return sum
 }
 
+// Scaled returns the multiple of prices that proves the most, and the bound that it proves.
+func (p *Concave) Scaled(paths []Path, y []float64) ([]float64, float64) {
+	least := p.cheapest(paths, y)
+	if p.Oracle != nil {
+		least, _ = p.Oracle.Cheapest(y)
+	}
+	_, by := p.scaled(least, y)
+	out := make([]float64, len(y))
+	for r := range y {
+		out[r] = y[r] * by
+	}
+	return out, p.Bound(paths, out)
+}
+
+// scaled returns the best bound that a multiple of prices proves, and by how much to multiply: where least is what the
+// cheapest paths pay, the bound is a sum that grows with a power of the factor, less one that grows with the factor.
+func (p *Concave) scaled(least, y []float64) (bound, by float64) {
+	worth, sum, weight := 0.0, 0.0, 0.0
+	for r, price := range y {
+		worth += price * p.Right[r]
+	}
+	for i, price := range least {
+		sum += p.least(i, price)
+		if p.Weight[i] > 0 {
+			weight += p.Weight[i]
+		}
+	}
+	if p.Alpha == 1 {
+		by = weight / worth
+		bound = sum + weight*math.Log(by) - by*worth
+	} else {
+		by = math.Pow((p.Alpha-1)/p.Alpha*sum/worth, p.Alpha)
+		bound = sum*math.Pow(by, 1-1/p.Alpha) - by*worth
+	}
+	if math.IsNaN(bound) || math.IsInf(by, 0) || math.IsNaN(by) {
+		return sum - worth, 1
+	}
+	return bound, by
+}
+
 // cheapest is the oracle of listed paths.
 func (p *Concave) cheapest(paths []Path, y []float64) []float64 {
 	least := make([]float64, len(p.Weight))

@@ -45,8 +45,7 @@ func (p *Concave) Solve() (*ConcaveAnswer, error) {
 	}
 	listed := slices.Clone(p.Paths)
 	if p.Oracle != nil {
-		_, news := p.Oracle.Cheapest(make([]float64, len(p.Right)))
-		listed = append(listed, news...)
+		listed = append(listed, p.wide()...)
 	}
 	if err := p.missing(listed); err != nil {
 		return nil, err
@@ -66,6 +65,18 @@ func (p *Concave) Solve() (*ConcaveAnswer, error) {
 	in.begin()
 	listed = in.run(listed)
 	return in.answer(listed), nil
+}
+
+// wide returns the paths that are cheapest if a row's price is the inverse of what it can carry.
+func (p *Concave) wide() []Path {
+	y := make([]float64, len(p.Right))
+	for r, b := range p.Right {
+		if b > 0 {
+			y[r] = 1 / b
+		}
+	}
+	_, paths := p.Oracle.Cheapest(y)
+	return paths
 }
 
 // add takes paths into the program; those without capacity or weight only into the answer.
@@ -221,12 +232,13 @@ func (in *interior) run(listed []Path) []Path {
 	for ; in.best.Iterations < limit; in.best.Iterations++ {
 		y := in.prices()
 		in.note()
-		near := Certificate{Value: in.best.Value, Bound: in.p.boundOf(in.p.cheapest(in.all, y), y), Scale: in.best.Scale}
+		low, _ := in.p.scaled(in.p.cheapest(in.all, y), y)
+		near := Certificate{Value: in.best.Value, Bound: low, Scale: in.best.Scale}
 		if in.p.Oracle == nil {
-			in.prove(near.Bound, y)
+			in.prove(in.p.cheapest(in.all, y), y)
 		} else if near.Gap() <= max(target/2, min(proven, 1)/10) {
 			least, news := in.p.Oracle.Cheapest(y)
-			in.prove(in.p.boundOf(least, y), y)
+			in.prove(least, y)
 			proven = in.best.Gap()
 			if proven > target {
 				listed = in.extend(listed, news, y)
@@ -241,9 +253,16 @@ func (in *interior) run(listed []Path) []Path {
 	}
 	in.best.Exhausted = true
 	y := in.prices()
-	in.prove(in.p.Bound(listed, y), y)
+	least := in.p.cheapest(listed, y)
+	if in.p.Oracle != nil {
+		least, _ = in.p.Oracle.Cheapest(y)
+	}
+	in.prove(least, y)
 	return listed
 }
+
+// far is the gap above which new paths change rates so much that the method begins anew.
+const far = 0.3
 
 // extend takes in those of the oracle's paths that are cheaper than what their owner has, or else lets the barrier fall.
 func (in *interior) extend(listed, news []Path, y []float64) []Path {
@@ -257,6 +276,10 @@ func (in *interior) extend(listed, news []Path, y []float64) []Path {
 	before := len(in.paths)
 	if in.add(better) == 0 {
 		return listed
+	}
+	if in.best.Gap() > far {
+		in.begin()
+		return append(listed, better...)
 	}
 	in.price = append(in.price, make([]float64, len(in.rows)-len(in.price))...)
 	for j := range in.q {
@@ -288,10 +311,16 @@ func (in *interior) extend(listed, news []Path, y []float64) []Path {
 	return append(listed, better...)
 }
 
-// prices returns the rows' prices in the program's units.
+// prices returns the rows' prices in the program's units. Rows not in use have the price that the barrier gives an
+// empty row, or the oracle would take the narrowest of them for free.
 func (in *interior) prices() []float64 {
 	y := make([]float64, len(in.p.Right))
 	unit := in.weight * math.Pow(in.unit, -in.p.Alpha)
+	for r, b := range in.p.Right {
+		if b > 0 && in.p.Oracle != nil {
+			y[r] = in.mu * in.unit / b * unit
+		}
+	}
 	for i, r := range in.rows {
 		y[r] = in.price[i] * unit
 	}
@@ -327,24 +356,13 @@ func (in *interior) note() {
 }
 
 // prove keeps the best bound.
-func (in *interior) prove(bound float64, y []float64) {
-	if bound > in.best.Bound {
+func (in *interior) prove(least, y []float64) {
+	if bound, by := in.p.scaled(least, y); bound > in.best.Bound {
+		for r := range y {
+			y[r] *= by
+		}
 		in.best.Bound, in.bestY = bound, y
 	}
-}
-
-// boundOf is Bound where what the cheapest paths pay is known.
-func (p *Concave) boundOf(least, y []float64) float64 {
-	sum := 0.0
-	for r, price := range y {
-		sum -= price * p.Right[r]
-	}
-	for i, price := range least {
-		if p.Weight[i] > 0 {
-			sum += p.least(i, price)
-		}
-	}
-	return sum
 }
 
 func (in *interior) answer(listed []Path) *ConcaveAnswer {
