@@ -71,9 +71,12 @@ func (x *Writer) Teller(name string) route.Teller {
 	}
 	return func(v *controller.View, w route.Why) {
 		line := Line{At: v.Now.Seconds(), Policy: policy.Shown(name), Leadership: x.by}
-		if w.Task != nil {
+		switch {
+		case w.Task != nil:
 			line.task(v, w)
-		} else {
+		case w.Proof != nil:
+			line.proof(w)
+		default:
 			line.flow(v, w)
 		}
 		x.Say(&line)
@@ -96,7 +99,7 @@ type Line struct {
 	At     float64 `json:"at_seconds"`
 	Policy string  `json:"policy"`
 	Leadership
-	What string `json:"what"` // task or flow
+	What string `json:"what"` // task, flow or decision
 
 	Job    string  `json:"job,omitempty"`
 	Stage  string  `json:"stage,omitempty"`
@@ -120,6 +123,18 @@ type Line struct {
 	Next     string   `json:"next_best,omitempty"` // a host
 	NextPath []string `json:"next_best_path,omitempty"`
 	Cost     float64  `json:"next_best_costs_bits_per_second"`
+
+	Flows int      `json:"flows,omitempty"`         // that were routed or had rates set together
+	Value float64  `json:"value_seconds,omitempty"` // of the objective
+	Bound *float64 `json:"bound_seconds,omitempty"` // no decision is below it
+	Gap   *float64 `json:"proven_gap,omitempty"`
+}
+
+// proof says how far a decision is from the optimum at most.
+func (l *Line) proof(w route.Why) {
+	id := int32(w.Coflow)
+	l.What, l.Coflow, l.Flows, l.Value = "decision", &id, w.Proof.Flows, w.Proof.Value
+	l.Bound, l.Gap = &w.Proof.Bound, &w.Proof.Gap
 }
 
 func (l *Line) task(v *controller.View, w route.Why) {
@@ -188,6 +203,10 @@ func (l *Line) text() string {
 		return fmt.Sprintf("%s  task %d of %s (%s) on %s: partners %d on it, %d in its rack, %d elsewhere; the job brings "+
 			"%s; %s\n",
 			head, *l.Task, l.Job, l.Stage, l.Host, l.Here, l.Rack, l.Apart, mbps(l.Gained), rest)
+	}
+	if l.What == "decision" {
+		return fmt.Sprintf("%s  %d host flows decided on with coflow %d: %.4g s, at most %.2f %% above the optimum\n", head, l.Flows,
+			*l.Coflow, l.Value, 100**l.Gap)
 	}
 	at := "held back by nothing"
 	if l.Bottleneck != "" {

@@ -3,6 +3,7 @@ package policy
 import (
 	"lightloom/controller"
 	"lightloom/controller/anneal"
+	"lightloom/controller/certified"
 	"lightloom/controller/policy/circuits"
 	"lightloom/controller/policy/joint"
 	"lightloom/controller/policy/place"
@@ -120,6 +121,9 @@ func list() []entry {
 		one("static", Circuits, "one matching, for the first demand, an hour long", func() Part { return circuits.Static{} }),
 		blind(one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} })),
 		blind(one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} })),
+		one("wcmp", Route, "ecmp by weights: a path's available bandwidth", func() Part { return route.WCMP{} }),
+		proven("froba", "paths for the least sum of transfer times, with a proven gap (FRoBA)", certified.FRoBABest),
+		proven("froba-fast", "froba by local search alone (FRoBA-fast)", certified.FRoBAGreedy),
 		annealed("anneal", "paths by simulated annealing, all new coflows together", anneal.Options{}),
 		annealed("anneal-paper", "anneal as its document prints it", anneal.Options{Paper: true}),
 		one("anypath", Route, "a path drawn uniformly from all that the map has, long ones too", func() Part {
@@ -129,6 +133,12 @@ func list() []entry {
 		blind(one("maxmin", Share, "the max-min fair rate of every host flow, set by the policy", func() Part {
 			return new(share.MaxMin)
 		})),
+		one("optba", Share, "the rates at which the last of all host flows ends earliest (OptBA)", func() Part {
+			return new(share.OptBA)
+		}),
+		one("optba-total", Share, "the rates of the least sum of transfer times (OptBA-TTT)", func() Part {
+			return &share.OptBA{Total: true}
+		}),
 		one("fifo", Share, "the coflow that arrived first gets what it needs to end at once, then the next", func() Part {
 			return share.NewFIFO()
 		}),
@@ -200,6 +210,15 @@ func edmonds(name, doc string, part circuits.Epochs) entry {
 func annealed(name, doc string, opt anneal.Options) entry {
 	return entry{PartInfo{Name: name, Questions: []Question{Route}, Doc: doc}, func(o Options) []Part {
 		r := &route.Annealed{Options: opt}
+		explain(o, r)
+		return []Part{r}
+	}}
+}
+
+// proven is an entry that routes and proves how well.
+func proven(name, doc string, by route.Router) entry {
+	return entry{PartInfo{Name: name, Questions: []Question{Route}, Doc: doc}, func(o Options) []Part {
+		r := &route.Certified{Router: by}
 		explain(o, r)
 		return []Part{r}
 	}}

@@ -7,6 +7,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/anneal"
 	"lightloom/controller/policy/pending"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -29,7 +30,7 @@ func (*Annealed) Wants() controller.KindSet { return Wants() }
 
 // Fill routes coflows.
 func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	todo := a.gather(v, p)
+	todo := gather(v, p, a.Hint)
 	if len(todo) == 0 {
 		return
 	}
@@ -57,26 +58,29 @@ type coflow struct {
 	rows  []anneal.HostFlow
 	hints []int  // by row
 	lit   []bool // by row: a reservation carries it
+	left  []pathmap.Bytes
 
 	again *controller.CoflowView // a coflow that has routes already; otherwise nil
 	at    []int                  // by row: which one of its rows
 }
 
-func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
+// gather returns the coflows that lack routes, and the rows of others that need new ones, by id. hint may be nil.
+func gather(v *controller.View, p *controller.Plan, hints func(southbound.CoflowID, southbound.HostID,
+	southbound.HostID) int) []coflow {
 	reserved := carried(v, p)
 	var todo []coflow
 	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID, flows []int32,
-		hint bool) {
+		left []pathmap.Bytes, hint bool) {
 		c := coflow{id: id, job: job, edge: edge, rows: make([]anneal.HostFlow, len(src)), hints: make([]int, len(src)),
-			lit: make([]bool, len(src))}
+			lit: make([]bool, len(src)), left: left}
 		for r := range src {
 			c.rows[r] = anneal.HostFlow{Src: src[r], Dst: dst[r]}
 			if flows != nil {
 				c.rows[r].Flows = flows[r]
 			}
 			c.hints[r] = -1
-			if hint && a.Hint != nil {
-				c.hints[r] = a.Hint(id, src[r], dst[r])
+			if hint && hints != nil {
+				c.hints[r] = hints(id, src[r], dst[r])
 			}
 			s, d := v.HostRack(src[r]), v.HostRack(dst[r])
 			c.lit[r] = reserved[carry{id, s, d}] || reserved[carry{controller.AnyCoflow, s, d}]
@@ -88,10 +92,11 @@ func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
 		switch c := &v.Coflows[i]; {
 		case moved(p, c.Job): // what it sends is laid out anew
 		case !c.Routed && len(c.Src) > 0:
-			add(c.ID, c.Job, int(c.Edge), c.Src, c.Dst, c.Flows, false)
+			add(c.ID, c.Job, int(c.Edge), c.Src, c.Dst, c.Flows, remaining(c, nil), false)
 		case c.Routed && (v.Down != nil || v.Changed != nil):
 			if at := f.staleRows(c); len(at) > 0 {
-				add(c.ID, c.Job, int(c.Edge), pick(c.Src, at), pick(c.Dst, at), pick(c.Flows, at), false)
+				add(c.ID, c.Job, int(c.Edge), pick(c.Src, at), pick(c.Dst, at), pick(c.Flows, at),
+					remaining(c, at), false)
 				last := &todo[len(todo)-1]
 				last.again, last.at = c, at
 				for k, r := range at {
@@ -101,10 +106,25 @@ func (a *Annealed) gather(v *controller.View, p *controller.Plan) []coflow {
 		}
 	}
 	for _, c := range pending.Placed(v, p) {
-		add(c.ID, c.Job.ID, int(c.ID-c.Job.FirstCoflow), c.Src, c.Dst, c.Flows, true)
+		add(c.ID, c.Job.ID, int(c.ID-c.Job.FirstCoflow), c.Src, c.Dst, c.Flows, c.Size, true)
 	}
 	slices.SortFunc(todo, func(a, b coflow) int { return cmp.Compare(a.id, b.id) })
 	return todo
+}
+
+// remaining returns what rows of a coflow have left, all of them if at is nil; nil if that is unknown.
+func remaining(c *controller.CoflowView, at []int) []pathmap.Bytes {
+	if c.Remaining.Base == nil {
+		return nil
+	}
+	left := make([]pathmap.Bytes, len(c.Src))
+	for r := range left {
+		left[r] = c.LeftBytes(r)
+	}
+	if at == nil {
+		return left
+	}
+	return pick(left, at)
 }
 
 type carry struct {

@@ -6,7 +6,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Why is why one task or one host flow went where it did; the other of the two is nil.
+// Why is why one task or one host flow went where it did, or how good a decision is; the others of the three are nil.
 type Why struct {
 	Job  *controller.Job // of the task, or nil
 	Task *anneal.TaskWhy
@@ -14,6 +14,15 @@ type Why struct {
 	Coflow   southbound.CoflowID
 	Src, Dst southbound.HostID
 	Flow     *anneal.FlowWhy
+
+	Proof *Proof // of all host flows that one decision routed together, Coflow being the first of theirs; or nil
+}
+
+// Proof is how far a decision is from the optimum at most: what it reaches and what no decision is below, in seconds of
+// its objective, and the gap between them.
+type Proof struct {
+	Flows             int // those under way included
+	Value, Bound, Gap float64
 }
 
 // Teller gets the reasons, in the order of decisions, while Decide runs. It changes nothing.
