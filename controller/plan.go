@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"time"
 
 	"lightloom/pathmap"
@@ -57,6 +58,9 @@ type Routing struct {
 	Tags   []southbound.Tag    `json:"tags"`
 }
 
+// ErrUndecided marks a Plan's Err. A leader whose policy cannot decide ends.
+var ErrUndecided = errors.New("the policy cannot decide")
+
 // Plan is a policy's answer: changes to the current state. It is borrowed until the policy's next Decide.
 //
 // The order of effect is Withdraw, Preempt, then Reserve. A new reservation must not overlap another on either port
@@ -73,6 +77,10 @@ type Plan struct {
 
 	// Counts of moves evaluated and accepted at both annealing levels in this decision. For the report.
 	Anneal AnnealCounts
+
+	// Err is why the policy cannot decide, now or ever again; nothing of the plan is carried out then. Only policies that
+	// are programs of their own have reason to set it.
+	Err error
 }
 
 // AnnealCounts counts moves of the two annealing levels.

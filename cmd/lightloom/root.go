@@ -61,7 +61,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	if a.doctor != nil {
 		root.AddCommand(newDoctor(a))
 	}
-	root.AddCommand(newCompare(), newTopology(), newPaths())
+	root.AddCommand(newCompare(), newTopology(), newPaths(), newPolicy())
 	root.AddCommand(newSwitch(), newController(), newReplica(), newCluster(), newKeys(), newMininet())
 	root.AddCommand(newTarget(), newDevice(), newCircuit())
 	root.AddCommand(newTestbeds()...)

@@ -269,6 +269,9 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 			}
 		}
 		l.do(act, workers)
+		if i := slices.IndexFunc(act.Errs, func(err error) bool { return errors.Is(err, controller.ErrUndecided) }); i >= 0 {
+			return act.Errs[i]
+		}
 		if l.loop.Ready() {
 			l.once.Do(func() { close(l.ready) })
 		}

@@ -64,6 +64,9 @@ func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
 
 // commit writes the entries of a plan, in the order of their effect.
 func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) error {
+	if p.Err != nil {
+		return fmt.Errorf("%w: %w", controller.ErrUndecided, p.Err)
+	}
 	behind, err := l.commitPlacements(s, now, p.Place)
 	if err != nil {
 		return err

@@ -142,7 +142,7 @@ func (c *choice) replace(q Question, part string) error {
 		c.by[q] = nil
 		return nil
 	}
-	e, err := find(part)
+	e, err := named(part, q)
 	if err != nil {
 		return err
 	}
@@ -152,6 +152,14 @@ func (c *choice) replace(q Question, part string) error {
 	}
 	c.by[q] = e
 	return nil
+}
+
+// named returns the entry of a name that is to answer q.
+func named(part string, q Question) (*entry, error) {
+	if strings.HasPrefix(part, execPart) {
+		return executed(part, q)
+	}
+	return find(part)
 }
 
 // complete answers the questions that are left open.
@@ -187,6 +195,9 @@ func (c *choice) parts(opt Options) [questions]Part {
 func find(name string) (*entry, error) {
 	if file, ok := strings.CutPrefix(name, "schedule:"); ok {
 		return scheduled(name, file)
+	}
+	if strings.HasPrefix(name, execPart) {
+		return nil, fmt.Errorf("say what %q answers: --place, --circuits, --route or --share %s", name, name)
 	}
 	all := list()
 	for i := range all {

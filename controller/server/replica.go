@@ -215,11 +215,16 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 			p.log.Warn("why", "error", err)
 		}
 	}()
-	policy, err := policy.New(p.charge.Policy, policy.Options{Overrides: p.charge.Overrides,
+	decider, err := policy.New(p.charge.Policy, policy.Options{Overrides: p.charge.Overrides,
 		Explain: why.Teller(p.charge.Policy)})
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err := policy.Close(decider); err != nil {
+			p.log.Warn("close policy", "error", err)
+		}
+	}()
 	paths, err := p.paths()
 	if err != nil {
 		return err
@@ -233,7 +238,7 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	defer closeAll()
 	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock.now,
 		Logger: p.log, Sample: p.charge.Sample,
-		Loop: loop.Config{Policy: policy, Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
+		Loop: loop.Config{Policy: decider, Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
 			Patience: 3 * time.Second, Verify: true}})
 	p.log.Info("leading", "term", term)

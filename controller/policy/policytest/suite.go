@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"lightloom/controller"
 	"lightloom/southbound"
@@ -24,14 +23,20 @@ func Hash(v *controller.View) [32]byte {
 	return sha256.Sum256(b)
 }
 
+// Reporter is what a failure is told: a *testing.T, or a command's own. Fatalf does not return.
+type Reporter interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // Run tries the laws on that many random views. fresh returns a new instance at each call.
-func Run(t *testing.T, views int, fresh func() controller.Policy) {
+func Run(t Reporter, views int, fresh func() controller.Policy) {
 	t.Helper()
 	RunOn(t, views, View, fresh)
 }
 
 // RunOn is Run on views of another kind.
-func RunOn(t *testing.T, views int, view func(seed uint64) *controller.View, fresh func() controller.Policy) {
+func RunOn(t Reporter, views int, view func(seed uint64) *controller.View, fresh func() controller.Policy) {
 	t.Helper()
 	used := fresh()
 	rates := map[southbound.PairRate]southbound.PairRate{}
@@ -54,7 +59,7 @@ func RunOn(t *testing.T, views int, view func(seed uint64) *controller.View, fre
 	}
 }
 
-func laws(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy) {
+func laws(t Reporter, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 0x22))
 	for _, try := range []struct {
@@ -78,7 +83,7 @@ func laws(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh f
 }
 
 // capable checks that a policy does nothing and reads nothing outside its Capabilities.
-func capable(t *testing.T, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy) {
+func capable(t Reporter, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy) {
 	t.Helper()
 	p := fresh()
 	can, plan := p.Capabilities(), p.Decide(v, nil)

@@ -15,6 +15,6 @@ func (AnyPath) Wants() controller.KindSet { return Wants() }
 // Fill routes coflows.
 func (AnyPath) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	fill(v, p, func(c southbound.CoflowID, src, dst southbound.HostID, opts []option) southbound.Tag {
-		return southbound.PathTag(opts[hash(v.Seed, c, src, dst)%uint64(len(opts))].path)
+		return southbound.PathTag(opts[Hash(v.Seed, c, src, dst)%uint64(len(opts))].path)
 	})
 }

@@ -20,13 +20,13 @@ func (ECMP) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 		for n < len(opts) && opts[n].hops == opts[0].hops {
 			n++
 		}
-		return southbound.PathTag(opts[hash(v.Seed, c, src, dst)%uint64(n)].path)
+		return southbound.PathTag(opts[Hash(v.Seed, c, src, dst)%uint64(n)].path)
 	})
 }
 
-// hash mixes a host flow's key with the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom
+// Hash mixes a host flow's key with the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom
 // Number Generators, 2014).
-func hash(seed uint64, c southbound.CoflowID, src, dst southbound.HostID) uint64 {
+func Hash(seed uint64, c southbound.CoflowID, src, dst southbound.HostID) uint64 {
 	h := seed
 	for _, x := range [...]int32{int32(c), int32(src), int32(dst)} {
 		h += 0x9e3779b97f4a7c15 + uint64(uint32(x))

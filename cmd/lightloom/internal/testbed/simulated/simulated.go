@@ -35,6 +35,7 @@ type Testbed struct {
 	Sim   *flowsim.Sim
 	State *state.State
 	loop  *loop.Loop
+	asks  controller.Policy // of loop
 	paths *pathmap.Map
 	index *live.Paths // nil where nothing fails
 	notes notes
@@ -197,7 +198,7 @@ func (x *Testbed) Jobs() (accepted, ended int) {
 func (x *Testbed) Received() pathmap.Bytes { return x.Sim.Counters().Delivered }
 
 // Close implements Testbed.
-func (x *Testbed) Close() error { return nil }
+func (x *Testbed) Close() error { return policy.Close(x.asks) }
 
 // Wait implements Testbed. It moves the fabric to the next event and steps there.
 func (x *Testbed) Wait(ctx context.Context) error {
@@ -240,10 +241,14 @@ const verifyRacks = 32
 // elect starts a new controller on the state, with a fresh policy.
 func (x *Testbed) elect() error {
 	s := x.s
+	if err := policy.Close(x.asks); err != nil {
+		return err
+	}
 	p, err := x.policy()
 	if err != nil {
 		return err
 	}
+	x.asks = p
 	delta := x.control.delta
 	if err := policy.Prepare(p, x.Sim.Host(), delta); err != nil {
 		return fmt.Errorf("policy %q: %w", s.Row.Policy, err)

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/controller/policy/policytest"
+)
+
+func newPolicy() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "policy",
+		Short: "Check a policy that is a program of your own",
+		Args:  unknownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	views := 3
+	check := &cobra.Command{
+		Use:   "check place|circuits|route|share COMMAND",
+		Short: "Hold a program to the laws of policies",
+		Long: "Shows a program random networks, jobs and coflows, and checks its answers: tasks have slots, rows have " +
+			"paths, no\n" +
+			"port has two circuits at once, and the same words get the same answers, whatever came before. The messages " +
+			"are in\n" +
+			"docs/reference.md.",
+		Example: "  lightloom policy check route ./route.py",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if views < 1 {
+				return usage("write --views 3", "policy check: --views %d is below 1", views)
+			}
+			return checkPolicy(c.OutOrStdout(), args[0], strings.Join(args[1:], " "), views)
+		},
+	}
+	check.Flags().IntVar(&views, "views", views, "random situations to show")
+	check.Flags().SetInterspersed(false)
+	c.AddCommand(check)
+	return c
+}
+
+func checkPolicy(out io.Writer, question, command string, views int) error {
+	over := policy.Overrides{}
+	field, ok := map[string]*string{"place": &over.Place, "circuits": &over.Circuits, "route": &over.Route,
+		"share": &over.Share}[question]
+	if !ok {
+		return usage("write lightloom policy check route "+command, "policy check: %q is no question: take place, circuits, "+
+			"route or share", question)
+	}
+	*field = "exec:" + command
+	if err := tryLaws(views, over); err != nil {
+		return fmt.Errorf("policy check: %w", err)
+	}
+	_, err := fmt.Fprintf(out, "%s answers %s and keeps the laws, in %d situations\n", command, question, views)
+	return err
+}
+
+// broken is a law that a program breaks.
+type broken struct{ error }
+
+type lawReporter struct{}
+
+func (lawReporter) Helper() {}
+
+func (lawReporter) Fatalf(format string, args ...any) { panic(broken{fmt.Errorf(format, args...)}) }
+
+// tryLaws runs the suite that all parts pass, and ends the programs that it has started.
+func tryLaws(views int, over policy.Overrides) (err error) {
+	var all []controller.Policy
+	defer func() {
+		for _, p := range all {
+			_ = policy.Close(p) // its answers count, not how it ends
+		}
+		if e := recover(); e != nil {
+			b, ok := e.(broken)
+			if !ok {
+				panic(e)
+			}
+			err = b.error
+		}
+	}()
+	if _, err := policy.New("random+ecmp", policy.Options{Overrides: over}); err != nil {
+		return err
+	}
+	policytest.Run(lawReporter{}, views, func() controller.Policy {
+		p, err := policy.New("random+ecmp", policy.Options{Overrides: over})
+		if err != nil {
+			panic(broken{err})
+		}
+		all = append(all, p)
+		return p
+	})
+	return nil
+}

@@ -1,0 +1,214 @@
+package program_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/controller/policy/policytest"
+	"lightloom/controller/policy/program"
+	"lightloom/controller/policy/route"
+	"lightloom/southbound"
+)
+
+// behaveEnv has the test's own program behave as a policy.
+const behaveEnv = "LIGHTLOOM_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if how := os.Getenv(behaveEnv); how != "" {
+		behave(how)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// behave is a program that routes by ECMP, or one that misbehaves.
+func behave(how string) {
+	in, out := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
+	var h program.Hello
+	if hear(in, &h) != nil {
+		return
+	}
+	switch how {
+	case "version":
+		fmt.Println(`{"lightloom":7}`)
+	case "gigabyte":
+		line := strings.Repeat("x", 1<<20)
+		for {
+			if _, err := fmt.Print(line); err != nil {
+				return
+			}
+		}
+	case "exits":
+		return
+	case "garbage":
+		fmt.Println("garbage")
+	case "silent":
+		_, _ = io.Copy(io.Discard, in)
+	default:
+		_ = out.Encode(program.Echo{Version: program.Version})
+	}
+	paths := map[[2]southbound.RackID][]program.Path{}
+	for {
+		var q program.Question
+		if hear(in, &q) != nil {
+			return
+		}
+		for _, p := range q.Paths {
+			paths[[2]southbound.RackID{p.From, p.To}] = p.Paths
+		}
+		var a program.Answer
+		for _, r := range q.Rows {
+			racks := h.Fabric.HostRack
+			opts := paths[[2]southbound.RackID{southbound.RackID(racks[r.Src]), southbound.RackID(racks[r.Dst])}]
+			n := 1
+			for n < len(opts) && len(opts[n].Links) == len(opts[0].Links) {
+				n++
+			}
+			a.Route = append(a.Route, opts[route.Hash(h.Seed, r.Coflow, r.Src, r.Dst)%uint64(n)].Number)
+		}
+		switch how {
+		case "too_few":
+			a.Route = a.Route[1:]
+		case "no_such_path":
+			a.Route[0] = 99
+		}
+		_ = out.Encode(a)
+	}
+}
+
+func hear(in *bufio.Reader, to any) error {
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, to)
+}
+
+func own(t *testing.T, how string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "exec:env " + behaveEnv + "=" + how + " " + self
+}
+
+func asked(t *testing.T, over policy.Overrides) controller.Policy {
+	t.Helper()
+	p, err := policy.New("random+ecmp", policy.Options{Overrides: over})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := policy.Close(p); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// TestSameAsECMP: a program that routes by ECMP plans as the part ecmp does, asked anew or again and again.
+func TestSameAsECMP(t *testing.T) {
+	again := asked(t, policy.Overrides{Route: own(t, "ecmp")})
+	for seed := range uint64(40) {
+		v := policytest.View(seed)
+		want := fmt.Sprintf("%+v", asked(t, policy.Overrides{}).Decide(v, nil).Route)
+		got := again.Decide(v, nil)
+		if text := fmt.Sprintf("%+v", got.Route); got.Err != nil || text != want {
+			t.Fatalf("view %d: %v, routes\n%s\nwant\n%s", seed, got.Err, text, want)
+		}
+	}
+}
+
+// TestMisbehaving: whatever a program does, the plan says what, and no further plan is made.
+func TestMisbehaving(t *testing.T) {
+	for _, tt := range []struct{ how, want string }{
+		{"version", "it answers version 7"},
+		{"exits", "closed its standard output"},
+		{"garbage", "invalid character"},
+		{"silent", "no whole line came within 100ms"},
+		{"gigabyte", "longer than"},
+		{"too_few", "paths for"},
+		{"no_such_path", "is given path 99"},
+	} {
+		t.Run(tt.how, func(t *testing.T) {
+			patience := program.Patience
+			if tt.how == "silent" {
+				patience = 100 * time.Millisecond
+			}
+			part := program.RouteWithin(strings.TrimPrefix(own(t, tt.how), "exec:"), patience)
+			p := policy.Compose(nil, nil, part, nil)
+			v := busy(t)
+			first := p.Decide(v, nil).Err
+			if first == nil || !strings.Contains(first.Error(), tt.want) {
+				t.Errorf("got %v, want %q", first, tt.want)
+			}
+			if err := part.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := p.Decide(v, nil).Err; err == nil {
+				t.Error("it is asked after its end")
+			}
+		})
+	}
+}
+
+// busy is a view with host flows that lack a route.
+func busy(t *testing.T) *controller.View {
+	t.Helper()
+	for seed := range uint64(100) {
+		v := policytest.View(seed)
+		p := asked(t, policy.Overrides{}).Decide(v, nil)
+		for _, r := range p.Route {
+			for _, tag := range r.Tags {
+				if tag != southbound.TagDefault {
+					return v
+				}
+			}
+		}
+	}
+	t.Fatal("no view has anything to route")
+	return nil
+}
+
+func TestRefused(t *testing.T) {
+	for _, tt := range []struct {
+		over policy.Overrides
+		want string
+	}{
+		{policy.Overrides{Route: "exec:"}, "name a program"},
+		{policy.Overrides{Share: "exec: "}, "name a program"},
+	} {
+		if _, err := policy.New("random", policy.Options{Overrides: tt.over}); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want %q", tt.over, err, tt.want)
+		}
+	}
+	if _, err := policy.New("random+exec:./x", policy.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "--route or --share exec:./x") {
+		t.Errorf("exec: as a part of a name: %v", err)
+	}
+}
+
+// FuzzAnswer: any line is an answer or an error, and no plan that passes breaks a law of ours.
+func FuzzAnswer(f *testing.F) {
+	f.Add(`{"place":[{"job":1,"hosts":[0,1]}]}`)
+	f.Add(`{"route":[0,1,2]}`)
+	f.Add(`{"order":[3,1,2]}`)
+	f.Add(`{"reserve":[{"in":0,"out":1,"coflow":-1,"not_before_ns":1,"not_after_ns":2}],"wake_ns":5}`)
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, part := range program.Answering(line) {
+			v := policytest.View(3)
+			p := policy.Compose(nil, nil, nil, nil).Decide(v, nil)
+			part.Fill(v, nil, p)
+		}
+	})
+}
