@@ -27,7 +27,7 @@ func newPolicy() *cobra.Command {
 			"paths, no\n" +
 			"port has two circuits at once, and the same words get the same answers, whatever came before. The messages " +
 			"are in\n" +
-			"docs/reference.md.",
+			"docs/ADDING.md.",
 		Example: "  lightloom policy check route ./route.py",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
