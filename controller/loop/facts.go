@@ -112,6 +112,8 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 		switch t := &d.Tasks[e.Task]; {
 		case t.Try != e.Try:
 			return // it ended on a host that was lost before anybody heard
+		case t.Ended == state.Unset && l.pass.hostLost(t.Host):
+			return // this pass gives it another try
 		case t.Ended == state.Unset && t.Host != e.Host:
 			l.pass.fail(fmt.Errorf("host %d reports the end of task %d: it is on host %d", e.Host, e.Task, t.Host))
 		case t.Ended == state.Unset && s.Held(t.Job, t.Stage):

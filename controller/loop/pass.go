@@ -72,6 +72,11 @@ func (p *pass) hostUp(s *state.State, h southbound.HostID) bool {
 	return !s.Lost(h)
 }
 
+// hostLost reports whether a host goes down in this pass, though it can be up again at its end.
+func (p *pass) hostLost(h southbound.HostID) bool {
+	return p.has(func(e *state.Entry) bool { return e.Kind == state.HostSeen && e.Host == h && !e.OK })
+}
+
 // portUp is hostUp for a port.
 func (p *pass) portUp(s *state.State, port state.PortRef) bool {
 	for i := len(p.entries) - 1; i >= 0; i-- {
