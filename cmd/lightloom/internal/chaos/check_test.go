@@ -12,8 +12,6 @@ import (
 	"lightloom/controller/replica/chaos"
 	"lightloom/controller/state"
 	"lightloom/emulator/device"
-	"lightloom/pathmap"
-	"lightloom/southbound"
 )
 
 // agree waits until all replicas have applied the same entries and compares their states.
@@ -35,15 +33,7 @@ func (c *chaosCluster) agree() {
 // check checks the invariants of the run as a whole.
 func (c *chaosCluster) check(jobs []controller.Job) {
 	c.t.Helper()
-	var want pathmap.Bytes
-	for i := range jobs {
-		for _, e := range jobs[i].Edges {
-			want += e.Bytes
-			for _, f := range e.Flows {
-				want += f.Bytes
-			}
-		}
-	}
+	want := submitted(jobs)
 	c.lab.mu.Lock()
 	defer c.lab.mu.Unlock()
 	for _, what := range c.lab.stale {
@@ -53,45 +43,23 @@ func (c *chaosCluster) check(jobs []controller.Job) {
 		c.t.Errorf("the fabric found: %v", c.lab.err)
 	}
 	m := c.members[0]
-	if c.lost {
-		c.ledgerHolds(want)
-	} else {
-		m.node.View(func(uint64) { c.checkLedger(m.state.Data(), len(jobs), want) })
-	}
+	m.node.View(func(uint64) {
+		d := m.state.Data()
+		if c.lost {
+			c.lab.tally.once(c.t, d, want)
+			return
+		}
+		if len(d.Jobs) != len(jobs) {
+			c.t.Errorf("%d jobs were taken, %d were submitted", len(d.Jobs), len(jobs))
+		}
+		c.lab.tally.exact(c.t, c.lab.sim, d, want)
+	})
 	counts := c.lab.sim.Counters()
 	if err := device.CheckLit(counts.Lit); err != nil || counts.LitDropped > 0 {
 		c.t.Errorf("light: %v, %d intervals forgotten", err, counts.LitDropped)
 	}
 	for _, what := range c.rejects.all() {
 		c.t.Error(what)
-	}
-}
-
-// checkLedger compares the transfer ledger with the hosts' own counts.
-func (c *chaosCluster) checkLedger(d *state.Data, jobs int, want pathmap.Bytes) {
-	c.t.Helper()
-	if len(d.Jobs) != jobs {
-		c.t.Errorf("%d jobs were taken, %d were submitted", len(d.Jobs), jobs)
-	}
-	var network, local pathmap.Bytes
-	hostFlows := int64(0)
-	for i, co := range d.Coflows {
-		network, local, hostFlows = network+co.Bytes, local+co.Local, hostFlows+co.HostFlows
-		for row := range co.HostFlows {
-			if n := c.lab.ended[southbound.HostFlowKey{Coflow: southbound.CoflowID(i), Row: int32(row)}]; n != 1 {
-				c.t.Errorf("host flow %d of coflow %d was received %d times", row, i, n)
-			}
-		}
-	}
-	for id := range d.Tasks {
-		if n := c.lab.tasks[southbound.TaskID(id)]; n != 1 {
-			c.t.Errorf("task %d ended %d times", id, n)
-		}
-	}
-	if got := c.lab.sim.Counters().Delivered; network+local != want || got != network ||
-		int64(len(c.lab.ended)) != hostFlows {
-		c.t.Errorf("hosts received %d bytes in %d host flows; the ledger has %d in %d and %d within hosts, submitted were %d",
-			got, len(c.lab.ended), network, hostFlows, local, want)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"lightloom/emulator/fault"
-	"lightloom/pathmap"
 	"lightloom/pathmap/tries"
 )
 
@@ -52,18 +51,7 @@ func (b *breaker) strike(f fault.Fault, heal bool) {
 	b.lab.mu.Lock()
 	defer b.lab.mu.Unlock()
 	b.lab.pass()
-	changes, _, err := b.damage.Strike(fault.Event{Fault: f, Heal: heal})
-	for _, c := range changes {
-		switch c.Kind {
-		case fault.Link:
-			b.lab.sim.Cable(c.Cable, c.Up)
-		case fault.Switch:
-			b.lab.sim.Power(c.Device, c.Up, 30*time.Millisecond)
-		case fault.Host:
-			err = errors.Join(err, b.lab.sim.Fail(c.Host, c.Up))
-		}
-	}
-	b.lab.err = errors.Join(b.lab.err, err)
+	b.lab.err = errors.Join(b.lab.err, strike(b.lab.sim, b.damage, fault.Event{Fault: f, Heal: heal}))
 	b.lab.pass()
 	select {
 	case b.lab.poke <- struct{}{}:
@@ -106,19 +94,4 @@ func hostsLost(kinds []fault.Kind) bool {
 		}
 	}
 	return false
-}
-
-// ledgerHolds checks that the ledger has every submitted byte once, although hosts have failed.
-func (c *chaosCluster) ledgerHolds(want pathmap.Bytes) {
-	m := c.members[0]
-	m.node.View(func(uint64) {
-		sum, hostFlows := pathmap.Bytes(0), int64(0)
-		for _, co := range m.state.Data().Coflows {
-			sum, hostFlows = sum+co.Bytes+co.Local, hostFlows+co.HostFlows
-		}
-		if sum != want || int64(len(c.lab.ended)) < hostFlows {
-			c.t.Errorf("the ledger has %d bytes of %d, and %d host flows, of which %d have been received", sum, want, hostFlows,
-				len(c.lab.ended))
-		}
-	})
 }

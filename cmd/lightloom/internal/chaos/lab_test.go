@@ -34,8 +34,7 @@ type lab struct {
 	readers map[southbound.DeviceID]uint64 // latest term in which a leader has read each device back
 	refused int                            // calls of leaders of the past
 	stale   []string                       // Sets accepted that no device should have
-	ended   map[southbound.HostFlowKey]int
-	tasks   map[southbound.TaskID]int
+	tally   tally
 	err     error
 }
 
@@ -51,7 +50,7 @@ func newLab(sim *flowsim.Sim, seed uint64) *lab {
 		faults: true,
 		base:   1, more: make(chan struct{}), fences: map[southbound.DeviceID]uint64{},
 		readers: map[southbound.DeviceID]uint64{},
-		ended:   map[southbound.HostFlowKey]int{}, tasks: map[southbound.TaskID]int{}}
+		tally:   newTally()}
 }
 
 func (l *lab) now() time.Duration { return time.Since(l.began) }
@@ -83,12 +82,7 @@ func (l *lab) pass() {
 	ev, _, err := l.sim.Advance(max(l.now(), l.sim.Now()), nil, nil)
 	l.err = errors.Join(l.err, err)
 	for _, e := range ev {
-		switch e.Kind {
-		case southbound.HostFlowEnded:
-			l.ended[e.HostFlowKey]++
-		case southbound.TaskEnded:
-			l.tasks[e.Task]++
-		}
+		l.tally.add(e)
 	}
 	if len(ev) > 0 {
 		l.events = append(l.events, ev...)
