@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 
 	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/replay"
@@ -16,7 +15,7 @@ type actions struct {
 	up     func(context.Context, replay.Options) error
 	exec   func(context.Context, session.ExecOptions) error
 	status func(context.Context, session.StatusOptions) error
-	doctor func(ctx context.Context, calibrate bool, stdout io.Writer) error
+	doctor func(context.Context, doctorOptions) error
 	// experiment runs one, its flags checked against it.
 	experiment func(context.Context, *experimentFlags, experiment.Experiment) error
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/cmd/lightloom/internal/survey"
 )
 
 func newAudit() *cobra.Command {
@@ -40,11 +40,8 @@ func newAuditCabling() *cobra.Command {
 		"time for neighbours to hear each other in each round")
 	fl.BoolVar(&opt.Interrupt, "interrupt", false, "remove circuits that are up during the audit, and restore "+
 		"them afterwards")
-	fl.StringVarP(&opt.Output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &opt.Output, survey.Result{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := oneOf(c, "output", opt.Output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		set := 0
 		for _, v := range []string{opt.Fabric, opt.Devices, opt.Keys} {
 			if v != "" {

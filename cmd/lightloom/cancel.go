@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/session"
 )
 
@@ -15,13 +14,11 @@ func newCancel() *cobra.Command {
 		Long: "Cancels a job, given by number or name. Its tasks free their slots and its host flows stop sending;\n" +
 			"the command prints what the receivers have got. Endless streams end this way. Cancelling a job that\n" +
 			"has ended changes nothing.",
-		Example: "  lightloom cancel 3\n  lightloom cancel wordcount",
+		Example:           "  lightloom cancel 3\n  lightloom cancel wordcount",
+		ValidArgsFunction: completeJobs,
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, session.CancelledJob{})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		if len(args) != 1 || args[0] == "" {
 			return usage("write lightloom cancel 3, or the name of a job", "cancel: %d words where one job is due", len(args))
 		}
@@ -31,24 +28,33 @@ func newCancel() *cobra.Command {
 }
 
 func newSubmit() *cobra.Command {
-	var output string
+	var opt session.SubmitOptions
 	c := &cobra.Command{
 		Use:   "submit FILE",
 		Short: "Submit jobs to the running fabric",
 		Long: "Submits the jobs of a YAML file, in the format of replay --workload. All of them arrive now: " +
-			"arrival times in the file are ignored.",
-		Example: "  lightloom submit jobs.yaml",
+			"arrival times in the file are ignored. A file is, for instance:\n\n" + jobFile(),
+		Example: "  lightloom submit jobs.yaml\n  lightloom submit jobs.yaml --wait",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &opt.Output, []session.Submitted{})
+	c.Flags().BoolVar(&opt.Wait, "wait", false, "until all have ended; -o json then prints them as jobs does")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		if len(args) != 1 {
 			return usage("write lightloom submit jobs.yaml", "submit: %d words where one file is due", len(args))
 		}
-		return session.Submit(c.Context(), session.SubmitOptions{File: args[0], Output: output, Stdout: c.OutOrStdout(),
-			Stderr: c.ErrOrStderr()})
+		opt.File, opt.Stdout, opt.Stderr = args[0], c.OutOrStdout(), c.ErrOrStderr()
+		return session.Submit(c.Context(), opt)
 	}
 	return c
+}
+
+// jobFile is a small file of jobs.
+func jobFile() string {
+	return "  jobs:\n" +
+		"    - name: sort\n" +
+		"      stages:\n" +
+		"        - {name: map, tasks: 4, compute: 500ms}\n" +
+		"        - {name: reduce, tasks: 2, compute: 1s}\n" +
+		"      edges:\n" +
+		"        - {from: map, to: reduce, bytes: 100MB}"
 }

@@ -1,17 +1,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/clab"
+	"lightloom/cmd/lightloom/internal/console"
 )
 
 func newClab() *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:   "clab FILE.clab.yml",
 		Short: "Show how the nodes of a containerlab topology would be emulated",
 		Long: "A containerlab topology runs as a fabric (lightloom up or replay, --fabric file:FILE.clab.yml) if the\n" +
@@ -19,29 +21,30 @@ func newClab() *cobra.Command {
 			"If not, clab, up and replay name the other nodes and fail. In a fabric every packet switch speaks openconfig,\n" +
 			"whatever its kind; the table shows the profile of the kind's own models, for lightloom target run --profile.",
 		Example: "  lightloom clab lab.clab.yml",
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("write lightloom clab lab.clab.yml", "clab: %d files are named", len(args))
-			}
-			nodes, err := clab.Read(args[0])
-			if err != nil {
-				return fmt.Errorf("clab: %w", err)
-			}
-			t := table.NewWriter()
-			t.SetOutputMirror(c.OutOrStdout())
-			t.SetStyle(table.StyleLight)
-			t.AppendHeader(table.Row{"node", "kind", "runs as"})
-			for _, n := range nodes {
-				as := n.As
-				if as == "" {
-					as = "– none"
-				}
-				t.AppendRow(table.Row{n.Name, n.Kind, as})
-			}
-			t.Render()
-			return clabError(nodes)
-		},
 	}
+	outputFlag(c, &output, []clab.Node{})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage("write lightloom clab lab.clab.yml", "clab: %d files are named", len(args))
+		}
+		nodes, err := clab.Read(args[0])
+		if err != nil {
+			return fmt.Errorf("clab: %w", err)
+		}
+		if output == console.OutputJSON {
+			return errors.Join(console.WriteJSON(c.OutOrStdout(), nodes), clabError(nodes))
+		}
+		t := console.NewTable(c.OutOrStdout(), "node", "kind", "runs as")
+		for _, n := range nodes {
+			as := n.As
+			if as == "" {
+				as = "– none"
+			}
+			t.Row(n.Name, n.Kind, as)
+		}
+		return errors.Join(t.Print(), clabError(nodes))
+	}
+	return c
 }
 
 // clabError explains what to do about kinds that have no twin.

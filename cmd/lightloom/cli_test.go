@@ -68,8 +68,8 @@ func (r *recorder) actions() actions {
 		up:     func(_ context.Context, o replay.Options) error { r.asked, r.opt = "up", o; return r.err },
 		exec:   func(_ context.Context, o session.ExecOptions) error { r.asked, r.exec = "exec", o; return r.err },
 		status: func(_ context.Context, o session.StatusOptions) error { r.asked, r.status = "status", o; return r.err },
-		doctor: func(_ context.Context, calibrate bool, _ io.Writer) error {
-			r.asked = fmt.Sprint("doctor ", calibrate)
+		doctor: func(_ context.Context, o doctorOptions) error {
+			r.asked = fmt.Sprint("doctor ", o.Calibrate)
 			return r.err
 		},
 		experiment: func(_ context.Context, _ *experimentFlags, e experiment.Experiment) error {
@@ -148,6 +148,9 @@ func TestExecDoctorStatus(t *testing.T) {
 	for _, tc := range []struct{ args, asked, host, command string }{
 		{"exec h0-0 -- ping -c 3 10.0.1.1", "exec", "h0-0", "ping -c 3 10.0.1.1"},
 		{"exec h0-0 ls -l --all", "exec", "h0-0", "ls -l --all"},
+		{"exec h0-0", "exec", "h0-0", ""},
+		{"exec h0-0 --", "exec", "h0-0", ""},
+		{"status circuits", "status", "", ""},
 		{"exec h0-0 -- env -- -x", "exec", "h0-0", "env -- -x"},
 		{"doctor --calibrate", "doctor true", "", ""},
 		{"status -o json", "status", "", ""},
@@ -170,7 +173,21 @@ func TestBadCommandLines(t *testing.T) {
 		{"--frob", "unknown flag: --frob", "lightloom -h"},
 		{"demo --sede 3", "demo: unknown flag: --sede", "did you mean --seed?"},
 		{"demo now", `demo: "now" is not a flag`, "lightloom demo -h"},
-		{"demo --seed x", `invalid argument "x"`, "lightloom demo -h"},
+		{"demo --seed x", `--seed "x" is no whole number from 0`, "lightloom demo -h"},
+		{"demo --seed -1", `--seed "-1" is no whole number from 0`, "lightloom demo -h"},
+		{"demo --demand-period 3", `--demand-period "3" is no time, such as 500ms`, "lightloom demo -h"},
+		{replay + "--migrate 2", `"2" is not a flag`, "write --migrate=2"},
+		{"ps", `unknown command "ps"`, "lightloom status"},
+		{"get", `unknown command "get"`, "lightloom status"},
+		{"help replay2", `unknown command "replay2"`, "lightloom replay"},
+		{"completion tcsh", `unknown command "tcsh"`, "lightloom completion -h"},
+		{"topology vaildate", `unknown command "vaildate"`, "lightloom topology validate"},
+		{"status --json", "status: unknown flag: --json", "did you mean -o json?"},
+		{"status circiuts", `unknown command "circiuts"`, "lightloom status circuits"},
+		{"status --watch --every 1ms", "--every 1ms is below 100ms", "--every 1s"},
+		{"schema frobnicate", `"frobnicate" names no command`, "lightloom schema status"},
+		{"schema up", "up has no -o json", "lightloom up -h"},
+		{"heal everything", "heal: 1 words where a kind and a name are due", "lightloom heal link"},
 		{"demo --seed", "flag needs an argument", "lightloom demo -h"},
 		{"demo -o yaml", `demo: --output "yaml" is unknown`, "--output table or --output json"},
 		{"demo --on mars", `demo: --on "mars" is unknown`, "--on netns or --on flowsim"},
@@ -204,8 +221,6 @@ func TestBadCommandLines(t *testing.T) {
 			"--sample-period 1s"},
 		{"up --fabric f --policy a,b", "names 2 policies", "--policy crosslayer+sunflow"},
 		{"exec", "there is no host", "h0-0 -- COMMAND"},
-		{"exec h0-0", "no command to run in h0-0", "h0-0 -- COMMAND"},
-		{"exec h0-0 --", "no command to run in h0-0", "h0-0 -- COMMAND"},
 		{"exec -- ls", "no host before --", "h0-0 -- COMMAND"},
 		{"status -o xml", `--output "xml"`, "--output json"},
 		{"experiment run factorial --loads 3", "factorial is no curve over the offered load", "leave --loads away"},
@@ -257,6 +272,9 @@ func TestHelp(t *testing.T) {
 	status, stdout, _ := r.run()
 	if status != 0 || r.asked != "" {
 		t.Errorf("status %d", status)
+	}
+	if status, version, _ := r.run("--version"); status != 0 || !strings.HasPrefix(version, "lightloom ") {
+		t.Errorf("--version: status %d, %q", status, version)
 	}
 	for _, name := range []string{"demo", "replay", "up", "exec", "status", "doctor", "version"} {
 		if !strings.Contains(stdout, "\n  "+name+" ") {

@@ -27,7 +27,7 @@ func newCompare() *cobra.Command {
 		Example: "  lightloom compare sebf/report.json fifo/report.json\n  lightloom compare --across fabrics " +
 			"flowsim/report.json netns/report.json -o json",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, report.Comparison{})
 	c.Flags().StringVar(&across, "across", "", "fabrics: compare the same run on the simulator, on packets and "+
 		"on Mininet")
 	c.Flags().StringVar(&margin, "margin", "2%", "figures are called equal if the whole interval of their ratio "+
@@ -65,9 +65,6 @@ func newCompare() *cobra.Command {
 
 func compareOptions(c *cobra.Command, output, across, margin string) (report.CompareOptions, error) {
 	var opt report.CompareOptions
-	if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-		return opt, err
-	}
 	if opt.Across = across != ""; opt.Across {
 		if err := oneOf(c, "across", across, "fabrics"); err != nil {
 			return opt, err

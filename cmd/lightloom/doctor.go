@@ -7,39 +7,71 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/doctor"
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/emulator/netns"
+	"lightloom/pathmap"
 )
 
+// doctorOptions are the options of the command doctor.
+type doctorOptions struct {
+	Calibrate bool
+	Output    string
+	Stdout    io.Writer
+}
+
+// examined is what doctor prints as JSON.
+type examined struct {
+	Findings []doctor.Finding      `json:"findings"`
+	Carries  pathmap.BitsPerSecond `json:"carries_bits_per_second,omitempty"` // with --calibrate
+	Kept     string                `json:"kept,omitempty"`                    // the file that --scale auto reads it from
+}
+
 func newDoctor(a actions) *cobra.Command {
-	var calibrate bool
+	var opt doctorOptions
 	c := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check what this machine supports, and how to fix what is missing",
-		Args:  noArgs,
+		Use:     "doctor",
+		Short:   "Check what this machine supports, and how to fix what is missing",
+		Example: "  lightloom doctor\n  lightloom doctor --calibrate",
+		Args:    noArgs,
 	}
-	c.Flags().BoolVar(&calibrate, "calibrate", false, "also measure how much traffic this machine can carry, "+
-		"and keep the result for --scale auto")
-	c.RunE = func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), calibrate, c.OutOrStdout()) }
+	c.Flags().BoolVar(&opt.Calibrate, "calibrate", false, "also measure how much traffic this machine can carry, "+
+		"and keep the result in "+scenario.CapacityFile()+" for --scale auto")
+	outputFlag(c, &opt.Output, examined{})
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		opt.Stdout = c.OutOrStdout()
+		return a.doctor(c.Context(), opt)
+	}
 	return c
 }
 
 // examine prints what the machine allows. It stores the measured capacity for --scale auto.
-func examine(ctx context.Context, calibrate bool, stdout io.Writer) error {
-	if !calibrate || netns.Inside() { // from inside namespaces it answers its own parent
-		return doctor.Print(ctx, calibrate, stdout)
+func examine(ctx context.Context, opt doctorOptions) error {
+	if netns.Inside() { // it answers its own parent
+		return doctor.Print(ctx, opt.Calibrate, opt.Stdout)
 	}
-	if err := doctor.Print(ctx, false, stdout); err != nil {
-		return err
+	if opt.Output != console.OutputJSON {
+		if err := doctor.Print(ctx, false, opt.Stdout); err != nil || !opt.Calibrate {
+			return err
+		}
 	}
-	carried, err := doctor.Calibrate(ctx)
-	if err != nil {
-		return err
+	var all examined
+	if opt.Calibrate {
+		var err error
+		if all.Carries, err = doctor.Calibrate(ctx); err != nil {
+			return err
+		}
+		if err := scenario.KeepCapacity(all.Carries); err != nil {
+			return err
+		}
+		all.Kept = scenario.CapacityFile()
 	}
-	if err := scenario.KeepCapacity(carried); err != nil {
-		return err
+	if opt.Output == console.OutputJSON {
+		all.Findings = doctor.Run(ctx)
+		return console.WriteJSON(opt.Stdout, all)
 	}
-	_, err = fmt.Fprintf(stdout, "carries  %v through three switches; kept for --scale auto\n", carried)
+	_, err := fmt.Fprintf(opt.Stdout, "carries  %.1f Gb/s through three switches; kept in %s for --scale auto\n",
+		float64(all.Carries)/1e9, all.Kept)
 	return err
 }

@@ -8,11 +8,13 @@ import (
 
 func newExec(a actions) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "exec HOST -- COMMAND [ARG…]",
+		Use:   "exec HOST [-- COMMAND [ARG…]]",
 		Short: "Run a command in a host of the running fabric",
-		Long: "Passes on standard input, output and error, signals and the exit status. Hosts are named " +
-			"h<rack>-<number>.",
-		Example: "  lightloom exec h0-0 -- ping -c 3 10.0.1.1",
+		Long: "Passes on standard input, output and error, signals and the exit status. Hosts are named\n" +
+			"h<rack>-<number>, also within them. They share this machine's programs and files. Without a command\n" +
+			"it runs your shell; on a terminal the command gets one of its own.",
+		Example:           "  lightloom exec h0-0 -- ping -c 3 h1-0\n  lightloom exec h0-0",
+		ValidArgsFunction: completeHosts(1),
 	}
 	c.Flags().SetInterspersed(false)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -26,9 +28,6 @@ func newExec(a actions) *cobra.Command {
 			return usage(hint, "exec: %q stands between the host and --", args[1])
 		case at < 0 && len(args) > 1 && args[1] == "--":
 			args = append(args[:1:1], args[2:]...)
-		}
-		if len(args) == 1 {
-			return usage(hint, "exec: there is no command to run in %s", args[0])
 		}
 		return a.exec(c.Context(), session.ExecOptions{Host: args[0], Command: args[1:],
 			Stdin: c.InOrStdin(), Stdout: c.OutOrStdout(), Stderr: c.ErrOrStderr()})

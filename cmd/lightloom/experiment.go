@@ -44,18 +44,37 @@ func newExperiment(a actions) *cobra.Command {
 }
 
 func newExperimentList() *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the experiments",
 		Args:  noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			for _, e := range experiment.All() {
-				fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n%-24s %s; %d seeds; on %s\n", e.Name, e.Doc, "", e.Source, e.Seeds,
-					strings.Join(e.On, ", "))
-			}
-			return nil
-		},
 	}
+	outputFlag(c, &output, []listedExperiment{})
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		var all []listedExperiment
+		for _, e := range experiment.All() {
+			all = append(all, listedExperiment{e.Name, e.Doc, e.Source, e.Seeds, e.On})
+		}
+		if output == console.OutputJSON {
+			return console.WriteJSON(c.OutOrStdout(), all)
+		}
+		for _, e := range all {
+			fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n%-24s %s; %d seeds; on %s\n", e.Name, e.Doc, "", e.Source, e.Seeds,
+				strings.Join(e.On, ", "))
+		}
+		return nil
+	}
+	return c
+}
+
+// listedExperiment is an experiment in the JSON of experiment list.
+type listedExperiment struct {
+	Name   string   `json:"name"`
+	Doc    string   `json:"doc"`
+	Source string   `json:"source"`
+	Seeds  int      `json:"seeds"`
+	On     []string `json:"on"`
 }
 
 func newExperimentRun(a actions) *cobra.Command {
@@ -65,12 +84,13 @@ func newExperimentRun(a actions) *cobra.Command {
 		Short: "Run one experiment",
 		Example: "  lightloom experiment run topology-map\n" +
 			"  lightloom experiment run topology-map --seeds 5 -o json --plot figures",
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeExperiments,
 	}
 	c.Flags().IntVar(&f.seeds, "seeds", 0, "runs per setting; default: as many as the experiment's pilot found "+
 		"necessary")
 	c.Flags().Uint64Var(&f.first, "seed", 1, "first seed; further runs use the seeds after it")
-	c.Flags().StringVarP(&f.output, "output", "o", console.OutputTable, "what to print: table, json or csv")
+	outputFlag(c, &f.output, experiment.Page{}, outputCSV)
 	c.Flags().StringVar(&f.plot, "plot", "", "folder for the figures, as SVG")
 	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+
 		"; default: the first that the experiment names")
@@ -98,9 +118,6 @@ func newExperimentRun(a actions) *cobra.Command {
 }
 
 func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) error {
-	if err := oneOf(c, "output", f.output, console.OutputTable, console.OutputJSON, outputCSV); err != nil {
-		return err
-	}
 	if f.on == "" {
 		f.on = e.On[0]
 	}

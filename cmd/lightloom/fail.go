@@ -13,11 +13,16 @@ func newFail() *cobra.Command {
 }
 
 func newHeal() *cobra.Command {
-	return newBreak("heal", "Restore what has failed on the running fabric", true)
+	c := newBreak("heal", "Restore what has failed on the running fabric", true)
+	c.Use += " | all"
+	c.Long += "\n\n  all         whatever has failed"
+	c.Example += "\n  lightloom heal all"
+	return c
 }
 
 func newBreak(verb, short string, heal bool) *cobra.Command {
-	return &cobra.Command{
+	opt := session.BreakOptions{Heal: heal}
+	c := &cobra.Command{
 		Use:   verb + " link|port|switch|host|controller|fibre NAME",
 		Short: short,
 		Long: short + ". Names are those of lightloom status:\n\n" +
@@ -33,18 +38,28 @@ func newBreak(verb, short string, heal bool) *cobra.Command {
 			"                            after it for one direction",
 		Example: "  lightloom " + verb + " link tor0-spine1\n  lightloom " + verb + " host h2-0",
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 2 {
+			if len(args) != 2 && !(heal && len(args) == 1 && args[0] == healAll) {
 				return usage("lightloom "+verb+" link tor0-spine1", "%s: %d words where a kind and a name are due", verb, len(args))
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			kind, err := fault.KindNamed(args[0])
-			if err != nil {
-				return usage("lightloom "+verb+" link tor0-spine1", "%s: %w", verb, err)
-			}
-			return session.Break(c.Context(), session.BreakOptions{Heal: heal, Fault: fault.Fault{Kind: kind, Name: args[1]},
-				Stdout: c.OutOrStdout()})
-		},
+		ValidArgsFunction: completeFault(heal),
 	}
+	outputFlag(c, &opt.Output, []session.Struck{})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		opt.Stdout = c.OutOrStdout()
+		if opt.All = len(args) == 1; opt.All {
+			return session.Break(c.Context(), opt)
+		}
+		kind, err := fault.KindNamed(args[0])
+		if err != nil {
+			return usage("lightloom "+verb+" link tor0-spine1", "%s: %w", verb, err)
+		}
+		opt.Fault = fault.Fault{Kind: kind, Name: args[1]}
+		return session.Break(c.Context(), opt)
+	}
+	return c
 }
+
+// healAll is the word that stands for whatever has failed.
+const healAll = "all"

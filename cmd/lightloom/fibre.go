@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +14,13 @@ func newFibre() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fibre swap A B | pull A | mend",
 		Short: "Swap or unplug fibres of the emulated optical switch",
-		Long: "A and B are ports of the optical switch of the running fabric. swap exchanges their fibres, pull\n" +
+		Long: "A and B are ports of the optical switch of the running fabric, such as 0 or ocs:0. swap exchanges their fibres, pull\n" +
 			"unplugs one, mend restores all. The light changes at once; the controller is not told, so an audit\n" +
 			"can find it.",
 		Example: "  lightloom fibre swap 0 2\n  lightloom fibre pull 1 --which in\n  lightloom audit cabling\n  lightloom " +
 			"fibre mend",
 	}
+	outputFlag(c, &opt.Output, session.FibreDone{})
 	c.Flags().StringVar(&opt.Which, "which", opt.Which, "direction: in (into the optical switch), out or both")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		const hint = "write lightloom fibre swap 0 2, lightloom fibre pull 1, or lightloom fibre mend"
@@ -37,7 +39,11 @@ func newFibre() *cobra.Command {
 		}
 		opt.Do = args[0]
 		for _, a := range args[1:] {
-			n, err := strconv.ParseUint(a, 10, 16)
+			_, number, named := strings.Cut(a, ":") // ocs:0, as elsewhere, or 0
+			if !named {
+				number = a
+			}
+			n, err := strconv.ParseUint(number, 10, 16)
 			if err != nil {
 				return usage(hint, "fibre %s: %q is no port number", args[0], a)
 			}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/replay"
+	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller/demand"
 	"lightloom/emulator/fault"
@@ -62,7 +62,7 @@ func (f *runFlags) common(c *cobra.Command) {
 
 // reporting adds the flags of commands that write a report.
 func (f *runFlags) reporting(c *cobra.Command) {
-	c.Flags().StringVarP(&f.opt.Output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &f.opt.Output, report.Report{})
 	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and "+
 		"report.html; default: a new one")
 }
@@ -109,6 +109,12 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.warmup, "warmup", "0s", "leave jobs that arrive in the first so long out of all figures; "+
 		"seconds, or a time such as 500ms")
 	f.rules.add(c, &f.opt.Rules)
+	_ = c.RegisterFlagCompletionFunc("policy", completePolicies)
+	_ = c.RegisterFlagCompletionFunc("on", cobra.FixedCompletions([]string{scenario.OnFlowsim, scenario.OnNetns},
+		cobra.ShellCompDirectiveNoFileComp))
+	for _, question := range []string{"place", "circuits", "route", "share"} {
+		_ = c.RegisterFlagCompletionFunc(question, completePart(question))
+	}
 }
 
 // check turns the flags into options, or returns which one is wrong. It does not look at the machine.
@@ -179,7 +185,6 @@ func (f *runFlags) checkWords(c *cobra.Command) error {
 		flag  string
 		known []string
 	}{
-		{"output", []string{console.OutputTable, console.OutputJSON}},
 		{"on", []string{scenario.OnNetns, scenario.OnFlowsim}},
 		{"dataplane", []string{"auto", "ebpf", "mirred"}},
 	} {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/console"
@@ -44,7 +43,7 @@ func newPaths() *cobra.Command {
 	c.Flags().StringVar(&f.pairs, "pairs", "", "file with two node names per line, names with blanks in quotes; "+
 		"default: see above")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the order of paths of equal length")
-	c.Flags().StringVarP(&f.output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &f.output, pathList{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case f.topology == "":
@@ -52,9 +51,6 @@ func newPaths() *cobra.Command {
 				"paths: there is no topology to look for paths in")
 		case f.k < 1 || f.k > pathmap.MaxK:
 			return usage("write --k 10", "paths: --k %d is not within 1 to %d", f.k, pathmap.MaxK)
-		}
-		if err := oneOf(c, "output", f.output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
 		}
 		if err := f.run(c.OutOrStdout()); err != nil {
 			return fmt.Errorf("paths: %w", err)
@@ -179,7 +175,21 @@ func (l *lister) paths(p topo.Pair) []jsonPath {
 	return paths
 }
 
-// json writes one pair a line.
+// pathList is what json writes, a pair a line.
+type pathList struct {
+	Topology string     `json:"topology"`
+	K        int        `json:"k"`
+	Seed     uint64     `json:"seed"`
+	Pairs    []pairPath `json:"pairs"`
+}
+
+type pairPath struct {
+	Source string     `json:"source"`
+	Target string     `json:"target"`
+	Paths  []jsonPath `json:"paths"`
+}
+
+// json writes a pathList, one pair a line: it can be too large to be kept.
 func (l *lister) json(w io.Writer, f *pathFlags, pairs []topo.Pair) error {
 	out := bufio.NewWriter(w)
 	head, err := json.Marshal(f.topology)
@@ -188,11 +198,7 @@ func (l *lister) json(w io.Writer, f *pathFlags, pairs []topo.Pair) error {
 	}
 	fmt.Fprintf(out, "{\"topology\": %s, \"k\": %d, \"seed\": %d, \"pairs\": [", head, f.k, f.seed)
 	for i, p := range pairs {
-		line, err := json.Marshal(struct {
-			Source string     `json:"source"`
-			Target string     `json:"target"`
-			Paths  []jsonPath `json:"paths"`
-		}{l.t.Node(p.Source).Name, l.t.Node(p.Target).Name, l.paths(p)})
+		line, err := json.Marshal(pairPath{l.t.Node(p.Source).Name, l.t.Node(p.Target).Name, l.paths(p)})
 		if err != nil {
 			return err
 		}
@@ -212,23 +218,21 @@ func (l *lister) json(w io.Writer, f *pathFlags, pairs []topo.Pair) error {
 const tableRows = 10_000
 
 func (l *lister) table(w io.Writer, pairs []topo.Pair) error {
-	var list table.Writer
+	var list *console.Table
 	rows := 0
 	flush := func() error {
 		if list == nil {
 			return nil
 		}
-		_, err := fmt.Fprintln(w, list.Render())
+		err := list.Print()
 		list, rows = nil, 0
 		return err
 	}
 	add := func(cells ...any) {
 		if list == nil {
-			list = table.NewWriter()
-			list.SetStyle(table.StyleLight)
-			list.AppendHeader(table.Row{"from", "to", "path", "links", "capacity", "nodes"})
+			list = console.NewTable(w, "from", "to", "path", "links", "capacity", "nodes")
 		}
-		list.AppendRow(cells)
+		list.Row(cells...)
 		rows++
 	}
 	for _, p := range pairs {

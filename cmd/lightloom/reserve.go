@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/api"
 	"lightloom/pathmap"
@@ -31,12 +30,9 @@ func newBandwidth() *cobra.Command {
 			"flow would get beside the host flows of jobs. --pairs FILE has two names per line.",
 		Example: "  lightloom bandwidth h0-0 h1-0\n  lightloom bandwidth --pairs pairs.txt -o json",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, session.ReserveReply{})
 	c.Flags().StringVar(&file, "pairs", "", "file with two host names per line")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		pairs, err := hostPairs(args, file)
 		if err != nil {
 			return err
@@ -90,21 +86,21 @@ func newReserve() *cobra.Command {
 	var lifetime time.Duration
 	c := &cobra.Command{
 		Use:   "reserve HOST HOST --rate RATE",
+		Args:  cobra.ArbitraryArgs,
 		Short: "Reserve bandwidth between two hosts of the running fabric",
 		Long: "Reserves bandwidth for your own traffic on the path with the most left. Jobs are placed, routed and\n" +
 			"paced around it; they keep a tenth of each link. Your packets take the path if they carry the DSCP\n" +
 			"that is printed.",
 		Example: "  lightloom reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m\n  lightloom release 1",
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	c.AddCommand(newReserveList())
+	c.ValidArgsFunction = completeHosts(2)
+	outputFlag(c, &output, session.ReserveReply{})
 	c.Flags().StringVar(&rate, "rate", "", "rate at layer 2, such as 20Mbps")
 	c.Flags().StringVar(&owner, "owner", "", "name of the owner, for display only")
 	c.Flags().DurationVar(&lifetime, "lifetime", 0, "lifetime of the reservation; 0: until it is released")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		const hint = "write lightloom reserve h0-0 h1-0 --rate 20Mbps"
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		r, err := pathmap.ParseRate(rate)
 		switch {
 		case len(args) != 2:
@@ -125,21 +121,35 @@ func newReserve() *cobra.Command {
 	return c
 }
 
+func newReserveList() *cobra.Command {
+	var output string
+	c := &cobra.Command{Use: "list", Short: "List the bandwidth reservations of the running fabric",
+		Example: "  lightloom reserve list", Args: noArgs}
+	outputFlag(c, &output, []session.ReservationStatus{})
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return session.ListReservations(c.Context(), output, c.OutOrStdout())
+	}
+	return c
+}
+
 func newRelease() *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:     "release NUMBER",
 		Short:   "Release a bandwidth reservation",
 		Example: "  lightloom release 1",
-		RunE: func(c *cobra.Command, args []string) error {
-			const hint = "write lightloom release 1, the number that reserve has printed"
-			if len(args) != 1 {
-				return usage(hint, "release: %d words where one number is due", len(args))
-			}
-			id, err := strconv.ParseInt(args[0], 10, 64)
-			if err != nil || id < 1 {
-				return usage(hint, "release: %q is no number from 1", args[0])
-			}
-			return session.Reserve(c.Context(), session.ReserveOptions{Release: id, Stdout: c.OutOrStdout()})
-		},
 	}
+	outputFlag(c, &output, session.ReserveReply{})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		const hint = "write lightloom release 1, a number that lightloom reserve list prints"
+		if len(args) != 1 {
+			return usage(hint, "release: %d words where one number is due", len(args))
+		}
+		id, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil || id < 1 {
+			return usage(hint, "release: %q is no number from 1", args[0])
+		}
+		return session.Reserve(c.Context(), session.ReserveOptions{Release: id, Output: output, Stdout: c.OutOrStdout()})
+	}
+	return c
 }

@@ -7,9 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"lightloom/pathmap/topo"
 )
 
 // usageError is a command line that cannot be carried out.
@@ -38,8 +35,9 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       versionLine(),
 	}
-	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetArgs(argv)
 	root.SetIn(stdin)
@@ -50,7 +48,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		root.AddCommand(newDemo(a, argv), newReplay(a, argv), newRerun(a))
 	}
 	if a.up != nil {
-		root.AddCommand(newUp(a, argv))
+		root.AddCommand(newUp(a, argv), newDown())
 	}
 	if a.exec != nil {
 		root.AddCommand(newExec(a), newFail(), newHeal())
@@ -66,56 +64,35 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.AddCommand(newTarget(), newDevice(), newCircuit())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
-	root.AddCommand(newSubmit(), newCancel())
+	root.AddCommand(newSubmit(), newJobs(), newCancel())
 	if a.experiment != nil {
 		root.AddCommand(newExperiment(a))
 	}
-	root.AddCommand(newVersion())
+	root.AddCommand(newVersion(), newSchema(), newMan())
 	addHidden(root)
+	completeHelp(root)
 	return root
 }
 
-// unknownCommand refuses words that name no command.
-func unknownCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := "lightloom -h lists the commands"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "lightloom " + strings.Join(near, ", or lightloom ")
-	}
-	return usage(hint, "unknown command %q", args[0])
-}
-
-// noArgs refuses words after a command that takes flags alone.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage(c.CommandPath()+" -h lists its flags", "%s: %q is not a flag, and the command takes no words", c.Name(),
-			args[0])
-	}
-	return nil
-}
-
-// flagError adds what to type instead.
-func flagError(c *cobra.Command, err error) error {
-	hint := c.CommandPath() + " -h lists its flags"
-	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
-		if near := nearestFlag(c, name); near != "" {
-			hint = "did you mean --" + near + "? " + hint
+// completeHelp adds cobra's own commands here, so that they refuse words that they do not know: cobra's answer them with
+// a page of help and status 0.
+func completeHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil || len(rest) > 0 {
+					return unknownCommand(found, rest)
+				}
+				return found.Help()
+			}
+		case "completion":
+			c.Args, c.RunE = unknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
 	}
-	return usage(hint, "%s: %w", c.Name(), err)
-}
-
-// nearestFlag returns the flag whose name is at most two letters off, the first by name among equals.
-func nearestFlag(c *cobra.Command, name string) string {
-	best, least := "", 3
-	c.Flags().VisitAll(func(f *pflag.Flag) { // sorted by name
-		if d := topo.Edits(name, f.Name); d < least {
-			best, least = f.Name, d
-		}
-	})
-	return best
 }
 
 // oneOf checks a flag that takes one of a few words.

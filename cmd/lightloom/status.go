@@ -1,25 +1,42 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/session"
 )
 
 func newStatus(a actions) *cobra.Command {
-	var output string
-	c := &cobra.Command{
-		Use:   "status",
-		Short: "Show the leader, switches, circuits and routes of the running fabric",
-		Args:  noArgs,
+	c := statusOf(a, session.Section{Name: "", Short: "Show the leader, switches, jobs and circuits of the running fabric",
+		Of: func(s *session.Status) any { return *s }})
+	c.Use, c.Example = "status", "  lightloom status\n  lightloom status circuits --watch\n  lightloom status -o json"
+	c.Long = "The first line says whether all is well, and what to do if not. A word after status shows one part alone."
+	c.SuggestFor = []string{"ps", "get", "ls", "list", "show", "info", "top"}
+	c.Args = unknownCommand
+	for _, s := range session.Sections() {
+		c.AddCommand(statusOf(a, s))
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	return c
+}
+
+func statusOf(a actions, s session.Section) *cobra.Command {
+	opt := session.StatusOptions{Section: s.Name}
+	watch, every := false, time.Second
+	c := &cobra.Command{Use: s.Name, Short: s.Short, Args: noArgs}
+	outputFlag(c, &opt.Output, s.Of(&session.Status{}))
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "show it again and again until Ctrl-C")
+	c.Flags().DurationVar(&every, "every", every, "with --watch: interval")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
+		if every < 100*time.Millisecond {
+			return usage("write --every 1s", "status: --every %v is below 100ms", every)
 		}
-		return a.status(c.Context(), session.StatusOptions{Output: output, Stdout: c.OutOrStdout()})
+		if watch {
+			opt.Watch = every
+		}
+		opt.Stdout = c.OutOrStdout()
+		return a.status(c.Context(), opt)
 	}
 	return c
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/console"
@@ -158,11 +156,8 @@ func newTopologyShow() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "what to print: table, or json (node-link)")
+	outputFlag(c, &output, nodeLink{})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		t, err := topo.Load(args[0])
 		if err != nil {
 			return fmt.Errorf("show: %w", err)
@@ -183,9 +178,7 @@ func newTopologyShow() *cobra.Command {
 const mostShown = 12
 
 func showTopology(w io.Writer, t *pathmap.Topology) error {
-	list := table.NewWriter()
-	list.SetStyle(table.StyleLight)
-	list.AppendHeader(table.Row{"node", "role", "rack", "links", "joined to"})
+	list := console.NewTable(w, "node", "role", "rack", "links", "joined to")
 	for n, node := range t.Nodes() {
 		rack := "–"
 		if node.Rack != pathmap.None {
@@ -200,7 +193,7 @@ func showTopology(w io.Writer, t *pathmap.Topology) error {
 		if len(out) > mostShown {
 			near = append(near, fmt.Sprintf("and %d more", len(out)-mostShown))
 		}
-		list.AppendRow(table.Row{node.Name, node.Role, rack, len(out), strings.Join(near, ", ")})
+		list.Row(node.Name, node.Role.String(), rack, len(out), strings.Join(near, ", "))
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s\n", list.Render(), surveyed(topo.NewSurvey(t)))
 	return err
@@ -242,17 +235,25 @@ func newTopologyValidate() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, verdicts{})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		return validate(c.OutOrStdout(), args, output == console.OutputJSON)
 	}
 	return c
 }
 
-// verdict is the result of validate in JSON.
+// nodeLink is a topology as node-link JSON has it, with any attributes.
+type nodeLink struct {
+	Nodes []map[string]any `json:"nodes"`
+	Links []map[string]any `json:"links"`
+}
+
+// verdicts are the result of validate in JSON.
+type verdicts struct {
+	Topologies []verdict `json:"topologies"`
+}
+
+// verdict is what validate says of one topology.
 type verdict struct {
 	Topology string   `json:"topology"`
 	Valid    bool     `json:"valid"`
@@ -271,7 +272,7 @@ const mostApart = 8
 func validate(w io.Writer, args []string, asJSON bool) error {
 	bad := 0
 	var first error
-	verdicts := make([]verdict, 0, len(args))
+	all := verdicts{Topologies: make([]verdict, 0, len(args))}
 	for _, arg := range args {
 		v := verdict{Topology: arg, Apart: []string{}}
 		line := ""
@@ -288,7 +289,7 @@ func validate(w io.Writer, args []string, asJSON bool) error {
 			}
 			line = fmt.Sprintf("%s: valid: %s%s", arg, surveyed(s), apart(s, v.Apart))
 		}
-		verdicts = append(verdicts, v)
+		all.Topologies = append(all.Topologies, v)
 		if asJSON || len(args) == 1 && err != nil {
 			continue
 		}
@@ -297,7 +298,7 @@ func validate(w io.Writer, args []string, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		if err := json.NewEncoder(w).Encode(map[string]any{"topologies": verdicts}); err != nil {
+		if err := console.WriteJSON(w, all); err != nil {
 			return fmt.Errorf("validate: %w", err)
 		}
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/scenario"
@@ -9,11 +11,15 @@ import (
 
 func newUp(a actions, argv []string) *cobra.Command {
 	f := newRunFlags(argv)
+	background, ready := false, false
 	c := &cobra.Command{
-		Use:     "up --fabric FABRIC",
-		Short:   "Run a fabric and its controller until Ctrl-C",
-		Example: "  lightloom up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms",
-		Args:    noArgs,
+		Use:   "up --fabric FABRIC",
+		Short: "Run a fabric and its controller until Ctrl-C",
+		Long: "Builds a fabric out of Linux interfaces and keeps it and its controller running. Other commands use it:\n" +
+			"exec, status, jobs, submit, capture, fail and so on.",
+		Example: "  lightloom up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms\n" +
+			"  lightloom up -d --fabric hybrid:racks=4,hosts=2",
+		Args: noArgs,
 	}
 	f.demand = string(demand.FromCounters) // traffic of exec is not announced
 	f.common(c)
@@ -22,6 +28,9 @@ func newUp(a actions, argv []string) *cobra.Command {
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "policy of the controller")
 	c.Flags().StringVar(&f.opt.State, "state", "", "directory for the replicas' logs, made by lightloom cluster "+
 		"init; default: logs end with the fabric")
+	c.Flags().BoolVarP(&background, "detach", "d", false, "run in the background until lightloom down")
+	c.Flags().BoolVar(&ready, readyFlag, false, "")
+	_ = c.Flags().MarkHidden(readyFlag)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		opt, err := f.check(c)
 		switch {
@@ -42,7 +51,16 @@ func newUp(a actions, argv []string) *cobra.Command {
 			return err
 		}
 		opt.On = scenario.OnNetns
+		if background {
+			return detach(argv, c.OutOrStdout(), c.ErrOrStderr())
+		}
+		if ready {
+			opt.Ready = os.NewFile(readyFD, "ready")
+		}
 		return a.up(c.Context(), opt)
 	}
 	return c
 }
+
+// readyFlag is the hidden flag of a fabric that detach has started.
+const readyFlag = "ready"

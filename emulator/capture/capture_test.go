@@ -82,7 +82,8 @@ func list(b []byte) map[uint16][]byte {
 
 func TestFile(t *testing.T) {
 	var b bytes.Buffer
-	f, err := capture.NewFile(&b, "tor0-3", "on the bench", "lightloom test", 96)
+	f, err := capture.NewFile(&b, &capture.Options{Port: "tor0-3", About: "on the bench", Program: "lightloom test",
+		SnapLen: 96})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +121,23 @@ func TestFile(t *testing.T) {
 		}
 		if c := options(t, b.Bytes(), 2*n+1)[1]; string(c) != text {
 			t.Errorf("the comment is %q", c)
+		}
+	}
+}
+
+// TestPacketsOnly: a file without notes has one interface, which readers of one kind of packets need.
+func TestPacketsOnly(t *testing.T) {
+	for _, only := range []bool{false, true} {
+		var b bytes.Buffer
+		f, err := capture.NewFile(&b, &capture.Options{Port: "tor0:3", SnapLen: 96, PacketsOnly: only})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.End(capture.Result{}); err != nil {
+			t.Fatal(err)
+		}
+		if has := bytes.Contains(b.Bytes(), []byte("circuits")); has == only {
+			t.Errorf("packets only %v: an interface for circuits: %v", only, has)
 		}
 	}
 }

@@ -35,15 +35,15 @@ type File struct {
 	room bytes.Buffer
 }
 
-// NewFile begins a file of the packets of one port. about is a comment on the whole.
-func NewFile(w io.Writer, port, about, program string, snapLen int) (*File, error) {
+// NewFile begins a file of the packets of one port.
+func NewFile(w io.Writer, opt *Options) (*File, error) {
 	f := &File{w: w}
-	first := pcapgo.NgInterface{Name: port, OS: runtime.GOOS, LinkType: layers.LinkTypeEthernet,
-		SnapLength: uint32(snapLen)}
+	first := pcapgo.NgInterface{Name: opt.Port, OS: runtime.GOOS, LinkType: layers.LinkTypeEthernet,
+		SnapLength: uint32(opt.SnapLen)}
 	var err error
 	f.ng, err = pcapgo.NewNgWriterInterface(w, first, pcapgo.NgWriterOptions{
-		SectionInfo: pcapgo.NgSectionInfo{Application: program, OS: runtime.GOOS, Comment: about}})
-	if err == nil {
+		SectionInfo: pcapgo.NgSectionInfo{Application: opt.Program, OS: runtime.GOOS, Comment: opt.About}})
+	if err == nil && !opt.PacketsOnly {
 		_, err = f.ng.AddInterface(pcapgo.NgInterface{Name: "circuits", Description: "what circuits did meanwhile",
 			OS: runtime.GOOS, LinkType: linkUpperPDU})
 	}

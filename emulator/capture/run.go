@@ -25,6 +25,8 @@ type Options struct {
 	Count    uint64        // end after this number of packets; 0: no bound
 	Duration time.Duration // end after so long; 0: no bound
 	Began    func()        // called once nothing more is missed; nil: not
+
+	PacketsOnly bool // the file has no interface for notes: some readers take one kind of packets only
 }
 
 // Check returns an error if a configuration is invalid.
@@ -56,7 +58,7 @@ func Run(ctx context.Context, src *Source, notebook *Notebook, w io.Writer, opt 
 		return Result{}, fmt.Errorf("capture at %q: %w", opt.Port, err)
 	}
 	buffered := bufio.NewWriterSize(w, 1<<16)
-	f, err := NewFile(buffered, opt.Port, opt.About, opt.Program, opt.SnapLen)
+	f, err := NewFile(buffered, &opt)
 	if err != nil {
 		return Result{}, err
 	}

@@ -27,19 +27,19 @@ const (
 	Fibre                      // fibres at ports of the optical switch: pulled, or exchanged with another port's
 )
 
-// kindNames are the words of files and commands.
-func kindNames() []string { return []string{"link", "port", "switch", "host", "controller", "fibre"} }
+// Kinds are the words of files and commands.
+func Kinds() []string { return []string{"link", "port", "switch", "host", "controller", "fibre"} }
 
 func (k Kind) String() string {
-	if k > 0 && int(k) <= len(kindNames()) {
-		return kindNames()[k-1]
+	if k > 0 && int(k) <= len(Kinds()) {
+		return Kinds()[k-1]
 	}
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
 // MarshalText writes the word.
 func (k Kind) MarshalText() ([]byte, error) {
-	if k == 0 || int(k) > len(kindNames()) {
+	if k == 0 || int(k) > len(Kinds()) {
 		return nil, fmt.Errorf("write fault: %v is unknown", k)
 	}
 	return []byte(k.String()), nil
@@ -53,7 +53,7 @@ func (k *Kind) UnmarshalText(b []byte) (err error) {
 
 // KindNamed returns the kind of a word.
 func KindNamed(word string) (Kind, error) {
-	for i, n := range kindNames() {
+	for i, n := range Kinds() {
 		if n == word {
 			return Kind(i + 1), nil
 		}

@@ -53,6 +53,10 @@ func inside(ns, home int, do func() error, done chan<- error) {
 
 // Start starts a command in a host. The caller waits for it. It is killed with this process at the latest.
 func (f *Fabric) Start(h southbound.HostID, cmd *exec.Cmd) error {
+	return f.start(h, cmd, func() error { return start(cmd) })
+}
+
+func (f *Fabric) start(h southbound.HostID, cmd *exec.Cmd, do func() error) error {
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}
@@ -63,11 +67,39 @@ func (f *Fabric) Start(h southbound.HostID, cmd *exec.Cmd) error {
 		}
 	}
 	cmd.Env = env
-	return f.InHost(h, func() error {
-		// An ignored SIGINT is inherited (a shell starts background jobs so); a caught one is reset by exec.
-		caught := make(chan os.Signal, 1)
-		signal.Notify(caught, unix.SIGINT)
-		defer signal.Stop(caught)
-		return cmd.Start()
-	})
+	return f.InHost(h, do)
+}
+
+// StartNamed is Start of a command that sees the host's name as that of its machine, so that prompts show it.
+func (f *Fabric) StartNamed(h southbound.HostID, name string, cmd *exec.Cmd) error {
+	return f.start(h, cmd, func() error { return named(name, func() error { return start(cmd) }) })
+}
+
+// named runs do on this locked thread with another machine's name. A thread that cannot return from it stays locked.
+func named(name string, do func() error) error {
+	home, err := os.Open("/proc/self/ns/uts")
+	if err != nil {
+		return fmt.Errorf("find the machine's name: %w", err)
+	}
+	defer home.Close()
+	if err := unix.Unshare(unix.CLONE_NEWUTS); err != nil {
+		return fmt.Errorf("take another machine's name: %w", err)
+	}
+	err = unix.Sethostname([]byte(name))
+	if err == nil {
+		err = do()
+	}
+	if back := unix.Setns(int(home.Fd()), unix.CLONE_NEWUTS); back != nil {
+		runtime.LockOSThread() // once more than it is unlocked
+		err = errors.Join(err, fmt.Errorf("return to the machine's name: %w", back))
+	}
+	return err
+}
+
+func start(cmd *exec.Cmd) error {
+	// An ignored SIGINT is inherited (a shell starts background jobs so); a caught one is reset by exec.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, unix.SIGINT)
+	defer signal.Stop(caught)
+	return cmd.Start()
 }

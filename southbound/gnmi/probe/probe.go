@@ -52,7 +52,7 @@ const maxPorts = gnmi.MaxPorts
 // Ask probes a device. ctx bounds it.
 func Ask(ctx context.Context, conn grpc.ClientConnInterface) (*Report, error) {
 	c := gpb.NewGNMIClient(conn)
-	caps, err := c.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(true))
+	caps, err := c.Capabilities(ctx, &gpb.CapabilityRequest{})
 	if err != nil {
 		return nil, fmt.Errorf("ask for capabilities: %w", err)
 	}

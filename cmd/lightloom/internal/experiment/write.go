@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/version"
 )
 
@@ -74,12 +73,10 @@ func (p *Page) CSV(w io.Writer) error {
 
 // Table writes the page for readers.
 func (p *Page) Table(w io.Writer) error {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"figure", "setting", "metric", "document", "measured", "95 %", "n", "verdict", "note"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
-		{Number: 2, WidthMax: 42, WidthMaxEnforcer: text.WrapSoft},
-		{Number: 9, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}})
+	t := console.NewTable(w, "figure", "setting", "metric", "document", "measured", "95 %", "n", "verdict", "note")
+	t.Right(4, 5)
+	t.Most(2, 42)
+	t.Most(9, 60)
 	for _, r := range p.Rows {
 		metric := r.Metric
 		if r.Unit != "" {
@@ -89,8 +86,8 @@ func (p *Page) Table(w io.Writer) error {
 		if r.Low != nil && r.High != nil {
 			interval = short(r.Low) + " – " + short(r.High)
 		}
-		t.AppendRow(table.Row{r.Figure, r.Setting, metric, short(r.Paper), short(r.Measured), interval, r.N,
-			string(r.Verdict), r.Note})
+		t.Row(r.Figure, r.Setting, metric, short(r.Paper), short(r.Measured), interval, r.N, string(r.Verdict),
+			r.Note)
 	}
 	head := fmt.Sprintf("%s: %s\n%s, seeds %d to %d, %d comparisons with the document\n", p.Name, p.Source, p.On,
 		p.FirstSeed,

@@ -19,7 +19,7 @@ import (
 )
 
 // TestUp keeps a fabric up as a user would: status, commands in hosts with their streams, statuses and signals, a
-// second fabric that is refused, and Ctrl-C that leaves nothing.
+// second fabric that is refused, and an end that leaves nothing.
 func TestUp(t *testing.T) {
 	upNetns(t)
 	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=up-%d-%d", os.Getpid(), time.Now().UnixNano())
@@ -92,6 +92,15 @@ func TestUp(t *testing.T) {
 			t.Errorf("SIGTERM gives %v, want status 9", err)
 		}
 	})
+	t.Run("names", func(t *testing.T) {
+		got, err := exec.Command("/proc/self/exe", execCommand, "h1-0", "sh", "-c", "getent hosts h0-0; uname -n").Output()
+		if err != nil || !strings.Contains(string(got), "10.0.0.1") || !strings.Contains(string(got), "\nh1-0\n") {
+			t.Errorf("%q, %v: want the address of h0-0, and h1-0 as the machine's name", got, err)
+		}
+	})
+	t.Run("jobs", func(t *testing.T) { jobsOfUp(t) })
+	t.Run("faults", func(t *testing.T) { faultsOfUp(t) })
+	t.Run("reservations", func(t *testing.T) { reservationsOfUp(t) })
 	t.Run("no such host", func(t *testing.T) {
 		got, err := exec.Command("/proc/self/exe", execCommand, "h9-9", "true").CombinedOutput()
 		if err == nil || !strings.Contains(string(got), "h0-0 to h2-1") {
@@ -105,11 +114,11 @@ func TestUp(t *testing.T) {
 		}
 	})
 
-	if err := up.Process.Signal(os.Interrupt); err != nil {
+	if err := session.Down(t.Context(), console.OutputTable, &b); err != nil {
 		t.Fatal(err)
 	}
 	if err := up.Wait(); err != nil {
-		t.Errorf("Ctrl-C: %v", err)
+		t.Errorf("down: %v", err)
 	}
 	await(t, "all processes to be gone", func() bool { return len(marked(mark)) == 0 })
 	if err := session.ShowStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,

@@ -76,7 +76,7 @@ func roundScale(v float64) float64 {
 
 // Capacity returns the capacity that doctor --calibrate stored for this machine and user, or the assumed one.
 func Capacity() (pathmap.BitsPerSecond, bool) {
-	b, err := os.ReadFile(capacityFile())
+	b, err := os.ReadFile(CapacityFile())
 	if err != nil {
 		return assumedCapacity, false
 	}
@@ -89,7 +89,7 @@ func Capacity() (pathmap.BitsPerSecond, bool) {
 
 // KeepCapacity stores a measured capacity for later runs.
 func KeepCapacity(v pathmap.BitsPerSecond) error {
-	name := capacityFile()
+	name := CapacityFile()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("keep calibration: %w", err)
 	}
@@ -99,7 +99,8 @@ func KeepCapacity(v pathmap.BitsPerSecond) error {
 	return nil
 }
 
-func capacityFile() string {
+// CapacityFile is where the measured capacity of this machine is kept.
+func CapacityFile() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		dir = os.TempDir()

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 	"google.golang.org/grpc"
 
@@ -206,12 +205,12 @@ func showCabling(opt AuditOptions, res *survey.Result) error {
 		e.SetIndent("", "  ")
 		return e.Encode(res)
 	}
-	t := newTable(opt.Stdout, "OCS port", "into it, expected", "found", "out of it, expected", "found")
+	t := console.NewTable(opt.Stdout, "OCS port", "into it, expected", "found", "out of it, expected", "found")
 	for _, p := range res.Ports {
-		t.AppendRow(table.Row{p.Port, p.InExpected, mark(p.InExpected, p.InFound), p.OutExpected,
-			mark(p.OutExpected, p.OutFound)})
+		t.Row(p.Port, p.InExpected, mark(p.InExpected, p.InFound), p.OutExpected,
+			mark(p.OutExpected, p.OutFound))
 	}
-	t.Render()
+	_ = t.Print()
 	for _, n := range res.Notes {
 		fmt.Fprintln(opt.Stdout, "note:", n)
 	}

@@ -2,10 +2,11 @@ package session
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/emulator/fault"
 	"lightloom/southbound/hint"
 )
@@ -14,40 +15,78 @@ import (
 type BreakOptions struct {
 	Fault fault.Fault
 	Heal  bool
+	All   bool // heal all that has failed, in place of Fault
 
+	Output string // OutputTable or OutputJSON
 	Stdout io.Writer
 }
 
-// serveBreak makes something fail or recover, and returns whether that changed anything.
+// Struck is what a fault, or its end, did.
+type Struck struct {
+	fault.Fault
+	Failed  bool `json:"failed"`  // now
+	Changed bool `json:"changed"` // false: it was so already
+}
+
+// serveBreak makes something fail or recover.
 func (s *keeper) serveBreak(ctx context.Context, e fault.Event) reply {
 	changed, err := s.Faults.Strike(ctx, s, e)
 	if err != nil {
 		return reply{Error: err.Error(), Hint: hint.Of(err)}
 	}
-	return reply{Changed: changed}
+	return reply{Struck: []Struck{{e.Fault, !e.Heal, changed}}}
+}
+
+// serveHealAll makes all recover that has failed. What cannot does not keep the others from it.
+func (s *keeper) serveHealAll(ctx context.Context) reply {
+	var r reply
+	var errs []error
+	for _, f := range s.Faults.Failed() {
+		one := s.serveBreak(ctx, fault.Event{Fault: f, Heal: true})
+		if one.Error != "" {
+			errs = append(errs, wrongAnswer(one))
+		}
+		r.Struck = append(r.Struck, one.Struck...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		r.Error = err.Error()
+	}
+	return r
 }
 
 // Break makes a part of this user's running fabric fail or recover.
 func Break(_ context.Context, opt BreakOptions) error {
-	c, err := dialControl()
+	q := request{HealAll: true}
+	if !opt.All {
+		q = request{Fault: &fault.Event{Fault: opt.Fault, Heal: opt.Heal}}
+	}
+	r, err := ask(q)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	if err := sendRequest(c, request{Fault: &fault.Event{Fault: opt.Fault, Heal: opt.Heal}}); err != nil {
-		return err
+	if opt.Output == console.OutputJSON {
+		return console.WriteJSON(opt.Stdout, append([]Struck{}, r.Struck...))
 	}
-	var r reply
-	if err := json.NewDecoder(c).Decode(&r); err != nil {
-		return fmt.Errorf("strike %v: the fabric went down: %w", opt.Fault, err)
+	var errs []error
+	for _, s := range r.Struck {
+		_, err := fmt.Fprintf(opt.Stdout, "%v %s\n", s.Fault, s.word())
+		errs = append(errs, err)
 	}
-	if r.Error != "" {
-		return hint.New(r.Error, r.Hint)
+	if len(r.Struck) == 0 {
+		_, err := fmt.Fprintln(opt.Stdout, "nothing has failed")
+		errs = append(errs, err)
 	}
-	word := map[bool]string{false: "failed", true: "healed"}[opt.Heal]
-	if !r.Changed {
-		word = map[bool]string{false: "had failed already", true: "had not failed"}[opt.Heal]
+	return errors.Join(errs...)
+}
+
+func (s *Struck) word() string {
+	switch {
+	case s.Failed && s.Changed:
+		return "failed"
+	case s.Failed:
+		return "had failed already"
+	case s.Changed:
+		return "healed"
 	}
-	_, err = fmt.Fprintf(opt.Stdout, "%v %s\n", opt.Fault, word)
-	return err
+	return "had not failed"
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 	"lightloom/controller/state"
 	"lightloom/pathmap"
 	"lightloom/southbound"
-	"lightloom/southbound/hint"
 )
 
 // CancelOptions are the options of the command cancel.
@@ -48,9 +46,7 @@ func (s *keeper) serveCancel(ctx context.Context, name string) reply {
 	}
 	id, ok := jobNamed(d, name)
 	if !ok {
-		return reply{Error: fmt.Sprintf("cancel %q: no such job", name),
-			Hint: fmt.Sprintf("there are %d: take a number below that, or a name; lightloom status lists those that run",
-				len(d.Jobs))}
+		return noJob(name, len(d.Jobs))
 	}
 	if _, err := s.Client.Cancel(ctx, id); err != nil {
 		return fail(err)
@@ -70,6 +66,15 @@ func (s *keeper) serveCancel(ctx context.Context, name string) reply {
 	return reply{Cancel: out}
 }
 
+// noJob refuses a job that nobody has submitted.
+func noJob(name string, jobs int) reply {
+	r := reply{Error: fmt.Sprintf("cancel %q: no such job: none was submitted", name), Hint: "lightloom submit FILE"}
+	if jobs > 0 {
+		r = reply{Error: fmt.Sprintf("cancel %q: no such job", name), Hint: "lightloom jobs lists them"}
+	}
+	return r
+}
+
 // jobNamed finds a job by its number or its name. Of several with one name it takes the last that has not ended, else
 // the last.
 func jobNamed(d *state.Data, name string) (controller.JobID, bool) {
@@ -87,27 +92,14 @@ func jobNamed(d *state.Data, name string) (controller.JobID, bool) {
 
 // CancelJob ends a job of this user's running fabric.
 func CancelJob(_ context.Context, opt CancelOptions) error {
-	c, err := dialControl()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := sendRequest(c, request{Cancel: opt.Job}); err != nil {
-		return err
-	}
-	var r reply
-	if err := json.NewDecoder(c).Decode(&r); err != nil {
-		return fmt.Errorf("cancel %q: the fabric went down: %w", opt.Job, err)
-	}
+	r, err := ask(request{Cancel: opt.Job})
 	switch {
-	case r.Error != "" && r.Exit != 0:
-		return &console.ExitError{Code: r.Exit, Err: errors.New(r.Error)}
-	case r.Error != "" || r.Cancel == nil:
-		return hint.New(r.Error, r.Hint)
+	case err != nil:
+		return err
+	case r.Cancel == nil:
+		return errors.New("cancel: the answer holds no job")
 	case opt.Output == console.OutputJSON:
-		e := json.NewEncoder(opt.Stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r.Cancel)
+		return console.WriteJSON(opt.Stdout, r.Cancel)
 	}
 	return r.Cancel.print(opt.Stdout)
 }

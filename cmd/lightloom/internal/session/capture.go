@@ -22,11 +22,13 @@ import (
 
 // CaptureOptions are the options of the command capture.
 type CaptureOptions struct {
-	Port     string // tor0-3 for port 3 of a switch, h0-1 for a host's interface
+	Port     string // tor0:3 for port 3 of a switch, h0-1 for a host's interface
 	File     string // where the pcapng goes; "-" is Stdout
 	SnapLen  int
 	Count    uint64
 	Duration time.Duration
+
+	PacketsOnly bool // no notes of circuits
 
 	Stdout, Stderr io.Writer
 }
@@ -37,6 +39,8 @@ type captureRequest struct {
 	SnapLen  int           `json:"snap_len"`
 	Count    uint64        `json:"count"`
 	Duration time.Duration `json:"duration"`
+
+	PacketsOnly bool `json:"packets_only,omitempty"`
 }
 
 // serveCapture captures into a client's file until its bounds are reached, or the client sends a signal or disconnects.
@@ -52,17 +56,20 @@ func (s *keeper) serveCapture(ctx context.Context, c *net.UnixConn, r captureReq
 	}
 	defer src.Close()
 	book := capture.NewNotebook()
-	defer s.annotate(book, node, port)()
+	if !r.PacketsOnly {
+		defer s.annotate(book, node, port)()
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		defer cancel()
 		_, _ = c.Read(make([]byte, 1)) // a signal, or the client's end
 	}()
-	opt := capture.Options{Port: r.Port, SnapLen: r.SnapLen, Count: r.Count, Duration: r.Duration, Program: "lightloom " +
-		version.This(),
-		About: s.Config.Row.Spec.String() + ", policy " + s.Config.Row.Policy,
-		Began: func() { _ = json.NewEncoder(c).Encode(reply{Began: true}) }}
+	opt := capture.Options{Port: r.Port, SnapLen: r.SnapLen, Count: r.Count, Duration: r.Duration,
+		PacketsOnly: r.PacketsOnly,
+		Program:     "lightloom " + version.This(),
+		About:       s.Config.Row.Spec.String() + ", policy " + s.Config.Row.Policy,
+		Began:       func() { _ = json.NewEncoder(c).Encode(reply{Began: true}) }}
 	res, err := capture.Run(ctx, src, book, w, opt)
 	return &res, err
 }
@@ -133,9 +140,9 @@ func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int3
 			case e.In != southbound.Port(port):
 				return ""
 			case e.Kind == southbound.PortDown:
-				return fmt.Sprintf("port %s-%d dark", name, port)
+				return fmt.Sprintf("port %s:%d dark", name, port)
 			case e.Kind == southbound.PortUp:
-				return fmt.Sprintf("port %s-%d lit", name, port)
+				return fmt.Sprintf("port %s:%d lit", name, port)
 			}
 			return ""
 		})
@@ -167,7 +174,8 @@ func Capture(ctx context.Context, opt CaptureOptions) (err error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	if err := sendRequest(c, request{Capture: &captureRequest{opt.Port, opt.SnapLen, opt.Count, opt.Duration}},
+	if err := sendRequest(c, request{Capture: &captureRequest{opt.Port, opt.SnapLen, opt.Count, opt.Duration,
+		opt.PacketsOnly}},
 		out.file); err != nil {
 		return err
 	}

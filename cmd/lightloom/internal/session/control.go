@@ -37,7 +37,13 @@ type request struct {
 	Reserve *reserveRequest `json:"reserve,omitempty"`
 	Cancel  string          `json:"cancel,omitempty"` // number or name of a job
 
-	Submit []controller.Job `json:"submit,omitempty"`
+	Submit  []controller.Job `json:"submit,omitempty"`
+	Jobs    bool             `json:"jobs,omitempty"`
+	HealAll bool             `json:"heal_all,omitempty"`
+	Down    bool             `json:"down,omitempty"`
+	Names   bool             `json:"names,omitempty"`
+	// exec gives its command a terminal: the three descriptors are one
+	Terminal bool `json:"terminal,omitempty"`
 }
 
 // reply is the answer.
@@ -46,8 +52,6 @@ type reply struct {
 	Hint   string  `json:"hint,omitempty"`
 	Exit   int     `json:"exit"`
 	Status *Status `json:"status,omitempty"`
-
-	Changed bool `json:"changed,omitempty"` // by a fault
 
 	Began   bool            `json:"began,omitempty"` // of a capture; its result follows
 	Capture *capture.Result `json:"capture,omitempty"`
@@ -59,6 +63,9 @@ type reply struct {
 	Reserve *ReserveReply `json:"reserve,omitempty"`
 	Cancel  *CancelledJob `json:"cancel,omitempty"`
 	Submit  []Submitted   `json:"submit,omitempty"`
+	Jobs    []JobStatus   `json:"jobs,omitempty"`
+	Struck  []Struck      `json:"struck,omitempty"`
+	Names   *Names        `json:"names,omitempty"`
 }
 
 // maxRequest bounds a request: an environment and a command line are at most 2 MB on Linux.

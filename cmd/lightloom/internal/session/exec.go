@@ -1,12 +1,25 @@
 package session
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
 
+	"golang.org/x/term"
+
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 )
 
 // hostNamed finds a host by the name that the fabric gives it.
@@ -25,8 +38,135 @@ func hostNamed(f *topo.Fabric, name string) (southbound.HostID, error) {
 // ExecOptions are the options of the command exec.
 type ExecOptions struct {
 	Host    string   // a name such as h3-1
-	Command []string // at least one word
+	Command []string // empty: the user's shell
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+}
+
+// exec runs a command in a host, forwards the client's signals, and returns the command's exit status.
+func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (int, error) {
+	h, err := hostNamed(s.Topo, r.Host)
+	if err != nil {
+		return statusUnknown, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, r.Argv[0], r.Argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = files[0], files[1], files[2], r.Env, r.Dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !r.Terminal, Setsid: r.Terminal, Setctty: r.Terminal}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	if cmd.Err != nil {
+		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, cmd.Err)
+	}
+	if err := s.Packets.Net.StartNamed(h, r.Host, cmd); err != nil {
+		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, err)
+	}
+	go func() {
+		defer cancel() // the client has gone: so does its command
+		d := json.NewDecoder(c)
+		for {
+			var sig struct{ Signal int }
+			if d.Decode(&sig) != nil {
+				return
+			}
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.Signal(sig.Signal)) // it may have ended just now
+		}
+	}()
+	err = cmd.Wait()
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), nil
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 1, err
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// Exit statuses of exec itself: a host that does not exist is a mistake in the command line; for a command that does not
+// exist shells have one.
+const (
+	statusUnknown  = 2
+	statusNotFound = 127
+)
+
+// Exec runs a command in a host of this user's running fabric. Its error is an ExitError with the command's status, or
+// the reason why there is none. If standard input and output are a terminal, the command gets one of its own.
+func Exec(_ context.Context, opt ExecOptions) (err error) {
+	files, err := streams3(opt)
+	if err != nil {
+		return err
+	}
+	c, err := dialControl()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("exec: %w", err)
+	}
+	q := request{Host: opt.Host, Argv: opt.Command, Env: os.Environ(), Dir: dir}
+	if len(q.Argv) == 0 {
+		q.Argv = []string{cmp.Or(os.Getenv("SHELL"), "/bin/sh")}
+	}
+	signals := make(chan os.Signal, 8) // caught before the command can run, so that none ends this process instead
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	if term.IsTerminal(int(files[0].Fd())) && term.IsTerminal(int(files[1].Fd())) {
+		t, err := openTerminal(files[0], files[1])
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, t.close()) }()
+		q.Terminal, files = true, []*os.File{t.slave, t.slave, t.slave}
+	}
+	if err := sendRequest(c, q, files...); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go forwardSignals(c, signals, done)
+	return heardExit(c)
+}
+
+// streams3 returns the standard streams as files, which can be passed to another process.
+func streams3(opt ExecOptions) (files []*os.File, err error) {
+	for _, x := range []any{opt.Stdin, opt.Stdout, opt.Stderr} {
+		f, ok := x.(*os.File)
+		if !ok {
+			return nil, errors.New("exec: standard streams must be files of the operating system")
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// forwardSignals tells the fabric what signals this process gets.
+func forwardSignals(c *net.UnixConn, signals <-chan os.Signal, done <-chan struct{}) {
+	enc := json.NewEncoder(c)
+	for {
+		select {
+		case s := <-signals:
+			_ = enc.Encode(struct{ Signal int }{int(s.(syscall.Signal))})
+		case <-done:
+			return
+		}
+	}
+}
+
+// heardExit waits for the command's exit status.
+func heardExit(c *net.UnixConn) error {
+	var r reply
+	if err := json.NewDecoder(c).Decode(&r); err != nil {
+		return fmt.Errorf("exec: the fabric went down: %w", err)
+	}
+	switch {
+	case r.Error != "":
+		return &console.ExitError{Code: r.Exit, Err: hint.New(r.Error, r.Hint)}
+	case r.Exit != 0:
+		return &console.ExitError{Code: r.Exit}
+	}
+	return nil
 }

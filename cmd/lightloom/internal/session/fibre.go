@@ -2,16 +2,15 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/emulator/cabling"
 	"lightloom/emulator/device"
 	"lightloom/southbound"
-	"lightloom/southbound/hint"
 )
 
 // FibreOptions are the options of the command fibre, which moves fibres of the emulated optical switch to other ports.
@@ -20,7 +19,15 @@ type FibreOptions struct {
 	Ports []int  // two to swap, one to pull
 	Which string // in, out or both
 
+	Output string // OutputTable or OutputJSON
 	Stdout io.Writer
+}
+
+// FibreDone is what was done to fibres.
+type FibreDone struct {
+	Done  string `json:"done"`
+	Ports []int  `json:"ports"`
+	Which string `json:"which"`
 }
 
 type fibreRequest struct {
@@ -56,21 +63,12 @@ func (s *keeper) serveFibre(r fibreRequest) error {
 
 // Fibre exchanges, pulls or mends fibres of this user's running fabric.
 func Fibre(_ context.Context, opt FibreOptions) error {
-	c, err := dialControl()
-	if err != nil {
+	if _, err := ask(request{Fibre: &fibreRequest{opt.Do, opt.Ports, opt.Which}}); err != nil {
 		return err
 	}
-	defer c.Close()
-	if err := sendRequest(c, request{Fibre: &fibreRequest{opt.Do, opt.Ports, opt.Which}}); err != nil {
-		return err
+	if opt.Output == console.OutputJSON {
+		return console.WriteJSON(opt.Stdout, FibreDone{opt.Do, append([]int{}, opt.Ports...), opt.Which})
 	}
-	var r reply
-	if err := json.NewDecoder(c).Decode(&r); err != nil {
-		return fmt.Errorf("fibre: the fabric went down: %w", err)
-	}
-	if r.Error != "" {
-		return hint.New(r.Error, r.Hint)
-	}
-	_, err = fmt.Fprintln(opt.Stdout, "done")
+	_, err := fmt.Fprintln(opt.Stdout, "done")
 	return err
 }

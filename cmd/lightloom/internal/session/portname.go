@@ -8,13 +8,13 @@ import (
 	"lightloom/pathmap"
 )
 
-// portNamed finds a port by its name: tor0-3 or tor0:3 is port 3 of tor0, and a host's name alone is its interface.
+// portNamed finds a port by its name: tor0:3 or tor0-3 is port 3 of tor0, and a host's name alone is its interface.
 func portNamed(t *pathmap.Topology, name string) (pathmap.NodeID, int32, error) {
 	if n, ok := t.Named(name); ok {
 		if t.Node(n).Role == pathmap.Host {
 			return n, 0, nil
 		}
-		return 0, 0, fmt.Errorf("port %q: %s has ports 0 to %d: write %s-0", name, name, t.Ports(n)-1, name)
+		return 0, 0, fmt.Errorf("port %q: %s has ports 0 to %d: write %s:0", name, name, t.Ports(n)-1, name)
 	}
 	at := strings.LastIndexAny(name, "-:")
 	if at < 0 {
@@ -46,9 +46,9 @@ func cabled(t *pathmap.Topology, n pathmap.NodeID) string {
 	case 0:
 		return fmt.Sprintf(", nor at any other port of %s", name)
 	case 1:
-		return fmt.Sprintf(": write %s-%d, the one that has a cable", name, with[0])
+		return fmt.Sprintf(": write %s:%d, the one that has a cable", name, with[0])
 	}
-	return fmt.Sprintf(": write one of the %d that have a cable, such as %s-%d or %s-%d", len(with), name, with[0], name,
+	return fmt.Sprintf(": write one of the %d that have a cable, such as %s:%d or %s:%d", len(with), name, with[0], name,
 		with[len(with)-1])
 }
 
@@ -64,9 +64,9 @@ func noPort(t *pathmap.Topology, name string) error {
 		if node.Role == pathmap.Host {
 			like = append(like, node.Name)
 		} else {
-			like = append(like, fmt.Sprintf("%s-0 to %s-%d", node.Name, node.Name, t.Ports(pathmap.NodeID(n))-1))
+			like = append(like, fmt.Sprintf("%s:0 to %s:%d", node.Name, node.Name, t.Ports(pathmap.NodeID(n))-1))
 		}
 	}
-	return fmt.Errorf("port %q: there is no such switch or host: write NAME-PORT of a switch, or the name of a host, "+
+	return fmt.Errorf("port %q: there is no such switch or host: write NAME:PORT of a switch, or the name of a host, "+
 		"such as %s", name, strings.Join(like, ", "))
 }

@@ -30,13 +30,13 @@ func TestPortNamed(t *testing.T) {
 		{"tor0:2", "tor0", 2, ""},
 		{"ocs-1", "ocs", 1, ""},
 		{"h2-1", "h2-1", 0, ""},
-		{"spine0", "", 0, "spine0 has ports 0 to 2: write spine0-0"},
+		{"spine0", "", 0, "spine0 has ports 0 to 2: write spine0:0"},
 		{"tor0-9", "", 0, "tor0 has ports 0 to 3"},
-		{"tor0--1", "", 0, "write NAME-PORT"},
-		{"tor7-0", "", 0, "such as tor0-0 to tor0-3"},
-		{"", "", 0, "write NAME-PORT"},
+		{"tor0--1", "", 0, "write NAME:PORT"},
+		{"tor7-0", "", 0, "such as tor0:0 to tor0:3"},
+		{"", "", 0, "write NAME:PORT"},
 		{"h9-9", "", 0, "or the name of a host"},
-		{"tor0-99999999999999", "", 0, "write NAME-PORT"},
+		{"tor0-99999999999999", "", 0, "write NAME:PORT"},
 	} {
 		n, p, err := portNamed(f.Topology, c.name)
 		switch {
@@ -62,13 +62,13 @@ func TestCaptureWithoutCable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &keeper{&emulated.Testbed{Topo: &topo.Fabric{Topology: top, Racks: 3, ToRNode: []pathmap.NodeID{a, c, d}}}}
+	s := &keeper{Testbed: &emulated.Testbed{Topo: &topo.Fabric{Topology: top, Racks: 3, ToRNode: []pathmap.NodeID{a, c, d}}}}
 	for _, tt := range []struct{ port, want string }{
-		{"tor0-0", `port "tor0-0": no cable is plugged in there: write one of the 3 that have a cable, such as tor0-3 or ` +
-			`tor0-6`},
-		{"tor1:2", `port "tor1:2": no cable is plugged in there: write one of the 2 that have a cable, such as tor1-1 or ` +
-			`tor1-4`},
-		{"tor2-0", `port "tor2-0": no cable is plugged in there: write tor2-2, the one that has a cable`},
+		{"tor0-0", `port "tor0-0": no cable is plugged in there: write one of the 3 that have a cable, such as tor0:3 or ` +
+			`tor0:6`},
+		{"tor1:2", `port "tor1:2": no cable is plugged in there: write one of the 2 that have a cable, such as tor1:1 or ` +
+			`tor1:4`},
+		{"tor2-0", `port "tor2-0": no cable is plugged in there: write tor2:2, the one that has a cable`},
 		{"tor2-3", `port "tor2-3": tor2 has ports 0 to 2`},
 	} {
 		res, err := s.serveCapture(t.Context(), nil, captureRequest{Port: tt.port, SnapLen: 64}, nil)

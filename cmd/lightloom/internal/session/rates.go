@@ -6,8 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller/api"
 	"lightloom/pathmap"
@@ -37,12 +36,12 @@ func view(ctx context.Context, client *api.Client, t *pathmap.Topology) ([]emula
 
 // printRates prints the links that drop packets or carry at least a thousandth of their capacity, beside the
 // controller's view of them.
-func (s *Status) printRates(w io.Writer) {
+func (s *Status) printRates(w io.Writer) error {
 	seen := map[pathmap.LinkID]emulated.LinkStatus{}
 	for _, l := range s.View {
 		seen[l.Link] = l
 	}
-	t := newTable(w, "link", "Mbit/s", "of", "drops/s", "policies see, Mbit/s", "drops/s")
+	t := console.NewTable(w, "link", "Mbit/s", "of", "drops/s", "policies see, Mbit/s", "drops/s")
 	for _, l := range s.Rates {
 		rate, drops := "–", "–"
 		v, known := seen[l.Link]
@@ -50,10 +49,10 @@ func (s *Status) printRates(w io.Writer) {
 			rate, drops = megabits(v.Rate), fmt.Sprint(v.Drops)
 		}
 		if l.Busy() || v.Busy() {
-			t.AppendRow(table.Row{l.From + "→" + l.To, megabits(l.Rate), l.Capacity, l.Drops, rate, drops})
+			t.Row(l.From+"→"+l.To, megabits(l.Rate), l.Capacity, l.Drops, rate, drops)
 		}
 	}
-	t.Render()
+	return t.Print()
 }
 
 func megabits(r pathmap.BitsPerSecond) string { return fmt.Sprintf("%.3f", float64(r)/1e6) }

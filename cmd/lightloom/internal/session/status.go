@@ -2,15 +2,10 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
+	"slices"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/testbed"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller"
@@ -20,28 +15,30 @@ import (
 	"lightloom/emulator/fault"
 	"lightloom/pathmap"
 	"lightloom/southbound"
-	"lightloom/southbound/hint"
 )
 
 // Status is the output of the command status.
 type Status struct {
-	Fabric    string                `json:"fabric"`
-	Dataplane string                `json:"dataplane"`
-	Policy    string                `json:"policy"`
-	Up        float64               `json:"up_seconds"`
-	Leader    string                `json:"leader"`
-	Term      uint64                `json:"term"`
-	Replicas  []ReplicaStatus       `json:"replicas"`
-	Switches  []SwitchStatus        `json:"switches"`
-	Circuits  []CircuitStatus       `json:"circuits"`
-	Routes    []RouteStatus         `json:"routes"` // default routes between racks, at their first switch
-	Jobs      int                   `json:"jobs"`
-	JobsEnded int                   `json:"jobs_ended"`
-	Links     []string              `json:"links"`   // names of all cables
-	Failed    []fault.Fault         `json:"failed"`  // what has failed and has not recovered
-	Waiting   []WaitingStatus       `json:"waiting"` // jobs that wait for something that has failed
-	Streams   []StreamStatus        `json:"streams"` // jobs that run until they are cancelled
-	Rates     []emulated.LinkStatus `json:"rates"`   // what passes links, as the ports count it
+	Fabric    string          `json:"fabric"`
+	Dataplane string          `json:"dataplane"`
+	Policy    string          `json:"policy"`
+	Up        float64         `json:"up_seconds"`
+	Leader    string          `json:"leader"`
+	Term      uint64          `json:"term"`
+	Replicas  []ReplicaStatus `json:"replicas"`
+	Switches  []SwitchStatus  `json:"switches"`
+	Circuits  []CircuitStatus `json:"circuits"`
+	Routes    []RouteStatus   `json:"routes"` // default routes between racks, at their first switch
+	Jobs      int             `json:"jobs"`
+	JobsEnded int             `json:"jobs_ended"`
+	Open      []JobStatus     `json:"open_jobs"` // that have not ended
+	// bandwidth reservations that stand
+	Reservations []ReservationStatus   `json:"reservations"`
+	Links        []string              `json:"links"`   // names of all cables
+	Failed       []fault.Fault         `json:"failed"`  // what has failed and has not recovered
+	Waiting      []WaitingStatus       `json:"waiting"` // jobs that wait for something that has failed
+	Streams      []StreamStatus        `json:"streams"` // jobs that run until they are cancelled
+	Rates        []emulated.LinkStatus `json:"rates"`   // what passes links, as the ports count it
 	// and as the controller's policies see it; links of which they know nothing are left out
 	View      []emulated.LinkStatus `json:"view"`
 	ViewError string                `json:"view_error,omitempty"`
@@ -65,12 +62,12 @@ type ReplicaStatus struct {
 
 // SwitchStatus is one switch as its device reports it.
 type SwitchStatus struct {
-	Name        string `json:"name"`
-	Kind        string `json:"kind"`
-	Ports       int32  `json:"ports"`
-	Rules       int    `json:"rules"`
-	Connections int    `json:"connections"`
-	Down        []int  `json:"down"`
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Ports    int32  `json:"ports"`
+	Rules    int    `json:"rules"`
+	Circuits int    `json:"circuits"`
+	Dark     []int  `json:"dark_ports"`
 	// how far the leader has come with it: unclaimed, fenced or unfenced, and why no further
 	Claim      string `json:"claim,omitempty"`
 	ClaimError string `json:"claim_error,omitempty"`
@@ -81,7 +78,7 @@ type CircuitStatus struct {
 	In     southbound.Port     `json:"in"`
 	Out    southbound.Port     `json:"out"`
 	Phase  string              `json:"phase"`
-	Coflow southbound.CoflowID `json:"coflow"`
+	Coflow southbound.CoflowID `json:"coflow"` // -1: it is for traffic that nobody announced
 	Since  float64             `json:"since_seconds"`
 }
 
@@ -137,9 +134,9 @@ func (s *keeper) switches(out *Status) {
 		var seen southbound.Seen
 		s.Packets.Switches[id].Door.Do(func(now time.Duration, d *device.Device) { seen = d.Seen(now) })
 		sw := SwitchStatus{Name: node.Name, Kind: node.Role.String(), Ports: s.Topo.Topology.Ports(id),
-			Rules: len(seen.Rules), Connections: len(seen.Connections), Down: []int{}}
+			Rules: len(seen.Rules), Circuits: len(seen.Connections), Dark: []int{}}
 		for _, p := range seen.Down {
-			sw.Down = append(sw.Down, int(p))
+			sw.Dark = append(sw.Dark, int(p))
 		}
 		out.Switches = append(out.Switches, sw)
 		for _, r := range seen.Rules {
@@ -184,6 +181,9 @@ func (s *keeper) circuits(ctx context.Context, client *api.Client, out *Status) 
 		return err
 	}
 	s.waiting(d, out)
+	all := s.jobs(d)
+	out.Open = slices.DeleteFunc(all, func(j JobStatus) bool { return j.Ended != nil })
+	out.Reservations = s.reservations(d)
 	out.Streams = streams(d, s.Clock(), s.Packets.Agent.Remaining)
 	for in, c := range d.Circuits {
 		if c.Phase != controller.NoCircuit {
@@ -199,108 +199,10 @@ func (s *keeper) circuits(ctx context.Context, client *api.Client, out *Status) 
 // waiting lists the jobs that wait for a failed part.
 func (s *keeper) waiting(d *state.Data, out *Status) {
 	out.Waiting = []WaitingStatus{}
-	whole := state.New(s.Topo)
-	snap, err := json.Marshal(d)
-	if err != nil || whole.Restore(snap) != nil {
-		return // of another fabric, which cannot be
-	}
-	why := whole.Reasons()
+	why := s.reasons(d)
 	for _, j := range d.Jobs {
 		if text := why[j.ID]; text != "" {
 			out.Waiting = append(out.Waiting, WaitingStatus{j.ID, j.Name, text})
 		}
 	}
-}
-
-// ShowStatus prints the status of this user's `up`.
-func ShowStatus(_ context.Context, opt StatusOptions) error {
-	c, err := dialControl()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := sendRequest(c, request{Status: true}); err != nil {
-		return err
-	}
-	var r reply
-	if err := json.NewDecoder(c).Decode(&r); err != nil {
-		return fmt.Errorf("read status: %w", err)
-	}
-	switch {
-	case r.Error != "" || r.Status == nil:
-		return hint.New(r.Error, r.Hint)
-	case opt.Output == console.OutputJSON:
-		e := json.NewEncoder(opt.Stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r.Status)
-	}
-	r.Status.print(opt.Stdout)
-	return nil
-}
-
-func (s *Status) print(w io.Writer) {
-	fmt.Fprintf(w, "%s on %s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.Fabric, s.Dataplane, s.Policy, s.Up,
-		s.Jobs, s.JobsEnded)
-	fmt.Fprintf(w, "leader %s in term %d\n", s.Leader, s.Term)
-	t := newTable(w, "replica", "applied", "restarts", "state")
-	for _, r := range s.Replicas {
-		t.AppendRow(table.Row{r.ID, r.Applied, r.Restarts, r.Digest + r.Error})
-	}
-	t.Render()
-	t = newTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports", "leader")
-	for _, x := range s.Switches {
-		t.AppendRow(table.Row{x.Name, x.Kind, x.Ports, x.Rules, x.Connections, strings.Trim(fmt.Sprint(x.Down), "[]"),
-			x.Claim})
-	}
-	t.Render()
-	if len(s.Failed) > 0 {
-		t = newTable(w, "failed", "name")
-		for _, f := range s.Failed {
-			t.AppendRow(table.Row{f.Kind, f.Name})
-		}
-		t.Render()
-	}
-	if len(s.Waiting) > 0 {
-		t = newTable(w, "job", "name", "waits")
-		for _, x := range s.Waiting {
-			t.AppendRow(table.Row{x.Job, x.Name, x.Why})
-		}
-		t.Render()
-	}
-	if len(s.Streams) > 0 {
-		t = newTable(w, "stream", "name", "runs, s", "ends in, s", "delivered, bytes")
-		for _, x := range s.Streams {
-			ends := "lightloom cancel"
-			if x.Left > 0 {
-				ends = fmt.Sprintf("%.1f", x.Left)
-			}
-			t.AppendRow(table.Row{x.Job, x.Name, fmt.Sprintf("%.1f", x.Running), ends, x.Delivered})
-		}
-		t.Render()
-	}
-	t = newTable(w, "circuit", "phase", "coflow", "since, s")
-	for _, c := range s.Circuits {
-		t.AppendRow(table.Row{fmt.Sprintf("%d→%d", c.In, c.Out), c.Phase, c.Coflow, fmt.Sprintf("%.2f", c.Since)})
-	}
-	t.Render()
-	s.printRates(w)
-	t = newTable(w, "from", "to", "via", "backup")
-	for _, r := range s.Routes {
-		t.AppendRow(table.Row{r.From, r.To, r.Via, r.Backup})
-	}
-	t.Render()
-}
-
-func newTable(w io.Writer, header ...any) table.Writer {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(header)
-	return t
-}
-
-// StatusOptions are the options of the command status.
-type StatusOptions struct {
-	Output string // OutputTable or OutputJSON
-	Stdout io.Writer
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 // SubmitOptions are the options of the command submit.
 type SubmitOptions struct {
 	File   string // of jobs
+	Wait   bool   // until all have ended
 	Output string // OutputTable or OutputJSON
 
 	Stdout, Stderr io.Writer
@@ -31,9 +31,15 @@ type Submitted struct {
 }
 
 // serveSubmit submits jobs to the controller as of now, one by one: a refused job does not stop the others.
-func (s *keeper) serveSubmit(ctx context.Context, jobs []controller.Job) []Submitted {
+//
+// Without a leader it refuses at once: none comes back by itself while too few replicas run, and its user would wait in
+// silence.
+func (s *keeper) serveSubmit(ctx context.Context, jobs []controller.Job) reply {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
+	if err := s.needLeader(ctx); err != nil {
+		return reply{Error: err.Error(), Hint: hint.Of(err), Exit: api.NoLeader.ExitStatus()}
+	}
 	out := make([]Submitted, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
@@ -46,12 +52,33 @@ func (s *keeper) serveSubmit(ctx context.Context, jobs []controller.Job) []Submi
 		}
 		out[i].Job = ids[0]
 	}
-	return out
+	return reply{Submit: out}
+}
+
+// electsWithin is how long an election can last.
+const electsWithin = 3 * time.Second
+
+// needLeader waits for a leader as long as an election can last.
+func (s *keeper) needLeader(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, electsWithin)
+	defer cancel()
+	for {
+		st, err := s.Client.Status(ctx)
+		if err == nil && st.Leader != "" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return hint.New("submit jobs: no leader is known: too few replicas of the controller answer",
+				"lightloom status replicas shows them; lightloom heal all starts those that were made to fail")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // Submit submits the jobs of a file to the controller of this user's running fabric. They arrive now, whatever the file
 // says. After all have been submitted, it returns the first refusal as the error.
-func Submit(_ context.Context, opt SubmitOptions) error {
+func Submit(ctx context.Context, opt SubmitOptions) error {
 	all, err := workload.ReadJobFile(opt.File)
 	if err != nil {
 		return err
@@ -68,34 +95,44 @@ func Submit(_ context.Context, opt SubmitOptions) error {
 	if len(jobs) == 0 {
 		return fmt.Errorf("submit jobs: none can be run: %w", wrong)
 	}
-	c, err := dialControl()
+	r, err := ask(request{Submit: jobs})
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	if err := sendRequest(c, request{Submit: jobs}); err != nil {
-		return err
-	}
-	var r reply
-	if err := json.NewDecoder(c).Decode(&r); err != nil {
-		return fmt.Errorf("submit jobs: the fabric went down: %w", err)
-	}
-	if r.Error != "" {
-		return hint.New(r.Error, r.Hint)
-	}
+	var ids []controller.JobID
 	for _, j := range r.Submit {
 		if j.Error != "" {
 			wrong = errors.Join(wrong, errors.New(j.Error))
+			continue
 		}
+		ids = append(ids, j.Job)
 	}
-	return errors.Join(printSubmitted(opt, r.Submit), wrong)
+	if !opt.Wait {
+		return errors.Join(printSubmitted(opt, r.Submit), wrong)
+	}
+	return errors.Join(waitSubmitted(ctx, opt, ids), wrong)
+}
+
+// waitSubmitted prints the jobs as they end.
+func waitSubmitted(ctx context.Context, opt SubmitOptions, ids []controller.JobID) error {
+	all := []JobStatus{}
+	err := waitFor(ctx, ids, func(j JobStatus) error {
+		all = append(all, j)
+		if opt.Output == console.OutputJSON {
+			return nil
+		}
+		_, err := fmt.Fprintf(opt.Stdout, "job %d (%s) %s after %.3f s\n", j.Job, j.Name, j.State, j.Takes)
+		return err
+	})
+	if opt.Output == console.OutputJSON {
+		return errors.Join(console.WriteJSON(opt.Stdout, all), err)
+	}
+	return err
 }
 
 func printSubmitted(opt SubmitOptions, jobs []Submitted) error {
 	if opt.Output == console.OutputJSON {
-		e := json.NewEncoder(opt.Stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(jobs)
+		return console.WriteJSON(opt.Stdout, jobs)
 	}
 	var errs []error
 	for _, j := range jobs {

@@ -9,15 +9,11 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/emulator/netns"
@@ -25,8 +21,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Up keeps a fabric and its controller running until ctx ends.
-func Up(ctx context.Context, opt scenario.Options, stdout, stderr io.Writer) error {
+// Up keeps a fabric and its controller running until ctx ends. It writes to ready, if it is not nil, once that is so.
+func Up(ctx context.Context, opt scenario.Options, ready *os.File, stdout, stderr io.Writer) error {
 	if err := netns.Supported(false); err != nil {
 		return fmt.Errorf("build the fabric: %w", err)
 	}
@@ -66,10 +62,14 @@ func Up(ctx context.Context, opt scenario.Options, stdout, stderr io.Writer) err
 			}
 			fmt.Fprintln(stdout, "try:  lightloom status\n      lightloom exec "+
 				s.Fabric.Topology.Node(s.Fabric.HostNode[0]).Name+" -- ping -c 3 "+
-				southbound.Addr(southbound.RackID(min(1, s.Fabric.Racks-1)), 0).String()+"\nCtrl-C ends it.")
+				southbound.Addr(southbound.RackID(min(1, s.Fabric.Racks-1)), 0).String()+"\nCtrl-C, or lightloom down, ends it.")
+			if ready != nil {
+				_, _ = ready.WriteString("up\n") // whoever has started it may be gone
+				ready.Close()
+			}
 		}
 	})
-	if errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) {
 		left := "nothing is left behind"
 		if opt.State != "" {
 			left = "the replicas' logs are left in " + opt.State
@@ -106,7 +106,13 @@ func withoutTrace(opt scenario.Options) scenario.Options {
 }
 
 // keeper serves the commands of a user whose fabric is up.
-type keeper struct{ *emulated.Testbed }
+type keeper struct {
+	*emulated.Testbed
+	down func() // ends the fabric
+}
+
+// errDown is the cause of an end that lightloom down asked for.
+var errDown = errors.New("lightloom down")
 
 // Keep serves exec, status and the like on a listening socket until ctx ends.
 func Keep(ctx context.Context, s *emulated.Testbed, control *os.File) error {
@@ -115,12 +121,20 @@ func Keep(ctx context.Context, s *emulated.Testbed, control *os.File) error {
 	if err != nil {
 		return fmt.Errorf("serve control socket: %w", err)
 	}
+	if err := nameHosts(s.Topo); err != nil {
+		return err
+	}
+	ctx, down := context.WithCancelCause(ctx)
+	defer down(nil)
 	defer context.AfterFunc(ctx, func() { ln.Close() })()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for {
 		c, err := ln.Accept()
-		if ctx.Err() != nil {
+		switch {
+		case errors.Is(context.Cause(ctx), errDown):
+			return nil
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		}
 		if err != nil {
@@ -128,7 +142,7 @@ func Keep(ctx context.Context, s *emulated.Testbed, control *os.File) error {
 		}
 		wg.Go(func() {
 			defer c.Close()
-			(&keeper{s}).answer(ctx, c.(*net.UnixConn))
+			(&keeper{s, func() { down(errDown) }}).answer(ctx, c.(*net.UnixConn))
 		})
 	}
 }
@@ -172,7 +186,16 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 	case r.Reserve != nil:
 		say(s.serveReserve(ctx, r.Reserve))
 	case len(r.Submit) > 0:
-		say(reply{Submit: s.serveSubmit(ctx, r.Submit)})
+		say(s.serveSubmit(ctx, r.Submit))
+	case r.Jobs:
+		say(s.serveJobs(ctx))
+	case r.Names:
+		say(s.serveNames(ctx))
+	case r.HealAll:
+		say(s.serveHealAll(ctx))
+	case r.Down:
+		say(reply{})
+		s.down()
 	case r.Cancel != "":
 		say(s.serveCancel(ctx, r.Cancel))
 	case r.Fibre != nil:
@@ -191,100 +214,4 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 	default:
 		say(reply{Error: "the request asks for nothing that is known"})
 	}
-}
-
-// exec runs a command in a host, forwards the client's signals, and returns the command's exit status.
-func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (int, error) {
-	h, err := hostNamed(s.Topo, r.Host)
-	if err != nil {
-		return statusNotFound, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, r.Argv[0], r.Argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = files[0], files[1], files[2], r.Env, r.Dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	if cmd.Err != nil {
-		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, cmd.Err)
-	}
-	if err := s.Packets.Net.Start(h, cmd); err != nil {
-		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, err)
-	}
-	go func() {
-		defer cancel() // the client has gone: so does its command
-		d := json.NewDecoder(c)
-		for {
-			var sig struct{ Signal int }
-			if d.Decode(&sig) != nil {
-				return
-			}
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.Signal(sig.Signal)) // it may have ended just now
-		}
-	}()
-	err = cmd.Wait()
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal()), nil
-	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return 1, err
-	}
-	return cmd.ProcessState.ExitCode(), nil
-}
-
-// statusNotFound is the shells' exit status for a command that does not exist.
-const statusNotFound = 127
-
-// Exec runs a command in a host of this user's running fabric. Its error is an ExitError with the command's status, or
-// the reason why there is none.
-func Exec(ctx context.Context, opt ExecOptions) error {
-	var files []*os.File
-	for _, x := range []any{opt.Stdin, opt.Stdout, opt.Stderr} {
-		f, ok := x.(*os.File)
-		if !ok {
-			return errors.New("exec: standard streams must be files of the operating system")
-		}
-		files = append(files, f)
-	}
-	c, err := dialControl()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("exec: %w", err)
-	}
-	signals := make(chan os.Signal, 8) // caught before the command can run, so that none ends this process instead
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	defer signal.Stop(signals)
-	if err := sendRequest(c, request{Host: opt.Host, Argv: opt.Command, Env: os.Environ(), Dir: dir},
-		files...); err != nil {
-		return err
-	}
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		enc := json.NewEncoder(c)
-		for {
-			select {
-			case s := <-signals:
-				_ = enc.Encode(struct{ Signal int }{int(s.(syscall.Signal))})
-			case <-done:
-				return
-			}
-		}
-	}()
-	var r reply
-	if err := json.NewDecoder(c).Decode(&r); err != nil {
-		return fmt.Errorf("exec: the fabric went down: %w", err)
-	}
-	if r.Error != "" {
-		return &console.ExitError{Code: r.Exit, Err: hint.New(r.Error, r.Hint)}
-	}
-	if r.Exit != 0 {
-		return &console.ExitError{Code: r.Exit}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ package version
 import (
 	"runtime/debug"
 	"strings"
+	"time"
 )
 
 // String returns the module's version, or "devel" with the commit that was built, and a mark if the work tree had
@@ -32,6 +33,16 @@ func This() string {
 	return String(b)
 }
 
+// Time is that of the commit that this binary was built from; the zero Unix time where the go command did not record it.
+func Time() time.Time {
+	if b, ok := debug.ReadBuildInfo(); ok {
+		if t, err := time.Parse(time.RFC3339, Setting(b, "vcs.time")); err == nil {
+			return t
+		}
+	}
+	return time.Unix(0, 0).UTC()
+}
+
 // Setting returns a build setting, or the empty string.
 func Setting(b *debug.BuildInfo, key string) string {
 	for _, s := range b.Settings {
@@ -40,4 +51,14 @@ func Setting(b *debug.BuildInfo, key string) string {
 		}
 	}
 	return ""
+}
+
+// Commit returns the commit that this binary was built from, and whether the work tree had changes; "" where the go
+// command did not record one.
+func Commit() (commit string, changed bool) {
+	b, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", false
+	}
+	return Setting(b, "vcs.revision"), Setting(b, "vcs.modified") == "true"
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/console"
@@ -178,11 +176,8 @@ func newTargetCheck() *cobra.Command {
 	c.Flags().Int32Var(&ports, "ports", 0, "number of ports of the target; default: as many as it lists")
 	c.Flags().Int32Var(&racks, "racks", 8, "number of racks that rules may name")
 	c.Flags().BoolVar(&write, "write", false, "also check the rules that need writing")
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, []conformance.Finding{})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		cfg, err := r.config(c, args)
 		if err != nil {
 			return err
@@ -242,19 +237,17 @@ func tellFindings(w io.Writer, findings []conformance.Finding, output string) er
 		}
 	}
 	if output == console.OutputJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		if err := e.Encode(findings); err != nil {
+		if err := console.WriteJSON(w, findings); err != nil {
 			return err
 		}
 	} else {
-		t := table.NewWriter()
-		t.SetOutputMirror(w)
-		t.AppendHeader(table.Row{"rule", "result", "says", "why"})
+		t := console.NewTable(w, "rule", "result", "says", "why")
 		for _, f := range findings {
-			t.AppendRow(table.Row{f.Rule, f.Result, f.Says, f.Why})
+			t.Row(f.Rule, f.Result, f.Says, f.Why)
 		}
-		t.Render()
+		if err := t.Print(); err != nil {
+			return err
+		}
 	}
 	if broken > 0 {
 		return fmt.Errorf("check target: %d of %d rules are broken", broken, len(findings))

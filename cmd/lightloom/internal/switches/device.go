@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 
@@ -108,11 +107,8 @@ func newDeviceProbe() *cobra.Command {
 	c := &cobra.Command{Use: "probe ADDR", Short: "Read a device's Capabilities and state, and find the profile " +
 		"and flags that fit"}
 	r.flags(c)
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, probe.Report{})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		cfg, err := r.config(c, args)
 		if err != nil {
 			return err
@@ -134,24 +130,22 @@ func newDeviceProbe() *cobra.Command {
 
 func tellProbe(w io.Writer, r *probe.Report, addr, output string) error {
 	if output == console.OutputJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return console.WriteJSON(w, r)
 	}
 	if _, err := fmt.Fprintf(w, "gNMI %s, encodings %s\n", r.Version, strings.Join(r.Encodings, ", ")); err != nil {
 		return err
 	}
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.AppendHeader(table.Row{"profile", "fits", "ports", "circuits", "rules", "flags", "why"})
+	t := console.NewTable(w, "profile", "fits", "ports", "circuits", "rules", "flags", "why")
 	for _, f := range r.Fits {
 		flags, err := json.Marshal(f.Flags)
 		if err != nil || f.Flags == nil {
 			flags = nil
 		}
-		t.AppendRow(table.Row{f.Profile, f.Fits, f.Ports, f.Circuit, f.Rules, string(flags), f.Why})
+		t.Row(f.Profile, f.Fits, f.Ports, f.Circuit, f.Rules, string(flags), f.Why)
 	}
-	t.Render()
+	if err := t.Print(); err != nil {
+		return err
+	}
 	best, err := r.Best()
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/southbound"
 	"lightloom/southbound/circuit"
 )
@@ -36,6 +37,54 @@ type circuitFlags struct {
 	outputs string
 	life    time.Duration
 	release bool
+	output  string
+}
+
+// shownCircuit is a circuit as JSON.
+type shownCircuit struct {
+	In     southbound.Port `json:"in"`
+	Out    southbound.Port `json:"out"`
+	Status string          `json:"status,omitempty"` // as the device reports it
+}
+
+func shownCircuits(all []southbound.CrossConnect) []shownCircuit {
+	out := []shownCircuit{}
+	for _, x := range all {
+		out = append(out, shownCircuit{In: x.In, Out: x.Out})
+	}
+	return out
+}
+
+// shownDiff is what diff and plan write as JSON.
+type shownDiff struct {
+	Before []shownCircuit `json:"before"` // of the lease
+	After  []shownCircuit `json:"after"`
+	Others []shownCircuit `json:"others"` // which stay
+	Steps  []shownStep    `json:"steps"`
+}
+
+type shownStep struct {
+	Drain   []shownCircuit    `json:"drain"`
+	Remove  []southbound.Port `json:"remove"` // inputs whose circuit ends
+	Connect []shownCircuit    `json:"connect"`
+	Verify  []shownCircuit    `json:"verify"`
+}
+
+func diffOf(p *circuit.Plan) shownDiff {
+	out := shownDiff{shownCircuits(p.Before), shownCircuits(p.After), shownCircuits(p.Others), []shownStep{}}
+	for _, s := range p.Steps {
+		step := shownStep{Drain: shownCircuits(s.Drain), Remove: []southbound.Port{}, Connect: []shownCircuit{},
+			Verify: shownCircuits(s.Verify)}
+		for _, x := range s.Change.Connect {
+			if x.Off {
+				step.Remove = append(step.Remove, x.In)
+			} else {
+				step.Connect = append(step.Connect, shownCircuit{In: x.In, Out: x.Out})
+			}
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	return out
 }
 
 func (f *circuitFlags) device(c *cobra.Command) {
@@ -66,11 +115,19 @@ func newCircuitImport() *cobra.Command {
 	c := &cobra.Command{Use: "import ADDR", Short: "Print the circuits of a switch in the format of --circuits " +
 		"(read-only)"}
 	f.device(c)
+	outputFlag(c, &f.output, []shownCircuit{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, _ string) error {
 			seen, err := d.Read(c.Context())
 			if err != nil {
 				return err
+			}
+			if f.output == console.OutputJSON {
+				all := []shownCircuit{}
+				for _, x := range seen.Connections {
+					all = append(all, shownCircuit{In: x.In, Out: x.Out, Status: x.Status.String()})
+				}
+				return console.WriteJSON(c.OutOrStdout(), all)
 			}
 			for _, x := range seen.Connections {
 				if _, err := fmt.Fprintf(c.OutOrStdout(), "in=%d out=%d # %v\n", x.In, x.Out, x.Status); err != nil {
@@ -103,6 +160,7 @@ func newCircuitLease() *cobra.Command {
 			"group may use, until when, and who holds it. Circuits with a port outside the lease are never\n" +
 			"changed. Without DEVICE the command lists the leases.",
 	}
+	outputFlag(c, &f.output, circuit.Book{})
 	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
 	c.Flags().StringVar(&f.group, "group", "", "name of the group")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "input ports of the group, such as 0-7,9")
@@ -138,6 +196,9 @@ func (f *circuitFlags) list(w io.Writer) error {
 	b, err := circuit.ReadBook(f.book)
 	if err != nil {
 		return err
+	}
+	if f.output == console.OutputJSON {
+		return console.WriteJSON(w, b)
 	}
 	for _, l := range b.Leases {
 		if _, err := fmt.Fprintf(w, "%s %s: inputs %v, outputs %v, held by %s until %s\n", l.Device, l.Group, l.Inputs,
@@ -180,13 +241,14 @@ func newCircuitDiff() *cobra.Command {
 	c := &cobra.Command{Use: "diff ADDR", Short: "Compare the circuits of a lease with those of a file " +
 		"(read-only)"}
 	f.wish(c)
+	outputFlag(c, &f.output, shownDiff{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
 			p, err := f.plan(c.Context(), d, name)
 			if err != nil {
 				return err
 			}
-			return printDiff(c.OutOrStdout(), p)
+			return f.show(c.OutOrStdout(), p, printDiff)
 		})
 	}
 	return c
@@ -216,16 +278,25 @@ func newCircuitPlan() *cobra.Command {
 	c := &cobra.Command{Use: "plan ADDR", Short: "Print the checked steps that lead to the circuits of a file " +
 		"(read-only)"}
 	f.wish(c)
+	outputFlag(c, &f.output, shownDiff{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
 			p, err := f.plan(c.Context(), d, name)
 			if err != nil {
 				return err
 			}
-			return printPlan(c.OutOrStdout(), p)
+			return f.show(c.OutOrStdout(), p, printPlan)
 		})
 	}
 	return c
+}
+
+// show prints a plan as JSON, or as print does.
+func (f *circuitFlags) show(w io.Writer, p *circuit.Plan, print func(io.Writer, *circuit.Plan) error) error {
+	if f.output == console.OutputJSON {
+		return console.WriteJSON(w, diffOf(p))
+	}
+	return print(w, p)
 }
 
 func printPlan(w io.Writer, p *circuit.Plan) error {

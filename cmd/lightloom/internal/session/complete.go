@@ -1,0 +1,58 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"lightloom/emulator/fault"
+	"lightloom/pathmap"
+)
+
+// Names are those of a running fabric that commands take.
+type Names struct {
+	Hosts  []string            `json:"hosts"`
+	Ports  []string            `json:"ports"`  // of switches
+	Parts  map[string][]string `json:"parts"`  // by kind of fault: what can fail
+	Failed map[string][]string `json:"failed"` // by kind: what has
+	Jobs   []string            `json:"jobs"`   // that have not ended
+}
+
+// serveNames lists the names of the fabric and of its jobs.
+func (s *keeper) serveNames(ctx context.Context) reply {
+	n := &Names{Parts: map[string][]string{}, Failed: map[string][]string{}}
+	t := s.Topo.Topology
+	for id, node := range t.Nodes() {
+		if node.Role == pathmap.Host {
+			n.Hosts = append(n.Hosts, node.Name)
+			continue
+		}
+		for p := range t.Ports(pathmap.NodeID(id)) {
+			if t.OutPort(pathmap.NodeID(id), p) != pathmap.None {
+				n.Ports = append(n.Ports, fmt.Sprintf("%s:%d", node.Name, p))
+			}
+		}
+	}
+	for _, kind := range fault.Kinds() {
+		if k, err := fault.KindNamed(kind); err == nil {
+			n.Parts[kind] = s.Faults.Names.Known(k)
+		}
+	}
+	for _, f := range s.Faults.Failed() {
+		n.Failed[f.Kind.String()] = append(n.Failed[f.Kind.String()], f.Name)
+	}
+	for _, j := range s.serveJobs(ctx).Jobs {
+		if j.Ended == nil {
+			n.Jobs = append(n.Jobs, fmt.Sprintf("%d\t%s", j.Job, j.Name))
+		}
+	}
+	return reply{Names: n}
+}
+
+// AskNames returns the names of this user's running fabric.
+func AskNames() (Names, error) {
+	r, err := ask(request{Names: true})
+	if err != nil || r.Names == nil {
+		return Names{}, err
+	}
+	return *r.Names, nil
+}

@@ -1,0 +1,246 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/console"
+)
+
+// StatusOptions are the options of the command status.
+type StatusOptions struct {
+	Section string        // one of Sections; empty: all
+	Watch   time.Duration // show it again and again, at this distance; 0: once
+	Output  string        // OutputTable or OutputJSON
+	Stdout  io.Writer
+}
+
+// Section is a part of a status that can be shown alone.
+type Section struct {
+	Name, Short string
+	Of          func(*Status) any // what it is as JSON
+	print       func(*Status, io.Writer) error
+}
+
+// Sections are the parts of a status, in the order in which they are printed.
+func Sections() []Section {
+	return []Section{
+		{"replicas", "Show the controller's replicas", func(s *Status) any { return s.Replicas }, (*Status).printReplicas},
+		{"switches", "Show the switches", func(s *Status) any { return s.Switches }, (*Status).printSwitches},
+		{"jobs", "Show the jobs that have not ended", func(s *Status) any { return s.Open }, (*Status).printJobs},
+		{"reservations", "Show the bandwidth reservations", func(s *Status) any { return s.Reservations },
+			(*Status).printReservations},
+		{"circuits", "Show the circuits", func(s *Status) any { return s.Circuits }, (*Status).printCircuits},
+		{"links", "Show what passes links", func(s *Status) any { return s.Rates }, (*Status).printRates},
+		{"routes", "Show the default routes between racks", func(s *Status) any { return s.Routes },
+			(*Status).printRoutes},
+	}
+}
+
+// ShowStatus prints the status of this user's running fabric, once or until ctx ends.
+func ShowStatus(ctx context.Context, opt StatusOptions) error {
+	if opt.Watch == 0 {
+		return showOnce(opt, opt.Stdout)
+	}
+	tick := time.NewTicker(opt.Watch)
+	defer tick.Stop()
+	for {
+		if err := again(opt); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// again shows a status in place of the last one: on a terminal over it, elsewhere below.
+func again(opt StatusOptions) error {
+	if !console.IsTerminal(opt.Stdout) {
+		return showOnce(opt, opt.Stdout)
+	}
+	const home, toLineEnd, toEnd = "\x1b[H", "\x1b[K\n", "\x1b[J"
+	var b strings.Builder
+	if err := showOnce(opt, &sized{&b, opt.Stdout}); err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	if high := console.Height(opt.Stdout); high > 1 && len(lines) >= high {
+		lines = append(lines[:high-2], fmt.Sprintf("… %d lines more: a larger terminal shows them", len(lines)-high+2))
+	}
+	_, err := io.WriteString(opt.Stdout, home+strings.Join(lines, toLineEnd)+toLineEnd+toEnd)
+	return err
+}
+
+// sized is text that is written for a terminal's width.
+type sized struct {
+	io.Writer
+	terminal io.Writer
+}
+
+// Width implements console's interface of writers that know their width.
+func (s *sized) Width() int { return console.Width(s.terminal) }
+
+func showOnce(opt StatusOptions, w io.Writer) error {
+	r, err := ask(request{Status: true})
+	switch {
+	case err != nil:
+		return err
+	case r.Status == nil:
+		return errors.New("ask the fabric: the answer holds no status")
+	}
+	return r.Status.show(opt, w)
+}
+
+func (s *Status) show(opt StatusOptions, w io.Writer) error {
+	asJSON := opt.Output == console.OutputJSON
+	if opt.Section == "" && asJSON {
+		return console.WriteJSON(w, s)
+	}
+	for _, one := range Sections() {
+		if one.Name == opt.Section && asJSON {
+			return console.WriteJSON(w, one.Of(s))
+		}
+		if one.Name == opt.Section {
+			return one.print(s, w)
+		}
+	}
+	return s.print(w)
+}
+
+// print writes the verdict, then all but the routes, of which there are too many.
+func (s *Status) print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s\n%s on %s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.verdict(), s.Fabric,
+		s.Dataplane, s.Policy, s.Up, s.Jobs, s.JobsEnded)
+	errs := []error{err, s.printFailed(w)}
+	for _, one := range Sections() {
+		if one.Name != "routes" {
+			errs = append(errs, one.print(s, w))
+		}
+	}
+	_, err = fmt.Fprintf(w, "%d default routes: lightloom status routes\n", len(s.Routes))
+	return errors.Join(append(errs, err)...)
+}
+
+// verdict says in one line whether all is well, and what to do if not.
+func (s *Status) verdict() string {
+	answer, agree := 0, map[string]bool{}
+	for _, r := range s.Replicas {
+		if r.Error == "" {
+			answer++
+			agree[fmt.Sprint(r.Applied, r.Digest)] = true
+		}
+	}
+	need := len(s.Replicas)/2 + 1
+	var bad []string
+	if answer < len(s.Replicas) {
+		bad = append(bad, fmt.Sprintf("%d of %d replicas answer", answer, len(s.Replicas)))
+	}
+	unclaimed := 0
+	for _, x := range s.Switches {
+		if x.Claim == "unclaimed" {
+			unclaimed++
+		}
+	}
+	if unclaimed > 0 {
+		bad = append(bad, fmt.Sprintf("%d switches are unclaimed", unclaimed))
+	}
+	if n := len(s.Failed); n > 0 {
+		bad = append(bad, fmt.Sprintf("%d parts have failed (lightloom heal all)", n))
+	}
+	if n := len(s.Waiting); n > 0 {
+		bad = append(bad, fmt.Sprintf("%d jobs wait for them", n))
+	}
+	switch {
+	case s.Leader == "" && answer < need:
+		return fmt.Sprintf("no leader: %d of %d replicas answer, and %d must: jobs and reservations wait; lightloom heal "+
+			"controller NAME", answer, len(s.Replicas), need)
+	case s.Leader == "":
+		return "no leader: an election is under way"
+	case len(bad) > 0:
+		return fmt.Sprintf("degraded: %s; leader %s in term %d", strings.Join(bad, ", "), s.Leader, s.Term)
+	}
+	return fmt.Sprintf("ok: leader %s in term %d, %d replicas answer, nothing has failed", s.Leader, s.Term, answer)
+}
+
+func (s *Status) printFailed(w io.Writer) error {
+	if len(s.Failed) == 0 {
+		return nil
+	}
+	t := console.NewTable(w, "failed", "name")
+	for _, f := range s.Failed {
+		t.Row(f.Kind.String(), f.Name)
+	}
+	return t.Print()
+}
+
+func (s *Status) printReplicas(w io.Writer) error {
+	t := console.NewTable(w, "replica", "applied", "restarts", "state")
+	t.Right(2, 3)
+	for _, r := range s.Replicas {
+		t.Row(r.ID, r.Applied, r.Restarts, r.Digest+r.Error)
+	}
+	return t.Print()
+}
+
+func (s *Status) printSwitches(w io.Writer) error {
+	t := console.NewTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports", "leader")
+	t.Right(3, 4, 5)
+	for _, x := range s.Switches {
+		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, strings.Trim(fmt.Sprint(x.Dark), "[]"), x.Claim)
+	}
+	return t.Print()
+}
+
+func (s *Status) printJobs(w io.Writer) error {
+	if len(s.Open) == 0 {
+		return nil
+	}
+	if err := printJobs(w, s.Open); err != nil || len(s.Streams) == 0 {
+		return err
+	}
+	t := console.NewTable(w, "stream", "name", "runs, s", "ends in, s", "delivered, bytes")
+	t.Right(1, 3, 4, 5)
+	for _, x := range s.Streams {
+		ends := "lightloom cancel"
+		if x.Left > 0 {
+			ends = fmt.Sprintf("%.1f", x.Left)
+		}
+		t.Row(x.Job, x.Name, fmt.Sprintf("%.1f", x.Running), ends, x.Delivered)
+	}
+	return t.Print()
+}
+
+func (s *Status) printReservations(w io.Writer) error {
+	if len(s.Reservations) == 0 {
+		return nil
+	}
+	return printReservations(w, s.Reservations)
+}
+
+func (s *Status) printCircuits(w io.Writer) error {
+	t := console.NewTable(w, "circuit", "phase", "for", "since, s")
+	t.Right(4)
+	for _, c := range s.Circuits {
+		whom := fmt.Sprintf("coflow %d", c.Coflow)
+		if c.Coflow < 0 {
+			whom = "unannounced traffic"
+		}
+		t.Row(fmt.Sprintf("%d→%d", c.In, c.Out), c.Phase, whom, fmt.Sprintf("%.2f", c.Since))
+	}
+	return t.Print()
+}
+
+func (s *Status) printRoutes(w io.Writer) error {
+	t := console.NewTable(w, "from", "to", "via", "backup")
+	for _, r := range s.Routes {
+		t.Row(r.From, r.To, r.Via, r.Backup)
+	}
+	return t.Print()
+}
