@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/policy"
@@ -114,7 +115,7 @@ func completeCommands(c *cobra.Command, args []string, _ string) ([]string, cobr
 	}
 	var out []string
 	for _, s := range at.Commands() {
-		if _, ok := shapeOf(s); s.IsAvailableCommand() && (ok || s.HasAvailableSubCommands()) {
+		if _, ok := cli.ShapeOf(s); s.IsAvailableCommand() && (ok || s.HasAvailableSubCommands()) {
 			out = append(out, s.Name()+"\t"+s.Short)
 		}
 	}

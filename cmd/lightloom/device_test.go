@@ -53,40 +53,8 @@ func TestDeviceRules(t *testing.T) {
 	}
 }
 
-// TestRuleFiles: errors name file, line and what to type.
-func TestRuleFiles(t *testing.T) {
-	for text, says := range map[string]string{
-		"\ndst=1":                             "f:2: a rule needs dst and primary",
-		"dst=1 primary=2 via=3":               `f:1: "via" is unknown`,
-		"dst=x primary=2":                     `dst="x"`,
-		"dst=1 primary=2 tag=9":               "tags are 0 to 7",
-		"dst=1 dst=2 primary=2":               "given twice",
-		"dst=1 primary=1\n#\ndst=1 primary=2": "f:3: the same match as in line 1",
-	} {
-		if _, err := parseRules("f", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v, want %q", text, err, says)
-		}
-	}
-}
-
-func FuzzRuleFile(f *testing.F) {
-	f.Add("dst=2 tag=7 src=any primary=1 backup=0")
-	f.Add("dst=2 tag=any src=4 primary=1\n# x\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		rules, err := parseRules("f", strings.NewReader(text))
-		if err != nil {
-			return
-		}
-		for _, r := range rules {
-			if back, err := parseRule(ruleText(r)); err != nil || back != r {
-				t.Fatalf("%+v comes back as %+v, %v", r, back, err)
-			}
-		}
-	})
-}
-
 func TestDeviceModel(t *testing.T) {
-	var rows []modelRow
+	var rows []struct{ Path string }
 	if err := json.Unmarshal(output(t, "device", "model", "ocp"), &rows); err != nil || len(rows) < 20 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}

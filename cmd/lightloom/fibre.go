@@ -14,8 +14,9 @@ func newFibre() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fibre swap A B | pull A | mend",
 		Short: "Swap or unplug fibres of the emulated optical switch",
-		Long: "A and B are ports of the optical switch of the running fabric, such as 0 or ocs:0. swap exchanges their fibres, pull\n" +
-			"unplugs one, mend restores all. The light changes at once; the controller is not told, so an audit\n" +
+		Long: "A and B are ports of the optical switch of the running fabric, such as 0 or ocs:0. swap exchanges\n" +
+			"their fibres, pull unplugs one, mend restores all. The light changes at once; the controller is not\n" +
+			"told, so an audit\n" +
 			"can find it.",
 		Example: "  lightloom fibre swap 0 2\n  lightloom fibre pull 1 --which in\n  lightloom audit cabling\n  lightloom " +
 			"fibre mend",

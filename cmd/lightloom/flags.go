@@ -12,6 +12,7 @@ import (
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/switches"
 	"lightloom/controller/demand"
 	"lightloom/emulator/fault"
 	"lightloom/emulator/netns"
@@ -53,7 +54,8 @@ func (f *runFlags) common(c *cobra.Command) {
 		"wait while their circuit is dark, on netns with --dataplane ebpf\n(lightloom doctor says whether it can be); 0: "+
 		"there is none, and they take their backup")
 	c.Flags().StringVar(&f.opt.Delays, "delays", "", "stages of the delay budget of circuits, such as "+
-		"apply=exp(1ms,2ms),dark=normal(10ms,1ms),lock=2ms, in place of the fabric's\ndark=, or a preset: "+presetNames()+
+		"apply=exp(1ms,2ms),dark=normal(10ms,1ms),lock=2ms, in place of the fabric's\ndark=, or a preset: "+
+		switches.PresetNames()+
 		"; detect= is how long packet switches take to know\nof lost light; on flowsim also commit= and rpc=, what the "+
 		"controller takes before")
 	c.Flags().IntVar(&f.opt.Net.QueueBytes, "queue-bytes", 0, "queue of each switch port on netns, in bytes; 0: "+

@@ -5,6 +5,8 @@ import (
 	"io"
 	"testing"
 
+	"lightloom/cmd/lightloom/internal/cli"
+
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 )
@@ -53,7 +55,7 @@ func TestJSON(t *testing.T) {
 			c.Name() != "reserve" || c.Name() == "help" || c.Parent().Name() == "completion" {
 			return
 		}
-		shape, ok := shapeOf(c)
+		shape, ok := cli.ShapeOf(c)
 		switch {
 		case ok && why[path] != "":
 			t.Errorf("%s has -o json, and is listed as one without: %s", path, why[path])
@@ -73,7 +75,7 @@ func TestJSON(t *testing.T) {
 // checkSchema: there is a schema, and what the command writes of a zero value keeps it.
 func checkSchema(t *testing.T, path string, shape any) {
 	t.Helper()
-	s, err := schemaOf(path, shape)
+	s, err := cli.SchemaOf(path, shape)
 	if err != nil {
 		t.Error(err)
 		return

@@ -1,27 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"slices"
-	"strings"
+
+	"lightloom/cmd/lightloom/internal/cli"
+	"lightloom/cmd/lightloom/internal/switches"
 
 	"github.com/spf13/cobra"
 )
-
-// usageError is a command line that cannot be carried out.
-type usageError struct {
-	err  error
-	hint string
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-func (e *usageError) Hint() string  { return e.hint }
-
-func usage(hint, format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...), hint}
-}
 
 // newRoot returns the command tree, ready to be executed once. argv is the command line without the program's name.
 func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer) *cobra.Command {
@@ -43,7 +29,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(cli.FlagError)
 	if a.replay != nil {
 		root.AddCommand(newDemo(a, argv), newReplay(a, argv), newRerun(a))
 	}
@@ -61,7 +47,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	}
 	root.AddCommand(newCompare(), newTopology(), newPaths(), newPolicy())
 	root.AddCommand(newSwitch(), newController(), newReplica(), newCluster(), newKeys(), newMininet())
-	root.AddCommand(newTarget(), newDevice(), newCircuit())
+	root.AddCommand(switches.NewTarget(), switches.NewDevice(), switches.NewCircuit())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
 	root.AddCommand(newSubmit(), newJobs(), newCancel())
@@ -74,8 +60,8 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	return root
 }
 
-// completeHelp adds cobra's own commands here, so that they refuse words that they do not know: cobra's answer them with
-// a page of help and status 0.
+// completeHelp adds cobra's own commands here, so that they refuse words that they do not know: cobra's answer them
+// with a page of help and status 0.
 func completeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -95,11 +81,18 @@ func completeHelp(root *cobra.Command) {
 	}
 }
 
-// oneOf checks a flag that takes one of a few words.
+// The helpers of package cli, under the names that commands use most.
+
+func usage(hint, format string, args ...any) error { return cli.Usage(hint, format, args...) }
+
+func unknownCommand(c *cobra.Command, args []string) error { return cli.UnknownCommand(c, args) }
+
+func noArgs(c *cobra.Command, args []string) error { return cli.NoArgs(c, args) }
+
 func oneOf(c *cobra.Command, flag, value string, known ...string) error {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	return usage("write --"+flag+" "+strings.Join(known, " or --"+flag+" "), "%s: --%s %q is unknown", c.Name(), flag,
-		value)
+	return cli.OneOf(c, flag, value, known...)
+}
+
+func outputFlag(c *cobra.Command, to *string, shape any, more ...string) {
+	cli.OutputFlag(c, to, shape, more...)
 }

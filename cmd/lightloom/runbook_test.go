@@ -14,6 +14,7 @@ import (
 
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/inventory"
 )
 
 // TestAdoptRunbook runs the commands of docs/runbooks/adopt-a-live-switch.md, in their order, against a switch that
@@ -167,8 +168,15 @@ func (u *untilSaid) Write(b []byte) (int, error) {
 // stand makes circuits, as another user would, and waits for them.
 func stand(t *testing.T, file, name string, pairs ...southbound.Port) {
 	t.Helper()
-	r := reach{file: file}
-	cfg, err := r.config(newDevice(), []string{name})
+	all, err := inventory.Read(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := all.Devices.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := one.Config(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,32 +211,4 @@ func stand(t *testing.T, file, name string, pairs ...southbound.Port) {
 			t.Fatal(fmt.Sprint(seen, err))
 		}
 	}
-}
-
-// TestCircuitFiles: errors name file and line, and what to type.
-func TestCircuitFiles(t *testing.T) {
-	for text, says := range map[string]string{
-		"in=0":                     "f:1: a line has in, out",
-		"in=0 out=x":               "f:1: ports are numbers",
-		"in=0 out=1\n\nin=0 out=2": "f:3: a port of it stands in line 1",
-		"in=0 out=1 via=3":         "f:1: a line has in, out",
-	} {
-		if _, err := parseCircuits("f", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v, want %q", text, err, says)
-		}
-	}
-}
-
-func FuzzCircuitFile(f *testing.F) {
-	f.Add("in=0 out=3\nin=1 out=2 # x\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		all, err := parseCircuits("f", strings.NewReader(text))
-		ins := map[southbound.Port]bool{}
-		for _, x := range all {
-			if ins[x.In] && err == nil {
-				t.Fatalf("input %d twice", x.In)
-			}
-			ins[x.In] = true
-		}
-	})
 }

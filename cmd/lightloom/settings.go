@@ -13,7 +13,8 @@ import (
 // holds them.
 func resultFlags() []string {
 	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "explain",
-		"detach", readyFlag, "devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state"} // of controller run: where the testbed is
+		"detach", readyFlag,
+		"devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state"} // of controller run: where the testbed is
 }
 
 // settings are all flags of a command with their values, given or not, by name.

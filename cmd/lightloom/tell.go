@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/controller/replica"
 	"lightloom/southbound/hint"
@@ -23,7 +24,7 @@ const (
 // tell prints an error and what to do about it, and returns the exit status.
 func tell(w io.Writer, err error) int {
 	var exit *console.ExitError
-	var wrong *usageError
+	var wrong *cli.UsageError
 	switch {
 	case err == nil:
 		return statusOK

@@ -39,7 +39,7 @@ func (WCMP) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 			weight = append(weight, w)
 			sum += w
 		}
-		at := float64(hash(v.Seed, c, src, dst)>>11) / (1 << 53) * sum
+		at := float64(Hash(v.Seed, c, src, dst)>>11) / (1 << 53) * sum
 		for i, w := range weight {
 			if at -= w; at < 0 {
 				return southbound.PathTag(opts[i].path)

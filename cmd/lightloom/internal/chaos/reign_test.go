@@ -589,9 +589,12 @@ func (c *clients) submit(w *world, i int) {
 
 // answer acknowledges what is in the log as far as a leader has applied it. Answers get lost.
 func (c *clients) answer(r *reign) {
-	known := r.seat.state.Live().Requests
+	known := map[string]bool{}
+	for _, g := range r.seat.state.Live().Requests {
+		known[g.Request] = true
+	}
 	for i, done := range c.acknowledged {
-		if _, in := known[request(i)]; in && !done && !r.w.chance(r.w.faults.Lose) {
+		if known[request(i)] && !done && !r.w.chance(r.w.faults.Lose) {
 			c.acknowledged[i] = true
 			r.w.note("job %d is acknowledged", i)
 		}

@@ -18,8 +18,9 @@ import (
 // Node is one node of the file.
 type Node struct {
 	Name string `json:"name"`
-	Kind string `json:"kind"` // as the file says, or its defaults
-	As   string `json:"runs_as"` // what runs in its place: "host", "bridge", or the profile that its switch speaks; "" where nothing does
+	Kind string `json:"kind"`    // as the file says, or its defaults
+	// what runs in its place: "host", "bridge", or the profile that its switch speaks; "" where nothing does
+	As string `json:"runs_as"`
 }
 
 // twins maps the kinds that we run to the switches that run in their place. Names are containerlab's (docs, "Kinds"),

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding"
@@ -33,16 +33,16 @@ func (v *formatValue) Set(s string) error {
 	return nil
 }
 
-// outputFlag adds -o to a command. shape is a value of the type that its JSON has.
-func outputFlag(c *cobra.Command, to *string, shape any, more ...string) {
+// OutputFlag adds -o to a command. shape is a value of the type that its JSON has.
+func OutputFlag(c *cobra.Command, to *string, shape any, more ...string) {
 	*to = console.OutputTable
 	v := &formatValue{to, append([]string{console.OutputTable, console.OutputJSON}, more...), shape}
 	c.Flags().VarP(v, "output", "o", "output format; lightloom schema prints the JSON's schema")
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(v.known, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// shapeOf returns what outputFlag was given.
-func shapeOf(c *cobra.Command) (any, bool) {
+// ShapeOf returns what OutputFlag was given.
+func ShapeOf(c *cobra.Command) (any, bool) {
 	f := c.Flags().Lookup("output")
 	if f == nil {
 		return nil, false
@@ -54,32 +54,8 @@ func shapeOf(c *cobra.Command) (any, bool) {
 	return v.shape, true
 }
 
-func newSchema() *cobra.Command {
-	return &cobra.Command{
-		Use:     "schema COMMAND…",
-		Short:   "Print the JSON schema of a command's -o json",
-		Example: "  lightloom schema status\n  lightloom schema topology validate",
-		RunE: func(c *cobra.Command, args []string) error {
-			of, rest, err := c.Root().Find(args)
-			if err != nil || len(rest) > 0 || len(args) == 0 {
-				return usage("write lightloom schema status", "schema: %q names no command", strings.Join(args, " "))
-			}
-			shape, ok := shapeOf(of)
-			if !ok {
-				return usage(of.CommandPath()+" -h lists its flags", "schema: %s has no -o json", of.CommandPath())
-			}
-			s, err := schemaOf(of.CommandPath(), shape)
-			if err != nil {
-				return err
-			}
-			return console.WriteJSON(c.OutOrStdout(), s)
-		},
-		ValidArgsFunction: completeCommands,
-	}
-}
-
-// schemaOf describes the JSON form of a value's type. A reader of it must expect further keys in later versions.
-func schemaOf(command string, shape any) (*jsonschema.Schema, error) {
+// SchemaOf describes the JSON form of a value's type. A reader of it must expect further keys in later versions.
+func SchemaOf(command string, shape any) (*jsonschema.Schema, error) {
 	own := map[reflect.Type]*jsonschema.Schema{}
 	marshallers(reflect.TypeOf(shape), map[reflect.Type]bool{}, own)
 	s, err := jsonschema.ForType(reflect.TypeOf(shape), &jsonschema.ForOptions{TypeSchemas: own})

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// unknownCommand refuses words that name no command.
-func unknownCommand(c *cobra.Command, args []string) error {
+// UnknownCommand refuses words that name no command.
+func UnknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -22,7 +22,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if near := suggestions(c, args[0]); len(near) > 0 {
 		hint = strings.Join(near, ", or ")
 	}
-	return usage(hint, "unknown command %q", args[0])
+	return Usage(hint, "unknown command %q", args[0])
 }
 
 // suggestions are the commands that a word can mean: those that list it as another name of theirs, else those whose
@@ -56,8 +56,8 @@ func suggestions(c *cobra.Command, word string) []string {
 	return out
 }
 
-// noArgs refuses words after a command that takes flags alone.
-func noArgs(c *cobra.Command, args []string) error {
+// NoArgs refuses words after a command that takes flags alone.
+func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -67,11 +67,11 @@ func noArgs(c *cobra.Command, args []string) error {
 			hint = fmt.Sprintf("write --%s=%s: a value of this flag follows =", f.Name, args[0])
 		}
 	})
-	return usage(hint, "%s: %q is not a flag, and the command takes no words", c.Name(), args[0])
+	return Usage(hint, "%s: %q is not a flag, and the command takes no words", c.Name(), args[0])
 }
 
-// flagError says in our words what is wrong with a flag, and adds what to type instead.
-func flagError(c *cobra.Command, err error) error {
+// FlagError says in our words what is wrong with a flag, and adds what to type instead.
+func FlagError(c *cobra.Command, err error) error {
 	hint := c.CommandPath() + " -h lists its flags"
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -87,9 +87,9 @@ func flagError(c *cobra.Command, err error) error {
 		err = fmt.Errorf("--%s %q is no %s", invalid.GetFlag().Name, invalid.GetValue(), flagKind(invalid.GetFlag()))
 	}
 	if c == c.Root() {
-		return usage(hint, "%w", err)
+		return Usage(hint, "%w", err)
 	}
-	return usage(hint, "%s: %w", c.Name(), err)
+	return Usage(hint, "%s: %w", c.Name(), err)
 }
 
 // flagKind says what a flag takes.

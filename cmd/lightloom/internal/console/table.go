@@ -55,8 +55,8 @@ func (t *Table) Render() string {
 		return whole
 	}
 	const least = 4 // of a column: narrower ones cannot be read
-	bound := t.width - sort.Search(t.width-least, func(less int) bool { return widest(t.bounded(t.width-less)) <= t.width })
-	return t.bounded(bound)
+	less := sort.Search(t.width-least, func(less int) bool { return widest(t.bounded(t.width-less)) <= t.width })
+	return t.bounded(t.width - less)
 }
 
 func (t *Table) bounded(most int) string {

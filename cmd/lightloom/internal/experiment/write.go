@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/version"
 )

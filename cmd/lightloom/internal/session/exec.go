@@ -84,8 +84,8 @@ func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// Exit statuses of exec itself: a host that does not exist is a mistake in the command line; for a command that does not
-// exist shells have one.
+// Exit statuses of exec itself: a host that does not exist is a mistake in the command line; for a command that does
+// not exist shells have one.
 const (
 	statusUnknown  = 2
 	statusNotFound = 127

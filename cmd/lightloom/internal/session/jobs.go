@@ -46,7 +46,8 @@ func (s *keeper) jobs(d *state.Data) []JobStatus {
 
 func (s *keeper) job(d *state.Data, j *state.Job, why string, now time.Duration) JobStatus {
 	st := JobStatus{Job: j.ID, Name: j.Name, Why: why, State: "waiting", Hosts: []string{}, Coflows: len(j.Edges),
-		Arrived: j.Arrival.Seconds(), Started: instant(j.Started), Ended: instant(j.Ended), Takes: (now - j.Arrival).Seconds(),
+		Arrived: j.Arrival.Seconds(), Started: instant(j.Started), Ended: instant(j.Ended),
+		Takes:    (now - j.Arrival).Seconds(),
 		Deadline: j.Deadline.Seconds()}
 	for _, h := range j.Hosts {
 		if h >= 0 && int(h) < s.Topo.Hosts() {
@@ -54,11 +55,10 @@ func (s *keeper) job(d *state.Data, j *state.Job, why string, now time.Duration)
 		}
 	}
 	for i := range j.Edges {
-		if c := d.Coflows[j.FirstCoflow+southbound.CoflowID(i)]; c.Ended != state.Unset {
+		c := d.Coflows[j.FirstCoflow+southbound.CoflowID(i)]
+		st.Bytes += c.Bytes + c.Local
+		if c.Ended != state.Unset {
 			st.Sent++
-			st.Bytes += c.Bytes + c.Local
-		} else {
-			st.Bytes += c.Bytes + c.Local
 		}
 	}
 	switch {

@@ -62,7 +62,8 @@ func TestCaptureWithoutCable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &keeper{Testbed: &emulated.Testbed{Topo: &topo.Fabric{Topology: top, Racks: 3, ToRNode: []pathmap.NodeID{a, c, d}}}}
+	fabric := &topo.Fabric{Topology: top, Racks: 3, ToRNode: []pathmap.NodeID{a, c, d}}
+	s := &keeper{Testbed: &emulated.Testbed{Topo: fabric}}
 	for _, tt := range []struct{ port, want string }{
 		{"tor0-0", `port "tor0-0": no cable is plugged in there: write one of the 3 that have a cable, such as tor0:3 or ` +
 			`tor0:6`},

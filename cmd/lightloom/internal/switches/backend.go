@@ -1,4 +1,4 @@
-package main
+package switches
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/emulator/device"
 	"lightloom/emulator/switchd/targetd"
 	"lightloom/emulator/target"
@@ -43,21 +44,22 @@ func (b *backend) open(c *cobra.Command, args []string, a *targetd.Config) (*res
 	case b.kind == "" && len(args) == 0:
 		return nil, nil
 	case b.kind == "":
-		return nil, noArgs(c, args)
+		return nil, cli.NoArgs(c, args)
 	case b.kind != "restconf":
-		return nil, usage(hint, "target run: --backend %q is unknown", b.kind)
+		return nil, cli.Usage(hint, "target run: --backend %q is unknown", b.kind)
 	case len(args) != 1:
-		return nil, usage(hint, "target run: --backend restconf takes the URL of one RESTCONF root")
+		return nil, cli.Usage(hint, "target run: --backend restconf takes the URL of one RESTCONF root")
 	case !slices.Contains(target.Profiles(device.Optical), a.Profile):
-		return nil, usage("write --profile ocp", "target run: --backend restconf fronts an optical switch, and %s is a "+
+		return nil, cli.Usage("write --profile ocp", "target run: --backend restconf fronts an optical switch, and %s is a "+
 			"packet switch's profile", a.Profile)
 	case (b.user == "") != (b.password == ""):
-		return nil, usage("write both, as env:NAME or file:PATH", "target run: --backend-user and --backend-password come "+
+		return nil, cli.Usage("write both, as env:NAME or file:PATH", "target run: --backend-user and --backend-password "+
+			"come "+
 			"together")
 	}
 	for _, name := range []string{"faults", "dark", "delays", "recovery", "all-stop", "seed"} {
 		if c.Flags().Changed(name) {
-			return nil, usage("leave --"+name+" out", "target run: --%s is of emulated switches", name)
+			return nil, cli.Usage("leave --"+name+" out", "target run: --%s is of emulated switches", name)
 		}
 	}
 	cfg := restconf.Config{Name: a.Name, URL: args[0], Ports: a.Ports, Plaintext: b.plaintext}
@@ -81,7 +83,7 @@ func (b *backend) open(c *cobra.Command, args []string, a *targetd.Config) (*res
 	}
 	d, err := restconf.New(cfg)
 	if err != nil {
-		return nil, usage(hint, "target run: %w", err)
+		return nil, cli.Usage(hint, "target run: %w", err)
 	}
 	return d, nil
 }

@@ -1,4 +1,4 @@
-package main
+package switches
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/southbound"
 	"lightloom/southbound/circuit"
@@ -103,9 +104,10 @@ func (f *circuitFlags) wish(c *cobra.Command) {
 	c.Flags().BoolVar(&f.caps.Single, "single", false, "the device accepts one circuit per request")
 }
 
-func newCircuit() *cobra.Command {
+// NewCircuit returns the command circuit.
+func NewCircuit() *cobra.Command {
 	c := &cobra.Command{Use: "circuit", Short: "Show, lease and move circuits of a shared optical switch",
-		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+		Args: cli.UnknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newCircuitImport(), newCircuitLease(), newCircuitDiff(), newCircuitPlan(), newCircuitApply())
 	return c
 }
@@ -115,7 +117,7 @@ func newCircuitImport() *cobra.Command {
 	c := &cobra.Command{Use: "import ADDR", Short: "Print the circuits of a switch in the format of --circuits " +
 		"(read-only)"}
 	f.device(c)
-	outputFlag(c, &f.output, []shownCircuit{})
+	cli.OutputFlag(c, &f.output, []shownCircuit{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, _ string) error {
 			seen, err := d.Read(c.Context())
@@ -160,7 +162,7 @@ func newCircuitLease() *cobra.Command {
 			"group may use, until when, and who holds it. Circuits with a port outside the lease are never\n" +
 			"changed. Without DEVICE the command lists the leases.",
 	}
-	outputFlag(c, &f.output, circuit.Book{})
+	cli.OutputFlag(c, &f.output, circuit.Book{})
 	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
 	c.Flags().StringVar(&f.group, "group", "", "name of the group")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "input ports of the group, such as 0-7,9")
@@ -173,7 +175,7 @@ func newCircuitLease() *cobra.Command {
 		case len(args) == 0:
 			return f.list(c.OutOrStdout())
 		case len(args) > 1 || f.group == "" || f.holder == "":
-			return usage("lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7 --holder me",
+			return cli.Usage("lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7 --holder me",
 				"lease: name one device, a group and a holder")
 		case f.release:
 			return circuit.ChangeBook(f.book, func(b *circuit.Book) error { return b.Release(args[0], f.group, f.holder) })
@@ -185,7 +187,7 @@ func newCircuitLease() *cobra.Command {
 			l.Outputs, err = circuit.ParsePorts(f.outputs)
 		}
 		if err != nil {
-			return usage("write --inputs 0-7 --outputs 0-7", "lease: %w", err)
+			return cli.Usage("write --inputs 0-7 --outputs 0-7", "lease: %w", err)
 		}
 		return circuit.ChangeBook(f.book, func(b *circuit.Book) error { return b.Take(l, time.Now()) })
 	}
@@ -212,7 +214,7 @@ func (f *circuitFlags) list(w io.Writer) error {
 // plan reads the lease, the requested circuits and the device, and plans. It writes nothing.
 func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name string) (*circuit.Plan, error) {
 	if f.group == "" || f.file == "" {
-		return nil, usage("write --group pod1 --circuits FILE", "circuit: a group and a file of its circuits are needed")
+		return nil, cli.Usage("write --group pod1 --circuits FILE", "circuit: a group and a file of its circuits are needed")
 	}
 	wanted, err := readCircuits(f.file)
 	if err != nil {
@@ -224,7 +226,7 @@ func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name strin
 	}
 	l, err := b.Find(name, f.group, time.Now())
 	if errors.Is(err, circuit.ErrNoLease) {
-		return nil, usage("lightloom circuit lease "+name+" --group "+f.group+" --inputs … --outputs …", "%w", err)
+		return nil, cli.Usage("lightloom circuit lease "+name+" --group "+f.group+" --inputs … --outputs …", "%w", err)
 	}
 	if err != nil {
 		return nil, err
@@ -241,7 +243,7 @@ func newCircuitDiff() *cobra.Command {
 	c := &cobra.Command{Use: "diff ADDR", Short: "Compare the circuits of a lease with those of a file " +
 		"(read-only)"}
 	f.wish(c)
-	outputFlag(c, &f.output, shownDiff{})
+	cli.OutputFlag(c, &f.output, shownDiff{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
 			p, err := f.plan(c.Context(), d, name)
@@ -278,7 +280,7 @@ func newCircuitPlan() *cobra.Command {
 	c := &cobra.Command{Use: "plan ADDR", Short: "Print the checked steps that lead to the circuits of a file " +
 		"(read-only)"}
 	f.wish(c)
-	outputFlag(c, &f.output, shownDiff{})
+	cli.OutputFlag(c, &f.output, shownDiff{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
 			p, err := f.plan(c.Context(), d, name)
@@ -437,7 +439,7 @@ func eachLine(name string, r io.Reader, example string, want []string,
 			if bad {
 				err = fmt.Errorf("a line has %s", strings.Join(want, ", "))
 			}
-			return usage("write a line such as: "+example, "%s:%d: %w", name, n, err)
+			return cli.Usage("write a line such as: "+example, "%s:%d: %w", name, n, err)
 		}
 	}
 	if err := s.Err(); err != nil {

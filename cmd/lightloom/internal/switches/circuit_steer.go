@@ -1,4 +1,4 @@
-package main
+package switches
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/southbound"
 	"lightloom/southbound/circuit"
 	"lightloom/southbound/gnmi"
@@ -39,7 +40,7 @@ func (f *circuitFlags) steering(c *cobra.Command) (circuit.Steering, func() erro
 		return circuit.Unsteered{}, nothing, nil
 	}
 	if f.r.file == "" {
-		return nil, nothing, usage("write --devices FILE", "apply: --steer names devices of an inventory")
+		return nil, nothing, cli.Usage("write --devices FILE", "apply: --steer names devices of an inventory")
 	}
 	s := &steering{ends: map[southbound.Port]end{}, open: map[string]southbound.Device{}, drain: f.drain}
 	file, err := os.Open(f.steer)

@@ -1,4 +1,4 @@
-package main
+package switches
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 
+	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/probe"
@@ -45,20 +46,20 @@ func (r *reach) config(c *cobra.Command, args []string) (gnmi.Config, error) {
 			return gnmi.Config{}, err
 		}
 		if inventory.IsURL(d.Address) {
-			return gnmi.Config{}, usage("lightloom circuit and controller run speak RESTCONF",
+			return gnmi.Config{}, cli.Usage("lightloom circuit and controller run speak RESTCONF",
 				"%s: device %q has RESTCONF only, and this command asks by gNMI", c.Name(), d.Name)
 		}
 		return d.Config(os.Getenv)
 	}
 	const hint = "write host:port, such as 127.0.0.1:9339, or --devices FILE and a name in it"
 	if len(args) != 1 {
-		return gnmi.Config{}, usage(hint, "%s: name one device", c.Name())
+		return gnmi.Config{}, cli.Usage(hint, "%s: name one device", c.Name())
 	}
 	if _, _, err := net.SplitHostPort(args[0]); err != nil {
-		return gnmi.Config{}, usage(hint, "%s: %q is no host:port", c.Name(), args[0])
+		return gnmi.Config{}, cli.Usage(hint, "%s: %q is no host:port", c.Name(), args[0])
 	}
 	if (r.dir == "") == !r.plaintext {
-		return gnmi.Config{}, usage("write --tls-dir DIR, --devices FILE, or --plaintext to a loopback address",
+		return gnmi.Config{}, cli.Usage("write --tls-dir DIR, --devices FILE, or --plaintext to a loopback address",
 			"%s: how is %s reached?", c.Name(), args[0])
 	}
 	cfg := gnmi.Config{Name: args[0], Addr: args[0], Plaintext: r.plaintext}
@@ -75,7 +76,7 @@ func (r *reach) config(c *cobra.Command, args []string) (gnmi.Config, error) {
 // record returns the device of the inventory that args name.
 func (r *reach) record(c *cobra.Command, args []string) (*inventory.Device, error) {
 	if len(args) != 1 {
-		return nil, usage("write a name of --devices", "%s: name one device", c.Name())
+		return nil, cli.Usage("write a name of --devices", "%s: name one device", c.Name())
 	}
 	f, err := inventory.Read(r.file, nil)
 	if err != nil {
@@ -88,11 +89,12 @@ func (r *reach) record(c *cobra.Command, args []string) (*inventory.Device, erro
 	return d, nil
 }
 
-func newDevice() *cobra.Command {
+// NewDevice returns the command device.
+func NewDevice() *cobra.Command {
 	c := &cobra.Command{Use: "device", Short: "Probe, watch and program switches of a lab",
-		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+		Args: cli.UnknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newDeviceProbe(), newDeviceRules(), newDeviceWatch(), newDeviceModel(), &cobra.Command{
-		Use: "schema", Short: "Print the JSON schema of an inventory", Args: noArgs,
+		Use: "schema", Short: "Print the JSON schema of an inventory", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := c.OutOrStdout().Write(inventory.Schema)
 			return err
@@ -107,7 +109,7 @@ func newDeviceProbe() *cobra.Command {
 	c := &cobra.Command{Use: "probe ADDR", Short: "Read a device's Capabilities and state, and find the profile " +
 		"and flags that fit"}
 	r.flags(c)
-	outputFlag(c, &output, probe.Report{})
+	cli.OutputFlag(c, &output, probe.Report{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := r.config(c, args)
 		if err != nil {
@@ -121,7 +123,7 @@ func newDeviceProbe() *cobra.Command {
 		defer cancel()
 		report, err := probe.Ask(ctx, conn)
 		if err = errors.Join(err, conn.Close()); err != nil {
-			return fmt.Errorf("probe device %q: %w", cfg.Addr, err)
+			return unreached(fmt.Errorf("probe device %q: %w", cfg.Addr, err), cfg.Addr)
 		}
 		return tellProbe(c.OutOrStdout(), report, cfg.Addr, output)
 	}

@@ -1,4 +1,4 @@
-package main
+package switches
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/schema"
@@ -49,11 +50,11 @@ func (s *speaker) dial(c *cobra.Command, r *reach, args []string) (gnmi.Line, gn
 	}
 	if cfg.Profile == nil {
 		if s.profile == "" || s.ports < 1 {
-			return nil, cfg, usage("lightloom device probe says which; write --profile ocp --ports 32",
+			return nil, cfg, cli.Usage("lightloom device probe says which; write --profile ocp --ports 32",
 				"%s: what does %s speak, with how many ports?", c.Name(), args[0])
 		}
 		if cfg.Profile, err = gnmi.Named(s.profile, s.ports, s.racks); err != nil {
-			return nil, cfg, usage("lightloom device probe ADDR says what fits", "%s: %w", c.Name(), err)
+			return nil, cfg, cli.Usage("lightloom device probe ADDR says what fits", "%s: %w", c.Name(), err)
 		}
 	}
 	session, err := gnmi.Dial(c.Context(), cfg)
@@ -82,7 +83,7 @@ func newDeviceRules() *cobra.Command {
 	c.Flags().BoolVar(&dry, "dry-run", false, "with --apply: print the changes, send nothing")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if file == "" && (replace || dry) {
-			return usage("write --apply FILE", "rules: --replace and --dry-run are of --apply")
+			return cli.Usage("write --apply FILE", "rules: --replace and --dry-run are of --apply")
 		}
 		var want []southbound.Rule
 		if file != "" {
@@ -185,11 +186,11 @@ func newDeviceModel() *cobra.Command {
 		Use: "model PROFILE", Short: "Print the paths and types that a profile uses, as JSON",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("lightloom device model openconfig", "model: name one profile")
+				return cli.Usage("lightloom device model openconfig", "model: name one profile")
 			}
 			p, err := gnmi.Named(args[0], 1, 1)
 			if err != nil {
-				return usage("lightloom device model openconfig", "model: %w", err)
+				return cli.Usage("lightloom device model openconfig", "model: %w", err)
 			}
 			var rows []modelRow
 			for _, r := range p.Model().Rows {

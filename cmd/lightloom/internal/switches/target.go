@@ -1,4 +1,4 @@
-package main
+package switches
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/emulator/device"
 	"lightloom/emulator/switchd/targetd"
@@ -20,9 +21,10 @@ import (
 	"lightloom/southbound/gnmi/probe"
 )
 
-func newTarget() *cobra.Command {
+// NewTarget returns the command target.
+func NewTarget() *cobra.Command {
 	c := &cobra.Command{Use: "target", Short: "Run an emulated switch alone, or check any gNMI target",
-		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+		Args: cli.UnknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newTargetRun(), newTargetCheck())
 	return c
 }
@@ -64,7 +66,7 @@ func newTargetRun() *cobra.Command {
 	c.Flags().Int32Var(&f.c.Racks, "racks", 64, "number of racks that rules may name")
 	c.Flags().StringVar(&f.dark, "dark", "10ms", "reconfiguration delay: time that a moved port is dark")
 	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms, or a "+
-		"preset: "+presetNames()+"; instead of --dark")
+		"preset: "+PresetNames()+"; instead of --dark")
 	c.Flags().StringVar(&f.recovery, "recovery", "remove",
 		"what a restart does to circuits and rules: remove, restore or maintain")
 	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "all-stop: every circuit goes dark when one moves")
@@ -95,28 +97,31 @@ func newTargetRun() *cobra.Command {
 }
 
 func (f *targetFlags) check(c *cobra.Command) (err error) {
-	if err := oneOf(c, "profile", f.c.Profile, targetd.Profiles()...); err != nil {
+	if err := cli.OneOf(c, "profile", f.c.Profile, targetd.Profiles()...); err != nil {
 		return err
 	}
-	if err := oneOf(c, "recovery", f.recovery, "remove", "restore", "maintain"); err != nil {
+	if err := cli.OneOf(c, "recovery", f.recovery, "remove", "restore", "maintain"); err != nil {
 		return err
 	}
 	switch {
 	case (f.dir == "") == !f.plaintext:
-		return usage("write --tls-dir DIR, or --plaintext on a loopback address",
+		return cli.Usage("write --tls-dir DIR, or --plaintext on a loopback address",
 			"target run: name either a directory of keys or plaintext")
+	case f.plaintext && !onLoopback(f.listen):
+		return cli.Usage("write --listen 127.0.0.1:9339, or --tls-dir DIR in place of --plaintext",
+			"target run: --listen %s: plaintext is offered on loopback addresses only", f.listen)
 	case f.c.Ports < 1 || f.c.Ports > 4096:
-		return usage("write --ports 32", "target run: --ports %d is not within 1 to 4096", f.c.Ports)
+		return cli.Usage("write --ports 32", "target run: --ports %d is not within 1 to 4096", f.c.Ports)
 	case f.c.Racks < 1 || f.c.Racks > gnmi.MaxSequenceRacks:
-		return usage("write --racks 64", "target run: --racks %d is not within 1 to %d", f.c.Racks, gnmi.MaxSequenceRacks)
+		return cli.Usage("write --racks 64", "target run: --racks %d is not within 1 to %d", f.c.Racks, gnmi.MaxSequenceRacks)
 	case f.delays != "" && c.Flags().Changed("dark"):
-		return usage("write dark=… in --delays", "target run: --dark and --delays say the same")
+		return cli.Usage("write dark=… in --delays", "target run: --dark and --delays say the same")
 	}
 	if f.delays == "" {
 		f.delays = "dark=" + f.dark
 	}
 	if f.c.Delays, err = device.ParseDelays(f.delays); err != nil {
-		return usage("write --dark 10ms", "target run: %w", err)
+		return cli.Usage("write --dark 10ms", "target run: %w", err)
 	}
 	f.c.Recovery = map[string]device.Recovery{"remove": device.Remove, "restore": device.Restore,
 		"maintain": device.Maintain}[f.recovery]
@@ -176,7 +181,7 @@ func newTargetCheck() *cobra.Command {
 	c.Flags().Int32Var(&ports, "ports", 0, "number of ports of the target; default: as many as it lists")
 	c.Flags().Int32Var(&racks, "racks", 8, "number of racks that rules may name")
 	c.Flags().BoolVar(&write, "write", false, "also check the rules that need writing")
-	outputFlag(c, &output, []conformance.Finding{})
+	cli.OutputFlag(c, &output, []conformance.Finding{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := r.config(c, args)
 		if err != nil {
@@ -188,7 +193,7 @@ func newTargetCheck() *cobra.Command {
 		}
 		findings, err := check(c.Context(), conn, profile, ports, racks, write)
 		if err = errors.Join(err, conn.Close()); err != nil {
-			return fmt.Errorf("check target %s: %w", cfg.Addr, err)
+			return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg.Addr)
 		}
 		return tellFindings(c.OutOrStdout(), findings, output)
 	}

@@ -1,4 +1,4 @@
-package main
+package switches
 
 import (
 	"context"
@@ -17,7 +17,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-func presetNames() string {
+// PresetNames lists the presets of --delays.
+func PresetNames() string {
 	var names []string
 	for _, p := range device.Presets() {
 		names = append(names, p.Name)

@@ -33,7 +33,7 @@ func This() string {
 	return String(b)
 }
 
-// Time is that of the commit that this binary was built from; the zero Unix time where the go command did not record it.
+// Time is that of the commit that this binary was built from; 1970 where the go command did not record it.
 func Time() time.Time {
 	if b, ok := debug.ReadBuildInfo(); ok {
 		if t, err := time.Parse(time.RFC3339, Setting(b, "vcs.time")); err == nil {
