@@ -13,6 +13,9 @@ of equally many hosts, every ToR cabled to every packet switch, and at most one 
 """
 
 import atexit
+import difflib
+import functools
+import inspect
 import json
 import os
 import pty
@@ -48,6 +51,43 @@ LOOM_STOP = 10
 
 class LoomError(Exception):
     "What cannot be, with what to do instead."
+
+
+def loom_or_exit(do):
+    """Make a function end the process with one line if it cannot do what was asked for. Mininet answers exceptions with a
+    clean-up of the whole machine, and lets SystemExit pass; what is ours ends with this process."""
+    @functools.wraps(do)
+    def done(*args, **params):
+        try:
+            return do(*args, **params)
+        except LoomError as e:
+            sys.exit('lightloom: %s' % e)
+    return done
+
+
+def loom_topo(name, make):
+    "Make a topology of the command line, or end the process with what is wrong with its parameters."
+    takes = [k for k in inspect.signature(make.build).parameters if k != 'self']
+
+    def made(*args, **params):
+        for key in params:
+            if key not in takes:
+                sys.exit('lightloom: --topo %s has no parameter %r: it takes %s' % (name, key, ', '.join(takes)))
+        try:
+            return make(*args, **params)
+        except LoomError as e:
+            sys.exit('lightloom: %s' % e)
+        except (TypeError, ValueError) as e:
+            sys.exit('lightloom: --topo %s: %s; it takes %s' % (name, e, ', '.join(takes)))
+    return made
+
+
+def loom_known(what, params, ours):
+    "Refuse a parameter that is nearly one of ours: Mininet hands on all that it is given, and would hand on a typo, too."
+    for key in params:
+        near = difflib.get_close_matches(key, ours, 1, 0.75)
+        if near and key not in ours:
+            sys.exit('lightloom: %s has no parameter %r: did you mean %s? It takes %s' % (what, key, near[0], ', '.join(ours)))
 
 
 def loom_program():
@@ -267,6 +307,7 @@ class LoomContainer(Host):
 class LoomIntf(TCIntf):
     "An interface with a bandwidth; a delay only where the kernel has netem."
 
+    @loom_or_exit
     def config(self, **params):  # pylint: disable=arguments-differ
         if any(params.get(p) for p in ('delay', 'jitter', 'loss', 'max_queue_size')):
             loom_need_netem(self)
@@ -399,7 +440,8 @@ class LoomFabric:
     @staticmethod
     def rate(intfs):
         "The rate of the slowest of some interfaces, as a fabric spec has it; unlimited ones count as 10 Gb/s."
-        return '%dkbps' % (min((i.params.get('bw') or 10000) for i in intfs) * 1000)
+        bw = min((i.params.get('bw') or 10000) for i in intfs)
+        return '%dMbps' % bw if bw == int(bw) else '%dkbps' % (bw * 1000)
 
     def spec(self):
         "The fabric as lightloom writes it."
@@ -521,7 +563,9 @@ class LoomSwitch(Switch):
        dataplane: auto, ebpf or mirred
        voqbytes: of a ToR, bytes of a queue for each rack where packets wait while the fibre is dark; 0: none"""
 
+    @loom_or_exit
     def __init__(self, name, role=None, dark='10ms', dataplane='auto', swap=None, voqbytes=0, **params):
+        loom_known('--switch loom', params, ['role', 'dark', 'dataplane', 'swap', 'voqbytes'])
         if role not in (None, 'tor', 'eps', 'ocs'):
             raise LoomError('switch %s: role %r: take tor, eps or ocs' % (name, role))
         if not re.search(r'\d', name):
@@ -531,6 +575,7 @@ class LoomSwitch(Switch):
         self.swap, self.voqbytes = loom_swap(name, swap), int(voqbytes)
         Switch.__init__(self, name, **params)
 
+    @loom_or_exit
     def start(self, controllers):
         "Run the switch, and wait until it listens."
         fabric = LoomController.fabric_of(controllers)
@@ -559,6 +604,7 @@ class LoomSwitch(Switch):
         self.process.wait_for('listens at')
 
     @classmethod
+    @loom_or_exit
     def batchStartup(cls, switches):
         "Wait until the controller has programmed all switches."
         for switch in switches[:1]:
@@ -615,6 +661,7 @@ class LoomController(Controller):
 
     def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, jobs=0, trace=None, report=None, scale=1, speedup=1,
                  agents=0, **params):
+        loom_known('--controller loom', params, ['replicas', 'policy', 'seed', 'jobs', 'trace', 'report', 'scale', 'speedup', 'agents'])
         self.agents, self.agent_processes = int(agents), []
         self.jobs, self.trace, self.report, self.scale, self.speedup = int(jobs), trace, report, scale, speedup
         self.replicas, self.policy, self.seed = int(replicas), str(policy), int(seed)
@@ -632,6 +679,7 @@ class LoomController(Controller):
                 return c.fabric
         raise LoomError('switches of lightloom need its controller: add --controller loom')
 
+    @loom_or_exit
     def start(self):
         "Run the replicas. They wait for the switches."
         switches = [n for n in loom_nodes(self) if isinstance(n, LoomSwitch)]
@@ -648,6 +696,8 @@ class LoomController(Controller):
         args += ['--jobs', str(self.jobs)] + (['--trace', str(self.trace)] if self.trace else [])
         args += ['--scale', str(self.scale), '--speedup', str(self.speedup), '--on', 'mininet']
         args += ['--report-dir', str(self.report)] if self.report else []
+        swapped = self.fabric.ocs and self.fabric.ocs.swap
+        args += ['--note', 'fibres %d and %d are swapped' % swapped] if swapped else []
         self.process = LoomProcess(self, args)
         self.process.wait_for('programming')
 
@@ -808,7 +858,7 @@ def loom_main(args):
 
 
 mininet.net.waitListening = loom_wait_listening
-topos = {'hybrid': HybridTopo, 'file': FileTopo}
+topos = {'hybrid': loom_topo('hybrid', HybridTopo), 'file': loom_topo('file', FileTopo)}
 switches = {'loom': LoomSwitch, 'loomtor': LoomToR, 'loomeps': LoomEPS, 'loomocs': LoomOCS}
 controllers = {'loom': LoomController}
 links = {'loom': LoomLink}

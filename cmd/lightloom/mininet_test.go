@@ -270,6 +270,13 @@ topos = {'slow': Slow}
 			"swap=0-1: with ocs=0 there is no optical switch"},
 		{"VOQs without an OCS", ours + ",ocs=0 --switch loom,voqbytes=200000 --controller loom --test none", "",
 			"voqbytes=200000: the network has no optical switch"},
+		{"misspelt parameter of the topology", "--custom lightloom.py --topo hybrid,2,1,epss=3 --test none", "",
+			"--topo hybrid has no parameter 'epss': it takes racks,"},
+		{"misspelt parameter of the switch", ours + " --switch loom,voqbyte=1 --controller loom --test none", "",
+			"did you mean voqbytes?"},
+		{"misspelt parameter of the controller", ours + " --switch loom --controller loom,polcy=x --test none", "",
+			"did you mean policy?"},
+		{"swap", ours + ",swap=x --switch loom --controller loom --test none", "", "swap 'x': write two port numbers"},
 		{"policy", ours + " --switch loom --controller loom,policy=nonsense --test none", "", "nonsense"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -279,7 +286,7 @@ topos = {'slow': Slow}
 			}
 			t.Parallel()
 			if out := l.sub(t).mn(tt.args, tt.script); !strings.Contains(out, tt.want) ||
-				!strings.Contains(out, "left 0 processes, 0 directories") {
+				strings.Contains(out, "Cleaning up") || !strings.Contains(out, "left 0 processes, 0 directories") {
 				t.Errorf("want %q and nothing left:\n%s", tt.want, out)
 			}
 		})

@@ -43,7 +43,7 @@ func newRerun(a actions) *cobra.Command {
 	c.Flags().StringVar(&r.dir, "report-dir", "", "directory for the new report; default: DIR-again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
-		if err := r.run(c.Context(), filepath.Clean(args[0])); err != nil {
+		if err := r.run(c.Context(), reportDir(args[0])); err != nil {
 			return fmt.Errorf("rerun: %w", err)
 		}
 		return nil
@@ -100,6 +100,14 @@ func (r *rerun) run(ctx context.Context, dir string) error {
 		return err
 	}
 	return r.verdict(rep, dir)
+}
+
+// reportDir returns the directory of a report that is named by it or by its report.json, as compare takes both.
+func reportDir(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return filepath.Dir(path)
+	}
+	return filepath.Clean(path)
 }
 
 // fresh returns an unused name: the one given, or that with a number.

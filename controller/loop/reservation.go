@@ -76,8 +76,11 @@ func (l *Loop) grant(s *state.State, now time.Duration, a *BandwidthRequest,
 	}
 	p.Links, p.Tag = best.Links, best.Tag
 	if err := s.CheckBandwidthReservation(&p, taken); err != nil {
-		return fmt.Errorf("reserve %v from host %d to %d: at most %v on one of their paths: %w", a.Rate, a.Src, a.Dst,
-			best.Unreserved, err)
+		if errors.Is(err, state.ErrNoRoom) {
+			return fmt.Errorf("reserve %v: %w: at most %v can be reserved on one of the paths", a.Rate, state.ErrNoRoom,
+				best.Unreserved)
+		}
+		return fmt.Errorf("reserve %v from host %d to %d: %w", a.Rate, a.Src, a.Dst, err)
 	}
 	for _, link := range p.Links {
 		taken[link] += p.Rate

@@ -9,6 +9,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/policy/route"
+	"lightloom/southbound/hint"
 )
 
 // Info describes a preset.
@@ -209,11 +210,10 @@ func find(name string) (*entry, error) {
 	for _, p := range Parts() {
 		known = append(known, p.Name)
 	}
-	err := fmt.Errorf("part %q is unknown; known: %s", name, strings.Join(known, ", "))
 	if near := nearest(name, known); near != "" {
-		err = fmt.Errorf("%w; did you mean %q?", err, near)
+		return nil, hint.New(fmt.Sprintf("part %q is unknown: did you mean %q?", name, near), "lightloom replay -h lists all")
 	}
-	return nil, err
+	return nil, fmt.Errorf("part %q is unknown; known: %s", name, strings.Join(known, ", "))
 }
 
 // known lists the parts that answer just that question.

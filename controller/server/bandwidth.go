@@ -101,7 +101,7 @@ func bandwidthError(ctx context.Context, err error) error {
 	case errors.Is(err, leader.ErrStopped), ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
 	case errors.Is(err, state.ErrNoRoom):
-		return fmt.Errorf("%w: %w", api.ErrNoRoom, err)
+		return &api.Error{Code: api.NoRoom, Err: err}
 	case errors.Is(err, loop.ErrNoBandwidthReservation):
 		return &api.Error{Code: api.Invalid, Err: err}
 	}

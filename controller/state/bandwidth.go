@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoRoom marks a bandwidth reservation of more than is left on one of its links.
-var ErrNoRoom = errors.New("the path has not that much left")
+var ErrNoRoom = errors.New("not that much is left")
 
 // BandwidthReservations returns the active bandwidth reservations, by id. Borrowed.
 func (s *State) BandwidthReservations() []controller.BandwidthReservation {

@@ -12,6 +12,7 @@ import (
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound/hint"
 	"lightloom/southbound/pki"
 )
 
@@ -91,6 +92,10 @@ func WriteKeys(dir, fabric string, n int, agents bool) error {
 func IssueKeys(ca *pki.Authority, dir string, f *topo.Fabric, replicas []string, agents bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write keys: %w", err)
+	}
+	if _, err := os.Lstat(KeyFile(dir, AgentName)); err == nil {
+		return hint.New(fmt.Sprintf("write keys: %q holds keys already", dir), "name another directory, or remove that one: "+
+			"what it gave access to then refuses the old keys")
 	}
 	write := func(role pki.Role, name string) error {
 		id, err := ca.IssueUntil(time.Now(), KeyLife, role, name, loopback()...)

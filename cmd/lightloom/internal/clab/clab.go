@@ -18,7 +18,7 @@ import (
 // Node is one node of the file.
 type Node struct {
 	Name string `json:"name"`
-	Kind string `json:"kind"`    // as the file says, or its defaults
+	Kind string `json:"kind"` // as the file says, or its defaults
 	// what runs in its place: "host", "bridge", or the profile that its switch speaks; "" where nothing does
 	As string `json:"runs_as"`
 }
@@ -45,8 +45,9 @@ type file struct {
 			Kind string `yaml:"kind"`
 		} `yaml:"groups"`
 		Nodes map[string]struct {
-			Kind  string `yaml:"kind"`
-			Group string `yaml:"group"`
+			Kind   string         `yaml:"kind"`
+			Group  string         `yaml:"group"`
+			Labels map[string]any `yaml:"labels"`
 		} `yaml:"nodes"`
 	} `yaml:"topology"`
 }
@@ -86,10 +87,23 @@ func parse(name string, data []byte) ([]Node, error) {
 	var nodes []Node
 	for name, n := range f.Topology.Nodes {
 		kind := cmp.Or(n.Kind, f.Topology.Groups[n.Group].Kind, f.Topology.Defaults.Kind, "linux")
-		nodes = append(nodes, Node{Name: name, Kind: kind, As: twins()[kind]})
+		nodes = append(nodes, Node{Name: name, Kind: kind, As: as(kind, n.Labels)})
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	return nodes, nil
+}
+
+// as returns what runs in a node's place. Topologies that we wrote say so in a label, whatever the kind.
+func as(kind string, labels map[string]any) string {
+	switch role, _ := labels["lightloom-role"].(string); role {
+	case "host":
+		return "host"
+	case "tor", "switch":
+		return "openconfig"
+	case "ocs":
+		return "ocp"
+	}
+	return twins()[kind]
 }
 
 // ErrForeign means that some nodes have no emulated twin.

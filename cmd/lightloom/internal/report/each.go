@@ -44,6 +44,10 @@ const (
 	outliersNamed = 10
 )
 
+// unchanged is how far the logarithm of a ratio is from 0 at most where a coflow took as long as before: it is far from a
+// median of others that changed, but nobody looks for it.
+const unchanged = 0.005
+
 // one is a coflow's ratio while an Each is computed.
 type one struct {
 	Outlier
@@ -141,7 +145,7 @@ func (e *Each) fill(all []one, beyond float64) {
 				e.Sure[1]++
 			}
 		}
-		if far(o) > math.Log1p(beyond) {
+		if far(o) > math.Log1p(beyond) && math.Abs(math.Log(o.Ratio.Mean)) > unchanged {
 			out = append(out, *o)
 		}
 	}

@@ -161,14 +161,20 @@ func (l *FaultLog) settle() []outcome.FaultSpan {
 	return l.spans
 }
 
-// into adds the faults to an outcome.
-func (l *FaultLog) into(o *outcome.Outcome, s *scenario.Scenario) {
+// into adds the faults to an outcome of a run that ended at an instant.
+func (l *FaultLog) into(o *outcome.Outcome, s *scenario.Scenario, end time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o.Faults, o.Levels = l.settle(), l.levels
 	for _, e := range s.Faults {
-		if !e.Heal && l.Names.Check(e.Fault) != nil {
+		if l.Names.Check(e.Fault) != nil {
+			if e.Heal {
+				continue
+			}
 			o.Notes = append(o.Notes, fmt.Sprintf("this row's fabric has no %v: it did not fail.", e.Fault))
+		} else if e.At > end {
+			o.Notes = append(o.Notes, fmt.Sprintf("%v: this did not happen, because the run ended at %v.", e,
+				end.Round(time.Millisecond)))
 		}
 	}
 }

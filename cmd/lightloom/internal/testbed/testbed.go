@@ -72,7 +72,7 @@ func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(en
 	o, err := tb.Measure(ctx)
 	if err == nil && r.faults != nil {
 		r.faults.sample(tb.Now(), tb.Received())
-		r.faults.into(o, s)
+		r.faults.into(o, s, r.tb.Now())
 	}
 	return o, err
 }
