@@ -65,8 +65,8 @@ func newControllerRun() *cobra.Command {
 	fl.Float64Var(&opt.Speedup, "speedup", 1, "with --jobs: divide arrival times, sizes and compute times by "+
 		"this")
 	fl.StringVar(&opt.ReportDir, "report-dir", "", "with --jobs: directory for report.json, run.json and report.html")
-	fl.StringVar(&note, "note", "", "what is special about the testbed: the report keeps it among its settings, where compare "+
-		"finds it")
+	fl.StringVar(&note, "note", "", "what is special about the testbed: the report keeps it among its settings, "+
+		"where compare finds it")
 	fl.StringVar(&opt.On, "on", "elsewhere", "testbed that the report names, such as mininet")
 	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics at this address, without TLS on "+
 		"loopback addresses only; replicas use this port and those after it")

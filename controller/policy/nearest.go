@@ -25,9 +25,9 @@ func nearest(name string, known []string) string {
 
 // partOf returns the part that follows a system which is known by another name; "" where there is none.
 func partOf(system string) string {
-	return map[string]string{"varys": "sebf", "aalo": "dclas", "sincronia": "bssi", "rotornet": "rotor", "helios": "edmonds",
-		"c-through": "edmonds", "hadoop": "fair", "delay": "fair", "pfabric": "scf", "perflow": "tcp", "fairness": "maxmin",
-		"drf": "maxmin", "ksp": "anypath"}[system]
+	return map[string]string{"varys": "sebf", "aalo": "dclas", "sincronia": "bssi", "rotornet": "rotor",
+		"helios": "edmonds", "c-through": "edmonds", "hadoop": "fair", "delay": "fair", "pfabric": "scf",
+		"ksp": "anypath"}[system]
 }
 
 // maxName bounds how much of a name is compared, which takes time by the product of lengths.

@@ -200,6 +200,7 @@ func (r *graphML) node(el xml.StartElement) error {
 	if err := data.node(&n); err != nil {
 		return fileError(r.s.file, n.at, err)
 	}
+	n.label = data.labelled(n.name)
 	return r.s.addNode(n)
 }
 

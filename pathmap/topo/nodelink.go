@@ -172,6 +172,7 @@ func (r *nodeLink) node(at place, fields map[string]json.RawMessage) error {
 	if err := fieldsOf(fields).node(&n); err != nil {
 		return fileError(r.s.file, at, err)
 	}
+	n.label = fieldsOf(fields).labelled(n.name)
 	return r.s.addNode(n)
 }
 

@@ -31,11 +31,12 @@ type sketch struct {
 }
 
 type sketchNode struct {
-	name string
-	role pathmap.Role // 0: not given
-	rack int32        // None: not given
-	leaf bool         // may be a host, if it has a single cable
-	at   place
+	name  string       // its id
+	label string       // what it is called where the id is a number; empty: nothing else
+	role  pathmap.Role // 0: not given
+	rack  int32        // None: not given
+	leaf  bool         // may be a host, if it has a single cable
+	at    place
 }
 
 // sketchCable joins two named nodes. Ports are None where the file does not say; rates are 0.
@@ -104,8 +105,9 @@ func (s *sketch) topology() (*pathmap.Topology, error) {
 	s.giveRoles(index)
 	s.giveRacks(index)
 	b := pathmap.NewBuilder()
-	for _, n := range s.nodes {
-		b.Add(pathmap.Node{Name: n.name, Role: n.role, Rack: n.rack})
+	names := s.names()
+	for i, n := range s.nodes {
+		b.Add(pathmap.Node{Name: names[i], Role: n.role, Rack: n.rack})
 	}
 	for _, c := range s.cables {
 		b.Cable(pathmap.NodeID(index[c.from]), c.fromPort, pathmap.NodeID(index[c.to]), c.toPort, c.there, c.back)

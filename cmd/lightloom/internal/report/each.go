@@ -44,8 +44,8 @@ const (
 	outliersNamed = 10
 )
 
-// unchanged is how far the logarithm of a ratio is from 0 at most where a coflow took as long as before: it is far from a
-// median of others that changed, but nobody looks for it.
+// unchanged is how far the logarithm of a ratio is from 0 at most where a coflow took as long as before: it is far from
+// a median of others that changed, but nobody looks for it.
 const unchanged = 0.005
 
 // one is a coflow's ratio while an Each is computed.

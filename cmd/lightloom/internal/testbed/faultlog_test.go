@@ -22,7 +22,8 @@ func TestLateFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	link := fault.Fault{Kind: fault.Link, Name: "tor0-spine0"}
-	s := &scenario.Scenario{Faults: []fault.Event{{At: time.Second, Fault: link}, {At: time.Minute, Fault: link, Heal: true}}}
+	s := &scenario.Scenario{Faults: []fault.Event{{At: time.Second, Fault: link},
+		{At: time.Minute, Fault: link, Heal: true}}}
 	o := &outcome.Outcome{}
 	NewFaultLog(f, 1).into(o, s, 2*time.Second)
 	if len(o.Notes) != 1 || !strings.Contains(o.Notes[0], "1m0s heal link tor0-spine0: this did not happen") {
