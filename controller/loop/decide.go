@@ -78,7 +78,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		return err
 	}
 	for _, j := range p.Admissions {
-		if j.Coflow < 0 || int(j.Coflow) >= len(s.Live().Coflows) {
+		if s.Coflow(j.Coflow) == nil {
 			return fmt.Errorf("admit coflow %d: no such coflow", j.Coflow)
 		}
 		l.pass.add(state.Entry{Kind: state.AdmissionDecided, At: now, Coflow: j.Coflow, OK: j.Admitted})
@@ -103,7 +103,7 @@ func (l *Loop) commitPlacements(s *state.State, now time.Duration,
 		if err := s.CheckPlacement(p, l.decider.held); err != nil {
 			return nil, err
 		}
-		if j := s.Live().Jobs[p.Job]; j.Placed != state.Unset && !j.Incremental {
+		if j := s.Job(p.Job); j.Placed != state.Unset && !j.Incremental {
 			// what a lost host held is laid out again, and has no routes
 			l.pending.note(controller.FabricChanged, now, p.Job, -1, 0)
 		}
@@ -134,7 +134,7 @@ func (l *Loop) commitRoutes(s *state.State, now time.Duration, p *controller.Pla
 
 func (l *Loop) commitReservations(s *state.State, now time.Duration, p *controller.Plan) error {
 	for _, c := range p.Withdraw {
-		if c != controller.AnyCoflow && (c < 0 || int(c) >= len(s.Live().Coflows)) {
+		if c != controller.AnyCoflow && s.Coflow(c) == nil {
 			return fmt.Errorf("withdraw reservations of coflow %d: no such coflow", c)
 		}
 		l.pass.add(state.Entry{Kind: state.Withdrawn, At: now, Coflow: c})

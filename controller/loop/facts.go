@@ -69,15 +69,14 @@ func (l *Loop) done(now time.Duration, d *SetDone) {
 }
 
 func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) {
-	d := s.Live()
 	switch e.Kind {
 	case southbound.HostFlowEnded:
-		if e.Coflow < 0 || int(e.Coflow) >= len(d.Coflows) {
+		c := s.Coflow(e.Coflow)
+		if c == nil && !s.Knew(e.Coflow) {
 			l.pass.fail(fmt.Errorf("host reports the end of coflow %d: no such coflow", e.Coflow))
 			return
 		}
-		c := d.Coflows[e.Coflow]
-		if c.Ended != state.Unset {
+		if c == nil || c.Ended != state.Unset {
 			return
 		}
 		if c.Started == state.Unset || int(e.Row) >= len(c.Done) || e.Row < 0 {
@@ -105,11 +104,12 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 	case southbound.HostLost, southbound.HostFound:
 		l.host(s, now, e)
 	case southbound.TaskEnded:
-		if e.Task < 0 || int(e.Task) >= len(d.Tasks) {
+		_, t := s.Task(e.Task)
+		switch {
+		case t == nil && e.Task >= 0 && e.Task < s.Live().Next.Task:
+			return // it has left the state
+		case t == nil:
 			l.pass.fail(fmt.Errorf("host reports the end of task %d: no such task", e.Task))
-			return
-		}
-		switch t := &d.Tasks[e.Task]; {
 		case t.Try != e.Try:
 			return // it ended on a host that was lost before anybody heard
 		case t.Ended == state.Unset && l.pass.hostLost(t.Host):

@@ -198,9 +198,11 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 		l.pass.read(d)
 	}
 	d := s.Live()
-	for i := range d.Tasks {
-		if t := &d.Tasks[i]; t.Started != state.Unset && t.Ended == state.Unset && !s.Held(t.Job, t.Stage) {
-			l.run(s, southbound.TaskID(i))
+	for _, j := range d.Jobs {
+		for i, t := range d.TasksOf(j) {
+			if t.Started != state.Unset && t.Ended == state.Unset && !s.Held(t.Job, t.Stage) {
+				l.run(s, j.FirstTask+southbound.TaskID(i))
+			}
 		}
 	}
 	for _, id := range s.Active() {
@@ -233,7 +235,7 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 			if s.Job(c.Job).Edges[c.Edge].Stream { // the last of a stage's ends its tasks
 				l.pending.freed = true
 			}
-			l.steering.sent.set(id, nil)
+			l.steering.sent.over(id)
 		}
 	}
 	l.pending.touched = l.pending.touched[:0]
@@ -245,8 +247,7 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 }
 
 func (l *Loop) run(s *state.State, id southbound.TaskID) {
-	t := &s.Live().Tasks[id]
-	j := s.Job(t.Job)
+	j, t := s.Task(id)
 	i := int(id - j.FirstTask)
 	first, _ := j.StageTasks(int(t.Stage))
 	l.pass.act.Run = append(l.pass.act.Run, southbound.Task{Task: id, Host: t.Host,

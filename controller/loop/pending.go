@@ -15,7 +15,7 @@ type pending struct {
 	events  []controller.Event
 	touched []southbound.CoflowID // had host flows end since the last pass
 	freed   bool                  // slots of tasks that have ended
-	arrived int                   // jobs known to the policy
+	arrived controller.JobID      // the first job that the policy does not know of
 }
 
 // note keeps an event if the policy wants its kind.
@@ -33,14 +33,17 @@ func (p *pending) changed(now time.Duration) { p.note(controller.FabricChanged, 
 
 // arrivals notes the jobs that have been accepted since the last pass.
 func (p *pending) arrivals(s *state.State, now time.Duration) {
-	for d := s.Live(); p.arrived < len(d.Jobs); p.arrived++ {
-		if d.Jobs[p.arrived].Placed == state.Unset {
-			p.note(controller.JobArrived, now, controller.JobID(p.arrived), -1, 0)
+	if jobs := s.Live().Jobs; len(jobs) > 0 {
+		p.arrived = max(p.arrived, jobs[0].ID)
+	}
+	for ; p.arrived < s.Live().Next.Job; p.arrived++ {
+		if j := s.Job(p.arrived); j != nil && j.Placed == state.Unset {
+			p.note(controller.JobArrived, now, j.ID, -1, 0)
 		}
 	}
 }
 
 // none reports whether nothing waits for the next pass.
 func (p *pending) none(s *state.State) bool {
-	return len(p.events)+len(p.touched) == 0 && !p.freed && p.arrived == len(s.Live().Jobs)
+	return len(p.events)+len(p.touched) == 0 && !p.freed && p.arrived == s.Live().Next.Job
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lightloom/controller"
+	"lightloom/controller/internal/sparse"
 	"lightloom/controller/state"
 	"lightloom/southbound"
 )
@@ -23,22 +24,21 @@ type pairOf struct {
 }
 
 // sent is the last tags sent to the hosts of coflows, by id and row.
-type sent [][]southbound.Tag
+type sent struct {
+	table sparse.Table[[]southbound.Tag]
+}
 
 // of returns the tags by row; nil if none were sent, or the coflow is over.
-func (t sent) of(id southbound.CoflowID) []southbound.Tag {
-	if int(id) >= len(t) {
-		return nil
+func (t *sent) of(id southbound.CoflowID) []southbound.Tag {
+	if tags := t.table.Get(int(id)); tags != nil {
+		return *tags
 	}
-	return t[id]
+	return nil
 }
 
-func (t *sent) set(id southbound.CoflowID, tags []southbound.Tag) {
-	for len(*t) <= int(id) {
-		*t = append(*t, nil)
-	}
-	(*t)[id] = tags
-}
+func (t *sent) set(id southbound.CoflowID, tags []southbound.Tag) { *t.table.Make(int(id)) = tags }
+
+func (t *sent) over(id southbound.CoflowID) { t.table.Drop(int(id)) }
 
 // unsent is no tag that a row is ever sent with.
 const unsent = southbound.AnyTag

@@ -34,8 +34,9 @@ func (l *Loop) transitions(s *state.State, now time.Duration) {
 		}
 		j := s.Job(st.Job)
 		first, end := j.StageTasks(int(st.Stage))
+		tasks := s.Live().TasksOf(j)
 		for i := first; i < end; i++ {
-			if id := j.FirstTask + southbound.TaskID(i); s.Live().Tasks[id].MayStart() {
+			if id := j.FirstTask + southbound.TaskID(i); tasks[i].MayStart() {
 				l.run(s, id)
 			}
 		}

@@ -112,9 +112,9 @@ func (s *State) accept(e *Entry) error {
 		return err
 	}
 	j := &Job{Job: *e.Job, Placed: Unset, Started: Unset, Ended: Unset}
-	j.ID = controller.JobID(len(s.d.Jobs))
-	j.FirstTask = southbound.TaskID(len(s.d.Tasks))
-	j.FirstCoflow = southbound.CoflowID(len(s.d.Coflows))
+	n := &s.d.Next
+	j.ID, j.FirstTask, j.FirstCoflow = n.Job, n.Task, n.Coflow
+	n.Job++
 	j.Job.Edges = slices.Clone(e.Job.Edges) // place drops the flows of fixed edges, and the caller keeps its own
 	for k := range j.Edges {
 		j.Edges[k].Bytes = j.Volume(&j.Edges[k])
@@ -126,6 +126,7 @@ func (s *State) accept(e *Entry) error {
 		for range n {
 			s.d.Tasks = append(s.d.Tasks, Task{Job: j.ID, Stage: int32(k), Host: -1, Started: Unset, Ended: Unset})
 		}
+		s.d.Next.Task += southbound.TaskID(n)
 	}
 	for i := range j.Edges {
 		switch e := &j.Edges[i]; {
@@ -135,7 +136,7 @@ func (s *State) accept(e *Entry) error {
 		case e.Kind != controller.Fixed:
 			j.Stages[e.To].Waits++
 		}
-		s.d.Coflows = append(s.d.Coflows, &Coflow{Job: j.ID, Edge: int32(i), Ready: Unset, Started: Unset, Ended: Unset})
+		s.append(&Coflow{Job: j.ID, Edge: int32(i), Ready: Unset, Started: Unset, Ended: Unset})
 	}
 	s.d.Jobs = append(s.d.Jobs, j)
 	s.waiting = append(s.waiting, j.ID)
@@ -147,13 +148,16 @@ func (s *State) accept(e *Entry) error {
 	return nil
 }
 
-// Job returns a job, or nil.
-func (s *State) Job(id controller.JobID) *Job {
-	if id < 0 || int(id) >= len(s.d.Jobs) {
-		return nil
-	}
-	return s.d.Jobs[id]
+// append gives a coflow the next id.
+func (s *State) append(c *Coflow) southbound.CoflowID {
+	c.ID = s.d.Next.Coflow
+	s.d.Next.Coflow++
+	s.d.Coflows = append(s.d.Coflows, c)
+	return c.ID
 }
+
+// Job returns a job; nil if there never was one, or it has left the state. Borrowed.
+func (s *State) Job(id controller.JobID) *Job { return s.d.Job(id) }
 
 // CheckPlacement returns why a placement is invalid, or nil. held is what earlier placements of the same plan took, by
 // host, and grows by this one's.
@@ -161,7 +165,7 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 	j := s.Job(p.Job)
 	switch {
 	case j == nil:
-		return fmt.Errorf("place job %d: no such job", p.Job)
+		return fmt.Errorf("place job %d: %w", p.Job, s.lacksJob(p.Job))
 	case j.Cancelled:
 		return ErrStale
 	case j.Placed != Unset:
@@ -199,7 +203,7 @@ func (s *State) place(e *Entry) error {
 	if err := s.CheckPlacement(p, map[southbound.HostID]int32{}); err != nil {
 		return err
 	}
-	j := s.d.Jobs[p.Job]
+	j := s.Job(p.Job)
 	for _, i := range p.NonLocal {
 		s.task(j, int(i)).NonLocal = true
 	}
@@ -216,7 +220,7 @@ func (s *State) place(e *Entry) error {
 	j.Hosts, j.Placed = slices.Clone(p.Hosts), e.At
 	s.turn(j)
 	for i, h := range j.Hosts {
-		s.d.Tasks[int(j.FirstTask)+i].Host = h
+		s.task(j, i).Host = h
 		if h != controller.NoHost {
 			s.free[h] -= s.size(j, i)
 		}
@@ -229,7 +233,7 @@ func (s *State) place(e *Entry) error {
 			s.layOut(j, id)
 			continue
 		}
-		c := s.d.Coflows[id]
+		c := s.Coflow(id)
 		s.fill(c, controller.Expand(&j.Job, &j.Edges[i], nil))
 		c.Ready = j.Arrival
 		j.Edges[i].Flows = nil
@@ -264,11 +268,27 @@ func (s *State) fill(c *Coflow, columns controller.Columns) {
 }
 
 func (s *State) coflow(id southbound.CoflowID) (*Coflow, error) {
-	if id < 0 || int(id) >= len(s.d.Coflows) {
-		return nil, fmt.Errorf("coflow %d: no such coflow", id)
+	if c := s.Coflow(id); c != nil {
+		return c, nil
 	}
-	return s.d.Coflows[id], nil
+	if s.Knew(id) {
+		return nil, ErrStale
+	}
+	return nil, fmt.Errorf("coflow %d: no such coflow", id)
 }
+
+// Knew reports whether there is or was a coflow of that id.
+func (s *State) Knew(id southbound.CoflowID) bool { return id >= 0 && id < s.d.Next.Coflow }
+
+// lacksJob returns why there is no job of that id: ErrStale if there was one.
+func (s *State) lacksJob(id controller.JobID) error {
+	if id >= 0 && id < s.d.Next.Job {
+		return ErrStale
+	}
+	return errNoJob
+}
+
+var errNoJob = errors.New("no such job")
 
 // CheckRouting returns why a routing is invalid, or nil. The coflow's job can be placed by one of placing, which come
 // first.
@@ -283,8 +303,8 @@ func (s *State) CheckRouting(r *controller.Routing, placing []controller.Placeme
 	rows := len(c.Tag)
 	if i := slices.IndexFunc(placing, func(p controller.Placement) bool {
 		return p.Job == c.Job
-	}); i >= 0 && s.d.Jobs[c.Job].Placed == Unset {
-		j := s.d.Jobs[c.Job]
+	}); i >= 0 && s.Job(c.Job).Placed == Unset {
+		j := s.Job(c.Job)
 		rows = len(controller.Expand(&j.Job, &j.Edges[c.Edge], placing[i].Hosts).Src)
 	}
 	if len(r.Tags) != rows {
@@ -302,7 +322,7 @@ func (s *State) route(e *Entry) error {
 	if err := s.CheckRouting(e.Routing, nil); err != nil {
 		return err
 	}
-	c := s.d.Coflows[e.Routing.Coflow]
+	c := s.Coflow(e.Routing.Coflow)
 	copy(c.Tag, e.Routing.Tags)
 	c.Routed = true
 	for _, t := range e.Routing.Tags {
@@ -313,7 +333,10 @@ func (s *State) route(e *Entry) error {
 
 func (s *State) startStage(e *Entry) error {
 	j := s.Job(e.JobID)
-	if j == nil || e.Stage < 0 || int(e.Stage) >= len(j.Stages) {
+	if j == nil {
+		return fmt.Errorf("start stage %d of job %d: %w", e.Stage, e.JobID, s.lacksJob(e.JobID))
+	}
+	if e.Stage < 0 || int(e.Stage) >= len(j.Stages) {
 		return fmt.Errorf("start stage %d of job %d: no such stage", e.Stage, e.JobID)
 	}
 	st := &j.Stages[e.Stage]
@@ -329,7 +352,7 @@ func (s *State) startStage(e *Entry) error {
 	s.stages = slices.DeleteFunc(s.stages, func(r StageRef) bool { return r == StageRef{j.ID, e.Stage} })
 	first, end := j.StageTasks(int(e.Stage))
 	for i := first; i < end; i++ {
-		if t := &s.d.Tasks[int(j.FirstTask)+i]; t.MayStart() {
+		if t := s.task(j, i); t.MayStart() {
 			t.Started = e.At
 		}
 	}
@@ -354,7 +377,7 @@ func (s *State) startCoflow(e *Entry) error {
 	if c.Started != Unset || c.Ended != Unset {
 		return ErrStale
 	}
-	j := s.d.Jobs[c.Job]
+	j := s.Job(c.Job)
 	i := slices.Index(s.ready, e.Coflow)
 	if i < 0 {
 		return fmt.Errorf("start coflow %d: its stage has not ended", e.Coflow)
@@ -373,19 +396,20 @@ func (s *State) startCoflow(e *Entry) error {
 }
 
 func (s *State) endTask(e *Entry) error {
-	if e.Task < 0 || int(e.Task) >= len(s.d.Tasks) {
-		return fmt.Errorf("end task %d: no such task", e.Task)
-	}
-	t := &s.d.Tasks[e.Task]
+	j, t := s.Task(e.Task)
 	switch {
+	case t == nil && e.Task >= 0 && e.Task < s.d.Next.Task:
+		return ErrStale
+	case t == nil:
+		return fmt.Errorf("end task %d: no such task", e.Task)
 	case t.Ended != Unset:
 		return ErrStale
 	case t.Started == Unset:
 		return fmt.Errorf("end task %d: it has not started", e.Task)
-	case s.d.Jobs[t.Job].Stages[t.Stage].Streams > 0:
+	case j.Stages[t.Stage].Streams > 0:
 		return fmt.Errorf("end task %d: streams hold it", e.Task)
 	}
-	s.closeTask(s.d.Jobs[t.Job], int(e.Task-s.d.Jobs[t.Job].FirstTask), e)
+	s.closeTask(j, int(e.Task-j.FirstTask), e)
 	return nil
 }
 
@@ -403,7 +427,7 @@ func (s *State) closeTask(j *Job, i int, e *Entry) {
 	for i := range j.Edges {
 		if x := &j.Edges[i]; x.Kind != controller.Fixed && !x.Stream && x.From == int(t.Stage) {
 			id := j.FirstCoflow + southbound.CoflowID(i)
-			s.d.Coflows[id].Ready = e.At
+			s.Coflow(id).Ready = e.At
 			s.noteCoflow(j, id)
 		}
 	}
@@ -425,8 +449,8 @@ func (s *State) endHostFlow(e *Entry) error {
 		return ErrStale
 	}
 	c.Done[e.Row] = true
-	if c.Remaining--; s.d.Jobs[c.Job].spent(c) {
-		s.endCoflow(s.d.Jobs[c.Job], e.Coflow, c, e)
+	if c.Remaining--; s.Job(c.Job).spent(c) {
+		s.endCoflow(s.Job(c.Job), e.Coflow, c, e)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (s *State) cancel(e *Entry) error {
 	j := s.Job(e.JobID)
 	switch {
 	case j == nil:
-		return fmt.Errorf("cancel job %d: no such job", e.JobID)
+		return fmt.Errorf("cancel job %d: %w", e.JobID, s.lacksJob(e.JobID))
 	case j.Ended != Unset:
 		return ErrStale
 	}
@@ -51,7 +51,7 @@ func (s *State) cancel(e *Entry) error {
 
 // cut ends a coflow that has not ended.
 func (s *State) cut(j *Job, id southbound.CoflowID, e *Entry) {
-	c := s.d.Coflows[id]
+	c := s.Coflow(id)
 	s.ledger.withdraw(id) // the leader ends the circuits that have begun: they have nothing left to carry
 	if c.Ended != Unset {
 		return
@@ -89,7 +89,7 @@ func (s *State) carried(j *Job, c *Coflow, id southbound.CoflowID, e *Entry) {
 
 // Sent returns what a started coflow has carried, left being what its rows have left.
 func (s *State) Sent(id southbound.CoflowID, left *southbound.Remaining) Sent {
-	c := s.d.Coflows[id]
+	c := s.Coflow(id)
 	out := Sent{id, c.Bytes, c.Rack}
 	for r, done := range c.Done {
 		if done {
@@ -105,7 +105,7 @@ func (s *State) Sent(id southbound.CoflowID, left *southbound.Remaining) Sent {
 }
 
 // CoflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been lost.
-func (s *State) CoflowsOf(j controller.JobID) []southbound.CoflowID { return coflowsOf(s.d.Jobs[j]) }
+func (s *State) CoflowsOf(j controller.JobID) []southbound.CoflowID { return coflowsOf(s.Job(j)) }
 
 // noteMortal keeps the list of jobs whose lifetime can end them.
 func (s *State) noteMortal(j *Job) {
@@ -122,7 +122,7 @@ func (s *State) noteMortal(j *Job) {
 func (s *State) Dead(now time.Duration) []controller.JobID {
 	var out []controller.JobID
 	for _, id := range s.mortal {
-		if at := s.d.Jobs[id].death(); at <= now {
+		if at := s.Job(id).death(); at <= now {
 			out = append(out, id)
 		}
 	}
@@ -132,7 +132,7 @@ func (s *State) Dead(now time.Duration) []controller.JobID {
 func (s *State) nextDeath() time.Duration {
 	at := southbound.Never
 	for _, id := range s.mortal {
-		at = min(at, s.d.Jobs[id].death())
+		at = min(at, s.Job(id).death())
 	}
 	return at
 }

@@ -15,15 +15,9 @@ func (d *Data) check(f *topo.Fabric) error {
 	if err := d.checkJobs(f); err != nil {
 		return err
 	}
-	for i, c := range d.Coflows {
+	for _, c := range d.Coflows {
 		if err := d.checkCoflow(f, c); err != nil {
-			return fmt.Errorf("coflow %d %w", i, err)
-		}
-	}
-	for i, t := range d.Tasks {
-		if t.Job < 0 || int(t.Job) >= len(d.Jobs) || int(t.Host) >= f.Hosts() || t.Stage < 0 ||
-			int(t.Stage) >= len(d.Jobs[t.Job].Stages) {
-			return fmt.Errorf("task %d is incomplete", i)
+			return fmt.Errorf("coflow %d %w", c.ID, err)
 		}
 	}
 	if err := d.checkBandwidthReservations(f); err != nil {
@@ -35,56 +29,83 @@ func (d *Data) check(f *topo.Fabric) error {
 	return d.checkCircuits(f)
 }
 
-// checkJobs checks the ids and hosts of jobs, and that there are as many tasks and coflows as they have.
+// checkJobs checks the ids and hosts of jobs, and that tasks and coflows are theirs.
 func (d *Data) checkJobs(f *topo.Fabric) error {
-	tasks, coflows, again := 0, 0, 0
-	for i, j := range d.Jobs {
+	if err := d.checkOrder(); err != nil {
+		return err
+	}
+	tasks, coflows := d.Tasks, 0
+	for _, j := range d.Jobs {
 		switch {
-		case j == nil:
-			return fmt.Errorf("job %d is missing", i)
-		case int(j.ID) != i || int(j.FirstTask) != tasks || !d.own(j, coflows):
-			return fmt.Errorf("job %d has ids out of order", i)
 		case len(j.Stages) != len(j.Job.Stages) || (j.Hosts != nil && len(j.Hosts) != j.Tasks()):
-			return fmt.Errorf("job %d has stages or hosts missing", i)
+			return fmt.Errorf("job %d has stages or hosts missing", j.ID)
+		case j.Tasks() > len(tasks) || !j.has(tasks[:j.Tasks()], f):
+			return fmt.Errorf("job %d has tasks missing", j.ID)
 		}
 		for _, h := range j.Hosts {
 			if h < controller.NoHost || int(h) >= f.Hosts() {
-				return fmt.Errorf("job %d is placed on host %d of %d", i, h, f.Hosts())
+				return fmt.Errorf("job %d is placed on host %d of %d", j.ID, h, f.Hosts())
 			}
 		}
 		for k, e := range j.Edges {
 			if n := len(j.Stages); e.Kind != controller.Fixed && (e.From < 0 || e.From >= n || e.To < 0 || e.To >= n) {
-				return fmt.Errorf("job %d has an edge %d between stages that it has not", i, k)
+				return fmt.Errorf("job %d has an edge %d between stages that it has not", j.ID, k)
 			}
 		}
-		tasks, coflows, again = tasks+j.Tasks(), int(j.FirstCoflow)+len(j.Edges), again+len(j.Redo)
-	}
-	for _, c := range d.Coflows {
-		if c != nil && c.Resent {
-			again--
+		if !d.own(j) {
+			return fmt.Errorf("job %d has coflows missing", j.ID)
 		}
+		tasks, coflows = tasks[j.Tasks():], coflows+len(j.Edges)+len(j.Redo)
 	}
-	if tasks != len(d.Tasks) || coflows > len(d.Coflows) || again != 0 {
+	if len(tasks) > 0 || coflows != len(d.Coflows) {
 		return errors.New("tasks or coflows do not add up to the jobs'")
 	}
 	return nil
 }
 
-// own reports whether the coflows of a job's edges follow those of the jobs before, which have at least before coflows:
-// coflows that resend lost data come in between.
-func (d *Data) own(j *Job, before int) bool {
-	first := int(j.FirstCoflow)
-	if first < before || first > len(d.Coflows)-len(j.Edges) {
-		return false
+// checkOrder checks that ids ascend and are below those that come next.
+func (d *Data) checkOrder() error {
+	id, task, coflow := controller.JobID(0), southbound.TaskID(0), southbound.CoflowID(0)
+	for i, j := range d.Jobs {
+		if j == nil || j.ID < id || j.FirstTask < task || j.FirstCoflow < coflow {
+			return fmt.Errorf("job %d has ids out of order", i)
+		}
+		id, task, coflow = j.ID+1, j.FirstTask+southbound.TaskID(j.Tasks()), j.FirstCoflow+southbound.CoflowID(len(j.Edges))
 	}
-	for i, c := range d.Coflows[before : first+len(j.Edges)] {
-		at := before + i
-		if c == nil || c.Resent != (at < first) || at >= first && (c.Job != j.ID || int(c.Edge) != at-first) {
+	if n := d.Next; id > n.Job || task > n.Task || coflow > n.Coflow {
+		return errors.New("ids of jobs, tasks or coflows have not been given yet")
+	}
+	for i, c := range d.Coflows {
+		if c == nil || c.ID < 0 || c.ID >= d.Next.Coflow || i > 0 && c.ID <= d.Coflows[i-1].ID {
+			return fmt.Errorf("coflow %d is missing or out of order", i)
+		}
+	}
+	return nil
+}
+
+// has reports whether tasks are a job's, by stage.
+func (j *Job) has(tasks []Task, f *topo.Fabric) bool {
+	for k := range j.Job.Stages {
+		for range j.Job.Stages[k].Tasks {
+			if t := &tasks[0]; t.Job != j.ID || int(t.Stage) != k || int(t.Host) >= f.Hosts() {
+				return false
+			}
+			tasks = tasks[1:]
+		}
+	}
+	return true
+}
+
+// own reports whether the coflows of a job are there.
+func (d *Data) own(j *Job) bool {
+	for i := range j.Edges {
+		c := d.Coflow(j.FirstCoflow + southbound.CoflowID(i))
+		if c == nil || c.Resent || c.Job != j.ID || int(c.Edge) != i {
 			return false
 		}
 	}
-	for _, id := range j.Redo {
-		if id < 0 || int(id) >= len(d.Coflows) || d.Coflows[id] == nil || !d.Coflows[id].Resent || d.Coflows[id].Job != j.ID {
+	for i, id := range j.Redo {
+		if c := d.Coflow(id); c == nil || !c.Resent || c.Job != j.ID || i > 0 && id <= j.Redo[i-1] {
 			return false
 		}
 	}
@@ -92,12 +113,9 @@ func (d *Data) own(j *Job, before int) bool {
 }
 
 func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
-	n := 0
-	if c != nil {
-		n = len(c.Columns.Src)
-	}
-	if c == nil || len(c.Columns.Dst) != n || len(c.Columns.Size) != n || len(c.Tag) != n || len(c.Done) != n ||
-		c.Job < 0 || int(c.Job) >= len(d.Jobs) || int(c.Edge) >= len(d.Jobs[c.Job].Edges) || c.Edge < 0 {
+	n, j := len(c.Columns.Src), d.Job(c.Job)
+	if len(c.Columns.Dst) != n || len(c.Columns.Size) != n || len(c.Tag) != n || len(c.Done) != n ||
+		j == nil || int(c.Edge) >= len(j.Edges) || c.Edge < 0 {
 		return errors.New("is incomplete")
 	}
 	if err := d.checkPairs(f, c); err != nil {
@@ -113,7 +131,7 @@ func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
 
 // checkPairs checks what a coflow carries again.
 func (d *Data) checkPairs(f *topo.Fabric, c *Coflow) error {
-	j := d.Jobs[c.Job]
+	j := d.Job(c.Job)
 	most := len(j.Hosts)
 	if j.Edges[c.Edge].Kind == controller.Fixed {
 		most = f.Hosts()
@@ -123,7 +141,7 @@ func (d *Data) checkPairs(f *topo.Fabric, c *Coflow) error {
 			return fmt.Errorf("carries %d bytes again from %d to %d of %d", p.Bytes, p.Src, p.Dst, most)
 		}
 	}
-	if c.Resent && (c.Of < 0 || int(c.Of) >= len(d.Coflows)) {
+	if of := d.Coflow(c.Of); c.Resent && (of == nil || of.Job != c.Job) {
 		return errors.New("carries again what no coflow had")
 	}
 	return nil
@@ -135,8 +153,8 @@ func (d *Data) checkCircuits(f *topo.Fabric) error {
 		return fmt.Errorf("holds %d circuits, the fabric has %d OCS inputs", len(d.Circuits), want)
 	}
 	for _, r := range d.Ledger {
-		if !f.HasOCS() || !inRange(r.In, f.OCSPorts()) || !inRange(r.Out, f.OCSPorts()) || r.Coflow < controller.AnyCoflow ||
-			int(r.Coflow) >= len(d.Coflows) {
+		if !f.HasOCS() || !inRange(r.In, f.OCSPorts()) || !inRange(r.Out, f.OCSPorts()) || r.Coflow != controller.AnyCoflow &&
+			d.Coflow(r.Coflow) == nil {
 			return fmt.Errorf("reservation %d→%d for coflow %d is outside the fabric or the jobs", r.In, r.Out, r.Coflow)
 		}
 	}

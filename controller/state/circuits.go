@@ -31,7 +31,7 @@ func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error 
 		return fmt.Errorf("reserve %d→%d: these are ports of two wavelengths, and light keeps its own", r.In, r.Out)
 	case r.NotBefore < 0 || r.NotAfter <= r.NotBefore:
 		return fmt.Errorf("reserve %d→%d: from %v to %v is no time", r.In, r.Out, r.NotBefore, r.NotAfter)
-	case r.Coflow != controller.AnyCoflow && (r.Coflow < 0 || int(r.Coflow) >= len(s.d.Coflows)):
+	case r.Coflow != controller.AnyCoflow && !s.Knew(r.Coflow):
 		return fmt.Errorf("reserve %d→%d: coflow %d: no such coflow", r.In, r.Out, r.Coflow)
 	}
 	return nil
@@ -116,7 +116,7 @@ func (s *State) Carries(r *controller.CircuitReservation, id southbound.CoflowID
 // row and the circuit is in service; TagHold if the reservation's Fallback requires it meanwhile, or if the fabric
 // carries bytes between racks over circuits only; otherwise the route's.
 func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []southbound.Tag {
-	c := s.d.Coflows[id]
+	c := s.Coflow(id)
 	base := len(buf)
 	buf = append(buf, c.Tag...)
 	if len(s.d.Circuits) == 0 {

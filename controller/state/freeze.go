@@ -68,8 +68,8 @@ func (s *State) thaw(e *Entry) {
 	case CoflowStarted, HostFlowEnded, AdmissionDecided:
 		s.ownCoflow(e.Coflow)
 	case TaskEnded:
-		if e.Task >= 0 && int(e.Task) < len(s.d.Tasks) {
-			s.own(s.d.Tasks[e.Task].Job)
+		if j, _ := s.Task(e.Task); j != nil {
+			s.own(j.ID)
 		}
 	case HostSeen:
 		for _, j := range s.d.Jobs {
@@ -103,11 +103,13 @@ func (s *State) own(id controller.JobID) {
 	j.frozen, j.sum = s.frozen, new(sum)
 	j.Hosts, j.Stages, j.Redo = slices.Clone(j.Hosts), slices.Clone(j.Stages), slices.Clone(j.Redo)
 	j.Edges = slices.Clone(j.Edges)
-	s.d.Jobs[id] = &j
+	at, _ := s.d.jobAt(id)
+	s.d.Jobs[at] = &j
 	for _, k := range coflowsOf(&j) {
-		c := *s.d.Coflows[k]
+		at, _ := s.d.coflowAt(k)
+		c := *s.d.Coflows[at]
 		c.Tag, c.Done, c.byDst = slices.Clone(c.Tag), slices.Clone(c.Done), byDst{}
-		s.d.Coflows[k] = &c
+		s.d.Coflows[at] = &c
 	}
 }
 
@@ -142,11 +144,12 @@ func (f *Frozen) Digest() [sha256.Size]byte {
 func (d *Data) sum(j *Job) {
 	h := sha256.New()
 	hash(h, j)
-	for i := range j.Tasks() {
-		hash(h, &d.Tasks[int(j.FirstTask)+i])
+	tasks := d.TasksOf(j)
+	for i := range tasks {
+		hash(h, &tasks[i])
 	}
 	for _, id := range coflowsOf(j) {
-		hash(h, d.Coflows[id])
+		hash(h, d.Coflow(id))
 	}
 	h.Sum(j.sum.of[:0])
 }

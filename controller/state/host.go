@@ -33,7 +33,7 @@ func (s *State) forgetStages(j *Job) {
 }
 
 // task returns a task by its number within its job.
-func (s *State) task(j *Job, i int) *Task { return &s.d.Tasks[int(j.FirstTask)+i] }
+func (s *State) task(j *Job, i int) *Task { return &s.d.Tasks[s.d.tasksAt(j)+i] }
 
 func (s *State) seeHost(e *Entry) error {
 	if e.Host < 0 || int(e.Host) >= s.fabric.Hosts() {
@@ -55,7 +55,7 @@ func (s *State) seeHost(e *Entry) error {
 			continue
 		}
 		for _, id := range coflowsOf(j) {
-			if c := s.d.Coflows[id]; c.Started != Unset && c.Ended == Unset {
+			if c := s.Coflow(id); c.Started != Unset && c.Ended == Unset {
 				local := s.localPairs(j, c, func(_ int, at southbound.HostID) bool { return at == e.Host })
 				if s.lose(j, id, s.lostRows(c), local); j.spent(c) {
 					s.endCoflow(j, id, c, e)
@@ -98,7 +98,7 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 	s.noteEvicted(j)
 	s.forgetStages(j)
 	s.ready = slices.DeleteFunc(s.ready, func(id southbound.CoflowID) bool {
-		c := s.d.Coflows[id]
+		c := s.Coflow(id)
 		return c.Job == j.ID && !s.housed(j, c)
 	})
 }
@@ -106,7 +106,7 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 // unread reports whether something that a stage has written has not been delivered.
 func (s *State) unread(j *Job, stage int) bool {
 	return slices.ContainsFunc(coflowsOf(j), func(id southbound.CoflowID) bool {
-		c := s.d.Coflows[id]
+		c := s.Coflow(id)
 		x := &j.Edges[c.Edge]
 		return c.Ended == Unset && x.Kind != controller.Fixed && x.From == stage
 	})
@@ -173,12 +173,12 @@ func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 	s.noteEvicted(j)
 	for i := range j.Edges {
 		id := j.FirstCoflow + southbound.CoflowID(i)
-		if s.d.Coflows[id].Started == Unset && j.Edges[i].Kind != controller.Fixed {
+		if s.Coflow(id).Started == Unset && j.Edges[i].Kind != controller.Fixed {
 			s.layOut(j, id)
 		}
 	}
 	for _, id := range j.Redo {
-		if c := s.d.Coflows[id]; c.Started == Unset {
+		if c := s.Coflow(id); c.Started == Unset {
 			s.expand(j, id)
 		}
 	}
@@ -189,17 +189,14 @@ func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 
 // Relays reports whether placements lay a coflow out anew: its job is placed already, and the coflow has not begun.
 func (s *State) Relays(id southbound.CoflowID, placing []controller.Placement) bool {
-	if id < 0 || int(id) >= len(s.d.Coflows) {
-		return false
-	}
-	c := s.d.Coflows[id]
-	return c.Started == Unset && s.d.Jobs[c.Job].Placed != Unset &&
+	c := s.Coflow(id)
+	return c != nil && c.Started == Unset && s.Job(c.Job).Placed != Unset &&
 		slices.ContainsFunc(placing, func(p controller.Placement) bool { return p.Job == c.Job })
 }
 
 // layOut gives the coflow of an edge its host flows, once all of its tasks have hosts.
 func (s *State) layOut(j *Job, id southbound.CoflowID) {
-	c := s.d.Coflows[id]
+	c := s.Coflow(id)
 	if c.Waits = !s.housed(j, c); c.Waits {
 		return
 	}
@@ -232,7 +229,7 @@ func (s *State) noteEvicted(j *Job) {
 func (s *State) viewEvicted(v *controller.View) {
 	v.Lost, v.Evicted = s.d.Lost, v.Evicted[:0]
 	for _, id := range s.evicted {
-		j := s.d.Jobs[id]
+		j := s.Job(id)
 		h := controller.Evicted{Job: &j.Job, Hosts: slices.Clone(j.Hosts), Ended: make([]bool, len(j.Hosts))}
 		for i := range h.Ended {
 			h.Ended[i] = s.task(j, i).Ended != Unset
@@ -245,8 +242,8 @@ func (s *State) viewEvicted(v *controller.View) {
 func (s *State) viewPartial(v *controller.View) {
 	v.Partial = v.Partial[:0]
 	for _, id := range s.partly {
-		j := s.d.Jobs[id]
-		p := controller.Partial{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)],
+		j := s.Job(id)
+		p := controller.Partial{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.TasksOf(j),
 			Waits: make([]bool, len(j.Stages)), PolicyState: j.PolicyState}
 		for k := range p.Waits {
 			p.Waits[k] = j.Stages[k].Waits > 0

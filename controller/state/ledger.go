@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/internal/sparse"
 	"lightloom/southbound"
 )
 
@@ -18,9 +19,9 @@ type ledger struct {
 	begun  []southbound.Port           // by output: the input of the begun reservation, NoPort for none
 	holds  []southbound.Port           // by input: the output of the begun reservation, likewise
 	count  int
-	waits  int     // those whose host flows wait for them
-	opened []int32 // by coflow, AnyCoflow before the first: how many unbegun ones it has
-	stale  bool    // Data.Ledger is not up to date
+	waits  int                 // those whose host flows wait for them
+	opened sparse.Table[int32] // by coflow, AnyCoflow before the first: how many unbegun ones it has
+	stale  bool                // Data.Ledger is not up to date
 }
 
 // booking is a reservation as its output knows it.
@@ -135,10 +136,10 @@ func (l *ledger) tally(r *CircuitReservation, n int) {
 		return
 	}
 	i := int(r.Coflow - controller.AnyCoflow)
-	for len(l.opened) <= i {
-		l.opened = append(l.opened, 0)
+	open := l.opened.Make(i)
+	if *open += int32(n); *open == 0 {
+		l.opened.Drop(i)
 	}
-	l.opened[i] += int32(n)
 }
 
 // holding returns the begun reservation of an input. Borrowed; nil for none.
@@ -180,11 +181,11 @@ func (l *ledger) removeFirst(in southbound.Port) {
 // withdraw takes the unbegun reservations of a coflow out, and reports whether there were any.
 func (l *ledger) withdraw(c southbound.CoflowID) bool {
 	i := int(c - controller.AnyCoflow)
-	if i < 0 || i >= len(l.opened) || l.opened[i] == 0 {
+	if i < 0 || l.opened.Get(i) == nil {
 		return false
 	}
-	left := l.opened[i] // at the outputs
-	for in := 0; l.opened[i] > 0; in++ {
+	left := *l.opened.Get(i) // at the outputs
+	for in := 0; l.opened.Get(i) != nil; in++ {
 		gone := l.byIn[in].drop(func(r *CircuitReservation) bool {
 			goes := r.Coflow == c && !r.Begun
 			if goes {

@@ -72,7 +72,7 @@ func (s *State) takeSlots(j *Job, p *controller.Placement, held map[southbound.H
 func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 	s.rememberLaid(j)
 	for _, id := range coflowsOf(j) {
-		c := s.d.Coflows[id]
+		c := s.Coflow(id)
 		rows := s.rowsOf(j, c, p.Move)
 		local := s.localPairs(j, c, func(t int, _ southbound.HostID) bool {
 			_, moves := slices.BinarySearch(p.Move, int32(t))
@@ -133,7 +133,7 @@ func (s *State) LeftBehind(p *controller.Placement) (keys []southbound.HostFlowK
 		return nil
 	}
 	for _, id := range coflowsOf(j) {
-		for _, r := range s.rowsOf(j, s.d.Coflows[id], p.Move) {
+		for _, r := range s.rowsOf(j, s.Coflow(id), p.Move) {
 			keys = append(keys, southbound.HostFlowKey{Coflow: id, Row: int32(r)})
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // their first byte, once both of their ends have a host. local are pairs of a stream with a rate that shared a host
 // which one of them leaves.
 func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []controller.Flow) {
-	c := s.d.Coflows[id]
+	c := s.Coflow(id)
 	if len(rows)+len(local) == 0 {
 		return
 	}
@@ -29,10 +29,8 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 			c.Rack -= c.Columns.Size[r]
 		}
 	}
-	redo := southbound.CoflowID(len(s.d.Coflows))
-	s.d.Coflows = append(s.d.Coflows, &Coflow{Job: c.Job, Edge: c.Edge, Ready: c.Ready, Started: Unset, Ended: Unset,
-		Resent: true, Of: id, Pairs: pairs, Waits: true})
-	j.Redo = append(j.Redo, redo)
+	j.Redo = append(j.Redo, s.append(&Coflow{Job: c.Job, Edge: c.Edge, Ready: c.Ready, Started: Unset, Ended: Unset,
+		Resent: true, Of: id, Pairs: pairs, Waits: true}))
 	j.Open++
 	switch x := &j.Edges[c.Edge]; {
 	case x.Stream:
@@ -97,7 +95,7 @@ func (c *Coflow) laid(j *Job) []southbound.HostID {
 // of tasks would be looked for in another pair's row else, and what has been received be carried once more.
 func (s *State) rememberLaid(j *Job) {
 	for _, id := range coflowsOf(j) {
-		c := s.d.Coflows[id]
+		c := s.Coflow(id)
 		if c.Laid == nil && c.Started != Unset && c.Ended == Unset && j.Edges[c.Edge].Kind != controller.Fixed {
 			c.Laid = slices.Clone(j.Hosts)
 		}
@@ -124,7 +122,7 @@ func tasksOf(j *Job, c *Coflow) []controller.Flow {
 // expand lays out what a coflow carries again between the hosts as they are now. Where one is lost or not chosen yet it
 // waits.
 func (s *State) expand(j *Job, id southbound.CoflowID) {
-	c := s.d.Coflows[id]
+	c := s.Coflow(id)
 	x := &j.Edges[c.Edge]
 	flows := slices.Clone(c.Pairs)
 	for i := range flows {
@@ -148,7 +146,7 @@ func (s *State) expandWaiting() {
 			continue
 		}
 		for _, id := range j.Redo {
-			if c := s.d.Coflows[id]; c.Waits && j.Edges[c.Edge].Kind == controller.Fixed {
+			if c := s.Coflow(id); c.Waits && j.Edges[c.Edge].Kind == controller.Fixed {
 				s.expand(j, id)
 			}
 		}
@@ -162,7 +160,7 @@ func (s *State) Reason(j *Job, name func(southbound.HostID) string) string {
 		return ""
 	}
 	for _, id := range j.Redo {
-		c := s.d.Coflows[id]
+		c := s.Coflow(id)
 		if !c.Waits || j.Edges[c.Edge].Kind != controller.Fixed {
 			continue
 		}

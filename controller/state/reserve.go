@@ -71,8 +71,10 @@ func (s *State) reserve(e *Entry) error {
 	if err := s.CheckCircuitReservation(&r); err != nil {
 		return err
 	}
-	if r.Coflow != controller.AnyCoflow && s.d.Coflows[r.Coflow].Ended != Unset {
-		return ErrStale
+	if r.Coflow != controller.AnyCoflow {
+		if c := s.Coflow(r.Coflow); c == nil || c.Ended != Unset {
+			return ErrStale
+		}
 	}
 	if in, found := s.elsewhere(&r); found {
 		return fmt.Errorf("reserve %d→%d: another wavelength joins these racks, from port %d: %w", r.In, r.Out, in,

@@ -145,7 +145,7 @@ func (s *State) Idle(r *controller.CircuitReservation) bool {
 	if r.Coflow == controller.AnyCoflow {
 		return false
 	}
-	c := s.d.Coflows[r.Coflow]
+	c := s.Coflow(r.Coflow)
 	if len(c.Done) == 0 {
 		return true
 	}

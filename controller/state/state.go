@@ -49,6 +49,7 @@ type Task = controller.TaskState
 
 // Coflow is one edge of a job: a row of the transfer ledger.
 type Coflow struct {
+	ID        southbound.CoflowID  `json:"id"`
 	Job       controller.JobID     `json:"job"`
 	Edge      int32                `json:"edge"`
 	Ready     time.Duration        `json:"ready_ns"` // when its host flows could have been sent: the arrival of a bare one
@@ -116,10 +117,12 @@ type PortRef struct {
 	Port   southbound.Port     `json:"port"`
 }
 
-// Data is all that is replicated: a snapshot is its JSON. Slices are indexed by their ids.
+// Data is all that is replicated: a snapshot is its JSON. Jobs and coflows are sorted by id, and tasks by job: ids are
+// no places, since jobs that have ended can have left.
 type Data struct {
 	At       time.Duration               `json:"at_ns"` // of the last entry
 	Applied  uint64                      `json:"applied"`
+	Next     Next                        `json:"next"`
 	Jobs     []*Job                      `json:"jobs"`
 	Tasks    []Task                      `json:"tasks"`
 	Coflows  []*Coflow                   `json:"coflows"`
@@ -218,8 +221,8 @@ func (s *State) Live() *Data { return &s.d }
 // Active returns the coflows that are expanded and have not ended, by id. Borrowed.
 func (s *State) Active() []southbound.CoflowID { return s.active }
 
-// Coflow returns a coflow. Borrowed.
-func (s *State) Coflow(c southbound.CoflowID) *Coflow { return s.d.Coflows[c] }
+// Coflow returns a coflow; nil if there never was one, or it has left the state. Borrowed.
+func (s *State) Coflow(c southbound.CoflowID) *Coflow { return s.d.Coflow(c) }
 
 // ReadyStages returns the stages that can start: placed, with every edge into them delivered. Borrowed.
 func (s *State) ReadyStages() []StageRef { return s.stages }
@@ -285,9 +288,11 @@ func (s *State) derive() {
 			s.ended++
 		}
 	}
-	for i := range s.d.Tasks {
-		if t := &s.d.Tasks[i]; t.Host >= 0 && t.Ended == Unset {
-			s.free[t.Host] -= s.size(s.d.Jobs[t.Job], i-int(s.d.Jobs[t.Job].FirstTask))
+	for _, j := range s.d.Jobs {
+		for i, t := range s.d.TasksOf(j) {
+			if t.Host >= 0 && t.Ended == Unset {
+				s.free[t.Host] -= s.size(j, i)
+			}
 		}
 	}
 	for _, h := range s.d.Lost {
@@ -327,7 +332,7 @@ func (s *State) noteStage(j *Job, stage int32) {
 
 // noteCoflow enters a coflow of a placed job among the active and the ready ones, where it belongs.
 func (s *State) noteCoflow(j *Job, id southbound.CoflowID) {
-	c := s.d.Coflows[id]
+	c := s.Coflow(id)
 	if c.Ended != Unset || c.Waits {
 		return
 	}

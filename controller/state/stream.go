@@ -19,7 +19,7 @@ func (s *State) openStreams(j *Job, stage int, e *Entry) {
 			continue
 		}
 		id := j.FirstCoflow + southbound.CoflowID(i)
-		s.d.Coflows[id].Ready = e.At
+		s.Coflow(id).Ready = e.At
 		s.noteCoflow(j, id)
 	}
 }

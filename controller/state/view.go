@@ -43,11 +43,11 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	v.Free = s.free
 	v.Waiting = v.Waiting[:0]
 	for _, id := range s.waiting {
-		v.Waiting = append(v.Waiting, &s.d.Jobs[id].Job)
+		v.Waiting = append(v.Waiting, &s.Job(id).Job)
 	}
 	v.Coflows = v.Coflows[:0]
 	for _, id := range s.active {
-		if c := s.d.Coflows[id]; len(s.evicted) > 0 && c.Started == Unset && !s.housed(s.d.Jobs[c.Job], c) {
+		if c := s.Coflow(id); len(s.evicted) > 0 && c.Started == Unset && !s.housed(s.Job(c.Job), c) {
 			continue // it is laid out anew once its tasks have hosts
 		}
 		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
@@ -79,8 +79,8 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 
 func (s *State) viewCoflow(id southbound.CoflowID,
 	left func(southbound.CoflowID, *Coflow) southbound.Remaining) controller.CoflowView {
-	c := s.d.Coflows[id]
-	j := s.d.Jobs[c.Job]
+	c := s.Coflow(id)
+	j := s.Job(c.Job)
 	out := controller.CoflowView{
 		ID: id, Job: c.Job, Edge: c.Edge, Arrival: j.Arrival, Weight: j.Weight,
 		Admission: c.Admission, Started: c.Started != Unset, Start: c.Started,
@@ -115,14 +115,14 @@ func (s *State) viewRunning(v *controller.View) {
 	v.Running = v.Running[:0]
 	sorted := true
 	for _, id := range s.active {
-		j := s.d.Jobs[s.d.Coflows[id].Job]
+		j := s.Job(s.Coflow(id).Job)
 		n := len(v.Running)
 		if len(j.Job.Stages) == 0 || n > 0 && v.Running[n-1].Job.ID == j.ID {
 			continue
 		}
 		sorted = sorted && (n == 0 || v.Running[n-1].Job.ID < j.ID)
 		v.Running = append(v.Running, controller.Running{Job: &j.Job, Hosts: j.Hosts,
-			Tasks: s.d.Tasks[j.FirstTask:][:len(j.Hosts):len(j.Hosts)]})
+			Tasks: s.d.TasksOf(j)})
 	}
 	if !sorted { // coflows that carry again what was lost have ids of their own
 		slices.SortFunc(v.Running, func(a, b controller.Running) int { return cmp.Compare(a.Job.ID, b.Job.ID) })

@@ -203,7 +203,7 @@ func newTwin(ran *replay.Ran) *twin {
 	}
 	for i := range ran.State.Tasks {
 		k := &ran.State.Tasks[i]
-		name := ran.State.Jobs[k.Job].Name
+		name := ran.State.Job(k.Job).Name
 		t.places[name] = append(t.places[name], int32(k.Host))
 	}
 	return t

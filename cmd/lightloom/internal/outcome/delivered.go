@@ -20,7 +20,7 @@ func Delivered(d *state.Data, j *state.Job, nic pathmap.BitsPerSecond) (sum path
 		if !ToSink(j, e) {
 			continue
 		}
-		c := d.Coflows[int(j.FirstCoflow)+i]
+		c := d.Coflow(j.FirstCoflow + southbound.CoflowID(i))
 		sum += c.Bytes + c.Local
 		first, end := j.StageTasks(e.To)
 		for _, h := range j.Hosts[min(first, len(j.Hosts)):min(end, len(j.Hosts))] {

@@ -2,8 +2,8 @@ package outcome
 
 import (
 	"fmt"
+	"slices"
 
-	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -12,42 +12,35 @@ import (
 // fold merges the coflows of each edge into one: bytes that were lost with a host and sent again count for the coflow
 // that lost them. So coflows have the same numbers under every policy, whatever failed. fold changes no shared data.
 func (o *Outcome) fold() {
-	number := make([]southbound.CoflowID, len(o.State.Coflows))
-	again := false
-	var edges []*state.Coflow
-	for i, c := range o.State.Coflows {
-		if c.Resent {
-			again = true
-			number[i] = number[c.Of] // which comes before it
-			continue
-		}
-		number[i] = southbound.CoflowID(len(edges))
-		copied := *c
-		edges = append(edges, &copied)
-	}
-	if !again {
+	if !slices.ContainsFunc(o.State.Coflows, func(c *state.Coflow) bool { return c.Resent }) {
 		return
 	}
-	for i, c := range o.State.Coflows {
+	number := make(map[southbound.CoflowID]southbound.CoflowID, len(o.State.Coflows))
+	var edges []*state.Coflow
+	for _, c := range o.State.Coflows {
 		if c.Resent {
-			join(edges[number[i]], c)
+			number[c.ID] = number[c.Of] // which comes before it
+			join(edges[number[c.ID]], c)
+			continue
 		}
+		number[c.ID] = southbound.CoflowID(len(edges))
+		copied := *c
+		copied.ID = number[c.ID]
+		edges = append(edges, &copied)
 	}
 	folded := *o.State
 	folded.Coflows = edges
 	folded.Jobs = make([]*state.Job, len(o.State.Jobs))
 	for i, j := range o.State.Jobs {
 		copied := *j
-		if int(j.FirstCoflow) < len(number) {
-			copied.FirstCoflow = number[j.FirstCoflow]
-		}
+		copied.FirstCoflow = number[j.FirstCoflow]
 		copied.Redo = nil
 		folded.Jobs[i] = &copied
 	}
 	folded.Moves = append([]state.Move(nil), o.State.Moves...)
 	for i := range folded.Moves {
-		if m := &folded.Moves[i]; m.Coflow != controller.AnyCoflow {
-			m.Coflow = number[m.Coflow]
+		if n, known := number[folded.Moves[i].Coflow]; known {
+			folded.Moves[i].Coflow = n
 		}
 	}
 	o.State = &folded
@@ -69,13 +62,13 @@ func join(to, c *state.Coflow) {
 // Unfinished lists, for the report, the jobs that had not ended when the run did.
 func (o *Outcome) Unfinished() []string {
 	n, first := 0, ""
-	for i, j := range o.State.Jobs {
+	for _, j := range o.State.Jobs {
 		if j.Ended != state.Unset {
 			continue
 		}
 		if n++; n == 1 {
-			first = fmt.Sprintf("job %d (%q)", i, j.Name)
-			if why := o.Reasons[controller.JobID(i)]; why != "" {
+			first = fmt.Sprintf("job %d (%q)", j.ID, j.Name)
+			if why := o.Reasons[j.ID]; why != "" {
 				first += ": " + why
 			}
 		}

@@ -159,12 +159,12 @@ func (o *Outcome) Result() report.PolicyResult {
 			End:       j.Ended,
 			Delivered: sinks, Least: least, Cancelled: j.Cancelled})
 	}
-	for i, c := range o.State.Coflows {
-		if j := o.State.Jobs[c.Job]; j.Ended == state.Unset || j.Cancelled {
+	for _, c := range o.State.Coflows {
+		j := o.State.Job(c.Job)
+		if j.Ended == state.Unset || j.Cancelled {
 			continue
 		}
-		r.Coflows = append(r.Coflows, report.CoflowResult{ID: southbound.CoflowID(i), Job: c.Job,
-			Name: o.State.Jobs[c.Job].Name, Arrival: c.Ready, Start: c.Started, End: c.Ended, Bytes: c.Bytes + c.Local,
+		r.Coflows = append(r.Coflows, report.CoflowResult{ID: c.ID, Job: c.Job, Name: j.Name, Arrival: c.Ready, Start: c.Started, End: c.Ended, Bytes: c.Bytes + c.Local,
 			Local: c.Local, Rack: c.Rack, HostFlows: int32(c.HostFlows), Flows: c.Flows})
 	}
 	o.circuits(&r)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -40,9 +39,8 @@ func circuitsOf(o *Outcome) []circuitLine {
 		l := circuitLine{In: int32(m.In), Out: int32(m.Out), Coflow: "any", Intended: inSeconds(m.Intent),
 			Dark:      known(m.Stages.Accepted),
 			Connected: known(m.Stages.Connected), Ended: inSeconds(o.End), Failed: m.Failed, Policy: o.Row.Name}
-		if m.Coflow != controller.AnyCoflow && int(m.Coflow) < len(o.State.Coflows) {
-			job := o.State.Jobs[o.State.Coflows[m.Coflow].Job]
-			l.Coflow = traceID(job.Name, int(m.Coflow))
+		if c := o.State.Coflow(m.Coflow); c != nil {
+			l.Coflow = traceID(o.State.Job(c.Job).Name, int(m.Coflow))
 		}
 		if m.InService != state.Unset {
 			l.InService = known(m.InService)

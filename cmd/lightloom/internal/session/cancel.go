@@ -46,18 +46,18 @@ func (s *keeper) serveCancel(ctx context.Context, name string) reply {
 	}
 	id, ok := jobNamed(d, name)
 	if !ok {
-		return noJob(name, len(d.Jobs))
+		return noJob(name, int(d.Next.Job))
 	}
 	if _, err := s.Client.Cancel(ctx, id); err != nil {
 		return fail(err)
 	}
 	// The leader has committed it, but the replica that returns the state can be behind.
-	for d.Jobs[id].Ended == state.Unset {
+	for d.Job(id).Ended == state.Unset {
 		if d, err = testbed.StateOf(ctx, s.Client); err != nil {
 			return fail(err)
 		}
 	}
-	j := d.Jobs[id]
+	j := d.Job(id)
 	out := &CancelledJob{Job: id, Name: j.Name, Cancelled: j.Cancelled, Ended: j.Ended.Seconds(), Delivered: 0}
 	if j.Started != state.Unset {
 		out.Ran = (j.Ended - j.Started).Seconds()
@@ -79,11 +79,11 @@ func noJob(name string, jobs int) reply {
 // the last.
 func jobNamed(d *state.Data, name string) (controller.JobID, bool) {
 	if n, err := strconv.ParseInt(name, 10, 32); err == nil {
-		return controller.JobID(n), n >= 0 && int(n) < len(d.Jobs)
+		return controller.JobID(n), d.Job(controller.JobID(n)) != nil
 	}
 	found := controller.JobID(-1)
 	for _, j := range d.Jobs {
-		if j.Name == name && (found < 0 || j.Ended == state.Unset || d.Jobs[found].Ended != state.Unset) {
+		if j.Name == name && (found < 0 || j.Ended == state.Unset || d.Job(found).Ended != state.Unset) {
 			found = j.ID
 		}
 	}
@@ -151,7 +151,7 @@ func soFar(d *state.Data, j *state.Job, now time.Duration,
 	for i := range j.Edges {
 		e := &j.Edges[i]
 		id := j.FirstCoflow + southbound.CoflowID(i)
-		c := d.Coflows[id]
+		c := d.Coflow(id)
 		if !outcome.ToSink(j, e) || c.Started == state.Unset {
 			continue
 		}

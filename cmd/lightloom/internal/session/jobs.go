@@ -55,7 +55,7 @@ func (s *keeper) job(d *state.Data, j *state.Job, why string, now time.Duration)
 		}
 	}
 	for i := range j.Edges {
-		c := d.Coflows[j.FirstCoflow+southbound.CoflowID(i)]
+		c := d.Coflow(j.FirstCoflow + southbound.CoflowID(i))
 		st.Bytes += c.Bytes + c.Local
 		if c.Ended != state.Unset {
 			st.Sent++

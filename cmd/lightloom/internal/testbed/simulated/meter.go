@@ -19,7 +19,7 @@ import (
 type meter struct {
 	sim  *flowsim.Sim
 	open []southbound.CoflowID // not ended when they were last looked at
-	seen int                   // coflows that have been looked at
+	seen southbound.CoflowID   // the first coflow that has not been looked at
 	done map[[2]southbound.HostID]pathmap.Bytes
 }
 
@@ -29,8 +29,8 @@ func newMeter(sim *flowsim.Sim) *meter {
 
 // read returns all counters as they are now.
 func (m *meter) read(s *state.State, now time.Duration) (demand.Sample, error) {
-	for ; m.seen < len(s.Data().Coflows); m.seen++ {
-		m.open = append(m.open, southbound.CoflowID(m.seen))
+	for d := s.Live(); m.seen < d.Next.Coflow; m.seen++ {
+		m.open = append(m.open, m.seen)
 	}
 	crossbar := s.Fabric().Spec.Kind == topo.Crossbar
 	wire := func(b pathmap.Bytes) pathmap.Bytes {
