@@ -37,6 +37,9 @@ func (s *State) ApplyAll(batch []Entry) error {
 		}
 	}
 	s.d.Applied++
+	if s.kept.Ended > 0 {
+		s.leave()
+	}
 	return first
 }
 
@@ -483,6 +486,7 @@ func (s *State) closeOne(j *Job, e *Entry) {
 		s.noteEvicted(j)
 		s.noteMortal(j)
 		s.finished++
+		s.over(j, e)
 	}
 }
 

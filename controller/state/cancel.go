@@ -39,6 +39,7 @@ func (s *State) cancel(e *Entry) error {
 	}
 	j.Open, j.Ended = 0, e.At
 	s.finished++
+	s.over(j, e)
 	s.turn(j)
 	s.noteMortal(j)
 	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })

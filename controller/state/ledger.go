@@ -135,12 +135,15 @@ func (l *ledger) tally(r *CircuitReservation, n int) {
 		}
 		return
 	}
-	i := int(r.Coflow - controller.AnyCoflow)
+	i := opening(r.Coflow)
 	open := l.opened.Make(i)
 	if *open += int32(n); *open == 0 {
 		l.opened.Drop(i)
 	}
 }
+
+// opening is the place of a coflow in opened.
+func opening(c southbound.CoflowID) int { return int(c - controller.AnyCoflow) }
 
 // holding returns the begun reservation of an input. Borrowed; nil for none.
 func (l *ledger) holding(in southbound.Port) *CircuitReservation {
@@ -180,7 +183,7 @@ func (l *ledger) removeFirst(in southbound.Port) {
 
 // withdraw takes the unbegun reservations of a coflow out, and reports whether there were any.
 func (l *ledger) withdraw(c southbound.CoflowID) bool {
-	i := int(c - controller.AnyCoflow)
+	i := opening(c)
 	if i < 0 || l.opened.Get(i) == nil {
 		return false
 	}

@@ -33,7 +33,7 @@ func (m Machine) Freeze() interface {
 type Counts struct{ Jobs, JobsEnded, Coflows, CoflowsEnded int }
 
 func (m Machine) publish() {
-	m.counts.Store(&Counts{len(m.d.Jobs), m.finished, len(m.d.Coflows), m.ended})
+	m.counts.Store(&Counts{int(m.d.Next.Job), m.finished, int(m.d.Next.Coflow), m.ended})
 }
 
 // Counts returns the figures after the last entry that a Machine has applied. Any goroutine can call it at any time.

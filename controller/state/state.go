@@ -32,6 +32,9 @@ type Job struct {
 	Cancelled bool `json:"cancelled,omitempty"` // a user or its lifetime has ended it
 	Expired   bool `json:"expired,omitempty"`   // its lifetime has
 
+	Leaves time.Duration `json:"leaves_ns,omitempty"` // when it may leave the state; see Keep
+
+	left   bool   // it is being taken out
 	frozen uint64 // State.frozen when this copy was made
 	sum    *sum   // nil before the first Freeze
 }
@@ -135,8 +138,9 @@ type Data struct {
 	Requests []Granted[controller.JobID] `json:"requests"`
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
-	Migrated *Migrated                   `json:"migrated,omitempty"` // nil: no migration so far
-	Cluster  *Cluster                    `json:"cluster,omitempty"`  // nil: it has had no leader
+	Migrated *Migrated                   `json:"migrated,omitempty"`    // nil: no migration so far
+	Turnover time.Duration               `json:"turnover_ns,omitempty"` // when a job that has left was placed or ended last
+	Cluster  *Cluster                    `json:"cluster,omitempty"`     // nil: it has had no leader
 
 	// those that stand, by id
 	BandwidthReservations    []controller.BandwidthReservation            `json:"bandwidth_reservations,omitempty"`
@@ -175,12 +179,20 @@ type State struct {
 
 	requests          requests[controller.JobID]
 	bandwidthRequests requests[controller.BandwidthReservationID]
-	ended             int    // coflows
-	frozen            uint64 // how often Freeze was called
+	kept              Keep
+	leaving           []leaver // by when they can
+	ended             int      // coflows
+	frozen            uint64   // how often Freeze was called
 	// a Frozen holds the same Tasks or Moves: they are copied before they are changed
 	sharedTasks, sharedMoves bool
 
 	counts atomic.Pointer[Counts]
+}
+
+// leaver is a job that has ended and can leave the state at an instant.
+type leaver struct {
+	Leaves time.Duration
+	job    controller.JobID
 }
 
 // StageRef names a stage of a job.
@@ -280,8 +292,9 @@ func (s *State) derive() {
 	}
 	s.found = make([]found, max(len(s.d.Circuits), s.fabric.Racks))
 	s.ledger, _ = ledgerOf(s.d.Ledger, len(s.d.Circuits)) // none overlap: a snapshot in which some do is refused
-	s.waiting, s.active, s.stages, s.ready, s.evicted, s.partly, s.finished = nil, nil, nil, nil, nil, nil, 0
-	s.turnover, s.mortal, s.ended = 0, nil, 0
+	s.waiting, s.active, s.stages, s.ready, s.evicted, s.partly = nil, nil, nil, nil, nil, nil
+	s.turnover, s.mortal, s.leaving = s.d.Turnover, nil, nil
+	s.finished, s.ended = int(s.d.Next.Job)-len(s.d.Jobs), int(s.d.Next.Coflow)-len(s.d.Coflows) // those that have left
 	for _, c := range s.d.Coflows {
 		s.renew(c)
 		if c.Ended != Unset {
@@ -304,6 +317,9 @@ func (s *State) derive() {
 		switch {
 		case j.Ended != Unset:
 			s.finished++
+			if s.kept.Ended > 0 {
+				s.queueLeaving(j)
+			}
 			continue
 		case j.Placed == Unset:
 			s.waiting = append(s.waiting, j.ID)

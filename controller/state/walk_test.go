@@ -57,6 +57,9 @@ type walk struct {
 	received  map[[2]int]pathmap.Bytes         // by job and edge
 	rows      map[uint64]controller.CoflowView // by generation
 
+	lean   *state.State // the same, but what has ended leaves; nil: none
+	leaves int          // jobs that have left it
+
 	frozen  *state.Frozen // some time ago
 	was     []byte        // its snapshot at that time
 	readers sync.WaitGroup
@@ -75,7 +78,11 @@ func (w *walk) step() {
 	if e.Kind == state.HostFlowEnded {
 		sized = w.s.Coflow(e.Coflow).Columns.Size[e.Row]
 	}
-	if err := w.s.Apply(&e); err != nil {
+	err := w.s.Apply(&e)
+	if w.lean != nil {
+		w.compare(&e, err)
+	}
+	if err != nil {
 		if look && w.s.Digest() != before {
 			w.t.Fatalf("seed %d: %v changed the state and was refused: %v", w.seed, e.Kind, err)
 		}

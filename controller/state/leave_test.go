@@ -1,0 +1,112 @@
+package state_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
+	"lightloom/southbound"
+)
+
+// TestLeaving has jobs leave one of two states that are given the same entries: both say the same of each entry, and
+// show policies the same. Another replica, which is restored now and then, holds what the lean state holds.
+func TestLeaving(t *testing.T) {
+	f := fabric(t)
+	left := 0
+	for seed := range tries.Of[uint64](8, 200) {
+		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 5)), s: state.New(f), seed: seed, lossy: seed%3 == 0,
+			ending: seed%2 == 0, received: map[[2]int]pathmap.Bytes{}}
+		w.renew(nil)
+		for range 200 {
+			w.step()
+		}
+		for n := 0; w.s.Finished() < len(w.s.Data().Jobs) && n < 1000; n++ {
+			w.end = true
+			w.step()
+		}
+		left += w.leaves
+	}
+	if left == 0 {
+		t.Fatal("no job has left")
+	}
+	t.Logf("%d jobs left", left)
+}
+
+// renew makes the lean state from a snapshot, or anew.
+func (w *walk) renew(snap []byte) {
+	w.lean = state.New(w.s.Fabric())
+	w.lean.KeepEnded(state.Keep{Ended: 10, Together: 1, Left: func(l []state.Left) {
+		w.leaves += len(l)
+		for _, x := range l {
+			whole := w.s.Job(x.Job.ID)
+			if diff := cmp.Diff(whole, x.Job, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state.Job{}),
+				cmpopts.IgnoreFields(state.Job{}, "Leaves")); diff != "" || len(x.Tasks) != whole.Tasks() {
+				w.t.Fatalf("seed %d: job %d leaves with %d tasks (-is +left):\n%s", w.seed, x.Job.ID, len(x.Tasks), diff)
+			}
+			for _, c := range x.Coflows {
+				if diff := cmp.Diff(w.s.Coflow(c.ID), c, cmpopts.EquateEmpty(),
+					cmpopts.IgnoreUnexported(state.Coflow{})); diff != "" {
+					w.t.Fatalf("seed %d: coflow %d leaves (-is +left):\n%s", w.seed, c.ID, diff)
+				}
+			}
+		}
+	}})
+	if snap != nil {
+		if err := w.lean.Restore(snap); err != nil {
+			w.t.Fatalf("seed %d: %v", w.seed, err)
+		}
+	}
+}
+
+func (w *walk) compare(e *state.Entry, want error) {
+	got := w.lean.Apply(e)
+	restart := w.r.IntN(30) == 0
+	var snap []byte
+	if restart {
+		snap, _ = w.lean.Snapshot()
+	}
+	_ = w.lean.ApplyAll(nil)
+	if (got == nil) != (want == nil) || errors.Is(got, state.ErrStale) != errors.Is(want, state.ErrStale) {
+		w.t.Fatalf("seed %d: %+v: the whole state says %v, the lean one %v", w.seed, e, want, got)
+	}
+	if w.lean.Finished() != w.s.Finished() {
+		w.t.Fatalf("seed %d: %d jobs have ended, want %d", w.seed, w.lean.Finished(), w.s.Finished())
+	}
+	if restart {
+		w.restart(snap)
+	}
+	if w.r.IntN(8) > 0 {
+		return
+	}
+	var a, b controller.View
+	w.s.FillView(&a, nil)
+	w.lean.FillView(&b, nil)
+	if diff := cmp.Diff(a, b, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(controller.View{}, "Fabric"),
+		cmpopts.IgnoreFields(controller.CoflowView{}, "Generation")); diff != "" {
+		w.t.Fatalf("seed %d: after %+v: the lean state shows policies something else:\n%s", w.seed, e, diff)
+	}
+}
+
+// restart continues with what a snapshot from before the last batch holds.
+func (w *walk) restart(snap []byte) {
+	old, leaves := w.lean.Digest(), w.leaves
+	w.renew(snap)
+	_ = w.lean.ApplyAll(nil)
+	if w.leaves = leaves; w.lean.Digest() != old {
+		w.t.Fatalf("seed %d: a restored replica lets other jobs go", w.seed)
+	}
+	for _, j := range w.lean.Data().Jobs {
+		for i := range j.Tasks() {
+			if of, _ := w.lean.Task(j.FirstTask + southbound.TaskID(i)); of != j {
+				w.t.Fatalf("seed %d: task %d of job %d is not found", w.seed, i, j.ID)
+			}
+		}
+	}
+}
