@@ -72,6 +72,8 @@ func newControllerRun() *cobra.Command {
 		"loopback addresses only; replicas use this port and those after it")
 	fl.DurationVar(&opt.SamplePeriod, "sample-period", server.DefaultSamplePeriod,
 		"interval at which switches report the counters of their ports; 0: never")
+	fl.DurationVar(&opt.Retention, "retention", server.DefaultRetention, "how long jobs and request ids are known after "+
+		"their end; 0: for good")
 	fl.BoolVar(&withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
 	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir and the replicas' logs at the end: both are "+
@@ -99,6 +101,10 @@ func newControllerRun() *cobra.Command {
 		if opt.SamplePeriod != 0 && opt.SamplePeriod < server.MinSamplePeriod {
 			return usage("write --sample-period 1s, or 0 for none", "run: --sample-period %v is below %v", opt.SamplePeriod,
 				server.MinSamplePeriod)
+		}
+		if opt.Retention != 0 && opt.Retention < server.MinRetention {
+			return usage("write --retention 24h, or 0 for good", "run: --retention %v is below %v", opt.Retention,
+				server.MinRetention)
 		}
 		if opt.State != "" && opt.Ephemeral {
 			return usage("leave one of them away", "run: --state keeps the replicas' logs, and --ephemeral removes them")

@@ -60,7 +60,7 @@ func (s seat) Counts() Counts                   { return Counts{} }
 func (s seat) Digest() (uint64, [32]byte)       { return 0, [32]byte{} }
 func (s seat) Applied() uint64                  { return 9 }
 
-func (s seat) State(context.Context) (Snapshot, error) { return Snapshot{JSON: []byte("{}")}, nil }
+func (s seat) State(context.Context, bool) (Snapshot, error) { return Snapshot{JSON: []byte("{}")}, nil }
 
 func (s seat) ReadIndex(context.Context) (uint64, error) { return 9, s.leads() }
 

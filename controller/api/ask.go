@@ -36,7 +36,8 @@ type Stater interface {
 	// Digest is the hash of the state after the entry of that index. It costs more the more jobs
 	// have changed since the last call.
 	Digest() (index uint64, digest [32]byte)
-	State(ctx context.Context) (Snapshot, error)
+	// State returns the state; if live is set, without jobs that ended some time ago.
+	State(ctx context.Context, live bool) (Snapshot, error)
 }
 
 // Finder knows who leads; a replica.Node does.

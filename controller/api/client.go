@@ -270,8 +270,21 @@ func status(ctx context.Context, to apiv1connect.ControllerClient, ask *apiv1.St
 	return s, nil
 }
 
-// State reads the whole replicated state of one replica.
-func (c *Client) State(ctx context.Context) (Snapshot, error) { return c.StateAt(ctx, Read{}) }
+// State reads the replicated state of one replica, with the jobs that have left it since they ended.
+func (c *Client) State(ctx context.Context) (Snapshot, error) {
+	return c.state(ctx, &apiv1.StateRequest{})
+}
+
+// LiveState reads the replicated state of one replica.
+func (c *Client) LiveState(ctx context.Context) (Snapshot, error) { return c.LiveStateAt(ctx, Read{}) }
+
+func (c *Client) state(ctx context.Context, ask *apiv1.StateRequest) (s Snapshot, err error) {
+	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
+		s, err = readState(ctx, to, ask)
+		return err
+	})
+	return s, err
+}
 
 func readState(ctx context.Context, from apiv1connect.ControllerClient, ask *apiv1.StateRequest) (Snapshot, error) {
 	in, err := from.State(ctx, connect.NewRequest(ask))

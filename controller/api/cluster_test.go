@@ -86,7 +86,7 @@ func (m *member) Digest() (uint64, [32]byte) {
 	return uint64(len(m.order)), sha256.Sum256(fmt.Append(nil, m.order))
 }
 
-func (m *member) State(context.Context) (Snapshot, error) {
+func (m *member) State(context.Context, bool) (Snapshot, error) {
 	if m.snap == nil {
 		return Snapshot{}, errors.New("no state")
 	}

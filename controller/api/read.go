@@ -137,11 +137,7 @@ func (c *Client) StatusAt(ctx context.Context, r Read) (s Status, err error) {
 	return s, err
 }
 
-// StateAt is State as a read of that kind.
-func (c *Client) StateAt(ctx context.Context, r Read) (s Snapshot, err error) {
-	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
-		s, err = readState(ctx, to, &apiv1.StateRequest{Read: r.wire()})
-		return err
-	})
-	return s, err
+// LiveStateAt is LiveState as a read of that kind.
+func (c *Client) LiveStateAt(ctx context.Context, r Read) (Snapshot, error) {
+	return c.state(ctx, &apiv1.StateRequest{Read: r.wire(), Live: true})
 }

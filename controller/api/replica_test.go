@@ -122,7 +122,7 @@ func (b *brain) Counts() (c Counts) {
 
 func (b *brain) Digest() (uint64, [32]byte) { return b.node.Digest() }
 
-func (b *brain) State(context.Context) (s Snapshot, err error) {
+func (b *brain) State(context.Context, bool) (s Snapshot, err error) {
 	b.node.View(func(at uint64) {
 		s.Index, s.Digest = at, b.book.Digest()
 		s.JSON, err = b.book.Snapshot()

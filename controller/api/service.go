@@ -129,7 +129,7 @@ func (s *service) State(ctx context.Context, r *connect.Request[apiv1.StateReque
 	if err != nil {
 		return encode(err)
 	}
-	snap, err := s.cfg.Stater.State(ctx)
+	snap, err := s.cfg.Stater.State(ctx, r.Msg.Live)
 	if err != nil {
 		return encode(fmt.Errorf("read state: %w", err))
 	}

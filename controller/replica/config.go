@@ -84,6 +84,7 @@ type Config struct {
 	Newcomer *Newcomer // the log is empty, and the cluster has begun long ago; nil: the node founds it, or has its log
 
 	Machine  Machine
+	Archive  Archive // what the machine has let go; nil: it lets nothing go
 	Timeouts Timeouts
 	Limits   Limits
 	Logger   *slog.Logger // nil discards

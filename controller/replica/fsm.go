@@ -15,9 +15,11 @@ import (
 
 // fsm is the Machine as raft drives it, one call at a time, with the index of the last entry it holds.
 type fsm struct {
-	limit int64 // of a snapshot, in bytes
-	log   *slog.Logger
-	die   func(error) // ends the node: its machine holds no state that anyone has agreed on
+	limit int64 // of a state in a snapshot, in bytes
+	// nil: there is none
+	archive Archive
+	log     *slog.Logger
+	die     func(error) // ends the node: its machine holds no state that anyone has agreed on
 
 	mu      sync.Mutex
 	machine Machine
@@ -30,8 +32,8 @@ type fsm struct {
 	at atomic.Uint64 // index, for readers that do not wait
 }
 
-func newFSM(m Machine, limit int64, log *slog.Logger) *fsm {
-	return &fsm{machine: m, limit: limit, log: log, die: func(error) {}, advance: make(chan struct{})}
+func newFSM(m Machine, a Archive, limit int64, log *slog.Logger) *fsm {
+	return &fsm{machine: m, archive: a, limit: limit, log: log, die: func(error) {}, advance: make(chan struct{})}
 }
 
 // applied is what Apply answers to who appended the entry.
@@ -92,7 +94,7 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if f.unable != nil {
 		return nil, f.unable
 	}
-	return &captured{of: f.machine.Freeze(), index: f.index, term: f.term, limit: f.limit}, nil
+	return &captured{of: f.machine.Freeze(), archive: f.archive, index: f.index, term: f.term, limit: f.limit}, nil
 }
 
 // freeze returns the state after the last entry, for readers.
@@ -111,6 +113,9 @@ func (f *fsm) Restore(r io.ReadCloser) (err error) {
 		f.mu.Unlock()
 	}()
 	h, state, err := readSnapshot(r, f.limit)
+	if err == nil {
+		err = f.restoreArchive(r)
+	}
 	if err != nil {
 		return fmt.Errorf("restore snapshot: %w", err)
 	}
@@ -128,6 +133,17 @@ func (f *fsm) Restore(r io.ReadCloser) (err error) {
 		return err
 	}
 	f.moved(h.index, h.term)
+	return nil
+}
+
+// restoreArchive reads what comes behind the state. It comes first, so that no state is there without it.
+func (f *fsm) restoreArchive(r io.Reader) error {
+	if f.archive != nil {
+		return f.archive.Load(r)
+	}
+	if n, err := io.Copy(io.Discard, r); err != nil || n > 0 {
+		return fmt.Errorf("%d bytes come behind the state, and there is no archive for them: %w", n, err)
+	}
 	return nil
 }
 
@@ -162,6 +178,7 @@ func (f *fsm) wait(ctx context.Context, died, closed <-chan struct{}, index uint
 // captured is a state on its way to disk or to a follower.
 type captured struct {
 	of          Frozen
+	archive     Archive
 	index, term uint64
 	limit       int64
 }
@@ -187,6 +204,9 @@ func (s *captured) write(to io.Writer) error {
 	h := header{index: s.index, term: s.term, digest: s.of.Digest(), size: uint64(len(state))}
 	if _, err = to.Write(h.encode()); err == nil {
 		_, err = to.Write(state)
+	}
+	if err == nil && s.archive != nil {
+		err = s.archive.Save(to)
 	}
 	return err
 }

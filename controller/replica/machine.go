@@ -1,5 +1,7 @@
 package replica
 
+import "io"
+
 // Machine is the state that is replicated. A Node never calls two of its methods at once.
 type Machine interface {
 	// Apply applies one committed entry. It is pure: every replica that has applied the same entries holds the same state
@@ -10,6 +12,14 @@ type Machine interface {
 	Freeze() Frozen
 	// Restore replaces the whole state by that of a snapshot. After an error the state is not used again.
 	Restore(snapshot []byte) error
+}
+
+// Archive is what a Machine has let go. It belongs to no state and no digest, but snapshots carry it behind the state.
+type Archive interface {
+	// Save writes all that the Machine has let go so far, and keeps it on disk before it returns.
+	Save(w io.Writer) error
+	// Load adds what Save wrote, up to the end of the stream. The same can come again.
+	Load(r io.Reader) error
 }
 
 // Frozen is the state of a Machine at one index. Any goroutine can read it while the Machine goes on.

@@ -44,7 +44,7 @@ func New(cfg Config) (*Node, error) {
 	}
 	log := cfg.Logger.With("replica", cfg.ID)
 	n := &Node{
-		cfg: cfg, fsm: newFSM(cfg.Machine, cfg.Limits.Snapshot, log), track: newTracker(time.Now),
+		cfg: cfg, fsm: newFSM(cfg.Machine, cfg.Archive, cfg.Limits.Snapshot, log), track: newTracker(time.Now),
 		times: newLatencies(), nursed: make(chan struct{}), done: make(chan struct{}),
 		reads: reads{turn: make(chan struct{}, 1)},
 	}

@@ -181,7 +181,7 @@ func TestSnapshotCarriesALaggingReplica(t *testing.T) {
 }
 
 func TestSnapshotTooLargeIsRefused(t *testing.T) {
-	f := newFSM(&ledger{}, int64(headerSize)+3, slog.New(slog.DiscardHandler))
+	f := newFSM(&ledger{}, nil, int64(headerSize)+3, slog.New(slog.DiscardHandler))
 	f.machine.Apply(bytes.Repeat([]byte("x"), 100))
 	s, err := f.Snapshot()
 	if err != nil {

@@ -39,7 +39,7 @@ func decodeHeader(b []byte) (h header, err error) {
 	return h, nil
 }
 
-// readSnapshot reads a header and exactly the bytes it announces, at most limit in all. What a header claims is never
+// readSnapshot reads a header and the state that it announces, at most limit bytes in all. What a header claims is never
 // allocated before it has arrived.
 func readSnapshot(r io.Reader, limit int64) (header, []byte, error) {
 	head := make([]byte, headerSize)
@@ -54,14 +54,12 @@ func readSnapshot(r io.Reader, limit int64) (header, []byte, error) {
 		return h, nil, fmt.Errorf("announces %d bytes of state, at most %d are taken", h.size, max(room, 0))
 	}
 	var buf bytes.Buffer
-	n, err := io.Copy(&buf, io.LimitReader(r, int64(h.size)+1))
+	n, err := io.Copy(&buf, io.LimitReader(r, int64(h.size)))
 	switch {
 	case err != nil:
 		return h, nil, fmt.Errorf("read state: %w", err)
 	case uint64(n) < h.size:
 		return h, nil, fmt.Errorf("read state: %d of %d bytes: %w", n, h.size, io.ErrUnexpectedEOF)
-	case uint64(n) > h.size:
-		return h, nil, fmt.Errorf("read state: more than the %d bytes announced", h.size)
 	}
 	return h, buf.Bytes(), nil
 }

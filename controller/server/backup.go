@@ -69,7 +69,7 @@ func BackUp(ctx context.Context, config, path string) (*Backup, error) {
 // backUp reads what a cluster holds, all that was acknowledged before the call.
 func backUp(ctx context.Context, client *api.Client, c *ReplicaConfig) (*Backup, error) {
 	client.Attempt = time.Minute // the state may be large
-	snap, err := client.StateAt(ctx, api.Read{Linearizable: true})
+	snap, err := client.LiveStateAt(ctx, api.Read{Linearizable: true})
 	if err != nil {
 		return nil, err
 	}

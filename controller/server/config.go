@@ -43,6 +43,8 @@ type ReplicaConfig struct {
 	Identity IdentityConfig `json:"identity"`
 	Verbose  bool           `json:"verbose,omitempty"`
 	Metrics  string         `json:"metrics,omitempty"` // address
+	// how long jobs and request ids are known after their end; 0: for good
+	Retention time.Duration `json:"retention,omitempty"`
 	// interval between the switches' counter reports; 0: none
 	Sample  time.Duration `json:"sample,omitempty"`
 	Explain string        `json:"explain,omitempty"` // file with explanations that all replicas share; empty disables them

@@ -47,6 +47,8 @@ type DaemonOptions struct {
 
 	// SamplePeriod is the interval between the switches' counter reports; 0 disables them.
 	SamplePeriod time.Duration
+	// Retention is how long jobs are known after their end; 0: for good.
+	Retention time.Duration
 	// Metrics, if any, is where the first replica serves what it does for Prometheus; the others take the ports after it.
 	Metrics string
 
@@ -142,7 +144,7 @@ func (a *Daemon) open() error {
 		return err
 	}
 	delta := rollout.DefaultControl().Delta(spec.Dark)
-	a.Config = ReplicaConfig{Metrics: a.Options.Metrics, Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
+	a.Config = ReplicaConfig{Metrics: a.Options.Metrics, Sample: a.Options.SamplePeriod, Retention: a.Options.Retention, Epoch: a.Epoch, Spec: spec,
 		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
 		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.Dark), Delta: delta, Rollout: rollout.DefaultControl().
 					Options(delta),

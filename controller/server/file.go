@@ -45,6 +45,7 @@ type replicaFile struct {
 	Demand       string `yaml:"demand"` // what circuit policies know of traffic; empty: the oracle
 	DemandPeriod string `yaml:"demand-period"`
 	SamplePeriod string `yaml:"sample-period"` // of the switches' counters; 0s: never
+	Retention    string `yaml:"retention"`     // of jobs that have ended; 0s: for good
 	Earlier      uint64 `yaml:"earlier"`       // clusters that have programmed the same devices before
 	Verbose      bool   `yaml:"verbose"`
 }
@@ -132,6 +133,7 @@ func ReadReplicaFile(path string) (*ReplicaConfig, error) {
 	c.Epoch, _ = time.Parse(time.RFC3339, x.Epoch) // it was checked, as were the next
 	c.Demand, _ = x.demand()
 	c.Sample, _ = x.sample()
+	c.Retention, _ = x.retention()
 	if err := c.fabric(fabricFrom(filepath.Dir(path), x.Fabric), at(x.Devices)); err != nil {
 		return nil, file.At(yamlfile.Keys{"fabric"}, err)
 	}
@@ -288,6 +290,9 @@ func (x *replicaFile) checkValues() (yamlfile.Keys, error) {
 	if _, err := x.sample(); err != nil {
 		return yamlfile.Keys{"sample-period"}, err
 	}
+	if _, err := x.retention(); err != nil {
+		return yamlfile.Keys{"retention"}, err
+	}
 	if _, err := MetricsAddress(x.Metrics, 0); err != nil {
 		return yamlfile.Keys{"metrics"}, err
 	}
@@ -315,6 +320,17 @@ func (x *replicaFile) demand() (demand.Options, error) {
 
 // MinSamplePeriod is the shortest interval that switches are asked for: many refuse less.
 const MinSamplePeriod = 10 * time.Millisecond
+
+// MinRetention is the shortest time for which jobs are known after their end: longer than any client retries.
+const MinRetention = time.Minute
+
+func (x *replicaFile) retention() (time.Duration, error) {
+	d, err := time.ParseDuration(cmp.Or(x.Retention, DefaultRetention.String()))
+	if err != nil || d != 0 && d < MinRetention {
+		return 0, fmt.Errorf("retention %q: write 0s, or a time of at least %v", x.Retention, MinRetention)
+	}
+	return d, nil
+}
 
 func (x *replicaFile) sample() (time.Duration, error) {
 	d, err := time.ParseDuration(cmp.Or(x.SamplePeriod, DefaultSamplePeriod.String()))

@@ -13,6 +13,12 @@ import (
 
 // Cancel implements api.Canceller.
 func (p *replicaProcess) Cancel(ctx context.Context, id controller.JobID) (e api.Ended, err error) {
+	if l, left, err := p.history.Job(id); err != nil || left {
+		if left {
+			e = api.Ended{At: l.Job.Ended, Cancelled: l.Job.Cancelled}
+		}
+		return e, err
+	}
 	err = p.current.Leader().Cancel(ctx, id)
 	switch {
 	case errors.Is(err, loop.ErrNoJob):
@@ -27,8 +33,9 @@ func (p *replicaProcess) Cancel(ctx context.Context, id controller.JobID) (e api
 		return e, err
 	}
 	p.node.View(func(uint64) {
-		j := p.state.Job(id)
-		e = api.Ended{At: j.Ended, Cancelled: j.Cancelled}
+		if j := p.state.Job(id); j != nil {
+			e = api.Ended{At: j.Ended, Cancelled: j.Cancelled}
+		}
 	})
 	return e, nil
 }
@@ -70,9 +77,6 @@ func (p *replicaProcess) Counts() api.Counts {
 func (p *replicaProcess) Digest() (uint64, [32]byte) { return p.node.Digest() }
 
 // State implements api.Stater.
-func (p *replicaProcess) State(context.Context) (s api.Snapshot, err error) {
-	at, state := p.node.Freeze()
-	s.Index, s.Digest = at, state.Digest()
-	s.JSON, err = state.Snapshot()
-	return s, err
+func (p *replicaProcess) State(_ context.Context, live bool) (api.Snapshot, error) {
+	return p.snapshot(!live)
 }

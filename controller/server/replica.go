@@ -18,6 +18,7 @@ import (
 
 	"lightloom/controller/api"
 	"lightloom/controller/explain"
+	"lightloom/controller/history"
 	"lightloom/controller/leader"
 	"lightloom/controller/loop"
 	"lightloom/controller/policy"
@@ -44,6 +45,7 @@ type replicaProcess struct {
 	notice  *slog.Logger // for what its owner must know
 	audit   *auditLog
 	export  *exporter
+	history *history.Store
 
 	mapped   sync.Once
 	pathMap  *pathmap.Map
@@ -96,7 +98,7 @@ func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer) (err err
 	}
 	if !node.Begun {
 		if err := p.home.note(func(n *Node) { n.Begun = true }); err != nil {
-			return errors.Join(fail(err), p.node.Close())
+			return errors.Join(fail(err), p.close())
 		}
 	}
 	return p.run(ctx)
@@ -122,14 +124,18 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if p.export, err = newExporter(c.Metrics, p.keys, c.Restarts); err != nil {
 		return nil, err
 	}
+	if err = p.openHistory(); err != nil {
+		return nil, err
+	}
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
 		ServerTLS: ofCluster(p.keys.Server(pki.Controller), c.Cluster),
 		ClientTLS: ofCluster(p.keys.Client("", pki.Controller), c.Cluster),
-		Newcomer:  p.newcomer(), Machine: p.machine(), Logger: p.log, Timeouts: patient()})
-	if err == nil {
-		p.export.disk(p.node.Stats)
+		Newcomer:  p.newcomer(), Machine: p.machine(), Archive: p.history, Logger: p.log, Timeouts: patient()})
+	if err != nil {
+		return nil, errors.Join(err, p.history.Close())
 	}
-	return p, err
+	p.export.disk(p.node.Stats)
+	return p, nil
 }
 
 // ofCluster has a handshake between replicas of two clusters fail: one may have begun with the other's backup, under the
@@ -160,7 +166,7 @@ func ClockFrom(epoch time.Time) func() time.Duration {
 func (p *replicaProcess) run(ctx context.Context) error {
 	srv, err := p.server()
 	if err != nil {
-		return errors.Join(err, p.node.Close())
+		return errors.Join(err, p.close())
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return srv.Run(ctx) })
@@ -180,7 +186,11 @@ func (p *replicaProcess) run(ctx context.Context) error {
 	if err == nil && context.Cause(ctx) != errAlone { // a regular stop: hand over at once, before the others time out
 		_ = p.node.StepDown() // best effort: they elect one anyway
 	}
-	return errors.Join(err, p.node.Close(), p.audit.close())
+	return errors.Join(err, p.close())
+}
+
+func (p *replicaProcess) close() error {
+	return errors.Join(p.node.Close(), p.history.Close(), p.audit.close())
 }
 
 func (p *replicaProcess) server() (*api.Server, error) {

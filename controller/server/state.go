@@ -241,6 +241,7 @@ func sizeOf(dir string) (sum int64, err error) {
 	for _, e := range entries {
 		if e.Name() != nodeFile && !strings.HasPrefix(e.Name(), "."+nodeFile+".new") && // what a crash left half written
 			e.Name() != SocketFile && e.Name() != auditFile && !strings.HasPrefix(e.Name(), auditFile+".") &&
+			e.Name() != historyFile &&
 			!slices.Contains(replica.Files(), e.Name()) {
 			return 0, hint.New(fmt.Sprintf("%q holds %q, which is no part of a log", dir, e.Name()), "move it elsewhere")
 		}

@@ -40,6 +40,10 @@ func (s *State) ApplyAll(batch []Entry) error {
 	if s.kept.Ended > 0 {
 		s.leave()
 	}
+	if before := s.d.At - s.kept.Requests; s.kept.Requests > 0 {
+		s.d.Requests = s.requests.forget(s.d.Requests, before)
+		s.d.BandwidthRequests = s.bandwidthRequests.forget(s.d.BandwidthRequests, before)
+	}
 	return first
 }
 

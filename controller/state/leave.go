@@ -13,6 +13,8 @@ type Keep struct {
 	// Ended is how long a job stays after its end has been applied: longer than a leader takes to draw the consequences.
 	// One that was cancelled stays much longer, since each new leader tells the hosts again. 0: for good.
 	Ended time.Duration
+	// Requests is how long the id of a request is known after it was granted; 0: for good.
+	Requests time.Duration
 	// Together is how many jobs leave at once at least, since all jobs are looked at each time; 0: 32.
 	Together int
 	// Left gets the jobs that leave, in the order of the log, each time the same. It is called while entries are applied;

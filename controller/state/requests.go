@@ -43,6 +43,16 @@ func (r *requests[ID]) grant(all []Granted[ID], e *Entry, id ID) []Granted[ID] {
 	return append(all, g)
 }
 
+// forget takes out the requests at the front of the list that were granted before an instant.
+func (r *requests[ID]) forget(all []Granted[ID], before time.Duration) []Granted[ID] {
+	for len(all) > 0 && all[0].At < before {
+		delete(r.got, all[0].Request)
+		r.tally.take(&all[0])
+		all = all[1:]
+	}
+	return all
+}
+
 // Requested returns the job that a request got, if it has one.
 func (s *State) Requested(request string) (controller.JobID, bool) {
 	id, known := s.requests.got[request]
@@ -52,13 +62,17 @@ func (s *State) Requested(request string) (controller.JobID, bool) {
 // tally is the digest of a list that grows and shrinks by one element at a time: the sum of the elements' hashes.
 type tally [4]uint64
 
-func (t *tally) add(element any) {
+func (t *tally) add(element any) { t.count(element, bits.Add64) }
+
+func (t *tally) take(element any) { t.count(element, bits.Sub64) }
+
+func (t *tally) count(element any, by func(x, y, carry uint64) (sum, out uint64)) {
 	b, err := json.Marshal(element)
 	if err != nil {
 		panic("state: " + err.Error()) // Data holds nothing that JSON refuses
 	}
 	h, carry := sha256.Sum256(b), uint64(0)
 	for i := range t {
-		t[i], carry = bits.Add64(t[i], binary.LittleEndian.Uint64(h[8*i:]), carry)
+		t[i], carry = by(t[i], binary.LittleEndian.Uint64(h[8*i:]), carry)
 	}
 }

@@ -1597,8 +1597,10 @@ func (x *LinkRate) GetAtNs() int64 {
 }
 
 type StateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Read          *Read                  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Read  *Read                  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	// Leave out the jobs that ended some time ago, which replicas keep on disk.
+	Live          bool `protobuf:"varint,1,opt,name=live,proto3" json:"live,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1638,6 +1640,13 @@ func (x *StateRequest) GetRead() *Read {
 		return x.Read
 	}
 	return nil
+}
+
+func (x *StateRequest) GetLive() bool {
+	if x != nil {
+		return x.Live
+	}
+	return false
 }
 
 // The first chunk carries index, digest, size and read; all carry data.
@@ -2803,9 +2812,10 @@ const file_api_proto_rawDesc = "" +
 	"\x0fbits_per_second\x18\x04 \x01(\x03R\rbitsPerSecond\x12(\n" +
 	"\x10drops_per_second\x18\x05 \x01(\x04R\x0edropsPerSecond\x12\x17\n" +
 	"\aspan_ns\x18\x06 \x01(\x03R\x06spanNs\x12\x13\n" +
-	"\x05at_ns\x18\a \x01(\x03R\x04atNs\"6\n" +
+	"\x05at_ns\x18\a \x01(\x03R\x04atNs\"J\n" +
 	"\fStateRequest\x12&\n" +
-	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\x8c\x01\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\x12\x12\n" +
+	"\x04live\x18\x01 \x01(\bR\x04live\"\x8c\x01\n" +
 	"\n" +
 	"StateChunk\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x16\n" +

@@ -176,7 +176,7 @@ func (s *keeper) behind(id southbound.DeviceID, p southbound.Port) string {
 }
 
 func (s *keeper) circuits(ctx context.Context, client *api.Client, out *Status) error {
-	d, err := testbed.StateOf(ctx, client)
+	d, err := testbed.LiveStateOf(ctx, client)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (r *Remote) Submit(ctx context.Context, i int, j *controller.Job) error {
 
 // CancelAll implements Testbed.
 func (r *Remote) CancelAll(ctx context.Context) (bool, error) {
-	d, err := StateOf(ctx, r.Client)
+	d, err := LiveStateOf(ctx, r.Client)
 	if err != nil {
 		return false, err
 	}
@@ -123,9 +123,13 @@ func (r *Remote) End() {
 	r.calls.Wait()
 }
 
-// StateOf reads the replicated state.
-func StateOf(ctx context.Context, c *api.Client) (*state.Data, error) {
-	snap, err := c.State(ctx)
+// StateOf reads the replicated state, with all jobs that have ended.
+func StateOf(ctx context.Context, c *api.Client) (*state.Data, error) { return dataOf(c.State(ctx)) }
+
+// LiveStateOf reads the replicated state, without jobs that ended some time ago.
+func LiveStateOf(ctx context.Context, c *api.Client) (*state.Data, error) { return dataOf(c.LiveState(ctx)) }
+
+func dataOf(snap api.Snapshot, err error) (*state.Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the controller for its state: %w", err)
 	}

@@ -72,7 +72,8 @@ type ControllerClient interface {
 	SubmitJobs(context.Context, *connect.Request[v1.SubmitJobsRequest]) (*connect.Response[v1.SubmitJobsResponse], error)
 	// Status tells how the replica that is asked stands.
 	Status(context.Context, *connect.Request[v1.StatusRequest]) (*connect.Response[v1.StatusResponse], error)
-	// State returns the whole replicated state of the replica that is asked, as JSON, cut into chunks.
+	// State returns the replicated state of the replica that is asked, with the jobs that have left it, as JSON, cut into
+	// chunks.
 	State(context.Context, *connect.Request[v1.StateRequest]) (*connect.ServerStreamForClient[v1.StateChunk], error)
 	// Events returns what happens, from what is still kept on, until the caller goes away.
 	Events(context.Context, *connect.Request[v1.EventsRequest]) (*connect.ServerStreamForClient[v1.Event], error)
@@ -286,7 +287,8 @@ type ControllerHandler interface {
 	SubmitJobs(context.Context, *connect.Request[v1.SubmitJobsRequest]) (*connect.Response[v1.SubmitJobsResponse], error)
 	// Status tells how the replica that is asked stands.
 	Status(context.Context, *connect.Request[v1.StatusRequest]) (*connect.Response[v1.StatusResponse], error)
-	// State returns the whole replicated state of the replica that is asked, as JSON, cut into chunks.
+	// State returns the replicated state of the replica that is asked, with the jobs that have left it, as JSON, cut into
+	// chunks.
 	State(context.Context, *connect.Request[v1.StateRequest], *connect.ServerStream[v1.StateChunk]) error
 	// Events returns what happens, from what is still kept on, until the caller goes away.
 	Events(context.Context, *connect.Request[v1.EventsRequest], *connect.ServerStream[v1.Event]) error

@@ -1,0 +1,77 @@
+package history
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"lightloom/controller/state"
+)
+
+// maxRecord bounds one job in a stream: what its entry could have in the log, and what it has become.
+const maxRecord = 4 * state.MaxBatch
+
+// Save writes all that has left so far, for another replica: each record behind its length.
+func (s *Store) Save(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 1<<20)
+	err := s.each(0, func(b []byte) (bool, error) {
+		_, err := out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b))))
+		if err == nil {
+			_, err = out.Write(b)
+		}
+		return true, err
+	})
+	return errors.Join(err, out.Flush())
+}
+
+// Load adds what Save wrote, up to the end of the stream.
+func (s *Store) Load(r io.Reader) error {
+	in := bufio.NewReaderSize(r, 1<<20)
+	var left []state.Left
+	for bytes := 0; ; {
+		l, n, err := read(in)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("load history: %w", err)
+		}
+		left = append(left, l)
+		if bytes += n; len(left) == most || bytes > state.MaxBatch {
+			if err := s.write(left); err != nil {
+				return err
+			}
+			left, bytes = nil, 0
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return s.write(left)
+}
+
+// read returns the next record and its length; io.EOF after the last. It allocates nothing that has not arrived.
+func read(in io.Reader) (l state.Left, n int, err error) {
+	var head [4]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return l, 0, err
+	}
+	n = int(binary.BigEndian.Uint32(head[:]))
+	if n > maxRecord {
+		return l, 0, fmt.Errorf("a record of %d bytes, at most %d are taken", n, maxRecord)
+	}
+	b, err := io.ReadAll(io.LimitReader(in, int64(n)))
+	if err == nil && len(b) < n {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &l)
+	}
+	if err == nil && l.Job == nil {
+		err = errNoJob
+	}
+	return l, n, err
+}
