@@ -1,0 +1,463 @@
+package certified
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"lightloom/controller/solve"
+)
+
+// Limit is what a job's tasks may take of some servers together: one server, a rack, a pod or all.
+type Limit struct {
+	Name    string
+	Servers []int32
+	Most    float64
+}
+
+// Tasks is a job of independent tasks that are to be placed on servers and given resources there, so that the last ends
+// earliest (SJS, section 3.4). A task with resources c on a server runs for load/(efficiency·c) and takes
+// power·load/efficiency of energy.
+type Tasks struct {
+	Load       []float64   // by task
+	Efficiency [][]float64 // by task and server, at most 1; 0: it cannot run there
+	Power      []float64   // by task; nil: 1
+	Limits     []Limit
+	Energy     float64 // at most; 0: no limit
+}
+
+// Placed is a server and resources for every task, and what is proven of them.
+type Placed struct {
+	Server   []int32   // by task
+	Resource []float64 // by task
+	Energy   float64
+	solve.Certificate
+	Price       []float64 // by limit: the proof of the bound, with that of energy
+	EnergyPrice float64
+	Trials      int
+}
+
+// placing is the work on a Tasks.
+type placing struct {
+	*Tasks
+	in     [][]int32 // by server: its limits
+	server []int32
+	sum    []float64 // by limit: load over efficiency
+	energy float64
+	trials int
+}
+
+func (t *Tasks) check() error {
+	if len(t.Efficiency) != len(t.Load) || t.Power != nil && len(t.Power) != len(t.Load) {
+		return fmt.Errorf("place tasks: %d loads, %d efficiencies, %d powers", len(t.Load), len(t.Efficiency), len(t.Power))
+	}
+	for i, l := range t.Load {
+		if !(l >= 0) || math.IsInf(l, 1) {
+			return fmt.Errorf("place tasks: load of task %d is %v", i, l)
+		}
+		for j, e := range t.Efficiency[i] {
+			if !(e >= 0 && e <= 1) || len(t.Efficiency[i]) != len(t.Efficiency[0]) {
+				return fmt.Errorf("place tasks: efficiency of task %d on server %d is %v", i, j, e)
+			}
+		}
+	}
+	for _, l := range t.Limits {
+		if !(l.Most >= 0) || math.IsInf(l.Most, 1) {
+			return fmt.Errorf("place tasks: limit %s is %v", l.Name, l.Most)
+		}
+	}
+	return nil
+}
+
+func (t *Tasks) power(i int) float64 {
+	if t.Power == nil {
+		return 1
+	}
+	return t.Power[i]
+}
+
+// work returns the resources times seconds that a task takes on a server, +Inf where it cannot run.
+func (p *placing) work(i int, server int32) float64 {
+	e := p.Efficiency[i][server]
+	if e == 0 || len(p.in[server]) == 0 {
+		return math.Inf(1)
+	}
+	for _, k := range p.in[server] {
+		if p.Limits[k].Most == 0 {
+			return math.Inf(1)
+		}
+	}
+	return p.Load[i] / e
+}
+
+// begin checks a job and says why it cannot be placed, if so: a task without a server, or too little energy.
+func (t *Tasks) begin() (*placing, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	p := &placing{Tasks: t, server: make([]int32, len(t.Load)), sum: make([]float64, len(t.Limits))}
+	if len(t.Load) > 0 {
+		p.in = make([][]int32, len(t.Efficiency[0]))
+	}
+	for k, l := range t.Limits {
+		for _, s := range l.Servers {
+			p.in[s] = append(p.in[s], int32(k))
+		}
+	}
+	least := 0.0
+	for i := range t.Load {
+		best := p.best(i)
+		if best < 0 {
+			return nil, &solve.InfeasibleError{Reason: fmt.Sprintf("task %d has no server with efficiency, resources and a limit", i)}
+		}
+		least += t.power(i) * p.work(i, best)
+	}
+	if t.Energy > 0 && least > t.Energy*(1+1e-12) {
+		return nil, &solve.InfeasibleError{
+			Reason: fmt.Sprintf("the tasks take %.6g of energy on their best servers, and %.6g are allowed", least, t.Energy)}
+	}
+	return p, nil
+}
+
+// best returns the server on which a task is done with the least work, the first of equals; -1 if it can run nowhere.
+func (p *placing) best(i int) int32 {
+	best, at := math.Inf(1), int32(-1)
+	for s := range p.in {
+		if w := p.work(i, int32(s)); w < best {
+			best, at = w, int32(s)
+		}
+	}
+	return at
+}
+
+// put places a task that is nowhere; take removes it.
+func (p *placing) put(i int, server int32) {
+	p.server[i] = server
+	w := p.work(i, server)
+	p.energy += p.power(i) * w
+	for _, k := range p.in[server] {
+		p.sum[k] += w
+	}
+}
+
+func (p *placing) take(i int) {
+	w := p.work(i, p.server[i])
+	p.energy -= p.power(i) * w
+	for _, k := range p.in[p.server[i]] {
+		p.sum[k] -= w
+	}
+}
+
+// time returns how long a task on a server runs with the resources of equation 3.17.
+func (p *placing) time(server int32) float64 {
+	most := 0.0
+	for _, k := range p.in[server] {
+		most = max(most, p.sum[k]/p.Limits[k].Most)
+	}
+	return most
+}
+
+func (p *placing) last() float64 {
+	most := 0.0
+	for i := range p.Load {
+		most = max(most, p.time(p.server[i]))
+	}
+	return most
+}
+
+// TaPRA solves the relaxation that may divide tasks (SJS-Relax-LP), puts each task where most of it went, reduces energy
+// if that takes too much (REC), and improves the placement by local search (algorithms 2 and 3).
+func TaPRA(t *Tasks, e Effort) (*Placed, error) {
+	p, err := t.begin()
+	if err != nil {
+		return nil, err
+	}
+	relaxed, err := p.relax(e)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range relaxed.server {
+		p.put(i, s)
+	}
+	out := p.finish(e)
+	out.prove(t, relaxed.price, relaxed.energyPrice)
+	out.Exhausted = out.Exhausted || relaxed.Exhausted
+	return out, nil
+}
+
+// TaPRAFast begins with each task on its most efficient server instead (section 3.4.3.1).
+func TaPRAFast(t *Tasks, e Effort) (*Placed, error) {
+	p, err := t.begin()
+	if err != nil {
+		return nil, err
+	}
+	for i := range t.Load {
+		p.put(i, p.best(i))
+	}
+	return p.finish(e), nil
+}
+
+// finish reduces energy, searches, and gives resources.
+func (p *placing) finish(e Effort) *Placed {
+	p.trials = e.trials()
+	p.reduce()
+	for p.trials > 0 && p.better() {
+		p.trials--
+	}
+	out := &Placed{Server: p.server, Resource: make([]float64, len(p.Load)), Energy: p.energy, Trials: e.trials() - p.trials}
+	for i, s := range p.server {
+		if t := p.time(s); t > 0 {
+			out.Resource[i] = p.work(i, s) / t
+		}
+	}
+	out.Value, out.Exhausted, out.Bound = p.last(), p.trials <= 0, math.Inf(-1)
+	equal := make([]float64, len(p.Limits))
+	for k, l := range p.Limits {
+		if l.Most > 0 && p.sum[k]/l.Most >= out.Value*(1-1e-9) {
+			equal[k] = 1
+		}
+	}
+	out.prove(p.Tasks, equal, 0)
+	return out
+}
+
+// reduce moves tasks to servers where they take less energy until all take what is allowed, each time by the move after
+// which the job ends earliest (REC).
+func (p *placing) reduce() {
+	for p.Energy > 0 && p.energy > p.Energy*(1+1e-12) {
+		least, task, to := math.Inf(1), -1, int32(-1)
+		for i := range p.Load {
+			from := p.server[i]
+			now := p.work(i, from)
+			p.take(i)
+			for s := range p.in {
+				if p.work(i, int32(s)) >= now*(1-1e-12) {
+					continue
+				}
+				p.put(i, int32(s))
+				if last := p.last(); last < least {
+					least, task, to = last, i, int32(s)
+				}
+				p.take(i)
+			}
+			p.put(i, from)
+		}
+		if task < 0 {
+			return // all are on their best servers, which begin has checked
+		}
+		p.take(task)
+		p.put(task, to)
+	}
+}
+
+// better moves one of the tasks that end last to where it ends earliest, if that is earlier; energy stays allowed.
+func (p *placing) better() bool {
+	last := p.last()
+	for i := range p.Load {
+		from := p.server[i]
+		if p.Load[i] == 0 || p.time(from) < last*(1-1e-9) {
+			continue
+		}
+		p.take(i)
+		least, to := last*(1-gained), int32(-1)
+		for s := range p.in {
+			if math.IsInf(p.work(i, int32(s)), 1) {
+				continue
+			}
+			p.put(i, int32(s))
+			if t := p.time(int32(s)); t < least && (p.Energy == 0 || p.energy <= p.Energy*(1+1e-12)) {
+				least, to = t, int32(s)
+			}
+			p.take(i)
+		}
+		if to >= 0 {
+			p.put(i, to)
+			return true
+		}
+		p.put(i, from)
+	}
+	return false
+}
+
+// relaxedTasks is an answer to SJS-Relax-LP, rounded.
+type relaxedTasks struct {
+	solve.Certificate
+	server      []int32
+	price       []float64
+	energyPrice float64
+}
+
+// parts is the program: minimise T such that the parts of each task add up to one, no limit's work is above T times what
+// it allows, and energy is kept. Since a part has just the resources that its time needs, its load and its resources are
+// one variable. Row i is task i's, then come the limits', then that of energy.
+type parts struct {
+	*placing
+	unit, most float64
+	of         [][2]int32 // by column: task and server
+}
+
+func (q *parts) column(i int, s int32) solve.Column {
+	n := len(q.Load)
+	w := q.work(i, s) / q.unit
+	c := solve.Column{Row: []int32{int32(i)}, Coef: []float64{1}}
+	for _, k := range q.in[s] {
+		c.Row, c.Coef = append(c.Row, int32(n)+k), append(c.Coef, w/(q.Limits[k].Most/q.most))
+	}
+	if q.Energy > 0 {
+		c.Row, c.Coef = append(c.Row, int32(n+len(q.Limits))), append(c.Coef, q.power(i)*q.work(i, s)/q.Energy)
+	}
+	return c
+}
+
+// Price implements solve.Oracle: for each task the server on which it pays least.
+func (q *parts) Price(y []float64, _ bool) (news []solve.Column, slack float64) {
+	n := len(q.Load)
+	rent := make([]float64, len(q.in)) // by server
+	for s, limits := range q.in {
+		for _, k := range limits {
+			rent[s] -= y[n+int(k)] / (q.Limits[k].Most / q.most)
+		}
+	}
+	for i := range q.Load {
+		energy := 0.0
+		if q.Energy > 0 {
+			energy = -y[n+len(q.Limits)] * q.power(i) / q.Energy * q.unit
+		}
+		least, at := math.Inf(1), int32(-1)
+		for s := range q.in {
+			if w := q.work(i, int32(s)); !math.IsInf(w, 1) && w/q.unit*(rent[s]+energy) < least {
+				least, at = w/q.unit*(rent[s]+energy), int32(s)
+			}
+		}
+		if d := least - y[i]; d < 0 {
+			slack += d
+			if d < -1e-9*max(1, math.Abs(y[i])) {
+				q.of = append(q.of, [2]int32{int32(i), at})
+				news = append(news, q.column(i, at))
+			}
+		}
+	}
+	return news, slack
+}
+
+// relax solves SJS-Relax-LP and returns the server of each task's largest part.
+func (p *placing) relax(e Effort) (*relaxedTasks, error) {
+	n, m := len(p.Load), len(p.Limits)
+	q := &parts{placing: p, unit: slices.Max(append([]float64{math.SmallestNonzeroFloat64}, p.Load...))}
+	for _, l := range p.Limits {
+		q.most = max(q.most, l.Most)
+	}
+	rows := n + m
+	if p.Energy > 0 {
+		rows++
+	}
+	lp := &solve.Linear{Oracle: q, Gap: e.gap(), Right: make([]float64, rows), Sense: make([]solve.Sense, rows)}
+	last := solve.Column{Cost: 1}
+	for k := range p.Limits {
+		last.Row, last.Coef = append(last.Row, int32(n+k)), append(last.Coef, -1)
+	}
+	lp.Columns = append(lp.Columns, last)
+	for i := range n {
+		lp.Right[i], lp.Sense[i] = 1, solve.Equal
+		q.of = append(q.of, [2]int32{int32(i), p.best(i)})
+		lp.Columns = append(lp.Columns, q.column(i, p.best(i)))
+	}
+	if p.Energy > 0 {
+		lp.Right[n+m] = 1
+	}
+	a, err := lp.Solve()
+	if err != nil {
+		return nil, err
+	}
+	r := &relaxedTasks{Certificate: a.Certificate, server: make([]int32, n), price: make([]float64, m)}
+	largest := make([]float64, n)
+	for j, x := range a.X[1:] {
+		if i, s := q.of[j][0], q.of[j][1]; x > largest[i] {
+			largest[i], r.server[i] = x, s
+		}
+	}
+	for k, l := range p.Limits {
+		if l.Most > 0 {
+			r.price[k] = max(0, -a.Y[n+k]) / (l.Most / q.most)
+		}
+	}
+	if p.Energy > 0 {
+		r.energyPrice = max(0, -a.Y[n+m]) * q.unit / p.Energy
+	}
+	return r, nil
+}
+
+// Bound returns what prices of limits and of energy prove of all placements, divided ones included: what tasks would pay
+// at least, less what the allowed energy is worth, over what the limits are worth.
+func (t *Tasks) Bound(price []float64, energy float64) float64 {
+	p, err := t.begin()
+	if err != nil || len(price) != len(t.Limits) {
+		return math.Inf(-1)
+	}
+	have, need := 0.0, 0.0
+	for k, l := range t.Limits {
+		have += price[k] * l.Most
+	}
+	for i := range t.Load {
+		least := math.Inf(1)
+		for s, limits := range p.in {
+			w := p.work(i, int32(s))
+			if math.IsInf(w, 1) {
+				continue
+			}
+			rent := energy * t.power(i)
+			for _, k := range limits {
+				rent += price[k]
+			}
+			least = min(least, w*rent)
+		}
+		need += least
+	}
+	if have <= 0 {
+		return 0
+	}
+	return (need - energy*t.Energy) / have
+}
+
+func (out *Placed) prove(t *Tasks, price []float64, energy float64) {
+	if b := t.Bound(price, energy); b > out.Bound {
+		out.Bound, out.Price, out.EnergyPrice = b, price, energy
+	}
+}
+
+// Verify checks a placement without the solver.
+func (out *Placed) Verify(t *Tasks) error {
+	p, err := t.begin()
+	if err != nil {
+		return err
+	}
+	used, last, energy := make([]float64, len(t.Limits)), 0.0, 0.0
+	for i, s := range out.Server {
+		w := p.work(i, s)
+		if math.IsInf(w, 1) {
+			return fmt.Errorf("verify placement: task %d cannot run on server %d", i, s)
+		}
+		for _, k := range p.in[s] {
+			used[k] += out.Resource[i]
+		}
+		energy += t.power(i) * w
+		if t.Load[i] > 0 {
+			last = max(last, w/out.Resource[i])
+		}
+	}
+	for k, u := range used {
+		if u > t.Limits[k].Most*(1+1e-9) {
+			return fmt.Errorf("verify placement: %s has %v of %v", t.Limits[k].Name, u, t.Limits[k].Most)
+		}
+	}
+	if t.Energy > 0 && energy > t.Energy*(1+1e-9) {
+		return fmt.Errorf("verify placement: it takes %v of energy, and %v are allowed", energy, t.Energy)
+	}
+	if !same(last, out.Value) {
+		return fmt.Errorf("verify placement: the last task ends after %v, not %v", last, out.Value)
+	}
+	if b := t.Bound(out.Price, out.EnergyPrice); !same(b, out.Bound) {
+		return fmt.Errorf("verify placement: its prices prove %v, not %v", b, out.Bound)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package certified
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"lightloom/pathmap/tries"
+)
+
+// example is that of section 3.1.1: three servers of 35, 10 and 30 cores, the first two in one rack, at most 30 cores a
+// rack, and tasks of 100, 200, 400 and 500.
+func example() *Tasks {
+	t := &Tasks{Load: []float64{100, 200, 400, 500}, Limits: []Limit{{"server 0", []int32{0}, 35},
+		{"server 1", []int32{1}, 10}, {"server 2", []int32{2}, 30}, {"rack 0", []int32{0, 1}, 30}, {"rack 1", []int32{2}, 30}}}
+	for range t.Load {
+		t.Efficiency = append(t.Efficiency, []float64{1, 1, 1})
+	}
+	return t
+}
+
+// TestExampleOfChapter3: schedule A gives the tasks of a server equal shares, 500/15 = 33.33; schedule B ends after
+// (100+200+400+500)/60 = 20, which is optimal.
+func TestExampleOfChapter3(t *testing.T) {
+	job := example()
+	if equal := 500. / (30. / 2); math.Abs(equal-33.33) > 0.01 {
+		t.Fatal(equal)
+	}
+	for name, algorithm := range map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast} {
+		p, err := algorithm(job, Effort{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Verify(job); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		t.Logf("%s: %v, bound %v", name, p.Value, p.Bound)
+		if name == "tapra" && (math.Abs(p.Value-20) > 1e-6 || p.Gap() > 1e-3) {
+			t.Errorf("TaPRA ends after %v, bound %v, want 20", p.Value, p.Bound)
+		}
+	}
+}
+
+func randomTasks(rng *rand.Rand, tasks, servers int) *Tasks {
+	t := &Tasks{}
+	all := Limit{Name: "all", Most: float64(servers) * (3 + rng.Float64())}
+	for s := range int32(servers) {
+		t.Limits = append(t.Limits, Limit{"server", []int32{s}, 1 + 9*rng.Float64()})
+		all.Servers = append(all.Servers, s)
+	}
+	t.Limits = append(t.Limits, all)
+	least := 0.0
+	for range tasks {
+		t.Load = append(t.Load, math.Exp(rng.NormFloat64()))
+		row, best := make([]float64, servers), 0.0
+		for s := range row {
+			row[s] = 0.1 + 0.9*rng.Float64()
+			best = max(best, row[s])
+		}
+		t.Efficiency = append(t.Efficiency, row)
+		least += t.Load[len(t.Load)-1] / best
+	}
+	if rng.IntN(3) > 0 {
+		t.Energy = least * (1 + 0.1*rng.Float64())
+	}
+	return t
+}
+
+// TestTaPRAAgainstExhaustive: every placement verifies, and no bound is above the optimum over all placements.
+func TestTaPRAAgainstExhaustive(t *testing.T) {
+	ratio, n := map[string]float64{}, 0.0
+	for seed := range uint64(tries.Of(100, 2000)) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		job := randomTasks(rng, 1+rng.IntN(4), 1+rng.IntN(4))
+		want := exhaustive(job)
+		n++
+		for name, algorithm := range map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast} {
+			p, err := algorithm(job, Effort{})
+			if err != nil {
+				t.Fatalf("seed %d: %s: %v", seed, name, err)
+			}
+			if err := p.Verify(job); err != nil {
+				t.Fatalf("seed %d: %s: %v", seed, name, err)
+			}
+			if p.Bound > want*(1+1e-6) || p.Value < want*(1-1e-6) {
+				t.Fatalf("seed %d: %s has %v and proves %v, the optimum is %v", seed, name, p.Value, p.Bound, want)
+			}
+			ratio[name] += p.Value / want
+		}
+	}
+	for name, sum := range ratio {
+		t.Logf("%s: %.4f of the optimum", name, sum/n)
+	}
+}
+
+func exhaustive(job *Tasks) float64 {
+	p, err := job.begin()
+	if err != nil {
+		return math.NaN()
+	}
+	least := math.Inf(1)
+	var try func(i int)
+	try = func(i int) {
+		if i == len(job.Load) {
+			if job.Energy == 0 || p.energy <= job.Energy*(1+1e-9) {
+				least = min(least, p.last())
+			}
+			return
+		}
+		for s := range p.in {
+			p.put(i, int32(s))
+			try(i + 1)
+			p.take(i)
+		}
+	}
+	try(0)
+	return least
+}
+
+// TestTaPRABad: what cannot be placed says why; what is odd has an answer.
+func TestTaPRABad(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*Tasks)
+		want  string
+	}{
+		"energy": {func(t *Tasks) { t.Energy = 1199 },
+			"solve program: infeasible: the tasks take 1200 of energy on their best servers, and 1199 are allowed"},
+		"efficiency": {func(t *Tasks) { t.Efficiency[2] = []float64{0, 0, 0} },
+			"solve program: infeasible: task 2 has no server with efficiency, resources and a limit"},
+		"resources": {func(t *Tasks) { t.Limits[3].Most, t.Limits[4].Most = 0, 0 },
+			"solve program: infeasible: task 0 has no server with efficiency, resources and a limit"},
+		"NaN":           {func(t *Tasks) { t.Load[1] = math.NaN() }, "place tasks: load of task 1 is NaN"},
+		"zero load":     {func(t *Tasks) { t.Load[0] = 0 }, ""},
+		"twelve orders": {func(t *Tasks) { t.Load[0] = 1e-9; t.Load[3] = 1e3 }, ""},
+		"just enough":   {func(t *Tasks) { t.Energy = 1200 }, ""},
+	} {
+		job := example()
+		c.spoil(job)
+		p, err := TaPRA(job, Effort{})
+		switch {
+		case c.want == "" && (err != nil || p.Verify(job) != nil || math.IsNaN(p.Gap())):
+			t.Errorf("%s: %v, %v", name, p, err)
+		case c.want != "" && (err == nil || err.Error() != c.want):
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func BenchmarkTaPRA(b *testing.B) {
+	job := randomTasks(rand.New(rand.NewPCG(3, 9)), 100, 432)
+	for name, algorithm := range map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast} {
+		b.Run(name+"/100_tasks_432_servers", func(b *testing.B) {
+			var p *Placed
+			for b.Loop() {
+				var err error
+				if p, err = algorithm(job, Effort{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(100*p.Gap(), "%gap")
+		})
+	}
+}
