@@ -122,8 +122,16 @@ func list() []entry {
 		blind(one("shortest", Route, "the packet network's default path", func() Part { return route.Shortest{} })),
 		blind(one("ecmp", Route, "a seeded hash over the equal-cost shortest paths", func() Part { return route.ECMP{} })),
 		one("wcmp", Route, "ecmp by weights: a path's available bandwidth", func() Part { return route.WCMP{} }),
-		proven("froba", "paths for the least sum of transfer times, with a proven gap (FRoBA)", certified.FRoBABest),
-		proven("froba-fast", "froba by local search alone (FRoBA-fast)", certified.FRoBAGreedy),
+		proven("froba", "paths for the least sum of transfer times, with a proven gap (FRoBA)", certified.FRoBABest,
+			false),
+		proven("froba-fast", "froba by local search alone (FRoBA-fast)", certified.FRoBAGreedy, false),
+		proven("corba", "paths by which a coflow's last host flow ends earliest, with a proven gap (CoRBA)",
+			certified.CoRBABest, true),
+		proven("corba-fast", "corba by local search alone (CoRBA-fast)", certified.CoRBAGreedy, true),
+		proven("mincct-s", "RAPIER's MinimizeCCT over 5 shortest paths", route.MinCCT(certified.ShortestPaths, 5), true),
+		proven("mincct-m", "RAPIER's MinimizeCCT over 5 widest paths", route.MinCCT(certified.WidestPaths, 5), true),
+		proven("mincct-sm", "RAPIER's MinimizeCCT over 5 paths, the shortest and of these the widest",
+			route.MinCCT(certified.ShortestWidestPaths, 5), true),
 		annealed("anneal", "paths by simulated annealing, all new coflows together", anneal.Options{}),
 		annealed("anneal-paper", "anneal as its document prints it", anneal.Options{Paper: true}),
 		one("anypath", Route, "a path drawn uniformly from all that the map has, long ones too", func() Part {
@@ -216,9 +224,9 @@ func annealed(name, doc string, opt anneal.Options) entry {
 }
 
 // proven is an entry that routes and proves how well.
-func proven(name, doc string, by route.Router) entry {
+func proven(name, doc string, by route.Router, byCoflow bool) entry {
 	return entry{PartInfo{Name: name, Questions: []Question{Route}, Doc: doc}, func(o Options) []Part {
-		r := &route.Certified{Router: by}
+		r := &route.Certified{Router: by, ByCoflow: byCoflow}
 		explain(o, r)
 		return []Part{r}
 	}}

@@ -16,9 +16,13 @@ type Router func(*certified.Instance, certified.Effort) (*certified.Plan, error)
 // Certified routes all new coflows together, beside the host flows that are under way, which keep their paths: among
 // the path map's paths, for the objective of its router. Host flows that a reservation carries over a circuit, and
 // those without a path that has capacity, take the first path that is up.
+//
+// With ByCoflow it routes new coflows one after the other instead, always the one that can end first (the order of
+// RAPIER), over the bandwidth that the others leave.
 type Certified struct {
-	Router Router
-	tell   Teller
+	Router   Router
+	ByCoflow bool
+	tell     Teller
 }
 
 // maxRouted is how many host flows are routed by the router; above it they are routed one after the other, the largest
@@ -76,7 +80,7 @@ func newInstance(v *controller.View, todo []coflow) *instance {
 		for r := range c.rows {
 			in.index[i][r] = -1
 			src, dst := c.rows[r].Src, c.rows[r].Dst
-			if c.lit[r] || v.HostRack(src) == v.HostRack(dst) {
+			if c.lit[r] {
 				continue
 			}
 			bits := 8.0
@@ -147,8 +151,11 @@ func (in *instance) over(src, dst southbound.HostID, path int) []int32 {
 	return out
 }
 
-// candidates returns the paths between two hosts that are up, in the map's order.
+// candidates returns the paths between two hosts that are up, in the map's order; within a rack there is one.
 func (in *instance) candidates(src, dst southbound.HostID) [][]int32 {
+	if in.v.HostRack(src) == in.v.HostRack(dst) {
+		return [][]int32{in.over(src, dst, 0)}
+	}
 	opts := in.f.options(in.v.HostRack(src), in.v.HostRack(dst))
 	out := make([][]int32, len(opts))
 	for i, o := range opts {
@@ -166,14 +173,23 @@ func (in *instance) route(a *Certified) [][]int32 {
 	if n > maxRouted {
 		return in.Greedy()
 	}
+	if a.ByCoflow {
+		return in.byCoflow(a)
+	}
 	plan, err := a.Router(&in.Instance, certified.Effort{Trials: max(1, effort/n)})
 	if err != nil { // every flow has a path with capacity, so none is expected
 		return in.Greedy()
 	}
-	if a.tell != nil {
-		a.tell(in.v, Why{Coflow: in.first[0], Proof: &Proof{Flows: n, Value: plan.Value, Bound: plan.Bound, Gap: plan.Gap()}})
-	}
+	a.say(in.v, in.first[0], plan)
 	return plan.Path
+}
+
+// say reports a decision's proof.
+func (a *Certified) say(v *controller.View, coflow southbound.CoflowID, plan *certified.Plan) {
+	if a.tell != nil {
+		a.tell(v, Why{Coflow: coflow,
+			Proof: &Proof{Flows: len(plan.Path), Value: plan.Value, Bound: plan.Bound, Gap: plan.Gap()}})
+	}
 }
 
 // tagged returns the tags of a coflow of todo.
