@@ -146,8 +146,42 @@ func TestTaPRABad(t *testing.T) {
 	}
 }
 
+// documented is a job in the fat-tree of y pods of section 3.6.1.1, with servers of 16 cores: 0.3 of a rack, and 0.2 of a
+// pod and of all, may be taken.
+func documented(rng *rand.Rand, tasks, y int) *Tasks {
+	t := &Tasks{}
+	limit := func(name string, from, to int, part float64) {
+		l := Limit{Name: name, Most: part * 16 * float64(to-from)}
+		for s := from; s < to; s++ {
+			l.Servers = append(l.Servers, int32(s))
+		}
+		t.Limits = append(t.Limits, l)
+	}
+	half := y / 2
+	servers := y * half * half
+	for r := 0; r < servers; r += half {
+		limit("rack", r, r+half, 0.3)
+	}
+	for p := 0; p < servers; p += half * half {
+		limit("pod", p, p+half*half, 0.2)
+	}
+	limit("center", 0, servers, 0.2)
+	sum := 0.0
+	for range tasks {
+		t.Load = append(t.Load, 100+900*rng.Float64())
+		sum += t.Load[len(t.Load)-1]
+		row := make([]float64, servers)
+		for s := range row {
+			row[s] = 0.1 + 0.9*rng.Float64()
+		}
+		t.Efficiency = append(t.Efficiency, row)
+	}
+	t.Energy = sum * (1.02 + 0.08*rng.Float64())
+	return t
+}
+
 func BenchmarkTaPRA(b *testing.B) {
-	job := randomTasks(rand.New(rand.NewPCG(3, 9)), 100, 432)
+	job := documented(rand.New(rand.NewPCG(3, 9)), 100, 12)
 	for name, algorithm := range map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast} {
 		b.Run(name+"/100_tasks_432_servers", func(b *testing.B) {
 			var p *Placed

@@ -30,7 +30,7 @@ type Certified struct {
 const maxRouted = 2000
 
 // effort bounds the local search so that a decision solves no more than about that many host flows in all.
-const effort = 20_000
+const effort = 4_000
 
 // Wants implements the part's list of events.
 func (*Certified) Wants() controller.KindSet { return Wants() }
