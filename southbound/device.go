@@ -136,6 +136,20 @@ type Claiming interface {
 	Claim(ctx context.Context) error
 }
 
+// Slow is an optional interface of a Device whose Sets take longer than most.
+type Slow interface {
+	// SetWithin returns how long a Set may take.
+	SetWithin() time.Duration
+}
+
+// SetWithin returns how long a Set of a device may take: as long as it says, and usual at least.
+func SetWithin(d Device, usual time.Duration) time.Duration {
+	if s, ok := d.(Slow); ok {
+		return max(usual, s.SetWithin())
+	}
+	return usual
+}
+
 // Claim claims a device (see Claiming).
 func Claim(ctx context.Context, d Device) error {
 	if c, ok := d.(Claiming); ok {

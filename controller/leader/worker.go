@@ -102,7 +102,7 @@ func (w *worker) takeOver(ctx context.Context) (seen southbound.Seen, s ClaimSta
 
 // call makes one call within the time that it may take.
 func (w *worker) call(ctx context.Context, f func(context.Context)) {
-	ctx, cancel := context.WithTimeout(ctx, w.leader.cfg.SetTimeout)
+	ctx, cancel := context.WithTimeout(ctx, southbound.SetWithin(w.dev, w.leader.cfg.SetTimeout))
 	defer cancel()
 	f(ctx)
 }

@@ -35,7 +35,7 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials, term uint
 				cfg.Start, cfg.Timeout = c.Epoch, 5*time.Second
 				cfg.Election = func() gnmi.Election { return gnmi.Election{High: c.ElectionHigh(term), Low: 1} }
 			})
-		})
+		}, c.Devices.SetWithin(node.Name))
 		lines = append(lines, l)
 		out[id] = l
 		if wrap != nil {

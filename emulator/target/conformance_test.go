@@ -124,6 +124,11 @@ func (r *rig) dial(t testing.TB, cfg gnmi.Config) *gnmi.Session {
 	return s
 }
 
+// likeSONiC makes a target behave as SONiC's own server.
+func likeSONiC(profile string) func(*device.Config, *target.Config) {
+	return func(_ *device.Config, c *target.Config) { c.Profile, c.Like = profile, target.LikeSONiC }
+}
+
 func TestConformance(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -135,6 +140,7 @@ func TestConformance(t *testing.T) {
 		{"optical", device.Optical, nil, nil},
 		{"sonic-ocs", device.Optical, gnmi.SONiCOCS{Ports: 8}, withSONiC},
 		{"sonic-ocs-hld", device.Optical, gnmi.SONiCOCS{Ports: 8, Tables: schema.HLDOCSTables()}, speaks("sonic-ocs-hld")},
+		{"sonic like sonic-gnmi", device.Packet, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}, likeSONiC("sonic")},
 		{"ocp beside sonic-ocs", device.Optical, nil, withSONiC},
 		{"srl-native", device.Packet, gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("srl-native")},
 		{"sonic", device.Packet, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("sonic")},
@@ -144,7 +150,7 @@ func TestConformance(t *testing.T) {
 				r := newRig(t, tt.kind, tt.change)
 				open := func(id gnmi.Election) *gnmi.Session {
 					cfg := r.config(t)
-					cfg.Profile = cmp.Or(tt.profile, cfg.Profile)
+					cfg.Profile, cfg.Poll = cmp.Or(tt.profile, cfg.Profile), 5*ms
 					cfg.Election = func() gnmi.Election { return id }
 					return r.dial(t, cfg)
 				}

@@ -45,6 +45,9 @@ func (t *Target) Get(_ context.Context, req *gpb.GetRequest) (*gpb.GetResponse, 
 	if err == nil {
 		err = t.knowsModels(req.GetUseModels())
 	}
+	if err == nil {
+		err = t.like.oneDatabase(req.GetPrefix(), req.GetPath()...)
+	}
 	if err != nil {
 		return nil, err
 	}

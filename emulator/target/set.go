@@ -30,6 +30,9 @@ type operation struct {
 // Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible before the device
 // has accepted all of it, and nothing changes on an error.
 func (t *Target) Set(ctx context.Context, req *gpb.SetRequest) (*gpb.SetResponse, error) {
+	if err := t.like.validated(ctx); err != nil {
+		return nil, err
+	}
 	resp, err := t.set(req)
 	if err == nil {
 		err = t.settle(ctx)

@@ -120,8 +120,18 @@ func (s *stream) check() error {
 	if err := s.t.knowsModels(list.GetUseModels()); err != nil {
 		return err
 	}
+	var paths []*gpb.Path
+	for _, sub := range list.GetSubscription() {
+		paths = append(paths, sub.GetPath())
+	}
+	if err := s.t.like.oneDatabase(list.GetPrefix(), paths...); err != nil {
+		return err
+	}
 	for _, sub := range list.GetSubscription() {
 		p, err := s.t.readPath(list.GetPrefix(), sub.GetPath())
+		if err == nil {
+			err = s.t.like.subscribable(s.t.tree, p)
+		}
 		if err != nil {
 			return err
 		}
@@ -210,7 +220,7 @@ func (x *sampling) differing(leaves []schema.Leaf) []schema.Leaf {
 func (s *stream) response(n notice) (*gpb.SubscribeResponse, error) {
 	out := &gpb.Notification{Timestamp: int64(s.t.wall.nanos(n.at)), Prefix: echo(s.list.GetPrefix())}
 	for _, g := range n.gone {
-		out.Delete = append(out.Delete, s.t.tree.model.Proto(g))
+		out.Delete = append(out.Delete, s.t.tree.model.Proto(s.t.like.gone(s.t.tree.model, g)))
 	}
 	for _, l := range n.leaves {
 		u, err := s.t.update(l, s.list.GetEncoding())

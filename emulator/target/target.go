@@ -36,6 +36,9 @@ type Config struct {
 	SONiC   bool   // an optical switch also speaks sonic-ocs, on the same store
 	Profile string // one of Profiles of the switch's kind; "" means the first, or sonic-ocs with SONiC
 
+	Like     string               // "" means the specification; or LikeSONiC
+	Validate func() time.Duration // how long a Set is validated, with LikeSONiC; nil: no time
+
 	Settle time.Duration // how long a Set waits, where the model has it answer when all is done; 0 means 5 s
 
 	Strict       bool   // refuse a Set without an election id
@@ -67,6 +70,7 @@ type Target struct {
 	gpb.UnimplementedGNMIServer
 	cfg    Config
 	name   string
+	like   *likeSONiC // nil: as the specification says
 	wall   wall
 	detach func()
 
@@ -105,12 +109,18 @@ func New(cfg Config) (*Target, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Like != "" && cfg.Like != LikeSONiC {
+		return nil, fmt.Errorf("make target: it can be like %q, and not like %q", LikeSONiC, cfg.Like)
+	}
 	arb, err := newArbiter(cfg.Strict, cfg.ElectionFile)
 	if err != nil {
 		return nil, fmt.Errorf("make target: %w", err)
 	}
 	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}, door: cfg.Remote,
 		news: make(chan struct{})}
+	if cfg.Like == LikeSONiC {
+		t.like = &likeSONiC{validate: cfg.Validate, turn: make(chan struct{}, 1)}
+	}
 	if t.door == nil {
 		t.door = emulated{cfg.Door}
 	}

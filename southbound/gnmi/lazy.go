@@ -17,14 +17,21 @@ type Line interface {
 // Lazy is a device that is dialled on the first call, and again on the next if that failed, so that a device that does
 // not answer does not hold up the others.
 type Lazy struct {
-	dial func(context.Context) (Line, error)
+	dial   func(context.Context) (Line, error)
+	within time.Duration // of a Set
 
 	mu   sync.Mutex
 	line Line
 }
 
-// NewLazy returns a device that is dialled when it is first asked for something.
-func NewLazy(dial func(context.Context) (Line, error)) *Lazy { return &Lazy{dial: dial} }
+// NewLazy returns a device that is dialled when it is first asked for something. within is how long a Set of it may
+// take; 0: as long as the caller likes.
+func NewLazy(dial func(context.Context) (Line, error), within time.Duration) *Lazy {
+	return &Lazy{dial: dial, within: within}
+}
+
+// SetWithin implements southbound.Slow.
+func (l *Lazy) SetWithin() time.Duration { return l.within }
 
 func (l *Lazy) get(ctx context.Context) (Line, error) {
 	l.mu.Lock()

@@ -45,7 +45,7 @@ func TestLazy(t *testing.T) {
 	l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
 		return gnmi.Dial(ctx, gnmi.Config{Name: "late", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 8},
 			Timeout: 5 * time.Second})
-	})
+	}, 0)
 	defer l.Close()
 	told, seen := 0, southbound.Seen{}
 	calls := map[string]func() error{

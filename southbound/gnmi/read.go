@@ -30,9 +30,22 @@ func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// get reads paths in one request. Devices answer NOT_FOUND for a path that holds nothing: then get requests each path
-// alone, and a path that is not found is empty.
+// get reads paths in one request, or in one for each database. Devices answer NOT_FOUND for a path that holds nothing:
+// then get requests each path alone, and a path that is not found is empty.
 func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
+	var out []schema.Leaf
+	for _, part := range s.databases(paths) {
+		leaves, err := s.getPart(ctx, part, what)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, leaves...)
+	}
+	return out, nil
+}
+
+func (s *Session) getPart(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf,
+	error) {
 	out, err := s.getOnce(ctx, paths, what)
 	if status.Code(err) != codes.NotFound {
 		return out, err

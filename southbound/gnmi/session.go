@@ -60,6 +60,7 @@ type Config struct {
 	Timeout   time.Duration // of one Set, Get or Capabilities whose context has no deadline; 0 means 5 s
 	Keepalive time.Duration // of an idle connection; 0 means 10 s, below which servers say too_many_pings
 	MaxBytes  int           // of one message; 0 means 16 MiB
+	Poll      time.Duration // between two reads of what a device can not stream; 0 means 1 s
 }
 
 // StreamWindow and ConnWindow are the HTTP/2 flow-control windows, in bytes, of a stream and of a connection. They are
@@ -74,6 +75,7 @@ const (
 	defaultTimeout   = 5 * time.Second
 	defaultKeepalive = 10 * time.Second
 	defaultMaxBytes  = 16 << 20
+	defaultPoll      = time.Second
 )
 
 // Session is a device behind gNMI. It is safe for several goroutines: Sets go out one after the other, in the order of
@@ -176,6 +178,7 @@ func Connect(cfg Config) (*grpc.ClientConn, error) {
 func (cfg Config) defaults() Config {
 	cfg.Timeout = orDefault(cfg.Timeout, defaultTimeout)
 	cfg.Keepalive = orDefault(cfg.Keepalive, defaultKeepalive)
+	cfg.Poll = orDefault(cfg.Poll, defaultPoll)
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = defaultMaxBytes
 	}

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"lightloom/southbound"
+	"lightloom/southbound/gnmi/schema"
 )
 
 // Watch implements southbound.Device: it follows the device's ON_CHANGE stream. When the stream breaks, sink gets Lost
@@ -29,11 +32,26 @@ func (s *Session) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) 
 
 // follow returns why the stream ended; never nil.
 func (s *Session) follow(ctx context.Context, sink func(southbound.DeviceEvent)) error {
+	paths := s.cfg.Profile.WatchPaths()
+	parts := s.databases(paths)
+	if s.tables() && len(parts) == 1 {
+		return s.followDatabases(ctx, parts, sink)
+	}
+	err := s.followAll(ctx, paths, sink)
+	// One stream has the order of what happened, so it comes first; some servers refuse it (see databases.go).
+	if s.tables() && (status.Code(err) == codes.Unimplemented || absent(err)) {
+		return s.followDatabases(ctx, parts, sink)
+	}
+	return err
+}
+
+// followAll follows one stream of all paths. It returns why the stream ended; never nil.
+func (s *Session) followAll(ctx context.Context, paths []schema.Path, sink func(southbound.DeviceEvent)) error {
 	stream, err := s.client.Subscribe(ctx)
 	if err != nil {
 		return err
 	}
-	if err := stream.Send(s.subscription()); err != nil && !errors.Is(err, io.EOF) {
+	if err := stream.Send(s.subscription(paths)); err != nil && !errors.Is(err, io.EOF) {
 		return err // at EOF, Recv says why
 	}
 	decoder := s.cfg.Profile.NewDecoder()
@@ -41,7 +59,7 @@ func (s *Session) follow(ctx context.Context, sink func(southbound.DeviceEvent))
 	for {
 		resp, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			return errors.New("the device ended the stream")
+			return errEnded
 		}
 		if err != nil {
 			return err
@@ -102,9 +120,19 @@ func (s *Session) instant(unixNanos int64) time.Duration {
 	return max(time.Unix(0, unixNanos).Sub(s.cfg.Start), 0)
 }
 
-func (s *Session) subscription() *gpb.SubscribeRequest {
+// tables reports whether the device's model is of tables in databases.
+func (s *Session) tables() bool {
+	for _, o := range s.model.Origins {
+		if o == schema.SONiCOrigin {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Session) subscription(paths []schema.Path) *gpb.SubscribeRequest {
 	list := &gpb.SubscriptionList{Mode: gpb.SubscriptionList_STREAM, Encoding: gpb.Encoding_JSON_IETF}
-	for _, p := range s.cfg.Profile.WatchPaths() {
+	for _, p := range paths {
 		list.Subscription = append(list.Subscription,
 			&gpb.Subscription{Path: s.model.Proto(p), Mode: gpb.SubscriptionMode_ON_CHANGE})
 	}

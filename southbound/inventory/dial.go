@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -32,6 +33,17 @@ func (all Devices) Dial(ctx context.Context, f *topo.Fabric, n pathmap.NodeID, b
 		return nil, err
 	}
 	return d.dial(ctx, c, tune)
+}
+
+// validatedSet is how long a Set of a SONiC switch may take: it holds the whole configuration against its models.
+const validatedSet = 60 * time.Second
+
+// SetWithin returns how long a Set of the switch of that name may take; 0: as long as that of most.
+func (all Devices) SetWithin(name string) time.Duration {
+	if d, err := all.Find(name); err == nil && (strings.HasPrefix(d.Profile, "sonic") || d.Profile == AutoProfile) {
+		return validatedSet
+	}
+	return 0
 }
 
 // Dial connects to a device, by gNMI or RESTCONF. getenv is os.Getenv.

@@ -3,11 +3,15 @@ package meter
 import (
 	"context"
 	"errors"
+	"time"
 
 	"lightloom/southbound"
 )
 
 var _ southbound.Claiming = (*metered)(nil)
+
+// SetWithin implements southbound.Slow where the device does.
+func (x *metered) SetWithin() time.Duration { return southbound.SetWithin(x.d, 0) }
 
 // Claim implements southbound.Claiming where the device does.
 func (x *metered) Claim(ctx context.Context) error {

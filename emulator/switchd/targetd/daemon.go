@@ -30,6 +30,9 @@ type Config struct {
 	device.Config        // its kind is the profile's; Plane and Clock are filled in
 	Profile       string // of Profiles
 	Strict        bool   // refuse a Set without an election id
+	Like          string // see target.Config
+	// Validate is how long a Set is validated, with Like.
+	Validate func() time.Duration
 
 	// OnLag is called once a target is made, with a function that returns the number of streams and of leaves that they
 	// lag behind.
@@ -68,7 +71,8 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	c.Kind, c.Clock = kind(c.Profile), func() time.Duration { return time.Since(start) }
 	c.Plane = mem.New(c.Ports, c.Clock)
 	s := switchd.New(switchd.Config{Device: c.Config, Backend: c.Backend, Settle: c.Settle, Log: c.Log})
-	tc := target.Config{Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile}
+	tc := target.Config{Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile,
+		Like: c.Like, Validate: c.Validate}
 	if err := s.Open(l, c.Identity, tc); err != nil {
 		return fmt.Errorf("run target %q: %w", c.Name, err)
 	}

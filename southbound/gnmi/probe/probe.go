@@ -44,6 +44,8 @@ type Fit struct {
 	Circuit int               `json:"circuits,omitempty"`
 	Down    []southbound.Port `json:"ports_down,omitempty"`
 	Flags   map[string]string `json:"flags,omitempty"`
+
+	telling, told bool // other profiles have the same models; the device holds what is of this one only
 }
 
 // maxPorts is how many ports a profile is made for while the device's own number is not known.
@@ -73,11 +75,33 @@ func Ask(ctx context.Context, conn grpc.ClientConnInterface) (*Report, error) {
 		}
 		r.Fits = append(r.Fits, f)
 	}
+	r.tell()
 	return r, nil
+}
+
+// tell settles which of two profiles with the same models fits: the one whose tables hold something, else the first.
+func (r *Report) tell() {
+	var same []int
+	for i, f := range r.Fits {
+		if f.telling && f.Fits {
+			same = append(same, i)
+		}
+	}
+	best := slices.IndexFunc(same, func(i int) bool { return r.Fits[i].told })
+	for k, i := range same {
+		if k != max(best, 0) {
+			other := r.Fits[same[max(best, 0)]].Profile
+			r.Fits[i] = Fit{Profile: r.Fits[i].Profile, Why: "the device has the tables of " + other}
+		}
+	}
 }
 
 // look reads the state that the profile knows.
 func (f *Fit) look(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) {
+	if t, ok := p.(gnmi.Telling); ok {
+		leaves, err := Get(ctx, c, p.Model(), []schema.Path{t.Telltale()})
+		f.telling, f.told = true, err == nil && len(leaves) > 0
+	}
 	seen, err := Read(ctx, c, p)
 	if err != nil {
 		f.Why = "its state cannot be read: " + err.Error()

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,7 @@ import (
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/emulator/device"
 	"lightloom/emulator/switchd/targetd"
+	"lightloom/emulator/target"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
@@ -37,6 +40,7 @@ type targetFlags struct {
 	c                                     targetd.Config
 	back                                  backend
 	metrics                               string
+	validate                              string
 }
 
 func newTargetRun() *cobra.Command {
@@ -70,6 +74,9 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.recovery, "recovery", "remove",
 		"what a restart does to circuits and rules: remove, restore or maintain")
 	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "all-stop: every circuit goes dark when one moves")
+	c.Flags().StringVar(&f.c.Like, "like", "", "server that the target behaves as: sonic-gnmi, with a SONiC profile")
+	c.Flags().StringVar(&f.validate, "validate", "", "with --like sonic-gnmi: how long each Set is validated, such as "+
+		"uniform(5s,20s)")
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
 	c.Flags().Uint64Var(&f.c.Seed, "seed", 1, "seed of random delays")
 	c.Flags().StringVar(&f.faults, "faults", "", "file of faults")
@@ -117,6 +124,9 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 	case f.delays != "" && c.Flags().Changed("dark"):
 		return cli.Usage("write dark=… in --delays", "target run: --dark and --delays say the same")
 	}
+	if err := f.checkLike(); err != nil {
+		return err
+	}
 	if f.delays == "" {
 		f.delays = "dark=" + f.dark
 	}
@@ -125,6 +135,33 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 	}
 	f.c.Recovery = map[string]device.Recovery{"remove": device.Remove, "restore": device.Restore,
 		"maintain": device.Maintain}[f.recovery]
+	return nil
+}
+
+// checkLike checks how the target deviates from the specification.
+func (f *targetFlags) checkLike() error {
+	switch {
+	case f.c.Like == "" && f.validate != "":
+		return usage("write --like sonic-gnmi", "target run: --validate is of a target that is like sonic-gnmi")
+	case f.c.Like == "":
+		return nil
+	case f.c.Like != target.LikeSONiC || !strings.HasPrefix(f.c.Profile, "sonic"):
+		return usage("write --profile sonic --like sonic-gnmi", "target run: --like %q with --profile %s", f.c.Like,
+			f.c.Profile)
+	case f.validate == "":
+		return nil
+	}
+	d, err := device.ParseDelays("apply=" + f.validate)
+	if err != nil {
+		return usage("write --validate 'uniform(5s,20s)'", "target run: --validate: %w", err)
+	}
+	r := rand.New(rand.NewPCG(f.c.Seed, 18))
+	var mu sync.Mutex
+	f.c.Validate = func() time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		return d.Apply.Draw(r)
+	}
 	return nil
 }
 
