@@ -58,7 +58,10 @@ func (a *arbiter) admit(exts []*gnmi_ext.Extension) error {
 			return status.Errorf(codes.Unimplemented, "extension %T is not supported", x)
 		}
 	}
-	if found == nil || found.GetElectionId() == nil {
+	if found != nil && found.GetElectionId() == nil {
+		return status.Error(codes.InvalidArgument, "a master arbitration without an election id")
+	}
+	if found == nil {
 		if a.strict {
 			return status.Error(codes.PermissionDenied, "a Set must carry an election id here")
 		}

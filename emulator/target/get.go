@@ -56,7 +56,7 @@ func (t *Target) Get(_ context.Context, req *gpb.GetRequest) (*gpb.GetResponse, 
 	for _, gp := range req.GetPath() {
 		n, err := t.getOne(req, gp, keep)
 		if err != nil {
-			return nil, statusOf(err)
+			return nil, readStatus(err)
 		}
 		n.Timestamp = int64(t.wall.nanos(now))
 		resp.Notification = append(resp.Notification, n)
@@ -65,14 +65,43 @@ func (t *Target) Get(_ context.Context, req *gpb.GetRequest) (*gpb.GetResponse, 
 }
 
 func (t *Target) getOne(req *gpb.GetRequest, gp *gpb.Path, keep func(*schema.Node) bool) (*gpb.Notification, error) {
-	p, err := t.readPath(req.GetPrefix(), gp)
+	all, err := t.readPaths(req.GetPrefix(), gp)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.tree.model.Lookup(p, false); err != nil {
+	out := &gpb.Notification{Prefix: echo(req.GetPrefix())}
+	for _, p := range all {
+		us, err := t.getPath(p, req, keep)
+		if err != nil {
+			return nil, err
+		}
+		out.Update = append(out.Update, us...)
+	}
+	if p := all[0]; len(out.Update) == 0 && len(all) == 1 && len(p) > 0 && len(t.tree.find(p)) == 0 &&
+		!wild(t.tree.model, p) {
+		return nil, status.Errorf(codes.NotFound, "get %q: there is nothing there", p.String())
+	}
+	return out, nil
+}
+
+// readPaths is readPath for a path whose elements can be wildcards.
+func (t *Target) readPaths(prefix, gp *gpb.Path) ([]schema.Path, error) {
+	p, err := t.readPath(prefix, gp)
+	if err != nil {
 		return nil, err
 	}
-	out := &gpb.Notification{Prefix: echo(req.GetPrefix())}
+	all, err := t.tree.model.Expand(p)
+	for _, p := range all {
+		if _, err := t.tree.model.Lookup(p, false); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// getPath returns what stands at a path.
+func (t *Target) getPath(p schema.Path, req *gpb.GetRequest, keep func(*schema.Node) bool) (out []*gpb.Update,
+	err error) {
 	depth := depthOf(req.GetExtension())
 	for _, f := range t.tree.find(p) {
 		leaves := shallow(f.leaves(nil, keep), len(f.path), depth)
@@ -83,10 +112,7 @@ func (t *Target) getOne(req *gpb.GetRequest, gp *gpb.Path, keep func(*schema.Nod
 		if err != nil {
 			return nil, err
 		}
-		out.Update = append(out.Update, us...)
-	}
-	if len(out.Update) == 0 && len(p) > 0 && len(t.tree.find(p)) == 0 && !wild(t.tree.model, p) {
-		return nil, status.Errorf(codes.NotFound, "get %q: there is nothing there", p.String())
+		out = append(out, us...)
 	}
 	return out, nil
 }
@@ -173,10 +199,10 @@ func (t *Target) knowsModels(want []*gpb.ModelData) error {
 	for _, w := range want {
 		known := false
 		for _, m := range t.tree.model.Modules {
-			known = known || m.Name == w.GetName()
+			known = known || m.Name == w.GetName() && (w.GetVersion() == "" || w.GetVersion() == m.Version)
 		}
 		if !known {
-			return status.Errorf(codes.Unimplemented, "model %q is not supported", w.GetName())
+			return status.Errorf(codes.Unimplemented, "model %q %s is not supported", w.GetName(), w.GetVersion())
 		}
 	}
 	return nil
@@ -189,6 +215,16 @@ func depthOf(exts []*gnmi_ext.Extension) int {
 		}
 	}
 	return 0
+}
+
+// historyOf refuses to tell of the past.
+func historyOf(exts []*gnmi_ext.Extension) error {
+	for _, e := range exts {
+		if e.GetHistory() != nil {
+			return status.Error(codes.Unimplemented, "no history is kept")
+		}
+	}
+	return nil
 }
 
 // shallow leaves out what lies more than depth levels below the first from elements; 0 keeps everything.

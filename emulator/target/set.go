@@ -151,11 +151,9 @@ func (t *Target) operation(prefix *gpb.Path, u *gpb.Update) (operation, error) {
 	return operation{path: p, asked: u.GetPath(), leaves: leaves}, nil
 }
 
-// readPath reads a request's path, of this target and of a model it has.
+// readPath reads a request's path, of a model that this target has. The target of a prefix is a label that the answer
+// repeats.
 func (t *Target) readPath(prefix, p *gpb.Path) (schema.Path, error) {
-	if name := prefix.GetTarget(); name != "" && name != t.name {
-		return nil, status.Errorf(codes.NotFound, "target %q: this is %q", name, t.name)
-	}
 	for _, x := range []*gpb.Path{prefix, p} {
 		if o := x.GetOrigin(); !t.tree.model.Origin(o) {
 			return nil, status.Errorf(codes.InvalidArgument, "origin %q: this target has %q", o, t.tree.model.Name)
@@ -234,6 +232,14 @@ func keeper(leaves []schema.Leaf) func(schema.Path) bool {
 		kept[l.Path.String()] = true
 	}
 	return func(p schema.Path) bool { return kept[p.String()] }
+}
+
+// readStatus is statusOf for what only reads: there an unknown path is not implemented.
+func readStatus(err error) error {
+	if _, coded := status.FromError(err); !coded && errors.Is(err, schema.ErrUnknown) {
+		return status.Error(codes.Unimplemented, err.Error())
+	}
+	return statusOf(err)
 }
 
 // statusOf gives an error the code that the specification requires; an error with a code keeps it.

@@ -113,9 +113,6 @@ func TestCodes(t *testing.T) {
 		{"union replace", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{UnionReplace: []*gpb.Update{upd(t, ruleNine, nine("10.0.2.0/24", "p0-b1"))}}
 		}, codes.Unimplemented, "union_replace"},
-		{"another target", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Prefix: &gpb.Path{Target: "tor9"}, Delete: []*gpb.Path{pathOf(t, ruleNine)}}
-		}, codes.NotFound, "tor9"},
 		{"another origin", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Prefix: &gpb.Path{Origin: "cli"}, Delete: []*gpb.Path{pathOf(t, ruleNine)}}
 		}, codes.InvalidArgument, "cli"},

@@ -26,6 +26,8 @@ const (
 type stream struct {
 	t        *Target
 	list     *gpb.SubscriptionList
+	depth    int           // levels below what is subscribed to; 0: all
+	paths    []schema.Path // all that is subscribed to
 	onChange []schema.Path
 	samples  []*sampling
 	sub      *subscriber
@@ -35,6 +37,7 @@ type stream struct {
 type sampling struct {
 	path      schema.Path
 	every     time.Duration
+	counters  bool          // only they: the rest is sent on change
 	suppress  bool          // send only what differs from what was sent last
 	heartbeat time.Duration // send everything this often all the same; 0 never
 	last      map[string]schema.Value
@@ -51,9 +54,12 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 	if list == nil {
 		return status.Error(codes.InvalidArgument, "the first message of a Subscribe must hold a subscription list")
 	}
-	s, err := t.newStream(list)
+	if err := historyOf(req.GetExtension()); err != nil {
+		return err
+	}
+	s, err := t.newStream(list, depthOf(req.GetExtension()))
 	if err != nil {
-		return statusOf(err)
+		return readStatus(err)
 	}
 	defer t.leave(s.sub)
 	// Sending can block for as long as the client likes, so it has a goroutine of its own, which ends with the stream:
@@ -84,19 +90,19 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 }
 
 // newStream checks a subscription list and joins the subscribers, with the current state already queued.
-func (t *Target) newStream(list *gpb.SubscriptionList) (*stream, error) {
+func (t *Target) newStream(list *gpb.SubscriptionList, depth int) (*stream, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.catchUp()
 	if t.down {
 		return nil, errDown()
 	}
-	s := &stream{t: t, list: list}
+	s := &stream{t: t, list: list, depth: depth}
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	s.sub = newSubscriber(t.cfg.MaxQueue, s.response)
-	s.sub.onChange = s.onChange
+	s.sub.onChange, s.sub.depth = s.onChange, depth
 	if err := t.join(s.sub); err != nil {
 		return nil, err
 	}
@@ -128,19 +134,12 @@ func (s *stream) check() error {
 		return err
 	}
 	for _, sub := range list.GetSubscription() {
-		p, err := s.t.readPath(list.GetPrefix(), sub.GetPath())
-		if err == nil {
-			err = s.t.like.subscribable(s.t.tree, p)
-		}
+		all, err := s.t.readPaths(list.GetPrefix(), sub.GetPath())
 		if err != nil {
 			return err
 		}
-		n, err := s.t.tree.model.Lookup(p, false)
-		if err != nil {
-			return err
-		}
-		if list.GetMode() == gpb.SubscriptionList_STREAM {
-			if err := s.add(p, n, sub); err != nil {
+		for _, p := range all {
+			if err := s.subscribe(p, sub); err != nil {
 				return err
 			}
 		}
@@ -148,13 +147,29 @@ func (s *stream) check() error {
 	return nil
 }
 
+// subscribe takes one path of a subscription.
+func (s *stream) subscribe(p schema.Path, sub *gpb.Subscription) error {
+	if err := s.t.like.subscribable(s.t.tree, p); err != nil {
+		return err
+	}
+	s.paths = append(s.paths, p)
+	n, err := s.t.tree.model.Lookup(p, false)
+	if err != nil || s.list.GetMode() != gpb.SubscriptionList_STREAM {
+		return err
+	}
+	return s.add(p, n, sub)
+}
+
 // add takes one subscription of a stream.
 func (s *stream) add(p schema.Path, n *schema.Node, sub *gpb.Subscription) error {
 	mode := sub.GetMode()
-	if mode == gpb.SubscriptionMode_TARGET_DEFINED {
+	if mode == gpb.SubscriptionMode_TARGET_DEFINED { // each leaf in its own way
 		mode = gpb.SubscriptionMode_ON_CHANGE
 		if n.Counter {
 			mode = gpb.SubscriptionMode_SAMPLE
+		} else if !n.Leaf {
+			s.samples = append(s.samples, &sampling{path: p, every: defaultSample, counters: true,
+				last: map[string]schema.Value{}})
 		}
 	}
 	every, beat := time.Duration(sub.GetSampleInterval()), time.Duration(sub.GetHeartbeatInterval())
@@ -186,12 +201,8 @@ func (s *stream) sendAll(updatesOnly bool) {
 	now := s.t.refresh()
 	var all []notice
 	if !updatesOnly {
-		for _, sub := range s.list.GetSubscription() {
-			p, err := s.t.readPath(s.list.GetPrefix(), sub.GetPath())
-			if err != nil {
-				continue // it was checked
-			}
-			n := notice{at: now, leaves: s.t.tree.under(p, isAny)}
+		for _, p := range s.paths {
+			n := notice{at: now, leaves: shallow(s.t.tree.under(p, isAny), len(p), s.depth)}
 			for _, x := range s.samples {
 				if x.suppress && x.path.String() == p.String() {
 					x.differing(n.leaves)
@@ -292,7 +303,11 @@ func (s *stream) takeSamples(due []*sampling, wall time.Time) {
 	}
 	now := s.t.refresh()
 	for _, x := range due {
-		leaves := s.t.tree.under(x.path, isAny)
+		keep := isAny
+		if x.counters {
+			keep = isCounter
+		}
+		leaves := shallow(s.t.tree.under(x.path, keep), len(x.path), s.depth)
 		switch {
 		case !x.suppress:
 		case x.heartbeat > 0 && !wall.Before(x.beat):

@@ -14,6 +14,7 @@ import (
 // lags too far behind is cut.
 type subscriber struct {
 	onChange []schema.Path // paths that it subscribes to
+	depth    int           // levels below them; 0: all
 	limit    int
 
 	mu     sync.Mutex
@@ -50,7 +51,7 @@ func (s *subscriber) offer(all notice) {
 
 func (s *subscriber) wants(p schema.Path) bool {
 	for _, pattern := range s.onChange {
-		if pattern.Overlaps(p) {
+		if pattern.Overlaps(p) && (s.depth == 0 || len(p)-len(pattern) <= s.depth) {
 			return true
 		}
 	}

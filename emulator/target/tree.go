@@ -284,6 +284,9 @@ func isConfig(n *schema.Node) bool { return !n.ReadOnly }
 func isState(n *schema.Node) bool  { return n.ReadOnly }
 func isAny(*schema.Node) bool      { return true }
 
+// isCounter reports whether a leaf changes all the time.
+func isCounter(n *schema.Node) bool { return n.Counter }
+
 // remove removes the leaves that a pattern names and keep wants.
 func (t *tree) remove(pattern schema.Path, keep func(*schema.Node) bool) {
 	for _, l := range t.under(pattern, keep) {

@@ -57,8 +57,16 @@ func (SRLinux) Name() string { return "srl-native" }
 // Model implements Profile.
 func (SRLinux) Model() *schema.Model { return schema.SRLinux() }
 
-// Check implements Profile.
-func (SRLinux) Check(c *gpb.CapabilityResponse) error { return hasModel(c, schema.SRLModule, "") }
+// Check implements Profile. Releases differ in the namespace that they put before the module's name.
+func (SRLinux) Check(c *gpb.CapabilityResponse) error {
+	for _, m := range c.GetSupportedModels() {
+		if strings.HasSuffix(m.GetName(), ":"+schema.SRLModuleName) ||
+			strings.HasPrefix(m.GetName(), schema.SRLNamespace) {
+			return nil
+		}
+	}
+	return hasModel(c, schema.SRLModule, "")
+}
 
 // ConfigPaths implements Profile: what number a rule has is known from the device only.
 func (p SRLinux) ConfigPaths() []schema.Path { return []schema.Path{p.policy()} }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"github.com/openconfig/gnmi/proto/gnmi_ext"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -46,7 +47,110 @@ func nowhere() *gpb.Path { return schema.Path(nil).With("no-such-thing").Proto()
 
 func getUnknown(ctx context.Context, b *bench) error {
 	_, err := b.c.Get(ctx, &gpb.GetRequest{Path: []*gpb.Path{nowhere()}, Encoding: gpb.Encoding_JSON_IETF})
-	return wantCode(err, codes.NotFound)
+	return wantCode(err, codes.Unimplemented)
+}
+
+// someState is a request for state that the profile reads.
+func (b *bench) someState() *gpb.GetRequest {
+	return &gpb.GetRequest{Path: []*gpb.Path{b.model.Proto(b.profile.WatchPaths()[0])}, Encoding: gpb.Encoding_JSON_IETF}
+}
+
+func getLabel(ctx context.Context, b *bench) error {
+	const label = "lightloom-check"
+	req := b.someState()
+	req.Prefix = &gpb.Path{Target: label}
+	resp, err := b.c.Get(ctx, req)
+	if status.Code(err) == codes.NotFound {
+		return fmt.Errorf("%w: nothing stands at %v", errSkip, req.GetPath())
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range resp.GetNotification() {
+		if got := n.GetPrefix().GetTarget(); got != label {
+			return fmt.Errorf("the answer is for target %q, %q was asked", got, label)
+		}
+	}
+	return nil
+}
+
+func getOrigin(ctx context.Context, b *bench) error {
+	req := b.someState()
+	if req.GetPath()[0].GetOrigin() == schema.SONiCOrigin {
+		return fmt.Errorf("%w: the profile's paths are of another origin", errSkip)
+	}
+	req.Path[0].Origin = schema.DefaultOrigin
+	if _, err := b.c.Get(ctx, req); err != nil && status.Code(err) != codes.NotFound {
+		return err
+	}
+	return nil
+}
+
+func getWildcard(ctx context.Context, b *bench) error {
+	count := func(req *gpb.GetRequest) (n int, err error) {
+		resp, err := b.c.Get(ctx, req)
+		for _, x := range resp.GetNotification() {
+			n += len(x.GetUpdate())
+		}
+		return n, err
+	}
+	plain, err := count(b.someState())
+	if status.Code(err) == codes.NotFound || err == nil && plain == 0 {
+		return fmt.Errorf("%w: nothing stands at %v", errSkip, b.someState().GetPath())
+	}
+	if err != nil {
+		return err
+	}
+	for _, wild := range []string{schema.Any, schema.Levels} {
+		req := b.someState()
+		req.Path[0].Elem[0] = &gpb.PathElem{Name: wild}
+		got, err := count(req)
+		if err != nil {
+			return fmt.Errorf("with %q: %w", wild, err)
+		}
+		if got < plain {
+			return fmt.Errorf("with %q as the first element: %d updates, without %d", wild, got, plain)
+		}
+	}
+	return nil
+}
+
+func getVersion(ctx context.Context, b *bench) error {
+	caps, err := b.c.Capabilities(ctx, &gpb.CapabilityRequest{})
+	if err != nil {
+		return err
+	}
+	if len(caps.GetSupportedModels()) == 0 {
+		return errors.New("no models are named")
+	}
+	req := b.someState()
+	req.UseModels = []*gpb.ModelData{{Name: caps.GetSupportedModels()[0].GetName(), Version: "0.0.0-none"}}
+	_, err = b.c.Get(ctx, req)
+	return wantCode(err, codes.Unimplemented)
+}
+
+func subscribeUnknown(ctx context.Context, b *bench) error {
+	req := b.subscription(gpb.SubscriptionList_ONCE, gpb.SubscriptionMode_TARGET_DEFINED, 0)
+	req.GetSubscribe().Subscription = []*gpb.Subscription{{Path: nowhere()}}
+	s, err := b.subscribe(ctx, req)
+	if err == nil {
+		_, err = s.Recv()
+	}
+	return wantCode(err, codes.Unimplemented)
+}
+
+func subscribeHistory(ctx context.Context, b *bench) error {
+	req := b.subscription(gpb.SubscriptionList_ONCE, gpb.SubscriptionMode_TARGET_DEFINED, 0)
+	req.Extension = []*gnmi_ext.Extension{{Ext: &gnmi_ext.Extension_History{History: &gnmi_ext.History{
+		Request: &gnmi_ext.History_SnapshotTime{SnapshotTime: 1}}}}}
+	s, err := b.subscribe(ctx, req)
+	if err == nil {
+		_, err = s.Recv()
+	}
+	if err == nil {
+		return errors.New("the present state was sent as that of 1970")
+	}
+	return wantCode(err, codes.Unimplemented, codes.InvalidArgument, codes.NotFound, codes.OutOfRange)
 }
 
 func getEncoding(ctx context.Context, b *bench) error {

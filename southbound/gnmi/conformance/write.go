@@ -51,10 +51,25 @@ func (b *bench) sampleRequest(ctx context.Context) (*gpb.SetRequest, error) {
 	return b.encode(ctx, do)
 }
 
+// foreign reads what stands at the target, which is not ours. Circuits at ports beyond those that the profile was made
+// for could be in the way of any change: then nothing may be written.
+func (b *bench) foreign(ctx context.Context) (southbound.Seen, error) {
+	leaves, err := probe.Get(ctx, b.c, b.model, b.profile.StatePaths())
+	if err != nil {
+		return southbound.Seen{}, err
+	}
+	if b.optical() {
+		if _, err := b.profile.NewDecoder().Decode(nil, leaves); err != nil {
+			return southbound.Seen{}, fmt.Errorf("%w: which ports are free is not known: %w", errSkip, err)
+		}
+	}
+	return b.profile.Seen(leaves)
+}
+
 // sampleChange is a change that the target takes and that can be taken back: a circuit of free ports, or a rule for the
 // last rack.
 func (b *bench) sampleChange(ctx context.Context, n int) (do, undo *southbound.Change, err error) {
-	seen, err := probe.Read(ctx, b.c, b.profile)
+	seen, err := b.foreign(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -204,4 +219,10 @@ func arbitration(ctx context.Context, b *bench) error {
 		}
 	}
 	return nil
+}
+
+func arbitrationID(ctx context.Context, b *bench) error {
+	_, err := b.c.Set(ctx, &gpb.SetRequest{Extension: []*gnmi_ext.Extension{{Ext: &gnmi_ext.Extension_MasterArbitration{
+		MasterArbitration: &gnmi_ext.MasterArbitration{Role: &gnmi_ext.Role{Id: checkRole}}}}}})
+	return wantCode(err, codes.InvalidArgument)
 }

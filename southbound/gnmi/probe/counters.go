@@ -33,8 +33,8 @@ type Counters struct {
 // ReadCounters reads the counters of a packet switch. A switch that has none gives none.
 func ReadCounters(ctx context.Context, c gpb.GNMIClient) (Counters, error) {
 	out := Counters{Ports: map[southbound.Port]PortCounters{}}
-	leaves, err := Get(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("interfaces"), schema.Path(nil).
-		With("components")})
+	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("interfaces"),
+		schema.Path(nil).With("components")})
 	if err != nil {
 		return out, fmt.Errorf("read counters: %w", err)
 	}
@@ -70,7 +70,7 @@ func ReadCounters(ctx context.Context, c gpb.GNMIClient) (Counters, error) {
 
 // readQueues adds how full queues were. A switch that does not know the path, or has nothing there, does not tell.
 func readQueues(ctx context.Context, c gpb.GNMIClient, ports map[southbound.Port]PortCounters) error {
-	leaves, err := Get(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("qos", "interfaces")})
+	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("qos", "interfaces")})
 	switch status.Code(err) {
 	case codes.OK:
 	case codes.NotFound, codes.InvalidArgument, codes.Unimplemented:

@@ -18,7 +18,7 @@ import (
 // Neighbors reads the LLDP neighbours of a switch (openconfig-lldp). Ports whose names the openconfig profile does not
 // know are left out. IDs number the neighbours of one port, in the order of the device's own ids.
 func Neighbors(ctx context.Context, c gpb.GNMIClient) ([]lldp.Heard, error) {
-	leaves, err := Get(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("lldp", "interfaces")})
+	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("lldp", "interfaces")})
 	if err != nil {
 		return nil, fmt.Errorf("read neighbours: %w", err)
 	}

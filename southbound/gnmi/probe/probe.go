@@ -182,10 +182,20 @@ func Read(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) (southbound.See
 
 // Get reads paths one by one; a path that is not found is empty.
 func Get(ctx context.Context, c gpb.GNMIClient, m *schema.Model, paths []schema.Path) ([]schema.Leaf, error) {
+	return get(ctx, c, m, paths, codes.NotFound)
+}
+
+// getKnown is Get for paths of a model that the device need not have.
+func getKnown(ctx context.Context, c gpb.GNMIClient, m *schema.Model, paths []schema.Path) ([]schema.Leaf, error) {
+	return get(ctx, c, m, paths, codes.NotFound, codes.Unimplemented)
+}
+
+func get(ctx context.Context, c gpb.GNMIClient, m *schema.Model, paths []schema.Path,
+	empty ...codes.Code) ([]schema.Leaf, error) {
 	var out []schema.Leaf
 	for _, p := range paths {
 		resp, err := c.Get(ctx, &gpb.GetRequest{Path: []*gpb.Path{m.Proto(p)}, Encoding: gpb.Encoding_JSON_IETF})
-		if status.Code(err) == codes.NotFound {
+		if slices.Contains(empty, status.Code(err)) {
 			continue
 		}
 		if err != nil {

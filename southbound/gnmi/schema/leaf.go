@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -258,6 +259,10 @@ func keyText(obj members, key string) (string, error) {
 func (n *Node) Encode(v Value, enc gpb.Encoding) (*gpb.TypedValue, error) {
 	switch enc {
 	case gpb.Encoding_PROTO:
+		if text, ok := v.(string); ok && n.Type.base == baseDecimal {
+			f, err := strconv.ParseFloat(text, 64)
+			return &gpb.TypedValue{Value: &gpb.TypedValue_DoubleVal{DoubleVal: f}}, err
+		}
 		return toScalar(v), nil
 	case gpb.Encoding_JSON, gpb.Encoding_JSON_IETF:
 		return JSON(n.Type.toJSON(v), enc)

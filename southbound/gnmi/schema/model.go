@@ -63,9 +63,12 @@ func Join(name string, all ...*Model) *Model {
 	return out
 }
 
+// DefaultOrigin is the origin of paths that name none.
+const DefaultOrigin = "openconfig"
+
 // Origin reports whether paths of that origin are of this model.
 func (m *Model) Origin(name string) bool {
-	if name == "" || name == m.Name {
+	if name == "" || name == DefaultOrigin || name == m.Name {
 		return true
 	}
 	for _, o := range m.Origins {

@@ -1,7 +1,7 @@
 package schema
 
 // OpenConfig returns the model of packet switches: policy forwarding (openconfig-policy-forwarding), static next hops
-// and groups of them (openconfig-network-instance-static 0.2), and interfaces. Every config leaf has its twin in state.
+// and groups of them (openconfig-network-instance-static), and interfaces. Every config leaf has its twin in state.
 func OpenConfig() *Model {
 	const (
 		ni     = "/network-instances/network-instance[name]"
@@ -41,7 +41,7 @@ func OpenConfig() *Model {
 		{"openconfig-interfaces", "OpenConfig working group", "3.7.0"},
 		{"openconfig-lldp", "OpenConfig working group", "0.2.1"},
 		{"openconfig-network-instance", "OpenConfig working group", "4.5.0"},
-		{"openconfig-network-instance-static", "OpenConfig working group", "0.2.2"},
+		{"openconfig-network-instance-static", "OpenConfig working group", "0.2.1"},
 		{"openconfig-policy-forwarding", "OpenConfig working group", "0.8.0"},
 		{"openconfig-platform", "OpenConfig working group", "0.30.0"},
 		{"openconfig-qos", "OpenConfig working group", "0.11.2"},

@@ -77,17 +77,17 @@ func SONiCOCS(t OCSTables) *Model {
 func SONiC() *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
 	const rule = config + "ACL_RULE{key}/"
-	rows := []Row{
+	rows := []Row{ // types are loose: rows of others are read too, whatever they hold
 		{Path: config + "ACL_TABLE{key}/policy_desc", Type: String()},
-		{Path: config + "ACL_TABLE{key}/type", Type: Enum("L3", "L3V6", "MIRROR", "CUSTOM_REDIRECT")},
-		{Path: config + "ACL_TABLE{key}/stage", Type: Enum("INGRESS", "EGRESS")},
+		{Path: config + "ACL_TABLE{key}/type", Type: String()},
+		{Path: config + "ACL_TABLE{key}/stage", Type: String()},
 		{Path: config + "ACL_TABLE{key}/ports", Type: ListOf(String())},
 		{Path: config + "ACL_TABLE{key}/*", Type: Loose()},
 		{Path: rule + "PRIORITY", Type: Uint(64)},
 		{Path: rule + "REDIRECT_ACTION", Type: String()},
-		{Path: rule + "PACKET_ACTION", Type: Enum("FORWARD", "DROP")},
-		{Path: rule + "SRC_IP", Type: Prefix()},
-		{Path: rule + "DST_IP", Type: Prefix()},
+		{Path: rule + "PACKET_ACTION", Type: String()},
+		{Path: rule + "SRC_IP", Type: String()},
+		{Path: rule + "DST_IP", Type: String()},
 		{Path: rule + "DSCP", Type: String()},
 		{Path: rule + "*", Type: Loose()},
 		{Path: config + "STATIC_ROUTE{key}/nexthop", Type: String()},

@@ -1,7 +1,14 @@
 package schema
 
 // SRLModule is the name of SR Linux's policy-forwarding model in Capabilities: namespace and module, joined by a colon.
-const SRLModule = "urn:srl_nokia/policy-forwarding:srl_nokia-policy-forwarding"
+const SRLModule = SRLNamespace + ":" + SRLModuleName
+
+// SRLNamespace is that of the model since release 24; before, it was urn:srl_nokia/policy-forwarding. SRLModuleName is
+// the name without it.
+const (
+	SRLNamespace  = "urn:nokia.com:srlinux:acl:policy-forwarding"
+	SRLModuleName = "srl_nokia-policy-forwarding"
+)
 
 // SRLRules is how many rules a forwarding policy of SR Linux can hold: the range of srl_nokia-common's rule-sequence-id
 // is 0 to

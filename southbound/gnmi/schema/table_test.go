@@ -98,7 +98,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%s has origin %q", path, got)
 		}
 	}
-	if m.Origin("openconfig") || !m.Origin("both") {
+	if m.Origin("cli") || !m.Origin("both") || !m.Origin("openconfig") {
 		t.Error("origins are mixed up")
 	}
 	defer func() {

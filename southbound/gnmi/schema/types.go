@@ -309,6 +309,10 @@ func (t Type) fromScalar(tv *gpb.TypedValue) (Value, error) {
 	switch x := tv.GetValue().(type) {
 	case *gpb.TypedValue_StringVal:
 		return t.check(x.StringVal)
+	case *gpb.TypedValue_DoubleVal:
+		if t.base == baseDecimal {
+			return t.check(strconv.FormatFloat(x.DoubleVal, 'f', t.digits, 64))
+		}
 	case *gpb.TypedValue_BoolVal:
 		return t.check(x.BoolVal)
 	case *gpb.TypedValue_UintVal:

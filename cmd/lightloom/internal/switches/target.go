@@ -142,18 +142,18 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 func (f *targetFlags) checkLike() error {
 	switch {
 	case f.c.Like == "" && f.validate != "":
-		return usage("write --like sonic-gnmi", "target run: --validate is of a target that is like sonic-gnmi")
+		return cli.Usage("write --like sonic-gnmi", "target run: --validate is of a target that is like sonic-gnmi")
 	case f.c.Like == "":
 		return nil
 	case f.c.Like != target.LikeSONiC || !strings.HasPrefix(f.c.Profile, "sonic"):
-		return usage("write --profile sonic --like sonic-gnmi", "target run: --like %q with --profile %s", f.c.Like,
+		return cli.Usage("write --profile sonic --like sonic-gnmi", "target run: --like %q with --profile %s", f.c.Like,
 			f.c.Profile)
 	case f.validate == "":
 		return nil
 	}
 	d, err := device.ParseDelays("apply=" + f.validate)
 	if err != nil {
-		return usage("write --validate 'uniform(5s,20s)'", "target run: --validate: %w", err)
+		return cli.Usage("write --validate 'uniform(5s,20s)'", "target run: --validate: %w", err)
 	}
 	r := rand.New(rand.NewPCG(f.c.Seed, 18))
 	var mu sync.Mutex
@@ -218,7 +218,7 @@ func newTargetCheck() *cobra.Command {
 	c.Flags().Int32Var(&ports, "ports", 0, "number of ports of the target; default: as many as it lists")
 	c.Flags().Int32Var(&racks, "racks", 8, "number of racks that rules may name")
 	c.Flags().BoolVar(&write, "write", false, "also check the rules that need writing")
-	cli.OutputFlag(c, &output, []conformance.Finding{})
+	cli.OutputFlag(c, &output, []conformance.Finding{}, "junit", "html")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := r.config(c, args)
 		if err != nil {
@@ -232,7 +232,7 @@ func newTargetCheck() *cobra.Command {
 		if err = errors.Join(err, conn.Close()); err != nil {
 			return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg.Addr)
 		}
-		return tellFindings(c.OutOrStdout(), findings, output)
+		return tellFindings(c.OutOrStdout(), findings, cfg.Addr, output)
 	}
 	return c
 }
@@ -260,6 +260,10 @@ func check(ctx context.Context, conn connection, profile string, ports, racks in
 	if profile != "" {
 		best.Profile = profile
 	}
+	if ports == 0 && best.Ports == 0 && write {
+		return nil, usage("write --ports 32", "target check: %s does not list its ports, and without their number --write "+
+			"could take others' circuits for free ports", best.Profile)
+	}
 	if ports == 0 {
 		ports = max(best.Ports, 1)
 	}
@@ -271,18 +275,27 @@ func check(ctx context.Context, conn connection, profile string, ports, racks in
 }
 
 // tellFindings prints the findings. It returns an error if a rule is broken.
-func tellFindings(w io.Writer, findings []conformance.Finding, output string) error {
+func tellFindings(w io.Writer, findings []conformance.Finding, target, output string) error {
 	broken := 0
 	for _, f := range findings {
 		if f.Result == conformance.Broken {
 			broken++
 		}
 	}
-	if output == console.OutputJSON {
+	switch output {
+	case console.OutputJSON:
 		if err := console.WriteJSON(w, findings); err != nil {
 			return err
 		}
-	} else {
+	case "junit":
+		if err := conformance.WriteJUnit(w, target, findings); err != nil {
+			return err
+		}
+	case "html":
+		if err := conformance.WriteHTML(w, target, findings); err != nil {
+			return err
+		}
+	default:
 		t := console.NewTable(w, "rule", "result", "says", "why")
 		for _, f := range findings {
 			t.Row(f.Rule, f.Result, f.Says, f.Why)

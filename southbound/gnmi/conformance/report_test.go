@@ -1,0 +1,39 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"lightloom/southbound/gnmi/conformance"
+)
+
+// TestReports: both forms have every finding, and text of a target cannot break out of them.
+func TestReports(t *testing.T) {
+	all := []conformance.Finding{{Rule: "once", Says: "a", Result: conformance.Held},
+		{Rule: "poll", Says: "b", Result: conformance.Broken, Why: `<script>"&`},
+		{Rule: "set", Says: "c", Result: conformance.Skipped, Why: "it writes"}}
+	var junit, html bytes.Buffer
+	if err := conformance.WriteJUnit(&junit, "a<b", all); err != nil {
+		t.Fatal(err)
+	}
+	var s struct {
+		Failures int `xml:"failures,attr"`
+		Skipped  int `xml:"skipped,attr"`
+		Cases    []struct {
+			Name    string `xml:"name,attr"`
+			Failure struct {
+				Message string `xml:"message,attr"`
+			} `xml:"failure"`
+		} `xml:"testcase"`
+	}
+	if err := xml.Unmarshal(junit.Bytes(), &s); err != nil || s.Failures != 1 || s.Skipped != 1 || len(s.Cases) != 3 ||
+		s.Cases[1].Failure.Message != all[1].Why {
+		t.Errorf("%+v, %v of\n%s", s, err, &junit)
+	}
+	if err := conformance.WriteHTML(&html, "a<b", all); err != nil || strings.Contains(html.String(), "<script>") ||
+		strings.Count(html.String(), "<tr>") != 4 {
+		t.Errorf("%v:\n%s", err, &html)
+	}
+}
