@@ -120,8 +120,8 @@ func newTransport(cfg *tls.Config) *http.Transport {
 	t := &http.Transport{
 		IdleConnTimeout:   time.Minute,
 		ForceAttemptHTTP2: true,
-		// a dead peer ends a silent stream
-		HTTP2: &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 5 * time.Second},
+		// a peer that is dead or stopped ends a silent stream, and another replica is asked
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 500 * time.Millisecond, PingTimeout: time.Second},
 	}
 	t.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c := cfg.Clone()

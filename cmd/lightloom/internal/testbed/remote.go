@@ -127,7 +127,9 @@ func (r *Remote) End() {
 func StateOf(ctx context.Context, c *api.Client) (*state.Data, error) { return dataOf(c.State(ctx)) }
 
 // LiveStateOf reads the replicated state, without jobs that ended some time ago.
-func LiveStateOf(ctx context.Context, c *api.Client) (*state.Data, error) { return dataOf(c.LiveState(ctx)) }
+func LiveStateOf(ctx context.Context, c *api.Client) (*state.Data, error) {
+	return dataOf(c.LiveState(ctx))
+}
 
 func dataOf(snap api.Snapshot, err error) (*state.Data, error) {
 	if err != nil {
