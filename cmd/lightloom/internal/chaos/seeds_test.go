@@ -26,8 +26,8 @@ func request(job int) string { return fmt.Sprintf("job-%d", job) }
 // with LIGHTLOOM_MEASURE=seeds for ten minutes for each of a thousand. Leaders are killed, stopped at random points,
 // cut off in one direction or both, and have disks that are slow or fail; clocks step at restarts; messages are late
 // and come twice; devices, links and hosts fail, and one agent reports what is not so. Devices refuse former leaders by
-// what they know from Sets alone. In the end every acknowledged job is done, every byte was received once, and the
-// replicas agree.
+// what they know from Sets alone. In the end every acknowledged job is done, every byte was received once, every switch
+// holds what it should, and the replicas agree.
 //
 // A seed that fails does so again: run it alone with -run 'TestSeeds/seed_7$'.
 func TestSeeds(t *testing.T) {

@@ -23,6 +23,7 @@ type weather struct {
 	Kinds  []string      // of what happens now and then, see happen
 	Parts  []fault.Kind  // that fail
 	Liar   bool          // one agent reports what is not so
+	Lies   bool          // switches accept changes and nothing comes of them: only the next leader notices
 
 	names  *fault.Names
 	damage *fault.Damage
@@ -35,8 +36,9 @@ type weather struct {
 func storm(seed uint64) weather {
 	x := weather{Delay: 3 * time.Millisecond, Late: .004, Lose: .02, Double: .05, Break: .01, Stop: .002,
 		Clock: 2 * time.Second,
-		Kinds: []string{"kill", "kill", "kill all", "stop", "cut", "deaf", "mute", "slow", "sick", "trouble", "trouble",
+		Kinds: []string{"kill", "kill", "kill all", "stop", "cut", "cut all", "deaf", "mute", "slow", "sick", "trouble", "trouble",
 			"again"}}
+	x.Lies = seed/4%2 == 0
 	switch seed % 4 {
 	case 1:
 		x.Parts = []fault.Kind{fault.Link, fault.Port, fault.Switch}
@@ -66,6 +68,12 @@ func (x *weather) clear(w *world) {
 	}
 	for _, f := range x.damage.Failed() {
 		x.strike(w, f, true)
+	}
+	for _, id := range w.sim.Devices() {
+		w.sim.Do(id, func(_ time.Duration, dev *device.Device) { dev.ClearFaults() })
+	}
+	if x.Lies {
+		w.depose("another is to read all switches back")
 	}
 	w.elect()
 }
@@ -146,6 +154,12 @@ func (x *weather) happen(w *world, kind string) {
 		s.deaf, s.mute = kind != "mute", kind != "deaf"
 		w.suspect()
 		w.after(for1, func() { s.deaf, s.mute = false, false; s.follow(); w.elect() })
+	case "cut all":
+		for _, s := range w.seats {
+			s.deaf, s.mute = true, true
+		}
+		w.suspect()
+		w.after(for1, func() { x.heal(w) })
 	case "slow":
 		s.fsync = w.upTo(300 * time.Millisecond)
 		w.after(for1, func() { s.fsync = 0 })
@@ -160,6 +174,15 @@ func (x *weather) happen(w *world, kind string) {
 	}
 }
 
+// heal lets all replicas hear each other again.
+func (x *weather) heal(w *world) {
+	for _, s := range w.seats {
+		s.deaf, s.mute = false, false
+		s.follow()
+	}
+	w.elect()
+}
+
 // kill ends a process; it is started again later.
 func (x *weather) kill(w *world, s *seat, why string) {
 	w.kill(s, why)
@@ -169,7 +192,11 @@ func (x *weather) kill(w *world, s *seat, why string) {
 // trouble makes a switch restart empty, change slowly, report false state or fail to make a circuit.
 func (x *weather) trouble(w *world) {
 	all := w.sim.Devices()
-	d, kind := all[w.r.IntN(len(all))], device.FaultKind(w.r.IntN(int(device.Lie)+1))
+	kinds := int(device.Lie)
+	if x.Lies {
+		kinds++
+	}
+	d, kind := all[w.r.IntN(len(all))], device.FaultKind(w.r.IntN(kinds))
 	boot := time.Millisecond + w.upTo(100*time.Millisecond)
 	w.note("device %d: trouble %d for %v", d, kind, boot)
 	w.sim.Do(d, func(now time.Duration, dev *device.Device) {

@@ -1,10 +1,12 @@
 package chaos
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"hash"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -136,7 +138,7 @@ func (w *world) run(faulty time.Duration) {
 	for limit := faulty + patience; ; {
 		at, ok := w.sim.Next()
 		if !ok || at > limit {
-			w.fail("not all jobs have ended: %s", unfinished(w.seats[0].state))
+			w.fail("not all jobs have ended, or devices do not hold what they should: %s", unfinished(w.seats[0].state))
 			return
 		}
 		hosts, devices, err := w.sim.Advance(at, nil, nil)
@@ -149,7 +151,7 @@ func (w *world) run(faulty time.Duration) {
 		for i := range devices {
 			w.stream(devices[i])
 		}
-		if at > faulty && w.ended() || len(w.found) > 0 {
+		if at > faulty && w.ended() && w.programmed() || len(w.found) > 0 {
 			return
 		}
 	}
@@ -168,6 +170,41 @@ func (w *world) begin(faulty time.Duration) {
 func (w *world) ended() bool {
 	for _, s := range w.seats {
 		if !s.alive || s.applied != len(w.log.entries) || s.state.Finished() != len(w.jobs) {
+			return false
+		}
+	}
+	return true
+}
+
+// programmed reports whether every switch holds what the leader wants.
+func (w *world) programmed() bool {
+	r := w.log.chosen
+	if r == nil || r.over {
+		return false
+	}
+	circuits := make([]southbound.Port, w.fabric.OCSPorts())
+	for in := range circuits {
+		circuits[in] = southbound.NoPort
+		if c := r.seat.state.Circuit(southbound.Port(in)); c.Phase == controller.InService {
+			circuits[in] = c.Out
+		}
+	}
+	for _, id := range w.sim.Devices() {
+		seen, err := w.sim.Device(id).Read(context.Background())
+		if err != nil {
+			return false
+		}
+		if id != w.fabric.OCSNode {
+			if c := rollout.Diff(r.loop.Base().Rules(id, circuits), seen.Rules); !c.Empty() {
+				return false
+			}
+			continue
+		}
+		lit := slices.Repeat([]southbound.Port{southbound.NoPort}, len(circuits))
+		for _, x := range seen.Connections {
+			lit[x.In] = x.Out
+		}
+		if !slices.Equal(lit, circuits) {
 			return false
 		}
 	}

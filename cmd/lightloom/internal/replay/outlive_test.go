@@ -115,11 +115,16 @@ func acknowledged(file string) (n int, err error) {
 	return n, nil
 }
 
-// whole waits until all replicas run and hold the same state, in which that many jobs exist and have ended.
+// whole waits until all replicas run and hold the same state, in which that many jobs exist and have ended. It gives up
+// when nothing has ended for long.
 func (k *kept) whole(jobs int) *session.Status {
 	k.t.Helper()
+	ended := 0
 	for deadline := time.Now().Add(hanging); ; {
 		st := status(k.t)
+		if st.JobsEnded > ended {
+			ended, deadline = st.JobsEnded, time.Now().Add(hanging)
+		}
 		same := !slices.ContainsFunc(st.Replicas, func(r session.ReplicaStatus) bool {
 			return r.Error != "" || r.Digest != st.Replicas[0].Digest
 		})
@@ -147,18 +152,18 @@ func smallJobs(t *testing.T, n int) string {
 	return file
 }
 
-// TestReplicasOutliveEachOther kills the replicas of a fabric that is kept up, one by one and then all at once, while
-// jobs are submitted: the fabric stays up, the replicas restart, and every accepted job is done.
+// TestReplicasOutliveEachOther ends the replicas of a fabric that is kept up, one by one, killed or asked to stop, and
+// then all at once, while jobs are submitted: the fabric stays up, the replicas restart, and every accepted job is done.
 func TestReplicasOutliveEachOther(t *testing.T) {
 	needNetns(t, "netns", false)
 	k, job := upOn(t, ""), smallJob(t)
 	jobs := 0
-	for range 3 {
+	for _, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
 		pids := k.replicas()
 		if len(pids) != 3 {
 			t.Fatalf("replicas %v", pids)
 		}
-		k.kill(pids[0]) // the oldest: in three rounds each is killed
+		k.signal(end, pids[0]) // the oldest: in three rounds each is killed
 		for range 3 {
 			k.submit(job)
 			jobs++
