@@ -23,6 +23,9 @@ type memCounter struct {
 
 // Counters implements southbound.Counting.
 func (d *memDevice) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
+	d.mu.Lock()
+	d.counted++
+	d.mu.Unlock()
 	if d.counter == nil {
 		return southbound.ErrUnsupported
 	}
@@ -113,6 +116,25 @@ func TestLinksReachPolicies(t *testing.T) {
 		wait(t.Context(), 100*time.Millisecond)
 		if i := slices.IndexFunc(see("c"), func(r controller.LinkRate) bool { return r.Rate == 16_000 }); i < 0 {
 			t.Error("nothing is known although the stream is back")
+		}
+		l.end()
+	})
+}
+
+// TestDevicesThatDoNotCount: a device that counts nothing is asked for its counters once, and none is logged as broken.
+func TestDevicesThatDoNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, &greedy{lasts: time.Second})
+		l.run()
+		<-l.leader.Ready()
+		<-time.After(time.Minute) // of the bubble
+		synctest.Wait()
+		for id, d := range l.devices {
+			d.mu.Lock()
+			if d.counted != 1 {
+				t.Errorf("device %d was asked for its counters %d times, want once", id, d.counted)
+			}
+			d.mu.Unlock()
 		}
 		l.end()
 	})

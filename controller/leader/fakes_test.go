@@ -195,6 +195,7 @@ type memDevice struct {
 	calls   int // that were answered
 	changed chan struct{}
 	counter *memCounter // nil: it counts nothing
+	counted int         // times it was asked for its counters
 
 	fence  uint64   // largest election id known: that of the term
 	reader uint64   // newest term in which it was read

@@ -26,23 +26,17 @@ func TestRowsLikeReference(t *testing.T) {
 		s := state.New(f)
 		for seed := range uint64(300) {
 			rng := rand.New(rand.NewPCG(seed, 13))
-			var c state.Coflow
-			dense := rng.IntN(4)
-			for dst := range southbound.HostID(f.Hosts()) {
-				for src := range southbound.HostID(f.Hosts()) {
-					if src != dst && rng.IntN(4) <= dense && (dst+1)%southbound.HostID(1+rng.IntN(5)) == 0 {
-						c.Columns.Src, c.Columns.Dst = append(c.Columns.Src, src), append(c.Columns.Dst, dst)
-						c.Done = append(c.Done, rng.IntN(3) == 0)
-					}
-				}
-			}
-			for in := range southbound.Port(f.Racks) {
-				for out := range southbound.Port(f.Racks) {
+			// Both are asked for by turns, and twice: what was found for one must not be taken for the other's.
+			both := []*state.Coflow{someRows(rng, f), someRows(rng, f)}
+			for range 4 * f.Racks * f.Racks {
+				c := both[rng.IntN(2)]
+				in, out := southbound.Port(rng.IntN(f.Racks)), southbound.Port(rng.IntN(f.Racks))
+				for range 1 + rng.IntN(2) {
 					var got, want []int32
-					s.Rows(&c, in, out, func(row int32) { got = append(got, row) })
+					s.Rows(c, in, out, func(row int32) { got = append(got, row) })
 					r := controller.CircuitReservation{Coflow: 0, In: in, Out: out}
 					for row, done := range c.Done {
-						if !done && s.Carries(&r, 0, &c, row) {
+						if !done && s.Carries(&r, 0, c, row) {
 							want = append(want, int32(row))
 						}
 					}
@@ -53,4 +47,19 @@ func TestRowsLikeReference(t *testing.T) {
 			}
 		}
 	}
+}
+
+// someRows draws a coflow between some hosts.
+func someRows(rng *rand.Rand, f *topo.Fabric) *state.Coflow {
+	var c state.Coflow
+	dense := rng.IntN(4)
+	for dst := range southbound.HostID(f.Hosts()) {
+		for src := range southbound.HostID(f.Hosts()) {
+			if src != dst && rng.IntN(4) <= dense && (dst+1)%southbound.HostID(1+rng.IntN(5)) == 0 {
+				c.Columns.Src, c.Columns.Dst = append(c.Columns.Src, src), append(c.Columns.Dst, dst)
+				c.Done = append(c.Done, rng.IntN(3) == 0)
+			}
+		}
+	}
+	return &c
 }

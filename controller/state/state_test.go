@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -215,6 +216,48 @@ func FuzzMachine(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestRestoreRefusesTasks: a snapshot whose tasks are of no job, stage or host is refused, and changes nothing.
+func TestRestoreRefusesTasks(t *testing.T) {
+	s := state.New(fabric(t))
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle()}, state.Entry{Kind: state.Placed,
+		Placement: &controller.Placement{Hosts: []southbound.HostID{0, 2, 4}}})
+	before := s.Digest()
+	hosts := southbound.HostID(fabric(t).Hosts())
+	for _, tc := range []struct {
+		name  string
+		spoil func(x *state.Task)
+		ok    bool
+	}{
+		{"as it was", func(*state.Task) {}, true},
+		{"no host yet", func(x *state.Task) { x.Host = controller.NoHost }, true},
+		{"the last host", func(x *state.Task) { x.Host = hosts - 1 }, true},
+		{"host behind the last", func(x *state.Task) { x.Host = hosts }, false},
+		{"job below 0", func(x *state.Task) { x.Job = -1 }, false},
+		{"job behind the last", func(x *state.Task) { x.Job = 1 }, false},
+		{"stage below 0", func(x *state.Task) { x.Stage = -1 }, false},
+		{"stage behind the last", func(x *state.Task) { x.Stage = 2 }, false},
+	} {
+		b, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d state.Data
+		if err := json.Unmarshal(b, &d); err != nil {
+			t.Fatal(err)
+		}
+		tc.spoil(&d.Tasks[1])
+		if b, err = json.Marshal(&d); err != nil {
+			t.Fatal(err)
+		}
+		if err := state.New(fabric(t)).Restore(b); err == nil != tc.ok {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		if !tc.ok && (s.Restore(b) == nil || s.Digest() != before) {
+			t.Errorf("%s: the state has changed", tc.name)
+		}
+	}
 }
 
 func FuzzRestore(f *testing.F) {
