@@ -1,7 +1,7 @@
 # What one types. Everything runs in the module's root; tests that need root, Mininet or data say what they skip.
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build test lint race ci long bench cover fmt
+.PHONY: help build test lint race ci long faults storm bench cover fmt
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -24,6 +24,16 @@ ci: ## run all that CI does, on a machine with nothing but Go and root
 
 long: ## run what takes longer than CI: all random cases, everything under the race detector, all measurements
 	.ci/long
+
+faults: ## check what survives which faults: the short suite, a few minutes
+	go test -count=1 ./controller/replica/... ./controller/leader ./controller/loop ./cmd/lightloom/internal/chaos
+	go test -count=1 -run 'Outlive|GoesOn|UnderLoad' ./cmd/lightloom/internal/replay
+
+storm: ## check the same with 1,000 seeds of ten minutes, all random cases, 200 kills and 10,000 jobs
+	LIGHTLOOM_MEASURE=seeds go test -count=1 -timeout 3h -run 'TestSeeds$$' ./cmd/lightloom/internal/chaos
+	LIGHTLOOM_LONG=1 go test -count=1 -timeout 60m ./controller/replica/... ./controller/leader ./controller/loop \
+	  ./cmd/lightloom/internal/chaos
+	LIGHTLOOM_MEASURE=kills go test -count=1 -v -timeout 60m -run UnderLoad ./cmd/lightloom/internal/replay
 
 bench: ## run the benchmarks of one package: make bench PKG=./pathmap/live
 	go test -run '^$$' -bench . -benchmem $(PKG)

@@ -124,3 +124,26 @@ func TestPolicyHelp(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentedTests: every test that faults.md names is there.
+func TestDocumentedTests(t *testing.T) {
+	root := repository(t)
+	var all strings.Builder
+	if err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") {
+			all.WriteString(read(t, path))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(read(t, filepath.Join(root, "docs", "faults.md")), -1)
+	if len(named) < 30 {
+		t.Errorf("%d tests are named", len(named))
+	}
+	for _, m := range named {
+		if !strings.Contains(all.String(), "\nfunc "+m[1]+"(t *testing.T) {") {
+			t.Errorf("faults.md names %s, which is not there", m[1])
+		}
+	}
+}

@@ -594,7 +594,7 @@ func (c *clients) answer(r *reign) {
 		known[g.Request] = true
 	}
 	for i, done := range c.acknowledged {
-		if known[request(i)] && !done && !r.w.chance(r.w.faults.Lose) {
+		if !done && known[request(i)] && !r.w.chance(r.w.faults.Lose) {
 			c.acknowledged[i] = true
 			r.w.note("job %d is acknowledged", i)
 		}

@@ -47,7 +47,7 @@ type world struct {
 const (
 	answerWithin = time.Second // of a device
 	retryAfter   = 20 * time.Millisecond
-	snapshots    = 40 // entries between two of a replica
+	snapshots    = 100 // entries between two of a replica
 )
 
 func newWorld(seed uint64, policy string, minutes int, kinds weather) (*world, error) {
