@@ -137,7 +137,8 @@ func TestDocumentedTests(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(read(t, filepath.Join(root, "docs", "faults.md")), -1)
+	page := read(t, filepath.Join(root, "docs", "faults.md"))
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(page, -1)
 	if len(named) < 30 {
 		t.Errorf("%d tests are named", len(named))
 	}

@@ -153,7 +153,8 @@ func smallJobs(t *testing.T, n int) string {
 }
 
 // TestReplicasOutliveEachOther ends the replicas of a fabric that is kept up, one by one, killed or asked to stop, and
-// then all at once, while jobs are submitted: the fabric stays up, the replicas restart, and every accepted job is done.
+// then all at once, while jobs are submitted: the fabric stays up, the replicas restart, and every accepted job is
+// done.
 func TestReplicasOutliveEachOther(t *testing.T) {
 	needNetns(t, "netns", false)
 	k, job := upOn(t, ""), smallJob(t)
