@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/switches"
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller/demand"
 	"lightloom/emulator/fault"
 	"lightloom/emulator/netns"
@@ -27,6 +29,7 @@ type runFlags struct {
 	period   time.Duration
 	rules    ruleFlags
 	warmup   string
+	verbose  bool
 }
 
 func newRunFlags(argv []string) *runFlags {
@@ -42,6 +45,7 @@ func (f *runFlags) common(c *cobra.Command) {
 	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "controller replicas on netns: 1, 3, 5 or 7")
 	c.Flags().StringVar(&f.opt.Net.Congestion, "congestion", "cubic", "TCP congestion control of the hosts on "+
 		"netns")
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what replicas of the controller log, on netns")
 	c.Flags().IntVar(&f.opt.Net.MTU, "mtu", 1500, "MTU in bytes on netns")
 	c.Flags().StringVar(&f.demand, "demand", f.demand, "what circuit policies know of traffic: oracle (all), counters "+
 		"(what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the "+
@@ -64,6 +68,8 @@ func (f *runFlags) common(c *cobra.Command) {
 
 // reporting adds the flags of commands that write a report.
 func (f *runFlags) reporting(c *cobra.Command) {
+	c.Flags().BoolVarP(&f.opt.DryRun, "dry-run", "n", false, "read and check everything, print what would run, and "+
+		"run nothing")
 	outputFlag(c, &f.opt.Output, report.Report{})
 	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and "+
 		"report.html; default: a new one")
@@ -78,7 +84,8 @@ func (f *runFlags) faults(c *cobra.Command) {
 
 // jobs adds the flags that choose what is replayed, where and how.
 func (f *runFlags) jobs(c *cobra.Command) {
-	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, or \"synthetic\" for the demo's kind of jobs")
+	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, perhaps compressed by gzip, - for the "+
+		"standard input, or \"synthetic\" for the demo's kind of jobs")
 	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… "+
 		"to draw jobs, or a YAML file of jobs")
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
@@ -175,6 +182,9 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	case o.Net.QueueBytes < 0 || o.Net.QueueBytes > 1<<30 || o.Net.QueueBytes > 0 && o.Net.QueueBytes < 2*o.Net.MTU:
 		return o, usage("write --queue-bytes 65536, or 0 for one by the link's rate",
 			"%s: --queue-bytes %d: take 0, or from two frames to 1073741824", c.Name(), o.Net.QueueBytes)
+	}
+	if f.verbose {
+		os.Setenv(emulated.VerboseEnv, "1") // of the processes that are started
 	}
 	o.Settings = settings(c)
 	o.Stdin, o.Stdout, o.Stderr = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
 )
 
@@ -38,10 +44,42 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		if err := runnable(opt.Fabric); err != nil {
 			return err
 		}
-		if opt.Trace == scenario.Synthetic {
+		switch opt.Trace {
+		case scenario.Synthetic:
 			opt.Trace = ""
+		case "-":
+			name, err := spool(c.InOrStdin())
+			if err != nil {
+				return err
+			}
+			defer os.Remove(name)
+			opt.Trace, opt.Settings = name, spooled(opt.Settings, name)
 		}
 		return a.replay(c.Context(), opt)
 	}
 	return c
+}
+
+// spool copies a trace from the standard input to a file: a run reads it more than once, and its manifest needs its
+// content. rerun takes it with --input.
+func spool(in io.Reader) (string, error) {
+	f, err := os.CreateTemp("", "stdin-*.txt")
+	if err != nil {
+		return "", fmt.Errorf("read trace: %w", err)
+	}
+	_, err = io.Copy(f, in)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("read trace: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return f.Name(), nil
+}
+
+// spooled names the file in the settings.
+func spooled(all []report.Setting, name string) []report.Setting {
+	for i := range all {
+		if all[i].Flag == "trace" {
+			all[i].Value = name
+		}
+	}
+	return all
 }

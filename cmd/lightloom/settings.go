@@ -13,7 +13,7 @@ import (
 // holds them.
 func resultFlags() []string {
 	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "explain",
-		"detach", readyFlag,
+		"detach", readyFlag, "dry-run", "verbose",
 		"devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state"} // of controller run: where the testbed is
 }
 

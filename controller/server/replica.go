@@ -109,8 +109,12 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if c.Verbose {
 		level = slog.LevelInfo
 	}
+	var handler slog.Handler = slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})
+	if !c.Verbose {
+		handler = newQuiet(handler, time.Minute)
+	}
 	p := &replicaProcess{charge: c, home: h, clock: newClock(c.Epoch, time.Now),
-		log:    slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})).With("replica", c.ID),
+		log:    slog.New(handler).With("replica", c.ID),
 		notice: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})).With("replica", c.ID)}
 	p.audit = newAuditLog(filepath.Join(c.Dir, auditFile), p.notice)
 	var err error

@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -50,12 +51,29 @@ func (e *SyntaxError) Hint() string { return e.Mend }
 // coflows of one arrival keep the order of the file. The last line can lack its newline. Anything else is a
 // *SyntaxError.
 func ReadTrace(r io.Reader, name string) (*Trace, error) {
-	p := &parser{name: name, ids: map[int]int{}, in: bufio.NewReaderSize(r, 1<<16)}
+	in, err := unzipped(r)
+	if err != nil {
+		return nil, fmt.Errorf("read trace %q: %w", name, err)
+	}
+	p := &parser{name: name, ids: map[int]int{}, in: in}
 	t, err := p.trace()
 	if err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// unzipped returns a reader of the text, which can be compressed by gzip.
+func unzipped(r io.Reader) (*bufio.Reader, error) {
+	in := bufio.NewReaderSize(r, 1<<16)
+	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+		return in, nil // what is wrong with it is found when it is read
+	}
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, fmt.Errorf("decompress: %w", err)
+	}
+	return bufio.NewReaderSize(z, 1<<16), nil
 }
 
 // parser holds the line being read. Its methods report the first thing that is wrong by panicking with *SyntaxError

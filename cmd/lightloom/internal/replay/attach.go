@@ -128,7 +128,7 @@ const AttachCommand = "controller run"
 // write writes the report of a run that began at that instant, when the process had used cpu seconds. report.json has
 // the form of lightloom replay's.
 func (a *attached) write(s *scenario.Prepared, o *outcome.Outcome, began time.Time, cpu float64) error {
-	dir, err := reportDir(a.opt.ReportDir)
+	dir, err := reportDir(a.opt.ReportDir, a.opt.Stderr)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ type Options struct {
 type Console struct {
 	Output     string   // OutputTable or OutputJSON, on Stdout
 	ReportDir  string   // where report.json, run.json and report.html go; empty: a fresh directory, whose name is printed
+	DryRun     bool     // prepare everything, say what would run, and run nothing
 	Interleave bool     // in each run policies run in an order drawn from its seed
 	Ready      *os.File // written to and closed once the fabric of up is there; nil: nobody waits
 	Args       []string // of the process, after its name, for a re-executed child

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -65,9 +65,11 @@ func Replay(ctx context.Context, opt Options) error {
 			fmt.Fprintln(opt.Stderr, n)
 		}
 	}
-	dir, err := reportDir(opt.ReportDir)
-	if err != nil {
-		return err
+	dir := ""
+	if !opt.DryRun {
+		if dir, err = reportDir(opt.ReportDir, opt.Stderr); err != nil {
+			return err
+		}
 	}
 	if s.Options.On == scenario.OnFlowsim {
 		s.memory = simulated.LimitMemory(s.Spec.HasOCS())
@@ -99,7 +101,7 @@ func where(asked string) (on, why string, err error) {
 }
 
 // reportDir checks, before anything runs, that a report can be written.
-func reportDir(dir string) (string, error) {
+func reportDir(dir string, stderr io.Writer) (string, error) {
 	if dir == "" {
 		for i := 0; ; i++ {
 			dir = "lightloom-report"
@@ -115,6 +117,10 @@ func reportDir(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find report directory: %w", err)
 	}
+	if older, err := report.Read(dir); err == nil {
+		fmt.Fprintf(stderr, "%s holds a report of version %s on %s: this one replaces it\n", dir, older.Version,
+			older.Workload.Source)
+	}
 	return dir, report.CheckDir(dir)
 }
 
@@ -122,18 +128,15 @@ func reportDir(dir string) (string, error) {
 func (s *runner) replay(ctx context.Context, dir string) error {
 	began := time.Now()
 	run := &report.Run{Version: version.This(), Command: s.Args, Started: began, Host: report.ThisHost()}
-	predicted, err := s.predict(ctx)
+	predicted, known, err := s.predict(ctx)
 	if err != nil {
 		return err
 	}
 	run.Predicted = predicted.Seconds()
-	times := ""
-	if s.Options.Repeat > 1 {
-		times = fmt.Sprintf(", %d times", s.Options.Repeat)
+	s.announce(predicted, known)
+	if s.DryRun {
+		return s.showDry()
 	}
-	fmt.Fprintf(s.Stderr, "%d jobs, %d policies%s %s: about %v\n", len(s.Jobs), len(s.Rows), times,
-		map[string]string{scenario.OnNetns: "on real packets", scenario.OnFlowsim: "on the simulator"}[s.Options.On],
-		predicted.Round(time.Second))
 	if s.explain, err = explain.Create(s.Options.Rules.Explain); err != nil {
 		return err
 	}
@@ -157,6 +160,9 @@ func (s *runner) replay(ctx context.Context, dir string) error {
 		if err := s.compareSeeds(ctx, rep); err != nil {
 			return err
 		}
+	}
+	if s.Options.On == scenario.OnFlowsim {
+		s.learn(pacesFile(), run.Policies)
 	}
 	run.Ended = time.Now()
 	run.Wall, run.CPU = run.Ended.Sub(began).Seconds(), report.CPUSeconds()
@@ -198,6 +204,21 @@ func (s *runner) show(rep *report.Report, dir string) error {
 	return nil
 }
 
+// showDry prints what would run.
+func (s *runner) showDry() error {
+	t := console.NewTable(s.Stdout, "row", "policy", "fabric", "testbed")
+	for _, r := range s.Rows {
+		t.Row(r.Name, r.Policy, r.Spec, s.Options.On)
+	}
+	if err := t.Print(); err != nil {
+		return err
+	}
+	w := s.workload()
+	_, err := fmt.Fprintf(s.Stdout, "%d jobs, %d coflows of %d flows and %d bytes; the last arrives at %v; %d faults; "+
+		"nothing was run\n", w.Jobs, w.Coflows, w.Flows, w.BytesTotal, s.Last(), len(s.Faults))
+	return err
+}
+
 func (s *runner) bar() *progressbar.ProgressBar {
 	return progressbar.NewOptions(max(1, s.Options.Repeat)*len(s.Rows)*len(s.Jobs), progressbar.OptionSetWriter(s.Stderr),
 		progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
@@ -205,44 +226,39 @@ func (s *runner) bar() *progressbar.ProgressBar {
 }
 
 // predict returns how long the rows will take: on real packets the simulator's result plus start and end; on the
-// simulator the time for that many host flows on one core.
-func (s *runner) predict(ctx context.Context) (time.Duration, error) {
+// simulator what this machine has learnt of such rows. known is false where it has not seen one of them.
+func (s *runner) predict(ctx context.Context) (sum time.Duration, known bool, err error) {
 	const around = 1500 * time.Millisecond
-	if s.Options.On == scenario.OnFlowsim {
-		once := time.Duration(0)
-		for _, r := range s.Rows {
-			each := simulatorHostFlow
-			if anneals(r.Policy) {
-				each = annealedHostFlow
-			}
-			once += simulatorStart + time.Duration(s.hostFlows())*each
-		}
-		return time.Duration(max(1, s.Options.Repeat)) * once, nil
-	}
-	sum := time.Duration(0)
+	seen := paces(pacesFile())
 	for _, r := range s.Rows {
+		if s.Options.On == scenario.OnFlowsim {
+			one, ok := estimate(seen, r.Name, r.Spec.String(), s.hostFlows())
+			if !ok {
+				return 0, false, nil
+			}
+			sum += one
+			continue
+		}
 		o, err := s.simulate(ctx, r, nil)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		sum += o.End + around
 	}
-	return sum * time.Duration(max(1, s.Options.Repeat)), nil
+	return sum * time.Duration(max(1, s.Options.Repeat)), true, nil
 }
 
-// What the simulator takes to start, and for each host flow: the 8,000 host flows of FB2010's first 100 coflows on 16
-// racks take 0.1 s under random+ecmp and 1.9 s under crosslayer+sunflow; the 706,000 of the whole trace on one switch
-// take one second under sebf and some under tcp.
-const (
-	simulatorStart    = 50 * time.Millisecond
-	annealedHostFlow  = 120 * time.Microsecond
-	simulatorHostFlow = 5 * time.Microsecond
-)
-
-// anneals reports whether a policy decides by annealing.
-func anneals(policy string) bool {
-	return strings.Contains(policy, "crosslayer") || strings.Contains(policy, "anneal") ||
-		strings.Contains(policy, "application")
+// announce says what runs, and how long it will take where that is known.
+func (s *runner) announce(predicted time.Duration, known bool) {
+	times, about := "", ""
+	if s.Options.Repeat > 1 {
+		times = fmt.Sprintf(", %d times", s.Options.Repeat)
+	}
+	if known {
+		about = fmt.Sprintf(": about %v", predicted.Round(100*time.Millisecond))
+	}
+	fmt.Fprintf(s.Stderr, "%d jobs, %d policies%s %s%s\n", len(s.Jobs), len(s.Rows), times,
+		map[string]string{scenario.OnNetns: "on real packets", scenario.OnFlowsim: "on the simulator"}[s.Options.On], about)
 }
 
 // hostFlows is the most host flows that the jobs can have.

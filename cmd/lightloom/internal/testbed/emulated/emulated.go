@@ -92,6 +92,9 @@ func inside(ctx context.Context, orders io.Reader, out *speaker, stderr io.Write
 	return g.Wait()
 }
 
+// VerboseEnv is the environment variable that makes replicas log what they do, not only what goes wrong.
+const VerboseEnv = "LIGHTLOOM_VERBOSE"
+
 // Testbed is the testbed inside: the fabric, the servers in front of it, and the controller.
 type Testbed struct {
 	testbed.Remote
@@ -236,7 +239,7 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		ElephantThreshold: s.Config.ElephantThreshold,
 		Delta:             s.delta, Agent: s.agent.ln.Addr().String(), Devices: s.Devices(),
 		Sample:  server.DefaultSamplePeriod,
-		Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+		Verbose: os.Getenv(VerboseEnv) != ""}
 }
 
 // Devices returns the addresses of the switches.
