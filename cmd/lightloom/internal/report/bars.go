@@ -4,7 +4,7 @@ import "fmt"
 
 // bytesPicture draws the bytes that each row sent between racks over circuits and over packets, to one scale.
 func bytesPicture(policies []Policy) string {
-	const w, left, right, lane = 1120.0, 250.0, 150.0, 30.0
+	const w, left, right, lane = 1120.0, 250.0, 240.0, 30.0
 	most := int64(1)
 	for i := range policies {
 		most = max(most, policies[i].BytesOCS+policies[i].BytesEPS)
@@ -23,8 +23,8 @@ func bytesPicture(policies []Policy) string {
 		if p.BytesEPS > 0 {
 			s.rect("bytes-eps", left+o, y, e, lane-8, fmt.Sprintf("%s: %s over packets", p.Name, megabytes(p.BytesEPS)))
 		}
-		s.text("tick", "start", left+o+e+8, y+16, fmt.Sprintf("%s, %s optical", megabytes(p.BytesOCS+p.BytesEPS),
-			percent(p.OCSShare)))
+		s.text("tick", "start", left+o+e+8, y+16, fmt.Sprintf("%s (%s), %s optical", megabytes(p.BytesOCS+p.BytesEPS),
+			p.BytesBasis, percent(p.OCSShare)))
 	}
 	return s.end()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,6 +17,28 @@ const drawnCircuits = 4000
 func compareCircuits(a, b CircuitInterval) int {
 	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Moving, b.Moving), cmp.Compare(a.InService, b.InService),
 		cmp.Compare(a.End, b.End), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Coflow, b.Coflow))
+}
+
+// thinned returns the circuits that one picture has room for, evenly among all inputs and times: those of the least keys,
+// which follow from the circuits alone.
+func thinned(all []CircuitInterval) []CircuitInterval {
+	if len(all) <= drawnCircuits {
+		return all
+	}
+	slices.SortFunc(all, compareDrawn)
+	return all[:drawnCircuits]
+}
+
+func compareDrawn(a, b CircuitInterval) int {
+	return cmp.Or(cmp.Compare(drawKey(a), drawKey(b)), compareCircuits(a, b))
+}
+
+// drawKey mixes what tells circuits apart (the finaliser of SplitMix64), so that its order has nothing to do with theirs.
+func drawKey(c CircuitInterval) uint64 {
+	k := uint64(c.Moving)*0x9e3779b97f4a7c15 ^ uint64(c.In)<<32 ^ uint64(c.Out)
+	k = (k ^ k>>30) * 0xbf58476d1ce4e5b9
+	k = (k ^ k>>27) * 0x94d049bb133111eb
+	return k ^ k>>31
 }
 
 // gantt draws the circuits of one row: a lane an input, a bar a circuit, its colour the output, its first, hatched part
@@ -39,7 +62,11 @@ func gantt(p *PolicyResult, span time.Duration, racks int) string {
 	step := tick(span)
 	for t := time.Duration(0); t <= span; t += step {
 		s.line("grid", x(t), top, x(t), h-32)
-		s.text("tick", "middle", x(t), h-18, fmt.Sprintf("%v", t))
+		anchor := "middle"
+		if x(t) > w-2*right { // it would leave the picture
+			anchor = "end"
+		}
+		s.text("tick", anchor, x(t), h-18, fmt.Sprintf("%v", t))
 	}
 	for in := range ports {
 		y := top + lane*float64(in)
@@ -47,16 +74,16 @@ func gantt(p *PolicyResult, span time.Duration, racks int) string {
 		s.text("tick", "end", left-6, y+13, "rack "+end(in, racks))
 	}
 	if all > drawnCircuits {
-		circuits = circuits[:min(len(circuits), drawnCircuits)]
+		circuits = thinned(circuits)
 	}
 	for _, c := range circuits {
 		bar(s, c, racks, x, top+lane*float64(c.In)+2, lane-4)
 	}
 	if all > drawnCircuits {
-		s.text("tick", "end", w-right, h-4, fmt.Sprintf("the first %d of %d circuits are drawn, by input", drawnCircuits,
-			all))
+		s.text("tick", "end", w-right, h-4, fmt.Sprintf("%s of %s circuits are drawn, evenly among all",
+			thousands(drawnCircuits), thousands(int64(all))))
 	}
-	s.text("tick", "start", left, h-4, "time since the run began; a bar's colour and number: the rack it leads to; "+
+	s.text("tick", "start", left, h-4, "time since the run began, as long as the slowest row's; a bar's colour and number: the rack it leads to; "+
 		"hatched: being set up")
 	return s.end()
 }

@@ -32,8 +32,14 @@ type page struct {
 	Legend   []legend
 	Head     [][]string // the names, cut where they may break
 	Lines    []tableLine
+	Details  []tableLine
 	Facts    []fact
+	Heading  string
+	Contents []section
 }
+
+// section is a part of the page that the contents name.
+type section struct{ ID, Title string }
 
 type picture struct {
 	Name, Text string
@@ -82,6 +88,7 @@ func (r *Report) page() *page {
 		CCTs:     template.HTML(cdf("Coflow completion times", r.curves(ccts))),
 		JCTs:     template.HTML(cdf("Job completion times", r.curves(jcts))),
 		Facts:    r.facts(),
+		Heading:  r.heading(),
 	}
 	if r.Repeat != nil && len(r.Repeat.Pairs) > 0 {
 		p.Forests = append(p.Forests, forestPicture{"Over several runs", r.Repeat.Pairs[0].Against,
@@ -106,22 +113,52 @@ func (r *Report) page() *page {
 			p.Faults = append(p.Faults, picture{one.Name, faultWords(one), template.HTML(faultPicture(one, r.span()))})
 		}
 	}
-	p.table()
-	return p
-}
-
-func (p *page) table() {
+	p.Lines, p.Details = p.rowsOf(r.lines()), p.rowsOf(r.details())
 	for i := range p.Policies {
 		p.Head = append(p.Head, strings.Split(p.Policies[i].Name, "+"))
 	}
-	for _, l := range p.lines() {
+	p.Contents = p.contents()
+	return p
+}
+
+// heading names a run by what was replayed.
+func (r *Report) heading() string {
+	if r.Title == "demo" || r.Workload.Source == "" {
+		return r.Title
+	}
+	what := fmt.Sprintf("%d policies", len(r.Policies))
+	if len(r.Policies) == 1 {
+		what = r.Policies[0].Name
+	}
+	return r.Workload.Source + " under " + what
+}
+
+// contents lists the sections that this page has.
+func (p *page) contents() []section {
+	out := []section{{"compare", "Policies side by side"}, {"losses", "Where a policy loses"}}
+	for i, f := range p.Forests {
+		out = append(out, section{fmt.Sprintf("seeds%d", i), f.Title})
+	}
+	out = append(out, section{"cdf", "Completion times"}, section{"bytes", "Bytes between racks"})
+	if len(p.Gantts) > 0 {
+		out = append(out, section{"circuits", "Circuits"})
+	}
+	if len(p.Faults) > 0 {
+		out = append(out, section{"faults", "Faults"})
+	}
+	return append(out, section{"fabric", "Fabric"}, section{"facts", "What was run"})
+}
+
+func (p *page) rowsOf(lines []line) (out []tableLine) {
+	for _, l := range lines {
 		row := tableLine{Name: l.name}
 		win := best(p.Policies, l)
 		for i := range p.Policies {
 			row.Cells = append(row.Cells, cell{l.of(&p.Policies[i]), i == win})
 		}
-		p.Lines = append(p.Lines, row)
+		out = append(out, row)
 	}
+	return out
 }
 
 func (r *Report) subtitle() string {
@@ -157,7 +194,10 @@ func (r *Report) facts() []fact {
 			out = append(out, fact{name, v})
 		}
 	}
+	add("command", "%s", r.command())
 	add("version", "%s", r.Version)
+	add("commit", "%s", r.commit())
+	out = append(out, fact{"date, machine, wall and CPU time", "in run.json beside this page, because they differ from run to run"})
 	out = append(out, fact{"seed", fmt.Sprint(r.Seed)})
 	add("workload", "%s", w.Source)
 	add("flows", "%s", thousands(w.Flows))

@@ -57,7 +57,7 @@ func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
 }
 
 // Moved sums up the moves of a run that has too many to list. It replaces a result's ReconfigurationDelays, Darks and
-// Stages, and the result's Circuits then hold only the first ones.
+// Stages, and the result's Circuits then hold only those that are drawn.
 type Moved struct {
 	ReconfigurationDelays Times
 	Darks                 Times
@@ -100,7 +100,7 @@ func (m *Moved) Circuit(c CircuitInterval) {
 	m.Circuits++
 	m.Ports = max(m.Ports, int(c.In)+1, int(c.Out)+1)
 	m.Last = max(m.Last, c.End)
-	if m.last != nil && compareCircuits(c, *m.last) > 0 {
+	if m.last != nil && compareDrawn(c, *m.last) > 0 {
 		return // after the last of as many as are drawn
 	}
 	if m.first = append(m.first, c); len(m.first) >= 4*drawnCircuits {
@@ -112,8 +112,7 @@ func (m *Moved) Circuit(c CircuitInterval) {
 
 // thin keeps the circuits that can be drawn.
 func (m *Moved) thin() {
-	slices.SortFunc(m.first, compareCircuits)
-	m.first = m.first[:min(len(m.first), drawnCircuits)]
+	m.first = thinned(m.first)
 }
 
 // First returns the circuits that are drawn.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"lightloom/cmd/lightloom/internal/console"
 )
 
-// line is one line of the comparison: a figure and each row's value. The table and the page show the same lines.
+// line is one line of the comparison: a figure and each row's value. The table and the page show the same lines; the
+// page has details beside.
 type line struct {
 	name string
 	of   func(*Policy) string
@@ -37,7 +37,7 @@ func (r *Report) lines() []line {
 		}})
 	}
 	out = append(append(out, r.promised()...),
-		line{name: "between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
+		line{name: "payload between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
 		line{name: "of it over circuits", of: func(p *Policy) string { return percent(p.OCSShare) }},
 		line{name: "reconfigurations", of: func(p *Policy) string { return thousands(p.Reconfigurations) }},
 		line{name: "reconfiguration delay assumed", of: func(p *Policy) string {
@@ -46,11 +46,16 @@ func (r *Report) lines() []line {
 		line{name: "reconfiguration delay p50, p99", of: func(p *Policy) string {
 			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.P50, p.ReconfigurationDelay.P99)
 		}})
-	return append(append(out, r.staged()...),
+	return append(out,
+		line{name: "dropped, dark or unmatched", of: func(p *Policy) string { return thousands(p.DroppedDark) }},
+		line{name: "retransmissions", of: func(p *Policy) string { return thousands(p.Retransmissions) }})
+}
+
+// details are the lines that the page shows where one asks for them, and the table leaves out.
+func (r *Report) details() []line {
+	return append(r.staged(),
 		line{name: "dark time asked", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }},
 		line{name: "dark time p50, p99", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }},
-		line{name: "dropped, dark or unmatched", of: func(p *Policy) string { return thousands(p.DroppedDark) }},
-		line{name: "retransmissions", of: func(p *Policy) string { return thousands(p.Retransmissions) }},
 		line{name: "placing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Place) }},
 		line{name: "routing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Route) }},
 	)
@@ -115,22 +120,21 @@ func best(policies []Policy, l line) int {
 	return at
 }
 
-// Table writes the comparison, a column a policy, then where policies lose, then the comparison over seeds.
+// Table writes the headline, the comparison, a column a policy, then where policies lose, then the comparison over seeds.
 func (r *Report) Table(w io.Writer) error {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleRounded)
-	t.Style().Format.Header = text.FormatDefault
-	t.Style().Options.SeparateRows = false
-	head := table.Row{""}
-	configs := []table.ColumnConfig{{Number: 1, Align: text.AlignLeft}}
-	for i, p := range r.Policies {
-		head = append(head, strings.ReplaceAll(p.Name, "+", "\n+"))
-		configs = append(configs, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	if _, err := fmt.Fprintln(w, r.Headline()); err != nil {
+		return fmt.Errorf("write table: %w", err)
 	}
-	t.AppendHeader(head)
-	t.SetColumnConfigs(configs)
+	head := []any{""}
+	for _, p := range r.Policies {
+		head = append(head, strings.ReplaceAll(p.Name, "+", "\n+"))
+	}
+	t := console.NewTable(w, head...)
+	for i := range r.Policies {
+		t.Right(i + 2)
+	}
 	for _, l := range r.lines() {
-		row := table.Row{l.name}
+		row := []any{l.name}
 		win := best(r.Policies, l)
 		for i := range r.Policies {
 			s := l.of(&r.Policies[i])
@@ -139,10 +143,10 @@ func (r *Report) Table(w io.Writer) error {
 			}
 			row = append(row, s)
 		}
-		t.AppendRow(row)
+		t.Row(row...)
 	}
-	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
-		return fmt.Errorf("write table: %w", err)
+	if err := t.Print(); err != nil {
+		return err
 	}
 	if _, err := io.WriteString(w, r.words()); err != nil {
 		return fmt.Errorf("write table: %w", err)

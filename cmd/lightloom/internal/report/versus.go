@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"lightloom/cmd/lightloom/internal/console"
 )
 
 // versusWords explains how to read comparisons over seeds.
@@ -16,14 +15,10 @@ func versusWords(pairs []Paired) string {
 
 // versus writes a table of paired comparisons over seeds, and how to read it.
 func versus(w io.Writer, pairs []Paired) error {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleRounded)
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(table.Row{"policy", "against", "figure", "runs", "ratio", "95 % interval", "sign"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
-		{Number: 6, Align: text.AlignRight}})
+	t := console.NewTable(w, "policy", "against", "figure", "runs", "ratio", "95 % interval", "sign")
+	t.Right(4, 5, 6)
 	for _, p := range pairs {
-		t.AppendRow(table.Row{p.Policy, p.Against, p.Figure, p.Runs, sig(p.Ratio.Mean), p.Ratio.interval(), p.Sign})
+		t.Row(p.Policy, p.Against, p.Figure, p.Runs, sig(p.Ratio.Mean), p.Ratio.interval(), p.Sign)
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s\n", t.Render(), versusWords(pairs))
 	if err != nil {

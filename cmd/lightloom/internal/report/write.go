@@ -49,8 +49,8 @@ func CheckDir(dir string) error {
 	return nil
 }
 
-// WriteDir writes report.json, run.json and report.html to dir, which it makes if necessary. It replaces earlier files
-// only after all three are on the disk; each file appears whole or not at all.
+// WriteDir writes report.json, run.json, report.html and tables as CSV to dir, which it makes if necessary. It replaces
+// earlier files only after all are on the disk; each file appears whole or not at all.
 func (r *Report) WriteDir(dir string, run *Run) error {
 	files, err := r.files(run)
 	if err != nil {
@@ -97,7 +97,16 @@ func (r *Report) files(run *Run) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []file{{reportFile, report}, {runFile, machine}, {pageFile, page}}, nil
+	policies, err := r.policiesCSV()
+	if err != nil {
+		return nil, err
+	}
+	coflows, err := r.coflowsCSV()
+	if err != nil {
+		return nil, err
+	}
+	return []file{{reportFile, report}, {runFile, machine}, {pageFile, page}, {policiesFile, policies},
+		{coflowsFile, coflows}}, nil
 }
 
 // writeTemp writes data under a hidden name of its own, through to the disk, and returns the name. It leaves nothing

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+)
+
+// Files of figures, for programs that read tables: a line a policy, and a line a policy and coflow.
+const (
+	policiesFile = "policies.csv"
+	coflowsFile  = "coflows.csv"
+)
+
+// policiesCSV writes the figures of each row. Names of columns carry their units.
+func (r *Report) policiesCSV() ([]byte, error) {
+	lines := [][]string{{"policy", "makespan_seconds", "cct_seconds_mean", "cct_seconds_p50", "cct_seconds_p95",
+		"cct_seconds_p99", "jct_seconds_mean", "jct_seconds_p50", "jct_seconds_p95", "jct_seconds_p99", "bytes_inter_rack",
+		"bytes_circuits", "bytes_packets", "reconfigurations"}}
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		line := []string{p.Name}
+		for _, v := range []float64{p.Makespan, p.CCT.Mean, p.CCT.P50, p.CCT.P95, p.CCT.P99, p.JCT.Mean, p.JCT.P50, p.JCT.P95,
+			p.JCT.P99} {
+			line = append(line, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		for _, n := range []int64{p.BytesInter, p.BytesOCS, p.BytesEPS, p.Reconfigurations} {
+			line = append(line, strconv.FormatInt(n, 10))
+		}
+		lines = append(lines, line)
+	}
+	return table2CSV(lines)
+}
+
+// coflowsCSV writes every coflow that report.json lists.
+func (r *Report) coflowsCSV() ([]byte, error) {
+	lines := [][]string{{"policy", "coflow", "name", "arrival_seconds", "cct_seconds", "bytes", "host_flows"}}
+	for i := range r.Policies {
+		for _, c := range r.Policies[i].Coflows {
+			lines = append(lines, []string{r.Policies[i].Name, strconv.Itoa(int(c.ID)), c.Name,
+				strconv.FormatFloat(c.Arrival, 'g', -1, 64), strconv.FormatFloat(c.Took, 'g', -1, 64),
+				strconv.FormatInt(c.Bytes, 10), fmt.Sprint(c.HostFlows)})
+		}
+	}
+	return table2CSV(lines)
+}
+
+func table2CSV(lines [][]string) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	if err := w.WriteAll(lines); err != nil {
+		return nil, fmt.Errorf("write CSV: %w", err)
+	}
+	return b.Bytes(), nil
+}
