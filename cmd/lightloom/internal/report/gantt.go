@@ -19,8 +19,8 @@ func compareCircuits(a, b CircuitInterval) int {
 		cmp.Compare(a.End, b.End), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Coflow, b.Coflow))
 }
 
-// thinned returns the circuits that one picture has room for, evenly among all inputs and times: those of the least keys,
-// which follow from the circuits alone.
+// thinned returns the circuits that one picture has room for, evenly among all inputs and times: those of the least
+// keys, which follow from the circuits alone.
 func thinned(all []CircuitInterval) []CircuitInterval {
 	if len(all) <= drawnCircuits {
 		return all
@@ -33,7 +33,8 @@ func compareDrawn(a, b CircuitInterval) int {
 	return cmp.Or(cmp.Compare(drawKey(a), drawKey(b)), compareCircuits(a, b))
 }
 
-// drawKey mixes what tells circuits apart (the finaliser of SplitMix64), so that its order has nothing to do with theirs.
+// drawKey mixes what tells circuits apart (the finaliser of SplitMix64), so that its order has nothing to do with
+// theirs.
 func drawKey(c CircuitInterval) uint64 {
 	k := uint64(c.Moving)*0x9e3779b97f4a7c15 ^ uint64(c.In)<<32 ^ uint64(c.Out)
 	k = (k ^ k>>30) * 0xbf58476d1ce4e5b9
@@ -83,7 +84,8 @@ func gantt(p *PolicyResult, span time.Duration, racks int) string {
 		s.text("tick", "end", w-right, h-4, fmt.Sprintf("%s of %s circuits are drawn, evenly among all",
 			thousands(drawnCircuits), thousands(int64(all))))
 	}
-	s.text("tick", "start", left, h-4, "time since the run began, as long as the slowest row's; a bar's colour and number: the rack it leads to; "+
+	s.text("tick", "start", left, h-4, "time since the run began, as long as the slowest row's; a bar's "+
+		"colour and number: the rack it leads to; "+
 		"hatched: being set up")
 	return s.end()
 }

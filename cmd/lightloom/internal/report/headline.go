@@ -16,7 +16,8 @@ func (r *Report) Headline() string {
 	}
 	first := &r.Policies[0]
 	if len(r.Policies) == 1 || slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.CCT.Mean <= 0 }) {
-		return fmt.Sprintf("%s: coflows take %s s in the mean, jobs %s s.", first.Name, sig(first.CCT.Mean), sig(first.JCT.Mean))
+		return fmt.Sprintf("%s: coflows take %s s in the mean, jobs %s s.", first.Name, sig(first.CCT.Mean),
+			sig(first.JCT.Mean))
 	}
 	best := r.leastMean()
 	other, against := first, "the first row"
@@ -25,8 +26,8 @@ func (r *Report) Headline() string {
 	}
 	ratio := other.CCT.Mean / best.CCT.Mean
 	if ratio < 1+sameMean {
-		return fmt.Sprintf("No policy is better by more than %s: %s and %s take %s s a coflow in the mean.", percent(sameMean),
-			best.Name, other.Name, sig(best.CCT.Mean))
+		return fmt.Sprintf("No policy is better by more than %s: %s and %s take %s s a coflow in the mean.",
+			percent(sameMean), best.Name, other.Name, sig(best.CCT.Mean))
 	}
 	text := fmt.Sprintf("%s wins: a coflow takes %s s in the mean, and %s times as long under %s (%s, %s s).", best.Name,
 		sig(best.CCT.Mean), sig(ratio), other.Name, against, sig(other.CCT.Mean))
@@ -49,8 +50,8 @@ func (r *Report) leastMean(but ...*Policy) (best *Policy) {
 
 // told are the settings that a reader needs to know a run by, in this order.
 func told() []string {
-	return []string{"trace", "workload", "fabric", "on", "policy", "place", "circuits", "route", "share", "demand", "faults",
-		"seed", "repeat", "coflows", "scale", "speedup", "until"}
+	return []string{"trace", "workload", "fabric", "on", "policy", "place", "circuits", "route", "share", "demand",
+		"faults", "seed", "repeat", "coflows", "scale", "speedup", "until"}
 }
 
 // command is the command line that repeats the run, as its manifest has it. Settings that say nothing are left out.

@@ -20,8 +20,8 @@ func TestHeadline(t *testing.T) {
 		{"none", nil, "Nothing was run."},
 		{"one", []Policy{row("a", 2, 0)}, "a: coflows take 2.00 s in the mean"},
 		{"another wins", []Policy{row("a", 2, 0), row("b", 0.5, 3), row("c", 1, 0)},
-			"b wins: a coflow takes 0.500 s in the mean, and 4.00 times as long under a (the first row, 2.00 s). 3 of 9 coflows " +
-				"are slower under it."},
+			"b wins: a coflow takes 0.500 s in the mean, and 4.00 times as long under a (the first row, 2.00 s). 3 of 9 " +
+				"coflows are slower under it."},
 		{"the first wins", []Policy{row("a", 1, 0), row("b", 4, 0), row("c", 3, 0)},
 			"a wins: a coflow takes 1.00 s in the mean, and 3.00 times as long under c (the next best, 3.00 s)."},
 		{"equal", []Policy{row("a", 1, 0), row("b", 0.995, 0)}, "No policy is better by more than 1.0 %"},
@@ -35,8 +35,8 @@ func TestHeadline(t *testing.T) {
 
 // TestCommand: the page says how the run is repeated, without what says nothing.
 func TestCommand(t *testing.T) {
-	r := &Report{Manifest: &Manifest{Command: "replay", Commit: "0123", Changed: true, Settings: []Setting{{"coflows", "0"},
-		{"fabric", "hybrid:racks=4"}, {"mtu", "1500"}, {"seed", "1"}, {"trace", "t.txt"}}}}
+	r := &Report{Manifest: &Manifest{Command: "replay", Commit: "0123", Changed: true,
+		Settings: []Setting{{"coflows", "0"}, {"fabric", "hybrid:racks=4"}, {"mtu", "1500"}, {"seed", "1"}, {"trace", "t.txt"}}}}
 	if got, want := r.command(), "lightloom replay --trace t.txt --fabric hybrid:racks=4 --seed 1"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

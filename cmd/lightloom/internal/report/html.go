@@ -197,7 +197,8 @@ func (r *Report) facts() []fact {
 	add("command", "%s", r.command())
 	add("version", "%s", r.Version)
 	add("commit", "%s", r.commit())
-	out = append(out, fact{"date, machine, wall and CPU time", "in run.json beside this page, because they differ from run to run"})
+	out = append(out, fact{"date, machine, wall and CPU time",
+		"in run.json beside this page, because they differ from run to run"})
 	out = append(out, fact{"seed", fmt.Sprint(r.Seed)})
 	add("workload", "%s", w.Source)
 	add("flows", "%s", thousands(w.Flows))

@@ -120,7 +120,8 @@ func best(policies []Policy, l line) int {
 	return at
 }
 
-// Table writes the headline, the comparison, a column a policy, then where policies lose, then the comparison over seeds.
+// Table writes the headline, the comparison, a column a policy, then where policies lose, then the comparison over
+// seeds.
 func (r *Report) Table(w io.Writer) error {
 	if _, err := fmt.Fprintln(w, r.Headline()); err != nil {
 		return fmt.Errorf("write table: %w", err)
