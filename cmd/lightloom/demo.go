@@ -11,7 +11,8 @@ func newDemo(a actions, argv []string) *cobra.Command {
 			"interfaces, starts a replicated controller, sends real TCP bytes under each policy, and compares. It needs " +
 			"neither\n" +
 			"root nor Docker. Where a machine allows no namespaces it runs on the simulator and says so.",
-		Args: noArgs,
+		Example: "  lightloom demo\n  lightloom demo --on flowsim --seed 2",
+		Args:    noArgs,
 	}
 	f.common(c)
 	f.reporting(c)

@@ -46,9 +46,10 @@ func newExperiment(a actions) *cobra.Command {
 func newExperimentList() *cobra.Command {
 	var output string
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the experiments",
-		Args:  noArgs,
+		Use:     "list",
+		Short:   "List the experiments",
+		Example: "  lightloom experiment list -o json",
+		Args:    noArgs,
 	}
 	outputFlag(c, &output, []listedExperiment{})
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -55,6 +55,9 @@ func TestJSON(t *testing.T) {
 			c.Name() != "reserve" || c.Name() == "help" || c.Parent().Name() == "completion" {
 			return
 		}
+		if !c.HasExample() && c.Parent().Name() != "status" {
+			t.Errorf("%s has no example", path)
+		}
 		shape, ok := cli.ShapeOf(c)
 		switch {
 		case ok && why[path] != "":

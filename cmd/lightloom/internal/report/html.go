@@ -56,8 +56,8 @@ type forestPicture struct {
 type legend struct{ Name, Class string }
 
 type tableLine struct {
-	Name  string
-	Cells []cell
+	Name, Means string // Means is empty where the name says it
+	Cells       []cell
 }
 
 type cell struct {
@@ -113,7 +113,7 @@ func (r *Report) page() *page {
 			p.Faults = append(p.Faults, picture{one.Name, faultWords(one), template.HTML(faultPicture(one, r.span()))})
 		}
 	}
-	p.Lines, p.Details = p.rowsOf(r.lines()), p.rowsOf(r.details())
+	p.Lines, p.Details = p.rowsOf(r.lines()), p.rowsOf(append(r.sized(), r.details()...))
 	for i := range p.Policies {
 		p.Head = append(p.Head, strings.Split(p.Policies[i].Name, "+"))
 	}
@@ -151,7 +151,7 @@ func (p *page) contents() []section {
 
 func (p *page) rowsOf(lines []line) (out []tableLine) {
 	for _, l := range lines {
-		row := tableLine{Name: l.name}
+		row := tableLine{Name: l.name, Means: means(l.name)}
 		win := best(p.Policies, l)
 		for i := range p.Policies {
 			row.Cells = append(row.Cells, cell{l.of(&p.Policies[i]), i == win})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,7 @@ func NewCircuit() *cobra.Command {
 func newCircuitImport() *cobra.Command {
 	var f circuitFlags
 	c := &cobra.Command{Use: "import ADDR", Short: "Print the circuits of a switch in the format of --circuits " +
-		"(read-only)"}
+		"(read-only)", Example: "  lightloom circuit import ocs --devices lab.yaml > now.circuits"}
 	f.device(c)
 	cli.OutputFlag(c, &f.output, []shownCircuit{})
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -161,13 +162,15 @@ func newCircuitLease() *cobra.Command {
 		Long: "Circuits may be moved only under a lease. A lease names the inputs and outputs of one device that a\n" +
 			"group may use, until when, and who holds it. Circuits with a port outside the lease are never\n" +
 			"changed. Without DEVICE the command lists the leases.",
+		Example: "  lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7\n" +
+			"  lightloom circuit lease ocs --group pod1 --release",
 	}
 	cli.OutputFlag(c, &f.output, circuit.Book{})
 	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
 	c.Flags().StringVar(&f.group, "group", "", "name of the group")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "input ports of the group, such as 0-7,9")
 	c.Flags().StringVar(&f.outputs, "outputs", "", "output ports of the group, such as 0-7,9")
-	c.Flags().StringVar(&f.holder, "holder", os.Getenv("USER"), "person who holds the lease")
+	c.Flags().StringVar(&f.holder, "holder", userName(), "person who holds the lease")
 	c.Flags().DurationVar(&f.life, "for", 24*time.Hour, "how long the lease lasts")
 	c.Flags().BoolVar(&f.release, "release", false, "release the lease")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -192,6 +195,17 @@ func newCircuitLease() *cobra.Command {
 		return circuit.ChangeBook(f.book, func(b *circuit.Book) error { return b.Take(l, time.Now()) })
 	}
 	return c
+}
+
+// userName is this user's; empty where nothing knows it.
+func userName() string {
+	if name := os.Getenv("USER"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
 }
 
 func (f *circuitFlags) list(w io.Writer) error {
@@ -241,7 +255,7 @@ func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name strin
 func newCircuitDiff() *cobra.Command {
 	var f circuitFlags
 	c := &cobra.Command{Use: "diff ADDR", Short: "Compare the circuits of a lease with those of a file " +
-		"(read-only)"}
+		"(read-only)", Example: "  lightloom circuit diff ocs --devices lab.yaml --group pod1 --circuits pod1.circuits"}
 	f.wish(c)
 	cli.OutputFlag(c, &f.output, shownDiff{})
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -278,7 +292,7 @@ func printDiff(w io.Writer, p *circuit.Plan) error {
 func newCircuitPlan() *cobra.Command {
 	var f circuitFlags
 	c := &cobra.Command{Use: "plan ADDR", Short: "Print the checked steps that lead to the circuits of a file " +
-		"(read-only)"}
+		"(read-only)", Example: "  lightloom circuit plan ocs --devices lab.yaml --group pod1 --circuits pod1.circuits"}
 	f.wish(c)
 	cli.OutputFlag(c, &f.output, shownDiff{})
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -345,6 +359,7 @@ func newCircuitApply() *cobra.Command {
 			"a second apply changes nothing. With --steer FILE, which has a line \"input=0 device=tor0 port=5\n" +
 			"rack=0\" for each input, the packet switches of --devices send packets to a circuit only while it is\n" +
 			"in service.",
+		Example: "  lightloom circuit apply ocs --devices lab.yaml --group pod1 --circuits pod1.circuits --yes",
 	}
 	f.wish(c)
 	c.Flags().BoolVar(&f.yes, "yes", false, "carry out the plan")

@@ -94,7 +94,8 @@ func NewDevice() *cobra.Command {
 	c := &cobra.Command{Use: "device", Short: "Probe, watch and program switches of a lab",
 		Args: cli.UnknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newDeviceProbe(), newDeviceRules(), newDeviceWatch(), newDeviceModel(), &cobra.Command{
-		Use: "schema", Short: "Print the JSON schema of an inventory", Args: cli.NoArgs,
+		Use: "schema", Short: "Print the JSON schema of an inventory",
+		Example: "  lightloom device schema > devices.schema.json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := c.OutOrStdout().Write(inventory.Schema)
 			return err
@@ -107,7 +108,7 @@ func newDeviceProbe() *cobra.Command {
 	var r reach
 	var output string
 	c := &cobra.Command{Use: "probe ADDR", Short: "Read a device's Capabilities and state, and find the profile " +
-		"and flags that fit"}
+		"and flags that fit", Example: "  lightloom device probe 127.0.0.1:9339 --tls-dir keys"}
 	r.flags(c)
 	cli.OutputFlag(c, &output, probe.Report{})
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -70,8 +70,9 @@ func newDeviceRules() *cobra.Command {
 	var file string
 	var replace, dry bool
 	c := &cobra.Command{
-		Use:   "rules ADDR",
-		Short: "Show the rules of a packet switch, or install those of a file",
+		Use:     "rules ADDR",
+		Short:   "Show the rules of a packet switch, or install those of a file",
+		Example: "  lightloom device rules 127.0.0.1:9339 --tls-dir keys --apply tor.rules --dry-run",
 		Long: "Prints one rule per line in the format of --apply: \"dst=2 tag=7 src=any primary=1 backup=0\". With\n" +
 			"--apply it prints the differences, sends them as one Set, and waits until the device reports the new\n" +
 			"rules.",
@@ -184,6 +185,7 @@ type modelRow struct {
 func newDeviceModel() *cobra.Command {
 	return &cobra.Command{
 		Use: "model PROFILE", Short: "Print the paths and types that a profile uses, as JSON",
+		Example: "  lightloom device model openconfig",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return cli.Usage("lightloom device model openconfig", "model: name one profile")
@@ -207,7 +209,8 @@ func newDeviceWatch() *cobra.Command {
 	var r reach
 	var s speaker
 	var synced bool
-	c := &cobra.Command{Use: "watch ADDR", Short: "Print the events of a device until Ctrl-C"}
+	c := &cobra.Command{Use: "watch ADDR", Short: "Print the events of a device until Ctrl-C",
+		Example: "  lightloom device watch 127.0.0.1:9339 --tls-dir keys"}
 	r.flags(c)
 	s.flags(c)
 	c.Flags().BoolVar(&synced, "until-synced", false, "end once the device has sent its present state")

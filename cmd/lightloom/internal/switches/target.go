@@ -211,6 +211,7 @@ func newTargetCheck() *cobra.Command {
 		Long: "Checks any gNMI target against the rules that a controller relies on. By default it only reads.\n" +
 			"With --write it creates and removes circuits on free ports, or one rule, under an election role of\n" +
 			"its own.",
+		Example: "  lightloom target check 127.0.0.1:9339 --tls-dir keys --write",
 	}
 	r.flags(c)
 	c.Flags().StringVar(&profile, "profile", "", "profile to check; default: the first that fits the target's "+
