@@ -16,8 +16,8 @@ import (
 	"lightloom/controller/replica/chaos"
 )
 
-// grow starts one more node, which knows itself and one other, and waits until it has a vote. Callers that watch c.nodes
-// at the same time hold mu.
+// grow starts one more node, which knows itself and one other, and waits until it has a vote. Callers that watch
+// c.nodes at the same time hold mu.
 func (c *cluster) grow(ctx context.Context, mu *sync.Mutex) {
 	c.t.Helper()
 	id := fmt.Sprintf("r%d", len(c.peers))
