@@ -10,9 +10,11 @@ import (
 )
 
 func newCluster() *cobra.Command {
-	c := &cobra.Command{Use: "cluster", Short: "Found a controller's cluster, take a replica in, say who may do what, and destroy logs",
+	c := &cobra.Command{Use: "cluster", Short: "Found and change a controller's cluster, back it up, say who may do what, and " +
+		"destroy its logs",
 		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterDestroy(), newAccess())
+	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterDestroy(), newClusterMembers(), newClusterAdd(),
+		newClusterRemove(), newClusterRaiseLevel(), newClusterBackup(), newClusterRestore(), newAccess())
 	return c
 }
 

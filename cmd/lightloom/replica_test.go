@@ -24,6 +24,7 @@ import (
 // machines are replicas as services of machines of their own: each has its own loopback address, directory and process.
 type machines struct {
 	t       *testing.T
+	program string // that start runs
 	dir     string
 	names   []string
 	client  *api.Client
@@ -54,7 +55,14 @@ func founded(t *testing.T) *machines {
 	t.Helper()
 	dir := t.TempDir()
 	copyProgram(t, dir)
-	m := &machines{t: t, dir: filepath.Join(dir, "prod"), running: map[string]*exec.Cmd{},
+	return foundedWith(t, filepath.Join(dir, "lightloom"))
+}
+
+// foundedWith founds it with a program, which runs the replicas too.
+func foundedWith(t *testing.T, program string) *machines {
+	t.Helper()
+	dir := t.TempDir()
+	m := &machines{t: t, program: program, dir: filepath.Join(dir, "prod"), running: map[string]*exec.Cmd{},
 		said: map[string]*heard{}}
 	inventory := "devices:\n  tor0: unix:/nowhere/a\n  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n" +
 		"  ocs: unix:/nowhere/d\nagents:\n  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n"
@@ -71,7 +79,9 @@ func founded(t *testing.T) *machines {
 		m.names, addrs = append(m.names, name), append(addrs, host+":7420")
 		args = append(args, "--replica", name+"="+host)
 	}
-	m.must(args...)
+	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
 	for _, name := range m.names { // of three replicas on one machine only one could have the port
 		text := strings.Replace(read(t, m.config(name)), "127.0.0.1:9101", "127.0.0.1:0", 1)
 		if err := os.WriteFile(m.config(name), []byte(text), 0o600); err != nil {
@@ -116,7 +126,7 @@ func (m *machines) config(name string) string {
 func (m *machines) start(name string) {
 	m.t.Helper()
 	out := &heard{}
-	cmd := exec.Command(filepath.Join(filepath.Dir(m.dir), "lightloom"), "replica", "run", "--config", m.config(name))
+	cmd := exec.Command(m.program, "replica", "run", "--config", m.config(name))
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		m.t.Fatal(err)

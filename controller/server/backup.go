@@ -179,8 +179,8 @@ func (b *Backup) begin(dir, id string, peers []replica.Peer) error {
 	return replica.Seed(dir, peers, b.Index, [32]byte(digest), b.state)
 }
 
-// RestoreService makes the state directory that a replica's file names one that begins with a backup. The file must name
-// the restored cluster, and count the old one among those that have programmed the devices.
+// RestoreService makes the state directory that a replica's file names one that begins with a backup. The file must
+// name the restored cluster, and count the old one among those that have programmed the devices.
 func RestoreService(path, config string) (*Backup, error) {
 	fail := func(err error) (*Backup, error) { return nil, fmt.Errorf("restore: %w", err) }
 	b, err := ReadBackup(path)
@@ -196,8 +196,8 @@ func RestoreService(path, config string) (*Backup, error) {
 	}
 	if c.Cluster != b.Restored() || c.Earlier <= b.Earlier {
 		return fail(hint.New(fmt.Sprintf("%s is of cluster %s with earlier: %d; the restored one is another", config,
-			c.Cluster, c.Earlier), fmt.Sprintf("end all replicas of %s, write into the file of each: cluster: %q and earlier: %d, "+
-			"then type this again", b.Cluster, b.Restored(), b.Earlier+1)))
+			c.Cluster, c.Earlier), fmt.Sprintf("end all replicas of %s, write into the file of each: cluster: %q "+
+			"and earlier: %d, then type this again", b.Cluster, b.Restored(), b.Earlier+1)))
 	}
 	if err := b.begin(c.Dir, c.ID, c.Peers); err != nil {
 		return fail(err)

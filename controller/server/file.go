@@ -50,6 +50,9 @@ type replicaFile struct {
 	Verbose      bool   `yaml:"verbose"`
 }
 
+// defaultSeed is the seed of policies in a file that names none.
+const defaultSeed = 1
+
 // maxPeers bounds the peers of a replica's file: seven, and those that take the places of others.
 const maxPeers = 15
 
@@ -190,7 +193,7 @@ func (c *ReplicaConfig) fabric(arg, devices string) error {
 
 // parseReplicaFile reads a replica's file and checks all that needs no other source.
 func parseReplicaFile(name string, data []byte) (*replicaFile, *yamlfile.File, error) {
-	x := &replicaFile{Policy: "crosslayer+sunflow", Seed: 1}
+	x := &replicaFile{Policy: "crosslayer+sunflow", Seed: defaultSeed}
 	file, err := yamlfile.Decode(name, data, x)
 	if err != nil {
 		return nil, nil, err

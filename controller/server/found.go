@@ -76,7 +76,11 @@ func FoundCluster(dir string, opt FoundOptions) error {
 		if err := node.Found(filepath.Join(dir, p.ID, foundState)); err != nil {
 			return fail(err)
 		}
-		if err := writeEtc(filepath.Join(dir, p.ID, foundEtc), authority, p, peers, node, opt); err != nil {
+		x := replicaFile{ID: p.ID, Cluster: node.Cluster, Epoch: node.Epoch.Format(time.RFC3339), Peers: peers,
+			State:   opt.State,
+			Metrics: "127.0.0.1:9101", Fabric: opt.Fabric, Devices: opt.Devices, Policy: opt.Policy, Seed: defaultSeed,
+			Earlier: opt.Earlier, Admins: []string{inventory.ClientName}}
+		if err := writeEtc(filepath.Join(dir, p.ID, foundEtc), authority, x); err != nil {
 			return fail(err)
 		}
 	}
@@ -86,20 +90,11 @@ func FoundCluster(dir string, opt FoundOptions) error {
 // parsePeers reads NAME=HOST and NAME=HOST:PORT words.
 func parsePeers(words []string) (all []peerSite, err error) {
 	for _, w := range words {
-		name, at, ok := strings.Cut(w, "=")
-		host, text, err := net.SplitHostPort(at)
-		port := uint64(raftPort)
+		p, err := parsePeer(w)
 		if err != nil {
-			host = at
-		} else if port, err = strconv.ParseUint(text, 10, 16); err != nil {
-			ok = false
+			return nil, err
 		}
-		if !ok || name == "" || port+apiPort-raftPort > 65535 {
-			return nil, hint.New(fmt.Sprintf("replica %q is no NAME=HOST or NAME=HOST:PORT", w),
-				"write --replica controller0=192.0.2.11")
-		}
-		all = append(all, peerSite{ID: name, Raft: net.JoinHostPort(host, strconv.FormatUint(port, 10)),
-			API: net.JoinHostPort(host, strconv.FormatUint(port+apiPort-raftPort, 10))})
+		all = append(all, p)
 	}
 	if !slices.Contains([]int{1, 3, 5, 7}, len(all)) {
 		return nil, hint.New(fmt.Sprintf("%d replicas", len(all)), "name 1, 3, 5 or 7 with --replica NAME=HOST")
@@ -110,6 +105,23 @@ func parsePeers(words []string) (all []peerSite, err error) {
 	return all, nil
 }
 
+func parsePeer(word string) (peerSite, error) {
+	name, at, ok := strings.Cut(word, "=")
+	host, text, err := net.SplitHostPort(at)
+	port := uint64(raftPort)
+	if err != nil {
+		host = at
+	} else if port, err = strconv.ParseUint(text, 10, 16); err != nil {
+		ok = false
+	}
+	if !ok || name == "" || port+apiPort-raftPort > 65535 {
+		return peerSite{}, hint.New(fmt.Sprintf("replica %q is no NAME=HOST or NAME=HOST:PORT", word),
+			"write controller0=192.0.2.11")
+	}
+	return peerSite{ID: name, Raft: net.JoinHostPort(host, strconv.FormatUint(port, 10)),
+		API: net.JoinHostPort(host, strconv.FormatUint(port+apiPort-raftPort, 10))}, nil
+}
+
 func firstID(all []peerSite) string {
 	if len(all) == 0 {
 		return ""
@@ -117,32 +129,42 @@ func firstID(all []peerSite) string {
 	return all[0].ID
 }
 
-// writeEtc writes what a replica reads: its file, its keys, the inventory, and the fabric where that is a file.
-func writeEtc(dir string, authority *pki.Authority, self peerSite, peers []peerSite, node Node,
-	opt FoundOptions) error {
+// writeEtc writes what a replica reads: its file, its keys, the inventory, and the fabric where that is a file. Both
+// are copied from where x names them.
+func writeEtc(dir string, authority *pki.Authority, x replicaFile) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	host, _, _ := net.SplitHostPort(self.Raft)
-	id, err := authority.IssueUntil(time.Now(), inventory.KeyLife, pki.Controller, self.ID, host)
+	host, _, _ := net.SplitHostPort(x.Peers[x.self()].Raft)
+	id, err := authority.IssueUntil(time.Now(), inventory.KeyLife, pki.Controller, x.ID, host)
 	if err != nil {
 		return err
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := (pki.Files{Cert: at("cert.pem"), Key: at("key.pem"), CA: at("ca.pem")}).Write(id); err != nil {
+	x.TLS = tlsFiles{Cert: "cert.pem", Key: "key.pem", CA: "ca.pem", Revoked: "revoked.pem"}
+	if err := (pki.Files{Cert: at(x.TLS.Cert), Key: at(x.TLS.Key), CA: at(x.TLS.CA)}).Write(id); err != nil {
 		return err
 	}
-	if err := copyFile(opt.Devices, at("devices.yaml")); err != nil {
+	if err := copyFile(x.Devices, at("devices.yaml")); err != nil {
 		return err
 	}
-	fabric := opt.Fabric
-	if st, err := os.Stat(fabric); err == nil && st.Mode().IsRegular() {
-		if err := copyFile(fabric, at(filepath.Base(fabric))); err != nil {
+	x.Devices = "devices.yaml"
+	if st, err := os.Stat(x.Fabric); err == nil && st.Mode().IsRegular() {
+		if err := copyFile(x.Fabric, at(filepath.Base(x.Fabric))); err != nil {
 			return err
 		}
-		fabric = filepath.Base(fabric)
+		x.Fabric = filepath.Base(x.Fabric)
 	}
-	return os.WriteFile(at(ReplicaFile), []byte(replicaText(self, peers, node, fabric, opt)), 0o600)
+	return os.WriteFile(at(ReplicaFile), []byte(x.text()), 0o600)
+}
+
+// quoted writes strings as a YAML flow sequence has them.
+func quoted(all []string) string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = strconv.Quote(s)
+	}
+	return strings.Join(out, ", ")
 }
 
 func copyFile(from, to string) error {
@@ -153,27 +175,38 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// replicaText is a replica's file.
-func replicaText(self peerSite, peers []peerSite, node Node, fabric string, opt FoundOptions) string {
+// text is the replica's file, without keys that have their defaults.
+func (x *replicaFile) text() string {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	put("# Replica %s of cluster %s. Run it with: lightloom replica run --config FILE", self.ID, node.Cluster)
-	put("id: %q", self.ID)
-	put("cluster: %q", node.Cluster)
-	put("epoch: %q", node.Epoch.Format(time.RFC3339))
+	put("# Replica %s of cluster %s. Run it with: lightloom replica run --config FILE", x.ID, x.Cluster)
+	put("id: %q", x.ID)
+	put("cluster: %q", x.Cluster)
+	put("epoch: %q", x.Epoch)
 	put("peers:")
-	for _, p := range peers {
+	for _, p := range x.Peers {
 		put("  - {id: %q, raft: %q, api: %q}", p.ID, p.Raft, p.API)
 	}
-	put("state: %q", opt.State)
-	put("tls: {cert: cert.pem, key: key.pem, ca: ca.pem, revoked: revoked.pem}")
-	put("admins: [%q]", inventory.ClientName)
-	put("metrics: \"127.0.0.1:9101\"")
-	put("fabric: %q", fabric)
-	put("devices: devices.yaml")
-	put("policy: %q", opt.Policy)
-	if opt.Earlier > 0 {
-		put("earlier: %d", opt.Earlier)
+	put("state: %q", x.State)
+	put("tls: {cert: %s, key: %s, ca: %s, revoked: %s}", x.TLS.Cert, x.TLS.Key, x.TLS.CA, x.TLS.Revoked)
+	if len(x.Admins) > 0 {
+		put("admins: [%s]", quoted(x.Admins))
+	}
+	put("metrics: %q", x.Metrics)
+	put("fabric: %q", x.Fabric)
+	put("devices: %s", x.Devices)
+	put("policy: %q", x.Policy)
+	if x.Seed != defaultSeed {
+		put("seed: %d", x.Seed)
+	}
+	for _, v := range []struct{ key, value string }{{"demand", x.Demand}, {"demand-period", x.DemandPeriod},
+		{"sample-period", x.SamplePeriod}, {"retention", x.Retention}} {
+		if v.value != "" {
+			put("%s: %q", v.key, v.value)
+		}
+	}
+	if x.Earlier > 0 {
+		put("earlier: %d", x.Earlier)
 	}
 	return b.String()
 }

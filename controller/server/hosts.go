@@ -14,8 +14,9 @@ import (
 
 // fleet dials agents on machines of their own.
 func (p *replicaProcess) fleet(ctx context.Context, term uint64) (leader.Hosts, func() error, error) {
-	cfg := agent.FleetConfig{Clock: p.clock.now, Election: func() (uint64, uint64) { return p.charge.ElectionHigh(term), 1 },
-		OnError: func(err error) { p.log.Warn("agent", "error", err) }}
+	cfg := agent.FleetConfig{Clock: p.clock.now,
+		Election: func() (uint64, uint64) { return p.charge.ElectionHigh(term), 1 },
+		OnError:  func(err error) { p.log.Warn("agent", "error", err) }}
 	if p.export != nil {
 		cfg.OnForeign = p.export.meter.Foreign
 	}

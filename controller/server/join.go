@@ -19,8 +19,7 @@ func JoinService(path string) error {
 	if err != nil {
 		return err
 	}
-	return join(c.Dir, Node{Cluster: c.Cluster, Replica: c.ID, Replicas: len(c.Peers), Fabric: fabricName(c.Spec),
-		Epoch: c.Epoch})
+	return join(c.Dir, c.node())
 }
 
 // JoinState is JoinService for one of the replicas of this machine, whose state directory is named for it and stands

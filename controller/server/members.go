@@ -152,7 +152,8 @@ func (p *replicaProcess) attend(ctx context.Context) error {
 
 // due asks the leader for what this replica lacks.
 func (p *replicaProcess) due(ctx context.Context, client *api.Client) error {
-	change, m := api.MemberChange(0), api.Member{ID: p.charge.ID, API: p.charge.API[p.charge.ID], Level: uint32(p.state.Knows())}
+	change := api.MemberChange(0)
+	m := api.Member{ID: p.charge.ID, API: p.charge.API[p.charge.ID], Level: uint32(p.state.Knows())}
 	for _, x := range p.Members().Members {
 		switch {
 		case x.ID != m.ID:
@@ -214,8 +215,8 @@ func (p *replicaProcess) leave() error {
 }
 
 func removedError(dir, id string) error {
-	return hint.Wrap(fmt.Errorf("replica %q: %w", id, replica.ErrRemoved), "if it is to come back, type: lightloom cluster "+
-		"destroy "+dir+" --yes, then: lightloom cluster join, and have it added")
+	return hint.Wrap(fmt.Errorf("replica %q: %w", id, replica.ErrRemoved), "if it is to come back, type: lightloom "+
+		"cluster destroy "+dir+" --yes, then: lightloom cluster join, and have it added")
 }
 
 // dial returns a client of all replicas that a configuration names, with the replica's own certificate.

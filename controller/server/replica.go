@@ -142,8 +142,8 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	return p, nil
 }
 
-// ofCluster has a handshake between replicas of two clusters fail: one may have begun with the other's backup, under the
-// same names and keys.
+// ofCluster has a handshake between replicas of two clusters fail: one may have begun with the other's backup, under
+// the same names and keys.
 func ofCluster(c *tls.Config, cluster string) *tls.Config {
 	if cluster != "" {
 		c.NextProtos = []string{"lightloom-raft/" + cluster}

@@ -159,8 +159,8 @@ func Encode(batch []Entry) ([]byte, error) {
 }
 
 // Decode reads what Encode wrote; it returns nil if that is no batch. Beside an error, an entry with a key or a value
-// that this version does not know has no kind: Apply refuses it, and takes the rest of its batch. A newer version, which
-// knows the key, refuses the same entry for the cluster's level.
+// that this version does not know has no kind: Apply refuses it, and takes the rest of its batch. A newer version,
+// which knows the key, refuses the same entry for the cluster's level.
 func Decode(b []byte) ([]Entry, error) {
 	if len(b) > MaxBatch {
 		return nil, fmt.Errorf("decode entries: %d bytes are above %d", len(b), MaxBatch)

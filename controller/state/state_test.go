@@ -203,7 +203,8 @@ func FuzzMachine(f *testing.F) {
 	f.Add([]byte(`[{"k":15,"d":99}]`))
 	f.Add([]byte(`[{"k":15,"d":-1,"p":7}]`))
 	f.Add([]byte(`[{"k":15,"d":1,"p":77}]`))
-	f.Add([]byte(`[{"k":22,"cluster":{"epoch_unix_ns":1,"level":1}},{"k":23,"cluster":{"members":[{"id":"a","level":1}]}}]`))
+	f.Add([]byte(`[{"k":22,"cluster":{"epoch_unix_ns":1,"level":1}},` +
+		`{"k":23,"cluster":{"members":[{"id":"a","level":1}]}}]`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m := state.Machine{State: state.New(fabric(t))}
 		_ = m.Apply(b) // refusals are fine; a panic or a broken snapshot is not
