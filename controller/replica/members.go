@@ -15,7 +15,7 @@ type Member struct {
 	Voter bool // it counts for majorities and can lead; others only take the log
 }
 
-// ErrRemoved: the log says that this replica is no member of its cluster any more.
+// ErrRemoved says that by the log this replica is no member of its cluster any more.
 var ErrRemoved = errors.New("this replica has been taken out of its cluster")
 
 // Members returns the members as far as this replica knows, by id: they can change by an entry that is not committed.
@@ -87,8 +87,8 @@ func (n *Node) RemoveMember(ctx context.Context, id string) error {
 	case voters == 0:
 		return fmt.Errorf("remove replica %q: it is the only one with a vote", id)
 	case id == n.cfg.ID && n.raft.State() == raft.Leader:
-		if err := n.StepDown(); err != nil {
-			return err
+		if err := n.StepDown(); err != nil { // nobody has taken the place: the caller may try again
+			return fmt.Errorf("remove replica %q: %w: %w", id, ErrUncertain, err)
 		}
 		return fmt.Errorf("remove replica %q: %w: it has handed its place on", id, ErrNotLeader)
 	}
