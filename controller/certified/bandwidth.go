@@ -10,8 +10,8 @@ import (
 )
 
 // Makespan gives flows on given routes the rates at which the last of them ends earliest (OptRA-Makespan and OptBA,
-// equations 2.8 and 4.7): of each of its links a flow gets its part of all the volume there. What the bottleneck does not
-// need stays unused. It returns the rates and the time of the last flow.
+// equations 2.8 and 4.7): of each of its links a flow gets its part of all the volume there. What the bottleneck does
+// not need stays unused. It returns the rates and the time of the last flow.
 func (in *Instance) Makespan(paths [][]int32) (rate []float64, last float64, err error) {
 	sum := make([]float64, len(in.Capacity))
 	for i, links := range paths {

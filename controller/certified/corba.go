@@ -9,8 +9,8 @@ import (
 	"lightloom/controller/solve"
 )
 
-// CoRBA routes flows so that the last of them ends earliest (algorithm 7): it solves the relaxation that may split flows
-// (CoS-Relax), sends each flow along the widest of its parts, and improves routes by local search.
+// CoRBA routes flows so that the last of them ends earliest (algorithm 7): it solves the relaxation that may split
+// flows (CoS-Relax), sends each flow along the widest of its parts, and improves routes by local search.
 func CoRBA(in *Instance, e Effort) (*Plan, error) {
 	relaxed, err := in.Relax(e)
 	if err != nil {
@@ -208,8 +208,8 @@ func (in *Instance) lastBound(price []float64, limit float64) float64 {
 }
 
 // threshold raises a plan's bound by what is proven of routings that do not split flows: they end by T only if no flow
-// takes a link that is too slow for it to end by T alone, and the relaxation over the remaining links can be refuted. It
-// bisects T between the bound and the plan's own time.
+// takes a link that is too slow for it to end by T alone, and the relaxation over the remaining links can be refuted.
+// It bisects T between the bound and the plan's own time.
 func (in *Instance) threshold(p *Plan, e Effort) error {
 	low, high := p.Bound, p.Value
 	for range thresholds {

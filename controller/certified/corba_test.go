@@ -17,8 +17,8 @@ func lasts() map[string]func(*Instance, Effort) (*Plan, error) {
 		"best": CoRBABest}
 }
 
-// TestCoRBAAgainstExhaustive: on tiny instances every plan verifies, no bound, the threshold bound included, is above the
-// optimum over all unsplit routings, and no plan is below it.
+// TestCoRBAAgainstExhaustive: on tiny instances every plan verifies, no bound, the threshold bound included, is above
+// the optimum over all unsplit routings, and no plan is below it.
 func TestCoRBAAgainstExhaustive(t *testing.T) {
 	ratio, n, tighter := map[string]float64{}, 0.0, 0
 	for seed := range uint64(tries.Of(100, 2000)) {

@@ -18,8 +18,8 @@ type Effort struct {
 func (e Effort) gap() float64 { return cmp.Or(e.Gap, 1e-3) }
 func (e Effort) trials() int  { return cmp.Or(e.Trials, 2000) }
 
-// FRoBA routes flows for the least sum of transfer times (section 5.4.3): it solves the relaxation that may split flows,
-// sends each flow along the widest of its parts, and improves routes by local search.
+// FRoBA routes flows for the least sum of transfer times (section 5.4.3): it solves the relaxation that may split
+// flows, sends each flow along the widest of its parts, and improves routes by local search.
 func FRoBA(in *Instance, e Effort) (*Plan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func FRoBA(in *Instance, e Effort) (*Plan, error) {
 	return p, nil
 }
 
-// FRoBAFast is FRoBA without the relaxation (section 5.4.3.1): it begins with the shortest widest path of each flow. Its
-// bound is what the prices of its own answer prove.
+// FRoBAFast is FRoBA without the relaxation (section 5.4.3.1): it begins with the shortest widest path of each flow.
+// Its bound is what the prices of its own answer prove.
 func FRoBAFast(in *Instance, e Effort) (*Plan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -146,11 +146,11 @@ func (in *Instance) named(err error) error {
 
 // totalSearch is the local search of FRoBA's third phase.
 type totalSearch struct {
-	in    *Instance
-	paths [][]int32
-	now   *solve.ConcaveAnswer
-	left  []float64 // by link: what is unused
-	left0 int       // trials left
+	in     *Instance
+	paths  [][]int32
+	now    *solve.ConcaveAnswer
+	left   []float64 // by link: what is unused
+	trials int       // that are left
 }
 
 // improved improves routes by local search.
@@ -164,11 +164,11 @@ func (in *Instance) improved(paths [][]int32, e Effort) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &totalSearch{in: in, paths: paths, now: now, left0: e.trials()}
+	s := &totalSearch{in: in, paths: paths, now: now, trials: e.trials()}
 	for s.better() {
 	}
-	p := &Plan{Path: s.paths, Rate: s.now.Rate, Trials: e.trials() - s.left0}
-	p.Value, p.Exhausted = s.now.Value, s.left0 <= 0
+	p := &Plan{Path: s.paths, Rate: s.now.Rate, Trials: e.trials() - s.trials}
+	p.Value, p.Exhausted = s.now.Value, s.trials <= 0
 	p.Bound = math.Inf(-1)
 	price, bound := in.total(0).Scaled(nil, s.now.Y)
 	p.prove(bound, price)
@@ -192,7 +192,7 @@ func (s *totalSearch) better() bool {
 	for _, l := range full {
 		slices.SortFunc(users[l], func(a, b int) int { return cmp.Or(-cmp.Compare(time(a), time(b)), cmp.Compare(a, b)) })
 		for _, i := range users[l] {
-			if s.left0 <= 0 {
+			if s.trials <= 0 {
 				return false
 			}
 			if s.move(i, l) {
@@ -219,8 +219,8 @@ func (s *totalSearch) residual() [][]int {
 	return users
 }
 
-// move tries a flow on the shortest widest path without a link. A path on which the present prices prove that nothing is
-// gained is not tried: with them the sum changes by at least 2√volume·(√price of the new path − √price of the old).
+// move tries a flow on the shortest widest path without a link. A path on which the present prices prove that nothing
+// is gained is not tried: with them the sum changes by at least 2√volume·(√price of the new path − √price of the old).
 func (s *totalSearch) move(flow int, without int32) bool {
 	in, old := s.in, s.paths[flow]
 	for _, l := range old {
@@ -241,7 +241,7 @@ func (s *totalSearch) move(flow int, without int32) bool {
 		return false
 	}
 	s.paths[flow] = to
-	s.left0--
+	s.trials--
 	next, err := in.Total(s.paths)
 	if err != nil || !(next.Value < s.now.Value*(1-gained)) {
 		s.paths[flow] = old

@@ -14,8 +14,8 @@ func routings() map[string]func(*Instance, Effort) (*Plan, error) {
 		"best": FRoBABest}
 }
 
-// TestFRoBAAgainstExhaustive: on tiny instances every plan verifies, no bound is above the optimum over all routings, and
-// no plan is below it; FRoBA is within 2 % on average.
+// TestFRoBAAgainstExhaustive: on tiny instances every plan verifies, no bound is above the optimum over all routings,
+// and no plan is below it; FRoBA is within 2 % on average.
 func TestFRoBAAgainstExhaustive(t *testing.T) {
 	ratio, n := map[string]float64{}, 0.0
 	for seed := range uint64(tries.Of(60, 1000)) {

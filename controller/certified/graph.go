@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Arc is one direction of a connection. Two arcs of one link share its capacity: the documents' networks are undirected.
+// Arc is one direction of a connection. Two arcs of one link share its capacity: the documents' networks are
+// undirected.
 type Arc struct{ From, To, Link int32 }
 
 // Graph is a Router over all paths between the ends of flows. Nodes with one neighbour are passed only by flows that

@@ -9,9 +9,9 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// fatTree is the network of the dissertation (sections 4.7.1.1 and 5.6.1.1): a fat-tree of k pods with over times as many
-// hosts in a rack, all links of 10 Gb/s and undirected, under four noise flows a host, which take links between switches
-// only unless onHosts.
+// fatTree is the network of the dissertation (sections 4.7.1.1 and 5.6.1.1): a fat-tree of k pods with over times as
+// many hosts in a rack, all links of 10 Gb/s and undirected, under four noise flows a host, which take links between
+// switches only unless onHosts.
 func fatTree(rng *rand.Rand, k, over, flows int, onHosts bool) *Instance {
 	half := int32(k / 2)
 	tors, cores := int32(k)*half, half*half
@@ -168,6 +168,43 @@ func TestGraphAgainstCandidates(t *testing.T) {
 				got, want := pair[0], pair[1]
 				if len(got) != len(want) || narrowest(got, in.Capacity) != narrowest(want, in.Capacity) {
 					t.Fatalf("seed %d: %s path %v, want %v", seed, name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestOddInstances: what is odd has a plan whose certificate holds, and numbers that are numbers, from every algorithm.
+func TestOddInstances(t *testing.T) {
+	shared := Candidates{{{0, 1}, {0, 2}}, {{0, 1}, {0, 2}}, {{0, 1}, {0, 2}}}
+	thousand := &Instance{Capacity: []float64{1e10, 4e9, 4e9}}
+	var alike Candidates
+	for range 1000 {
+		thousand.Volume, alike = append(thousand.Volume, 1e9), append(alike, shared[0])
+	}
+	thousand.Router = alike
+	for name, in := range map[string]*Instance{
+		"no flows":            {Capacity: []float64{1}, Router: Candidates{}},
+		"no volume":           {Volume: []float64{0, 0, 0}, Capacity: []float64{1, 1, 1}, Router: shared},
+		"twelve orders":       {Volume: []float64{1, 1e6, 1e12}, Capacity: []float64{1e10, 1e10, 1e10}, Router: shared},
+		"links of six orders": {Volume: []float64{1, 1, 1}, Capacity: []float64{1e12, 1e6, 1e9}, Router: shared},
+		"a link shut":         {Volume: []float64{1, 2, 3}, Capacity: []float64{5, 0, 5}, Router: shared},
+		"a thousand alike":    thousand,
+	} {
+		verify := map[bool]func(p *Plan) error{
+			true:  func(p *Plan) error { return p.VerifyTotal(in) },
+			false: func(p *Plan) error { return p.VerifyLast(in) },
+		}
+		for total, algorithms := range map[bool]map[string]func(*Instance, Effort) (*Plan, error){
+			true: routings(), false: lasts()} {
+			for kind, algorithm := range algorithms {
+				p, err := algorithm(in, Effort{Trials: 20})
+				if err != nil {
+					t.Errorf("%s: %s: %v", name, kind, err)
+					continue
+				}
+				if err := verify[total](p); err != nil || math.IsNaN(p.Value+p.Bound) {
+					t.Errorf("%s: %s: %v, value %v, bound %v", name, kind, err, p.Value, p.Bound)
 				}
 			}
 		}

@@ -44,7 +44,6 @@ type placing struct {
 	server []int32
 	sum    []float64 // by limit: load over efficiency
 	energy float64
-	trials int
 }
 
 func (t *Tasks) check() error {
@@ -108,7 +107,8 @@ func (t *Tasks) begin() (*placing, error) {
 	for i := range t.Load {
 		best := p.best(i)
 		if best < 0 {
-			return nil, &solve.InfeasibleError{Reason: fmt.Sprintf("task %d has no server with efficiency, resources and a limit", i)}
+			return nil, &solve.InfeasibleError{
+				Reason: fmt.Sprintf("task %d has no server with efficiency, resources and a limit", i)}
 		}
 		least += t.power(i) * p.work(i, best)
 	}
@@ -165,8 +165,8 @@ func (p *placing) last() float64 {
 	return most
 }
 
-// TaPRA solves the relaxation that may divide tasks (SJS-Relax-LP), puts each task where most of it went, reduces energy
-// if that takes too much (REC), and improves the placement by local search (algorithms 2 and 3).
+// TaPRA solves the relaxation that may divide tasks (SJS-Relax-LP), puts each task where most of it went, reduces
+// energy if that takes too much (REC), and improves the placement by local search (algorithms 2 and 3).
 func TaPRA(t *Tasks, e Effort) (*Placed, error) {
 	p, err := t.begin()
 	if err != nil {
@@ -199,18 +199,25 @@ func TaPRAFast(t *Tasks, e Effort) (*Placed, error) {
 
 // finish reduces energy, searches, and gives resources.
 func (p *placing) finish(e Effort) *Placed {
-	p.trials = e.trials()
 	p.reduce()
-	for p.trials > 0 && p.better() {
-		p.trials--
+	left := e.trials()
+	for left > 0 && p.better() {
+		left--
 	}
-	out := &Placed{Server: p.server, Resource: make([]float64, len(p.Load)), Energy: p.energy, Trials: e.trials() - p.trials}
+	out := p.result()
+	out.Trials, out.Exhausted = e.trials()-left, left <= 0
+	return out
+}
+
+// result gives resources to tasks where they are, and proves what the limits that are full prove.
+func (p *placing) result() *Placed {
+	out := &Placed{Server: p.server, Resource: make([]float64, len(p.Load)), Energy: p.energy}
 	for i, s := range p.server {
 		if t := p.time(s); t > 0 {
 			out.Resource[i] = p.work(i, s) / t
 		}
 	}
-	out.Value, out.Exhausted, out.Bound = p.last(), p.trials <= 0, math.Inf(-1)
+	out.Value, out.Bound = p.last(), math.Inf(-1)
 	equal := make([]float64, len(p.Limits))
 	for k, l := range p.Limits {
 		if l.Most > 0 && p.sum[k]/l.Most >= out.Value*(1-1e-9) {
@@ -287,9 +294,9 @@ type relaxedTasks struct {
 	energyPrice float64
 }
 
-// parts is the program: minimise T such that the parts of each task add up to one, no limit's work is above T times what
-// it allows, and energy is kept. Since a part has just the resources that its time needs, its load and its resources are
-// one variable. Row i is task i's, then come the limits', then that of energy.
+// parts is the program: minimise T such that the parts of each task add up to one, no limit's work is above T times
+// what it allows, and energy is kept. Since a part has just the resources that its time needs, its load and its
+// resources are one variable. Row i is task i's, then come the limits', then that of energy.
 type parts struct {
 	*placing
 	unit, most float64
@@ -387,8 +394,8 @@ func (p *placing) relax(e Effort) (*relaxedTasks, error) {
 	return r, nil
 }
 
-// Bound returns what prices of limits and of energy prove of all placements, divided ones included: what tasks would pay
-// at least, less what the allowed energy is worth, over what the limits are worth.
+// Bound returns what prices of limits and of energy prove of all placements, divided ones included: what tasks would
+// pay at least, less what the allowed energy is worth, over what the limits are worth.
 func (t *Tasks) Bound(price []float64, energy float64) float64 {
 	p, err := t.begin()
 	if err != nil || len(price) != len(t.Limits) {
@@ -460,4 +467,39 @@ func (out *Placed) Verify(t *Tasks) error {
 		return fmt.Errorf("verify placement: its prices prove %v, not %v", b, out.Bound)
 	}
 	return nil
+}
+
+// MinMin is the classic baseline: time and again it places the task that can be placed so that the job ends earliest,
+// where it does, and then reduces energy as TaPRA does (section 3.6.1.3). Resources are shared as TaPRA shares them.
+func MinMin(t *Tasks) (*Placed, error) {
+	p, err := t.begin()
+	if err != nil {
+		return nil, err
+	}
+	placed, sofar := make([]bool, len(t.Load)), 0.0
+	for range t.Load {
+		least, task, to := math.Inf(1), -1, int32(-1)
+		for i := range t.Load {
+			for s := range p.in {
+				if w := p.work(i, int32(s)); !placed[i] && !math.IsInf(w, 1) {
+					if last := max(sofar, p.with(w, int32(s))); last < least {
+						least, task, to = last, i, int32(s)
+					}
+				}
+			}
+		}
+		p.put(task, to)
+		placed[task], sofar = true, least
+	}
+	p.reduce()
+	return p.result(), nil
+}
+
+// with returns how long a task of some work would run on a server.
+func (p *placing) with(work float64, server int32) float64 {
+	most := 0.0
+	for _, k := range p.in[server] {
+		most = max(most, (p.sum[k]+work)/p.Limits[k].Most)
+	}
+	return most
 }

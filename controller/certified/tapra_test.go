@@ -8,11 +8,18 @@ import (
 	"lightloom/pathmap/tries"
 )
 
+// placings are the algorithms that place tasks.
+func placings() map[string]func(*Tasks, Effort) (*Placed, error) {
+	return map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast,
+		"minmin": func(t *Tasks, _ Effort) (*Placed, error) { return MinMin(t) }}
+}
+
 // example is that of section 3.1.1: three servers of 35, 10 and 30 cores, the first two in one rack, at most 30 cores a
 // rack, and tasks of 100, 200, 400 and 500.
 func example() *Tasks {
 	t := &Tasks{Load: []float64{100, 200, 400, 500}, Limits: []Limit{{"server 0", []int32{0}, 35},
-		{"server 1", []int32{1}, 10}, {"server 2", []int32{2}, 30}, {"rack 0", []int32{0, 1}, 30}, {"rack 1", []int32{2}, 30}}}
+		{"server 1", []int32{1}, 10}, {"server 2", []int32{2}, 30}, {"rack 0", []int32{0, 1}, 30},
+		{"rack 1", []int32{2}, 30}}}
 	for range t.Load {
 		t.Efficiency = append(t.Efficiency, []float64{1, 1, 1})
 	}
@@ -26,7 +33,7 @@ func TestExampleOfChapter3(t *testing.T) {
 	if equal := 500. / (30. / 2); math.Abs(equal-33.33) > 0.01 {
 		t.Fatal(equal)
 	}
-	for name, algorithm := range map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast} {
+	for name, algorithm := range placings() {
 		p, err := algorithm(job, Effort{})
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +81,7 @@ func TestTaPRAAgainstExhaustive(t *testing.T) {
 		job := randomTasks(rng, 1+rng.IntN(4), 1+rng.IntN(4))
 		want := exhaustive(job)
 		n++
-		for name, algorithm := range map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast} {
+		for name, algorithm := range placings() {
 			p, err := algorithm(job, Effort{})
 			if err != nil {
 				t.Fatalf("seed %d: %s: %v", seed, name, err)
@@ -146,8 +153,8 @@ func TestTaPRABad(t *testing.T) {
 	}
 }
 
-// documented is a job in the fat-tree of y pods of section 3.6.1.1, with servers of 16 cores: 0.3 of a rack, and 0.2 of a
-// pod and of all, may be taken.
+// documented is a job in the fat-tree of y pods of section 3.6.1.1, with servers of 16 cores: 0.3 of a rack, and 0.2
+// of a pod and of all, may be taken.
 func documented(rng *rand.Rand, tasks, y int) *Tasks {
 	t := &Tasks{}
 	limit := func(name string, from, to int, part float64) {
@@ -182,7 +189,7 @@ func documented(rng *rand.Rand, tasks, y int) *Tasks {
 
 func BenchmarkTaPRA(b *testing.B) {
 	job := documented(rand.New(rand.NewPCG(3, 9)), 100, 12)
-	for name, algorithm := range map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast} {
+	for name, algorithm := range placings() {
 		b.Run(name+"/100_tasks_432_servers", func(b *testing.B) {
 			var p *Placed
 			for b.Loop() {

@@ -205,8 +205,8 @@ func (l *Line) text() string {
 			head, *l.Task, l.Job, l.Stage, l.Host, l.Here, l.Rack, l.Apart, mbps(l.Gained), rest)
 	}
 	if l.What == "decision" {
-		return fmt.Sprintf("%s  %d host flows decided on with coflow %d: %.4g s, at most %.2f %% above the optimum\n", head, l.Flows,
-			*l.Coflow, l.Value, 100**l.Gap)
+		return fmt.Sprintf("%s  %d host flows decided on with coflow %d: %.4g s, at most %.2f %% above the optimum\n", head,
+			l.Flows, *l.Coflow, l.Value, 100**l.Gap)
 	}
 	at := "held back by nothing"
 	if l.Bottleneck != "" {

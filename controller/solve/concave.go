@@ -24,8 +24,8 @@ func (p *Path) cost(y []float64) float64 {
 
 // PathOracle knows the paths that a program does not list.
 type PathOracle interface {
-	// Cheapest returns for every owner what its cheapest path pays at prices y, over all of its paths, +Inf if it has none;
-	// and paths that pay as little. None of them takes a row without capacity.
+	// Cheapest returns for every owner what its cheapest path pays at prices y, over all of its paths, +Inf if it has
+	// none; and paths that pay as little. None of them takes a row without capacity.
 	Cheapest(y []float64) (least []float64, paths []Path)
 }
 

@@ -33,8 +33,8 @@ func solved(t *testing.T, p *Concave) *ConcaveAnswer {
 	return a
 }
 
-// TestOneRow: rates on one row are as the square roots of weights, and the value is (Σ√w)²/B; also where loads differ by
-// twelve orders of magnitude, and where a thousand are equal.
+// TestOneRow: rates on one row are as the square roots of weights, and the value is (Σ√w)²/B; also where loads differ
+// by twelve orders of magnitude, and where a thousand are equal.
 func TestOneRow(t *testing.T) {
 	thousand := make([]float64, 1000)
 	for i := range thousand {

@@ -264,7 +264,8 @@ func (in *interior) run(listed []Path) []Path {
 // far is the gap above which new paths change rates so much that the method begins anew.
 const far = 0.3
 
-// extend takes in those of the oracle's paths that are cheaper than what their owner has, or else lets the barrier fall.
+// extend takes in those of the oracle's paths that are cheaper than what their owner has, or else lets the barrier
+// fall.
 func (in *interior) extend(listed, news []Path, y []float64) []Path {
 	have := in.p.cheapest(in.all, y)
 	var better []Path

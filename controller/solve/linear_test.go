@@ -172,8 +172,8 @@ func (c cutting) Price(y []float64, costs bool) ([]Column, float64) {
 }
 
 // TestColumnOracle: Gilmore and Gomory's cutting stock, whose columns are found one at a time; without any listed
-// column phase one must find them too. No pattern of 45, 35 and 20 hundredths is worth more than a roll at 0.4, 0.4 and 0.2 (45 + 35 + 20,
-// 35 + 35 + 20, 35 + 3·20 and 5·20 are worth one): 0.4·20 + 0.4·30 + 0.2·55 = 31 rolls.
+// column phase one must find them too. No pattern of 45, 35 and 20 hundredths is worth more than a roll at 0.4, 0.4
+// and 0.2 (45 + 35 + 20, 35 + 35 + 20, 35 + 3·20 and 5·20 are worth one): 0.4·20 + 0.4·30 + 0.2·55 = 31 rolls.
 func TestColumnOracle(t *testing.T) {
 	p := &Linear{Right: []float64{20, 30, 55}, Sense: []Sense{AtLeast, AtLeast, AtLeast},
 		Oracle: cutting{[]float64{0.45, 0.35, 0.20}}}

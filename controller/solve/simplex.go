@@ -339,7 +339,9 @@ func (s *simplex) infeasible() error {
 		}
 	}
 	weight := func(r int) float64 { return math.Abs(s.y[r]) * (1 + math.Abs(s.p.Right[r])) }
-	slices.SortStableFunc(e.Rows, func(a, b int) int { return cmp.Or(-cmp.Compare(weight(a), weight(b)), cmp.Compare(a, b)) })
+	slices.SortStableFunc(e.Rows, func(a, b int) int {
+		return cmp.Or(-cmp.Compare(weight(a), weight(b)), cmp.Compare(a, b))
+	})
 	if s.best.Exhausted {
 		e.Reason = "no answer was found before the limit on iterations"
 	}

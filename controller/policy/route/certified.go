@@ -108,7 +108,8 @@ func (in *instance) add(bits float64, paths [][]int32) bool {
 	return true
 }
 
-// running adds the host flows that are under way over packets, in the order of coflows and rows, on the paths they have.
+// running adds the host flows that are under way over packets, in the order of coflows and rows, on the paths they
+// have.
 func (in *instance) running(v *controller.View) {
 	order := make([]int, len(v.Coflows))
 	for i := range order {

@@ -12,9 +12,9 @@ import (
 )
 
 // OptBA sets the rates of all host flows that are under way together, by what they have left: those at which the last
-// of them ends earliest (OptBA: equation 4.7 of Shi, "Task Scheduling in Modern Data Center", 2016), or with Total those
-// of the least sum of transfer times (OptBA-TTT, section 5.4.1). Host flows on circuits come first and share max-min
-// fairly. Rates are decided again whenever a host flow starts or ends.
+// of them ends earliest (OptBA: equation 4.7 of Shi, "Task Scheduling in Modern Data Center", 2016), or with Total
+// those of the least sum of transfer times (OptBA-TTT, section 5.4.1). Host flows on circuits come first and share
+// max-min fairly. Rates are decided again whenever a host flow starts or ends.
 type OptBA struct {
 	Total bool
 
