@@ -183,7 +183,7 @@ func TestBadCommandLines(t *testing.T) {
 		{"completion tcsh", `unknown command "tcsh"`, "lightloom completion -h"},
 		{"topology vaildate", `unknown command "vaildate"`, "lightloom topology validate"},
 		{"status --json", "status: unknown flag: --json", "did you mean -o json?"},
-		{"status circiuts", `unknown command "circiuts"`, "lightloom status circuits"},
+		{"status circui", `unknown command "circui"`, "lightloom status circuits"},
 		{"status --watch --every 1ms", "--every 1ms is below 100ms", "--every 1s"},
 		{"schema frobnicate", `"frobnicate" names no command`, "lightloom schema status"},
 		{"schema up", "up has no -o json", "lightloom up -h"},

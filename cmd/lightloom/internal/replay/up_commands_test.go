@@ -68,7 +68,7 @@ func reservationsOfUp(t *testing.T) {
 	if err := session.Reserve(t.Context(), session.ReserveOptions{Request: ask, Stdout: &b}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "ping -Q 4") {
+	if !strings.Contains(b.String(), "ping -Q ") {
 		t.Errorf("%q does not say how packets are marked", b.String())
 	}
 	for _, want := range []string{"h0-0 tor0", "no reservations"} {
