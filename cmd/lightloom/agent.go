@@ -92,7 +92,7 @@ func newAgentRun() *cobra.Command {
 				return err
 			}
 		}
-		opt.Stdout = c.OutOrStdout()
+		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
 		return agentd.RunAgent(ctx, opt)
 	}
 	return c

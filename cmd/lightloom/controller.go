@@ -155,8 +155,8 @@ func newControllerKeys() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keys DIR --fabric FABRIC",
 		Short: "Issue certificates for the switches, replicas, agents and clients of a fabric",
-		Long: "Writes one file each to DIR, readable by its owner only, and authority.pem, whose holder can issue keys for\n" +
-			"anybody: lightloom keys uses it to issue, renew and revoke.\n" +
+		Long: "Writes one file each to DIR, readable by its owner only, and authority.pem, whose holder can issue keys\n" +
+			"for anybody: lightloom keys uses it to issue, renew and revoke.\n" +
 			"Also founds a cluster with its logs in DIR/replicas, as lightloom cluster init does.",
 		Example: "  lightloom controller keys keys --fabric hybrid:racks=4,hosts=2",
 		RunE: func(c *cobra.Command, args []string) error {

@@ -1,25 +1,22 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/credentials"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
 
 func newKeys() *cobra.Command {
 	c := &cobra.Command{Use: "keys", Short: "List, issue, renew and revoke certificates", Args: unknownCommand,
-		Long: "DIR is a directory that lightloom controller keys or lightloom cluster init has made, with the authority in\n" +
-			"DIR/authority.pem. Programs read their keys and DIR/revoked.pem again within seconds of a change, and warn of\n" +
-			"a certificate when a fifth of its life is left.",
+		Long: "DIR is a directory that lightloom controller keys or lightloom cluster init has made, with the authority\n" +
+			"in DIR/authority.pem. Programs read their keys and DIR/revoked.pem again within seconds of a change, and\n" +
+			"warn of a certificate when a fifth of its life is left.",
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newKeysList(), newKeysIssue(), newKeysRenew(), newKeysRevoke(), newKeysAuthority())
 	return c
@@ -33,34 +30,10 @@ func newKeysList() *cobra.Command {
 			if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
 				return err
 			}
-			now := time.Now()
-			all, err := inventory.OpenKeyring(args[0], now).List()
-			if err != nil {
-				return err
-			}
-			if output == console.OutputJSON {
-				return writeJSON(c.OutOrStdout(), all)
-			}
-			return printKeys(c.OutOrStdout(), all, now)
+			return credentials.ListKeys(args[0], c.OutOrStdout(), output)
 		}}
 	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
 	return c
-}
-
-func writeJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-func printKeys(out io.Writer, all []inventory.Key, now time.Time) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "name\trole\tuntil\tdays left\tstate\tserial") // Flush returns what any of them met
-	for _, k := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.0f\t%s\t%s\n", k.Name, k.Role, k.Until.Format(time.DateOnly),
-			k.Until.Sub(now).Hours()/24, k.State, k.Serial)
-	}
-	return w.Flush()
 }
 
 // lifeFlag adds --life to a command.
@@ -91,19 +64,14 @@ func newKeysRenew() *cobra.Command {
 	var life time.Duration
 	alone := false
 	c := &cobra.Command{Use: "renew DIR [NAME…]", Short: "Put new certificates in the place of these, or of all",
-		Long: "Each gets a new key, and keeps its role, name and hosts. Bring the new files to the machines that use them:\n" +
-			"nothing is restarted. The old certificates stay good until they end, or until lightloom keys revoke.",
+		Long: "Each gets a new key, and keeps its role, name and hosts. Bring the new files to the machines that use\n" +
+			"them: nothing is restarted. The old certificates stay good until they end, or are revoked.",
 		Example: "  lightloom keys renew prod\n  lightloom keys renew prod c0 client",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("write lightloom keys renew DIR", "renew: no directory is named")
 			}
-			now := time.Now()
-			done, err := inventory.OpenKeyring(args[0], now).Renew(args[1:], life, alone)
-			if err != nil {
-				return err
-			}
-			return printKeys(c.OutOrStdout(), done, now)
+			return credentials.RenewKeys(args[0], args[1:], life, alone, c.OutOrStdout())
 		}}
 	lifeFlag(c, &life)
 	c.Flags().BoolVar(&alone, "alone", false, "trust this authority and no older one")
@@ -113,14 +81,12 @@ func newKeysRenew() *cobra.Command {
 func newKeysAuthority() *cobra.Command {
 	life := inventory.AuthorityLife
 	c := &cobra.Command{Use: "authority DIR", Short: "Make another authority in the place of DIR's",
-		Long: "All parties trust both from then on, and keep their certificates. Bring the new files to their machines, then\n" +
-			"renew all certificates and bring these, and then renew all with --alone. The old authority becomes\n" +
+		Long: "All parties trust both from then on, and keep their certificates. Bring the new files to their machines,\n" +
+			"then renew all certificates and bring these, and then renew all with --alone. The old authority becomes\n" +
 			"DIR/authority-old-DATE.pem; delete it in the end.",
 		Example: "  lightloom keys authority prod", Args: oneDirectory("lightloom keys authority DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			now := time.Now()
-			old := "authority-old-" + now.UTC().Format("20060102T150405Z") + ".pem"
-			return inventory.OpenKeyring(args[0], now).Replace(old, life)
+			return credentials.ReplaceAuthority(args[0], life)
 		}}
 	c.Flags().DurationVar(&life, "life", life, "how long it is good for")
 	return c

@@ -50,8 +50,8 @@ func (l *load) run(ctx context.Context, name string, client *api.Client) {
 	}
 }
 
-// TestRotateUnderLoad: the certificates of all replicas and of the client are renewed, the old ones are revoked, and then
-// the authority is replaced, while jobs are submitted. No replica is restarted, and no call fails.
+// TestRotateUnderLoad: the certificates of all replicas and of the client are renewed, the old ones are revoked, and
+// then the authority is replaced, while jobs are submitted. No replica is restarted, and no call fails.
 func TestRotateUnderLoad(t *testing.T) {
 	m := founded(t)
 	for _, name := range m.names {
@@ -133,5 +133,34 @@ func TestRotateUnderLoad(t *testing.T) {
 	m.agree() // all three run, and nobody would have started them again
 	if _, err := pki.ReadAuthority(filepath.Join(m.dir, inventory.AuthorityFile)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRotateRunbook runs the commands of docs/runbooks/rotate-certificates.md, in their order.
+func TestRotateRunbook(t *testing.T) {
+	m := founded(t)
+	for _, name := range m.names {
+		m.start(name)
+	}
+	m.submit("first")
+	socket := filepath.Join(m.dir, "c0", "state", server.SocketFile)
+	ran := 0
+	for line := range strings.Lines(read(t, filepath.Join(repository(t), "docs", "runbooks", "rotate-certificates.md"))) {
+		command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ lightloom ")
+		if !ok {
+			continue
+		}
+		args := strings.Fields(strings.ReplaceAll(command, " prod", " "+m.dir))
+		if args[0] == "cluster" {
+			args = append(args, "--socket", socket)
+		}
+		out := m.must(args...)
+		if ran++; strings.HasPrefix(command, "keys list") && strings.Count(out, "good") != 9 ||
+			strings.HasPrefix(command, "cluster access list") && !strings.Contains(out, "ann   tenant") {
+			t.Errorf("%s says\n%s", command, out)
+		}
+	}
+	if ran != 10 {
+		t.Errorf("%d commands were run", ran)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"lightloom/emulator/switchd/standalone"
 	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
 )
 
 func newSwitch() *cobra.Command {
@@ -111,7 +112,7 @@ func (f *switchFlags) check(c *cobra.Command) error {
 		return usage("write one of them", "run: --tls-dir and --plaintext exclude each other")
 	case f.keys != "":
 		var err error
-		if f.cfg.Identity, err = inventory.ReadKeys(f.keys, f.cfg.Name); err != nil {
+		if f.cfg.Keys, err = pki.Open(inventory.KeyPaths(f.keys, f.cfg.Name)); err != nil {
 			return err
 		}
 	}

@@ -517,8 +517,8 @@ func TestTenantsStayApart(t *testing.T) {
 	}
 }
 
-// TestGrantsTakeEffect: a grant counts at a replica that has not heard of it when the call comes, and a certificate that
-// is revoked counts for nothing, also on a connection that is open.
+// TestGrantsTakeEffect: a grant counts at a replica that has not heard of it when the call comes, and a certificate
+// that is revoked counts for nothing, also on a connection that is open.
 func TestGrantsTakeEffect(t *testing.T) {
 	c := newCourt(t)
 	c.late["viewer"] = true

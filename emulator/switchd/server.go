@@ -22,9 +22,9 @@ type server struct {
 }
 
 // Open puts a gNMI target in front of the switch, once. It owns l from now on. With an identity it serves controllers
-// over TLS, with the zero one in plaintext. Of c the switch, TLS and the logger are filled in.
+// over TLS, with the zero one in plaintext, unless c has TLS. The switch and the logger of c are filled in.
 func (s *Switch) Open(l net.Listener, id pki.Identity, c target.Config) error {
-	c.Door, c.Remote, c.Log, c.Plaintext = s.Door, s.backend, s.cfg.Log, id.IsZero()
+	c.Door, c.Remote, c.Log, c.Plaintext = s.Door, s.backend, s.cfg.Log, id.IsZero() && c.TLS == nil
 	if !id.IsZero() {
 		c.TLS = id.Server(pki.Controller)
 	}

@@ -24,8 +24,8 @@ const maxSecret = 4096
 
 // Config returns what the driver needs to reach the switch that is node n of a fabric. What its record leaves out is as
 // with switches of ours: they speak ocp or openconfig, and have a certificate of the authority that by has its own of.
-func (all Devices) Config(f *topo.Fabric, n pathmap.NodeID, by pki.Credentials, getenv func(string) string) (gnmi.Config,
-	error) {
+func (all Devices) Config(f *topo.Fabric, n pathmap.NodeID, by pki.Credentials,
+	getenv func(string) string) (gnmi.Config, error) {
 	found, err := all.Find(f.Topology.Node(n).Name)
 	if err != nil {
 		return gnmi.Config{}, err

@@ -170,8 +170,8 @@ func (id Identity) Due(now time.Time) bool {
 // Identity returns the newest identity.
 func (s *Source) Identity() Identity { return s.held.Load().id }
 
-// Server returns the TLS configuration of a server that takes peers of these roles only, as Identity.Server does, always
-// with the newest certificate, authorities and revocations.
+// Server returns the TLS configuration of a server that takes peers of these roles only, as Identity.Server does,
+// always with the newest certificate, authorities and revocations.
 func (s *Source) Server(allow ...Role) *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,

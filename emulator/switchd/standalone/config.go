@@ -48,6 +48,7 @@ type Config struct {
 
 	Listen    string       // host:port or unix:PATH
 	Identity  pki.Identity // the zero value: plaintext, on loopback or a Unix socket only
+	Keys      *pki.Source  // in the place of Identity; can be nil
 	Log       *slog.Logger
 	Listening func(addr string) // called once the target takes requests
 }
@@ -116,7 +117,7 @@ func (c *Config) checkListen() error {
 	if err != nil {
 		return fmt.Errorf("listen on %q: take host:port or unix:PATH", c.Listen)
 	}
-	if ip := net.ParseIP(host); c.Identity.IsZero() && host != "localhost" && !ip.IsLoopback() {
+	if ip := net.ParseIP(host); c.Identity.IsZero() && c.Keys == nil && host != "localhost" && !ip.IsLoopback() {
 		return fmt.Errorf("listen on %q: plaintext is offered on loopback addresses and Unix sockets only", c.Listen)
 	}
 	return nil

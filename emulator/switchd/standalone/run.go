@@ -1,6 +1,7 @@
 package standalone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"lightloom/southbound"
 	"lightloom/southbound/lldp"
 	"lightloom/southbound/lldpd"
+	"lightloom/southbound/pki"
 	"lightloom/southbound/socket"
 )
 
@@ -104,6 +106,9 @@ func (s *station) open(ctx context.Context) (err error) {
 	tc := target.Config{Start: start, Counts: s.counts}
 	if s.lldp != nil {
 		tc.Neighbors = func() []lldp.Heard { return s.lldp.Heard(0) }
+	}
+	if s.cfg.Keys != nil {
+		tc.TLS = s.cfg.Keys.Server(pki.Controller)
 	}
 	return s.sw.Open(ln, s.cfg.Identity, tc)
 }
@@ -241,6 +246,12 @@ func (s *station) close() error {
 func (s *station) serve(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.sw.Run(ctx) })
+	if s.cfg.Keys != nil {
+		g.Go(func() error {
+			s.cfg.Keys.Watch(ctx, pki.DefaultEvery, cmp.Or(s.cfg.Log, slog.New(slog.DiscardHandler)))
+			return nil
+		})
+	}
 	g.Go(func() error { return s.ports.cables(ctx, s.carrier) })
 	if s.lldp != nil {
 		g.Go(func() error { return s.lldp.Run(ctx) })

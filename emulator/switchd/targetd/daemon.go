@@ -6,6 +6,7 @@ package targetd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -39,6 +40,7 @@ type Config struct {
 	OnLag func(lag func() (streams, leaves int))
 
 	Identity     pki.Identity // the zero value: plaintext, on a loopback address only
+	Keys         *pki.Source  // in the place of Identity, and read again when they change; can be nil
 	ElectionFile string
 
 	// Backend is a remote optical switch, for which the target is a front. It takes no faults.
@@ -73,6 +75,9 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	s := switchd.New(switchd.Config{Device: c.Config, Backend: c.Backend, Settle: c.Settle, Log: c.Log})
 	tc := target.Config{Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile,
 		Like: c.Like, Validate: c.Validate}
+	if c.Keys != nil {
+		tc.TLS = c.Keys.Server(pki.Controller)
+	}
 	if err := s.Open(l, c.Identity, tc); err != nil {
 		return fmt.Errorf("run target %q: %w", c.Name, err)
 	}
@@ -82,6 +87,12 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Run(ctx) })
+	if c.Keys != nil {
+		g.Go(func() error {
+			c.Keys.Watch(ctx, pki.DefaultEvery, cmp.Or(c.Log, slog.New(slog.DiscardHandler)))
+			return nil
+		})
+	}
 	if c.Backend != nil {
 		return g.Wait()
 	}

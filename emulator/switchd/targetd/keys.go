@@ -36,6 +36,12 @@ func Keys(dir, name string) (id pki.Identity, made bool, err error) {
 	return id, true, nil
 }
 
+// KeyPaths is where Keys finds the target's identity, and which controllers are revoked.
+func KeyPaths(dir string) pki.Paths {
+	file := filepath.Join(dir, serverFile)
+	return pki.Paths{Files: pki.Files{Cert: file, Key: file, CA: file}, Revoked: filepath.Join(dir, "revoked.pem")}
+}
+
 func makeKeys(dir, name string) (pki.Identity, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return pki.Identity{}, err

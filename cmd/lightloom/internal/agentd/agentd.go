@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"slices"
@@ -39,8 +40,8 @@ type AgentOptions struct {
 
 	Congestion string // of TCP; empty: cubic
 	// command line of a process that removes a Unix socket of Listen when this one is killed; nil: it stays
-	Guard  []string
-	Stdout io.Writer
+	Guard          []string
+	Stdout, Stderr io.Writer
 }
 
 // here is this machine: sockets are made in the process's own namespace.
@@ -66,11 +67,11 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 		return err
 	}
 	name := f.Topology.Node(f.HostNode[mine[0]]).Name
-	id, err := pki.ReadFile(inventory.KeyFile(opt.Keys, name))
+	keys, err := pki.Open(inventory.KeyPaths(opt.Keys, name))
 	if err != nil {
 		return err
 	}
-	if id.Role() != pki.Agent || id.Name() != name {
+	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != name {
 		return fmt.Errorf("keys %q are of %s, not of the agent of host %q", inventory.KeyFile(opt.Keys, name), id, name)
 	}
 	conf := hostagent.ForFabric(f)
@@ -106,7 +107,11 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 		g.Go(func() error { return d.Run(ctx) })
 	}
 	fmt.Fprintf(opt.Stdout, "agent of %s listens at %s\n", strings.Join(opt.Hosts, ", "), opt.Listen)
-	g.Go(func() error { return a.Serve(ctx, ln, id.Server(pki.Controller)) })
+	g.Go(func() error {
+		keys.Watch(ctx, pki.DefaultEvery, slog.New(slog.NewTextHandler(opt.Stderr, nil)).With("agent", name))
+		return nil
+	})
+	g.Go(func() error { return a.Serve(ctx, ln, keys.Server(pki.Controller)) })
 	return errors.Join(g.Wait(), a.Close())
 }
 

@@ -22,6 +22,7 @@ import (
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/pki"
 )
 
 // NewTarget returns the command target.
@@ -184,6 +185,9 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 			return err
 		}
 		f.c.Identity, keys = id, "keys of "+f.dir
+		if f.c.Keys, err = pki.Open(targetd.KeyPaths(f.dir)); err != nil {
+			return err
+		}
 		if made {
 			keys = "made " + keys + "; clients take client.pem and ca.pem"
 		}

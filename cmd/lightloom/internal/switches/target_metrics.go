@@ -37,8 +37,8 @@ func (f *targetFlags) serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(err, l.Close())
 	}
 	var config *tls.Config
-	if !f.c.Identity.IsZero() {
-		config = f.c.Identity.Server(pki.Controller, pki.Client)
+	if f.c.Keys != nil {
+		config = f.c.Keys.Server(pki.Controller, pki.Client)
 	}
 	ml, err := meter.Listen(f.metrics, config)
 	if err != nil {
