@@ -35,11 +35,16 @@ func (s *service) SetAccess(ctx context.Context,
 	return connect.NewResponse(&apiv1.SetAccessResponse{Index: s.applied()}), nil
 }
 
-// ListAccess answers from what this replica knows.
-func (s *service) ListAccess(context.Context,
-	*connect.Request[apiv1.ListAccessRequest]) (*connect.Response[apiv1.ListAccessResponse], error) {
+// ListAccess is a linearizable read: who has just granted something wants to see it.
+func (s *service) ListAccess(ctx context.Context,
+	r *connect.Request[apiv1.ListAccessRequest]) (*connect.Response[apiv1.ListAccessResponse], error) {
 	if s.cfg.Callers.Granter == nil {
 		return nil, encode(errNoGranter)
+	}
+	if s.cfg.Indexer != nil {
+		if _, err := s.wait(ctx, &apiv1.Read{Linearizable: true}, r.Header().Get(forwarded) != ""); err != nil {
+			return nil, encode(err)
+		}
 	}
 	out := &apiv1.ListAccessResponse{}
 	for _, g := range s.cfg.Callers.Granter.Grants() {

@@ -60,7 +60,9 @@ func (s seat) Counts() Counts                   { return Counts{} }
 func (s seat) Digest() (uint64, [32]byte)       { return 0, [32]byte{} }
 func (s seat) Applied() uint64                  { return 9 }
 
-func (s seat) State(context.Context, bool) (Snapshot, error) { return Snapshot{JSON: []byte("{}")}, nil }
+func (s seat) State(context.Context, bool) (Snapshot, error) {
+	return Snapshot{JSON: []byte("{}")}, nil
+}
 
 func (s seat) ReadIndex(context.Context) (uint64, error) { return 9, s.leads() }
 
@@ -360,7 +362,7 @@ func procedures() map[string]struct {
 	return map[string]row{
 		"Status": {"viewer tenant other operator admin configured local replica relay", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
-			_, err := c.Status(ctx, connect.NewRequest(&apiv1.StatusRequest{}))
+			_, err := c.Status(ctx, connect.NewRequest(&apiv1.StatusRequest{Read: &apiv1.Read{Linearizable: true}}))
 			return err
 		}},
 		"Bandwidth": {"viewer tenant other operator admin configured local", func(ctx context.Context,

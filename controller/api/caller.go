@@ -139,12 +139,12 @@ func callerOf(ctx context.Context) Caller {
 	return c
 }
 
-// speakFor has a replica say for whom it forwards calls.
+// speakFor has a replica say for whom it forwards calls. For a read index it asks on its own account.
 func speakFor() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
-			own := r.Spec().Procedure == apiv1connect.ControllerReadIndexProcedure // replicas alone ask each other for it
-			if c := callerOf(ctx); !own && (c.Kind == byClient || c.Kind == byLocal) {
+			c := callerOf(ctx)
+			if r.Spec().Procedure != apiv1connect.ControllerReadIndexProcedure && (c.Kind == byClient || c.Kind == byLocal) {
 				r.Header().Set(onBehalf, c.Kind+"/"+url.PathEscape(c.Name))
 			}
 			return next(ctx, r)

@@ -91,7 +91,7 @@ type ControllerClient interface {
 	// SetAccess grants access to the holder of a client certificate, or takes it back, and returns once that is in the
 	// replicated log.
 	SetAccess(context.Context, *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error)
-	// ListAccess returns what is granted, as the replica that is asked knows it.
+	// ListAccess returns what is granted: all that was acknowledged before the call.
 	ListAccess(context.Context, *connect.Request[v1.ListAccessRequest]) (*connect.Response[v1.ListAccessResponse], error)
 	// ReadIndex is what a replica asks the leader for a linearizable read of its own.
 	ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error)
@@ -306,7 +306,7 @@ type ControllerHandler interface {
 	// SetAccess grants access to the holder of a client certificate, or takes it back, and returns once that is in the
 	// replicated log.
 	SetAccess(context.Context, *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error)
-	// ListAccess returns what is granted, as the replica that is asked knows it.
+	// ListAccess returns what is granted: all that was acknowledged before the call.
 	ListAccess(context.Context, *connect.Request[v1.ListAccessRequest]) (*connect.Response[v1.ListAccessResponse], error)
 	// ReadIndex is what a replica asks the leader for a linearizable read of its own.
 	ReadIndex(context.Context, *connect.Request[v1.ReadIndexRequest]) (*connect.Response[v1.ReadIndexResponse], error)
