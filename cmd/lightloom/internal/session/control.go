@@ -78,14 +78,26 @@ func controlName() string { return "@lightloom-" + strconv.Itoa(os.Getuid()) }
 func listenControl() (*os.File, error) {
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: controlName(), Net: "unix"})
 	if errors.Is(err, unix.EADDRINUSE) {
-		return nil, hint.New("another lightloom up of yours is running",
-			"end it with Ctrl-C, or use it: lightloom status")
+		return nil, taken(controlName(), os.Getuid())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on the control socket: %w", err)
 	}
 	defer ln.Close()
 	return ln.File()
+}
+
+// taken says who has a name that is in use: the user's own up, or a process of somebody else.
+func taken(name string, user int) error {
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: name, Net: "unix"})
+	if err == nil {
+		err = errors.Join(samePeer(c, user), c.Close())
+	}
+	if err != nil {
+		return hint.Wrap(fmt.Errorf("listen on the control socket: a process that is no lightloom up of yours has its "+
+			"name: %w", err), "find it with: ss -xlp | grep "+name+", and have its user end it")
+	}
+	return hint.New("another lightloom up of yours is running", "end it with Ctrl-C, or use it: lightloom status")
 }
 
 // dialControl connects to this user's `up`.
