@@ -76,7 +76,7 @@ func TestMessagesAreOfTheirSender(t *testing.T) {
 			}
 		}
 	}()
-	to := raft.ServerAddress(r0.LocalAddr())
+	to := r0.LocalAddr()
 	for _, as := range []string{"r1", "r2", "r0", ""} {
 		h := raft.RPCHeader{ProtocolVersion: 3, ID: []byte(as), Addr: []byte("x")}
 		for what, say := range map[string]func() error{
@@ -127,7 +127,7 @@ func TestDialsTheReplicaItMeans(t *testing.T) {
 		t.Fatal(err)
 	}
 	r0, r1 := bindTo(t, ca, "r0"), bindTo(t, ca, "r1")
-	to := raft.ServerAddress(r0.LocalAddr())
+	to := r0.LocalAddr()
 	c, err := r1.wire.Dial(to, hanging)
 	if err != nil {
 		t.Fatal(err)
