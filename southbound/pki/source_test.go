@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
@@ -250,14 +251,16 @@ func TestWatchWarns(t *testing.T) {
 		}
 		s := Static(issue(t, ca, Switch, "tor0"))
 		var log strings.Builder
-		go s.Watch(t.Context(), time.Minute, slog.New(slog.NewTextHandler(&log, nil)))
-		time.Sleep(79 * time.Hour)
-		synctest.Wait()
+		watch := func(d time.Duration) {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			s.Watch(ctx, time.Minute, slog.New(slog.NewTextHandler(&log, nil)))
+		}
+		watch(79 * time.Hour)
 		if log.Len() > 0 {
 			t.Fatalf("too early: %s", log.String())
 		}
-		time.Sleep(4 * time.Hour)
-		synctest.Wait()
+		watch(4 * time.Hour)
 		if n := strings.Count(log.String(), "renew it"); n < 3 || n > 4 {
 			t.Errorf("warned %d times in 3 hours: %s", n, log.String())
 		}
