@@ -107,6 +107,9 @@ func (s *service) Bandwidth(ctx context.Context,
 func (s *service) Reserve(ctx context.Context,
 	r *connect.Request[apiv1.ReserveRequest]) (*connect.Response[apiv1.ReserveResponse], error) {
 	w, err := requestFromWire(r.Msg)
+	if err == nil {
+		err = s.checkAge(w.Request)
+	}
 	if err != nil {
 		return nil, encode(&Error{Invalid, fmt.Errorf("reserve bandwidth: %w", err)})
 	}

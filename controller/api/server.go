@@ -36,6 +36,7 @@ type Config struct {
 	Indexer           Indexer                     // nil: reads are local
 	Membership        Membership                  // nil: replicas stay what they are
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
+	Retention         time.Duration               // how long requests are known; 0: for good
 	Now               func() time.Duration        // of the run; nil: not reported
 	Changes           func() int                  // leader changes seen so far; nil: not reported
 	Disk              func() error                // why this replica's disk takes no writes; nil: not reported

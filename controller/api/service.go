@@ -25,6 +25,9 @@ var _ apiv1connect.ControllerHandler = (*service)(nil)
 func (s *service) SubmitJobs(ctx context.Context,
 	r *connect.Request[apiv1.SubmitJobsRequest]) (*connect.Response[apiv1.SubmitJobsResponse], error) {
 	batch, err := offers(r.Msg, s.cfg.Check)
+	if err == nil {
+		err = s.checkAge(r.Msg.RequestId)
+	}
 	if err != nil {
 		return nil, encode(err)
 	}

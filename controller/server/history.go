@@ -25,9 +25,18 @@ const jobsStay = 10 * time.Second
 func (p *replicaProcess) openHistory() (err error) {
 	path := filepath.Join(p.charge.Dir, historyFile)
 	if p.history, err = history.Open(path, p.charge.Retention, p.log); err == nil {
-		p.state.KeepEnded(state.Keep{Ended: jobsStay, Requests: p.charge.Retention, Left: p.history.Put})
+		p.state.KeepEnded(state.Keep{Ended: jobsStay, Requests: p.charge.requestsStay(), Left: p.history.Put})
 	}
 	return err
+}
+
+// requestsStay is how long the state knows requests: somewhat longer than the API takes them again, for its clock is not
+// that of the log.
+func (c *ReplicaConfig) requestsStay() time.Duration {
+	if c.Retention == 0 {
+		return 0
+	}
+	return c.Retention + 2*time.Minute
 }
 
 // snapshot returns the state as it stands, with the jobs that have left it if all is set.

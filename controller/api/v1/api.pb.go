@@ -630,7 +630,8 @@ func (x *ReadIndexResponse) GetIndex() uint64 {
 type SubmitJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Chosen by the client, new for each batch. The same id again is the same batch again: it is not accepted twice, and
-	// answered as the first time.
+	// answered as the first time, for as long as the controller knows requests. It should be a UUID of version 7: one that
+	// is older than that is then refused.
 	RequestId     string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Jobs          []*Job `protobuf:"bytes,2,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields

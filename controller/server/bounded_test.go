@@ -1,0 +1,192 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/replica"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
+	"lightloom/southbound/socket"
+)
+
+// TestBoundedMeasured submits tiny jobs at 500/s to one replica on this machine's disk, while 64 clients poll its
+// status, and measures memory after a fifth of the jobs and after all, and both calls' latency. LIGHTLOOM_MEASURE=history
+// runs it with a million jobs that are known for 60 s after their end, LIGHTLOOM_MEASURE=history-short with 60,000 and
+// 10 s. Both need the machine for themselves.
+func TestBoundedMeasured(t *testing.T) {
+	jobs, known := 1_000_000, 60*time.Second
+	switch os.Getenv("LIGHTLOOM_MEASURE") {
+	case "history":
+	case "history-short":
+		jobs, known = 60_000, 10*time.Second
+	default:
+		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=history, or history-short")
+	}
+	m := newMeasured(t, known)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.replica.run(ctx) }()
+	m.submit(ctx, 0) // once the replica leads
+	m.submits = nil
+
+	var pollers sync.WaitGroup
+	polling, stop := context.WithCancel(ctx)
+	for range 64 {
+		pollers.Go(func() { m.poll(polling) })
+	}
+	first := m.run(ctx, 1, jobs/5)
+	last := m.run(ctx, jobs/5, jobs)
+	stop()
+	pollers.Wait()
+	s, err := m.client.Status(ctx)
+	must(t, err)
+	m.report(first, last, s)
+	cancel()
+	must(t, <-ended)
+}
+
+// measured is a replica and what its clients see of it.
+type measured struct {
+	t       *testing.T
+	replica *replicaProcess
+	client  *api.Client
+
+	mu       sync.Mutex
+	submits  []time.Duration
+	statuses []time.Duration
+}
+
+func newMeasured(t *testing.T, known time.Duration) *measured {
+	ca, err := pki.New(time.Hour)
+	must(t, err)
+	id, err := ca.Issue(pki.Controller, "controller0")
+	must(t, err)
+	pem, err := id.MarshalPEM()
+	must(t, err)
+	var at [3]string
+	for i := range at {
+		addr, release, err := socket.Hold()
+		must(t, err)
+		t.Cleanup(func() { must(t, release()) })
+		at[i] = addr.String()
+	}
+	spec, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4")
+	must(t, err)
+	f, err := topo.New(spec)
+	must(t, err)
+	c := ReplicaConfig{ID: "controller0", Peers: []replica.Peer{{ID: "controller0", Addr: at[0]}},
+		API: map[string]string{"controller0": at[1]}, Dir: t.TempDir(), Epoch: time.Now(), Spec: spec, Policy: "random+ecmp",
+		Agent: at[2], Identity: pem, Retention: known}
+	for _, n := range f.Topology.Nodes() {
+		if n.Role != pathmap.Host {
+			c.Devices = append(c.Devices, inventory.Device{Name: n.Name, Address: at[2]})
+		}
+	}
+	m := &measured{t: t}
+	m.replica, err = newReplicaProcess(c, &home{dir: c.Dir}, io.Discard)
+	must(t, err)
+	user, err := ca.Issue(pki.Client, "user")
+	must(t, err)
+	m.client, err = api.Dial([]string{at[1]}, user.Client("", pki.Controller))
+	must(t, err)
+	t.Cleanup(m.client.Close)
+	return m
+}
+
+// run submits jobs at 500/s and returns the memory in bytes of the last seconds: the median, of pages of its own, and
+// with those of the history file.
+func (m *measured) run(ctx context.Context, from, to int) (memory [2]int) {
+	var sums [2][]int
+	var submitters sync.WaitGroup
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for n := from; n < to; n++ {
+		<-tick.C
+		submitters.Go(func() { m.submit(ctx, n) })
+		if to-n < 5000 && n%50 == 0 {
+			for i, key := range []string{"RssAnon:", "VmRSS:"} {
+				sums[i] = append(sums[i], m.memory(key))
+			}
+		}
+	}
+	submitters.Wait()
+	for i := range sums {
+		slices.Sort(sums[i])
+		memory[i] = sums[i][len(sums[i])/2]
+	}
+	return memory
+}
+
+// memory returns a figure of /proc/self/status in bytes.
+func (m *measured) memory(key string) (n int) {
+	b, err := os.ReadFile("/proc/self/status")
+	must(m.t, err)
+	_, rest, _ := strings.Cut(string(b), key)
+	_, err = fmt.Sscanf(rest, "%d kB", &n)
+	must(m.t, err)
+	return n << 10
+}
+
+// submit submits a job that ends once it has begun: its bytes stay on one host.
+func (m *measured) submit(ctx context.Context, n int) {
+	job := &controller.Job{Name: "tiny", Edges: []controller.Edge{{Flows: []controller.Flow{{Bytes: 1}}}}}
+	began := time.Now()
+	if _, err := m.client.Submit(ctx, fmt.Sprint("job-", n), []*controller.Job{job}); err != nil {
+		m.t.Error(err)
+	}
+	m.note(&m.submits, time.Since(began))
+}
+
+// poll asks for the status ten times a second.
+func (m *measured) poll(ctx context.Context) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		began := time.Now()
+		if _, err := m.client.Status(ctx); err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			m.t.Error(err)
+		}
+		m.note(&m.statuses, time.Since(began))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (m *measured) note(to *[]time.Duration, d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	*to = append(*to, d)
+}
+
+func (m *measured) report(first, last [2]int, s api.Status) {
+	p := func(of []time.Duration, q int) time.Duration {
+		slices.Sort(of)
+		return of[min(len(of)*q/100, len(of)-1)]
+	}
+	m.t.Logf("%d jobs, %d ended; memory after a fifth %d MiB (with files %d), after all %d MiB (with files %d)", s.Jobs,
+		s.JobsEnded, first[0]>>20, first[1]>>20, last[0]>>20, last[1]>>20)
+	m.t.Logf("submit p50 %v p99 %v, status p50 %v p99 %v", p(m.submits, 50), p(m.submits, 99), p(m.statuses, 50),
+		p(m.statuses, 99))
+	if last[0]*10 > first[0]*11 {
+		m.t.Error("memory grows by more than a tenth")
+	}
+	if s, c := p(m.statuses, 99), p(m.submits, 99); s > 5*time.Millisecond || c > 50*time.Millisecond ||
+		p(m.submits, 50) > 5*time.Millisecond {
+		m.t.Error("calls take too long")
+	}
+}
