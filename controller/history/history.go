@@ -1,6 +1,6 @@
-// Package history keeps on disk the jobs that have left the replicated state of one replica. It is no part of the state:
-// no digest covers it, and no entry is applied by it. The log and snapshots of the replica can make it anew: a job
-// leaves at the same entry each time.
+// Package history keeps on disk the jobs that have left the replicated state of one replica. It is no part of the
+// state: no digest covers it, and no entry is applied by it. The log and snapshots of the replica can make it anew: a
+// job leaves at the same entry each time.
 package history
 
 import (

@@ -8,7 +8,8 @@ type Machine interface {
 	// and returns the same. An error is the entry's refusal, which its appender gets; the state stays usable, unless the
 	// error wraps ErrUnable. The entry is borrowed for the call.
 	Apply(entry []byte) error
-	// Freeze returns the state as it stands, which later entries do not change. It is quick: no entry is applied meanwhile.
+	// Freeze returns the state as it stands, which later entries do not change. It is quick: no entry is applied
+	// meanwhile.
 	Freeze() Frozen
 	// Restore replaces the whole state by that of a snapshot. After an error the state is not used again.
 	Restore(snapshot []byte) error

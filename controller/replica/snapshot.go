@@ -39,8 +39,8 @@ func decodeHeader(b []byte) (h header, err error) {
 	return h, nil
 }
 
-// readSnapshot reads a header and the state that it announces, at most limit bytes in all. What a header claims is never
-// allocated before it has arrived.
+// readSnapshot reads a header and the state that it announces, at most limit bytes in all. What a header claims is
+// never allocated before it has arrived.
 func readSnapshot(r io.Reader, limit int64) (header, []byte, error) {
 	head := make([]byte, headerSize)
 	if _, err := io.ReadFull(r, head); err != nil {

@@ -23,9 +23,9 @@ import (
 )
 
 // TestBoundedMeasured submits tiny jobs at 500/s to one replica on this machine's disk, while 64 clients poll its
-// status, and measures memory after a fifth of the jobs and after all, and both calls' latency. LIGHTLOOM_MEASURE=history
-// runs it with a million jobs that are known for 60 s after their end, LIGHTLOOM_MEASURE=history-short with 60,000 and
-// 10 s. Both need the machine for themselves.
+// status, and measures memory after a fifth of the jobs and after all, and both calls' latency.
+// LIGHTLOOM_MEASURE=history runs it with a million jobs that are known for 60 s after their end,
+// LIGHTLOOM_MEASURE=history-short with 60,000 and 10 s. Both need the machine for themselves.
 func TestBoundedMeasured(t *testing.T) {
 	jobs, known := 1_000_000, 60*time.Second
 	switch os.Getenv("LIGHTLOOM_MEASURE") {
@@ -89,7 +89,7 @@ func newMeasured(t *testing.T, known time.Duration) *measured {
 	must(t, err)
 	c := ReplicaConfig{ID: "controller0", Peers: []replica.Peer{{ID: "controller0", Addr: at[0]}},
 		API: map[string]string{"controller0": at[1]}, Dir: t.TempDir(), Epoch: time.Now(), Spec: spec, Policy: "random+ecmp",
-		Agent: at[2], Identity: pem, Retention: known}
+		Agent: at[2], Identity: pem, Ages: Ages{Retention: known}}
 	for _, n := range f.Topology.Nodes() {
 		if n.Role != pathmap.Host {
 			c.Devices = append(c.Devices, inventory.Device{Name: n.Name, Address: at[2]})

@@ -43,14 +43,19 @@ type ReplicaConfig struct {
 	Identity IdentityConfig `json:"identity"`
 	Verbose  bool           `json:"verbose,omitempty"`
 	Metrics  string         `json:"metrics,omitempty"` // address
-	// how long jobs and request ids are known after their end; 0: for good
-	Retention time.Duration `json:"retention,omitempty"`
 	// interval between the switches' counter reports; 0: none
 	Sample  time.Duration `json:"sample,omitempty"`
 	Explain string        `json:"explain,omitempty"` // file with explanations that all replicas share; empty disables them
 	// directory of this run alone, to remove when the parent process has exited
-	Leave    string `json:"leave,omitempty"`
-	Restarts int    `json:"restarts,omitempty"` // how often its process has ended and was started again
+	Leave string `json:"leave,omitempty"`
+	Ages
+}
+
+// Ages are how long a replica remembers, and how often it began again.
+type Ages struct {
+	// how long jobs and request ids are known after their end; 0: for good
+	Retention time.Duration `json:"retention,omitempty"`
+	Restarts  int           `json:"restarts,omitempty"` // how often its process has ended and was started again
 }
 
 // IdentityConfig is who a replica is, and whom it takes for admins.

@@ -144,12 +144,13 @@ func (a *Daemon) open() error {
 		return err
 	}
 	delta := rollout.DefaultControl().Delta(spec.Dark)
-	a.Config = ReplicaConfig{Metrics: a.Options.Metrics, Sample: a.Options.SamplePeriod, Retention: a.Options.Retention, Epoch: a.Epoch, Spec: spec,
+	a.Config = ReplicaConfig{Metrics: a.Options.Metrics, Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
 		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
 		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.Dark), Delta: delta, Rollout: rollout.DefaultControl().
 					Options(delta),
 		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
 		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	a.Config.Retention = a.Options.Retention
 	if len(a.Inventory.Agents) > 0 {
 		a.Config.Agents = a.Inventory.Sites(a.Fabric)
 	}

@@ -239,10 +239,9 @@ func sizeOf(dir string) (sum int64, err error) {
 		return 0, err
 	}
 	for _, e := range entries {
-		if e.Name() != nodeFile && !strings.HasPrefix(e.Name(), "."+nodeFile+".new") && // what a crash left half written
-			e.Name() != SocketFile && e.Name() != auditFile && !strings.HasPrefix(e.Name(), auditFile+".") &&
-			e.Name() != historyFile &&
-			!slices.Contains(replica.Files(), e.Name()) {
+		// the prefix is of what a crash left half written
+		if !strings.HasPrefix(e.Name(), "."+nodeFile+".new") && !strings.HasPrefix(e.Name(), auditFile+".") &&
+			!slices.Contains(append(replica.Files(), nodeFile, historyFile, SocketFile, auditFile), e.Name()) {
 			return 0, hint.New(fmt.Sprintf("%q holds %q, which is no part of a log", dir, e.Name()), "move it elsewhere")
 		}
 	}

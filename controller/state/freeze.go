@@ -25,6 +25,12 @@ func (f *Frozen) Data() *Data { return &f.d }
 // Snapshot returns the state in a form that Restore reads.
 func (f *Frozen) Snapshot() ([]byte, error) { return f.d.snapshot() }
 
+// sharing is what the state and Frozens of it hold together.
+type sharing struct {
+	frozen                   uint64 // how often Freeze was called
+	sharedTasks, sharedMoves bool   // they are copied before they are changed
+}
+
 // Freeze returns the state as it stands. It copies no job: Apply copies those that it changes afterwards. Like all
 // methods it must not be called while an entry is applied; what it returns can be used at any time.
 func (s *State) Freeze() *Frozen {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/southbound"
 )
 
@@ -27,6 +28,17 @@ type Left struct {
 	Job     *Job      `json:"job"`
 	Tasks   []Task    `json:"tasks,omitempty"`
 	Coflows []*Coflow `json:"coflows,omitempty"`
+}
+
+// leavers are the jobs that have ended and can leave, by when.
+type leavers struct {
+	kept    Keep
+	leaving []leaver
+}
+
+type leaver struct {
+	Leaves time.Duration
+	job    controller.JobID
 }
 
 // KeepEnded says how long what is over stays; by default, it stays for good.

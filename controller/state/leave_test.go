@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -108,5 +109,47 @@ func (w *walk) restart(snap []byte) {
 				w.t.Fatalf("seed %d: task %d of job %d is not found", w.seed, i, j.ID)
 			}
 		}
+	}
+}
+
+// TestRequestsAreForgotten: a request is known for its time, by the log's clock, and the digest follows what is known.
+func TestRequestsAreForgotten(t *testing.T) {
+	s := state.New(fabric(t))
+	s.KeepEnded(state.Keep{Requests: 10})
+	job := &controller.Job{Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1}}}}}
+	for i, step := range []struct {
+		at      time.Duration
+		request string
+		known   []string
+		unknown string
+	}{
+		{0, "a", []string{"a"}, "b"},
+		{6, "b", []string{"a", "b"}, "c"},
+		{6, "b", []string{"a", "b"}, "c"},
+		{11, "c", []string{"b", "c"}, "a"},
+		{30, "d", []string{"d"}, "c"},
+	} {
+		entry := state.Entry{Kind: state.JobAccepted, At: step.at, Job: job, Request: step.request}
+		if err := s.ApplyAll([]state.Entry{entry}); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range step.known {
+			if _, known := s.Requested(r); !known {
+				t.Errorf("step %d: %s is not known", i, r)
+			}
+		}
+		if _, known := s.Requested(step.unknown); known {
+			t.Errorf("step %d: %s is known", i, step.unknown)
+		}
+		snap, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := state.New(s.Fabric()); o.Restore(snap) != nil || o.Digest() != s.Digest() {
+			t.Errorf("step %d: a restored state has another digest", i)
+		}
+	}
+	if n := s.Data().Next.Job; n != 4 {
+		t.Errorf("%d jobs were accepted, want 4", n)
 	}
 }

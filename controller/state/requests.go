@@ -23,6 +23,12 @@ type requests[ID controller.JobID | controller.BandwidthReservationID] struct {
 	tally tally
 }
 
+// granted are the requests that the state knows.
+type granted struct {
+	requests          requests[controller.JobID]
+	bandwidthRequests requests[controller.BandwidthReservationID]
+}
+
 func index[ID controller.JobID | controller.BandwidthReservationID](all []Granted[ID]) requests[ID] {
 	r := requests[ID]{got: map[string]ID{}}
 	for i := range all {

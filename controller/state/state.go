@@ -138,9 +138,10 @@ type Data struct {
 	Requests []Granted[controller.JobID] `json:"requests"`
 	Wake     time.Duration               `json:"wake_ns"`
 	Anneal   controller.AnnealCounts     `json:"anneal"`
-	Migrated *Migrated                   `json:"migrated,omitempty"`    // nil: no migration so far
-	Turnover time.Duration               `json:"turnover_ns,omitempty"` // when a job that has left was placed or ended last
-	Cluster  *Cluster                    `json:"cluster,omitempty"`     // nil: it has had no leader
+	Migrated *Migrated                   `json:"migrated,omitempty"` // nil: no migration so far
+	// when a job that has left was placed or ended last
+	Turnover time.Duration `json:"turnover_ns,omitempty"`
+	Cluster  *Cluster      `json:"cluster,omitempty"` // nil: it has had no leader
 
 	// those that stand, by id
 	BandwidthReservations    []controller.BandwidthReservation            `json:"bandwidth_reservations,omitempty"`
@@ -177,22 +178,11 @@ type State struct {
 	partly []controller.JobID
 	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
 
-	requests          requests[controller.JobID]
-	bandwidthRequests requests[controller.BandwidthReservationID]
-	kept              Keep
-	leaving           []leaver // by when they can
-	ended             int      // coflows
-	frozen            uint64   // how often Freeze was called
-	// a Frozen holds the same Tasks or Moves: they are copied before they are changed
-	sharedTasks, sharedMoves bool
-
+	ended int // coflows
+	granted
+	leavers
+	sharing
 	counts atomic.Pointer[Counts]
-}
-
-// leaver is a job that has ended and can leave the state at an instant.
-type leaver struct {
-	Leaves time.Duration
-	job    controller.JobID
 }
 
 // StageRef names a stage of a job.

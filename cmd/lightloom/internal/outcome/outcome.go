@@ -164,7 +164,8 @@ func (o *Outcome) Result() report.PolicyResult {
 		if j.Ended == state.Unset || j.Cancelled {
 			continue
 		}
-		r.Coflows = append(r.Coflows, report.CoflowResult{ID: c.ID, Job: c.Job, Name: j.Name, Arrival: c.Ready, Start: c.Started, End: c.Ended, Bytes: c.Bytes + c.Local,
+		r.Coflows = append(r.Coflows, report.CoflowResult{ID: c.ID, Job: c.Job, Name: j.Name, Arrival: c.Ready,
+			Start: c.Started, End: c.Ended, Bytes: c.Bytes + c.Local,
 			Local: c.Local, Rack: c.Rack, HostFlows: int32(c.HostFlows), Flows: c.Flows})
 	}
 	o.circuits(&r)
