@@ -43,6 +43,10 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"connected, in_service, ended, bytes; .csv or .jsonl")
 	c.Flags().StringVar(&r.PerQueue, "per-queue", "", "file for a line a port: bytes, drops, largest and mean queue (on "+
 		"the simulator what waits for the port); .csv or .jsonl")
+	c.Flags().StringVar(&r.PerReservation, "per-reservation", "", "file for a line a circuit reservation: when it was to "+
+		"hold and when it did, and what its host flows had left;\n.jsonl (which --circuits recorded:FILE replays) or .csv")
+	c.Flags().StringVar(&r.PerHostFlow, "per-host-flow", "", "file for a line a host flow on netns: bytes, segments "+
+		"retransmitted, reordered and acknowledged; .csv or .jsonl")
 }
 
 // explain adds the flag of the file of explanations.
@@ -103,7 +107,7 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 		r.CarryLocal = f.local == "carried"
 	}
 	for _, file := range []struct{ flag, name string }{{"coflow", r.PerCoflow}, {"circuit", r.PerCircuit},
-		{"queue", r.PerQueue}} {
+		{"queue", r.PerQueue}, {"reservation", r.PerReservation}, {"host-flow", r.PerHostFlow}} {
 		if file.name != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson", ".json"},
 			strings.ToLower(filepath.Ext(file.name))) {
 			return usage(fmt.Sprintf("write --per-%s %ss.csv, or %ss.jsonl", file.flag, file.flag, file.flag),

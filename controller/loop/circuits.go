@@ -57,11 +57,12 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 			}
 			if held {
 				l.steerToCircuit(s, &r.CircuitReservation)
+				l.noteService(s, now, m.Stages.Connected, &r.CircuitReservation)
 				l.pending.note(controller.CircuitInService, now, -1, r.Coflow, 0)
 			}
 			continue
 		case held && !l.reservations.began.has(m.In): // else it is found astray in the next pass
-			l.endReservation(now, &r, state.Broken)
+			l.endReservation(s, now, &r, state.Broken)
 		}
 		l.reservations.astray.add(m.In) // what has come to be in service leads where it did
 	}
@@ -106,7 +107,7 @@ func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent)
 	l.reservations.astray.add(e.In)
 	l.pass.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: e.In, Out: e.Out})
 	if r, ok := s.Holding(e.In); ok {
-		l.endReservation(now, &r, state.Broken)
+		l.endReservation(s, now, &r, state.Broken)
 	}
 	l.circuits.steered[e.In] = false
 	if gone := l.base.CircuitMatches(e.In, e.Out); len(gone) > 0 {

@@ -138,13 +138,14 @@ func (l *Loop) commitReservations(s *state.State, now time.Duration, p *controll
 			return fmt.Errorf("withdraw reservations of coflow %d: no such coflow", c)
 		}
 		l.pass.add(state.Entry{Kind: state.Withdrawn, At: now, Coflow: c})
+		l.usages.forgetUnbegun(c)
 		if s.Holds() { // its rows may have been waiting for what goes
 			l.steering.again(c)
 		}
 	}
 	for _, port := range p.Preempt {
 		if r, ok := s.Holding(port); ok {
-			l.endReservation(now, &r, state.Preempted)
+			l.endReservation(s, now, &r, state.Preempted)
 		}
 	}
 	l.pass.reserve = append(l.pass.reserve[:0], p.Reserve...) // the plan is borrowed, the entries are not its
@@ -155,6 +156,7 @@ func (l *Loop) commitReservations(s *state.State, now time.Duration, p *controll
 		}
 		l.pass.put(state.CircuitReserved, now).CircuitReservation = r
 		l.reservations.idle.add(r.In)
+		l.noteMade(s, now, r)
 		if r.Fallback == controller.Hold {
 			l.steering.changed(r)
 		}

@@ -35,6 +35,8 @@ type Config struct {
 	Patience time.Duration
 	// Verify has every change to the tables checked for loops and black holes. Findings are returned as errors.
 	Verify bool
+	// Used gets how each circuit reservation that has ended was used; nil disables it. Step calls it, so it must not block.
+	Used func(Usage)
 }
 
 // DeviceSeen is the answer to a read.
@@ -108,6 +110,7 @@ type Loop struct {
 	circuits     circuits
 	reservations reservations
 	steering     steering
+	usages       usages
 }
 
 // Decisions returns how often the policy has been called.
@@ -125,7 +128,8 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 		devices:      newDevices(),
 		cables:       newCables(f),
 		circuits:     circuits{mover: rollout.NewMover(f, base, cfg.Rollout), steered: make([]bool, ports)},
-		reservations: newReservations(ports)}
+		reservations: newReservations(ports),
+		usages:       newUsages(cfg.Used)}
 	if !cfg.Demand.Oracle() {
 		base.SteerAll()
 	}

@@ -93,13 +93,14 @@ func (r *reservations) holding(s *state.State, in southbound.Port) (first state.
 
 // endReservation ends the first reservation of an input, once in a pass: a second end would be taken for the next
 // one's.
-func (l *Loop) endReservation(now time.Duration, r *state.CircuitReservation, why state.Cause) {
+func (l *Loop) endReservation(s *state.State, now time.Duration, r *state.CircuitReservation, why state.Cause) {
 	if l.reservations.ended.has(r.In) {
 		return
 	}
 	l.reservations.ended.add(r.In)
 	e := l.pass.put(state.CircuitReservationEnded, now)
 	e.Port, e.Cause = r.In, why
+	l.noteEnded(s, now, &r.CircuitReservation, why)
 	l.reservations.idle.add(r.In)
 	if why != state.Delivered { // else nothing is left that could be steered
 		l.steering.changed(&r.CircuitReservation)
@@ -155,11 +156,11 @@ func (l *Loop) endFirst(s *state.State, now time.Duration, in southbound.Port) {
 	switch {
 	case r == nil:
 	case l.reservations.asking.has(in) && s.Idle(&r.CircuitReservation):
-		l.endReservation(now, r, state.Delivered)
+		l.endReservation(s, now, r, state.Delivered)
 	case r.Begun && s.Leads(in) != r.Out: // its move failed in the very pass in which it began
-		l.endReservation(now, r, state.Broken)
+		l.endReservation(s, now, r, state.Broken)
 	case now >= r.NotAfter:
-		l.endReservation(now, r, state.RanOut)
+		l.endReservation(s, now, r, state.RanOut)
 	}
 }
 
@@ -182,14 +183,16 @@ func (l *Loop) beginOne(s *state.State, now time.Duration, r *state.CircuitReser
 		return
 	}
 	if l.portDown(s, r.In) || l.portDown(s, r.Out) {
-		l.endReservation(now, r, state.Broken) // its circuit would carry no light
+		l.endReservation(s, now, r, state.Broken) // its circuit would carry no light
 		return
 	}
 	l.reservations.begin(r.In, r.Out)
 	l.pass.put(state.CircuitReservationBegun, now).Port = r.In
+	l.noteBegun(s, now, &r.CircuitReservation)
 	c := s.Circuit(r.In)
 	if c.Out == r.Out && c.Phase == controller.InService { // else they are steered once it is
 		l.steering.changed(&r.CircuitReservation)
+		l.noteService(s, now, 0, &r.CircuitReservation)
 	}
 	if c.Out != r.Out || c.Phase == controller.NoCircuit {
 		if other := s.Leading(r.Out); other != southbound.NoPort { // it goes dark

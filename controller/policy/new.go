@@ -194,8 +194,10 @@ func (c *choice) parts(opt Options) [questions]Part {
 
 // find returns the entry of that name. The error for an unknown name lists the known ones and the nearest.
 func find(name string) (*entry, error) {
-	if file, ok := strings.CutPrefix(name, "schedule:"); ok {
-		return scheduled(name, file)
+	for prefix, open := range fileParts() {
+		if file, ok := strings.CutPrefix(name, prefix); ok {
+			return open(name, file)
+		}
 	}
 	if strings.HasPrefix(name, execPart) {
 		return nil, fmt.Errorf("say what %q answers: --place, --circuits, --route or --share %s", name, name)

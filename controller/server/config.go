@@ -46,6 +46,8 @@ type ReplicaConfig struct {
 	// interval between the switches' counter reports; 0: none
 	Sample  time.Duration `json:"sample,omitempty"`
 	Explain string        `json:"explain,omitempty"` // file with explanations that all replicas share; empty disables them
+	// file to which leaders add how each circuit reservation was used, a JSON object a line; empty disables it
+	Usages string `json:"usages,omitempty"`
 	// directory of this run alone, to remove when the parent process has exited
 	Leave string `json:"leave,omitempty"`
 	Ages

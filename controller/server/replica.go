@@ -250,11 +250,16 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	defer func() { _ = hangUp() }() // nothing is left to lose
 	devices, closeAll := p.dial(term)
 	defer closeAll()
+	used, closeUsages, err := p.usages()
+	if err != nil {
+		return err
+	}
+	defer closeUsages()
 	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock.now,
 		Logger: p.log, Sample: p.charge.Sample,
 		Loop: loop.Config{Policy: decider, Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
-			Patience: 3 * time.Second, Verify: true}})
+			Patience: 3 * time.Second, Verify: true, Used: used}})
 	p.log.Info("leading", "term", term)
 	return p.current.Run(ctx, term, l)
 }

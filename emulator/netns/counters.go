@@ -51,6 +51,30 @@ func (f *Fabric) Counters() (Counters, error) {
 	return c, nil
 }
 
+// Acknowledged returns the bytes that have left each port of a switch at the highest priority, which acknowledgements
+// have, by LinkID; 0 for ports of hosts.
+func (f *Fabric) Acknowledged() ([]pathmap.Bytes, error) {
+	out := make([]pathmap.Bytes, len(f.ports))
+	for l, link := range f.spec.Topology.Links() {
+		if f.hostAt(link.From) >= 0 {
+			continue
+		}
+		port := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: f.ports[l]}}
+		classes, err := f.wire.ClassList(port, netlink.HANDLE_NONE)
+		if err != nil {
+			return nil, fmt.Errorf("list classes of a port: %w", err)
+		}
+		for _, c := range classes {
+			a := c.Attrs()
+			if a.Handle == netlink.MakeHandle(htbMajor, lowClass+priorities-1) && a.Statistics != nil &&
+				a.Statistics.Basic != nil {
+				out[l] = pathmap.Bytes(a.Statistics.Basic.Bytes)
+			}
+		}
+	}
+	return out, nil
+}
+
 // Backlogs returns the bytes of layer 2 that wait now at each port of a switch, by LinkID; 0 for ports of hosts. It
 // reads one namespace, where Counters reads all.
 func (f *Fabric) Backlogs() ([]int64, error) {

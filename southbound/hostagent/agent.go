@@ -180,6 +180,7 @@ func (a *Agent) startLocked(s *southbound.Start) error {
 	}
 	now := a.cfg.Now()
 	for i := range c.rows {
+		a.show(now, &c.rows[i])
 		a.settle(&c.rows[i], now)
 	}
 	return nil
@@ -197,6 +198,7 @@ func (a *Agent) Steer(steers []southbound.Steer) error {
 		if b := a.table.row(s.HostFlowKey); b != nil && b.tag != s.Tag {
 			b.tag = s.Tag
 			a.settle(b, now)
+			a.show(now, b)
 		}
 	}
 	return nil

@@ -52,7 +52,35 @@ type Config struct {
 	// FenceFile keeps the largest election id over a restart of the agent; empty: it is kept in memory only. Two agents
 	// need two files.
 	FenceFile string
-	Log       *slog.Logger // nil: discard
+	// Watch, if not nil, is told how host flows go. It is called under the agent's lock, so it must neither block nor call
+	// the agent.
+	Watch Watch
+	Log   *slog.Logger // nil: discard
+}
+
+// Watch is told how the host flows that are sent from here go.
+type Watch interface {
+	// Left is called with what a host flow has left: at its start, whenever that has been read or its path changes, and at
+	// its end.
+	Left(now time.Duration, f HostFlowLeft)
+	// Retired is called with what TCP counted on a connection that has ended.
+	Retired(k southbound.HostFlowKey, n Carried)
+}
+
+// HostFlowLeft is what a host flow has left, in bytes of payload.
+type HostFlowLeft struct {
+	southbound.HostFlowKey
+	Src, Dst   southbound.HostID
+	Tag        southbound.Tag
+	Size, Left int64
+}
+
+// Carried is what TCP counted on a connection.
+type Carried struct {
+	Retransmitted int64 `json:"retransmitted"` // segments sent again
+	Reordered     int64 `json:"reordered"`     // times that reordering was seen
+	Marked        int64 `json:"marked"`        // segments delivered with a mark of congestion
+	Received      int64 `json:"received"`      // segments that came back, nearly all acknowledgements
 }
 
 const (

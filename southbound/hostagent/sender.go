@@ -258,9 +258,10 @@ func (s *sender) greet(f *os.File, raw syscall.RawConn, ask bool) (int64, error)
 func (s *sender) retire(raw syscall.RawConn) {
 	_ = raw.Control(func(fd uintptr) {
 		n := countsOf(int(fd))
-		s.a.stats.retransmissions.Add(n.retransmitted)
-		s.a.stats.reordered.Add(n.reordered)
-		s.a.stats.marked.Add(n.marked)
+		s.a.stats.retransmissions.Add(n.Retransmitted)
+		s.a.stats.reordered.Add(n.Reordered)
+		s.a.stats.marked.Add(n.Marked)
+		s.a.retired(s.b, n)
 		_ = abort(int(fd))
 	})
 }

@@ -71,19 +71,12 @@ func prepareSender(fd int, congestion string, mss int) error {
 // unacked is how many bytes written to a socket have not been acknowledged.
 func unacked(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.SIOCOUTQ) }
 
-// tcpCounts are what a connection has met, by TCP's own count.
-type tcpCounts struct {
-	retransmitted int64 // segments sent again
-	reordered     int64 // times that reordering was seen
-	marked        int64 // segments delivered with a mark of congestion
-}
-
-func countsOf(fd int) tcpCounts {
+func countsOf(fd int) Carried {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
-		return tcpCounts{}
+		return Carried{}
 	}
-	return tcpCounts{int64(info.Total_retrans), int64(info.Reord_seen), int64(info.Delivered_ce)}
+	return Carried{int64(info.Total_retrans), int64(info.Reord_seen), int64(info.Delivered_ce), int64(info.Segs_in)}
 }
 
 // abort makes the next close reset the connection: no half-closed state stays behind to hold a port for a minute.

@@ -69,6 +69,7 @@ func (a *Agent) onTick() {
 		before := b.left
 		a.read(a.table.live[b.key.Coflow], b)
 		b.out.observe(float64(before-b.left) / a.cfg.Tick.Seconds())
+		a.show(now, b)
 		if b.granted.until > 0 {
 			a.repace(b, now)
 		}
@@ -98,6 +99,23 @@ func (a *Agent) read(c *coflow, b *hostFlow) {
 	}
 }
 
+// show tells who watches what a host flow has left.
+func (a *Agent) show(now time.Duration, b *hostFlow) {
+	if a.cfg.Watch != nil {
+		a.cfg.Watch.Left(now, HostFlowLeft{b.key, b.src, b.dst, b.tag, b.size, b.left})
+	}
+}
+
+// retired tells who watches what a connection has met.
+func (a *Agent) retired(b *hostFlow, n Carried) {
+	if a.cfg.Watch == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.cfg.Watch.Retired(b.key, n)
+}
+
 // sent records that a receiver has acknowledged the last byte.
 func (a *Agent) sent(b *hostFlow) {
 	a.mu.Lock()
@@ -119,5 +137,6 @@ func (a *Agent) taken(b *hostFlow) {
 	a.events.add(southbound.Event{At: a.cfg.Now(), Kind: southbound.HostFlowEnded, HostFlowKey: b.key, Host: b.dst})
 	a.stats.ended.Add(1)
 	a.table.move(c, b, 0)
+	a.show(a.cfg.Now(), b)
 	a.table.taken(b)
 }

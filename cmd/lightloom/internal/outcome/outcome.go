@@ -9,6 +9,7 @@ import (
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller"
+	"lightloom/controller/loop"
 	"lightloom/controller/state"
 	"lightloom/controller/workload"
 	"lightloom/emulator/device"
@@ -31,6 +32,8 @@ type Outcome struct {
 	Queues    []PortLoad     `json:"queues,omitempty"` // by link; empty if not requested
 	Notes     []string       `json:"notes"`
 
+	Usages    []loop.Usage `json:"usages,omitempty"`     // of circuit reservations, as they ended; empty if not requested
+	HostFlows []HostFlow   `json:"host_flows,omitempty"` // likewise
 	Traffic
 	report.Packets
 	Circuits

@@ -88,7 +88,8 @@ type QueueLine struct {
 	Port     int32   `json:"port"`
 	To       string  `json:"to"`
 	Capacity int64   `json:"bits_per_second"`
-	Bytes    int64   `json:"bytes"` // layer 2
+	Bytes    int64   `json:"bytes"`     // layer 2
+	Acks     int64   `json:"ack_bytes"` // of these, at the priority of acknowledgements
 	Drops    int64   `json:"drops"`
 	Max      float64 `json:"max_queue_bytes"`
 	Mean     float64 `json:"mean_queue_bytes"` // over the run's time
@@ -97,13 +98,13 @@ type QueueLine struct {
 
 func (l *QueueLine) fields() []string {
 	return []string{l.Node, strconv.Itoa(int(l.Port)), l.To, strconv.FormatInt(l.Capacity, 10),
-		strconv.FormatInt(l.Bytes, 10),
+		strconv.FormatInt(l.Bytes, 10), strconv.FormatInt(l.Acks, 10),
 		strconv.FormatInt(l.Drops, 10), decimal(l.Max), decimal(l.Mean), l.Policy}
 }
 
 // WritePerQueue writes a line for every port of every policy, by link.
 func WritePerQueue(name string, outcomes []*Outcome) error {
-	head := []string{"node", "port", "to", "bits_per_second", "bytes", "drops", "max_queue_bytes", "mean_queue_bytes",
+	head := []string{"node", "port", "to", "bits_per_second", "bytes", "ack_bytes", "drops", "max_queue_bytes", "mean_queue_bytes",
 		"policy"}
 	return writeLines(name, "per-queue", head, func(emit func(*QueueLine) error) error {
 		for _, o := range outcomes {
@@ -116,7 +117,7 @@ func WritePerQueue(name string, outcomes []*Outcome) error {
 				link := t.Link(pathmap.LinkID(l))
 				out := QueueLine{Node: t.Node(link.From).Name, Port: link.FromPort, To: t.Node(link.To).Name,
 					Capacity: int64(link.Capacity),
-					Bytes:    int64(q.Bytes), Drops: q.Drops, Max: q.Max, Mean: q.Mean, Policy: o.Row.Name}
+					Bytes:    int64(q.Bytes), Acks: int64(q.Acks), Drops: q.Drops, Max: q.Max, Mean: q.Mean, Policy: o.Row.Name}
 				if err := emit(&out); err != nil {
 					return err
 				}

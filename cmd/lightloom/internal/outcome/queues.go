@@ -37,6 +37,7 @@ func (o *Outcome) Depth() *report.QueueDepth {
 type PortLoad struct {
 	Bytes pathmap.Bytes `json:"bytes"` // layer 2
 	Drops int64         `json:"drops"`
-	Max   float64       `json:"max"`  // bytes waiting
-	Mean  float64       `json:"mean"` // over the run's time
+	Acks  pathmap.Bytes `json:"acks,omitempty"` // of these bytes, those of the highest priority; 0 on the simulator
+	Max   float64       `json:"max"`            // bytes waiting
+	Mean  float64       `json:"mean"`           // over the run's time
 }

@@ -28,5 +28,9 @@ func (o *Outcome) Shift(begin time.Duration) {
 	for i := range o.Lit {
 		back(&o.Lit[i].From, &o.Lit[i].To)
 	}
+	for i := range o.Usages {
+		u := &o.Usages[i]
+		back(&u.NotBefore, &u.NotAfter, &u.Made, &u.Begun, &u.Connected, &u.InService, &u.Steered, &u.Ended)
+	}
 	back(&o.End)
 }

@@ -185,6 +185,12 @@ func (s *runner) write(results []report.PolicyResult, shown *attempt) error {
 	if name := s.Options.Rules.PerQueue; name != "" {
 		errs = append(errs, outcome.WritePerQueue(name, outcomes))
 	}
+	if name := s.Options.Rules.PerReservation; name != "" {
+		errs = append(errs, outcome.WritePerReservation(name, outcomes))
+	}
+	if name := s.Options.Rules.PerHostFlow; name != "" {
+		errs = append(errs, outcome.WritePerHostFlow(name, outcomes))
+	}
 	return errors.Join(errs...)
 }
 

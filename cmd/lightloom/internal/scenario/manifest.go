@@ -21,8 +21,11 @@ import (
 // Synthetic names the built-in generator where a trace is asked for.
 const Synthetic = "synthetic"
 
-// schedulePart begins the part of a policy's name that is a file.
-const schedulePart = "schedule:"
+// What begins the parts of a policy's name that are files.
+const (
+	schedulePart = "schedule:"
+	recordedPart = "recorded:"
+)
 
 // swimPart begins the part of a workload's text that is a file.
 const swimPart = "swim="
@@ -48,8 +51,10 @@ func Inputs(settings []report.Setting) []report.Setting {
 			add(s.Flag, filePart(s.Value))
 		}
 		for _, part := range strings.FieldsFunc(s.Value, func(r rune) bool { return r == ',' || r == '+' }) {
-			if path, ok := strings.CutPrefix(strings.TrimSpace(part), schedulePart); ok {
-				add(s.Flag, path)
+			for _, prefix := range []string{schedulePart, recordedPart} {
+				if path, ok := strings.CutPrefix(strings.TrimSpace(part), prefix); ok {
+					add(s.Flag, path)
+				}
 			}
 			if _, path, ok := strings.Cut(part, swimPart); ok && s.Flag == "workload" {
 				add(s.Flag, path)
@@ -78,6 +83,7 @@ func Substitute(value, from, to string) string {
 		return topo.FileKind + ":" + strings.Replace(value[len(topo.FileKind)+1:], from, to, 1)
 	}
 	value = strings.ReplaceAll(value, swimPart+from, swimPart+to)
+	value = strings.ReplaceAll(value, recordedPart+from, recordedPart+to)
 	return strings.ReplaceAll(value, schedulePart+from, schedulePart+to)
 }
 

@@ -34,6 +34,9 @@ type Rules struct {
 	PerCoflow  string // file that gets a line a coflow, .csv or .jsonl; empty: none
 	PerCircuit string // likewise, a line a circuit
 	PerQueue   string // likewise, a line a port
+
+	PerReservation string // likewise, a line a circuit reservation that has ended
+	PerHostFlow    string // likewise, a line a host flow; on packets alone
 }
 
 // The simulators whose rules --compat can select: Varys' (coflowsim), Sunflow's own and Sincronia's own.

@@ -41,6 +41,9 @@ type Record struct {
 	Queues   bool `json:"queues,omitempty"`   // what waits at every port
 	Circuits bool `json:"circuits,omitempty"` // what every circuit carries
 	Explain  bool `json:"explain,omitempty"`  // why tasks and flows go where they do
+
+	Reservations bool `json:"reservations,omitempty"` // how every circuit reservation was used
+	HostFlows    bool `json:"host_flows,omitempty"`   // what TCP did to every host flow
 }
 
 // LastArrival is when the last job arrives.
@@ -66,8 +69,9 @@ func (s *Prepared) Scenario(r Row) *Scenario {
 		ElephantThreshold: s.ElephantThreshold,
 		Replicas:          o.Replicas, Delays: o.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
 		OneAtATime: rules.OneAtATime, CarryLocal: rules.CarryLocal, Quantum: s.quantum(),
-		Net:    o.Net,
-		Record: Record{Queues: rules.PerQueue != "", Circuits: rules.PerCircuit != "", Explain: rules.Explain != ""}}
+		Net: o.Net,
+		Record: Record{Queues: rules.PerQueue != "", Circuits: rules.PerCircuit != "", Explain: rules.Explain != "",
+			Reservations: rules.PerReservation != "", HostFlows: rules.PerHostFlow != ""}}
 	if rules.Compat != CompatCoflowsim {
 		x.Admission = rules.Epoch
 	}

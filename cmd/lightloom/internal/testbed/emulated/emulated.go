@@ -163,7 +163,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if s.fences, err = server.PrivateDir(); err != nil {
 		return nil, err
 	}
-	if s.Packets, err = newPlant(f, o.Net, o.Seed, o.Row.AllStop, budget, s.fences, s.Clock); err != nil {
+	if s.Packets, err = newPlant(f, &o, budget, s.fences, s.Clock); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.fences))
 	}
 	if o.State != "" {
@@ -214,6 +214,7 @@ func (s *Testbed) listen() (err error) {
 	}
 	c := s.replicaConfig()
 	c.Explain = s.Config.whyFile(s.state.Dir)
+	c.Usages = s.Config.usageFile(s.state.Dir)
 	if s.Cluster, err = server.NewCluster(s.Config.Replicas, c, s.Authority.Issue, server.PrivatePorts, s.state,
 		s.stderr); err != nil {
 		return err
@@ -400,6 +401,9 @@ func (s *Testbed) Measure(ctx context.Context) (o *outcome.Outcome, err error) {
 		if snap, err := json.Marshal(o.State); err == nil && whole.Restore(snap) == nil {
 			o.Reasons = whole.Reasons()
 		}
+	}
+	if err := s.watched(o); err != nil {
+		return nil, err
 	}
 	o.End = s.Clock()
 	o.Shift(s.Remote.Begin)

@@ -32,20 +32,20 @@ type PacketFabric struct {
 	Agent    *hostagent.Agent
 	clock    func() time.Duration
 	links    linkState
+	watch    *watch // nil: nobody wants to know
 }
 
-// newPlant builds the fabric. allStop makes every circuit dark when one moves; fences is a directory that keeps
-// election ids. The caller closes it.
-func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, budget scenario.Delays, fences string,
+// newPlant builds the fabric. fences is a directory that keeps election ids. The caller closes it.
+func newPlant(f *topo.Fabric, o *ChildConfig, budget scenario.Delays, fences string,
 	clock func() time.Duration) (*PacketFabric, error) {
-	n, err := netns.Build(f, opt)
+	n, err := netns.Build(f, o.Net)
 	if err != nil {
 		return nil, err
 	}
 	p := &PacketFabric{fabric: f, Net: n, Switches: map[southbound.DeviceID]*switchd.Switch{}, clock: clock}
 	for i, node := range f.Topology.Nodes() {
 		if node.Role != pathmap.Host {
-			p.addSwitch(southbound.DeviceID(i), node, seed, allStop, budget)
+			p.addSwitch(southbound.DeviceID(i), node, o.Seed, o.Row.AllStop, budget)
 		}
 	}
 	p.links = linkState{cut: map[pathmap.LinkID]bool{}, lit: make([]bool, f.Racks)}
@@ -53,6 +53,10 @@ func newPlant(f *topo.Fabric, opt netns.Options, seed uint64, allStop bool, budg
 	conf := hostagent.ForFabric(f)
 	conf.Net, conf.Now, conf.Congestion = n, clock, n.Settings().Congestion
 	conf.FenceFile = filepath.Join(fences, inventory.AgentName)
+	if o.Record.Reservations || o.Record.HostFlows {
+		p.watch = newWatch()
+		conf.Watch = p.watch
+	}
 	if p.Agent, err = hostagent.New(conf); err != nil {
 		return nil, fmt.Errorf("%w (and %v)", err, n.Close())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/outcome"
 	"lightloom/emulator/netns"
+	"lightloom/pathmap"
 )
 
 // lookEvery is the interval between samples of the queues of real packets. A sample reads the counters of the switches'
@@ -33,7 +34,14 @@ func (s *Testbed) lookAtQueues(ctx context.Context) func(since netns.Counters) (
 		if err := errors.Join(r.err, err); err != nil {
 			return nil, err
 		}
+		acks := make([]pathmap.Bytes, len(r.loads))
+		if s.Config.Record.Queues {
+			if acks, err = s.Packets.Net.Acknowledged(); err != nil {
+				return nil, err
+			}
+		}
 		for l := range r.loads {
+			r.loads[l].Acks = acks[l]
 			r.loads[l].Bytes = last.Links[l].Bytes - since.Links[l].Bytes
 			r.loads[l].Drops = int64(last.Links[l].QueueDrops - since.Links[l].QueueDrops)
 		}

@@ -79,6 +79,20 @@ type notes struct {
 	moved    *outcome.MoveSums // nil: there are no circuits
 	left     func(southbound.CoflowID) (southbound.Remaining, bool)
 	counters func() (demand.Sample, error)
+	usages   []loop.Usage
+}
+
+// used returns what records how reservations are used; nil if that is not requested.
+func (n *notes) used(requested bool) func(loop.Usage) {
+	if !requested {
+		return nil
+	}
+	return func(u loop.Usage) {
+		for _, c := range []*loop.Count{&u.AtMade, &u.AtService, &u.AtEnd} {
+			c.Actual, c.Age = c.Bytes, 0
+		}
+		n.usages = append(n.usages, u)
+	}
 }
 
 var _ testbed.Testbed = (*Testbed)(nil)
@@ -257,6 +271,7 @@ func (x *Testbed) elect() error {
 	x.loop = loop.New(x.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index, Seed: s.Seed, Delta: delta,
 		ElephantThreshold: s.ElephantThreshold, Demand: s.Row.Demand, Rollout: x.control.Options(delta),
 		Patience: time.Second,
+		Used:     x.notes.used(s.Record.Reservations),
 		Verify:   s.Row.Spec.Racks <= verifyRacks})
 	return nil
 }
@@ -425,7 +440,7 @@ func (x *Testbed) Measure(context.Context) (*outcome.Outcome, error) {
 		Traffic: outcome.Traffic{OCS: c.OCS, EPS: c.EPS, Basis: "payload",
 			Busiest: busiest(x.Fabric(), c.Wire, x.Sim.Now())},
 		Circuits: outcome.Circuits{Carried: n.circuits.close(x.State.Data()), Lit: c.Lit, DarkSource: "model"}}
-	o.DroppedDark = int64(c.Dropped)
+	o.DroppedDark, o.Usages = int64(c.Dropped), n.usages
 	n.moved.Close(o.State, c.Lit, o.End)
 	o.Sums = n.moved
 	if len(x.s.Faults) > 0 {

@@ -1,0 +1,139 @@
+package circuits
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// Recorded makes the circuit reservations that an earlier run of the same jobs made, at the same instants, whatever is
+// left: an open loop. A reservation whose ports are still taken waits for them, and one whose host flows have ended is
+// left out.
+type Recorded struct{ all []recorded }
+
+// recorded is what Recorded reads of a line of --per-reservation. Coflows are named by job and edge, because their ids
+// are those of one run.
+type recorded struct {
+	Job       *controller.JobID `json:"job"` // nil: every coflow between the two racks
+	Edge      int32             `json:"edge"`
+	In        southbound.Port   `json:"in"`
+	Out       southbound.Port   `json:"out"`
+	NotBefore time.Duration     `json:"not_before_ns"`
+	NotAfter  time.Duration     `json:"not_after_ns"`
+	Policy    string            `json:"policy"`
+}
+
+// maxRecorded bounds the reservations of a file.
+const maxRecorded = 1 << 20
+
+// ParseRecorded reads a file that --per-reservation wrote as lines of JSON, of one policy. Errors name file and line.
+func ParseRecorded(r io.Reader, name string) (Recorded, error) {
+	var all []recorded
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<20)
+	for line := 1; in.Scan(); line++ {
+		fail := func(format string, args ...any) (Recorded, error) {
+			return Recorded{}, fmt.Errorf("%s:%d: %s", name, line, fmt.Sprintf(format, args...))
+		}
+		if len(bytes.TrimSpace(in.Bytes())) == 0 {
+			continue
+		}
+		var x recorded
+		if err := json.Unmarshal(in.Bytes(), &x); err != nil {
+			return fail("%v: give a file that --per-reservation FILE.jsonl wrote", err)
+		}
+		switch {
+		case x.In < 0 || x.Out < 0 || x.In == x.Out:
+			return fail("a circuit from port %d to port %d: take two ports from 0 on", x.In, x.Out)
+		case x.NotBefore < 0 || x.NotAfter <= x.NotBefore || x.NotAfter >= southbound.Never:
+			return fail("from %v to %v is no time", x.NotBefore, x.NotAfter)
+		case len(all) > 0 && x.Policy != all[0].Policy:
+			return fail("a reservation of %q after those of %q: record one policy a file", x.Policy, all[0].Policy)
+		case len(all) == maxRecorded:
+			return fail("more than %d reservations: record a shorter run", maxRecorded)
+		}
+		all = append(all, x)
+	}
+	if err := in.Err(); err != nil {
+		return Recorded{}, fmt.Errorf("read %q: %w", name, err)
+	}
+	slices.SortStableFunc(all, func(a, b recorded) int {
+		return cmp.Or(cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out))
+	})
+	return Recorded{all}, nil
+}
+
+// Wants implements the part's list of events.
+func (Recorded) Wants() controller.KindSet {
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CircuitReservationEnded,
+		controller.FabricChanged, controller.WakeReached)
+}
+
+// Fill reserves the circuits of coflows that have started.
+func (x Recorded) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	n := southbound.Port(v.Fabric.OCSPorts())
+	if n == 0 {
+		return
+	}
+	taken := newTable(int(n))
+	for i := range v.Reserved {
+		r := &v.Reserved[i]
+		if from := max(r.NotBefore, v.Now); from < r.NotAfter && taken.fits(r.In, r.Out, from, r.NotAfter) {
+			taken.take(r.In, r.Out, from, r.NotAfter)
+		}
+	}
+	for i := range x.all {
+		a := &x.all[i]
+		r := controller.CircuitReservation{NotBefore: max(a.NotBefore, v.Now), NotAfter: a.NotAfter, In: a.In, Out: a.Out,
+			Coflow: controller.AnyCoflow}
+		if a.In >= n || a.Out >= n || r.NotAfter <= r.NotBefore || !a.due(v, &r) || stands(v, &r) {
+			continue
+		}
+		if free := earliest(taken.in(r.In), taken.out(r.Out), r.NotBefore, 1); free >= r.NotAfter {
+			continue
+		} else if r.NotBefore = free; !taken.fits(r.In, r.Out, r.NotBefore, r.NotAfter) {
+			continue // what stands there is to be over first: this is called again then
+		}
+		taken.take(r.In, r.Out, r.NotBefore, r.NotAfter)
+		p.Reserve = append(p.Reserve, r)
+	}
+	slices.SortFunc(p.Reserve, func(a, b controller.CircuitReservation) int {
+		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.NotBefore, b.NotBefore))
+	})
+}
+
+// due gives a reservation its coflow, and reports whether that has started and has something left between the two racks.
+func (a *recorded) due(v *controller.View, r *controller.CircuitReservation) bool {
+	if a.Job == nil {
+		return true
+	}
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		if c.Job != *a.Job || c.Edge != a.Edge || !c.Started {
+			continue
+		}
+		r.Coflow = c.ID
+		in, out := southbound.RackID(v.Fabric.OCSRack(int32(r.In))), southbound.RackID(v.Fabric.OCSRack(int32(r.Out)))
+		for row := range c.Src {
+			if !c.Ended[row] && v.HostRack(c.Src[row]) == in && v.HostRack(c.Dst[row]) == out {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stands reports whether a reservation has been made already.
+func stands(v *controller.View, r *controller.CircuitReservation) bool {
+	return slices.ContainsFunc(v.Reserved, func(x controller.CircuitReservation) bool {
+		return x.In == r.In && x.Out == r.Out && x.Coflow == r.Coflow && x.NotAfter == r.NotAfter
+	})
+}
