@@ -96,6 +96,10 @@ func list() []entry {
 			func() Part {
 				return circuits.Sunflow{Order: circuits.Turning}.Remembering()
 			})),
+		waves(one("sunflow-hold", Circuits, "sunflow, but what is to take a circuit sends nothing over packets before",
+			func() Part {
+				return circuits.Sunflow{Fallback: controller.Hold}.Remembering()
+			})),
 		one("solstice", Circuits, "port schedules of few long slots, an epoch at a time; packets carry the rest",
 			func() Part {
 				return circuits.Solstice()

@@ -29,6 +29,8 @@ type recorded struct {
 	NotBefore time.Duration     `json:"not_before_ns"`
 	NotAfter  time.Duration     `json:"not_after_ns"`
 	Policy    string            `json:"policy"`
+
+	Fallback controller.Fallback `json:"fallback"`
 }
 
 // maxRecorded bounds the reservations of a file.
@@ -53,6 +55,8 @@ func ParseRecorded(r io.Reader, name string) (Recorded, error) {
 		switch {
 		case x.In < 0 || x.Out < 0 || x.In == x.Out:
 			return fail("a circuit from port %d to port %d: take two ports from 0 on", x.In, x.Out)
+		case x.Fallback > controller.Hold:
+			return fail("fallback %d: take 0 for packets or 1 to hold", x.Fallback)
 		case x.NotBefore < 0 || x.NotAfter <= x.NotBefore || x.NotAfter >= southbound.Never:
 			return fail("from %v to %v is no time", x.NotBefore, x.NotAfter)
 		case len(all) > 0 && x.Policy != all[0].Policy:
@@ -93,7 +97,7 @@ func (x Recorded) Fill(v *controller.View, _ []controller.Event, p *controller.P
 	for i := range x.all {
 		a := &x.all[i]
 		r := controller.CircuitReservation{NotBefore: max(a.NotBefore, v.Now), NotAfter: a.NotAfter, In: a.In, Out: a.Out,
-			Coflow: controller.AnyCoflow}
+			Coflow: controller.AnyCoflow, Fallback: a.Fallback}
 		if a.In >= n || a.Out >= n || r.NotAfter <= r.NotBefore || !a.due(v, &r) || stands(v, &r) {
 			continue
 		}

@@ -30,6 +30,8 @@ type Sunflow struct {
 	Horizon time.Duration
 	// Preempt lets a coflow take the ports of begun reservations of coflows that rank below it.
 	Preempt bool
+	// Fallback is what host flows do until their circuit is in service.
+	Fallback controller.Fallback
 	// Order is the order of one coflow's pairs.
 	Order Order
 
@@ -89,6 +91,7 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	// Between two of these instants nothing is planned further ahead: what is planned anew meanwhile ends with the rest.
 	step := max(horizon/2, 1)
 	turn := v.Now/step + 1
+	l.sched.fallback = s.Fallback
 	l.sched.horizon, l.sched.byPort = min(turn+1, southbound.Never/step)*step, s.Order == ByPort
 	l.sort(all)
 	for i := range all {
