@@ -11,20 +11,30 @@ import (
 // Usage is how a circuit reservation was used, up to its end. Instants before this leadership are zero.
 type Usage struct {
 	controller.CircuitReservation
-	Job       *controller.JobID `json:"job,omitempty"` // and edge, of the coflow; nil: of every coflow
-	Edge      int32             `json:"edge,omitempty"`
-	Delta     time.Duration     `json:"delta_ns"` // the reconfiguration delay that it was made with
-	Made      time.Duration     `json:"made_ns,omitempty"`
-	Begun     time.Duration     `json:"begun_ns,omitempty"`
-	Connected time.Duration     `json:"connected_ns,omitempty"`  // the optical switch reported light, unless it was lit before
-	InService time.Duration     `json:"in_service_ns,omitempty"` // host flows were told to take it
-	Steered   time.Duration     `json:"steered_ns,omitempty"`    // the last of them took it, where a testbed can tell
-	Ended     time.Duration     `json:"ended_ns"`
-	Cause     state.Cause       `json:"cause"`
+	// Anchor is a coflow that was active when the reservation was made: its own, or the first.
+	Anchor    Anchor        `json:"anchor"`
+	Delta     time.Duration `json:"delta_ns"` // the reconfiguration delay that it was made with
+	Made      time.Duration `json:"made_ns,omitempty"`
+	Begun     time.Duration `json:"begun_ns,omitempty"`
+	Connected time.Duration `json:"connected_ns,omitempty"`  // the optical switch reported light, unless it was lit before
+	InService time.Duration `json:"in_service_ns,omitempty"` // host flows were told to take it
+	Steered   time.Duration `json:"steered_ns,omitempty"`    // the last of them took it, where a testbed can tell
+	Ended     time.Duration `json:"ended_ns"`
+	Cause     state.Cause   `json:"cause"`
 
 	AtMade    Count `json:"at_made"`
 	AtService Count `json:"at_service"`
 	AtEnd     Count `json:"at_end"`
+
+	anchor southbound.CoflowID
+}
+
+// Anchor is what the instants of a reservation can be told from in another run of the same jobs: a coflow, by job and
+// edge, and when it started. Ids of coflows and instants are those of one run.
+type Anchor struct {
+	Job     controller.JobID `json:"job"`
+	Edge    int32            `json:"edge"`
+	Started time.Duration    `json:"started_ns"`
 }
 
 // Count is what the host flows of a reservation had left, as the controller knew it. Actual is what they really had at
@@ -52,7 +62,7 @@ func (x *usages) of(r *controller.CircuitReservation) *Usage {
 	}
 	u := x.known[*r]
 	if u == nil {
-		u = &Usage{CircuitReservation: *r}
+		u = &Usage{CircuitReservation: *r, anchor: r.Coflow}
 		x.known[*r] = u
 	}
 	return u
@@ -61,6 +71,10 @@ func (x *usages) of(r *controller.CircuitReservation) *Usage {
 func (l *Loop) noteMade(s *state.State, now time.Duration, r *controller.CircuitReservation) {
 	if u := l.usages.of(r); u != nil {
 		u.Made, u.Delta, u.AtMade = now, l.decider.view.Delta, l.count(s, now, r)
+		u.anchor = r.Coflow
+		if active := s.Active(); r.Coflow == controller.AnyCoflow && len(active) > 0 {
+			u.anchor = active[0]
+		}
 	}
 }
 
@@ -83,10 +97,9 @@ func (l *Loop) noteService(s *state.State, now, connected time.Duration, r *cont
 func (l *Loop) noteEnded(s *state.State, now time.Duration, r *controller.CircuitReservation, why state.Cause) {
 	if u := l.usages.of(r); u != nil {
 		u.Ended, u.Cause, u.AtEnd = now, why, l.count(s, now, r)
-		if r.Coflow != controller.AnyCoflow {
-			c := s.Coflow(r.Coflow)
-			job := c.Job
-			u.Job, u.Edge = &job, c.Edge
+		if u.anchor >= 0 {
+			c := s.Coflow(u.anchor)
+			u.Anchor = Anchor{c.Job, c.Edge, c.Started}
 		}
 		delete(l.usages.known, *r)
 		l.usages.tell(*u)

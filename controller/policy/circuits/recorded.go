@@ -14,23 +14,20 @@ import (
 	"lightloom/southbound"
 )
 
-// Recorded makes the circuit reservations that an earlier run of the same jobs made, at the same instants, whatever is
-// left: an open loop. A reservation whose ports are still taken waits for them, and one whose host flows have ended is
-// left out.
+// Recorded makes the circuit reservations that an earlier run of the same jobs made, at the same time after the start of
+// their coflows, whatever is left: an open loop. A reservation whose ports are still taken waits for them, and one whose
+// host flows have ended is left out.
 type Recorded struct{ all []recorded }
 
-// recorded is what Recorded reads of a line of --per-reservation. Coflows are named by job and edge, because their ids
-// are those of one run.
+// recorded is what Recorded reads of a line of --per-reservation.
 type recorded struct {
-	Job       *controller.JobID `json:"job"` // nil: every coflow between the two racks
-	Edge      int32             `json:"edge"`
-	In        southbound.Port   `json:"in"`
-	Out       southbound.Port   `json:"out"`
-	NotBefore time.Duration     `json:"not_before_ns"`
-	NotAfter  time.Duration     `json:"not_after_ns"`
-	Policy    string            `json:"policy"`
-
-	Fallback controller.Fallback `json:"fallback"`
+	controller.CircuitReservation
+	Anchor struct { // the coflow from whose start instants count, by job and edge: ids are those of one run
+		Job     controller.JobID `json:"job"`
+		Edge    int32            `json:"edge"`
+		Started time.Duration    `json:"started_ns"`
+	} `json:"anchor"`
+	Policy string `json:"policy"`
 }
 
 // maxRecorded bounds the reservations of a file.
@@ -95,10 +92,8 @@ func (x Recorded) Fill(v *controller.View, _ []controller.Event, p *controller.P
 		}
 	}
 	for i := range x.all {
-		a := &x.all[i]
-		r := controller.CircuitReservation{NotBefore: max(a.NotBefore, v.Now), NotAfter: a.NotAfter, In: a.In, Out: a.Out,
-			Coflow: controller.AnyCoflow, Fallback: a.Fallback}
-		if a.In >= n || a.Out >= n || r.NotAfter <= r.NotBefore || !a.due(v, &r) || stands(v, &r) {
+		r, due := x.all[i].due(v)
+		if !due || r.In >= n || r.Out >= n || r.NotAfter <= r.NotBefore || stands(v, &r) {
 			continue
 		}
 		if free := earliest(taken.in(r.In), taken.out(r.Out), r.NotBefore, 1); free >= r.NotAfter {
@@ -114,25 +109,29 @@ func (x Recorded) Fill(v *controller.View, _ []controller.Event, p *controller.P
 	})
 }
 
-// due gives a reservation its coflow, and reports whether that has started and has something left between the two racks.
-func (a *recorded) due(v *controller.View, r *controller.CircuitReservation) bool {
-	if a.Job == nil {
-		return true
-	}
+// due returns a reservation with the ids and instants of this run, and whether its coflow has started and has something
+// left between the two racks.
+func (a *recorded) due(v *controller.View) (r controller.CircuitReservation, due bool) {
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
-		if c.Job != *a.Job || c.Edge != a.Edge || !c.Started {
+		if c.Job != a.Anchor.Job || c.Edge != a.Anchor.Edge || !c.Started {
 			continue
+		}
+		r = a.CircuitReservation
+		shift := c.Start - a.Anchor.Started
+		r.NotBefore, r.NotAfter = max(r.NotBefore+shift, v.Now), r.NotAfter+shift
+		if r.Coflow == controller.AnyCoflow {
+			return r, true
 		}
 		r.Coflow = c.ID
 		in, out := southbound.RackID(v.Fabric.OCSRack(int32(r.In))), southbound.RackID(v.Fabric.OCSRack(int32(r.Out)))
 		for row := range c.Src {
 			if !c.Ended[row] && v.HostRack(c.Src[row]) == in && v.HostRack(c.Dst[row]) == out {
-				return true
+				return r, true
 			}
 		}
 	}
-	return false
+	return r, false
 }
 
 // stands reports whether a reservation has been made already.

@@ -30,7 +30,8 @@ func (o *Outcome) Shift(begin time.Duration) {
 	}
 	for i := range o.Usages {
 		u := &o.Usages[i]
-		back(&u.NotBefore, &u.NotAfter, &u.Made, &u.Begun, &u.Connected, &u.InService, &u.Steered, &u.Ended)
+		back(&u.NotBefore, &u.NotAfter, &u.Made, &u.Begun, &u.Connected, &u.InService, &u.Steered, &u.Ended,
+			&u.Anchor.Started)
 	}
 	back(&o.End)
 }
