@@ -86,6 +86,7 @@ func (a *Agent) receive(conn *net.TCPConn, h header) error {
 	if r == nil { // over since long
 		return farewell(conn, h.size)
 	}
+	a.drain(r)
 	offset := r.take(conn)
 	switch {
 	case offset == r.size:
@@ -141,6 +142,20 @@ func (r *receiver) take(conn net.Conn) int64 {
 		before.Close()
 	}
 	return next
+}
+
+// drain reads what the connection so far has brought and nobody was woken for: its sender need not send that again.
+func (a *Agent) drain(r *receiver) {
+	r.mu.Lock()
+	conn, ok := r.conn.(*net.TCPConn)
+	r.mu.Unlock()
+	if !ok {
+		return
+	}
+	if raw, err := conn.SyscallConn(); err == nil {
+		low := 0
+		_ = raw.Control(func(fd uintptr) { _, _ = a.sip(int(fd), conn, r, &low) }) // its own reader meets what is wrong
+	}
 }
 
 // leave ends what a receiver takes, and returns the connection that it had.

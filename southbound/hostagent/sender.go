@@ -36,9 +36,11 @@ type sender struct {
 	written  atomic.Int64 // payload given to the socket
 	measured atomic.Uint64
 
-	mu   sync.Mutex
-	want want
-	raw  syscall.RawConn // nil while there is no connection
+	mu    sync.Mutex
+	want  want
+	raw   syscall.RawConn // nil while there is no connection
+	conn  *os.File        // likewise
+	moved bool            // this connection is given up for one that takes a circuit
 }
 
 func newSender(a *Agent, b *hostFlow, w want) *sender {
@@ -64,7 +66,11 @@ func (s *sender) apply(old want) {
 	g := gateFor(s.want, math.Float64frombits(s.measured.Load()))
 	before := *s.gate.Load()
 	s.gate.Store(&g)
-	if s.raw != nil {
+	switch {
+	case s.raw != nil && s.overtakes(old):
+		s.moved = true
+		_ = s.conn.SetDeadline(time.Unix(1, 0)) // a closed one has ended already
+	case s.raw != nil:
 		_ = s.raw.Control(func(fd uintptr) { // a closed socket has nothing to bring anywhere
 			if s.want.rate < old.rate {
 				s.applyPacing(int(fd), before, g)
@@ -78,6 +84,18 @@ func (s *sender) apply(old want) {
 	if g.open != before.open || g.gap || before.gap {
 		notify(s.wake)
 	}
+}
+
+// overtakes reports whether what is sent from now on would overtake what is on its way: on a circuit, before what waits
+// in queues of packets. TCP acknowledges nothing until that has come, and goes on at the pace of the old path: measured,
+// ten milliseconds and more of a circuit were lost. A new connection asks the receiver where to go on.
+func (s *sender) overtakes(old want) bool {
+	if s.want.tag != southbound.TagCircuit || old.tag == southbound.TagCircuit || s.moved {
+		return false
+	}
+	waits := 0
+	_ = s.raw.Control(func(fd uintptr) { waits, _ = inFlight(int(fd)) })
+	return waits > 0
 }
 
 func (s *sender) applyPacing(fd int, before, g gate) {
@@ -105,10 +123,10 @@ func (s *sender) complain(verb string, err error) {
 }
 
 // attach makes a connection the sender's, with everything set on it as it should be now.
-func (s *sender) attach(raw syscall.RawConn) error {
+func (s *sender) attach(f *os.File, raw syscall.RawConn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.raw = raw
+	s.conn, s.raw = f, raw
 	g := *s.gate.Load()
 	var err error
 	ctlErr := raw.Control(func(fd uintptr) {
@@ -124,10 +142,13 @@ func (s *sender) attach(raw syscall.RawConn) error {
 	return errors.Join(ctlErr, err)
 }
 
-func (s *sender) detach() {
+// detach takes the connection away, and reports whether it was given up for one that takes a circuit.
+func (s *sender) detach() (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.raw = nil
+	moved = s.moved
+	s.conn, s.raw, s.moved = nil, nil, false
+	return moved
 }
 
 // left is the payload that the other end has not acknowledged; false while there is no connection.
@@ -169,13 +190,16 @@ func (s *sender) run() {
 	for again, wait := false, redialFirst; ; again, wait = true, min(2*wait, redialMost) {
 		before := s.written.Load()
 		err := s.connection(again)
-		s.detach()
+		moved := s.detach()
 		switch {
 		case err == nil:
 			s.a.sent(s.b)
 			return
 		case s.ctx.Err() != nil:
 			return
+		case moved:
+			wait = redialFirst / 2
+			continue
 		}
 		s.a.cfg.Log.Warn("send host flow", "coflow", s.b.key.Coflow, "row", s.b.key.Row, "from", s.b.src, "to", s.b.dst,
 			"error",
@@ -207,7 +231,7 @@ func (s *sender) connection(again bool) error {
 		return err
 	}
 	s.written.Store(offset)
-	if err := s.attach(raw); err != nil {
+	if err := s.attach(f, raw); err != nil {
 		return fmt.Errorf("set up socket: %w", err)
 	}
 	if err := s.pump(raw); err != nil {

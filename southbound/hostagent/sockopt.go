@@ -71,6 +71,16 @@ func prepareSender(fd int, congestion string, mss int) error {
 // unacked is how many bytes written to a socket have not been acknowledged.
 func unacked(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.SIOCOUTQ) }
 
+// inFlight is how many bytes written to a socket have been sent and not been acknowledged.
+func inFlight(fd int) (int, error) {
+	all, err := unacked(fd)
+	if err != nil {
+		return 0, err
+	}
+	unsent, err := unix.IoctlGetInt(fd, unix.SIOCOUTQNSD)
+	return all - unsent, err
+}
+
 func countsOf(fd int) Carried {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
