@@ -34,6 +34,10 @@ func hostSysctls() (notes []string, byPacing bool) {
 		{"net/ipv4/tcp_tso_rtt_log", "0"}, // a small RTT would override pacing when segments are sized
 		{"net/ipv4/tcp_no_metrics_save", "1"},
 		{"net/ipv4/tcp_slow_start_after_idle", "0"},
+		// TCP paces by the smoothed RTT, which remembers the queue of the path before for tens of milliseconds. What is to
+		// bound a sender is its line rate or the policy's.
+		{"net/ipv4/tcp_pacing_ca_ratio", "1000"},
+		{"net/ipv4/tcp_pacing_ss_ratio", "1000"},
 	} {
 		if err := sysctl(s.path, s.value); err != nil {
 			notes = append(notes, err.Error())

@@ -129,6 +129,45 @@ func TestSteerOnWire(t *testing.T) {
 	})
 }
 
+// TestSteerFromQueue steers a host flow to a circuit while its last packets wait in a queue of 50 ms: it takes the whole
+// circuit at once, over a connection of its own, and its bytes arrive once.
+func TestSteerFromQueue(t *testing.T) {
+	w := newWorld(t, "hybrid:racks=2,hosts=2,spines=1,nic=100Mbps,eps=10Mbps,ocs=200Mbps")
+	w.ring(t)
+	const packets = 200 * time.Millisecond
+	circuit := payload(100*pathmap.Mbps, 100*time.Millisecond)
+	size := payload(5*pathmap.Mbps, packets) + circuit
+	must(t, w.SetRates(&southbound.Rates{Fair: true}))
+	var sum pathmap.Bytes
+	n := 0
+	noise.Measure(t, patience, func() error {
+		id := southbound.CoflowID(n)
+		n += 2
+		sum += size + payload(10*pathmap.Mbps, packets)
+		before := w.Stats()
+		must(t, w.Start([]southbound.Start{one(id, 0, 2, size, 1),
+			one(id+1, 1, 3, payload(10*pathmap.Mbps, packets), 1)}))
+		wait(t, packets)
+		began := w.now()
+		must(t, w.Steer([]southbound.Steer{{HostFlowKey: southbound.HostFlowKey{Coflow: id}, Tag: southbound.TagCircuit}}))
+		took := time.Duration(0)
+		for _, e := range w.take(t, n)[n-2:] {
+			if e.Coflow == id {
+				took = e.At - began
+			}
+		}
+		if st := w.Stats(); st.BytesReceived != sum || st.Redials != 0 || st.Corrupt != 0 ||
+			st.Connections-before.Connections > 3 {
+			t.Errorf("stats %+v, want %d bytes", st, sum)
+		}
+		t.Logf("%v after it was steered, %d connections", took, w.Stats().Connections-before.Connections)
+		if took < 80*time.Millisecond || took > 125*time.Millisecond {
+			return fmt.Errorf("ended %v after it was steered, want about 100ms", took)
+		}
+		return nil
+	})
+}
+
 // wait lets real time pass on a fabric that runs in it.
 func wait(t testing.TB, d time.Duration) {
 	t.Helper()
