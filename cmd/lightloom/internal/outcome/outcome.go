@@ -32,8 +32,9 @@ type Outcome struct {
 	Queues    []PortLoad     `json:"queues,omitempty"` // by link; empty if not requested
 	Notes     []string       `json:"notes"`
 
-	Usages    []loop.Usage `json:"usages,omitempty"`     // of circuit reservations, as they ended; empty if not requested
-	HostFlows []HostFlow   `json:"host_flows,omitempty"` // likewise
+	Health    *report.Health `json:"health,omitempty"`     // of real packets
+	Usages    []loop.Usage   `json:"usages,omitempty"`     // of circuit reservations, as they ended; empty if not requested
+	HostFlows []HostFlow     `json:"host_flows,omitempty"` // likewise
 	Traffic
 	report.Packets
 	Circuits
@@ -129,7 +130,7 @@ func (o *Outcome) Result() report.PolicyResult {
 	r := report.PolicyResult{Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, Packets: o.Packets,
 		Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage, Notes: o.Notes}
 	r.ReconfigurationDelayAssumed, r.DarkAsked, r.DarkSource = o.Assumed, o.Row.Spec.Dark, o.DarkSource
-	r.QueueDepth = o.Depth()
+	r.QueueDepth, r.Health = o.Depth(), o.Health
 	if !o.Row.Spec.HasOCS() {
 		r.ReconfigurationDelayAssumed, r.DarkAsked, r.DarkSource = 0, 0, ""
 	}

@@ -40,7 +40,16 @@ func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(in
 		}
 		wall := time.Since(began).Seconds()
 		cost.StolenCores = max(0, ((after-busy).Seconds()-(report.CPUSeconds()-cpu))/wall)
-		if cost.StolenCores <= tolerated || try == retries || s.Options.Demo {
+		expected := 0.0
+		if o.Health != nil {
+			o.Health.Expect(cost.StolenCores, len(o.State.Moves) > 0)
+			expected = o.Health.Expected
+		}
+		if cost.StolenCores <= tolerated && expected <= report.RefusedError || try == retries || s.Options.Demo {
+			if expected > report.MarkedError {
+				o.Notes = append(o.Notes, fmt.Sprintf("its mean CCT may be off by %.0f %%: a probe of known length was off by "+
+					"%.0f %%, and timers were %.1f ms late (p99)", 100*expected, 100*o.Health.Probe, 1e3*o.Health.TimerP99))
+			}
 			if cost.StolenCores > tolerated {
 				o.Notes = append(o.Notes, fmt.Sprintf("others used %.1f of this machine's cores during this run: times may be "+
 					"theirs as well", cost.StolenCores))

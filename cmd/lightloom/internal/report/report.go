@@ -110,6 +110,7 @@ type Policy struct {
 	Reconfiguration
 	Packets
 	Work
+	Health  *Health  `json:"health,omitempty"` // of real packets
 	Slower  Slower   `json:"slower_coflows"`
 	Jobs    []Row    `json:"jobs,omitempty"`
 	Coflows []Row    `json:"coflows,omitempty"`

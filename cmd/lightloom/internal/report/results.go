@@ -28,6 +28,8 @@ type PolicyResult struct {
 	Faults   []FaultInterval // in the order in which they began
 	Received []Received      // in the order of time; none where nothing failed
 
+	Health *Health // of real packets
+
 	Notes []string // what a reader of this row must know
 }
 

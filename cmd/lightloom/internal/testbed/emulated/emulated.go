@@ -130,6 +130,9 @@ type stageRun struct {
 	grown  time.Duration // when hosts had last received something
 	bytes  pathmap.Bytes // what they had received
 	ends   []func()      // of watches
+
+	timers *lateness
+	probed *float64 // the error of the probe coflow before the run; nil: it could not be sent
 }
 
 var _ testbed.Testbed = (*Testbed)(nil)
@@ -327,6 +330,10 @@ func (s *Testbed) ready(ctx context.Context) error {
 
 // beginRun makes this instant the begin of the scenario.
 func (s *Testbed) beginRun(ctx context.Context) (err error) {
+	if off, err := s.probeCoflow(ctx); err == nil {
+		s.run.probed = &off
+	}
+	s.run.timers = watchTimers(ctx)
 	if s.run.since, err = s.Packets.Net.Counters(); err != nil {
 		return err
 	}
@@ -406,6 +413,7 @@ func (s *Testbed) Measure(ctx context.Context) (o *outcome.Outcome, err error) {
 		return nil, err
 	}
 	o.End = s.Clock()
+	o.Health = s.health(ctx)
 	o.Shift(s.Remote.Begin)
 	return o, nil
 }
