@@ -12,8 +12,8 @@ import (
 // resultFlags name the flags that choose how and where results are shown. They do not change results, so no manifest
 // holds them.
 func resultFlags() []string {
-	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "explain",
-		"detach", readyFlag, "dry-run", "verbose",
+	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "per-reservation",
+		"per-host-flow", "explain", "detach", readyFlag, "dry-run", "verbose",
 		"devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state"} // of controller run: where the testbed is
 }
 

@@ -35,7 +35,7 @@ type Config struct {
 	Patience time.Duration
 	// Verify has every change to the tables checked for loops and black holes. Findings are returned as errors.
 	Verify bool
-	// Used gets how each circuit reservation that has ended was used; nil disables it. Step calls it, so it must not block.
+	// Used gets how each circuit reservation that has ended was used; nil disables it. Step calls it: it must not block.
 	Used func(Usage)
 }
 

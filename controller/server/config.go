@@ -44,10 +44,8 @@ type ReplicaConfig struct {
 	Verbose  bool           `json:"verbose,omitempty"`
 	Metrics  string         `json:"metrics,omitempty"` // address
 	// interval between the switches' counter reports; 0: none
-	Sample  time.Duration `json:"sample,omitempty"`
-	Explain string        `json:"explain,omitempty"` // file with explanations that all replicas share; empty disables them
-	// file to which leaders add how each circuit reservation was used, a JSON object a line; empty disables it
-	Usages string `json:"usages,omitempty"`
+	Sample time.Duration `json:"sample,omitempty"`
+	Records
 	// directory of this run alone, to remove when the parent process has exited
 	Leave string `json:"leave,omitempty"`
 	Ages
@@ -87,6 +85,12 @@ func (c *IdentityConfig) open(id string) (*pki.Source, error) {
 		return nil, fmt.Errorf("the certificate is of %s, not of %s/%s", who, pki.Controller, id)
 	}
 	return s, nil
+}
+
+// Records are the files that all replicas of a run share, and to which leaders add a line at a time; empty: none.
+type Records struct {
+	Explain string `json:"explain,omitempty"` // why tasks and host flows went where they did
+	Usages  string `json:"usages,omitempty"`  // how each circuit reservation was used
 }
 
 // ElectionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs

@@ -129,8 +129,8 @@ func TestSteerOnWire(t *testing.T) {
 	})
 }
 
-// TestSteerFromQueue steers a host flow to a circuit while its last packets wait in a queue of 50 ms: it takes the whole
-// circuit at once, over a connection of its own, and its bytes arrive once.
+// TestSteerFromQueue steers a host flow to a circuit while its last packets wait in a queue of 50 ms: it takes the
+// whole circuit at once, over a connection of its own, and its bytes arrive once.
 func TestSteerFromQueue(t *testing.T) {
 	w := newWorld(t, "hybrid:racks=2,hosts=2,spines=1,nic=100Mbps,eps=10Mbps,ocs=200Mbps")
 	w.ring(t)

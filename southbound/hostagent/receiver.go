@@ -101,7 +101,7 @@ func (a *Agent) receive(conn *net.TCPConn, h header) error {
 		return err
 	}
 	if err := a.drink(conn, r); err != nil {
-		if errors.Is(err, errSuperseded) {
+		if errors.Is(err, errSuperseded) || !r.takes(conn) { // closed while it was read, perhaps
 			return nil
 		}
 		return err
@@ -142,6 +142,13 @@ func (r *receiver) take(conn net.Conn) int64 {
 		before.Close()
 	}
 	return next
+}
+
+// takes reports whether conn is the one that may add.
+func (r *receiver) takes(conn net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.conn == conn
 }
 
 // drain reads what the connection so far has brought and nobody was woken for: its sender need not send that again.

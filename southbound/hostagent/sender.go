@@ -87,8 +87,8 @@ func (s *sender) apply(old want) {
 }
 
 // overtakes reports whether what is sent from now on would overtake what is on its way: on a circuit, before what waits
-// in queues of packets. TCP acknowledges nothing until that has come, and goes on at the pace of the old path: measured,
-// ten milliseconds and more of a circuit were lost. A new connection asks the receiver where to go on.
+// in queues of packets. TCP acknowledges nothing until that has come, and keeps the pace of the old path: ten
+// milliseconds and more of a circuit were lost. A new connection asks the receiver where to go on.
 func (s *sender) overtakes(old want) bool {
 	if s.want.tag != southbound.TagCircuit || old.tag == southbound.TagCircuit || s.moved {
 		return false

@@ -14,9 +14,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Recorded makes the circuit reservations that an earlier run of the same jobs made, at the same time after the start of
-// their coflows, whatever is left: an open loop. A reservation whose ports are still taken waits for them, and one whose
-// host flows have ended is left out.
+// Recorded makes the circuit reservations that an earlier run of the same jobs made, at the same time after the start
+// of their coflows, whatever is left: an open loop. A reservation whose ports are still taken waits for them, and one
+// whose host flows have ended is left out.
 type Recorded struct{ all []recorded }
 
 // recorded is what Recorded reads of a line of --per-reservation.

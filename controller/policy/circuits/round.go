@@ -105,7 +105,7 @@ func (r *round) take(input, output int, long time.Duration, partly bool) {
 	r.hold(2*input, span{r.now, r.now + long, out})
 	r.hold(2*output+1, span{r.now, r.now + long, in})
 	r.made = append(r.made, controller.CircuitReservation{NotBefore: r.now, NotAfter: r.now + long, In: in, Out: out,
-		Coflow: r.coflow, Partial: partly, Fallback: r.s.fallback})
+		Coflow: r.coflow, Partial: partly})
 }
 
 // hold takes a port from now on, and touches it, to come back to when it is released.

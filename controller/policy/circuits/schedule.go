@@ -19,15 +19,14 @@ import (
 // published simulator, or the longest first and then by the distance from input to output: a shuffle of equal parts
 // then turns like a rotor, and meets T(C) itself.
 type scheduler struct {
-	table    *table
-	delta    time.Duration
-	start    time.Duration       // instant of the decision
-	lit      []southbound.Port   // by input: where its circuit leads at the start, if it is in service
-	horizon  time.Duration       // instant: pairs that would begin later are left for another day
-	byPort   bool                // pairs by (in, out), not the longest first
-	fallback controller.Fallback // of what is reserved
-	cut      bool                // the horizon left something undone
-	racks    int                 // ports of each wavelength; 0: all are of one
+	table   *table
+	delta   time.Duration
+	start   time.Duration     // instant of the decision
+	lit     []southbound.Port // by input: where its circuit leads at the start, if it is in service
+	horizon time.Duration     // instant: pairs that would begin later are left for another day
+	byPort  bool              // pairs by (in, out), not the longest first
+	cut     bool              // the horizon left something undone
+	racks   int               // ports of each wavelength; 0: all are of one
 
 	// Inputs are ports 2r, outputs 2r+1. Of each coflow that is laid:
 	events   releases

@@ -84,14 +84,13 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		m = new(memory)
 	}
 	l := m.ledger(v)
-	l.preempt, l.only = s.Preempt, only
+	l.preempt, l.only, l.fallback = s.Preempt, only, s.Fallback
 	all := s.allowed(m.demands(v, p, l.ends))
 	newWavelengthAssignment(v).paint(all)
 	l.sched = m.scheduler(v)
 	// Between two of these instants nothing is planned further ahead: what is planned anew meanwhile ends with the rest.
 	step := max(horizon/2, 1)
 	turn := v.Now/step + 1
-	l.sched.fallback = s.Fallback
 	l.sched.horizon, l.sched.byPort = min(turn+1, southbound.Never/step)*step, s.Order == ByPort
 	l.sort(all)
 	for i := range all {
@@ -137,6 +136,8 @@ type ledger struct {
 	held    []controller.CircuitReservation // begun ones that stay
 	planned map[southbound.CoflowID]bool
 	only    bool // nothing goes over packets, not even residuals
+
+	fallback controller.Fallback // of what is reserved
 }
 
 // ledger returns an empty ledger for a view, with the memory of the one before.
@@ -234,6 +235,14 @@ func (l *ledger) plan(d *coflowDemand, p *controller.Plan) {
 // lay reserves what the reservations that are held and own do not carry of a coflow; lost are those that it has just
 // had. Borrowed until the next call.
 func (l *ledger) lay(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
+	made := l.layOut(d, own, lost)
+	for i := range made {
+		made[i].Fallback = l.fallback
+	}
+	return made
+}
+
+func (l *ledger) layOut(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
 	if d.book == nil || !l.only || !l.sched.byPort {
 		return l.sched.layOut(d.id, l.uncovered(d, own, lost))
 	}

@@ -33,7 +33,7 @@ type Outcome struct {
 	Notes     []string       `json:"notes"`
 
 	Health    *report.Health `json:"health,omitempty"`     // of real packets
-	Usages    []loop.Usage   `json:"usages,omitempty"`     // of circuit reservations, as they ended; empty if not requested
+	Usages    []loop.Usage   `json:"usages,omitempty"`     // of circuit reservations; empty if not requested
 	HostFlows []HostFlow     `json:"host_flows,omitempty"` // likewise
 	Traffic
 	report.Packets

@@ -104,8 +104,8 @@ func (l *QueueLine) fields() []string {
 
 // WritePerQueue writes a line for every port of every policy, by link.
 func WritePerQueue(name string, outcomes []*Outcome) error {
-	head := []string{"node", "port", "to", "bits_per_second", "bytes", "ack_bytes", "drops", "max_queue_bytes", "mean_queue_bytes",
-		"policy"}
+	head := []string{"node", "port", "to", "bits_per_second", "bytes", "ack_bytes", "drops", "max_queue_bytes",
+		"mean_queue_bytes", "policy"}
 	return writeLines(name, "per-queue", head, func(emit func(*QueueLine) error) error {
 		for _, o := range outcomes {
 			f, err := topo.New(o.Row.Spec)

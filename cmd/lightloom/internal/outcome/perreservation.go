@@ -19,8 +19,8 @@ type reservationLine struct {
 func (l *reservationLine) fields() []string {
 	out := []string{strconv.Itoa(int(l.In)), strconv.Itoa(int(l.Out)), strconv.Itoa(int(l.Coflow)),
 		decimal(inSeconds(l.NotBefore)), decimal(inSeconds(l.NotAfter)), decimal(inSeconds(l.Delta)),
-		optional(known(l.Made)), optional(known(l.Begun)), optional(known(l.Connected)), optional(known(l.InService)), optional(known(l.Steered)),
-		decimal(inSeconds(l.Ended)), l.Cause.String()}
+		optional(known(l.Made)), optional(known(l.Begun)), optional(known(l.Connected)), optional(known(l.InService)),
+		optional(known(l.Steered)), decimal(inSeconds(l.Ended)), l.Cause.String()}
 	for _, c := range []loop.Count{l.AtMade, l.AtService, l.AtEnd} {
 		out = append(out, decimal(c.Bytes), decimal(c.Actual), decimal(inSeconds(c.Age)))
 	}
@@ -29,9 +29,9 @@ func (l *reservationLine) fields() []string {
 
 // WritePerReservation writes a line for every circuit reservation of every policy that has ended.
 func WritePerReservation(name string, outcomes []*Outcome) error {
-	head := []string{"in", "out", "coflow", "not_before", "not_after", "delta", "made", "begun", "connected", "in_service", "steered",
-		"ended", "cause", "made_known", "made_actual", "made_age", "service_known", "service_actual", "service_age",
-		"end_known", "end_actual", "end_age", "policy"}
+	head := []string{"in", "out", "coflow", "not_before", "not_after", "delta", "made", "begun", "connected", "in_service",
+		"steered", "ended", "cause", "made_known", "made_actual", "made_age", "service_known", "service_actual",
+		"service_age", "end_known", "end_actual", "end_age", "policy"}
 	return writeLines(name, "per-reservation", head, func(emit func(*reservationLine) error) error {
 		for _, o := range outcomes {
 			for _, u := range o.Usages {

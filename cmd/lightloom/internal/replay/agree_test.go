@@ -126,6 +126,62 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
+// TestCircuitAgreement compares the demo's workload on packets with the simulator where circuits carry most of it, in a
+// closed loop and with the simulator's own reservations. It wants the machine for itself, as TestAgreement does.
+func TestCircuitAgreement(t *testing.T) {
+	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
+		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
+	}
+	needNetns(t, "netns", false)
+	for _, tc := range []struct {
+		policy string
+		off    float64 // of the mean CCT, at most
+		moves  float64 // likewise
+	}{{"random+ecmp+sunflow", 0.10, 0.4}, {"random+ecmp+sunflow-hold", 0.06, 0.15}, {"recorded", 0.15, 0.1}} {
+		for seed := uint64(1); seed <= 3; seed++ {
+			t.Run(fmt.Sprintf("%s/%d", tc.policy, seed), func(t *testing.T) {
+				policy := tc.policy
+				if policy == "recorded" {
+					_, file := record(t, seed, "random+ecmp+sunflow")
+					policy = "random+ecmp+recorded:" + file
+				}
+				s, err := scenario.Prepare(scenario.Options{On: scenario.OnNetns, Seed: seed,
+					Policies: []string{policy}, Speedup: 1, Scale: 5, Replicas: 3}, 5)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sim, err := simulate(context.Background(), s, s.Rows[0], nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				noise.Measure(t, 3, func() error { return circuitsAgree(t, s, sim, tc.off, tc.moves) })
+			})
+		}
+	}
+}
+
+// circuitsAgree runs a scenario on packets and returns by how much it misses its bounds.
+func circuitsAgree(t *testing.T, s *scenario.Prepared, sim *outcome.Outcome, most, mostMoves float64) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), hanging)
+	defer cancel()
+	var cost report.PolicyRun
+	real, err := running(s).onPackets(ctx, s.Rows[0], nil, &cost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPackets(t, s, real)
+	off := meanCCT(real).Seconds()/meanCCT(sim).Seconds() - 1
+	moves := float64(len(real.State.Moves))/float64(len(sim.State.Moves)) - 1
+	t.Logf("mean CCT %v on packets, %v on the simulator: %+.1f %%; moves %d and %d; %v expected, stolen %.2f core",
+		meanCCT(real), meanCCT(sim), 100*off, len(real.State.Moves), len(sim.State.Moves), real.Health,
+		cost.StolenCores)
+	if math.Abs(off) > most || math.Abs(moves) > mostMoves {
+		return fmt.Errorf("mean CCT %+.1f %%, moves %+.0f %%", 100*off, 100*moves)
+	}
+	return nil
+}
+
 // agrees runs a cut on packets and returns by how much it misses its bounds.
 func agrees(t *testing.T, s *scenario.Prepared, sim *outcome.Outcome, alone []time.Duration, mostMedian,
 	mostP90 float64) error {

@@ -17,7 +17,7 @@ import (
 func record(t *testing.T, seed uint64, policy string) (*outcome.Outcome, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "r.jsonl")
-	s, err := scenario.Prepare(scenario.Options{Trace: scenario.Synthetic, On: scenario.OnFlowsim, Seed: seed,
+	s, err := scenario.Prepare(scenario.Options{On: scenario.OnFlowsim, Seed: seed,
 		Policies: []string{policy}, Speedup: 1, Scale: 5, Replicas: 3, Rules: scenario.Rules{PerReservation: file}}, 5)
 	if err != nil {
 		t.Fatal(err)
@@ -34,9 +34,10 @@ func record(t *testing.T, seed uint64, policy string) (*outcome.Outcome, string)
 
 // TestRecordedReplays: the reservations that a run recorded, made again in an open loop, give that run again.
 func TestRecordedReplays(t *testing.T) {
-	for _, policy := range []string{"random+ecmp+sunflow", "random+ecmp+sunflow-hold", "random+ecmp+rotor"} {
+	for _, policy := range []string{"random+ecmp+sunflow", "random+ecmp+sunflow-hold"} {
 		for seed := uint64(1); seed <= 2; seed++ {
-			t.Run(fmt.Sprintf("%s/%d", policy, seed), func(t *testing.T) {
+			circuits := policy[strings.LastIndexByte(policy, '+')+1:] // a policy's files have no "+" in their names
+			t.Run(fmt.Sprintf("%s/%d", circuits, seed), func(t *testing.T) {
 				was, file := record(t, seed, policy)
 				name := policy[:strings.LastIndexByte(policy, '+')] + "+recorded:" + file
 				again, _ := record(t, seed, name)
@@ -72,7 +73,7 @@ func TestUsageAddsUp(t *testing.T) {
 			t.Errorf("delivered, with bytes left: %+v", u)
 		}
 	}
-	plain, err := scenario.Prepare(scenario.Options{Trace: scenario.Synthetic, On: scenario.OnFlowsim, Seed: 1,
+	plain, err := scenario.Prepare(scenario.Options{On: scenario.OnFlowsim, Seed: 1,
 		Policies: []string{"random+ecmp+sunflow"}, Speedup: 1, Scale: 5, Replicas: 3}, 5)
 	if err != nil {
 		t.Fatal(err)
