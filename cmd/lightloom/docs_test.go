@@ -113,6 +113,23 @@ func TestDocumentLinks(t *testing.T) {
 	}
 }
 
+// TestBenchTraces: every page of bench names its trace, for conclusions can turn on another one of the same kind: a
+// public one, the demo's synthetic jobs, what the page says it draws, or none.
+func TestBenchTraces(t *testing.T) {
+	root := repository(t)
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "bench", "*", "README.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	named := regexp.MustCompile(`FB2010-1Hr-150-0|FB-2009_samples_24_times_1hr_0|\bsynthetic (jobs|workload)|` +
+		`--trace synthetic|Trace: (none|drawn)\b`)
+	for _, page := range pages {
+		if !named.MatchString(read(t, page)) {
+			t.Errorf("%s names no trace: write its file, or Trace: drawn, or Trace: none", page)
+		}
+	}
+}
+
 // TestPolicyHelp: -h lists the policies of package policy.
 func TestPolicyHelp(t *testing.T) {
 	r := &recorder{}
