@@ -124,6 +124,11 @@ type Line struct {
 	NextPath []string `json:"next_best_path,omitempty"`
 	Cost     float64  `json:"next_best_costs_bits_per_second"`
 
+	Decision
+}
+
+// Decision is how far one decision on several host flows is from the optimum at most.
+type Decision struct {
 	Flows int      `json:"flows,omitempty"`         // that were routed or had rates set together
 	Value float64  `json:"value_seconds,omitempty"` // of the objective
 	Bound *float64 `json:"bound_seconds,omitempty"` // no decision is below it
