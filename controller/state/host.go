@@ -69,8 +69,6 @@ func (s *State) seeHost(e *Entry) error {
 }
 
 // coflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been lost.
-func (s *State) coflowsOf(j *Job) []southbound.CoflowID { return coflowsOf(j) }
-
 func coflowsOf(j *Job) []southbound.CoflowID {
 	out := make([]southbound.CoflowID, 0, len(j.Edges)+len(j.Redo))
 	for i := range j.Edges {
