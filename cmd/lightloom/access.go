@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/credentials"
 	"lightloom/controller"
 )
@@ -32,12 +31,9 @@ func newAccessList(r *credentials.Northbound) *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List what is granted", Args: noArgs,
 		Example: "  lightloom cluster access list",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-				return err
-			}
 			return r.List(c.Context(), c.OutOrStdout(), output)
 		}}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, []controller.Grant{})
 	return c
 }
 

@@ -10,8 +10,9 @@ import (
 )
 
 func newCluster() *cobra.Command {
-	c := &cobra.Command{Use: "cluster", Short: "Found and change a controller's cluster, grant access, back up, delete logs",
-		Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c := &cobra.Command{Use: "cluster",
+		Short: "Found and change a controller's cluster, grant access, back up, delete logs",
+		Args:  unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterDestroy(), newClusterMembers(), newClusterAdd(),
 		newClusterRemove(), newClusterRaiseLevel(), newClusterBackup(), newClusterRestore(), newAccess())
 	return c

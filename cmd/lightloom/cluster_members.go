@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 
@@ -28,21 +27,16 @@ func newClusterMembers() *cobra.Command {
 		Args:    noArgs,
 	}
 	config := ofReplica(c)
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, api.Members{})
 	c.Flags().BoolVar(&read.Linearizable, "linearizable", false, "ask the leader how far the log is: all that was "+
 		"acknowledged before is in the answer")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-			return err
-		}
 		all, err := server.ReadMembers(c.Context(), *config, read)
 		if err != nil {
 			return err
 		}
 		if output == console.OutputJSON {
-			e := json.NewEncoder(c.OutOrStdout())
-			e.SetIndent("", "  ")
-			return e.Encode(all)
+			return console.WriteJSON(c.OutOrStdout(), all)
 		}
 		return printMembers(c, all)
 	}

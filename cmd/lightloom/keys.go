@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/credentials"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
@@ -27,12 +26,9 @@ func newKeysList() *cobra.Command {
 	c := &cobra.Command{Use: "list DIR", Short: "List certificates, and what is to be done about them",
 		Example: "  lightloom keys list keys", Args: oneDirectory("lightloom keys list DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := oneOf(c, "output", output, console.OutputTable, console.OutputJSON); err != nil {
-				return err
-			}
 			return credentials.ListKeys(args[0], c.OutOrStdout(), output)
 		}}
-	c.Flags().StringVarP(&output, "output", "o", console.OutputTable, "output format: table or json")
+	outputFlag(c, &output, []inventory.Key{})
 	return c
 }
 

@@ -218,7 +218,8 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 	s := seat{c.realm, id}
 	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln, ServerTLS: source.Server(pki.Client, pki.Controller),
 		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s, Canceller: s,
-		Finder: s, Indexer: s, Membership: s, Callers: Callers{Admins: []string{"configured"}, Granter: s, Owners: s, Local: local,
+		Finder: s, Indexer: s, Membership: s,
+		Callers: Callers{Admins: []string{"configured"}, Granter: s, Owners: s, Local: local,
 			Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
 				return source.Peer(st, pki.Client, pki.Controller)
 			},

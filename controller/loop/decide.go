@@ -38,7 +38,7 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 		l.pass.fail(fmt.Errorf("plan at %v: %w", now, err))
 		l.pass.entries = l.pass.entries[:0]
 		l.steering.coflows = l.steering.coflows[:0]
-		l.pass.add(state.Entry{Kind: state.Planned, At: now, Wake: southbound.Never})
+		l.pass.add(state.Entry{Kind: state.Planned, At: now, Planning: state.Planning{Wake: southbound.Never}})
 		return
 	}
 	l.pass.act.Rates = p.Share
@@ -88,7 +88,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		return fmt.Errorf("asks to be called again at %v, which has passed", wake)
 	}
 	if counts := p.Anneal; wake != s.Live().Wake || counts != (controller.AnnealCounts{}) {
-		l.pass.add(state.Entry{Kind: state.Planned, At: now, Wake: wake, Anneal: &counts})
+		l.pass.add(state.Entry{Kind: state.Planned, At: now, Planning: state.Planning{Wake: wake, Anneal: &counts}})
 	}
 	l.leave(behind)
 	return nil

@@ -130,10 +130,15 @@ type Entry struct {
 
 	Grant *controller.Grant `json:"grant,omitempty"`
 
-	Wake   time.Duration            `json:"wake,omitempty"`
-	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
+	Planning
 
 	Cluster *Cluster `json:"cluster,omitempty"`
+}
+
+// Planning is what a plan leaves beside its changes.
+type Planning struct {
+	Wake   time.Duration            `json:"wake,omitempty"`
+	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
 }
 
 // Sent is what the host flows of a coflow have carried so far.

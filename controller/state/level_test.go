@@ -40,7 +40,7 @@ func lifeOfAJob() [][]state.Entry {
 		{{Kind: state.HostSeen, At: next(), Host: 7}, {Kind: state.PortSeen, At: at, Device: 1, Port: 1}},
 		{{Kind: state.JobAccepted, At: next(), Job: shuffle(), Request: "b/0"}},
 		{{Kind: state.JobCancelled, At: next(), JobID: 1}},
-		{{Kind: state.Planned, At: next(), Wake: at + time.Second}}}
+		{{Kind: state.Planned, At: next(), Planning: state.Planning{Wake: at + time.Second}}}}
 	return out
 }
 

@@ -171,18 +171,23 @@ type State struct {
 	active            []southbound.CoflowID // expanded and not ended, sorted
 	stages            []StageRef            // ready to start
 	ready             []southbound.CoflowID // ready to start
-	finished          int                   // jobs that have ended
 	turnover          time.Duration         // when a job with tasks was placed, or one ended, last
 	evicted           []controller.JobID    // jobs with tasks that have lost their hosts, sorted
 	// incremental jobs that are placed in part or whole, and have not ended, sorted
 	partly []controller.JobID
 	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
 
-	ended int // coflows
+	ends
 	granted
 	leavers
 	sharing
 	counts atomic.Pointer[Counts]
+}
+
+// ends counts what has ended.
+type ends struct {
+	finished int // jobs
+	ended    int // coflows
 }
 
 // StageRef names a stage of a job.

@@ -263,7 +263,7 @@ func (w *walk) entry() state.Entry {
 			in := port()
 			return state.Entry{Kind: state.CircuitSettled, Port: in, Out: w.s.Circuit(in).Out, OK: r.IntN(2) == 0}
 		case state.Planned:
-			return state.Entry{Kind: state.Planned, Wake: w.now + 10}
+			return state.Entry{Kind: state.Planned, Planning: state.Planning{Wake: w.now + 10}}
 		case state.PortSeen:
 			return state.Entry{Kind: state.PortSeen, Device: southbound.DeviceID(r.IntN(6)), Port: southbound.Port(r.IntN(3)),
 				OK: r.IntN(2) == 0}

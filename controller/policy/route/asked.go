@@ -31,7 +31,8 @@ func (c *Choice) Links(v *controller.View, path int) []pathmap.LinkID {
 // Wants implements the part's list of events.
 func (*Asked) Wants() controller.KindSet { return Wants() }
 
-// Fill routes coflows. It finds out twice what lacks a route: to ask for everything at once, and to fill in the answers.
+// Fill routes coflows. It finds out twice what lacks a route: to ask for everything at once, and to fill in the
+// answers.
 func (a *Asked) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	var all []Choice
 	draft := *p

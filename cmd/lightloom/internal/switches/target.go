@@ -266,8 +266,9 @@ func check(ctx context.Context, conn connection, profile string, ports, racks in
 		best.Profile = profile
 	}
 	if ports == 0 && best.Ports == 0 && write {
-		return nil, cli.Usage("write --ports 32", "target check: %s does not list its ports, and without their number --write "+
-			"could take others' circuits for free ports", best.Profile)
+		return nil, cli.Usage("write --ports 32",
+			"target check: %s does not list its ports, and without their number --write "+
+				"could take others' circuits for free ports", best.Profile)
 	}
 	if ports == 0 {
 		ports = max(best.Ports, 1)
