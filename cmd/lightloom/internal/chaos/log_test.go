@@ -150,6 +150,9 @@ func (w *world) kill(s *seat, why string) {
 		return
 	}
 	w.note("kill replica %d: %s", s.place, why)
+	if s.reign != nil {
+		s.reign.over = true // its timers must not run in the process that comes after it
+	}
 	s.alive, s.paused, s.held, s.reign = false, false, nil, nil
 	s.life++
 	if c := w.log.chosen; c != nil && c.seat == s {
