@@ -104,7 +104,7 @@ func (r *rerun) run(ctx context.Context, dir string) error {
 
 // reportDir returns the directory of a report that is named by it or by its report.json, as compare takes both.
 func reportDir(path string) string {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && filepath.Base(path) == "report.json" {
 		return filepath.Dir(path)
 	}
 	return filepath.Clean(path)

@@ -35,7 +35,7 @@ func rules() map[string]rule {
 	return map[string]rule{
 		apiv1connect.ControllerStatusProcedure:     {[]controller.Access{viewer, tenant, operator, admin, replicas}, false},
 		apiv1connect.ControllerBandwidthProcedure:  {[]controller.Access{viewer, tenant, operator, admin}, false},
-		apiv1connect.ControllerStateProcedure:      {whole, false},
+		apiv1connect.ControllerStateProcedure:      {append(whole, replicas), false}, // for a backup by a replica's keys
 		apiv1connect.ControllerEventsProcedure:     {whole, false},
 		eventsPath:                                 {whole, false},
 		apiv1connect.ControllerSubmitJobsProcedure: change,

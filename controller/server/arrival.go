@@ -123,12 +123,14 @@ func (a *arrivals) note(i int, p phase) {
 }
 
 // settled waits until all switches that answer have arrived, at least one of them, and returns the names of the others;
-// false if ctx ends before.
+// false if ctx ends before. Switches that start beside the controller have as long as a question takes to answer.
 func (a *arrivals) settled(ctx context.Context) (missing []string, ok bool) {
-	for {
+	patience := time.NewTimer(a.within)
+	defer patience.Stop()
+	for patient := true; ; {
 		a.mu.Lock()
 		waits := slices.Contains(a.phases, unasked) || slices.Contains(a.phases, unready) ||
-			!slices.Contains(a.phases, arrived)
+			!slices.Contains(a.phases, arrived) || patient && slices.Contains(a.phases, failing)
 		missing = nil
 		for i, p := range a.phases {
 			if p != arrived {
@@ -142,6 +144,8 @@ func (a *arrivals) settled(ctx context.Context) (missing []string, ok bool) {
 		select {
 		case <-ctx.Done():
 			return nil, false
+		case <-patience.C:
+			patient = false
 		case <-a.change:
 		}
 	}
