@@ -121,7 +121,7 @@ func TestAuditCabling(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"circuit 1→0 CONNECTED", "circuit 2→0 CONNECTED", "circuit 2→0 PENDING_DELETION",
-		"port tor0-4 lit", "port tor0-4 dark"} {
+		"port tor0:4 lit", "port tor0:4 dark"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the file does not tell %q: %s", want, notes)
 		}
