@@ -371,8 +371,8 @@ func procedures() map[string]struct {
 			_, err := c.Bandwidth(ctx, connect.NewRequest(&apiv1.BandwidthRequest{Pairs: []*apiv1.HostPair{{}}}))
 			return err
 		}},
-		"State": {"viewer operator admin configured local replica relay", func(ctx context.Context, c apiv1connect.ControllerClient,
-			_ string) error {
+		"State": {"viewer operator admin configured local replica relay", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
 			return stream(c.State(ctx, connect.NewRequest(&apiv1.StateRequest{})))
 		}},
 		"Events": {"viewer operator admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient,
