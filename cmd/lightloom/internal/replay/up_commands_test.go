@@ -72,11 +72,11 @@ func reservationsOfUp(t *testing.T) {
 		t.Errorf("%q does not say how packets are marked", b.String())
 	}
 	for _, want := range []string{"h0-0 tor0", "no reservations"} {
-		b.Reset()
-		if err := session.ListReservations(t.Context(), console.OutputTable, &b); err != nil ||
-			!strings.Contains(b.String(), want) {
-			t.Errorf("%q, %v: want %q", b.String(), err, want)
-		}
+		await(t, "the list to say "+want, func() bool { // the replica that is asked can be behind
+			b.Reset()
+			err := session.ListReservations(t.Context(), console.OutputTable, &b)
+			return err == nil && strings.Contains(b.String(), want)
+		})
 		_ = session.Reserve(t.Context(), session.ReserveOptions{Release: 1, Stdout: &b})
 	}
 }
