@@ -95,26 +95,32 @@ func (l *Loop) verify(s *state.State) {
 	}
 }
 
-// lost notes that a device reports a circuit in use as missing or failed.
+// lost notes that the OCS reports a circuit in use as missing or failed.
 func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
-	if e.Device != l.fabric.OCSNode || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() {
+	if e.Device != l.fabric.OCSNode || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() || !l.giveUp(s, now, e.In, e.Out) {
 		return
 	}
-	c := s.Circuit(e.In)
-	if c.Phase != controller.InService || c.Out != e.Out || !l.circuits.steered[e.In] {
-		return // another, or lost already in this very pass
-	}
-	l.reservations.astray.add(e.In)
-	l.pass.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: e.In, Out: e.Out})
-	if r, ok := s.Holding(e.In); ok {
-		l.endReservation(s, now, &r, state.Broken)
-	}
-	l.circuits.steered[e.In] = false
 	if gone := l.base.CircuitMatches(e.In, e.Out); len(gone) > 0 {
 		l.pass.act.Sets = append(l.pass.act.Sets, rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(e.In))],
 			Token:  l.circuits.mover.Token(),
 			Change: southbound.Change{Drop: gone}})
 	}
+}
+
+// giveUp records that a circuit in use is no longer, with its reservation. It reports false where in leads elsewhere,
+// or is recorded as lost already in this very pass.
+func (l *Loop) giveUp(s *state.State, now time.Duration, in, out southbound.Port) bool {
+	c := s.Circuit(in)
+	if c.Phase != controller.InService || c.Out != out || !l.circuits.steered[in] {
+		return false
+	}
+	l.reservations.astray.add(in)
+	l.pass.add(state.Entry{Kind: state.CircuitSettled, At: now, Port: in, Out: out})
+	if r, ok := s.Holding(in); ok {
+		l.endReservation(s, now, &r, state.Broken)
+	}
+	l.circuits.steered[in] = false
+	return true
 }
 
 // wantedCircuits are the circuits that ToRs should steer to, by input.
@@ -159,14 +165,14 @@ func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.
 	return c
 }
 
-// darkPort gives up the circuits over an OCS port whose cable has no light. Their host flows are on packets already:
-// the switch that sent them there has seen its light go.
+// darkPort gives up the circuits over an OCS port whose cable has no light, and removes them: the optical switch holds
+// them still, and would hold what nobody knows of once light is back. Their host flows are on packets already: the
+// switch that sent them there has seen its light go.
 func (l *Loop) darkPort(s *state.State, now time.Duration, p southbound.Port) {
 	for in := range l.fabric.OCSPorts() {
 		c := s.Circuit(southbound.Port(in))
-		if c.Phase == controller.InService && (southbound.Port(in) == p || c.Out == p) {
-			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: c.Out,
-				Status: southbound.Disconnected})
+		if (southbound.Port(in) == p || c.Out == p) && l.giveUp(s, now, southbound.Port(in), c.Out) {
+			l.circuits.mover.Remove(southbound.Port(in), c.Out)
 		}
 	}
 }

@@ -54,8 +54,8 @@ func TestEventsOfOddPorts(t *testing.T) {
 	}
 }
 
-// TestMoving: a circuit is being moved to from its begin to its end, by both its ports, and not while it is taken away
-// or after its move has failed.
+// TestMoving: a circuit is being moved from its begin to its end, by both its ports, and while it is removed, but not
+// after its move has failed.
 func TestMoving(t *testing.T) {
 	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)
 	m := rollout.NewMover(f, b, rollout.Options{})
@@ -64,7 +64,7 @@ func TestMoving(t *testing.T) {
 		for in := range southbound.Port(4) {
 			for out := range southbound.Port(4) {
 				if got := m.Moving(in, out); got != slices.Contains(want, southbound.CrossConnect{In: in, Out: out}) {
-					t.Errorf("%s: %d→%d is being moved to: %v", when, in, out, got)
+					t.Errorf("%s: %d→%d is being moved: %v", when, in, out, got)
 				}
 			}
 		}
@@ -89,7 +89,7 @@ func TestMoving(t *testing.T) {
 	moving("over")
 	m.Next(2)
 	m.Remove(2, 3)
-	moving("being taken away")
+	moving("being removed", southbound.CrossConnect{In: 2, Out: 3})
 }
 
 // TestClearedAgain: of the Sets that have ToRs forget what a move displaces, one or two, those that did not get through

@@ -138,7 +138,8 @@ func (w *world) run(faulty time.Duration) {
 	for limit := faulty + patience; ; {
 		at, ok := w.sim.Next()
 		if !ok || at > limit {
-			w.fail("not all jobs have ended, or devices do not hold what they should: %s", unfinished(w.seats[0].state))
+			w.fail("not all jobs have ended, or devices do not hold what they should: %s%s", unfinished(w.seats[0].state),
+				w.unprogrammed())
 			return
 		}
 		hosts, devices, err := w.sim.Advance(at, nil, nil)
@@ -151,7 +152,7 @@ func (w *world) run(faulty time.Duration) {
 		for i := range devices {
 			w.stream(devices[i])
 		}
-		if at > faulty && w.ended() && w.programmed() || len(w.found) > 0 {
+		if at > faulty && w.ended() && w.unprogrammed() == "" || len(w.found) > 0 {
 			return
 		}
 	}
@@ -176,11 +177,11 @@ func (w *world) ended() bool {
 	return true
 }
 
-// programmed reports whether every switch holds what the leader wants.
-func (w *world) programmed() bool {
+// unprogrammed names a switch that does not hold what the leader wants, and what it lacks; it is empty if all do.
+func (w *world) unprogrammed() string {
 	r := w.log.chosen
 	if r == nil || r.over {
-		return false
+		return "no replica leads"
 	}
 	circuits := make([]southbound.Port, w.fabric.OCSPorts())
 	for in := range circuits {
@@ -192,11 +193,11 @@ func (w *world) programmed() bool {
 	for _, id := range w.sim.Devices() {
 		seen, err := w.sim.Device(id).Read(context.Background())
 		if err != nil {
-			return false
+			return fmt.Sprintf("switch %d: %v", id, err)
 		}
 		if id != w.fabric.OCSNode {
 			if c := rollout.Diff(r.loop.Base().Rules(id, circuits), seen.Rules); !c.Empty() {
-				return false
+				return fmt.Sprintf("switch %d lacks %+v", id, c)
 			}
 			continue
 		}
@@ -205,10 +206,10 @@ func (w *world) programmed() bool {
 			lit[x.In] = x.Out
 		}
 		if !slices.Equal(lit, circuits) {
-			return false
+			return fmt.Sprintf("the optical switch has %v and not %v", lit, circuits)
 		}
 	}
-	return true
+	return ""
 }
 
 // policyOf returns a fresh policy for a leader.

@@ -127,7 +127,7 @@ func TestAuditCabling(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ port, want string }{
-		{"tor9-1", "write NAME-PORT"}, {"tor0-77", "tor0 has ports 0 to 4"}, {"tor0", "write tor0-0"},
+		{"tor9-1", "write NAME:PORT"}, {"tor0-77", "tor0 has ports 0 to 4"}, {"tor0", "write tor0:0"},
 		{"nonsense", "such as"},
 	} {
 		err := session.Capture(t.Context(), session.CaptureOptions{Port: tt.port, File: filepath.Join(t.TempDir(), "x"),
