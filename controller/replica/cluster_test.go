@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +27,22 @@ type cluster struct {
 	limit Limits
 	moved func() // if not nil: called when nodes have been replaced
 
-	restarts int // by supervise
+	restarts int        // by supervise
+	joining  func()     // starts the last node, which joins; nil if none does
+	mu       sync.Mutex // held to change nodes, and by other goroutines than the test's own to read them
+}
+
+func (c *cluster) set(i int, n *Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodes[i] = n
+}
+
+// snapshot returns the nodes of this instant, for other goroutines than the test's own.
+func (c *cluster) snapshot() []*Node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.nodes)
 }
 
 func newCluster(t *testing.T, seed uint64, limit Limits) *cluster {
@@ -67,7 +84,7 @@ func (c *cluster) startAs(i int, as Start) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.nodes[i] = n
+	c.set(i, n)
 }
 
 // kill ends a node as a crash does: first it is heard no more, so that what it has under way stays undecided.
@@ -78,7 +95,7 @@ func (c *cluster) kill(i int) {
 	if err := n.Close(); err != nil {
 		c.t.Fatal(err)
 	}
-	c.nodes[i] = nil
+	c.set(i, nil)
 }
 
 func (c *cluster) close() {
@@ -116,7 +133,11 @@ func (c *cluster) supervise() {
 			continue
 		}
 		c.kill(i)
-		c.start(i)
+		if c.joining != nil && i == len(c.nodes)-1 {
+			c.joining()
+		} else {
+			c.start(i)
+		}
 		c.restarts++
 		if c.moved != nil {
 			c.moved()

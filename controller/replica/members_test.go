@@ -16,34 +16,43 @@ import (
 	"lightloom/controller/replica/chaos"
 )
 
-// grow starts one more node, which knows itself and one other, and waits until it has a vote. Callers that watch
-// c.nodes at the same time hold mu.
-func (c *cluster) grow(ctx context.Context, mu *sync.Mutex) {
+// grow starts one more node, which knows itself and one other, and waits until it has a vote.
+func (c *cluster) grow(ctx context.Context) {
 	c.t.Helper()
 	id := fmt.Sprintf("r%d", len(c.peers))
 	self := Peer{ID: id, Addr: id + ":1"}
 	c.lead(ctx, func(n *Node) error { return n.AddMember(ctx, self) })
 	joined := make(chan struct{})
-	disk := NewMemory()
-	n, err := New(Config{ID: id, Peers: []Peer{c.peers[0], self}, Memory: disk, Machine: &ledger{}, Limits: c.limit,
-		Transport: c.net.Transport(raft.ServerAddress(self.Addr)),
-		Newcomer: &Newcomer{Term: func(context.Context) (uint64, error) { return 0, nil },
-			Done: func() error { close(joined); return nil }}})
-	if err != nil {
-		c.t.Fatal(err)
+	last, disk := len(c.peers), NewMemory()
+	c.mu.Lock()
+	c.begun[last] = true
+	c.peers, c.disks, c.nodes = append(c.peers, self), append(c.disks, disk), append(c.nodes, nil)
+	c.mu.Unlock()
+	c.joining = func() {
+		n, err := New(Config{ID: id, Peers: []Peer{c.peers[0], self}, Memory: disk, Machine: &ledger{}, Limits: c.limit,
+			Transport: c.net.Transport(raft.ServerAddress(self.Addr)),
+			Newcomer: &Newcomer{Term: func(context.Context) (uint64, error) { return 0, nil },
+				Done: func() error { close(joined); return nil }}})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		c.set(last, n)
 	}
-	mu.Lock()
-	c.begun[len(c.peers)] = true
-	c.peers, c.disks, c.nodes = append(c.peers, self), append(c.disks, disk), append(c.nodes, n)
-	mu.Unlock()
-	if m, in := n.member(id); in && m.Voter {
+	c.joining()
+	if m, in := c.nodes[last].member(id); in && m.Voter {
 		c.t.Errorf("%s has a vote at once", id)
 	}
-	select {
-	case <-joined:
-	case <-ctx.Done():
-		c.t.Fatal("it has not joined in time")
+	for waits := true; waits; {
+		select {
+		case <-joined:
+			waits = false
+		case <-ctx.Done():
+			c.t.Fatal("it has not joined in time")
+		case <-time.After(10 * time.Millisecond):
+			c.supervise()
+		}
 	}
+	c.joining = nil
 	c.lead(ctx, func(n *Node) error { return n.Promote(ctx, id) })
 }
 
@@ -88,7 +97,6 @@ func changeMembers(t *testing.T, seed uint64) {
 	ctx := within(t, 5*time.Minute)
 	c.leader(ctx)
 	c.net.SetFaults(chaos.Faults{Drop: .01, DropReply: .01, Double: .02, Delay: 5 * time.Millisecond})
-	var mu sync.Mutex
 	arrivals, stop := context.WithCancel(ctx)
 	var acknowledged []string
 	longest, last := time.Duration(0), time.Now()
@@ -96,9 +104,7 @@ func changeMembers(t *testing.T, seed uint64) {
 	wg.Go(func() {
 		for k := 0; arrivals.Err() == nil; k++ {
 			entry := fmt.Sprintf("e%d", k)
-			mu.Lock()
-			nodes := slices.Clone(c.nodes)
-			mu.Unlock()
+			nodes := c.snapshot()
 			for i := 0; arrivals.Err() == nil; i++ {
 				n := nodes[i%len(nodes)]
 				if n == nil {
@@ -119,11 +125,11 @@ func changeMembers(t *testing.T, seed uint64) {
 			pass(arrivals, 2*time.Millisecond)
 		}
 	})
-	c.grow(ctx, &mu)
+	c.grow(ctx)
 	if err := c.nodes[c.leader(ctx)].Snapshot(); err != nil { // the next newcomer gets one
 		t.Fatal(err)
 	}
-	c.grow(ctx, &mu)
+	c.grow(ctx)
 	if got := names(c.nodes[c.leader(ctx)]); got != "r0 r1 r2 r3 r4" {
 		t.Errorf("the voters are %q", got)
 	}
@@ -133,10 +139,8 @@ func changeMembers(t *testing.T, seed uint64) {
 			gone = slices.IndexFunc(c.nodes[:3], func(n *Node) bool { return n != nil })
 		}
 		c.lead(ctx, func(n *Node) error { return n.RemoveMember(ctx, c.peers[gone].ID) })
-		mu.Lock()
 		n := c.nodes[gone]
-		c.nodes[gone] = nil
-		mu.Unlock()
+		c.set(gone, nil)
 		n.cfg.Transport.(*chaos.Transport).Close()
 		if err := n.Close(); err != nil {
 			t.Error(err)

@@ -106,7 +106,7 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 	n.track.adopt(r)
 	f := r.GetConfiguration()
 	err := f.Error()
-	if err == nil && (n.join == nil || len(f.Configuration().Servers) > 0) {
+	if err == nil && n.join == nil { // the snapshot that a newcomer has can be older than its membership
 		err = checkMember(&n.cfg, f.Configuration())
 	}
 	if err != nil {
