@@ -715,7 +715,7 @@ class LoomController(Controller):
 
     def wait_ready(self):
         "Wait until every packet switch has its rules."
-        self.process.wait_for('ready')
+        self.process.wait_for('ready:')
         info('(%s) ' % self.fabric.spec())
 
     def replayed(self, within=600):

@@ -241,7 +241,7 @@ topos = {'mine': Mine}
 	out = l.mn("--version; cp script own.yaml; mn --custom lightloom.py --topo file,own.yaml --switch loom --controller "+
 		"loom,replicas=1 --test pingall", strings.TrimSpace(string(text)))
 	for _, want := range []string{"0% dropped (6/6 received)",
-		"hybrid:racks=3,hosts=1,spines=1,nic=200000kbps,eps=40000kbps,ocs=100000kbps", "left 0 processes, 0 directories"} {
+		"hybrid:racks=3,hosts=1,spines=1,nic=200Mbps,eps=40Mbps,ocs=100Mbps", "left 0 processes, 0 directories"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q:\n%s", want, out)
 		}
