@@ -12,8 +12,12 @@ import (
 // Effort bounds what an algorithm may spend. It is counted in work, never in time, so that a decision can be repeated.
 type Effort struct {
 	Gap    float64 // of the relaxation; 0: 0.001
-	Trials int     // routings that the local search may solve; 0: 2000
+	Trials int     // routings, or placements, that a search may solve; 0: 2000
+	// Stop ends the genetic baselines; nil never does. It is for comparisons at equal processor time: no policy sets it.
+	Stop func() bool
 }
+
+func (e Effort) stopped() bool { return e.Stop != nil && e.Stop() }
 
 func (e Effort) gap() float64 { return cmp.Or(e.Gap, 1e-3) }
 func (e Effort) trials() int  { return cmp.Or(e.Trials, 2000) }

@@ -24,6 +24,7 @@ type Tasks struct {
 	Power      []float64   // by task; nil: 1
 	Limits     []Limit
 	Energy     float64 // at most; 0: no limit
+	Slots      []int32 // by server: how many tasks it can take; nil: any number. Bounds do not heed it.
 }
 
 // Placed is a server and resources for every task, and what is proven of them.
@@ -42,6 +43,7 @@ type placing struct {
 	*Tasks
 	in     [][]int32 // by server: its limits
 	server []int32
+	slots  []int32   // by server: that are left; nil: any number
 	sum    []float64 // by limit: load over efficiency
 	energy float64
 }
@@ -64,6 +66,12 @@ func (t *Tasks) check() error {
 		if !(l.Most >= 0) || math.IsInf(l.Most, 1) {
 			return fmt.Errorf("place tasks: limit %s is %v", l.Name, l.Most)
 		}
+	}
+	if len(t.Load) > 0 && t.Slots != nil && len(t.Slots) != len(t.Efficiency[0]) {
+		return fmt.Errorf("place tasks: slots of %d servers, efficiencies of %d", len(t.Slots), len(t.Efficiency[0]))
+	}
+	if !(t.Energy >= 0) {
+		return fmt.Errorf("place tasks: energy is %v", t.Energy)
 	}
 	return nil
 }
@@ -94,7 +102,8 @@ func (t *Tasks) begin() (*placing, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	p := &placing{Tasks: t, server: make([]int32, len(t.Load)), sum: make([]float64, len(t.Limits))}
+	p := &placing{Tasks: t, server: make([]int32, len(t.Load)), sum: make([]float64, len(t.Limits)),
+		slots: slices.Clone(t.Slots)}
 	if len(t.Load) > 0 {
 		p.in = make([][]int32, len(t.Efficiency[0]))
 	}
@@ -130,9 +139,43 @@ func (p *placing) best(i int) int32 {
 	return at
 }
 
+// open reports whether a server has a slot left.
+func (p *placing) open(server int32) bool { return p.slots == nil || p.slots[server] > 0 }
+
+// settle places a task that is nowhere on a server, or, if that has no slot left, on the one of those that have where
+// it ends earliest.
+func (p *placing) settle(i int, server int32) error {
+	if !p.open(server) {
+		least, at := math.Inf(1), int32(-1)
+		for s := range p.in {
+			if w := p.work(i, int32(s)); !math.IsInf(w, 1) && p.open(int32(s)) && p.with(w, int32(s)) < least {
+				least, at = p.with(w, int32(s)), int32(s)
+			}
+		}
+		if server = at; at < 0 {
+			return &solve.InfeasibleError{Reason: fmt.Sprintf("task %d finds no slot on a server where it can run", i)}
+		}
+	}
+	p.put(i, server)
+	return nil
+}
+
+// settleAll places all tasks, which are nowhere.
+func (p *placing) settleAll(server func(i int) int32) error {
+	for i := range p.Load {
+		if err := p.settle(i, server(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // put places a task that is nowhere; take removes it.
 func (p *placing) put(i int, server int32) {
 	p.server[i] = server
+	if p.slots != nil {
+		p.slots[server]--
+	}
 	w := p.work(i, server)
 	p.energy += p.power(i) * w
 	for _, k := range p.in[server] {
@@ -142,6 +185,9 @@ func (p *placing) put(i int, server int32) {
 
 func (p *placing) take(i int) {
 	w := p.work(i, p.server[i])
+	if p.slots != nil {
+		p.slots[p.server[i]]++
+	}
 	p.energy -= p.power(i) * w
 	for _, k := range p.in[p.server[i]] {
 		p.sum[k] -= w
@@ -157,10 +203,13 @@ func (p *placing) time(server int32) float64 {
 	return most
 }
 
+// last returns when the last of the tasks that are placed ends: the longest that a limit has work for.
 func (p *placing) last() float64 {
 	most := 0.0
-	for i := range p.Load {
-		most = max(most, p.time(p.server[i]))
+	for k, sum := range p.sum {
+		if sum > 0 && p.Limits[k].Most > 0 {
+			most = max(most, sum/p.Limits[k].Most)
+		}
 	}
 	return most
 }
@@ -176,10 +225,13 @@ func TaPRA(t *Tasks, e Effort) (*Placed, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, s := range relaxed.server {
-		p.put(i, s)
+	if err := p.settleAll(func(i int) int32 { return relaxed.server[i] }); err != nil {
+		return nil, err
 	}
-	out := p.finish(e)
+	out, err := p.finish(e)
+	if err != nil {
+		return nil, err
+	}
 	out.prove(t, relaxed.price, relaxed.energyPrice)
 	out.Exhausted = out.Exhausted || relaxed.Exhausted
 	return out, nil
@@ -191,22 +243,24 @@ func TaPRAFast(t *Tasks, e Effort) (*Placed, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range t.Load {
-		p.put(i, p.best(i))
+	if err := p.settleAll(p.best); err != nil {
+		return nil, err
 	}
-	return p.finish(e), nil
+	return p.finish(e)
 }
 
 // finish reduces energy, searches, and gives resources.
-func (p *placing) finish(e Effort) *Placed {
-	p.reduce()
+func (p *placing) finish(e Effort) (*Placed, error) {
+	if err := p.reduce(); err != nil {
+		return nil, err
+	}
 	left := e.trials()
 	for left > 0 && p.better() {
 		left--
 	}
 	out := p.result()
 	out.Trials, out.Exhausted = e.trials()-left, left <= 0
-	return out
+	return out, nil
 }
 
 // result gives resources to tasks where they are, and proves what the limits that are full prove.
@@ -228,33 +282,38 @@ func (p *placing) result() *Placed {
 	return out
 }
 
+// tooMuch reports whether the tasks take more energy than is allowed.
+func (p *placing) tooMuch() bool { return p.Energy > 0 && p.energy > p.Energy*(1+1e-12) }
+
 // reduce moves tasks to servers where they take less energy until all take what is allowed, each time by the move after
-// which the job ends earliest (REC).
-func (p *placing) reduce() {
-	for p.Energy > 0 && p.energy > p.Energy*(1+1e-12) {
+// which the job ends earliest (REC). A task that moves makes only the limits of its new server busier.
+func (p *placing) reduce() error {
+	for p.tooMuch() {
 		least, task, to := math.Inf(1), -1, int32(-1)
 		for i := range p.Load {
 			from := p.server[i]
 			now := p.work(i, from)
 			p.take(i)
+			rest := p.last()
 			for s := range p.in {
-				if p.work(i, int32(s)) >= now*(1-1e-12) {
+				w := p.work(i, int32(s))
+				if w >= now*(1-1e-12) || !p.open(int32(s)) {
 					continue
 				}
-				p.put(i, int32(s))
-				if last := p.last(); last < least {
+				if last := max(rest, p.with(w, int32(s))); last < least {
 					least, task, to = last, i, int32(s)
 				}
-				p.take(i)
 			}
 			p.put(i, from)
 		}
-		if task < 0 {
-			return // all are on their best servers, which begin has checked
+		if task < 0 { // all are on the best servers with slots
+			return &solve.InfeasibleError{Reason: fmt.Sprintf("the tasks take %.6g of energy on the best servers that have "+
+				"slots, and %.6g are allowed", p.energy, p.Energy)}
 		}
 		p.take(task)
 		p.put(task, to)
 	}
+	return nil
 }
 
 // better moves one of the tasks that end last to where it ends earliest, if that is earlier; energy stays allowed.
@@ -268,14 +327,14 @@ func (p *placing) better() bool {
 		p.take(i)
 		least, to := last*(1-gained), int32(-1)
 		for s := range p.in {
-			if math.IsInf(p.work(i, int32(s)), 1) {
+			w := p.work(i, int32(s))
+			if math.IsInf(w, 1) || !p.open(int32(s)) ||
+				p.Energy > 0 && p.energy+p.power(i)*w > p.Energy*(1+1e-12) {
 				continue
 			}
-			p.put(i, int32(s))
-			if t := p.time(int32(s)); t < least && (p.Energy == 0 || p.energy <= p.Energy*(1+1e-12)) {
+			if t := p.with(w, int32(s)); t < least {
 				least, to = t, int32(s)
 			}
-			p.take(i)
 		}
 		if to >= 0 {
 			p.put(i, to)
@@ -440,6 +499,11 @@ func (out *Placed) Verify(t *Tasks) error {
 	}
 	used, last, energy := make([]float64, len(t.Limits)), 0.0, 0.0
 	for i, s := range out.Server {
+		if p.slots != nil {
+			if p.slots[s]--; p.slots[s] < 0 {
+				return fmt.Errorf("verify placement: server %d has more tasks than slots", s)
+			}
+		}
 		w := p.work(i, s)
 		if math.IsInf(w, 1) {
 			return fmt.Errorf("verify placement: task %d cannot run on server %d", i, s)
@@ -467,32 +531,6 @@ func (out *Placed) Verify(t *Tasks) error {
 		return fmt.Errorf("verify placement: its prices prove %v, not %v", b, out.Bound)
 	}
 	return nil
-}
-
-// MinMin is the classic baseline: time and again it places the task that can be placed so that the job ends earliest,
-// where it does, and then reduces energy as TaPRA does (section 3.6.1.3). Resources are shared as TaPRA shares them.
-func MinMin(t *Tasks) (*Placed, error) {
-	p, err := t.begin()
-	if err != nil {
-		return nil, err
-	}
-	placed, sofar := make([]bool, len(t.Load)), 0.0
-	for range t.Load {
-		least, task, to := math.Inf(1), -1, int32(-1)
-		for i := range t.Load {
-			for s := range p.in {
-				if w := p.work(i, int32(s)); !placed[i] && !math.IsInf(w, 1) {
-					if last := max(sofar, p.with(w, int32(s))); last < least {
-						least, task, to = last, i, int32(s)
-					}
-				}
-			}
-		}
-		p.put(task, to)
-		placed[task], sofar = true, least
-	}
-	p.reduce()
-	return p.result(), nil
 }
 
 // with returns how long a task of some work would run on a server.
