@@ -38,6 +38,8 @@ type Job struct {
 	Incremental bool `json:"incremental,omitempty"`
 	// Predicted is what earlier runs of a recurring job let expect of this one; nil: the job does not recur.
 	Predicted *Prediction `json:"predicted,omitempty"`
+	// Limits bound what the tasks with loads take together; nil: only the vCPUs there are do.
+	Limits *Limits `json:"limits,omitempty"`
 }
 
 // Offer is a submitted job. Request is its request id, which stays the same however often the job is offered; "": it is
@@ -61,6 +63,9 @@ type Prediction struct {
 type Stage struct {
 	Name  string `json:"name"`
 	Tasks []Task `json:"tasks"`
+	// Efficiency is what part of a vCPU's work its tasks with loads get done, of hosts in turn, above 0; nil: all
+	// of it everywhere.
+	Efficiency []float64 `json:"efficiency,omitempty"`
 }
 
 // Task computes for a while on slots of one host.
@@ -70,6 +75,8 @@ type Task struct {
 	Input   pathmap.Bytes `json:"input,omitempty"` // of a block that it reads from the file system
 	// it takes longer by this where no copy of the block is in its rack
 	NonLocal time.Duration `json:"non_local_ns,omitempty"`
+	// Load is how long it takes on one vCPU of a host of efficiency 1: more vCPUs make it shorter. In place of Compute.
+	Load time.Duration `json:"load_ns,omitempty"`
 }
 
 // Size returns how many slots a task takes.

@@ -15,6 +15,8 @@ type Placement struct {
 	Hosts []southbound.HostID `json:"hosts"`
 	// tasks placed here whose rack has no copy of their block, ascending
 	NonLocal []int32 `json:"non_local,omitempty"`
+	// MilliVCPUs are the thousandths of vCPUs that each task with a load is given, by task; 0, or nil for all: its share.
+	MilliVCPUs []int32 `json:"milli_vcpus,omitempty"`
 	// of an incremental job: state that the policy gets back; nil: unchanged
 	PolicyState []int32 `json:"policy_state,omitempty"`
 

@@ -32,6 +32,7 @@ type View struct {
 
 	Waiting []*Job              // accepted and not placed, in order of acceptance
 	Free    []int32             // free slots, by host; none on a host that is lost
+	VCPUs   []int64             // thousandths of vCPUs that no task has, by host; nil: as free slots say
 	Lost    []southbound.HostID // hosts that have failed, sorted
 	Evicted []Evicted           // placed jobs that have lost hosts, by id; not incremental ones
 	Partial []Partial           // incremental jobs with a task placed, not ended, by id
@@ -102,9 +103,11 @@ type TaskState struct {
 	Started time.Duration     `json:"started_ns"`
 	Ended   time.Duration     `json:"ended_ns"`
 	// how often it was begun before, on hosts that have failed or that it has left
-	Try      int32         `json:"try,omitempty"`
-	NonLocal bool          `json:"non_local,omitempty"` // no copy of its block is in the host's rack
-	Moved    time.Duration `json:"moved_ns,omitempty"`  // when a plan had it leave its host last; 0: never
+	Try      int32 `json:"try,omitempty"`
+	NonLocal bool  `json:"non_local,omitempty"` // no copy of its block is in the host's rack
+	// thousandths of vCPUs that it was given; 0: its share
+	MilliVCPUs int32         `json:"milli_vcpus,omitempty"`
+	Moved      time.Duration `json:"moved_ns,omitempty"` // when a plan had it leave its host last; 0: never
 }
 
 // MayStart reports whether a task has a host and is to begin there.
@@ -183,6 +186,14 @@ type CircuitView struct {
 	Held   bool // a begun reservation holds it
 	Coflow southbound.CoflowID
 	Until  time.Duration // the reservation's NotAfter
+}
+
+// FreeVCPUs returns the thousandths of vCPUs that no task has on a host.
+func (v *View) FreeVCPUs(h int) int64 {
+	if v.VCPUs != nil {
+		return max(0, v.VCPUs[h])
+	}
+	return int64(Share(v.Fabric, southbound.HostID(h), max(0, v.Free[h])))
 }
 
 // Wire returns the bytes that links carry for b bytes of payload: Wire's, or b itself on a crossbar, whose rates are

@@ -20,6 +20,7 @@ func TestExamples(t *testing.T) {
 		"fabric.yaml":       "of it over circuits",
 		"faults.txt":        "CCT mean",
 		"lab.clab.yml":      "nokia_srlinux",
+		"loads.yaml":        "JCT mean",
 		"mapreduce.yaml":    "JCT mean",
 		"pairs.txt":         "edge0-0 → agg0 → edge0-1",
 		"pod1.circuits":     "one Set: 0>1 1>0 2>3",

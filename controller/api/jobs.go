@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -33,7 +34,8 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 	}
 	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight,
 		Deadline: time.Duration(m.DeadlineNs),
-		Lifetime: time.Duration(m.LifetimeNs), Incremental: m.Incremental, Predicted: predictionFromWire(m.Predicted)}
+		Lifetime: time.Duration(m.LifetimeNs), Incremental: m.Incremental, Predicted: predictionFromWire(m.Predicted),
+		Limits: limitsFromWire(m.Limits)}
 	for i, s := range m.Stages {
 		stage, err := stageFromWire(s)
 		if err != nil {
@@ -55,14 +57,19 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 	if len(m.GetName()) > maxName || len(m.GetComputeNs()) > controller.MaxTasks {
 		return controller.Stage{}, fmt.Errorf("has a name above %d bytes or more than %d tasks", maxName, controller.MaxTasks)
 	}
-	input, far := m.GetInputBytes(), m.GetFarNs()
-	for _, n := range [2]int{len(input), len(far)} {
+	input, far, load := m.GetInputBytes(), m.GetFarNs(), m.GetLoadNs()
+	for _, n := range [3]int{len(input), len(far), len(load)} {
 		if n != 0 && n != len(m.GetComputeNs()) {
-			return controller.Stage{}, fmt.Errorf("has %d tasks and what %d of them read: take that of all, or of none",
+			return controller.Stage{}, fmt.Errorf("has %d tasks and what %d of them read or load: take that of all, or of none",
 				len(m.GetComputeNs()), n)
 		}
 	}
-	s := controller.Stage{Name: m.GetName(), Tasks: make([]controller.Task, 0, len(m.GetComputeNs()))}
+	if len(m.GetEfficiency()) > controller.MaxEfficiencies {
+		return controller.Stage{}, fmt.Errorf("has efficiencies of %d hosts, at most %d are taken", len(m.GetEfficiency()),
+			controller.MaxEfficiencies)
+	}
+	s := controller.Stage{Name: m.GetName(), Efficiency: slices.Clone(m.GetEfficiency()),
+		Tasks: make([]controller.Task, 0, len(m.GetComputeNs()))}
 	for i, ns := range m.GetComputeNs() {
 		t := controller.Task{Compute: time.Duration(ns), Slots: m.GetSlots()}
 		if len(input) > 0 {
@@ -71,6 +78,9 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 		if len(far) > 0 {
 			t.NonLocal = time.Duration(far[i])
 		}
+		if len(load) > 0 {
+			t.Load = time.Duration(load[i])
+		}
 		s.Tasks = append(s.Tasks, t)
 	}
 	return s, nil
@@ -78,14 +88,18 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 
 // stageToWire is the inverse of stageFromWire.
 func stageToWire(s *controller.Stage) *apiv1.Stage {
-	w := &apiv1.Stage{Name: s.Name, ComputeNs: make([]int64, 0, len(s.Tasks))}
-	input, far := make([]int64, len(s.Tasks)), make([]int64, len(s.Tasks))
-	reads, waits := false, false
+	w := &apiv1.Stage{Name: s.Name, ComputeNs: make([]int64, 0, len(s.Tasks)), Efficiency: s.Efficiency}
+	input, far, load := make([]int64, len(s.Tasks)), make([]int64, len(s.Tasks)), make([]int64, len(s.Tasks))
+	reads, waits, loads := false, false, false
 	for i, t := range s.Tasks {
 		w.ComputeNs = append(w.ComputeNs, int64(t.Compute))
 		w.Slots = max(w.Slots, t.Slots)
 		input[i], far[i] = int64(t.Input), int64(t.NonLocal)
-		reads, waits = reads || t.Input != 0, waits || t.NonLocal != 0
+		load[i] = int64(t.Load)
+		reads, waits, loads = reads || t.Input != 0, waits || t.NonLocal != 0, loads || t.Load != 0
+	}
+	if loads {
+		w.LoadNs = load
 	}
 	if reads {
 		w.InputBytes = input
@@ -94,6 +108,20 @@ func stageToWire(s *controller.Stage) *apiv1.Stage {
 		w.FarNs = far
 	}
 	return w
+}
+
+func limitsFromWire(m *apiv1.Limits) *controller.Limits {
+	if m == nil {
+		return nil
+	}
+	return &controller.Limits{Host: m.Host, Rack: m.Rack, Pod: m.Pod, Center: m.Center, Energy: m.Energy}
+}
+
+func limitsToWire(l *controller.Limits) *apiv1.Limits {
+	if l == nil {
+		return nil
+	}
+	return &apiv1.Limits{Host: l.Host, Rack: l.Rack, Pod: l.Pod, Center: l.Center, Energy: l.Energy}
 }
 
 func predictionFromWire(m *apiv1.Prediction) *controller.Prediction {
@@ -145,7 +173,7 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 func jobToWire(j *controller.Job) *apiv1.Job {
 	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight,
 		DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime),
-		Incremental: j.Incremental, Predicted: predictionToWire(j.Predicted)}
+		Incremental: j.Incremental, Predicted: predictionToWire(j.Predicted), Limits: limitsToWire(j.Limits)}
 	for i := range j.Stages {
 		m.Stages = append(m.Stages, stageToWire(&j.Stages[i]))
 	}

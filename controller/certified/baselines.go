@@ -214,3 +214,20 @@ func (h *herd) child(a, b []int32) []int32 {
 	}
 	return out
 }
+
+// MostEfficient puts each task on the most efficient server that has a slot, and searches nothing: for jobs that are too
+// large to be searched.
+func MostEfficient(t *Tasks) (*Placed, error) {
+	p, err := t.begin()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.settleAll(p.best); err != nil {
+		return nil, err
+	}
+	if p.tooMuch() {
+		return nil, &solve.InfeasibleError{Reason: fmt.Sprintf("the tasks take %.6g of energy on the best servers that have "+
+			"slots, and %.6g are allowed", p.energy, p.Energy)}
+	}
+	return p.result(), nil
+}

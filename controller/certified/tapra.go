@@ -485,6 +485,20 @@ func (t *Tasks) Bound(price []float64, energy float64) float64 {
 	return (need - energy*t.Energy) / have
 }
 
+// Relax raises the bound of a placement that has solved no relaxation to that of SJS-Relax-LP.
+func (out *Placed) Relax(t *Tasks, e Effort) error {
+	p, err := t.begin()
+	if err != nil {
+		return err
+	}
+	relaxed, err := p.relax(e)
+	if err != nil {
+		return err
+	}
+	out.prove(t, relaxed.price, relaxed.energyPrice)
+	return nil
+}
+
 func (out *Placed) prove(t *Tasks, price []float64, energy float64) {
 	if b := t.Bound(price, energy); b > out.Bound {
 		out.Bound, out.Price, out.EnergyPrice = b, price, energy

@@ -130,6 +130,7 @@ type Line struct {
 // Decision is how far one decision on several host flows is from the optimum at most.
 type Decision struct {
 	Flows int      `json:"flows,omitempty"`         // that were routed or had rates set together
+	Tasks int      `json:"tasks,omitempty"`         // that were placed and given vCPUs together
 	Value float64  `json:"value_seconds,omitempty"` // of the objective
 	Bound *float64 `json:"bound_seconds,omitempty"` // no decision is below it
 	Gap   *float64 `json:"proven_gap,omitempty"`
@@ -137,9 +138,14 @@ type Decision struct {
 
 // proof says how far a decision is from the optimum at most.
 func (l *Line) proof(w route.Why) {
-	id := int32(w.Coflow)
-	l.What, l.Coflow, l.Flows, l.Value = "decision", &id, w.Proof.Flows, w.Proof.Value
+	l.What, l.Flows, l.Tasks, l.Value = "decision", w.Proof.Flows, w.Proof.Tasks, w.Proof.Value
 	l.Bound, l.Gap = &w.Proof.Bound, &w.Proof.Gap
+	if w.Job != nil {
+		l.Job = w.Job.Name
+		return
+	}
+	id := int32(w.Coflow)
+	l.Coflow = &id
 }
 
 func (l *Line) task(v *controller.View, w route.Why) {
@@ -209,9 +215,13 @@ func (l *Line) text() string {
 			"%s; %s\n",
 			head, *l.Task, l.Job, l.Stage, l.Host, l.Here, l.Rack, l.Apart, mbps(l.Gained), rest)
 	}
+	if l.What == "decision" && l.Coflow == nil {
+		return fmt.Sprintf("%s  %d tasks of %s placed with vCPUs: %.4g s, %s\n", head, l.Tasks, l.Job, l.Value,
+			l.above())
+	}
 	if l.What == "decision" {
-		return fmt.Sprintf("%s  %d host flows decided on with coflow %d: %.4g s, at most %.2f %% above the optimum\n", head,
-			l.Flows, *l.Coflow, l.Value, 100**l.Gap)
+		return fmt.Sprintf("%s  %d host flows decided on with coflow %d: %.4g s, %s\n", head, l.Flows, *l.Coflow, l.Value,
+			l.above())
 	}
 	at := "held back by nothing"
 	if l.Bottleneck != "" {
@@ -275,4 +285,12 @@ func (x *Writer) Add(why []Line) {
 	for i := range why {
 		x.Say(&why[i])
 	}
+}
+
+// above says how far a decision's value is above the optimum at most.
+func (l *Line) above() string {
+	if *l.Bound <= 0 {
+		return "with nothing proven"
+	}
+	return fmt.Sprintf("at most %.2f %% above the optimum", 100*max(0, l.Value / *l.Bound-1))
 }

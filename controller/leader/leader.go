@@ -132,7 +132,7 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 		if bytes += state.OfferSize(&offers[i]); bytes > l.cfg.Entry {
 			return fmt.Errorf("submit %d jobs: they take more than %d bytes: %w", len(offers), l.cfg.Entry, ErrTooLarge)
 		}
-		if err := o.Job.Check(f.Hosts(), f.Hosts()*f.Spec.Slots); err != nil {
+		if err := o.Job.CheckOn(f); err != nil {
 			return fmt.Errorf("submit %w", err)
 		}
 		if o.Request == "" {

@@ -108,6 +108,7 @@ func (l *Loop) commitPlacements(s *state.State, now time.Duration,
 			l.pending.note(controller.FabricChanged, now, p.Job, -1, 0)
 		}
 		own := controller.Placement{Job: p.Job, Hosts: slices.Clone(p.Hosts), NonLocal: slices.Clone(p.NonLocal),
+			MilliVCPUs:  slices.Clone(p.MilliVCPUs),
 			PolicyState: slices.Clone(p.PolicyState), Move: slices.Clone(p.Move)}
 		left := s.LeftBehind(&own)
 		own.Resent = l.sentOf(left)

@@ -15,13 +15,18 @@ import (
 
 // facts turns inputs into entries, and into steps of the moves in progress.
 func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
-	slots := l.fabric.Hosts() * l.fabric.Spec.Slots
 	for _, o := range in.Jobs {
-		if err := o.Job.Check(l.fabric.Hosts(), slots); err != nil {
+		if err := o.Job.CheckOn(l.fabric); err != nil {
 			l.pass.fail(fmt.Errorf("accept %w", err))
 			continue
 		}
-		l.pass.add(state.Entry{Kind: state.JobAccepted, At: now, Job: o.Job, Request: o.Request})
+		e := state.Entry{Kind: state.JobAccepted, At: now, Job: o.Job, Request: o.Request}
+		if !s.Admits(&e) {
+			l.pass.fail(fmt.Errorf("accept job %q: it has loads, which some replica is too old for: %w", o.Job.Name,
+				state.ErrLevel))
+			continue
+		}
+		l.pass.add(e)
 	}
 	l.grantBandwidth(s, now, in.BandwidthRequests)
 	l.grantAccess(s, now, in.Grants)

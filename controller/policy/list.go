@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"math/rand/v2"
+
 	"lightloom/controller"
 	"lightloom/controller/anneal"
 	"lightloom/controller/certified"
@@ -85,6 +87,13 @@ func list() []entry {
 		one("coscheduler-strict", Place, "coscheduler that never leaves its guidelines for an idle slot", func() Part {
 			return &place.CoScheduler{Strict: true}
 		}),
+		placing("tapra", "tasks with loads and their vCPUs for the earliest end of the job, with a proven gap (TaPRA)", tapra,
+			false),
+		placing("tapra-fast", "tapra by local search alone (TaPRA-fast)", tapraFast, false),
+		placing("ontapra", "tapra, always the job that can end first (OnTaPRA)", tapra, true),
+		placing("minmin", "tasks with loads by Min-Min, with vCPUs and limits as tapra has them", minMin, false),
+		placing("mm-ga", "minmin improved by a genetic algorithm", certified.MMGA, false),
+		placing("gsa", "tasks with loads by genetic simulated annealing", certified.GSA, false),
 		waves(one("sunflow", Circuits, "circuits for elephants, shortest coflow first, not all stop", func() Part {
 			return circuits.Sunflow{}.Remembering()
 		})),
@@ -234,6 +243,30 @@ func proven(name, doc string, by route.Router, byCoflow bool) entry {
 		explain(o, r)
 		return []Part{r}
 	}}
+}
+
+// placing is an entry that places tasks with loads and proves how well.
+func placing(name, doc string, by place.Placer, shortest bool) entry {
+	return entry{PartInfo{Name: name, Questions: []Question{Place}, Doc: doc,
+		Capabilities: controller.Capabilities{Blind: true}},
+		func(o Options) []Part {
+			c := &place.Certified{Placer: by, Shortest: shortest}
+			explain(o, c)
+			return []Part{c}
+		}}
+}
+
+// The placers that draw nothing.
+func tapra(t *certified.Tasks, e certified.Effort, _ *rand.Rand) (*certified.Placed, error) {
+	return certified.TaPRA(t, e)
+}
+
+func tapraFast(t *certified.Tasks, e certified.Effort, _ *rand.Rand) (*certified.Placed, error) {
+	return certified.TaPRAFast(t, e)
+}
+
+func minMin(t *certified.Tasks, _ certified.Effort, _ *rand.Rand) (*certified.Placed, error) {
+	return certified.MinMin(t)
 }
 
 // cross is an entry of two parts, place and route.

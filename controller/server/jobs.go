@@ -45,7 +45,7 @@ func (p *replicaProcess) check(j *controller.Job) error {
 	if p.charge.Agent == "" && len(p.charge.Agents) == 0 {
 		return ErrNoAgent
 	}
-	return j.Check(p.fabric.Hosts(), p.fabric.Hosts()*p.fabric.Spec.Slots)
+	return j.CheckOn(p.fabric)
 }
 
 // Submit implements api.Submitter.

@@ -115,7 +115,7 @@ func (s *State) accept(e *Entry) error {
 	if _, dup := s.Requested(e.Request); dup {
 		return ErrStale
 	}
-	if err := e.Job.Check(s.fabric.Hosts(), s.fabric.Hosts()*s.fabric.Spec.Slots); err != nil {
+	if err := e.Job.CheckOn(s.fabric); err != nil {
 		return err
 	}
 	j := &Job{Job: *e.Job, Placed: Unset, Started: Unset, Ended: Unset}
@@ -202,7 +202,7 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 			return err
 		}
 	}
-	return nil
+	return s.checkVCPUs(j, p)
 }
 
 func (s *State) place(e *Entry) error {
@@ -226,10 +226,11 @@ func (s *State) place(e *Entry) error {
 	}
 	j.Hosts, j.Placed = slices.Clone(p.Hosts), e.At
 	s.turn(j)
+	s.give(j, p)
 	for i, h := range j.Hosts {
 		s.task(j, i).Host = h
 		if h != controller.NoHost {
-			s.free[h] -= s.size(j, i)
+			s.occupy(j, i)
 		}
 	}
 	s.noteEvicted(j)
@@ -425,7 +426,7 @@ func (s *State) closeTask(j *Job, i int, e *Entry) {
 	t := s.task(j, i)
 	t.Ended = e.At
 	if t.Host >= 0 { // streams can end while one of their tasks has no host
-		s.free[t.Host] += s.size(j, i)
+		s.vacate(j, i)
 	}
 	st := &j.Stages[t.Stage]
 	if st.Remaining--; st.Remaining > 0 {

@@ -27,7 +27,7 @@ func (s *State) cancel(e *Entry) error {
 		if t := s.task(j, i); t.Ended == Unset {
 			t.Ended = e.At
 			if t.Host >= 0 {
-				s.free[t.Host] += s.size(j, i)
+				s.vacate(j, i)
 			}
 		}
 	}

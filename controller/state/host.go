@@ -45,7 +45,7 @@ func (s *State) seeHost(e *Entry) error {
 		return ErrStale
 	case e.OK:
 		s.d.Lost = slices.Delete(s.d.Lost, i, i+1)
-		s.free[e.Host] = int32(s.fabric.Spec.Slots) // every task that was there has gone
+		s.room.back(s.fabric, e.Host) // every task that was there has gone
 		s.expandWaiting()
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *State) seeHost(e *Entry) error {
 		}
 		s.unhouse(j, e.Host)
 	}
-	s.free[e.Host] = 0
+	s.room.lose(e.Host)
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 		if at != h || t.Ended != Unset && !s.unread(j, int(t.Stage)) {
 			continue
 		}
-		j.Hosts[i], t.Host = controller.NoHost, controller.NoHost
+		j.Hosts[i], t.Host, t.MilliVCPUs = controller.NoHost, controller.NoHost, 0
 		t.Try++
 		if t.Ended == Unset {
 			t.Started = Unset
@@ -165,7 +165,7 @@ func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 		t := s.task(j, i)
 		j.Hosts[i], t.Host = h, h
 		if t.Ended == Unset {
-			s.free[h] -= s.size(j, i)
+			s.occupy(j, i)
 		}
 	}
 	s.noteEvicted(j)

@@ -3,6 +3,9 @@ package state
 import (
 	"errors"
 	"fmt"
+	"slices"
+
+	"lightloom/controller"
 )
 
 // Level is a feature level: which kinds of entries the log of a cluster can hold. A cluster has one, which only rises,
@@ -31,9 +34,26 @@ func (k Kind) Level() Level {
 	return 1
 }
 
+// level is that of an entry's kind, or of a key that came later: loads of tasks and vCPUs.
+func (e *Entry) level() Level {
+	loads := e.Job != nil && (e.Job.Limits != nil || e.Job.Malleable() || slices.ContainsFunc(e.Job.Stages,
+		func(s controller.Stage) bool { return s.Efficiency != nil }))
+	if loads || e.Placement != nil && e.Placement.MilliVCPUs != nil {
+		return 3
+	}
+	return e.Kind.Level()
+}
+
+// Admits reports whether an entry of those keys may be logged at the cluster's level.
+func (s *State) Admits(e *Entry) bool { return !errors.Is(s.admit(e), ErrLevel) }
+
 // admit reports why an entry is refused whatever it says.
 func (s *State) admit(e *Entry) error {
-	if need := e.Kind.Level(); need > s.Level() {
+	need := e.Kind.Level()
+	if s.d.Cluster != nil { // without one, as on the simulator, there is no other version
+		need = e.level()
+	}
+	if need > s.Level() {
 		return fmt.Errorf("%v: %w %d", e.Kind, ErrLevel, s.Level())
 	}
 	return e.wellFormed()

@@ -91,13 +91,14 @@ func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 	m.Bytes += p.Resent
 	for _, i := range p.Move {
 		t := s.task(j, int(i))
-		s.free[t.Host] += s.size(j, int(i))
+		s.vacate(j, int(i))
 		m.Tasks++
 		if t.Started != Unset && j.Stages[t.Stage].Streams == 0 {
 			m.Compute += e.At - t.Started
 		}
 		t.Try++
 		t.Started, t.Moved, t.Host, j.Hosts[i] = Unset, e.At, controller.NoHost, controller.NoHost
+		t.MilliVCPUs = 0
 	}
 }
 

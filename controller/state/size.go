@@ -58,7 +58,7 @@ func OfferSize(o *controller.Offer) int {
 	n += sizeJob + textSize(j.Name) + textSize(j.User)
 	for i := range j.Stages {
 		s := &j.Stages[i]
-		n += sizeStage + textSize(s.Name)
+		n += sizeStage + textSize(s.Name) + sizeEfficiency*len(s.Efficiency)
 		for k := range s.Tasks {
 			n += taskSize(&s.Tasks[k])
 		}
@@ -78,8 +78,10 @@ func OfferSize(o *controller.Offer) int {
 const (
 	sizeEntry = 512
 	sizeJob   = 1024
-	sizeStage = 32
+	sizeStage = 64
 	sizeEdge  = 320
+
+	sizeEfficiency = 26
 )
 
 func flowSize(f *controller.Flow) int {
@@ -91,7 +93,7 @@ func flowSize(f *controller.Flow) int {
 func taskSize(t *controller.Task) int {
 	const keys = `{"compute_ns":},`
 	return len(keys) + digits(int64(t.Compute)) + optional(`,"slots":`, int64(t.Slots)) +
-		optional(`,"input":`, int64(t.Input)) + optional(`,"non_local_ns":`, int64(t.NonLocal))
+		optional(`,"load_ns":`, int64(t.Load)) + optional(`,"input":`, int64(t.Input)) + optional(`,"non_local_ns":`, int64(t.NonLocal))
 }
 
 func optional(key string, v int64) int {

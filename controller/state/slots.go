@@ -3,8 +3,86 @@ package state
 import (
 	"fmt"
 
+	"lightloom/controller"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
+
+// room is what hosts have left for tasks.
+type room struct {
+	free  []int32 // slots, by host
+	vcpus []int64 // thousandths of vCPUs, by host
+}
+
+func newRoom(f *topo.Fabric) room {
+	r := room{make([]int32, f.Hosts()), make([]int64, f.Hosts())}
+	for h := range r.free {
+		r.back(f, southbound.HostID(h))
+	}
+	return r
+}
+
+// back gives a host all that it has.
+func (r *room) back(f *topo.Fabric, h southbound.HostID) {
+	r.free[h], r.vcpus[h] = int32(f.Spec.Slots), int64(f.VCPUs(int(h)))*controller.MilliVCPUs
+}
+
+func (r *room) lose(h southbound.HostID) { r.free[h], r.vcpus[h] = 0, 0 }
+
+// milli returns the thousandths of vCPUs that a task has on its host.
+func (s *State) milli(j *Job, i int) int64 {
+	t := s.task(j, i)
+	if t.MilliVCPUs > 0 {
+		return int64(t.MilliVCPUs)
+	}
+	return int64(controller.Share(s.fabric, t.Host, s.size(j, i)))
+}
+
+// occupy has a task take slots and vCPUs of its host; vacate gives them back.
+func (s *State) occupy(j *Job, i int) {
+	h := s.task(j, i).Host
+	s.free[h] -= s.size(j, i)
+	s.vcpus[h] -= s.milli(j, i)
+}
+
+func (s *State) vacate(j *Job, i int) {
+	h := s.task(j, i).Host
+	s.free[h] += s.size(j, i)
+	s.vcpus[h] += s.milli(j, i)
+}
+
+// checkVCPUs returns why a waiting job's tasks cannot have the vCPUs that a placement gives them, or nil.
+func (s *State) checkVCPUs(j *Job, p *controller.Placement) error {
+	if p.MilliVCPUs == nil {
+		return nil
+	}
+	if len(p.MilliVCPUs) != len(p.Hosts) {
+		return fmt.Errorf("place job %d: vCPUs of %d tasks, hosts of %d", p.Job, len(p.MilliVCPUs), len(p.Hosts))
+	}
+	given := map[southbound.HostID]int64{}
+	for i, h := range p.Hosts {
+		stage := s.task(j, i).Stage
+		first, _ := j.StageTasks(int(stage))
+		switch milli := p.MilliVCPUs[i]; {
+		case milli < 0 || milli > 0 && (h == controller.NoHost || j.Job.Stages[stage].Tasks[i-first].Load == 0):
+			return fmt.Errorf("place job %d: task %d has no load or no host, and is given %d thousandths of a vCPU", p.Job, i,
+				milli)
+		case milli > 0:
+			if given[h] += int64(milli); given[h] > s.vcpus[h] {
+				return fmt.Errorf("place job %d: host %d has %d thousandths of a vCPU left, and gives %d", p.Job, h, s.vcpus[h],
+					given[h])
+			}
+		}
+	}
+	return nil
+}
+
+// give notes the vCPUs that a placement gives tasks.
+func (s *State) give(j *Job, p *controller.Placement) {
+	for i, milli := range p.MilliVCPUs {
+		s.task(j, i).MilliVCPUs = milli
+	}
+}
 
 // size returns how many slots a task takes, by its number within its job.
 func (s *State) size(j *Job, i int) int32 {

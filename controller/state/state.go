@@ -166,13 +166,13 @@ type State struct {
 	onForget          func([]Move)            // of KeepMoves; can be nil
 	leads             []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
 	reservedBandwidth []pathmap.BitsPerSecond // by link; nil: nothing is
-	free              []int32                 // free slots by host
-	waiting           []controller.JobID
-	active            []southbound.CoflowID // expanded and not ended, sorted
-	stages            []StageRef            // ready to start
-	ready             []southbound.CoflowID // ready to start
-	turnover          time.Duration         // when a job with tasks was placed, or one ended, last
-	evicted           []controller.JobID    // jobs with tasks that have lost their hosts, sorted
+	room
+	waiting  []controller.JobID
+	active   []southbound.CoflowID // expanded and not ended, sorted
+	stages   []StageRef            // ready to start
+	ready    []southbound.CoflowID // ready to start
+	turnover time.Duration         // when a job with tasks was placed, or one ended, last
+	evicted  []controller.JobID    // jobs with tasks that have lost their hosts, sorted
 	// incremental jobs that are placed in part or whole, and have not ended, sorted
 	partly []controller.JobID
 	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
@@ -275,10 +275,7 @@ func (s *State) derive() {
 	s.requests, s.bandwidthRequests = index(s.d.Requests), index(s.d.BandwidthRequests)
 	s.frozen, s.sharedTasks, s.sharedMoves = 0, false, false
 	s.deriveReservedBandwidth()
-	s.free = make([]int32, s.fabric.Hosts())
-	for h := range s.free {
-		s.free[h] = int32(s.fabric.Spec.Slots)
-	}
+	s.room = newRoom(s.fabric)
 	s.leads = slices.Repeat([]southbound.Port{southbound.NoPort}, len(s.d.Circuits))
 	for in, c := range s.d.Circuits {
 		if c.Out != southbound.NoPort {
@@ -299,12 +296,12 @@ func (s *State) derive() {
 	for _, j := range s.d.Jobs {
 		for i, t := range s.d.TasksOf(j) {
 			if t.Host >= 0 && t.Ended == Unset {
-				s.free[t.Host] -= s.size(j, i)
+				s.occupy(j, i)
 			}
 		}
 	}
 	for _, h := range s.d.Lost {
-		s.free[h] = 0
+		s.room.lose(h)
 	}
 	for _, j := range s.d.Jobs {
 		s.turn(j)

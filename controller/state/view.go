@@ -40,7 +40,7 @@ func (s *State) FillTotalsView(v *controller.View, total func(southbound.CoflowI
 
 func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Coflow) southbound.Remaining) {
 	v.Fabric = s.fabric
-	v.Free = s.free
+	v.Free, v.VCPUs = s.free, s.vcpus
 	v.Waiting = v.Waiting[:0]
 	for _, id := range s.waiting {
 		v.Waiting = append(v.Waiting, &s.Job(id).Job)

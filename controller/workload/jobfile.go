@@ -139,6 +139,7 @@ type jobYAML struct {
 	Deadline scalar      `yaml:"deadline"`
 	Lifetime scalar      `yaml:"lifetime"`
 	Weight   scalar      `yaml:"weight"`
+	Limits   *limitsYAML `yaml:"limits"`
 	Stages   []stageYAML `yaml:"stages"`
 	Edges    []edgeYAML  `yaml:"edges"`
 	Streams  []edgeYAML  `yaml:"streams"`
@@ -149,6 +150,18 @@ type stageYAML struct {
 	Tasks   scalar `yaml:"tasks"`
 	Compute scalar `yaml:"compute"`
 	Slots   scalar `yaml:"slots"`
+
+	Load       scalar   `yaml:"load"`
+	Efficiency []scalar `yaml:"efficiency"`
+}
+
+// limitsYAML are the limits of the tasks with loads.
+type limitsYAML struct {
+	Host   scalar `yaml:"host"`
+	Rack   scalar `yaml:"rack"`
+	Pod    scalar `yaml:"pod"`
+	Center scalar `yaml:"center"`
+	Energy scalar `yaml:"energy"`
 }
 
 type edgeYAML struct {
@@ -228,6 +241,9 @@ func (y *jobYAML) fill(j *controller.Job, budget *int) (err error) {
 			return y.Weight.wrong("weight %q is no number from 0", y.Weight.text)
 		}
 	}
+	if j.Limits, err = y.Limits.limits(); err != nil {
+		return err
+	}
 	by := map[string]int{}
 	for i := range y.Stages {
 		s, err := y.Stages[i].stage(budget)
@@ -281,6 +297,13 @@ func (y *stageYAML) stage(budget *int) (controller.Stage, error) {
 	if err != nil {
 		return s, err
 	}
+	load, err := y.Load.length("load")
+	if err != nil {
+		return s, err
+	}
+	if s.Efficiency, err = efficiencies(y.Efficiency); err != nil {
+		return s, err
+	}
 	if *budget -= n; *budget < 0 {
 		return s, y.Tasks.wrong("stage %q has %d tasks, and all jobs of the file together more than %d", s.Name, n,
 			maxFileTasks)
@@ -293,9 +316,50 @@ func (y *stageYAML) stage(budget *int) (controller.Stage, error) {
 		}
 	}
 	for i := range s.Tasks {
-		s.Tasks[i].Compute, s.Tasks[i].Slots = compute, int32(slots)
+		s.Tasks[i].Compute, s.Tasks[i].Slots, s.Tasks[i].Load = compute, int32(slots), load
 	}
 	return s, nil
+}
+
+// limits reads the limits; nil where there are none.
+func (y *limitsYAML) limits() (*controller.Limits, error) {
+	if y == nil {
+		return nil, nil
+	}
+	l := &controller.Limits{}
+	for _, one := range []struct {
+		word scalar
+		name string
+		most float64
+		to   *float64
+	}{{y.Host, "host", 1, &l.Host}, {y.Rack, "rack", 1, &l.Rack}, {y.Pod, "pod", 1, &l.Pod},
+		{y.Center, "center", 1, &l.Center}, {y.Energy, "energy", math.MaxFloat64, &l.Energy}} {
+		if one.word.at == nil {
+			continue
+		}
+		v, err := strconv.ParseFloat(one.word.text, 64)
+		if err != nil || !(v > 0 && v <= one.most) {
+			return nil, one.word.wrong("limit of %s %q: write a part of the vCPUs above 0 and up to 1, and of energy a multiple "+
+				"of the loads", one.name, clip(one.word.text))
+		}
+		*one.to = v
+	}
+	return l, nil
+}
+
+// efficiencies reads those of hosts in turn.
+func efficiencies(words []scalar) (out []float64, err error) {
+	if len(words) > controller.MaxEfficiencies {
+		return nil, words[0].wrong("efficiencies of %d hosts: at most %d are taken", len(words), controller.MaxEfficiencies)
+	}
+	for _, w := range words {
+		v, err := strconv.ParseFloat(w.text, 64)
+		if err != nil || !(v > 0 && v <= 1) {
+			return nil, w.wrong("efficiency %q: write a number above 0 and up to 1", clip(w.text))
+		}
+		out = append(out, v)
+	}
+	return out, nil
 }
 
 func (y *edgeYAML) edge(by map[string]int) (controller.Edge, error) {

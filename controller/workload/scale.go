@@ -58,6 +58,9 @@ func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 			for t := range j.Stages[s].Tasks {
 				x := &j.Stages[s].Tasks[t]
 				x.Compute, x.NonLocal, x.Input = shorten(x.Compute, speed), shorten(x.NonLocal, speed), fewer(x.Input, both)
+				if x.Load > 0 {
+					x.Load = max(1, shorten(x.Load, speed)) // 0 would be none
+				}
 			}
 		}
 		if p := j.Predicted; p != nil {

@@ -19,6 +19,9 @@ func wrong(key, format string, args ...any) error {
 // Check returns an error if s is invalid, with zero fields taken as their defaults. Each error names what to write
 // instead.
 func (s Spec) Check() error {
+	if _, err := parseVCPUs(s.VCPUs); err != nil {
+		return err
+	}
 	switch s.Kind {
 	case Hybrid, LeafSpine, Crossbar:
 	case FatTreeKind, JellyfishKind, FileKind:

@@ -30,6 +30,8 @@ type Fabric struct {
 	// by OCS port: the port of its rack's ToR to it, pathmap.None where there is no cable; nil without an OCS
 	OCSUplink []int32
 	Transit   bool // paths can lead through the ToRs of other racks
+
+	vcpus []int32 // by host, in turn
 }
 
 // Hosts returns the number of hosts.
@@ -79,6 +81,7 @@ type Spec struct {
 	// wavelengths: circuits that a rack can have at once each way, every one at the OCS rate; 0: one
 	Waves int
 	Slots int    // slots: tasks a host runs at once
+	VCPUs string // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
 	Own   string // rates of single racks, such as "eps@3=500Mbps,ocs@0-4=20Gbps"; empty: none
 
 	K        int    // k: ports of a switch of a fat-tree

@@ -515,7 +515,7 @@ func TestLoadErrors(t *testing.T) {
 		{"fattree:k=5", `parse fabric spec "fattree:k=5": column 9: k: 5 is no even number from 2 to 128`},
 		{"fattree:k", `parse fabric spec "fattree:k": column 9: "k" is no key with a value: write it like k=4`},
 		{"fattree:k=4,hots=3", `parse fabric spec "fattree:k=4,hots=3": column 13: hots: unknown key of a fattree: write ` +
-			`"hosts"? It is one of k, hosts, rate, paths, slots`},
+			`"hosts"? It is one of k, hosts, rate, paths, slots, vcpus`},
 		{"jellyfish:seed=x", `parse fabric spec "jellyfish:seed=x": column 11: seed: "x" is no whole number from 1: ` +
 			`write it like seed=7`},
 		{"jellyfish:rate=0bps", `parse fabric spec "jellyfish:rate=0bps": column 11: rate: a rate of 0bps carries ` +

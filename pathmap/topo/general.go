@@ -66,6 +66,9 @@ func (s Spec) generalString() string {
 	if s.Slots != DefaultSlots {
 		put("slots", s.Slots)
 	}
+	if s.VCPUs != "" {
+		put("vcpus", s.VCPUs)
+	}
 	return s.Kind + ":" + strings.Join(keys, ",")
 }
 

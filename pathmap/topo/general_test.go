@@ -99,7 +99,7 @@ func TestGeneralSpecErrors(t *testing.T) {
 		{"fattree:k=5", "column 9: k: 5 is no even number from 2 to 128"},
 		{"fattree:k=4,hosts=17", "column 13: hosts: 17 hosts do not fit: k=4 carries 1 to 16"},
 		{"fattree:rate=0bps", "column 9: rate: a rate of 0bps carries nothing: write a rate above zero, such as rate=1Gbps"},
-		{"fattree:racks=4", `column 9: racks: unknown key of a fattree: write one of k, hosts, rate, paths, slots`},
+		{"fattree:racks=4", `column 9: racks: unknown key of a fattree: write one of k, hosts, rate, paths, slots, vcpus`},
 		{"fattree:paths=253", "column 9: paths: 253 is out of range: write 1 to 252"},
 		{"jellyfish:switches=1", "column 11: switches: 1 is out of range: write 2 to 16384"},
 		{"jellyfish:switches=4,degree=4", "column 22: degree: 4 links a switch: write 1 to 3, one fewer than switches"},
@@ -109,7 +109,7 @@ func TestGeneralSpecErrors(t *testing.T) {
 			` fattree, jellyfish, file`},
 		{"file", "column 1: path: missing: write the topology's file, such as file:lab.yaml"},
 		{"file:", `column 6: "" is no key with a value: write it like path=lab.yaml`},
-		{"file:x.yaml,racks=3", `column 13: racks: unknown key of a file: write one of path, dark, scale, paths, slots`},
+		{"file:x.yaml,racks=3", `column 13: racks: unknown key of a file: write one of path, dark, scale, paths, slots, vcpus`},
 		{"file:x.yaml,scale=0", `column 13: scale: "0" is no number above zero: write it like scale=10`},
 	} {
 		want := fmt.Sprintf("parse fabric spec %q: %s", c.text, c.want)

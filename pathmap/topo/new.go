@@ -14,6 +14,18 @@ func New(s Spec) (*Fabric, error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("build fabric: %w", err)
 	}
+	f, err := assemble(s)
+	if err != nil {
+		return nil, err
+	}
+	if f.vcpus, err = parseVCPUs(s.VCPUs); err != nil {
+		return nil, fmt.Errorf("build fabric: %w", err)
+	}
+	return f, nil
+}
+
+// assemble is New without vCPUs; s is checked.
+func assemble(s Spec) (*Fabric, error) {
 	s = s.WithDefaults()
 	if s.General() {
 		f, err := newGeneral(s)

@@ -16,16 +16,18 @@ const maxText = 4096
 // ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas. Keys left out
 // have their defaults, which the spec returned holds. Keys by kind:
 //
-//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths dark slots
-//	leafspine  racks hosts spines nic eps oversub slots
-//	crossbar   ports rate dark slots
-//	fattree    k hosts rate paths slots
-//	jellyfish  switches degree hosts rate seed paths slots
-//	file       path dark scale paths slots
+//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths dark slots vcpus
+//	leafspine  racks hosts spines nic eps oversub slots vcpus
+//	crossbar   ports rate dark slots vcpus
+//	fattree    k hosts rate paths slots vcpus
+//	jellyfish  switches degree hosts rate seed paths slots vcpus
+//	file       path dark scale paths slots vcpus
 //
 // A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar rate@3=1Gbps. oversub
 // is how many times what a rack's hosts can send is more than what its uplinks carry, as in oversub=4:1, in the place
 // of eps.
+//
+// vcpus are those of hosts in turn, as in vcpus=16/4: every other host has 16, the others 4.
 //
 // Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish. The path of a file may be written
 // without its key where it comes first, as in "file:lab.yaml,dark=10ms"; it is not opened here.
@@ -158,41 +160,42 @@ func keysOf(kind string) []key {
 		{"oversub", nil}, // setOversub's
 	}
 	slots := key{"slots", count("slots", func(s *Spec) *int { return &s.Slots })}
+	vcpus := key{"vcpus", setVCPUs}
 	dark := key{"dark", duration("dark", func(s *Spec) *time.Duration { return &s.Dark })}
 	switch kind {
 	case Hybrid:
 		return append(racks,
 			key{"ocs", rate("ocs", func(s *Spec) *pathmap.BitsPerSecond { return &s.OCS })},
 			key{"ports", count("ports", func(s *Spec) *int { return &s.Ports })},
-			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, dark, slots)
+			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, dark, slots, vcpus)
 	case LeafSpine:
-		return append(racks, slots)
+		return append(racks, slots, vcpus)
 	case Crossbar:
 		return []key{
 			{"ports", count("ports", func(s *Spec) *int { return &s.Racks })},
-			{"rate", rate("rate", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })}, dark, slots}
+			{"rate", rate("rate", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })}, dark, slots, vcpus}
 	}
-	return generalKeys(kind, dark, slots)
+	return generalKeys(kind, dark, slots, vcpus)
 }
 
 // generalKeys lists the keys of a general fabric; nil where there is no such kind.
-func generalKeys(kind string, dark, slots key) []key {
+func generalKeys(kind string, dark, slots, vcpus key) []key {
 	servers := key{"hosts", count("hosts", func(s *Spec) *int { return &s.Servers })}
 	every := key{"rate", rate("rate", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })}
 	paths := key{"paths", count("paths", func(s *Spec) *int { return &s.Paths })}
 	switch kind {
 	case FatTreeKind:
-		return []key{{"k", count("k", func(s *Spec) *int { return &s.K })}, servers, every, paths, slots}
+		return []key{{"k", count("k", func(s *Spec) *int { return &s.K })}, servers, every, paths, slots, vcpus}
 	case JellyfishKind:
 		return []key{{"switches", count("switches", func(s *Spec) *int { return &s.Switches })},
 			{"degree", count("degree", func(s *Spec) *int {
 				return &s.Degree
-			})}, servers, every, {"seed", setSeed}, paths, slots}
+			})}, servers, every, {"seed", setSeed}, paths, slots, vcpus}
 	case FileKind:
 		return []key{{"path", func(s *Spec, value string) error {
 			s.File = value
 			return nil
-		}}, dark, {"scale", setDivisor}, paths, slots}
+		}}, dark, {"scale", setDivisor}, paths, slots, vcpus}
 	}
 	return nil
 }

@@ -137,6 +137,9 @@ func (s Spec) String() string {
 	if s.Slots != DefaultSlots {
 		put("slots", s.Slots)
 	}
+	if s.VCPUs != "" {
+		put("vcpus", s.VCPUs)
+	}
 	if s.Own != "" {
 		b.WriteByte(',')
 		b.WriteString(s.Own)

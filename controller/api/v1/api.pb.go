@@ -751,7 +751,9 @@ type Job struct {
 	// Its tasks may be placed one by one, as slots come free, in place of all at once.
 	Incremental bool `protobuf:"varint,9,opt,name=incremental,proto3" json:"incremental,omitempty"`
 	// Of a job that recurs: what its earlier runs let expect.
-	Predicted     *Prediction `protobuf:"bytes,10,opt,name=predicted,proto3" json:"predicted,omitempty"`
+	Predicted *Prediction `protobuf:"bytes,10,opt,name=predicted,proto3" json:"predicted,omitempty"`
+	// Of its tasks with loads; none where it is left out.
+	Limits        *Limits `protobuf:"bytes,11,opt,name=limits,proto3" json:"limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -856,6 +858,92 @@ func (x *Job) GetPredicted() *Prediction {
 	return nil
 }
 
+func (x *Job) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// What the tasks of a job with loads may have together, each a part of the vCPUs of a host, a rack, a pod or all; 0 for
+// all of them.
+type Limits struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Host   float64                `protobuf:"fixed64,1,opt,name=host,proto3" json:"host,omitempty"`
+	Rack   float64                `protobuf:"fixed64,2,opt,name=rack,proto3" json:"rack,omitempty"`
+	Pod    float64                `protobuf:"fixed64,3,opt,name=pod,proto3" json:"pod,omitempty"`
+	Center float64                `protobuf:"fixed64,4,opt,name=center,proto3" json:"center,omitempty"`
+	// Their vCPU time at most, as a multiple of their loads; 0 for any.
+	Energy        float64 `protobuf:"fixed64,5,opt,name=energy,proto3" json:"energy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Limits) Reset() {
+	*x = Limits{}
+	mi := &file_api_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limits) ProtoMessage() {}
+
+func (x *Limits) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limits.ProtoReflect.Descriptor instead.
+func (*Limits) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Limits) GetHost() float64 {
+	if x != nil {
+		return x.Host
+	}
+	return 0
+}
+
+func (x *Limits) GetRack() float64 {
+	if x != nil {
+		return x.Rack
+	}
+	return 0
+}
+
+func (x *Limits) GetPod() float64 {
+	if x != nil {
+		return x.Pod
+	}
+	return 0
+}
+
+func (x *Limits) GetCenter() float64 {
+	if x != nil {
+		return x.Center
+	}
+	return 0
+}
+
+func (x *Limits) GetEnergy() float64 {
+	if x != nil {
+		return x.Energy
+	}
+	return 0
+}
+
 // Of a job of one map and one reduce stage. It may be wrong.
 type Prediction struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -872,7 +960,7 @@ type Prediction struct {
 
 func (x *Prediction) Reset() {
 	*x = Prediction{}
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +972,7 @@ func (x *Prediction) String() string {
 func (*Prediction) ProtoMessage() {}
 
 func (x *Prediction) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[12]
+	mi := &file_api_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +985,7 @@ func (x *Prediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prediction.ProtoReflect.Descriptor instead.
 func (*Prediction) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{12}
+	return file_api_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Prediction) GetInput() int64 {
@@ -951,15 +1039,19 @@ type Stage struct {
 	Slots int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
 	// The block that each task reads from the file system, and how much longer the task takes where no copy is in its rack.
 	// Both empty, or of all tasks.
-	InputBytes    []int64 `protobuf:"varint,4,rep,packed,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
-	FarNs         []int64 `protobuf:"varint,5,rep,packed,name=far_ns,json=farNs,proto3" json:"far_ns,omitempty"`
+	InputBytes []int64 `protobuf:"varint,4,rep,packed,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
+	FarNs      []int64 `protobuf:"varint,5,rep,packed,name=far_ns,json=farNs,proto3" json:"far_ns,omitempty"`
+	// How long each task takes on one vCPU of a host of efficiency 1. Empty, or of all tasks.
+	LoadNs []int64 `protobuf:"varint,6,rep,packed,name=load_ns,json=loadNs,proto3" json:"load_ns,omitempty"`
+	// What part of a vCPU's work tasks with loads get done, of hosts in turn; empty for all of it.
+	Efficiency    []float64 `protobuf:"fixed64,7,rep,packed,name=efficiency,proto3" json:"efficiency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -971,7 +1063,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[13]
+	mi := &file_api_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -984,7 +1076,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{13}
+	return file_api_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Stage) GetName() string {
@@ -1022,6 +1114,20 @@ func (x *Stage) GetFarNs() []int64 {
 	return nil
 }
 
+func (x *Stage) GetLoadNs() []int64 {
+	if x != nil {
+		return x.LoadNs
+	}
+	return nil
+}
+
+func (x *Stage) GetEfficiency() []float64 {
+	if x != nil {
+		return x.Efficiency
+	}
+	return nil
+}
+
 type Edge struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  EdgeKind               `protobuf:"varint,1,opt,name=kind,proto3,enum=lightloom.v1.EdgeKind" json:"kind,omitempty"`
@@ -1043,7 +1149,7 @@ type Edge struct {
 
 func (x *Edge) Reset() {
 	*x = Edge{}
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1161,7 @@ func (x *Edge) String() string {
 func (*Edge) ProtoMessage() {}
 
 func (x *Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[14]
+	mi := &file_api_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1174,7 @@ func (x *Edge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edge.ProtoReflect.Descriptor instead.
 func (*Edge) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{14}
+	return file_api_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Edge) GetKind() EdgeKind {
@@ -1140,7 +1246,7 @@ type Flow struct {
 
 func (x *Flow) Reset() {
 	*x = Flow{}
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1258,7 @@ func (x *Flow) String() string {
 func (*Flow) ProtoMessage() {}
 
 func (x *Flow) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[15]
+	mi := &file_api_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1271,7 @@ func (x *Flow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flow.ProtoReflect.Descriptor instead.
 func (*Flow) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{15}
+	return file_api_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Flow) GetSrc() int32 {
@@ -1211,7 +1317,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1329,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1342,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{16}
+	return file_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StatusRequest) GetLinks() bool {
@@ -1297,7 +1403,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +1415,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +1428,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{17}
+	return file_api_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -1452,7 +1558,7 @@ type DeviceClaim struct {
 
 func (x *DeviceClaim) Reset() {
 	*x = DeviceClaim{}
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +1570,7 @@ func (x *DeviceClaim) String() string {
 func (*DeviceClaim) ProtoMessage() {}
 
 func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +1583,7 @@ func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
 func (*DeviceClaim) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{18}
+	return file_api_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeviceClaim) GetDevice() string {
@@ -1520,7 +1626,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1532,7 +1638,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1545,7 +1651,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{19}
+	return file_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -1608,7 +1714,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +1726,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +1739,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -1664,7 +1770,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1782,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1795,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -1737,7 +1843,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1749,7 +1855,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1762,7 +1868,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -1787,7 +1893,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1799,7 +1905,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1812,7 +1918,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -1861,7 +1967,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1873,7 +1979,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1886,7 +1992,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -1913,7 +2019,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +2031,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2044,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{25}
+	return file_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -1966,7 +2072,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2084,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2097,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{26}
+	return file_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -2022,7 +2128,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2034,7 +2140,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2047,7 +2153,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{27}
+	return file_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -2088,7 +2194,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2100,7 +2206,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2113,7 +2219,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{28}
+	return file_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -2168,7 +2274,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2180,7 +2286,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2193,7 +2299,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{29}
+	return file_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -2240,7 +2346,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2252,7 +2358,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2265,7 +2371,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{30}
+	return file_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -2285,7 +2391,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2297,7 +2403,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2310,7 +2416,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{31}
+	return file_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -2329,7 +2435,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2341,7 +2447,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2354,7 +2460,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{32}
+	return file_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -2377,7 +2483,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2389,7 +2495,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2402,7 +2508,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{33}
+	return file_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -2438,7 +2544,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2450,7 +2556,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2463,7 +2569,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{34}
+	return file_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Grant) GetName() string {
@@ -2489,7 +2595,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2501,7 +2607,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2514,7 +2620,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{35}
+	return file_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -2533,7 +2639,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2545,7 +2651,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2558,7 +2664,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{36}
+	return file_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -2576,7 +2682,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2588,7 +2694,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2601,7 +2707,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{37}
+	return file_api_proto_rawDescGZIP(), []int{38}
 }
 
 type ListAccessResponse struct {
@@ -2614,7 +2720,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2626,7 +2732,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2639,7 +2745,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{38}
+	return file_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -2659,7 +2765,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2671,7 +2777,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2684,7 +2790,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{39}
+	return file_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -2732,7 +2838,7 @@ const file_api_proto_rawDesc = "" +
 	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"C\n" +
 	"\x12SubmitJobsResponse\x12\x17\n" +
 	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\x12\x14\n" +
-	"\x05index\x18\x14 \x01(\x04R\x05index\"\xd7\x02\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"\x85\x03\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x1d\n" +
@@ -2747,7 +2853,14 @@ const file_api_proto_rawDesc = "" +
 	"lifetimeNs\x12 \n" +
 	"\vincremental\x18\t \x01(\bR\vincremental\x126\n" +
 	"\tpredicted\x18\n" +
-	" \x01(\v2\x18.lightloom.v1.PredictionR\tpredicted\"\x9e\x01\n" +
+	" \x01(\v2\x18.lightloom.v1.PredictionR\tpredicted\x12,\n" +
+	"\x06limits\x18\v \x01(\v2\x14.lightloom.v1.LimitsR\x06limits\"r\n" +
+	"\x06Limits\x12\x12\n" +
+	"\x04host\x18\x01 \x01(\x01R\x04host\x12\x12\n" +
+	"\x04rack\x18\x02 \x01(\x01R\x04rack\x12\x10\n" +
+	"\x03pod\x18\x03 \x01(\x01R\x03pod\x12\x16\n" +
+	"\x06center\x18\x04 \x01(\x01R\x06center\x12\x16\n" +
+	"\x06energy\x18\x05 \x01(\x01R\x06energy\"\x9e\x01\n" +
 	"\n" +
 	"Prediction\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x03R\x05input\x12\x18\n" +
@@ -2755,7 +2868,7 @@ const file_api_proto_rawDesc = "" +
 	"\x04maps\x18\x03 \x01(\x05R\x04maps\x12\x18\n" +
 	"\areduces\x18\x04 \x01(\x05R\areduces\x12\x15\n" +
 	"\x06map_ns\x18\x05 \x01(\x03R\x05mapNs\x12\x1b\n" +
-	"\treduce_ns\x18\x06 \x01(\x03R\breduceNs\"\x88\x01\n" +
+	"\treduce_ns\x18\x06 \x01(\x03R\breduceNs\"\xc1\x01\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -2763,7 +2876,11 @@ const file_api_proto_rawDesc = "" +
 	"\x05slots\x18\x03 \x01(\x05R\x05slots\x12\x1f\n" +
 	"\vinput_bytes\x18\x04 \x03(\x03R\n" +
 	"inputBytes\x12\x15\n" +
-	"\x06far_ns\x18\x05 \x03(\x03R\x05farNs\"\xd6\x01\n" +
+	"\x06far_ns\x18\x05 \x03(\x03R\x05farNs\x12\x17\n" +
+	"\aload_ns\x18\x06 \x03(\x03R\x06loadNs\x12\x1e\n" +
+	"\n" +
+	"efficiency\x18\a \x03(\x01R\n" +
+	"efficiency\"\xd6\x01\n" +
 	"\x04Edge\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\rR\x04from\x12\x0e\n" +
@@ -2928,7 +3045,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),             // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                 // 1: lightloom.v1.EdgeKind
@@ -2944,34 +3061,35 @@ var file_api_proto_goTypes = []any{
 	(*SubmitJobsRequest)(nil),     // 11: lightloom.v1.SubmitJobsRequest
 	(*SubmitJobsResponse)(nil),    // 12: lightloom.v1.SubmitJobsResponse
 	(*Job)(nil),                   // 13: lightloom.v1.Job
-	(*Prediction)(nil),            // 14: lightloom.v1.Prediction
-	(*Stage)(nil),                 // 15: lightloom.v1.Stage
-	(*Edge)(nil),                  // 16: lightloom.v1.Edge
-	(*Flow)(nil),                  // 17: lightloom.v1.Flow
-	(*StatusRequest)(nil),         // 18: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),        // 19: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),           // 20: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),              // 21: lightloom.v1.LinkRate
-	(*StateRequest)(nil),          // 22: lightloom.v1.StateRequest
-	(*StateChunk)(nil),            // 23: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),         // 24: lightloom.v1.EventsRequest
-	(*Event)(nil),                 // 25: lightloom.v1.Event
-	(*HostPair)(nil),              // 26: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),      // 27: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),     // 28: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),             // 29: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),        // 30: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),       // 31: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),        // 32: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 33: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),         // 34: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),        // 35: lightloom.v1.CancelResponse
-	(*Grant)(nil),                 // 36: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),      // 37: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),     // 38: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),     // 39: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),    // 40: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),           // 41: lightloom.v1.ErrorDetail
+	(*Limits)(nil),                // 14: lightloom.v1.Limits
+	(*Prediction)(nil),            // 15: lightloom.v1.Prediction
+	(*Stage)(nil),                 // 16: lightloom.v1.Stage
+	(*Edge)(nil),                  // 17: lightloom.v1.Edge
+	(*Flow)(nil),                  // 18: lightloom.v1.Flow
+	(*StatusRequest)(nil),         // 19: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),        // 20: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),           // 21: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),              // 22: lightloom.v1.LinkRate
+	(*StateRequest)(nil),          // 23: lightloom.v1.StateRequest
+	(*StateChunk)(nil),            // 24: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),         // 25: lightloom.v1.EventsRequest
+	(*Event)(nil),                 // 26: lightloom.v1.Event
+	(*HostPair)(nil),              // 27: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),      // 28: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),     // 29: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),             // 30: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),        // 31: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),       // 32: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),        // 33: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 34: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),         // 35: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),        // 36: lightloom.v1.CancelResponse
+	(*Grant)(nil),                 // 37: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),      // 38: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),     // 39: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),     // 40: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),    // 41: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),           // 42: lightloom.v1.ErrorDetail
 }
 var file_api_proto_depIdxs = []int32{
 	7,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -2980,55 +3098,56 @@ var file_api_proto_depIdxs = []int32{
 	0,  // 3: lightloom.v1.ChangeMembersRequest.change:type_name -> lightloom.v1.MemberChange
 	2,  // 4: lightloom.v1.ChangeMembersRequest.member:type_name -> lightloom.v1.Member
 	13, // 5: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
-	15, // 6: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
-	16, // 7: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
-	14, // 8: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
-	1,  // 9: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
-	17, // 10: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	7,  // 11: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	21, // 12: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	20, // 13: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	8,  // 14: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	7,  // 15: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	8,  // 16: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	26, // 17: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	7,  // 18: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	29, // 19: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	8,  // 20: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	26, // 21: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	36, // 22: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	36, // 23: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	11, // 24: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	18, // 25: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	22, // 26: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	24, // 27: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	27, // 28: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	30, // 29: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	32, // 30: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	34, // 31: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	37, // 32: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	39, // 33: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	9,  // 34: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	3,  // 35: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	5,  // 36: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	12, // 37: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	19, // 38: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	23, // 39: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	25, // 40: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	28, // 41: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	31, // 42: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	33, // 43: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	35, // 44: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	38, // 45: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	40, // 46: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	10, // 47: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	4,  // 48: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	6,  // 49: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	37, // [37:50] is the sub-list for method output_type
-	24, // [24:37] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	16, // 6: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
+	17, // 7: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
+	15, // 8: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
+	14, // 9: lightloom.v1.Job.limits:type_name -> lightloom.v1.Limits
+	1,  // 10: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
+	18, // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
+	7,  // 12: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	22, // 13: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	21, // 14: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	8,  // 15: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	7,  // 16: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	8,  // 17: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	27, // 18: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	7,  // 19: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	30, // 20: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	8,  // 21: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	27, // 22: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	37, // 23: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	37, // 24: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	11, // 25: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	19, // 26: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	23, // 27: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	25, // 28: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	28, // 29: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	31, // 30: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	33, // 31: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	35, // 32: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	38, // 33: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	40, // 34: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	9,  // 35: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	3,  // 36: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	5,  // 37: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	12, // 38: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	20, // 39: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	24, // 40: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	26, // 41: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	29, // 42: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	32, // 43: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	34, // 44: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	36, // 45: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	39, // 46: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	41, // 47: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	10, // 48: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	4,  // 49: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	6,  // 50: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	38, // [38:51] is the sub-list for method output_type
+	25, // [25:38] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -3042,7 +3161,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   40,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

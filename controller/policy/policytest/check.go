@@ -29,7 +29,10 @@ func checkWake(v *controller.View, p *controller.Plan) error {
 }
 
 func checkPlace(v *controller.View, p *controller.Plan) error {
-	free := slices.Clone(v.Free)
+	free, vcpus := slices.Clone(v.Free), make([]int64, len(v.Free))
+	for h := range vcpus {
+		vcpus[h] = v.FreeVCPUs(h)
+	}
 	done := map[controller.JobID]bool{}
 	for _, pl := range p.Place {
 		if i := slices.IndexFunc(v.Evicted, func(h controller.Evicted) bool {
@@ -66,8 +69,32 @@ func checkPlace(v *controller.View, p *controller.Plan) error {
 				return fmt.Errorf("place job %d: host %d has %d slots", pl.Job, h, v.Free[h])
 			}
 		}
+		if err := checkVCPUs(v.Waiting[i], &pl, vcpus); err != nil {
+			return fmt.Errorf("place job %d: %w", pl.Job, err)
+		}
 	}
 	return checkRescued(v, done)
+}
+
+// checkVCPUs checks what a placement gives tasks with loads, and takes it.
+func checkVCPUs(j *controller.Job, pl *controller.Placement, vcpus []int64) error {
+	if pl.MilliVCPUs == nil {
+		return nil
+	}
+	t := 0
+	for s := range j.Stages {
+		for k := range j.Stages[s].Tasks {
+			milli, h := pl.MilliVCPUs[t], pl.Hosts[t]
+			if loaded := j.Stages[s].Tasks[k].Load > 0; loaded != (milli > 0) {
+				return fmt.Errorf("task %d has %d thousandths of a vCPU; it has a load: %v", t, milli, loaded)
+			}
+			if vcpus[h] -= int64(milli); vcpus[h] < 0 {
+				return fmt.Errorf("host %d gives more vCPUs than it has", h)
+			}
+			t++
+		}
+	}
+	return nil
 }
 
 // checkRescued wants the first job that has lost hosts to be placed again where there are slots: no part may forget it.

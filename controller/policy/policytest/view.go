@@ -38,6 +38,7 @@ func View(seed uint64) *controller.View {
 	g.streams()
 	g.lost()
 	g.sizes()
+	g.loads()
 	return g.v
 }
 
@@ -315,6 +316,36 @@ func (g *generator) sizes() {
 	}
 	for i := range g.v.Evicted {
 		grow(g.v.Evicted[i].Job)
+	}
+}
+
+// loads gives tasks that wait loads in place of sizes in some views, and hosts the vCPUs that they have left.
+func (g *generator) loads() {
+	rng := rand.New(rand.NewPCG(g.v.Seed, 0x16))
+	if rng.IntN(3) > 0 {
+		return
+	}
+	g.v.VCPUs = make([]int64, len(g.v.Free))
+	for h := range g.v.VCPUs {
+		if g.v.Free[h] > 0 {
+			g.v.VCPUs[h] = rng.Int64N(int64(g.v.Fabric.VCPUs(h))*controller.MilliVCPUs + 1)
+		}
+	}
+	for _, j := range g.v.Waiting {
+		if rng.IntN(3) == 0 {
+			j.Limits = &controller.Limits{Rack: 0.1 + 0.9*rng.Float64(), Center: 0.5, Energy: 1 + rng.Float64()}
+		}
+		for s := range j.Stages {
+			stage := &j.Stages[s]
+			for range rng.IntN(4) {
+				stage.Efficiency = append(stage.Efficiency, float64(1+rng.IntN(10))/10)
+			}
+			for t := range stage.Tasks {
+				if rng.IntN(4) > 0 {
+					stage.Tasks[t].Slots, stage.Tasks[t].Load = 0, time.Duration(1+rng.Int64N(int64(time.Minute)))
+				}
+			}
+		}
 	}
 }
 

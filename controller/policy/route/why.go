@@ -15,13 +15,16 @@ type Why struct {
 	Src, Dst southbound.HostID
 	Flow     *anneal.FlowWhy
 
-	Proof *Proof // of all host flows that one decision routed together, Coflow being the first of theirs; or nil
+	// of the tasks with loads of Job; or, without one, of all host flows that one decision routed together, Coflow being
+	// the first of theirs
+	Proof *Proof
 }
 
 // Proof is how far a decision is from the optimum at most: what it reaches and what no decision is below, in seconds of
 // its objective, and the gap between them.
 type Proof struct {
 	Flows             int // those under way included
+	Tasks             int
 	Value, Bound, Gap float64
 }
 

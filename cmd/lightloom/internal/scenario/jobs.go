@@ -99,7 +99,7 @@ func (s *Prepared) ownJobs() ([]controller.Job, error) {
 }
 
 func (s *Prepared) fits(j *controller.Job) error {
-	return j.Check(s.Fabric.Hosts(), s.Fabric.Hosts()*s.Fabric.Spec.Slots)
+	return j.CheckOn(s.Fabric)
 }
 
 // sortByArrival sorts by arrival and keeps the order of equal arrivals.
