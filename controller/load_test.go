@@ -25,7 +25,8 @@ func fabricOf(t *testing.T, text string) *topo.Fabric {
 // TestRuns: a load is divided by vCPUs and efficiency; without vCPUs of its own a task has its slot's part.
 func TestRuns(t *testing.T) {
 	f := fabricOf(t, "leafspine:racks=2,hosts=1,slots=4,vcpus=8/2")
-	s := &controller.Stage{Tasks: []controller.Task{{Load: 4 * time.Second}, {Compute: time.Second, NonLocal: time.Second}},
+	s := &controller.Stage{Tasks: []controller.Task{{Load: 4 * time.Second},
+		{Compute: time.Second, NonLocal: time.Second}},
 		Efficiency: []float64{1, 0.5}}
 	for _, c := range []struct {
 		task  int
@@ -64,7 +65,8 @@ func TestBadLoads(t *testing.T) {
 	}{
 		{"good", func(*controller.Job) {}, ""},
 		{"twelve orders", func(j *controller.Job) { j.Stages[0].Tasks[0].Load = 1; j.Stages[0].Tasks[1].Load = 1e12 }, ""},
-		{"negative", func(j *controller.Job) { j.Stages[0].Tasks[0].Load = -1 }, "has a load of -1ns; take times from zero up"},
+		{"negative", func(j *controller.Job) { j.Stages[0].Tasks[0].Load = -1 },
+			"has a load of -1ns; take times from zero up"},
 		{"computes too", func(j *controller.Job) { j.Stages[0].Tasks[0].Compute = 1 }, "leave that out"},
 		{"two slots", func(j *controller.Job) { j.Stages[0].Tasks[0].Slots = 2 }, "leave that out"},
 		{"incremental", func(j *controller.Job) { j.Incremental = true }, "placed incrementally"},
@@ -75,7 +77,8 @@ func TestBadLoads(t *testing.T) {
 			j.Limits = &controller.Limits{Energy: 1.2}
 			j.Stages[0].Efficiency = []float64{0.5}
 		},
-			"its tasks take 8 s of vCPU time on the most efficient hosts, and its energy limit of 1.2 times its loads allows 4.8 s"},
+			"its tasks take 8 s of vCPU time on the most efficient hosts, and its energy limit of 1.2 times its loads " +
+				"allows 4.8 s"},
 	} {
 		j := &controller.Job{Name: "a", Stages: []controller.Stage{{Name: "s", Tasks: []controller.Task{
 			{Load: 2 * time.Second}, {Load: 2 * time.Second}}}}}

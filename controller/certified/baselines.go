@@ -215,8 +215,8 @@ func (h *herd) child(a, b []int32) []int32 {
 	return out
 }
 
-// MostEfficient puts each task on the most efficient server that has a slot, and searches nothing: for jobs that are too
-// large to be searched.
+// MostEfficient puts each task on the most efficient server that has a slot, and searches nothing: for jobs that are
+// too large to be searched.
 func MostEfficient(t *Tasks) (*Placed, error) {
 	p, err := t.begin()
 	if err != nil {

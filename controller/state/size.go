@@ -93,7 +93,8 @@ func flowSize(f *controller.Flow) int {
 func taskSize(t *controller.Task) int {
 	const keys = `{"compute_ns":},`
 	return len(keys) + digits(int64(t.Compute)) + optional(`,"slots":`, int64(t.Slots)) +
-		optional(`,"load_ns":`, int64(t.Load)) + optional(`,"input":`, int64(t.Input)) + optional(`,"non_local_ns":`, int64(t.NonLocal))
+		optional(`,"load_ns":`, int64(t.Load)) + optional(`,"input":`, int64(t.Input)) +
+		optional(`,"non_local_ns":`, int64(t.NonLocal))
 }
 
 func optional(key string, v int64) int {

@@ -339,8 +339,8 @@ func (y *limitsYAML) limits() (*controller.Limits, error) {
 		}
 		v, err := strconv.ParseFloat(one.word.text, 64)
 		if err != nil || !(v > 0 && v <= one.most) {
-			return nil, one.word.wrong("limit of %s %q: write a part of the vCPUs above 0 and up to 1, and of energy a multiple "+
-				"of the loads", one.name, clip(one.word.text))
+			return nil, one.word.wrong("limit of %s %q: write a part of the vCPUs above 0 and up to 1, and of energy a "+
+				"multiple of the loads", one.name, clip(one.word.text))
 		}
 		*one.to = v
 	}

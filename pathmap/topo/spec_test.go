@@ -64,12 +64,14 @@ func TestParseSpecErrors(t *testing.T) {
 		{"hybrid:racks=2,rakcs=3", `column 16: rakcs: unknown key of a hybrid: write "racks"? It is one of racks, hosts, ` +
 			`spines, nic, eps, oversub, ocs, ports, wavelengths, dark, slots, vcpus`},
 		{"leafspine:wavelengths=2",
-			`column 11: wavelengths: unknown key of a leafspine: write one of racks, hosts, spines, nic, eps, oversub, slots, vcpus`},
+			`column 11: wavelengths: unknown key of a leafspine: write one of racks, hosts, spines, nic, eps, ` +
+				`oversub, slots, vcpus`},
 		{"hybrid:wavelengths=0", `column 8: wavelengths: 0 is out of range: write 1 or more, or leave wavelengths out`},
 		{"hybrid:racks=4,wavelengths=17", `column 16: wavelengths: 17 is out of range: write 1 to 16`},
 		{"leafspine:ocs=1Gbps", `column 11: ocs: unknown key of a leafspine: write "eps"? It is one of racks, hosts, ` +
 			`spines, nic, eps, oversub, slots, vcpus`},
-		{"crossbar:ports=2,racks=2", `column 18: racks: unknown key of a crossbar: write one of ports, rate, dark, slots, vcpus`},
+		{"crossbar:ports=2,racks=2",
+			`column 18: racks: unknown key of a crossbar: write one of ports, rate, dark, slots, vcpus`},
 		{"hybrid:racks=2,racks=3", `column 16: racks: given twice: leave one out`},
 		{"hybrid:racks=0", `column 8: racks: 0 is out of range: write 1 or more, or leave racks out`},
 		{"hybrid:racks=99999", `column 8: racks: 99999 is out of range: write 1 to 16384`},
