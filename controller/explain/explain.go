@@ -292,5 +292,5 @@ func (l *Line) above() string {
 	if *l.Bound <= 0 {
 		return "with nothing proven"
 	}
-	return fmt.Sprintf("at most %.2f %% above the optimum", 100*max(0, l.Value / *l.Bound-1))
+	return fmt.Sprintf("at most %.2f %% above the optimum", 100*max(0, l.Value / *l.Bound - 1))
 }
