@@ -22,8 +22,6 @@ type network struct {
 	spare  []int32 // flows that are free to be used again
 	work   int64   // links and flows visited so far
 	paper  bool
-	dark   *dark // nil: no flow can be on a circuit that is still to come
-	batch
 	objective
 }
 
@@ -47,17 +45,11 @@ type hop struct {
 // flow is what travels as one connection: the host flow of all pairs of tasks of one edge that have the same two hosts.
 type flow struct {
 	rate  int64
-	each  int64   // of it: what one pair of tasks has, in mode paper all of it
-	bits  float64 // layer 2, of one pair of tasks: what a circuit's reconfiguration delay is weighed against
-	hops  int32   // how many it has
+	each  int64 // of it: what one pair of tasks has, in mode paper all of it
+	hops  int32 // how many it has
 	group int32
 	place int32 // among the members of its group
 	pairs int32 // of tasks, that share it: each has its even part of the rate
-
-	circuit       int32 // the pair of racks whose circuit it is on; none
-	before, after int32 // flows on that circuit; none
-
-	batch int32 // in which it was given its rate last
 }
 
 // usual is how many links most flows are on at most, and how many flows on most links.
@@ -107,7 +99,7 @@ func (n *network) clone() *network {
 		k := copy(all, n.on[l])
 		c.on[l], all = all[:k:k+slack], all[k+slack:]
 	}
-	c.objective, c.dark, c.batch = n.objective.clone(), n.dark.clone(), batch{}
+	c.objective = n.objective.clone()
 	return &c
 }
 
@@ -122,7 +114,7 @@ func (n *network) addFlow(g int32) int32 {
 		n.flows = append(n.flows, flow{})
 		n.hops = slices.Grow(n.hops, int(n.stride))[:len(n.hops)+int(n.stride)]
 	}
-	n.flows[f] = flow{rate: math.MaxInt64, each: math.MaxInt64, group: g, place: n.enlist(g, f), pairs: 1, circuit: none}
+	n.flows[f] = flow{rate: math.MaxInt64, each: math.MaxInt64, group: g, place: n.enlist(g, f), pairs: 1}
 	return f
 }
 
@@ -161,7 +153,7 @@ func (n *network) setRate(f int32, rate int64) {
 	if rate > fl.rate {
 		n.raise(f, rate)
 	}
-	fl.rate, fl.each = rate, n.objectiveOf(fl, rate)
+	fl.rate, fl.each = rate, rate
 	if !n.paper && fl.pairs > 1 && rate != math.MaxInt64 {
 		fl.each /= int64(fl.pairs)
 	}
@@ -183,14 +175,6 @@ func (n *network) lay(f int32, links []pathmap.LinkID) {
 	for _, l := range links {
 		n.enter(f, l)
 	}
-	n.join(f, links)
-	if !n.open {
-		n.settleRate(f)
-	}
-}
-
-// settleRate gives a flow that has come to new links what they allow.
-func (n *network) settleRate(f int32) {
 	rate := n.bottleneck(f)
 	n.raise(f, rate)
 	n.setRate(f, rate)
@@ -206,9 +190,7 @@ func (n *network) enter(f int32, l pathmap.LinkID) {
 
 // tighten sees to it that no flow on a link has more than its share, which has become less.
 func (n *network) tighten(l pathmap.LinkID) {
-	if n.open {
-		n.touch(l)
-	} else if k := &n.links[l]; k.most > k.share {
+	if k := &n.links[l]; k.most > k.share {
 		n.hold(l)
 	}
 }
@@ -247,9 +229,6 @@ func (n *network) lift(f, first int32) {
 		n.relax(n.strike(f, hop))
 	}
 	fl.hops = first
-	if fl.circuit != none {
-		n.part(fl)
-	}
 }
 
 // strike takes a flow out of the visits of one of its links, which it returns. The last of them comes to its place.
@@ -269,9 +248,7 @@ func (n *network) relax(l pathmap.LinkID) {
 	k := &n.links[l]
 	before, left := k.share, int64(len(n.on[l]))
 	k.next, k.share = k.capacity/(left+1), k.capacity/max(left, 1)
-	if n.open {
-		n.touch(l)
-	} else if k.share != before && k.most >= before {
+	if k.share != before && k.most >= before {
 		n.free(l, before)
 	}
 }

@@ -69,8 +69,7 @@ type NetworkState struct {
 	topology *TopologyContext
 	opt      Options
 	net      *network
-	circuits [][]Candidate // by pair of racks: the candidate paths and the circuit; filled as they are asked for
-	end      int64         // of work, for the decision at hand
+	end      int64 // of work, for the decision at hand
 	why      []FlowWhy
 }
 

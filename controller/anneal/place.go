@@ -82,9 +82,6 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 	p.counts = lower
 	p.s.begin(len(all))
 	sum.Add(p.improve(rngs[best]))
-	if p.s.net.dark != nil {
-		sum.Add(p.makeConsistent())
-	}
 	return p, sum
 }
 

@@ -20,9 +20,8 @@ type placing struct {
 	of   []map[pairOfHosts]int32 // by edge of the graph: the position in live
 	live []hostFlow
 	flow *Dataflow
-	low  *routing  // the lower level, made anew for each of its runs
-	bits []float64 // by edge of the graph: of one pair of tasks, where there are circuits
-	laid []int32   // what open puts under choice: positions in live
+	low  *routing // the lower level, made anew for each of its runs
+	laid []int32  // what open puts under choice: positions in live
 
 	tally, gone []int32             // by host: zero but within put
 	met         []southbound.HostID // those whose tally is not
@@ -73,7 +72,7 @@ func newPlacing(s *NetworkState, j *controller.Job, free []int32) *placing {
 	for k := range p.of {
 		p.of[k] = map[pairOfHosts]int32{}
 	}
-	p.flow, p.low, p.bits = newDataflow(s.net, j, p.g), newRouting(s), s.bits(p.g)
+	p.flow, p.low = newDataflow(s.net, j, p.g), newRouting(s)
 	p.low.random = false
 	for h, f := range free {
 		if f > 0 {
@@ -170,8 +169,8 @@ func (p *placing) pair(k hostFlowKey, by int32, fresh *[]hostFlowKey) {
 		i = int32(len(p.live))
 		of[at] = i
 		b := hostFlow{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)), src: k.src, dst: k.dst}}
-		b.candidates, b.at = p.s.candidates(k.src, k.dst), -1
-		net.flows[b.flow].bits, net.flows[b.flow].pairs = p.bits[k.edge], by
+		b.candidates, b.at = p.s.topology.Candidates(k.src, k.dst), -1
+		net.flows[b.flow].pairs = by
 		p.live = append(p.live, b)
 		*fresh = append(*fresh, k)
 		return
@@ -209,7 +208,7 @@ func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 		if b.at = 0; len(b.candidates) > 1 && (p.s.opt.Paper || p.s.opt.Blind) {
 			b.at = int32(rng.IntN(len(b.candidates)))
 		} else if len(b.candidates) > 1 {
-			b.at = p.s.widest(b.flow, b.candidates)
+			b.at = p.s.widest(b.candidates)
 		}
 		p.s.layOut(&b.choice)
 		r.take(b.choice)

@@ -26,7 +26,6 @@ func reference(p *placing, j *controller.Job) int64 {
 		for _, h := range n.hopsOf(f) {
 			r = min(r, n.links[h.link].capacity/flows[h.link])
 		}
-		r = onCircuit(n, f, r)
 		if !n.paper {
 			r /= int64(n.flows[f].pairs)
 		}

@@ -57,7 +57,7 @@ func (r *routing) lay(rng *rand.Rand) {
 		case r.s.opt.Paper || r.s.opt.Blind:
 			c.at = int32(rng.IntN(len(c.candidates)))
 		default:
-			c.at = r.s.widest(c.flow, c.candidates)
+			c.at = r.s.widest(c.candidates)
 		}
 		r.s.layOut(c)
 	}
@@ -71,10 +71,10 @@ func (s *NetworkState) layOut(c *choice) {
 }
 
 // widest returns the path on which one more flow would get most, the first among equals.
-func (s *NetworkState) widest(f int32, candidates []Candidate) int32 {
+func (s *NetworkState) widest(candidates []Candidate) int32 {
 	best, most := 0, int64(-1)
 	for k := range candidates {
-		if a := s.net.offer(f, candidates[k]); a > most {
+		if a := s.net.afford(candidates[k].Links); a > most {
 			best, most = k, a
 		}
 	}
@@ -162,7 +162,7 @@ func (r *routing) path(k int32, rng *rand.Rand) int32 {
 		if len(c.candidates[w].Links) > len(c.candidates[0].Links) {
 			break
 		}
-		switch a := r.s.net.offer(c.flow, c.candidates[w]); {
+		switch a := r.s.net.afford(c.candidates[w].Links); {
 		case a > most:
 			best, most, ties = int32(w), a, 1
 		case a == most:
@@ -193,7 +193,7 @@ func (r *routing) best(k int32, rng *rand.Rand) int32 {
 		if int32(w) == c.at {
 			continue
 		}
-		switch a := r.s.net.offer(c.flow, c.candidates[w]); {
+		switch a := r.s.net.afford(c.candidates[w].Links); {
 		case a > most:
 			best, most, ties = int32(w), a, 1
 		case a == most:

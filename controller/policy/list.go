@@ -72,6 +72,10 @@ func list() []entry {
 		blind(one("random", Place, "each task on a slot drawn uniformly from the free ones", func() Part {
 			return place.Random{}
 		})),
+		blind(one("packed", Place, "each job into as few racks as it can, and there onto the hosts with the most free slots",
+			func() Part {
+				return place.Packed{}
+			})),
 		blind(one("fair", Place, "equal shares of slots for users, maps near their blocks (delay scheduling); whole jobs "+
 			"on the least loaded hosts", func() Part {
 			return new(place.Fair)
@@ -206,7 +210,7 @@ func list() []entry {
 			anneal.Options{Blind: true}),
 		cross("application-paper", "application as its document prints it", anneal.Options{Blind: true, Paper: true}),
 		{PartInfo{"joint", []Question{Place, Circuits, Route},
-			"places, lights and routes together: crosslayer whose annealer may also choose circuits, dark ones too",
+			"places, lights and routes together: places tried in a copy of Sunflow's schedule, circuits for every pair",
 			controller.Capabilities{Circuits: true}},
 			func(o Options) []Part {
 				p, l, r := joint.NewJoint(anneal.Options{})

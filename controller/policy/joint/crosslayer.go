@@ -5,6 +5,8 @@
 package joint
 
 import (
+	"slices"
+
 	"lightloom/controller"
 	"lightloom/controller/anneal"
 	"lightloom/controller/policy/place"
@@ -26,7 +28,8 @@ type CrossLayer struct {
 
 	factor float64 // what a move of a running job has to gain, of its cost; 0: none is moved
 
-	optics func(*controller.View, *route.NetworkState) // adds circuits to a network state; nil: there are only paths
+	plans bool // places are sought by a forecast, where there is an optical switch
+	blind bool // the forecast knows of no circuits
 }
 
 // Tell has every placement explained from now on.
@@ -59,6 +62,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		return c.placeReduces(v, p, j, hosts, tasks, free)
 	})
 	var network *route.NetworkState
+	var ahead *forecast
 	free := place.Reschedule(v, p, func(h *controller.Evicted, free []int32) []southbound.HostID {
 		return c.reschedule(v, p, h, free)
 	})
@@ -75,11 +79,20 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		if !place.Fits(sizes, free) {
 			continue
 		}
+		if c.plans && plannable(v, j) {
+			if ahead == nil {
+				ahead = newForecast(v, c.blind)
+			}
+			hosts := search(ahead, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), free)
+			ahead.add(ahead.placed(j, hosts))
+			for _, h := range hosts {
+				free[h]--
+			}
+			p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: hosts})
+			continue
+		}
 		if network == nil {
 			network = route.NewNetworkState(v, c.opt, c.cache)
-			if c.optics != nil {
-				c.optics(v, network)
-			}
 		}
 		placed := network.Place(j, free, v.Rand("place", uint64(j.ID)))
 		for t, h := range placed.Hosts {

@@ -1,25 +1,72 @@
 package joint
 
 import (
+	"slices"
+
 	"lightloom/controller"
 	"lightloom/controller/anneal"
 	"lightloom/controller/policy/circuits"
 	"lightloom/controller/policy/route"
+	"lightloom/pathmap"
+	"lightloom/southbound"
 )
 
-// NewJoint returns the three parts of the policy that decides places, circuits and paths together. The first places as
-// CrossLayer does, but each rack pair of a job can also use a circuit, which is worth its rate less what is lost until
-// it is lit. The second chooses which pairs of coflows that may send get circuits, by the same utility of their
-// remaining bytes, and has Sunflow find the times. The last routes what is left, and what waits for its circuit.
+// NewJoint returns the three parts of the policy that decides places, circuits and paths together. The first tries
+// places by laying the job's coflows into a copy of the circuit schedule: those are best with which all jobs together
+// are expected to end soonest. The second has Sunflow lay circuits for every pair of racks once coflows start: what is
+// kept of the first part's schedule are the places, since times that are promised ahead would keep ports idle. The last
+// routes what is left, and what waits for its circuit.
 //
-// A job's coflows start long after it was placed, so the second part decides afresh, from the view alone: existing
-// reservations stay, the rest is weighed at each decision. Without an optical switch all is as CrossLayer decides it.
+// Without an optical switch all is as CrossLayer decides it.
 func NewJoint(opt anneal.Options) (*Placer, *CircuitScheduler, *route.Annealed) {
 	p, r := NewCrossLayer(opt)
-	p.optics = func(v *controller.View, s *route.NetworkState) {
-		if o := newOptics(v); o != nil {
-			s.SetOptics(o)
-		}
+	p.plans = true
+	return p, &CircuitScheduler{circuits.Sunflow{}.Remembering()}, r
+}
+
+// NewApart returns the same three parts, but the first is as it would be if nobody knew of circuits: it searches the
+// same places in the same way for the packet network alone. What joint gains over this it gains by deciding together.
+func NewApart(opt anneal.Options) (*Placer, *CircuitScheduler, *route.Annealed) {
+	p, l, r := NewJoint(opt)
+	p.blind = true
+	return p, l, r
+}
+
+// CircuitScheduler is Sunflow for all bytes between racks: the reconfiguration delay that the elephant threshold stands
+// for is in the schedule.
+type CircuitScheduler struct{ circuits.Sunflow }
+
+// Fill reserves circuits.
+func (l *CircuitScheduler) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
+	every := *v
+	if v.Traffic == nil && !controller.CircuitsOnly(v.Fabric) { // an estimate knows no coflows
+		every.ElephantThreshold = worth(v)
 	}
-	return p, &CircuitScheduler{opt: opt, cache: p.cache, sunflow: circuits.Sunflow{}.Remembering()}, r
+	l.Sunflow.Fill(&every, ev, p)
+}
+
+// worth returns from how many bytes on a pair of racks is worth a circuit: packets would have sent fewer before it is
+// lit.
+func worth(v *controller.View) pathmap.Bytes {
+	return max(1, pathmap.Bytes(float64(v.Fabric.Spec.EPS)/8*v.Delta.Seconds()))
+}
+
+// plannable reports whether a job can be placed by a forecast: on a fabric with circuits beside packets whose bytes are
+// known, if its tasks take one slot each and none is of a stream.
+func plannable(v *controller.View, j *controller.Job) bool {
+	return v.Fabric.HasOCS() && !controller.CircuitsOnly(v.Fabric) && v.Traffic == nil &&
+		len(v.Circuits) == v.Fabric.Racks && j.Sizes() == nil && !slices.Contains(j.Streaming(), true) && len(j.Edges) > 0
+}
+
+// searchReduces finds hosts for tasks of an incremental job that are to receive. Tasks of other stages that have no
+// host yet are left out of the forecast.
+func searchReduces(f *forecast, j *controller.Job, hosts []southbound.HostID, tasks []int,
+	free []int32) []southbound.HostID {
+	part := reducing(j, hosts, tasks)
+	placed := search(f, part.job, part.fixed, free)
+	out := make([]southbound.HostID, len(tasks))
+	for i := range tasks {
+		out[i] = placed[part.first+i]
+	}
+	return out
 }

@@ -28,11 +28,10 @@ func (c *CrossLayer) reschedule(v *controller.View, p *controller.Plan, h *contr
 // where what they receive comes from is known by then. Circuits are in the network state, where there are any.
 func (c *CrossLayer) placeReduces(v *controller.View, p *controller.Plan, j *controller.Job, hosts []southbound.HostID,
 	tasks []int, free []int32) []southbound.HostID {
-	network := route.NewNetworkState(v, c.opt, c.cache)
-	if c.optics != nil {
-		c.optics(v, network)
+	if c.plans && plannable(v, j) {
+		return searchReduces(newForecast(v, c.blind), j, hosts, tasks, free)
 	}
-	placed := network.PlaceReduces(j, hosts, tasks, free, v.Rand("gather", uint64(j.ID)))
+	placed := route.NewNetworkState(v, c.opt, c.cache).PlaceReduces(j, hosts, tasks, free, v.Rand("gather", uint64(j.ID)))
 	count(&p.Anneal.Place, placed.Place)
 	count(&p.Anneal.Route, placed.Route)
 	out := make([]southbound.HostID, len(tasks))

@@ -15,8 +15,7 @@ func NewNetworkState(v *controller.View, opt anneal.Options, cache *anneal.PathC
 	c := &carrier{v: v, topology: anneal.NewTopologyContext(v.Fabric, v.Paths, v.Down, cache)}
 	c.topology.Withhold(v.ReservedBandwidth)
 	s := &NetworkState{anneal.NewNetworkState(c.topology, opt),
-		make(map[controller.JobID]*anneal.Dataflow, len(v.Running)),
-		make([][]int32, len(v.Coflows))}
+		make(map[controller.JobID]*anneal.Dataflow, len(v.Running))}
 	for _, r := range v.Running {
 		s.flows[r.Job.ID] = s.Dataflow(r.Job, r.Hosts)
 	}
@@ -34,7 +33,7 @@ func NewNetworkState(v *controller.View, opt anneal.Options, cache *anneal.PathC
 					links[r] = c.links(cf, r)
 				}
 			}
-			s.rows[i] = s.Run(anneal.Coflow{Rows: rows, Of: s.flows[cf.Job], Edge: int(cf.Edge)}, links)
+			s.Run(anneal.Coflow{Rows: rows, Of: s.flows[cf.Job], Edge: int(cf.Edge)}, links)
 		}
 	}
 	return s
@@ -55,12 +54,7 @@ func hostFlows(v *controller.View) int {
 type NetworkState struct {
 	*anneal.NetworkState
 	flows map[controller.JobID]*anneal.Dataflow // those with stages
-	rows  [][]int32                             // by coflow of the view and row: its flow; nil where it has no routes
 }
-
-// FlowsOf returns the flows of a coflow of the view by row, -1 for those that have ended; nil where it has no routes
-// yet.
-func (s *NetworkState) FlowsOf(coflow int) []int32 { return s.rows[coflow] }
 
 // enter brings in the jobs that a plan places, without their flows.
 func (s *NetworkState) enter(v *controller.View, p *controller.Plan) {

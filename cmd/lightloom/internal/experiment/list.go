@@ -6,6 +6,7 @@ func list() []Experiment {
 		topologyMap(),
 		factorial(),
 		jointWhen(),
+		jointWide(),
 		jointSwim(),
 	}
 	all = append(all, crosslayerExperiments()...)

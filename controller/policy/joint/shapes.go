@@ -1,0 +1,444 @@
+package joint
+
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// The limits of a search for places: how many candidates are tried exactly before the best is improved, and how many
+// more then.
+const (
+	tried    = 24
+	improved = 24
+)
+
+// shapes searches for the places of one job, or of some of its tasks: candidates are racks with so many tasks of each
+// stage (from one rack to all), their hosts follow. They are pruned by a closed form, and the best are tried exactly.
+type shapes struct {
+	f     *forecast
+	job   *controller.Job
+	fixed []southbound.HostID // by task; NoHost where one is to be chosen
+	free  []int32             // by host
+	room  []int32             // free slots, by rack
+	busy  [2][]float64        // seconds for which a rack's optical port is taken, by rack: into the switch, and out of it
+	need  []int32             // by stage: tasks to be placed
+	held  [][]int32           // by stage and rack: tasks that have hosts
+	seen  map[string]bool     // counts that were tried
+	best  candidate
+}
+
+// candidate is how many tasks of each stage go into which rack.
+type candidate struct {
+	count [][]int32 // by stage and rack
+	value float64   // by closed form
+	hosts []southbound.HostID
+	sum   float64 // of all jobs' ends
+}
+
+// search returns hosts for the tasks of a job that have none. There are slots enough.
+func search(f *forecast, job *controller.Job, fixed []southbound.HostID, free []int32) []southbound.HostID {
+	x := newShapes(f, job, fixed, free)
+	all := x.candidates()
+	x.prune(&all, tried)
+	x.best.sum = forever * forever
+	for i := range all {
+		x.try(&all[i])
+	}
+	x.improve()
+	return x.best.hosts
+}
+
+func newShapes(f *forecast, job *controller.Job, fixed []southbound.HostID, free []int32) *shapes {
+	racks, stages := f.v.Fabric.Racks, len(job.Stages)
+	x := &shapes{f: f, job: job, fixed: fixed, free: free, room: make([]int32, racks), need: make([]int32, stages),
+		held: make([][]int32, stages), seen: map[string]bool{}}
+	for h, n := range free {
+		x.room[f.v.HostRack(southbound.HostID(h))] += max(n, 0)
+	}
+	f.rewind(len(f.steps))
+	x.busy = [2][]float64{make([]float64, racks), make([]float64, racks)}
+	for r := range racks {
+		in, out := f.scratch.Busy(southbound.RackID(r))
+		x.busy[0][r], x.busy[1][r] = in.Seconds(), out.Seconds()
+	}
+	for s := range x.held {
+		x.held[s] = make([]int32, racks)
+		first, end := job.StageTasks(s)
+		for t := first; t < end; t++ {
+			if h := fixed[t]; h == controller.NoHost {
+				x.need[s]++
+			} else {
+				x.held[s][f.v.HostRack(h)]++
+			}
+		}
+	}
+	return x
+}
+
+// candidates lists shapes: from each rack, the racks after it in order of room or of idle ports, filled with all stages
+// alike or with one stage after the other; and even shares of more and more racks.
+func (x *shapes) candidates() []candidate {
+	racks := len(x.room)
+	byRoom, byPort := make([]int, racks), make([]int, racks)
+	for r := range racks {
+		byRoom[r], byPort[r] = r, r
+	}
+	slices.SortStableFunc(byRoom, func(a, b int) int { return cmp.Compare(x.room[b], x.room[a]) })
+	slices.SortStableFunc(byPort, func(a, b int) int {
+		return cmp.Compare(x.busy[0][a]+x.busy[1][a], x.busy[0][b]+x.busy[1][b])
+	})
+	var all []candidate
+	add := func(order []int, fill func(order []int) [][]int32) {
+		if c := fill(order); c != nil {
+			all = append(all, candidate{count: c})
+		}
+	}
+	for _, order := range [2][]int{byRoom, byPort} {
+		for _, r := range order[:min(racks, 64)] {
+			if x.room[r] == 0 {
+				continue
+			}
+			from := append([]int{r}, slices.DeleteFunc(slices.Clone(order), func(o int) bool { return o == r })...)
+			add(from, x.mixed)
+			add(from, x.apart)
+		}
+		for k := 2; k <= racks; k++ {
+			add(order[:k], x.even)
+		}
+	}
+	return all
+}
+
+func (x *shapes) blank() [][]int32 {
+	c := make([][]int32, len(x.need))
+	for s := range c {
+		c[s] = make([]int32, len(x.room))
+	}
+	return c
+}
+
+// mixed fills rack after rack with the same share of each stage.
+func (x *shapes) mixed(order []int) [][]int32 {
+	c, left, sum := x.blank(), slices.Clone(x.need), int32(0)
+	for _, n := range left {
+		sum += n
+	}
+	for _, r := range order {
+		room := min(x.room[r], sum)
+		given := int32(0)
+		for s := range left {
+			n := left[s] * room / max(sum, 1)
+			c[s][r] = n
+			given += n
+		}
+		for s := 0; given < room; s = (s + 1) % len(left) {
+			if c[s][r] < left[s] {
+				c[s][r]++
+				given++
+			}
+		}
+		for s := range left {
+			left[s] -= c[s][r]
+		}
+		sum -= room
+	}
+	return full(c, sum)
+}
+
+// apart fills rack after rack with one stage after the other.
+func (x *shapes) apart(order []int) [][]int32 {
+	c, k, used := x.blank(), 0, int32(0)
+	for s, n := range x.need {
+		for n > 0 {
+			for k < len(order) && used == x.room[order[k]] {
+				k, used = k+1, 0
+			}
+			if k == len(order) {
+				return nil
+			}
+			give := min(n, x.room[order[k]]-used)
+			c[s][order[k]] += give
+			n, used = n-give, used+give
+		}
+	}
+	return c
+}
+
+// even deals each stage over racks one task after the other.
+func (x *shapes) even(order []int) [][]int32 {
+	c, room, sum := x.blank(), slices.Clone(x.room), int32(0)
+	at := 0
+	for s, n := range x.need {
+		sum += n
+		for misses := 0; n > 0 && misses < len(order); at++ {
+			r := order[at%len(order)]
+			if room[r] == 0 {
+				misses++
+				continue
+			}
+			misses = 0
+			room[r]--
+			c[s][r]++
+			n--
+			sum--
+		}
+	}
+	return full(c, sum)
+}
+
+func full(c [][]int32, left int32) [][]int32 {
+	if left > 0 {
+		return nil
+	}
+	return c
+}
+
+// value is a candidate's closed form: over edges the longest time, backlog included, that the ports of a rack need.
+func (x *shapes) value(c [][]int32) float64 {
+	sum, delta := 0.0, x.f.v.Delta.Seconds()
+	for k := range x.job.Edges {
+		e := &x.job.Edges[k]
+		if e.Kind == controller.Fixed {
+			continue
+		}
+		bytes := float64(x.job.Volume(e))
+		from, to := x.of(c, e.From), x.of(c, e.To)
+		n, m, most := total(from), total(to), 0.0
+		senders, receivers := float64(some(from)), float64(some(to))
+		for r := range from {
+			a, b := float64(from[r])/n, float64(to[r])/m
+			if up := bytes * a * (1 - b); up > 0 {
+				most = max(most, x.port(rackUp, r, up, receivers*delta))
+			}
+			if down := bytes * b * (1 - a); down > 0 {
+				most = max(most, x.port(rackDown, r, down, senders*delta))
+			}
+		}
+		sum += most
+	}
+	return sum
+}
+
+// of are the tasks of a stage by rack, those that have hosts too.
+func (x *shapes) of(c [][]int32, stage int) []int32 {
+	if x.need[stage] == 0 {
+		return x.held[stage]
+	}
+	return c[stage]
+}
+
+func total(all []int32) float64 {
+	n := int32(0)
+	for _, k := range all {
+		n += k
+	}
+	return max(float64(n), 1)
+}
+
+func some(all []int32) (n int) {
+	for _, k := range all {
+		if k > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// port returns how long bytes take through a rack's optical port, or over packets if that is sooner.
+func (x *shapes) port(side, rack int, bytes, delays float64) float64 {
+	packets := forever
+	if rate := x.f.rates[side][rack]; rate > 0 {
+		packets = bytes / rate
+	}
+	if rate := x.f.optical[side][rack]; rate > 0 && !x.f.blind {
+		return min(packets, x.busy[side][rack]+delays+bytes/rate)
+	}
+	return packets
+}
+
+// prune leaves the most promising candidates, each once.
+func (x *shapes) prune(all *[]candidate, most int) {
+	for i := range *all {
+		(*all)[i].value = x.value((*all)[i].count)
+	}
+	slices.SortStableFunc(*all, func(a, b candidate) int { return cmp.Compare(a.value, b.value) })
+	kept := (*all)[:0]
+	for _, c := range *all {
+		if key := keyOf(c.count); !x.seen[key] && len(kept) < most {
+			x.seen[key] = true
+			kept = append(kept, c)
+		}
+	}
+	*all = kept
+}
+
+func keyOf(c [][]int32) string {
+	var key []byte
+	for s := range c {
+		for r, n := range c[s] {
+			if n > 0 {
+				key = append(key, byte(s), byte(r), byte(r>>8), byte(n), byte(n>>8))
+			}
+		}
+	}
+	return string(key)
+}
+
+// try tries a candidate with tasks packed onto hosts and spread over them.
+func (x *shapes) try(c *candidate) {
+	for _, packed := range [2]bool{true, false} {
+		hosts := x.hosts(c.count, packed)
+		if packed && slices.Equal(hosts, c.hosts) {
+			continue
+		}
+		c.hosts = hosts
+		c.sum = x.f.try(x.f.placed(x.job, hosts))
+		if c.sum < x.best.sum-1e-9 {
+			x.best = candidate{c.count, c.value, hosts, c.sum}
+		}
+	}
+}
+
+// hosts gives tasks hosts: the stages of a rack in equal shares, on the hosts with the most slots, or one by one on
+// that which has the fewest of the job.
+func (x *shapes) hosts(c [][]int32, packed bool) []southbound.HostID {
+	out, free := slices.Clone(x.fixed), slices.Clone(x.free)
+	next := make([]int, len(x.need)) // task of each stage
+	for s := range next {
+		next[s], _ = x.job.StageTasks(s)
+	}
+	put := func(s int, h southbound.HostID) {
+		for out[next[s]] != controller.NoHost {
+			next[s]++
+		}
+		out[next[s]] = h
+		free[h]--
+	}
+	for r := range x.room {
+		left, sum := make([]int32, len(c)), int32(0)
+		for s := range c {
+			left[s] = c[s][r]
+			sum += left[s]
+		}
+		first, end := x.f.v.Fabric.FirstHost[r], x.f.v.Fabric.FirstHost[r+1]
+		mine := make([]int32, end-first)
+		for sum > 0 {
+			h := x.pick(free[first:end], mine, packed)
+			share := int32(1)
+			if packed {
+				share = min(free[int(first)+h], sum)
+			}
+			for range share {
+				s := behind(left, c, r)
+				left[s]--
+				sum--
+				mine[h]++
+				put(s, southbound.HostID(int(first)+h))
+			}
+		}
+	}
+	return out
+}
+
+// pick returns a host of a rack: that with the most free slots, or among those with the fewest of the job that with the
+// most.
+func (x *shapes) pick(free, mine []int32, packed bool) int {
+	best := -1
+	for h := range free {
+		if free[h] <= 0 {
+			continue
+		}
+		if best < 0 || cmp.Or(cmp.Compare(mine[h], mine[best]), cmp.Compare(free[best], free[h])) < 0 && !packed ||
+			packed && free[h] > free[best] {
+			best = h
+		}
+	}
+	return best
+}
+
+// behind returns the stage of which the largest share is left.
+func behind(left []int32, c [][]int32, rack int) int {
+	best, most := -1, -1.0
+	for s := range left {
+		if left[s] == 0 {
+			continue
+		}
+		if share := float64(left[s]) / float64(c[s][rack]); share > most {
+			best, most = s, share
+		}
+	}
+	return best
+}
+
+// improve moves groups of tasks: all or half or one of a stage from one rack to another, whole racks into others, and
+// two racks' groups for each other, as long as that gains.
+func (x *shapes) improve() {
+	for left := improved; left > 0; {
+		all := x.neighbours(x.best.count)
+		x.prune(&all, min(left, 8))
+		before := x.best.sum
+		for i := range all {
+			x.try(&all[i])
+			left--
+		}
+		if x.best.sum >= before-1e-9 {
+			return
+		}
+	}
+}
+
+func (x *shapes) neighbours(c [][]int32) []candidate {
+	var all []candidate
+	taken := make([]int32, len(x.room))
+	for s := range c {
+		for r, n := range c[s] {
+			taken[r] += n
+		}
+	}
+	add := func(change func(n [][]int32)) {
+		n := make([][]int32, len(c))
+		for s := range c {
+			n[s] = slices.Clone(c[s])
+		}
+		change(n)
+		all = append(all, candidate{count: n})
+	}
+	for a := range x.room {
+		if taken[a] == 0 {
+			continue
+		}
+		for b := range x.room {
+			spare := x.room[b] - taken[b]
+			if a == b {
+				continue
+			}
+			if spare >= taken[a] { // the whole rack
+				add(func(n [][]int32) {
+					for s := range n {
+						n[s][b] += n[s][a]
+						n[s][a] = 0
+					}
+				})
+			}
+			for s := range c {
+				for _, q := range [3]int32{c[s][a], c[s][a] / 2, 1} {
+					if q > 0 && q <= min(spare, c[s][a]) {
+						add(func(n [][]int32) { n[s][a] -= q; n[s][b] += q })
+					}
+				}
+				for o := range c { // for as many of another stage
+					if q := min(c[s][a], c[o][b]); o != s && q > 0 {
+						add(func(n [][]int32) { n[s][a] -= q; n[s][b] += q; n[o][b] -= q; n[o][a] += q })
+						if q > 1 {
+							add(func(n [][]int32) { n[s][a]--; n[s][b]++; n[o][b]--; n[o][a]++ })
+						}
+					}
+				}
+			}
+		}
+	}
+	return all
+}
