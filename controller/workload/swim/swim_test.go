@@ -224,3 +224,51 @@ func TestJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestMix: a mix has its share of heavy jobs, none beyond the limits, no job twice, and says what is missing.
+func TestMix(t *testing.T) {
+	var all []Record
+	for i := range 100 {
+		r := Record{Line: i + 1, Input: pathmap.Bytes(i)}
+		if i%10 == 0 {
+			r.Shuffle = pathmap.Bytes(1000 + i)
+		}
+		all = append(all, r)
+	}
+	for _, tc := range []struct {
+		name  string
+		mix   Mix
+		n     int
+		heavy int
+		err   string
+	}{
+		{"a fifth", Mix{Heavy: 0.2, Threshold: 1000}, 20, 4, ""},
+		{"none", Mix{Threshold: 1000}, 20, 0, ""},
+		{"more than half", Mix{Heavy: 0.6, Threshold: 1000}, 16, 10, ""},
+		{"limits", Mix{Heavy: 0.5, Threshold: 1000, Shuffle: 1050, Input: 50}, 12, 6, ""},
+		{"too many", Mix{Heavy: 0.6, Threshold: 1000}, 20, 0, "2 that shuffle 1000 bytes and more are missing"},
+		{"no share", Mix{Heavy: 2}, 20, 0, "a share from 0 to 1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := tc.mix.Draw(all, tc.n, rand.New(rand.NewPCG(1, 1)))
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Fatalf("%v, want %q", err, tc.err)
+				}
+				return
+			}
+			heavy, last := 0, 0
+			for _, r := range got {
+				if r.Line <= last || tc.mix.Shuffle > 0 && (r.Shuffle > tc.mix.Shuffle || r.Input > tc.mix.Input) {
+					t.Errorf("%+v after line %d", r, last)
+				}
+				if last = r.Line; r.Shuffle >= tc.mix.Threshold {
+					heavy++
+				}
+			}
+			if err != nil || len(got) != tc.n || heavy != tc.heavy {
+				t.Errorf("%d records, %d heavy, %v", len(got), heavy, err)
+			}
+		})
+	}
+}
