@@ -18,16 +18,16 @@ type WideOptions struct {
 	Seed          uint64
 	Jobs          int           // [40]
 	Maps, Reduces [2]int        // tasks of a job, from the first to the second, log-uniform [8 to 32, 4 to 16]
-	Least, Most   pathmap.Bytes // of a shuffle, Pareto(1.1) [100 MB to 20 GB]
-	Compute       time.Duration // mean of a task; exponential within a tenth and five times of it [500 ms]
+	Least, Most   pathmap.Bytes // of a shuffle, Pareto(1.1) [1 to 20 GB]
+	Compute       time.Duration // mean of a task; exponential within a tenth and five times of it [100 ms]
 }
 
 func (o WideOptions) defaults() WideOptions {
 	o.Jobs = cmp.Or(o.Jobs, defaultJobs)
 	o.Maps = cmp.Or(o.Maps, [2]int{8, 32})
 	o.Reduces = cmp.Or(o.Reduces, [2]int{4, 16})
-	o.Least, o.Most = cmp.Or(o.Least, 100e6), cmp.Or(o.Most, 20e9)
-	o.Compute = cmp.Or(o.Compute, 500*time.Millisecond)
+	o.Least, o.Most = cmp.Or(o.Least, 1e9), cmp.Or(o.Most, 20e9)
+	o.Compute = cmp.Or(o.Compute, 100*time.Millisecond)
 	return o
 }
 

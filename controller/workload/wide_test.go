@@ -28,7 +28,7 @@ func TestWide(t *testing.T) {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			maps, reduces, b := len(j.Stages[0].Tasks), len(j.Stages[1].Tasks), j.Edges[0].Bytes
-			if maps < 8 || maps > 32 || reduces < 4 || reduces > 16 || b < 100e6 || b > 20e9 {
+			if maps < 8 || maps > 32 || reduces < 4 || reduces > 16 || b < 1e9 || b > 20e9 {
 				t.Errorf("seed %d: job %d has %d maps, %d reduces, %d bytes", seed, i, maps, reduces, b)
 			}
 		}

@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"time"
 
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/workload/swim"
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
 
@@ -112,6 +114,8 @@ type figures struct {
 	HeavyJCT, LightJCT float64 // of jobs with a shuffle of T_e and more, and of the others
 	Far                float64 // share of maps that read from another rack
 	Crossed            float64 // bytes between racks, TB
+	// how much of JCT and makespan the infinite-network control saves, in per cent
+	BoundJCT, BoundMakespan float64
 }
 
 func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, with func() controller.Policy,
@@ -124,18 +128,40 @@ func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, wit
 	if err != nil {
 		return nil, err
 	}
-	one := replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed, With: with}
-	ran, err := one.Run(ctx)
+	ran, err := runControlled(ctx, &replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed,
+		With: with})
 	if err != nil {
 		return nil, err
 	}
-	elephant := 9 * spec.WithDefaults().OCS.In(spec.WithDefaults().Dark)
+	f := readFigures(ran)
+	f.split(ran, jobs, 9*spec.WithDefaults().OCS.In(spec.WithDefaults().Dark))
+	return f, nil
+}
+
+// readFigures reads what every experiment of jobs reports.
+func readFigures(ran *controlled) *figures {
 	f := &figures{}
-	heavy, light, shuffles, maps, far := 0, 0, 0, 0, 0
+	first, last := unknown, time.Duration(0)
+	for _, j := range ran.Jobs {
+		f.JCT += (j.End - j.Arrival).Seconds() / float64(len(ran.Jobs))
+		first, last = min(first, j.Arrival), max(last, j.End)
+	}
+	f.Makespan = (last - first).Seconds()
+	for _, x := range ran.Coflows {
+		f.CCT += (x.End - x.Start).Seconds() / float64(len(ran.Coflows))
+	}
+	if all := float64(ran.OCS + ran.EPS); all > 0 {
+		f.OCS, f.Crossed = float64(ran.OCS)/all, all/1e12
+	}
+	f.BoundJCT, f.BoundMakespan = ran.bound()
+	return f
+}
+
+// split sets the figures of jobs that shuffle an elephant or more, of the others, and of maps.
+func (f *figures) split(ran *controlled, jobs []controller.Job, elephant pathmap.Bytes) {
+	heavy, light, maps, far := 0, 0, 0, 0
 	for i, j := range ran.Jobs {
 		took := (j.End - j.Arrival).Seconds()
-		f.Makespan = max(f.Makespan, j.End.Seconds())
-		f.JCT += took
 		if len(jobs[i].Edges) > 0 && jobs[i].Edges[0].Bytes >= elephant {
 			f.HeavyJCT += took
 			heavy++
@@ -143,10 +169,6 @@ func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, wit
 			f.LightJCT += took
 			light++
 		}
-	}
-	for _, x := range ran.Coflows {
-		f.CCT += (x.End - x.Start).Seconds()
-		shuffles++
 	}
 	for i := range ran.State.Tasks {
 		if t := &ran.State.Tasks[i]; t.Stage == 0 {
@@ -156,14 +178,7 @@ func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, wit
 			}
 		}
 	}
-	f.Makespan -= jobs[0].Arrival.Seconds()
-	f.JCT /= float64(len(ran.Jobs))
-	f.CCT /= float64(max(shuffles, 1))
 	f.HeavyJCT /= float64(max(heavy, 1))
 	f.LightJCT /= float64(max(light, 1))
 	f.Far = float64(far) / float64(max(maps, 1))
-	if all := float64(ran.OCS + ran.EPS); all > 0 {
-		f.OCS, f.Crossed = float64(ran.OCS)/all, all/1e12
-	}
-	return f, nil
 }

@@ -149,22 +149,11 @@ func (c cell) on(ctx context.Context, g studySetting, seed uint64) (*figures, er
 	if !c.beside() && factorCircuits[c.circuits] == "packets" {
 		one.Policy, one.Fabric = "random+ecmp", g.packets
 	}
-	ran, err := one.Run(ctx)
+	ran, err := runControlled(ctx, &one)
 	if err != nil {
 		return nil, err
 	}
-	f := &figures{}
-	for _, j := range ran.Jobs {
-		f.Makespan = max(f.Makespan, (j.End - all[0].Arrival).Seconds())
-		f.JCT += (j.End - j.Arrival).Seconds() / float64(len(ran.Jobs))
-	}
-	for _, x := range ran.Coflows {
-		f.CCT += (x.End - x.Start).Seconds() / float64(len(ran.Coflows))
-	}
-	if sum := float64(ran.OCS + ran.EPS); sum > 0 {
-		f.OCS = float64(ran.OCS) / sum
-	}
-	return f, nil
+	return readFigures(ran), nil
 }
 
 // cells lists all combinations, the light's levels changing fastest, then joint and its halves.

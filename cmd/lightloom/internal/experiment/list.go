@@ -8,6 +8,7 @@ func list() []Experiment {
 		jointWhen(),
 		jointWide(),
 		jointSwim(),
+		groundsExperiment(),
 	}
 	all = append(all, crosslayerExperiments()...)
 	return append(all, coschedulerExperiments()...)
