@@ -96,9 +96,9 @@ func FreeJobs(coflows []TraceCoflow) []controller.Job {
 	return jobs
 }
 
-// Pace stretches the arrivals so that ports are busy for the given share of the time from the first arrival to the last:
-// every rack has port bits a second in each direction, and shuffles go from all racks to all racks alike. It changes
-// the jobs.
+// Pace stretches the arrivals so that ports are busy for the given share of the time from the first arrival to the
+// last: every rack has port bits a second in each direction, and shuffles go from all racks to all racks alike. It
+// changes the jobs.
 func Pace(jobs []controller.Job, racks int, port pathmap.BitsPerSecond, load float64) error {
 	if racks < 2 || port <= 0 || !(load > 0) || len(jobs) == 0 {
 		return fmt.Errorf("pace %d jobs: %d racks with ports of %d bit/s and a load of %g: take at least 2 racks, and all "+

@@ -247,7 +247,8 @@ func groundRows(name string, who []rival, got [][]*figures, seed uint64) []Row {
 	var rows []Row
 	for k, r := range who {
 		at := name + ": " + r.name
-		for _, m := range append(metrics(), metric{"bytes between racks", "", func(f *figures) float64 { return f.Crossed }}) {
+		crossed := metric{"bytes between racks", "", func(f *figures) float64 { return f.Crossed }}
+		for _, m := range append(metrics(), crossed) {
 			unit := "s"
 			if m.name == "bytes between racks" {
 				unit = "TB"

@@ -14,8 +14,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestGrounds: all jobs of a ground can be placed on its fabric, none has fixed hosts, a seed draws the same jobs again,
-// and held-out seeds see jobs of a real trace that no other seed does.
+// TestGrounds: all jobs of a ground can be placed on its fabric, none has fixed hosts, a seed draws the same jobs
+// again, and held-out seeds see jobs of a real trace that no other seed does.
 func TestGrounds(t *testing.T) {
 	data := os.Getenv("LIGHTLOOM_DATA")
 	if data == "" {
