@@ -34,7 +34,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		root.AddCommand(newDemo(a, argv), newReplay(a, argv), newRerun(a))
 	}
 	if a.up != nil {
-		root.AddCommand(newUp(a, argv), newDown())
+		root.AddCommand(newUp(a, argv), newDown(), newPage())
 	}
 	if a.exec != nil {
 		root.AddCommand(newExec(a), newFail(), newHeal())

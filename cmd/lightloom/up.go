@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
 )
 
@@ -28,6 +29,8 @@ func newUp(a actions, argv []string) *cobra.Command {
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "policy of the controller")
 	c.Flags().StringVar(&f.opt.State, "state", "", "directory for the replicas' logs, made by lightloom cluster "+
 		"init; default: logs end with the fabric")
+	c.Flags().StringVar(&f.opt.Page, "page", "", "loopback address of the page for browsers; default: any free port; "+
+		session.NoPage+": none")
 	c.Flags().BoolVarP(&background, "detach", "d", false, "run in the background until lightloom down")
 	c.Flags().BoolVar(&ready, readyFlag, false, "")
 	_ = c.Flags().MarkHidden(readyFlag)

@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 		if len(os.Args) > 4 {
 			opt.State = os.Args[4]
 		}
-		err = session.Up(ctx, opt.Options, nil, os.Stdout, os.Stderr)
+		err = session.Up(ctx, opt.Options, session.UpOptions{}, os.Stdout, os.Stderr)
 	case execCommand:
 		err = session.Exec(ctx, session.ExecOptions{Host: os.Args[2], Command: os.Args[3:], Stdin: os.Stdin,
 			Stdout: os.Stdout,

@@ -20,6 +20,7 @@ type Console struct {
 	DryRun     bool     // prepare everything, say what would run, and run nothing
 	Interleave bool     // in each run policies run in an order drawn from its seed
 	Ready      *os.File // written to and closed once the fabric of up is there; nil: nobody waits
+	Page       string   // loopback address of the page of up; empty: any free port; session.NoPage: none
 	Args       []string // of the process, after its name, for a re-executed child
 
 	Stdin          io.Reader

@@ -101,6 +101,7 @@ func TestUp(t *testing.T) {
 	t.Run("jobs", func(t *testing.T) { jobsOfUp(t) })
 	t.Run("faults", func(t *testing.T) { faultsOfUp(t) })
 	t.Run("reservations", func(t *testing.T) { reservationsOfUp(t) })
+	t.Run("page", func(t *testing.T) { pageOfUp(t) })
 	t.Run("no such host", func(t *testing.T) {
 		got, err := exec.Command("/proc/self/exe", execCommand, "h9-9", "true").CombinedOutput()
 		if err == nil || !strings.Contains(string(got), "h0-0 to h2-1") {

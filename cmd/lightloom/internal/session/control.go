@@ -42,6 +42,7 @@ type request struct {
 	HealAll bool             `json:"heal_all,omitempty"`
 	Down    bool             `json:"down,omitempty"`
 	Names   bool             `json:"names,omitempty"`
+	Page    *pageRequest     `json:"page,omitempty"`
 	// exec gives its command a terminal: the three descriptors are one
 	Terminal bool `json:"terminal,omitempty"`
 }
@@ -66,6 +67,7 @@ type reply struct {
 	Jobs    []JobStatus   `json:"jobs,omitempty"`
 	Struck  []Struck      `json:"struck,omitempty"`
 	Names   *Names        `json:"names,omitempty"`
+	Page    string        `json:"page,omitempty"` // its address, good once
 }
 
 // maxRequest bounds a request: an environment and a command line are at most 2 MB on Linux.

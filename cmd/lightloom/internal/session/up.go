@@ -22,8 +22,14 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Up keeps a fabric and its controller running until ctx ends. It writes to ready, if it is not nil, once that is so.
-func Up(ctx context.Context, opt scenario.Options, ready *os.File, stdout, stderr io.Writer) error {
+// UpOptions are what the command up takes beside the fabric.
+type UpOptions struct {
+	Ready *os.File // written to and closed once the fabric is up; nil: nobody waits
+	Page  string   // loopback address of the page; empty: any free port; NoPage: none
+}
+
+// Up keeps a fabric and its controller running until ctx ends.
+func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stderr io.Writer) error {
 	if err := netns.Supported(false); err != nil {
 		return fmt.Errorf("build the fabric: %w", err)
 	}
@@ -48,6 +54,11 @@ func Up(ctx context.Context, opt scenario.Options, ready *os.File, stdout, stder
 		return err
 	}
 	defer control.Close()
+	pages, err := listenPage(with.Page)
+	if err != nil {
+		return err
+	}
+	defer pages.Close()
 	o := emulated.ChildConfig{Scenario: *s.Scenario(s.Rows[0]), Stay: true}
 	o.Jobs = nil
 	if opt.State != "" {
@@ -65,12 +76,13 @@ func Up(ctx context.Context, opt scenario.Options, ready *os.File, stdout, stder
 				fmt.Fprintf(stdout, "circuits by %v; a pair of racks gets one from %d bytes on\n", o.Row.Demand,
 					int64(o.ElephantThreshold))
 			}
+			pages.begin(ctx, stdout, stderr)
 			fmt.Fprintln(stdout, "try:  lightloom status\n      lightloom exec "+
 				s.Fabric.Topology.Node(s.Fabric.HostNode[0]).Name+" -- ping -c 3 "+
 				southbound.Addr(southbound.RackID(min(1, s.Fabric.Racks-1)), 0).String()+"\nCtrl-C, or lightloom down, ends it.")
-			if ready != nil {
-				_, _ = ready.WriteString("up\n") // whoever has started it may be gone
-				ready.Close()
+			if with.Ready != nil {
+				_, _ = with.Ready.WriteString("up\n") // whoever has started it may be gone
+				with.Ready.Close()
 			}
 		}
 	})
@@ -119,6 +131,7 @@ func withoutTrace(opt scenario.Options) scenario.Options {
 // keeper serves the commands of a user whose fabric is up.
 type keeper struct {
 	*emulated.Testbed
+	page *pageServer
 	down func() // ends the fabric
 }
 
@@ -140,6 +153,7 @@ func Keep(ctx context.Context, s *emulated.Testbed, control *os.File) error {
 	defer context.AfterFunc(ctx, func() { ln.Close() })()
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	p := &pageServer{ctx: ctx, run: wg.Go}
 	for {
 		c, err := ln.Accept()
 		switch {
@@ -153,7 +167,7 @@ func Keep(ctx context.Context, s *emulated.Testbed, control *os.File) error {
 		}
 		wg.Go(func() {
 			defer c.Close()
-			(&keeper{s, func() { down(errDown) }}).answer(ctx, c.(*net.UnixConn))
+			(&keeper{s, p, func() { down(errDown) }}).answer(ctx, c.(*net.UnixConn))
 		})
 	}
 }
@@ -202,6 +216,10 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 		say(s.serveJobs(ctx))
 	case r.Names:
 		say(s.serveNames(ctx))
+	case r.Page != nil && r.Page.Relay:
+		s.page.relay(ctx, c)
+	case r.Page != nil:
+		say(s.page.serve(s, r.Page.Listen))
 	case r.HealAll:
 		say(s.serveHealAll(ctx))
 	case r.Down:

@@ -1,0 +1,218 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/api"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// Source says what there is to show.
+type Source interface {
+	Fabric() Fabric
+	// Look is called again and again while somebody watches, by one goroutine at a time.
+	Look(ctx context.Context) (*Look, error)
+}
+
+// Controller is the source of a running controller: what its API tells.
+type Controller struct {
+	Client   *api.Client
+	Of       *topo.Fabric
+	About    Fabric
+	Seed     uint64   // of the paths between racks
+	Replicas []string // in the order of the client's addresses
+	// More adds what a testbed knows beyond the controller; nil: nothing.
+	More func(context.Context, *Look) error
+	// Left returns what a coflow has still to send; nil: it is not known.
+	Left func(southbound.CoflowID) (southbound.Remaining, bool)
+
+	mu     sync.Mutex
+	data   *state.Data // as last read
+	at     uint64      // the entry that it is of
+	read   time.Time
+	rare   time.Time // when what is costly was read last
+	answer []Replica
+	claims []api.Claim
+	why    map[controller.JobID]string
+	paths  *pathmap.Map // nil: not needed yet
+}
+
+// How often what is costly is read: digests and claims, and state, which has a size.
+const (
+	rarely     = time.Second
+	stateEvery = 200 * time.Millisecond
+	within     = 2 * time.Second
+)
+
+// Fabric implements Source.
+func (c *Controller) Fabric() Fabric { return c.About }
+
+// Cancel ends a job, for Actions.
+func (c *Controller) Cancel(ctx context.Context, id controller.JobID) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	e, err := c.Client.Cancel(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case !e.Cancelled:
+		return fmt.Sprintf("job %d had ended by itself", id), nil
+	}
+	return fmt.Sprintf("job %d is cancelled", id), nil
+}
+
+// Look implements Source.
+func (c *Controller) Look(ctx context.Context) (*Look, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	st, err := c.Client.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the controller: %w", err)
+	}
+	if err := c.readState(ctx, st.Index); err != nil {
+		return nil, err
+	}
+	l := &Look{Head: Head{Now: st.Now.Seconds(), Leader: st.Leader, Term: st.Term, Changes: st.LeaderChanges,
+		Index: st.Index, Jobs: st.Jobs, JobsEnded: st.JobsEnded, Coflows: st.Coflows, CoflowsEnded: st.CoflowEnded},
+		Rates: []int64{}, Failed: []Failed{}, Doubts: []Doubt{}}
+	l.FromState(c.Of, c.data, st.Now, c.Left)
+	for i := range l.Jobs {
+		l.Jobs[i].Why = c.why[l.Jobs[i].ID]
+	}
+	if time.Since(c.rare) >= rarely {
+		c.readRarely(ctx, st)
+	}
+	l.Replicas = slices.Clone(c.answer)
+	c.switches(l)
+	if c.More == nil {
+		c.links(ctx, l, st.Leader)
+	} else if err := c.More(ctx, l); err != nil {
+		return nil, err
+	}
+	l.doubt(c.Of, st)
+	return l, nil
+}
+
+// readState reads the state if it has changed.
+func (c *Controller) readState(ctx context.Context, index uint64) error {
+	if c.data != nil && (index == c.at || time.Since(c.read) < stateEvery) {
+		return nil
+	}
+	snap, err := c.Client.LiveState(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the controller for its state: %w", err)
+	}
+	whole := state.New(c.Of)
+	if err := whole.Restore(snap.JSON); err != nil {
+		return fmt.Errorf("read the controller's state: %w", err)
+	}
+	c.data, c.why, c.at, c.read = whole.Data(), whole.Reasons(), snap.Index, time.Now()
+	return nil
+}
+
+// readRarely asks every replica for itself, and the leader for its claims.
+func (c *Controller) readRarely(ctx context.Context, st api.Status) {
+	c.answer = make([]Replica, len(c.Replicas))
+	var wg sync.WaitGroup
+	for i, id := range c.Replicas {
+		wg.Go(func() {
+			r := Replica{ID: id}
+			if one, err := c.Client.DigestOf(ctx, i); err != nil {
+				r.Error = err.Error()
+			} else {
+				r.Index, r.Digest = one.Index, fmt.Sprintf("%x", one.Digest[:6])
+			}
+			c.answer[i] = r
+		})
+	}
+	wg.Wait()
+	if st.Leader != "" {
+		if all, err := c.Client.Claims(ctx); err == nil {
+			c.claims = all
+		}
+	}
+	c.rare = time.Now()
+}
+
+// switches lists what the controller knows of switches: its claims, and the circuits that it wants.
+func (c *Controller) switches(l *Look) {
+	claim := map[string]api.Claim{}
+	for _, x := range c.claims {
+		claim[x.Device] = x
+	}
+	l.Switches = []Switch{}
+	for n, node := range c.Of.Topology.Nodes() {
+		if node.Role == pathmap.Host {
+			continue
+		}
+		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: claim[node.Name].State, Error: claim[node.Name].Error}
+		if pathmap.NodeID(n) == c.Of.OCSNode {
+			x.Desired = &Held{Rules: -1, Circuits: len(l.Circuits)}
+		}
+		l.Switches = append(l.Switches, x)
+	}
+}
+
+// links fills in what the leader's policies see of links.
+func (c *Controller) links(ctx context.Context, l *Look, leader string) {
+	if leader == "" {
+		return
+	}
+	all, err := c.Client.Links(ctx)
+	if err != nil || len(all) == 0 {
+		return
+	}
+	l.Rates = make([]int64, len(c.Of.Topology.Links()))
+	for i := range l.Rates {
+		l.Rates[i] = -1
+	}
+	for _, x := range all {
+		if x.ID >= 0 && int(x.ID) < len(l.Rates) {
+			l.Rates[x.ID] = int64(x.Rate) / 1000
+		}
+	}
+}
+
+// doubt lists what is not as it should be.
+func (l *Look) doubt(f *topo.Fabric, st api.Status) {
+	add := func(about, format string, args ...any) {
+		l.Doubts = append(l.Doubts, Doubt{about, fmt.Sprintf(format, args...)})
+	}
+	if st.Leader == "" {
+		add("controller", "no leader is known: jobs and reservations wait")
+	}
+	digests := map[uint64]Replica{}
+	for _, r := range l.Replicas {
+		if r.Error != "" {
+			add(r.ID, "it does not answer: %s", r.Error)
+			continue
+		}
+		if other, ok := digests[r.Index]; ok && other.Digest != r.Digest {
+			add(r.ID, "after entry %d its state is not that of %s", r.Index, other.ID)
+		}
+		digests[r.Index] = r
+	}
+	for _, s := range l.Switches {
+		switch {
+		case s.Claim == "unclaimed" && s.Error == "":
+			add(s.Name, "the leader has not claimed it yet")
+		case s.Claim == "unclaimed":
+			add(s.Name, "the leader cannot claim it: %s", s.Error)
+		case s.Claim == "unfenced":
+			add(s.Name, "it does not refuse leaders of the past: %s", s.Error)
+		}
+		if s.Seen != nil && s.Desired != nil && s.Kind == pathmap.OCS.String() && s.Seen.Circuits != s.Desired.Circuits {
+			add(s.Name, "the controller wants %d circuits, and the switch reports %d", s.Desired.Circuits, s.Seen.Circuits)
+		}
+	}
+}

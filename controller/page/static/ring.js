@@ -1,0 +1,151 @@
+// The fabric as a ring of racks around the optical switch. What changes ten times a second is a few paths, each of many
+// racks or circuits: a thousand racks cost little more than eight.
+import { html, colour, rate, rateOf, share, plural } from "./base.js";
+import { useMemo } from "preact/hooks";
+
+const C = 320, INNER = 214, RACK = 232, GAUGE = 240, OUTER = 286, NAME = 300;
+const levels = 5; // of how busy a link is
+const fine = 128; // racks that are drawn one by one
+
+function geometry(f) {
+  const n = f.racks, at = [];
+  for (let r = 0; r < n; r++) {
+    const a = (2 * Math.PI * (r + 0.5)) / n - Math.PI / 2;
+    at.push({ a, x: Math.cos(a), y: Math.sin(a) });
+  }
+  const arc = (2 * Math.PI) / n;
+  const point = (a, d) => `${(C + d * Math.cos(a)).toFixed(1)} ${(C + d * Math.sin(a)).toFixed(1)}`;
+  const sector = (r) => {
+    const gap = Math.min(0.04, arc * 0.12), a = at[r].a - arc / 2 + gap, b = at[r].a + arc / 2 - gap, big = b - a > Math.PI ? 1 : 0;
+    return `M${point(a, INNER)}A${INNER} ${INNER} 0 ${big} 1 ${point(b, INNER)}L${point(b, RACK)}A${RACK} ${RACK} 0 ${big} 0 ${point(a, RACK)}Z`;
+  };
+  // Bars that would be thinner than a pixel stand for some racks each: the busiest of them.
+  const bins = Math.min(n, fine), bars = { arc: (2 * Math.PI) / bins, a: Array.from({ length: bins }, (_, b) => (2 * Math.PI * (b + 0.5)) / bins - Math.PI / 2) };
+  const tracks = bars.a.map((_, b) => gauge(bars, b, 0, 1) + gauge(bars, b, 1, 1)).join("");
+  const circle = (d) => `M${point(0, d)}A${d} ${d} 0 1 1 ${point(Math.PI, d)}A${d} ${d} 0 1 1 ${point(0, d)}Z`;
+  return { at, arc, point, sector, bins, bars, sectors: n > fine ? circle(INNER) + circle(RACK) : at.map((_, r) => sector(r)).join(""), tracks };
+}
+
+// gauge is a bar outwards from a rack: side 0 is what it sends, 1 what it is sent.
+function gauge(bars, b, side, part) {
+  const a = bars.a[b] + (side ? 1 : -1) * Math.min(0.045, bars.arc / 5), d = GAUGE + (OUTER - GAUGE) * part, x = Math.cos(a), y = Math.sin(a);
+  return `M${(C + GAUGE * x).toFixed(1)} ${(C + GAUGE * y).toFixed(1)}L${(C + d * x).toFixed(1)} ${(C + d * y).toFixed(1)}`;
+}
+
+function chord(g, from, to) {
+  const off = Math.min(0.07, g.arc / 5), a = g.at[from].a + off, b = g.at[to].a - off;
+  return `M${g.point(a, INNER - 5)}Q${C} ${C} ${g.point(b, INNER - 5)}`;
+}
+
+function head(g, to) {
+  const off = Math.min(0.07, g.arc / 5), a = g.at[to].a - off, w = 0.022;
+  return `M${g.point(a, INNER - 2)}L${g.point(a - w, INNER - 14)}L${g.point(a + w, INNER - 14)}Z`;
+}
+
+// What racks send and are sent over packets, as bars, by how busy they are.
+function gauges(f, g, look) {
+  const out = Array.from({ length: levels }, () => []), most = [new Float64Array(g.bins), new Float64Array(g.bins)];
+  if (!look.rates.length) return out;
+  for (let r = 0; r < f.racks; r++) {
+    let cap = 0, up = 0, down = 0;
+    for (const l of f.packet[r]) {
+      cap += f.capacity(l);
+      up += Math.max(0, look.rates[l]);
+      down += Math.max(0, look.rates[l ^ 1]);
+    }
+    const b = Math.floor((r * g.bins) / f.racks);
+    most[0][b] = Math.max(most[0][b], share(up, cap));
+    most[1][b] = Math.max(most[1][b], share(down, cap));
+  }
+  most.forEach((all, side) => all.forEach((s, b) => s > 0.004 && out[Math.min(levels - 1, Math.floor(s * levels))].push(gauge(g.bars, b, side, Math.max(0.04, s)))));
+  return out;
+}
+
+// Circuits by colour, whether they are lit, and how much passes them.
+function bundles(f, g, look, chosen) {
+  const by = new Map();
+  for (const c of look.circuits) {
+    const from = f.rackOfPort(c.in), to = f.rackOfPort(c.out), l = f.light[from][Math.floor(c.in / f.racks)];
+    const busy = l === undefined ? 0 : share(rateOf(look, l), f.capacity(l));
+    const faint = chosen && !chosen(c, from, to), width = busy > 0.5 ? 2 : busy > 0.02 ? 1 : 0;
+    const key = `${c.job < 0 ? -1 : c.job % 8} ${c.lit} ${width} ${faint}`;
+    let b = by.get(key);
+    if (!b) by.set(key, (b = { key, job: c.job, lit: c.lit, width, faint, d: [], heads: [] }));
+    b.d.push(chord(g, from, to));
+    if (f.racks <= 64) b.heads.push(head(g, to));
+  }
+  return [...by.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+// The host dots of a small fabric, in the colour of a job that runs there.
+function dots(f, g, look) {
+  const job = new Map();
+  for (const j of look.jobs) if (j.state === "running") for (const x of j.hosts) job.set(x, j.id);
+  return f.hosts.map((n, i) => {
+    const r = f.host_racks[i], all = f.down[r].length, k = f.down[r].findIndex((l) => f.far(l) === n);
+    const a = g.at[r].a + (all > 1 ? ((k / (all - 1)) * 2 - 1) * Math.min(g.arc * 0.36, 0.035 * all) : 0);
+    return { i, x: C + ((INNER + RACK) / 2) * Math.cos(a), y: C + ((INNER + RACK) / 2) * Math.sin(a), job: job.get(i) };
+  });
+}
+
+export function Ring({ f, look, selected, select }) {
+  const g = useMemo(() => geometry(f), [f]);
+  const rack = selected && selected.kind === "rack" ? selected.id : -1;
+  const chosen = rack >= 0 ? (c, from, to) => from === rack || to === rack : selected && selected.kind === "job" ? (c) => c.job === selected.id : null;
+  const bars = gauges(f, g, look), all = bundles(f, g, look, chosen);
+  const failed = look.failed.map((x) => (x.kind === "switch" ? f.rackOf.get(f.node.get(x.name)) : undefined)).filter((r) => r !== undefined);
+  const named = f.racks <= 64, thin = Math.max(1, Math.min(9, RACK * g.bars.arc * 0.3)), lit = look.circuits.filter((c) => c.lit).length;
+  const pick = (e) => {
+    const box = e.currentTarget.getBoundingClientRect(), x = ((e.clientX - box.left) / box.width) * 628 + 6 - C, y = ((e.clientY - box.top) / box.height) * 628 + 6 - C, d = Math.hypot(x, y);
+    if (d < 52 && f.ocs >= 0) return select({ kind: "switch", id: f.ocs });
+    if (d < INNER - 30 || d > 318) return select(null);
+    let a = Math.atan2(y, x) + Math.PI / 2;
+    if (a < 0) a += 2 * Math.PI;
+    select({ kind: "rack", id: Math.min(f.racks - 1, Math.floor(a / g.arc)) });
+  };
+  const key = (e) => {
+    const big = Math.max(1, Math.round(f.racks / 16)), step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: big, PageUp: -big }[e.key];
+    const end = { Home: 0, End: f.racks - 1 }[e.key];
+    if (e.key === "Escape") return select(null);
+    if (!step && end === undefined) return;
+    e.preventDefault();
+    // Keys can come faster than drawings: what is chosen now counts.
+    select((old) => {
+      const at = old && old.kind === "rack" ? old.id : step > 0 ? -1 : 0;
+      return { kind: "rack", id: step ? (at + step + f.racks) % f.racks : end };
+    });
+  };
+  const says = rack < 0 ? "none chosen: arrow keys choose one" : `${f.names[f.tors[rack]]}, ${plural(look.circuits.filter((c) => f.rackOfPort(c.in) === rack || f.rackOfPort(c.out) === rack).length, "circuit")}`;
+  return html`<div class="ring">
+    <svg viewBox="6 6 628 628" onClick=${pick} aria-hidden="true">
+      <path class="track" d=${g.tracks} style=${{ strokeWidth: thin }} />
+      ${bars.map((d, i) => html`<path key=${"g" + i} class=${"busy busy" + i} d=${d.join("")} style=${{ strokeWidth: thin }} />`)}
+      <path class="racks" d=${g.sectors} />
+      ${failed.map((r) => html`<path key=${"f" + r} class="broken" d=${g.sector(r)} />`)}
+      ${rack >= 0 && html`<path class="chosen" d=${g.sector(rack)} />`}
+      ${all.map((b) => html`<g key=${b.key} class=${b.faint ? "faint" : ""} style=${{ color: colour(b.job) }}>
+        <path class=${`circuit ${b.lit ? "lit" : "dark"} w${b.width}`} d=${b.d.join("")} style=${f.racks > 128 ? { strokeWidth: 0.8 } : null} />
+        ${b.heads.length > 0 && html`<path class=${b.lit ? "head" : "head dark"} d=${b.heads.join("")} />`}
+      </g>`)}
+      ${f.hosts.length <= 128 && dots(f, g, look).map((o) => html`<circle key=${"h" + o.i} cx=${o.x} cy=${o.y} r=${f.hosts.length > 48 ? 2.5 : 4} class="host" style=${o.job === undefined ? null : { fill: colour(o.job) }} />`)}
+      ${named && g.at.map((p, r) => html`<text key=${"n" + r} class=${r === rack ? "name on" : "name"} x=${C + NAME * p.x} y=${C + NAME * p.y + 4} text-anchor=${Math.abs(p.x) < 0.2 ? "middle" : p.x > 0 ? "start" : "end"}
+        transform=${f.racks > 20 ? `rotate(${((p.x < 0 ? p.a + Math.PI : p.a) * 180) / Math.PI} ${C + NAME * p.x} ${C + NAME * p.y})` : null}>${f.racks > 20 ? r : f.names[f.tors[r]]}</text>`)}
+      ${f.ocs >= 0 && html`<g class=${selected && selected.kind === "switch" && selected.id === f.ocs ? "ocs on" : "ocs"}>
+        <circle cx=${C} cy=${C} r="46" /><text x=${C} y=${C - 4} text-anchor="middle">${f.names[f.ocs]}</text>
+        <text class="small" x=${C} y=${C + 14} text-anchor="middle">${lit} lit</text></g>`}
+    </svg>
+    <div class="keys" role="slider" tabindex="0" aria-label="Rack" aria-valuemin="0" aria-valuemax=${f.racks - 1} aria-valuenow=${Math.max(0, rack)} aria-valuetext=${says} onKeyDown=${key}></div>
+  </div>`;
+}
+
+export function Legend({ f, look }) {
+  const jobs = look.jobs.filter((j) => j.state === "running"), other = look.circuits.some((c) => c.job < 0);
+  return html`<ul class="legend" aria-label="Legend">
+    ${f.ocs >= 0 && html`<li><svg width="30" height="10" aria-hidden="true"><path class="circuit lit w1" d="M1 5H29" /></svg>lit circuit</li>
+    <li><svg width="30" height="10" aria-hidden="true"><path class="circuit dark w1" d="M1 5H29" /></svg>being made, dark</li>`}
+    ${jobs.slice(0, 6).map((j) => html`<li key=${j.id}><i style=${{ background: colour(j.id) }}></i>${j.name || "job " + j.id}</li>`)}
+    ${jobs.length > 6 && html`<li class="quiet">and ${jobs.length - 6} jobs more</li>`}
+    ${other && html`<li><i style=${{ background: colour(-1) }}></i>unannounced traffic</li>`}
+    <li><svg width="26" height="10" aria-hidden="true"><path class="busy busy1" d="M1 5H14" style="stroke-width:6" /><path class="track" d="M14 5H25" style="stroke-width:6" /></svg>packets out, in${!look.rates.length ? ": not counted here" : f.racks > fine ? `: of each ${Math.ceil(f.racks / fine)} racks the busiest` : ""}</li>
+  </ul>`;
+}
