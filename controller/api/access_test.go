@@ -101,6 +101,37 @@ func (s seat) Cancel(context.Context, controller.JobID) (e Ended, err error) {
 	return e, s.leading(s.id, func() {})
 }
 
+func (s seat) info(id controller.JobID) *apiv1.JobInfo {
+	owner, _ := s.JobOwner(id)
+	return &apiv1.JobInfo{Id: int32(id), User: owner}
+}
+
+func (s seat) Job(id controller.JobID) (*apiv1.GetJobResponse, error) {
+	if _, known := s.JobOwner(id); !known {
+		return nil, nil
+	}
+	return &apiv1.GetJobResponse{Job: s.info(id)}, nil
+}
+
+func (s seat) Jobs(q JobQuery) (page []*apiv1.JobInfo, next controller.JobID, err error) {
+	for id := q.From; ; id++ {
+		if _, known := s.JobOwner(id); !known {
+			return page, NoJob, nil
+		}
+		if j := s.info(id); Matches(q.Filter, j) {
+			page = append(page, j)
+		}
+	}
+}
+
+func (s seat) WatchJobs(_ context.Context, _ uint64, sink func(*apiv1.JobsChanged) error) error {
+	page, _, err := s.Jobs(JobQuery{})
+	if err == nil {
+		err = sink(&apiv1.JobsChanged{Index: 1, Reset_: true, Jobs: page})
+	}
+	return err
+}
+
 func (s seat) Bandwidths(_ context.Context, pairs []HostPair) ([]Bandwidth, error) {
 	return make([]Bandwidth, len(pairs)), nil
 }
@@ -218,7 +249,7 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 	s := seat{c.realm, id}
 	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln, ServerTLS: source.Server(pki.Client, pki.Controller),
 		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s, Canceller: s,
-		Finder: s, Indexer: s, Membership: s,
+		Finder: s, Indexer: s, Membership: s, Jobs: s,
 		Callers: Callers{Admins: []string{"configured"}, Granter: s, Owners: s, Local: local,
 			Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
 				return source.Peer(st, pki.Client, pki.Controller)
@@ -379,6 +410,20 @@ func procedures() map[string]struct {
 			_ string) error {
 			return stream(c.Events(ctx, connect.NewRequest(&apiv1.EventsRequest{})))
 		}},
+		"GetJob": {"viewer tenant operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.GetJob(ctx, connect.NewRequest(&apiv1.GetJobRequest{}))
+			return err
+		}},
+		"ListJobs": {"viewer tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.ListJobs(ctx, connect.NewRequest(&apiv1.ListJobsRequest{}))
+			return err
+		}},
+		"WatchJobs": {"viewer tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			return stream(c.WatchJobs(ctx, connect.NewRequest(&apiv1.WatchJobsRequest{})))
+		}},
 		"SubmitJobs": {"tenant other operator admin configured local", func(ctx context.Context,
 			c apiv1connect.ControllerClient, request string) error {
 			_, err := c.SubmitJobs(ctx, connect.NewRequest(&apiv1.SubmitJobsRequest{RequestId: request,
@@ -493,12 +538,39 @@ func TestTenantsStayApart(t *testing.T) {
 				Owner: owner}))
 			return err
 		}
+		list := func(user string) error {
+			_, err := other.ListJobs(within(t, hanging), connect.NewRequest(&apiv1.ListJobsRequest{
+				Filter: &apiv1.JobFilter{User: user}}))
+			return err
+		}
 		for name, err := range map[string]error{
-			"submit as another": submit("a", "tenant"), "submit another's request": submit("the tenant's", ""),
-			"reserve as another": reserve("a", "tenant"), "reserve by another's request": reserve("the tenant's", ""),
+			"list another's": list("tenant"), "submit as another": submit("a", "tenant"),
+			"submit another's request": submit("the tenant's", ""),
+			"reserve as another":       reserve("a", "tenant"), "reserve by another's request": reserve("the tenant's", ""),
 		} {
 			if CodeOf(decode(err)) != Denied {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+		var seen []*apiv1.JobInfo
+		if page, err := other.ListJobs(within(t, hanging), connect.NewRequest(&apiv1.ListJobsRequest{})); err != nil {
+			t.Error(err)
+		} else {
+			seen = page.Msg.Jobs
+		}
+		watch, err := other.WatchJobs(within(t, hanging), connect.NewRequest(&apiv1.WatchJobsRequest{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for watch.Receive() {
+			seen = append(seen, watch.Msg().Jobs...)
+		}
+		if err := errors.Join(watch.Err(), watch.Close()); err != nil || len(seen) != 4*i {
+			t.Errorf("%d jobs are read, %v", len(seen), err)
+		}
+		for _, j := range seen {
+			if j.User != "other" {
+				t.Errorf("job %d of %q is read", j.Id, j.User)
 			}
 		}
 		if err := errors.Join(submit(fmt.Sprint("b", i), ""), submit(fmt.Sprint("c", i), "other"),

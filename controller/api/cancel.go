@@ -43,7 +43,7 @@ func (s *service) Cancel(ctx context.Context,
 		return nil, encode(err)
 	}
 	return connect.NewResponse(&apiv1.CancelResponse{EndedNs: int64(e.At), Cancelled: e.Cancelled,
-		Index: s.applied()}), nil
+		Ended: s.wall(e.At), Index: s.applied()}), nil
 }
 
 // Cancel ends a job at once, across elections as Submit does.

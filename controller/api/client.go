@@ -321,9 +321,42 @@ func readState(ctx context.Context, from apiv1connect.ControllerClient, ask *api
 // Events calls sink with every event above after, in order and each once, until ctx ends (nil), sink fails or no
 // replica can be reached for as long as the client's patience. If a replica fails, it continues with another.
 func (c *Client) Events(ctx context.Context, after uint64, sink func(Event) error) error {
+	return c.follow(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (moved bool, err error) {
+		in, err := to.Events(ctx, connect.NewRequest(&apiv1.EventsRequest{After: after}))
+		if err != nil {
+			return false, err
+		}
+		defer in.Close()
+		for in.Receive() {
+			e := eventFromWire(in.Msg())
+			if e.Seq <= after {
+				continue
+			}
+			if err := sink(e); err != nil {
+				return moved, sinkError{err}
+			}
+			after, moved = e.Seq, true
+		}
+		return moved, in.Err()
+	})
+}
+
+// sinkError marks a listener's own error, as opposed to a replica's.
+type sinkError struct{ error }
+
+// follow reads streams one after the other, each going on where the one before has ended. read reports whether it got
+// further: a break after that is no error.
+func (c *Client) follow(ctx context.Context,
+	read func(context.Context, apiv1connect.ControllerClient) (moved bool, err error)) error {
 	for {
-		last := after
-		err := c.streamEvents(ctx, &after, sink)
+		moved := false
+		err := c.tryFor(ctx, 0, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
+			var stop sinkError
+			if moved, err = read(ctx, to); moved && !errors.As(err, &stop) {
+				err = nil
+			}
+			return err
+		})
 		var stop sinkError
 		switch {
 		case ctx.Err() != nil:
@@ -332,41 +365,12 @@ func (c *Client) Events(ctx context.Context, after uint64, sink func(Event) erro
 			return stop.error
 		case err != nil:
 			return err
-		case after == last: // it ended without a word: do not spin
+		case !moved: // it ended without a word: do not spin
 			if !sleep(ctx, lastPause) {
 				return nil
 			}
 		}
 	}
-}
-
-// sinkError marks a listener's own error, as opposed to a replica's.
-type sinkError struct{ error }
-
-// streamEvents reads one stream to its end. A break after the first event is no error.
-func (c *Client) streamEvents(ctx context.Context, after *uint64, sink func(Event) error) error {
-	return c.tryFor(ctx, 0, func(ctx context.Context, to apiv1connect.ControllerClient) error {
-		in, err := to.Events(ctx, connect.NewRequest(&apiv1.EventsRequest{After: *after}))
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		begun := *after
-		for in.Receive() {
-			e := eventFromWire(in.Msg())
-			if e.Seq <= *after {
-				continue
-			}
-			if err := sink(e); err != nil {
-				return sinkError{err}
-			}
-			*after = e.Seq
-		}
-		if *after > begun {
-			return nil
-		}
-		return in.Err()
-	})
 }
 
 type call func(context.Context, apiv1connect.ControllerClient) error

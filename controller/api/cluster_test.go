@@ -147,7 +147,7 @@ func newTestCluster(t *testing.T, change func(i int, c *Config)) *testCluster {
 			ClientTLS: tc.identity(t, pki.Controller, id).Client("", pki.Controller),
 			Check:     func(j *controller.Job) error { return j.Check(8, 16) },
 			Now:       func() time.Duration { return 5 * time.Second },
-			Changes:   func() int { return 3 },
+			Reported:  Reported{Changes: func() int { return 3 }},
 		}
 		if change != nil {
 			change(i, &cfg)

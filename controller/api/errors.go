@@ -38,6 +38,7 @@ const (
 	Late      Code = "late"       // the deadline has passed; it may have happened
 	Canceled  Code = "canceled"   // the caller went away
 	NoRoom    Code = "no_room"    // it cannot be granted now: others have it
+	Unknown   Code = "unknown"    // there is none of that name or number, or not any more
 	Missing   Code = "missing"    // this controller does not offer that
 	Internal  Code = "internal"   // a fault of ours
 )
@@ -65,6 +66,7 @@ func answers() []answer {
 		{Late, connect.CodeDeadlineExceeded, http.StatusGatewayTimeout, 4, false},
 		{Canceled, connect.CodeCanceled, 499, 5, false},
 		{NoRoom, connect.CodeAborted, http.StatusConflict, 7, false},
+		{Unknown, connect.CodeNotFound, http.StatusNotFound, 2, false},
 		{Missing, connect.CodeUnimplemented, http.StatusNotImplemented, 1, false},
 		{Internal, connect.CodeInternal, http.StatusInternalServerError, 1, false},
 	}

@@ -43,6 +43,24 @@ func (h *Hub) Publish(e Event) {
 	h.changed = make(chan struct{})
 }
 
+// Forget makes listeners before a number know that there were events of which nobody here has heard.
+func (h *Hub) Forget(upTo uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if upTo > h.last() {
+		h.events, h.dropped = nil, upTo
+		close(h.changed)
+		h.changed = make(chan struct{})
+	}
+}
+
+// Last is the number of the newest event.
+func (h *Hub) Last() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last()
+}
+
 func (h *Hub) last() uint64 {
 	if n := len(h.events); n > 0 {
 		return h.events[n-1].Seq

@@ -123,8 +123,11 @@ func (s *service) Reserve(ctx context.Context,
 	if err != nil {
 		return nil, encode(err)
 	}
-	return connect.NewResponse(&apiv1.ReserveResponse{Id: p.ID, Dscp: p.DSCP, Path: p.Path, UntilNs: int64(p.Until),
-		Index: s.applied()}), nil
+	out := &apiv1.ReserveResponse{Id: p.ID, Dscp: p.DSCP, Path: p.Path, UntilNs: int64(p.Until), Index: s.applied()}
+	if p.Until > 0 {
+		out.Until = s.wall(p.Until)
+	}
+	return connect.NewResponse(out), nil
 }
 
 func requestFromWire(m *apiv1.ReserveRequest) (BandwidthRequest, error) {

@@ -31,13 +31,17 @@ const eventsPath = "/v1/events"
 func rules() map[string]rule {
 	const viewer, tenant, operator, admin = controller.Viewer, controller.Tenant, controller.Operator, controller.Admin
 	whole := []controller.Access{viewer, operator, admin} // what shows everybody's jobs
+	read := rule{[]controller.Access{viewer, tenant, operator, admin}, false}
 	change := rule{[]controller.Access{tenant, operator, admin}, true}
 	return map[string]rule{
 		apiv1connect.ControllerStatusProcedure:     {[]controller.Access{viewer, tenant, operator, admin, replicas}, false},
-		apiv1connect.ControllerBandwidthProcedure:  {[]controller.Access{viewer, tenant, operator, admin}, false},
+		apiv1connect.ControllerBandwidthProcedure:  read,
 		apiv1connect.ControllerStateProcedure:      {append(whole, replicas), false}, // for a backup by a replica's keys
 		apiv1connect.ControllerEventsProcedure:     {whole, false},
 		eventsPath:                                 {whole, false},
+		apiv1connect.ControllerGetJobProcedure:     read, // a tenant its own, as in the next two: see Server.reads
+		apiv1connect.ControllerListJobsProcedure:   read,
+		apiv1connect.ControllerWatchJobsProcedure:  read,
 		apiv1connect.ControllerSubmitJobsProcedure: change,
 		apiv1connect.ControllerReserveProcedure:    change,
 		apiv1connect.ControllerReleaseProcedure:    change, // a tenant its own: see owning

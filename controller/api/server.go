@@ -32,23 +32,28 @@ type Config struct {
 	Eventer           Eventer           // nil: there are no events
 	BandwidthReserver BandwidthReserver // nil: bandwidth is not given to others
 	Canceller         Canceller         // nil: jobs are not cancelled
+	Jobs              JobReader         // nil: jobs are not told of
 	Finder            Finder
 	Indexer           Indexer                     // nil: reads are local
 	Membership        Membership                  // nil: replicas stay what they are
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
 	Retention         time.Duration               // how long requests are known; 0: for good
 	Now               func() time.Duration        // of the run; nil: not reported
-	Changes           func() int                  // leader changes seen so far; nil: not reported
-	Disk              func() error                // why this replica's disk takes no writes; nil: not reported
-	Ready             func() bool                 // this replica leads, and decides on jobs at once; nil: not reported
-	// link rates known to this replica's leadership; nil: not reported
-	Links func() []Link
-	// this replica's claims of devices; nil: not reported
-	Claims func() []Claim
-	Logger *slog.Logger // nil discards
+	Logger            *slog.Logger                // nil discards
 
+	Reported
 	Callers Callers
 	Limits  Limits
+}
+
+// Reported is what a replica tells of itself. What is nil is not reported.
+type Reported struct {
+	Epoch   func() time.Time // when the run began: without it there are no times of the day
+	Changes func() int       // leader changes seen so far
+	Disk    func() error     // why this replica's disk takes no writes
+	Ready   func() bool      // this replica leads, and decides on jobs at once
+	Links   func() []Link    // link rates known to this replica's leadership
+	Claims  func() []Claim   // this replica's claims of devices
 }
 
 // Limits bound what callers can use up. Zero fields take the defaults of DefaultLimits.

@@ -95,7 +95,8 @@ func (s *service) Status(ctx context.Context,
 		out.AppliedIndex, out.Digest, at.Index = index, digest[:], min(c.Index, index)
 	}
 	if s.cfg.Now != nil {
-		out.NowNs = int64(s.cfg.Now())
+		now := s.cfg.Now()
+		out.NowNs, out.Now = int64(now), s.wall(now)
 	}
 	if s.cfg.Ready != nil {
 		out.Ready = s.cfg.Ready()
@@ -155,7 +156,8 @@ func (s *service) Events(ctx context.Context, r *connect.Request[apiv1.EventsReq
 		return encode(&Error{Missing, errors.New("read events: this controller keeps none")})
 	}
 	err := s.cfg.Eventer.Events(ctx, r.Msg.After, func(e Event) error {
-		return to.Send(&apiv1.Event{Seq: e.Seq, AtNs: int64(e.At), Kind: e.Kind, Subject: e.Subject, Text: e.Text})
+		return to.Send(&apiv1.Event{Seq: e.Seq, AtNs: int64(e.At), Kind: e.Kind, Subject: e.Subject, Text: e.Text,
+			At: s.wall(e.At)})
 	})
 	if err != nil {
 		return encode(fmt.Errorf("read events: %w", err))

@@ -172,39 +172,79 @@ func endKey(j *state.Job) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(max(j.Ended, 0))), key(j.ID)...)
 }
 
-// Job returns a job that has left; false if it is not known any more, or has not left.
+// Job returns a job that has left; false if it is not known any more, or has not left. It does not wait for the disk to
+// take others.
 func (s *Store) Job(id controller.JobID) (l state.Left, known bool, err error) {
-	err = s.Jobs(id, func(x state.Left) bool {
-		if x.Job.ID == id {
-			l, known = x, true
+	if l, known = s.queued(id); known {
+		return l, true, nil
+	}
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(jobs).Get(key(id))
+		if known = b != nil; known {
+			l, err = decode(b)
 		}
-		return false
+		return err
 	})
-	return l, known, err
+	return l, known && err == nil, err
+}
+
+// queued finds a job that is not on disk yet. What is not in the queue any more is on disk.
+func (s *Store) queued(id controller.JobID) (l state.Left, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.queue) - 1; i >= 0; i-- {
+		if s.queue[i].Job.ID == id {
+			return s.queue[i], true
+		}
+	}
+	return l, false
 }
 
 // Jobs calls f with all jobs that had left when it was called and are known, from an id on, by id, until f returns
 // false.
 func (s *Store) Jobs(from controller.JobID, f func(state.Left) bool) error {
-	return s.each(from, func(b []byte) (bool, error) {
-		var l state.Left
-		if err := json.Unmarshal(b, &l); err != nil || l.Job == nil {
-			return false, fmt.Errorf("read history: %w", errors.Join(errNoJob, err))
-		}
-		return f(l), nil
+	return s.walk(from, false, f)
+}
+
+// JobsDown is Jobs by falling ids.
+func (s *Store) JobsDown(from controller.JobID, f func(state.Left) bool) error {
+	return s.walk(from, true, f)
+}
+
+func (s *Store) walk(from controller.JobID, down bool, f func(state.Left) bool) error {
+	return s.each(from, down, func(b []byte) (bool, error) {
+		l, err := decode(b)
+		return err == nil && f(l), err
 	})
+}
+
+func decode(b []byte) (l state.Left, err error) {
+	if err := json.Unmarshal(b, &l); err != nil || l.Job == nil {
+		return l, fmt.Errorf("read history: %w", errors.Join(errNoJob, err))
+	}
+	return l, nil
 }
 
 var errNoJob = errors.New("a record is no job")
 
-// each calls f with the records from an id on.
-func (s *Store) each(from controller.JobID, f func(record []byte) (more bool, err error)) error {
+// each calls f with the records from an id on, up or down.
+func (s *Store) each(from controller.JobID, down bool, f func(record []byte) (more bool, err error)) error {
 	if err := s.Flush(); err != nil {
 		return err
 	}
 	return s.db.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(jobs).Cursor()
-		for k, v := c.Seek(key(max(from, 0))); k != nil; k, v = c.Next() {
+		start := key(max(from, 0))
+		k, v := c.Seek(start)
+		next := c.Next
+		if down {
+			if next = c.Prev; k == nil {
+				k, v = c.Last()
+			} else if !bytes.Equal(k, start) {
+				k, v = c.Prev()
+			}
+		}
+		for ; k != nil; k, v = next() {
 			if more, err := f(v); err != nil || !more {
 				return err
 			}

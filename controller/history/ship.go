@@ -17,7 +17,7 @@ const maxRecord = 4 * state.MaxBatch
 // Save writes all that has left so far, for another replica: each record behind its length.
 func (s *Store) Save(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<20)
-	err := s.each(0, func(b []byte) (bool, error) {
+	err := s.each(0, false, func(b []byte) (bool, error) {
 		_, err := out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b))))
 		if err == nil {
 			_, err = out.Write(b)

@@ -89,7 +89,7 @@ func newMeasured(t *testing.T, known time.Duration) *measured {
 	must(t, err)
 	c := ReplicaConfig{ID: "controller0", Peers: []replica.Peer{{ID: "controller0", Addr: at[0]}},
 		API: map[string]string{"controller0": at[1]}, Dir: t.TempDir(), Epoch: time.Now(), Spec: spec, Policy: "random+ecmp",
-		Agent: at[2], Identity: IdentityConfig{PEM: pem}, Ages: Ages{Retention: known}}
+		Agent: at[2], Identity: IdentityConfig{PEM: pem, Admins: []string{"user"}}, Ages: Ages{Retention: known}}
 	for _, n := range f.Topology.Nodes() {
 		if n.Role != pathmap.Host {
 			c.Devices = append(c.Devices, inventory.Device{Name: n.Name, Address: at[2]})

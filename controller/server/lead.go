@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"lightloom/controller/feed"
 	"lightloom/controller/replica"
 	"lightloom/controller/state"
 )
@@ -32,6 +33,17 @@ func (p *replicaProcess) found(ctx context.Context, term uint64) error {
 	return nil
 }
 
+// epoch is instant 0 of the log.
+func (p *replicaProcess) epoch() (at time.Time) {
+	at = p.charge.Epoch
+	p.node.View(func(uint64) {
+		if said, known := p.state.Epoch(); known {
+			at = said
+		}
+	})
+	return at
+}
+
 // append adds entries that no step has decided: those of the replicas about themselves.
 func (p *replicaProcess) append(ctx context.Context, term uint64, entries ...state.Entry) error {
 	b, err := state.Encode(entries)
@@ -43,7 +55,19 @@ func (p *replicaProcess) append(ctx context.Context, term uint64, entries ...sta
 }
 
 // machine is the replicated state as the log drives it.
-type machine struct{ state.Machine }
+type machine struct {
+	state.Machine
+	feed *feed.Feed
+}
+
+// Restore implements replica.Machine.
+func (m machine) Restore(snapshot []byte) error {
+	err := m.Machine.Restore(snapshot)
+	if err == nil {
+		m.feed.Restored()
+	}
+	return err
+}
 
 // Apply implements replica.Machine. What needs a newer version ends this replica.
 func (m machine) Apply(entry []byte) error {

@@ -72,7 +72,7 @@ func newExporter(addr string, keys *pki.Source, restarts int) (*exporter, error)
 
 // machine is the replicated state, watched where metrics are served.
 func (p *replicaProcess) machine() replica.Machine {
-	m := machine{state.Machine{State: p.state}}
+	m := machine{state.Machine{State: p.state}, p.feed}
 	if p.export == nil {
 		return m
 	}

@@ -18,6 +18,7 @@ import (
 
 	"lightloom/controller/api"
 	"lightloom/controller/explain"
+	"lightloom/controller/feed"
 	"lightloom/controller/history"
 	"lightloom/controller/leader"
 	"lightloom/controller/loop"
@@ -46,6 +47,7 @@ type replicaProcess struct {
 	audit   *auditLog
 	export  *exporter
 	history *history.Store
+	feed    *feed.Feed
 
 	mapped   sync.Once
 	pathMap  *pathmap.Map
@@ -131,6 +133,8 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if err = p.openHistory(); err != nil {
 		return nil, err
 	}
+	p.feed = feed.New(feed.Config{State: p.state, History: p.history, Epoch: c.Epoch,
+		View: func(fn func(uint64)) { p.node.View(fn) }})
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
 		ServerTLS: ofCluster(p.keys.Server(pki.Controller), c.Cluster),
 		ClientTLS: ofCluster(p.keys.Client("", pki.Controller), c.Cluster),
@@ -184,6 +188,7 @@ func (p *replicaProcess) run(ctx context.Context) error {
 		p.keys.Watch(ctx, pki.DefaultEvery, p.notice)
 		return nil
 	})
+	g.Go(func() error { p.feed.Run(ctx); return nil })
 	g.Go(func() error { return p.node.Leadership(ctx, p.lead) })
 	g.Go(func() error { return p.attend(ctx) })
 	err = g.Wait()
@@ -206,13 +211,14 @@ func (p *replicaProcess) server() (*api.Server, error) {
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
 		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Membership: p,
 		Address: p.address, Now: p.clock.now, Logger: p.log, Retention: p.charge.Retention,
-		Check:   p.check,
-		Disk:    p.node.Disk,
-		Ready:   p.current.Ready,
-		Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
-		Claims:  func() []api.Claim { return namedClaims(p.fabric.Topology, p.current.Leader().Claims()) },
-		Changes: func() int { return p.node.Stats().LeaderChanges },
-		Callers: p.callers()})
+		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
+		Reported: api.Reported{
+			Epoch:   p.epoch,
+			Disk:    p.node.Disk,
+			Ready:   p.current.Ready,
+			Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
+			Claims:  func() []api.Claim { return namedClaims(p.fabric.Topology, p.current.Leader().Claims()) },
+			Changes: func() int { return p.node.Stats().LeaderChanges }}})
 }
 
 // lead runs one leadership: it makes its election id known to every device and to the agent, and steps.

@@ -32,7 +32,11 @@ func (s *State) Apply(e *Entry) error {
 func (s *State) ApplyAll(batch []Entry) error {
 	var first error
 	for i := range batch {
-		if err := s.Apply(&batch[i]); err != nil && !errors.Is(err, ErrStale) && first == nil {
+		err := s.Apply(&batch[i])
+		switch {
+		case err == nil && s.observe != nil:
+			s.observe(&batch[i])
+		case err != nil && !errors.Is(err, ErrStale) && first == nil:
 			first = err
 		}
 	}
@@ -46,6 +50,10 @@ func (s *State) ApplyAll(batch []Entry) error {
 	}
 	return first
 }
+
+// Observe has f called with each entry of a batch that has changed the state, right after it has; it reads what it
+// likes, and changes nothing.
+func (s *State) Observe(f func(*Entry)) { s.observe = f }
 
 func (s *State) apply(e *Entry) error {
 	s.thaw(e)

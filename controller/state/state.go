@@ -181,7 +181,13 @@ type State struct {
 	granted
 	leavers
 	sharing
-	counts atomic.Pointer[Counts]
+	published
+}
+
+// published is what others are told while entries are applied.
+type published struct {
+	counts  atomic.Pointer[Counts]
+	observe func(*Entry) // nil: nobody is told
 }
 
 // ends counts what has ended.
