@@ -59,7 +59,8 @@ func (n *Network) Capacity() []float64 { return slices.Repeat([]float64{n.Rate},
 func (n *Network) Shortest(s, d int32) [][]int32 {
 	a, b := s/n.hostRack, d/n.hostRack
 	up := func(tor, agg int32) int32 { return n.Hosts + tor*n.halves + agg } // a ToR's link to an aggregation switch
-	top := func(tor, agg, core int32) int32 {                                // that of an aggregation switch of the ToR's pod to a core
+	// that of an aggregation switch of the ToR's pod to a core
+	top := func(tor, agg, core int32) int32 {
 		return n.Hosts + n.tors*n.halves + (tor/n.halves*n.halves+agg)*n.halves + core
 	}
 	switch {

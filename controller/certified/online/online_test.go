@@ -17,8 +17,8 @@ func tapra(t *certified.Tasks) (*certified.Placed, error) {
 // jobs draws jobs on six servers of two racks.
 func jobs(rng *rand.Rand, n int) *Tasks {
 	t := &Tasks{Capacity: slices.Repeat([]float64{10}, 6), Every: 5, MinFree: 0.1, Place: tapra,
-		Groups: []Group{{"rack", []int32{0, 1, 2}, 0.5}, {"rack", []int32{3, 4, 5}, 0.5}, {"center", []int32{0, 1, 2, 3, 4, 5},
-			0.4}}}
+		Groups: []Group{{"rack", []int32{0, 1, 2}, 0.5}, {"rack", []int32{3, 4, 5}, 0.5},
+			{"center", []int32{0, 1, 2, 3, 4, 5}, 0.4}}}
 	now := 0.0
 	for range n {
 		now += 3 * rng.ExpFloat64()
@@ -71,8 +71,9 @@ func TestTasks(t *testing.T) {
 // TestTasksByHand: two jobs of one task on one server. SJF runs the short one first and the long one when the MAR test
 // passes again; DRC gives each all of the server, which its limit alone would not.
 func TestTasksByHand(t *testing.T) {
-	run := &Tasks{Capacity: []float64{10}, Groups: []Group{{"center", []int32{0}, 0.5}}, Place: tapra, Every: 1, MinFree: 0.6,
-		Jobs: []Job{{Load: []float64{100}, Efficiency: [][]float64{{1}}}, {Load: []float64{10}, Efficiency: [][]float64{{0.5}}}}}
+	run := &Tasks{Capacity: []float64{10}, Groups: []Group{{"center", []int32{0}, 0.5}}, Place: tapra, Every: 1,
+		MinFree: 0.6, Jobs: []Job{{Load: []float64{100}, Efficiency: [][]float64{{1}}},
+			{Load: []float64{10}, Efficiency: [][]float64{{0.5}}}}}
 	took, err := run.Run()
 	if err != nil || math.Abs(took[1]-4) > 1e-9 || math.Abs(took[0]-24) > 1e-9 {
 		t.Errorf("%v, %v; want 24 and 4", took, err)
@@ -173,8 +174,8 @@ func TestFlowsByHand(t *testing.T) {
 		want []float64
 	}{{VFF, false, []float64{20, 20}}, {SFF, false, []float64{10, 20}}, {InTurn, false, []float64{10, 20}},
 		{VFF, true, []float64{20, 20}}} {
-		run := &Flows{Network: net, Flows: []Flow{{0, 100, [2]int32{0, 5}}, {0, 100, [2]int32{0, 9}}}, Select: c.sel, DRB: c.drb,
-			Route: By(certified.FRoBA, certified.Effort{}), Every: 10, Least: 0.1}
+		run := &Flows{Network: net, Flows: []Flow{{0, 100, [2]int32{0, 5}}, {0, 100, [2]int32{0, 9}}}, Select: c.sel,
+			DRB: c.drb, Route: By(certified.FRoBA, certified.Effort{}), Every: 10, Least: 0.1}
 		out, err := run.Run()
 		if err != nil || math.Abs(out.Took[0]-c.want[0]) > 1e-3 || math.Abs(out.Took[1]-c.want[1]) > 1e-3 {
 			t.Errorf("%+v: %v, %v", c, out, err)
