@@ -7,7 +7,7 @@ import (
 )
 
 func newCancel() *cobra.Command {
-	var output string
+	var opt session.CancelOptions
 	c := &cobra.Command{
 		Use:   "cancel JOB",
 		Short: "Cancel a job on the running fabric",
@@ -17,12 +17,14 @@ func newCancel() *cobra.Command {
 		Example:           "  lightloom cancel 3\n  lightloom cancel wordcount",
 		ValidArgsFunction: completeJobs,
 	}
-	outputFlag(c, &output, session.CancelledJob{})
+	opt.To.Add(c.Flags())
+	outputFlag(c, &opt.Output, session.CancelledJob{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 || args[0] == "" {
 			return usage("write lightloom cancel 3, or the name of a job", "cancel: %d words where one job is due", len(args))
 		}
-		return session.CancelJob(c.Context(), session.CancelOptions{Job: args[0], Output: output, Stdout: c.OutOrStdout()})
+		opt.Job, opt.Stdout = args[0], c.OutOrStdout()
+		return session.CancelJob(c.Context(), opt)
 	}
 	return c
 }
@@ -36,6 +38,7 @@ func newSubmit() *cobra.Command {
 			"arrival times in the file are ignored. A file is, for instance:\n\n" + jobFile(),
 		Example: "  lightloom submit jobs.yaml\n  lightloom submit jobs.yaml --wait",
 	}
+	opt.To.Add(c.Flags())
 	outputFlag(c, &opt.Output, []session.Submitted{})
 	c.Flags().BoolVar(&opt.Wait, "wait", false, "until all have ended; -o json then prints them as jobs does")
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -10,10 +10,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/northbound"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/api"
 	"lightloom/pathmap"
 )
+
+// reachFlags adds the flags that say which controller a command means.
+func reachFlags(c *cobra.Command) *northbound.Flags {
+	to := &northbound.Flags{}
+	to.Add(c.Flags())
+	return to
+}
 
 // newReserving returns the commands of an outside scheduler: list the bandwidth between hosts, reserve some, release
 // it.
@@ -30,6 +38,7 @@ func newBandwidth() *cobra.Command {
 			"flow would get beside the host flows of jobs. --pairs FILE has two names per line.",
 		Example: "  lightloom bandwidth h0-0 h1-0\n  lightloom bandwidth --pairs pairs.txt -o json",
 	}
+	to := reachFlags(c)
 	outputFlag(c, &output, session.ReserveReply{})
 	c.Flags().StringVar(&file, "pairs", "", "file with two host names per line")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -37,7 +46,7 @@ func newBandwidth() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return session.Reserve(c.Context(), session.ReserveOptions{Pairs: pairs, Output: output, Stdout: c.OutOrStdout()})
+		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Pairs: pairs, Output: output, Stdout: c.OutOrStdout()})
 	}
 	return c
 }
@@ -95,6 +104,7 @@ func newReserve() *cobra.Command {
 	}
 	c.AddCommand(newReserveList())
 	c.ValidArgsFunction = completeHosts(2)
+	to := reachFlags(c)
 	outputFlag(c, &output, session.ReserveReply{})
 	c.Flags().StringVar(&rate, "rate", "", "rate at layer 2, such as 20Mbps")
 	c.Flags().StringVar(&owner, "owner", "", "name of the owner, for display only")
@@ -114,7 +124,7 @@ func newReserve() *cobra.Command {
 		case lifetime < 0:
 			return usage("write --lifetime 10m, or leave it away", "reserve: --lifetime %v is below zero", lifetime)
 		}
-		return session.Reserve(c.Context(), session.ReserveOptions{Output: output, Stdout: c.OutOrStdout(),
+		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Output: output, Stdout: c.OutOrStdout(),
 			Request: &api.BandwidthRequest{Owner: owner, Pair: api.HostPair{Src: args[0], Dst: args[1]}, Rate: r,
 				Lifetime: lifetime}})
 	}
@@ -125,9 +135,10 @@ func newReserveList() *cobra.Command {
 	var output string
 	c := &cobra.Command{Use: "list", Short: "List the bandwidth reservations of the running fabric",
 		Example: "  lightloom reserve list", Args: noArgs}
+	to := reachFlags(c)
 	outputFlag(c, &output, []session.ReservationStatus{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return session.ListReservations(c.Context(), output, c.OutOrStdout())
+		return session.ListReservations(c.Context(), *to, output, c.OutOrStdout())
 	}
 	return c
 }
@@ -139,6 +150,7 @@ func newRelease() *cobra.Command {
 		Short:   "Release a bandwidth reservation",
 		Example: "  lightloom release 1",
 	}
+	to := reachFlags(c)
 	outputFlag(c, &output, session.ReserveReply{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		const hint = "write lightloom release 1, a number that lightloom reserve list prints"
@@ -149,7 +161,7 @@ func newRelease() *cobra.Command {
 		if err != nil || id < 1 {
 			return usage(hint, "release: %q is no number from 1", args[0])
 		}
-		return session.Reserve(c.Context(), session.ReserveOptions{Release: id, Output: output, Stdout: c.OutOrStdout()})
+		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Release: id, Output: output, Stdout: c.OutOrStdout()})
 	}
 	return c
 }

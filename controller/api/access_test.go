@@ -250,6 +250,7 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln, ServerTLS: source.Server(pki.Client, pki.Controller),
 		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s, Canceller: s,
 		Finder: s, Indexer: s, Membership: s, Jobs: s,
+		Reported: Reported{Fabric: func() *apiv1.Fabric { return &apiv1.Fabric{} }},
 		Callers: Callers{Admins: []string{"configured"}, Granter: s, Owners: s, Local: local,
 			Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
 				return source.Peer(st, pki.Client, pki.Controller)
@@ -409,6 +410,11 @@ func procedures() map[string]struct {
 		"Events": {"viewer operator admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient,
 			_ string) error {
 			return stream(c.Events(ctx, connect.NewRequest(&apiv1.EventsRequest{})))
+		}},
+		"GetFabric": {"viewer tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.GetFabric(ctx, connect.NewRequest(&apiv1.GetFabricRequest{}))
+			return err
 		}},
 		"GetJob": {"viewer tenant operator admin configured local", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {

@@ -27,6 +27,7 @@ type Client struct {
 	Attempt  time.Duration // of one attempt at one replica
 
 	http    *http.Client
+	addrs   []string // of callers; empty where they are not dialled by address
 	callers []apiv1connect.ControllerClient
 
 	mu      sync.Mutex
@@ -65,7 +66,7 @@ func Dial(addrs []string, cfg *tls.Config) (*Client, error) {
 		if _, _, err := net.SplitHostPort(a); err != nil {
 			return nil, &Error{Invalid, fmt.Errorf("dial controller %q: write host:port: %w", a, err)}
 		}
-		c.callers = append(c.callers, newCaller(c.http, "https://"+a))
+		c.addrs, c.callers = append(c.addrs, a), append(c.callers, newCaller(c.http, "https://"+a))
 	}
 	return c, nil
 }
@@ -172,11 +173,9 @@ func newCaller(h *http.Client, base string, opts ...connect.ClientOption) apiv1c
 // DialLocal returns a client of the replica of this machine that listens at a Unix socket. Its callers are admins if
 // they are the replica's user or root.
 func DialLocal(path string) *Client {
-	h := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return DialThrough(func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{Timeout: connectWithin}).DialContext(ctx, "unix", path)
-	}}}
-	return &Client{Patience: DefaultPatience, Attempt: DefaultAttempt, http: h,
-		callers: []apiv1connect.ControllerClient{newCaller(h, "http://local")}}
+	})
 }
 
 // Close ends idle connections. The client is not used afterwards.

@@ -39,6 +39,7 @@ func rules() map[string]rule {
 		apiv1connect.ControllerStateProcedure:      {append(whole, replicas), false}, // for a backup by a replica's keys
 		apiv1connect.ControllerEventsProcedure:     {whole, false},
 		eventsPath:                                 {whole, false},
+		apiv1connect.ControllerGetFabricProcedure:  read,
 		apiv1connect.ControllerGetJobProcedure:     read, // a tenant its own, as in the next two: see Server.reads
 		apiv1connect.ControllerListJobsProcedure:   read,
 		apiv1connect.ControllerWatchJobsProcedure:  read,

@@ -13,6 +13,7 @@ import (
 
 	"connectrpc.com/connect"
 	"lightloom/controller"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
 	"lightloom/southbound/guard"
 	"lightloom/southbound/pki"
@@ -54,6 +55,7 @@ type Reported struct {
 	Ready   func() bool      // this replica leads, and decides on jobs at once
 	Links   func() []Link    // link rates known to this replica's leadership
 	Claims  func() []Claim   // this replica's claims of devices
+	Fabric  func() *apiv1.Fabric
 }
 
 // Limits bound what callers can use up. Zero fields take the defaults of DefaultLimits.

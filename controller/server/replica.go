@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lightloom/controller/api"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/explain"
 	"lightloom/controller/feed"
 	"lightloom/controller/history"
@@ -214,6 +215,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{
 			Epoch:   p.epoch,
+			Fabric:  func() *apiv1.Fabric { return describe(p.fabric, p.charge.Policy) },
 			Disk:    p.node.Disk,
 			Ready:   p.current.Ready,
 			Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },

@@ -1362,6 +1362,254 @@ func (x *Flow) GetCount() int32 {
 	return 0
 }
 
+type GetFabricRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFabricRequest) Reset() {
+	*x = GetFabricRequest{}
+	mi := &file_api_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFabricRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFabricRequest) ProtoMessage() {}
+
+func (x *GetFabricRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFabricRequest.ProtoReflect.Descriptor instead.
+func (*GetFabricRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{17}
+}
+
+// The nodes of a fabric and what joins them. It has no state.
+type Fabric struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As on a command line.
+	Spec   string `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	Policy string `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
+	// By number: what links name is a node's place here.
+	Nodes []*Node       `protobuf:"bytes,3,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Links []*FabricLink `protobuf:"bytes,4,rep,name=links,proto3" json:"links,omitempty"`
+	// Names of the hosts by their numbers, as jobs and reservations have them.
+	Hosts []string `protobuf:"bytes,5,rep,name=hosts,proto3" json:"hosts,omitempty"`
+	// Instant 0 of the run.
+	Epoch         *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fabric) Reset() {
+	*x = Fabric{}
+	mi := &file_api_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fabric) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fabric) ProtoMessage() {}
+
+func (x *Fabric) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fabric.ProtoReflect.Descriptor instead.
+func (*Fabric) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Fabric) GetSpec() string {
+	if x != nil {
+		return x.Spec
+	}
+	return ""
+}
+
+func (x *Fabric) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *Fabric) GetNodes() []*Node {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *Fabric) GetLinks() []*FabricLink {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+func (x *Fabric) GetHosts() []string {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
+}
+
+func (x *Fabric) GetEpoch() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Epoch
+	}
+	return nil
+}
+
+type Node struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// host, tor, switch or ocs
+	Role string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	// Of a host or ToR; -1: none.
+	Rack          int32 `protobuf:"varint,3,opt,name=rack,proto3" json:"rack,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Node) Reset() {
+	*x = Node{}
+	mi := &file_api_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Node) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Node) ProtoMessage() {}
+
+func (x *Node) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Node.ProtoReflect.Descriptor instead.
+func (*Node) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Node) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Node) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *Node) GetRack() int32 {
+	if x != nil {
+		return x.Rack
+	}
+	return 0
+}
+
+// One direction of a cable.
+type FabricLink struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int32                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            int32                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	BitsPerSecond int64                  `protobuf:"varint,3,opt,name=bits_per_second,json=bitsPerSecond,proto3" json:"bits_per_second,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FabricLink) Reset() {
+	*x = FabricLink{}
+	mi := &file_api_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FabricLink) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FabricLink) ProtoMessage() {}
+
+func (x *FabricLink) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FabricLink.ProtoReflect.Descriptor instead.
+func (*FabricLink) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *FabricLink) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *FabricLink) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *FabricLink) GetBitsPerSecond() int64 {
+	if x != nil {
+		return x.BitsPerSecond
+	}
+	return 0
+}
+
 // A job and how far it is.
 type JobInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1398,7 +1646,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1410,7 +1658,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1423,7 +1671,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{17}
+	return file_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *JobInfo) GetId() int32 {
@@ -1593,7 +1841,7 @@ type StageInfo struct {
 
 func (x *StageInfo) Reset() {
 	*x = StageInfo{}
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1605,7 +1853,7 @@ func (x *StageInfo) String() string {
 func (*StageInfo) ProtoMessage() {}
 
 func (x *StageInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1618,7 +1866,7 @@ func (x *StageInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageInfo.ProtoReflect.Descriptor instead.
 func (*StageInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{18}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StageInfo) GetName() string {
@@ -1676,7 +1924,7 @@ type CoflowInfo struct {
 
 func (x *CoflowInfo) Reset() {
 	*x = CoflowInfo{}
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +1936,7 @@ func (x *CoflowInfo) String() string {
 func (*CoflowInfo) ProtoMessage() {}
 
 func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +1949,7 @@ func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoflowInfo.ProtoReflect.Descriptor instead.
 func (*CoflowInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{19}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CoflowInfo) GetId() int32 {
@@ -1812,7 +2060,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1824,7 +2072,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1837,7 +2085,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetJobRequest) GetJobId() int32 {
@@ -1866,7 +2114,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1878,7 +2126,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1891,7 +2139,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetJobResponse) GetJob() *JobInfo {
@@ -1935,7 +2183,7 @@ type JobFilter struct {
 
 func (x *JobFilter) Reset() {
 	*x = JobFilter{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1947,7 +2195,7 @@ func (x *JobFilter) String() string {
 func (*JobFilter) ProtoMessage() {}
 
 func (x *JobFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1960,7 +2208,7 @@ func (x *JobFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobFilter.ProtoReflect.Descriptor instead.
 func (*JobFilter) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *JobFilter) GetIds() []int32 {
@@ -2008,7 +2256,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +2268,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2281,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListJobsRequest) GetFilter() *JobFilter {
@@ -2083,7 +2331,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2095,7 +2343,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2108,7 +2356,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobInfo {
@@ -2143,7 +2391,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2403,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2416,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{25}
+	return file_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WatchJobsRequest) GetFilter() *JobFilter {
@@ -2199,7 +2447,7 @@ type JobsChanged struct {
 
 func (x *JobsChanged) Reset() {
 	*x = JobsChanged{}
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2211,7 +2459,7 @@ func (x *JobsChanged) String() string {
 func (*JobsChanged) ProtoMessage() {}
 
 func (x *JobsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2224,7 +2472,7 @@ func (x *JobsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobsChanged.ProtoReflect.Descriptor instead.
 func (*JobsChanged) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{26}
+	return file_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *JobsChanged) GetIndex() uint64 {
@@ -2263,7 +2511,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2275,7 +2523,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2288,7 +2536,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{27}
+	return file_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *StatusRequest) GetLinks() bool {
@@ -2350,7 +2598,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2362,7 +2610,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2375,7 +2623,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{28}
+	return file_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -2512,7 +2760,7 @@ type DeviceClaim struct {
 
 func (x *DeviceClaim) Reset() {
 	*x = DeviceClaim{}
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2524,7 +2772,7 @@ func (x *DeviceClaim) String() string {
 func (*DeviceClaim) ProtoMessage() {}
 
 func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2537,7 +2785,7 @@ func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
 func (*DeviceClaim) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{29}
+	return file_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DeviceClaim) GetDevice() string {
@@ -2580,7 +2828,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2592,7 +2840,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2605,7 +2853,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{30}
+	return file_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -2668,7 +2916,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2680,7 +2928,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2693,7 +2941,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{31}
+	return file_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -2724,7 +2972,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2736,7 +2984,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2749,7 +2997,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{32}
+	return file_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -2797,7 +3045,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2809,7 +3057,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2822,7 +3070,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{33}
+	return file_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -2848,7 +3096,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2860,7 +3108,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2873,7 +3121,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{34}
+	return file_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -2929,7 +3177,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2941,7 +3189,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2954,7 +3202,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{35}
+	return file_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -2981,7 +3229,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2993,7 +3241,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3006,7 +3254,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{36}
+	return file_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -3034,7 +3282,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3046,7 +3294,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3059,7 +3307,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{37}
+	return file_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -3090,7 +3338,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3102,7 +3350,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3115,7 +3363,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{38}
+	return file_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -3156,7 +3404,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3168,7 +3416,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3181,7 +3429,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{39}
+	return file_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -3237,7 +3485,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3249,7 +3497,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3262,7 +3510,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{40}
+	return file_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -3316,7 +3564,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3328,7 +3576,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3341,7 +3589,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{41}
+	return file_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -3361,7 +3609,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3373,7 +3621,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3386,7 +3634,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{42}
+	return file_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -3405,7 +3653,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3417,7 +3665,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3430,7 +3678,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{43}
+	return file_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -3454,7 +3702,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3466,7 +3714,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3479,7 +3727,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{44}
+	return file_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -3522,7 +3770,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3534,7 +3782,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3547,7 +3795,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{45}
+	return file_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Grant) GetName() string {
@@ -3573,7 +3821,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3585,7 +3833,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3598,7 +3846,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{46}
+	return file_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -3617,7 +3865,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3629,7 +3877,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3642,7 +3890,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{47}
+	return file_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -3660,7 +3908,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3672,7 +3920,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3685,7 +3933,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{48}
+	return file_api_proto_rawDescGZIP(), []int{52}
 }
 
 type ListAccessResponse struct {
@@ -3698,7 +3946,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3710,7 +3958,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3723,7 +3971,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{49}
+	return file_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -3743,7 +3991,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3755,7 +4003,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3768,7 +4016,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{50}
+	return file_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -3872,7 +4120,24 @@ const file_api_proto_rawDesc = "" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
-	"\x05count\x18\x04 \x01(\x05R\x05count\"\xfb\x05\n" +
+	"\x05count\x18\x04 \x01(\x05R\x05count\"\x12\n" +
+	"\x10GetFabricRequest\"\xd6\x01\n" +
+	"\x06Fabric\x12\x12\n" +
+	"\x04spec\x18\x01 \x01(\tR\x04spec\x12\x16\n" +
+	"\x06policy\x18\x02 \x01(\tR\x06policy\x12(\n" +
+	"\x05nodes\x18\x03 \x03(\v2\x12.lightloom.v1.NodeR\x05nodes\x12.\n" +
+	"\x05links\x18\x04 \x03(\v2\x18.lightloom.v1.FabricLinkR\x05links\x12\x14\n" +
+	"\x05hosts\x18\x05 \x03(\tR\x05hosts\x120\n" +
+	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"B\n" +
+	"\x04Node\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04role\x18\x02 \x01(\tR\x04role\x12\x12\n" +
+	"\x04rack\x18\x03 \x01(\x05R\x04rack\"X\n" +
+	"\n" +
+	"FabricLink\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x05R\x02to\x12&\n" +
+	"\x0fbits_per_second\x18\x03 \x01(\x03R\rbitsPerSecond\"\xfb\x05\n" +
 	"\aJobInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x05R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -4095,12 +4360,14 @@ const file_api_proto_rawDesc = "" +
 	"\x11JOB_PHASE_WAITING\x10\x01\x12\x15\n" +
 	"\x11JOB_PHASE_RUNNING\x10\x02\x12\x13\n" +
 	"\x0fJOB_PHASE_ENDED\x10\x03\x12\x17\n" +
-	"\x13JOB_PHASE_CANCELLED\x10\x042\xd0\t\n" +
+	"\x13JOB_PHASE_CANCELLED\x10\x042\x98\n" +
+	"\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
 	"SubmitJobs\x12\x1f.lightloom.v1.SubmitJobsRequest\x1a .lightloom.v1.SubmitJobsResponse\x12H\n" +
-	"\x06Status\x12\x1b.lightloom.v1.StatusRequest\x1a\x1c.lightloom.v1.StatusResponse\"\x03\x90\x02\x01\x12?\n" +
+	"\x06Status\x12\x1b.lightloom.v1.StatusRequest\x1a\x1c.lightloom.v1.StatusResponse\"\x03\x90\x02\x01\x12F\n" +
+	"\tGetFabric\x12\x1e.lightloom.v1.GetFabricRequest\x1a\x14.lightloom.v1.Fabric\"\x03\x90\x02\x01\x12?\n" +
 	"\x05State\x12\x1a.lightloom.v1.StateRequest\x1a\x18.lightloom.v1.StateChunk0\x01\x12<\n" +
 	"\x06Events\x12\x1b.lightloom.v1.EventsRequest\x1a\x13.lightloom.v1.Event0\x01\x12Q\n" +
 	"\tBandwidth\x12\x1e.lightloom.v1.BandwidthRequest\x1a\x1f.lightloom.v1.BandwidthResponse\"\x03\x90\x02\x01\x12F\n" +
@@ -4130,7 +4397,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),             // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                 // 1: lightloom.v1.EdgeKind
@@ -4152,41 +4419,45 @@ var file_api_proto_goTypes = []any{
 	(*Stage)(nil),                 // 17: lightloom.v1.Stage
 	(*Edge)(nil),                  // 18: lightloom.v1.Edge
 	(*Flow)(nil),                  // 19: lightloom.v1.Flow
-	(*JobInfo)(nil),               // 20: lightloom.v1.JobInfo
-	(*StageInfo)(nil),             // 21: lightloom.v1.StageInfo
-	(*CoflowInfo)(nil),            // 22: lightloom.v1.CoflowInfo
-	(*GetJobRequest)(nil),         // 23: lightloom.v1.GetJobRequest
-	(*GetJobResponse)(nil),        // 24: lightloom.v1.GetJobResponse
-	(*JobFilter)(nil),             // 25: lightloom.v1.JobFilter
-	(*ListJobsRequest)(nil),       // 26: lightloom.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),      // 27: lightloom.v1.ListJobsResponse
-	(*WatchJobsRequest)(nil),      // 28: lightloom.v1.WatchJobsRequest
-	(*JobsChanged)(nil),           // 29: lightloom.v1.JobsChanged
-	(*StatusRequest)(nil),         // 30: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),        // 31: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),           // 32: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),              // 33: lightloom.v1.LinkRate
-	(*StateRequest)(nil),          // 34: lightloom.v1.StateRequest
-	(*StateChunk)(nil),            // 35: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),         // 36: lightloom.v1.EventsRequest
-	(*Event)(nil),                 // 37: lightloom.v1.Event
-	(*HostPair)(nil),              // 38: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),      // 39: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),     // 40: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),             // 41: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),        // 42: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),       // 43: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),        // 44: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 45: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),         // 46: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),        // 47: lightloom.v1.CancelResponse
-	(*Grant)(nil),                 // 48: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),      // 49: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),     // 50: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),     // 51: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),    // 52: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),           // 53: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil), // 54: google.protobuf.Timestamp
+	(*GetFabricRequest)(nil),      // 20: lightloom.v1.GetFabricRequest
+	(*Fabric)(nil),                // 21: lightloom.v1.Fabric
+	(*Node)(nil),                  // 22: lightloom.v1.Node
+	(*FabricLink)(nil),            // 23: lightloom.v1.FabricLink
+	(*JobInfo)(nil),               // 24: lightloom.v1.JobInfo
+	(*StageInfo)(nil),             // 25: lightloom.v1.StageInfo
+	(*CoflowInfo)(nil),            // 26: lightloom.v1.CoflowInfo
+	(*GetJobRequest)(nil),         // 27: lightloom.v1.GetJobRequest
+	(*GetJobResponse)(nil),        // 28: lightloom.v1.GetJobResponse
+	(*JobFilter)(nil),             // 29: lightloom.v1.JobFilter
+	(*ListJobsRequest)(nil),       // 30: lightloom.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),      // 31: lightloom.v1.ListJobsResponse
+	(*WatchJobsRequest)(nil),      // 32: lightloom.v1.WatchJobsRequest
+	(*JobsChanged)(nil),           // 33: lightloom.v1.JobsChanged
+	(*StatusRequest)(nil),         // 34: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),        // 35: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),           // 36: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),              // 37: lightloom.v1.LinkRate
+	(*StateRequest)(nil),          // 38: lightloom.v1.StateRequest
+	(*StateChunk)(nil),            // 39: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),         // 40: lightloom.v1.EventsRequest
+	(*Event)(nil),                 // 41: lightloom.v1.Event
+	(*HostPair)(nil),              // 42: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),      // 43: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),     // 44: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),             // 45: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),        // 46: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),       // 47: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),        // 48: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 49: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),         // 50: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),        // 51: lightloom.v1.CancelResponse
+	(*Grant)(nil),                 // 52: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),      // 53: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),     // 54: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),     // 55: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),    // 56: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),           // 57: lightloom.v1.ErrorDetail
+	(*timestamppb.Timestamp)(nil), // 58: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -4201,77 +4472,82 @@ var file_api_proto_depIdxs = []int32{
 	15, // 9: lightloom.v1.Job.limits:type_name -> lightloom.v1.Limits
 	1,  // 10: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
 	19, // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	2,  // 12: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	54, // 13: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	54, // 14: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	54, // 15: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
-	1,  // 16: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
-	8,  // 17: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
-	20, // 18: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
-	21, // 19: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
-	22, // 20: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
-	9,  // 21: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
-	2,  // 22: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
-	25, // 23: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	8,  // 24: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
-	20, // 25: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
-	9,  // 26: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
-	25, // 27: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	20, // 28: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
-	8,  // 29: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	33, // 30: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	32, // 31: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	9,  // 32: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	54, // 33: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	8,  // 34: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 35: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	54, // 36: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	38, // 37: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 38: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	41, // 39: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 40: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	38, // 41: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	54, // 42: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	54, // 43: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	48, // 44: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	48, // 45: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 46: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	30, // 47: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	34, // 48: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	36, // 49: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	39, // 50: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	42, // 51: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	44, // 52: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	46, // 53: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	23, // 54: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	26, // 55: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	28, // 56: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	49, // 57: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	51, // 58: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 59: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 60: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 61: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 62: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	31, // 63: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	35, // 64: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	37, // 65: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	40, // 66: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	43, // 67: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	45, // 68: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	47, // 69: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	24, // 70: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	27, // 71: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	29, // 72: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	50, // 73: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	52, // 74: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 75: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 76: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 77: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	62, // [62:78] is the sub-list for method output_type
-	46, // [46:62] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	22, // 12: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
+	23, // 13: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
+	58, // 14: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	2,  // 15: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
+	58, // 16: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	58, // 17: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	58, // 18: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	1,  // 19: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
+	8,  // 20: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
+	24, // 21: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
+	25, // 22: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
+	26, // 23: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
+	9,  // 24: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
+	2,  // 25: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
+	29, // 26: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	8,  // 27: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
+	24, // 28: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
+	9,  // 29: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
+	29, // 30: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	24, // 31: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
+	8,  // 32: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	37, // 33: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	36, // 34: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	9,  // 35: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	58, // 36: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	8,  // 37: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,  // 38: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	58, // 39: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	42, // 40: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,  // 41: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	45, // 42: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,  // 43: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	42, // 44: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	58, // 45: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	58, // 46: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	52, // 47: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	52, // 48: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 49: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	34, // 50: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	20, // 51: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	38, // 52: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	40, // 53: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	43, // 54: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	46, // 55: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	48, // 56: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	50, // 57: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	27, // 58: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	30, // 59: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	32, // 60: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	53, // 61: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	55, // 62: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 63: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 64: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 65: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 66: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	35, // 67: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	21, // 68: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	39, // 69: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	41, // 70: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	44, // 71: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	47, // 72: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	49, // 73: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	51, // 74: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	28, // 75: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	31, // 76: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	33, // 77: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	54, // 78: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	56, // 79: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 80: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 81: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 82: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	66, // [66:83] is the sub-list for method output_type
+	49, // [49:66] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -4279,15 +4555,15 @@ func file_api_proto_init() {
 	if File_api_proto != nil {
 		return
 	}
-	file_api_proto_msgTypes[17].OneofWrappers = []any{}
-	file_api_proto_msgTypes[19].OneofWrappers = []any{}
+	file_api_proto_msgTypes[21].OneofWrappers = []any{}
+	file_api_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   51,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/northbound"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/api"
 	"lightloom/emulator/fault"
@@ -74,7 +75,7 @@ func reservationsOfUp(t *testing.T) {
 	for _, want := range []string{"h0-0 tor0", "no reservations"} {
 		await(t, "the list to say "+want, func() bool { // the replica that is asked can be behind
 			b.Reset()
-			err := session.ListReservations(t.Context(), console.OutputTable, &b)
+			err := session.ListReservations(t.Context(), northbound.Flags{}, console.OutputTable, &b)
 			return err == nil && strings.Contains(b.String(), want)
 		})
 		_ = session.Reserve(t.Context(), session.ReserveOptions{Release: 1, Stdout: &b})

@@ -2,24 +2,26 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/northbound"
 	"lightloom/cmd/lightloom/internal/outcome"
-	"lightloom/cmd/lightloom/internal/testbed"
 	"lightloom/controller"
 	"lightloom/controller/api"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 )
 
 // CancelOptions are the options of the command cancel.
 type CancelOptions struct {
+	To     northbound.Flags
 	Job    string // its number or its name; of several of one name the one that was accepted last and has not ended
 	Output string // OutputTable or OutputJSON
 	Stdout io.Writer
@@ -35,73 +37,69 @@ type CancelledJob struct {
 	Delivered pathmap.Bytes    `json:"bytes_delivered"` // at its sinks
 }
 
-// serveCancel cancels a job in the caller's name, and returns its result.
-func (s *keeper) serveCancel(ctx context.Context, name string) reply {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	fail := func(err error) reply { return reply{Error: err.Error(), Exit: api.CodeOf(err).ExitStatus()} }
-	d, err := testbed.StateOf(ctx, s.Client)
-	if err != nil {
-		return fail(err)
-	}
-	id, ok := jobNamed(d, name)
-	if !ok {
-		return noJob(name, int(d.Next.Job))
-	}
-	if _, err := s.Client.Cancel(ctx, id); err != nil {
-		return fail(err)
-	}
-	// The leader has committed it, but the replica that returns the state can be behind.
-	for d.Job(id).Ended == state.Unset {
-		if d, err = testbed.StateOf(ctx, s.Client); err != nil {
-			return fail(err)
-		}
-	}
-	j := d.Job(id)
-	out := &CancelledJob{Job: id, Name: j.Name, Cancelled: j.Cancelled, Ended: j.Ended.Seconds(), Delivered: 0}
-	if j.Started != state.Unset {
-		out.Ran = (j.Ended - j.Started).Seconds()
-	}
-	out.Delivered, _ = outcome.Delivered(d, j, 0)
-	return reply{Cancel: out}
-}
-
-// noJob refuses a job that nobody has submitted.
-func noJob(name string, jobs int) reply {
-	r := reply{Error: fmt.Sprintf("cancel %q: no such job: none was submitted", name), Hint: "lightloom submit FILE"}
-	if jobs > 0 {
-		r = reply{Error: fmt.Sprintf("cancel %q: no such job", name), Hint: "lightloom jobs lists them"}
-	}
-	return r
-}
-
 // jobNamed finds a job by its number or its name. Of several with one name it takes the last that has not ended, else
 // the last.
-func jobNamed(d *state.Data, name string) (controller.JobID, bool) {
+func jobNamed(ctx context.Context, client *api.Client, name string) (found *apiv1.JobInfo, err error) {
+	filters := []*apiv1.JobFilter{open(), {}}
 	if n, err := strconv.ParseInt(name, 10, 32); err == nil {
-		return controller.JobID(n), d.Job(controller.JobID(n)) != nil
+		filters = []*apiv1.JobFilter{{Ids: []int32{int32(n)}}}
+	} else {
+		filters[0].Name, filters[1].Name = name, name
 	}
-	found := controller.JobID(-1)
-	for _, j := range d.Jobs {
-		if j.Name == name && (found < 0 || j.Ended == state.Unset || d.Job(found).Ended != state.Unset) {
-			found = j.ID
+	for _, f := range filters {
+		q := &apiv1.ListJobsRequest{Filter: f, NewestFirst: true, PageSize: 1}
+		if err := client.Jobs(ctx, q, func(j *apiv1.JobInfo) bool { found = j; return false }); err != nil || found != nil {
+			return found, err
 		}
 	}
-	return found, found >= 0
-}
-
-// CancelJob ends a job of this user's running fabric.
-func CancelJob(_ context.Context, opt CancelOptions) error {
-	r, err := ask(request{Cancel: opt.Job})
+	st, err := client.Status(ctx)
 	switch {
 	case err != nil:
-		return err
-	case r.Cancel == nil:
-		return errors.New("cancel: the answer holds no job")
-	case opt.Output == console.OutputJSON:
-		return console.WriteJSON(opt.Stdout, r.Cancel)
+		return nil, err
+	case st.Jobs == 0:
+		err = hint.New(fmt.Sprintf("job %q: no such job: none was submitted", name), "lightloom submit FILE")
+	default:
+		err = hint.New(fmt.Sprintf("job %q: no such job", name), "lightloom jobs lists them")
 	}
-	return r.Cancel.print(opt.Stdout)
+	return nil, &api.Error{Code: api.Unknown, Err: err}
+}
+
+// CancelJob ends a job of a controller.
+func CancelJob(ctx context.Context, opt CancelOptions) error {
+	client, err := Dial(opt.To)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	out, err := cancelJob(ctx, client, opt.Job)
+	switch {
+	case err != nil:
+		return exit(fmt.Errorf("cancel: %w", err))
+	case opt.Output == console.OutputJSON:
+		return console.WriteJSON(opt.Stdout, out)
+	}
+	return out.print(opt.Stdout)
+}
+
+func cancelJob(ctx context.Context, client *api.Client, name string) (*CancelledJob, error) {
+	j, err := jobNamed(ctx, client, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := client.Cancel(ctx, controller.JobID(j.Id)); err != nil {
+		return nil, err
+	}
+	now, err := client.Job(ctx, controller.JobID(j.Id), client.Written())
+	if err != nil {
+		return nil, err
+	}
+	j = now.Job
+	out := &CancelledJob{Job: controller.JobID(j.Id), Name: j.Name, Ended: seconds(j.GetEndedNs()),
+		Cancelled: j.Phase == apiv1.JobPhase_JOB_PHASE_CANCELLED, Delivered: pathmap.Bytes(j.GetDelivered())}
+	if j.StartedNs != nil {
+		out.Ran = out.Ended - seconds(*j.StartedNs)
+	}
+	return out, nil
 }
 
 func (j *CancelledJob) print(w io.Writer) error {

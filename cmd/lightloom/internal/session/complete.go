@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/emulator/fault"
 	"lightloom/pathmap"
 )
@@ -40,11 +41,10 @@ func (s *keeper) serveNames(ctx context.Context) reply {
 	for _, f := range s.Faults.Failed() {
 		n.Failed[f.Kind.String()] = append(n.Failed[f.Kind.String()], f.Name)
 	}
-	for _, j := range s.serveJobs(ctx).Jobs {
-		if j.Ended == nil {
-			n.Jobs = append(n.Jobs, fmt.Sprintf("%d\t%s", j.Job, j.Name))
-		}
-	}
+	_ = s.Client.Jobs(ctx, &apiv1.ListJobsRequest{Filter: open(), PageSize: 100}, func(j *apiv1.JobInfo) bool {
+		n.Jobs = append(n.Jobs, fmt.Sprintf("%d\t%s", j.Id, j.Name))
+		return len(n.Jobs) < 100
+	}) // without an answer there are no jobs to offer
 	return reply{Names: n}
 }
 

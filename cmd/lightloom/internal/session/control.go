@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lightloom/cmd/lightloom/internal/survey"
-	"lightloom/controller"
 	"lightloom/emulator/capture"
 	"lightloom/emulator/fault"
 	"lightloom/southbound/hint"
@@ -34,15 +33,12 @@ type request struct {
 	Audit   *auditRequest   `json:"audit,omitempty"`
 	Fibre   *fibreRequest   `json:"fibre,omitempty"`
 	Fault   *fault.Event    `json:"fault,omitempty"`
-	Reserve *reserveRequest `json:"reserve,omitempty"`
-	Cancel  string          `json:"cancel,omitempty"` // number or name of a job
 
-	Submit  []controller.Job `json:"submit,omitempty"`
-	Jobs    bool             `json:"jobs,omitempty"`
-	HealAll bool             `json:"heal_all,omitempty"`
-	Down    bool             `json:"down,omitempty"`
-	Names   bool             `json:"names,omitempty"`
-	Page    *pageRequest     `json:"page,omitempty"`
+	API     bool         `json:"api,omitempty"` // the connection is for calls of the controller's API from here on
+	HealAll bool         `json:"heal_all,omitempty"`
+	Down    bool         `json:"down,omitempty"`
+	Names   bool         `json:"names,omitempty"`
+	Page    *pageRequest `json:"page,omitempty"`
 	// exec gives its command a terminal: the three descriptors are one
 	Terminal bool `json:"terminal,omitempty"`
 }
@@ -61,13 +57,9 @@ type reply struct {
 	Circuits int            `json:"circuits,omitempty"`
 	Survey   *survey.Result `json:"survey,omitempty"`
 
-	Reserve *ReserveReply `json:"reserve,omitempty"`
-	Cancel  *CancelledJob `json:"cancel,omitempty"`
-	Submit  []Submitted   `json:"submit,omitempty"`
-	Jobs    []JobStatus   `json:"jobs,omitempty"`
-	Struck  []Struck      `json:"struck,omitempty"`
-	Names   *Names        `json:"names,omitempty"`
-	Page    string        `json:"page,omitempty"` // its address, good once
+	Struck []Struck `json:"struck,omitempty"`
+	Names  *Names   `json:"names,omitempty"`
+	Page   string   `json:"page,omitempty"` // its address, good once
 }
 
 // maxRequest bounds a request: an environment and a command line are at most 2 MB on Linux.

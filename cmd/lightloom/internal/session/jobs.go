@@ -2,18 +2,21 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/testbed"
+	"lightloom/cmd/lightloom/internal/northbound"
 	"lightloom/controller"
-	"lightloom/controller/state"
+	"lightloom/controller/api"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/pathmap"
-	"lightloom/southbound"
 	"lightloom/southbound/hint"
 )
 
@@ -21,9 +24,11 @@ import (
 type JobStatus struct {
 	Job      controller.JobID `json:"job"`
 	Name     string           `json:"name"`
+	User     string           `json:"user,omitempty"`
 	State    string           `json:"state"` // waiting, running, ended or cancelled
 	Why      string           `json:"why,omitempty"`
-	Hosts    []string         `json:"hosts"` // of its tasks, in their order; empty before placement
+	Hosts    []string         `json:"hosts"` // of its first 16 tasks, in their order; empty before placement
+	Tasks    int              `json:"tasks"`
 	Coflows  int              `json:"coflows"`
 	Sent     int              `json:"coflows_ended"`
 	Bytes    pathmap.Bytes    `json:"bytes"` // of its coflows that were laid out
@@ -32,116 +37,128 @@ type JobStatus struct {
 	Ended    *float64         `json:"ended_seconds,omitempty"`
 	Takes    float64          `json:"takes_seconds"` // from its arrival to its end, or to now
 	Deadline float64          `json:"deadline_seconds,omitempty"`
+
+	ArrivedAt *time.Time `json:"arrived,omitempty"`
+	EndedAt   *time.Time `json:"ended,omitempty"`
 }
 
-// jobs lists all jobs of a state, by id.
-func (s *keeper) jobs(d *state.Data) []JobStatus {
-	out := []JobStatus{}
-	why, now := s.reasons(d), s.Clock()
-	for _, j := range d.Jobs {
-		out = append(out, s.job(d, j, why[j.ID], now))
-	}
-	return out
+// phases are the words for them, in the order of the API's numbers.
+var phases = [...]string{"", "waiting", "running", "ended", "cancelled"}
+
+// Phases returns the words for what a job can be.
+func Phases() []string { return phases[1:] }
+
+// open is the filter of jobs that have not ended.
+func open() *apiv1.JobFilter {
+	return &apiv1.JobFilter{Phases: []apiv1.JobPhase{apiv1.JobPhase_JOB_PHASE_WAITING, apiv1.JobPhase_JOB_PHASE_RUNNING}}
 }
 
-func (s *keeper) job(d *state.Data, j *state.Job, why string, now time.Duration) JobStatus {
-	st := JobStatus{Job: j.ID, Name: j.Name, Why: why, State: "waiting", Hosts: []string{}, Coflows: len(j.Edges),
-		Arrived: j.Arrival.Seconds(), Started: instant(j.Started), Ended: instant(j.Ended),
-		Takes:    (now - j.Arrival).Seconds(),
-		Deadline: j.Deadline.Seconds()}
-	for _, h := range j.Hosts {
-		if h >= 0 && int(h) < s.Topo.Hosts() {
-			st.Hosts = append(st.Hosts, s.hostName(h))
-		}
+// jobStatus is a job as commands print it, at an instant of the run.
+func jobStatus(j *apiv1.JobInfo, now time.Duration) JobStatus {
+	st := JobStatus{Job: controller.JobID(j.Id), Name: j.Name, User: j.User, Why: j.Why, State: "unknown",
+		Hosts: append([]string{}, j.Hosts...), Tasks: int(j.Tasks), Coflows: int(j.Coflows), Sent: int(j.CoflowsEnded),
+		Bytes: pathmap.Bytes(j.Bytes), Arrived: seconds(j.ArrivalNs), Started: instant(j.StartedNs),
+		Ended: instant(j.EndedNs), Deadline: seconds(j.DeadlineNs), EndedAt: wall(j.Ended), ArrivedAt: wall(j.Arrival)}
+	if p := int(j.Phase); p > 0 && p < len(phases) {
+		st.State = phases[p]
 	}
-	for i := range j.Edges {
-		c := d.Coflow(j.FirstCoflow + southbound.CoflowID(i))
-		st.Bytes += c.Bytes + c.Local
-		if c.Ended != state.Unset {
-			st.Sent++
-		}
-	}
-	switch {
-	case j.Cancelled:
-		st.State = "cancelled"
-	case j.Ended != state.Unset:
-		st.State = "ended"
-	case j.Started != state.Unset:
-		st.State = "running"
-	}
-	if j.Ended != state.Unset {
-		st.Takes = (j.Ended - j.Arrival).Seconds()
+	if st.Takes = now.Seconds() - st.Arrived; st.Ended != nil {
+		st.Takes = *st.Ended - st.Arrived
 	}
 	return st
 }
 
-func (s *keeper) hostName(h southbound.HostID) string {
-	return s.Topo.Topology.Node(s.Topo.HostNode[h]).Name
-}
+func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }
 
 // instant is nil before it comes.
-func instant(t time.Duration) *float64 {
-	if t == state.Unset {
+func instant(ns *int64) *float64 {
+	if ns == nil {
 		return nil
 	}
-	seconds := t.Seconds()
-	return &seconds
+	s := seconds(*ns)
+	return &s
 }
 
-// reasons returns why jobs cannot continue.
-func (s *keeper) reasons(d *state.Data) map[controller.JobID]string {
-	whole := state.New(s.Topo)
-	snap, err := json.Marshal(d)
-	if err != nil || whole.Restore(snap) != nil {
-		return nil // of another fabric, which cannot be
+func wall(t *timestamppb.Timestamp) *time.Time {
+	if t == nil {
+		return nil
 	}
-	return whole.Reasons()
+	at := t.AsTime()
+	return &at
 }
 
-// serveJobs lists the jobs.
-func (s *keeper) serveJobs(ctx context.Context) reply {
-	d, err := testbed.StateOf(ctx, s.Client)
+// listJobs lists the jobs that match, at most that many; 0: all.
+func listJobs(ctx context.Context, client *api.Client, q *apiv1.ListJobsRequest, most int) ([]JobStatus, error) {
+	st, err := client.Status(ctx)
 	if err != nil {
-		return reply{Error: err.Error()}
+		return nil, err
 	}
-	return reply{Jobs: s.jobs(d)}
+	out := []JobStatus{}
+	q.PageSize = api.MaxPage
+	if most > 0 {
+		q.PageSize = int32(min(most, api.MaxPage))
+	}
+	err = client.Jobs(ctx, q, func(j *apiv1.JobInfo) bool {
+		out = append(out, jobStatus(j, st.Now))
+		return len(out) != most
+	})
+	return out, err
 }
 
 // JobsOptions are the options of the command jobs.
 type JobsOptions struct {
-	Open   bool   // only those that have not ended
+	To     northbound.Flags
+	Job    string   // a number or name; empty: all
+	Open   bool     // only those that have not ended
+	States []string // only those in one of Phases
+	User   string
+	Name   string
+	Last   int    // only so many, the newest first; 0: all, the oldest first
 	Output string // OutputTable or OutputJSON
 	Stdout io.Writer
 }
 
-// ShowJobs lists the jobs of this user's running fabric.
-func ShowJobs(_ context.Context, opt JobsOptions) error {
-	jobs, err := askJobs()
+// ShowJobs lists the jobs of a controller.
+func ShowJobs(ctx context.Context, opt JobsOptions) error {
+	client, err := Dial(opt.To)
 	if err != nil {
 		return err
 	}
-	shown := []JobStatus{}
-	for _, j := range jobs {
-		if !opt.Open || j.Ended == nil {
-			shown = append(shown, j)
+	defer client.Close()
+	f := &apiv1.JobFilter{User: opt.User, Name: opt.Name}
+	for _, s := range opt.States {
+		f.Phases = append(f.Phases, apiv1.JobPhase(slices.Index(phases[:], s)))
+	}
+	if opt.Open {
+		f.Phases = open().Phases
+	}
+	if opt.Job != "" {
+		j, err := jobNamed(ctx, client, opt.Job)
+		if err != nil {
+			return exit(err)
 		}
+		f.Ids = []int32{j.Id}
 	}
-	if opt.Output == console.OutputJSON {
+	shown, err := listJobs(ctx, client, &apiv1.ListJobsRequest{Filter: f, NewestFirst: opt.Last > 0}, opt.Last)
+	switch {
+	case err != nil:
+		return exit(err)
+	case opt.Output == console.OutputJSON:
 		return console.WriteJSON(opt.Stdout, shown)
-	}
-	if len(shown) == 0 {
+	case len(shown) == 0:
 		_, err := fmt.Fprintf(opt.Stdout, "no jobs; submit some: lightloom submit FILE\n")
 		return err
 	}
 	return printJobs(opt.Stdout, shown)
 }
 
-func askJobs() ([]JobStatus, error) {
-	r, err := ask(request{Jobs: true})
-	if err != nil {
-		return nil, err
+// exit gives an error of the northbound the exit status of its code.
+func exit(err error) error {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return err
 	}
-	return r.Jobs, nil
+	return &console.ExitError{Code: e.Code.ExitStatus(), Err: err}
 }
 
 func printJobs(w io.Writer, jobs []JobStatus) error {
@@ -149,60 +166,67 @@ func printJobs(w io.Writer, jobs []JobStatus) error {
 	t.Right(1, 4, 5, 6)
 	for _, j := range jobs {
 		t.Row(j.Job, j.Name, j.State, fmt.Sprintf("%.2f", j.Takes), fmt.Sprintf("%d of %d", j.Sent, j.Coflows), j.Bytes,
-			shortList(j.Hosts), j.Why)
+			shortList(j.Hosts, j.Tasks), j.Why)
 	}
 	return t.Print()
 }
 
-// shortList joins names, leaving out all but the first.
-func shortList(names []string) string {
+// shortList joins the first of that many names.
+func shortList(names []string, all int) string {
 	const most = 8
-	text := ""
-	for i, n := range names[:min(len(names), most)] {
-		if i > 0 {
-			text += " "
-		}
-		text += n
-	}
-	if more := len(names) - most; more > 0 {
+	text := strings.Join(names[:min(len(names), most)], " ")
+	if more := all - most; more > 0 && len(names) > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
 
-// waitEvery is how often submit --wait asks.
-const waitEvery = 200 * time.Millisecond
-
 // errCancelled is the result of waiting for a job that somebody has cancelled.
 var errCancelled = errors.New("was cancelled")
 
-// waitFor prints each of the jobs as it ends. Ctrl-C ends the waiting and no job.
-func waitFor(ctx context.Context, ids []controller.JobID, ended func(JobStatus) error) error {
-	left := map[controller.JobID]bool{}
+var errAllEnded = errors.New("all have ended")
+
+// waitFor calls ended with each of the jobs as it ends. Ctrl-C ends the waiting and no job.
+func waitFor(ctx context.Context, client *api.Client, ids []controller.JobID, ended func(JobStatus) error) error {
+	left, ask := map[int32]bool{}, &apiv1.WatchJobsRequest{Filter: &apiv1.JobFilter{}}
 	for _, id := range ids {
-		left[id] = true
+		left[int32(id)], ask.Filter.Ids = true, append(ask.Filter.Ids, int32(id))
+	}
+	if len(left) == 0 {
+		return nil
 	}
 	var wrong error
-	for len(left) > 0 {
-		jobs, err := askJobs()
-		if err != nil {
-			return err
+	note := func(j *apiv1.JobInfo) {
+		if !left[j.Id] || j.EndedNs == nil {
+			return
 		}
-		for _, j := range jobs {
-			if !left[j.Job] || j.Ended == nil {
-				continue
-			}
-			delete(left, j.Job)
-			wrong = errors.Join(wrong, ended(j))
-			if j.State == "cancelled" {
-				wrong = errors.Join(wrong, fmt.Errorf("job %d (%s) %w", j.Job, j.Name, errCancelled))
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return hint.New(fmt.Sprintf("wait for %d jobs: interrupted: they go on", len(left)), "lightloom jobs shows them")
-		case <-time.After(waitEvery):
+		delete(left, j.Id)
+		wrong = errors.Join(wrong, ended(jobStatus(j, 0)))
+		if j.Phase == apiv1.JobPhase_JOB_PHASE_CANCELLED {
+			wrong = errors.Join(wrong, fmt.Errorf("job %d (%s) %w", j.Id, j.Name, errCancelled))
 		}
 	}
-	return wrong
+	err := client.WatchJobs(ctx, ask, func(m *apiv1.JobsChanged) error {
+		for _, j := range m.Jobs {
+			note(j)
+		}
+		if m.Reset_ { // what ended long ago is not among them
+			q := &apiv1.ListJobsRequest{Filter: ask.Filter}
+			if err := client.Jobs(ctx, q, func(j *apiv1.JobInfo) bool { note(j); return true }); err != nil {
+				return err
+			}
+		}
+		if len(left) == 0 {
+			return errAllEnded
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errAllEnded):
+		return wrong
+	case err != nil:
+		return errors.Join(wrong, exit(err))
+	}
+	return errors.Join(wrong, hint.New(fmt.Sprintf("wait for %d jobs: interrupted: they go on", len(left)),
+		"lightloom jobs shows them"))
 }

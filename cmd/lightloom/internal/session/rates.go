@@ -9,6 +9,7 @@ import (
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller/api"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/pathmap"
 )
 
@@ -16,7 +17,7 @@ import (
 const viewWithin = 2 * time.Second
 
 // view returns the controller's view of links.
-func view(ctx context.Context, client *api.Client, t *pathmap.Topology) ([]emulated.LinkStatus, error) {
+func view(ctx context.Context, client *api.Client, f *apiv1.Fabric) ([]emulated.LinkStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()
 	links, err := client.Links(ctx)
@@ -25,10 +26,10 @@ func view(ctx context.Context, client *api.Client, t *pathmap.Topology) ([]emula
 	}
 	out := []emulated.LinkStatus{}
 	for _, l := range links {
-		if l.ID >= 0 && int(l.ID) < len(t.Links()) {
-			out = append(out, emulated.LinkStatus{Link: l.ID, From: l.From, To: l.To, Capacity: t.Link(l.ID).Capacity,
-				Rate:  l.Rate,
-				Drops: l.Drops, Span: l.Span.Seconds()})
+		if l.ID >= 0 && int(l.ID) < len(f.Links) {
+			out = append(out, emulated.LinkStatus{Link: l.ID, From: l.From, To: l.To,
+				Capacity: pathmap.BitsPerSecond(f.Links[l.ID].BitsPerSecond), Rate: l.Rate, Drops: l.Drops,
+				Span: l.Span.Seconds()})
 		}
 	}
 	return out, nil

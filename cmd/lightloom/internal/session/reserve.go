@@ -2,15 +2,16 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/northbound"
 	"lightloom/cmd/lightloom/internal/testbed"
 	"lightloom/controller/api"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -19,6 +20,7 @@ import (
 // ReserveOptions are the options of the commands bandwidth, reserve and release. One of Pairs, Request and Release is
 // set.
 type ReserveOptions struct {
+	To      northbound.Flags
 	Pairs   []api.HostPair
 	Request *api.BandwidthRequest // its Request is chosen here
 	Release int64
@@ -27,47 +29,11 @@ type ReserveOptions struct {
 	Stdout io.Writer
 }
 
-// reserveRequest and ReserveReply are the messages on the control socket.
-type reserveRequest struct {
-	Pairs   []api.HostPair        `json:"pairs,omitempty"`
-	Request *api.BandwidthRequest `json:"request,omitempty"`
-	Release int64                 `json:"release,omitempty"`
-	List    bool                  `json:"list,omitempty"`
-}
-
 // ReserveReply is the answer: bandwidths of pairs, or a reservation.
 type ReserveReply struct {
 	Pairs       []api.Bandwidth           `json:"pairs,omitempty"`
 	Reservation *api.BandwidthReservation `json:"reservation,omitempty"`
 	Released    int64                     `json:"released,omitempty"`
-	All         []ReservationStatus       `json:"all,omitempty"`
-}
-
-// serveReserve calls the controller in the caller's name.
-func (s *keeper) serveReserve(ctx context.Context, r *reserveRequest) reply {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	var out ReserveReply
-	var err error
-	switch {
-	case r.Request != nil:
-		var p api.BandwidthReservation
-		p, err = s.Client.Reserve(ctx, *r.Request)
-		out.Reservation = &p
-	case r.Release != 0:
-		err = s.Client.Release(ctx, r.Release)
-	case r.List:
-		var d *state.Data
-		if d, err = testbed.StateOf(ctx, s.Client); err == nil {
-			out.All = s.reservations(d)
-		}
-	default:
-		out.Pairs, err = s.Client.Bandwidths(ctx, r.Pairs)
-	}
-	if err != nil {
-		return reply{Error: err.Error(), Exit: api.CodeOf(err).ExitStatus()}
-	}
-	return reply{Reserve: &out}
 }
 
 // ReservationStatus is a bandwidth reservation that stands.
@@ -83,32 +49,81 @@ type ReservationStatus struct {
 }
 
 // reservations lists the bandwidth reservations of a state, by id.
-func (s *keeper) reservations(d *state.Data) []ReservationStatus {
+func reservations(d *state.Data, f *apiv1.Fabric, now time.Duration) []ReservationStatus {
 	out := []ReservationStatus{}
 	for _, p := range d.BandwidthReservations {
-		r := ReservationStatus{ID: int64(p.ID), Owner: p.Owner, Src: s.hostName(p.Src), Dst: s.hostName(p.Dst), Rate: p.Rate,
-			DSCP: uint32(southbound.TOS(0, p.Tag) >> 2), Path: s.Topo.Topology.NodeNames(p.Links)}
+		r := ReservationStatus{ID: int64(p.ID), Owner: p.Owner, Src: nameOf(f.Hosts, int(p.Src)),
+			Dst: nameOf(f.Hosts, int(p.Dst)), Rate: p.Rate, DSCP: uint32(southbound.TOS(0, p.Tag) >> 2),
+			Path: pathNames(f, p.Links)}
 		if p.Until != southbound.Never {
-			r.Left = (p.Until - s.Clock()).Seconds()
+			r.Left = (p.Until - now).Seconds()
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-// ListReservations lists the bandwidth reservations of this user's running fabric.
-func ListReservations(_ context.Context, output string, w io.Writer) error {
-	r, err := ask(request{Reserve: &reserveRequest{List: true}})
+func nameOf(names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprint(i)
+	}
+	return names[i]
+}
+
+// pathNames names the nodes along links.
+func pathNames(f *apiv1.Fabric, links []pathmap.LinkID) (names []string) {
+	node := func(i int32) string {
+		if i < 0 || int(i) >= len(f.Nodes) {
+			return fmt.Sprint(i)
+		}
+		return f.Nodes[i].Name
+	}
+	for _, id := range links {
+		if id < 0 || int(id) >= len(f.Links) {
+			continue
+		}
+		if len(names) == 0 {
+			names = append(names, node(f.Links[id].From))
+		}
+		names = append(names, node(f.Links[id].To))
+	}
+	return names
+}
+
+// ListReservations lists the bandwidth reservations of a controller.
+func ListReservations(ctx context.Context, to northbound.Flags, output string, w io.Writer) error {
+	client, err := Dial(to)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	all, err := readReservations(ctx, client)
 	switch {
 	case err != nil:
-		return err
+		return exit(err)
 	case output == console.OutputJSON:
-		return console.WriteJSON(w, append([]ReservationStatus{}, r.Reserve.All...))
-	case len(r.Reserve.All) == 0:
+		return console.WriteJSON(w, all)
+	case len(all) == 0:
 		_, err := fmt.Fprintln(w, "no reservations")
 		return err
 	}
-	return printReservations(w, r.Reserve.All)
+	return printReservations(w, all)
+}
+
+func readReservations(ctx context.Context, client *api.Client) ([]ReservationStatus, error) {
+	f, err := client.Fabric(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st, err := client.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := testbed.LiveStateOf(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	return reservations(d, f, st.Now), nil
 }
 
 func printReservations(w io.Writer, all []ReservationStatus) error {
@@ -124,25 +139,35 @@ func printReservations(w io.Writer, all []ReservationStatus) error {
 	return t.Print()
 }
 
-// Reserve lists, reserves or releases bandwidth between hosts of this user's running fabric.
-func Reserve(_ context.Context, opt ReserveOptions) error {
-	q := &reserveRequest{Pairs: opt.Pairs, Request: opt.Request, Release: opt.Release}
-	if q.Request != nil {
-		w := *q.Request
-		w.Request = api.NewRequestID()
-		q.Request = &w
+// Reserve lists, reserves or releases bandwidth between hosts of a controller's fabric.
+func Reserve(ctx context.Context, opt ReserveOptions) error {
+	client, err := Dial(opt.To)
+	if err != nil {
+		return err
 	}
-	r, err := ask(request{Reserve: q})
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	var out ReserveReply
+	switch {
+	case opt.Request != nil:
+		w := *opt.Request
+		w.Request = api.NewRequestID()
+		var p api.BandwidthReservation
+		p, err = client.Reserve(ctx, w)
+		out.Reservation = &p
+	case opt.Release != 0:
+		out.Released, err = opt.Release, client.Release(ctx, opt.Release)
+	default:
+		out.Pairs, err = client.Bandwidths(ctx, opt.Pairs)
+	}
 	switch {
 	case err != nil:
-		return err
-	case r.Reserve == nil:
-		return errors.New("ask for bandwidth: the answer holds none")
+		return exit(err)
 	case opt.Output == console.OutputJSON:
-		r.Reserve.Released = opt.Release
-		return console.WriteJSON(opt.Stdout, r.Reserve)
+		return console.WriteJSON(opt.Stdout, &out)
 	}
-	return r.Reserve.print(opt)
+	return out.print(opt)
 }
 
 func (r *ReserveReply) print(opt ReserveOptions) (err error) {

@@ -3,14 +3,13 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/testbed"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller"
 	"lightloom/controller/api"
-	"lightloom/controller/state"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/emulator/device"
 	"lightloom/emulator/fault"
 	"lightloom/pathmap"
@@ -92,37 +91,67 @@ type RouteStatus struct {
 
 // status gathers the present state.
 func (s *keeper) status(ctx context.Context) (*Status, error) {
-	st, err := s.Client.Status(ctx)
+	out, err := controllerStatus(ctx, s.Client, s.Cluster.IDs)
 	if err != nil {
-		return nil, fmt.Errorf("ask the controller: %w", err)
+		return nil, err
 	}
-	out := &Status{Fabric: s.Config.Row.Spec.String(), Dataplane: s.Packets.Net.Settings().Dataplane,
-		Policy: s.Config.Row.Policy,
-		Up:     time.Since(s.Began).Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs, JobsEnded: st.JobsEnded,
-		Circuits: []CircuitStatus{}, Routes: []RouteStatus{}}
-	for i, id := range s.Cluster.IDs {
-		r := ReplicaStatus{ID: id, Restarts: s.Cluster.Restarts(id)}
-		if one, err := s.Client.DigestOf(ctx, i); err != nil {
-			r.Error = err.Error()
-		} else {
-			r.Applied, r.Digest = one.Index, fmt.Sprintf("%x", one.Digest[:6])
-		}
-		out.Replicas = append(out.Replicas, r)
+	out.Dataplane, out.Up = s.Packets.Net.Settings().Dataplane, time.Since(s.Began).Seconds()
+	for i := range out.Replicas {
+		out.Replicas[i].Restarts = s.Cluster.Restarts(out.Replicas[i].ID)
 	}
-	out.Links, out.Failed = s.Faults.Names.Known(fault.Link), s.Faults.Failed()
-	if out.Failed == nil {
-		out.Failed = []fault.Fault{}
-	}
+	out.Links = s.Faults.Names.Known(fault.Link)
+	out.Failed = append(out.Failed, s.Faults.Failed()...)
+	claims := out.Switches
+	out.Switches = nil
 	s.switches(out)
+	for i := range out.Switches {
+		sw := &out.Switches[i]
+		for _, c := range claims {
+			if c.Name == sw.Name {
+				sw.Claim, sw.ClaimError = c.Claim, c.ClaimError
+			}
+		}
+	}
 	if out.Rates, err = s.Counters.Links(); err != nil {
 		return nil, err
 	}
-	if out.View, err = view(ctx, s.Client, s.Topo.Topology); err != nil {
+	d, err := testbed.LiveStateOf(ctx, s.Client)
+	if err != nil {
+		return nil, err
+	}
+	out.Streams = streams(d, s.Clock(), s.Packets.Agent.Remaining)
+	return out, nil
+}
+
+// controllerStatus gathers what a controller tells of itself, and asks each of the replicas that the client has the
+// addresses of; ids are their names where they do not answer.
+func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*Status, error) {
+	st, err := client.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the controller: %w", err)
+	}
+	f, err := client.Fabric(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the controller: %w", err)
+	}
+	out := &Status{Fabric: f.Spec, Policy: f.Policy, Up: st.Now.Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs,
+		JobsEnded: st.JobsEnded, Switches: []SwitchStatus{}, Circuits: []CircuitStatus{}, Routes: []RouteStatus{},
+		Links: []string{}, Failed: []fault.Fault{}, Streams: []StreamStatus{}, Rates: []emulated.LinkStatus{}}
+	for i, id := range ids {
+		r := ReplicaStatus{ID: id}
+		if one, err := client.DigestOf(ctx, i); err != nil {
+			r.Error = err.Error()
+		} else {
+			r.ID, r.Applied, r.Digest = one.Replica, one.Index, fmt.Sprintf("%x", one.Digest[:6])
+		}
+		out.Replicas = append(out.Replicas, r)
+	}
+	if out.View, err = view(ctx, client, f); err != nil {
 		out.View, out.ViewError = []emulated.LinkStatus{}, err.Error()
 	} else {
-		s.claims(ctx, out) // without a leader there are no claims
+		claims(ctx, client, f, out) // without a leader there are no claims
 	}
-	return out, s.circuits(ctx, s.Client, out)
+	return out, out.addState(ctx, client, f, st.Now)
 }
 
 func (s *keeper) switches(out *Status) {
@@ -149,21 +178,22 @@ func (s *keeper) switches(out *Status) {
 	}
 }
 
-// claims adds the state of the leader's claim on each switch.
-func (s *keeper) claims(ctx context.Context, out *Status) {
+// claims adds the switches with the state of the leader's claim on each.
+func claims(ctx context.Context, client *api.Client, f *apiv1.Fabric, out *Status) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()
-	all, err := s.Client.Claims(ctx)
+	all, err := client.Claims(ctx)
 	if err != nil {
 		return
 	}
-	for i := range out.Switches {
-		sw := &out.Switches[i]
-		for _, c := range all {
-			if c.Device == sw.Name {
-				sw.Claim, sw.ClaimError = c.State, c.Error
+	for _, c := range all {
+		sw := SwitchStatus{Name: c.Device, Claim: c.State, ClaimError: c.Error, Dark: []int{}}
+		for _, n := range f.Nodes {
+			if n.Name == c.Device {
+				sw.Kind = n.Role
 			}
 		}
+		out.Switches = append(out.Switches, sw)
 	}
 }
 
@@ -175,34 +205,28 @@ func (s *keeper) behind(id southbound.DeviceID, p southbound.Port) string {
 	return ""
 }
 
-func (s *keeper) circuits(ctx context.Context, client *api.Client, out *Status) error {
+// addState adds what the replicated state holds.
+func (s *Status) addState(ctx context.Context, client *api.Client, f *apiv1.Fabric, now time.Duration) error {
 	d, err := testbed.LiveStateOf(ctx, client)
 	if err != nil {
 		return err
 	}
-	s.waiting(d, out)
-	all := s.jobs(d)
-	out.Open = slices.DeleteFunc(all, func(j JobStatus) bool { return j.Ended != nil })
-	out.Reservations = s.reservations(d)
-	out.Streams = streams(d, s.Clock(), s.Packets.Agent.Remaining)
+	s.Reservations, s.Waiting = reservations(d, f, now), []WaitingStatus{}
+	if s.Open, err = listJobs(ctx, client, &apiv1.ListJobsRequest{Filter: open()}, 0); err != nil {
+		return err
+	}
+	for _, j := range s.Open {
+		if j.Why != "" {
+			s.Waiting = append(s.Waiting, WaitingStatus{j.Job, j.Name, j.Why})
+		}
+	}
 	for in, c := range d.Circuits {
 		if c.Phase != controller.NoCircuit {
 			phase := map[controller.CircuitPhase]string{controller.Reconfiguring: "reconfiguring",
 				controller.InService: "in-service"}[c.Phase]
-			out.Circuits = append(out.Circuits, CircuitStatus{In: southbound.Port(in), Out: c.Out, Phase: phase,
+			s.Circuits = append(s.Circuits, CircuitStatus{In: southbound.Port(in), Out: c.Out, Phase: phase,
 				Coflow: c.Coflow, Since: c.Since.Seconds()})
 		}
 	}
 	return nil
-}
-
-// waiting lists the jobs that wait for a failed part.
-func (s *keeper) waiting(d *state.Data, out *Status) {
-	out.Waiting = []WaitingStatus{}
-	why := s.reasons(d)
-	for _, j := range d.Jobs {
-		if text := why[j.ID]; text != "" {
-			out.Waiting = append(out.Waiting, WaitingStatus{j.ID, j.Name, text})
-		}
-	}
 }

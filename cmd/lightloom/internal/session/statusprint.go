@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/northbound"
 )
 
 // StatusOptions are the options of the command status.
 type StatusOptions struct {
+	To      northbound.Flags
 	Section string        // one of Sections; empty: all
 	Watch   time.Duration // show it again and again, at this distance; 0: once
 	Output  string        // OutputTable or OutputJSON
@@ -44,12 +46,12 @@ func Sections() []Section {
 // ShowStatus prints the status of this user's running fabric, once or until ctx ends.
 func ShowStatus(ctx context.Context, opt StatusOptions) error {
 	if opt.Watch == 0 {
-		return showOnce(opt, opt.Stdout)
+		return showOnce(ctx, opt, opt.Stdout)
 	}
 	tick := time.NewTicker(opt.Watch)
 	defer tick.Stop()
 	for {
-		if err := again(opt); err != nil {
+		if err := again(ctx, opt); err != nil {
 			return err
 		}
 		select {
@@ -61,13 +63,13 @@ func ShowStatus(ctx context.Context, opt StatusOptions) error {
 }
 
 // again shows a status in place of the last one: on a terminal over it, elsewhere below.
-func again(opt StatusOptions) error {
+func again(ctx context.Context, opt StatusOptions) error {
 	if !console.IsTerminal(opt.Stdout) {
-		return showOnce(opt, opt.Stdout)
+		return showOnce(ctx, opt, opt.Stdout)
 	}
 	const home, toLineEnd, toEnd = "\x1b[H", "\x1b[K\n", "\x1b[J"
 	var b strings.Builder
-	if err := showOnce(opt, &sized{&b, opt.Stdout}); err != nil {
+	if err := showOnce(ctx, opt, &sized{&b, opt.Stdout}); err != nil {
 		return err
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
@@ -87,15 +89,38 @@ type sized struct {
 // Width implements console's interface of writers that know their width.
 func (s *sized) Width() int { return console.Width(s.terminal) }
 
-func showOnce(opt StatusOptions, w io.Writer) error {
-	r, err := ask(request{Status: true})
-	switch {
-	case err != nil:
+func showOnce(ctx context.Context, opt StatusOptions, w io.Writer) error {
+	s, err := readStatus(ctx, opt.To)
+	if err != nil {
 		return err
-	case r.Status == nil:
-		return errors.New("ask the fabric: the answer holds no status")
 	}
-	return r.Status.show(opt, w)
+	return s.show(opt, w)
+}
+
+// readStatus asks the running fabric, which knows more than its controller, or a controller.
+func readStatus(ctx context.Context, to northbound.Flags) (*Status, error) {
+	c, err := to.Find()
+	if err != nil {
+		return nil, err
+	}
+	if c.Name == northbound.Up {
+		r, err := ask(request{Status: true})
+		if err == nil && r.Status == nil {
+			err = errors.New("ask the fabric: the answer holds no status")
+		}
+		return r.Status, err
+	}
+	client, err := c.Dial()
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	ids := c.Servers
+	if len(ids) == 0 {
+		ids = []string{c.Socket}
+	}
+	s, err := controllerStatus(ctx, client, ids)
+	return s, exit(err)
 }
 
 func (s *Status) show(opt StatusOptions, w io.Writer) error {
@@ -116,13 +141,20 @@ func (s *Status) show(opt StatusOptions, w io.Writer) error {
 
 // print writes the verdict, then all but the routes, of which there are too many.
 func (s *Status) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s\n%s on %s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.verdict(), s.Fabric,
-		s.Dataplane, s.Policy, s.Up, s.Jobs, s.JobsEnded)
+	on := ""
+	if s.Dataplane != "" {
+		on = " on " + s.Dataplane
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s%s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.verdict(), s.Fabric,
+		on, s.Policy, s.Up, s.Jobs, s.JobsEnded)
 	errs := []error{err, s.printFailed(w)}
 	for _, one := range Sections() {
 		if one.Name != "routes" {
 			errs = append(errs, one.print(s, w))
 		}
+	}
+	if len(s.Routes) == 0 {
+		return errors.Join(errs...)
 	}
 	_, err = fmt.Fprintf(w, "%d default routes: lightloom status routes\n", len(s.Routes))
 	return errors.Join(append(errs, err)...)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/northbound"
 	"lightloom/controller"
 	"lightloom/controller/api"
 	"lightloom/controller/workload"
@@ -16,6 +17,7 @@ import (
 
 // SubmitOptions are the options of the command submit.
 type SubmitOptions struct {
+	To     northbound.Flags
 	File   string // of jobs
 	Wait   bool   // until all have ended
 	Output string // OutputTable or OutputJSON
@@ -30,40 +32,44 @@ type Submitted struct {
 	Error string           `json:"error,omitempty"`
 }
 
-// serveSubmit submits jobs to the controller as of now, one by one: a refused job does not stop the others.
+// submit submits jobs as of now, one by one: a refused job does not stop the others.
 //
-// Without a leader it refuses at once: none comes back by itself while too few replicas run, and its user would wait in
+// Without a leader it refuses soon: none comes back by itself while too few replicas run, and its user would wait in
 // silence.
-func (s *keeper) serveSubmit(ctx context.Context, jobs []controller.Job) reply {
+func submit(ctx context.Context, client *api.Client, jobs []controller.Job) ([]Submitted, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	if err := s.needLeader(ctx); err != nil {
-		return reply{Error: err.Error(), Hint: hint.Of(err), Exit: api.NoLeader.ExitStatus()}
+	if err := needLeader(ctx, client); err != nil {
+		return nil, &console.ExitError{Code: api.NoLeader.ExitStatus(), Err: err}
 	}
 	out := make([]Submitted, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		j.Arrival = s.Clock()
 		out[i] = Submitted{Job: -1, Name: j.Name}
-		ids, err := s.Client.Submit(ctx, api.NewRequestID(), []*controller.Job{j})
+		st, err := client.Status(ctx)
+		if err != nil {
+			return nil, exit(err)
+		}
+		j.Arrival = st.Now
+		ids, err := client.Submit(ctx, api.NewRequestID(), []*controller.Job{j})
 		if err != nil {
 			out[i].Error = err.Error()
 			continue
 		}
 		out[i].Job = ids[0]
 	}
-	return reply{Submit: out}
+	return out, nil
 }
 
 // electsWithin is how long an election can last.
 const electsWithin = 3 * time.Second
 
 // needLeader waits for a leader as long as an election can last.
-func (s *keeper) needLeader(ctx context.Context) error {
+func needLeader(ctx context.Context, client *api.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, electsWithin)
 	defer cancel()
 	for {
-		st, err := s.Client.Status(ctx)
+		st, err := client.Status(ctx)
 		if err == nil && st.Leader != "" {
 			return nil
 		}
@@ -76,7 +82,7 @@ func (s *keeper) needLeader(ctx context.Context) error {
 	}
 }
 
-// Submit submits the jobs of a file to the controller of this user's running fabric. They arrive now, whatever the file
+// Submit submits the jobs of a file to a controller. They arrive now, whatever the file
 // says. After all have been submitted, it returns the first refusal as the error.
 func Submit(ctx context.Context, opt SubmitOptions) error {
 	all, err := workload.ReadJobFile(opt.File)
@@ -95,12 +101,17 @@ func Submit(ctx context.Context, opt SubmitOptions) error {
 	if len(jobs) == 0 {
 		return fmt.Errorf("submit jobs: none can be run: %w", wrong)
 	}
-	r, err := ask(request{Submit: jobs})
+	client, err := Dial(opt.To)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	done, err := submit(ctx, client, jobs)
 	if err != nil {
 		return err
 	}
 	var ids []controller.JobID
-	for _, j := range r.Submit {
+	for _, j := range done {
 		if j.Error != "" {
 			wrong = errors.Join(wrong, errors.New(j.Error))
 			continue
@@ -108,15 +119,15 @@ func Submit(ctx context.Context, opt SubmitOptions) error {
 		ids = append(ids, j.Job)
 	}
 	if !opt.Wait {
-		return errors.Join(printSubmitted(opt, r.Submit), wrong)
+		return errors.Join(printSubmitted(opt, done), wrong)
 	}
-	return errors.Join(waitSubmitted(ctx, opt, ids), wrong)
+	return errors.Join(waitSubmitted(ctx, client, opt, ids), wrong)
 }
 
 // waitSubmitted prints the jobs as they end.
-func waitSubmitted(ctx context.Context, opt SubmitOptions, ids []controller.JobID) error {
+func waitSubmitted(ctx context.Context, client *api.Client, opt SubmitOptions, ids []controller.JobID) error {
 	all := []JobStatus{}
-	err := waitFor(ctx, ids, func(j JobStatus) error {
+	err := waitFor(ctx, client, ids, func(j JobStatus) error {
 		all = append(all, j)
 		if opt.Output == console.OutputJSON {
 			return nil

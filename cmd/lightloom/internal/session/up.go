@@ -208,12 +208,8 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 		say(reply{Survey: res})
 	case r.Fault != nil:
 		say(s.serveBreak(ctx, *r.Fault))
-	case r.Reserve != nil:
-		say(s.serveReserve(ctx, r.Reserve))
-	case len(r.Submit) > 0:
-		say(s.serveSubmit(ctx, r.Submit))
-	case r.Jobs:
-		say(s.serveJobs(ctx))
+	case r.API:
+		s.serveAPI(ctx, c)
 	case r.Names:
 		say(s.serveNames(ctx))
 	case r.Page != nil && r.Page.Relay:
@@ -225,8 +221,6 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 	case r.Down:
 		say(reply{})
 		s.down()
-	case r.Cancel != "":
-		say(s.serveCancel(ctx, r.Cancel))
 	case r.Fibre != nil:
 		if err := s.serveFibre(*r.Fibre); err != nil {
 			say(reply{Error: err.Error()})

@@ -42,6 +42,8 @@ const (
 	ControllerSubmitJobsProcedure = "/lightloom.v1.Controller/SubmitJobs"
 	// ControllerStatusProcedure is the fully-qualified name of the Controller's Status RPC.
 	ControllerStatusProcedure = "/lightloom.v1.Controller/Status"
+	// ControllerGetFabricProcedure is the fully-qualified name of the Controller's GetFabric RPC.
+	ControllerGetFabricProcedure = "/lightloom.v1.Controller/GetFabric"
 	// ControllerStateProcedure is the fully-qualified name of the Controller's State RPC.
 	ControllerStateProcedure = "/lightloom.v1.Controller/State"
 	// ControllerEventsProcedure is the fully-qualified name of the Controller's Events RPC.
@@ -79,6 +81,8 @@ type ControllerClient interface {
 	SubmitJobs(context.Context, *connect.Request[v1.SubmitJobsRequest]) (*connect.Response[v1.SubmitJobsResponse], error)
 	// Status tells how the replica that is asked stands.
 	Status(context.Context, *connect.Request[v1.StatusRequest]) (*connect.Response[v1.StatusResponse], error)
+	// GetFabric tells which fabric the controller is for.
+	GetFabric(context.Context, *connect.Request[v1.GetFabricRequest]) (*connect.Response[v1.Fabric], error)
 	// State returns the replicated state of the replica that is asked, with the jobs that have left it, as JSON, cut into
 	// chunks.
 	State(context.Context, *connect.Request[v1.StateRequest]) (*connect.ServerStreamForClient[v1.StateChunk], error)
@@ -138,6 +142,13 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			httpClient,
 			baseURL+ControllerStatusProcedure,
 			connect.WithSchema(controllerMethods.ByName("Status")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		getFabric: connect.NewClient[v1.GetFabricRequest, v1.Fabric](
+			httpClient,
+			baseURL+ControllerGetFabricProcedure,
+			connect.WithSchema(controllerMethods.ByName("GetFabric")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -238,6 +249,7 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 type controllerClient struct {
 	submitJobs    *connect.Client[v1.SubmitJobsRequest, v1.SubmitJobsResponse]
 	status        *connect.Client[v1.StatusRequest, v1.StatusResponse]
+	getFabric     *connect.Client[v1.GetFabricRequest, v1.Fabric]
 	state         *connect.Client[v1.StateRequest, v1.StateChunk]
 	events        *connect.Client[v1.EventsRequest, v1.Event]
 	bandwidth     *connect.Client[v1.BandwidthRequest, v1.BandwidthResponse]
@@ -262,6 +274,11 @@ func (c *controllerClient) SubmitJobs(ctx context.Context, req *connect.Request[
 // Status calls lightloom.v1.Controller.Status.
 func (c *controllerClient) Status(ctx context.Context, req *connect.Request[v1.StatusRequest]) (*connect.Response[v1.StatusResponse], error) {
 	return c.status.CallUnary(ctx, req)
+}
+
+// GetFabric calls lightloom.v1.Controller.GetFabric.
+func (c *controllerClient) GetFabric(ctx context.Context, req *connect.Request[v1.GetFabricRequest]) (*connect.Response[v1.Fabric], error) {
+	return c.getFabric.CallUnary(ctx, req)
 }
 
 // State calls lightloom.v1.Controller.State.
@@ -340,6 +357,8 @@ type ControllerHandler interface {
 	SubmitJobs(context.Context, *connect.Request[v1.SubmitJobsRequest]) (*connect.Response[v1.SubmitJobsResponse], error)
 	// Status tells how the replica that is asked stands.
 	Status(context.Context, *connect.Request[v1.StatusRequest]) (*connect.Response[v1.StatusResponse], error)
+	// GetFabric tells which fabric the controller is for.
+	GetFabric(context.Context, *connect.Request[v1.GetFabricRequest]) (*connect.Response[v1.Fabric], error)
 	// State returns the replicated state of the replica that is asked, with the jobs that have left it, as JSON, cut into
 	// chunks.
 	State(context.Context, *connect.Request[v1.StateRequest], *connect.ServerStream[v1.StateChunk]) error
@@ -395,6 +414,13 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		ControllerStatusProcedure,
 		svc.Status,
 		connect.WithSchema(controllerMethods.ByName("Status")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerGetFabricHandler := connect.NewUnaryHandler(
+		ControllerGetFabricProcedure,
+		svc.GetFabric,
+		connect.WithSchema(controllerMethods.ByName("GetFabric")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -494,6 +520,8 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerSubmitJobsHandler.ServeHTTP(w, r)
 		case ControllerStatusProcedure:
 			controllerStatusHandler.ServeHTTP(w, r)
+		case ControllerGetFabricProcedure:
+			controllerGetFabricHandler.ServeHTTP(w, r)
 		case ControllerStateProcedure:
 			controllerStateHandler.ServeHTTP(w, r)
 		case ControllerEventsProcedure:
@@ -537,6 +565,10 @@ func (UnimplementedControllerHandler) SubmitJobs(context.Context, *connect.Reque
 
 func (UnimplementedControllerHandler) Status(context.Context, *connect.Request[v1.StatusRequest]) (*connect.Response[v1.StatusResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Status is not implemented"))
+}
+
+func (UnimplementedControllerHandler) GetFabric(context.Context, *connect.Request[v1.GetFabricRequest]) (*connect.Response[v1.Fabric], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.GetFabric is not implemented"))
 }
 
 func (UnimplementedControllerHandler) State(context.Context, *connect.Request[v1.StateRequest], *connect.ServerStream[v1.StateChunk]) error {
