@@ -12,9 +12,10 @@ import (
 func newContext() *cobra.Command {
 	c := &cobra.Command{Use: "context", Short: "Name controllers, and choose the one that commands mean",
 		Args: unknownCommand,
-		Long: "A context is a controller and how it is reached. Commands mean the current one, unless --context names another\n" +
-			"or --server gives an address. The context up is that of the fabric that lightloom up runs. Contexts are kept\n" +
-			"in lightloom/contexts.yaml of your configuration directory, or in the file that LIGHTLOOM_CONTEXTS names.",
+		Long: "A context is a controller and how it is reached. Commands mean the current one, unless --context names\n" +
+			"another or --server gives an address. The context up is that of the fabric that lightloom up runs. Contexts\n" +
+			"are kept in lightloom/contexts.yaml of your configuration directory, or in the file that LIGHTLOOM_CONTEXTS\n" +
+			"names.",
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newContextList(), newContextUse(), newContextAdd(), newContextRemove())
 	return c
@@ -46,8 +47,9 @@ func newContextList() *cobra.Command {
 }
 
 func newContextUse() *cobra.Command {
-	return &cobra.Command{Use: "use NAME", Short: "Make a context the current one", Example: "  lightloom context use lab",
-		Args: oneName("lightloom context use NAME"), ValidArgsFunction: completeContexts,
+	return &cobra.Command{Use: "use NAME", Short: "Make a context the current one",
+		Example: "  lightloom context use lab",
+		Args:    oneName("lightloom context use NAME"), ValidArgsFunction: completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error { return northbound.Use(args[0]) }}
 }
 

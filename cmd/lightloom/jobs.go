@@ -13,9 +13,10 @@ func newJobs() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "jobs [JOB]",
 		Short: "List the jobs of the running fabric, or of another controller",
-		Long: "Lists every job that the controller knows, the hosts where its tasks are, how many of its coflows have ended,\n" +
-			"and why it waits, if something that has failed keeps it. JOB is a number or a name.",
-		Example:           "  lightloom jobs\n  lightloom jobs --state running -o json\n  lightloom jobs --last 10 --context lab",
+		Long: "Lists every job that the controller knows, the hosts where its tasks are, how many of its coflows have\n" +
+			"ended, and why it waits, if something that has failed keeps it. JOB is a number or a name.",
+		Example: "  lightloom jobs\n  lightloom jobs --state running -o json\n" +
+			"  lightloom jobs --last 10 --context lab",
 		ValidArgsFunction: completeJobs,
 	}
 	opt.To.Add(c.Flags())

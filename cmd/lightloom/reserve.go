@@ -46,7 +46,8 @@ func newBandwidth() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Pairs: pairs, Output: output, Stdout: c.OutOrStdout()})
+		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Pairs: pairs, Output: output,
+			Stdout: c.OutOrStdout()})
 	}
 	return c
 }
@@ -161,7 +162,8 @@ func newRelease() *cobra.Command {
 		if err != nil || id < 1 {
 			return usage(hint, "release: %q is no number from 1", args[0])
 		}
-		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Release: id, Output: output, Stdout: c.OutOrStdout()})
+		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Release: id, Output: output,
+			Stdout: c.OutOrStdout()})
 	}
 	return c
 }

@@ -27,6 +27,15 @@ type rule struct {
 // eventsPath is where events are read as server-sent events.
 const eventsPath = "/v1/events"
 
+// jobsPath is where jobs are watched as server-sent events.
+const jobsPath = "/v1/jobs"
+
+// Where clients such as grpcurl learn which calls there are.
+const (
+	reflectionPath      = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+	reflectionAlphaPath = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+)
+
 // rules are by procedure. A call without a rule is not there for anybody.
 func rules() map[string]rule {
 	const viewer, tenant, operator, admin = controller.Viewer, controller.Tenant, controller.Operator, controller.Admin
@@ -39,6 +48,9 @@ func rules() map[string]rule {
 		apiv1connect.ControllerStateProcedure:      {append(whole, replicas), false}, // for a backup by a replica's keys
 		apiv1connect.ControllerEventsProcedure:     {whole, false},
 		eventsPath:                                 {whole, false},
+		jobsPath:                                   read,
+		reflectionPath:                             read,
+		reflectionAlphaPath:                        read,
 		apiv1connect.ControllerGetFabricProcedure:  read,
 		apiv1connect.ControllerGetJobProcedure:     read, // a tenant its own, as in the next two: see Server.reads
 		apiv1connect.ControllerListJobsProcedure:   read,

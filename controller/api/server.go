@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"connectrpc.com/grpcreflect"
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
@@ -242,7 +243,11 @@ func (s *Server) handler() http.Handler {
 	mux.Handle(path, calls)
 	mux.Handle(apiv1connect.ControllerSubmitJobsProcedure, s.few(calls))
 	mux.HandleFunc("GET "+eventsPath, s.serveEvents)
-	return patient(s.admit(mux), s.cfg.Limits.Write)
+	mux.HandleFunc("GET "+jobsPath, s.serveJobs)
+	known := grpcreflect.NewStaticReflector(apiv1connect.ControllerName)
+	mux.Handle(grpcreflect.NewHandlerV1(known))
+	mux.Handle(grpcreflect.NewHandlerV1Alpha(known))
+	return patient(s.atHome(s.admit(mux)), s.cfg.Limits.Write)
 }
 
 // few lets a few batches into memory at a time. It stands before the body is read.

@@ -7,6 +7,10 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	apiv1 "lightloom/controller/api/v1"
 )
 
 // breath is the interval of keep-alives on a silent event stream, so that middleboxes keep it open.
@@ -24,24 +28,66 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), Invalid.HTTPStatus())
 		return
 	}
+	s.serveFrames(w, r, func(ctx context.Context, send func([]byte) error) error {
+		return s.cfg.Eventer.Events(ctx, after, func(e Event) error { return send(frame(e)) })
+	})
+}
+
+// serveJobs is a watch of jobs as server-sent events: GET /v1/jobs?after=INDEX&user=NAME&name=NAME. Each is a JobsChanged
+// as JSON.
+func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) {
+	if s.cfg.Jobs == nil {
+		http.Error(w, errNoJobs.Error(), Missing.HTTPStatus())
+		return
+	}
+	after, err := lastSeen(r)
+	ask := &apiv1.WatchJobsRequest{After: after}
+	if q := r.URL.Query(); q.Get("user") != "" || q.Get("name") != "" {
+		ask.Filter = &apiv1.JobFilter{User: q.Get("user"), Name: q.Get("name")}
+	}
+	if err == nil {
+		_, err = s.narrowed(r.Context(), ask.Filter) // before the stream begins
+	}
+	if err != nil {
+		http.Error(w, err.Error(), classify(err).Code.HTTPStatus())
+		return
+	}
+	s.serveFrames(w, r, func(ctx context.Context, send func([]byte) error) error {
+		return s.watchJobs(ctx, ask, func(m *apiv1.JobsChanged) error {
+			data, err := protojson.Marshal(m)
+			if err != nil {
+				return err
+			}
+			if m.Index == 0 { // a browser that comes back begins before the first of them
+				return send(fmt.Appendf(nil, "data: %s\n\n", data))
+			}
+			return send(fmt.Appendf(nil, "id: %d\ndata: %s\n\n", m.Index, data))
+		})
+	})
+}
+
+// serveFrames answers with the frames that produce sends.
+func (s *Server) serveFrames(w http.ResponseWriter, r *http.Request,
+	produce func(ctx context.Context, send func([]byte) error) error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(http.StatusOK)
-	if err := s.stream(w, r.Context(), after); err != nil {
+	if err := writeFrames(w, r.Context(), produce); err != nil {
 		s.cfg.Logger.Debug("event stream ended", "to", r.RemoteAddr, "err", err)
 	}
 }
 
-// stream writes frames until the caller goes away or a write fails. The goroutine it starts ends with the call.
-func (s *Server) stream(w http.ResponseWriter, ctx context.Context, after uint64) error {
+// writeFrames writes frames until the caller goes away or a write fails. The goroutine it starts ends with the call.
+func writeFrames(w http.ResponseWriter, ctx context.Context,
+	produce func(ctx context.Context, send func([]byte) error) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	events, ended := make(chan Event), make(chan error, 1)
+	frames, ended := make(chan []byte), make(chan error, 1)
 	go func() {
-		ended <- s.cfg.Eventer.Events(ctx, after, func(e Event) error {
+		ended <- produce(ctx, func(b []byte) error {
 			select {
-			case events <- e:
+			case frames <- b:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -57,8 +103,7 @@ func (s *Server) stream(w http.ResponseWriter, ctx context.Context, after uint64
 		}
 		next := []byte(": alive\n\n")
 		select {
-		case e := <-events:
-			next = frame(e)
+		case next = <-frames:
 		case <-tick.C:
 		case err := <-ended:
 			ended <- err
@@ -80,7 +125,7 @@ func lastSeen(r *http.Request) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("read events: after %q: give a number from 0", text)
+		return 0, &Error{Invalid, fmt.Errorf("read events: after %q: give a number from 0", text)}
 	}
 	return n, nil
 }

@@ -25,7 +25,8 @@ func describe(f *topo.Fabric, policy string) *apiv1.Fabric {
 		out.Nodes = append(out.Nodes, &apiv1.Node{Name: n.Name, Role: n.Role.String(), Rack: rack})
 	}
 	for _, l := range f.Topology.Links() {
-		out.Links = append(out.Links, &apiv1.FabricLink{From: int32(l.From), To: int32(l.To), BitsPerSecond: int64(l.Capacity)})
+		out.Links = append(out.Links, &apiv1.FabricLink{From: int32(l.From), To: int32(l.To),
+			BitsPerSecond: int64(l.Capacity)})
 	}
 	return out
 }
