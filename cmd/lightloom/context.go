@@ -64,8 +64,8 @@ func newContextAdd() *cobra.Command {
 		}}
 	c.Flags().StringArrayVar(&x.Servers, "server", nil, "HOST:PORT of a replica's northbound; may come several times")
 	c.Flags().StringVar(&x.Keys, "keys", "", "PEM file with your certificate and key")
-	c.Flags().StringVar(&x.Socket, "socket", "", "in place of --server: socket of a replica of this machine, for its user "+
-		"and root")
+	c.Flags().StringVar(&x.Socket, "socket", "", "in place of --server: socket of a replica of this machine, for its "+
+		"user and root")
 	return c
 }
 

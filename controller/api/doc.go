@@ -13,5 +13,7 @@
 //	protoc -I v1 --go_out=v1 --go_opt=paths=source_relative \
 //	       --connect-go_out=v1 --connect-go_opt=paths=source_relative v1/api.proto
 //
-// with protoc-gen-go v1.36.12 and protoc-gen-connect-go v1.21.1.
+// with protoc-gen-go v1.36.12 and protoc-gen-connect-go v1.21.1, and its page docs/api.md:
+//
+//	go test ./controller/api -run TestReference -update
 package api

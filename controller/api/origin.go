@@ -52,7 +52,9 @@ func foreign(r *http.Request) error {
 }
 
 // ownNames checks names against the newest certificate of a server.
-type ownNames struct{ leaf atomic.Pointer[x509.Certificate] }
+type ownNames struct {
+	leaf atomic.Pointer[x509.Certificate]
+}
 
 func (o *ownNames) check(c *tls.Config, at string) error {
 	host, _, err := net.SplitHostPort(at)

@@ -33,8 +33,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// serveJobs is a watch of jobs as server-sent events: GET /v1/jobs?after=INDEX&user=NAME&name=NAME. Each is a JobsChanged
-// as JSON.
+// serveJobs is a watch of jobs as server-sent events: GET /v1/jobs?after=INDEX&user=NAME&name=NAME. Each is a
+// JobsChanged as JSON.
 func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) {
 	if s.cfg.Jobs == nil {
 		http.Error(w, errNoJobs.Error(), Missing.HTTPStatus())
