@@ -1,7 +1,7 @@
 # What one types. Everything runs in the module's root; tests that need root, Mininet or data say what they skip.
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build test lint race ci long faults storm bench cover fmt
+.PHONY: help build test lint race ci long faults storm bench cover fmt packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -40,6 +40,9 @@ bench: ## run the benchmarks of one package: make bench PKG=./pathmap/live
 
 cover: ## write the statement coverage of all tests to cover.html
 	go test -coverpkg=./... -coverprofile=cover.out ./... && go tool cover -html=cover.out -o cover.html
+
+packages: ## build deb, rpm, apk, archive, SBOM and checksums into dist/
+	packaging/build dist
 
 fmt: ## format all Go files
 	$(GOLANGCI) fmt ./...
