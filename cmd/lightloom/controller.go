@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lightloom/cmd/lightloom/internal/replay"
+	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
 	"lightloom/controller/server"
 	"lightloom/pathmap/topo"
@@ -74,6 +75,8 @@ func newControllerRun() *cobra.Command {
 		"interval at which switches report the counters of their ports; 0: never")
 	fl.DurationVar(&opt.Retention, "retention", server.DefaultRetention, "how long jobs and request ids are known after "+
 		"their end; 0: for good")
+	fl.StringVar(&opt.Page, "page", "", "loopback address of the page for browsers; default: any free port; "+
+		session.NoPage+": none")
 	fl.BoolVar(&withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
 	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir and the replicas' logs at the end: both are "+

@@ -5,18 +5,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"lightloom/cmd/lightloom/internal/outcome"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/cmd/lightloom/internal/testbed"
 	"lightloom/cmd/lightloom/internal/testbed/lab"
 	"lightloom/cmd/lightloom/internal/version"
+	"lightloom/controller/api"
+	"lightloom/controller/page"
 	"lightloom/controller/server"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/pki"
 )
 
 // AttachOptions are the options of the command controller run: a controller for switches that run elsewhere, and jobs
@@ -34,6 +42,7 @@ type AttachOptions struct {
 	// ReportDir, if any, is where the report of the jobs goes, and On what it says that they ran on.
 	ReportDir string
 	On        string
+	Page      string           // loopback address of the page; empty: any free port; session.NoPage: none
 	Args      []string         // of the process, after its name
 	Settings  []report.Setting // all flags with their values, but for those of the place: for the manifest
 }
@@ -46,11 +55,47 @@ type attached struct {
 
 // Attach runs the controller until ctx ends, and the jobs once it is ready.
 func Attach(ctx context.Context, opt AttachOptions) error {
-	var ready func(context.Context, *server.Daemon) error
-	if opt.Jobs > 0 {
-		ready = func(ctx context.Context, d *server.Daemon) error { return (&attached{d, opt}).replay(ctx) }
+	ln, err := session.ListenPage(opt.Page)
+	if err != nil {
+		return err
 	}
-	return server.RunDaemon(ctx, opt.DaemonOptions, ready)
+	if ln != nil {
+		defer ln.Close()
+	}
+	return server.RunDaemon(ctx, opt.DaemonOptions, func(ctx context.Context, d *server.Daemon) error {
+		a := &attached{d, opt}
+		g, ctx := errgroup.WithContext(ctx)
+		if ln != nil {
+			g.Go(func() error { return a.page(ctx, ln) })
+		}
+		if opt.Jobs > 0 {
+			g.Go(func() error { return a.replay(ctx) })
+		}
+		return g.Wait()
+	})
+}
+
+// page serves the controller's page until ctx ends. It knows what the controller does, and can end jobs; the switches
+// are not this program's to break.
+func (a *attached) page(ctx context.Context, ln net.Listener) error {
+	id, err := a.Identity(pki.Client, inventory.ClientName)
+	if err != nil {
+		return err
+	}
+	client, err := api.Dial(a.Cluster.Addrs(), id.Client("", pki.Controller))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	src := &page.Controller{Client: client, Of: a.Fabric, Seed: a.opt.Seed, Replicas: a.Cluster.IDs,
+		About: page.FabricOf(a.Fabric, a.opt.Policy, "switches that run elsewhere")}
+	p, err := page.New(page.Config{Source: src, Address: ln.Addr().String(),
+		Actions: page.Actions{Cancel: src.Cancel, Try: src.Try}})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.opt.Stdout, "page: %s\n", p.URL())
+	return p.Serve(ctx, ln)
 }
 
 // jobs makes the jobs to replay. It does not scale the fabric's rates.

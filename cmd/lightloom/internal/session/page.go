@@ -39,10 +39,15 @@ type pageListener struct {
 	wg sync.WaitGroup
 }
 
-// listenPage listens at a loopback address; empty is any free port.
 func listenPage(address string) (*pageListener, error) {
+	ln, err := ListenPage(address)
+	return &pageListener{ln: ln}, err
+}
+
+// ListenPage listens at a loopback address for a page; empty is any free port, and NoPage gives nil.
+func ListenPage(address string) (net.Listener, error) {
 	if address == NoPage {
-		return &pageListener{}, nil
+		return nil, nil
 	}
 	if address == "" {
 		address = "127.0.0.1:0"
@@ -56,7 +61,7 @@ func listenPage(address string) (*pageListener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve page: %w", err)
 	}
-	return &pageListener{ln: ln}, nil
+	return ln, nil
 }
 
 // Close ends the page.
