@@ -141,6 +141,14 @@ func TestBrowser(t *testing.T) {
 			}
 			byKeys(t, ctx, s)
 			shoot(t, ctx, x.name)
+			if s.f.Racks > 8 {
+				return // the same, only more of it
+			}
+			axe(t, ctx)
+			eval[bool](t, ctx, `[...document.querySelectorAll(".top button")].pop().click() === undefined`)
+			await(t, ctx, `document.documentElement.dataset.theme === "dark"`)
+			axe(t, ctx)
+			shoot(t, ctx, x.name+"-dark")
 		})
 	}
 }

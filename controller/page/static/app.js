@@ -104,10 +104,10 @@ function Page() {
         ${f.ocs >= 0 && html`<div><dt>circuits</dt><dd>${look.circuits.filter((c) => c.lit).length} lit</dd></div>`}<div><dt>packets</dt><dd>${amount(now.packet * 1000, "b/s")}</dd></div>${f.ocs >= 0 && html`<div><dt>light</dt><dd>${amount(now.light * 1000, "b/s")}</dd></div>`}<div><dt>up</dt><dd>${seconds(Math.floor(look.head.now))}</dd></div></dl>
       <form class="find" role="search" onSubmit=${(e) => (e.preventDefault(), select(finder(f, look, e.target.elements.find.value.trim()) || selected))}><input id="find" name="find" list="names" placeholder="Find a rack, switch, host or job" aria-label="Find a rack, switch, host or job" autocomplete="off" onChange=${(e) => select(finder(f, look, e.target.value.trim()) || selected)} />
         <datalist id="names">${f.names.slice(0, 600).map((n) => html`<option key=${n} value=${n} />`)}${look.jobs.map((j) => html`<option key=${"j" + j.id} value=${jobName(j)} />`)}</datalist></form>
-      <button onClick=${() => theme(dark ? "light" : "dark")}>${dark ? "Light" : "Dark"} theme</button></header>
-    <p class="spec"><code>${f.spec}</code> under <code>${f.policy}</code>${f.testbed ? `, ${f.testbed}` : ""}</p>
-    ${!live && html`<p class="past" role="status">You see the past: ${seconds(look.head.now)} of the run. Nothing can be changed there.</p>`}
-    <main><section class="card fabric" aria-labelledby="fabric"><div class="cardhead"><h2 id="fabric">Fabric</h2><p class="quiet">${plural(f.racks, "rack")}, ${plural(f.hosts.length, "host")}</p></div><${Ring} ...${{ f, look, selected, select }} /><${Legend} ...${{ f, look }} /><${Scrubber} /></section>
+      <button onClick=${() => theme(dark ? "light" : "dark")}>${dark ? "Light" : "Dark"} theme</button>
+      <p class="spec"><code>${f.spec}</code> under <code>${f.policy}</code>${f.testbed ? `, ${f.testbed}` : ""}</p></header>
+    <main>${!live && html`<p class="past" role="status">You see the past: ${seconds(look.head.now)} of the run. Nothing can be changed there.</p>`}
+      <section class="card fabric" aria-labelledby="fabric"><div class="cardhead"><h2 id="fabric">Fabric</h2><p class="quiet">${plural(f.racks, "rack")}, ${plural(f.hosts.length, "host")}</p></div><${Ring} ...${{ f, look, selected, select }} /><${Legend} ...${{ f, look }} /><${Scrubber} /></section>
       <div class="side"><${Inspector} ...${{ f, look, selected, select, act, can }} /><${Jobs} ...${{ look, selected, select }} /></div>
       ${f.ocs >= 0 && html`<${Gantt} ...${{ f, look, selected, select }} />`}
       <${Traffic} series=${series} theme=${dark} /><${Matrix} ...${{ f, look }} /><${Switches} ...${{ f, look, select }} /><${Replicas} ...${{ look, act, can }} /></main>

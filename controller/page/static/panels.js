@@ -9,7 +9,7 @@ export function Jobs({ look, selected, select }) {
   const open = look.jobs.filter((j) => j.ended < 0), shown = look.jobs.slice().sort((a, b) => (a.ended < 0 ? 0 : 1) - (b.ended < 0 ? 0 : 1) || b.id - a.id).slice(0, 40);
   const left = look.head.jobs - shown.length;
   return html`<section class="card" aria-labelledby="jobs"><div class="cardhead"><h2 id="jobs">Jobs</h2><p class="quiet">${plural(open.length, "open job")}, ${count(look.head.jobs_ended)} ended</p></div>
-    ${shown.length === 0 ? html`<p class="empty">No jobs yet. <code>lightloom submit FILE</code> submits some.</p>` : html`<div class="scroll" tabindex="0" role="region" aria-labelledby="jobs"><table><thead><tr><th scope="col">job</th><th scope="col">state</th><th scope="col" class="num">sent</th><th scope="col" class="num">time</th></tr></thead>
+    ${shown.length === 0 ? html`<p class="empty">No jobs yet. <code>lightloom submit FILE</code> submits some.</p>` : html`<div class="scroll" tabindex="0" role="region" aria-label="List of jobs"><table><thead><tr><th scope="col">job</th><th scope="col">state</th><th scope="col" class="num">sent</th><th scope="col" class="num">time</th></tr></thead>
     <tbody>${shown.map((j) => html`<tr key=${j.id} class=${selected && selected.kind === "job" && selected.id === j.id ? "on" : ""}>
       <td><button class="link" onClick=${() => select({ kind: "job", id: j.id })}><i class="dot" style=${{ background: colour(j.id) }}></i>${jobName(j)}</button></td>
       <td class=${j.why ? "warn" : ""}>${j.why || j.state}</td>
@@ -26,7 +26,7 @@ export function Switches({ f, look, select }) {
   const doubtful = new Set(look.doubts.map((d) => d.about)), sorted = look.switches.slice().sort((a, b) => (doubtful.has(b.name) ? 1 : 0) - (doubtful.has(a.name) ? 1 : 0) || (b.kind === "ocs" ? 1 : 0) - (a.kind === "ocs" ? 1 : 0));
   const shown = all ? sorted.slice(0, 400) : sorted.slice(0, 12);
   return html`<section class="card" aria-labelledby="switches"><div class="cardhead"><h2 id="switches">Switches</h2><p class="quiet">${plural(look.switches.length, "switch", "switches")}</p></div>
-    <div class="scroll" tabindex="0" role="region" aria-labelledby="switches"><table><thead><tr><th scope="col">switch</th><th scope="col">desired</th><th scope="col">accepted</th><th scope="col">seen</th><th scope="col">leader</th></tr></thead>
+    <div class="scroll" tabindex="0" role="region" aria-label="List of switches"><table><thead><tr><th scope="col">switch</th><th scope="col">desired</th><th scope="col">accepted</th><th scope="col">seen</th><th scope="col">leader</th></tr></thead>
     <tbody>${shown.map((s) => html`<tr key=${s.name}><td><button class="link" onClick=${() => select(nodeSelection(f, f.node.get(s.name)))}>${s.name}</button></td><td>${held(s.desired)}</td><td>${held(s.accepted)}</td>
       <td>${held(s.seen)}${s.dark && s.dark.length ? html`<span class="quiet">, ${plural(s.dark.length, "port")} dark</span>` : ""}</td><td class=${s.claim === "unclaimed" ? "warn" : ""}>${s.claim || "–"}</td></tr>`)}</tbody></table></div>
     ${sorted.length > shown.length && html`<p class="quiet">${shown.length} of ${count(sorted.length)}; those in doubt come first. <button class="link" onClick=${() => setAll(true)}>Show ${sorted.length > 400 ? "400" : "all"}</button></p>`}
@@ -74,7 +74,7 @@ function Node({ f, look, n, act, can, title, text }) {
   const down = look.failed.some((x) => x.kind === "switch" && x.name === f.names[n]), part = { kind: "switch", name: f.names[n] }, links = f.out[n];
   return html`<div class="cardhead"><h2 id="chosen">${title}</h2><p class="quiet">${text}</p>
     <div class="choices">${can.has("try") && !down && html`<button onClick=${() => act("try", part)}>Try a failure</button>`}${can.has("break") && html`<button onClick=${() => act("break", { ...part, heal: down })}>${down ? "Heal switch" : "Fail switch"}</button>`}</div></div>
-    <div class="scroll" tabindex="0" role="region" aria-labelledby="chosen"><table><thead><tr><th scope="col">port and neighbour</th><th scope="col" class="num">out</th><th scope="col" class="num">in</th><th scope="col"><span class="hidden">actions</span></th></tr></thead>
+    <div class="scroll" tabindex="0" role="region" aria-label="Ports"><table><thead><tr><th scope="col">port and neighbour</th><th scope="col" class="num">out</th><th scope="col" class="num">in</th><th scope="col"><span class="hidden">actions</span></th></tr></thead>
     <tbody>${links.slice(0, most).map((l) => html`<${Cable} key=${l} ...${{ f, look, l, act, can }} />`)}</tbody></table></div>
     ${links.length > most && html`<p class="quiet">${most} of ${count(links.length)} ports. <button class="link" onClick=${() => setMost(most + 64)}>Show more</button></p>`}`;
 }
