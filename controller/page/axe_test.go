@@ -21,9 +21,10 @@ func axe(t *testing.T, ctx context.Context) {
 	library, err := io.ReadAll(r)
 	must(t, err)
 	eval[bool](t, ctx, string(library)+";true")
-	for _, found := range strings.Split(eval[string](t, ctx, `axe.run().then(r => r.violations.map(v => v.id + ": " + v.help +
-		" at " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + n.failureSummary.replace(/\s+/g, " ") + ")")
-			.join(", ")).join("\n"))`), "\n") {
+	all := eval[string](t, ctx, `axe.run().then(r => r.violations.map(v => v.id + ": " + v.help + " at " +
+		v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + n.failureSummary.replace(/\s+/g, " ") + ")").join(", "))
+			.join("\n"))`)
+	for _, found := range strings.Split(all, "\n") {
 		if found != "" {
 			t.Error(found)
 		}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -261,7 +262,45 @@ func jobOn(f *topo.Fabric, d *state.Data, j *state.Job) Job {
 		x.Hosts = append(x.Hosts, int32(h))
 	}
 	slices.Sort(x.Hosts)
+	if j.Placed != state.Unset || len(x.Hosts) > 0 {
+		x.Here = here(f, d, j, x.Hosts)
+	}
 	return x
+}
+
+// here says where a job is and what that saves: what a policy gains by a place is bytes that cross less of the network.
+func here(f *topo.Fabric, d *state.Data, j *state.Job, hosts []int32) []string {
+	racks := map[int32]bool{}
+	for _, h := range hosts {
+		racks[f.RackOf(h)] = true
+	}
+	out := []string{fmt.Sprintf("it is on %s of %s", plural(len(hosts), "host"), plural(len(racks), "rack"))}
+	var all, local, rack pathmap.Bytes
+	flows, light := 0, 0
+	for i := range j.Edges {
+		c := d.Coflow(j.FirstCoflow + southbound.CoflowID(i))
+		if c == nil {
+			continue
+		}
+		all, local, rack = all+c.Bytes+c.Local, local+c.Local, rack+c.Rack
+		for k, t := range c.Tag {
+			if k < len(c.Done) && !c.Done[k] {
+				flows++
+				if t == southbound.TagCircuit {
+					light++
+				}
+			}
+		}
+	}
+	if all > 0 {
+		part := func(b pathmap.Bytes) float64 { return 100 * float64(b) / float64(all) }
+		out = append(out, fmt.Sprintf("of its bytes so far %.0f %% stay in a host, %.0f %% in a rack, %.0f %% cross racks",
+			part(local), part(rack), part(all-local-rack)))
+	}
+	if flows > 0 {
+		out = append(out, fmt.Sprintf("%d of %s are steered to light", light, plural(flows, "open host flow")))
+	}
+	return out
 }
 
 // pair is an ordered pair of racks.

@@ -7,10 +7,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -158,4 +166,75 @@ func FuzzAsked(f *testing.F) {
 		var a asked
 		_ = a.read(strings.NewReader(text))
 	})
+}
+
+// TestFromState: what a page shows of a state is what the state says: circuits with their jobs, demand between racks
+// with what is granted, and where a job is.
+func TestFromState(t *testing.T) {
+	spec, err := topo.ParseSpec("hybrid:racks=4,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms")
+	must(t, err)
+	f, err := topo.New(spec)
+	must(t, err)
+	d := state.New(f).Data()
+	job := &state.Job{Job: controller.Job{ID: 3, Name: "copy", Edges: make([]controller.Edge, 1)}, Placed: state.Unset,
+		Started: time.Second, Ended: state.Unset}
+	c := &state.Coflow{ID: 0, Job: 3, Started: time.Second, Ended: state.Unset, Bytes: 300, Local: 100, Rack: 100,
+		Tag: []southbound.Tag{southbound.TagCircuit, 0}, Done: []bool{false, false}}
+	c.Columns = controller.Columns{Src: []southbound.HostID{0, 0}, Dst: []southbound.HostID{2, 1},
+		Size: []pathmap.Bytes{200, 100}}
+	d.Jobs, d.Coflows = []*state.Job{job}, []*state.Coflow{c}
+	d.Circuits[0] = state.Circuit{Out: 1, Phase: controller.InService, Coflow: 0}
+	d.Circuits[2] = state.Circuit{Out: 3, Phase: controller.Reconfiguring, Coflow: controller.AnyCoflow}
+	var l Look
+	l.FromState(f, d, 2*time.Second, nil)
+	if a := l.Circuits; len(a) != 2 || !a[0].Lit || a[0].Job != 3 || a[1].Lit || a[1].Job != -1 {
+		t.Errorf("circuits %+v", l.Circuits)
+	}
+	if l.Demand.Total != 200 || l.Demand.OnLight != 200 || l.Demand.Pairs != 2 || l.Demand.Granted[0] != 3 ||
+		l.Demand.Granted[1] != 2 {
+		t.Errorf("demand %+v", l.Demand)
+	}
+	j := l.Jobs[0]
+	want := []string{"it is on 3 hosts of 2 racks",
+		"of its bytes so far 25 % stay in a host, 25 % in a rack, 50 % cross racks",
+		"1 of 2 open host flows are steered to light"}
+	if !slices.Equal(j.Here, want) || j.Left != 300 || !slices.Equal(j.Hosts, []int32{0, 1, 2}) {
+		t.Errorf("job %+v", j)
+	}
+}
+
+// TestTried: a failure is told by what it would cut: circuits, host flows, and pairs of racks without another path.
+func TestTried(t *testing.T) {
+	spec, err := topo.ParseSpec("hybrid:racks=3,hosts=1,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms")
+	must(t, err)
+	f, err := topo.New(spec)
+	must(t, err)
+	paths, err := f.PathMap(f.Spec.PathsKept(), 1)
+	must(t, err)
+	d := state.New(f).Data()
+	d.Jobs = []*state.Job{{Job: controller.Job{ID: 0, Name: "copy"}}}
+	c := &state.Coflow{Started: 0, Ended: state.Unset, Tag: []southbound.Tag{southbound.TagCircuit}, Done: []bool{false}}
+	c.Columns = controller.Columns{Src: []southbound.HostID{0}, Dst: []southbound.HostID{1}, Size: []pathmap.Bytes{9}}
+	d.Coflows = []*state.Coflow{c}
+	d.Circuits[0] = state.Circuit{Out: 1, Phase: controller.InService}
+	for _, x := range []struct {
+		part Failed
+		want string
+	}{
+		{Failed{"link", "tor0-ocs"}, "1 circuit would go dark; 1 host flow would take another path; " +
+			"jobs that notice: 0 copy"},
+		{Failed{"link", "tor0-spine0"}, "nothing that runs now would notice"},
+		{Failed{"switch", "tor2"}, "4 pairs of racks would have no path over packets"},
+		{Failed{"switch", "tor0"}, "1 circuit would go dark; 1 host flow would stop until it heals; 4 pairs of racks would " +
+			"have no path over packets; jobs that notice: 0 copy"},
+	} {
+		cut, err := cutBy(f, x.part)
+		must(t, err)
+		if got := strings.Join(tried(f, paths, d, x.part, cut)[1:], "; "); got != x.want {
+			t.Errorf("%v: %q, want %q", x.part, got, x.want)
+		}
+	}
+	if _, err := cutBy(f, Failed{"link", "tor0-tor9"}); err == nil {
+		t.Error("a link that is not there can be tried")
+	}
 }

@@ -157,7 +157,12 @@ func (c *Controller) switches(l *Look) {
 		}
 		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: claim[node.Name].State, Error: claim[node.Name].Error}
 		if pathmap.NodeID(n) == c.Of.OCSNode {
-			x.Desired = &Held{Rules: -1, Circuits: len(l.Circuits)}
+			x.Desired, x.Accepted = &Held{Rules: -1, Circuits: len(l.Circuits)}, &Held{Rules: -1}
+			for _, m := range l.Moves {
+				if m.Ended < 0 && m.Accepted >= 0 {
+					x.Accepted.Circuits++
+				}
+			}
 		}
 		l.Switches = append(l.Switches, x)
 	}

@@ -97,7 +97,7 @@ function Chosen({ f, look, selected, act, can, select }) {
     <dl class="pairs"><dt>arrived</dt><dd>${seconds(j.arrived)}</dd><dt>waited for a place</dt><dd>${j.placed < 0 ? (j.tasks ? seconds(look.head.now - j.arrived) + " so far" : "–") : seconds(j.placed - j.arrived)}</dd><dt>started</dt><dd>${seconds(j.started)}</dd><dt>ended</dt><dd>${seconds(j.ended)}</dd>
     ${j.deadline > 0 && html`<dt>deadline</dt><dd>${seconds(j.deadline)} after its arrival</dd>`}<dt>tasks</dt><dd>${count(j.tasks_ended)} of ${count(j.tasks)} ended</dd><dt>coflows</dt><dd>${count(j.coflows_ended)} of ${count(j.coflows)} sent</dd><dt>bytes</dt><dd>${bytes(j.bytes)}, ${bytes(j.left)} left</dd><dt>circuits</dt><dd>${j.circuits.length || "none"}</dd></dl>
     <h3>Why here</h3>
-    ${(j.here || []).length > 0 ? html`<ul class="facts">${j.here.map((x) => html`<li>${x}</li>`)}</ul>` : html`<p class="quiet">Nothing is recorded for this job.</p>`}
+    ${(j.here || []).length > 0 ? html`<ul class="facts">${j.here.map((x) => html`<li>${x}</li>`)}</ul>` : html`<p class="quiet">It has no place yet.</p>`}
     <p class="facts">${[...byRack].sort((a, b) => a[0] - b[0]).slice(0, 12).map(([r, hosts]) => html`<span key=${r}><button class="link" onClick=${() => select({ kind: "rack", id: r })}>rack ${r}</button> ${hosts.slice(0, 6).join(" ")}${hosts.length > 6 ? " …" : ""} </span>`)}${byRack.size > 12 ? `and ${byRack.size - 12} racks more` : ""}</p>`;
 }
 
