@@ -169,7 +169,7 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 					r.Paper = Number(paper[m.name][k])
 				}
 				r = r.Measure(reduction(got[i+2], got[i+k], m.of), b.First)
-				out.Rows = append(out.Rows, r.Judge(3, why+asked(r)))
+				out.Rows = append(out.Rows, r.Judge(0, why+asked(r)).reachable(got[i+k], m, b.First))
 			}
 		}
 		for k, s := range schedulers() {
@@ -179,7 +179,7 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 				r.Paper = Number([]float64{2.2, 33, 95.2}[k])
 			}
 			r = r.Measure(scaled(column(got[i+k], func(f *figures) float64 { return f.OCS }), 100), b.First)
-			out.Rows = append(out.Rows, r.Judge(3, "depends on how many jobs shuffle more than 1.125 GB between two racks, "+
+			out.Rows = append(out.Rows, r.Judge(0, "depends on how many jobs shuffle more than 1.125 GB between two racks, "+
 				"which the model decides"))
 		}
 		for k, base := range []string{"Fair", "Corral"} {
@@ -191,6 +191,9 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 				out.Rows = append(out.Rows, r.Measure(reduction(got[i+2], got[i+k], kind.of), b.First).
 					Judge(0, "the figure is a picture without numbers"))
 			}
+		}
+		for k, s := range schedulers() {
+			out.Rows = append(out.Rows, boundRows(name+", "+s.name, got[i+k], b.First)...)
 		}
 		out.Rows = append(out.Rows, orderings("Figure 5(a)", name, got[i:i+3], b.First)...)
 	}
@@ -219,17 +222,9 @@ func orderings(figure, name string, got [][]*figures, seed uint64) []Row {
 					holds[i] = 100
 				}
 			}
-			r := Row{Figure: figure + ", order", Setting: name, Metric: m.name + ": " + pair[2].(string),
-				Unit: "% of runs"}.Measure(holds, seed)
-			switch d := report.Bootstrap(reduction(ours, theirs, m.of), seed); {
-			case d.Low > 0:
-				r.Verdict, r.Note = Reproduced, fmt.Sprintf("smaller by %.3g %% (%.3g to %.3g)", d.Mean, d.Low, d.High)
-			case d.High < 0:
-				r.Verdict, r.Note = Differs, fmt.Sprintf("larger by %.3g %% (%.3g to %.3g)", -d.Mean, -d.High, -d.Low)
-			default:
-				r.Verdict, r.Note = Differs, fmt.Sprintf("undecided: %.3g %% (%.3g to %.3g)", d.Mean, d.Low, d.High)
-			}
-			rows = append(rows, r)
+			rows = append(rows, Row{Figure: figure + ", order", Setting: name, Metric: m.name + ": " + pair[2].(string),
+				Unit: "% of runs"}.Measure(holds, seed).
+				JudgeOrder(Row{}.Measure(reduction(ours, theirs, m.of), seed)).reachable(theirs, m, seed))
 		}
 	}
 	return rows

@@ -56,6 +56,7 @@ func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
 			return nil, err
 		}
 		for i, c := range points {
+			out.Rows = append(out.Rows, boundRows(fmt.Sprintf("load ×%g, %s, Fair", load, c.Name), got[3*i], b.First)...)
 			for k, base := range []string{"Fair", "Corral"} {
 				for _, m := range metrics() {
 					r := Row{Figure: "sensitivity", Setting: fmt.Sprintf("load ×%g, %s, Co-scheduler against %s", load, c.Name, base),

@@ -22,6 +22,7 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 	out := &Result{Assumptions: assumed(swim.V1(12_000))}
 	paper := map[string]float64{"makespan": 16, "mean JCT": 21, "mean CCT": 25}
 	err := measureOffers(ctx, b, steps, func(c *cluster, got [][]*figures) {
+		out.Rows = append(out.Rows, boundRows(c.Name+", OCAS", got[0], b.First)...)
 		for k := 1; k < len(steps); k++ {
 			for _, m := range metrics() {
 				r := Row{Figure: "Figure 7", Setting: c.Name + ", " + steps[k].name + " against OCAS", Metric: m.name +
@@ -30,7 +31,7 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 					r.Paper = Number(paper[m.name])
 				}
 				r = r.Measure(reduction(got[k], got[0], m.of), b.First)
-				out.Rows = append(out.Rows, r.Judge(3, little+asked(r)))
+				out.Rows = append(out.Rows, r.Judge(0, little+asked(r)).reachable(got[0], m, b.First))
 			}
 		}
 	})
@@ -102,6 +103,7 @@ func (f *series) rows(out *Result, o offer, got [][]*figures, seed uint64) {
 		out.Pictures = append(out.Pictures, p)
 	}
 	for i, x := range f.x {
+		out.Rows = append(out.Rows, boundRows(fmt.Sprintf("%v, %s %g, Fair", o, f.axis, x), got[i*len(who)], seed)...)
 		out.Rows = append(out.Rows, orderings(f.figure, fmt.Sprintf("%v, %s %g", o, f.axis, x),
 			got[i*len(who):(i+1)*len(who)], seed)...)
 	}
@@ -156,6 +158,7 @@ func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
 	}
 	out := &Result{Assumptions: assumed(sectionVA().Model)}
 	err := measureOffers(ctx, b, who, func(c *cluster, got [][]*figures) {
+		out.Rows = append(out.Rows, boundRows(c.Name+", Fair", got[0], b.First)...)
 		out.Rows = append(out.Rows, estimationRows(c, x, got, b.First)...)
 	})
 	if err != nil {
@@ -183,7 +186,7 @@ func estimationRows(c *cluster, x []float64, got [][]*figures, seed uint64) []Ro
 					}
 				}
 				r = r.Measure(reduction(got[i+2], got[k], m.of), seed)
-				rows = append(rows, r.Judge(3, little+asked(r)))
+				rows = append(rows, r.Judge(0, little+asked(r)).reachable(got[min(k, 2)], m, seed))
 			}
 		}
 	}

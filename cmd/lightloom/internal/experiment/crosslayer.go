@@ -90,13 +90,21 @@ func shuffled(all []swim.Record, seed uint64) []workload.Size {
 	return sizes
 }
 
-// system is one of the four, or the document's own annealer beside ours.
-type system struct{ name, policy string }
+// system is one of the four. The document's figures are held against the modes that follow it as printed; our default
+// modes have rows of their own.
+type system struct {
+	name, policy string
+	compared     string // the document's name of it; "": ours
+}
+
+// asPrinted is the document's whole system.
+const asPrinted = "both, as printed"
 
 func systems() []system {
-	return []system{{"random", "random+anypath"}, {"routing", "random+anneal"}, {"application", "application"},
-		{"both", "crosslayer"},
-		{"both, as printed", "crosslayer-paper"}}
+	return []system{{"random", "random+anypath", "random"}, {"routing", "random+anneal", ""},
+		{"application", "application", ""}, {"both", "crosslayer", ""}, {asPrinted, "crosslayer-paper", "both"},
+		{"routing, as printed", "random+anneal-paper", "routing"},
+		{"application, as printed", "application-paper", "application"}}
 }
 
 // network is one of the document's two.

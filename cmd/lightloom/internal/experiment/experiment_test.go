@@ -30,31 +30,6 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestJudge: the verdict depends only on the document's figure and the interval.
-func TestJudge(t *testing.T) {
-	three := []float64{9, 10, 11} // resampled means lie within 9 and 11
-	for _, tc := range []struct {
-		name   string
-		row    Row
-		v      []float64
-		margin float64
-		want   Verdict
-	}{
-		{"inside", Row{Paper: Number(10)}, three, 0, Reproduced},
-		{"outside", Row{Paper: Number(12)}, three, 0, Differs},
-		{"outside, better", Row{Paper: Number(1)}, three, 0, Differs},
-		{"within the margin", Row{Paper: Number(12)}, three, 1.5, Reproduced},
-		{"no figure in the document", Row{}, three, 1, NoClaim},
-		{"nothing measured", Row{Paper: Number(1)}, nil, 1, NotReproducible},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got := tc.row.Measure(tc.v, 1).Judge(tc.margin, "because").Verdict; got != tc.want {
-				t.Errorf("verdict %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
 func TestGrid(t *testing.T) {
 	b := &Bench{Seeds: 3, First: 10, On: OnFlowsim}
 	got, err := Grid(t.Context(), b, []float64{1, 2}, func(float64) string { return "x" },

@@ -213,6 +213,7 @@ func factorialRows(b *Bench, all []cell, got [][]*figures, prefix string) []Row 
 		rows = append(rows, e.steps()...)
 	}
 	for k, c := range all {
+		rows = append(rows, boundRows(c.String(), got[k], b.First)...)
 		if c.beside() || c.circuits > 1 {
 			r := Row{Figure: "share of circuits", Setting: c.String(), Metric: "bytes between racks over circuits", Unit: "%"}
 			rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 {

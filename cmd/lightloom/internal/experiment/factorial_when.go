@@ -115,6 +115,7 @@ func whenRows(b *Bench, name string, who []cell, got [][]*figures) []Row {
 		}))
 	}
 	for k, c := range who {
+		rows = append(rows, boundRows(c.String(), got[k], b.First)...)
 		r := Row{Figure: "share of circuits", Setting: c.String(), Metric: "bytes between racks over circuits", Unit: "%"}
 		rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 {
 			return f.OCS

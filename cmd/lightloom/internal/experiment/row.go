@@ -1,10 +1,6 @@
 package experiment
 
-import (
-	"fmt"
-
-	"lightloom/cmd/lightloom/internal/report"
-)
+import "lightloom/cmd/lightloom/internal/report"
 
 // Verdict is a row's judgement of the document's figure.
 type Verdict string
@@ -15,6 +11,8 @@ const (
 	Differs         Verdict = "differs"          // the note says why, as far as is known
 	NotReproducible Verdict = "not reproducible" // the note says why
 	NoClaim         Verdict = "no claim"         // the document gives no such figure; the row is ours
+	TooWeak         Verdict = "too weak"         // the interval is too wide to say
+	NoTest          Verdict = "no test"          // the document's figure would be met without any effect
 )
 
 // Row is one figure of a document and our measurement. A nil number does not exist.
@@ -66,39 +64,6 @@ func (r Row) Measure(v []float64, seed uint64) Row {
 	}
 	i := report.Bootstrap(v, seed)
 	r.Measured, r.Low, r.High, r.N = Number(i.Mean), Number(i.Low), Number(i.High), len(v)
-	return r
-}
-
-// Judge sets the verdict: reproduced if the document's figure lies in the interval or within margin of it (in the
-// figure's unit, stated in the note), else differs, with why as the reason. A row without a document's figure makes no
-// claim. The verdict never depends on which side is better.
-func (r Row) Judge(margin float64, why string) Row {
-	switch {
-	case r.Measured == nil:
-		r.Verdict, r.Note = NotReproducible, why
-	case r.Paper == nil:
-		r.Verdict, r.Note = NoClaim, why
-	case *r.Paper >= *r.Low-margin && *r.Paper <= *r.High+margin:
-		r.Verdict, r.Note = Reproduced, fmt.Sprintf("within %.3g %s of the interval", margin, r.Unit)
-		if margin == 0 {
-			r.Note = "inside the interval"
-		}
-	default:
-		r.Verdict, r.Note = Differs, why
-	}
-	return r
-}
-
-// JudgeAtMost sets the verdict of a figure that the document bounds from above.
-func (r Row) JudgeAtMost(why string) Row {
-	switch {
-	case r.Measured == nil:
-		r.Verdict, r.Note = NotReproducible, why
-	case *r.High <= *r.Paper:
-		r.Verdict, r.Note = Reproduced, "the document says “at most”"
-	default:
-		r.Verdict, r.Note = Differs, why
-	}
 	return r
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
@@ -27,6 +28,7 @@ func (p point) String() string {
 type gauge struct {
 	Throughput float64 // mean of jobs, MB/s of the fabric before it was scaled
 	JCT        []float64
+	Bound      float64 // per cent of the mean JCT that an infinite network saves; not on packets
 }
 
 // divided holds the divisors of a run on packets and of its twin on the simulator: scale for rates and sizes, so that
@@ -66,12 +68,15 @@ func runPoint(ctx context.Context, b *Bench, e engine, p point, jobs int, seed u
 	return g, nil
 }
 
+// onPackets is how many systems run on packets: not those as printed.
+const onPackets = 4
+
 // throughputPoints are the settings of the figures: on packets those at 30 hosts, each beside the same on the
 // simulator. The four systems of one network are next to each other.
 func throughputPoints(b *Bench) []point {
 	hosts, fabrics, who := []int{10, 20, 30}, []string{OnFlowsim}, systems()
 	if b.On == OnNetns {
-		hosts, fabrics, who = []int{30}, []string{OnFlowsim, OnNetns}, systems()[:4]
+		hosts, fabrics, who = []int{30}, []string{OnFlowsim, OnNetns}, systems()[:onPackets]
 	}
 	if b.Quick {
 		hosts = []int{10}
@@ -119,14 +124,17 @@ func runThroughput(ctx context.Context, b *Bench, e engine) (*Result, error) {
 	return out, nil
 }
 
-// setting describes a point in its row.
-func (p point) setting() string {
+// at is the network of a point.
+func (p point) at() string {
 	at := fmt.Sprintf("%s, %d hosts", p.net.name, p.hosts)
 	if p.rate == "100Mbps" {
 		at += " at 100 Mb/s"
 	}
-	return at + ", " + p.sys.name
+	return at
 }
+
+// setting describes a point in its row.
+func (p point) setting() string { return p.at() + ", " + p.sys.name }
 
 const (
 	whyThroughput  = "offered load, slots and what shares a server are not published"
@@ -140,17 +148,17 @@ func throughputRow(e engine, p point, got []*gauge, b *Bench) Row {
 	if p.sys.name == "random" && p.net2 == 0 && p.hosts == 10 && p.rate == "800Mbps" {
 		r.Paper = Number(20)
 	}
-	return r.Measure(column2(got), b.First).Judge(2, whyThroughput)
+	return r.Measure(column2(got), b.First).Judge(0, whyThroughput)
 }
 
 // improvementRow is a point's gain over random.
 func improvementRow(e engine, p point, got, base []*gauge, b *Bench) Row {
 	r := Row{Figure: e.figures[p.net2], Setting: p.setting(), Metric: "improvement over random", Unit: "%"}
-	if v, ok := e.paper[r.Setting]; ok {
+	if v, ok := e.paper[fmt.Sprintf("%s, %d hosts, %s", p.net.name, p.hosts, p.sys.compared)]; ok {
 		r.Paper = Number(v)
 	}
 	r = r.Measure(Improvement(column2(got), column2(base)), b.First)
-	return r.Judge(3, whyImprovement+asked(r))
+	return r.Judge(0, whyImprovement+asked(r))
 }
 
 // throughputRows are the rows of one fabric.
@@ -164,13 +172,28 @@ func throughputRows(e engine, points []point, got [][]*gauge, b *Bench) (out []R
 			out = append(out, improvementRow(e, points[i+k], got[i+k], got[i], b))
 		}
 	}
+	overHosts(out)
 	return out
+}
+
+// overHosts judges the trend of each series over the number of hosts. Series differ in network, rate and system.
+func overHosts(rows []Row) {
+	series := map[string][]*Row{}
+	for i := range rows {
+		at, hosts, _ := strings.Cut(rows[i].Setting, ", ")
+		_, system, _ := strings.Cut(hosts, " hosts")
+		name := at + system + rows[i].Metric
+		series[name] = append(series[name], &rows[i])
+	}
+	for _, s := range series {
+		JudgeTrend(s, "hosts")
+	}
 }
 
 // besideRows are the rows of both fabrics side by side: each figure at flow level and on packets, then what packets
 // give more or less.
 func besideRows(e engine, points []point, got [][]*gauge, b *Bench) (out []Row) {
-	per := len(systems()) - 1
+	per := onPackets
 	word := map[string]string{OnFlowsim: ", flow level", OnNetns: ", packets"}
 	for i := 0; i < len(points); i += 2 * per {
 		flow, packets := i, i+per

@@ -1,0 +1,131 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+)
+
+// The rules of verdicts, fixed before the figures that they judge. A document's figure is held against the document's
+// algorithm as printed; rows of ours that the document has no counterpart of make no claim.
+const (
+	// sizeMargin is how far a figure of ours may lie from the document's, as a share of the document's effect. An effect of
+	// zero is always outside.
+	sizeMargin = 0.25
+	// orderGap is the least gap in per cent between two schedulers that makes an order, and orderRuns the least share of
+	// runs in per cent in which it must hold.
+	orderGap, orderRuns = 1, 90
+	// affected is the least share of the document's jobs made worse at which a bound on the worst of them is tested.
+	affected = 0.5
+)
+
+// Judge sets the verdict on the size of a figure whose value without any effect is 0.
+//
+//   - reproduced: the whole interval lies within the margin of the document's figure;
+//   - differs: the whole interval lies outside, and why is the reason as far as it was tested;
+//   - too weak: it lies on both sides, so that more runs or smaller ones could say either;
+//   - no test: no margin fits, since the document's figure is zero or the given margin would let zero pass.
+//
+// A margin of 0 is sizeMargin of the document's figure. A row without a document's figure makes no claim. The verdict
+// never depends on which side is better.
+func (r Row) Judge(margin float64, why string) Row {
+	switch {
+	case r.Measured == nil:
+		r.Verdict, r.Note = NotReproducible, why
+		return r
+	case r.Paper == nil:
+		r.Verdict, r.Note = NoClaim, why
+		return r
+	}
+	if margin == 0 {
+		margin = sizeMargin * math.Abs(*r.Paper)
+	}
+	least, most := *r.Paper-margin, *r.Paper+margin
+	switch {
+	case margin >= math.Abs(*r.Paper):
+		r.Verdict, r.Note = NoTest, "a figure of zero would pass"
+	case *r.Low >= least && *r.High <= most:
+		r.Verdict, r.Note = Reproduced, fmt.Sprintf("the interval lies within %.3g of the document's figure", margin)
+	case *r.High < least || *r.Low > most:
+		r.Verdict, r.Note = Differs, why
+	default:
+		r.Verdict, r.Note = TooWeak, fmt.Sprintf("the interval lies within %.3g of the document's figure only in part",
+			margin)
+	}
+	return r
+}
+
+// JudgeAtMost sets the verdict of a figure that the document bounds from above. What is bounded must occur: worse is the
+// row of how many jobs it happens to, nil where it happens to all.
+func (r Row) JudgeAtMost(worse *Row, why string) Row {
+	switch {
+	case r.Measured == nil:
+		r.Verdict, r.Note = NotReproducible, why
+	case r.Paper == nil:
+		r.Verdict, r.Note = NoClaim, why
+	case worse != nil && worse.Paper != nil && *worse.Measured < affected**worse.Paper:
+		r.Verdict, r.Note = NoTest, fmt.Sprintf("it happens to %.3g %% of the jobs here and to %.3g %% in the document",
+			*worse.Measured, *worse.Paper)
+	case *r.High <= *r.Paper:
+		r.Verdict, r.Note = Reproduced, "the document says “at most”"
+	case *r.Low > *r.Paper:
+		r.Verdict, r.Note = Differs, why
+	default:
+		r.Verdict, r.Note = TooWeak, "the document's bound lies inside the interval"
+	}
+	return r
+}
+
+// JudgeOrder sets the verdict of a row whose figure is the share of runs in which an order holds. gap is by how many per
+// cent the first is smaller, with an interval.
+func (r Row) JudgeOrder(gap Row) Row {
+	if r.Measured == nil || gap.Measured == nil {
+		r.Verdict, r.Note = NotReproducible, "nothing was measured"
+		return r
+	}
+	r.Note = fmt.Sprintf("smaller by %.3g %% (%.3g to %.3g)", *gap.Measured, *gap.Low, *gap.High)
+	switch {
+	case *gap.Low > orderGap && *r.Measured >= orderRuns:
+		r.Verdict = Reproduced
+	case *gap.High < orderGap:
+		r.Verdict = Differs
+	default:
+		r.Verdict = TooWeak
+	}
+	return r
+}
+
+// trend is the direction of a figure along an axis: 1 rises, -1 falls, 0 neither.
+func trend(low, high []float64) int {
+	last := len(low) - 1
+	switch {
+	case last < 1:
+		return 0
+	case low[last] > high[0]:
+		return 1
+	case high[last] < low[0]:
+		return -1
+	}
+	return 0
+}
+
+// JudgeTrend takes back what is said of sizes where the trend over the axis is another one. rows are one series in the
+// order of the axis; those without a document's figure are passed over.
+func JudgeTrend(rows []*Row, axis string) {
+	var theirs, low, high []float64
+	for _, r := range rows {
+		if r.Paper != nil && r.Measured != nil {
+			theirs, low, high = append(theirs, *r.Paper), append(low, *r.Low), append(high, *r.High)
+		}
+	}
+	want, got := trend(theirs, theirs), trend(low, high)
+	if want == got {
+		return
+	}
+	word := map[int]string{1: "rises", -1: "falls", 0: "neither rises nor falls"}
+	for _, r := range rows {
+		if r.Paper != nil && r.Verdict == Reproduced {
+			r.Verdict = Differs
+			r.Note = fmt.Sprintf("the size fits, but over %s the document's figure %s and ours %s", axis, word[want], word[got])
+		}
+	}
+}
