@@ -8,8 +8,8 @@ import (
 // The rules of verdicts, fixed before the figures that they judge. A document's figure is held against the document's
 // algorithm as printed; rows of ours that the document has no counterpart of make no claim.
 const (
-	// sizeMargin is how far a figure of ours may lie from the document's, as a share of the document's effect. An effect of
-	// zero is always outside.
+	// sizeMargin is how far a figure of ours may lie from the document's, as a share of the document's effect. An effect
+	// of zero is always outside.
 	sizeMargin = 0.25
 	// orderGap is the least gap in per cent between two schedulers that makes an order, and orderRuns the least share of
 	// runs in per cent in which it must hold.
@@ -54,8 +54,8 @@ func (r Row) Judge(margin float64, why string) Row {
 	return r
 }
 
-// JudgeAtMost sets the verdict of a figure that the document bounds from above. What is bounded must occur: worse is the
-// row of how many jobs it happens to, nil where it happens to all.
+// JudgeAtMost sets the verdict of a figure that the document bounds from above. What is bounded must occur: worse is
+// the row of how many jobs it happens to, nil where it happens to all.
 func (r Row) JudgeAtMost(worse *Row, why string) Row {
 	switch {
 	case r.Measured == nil:
@@ -75,8 +75,8 @@ func (r Row) JudgeAtMost(worse *Row, why string) Row {
 	return r
 }
 
-// JudgeOrder sets the verdict of a row whose figure is the share of runs in which an order holds. gap is by how many per
-// cent the first is smaller, with an interval.
+// JudgeOrder sets the verdict of a row whose figure is the share of runs in which an order holds. gap is by how many
+// per cent the first is smaller, with an interval.
 func (r Row) JudgeOrder(gap Row) Row {
 	if r.Measured == nil || gap.Measured == nil {
 		r.Verdict, r.Note = NotReproducible, "nothing was measured"
