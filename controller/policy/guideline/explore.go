@@ -111,3 +111,11 @@ func (c *Cluster) Best(all []Schedule, free Releases, held []int64) (*Chosen, bo
 	}
 	return best, best != nil
 }
+
+// Remaining is T_rem of a running task by Equation 12: t_elapsed · (1 − P) / P. A task without progress has none yet.
+func Remaining(elapsed time.Duration, progress float64) time.Duration {
+	if progress <= 0 {
+		return 0
+	}
+	return time.Duration(float64(elapsed) * (1 - progress) / progress)
+}

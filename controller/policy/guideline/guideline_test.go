@@ -301,3 +301,16 @@ func TestSection3B(t *testing.T) {
 		}
 	}
 }
+
+// TestRemaining is Equation 12: a task that grows evenly and has done a quarter in 10 s needs 30 s more.
+func TestRemaining(t *testing.T) {
+	for _, tc := range []struct {
+		elapsed  time.Duration
+		progress float64
+		want     time.Duration
+	}{{10 * time.Second, 0.25, 30 * time.Second}, {10 * time.Second, 1, 0}, {10 * time.Second, 0, 0}} {
+		if got := Remaining(tc.elapsed, tc.progress); got != tc.want {
+			t.Errorf("%v at %v: %v, want %v", tc.elapsed, tc.progress, got, tc.want)
+		}
+	}
+}

@@ -17,9 +17,13 @@ import (
 // and leaves over r uplinks, waves of reduces, beginning when r racks have the slots. Jobs that do not recur are
 // Fair's, as in the paper.
 //
-// The paper plans all recurring jobs beforehand, by predicted arrivals. Here each is planned when it arrives, on the
-// racks that then are free soonest: what comes later is not known to any scheduler of this house.
-type Corral struct{ cache blockCache }
+// The paper plans all recurring jobs beforehand, by predicted arrivals: see PlanCorral. Without such a plan each is
+// planned when it arrives, on the racks that then are free soonest: what comes later no scheduler of this house knows.
+type Corral struct {
+	Plan map[string][]int32 // racks by the name of a job; nil: none was made beforehand
+
+	cache blockCache
+}
 
 // Wants implements the part's list of events.
 func (*Corral) Wants() controller.KindSet { return incrementalWants() }
@@ -35,7 +39,9 @@ func (c *Corral) data(y *slotAllocator, w *work) []southbound.RackID {
 		return c.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
 	if !w.kept {
-		w.policyState = y.planCorral(w.job.Predicted)
+		if w.policyState = c.Plan[w.job.Name]; w.policyState == nil {
+			w.policyState = y.planCorral(w.job.Predicted)
+		}
 	}
 	blocks := slices.Clone(c.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) }))
 	for i := range w.job.Tasks() {
@@ -46,12 +52,16 @@ func (c *Corral) data(y *slotAllocator, w *work) []southbound.RackID {
 
 // planCorral chooses the racks of a job.
 func (y *slotAllocator) planCorral(j *controller.Prediction) []int32 {
-	f := y.v.Fabric
-	slots := rackSlots(y.v)
-	uplink := rackUplink(y.v)
 	order, free := y.soonest()
-	best, least := 1, time.Duration(-1)
-	for r := 1; r <= f.Racks; r++ {
+	best, _ := fewest(j, order, free, rackSlots(y.v), rackUplink(y.v))
+	return slices.Clone(order[:best])
+}
+
+// fewest is on how many racks of an order a job ends first, and when. free is by rack, from when it is.
+func fewest(j *controller.Prediction, order []int32, free []time.Duration, slots int,
+	uplink pathmap.BitsPerSecond) (best int, least time.Duration) {
+	least = -1
+	for r := 1; r <= len(order); r++ {
 		cross := pathmap.Bytes(float64(j.Shuffle) * float64(r-1) / float64(r))
 		end := free[order[r-1]] + guideline.Waves(j.Maps, slots*r, j.MapTime) +
 			min(cross.Over(uplink*pathmap.BitsPerSecond(r)), southbound.Never/8) + guideline.Waves(j.Reduces, slots*r, j.RedTime)
@@ -59,7 +69,34 @@ func (y *slotAllocator) planCorral(j *controller.Prediction) []int32 {
 			best, least = r, end
 		}
 	}
-	return slices.Clone(order[:best])
+	return best, least
+}
+
+// PlanCorral plans all recurring jobs of a workload beforehand, in order of their arrivals, which the paper takes as
+// predicted: each on the racks that the jobs before it leave first, which are then its until its predicted end.
+func PlanCorral(jobs []controller.Job, racks, slots int, uplink pathmap.BitsPerSecond) map[string][]int32 {
+	plan := map[string][]int32{}
+	free, order := make([]time.Duration, racks), make([]int32, racks)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Predicted == nil {
+			continue
+		}
+		from := make([]time.Duration, racks)
+		for r := range from {
+			from[r] = max(free[r], j.Arrival)
+		}
+		slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(free[a], free[b]), cmp.Compare(a, b)) })
+		n, end := fewest(j.Predicted, order, from, slots, uplink)
+		plan[j.Name] = slices.Clone(order[:n])
+		for _, r := range order[:n] {
+			free[r] = end
+		}
+	}
+	return plan
 }
 
 // soonest are the racks by when half of their slots are free, the soonest first, and by rack when that is. Jobs are
@@ -109,15 +146,12 @@ func (y *slotAllocator) releases() guideline.Releases {
 	for r := range out {
 		out[r] = make([]time.Duration, max(y.rack[r], 0), f.HostsOf(r)*f.Spec.Slots)
 	}
+	known := y.estimates()
 	for _, w := range y.works {
 		for i := range w.tasks {
 			if t := &w.tasks[i]; t.Host != controller.NoHost && t.Ended < 0 {
-				left := w.job.Stages[t.Stage].Tasks[i-w.first[t.Stage]].Takes(t.NonLocal)
-				if t.Started >= 0 {
-					left = max(t.Started+left-y.v.Now, 0)
-				}
 				r := f.HostRack[t.Host]
-				out[r] = append(out[r], left)
+				out[r] = append(out[r], y.remaining(w, known, i))
 			}
 		}
 	}

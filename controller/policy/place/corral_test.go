@@ -2,6 +2,7 @@ package place
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -117,5 +118,20 @@ func TestEstimatedReleases(t *testing.T) {
 	b := (&schedulingPass{CoScheduler: &CoScheduler{Error: .4}, slotAllocator: y}).estimated()
 	if !slices.EqualFunc(a, b, slices.Equal) {
 		t.Errorf("one view is estimated as %v and as %v", a, b)
+	}
+}
+
+// TestPlanCorral: jobs that arrive together get racks of their own as long as there are some, and one that comes when
+// all are taken gets the one that is left first.
+func TestPlanCorral(t *testing.T) {
+	job := func(name string, at, mapTime time.Duration) controller.Job {
+		return controller.Job{Name: name, Arrival: at * time.Second, Predicted: &controller.Prediction{Maps: 2, Reduces: 1,
+			Shuffle: 1e9, MapTime: mapTime * time.Second, RedTime: time.Second}}
+	}
+	jobs := []controller.Job{job("a", 0, 100), job("b", 0, 50), job("c", 1, 10), {Name: "does not recur"}}
+	got := PlanCorral(jobs, 2, 4, 10*pathmap.Gbps)
+	want := map[string][]int32{"a": {0}, "b": {1}, "c": {1}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

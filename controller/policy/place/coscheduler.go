@@ -116,7 +116,9 @@ func (k *schedulingPass) plan(w *work) *planned {
 	if !k.guided(k.v) {
 		return p
 	}
-	p.racks = k.mapRacks(w.job)
+	if p.racks = k.mapRacks(w.job); w.job.Predicted == nil {
+		p.racks = k.cluster.DataRacks(k.learnt(w)) // its blocks stay where the first SIR had them
+	}
 	p.heavy = k.heavy(w)
 	for s := range w.open {
 		if !w.source(s) {
@@ -137,7 +139,13 @@ func (k *schedulingPass) heavy(w *work) bool {
 	if w.job.Predicted != nil {
 		return k.cluster.Heavy(w.job.Predicted.Shuffle)
 	}
-	all, read := pathmap.Bytes(0), pathmap.Bytes(0)
+	all, sir := k.learnt(w)
+	return k.cluster.Heavy(pathmap.Bytes(float64(all) * sir))
+}
+
+// learnt is a job's input and its SIR by the maps that have ended (section IV-D.1).
+func (k *schedulingPass) learnt(w *work) (all pathmap.Bytes, sir float64) {
+	read := pathmap.Bytes(0)
 	ended, maps := 0, 0
 	for s := range w.open {
 		if !w.source(s) {
@@ -158,8 +166,8 @@ func (k *schedulingPass) heavy(w *work) bool {
 			left += pathmap.Bytes(float64(e.Bytes) * float64(ended) / float64(maps))
 		}
 	}
-	sir, _ := guideline.SIR(left, read)
-	return k.cluster.Heavy(pathmap.Bytes(float64(all) * sir))
+	sir, _ = guideline.SIR(left, read)
+	return all, sir
 }
 
 // next places a task of a user by the order of Algorithm 2.

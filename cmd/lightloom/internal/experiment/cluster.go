@@ -124,6 +124,11 @@ func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, wit
 	if err != nil {
 		return nil, err
 	}
+	return c.runJobs(ctx, jobs, policy, with, seed)
+}
+
+func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy string, with func() controller.Policy,
+	seed uint64) (*figures, error) {
 	spec, err := topo.FromArgument(c.Fabric)
 	if err != nil {
 		return nil, err
