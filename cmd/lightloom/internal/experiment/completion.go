@@ -106,7 +106,8 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 			l.X, l.Y = append(l.X, max(x, -100)), append(l.Y, float64(k+1)/float64(len(all)))
 		}
 		out.Pictures = append(out.Pictures, Picture{
-			Name: "crosslayer-completion-" + s.e.name + "-" + s.net + "-" + s.sys.policy, Title: figure + ": " + name, X: "improvement of a job, %", Y: "share of jobs", Lines: []Line{l}})
+			Name:  "crosslayer-completion-" + s.e.name + "-" + s.net + "-" + s.sys.policy,
+			Title: figure + ": " + name, X: "improvement of a job, %", Y: "share of jobs", Lines: []Line{l}})
 	}
 	out.Notes = []string{holmNote(out.Rows)}
 	return out, nil

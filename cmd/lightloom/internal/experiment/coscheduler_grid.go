@@ -150,7 +150,9 @@ func runGrid(ctx context.Context, b *Bench) (*Result, error) {
 	if b.Quick {
 		n, cells = 50, cells[:4]
 	}
-	alone := func(ctx context.Context, g gridCell, seed uint64) (*figures, error) { return who[0].run(ctx, all, g, n, seed) }
+	alone := func(ctx context.Context, g gridCell, seed uint64) (*figures, error) {
+		return who[0].run(ctx, all, g, n, seed)
+	}
 	fair, err := Grid(ctx, b, cells, gridCell.String, alone)
 	if err != nil {
 		return nil, err
