@@ -3,6 +3,7 @@ package pathmap
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // NodeID names a node of one Topology: its position in Nodes.
@@ -177,3 +178,21 @@ func (b *Builder) Build() (*Topology, error) {
 
 // Reverse returns the other direction of l's cable: links are made in pairs.
 func Reverse(l LinkID) LinkID { return l ^ 1 }
+
+// Walk names the nodes that links lead through, up to the first that is met again.
+func (t *Topology) Walk(links []LinkID) string {
+	seen := make([]bool, len(t.Nodes()))
+	var b strings.Builder
+	for i, l := range links {
+		if i > 0 {
+			b.WriteString(" → ")
+		}
+		from := t.Link(l).From
+		b.WriteString(t.Node(from).Name)
+		if seen[from] {
+			break
+		}
+		seen[from] = true
+	}
+	return b.String()
+}

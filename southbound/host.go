@@ -70,11 +70,13 @@ type Extra struct {
 // Rates holds the rates at which host flows send from now on. It replaces earlier Rates, except Pairs, which merge. No
 // link is ever given more than its capacity.
 type Rates struct {
-	Fair   bool       // hosts share by themselves (TCP; the simulator models max-min); the rest must be empty
+	Fair   bool       // hosts share by themselves (TCP; the simulator models max-min); the rest but Priority must be empty
 	Pace   []Pace     // complete: a coflow not named here, in Spread, or in a class below holds
 	Spread []Spread   // complete; no coflow has both a pace and a spread
 	Extra  []Extra    // complete, sorted by (Coflow, Row); each of a coflow named in Pace or Spread
 	Pairs  []PairRate // a delta, by class; a rate of 0 holds the class
+	// Priority is complete and sorted by coflow; only where Fair.
+	Priority []Priority
 }
 
 // Remaining is the remaining bytes of a coflow, as far as known: row i has Base[i]*F bytes left.

@@ -42,11 +42,11 @@ func (f *fluid) accountShared(r *route) (others bool) {
 	return live > 0
 }
 
-// accountApart accounts for the host flows of paced coflows, which are in no route's shared class.
+// accountApart accounts for the host flows of coflows with a pace or a priority, which are in no route's shared class.
 func (f *fluid) accountApart() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
-		if co.kind == free || co.kind == leveled {
+		if (co.kind == free || co.kind == leveled) && co.priority.Priority == 0 {
 			continue
 		}
 		for b := co.first; b < co.end; b++ {

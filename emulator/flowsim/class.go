@@ -24,6 +24,8 @@ type class struct {
 	alone   bool // one host flow that has fallen out of its coflow's pace, with a wish of its own
 	even    bool // of host flows with the rates of their ports
 	planned bool // its next end has been on the clock
+	// of its host flows, while hosts share by themselves
+	priority uint8
 
 	rate float64       // payload bytes a nanosecond, of each host flow
 	v    float64       // the clock, in bytes, at instant at
@@ -52,6 +54,8 @@ type classes struct {
 
 	groups []group // by number of levels; empty while links have no levels
 	stale  []int32 // groups whose next end may be another
+
+	byPriority map[[2]int32]int32 // by route and priority above 0
 }
 
 // classRest is what few classes need.

@@ -25,6 +25,8 @@ type coflow struct {
 	named uint64 //
 	heard uint64 // the check of rates that last met it
 
+	priority southbound.Priority
+
 	caps []ceiling // by row; nil: none has one
 	leg  int32     // its row is this leg, and one; 0: it is a coflow
 	legs []int32   // legs of its rows that are under way

@@ -16,7 +16,7 @@ func (lv *levels) evenly(r *southbound.Rates) bool {
 		return false
 	}
 	for i := range r.Spread {
-		if !sameRates(r.Spread[i].From, r.Spread[0].From) || !sameRates(r.Spread[i].To, r.Spread[0].To) {
+		if !r.Spread[i].Same(&r.Spread[0]) {
 			return false
 		}
 	}
@@ -30,11 +30,6 @@ func (lv *levels) evenly(r *southbound.Rates) bool {
 	}
 	lv.listen(&r.Spread[0])
 	return true
-}
-
-// sameRates reports whether two lists are one in memory.
-func sameRates(a, b []southbound.HostRate) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // listen records the rates of ports.

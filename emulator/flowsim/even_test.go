@@ -91,7 +91,7 @@ func TestEvenLikeReference(t *testing.T) {
 		sc := newEvenScript(rand.New(rand.NewPCG(seed, 9)))
 		sc.backup = true
 		for _, a := range sc.actions {
-			if a.rates != nil && len(a.rates.Spread) > 1 && sameRates(a.rates.Spread[0].From, a.rates.Spread[1].From) {
+			if a.rates != nil && len(a.rates.Spread) > 1 && a.rates.Spread[0].Same(&a.rates.Spread[1]) {
 				even++
 			}
 		}

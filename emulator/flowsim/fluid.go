@@ -22,6 +22,9 @@ type fluid struct {
 	individual individualRates
 	demand     demand.Demand // what all of them ask of links
 
+	ranked       bool // hosts share by themselves, and some coflow has a priority
+	rankedDemand demand.Ranked
+
 	epoch  uint64 // counts calls of setRates
 	checks uint64 // counts checks of rates
 	tmp    scratch
@@ -49,7 +52,7 @@ func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit f
 		routeTable:  routeTable{find: find, byPair: index.NewPairs(hosts)},
 		linkTable:   newLinkTable(links)}}
 	f.classes.state, f.paces.state, f.individual.state = &f.state, &f.state, &f.state
-	f.levels.classes = &f.classes
+	f.levels.classes, f.classes.byPriority = &f.classes, map[[2]int32]int32{}
 	return f
 }
 
@@ -95,7 +98,7 @@ func (f *fluid) place(b int32, left float64) {
 	case r.capped && !f.fair && co.kind != free && followsPace(r.tag):
 		f.individual.add(b, left, min(f.wishOf(co, b, left), f.capacity[r.door]))
 	case f.fair || co.kind == free || !followsPace(r.tag):
-		f.classes.join(f.classes.shared(bu.route), b, left)
+		f.classes.join(f.classes.ranked(bu.route, co.priority.Of(b-co.first)), b, left)
 	case co.kind == leveled:
 		f.classes.join(f.classes.leveled(bu.route), b, left)
 	case co.kind == spread:

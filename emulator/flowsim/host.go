@@ -1,8 +1,6 @@
 package flowsim
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 
 	"lightloom/pathmap/topo"
@@ -158,8 +156,8 @@ func (h hosts) SetRates(r *southbound.Rates) error {
 }
 
 func (s *Sim) checkRates(r *southbound.Rates) error {
-	if r.Fair && len(r.Pace)+len(r.Spread)+len(r.Extra)+len(r.Pairs) > 0 {
-		return errors.New("fair, and yet with paces, spreads, extras or pairs")
+	if err := r.Check(s.addresses()); err != nil {
+		return err
 	}
 	s.fluid.checks++
 	for _, p := range r.Pace {
@@ -174,21 +172,7 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 		}
 		s.fluid.coflows[i].heard = s.fluid.checks
 	}
-	if err := s.checkSpreads(r); err != nil {
-		return err
-	}
-	for _, p := range r.Pairs {
-		if err := errors.Join(s.addresses().CheckHost(p.Src), s.addresses().CheckHost(p.Dst)); err != nil {
-			return fmt.Errorf("pair %d→%d: %w", p.Src, p.Dst, err)
-		}
-		if p.Tag >= s.tags {
-			return fmt.Errorf("pair %d→%d: tag %d: tags are 0 to %d", p.Src, p.Dst, p.Tag, s.tags-1)
-		}
-		if p.Src == p.Dst && !s.opt.Hairpins || p.Rate < 0 {
-			return fmt.Errorf("pair %d→%d: rate %d: take two hosts and a rate of 0 or more", p.Src, p.Dst, p.Rate)
-		}
-	}
-	return nil
+	return s.checkSpreads(r)
 }
 
 // named reports whether the rates that are being checked have named a coflow.
@@ -206,12 +190,6 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 			return fmt.Errorf("spread: coflow %d is named twice", sp.Coflow)
 		}
 		s.fluid.coflows[known].heard = s.fluid.checks
-		if i > 0 && sameRates(sp.From, r.Spread[i-1].From) && sameRates(sp.To, r.Spread[i-1].To) {
-			continue // these have been checked
-		}
-		if err := errors.Join(s.checkHostRates(sp.From), s.checkHostRates(sp.To)); err != nil {
-			return fmt.Errorf("spread: coflow %d: %w", sp.Coflow, err)
-		}
 	}
 	rows := int32(-1) // of the coflow that is being looked at
 	for i, x := range r.Extra {
@@ -224,29 +202,6 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 				return fmt.Errorf("extra: coflow %d has neither a pace nor a spread", x.Coflow)
 			}
 			rows = s.fluid.coflows[known].rows
-		}
-		switch {
-		case x.Rate <= 0:
-			return fmt.Errorf("extra: row %d of coflow %d: rate %d; take one above zero", x.Row, x.Coflow, x.Rate)
-		case i > 0 && x.Coflow == r.Extra[i-1].Coflow && x.Row > r.Extra[i-1].Row:
-		case i > 0 && compareKeys(r.Extra[i-1].HostFlowKey, x.HostFlowKey) >= 0:
-			return fmt.Errorf("extra: row %d of coflow %d: rows are sorted by coflow, then row, and named once", x.Row, x.Coflow)
-		}
-	}
-	return nil
-}
-
-func compareKeys(a, b southbound.HostFlowKey) int {
-	return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Row, b.Row))
-}
-
-func (s *Sim) checkHostRates(rates []southbound.HostRate) error {
-	for i, r := range rates {
-		if err := s.addresses().CheckHost(r.Host); err != nil {
-			return err
-		}
-		if r.Rate < 0 || i > 0 && rates[i-1].Host >= r.Host {
-			return fmt.Errorf("host %d at %d: rates are 0 or more, hosts ascend", r.Host, r.Rate)
 		}
 	}
 	return nil

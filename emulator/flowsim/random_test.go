@@ -129,7 +129,7 @@ func (sc *script) coflowRows(rng *rand.Rand) []row {
 
 func (sc *script) someRates(rng *rand.Rand, at time.Duration, modes int) *southbound.Rates {
 	if modes == 0 || modes == 2 && rng.IntN(2) == 0 {
-		return &southbound.Rates{Fair: true}
+		return sc.somePriorities(rng)
 	}
 	r := &southbound.Rates{}
 	for c := range sc.coflows {
@@ -396,6 +396,27 @@ func TestSameEvents(t *testing.T) {
 			t.Fatalf("seed %d: delivered %d of %d bytes", seed, got, sum)
 		}
 	}
+}
+
+// somePriorities has hosts share by themselves, in one run of two with priorities for some coflows.
+func (sc *script) somePriorities(rng *rand.Rand) *southbound.Rates {
+	r := &southbound.Rates{Fair: true}
+	if rng.IntN(2) == 0 {
+		return r
+	}
+	for c := range sc.coflows {
+		p := southbound.Priority{Coflow: c, Priority: uint8(rng.IntN(southbound.MaxPriority + 1))}
+		if p.Priority == 0 {
+			continue
+		}
+		for _, k := range sc.rows {
+			if k.Coflow == c && rng.IntN(5) == 0 {
+				p.Low = append(p.Low, k.Row)
+			}
+		}
+		r.Priority = append(r.Priority, p)
+	}
+	return r
 }
 
 // someSpread gives some hosts of a coflow rates.

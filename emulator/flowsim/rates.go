@@ -14,6 +14,7 @@ func (f *fluid) setRates(r *southbound.Rates) {
 		f.levels.disband()
 	}
 	f.fair, f.levels.even = r.Fair, even
+	f.prioritise(r.Priority)
 	f.epoch++
 	f.orders(r)
 	for _, p := range r.Pairs {

@@ -22,6 +22,7 @@ type reference struct {
 	pace   map[southbound.CoflowID]time.Duration
 	spread map[southbound.CoflowID]southbound.Spread
 	extra  map[southbound.HostFlowKey]float64
+	ranks  []southbound.Priority
 	pairs  map[pair]float64
 	out    map[int32]int32 // circuits by input
 	lit    map[int32]time.Duration
@@ -64,6 +65,7 @@ func (w *reference) start(c southbound.CoflowID, rows []row) {
 
 func (w *reference) rates(r southbound.Rates) {
 	w.fair = r.Fair
+	w.ranks = r.Priority
 	clear(w.pace)
 	w.spread, w.extra = map[southbound.CoflowID]southbound.Spread{}, map[southbound.HostFlowKey]float64{}
 	for _, s := range r.Spread {
@@ -242,16 +244,34 @@ func (w *reference) wish(fl *referenceFlow) float64 {
 	return fl.left * 8e9 / float64(until-w.now)
 }
 
-// pour fills all flows at the same speed; each stops at its wish, or when a link of its has nothing left.
+// pour fills flows by priority, the highest first.
 func (w *reference) pour() {
 	left := make([]float64, len(w.bytes))
 	for l := range left {
 		left[l] = float64(w.f.Topology.Link(pathmap.LinkID(l)).Capacity)
 	}
-	stopped := map[*referenceFlow]bool{}
 	for _, fl := range w.flows {
 		fl.rate = 0
-		stopped[fl] = fl.wish == 0
+	}
+	for p := southbound.MaxPriority; p >= 0; p-- {
+		w.pourOf(uint8(p), left)
+	}
+}
+
+func (w *reference) priority(fl *referenceFlow) uint8 {
+	p := southbound.PriorityOf(w.ranks, fl.key.Coflow)
+	return p.Of(fl.key.Row)
+}
+
+// pourOf fills all flows of a priority at the same speed; each stops at its wish, or when a link of its has nothing
+// left.
+func (w *reference) pourOf(p uint8, left []float64) {
+	stopped := map[*referenceFlow]bool{}
+	for _, fl := range w.flows {
+		stopped[fl] = fl.wish == 0 || w.priority(fl) != p
+		for _, l := range fl.links {
+			stopped[fl] = stopped[fl] || left[l] <= 1e-9*float64(w.f.Topology.Link(l).Capacity)
+		}
 	}
 	for {
 		users := make([]float64, len(left))
@@ -314,13 +334,17 @@ func (w *reference) run(to time.Duration) {
 
 // flow lets the bytes of the time until an instant pass and ends what is due.
 func (w *reference) flow(to time.Duration) {
-	due := map[pair]bool{}
+	type class struct {
+		pair
+		priority uint8
+	}
+	due := map[class]bool{}
 	for _, fl := range w.flows {
 		moved := min(fl.rate*float64(to-w.now)/8e9, fl.left)
 		if fl.end <= to {
 			moved = fl.left
 			if !w.paced(fl) {
-				due[fl.pair] = true
+				due[class{fl.pair, w.priority(fl)}] = true
 			}
 		}
 		fl.left -= moved
@@ -330,7 +354,7 @@ func (w *reference) flow(to time.Duration) {
 	}
 	w.now = to
 	w.flows = slices.DeleteFunc(w.flows, func(fl *referenceFlow) bool {
-		if fl.end > to && !(due[fl.pair] && !w.paced(fl) && fl.left < nothing) {
+		if fl.end > to && !(due[class{fl.pair, w.priority(fl)}] && !w.paced(fl) && fl.left < nothing) {
 			return false
 		}
 		w.ended[fl.key] = to

@@ -9,6 +9,9 @@ import (
 func (f *fluid) share() {
 	f.strained = false
 	switch {
+	case f.ranked:
+		f.shareRanked()
+		return
 	case f.fair:
 		f.levels.shareFairly()
 		return

@@ -2,7 +2,6 @@ package flowsim
 
 import (
 	"fmt"
-	"strings"
 
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -38,7 +37,7 @@ func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]path
 		return buf[:first], asked, stranded, nil
 	}
 	return buf[:first], asked, loops, fmt.Errorf("walk from host %d to host %d with tag %d: it never arrives: %s",
-		p.src, p.dst, p.tag, s.describe(buf[first:]))
+		p.src, p.dst, p.tag, t.Walk(buf[first:]))
 }
 
 func (s *Sim) foresee(p pair) uint32 {
@@ -111,23 +110,4 @@ func (s *Sim) linkBy(n pathmap.NodeID, port southbound.Port) pathmap.LinkID {
 		return out[port]
 	}
 	return pathmap.None
-}
-
-// describe names the nodes of a walk up to the first that it meets again.
-func (s *Sim) describe(links []pathmap.LinkID) string {
-	t := s.fabric.Topology
-	seen := make([]bool, len(t.Nodes()))
-	var b strings.Builder
-	for i, l := range links {
-		if i > 0 {
-			b.WriteString(" → ")
-		}
-		from := t.Link(l).From
-		b.WriteString(t.Node(from).Name)
-		if seen[from] {
-			break
-		}
-		seen[from] = true
-	}
-	return b.String()
 }

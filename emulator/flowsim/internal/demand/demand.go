@@ -12,6 +12,8 @@ import (
 // so that the rounding of finish instants and integer rates never cuts a plan that uses the whole link.
 const Slack = 1e-6
 
+var unbounded = math.Inf(1)
+
 // Demand is what all host flows request of links, and the classes that share overloaded links. Each regime adds its
 // own.
 type Demand struct {
